@@ -1,0 +1,2 @@
+// Package accounting keeps the privacy account.
+package accounting

@@ -1,0 +1,2 @@
+// Package catalog keeps the policies.
+package catalog

@@ -1,0 +1,69 @@
+package catalog
+
+// State says what a DBA has declared a table to be.
+type State uint8
+
+// States. A table that nobody declared is refused to everybody but a DBA with raw access.
+const (
+	Undeclared State = iota
+	Public
+	Protected
+)
+
+// Table is the policy of one table. It is immutable.
+type Table struct {
+	Name    string // schema.table, lower case
+	State   State
+	Account string // key of the table's budget; kept through renames, never used again for another table
+	Entity  string // the space of units; "" when not protected
+	Unit    Unit
+	Domains map[string]Domain // by lower-case column name
+	// Defaults of session parameters for queries on the table.
+	Defaults Defaults
+}
+
+// Unit says which person a row belongs to. Exactly one of the three is set on a protected table.
+type Unit struct {
+	Row    bool   // each row is one person
+	Column string // the column that identifies the person
+	Link   *Link  // the person is the one that the parent row belongs to
+}
+
+// Link is a foreign key that leads towards the unit: Column refers to ParentColumn, a primary or
+// unique key of Parent that the store enforces.
+type Link struct {
+	Column       string
+	Parent       string // schema.table
+	ParentColumn string
+}
+
+// Domain is the public domain of a column. Exactly one of Values, Source and Range is set.
+type Domain struct {
+	Values []any   // public key set: string, int64, float64, bool, or nil where NULL is listed
+	Source *Source // the values of a column of a public table, read when a query is planned
+	Range  *Range  // public numeric range
+}
+
+// Source names a column of a public table.
+type Source struct{ Table, Column string }
+
+// Range is a closed interval.
+type Range struct{ Min, Max float64 }
+
+// Defaults are the parameters that queries on a table get when nothing nearer sets them; nil or 0
+// means that the built-in value holds.
+type Defaults struct {
+	Epsilon           float64 `json:"dp_epsilon,omitempty"`
+	Delta             float64 `json:"dp_delta,omitempty"`
+	Rho               float64 `json:"dp_rho,omitempty"`
+	MaxEpsilon        float64 `json:"max_epsilon,omitempty"` // upper limit of one statement's dp_epsilon
+	MaxGroups         int     `json:"dp_max_groups_contributed,omitempty"`
+	MaxRowsPerUnit    int64   `json:"max_rows_per_unit,omitempty"` // rows of one unit beyond this are left out by secret random choice
+	MinimumGroupUnits int     `json:"min_group_units,omitempty"`   // key selection never shows keys with a noisy count under this
+}
+
+// Reader is what the planner needs of a catalogue: a lookup on one immutable state.
+type Reader interface {
+	// Table returns the policy of schema.table; a table without one is Undeclared.
+	Table(name string) Table
+}

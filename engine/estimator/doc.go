@@ -1,0 +1,11 @@
+// Package estimator is the contract between the planner and the numeric core: what a mechanism
+// declares from public facts alone (loss, sensitivity, expected error, minimum number of persons),
+// and how it turns one group's block of per-person integers into a noisy answer.
+//
+// Nothing here knows SQL, tables or clocks. All data are integers on a public grid; a mechanism
+// touches data only through functions of one person at a time and integer sums across persons, and
+// every number that depends on data leaves through noise.Noiser. The packages below this one hold
+// the mechanisms, one a file.
+//
+// The neighbour relation everywhere is add-remove: one person more or less, with all rows.
+package estimator

@@ -1,0 +1,83 @@
+package estimator
+
+import (
+	"scrim/accounting"
+	"scrim/engine/estimator/noise"
+)
+
+// MaxUnits bounds every per-person integer that reaches the core: |k| <= MaxUnits grid steps. The
+// store clamps to it, so that products and sums in the core have proven room in 128 bits.
+const MaxUnits = 1 << 50
+
+// Grid is the public lattice on which the values of one argument live: value = k * Step for an
+// integer k with Lo <= k <= Hi. Step is exact for decimals as 10^-Scale when Decimal is set,
+// otherwise a power of two.
+type Grid struct {
+	Step    float64
+	Decimal bool
+	Scale   int   // digits after the point, when Decimal
+	Lo, Hi  int64 // public range in steps, within ±MaxUnits
+}
+
+// Kind says what the store computes for one (group, person) and one argument x whose grid index is k(x).
+// Rows where x is NULL, NaN or infinite are absent.
+type Kind uint8
+
+const (
+	Rows         Kind = iota // number of rows with x present (all rows if the aggregate has no argument)
+	Sum                      // sum of k(x) over the rows, clamped to ±MaxUnits after summing
+	SumSquaresHi             // high 64 bits of the exact sum of k(x)², as two's complement 128 bits
+	SumSquaresLo             // low 64 bits of it
+	Median                   // lower median of k(x) over the person's rows
+	Value                    // k(x) of one row: the input has one entry a row, at most MaxRows rows a person
+)
+
+// Input is the block of one group: Columns[c][i] is column c of person i (of row i for Value). The
+// columns come in the order of the estimator's Columns. A person whose Rows entry is 0 is absent.
+// An estimator may reorder nothing and write nothing in it.
+type Input struct {
+	Columns [][]int64
+}
+
+// Status says whether an estimate may be shown.
+type Status uint8
+
+const (
+	OK     Status = iota
+	TooFew        // the noisy number of persons is under the method's minimum: SQL NULL, charged
+)
+
+// Estimate is one group's noisy answer: everything in it may be shown.
+type Estimate struct {
+	Values []float64 // one entry; several for DP_QUANTILES and vectors
+	Status Status
+	Needed int64     // with TooFew: the number of persons that would do
+	StdErr []float64 // standard deviation of the noise of each value, NaN where it is not known
+}
+
+// Estimator is one mechanism with all its public parameters fixed: a description and a release.
+// Implementations are immutable and safe for concurrent use.
+type Estimator interface {
+	// Columns lists the per-person columns that Release reads.
+	Columns() []Kind
+	// Loss is the loss of one release on one group for one person.
+	Loss() accounting.Loss
+	// MinPersons is the number of persons under which Release answers TooFew, 0 if it always answers.
+	MinPersons() int64
+	// ExpectedError is the standard deviation of the noise where it is known before the data are
+	// read, in the units of the answer; false if it depends on released values.
+	ExpectedError() (float64, bool)
+	// Steps describes the noisy steps in order: mechanism, sensitivity, loss. EXPLAIN prints them.
+	Steps() []Step
+	// Release answers one group. It never fails and never panics on any Input of the right shape.
+	Release(n noise.Noiser, in Input) Estimate
+}
+
+// Step is one noisy step of a mechanism.
+type Step struct {
+	Name        string // e.g. "tail search"
+	Mechanism   string // e.g. "discrete-gaussian"
+	Sensitivity string // with its norm, e.g. "l2=1"
+	Queries     int    // number of noisy answers drawn
+	Rho         float64
+}

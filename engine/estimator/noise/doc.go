@@ -1,0 +1,2 @@
+// Package noise draws exact discrete noise from a cryptographic source.
+package noise

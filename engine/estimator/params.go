@@ -1,0 +1,31 @@
+package estimator
+
+import "fmt"
+
+// Params are the public facts under which every estimator is built. Constructors check them and
+// return an error that names the first bad one; planners pass only facts that do not depend on rows.
+type Params struct {
+	Rho     float64 // zCDP of one release on one group; > 0 and finite
+	Grid    Grid    // lattice of the argument; the zero Grid for counts
+	Lower   *int64  // declared lower bound of a row's value, in grid steps; nil when none
+	Upper   *int64  // declared upper bound, in grid steps; both or neither
+	MaxRows int64   // public bound on the rows of one person in one group; 0 when there is none
+}
+
+// Bounded reports whether both bounds are declared.
+func (p Params) Bounded() bool { return p.Lower != nil && p.Upper != nil }
+
+// Validate checks what all estimators need.
+func (p Params) Validate() error {
+	switch {
+	case !(p.Rho > 0) || p.Rho > 1e6:
+		return fmt.Errorf("estimator: want 0 < rho <= 1e6, have %v", p.Rho)
+	case (p.Lower == nil) != (p.Upper == nil):
+		return fmt.Errorf("estimator: want both bounds or neither")
+	case p.Bounded() && *p.Lower >= *p.Upper:
+		return fmt.Errorf("estimator: want lower < upper, have %d and %d", *p.Lower, *p.Upper)
+	case p.MaxRows < 0:
+		return fmt.Errorf("estimator: want max rows >= 0, have %d", p.MaxRows)
+	}
+	return nil
+}

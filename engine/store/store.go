@@ -1,0 +1,120 @@
+// Package store is the boundary between the server and what holds the tables. A store runs
+// generated SQL in its own dialect (DuckDB's by default), hands results over column by column in
+// chunks, and keeps, for every table, a version that each committed write changes.
+//
+// The package imports nothing of ours; implementations live in packages below it.
+package store
+
+import "context"
+
+// TableRef names a table. Both parts are lower case: names are case-insensitive and stored folded.
+type TableRef struct{ Schema, Name string }
+
+// String returns schema.name.
+func (r TableRef) String() string { return r.Schema + "." + r.Name }
+
+// Column describes one column as the store keeps it.
+type Column struct {
+	Name     string
+	Type     string // the store's own type name, e.g. DECIMAL(10,2), DOUBLE[3]
+	MySQL    string // the MySQL column type text it was created with, "" when it came from an import
+	Nullable bool
+	Default  string // SQL text of the default, "" for none
+	Comment  string
+}
+
+// Key is a PRIMARY KEY or UNIQUE constraint that the store enforces.
+type Key struct {
+	Primary bool
+	Columns []string
+}
+
+// Table describes one table or view as of some moment. It is immutable.
+type Table struct {
+	Ref     TableRef
+	View    bool
+	Columns []Column
+	Keys    []Key
+	Comment string
+}
+
+// Store is an open backing store. It is safe for concurrent use.
+type Store interface {
+	// Schemas lists the schemas (MySQL databases), sorted.
+	Schemas(ctx context.Context) ([]string, error)
+	// Tables lists a schema's tables, sorted by name, from a cache that DDL through this process refreshes.
+	Tables(ctx context.Context, schema string) ([]Table, error)
+	// Table finds one table; ok is false when there is none.
+	Table(ctx context.Context, ref TableRef) (t Table, ok bool, err error)
+	// Session opens a connection for one client session.
+	Session(ctx context.Context) (Session, error)
+	// Snapshot opens a read-only view of one committed state on a connection of its own.
+	Snapshot(ctx context.Context) (Snapshot, error)
+	// Close closes the store after checkpointing it.
+	Close() error
+}
+
+// Session is a connection of one client: its reads see its own uncommitted writes. Not safe for
+// concurrent use. Without Begin every call commits by itself.
+type Session interface {
+	Begin(ctx context.Context) error
+	Commit(ctx context.Context) error
+	Rollback(ctx context.Context) error
+	InTransaction() bool
+	// Write runs generated SQL that changes the rows or the definition of the tables named, and in
+	// the same transaction changes the version of each of them. It returns the number of rows changed.
+	Write(ctx context.Context, tables []TableRef, sql string, args ...any) (int64, error)
+	// Append inserts rows (Go values by column, in the order of columns) through the store's fast
+	// path, in the same transaction discipline as Write.
+	Append(ctx context.Context, table TableRef, columns []string, rows [][]any) error
+	// Query runs generated SQL and returns rows as Go values.
+	Query(ctx context.Context, sql string, args ...any) (Rows, error)
+	Close() error
+}
+
+// Rows iterates over the result of Session.Query.
+type Rows interface {
+	Columns() []Column
+	// Next returns the next row, or io.EOF. Values are nil, bool, int64, uint64, float64, string,
+	// []byte, time.Time, *big.Int (huge integers), Decimal, or []any of these.
+	Next() ([]any, error)
+	Close() error
+}
+
+// Decimal is an exact decimal result in the store's text form, e.g. "-12.30".
+type Decimal string
+
+// Snapshot is one committed state, read-only. All scans of one statement use the same one.
+type Snapshot interface {
+	// Versions returns the versions of the tables in this state, in the order of refs. A version is an
+	// opaque text that differs after any committed write to the table or its definition.
+	Versions(ctx context.Context, refs ...TableRef) ([]string, error)
+	// Scan runs a generated SELECT and hands over its result chunk by chunk, as the types say, one
+	// type a column. A chunk is valid until each returns. It stops at each's first error.
+	Scan(ctx context.Context, sql string, args []any, types []ScanType, each func(Chunk) error) error
+	Close() error
+}
+
+// ScanType is how a scanned column is handed over.
+type ScanType uint8
+
+// Scan types. The SQL must produce exactly BIGINT, DOUBLE or VARCHAR for them.
+const (
+	ScanInt64 ScanType = iota
+	ScanFloat64
+	ScanText
+)
+
+// Vector is one column of a chunk: exactly one of the slices is set, as the scan's type says.
+type Vector struct {
+	Ints   []int64
+	Floats []float64
+	Texts  []string
+	Null   []bool // nil when no value of the chunk is NULL
+}
+
+// Chunk is a run of result rows, column by column.
+type Chunk struct {
+	Len     int
+	Columns []Vector
+}

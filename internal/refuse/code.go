@@ -1,0 +1,68 @@
+package refuse
+
+// Code names one kind of refusal. Its String is the name that documentation and tests use.
+type Code string
+
+// MySQLErrno is the error number of every refusal of ours: MySQL's ER_SIGNAL_EXCEPTION, the number
+// that user-defined conditions carry. The SQLSTATE tells them apart.
+const MySQLErrno = 1644
+
+// The codes. Table lists each with SQLSTATE, cause and remedy.
+const (
+	Undeclared      Code = "UNDECLARED_TABLE"
+	RawRows         Code = "RAW_ROWS"
+	Shape           Code = "QUERY_SHAPE"
+	Expression      Code = "EXPRESSION"
+	Aggregate       Code = "AGGREGATE"
+	Option          Code = "OPTION"
+	Parameter       Code = "PARAMETER"
+	RewriteOff      Code = "REWRITE_OFF"
+	GroupKeys       Code = "GROUP_KEYS"
+	Context         Code = "STATEMENT_CONTEXT"
+	Policy          Code = "POLICY"
+	NoBudget        Code = "NO_BUDGET"
+	BudgetExhausted Code = "BUDGET_EXHAUSTED"
+	NotDBA          Code = "NOT_DBA"
+	Failed          Code = "PROTECTED_QUERY_FAILED"
+	Ledger          Code = "LEDGER_UNAVAILABLE"
+	Unsupported     Code = "UNSUPPORTED"
+)
+
+// Entry describes one code for the client and for the documentation.
+type Entry struct {
+	Code     Code
+	SQLState string // five characters, 45xxx
+	Cause    string
+	Remedy   string
+}
+
+// Table lists every code in the order of its SQLSTATE. The README's list of errors is made from it.
+var Table = []Entry{
+	{Undeclared, "45001", "The table has been declared neither protected nor public.", "A DBA runs CALL dp_protect(table, unit_column, entity) or CALL dp_public(table)."},
+	{RawRows, "45002", "The statement would return or copy rows of a protected table.", "Ask for an aggregate, for example SELECT COUNT(*) FROM t; a DBA may SET dp_raw = ON."},
+	{Shape, "45003", "The query has a part through which the person behind a row cannot be followed.", "Join protected tables on the unit, aggregate at the top, and drop the clause that the message names."},
+	{Expression, "45004", "An expression on protected rows is not on the list of deterministic, total functions.", "Use a function from the list in the README, or apply it to the answer outside the aggregate."},
+	{Aggregate, "45005", "The aggregate has no private form.", "Use the DP function that the message names."},
+	{Option, "45006", "An option of a DP function is unknown, repeated, out of range, or not for this function.", "See SELECT * FROM dp.functions."},
+	{Parameter, "45007", "A privacy parameter is not a positive, finite number within its range.", "Set dp_epsilon, dp_delta or dp_rho to a value within the range that the message gives."},
+	{RewriteOff, "45008", "dp_rewrite is OFF and the query uses a plain SQL aggregate on a protected table.", "Use the DP function that the message names, or SET dp_rewrite = ON."},
+	{GroupKeys, "45009", "The group keys have too large a public domain, or cannot be selected privately with these parameters.", "Group by fewer keys, declare a smaller domain, or raise dp_delta."},
+	{Context, "45010", "A private query stands where a release cannot be accounted for (DML, trigger, stored program, correlated subquery, EXPLAIN ANALYZE, INTO).", "Run it as a SELECT of its own."},
+	{Policy, "45011", "A policy statement has a bad value, or would weaken a policy silently.", "The message says what would be right."},
+	{NoBudget, "45012", "A protected table that the query touches has no total budget.", "A DBA runs CALL dp_set_budget(table, '*', epsilon, delta, window)."},
+	{BudgetExhausted, "45013", "The charge does not fit into what remains of a budget.", "Ask with a smaller dp_epsilon, wait for the next window, or have a DBA raise the budget."},
+	{NotDBA, "45014", "The statement is for a DBA only.", "Connect as an account with SUPER."},
+	{Failed, "45015", "The query on protected data did not finish. Its charge stands.", "Ask an operator to look at the server's log; a longer max_execution_time may help."},
+	{Ledger, "45016", "The charge could not be made durable, so nothing was answered.", "Ask an operator to look at the disk of the data directory."},
+	{Unsupported, "45017", "The statement is valid SQL that this server does not support.", "The message says what to use instead."},
+}
+
+// Lookup returns the entry of a code. It panics on a code that is not in Table, which is a bug.
+func Lookup(c Code) Entry {
+	for _, e := range Table {
+		if e.Code == c {
+			return e
+		}
+	}
+	panic("refuse: code not in table: " + string(c))
+}

@@ -1,0 +1,2 @@
+// Package planner turns bound queries on protected tables into private plans.
+package planner

@@ -1,0 +1,2 @@
+// Package lower translates bound MySQL expressions into the store's SQL.
+package lower

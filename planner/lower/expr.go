@@ -1,0 +1,60 @@
+package lower
+
+import (
+	"strconv"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+)
+
+// Kind is the type family of a lowered expression in the store.
+type Kind uint8
+
+// Kinds, with the store type that an expression of the kind has.
+const (
+	Null     Kind = iota // an untyped NULL
+	Bool                 // BOOLEAN
+	Int                  // BIGINT
+	UInt                 // UBIGINT
+	Decimal              // DECIMAL(Precision, Scale)
+	Double               // DOUBLE, never NaN or infinite: those are NULL
+	String               // VARCHAR
+	Date                 // DATE
+	Datetime             // TIMESTAMP
+	Time                 // INTERVAL
+	JSON                 // JSON text
+	Array                // DOUBLE[n] or a list
+)
+
+// Type is the store type of a lowered expression.
+type Type struct {
+	Kind             Kind
+	Precision, Scale int // of Decimal
+}
+
+// Expr is a lowered expression: generated SQL that cannot raise on any row.
+type Expr struct {
+	SQL      string
+	Type     Type
+	Nullable bool
+}
+
+// Binder collects the values of one generated statement. Text that comes from a client is only
+// ever a bound value.
+type Binder struct{ args []any }
+
+// Bind adds a value and returns its place holder, which may be used more than once.
+func (b *Binder) Bind(v any) string {
+	b.args = append(b.args, v)
+	return "$" + strconv.Itoa(len(b.args))
+}
+
+// Args returns the values in the order of their place holders.
+func (b *Binder) Args() []any { return b.args }
+
+// Columns resolves a column of the input to its lowered form; false when it is not of this input.
+type Columns func(*expression.GetField) (Expr, bool)
+
+// Lower is filled in by the translation: it returns an error of code refuse.Expression, which names
+// the function or operator, for anything outside the allow-list.
+type Lower func(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error)

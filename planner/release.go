@@ -1,0 +1,77 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/partition"
+	"scrim/engine/store"
+)
+
+// Statement is the private part of one SQL statement: its releases and what they cost together.
+// It is a value: planning opens nothing, charges nothing and draws nothing random.
+type Statement struct {
+	Text     string // as the client sent it
+	Releases []*Release
+	// Tables and Entities give the total loss by account; a release charges every protected table it
+	// touches in full, and each entity once.
+	Tables   []Charge
+	Entities []Charge
+}
+
+// Charge is the loss that a statement puts on one account.
+type Charge struct {
+	Account string // catalog.Table.Account, or the entity's name
+	Table   string // schema.table for messages; "" for an entity
+	Loss    accounting.Loss
+}
+
+// Release is one private aggregation: a DPAggregate node of the plan.
+type Release struct {
+	Key        string // digest of everything that decides the answer but the data: replays are found by it
+	Scans      []Scan
+	Keys       []Key
+	Groups     int // number of groups when all keys are public; 0 when keys are selected privately
+	Selection  *partition.Selection
+	MaxGroups  int // groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
+	Aggregates []Aggregate
+	Output     []Output // one per column of the node's schema
+	Schema     sql.Schema
+	Loss       accounting.Loss
+	Tables     []string         // catalog accounts of the protected tables touched
+	Entities   []string         // their entities
+	Reads      []store.TableRef // every table that the scans read, public ones too: their versions decide replays
+}
+
+// Scan is one SELECT for the store that returns one row per (group, unit), or per row for
+// estimator.Value. Columns: first the group (one BIGINT group number in [0, Groups) when all keys
+// are public, else one column a key, else none without GROUP BY), then the aggregates' columns.
+type Scan struct {
+	SQL   string
+	Args  []any
+	Types []store.ScanType
+}
+
+// Key is one grouping expression.
+type Key struct {
+	Name   string
+	Type   sql.Type
+	Domain []any // its public values in answer order as SQL values of Type; nil when not public
+	// Decode turns what a scan returned (int64, float64, string or nil) into an SQL value of Type.
+	Decode func(any) (any, error)
+}
+
+// Aggregate is one distinct aggregate of a release.
+type Aggregate struct {
+	Text      string // as EXPLAIN prints it
+	Scan      int    // index into Scans
+	Columns   []int  // indexes into the scan's columns, in the order of Estimator.Columns
+	Estimator estimator.Estimator
+	// Present turns an estimate with status OK into the SQL value of the aggregate's type.
+	Present func(estimator.Estimate) any
+}
+
+// Output says where a column of the node comes from: exactly one of Key and Aggregate is >= 0, or
+// both are -1 for a column that is always NULL (an argument column that the binder carries along).
+type Output struct{ Key, Aggregate int }
