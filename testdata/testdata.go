@@ -1,0 +1,10 @@
+// Package testdata embeds the small public data sets that the demonstration and the tests load.
+// SOURCE.md says where they come from.
+package testdata
+
+import "embed"
+
+// Files holds adult.csv.gz and visits.csv.gz.
+//
+//go:embed adult.csv.gz visits.csv.gz
+var Files embed.FS
