@@ -1,0 +1,26 @@
+# The build tags: Go's own regular expressions instead of libicu, and columnar reads from DuckDB.
+TAGS := gms_pure_go,duckdb_arrow
+ARGS ?=
+
+.PHONY: build test demo bench docs check tools
+
+build: tools
+	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
+
+test: tools
+	go test -tags $(TAGS) ./...
+
+demo: build
+	./bin/scrim demo $(ARGS)
+
+bench: tools
+	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 1x -timeout 60m ./engine/bench
+
+# docs writes the generated parts of the README from the code's own tables.
+docs: build
+	./bin/scrim reference README.md
+
+tools:
+	@command -v go >/dev/null || { echo "scrim needs Go 1.26 or newer: https://go.dev/dl/"; exit 1; }
+	@command -v $${CC:-cc} >/dev/null || command -v gcc >/dev/null || { echo "scrim needs a C and C++ compiler (on Debian: apt-get install build-essential)"; exit 1; }
+	@command -v $${CXX:-c++} >/dev/null || command -v g++ >/dev/null || { echo "scrim needs a C++ compiler (on Debian: apt-get install build-essential)"; exit 1; }

@@ -1,0 +1,110 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"fmt"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/estimator"
+	"scrim/engine/store"
+	"scrim/planner"
+)
+
+// answer is one released answer, as it is kept: everything in it may be shown to its principal.
+type answer struct {
+	Groups []answerGroup
+}
+
+// answerGroup is one released group.
+type answerGroup struct {
+	Number    int        // the public group number
+	Key       []keyValue // the parts of a privately selected key
+	Estimates []estimator.Estimate
+}
+
+// answerKey digests what decides an answer: the principal, the release's plan and the versions of
+// every table that it reads. Each part is counted, so that no two inputs run together.
+func answerKey(ctx context.Context, snap store.Snapshot, principal string, r *planner.Release) ([]byte, error) {
+	versions, err := snap.Versions(ctx, r.Reads...)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	for _, part := range append([]string{principal, r.Key}, versions...) {
+		fmt.Fprintf(h, "%d:%s;", len(part), part)
+	}
+	return h.Sum(nil), nil
+}
+
+func (a *answer) encode() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(a)
+	return b.Bytes(), err
+}
+
+// decodeAnswer reads a kept answer. One that cannot be read counts as not kept: the statement then
+// pays for a new one.
+func decodeAnswer(b []byte) (*answer, bool) {
+	a := new(answer)
+	return a, gob.NewDecoder(bytes.NewReader(b)).Decode(a) == nil
+}
+
+// rows turns a released answer into the rows of the node's schema. It is post-processing.
+func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
+	needed := make([]int64, len(r.Aggregates))
+	rows := make([]sql.Row, 0, len(a.Groups))
+	for _, g := range a.Groups {
+		keys, err := g.keys(r)
+		if err != nil {
+			return nil, err
+		}
+		row := make(sql.Row, len(r.Output))
+		for i, o := range r.Output {
+			switch {
+			case o.Key >= 0:
+				row[i] = keys[o.Key]
+			case o.Aggregate >= 0:
+				est := g.Estimates[o.Aggregate]
+				if est.Status == estimator.TooFew {
+					needed[o.Aggregate] = max(needed[o.Aggregate], est.Needed)
+					continue
+				}
+				row[i] = r.Aggregates[o.Aggregate].Present(est)
+			}
+		}
+		rows = append(rows, row)
+	}
+	for i, n := range needed {
+		if n > 0 {
+			ctx.Session.Warn(tooFew(r.Aggregates[i].Text, n))
+		}
+	}
+	return rows, nil
+}
+
+// keys returns the group's key values. Public groups are numbered in mixed radix, the last key
+// fastest.
+func (g *answerGroup) keys(r *planner.Release) ([]any, error) {
+	out := make([]any, len(r.Keys))
+	if r.Selection == nil {
+		n := g.Number
+		for i := len(r.Keys) - 1; i >= 0; i-- {
+			d := r.Keys[i].Domain
+			out[i] = d[n%len(d)]
+			n /= len(d)
+		}
+		return out, nil
+	}
+	for i, k := range r.Keys {
+		v, err := k.Decode(g.Key[i].raw())
+		if err != nil {
+			return nil, fmt.Errorf("exec: group key: %w", err)
+		}
+		out[i] = v
+	}
+	return out, nil
+}

@@ -1,0 +1,78 @@
+package exec
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+	"scrim/engine/estimator/noise"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+	"scrim/planner"
+)
+
+// Account is what the executor needs of the privacy account.
+type Account interface {
+	// Reserve makes a charge durable, or refuses it and changes nothing.
+	Reserve(context.Context, accounting.Request) (accounting.Receipt, error)
+	// Finish records how the execution ended. It never gives anything back.
+	Finish(accounting.Receipt, accounting.Outcome)
+	// Answer and PutAnswer keep released answers, so that asking again is free.
+	Answer(key []byte) ([]byte, bool)
+	PutAnswer(key, value []byte) error
+}
+
+// Executor implements planner.Executor. All fields are required. It is safe for concurrent use.
+type Executor struct {
+	Store   store.Store
+	Account Account
+	// Noise makes the noise of one estimator on one group. It is called in the order of groups and
+	// aggregates, so that a test which injects a source gets the same answer every time.
+	Noise func() noise.Noiser
+	// Principal names the account that pays: user@host as authenticated.
+	Principal func(*sql.Context) string
+	// Lost is told when an answer could not be kept for replays; the answer itself is not affected.
+	Lost func(error)
+}
+
+var _ planner.Executor = (*Executor)(nil)
+
+// Begin implements planner.Executor.
+func (x *Executor) Begin(ctx *sql.Context, s *planner.Statement) (planner.Execution, error) {
+	return &execution{x: x, statement: s, principal: x.Principal(ctx)}, nil
+}
+
+// failure is an error after the charge: the client sees the fixed refusal, the log the cause.
+type failure struct {
+	public *refuse.Error
+	cause  error
+}
+
+func failed(cause error) error {
+	return &failure{
+		public: refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."),
+		cause:  cause,
+	}
+}
+
+// Error is for the operators' log.
+func (f *failure) Error() string { return "exec: protected query failed: " + f.cause.Error() }
+
+// Unwrap gives the public refusal first: that is what errors.As finds.
+func (f *failure) Unwrap() []error { return []error{f.public, f.cause} }
+
+// outcome is how the ledger names the end of an execution.
+func outcome(err error) accounting.Outcome {
+	switch {
+	case err == nil:
+		return accounting.Answered
+	case errors.Is(err, context.DeadlineExceeded):
+		return accounting.TimedOut
+	case errors.Is(err, context.Canceled):
+		return accounting.Cancelled
+	default:
+		return accounting.Failed
+	}
+}

@@ -1,0 +1,97 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+	"scrim/engine/store"
+	"scrim/planner"
+)
+
+// answer scans for one release and runs its estimators on every group. The caller has paid.
+func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.Release) (*answer, error) {
+	tables, keys, err := x.scan(ctx, snap, r)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{}
+	if r.Selection == nil {
+		for g := range keys.groups() {
+			a.Groups = append(a.Groups, answerGroup{Number: g})
+		}
+	} else {
+		noiser := x.Noise()
+		for _, g := range keys.order() {
+			if r.Selection.Keep(noiser, int64(tables[0].size(g))) {
+				a.Groups = append(a.Groups, answerGroup{Number: g, Key: keys.keys[g]})
+			}
+		}
+	}
+	return a, x.estimate(ctx, r, tables, a.Groups)
+}
+
+// scan runs the release's scans on the snapshot. Group numbers are shared between them.
+func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release) ([]*table, *assigner, error) {
+	keys := newAssigner(r)
+	secret := int64(x.Noise().Uniform() >> 1)
+	raw := make([]*gathered, len(r.Scans))
+	for i, s := range r.Scans {
+		args := make([]any, len(s.Args))
+		for j, v := range s.Args {
+			if _, ok := v.(planner.SecretArg); ok {
+				v = secret
+			}
+			args[j] = v
+		}
+		var err error
+		if raw[i], err = gather(ctx, snap, s, args, keys.leading(), keys.assign); err != nil {
+			return nil, nil, err
+		}
+	}
+	tables := make([]*table, len(raw))
+	for i, g := range raw {
+		var err error
+		if tables[i], err = g.sorted(keys.groups()); err != nil {
+			return nil, nil, err
+		}
+	}
+	return tables, keys, nil
+}
+
+// estimate fills in the estimates of the groups, on all cores. Groups are independent: each
+// estimator's loss holds for one group, and the plan has divided the loss by the number of groups
+// that one person may be in.
+func (x *Executor) estimate(ctx context.Context, r *planner.Release, tables []*table, groups []answerGroup) error {
+	var eg errgroup.Group
+	eg.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range groups {
+		g := &groups[i]
+		g.Estimates = make([]estimator.Estimate, len(r.Aggregates))
+		for j, agg := range r.Aggregates {
+			if err := ctx.Err(); err != nil {
+				_ = eg.Wait()
+				return err
+			}
+			noiser := x.Noise()
+			in := estimator.Input{Columns: tables[agg.Scan].group(g.Number, agg.inputColumns())}
+			eg.Go(func() error { return release(agg.Estimator, noiser, in, &g.Estimates[j]) })
+		}
+	}
+	return eg.Wait()
+}
+
+// release runs one estimator. A panic in a goroutine would end the server, so it becomes an error.
+func release(e estimator.Estimator, n noise.Noiser, in estimator.Input, dst *estimator.Estimate) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("exec: estimator panicked: %v", p)
+		}
+	}()
+	*dst = e.Release(n, in)
+	return nil
+}

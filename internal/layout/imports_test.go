@@ -1,0 +1,116 @@
+package layout
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const tags = "gms_pure_go,duckdb_arrow"
+
+type goPackage struct {
+	ImportPath string
+	Doc        string
+	Imports    []string
+	Deps       []string
+}
+
+// modulePackages lists the module's packages, without test files.
+func modulePackages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Doc,Imports,Deps", "scrim/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []goPackage
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		switch err := d.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return pkgs
+		case err != nil:
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+// rules say what a part of the tree may import of the module; reasons are printed on failure. The
+// longest matching prefix counts.
+var rules = []struct {
+	from   string
+	may    []string
+	reason string
+}{
+	{"scrim/internal/refuse", nil, "the vocabulary of refusals is a leaf"},
+	{"scrim/accounting", nil, "the account can be read and proven alone"},
+	{"scrim/catalog", []string{"scrim/internal/refuse"}, "policies stand below everything that applies them"},
+	{"scrim/engine/store", []string{"scrim/engine/store"}, "a store knows tables, not privacy"},
+	{"scrim/engine/estimator", []string{"scrim/engine/estimator", "scrim/accounting"}, "the numeric core knows no SQL and no server"},
+	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
+	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "planning opens nothing and runs nothing"},
+}
+
+func TestArrowsPointOneWay(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		rule := -1
+		for i, r := range rules {
+			if under(p.ImportPath, r.from) && (rule < 0 || len(r.from) > len(rules[rule].from)) {
+				rule = i
+			}
+		}
+		if rule < 0 {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if under(imp, "scrim") && !allowed(imp, rules[rule].may) {
+				t.Errorf("%s imports %s: %s", p.ImportPath, imp, rules[rule].reason)
+			}
+		}
+	}
+}
+
+// TestOneDriverPackage keeps the DuckDB driver behind one package, and the test helpers out of the
+// server binary.
+func TestOneDriverPackage(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "github.com/marcboeker/") && p.ImportPath != "scrim/engine/store/duckdb" {
+				t.Errorf("%s imports %s: only scrim/engine/store/duckdb may", p.ImportPath, imp)
+			}
+		}
+		if p.ImportPath != "scrim/cmd/scrim" {
+			continue
+		}
+		for _, d := range p.Deps {
+			if under(d, "scrim/internal/stattest") || under(d, "scrim/internal/testenv") {
+				t.Errorf("the server binary links %s: noise could be replaced", d)
+			}
+		}
+	}
+}
+
+func TestPackagesAreDocumented(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+func allowed(imp string, may []string) bool {
+	for _, m := range may {
+		if under(imp, m) {
+			return true
+		}
+	}
+	return false
+}
+
+func under(path, prefix string) bool {
+	return path == prefix || strings.HasPrefix(path, prefix+"/")
+}
