@@ -1,2 +1,20 @@
-// Package lower translates bound MySQL expressions into the store's SQL.
+// Package lower translates bound MySQL expressions into SQL for the store, DuckDB, with MySQL's
+// meaning and total on every row.
+//
+// The input is an expression tree of go-mysql-server after name resolution and before
+// optimisation. The output is one fragment of generated SQL. Three rules hold for every fragment:
+//
+//  1. No row can make it raise. What MySQL would report as an error or a warning (overflow,
+//     division by zero, a bad date, a domain error) is NULL.
+//  2. A fragment of kind Double is never NaN or infinite: those are NULL.
+//  3. Text that comes from a client is only ever a bound value, never part of the SQL.
+//
+// Guards are CASE and TRY_CAST, never TRY: the store hoists a subexpression that occurs twice out
+// of a TRY and then raises; it hoists nothing out of the branch of a CASE. A fragment does not
+// rely on a filter beside it, for the store may evaluate conjuncts in any order.
+//
+// Only what the tables of this package list is translated. Everything else, also what is not
+// deterministic, has a side effect or can stall, is refused by name with refuse.Expression.
+// Subexpressions that are constants of the statement, such as NOW() or @@time_zone, are evaluated
+// when the statement is planned and bound as values.
 package lower

@@ -3,7 +3,6 @@ package lower
 import (
 	"strconv"
 
-	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 )
 
@@ -54,7 +53,3 @@ func (b *Binder) Args() []any { return b.args }
 
 // Columns resolves a column of the input to its lowered form; false when it is not of this input.
 type Columns func(*expression.GetField) (Expr, bool)
-
-// Lower is filled in by the translation: it returns an error of code refuse.Expression, which names
-// the function or operator, for anything outside the allow-list.
-type Lower func(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error)
