@@ -1,0 +1,67 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/engine/store"
+)
+
+// Table is a GMS table that the store holds. The planner recognises scans of the store by it.
+type Table interface {
+	sql.Table
+	// StoreRef names the table in the store.
+	StoreRef() store.TableRef
+	// StoreColumns lists all columns of the table in the order of its GMS schema, whatever
+	// projection the value carries.
+	StoreColumns() []store.Column
+}
+
+// Names of the session parameters, as SET, SET_VAR and dp_set_defaults spell them.
+const (
+	ParamEpsilon   = "dp_epsilon"
+	ParamDelta     = "dp_delta"
+	ParamRho       = "dp_rho"
+	ParamMaxGroups = "dp_max_groups_contributed"
+	ParamRewrite   = "dp_rewrite"
+	ParamMethod    = "dp_method"
+)
+
+// SessionFacts answers what the planner must know about the session of a context.
+type SessionFacts interface {
+	// Parameter returns a session parameter (a Param constant) as the client set it; set is false
+	// where the session leaves the choice to the table's defaults. Values are checked by the planner.
+	Parameter(ctx *sql.Context, name string) (value any, set bool)
+	// RawAccess reports whether the session may read protected rows as they are: a DBA with dp_raw ON.
+	RawAccess(ctx *sql.Context) bool
+	// IsDBA reports whether the session's account is a DBA.
+	IsDBA(ctx *sql.Context) bool
+}
+
+// DomainSource reads the distinct values of a column of a public table, in ascending order with a
+// NULL last, as SQL values. It returns at most limit+1 values, so that a caller sees an excess.
+type DomainSource interface {
+	Values(ctx *sql.Context, source catalog.Source, limit int) ([]any, error)
+}
+
+// PublicExecutor runs a generated query that reads public tables only.
+type PublicExecutor interface {
+	// Query runs the SQL and returns rows with values of the schema's types.
+	Query(ctx *sql.Context, query string, args []any, schema sql.Schema) (sql.RowIter, error)
+}
+
+// Config holds what a planner depends on.
+type Config struct {
+	// Catalog returns the current policies; it is called once a statement.
+	Catalog  func() catalog.Reader
+	Executor Executor
+	Session  SessionFacts
+	// Domains may be nil: domains that come from a table are then refused.
+	Domains DomainSource
+	// Public may be nil: queries on public tables then stay with go-mysql-server.
+	Public PublicExecutor
+}
+
+// SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each
+// index in its place, the same for all scans of one execution of a statement.
+type SecretArg struct{ Index int }
