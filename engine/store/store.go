@@ -46,6 +46,9 @@ type Store interface {
 	Tables(ctx context.Context, schema string) ([]Table, error)
 	// Table finds one table; ok is false when there is none.
 	Table(ctx context.Context, ref TableRef) (t Table, ok bool, err error)
+	// ReservedSchema tells whether the store keeps a schema name for itself: such a schema is never
+	// listed, and none can be created, written or read under that name.
+	ReservedSchema(name string) bool
 	// Session opens a connection for one client session.
 	Session(ctx context.Context) (Session, error)
 	// Snapshot opens a read-only view of one committed state on a connection of its own.
@@ -61,14 +64,20 @@ type Session interface {
 	Commit(ctx context.Context) error
 	Rollback(ctx context.Context) error
 	InTransaction() bool
-	// Write runs generated SQL that changes the rows or the definition of the tables named, and in
-	// the same transaction changes the version of each of them. It returns the number of rows changed.
+	// Write runs one generated statement that changes the rows or the definition of the tables named,
+	// and in the same transaction changes the version of each of them. It returns the number of rows
+	// changed. A renamed table is named by both of its names. An error inside a transaction aborts
+	// it: what follows fails with Aborted until Rollback.
 	Write(ctx context.Context, tables []TableRef, sql string, args ...any) (int64, error)
 	// Append inserts rows (Go values by column, in the order of columns) through the store's fast
 	// path, in the same transaction discipline as Write.
 	Append(ctx context.Context, table TableRef, columns []string, rows [][]any) error
-	// Query runs generated SQL and returns rows as Go values.
+	// Query runs one generated SELECT and returns rows as Go values. The rows stay readable while
+	// other statements run on the session.
 	Query(ctx context.Context, sql string, args ...any) (Rows, error)
+	// Meta reads and writes the store's key-value entries in the session's transaction.
+	Meta() Meta
+	// Close rolls back what is open and closes the connection.
 	Close() error
 }
 
@@ -76,7 +85,8 @@ type Session interface {
 type Rows interface {
 	Columns() []Column
 	// Next returns the next row, or io.EOF. Values are nil, bool, int64, uint64, float64, string,
-	// []byte, time.Time, *big.Int (huge integers), Decimal, or []any of these.
+	// []byte, time.Time, time.Duration (TIME and INTERVAL; a month counts 30 days), *big.Int (huge
+	// integers), Decimal, or []any of these. JSON and UUID come as text.
 	Next() ([]any, error)
 	Close() error
 }

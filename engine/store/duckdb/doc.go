@@ -1,0 +1,32 @@
+// Package duckdb keeps the tables in a DuckDB file. It is the one package that imports the driver,
+// and it imports only package store of ours.
+//
+//	Open ──▶ Store ──▶ Session   one driver connection: transactions, DDL, DML, rows as Go values
+//	           │──────▶ Snapshot  one connection in a read-only transaction: columns, chunk by chunk
+//	           └──────▶ catalogue cache, dropped when a session commits a change of definition
+//	ImportFile            opens the file in a mode of its own, offline
+//
+// # Invariants
+//
+//   - Before the first statement of anybody else, the configuration is locked: no access to files
+//     but the database's own, no extensions, no settings. Every connection of the process shares
+//     this, and each statement's type is checked against a short list besides.
+//   - A committed write to a table changes its version: the write adds a row to an insert-only log in
+//     the same transaction. Two writers never touch the same log row, so the log adds no conflicts.
+//     A version is the number of log entries and the exclusive-or of their random tokens, which
+//     folding entries together keeps.
+//   - A cancelled context interrupts the statement that runs under it.
+//   - Public error text holds nothing of rows: see classify.go.
+//
+// # The hidden schema
+//
+//	__scrim.version(schema_name, table_name, entries BIGINT, token UBIGINT)   insert-only, folded
+//	__scrim.meta(bucket, key, value BLOB)                                      NULL value: deleted
+//
+// # Two ways in
+//
+// Sessions use the driver's connections, statements, rows and appenders. Snapshots use the driver's
+// mapping of the C interface on the same database instance, for two reasons: the driver's Arrow
+// reader cannot be interrupted, and both it and the mapping hand over a materialised result, so that
+// the plain vectors of a chunk are as fast as Arrow's without a second representation.
+package duckdb

@@ -1,0 +1,60 @@
+package duckdb
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+)
+
+// Options say how the database is opened. The zero value is usable.
+type Options struct {
+	// Threads is the number of threads that DuckDB uses, all of this machine's processors by default.
+	Threads int
+	// MemoryLimit is what DuckDB may keep in memory before it spills, as DuckDB writes it ("1GiB").
+	// The default is DefaultMemoryLimit.
+	MemoryLimit string
+	// TempDirectory is where DuckDB spills to, by default the directory "spill" beside the file.
+	TempDirectory string
+	// Setup is generated SQL that runs once when the database is opened, after our own tables exist
+	// and before the configuration is locked, one statement an entry. What it creates is kept in the
+	// file and seen by every connection, e.g. CREATE OR REPLACE MACRO.
+	Setup []string
+	// DirectoryID names the data directory that the file belongs to. A file without one takes it on;
+	// a file with another is refused with store.ErrForeign. "" checks nothing.
+	DirectoryID string
+}
+
+// DefaultMemoryLimit leaves a process of 2 GiB room for the server itself.
+const DefaultMemoryLimit = "1GiB"
+
+// settings returns the statements that configure and then lock the database at path.
+func (o Options) settings(path string) []string {
+	threads := o.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	memory := o.MemoryLimit
+	if memory == "" {
+		memory = DefaultMemoryLimit
+	}
+	temp := o.TempDirectory
+	if temp == "" {
+		temp = filepath.Join(filepath.Dir(path), "spill")
+	}
+	return []string{
+		fmt.Sprintf("SET GLOBAL threads = %d", threads),
+		"SET GLOBAL memory_limit = " + quoteText(memory),
+		"SET GLOBAL temp_directory = " + quoteText(temp),
+		"SET GLOBAL TimeZone = 'UTC'",
+		"SET GLOBAL preserve_insertion_order = false",
+		"SET GLOBAL autoinstall_known_extensions = false",
+		"SET GLOBAL autoload_known_extensions = false",
+		"SET GLOBAL allow_community_extensions = false",
+	}
+}
+
+// lock is what closes the database to the outside; nothing can be configured after it.
+var lock = []string{
+	"SET GLOBAL enable_external_access = false",
+	"SET GLOBAL lock_configuration = true",
+}

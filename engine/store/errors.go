@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Kind says what went wrong, coarsely enough to be mapped to a MySQL error number.
+type Kind uint8
+
+// Kinds of failure.
+const (
+	Internal      Kind = iota // anything not listed, a bug of ours included
+	DuplicateKey              // a PRIMARY KEY or UNIQUE constraint
+	NotNull                   // a NOT NULL constraint
+	ForeignKey                // a FOREIGN KEY constraint
+	Check                     // a CHECK constraint
+	Conflict                  // another transaction changed the same rows or definition; try again
+	Aborted                   // an earlier error aborted the transaction: roll back
+	Interrupted               // cancelled, or its time was up
+	OutOfMemory               // over the memory limit
+	DiskFull                  // no space for the data or the temporary files
+	BadValue                  // a value does not fit its type: conversion, range, overflow, division by zero
+	NotFound                  // no such schema, table, column or other entry
+	Exists                    // the schema, table or other entry is already there
+	Dependency                // something else still needs the entry that was to be dropped or altered
+	Syntax                    // the statement does not parse or bind
+	Unsupported               // the store cannot do this
+	Refused                   // closed by the store's locked configuration
+	Damaged                   // the store cannot go on; the process must be restarted
+	kindCount
+)
+
+var kindText = [kindCount]string{
+	Internal:     "internal error",
+	DuplicateKey: "duplicate key",
+	NotNull:      "a NOT NULL column got no value",
+	ForeignKey:   "a foreign key constraint fails",
+	Check:        "a CHECK constraint fails",
+	Conflict:     "conflict with another transaction",
+	Aborted:      "the transaction was aborted by an earlier error",
+	Interrupted:  "interrupted",
+	OutOfMemory:  "out of memory",
+	DiskFull:     "disk full",
+	BadValue:     "a value does not fit its type",
+	NotFound:     "not found",
+	Exists:       "already exists",
+	Dependency:   "something else depends on it",
+	Syntax:       "malformed statement",
+	Unsupported:  "not supported",
+	Refused:      "refused",
+	Damaged:      "the store must be restarted",
+}
+
+// String returns the fixed text of the kind.
+func (k Kind) String() string {
+	if k < kindCount {
+		return kindText[k]
+	}
+	return kindText[Internal]
+}
+
+// Error is a failure of the store. Its text is fixed by its kind and holds nothing of rows; on a
+// statement over protected rows even the kind must not reach the analyst.
+type Error struct {
+	Kind Kind
+	// Primary tells, of a DuplicateKey, that it is the primary key.
+	Primary bool
+	// Table and Column name what a NotNull or Check constraint is about, "" when unknown.
+	Table, Column string
+	// Driver is the driver's own message. It may hold values of rows: only for an operator's
+	// debugging, off by default.
+	Driver string
+	// Cause is the context's error for Interrupted, else nil.
+	Cause error
+}
+
+// Error returns public text.
+func (e *Error) Error() string {
+	if e.Kind == NotNull && e.Column != "" {
+		return fmt.Sprintf("store: column %s must not be NULL", e.Column)
+	}
+	return "store: " + e.Kind.String()
+}
+
+// Unwrap returns the context's error, if that is what stopped the statement.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// KindOf returns the kind of a store error, and Internal for any other.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return Interrupted
+	}
+	return Internal
+}
+
+// ErrInUse tells that another process, or another Store of this process, holds the data.
+var ErrInUse = errors.New("store: the data directory is in use by another process")
+
+// ErrForeign tells that the data belong to another data directory than the one that opened them.
+var ErrForeign = errors.New("store: the data belong to another data directory")
+
+// ErrClosed tells that the store, session or snapshot has been closed.
+var ErrClosed = errors.New("store: closed")
