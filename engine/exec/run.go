@@ -38,18 +38,11 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
 func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release) ([]*table, *assigner, error) {
 	keys := newAssigner(r)
-	secret := int64(x.Noise().Uniform() >> 1)
+	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
 	raw := make([]*gathered, len(r.Scans))
 	for i, s := range r.Scans {
-		args := make([]any, len(s.Args))
-		for j, v := range s.Args {
-			if _, ok := v.(planner.SecretArg); ok {
-				v = secret
-			}
-			args[j] = v
-		}
 		var err error
-		if raw[i], err = gather(ctx, snap, s, args, keys.leading(), keys.assign); err != nil {
+		if raw[i], err = gather(ctx, snap, s, secrets.fill(s.Args), keys.leading(), keys.assign); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -61,6 +54,28 @@ func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Rel
 		}
 	}
 	return tables, keys, nil
+}
+
+// secrets are the random numbers that choose which groups and rows of a person are kept: fresh for
+// each execution, the same for all scans of a release, and never shown.
+type secrets struct {
+	noise noise.Noiser
+	drawn map[int]int64
+}
+
+// fill returns args with a drawn number in the place of every SecretArg.
+func (s secrets) fill(args []any) []any {
+	out := make([]any, len(args))
+	for i, v := range args {
+		if a, ok := v.(planner.SecretArg); ok {
+			if _, ok := s.drawn[a.Index]; !ok {
+				s.drawn[a.Index] = int64(s.noise.Uniform() >> 1)
+			}
+			v = s.drawn[a.Index]
+		}
+		out[i] = v
+	}
+	return out
 }
 
 // estimate fills in the estimates of the groups, on all cores. Groups are independent: each
