@@ -1,0 +1,139 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+)
+
+// Opener opens store connections; store.Store is one.
+type Opener interface {
+	Session(ctx context.Context) (store.Session, error)
+}
+
+// Options are what every session of a server shares. Store, IsDBA and NoteRaw are required.
+type Options struct {
+	Store Opener
+	// IsDBA reports whether the session's account has the SUPER privilege.
+	IsDBA func(*sql.Context) bool
+	// NoteRaw records durably that the principal is about to read raw rows. An error refuses the switch.
+	NoteRaw func(ctx *sql.Context, principal string) error
+}
+
+// Session is the server's session of one client. GMS calls it from one goroutine at a time, except
+// for Close, which may come from another one.
+type Session struct {
+	*sql.BaseSession
+	opts *Options
+
+	mu     sync.Mutex
+	store  store.Session
+	closed bool
+
+	protected atomic.Bool
+}
+
+var (
+	_ sql.Session               = (*Session)(nil)
+	_ sql.TransactionSession    = (*Session)(nil)
+	_ sql.LifecycleAwareSession = (*Session)(nil)
+)
+
+// New wraps the base session of an authenticated client.
+func New(base *sql.BaseSession, opts *Options) *Session {
+	return &Session{BaseSession: base, opts: opts}
+}
+
+// From returns the server's session in ctx; false inside contexts that no client started.
+func From(ctx *sql.Context) (*Session, bool) {
+	s, ok := ctx.Session.(*Session)
+	return s, ok
+}
+
+// Principal names the account that pays for the session's queries: user@host, as the account is
+// defined (the host may be a pattern such as %).
+func (s *Session) Principal() string {
+	c := s.Client()
+	return c.User + "@" + c.Address
+}
+
+// Principal names the account behind ctx, "" when no client is.
+func Principal(ctx *sql.Context) string {
+	if s, ok := From(ctx); ok {
+		return s.Principal()
+	}
+	return ""
+}
+
+// IsDBA reports whether the account behind ctx is a DBA, that is, has SUPER.
+func IsDBA(ctx *sql.Context) bool {
+	s, ok := From(ctx)
+	return ok && s.opts.IsDBA(ctx)
+}
+
+// StoreSession returns the session's store connection, opened on first use, inside the transaction
+// that the client is in.
+func (s *Session) StoreSession(ctx context.Context) (store.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, context.Canceled
+	}
+	if s.store == nil {
+		st, err := s.opts.Store.Session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.store = st
+	}
+	if tx, ok := s.GetTransaction().(*Transaction); ok && tx.explicit && !s.store.InTransaction() {
+		if err := s.store.Begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.store, nil
+}
+
+// StoreSession returns the store connection of the session in ctx.
+func StoreSession(ctx *sql.Context) (store.Session, error) {
+	s, ok := From(ctx)
+	if !ok {
+		return nil, sql.ErrUnsupportedFeature.New("statement without a client session")
+	}
+	return s.StoreSession(ctx)
+}
+
+// TouchProtected notes that the running statement reads protected tables: every error of it that is
+// not a refusal is then told as the one fixed text.
+func (s *Session) TouchProtected() { s.protected.Store(true) }
+
+// TouchesProtected reports whether the running statement has been noted to read protected tables.
+func (s *Session) TouchesProtected() bool { return s.protected.Load() }
+
+// CommandBegin implements sql.LifecycleAwareSession: a new command has touched nothing yet.
+func (s *Session) CommandBegin() error {
+	s.protected.Store(false)
+	return nil
+}
+
+// CommandEnd implements sql.LifecycleAwareSession.
+func (s *Session) CommandEnd() {}
+
+// SessionEnd implements sql.LifecycleAwareSession: it rolls back what is open and closes the store
+// connection.
+func (s *Session) SessionEnd() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.store != nil {
+		if s.store.InTransaction() {
+			_ = s.store.Rollback(context.Background())
+		}
+		_ = s.store.Close()
+		s.store = nil
+	}
+}

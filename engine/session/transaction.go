@@ -1,0 +1,75 @@
+package session
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+)
+
+// Transaction is what the session tells GMS about its transaction. The store's own one is begun by
+// the first access to the store.
+type Transaction struct {
+	// explicit: BEGIN, or autocommit = 0. Otherwise every write commits by itself.
+	explicit bool
+	readOnly bool
+}
+
+// String implements sql.Transaction.
+func (t *Transaction) String() string {
+	if t.explicit {
+		return "transaction"
+	}
+	return "autocommit"
+}
+
+// IsReadOnly implements sql.Transaction.
+func (t *Transaction) IsReadOnly() bool { return t.readOnly }
+
+// StartTransaction implements sql.TransactionSession. GMS calls it before every statement outside a
+// transaction, and once more for BEGIN, when the first call's transaction is current.
+func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
+	begin := ctx.GetTransaction() != nil
+	auto, err := plan.IsSessionAutocommit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Transaction{explicit: begin || !auto, readOnly: c == sql.ReadOnly}, nil
+}
+
+// CommitTransaction implements sql.TransactionSession.
+func (s *Session) CommitTransaction(ctx *sql.Context, _ sql.Transaction) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil || !s.store.InTransaction() {
+		return nil
+	}
+	return s.store.Commit(ctx)
+}
+
+// Rollback implements sql.TransactionSession. Charges made inside the transaction stand.
+func (s *Session) Rollback(ctx *sql.Context, _ sql.Transaction) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil || !s.store.InTransaction() {
+		return nil
+	}
+	return s.store.Rollback(ctx)
+}
+
+func noSavepoints() error {
+	return refuse.New(refuse.Unsupported, "Savepoints are not supported.").With("Use BEGIN, COMMIT and ROLLBACK.")
+}
+
+// CreateSavepoint implements sql.TransactionSession; the store has no savepoints.
+func (s *Session) CreateSavepoint(*sql.Context, sql.Transaction, string) error { return noSavepoints() }
+
+// RollbackToSavepoint implements sql.TransactionSession; the store has no savepoints.
+func (s *Session) RollbackToSavepoint(*sql.Context, sql.Transaction, string) error {
+	return noSavepoints()
+}
+
+// ReleaseSavepoint implements sql.TransactionSession; the store has no savepoints.
+func (s *Session) ReleaseSavepoint(*sql.Context, sql.Transaction, string) error {
+	return noSavepoints()
+}

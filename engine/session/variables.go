@@ -1,0 +1,266 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/refuse"
+)
+
+// Variable documents one of our session variables. The README's list is made from Variables.
+type Variable struct {
+	Name    string
+	Default any
+	Range   string
+	Doc     string
+}
+
+// The range of dp_epsilon, dp_rho and dp_max_groups_contributed. A value of 0 is never accepted: the
+// default 0 of an unset variable means that the table's default, or the built-in one, holds.
+const (
+	MinEpsilon = 1e-9
+	MaxEpsilon = 100
+	MinRho     = 1e-12
+	MaxRho     = 1000
+	MinDelta   = 1e-18
+	MaxDelta   = 0.1
+	MaxGroups  = 1 << 20
+)
+
+// Variables lists our session variables.
+var Variables = []Variable{
+	{"dp_epsilon", 0.0, "1e-9 to 100", "The ε of one statement on each protected table that it touches. 0, the initial value, means: the table's default."},
+	{"dp_delta", 0.0, "1e-18 to 0.1", "The δ of one statement. 0, the initial value, means: the table's default."},
+	{"dp_rho", 0.0, "1e-12 to 1000", "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."},
+	{"dp_max_groups_contributed", int64(0), "1 to 1048576", "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."},
+	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
+	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
+}
+
+var register sync.Once
+
+// RegisterVariables makes our variables known to GMS. It must run before the first session starts;
+// only the first call does anything.
+func RegisterVariables() {
+	register.Do(func() {
+		vars := make([]sql.SystemVariable, len(Variables))
+		for i, v := range Variables {
+			vars[i] = &sql.MysqlSystemVariable{
+				Name:              v.Name,
+				Scope:             sql.GetMysqlScope(sql.SystemVariableScope_Session),
+				Dynamic:           true,
+				SetVarHintApplies: v.Name != "dp_raw",
+				Type:              variableType(v),
+				Default:           v.Default,
+			}
+		}
+		sql.SystemVariables.AddSystemVariables(vars)
+	})
+}
+
+func variableType(v Variable) sql.Type {
+	switch v.Default.(type) {
+	case float64:
+		return types.NewSystemDoubleType(v.Name, 0, math.MaxFloat64)
+	case int64:
+		return types.NewSystemIntType(v.Name, 0, MaxGroups, false)
+	default:
+		return types.NewSystemBoolType(v.Name)
+	}
+}
+
+// IsVariable reports whether name (lower case) is one of our variables.
+func IsVariable(name string) bool {
+	for _, v := range Variables {
+		if v.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckVariable returns the value under which a setting of one of our variables is kept, or the
+// refusal: NaN, ±Inf, zero, negative numbers, text, NULL and what is out of range are refused.
+// name is lower case. The planner uses it for the values of SET_VAR hints.
+func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
+	switch name {
+	case "dp_epsilon":
+		return checkReal(ctx, name, value, MinEpsilon, MaxEpsilon)
+	case "dp_delta":
+		return checkReal(ctx, name, value, MinDelta, MaxDelta)
+	case "dp_rho":
+		return checkReal(ctx, name, value, MinRho, MaxRho)
+	case "dp_max_groups_contributed":
+		x, err := checkReal(ctx, name, value, 1, MaxGroups)
+		if err != nil {
+			return nil, err
+		}
+		if f := x.(float64); f == math.Trunc(f) {
+			return int64(f), nil
+		}
+		return nil, badValue(name, value, "a whole number from 1 to 1048576")
+	case "dp_rewrite", "dp_raw":
+		return checkSwitch(ctx, name, value)
+	}
+	return nil, sql.ErrUnknownSystemVariable.New(name)
+}
+
+func checkReal(ctx *sql.Context, name string, value any, lo, hi float64) (any, error) {
+	want := fmt.Sprintf("a number from %g to %g", lo, hi)
+	switch value.(type) {
+	case nil, string, []byte, bool:
+		return nil, badValue(name, value, want)
+	}
+	c, in, err := types.Float64.Convert(ctx, value)
+	if err != nil || in != sql.InRange {
+		return nil, badValue(name, value, want)
+	}
+	f, ok := c.(float64)
+	if !ok || math.IsNaN(f) || !(f >= lo && f <= hi) {
+		return nil, badValue(name, value, want)
+	}
+	return f, nil
+}
+
+func checkSwitch(_ *sql.Context, name string, value any) (any, error) {
+	switch strings.ToUpper(fmt.Sprint(value)) {
+	case "1", "ON", "TRUE":
+		return int8(1), nil
+	case "0", "OFF", "FALSE":
+		return int8(0), nil
+	}
+	return nil, badValue(name, value, "ON or OFF")
+}
+
+func badValue(name string, value any, want string) error {
+	have := "NULL"
+	switch v := value.(type) {
+	case nil:
+	case string:
+		have = fmt.Sprintf("%q", truncate(v))
+	case []byte:
+		have = fmt.Sprintf("%q", truncate(string(v)))
+	default:
+		have = truncate(fmt.Sprint(v))
+	}
+	return refuse.New(refuse.Parameter, "%s is %s.", name, have).With("Set it to %s.", want)
+}
+
+func truncate(s string) string {
+	if len(s) > 64 {
+		return s[:64] + "…"
+	}
+	return s
+}
+
+// SetSessionVariable implements sql.Session: our variables are checked before they change, and
+// turning autocommit on commits what is open.
+func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) error {
+	switch lower := strings.ToLower(name); {
+	case IsVariable(lower):
+		return s.setOwn(ctx, lower, value)
+	case lower == sql.AutoCommitSessionVar:
+		if err := s.BaseSession.SetSessionVariable(ctx, name, value); err != nil {
+			return err
+		}
+		return s.autocommitChanged(ctx)
+	default:
+		return s.BaseSession.SetSessionVariable(ctx, name, value)
+	}
+}
+
+func (s *Session) autocommitChanged(ctx *sql.Context) error {
+	v, err := s.GetSessionVariable(ctx, sql.AutoCommitSessionVar)
+	if err != nil {
+		return err
+	}
+	on, err := sql.ConvertToBool(ctx, v)
+	if err != nil || !on || ctx.GetIgnoreAutoCommit() {
+		return err
+	}
+	if err := s.CommitTransaction(ctx, s.GetTransaction()); err != nil {
+		return err
+	}
+	s.SetTransaction(nil)
+	return nil
+}
+
+func (s *Session) setOwn(ctx *sql.Context, name string, value any) error {
+	// SET x = DEFAULT arrives as the default value; a 0 that was typed is refused below.
+	if value == defaultOf(name) && strings.Contains(strings.ToUpper(ctx.Query()), "DEFAULT") {
+		return s.BaseSession.SetSessionVariable(ctx, name, value)
+	}
+	v, err := CheckVariable(ctx, name, value)
+	if err != nil {
+		return err
+	}
+	if name == "dp_raw" && v == int8(1) && !s.Raw() {
+		if !s.opts.IsDBA(ctx) {
+			return refuse.New(refuse.NotDBA, "dp_raw may be switched on by a DBA only.")
+		}
+		if err := s.opts.NoteRaw(ctx, s.Principal()); err != nil {
+			return err
+		}
+	}
+	if err := s.BaseSession.SetSessionVariable(ctx, name, v); err != nil {
+		return err
+	}
+	switch name {
+	case "dp_epsilon":
+		return s.BaseSession.SetSessionVariable(ctx, "dp_rho", 0.0)
+	case "dp_rho":
+		return s.BaseSession.SetSessionVariable(ctx, "dp_epsilon", 0.0)
+	}
+	return nil
+}
+
+func defaultOf(name string) any {
+	for _, v := range Variables {
+		if v.Name == name {
+			return v.Default
+		}
+	}
+	return nil
+}
+
+func (s *Session) own(name string) any {
+	v, err := s.GetSessionVariable(nil, name)
+	if err != nil {
+		return defaultOf(name)
+	}
+	return v
+}
+
+// Raw reports whether the session may read raw rows of protected tables.
+func (s *Session) Raw() bool { return s.own("dp_raw") == int8(1) }
+
+// Raw reports whether the session in ctx may read raw rows of protected tables: dp_raw is on and the
+// account is still a DBA.
+func Raw(ctx *sql.Context) bool {
+	s, ok := From(ctx)
+	return ok && s.Raw() && s.opts.IsDBA(ctx)
+}
+
+// Parameters are the privacy parameters of a session; 0 means unset.
+type Parameters struct {
+	Epsilon   float64
+	Delta     float64
+	Rho       float64
+	MaxGroups int
+	Rewrite   bool
+}
+
+// Parameters returns the session's privacy parameters.
+func (s *Session) Parameters() Parameters {
+	f := func(name string) float64 { v, _ := s.own(name).(float64); return v }
+	g, _ := s.own("dp_max_groups_contributed").(int64)
+	return Parameters{
+		Epsilon: f("dp_epsilon"), Delta: f("dp_delta"), Rho: f("dp_rho"),
+		MaxGroups: int(g), Rewrite: s.own("dp_rewrite") != int8(0),
+	}
+}
