@@ -75,9 +75,9 @@ func IsDBA(ctx *sql.Context) bool {
 	return ok && s.opts.IsDBA(ctx)
 }
 
-// StoreSession returns the session's store connection, opened on first use, inside the transaction
-// that the client is in.
-func (s *Session) StoreSession(ctx context.Context) (store.Session, error) {
+// Store returns the session's store connection, opened on first use, inside the transaction that the
+// client is in. It is the same one for as long as the client stays connected.
+func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -96,15 +96,6 @@ func (s *Session) StoreSession(ctx context.Context) (store.Session, error) {
 		}
 	}
 	return s.store, nil
-}
-
-// StoreSession returns the store connection of the session in ctx.
-func StoreSession(ctx *sql.Context) (store.Session, error) {
-	s, ok := From(ctx)
-	if !ok {
-		return nil, sql.ErrUnsupportedFeature.New("statement without a client session")
-	}
-	return s.StoreSession(ctx)
 }
 
 // TouchProtected notes that the running statement reads protected tables: every error of it that is

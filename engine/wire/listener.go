@@ -1,0 +1,153 @@
+package wire
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// Config limits what a client may do. The zero value of a limit means the default.
+type Config struct {
+	TLS        *tls.Config // nil: TLS is not offered
+	RequireTLS bool        // close clients that go on in clear
+
+	MaxConnections   int           // open connections, default 256
+	MaxLogins        int           // connections that have not logged in yet, default 64
+	AuthTimeout      time.Duration // from accept to the end of the login, default 10 s
+	MaxPreAuthPacket int           // payload bytes of a packet before the login is done, default 16 KiB
+	MaxPacket        int           // payload bytes of one command, default 64 MiB
+}
+
+func (c Config) withDefaults() Config {
+	set := func(p *int, v int) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	set(&c.MaxConnections, 256)
+	set(&c.MaxLogins, 64)
+	set(&c.MaxPreAuthPacket, 16<<10)
+	set(&c.MaxPacket, 64<<20)
+	if c.AuthTimeout <= 0 {
+		c.AuthTimeout = 10 * time.Second
+	}
+	return c
+}
+
+// Listener accepts guarded connections. It is safe for concurrent use.
+type Listener struct {
+	inner net.Listener
+	cfg   Config
+
+	mu     sync.Mutex
+	conns  map[*Conn]bool // open connections; true while one holds a login slot
+	logins int
+	closed bool
+}
+
+var _ net.Listener = (*Listener)(nil)
+
+// NewListener guards inner.
+func NewListener(inner net.Listener, cfg Config) *Listener {
+	return &Listener{inner: inner, cfg: cfg.withDefaults(), conns: map[*Conn]bool{}}
+}
+
+// Accept implements net.Listener. It returns an error only when the listener is closed: a lack of
+// file descriptors, say, makes it wait.
+func (l *Listener) Accept() (net.Conn, error) {
+	for pause := 5 * time.Millisecond; ; {
+		raw, err := l.inner.Accept()
+		if err != nil {
+			if l.isClosed() || errors.Is(err, net.ErrClosed) {
+				return nil, err
+			}
+			time.Sleep(pause)
+			pause = min(2*pause, time.Second)
+			continue
+		}
+		pause = 5 * time.Millisecond
+		if c := l.admit(raw); c != nil {
+			return c, nil
+		}
+		go turnAway(raw)
+	}
+}
+
+// admit takes a slot for raw, or returns nil when there is none.
+func (l *Listener) admit(raw net.Conn) *Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || len(l.conns) >= l.cfg.MaxConnections || l.logins >= l.cfg.MaxLogins {
+		return nil
+	}
+	c := newConn(raw, l)
+	l.conns[c] = true
+	l.logins++
+	return c
+}
+
+// turnAway tells a client that there is no room, and closes.
+func turnAway(raw net.Conn) {
+	_ = raw.SetDeadline(time.Now().Add(time.Second))
+	_, _ = raw.Write(errorPacket(0, errTooMany, "08004", "Too many connections"))
+	_ = raw.Close()
+}
+
+// loggedIn gives c's login slot back.
+func (l *Listener) loggedIn(c *Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conns[c] {
+		l.conns[c] = false
+		l.logins--
+	}
+}
+
+// release forgets a closed connection, and its login slot if it still holds one.
+func (l *Listener) release(c *Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conns[c] {
+		l.logins--
+	}
+	delete(l.conns, c)
+}
+
+func (l *Listener) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// Addr implements net.Listener.
+func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
+
+// Close implements net.Listener: no connection is accepted any more; open ones go on.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	return l.inner.Close()
+}
+
+// CloseConnections closes every open connection.
+func (l *Listener) CloseConnections() {
+	l.mu.Lock()
+	open := make([]*Conn, 0, len(l.conns))
+	for c := range l.conns {
+		open = append(open, c)
+	}
+	l.mu.Unlock()
+	for _, c := range open {
+		_ = c.Close()
+	}
+}
+
+// Connections returns the number of open connections.
+func (l *Listener) Connections() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.conns)
+}
