@@ -1,0 +1,78 @@
+package accounting
+
+import (
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The two words that a budget may carry in place of a principal's name.
+const (
+	All     = "*"       // the cap on all principals together
+	Default = "default" // the cap on each principal who has no budget of their own
+)
+
+// MaxEpsilon is the largest ε that a budget may have. Beyond ε of about 20 a budget protects nobody;
+// the bound only keeps nonsense such as 1e308 out, and the conversions inside their tested range.
+const MaxEpsilon Epsilon = 1e6
+
+// Budget is a cap on the spending on one account: by everyone, by each, or by one principal.
+type Budget struct {
+	Account   string
+	Entity    bool    // Account names an entity, not a table
+	Principal string  // All, Default, or a MySQL account (user@host)
+	Epsilon   Epsilon // within (0, MaxEpsilon]
+	Delta     Delta   // within [0, 1); at 0 only charges without any loss fit, which closes the account
+	Window    Window
+	SetBy     string
+	SetAt     time.Time
+}
+
+// Check refuses a budget that means nothing and says what would be right.
+func (b Budget) Check() error {
+	if err := checkName("account", b.Account); err != nil {
+		return err
+	}
+	if err := checkName("principal", b.Principal); err != nil {
+		return err
+	}
+	e, d := float64(b.Epsilon), float64(b.Delta)
+	switch {
+	case math.IsNaN(e):
+		return invalid("budget epsilon is NaN: want a number above 0 and at most %v", float64(MaxEpsilon))
+	case math.IsInf(e, 0):
+		return invalid("budget epsilon is infinite: want a number above 0 and at most %v", float64(MaxEpsilon))
+	case e <= 0 || b.Epsilon > MaxEpsilon:
+		return invalid("budget epsilon: want a number above 0 and at most %v, have %v", float64(MaxEpsilon), e)
+	case math.IsNaN(d):
+		return invalid("budget delta is NaN: want a number of at least 0 and below 1, for example 1e-6")
+	case d < 0 || d >= 1:
+		return invalid("budget delta: want a number of at least 0 and below 1, for example 1e-6, have %v", d)
+	}
+	if _, err := ParseWindow(string(b.Window)); err != nil {
+		return err
+	}
+	if len(b.SetBy) > maxName || !utf8.ValidString(b.SetBy) {
+		return invalid("budget set by: want at most %d bytes of UTF-8", maxName)
+	}
+	return nil
+}
+
+// maxName bounds the names of accounts and principals. MySQL's longest user@host is 32+1+255
+// characters of up to four bytes.
+const maxName = 4 * 320
+
+func checkName(what, s string) error {
+	switch {
+	case s == "":
+		return invalid("%s is empty", what)
+	case len(s) > maxName:
+		return invalid("%s: want at most %d bytes, have %d", what, maxName, len(s))
+	case !utf8.ValidString(s):
+		return invalid("%s is not UTF-8", what)
+	case strings.IndexByte(s, 0) >= 0:
+		return invalid("%s holds a NUL character", what)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package accounting
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The sentinels that callers tell apart with errors.Is. The text of ErrNoBudget and ErrExhausted and
+// of the types that carry them is public: it speaks of accounts and budgets only. The others are for
+// operators: they may name the file.
+var (
+	// ErrNoBudget says that a table account has no budget for all principals ('*').
+	ErrNoBudget = errors.New("accounting: no budget")
+	// ErrExhausted says that a charge does not fit into what remains of a budget.
+	ErrExhausted = errors.New("accounting: budget exhausted")
+	// ErrInvalid says that an argument has a value that no account accepts.
+	ErrInvalid = errors.New("accounting: invalid value")
+	// ErrUnavailable says that nothing can be made durable: a write failed earlier, or the ledger is
+	// closed. It lasts until the ledger is opened again.
+	ErrUnavailable = errors.New("accounting: ledger unavailable")
+	// ErrMissing says that the ledger's file does not exist and must not be created.
+	ErrMissing = errors.New("accounting: ledger file missing")
+	// ErrForeign says that the ledger belongs to another data directory.
+	ErrForeign = errors.New("accounting: ledger of another data directory")
+	// ErrVersion says that the ledger was written in a format that this program does not know.
+	ErrVersion = errors.New("accounting: unknown ledger format")
+	// ErrDamaged says that the ledger's file is not what was written.
+	ErrDamaged = errors.New("accounting: ledger file damaged")
+	// ErrLocked says that another process has the ledger open.
+	ErrLocked = errors.New("accounting: ledger in use by another process")
+)
+
+// NoBudgetError is ErrNoBudget with the account that has none.
+type NoBudgetError struct {
+	Account string // as charged
+	Table   string // schema.table, as charged; may be empty
+}
+
+// Error implements error.
+func (e *NoBudgetError) Error() string {
+	return fmt.Sprintf("accounting: %s has no budget for all principals ('*')", nameOf(e.Account, e.Table))
+}
+
+// Is makes errors.Is(err, ErrNoBudget) true.
+func (e *NoBudgetError) Is(target error) bool { return target == ErrNoBudget }
+
+// ExhaustedError is ErrExhausted with the public facts of the first budget that a charge does not fit.
+type ExhaustedError struct {
+	Account   string
+	Entity    bool
+	Table     string // schema.table, as charged; empty for an entity
+	Scope     string // whose budget refused: "*", "default", or the principal's own name
+	Principal string // who asked
+	Limit     Epsilon
+	Delta     Delta
+	Window    Window
+	// WindowEnds is when the window's spending starts anew; zero for Never.
+	WindowEnds time.Time
+	// Requested and RequestedRho are the charge by itself, ε at the budget's δ.
+	Requested    Epsilon
+	RequestedRho Rho
+	// Remaining is the limit minus the ε already spent, rounded down; RemainingRho is the largest ρ
+	// that still fits beside the request's own slack. Both are zero when nothing does.
+	Remaining    Epsilon
+	RemainingRho Rho
+}
+
+// Error implements error.
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("accounting: %s: budget %q (epsilon %.6g, delta %.3g, window %s): want epsilon %.6g (rho %.6g), have epsilon %.6g (rho %.6g)",
+		nameOf(e.Account, e.Table), e.Scope, float64(e.Limit), float64(e.Delta), e.Window,
+		float64(e.Requested), e.RequestedRho.Float(), float64(e.Remaining), e.RemainingRho.Float())
+}
+
+// Is makes errors.Is(err, ErrExhausted) true.
+func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
+
+func nameOf(account, table string) string {
+	if table != "" {
+		return table
+	}
+	return account
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+}
