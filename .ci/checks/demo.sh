@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# The demonstration, in a directory of its own, ends well by itself.
+set -euo pipefail
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+make demo ARGS="--exit --listen 127.0.0.1:0 --data $dir/demo"
