@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Version is what the server calls itself towards clients: MySQL 8.0, which is what they adapt to.
+const Version = "8.0.36-scrim"
+
+// VersionComment is the value of @@version_comment.
+const VersionComment = "Scrim, differentially private SQL"
+
+// Config says how a server runs. Only DataDir is required; DefaultConfig fills in the rest.
+type Config struct {
+	// DataDir is the data directory. It is created if it does not exist.
+	DataDir string
+	// Listen is the TCP address, by default 127.0.0.1:3307.
+	Listen string
+	// TLSCert and TLSKey are PEM files; both or neither. Without them TLS is not offered.
+	TLSCert, TLSKey string
+	// RequireTLS closes clients that do not use TLS.
+	RequireTLS bool
+	// RootPassword is the password of the root account that the first start makes. When it is empty
+	// one is generated, which Server.RootPassword hands back.
+	RootPassword string
+
+	// Threads is the number of threads of the store; 0 means all processors.
+	Threads int
+	// MemoryLimit is the store's, as in "1GiB" or "800MB"; "" means the store's default.
+	MemoryLimit string
+
+	// MaxConnections bounds the open connections, by default 256.
+	MaxConnections int
+	// AuthTimeout bounds the time from accepting a connection to its login, by default 10 s.
+	AuthTimeout time.Duration
+	// MaxPreAuthPacket bounds a packet before the login, in bytes, by default 16 KiB.
+	MaxPreAuthPacket int
+	// MaxPacket bounds one command, in bytes, by default 64 MiB.
+	MaxPacket int
+
+	// Logger receives the operators' log. It never receives values of rows.
+	Logger zerolog.Logger
+	// DebugErrors adds the store's raw messages, which may hold values of rows, to the log.
+	DebugErrors bool
+}
+
+// DefaultConfig returns the configuration of a server on dataDir.
+func DefaultConfig(dataDir string) Config {
+	return Config{
+		DataDir:          dataDir,
+		Listen:           "127.0.0.1:3307",
+		MaxConnections:   256,
+		AuthTimeout:      10 * time.Second,
+		MaxPreAuthPacket: 16 << 10,
+		MaxPacket:        64 << 20,
+		Logger:           zerolog.Nop(),
+	}
+}
+
+// withDefaults replaces the zero values of c.
+func (c Config) withDefaults() Config {
+	d := DefaultConfig(c.DataDir)
+	if c.Listen == "" {
+		c.Listen = d.Listen
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = d.MaxConnections
+	}
+	if c.AuthTimeout == 0 {
+		c.AuthTimeout = d.AuthTimeout
+	}
+	if c.MaxPreAuthPacket == 0 {
+		c.MaxPreAuthPacket = d.MaxPreAuthPacket
+	}
+	if c.MaxPacket == 0 {
+		c.MaxPacket = d.MaxPacket
+	}
+	return c
+}
+
+var memoryPattern = regexp.MustCompile(`^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$`)
+
+// Validate reports every problem of c at once; nil when there is none. Zero values stand for
+// defaults.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c.DataDir == "" {
+		bad("engine: no data directory")
+	} else if fi, err := os.Stat(c.DataDir); err == nil && !fi.IsDir() {
+		bad("engine: data directory %s is not a directory", c.DataDir)
+	}
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
+		bad("engine: listen address %q: want host:port", c.Listen)
+	} else if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		bad("engine: listen address %q: want a port from 0 to 65535", c.Listen)
+	}
+	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		bad("engine: want both a TLS certificate and its key, or neither")
+	case c.TLSCert != "":
+		if _, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey); err != nil {
+			bad("engine: TLS certificate: %w", err)
+		}
+	case c.RequireTLS:
+		bad("engine: TLS is required, but there is no certificate")
+	}
+	if c.Threads < 0 || c.Threads > 1024 {
+		bad("engine: want 0 to 1024 threads, have %d", c.Threads)
+	}
+	if c.MemoryLimit != "" && !memoryPattern.MatchString(c.MemoryLimit) {
+		bad("engine: memory limit %q: want a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB", c.MemoryLimit)
+	}
+	if c.MaxConnections < 1 || c.MaxConnections > 100_000 {
+		bad("engine: want 1 to 100000 connections, have %d", c.MaxConnections)
+	}
+	if c.AuthTimeout < 100*time.Millisecond || c.AuthTimeout > 10*time.Minute {
+		bad("engine: want a login timeout from 100ms to 10m, have %v", c.AuthTimeout)
+	}
+	if c.MaxPreAuthPacket < 1<<10 || c.MaxPreAuthPacket > 1<<20 {
+		bad("engine: want a login packet limit from 1 KiB to 1 MiB, have %d", c.MaxPreAuthPacket)
+	}
+	if c.MaxPacket < 1<<16 || c.MaxPacket > 1<<30 {
+		bad("engine: want a packet limit from 64 KiB to 1 GiB, have %d", c.MaxPacket)
+	}
+	return errors.Join(problems...)
+}
+
+// Files of a data directory.
+const (
+	fileLock    = "LOCK"
+	fileID      = "DIRECTORY"
+	fileData    = "data.duckdb"
+	fileLedger  = "ledger.db"
+	fileCatalog = "catalog"
+	fileUsers   = "users"
+)
+
+func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }
+
+// tlsConfig loads the certificate; nil when TLS is not offered.
+func (c Config) tlsConfig() (*tls.Config, error) {
+	if c.TLSCert == "" {
+		return nil, nil
+	}
+	cert, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("engine: TLS certificate: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
+}

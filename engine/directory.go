@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// directory is an open data directory: one process holds its lock, and everything in it carries its
+// id, so that files of two directories cannot be mixed.
+type directory struct {
+	path  string
+	id    string
+	fresh bool // the first start has not finished
+	lock  *os.File
+}
+
+// ErrDirectoryInUse tells that another process serves the data directory.
+var ErrDirectoryInUse = errors.New("engine: the data directory is in use by another process")
+
+// openDirectory creates or opens the data directory at path and locks it.
+func openDirectory(path string) (*directory, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(path, fileLock), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	d := &directory{path: path, lock: lock}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = lock.Close()
+		return nil, ErrDirectoryInUse
+	}
+	if err := d.identify(); err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// identify reads the directory's id, or makes one for a directory without data, and checks that
+// what belongs together is there together.
+func (d *directory) identify() error {
+	text, err := os.ReadFile(filepath.Join(d.path, fileID))
+	switch {
+	case err == nil:
+		fields := strings.Fields(string(text))
+		if len(fields) == 0 || len(fields) > 2 || len(fields) == 2 && fields[1] != unfinished {
+			return fmt.Errorf("engine: %s is damaged", fileID)
+		}
+		if b, err := hex.DecodeString(fields[0]); err != nil || len(b) != 16 {
+			return fmt.Errorf("engine: %s is damaged: want 32 hexadecimal digits", fileID)
+		}
+		d.id, d.fresh = fields[0], len(fields) == 2
+		if d.fresh {
+			return nil
+		}
+		return d.checkComplete()
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("engine: %w", err)
+	}
+	for _, name := range []string{fileData, fileLedger, fileCatalog, fileUsers} {
+		if d.has(name) {
+			return fmt.Errorf("engine: %s has %s but no %s file; restore the directory as a whole from its backup", d.path, name, fileID)
+		}
+	}
+	b := make([]byte, 16)
+	if _, err := rand.Read(b); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	d.id, d.fresh = hex.EncodeToString(b), true
+	return d.write(d.id + " " + unfinished + "\n")
+}
+
+// unfinished stands behind the id until the first start has made everything: nobody could log in
+// before, so that whatever is missing then may be made anew.
+const unfinished = "unfinished"
+
+// checkComplete refuses a directory in which data exist but the ledger, the policies or the
+// accounts do not: a new, empty ledger would give every spent budget back.
+func (d *directory) checkComplete() error {
+	for _, name := range []string{fileData, fileLedger, fileCatalog, fileUsers} {
+		if !d.has(name) {
+			return fmt.Errorf("engine: the data directory %s was in use before, but %s is missing; "+
+				"the server does not start with an empty one, because that would forget what has been spent and protected: "+
+				"restore the directory as a whole from its backup", d.path, name)
+		}
+	}
+	return nil
+}
+
+// commit notes that everything which the first start makes is on disk.
+func (d *directory) commit() error {
+	if !d.fresh {
+		return nil
+	}
+	return d.write(d.id + "\n")
+}
+
+// write replaces the id file as a whole and flushes it and the directory.
+func (d *directory) write(text string) error {
+	path := filepath.Join(d.path, fileID)
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	dir, err := os.Open(d.path)
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+func (d *directory) has(name string) bool {
+	_, err := os.Stat(filepath.Join(d.path, name))
+	return err == nil
+}
+
+// Close gives the lock back.
+func (d *directory) Close() error { return d.lock.Close() }
