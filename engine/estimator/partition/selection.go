@@ -1,9 +1,121 @@
-// Package partition selects group keys privately.
 package partition
 
-import "scrim/accounting"
+import (
+	"fmt"
+	"math"
+	"math/big"
 
-// Selection is a threshold on noisy numbers of units (filled in with the mechanism).
+	"scrim/accounting"
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// Params are the public parameters of a selection.
+type Params struct {
+	Rho       float64 // zCDP of the whole selection for one person, over all keys that the person has; > 0
+	Delta     float64 // event δ of the whole selection; 0 < Delta < 1/2
+	MaxGroups int     // keys that the store keeps of one person, >= 1
+	Minimum   int     // keys whose noisy number of persons is under this are never shown; 0 for no such rule
+}
+
+// Selection shows a key when its noisy number of persons reaches a threshold. A person is counted
+// once in each of at most MaxGroups keys; adding a person changes the counts of those keys by one
+// each (ℓ2 sensitivity √MaxGroups) and may bring in up to MaxGroups keys that nobody else has.
+//
+//	σ² = ⌈MaxGroups/(2ρ)⌉     show key b  ⇔  c_b + N_Z(0,σ²) ≥ max(1+t, Minimum)
+//	t  = the least integer with tail(t) ≤ δ/MaxGroups,
+//	tail(t) = exp(−t²/2σ²)/√(2πσ²) + Q(t/σ) ≥ P[N_Z(0,σ²) ≥ t],  Q the upper tail of N(0,1)
+//
+// The bound on the tail: x ↦ exp(−x²/2σ²) falls for x ≥ 0, so its sum over the integers x ≥ t is at
+// most its first term plus its integral from t; the normalising sum over all integers is at least
+// √(2πσ²), because by Poisson summation it is √(2πσ²) times a series of positive terms that begins
+// with 1. [CKS20] Proposition 25 gives a bound of the same kind.
+//
+// Loss (add-remove): the keys that both neighbours have are decided from counts with Gaussian noise:
+// ρ by [CKS20] Theorem 14 and post-processing. A key that only one of them has holds one person and is
+// shown with probability at most δ/MaxGroups; outside the event that one of the at most MaxGroups
+// such keys is shown, of probability at most δ, the two laws agree up to ρ. That is δ-approximate
+// ρ-zCDP of [BS16] Definition 8.1: an event δ.
+//
+// Only keys with at least one person may be passed to Keep. A threshold on truncated geometric noise
+// ((ε,δ)-optimal for one key a person) costs ε·tanh(ε/2) ≈ ε²/2 in zCDP, which makes its threshold
+// ≈ ln(ε/δ)/ε with ε = √(2ρ) grow like ln(1/δ) where this one grows like √ln(1/δ): at δ = 1e-6 it is the
+// higher one for every ρ up to 2, so it is not offered.
+//
+// Source: thresholding a histogram, [BS16] section 8 for the account; the key-bounded form follows
+// from the union bound above.
 type Selection struct {
-	loss accounting.Loss
+	p         Params
+	sigma2    noise.Variance
+	big       *big.Int
+	sigma     float64
+	threshold int64
+}
+
+// New returns a selection. It refuses parameters outside the ranges that Params states, and those
+// whose noise would need more than 2^40 persons a key.
+func New(p Params) (*Selection, error) {
+	switch {
+	case !(p.Rho > 0) || p.Rho > 1e6:
+		return nil, fmt.Errorf("partition: want 0 < rho <= 1e6, have %v", p.Rho)
+	case !(p.Delta > 0) || p.Delta >= 0.5:
+		return nil, fmt.Errorf("partition: want 0 < delta < 0.5, have %v", p.Delta)
+	case p.MaxGroups < 1 || p.MaxGroups > 1<<20:
+		return nil, fmt.Errorf("partition: want 1 <= max groups <= %d, have %d", 1<<20, p.MaxGroups)
+	case p.Minimum < 0:
+		return nil, fmt.Errorf("partition: want minimum >= 0, have %d", p.Minimum)
+	}
+	s2 := math.Ceil(float64(p.MaxGroups) / (2 * p.Rho) * (1 + 1e-15))
+	if s2 > 1<<70 {
+		return nil, fmt.Errorf("partition: rho %v is too small for %d groups a person", p.Rho, p.MaxGroups)
+	}
+	i, _ := big.NewFloat(s2).Int(nil)
+	s := &Selection{p: p, big: i, sigma: math.Sqrt(s2)}
+	s.sigma2 = noise.Variance{Hi: new(big.Int).Rsh(i, 64).Uint64(), Lo: i.Uint64()}
+	s.threshold = max(1+tailPoint(s.sigma, p.Delta/float64(p.MaxGroups)), int64(p.Minimum))
+	if s.threshold > 1<<40 {
+		return nil, fmt.Errorf("partition: rho %v is too small for %d groups a person", p.Rho, p.MaxGroups)
+	}
+	return s, nil
+}
+
+// tailPoint returns the least integer t >= 0 with tail(t) <= q, computed a little to the safe side.
+func tailPoint(sigma, q float64) int64 {
+	tail := func(t float64) float64 {
+		z := t / sigma
+		return (math.Exp(-z*z/2)/(sigma*math.Sqrt(2*math.Pi)) + math.Erfc(z/math.Sqrt2)/2) * (1 + 1e-9)
+	}
+	lo, hi := int64(-1), int64(math.Ceil(40*sigma))+40 // tail(lo) > q >= tail(hi), or hi is far out
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; tail(float64(mid)) > q {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// Loss is the loss of the selection over all keys for one person.
+func (s *Selection) Loss() accounting.Loss {
+	return accounting.Loss{Rho: accounting.RhoOf(s.p.Rho), DeltaEvent: s.p.Delta}
+}
+
+// Threshold is the noisy number of persons from which a key is shown.
+func (s *Selection) Threshold() int64 { return s.threshold }
+
+// MinPersons is the number of persons from which a key is shown with probability 95 % at least.
+func (s *Selection) MinPersons() int64 { return s.threshold + int64(math.Ceil(1.645*s.sigma)) }
+
+// Steps describes the one noisy step.
+func (s *Selection) Steps() []estimator.Step {
+	return []estimator.Step{{
+		Name: "key selection", Mechanism: "discrete-gaussian threshold",
+		Sensitivity: fmt.Sprintf("l2=sqrt(%d)", s.p.MaxGroups), Queries: 1, Rho: s.p.Rho,
+	}}
+}
+
+// Keep decides on one key that units >= 1 persons have; each key must be decided once.
+func (s *Selection) Keep(n noise.Noiser, units int64) bool {
+	return n.GaussianInt(units, s.sigma2) >= s.threshold
 }
