@@ -1,0 +1,239 @@
+package duckdb
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"scrim/engine/store"
+)
+
+// listing is the committed catalogue at some moment. It is immutable.
+type listing struct {
+	schemas []string
+	tables  map[string][]store.Table // by schema, sorted by name
+	byRef   map[store.TableRef]store.Table
+}
+
+// catalogCache keeps a listing until a session of this process commits a change of definition. No
+// other process can change one: DuckDB locks the file.
+type catalogCache struct {
+	mu         sync.Mutex
+	generation uint64
+	now        *listing
+}
+
+func (c *catalogCache) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	c.now = nil
+}
+
+func (c *catalogCache) get() (*listing, uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now, c.generation
+}
+
+// put keeps a listing unless a definition changed since its generation was read.
+func (c *catalogCache) put(l *listing, generation uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.generation == generation {
+		c.now = l
+	}
+}
+
+// listing returns the cached catalogue, or reads it.
+func (s *Store) listing(ctx context.Context) (*listing, error) {
+	if l, _ := s.cache.get(); l != nil {
+		return l, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, store.ErrClosed
+	}
+	l, generation := s.cache.get() // somebody may have read it while we waited
+	if l != nil {
+		return l, nil
+	}
+	var err error
+	errTx := s.keeper.within(ctx, func() error {
+		l, err = s.keeper.listing(ctx, s.in)
+		return err
+	})
+	if errTx != nil {
+		return nil, classify(ctx, errTx)
+	}
+	s.cache.put(l, generation)
+	return l, nil
+}
+
+// Schemas implements store.Store.
+func (s *Store) Schemas(ctx context.Context) ([]string, error) {
+	l, err := s.listing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(l.schemas), nil
+}
+
+// Tables implements store.Store.
+func (s *Store) Tables(ctx context.Context, schema string) ([]store.Table, error) {
+	l, err := s.listing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(l.tables[schema]), nil
+}
+
+// Table implements store.Store.
+func (s *Store) Table(ctx context.Context, ref store.TableRef) (store.Table, bool, error) {
+	l, err := s.listing(ctx)
+	if err != nil {
+		return store.Table{}, false, err
+	}
+	t, ok := l.byRef[ref]
+	return t, ok, nil
+}
+
+// ours restricts a catalogue function to the file's own entries.
+const ours = ` WHERE database_name = current_database() AND NOT internal`
+
+// listing reads the catalogue inside a transaction.
+func (c *conn) listing(ctx context.Context, in *instance) (*listing, error) {
+	l := &listing{tables: map[string][]store.Table{}, byRef: map[store.TableRef]store.Table{}}
+	schemas, err := c.collect(ctx, `SELECT lower(schema_name) FROM duckdb_schemas()`+ours+` ORDER BY 1`)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range schemas {
+		if name := r[0].(string); !in.reserved(name) {
+			l.schemas = append(l.schemas, name)
+		}
+	}
+	columns, err := c.columns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := c.keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), false, comment FROM duckdb_tables()`+ours+
+		` UNION ALL SELECT lower(schema_name), lower(view_name), true, comment FROM duckdb_views()`+ours+` ORDER BY 1, 2`)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range tables {
+		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
+		if in.reserved(ref.Schema) {
+			continue
+		}
+		t := store.Table{Ref: ref, View: r[2].(bool), Columns: columns[ref], Keys: keys[ref], Comment: str(r[3])}
+		l.tables[ref.Schema] = append(l.tables[ref.Schema], t)
+		l.byRef[ref] = t
+	}
+	return l, nil
+}
+
+func (c *conn) columns(ctx context.Context) (map[store.TableRef][]store.Column, error) {
+	mysql, err := c.mysqlTypes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), lower(column_name), data_type, is_nullable,
+		column_default, comment FROM duckdb_columns()`+ours+` ORDER BY schema_name, table_name, column_index`)
+	if err != nil {
+		return nil, err
+	}
+	out := map[store.TableRef][]store.Column{}
+	for _, r := range rows {
+		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
+		out[ref] = append(out[ref], store.Column{
+			Name: r[2].(string), Type: r[3].(string), MySQL: mysql[store.TableKey(ref)][r[2].(string)],
+			Nullable: r[4].(bool), Default: str(r[5]), Comment: str(r[6]),
+		})
+	}
+	return out, nil
+}
+
+// mysqlTypes reads the column types that tables were created with, by table key and column.
+func (c *conn) mysqlTypes(ctx context.Context) (map[string]map[string]string, error) {
+	entries, err := c.list(ctx, store.BucketColumns)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]map[string]string, len(entries))
+	for _, e := range entries {
+		var types map[string]string
+		if err := json.Unmarshal(e.Value, &types); err != nil {
+			return nil, internal("columns entry: " + err.Error())
+		}
+		out[e.Key] = types
+	}
+	return out, nil
+}
+
+// keys reads the constraints and unique indexes, a primary key first.
+func (c *conn) keys(ctx context.Context) (map[store.TableRef][]store.Key, error) {
+	rows, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), constraint_type = 'PRIMARY KEY', constraint_column_names
+		FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+		ORDER BY 1, 2, 3 DESC, constraint_index`)
+	if err != nil {
+		return nil, err
+	}
+	out := map[store.TableRef][]store.Key{}
+	for _, r := range rows {
+		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
+		k := store.Key{Primary: r[2].(bool)}
+		for _, n := range r[3].([]any) {
+			k.Columns = append(k.Columns, strings.ToLower(n.(string)))
+		}
+		out[ref] = append(out[ref], k)
+	}
+	return out, c.uniqueIndexes(ctx, out)
+}
+
+// uniqueIndexes adds the keys that CREATE UNIQUE INDEX made over plain columns.
+func (c *conn) uniqueIndexes(ctx context.Context, keys map[store.TableRef][]store.Key) error {
+	rows, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), expressions FROM duckdb_indexes()
+		WHERE database_name = current_database() AND is_unique AND NOT is_primary ORDER BY 1, 2, index_name`)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
+		if columns, ok := indexColumns(str(r[2])); ok {
+			keys[ref] = append(keys[ref], store.Key{Columns: columns})
+		}
+	}
+	return nil
+}
+
+// indexColumns reads DuckDB's text of an index's expressions, e.g. [a, '"b c"'], if all of them are
+// plain columns.
+func indexColumns(text string) ([]string, bool) {
+	inner, ok := strings.CutPrefix(text, "[")
+	if !ok || !strings.HasSuffix(inner, "]") {
+		return nil, false
+	}
+	var out []string
+	for _, part := range strings.Split(strings.TrimSuffix(inner, "]"), ", ") {
+		name := strings.Trim(part, `'"`)
+		if name == "" || strings.ContainsAny(name, `()'" ,`) {
+			return nil, false
+		}
+		out = append(out, strings.ToLower(name))
+	}
+	return out, true
+}
+
+func str(v any) string {
+	s, _ := v.(string)
+	return s
+}

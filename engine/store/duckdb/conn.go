@@ -1,0 +1,157 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"strconv"
+
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"scrim/engine/store"
+)
+
+// conn is one driver connection. Its methods return the driver's errors as they are: callers that
+// face the outside classify them.
+type conn struct{ dc *duckdb.Conn }
+
+// errType tells that a statement is not of a type that its caller may run.
+var errType = errors.New("duckdb: statement type not allowed here")
+
+// prepare prepares exactly one statement. A text of several is refused: the driver would run all
+// but the last one unchecked.
+func (c *conn) prepare(sql string) (*duckdb.Stmt, duckdb.StmtType, error) {
+	st, err := c.dc.Prepare(sql)
+	if err != nil {
+		return nil, 0, err
+	}
+	stmt := st.(*duckdb.Stmt)
+	typ, err := stmt.StatementType()
+	if err != nil {
+		stmt.Close()
+		return nil, 0, err
+	}
+	return stmt, typ, nil
+}
+
+// exec runs one statement of ours and returns the number of rows changed.
+func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	stmt, _, err := c.prepare(sql)
+	if err != nil {
+		return 0, err
+	}
+	defer stmt.Close()
+	return run(ctx, stmt, args)
+}
+
+func run(ctx context.Context, stmt *duckdb.Stmt, args []any) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	named, err := driverArgs(args)
+	if err != nil {
+		return 0, err
+	}
+	res, err := stmt.ExecContext(ctx, named)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// configure runs statements that take no arguments.
+func (c *conn) configure(ctx context.Context, statements []string) error {
+	for _, sql := range statements {
+		if _, err := c.exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within runs f in a transaction, which commits unless f fails.
+func (c *conn) within(ctx context.Context, f func() error) error {
+	if _, err := c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return err
+	}
+	err := f()
+	if err == nil {
+		_, err = c.exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		_, _ = c.exec(context.WithoutCancel(ctx), "ROLLBACK") // a failed COMMIT has rolled back already
+	}
+	return err
+}
+
+// query runs a prepared SELECT and returns its materialised rows; closing them closes stmt.
+func query(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
+	r, err := open(ctx, stmt, args)
+	if err != nil {
+		stmt.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	named, err := driverArgs(args)
+	if err != nil {
+		return nil, err
+	}
+	dr, err := stmt.QueryContext(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	return newRows(dr, stmt), nil
+}
+
+// collect runs one SELECT of ours and returns all its rows.
+func (c *conn) collect(ctx context.Context, sql string, args ...any) ([][]any, error) {
+	stmt, _, err := c.prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	r, err := query(ctx, stmt, args)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var out [][]any
+	for {
+		row, err := r.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+}
+
+func (c *conn) close() {
+	_ = c.dc.Close() // fails only when closed before
+}
+
+// driverArgs numbers arguments as $1, $2, …; a place holder may be used any number of times.
+func driverArgs(args []any) ([]driver.NamedValue, error) {
+	out := make([]driver.NamedValue, len(args))
+	for i, a := range args {
+		v, err := bindable(a)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = driver.NamedValue{Name: strconv.Itoa(i + 1), Ordinal: i + 1, Value: v}
+	}
+	return out, nil
+}
+
+// internal is a failure without a driver message.
+func internal(driverText string) error {
+	return &store.Error{Kind: store.Internal, Driver: driverText}
+}

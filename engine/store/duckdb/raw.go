@@ -1,0 +1,179 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/marcboeker/go-duckdb/mapping"
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"scrim/engine/store"
+)
+
+// raw is a connection through the C interface: what the driver's connection cannot do is interrupting
+// a columnar read and telling a statement's progress.
+type raw struct{ c mapping.Connection }
+
+func (in *instance) connectRaw() (*raw, error) {
+	r := &raw{}
+	if mapping.Connect(in.db, &r.c) == mapping.StateError {
+		return nil, internal("cannot connect")
+	}
+	return r, nil
+}
+
+func (r *raw) close() { mapping.Disconnect(&r.c) }
+
+// failure is a driver error with its type.
+func failure(typ mapping.ErrorType, msg string) error {
+	return &duckdb.Error{Type: duckdb.ErrorType(typ), Msg: msg}
+}
+
+// worded is a driver error whose type only its wording tells.
+func worded(msg string) error {
+	typ, msg := findPrefix(msg)
+	return &duckdb.Error{Type: typ, Msg: msg}
+}
+
+// prepare prepares exactly one statement and checks its type. The caller destroys it.
+func (r *raw) prepare(sql string, allowed ...mapping.StatementType) (mapping.PreparedStatement, error) {
+	var extracted mapping.ExtractedStatements
+	var stmt mapping.PreparedStatement
+	n := mapping.ExtractStatements(r.c, sql, &extracted)
+	defer mapping.DestroyExtracted(&extracted)
+	if n == 0 {
+		return stmt, worded(mapping.ExtractStatementsError(extracted))
+	}
+	if n != 1 {
+		return stmt, errType
+	}
+	if mapping.PrepareExtractedStatement(r.c, extracted, 0, &stmt) == mapping.StateError {
+		msg := mapping.PrepareError(stmt)
+		mapping.DestroyPrepare(&stmt)
+		return stmt, worded(msg)
+	}
+	typ := mapping.PreparedStatementType(stmt)
+	for _, a := range allowed {
+		if a == typ {
+			return stmt, nil
+		}
+	}
+	if len(allowed) == 0 {
+		return stmt, nil
+	}
+	mapping.DestroyPrepare(&stmt)
+	return stmt, errType
+}
+
+// run executes a prepared statement; a cancelled context interrupts it. The caller destroys the result.
+func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []any) (mapping.Result, error) {
+	var res mapping.Result
+	if err := bind(stmt, args); err != nil {
+		return res, err
+	}
+	var pending mapping.PendingResult
+	if mapping.PendingPrepared(stmt, &pending) == mapping.StateError {
+		msg := mapping.PendingError(pending)
+		mapping.DestroyPending(&pending)
+		return res, worded(msg)
+	}
+	defer mapping.DestroyPending(&pending)
+	if err := ctx.Err(); err != nil {
+		return res, err
+	}
+	stop := r.interruptWith(ctx)
+	state := mapping.ExecutePending(pending, &res)
+	stop()
+	if state == mapping.StateError {
+		err := failure(mapping.ResultErrorType(&res), mapping.ResultError(&res))
+		mapping.DestroyResult(&res)
+		return res, err
+	}
+	return res, nil
+}
+
+// interruptWith interrupts the connection when ctx ends. After stop has returned no interrupt comes
+// any more that could hit a later statement.
+func (r *raw) interruptWith(ctx context.Context) (stop func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ctx.Done():
+			mapping.Interrupt(r.c)
+		case <-quit:
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// exec runs one statement of ours and returns the number of rows changed.
+func (r *raw) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	stmt, err := r.prepare(sql)
+	if err != nil {
+		return 0, err
+	}
+	defer mapping.DestroyPrepare(&stmt)
+	res, err := r.run(ctx, stmt, args)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(mapping.RowsChanged(&res))
+	mapping.DestroyResult(&res)
+	return n, nil
+}
+
+// bind sets every place holder of a statement from the argument that its name numbers.
+func bind(stmt mapping.PreparedStatement, args []any) error {
+	for i := mapping.IdxT(1); i <= mapping.NParams(stmt); i++ {
+		n, err := strconv.Atoi(mapping.ParameterName(stmt, i))
+		if err != nil || n < 1 || n > len(args) {
+			return internal("place holder without an argument")
+		}
+		v, err := bindable(args[n-1])
+		if err != nil {
+			return err
+		}
+		if bindOne(stmt, i, v) == mapping.StateError {
+			return errors.New(mapping.PrepareError(stmt))
+		}
+	}
+	return nil
+}
+
+func bindOne(stmt mapping.PreparedStatement, i mapping.IdxT, v any) mapping.State {
+	switch v := v.(type) {
+	case nil:
+		return mapping.BindNull(stmt, i)
+	case bool:
+		return mapping.BindBoolean(stmt, i, v)
+	case int64:
+		return mapping.BindInt64(stmt, i, v)
+	case uint64:
+		return mapping.BindUInt64(stmt, i, v)
+	case float64:
+		return mapping.BindDouble(stmt, i, v)
+	case string:
+		return mapping.BindVarcharLength(stmt, i, v, mapping.IdxT(len(v)))
+	case []byte:
+		return mapping.BindBlob(stmt, i, v)
+	case time.Time:
+		return mapping.BindTimestamp(stmt, i, mapping.NewTimestamp(v.UnixMicro()))
+	case *big.Int:
+		return mapping.BindVarchar(stmt, i, v.String())
+	}
+	return mapping.StateError
+}
+
+// typeNames are the types that a scan may have, as DuckDB writes them.
+var scanTypes = map[store.ScanType]mapping.Type{
+	store.ScanInt64:   mapping.TypeBigInt,
+	store.ScanFloat64: mapping.TypeDouble,
+	store.ScanText:    mapping.TypeVarchar,
+}

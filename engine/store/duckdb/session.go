@@ -1,0 +1,282 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"scrim/engine/store"
+)
+
+// session implements store.Session on one driver connection.
+type session struct {
+	st *Store
+
+	mu      sync.Mutex // a late Close meets a running statement
+	c       *conn
+	closed  bool
+	tx      bool
+	aborted bool // an error left the transaction without the effect of a statement: it must not commit
+	ddl     bool // the transaction changed a definition
+	bumped  map[store.TableRef]bool
+}
+
+// writes are the statements that Write runs, and whether they change a definition.
+var writes = map[duckdb.StmtType]bool{
+	duckdb.STATEMENT_TYPE_INSERT:      false,
+	duckdb.STATEMENT_TYPE_UPDATE:      false,
+	duckdb.STATEMENT_TYPE_DELETE:      false,
+	duckdb.STATEMENT_TYPE_CREATE:      true,
+	duckdb.STATEMENT_TYPE_CREATE_FUNC: true,
+	duckdb.STATEMENT_TYPE_ALTER:       true,
+	duckdb.STATEMENT_TYPE_DROP:        true,
+}
+
+// usable tells whether anything but Rollback and Close may run.
+func (s *session) usable() error {
+	if s.closed {
+		return store.ErrClosed
+	}
+	if s.aborted {
+		return &store.Error{Kind: store.Aborted}
+	}
+	return nil
+}
+
+// Begin implements store.Session.
+func (s *session) Begin(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if s.tx {
+		return internal("begin inside a transaction")
+	}
+	return classify(ctx, s.begin(ctx))
+}
+
+func (s *session) begin(ctx context.Context) error {
+	if _, err := s.c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return err
+	}
+	s.tx, s.aborted, s.ddl, s.bumped = true, false, false, nil
+	return nil
+}
+
+// Commit implements store.Session. A transaction that an error aborted is rolled back and reported
+// as Aborted. A COMMIT is not interrupted half way: its outcome is always known.
+func (s *session) Commit(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	if !s.tx {
+		return nil
+	}
+	if s.aborted {
+		s.rollback()
+		return &store.Error{Kind: store.Aborted}
+	}
+	if err := ctx.Err(); err != nil {
+		s.rollback()
+		return &store.Error{Kind: store.Interrupted, Cause: err}
+	}
+	return classify(ctx, s.commit())
+}
+
+func (s *session) commit() error {
+	if _, err := s.c.exec(context.Background(), "COMMIT"); err != nil {
+		s.rollback()
+		return err
+	}
+	ddl, entries := s.ddl, len(s.bumped)
+	s.tx, s.ddl, s.bumped = false, false, nil
+	if ddl {
+		s.st.cache.drop()
+	}
+	s.st.logged(entries)
+	return nil
+}
+
+// Rollback implements store.Session.
+func (s *session) Rollback(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	if s.tx {
+		s.rollback()
+	}
+	return nil
+}
+
+// rollback ends the transaction. DuckDB fails it only when none is open, because a failed COMMIT has
+// ended it.
+func (s *session) rollback() {
+	_, _ = s.c.exec(context.Background(), "ROLLBACK")
+	s.tx, s.aborted, s.ddl, s.bumped = false, false, false, nil
+}
+
+// InTransaction implements store.Session.
+func (s *session) InTransaction() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tx
+}
+
+// Write implements store.Session.
+func (s *session) Write(ctx context.Context, tables []store.TableRef, sql string, args ...any) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(); err != nil {
+		return 0, err
+	}
+	var n int64
+	err := s.mutate(ctx, tables, func() (bool, error) {
+		stmt, typ, err := s.c.prepare(sql)
+		if err != nil {
+			return false, err
+		}
+		defer stmt.Close()
+		ddl, ok := writes[typ]
+		if !ok {
+			return false, errType
+		}
+		n, err = run(ctx, stmt, args)
+		return ddl, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// mutate runs a change and logs it for the tables, in the open transaction or in one of its own.
+// An error in the open transaction aborts it.
+func (s *session) mutate(ctx context.Context, tables []store.TableRef, change func() (ddl bool, err error)) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	for _, r := range tables {
+		if s.st.ReservedSchema(r.Schema) {
+			return &store.Error{Kind: store.Refused, Driver: fmt.Sprintf("schema %s is reserved", r.Schema)}
+		}
+	}
+	own := !s.tx
+	if own {
+		if err := s.begin(ctx); err != nil {
+			return classify(ctx, err)
+		}
+	}
+	ddl, err := change()
+	if err == nil {
+		s.ddl = s.ddl || ddl
+		err = s.log(ctx, tables)
+	}
+	switch {
+	case err != nil && own:
+		s.rollback()
+	case err != nil:
+		s.aborted = true
+	case own:
+		err = s.commit()
+	}
+	return classify(ctx, err)
+}
+
+// log raises each table's version once a transaction.
+func (s *session) log(ctx context.Context, tables []store.TableRef) error {
+	for _, r := range tables {
+		if s.bumped[r] {
+			continue
+		}
+		if err := s.c.bump(ctx, r); err != nil {
+			return err
+		}
+		if s.bumped == nil {
+			s.bumped = map[store.TableRef]bool{}
+		}
+		s.bumped[r] = true
+	}
+	return nil
+}
+
+// Query implements store.Session.
+func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Rows, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	r, err := s.query(ctx, sql, args)
+	if err != nil {
+		return nil, classify(ctx, err)
+	}
+	return r, nil
+}
+
+func (s *session) query(ctx context.Context, sql string, args []any) (*rows, error) {
+	r, err := s.selectRows(ctx, sql, args)
+	if err != nil || !r.has("JSON", "UUID") {
+		return r, err
+	}
+	// The driver parses JSON and gives a UUID's bytes: have DuckDB write their text instead.
+	columns := r.columns
+	r.Close()
+	if r, err = s.selectRows(ctx, textual(sql, columns), args); err != nil {
+		return nil, err
+	}
+	r.columns = columns
+	return r, nil
+}
+
+// selectRows runs what the store reads for a session: nothing else than a SELECT or an EXPLAIN.
+func (s *session) selectRows(ctx context.Context, sql string, args []any) (*rows, error) {
+	stmt, typ, err := s.c.prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	if typ != duckdb.STATEMENT_TYPE_SELECT && typ != duckdb.STATEMENT_TYPE_EXPLAIN {
+		stmt.Close()
+		return nil, errType
+	}
+	return query(ctx, stmt, args)
+}
+
+// textual wraps a SELECT so that its JSON and UUID columns come as text.
+func textual(sql string, columns []store.Column) string {
+	var list, names string
+	for i, c := range columns {
+		if i > 0 {
+			list, names = list+", ", names+", "
+		}
+		name := fmt.Sprintf("c%d", i)
+		names += name
+		if c.Type == "JSON" || c.Type == "UUID" {
+			name = "CAST(" + name + " AS VARCHAR)"
+		}
+		list += name
+	}
+	return "SELECT " + list + " FROM (" + sql + ") AS r(" + names + ")"
+}
+
+// Close implements store.Session.
+func (s *session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	if s.tx {
+		s.rollback()
+	}
+	s.closed = true
+	s.c.close()
+	s.st.forget(s)
+	return nil
+}

@@ -1,0 +1,116 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/marcboeker/go-duckdb/mapping"
+
+	"scrim/engine/store"
+)
+
+// snapshot implements store.Snapshot: a connection in a read-only transaction. Opening one takes
+// less than a millisecond, so none are pooled: a fresh connection cannot show an old state.
+type snapshot struct {
+	st *Store
+
+	mu     sync.Mutex
+	r      *raw
+	closed bool
+}
+
+// Snapshot implements store.Store.
+func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
+	r, err := s.in.connectRaw()
+	if err != nil {
+		return nil, err
+	}
+	out := &snapshot{st: s, r: r}
+	if err := out.begin(ctx); err != nil {
+		r.close()
+		return nil, classify(ctx, err)
+	}
+	if err := s.track(out); err != nil {
+		r.close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// begin fixes the state: DuckDB takes it at a transaction's first access to the database, so that
+// one is made here.
+func (s *snapshot) begin(ctx context.Context) error {
+	if _, err := s.r.exec(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
+		return err
+	}
+	_, err := s.r.exec(ctx, "SELECT entries FROM "+hidden+".version LIMIT 0")
+	return err
+}
+
+// Scan implements store.Snapshot. The vectors of numbers are DuckDB's own memory, the texts are
+// copies. An Ints or Floats element of a NULL is undefined, a Texts element is "".
+func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	stmt, err := s.r.prepare(sql, mapping.StatementTypeSelect)
+	if err != nil {
+		return classify(ctx, err)
+	}
+	defer mapping.DestroyPrepare(&stmt)
+	res, err := s.r.run(ctx, stmt, args)
+	if err != nil {
+		return classify(ctx, err)
+	}
+	defer mapping.DestroyResult(&res)
+	if err := checkTypes(&res, types); err != nil {
+		return err
+	}
+	return scan(ctx, res, types, each)
+}
+
+func checkTypes(res *mapping.Result, types []store.ScanType) error {
+	if n := int(mapping.ColumnCount(res)); n != len(types) {
+		return internal(fmt.Sprintf("scan of %d columns as %d", n, len(types)))
+	}
+	for i, t := range types {
+		want, ok := scanTypes[t]
+		if have := mapping.ColumnType(res, mapping.IdxT(i)); !ok || have != want {
+			return internal(fmt.Sprintf("scan column %d: want type %d, have %d", i+1, want, have))
+		}
+	}
+	return nil
+}
+
+func scan(ctx context.Context, res mapping.Result, types []store.ScanType, each func(store.Chunk) error) error {
+	r := newReader(types)
+	for i := range mapping.ResultChunkCount(res) {
+		if err := ctx.Err(); err != nil {
+			return classify(ctx, err)
+		}
+		chunk := mapping.ResultGetChunk(res, i)
+		err := each(r.read(chunk))
+		mapping.DestroyDataChunk(&chunk)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements store.Snapshot.
+func (s *snapshot) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	_, err := s.r.exec(context.Background(), "ROLLBACK")
+	s.r.close()
+	s.st.forget(s)
+	return classify(context.Background(), err)
+}

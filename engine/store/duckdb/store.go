@@ -1,0 +1,187 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"scrim/engine/store"
+)
+
+// Store is an open DuckDB file. It is safe for concurrent use.
+type Store struct {
+	in      *instance
+	cache   catalogCache
+	entries atomic.Int64 // version log entries committed since they were last folded
+
+	mu     sync.Mutex // guards what follows
+	keeper *conn      // our own connection: catalogue, folding, checkpoint
+	open   map[closer]struct{}
+	closed bool
+}
+
+// closer is a session or snapshot that Close must not leave behind.
+type closer interface{ Close() error }
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens or creates the DuckDB file at path, prepares it and locks its configuration. Errors:
+// store.ErrInUse, store.ErrForeign, or one that says what DuckDB or the disk said, for the operator.
+func Open(path string, o Options) (*Store, error) {
+	in, err := openInstance(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := prepare(in, o)
+	if err != nil {
+		in.close()
+		return nil, fmt.Errorf("duckdb: open %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func prepare(in *instance, o Options) (*Store, error) {
+	ctx := context.Background()
+	c, err := in.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ok := false
+	defer func() {
+		if !ok {
+			c.close()
+		}
+	}()
+	if err := c.configure(ctx, o.settings(in.path)); err != nil {
+		return nil, err
+	}
+	if err := c.initSchema(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.claim(ctx, o.DirectoryID); err != nil {
+		return nil, err
+	}
+	if err := c.configure(ctx, o.Setup); err != nil {
+		return nil, err
+	}
+	if err := c.fold(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.configure(ctx, lock); err != nil {
+		return nil, err
+	}
+	if err := c.verifyLock(ctx); err != nil {
+		return nil, err
+	}
+	ok = true
+	return &Store{in: in, keeper: c, open: map[closer]struct{}{}}, nil
+}
+
+// verifyLock reads the settings back that the guarantee rests on.
+func (c *conn) verifyLock(ctx context.Context) error {
+	rows, err := c.collect(ctx, `SELECT current_setting('enable_external_access'), current_setting('lock_configuration'),
+		current_setting('autoload_known_extensions'), current_setting('autoinstall_known_extensions')`)
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 || rows[0][0] != false || rows[0][1] != true || rows[0][2] != false || rows[0][3] != false {
+		return fmt.Errorf("the configuration did not lock: %v", rows)
+	}
+	return nil
+}
+
+// ReservedSchema implements store.Store. Besides our own schema and DuckDB's, the names of the
+// attached catalogues are reserved: a schema of such a name makes references to its tables ambiguous.
+func (s *Store) ReservedSchema(name string) bool { return s.in.reserved(name) }
+
+func (in *instance) reserved(name string) bool {
+	switch n := strings.ToLower(name); n {
+	case hidden, "main", "temp", "system", "information_schema", "pg_catalog":
+		return true
+	default:
+		return n == in.catalog
+	}
+}
+
+// Session implements store.Store.
+func (s *Store) Session(ctx context.Context) (store.Session, error) {
+	c, err := s.in.connect(ctx)
+	if err != nil {
+		return nil, classify(ctx, err)
+	}
+	out := &session{st: s, c: c}
+	if err := s.track(out); err != nil {
+		c.close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// track remembers what is open, so that Close can close it.
+func (s *Store) track(c closer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	s.open[c] = struct{}{}
+	return nil
+}
+
+func (s *Store) forget(c closer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+}
+
+// Close implements store.Store: it closes what sessions and snapshots are left, waiting for their
+// running statements, then writes everything into the file.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	left := make([]closer, 0, len(s.open))
+	for c := range s.open {
+		left = append(left, c)
+	}
+	s.mu.Unlock()
+	for _, c := range left {
+		_ = c.Close() // a rollback that fails leaves nothing behind either
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.keeper.exec(context.Background(), "CHECKPOINT")
+	s.keeper.close()
+	s.in.close()
+	if err != nil {
+		return classify(context.Background(), err)
+	}
+	return nil
+}
+
+// cleanPath makes the path absolute and refuses what the driver would misread.
+func cleanPath(path string) (string, error) {
+	if strings.ContainsAny(path, "?\x00") {
+		return "", fmt.Errorf("duckdb: path %q must not contain a question mark", path)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return "", fmt.Errorf("duckdb: directory of %s: %w", path, err)
+	}
+	abs = filepath.Join(dir, filepath.Base(abs))
+	if fi, err := os.Stat(abs); err == nil && !fi.Mode().IsRegular() {
+		return "", fmt.Errorf("duckdb: %s is not a regular file", path)
+	}
+	return abs, nil
+}

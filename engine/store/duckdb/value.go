@@ -1,0 +1,141 @@
+package duckdb
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"scrim/engine/store"
+)
+
+// bindable turns an argument into one of the types that a place holder takes: nil, bool, int64,
+// uint64, float64, string, []byte, time.Time, or *big.Int.
+func bindable(a any) (any, error) {
+	switch v := a.(type) {
+	case nil, bool, int64, uint64, float64, string, []byte, *big.Int:
+		return v, nil
+	case time.Time:
+		return v.UTC(), nil
+	case store.Decimal:
+		return string(v), nil
+	case int:
+		return int64(v), nil
+	case int8:
+		return int64(v), nil
+	case int16:
+		return int64(v), nil
+	case int32:
+		return int64(v), nil
+	case uint:
+		return uint64(v), nil
+	case uint8:
+		return uint64(v), nil
+	case uint16:
+		return uint64(v), nil
+	case uint32:
+		return uint64(v), nil
+	case float32:
+		return float64(v), nil
+	}
+	return nil, internal(fmt.Sprintf("cannot bind a %T", a))
+}
+
+// value turns a driver value into one of the types that store.Rows promises.
+func value(v any) any {
+	switch v := v.(type) {
+	case nil, bool, int64, uint64, float64, string, []byte, *big.Int:
+		return v
+	case int8:
+		return int64(v)
+	case int16:
+		return int64(v)
+	case int32:
+		return int64(v)
+	case uint8:
+		return uint64(v)
+	case uint16:
+		return uint64(v)
+	case uint32:
+		return uint64(v)
+	case float32:
+		return float64(v)
+	case time.Time:
+		return v.UTC()
+	case duckdb.Decimal:
+		return decimal(v.Value, int(v.Scale))
+	case duckdb.Interval:
+		return duration(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = value(e)
+		}
+		return out
+	}
+	return fmt.Sprint(v)
+}
+
+// decimal writes unscaled / 10^scale with exactly scale digits after the point.
+func decimal(unscaled *big.Int, scale int) store.Decimal {
+	digits := new(big.Int).Abs(unscaled).String()
+	if scale > 0 {
+		if pad := scale + 1 - len(digits); pad > 0 {
+			digits = strings.Repeat("0", pad) + digits
+		}
+		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
+	}
+	if unscaled.Sign() < 0 {
+		digits = "-" + digits
+	}
+	return store.Decimal(digits)
+}
+
+// duration is an interval with months of 30 days. It saturates: DuckDB's intervals reach further.
+func duration(v duckdb.Interval) time.Duration {
+	total := big.NewInt(int64(v.Months)*30 + int64(v.Days))
+	total.Mul(total, big.NewInt(24*int64(time.Hour/time.Microsecond)))
+	total.Add(total, big.NewInt(v.Micros))
+	total.Mul(total, big.NewInt(int64(time.Microsecond)))
+	if !total.IsInt64() {
+		if total.Sign() < 0 {
+			return -1 << 63
+		}
+		return 1<<63 - 1
+	}
+	return time.Duration(total.Int64())
+}
+
+// timeOfDay is the driver's TIME, a clock reading on the year 1.
+func timeOfDay(t time.Time) time.Duration {
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute +
+		time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
+}
+
+// text writes a value as DuckDB reads it back from VARCHAR.
+func text(v any) string {
+	switch v := v.(type) {
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case time.Time:
+		return v.UTC().Format("2006-01-02 15:04:05.999999")
+	case time.Duration:
+		return strconv.FormatInt(v.Microseconds(), 10) + " microseconds"
+	case *big.Int:
+		return v.String()
+	}
+	return fmt.Sprint(v)
+}

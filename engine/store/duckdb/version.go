@@ -1,0 +1,144 @@
+package duckdb
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"scrim/engine/store"
+)
+
+// hidden is the schema of our own tables.
+const hidden = "__scrim"
+
+// foldAfter is how many committed log entries are let grow before they are folded while the store
+// is open. Reading that many takes well under a millisecond.
+const foldAfter = 8192
+
+// bucketSelf holds what the store knows about itself.
+const bucketSelf, keyDirectory = "self", "directory"
+
+// initSchema makes our own tables where they are missing, and drops deleted entries.
+func (c *conn) initSchema(ctx context.Context) error {
+	return c.configure(ctx, []string{
+		`CREATE SCHEMA IF NOT EXISTS ` + hidden,
+		`CREATE TABLE IF NOT EXISTS ` + hidden + `.version (
+			schema_name VARCHAR NOT NULL, table_name VARCHAR NOT NULL, entries BIGINT NOT NULL, token UBIGINT NOT NULL)`,
+		`CREATE TABLE IF NOT EXISTS ` + hidden + `.meta (
+			bucket VARCHAR NOT NULL, "key" VARCHAR NOT NULL, "value" BLOB, PRIMARY KEY (bucket, "key"))`,
+		`DELETE FROM ` + hidden + `.meta WHERE "value" IS NULL`,
+	})
+}
+
+// claim checks that the file belongs to the data directory, or makes it so.
+func (c *conn) claim(ctx context.Context, directory string) error {
+	if directory == "" {
+		return nil
+	}
+	have, ok, err := c.get(ctx, bucketSelf, keyDirectory)
+	if err != nil {
+		return err
+	}
+	if ok && string(have) != directory {
+		return store.ErrForeign
+	}
+	if ok {
+		return nil
+	}
+	return c.put(ctx, bucketSelf, keyDirectory, []byte(directory))
+}
+
+// bump logs one change of a table in the transaction that runs.
+func (c *conn) bump(ctx context.Context, r store.TableRef) error {
+	var token [8]byte
+	if _, err := rand.Read(token[:]); err != nil {
+		return err
+	}
+	_, err := c.exec(ctx, `INSERT INTO `+hidden+`.version VALUES ($1, $2, 1, $3)`,
+		r.Schema, r.Name, binary.LittleEndian.Uint64(token[:]))
+	return err
+}
+
+const sums = `SELECT schema_name, table_name, CAST(sum(entries) AS BIGINT), bit_xor(token), count(*) FROM ` +
+	hidden + `.version GROUP BY ALL`
+
+// fold replaces a table's log entries by one that stands for them all, which keeps every version.
+// A concurrent writer's entry is not seen, hence not touched.
+func (c *conn) fold(ctx context.Context) error {
+	return c.within(ctx, func() error {
+		rows, err := c.collect(ctx, sums)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r[4].(int64) == 1 {
+				continue
+			}
+			if _, err := c.exec(ctx, `DELETE FROM `+hidden+`.version WHERE schema_name = $1 AND table_name = $2`, r[0], r[1]); err != nil {
+				return err
+			}
+			if _, err := c.exec(ctx, `INSERT INTO `+hidden+`.version VALUES ($1, $2, $3, $4)`, r[0], r[1], r[2], r[3]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// logged counts committed entries and folds the log when it has grown long.
+func (s *Store) logged(n int) {
+	if n == 0 || s.entries.Add(int64(n)) < foldAfter {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.entries.Load() < foldAfter {
+		return
+	}
+	// A failure leaves the log as it was: correct, only longer. It is tried again at the next write.
+	if err := s.keeper.fold(context.Background()); err == nil {
+		s.entries.Store(0)
+	}
+}
+
+// versionText is a version: how many changes were committed, and which.
+func versionText(entries int64, token uint64) string { return fmt.Sprintf("%d-%016x", entries, token) }
+
+// Versions implements store.Snapshot.
+func (s *snapshot) Versions(ctx context.Context, refs ...store.TableRef) ([]string, error) {
+	out := make([]string, len(refs))
+	if len(refs) == 0 {
+		return out, nil
+	}
+	at := make(map[store.TableRef][]int, len(refs))
+	var where []string
+	var args []any
+	for i, r := range refs {
+		out[i] = versionText(0, 0)
+		if at[r] = append(at[r], i); len(at[r]) == 1 {
+			where = append(where, fmt.Sprintf("(schema_name = $%d AND table_name = $%d)", len(args)+1, len(args)+2))
+			args = append(args, r.Schema, r.Name)
+		}
+	}
+	sql := `SELECT schema_name, table_name, CAST(sum(entries) AS BIGINT), CAST(bit_xor(token) AS VARCHAR) FROM ` + hidden +
+		`.version WHERE ` + strings.Join(where, " OR ") + ` GROUP BY ALL`
+	types := []store.ScanType{store.ScanText, store.ScanText, store.ScanInt64, store.ScanText}
+	err := s.Scan(ctx, sql, args, types, func(c store.Chunk) error {
+		for i := range c.Len {
+			var token uint64
+			if _, err := fmt.Sscan(c.Columns[3].Texts[i], &token); err != nil {
+				return internal(err.Error())
+			}
+			for _, j := range at[store.TableRef{Schema: c.Columns[0].Texts[i], Name: c.Columns[1].Texts[i]}] {
+				out[j] = versionText(c.Columns[2].Ints[i], token)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
