@@ -3,6 +3,7 @@ package accounting
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Epsilon is the ε of (ε, δ)-differential privacy. It has no unit.
@@ -33,6 +34,9 @@ func RhoOf(r float64) Rho {
 // Float returns the value as a float64; it is exact below 2^53 steps.
 func (r Rho) Float() float64 { return float64(r) * RhoUnit }
 
+// floatUp returns the smallest float64 that is at least r.
+func (r Rho) floatUp() float64 { return floatUp(uint64(r)) * RhoUnit }
+
 // Add returns r+s, saturating at the largest Rho instead of wrapping.
 func (r Rho) Add(s Rho) Rho {
 	if t := r + s; t >= r {
@@ -50,16 +54,19 @@ type Loss struct {
 	DeltaTV    float64 // total-variation distance to an exactly ρ-zCDP mechanism; enters δ multiplied by 1+e^ε
 }
 
-// Add returns the loss of doing both.
+// Add returns the loss of doing both. The δ are rounded up.
 func (l Loss) Add(m Loss) Loss {
-	return Loss{l.Rho.Add(m.Rho), l.DeltaEvent + m.DeltaEvent, l.DeltaTV + m.DeltaTV}
+	return Loss{l.Rho.Add(m.Rho), addUp(l.DeltaEvent, m.DeltaEvent), addUp(l.DeltaTV, m.DeltaTV)}
 }
 
-// Times returns the loss of n such releases, n >= 0.
+// Times returns the loss of n such releases, n >= 0. The δ are rounded up. It panics on a negative n.
 func (l Loss) Times(n int) Loss {
-	r := Loss{DeltaEvent: l.DeltaEvent * float64(n), DeltaTV: l.DeltaTV * float64(n)}
-	for range n {
-		r.Rho = r.Rho.Add(l.Rho)
+	if n < 0 {
+		panic("accounting: negative number of releases")
 	}
-	return r
+	hi, lo := bits.Mul64(uint64(l.Rho), uint64(n))
+	if hi != 0 {
+		lo = math.MaxUint64
+	}
+	return Loss{Rho(lo), mulUp(l.DeltaEvent, floatUp(uint64(n))), mulUp(l.DeltaTV, floatUp(uint64(n)))}
 }

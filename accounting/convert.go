@@ -1,0 +1,166 @@
+package accounting
+
+import "math"
+
+// The conversion between approximate zCDP and (ε, δ)-DP rests on one function,
+//
+//	δ_z(ρ, ε) = inf over α > 1 of exp((α−1)(αρ − ε) + α·ln(1 − 1/α)) / (α−1)
+//
+// [CKS20, Corollary 13]. Every α gives a
+// valid bound, so an inexact minimiser costs tightness and never privacy; what remains is to round
+// the value at the chosen α up. With β = α−1 the logarithm of the bracket is
+//
+//	f(β) = β((1+β)ρ − ε) − (1+β)·ln(1 + 1/β) − ln β,  f'(β) = (1+2β)ρ − ε − ln(1 + 1/β)
+//
+// and f' increases, so the minimum is found by bisection. In this form nothing cancels but the first
+// bracket, whose error is bounded below.
+
+// betaBits bounds log2 β. The minimum lies at about ε/2ρ for large ε/ρ, which is below 2^60 for
+// ε <= MaxEpsilon and ρ >= RhoUnit; outside, the end of the range is used, which is valid like any β.
+const betaBits = 64
+
+// minimiserSteps halves the range of 2·betaBits doublings to a relative precision of 2^-39. The
+// error in f is of second order in that.
+const minimiserSteps = 46
+
+// logDeltaZ returns an upper bound of ln δ_z(ρ, ε) and the β that it was taken at, for ρ > 0 and
+// finite ε >= 0. It is at most 0: δ_z is a probability.
+func logDeltaZ(rho, eps float64) (f, beta float64) {
+	lo, hi := -float64(betaBits), float64(betaBits)
+	for range minimiserSteps {
+		mid := (lo + hi) / 2
+		b := math.Exp2(mid)
+		if (1+2*b)*rho-eps-math.Log1p(1/b) < 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	beta = math.Exp2((lo + hi) / 2)
+	t1 := beta * ((1+beta)*rho - eps)
+	t2 := (1 + beta) * math.Log1p(1/beta)
+	t3 := math.Log(beta)
+	// Each term is within 6 rounding units (2^-53) of the sum of the magnitudes of its parts, and the
+	// two additions add 2: 8 units, doubled for the rounding of this bound itself.
+	slop := 0x1p-49 * (beta*((1+beta)*rho+eps) + t2 + math.Abs(t3))
+	return math.Min(0, t1-t2-t3+slop), beta
+}
+
+// DeltaOf returns the δ of (ε, δ)-DP that the loss l implies at ε, for the neighbour relation that l
+// is stated for:
+//
+//	min(1, δ_z(ρ, ε) + δ_event + (1 + e^ε)·δ_tv)
+//
+// rounded up. l.Rho = 0 has δ_z = 0. A negative or NaN ε, or a loss whose δ are negative or NaN,
+// gives 1, which is always true. Source: the package documentation; δ_z from [CKS20].
+func DeltaOf(l Loss, eps Epsilon) Delta {
+	e := float64(eps)
+	if !(e >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
+		return 1
+	}
+	z := 0.0
+	if l.Rho > 0 && !math.IsInf(e, 1) {
+		f, _ := logDeltaZ(l.Rho.floatUp(), e)
+		z = expUp(f)
+	}
+	d := addUp(z, l.DeltaEvent)
+	if l.DeltaTV > 0 {
+		d = addUp(d, mulUp(addUp(1, expUp(e)), l.DeltaTV))
+	}
+	return Delta(math.Min(1, d))
+}
+
+// EpsilonOf returns the ε of (ε, δ)-DP that the loss l implies at δ, rounded up: DeltaOf(l,
+// EpsilonOf(l, δ)) <= δ. It is +Inf where no ε will do: for δ <= δ_event, for δ = 0 with ρ > 0, and
+// where the total-variation slack alone, times 1+e^ε, is more than δ. δ >= 1 gives 0. A NaN or
+// negative δ, or a loss whose δ are negative or NaN, gives +Inf.
+func EpsilonOf(l Loss, delta Delta) Epsilon {
+	d := float64(delta)
+	if !(d >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
+		return Epsilon(math.Inf(1))
+	}
+	if DeltaOf(l, 0) <= delta {
+		return 0
+	}
+	if l.Rho == 0 {
+		return Epsilon(math.Inf(1)) // what is left of the test grows with ε
+	}
+	// The least ε with δ_z(ρ, ε) <= room(ε) = δ − δ_event − (1+e^ε)·δ_tv. The room shrinks as ε grows,
+	// so the iteration from room(0) climbs to it; in the common case it stands at once.
+	rho, eps := l.Rho.floatUp(), 0.0
+	for range 64 {
+		r := room(l, delta, Epsilon(eps))
+		if !(r > 0) {
+			break
+		}
+		eps = math.Max(epsilonFor(rho, r), eps*(1+0x1p-44))
+		if DeltaOf(l, Epsilon(eps)) <= delta {
+			return Epsilon(eps)
+		}
+	}
+	return Epsilon(math.Inf(1))
+}
+
+// room returns what the slack of l leaves of δ at ε, rounded down: δ − δ_event − (1+e^ε)·δ_tv. It may
+// be negative.
+func room(l Loss, delta Delta, eps Epsilon) float64 {
+	used := l.DeltaEvent
+	if l.DeltaTV > 0 {
+		used = addUp(used, mulUp(addUp(1, expUp(float64(eps))), l.DeltaTV))
+	}
+	return -addUp(used, -float64(delta))
+}
+
+// epsilonFor returns an ε with δ_z(ρ, ε) <= d, the least one but for a relative 2^-40, for ρ > 0 and
+// 0 < d < 1.
+//
+// ln δ_z is an infimum of functions that are affine in ε with slope −β: concave and decreasing. Its
+// tangent lies above it, so Newton's steps that start at an ε on the safe side stay there.
+func epsilonFor(rho, d float64) float64 {
+	c := math.Log(d)
+	c -= 0x1p-50 * math.Abs(c)
+	eps := rho + 2*math.Sqrt(rho*-c) // [BS16, Proposition 1.3]
+	f, beta := logDeltaZ(rho, eps)
+	for nudge := 0x1p-46; f > c; nudge *= 2 { // the start is safe but for its rounding
+		eps *= 1 + nudge
+		f, beta = logDeltaZ(rho, eps)
+	}
+	for range 64 {
+		next := math.Max(0, eps-(c-f)/beta)
+		if !(next < eps*(1-0x1p-44)) {
+			break
+		}
+		fn, bn := logDeltaZ(rho, next)
+		for nudge := 0x1p-46; fn > c && next < eps; nudge *= 2 { // rounding only
+			next = math.Max(next*(1+nudge), math.SmallestNonzeroFloat64)
+			fn, bn = logDeltaZ(rho, next)
+		}
+		if fn > c || next >= eps {
+			break
+		}
+		eps, f, beta = next, fn, bn
+	}
+	return eps
+}
+
+// RhoFor returns the largest ρ whose zCDP implies (ε, δ)-DP, rounded down: DeltaOf(Loss{Rho: RhoFor(ε,
+// δ)}, ε) <= δ. It is at most MaxRho. A NaN or negative ε or δ, and δ = 0, give 0; δ >= 1 and ε = +Inf
+// with δ > 0 give MaxRho. Source: [CKS20], as DeltaOf.
+func RhoFor(eps Epsilon, delta Delta) Rho {
+	if !(eps >= 0) || !(delta > 0) {
+		return 0
+	}
+	fits := func(r Rho) bool { return DeltaOf(Loss{Rho: r}, eps) <= delta }
+	if fits(MaxRho) {
+		return MaxRho
+	}
+	lo, hi := Rho(0), MaxRho // lo fits, hi does not
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; fits(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
