@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/rs/zerolog"
+	goerrors "gopkg.in/src-d/go-errors.v1"
+
+	"scrim/accounting"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+)
+
+// translator turns errors into what clients may see, and logs what they may not. The log gets texts
+// of our own packages; messages of the store's driver, which may quote rows, only with debug.
+type translator struct {
+	log   zerolog.Logger
+	debug bool
+}
+
+// panicked is a panic on a client's behalf.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return "engine: panic" }
+
+// public returns the error that a client sees for err. protected says that the statement read
+// protected tables: then only refusals and conditions of the statement's own text get out. principal
+// is for the log.
+func (t *translator) public(err error, protected bool, principal string) error {
+	if err == nil {
+		return nil
+	}
+	if r, ok := refuse.As(account(err)); ok {
+		if r.Code == refuse.Failed || r.Code == refuse.Ledger {
+			t.record(err, principal)
+		}
+		return refusal(r)
+	}
+	if !protected {
+		if e := interruption(err); e != nil {
+			return e
+		}
+	}
+	if e := condition(err); e != nil {
+		return e
+	}
+	if protected {
+		t.record(err, principal)
+		return refusal(refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."))
+	}
+	if e := storeCondition(err); e != nil {
+		return e
+	}
+	if k := kindOf(err); k != nil {
+		return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "%s", k.Error())
+	}
+	id := t.record(err, principal)
+	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (log id %s)", id)
+}
+
+// record logs an error that clients do not see, and returns the id under which it is found.
+func (t *translator) record(err error, principal string) string {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	id := hex.EncodeToString(b[:])
+	e := t.log.Error().Str("log_id", id).Str("principal", principal).Str("type", fmt.Sprintf("%T", root(err)))
+	var p *panicked
+	if errors.As(err, &p) {
+		e = e.Bytes("stack", p.stack)
+		if t.debug {
+			e = e.Str("panic", fmt.Sprint(p.value))
+		}
+	}
+	var s *store.Error
+	switch {
+	case errors.As(err, &s):
+		e = e.Str("store", s.Kind.String())
+		if t.debug {
+			e = e.Str("driver", s.Driver)
+		}
+	case t.debug:
+		e = e.Str("error", err.Error())
+	}
+	e.Msg("statement failed")
+	return id
+}
+
+func root(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
+func refusal(r *refuse.Error) error {
+	return mysql.NewSQLError(refuse.MySQLErrno, refuse.Lookup(r.Code).SQLState, "%s", r.Error())
+}
+
+// account turns the account's errors into refusals; other errors stay as they are.
+func account(err error) error {
+	var none *accounting.NoBudgetError
+	var spent *accounting.ExhaustedError
+	switch {
+	case errors.As(err, &none):
+		return refuse.New(refuse.NoBudget, "%s has no budget for all principals together.", named(none.Table, none.Account))
+	case errors.As(err, &spent):
+		return exhausted(spent)
+	case errors.Is(err, accounting.ErrUnavailable):
+		return errors.Join(refuse.New(refuse.Ledger, "The charge could not be made durable; nothing was read or answered."), err)
+	default:
+		return err
+	}
+}
+
+// exhausted words the refusal of a charge: everything in it is known to the client beforehand, or
+// is the client's own spending.
+func exhausted(e *accounting.ExhaustedError) *refuse.Error {
+	whose := "your budget"
+	if e.Scope == accounting.All {
+		whose = "the budget of all principals together"
+	}
+	name := named(e.Table, e.Account)
+	if e.Entity {
+		name = "entity " + e.Account
+	}
+	r := refuse.New(refuse.BudgetExhausted,
+		"The query would cost epsilon %.4g (rho %.4g) of %s on %s, of which epsilon %.4g (rho %.4g) remains until %s.",
+		float64(e.Requested), e.RequestedRho.Float(), whose, name, float64(e.Remaining), e.RemainingRho.Float(), until(e.WindowEnds))
+	if e.Remaining > 0 {
+		return r
+	}
+	if e.WindowEnds.IsZero() {
+		return r.With("A DBA may raise the budget with CALL dp_set_budget.")
+	}
+	return r.With("Wait for the next window, or have a DBA raise the budget with CALL dp_set_budget.")
+}
+
+func until(t time.Time) string {
+	if t.IsZero() {
+		return "ever"
+	}
+	return t.UTC().Format("2006-01-02 15:04 MST")
+}
+
+func named(table, account string) string {
+	if table != "" {
+		return table
+	}
+	return account
+}
+
+// interruption words the end of a statement by KILL, a lost client or max_execution_time.
+func interruption(err error) error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return mysql.NewSQLError(3024, mysql.SSUnknownSQLState, "Query execution was interrupted, maximum statement execution time exceeded")
+	case errors.Is(err, context.Canceled), store.KindOf(err) == store.Interrupted:
+		return mysql.NewSQLError(mysql.ERQueryInterrupted, mysql.SSQueryInterrupted, "Query execution was interrupted")
+	}
+	return nil
+}
+
+// condition finds MySQL's own error in err: one that already is one, or a kind of go-mysql-server
+// that is about the statement's text.
+func condition(err error) error {
+	for e := err; e != nil; e = unwrap(e) {
+		if own, ok := e.(*mysql.SQLError); ok && own.Num != mysql.ERUnknownError {
+			return mysql.NewSQLError(own.Num, own.State, "%s", own.Message)
+		}
+		for _, c := range conditions {
+			if c.kind.Is(e) {
+				return mysql.NewSQLError(c.errno, c.state, "%s", e.Error())
+			}
+		}
+	}
+	return nil
+}
+
+// unwrap goes one step down the chain, through go-mysql-server's wrappers too.
+func unwrap(err error) error {
+	switch e := err.(type) {
+	case sql.WrappedInsertError:
+		return e.Cause
+	case sql.WrappedTypeConversionError:
+		return e.Err
+	case interface{ Unwrap() []error }:
+		if all := e.Unwrap(); len(all) > 0 {
+			return all[len(all)-1]
+		}
+		return nil
+	}
+	return errors.Unwrap(err)
+}
+
+// kindOf returns the go-mysql-server kind in err's chain: its text speaks of the statement, or of
+// values that the client may read.
+func kindOf(err error) error {
+	for e := err; e != nil; e = unwrap(e) {
+		if k, ok := e.(*goerrors.Error); ok {
+			return k
+		}
+	}
+	return nil
+}
+
+// storeCondition words a failure of the store on public data or of a DBA's statement.
+func storeCondition(err error) error {
+	var s *store.Error
+	if !errors.As(err, &s) {
+		return nil
+	}
+	c, ok := storeConditions[s.Kind]
+	if !ok {
+		return nil
+	}
+	text := c.text
+	if s.Kind == store.NotNull && s.Column != "" {
+		text = fmt.Sprintf("Column '%s' cannot be null", s.Column)
+	}
+	return mysql.NewSQLError(c.errno, c.state, "%s", text)
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	sqle "github.com/dolthub/go-mysql-server"
+	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/session"
+)
+
+// handler serves the commands of the protocol. Connections and sessions stay with go-mysql-server's
+// own handler; what can fail with a text of its own, or send rows, is ours, because there an error
+// becomes a message before it can be told apart.
+type handler struct {
+	inner    mysql.Handler
+	sessions *server.SessionManager
+	engine   *sqle.Engine
+	errors   *translator
+}
+
+var _ mysql.Handler = (*handler)(nil)
+
+// NewConnection implements mysql.Handler.
+func (h *handler) NewConnection(c *mysql.Conn) { h.inner.NewConnection(c) }
+
+// ConnectionClosed implements mysql.Handler.
+func (h *handler) ConnectionClosed(c *mysql.Conn) { h.inner.ConnectionClosed(c) }
+
+// ConnectionAborted implements mysql.Handler.
+func (h *handler) ConnectionAborted(c *mysql.Conn, reason string) error {
+	return h.inner.ConnectionAborted(c, reason)
+}
+
+// ConnectionAuthenticated implements mysql.Handler.
+func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
+	return h.plain(c, func() error { return h.sessions.ConnReady(context.Background(), c) })
+}
+
+// ComInitDB implements mysql.Handler.
+func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
+	return h.plain(c, func() error { return h.sessions.SetDB(context.Background(), c, schema) })
+}
+
+// ComResetConnection implements mysql.Handler.
+func (h *handler) ComResetConnection(c *mysql.Conn) error {
+	return h.plain(c, func() error { return h.inner.ComResetConnection(c) })
+}
+
+// WarningCount implements mysql.Handler.
+func (h *handler) WarningCount(c *mysql.Conn) uint16 { return h.inner.WarningCount(c) }
+
+// ParserOptionsForConnection implements mysql.Handler.
+func (h *handler) ParserOptionsForConnection(c *mysql.Conn) (sqlparser.ParserOptions, error) {
+	return h.inner.ParserOptionsForConnection(c)
+}
+
+// plain runs a command without rows.
+func (h *handler) plain(c *mysql.Conn, f func() error) error {
+	return h.errors.public(guard(f), false, c.User)
+}
+
+// guard turns a panic of f into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicked{value: p, stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// ComQuery implements mysql.Handler.
+func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) error {
+	_, err := h.run(ctx, c, command{text: query}, callback)
+	return err
+}
+
+// ComMultiQuery implements mysql.Handler: it runs the first statement and returns the rest.
+func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) (string, error) {
+	return h.run(ctx, c, command{text: query, multi: true}, callback)
+}
+
+// ComStmtExecute implements mysql.Handler.
+func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *mysql.PrepareData, callback func(*sqltypes.Result) error) error {
+	bindings, err := expressions(prepare.BindVars)
+	if err != nil {
+		return h.errors.public(err, false, c.User)
+	}
+	_, err = h.run(ctx, c, command{text: prepare.PrepareStmt, bindings: bindings}, func(r *sqltypes.Result, _ bool) error {
+		return callback(r)
+	})
+	return err
+}
+
+// ComPrepare implements mysql.Handler: it binds the statement, and reads and charges nothing.
+func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _ *mysql.PrepareData) (fields []*querypb.Field, err error) {
+	var sqlCtx *sql.Context
+	err = guard(func() error {
+		var err error
+		if sqlCtx, err = h.sessions.NewContextWithQuery(ctx, c, query); err != nil {
+			return err
+		}
+		if sqlCtx, err = sqlCtx.ProcessList.BeginOperation(sqlCtx); err != nil {
+			return err
+		}
+		defer sqlCtx.ProcessList.EndOperation(sqlCtx)
+		if err := sql.SessionCommandBegin(sqlCtx.Session); err != nil {
+			return err
+		}
+		defer sql.SessionCommandEnd(sqlCtx.Session)
+		node, err := h.engine.PrepareQuery(sqlCtx, query)
+		if err != nil {
+			return err
+		}
+		if schema := node.Schema(sqlCtx); !returnsNoRows(node) && !types.IsOkResultSchema(schema) {
+			fields = resultFields(sqlCtx, schema)
+		}
+		return nil
+	})
+	return fields, h.translate(sqlCtx, c, err)
+}
+
+// returnsNoRows reports whether a node that is bound, but not analysed, will answer with OK only.
+func returnsNoRows(n sql.Node) bool {
+	switch n := n.(type) {
+	case *plan.InsertInto:
+		return n.Returning == nil
+	case *plan.Update, *plan.UpdateJoin, *plan.DeleteFrom:
+		return true
+	}
+	return false
+}
+
+// translate is the way out of every error of a statement.
+func (h *handler) translate(ctx *sql.Context, c *mysql.Conn, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx == nil {
+		return h.errors.public(err, false, c.User)
+	}
+	s, ok := session.From(ctx)
+	if !ok {
+		return h.errors.public(err, false, c.User)
+	}
+	return h.errors.public(err, s.TouchesProtected(), s.Principal())
+}
+
+// expressions turns the values of a prepared statement into expressions.
+func expressions(vars map[string]*querypb.BindVariable) (map[string]sqlparser.Expr, error) {
+	out := make(map[string]sqlparser.Expr, len(vars))
+	for name, v := range vars {
+		val, err := sqltypes.BindVariableToValue(v)
+		if err != nil {
+			return nil, fmt.Errorf("engine: prepared statement: %w", err)
+		}
+		if out[name], err = sqlparser.ExprFromValue(val); err != nil {
+			return nil, fmt.Errorf("engine: prepared statement: %w", err)
+		}
+	}
+	return out, nil
+}
