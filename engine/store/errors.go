@@ -11,24 +11,24 @@ type Kind uint8
 
 // Kinds of failure.
 const (
-	Internal      Kind = iota // anything not listed, a bug of ours included
-	DuplicateKey              // a PRIMARY KEY or UNIQUE constraint
-	NotNull                   // a NOT NULL constraint
-	ForeignKey                // a FOREIGN KEY constraint
-	Check                     // a CHECK constraint
-	Conflict                  // another transaction changed the same rows or definition; try again
-	Aborted                   // an earlier error aborted the transaction: roll back
-	Interrupted               // cancelled, or its time was up
-	OutOfMemory               // over the memory limit
-	DiskFull                  // no space for the data or the temporary files
-	BadValue                  // a value does not fit its type: conversion, range, overflow, division by zero
-	NotFound                  // no such schema, table, column or other entry
-	Exists                    // the schema, table or other entry is already there
-	Dependency                // something else still needs the entry that was to be dropped or altered
-	Syntax                    // the statement does not parse or bind
-	Unsupported               // the store cannot do this
-	Refused                   // closed by the store's locked configuration
-	Damaged                   // the store cannot go on; the process must be restarted
+	Internal     Kind = iota // anything not listed, a bug of ours included
+	DuplicateKey             // a PRIMARY KEY or UNIQUE constraint
+	NotNull                  // a NOT NULL constraint
+	ForeignKey               // a FOREIGN KEY constraint
+	Check                    // a CHECK constraint
+	Conflict                 // another transaction changed the same rows or definition; try again
+	Aborted                  // an earlier error aborted the transaction: roll back
+	Interrupted              // cancelled, or its time was up
+	OutOfMemory              // over the memory limit
+	DiskFull                 // no space for the data or the temporary files
+	BadValue                 // a value does not fit its type: conversion, range, overflow, division by zero
+	NotFound                 // no such schema, table, column or other entry
+	Exists                   // the schema, table or other entry is already there
+	Dependency               // something else still needs the entry that was to be dropped or altered
+	Syntax                   // the statement does not parse or bind
+	Unsupported              // the store cannot do this
+	Refused                  // closed by the store's locked configuration
+	Damaged                  // the store cannot go on; the process must be restarted
 	kindCount
 )
 

@@ -50,15 +50,26 @@ func (c *conn) claim(ctx context.Context, directory string) error {
 	return c.put(ctx, bucketSelf, keyDirectory, []byte(directory))
 }
 
+const bumpSQL = `INSERT INTO ` + hidden + `.version VALUES ($1, $2, 1, $3)`
+
 // bump logs one change of a table in the transaction that runs.
 func (c *conn) bump(ctx context.Context, r store.TableRef) error {
-	var token [8]byte
-	if _, err := rand.Read(token[:]); err != nil {
+	token, err := newToken()
+	if err != nil {
 		return err
 	}
-	_, err := c.exec(ctx, `INSERT INTO `+hidden+`.version VALUES ($1, $2, 1, $3)`,
-		r.Schema, r.Name, binary.LittleEndian.Uint64(token[:]))
+	_, err = c.exec(ctx, bumpSQL, r.Schema, r.Name, token)
 	return err
+}
+
+// newToken draws what tells apart two histories of equally many changes, as after the return to an
+// older copy of the file.
+func newToken() (uint64, error) {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint64(b[:]), nil
 }
 
 const sums = `SELECT schema_name, table_name, CAST(sum(entries) AS BIGINT), bit_xor(token), count(*) FROM ` +

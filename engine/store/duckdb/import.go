@@ -1,0 +1,294 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/marcboeker/go-duckdb/mapping"
+
+	"scrim/engine/store"
+)
+
+// ImportMode says what an import does with a table that may be there already.
+type ImportMode uint8
+
+// Import modes.
+const (
+	// ImportCreate makes a new table; one of the name fails with store.Exists.
+	ImportCreate ImportMode = iota
+	// ImportAppend adds rows to an existing table, matching columns by name.
+	ImportAppend
+	// ImportReplace puts the file's rows in the place of an existing table's, whose definition and
+	// keys stay; without such a table it makes one.
+	ImportReplace
+)
+
+// ImportOptions say how a file is imported.
+type ImportOptions struct {
+	Mode ImportMode
+	// NullStrings are the texts of a CSV file that mean NULL, "" alone by default.
+	NullStrings []string
+	// Delimiter of a CSV file, found out by default.
+	Delimiter string
+	// Open configures the database while importing, as it is configured when serving.
+	Open Options
+}
+
+// sampleRows is how many rows of a CSV file decide its columns' types. Later rows that do not fit
+// fail the import as a whole.
+const sampleRows = 1 << 20
+
+// progressEvery is how often an import reports.
+const progressEvery = 100 * time.Millisecond
+
+// Import describes a finished import.
+type Import struct {
+	Rows    int64
+	Columns []string // the table's columns that the file filled
+}
+
+// ImportFile reads a .csv, .csv.gz or .parquet file into a table of the database at dbPath, all of
+// it or nothing, in one transaction that changes the table's version. Names are folded to lower
+// case; the schema is made where it is missing. While it reads, progress gets the bytes of the file
+// that are done, by DuckDB's estimate, and all of them; it may be nil.
+//
+// It opens the database itself, with access to that one file and nothing else, and returns
+// store.ErrInUse while somebody else has it open. Other errors are for the operator: a *store.Error
+// that holds the reader's message in Driver.
+func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, o ImportOptions, progress func(done, total int64)) (Import, error) {
+	source, size, err := fileReader(file, o)
+	if err != nil {
+		return Import{}, err
+	}
+	table = store.TableRef{Schema: strings.ToLower(table.Schema), Name: strings.ToLower(table.Name)}
+	in, err := openInstance(dbPath)
+	if err != nil {
+		return Import{}, err
+	}
+	defer in.close()
+	if in.reserved(table.Schema) {
+		return Import{}, fmt.Errorf("duckdb: schema %s is reserved", table.Schema)
+	}
+	c, err := in.connect(ctx)
+	if err != nil {
+		return Import{}, classify(ctx, err)
+	}
+	defer c.close()
+	if err := c.openForImport(ctx, in, source.path, o.Open); err != nil {
+		return Import{}, classify(ctx, err)
+	}
+	r, err := in.connectRaw()
+	if err != nil {
+		return Import{}, err
+	}
+	defer r.close()
+	im := &importer{c: c, r: r, table: table, source: source.sql, size: size, mode: o.Mode, progress: progress}
+	out, err := im.run(ctx)
+	if err != nil {
+		return Import{}, classify(ctx, err)
+	}
+	_, err = c.exec(context.WithoutCancel(ctx), "CHECKPOINT")
+	return out, classify(ctx, err)
+}
+
+// openForImport prepares and locks the database as Open does, but for the file to be read.
+func (c *conn) openForImport(ctx context.Context, in *instance, file string, o Options) error {
+	if err := c.configure(ctx, o.settings(in.path)); err != nil {
+		return err
+	}
+	if err := c.initSchema(ctx); err != nil {
+		return err
+	}
+	if err := c.claim(ctx, o.DirectoryID); err != nil {
+		return err
+	}
+	return c.configure(ctx, append([]string{
+		"SET GLOBAL allowed_paths = [" + quoteText(file) + "]",
+		"SET GLOBAL enable_progress_bar = true",
+		"SET GLOBAL enable_progress_bar_print = false",
+	}, lock...))
+}
+
+// fileSource is a file and the table function that reads it.
+type fileSource struct{ path, sql string }
+
+// fileReader finds the reader of a file by its name.
+func fileReader(file string, o ImportOptions) (fileSource, int64, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return fileSource{}, 0, err
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return fileSource{}, 0, err
+	}
+	if !fi.Mode().IsRegular() {
+		return fileSource{}, 0, fmt.Errorf("duckdb: %s is not a regular file", file)
+	}
+	if strings.ContainsAny(path, "*?[") {
+		return fileSource{}, 0, fmt.Errorf("duckdb: rename %s: the readers take *, ? and [ for patterns", file)
+	}
+	name := strings.ToLower(path)
+	switch {
+	case strings.HasSuffix(name, ".parquet"):
+		return fileSource{path, "read_parquet(" + quoteText(path) + ")"}, fi.Size(), nil
+	case strings.HasSuffix(name, ".csv"), strings.HasSuffix(name, ".csv.gz"):
+		return fileSource{path, csvReader(path, o)}, fi.Size(), nil
+	}
+	return fileSource{}, 0, fmt.Errorf("duckdb: %s: want a .csv, .csv.gz or .parquet file", file)
+}
+
+func csvReader(path string, o ImportOptions) string {
+	nulls := o.NullStrings
+	if len(nulls) == 0 {
+		nulls = []string{""}
+	}
+	quoted := make([]string, len(nulls))
+	for i, n := range nulls {
+		quoted[i] = quoteText(n)
+	}
+	sql := fmt.Sprintf("read_csv(%s, sample_size = %d, nullstr = [%s]", quoteText(path), sampleRows, strings.Join(quoted, ", "))
+	if o.Delimiter != "" {
+		sql += ", delim = " + quoteText(o.Delimiter)
+	}
+	return sql + ")"
+}
+
+// importer runs one import on two connections: r reads the file and tells its progress, c looks
+// things up before.
+type importer struct {
+	c        *conn
+	r        *raw
+	table    store.TableRef
+	source   string
+	size     int64
+	mode     ImportMode
+	progress func(done, total int64)
+}
+
+func (im *importer) run(ctx context.Context) (Import, error) {
+	columns, err := im.columns(ctx)
+	if err != nil {
+		return Import{}, err
+	}
+	exists, err := im.exists(ctx)
+	if err != nil {
+		return Import{}, err
+	}
+	switch {
+	case exists && im.mode == ImportCreate:
+		return Import{}, &store.Error{Kind: store.Exists, Table: im.table.String()}
+	case !exists && im.mode == ImportAppend:
+		return Import{}, &store.Error{Kind: store.NotFound, Table: im.table.String()}
+	}
+	if _, err := im.r.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return Import{}, err
+	}
+	n, err := im.load(ctx, exists, columns)
+	if err == nil {
+		_, err = im.r.exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		_, _ = im.r.exec(context.WithoutCancel(ctx), "ROLLBACK") // a failed COMMIT has rolled back already
+		return Import{}, err
+	}
+	if im.progress != nil {
+		im.progress(im.size, im.size)
+	}
+	return Import{Rows: n, Columns: columns}, nil
+}
+
+// columns reads the file's column names, folded.
+func (im *importer) columns(ctx context.Context) ([]string, error) {
+	rows, err := im.c.collect(ctx, "SELECT column_name FROM (DESCRIBE SELECT * FROM "+im.source+")")
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	var out []string
+	for _, r := range rows {
+		name := strings.ToLower(strings.TrimSpace(r[0].(string)))
+		if name == "" || seen[name] {
+			return nil, fmt.Errorf("duckdb: the file has no or the same name for two columns: %q", name)
+		}
+		seen[name] = true
+		out = append(out, name)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("duckdb: the file has no columns")
+	}
+	return out, nil
+}
+
+func (im *importer) exists(ctx context.Context) (bool, error) {
+	rows, err := im.c.collect(ctx, `SELECT 1 FROM duckdb_tables()`+ours+` AND lower(schema_name) = $1 AND lower(table_name) = $2`,
+		im.table.Schema, im.table.Name)
+	return len(rows) > 0, err
+}
+
+// load fills the table in the open transaction and logs the change.
+func (im *importer) load(ctx context.Context, exists bool, columns []string) (int64, error) {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = quoteName(c)
+	}
+	list := strings.Join(names, ", ")
+	// The alias list renames the file's columns by position.
+	rows := "SELECT " + list + " FROM " + im.source + " AS f(" + list + ")"
+	var before []string
+	sql := "INSERT INTO " + quoteRef(im.table) + " (" + list + ") " + rows
+	switch {
+	case !exists:
+		before = []string{"CREATE SCHEMA IF NOT EXISTS " + quoteName(im.table.Schema)}
+		sql = "CREATE TABLE " + quoteRef(im.table) + " AS " + rows
+	case im.mode == ImportReplace:
+		before = []string{"DELETE FROM " + quoteRef(im.table)}
+	}
+	for _, b := range before {
+		if _, err := im.r.exec(ctx, b); err != nil {
+			return 0, err
+		}
+	}
+	stop := im.report()
+	n, err := im.r.exec(ctx, sql)
+	stop()
+	if err != nil {
+		return 0, err
+	}
+	token, err := newToken()
+	if err != nil {
+		return 0, err
+	}
+	_, err = im.r.exec(ctx, bumpSQL, im.table.Schema, im.table.Name, token)
+	return n, err
+}
+
+// report tells the progress of the running statement until stop returns.
+func (im *importer) report() (stop func()) {
+	if im.progress == nil {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				p := mapping.QueryProgress(im.r.c)
+				if percent, _, _ := mapping.QueryProgressTypeMembers(&p); percent > 0 {
+					im.progress(min(im.size, int64(percent/100*float64(im.size))), im.size)
+				}
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
