@@ -10,12 +10,31 @@ const (
 	Protected
 )
 
+var stateNames = [...]string{Undeclared: "undeclared", Public: "public", Protected: "protected"}
+
+// String returns the word that dp.policies shows.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "unknown"
+}
+
+func parseState(word string) (State, bool) {
+	for i, n := range stateNames {
+		if n == word {
+			return State(i), true
+		}
+	}
+	return Undeclared, false
+}
+
 // Table is the policy of one table. It is immutable.
 type Table struct {
 	Name    string // schema.table, lower case
 	State   State
 	Account string // key of the table's budget; kept through renames, never used again for another table
-	Entity  string // the space of units; "" when not protected
+	Entity  string // the space of units; kept with the account after unprotecting, so look at State first
 	Unit    Unit
 	Domains map[string]Domain // by lower-case column name
 	// Defaults of session parameters for queries on the table.

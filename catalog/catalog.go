@@ -1,0 +1,101 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Schema tells what the store holds, for the checks of a mutation. Names are lower case. A look-up
+// that fails answers false: the mutation is then refused. Views are not tables here: a view's rows
+// are protected by the tables that it reads.
+type Schema interface {
+	// HasTable reports whether schema.table is a base table.
+	HasTable(table string) bool
+	// HasColumn reports whether the table has the column.
+	HasColumn(table, column string) bool
+	// IsEnforcedKey reports whether the column alone is a PRIMARY KEY or UNIQUE constraint of the
+	// table that the store enforces.
+	IsEnforcedKey(table, column string) bool
+}
+
+// Options say how a catalogue is opened.
+type Options struct {
+	// Create makes an empty catalogue where there is no file. Set it for a new data directory only:
+	// with data present, a missing catalogue is a loss of every policy.
+	Create bool
+	// DirectoryID names the data directory; a file of another one is refused. Required.
+	DirectoryID string
+	// Charged reports whether anything was ever charged to an account. Nil means that everything was.
+	Charged func(account string) bool
+}
+
+// Catalog is an open catalogue. It is safe for concurrent use: readers never wait, changes are made
+// one at a time.
+type Catalog struct {
+	path    string
+	opts    Options
+	current atomic.Pointer[Snapshot]
+
+	mu     sync.Mutex // serialises changes
+	header header     // of the file as this process last wrote or read it
+	failed error      // why changes are refused
+}
+
+// Open opens the catalogue in the file, or creates it.
+func Open(path string, o Options) (*Catalog, error) {
+	if o.DirectoryID == "" {
+		return nil, errors.New("catalog: no directory id")
+	}
+	c := &Catalog{path: path, opts: o}
+	h, s, err := load(path, o.DirectoryID)
+	if errors.Is(err, ErrMissing) && o.Create {
+		s = &Snapshot{tables: map[string]Table{}}
+		h, err = save(path, o.DirectoryID, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.header = h
+	c.current.Store(s)
+	return c, nil
+}
+
+// Snapshot returns the current state. It never changes; later mutations make new ones.
+func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
+
+// change applies one mutation: edit works on a copy, which is verified, made durable and published.
+// An edit that returns false changes nothing, successfully.
+func (c *Catalog) change(edit func(s *Snapshot) (bool, error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, c.failed)
+	}
+	next := c.Snapshot().clone()
+	changed, err := edit(next)
+	if err != nil || !changed {
+		return err
+	}
+	next.revision++
+	if err := next.verify(); err != nil {
+		return err
+	}
+	if err := unchanged(c.path, c.header); err != nil {
+		c.failed = err
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	h, err := save(c.path, c.opts.DirectoryID, next)
+	if err != nil {
+		c.failed = err
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	c.header = h
+	c.current.Store(next)
+	return nil
+}
+
+func (c *Catalog) charged(account string) bool {
+	return c.opts.Charged == nil || c.opts.Charged(account)
+}

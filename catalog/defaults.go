@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"scrim/internal/refuse"
+)
+
+// setting is one key of dp_set_defaults.
+type setting struct {
+	lo, hi float64
+	whole  bool
+	want   string
+	set    func(*Defaults, float64)
+}
+
+// settings are the keys that SetDefaults knows. The ranges of the session parameters are those that
+// SET accepts; the others keep nonsense out.
+var settings = map[string]setting{
+	"dp_epsilon":                {1e-9, 100, false, "a number from 1e-9 to 100", func(d *Defaults, v float64) { d.Epsilon = v }},
+	"dp_delta":                  {1e-18, 0.1, false, "a number from 1e-18 to 0.1", func(d *Defaults, v float64) { d.Delta = v }},
+	"dp_rho":                    {1e-12, 1000, false, "a number from 1e-12 to 1000", func(d *Defaults, v float64) { d.Rho = v }},
+	"max_epsilon":               {1e-9, 100, false, "a number from 1e-9 to 100", func(d *Defaults, v float64) { d.MaxEpsilon = v }},
+	"dp_max_groups_contributed": {1, 1 << 20, true, "a whole number from 1 to 1048576", func(d *Defaults, v float64) { d.MaxGroups = int(v) }},
+	"max_rows_per_unit":         {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MaxRowsPerUnit = int64(v) }},
+	"min_group_units":           {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MinimumGroupUnits = int(v) }},
+}
+
+// DefaultKeys lists the keys of dp_set_defaults with the values that each takes, sorted by key.
+func DefaultKeys() [][2]string {
+	var out [][2]string
+	for _, k := range slices.Sorted(maps.Keys(settings)) {
+		out = append(out, [2]string{k, settings[k].want})
+	}
+	return out
+}
+
+// SetDefaults replaces the defaults of a table by those of a JSON object such as
+// {"dp_epsilon":0.5,"dp_max_groups_contributed":3}; {} removes them all.
+func (c *Catalog) SetDefaults(schema Schema, table, text string) error {
+	name, err := existing(schema, table)
+	if err != nil {
+		return err
+	}
+	d, err := ParseDefaults(text)
+	if err != nil {
+		return err
+	}
+	return c.change(func(s *Snapshot) (bool, error) {
+		t := s.Table(name)
+		if t.Defaults == d {
+			return false, nil
+		}
+		t.Defaults = d
+		s.put(t)
+		return true, nil
+	})
+}
+
+// ParseDefaults reads the JSON form of Defaults. Every error is a refusal that says what is valid.
+func ParseDefaults(text string) (Defaults, error) {
+	bad := func(format string, args ...any) (Defaults, error) {
+		return Defaults{}, refuse.New(refuse.Policy, "The defaults "+format, args...).
+			With("Use a JSON object with the keys %s.", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+	}
+	if len(text) > 64<<10 {
+		return bad("are longer than 65536 bytes.")
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var m map[string]any
+	if err := dec.Decode(&m); err != nil || m == nil {
+		return bad("are not a JSON object.")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return bad("have text after the JSON object.")
+	}
+	if repeated(text) {
+		return bad("name a key twice.")
+	}
+	var d Defaults
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		s, ok := settings[k]
+		if !ok {
+			return bad("have the unknown key %s.", quoted(k))
+		}
+		v, ok := finite(m[k])
+		if !ok || v < s.lo || v > s.hi || s.whole && v != math.Trunc(v) {
+			return Defaults{}, refuse.New(refuse.Policy, "The default %s has a value that is not valid.", k).With("Use %s.", s.want)
+		}
+		s.set(&d, v)
+	}
+	switch {
+	case d.Epsilon > 0 && d.Rho > 0:
+		return bad("set both dp_epsilon and dp_rho, which say the same in two ways.")
+	case d.MaxEpsilon > 0 && d.Epsilon > d.MaxEpsilon:
+		return bad("set dp_epsilon to %v, above max_epsilon %v.", d.Epsilon, d.MaxEpsilon)
+	}
+	return d, nil
+}

@@ -1,0 +1,292 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"scrim/internal/refuse"
+)
+
+// Limits of a domain.
+const (
+	// MaxDomainValues is how many values a domain may list.
+	MaxDomainValues = 10_000
+	// MaxDomainText is how many bytes one text value of a domain may have.
+	MaxDomainText = 1024
+	// maxDomainJSON bounds the text before it is parsed.
+	maxDomainJSON = 4 << 20
+)
+
+// domainForms is the remedy of every refusal of a domain.
+const domainForms = `Use ["a","b",null], or {"table":"t","column":"c"} of a public table, or {"min":0,"max":100}; null removes the domain.`
+
+// SetDomain declares the public domain of a column, as JSON: a list of distinct values of one kind
+// (texts, numbers or booleans; null when NULL is a key), the values of a column of a public table, or
+// a closed numeric range. JSON null removes the domain. A domain is public: it must be known without
+// looking at the data. current is the schema that a table name without one in the JSON belongs to;
+// it may be empty.
+func (c *Catalog) SetDomain(schema Schema, current, table, column, text string) error {
+	name, err := existing(schema, table)
+	if err != nil {
+		return err
+	}
+	col, err := columnOf(schema, name, column)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(text) == "null" {
+		return c.setDomain(name, col, nil)
+	}
+	d, err := ParseDomain(text)
+	if err != nil {
+		return err
+	}
+	if d.Source == nil {
+		return c.setDomain(name, col, &d)
+	}
+	src := d.Source.Table
+	if !strings.Contains(src, ".") && current != "" {
+		src = current + "." + src
+	}
+	if src, err = existing(schema, src); err != nil {
+		return err
+	}
+	srcCol, err := columnOf(schema, src, d.Source.Column)
+	if err != nil {
+		return err
+	}
+	return c.setDomain(name, col, &Domain{Source: &Source{Table: src, Column: srcCol}})
+}
+
+func (c *Catalog) setDomain(table, column string, d *Domain) error {
+	return c.change(func(s *Snapshot) (bool, error) {
+		t := s.Table(table)
+		if d == nil {
+			if _, ok := t.Domains[column]; !ok {
+				return false, nil
+			}
+		}
+		if d != nil && d.Source != nil && s.Table(d.Source.Table).State != Public {
+			return false, refuse.New(refuse.Policy, "The table %s is not public, so its values cannot be a public domain.", d.Source.Table).
+				With("CALL dp_public('%s') first, if nobody's data are in it; or list the values.", d.Source.Table)
+		}
+		domains := maps.Clone(t.Domains)
+		if domains == nil {
+			domains = map[string]Domain{}
+		}
+		if d == nil {
+			delete(domains, column)
+		} else {
+			domains[column] = *d
+		}
+		t.Domains = domains
+		s.put(t)
+		return true, nil
+	})
+}
+
+// ParseDomain reads the JSON form of a domain. Every error is a refusal that shows the valid forms.
+func ParseDomain(text string) (Domain, error) {
+	bad := func(format string, args ...any) (Domain, error) {
+		return Domain{}, refuse.New(refuse.Policy, "The domain "+format, args...).With("%s", domainForms)
+	}
+	if len(text) > maxDomainJSON {
+		return bad("is longer than %d bytes.", maxDomainJSON)
+	}
+	if !utf8.ValidString(text) {
+		return bad("is not UTF-8.")
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return bad("is not valid JSON.")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return bad("has text after the JSON value.")
+	}
+	switch v := v.(type) {
+	case []any:
+		values, problem := domainValues(v)
+		if problem != "" {
+			return bad("%s", problem)
+		}
+		return Domain{Values: values}, nil
+	case map[string]any:
+		if repeated(text) {
+			return bad("names a key twice.")
+		}
+		return domainObject(v, bad)
+	}
+	return bad("is neither a list nor an object.")
+}
+
+func domainObject(m map[string]any, bad func(string, ...any) (Domain, error)) (Domain, error) {
+	get := func(a, b string) (any, any, bool) {
+		x, ok1 := m[a]
+		y, ok2 := m[b]
+		return x, y, ok1 && ok2 && len(m) == 2
+	}
+	if t, c, ok := get("table", "column"); ok {
+		table, ok1 := t.(string)
+		column, ok2 := c.(string)
+		if !ok1 || !ok2 || table == "" || column == "" {
+			return bad("must name table and column as texts.")
+		}
+		return Domain{Source: &Source{Table: strings.ToLower(table), Column: strings.ToLower(column)}}, nil
+	}
+	if lo, hi, ok := get("min", "max"); ok {
+		a, ok1 := finite(lo)
+		b, ok2 := finite(hi)
+		switch {
+		case !ok1 || !ok2:
+			return bad("must have finite numbers as min and max.")
+		case !(a < b):
+			return bad("has min %v, which is not below max %v.", a, b)
+		}
+		return Domain{Range: &Range{Min: a, Max: b}}, nil
+	}
+	return bad("has other keys than table and column, or min and max.")
+}
+
+func finite(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(n.String(), 64)
+	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}
+
+// domainValues checks a list and returns its values as string, int64, float64, bool or nil.
+func domainValues(list []any) ([]any, string) {
+	switch {
+	case len(list) == 0:
+		return nil, "is empty."
+	case len(list) > MaxDomainValues:
+		return nil, fmt.Sprintf("has %d values; %d are allowed.", len(list), MaxDomainValues)
+	}
+	out := make([]any, len(list))
+	seen := make(map[any]bool, len(list))
+	kind := ""
+	for i, v := range list {
+		value, k, problem := domainValue(v)
+		if problem != "" {
+			return nil, problem
+		}
+		if k != "" && kind != "" && k != kind {
+			return nil, "mixes " + kind + " and " + k + "."
+		}
+		if k != "" {
+			kind = k
+		}
+		id := value
+		if f, ok := value.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+			id = int64(f) // 1 and 1.0 are one key
+		}
+		if seen[id] {
+			return nil, "lists a value twice: " + formatValue(value) + "."
+		}
+		seen[id] = true
+		out[i] = value
+	}
+	return out, ""
+}
+
+func domainValue(v any) (value any, kind, problem string) {
+	switch v := v.(type) {
+	case nil:
+		return nil, "", ""
+	case bool:
+		return v, "booleans", ""
+	case string:
+		if len(v) > MaxDomainText {
+			return nil, "", fmt.Sprintf("has a text of more than %d bytes.", MaxDomainText)
+		}
+		return v, "texts", ""
+	case json.Number:
+		if !strings.ContainsAny(v.String(), ".eE") {
+			i, err := strconv.ParseInt(v.String(), 10, 64)
+			if err != nil {
+				return nil, "", "has an integer of more than 64 bits."
+			}
+			return i, "numbers", ""
+		}
+		f, ok := finite(v)
+		if !ok {
+			return nil, "", "has a number that is not finite."
+		}
+		if f == 0 {
+			f = 0 // −0 is 0
+		}
+		return f, "numbers", ""
+	}
+	return nil, "", "has a value that is neither a text, a number, a boolean nor null."
+}
+
+// String returns the JSON form, which ParseDomain reads back to the same domain.
+func (d Domain) String() string {
+	switch {
+	case d.Source != nil:
+		return fmt.Sprintf(`{"table":%s,"column":%s}`, formatValue(d.Source.Table), formatValue(d.Source.Column))
+	case d.Range != nil:
+		return fmt.Sprintf(`{"min":%s,"max":%s}`, formatValue(d.Range.Min), formatValue(d.Range.Max))
+	}
+	parts := make([]string, len(d.Values))
+	for i, v := range d.Values {
+		parts[i] = formatValue(v)
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+func formatValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case float64:
+		s := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0" // stays a float64 when read back
+		}
+		return s
+	case string:
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(v) // a string and a buffer: cannot fail
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	return fmt.Sprint(v)
+}
+
+// repeated reports whether the top-level object of valid JSON names a key twice.
+func repeated(text string) bool {
+	dec := json.NewDecoder(strings.NewReader(text))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		k, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		name, _ := k.(string)
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+		var v json.RawMessage
+		if dec.Decode(&v) != nil {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,232 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	fileFormat  = "scrim-catalog"
+	fileVersion = 1
+	// maxFile bounds what is read at start: far above any real catalogue.
+	maxFile = 1 << 30
+)
+
+// header is the first line of the file.
+type header struct {
+	Format    string `json:"format"`
+	Version   int    `json:"version"`
+	Directory string `json:"directory"`
+	Revision  uint64 `json:"revision"`
+	SHA256    string `json:"sha256"`
+}
+
+// sum is the checksum over everything in the file but itself and the constant format.
+func (h header) sum(payload []byte) string {
+	s := sha256.New()
+	fmt.Fprintf(s, "%d\n%s\n%d\n", h.Version, h.Directory, h.Revision)
+	s.Write(payload)
+	return hex.EncodeToString(s.Sum(nil))
+}
+
+// stored is the JSON form of a table.
+type stored struct {
+	Name     string            `json:"name"`
+	State    string            `json:"state"`
+	Account  string            `json:"account,omitempty"`
+	Entity   string            `json:"entity,omitempty"`
+	Row      bool              `json:"unit_row,omitempty"`
+	Column   string            `json:"unit_column,omitempty"`
+	Link     *storedLink       `json:"link,omitempty"`
+	Domains  map[string]string `json:"domains,omitempty"`
+	Defaults Defaults          `json:"defaults"`
+}
+
+type storedLink struct {
+	Column       string `json:"column"`
+	Parent       string `json:"parent"`
+	ParentColumn string `json:"parent_column"`
+}
+
+func encode(s *Snapshot) ([]byte, error) {
+	list := make([]stored, 0, len(s.tables))
+	for _, t := range s.All() {
+		r := stored{Name: t.Name, State: t.State.String(), Account: t.Account, Entity: t.Entity,
+			Row: t.Unit.Row, Column: t.Unit.Column, Defaults: t.Defaults}
+		if l := t.Unit.Link; l != nil {
+			r.Link = &storedLink{l.Column, l.Parent, l.ParentColumn}
+		}
+		if len(t.Domains) > 0 {
+			r.Domains = make(map[string]string, len(t.Domains))
+			for c, d := range t.Domains {
+				r.Domains[c] = d.String()
+			}
+		}
+		list = append(list, r)
+	}
+	return json.MarshalIndent(list, "", " ")
+}
+
+func decode(payload []byte, revision uint64) (*Snapshot, error) {
+	dec := json.NewDecoder(bytes.NewReader(payload))
+	dec.DisallowUnknownFields()
+	var list []stored
+	if err := dec.Decode(&list); err != nil {
+		return nil, err
+	}
+	s := &Snapshot{revision: revision, tables: make(map[string]Table, len(list))}
+	for _, r := range list {
+		state, ok := parseState(r.State)
+		if !ok {
+			return nil, fmt.Errorf("table %q has the unknown state %q", r.Name, r.State)
+		}
+		t := Table{Name: r.Name, State: state, Account: r.Account, Entity: r.Entity,
+			Unit: Unit{Row: r.Row, Column: r.Column}, Defaults: r.Defaults}
+		if r.Link != nil {
+			t.Unit.Link = &Link{r.Link.Column, r.Link.Parent, r.Link.ParentColumn}
+		}
+		for c, text := range r.Domains {
+			d, err := ParseDomain(text)
+			if err != nil {
+				return nil, fmt.Errorf("table %q column %q: %w", r.Name, c, err)
+			}
+			if t.Domains == nil {
+				t.Domains = map[string]Domain{}
+			}
+			t.Domains[c] = d
+		}
+		if _, dup := s.tables[r.Name]; dup || r.Name != strings.ToLower(r.Name) {
+			return nil, fmt.Errorf("table %q is there twice or not in lower case", r.Name)
+		}
+		s.put(t)
+	}
+	return s, s.verify()
+}
+
+// load reads the file and checks it to the last byte.
+func load(path, directory string) (header, *Snapshot, error) {
+	h, payload, err := read(path)
+	if err != nil {
+		return header{}, nil, err
+	}
+	if h.Directory != directory {
+		return header{}, nil, fmt.Errorf("%w: %s: want directory %q, have %q", ErrForeign, path, directory, h.Directory)
+	}
+	s, err := decode(payload, h.Revision)
+	if err != nil {
+		return header{}, nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	return h, s, nil
+}
+
+func read(path string) (header, []byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return header{}, nil, fmt.Errorf("%w: %s", ErrMissing, path)
+	}
+	if err != nil {
+		return header{}, nil, fmt.Errorf("catalog: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return header{}, nil, fmt.Errorf("catalog: %w", err)
+	}
+	line, payload, ok := bytes.Cut(data, []byte("\n"))
+	h, err := parseHeader(line)
+	switch {
+	case err != nil || !ok || len(data) > maxFile:
+		return header{}, nil, fmt.Errorf("%w: %s", ErrDamaged, path)
+	case h.Version != fileVersion:
+		return header{}, nil, fmt.Errorf("%w: %s: want version %d, have %d", ErrVersion, path, fileVersion, h.Version)
+	case h.SHA256 != h.sum(payload):
+		return header{}, nil, fmt.Errorf("%w: %s: checksum does not match", ErrDamaged, path)
+	}
+	return h, payload, nil
+}
+
+func parseHeader(line []byte) (header, error) {
+	var h header
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&h); err != nil {
+		return h, err
+	}
+	if h.Format != fileFormat {
+		return h, fmt.Errorf("format %q", h.Format)
+	}
+	return h, nil
+}
+
+// unchanged checks that the file is still the one with the header: nobody else replaced it.
+func unchanged(path string, want header) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("catalog: %w", err)
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 64<<10)).ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("catalog: %s: %w", path, err)
+	}
+	if h, err := parseHeader(line); err != nil || h != want {
+		return fmt.Errorf("catalog: %s was changed by another process", path)
+	}
+	return nil
+}
+
+// save replaces the file: temporary file, fsync, rename, fsync of the directory.
+func save(path, directory string, s *Snapshot) (header, error) {
+	payload, err := encode(s)
+	if err != nil {
+		return header{}, fmt.Errorf("catalog: %w", err)
+	}
+	h := header{Format: fileFormat, Version: fileVersion, Directory: directory, Revision: s.revision}
+	h.SHA256 = h.sum(payload)
+	line, err := json.Marshal(h)
+	if err != nil {
+		return header{}, fmt.Errorf("catalog: %w", err)
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return header{}, fmt.Errorf("catalog: %w", err)
+	}
+	defer os.Remove(f.Name()) // after the rename there is nothing to remove
+	if err := writeAndSync(f, line, payload); err != nil {
+		return header{}, fmt.Errorf("catalog: %w", err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return header{}, fmt.Errorf("catalog: %w", err)
+	}
+	if err := syncDir(dir); err != nil {
+		return header{}, fmt.Errorf("catalog: %w", err)
+	}
+	return h, nil
+}
+
+func writeAndSync(f *os.File, line, payload []byte) error {
+	w := bufio.NewWriter(f)
+	_, _ = w.Write(line) // bufio keeps the first error for Flush
+	_ = w.WriteByte('\n')
+	_, _ = w.Write(payload)
+	return errors.Join(w.Flush(), f.Sync(), f.Close())
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,151 @@
+package catalog
+
+import (
+	"strings"
+
+	"scrim/internal/refuse"
+)
+
+// Protect declares a table protected: unit is the column that identifies the person, or RowUnit
+// where each row is one person; entity is the space of persons that it shares with other tables.
+// Protecting a table again in the same way changes nothing. Protecting it in another way is refused:
+// Unprotect comes first, so that no single statement weakens a policy.
+func (c *Catalog) Protect(schema Schema, table, unit, entity string) error {
+	name, err := existing(schema, table)
+	if err != nil {
+		return err
+	}
+	entity, err = entityName(entity)
+	if err != nil {
+		return err
+	}
+	u := Unit{Row: true}
+	if !strings.EqualFold(unit, RowUnit) {
+		col, err := columnOf(schema, name, unit)
+		if err != nil {
+			return err
+		}
+		u = Unit{Column: col}
+	} else if schema.HasColumn(name, RowUnit) {
+		return refuse.New(refuse.Policy, "The table %s has a column named row, so the unit 'row' could mean either.", name).
+			With("Rename the column, then protect the table.")
+	}
+	return c.change(func(s *Snapshot) (bool, error) {
+		return c.protect(s, name, u, entity)
+	})
+}
+
+// protect sets the unit and the entity of a table and binds its name to an account.
+func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool, error) {
+	t := s.Table(name)
+	if t.State == Protected {
+		if t.Unit.equal(u) && t.Entity == entity {
+			return false, nil
+		}
+		if !t.Unit.equal(u) {
+			return false, refuse.New(refuse.Policy, "The table %s is already protected with %s.", name, t.Unit).
+				With("To change that, CALL dp_unprotect('%s') first; its budget and what is spent stay.", name)
+		}
+	}
+	if t.Entity != "" && t.Entity != entity && (c.charged(t.Account) || len(s.Children(name)) > 0) {
+		return false, refuse.New(refuse.Policy, "The table %s belongs to entity %s, to which its spending is charged.", name, t.Entity).
+			With("Keep the entity: CALL dp_protect('%s', unit_column, '%s').", name, t.Entity)
+	}
+	if r := s.readers(name); len(r) > 0 {
+		return false, refuse.New(refuse.Policy, "The public domain of %s.%s is read from %s.", r[0].table, r[0].column, name).
+			With("Give that column another domain first, then protect the table.")
+	}
+	t.State, t.Unit, t.Entity = Protected, u, entity
+	if t.Account == "" {
+		// A name is bound once, so no other name can have been bound to an account of this name first.
+		t.Account = name
+	}
+	s.put(t)
+	return true, nil
+}
+
+// Unprotect makes a protected table undeclared: refused to analysts until it is declared again. Its
+// account, entity, domains and defaults stay. It works on tables that no longer exist, too.
+func (c *Catalog) Unprotect(table string) error {
+	name, err := tableName(table)
+	if err != nil {
+		return err
+	}
+	return c.change(func(s *Snapshot) (bool, error) {
+		t := s.Table(name)
+		if t.State != Protected {
+			return false, refuse.New(refuse.Policy, "The table %s is not protected.", name).With("See SELECT * FROM dp.policies.")
+		}
+		if ch := s.Children(name); len(ch) > 0 {
+			return false, refuse.New(refuse.Policy, "The table %s finds its persons through %s.", ch[0].Name, name).
+				With("CALL dp_unprotect('%s') first.", ch[0].Name)
+		}
+		t.State, t.Unit = Undeclared, Unit{}
+		s.put(t)
+		return true, nil
+	})
+}
+
+// Public declares that a table holds nobody's data: analysts may read its rows.
+func (c *Catalog) Public(schema Schema, table string) error {
+	name, err := existing(schema, table)
+	if err != nil {
+		return err
+	}
+	return c.change(func(s *Snapshot) (bool, error) {
+		t := s.Table(name)
+		switch t.State {
+		case Public:
+			return false, nil
+		case Protected:
+			return false, refuse.New(refuse.Policy, "The table %s is protected.", name).
+				With("If nobody's data are in it any more, CALL dp_unprotect('%s') first.", name)
+		}
+		t.State = Public
+		s.put(t)
+		return true, nil
+	})
+}
+
+// SetNeighbours sets the neighbour relation of a protected table. Only add-remove is supported.
+func (c *Catalog) SetNeighbours(table, relation string) error {
+	name, err := tableName(table)
+	if err != nil {
+		return err
+	}
+	if c.Snapshot().Table(name).State != Protected {
+		return refuse.New(refuse.Policy, "The table %s is not protected.", name).
+			With("CALL dp_protect('%s', unit_column, entity) first.", name)
+	}
+	switch strings.ToLower(relation) {
+	case AddRemove:
+		return nil
+	case "replace-one":
+		return refuse.New(refuse.Policy, "The neighbour relation replace-one, with a public number of persons, is not supported.").
+			With("Use 'add-remove', which also hides how many persons there are.")
+	}
+	return refuse.New(refuse.Policy, "%s is not a neighbour relation.", quoted(relation)).With("Use 'add-remove'.")
+}
+
+// AddRemove is the neighbour relation of every table: one unit more or less, with all its rows.
+const AddRemove = "add-remove"
+
+func (u Unit) equal(v Unit) bool {
+	if (u.Link == nil) != (v.Link == nil) || u.Link != nil && *u.Link != *v.Link {
+		return false
+	}
+	return u.Row == v.Row && u.Column == v.Column
+}
+
+// String says the unit in words: "unit 'row'", "unit column c", "a link from c to p.k".
+func (u Unit) String() string {
+	switch {
+	case u.Row:
+		return "unit 'row'"
+	case u.Column != "":
+		return "unit column " + u.Column
+	case u.Link != nil:
+		return "a link from " + u.Link.Column + " to " + u.Link.Parent + "." + u.Link.ParentColumn
+	}
+	return "no unit"
+}

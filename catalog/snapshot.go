@@ -1,0 +1,184 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"scrim/internal/refuse"
+)
+
+// Snapshot is one immutable state of the catalogue. It implements Reader.
+type Snapshot struct {
+	revision uint64
+	tables   map[string]Table
+}
+
+var _ Reader = (*Snapshot)(nil)
+
+// Revision counts the changes since the catalogue was created.
+func (s *Snapshot) Revision() uint64 { return s.revision }
+
+// Table implements Reader. The name is folded to lower case.
+func (s *Snapshot) Table(name string) Table {
+	name = strings.ToLower(name)
+	if t, ok := s.tables[name]; ok {
+		return t
+	}
+	return Table{Name: name}
+}
+
+// All lists every table that the catalogue knows of, sorted by name: also dropped ones, old names of
+// renamed ones, and undeclared ones that keep an account.
+func (s *Snapshot) All() []Table {
+	out := make([]Table, 0, len(s.tables))
+	for _, n := range slices.Sorted(maps.Keys(s.tables)) {
+		out = append(out, s.tables[n])
+	}
+	return out
+}
+
+// Entities lists the entities of all tables that are or were protected, sorted.
+func (s *Snapshot) Entities() []string {
+	set := map[string]bool{}
+	for _, t := range s.tables {
+		if t.Entity != "" {
+			set[t.Entity] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// EntityTables lists the protected tables of an entity, sorted by name.
+func (s *Snapshot) EntityTables(entity string) []Table {
+	entity = strings.ToLower(entity)
+	var out []Table
+	for _, t := range s.All() {
+		if t.State == Protected && t.Entity == entity {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// EntityAccounts lists the accounts of all tables that are or were protected under an entity,
+// sorted. What was ever spent on the entity's persons was spent on these.
+func (s *Snapshot) EntityAccounts(entity string) []string {
+	entity = strings.ToLower(entity)
+	set := map[string]bool{}
+	for _, t := range s.tables {
+		if t.Entity == entity && t.Account != "" {
+			set[t.Account] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// Children lists the protected tables that are linked to the table, sorted by name.
+func (s *Snapshot) Children(table string) []Table {
+	table = strings.ToLower(table)
+	var out []Table
+	for _, t := range s.All() {
+		if l := t.Unit.Link; l != nil && l.Parent == table {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Uses says what policies a column takes part in, in words for a message: "the unit column of t",
+// "the link from t to p", "the key that c is linked to", "a domain". Nil when there is none. A
+// definition that a policy rests on should not be changed under it.
+func (s *Snapshot) Uses(table, column string) []string {
+	table, column = strings.ToLower(table), strings.ToLower(column)
+	t := s.Table(table)
+	var out []string
+	if t.Unit.Column == column && column != "" {
+		out = append(out, "the unit column of "+table)
+	}
+	if l := t.Unit.Link; l != nil && l.Column == column {
+		out = append(out, "the link from "+table+" to "+l.Parent)
+	}
+	for _, c := range s.Children(table) {
+		if c.Unit.Link.ParentColumn == column {
+			out = append(out, "the key that "+c.Name+" is linked to")
+		}
+	}
+	for _, r := range s.readers(table) {
+		if r.source == column {
+			out = append(out, "the domain of "+r.table+"."+r.column)
+		}
+	}
+	if _, ok := t.Domains[column]; ok {
+		out = append(out, "a column with a domain")
+	}
+	return out
+}
+
+// reader is a column whose domain is read from a column of another table.
+type reader struct{ table, column, source string }
+
+// readers lists the columns whose domains are read from the table.
+func (s *Snapshot) readers(table string) []reader {
+	var out []reader
+	for _, t := range s.All() {
+		for _, c := range slices.Sorted(maps.Keys(t.Domains)) {
+			if src := t.Domains[c].Source; src != nil && src.Table == table {
+				out = append(out, reader{t.Name, c, src.Column})
+			}
+		}
+	}
+	return out
+}
+
+// clone copies the state for an edit. Tables are values; an edit that changes a map or pointer of
+// one replaces it.
+func (s *Snapshot) clone() *Snapshot { return &Snapshot{s.revision, maps.Clone(s.tables)} }
+
+func (s *Snapshot) put(t Table) { s.tables[t.Name] = t }
+
+// verify checks the invariants that hold between tables:
+//
+//  1. a protected table has exactly one unit, an account and an entity; no other table has a unit;
+//  2. every link leads to a protected table of the same entity, and links make no cycle.
+func (s *Snapshot) verify() error {
+	for _, t := range s.All() {
+		units := 0
+		for _, set := range []bool{t.Unit.Row, t.Unit.Column != "", t.Unit.Link != nil} {
+			if set {
+				units++
+			}
+		}
+		switch {
+		case t.State == Protected && (units != 1 || t.Account == "" || t.Entity == ""):
+			return refuse.New(refuse.Policy, "The policy of %s would be incomplete.", t.Name).With("Protect the table with one unit and one entity.")
+		case t.State != Protected && units != 0:
+			return refuse.New(refuse.Policy, "The table %s would have a unit but no protection.", t.Name).With("Protect the table first.")
+		}
+		if err := s.verifyLinks(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) verifyLinks(t Table) error {
+	seen := map[string]bool{t.Name: true}
+	for at := t; at.Unit.Link != nil; {
+		p := s.Table(at.Unit.Link.Parent)
+		switch {
+		case p.State != Protected:
+			return refuse.New(refuse.Policy, "The table %s would be linked to %s, which is not protected.", at.Name, p.Name).
+				With("Protect or link the parent first: CALL dp_protect('%s', unit_column, entity).", p.Name)
+		case p.Entity != at.Entity:
+			return refuse.New(refuse.Policy, "The table %s of entity %s would be linked to %s of entity %s.", at.Name, at.Entity, p.Name, p.Entity).
+				With("Link to a table of the same entity.")
+		case seen[p.Name]:
+			return refuse.New(refuse.Policy, "The links from %s would come back to %s and never reach a person.", t.Name, p.Name).
+				With("Link towards the table that has the unit column.")
+		}
+		seen[p.Name] = true
+		at = p
+	}
+	return nil
+}
