@@ -1,0 +1,372 @@
+package tables
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+// alteration is one ALTER TABLE clause: what is asked first, how the definition changes, and whether
+// the store can do it in place.
+type alteration struct {
+	change Change
+	reads  bool                    // its success tells something of the rows (see the package documentation)
+	apply  func(*definition) error // changes the definition
+	native func(*definition) string
+}
+
+// alter runs one clause in a transaction of its own. Native SQL is used where there is one and the
+// table has no keys, on which the store cannot build; otherwise the table is rebuilt.
+func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
+	ref := d.ref(name)
+	if err := d.p.checkAlter(ctx, ref, a.change); err != nil {
+		return err
+	}
+	if a.reads {
+		if err := d.p.access.CheckRead(ctx, ref); err != nil {
+			return err
+		}
+	}
+	t, ok, err := d.p.store.Table(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return sql.ErrTableNotFound.New(name)
+	}
+	if t.View {
+		return unsupported("Alter the table that it is a view of.", "The view %s cannot be altered.", ref)
+	}
+	def := definitionOf(t)
+	if err := a.apply(def); err != nil {
+		return err
+	}
+	return d.p.atomically(ctx, func(s store.Session) error {
+		if a.native == nil || len(def.keys) > 0 {
+			return def.rebuild(ctx, s)
+		}
+		if statement := a.native(def); statement != "" {
+			if _, err := s.Write(ctx, []store.TableRef{ref}, statement); err != nil {
+				return classify(err, &ref)
+			}
+		}
+		return def.writeMeta(ctx, s)
+	})
+}
+
+// onlyMeta is an alteration that the store's own definition is not touched by.
+func (d *Database) onlyMeta(ctx *sql.Context, name string, change Change, apply func(*definition) error) error {
+	ref := d.ref(name)
+	if err := d.p.checkAlter(ctx, ref, change); err != nil {
+		return err
+	}
+	t, ok, err := d.p.store.Table(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return sql.ErrTableNotFound.New(name)
+	}
+	def := definitionOf(t)
+	if err := apply(def); err != nil {
+		return err
+	}
+	return d.p.atomically(ctx, func(s store.Session) error { return def.writeMeta(ctx, s) })
+}
+
+// addColumn runs ADD COLUMN. The rows that are there get the default, evaluated once, or for a column
+// that is NOT NULL without one the type's zero, as in MySQL.
+func (d *Database) addColumn(ctx *sql.Context, table string, c *sql.Column, order *sql.ColumnOrder) error {
+	if c.AutoIncrement || c.PrimaryKey {
+		return unsupported("Create a new table with the key, and INSERT ... SELECT into it.",
+			"Adding an AUTO_INCREMENT or PRIMARY KEY column is not supported.")
+	}
+	def, err := newColumn(ctx, c)
+	if err != nil {
+		return err
+	}
+	var fill any
+	switch {
+	case c.Default != nil:
+		fill, err = c.Default.Eval(ctx, nil)
+	case !c.Nullable:
+		fill = c.Type.Zero()
+	}
+	if err != nil {
+		return err
+	}
+	def.fill, err = writeValue(ctx, fill, c.Type, store.Column{Name: def.name, Type: def.store})
+	if err != nil {
+		return err
+	}
+	a := alteration{change: Change{Op: AddColumn, Column: c.Name}}
+	a.apply = func(t *definition) error {
+		if t.column(c.Name) >= 0 {
+			return sql.ErrColumnExists.New(c.Name)
+		}
+		return t.place(def, order)
+	}
+	if def.nullable && def.fill == nil && order == nil {
+		a.native = func(*definition) string {
+			return "ALTER TABLE " + quote(d.ref(table)) + " ADD COLUMN " + lower.Identifier(def.name) + " " + def.store
+		}
+	}
+	return d.alter(ctx, table, a)
+}
+
+// place inserts a column where order says, or at the end.
+func (d *definition) place(c columnDef, order *sql.ColumnOrder) error {
+	at := len(d.columns)
+	if order != nil {
+		at = 0
+		if !order.First {
+			if at = d.column(order.AfterColumn) + 1; at == 0 {
+				return sql.ErrTableColumnNotFound.New(d.ref.Name, order.AfterColumn)
+			}
+		}
+	}
+	d.columns = append(d.columns[:at:at], append([]columnDef{c}, d.columns[at:]...)...)
+	return nil
+}
+
+// dropColumn runs DROP COLUMN.
+func (d *Database) dropColumn(ctx *sql.Context, table, column string) error {
+	return d.alter(ctx, table, alteration{
+		change: Change{Op: DropColumn, Column: column},
+		apply: func(t *definition) error {
+			i := t.column(column)
+			switch {
+			case i < 0:
+				return sql.ErrTableColumnNotFound.New(table, column)
+			case t.uses(column):
+				return unsupported("Drop the key first.", "The column %s is part of a key.", column)
+			case len(t.columns) == 1:
+				return unsupported("Drop the table.", "The column %s is the only one of its table.", column)
+			}
+			t.columns = append(t.columns[:i:i], t.columns[i+1:]...)
+			return nil
+		},
+		native: func(*definition) string {
+			return "ALTER TABLE " + quote(d.ref(table)) + " DROP COLUMN " + lower.Identifier(column)
+		},
+	})
+}
+
+// renameColumn runs RENAME COLUMN.
+func (d *Database) renameColumn(ctx *sql.Context, table, from, to string) error {
+	return d.alter(ctx, table, alteration{
+		change: Change{Op: RenameColumn, Column: from, To: to},
+		apply: func(t *definition) error {
+			i := t.column(from)
+			if i < 0 {
+				return sql.ErrTableColumnNotFound.New(table, from)
+			}
+			if j := t.column(to); j >= 0 && j != i {
+				return sql.ErrColumnExists.New(to)
+			}
+			t.rename(i, to)
+			return nil
+		},
+		native: func(*definition) string {
+			return "ALTER TABLE " + quote(d.ref(table)) + " RENAME COLUMN " + lower.Identifier(from) + " TO " + lower.Identifier(to)
+		},
+	})
+}
+
+// rename gives a column a new name, also in the keys.
+func (d *definition) rename(column int, to string) {
+	from := d.columns[column].name
+	d.columns[column].name = to
+	for i, k := range d.keys {
+		columns := append([]string{}, k.columns...)
+		for j, c := range columns {
+			if strings.EqualFold(c, from) {
+				columns[j] = to
+			}
+		}
+		d.keys[i].columns = columns
+	}
+}
+
+// modifyColumn runs MODIFY COLUMN and CHANGE COLUMN.
+func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.Column, order *sql.ColumnOrder) error {
+	if !strings.EqualFold(column, c.Name) {
+		if err := d.p.checkAlter(ctx, d.ref(table), Change{Op: RenameColumn, Column: column, To: c.Name}); err != nil {
+			return err
+		}
+	}
+	next, err := newColumn(ctx, c)
+	if err != nil {
+		return err
+	}
+	return d.alter(ctx, table, alteration{
+		change: Change{Op: ModifyColumn, Column: column},
+		reads:  true,
+		apply: func(t *definition) error {
+			i := t.column(column)
+			if i < 0 {
+				return sql.ErrTableColumnNotFound.New(table, column)
+			}
+			if j := t.column(next.name); j >= 0 && j != i {
+				return sql.ErrColumnExists.New(next.name)
+			}
+			next.from = t.columns[i].from
+			for _, k := range t.keys {
+				if k.primary && t.uses(column) {
+					next.nullable = next.nullable && !contains(k.columns, column)
+				}
+			}
+			t.rename(i, next.name)
+			if order == nil {
+				t.columns[i] = next
+				return nil
+			}
+			t.columns = append(t.columns[:i:i], t.columns[i+1:]...)
+			return t.place(next, order)
+		},
+	})
+}
+
+func contains(columns []string, name string) bool {
+	for _, c := range columns {
+		if strings.EqualFold(c, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// setDefault runs ALTER COLUMN ... SET DEFAULT and DROP DEFAULT.
+func (d *Database) setDefault(ctx *sql.Context, table, column string, value *sql.ColumnDefaultValue) error {
+	return d.onlyMeta(ctx, table, Change{Op: ModifyColumn, Column: column}, func(t *definition) error {
+		i := t.column(column)
+		if i < 0 {
+			return sql.ErrTableColumnNotFound.New(table, column)
+		}
+		t.columns[i].meta.Default = ""
+		if value != nil {
+			t.columns[i].meta.Default = defaultText(value)
+		}
+		return nil
+	})
+}
+
+// setComment runs ALTER TABLE ... COMMENT.
+func (d *Database) setComment(ctx *sql.Context, table, comment string) error {
+	ref := d.ref(table)
+	if err := d.p.access.CheckDDL(ctx, ref); err != nil {
+		return err
+	}
+	t, ok, err := d.p.store.Table(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return sql.ErrTableNotFound.New(table)
+	}
+	def := definitionOf(t)
+	def.comment = comment
+	return d.p.atomically(ctx, func(s store.Session) error { return def.writeMeta(ctx, s) })
+}
+
+// alterPrimaryKey runs ADD PRIMARY KEY and DROP PRIMARY KEY.
+func (d *Database) alterPrimaryKey(ctx *sql.Context, table string, n *plan.AlterPK) error {
+	if n.Action == plan.PrimaryKeyAction_Drop {
+		return d.dropKey(ctx, table, primaryName)
+	}
+	k := keyDef{name: primaryName, primary: true}
+	for _, c := range n.Columns {
+		k.columns = append(k.columns, c.Name)
+	}
+	return d.addKey(ctx, table, k)
+}
+
+// alterIndex runs CREATE INDEX, DROP INDEX and the index clauses of ALTER TABLE.
+func (d *Database) alterIndex(ctx *sql.Context, n *plan.AlterIndex) error {
+	table := n.Table.Name()
+	switch n.Action {
+	case plan.IndexAction_Create:
+		if err := d.p.access.CheckDDL(ctx, d.ref(table)); err != nil {
+			return err
+		}
+		k, ok, err := newKey(ctx, n.IndexName, n.Constraint, n.Columns)
+		if err != nil || !ok {
+			return err
+		}
+		return d.addKey(ctx, table, k)
+	case plan.IndexAction_Drop:
+		return d.dropKey(ctx, table, n.IndexName)
+	case plan.IndexAction_Rename:
+		return d.onlyMeta(ctx, table, Change{Op: ModifyColumn}, func(t *definition) error {
+			i := t.key(n.PreviousIndexName)
+			if i < 0 || t.keys[i].primary {
+				return sql.ErrCantDropFieldOrKey.New(n.PreviousIndexName)
+			}
+			t.keys[i].name = n.IndexName
+			return nil
+		})
+	}
+	return nil // DISABLE KEYS and ENABLE KEYS: there is nothing to switch
+}
+
+// addKey rebuilds the table with one more key.
+func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
+	return d.alter(ctx, table, alteration{
+		change: Change{Op: AddKey, Columns: k.columns},
+		reads:  true,
+		apply: func(t *definition) error {
+			if k.primary && t.key(primaryName) >= 0 {
+				return sql.ErrMultiplePrimaryKeysDefined.New()
+			}
+			if k.name != "" && t.key(k.name) >= 0 {
+				return sql.ErrDuplicateKey.New(k.name)
+			}
+			for _, name := range k.columns {
+				i := t.column(name)
+				if i < 0 {
+					return sql.ErrKeyColumnDoesNotExist.New(name)
+				}
+				if k.primary {
+					t.columns[i].nullable = false
+				}
+			}
+			t.keys = append(t.keys, k)
+			t.name(ctx)
+			return nil
+		},
+	})
+}
+
+// dropKey rebuilds the table without a key.
+func (d *Database) dropKey(ctx *sql.Context, table, name string) error {
+	ref := d.ref(table)
+	t, ok, err := d.p.store.Table(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return sql.ErrTableNotFound.New(table)
+	}
+	def := definitionOf(t)
+	i := def.key(name)
+	if i < 0 {
+		return sql.ErrCantDropFieldOrKey.New(name)
+	}
+	return d.alter(ctx, table, alteration{
+		change: Change{Op: DropKey, Columns: def.keys[i].columns},
+		apply: func(t *definition) error {
+			t.keys = append(t.keys[:i:i], t.keys[i+1:]...)
+			for _, c := range t.columns {
+				if c.meta.Auto && !t.uses(c.name) {
+					return unsupported("MODIFY the column without AUTO_INCREMENT first.",
+						"The AUTO_INCREMENT column %s must be a key.", c.name)
+				}
+			}
+			return nil
+		},
+	})
+}

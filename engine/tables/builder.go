@@ -1,0 +1,137 @@
+package tables
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+)
+
+// Builder runs definitions of stored tables. It is made the PriorityBuilder of the SQL engine's own
+// builder, which asks it first about every node of a plan: go-mysql-server takes a definition apart
+// into calls that the store cannot follow one by one, such as CREATE TABLE without its keys first.
+type Builder struct {
+	p    *Provider
+	next sql.NodeExecBuilder
+}
+
+var _ sql.NodeExecBuilder = (*Builder)(nil)
+
+// NewBuilder returns a Builder for the provider's tables. Nodes that are not its own it passes on to
+// next, which may be nil.
+func NewBuilder(p *Provider, next sql.NodeExecBuilder) *Builder { return &Builder{p: p, next: next} }
+
+// Build implements sql.NodeExecBuilder: nil, nil leaves the node to the SQL engine.
+func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	done, err := b.define(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if done {
+		return okResult(0, nil), nil
+	}
+	if b.next == nil {
+		return nil, nil
+	}
+	return b.next.Build(ctx, n, row)
+}
+
+// define runs a definition; done is false for other nodes.
+func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
+	switch n := n.(type) {
+	case *plan.CreateTable:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.createTable(ctx, n)
+		}
+	case *plan.TableCopier:
+		return false, b.checkSources(ctx, n.Source)
+	case *plan.AddColumn:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.addColumn(ctx, tableName(n.Table), n.Column(), n.Order(ctx))
+		}
+	case *plan.DropColumn:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.dropColumn(ctx, tableName(n.Table), n.Column)
+		}
+	case *plan.RenameColumn:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.renameColumn(ctx, tableName(n.Table), n.ColumnName, n.NewColumnName)
+		}
+	case *plan.ModifyColumn:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.modifyColumn(ctx, tableName(n.Table), n.Column(), n.NewColumn(), n.Order(ctx))
+		}
+	case *plan.AlterDefaultSet:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.setDefault(ctx, tableName(n.Table), n.ColumnName, n.Default)
+		}
+	case *plan.AlterDefaultDrop:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.setDefault(ctx, tableName(n.Table), n.ColumnName, nil)
+		}
+	case *plan.AlterPK:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.alterPrimaryKey(ctx, tableName(n.Table), n)
+		}
+	case *plan.AlterIndex:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.alterIndex(ctx, n)
+		}
+	case *plan.AlterTableComment:
+		if db, ok := b.database(n.Db); ok {
+			return true, db.setComment(ctx, tableName(n.Table), n.Comment)
+		}
+	case *plan.CreateForeignKey, *plan.DropForeignKey:
+		return true, errForeignKeys
+	case *plan.CreateCheck, *plan.DropCheck:
+		return true, errChecks
+	case *plan.CreateTrigger, *plan.DropTrigger:
+		return true, unsupported("Do it in the program that writes the rows.", "Triggers are not supported.")
+	case *plan.ShowCreateTable:
+		if t, ok := storedTable(n.Child); ok {
+			n.Indexes = t.indexes()
+		}
+	case *plan.ShowIndexes:
+		if t, ok := storedTable(n.Child); ok {
+			n.IndexesToShow = t.indexes()
+		}
+	}
+	return false, nil
+}
+
+// database finds the stored database behind what go-mysql-server wraps around it.
+func (b *Builder) database(db sql.Database) (*Database, bool) {
+	if p, ok := db.(mysql_db.PrivilegedDatabase); ok {
+		db = p.Unwrap()
+	}
+	d, ok := db.(*Database)
+	return d, ok
+}
+
+// checkSources asks, before CREATE TABLE ... SELECT makes the table, for leave to read what it selects.
+func (b *Builder) checkSources(ctx *sql.Context, source sql.Node) error {
+	var denied error
+	transform.InspectWithOpaque(ctx, source, func(ctx *sql.Context, n sql.Node) bool {
+		if t, ok := storedTable(n); ok && denied == nil {
+			denied = b.p.access.CheckRead(ctx, t.def.Ref)
+		}
+		return denied == nil
+	})
+	return denied
+}
+
+func storedTable(n sql.Node) (*Table, bool) {
+	rt, ok := n.(*plan.ResolvedTable)
+	if !ok {
+		return nil, false
+	}
+	return asTable(rt.Table)
+}
+
+// tableName returns the name of the table that an ALTER TABLE is about.
+func tableName(n sql.Node) string {
+	if named, ok := n.(sql.Nameable); ok {
+		return named.Name()
+	}
+	return ""
+}

@@ -1,0 +1,171 @@
+package tables
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+var (
+	errForeignKeys = unsupported("Leave the FOREIGN KEY out; CALL dp_link(child, child_column, parent, parent_column) tells the server how rows find their person.",
+		"Foreign keys are not supported.")
+	errChecks = unsupported("Leave the CHECK out.", "CHECK constraints are not supported.")
+)
+
+// createTable runs CREATE TABLE.
+func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) error {
+	ref := d.ref(n.Name())
+	if err := d.p.access.CheckDDL(ctx, ref); err != nil {
+		return err
+	}
+	if err := d.free(ctx, n.Name()); err != nil {
+		if sql.ErrTableAlreadyExists.Is(err) && n.IfNotExists() {
+			ctx.Warn(1050, "Table '%s' already exists", n.Name())
+			return nil
+		}
+		return err
+	}
+	def, err := d.newDefinition(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := d.p.atomically(ctx, func(s store.Session) error { return def.create(ctx, s) }); err != nil {
+		return err
+	}
+	d.p.ids.forget(ref)
+	if first, ok := n.TableOpts["auto_increment"].(uint64); ok && first > 1 {
+		d.p.ids.start(ref, first)
+	}
+	return nil
+}
+
+// start sets the first AUTO_INCREMENT value of a new table.
+func (c *counters) start(ref store.TableRef, first uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next[ref] = first
+}
+
+// newDefinition turns a bound CREATE TABLE into a definition, or refuses what has no counterpart.
+func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*definition, error) {
+	switch {
+	case n.Temporary():
+		return nil, unsupported("Create a plain table.", "Temporary tables are not supported.")
+	case len(n.ForeignKeys()) > 0:
+		return nil, errForeignKeys
+	case len(n.Checks()) > 0:
+		return nil, errChecks
+	}
+	def := &definition{ref: d.ref(n.Name())}
+	def.comment, _ = n.TableOpts["comment"].(string)
+	schema := n.PkSchema()
+	for _, c := range schema.Schema {
+		col, err := newColumn(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		def.columns = append(def.columns, col)
+	}
+	if len(schema.PkOrdinals) > 0 {
+		k := keyDef{name: primaryName, primary: true}
+		for _, o := range schema.PkOrdinals {
+			k.columns = append(k.columns, def.columns[o].name)
+			def.columns[o].nullable = false
+		}
+		def.keys = append(def.keys, k)
+	}
+	for _, i := range n.Indexes() {
+		if i.IsPrimary() {
+			continue
+		}
+		k, ok, err := newKey(ctx, i.Name, i.Constraint, i.Columns)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			def.keys = append(def.keys, k)
+		}
+	}
+	for _, k := range def.keys {
+		for _, c := range k.columns {
+			if def.column(c) < 0 {
+				return nil, sql.ErrKeyColumnDoesNotExist.New(c)
+			}
+		}
+	}
+	def.name(ctx)
+	return def, nil
+}
+
+// name gives names to the keys that were declared without.
+func (d *definition) name(*sql.Context) {
+	var known []keyMeta
+	for i, k := range d.keys {
+		if k.name != "" && !k.primary {
+			known = append(known, keyMeta{Name: k.name, Columns: k.columns})
+			d.keys[i].name = ""
+		}
+	}
+	d.nameKeys(known)
+}
+
+// newColumn turns a bound column into its definition.
+func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
+	switch {
+	case c.Generated != nil || c.Virtual:
+		return columnDef{}, unsupported("Store the value, or compute it in a view.", "The generated column %s is not supported.", c.Name)
+	case c.OnUpdate != nil:
+		return columnDef{}, unsupported("Set the column in the UPDATE.", "ON UPDATE of the column %s is not supported.", c.Name)
+	}
+	t, err := storedType(c.Type)
+	if err != nil {
+		return columnDef{}, err
+	}
+	stored, err := lower.DuckDBType(t)
+	if err != nil {
+		return columnDef{}, err
+	}
+	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey}
+	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
+	if c.Default != nil && !c.AutoIncrement {
+		def.meta.Default = defaultText(c.Default)
+	}
+	return def, nil
+}
+
+// storedType is a declared type with the one collation that the store has.
+func storedType(t sql.Type) (sql.Type, error) {
+	if s, ok := t.(sql.TypeWithCollation); ok && !types.IsBinaryType(t) {
+		return s.WithNewCollation(sql.Collation_Default)
+	}
+	return t, nil
+}
+
+// defaultText is the MySQL text of a default, as SHOW CREATE TABLE would give it back.
+func defaultText(d *sql.ColumnDefaultValue) string { return d.String() }
+
+// newKey turns a declared index into a key. Indexes that are not UNIQUE only make look-ups fast, which
+// the store does without: they are accepted and left out, with a note.
+func newKey(ctx *sql.Context, name string, constraint sql.IndexConstraint, columns []sql.IndexColumn) (k keyDef, ok bool, err error) {
+	switch constraint {
+	case sql.IndexConstraint_None:
+		ctx.Session.Warn(&sql.Warning{Level: "Note", Code: 1831, Message: "The index " + name + " is left out: tables are scanned column by column"})
+		return k, false, nil
+	case sql.IndexConstraint_Unique:
+	default:
+		return k, false, unsupported("Leave the index out.", "FULLTEXT, SPATIAL and VECTOR indexes are not supported.")
+	}
+	k.name = name
+	for _, c := range columns {
+		if c.Expression != nil || c.Length > 0 {
+			return k, false, unsupported("Make the key of whole columns.", "A UNIQUE key on a prefix or an expression is not supported.")
+		}
+		k.columns = append(k.columns, strings.Trim(c.Name, "`"))
+	}
+	return k, true, nil
+}

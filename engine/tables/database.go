@@ -1,0 +1,163 @@
+package tables
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// Database is one schema of the store.
+type Database struct {
+	p    *Provider
+	name string
+}
+
+var (
+	_ sql.Database                = (*Database)(nil)
+	_ sql.TableDropper            = (*Database)(nil)
+	_ sql.TableRenamer            = (*Database)(nil)
+	_ sql.ViewDatabase            = (*Database)(nil)
+	_ sql.StoredProcedureDatabase = (*Database)(nil)
+	_ sql.CollatedDatabase        = (*Database)(nil)
+)
+
+// Name implements sql.Database.
+func (d *Database) Name() string { return d.name }
+
+// GetCollation implements sql.CollatedDatabase: the store compares text by its bytes.
+func (d *Database) GetCollation(*sql.Context) sql.CollationID { return sql.Collation_Default }
+
+// SetCollation implements sql.CollatedDatabase.
+func (d *Database) SetCollation(_ *sql.Context, c sql.CollationID) error {
+	if c == sql.Collation_Default || c == sql.Collation_Unspecified {
+		return nil
+	}
+	return refuse.New(refuse.Unsupported, "The collation %s is not supported.", c.Name()).
+		With("Leave the collation out: text is compared by its bytes (%s).", sql.Collation_Default.Name())
+}
+
+func (d *Database) ref(name string) store.TableRef {
+	return store.TableRef{Schema: d.name, Name: fold(name)}
+}
+
+// GetTableInsensitive implements sql.Database.
+func (d *Database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
+	def, ok, err := d.p.store.Table(ctx, d.ref(name))
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	t, err := newTable(ctx, d.p, def)
+	if err != nil {
+		return nil, false, err
+	}
+	return t, true, nil
+}
+
+// GetTableNames implements sql.Database.
+func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
+	list, err := d.p.store.Tables(ctx, d.name)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = t.Ref.Name
+	}
+	return names, nil
+}
+
+// DropTable implements sql.TableDropper.
+func (d *Database) DropTable(ctx *sql.Context, name string) error {
+	ref := d.ref(name)
+	if err := d.p.checkAlter(ctx, ref, Change{Op: DropTable}); err != nil {
+		return err
+	}
+	def, ok, err := d.p.store.Table(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return sql.ErrTableNotFound.New(name)
+	}
+	kind := "TABLE "
+	if def.View {
+		kind = "VIEW "
+	}
+	err = d.p.definition(ctx, []store.TableRef{ref}, "DROP "+kind+quote(ref), func() error {
+		return d.p.access.Dropped(ctx, ref)
+	})
+	d.p.ids.forget(ref)
+	return err
+}
+
+// RenameTable implements sql.TableRenamer.
+func (d *Database) RenameTable(ctx *sql.Context, oldName, newName string) error {
+	from, to := d.ref(oldName), d.ref(newName)
+	if err := d.p.checkAlter(ctx, from, Change{Op: RenameTable, NewRef: to}); err != nil {
+		return err
+	}
+	if err := d.free(ctx, newName); err != nil {
+		return err
+	}
+	err := d.p.definition(ctx, []store.TableRef{from, to},
+		"ALTER TABLE "+quote(from)+" RENAME TO "+lower.Identifier(to.Name), func() error {
+			return d.p.access.Renamed(ctx, from, to)
+		})
+	d.p.ids.forget(from)
+	d.p.ids.forget(to)
+	return err
+}
+
+// free returns an error when a table or a view has the name.
+func (d *Database) free(ctx *sql.Context, name string) error {
+	_, ok, err := d.p.store.Table(ctx, d.ref(name))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		_, ok, err = d.GetViewDefinition(ctx, name)
+		if err != nil {
+			return err
+		}
+	}
+	if ok {
+		return sql.ErrTableAlreadyExists.New(name)
+	}
+	return nil
+}
+
+// GetStoredProcedure implements sql.StoredProcedureDatabase: there are none.
+func (d *Database) GetStoredProcedure(*sql.Context, string) (sql.StoredProcedureDetails, bool, error) {
+	return sql.StoredProcedureDetails{}, false, nil
+}
+
+// GetStoredProcedures implements sql.StoredProcedureDatabase: there are none.
+func (d *Database) GetStoredProcedures(*sql.Context) ([]sql.StoredProcedureDetails, error) {
+	return nil, nil
+}
+
+// SaveStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *Database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error {
+	return errProcedures
+}
+
+// DropStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *Database) DropStoredProcedure(*sql.Context, string) error { return errProcedures }
+
+var errProcedures = refuse.New(refuse.Unsupported, "Stored procedures are not supported.").
+	With("Send the statements one by one.")
+
+// checkAlter asks whether the definition of a table may be changed.
+func (p *Provider) checkAlter(ctx *sql.Context, ref store.TableRef, c Change) error {
+	if err := p.access.CheckDDL(ctx, ref); err != nil {
+		return err
+	}
+	return p.access.CheckAlter(ctx, ref, c)
+}
+
+// quote returns the store's SQL name of a table.
+func quote(ref store.TableRef) string {
+	return lower.Identifier(ref.Schema) + "." + lower.Identifier(ref.Name)
+}

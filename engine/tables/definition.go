@@ -1,0 +1,214 @@
+package tables
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+// definition is the whole definition of a stored table: what CREATE TABLE makes and ALTER TABLE
+// changes.
+type definition struct {
+	ref     store.TableRef
+	columns []columnDef
+	keys    []keyDef
+	comment string
+}
+
+// columnDef is one column. From and fill say where its values come from when a table is rebuilt.
+type columnDef struct {
+	name     string
+	store    string // the store's type
+	nullable bool
+	meta     columnMeta
+	from     string // column of the old table; "" for a new column
+	fill     any    // value of a new column in the rows that are there
+}
+
+// keyDef is a PRIMARY KEY or UNIQUE key.
+type keyDef struct {
+	name    string
+	primary bool
+	columns []string
+}
+
+// primaryName is MySQL's name of every primary key.
+const primaryName = "PRIMARY"
+
+// definitionOf reads a stored table's definition.
+func definitionOf(t store.Table) *definition {
+	m := tableMetaOf(t)
+	d := &definition{ref: t.Ref, comment: m.Comment}
+	for _, c := range t.Columns {
+		d.columns = append(d.columns, columnDef{name: c.Name, store: c.Type, nullable: c.Nullable, meta: metaOf(c), from: c.Name})
+	}
+	for _, k := range t.Keys {
+		d.keys = append(d.keys, keyDef{primary: k.Primary, columns: k.Columns})
+	}
+	d.nameKeys(m.Keys)
+	return d
+}
+
+// nameKeys gives each key the name it was created with, or else the one that MySQL would have given.
+func (d *definition) nameKeys(known []keyMeta) {
+	taken := map[string]bool{}
+	for i := range d.keys {
+		k := &d.keys[i]
+		if k.primary {
+			k.name = primaryName
+		}
+		for _, m := range known {
+			if k.name == "" && sameNames(m.Columns, k.columns) && !taken[fold(m.Name)] {
+				k.name = m.Name
+			}
+		}
+		for n := 2; k.name == ""; n++ {
+			name := k.columns[0]
+			if n > 2 || taken[fold(name)] {
+				name += "_" + strconv.Itoa(n)
+			}
+			if !taken[fold(name)] {
+				k.name = name
+			}
+		}
+		taken[fold(k.name)] = true
+	}
+}
+
+func sameNames(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !strings.EqualFold(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// column returns the index of a column, or -1.
+func (d *definition) column(name string) int {
+	for i, c := range d.columns {
+		if strings.EqualFold(c.name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// key returns the index of the key with a name, or -1.
+func (d *definition) key(name string) int {
+	for i, k := range d.keys {
+		if strings.EqualFold(k.name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// uses reports whether a key has the column.
+func (d *definition) uses(column string) bool {
+	for _, k := range d.keys {
+		for _, c := range k.columns {
+			if strings.EqualFold(c, column) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// createSQL returns the CREATE TABLE statement, under a name that may differ from the table's.
+func (d *definition) createSQL(as store.TableRef) string {
+	var parts []string
+	for _, c := range d.columns {
+		p := lower.Identifier(c.name) + " " + c.store
+		if !c.nullable {
+			p += " NOT NULL"
+		}
+		parts = append(parts, p)
+	}
+	for _, k := range d.keys {
+		kind := "UNIQUE ("
+		if k.primary {
+			kind = "PRIMARY KEY ("
+		}
+		parts = append(parts, kind+names(k.columns)+")")
+	}
+	return "CREATE TABLE " + quote(as) + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// writeMeta stores what the store's own definition has no place for.
+func (d *definition) writeMeta(ctx *sql.Context, s store.Session) error {
+	for _, c := range d.columns {
+		text := "NULL"
+		if c.meta != (columnMeta{}) {
+			text = "'" + encodeMeta(c.meta) + "'"
+		}
+		if err := d.commentOn(ctx, s, "COLUMN "+quote(d.ref)+"."+lower.Identifier(c.name), text); err != nil {
+			return err
+		}
+	}
+	m := tableMeta{Comment: d.comment}
+	for _, k := range d.keys {
+		if !k.primary {
+			m.Keys = append(m.Keys, keyMeta{Name: k.name, Columns: k.columns})
+		}
+	}
+	text := "NULL"
+	if m.Comment != "" || len(m.Keys) > 0 {
+		text = "'" + encodeMeta(m) + "'"
+	}
+	return d.commentOn(ctx, s, "TABLE "+quote(d.ref), text)
+}
+
+func (d *definition) commentOn(ctx *sql.Context, s store.Session, what, text string) error {
+	_, err := s.Write(ctx, []store.TableRef{d.ref}, "COMMENT ON "+what+" IS "+text)
+	return err
+}
+
+// create makes the table.
+func (d *definition) create(ctx *sql.Context, s store.Session) error {
+	if _, err := s.Write(ctx, []store.TableRef{d.ref}, d.createSQL(d.ref)); err != nil {
+		return classify(err, &d.ref)
+	}
+	return d.writeMeta(ctx, s)
+}
+
+// rebuild replaces the stored table by one of this definition that holds the same rows. It is how
+// every change is made that the store cannot make in place.
+func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
+	next := store.TableRef{Schema: d.ref.Schema, Name: "__rebuild " + d.ref.Name}
+	both := []store.TableRef{d.ref, next}
+	var b lower.Binder
+	into := make([]string, len(d.columns))
+	from := make([]string, len(d.columns))
+	for i, c := range d.columns {
+		into[i] = c.name
+		if c.from != "" {
+			from[i] = "CAST(" + lower.Identifier(c.from) + " AS " + c.store + ")"
+			continue
+		}
+		from[i] = "CAST(" + b.Bind(bound(c.fill)) + " AS " + c.store + ")"
+	}
+	steps := []struct {
+		sql  string
+		args []any
+	}{
+		{d.createSQL(next), nil},
+		{"INSERT INTO " + quote(next) + " (" + names(into) + ") SELECT " + strings.Join(from, ", ") + " FROM " + quote(d.ref), b.Args()},
+		{"DROP TABLE " + quote(d.ref), nil},
+		{"ALTER TABLE " + quote(next) + " RENAME TO " + lower.Identifier(d.ref.Name), nil},
+	}
+	for _, step := range steps {
+		if _, err := s.Write(ctx, both, step.sql, step.args...); err != nil {
+			return classify(err, &d.ref)
+		}
+	}
+	return d.writeMeta(ctx, s)
+}

@@ -1,0 +1,96 @@
+package tables
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"fmt"
+
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+// checkChange asks for leave to run an UPDATE or DELETE, whose count of rows is an exact answer about
+// the rows there are (see the package documentation).
+func (t *Table) checkChange(ctx *sql.Context) error {
+	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
+		return err
+	}
+	return t.p.access.CheckRead(ctx, t.def.Ref)
+}
+
+// remove is a DELETE that runs as one statement in the store.
+type remove struct {
+	leaf
+	*target
+}
+
+var _ sql.ExecSourceRel = (*remove)(nil)
+
+// newDelete returns the node that stands for a DELETE from a stored table, nil for other tables.
+func newDelete(ctx *sql.Context, n *plan.DeleteFrom) (sql.Node, error) {
+	t, err := targetOf(ctx, "DELETE", n.Child)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	if len(n.Returning) > 0 {
+		return nil, unsupported("Leave RETURNING out.", "DELETE ... RETURNING is not supported.")
+	}
+	return &remove{leaf: leaf{name: "DELETE FROM " + t.table.def.Ref.String()}, target: t}, nil
+}
+
+// WithChildren implements sql.Node.
+func (r *remove) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	return plan.NillaryWithChildren(r, children...)
+}
+
+// RowIter implements sql.ExecSourceRel.
+func (r *remove) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	if err := r.table.checkChange(ctx); err != nil {
+		return nil, err
+	}
+	s, err := SessionOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var b lower.Binder
+	where, err := r.condition(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+	ref := r.table.def.Ref
+	n, err := s.Write(ctx, []store.TableRef{ref}, "DELETE FROM "+quote(ref)+" WHERE "+where, b.Args()...)
+	if err != nil {
+		return nil, classify(err, &ref)
+	}
+	return okResult(n, nil), nil
+}
+
+// leaf is what the package's statement nodes have in common: they have no children and return an OK.
+type leaf struct{ name string }
+
+// Resolved implements sql.Node.
+func (leaf) Resolved() bool { return true }
+
+// IsReadOnly implements sql.Node.
+func (leaf) IsReadOnly() bool { return false }
+
+// Schema implements sql.Node.
+func (leaf) Schema(*sql.Context) sql.Schema { return types.OkResultSchema }
+
+// Children implements sql.Node.
+func (leaf) Children() []sql.Node { return nil }
+
+// String implements sql.Node.
+func (l leaf) String() string { return l.name }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (leaf) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 7
+}
+
+// okResult is the one row of a statement that returns no rows.
+func okResult(affected int64, info fmt.Stringer) sql.RowIter {
+	return sql.RowsToRowIter(sql.NewRow(types.OkResult{RowsAffected: uint64(affected), Info: info}))
+}

@@ -1,0 +1,39 @@
+// Package tables shows the backing store to go-mysql-server: schemas as databases, stored tables as
+// tables that can be read, written and altered, and the texts of views.
+//
+// Everything a client does runs on that client's own store session, which SessionOf finds in the
+// statement's context, so that a statement sees its session's uncommitted writes and takes part in
+// its transactions.
+//
+// # Raw rows are refused here
+//
+// A table hands out rows only after Access.CheckRead has agreed, and it asks at the last possible
+// place, in PartitionRows. No rule, plan shape or shortcut of the SQL engine can go around it. No
+// table has statistics: there is no row count, no index cardinality and no AUTO_INCREMENT counter to
+// be seen anywhere.
+//
+// # A statement whose outcome depends on rows reads them
+//
+// The number of rows that an UPDATE changed, the refusal of a duplicate key, the success of ADD
+// UNIQUE: each tells an exact fact about the rows that are there. The package therefore treats such a
+// statement as a read and asks CheckRead as well as CheckWrite or CheckAlter:
+//
+//   - UPDATE and DELETE, whatever their WHERE: the affected-row count is an exact count, and a
+//     failing assignment tells that some row made it fail. Reporting 0 instead would still leave the
+//     errors, and the effect of "DELETE ... LIMIT", visible.
+//   - INSERT into a table with a PRIMARY or UNIQUE key: it fails exactly when the key is there
+//     already, so it can be used to ask for a person by key, one row at a time. An AUTO_INCREMENT
+//     column, which must be a key, adds LAST_INSERT_ID, a running count of the rows.
+//   - DDL that looks at the rows: MODIFY COLUMN, ADD COLUMN ... NOT NULL without a default, ADD KEY.
+//
+// On a protected table these need dp_raw, which is recorded; INSERT into a table without keys,
+// TRUNCATE (which always reports 0 rows), DROP and RENAME do not, because their outcome is known
+// from the statement and the catalogue alone.
+//
+// # Main types
+//
+//   - Provider: the databases. Builder: the execution of DDL. Rules: analysis rules for UPDATE,
+//     DELETE and INSERT.
+//   - Table: one stored table, with its projections.
+//   - Access: what the engine answers and is told.
+package tables

@@ -1,0 +1,283 @@
+package tables
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+const (
+	// batch is how many rows an INSERT outside a client's transaction keeps before it hands them to
+	// the store: enough that the store's cost per call is small beside its cost per row.
+	batch = 16384
+	// checked is the largest number of rows that are looked up before they are appended, so that a
+	// duplicate gives an error that names the key and leaves a client's transaction usable. Above
+	// it the store's own check alone decides.
+	checked = 1000
+)
+
+// checkInsert asks for leave to insert. A table with keys tells by its duplicates which rows it
+// holds, so the client must be allowed to read it (see the package documentation).
+func (t *Table) checkInsert(ctx *sql.Context) error {
+	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
+		return err
+	}
+	if len(t.def.Keys) > 0 {
+		return t.p.access.CheckRead(ctx, t.def.Ref)
+	}
+	return nil
+}
+
+// Inserter implements sql.InsertableTable.
+func (t *Table) Inserter(*sql.Context) sql.RowInserter { return &editor{t: t, eager: t.eager} }
+
+// Replacer implements sql.ReplaceableTable.
+func (t *Table) Replacer(*sql.Context) sql.RowReplacer { return &editor{t: t, eager: true} }
+
+// Updater implements sql.UpdatableTable for INSERT ... ON DUPLICATE KEY UPDATE. UPDATE statements
+// run as one statement in the store instead.
+func (t *Table) Updater(*sql.Context) sql.RowUpdater { return &editor{t: t, eager: true} }
+
+// Deleter implements sql.DeletableTable, likewise for REPLACE.
+func (t *Table) Deleter(*sql.Context) sql.RowDeleter { return &editor{t: t, eager: true} }
+
+// editor writes the rows of one statement: all of them or none. Outside a client's transaction it
+// makes its own. Inside one it keeps all rows until the statement is complete.
+type editor struct {
+	t       *Table
+	eager   bool // look up duplicates and write at once, row by row
+	allowed bool
+	own     bool // the transaction is ours
+	pending [][]any
+}
+
+var (
+	_ sql.RowReplacer = (*editor)(nil)
+	_ sql.RowUpdater  = (*editor)(nil)
+)
+
+// StatementBegin implements sql.EditOpenerCloser.
+func (e *editor) StatementBegin(*sql.Context) {}
+
+// DiscardChanges implements sql.EditOpenerCloser.
+func (e *editor) DiscardChanges(ctx *sql.Context, _ error) error {
+	e.pending = nil
+	if !e.own {
+		return nil
+	}
+	e.own = false
+	s, err := SessionOf(ctx)
+	if err != nil {
+		return err
+	}
+	return s.Rollback(ctx)
+}
+
+// StatementComplete implements sql.EditOpenerCloser.
+func (e *editor) StatementComplete(ctx *sql.Context) error {
+	if err := e.flush(ctx); err != nil {
+		return e.undo(ctx, err)
+	}
+	if !e.own {
+		return nil
+	}
+	e.own = false
+	s, err := SessionOf(ctx)
+	if err != nil {
+		return err
+	}
+	return classify(s.Commit(ctx), &e.t.def.Ref)
+}
+
+// Close implements sql.Closer. The statement has been completed or discarded by then.
+func (e *editor) Close(*sql.Context) error { return nil }
+
+// undo discards the statement after err.
+func (e *editor) undo(ctx *sql.Context, err error) error {
+	if d := e.DiscardChanges(ctx, err); d != nil {
+		return d
+	}
+	return err
+}
+
+// Insert implements sql.RowInserter.
+func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
+	if !e.allowed {
+		if err := e.t.checkInsert(ctx); err != nil {
+			return err
+		}
+		e.allowed = true
+	}
+	values := make([]any, len(row))
+	for i, v := range row {
+		w, err := writeValue(ctx, v, e.t.schema[i].Type, e.t.def.Columns[i])
+		if err != nil {
+			return err
+		}
+		values[i] = w
+	}
+	e.pending = append(e.pending, values)
+	if e.eager {
+		if err := e.refuseDuplicate(ctx, e.pending); err != nil {
+			e.pending = e.pending[:0]
+			return err
+		}
+		return e.flush(ctx)
+	}
+	if len(e.pending) < batch {
+		return nil
+	}
+	if s, err := SessionOf(ctx); err != nil || (s.InTransaction() && !e.own) {
+		return err
+	}
+	return e.flush(ctx)
+}
+
+// begin makes sure that there is a transaction.
+func (e *editor) begin(ctx *sql.Context) (store.Session, error) {
+	s, err := SessionOf(ctx)
+	if err != nil || s.InTransaction() {
+		return s, err
+	}
+	if err := s.Begin(ctx); err != nil {
+		return nil, err
+	}
+	e.own = true
+	return s, nil
+}
+
+// flush hands the pending rows to the store.
+func (e *editor) flush(ctx *sql.Context) error {
+	if len(e.pending) == 0 {
+		return nil
+	}
+	if !e.eager && len(e.pending) <= checked {
+		if err := e.refuseDuplicate(ctx, e.pending); err != nil {
+			return err
+		}
+	}
+	s, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	columns := make([]string, len(e.t.def.Columns))
+	for i, c := range e.t.def.Columns {
+		columns[i] = c.Name
+	}
+	err = s.Append(ctx, e.t.def.Ref, columns, e.pending)
+	e.pending = nil
+	return classify(err, &e.t.def.Ref)
+}
+
+// refuseDuplicate returns MySQL's duplicate-key error when one of the rows has a key that another
+// of them or a stored row has.
+func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
+	for _, key := range e.t.def.Keys {
+		columns, err := e.t.keyOrdinals(key)
+		if err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		var present [][]any
+		for _, row := range pending {
+			values, ok := pick(row, columns)
+			if !ok {
+				continue
+			}
+			text := keyText(values)
+			if seen[text] {
+				return duplicate(text, key.Primary, nil)
+			}
+			seen[text] = true
+			present = append(present, values)
+		}
+		if len(present) == 0 {
+			continue
+		}
+		existing, err := e.t.find(ctx, columns, present)
+		if err != nil {
+			return err
+		}
+		if existing != nil {
+			return duplicate(e.t.keyTextOf(ctx, existing, columns), key.Primary, existing)
+		}
+	}
+	return nil
+}
+
+// keyOrdinals returns the ordinals of a key's columns.
+func (t *Table) keyOrdinals(key store.Key) ([]int, error) {
+	ordinals := make([]int, len(key.Columns))
+	for i, name := range key.Columns {
+		if ordinals[i] = t.schema.IndexOfColName(name); ordinals[i] < 0 {
+			return nil, sql.ErrKeyColumnDoesNotExist.New(name)
+		}
+	}
+	return ordinals, nil
+}
+
+// pick returns the values of a key; false when one is NULL, for then nothing equals it.
+func pick(row []any, columns []int) ([]any, bool) {
+	values := make([]any, len(columns))
+	for i, c := range columns {
+		if row[c] == nil {
+			return nil, false
+		}
+		values[i] = row[c]
+	}
+	return values, true
+}
+
+func keyText(values []any) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(parts, "-")
+}
+
+func (t *Table) keyTextOf(ctx *sql.Context, row sql.Row, columns []int) string {
+	values := make([]any, len(columns))
+	for i, c := range columns {
+		values[i] = row[c]
+		if w, err := writeValue(ctx, row[c], t.schema[c].Type, t.def.Columns[c]); err == nil {
+			values[i] = w
+		}
+	}
+	return keyText(values)
+}
+
+// find returns a stored row that has one of the keys, or nil.
+func (t *Table) find(ctx *sql.Context, columns []int, keys [][]any) (sql.Row, error) {
+	var b lower.Binder
+	any := make([]string, len(keys))
+	for i, values := range keys {
+		any[i] = t.matchKey(&b, columns, values)
+	}
+	it := newRows(t.selectSQL(every(len(t.schema)))+" WHERE "+strings.Join(any, " OR ")+" LIMIT 1", b.Args(), t.schema)
+	defer it.Close(ctx)
+	row, err := it.Next(ctx)
+	if isEOF(err) {
+		return nil, nil
+	}
+	return row, err
+}
+
+// matchKey returns a condition that a key has the values.
+func (t *Table) matchKey(b *lower.Binder, columns []int, values []any) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = lower.Identifier(t.def.Columns[c].Name) + " = " + t.bind(b, c, values[i])
+	}
+	return "(" + strings.Join(parts, " AND ") + ")"
+}
+
+// bind adds a value for a column to a generated statement and returns its place holder, cast to the
+// column's store type.
+func (t *Table) bind(b *lower.Binder, column int, v any) string {
+	return "CAST(" + b.Bind(bound(v)) + " AS " + t.def.Columns[column].Type + ")"
+}

@@ -1,0 +1,132 @@
+package tables
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+// readSQL returns the expression that reads a stored column for a client, in one of the forms that
+// store.Rows hands over.
+func readSQL(c store.Column) string {
+	name := lower.Identifier(c.Name)
+	t := strings.ToUpper(c.Type)
+	switch {
+	case strings.HasSuffix(t, "]"), strings.HasPrefix(t, "DECIMAL"), strings.HasPrefix(t, "TIMESTAMP"):
+		return name
+	}
+	switch t {
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
+		"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+		"FLOAT", "DOUBLE", "VARCHAR", "JSON", "BLOB", "DATE", "TIME", "INTERVAL":
+		return name
+	}
+	return "CAST(" + name + " AS VARCHAR)"
+}
+
+// reader turns a value of the store into an SQL value of one type.
+type reader func(ctx *sql.Context, v any) (any, error)
+
+// readerOf returns the reader of a type:
+//
+//	bool                       0 or 1
+//	NaN, infinities            NULL
+//	Duration                   TIME
+//	lists, JSON text           JSON
+//	Decimal, *big.Int, others  by the type's own conversion
+//
+// A value that the type cannot hold is an error without the value.
+func readerOf(t sql.Type) reader {
+	convert := func(ctx *sql.Context, v any) (any, error) {
+		converted, _, err := t.Convert(ctx, v)
+		if err != nil {
+			return nil, fmt.Errorf("tables: a stored value does not convert to %s", t.String())
+		}
+		return converted, nil
+	}
+	return func(ctx *sql.Context, v any) (any, error) {
+		switch x := v.(type) {
+		case nil:
+			return nil, nil
+		case bool:
+			n := int64(0)
+			if x {
+				n = 1
+			}
+			return convert(ctx, n)
+		case int64:
+			if t == types.Int64 {
+				return x, nil
+			}
+		case time.Duration:
+			return types.Timespan(x.Microseconds()), nil
+		case float64:
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, nil
+			}
+			if t == types.Float64 {
+				return x, nil
+			}
+		case string:
+			if types.IsJSON(t) {
+				return readJSON(ctx, x)
+			}
+			if types.IsTextOnly(t) {
+				return x, nil
+			}
+		case []byte:
+			if types.IsBinaryType(t) {
+				return x, nil
+			}
+		case store.Decimal:
+			return convert(ctx, string(x))
+		case *big.Int:
+			return convert(ctx, x.String())
+		case []any:
+			return types.JSONDocument{Val: readList(x)}, nil
+		}
+		return convert(ctx, v)
+	}
+}
+
+func readJSON(ctx *sql.Context, text string) (any, error) {
+	v, _, err := types.JSON.Convert(ctx, text)
+	if err != nil {
+		return nil, nil // bad JSON in an imported column is NULL, as everywhere
+	}
+	return v, nil
+}
+
+// readList turns a list of the store into a JSON array.
+func readList(list []any) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		switch x := v.(type) {
+		case float64:
+			if !math.IsNaN(x) && !math.IsInf(x, 0) {
+				out[i] = x
+			}
+		case store.Decimal:
+			out[i] = string(x)
+		case *big.Int:
+			out[i] = x.String()
+		case []byte:
+			out[i] = string(x)
+		case time.Time:
+			out[i] = x.UTC().Format("2006-01-02 15:04:05.999999")
+		case []any:
+			out[i] = readList(x)
+		default:
+			out[i] = v
+		}
+	}
+	return out
+}

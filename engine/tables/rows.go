@@ -1,0 +1,84 @@
+package tables
+
+import (
+	"io"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+)
+
+// Query runs a generated SELECT on the client's store session and returns its rows as SQL values of
+// the schema's types. The query runs at the first call of Next.
+//
+// Query asks nobody for leave: its caller has asked Access.CheckRead for every table that the text
+// reads (Provider.Query does both).
+func Query(_ *sql.Context, statement string, args []any, schema sql.Schema) (sql.RowIter, error) {
+	return newRows(statement, args, schema), nil
+}
+
+// Query runs a generated SELECT that reads the tables named, each of which the client must be
+// allowed to read raw.
+func (p *Provider) Query(ctx *sql.Context, reads []store.TableRef, statement string, args []any, schema sql.Schema) (sql.RowIter, error) {
+	for _, ref := range reads {
+		if err := p.access.CheckRead(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
+	return newRows(statement, args, schema), nil
+}
+
+// rows iterates over the result of a query, lazily.
+type rows struct {
+	statement string
+	args      []any
+	read      []reader
+	result    store.Rows
+	done      bool
+}
+
+func newRows(statement string, args []any, schema sql.Schema) *rows {
+	r := &rows{statement: statement, args: args, read: make([]reader, len(schema))}
+	for i, c := range schema {
+		r.read[i] = readerOf(c.Type)
+	}
+	return r
+}
+
+// Next implements sql.RowIter.
+func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
+	if r.done {
+		return nil, io.EOF
+	}
+	if r.result == nil {
+		s, err := SessionOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if r.result, err = s.Query(ctx, r.statement, r.args...); err != nil {
+			return nil, err
+		}
+	}
+	values, err := r.result.Next()
+	if err != nil {
+		return nil, err
+	}
+	row := make(sql.Row, len(r.read))
+	for i, read := range r.read {
+		if row[i], err = read(ctx, values[i]); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
+}
+
+// Close implements sql.RowIter.
+func (r *rows) Close(*sql.Context) error {
+	r.done = true
+	if r.result == nil {
+		return nil
+	}
+	err := r.result.Close()
+	r.result = nil
+	return err
+}

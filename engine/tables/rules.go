@@ -1,0 +1,80 @@
+package tables
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+)
+
+// Identifiers of the rules, outside the range that go-mysql-server uses.
+const (
+	writeRuleID  analyzer.RuleId = 20001
+	insertRuleID analyzer.RuleId = 20002
+)
+
+// Rules returns the analysis rules of the package. They belong at the front of
+// analyzer.AlwaysBeforeDefault, which is also applied to the short rule sets of simple statements.
+//
+// They replace UPDATE and DELETE of stored tables by nodes that run as one statement in the store,
+// and mark the destination of an INSERT that goes on after a duplicate key.
+func Rules() []analyzer.Rule {
+	return []analyzer.Rule{
+		{Id: writeRuleID, Apply: replaceWrites},
+		{Id: insertRuleID, Apply: markInserts},
+	}
+}
+
+// replaceWrites replaces UPDATE and DELETE. What has no form in the store is refused here.
+func replaceWrites(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		var replaced sql.Node
+		var err error
+		switch n := n.(type) {
+		case *plan.Update:
+			replaced, err = newUpdate(ctx, n)
+		case *plan.DeleteFrom:
+			replaced, err = newDelete(ctx, n)
+		case *plan.LoadData:
+			err = unsupported("Use INSERT, or scrim import while the server is stopped.", "LOAD DATA is not supported.")
+		}
+		if err != nil {
+			return nil, transform.SameTree, err
+		}
+		if replaced == nil {
+			return n, transform.SameTree, nil
+		}
+		return replaced, transform.NewTree, nil
+	})
+}
+
+// markInserts makes INSERT IGNORE and INSERT ... ON DUPLICATE KEY UPDATE look for duplicates row by
+// row, so that go-mysql-server can act on each.
+func markInserts(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		insert, ok := n.(*plan.InsertInto)
+		if !ok || !(insert.Ignore || insert.OnDupExprs.HasUpdates()) {
+			return n, transform.SameTree, nil
+		}
+		dest, same, err := transform.Node(ctx, insert.Destination, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+			rt, ok := n.(*plan.ResolvedTable)
+			if !ok {
+				return n, transform.SameTree, nil
+			}
+			t, ok := asTable(rt.Table)
+			if !ok || t.eager {
+				return n, transform.SameTree, nil
+			}
+			marked := *t
+			marked.eager = true
+			replaced, err := rt.ReplaceTable(ctx, &marked)
+			return replaced, transform.NewTree, err
+		})
+		if err != nil || same {
+			return n, transform.SameTree, err
+		}
+		changed := *insert
+		changed.Destination = dest
+		return &changed, transform.NewTree, nil
+	})
+}

@@ -1,0 +1,203 @@
+package tables
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// Table is one stored table, perhaps with only some of its columns. It is immutable.
+//
+// It deliberately does not implement sql.StatisticsTable, sql.IndexAddressable or
+// sql.AutoIncrementGetter's truth: nothing about the number of its rows can be asked for.
+type Table struct {
+	p         *Provider
+	def       store.Table
+	meta      []columnMeta // by column
+	schema    sql.Schema   // all columns
+	pk        []int        // ordinals of the primary key
+	projected []string     // nil: all columns
+	ordinals  []int        // of the projected columns
+	eager     bool         // the inserter looks for duplicates row by row
+}
+
+var (
+	_ sql.Table              = (*Table)(nil)
+	_ sql.ProjectedTable     = (*Table)(nil)
+	_ sql.PrimaryKeyTable    = (*Table)(nil)
+	_ sql.CommentedTable     = (*Table)(nil)
+	_ sql.InsertableTable    = (*Table)(nil)
+	_ sql.ReplaceableTable   = (*Table)(nil)
+	_ sql.UpdatableTable     = (*Table)(nil)
+	_ sql.DeletableTable     = (*Table)(nil)
+	_ sql.TruncateableTable  = (*Table)(nil)
+	_ sql.AutoIncrementTable = (*Table)(nil)
+)
+
+func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
+	t := &Table{p: p, def: def, schema: make(sql.Schema, len(def.Columns)), meta: make([]columnMeta, len(def.Columns))}
+	for i, c := range def.Columns {
+		m := metaOf(c)
+		typ, err := columnType(ctx, c, m)
+		if err != nil {
+			return nil, err
+		}
+		col := &sql.Column{
+			Name: c.Name, Type: typ, Nullable: c.Nullable,
+			Source: def.Ref.Name, DatabaseSource: def.Ref.Schema,
+			Comment: m.Comment, AutoIncrement: m.Auto,
+		}
+		if m.Auto {
+			col.Extra = "auto_increment"
+		}
+		if m.Default != "" {
+			col.Default = sql.NewUnresolvedColumnDefaultValue(m.Default)
+		}
+		t.meta[i], t.schema[i] = m, col
+	}
+	for _, k := range def.Keys {
+		if !k.Primary {
+			continue
+		}
+		for _, name := range k.Columns {
+			i := t.schema.IndexOfColName(name)
+			t.schema[i].PrimaryKey = true
+			t.schema[i].Nullable = false
+			t.pk = append(t.pk, i)
+		}
+	}
+	t.ordinals = every(len(def.Columns))
+	return t, nil
+}
+
+func every(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// StoreRef returns the name of the table in the store.
+func (t *Table) StoreRef() store.TableRef { return t.def.Ref }
+
+// StoreColumns returns all columns of the stored table, whatever the projection.
+func (t *Table) StoreColumns() []store.Column { return t.def.Columns }
+
+// StoreTable returns the table's definition in the store.
+func (t *Table) StoreTable() store.Table { return t.def }
+
+// Name implements sql.Table.
+func (t *Table) Name() string { return t.def.Ref.Name }
+
+// String implements sql.Table.
+func (t *Table) String() string { return t.def.Ref.Name }
+
+// Comment implements sql.CommentedTable.
+func (t *Table) Comment() string { return tableMetaOf(t.def).Comment }
+
+// Collation implements sql.Table.
+func (t *Table) Collation() sql.CollationID { return sql.Collation_Default }
+
+// Schema implements sql.Table: the projected columns.
+func (t *Table) Schema(*sql.Context) sql.Schema {
+	if t.projected == nil {
+		return t.schema
+	}
+	s := make(sql.Schema, len(t.ordinals))
+	for i, o := range t.ordinals {
+		s[i] = t.schema[o]
+	}
+	return s
+}
+
+// PrimaryKeySchema implements sql.PrimaryKeyTable: all columns, also of a projected table.
+func (t *Table) PrimaryKeySchema(*sql.Context) sql.PrimaryKeySchema {
+	return sql.NewPrimaryKeySchema(t.schema, t.pk...)
+}
+
+// WithProjections implements sql.ProjectedTable.
+func (t *Table) WithProjections(_ *sql.Context, columns []string) (sql.Table, error) {
+	n := *t
+	n.projected = columns
+	n.ordinals = make([]int, 0, len(columns))
+	for _, c := range columns {
+		i := t.schema.IndexOfColName(c)
+		if i < 0 {
+			return nil, sql.ErrTableColumnNotFound.New(t.Name(), c)
+		}
+		n.ordinals = append(n.ordinals, i)
+	}
+	return &n, nil
+}
+
+// Projections implements sql.ProjectedTable.
+func (t *Table) Projections() []string { return t.projected }
+
+// whole is the one partition of every table.
+type whole struct{}
+
+func (whole) Key() []byte { return []byte("all") }
+
+// Partitions implements sql.Table.
+func (t *Table) Partitions(*sql.Context) (sql.PartitionIter, error) {
+	return sql.PartitionsToPartitionIter(whole{}), nil
+}
+
+// PartitionRows implements sql.Table. It is where raw rows are refused; the query itself runs at the
+// first call of Next, because the server may drop the iterator unused.
+func (t *Table) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.RowIter, error) {
+	if err := t.p.access.CheckRead(ctx, t.def.Ref); err != nil {
+		return nil, err
+	}
+	return newRows(t.selectSQL(t.ordinals), nil, t.Schema(ctx)), nil
+}
+
+// selectSQL returns a SELECT of the columns with the given ordinals.
+func (t *Table) selectSQL(ordinals []int) string {
+	list := make([]string, len(ordinals))
+	for i, o := range ordinals {
+		list[i] = readSQL(t.def.Columns[o])
+	}
+	if len(list) == 0 {
+		list = []string{"1"}
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.def.Ref)
+}
+
+// Truncate implements sql.TruncateableTable. It always reports 0 rows, as MySQL does.
+func (t *Table) Truncate(ctx *sql.Context) (int, error) {
+	if err := t.p.checkAlter(ctx, t.def.Ref, Change{Op: Truncate}); err != nil {
+		return 0, err
+	}
+	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
+		return 0, err
+	}
+	err := t.p.definition(ctx, []store.TableRef{t.def.Ref}, "DELETE FROM "+quote(t.def.Ref), nil)
+	t.p.ids.forget(t.def.Ref)
+	return 0, err
+}
+
+// asTable finds the stored table behind what go-mysql-server wraps around it.
+func asTable(t sql.Table) (*Table, bool) {
+	s, ok := sql.GetUnderlyingTable(t).(*Table)
+	return s, ok
+}
+
+// names returns quoted column names joined by commas.
+func names(columns []string) string {
+	q := make([]string, len(columns))
+	for i, c := range columns {
+		q[i] = lower.Identifier(c)
+	}
+	return strings.Join(q, ", ")
+}
+
+// unsupported is a refusal of a statement that has no form here.
+func unsupported(remedy, format string, args ...any) error {
+	return refuse.New(refuse.Unsupported, format, args...).With("%s", remedy)
+}

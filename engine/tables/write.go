@@ -1,0 +1,164 @@
+package tables
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/store"
+)
+
+// writeValue turns an SQL value of type t into what the store takes for a column of the given store
+// type: nil, bool, int64, uint64, float64, string, []byte, time.Time, store.Decimal or []any of these.
+// NaN and infinities are NULL: the server knows no such numbers.
+func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	v, err := sql.UnwrapAny(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	stored := strings.ToUpper(column.Type)
+	if strings.HasSuffix(stored, "]") {
+		return writeList(ctx, v, column)
+	}
+	switch x := v.(type) {
+	case sql.JSONWrapper:
+		return types.JsonToMySqlString(ctx, x)
+	case types.Timespan:
+		return x.String(), nil
+	case *apd.Decimal:
+		return writeDecimal(x.Text('f'), stored), nil
+	case float32:
+		return writeFloat(float64(x)), nil
+	case float64:
+		return writeFloat(x), nil
+	case int8:
+		return writeInt(int64(x), stored), nil
+	case int16:
+		return writeInt(int64(x), stored), nil
+	case int32:
+		return writeInt(int64(x), stored), nil
+	case int:
+		return writeInt(int64(x), stored), nil
+	case int64:
+		return writeInt(x, stored), nil
+	case uint8:
+		return writeInt(int64(x), stored), nil
+	case uint16:
+		return writeEnum(ctx, t, uint64(x), stored)
+	case uint32:
+		return writeInt(int64(x), stored), nil
+	case uint64:
+		return writeEnum(ctx, t, x, stored)
+	case uint:
+		return writeEnum(ctx, t, uint64(x), stored)
+	case bool:
+		if stored == "BOOLEAN" {
+			return x, nil
+		}
+		if x {
+			return int64(1), nil
+		}
+		return int64(0), nil
+	case time.Time:
+		return x.UTC(), nil
+	case string:
+		if stored == "BLOB" {
+			return []byte(x), nil
+		}
+		return x, nil
+	case []byte:
+		if stored == "VARCHAR" {
+			return string(x), nil
+		}
+		return x, nil
+	}
+	return nil, fmt.Errorf("tables: a value of type %T cannot be stored", v)
+}
+
+func writeFloat(x float64) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return x
+}
+
+func writeInt(x int64, stored string) any {
+	if stored == "BOOLEAN" {
+		return x != 0
+	}
+	return x
+}
+
+// writeEnum writes unsigned values, among them those of ENUM and SET, which are kept as their text.
+func writeEnum(_ *sql.Context, t sql.Type, x uint64, stored string) (any, error) {
+	switch e := t.(type) {
+	case sql.EnumType:
+		s, ok := e.At(int(x))
+		if !ok {
+			return "", nil
+		}
+		return s, nil
+	case sql.SetType:
+		return e.BitsToString(x)
+	}
+	if x <= math.MaxInt64 {
+		return writeInt(int64(x), stored), nil
+	}
+	return x, nil
+}
+
+func writeDecimal(text, stored string) any {
+	if stored == "VARCHAR" {
+		return text
+	}
+	return store.Decimal(text)
+}
+
+// writeList reads a JSON array, text or document, as a list of numbers of the column's length.
+func writeList(ctx *sql.Context, v any, column store.Column) (any, error) {
+	text, ok := v.(string)
+	if w, isJSON := v.(sql.JSONWrapper); isJSON {
+		s, err := types.JsonToMySqlString(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		text, ok = s, true
+	}
+	var list []any
+	if !ok || json.Unmarshal([]byte(text), &list) != nil {
+		return nil, badList(column)
+	}
+	if n, fixed := fixedLength(column.Type); fixed && n != len(list) {
+		return nil, badList(column)
+	}
+	for _, x := range list {
+		if _, isNumber := x.(float64); !isNumber && x != nil {
+			return nil, badList(column)
+		}
+	}
+	return list, nil
+}
+
+func badList(column store.Column) error {
+	return sql.ErrInvalidValue.New("JSON", fmt.Sprintf("column %s, which takes a JSON array for %s", column.Name, column.Type))
+}
+
+// fixedLength returns n of DOUBLE[n]; false for a list of any length.
+func fixedLength(storeType string) (int, bool) {
+	var n int
+	open := strings.LastIndexByte(storeType, '[')
+	if open < 0 {
+		return 0, false
+	}
+	_, err := fmt.Sscanf(storeType[open:], "[%d]", &n)
+	return n, err == nil
+}
