@@ -15,6 +15,8 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/session"
 )
 
 // batchRows is how many rows go to the client at a time. Up to so many rows are held back until the
@@ -41,6 +43,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 		if sqlCtx, err = h.sessions.NewContextWithQuery(ctx, c, cmd.text); err != nil {
 			return err
 		}
+		sqlCtx.ProcessList = ownProcesses{sqlCtx.ProcessList, sqlCtx.Session.Client(), session.IsDBA(sqlCtx)}
 		defer watchClient(c, cancel)()
 		sqlCtx, err = sqlCtx.ProcessList.BeginQuery(sqlCtx, cmd.text)
 		if err != nil {
