@@ -1,0 +1,66 @@
+package accounting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// SetBudget makes or replaces the budget of b's account and principal, durably. It changes nothing
+// else: what is spent stays spent, whatever the new limit or window. SetAt is set by the ledger.
+func (l *Ledger) SetBudget(ctx context.Context, b Budget) error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	b.Window, _ = ParseWindow(string(b.Window)) // Check has parsed it: now in its one spelling
+	return l.record(ctx, &record{kind: setBudgetRecord, principal: b.SetBy, budget: b})
+}
+
+// RemoveBudget removes the budget of an account and principal, durably. Spending stays on record, and
+// counts again when a budget is set again. Removing All from a table's account closes it.
+func (l *Ledger) RemoveBudget(ctx context.Context, account string, entity bool, principal, by string) error {
+	b := Budget{Account: account, Entity: entity, Principal: principal}
+	l.mu.Lock()
+	fault, found := l.fault, l.state.budgets[b.holder()] != nil
+	l.mu.Unlock()
+	if fault != nil {
+		return fault
+	}
+	if !found {
+		return invalid("%s has no budget for %q", account, principal)
+	}
+	return l.record(ctx, &record{kind: removeBudgetRecord, principal: by, budget: b})
+}
+
+// Budgets returns all budgets: tables' accounts first, by account, then All, Default, and the
+// principals by name.
+func (l *Ledger) Budgets() []Budget {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]Budget, 0, len(l.state.budgets))
+	for _, b := range l.state.budgets {
+		list = append(list, *b)
+	}
+	slices.SortFunc(list, compareBudgets)
+	return list
+}
+
+func compareBudgets(a, b Budget) int {
+	rank := func(p string) int {
+		switch p {
+		case All:
+			return 0
+		case Default:
+			return 1
+		}
+		return 2
+	}
+	if a.Entity != b.Entity {
+		if b.Entity {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(rank(a.Principal), rank(b.Principal)),
+		cmp.Compare(a.Principal, b.Principal))
+}

@@ -1,0 +1,162 @@
+package accounting
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Options of Open. DirectoryID is required.
+type Options struct {
+	// DirectoryID names the data directory that the ledger belongs to. A ledger with another one is
+	// refused.
+	DirectoryID string
+	// Create makes the file when it does not exist. Set it only for a data directory that is new:
+	// otherwise a lost ledger would come back empty.
+	Create bool
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
+	// AnswerBytes bounds the stored answers, keys included; 64 MiB when zero. The oldest go first.
+	AnswerBytes int64
+	// LockTimeout is how long to wait for another process to close the file; one second when zero.
+	LockTimeout time.Duration
+}
+
+// Ledger is the privacy account: budgets, spending and the record of both, in one file. All methods
+// are safe for concurrent use.
+type Ledger struct {
+	path    string
+	db      *bolt.DB
+	now     func() time.Time
+	answers answerStore
+
+	mu    sync.Mutex
+	state *state
+	next  *batch // what the committer takes next
+	armed bool   // a timer for next is running
+	fault error  // why nothing works any more; nil while all is well
+
+	wake    chan struct{} // capacity 1
+	closing chan struct{}
+	stopped chan struct{}
+	once    sync.Once
+
+	hook func(point string) error // tests stop or fail the committer here; nil otherwise
+}
+
+var errClosed = fmt.Errorf("%w: closed", ErrUnavailable)
+
+// lazyDelay is how long records that nobody waits for (outcomes, stored answers) may wait for a
+// commit to share.
+const lazyDelay = 50 * time.Millisecond
+
+// Close writes what is queued and releases the file. Every later call is refused with ErrUnavailable.
+func (l *Ledger) Close() error {
+	var err error
+	l.once.Do(func() {
+		close(l.closing)
+		<-l.stopped
+		l.mu.Lock()
+		if l.fault != errClosed {
+			err = l.fault
+		}
+		l.mu.Unlock()
+		if e := guard(l.db.Close); err == nil && e != nil {
+			err = fmt.Errorf("%w: %v", ErrUnavailable, e)
+		}
+	})
+	return err
+}
+
+// Err returns nil while the ledger works, else an error that is ErrUnavailable and says why.
+func (l *Ledger) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fault
+}
+
+// today returns the current day, which never goes back. l.mu is held.
+func (l *Ledger) today(now time.Time) day { return max(l.state.lastDay, dayOf(now)) }
+
+// append books a record and queues it for the committer. l.mu is held. The record is not durable
+// before the batch is done.
+func (l *Ledger) append(r *record) (uint64, *batch, error) {
+	payload := r.encode()
+	id := l.state.lastID + 1
+	h := chain(l.state.lastHash, id, payload)
+	if err := l.state.apply(r, h); err != nil {
+		return 0, nil, fmt.Errorf("accounting: %w", err)
+	}
+	l.next.records = append(l.next.records, sealed{id, append(h[:], payload...)})
+	return id, l.next, nil
+}
+
+// wait wakes the committer and waits for b. When ctx ends first it returns ctx's error; what is
+// queued is written nevertheless.
+func (l *Ledger) wait(ctx context.Context, b *batch) error {
+	l.signal()
+	select {
+	case <-b.done:
+		return b.err
+	case <-ctx.Done():
+		// Both may be ready: what is durable is not reported as cancelled.
+		select {
+		case <-b.done:
+			return b.err
+		default:
+			return fmt.Errorf("accounting: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func (l *Ledger) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// later makes sure that the next batch is written soon although nobody waits for it. l.mu is held.
+func (l *Ledger) later() {
+	if !l.armed {
+		l.armed = true
+		time.AfterFunc(lazyDelay, l.signal)
+	}
+}
+
+// Note writes a record that costs nothing: that raw access was switched on, and the like. kind is a
+// word for searching. It returns when the record is durable.
+func (l *Ledger) Note(principal, kind, text string) error {
+	if err := checkName("principal", principal); err != nil {
+		return err
+	}
+	if err := checkName("kind", kind); err != nil {
+		return err
+	}
+	return l.record(context.Background(), &record{
+		kind: noteRecord, principal: principal, noteKind: kind, text: clip(text),
+	})
+}
+
+// record stamps, books and commits a record without a charge.
+func (l *Ledger) record(ctx context.Context, r *record) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("accounting: %w", err)
+	}
+	l.mu.Lock()
+	if l.fault != nil {
+		defer l.mu.Unlock()
+		return l.fault
+	}
+	r.at = l.now().UTC()
+	r.day = l.today(r.at)
+	_, b, err := l.append(r)
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return l.wait(ctx, b)
+}

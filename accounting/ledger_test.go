@@ -1,0 +1,163 @@
+package accounting
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// clock is a clock that tests set.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func newClock(s string) *clock {
+	t, err := time.Parse(time.DateTime, s)
+	if err != nil {
+		panic(err)
+	}
+	return &clock{t: t}
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) set(s string) {
+	n := newClock(s)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = n.t
+}
+
+const testDirectory = "directory-1"
+
+// open opens a ledger that is closed when the test ends.
+func open(t testing.TB, path string, o Options) *Ledger {
+	t.Helper()
+	if o.DirectoryID == "" {
+		o.DirectoryID = testDirectory
+	}
+	l, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func create1(t testing.TB, c *clock) (*Ledger, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger")
+	o := Options{Create: true}
+	if c != nil {
+		o.Now = c.now
+	}
+	return open(t, path, o), path
+}
+
+func mustSet(t testing.TB, l *Ledger, account string, entity bool, principal string, e Epsilon, d Delta, w Window) {
+	t.Helper()
+	b := Budget{Account: account, Entity: entity, Principal: principal, Epsilon: e, Delta: d, Window: w, SetBy: "root@%"}
+	if err := l.SetBudget(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rho is a charge of one table account.
+func rho(account string, r float64) []Charge {
+	return []Charge{{Account: account, Table: "db." + account, Loss: Loss{Rho: RhoOf(r)}}}
+}
+
+func reserve(l *Ledger, principal string, charges []Charge) (Receipt, error) {
+	return l.Reserve(context.Background(), Request{Principal: principal, Statement: "SELECT 1", Digest: "d", Mechanisms: "m", Charges: charges})
+}
+
+func mustReserve(t testing.TB, l *Ledger, principal string, charges []Charge) Receipt {
+	t.Helper()
+	r, err := reserve(l, principal, charges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// spentOn returns everything that a holder has spent.
+func spentOn(l *Ledger, account string, entity bool, who string) tally {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.state.spent[holder{account, entity, who}]; p != nil {
+		return p.total
+	}
+	return tally{}
+}
+
+func TestReserveSurvivesReopening(t *testing.T) {
+	l, path := create1(t, nil)
+	mustSet(t, l, "t", false, All, 2, 1e-6, Never)
+	r := mustReserve(t, l, "a@%", rho("t", 0.01))
+	l.Finish(r, Failed)
+	want := spentOn(l, "t", false, All)
+	if want.rho != RhoOf(0.01) {
+		t.Fatalf("spent %v", want)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reserve(l, "a@%", rho("t", 0.01)); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("after Close: %v", err)
+	}
+	l = open(t, path, Options{})
+	if got := spentOn(l, "t", false, All); got != want {
+		t.Errorf("spent %v after opening again, want %v", got, want)
+	}
+	es, err := l.Entries(Filter{})
+	if err != nil || len(es) != 2 {
+		t.Fatalf("entries %v, %v", es, err)
+	}
+	e := es[1]
+	if e.ID != r.ID || e.Principal != "a@%" || e.Statement != "SELECT 1" || e.Outcome != Failed || len(e.Charges) != 1 {
+		t.Errorf("entry %+v", e)
+	}
+	c := e.Charges[0]
+	if c.Loss.Rho != RhoOf(0.01) || math.IsNaN(float64(c.RemainingAll)) || !math.IsNaN(float64(c.RemainingOwn)) {
+		t.Errorf("charge %+v", c)
+	}
+	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01)}, 1e-6); math.Abs(float64(c.RemainingAll-want)) > 1e-12 {
+		t.Errorf("remaining %v, want %v", c.RemainingAll, want)
+	}
+}
+
+func TestExactlyTen(t *testing.T) {
+	l, _ := create1(t, nil)
+	one := Loss{Rho: RhoOf(0.01), DeltaEvent: 1e-9, DeltaTV: 0x1p-100}
+	mustSet(t, l, "t", false, All, EpsilonOf(one.Times(10), 1e-6), 1e-6, Month)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	granted := 0
+	for range 64 {
+		wg.Go(func() {
+			_, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: one}})
+			mu.Lock()
+			defer mu.Unlock()
+			var x *ExhaustedError
+			switch {
+			case err == nil:
+				granted++
+			case !errors.As(err, &x) || !errors.Is(err, ErrExhausted) || x.Account != "t" || x.Scope != All:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if granted != 10 {
+		t.Errorf("granted %d, want 10", granted)
+	}
+}

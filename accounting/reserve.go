@@ -1,0 +1,143 @@
+package accounting
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Reserve charges a statement to every account of the request: to the budget of all principals, and
+// to the principal's own or default budget. All of them or none. When it returns without an error
+// the charge is durable, and it is never given back.
+//
+// Refusals change nothing: *NoBudgetError, *ExhaustedError, ErrInvalid for a request that makes no
+// sense, and ErrUnavailable. When ctx ends while the charge is being written, Reserve returns ctx's
+// error and the charge stands, with outcome Cancelled; so it does when writing fails.
+func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
+	if err := req.check(); err != nil {
+		return Receipt{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Receipt{}, fmt.Errorf("accounting: %w", err)
+	}
+	r := &record{
+		kind: chargeRecord, principal: req.Principal,
+		statement: clip(req.Statement), digest: clip(req.Digest), mechanisms: clip(req.Mechanisms),
+		charges: merge(req.Charges),
+	}
+	receipt, b, err := l.book(r)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if err := l.wait(ctx, b); err != nil {
+		if ctx.Err() != nil {
+			l.Finish(receipt, Cancelled)
+		}
+		return Receipt{}, err
+	}
+	return receipt, nil
+}
+
+// book puts a charge through the filter and queues its record.
+func (l *Ledger) book(r *record) (Receipt, *batch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault != nil {
+		return Receipt{}, nil, l.fault
+	}
+	r.at = l.now().UTC()
+	r.day = l.today(r.at)
+	for i := range r.charges {
+		if err := l.state.admit(&r.charges[i], r.principal, r.day); err != nil {
+			return Receipt{}, nil, err
+		}
+	}
+	id, b, err := l.append(r)
+	if err != nil {
+		return Receipt{}, nil, err
+	}
+	return Receipt{ID: id, At: r.at}, b, l.at("booked")
+}
+
+// admit is the filter: it tests one charge against the budgets on its account, and notes in c what it
+// would leave. It changes no spending.
+func (s *state) admit(c *booked, principal string, today day) error {
+	c.allLeft, c.ownLeft = math.NaN(), math.NaN()
+	all := s.budgets[holder{c.account, c.entity, All}]
+	if all == nil && !c.entity {
+		return &NoBudgetError{Account: c.account, Table: c.table}
+	}
+	for _, cap := range []struct {
+		b    *Budget
+		who  string
+		left *float64
+	}{
+		{all, All, &c.allLeft},
+		{s.own(c.account, c.entity, principal), principal, &c.ownLeft},
+	} {
+		if cap.b == nil {
+			continue
+		}
+		before := s.spentIn(cap.b, holder{c.account, c.entity, cap.who}, today)
+		after := before.add(c.loss)
+		if !cap.b.fits(after) {
+			return &ExhaustedError{
+				Account: c.account, Entity: c.entity, Table: c.table,
+				Scope: cap.b.Principal, Principal: principal,
+				Limit: cap.b.Epsilon, Delta: cap.b.Delta,
+				Window: cap.b.Window, WindowEnds: cap.b.Window.end(today),
+				Requested: EpsilonOf(c.loss.loss(), cap.b.Delta), RequestedRho: c.loss.rho,
+				Remaining: cap.b.remaining(before), RemainingRho: cap.b.remainingRho(before, c.loss),
+			}
+		}
+		*cap.left = float64(cap.b.remaining(after))
+	}
+	return nil
+}
+
+// Finish records how a charged statement ended. It gives nothing back, does not wait, and does not
+// fail: an outcome that cannot be written leaves the charge Unfinished. A receipt that no Reserve
+// returned is ignored.
+func (l *Ledger) Finish(receipt Receipt, o Outcome) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault != nil || receipt.ID == 0 || receipt.ID > l.state.lastID {
+		return
+	}
+	r := &record{kind: outcomeRecord, charge: receipt.ID, outcome: o, at: l.now().UTC()}
+	r.day = l.today(r.at)
+	if _, _, err := l.append(r); err == nil {
+		l.later()
+	}
+}
+
+// merge adds the charges on one account and puts them into exact form, in the order of their first
+// mention.
+func merge(charges []Charge) []booked {
+	var m []booked
+	for _, c := range charges {
+		i := slices.IndexFunc(m, func(b booked) bool { return b.account == c.Account && b.entity == c.Entity })
+		if i < 0 {
+			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: tallyOf(c.Loss)})
+			continue
+		}
+		m[i].loss = m[i].loss.add(tallyOf(c.Loss))
+	}
+	return m
+}
+
+// clip cuts a text to what a record keeps, at a character's edge.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= maxStatement {
+		return s
+	}
+	cut := maxStatement - len("…")
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
