@@ -1,0 +1,121 @@
+package functions
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/refuse"
+)
+
+// Aggregate marks the place of a DP function in a bound plan. The planner replaces it; one that is
+// left over in a query of a shape that the planner does not know cannot be evaluated.
+type Aggregate struct {
+	Function *Function
+	Args     []sql.Expression // as written, the options string last
+
+	id     sql.ColumnId
+	window *sql.WindowDefinition
+}
+
+var (
+	_ sql.Aggregation                = (*Aggregate)(nil)
+	_ sql.FunctionExpression         = (*Aggregate)(nil)
+	_ sql.NonDeterministicExpression = (*Aggregate)(nil)
+)
+
+// FunctionName implements sql.FunctionExpression.
+func (a *Aggregate) FunctionName() string { return strings.ToLower(a.Function.Name) }
+
+// Description implements sql.FunctionExpression.
+func (a *Aggregate) Description() string { return a.Function.Doc }
+
+// IsNonDeterministic keeps go-mysql-server from evaluating the marker ahead of time.
+func (a *Aggregate) IsNonDeterministic() bool { return true }
+
+// Resolved implements sql.Expression.
+func (a *Aggregate) Resolved() bool {
+	for _, e := range a.Args {
+		if !e.Resolved() {
+			return false
+		}
+	}
+	return true
+}
+
+// String is the aggregate's identity: the binder merges equal texts into one column, so it holds
+// every argument.
+func (a *Aggregate) String() string {
+	args := make([]string, len(a.Args))
+	for i, e := range a.Args {
+		args[i] = e.String()
+	}
+	return a.Function.Name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// Type implements sql.Expression.
+func (a *Aggregate) Type(*sql.Context) sql.Type {
+	switch a.Function.Result {
+	case BigInt:
+		return types.Int64
+	case JSON:
+		return types.JSON
+	default:
+		return types.Float64
+	}
+}
+
+// IsNullable implements sql.Expression: too few persons give NULL.
+func (a *Aggregate) IsNullable(*sql.Context) bool { return true }
+
+// Eval implements sql.Expression; it always refuses.
+func (a *Aggregate) Eval(*sql.Context, sql.Row) (any, error) { return nil, a.misplaced() }
+
+// Children implements sql.Expression.
+func (a *Aggregate) Children() []sql.Expression { return a.Args }
+
+// WithChildren implements sql.Expression.
+func (a *Aggregate) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != len(a.Args) {
+		return nil, sql.ErrInvalidChildrenNumber.New(a, len(children), len(a.Args))
+	}
+	n := *a
+	n.Args = children
+	return &n, nil
+}
+
+// Id implements sql.IdExpression.
+func (a *Aggregate) Id() sql.ColumnId { return a.id }
+
+// WithId implements sql.IdExpression.
+func (a *Aggregate) WithId(id sql.ColumnId) sql.IdExpression {
+	n := *a
+	n.id = id
+	return &n
+}
+
+// Window implements sql.WindowAdaptableExpression.
+func (a *Aggregate) Window() *sql.WindowDefinition { return a.window }
+
+// WithWindow implements sql.WindowAdaptableExpression.
+func (a *Aggregate) WithWindow(_ *sql.Context, w *sql.WindowDefinition) sql.WindowAdaptableExpression {
+	n := *a
+	n.window = w
+	return &n
+}
+
+// NewWindowFunction implements sql.WindowAdaptableExpression; it always refuses.
+func (a *Aggregate) NewWindowFunction(*sql.Context) (sql.WindowFunction, error) {
+	return nil, refuse.New(refuse.Shape, "%s cannot be a window function.", a.Function.Name).With("Aggregate with GROUP BY.")
+}
+
+// NewBuffer implements sql.Aggregation; it always refuses.
+func (a *Aggregate) NewBuffer(*sql.Context) (sql.AggregationBuffer, error) { return nil, a.misplaced() }
+
+// misplaced is the answer where no protected table stands under the aggregate, or where the planner
+// did not reach it.
+func (a *Aggregate) misplaced() error {
+	return refuse.New(refuse.Aggregate, "%s is for protected tables, and none is under it here.", a.Function.Name).
+		With("On public tables use the plain SQL aggregate.")
+}

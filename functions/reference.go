@@ -1,0 +1,75 @@
+package functions
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reference returns the Markdown tables of functions and options.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString("| function | weight | options | what it answers |\n| --- | --- | --- | --- |\n")
+	for _, f := range table {
+		if f.Role == Refused {
+			continue
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.weightText(), f.optionText(), f.Doc)
+	}
+	b.WriteString("\n| refused | why | what serves |\n| --- | --- | --- |\n")
+	for _, f := range table {
+		if f.Role == Refused {
+			fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", f.Name, f.Doc, f.Instead)
+		}
+	}
+	b.WriteString("\n| option | values | default | meaning |\n| --- | --- | --- | --- |\n")
+	for _, o := range optionTable {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Name, o.Values, o.Default, o.Doc)
+	}
+	return b.String()
+}
+
+// Row is one line of dp.functions.
+type Row struct {
+	Name, Aliases, Kind, Signature, Result, Weight, Options, Description, Example string
+}
+
+// Rows returns dp.functions.
+func Rows() []Row {
+	var out []Row
+	for _, f := range table {
+		doc := f.Doc
+		if f.Role == Refused {
+			doc += " Use " + f.Instead + "."
+		}
+		out = append(out, Row{
+			Name: f.Name, Aliases: strings.Join(f.Aliases, ", "), Kind: f.Role.String(), Signature: f.Signature,
+			Result: f.Result.String(), Weight: f.weightText(), Options: strings.Join(f.Options, ", "),
+			Description: doc, Example: f.Example,
+		})
+	}
+	return out
+}
+
+// String names the role in dp.functions.
+func (r Role) String() string {
+	return [...]string{"private", "rewritten", "refused"}[r]
+}
+
+// String names the result in dp.functions.
+func (r Result) String() string {
+	return [...]string{"BIGINT", "DOUBLE", "DECIMAL or DOUBLE", "JSON"}[r]
+}
+
+func (f *Function) weightText() string {
+	if f.Role == Refused || f.Measure == Count || f.Measure == Sum {
+		return ""
+	}
+	return f.Weight.String()
+}
+
+func (f *Function) optionText() string {
+	if len(f.Options) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(f.Options, "`, `") + "`"
+}

@@ -1,0 +1,46 @@
+package functions
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+
+	"scrim/internal/refuse"
+)
+
+var hook sync.Once
+
+// Register tells go-mysql-server's binder that the DP functions are aggregates, once a process, and
+// returns the functions for an engine's catalogue. Call it before the first statement is bound.
+func Register() []sql.Function {
+	hook.Do(func() {
+		base := planbuilder.IsAggregateFunc
+		planbuilder.IsAggregateFunc = func(ctx *sql.Context, name string) (bool, error) {
+			if f, ok := ByName(name); ok && f.Role == Private {
+				return true, nil
+			}
+			return base(ctx, name)
+		}
+	})
+	var out []sql.Function
+	for _, f := range table {
+		if f.Role != Private {
+			continue
+		}
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			out = append(out, sql.FunctionN{Name: strings.ToLower(name), Fn: f.marker})
+		}
+	}
+	return out
+}
+
+// marker builds the aggregate of one call. Arguments may still be bind variables: what they are is
+// checked by the planner.
+func (f *Function) marker(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) < f.MinArgs || len(args) > f.MaxArgs+1 {
+		return nil, refuse.New(refuse.Aggregate, "%s does not take %d arguments.", f.Name, len(args)).With("Use %s.", f.Signature)
+	}
+	return &Aggregate{Function: f, Args: args}, nil
+}
