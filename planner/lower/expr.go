@@ -36,6 +36,11 @@ type Expr struct {
 	SQL      string
 	Type     Type
 	Nullable bool
+
+	loose  bool    // a Double that may be NaN or infinite: within the translation only
+	digits int     // decimal digits of an integer constant; 0 when not known
+	number *int64  // value of an integer constant
+	text   *string // value of a string constant
 }
 
 // Binder collects the values of one generated statement. Text that comes from a client is only

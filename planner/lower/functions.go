@@ -1,5 +1,14 @@
 package lower
 
+import (
+	"sort"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/internal/refuse"
+)
+
 // Function is one entry of the allow-list of functions and operators.
 type Function struct {
 	Name      string // in upper case, as SQL writes it
@@ -7,5 +16,157 @@ type Function struct {
 	Remark    string // where the meaning on protected rows differs from MySQL's; may be empty
 }
 
-// Functions returns the allow-list in the order of its names.
-func Functions() []Function { return nil }
+// entry is one line of the table that the translation and the documentation share.
+type entry struct {
+	names     string // in lower case, separated by spaces; the first is the usual one
+	signature string
+	remark    string
+	lax       bool // takes arguments of any kind itself; otherwise a NULL constant makes the result NULL
+	times     bool // takes TIME values too
+	raw       bool // lowers its arguments itself, for some are no values
+	lower     func(l *lowerer, c *call) (Expr, error)
+}
+
+// call is one use of a function.
+type call struct {
+	name string // as the node reports it
+	node sql.FunctionExpression
+	raw  []sql.Expression
+	args []Expr
+}
+
+// has tells whether there is an i-th argument.
+func (c *call) has(i int) bool { return i < len(c.args) }
+
+// constantText is the i-th argument when it is a string constant.
+func (c *call) constantText(i int) (string, bool) {
+	if c.has(i) && c.args[i].text != nil {
+		return *c.args[i].text, true
+	}
+	return "", false
+}
+
+// constantInt is the i-th argument when it is an integer constant.
+func (c *call) constantInt(i int) (int64, bool) {
+	if c.has(i) && c.args[i].number != nil {
+		return *c.args[i].number, true
+	}
+	return 0, false
+}
+
+// needConstant is the refusal of an argument that has to be a constant.
+func (c *call) needConstant(what string) error {
+	return refuse.New(refuse.Expression, "%s needs a constant %s on protected rows.", strings.ToUpper(c.name), what)
+}
+
+// operators documents what the dispatcher translates without being a function.
+var operators = []Function{
+	{"=, <=>, <>, <, <=, >, >=", "a = b", "strings compare by code point; a string beside a number is read as a number; rows of values with = and IN only"},
+	{"AND, OR, NOT, XOR", "a AND b", ""},
+	{"IS [NOT] NULL, IS [NOT] TRUE, IS [NOT] FALSE", "a IS NULL", ""},
+	{"BETWEEN", "a BETWEEN b AND c", ""},
+	{"IN", "a IN (b, …)", "a list, not a subquery"},
+	{"LIKE", "a LIKE 'pattern' [ESCAPE 'c']", "a constant pattern; case sensitive"},
+	{"CASE", "CASE [a] WHEN b THEN c … [ELSE d] END", ""},
+	{"+, -, *", "a + b", "overflow is NULL; DECIMAL has at most 38 digits"},
+	{"/", "a / b", "division by zero is NULL"},
+	{"DIV, %", "a DIV b", "division by zero is NULL"},
+	{"CAST, CONVERT", "CAST(a AS SIGNED | UNSIGNED | DECIMAL(p,s) | DOUBLE | FLOAT | CHAR[(n)] | DATE | DATETIME[(n)])", "a value out of range is NULL"},
+	{"constants of the statement", "NOW(), CURDATE(), USER(), DATABASE(), @@variable, @variable", "evaluated once, when the statement is planned"},
+}
+
+// table is every function of the allow-list, byName finds one by the name that its node reports.
+var (
+	table  []entry
+	byName map[string]*entry
+)
+
+func init() { table, byName = build() }
+
+func build() ([]entry, map[string]*entry) {
+	var all []entry
+	for _, part := range [][]entry{control, numericFunctions, stringFunctions, dateFunctions} {
+		all = append(all, part...)
+	}
+	m := map[string]*entry{}
+	for i := range all {
+		for _, n := range strings.Fields(all[i].names) {
+			if m[n] != nil {
+				panic("lower: function listed twice: " + n)
+			}
+			m[n] = &all[i]
+		}
+	}
+	return all, m
+}
+
+// Functions returns the allow-list: the operators, then the functions in the order of their names.
+func Functions() []Function {
+	var fs []Function
+	for _, f := range table {
+		names := strings.Fields(strings.ToUpper(f.names))
+		remark := f.remark
+		if len(names) > 1 {
+			also := "also " + strings.Join(names[1:], ", ")
+			if remark != "" {
+				also += "; " + remark
+			}
+			remark = also
+		}
+		fs = append(fs, Function{Name: names[0], Signature: f.signature, Remark: remark})
+	}
+	sort.Slice(fs, func(i, j int) bool { return fs[i].Name < fs[j].Name })
+	return append(append([]Function(nil), operators...), fs...)
+}
+
+// forbidden gives the reason for functions that no list will ever hold.
+var forbidden = map[string]string{
+	"sleep": "it stalls", "benchmark": "it stalls", "get_lock": "it has a side effect", "release_lock": "it has a side effect",
+	"release_all_locks": "it has a side effect", "is_free_lock": "it depends on other sessions", "is_used_lock": "it depends on other sessions",
+	"load_file": "it reads files", "rand": "it is not deterministic", "random_bytes": "it is not deterministic",
+	"uuid": "it is not deterministic", "uuid_short": "it is not deterministic", "sysdate": "it is not deterministic",
+	"last_insert_id": "it has a side effect", "row_count": "it depends on other statements", "found_rows": "it depends on other statements",
+}
+
+// call translates a function by the table.
+func (l *lowerer) call(e sql.FunctionExpression) (Expr, error) {
+	name := strings.ToLower(e.FunctionName())
+	if statementConstant(name, e) {
+		return l.fold(e)
+	}
+	f := byName[name]
+	if f == nil {
+		if why := forbidden[name]; why != "" {
+			return Expr{}, refuse.New(refuse.Expression, "%s() is not allowed on protected rows: %s.", strings.ToUpper(name), why)
+		}
+		return Expr{}, refuse.New(refuse.Expression, "%s() is not allowed on protected rows.", strings.ToUpper(name))
+	}
+	c := &call{name: name, node: e, raw: e.Children()}
+	if !f.raw {
+		for _, child := range c.raw {
+			x, err := l.expr(child)
+			if err != nil {
+				return x, err
+			}
+			c.args = append(c.args, x)
+		}
+	}
+	return f.apply(l, c)
+}
+
+// apply checks the arguments' kinds and calls the translation.
+func (f *entry) apply(l *lowerer, c *call) (Expr, error) {
+	for _, x := range c.args {
+		if !f.lax && x.Type.Kind == Null {
+			return null(), nil
+		}
+		if !f.lax && !scalar(x.Type.Kind) && !(x.Type.Kind == Time && f.times) {
+			return Expr{}, c.kindRefusal()
+		}
+	}
+	return f.lower(l, c)
+}
+
+func (c *call) kindRefusal() error {
+	return refuse.New(refuse.Expression, "%s() of a JSON, TIME or vector value is not allowed on protected rows.", strings.ToUpper(c.name))
+}

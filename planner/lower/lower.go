@@ -2,8 +2,11 @@ package lower
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 
 	"scrim/internal/refuse"
 )
@@ -12,19 +15,224 @@ import (
 // can be lowered once values are bound.
 var ErrBindVar = errors.New("lower: expression holds an unbound place holder")
 
+const (
+	// maxDepth bounds the nesting of an expression. The store's own bound is 1000 levels of its
+	// syntax, of which one level here takes at most ten.
+	maxDepth = 60
+	// maxSQL bounds one generated fragment, in bytes: guards repeat short operands.
+	maxSQL = 256 << 10
+	// letOver is the length from which a guard names its operand by a lambda instead of repeating it.
+	letOver = 48
+)
+
 // Lower translates e. Columns of the input are resolved by cols, values are added to b. The error
 // is ErrBindVar, or a *refuse.Error of code refuse.Expression that names what is not allowed.
 func Lower(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error) {
-	return Expr{}, refuse.New(refuse.Expression, "%s is not allowed on protected rows.", e.String())
+	l := &lowerer{ctx: ctx, b: b, cols: cols}
+	x, err := l.expr(e)
+	if err != nil {
+		return Expr{}, err
+	}
+	return l.finish(x)
 }
 
-// LowerPredicate translates a condition of WHERE, ON or HAVING into a BOOLEAN that is never NULL:
-// MySQL's truth of numbers and strings, with NULL as false.
+// LowerPredicate translates a condition into a BOOLEAN with MySQL's truth of numbers and strings.
+// It is meant for places where the store itself takes NULL as false: WHERE, ON, HAVING, WHEN and
+// FILTER. It adds no test for NULL, so that the store can use it for pruning.
 func LowerPredicate(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error) {
-	return Lower(ctx, e, b, cols)
+	l := &lowerer{ctx: ctx, b: b, cols: cols}
+	x, err := l.truth(e)
+	if err != nil {
+		return Expr{}, err
+	}
+	return l.finish(x)
 }
 
-// Literal binds a constant of an SQL type.
-func Literal(ctx *sql.Context, v any, t sql.Type, b *Binder) (Expr, error) {
-	return Expr{}, refuse.New(refuse.Expression, "A constant of type %s is not allowed on protected rows.", t.String())
+// Convert returns x in another kind, as CAST does, with NULL where that fails. A Decimal target
+// takes precision and scale of t. Kinds without a conversion give NULL.
+func Convert(x Expr, t Type) Expr {
+	l := &lowerer{}
+	y, ok := l.convert(x, t)
+	if !ok {
+		return Expr{SQL: "CAST(NULL AS " + t.duckdb() + ")", Type: t, Nullable: true}
+	}
+	return l.tight(y)
+}
+
+// lowerer is one translation.
+type lowerer struct {
+	ctx   *sql.Context
+	b     *Binder
+	cols  Columns
+	lets  int
+	depth int
+}
+
+func (l *lowerer) finish(x Expr) (Expr, error) {
+	x = l.tight(x)
+	if len(x.SQL) > maxSQL {
+		return Expr{}, refuse.New(refuse.Expression, "The expression is too large.")
+	}
+	return x, nil
+}
+
+// expr dispatches on the node.
+func (l *lowerer) expr(e sql.Expression) (Expr, error) {
+	if l.depth++; l.depth > maxDepth {
+		return Expr{}, refuse.New(refuse.Expression, "The expression is nested deeper than %d levels.", maxDepth)
+	}
+	defer func() { l.depth-- }()
+	x, err := l.node(e)
+	if err == nil && len(x.SQL) > maxSQL {
+		err = refuse.New(refuse.Expression, "The expression is too large.")
+	}
+	return x, err
+}
+
+func (l *lowerer) node(e sql.Expression) (Expr, error) {
+	switch e := e.(type) {
+	case *expression.GetField:
+		if x, ok := l.cols(e); ok {
+			return x, nil
+		}
+		return Expr{}, refuse.New(refuse.Expression, "Column %s does not belong to the tables that this part of the query reads.", e.Name())
+	case *expression.BindVar:
+		return Expr{}, ErrBindVar
+	case *expression.Alias:
+		return l.expr(e.Child)
+	case *expression.Wrapper:
+		return l.expr(e.Unwrap())
+	case *expression.CollatedExpression:
+		if c, _ := e.CollationCoercibility(l.ctx); !binaryCollation(c) {
+			return Expr{}, refuse.New(refuse.Expression, "COLLATE %s is not allowed on protected rows.", c.Name()).
+				With("Compare by the binary collation, or apply LOWER() on both sides.")
+		}
+		return l.expr(e.Child())
+	case *expression.Literal:
+		return Literal(l.ctx, e.Value(), e.Typ, l.b)
+	case *expression.SystemVar, *expression.UserVar:
+		return l.fold(e)
+	case *expression.Equals, *expression.NullSafeEquals, *expression.GreaterThan, *expression.GreaterThanOrEqual,
+		*expression.LessThan, *expression.LessThanOrEqual:
+		return l.comparison(e.(expression.Comparer))
+	case *expression.InTuple:
+		return l.in(e.Left(), e.Right())
+	case *expression.HashInTuple:
+		return l.in(e.Left(), e.Right())
+	case *expression.Between:
+		return l.between(e)
+	case *expression.Like:
+		return l.like(e)
+	case *expression.And:
+		return l.junction(e, " AND ")
+	case *expression.Or:
+		return l.junction(e, " OR ")
+	case *expression.Xor:
+		return l.xor(e)
+	case *expression.Not:
+		x, err := l.truth(e.Child)
+		if err != nil || x.Type.Kind == Null {
+			return x, err
+		}
+		return boolean("(NOT "+x.SQL+")", x), nil
+	case *expression.IsNull:
+		return l.isNull(e.Child)
+	case *expression.IsTrue:
+		return l.isTrue(e)
+	case *expression.Case:
+		return l.caseOf(e)
+	case *expression.Arithmetic:
+		return l.binary(e.Op, e.LeftChild, e.RightChild)
+	case *expression.Div:
+		return l.binary("/", e.LeftChild, e.RightChild)
+	case *expression.IntDiv:
+		return l.binary("DIV", e.LeftChild, e.RightChild)
+	case *expression.Mod:
+		return l.binary("%", e.LeftChild, e.RightChild)
+	case *expression.UnaryMinus:
+		return l.negate(e.Child)
+	case *expression.Binary:
+		return Expr{}, refuse.New(refuse.Expression, "BINARY is not allowed on protected rows.")
+	case *expression.Convert:
+		return l.cast(e)
+	case *expression.ConvertUsing:
+		return l.expr(e.Child)
+	case expression.Tuple:
+		return Expr{}, refuse.New(refuse.Expression, "A row of several values is allowed beside = and IN only.")
+	case sql.FunctionExpression:
+		return l.call(e)
+	}
+	return Expr{}, refuse.New(refuse.Expression, "%s is not allowed on protected rows.", describe(e))
+}
+
+// describe names a node that is not allowed.
+func describe(e sql.Expression) string {
+	name := fmt.Sprintf("%T", e)
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	switch name {
+	case "Subquery", "ExistsSubquery", "InSubquery":
+		return "A subquery in an expression"
+	case "BitOp":
+		return "A bit operator"
+	case "SetField":
+		return "An assignment to a variable"
+	case "Star":
+		return "*"
+	}
+	return "The expression " + name
+}
+
+// let gives an operand to f by a short name. A short operand is repeated as it is; a long one is
+// named by a lambda over a list of one element, so that the SQL does not grow exponentially and the
+// store evaluates the operand once.
+func (l *lowerer) let(operand string, f func(ref string) string) string {
+	if len(operand) <= letOver {
+		return f(operand)
+	}
+	l.lets++
+	ref := fmt.Sprintf("scrim__%d", l.lets)
+	return "list_transform([" + operand + "], lambda " + ref + ": " + f(ref) + ")[1]"
+}
+
+// tight makes a Double NULL where it is NaN or infinite.
+func (l *lowerer) tight(x Expr) Expr {
+	if !x.loose {
+		return x
+	}
+	x.SQL = l.let(x.SQL, func(r string) string { return "CASE WHEN isfinite(" + r + ") THEN " + r + " END" })
+	if strings.HasPrefix(x.SQL, "CASE") {
+		x.SQL = "(" + x.SQL + ")"
+	}
+	x.loose, x.Nullable = false, true
+	return x
+}
+
+func null() Expr { return Expr{SQL: "NULL", Type: Type{Kind: Null}, Nullable: true} }
+
+func boolean(s string, from ...Expr) Expr { return of(Bool, s, from...) }
+
+// of builds an expression of a kind that is NULL only where an operand is.
+func of(k Kind, s string, from ...Expr) Expr {
+	x := Expr{SQL: s, Type: Type{Kind: k}}
+	for _, f := range from {
+		x.Nullable = x.Nullable || f.Nullable
+	}
+	return x
+}
+
+// maybe builds an expression of a kind that may be NULL where its operands are not.
+func maybe(k Kind, s string) Expr { return Expr{SQL: s, Type: Type{Kind: k}, Nullable: true} }
+
+// loose builds a Double that may be NaN or infinite.
+func loose(s string) Expr {
+	return Expr{SQL: s, Type: Type{Kind: Double}, Nullable: true, loose: true}
+}
+
+func decimal(s string, p, scale int, nullable bool) Expr {
+	return Expr{SQL: s, Type: Type{Kind: Decimal, Precision: p, Scale: scale}, Nullable: nullable}
+}
+
+func binaryCollation(c sql.CollationID) bool {
+	n := c.Name()
+	return strings.HasSuffix(n, "_bin") || n == "binary"
 }

@@ -1,36 +1,271 @@
 package lower
 
 import (
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+	"github.com/dolthub/vitess/go/vt/proto/query"
 
 	"scrim/internal/refuse"
 )
+
+// maxPrecision is the store's limit of decimal digits; MySQL's is 65.
+const maxPrecision = 38
 
 // Identifier quotes a name for the store.
 func Identifier(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
+// duckdb is the store's name of a type.
+func (t Type) duckdb() string {
+	switch t.Kind {
+	case Bool:
+		return "BOOLEAN"
+	case Int:
+		return "BIGINT"
+	case UInt:
+		return "UBIGINT"
+	case Decimal:
+		return fmt.Sprintf("DECIMAL(%d,%d)", t.Precision, t.Scale)
+	case Double:
+		return "DOUBLE"
+	case Date:
+		return "DATE"
+	case Datetime:
+		return "TIMESTAMP"
+	case Time:
+		return "INTERVAL"
+	case Array:
+		return "DOUBLE[]"
+	}
+	return "VARCHAR"
+}
+
+func isDate(t sql.Type) bool { return t != nil && t.Type() == sqltypes.Date }
+
 // ColumnType returns the store type that a column of an SQL type is read as.
 func ColumnType(t sql.Type) (Type, error) {
+	switch {
+	case t == nil || types.IsNullType(t):
+		return Type{Kind: Null}, nil
+	case t.Type() == sqltypes.Year:
+		return Type{Kind: Int}, nil
+	case types.IsBit(t):
+		return Type{Kind: UInt}, nil
+	case types.IsInteger(t):
+		if t.Type() == sqltypes.Uint64 {
+			return Type{Kind: UInt}, nil
+		}
+		return Type{Kind: Int}, nil
+	case types.IsDecimal(t):
+		d := t.(sql.DecimalType)
+		p, s := int(d.Precision()), int(d.Scale())
+		if p > maxPrecision {
+			p, s = maxPrecision, min(s, maxPrecision)
+		}
+		return Type{Kind: Decimal, Precision: p, Scale: s}, nil
+	case types.IsFloat(t):
+		return Type{Kind: Double}, nil
+	case types.IsText(t), types.IsEnum(t), types.IsSet(t):
+		return Type{Kind: String}, nil
+	case isDate(t):
+		return Type{Kind: Date}, nil
+	case types.IsDatetimeType(t), types.IsTimestampType(t):
+		return Type{Kind: Datetime}, nil
+	case types.IsTimespan(t):
+		return Type{Kind: Time}, nil
+	case types.IsJSON(t):
+		return Type{Kind: JSON}, nil
+	}
 	return Type{}, refuse.New(refuse.Unsupported, "The type %s has no counterpart in the store.", t.String())
 }
 
-// DuckDBType returns the store's column type for an SQL type in CREATE TABLE.
+// DuckDBType returns the store's column type for an SQL type in CREATE TABLE. Text is stored with
+// the binary collation, whatever the declaration says.
 func DuckDBType(t sql.Type) (string, error) {
+	switch t.Type() {
+	case sqltypes.Int8:
+		if t == types.Boolean {
+			return "BOOLEAN", nil
+		}
+		return "TINYINT", nil
+	case sqltypes.Int16:
+		return "SMALLINT", nil
+	case sqltypes.Int24, sqltypes.Int32:
+		return "INTEGER", nil
+	case sqltypes.Int64:
+		return "BIGINT", nil
+	case sqltypes.Uint8:
+		return "UTINYINT", nil
+	case sqltypes.Uint16:
+		return "USMALLINT", nil
+	case sqltypes.Uint24, sqltypes.Uint32:
+		return "UINTEGER", nil
+	case sqltypes.Uint64, sqltypes.Bit:
+		return "UBIGINT", nil
+	case sqltypes.Year:
+		return "SMALLINT", nil
+	case sqltypes.Float32:
+		return "FLOAT", nil
+	case sqltypes.Float64:
+		return "DOUBLE", nil
+	case sqltypes.Decimal:
+		d, ok := t.(sql.DecimalType)
+		if !ok || int(d.Precision()) > maxPrecision {
+			return "", refuse.New(refuse.Unsupported, "A DECIMAL column has at most %d digits here.", maxPrecision)
+		}
+		return fmt.Sprintf("DECIMAL(%d,%d)", d.Precision(), d.Scale()), nil
+	case sqltypes.Char, sqltypes.VarChar, sqltypes.Text, sqltypes.Enum, sqltypes.Set:
+		return "VARCHAR", nil
+	case sqltypes.Binary, sqltypes.VarBinary, sqltypes.Blob:
+		return "BLOB", nil
+	case sqltypes.Date:
+		return "DATE", nil
+	case sqltypes.Datetime, sqltypes.Timestamp:
+		return "TIMESTAMP", nil
+	case sqltypes.Time:
+		return "TIME", nil
+	case sqltypes.TypeJSON:
+		return "JSON", nil
+	}
 	return "", refuse.New(refuse.Unsupported, "The type %s has no counterpart in the store.", t.String())
 }
 
+var (
+	decimalType = regexp.MustCompile(`^DECIMAL\((\d+),\s*(\d+)\)$`)
+	varcharType = regexp.MustCompile(`^VARCHAR\((\d+)\)$`)
+)
+
 // MySQLType returns the SQL type that a stored column of the given store type is shown as.
 func MySQLType(duckdbType string) (sql.Type, error) {
+	t := strings.ToUpper(strings.TrimSpace(duckdbType))
+	if strings.HasSuffix(t, "]") || strings.HasPrefix(t, "STRUCT") || strings.HasPrefix(t, "MAP") || strings.HasPrefix(t, "UNION") {
+		return types.JSON, nil
+	}
+	if m := decimalType.FindStringSubmatch(t); m != nil {
+		p, _ := strconv.Atoi(m[1])
+		s, _ := strconv.Atoi(m[2])
+		if s > types.DecimalTypeMaxScale {
+			s = types.DecimalTypeMaxScale
+		}
+		return types.MustCreateDecimalType(uint8(p), uint8(s)), nil
+	}
+	if m := varcharType.FindStringSubmatch(t); m != nil {
+		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil && n > 0 && n <= 16383 {
+			return types.MustCreateString(query.Type_VARCHAR, n, sql.Collation_Default), nil
+		}
+		return types.LongText, nil
+	}
+	if strings.HasPrefix(t, "ENUM") {
+		return types.MustCreateString(query.Type_VARCHAR, 255, sql.Collation_Default), nil
+	}
+	switch t {
+	case "BOOLEAN":
+		return types.Boolean, nil
+	case "TINYINT":
+		return types.Int8, nil
+	case "SMALLINT":
+		return types.Int16, nil
+	case "INTEGER":
+		return types.Int32, nil
+	case "BIGINT":
+		return types.Int64, nil
+	case "UTINYINT":
+		return types.Uint8, nil
+	case "USMALLINT":
+		return types.Uint16, nil
+	case "UINTEGER":
+		return types.Uint32, nil
+	case "UBIGINT":
+		return types.Uint64, nil
+	case "HUGEINT", "UHUGEINT", "BIGNUM":
+		return types.MustCreateDecimalType(maxPrecision, 0), nil
+	case "FLOAT":
+		return types.Float32, nil
+	case "DOUBLE":
+		return types.Float64, nil
+	case "VARCHAR":
+		return types.LongText, nil
+	case "BLOB", "BIT":
+		return types.LongBlob, nil
+	case "DATE":
+		return types.Date, nil
+	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE":
+		return types.DatetimeMaxPrecision, nil
+	case "TIME", "INTERVAL":
+		return types.Time, nil
+	case "JSON":
+		return types.JSON, nil
+	case "UUID":
+		return types.MustCreateString(query.Type_VARCHAR, 36, sql.Collation_Default), nil
+	}
 	return nil, refuse.New(refuse.Unsupported, "The store's type %s has no counterpart in SQL.", duckdbType)
 }
 
 // ReadColumn returns a stored column, given by its quoted name and its store type, in its canonical
-// kind: DOUBLE without NaN and infinities, BIGINT for the smaller integers, and so on. A column of
-// a type without a counterpart is NULL on every row.
+// kind: DOUBLE without NaN and infinities, BIGINT for the smaller integers, dates and times within
+// the years 1 to 9999, and so on; values outside are NULL. A column of a type without a counterpart,
+// and a binary string that is no UTF-8 text, is NULL.
 func ReadColumn(quotedIdent, duckdbType string) Expr {
-	return Expr{SQL: "NULL", Type: Type{Kind: Null}, Nullable: true}
+	c, t := quotedIdent, strings.ToUpper(strings.TrimSpace(duckdbType))
+	if strings.HasSuffix(t, "]") {
+		return maybe(Array, c)
+	}
+	if m := decimalType.FindStringSubmatch(t); m != nil {
+		p, _ := strconv.Atoi(m[1])
+		s, _ := strconv.Atoi(m[2])
+		return decimal(c, p, s, true)
+	}
+	within := func(kind Kind, from, to, read string) Expr {
+		return maybe(kind, "(CASE WHEN "+c+" BETWEEN "+from+" AND "+to+" THEN "+read+" END)")
+	}
+	switch t {
+	case "BOOLEAN":
+		return maybe(Bool, c)
+	case "BIGINT":
+		return maybe(Int, c)
+	case "TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER":
+		return maybe(Int, "CAST("+c+" AS BIGINT)")
+	case "UBIGINT":
+		return maybe(UInt, c)
+	case "HUGEINT", "UHUGEINT":
+		return decimal("TRY_CAST("+c+" AS DECIMAL(38,0))", maxPrecision, 0, true)
+	case "DOUBLE":
+		return maybe(Double, "(CASE WHEN isfinite("+c+") THEN "+c+" END)")
+	case "FLOAT":
+		return maybe(Double, "(CASE WHEN isfinite("+c+") THEN CAST("+c+" AS DOUBLE) END)")
+	case "DATE":
+		return within(Date, "DATE '0001-01-01'", "DATE '9999-12-31'", c)
+	case "TIMESTAMP":
+		return within(Datetime, firstMoment, lastMoment, c)
+	case "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
+		x := "TRY_CAST(" + c + " AS TIMESTAMP)"
+		return maybe(Datetime, "(CASE WHEN "+x+" BETWEEN "+firstMoment+" AND "+lastMoment+" THEN "+x+" END)")
+	case "TIMESTAMP WITH TIME ZONE":
+		return within(Datetime, "TIMESTAMPTZ '0001-01-02 00:00:00+00'", "TIMESTAMPTZ '9999-12-30 00:00:00+00'", "make_timestamp(epoch_us("+c+"))")
+	case "TIME":
+		return maybe(Time, "to_microseconds(epoch_us("+c+"))")
+	case "INTERVAL":
+		return maybe(Time, c)
+	case "JSON":
+		return maybe(JSON, c)
+	}
+	switch {
+	case t == "VARCHAR", strings.HasPrefix(t, "VARCHAR("):
+		return maybe(String, c)
+	case t == "UUID", strings.HasPrefix(t, "ENUM"):
+		return maybe(String, "CAST("+c+" AS VARCHAR)")
+	}
+	return null()
 }
+
+const (
+	firstMoment = "TIMESTAMP '0001-01-01 00:00:00'"
+	lastMoment  = "TIMESTAMP '9999-12-31 23:59:59.999999'"
+)

@@ -1,0 +1,231 @@
+package lower
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+)
+
+// maxScale is MySQL's limit of fractional digits of a DECIMAL.
+const maxScale = 30
+
+// binary translates + - * / DIV %. The kinds follow MySQL: a string or a Double makes the result a
+// Double; integers stay integers, NULL on overflow; an integer divided by / gives a DECIMAL with four
+// more fractional digits. A DECIMAL has at most 38 digits and is NULL beyond them.
+func (l *lowerer) binary(op string, left, right sql.Expression) (Expr, error) {
+	x, err := l.scalar(left, "Arithmetic")
+	if err != nil {
+		return x, err
+	}
+	y, err := l.scalar(right, "Arithmetic")
+	if err != nil {
+		return y, err
+	}
+	if x.Type.Kind == Null || y.Type.Kind == Null {
+		return null(), nil
+	}
+	return l.arithmetic(op, l.toNumber(x), l.toNumber(y)), nil
+}
+
+func (l *lowerer) arithmetic(op string, x, y Expr) Expr {
+	a, b := x.Type.Kind, y.Type.Kind
+	switch {
+	case op == "DIV":
+		return l.intDiv(x, y)
+	case a == Double || b == Double:
+		return l.doubles(op, l.toDouble(x), l.toDouble(y))
+	case op == "/":
+		return l.divide(x, y)
+	case a == Decimal || b == Decimal:
+		return l.decimals(op, x, y)
+	}
+	return l.integers(op, x, y)
+}
+
+// doubles leaves infinities and NaN to the guard of the result: they never turn finite again under
+// + - and *; a divisor must be finite, and a division by zero gives neither.
+func (l *lowerer) doubles(op string, x, y Expr) Expr {
+	switch op {
+	case "/":
+		y = l.tight(y)
+	case "%":
+		x, y = l.tight(x), l.tight(y)
+	}
+	return loose("(" + x.SQL + " " + op + " " + y.SQL + ")")
+}
+
+// integers calculates with 128 bits, so that no row overflows before the result is narrowed.
+func (l *lowerer) integers(op string, x, y Expr) Expr {
+	out := Int
+	if x.Type.Kind == UInt || y.Type.Kind == UInt {
+		out = UInt
+	}
+	wide := "HUGEINT"
+	if x.Type.Kind == UInt && y.Type.Kind == UInt && op == "*" {
+		wide = "UHUGEINT"
+	}
+	t := Type{Kind: out}.duckdb()
+	if op == "%" {
+		out, t = x.Type.Kind, x.Type.duckdb() // the sign and the type of the dividend
+	}
+	return maybe(out, "TRY_CAST((CAST("+x.SQL+" AS "+wide+") "+op+" CAST("+y.SQL+" AS "+wide+")) AS "+t+")")
+}
+
+// decimals adds, subtracts, multiplies or takes the remainder of exact numbers.
+func (l *lowerer) decimals(op string, x, y Expr) Expr {
+	p1, s1 := precision(x)
+	p2, s2 := precision(y)
+	if op == "*" {
+		return l.product(x, y)
+	}
+	s := max(s1, s2)
+	whole := max(p1-s1, p2-s2)
+	if op == "%" {
+		p := min(whole+s, maxPrecision)
+		x, y = l.toDecimal(x, p, s), l.toDecimal(y, p, s)
+		return decimal("("+x.SQL+" % "+y.SQL+")", p, s, true)
+	}
+	if p := whole + s + 1; p <= maxPrecision {
+		x, y = l.toDecimal(x, p-1, s), l.toDecimal(y, p-1, s)
+		return decimal("("+x.SQL+" "+op+" "+y.SQL+")", p, s, x.Nullable || y.Nullable)
+	}
+	x, y = l.toDecimal(x, maxPrecision, s), l.toDecimal(y, maxPrecision, s)
+	return l.guarded(op, x, y, maxPrecision-s, s)
+}
+
+// product multiplies exact numbers. Where both have many fractional digits, they are rounded to 15
+// each first, so that the result has no more than MySQL's 30.
+func (l *lowerer) product(x, y Expr) Expr {
+	p1, s1 := precision(x)
+	p2, s2 := precision(y)
+	if s1+s2 > maxScale {
+		if s1 > maxScale/2 {
+			x = l.toDecimal(x, maxPrecision, max(maxScale/2, maxScale-s2))
+		}
+		_, s1 = precision(x)
+		if s1+s2 > maxScale {
+			y = l.toDecimal(y, maxPrecision, maxScale-s1)
+		}
+		p1, s1 = precision(x)
+		p2, s2 = precision(y)
+	}
+	x, y = l.toDecimal(x, p1, s1), l.toDecimal(y, p2, s2)
+	if p1+p2 <= maxPrecision {
+		return decimal("("+x.SQL+" * "+y.SQL+")", p1+p2, s1+s2, x.Nullable || y.Nullable)
+	}
+	return l.guarded("*", x, y, maxPrecision-s1-s2, s1+s2)
+}
+
+// guarded applies op to decimals where the result stays under 10^digits, by an estimate in floating
+// point that is a millionth below that, and is NULL elsewhere. The result has the store's full width.
+func (l *lowerer) guarded(op string, x, y Expr, digits, scale int) Expr {
+	limit := fmt.Sprintf("CAST('0.999999e%d' AS DOUBLE)", digits)
+	s := l.let(x.SQL, func(a string) string {
+		return l.let(y.SQL, func(b string) string {
+			return "(CASE WHEN abs(CAST(" + a + " AS DOUBLE) " + op + " CAST(" + b + " AS DOUBLE)) < " + limit +
+				" THEN " + a + " " + op + " " + b + " END)"
+		})
+	})
+	return decimal(s, maxPrecision, scale, true)
+}
+
+// divide is the exact quotient with four more fractional digits than the dividend, rounded half away
+// from zero: one more digit is calculated by integer division and rounded off. Values too large for
+// 38 digits on the way go through floating point.
+func (l *lowerer) divide(x, y Expr) Expr {
+	p1, s1 := precision(x)
+	_, s2 := precision(y)
+	scale := min(s1+4, maxScale)
+	out := Type{Kind: Decimal, Precision: min(max(p1-s1+s2, 1)+scale, maxPrecision), Scale: scale}
+	shift := s2 + scale + 1
+	exact := func(x, y Expr) (string, bool) {
+		up, fits1 := l.unscaled(x, shift)
+		down, fits2 := l.unscaled(y, s2)
+		return fmt.Sprintf("TRY_CAST(TRY_CAST(%s // %s AS DECIMAL(38,0)) * CAST('0.%s1' AS DECIMAL(%[4]d,%[4]d)) AS %[5]s)",
+			up, down, zeros(scale), scale+1, out.duckdb()), fits1 && fits2
+	}
+	if shift < maxPrecision {
+		if q, fits := exact(x, y); fits {
+			return Expr{SQL: q, Type: out, Nullable: true}
+		}
+	}
+	s := l.let(x.SQL, func(a string) string {
+		return l.let(y.SQL, func(b string) string {
+			fa, fb := "CAST("+a+" AS DOUBLE)", "CAST("+b+" AS DOUBLE)"
+			float := "WHEN " + fb + " <> 0 THEN TRY_CAST(" + fa + " / " + fb + " AS " + out.duckdb() + ") END)"
+			if shift >= maxPrecision {
+				return "(CASE " + float
+			}
+			xa, yb := x, y
+			xa.SQL, yb.SQL = a, b
+			q, _ := exact(xa, yb)
+			return fmt.Sprintf("(CASE WHEN abs(%s) < CAST('0.999999e%d' AS DOUBLE) AND abs(%s) < CAST('0.999999e%d' AS DOUBLE) THEN %s %s",
+				fa, maxPrecision-shift-s1, fb, maxPrecision-2*s2, q, float)
+		})
+	})
+	return Expr{SQL: s, Type: out, Nullable: true}
+}
+
+func zeros(n int) string { return pow10(n)[1:] }
+
+// unscaled is x times 10^shift as HUGEINT, and whether every value of x fits.
+func (l *lowerer) unscaled(x Expr, shift int) (string, bool) {
+	p, _ := precision(x)
+	if x.Type.Kind != Decimal {
+		return "(CAST(" + x.SQL + " AS HUGEINT) * " + pow10(shift) + "::HUGEINT)", p+shift <= maxPrecision
+	}
+	if shift == 0 {
+		return "CAST(" + x.SQL + " AS HUGEINT)", true
+	}
+	shift = min(shift, maxPrecision-1)
+	return fmt.Sprintf("CAST((%s * CAST('%s' AS DECIMAL(%d,0))) AS HUGEINT)", x.SQL, pow10(shift), shift+1), p+shift+1 <= maxPrecision
+}
+
+// intDiv is the quotient cut to an integer, NULL outside the 64-bit range.
+func (l *lowerer) intDiv(x, y Expr) Expr {
+	out := Int
+	if x.Type.Kind == UInt || y.Type.Kind == UInt {
+		out = UInt
+	}
+	t := Type{Kind: out}.duckdb()
+	if x.Type.Kind == Double || y.Type.Kind == Double {
+		q := l.tight(l.doubles("/", l.toDouble(x), l.toDouble(y)))
+		return maybe(out, "TRY_CAST(trunc("+q.SQL+") AS "+t+")")
+	}
+	_, s1 := precision(x)
+	_, s2 := precision(y)
+	s := max(s1, s2)
+	up, fits1 := l.unscaled(x, s)
+	down, fits2 := l.unscaled(y, s)
+	if fits1 && fits2 {
+		return maybe(out, "TRY_CAST(("+up+" // "+down+") AS "+t+")")
+	}
+	q := l.tight(l.doubles("/", l.toDouble(x), l.toDouble(y)))
+	return maybe(out, "TRY_CAST(trunc("+q.SQL+") AS "+t+")")
+}
+
+// negate translates the unary minus.
+func (l *lowerer) negate(child sql.Expression) (Expr, error) {
+	x, err := l.scalar(child, "Arithmetic")
+	if err != nil {
+		return x, err
+	}
+	if x.Type.Kind == Null {
+		return x, nil
+	}
+	x = l.toNumber(x)
+	switch x.Type.Kind {
+	case Double:
+		y := of(Double, "(- "+x.SQL+")", x)
+		y.loose = x.loose
+		return y, nil
+	case Decimal:
+		return decimal("(- "+x.SQL+")", x.Type.Precision, x.Type.Scale, x.Nullable), nil
+	}
+	if x.number != nil && *x.number != math.MinInt64 {
+		return integer(-*x.number), nil
+	}
+	y := maybe(Int, "TRY_CAST((- CAST("+x.SQL+" AS HUGEINT)) AS BIGINT)")
+	return y, nil
+}

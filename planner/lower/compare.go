@@ -1,0 +1,251 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+
+	"scrim/internal/refuse"
+)
+
+// scalar lowers an operand that must be a single value of an ordinary kind.
+func (l *lowerer) scalar(e sql.Expression, what string) (Expr, error) {
+	x, err := l.expr(e)
+	if err == nil && !scalar(x.Type.Kind) {
+		return Expr{}, refuse.New(refuse.Expression, "%s of a JSON, TIME or vector value is not allowed on protected rows.", what)
+	}
+	return x, err
+}
+
+func operator(e expression.Comparer) string {
+	switch e.(type) {
+	case *expression.NullSafeEquals:
+		return "IS NOT DISTINCT FROM"
+	case *expression.GreaterThan:
+		return ">"
+	case *expression.GreaterThanOrEqual:
+		return ">="
+	case *expression.LessThan:
+		return "<"
+	case *expression.LessThanOrEqual:
+		return "<="
+	}
+	return "="
+}
+
+// comparison translates a comparison of two values, or of two rows of values by = and <=>.
+func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
+	op := operator(e)
+	a, okA := e.Left().(expression.Tuple)
+	b, okB := e.Right().(expression.Tuple)
+	if okA || okB {
+		if !okA || !okB || len(a) != len(b) || !strings.HasSuffix("IS NOT DISTINCT FROM", op) && op != "=" {
+			return Expr{}, refuse.New(refuse.Expression, "A comparison of rows of values with %s is not allowed on protected rows.", op)
+		}
+		return l.rowsEqual(a, b, op)
+	}
+	x, err := l.operand(e.Left())
+	if err != nil {
+		return x, err
+	}
+	y, err := l.operand(e.Right())
+	if err != nil {
+		return y, err
+	}
+	return l.compare(op, x, y), nil
+}
+
+// operand lowers a side of a comparison: any kind but JSON and vectors.
+func (l *lowerer) operand(e sql.Expression) (Expr, error) {
+	x, err := l.expr(e)
+	if err == nil && (x.Type.Kind == JSON || x.Type.Kind == Array) {
+		err = refuse.New(refuse.Expression, "A comparison of a JSON or vector value is not allowed on protected rows.")
+	}
+	return x, err
+}
+
+func (l *lowerer) rowsEqual(a, b expression.Tuple, op string) (Expr, error) {
+	parts := make([]string, len(a))
+	for i := range a {
+		x, err := l.operand(a[i])
+		if err != nil {
+			return x, err
+		}
+		y, err := l.operand(b[i])
+		if err != nil {
+			return y, err
+		}
+		parts[i] = l.compare(op, x, y).SQL
+	}
+	return maybe(Bool, "("+strings.Join(parts, " AND ")+")"), nil
+}
+
+// compare compares two values after MySQL's conversions.
+func (l *lowerer) compare(op string, x, y Expr) Expr {
+	x, y = l.comparable(x, y)
+	if x.Type.Kind == Null || y.Type.Kind == Null {
+		if op != "IS NOT DISTINCT FROM" {
+			return maybe(Bool, "CAST(NULL AS BOOLEAN)")
+		}
+		if x.Type.Kind == Null {
+			x, y = y, x
+		}
+		return Expr{SQL: "(" + x.SQL + " IS NULL)", Type: Type{Kind: Bool}}
+	}
+	z := boolean("("+x.SQL+" "+op+" "+y.SQL+")", x, y)
+	if op == "IS NOT DISTINCT FROM" {
+		z.Nullable = false
+	}
+	return z
+}
+
+// comparable brings two values to one kind in which the store compares them without a conversion
+// of its own. Either of them Null stays Null.
+func (l *lowerer) comparable(x, y Expr) (Expr, Expr) {
+	x, y = l.tight(x), l.tight(y)
+	a, b := x.Type.Kind, y.Type.Kind
+	switch {
+	case a == Null || b == Null:
+		return x, y
+	case a == b && a != Decimal:
+		return x, y
+	case a == Time || b == Time: // a time and another kind have no common form
+		return null(), null()
+	case temporal(a) && temporal(b):
+		return l.toDatetime(x), l.toDatetime(y)
+	case temporal(a) && (b == String || b == Int || b == UInt):
+		return l.alike(x, l.toDatetime(y))
+	case temporal(b) && (a == String || a == Int || a == UInt):
+		y, x = l.alike(y, l.toDatetime(x))
+		return x, y
+	}
+	return l.sameNumbers(x, y)
+}
+
+// alike compares a date with a moment at midnight as dates, so that the store can prune by it.
+func (l *lowerer) alike(x, y Expr) (Expr, Expr) {
+	if x.Type.Kind == Date && strings.HasPrefix(y.SQL, "TIMESTAMP '") && strings.HasSuffix(y.SQL, " 00:00:00'") {
+		return x, of(Date, "DATE"+strings.TrimSuffix(strings.TrimPrefix(y.SQL, "TIMESTAMP"), " 00:00:00'")+"'")
+	}
+	return l.toDatetime(x), y
+}
+
+// sameNumbers brings two values to one numeric type: exact where 38 digits suffice, else Double.
+func (l *lowerer) sameNumbers(x, y Expr) (Expr, Expr) {
+	x, y = l.toNumber(x), l.toNumber(y)
+	a, b := x.Type.Kind, y.Type.Kind
+	switch {
+	case a == Double || b == Double:
+		return l.tight(l.toDouble(x)), l.tight(l.toDouble(y))
+	case a == b && a != Decimal:
+		return x, y
+	case a != Decimal && b != Decimal:
+		return of(Int, "CAST("+x.SQL+" AS HUGEINT)", x), of(Int, "CAST("+y.SQL+" AS HUGEINT)", y)
+	}
+	p1, s1 := precision(x)
+	p2, s2 := precision(y)
+	s := max(s1, s2)
+	p := max(p1-s1, p2-s2) + s
+	if p > maxPrecision {
+		return l.toDouble(x), l.toDouble(y)
+	}
+	return l.toDecimal(x, p, s), l.toDecimal(y, p, s)
+}
+
+// precision gives the digits and the scale of an exact number.
+func precision(x Expr) (p, s int) {
+	if x.Type.Kind == Decimal {
+		return x.Type.Precision, x.Type.Scale
+	}
+	return width(x), 0
+}
+
+// between translates val BETWEEN lo AND hi as two comparisons.
+func (l *lowerer) between(e *expression.Between) (Expr, error) {
+	v, err := l.operand(e.Val)
+	if err != nil {
+		return v, err
+	}
+	lo, err := l.operand(e.Lower)
+	if err != nil {
+		return lo, err
+	}
+	hi, err := l.operand(e.Upper)
+	if err != nil {
+		return hi, err
+	}
+	v = l.tight(v)
+	s := l.let(v.SQL, func(r string) string {
+		w := v
+		w.SQL = r
+		return "(" + l.compare(">=", w, lo).SQL + " AND " + l.compare("<=", w, hi).SQL + ")"
+	})
+	return boolean(s, v, lo, hi, maybe(Bool, "")), nil
+}
+
+// in translates left IN (list).
+func (l *lowerer) in(left, right sql.Expression) (Expr, error) {
+	list, ok := right.(expression.Tuple)
+	if !ok {
+		return Expr{}, refuse.New(refuse.Expression, "IN with a subquery is not allowed on protected rows.").
+			With("List the values, or join with the table.")
+	}
+	if row, ok := left.(expression.Tuple); ok {
+		return l.rowIn(row, list)
+	}
+	x, err := l.operand(left)
+	if err != nil {
+		return x, err
+	}
+	x = l.tight(x)
+	ys := make([]Expr, len(list))
+	for i, e := range list {
+		if ys[i], err = l.operand(e); err != nil {
+			return ys[i], err
+		}
+	}
+	s := l.let(x.SQL, func(r string) string {
+		w := x
+		w.SQL = r
+		return l.inList(w, ys)
+	})
+	return maybe(Bool, s), nil
+}
+
+// inList writes one IN where all members compare with x in one form, else a chain of comparisons.
+func (l *lowerer) inList(x Expr, ys []Expr) string {
+	var first Expr
+	members := make([]string, len(ys))
+	chain := make([]string, len(ys))
+	same := true
+	for i, y := range ys {
+		a, b := l.comparable(x, y)
+		if i == 0 {
+			first = a
+		}
+		same = same && a.SQL == first.SQL && a.Type.Kind != Null && b.Type.Kind != Null
+		members[i] = b.SQL
+		chain[i] = l.compare("=", x, y).SQL
+	}
+	if same {
+		return "(" + first.SQL + " IN (" + strings.Join(members, ", ") + "))"
+	}
+	return "(" + strings.Join(chain, " OR ") + ")"
+}
+
+func (l *lowerer) rowIn(row, list expression.Tuple) (Expr, error) {
+	parts := make([]string, len(list))
+	for i, e := range list {
+		other, ok := e.(expression.Tuple)
+		if !ok || len(other) != len(row) {
+			return Expr{}, refuse.New(refuse.Expression, "IN compares rows of different lengths.")
+		}
+		x, err := l.rowsEqual(row, other, "=")
+		if err != nil {
+			return x, err
+		}
+		parts[i] = x.SQL
+	}
+	return maybe(Bool, "("+strings.Join(parts, " OR ")+")"), nil
+}

@@ -1,0 +1,330 @@
+package lower
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/refuse"
+)
+
+// The start of a string that MySQL reads as a number, and as an integer.
+const (
+	numberPrefix  = `'^[ \t\n\r\v\f]*([-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?)'`
+	integerPrefix = `'^[ \t\n\r\v\f]*([-+]?[0-9]+)'`
+)
+
+// Strings that are read as a date, and as a date with a time. Fractions beyond microseconds are cut.
+const (
+	dashedMoment  = `'^[ ]*[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}([ T]+[0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]*)?)?)?[ ]*$'`
+	compactDate   = `'^[0-9]{8}$'`
+	compactMoment = `'^[0-9]{14}$'`
+)
+
+// convert returns x in another kind; false when there is no conversion.
+func (l *lowerer) convert(x Expr, t Type) (Expr, bool) {
+	if x.Type.Kind == Null {
+		return Expr{SQL: "CAST(NULL AS " + t.duckdb() + ")", Type: t, Nullable: true}, true
+	}
+	if x.Type.Kind == t.Kind && t.Kind != Decimal {
+		return x, true
+	}
+	if !scalar(x.Type.Kind) {
+		return Expr{}, false
+	}
+	switch t.Kind {
+	case Bool:
+		return l.isTruth(x), true
+	case Int:
+		return l.toInt(x), true
+	case UInt:
+		return l.toUInt(x), true
+	case Decimal:
+		return l.toDecimal(x, t.Precision, t.Scale), true
+	case Double:
+		return l.toDouble(x), true
+	case String:
+		return l.toString(x), true
+	case Date:
+		return l.toDate(x), true
+	case Datetime:
+		return l.toDatetime(x), true
+	}
+	return Expr{}, false
+}
+
+// scalar tells whether a kind takes part in arithmetic, comparison and string functions.
+func scalar(k Kind) bool { return k != JSON && k != Array && k != Time }
+
+func numeric(k Kind) bool {
+	return k == Bool || k == Int || k == UInt || k == Decimal || k == Double
+}
+
+func temporal(k Kind) bool { return k == Date || k == Datetime }
+
+// toNumber returns x as a number of its natural kind: a Bool as Int, a string as Double, a date as
+// the integer YYYYMMDD and a date with time as YYYYMMDDhhmmss.
+func (l *lowerer) toNumber(x Expr) Expr {
+	switch x.Type.Kind {
+	case Bool:
+		y := of(Int, "CAST("+x.SQL+" AS BIGINT)", x)
+		y.digits = 1
+		return y
+	case String:
+		return l.toDouble(x)
+	case Date:
+		return of(Int, l.let(x.SQL, func(r string) string {
+			return fmt.Sprintf("(year(%[1]s)*10000+month(%[1]s)*100+day(%[1]s))", r)
+		}), x)
+	case Datetime:
+		return of(Int, l.let(x.SQL, func(r string) string {
+			return fmt.Sprintf("(((year(%[1]s)*10000+month(%[1]s)*100+day(%[1]s))*100+hour(%[1]s))*10000+minute(%[1]s)*100+second(%[1]s))", r)
+		}), x)
+	}
+	return x
+}
+
+func (l *lowerer) toDouble(x Expr) Expr {
+	switch x.Type.Kind {
+	case Double:
+		return x
+	case Null:
+		return maybe(Double, "CAST(NULL AS DOUBLE)")
+	case String:
+		// Text that is no number counts as 0; 1e999 is infinite, hence NULL.
+		return loose(l.numberText(x, numberPrefix, "DOUBLE"))
+	case Date, Datetime:
+		x = l.toNumber(x)
+	}
+	return of(Double, "CAST("+x.SQL+" AS DOUBLE)", x)
+}
+
+// numberText reads the number at the start of a string; 0 when there is none, NULL beyond the type.
+func (l *lowerer) numberText(x Expr, pattern, t string) string {
+	return l.let("regexp_extract("+x.SQL+", "+pattern+", 1)", func(r string) string {
+		return "(CASE WHEN " + r + " = '' THEN CAST(0 AS " + t + ") ELSE TRY_CAST(" + r + " AS " + t + ") END)"
+	})
+}
+
+// toInt rounds half away from zero, doubles half to even, as MySQL does.
+func (l *lowerer) toInt(x Expr) Expr {
+	switch x.Type.Kind {
+	case Int:
+		return x
+	case Bool, Date, Datetime:
+		return l.toNumber(x)
+	case String:
+		return maybe(Int, l.numberText(x, integerPrefix, "BIGINT"))
+	case Null:
+		return maybe(Int, "CAST(NULL AS BIGINT)")
+	}
+	x = l.tight(x)
+	return maybe(Int, "TRY_CAST("+x.SQL+" AS BIGINT)")
+}
+
+// toUInt takes a negative integer modulo 2^64, as CAST(x AS UNSIGNED) does.
+func (l *lowerer) toUInt(x Expr) Expr {
+	if x.Type.Kind == UInt {
+		return x
+	}
+	if x.Type.Kind == String {
+		x = decimal(l.numberText(x, integerPrefix, "DECIMAL(38,0)"), maxPrecision, 0, true)
+	}
+	if x.Type.Kind == Double {
+		x = decimal("TRY_CAST("+l.tight(x).SQL+" AS DECIMAL(38,0))", maxPrecision, 0, true)
+	}
+	if temporal(x.Type.Kind) || x.Type.Kind == Bool {
+		x = l.toNumber(x)
+	}
+	return maybe(UInt, l.let("TRY_CAST("+x.SQL+" AS HUGEINT)", func(r string) string {
+		return "(CASE WHEN " + r + " BETWEEN (-9223372036854775807) AND (-1) THEN TRY_CAST(" + r + " + 18446744073709551616 AS UBIGINT) ELSE TRY_CAST(" + r + " AS UBIGINT) END)"
+	}))
+}
+
+// toDecimal is NULL where MySQL would clamp to the largest value with a warning.
+func (l *lowerer) toDecimal(x Expr, p, s int) Expr {
+	t := Type{Kind: Decimal, Precision: p, Scale: s}
+	switch x.Type.Kind {
+	case Decimal:
+		if x.Type == t {
+			return x
+		}
+		if x.Type.Scale <= s && x.Type.Precision-x.Type.Scale <= p-s {
+			return decimal("CAST("+x.SQL+" AS "+t.duckdb()+")", p, s, x.Nullable)
+		}
+	case String:
+		return decimal(l.numberText(x, numberPrefix, t.duckdb()), p, s, true)
+	case Double:
+		x = l.tight(x)
+	case Bool, Date, Datetime:
+		x = l.toNumber(x)
+	}
+	if w := width(x); w > 0 && w <= p-s {
+		return decimal("CAST("+x.SQL+" AS "+t.duckdb()+")", p, s, x.Nullable)
+	}
+	return decimal("TRY_CAST("+x.SQL+" AS "+t.duckdb()+")", p, s, true)
+}
+
+// width is the number of decimal digits of an integer; 0 for other kinds.
+func width(x Expr) int {
+	switch {
+	case x.Type.Kind != Int && x.Type.Kind != UInt:
+		return 0
+	case x.digits > 0:
+		return x.digits
+	case x.Type.Kind == UInt:
+		return 20
+	}
+	return 19
+}
+
+// toString writes a Double in the store's shortest form with MySQL's exponent, and a date with time
+// with six digits of fraction where there is a fraction.
+func (l *lowerer) toString(x Expr) Expr {
+	switch x.Type.Kind {
+	case String:
+		return x
+	case Null:
+		return maybe(String, "CAST(NULL AS VARCHAR)")
+	case Bool:
+		x = l.toNumber(x)
+	case Double:
+		x = l.tight(x)
+		s := "CAST(" + x.SQL + " AS VARCHAR)"
+		s = "regexp_replace(regexp_replace(" + s + ", '[.]0$|[+]', ''), 'e(-?)0', 'e\\1')"
+		return of(String, s, x)
+	case Date:
+		return of(String, "strftime("+x.SQL+", '%Y-%m-%d')", x)
+	case Datetime:
+		return of(String, l.let(x.SQL, func(r string) string {
+			return "(CASE WHEN epoch_us(" + r + ") % 1000000 = 0 THEN strftime(" + r + ", '%Y-%m-%d %H:%M:%S') ELSE strftime(" + r + ", '%Y-%m-%d %H:%M:%S.%f') END)"
+		}), x)
+	}
+	return of(String, "CAST("+x.SQL+" AS VARCHAR)", x)
+}
+
+// toDatetime reads strings of the forms YYYY-MM-DD[ hh:mm[:ss[.ffffff]]] with - / or . between the
+// parts, and strings and integers YYYYMMDD and YYYYMMDDhhmmss. Everything else is NULL.
+func (l *lowerer) toDatetime(x Expr) Expr {
+	switch x.Type.Kind {
+	case Datetime:
+		return x
+	case Date:
+		return of(Datetime, "CAST("+x.SQL+" AS TIMESTAMP)", x)
+	case Null:
+		return maybe(Datetime, "CAST(NULL AS TIMESTAMP)")
+	case String:
+		if x.text != nil && l.ctx != nil {
+			return l.constantMoment(*x.text)
+		}
+	case Int, UInt, Bool:
+		x = of(String, "CAST("+x.SQL+" AS VARCHAR)", x)
+	default: // Decimal, Double: their integral part
+		x = of(String, "CAST("+l.toInt(x).SQL+" AS VARCHAR)", x)
+	}
+	parsed := l.let(x.SQL, func(r string) string {
+		return "(CASE WHEN regexp_matches(" + r + ", " + dashedMoment + ") THEN TRY_CAST(regexp_replace(regexp_replace(regexp_replace(" + r +
+			", '[/.]([0-9]{1,2})[/.]', '-\\1-'), '([.][0-9]{6})[0-9]*', '\\1'), '[T ]+', ' ') AS TIMESTAMP)" +
+			" WHEN regexp_matches(" + r + ", " + compactDate + ") THEN try_strptime(" + r + ", '%Y%m%d')" +
+			" WHEN regexp_matches(" + r + ", " + compactMoment + ") THEN try_strptime(" + r + ", '%Y%m%d%H%M%S') END)"
+	})
+	return maybe(Datetime, l.let(parsed, func(r string) string {
+		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
+	}))
+}
+
+// constantMoment reads a string constant as MySQL does; NULL when it is no date.
+func (l *lowerer) constantMoment(s string) Expr {
+	v, _, err := types.DatetimeMaxPrecision.Convert(l.ctx, s)
+	if err == nil && v != nil {
+		if x, err := Literal(l.ctx, v, types.DatetimeMaxPrecision, l.b); err == nil && x.Type.Kind == Datetime {
+			return x
+		}
+	}
+	return maybe(Datetime, "CAST(NULL AS TIMESTAMP)")
+}
+
+func (l *lowerer) toDate(x Expr) Expr {
+	if x.Type.Kind == Date {
+		return x
+	}
+	x = l.toDatetime(x)
+	return of(Date, "CAST("+x.SQL+" AS DATE)", x)
+}
+
+// cast translates CAST and CONVERT.
+func (l *lowerer) cast(e *expression.Convert) (Expr, error) {
+	name, length, scale := castTarget(l.ctx, e)
+	x, err := l.scalar(e.Child, "CAST")
+	if err != nil {
+		return x, err
+	}
+	var t Type
+	switch name {
+	case expression.ConvertToSigned:
+		t.Kind = Int
+	case expression.ConvertToUnsigned:
+		t.Kind = UInt
+	case expression.ConvertToDecimal:
+		if length == 0 {
+			length = 10
+		}
+		t = Type{Kind: Decimal, Precision: min(length, maxPrecision), Scale: min(scale, maxPrecision)}
+	case expression.ConvertToDouble, expression.ConvertToReal, expression.ConvertToFloat:
+		t.Kind = Double
+	case expression.ConvertToDate:
+		t.Kind = Date
+	case expression.ConvertToDatetime:
+		t.Kind = Datetime
+	case expression.ConvertToChar, expression.ConvertToNChar:
+		t.Kind = String
+	default:
+		return Expr{}, refuse.New(refuse.Expression, "CAST AS %s is not allowed on protected rows.", strings.ToUpper(name))
+	}
+	if t.Kind == Int && x.Type.Kind == UInt { // two's complement, as MySQL
+		return maybe(Int, l.let("CAST("+x.SQL+" AS HUGEINT)", func(r string) string {
+			return "CAST(CASE WHEN " + r + " > 9223372036854775807 THEN " + r + " - 18446744073709551616 ELSE " + r + " END AS BIGINT)"
+		})), nil
+	}
+	x, _ = l.convert(x, t)
+	if t.Kind == Double && name == expression.ConvertToFloat {
+		x = l.tight(x)
+		x = loose("CAST(TRY_CAST(" + x.SQL + " AS FLOAT) AS DOUBLE)")
+	}
+	if t.Kind == Datetime && length < 6 {
+		x = l.roundMoment(x, length)
+	}
+	if t.Kind == String && length > 0 {
+		x = of(String, fmt.Sprintf("substring(%s, 1, %d)", x.SQL, length), x)
+	}
+	return x, nil
+}
+
+// roundMoment rounds to n digits of a second.
+func (l *lowerer) roundMoment(x Expr, n int) Expr {
+	unit := pow10(6 - n)
+	return maybe(Datetime, l.let(x.SQL, func(r string) string {
+		return "make_timestamp((epoch_us(" + r + ") + 62135596800000000 + " + unit + "//2) // " + unit + " * " + unit + " - 62135596800000000)"
+	}))
+}
+
+func pow10(n int) string { return "1" + strings.Repeat("0", n) }
+
+// castTarget reads the target of a CAST, which the node keeps to itself except in its text and type.
+func castTarget(ctx *sql.Context, e *expression.Convert) (name string, length, scale int) {
+	s := strings.TrimSuffix(e.String(), ")")
+	s = s[len("convert("+e.Child.String()+", "):]
+	name, rest, found := strings.Cut(s, "(")
+	if found {
+		if n, _ := fmt.Sscanf(strings.TrimSuffix(rest, ")"), "%d,%d", &length, &scale); n == 0 {
+			length = 0
+		}
+	}
+	if d, ok := e.Type(ctx).(sql.DecimalType); ok {
+		length, scale = int(d.Precision()), int(d.Scale())
+	}
+	return name, length, scale
+}

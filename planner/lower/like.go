@@ -1,0 +1,138 @@
+package lower
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dolthub/go-mysql-server/sql/expression"
+
+	"scrim/internal/refuse"
+)
+
+const (
+	maxPattern = 512  // bytes of a regular expression
+	maxProgram = 5000 // instructions of its program: far below the store's limit of memory
+)
+
+// checkPattern accepts what the store's matcher accepts within its limits.
+func checkPattern(p string) error {
+	if p == "" || len(p) > maxPattern || !utf8.ValidString(p) || strings.Contains(p, `\p`) || strings.Contains(p, `\P`) ||
+		strings.Contains(p, `\Q`) || strings.Contains(p, `\C`) || strings.Contains(p, "(?<") {
+		return badPattern()
+	}
+	re, err := syntax.Parse(p, syntax.Perl)
+	if err != nil {
+		return badPattern()
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil || len(prog.Inst) > maxProgram {
+		return badPattern()
+	}
+	return nil
+}
+
+// like translates LIKE with a constant pattern. A plain text, a prefix, a suffix or a part becomes
+// the store's function for it; anything else a regular expression, so that the time stays linear.
+func (l *lowerer) like(e *expression.Like) (Expr, error) {
+	x, err := l.scalar(e.LeftChild, "LIKE")
+	if err != nil {
+		return x, err
+	}
+	p, err := l.expr(e.RightChild)
+	if err != nil {
+		return p, err
+	}
+	if x.Type.Kind == Null || p.Type.Kind == Null {
+		return maybe(Bool, "CAST(NULL AS BOOLEAN)"), nil
+	}
+	escape := `\`
+	if e.Escape != nil {
+		esc, err := l.expr(e.Escape)
+		if err != nil {
+			return esc, err
+		}
+		if esc.text == nil || utf8.RuneCountInString(*esc.text) > 1 {
+			return Expr{}, refuse.New(refuse.Expression, "ESCAPE of LIKE needs a constant character on protected rows.")
+		}
+		escape = *esc.text
+	}
+	if p.number != nil || p.Type.Kind != String {
+		p = l.toString(p)
+	}
+	if p.text == nil {
+		return Expr{}, refuse.New(refuse.Expression, "LIKE needs a constant pattern on protected rows.")
+	}
+	s := l.toString(x)
+	return boolean(l.matchLike(s.SQL, *p.text, escape), s), nil
+}
+
+// likeToken is a literal text, or one of the wildcards '%' and '_'.
+type likeToken struct {
+	wild byte
+	text string
+}
+
+func likeTokens(pattern, escape string) []likeToken {
+	var out []likeToken
+	literal := func(r string) {
+		if n := len(out); n > 0 && out[n-1].wild == 0 {
+			out[n-1].text += r
+			return
+		}
+		out = append(out, likeToken{text: r})
+	}
+	runes := []rune(pattern)
+	for i := 0; i < len(runes); i++ {
+		r := string(runes[i])
+		switch {
+		case escape != "" && r == escape && i+1 < len(runes):
+			i++
+			literal(string(runes[i]))
+		case r == "%":
+			if n := len(out); n == 0 || out[n-1].wild != '%' {
+				out = append(out, likeToken{wild: '%'})
+			}
+		case r == "_":
+			out = append(out, likeToken{wild: '_'})
+		default:
+			literal(r)
+		}
+	}
+	return out
+}
+
+func (l *lowerer) matchLike(s, pattern, escape string) string {
+	ts := likeTokens(pattern, escape)
+	any := func(i int) bool { return ts[i].wild == '%' }
+	lit := func(i int) bool { return ts[i].wild == 0 }
+	switch {
+	case len(ts) == 0:
+		return "(" + s + " = '')"
+	case len(ts) == 1 && any(0):
+		return "(" + s + " = " + s + ")"
+	case len(ts) == 1 && lit(0):
+		return "(" + s + " = " + l.bindText(ts[0].text) + ")"
+	case len(ts) == 2 && lit(0) && any(1):
+		return "starts_with(" + s + ", " + l.bindText(ts[0].text) + ")"
+	case len(ts) == 2 && any(0) && lit(1):
+		return "suffix(" + s + ", " + l.bindText(ts[1].text) + ")"
+	case len(ts) == 3 && any(0) && lit(1) && any(2):
+		return "contains(" + s + ", " + l.bindText(ts[1].text) + ")"
+	}
+	var re strings.Builder
+	re.WriteString("^")
+	for _, t := range ts {
+		switch t.wild {
+		case '%':
+			re.WriteString(".*")
+		case '_':
+			re.WriteString(".")
+		default:
+			re.WriteString(regexp.QuoteMeta(t.text))
+		}
+	}
+	re.WriteString("$")
+	return "regexp_matches(" + s + ", " + l.bindText(re.String()) + ", 's')"
+}

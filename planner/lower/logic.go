@@ -1,0 +1,235 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+
+	"scrim/internal/refuse"
+)
+
+// truth lowers an expression to a BOOLEAN: a number is true when it is not zero, a string by the
+// number that it starts with, a date when it is not NULL.
+func (l *lowerer) truth(e sql.Expression) (Expr, error) {
+	x, err := l.scalar(e, "The truth")
+	if err != nil {
+		return x, err
+	}
+	return l.isTruth(x), nil
+}
+
+func (l *lowerer) isTruth(x Expr) Expr {
+	switch x.Type.Kind {
+	case Bool:
+		return x
+	case Null:
+		return maybe(Bool, "CAST(NULL AS BOOLEAN)")
+	case Date, Datetime:
+		return boolean("("+x.SQL+" = "+x.SQL+")", x)
+	case String:
+		x = l.toDouble(x)
+	}
+	x = l.tight(x)
+	return boolean("("+x.SQL+" <> 0)", x)
+}
+
+// junction translates a chain of AND or of OR as one list, however deep the tree is.
+func (l *lowerer) junction(e sql.Expression, word string) (Expr, error) {
+	var operands []sql.Expression
+	var collect func(sql.Expression)
+	collect = func(e sql.Expression) {
+		switch j := e.(type) {
+		case *expression.And:
+			if word == " AND " {
+				collect(j.LeftChild)
+				collect(j.RightChild)
+				return
+			}
+		case *expression.Or:
+			if word == " OR " {
+				collect(j.LeftChild)
+				collect(j.RightChild)
+				return
+			}
+		}
+		operands = append(operands, e)
+	}
+	collect(e)
+	parts := make([]string, len(operands))
+	xs := make([]Expr, len(operands))
+	for i, o := range operands {
+		x, err := l.truth(o)
+		if err != nil {
+			return x, err
+		}
+		parts[i], xs[i] = x.SQL, x
+	}
+	return boolean("("+strings.Join(parts, word)+")", xs...), nil
+}
+
+func (l *lowerer) xor(e *expression.Xor) (Expr, error) {
+	x, err := l.truth(e.LeftChild)
+	if err != nil {
+		return x, err
+	}
+	y, err := l.truth(e.RightChild)
+	if err != nil {
+		return y, err
+	}
+	return boolean("("+x.SQL+" <> "+y.SQL+")", x, y), nil
+}
+
+func (l *lowerer) isNull(child sql.Expression) (Expr, error) {
+	x, err := l.expr(child)
+	if err != nil {
+		return x, err
+	}
+	return Expr{SQL: "(" + l.tight(x).SQL + " IS NULL)", Type: Type{Kind: Bool}}, nil
+}
+
+func (l *lowerer) isTrue(e *expression.IsTrue) (Expr, error) {
+	x, err := l.truth(e.Child)
+	if err != nil {
+		return x, err
+	}
+	word := " IS TRUE)"
+	if strings.HasSuffix(e.String(), expression.IsFalseStr) { // the node keeps its direction to itself
+		word = " IS FALSE)"
+	}
+	return Expr{SQL: "(" + x.SQL + word, Type: Type{Kind: Bool}}, nil
+}
+
+// caseOf translates both forms of CASE.
+func (l *lowerer) caseOf(e *expression.Case) (Expr, error) {
+	var values []Expr
+	var subject Expr
+	var err error
+	if e.Expr != nil {
+		if subject, err = l.operand(e.Expr); err != nil {
+			return subject, err
+		}
+		subject = l.tight(subject)
+	}
+	conds := make([]Expr, len(e.Branches))
+	for i, b := range e.Branches {
+		if e.Expr == nil {
+			conds[i], err = l.truth(b.Cond)
+		} else {
+			conds[i], err = l.operand(b.Cond)
+		}
+		if err != nil {
+			return Expr{}, err
+		}
+		v, err := l.expr(b.Value)
+		if err != nil {
+			return v, err
+		}
+		values = append(values, v)
+	}
+	other := null()
+	if e.Else != nil {
+		if other, err = l.expr(e.Else); err != nil {
+			return other, err
+		}
+	}
+	values, err = l.unify(append(values, other))
+	if err != nil {
+		return Expr{}, err
+	}
+	write := func(ref string) string {
+		var s strings.Builder
+		s.WriteString("(CASE")
+		for i, c := range conds {
+			if e.Expr != nil {
+				w := subject
+				w.SQL = ref
+				c = l.compare("=", w, c)
+			}
+			s.WriteString(" WHEN " + c.SQL + " THEN " + values[i].SQL)
+		}
+		return s.String() + " ELSE " + values[len(values)-1].SQL + " END)"
+	}
+	x := Expr{Type: values[0].Type}
+	if e.Expr == nil {
+		x.SQL = write("")
+	} else {
+		x.SQL = l.let(subject.SQL, write)
+	}
+	return l.nullable(x, values), nil
+}
+
+func (l *lowerer) nullable(x Expr, from []Expr) Expr {
+	for _, f := range from {
+		x.Nullable = x.Nullable || f.Nullable
+	}
+	return x
+}
+
+// unify brings the branches of a CASE and the like to one type, by MySQL's rules of aggregation.
+func (l *lowerer) unify(xs []Expr) ([]Expr, error) {
+	t := Type{Kind: Null}
+	for _, x := range xs {
+		var ok bool
+		if t, ok = common(t, x); !ok {
+			return nil, refuse.New(refuse.Expression, "The branches of an expression have types that do not go together on protected rows.")
+		}
+	}
+	out := make([]Expr, len(xs))
+	for i, x := range xs {
+		x = l.tight(x)
+		if x.Type != t {
+			if t.Kind == Null {
+				out[i] = x
+				continue
+			}
+			y, ok := l.convert(x, t)
+			if !ok {
+				return nil, refuse.New(refuse.Expression, "The branches of an expression have types that do not go together on protected rows.")
+			}
+			x = l.tight(y)
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// common is the type that holds values of t and x.
+func common(t Type, x Expr) (Type, bool) {
+	a, b := t.Kind, x.Type.Kind
+	if a == Null || b == Null {
+		if a == Null {
+			return x.Type, true
+		}
+		return t, true
+	}
+	if !scalar(a) || !scalar(b) {
+		return t, a == b
+	}
+	switch {
+	case a == b && a != Decimal:
+		return t, true
+	case temporal(a) && temporal(b):
+		return Type{Kind: Datetime}, true
+	case !numeric(a) || !numeric(b):
+		return Type{Kind: String}, true
+	case a == Double || b == Double:
+		return Type{Kind: Double}, true
+	case a == Bool || b == Bool:
+		if a == Bool {
+			return x.Type, true
+		}
+		return t, true
+	}
+	p1, s1 := t.Precision, t.Scale
+	if a != Decimal {
+		p1, s1 = width(Expr{Type: t}), 0
+	}
+	p2, s2 := precision(x)
+	s := max(s1, s2)
+	p := max(p1-s1, p2-s2) + s
+	if p > maxPrecision {
+		p = maxPrecision
+	}
+	return Type{Kind: Decimal, Precision: p, Scale: s}, true
+}

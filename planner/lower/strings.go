@@ -1,0 +1,298 @@
+package lower
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+
+	"scrim/internal/refuse"
+)
+
+// maxText bounds, in bytes, what a function that makes text longer may give; beyond it the result
+// is NULL. Without it a row could exhaust the store's memory.
+const maxText = 65535
+
+// stringFunctions is the functions of text. Other kinds are converted as CAST(x AS CHAR) does.
+var stringFunctions = []entry{
+	{names: "lower lcase", signature: "LOWER(s)", lower: word("lower(%s)")},
+	{names: "upper ucase", signature: "UPPER(s)", lower: word("upper(%s)")},
+	{names: "length octet_length", signature: "LENGTH(s)", lower: count("CAST(strlen(%s) AS BIGINT)")},
+	{names: "bit_length", signature: "BIT_LENGTH(s)", lower: count("CAST(strlen(%s)*8 AS BIGINT)")},
+	{names: "character_length char_length", signature: "CHAR_LENGTH(s)", lower: count("CAST(length(%s) AS BIGINT)")},
+	{names: "concat", signature: "CONCAT(s, …)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
+		parts, total := c.texts(l)
+		return l.short(strings.Join(total, " + "), "("+strings.Join(parts, " || ")+")"), nil
+	}},
+	{names: "concat_ws", signature: "CONCAT_WS(separator, s, …)", remark: "NULL beyond 65535 bytes", lax: true, lower: func(l *lowerer, c *call) (Expr, error) {
+		for i := range c.args {
+			if err := c.onlyScalar(i); err != nil {
+				return Expr{}, err
+			}
+		}
+		parts, total := c.texts(l)
+		for i := 1; i < len(total); i++ {
+			total[i] = "COALESCE(" + total[i] + " + " + total[0] + ", 0)"
+		}
+		if len(parts) == 1 {
+			return maybe(String, "substring("+parts[0]+", 1, 0)"), nil
+		}
+		return l.short(strings.Join(total, " + "), "concat_ws("+strings.Join(parts, ", ")+")"), nil
+	}},
+	{names: "substring substr mid", signature: "SUBSTRING(s, position [, length])", lower: substring},
+	{names: "left", signature: "LEFT(s, n)", lower: func(l *lowerer, c *call) (Expr, error) {
+		s, n := l.toString(c.args[0]), l.bounded(c.args[1], 0)
+		return maybe(String, "substring("+s.SQL+", 1, "+n+")"), nil
+	}},
+	{names: "right", signature: "RIGHT(s, n)", lower: func(l *lowerer, c *call) (Expr, error) {
+		s, n := l.toString(c.args[0]), l.bounded(c.args[1], 0)
+		return maybe(String, "right("+s.SQL+", "+n+")"), nil
+	}},
+	{names: "trim", signature: "TRIM([BOTH | LEADING | TRAILING] [pattern FROM] s)", remark: "a constant pattern", lower: trim},
+	{names: "ltrim", signature: "LTRIM(s)", lower: word("ltrim(%s, ' ')")},
+	{names: "rtrim", signature: "RTRIM(s)", lower: word("rtrim(%s, ' ')")},
+	{names: "replace", signature: "REPLACE(s, from, to)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
+		parts, total := c.texts(l)
+		return l.short(total[0]+" * greatest(1, "+total[2]+")", "replace("+strings.Join(parts, ", ")+")"), nil
+	}},
+	{names: "instr", signature: "INSTR(s, part)", remark: "case sensitive", lower: func(l *lowerer, c *call) (Expr, error) {
+		s, p := l.toString(c.args[0]), l.toString(c.args[1])
+		return of(Int, "CAST(instr("+s.SQL+", "+p.SQL+") AS BIGINT)", s, p), nil
+	}},
+	{names: "locate position", signature: "LOCATE(part, s [, position])", remark: "case sensitive", lower: locate},
+	{names: "lpad", signature: "LPAD(s, length, pad)", remark: "NULL beyond 65535 characters", lower: pad},
+	{names: "rpad", signature: "RPAD(s, length, pad)", remark: "NULL beyond 65535 characters", lower: pad},
+	{names: "reverse", signature: "REVERSE(s)", remark: "by grapheme", lower: word("reverse(%s)")},
+	{names: "repeat", signature: "REPEAT(s, n)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
+		s, n := l.toString(c.args[0]), l.bounded(c.args[1], 0)
+		return maybe(String, l.let(s.SQL, func(r string) string {
+			return l.let(n, func(k string) string {
+				return "(CASE WHEN strlen(" + r + ") * " + k + fmt.Sprintf(" <= %d THEN repeat(", maxText) + r + ", CASE WHEN " + r + " = '' THEN 0 ELSE " + k + " END) END)"
+			})
+		})), nil
+	}},
+	{names: "space", signature: "SPACE(n)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
+		return maybe(String, l.let(l.bounded(c.args[0], 0), func(k string) string {
+			return "(CASE WHEN " + k + fmt.Sprintf(" <= %d THEN repeat(' ', ", maxText) + k + ") END)"
+		})), nil
+	}},
+	{names: "ascii", signature: "ASCII(s)", lower: func(l *lowerer, c *call) (Expr, error) {
+		s := l.toString(c.args[0])
+		return of(Int, l.let("CAST(ascii("+s.SQL+") AS BIGINT)", func(r string) string {
+			return fmt.Sprintf("(CASE WHEN %[1]s < 128 THEN %[1]s WHEN %[1]s < 2048 THEN 192 + %[1]s // 64 WHEN %[1]s < 65536 THEN 224 + %[1]s // 4096 ELSE 240 + %[1]s // 262144 END)", r)
+		}), s), nil
+	}},
+	{names: "strcmp", signature: "STRCMP(a, b)", lower: func(l *lowerer, c *call) (Expr, error) {
+		a, b := l.toString(c.args[0]), l.toString(c.args[1])
+		return of(Int, l.let(a.SQL, func(x string) string {
+			return l.let(b.SQL, func(y string) string {
+				return fmt.Sprintf("CAST(CASE WHEN %[1]s < %[2]s THEN -1 WHEN %[1]s > %[2]s THEN 1 WHEN %[1]s = %[2]s THEN 0 END AS BIGINT)", x, y)
+			})
+		}), a, b), nil
+	}},
+	{names: "substring_index", signature: "SUBSTRING_INDEX(s, delimiter, n)", lower: func(l *lowerer, c *call) (Expr, error) {
+		s, d, n := l.toString(c.args[0]), l.toString(c.args[1]), l.bounded(c.args[2], -clampTo)
+		return maybe(String, l.let(s.SQL, func(r string) string {
+			return l.let(d.SQL, func(del string) string {
+				return l.let(n, func(k string) string {
+					split := "string_split(" + r + ", " + del + ")"
+					return "(CASE WHEN " + k + " = 0 OR " + del + " = '' THEN substring(" + r + ", 1, 0 * " + k + ") WHEN " + k + " > 0 THEN array_to_string(list_slice(" + split +
+						", 1, " + k + "), " + del + ") ELSE array_to_string(list_slice(" + split + ", " + k + ", -1), " + del + ") END)"
+				})
+			})
+		})), nil
+	}},
+	{names: "find_in_set", signature: "FIND_IN_SET(s, list)", lower: func(l *lowerer, c *call) (Expr, error) {
+		s, list := l.toString(c.args[0]), l.toString(c.args[1])
+		return maybe(Int, l.let(s.SQL, func(a string) string {
+			return l.let(list.SQL, func(b string) string {
+				return "(CASE WHEN " + b + " = '' AND " + a + " IS NOT NULL THEN 0 WHEN " + a + " IS NOT NULL AND " + b + " IS NOT NULL THEN CAST(COALESCE(list_position(string_split(" + b + ", ','), " + a + "), 0) AS BIGINT) END)"
+			})
+		})), nil
+	}},
+	{names: "hex", signature: "HEX(x)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
+		x := c.args[0]
+		if numeric(x.Type.Kind) {
+			x = l.toInt(l.toNumber(x))
+			return maybe(String, "hex("+x.SQL+")"), nil
+		}
+		x = l.toString(x)
+		return l.short("2 * strlen("+x.SQL+")", "hex("+x.SQL+")"), nil
+	}},
+	{names: "md5", signature: "MD5(s)", lower: word("md5(%s)")},
+	{names: "sha1 sha", signature: "SHA1(s)", lower: word("sha1(%s)")},
+	{names: "sha2", signature: "SHA2(s, 256)", lower: func(l *lowerer, c *call) (Expr, error) {
+		if n, ok := c.constantInt(1); !ok || n != 256 && n != 0 {
+			return Expr{}, c.needConstant("length 256")
+		}
+		return word("sha256(%s)")(l, c)
+	}},
+	{names: "regexp_like", signature: "s REGEXP 'pattern'", remark: "a constant pattern without look-around and back references; \\d, \\w and \\b know ASCII only", lower: regexpLike},
+}
+
+// word is a function from text to text that keeps its length.
+func word(format string) func(*lowerer, *call) (Expr, error) {
+	return func(l *lowerer, c *call) (Expr, error) {
+		s := l.toString(c.args[0])
+		return of(String, fmt.Sprintf(format, s.SQL), s), nil
+	}
+}
+
+// count is a function from text to an integer.
+func count(format string) func(*lowerer, *call) (Expr, error) {
+	return func(l *lowerer, c *call) (Expr, error) {
+		s := l.toString(c.args[0])
+		return of(Int, fmt.Sprintf(format, s.SQL), s), nil
+	}
+}
+
+// texts gives the arguments as text, and SQL for the length of each in bytes.
+func (c *call) texts(l *lowerer) (parts, lengths []string) {
+	for _, x := range c.args {
+		s := l.toString(x).SQL
+		parts = append(parts, s)
+		lengths = append(lengths, "strlen("+s+")")
+	}
+	return parts, lengths
+}
+
+// short is a text that is NULL where its length, or a bound of it, exceeds maxText.
+func (l *lowerer) short(length, s string) Expr {
+	return maybe(String, fmt.Sprintf("(CASE WHEN %s <= %d THEN %s END)", length, maxText, s))
+}
+
+// clampTo bounds positions and counts: more than any text has, and within what the store takes.
+const clampTo = 1000000000
+
+// bounded is an integer argument clamped to what the store's functions take.
+func (l *lowerer) bounded(x Expr, least int64) string {
+	if x.number != nil {
+		return fmt.Sprint(max(min(*x.number, clampTo), least)) + "::BIGINT"
+	}
+	n := l.toInt(x)
+	return l.let(n.SQL, func(r string) string {
+		return fmt.Sprintf("(CASE WHEN %[1]s > %[2]d THEN %[2]d WHEN %[1]s < %[3]d THEN %[3]d ELSE %[1]s END)", r, clampTo, least)
+	})
+}
+
+// substring counts from 1, or from the end by negative positions; position 0 and positions before
+// the start give an empty string.
+func substring(l *lowerer, c *call) (Expr, error) {
+	s := l.toString(c.args[0])
+	n := fmt.Sprintf("%d", clampTo)
+	if c.has(2) {
+		n = l.bounded(c.args[2], 0)
+	}
+	if v, ok := c.constantInt(1); ok && v > 0 {
+		return maybe(String, "substring("+s.SQL+", "+l.bounded(c.args[1], 1)+", "+n+")"), nil
+	}
+	p := l.bounded(c.args[1], -clampTo)
+	return maybe(String, l.let(s.SQL, func(r string) string {
+		return l.let(p, func(at string) string {
+			return "substring(" + r + ", " + at + ", CASE WHEN " + at + " = 0 OR " + at + " < -length(" + r + ") THEN 0 * " + n + " ELSE " + n + " END)"
+		})
+	})), nil
+}
+
+// locate is 0 when the part does not occur from the position on.
+func locate(l *lowerer, c *call) (Expr, error) {
+	p, s := l.toString(c.args[0]), l.toString(c.args[1])
+	if !c.has(2) {
+		return of(Int, "CAST(instr("+s.SQL+", "+p.SQL+") AS BIGINT)", s, p), nil
+	}
+	at := l.bounded(c.args[2], 0)
+	return maybe(Int, l.let(s.SQL, func(r string) string {
+		return l.let(at, func(k string) string {
+			return l.let("instr(substring("+r+", "+k+", 1000000000), "+p.SQL+")", func(i string) string {
+				return "CAST(CASE WHEN " + k + " = 0 OR " + k + " > length(" + r + ") + 1 THEN 0 * " + i + " WHEN " + i + " = 0 THEN 0 ELSE " + i + " + " + k + " - 1 END AS BIGINT)"
+			})
+		})
+	})), nil
+}
+
+// pad cuts or fills to a length in characters; an empty pad cannot fill and gives an empty string.
+func pad(l *lowerer, c *call) (Expr, error) {
+	if len(c.args) != 3 {
+		return Expr{}, c.needConstant("pad")
+	}
+	s, n, p := l.toString(c.args[0]), l.toInt(c.args[1]), l.toString(c.args[2])
+	return maybe(String, l.let(s.SQL, func(r string) string {
+		return l.let(n.SQL, func(k string) string {
+			return l.let(p.SQL, func(with string) string {
+				return fmt.Sprintf("(CASE WHEN %[2]s BETWEEN 0 AND %[4]d AND %[3]s IS NOT NULL THEN CASE WHEN %[2]s <= length(%[1]s) THEN substring(%[1]s, 1, %[2]s) WHEN %[3]s = '' THEN substring(%[1]s, 1, 0) ELSE %[5]s(%[1]s, CAST(%[2]s AS INTEGER), %[3]s) END END)",
+					r, k, with, maxText, c.name)
+			})
+		})
+	})), nil
+}
+
+// trim removes repetitions of a constant pattern, not of its characters.
+func trim(l *lowerer, c *call) (Expr, error) {
+	s := l.toString(c.args[0])
+	pattern := " "
+	if c.has(1) {
+		var ok bool
+		if pattern, ok = c.constantText(1); !ok {
+			return Expr{}, c.needConstant("pattern")
+		}
+	}
+	if pattern == "" {
+		return s, nil
+	}
+	head, tail := true, true
+	text := c.node.(*function.Trim).String() // the node keeps its direction to itself
+	if strings.HasPrefix(text, "trim(leading ") {
+		tail = false
+	}
+	if strings.HasPrefix(text, "trim(trailing ") {
+		head = false
+	}
+	if len(pattern) == 1 {
+		fn := map[[2]bool]string{{true, true}: "trim", {true, false}: "ltrim", {false, true}: "rtrim"}[[2]bool{head, tail}]
+		return of(String, fn+"("+s.SQL+", "+l.bindText(pattern)+")", s), nil
+	}
+	group := "(?:" + regexp.QuoteMeta(pattern) + ")+"
+	out := s.SQL
+	if head {
+		out = "regexp_replace(" + out + ", " + l.bindText("^"+group) + ", '')"
+	}
+	if tail {
+		out = "regexp_replace(" + out + ", " + l.bindText(group+"$") + ", '')"
+	}
+	return of(String, out, s), nil
+}
+
+func (l *lowerer) bindText(s string) string { return "CAST(" + l.b.Bind(s) + " AS VARCHAR)" }
+
+// regexpLike translates REGEXP and REGEXP_LIKE, which the store evaluates in time linear in the text.
+func regexpLike(l *lowerer, c *call) (Expr, error) {
+	pattern, ok := c.constantText(1)
+	if !ok {
+		return Expr{}, c.needConstant("pattern")
+	}
+	flags := ""
+	if c.has(2) {
+		f, ok := c.constantText(2)
+		if !ok || strings.Trim(f, "cimn") != "" {
+			return Expr{}, c.needConstant("match type of the letters c, i, m and n")
+		}
+		flags = strings.NewReplacer("c", "", "n", "s").Replace(f)
+		if strings.LastIndexByte(f, 'c') > strings.LastIndexByte(f, 'i') {
+			flags = strings.ReplaceAll(flags, "i", "")
+		}
+	}
+	if flags != "" {
+		flags = "(?" + flags + ")"
+	}
+	if err := checkPattern(pattern); err != nil {
+		return Expr{}, err
+	}
+	s := l.toString(c.args[0])
+	return boolean("regexp_matches("+s.SQL+", "+l.bindText(flags+pattern)+")", s), nil
+}
+
+func badPattern() error {
+	return refuse.New(refuse.Expression, "The regular expression is not valid here, or too large.").
+		With("Use a pattern without look-around and back references, or LIKE.")
+}
