@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"scrim/engine/store"
+	"scrim/engine/store/duckdb"
+)
+
+// ImportMode says what an import does with a table that is there already.
+type ImportMode = duckdb.ImportMode
+
+// Import modes; duckdb documents them.
+const (
+	ImportCreate  = duckdb.ImportCreate
+	ImportAppend  = duckdb.ImportAppend
+	ImportReplace = duckdb.ImportReplace
+)
+
+// ImportResult describes a finished import.
+type ImportResult = duckdb.Import
+
+// Import reads a .csv, .csv.gz or .parquet file into a table of a data directory that nobody serves,
+// all of it or nothing. table is schema.table; progress gets the bytes that are done and all of
+// them. The table's policy does not change: a new table is refused to analysts until a DBA declares
+// it. A directory that is being served is refused with ErrDirectoryInUse.
+func Import(ctx context.Context, c Config, file, table string, mode ImportMode, nulls []string, progress func(done, total int64)) (ImportResult, error) {
+	schema, name, ok := strings.Cut(table, ".")
+	if !ok || schema == "" || name == "" || strings.Contains(name, ".") {
+		return ImportResult{}, fmt.Errorf("engine: table %q: want schema.table", table)
+	}
+	dir, err := openDirectory(c.DataDir)
+	if err != nil {
+		return ImportResult{}, err
+	}
+	defer dir.Close()
+	r, err := duckdb.ImportFile(ctx, c.path(fileData), file, store.TableRef{Schema: schema, Name: name}, duckdb.ImportOptions{
+		Mode:        mode,
+		NullStrings: nulls,
+		Open:        duckdb.Options{Threads: c.Threads, MemoryLimit: c.MemoryLimit, DirectoryID: dir.id},
+	}, progress)
+	if errors.Is(err, store.ErrInUse) {
+		return r, ErrDirectoryInUse
+	}
+	if err != nil {
+		return r, fmt.Errorf("engine: import: %w", err)
+	}
+	return r, nil
+}
