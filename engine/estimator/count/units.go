@@ -1,13 +1,44 @@
 package count
 
 import (
-	"errors"
-
+	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
 )
+
+// units counts persons: n + N_Z(0, ⌈1/(2ρ)⌉), sensitivity 1.
+type units struct {
+	rho    float64
+	sigma2 noise.Variance
+	clamp  bool
+}
 
 // NewUnits returns the private number of persons with at least one row. Columns: Rows. clamp shows
 // a negative answer as 0.
+//
+// The answer is n + N_Z(0,σ²), σ² = ⌈1/(2ρ)⌉: adding or removing one person changes n by one, so the loss is ρ
+// [CKS20, Theorem 14]. It always answers. p.Grid, the bounds and p.MaxRows are not used.
 func NewUnits(p estimator.Params, clamp bool) (estimator.Estimator, error) {
-	return nil, errors.New("count: units are not available yet")
+	if err := scalar.Check(p, false); err != nil {
+		return nil, err
+	}
+	return units{p.Rho, scalar.SmallSigma2(1, 1, p.Rho), clamp}, nil
+}
+
+func (units) Columns() []estimator.Kind        { return []estimator.Kind{estimator.Rows} }
+func (u units) Loss() accounting.Loss          { return scalar.Loss(u.rho) }
+func (units) MinPersons() int64                { return 0 }
+func (u units) ExpectedError() (float64, bool) { return scalar.Root(u.sigma2.Big()), true }
+func (u units) Steps() []estimator.Step {
+	return []estimator.Step{{Name: "number of persons", Mechanism: "discrete-gaussian", Sensitivity: "l2=1", Queries: 1, Rho: u.rho}}
+}
+
+// Release implements estimator.Estimator.
+func (u units) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	v := n.GaussianInt(scalar.Present(in.Columns[0]), u.sigma2)
+	if u.clamp {
+		v = max(v, 0)
+	}
+	return scalar.One(float64(v), scalar.Root(u.sigma2.Big()))
 }

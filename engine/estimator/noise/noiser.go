@@ -11,8 +11,8 @@ import (
 type Noiser interface {
 	// Gaussian returns v + N_Z(0, sigma2) with sigma2 > 0 an integer [CKS20, Alg. 3].
 	Gaussian(v *big.Int, sigma2 *big.Int) *big.Int
-	// GaussianInt is Gaussian for values and variances that fit: |v| < 2^62, 0 < sigma2 < 2^80 given
-	// as hi*2^64+lo. The result saturates at ±2^63.
+	// GaussianInt is Gaussian for values and variances that fit: |v| < 2^62, 0 < sigma2. The
+	// result saturates at ±2^63.
 	GaussianInt(v int64, sigma2 Variance) int64
 	// Laplace returns v + Lap_Z(t), P[y] proportional to exp(-|y|/t), t = num/den [CKS20, Alg. 2].
 	Laplace(v *big.Int, num, den *big.Int) *big.Int

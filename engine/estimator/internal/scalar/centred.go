@@ -1,0 +1,65 @@
+package scalar
+
+import (
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// Centred finds a centre and a radius for one number a person, or takes them from declared bounds.
+//
+//	bounds declared   centre = (L+U)/2, radius = (U−L)/2, no loss
+//	otherwise         centre = bisection for the median (ρ_c), radius from a histogram of |x − centre| (ρ_r)
+type Centred struct {
+	Means
+	bounded bool
+	axis    Axis
+	median  Bisection
+	radius  Radius
+}
+
+// centreRounds is the number of bisection rounds for a centre: it need only be precise compared with
+// the spread, and 20 rounds find a number within ±2^50 to 1 part in 2^14.
+const centreRounds = 20
+
+// NewCentred returns the searches; the losses are not used when bounds are declared.
+func NewCentred(p estimator.Params, centreRho, radiusRho float64) Centred {
+	c := Centred{Means: NewMeans(p), bounded: p.Bounded()}
+	if !c.bounded {
+		c.axis = NewAxis(c.Lo, c.Hi, centreRounds)
+		c.median = NewBisection(c.axis, 1, 2, 1, centreRho)
+		c.radius = NewRadius(radiusRho, c.Hi-c.Lo)
+	}
+	return c
+}
+
+// Bounded reports whether the bounds are declared.
+func (c Centred) Bounded() bool { return c.bounded }
+
+// MinPersons is the number of persons that the searches need: the median must not leave the data by
+// mistake, and the radius should leave at least half of the persons whole.
+func (c Centred) MinPersons() int64 {
+	if c.bounded {
+		return 0
+	}
+	return max(c.median.Persons(), 2*c.radius.Persons())
+}
+
+// Steps describes the searches.
+func (c Centred) Steps() []estimator.Step {
+	if c.bounded {
+		return nil
+	}
+	return []estimator.Step{c.median.Step("centre"), c.radius.Step("clip")}
+}
+
+// Search returns centre and radius >= 1 in units of 2^-Shift steps.
+func (c Centred) Search(n noise.Noiser, rows, sums []int64) (centre, radius int64) {
+	if c.bounded {
+		return c.Middle()
+	}
+	centre = c.median.Search(n, c.Cells(make([]uint32, 0, len(rows)), c.axis, rows, sums))
+	var h Histogram
+	c.Distances(&h, centre, rows, sums)
+	radius, _ = c.radius.Choose(n, &h)
+	return centre, radius
+}

@@ -1,0 +1,143 @@
+package scalar
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// Axis divides a public range of integers into at most 2^rounds cells, as fine as a floating-point
+// number with a fixed number of bits: cells have width 1 near zero and relative width 2^-bits beyond, so a
+// value anywhere in ±2^50 is found with the same relative precision, and a short range exactly.
+//
+// With 24 rounds: every integer up to 2^18 by itself, and 1 part in 2^18 beyond, on ±2^50.
+type Axis struct {
+	lo, hi int64 // public range
+	bits   int
+	first  int64 // cell of lo
+	cells  int64
+	rounds int
+}
+
+// NewAxis returns the finest axis of at most 2^rounds cells on [lo, hi].
+func NewAxis(lo, hi int64, rounds int) Axis {
+	a := Axis{lo: lo, hi: hi}
+	for a.bits = 52; ; a.bits-- {
+		a.first = a.cell(lo)
+		if a.cells = a.cell(hi) - a.first + 1; a.cells <= 1<<rounds {
+			break
+		}
+	}
+	a.rounds = bits.Len64(uint64(a.cells - 1))
+	return a
+}
+
+// cell returns the number of the cell of k, counted from the cell of 0.
+func (a Axis) cell(k int64) int64 {
+	if k < 0 {
+		return -a.cell(-k)
+	}
+	e := bits.Len64(uint64(k)) - (a.bits + 1)
+	if e <= 0 {
+		return k
+	}
+	return int64(e)<<a.bits + k>>e
+}
+
+// Cell returns the number of k's cell, from 0; k outside the range counts as its nearest end.
+func (a Axis) Cell(k int64) uint32 { return uint32(a.cell(min(max(k, a.lo), a.hi)) - a.first) }
+
+// Value returns the middle of a cell.
+func (a Axis) Value(cell uint32) int64 {
+	j := int64(cell) + a.first
+	sign := int64(1)
+	if j < 0 {
+		j, sign = -j, -1
+	}
+	if e := j>>a.bits - 1; e > 0 {
+		j = (j-e<<a.bits)<<e + (1<<e-1)/2
+	}
+	return min(max(sign*j, a.lo), a.hi)
+}
+
+// Bisection searches an axis for the quantile num/den of one value a person.
+//
+// Each of at most T rounds asks Q = den·#{x ≤ mid} − num·n, whose sign says on which side of mid the
+// quantile lies. A person who comes or goes changes Q by den−num or num, so with rows ≤ M values a
+// person by at most Δ = M·max(num, den−num); each answer has σ² = ⌈TΔ²/(2ρ)⌉, together ρ. T is fixed by the axis
+// before data are read. n is private and enters only inside Q.
+//
+// Rank error: with probability 1−β the answer's rank is within (Δ/den)·√(T·ln(2T/β)/ρ) values of the
+// quantile's [HLY21, Theorem 1; the constant is that of the union bound, larger by √2 than printed].
+type Bisection struct {
+	axis     Axis
+	num, den int64
+	rho      float64
+	delta    int64
+	sigma2   noise.Variance
+}
+
+// NewBisection returns a search at loss rho for values of which a person has at most rows.
+func NewBisection(a Axis, num, den, rows int64, rho float64) Bisection {
+	b := Bisection{axis: a, num: num, den: den, rho: rho, delta: rows * max(num, den-num)}
+	b.sigma2 = SmallSigma2(b.delta, int64(max(a.rounds, 1)), rho)
+	return b
+}
+
+// Sigma is the standard deviation of one round's noise, in values.
+func (b Bisection) Sigma() float64 { return Root(b.sigma2.Big()) / float64(b.den) }
+
+// RankError is the number of values by which the answer's rank is off at most with probability 1−beta.
+func (b Bisection) RankError(beta float64) float64 {
+	t := float64(max(b.axis.rounds, 1))
+	return b.Sigma() * math.Sqrt(2*math.Log(2*t/beta))
+}
+
+// Persons is the number of values with which no round that compares the quantile with an empty part
+// of the axis turns the wrong way, with probability 95 %.
+func (b Bisection) Persons() int64 {
+	t := float64(max(b.axis.rounds, 1))
+	margin := float64(min(b.num, b.den-b.num)) / float64(b.den)
+	return int64(math.Ceil(b.Sigma() * math.Sqrt(2*math.Log(t/0.05)) / margin))
+}
+
+// Step describes the search.
+func (b Bisection) Step(name string) estimator.Step {
+	return estimator.Step{
+		Name: name, Mechanism: "discrete-gaussian bisection", Sensitivity: fmt.Sprintf("l2=%d", b.delta),
+		Queries: b.axis.rounds, Rho: b.rho,
+	}
+}
+
+// Search returns a value at the quantile. cells holds the cell of each value; it is reordered.
+func (b Bisection) Search(n noise.Noiser, cells []uint32) int64 {
+	total := int64(len(cells))
+	lo, hi, below := uint32(0), uint32(b.axis.cells-1), int64(0)
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		k := partition(cells, mid)
+		if q := b.den*(below+int64(k)) - b.num*total; n.GaussianInt(q, b.sigma2) < 0 {
+			lo, below, cells = mid+1, below+int64(k), cells[k:]
+		} else {
+			hi, cells = mid, cells[:k]
+		}
+	}
+	return b.axis.Value(lo)
+}
+
+// partition moves the entries that are at most mid to the front and returns their number.
+func partition(cells []uint32, mid uint32) int {
+	i, j := 0, len(cells)
+	for i < j {
+		if cells[i] <= mid {
+			i++
+		} else if j--; cells[j] <= mid {
+			cells[i], cells[j] = cells[j], cells[i]
+			i++
+		}
+	}
+	return i
+}

@@ -1,0 +1,77 @@
+package scalar
+
+import (
+	"math/bits"
+
+	"scrim/engine/estimator"
+)
+
+// Means turns the rows of one person into one number: the mean of the person's values, rounded once,
+// half to even, to a public fraction 2^-Shift of a grid step, and clamped to the public range.
+//
+// The fraction keeps the mean of small integers, such as a 0/1 column, from being rounded to a whole
+// step. It is 2^-12 where a person can have several rows and there is room within 2^50, less otherwise.
+type Means struct {
+	Shift  uint
+	Lo, Hi int64 // public range in units of 2^-Shift steps
+	grid   estimator.Grid
+}
+
+// meanBits is the largest Shift.
+const meanBits = 12
+
+// NewMeans returns the person means of an argument.
+func NewMeans(p estimator.Params) Means {
+	lo, hi := Range(p)
+	size := bits.Len64(uint64(max(hi, -hi, lo, -lo)))
+	shift := uint(min(meanBits, max(0, 50-size)))
+	if p.MaxRows == 1 {
+		shift = min(shift, 1) // whole steps; one bit so that the middle of an interval is a lattice point
+	}
+	return Means{Shift: shift, Lo: lo << shift, Hi: hi << shift, grid: p.Grid}
+}
+
+// Of returns the mean of rows >= 1 values with the given sum of steps, |sum| <= 2^50.
+func (m Means) Of(rows, sum int64) int64 {
+	sum = min(max(sum, -estimator.MaxUnits), estimator.MaxUnits) << m.Shift
+	q, r := sum, int64(0)
+	if rows > 1 {
+		q, r = sum/rows, sum%rows
+		if r < 0 {
+			q, r = q-1, r+rows
+		}
+		if rest := rows - r; r > rest || r == rest && q&1 == 1 {
+			q++
+		}
+	}
+	return min(max(q, m.Lo), m.Hi)
+}
+
+// Value turns a number in units of 2^-Shift steps into a value of the argument.
+func (m Means) Value(x float64) float64 { return Scale(m.grid, x/float64(int64(1)<<m.Shift)) }
+
+// Middle returns the middle of the range and the radius that reaches both of its ends.
+func (m Means) Middle() (centre, radius int64) {
+	centre = m.Lo + (m.Hi-m.Lo)/2
+	return centre, max(m.Hi-centre, centre-m.Lo)
+}
+
+// Cells appends the cell of every present person's mean to dst.
+func (m Means) Cells(dst []uint32, a Axis, rows, sums []int64) []uint32 {
+	for i, r := range rows {
+		if r > 0 {
+			dst = append(dst, a.Cell(m.Of(r, sums[i])))
+		}
+	}
+	return dst
+}
+
+// Distances counts the persons by the distance of their mean from centre.
+func (m Means) Distances(h *Histogram, centre int64, rows, sums []int64) {
+	for i, r := range rows {
+		if r > 0 {
+			d := m.Of(r, sums[i]) - centre
+			h.Add(uint64(max(d, -d)))
+		}
+	}
+}
