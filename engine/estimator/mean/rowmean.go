@@ -1,12 +1,150 @@
 package mean
 
 import (
-	"errors"
+	"math"
 
+	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
 )
 
+// rowMean is the mean over rows, from one clipped 2-vector a person.
+type rowMean struct {
+	p       estimator.Params
+	n       scalar.Persons
+	centred scalar.Centred
+	clip    scalar.Radius // for the vectors' norms; not used when fixed
+	fixed   float64       // norm bound in units of κ, 0 when it is searched for
+	sumRho  float64
+	sigma   float64
+}
+
+// rowWeight is the weight of a person's number of rows beside the sum of their centred values: the
+// number of rows enters the centred mean only to second order, so it may be noisier. With s = (mean−c)/κ the
+// variance is in proportion to (1+w²)(1+s²/w²), least at w² = |s|; w = 1/2 suits the usual s near 1/4.
+const rowWeight = 0.5
+
+// maxFixedRows is the largest declared number of rows for which the norm's bound is used as the clip.
+const maxFixedRows = 4
+
+// vectorNormLimit bounds the clip of a vector's norm.
+const vectorNormLimit = 1 << 61
+
 // NewRowMean returns the private mean over rows. Columns: Rows, Sum.
+//
+// Person i with mᵢ rows that sum to Tᵢ gives the vector uᵢ = (Tᵢ − c·mᵢ, wκmᵢ), w = 1/2, where c is a centre and κ a
+// radius of one row; it is shortened to norm C by one factor for both coordinates, so that a person with many
+// rows loses weight above and below alike, and the answer is c + wκ·S₁/S₂ with S the noisy sums.
+//
+// Sensitivity: a person's clipped vector has ℓ2 norm at most C (scalar.Ball checks it in integers on a
+// lattice of C·2^-30), so adding or removing a person moves (S₁,S₂) by at most C, however many rows the person has;
+// σ² = ⌈2^60/(2ρ₃)⌉ lattice units on each coordinate costs ρ₃. c, κ and C are public or released before.
+//
+//	bounds declared   c = (L+U)/2, κ = (U−L)/2, no search for them; n̂ 0.05, C 0.20, sum 0.75
+//	                  with p.MaxRows = M ≤ 4 also C = Mκ√(1+w²): n̂ 0.05, sum 0.95
+//	otherwise         n̂ 0.05, c 0.20 (median of the persons' means), κ 0.10 (histogram of |x̄ᵢ−c|), C 0.15, sum 0.50
+//
+// With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
+// MinPersons, or when the noisy number of rows S₂ is under four times its noise.
 func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
-	return nil, errors.New("mean: row mean is not available yet")
+	if err := scalar.Check(p, true); err != nil {
+		return nil, err
+	}
+	if p.MaxRows == 1 {
+		return newPersons(p), nil
+	}
+	e := rowMean{p: p}
+	switch {
+	case p.Bounded() && p.MaxRows > 0 && p.MaxRows <= maxFixedRows:
+		parts := scalar.Split(p.Rho, 5, 95)
+		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0), parts[1]
+		e.fixed = float64(p.MaxRows) * math.Sqrt(1+rowWeight*rowWeight)
+	case p.Bounded():
+		parts := scalar.Split(p.Rho, 5, 20, 75)
+		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0), parts[2]
+		e.clip = scalar.NewRadius(parts[1], vectorNormLimit)
+	default:
+		parts := scalar.Split(p.Rho, 5, 20, 10, 15, 50)
+		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, parts[1], parts[2]), parts[4]
+		e.clip = scalar.NewRadius(parts[3], vectorNormLimit)
+	}
+	e.sigma = scalar.Root(scalar.BallSigma2(e.sumRho))
+	return e, nil
+}
+
+func (rowMean) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
+func (e rowMean) Loss() accounting.Loss        { return scalar.Loss(e.p.Rho) }
+func (rowMean) ExpectedError() (float64, bool) { return 0, false }
+
+// MinPersons implements estimator.Estimator.
+func (e rowMean) MinPersons() int64 {
+	least := max(e.n.Enough(), e.centred.MinPersons())
+	if e.fixed == 0 {
+		return max(least, 2*e.clip.Persons())
+	}
+	return max(least, int64(math.Ceil(4*e.sigma*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
+}
+
+// Steps implements estimator.Estimator.
+func (e rowMean) Steps() []estimator.Step {
+	steps := append([]estimator.Step{e.n.Step()}, e.centred.Steps()...)
+	if e.fixed == 0 {
+		steps = append(steps, e.clip.Step("joint clip"))
+	}
+	return append(steps, estimator.Step{
+		Name: "sum and rows", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 2, Rho: e.sumRho,
+	})
+}
+
+// Release implements estimator.Estimator.
+func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	rows, totals := in.Columns[0], in.Columns[1]
+	count := e.n.Release(n, scalar.Present(rows))
+	if count < float64(e.MinPersons()) {
+		return scalar.TooFew(1, e.MinPersons())
+	}
+	c, kappa := e.centred.Search(n, rows, totals)
+	radius := e.fixed * float64(kappa)
+	if e.fixed == 0 {
+		var h scalar.Histogram
+		for i, m := range rows {
+			if m > 0 {
+				u := e.vector(m, totals[i], c, kappa)
+				h.Add(scalar.Ceil(math.Hypot(u[0], u[1])))
+			}
+		}
+		r, _ := e.clip.Choose(n, &h)
+		radius = float64(r)
+	}
+	ball := scalar.NewBall(radius)
+	var s0, s1 scalar.Sum
+	for i, m := range rows {
+		if m > 0 {
+			y := ball.Clip3(e.vector(m, totals[i], c, kappa))
+			s0.Add(y[0])
+			s1.Add(y[1])
+		}
+	}
+	sigma2 := scalar.BallSigma2(e.sumRho)
+	values, weights := s0.Release(n, sigma2), s1.Release(n, sigma2)
+	if weights < 4*e.sigma {
+		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+	}
+	ratio := values / weights
+	scale := rowWeight * float64(kappa)
+	v := min(max(float64(c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
+	stdErr := scale * e.sigma * math.Hypot(1, ratio) / weights
+	return scalar.One(e.centred.Value(v), e.centred.Value(stdErr))
+}
+
+// vector returns (T − c·m, wκm) in units of the person means. With declared bounds a row is within κ of c,
+// so |T − c·m| ≤ κm is enforced: a person who breaks the promise is pulled back to it.
+func (e rowMean) vector(m, total, c, kappa int64) [3]float64 {
+	u := [3]float64{scalar.Deviation(m, total, c, e.centred.Shift), rowWeight * float64(kappa) * float64(m), 0}
+	if e.centred.Bounded() {
+		reach := float64(kappa) * float64(m)
+		u[0] = min(max(u[0], -reach), reach)
+	}
+	return u
 }

@@ -1,6 +1,12 @@
 package scalar
 
-import "math"
+import (
+	"math"
+	"math/big"
+	"math/bits"
+
+	"scrim/engine/estimator"
+)
 
 // BallBits is the resolution of a clipped vector: lattice points per radius.
 const BallBits = 30
@@ -44,3 +50,34 @@ func sign(x int64) int64 {
 	}
 	return 0
 }
+
+// BallSigma2 is the variance in lattice units with which the sum of clipped vectors costs rho: the
+// same on every coordinate, ⌈2^60/(2ρ)⌉.
+func BallSigma2(rho float64) *big.Int {
+	return Sigma2(new(big.Int).Lsh(big.NewInt(1), 2*BallBits), 1, rho)
+}
+
+// Deviation returns the sum of a person's rows minus rows·centre in units of 2^-shift steps, where
+// centre is in these units already: exact while it fits 63 bits, a float beyond. It is a function of one person.
+func Deviation(rows, total, centre int64, shift uint) float64 {
+	total = min(max(total, -estimator.MaxUnits), estimator.MaxUnits) << shift
+	hi, lo := bits.Mul64(uint64(max(centre, -centre)), uint64(rows))
+	if hi > 0 || lo > 1<<62 {
+		return float64(total) - float64(float64(rows)*float64(centre))
+	}
+	if centre < 0 {
+		return float64(total + int64(lo))
+	}
+	return float64(total - int64(lo))
+}
+
+// Ceil returns the least integer at least x >= 0, at most 2^62.
+func Ceil(x float64) uint64 {
+	if !(x < 1<<62) {
+		return 1 << 62
+	}
+	return uint64(math.Ceil(x))
+}
+
+// Twice returns 2x as an integer, for a released number of persons.
+func Twice(x float64) int64 { return int64(min(2*x, 1<<62)) }

@@ -12,6 +12,7 @@ import (
 type Centred struct {
 	Means
 	bounded bool
+	only    bool // no search for a radius
 	axis    Axis
 	median  Bisection
 	radius  Radius
@@ -32,6 +33,13 @@ func NewCentred(p estimator.Params, centreRho, radiusRho float64) Centred {
 	return c
 }
 
+// NewCentre returns the search for a centre alone, at loss rho.
+func NewCentre(p estimator.Params, rho float64) Centred {
+	c := NewCentred(p, rho, rho)
+	c.only = true
+	return c
+}
+
 // Bounded reports whether the bounds are declared.
 func (c Centred) Bounded() bool { return c.bounded }
 
@@ -41,6 +49,9 @@ func (c Centred) MinPersons() int64 {
 	if c.bounded {
 		return 0
 	}
+	if c.only {
+		return c.median.Persons()
+	}
 	return max(c.median.Persons(), 2*c.radius.Persons())
 }
 
@@ -49,15 +60,21 @@ func (c Centred) Steps() []estimator.Step {
 	if c.bounded {
 		return nil
 	}
+	if c.only {
+		return []estimator.Step{c.median.Step("centre")}
+	}
 	return []estimator.Step{c.median.Step("centre"), c.radius.Step("clip")}
 }
 
-// Search returns centre and radius >= 1 in units of 2^-Shift steps.
+// Search returns centre and radius >= 1 in units of 2^-Shift steps; radius 1 after NewCentre.
 func (c Centred) Search(n noise.Noiser, rows, sums []int64) (centre, radius int64) {
 	if c.bounded {
 		return c.Middle()
 	}
 	centre = c.median.Search(n, c.Cells(make([]uint32, 0, len(rows)), c.axis, rows, sums))
+	if c.only {
+		return centre, 1
+	}
 	var h Histogram
 	c.Distances(&h, centre, rows, sums)
 	radius, _ = c.radius.Choose(n, &h)

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"fmt"
 	"math"
 
 	"scrim/engine/estimator"
@@ -10,11 +11,15 @@ import (
 // Persons releases the number of persons of a group: sensitivity 1, σ² = ⌈1/(2ρ)⌉.
 type Persons struct {
 	rho    float64
+	per    int64
 	sigma2 noise.Variance
 }
 
 // NewPersons returns the noisy number of persons at loss rho.
-func NewPersons(rho float64) Persons { return Persons{rho, SmallSigma2(1, 1, rho)} }
+func NewPersons(rho float64) Persons { return NewCount(rho, 1) }
+
+// NewCount returns the noisy number of entries at loss rho, where a person has at most per of them: sensitivity per.
+func NewCount(rho float64, per int64) Persons { return Persons{rho, per, SmallSigma2(per, 1, rho)} }
 
 // Present returns the number of persons with at least one row.
 func Present(rows []int64) int64 {
@@ -40,5 +45,5 @@ func (p Persons) Enough() int64 { return int64(math.Ceil(5 * p.Sigma())) }
 
 // Step describes the release.
 func (p Persons) Step() estimator.Step {
-	return estimator.Step{Name: "number of persons", Mechanism: "discrete-gaussian", Sensitivity: "l2=1", Queries: 1, Rho: p.rho}
+	return estimator.Step{Name: "number of persons", Mechanism: "discrete-gaussian", Sensitivity: fmt.Sprintf("l2=%d", p.per), Queries: 1, Rho: p.rho}
 }

@@ -33,3 +33,27 @@ func (s Sum) Release(n noise.Noiser, sigma2 *big.Int) float64 {
 	f, _ := new(big.Float).SetInt(n.Gaussian(s.Big(), sigma2)).Float64()
 	return f
 }
+
+// Within returns the sum of squares of m >= 1 numbers about their own mean, Q − T²/m, from their sum T,
+// |T| <= 2^50, and the sum of their squares Q in two's complement 128 bits. It is at least 0; inconsistent
+// (saturated) columns give some number of the same kind. Q and T² are exact, so that a small spread about a
+// large mean is not lost: mQ − T² is formed in integers when m < 2^16 and Q < 2^110, in floats otherwise.
+func Within(m, t int64, hi int64, lo uint64) float64 {
+	if hi < 0 {
+		return 0
+	}
+	if m >= 1<<16 || hi >= 1<<46 {
+		q := float64(hi)*(1<<64) + float64(lo)
+		return max(0, q-float64(float64(t)*float64(t))/float64(m))
+	}
+	ph, pl := bits.Mul64(lo, uint64(m))
+	ph += uint64(hi) * uint64(m)
+	u := uint64(max(t, -t))
+	th, tl := bits.Mul64(u, u)
+	dl, borrow := bits.Sub64(pl, tl, 0)
+	dh, borrow := bits.Sub64(ph, th, borrow)
+	if borrow != 0 {
+		return 0
+	}
+	return (float64(dh)*(1<<64) + float64(dl)) / float64(m)
+}
