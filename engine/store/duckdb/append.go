@@ -13,15 +13,13 @@ import (
 	"scrim/engine/store"
 )
 
-// appendRows is how many rows go between two looks at the context.
-const appendRows = 32 * 1024
-
-// batchName is what the driver's appender calls the rows that it hands to the INSERT.
-const batchName = "__scrim_batch"
+// appendRows is how many rows travel at a time.
+const appendRows = 64 * 1024
 
 // Append implements store.Session. Rows travel as columns of a few wide types (BIGINT, DOUBLE,
-// VARCHAR, …) and are cast to the table's own by DuckDB, which refuses what does not fit; the rows
-// appended before in the same transaction go with it when it rolls back.
+// VARCHAR, …) through the driver's appender into a temporary table, and from there by one INSERT,
+// which casts them to the table's own types and refuses what does not fit. The appender alone would
+// neither tell the kind of a failure nor stop when it is cancelled.
 func (s *session) Append(ctx context.Context, table store.TableRef, columns []string, rows [][]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,46 +110,64 @@ func valueKind(v any, blob bool) duckdb.Type {
 	return duckdb.TYPE_VARCHAR
 }
 
-// appendBatch inserts rows in one statement.
+// appendBatch inserts rows by way of a temporary table, which the transaction takes along if it fails.
 func (s *session) appendBatch(ctx context.Context, table store.TableRef, columns []string, kinds []duckdb.Type, rows [][]any) error {
-	if err := ctx.Err(); err != nil {
+	s.batches++
+	batch := fmt.Sprintf("__scrim_batch_%d", s.batches)
+	define := make([]string, len(kinds))
+	quoted := make([]string, len(kinds))
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = fmt.Sprintf("c%d", i)
+		define[i] = names[i] + " " + travelTypes[k]
+		quoted[i] = quoteName(columns[i])
+	}
+	if _, err := s.c.exec(ctx, "CREATE TEMP TABLE "+batch+" ("+strings.Join(define, ", ")+")"); err != nil {
 		return err
 	}
-	types := make([]duckdb.TypeInfo, len(kinds))
-	names := make([]string, len(kinds))
-	quoted := make([]string, len(kinds))
-	for i, k := range kinds {
-		t, err := duckdb.NewTypeInfo(k)
-		if err != nil {
-			return err
-		}
-		types[i], names[i], quoted[i] = t, fmt.Sprintf("c%d", i), quoteName(columns[i])
+	if err := s.send(batch, kinds, rows); err != nil {
+		return err
 	}
-	sql := "INSERT INTO " + quoteRef(table) + " (" + strings.Join(quoted, ", ") + ") SELECT " +
-		strings.Join(names, ", ") + " FROM " + batchName
-	a, err := duckdb.NewQueryAppender(s.c.dc, sql, batchName, types, names)
+	if _, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+strings.Join(quoted, ", ")+") SELECT "+
+		strings.Join(names, ", ")+" FROM temp.main."+batch); err != nil {
+		return err
+	}
+	_, err := s.c.exec(ctx, "DROP TABLE temp.main."+batch)
+	return err
+}
+
+// travelTypes are the types that values travel as.
+var travelTypes = map[duckdb.Type]string{
+	duckdb.TYPE_BOOLEAN: "BOOLEAN", duckdb.TYPE_BIGINT: "BIGINT", duckdb.TYPE_UBIGINT: "UBIGINT", duckdb.TYPE_DOUBLE: "DOUBLE",
+	duckdb.TYPE_TIMESTAMP: "TIMESTAMP", duckdb.TYPE_INTERVAL: "INTERVAL", duckdb.TYPE_VARCHAR: "VARCHAR", duckdb.TYPE_BLOB: "BLOB",
+}
+
+// send appends rows to a temporary table.
+func (s *session) send(batch string, kinds []duckdb.Type, rows [][]any) error {
+	a, err := duckdb.NewAppender(s.c.dc, "temp", "main", batch)
 	if err != nil {
 		return err
 	}
 	row := make([]driver.Value, len(kinds))
 	for _, r := range rows {
-		for i, v := range r {
-			if row[i], err = sendable(v, kinds[i]); err != nil {
-				break
-			}
-		}
-		if err == nil {
-			err = a.AppendRow(row...)
-		}
-		if err != nil {
+		if err = sendRow(a, row, r, kinds); err != nil {
 			break
 		}
 	}
-	// Close hands over what is left even after an error; the caller then rolls back.
+	// Close hands over what is left even after an error: the transaction ends without it.
 	if errClose := a.Close(); err == nil {
 		err = errClose
 	}
 	return err
+}
+
+func sendRow(a *duckdb.Appender, dst []driver.Value, row []any, kinds []duckdb.Type) (err error) {
+	for i, v := range row {
+		if dst[i], err = sendable(v, kinds[i]); err != nil {
+			return err
+		}
+	}
+	return a.AppendRow(dst...)
 }
 
 // sendable turns a value into the Go type of the column's travelling type.

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -52,25 +53,22 @@ func (s *Store) listing(ctx context.Context) (*listing, error) {
 	if l, _ := s.cache.get(); l != nil {
 		return l, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, store.ErrClosed
-	}
-	l, generation := s.cache.get() // somebody may have read it while we waited
-	if l != nil {
-		return l, nil
-	}
-	var err error
-	errTx := s.keeper.within(ctx, func() error {
-		l, err = s.keeper.listing(ctx, s.in)
+	var l *listing
+	err := s.use(func(keeper *conn) error {
+		var generation uint64
+		if l, generation = s.cache.get(); l != nil { // somebody read it while we waited
+			return nil
+		}
+		err := keeper.within(ctx, func() (err error) {
+			l, err = keeper.listing(ctx, s.in)
+			return err
+		})
+		if err == nil {
+			s.cache.put(l, generation)
+		}
 		return err
 	})
-	if errTx != nil {
-		return nil, classify(ctx, errTx)
-	}
-	s.cache.put(l, generation)
-	return l, nil
+	return l, classify(ctx, err)
 }
 
 // Schemas implements store.Store.
@@ -201,36 +199,36 @@ func (c *conn) keys(ctx context.Context) (map[store.TableRef][]store.Key, error)
 
 // uniqueIndexes adds the keys that CREATE UNIQUE INDEX made over plain columns.
 func (c *conn) uniqueIndexes(ctx context.Context, keys map[store.TableRef][]store.Key) error {
-	rows, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), expressions FROM duckdb_indexes()
+	rows, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), CAST(expressions AS VARCHAR[]) FROM duckdb_indexes()
 		WHERE database_name = current_database() AND is_unique AND NOT is_primary ORDER BY 1, 2, index_name`)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
 		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
-		if columns, ok := indexColumns(str(r[2])); ok {
+		if columns, ok := indexColumns(r[2].([]any)); ok {
 			keys[ref] = append(keys[ref], store.Key{Columns: columns})
 		}
 	}
 	return nil
 }
 
-// indexColumns reads DuckDB's text of an index's expressions, e.g. [a, '"b c"'], if all of them are
-// plain columns.
-func indexColumns(text string) ([]string, bool) {
-	inner, ok := strings.CutPrefix(text, "[")
-	if !ok || !strings.HasSuffix(inner, "]") {
-		return nil, false
-	}
-	var out []string
-	for _, part := range strings.Split(strings.TrimSuffix(inner, "]"), ", ") {
-		name := strings.Trim(part, `'"`)
-		if name == "" || strings.ContainsAny(name, `()'" ,`) {
+var plainName = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*")$`)
+
+// indexColumns reads an index's expressions, if all of them are plain columns.
+func indexColumns(expressions []any) ([]string, bool) {
+	out := make([]string, len(expressions))
+	for i, e := range expressions {
+		name := str(e)
+		if !plainName.MatchString(name) {
 			return nil, false
 		}
-		out = append(out, strings.ToLower(name))
+		if inner, ok := strings.CutPrefix(name, `"`); ok {
+			name = strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
+		}
+		out[i] = strings.ToLower(name)
 	}
-	return out, true
+	return out, len(out) > 0
 }
 
 func str(v any) string {

@@ -53,7 +53,7 @@ func typedError(ctx context.Context, typ duckdb.ErrorType, msg string) error {
 			"Disk quota exceeded", store.DiskFull)
 	case duckdb.ErrorTypeCatalog:
 		e.Kind = pick(msg, store.Syntax, "write-write conflict", store.Conflict, "has been altered", store.Conflict,
-			"already exists", store.Exists, "does not exist", store.NotFound)
+			"already exists", store.Exists, "does not exist", store.NotFound, "main key table", store.Dependency)
 	case duckdb.ErrorTypeDependency:
 		e.Kind = store.Dependency
 	case duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeBinder, duckdb.ErrorTypePlanner,
@@ -63,7 +63,8 @@ func typedError(ctx context.Context, typ duckdb.ErrorType, msg string) error {
 		duckdb.ErrorTypeMismatchType, duckdb.ErrorTypeObjectSize, duckdb.ErrorTypeInvalidType:
 		e.Kind = store.BadValue
 	case duckdb.ErrorTypeInvalidInput:
-		e.Kind = pick(msg, store.BadValue, "configuration has been locked", store.Refused)
+		e.Kind = pick(msg, store.BadValue, "configuration has been locked", store.Refused,
+			"Values were not provided", store.Internal)
 	case duckdb.ErrorTypePermission, duckdb.ErrorTypeMissingExtension, duckdb.ErrorTypeAutoLoad:
 		e.Kind = store.Refused
 	case duckdb.ErrorTypeNotImplemented:

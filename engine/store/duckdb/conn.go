@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
@@ -22,6 +23,9 @@ var errType = errors.New("duckdb: statement type not allowed here")
 // prepare prepares exactly one statement. A text of several is refused: the driver would run all
 // but the last one unchecked.
 func (c *conn) prepare(sql string) (*duckdb.Stmt, duckdb.StmtType, error) {
+	if err := whole(sql); err != nil {
+		return nil, 0, err
+	}
 	st, err := c.dc.Prepare(sql)
 	if err != nil {
 		return nil, 0, err
@@ -138,11 +142,22 @@ func (c *conn) close() {
 	_ = c.dc.Close() // fails only when closed before
 }
 
+// whole refuses a text that C would read only up to its first zero byte.
+func whole(s string) error {
+	if strings.IndexByte(s, 0) >= 0 {
+		return &store.Error{Kind: store.BadValue, Driver: "text with a zero byte"}
+	}
+	return nil
+}
+
 // driverArgs numbers arguments as $1, $2, …; a place holder may be used any number of times.
 func driverArgs(args []any) ([]driver.NamedValue, error) {
 	out := make([]driver.NamedValue, len(args))
 	for i, a := range args {
 		v, err := bindable(a)
+		if t, ok := v.(string); ok && err == nil {
+			err = whole(t)
+		}
 		if err != nil {
 			return nil, err
 		}

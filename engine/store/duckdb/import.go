@@ -79,14 +79,19 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 		return Import{}, classify(ctx, err)
 	}
 	defer c.close()
-	if err := c.openForImport(ctx, in, source.path, o.Open); err != nil {
-		return Import{}, classify(ctx, err)
-	}
 	r, err := in.connectRaw()
 	if err != nil {
 		return Import{}, err
 	}
 	defer r.close()
+	for _, sql := range []string{"SET enable_progress_bar = true", "SET enable_progress_bar_print = false"} {
+		if _, err := r.exec(ctx, sql); err != nil {
+			return Import{}, classify(ctx, err)
+		}
+	}
+	if err := c.openForImport(ctx, in, source.path, o.Open); err != nil {
+		return Import{}, classify(ctx, err)
+	}
 	im := &importer{c: c, r: r, table: table, source: source.sql, size: size, mode: o.Mode, progress: progress}
 	out, err := im.run(ctx)
 	if err != nil {
@@ -107,11 +112,7 @@ func (c *conn) openForImport(ctx context.Context, in *instance, file string, o O
 	if err := c.claim(ctx, o.DirectoryID); err != nil {
 		return err
 	}
-	return c.configure(ctx, append([]string{
-		"SET GLOBAL allowed_paths = [" + quoteText(file) + "]",
-		"SET GLOBAL enable_progress_bar = true",
-		"SET GLOBAL enable_progress_bar_print = false",
-	}, lock...))
+	return c.configure(ctx, append([]string{"SET GLOBAL allowed_paths = [" + quoteText(file) + "]"}, lock...))
 }
 
 // fileSource is a file and the table function that reads it.
@@ -196,6 +197,13 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 	if err != nil {
 		_, _ = im.r.exec(context.WithoutCancel(ctx), "ROLLBACK") // a failed COMMIT has rolled back already
 		return Import{}, err
+	}
+	if !exists { // DuckDB tells no count for CREATE TABLE AS
+		rows, err := im.c.collect(context.WithoutCancel(ctx), "SELECT count(*) FROM "+quoteRef(im.table))
+		if err != nil {
+			return Import{}, err
+		}
+		n = rows[0][0].(int64)
 	}
 	if im.progress != nil {
 		im.progress(im.size, im.size)

@@ -42,6 +42,9 @@ func worded(msg string) error {
 func (r *raw) prepare(sql string, allowed ...mapping.StatementType) (mapping.PreparedStatement, error) {
 	var extracted mapping.ExtractedStatements
 	var stmt mapping.PreparedStatement
+	if err := whole(sql); err != nil {
+		return stmt, err
+	}
 	n := mapping.ExtractStatements(r.c, sql, &extracted)
 	defer mapping.DestroyExtracted(&extracted)
 	if n == 0 {

@@ -21,6 +21,7 @@ type session struct {
 	aborted bool // an error left the transaction without the effect of a statement: it must not commit
 	ddl     bool // the transaction changed a definition
 	bumped  map[store.TableRef]bool
+	batches int // temporary tables made by Append
 }
 
 // writes are the statements that Write runs, and whether they change a definition.

@@ -22,25 +22,40 @@ type snapshot struct {
 
 // Snapshot implements store.Store.
 func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
+	out, err := s.connectSnapshot()
+	if err != nil {
+		return nil, err
+	}
+	if err := out.begin(ctx); err != nil {
+		out.Close()
+		return nil, classify(ctx, err)
+	}
+	return out, nil
+}
+
+func (s *Store) connectSnapshot() (*snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, store.ErrClosed
+	}
 	r, err := s.in.connectRaw()
 	if err != nil {
 		return nil, err
 	}
 	out := &snapshot{st: s, r: r}
-	if err := out.begin(ctx); err != nil {
-		r.close()
-		return nil, classify(ctx, err)
-	}
-	if err := s.track(out); err != nil {
-		r.close()
-		return nil, err
-	}
+	s.open[out] = struct{}{}
 	return out, nil
 }
 
 // begin fixes the state: DuckDB takes it at a transaction's first access to the database, so that
 // one is made here.
 func (s *snapshot) begin(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
 	if _, err := s.r.exec(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
 		return err
 	}
@@ -109,8 +124,8 @@ func (s *snapshot) Close() error {
 		return nil
 	}
 	s.closed = true
-	_, err := s.r.exec(context.Background(), "ROLLBACK")
+	_, _ = s.r.exec(context.Background(), "ROLLBACK") // fails only when nothing was begun
 	s.r.close()
 	s.st.forget(s)
-	return classify(context.Background(), err)
+	return nil
 }

@@ -18,8 +18,10 @@ type Store struct {
 	cache   catalogCache
 	entries atomic.Int64 // version log entries committed since they were last folded
 
+	keeping sync.Mutex // one use of keeper at a time
+	keeper  *conn      // our own connection: catalogue, folding, checkpoint
+
 	mu     sync.Mutex // guards what follows
-	keeper *conn      // our own connection: catalogue, folding, checkpoint
 	open   map[closer]struct{}
 	closed bool
 }
@@ -109,27 +111,31 @@ func (in *instance) reserved(name string) bool {
 
 // Session implements store.Store.
 func (s *Store) Session(ctx context.Context) (store.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, store.ErrClosed
+	}
 	c, err := s.in.connect(ctx)
 	if err != nil {
 		return nil, classify(ctx, err)
 	}
 	out := &session{st: s, c: c}
-	if err := s.track(out); err != nil {
-		c.close()
-		return nil, err
-	}
+	s.open[out] = struct{}{}
 	return out, nil
 }
 
-// track remembers what is open, so that Close can close it.
-func (s *Store) track(c closer) error {
+// use runs f with the keeper.
+func (s *Store) use(f func(keeper *conn) error) error {
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
 		return store.ErrClosed
 	}
-	s.open[c] = struct{}{}
-	return nil
+	return f(s.keeper)
 }
 
 func (s *Store) forget(c closer) {
@@ -155,8 +161,8 @@ func (s *Store) Close() error {
 	for _, c := range left {
 		_ = c.Close() // a rollback that fails leaves nothing behind either
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
 	_, err := s.keeper.exec(context.Background(), "CHECKPOINT")
 	s.keeper.close()
 	s.in.close()

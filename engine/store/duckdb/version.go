@@ -103,15 +103,17 @@ func (s *Store) logged(n int) {
 	if n == 0 || s.entries.Add(int64(n)) < foldAfter {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.entries.Load() < foldAfter {
-		return
-	}
-	// A failure leaves the log as it was: correct, only longer. It is tried again at the next write.
-	if err := s.keeper.fold(context.Background()); err == nil {
-		s.entries.Store(0)
-	}
+	// A failure leaves the log as it was: correct, only longer. The next write tries again.
+	_ = s.use(func(keeper *conn) error {
+		if s.entries.Load() < foldAfter {
+			return nil
+		}
+		err := keeper.fold(context.Background())
+		if err == nil {
+			s.entries.Store(0)
+		}
+		return err
+	})
 }
 
 // versionText is a version: how many changes were committed, and which.
