@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"flag"
+	"fmt"
+	"sort"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	benchRows = flag.Int("bench.rows", 10_000_000, "rows of the grouped benchmark; persons are a tenth of them")
+	benchRuns = flag.Int("bench.runs", 9, "interleaved runs of the grouped benchmark")
+)
+
+// BenchmarkGroupedCountAvg sizes SELECT g, COUNT(*), AVG(x) … GROUP BY g over 20 public groups
+// against DuckDB's own exact per-person query, pushed down whole: both over the wire, interleaved,
+// medians. Each private run asks for a slightly different ε, so that none is a replay.
+func BenchmarkGroupedCountAvg(b *testing.B) {
+	private, exact := start(b, *benchRows, *benchRows/10, 20)
+	const perPerson = "SELECT g, SUM(c), SUM(s) / SUM(c) FROM " +
+		"(SELECT g, person, COUNT(*) AS c, SUM(x) AS s FROM t GROUP BY g, person) AS d GROUP BY g"
+	for b.Loop() {
+		var ours, theirs []time.Duration
+		for i := range *benchRuns {
+			theirs = append(theirs, timed(func() { drain(b, exact, perPerson) }))
+			q := fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%.9f) */ g, COUNT(*), AVG(x) FROM t GROUP BY g", 1+float64(i)*1e-6)
+			ours = append(ours, timed(func() { drain(b, private, q) }))
+		}
+		o, t := median(ours), median(theirs)
+		b.ReportMetric(o.Seconds(), "private-s")
+		b.ReportMetric(t.Seconds(), "exact-s")
+		b.ReportMetric(o.Seconds()/t.Seconds(), "private/exact")
+		b.ReportMetric(peakGiB(), "peak-GiB")
+	}
+}
+
+// BenchmarkTrivialQuery is the latency of a private COUNT(*) on a small table over the wire, a new
+// charge each time.
+func BenchmarkTrivialQuery(b *testing.B) {
+	private, _ := start(b, 10_000, 1000, 4)
+	i := 0
+	var all []time.Duration
+	for b.Loop() {
+		i++
+		q := fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%.12f) */ COUNT(*) FROM t", 0.01+float64(i)*1e-9)
+		all = append(all, timed(func() { drain(b, private, q) }))
+	}
+	b.ReportMetric(median(all).Seconds()*1e3, "median-ms")
+}
+
+func timed(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
+
+func median(d []time.Duration) time.Duration {
+	s := append([]time.Duration(nil), d...)
+	sort.Slice(s, func(i, j int) bool { return s[i] < s[j] })
+	return s[len(s)/2]
+}
+
+// peakGiB is the process's largest resident size so far.
+func peakGiB() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Maxrss) / (1 << 20)
+}

@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"scrim/engine"
+)
+
+// password is the benchmark server's; it lives as long as the benchmark.
+const password = "benchmark-only"
+
+// visits writes a CSV file of visits: rows rows, each of a random person and group, about ten rows
+// a person.
+func visits(b *testing.B, path string, rows, persons, groups int) {
+	b.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	r := rand.New(rand.NewPCG(1, 2))
+	fmt.Fprintln(w, "person,g,x")
+	for range rows {
+		fmt.Fprintf(w, "%d,%d,%d.%02d\n", r.IntN(persons), r.IntN(groups), r.IntN(100), r.IntN(100))
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// start serves a directory with one table bench.t, protected, with the groups as public keys, and
+// returns a DBA's connection and one with raw access.
+func start(b *testing.B, rows, persons, groups int) (private, exact *sql.Conn) {
+	b.Helper()
+	ctx := context.Background()
+	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
+	c.Listen, c.RootPassword, c.Threads = "127.0.0.1:0", password, 2
+	file := filepath.Join(b.TempDir(), "t.csv")
+	visits(b, file, rows, persons, groups)
+	if _, err := engine.Import(ctx, c, file, "bench.t", engine.ImportCreate, nil, nil); err != nil {
+		b.Fatal(err)
+	}
+	srv, err := engine.Open(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	serving, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(serving) }()
+	b.Cleanup(func() {
+		stop()
+		<-done
+		if err := srv.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	connect := func(statements ...string) *sql.Conn {
+		m := mysql.NewConfig()
+		m.User, m.Passwd, m.Net, m.Addr, m.DBName = "root", password, "tcp", srv.Addr().String(), "bench"
+		connector, err := mysql.NewConnector(m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		db := sql.OpenDB(connector)
+		b.Cleanup(func() { db.Close() })
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, s := range statements {
+			if _, err := conn.ExecContext(ctx, s); err != nil {
+				b.Fatalf("%s: %v", s, err)
+			}
+		}
+		return conn
+	}
+	keys := "["
+	for g := range groups {
+		keys += fmt.Sprintf("%d,", g)
+	}
+	keys = keys[:len(keys)-1] + "]"
+	exact = connect(
+		"CALL dp_protect('bench.t', 'person', 'person')",
+		fmt.Sprintf("CALL dp_set_domain('bench.t', 'g', '%s')", keys),
+		"CALL dp_set_budget('bench.t', '*', 100000, 1e-6, 'never')",
+		fmt.Sprintf(`CALL dp_set_defaults('bench.t', '{"dp_max_groups_contributed": %d}')`, groups),
+		"SET dp_raw = ON",
+	)
+	return connect(), exact
+}
+
+// drain runs a query and reads every row.
+func drain(b *testing.B, c *sql.Conn, query string) {
+	b.Helper()
+	rows, err := c.QueryContext(context.Background(), query)
+	if err != nil {
+		b.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+	if err := rows.Err(); err != nil {
+		b.Fatalf("%s: %v", query, err)
+	}
+}
