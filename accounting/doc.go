@@ -36,12 +36,10 @@
 // although each loss is chosen after seeing the answers before it: Feldman and Zrnic, Individual
 // Privacy Accounting via a Rényi Filter (2021), for zCDP; Whitehouse, Ramdas, Rogers and Wu, Fully
 // Adaptive Composition in Differential Privacy (2023), for approximate zCDP. The test above fixes one
-// curve instead of three caps. While the slack that is spent does not depend on earlier answers, the
-// two are the same. An analyst who lets earlier answers decide whether to spend ρ or slack is covered
-// for (ε, δ+d), d being the largest slack Σδ_event+(1+e^ε)·Σδ_tv that any course of the dialogue
-// spends; as d <= δ that is (ε, 2δ) at worst. The proof: the tilted likelihood ratio
-// M = exp((α−1)(L−αΣρ)) has mean at most 1 at the end, whence the loss is at most
-// E[d_end + M·(δ−d_end)] <= δ + E[d_end·(1−M)] <= δ + max d, with α fixed.
+// curve instead of three caps. Where the slack Σδ_event+(1+e^ε)·Σδ_tv of a window comes out the same
+// whatever the answers, the two are one. An analyst who lets earlier answers decide whether to spend ρ
+// or slack always stays within the caps ρ <= RhoFor(ε, δ) and slack <= d, the largest slack that any
+// course of the dialogue spends, and is covered for (ε, δ+d). As d <= δ that is (ε, 2δ) at worst.
 //
 // A budget [All] bounds what all principals together learn in a window. A [Default] or own budget
 // bounds what one principal learns who shares with nobody. The bound is for one window: what is
