@@ -40,49 +40,43 @@ func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 	switch n := n.(type) {
 	case *plan.CreateTable:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.createTable(ctx, n)
 		}
 	case *plan.TableCopier:
 		return false, b.checkSources(ctx, n.Source)
 	case *plan.AddColumn:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.addColumn(ctx, tableName(n.Table), n.Column(), n.Order(ctx))
 		}
 	case *plan.DropColumn:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.dropColumn(ctx, tableName(n.Table), n.Column)
 		}
 	case *plan.RenameColumn:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.renameColumn(ctx, tableName(n.Table), n.ColumnName, n.NewColumnName)
 		}
 	case *plan.ModifyColumn:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.modifyColumn(ctx, tableName(n.Table), n.Column(), n.NewColumn(), n.Order(ctx))
 		}
 	case *plan.AlterDefaultSet:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.setDefault(ctx, tableName(n.Table), n.ColumnName, n.Default)
 		}
 	case *plan.AlterDefaultDrop:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.setDefault(ctx, tableName(n.Table), n.ColumnName, nil)
 		}
 	case *plan.AlterPK:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.alterPrimaryKey(ctx, tableName(n.Table), n)
 		}
-	case *plan.AlterIndex:
-		if db, ok := b.database(n.Db); ok {
-			return true, db.alterIndex(ctx, n)
-		}
 	case *plan.AlterTableComment:
-		if db, ok := b.database(n.Db); ok {
+		if db, ok := stored(n.Db); ok {
 			return true, db.setComment(ctx, tableName(n.Table), n.Comment)
 		}
-	case *plan.CreateForeignKey, *plan.DropForeignKey:
-		return true, errForeignKeys
 	case *plan.CreateCheck, *plan.DropCheck:
 		return true, errChecks
 	case *plan.CreateTrigger, *plan.DropTrigger:
@@ -99,8 +93,8 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 	return false, nil
 }
 
-// database finds the stored database behind what go-mysql-server wraps around it.
-func (b *Builder) database(db sql.Database) (*Database, bool) {
+// stored finds the stored database behind what go-mysql-server wraps around it.
+func stored(db sql.Database) (*Database, bool) {
 	if p, ok := db.(mysql_db.PrivilegedDatabase); ok {
 		db = p.Unwrap()
 	}

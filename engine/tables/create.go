@@ -23,11 +23,13 @@ func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) error {
 	if err := d.p.access.CheckDDL(ctx, ref); err != nil {
 		return err
 	}
-	if err := d.free(ctx, n.Name()); err != nil {
-		if sql.ErrTableAlreadyExists.Is(err) && n.IfNotExists() {
+	if n.IfNotExists() {
+		if taken, err := d.taken(ctx, n.Name()); err != nil || taken {
 			ctx.Warn(1050, "Table '%s' already exists", n.Name())
-			return nil
+			return err
 		}
+	}
+	if err := d.free(ctx, n.Name()); err != nil {
 		return err
 	}
 	def, err := d.newDefinition(ctx, n)

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
@@ -112,20 +113,20 @@ func (d *Database) RenameTable(ctx *sql.Context, oldName, newName string) error 
 
 // free returns an error when a table or a view has the name.
 func (d *Database) free(ctx *sql.Context, name string) error {
-	_, ok, err := d.p.store.Table(ctx, d.ref(name))
-	if err != nil {
-		return err
+	taken, err := d.taken(ctx, name)
+	if err == nil && taken {
+		err = mysql.NewSQLError(mysql.ERTableExists, "42S01", "Table '%s' already exists", fold(name))
 	}
-	if !ok {
-		_, ok, err = d.GetViewDefinition(ctx, name)
-		if err != nil {
-			return err
-		}
+	return err
+}
+
+// taken reports whether a table or a view has the name.
+func (d *Database) taken(ctx *sql.Context, name string) (bool, error) {
+	if _, ok, err := d.p.store.Table(ctx, d.ref(name)); err != nil || ok {
+		return ok, err
 	}
-	if ok {
-		return sql.ErrTableAlreadyExists.New(name)
-	}
-	return nil
+	_, ok, err := d.GetViewDefinition(ctx, name)
+	return ok, err
 }
 
 // GetStoredProcedure implements sql.StoredProcedureDatabase: there are none.

@@ -26,7 +26,7 @@ func readSQL(c store.Column) string {
 	switch t {
 	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
 		"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
-		"FLOAT", "DOUBLE", "VARCHAR", "JSON", "BLOB", "DATE", "TIME", "INTERVAL":
+		"FLOAT", "DOUBLE", "VARCHAR", "BLOB", "DATE", "TIME", "INTERVAL":
 		return name
 	}
 	return "CAST(" + name + " AS VARCHAR)"

@@ -9,23 +9,21 @@ import (
 )
 
 // Query runs a generated SELECT on the client's store session and returns its rows as SQL values of
-// the schema's types. The query runs at the first call of Next.
-//
-// Query asks nobody for leave: its caller has asked Access.CheckRead for every table that the text
-// reads (Provider.Query does both).
-func Query(_ *sql.Context, statement string, args []any, schema sql.Schema) (sql.RowIter, error) {
-	return newRows(statement, args, schema), nil
+// the schema's types. The query runs at the first call of Next. It is the planner's PublicExecutor:
+// the caller knows that the text reads public tables only.
+func (p *Provider) Query(_ *sql.Context, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
+	return newRows(query, args, schema), nil
 }
 
-// Query runs a generated SELECT that reads the tables named, each of which the client must be
+// QueryTables runs a generated SELECT that reads the tables named, each of which the client must be
 // allowed to read raw.
-func (p *Provider) Query(ctx *sql.Context, reads []store.TableRef, statement string, args []any, schema sql.Schema) (sql.RowIter, error) {
+func (p *Provider) QueryTables(ctx *sql.Context, reads []store.TableRef, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
 	for _, ref := range reads {
 		if err := p.access.CheckRead(ctx, ref); err != nil {
 			return nil, err
 		}
 	}
-	return newRows(statement, args, schema), nil
+	return newRows(query, args, schema), nil
 }
 
 // rows iterates over the result of a query, lazily.

@@ -17,16 +17,17 @@ const (
 // analyzer.AlwaysBeforeDefault, which is also applied to the short rule sets of simple statements.
 //
 // They replace UPDATE and DELETE of stored tables by nodes that run as one statement in the store,
-// and mark the destination of an INSERT that goes on after a duplicate key.
+// and statements on keys by nodes of our own; they mark the destination of an INSERT that goes on
+// after a duplicate key, and refuse what has no form in the store.
 func Rules() []analyzer.Rule {
 	return []analyzer.Rule{
-		{Id: writeRuleID, Apply: replaceWrites},
+		{Id: writeRuleID, Apply: replaceStatements},
 		{Id: insertRuleID, Apply: markInserts},
 	}
 }
 
-// replaceWrites replaces UPDATE and DELETE. What has no form in the store is refused here.
-func replaceWrites(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+// replaceStatements replaces and refuses statements on stored tables.
+func replaceStatements(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		var replaced sql.Node
 		var err error
@@ -35,8 +36,16 @@ func replaceWrites(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.S
 			replaced, err = newUpdate(ctx, n)
 		case *plan.DeleteFrom:
 			replaced, err = newDelete(ctx, n)
+		case *plan.AlterIndex:
+			replaced = newAlterIndex(n)
 		case *plan.LoadData:
 			err = unsupported("Use INSERT, or scrim import while the server is stopped.", "LOAD DATA is not supported.")
+		case *plan.CreateForeignKey, *plan.DropForeignKey:
+			err = errForeignKeys
+		case *plan.CreateTable:
+			if len(n.ForeignKeys()) > 0 {
+				err = errForeignKeys
+			}
 		}
 		if err != nil {
 			return nil, transform.SameTree, err

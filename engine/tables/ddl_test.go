@@ -1,0 +1,175 @@
+package tables_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestShowCreateTableGivesBackWhatWasCreated(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE People (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(20) NOT NULL DEFAULT 'it''s' COMMENT 'who', " +
+		"age TINYINT UNSIGNED, size ENUM('s','m','l') DEFAULT 'm', pay DECIMAL(10,2) DEFAULT 0.50, born DATE, at DATETIME(6) DEFAULT CURRENT_TIMESTAMP(6), ok TINYINT(1), j JSON, b BLOB, " +
+		"PRIMARY KEY (id), UNIQUE KEY who (name, born)) COMMENT='the people'")
+	rows, _, err := root.run("SHOW CREATE TABLE people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := rows[0][1].(string)
+	for _, part := range []string{
+		"`id` bigint unsigned NOT NULL AUTO_INCREMENT", "`name` varchar(20) NOT NULL DEFAULT 'it''s' COMMENT 'who'",
+		"`age` tinyint unsigned", "`size` enum('s','m','l') DEFAULT", "`pay` decimal(10,2) DEFAULT '0.50'",
+		"`born` date", "`at` datetime(6) DEFAULT CURRENT_TIMESTAMP(6)", "`ok` tinyint(1)", "`j` json", "`b` blob",
+		"PRIMARY KEY (`id`)", "UNIQUE KEY `who` (`name`,`born`)", "COMMENT='the people'",
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("SHOW CREATE TABLE lacks %q:\n%s", part, got)
+		}
+	}
+	root.exec("INSERT INTO people (name) VALUES ('a'), ('b')")
+	if rows, _, _ := root.run("SHOW CREATE TABLE people"); strings.Contains(rows[0][1].(string), "AUTO_INCREMENT=") {
+		t.Error("SHOW CREATE TABLE tells how many rows there were")
+	}
+	root.want("DESCRIBE people",
+		"id|bigint unsigned|NO|PRI|NULL|auto_increment", "name|varchar(20)|NO||'it''s'|", "age|tinyint unsigned|YES||NULL|",
+		"size|enum('s','m','l')|YES||'m'|", "pay|decimal(10,2)|YES||0.50|", "born|date|YES||NULL|",
+		"at|datetime(6)|YES||CURRENT_TIMESTAMP(6)|DEFAULT_GENERATED", "ok|tinyint(1)|YES||NULL|", "j|json|YES||NULL|", "b|blob|YES||NULL|")
+	rows, _, err = root.run("SHOW INDEX FROM people")
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("SHOW INDEX: %v %v", rows, err)
+	}
+	for i, want := range []string{"PRIMARY id", "who name", "who born"} {
+		if got := rows[i][2].(string) + " " + rows[i][4].(string); got != want {
+			t.Errorf("SHOW INDEX row %d: got %s, want %s", i, got, want)
+		}
+	}
+}
+
+func TestCreateTableVariants(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE a (x INT PRIMARY KEY, y VARCHAR(5), KEY (y))")
+	root.exec("INSERT INTO a VALUES (1, 'u'), (2, NULL)")
+	root.exec("CREATE TABLE IF NOT EXISTS A (z INT)")
+	root.errno("CREATE TABLE a (z INT)", 1050)
+	root.exec("CREATE TABLE b LIKE a")
+	root.exec("INSERT INTO b VALUES (1, 'v')")
+	root.errno("INSERT INTO b VALUES (1, 'w')", 1062)
+	root.exec("CREATE TABLE c AS SELECT y, x + 1 AS z FROM a")
+	root.want("SELECT * FROM c ORDER BY z", "u|2", "NULL|3")
+	root.want("SHOW TABLES", "a", "b", "c")
+	for q, part := range map[string]string{
+		"CREATE TABLE d (x INT, FOREIGN KEY (x) REFERENCES a (x))":        "dp_link",
+		"CREATE TABLE d (x INT CHECK (x > 0))":                            "CHECK",
+		"CREATE TABLE d (x INT, y INT AS (x + 1) STORED)":                 "generated column",
+		"CREATE TEMPORARY TABLE d (x INT)":                                "emporary",
+		"CREATE TABLE d (x TEXT, UNIQUE KEY (x(3)))":                      "prefix",
+		"CREATE TRIGGER tr BEFORE INSERT ON a FOR EACH ROW SET new.x = 1": "rigger",
+	} {
+		root.fails(q, part)
+	}
+	analyst := root.s.connect("ann")
+	analyst.exec("USE shop")
+	for _, q := range []string{"CREATE TABLE e (x INT)", "DROP TABLE a", "TRUNCATE a", "ALTER TABLE a ADD COLUMN q INT", "CREATE VIEW v AS SELECT 1",
+		"CREATE DATABASE other", "DROP DATABASE shop", "RENAME TABLE a TO z", "INSERT INTO a VALUES (9, NULL)", "DELETE FROM a"} {
+		analyst.fails(q, "DBA")
+	}
+}
+
+func TestAlterTable(t *testing.T) {
+	s, root := newServer(t)
+	for _, key := range []string{"", ", PRIMARY KEY (id)"} { // in place, and by a rebuild
+		root.exec("CREATE TABLE t (id INT NOT NULL, a VARCHAR(10)" + key + ") COMMENT='c'")
+		root.exec("INSERT INTO t VALUES (1, 'x'), (2, NULL)")
+		root.exec("ALTER TABLE t ADD COLUMN n INT")
+		root.exec("ALTER TABLE t ADD COLUMN d DECIMAL(6,2) NOT NULL DEFAULT 1.25 AFTER id, ADD COLUMN z INT NOT NULL")
+		root.want("SELECT * FROM t ORDER BY id", "1|1.25|x|NULL|0", "2|1.25|NULL|NULL|0")
+		root.exec("ALTER TABLE t RENAME COLUMN a TO b")
+		root.exec("ALTER TABLE t DROP COLUMN n, DROP COLUMN z")
+		root.exec("ALTER TABLE t MODIFY COLUMN d VARCHAR(30) DEFAULT 'q' FIRST")
+		root.exec("ALTER TABLE t CHANGE COLUMN b c VARCHAR(40) COMMENT 'renamed'")
+		root.exec("ALTER TABLE t ALTER COLUMN c SET DEFAULT 'dd'")
+		root.exec("INSERT INTO t (id) VALUES (3)")
+		root.want("SELECT * FROM t ORDER BY id", "1.25|1|x", "1.25|2|NULL", "q|3|dd")
+		root.exec("ALTER TABLE t ALTER COLUMN c DROP DEFAULT")
+		root.exec("ALTER TABLE t ADD UNIQUE KEY u (c)")
+		root.errno("INSERT INTO t (id, c) VALUES (4, 'x')", 1062)
+		root.exec("ALTER TABLE t DROP INDEX u")
+		root.exec("INSERT INTO t (id, c) VALUES (4, 'x')")
+		root.exec("ALTER TABLE t COMMENT='other'")
+		rows, _, err := root.run("SHOW CREATE TABLE t")
+		if err != nil || !strings.Contains(rows[0][1].(string), "`c` varchar(40) COMMENT 'renamed'") || !strings.Contains(rows[0][1].(string), "COMMENT='other'") {
+			t.Errorf("after ALTER: %v %v", rows, err)
+		}
+		root.errno("ALTER TABLE t MODIFY COLUMN c VARCHAR(40) NOT NULL", 1048)
+		root.errno("ALTER TABLE t ADD UNIQUE KEY u (c)", 1062)
+		root.exec("DROP TABLE t")
+	}
+	root.exec("CREATE TABLE k (a INT, b INT)")
+	root.exec("INSERT INTO k VALUES (1, 1)")
+	root.exec("ALTER TABLE k ADD PRIMARY KEY (a)")
+	root.errno("INSERT INTO k VALUES (1, 2)", 1062)
+	root.exec("ALTER TABLE k DROP PRIMARY KEY")
+	root.exec("INSERT INTO k VALUES (1, 2)")
+	root.exec("CREATE INDEX slow ON k (b)")
+	root.exec("CREATE UNIQUE INDEX ub ON k (b)")
+	root.errno("INSERT INTO k VALUES (7, 2)", 1062)
+	root.exec("DROP INDEX ub ON k")
+	root.exec("RENAME TABLE k TO kk")
+	root.want("SELECT count(*) FROM kk", "2")
+	s.policy.frozen = "a"
+	root.fails("ALTER TABLE kk DROP COLUMN a", "unit")
+	root.fails("ALTER TABLE kk RENAME COLUMN a TO c", "unit")
+	root.fails("ALTER TABLE kk CHANGE COLUMN a c INT", "unit")
+	root.exec("DROP TABLE kk")
+	if got := strings.Join(s.policy.told, "; "); got != "dropped shop.t; dropped shop.t; renamed shop.k shop.kk; dropped shop.kk" {
+		t.Errorf("policy was told %q", got)
+	}
+}
+
+func TestDatabases(t *testing.T) {
+	s, root := newServer(t)
+	root.exec("CREATE DATABASE Zoo")
+	root.errno("CREATE DATABASE zoo", 1007)
+	for _, name := range []string{"mysql", "dp", "main", "__scrim", "information_schema"} {
+		if _, _, err := root.run("CREATE DATABASE " + name); err == nil {
+			t.Errorf("created the reserved database %s", name)
+		}
+	}
+	root.want("SHOW DATABASES", "information_schema", "shop", "zoo")
+	root.exec("CREATE TABLE ZOO.Cages (N INT)")
+	root.exec("CREATE VIEW zoo.v AS SELECT n FROM zoo.cages")
+	root.want("SHOW TABLES FROM zoo", "cages", "v")
+	root.exec("DROP DATABASE zoo")
+	root.want("SHOW DATABASES", "information_schema", "shop")
+	if len(s.policy.told) != 1 || s.policy.told[0] != "dropped zoo.cages" {
+		t.Errorf("policy was told %q", s.policy.told)
+	}
+	root.exec("CREATE DATABASE zoo")
+	root.want("SHOW TABLES FROM zoo")
+}
+
+func TestViewsAreDurable(t *testing.T) {
+	s, root := newServer(t)
+	root.exec("CREATE TABLE t (x INT, y INT)")
+	root.exec("INSERT INTO t VALUES (1, 10), (2, 20), (2, 30)")
+	root.exec("CREATE VIEW v AS SELECT x, SUM(y) AS s FROM t GROUP BY x")
+	root.want("SELECT * FROM v WHERE x > 1", "2|50")
+	root.fails("CREATE VIEW v AS SELECT 1", "exists")
+	root.exec("CREATE OR REPLACE VIEW v AS SELECT x, MAX(y) AS s FROM t GROUP BY x")
+	root.errno("CREATE TABLE v (x INT)", 1050)
+	s.policy.protected["shop.t"] = true
+	root.fails("SELECT * FROM v", "protected")
+	s.policy.protected["shop.t"] = false
+
+	again := reopen(t, s).connect("root")
+	again.exec("USE shop")
+	again.want("SELECT * FROM v ORDER BY x", "1|10", "2|30")
+	again.exec("DROP VIEW v")
+	again.errno("SELECT * FROM v", 1146)
+}
+
+// reopen closes the server's store and opens the file anew.
+func reopen(t *testing.T, s *server) *server {
+	t.Helper()
+	s.close()
+	return open(t, s.path)
+}

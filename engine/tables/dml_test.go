@@ -1,0 +1,236 @@
+package tables_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestTypesRoundTrip(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE r (id INT PRIMARY KEY, t TINYINT, ut TINYINT UNSIGNED, s SMALLINT, m MEDIUMINT, i INT UNSIGNED, b BIGINT, ub BIGINT UNSIGNED, " +
+		"f FLOAT, d DOUBLE, n DECIMAL(38,10), c CHAR(3), v VARCHAR(10), x LONGTEXT, bl BLOB, vb VARBINARY(4), da DATE, dt DATETIME(6), ts TIMESTAMP, ti TIME(6), y YEAR, " +
+		"bo BOOLEAN, bi BIT(5), e ENUM('s','m','l'), se SET('a','b','c'), j JSON)")
+	root.exec(`INSERT INTO r VALUES (1, -128, 255, -32768, -8388608, 4294967295, -9223372036854775808, 18446744073709551615,
+		1.5, 1e300, -1234567890123456789012345678.0123456789, 'abc', 'häß', 'long', x'00FF', 'ab', '1000-01-01', '2024-02-29 23:59:59.123456', '2024-01-02 03:04:05', '10:11:12.5', 1999,
+		TRUE, b'10101', 'm', 'a,c', '{"k": [1, 2.5, "x", null]}')`)
+	root.exec("INSERT INTO r (id) VALUES (2)")
+	root.want("SELECT * FROM r ORDER BY id",
+		"1|-128|255|-32768|-8388608|4294967295|-9223372036854775808|18446744073709551615|1.5|1e+300|-1234567890123456789012345678.0123456789|"+
+			"abc|häß|long|\x00\xff|ab|1000-01-01|2024-02-29 23:59:59.123456|2024-01-02 03:04:05|10:11:12.500000|1999|1|\x15|m|a,c|{\"k\": [1, 2.5, \"x\", null]}",
+		"2"+strings.Repeat("|NULL", 25))
+	root.exec("UPDATE r SET t = 7, e = 'l', j = '[3]', bl = 'zz', da = '2000-05-06', n = 2.5, v = 'ü', bo = FALSE, ti = '01:02:03', d = 2 WHERE id = 2")
+	root.want("SELECT t, e, j, bl, da, n, v, bo, ti, d FROM r WHERE id = 2", "7|l|[3]|zz|2000-05-06|2.5000000000|ü|0|01:02:03|2")
+	for q, code := range map[string]int{
+		"INSERT INTO r (id, t) VALUES (3, 128)":           1264,
+		"INSERT INTO r (id, v) VALUES (3, '12345678901')": 1406,
+		"INSERT INTO r (id, da) VALUES (3, 'yesterday')":  1292,
+		"UPDATE r SET t = 1000 WHERE id = 1":              1264,
+		"UPDATE r SET v = '12345678901' WHERE id = 1":     1406,
+		"UPDATE r SET v = CONCAT(v, '1234567890')":        1406,
+		"UPDATE r SET t = t * 100":                        1264,
+	} {
+		root.errno(q, code)
+	}
+}
+
+// imported makes a table in the store without the server, as an import does.
+func imported(s *server, statements ...string) {
+	s.t.Helper()
+	c := s.connect("root")
+	for _, q := range statements {
+		if _, err := c.sess.st.Write(s.t.Context(), nil, q); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func TestImportedTypes(t *testing.T) {
+	s, root := newServer(t)
+	imported(s, `CREATE TABLE shop.i (h HUGEINT, d DOUBLE, f FLOAT, v DOUBLE[3], l INTEGER[], s STRUCT(a INTEGER), u UUID, ts TIMESTAMP_S, tz TIMESTAMPTZ, ti TIME, iv INTERVAL, e ENUM('p','q'), ok BOOLEAN)`,
+		`INSERT INTO shop.i VALUES (170141183460469231731687303715884105, 'nan', 'inf', [1,2.5,'nan'], [1,NULL], {'a': 1}, '00000000-0000-0000-0000-000000000001',
+			'2020-01-01 00:00:01', '2020-01-01 00:00:00+00', '01:02:03', INTERVAL 90 MINUTE, 'q', true)`)
+	root.want("SELECT h, d, f, v, l, u, ts, tz, ti, iv, e, ok FROM i",
+		"170141183460469231731687303715884105|NULL|NULL|[1, 2.5, null]|[1, null]|00000000-0000-0000-0000-000000000001|2020-01-01 00:00:01|2020-01-01 00:00:00|01:02:03|01:30:00|q|1")
+	root.exec("INSERT INTO i (v, l) VALUES ('[4, 5, 6]', JSON_ARRAY(7))")
+	root.want("SELECT v, l FROM i WHERE d IS NULL AND h IS NULL", "[4, 5, 6]|[7]")
+	root.fails("INSERT INTO i (v) VALUES ('[4, 5]')", "JSON array")
+	root.fails("INSERT INTO i (v) VALUES ('[\"a\", 5, 6]')", "JSON array")
+}
+
+func TestInsert(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(10) NOT NULL DEFAULT 'dd', b INT, UNIQUE KEY (b))")
+	if n := root.exec("INSERT INTO t VALUES (1, 'x', 10), (2, 'y', 20), (3, 'z', NULL)"); n != 3 {
+		t.Errorf("INSERT of 3 rows: %d affected", n)
+	}
+	root.exec("INSERT INTO t (id) VALUES (4)")
+	root.errno("INSERT INTO t VALUES (5, 'n', 1), (1, 'x', 2)", 1062)
+	root.errno("INSERT INTO t VALUES (5, 'n', 1), (5, 'x', 2)", 1062)
+	root.errno("INSERT INTO t VALUES (5, 'n', 10)", 1062)
+	root.errno("INSERT INTO t (id, a) VALUES (5, NULL)", 1048)
+	root.want("SELECT * FROM t ORDER BY id", "1|x|10", "2|y|20", "3|z|NULL", "4|dd|NULL")
+	if n := root.exec("INSERT IGNORE INTO t VALUES (1, 'i', 1), (6, 'six', 60), (6, 'again', 61)"); n != 1 {
+		t.Errorf("INSERT IGNORE: %d affected, want 1", n)
+	}
+	if n := root.exec("INSERT INTO t VALUES (1, 'up', 11), (7, 'new', 70) ON DUPLICATE KEY UPDATE a = VALUES(a), b = b + 1"); n != 3 {
+		t.Errorf("ON DUPLICATE KEY UPDATE: %d affected, want 3", n)
+	}
+	if n := root.exec("REPLACE INTO t VALUES (2, 'rep', 21), (8, 'r8', 80)"); n != 3 {
+		t.Errorf("REPLACE: %d affected, want 3", n)
+	}
+	root.want("SELECT * FROM t WHERE id IN (1, 2, 6, 7, 8) ORDER BY id", "1|up|11", "2|rep|21", "6|six|60", "7|new|70", "8|r8|80")
+	root.exec("CREATE TABLE c (id INT, a VARCHAR(10))")
+	if n := root.exec("INSERT INTO c SELECT id, a FROM t WHERE id > 2"); n != 5 {
+		t.Errorf("INSERT SELECT: %d affected, want 5", n)
+	}
+	root.fails("LOAD DATA INFILE '/etc/passwd' INTO TABLE c", "LOAD DATA")
+}
+
+func TestInsertOfManyRowsIsAllOrNothing(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE src (n INT)")
+	root.exec("CREATE TABLE dst (n INT PRIMARY KEY)")
+	root.exec("INSERT INTO src WITH RECURSIVE s AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM s WHERE n < 900) SELECT n FROM s")
+	root.exec("INSERT INTO src SELECT a.n * 1000 + b.n FROM src a JOIN src b ON b.n <= 40 WHERE a.n <= 500")
+	root.want("SELECT COUNT(*) FROM src", "20900")
+	if n := root.exec("INSERT INTO dst SELECT n FROM src"); n != 20900 {
+		t.Errorf("affected %d", n)
+	}
+	root.exec("TRUNCATE dst")
+	root.exec("INSERT INTO src VALUES (900)")
+	root.errno("INSERT INTO dst SELECT n FROM src", 1062)
+	root.want("SELECT COUNT(*) FROM dst", "0")
+}
+
+func TestAutoIncrement(t *testing.T) {
+	s, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a INT)")
+	root.exec("INSERT INTO t (a) VALUES (1), (2)")
+	root.exec("INSERT INTO t VALUES (10, 3), (NULL, 4), (0, 5)")
+	root.want("SELECT * FROM t ORDER BY id", "1|1", "2|2", "10|3", "11|4", "12|5")
+	root.want("SELECT LAST_INSERT_ID()", "11")
+	again := reopen(t, s).connect("root")
+	again.exec("USE shop")
+	again.exec("INSERT INTO t (a) VALUES (6)")
+	again.want("SELECT id FROM t WHERE a = 6", "13")
+	again.exec("ALTER TABLE t AUTO_INCREMENT = 100")
+	again.exec("INSERT INTO t (a) VALUES (7)")
+	again.want("SELECT id FROM t WHERE a = 7", "100")
+	again.exec("TRUNCATE t")
+	again.exec("INSERT INTO t (a) VALUES (8)")
+	again.want("SELECT * FROM t", "1|8")
+}
+
+func TestUpdateAndDelete(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(10) NOT NULL DEFAULT 'q')")
+	root.exec("INSERT INTO t VALUES (1, 10, 'x'), (2, 20, 'y'), (3, NULL, 'z'), (4, 40, 'z')")
+	for _, c := range []struct {
+		q    string
+		want uint64
+	}{
+		{"UPDATE t SET a = a + 1 WHERE b = 'z'", 1}, // NULL + 1 is no change
+		{"UPDATE t SET a = 10 WHERE id <= 2", 1},
+		{"UPDATE t SET a = a + 1, b = a WHERE id = 1", 1},
+		{"UPDATE t x SET x.b = DEFAULT WHERE x.id = 2", 1},
+		{"UPDATE t SET a = 0 ORDER BY id DESC LIMIT 2", 2},
+		{"UPDATE t SET a = CASE WHEN id = 4 THEN NULL ELSE a END", 1},
+		{"DELETE FROM t WHERE a IS NULL", 1},
+		{"DELETE FROM t ORDER BY id LIMIT 1", 1},
+	} {
+		if n := root.exec(c.q); n != c.want {
+			t.Errorf("%s: %d affected, want %d", c.q, n, c.want)
+		}
+	}
+	root.want("SELECT * FROM t ORDER BY id", "2|10|q", "3|0|z")
+	root.errno("UPDATE t SET b = NULL", 1048)
+	root.errno("UPDATE t SET id = 2", 1062)
+	root.exec("CREATE TABLE u (id INT)")
+	for _, q := range []string{"UPDATE t JOIN u ON t.id = u.id SET t.a = 1", "DELETE t FROM t JOIN u ON t.id = u.id",
+		"UPDATE t SET a = 1 WHERE id IN (SELECT id FROM u)", "DELETE FROM t WHERE EXISTS (SELECT 1 FROM u)", "UPDATE t SET a = (SELECT MAX(id) FROM u)"} {
+		root.fails(q, "not supported")
+	}
+	if n := root.exec("DELETE FROM t"); n != 2 {
+		t.Errorf("DELETE FROM t: %d affected, want 2", n)
+	}
+}
+
+func TestTransactions(t *testing.T) {
+	s, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
+	other := s.connect("root")
+	other.exec("USE shop")
+	root.exec("BEGIN")
+	root.exec("INSERT INTO t VALUES (1, 1), (2, 2)")
+	root.exec("UPDATE t SET a = 5 WHERE id = 1")
+	root.want("SELECT * FROM t ORDER BY id", "1|5", "2|2")
+	other.want("SELECT * FROM t")
+	root.errno("INSERT INTO t VALUES (3, 3), (1, 1)", 1062) // the transaction goes on
+	root.want("SELECT COUNT(*) FROM t", "2")
+	root.exec("ROLLBACK")
+	root.want("SELECT * FROM t")
+	root.exec("BEGIN")
+	root.exec("INSERT INTO t VALUES (1, 1)")
+	root.exec("COMMIT")
+	other.want("SELECT * FROM t", "1|1")
+	root.exec("BEGIN")
+	root.exec("REPLACE INTO t VALUES (1, 7)")
+	root.exec("DELETE FROM t WHERE id = 1")
+	root.exec("INSERT INTO t VALUES (1, 8)")
+	root.want("SELECT * FROM t", "1|8")
+	root.exec("CREATE TABLE v (x INT)") // commits, as in MySQL
+	root.exec("ROLLBACK")
+	other.want("SELECT * FROM t", "1|8")
+	root.exec("BEGIN")
+	root.exec("UPDATE t SET a = 100")
+	other.exec("BEGIN")
+	other.errno("UPDATE t SET a = 200", 1213)
+	other.exec("ROLLBACK")
+	root.exec("COMMIT")
+	other.want("SELECT * FROM t", "1|100")
+}
+
+func TestRawReadsAreRefusedWhereRowsAreRead(t *testing.T) {
+	s, root := newServer(t)
+	root.exec("CREATE TABLE p (id INT PRIMARY KEY, a INT)")
+	root.exec("CREATE TABLE plain (id INT, a INT)")
+	root.exec("CREATE TABLE pub (id INT)")
+	root.exec("INSERT INTO p VALUES (1, 1)")
+	root.exec("INSERT INTO plain VALUES (1, 1)")
+	s.policy.protected["shop.p"], s.policy.protected["shop.plain"] = true, true
+	statements := []string{
+		"SELECT * FROM p", "SELECT 1 FROM p", "SELECT COUNT(*) FROM p", "SELECT MAX(a) FROM p", "SELECT * FROM pub JOIN p ON pub.id = p.id",
+		"SELECT * FROM pub WHERE id IN (SELECT id FROM p)", "SELECT * FROM (SELECT a FROM p) x", "SELECT a FROM p UNION SELECT id FROM pub",
+		"INSERT INTO pub SELECT id FROM p", "CREATE TABLE stolen AS SELECT * FROM p", "SELECT a INTO @v FROM p",
+		"UPDATE p SET a = 2", "UPDATE plain SET a = 2 WHERE id = 5", "DELETE FROM p WHERE id = 1", "DELETE FROM plain", "DELETE FROM plain WHERE a = 77",
+		"INSERT INTO p VALUES (1, 2)", "INSERT INTO p VALUES (2, 2)", "INSERT IGNORE INTO p VALUES (2, 2)", "REPLACE INTO p VALUES (2, 2)",
+		"ALTER TABLE p MODIFY COLUMN a INT NOT NULL", "ALTER TABLE plain ADD UNIQUE KEY (id)", "ALTER TABLE plain ADD PRIMARY KEY (id)",
+	}
+	for _, q := range statements {
+		root.fails(q, "protected")
+	}
+	root.want("SHOW TABLES", "p", "plain", "pub") // CREATE TABLE ... SELECT left nothing
+	root.exec("INSERT INTO plain VALUES (2, 2), (3, 3)")
+	root.exec("ALTER TABLE plain ADD COLUMN z INT")
+	rows, _, err := root.run("SHOW TABLE STATUS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if got := fmt.Sprint(r[4]); got != "0" && got != "<nil>" {
+			t.Errorf("SHOW TABLE STATUS tells %s rows of %v", got, r[0])
+		}
+	}
+	if n := root.exec("TRUNCATE plain"); n != 0 {
+		t.Errorf("TRUNCATE tells %d rows", n)
+	}
+	s.policy.raw = true
+	root.want("SELECT * FROM p", "1|1")
+	root.want("SELECT * FROM plain")
+	s.policy.raw = false
+	analyst := s.connect("ann")
+	analyst.exec("USE shop")
+	analyst.want("SELECT * FROM pub")
+	analyst.fails("INSERT INTO pub VALUES (1)", "DBA")
+}

@@ -1,0 +1,133 @@
+package tables
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+)
+
+// alterIndex is CREATE INDEX, DROP INDEX or an index clause of ALTER TABLE. It takes the place of
+// go-mysql-server's node early, because that one is checked against sql.IndexAddressable, which the
+// tables are not.
+type alterIndex struct {
+	leaf
+	db *Database
+	n  *plan.AlterIndex
+}
+
+var _ sql.ExecSourceRel = (*alterIndex)(nil)
+
+// newAlterIndex returns the node that stands for n, nil when its table is not a stored one.
+func newAlterIndex(n *plan.AlterIndex) sql.Node {
+	db, ok := stored(n.Db)
+	if !ok {
+		return nil
+	}
+	return &alterIndex{leaf: leaf{name: "ALTER INDEX ON " + n.Table.Name()}, db: db, n: n}
+}
+
+// WithChildren implements sql.Node.
+func (a *alterIndex) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	return plan.NillaryWithChildren(a, children...)
+}
+
+// RowIter implements sql.ExecSourceRel.
+func (a *alterIndex) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	if err := a.run(ctx); err != nil {
+		return nil, err
+	}
+	return okResult(0, nil), nil
+}
+
+func (a *alterIndex) run(ctx *sql.Context) error {
+	table := a.n.Table.Name()
+	switch a.n.Action {
+	case plan.IndexAction_Create:
+		if err := a.db.p.access.CheckDDL(ctx, a.db.ref(table)); err != nil {
+			return err
+		}
+		k, ok, err := newKey(ctx, a.n.IndexName, a.n.Constraint, a.n.Columns)
+		if err != nil || !ok {
+			return err
+		}
+		return a.db.addKey(ctx, table, k)
+	case plan.IndexAction_Drop:
+		err := a.db.dropKey(ctx, table, a.n.IndexName)
+		if a.n.IfExists && sql.ErrCantDropFieldOrKey.Is(err) {
+			return nil
+		}
+		return err
+	case plan.IndexAction_Rename:
+		return a.db.renameKey(ctx, table, a.n.PreviousIndexName, a.n.IndexName)
+	}
+	return nil // DISABLE KEYS and ENABLE KEYS: there is nothing to switch
+}
+
+// renameKey runs RENAME INDEX.
+func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
+	return d.onlyMeta(ctx, table, Change{Op: ModifyColumn}, func(t *definition) error {
+		i := t.key(from)
+		if i < 0 || t.keys[i].primary {
+			return sql.ErrCantDropFieldOrKey.New(from)
+		}
+		t.keys[i].name = to
+		return nil
+	})
+}
+
+// addKey rebuilds the table with one more key.
+func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
+	return d.alter(ctx, table, alteration{
+		change: Change{Op: AddKey, Columns: k.columns},
+		reads:  true,
+		apply: func(t *definition) error {
+			if k.primary && t.key(primaryName) >= 0 {
+				return sql.ErrMultiplePrimaryKeysDefined.New()
+			}
+			if k.name != "" && t.key(k.name) >= 0 {
+				return sql.ErrDuplicateKey.New(k.name)
+			}
+			for _, name := range k.columns {
+				i := t.column(name)
+				if i < 0 {
+					return sql.ErrKeyColumnDoesNotExist.New(name)
+				}
+				if k.primary {
+					t.columns[i].nullable = false
+				}
+			}
+			t.keys = append(t.keys, k)
+			t.name(ctx)
+			return nil
+		},
+	})
+}
+
+// dropKey rebuilds the table without a key.
+func (d *Database) dropKey(ctx *sql.Context, table, name string) error {
+	ref := d.ref(table)
+	t, ok, err := d.p.store.Table(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return sql.ErrTableNotFound.New(table)
+	}
+	def := definitionOf(t)
+	i := def.key(name)
+	if i < 0 {
+		return sql.ErrCantDropFieldOrKey.New(name)
+	}
+	return d.alter(ctx, table, alteration{
+		change: Change{Op: DropKey, Columns: def.keys[i].columns},
+		apply: func(t *definition) error {
+			t.keys = append(t.keys[:i:i], t.keys[i+1:]...)
+			for _, c := range t.columns {
+				if c.meta.Auto && !t.uses(c.name) {
+					return unsupported("MODIFY the column without AUTO_INCREMENT first.",
+						"The AUTO_INCREMENT column %s must be a key.", c.name)
+				}
+			}
+			return nil
+		},
+	})
+}
