@@ -1,0 +1,62 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+	"scrim/catalog"
+)
+
+// Ledger is what the package needs of the account; *accounting.Ledger is one.
+type Ledger interface {
+	SetBudget(ctx context.Context, b accounting.Budget) error
+	RemoveBudget(ctx context.Context, account string, entity bool, principal, by string) error
+	Note(principal, kind, text string) error
+	Status(entityOf map[string]string) (accounting.Status, error)
+	Entries(f accounting.Filter) ([]accounting.Entry, error)
+}
+
+var _ Ledger = (*accounting.Ledger)(nil)
+
+// Variable documents a session variable in dp.variables.
+type Variable struct{ Name, Default, Range, Doc string }
+
+// Options are what the package works on. All fields but Variables and HasAccount are required.
+type Options struct {
+	Catalog *catalog.Catalog
+	Ledger  Ledger
+	// Schema returns what the store holds, for the checks of policies; StoreSchema makes one.
+	Schema func(*sql.Context) catalog.Schema
+	// IsDBA reports whether the session's account is a DBA.
+	IsDBA func(*sql.Context) bool
+	// Principal names the session's account, user@host; "" when there is none.
+	Principal func(*sql.Context) string
+	// HasAccount reports whether a MySQL account exists. Nil: budgets are set for any name.
+	HasAccount func(ctx *sql.Context, principal string) bool
+	Variables  []Variable
+}
+
+// Admin holds the procedures and the database dp. It is safe for concurrent use.
+type Admin struct {
+	o      Options
+	tables map[string]*table
+	names  []string
+}
+
+// New returns the procedures and the database. It panics when a required option is missing.
+func New(o Options) *Admin {
+	if o.Catalog == nil || o.Ledger == nil || o.Schema == nil || o.IsDBA == nil || o.Principal == nil {
+		panic("admin: missing option")
+	}
+	a := &Admin{o: o, tables: map[string]*table{}}
+	for _, t := range a.views() {
+		a.tables[t.name] = t
+		a.names = append(a.names, t.name)
+	}
+	return a
+}
+
+// Database returns the virtual read-only database dp.
+func (a *Admin) Database() sql.Database { return database{a} }

@@ -1,0 +1,120 @@
+package admin
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/functions"
+	"scrim/internal/refuse"
+)
+
+// views lists the tables of dp in the order of their names.
+func (a *Admin) views() []*table {
+	return []*table{
+		newTable("budgets", a.budgets,
+			text("account_type"), text("account"), text("budget"), text("principal"),
+			real("epsilon"), real("delta"), text("budget_window"),
+			real("spent_rho"), real("spent_delta"), real("spent_epsilon"),
+			real("remaining_epsilon"), real("remaining_rho"),
+			moment("window_start"), moment("window_end"), text("set_by"), text("remark")),
+		newTable("domains", a.domains,
+			text("table_name"), text("column_name"), text("domain_type"), count("size"), text("domain")),
+		newTable("errors", errorRows,
+			text("code"), count("errno"), text("sql_state"), text("cause"), text("remedy")),
+		newTable("functions", functionRows,
+			text("name"), text("aliases"), text("function_type"), text("signature"), text("result"),
+			text("weight"), text("options"), text("description"), text("example")),
+		newPaged("ledger", a.ledger,
+			count("id"), moment("charged_at"), text("principal"), text("entry"), text("statement"), text("mechanisms"),
+			text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"),
+			real("remaining_epsilon"), real("remaining_total"), text("outcome")),
+		newTable("policies", a.policies,
+			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
+			text("entity"), text("account"), text("neighbours"), text("defaults")),
+		newTable("procedures", procedureRows,
+			text("name"), text("signature"), text("description"), text("example")),
+		newTable("variables", a.variables,
+			text("name"), text("default_value"), text("value_range"), text("description")),
+	}
+}
+
+func (a *Admin) policies(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, t := range a.o.Catalog.Snapshot().All() {
+		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil}
+		if t.State == catalog.Protected {
+			row[8] = catalog.AddRemove
+		}
+		switch u := t.Unit; {
+		case u.Row:
+			row[2] = "row"
+		case u.Column != "":
+			row[2], row[3] = "column", u.Column
+		case u.Link != nil:
+			row[2], row[3], row[4], row[5] = "link", u.Link.Column, u.Link.Parent, u.Link.ParentColumn
+		}
+		if t.Defaults != (catalog.Defaults{}) {
+			text, err := json.Marshal(t.Defaults)
+			if err != nil {
+				return nil, err
+			}
+			row[9] = string(text)
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func (a *Admin) domains(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, t := range a.o.Catalog.Snapshot().All() {
+		for _, c := range slices.Sorted(maps.Keys(t.Domains)) {
+			d := t.Domains[c]
+			row := sql.Row{t.Name, c, "values", int64(len(d.Values)), d.String()}
+			switch {
+			case d.Source != nil:
+				row[2], row[3] = "table", nil
+			case d.Range != nil:
+				row[2], row[3] = "range", nil
+			}
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+func errorRows(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, e := range refuse.Table {
+		out = append(out, sql.Row{string(e.Code), int64(refuse.MySQLErrno), e.SQLState, e.Cause, e.Remedy})
+	}
+	return out, nil
+}
+
+func functionRows(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, f := range functions.Rows() {
+		out = append(out, sql.Row{f.Name, f.Aliases, f.Kind, f.Signature, f.Result, f.Weight, f.Options, f.Description, f.Example})
+	}
+	return out, nil
+}
+
+func procedureRows(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, p := range procedures {
+		out = append(out, sql.Row{p.Name, p.Signature, p.Doc, p.Example})
+	}
+	return out, nil
+}
+
+func (a *Admin) variables(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, v := range a.o.Variables {
+		out = append(out, sql.Row{v.Name, v.Default, v.Range, v.Doc})
+	}
+	return out, nil
+}
