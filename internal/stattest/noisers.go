@@ -1,0 +1,118 @@
+package stattest
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"scrim/engine/estimator/noise"
+)
+
+// Noiser returns the product's sampler on a seeded source.
+func Noiser(t testing.TB, name string) noise.Noiser { return noise.New(Source(t, name)) }
+
+// Zero adds no noise.
+type Zero struct{}
+
+// Gaussian implements noise.Noiser.
+func (Zero) Gaussian(v, _ *big.Int) *big.Int { return new(big.Int).Set(v) }
+
+// GaussianInt implements noise.Noiser.
+func (Zero) GaussianInt(v int64, _ noise.Variance) int64 { return v }
+
+// Laplace implements noise.Noiser.
+func (Zero) Laplace(v, _, _ *big.Int) *big.Int { return new(big.Int).Set(v) }
+
+// Uniform implements noise.Noiser.
+func (Zero) Uniform() uint64 { return 0 }
+
+// Shrunk draws its Gaussian noise from a variance that is too small by Factor > 1: the under-noised
+// variant that tests must reject.
+type Shrunk struct {
+	noise.Noiser
+	Factor int64
+}
+
+// Gaussian implements noise.Noiser.
+func (s Shrunk) Gaussian(v, sigma2 *big.Int) *big.Int {
+	q := new(big.Int).Quo(sigma2, big.NewInt(s.Factor))
+	if q.Sign() == 0 {
+		q.SetInt64(1)
+	}
+	return s.Noiser.Gaussian(v, q)
+}
+
+// GaussianInt implements noise.Noiser.
+func (s Shrunk) GaussianInt(v int64, sigma2 noise.Variance) int64 {
+	y := s.Gaussian(big.NewInt(v), sigma2.Big())
+	return y.Int64()
+}
+
+// Query is one value on its way to noise.
+type Query struct {
+	Value  *big.Int
+	Sigma2 *big.Int
+	Answer *big.Int
+}
+
+// Recorder records every value before noise. Its answers are forced: Answer(i, value, sigma2) gives the
+// i-th. Replaying the answers of another run makes two runs take the same branches, as the two sides of a privacy
+// proof must.
+type Recorder struct {
+	Answer  func(i int, value, sigma2 *big.Int) *big.Int
+	Queries []Query
+}
+
+// Replay returns a Recorder that gives the answers of an earlier one, and fails the test if it is asked more.
+func (r *Recorder) Replay(t testing.TB) *Recorder {
+	return &Recorder{Answer: func(i int, _, _ *big.Int) *big.Int {
+		if i >= len(r.Queries) {
+			t.Errorf("query %d has no counterpart: the number of queries depends on data", i)
+			return new(big.Int)
+		}
+		return r.Queries[i].Answer
+	}}
+}
+
+// Gaussian implements noise.Noiser.
+func (r *Recorder) Gaussian(v, sigma2 *big.Int) *big.Int {
+	a := r.Answer(len(r.Queries), v, sigma2)
+	r.Queries = append(r.Queries, Query{new(big.Int).Set(v), new(big.Int).Set(sigma2), new(big.Int).Set(a)})
+	return new(big.Int).Set(a)
+}
+
+// GaussianInt implements noise.Noiser.
+func (r *Recorder) GaussianInt(v int64, sigma2 noise.Variance) int64 {
+	a := r.Gaussian(big.NewInt(v), sigma2.Big())
+	if !a.IsInt64() {
+		return math.MaxInt64 * int64(a.Sign())
+	}
+	return a.Int64()
+}
+
+// Laplace implements noise.Noiser. No estimator of the core uses it; recording it is not supported.
+func (*Recorder) Laplace(_, _, _ *big.Int) *big.Int { panic("stattest: Laplace is not recorded") }
+
+// Uniform implements noise.Noiser.
+func (*Recorder) Uniform() uint64 { return 0 }
+
+// Loss returns Σ (v−v')²/(2σ²) over the queries of two runs with the same answers: the zCDP loss between the
+// two inputs on this branch. It fails the test if the runs asked different numbers of queries, or with
+// different variances.
+func Loss(t testing.TB, a, b *Recorder) *big.Rat {
+	t.Helper()
+	total := new(big.Rat)
+	if len(a.Queries) != len(b.Queries) {
+		t.Fatalf("%d queries against %d: the number of queries depends on data", len(a.Queries), len(b.Queries))
+	}
+	for i := range a.Queries {
+		x, y := a.Queries[i], b.Queries[i]
+		if x.Sigma2.Cmp(y.Sigma2) != 0 {
+			t.Fatalf("query %d: variance %v against %v: noise depends on data", i, x.Sigma2, y.Sigma2)
+		}
+		d := new(big.Int).Sub(x.Value, y.Value)
+		d.Mul(d, d)
+		total.Add(total, new(big.Rat).SetFrac(d, new(big.Int).Lsh(x.Sigma2, 1)))
+	}
+	return total
+}
