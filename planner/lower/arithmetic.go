@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 )
 
 // maxScale is MySQL's limit of fractional digits of a DECIMAL.
@@ -14,6 +15,12 @@ const maxScale = 30
 // Double; integers stay integers, NULL on overflow; an integer divided by / gives a DECIMAL with four
 // more fractional digits. A DECIMAL has at most 38 digits and is NULL beyond them.
 func (l *lowerer) binary(op string, left, right sql.Expression) (Expr, error) {
+	if iv, ok := right.(*expression.Interval); ok && (op == "+" || op == "-") {
+		return l.shift(left, iv, map[string]int64{"+": 1, "-": -1}[op])
+	}
+	if iv, ok := left.(*expression.Interval); ok && op == "+" {
+		return l.shift(right, iv, 1)
+	}
 	x, err := l.scalar(left, "Arithmetic")
 	if err != nil {
 		return x, err
@@ -87,6 +94,9 @@ func (l *lowerer) decimals(op string, x, y Expr) Expr {
 		return decimal("("+x.SQL+" % "+y.SQL+")", p, s, true)
 	}
 	if p := whole + s + 1; p <= maxPrecision {
+		if p-1 == wordDigits {
+			p++
+		}
 		x, y = l.toDecimal(x, p-1, s), l.toDecimal(y, p-1, s)
 		return decimal("("+x.SQL+" "+op+" "+y.SQL+")", p, s, x.Nullable || y.Nullable)
 	}
@@ -110,6 +120,9 @@ func (l *lowerer) product(x, y Expr) Expr {
 		p1, s1 = precision(x)
 		p2, s2 = precision(y)
 	}
+	if p1+p2 > wordDigits {
+		p1 = max(p1, wordDigits+1)
+	}
 	x, y = l.toDecimal(x, p1, s1), l.toDecimal(y, p2, s2)
 	if p1+p2 <= maxPrecision {
 		return decimal("("+x.SQL+" * "+y.SQL+")", p1+p2, s1+s2, x.Nullable || y.Nullable)
@@ -128,6 +141,18 @@ func (l *lowerer) guarded(op string, x, y Expr, digits, scale int) Expr {
 		})
 	})
 	return decimal(s, maxPrecision, scale, true)
+}
+
+// wordDigits is the width up to which the store keeps a DECIMAL in a machine word. A product or a
+// sum of two such numbers stays in one and raises when it does not fit, so one of them is widened.
+const wordDigits = 18
+
+// wide widens x when a product of p digits would not fit into a word.
+func (l *lowerer) wide(x Expr, p int) Expr {
+	if x.Type.Kind != Decimal || p <= wordDigits || x.Type.Precision > wordDigits {
+		return x
+	}
+	return l.toDecimal(x, wordDigits+1, x.Type.Scale)
 }
 
 // divide is the exact quotient with four more fractional digits than the dividend, rounded half away
@@ -179,6 +204,9 @@ func (l *lowerer) unscaled(x Expr, shift int) (string, bool) {
 		return "CAST(" + x.SQL + " AS HUGEINT)", true
 	}
 	shift = min(shift, maxPrecision-1)
+	if x = l.wide(x, p+shift+1); p < x.Type.Precision {
+		p = x.Type.Precision
+	}
 	return fmt.Sprintf("CAST((%s * CAST('%s' AS DECIMAL(%d,0))) AS HUGEINT)", x.SQL, pow10(shift), shift+1), p+shift+1 <= maxPrecision
 }
 

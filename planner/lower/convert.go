@@ -140,7 +140,7 @@ func (l *lowerer) toUInt(x Expr) Expr {
 		x = l.toNumber(x)
 	}
 	return maybe(UInt, l.let("TRY_CAST("+x.SQL+" AS HUGEINT)", func(r string) string {
-		return "(CASE WHEN " + r + " BETWEEN (-9223372036854775807) AND (-1) THEN TRY_CAST(" + r + " + 18446744073709551616 AS UBIGINT) ELSE TRY_CAST(" + r + " AS UBIGINT) END)"
+		return "(CASE WHEN " + r + " BETWEEN (-9223372036854775808) AND (-1) THEN TRY_CAST(" + r + " + 18446744073709551616 AS UBIGINT) ELSE TRY_CAST(" + r + " AS UBIGINT) END)"
 	}))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
@@ -193,7 +194,12 @@ func shift(l *lowerer, c *call) (Expr, error) {
 	if !ok {
 		return Expr{}, refuse.New(refuse.Expression, "%s() needs an INTERVAL.", strings.ToUpper(c.name))
 	}
-	d, err := l.scalar(c.raw[0], strings.ToUpper(c.name)+"()")
+	return l.shift(c.raw[0], iv, sign)
+}
+
+// shift adds sign times an interval to a date.
+func (l *lowerer) shift(date sql.Expression, iv *expression.Interval, sign int64) (Expr, error) {
+	d, err := l.scalar(date, "DATE_ADD()")
 	if err != nil {
 		return d, err
 	}

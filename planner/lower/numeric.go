@@ -203,6 +203,7 @@ func (l *lowerer) roundDecimal(x Expr, d int, cut bool) Expr {
 	if p+k > maxPrecision { // beyond exact arithmetic: through floating point
 		return l.toDecimal(l.roundDouble(l.toDouble(x), d, cut), maxPrecision, 0)
 	}
+	x = l.wide(x, p+k)
 	shifted := decimal(fmt.Sprintf("(%s * CAST('0.%s1' AS DECIMAL(%d,%d)))", x.SQL, zeros(k-1), k, k), p+k, s+k, x.Nullable)
 	rounded := l.toDecimal(shifted, p-s+1, 0)
 	return decimal(fmt.Sprintf("TRY_CAST(CAST(%s AS HUGEINT) * %s AS DECIMAL(%d,0))", rounded.SQL, pow10(k), min(p-s+1, maxPrecision)), min(p-s+1, maxPrecision), 0, true)
