@@ -73,7 +73,7 @@ func (t *translator) record(err error, principal string) string {
 	var b [6]byte
 	_, _ = rand.Read(b[:])
 	id := hex.EncodeToString(b[:])
-	e := t.log.Error().Str("log_id", id).Str("principal", principal).Str("type", fmt.Sprintf("%T", root(err)))
+	e := t.log.Error().Str("log_id", id).Str("principal", principal).Str("type", errorType(err))
 	var p *panicked
 	if errors.As(err, &p) {
 		e = e.Bytes("stack", p.stack)

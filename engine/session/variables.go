@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
+	"scrim/planner"
 )
 
 // Variable documents one of our session variables. The README's list is made from Variables.
@@ -20,24 +21,12 @@ type Variable struct {
 	Doc     string
 }
 
-// The range of dp_epsilon, dp_rho and dp_max_groups_contributed. A value of 0 is never accepted: the
-// default 0 of an unset variable means that the table's default, or the built-in one, holds.
-const (
-	MinEpsilon = 1e-9
-	MaxEpsilon = 100
-	MinRho     = 1e-12
-	MaxRho     = 1000
-	MinDelta   = 1e-18
-	MaxDelta   = 0.1
-	MaxGroups  = 1 << 20
-)
-
 // Variables lists our session variables.
 var Variables = []Variable{
-	{"dp_epsilon", 0.0, "1e-9 to 100", "The ε of one statement on each protected table that it touches. 0, the initial value, means: the table's default."},
-	{"dp_delta", 0.0, "1e-18 to 0.1", "The δ of one statement. 0, the initial value, means: the table's default."},
+	{"dp_epsilon", 0.0, "1e-6 to 100", "The ε of one statement on each protected table that it touches. 0, the initial value, means: the table's default."},
+	{"dp_delta", 0.0, "1e-30 to 0.001", "The δ of one statement. 0, the initial value, means: the table's default."},
 	{"dp_rho", 0.0, "1e-12 to 1000", "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."},
-	{"dp_max_groups_contributed", int64(0), "1 to 1048576", "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."},
+	{"dp_max_groups_contributed", int64(0), "1 to 100000", "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."},
 	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
 	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
 }
@@ -68,7 +57,7 @@ func variableType(v Variable) sql.Type {
 	case float64:
 		return types.NewSystemDoubleType(v.Name, 0, math.MaxFloat64)
 	case int64:
-		return types.NewSystemIntType(v.Name, 0, MaxGroups, false)
+		return types.NewSystemIntType(v.Name, 0, planner.MaxMaxGroups, false)
 	default:
 		return types.NewSystemBoolType(v.Name)
 	}
@@ -86,24 +75,24 @@ func IsVariable(name string) bool {
 
 // CheckVariable returns the value under which a setting of one of our variables is kept, or the
 // refusal: NaN, ±Inf, zero, negative numbers, text, NULL and what is out of range are refused.
-// name is lower case. The planner uses it for the values of SET_VAR hints.
+// name is lower case.
 func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
 	switch name {
 	case "dp_epsilon":
-		return checkReal(ctx, name, value, MinEpsilon, MaxEpsilon)
+		return checkReal(ctx, name, value, planner.MinEpsilon, planner.MaxEpsilon)
 	case "dp_delta":
-		return checkReal(ctx, name, value, MinDelta, MaxDelta)
+		return checkReal(ctx, name, value, planner.MinDelta, planner.MaxDelta)
 	case "dp_rho":
-		return checkReal(ctx, name, value, MinRho, MaxRho)
+		return checkReal(ctx, name, value, planner.MinRho, planner.MaxRho)
 	case "dp_max_groups_contributed":
-		x, err := checkReal(ctx, name, value, 1, MaxGroups)
+		x, err := checkReal(ctx, name, value, 1, planner.MaxMaxGroups)
 		if err != nil {
 			return nil, err
 		}
 		if f := x.(float64); f == math.Trunc(f) {
 			return int64(f), nil
 		}
-		return nil, badValue(name, value, "a whole number from 1 to 1048576")
+		return nil, badValue(name, value, fmt.Sprintf("a whole number from 1 to %d", planner.MaxMaxGroups))
 	case "dp_rewrite", "dp_raw":
 		return checkSwitch(ctx, name, value)
 	}
@@ -246,21 +235,16 @@ func Raw(ctx *sql.Context) bool {
 	return ok && s.Raw() && s.opts.IsDBA(ctx)
 }
 
-// Parameters are the privacy parameters of a session; 0 means unset.
-type Parameters struct {
-	Epsilon   float64
-	Delta     float64
-	Rho       float64
-	MaxGroups int
-	Rewrite   bool
-}
-
-// Parameters returns the session's privacy parameters.
-func (s *Session) Parameters() Parameters {
-	f := func(name string) float64 { v, _ := s.own(name).(float64); return v }
-	g, _ := s.own("dp_max_groups_contributed").(int64)
-	return Parameters{
-		Epsilon: f("dp_epsilon"), Delta: f("dp_delta"), Rho: f("dp_rho"),
-		MaxGroups: int(g), Rewrite: s.own("dp_rewrite") != int8(0),
+// Parameter returns one of the session's own variables; set is false where the client leaves the
+// choice to the table's defaults.
+func (s *Session) Parameter(name string) (value any, set bool) {
+	if !IsVariable(name) {
+		return nil, false
 	}
+	v := s.own(name)
+	switch v {
+	case 0.0, int64(0):
+		return nil, false
+	}
+	return v, true
 }

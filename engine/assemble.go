@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"sync"
+
+	sqle "github.com/dolthub/go-mysql-server"
+	"github.com/dolthub/go-mysql-server/memory"
+	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/sirupsen/logrus"
+
+	"scrim/catalog"
+	"scrim/engine/auth"
+	"scrim/engine/exec"
+	"scrim/engine/session"
+	"scrim/engine/tables"
+	"scrim/engine/wire"
+	"scrim/functions"
+	"scrim/planner"
+)
+
+var process sync.Once
+
+// prepareProcess sets what go-mysql-server keeps for the whole process: our rules for the statements
+// that skip an engine's own, our variables, closed file functions, and no log of its own, because
+// its lines quote errors and statements.
+func prepareProcess() {
+	process.Do(func() {
+		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}}, tables.Rules()...)
+		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
+		analyzer.SetOutput(io.Discard)
+		logrus.SetOutput(io.Discard)
+		logrus.SetLevel(logrus.PanicLevel)
+		log.SetOutput(io.Discard) // the protocol implementation logs here
+		session.RegisterVariables()
+		if err := sql.SystemVariables.AssignValues(map[string]any{
+			"secure_file_priv": "/nonexistent/closed",
+			"local_infile":     int8(0),
+			"version":          Version,
+			"version_comment":  VersionComment,
+		}); err != nil {
+			panic("engine: system variables: " + err.Error()) // names and types are fixed
+		}
+	})
+}
+
+// databases is what the SQL engine asks for databases and for the procedures.
+type databases struct {
+	*tables.Provider
+	procedures sql.ExternalStoredProcedureRegistry
+}
+
+var _ sql.ExternalStoredProcedureProvider = databases{}
+
+// ExternalStoredProcedure implements sql.ExternalStoredProcedureProvider.
+func (d databases) ExternalStoredProcedure(_ *sql.Context, name string, params int) (*sql.ExternalStoredProcedureDetails, error) {
+	return d.procedures.LookupByNameAndParamCount(name, params)
+}
+
+// ExternalStoredProcedures implements sql.ExternalStoredProcedureProvider.
+func (d databases) ExternalStoredProcedures(_ *sql.Context, name string) ([]sql.ExternalStoredProcedureDetails, error) {
+	return d.procedures.LookupByName(name)
+}
+
+// assemble builds the SQL engine over the open stores, and loads the accounts.
+func (s *Server) assemble() error {
+	prepareProcess()
+	dpFunctions := functions.Register()
+	administration := s.administration()
+	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
+		administration.database, memory.NewDatabase("performance_schema"), memory.NewDatabase("sys"))
+	s.planner = planner.New(planner.Config{
+		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
+		Executor: marking{s.executor()},
+		Session:  facts{},
+		Domains:  domains{provider},
+		Public:   public{},
+	})
+	builder := analyzer.NewBuilder(databases{provider, administration.procedures}).
+		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: planner.Parser(sql.NewMysqlParser())}})
+	s.analyzer = s.planner.Build(builder)
+	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, nil)
+	ctx := sql.NewEmptyContext()
+	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version})
+	s.engine = sqle.New(s.analyzer, &sqle.Config{})
+	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
+	return s.loadAccounts(ctx)
+}
+
+// version is the function VERSION().
+func version(ctx *sql.Context, _ ...sql.Expression) (sql.Expression, error) {
+	return versionFunction{Expression: function.Version("")}, nil
+}
+
+// executor runs private statements.
+func (s *Server) executor() *exec.Executor {
+	return &exec.Executor{
+		Store:     s.store,
+		Account:   s.ledger,
+		Noise:     s.noise,
+		Principal: session.Principal,
+		Lost: func(err error) {
+			s.log.Warn().Str("type", errorType(err)).Msg("an answer was not kept for replays")
+		},
+	}
+}
+
+// loadAccounts reads the accounts, or makes the first one.
+func (s *Server) loadAccounts(ctx *sql.Context) error {
+	db := s.analyzer.Catalog.MySQLDb
+	generated, err := auth.Load(ctx, db, auth.NewPersister(s.cfg.path(fileUsers)), s.cfg.RootPassword)
+	if err != nil {
+		return err
+	}
+	s.rootPassword = generated
+	for _, name := range auth.Audit(db) {
+		s.log.Warn().Str("account", name).Msg("the account has no password and cannot log in")
+	}
+	return nil
+}
+
+// speak puts the MySQL protocol on the socket, with our handler in the place of go-mysql-server's.
+func (s *Server) speak() error {
+	options := &session.Options{
+		Store: s.store,
+		IsDBA: func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
+		NoteRaw: func(_ *sql.Context, principal string) error {
+			return s.ledger.Note(principal, "dp_raw", "SET dp_raw = ON")
+		},
+	}
+	var err error
+	s.protocol, err = server.NewServer(server.Config{
+		Listener:                 s.sockets,
+		Protocol:                 "tcp",
+		Address:                  s.cfg.Listen,
+		Version:                  Version,
+		DisableConnectionWatcher: true, // our handler watches
+		Options:                  []server.Option{s.handle},
+		ProtocolListenerFactory:  s.protocolListener,
+	}, s.engine, sql.NewContext, builderOf(options), nil)
+	return err
+}
+
+// handle is a server option that replaces the handler.
+func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
+	return e, sm, &handler{inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors}}
+}
+
+// protocolListener is go-mysql-server's own, with our login methods and without its limits, which
+// the socket has.
+func (s *Server) protocolListener(cfg server.Config, l mysql.ListenerConfig, e server.ServerEventListener) (server.ProtocolListener, error) {
+	secure := func(c net.Conn) bool {
+		w, ok := c.(*wire.Conn)
+		return ok && w.Secure()
+	}
+	l.AuthServer = auth.NewServer(s.analyzer.Catalog.MySQLDb, secure, func(user string, from net.Addr) {
+		s.log.Warn().Str("user", user).Str("from", from.String()).Msg("login refused")
+	})
+	return server.MySQLProtocolListenerFactory(cfg, l, e)
+}
+
+// builderOf makes the session of an authenticated client.
+func builderOf(options *session.Options) server.SessionBuilder {
+	quiet := logrus.New()
+	quiet.SetOutput(io.Discard)
+	quiet.SetLevel(logrus.PanicLevel)
+	return func(_ context.Context, c *mysql.Conn, addr string) (sql.Session, error) {
+		client := sql.Client{Capabilities: c.Capabilities}
+		if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
+			client.User, client.Address = u.User, u.Host
+		}
+		base := sql.NewBaseSessionWithClientServer(addr, client, c.ConnectionID)
+		base.SetLogger(logrus.NewEntry(quiet))
+		return session.New(base, options), nil
+	}
+}

@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+)
+
+func names(db *mysql_db.MySQLDb) map[string]string {
+	m := map[string]string{}
+	rd := db.Reader()
+	defer rd.Close()
+	rd.VisitUsers(func(u *mysql_db.User) { m[u.User+"@"+u.Host] = u.AuthString })
+	return m
+}
+
+func TestAccountsSurvive(t *testing.T) {
+	ctx, path := sql.NewEmptyContext(), filepath.Join(t.TempDir(), "users")
+	first := mysql_db.CreateEmptyMySQLDb()
+	generated, err := Load(ctx, first, NewPersister(path), "")
+	if err != nil || len(generated) != 24 {
+		t.Fatalf("got password %q, %v, want 24 characters", generated, err)
+	}
+	ed := first.Editor()
+	set := mysql_db.NewPrivilegeSet()
+	set.AddDatabase("shop", sql.PrivilegeType_Select)
+	ed.PutUser(&mysql_db.User{User: "ann", Host: "%", Plugin: "mysql_native_password", AuthString: "*AB", PrivilegeSet: set})
+	if err := first.Persist(ctx, ed); err != nil {
+		t.Fatal(err)
+	}
+	ed.Close()
+	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("got mode %v, %v, want 0600", fi.Mode(), err)
+	}
+
+	second := mysql_db.CreateEmptyMySQLDb()
+	generated, err = Load(ctx, second, NewPersister(path), "ignored")
+	if err != nil || generated != "" {
+		t.Fatalf("got %q, %v on the second start, want no password", generated, err)
+	}
+	want, got := names(first), names(second)
+	if len(got) != 2 || got["root@%"] != want["root@%"] || got["ann@%"] != "*AB" {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	rd := second.Reader()
+	defer rd.Close()
+	if u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: "ann", Host: "%"}); !ok || !u.PrivilegeSet.Database("shop").Has(sql.PrivilegeType_Select) {
+		t.Error("the grant was lost")
+	}
+}
+
+func TestDamagedAccountsAreRefused(t *testing.T) {
+	for name, data := range map[string]string{"empty": "", "noise": strings.Repeat("\xff\x00\x13", 50)} {
+		path := filepath.Join(t.TempDir(), "users")
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(sql.NewEmptyContext(), mysql_db.CreateEmptyMySQLDb(), NewPersister(path), "pw"); err == nil {
+			t.Errorf("%s file: got no error, want a refusal", name)
+		}
+	}
+}
+
+func TestCheckStatement(t *testing.T) {
+	user := func(name, password string) plan.AuthenticatedUser {
+		u := plan.AuthenticatedUser{UserName: plan.UserName{Name: name, Host: "%"}}
+		if password != "" {
+			u.Auth1 = plan.NewDefaultAuthentication(password)
+		}
+		return u
+	}
+	other := user("ann", "x")
+	other.Auth1 = plan.NewOtherAuthentication("x", "authentication_open", "")
+	for _, c := range []struct {
+		name string
+		node sql.Node
+		ok   bool
+	}{
+		{"with a password", &plan.CreateUser{Users: []plan.AuthenticatedUser{user("ann", "x")}}, true},
+		{"without one", &plan.CreateUser{Users: []plan.AuthenticatedUser{user("ann", "")}}, false},
+		{"the second without one", &plan.CreateUser{Users: []plan.AuthenticatedUser{user("ann", "x"), user("bob", "")}}, false},
+		{"anonymous", &plan.CreateUser{Users: []plan.AuthenticatedUser{user("", "x")}}, false},
+		{"foreign plugin", &plan.CreateUser{Users: []plan.AuthenticatedUser{other}}, false},
+		{"new password", &plan.AlterUser{User: user("ann", "y")}, true},
+		{"password taken away", &plan.AlterUser{User: user("ann", "")}, false},
+		{"renamed", &plan.RenameUser{}, false},
+		{"something else", plan.NothingImpl, true},
+	} {
+		if err := CheckStatement(c.node); (err == nil) != c.ok {
+			t.Errorf("%s: got %v, want ok %v", c.name, err, c.ok)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/rs/zerolog"
+
+	"scrim/accounting"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+)
+
+func TestPublicErrors(t *testing.T) {
+	const secret = "alice@example.org"
+	failed := refuse.Lookup(refuse.Failed).SQLState
+	for _, c := range []struct {
+		name      string
+		err       error
+		protected bool
+		errno     int
+		state     string
+		text      string // part of the message
+	}{
+		{"refusal", refuse.New(refuse.RawRows, "No rows of t."), true, 1644, "45002", "No rows of t. Ask for"},
+		{"wrapped refusal", fmt.Errorf("plan: %w", refuse.New(refuse.Shape, "No.")), true, 1644, "45003", "No."},
+		{"refusal at the deadline", errors.Join(context.DeadlineExceeded, refuse.New(refuse.Failed, "It ended.")), true, 1644, failed, "It ended."},
+		{"no budget", &accounting.NoBudgetError{Account: "a", Table: "s.t"}, false, 1644, "45012", "s.t has no budget"},
+		{"exhausted", &accounting.ExhaustedError{Account: "a", Table: "s.t", Scope: accounting.All, Requested: 1, Window: accounting.Never}, true, 1644, "45013", "all principals together"},
+		{"exhausted until", &accounting.ExhaustedError{Table: "s.t", Scope: "default", WindowEnds: time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)}, true, 1644, "45013", "2030-01-02"},
+		{"ledger", fmt.Errorf("x: %w", accounting.ErrUnavailable), true, 1644, "45016", "nothing was read"},
+		{"unknown column", sql.ErrColumnNotFound.New("x"), false, 1054, "42S22", "x"},
+		{"unknown column on protected", sql.ErrColumnNotFound.New("x"), true, 1054, "42S22", "x"},
+		{"no table", sql.ErrTableNotFound.New("t"), false, 1146, "42S02", "t"},
+		{"syntax", sql.ErrSyntaxError.New("near x"), false, 1064, "42000", "near x"},
+		{"no database", sql.ErrDatabaseNotFound.New("d"), false, 1049, "42000", "d"},
+		{"none selected", sql.ErrNoDatabaseSelected.New(), false, 1046, "3D000", ""},
+		{"access to a database", sql.ErrDatabaseAccessDeniedForUser.New("u", "d"), false, 1044, "42000", "d"},
+		{"access to a table", sql.ErrTableAccessDeniedForUser.New("u", "t"), false, 1142, "42000", "t"},
+		{"command denied", sql.ErrPrivilegeCheckFailed.New("u"), false, 1142, "42000", "u"},
+		{"duplicate", sql.ErrPrimaryKeyViolation.New(), false, 1062, "23000", ""},
+		{"wrapped duplicate", sql.WrappedInsertError{Cause: sql.ErrUniqueKeyViolation.New()}, false, 1062, "23000", ""},
+		{"not null", sql.ErrInsertIntoNonNullableProvidedNull.New("c"), false, 1048, "23000", "c"},
+		{"no default", sql.ErrInsertIntoNonNullableDefaultNullColumn.New("c"), false, 1364, "HY000", "c"},
+		{"no function", sql.ErrFunctionNotFound.New("f"), false, 1305, "42000", "f"},
+		{"secure file", sql.ErrSecureFilePriv.New(), false, 1290, "HY000", ""},
+		{"MySQL's own", mysql.NewSQLError(1234, "42000", "text"), true, 1234, "42000", "text"},
+		{"killed", context.Canceled, false, 1317, "70100", "interrupted"},
+		{"time limit", context.DeadlineExceeded, false, 3024, "HY000", "maximum statement execution time"},
+		{"killed on protected", context.Canceled, true, 1644, failed, "its charge stands"},
+		{"time limit on protected", context.DeadlineExceeded, true, 1644, failed, "its charge stands"},
+		{"store interrupted", &store.Error{Kind: store.Interrupted}, false, 1317, "70100", ""},
+		{"store duplicate", &store.Error{Kind: store.DuplicateKey, Driver: secret}, false, 1062, "23000", ""},
+		{"store not null", &store.Error{Kind: store.NotNull, Column: "c", Driver: secret}, false, 1048, "23000", "'c'"},
+		{"store conflict", &store.Error{Kind: store.Conflict}, false, 1213, "40001", ""},
+		{"store memory", &store.Error{Kind: store.OutOfMemory}, false, 1041, "HY000", ""},
+		{"store memory on protected", &store.Error{Kind: store.OutOfMemory, Driver: secret}, true, 1644, failed, ""},
+		{"store bug", &store.Error{Kind: store.Internal, Driver: secret}, false, 1105, "HY000", "internal error (log id "},
+		{"other kind", sql.ErrInvalidType.New("x"), false, 1105, "HY000", "x"},
+		{"other kind on protected", sql.ErrInvalidType.New(secret), true, 1644, failed, ""},
+		{"unknown", errors.New(secret), false, 1105, "HY000", "internal error (log id "},
+		{"unknown on protected", errors.New(secret), true, 1644, failed, ""},
+		{"hidden in MySQL's unknown", mysql.NewSQLError(1105, "HY000", secret), false, 1105, "HY000", "internal error"},
+		{"panic", guard(func() error { panic(secret) }), false, 1105, "HY000", "internal error"},
+		{"panic on protected", guard(func() error { panic(secret) }), true, 1644, failed, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var log bytes.Buffer
+			tr := &translator{log: zerolog.New(&log)}
+			err := tr.public(c.err, c.protected, "u@%")
+			var got *mysql.SQLError
+			if !errors.As(err, &got) {
+				t.Fatalf("got %v, want a MySQL error", err)
+			}
+			if got.Num != c.errno || got.State != c.state || !strings.Contains(got.Message, c.text) {
+				t.Errorf("got %d %s %q, want %d %s …%q…", got.Num, got.State, got.Message, c.errno, c.state, c.text)
+			}
+			if strings.Contains(got.Message+got.Query, secret) || strings.Contains(log.String(), secret) {
+				t.Errorf("a value of a row got out: %q, log %q", got.Message, log.String())
+			}
+		})
+	}
+	if err := (&translator{}).public(nil, true, ""); err != nil {
+		t.Errorf("got %v for no error, want nil", err)
+	}
+}
+
+func TestPanicsAreFoundInTheLog(t *testing.T) {
+	var log bytes.Buffer
+	tr := &translator{log: zerolog.New(&log)}
+	err := tr.public(guard(func() error { panic("boom") }), false, "u@%")
+	_, id, ok := strings.Cut(err.Error(), "log id ")
+	id, _, _ = strings.Cut(id, ")")
+	if !ok || !strings.Contains(log.String(), id) || !strings.Contains(log.String(), "stack") {
+		t.Errorf("got %q, which the log does not explain: %s", err, log.String())
+	}
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/engine/session"
+	"scrim/engine/tables"
+	"scrim/planner"
+	"scrim/planner/lower"
+)
+
+// facts tells the planner about the session of a statement.
+type facts struct{}
+
+var _ planner.SessionFacts = facts{}
+
+// Parameter implements planner.SessionFacts.
+func (facts) Parameter(ctx *sql.Context, name string) (any, bool) {
+	s, ok := session.From(ctx)
+	if !ok {
+		return nil, false
+	}
+	return s.Parameter(name)
+}
+
+// RawAccess implements planner.SessionFacts.
+func (facts) RawAccess(ctx *sql.Context) bool { return session.Raw(ctx) }
+
+// IsDBA implements planner.SessionFacts.
+func (facts) IsDBA(ctx *sql.Context) bool { return session.IsDBA(ctx) }
+
+// marking is the executor that notes in the session that protected tables are about to be read.
+type marking struct{ planner.Executor }
+
+// Begin implements planner.Executor.
+func (m marking) Begin(ctx *sql.Context, s *planner.Statement) (planner.Execution, error) {
+	if own, ok := session.From(ctx); ok {
+		own.TouchProtected()
+	}
+	return m.Executor.Begin(ctx, s)
+}
+
+// domains reads the public domains that come from a column of a public table.
+type domains struct{ provider *tables.Provider }
+
+var _ planner.DomainSource = domains{}
+
+// Values implements planner.DomainSource: the distinct values in ascending order, NULL last.
+func (d domains) Values(ctx *sql.Context, source catalog.Source, limit int) ([]any, error) {
+	schema, name, ok := strings.Cut(source.Table, ".")
+	if !ok {
+		return nil, fmt.Errorf("engine: domain source %q", source.Table)
+	}
+	db, err := d.provider.Database(ctx, schema)
+	if err != nil {
+		return nil, err
+	}
+	t, ok, err := db.GetTableInsensitive(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	stored, isStored := t.(*tables.Table)
+	if !ok || !isStored {
+		return nil, sql.ErrTableNotFound.New(source.Table)
+	}
+	var column sql.Schema
+	for _, c := range stored.Schema(ctx) {
+		if strings.EqualFold(c.Name, source.Column) {
+			column = sql.Schema{c}
+		}
+	}
+	if column == nil {
+		return nil, sql.ErrColumnNotFound.New(source.Column)
+	}
+	id := lower.Identifier(column[0].Name)
+	ref := stored.StoreRef()
+	query := fmt.Sprintf("SELECT DISTINCT %s FROM %s.%s ORDER BY 1 ASC NULLS LAST LIMIT %d",
+		id, lower.Identifier(ref.Schema), lower.Identifier(ref.Name), limit+1)
+	return collect(ctx, query, column)
+}
+
+// collect runs a generated query of one column on the client's store session.
+func collect(ctx *sql.Context, query string, schema sql.Schema) ([]any, error) {
+	rows, err := tables.Query(ctx, query, nil, schema)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close(ctx)
+	var out []any
+	for {
+		row, err := rows.Next(ctx)
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row[0])
+	}
+}
+
+// public runs what the planner pushed down whole: it has found public tables only in it.
+type public struct{}
+
+var _ planner.PublicExecutor = public{}
+
+// Query implements planner.PublicExecutor.
+func (public) Query(ctx *sql.Context, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
+	return tables.Query(ctx, query, args, schema)
+}

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	sqle "github.com/dolthub/go-mysql-server"
+	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/rs/zerolog"
+
+	"scrim/accounting"
+	"scrim/catalog"
+	"scrim/engine/estimator/noise"
+	"scrim/engine/store/duckdb"
+	"scrim/engine/wire"
+	"scrim/planner"
+)
+
+// Server is an open data directory behind a listening socket.
+type Server struct {
+	cfg Config
+	log zerolog.Logger
+
+	dir     *directory
+	store   *duckdb.Store
+	ledger  *accounting.Ledger
+	catalog *catalog.Catalog
+
+	planner  *planner.Planner
+	analyzer *analyzer.Analyzer
+	engine   *sqle.Engine
+	sockets  *wire.Listener
+	protocol *server.Server
+
+	noise        func() noise.Noiser
+	rootPassword string
+
+	once   sync.Once
+	closed error
+}
+
+// Open creates or opens the data directory and listens; clients are answered once Serve runs. A
+// directory that is damaged, incomplete or in use by another process is refused in words.
+func Open(cfg Config) (*Server, error) { return open(cfg, noise.Secure) }
+
+// open is Open with the source of noise, which tests replace; nothing that a client or an operator
+// can say reaches it.
+func open(cfg Config, source func() noise.Noiser) (s *Server, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	s = &Server{cfg: cfg.withDefaults(), log: cfg.Logger, noise: source}
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+			s = nil
+		}
+	}()
+	for _, step := range []func() error{s.openDirectory, s.openLedger, s.openCatalog, s.openStore, s.assemble, s.listen} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.dir.commit()
+}
+
+func (s *Server) openDirectory() (err error) {
+	s.dir, err = openDirectory(s.cfg.DataDir)
+	return err
+}
+
+func (s *Server) openLedger() (err error) {
+	s.ledger, err = accounting.Open(s.cfg.path(fileLedger), accounting.Options{DirectoryID: s.dir.id, Create: s.dir.fresh})
+	return err
+}
+
+func (s *Server) openCatalog() (err error) {
+	s.catalog, err = catalog.Open(s.cfg.path(fileCatalog), catalog.Options{
+		DirectoryID: s.dir.id, Create: s.dir.fresh, Charged: s.charged,
+	})
+	return err
+}
+
+// charged reports whether anything was ever charged to an account. What cannot be known was.
+func (s *Server) charged(account string) bool {
+	entries, err := s.ledger.Entries(accounting.Filter{Account: account})
+	if err != nil {
+		return true
+	}
+	for _, e := range entries {
+		if e.Kind == accounting.ChargeEntry {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) openStore() (err error) {
+	s.store, err = duckdb.Open(s.cfg.path(fileData), duckdb.Options{
+		Threads: s.cfg.Threads, MemoryLimit: s.cfg.MemoryLimit, DirectoryID: s.dir.id,
+	})
+	return err
+}
+
+// listen opens the socket and puts the protocol on it.
+func (s *Server) listen() error {
+	certificate, err := s.cfg.tlsConfig()
+	if err != nil {
+		return err
+	}
+	raw, err := net.Listen("tcp", s.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	s.sockets = wire.NewListener(raw, wire.Config{
+		TLS:              certificate,
+		RequireTLS:       s.cfg.RequireTLS,
+		MaxConnections:   s.cfg.MaxConnections,
+		AuthTimeout:      s.cfg.AuthTimeout,
+		MaxPreAuthPacket: s.cfg.MaxPreAuthPacket,
+		MaxPacket:        s.cfg.MaxPacket,
+	})
+	return s.speak()
+}
+
+// RootPassword returns the password that the first start generated for root, "" when it was given
+// or the account was there already. It is kept nowhere else.
+func (s *Server) RootPassword() string { return s.rootPassword }
+
+// Addr returns the address that the server listens on.
+func (s *Server) Addr() net.Addr { return s.sockets.Addr() }
+
+// Serve answers clients until ctx ends or Close is called.
+func (s *Server) Serve(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.protocol.Listener.Accept()
+	}()
+	s.log.Info().Str("address", s.Addr().String()).Msg("serving")
+	select {
+	case <-ctx.Done():
+		s.protocol.Listener.Close()
+		<-done
+	case <-done:
+	}
+	s.log.Info().Msg("no longer serving")
+	return nil
+}
+
+// Close ends the server: it accepts nobody, interrupts what runs, closes the connections, and then
+// the ledger, the store and the directory. It may be called more than once.
+func (s *Server) Close() error {
+	s.once.Do(func() { s.closed = s.close() })
+	return s.closed
+}
+
+func (s *Server) close() error {
+	var errs []error
+	if s.protocol != nil {
+		_ = s.protocol.Close()
+	}
+	if s.engine != nil {
+		for _, p := range s.engine.ProcessList.Processes() {
+			s.engine.ProcessList.Kill(p.Connection)
+		}
+	}
+	if s.sockets != nil {
+		_ = s.sockets.Close()
+		s.sockets.CloseConnections()
+	}
+	if s.protocol != nil {
+		s.protocol.SessionManager().WaitForClosedConnections()
+	}
+	if s.engine != nil {
+		errs = append(errs, s.engine.Close())
+	}
+	if s.planner != nil {
+		s.planner.Close(s.analyzer)
+	}
+	if s.ledger != nil {
+		errs = append(errs, s.ledger.Close())
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
+	}
+	if s.dir != nil {
+		errs = append(errs, s.dir.Close())
+	}
+	return errors.Join(errs...)
+}
