@@ -16,7 +16,11 @@ import (
 // appendRows is how many rows travel at a time.
 const appendRows = 64 * 1024
 
-// Append implements store.Session. Rows travel as columns of a few wide types (BIGINT, DOUBLE,
+// fewValues is up to how many values are bound to one INSERT: for a row or two that takes a third of
+// the statements.
+const fewValues = 64
+
+// Append implements store.Session. Many rows travel as columns of a few wide types (BIGINT, DOUBLE,
 // VARCHAR, …) through the driver's appender into a temporary table, and from there by one INSERT,
 // which casts them to the table's own types and refuses what does not fit. The appender alone would
 // neither tell the kind of a failure nor stop when it is cancelled.
@@ -42,6 +46,9 @@ func (s *session) Append(ctx context.Context, table store.TableRef, columns []st
 		kinds := make([]duckdb.Type, len(columns))
 		for i, c := range columns {
 			kinds[i] = columnKind(rows, i, blobs[strings.ToLower(c)])
+		}
+		if len(rows)*len(columns) <= fewValues {
+			return false, s.insertFew(ctx, table, columns, kinds, rows)
 		}
 		for len(rows) > 0 {
 			n := min(appendRows, len(rows))
@@ -108,6 +115,30 @@ func valueKind(v any, blob bool) duckdb.Type {
 		}
 	}
 	return duckdb.TYPE_VARCHAR
+}
+
+// insertFew inserts rows as bound values, of the types that they would travel as.
+func (s *session) insertFew(ctx context.Context, table store.TableRef, columns []string, kinds []duckdb.Type, rows [][]any) error {
+	quoted := make([]string, len(columns))
+	for i, c := range columns {
+		quoted[i] = quoteName(c)
+	}
+	tuples := make([]string, len(rows))
+	var args []any
+	for i, r := range rows {
+		values := make([]string, len(r))
+		for j, v := range r {
+			a, err := sendable(v, kinds[j])
+			if err != nil {
+				return err
+			}
+			args = append(args, a)
+			values[j] = fmt.Sprintf("CAST($%d AS %s)", len(args), travelTypes[kinds[j]])
+		}
+		tuples[i] = "(" + strings.Join(values, ", ") + ")"
+	}
+	_, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+strings.Join(quoted, ", ")+") VALUES "+strings.Join(tuples, ", "), args...)
+	return err
 }
 
 // appendBatch inserts rows by way of a temporary table, which the transaction takes along if it fails.
@@ -191,7 +222,8 @@ func sendable(v any, kind duckdb.Type) (any, error) {
 	}
 	switch kind {
 	case duckdb.TYPE_VARCHAR:
-		return text(b), nil
+		t := text(b)
+		return t, whole(t)
 	case duckdb.TYPE_BLOB:
 		return []byte(text(b)), nil
 	}

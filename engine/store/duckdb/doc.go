@@ -20,7 +20,7 @@
 //
 // # The hidden schema
 //
-//	__scrim.version(schema_name, table_name, entries BIGINT, token UBIGINT)   insert-only, folded
+//	__scrim.version(schema_name, table_name, entries BIGINT, token BIGINT)    insert-only, folded
 //	__scrim.meta(bucket, key, value BLOB)                                      NULL value: deleted
 //
 // # Two ways in

@@ -153,7 +153,6 @@ func TestImportRefusals(t *testing.T) {
 		"no such file":        filepath.Join(t.TempDir(), "none.csv"),
 		"unknown extension":   testFile(t, "a.json", "{}"),
 		"pattern in the name": testFile(t, "a[1].csv", "a\n1\n"),
-		"same name twice":     testFile(t, "twice.csv", "a,\"a \"\n1,2\n"),
 		"a directory":         t.TempDir(),
 	} {
 		if _, err := ImportFile(context.Background(), path, file, visits, ImportOptions{}, nil); err == nil {

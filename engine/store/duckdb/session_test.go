@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,15 @@ func TestErrorsAbortTheTransaction(t *testing.T) {
 	err = c.Append(ctx, people, []string{"id"}, [][]any{{int64(20)}, {int64(21)}, {int64(1)}})
 	wantKind(t, "append", err, store.DuplicateKey)
 	wantKind(t, "commit", c.Commit(ctx), store.Aborted)
+	many := make([][]any, 1000)
+	for i := range many {
+		many[i] = []any{int64(1000 - i)}
+	}
+	must(t, c.Begin(ctx))
+	err = c.Append(ctx, people, []string{"id"}, many)
+	wantKind(t, "append of many", err, store.DuplicateKey)
+	wantKind(t, "commit", c.Commit(ctx), store.Aborted)
+	wantKind(t, "append of many by itself", c.Append(ctx, people, []string{"id"}, many), store.DuplicateKey)
 	equal(t, "rows", len(all(t, c, "SELECT 1 FROM shop.people")), 4)
 }
 
@@ -296,6 +306,12 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestAppendConvertsStrictly(t *testing.T) {
+	t.Run("few rows", func(t *testing.T) { testAppend(t, 1) })
+	t.Run("many rows", func(t *testing.T) { testAppend(t, 100) })
+}
+
+// testAppend appends each row the given number of times.
+func testAppend(t *testing.T, times int) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)
@@ -309,8 +325,10 @@ func TestAppendConvertsStrictly(t *testing.T) {
 		{nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil},
 		{int64(5), int64(6), int64(7), int64(8), []byte("bytes"), "text", "2020-01-02", "2020-01-02 03:04:05", "1 hour", []any{int64(1), 2.0, nil}, false, nil},
 	}
-	must(t, c.Append(ctx, ref, columns, rows))
-	got := all(t, c, "SELECT * FROM shop.types")
+	for _, r := range rows {
+		must(t, c.Append(ctx, ref, columns, slices.Repeat([][]any{r}, times)))
+	}
+	got := all(t, c, fmt.Sprintf("SELECT * FROM shop.types QUALIFY row_number() OVER (ORDER BY rowid) %% %d = 0 ORDER BY rowid", times))
 	day := time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)
 	equal(t, "first", got[0], []any{int64(-128), uint64(1<<64 - 1), store.Decimal("-12.30"), 0.1, "it's \\x41", []byte{0, 255, 'a'}, day, at,
 		-90 * time.Minute, []any{1.0, 2.5, -3e300}, true, `{"a":  1}`, int64(7)})
@@ -322,14 +340,16 @@ func TestAppendConvertsStrictly(t *testing.T) {
 		column string
 		value  any
 	}{{"i", int64(300)}, {"i", 1e9}, {"u", int64(-1)}, {"d", store.Decimal("123456789012.00")}, {"da", "not a date"}, {"v", []float64{1}}} {
-		err := c.Append(ctx, ref, []string{bad.column}, [][]any{{bad.value}})
+		err := c.Append(ctx, ref, []string{bad.column}, slices.Repeat([][]any{{bad.value}}, times))
 		wantKind(t, fmt.Sprint(bad), err, store.BadValue)
 	}
 	wantKind(t, "column count", c.Append(ctx, ref, []string{"i", "u"}, [][]any{{int64(1)}}), store.Internal)
 	wantKind(t, "no such column", c.Append(ctx, ref, []string{"zz"}, [][]any{{int64(1)}}), store.Syntax)
 	wantKind(t, "no such table", c.Append(ctx, store.TableRef{Schema: "shop", Name: "zz"}, []string{"i"}, [][]any{{int64(1)}}), store.NotFound)
 	must(t, c.Append(ctx, ref, []string{`odd "name`}, [][]any{{int64(1)}}))
-	equal(t, "rows", len(all(t, c, "SELECT 1 FROM shop.types")), 4)
+	// The driver would cut the text short.
+	wantKind(t, "zero byte", c.Append(ctx, ref, []string{"t"}, slices.Repeat([][]any{{"zero\x00byte"}}, times)), store.BadValue)
+	equal(t, "rows", len(all(t, c, "SELECT 1 FROM shop.types")), 3*times+1)
 }
 
 func TestAppendManyRows(t *testing.T) {

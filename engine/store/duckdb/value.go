@@ -13,10 +13,10 @@ import (
 )
 
 // bindable turns an argument into one of the types that a place holder takes: nil, bool, int64,
-// uint64, float64, string, []byte, time.Time, or *big.Int.
+// uint64, float64, string, []byte, time.Time, *big.Int, or the driver's interval.
 func bindable(a any) (any, error) {
 	switch v := a.(type) {
-	case nil, bool, int64, uint64, float64, string, []byte, *big.Int:
+	case nil, bool, int64, uint64, float64, string, []byte, *big.Int, duckdb.Interval:
 		return v, nil
 	case time.Time:
 		return v.UTC(), nil
