@@ -69,7 +69,9 @@ func (database) GetStoredProcedures(*sql.Context) ([]sql.StoredProcedureDetails,
 }
 
 // SaveStoredProcedure implements sql.StoredProcedureDatabase.
-func (database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error { return readOnly() }
+func (database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error {
+	return readOnly()
+}
 
 // DropStoredProcedure implements sql.StoredProcedureDatabase.
 func (database) DropStoredProcedure(*sql.Context, string) error { return readOnly() }
