@@ -1,0 +1,261 @@
+package accounting
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The tests here run this test binary again as a child that charges a ledger, and let it die. The
+// child announces every charge before it asks for it ("try n") and after it got it ("got n"), n in
+// steps of ρ, so that what must be on the disk is known to within the charges in flight.
+
+const childVariable = "SCRIM_ACCOUNTING_CHILD"
+
+func TestMain(m *testing.M) {
+	if spec := os.Getenv(childVariable); spec != "" {
+		child(strings.Split(spec, "|"))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// child runs "mode|path|argument|goroutines".
+func child(spec []string) {
+	mode, path, argument := spec[0], spec[1], spec[2]
+	workers, _ := strconv.Atoi(spec[3])
+	l, err := Open(path, Options{DirectoryID: testDirectory})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(3)
+	}
+	switch mode {
+	case "point": // die at the n-th passing of a named point
+		name, count, _ := strings.Cut(argument, ":")
+		n, _ := strconv.Atoi(count)
+		l.hook = func(point string) error {
+			if point == name {
+				if n--; n == 0 {
+					_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+					time.Sleep(time.Minute)
+				}
+			}
+			return nil
+		}
+	case "full": // the file cannot grow beyond what it is now plus a little
+		info, err := os.Stat(path)
+		if err != nil {
+			panic(err)
+		}
+		limit := uint64(info.Size()) + 64<<10
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			panic(err)
+		}
+	case "hold":
+		fmt.Println("open")
+		time.Sleep(time.Minute)
+		return
+	}
+	fmt.Println("open")
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 9))
+			for i := 0; ; i++ {
+				n := 1 + r.IntN(1000)
+				fmt.Printf("try %d\n", n)
+				receipt, err := l.Reserve(context.Background(), Request{
+					Principal: fmt.Sprintf("p%d@%%", w), Statement: strings.Repeat("SELECT ", r.IntN(60)),
+					Charges: []Charge{{Account: "t", Loss: Loss{Rho: Rho(n)}}, {Account: "e", Entity: true, Loss: Loss{Rho: Rho(n)}}},
+				})
+				if errors.Is(err, ErrUnavailable) {
+					fmt.Println("unavailable")
+					return
+				}
+				if err != nil {
+					fmt.Println("error", err)
+					os.Exit(3)
+				}
+				fmt.Printf("got %d\n", n)
+				l.Finish(receipt, Answered)
+				if i%3 == 0 {
+					_ = l.PutAnswer([]byte(strconv.Itoa(r.IntN(50))), make([]byte, r.IntN(5000)))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// run is what a child said until it died.
+type run struct {
+	tried, got  Rho
+	lines       int
+	unavailable int
+}
+
+func startChild(t *testing.T, spec string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), childVariable+"="+spec)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(out)
+	if !s.Scan() || s.Text() != "open" {
+		t.Fatalf("child says %q", s.Text())
+	}
+	return cmd, s
+}
+
+// runChild runs a child to its end; after is when to kill it, 0 for never.
+func runChild(t *testing.T, spec string, after time.Duration) run {
+	t.Helper()
+	cmd, s := startChild(t, spec)
+	if after > 0 {
+		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+		defer timer.Stop()
+	}
+	var r run
+	for s.Scan() {
+		word, value, _ := strings.Cut(s.Text(), " ")
+		n, _ := strconv.Atoi(value)
+		switch word {
+		case "try":
+			r.tried += Rho(n)
+		case "got":
+			r.got += Rho(n)
+		case "unavailable":
+			r.unavailable++
+		default:
+			t.Fatalf("child says %q", s.Text())
+		}
+		r.lines++
+	}
+	_ = cmd.Wait()
+	return r
+}
+
+// prepared makes a ledger with ample budgets and closes it.
+func prepared(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := open(t, path, Options{Create: true})
+	mustSet(t, l, "t", false, All, MaxEpsilon, 1e-6, Never)
+	mustSet(t, l, "t", false, Default, MaxEpsilon, 1e-6, Month)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// spentInFile opens the ledger, which verifies everything, and returns what is spent on "t".
+func spentInFile(t *testing.T, path string) Rho {
+	t.Helper()
+	l := open(t, path, Options{})
+	defer l.Close()
+	total := spentOn(l, "t", false, All).rho
+	if e := spentOn(l, "e", true, All).rho; e != total {
+		t.Errorf("half a charge: %d on the table, %d on the entity", total, e)
+	}
+	return total
+}
+
+func TestKillAtNamedPoints(t *testing.T) {
+	path := prepared(t)
+	before := Rho(0)
+	for _, c := range []struct {
+		point   string
+		written bool // whether the charge in flight is on the disk
+	}{{"booked", false}, {"before-transaction", false}, {"in-transaction", false}, {"after-transaction", true}} {
+		for _, n := range []int{1, 7} {
+			r := runChild(t, fmt.Sprintf("point|%s|%s:%d|1", path, c.point, n), 20*time.Second)
+			got := spentInFile(t, path)
+			want := before + r.got
+			if c.written {
+				// The batch that was being written may hold an outcome only; then nothing was in flight.
+				if got != before+r.tried && got != want {
+					t.Errorf("%s %d: spent %d, want %d", c.point, n, got-before, r.tried)
+				}
+			} else if got != want {
+				t.Errorf("%s %d: spent %d, want %d", c.point, n, got-before, r.got)
+			}
+			if c.written && n == 1 && (got != before+r.tried || r.tried == 0) {
+				t.Errorf("%s: the first charge was written, but %d is spent of %d", c.point, got-before, r.tried)
+			}
+			before = got
+		}
+	}
+}
+
+func TestKillAtRandomTimes(t *testing.T) {
+	path := prepared(t)
+	r := rand.New(rand.NewPCG(10, 1))
+	before, lines := Rho(0), 0
+	for i := range 20 {
+		c := runChild(t, fmt.Sprintf("run|%s||%d", path, 1+r.IntN(12)), time.Duration(1+r.IntN(120))*time.Millisecond)
+		got := spentInFile(t, path)
+		if got < before+c.got || got > before+c.tried {
+			t.Fatalf("run %d: spent %d, acknowledged %d, tried %d", i, got-before, c.got, c.tried)
+		}
+		before = got
+		lines += c.lines
+	}
+	if before == 0 || lines < 100 {
+		t.Errorf("only %d lines: the children did next to nothing", lines)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	path := prepared(t)
+	c := runChild(t, "full|"+path+"||4", 30*time.Second)
+	if c.unavailable != 4 {
+		t.Errorf("%d of 4 goroutines were told that the ledger is unavailable", c.unavailable)
+	}
+	if got := spentInFile(t, path); got < c.got || got > c.tried || c.got == 0 {
+		t.Errorf("spent %d, acknowledged %d, tried %d", got, c.got, c.tried)
+	}
+	// With room again, charging goes on.
+	l := open(t, path, Options{})
+	mustReserve(t, l, "a@%", rho("t", 1e-6))
+}
+
+func TestTwoProcesses(t *testing.T) {
+	path := prepared(t)
+	cmd, _ := startChild(t, "hold|"+path+"||0")
+	start := time.Now()
+	_, err := Open(path, Options{DirectoryID: testDirectory, LockTimeout: 100 * time.Millisecond})
+	if !errors.Is(err, ErrLocked) {
+		t.Errorf("open in another process: %v", err)
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("refused after %v", d)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	l := open(t, path, Options{})
+	if _, err := Open(path, Options{DirectoryID: testDirectory, LockTimeout: 10 * time.Millisecond}); !errors.Is(err, ErrLocked) {
+		t.Errorf("open twice in one process: %v", err)
+	}
+	mustReserve(t, l, "a@%", rho("t", 1e-6))
+}
