@@ -35,6 +35,7 @@ type Release struct {
 	Groups     int // number of groups when all keys are public; 0 when keys are selected privately
 	Selection  *partition.Selection
 	MaxGroups  int // groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
+	perUnit    int // groups that a unit may be in, >= 1: what the loss of one group is multiplied by
 	Aggregates []Aggregate
 	Output     []Output // one per column of the node's schema
 	Schema     sql.Schema

@@ -1,0 +1,329 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/estimator"
+	"scrim/functions"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// aggregate is one distinct aggregate of a draft, before its share of the loss is known.
+type aggregate struct {
+	text    string
+	call    functions.Call
+	arg     sql.Expression // nil: rows are counted
+	value   lower.Expr     // the lowered argument, for its type
+	grid    grid           // the zero grid for counts
+	maxRows int64          // public bound on a person's rows in a group; 0: none
+	byRow   bool           // one scan row per row: sampled where a person has more than maxRows
+	kinds   []estimator.Kind
+	typ     sql.Type
+	present func(estimator.Estimate) any
+	scan    int // index into the draft's scan specifications
+	columns []int
+}
+
+// aggregateOf plans one output of a GROUP BY that is an aggregate.
+func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, error) {
+	if w, ok := e.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
+		return nil, deny(RuleWindow, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
+			"A window function over protected rows depends on the rows of other persons.")
+	}
+	f, args, q, options, err := s.split(e)
+	if err != nil {
+		return nil, err
+	}
+	if f.Role == functions.Rewritten && !s.params.rewrite() {
+		return nil, deny(RuleRewriteOff, refuse.RewriteOff, "Use "+privateForm(f)+", or SET dp_rewrite = ON.",
+			"%s on a protected table is not rewritten.", f.Name)
+	}
+	a := &aggregate{}
+	if a.call, err = functions.NewCall(f, q, options); err != nil {
+		return nil, optioned(err)
+	}
+	if err := s.argument(r, a, e, args); err != nil {
+		return nil, err
+	}
+	if err := s.shape(r, a); err != nil {
+		return nil, err
+	}
+	a.text = strings.TrimSpace(e.String())
+	a.typ, a.present = answerType(f, a.value)
+	return a, nil
+}
+
+// split finds the function of an aggregate, its data arguments, and its constant ones.
+func (s *statement) split(e sql.Aggregation) (f *functions.Function, args []sql.Expression, q, options string, err error) {
+	if m, ok := e.(*functions.Aggregate); ok {
+		f, args = m.Function, m.Args
+		if len(args) > f.MaxArgs {
+			if options, err = s.constantText(f, args[f.MaxArgs]); err != nil {
+				return nil, nil, "", "", err
+			}
+			args = args[:f.MaxArgs]
+		}
+		if f.MaxArgs == 2 {
+			if q, err = s.constantText(f, args[1]); err != nil {
+				return nil, nil, "", "", err
+			}
+			args = args[:1]
+		}
+		return f, args, q, options, nil
+	}
+	name := ""
+	if fe, ok := e.(sql.FunctionExpression); ok {
+		name = fe.FunctionName()
+	}
+	args = e.Children()
+	if _, ok := e.(*aggregation.CountDistinct); ok {
+		name = "count"
+	}
+	f, ok := functions.ByName(name)
+	switch {
+	case !ok:
+		return nil, nil, "", "", deny(RuleAggregate, refuse.Aggregate, "See SELECT * FROM dp.functions.", "%s has no private form.", e)
+	case f.Role == functions.Refused:
+		return nil, nil, "", "", deny(RuleAggregate, refuse.Aggregate, "Use "+f.Instead+".", "%s has no private form. %s", f.Name, f.Doc)
+	}
+	return f, args, "", "", nil
+}
+
+// constantText evaluates a constant argument.
+func (s *statement) constantText(f *functions.Function, e sql.Expression) (string, error) {
+	fixed := true
+	sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		switch e.(type) {
+		case nil, *expression.Literal, *expression.Arithmetic, *expression.UnaryMinus:
+		default:
+			fixed = false
+		}
+		return fixed
+	})
+	if fixed {
+		switch v, err := e.Eval(s.ctx, nil); x := v.(type) {
+		case string:
+			return x, nil
+		case float64:
+			return strconv.FormatFloat(x, 'g', -1, 64), nil
+		case *apd.Decimal:
+			return x.Text('f'), nil
+		case nil:
+		default:
+			if err == nil {
+				return fmt.Sprint(x), nil
+			}
+		}
+	}
+	return "", deny(RuleOption, refuse.Option, "Use "+f.Signature+".", "%s: %s is not a constant.", f.Name, e)
+}
+
+// optioned gives a refusal of the function table its rule.
+func optioned(err error) error {
+	if r, ok := refuse.As(err); ok {
+		return deny(RuleOption, r.Code, r.Remedy, "%s", r.Cause)
+	}
+	return err
+}
+
+// privateForm names the DP function that serves like a plain one.
+func privateForm(f *functions.Function) string {
+	switch f.Measure {
+	case functions.Count:
+		return "DP_COUNT"
+	case functions.Sum:
+		return "DP_SUM"
+	case functions.Mean:
+		return "DP_MEAN(x, 'weight=row')"
+	}
+	return "DP_VARIANCE(x, 'weight=row') or DP_STDDEV(x, 'weight=row')"
+}
+
+// argument lowers the argument of an aggregate.
+func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
+	f := a.call.Function
+	_, distinct := e.(*aggregation.CountDistinct)
+	if len(args) > 0 {
+		if d, ok := args[0].(*expression.DistinctExpression); ok {
+			distinct, args = true, []sql.Expression{d.Child}
+		}
+	}
+	if distinct {
+		if !f.Distinct() || len(args) != 1 || !r.isUnit(unTuple(args[0])) {
+			return deny(RuleDistinctArg, refuse.Aggregate, "Use "+f.Name+" without DISTINCT, or COUNT(DISTINCT unit), which counts persons.",
+				"%s is over distinct values of something other than the unit.", e)
+		}
+		a.call.Units = true
+		return nil
+	}
+	if len(args) == 0 || f.Measure == functions.Count && constant(s.ctx, args[0]) {
+		if l, ok := firstLiteral(args); ok && l.Value() == nil {
+			return deny(RuleArgument, refuse.Aggregate, "Use "+f.Name+"(*).", "%s counts NULL.", e)
+		}
+		return nil
+	}
+	if len(args) != 1 {
+		return deny(RuleArgument, refuse.Aggregate, "Use "+f.Signature+".", "%s has more than one argument.", e)
+	}
+	x, err := s.lower(args[0], r.resolve)
+	if err != nil {
+		return err
+	}
+	a.arg, a.value = args[0], x
+	if f.Measure == functions.Count {
+		return nil
+	}
+	switch x.Type.Kind {
+	case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double:
+		return nil
+	}
+	return deny(RuleArgument, refuse.Aggregate, "Use CAST(… AS DECIMAL(20,4)) or another numeric expression.",
+		"The argument of %s is not a number.", e)
+}
+
+func firstLiteral(args []sql.Expression) (*expression.Literal, bool) {
+	if len(args) == 0 {
+		return nil, false
+	}
+	l, ok := args[0].(*expression.Literal)
+	return l, ok
+}
+
+// unTuple returns the only member of a tuple.
+func unTuple(e sql.Expression) sql.Expression {
+	if t, ok := e.(expression.Tuple); ok && len(t) == 1 {
+		return t[0]
+	}
+	return e
+}
+
+// shape fixes the grid, the bound on rows and the columns of an aggregate from public facts.
+func (s *statement) shape(r *relation, a *aggregate) error {
+	f := a.call.Function
+	if r.unique {
+		a.maxRows = 1
+	}
+	if f.Measure == functions.Quantile && a.call.Options.Weight == functions.ByRow && !r.unique {
+		a.maxRows = maxRowsPerUnit(r.private)
+		a.byRow = a.maxRows > 1
+	}
+	if f.Measure != functions.Count {
+		bits := valueBits
+		if f.Measure == functions.Variance && a.call.Options.Weight == functions.ByRow {
+			bits = squareBits
+		}
+		b, err := s.bounds(r, a)
+		if err != nil {
+			return err
+		}
+		g, ok := gridOf(a.value.Type, b, bits)
+		if !ok {
+			return deny(RuleOption, refuse.Option, "Give lower and upper that are apart and inside the type's range.",
+				"The declared bounds of %s leave no values.", f.Name)
+		}
+		a.grid = g
+	}
+	// Any ρ will do to ask for the columns.
+	e, err := a.call.Estimator(a.estimatorParams(1))
+	if err != nil {
+		return optioned(err)
+	}
+	a.kinds = e.Columns()
+	return nil
+}
+
+// estimatorParams are the public facts of the aggregate with a loss per group.
+func (a *aggregate) estimatorParams(rho float64) estimator.Params {
+	return estimator.Params{Rho: rho, Grid: a.grid.Grid, Lower: a.grid.Lower, Upper: a.grid.Upper, MaxRows: a.maxRows}
+}
+
+// maxRowsPerUnit is the smallest declared bound on the rows of a unit.
+func maxRowsPerUnit(tables []protected) int64 {
+	var n int64
+	for _, t := range tables {
+		if d := t.policy.Defaults.MaxRowsPerUnit; d > 0 && (n == 0 || d < n) {
+			n = d
+		}
+	}
+	return n
+}
+
+// bounds returns the declared bounds of the rows of an aggregate's argument: its options, else the
+// public range of the column that it is.
+func (s *statement) bounds(r *relation, a *aggregate) (*bounds, error) {
+	if lo, hi := a.call.Options.Lower, a.call.Options.Upper; lo != nil && hi != nil {
+		return &bounds{ratFloat(lo), ratFloat(hi)}, nil
+	}
+	gf, ok := unalias(a.arg).(*expression.GetField)
+	if !ok {
+		return nil, nil
+	}
+	c := r.find(gf)
+	if c == nil {
+		return nil, nil
+	}
+	b := r.plainBase(*c)
+	if b == nil || b.domain.domain.Range == nil || len(b.domain.also) > 0 {
+		return nil, nil
+	}
+	d := b.domain.domain.Range
+	return &bounds{d.Min, d.Max}, nil
+}
+
+func ratFloat(r *big.Rat) float64 {
+	f, _ := r.Float64()
+	return f
+}
+
+// answerType returns the SQL type of a function's answers and how an estimate becomes a value of it.
+func answerType(f *functions.Function, x lower.Expr) (sql.Type, func(estimator.Estimate) any) {
+	switch f.Result {
+	case functions.BigInt:
+		return types.Int64, func(e estimator.Estimate) any { return int64(math.RoundToEven(e.Values[0])) }
+	case functions.JSON:
+		return types.JSON, func(e estimator.Estimate) any {
+			list := make([]any, len(e.Values))
+			for i, v := range e.Values {
+				list[i] = v
+			}
+			return types.JSONDocument{Val: list}
+		}
+	case functions.Exact:
+		scale := -1
+		switch x.Type.Kind {
+		case lower.Int, lower.UInt, lower.Bool:
+			scale = 0
+		case lower.Decimal:
+			scale = x.Type.Scale
+		}
+		if scale < 0 {
+			break
+		}
+		if f.Measure == functions.Mean {
+			scale += 4 // as MySQL's div_precision_increment
+		}
+		scale = min(scale, 30)
+		return types.MustCreateDecimalType(65, uint8(scale)), func(e estimator.Estimate) any { return decimal(e.Values[0], scale) }
+	}
+	return types.Float64, func(e estimator.Estimate) any { return e.Values[0] }
+}
+
+// decimal rounds a released number to a fixed scale. Every float64 is a decimal, so nothing fails.
+func decimal(v float64, scale int) any {
+	d, _, err := apd.NewFromString(strconv.FormatFloat(v, 'f', scale, 64))
+	if err != nil {
+		return nil
+	}
+	return d
+}

@@ -1,0 +1,126 @@
+package planner
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/catalog"
+	"scrim/internal/refuse"
+)
+
+// statementKind deals with the statements that are not queries. handled is true where the planner
+// has nothing to rewrite: the statement reads no rows, or is refused.
+func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) (handled bool, err error) {
+	reads := func(nodes ...sql.Node) bool {
+		for _, n := range nodes {
+			if n == nil {
+				continue
+			}
+			f := look(ctx, c, n)
+			if len(f.protected) > 0 || (len(f.undeclared) > 0 && !p.config.Session.IsDBA(ctx)) {
+				return true
+			}
+		}
+		return false
+	}
+	write := func(what string) error {
+		return deny(RuleWrite, refuse.Context, "Store what a SELECT answered, from the client.",
+			"%s cannot read protected tables.", what)
+	}
+	switch n := n.(type) {
+	case *plan.InsertInto:
+		if reads(n.Source) || subqueriesRead(ctx, n, reads) {
+			return true, write("INSERT")
+		}
+		return true, nil
+	case *plan.Update, *plan.DeleteFrom:
+		if !reads(n) {
+			return true, nil
+		}
+		if !p.config.Session.IsDBA(ctx) {
+			return true, write("UPDATE or DELETE by an analyst")
+		}
+		if joins(ctx, n) || subqueriesRead(ctx, n, reads) {
+			return true, write("UPDATE or DELETE with a join or a subquery")
+		}
+		return true, nil
+	case *plan.CreateTable:
+		if sel := n.Select(); sel != nil && reads(sel) {
+			return true, deny(RuleCreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
+		}
+		return true, nil
+	case *plan.TableCopier:
+		if reads(n) {
+			return true, deny(RuleCreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
+		}
+		return true, nil
+	case *plan.Set:
+		if reads(n) {
+			return true, deny(RuleUserVariable, refuse.Context, "", "A variable cannot be set from protected tables.")
+		}
+		return true, nil
+	case *plan.AnalyzeTable:
+		if reads(n) || len(n.Children()) == 0 && analyzes(n, c) {
+			return true, deny(RuleStatistics, refuse.Context, "The planner needs no statistics.",
+				"ANALYZE TABLE would keep exact statistics of protected rows.")
+		}
+		return true, nil
+	}
+	return schemaOnly(n), nil
+}
+
+// analyzes reports whether ANALYZE TABLE names a protected table.
+func analyzes(n *plan.AnalyzeTable, c catalog.Reader) bool {
+	for _, t := range n.Tables {
+		if st, ok := storeTable(t); ok && c.Table(st.StoreRef().String()).State == catalog.Protected {
+			return true
+		}
+	}
+	return false
+}
+
+// subqueriesRead reports whether a subquery expression of the statement satisfies reads.
+func subqueriesRead(ctx *sql.Context, n sql.Node, reads func(...sql.Node) bool) bool {
+	found := false
+	inspect(ctx, n, nil, func(e sql.Expression) {
+		if q, ok := e.(*plan.Subquery); ok && reads(q.Query) {
+			found = true
+		}
+	})
+	return found
+}
+
+// joins reports whether a statement has a join.
+func joins(ctx *sql.Context, n sql.Node) bool {
+	found := false
+	inspect(ctx, n, func(n sql.Node) {
+		switch n.(type) {
+		case *plan.JoinNode, *plan.SetOp, *plan.SubqueryAlias:
+			found = true
+		}
+	}, nil)
+	return found
+}
+
+// schemaOnly reports whether a node names tables for their definition only. What it does not know
+// is treated as a query: refused when a protected scan is left in it.
+func schemaOnly(n sql.Node) bool {
+	switch n.(type) {
+	case *plan.DropTable, *plan.RenameTable, *plan.Truncate, *plan.CreateView, *plan.DropView, *plan.Use,
+		*plan.AddColumn, *plan.DropColumn, *plan.RenameColumn, *plan.ModifyColumn, *plan.AlterPK,
+		*plan.CreateIndex, *plan.AlterIndex, *plan.CreateForeignKey, *plan.DropForeignKey, *plan.AlterAutoIncrement,
+		*plan.AlterDefaultSet, *plan.AlterDefaultDrop, *plan.CreateCheck, *plan.DropCheck, *plan.DropConstraint,
+		*plan.CreateTrigger, *plan.CreateProcedure, *plan.CreateEvent, *plan.Call, *plan.Describe,
+		*plan.LockTables, *plan.UnlockTables, *plan.AlterTableCollation, *plan.AlterTableComment:
+		return true
+	}
+	// SHOW … over the definition of tables: ShowColumns, ShowIndexes, ShowCreateTable and the like.
+	t := reflect.TypeOf(n)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return strings.HasPrefix(t.Name(), "Show") && strings.HasSuffix(t.PkgPath(), "go-mysql-server/sql/plan")
+}

@@ -1,0 +1,211 @@
+package planner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+)
+
+// Defaults of the number of groups that a person may be in. All groups are kept where the keys are
+// public and at most AllGroups in number: no choice among a person's groups is then needed, which
+// is faster, and no row is left out.
+const (
+	AllGroups        = 24
+	DefaultMaxGroups = 8
+)
+
+// maxReleases bounds the releases of one statement.
+const maxReleases = 64
+
+// draft is one release before the statement's loss is split.
+type draft struct {
+	relation   *relation
+	keys       []groupKey
+	public     bool // all keys have images
+	groups     int  // when public
+	maxGroups  int  // groups that a unit may be in, >= 1
+	bounded    bool // maxGroups is enforced by the scans
+	aggregates []*aggregate
+	specs      []scanSpec
+	scans      []Scan
+	digest     string
+	release    *Release
+}
+
+// release plans one GROUP BY over rows of persons.
+func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
+	keys, err := s.groupKeys(r, g.GroupByExprs)
+	if err != nil {
+		return result{}, err
+	}
+	d := &draft{relation: r, keys: keys, public: true, groups: 1}
+	for _, k := range keys {
+		if k.image == nil {
+			d.public = false
+			continue
+		}
+		if d.groups *= len(k.image.values); d.groups > MaxPublicGroups {
+			return result{}, tooManyGroups()
+		}
+	}
+	if !d.public {
+		d.groups = 0
+	}
+	outputs, err := s.outputs(d, g)
+	if err != nil {
+		return result{}, err
+	}
+	s.boundGroups(d)
+	if err := s.scans(d, g.Child); err != nil {
+		return result{}, err
+	}
+	if d, err = s.distinctDraft(d, outputs); err != nil {
+		return result{}, err
+	}
+	return s.place(g, d, outputs), nil
+}
+
+// outputs plans the columns of the GROUP BY: its aggregates, each once, and its keys. A column that
+// is neither is one that the binder carries along, and is NULL.
+func (s *statement) outputs(d *draft, g *plan.GroupBy) ([]Output, error) {
+	outputs := make([]Output, len(g.SelectDeps))
+	known := map[string]int{}
+	for i, e := range g.SelectDeps {
+		outputs[i] = Output{Key: -1, Aggregate: -1}
+		switch e := e.(type) {
+		case *expression.GetField:
+			for k, key := range d.keys {
+				if gf, ok := key.expr.(*expression.GetField); ok && gf.Id() == e.Id() {
+					outputs[i].Key = k
+				}
+			}
+		case sql.Aggregation:
+			name := strings.ToLower(e.String())
+			at, ok := known[name]
+			if !ok {
+				a, err := s.aggregateOf(d.relation, e)
+				if err != nil {
+					return nil, err
+				}
+				at = len(d.aggregates)
+				known[name] = at
+				d.aggregates = append(d.aggregates, a)
+			}
+			outputs[i].Aggregate = at
+		default:
+			return nil, deny(RuleNode, refuse.Shape, "Select grouping columns and aggregates.", "The expression %s beside an aggregate is not supported.", e)
+		}
+	}
+	return outputs, nil
+}
+
+// boundGroups chooses how many groups a person may be in, and whether the scans must see to it.
+func (s *statement) boundGroups(d *draft) {
+	switch {
+	case len(d.keys) == 0 || d.relation.unique || d.public && d.groups <= 1:
+		d.maxGroups = 1
+		return
+	}
+	n := s.params.maxGroups(d.relation.private)
+	if n == 0 {
+		n = DefaultMaxGroups
+		if d.public && d.groups <= AllGroups {
+			n = d.groups
+		}
+	}
+	if d.public && n >= d.groups {
+		d.maxGroups = d.groups
+		return
+	}
+	d.maxGroups, d.bounded = n, true
+}
+
+// distinctDraft returns the draft with the same digest, so that what is asked twice, as by a CTE that
+// is used twice, is one release.
+func (s *statement) distinctDraft(d *draft, outputs []Output) (*draft, error) {
+	h := sha256.New()
+	for _, sc := range d.scans {
+		fmt.Fprintf(h, "%q %v;", sc.SQL, sc.Types)
+		for _, a := range sc.Args {
+			fmt.Fprintf(h, "%T %q,", a, fmt.Sprint(a))
+		}
+	}
+	for _, a := range d.aggregates {
+		fmt.Fprintf(h, "%q %+v %d %v %v %v %v;", a.text, a.call.Options, a.scan, a.columns, a.grid.Grid, a.maxRows, a.call.Units)
+	}
+	for _, k := range d.keys {
+		fmt.Fprintf(h, "%q", k.name)
+		if k.image != nil {
+			fmt.Fprintf(h, "%v", k.image.values)
+		}
+	}
+	fmt.Fprintf(h, "%d %d %v", d.groups, d.maxGroups, outputs)
+	d.digest = hex.EncodeToString(h.Sum(nil))
+	for _, other := range s.drafts {
+		if other.digest == d.digest {
+			return other, nil
+		}
+	}
+	if len(s.drafts) >= maxReleases {
+		return nil, deny(RuleTooManyReleases, refuse.Shape, "Send several statements.", "The statement has more than %d private parts.", maxReleases)
+	}
+	d.release = &Release{}
+	s.drafts = append(s.drafts, d)
+	return d, nil
+}
+
+// place makes the DPAggregate node: the columns of the GROUP BY, then the keys that are expressions,
+// which the nodes above refer to by new columns.
+func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) result {
+	n := &DPAggregate{schema: g.Schema(s.ctx)}
+	for i, e := range g.SelectDeps {
+		col := *n.schema[i]
+		var id sql.ColumnId
+		if x, ok := e.(sql.IdExpression); ok {
+			id = x.Id()
+		}
+		if a := outputs[i].Aggregate; a >= 0 {
+			s.retype(id, col.Type, d.aggregates[a].typ)
+			col.Type = d.aggregates[a].typ
+		}
+		col.Nullable = true
+		n.schema[i] = &col
+		n.exprs = append(n.exprs, field(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
+	}
+	r := result{node: n, answer: true}
+	for i, k := range d.keys {
+		if _, ok := k.expr.(*expression.GetField); ok {
+			continue
+		}
+		f := field(s.newID(), 0, k.typ, "", "", k.name)
+		n.exprs = append(n.exprs, f)
+		n.schema = append(n.schema, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
+		outputs = append(outputs, Output{Key: i, Aggregate: -1})
+		r.keys = append(r.keys, keyField{k.expr, f})
+	}
+	n.Release = d.release
+	if n.Release.Output == nil {
+		n.Release.Output, n.Release.Schema = outputs, n.schema
+	}
+	s.nodes = append(s.nodes, n)
+	return r
+}
+
+// decode returns how a privately selected key comes back as an SQL value.
+func decode(t sql.Type) func(any) (any, error) {
+	ctx := sql.NewEmptyContext()
+	return func(v any) (any, error) {
+		if v == nil {
+			return nil, nil
+		}
+		x, _, err := t.Convert(ctx, v)
+		return x, err
+	}
+}

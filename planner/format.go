@@ -1,0 +1,100 @@
+package planner
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"scrim/accounting"
+	"scrim/engine/estimator"
+)
+
+// Format prints the private part of a statement as EXPLAIN shows it: the cost of each table, and for
+// each release its unit, keys, mechanisms, sensitivities and losses, the number of persons that it
+// needs, and the expected error where that is known beforehand. Equal plans print alike; nothing in
+// it depends on rows.
+func Format(s *Statement) string {
+	var b strings.Builder
+	b.WriteString("private statement  relation=add-remove\n")
+	for _, c := range s.Tables {
+		fmt.Fprintf(&b, " ├─ cost %s  %s\n", c.Table, lossText(c.Loss))
+	}
+	for _, c := range s.Entities {
+		fmt.Fprintf(&b, " ├─ cost entity %s  %s\n", c.Account, lossText(c.Loss))
+	}
+	for i, r := range s.Releases {
+		branch, indent := " ├─ ", " │   "
+		if i == len(s.Releases)-1 {
+			branch, indent = " └─ ", "     "
+		}
+		b.WriteString(branch)
+		formatRelease(&b, r, indent)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func formatRelease(b *strings.Builder, r *Release, indent string) {
+	fmt.Fprintf(b, "release  unit=%s  %s\n", strings.Join(r.Entities, ","), lossText(r.Loss))
+	switch {
+	case r.Selection != nil:
+		fmt.Fprintf(b, "%s├─ select keys %s  threshold=%d  persons>=%d\n", indent, keyNames(r), r.Selection.Threshold(), r.Selection.MinPersons())
+		formatSteps(b, r.Selection.Steps(), indent+"│   ")
+	case len(r.Keys) > 0:
+		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, keyNames(r), r.Groups)
+	}
+	for _, a := range r.Aggregates {
+		fmt.Fprintf(b, "%s├─ %s  rho=%s a group", indent, a.Text, number6(a.Estimator.Loss().Rho.Float()))
+		if n := a.Estimator.MinPersons(); n > 0 {
+			fmt.Fprintf(b, "  persons>=%d", n)
+		}
+		if e, ok := a.Estimator.ExpectedError(); ok {
+			fmt.Fprintf(b, "  expected error=%s", number6(e))
+		}
+		b.WriteString("\n")
+		formatSteps(b, a.Estimator.Steps(), indent+"│   ")
+	}
+	if r.MaxGroups > 0 {
+		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d  by secret random choice\n", indent, r.MaxGroups)
+	} else if len(r.Keys) > 0 {
+		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d\n", indent, r.perUnit)
+	}
+	tables := make([]string, len(r.Reads))
+	for i, t := range r.Reads {
+		tables[i] = t.String()
+	}
+	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))
+}
+
+func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {
+	for i, s := range steps {
+		branch := "├─ "
+		if i == len(steps)-1 {
+			branch = "└─ "
+		}
+		fmt.Fprintf(b, "%s%s%s  %s  %s", indent, branch, s.Name, s.Mechanism, s.Sensitivity)
+		if s.Queries > 1 {
+			fmt.Fprintf(b, "  queries=%d", s.Queries)
+		}
+		fmt.Fprintf(b, "  rho=%s\n", number6(s.Rho))
+	}
+}
+
+func keyNames(r *Release) string {
+	names := make([]string, len(r.Keys))
+	for i, k := range r.Keys {
+		names[i] = k.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// lossText prints a loss in the account's own terms.
+func lossText(l accounting.Loss) string {
+	s := "rho=" + number6(l.Rho.Float())
+	if l.DeltaEvent > 0 {
+		s += " delta_event=" + number6(l.DeltaEvent)
+	}
+	return s
+}
+
+// number6 prints six significant digits: enough to compare, too few to depend on the platform.
+func number6(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

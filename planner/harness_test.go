@@ -1,0 +1,328 @@
+package planner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	sqle "github.com/dolthub/go-mysql-server"
+	"github.com/dolthub/go-mysql-server/memory"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/catalog"
+	"scrim/engine/store"
+	"scrim/functions"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// TestMain takes out the refusal rule that the environment names, so that a script can see that some
+// test notices.
+func TestMain(m *testing.M) {
+	disabled = Rule(os.Getenv("SCRIM_WITHOUT_RULE"))
+	os.Exit(m.Run())
+}
+
+// stubTable gives a memory table the store's interface; it holds no rows and refuses to be read.
+type stubTable struct {
+	sql.Table
+	ref store.TableRef
+}
+
+func (t *stubTable) StoreRef() store.TableRef { return t.ref }
+
+func (t *stubTable) StoreColumns() []store.Column {
+	var out []store.Column
+	for _, c := range t.Schema(sql.NewEmptyContext()) {
+		out = append(out, store.Column{Name: c.Name, Type: storeType(c.Type), Nullable: c.Nullable})
+	}
+	return out
+}
+
+func (t *stubTable) PrimaryKeySchema(ctx *sql.Context) sql.PrimaryKeySchema {
+	return t.Table.(sql.PrimaryKeyTable).PrimaryKeySchema(ctx)
+}
+
+func (t *stubTable) PartitionRows(*sql.Context, sql.Partition) (sql.RowIter, error) {
+	return nil, errors.New("stub: rows of a stored table were read")
+}
+
+func storeType(t sql.Type) string {
+	if s, err := lower.DuckDBType(t); err == nil {
+		return s
+	}
+	return "VARCHAR"
+}
+
+// stubProvider wraps the tables of a memory provider.
+type stubProvider struct{ *memory.DbProvider }
+
+func (p *stubProvider) Database(ctx *sql.Context, name string) (sql.Database, error) {
+	db, err := p.DbProvider.Database(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if strings.EqualFold(name, "virtual") {
+		return db, nil
+	}
+	return &stubDatabase{db.(*memory.HistoryDatabase)}, nil
+}
+
+type stubDatabase struct{ *memory.HistoryDatabase }
+
+func (d *stubDatabase) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
+	t, ok, err := d.HistoryDatabase.GetTableInsensitive(ctx, name)
+	if err != nil || !ok {
+		return nil, ok, err
+	}
+	return &stubTable{t, store.TableRef{Schema: strings.ToLower(d.Name()), Name: strings.ToLower(t.Name())}}, true, nil
+}
+
+// policies is a mutable catalogue for tests.
+type policies map[string]catalog.Table
+
+func (p policies) Table(name string) catalog.Table {
+	t, ok := p[name]
+	if !ok {
+		return catalog.Table{Name: name}
+	}
+	return t
+}
+
+// harness is one engine with a planner over stubs.
+type harness struct {
+	t        *testing.T
+	policies policies
+	session  map[string]any
+	raw, dba bool
+	sources  map[string][]any
+	ddl      *sqle.Engine
+	engine   *sqle.Engine
+	provider *memory.DbProvider
+	base     sql.Session
+	begun    int
+	answers  map[*Release][]sql.Row
+}
+
+func (h *harness) Parameter(_ *sql.Context, name string) (any, bool) {
+	v, ok := h.session[name]
+	return v, ok
+}
+func (h *harness) RawAccess(*sql.Context) bool { return h.raw }
+func (h *harness) IsDBA(*sql.Context) bool     { return h.dba }
+
+func (h *harness) Values(_ *sql.Context, s catalog.Source, limit int) ([]any, error) {
+	v, ok := h.sources[s.Table+"."+s.Column]
+	if !ok {
+		for i := range limit + 1 {
+			v = append(v, int64(i))
+		}
+	}
+	return v, nil
+}
+
+func (h *harness) Begin(*sql.Context, *Statement) (Execution, error) { h.begun++; return h, nil }
+
+// Answer makes up one row per public group, or one.
+func (h *harness) Answer(_ *sql.Context, r *Release) ([]sql.Row, error) {
+	row := make(sql.Row, len(r.Output))
+	for i, o := range r.Output {
+		if o.Aggregate >= 0 {
+			row[i] = r.Schema[i].Type.Zero()
+		}
+	}
+	return []sql.Row{row}, nil
+}
+
+func newHarness(t *testing.T) *harness {
+	h := &harness{t: t, policies: policies{}, session: map[string]any{}, sources: map[string][]any{}}
+	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("virtual"))
+	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)
+	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h})
+	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: Parser(sql.NewMysqlParser())}})
+	a := p.Build(b)
+	t.Cleanup(func() { p.Close(a) })
+	h.engine = sqle.New(a, nil)
+	h.engine.Analyzer.Catalog.RegisterFunction(sql.NewEmptyContext(), functions.Register()...)
+	h.base = memory.NewSession(sql.NewBaseSession(), h.provider)
+	return h
+}
+
+func (h *harness) context(query string) *sql.Context {
+	ctx := sql.NewContext(h.t.Context(), sql.WithSession(h.base))
+	ctx.SetCurrentDatabase("shop")
+	return ctx.WithQuery(query)
+}
+
+// define runs DDL on the memory database.
+func (h *harness) define(text string) string {
+	for _, q := range statements(text) {
+		ctx := h.context(q)
+		_, it, _, err := h.ddl.Query(ctx, q)
+		if err == nil {
+			_, err = sql.RowIterToRows(ctx, it)
+		}
+		if err != nil {
+			return "error: " + err.Error()
+		}
+	}
+	return "ok"
+}
+
+// run executes a statement and returns its rows, or the refusal.
+func (h *harness) run(q string) ([]sql.Row, error) {
+	ctx := h.context(q)
+	_, it, _, err := h.engine.Query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return sql.RowIterToRows(ctx, it)
+}
+
+// plan binds and analyses a statement and returns its private part.
+func (h *harness) plan(q string) (*Statement, sql.Node, error) {
+	ctx := h.context(q)
+	n, err := h.engine.AnalyzeQuery(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, ok := n.(*Budget)
+	if !ok {
+		return nil, n, nil
+	}
+	return b.Statement, n, nil
+}
+
+// refusalText prints an error as the tests expect it.
+func refusalText(err error) string {
+	r, ok := refuse.As(err)
+	if !ok {
+		return "error: " + err.Error()
+	}
+	return fmt.Sprintf("refused by %s (%s)\n%s", RuleOf(err), r.Code, r.Error())
+}
+
+// policy runs one policy command:
+//
+//	protect TABLE UNIT|row ENTITY, public TABLE, link CHILD COLUMN PARENT COLUMN,
+//	domain TABLE COLUMN JSON, defaults TABLE JSON, source TABLE COLUMN JSON,
+//	set NAME VALUE, unset NAME, raw on|off, dba on|off
+func (h *harness) policy(line string) error {
+	f := strings.Fields(line)
+	arg := func(i int) string {
+		if i < len(f) {
+			return f[i]
+		}
+		return ""
+	}
+	rest := func(i int) string { return strings.Join(f[min(i, len(f)):], " ") }
+	name := arg(1)
+	t := h.policies.Table(name)
+	t.Name, t.Account = name, "account:"+name
+	switch arg(0) {
+	case "protect":
+		t.State, t.Entity, t.Unit = catalog.Protected, arg(3), catalog.Unit{Column: arg(2)}
+		if arg(2) == "row" {
+			t.Unit = catalog.Unit{Row: true}
+		}
+	case "public":
+		t.State = catalog.Public
+	case "undeclare":
+		delete(h.policies, name)
+		return nil
+	case "link":
+		parent := h.policies.Table(arg(3))
+		t.State, t.Entity = catalog.Protected, parent.Entity
+		t.Unit = catalog.Unit{Link: &catalog.Link{Column: arg(2), Parent: arg(3), ParentColumn: arg(4)}}
+	case "entity":
+		t.Entity = arg(2)
+	case "domain":
+		d, err := parseDomain(rest(3))
+		if err != nil {
+			return err
+		}
+		m := map[string]catalog.Domain{}
+		for k, v := range t.Domains {
+			m[k] = v
+		}
+		m[arg(2)] = d
+		t.Domains = m
+	case "defaults":
+		t.Defaults = catalog.Defaults{}
+		if err := json.Unmarshal([]byte(rest(2)), &t.Defaults); err != nil {
+			return err
+		}
+	case "source":
+		var v []any
+		if err := json.Unmarshal([]byte(rest(3)), &v); err != nil {
+			return err
+		}
+		h.sources[name+"."+arg(2)] = v
+		return nil
+	case "set":
+		var v any
+		if err := json.Unmarshal([]byte(rest(2)), &v); err != nil {
+			v = rest(2)
+		}
+		h.session[name] = v
+		return nil
+	case "unset":
+		delete(h.session, name)
+		return nil
+	case "raw":
+		h.raw = name == "on"
+		return nil
+	case "dba":
+		h.dba = name == "on"
+		return nil
+	default:
+		return fmt.Errorf("unknown policy command %q", line)
+	}
+	h.policies[name] = t
+	return nil
+}
+
+func parseDomain(text string) (catalog.Domain, error) {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return catalog.Domain{}, err
+	}
+	switch v := v.(type) {
+	case []any:
+		for i, x := range v {
+			if f, ok := x.(float64); ok && f == float64(int64(f)) {
+				v[i] = int64(f)
+			}
+		}
+		return catalog.Domain{Values: v}, nil
+	case map[string]any:
+		if t, ok := v["table"].(string); ok {
+			return catalog.Domain{Source: &catalog.Source{Table: t, Column: v["column"].(string)}}, nil
+		}
+		return catalog.Domain{Range: &catalog.Range{Min: v["min"].(float64), Max: v["max"].(float64)}}, nil
+	}
+	return catalog.Domain{}, fmt.Errorf("bad domain %s", text)
+}
+
+// statements splits a text at lines that end with a semicolon.
+func statements(text string) []string {
+	var out []string
+	for _, s := range regexp.MustCompile(`;\s*(\n|$)`).Split(text, -1) {
+		if strings.TrimSpace(s) != "" {
+			out = append(out, strings.TrimSpace(s))
+		}
+	}
+	return out
+}
+
+var (
+	_ = types.Int64
+	_ ast.Statement
+)

@@ -1,0 +1,86 @@
+package planner
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/internal/refuse"
+)
+
+// text is what the statement's own text tells that its bound plan does not.
+type text struct {
+	hints   layer
+	analyze bool // EXPLAIN ANALYZE
+	query   bool // a SELECT, a set operation, or EXPLAIN of one
+}
+
+// setVar finds the SET_VAR hints inside one optimizer-hint comment.
+var setVar = regexp.MustCompile(`(?i)\bSET_VAR\s*\(\s*([a-z0-9_]+)\s*=\s*('[^']*'|"[^"]*"|[^()'"\s]+)\s*\)`)
+
+// readText parses the text of the statement being executed. EXECUTE stands for what was prepared.
+func readText(ctx *sql.Context) (text, error) {
+	t := text{}
+	if ctx.Query() == "" {
+		return t, nil
+	}
+	stmt, _, _, err := sql.DefaultMySQLParser.Parse(ctx, ctx.Query(), true)
+	if err != nil {
+		return t, nil
+	}
+	if e, ok := stmt.(*ast.Execute); ok {
+		if p, ok := ctx.Session.GetPreparedQuery(e.Name); ok {
+			stmt = p
+		}
+	}
+	if e, ok := stmt.(*ast.Explain); ok {
+		t.analyze = e.Analyze
+		stmt = e.Statement
+	}
+	sel, ok := stmt.(ast.SelectStatement)
+	if !ok {
+		return t, nil
+	}
+	t.query = true
+	return t, t.readHints(comments(sel))
+}
+
+// comments returns the comments after the first SELECT of a query.
+func comments(s ast.SelectStatement) ast.Comments {
+	switch s := s.(type) {
+	case *ast.Select:
+		return s.Comments
+	case *ast.SetOp:
+		return comments(s.Left)
+	case *ast.ParenSelect:
+		return comments(s.Select)
+	}
+	return nil
+}
+
+// readHints reads SET_VAR of our parameters; hints of other names are MySQL's business.
+func (t *text) readHints(list ast.Comments) error {
+	seen := map[string]bool{}
+	for _, c := range list {
+		s := string(c)
+		if !strings.HasPrefix(s, "/*+") {
+			continue
+		}
+		for _, m := range setVar.FindAllStringSubmatch(s, -1) {
+			name := strings.ToLower(m[1])
+			if !strings.HasPrefix(name, "dp_") {
+				continue
+			}
+			if seen[name] {
+				return deny(RuleHint, refuse.Parameter, "Set it once.", "The hint SET_VAR(%s) is repeated.", name)
+			}
+			seen[name] = true
+			if err := t.hints.set(name, hintText(strings.Trim(m[2], `'"`)), "SET_VAR"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

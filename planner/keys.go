@@ -1,0 +1,331 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/catalog"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// MaxPublicGroups bounds the product of the public domains of the group keys, and each domain.
+const MaxPublicGroups = 100000
+
+// image is the finite public image of a grouping expression: the values it takes on all
+// combinations of its base columns' domains, and for each combination the index of its value.
+type image struct {
+	values []any
+	bases  []*base
+	tuples [][]any // per base, the value of each combination as the store compares it (text or nil)
+	index  []int   // of each combination's value in values
+}
+
+// groupKey is one grouping expression.
+type groupKey struct {
+	expr  sql.Expression
+	typ   sql.Type
+	name  string
+	image *image // nil: the key is selected privately
+}
+
+// groupKeys finds the image of every grouping expression.
+func (s *statement) groupKeys(r *relation, exprs []sql.Expression) ([]groupKey, error) {
+	keys := make([]groupKey, len(exprs))
+	for i, e := range exprs {
+		e = unalias(e)
+		k := groupKey{expr: e, typ: e.Type(s.ctx), name: e.String()}
+		if err := s.noSubquery(e); err != nil {
+			return nil, err
+		}
+		if o := r.origin(s.ctx, e); o != nil {
+			im, err := s.imageOf(r, o, k.typ)
+			if err != nil {
+				return nil, err
+			}
+			k.image = im
+		}
+		keys[i] = k
+	}
+	return keys, nil
+}
+
+// imageOf evaluates a grouping expression on every combination of the domains of its base columns.
+// It is nil where a base column has no finite domain, or only one that the planner found by itself
+// and that is too large.
+func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, error) {
+	// Only what may run on protected rows may be a key: that also keeps clocks and random numbers out.
+	check := &statement{ctx: s.ctx, binder: new(lower.Binder)}
+	if _, err := check.lower(e, func(gf *expression.GetField) (lower.Expr, bool) {
+		b := r.baseByID(gf.Id())
+		if b == nil {
+			return lower.Expr{}, false
+		}
+		return b.expr, true
+	}); err != nil {
+		return nil, err
+	}
+	im := &image{}
+	var values [][]any
+	position := map[sql.ColumnId]int{}
+	total := 1
+	for _, id := range fieldIDs(s.ctx, e) {
+		if _, ok := position[id]; ok {
+			continue
+		}
+		b := r.baseByID(id)
+		if b == nil {
+			return nil, nil
+		}
+		v, finite, err := s.domainValues(b)
+		if err != nil || !finite {
+			return nil, err
+		}
+		position[id] = len(im.bases)
+		im.bases = append(im.bases, b)
+		values = append(values, v)
+		if total *= len(v); total > MaxPublicGroups {
+			return nil, tooManyGroups()
+		}
+	}
+	indexed, _, err := transform.Expr(s.ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		if gf, ok := e.(*expression.GetField); ok {
+			return gf.WithIndex(position[gf.Id()]), transform.NewTree, nil
+		}
+		return e, transform.SameTree, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	im.tuples = make([][]any, len(im.bases))
+	seen := map[string]int{}
+	row := make(sql.Row, len(im.bases))
+	for c := range total {
+		rest := c
+		for i := len(values) - 1; i >= 0; i-- {
+			row[i] = values[i][rest%len(values[i])]
+			rest /= len(values[i])
+		}
+		v, ok := evaluate(s.ctx, indexed, row, t)
+		if !ok {
+			continue // an expression that fails on a value has no group for it
+		}
+		name := fmt.Sprintf("%T %v", v, v)
+		at, known := seen[name]
+		if !known {
+			at = len(im.values)
+			seen[name] = at
+			im.values = append(im.values, v)
+		}
+		for i, x := range row {
+			im.tuples[i] = append(im.tuples[i], storeText(x))
+		}
+		im.index = append(im.index, at)
+	}
+	return im, nil
+}
+
+// evaluate computes a grouping expression on public values.
+func evaluate(ctx *sql.Context, e sql.Expression, row sql.Row, t sql.Type) (any, bool) {
+	v, err := e.Eval(ctx, row)
+	if err != nil {
+		return nil, false
+	}
+	if v == nil {
+		return nil, true
+	}
+	v, _, err = t.Convert(ctx, v)
+	return v, err == nil
+}
+
+// domainValues lists the public values of a base column as SQL values of its type, each once.
+func (s *statement) domainValues(b *base) ([]any, bool, error) {
+	var out []any
+	seen := map[string]bool{}
+	for _, d := range append([]catalog.Domain{b.domain.domain}, b.domain.also...) {
+		v, finite, err := s.oneDomain(d, b)
+		if err != nil || !finite {
+			return nil, false, err
+		}
+		for _, x := range v {
+			if x != nil {
+				c, in, err := b.typ.Convert(s.ctx, x)
+				if err != nil || in != sql.InRange {
+					return nil, false, deny(RuleDomain, refuse.GroupKeys, "A DBA declares the domain again with dp_set_domain.",
+						"The domain of %s has a value that is not of type %s.", b.name, b.typ)
+				}
+				x = c
+			}
+			if name := fmt.Sprintf("%T %v", x, x); !seen[name] {
+				seen[name] = true
+				out = append(out, x)
+			}
+		}
+	}
+	return out, true, nil
+}
+
+func (s *statement) oneDomain(d catalog.Domain, b *base) ([]any, bool, error) {
+	switch {
+	case d.Values != nil:
+		if len(d.Values) > MaxPublicGroups {
+			return nil, false, tooManyGroups()
+		}
+		return d.Values, true, nil
+	case d.Range != nil:
+		// A range is a key set for whole numbers only.
+		switch b.expr.Type.Kind {
+		case lower.Int, lower.UInt, lower.Bool:
+		default:
+			return nil, false, nil
+		}
+		lo, hi := math.Ceil(d.Range.Min), math.Floor(d.Range.Max)
+		if hi-lo >= MaxPublicGroups {
+			return nil, false, nil
+		}
+		var v []any
+		for x := lo; x <= hi; x++ {
+			v = append(v, int64(x))
+		}
+		return v, true, nil
+	case d.Source != nil:
+		if s.p.config.Domains == nil || s.catalog.Table(d.Source.Table).State != catalog.Public {
+			return nil, false, deny(RuleDomain, refuse.GroupKeys, "A DBA declares the table public, or lists the values.",
+				"The domain of %s comes from %s, which is not a public table.", b.name, d.Source.Table)
+		}
+		v, err := s.p.config.Domains.Values(s.ctx, *d.Source, MaxPublicGroups)
+		if err != nil {
+			return nil, false, err
+		}
+		return v, len(v) <= MaxPublicGroups, nil
+	}
+	return nil, false, nil
+}
+
+func tooManyGroups() error {
+	return deny(RuleGroupSize, refuse.GroupKeys, "Group by fewer or coarser keys, or filter the answer of a smaller query.",
+		"The public domains of the group keys have more than %d combinations.", MaxPublicGroups)
+}
+
+// storeText writes an SQL value as text that the store casts to the column's type; nil is NULL.
+func storeText(v any) any {
+	switch x := v.(type) {
+	case nil:
+		return nil
+	case time.Time:
+		if x.Hour() == 0 && x.Minute() == 0 && x.Second() == 0 && x.Nanosecond() == 0 {
+			return x.Format("2006-01-02")
+		}
+		return x.Format("2006-01-02 15:04:05.999999")
+	case []byte:
+		return string(x)
+	case bool:
+		if x {
+			return "1"
+		}
+		return "0"
+	}
+	return fmt.Sprint(v)
+}
+
+// mapping joins a relation with the public combinations of an image and returns the SQL of the
+// value's index. Rows outside the image have no partner and drop out.
+func (s *statement) mapping(r *relation, im *image) (*relation, string) {
+	if len(im.bases) == 0 {
+		out := *r
+		if len(im.values) == 0 {
+			out.where = append(append([]string(nil), r.where...), "FALSE")
+		}
+		return &out, "0"
+	}
+	if lo, ok := im.consecutive(); ok {
+		out := *r
+		x := r.baseByID(im.bases[0].id).expr.SQL
+		hi := lo + int64(len(im.values)) - 1
+		out.where = append(append([]string(nil), r.where...), x+" BETWEEN "+itoa64(lo)+" AND "+itoa64(hi))
+		return &out, "(" + x + " - " + itoa64(lo) + ")"
+	}
+	alias := s.alias()
+	items := []string{"unnest(from_json(CAST(" + s.binder.Bind(jsonList(im.index)) + " AS JSON), '[\"BIGINT\"]')) AS g"}
+	var on []string
+	for i, b := range im.bases {
+		name := "v" + itoa(i)
+		items = append(items, "unnest(from_json(CAST("+s.binder.Bind(jsonList(im.tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS "+name)
+		b = r.baseByID(b.id)
+		op, cast := " = ", castText(alias+"."+name, b.expr.Type)
+		for _, v := range im.tuples[i] {
+			if v == nil {
+				op = " IS NOT DISTINCT FROM "
+			}
+		}
+		on = append(on, b.expr.SQL+op+cast)
+	}
+	out := *r
+	out.joined = true
+	out.from = r.from + " JOIN (SELECT " + comma(items) + ") AS " + alias + " ON " + and(on)
+	return &out, alias + ".g"
+}
+
+// consecutive reports whether the image is one whole-number column as it is, over a run of numbers
+// in order; then the index is a subtraction.
+func (im *image) consecutive() (int64, bool) {
+	if len(im.bases) != 1 || len(im.index) == 0 || len(im.index) != len(im.values) {
+		return 0, false
+	}
+	if k := im.bases[0].expr.Type.Kind; k != lower.Int {
+		return 0, false
+	}
+	var lo int64
+	for i, v := range im.tuples[0] {
+		var x int64
+		t, ok := v.(string)
+		if !ok || im.index[i] != i {
+			return 0, false
+		}
+		if _, err := fmt.Sscanf(t, "%d", &x); err != nil || itoa64(x) != t {
+			return 0, false
+		}
+		if i == 0 {
+			lo = x
+		} else if x != lo+int64(i) {
+			return 0, false
+		}
+	}
+	return lo, true
+}
+
+// castText casts text to the type of a lowered column; the text is a public value that has the type.
+func castText(x string, t lower.Type) string {
+	switch t.Kind {
+	case lower.Bool:
+		return "CAST(" + x + " AS BOOLEAN)"
+	case lower.Int:
+		return "CAST(" + x + " AS BIGINT)"
+	case lower.UInt:
+		return "CAST(" + x + " AS UBIGINT)"
+	case lower.Decimal:
+		return fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x, t.Precision, t.Scale)
+	case lower.Double:
+		return "CAST(" + x + " AS DOUBLE)"
+	case lower.Date:
+		return "CAST(" + x + " AS DATE)"
+	case lower.Datetime:
+		return "CAST(" + x + " AS TIMESTAMP)"
+	}
+	return x
+}
+
+// jsonList writes a list for one bound value.
+func jsonList(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("planner: a public domain cannot be written: " + err.Error())
+	}
+	return string(b)
+}

@@ -1,0 +1,160 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+)
+
+// ErrNoReservation is what a DPAggregate returns that is iterated outside a Budget node.
+var ErrNoReservation = errors.New("planner: a DPAggregate cannot be iterated without a reservation that its Budget node hands it")
+
+// DPAggregate is a leaf of the plan: the answers of one release. It has no expressions and no
+// children, so no later rule looks into it or moves it.
+type DPAggregate struct {
+	Statement *Statement
+	Release   *Release
+	exprs     []sql.Expression // one per column of the schema, with its column id
+	schema    sql.Schema
+}
+
+var (
+	_ sql.ExecSourceRel      = (*DPAggregate)(nil)
+	_ sql.Projector          = (*DPAggregate)(nil)
+	_ sql.CollationCoercible = (*DPAggregate)(nil)
+)
+
+// Resolved implements sql.Node.
+func (n *DPAggregate) Resolved() bool { return true }
+
+// IsReadOnly implements sql.Node.
+func (n *DPAggregate) IsReadOnly() bool { return true }
+
+// Schema implements sql.Node.
+func (n *DPAggregate) Schema(*sql.Context) sql.Schema { return n.schema }
+
+// Children implements sql.Node.
+func (n *DPAggregate) Children() []sql.Node { return nil }
+
+// ProjectedExprs implements sql.Projector: the parents find the columns by these ids.
+func (n *DPAggregate) ProjectedExprs() []sql.Expression { return n.exprs }
+
+// WithChildren implements sql.Node.
+func (n *DPAggregate) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	if len(children) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
+	}
+	return n, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (n *DPAggregate) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 7
+}
+
+// String prints the release in one line.
+func (n *DPAggregate) String() string {
+	if n.Release == nil {
+		return "DPAggregate"
+	}
+	texts := make([]string, len(n.Release.Aggregates))
+	for i, a := range n.Release.Aggregates {
+		texts[i] = a.Text
+	}
+	return fmt.Sprintf("DPAggregate(%s)", strings.Join(texts, ", "))
+}
+
+// RowIter implements sql.ExecSourceRel: it asks the execution that the Budget node began.
+func (n *DPAggregate) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	h, ok := ctx.Value(reservation{}).(*handed)
+	if !ok || h.statement != n.Statement || n.Release == nil {
+		return nil, ErrNoReservation
+	}
+	rows, err := h.execution.Answer(ctx, n.Release)
+	if err != nil {
+		return nil, err
+	}
+	return sql.RowsToRowIter(rows...), nil
+}
+
+// reservation is the context key of what a Budget node hands down.
+type reservation struct{}
+
+type handed struct {
+	statement *Statement
+	execution Execution
+}
+
+// Budget is the root of a statement with private parts. It begins the execution and hands it to the
+// DPAggregates below through the context, when the rows are set up and at every step.
+type Budget struct {
+	plan.UnaryNode
+	Statement *Statement
+	executor  Executor
+}
+
+var (
+	_ sql.ExecBuilderNode    = (*Budget)(nil)
+	_ sql.CollationCoercible = (*Budget)(nil)
+	_ sql.Describable        = (*Budget)(nil)
+)
+
+// IsReadOnly implements sql.Node.
+func (b *Budget) IsReadOnly() bool { return b.Child.IsReadOnly() }
+
+// WithChildren implements sql.Node.
+func (b *Budget) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(b, len(children), 1)
+	}
+	n := *b
+	n.UnaryNode = plan.UnaryNode{Child: children[0]}
+	return &n, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (b *Budget) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return sql.GetCoercibility(ctx, b.Child)
+}
+
+// String prints the private plan.
+func (b *Budget) String() string { return Format(b.Statement) }
+
+// Describe implements sql.Describable: EXPLAIN prints the private plan and nothing of the nodes
+// above it, which hold no estimate of rows.
+func (b *Budget) Describe(*sql.Context, sql.DescribeOptions) string { return Format(b.Statement) }
+
+// DebugString prints the private plan.
+func (b *Budget) DebugString(*sql.Context) string { return Format(b.Statement) }
+
+// BuildRowIter implements sql.ExecBuilderNode.
+func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row sql.Row) (sql.RowIter, error) {
+	e, err := b.executor.Begin(ctx, b.Statement)
+	if err != nil {
+		return nil, err
+	}
+	h := &handed{b.Statement, e}
+	iter, err := builder.Build(h.in(ctx), b.Child, row)
+	if err != nil {
+		return nil, err
+	}
+	return &budgetIter{iter, h}, nil
+}
+
+// in returns the context with the reservation.
+func (h *handed) in(ctx *sql.Context) *sql.Context {
+	return ctx.WithContext(context.WithValue(ctx.Context, reservation{}, h))
+}
+
+type budgetIter struct {
+	sql.RowIter
+	handed *handed
+}
+
+func (i *budgetIter) Next(ctx *sql.Context) (sql.Row, error) { return i.RowIter.Next(i.handed.in(ctx)) }
+
+func (i *budgetIter) Close(ctx *sql.Context) error { return i.RowIter.Close(i.handed.in(ctx)) }

@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// Parser wraps a MySQL parser and rewrites what the binder would refuse or answer badly, before it
+// binds: DP_F(*) becomes DP_F(1), also under EXPLAIN; EXPLAIN prints the plan as text.
+func Parser(base sql.Parser) sql.Parser { return parser{base} }
+
+type parser struct{ sql.Parser }
+
+func (p parser) ParseSimple(query string) (ast.Statement, error) {
+	s, err := p.Parser.ParseSimple(query)
+	return adapt(s), err
+}
+
+func (p parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
+	s, q, rest, err := p.Parser.Parse(ctx, query, multi)
+	return adapt(s), q, rest, err
+}
+
+func (p parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
+	s, q, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
+	return adapt(s), q, rest, err
+}
+
+func (p parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+	s, i, err := p.Parser.ParseOneWithOptions(ctx, query, o)
+	return adapt(s), i, err
+}
+
+// adapt rewrites a statement in place.
+func adapt(s ast.Statement) ast.Statement {
+	switch n := s.(type) {
+	case nil:
+		return nil
+	case *ast.Explain:
+		if _, ok := n.Statement.(ast.SelectStatement); ok && n.ExplainFormat == "" {
+			n.Plan = true
+		}
+		adapt(n.Statement)
+		return s
+	}
+	// Walk reports only what its callback returns, and this one returns no error.
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		f, ok := n.(*ast.FuncExpr)
+		if ok && strings.HasPrefix(f.Name.Lowered(), "dp_") {
+			for i, e := range f.Exprs {
+				if _, ok := e.(*ast.StarExpr); ok {
+					f.Exprs[i] = &ast.AliasedExpr{Expr: ast.NewIntVal([]byte("1"))}
+				}
+			}
+		}
+		return true, nil
+	}, s)
+	return s
+}

@@ -1,0 +1,139 @@
+package planner
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestPlans runs the files of testdata. Commands:
+//
+//	define    DDL, one statement a line that ends with a semicolon
+//	policy    policy commands, one a line (see harness.policy)
+//	explain   statements; prints each private plan as EXPLAIN does, or the refusal
+//	scan      statements; prints the generated scans
+//	refuse    statements that must be refused; prints rule, code and message of each
+//	allow     statements that must be planned privately; prints one line each
+//	public    statements that must have no private part
+//	run       statements; prints the rows
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		h := newHarness(t)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var b strings.Builder
+			switch d.Cmd {
+			case "define":
+				return h.define(d.Input)
+			case "policy":
+				for _, line := range strings.Split(d.Input, "\n") {
+					if err := h.policy(line); err != nil {
+						return "error: " + err.Error()
+					}
+				}
+				return "ok"
+			}
+			for _, q := range statements(d.Input) {
+				if len(statements(d.Input)) > 1 {
+					fmt.Fprintf(&b, "-- %s\n", strings.Join(strings.Fields(q), " "))
+				}
+				b.WriteString(h.describe(d.Cmd, q))
+				b.WriteString("\n")
+			}
+			return b.String()
+		})
+	})
+}
+
+func (h *harness) describe(cmd, q string) string {
+	if cmd == "run" {
+		rows, err := h.run(q)
+		if err != nil {
+			return refusalText(err)
+		}
+		var out []string
+		for _, r := range rows {
+			out = append(out, fmt.Sprint([]any(r)...))
+		}
+		return fmt.Sprintf("%d rows, %d begun\n%s", len(rows), h.begun, strings.Join(out, "\n"))
+	}
+	s, n, err := h.plan(q)
+	if err != nil {
+		if cmd != "refuse" && RuleOf(err) == "" || cmd == "allow" || cmd == "public" {
+			return "UNEXPECTED " + refusalText(err)
+		}
+		return refusalText(err)
+	}
+	if s == nil {
+		if cmd == "public" {
+			return "public"
+		}
+		return "NO PRIVATE PART"
+	}
+	if err := Verify(s, n); err != nil {
+		return "INVARIANT " + err.Error()
+	}
+	switch cmd {
+	case "explain":
+		return Format(s)
+	case "scan":
+		var out []string
+		for _, r := range s.Releases {
+			for _, sc := range r.Scans {
+				out = append(out, scanText(sc))
+			}
+		}
+		return strings.Join(out, "\n")
+	case "allow":
+		return summary(s)
+	}
+	return "NOT REFUSED: " + summary(s)
+}
+
+func scanText(sc Scan) string {
+	args := make([]string, len(sc.Args))
+	for i, a := range sc.Args {
+		args[i] = fmt.Sprintf("$%d=%#v", i+1, a)
+	}
+	s := sc.SQL
+	for _, w := range []string{" FROM ", " WHERE ", " GROUP BY ", " QUALIFY "} {
+		s = strings.ReplaceAll(s, w, "\n "+w)
+	}
+	if len(args) > 0 {
+		s += "\n  -- " + strings.Join(args, " ")
+	}
+	return s
+}
+
+// summary prints what a plan releases in one line.
+func summary(s *Statement) string {
+	var parts []string
+	for _, r := range s.Releases {
+		var aggs []string
+		for _, a := range r.Aggregates {
+			aggs = append(aggs, a.Text)
+		}
+		p := strings.Join(aggs, ", ")
+		switch {
+		case r.Selection != nil:
+			p += " by selected " + keyNames(r)
+		case len(r.Keys) > 0:
+			p += fmt.Sprintf(" by %d public %s", r.Groups, keyNames(r))
+		}
+		if r.perUnit > 1 {
+			p += fmt.Sprintf(" (%d a unit)", r.perUnit)
+		}
+		if len(r.Scans) > 1 {
+			p += fmt.Sprintf(" in %d scans", len(r.Scans))
+		}
+		parts = append(parts, strings.TrimSpace(p))
+	}
+	var tables []string
+	for _, c := range s.Tables {
+		tables = append(tables, c.Table)
+	}
+	sort.Strings(tables)
+	return strings.Join(parts, "; ") + " | charges " + strings.Join(tables, ", ")
+}

@@ -1,0 +1,182 @@
+package planner
+
+import (
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/catalog"
+	"scrim/internal/refuse"
+)
+
+// Ids of the analyzer rules, above those of go-mysql-server.
+const (
+	rewriteID analyzer.RuleId = 20001 + iota
+	guardID
+	budgetID
+)
+
+// Planner plans the statements of one server. It is immutable and safe for concurrent use.
+type Planner struct{ config Config }
+
+// New returns a planner. It panics where the configuration lacks what every statement needs.
+func New(c Config) *Planner {
+	if c.Catalog == nil || c.Executor == nil || c.Session == nil {
+		panic("planner: the configuration needs a catalog, an executor and session facts")
+	}
+	return &Planner{config: c}
+}
+
+// planners finds the planner of an analyzer for the one rule that is installed for the process:
+// go-mysql-server takes short ways for simple INSERT, UPDATE and DELETE that only run rules of its
+// global list.
+var planners sync.Map // *analyzer.Analyzer → *Planner
+
+func init() {
+	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, analyzer.Rule{Id: guardID,
+		Apply: func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, q *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+			p, ok := planners.Load(a)
+			if !ok {
+				return n, transform.SameTree, nil
+			}
+			return p.(*Planner).guard(ctx, a, n, scope, sel, q)
+		}})
+}
+
+// Build adds the planner's rules to a builder of an analyzer, and builds it.
+func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
+	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
+	b.AddPostValidationRule(budgetID, p.budget)
+	a := b.Build()
+	planners.Store(a, p)
+	return a
+}
+
+// Close forgets an analyzer that Build made.
+func (p *Planner) Close(a *analyzer.Analyzer) { planners.Delete(a) }
+
+// rewrite is the rule that runs on the bound tree before any rule of go-mysql-server: logical nodes
+// only, nothing pushed down, counted from statistics or reordered. Nested calls see subtrees of
+// what the call for the whole statement has already rewritten, or the bodies of triggers.
+func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	same := func(err error) (sql.Node, transform.TreeIdentity, error) { return n, transform.SameTree, err }
+	if p.config.Session.RawAccess(ctx) {
+		return same(nil)
+	}
+	c := p.config.Catalog()
+	if handled, err := p.statementKind(ctx, c, n); handled || err != nil {
+		return same(err)
+	}
+	f := look(ctx, c, n)
+	if len(f.undeclared) > 0 && !p.config.Session.IsDBA(ctx) {
+		return same(undeclared(f.undeclared))
+	}
+	if len(f.protected) == 0 || f.bindVars {
+		return same(nil)
+	}
+	t, err := readText(ctx)
+	if err != nil {
+		return same(err)
+	}
+	switch {
+	case t.analyze:
+		return same(deny(RuleExplainAnalyze, refuse.Context, "Use EXPLAIN, which runs nothing.", "EXPLAIN ANALYZE would run the private query and time it."))
+	case !t.query || !scope.IsEmpty():
+		return same(deny(RuleContext, refuse.Context, "", "A private query cannot run inside another statement, a trigger, an event or a stored program."))
+	}
+	s, err := p.statement(ctx, a, c, t, f)
+	if err != nil {
+		return same(err)
+	}
+	r, err := s.build(n, place{top: true})
+	if err != nil {
+		return same(err)
+	}
+	if r.rel != nil {
+		return same(s.raw(r.rel, "The query"))
+	}
+	if err := s.finish(); err != nil {
+		return same(err)
+	}
+	return r.node, transform.NewTree, nil
+}
+
+// statement begins the planning of one statement.
+func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, t text, f facts) (*statement, error) {
+	session := layer{}
+	for _, name := range []string{ParamEpsilon, ParamDelta, ParamRho, ParamMaxGroups, ParamRewrite} {
+		v, set := p.config.Session.Parameter(ctx, name)
+		if !set {
+			continue
+		}
+		if err := session.set(name, v, "The session"); err != nil {
+			return nil, err
+		}
+	}
+	s := &statement{
+		ctx: ctx, p: p, catalog: c, nextCol: f.maxColumn,
+		params:  &parameters{layers: []layer{t.hints, session}},
+		retyped: map[sql.ColumnId]sql.Type{},
+	}
+	s.tables = func(name string) (Table, bool) { return lookUp(ctx, a, name) }
+	s.begin()
+	return s, nil
+}
+
+// lookUp finds a stored table by schema.table.
+func lookUp(ctx *sql.Context, a *analyzer.Analyzer, name string) (Table, bool) {
+	for i := range name {
+		if name[i] != '.' {
+			continue
+		}
+		db, err := a.Catalog.DbProvider.Database(ctx, name[:i])
+		if err != nil {
+			continue
+		}
+		t, ok, err := db.GetTableInsensitive(ctx, name[i+1:])
+		if err != nil || !ok {
+			continue
+		}
+		return storeTable(t)
+	}
+	return nil, false
+}
+
+// guard runs where go-mysql-server skips the other rules: it refuses, and rewrites nothing.
+func (p *Planner) guard(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if p.config.Session.RawAccess(ctx) {
+		return n, transform.SameTree, nil
+	}
+	_, err := p.statementKind(ctx, p.config.Catalog(), n)
+	return n, transform.SameTree, err
+}
+
+// budget puts the Budget node at the root of a statement, after validation: only then is the tree
+// what will run. Nested analyses leave it to the outermost.
+func (p *Planner) budget(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if !scope.IsEmpty() || scope.RecursionDepth() > 0 {
+		return n, transform.SameTree, nil
+	}
+	n, _, err := transform.NodeWithOpaque(ctx, n, func(_ *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		if b, ok := n.(*Budget); ok {
+			return b.Child, transform.NewTree, nil
+		}
+		return n, transform.SameTree, nil
+	})
+	if err != nil {
+		return n, transform.SameTree, err
+	}
+	var st *Statement
+	inspect(ctx, n, func(n sql.Node) {
+		if d, ok := n.(*DPAggregate); ok {
+			st = d.Statement
+		}
+	}, nil)
+	if st == nil {
+		return n, transform.SameTree, nil
+	}
+	return &Budget{UnaryNode: plan.UnaryNode{Child: n}, Statement: st, executor: p.config.Executor}, transform.NewTree, nil
+}

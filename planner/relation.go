@@ -1,0 +1,360 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/catalog"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// relation is a subtree over rows of the store as one generated SELECT in the making: a FROM item,
+// conditions, and the output columns as expressions over the FROM item.
+//
+// A private relation has one or more units: SQL expressions that name the person of each row, or
+// are NULL where a row belongs to nobody. Joining two private relations leaves two units until an
+// equality shows that they are always the same; only a relation with one unit can be used.
+type relation struct {
+	from    string
+	where   []string
+	columns []column
+	bases   []base
+	units   []unit
+	unique  bool // no two rows have the same unit
+	rowUnit string
+	entity  string
+	private []protected
+	reads   []store.TableRef
+	joined  bool // the FROM item is a join, so it needs parentheses on the right of another
+}
+
+// unit is the person of each row. merged is the index of the unit it is proven equal to, or its own.
+type unit struct {
+	expr   lower.Expr
+	merged int
+}
+
+// column is one output column.
+type column struct {
+	id     sql.ColumnId
+	name   string
+	typ    sql.Type
+	expr   lower.Expr
+	origin sql.Expression // the value as an expression over base columns; nil when it is not one
+	tags   []tag
+}
+
+// tag says that the column determines a unit of the relation.
+type tag struct {
+	kind tagKind
+	key  string // schema.table.column of the key; the entity for tagUnit
+	unit int
+}
+
+type tagKind uint8
+
+const (
+	tagUnit tagKind = iota // the column is the unit
+	tagLink                // the column refers to the enforced key named, whose row has the unit
+	tagSelf                // the column is the column named, of the row that has the unit
+)
+
+// base is a column with a finite public domain, or one that may have it, carried through every
+// SELECT below its use.
+type base struct {
+	id     sql.ColumnId
+	typ    sql.Type
+	expr   lower.Expr
+	domain domainRef
+	name   string
+}
+
+// domainRef says where the public values of a base column come from.
+type domainRef struct {
+	domain catalog.Domain
+	also   []catalog.Domain // further branches of a UNION ALL
+}
+
+// protected is one protected table that a relation touches.
+type protected struct {
+	name   string // schema.table
+	policy catalog.Table
+}
+
+func (r *relation) isPrivate() bool { return len(r.units) > 0 }
+
+// root returns the representative of a unit.
+func (r *relation) root(i int) int {
+	for r.units[i].merged != i {
+		i = r.units[i].merged
+	}
+	return i
+}
+
+// merge records that two units are the same on every row that remains.
+func (r *relation) merge(i, j int) {
+	a, b := r.root(i), r.root(j)
+	if a == b {
+		return
+	}
+	if b < a {
+		a, b = b, a
+	}
+	r.units[b].merged = a
+}
+
+// pending reports whether two units of a join have not been shown to be equal.
+func (r *relation) pending() bool {
+	for i := range r.units {
+		if r.root(i) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// single checks that one unit is left, where the relation is used by anything but a condition.
+func (r *relation) single() error {
+	if r.isPrivate() && r.pending() {
+		names := make([]string, len(r.private))
+		for i, p := range r.private {
+			names[i] = p.name
+		}
+		return deny(RuleJoinUnit, refuse.Shape,
+			"Add an equality of the unit columns to the join, for example ON a.unit = b.unit.",
+			"The protected tables %s are not joined on their unit.", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// resolve finds the columns of the relation for the translation of expressions.
+func (r *relation) resolve(gf *expression.GetField) (lower.Expr, bool) {
+	if c := r.find(gf); c != nil {
+		return c.expr, true
+	}
+	return lower.Expr{}, false
+}
+
+func (r *relation) find(gf *expression.GetField) *column {
+	if gf.Id() == 0 {
+		return nil
+	}
+	for i := range r.columns {
+		if r.columns[i].id == gf.Id() {
+			return &r.columns[i]
+		}
+	}
+	return nil
+}
+
+// origin rewrites e over base columns; nil when a column in it has no origin.
+func (r *relation) origin(ctx *sql.Context, e sql.Expression) sql.Expression {
+	ok := true
+	out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		switch e := e.(type) {
+		case *expression.GetField:
+			c := r.find(e)
+			if c == nil || c.origin == nil {
+				ok = false
+				return e, transform.SameTree, nil
+			}
+			return c.origin, transform.NewTree, nil
+		case *expression.Alias:
+			return e.Child, transform.NewTree, nil
+		}
+		return e, transform.SameTree, nil
+	})
+	if err != nil || !ok {
+		return nil
+	}
+	return out
+}
+
+func (r *relation) baseByID(id sql.ColumnId) *base {
+	for i := range r.bases {
+		if r.bases[i].id == id {
+			return &r.bases[i]
+		}
+	}
+	return nil
+}
+
+// clause returns the FROM and WHERE clauses.
+func (r *relation) clause() string {
+	s := " FROM " + r.from
+	if len(r.where) > 0 {
+		s += " WHERE " + strings.Join(r.where, " AND ")
+	}
+	return s
+}
+
+// nest turns the relation into a derived table, so that its columns, units and bases become plain
+// column references.
+func (s *statement) nest(r *relation) (*relation, error) {
+	if err := r.single(); err != nil {
+		return nil, err
+	}
+	return s.nestAs(r, "", nil), nil
+}
+
+// nestAs builds the derived table; the suffix comes after the WHERE clause. With fixed column
+// expressions (over the FROM item) the columns are those.
+func (s *statement) nestAs(r *relation, suffix string, exprs []string) *relation {
+	alias := s.alias()
+	out := *r
+	out.where = nil
+	out.joined = false
+	out.columns = append([]column(nil), r.columns...)
+	out.bases = append([]base(nil), r.bases...)
+	out.units = append([]unit(nil), r.units...)
+	var items []string
+	ref := func(name string, e lower.Expr) lower.Expr {
+		items = append(items, e.SQL+" AS "+name)
+		return lower.Expr{SQL: alias + "." + name, Type: e.Type, Nullable: e.Nullable}
+	}
+	if r.isPrivate() {
+		u := r.units[0]
+		u.expr = ref("u", u.expr)
+		out.units = []unit{u}
+		for i := range out.columns {
+			out.columns[i].tags = rootTags(r, out.columns[i].tags)
+		}
+	}
+	for i := range out.columns {
+		e := out.columns[i].expr
+		if exprs != nil {
+			e.SQL = exprs[i]
+		}
+		out.columns[i].expr = ref(fmt.Sprintf("c%d", i), e)
+	}
+	for i := range out.bases {
+		out.bases[i].expr = ref(fmt.Sprintf("b%d", i), out.bases[i].expr)
+	}
+	if len(items) == 0 {
+		items = []string{"1 AS one"}
+	}
+	out.from = "(SELECT " + strings.Join(items, ", ") + r.clause() + suffix + ") AS " + alias
+	return &out
+}
+
+// rootTags rewrites tags to unit 0 where their unit is proven to be it; the others are dropped.
+func rootTags(r *relation, tags []tag) []tag {
+	var out []tag
+	for _, t := range tags {
+		if r.root(t.unit) == 0 {
+			t.unit = 0
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// filter adds a condition: a per-row function, so it changes nothing about the units, except that
+// an equality of units in it joins them.
+func (s *statement) filter(r *relation, cond sql.Expression) (*relation, error) {
+	out := *r
+	out.units = append([]unit(nil), r.units...)
+	out.where = append([]string(nil), r.where...)
+	for _, c := range conjuncts(cond) {
+		p, err := s.predicate(c, out.resolve)
+		if err != nil {
+			return nil, err
+		}
+		out.where = append(out.where, p.SQL)
+		out.link(c)
+	}
+	return &out, nil
+}
+
+// link merges units when the condition is an equality of columns that determine the same unit.
+func (r *relation) link(cond sql.Expression) {
+	eq, ok := cond.(*expression.Equals)
+	if !ok {
+		return
+	}
+	lf, ok1 := eq.Left().(*expression.GetField)
+	rf, ok2 := eq.Right().(*expression.GetField)
+	if !ok1 || !ok2 {
+		return
+	}
+	a, b := r.find(lf), r.find(rf)
+	if a == nil || b == nil || a.expr.Type.Kind != b.expr.Type.Kind {
+		return
+	}
+	for _, x := range a.tags {
+		for _, y := range b.tags {
+			if x.key == y.key && sameUnit(x.kind, y.kind) {
+				r.merge(x.unit, y.unit)
+			}
+		}
+	}
+}
+
+// sameUnit says whether equality of two columns with the same key proves equality of their units:
+// two units are equal by themselves; two references to one unique key find the same row; so do a
+// reference and that key itself. Two columns of the same name prove nothing.
+func sameUnit(a, b tagKind) bool {
+	switch {
+	case a == tagUnit || b == tagUnit:
+		return a == b
+	default:
+		return a == tagLink || b == tagLink
+	}
+}
+
+// conjuncts splits a condition at its ANDs.
+func conjuncts(e sql.Expression) []sql.Expression {
+	if e == nil {
+		return nil
+	}
+	if a, ok := e.(*expression.And); ok {
+		return append(conjuncts(a.LeftChild), conjuncts(a.RightChild)...)
+	}
+	return []sql.Expression{e}
+}
+
+// project computes output columns from expressions.
+func (s *statement) project(r *relation, exprs []sql.Expression) (*relation, error) {
+	if err := r.single(); err != nil {
+		return nil, err
+	}
+	out := *r
+	out.columns = make([]column, len(exprs))
+	plain := true
+	for i, e := range exprs {
+		c := column{typ: e.Type(s.ctx), name: e.String()}
+		if n, ok := e.(sql.Nameable); ok {
+			c.name = n.Name()
+		}
+		if id, ok := e.(sql.IdExpression); ok {
+			c.id = id.Id()
+		}
+		if a, ok := e.(*expression.Alias); ok {
+			e = a.Child
+		}
+		if gf, ok := e.(*expression.GetField); ok {
+			if src := r.find(gf); src != nil {
+				c.expr, c.origin, c.tags = src.expr, src.origin, src.tags
+				out.columns[i] = c
+				continue
+			}
+		}
+		x, err := s.lower(e, r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		plain = plain && len(x.SQL) < 16
+		c.expr, c.origin = x, r.origin(s.ctx, e)
+		out.columns[i] = c
+	}
+	if plain {
+		return &out, nil
+	}
+	return s.nest(&out)
+}

@@ -1,0 +1,204 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// perUnit is a derived table that aggregates the rows of each person apart: its GROUP BY has the
+// unit, so each row of the result is a function of one person's rows. The aggregates are exact.
+func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
+	if err := r.single(); err != nil {
+		return nil, err
+	}
+	u := r.units[0].expr
+	group := []string{u.SQL}
+	out := *r
+	out.unique = true
+	out.columns = nil
+	var exprs []string
+	for _, k := range g.GroupByExprs {
+		if r.isUnit(k) {
+			continue
+		}
+		out.unique = false
+		e, err := s.lower(unalias(k), r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		group = append(group, e.SQL)
+	}
+	for _, e := range g.SelectDeps {
+		c := column{name: e.String(), typ: e.Type(s.ctx)}
+		if id, ok := e.(sql.IdExpression); ok {
+			c.id = id.Id()
+		}
+		switch e := e.(type) {
+		case *expression.GetField:
+			src := r.find(e)
+			if src == nil {
+				return nil, deny(RuleNode, refuse.Shape, "", "The column %s cannot be followed.", e)
+			}
+			c.expr, c.origin, c.tags, c.name = src.expr, src.origin, src.tags, src.name
+			sqlText := c.expr.SQL
+			if !s.grouped(r, e, g) {
+				// Not a grouping column: MySQL picks any row's value where it allows it at all.
+				sqlText = "min(" + sqlText + ")"
+				c.origin, c.tags = nil, nil
+			} else if !r.isUnit(e) || sqlText != u.SQL {
+				sqlText = "any_value(" + sqlText + ")"
+			}
+			exprs = append(exprs, sqlText)
+		case sql.Aggregation:
+			x, err := s.exact(r, e)
+			if err != nil {
+				return nil, err
+			}
+			c.expr = x
+			exprs = append(exprs, x.SQL)
+		default:
+			return nil, deny(RuleInnerAggregate, refuse.Shape, "Select grouping columns and aggregates only.",
+				"The expression %s in a derived table that aggregates per unit is not supported.", e)
+		}
+		out.columns = append(out.columns, c)
+	}
+	// Base columns other than the grouping keys are not constant in a group.
+	out.bases = nil
+	for _, b := range r.bases {
+		for _, k := range g.GroupByExprs {
+			if gf, ok := unalias(k).(*expression.GetField); ok {
+				if c := r.find(gf); c != nil {
+					if p := r.plainBase(*c); p != nil && p.id == b.id {
+						nb := b
+						nb.expr.SQL = "any_value(" + b.expr.SQL + ")"
+						out.bases = append(out.bases, nb)
+						break
+					}
+				}
+			}
+		}
+	}
+	for i := range out.columns {
+		if out.columns[i].origin != nil && !out.covers(s.ctx, out.columns[i].origin) {
+			out.columns[i].origin = nil
+		}
+	}
+	out.where = append(append([]string(nil), r.where...), u.SQL+" IS NOT NULL")
+	return s.nestAs(&out, " GROUP BY "+comma(group), exprs), nil
+}
+
+// covers reports whether all base columns in e are carried by the relation.
+func (r *relation) covers(ctx *sql.Context, e sql.Expression) bool {
+	ok := true
+	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		if gf, is := e.(*expression.GetField); is && r.baseByID(gf.Id()) == nil {
+			ok = false
+		}
+		return true
+	})
+	return ok
+}
+
+// grouped reports whether a column is one of the grouping expressions, or the unit where the unit is.
+func (s *statement) grouped(r *relation, gf *expression.GetField, g *plan.GroupBy) bool {
+	for _, k := range g.GroupByExprs {
+		if f, ok := unalias(k).(*expression.GetField); ok && f.Id() == gf.Id() {
+			return true
+		}
+	}
+	return r.isUnit(gf)
+}
+
+// exact lowers a plain SQL aggregate over one person's rows. Each is total and does not depend on
+// the order of rows: sums of DOUBLE are formed on the grid 2^-20 with |x| <= 2^30.
+func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
+	bad := func() (lower.Expr, error) {
+		return lower.Expr{}, deny(RuleInnerAggregate, refuse.Aggregate, "Use COUNT, SUM, AVG, MIN or MAX there.",
+			"%s cannot be used in a derived table that aggregates per unit.", a)
+	}
+	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
+		return bad()
+	}
+	count := func(arg string) (lower.Expr, error) {
+		return lower.Expr{SQL: "count(" + arg + ")", Type: lower.Type{Kind: lower.Int}}, nil
+	}
+	args := a.Children()
+	var x lower.Expr
+	if len(args) != 1 {
+		return bad()
+	}
+	if _, ok := args[0].(*expression.DistinctExpression); ok {
+		return bad()
+	}
+	if !isStar(a) {
+		var err error
+		if x, err = s.lower(args[0], r.resolve); err != nil {
+			return lower.Expr{}, err
+		}
+	}
+	switch a.(type) {
+	case *aggregation.Count:
+		if isStar(a) {
+			return count("*")
+		}
+		return count(x.SQL)
+	case *aggregation.CountDistinct:
+		return count("DISTINCT " + x.SQL)
+	case *aggregation.Min:
+		return lower.Expr{SQL: "min(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
+	case *aggregation.Max:
+		return lower.Expr{SQL: "max(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
+	case *aggregation.Sum, *aggregation.Avg:
+	default:
+		return bad()
+	}
+	_, avg := a.(*aggregation.Avg)
+	g, ok := exactGrid(x.Type)
+	if !ok {
+		return bad()
+	}
+	sum := "sum(" + g.index(x) + ")"
+	if g.Decimal && !avg {
+		t := lower.Type{Kind: lower.Decimal, Precision: 38, Scale: g.Scale}
+		one := "1"
+		for range g.Scale {
+			one += "0"
+		}
+		// The integer sum has at most 90 bits, so at most 28 digits; the cast cannot fail there.
+		return lower.Expr{SQL: fmt.Sprintf("TRY_CAST(CAST(%s AS DOUBLE) / %s AS DECIMAL(38,%d))", sum, one, g.Scale), Type: t, Nullable: true}, nil
+	}
+	d := fmt.Sprintf("(CAST(%s AS DOUBLE) * %s)", sum, float(g.Step))
+	if avg {
+		d = fmt.Sprintf("(%s / nullif(count(%s), 0))", d, x.SQL)
+	}
+	return lower.Expr{SQL: d, Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+}
+
+// isStar reports whether the aggregate counts rows.
+func isStar(a sql.Aggregation) bool {
+	if _, ok := a.(*aggregation.Count); !ok || len(a.Children()) != 1 {
+		return false
+	}
+	switch e := a.Children()[0].(type) {
+	case *expression.Star:
+		return true
+	case *expression.Literal:
+		return e.Value() != nil
+	}
+	return false
+}
+
+// unalias strips the alias that a grouping expression may carry.
+func unalias(e sql.Expression) sql.Expression {
+	if a, ok := e.(*expression.Alias); ok {
+		return a.Child
+	}
+	return e
+}

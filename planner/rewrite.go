@@ -1,0 +1,454 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/catalog"
+	"scrim/internal/refuse"
+)
+
+// result is a rewritten subtree: rows of persons, or public rows.
+type result struct {
+	// rel is set for rows of persons: they may only go on into an aggregate.
+	rel *relation
+	// node is set for rows that may be shown: public tables and answers.
+	node sql.Node
+	// answer is set when node holds a DPAggregate.
+	answer bool
+	// keys are the grouping expressions of the answer directly below, by which the nodes above may
+	// refer to them.
+	keys []keyField
+}
+
+// place says where a subtree stands.
+type place struct {
+	top       bool // its columns are the output of a query block: they may not change in number
+	aggregate bool // an aggregate stands above
+}
+
+// hasProtected reports whether a subtree scans a protected table, in subqueries too.
+func (s *statement) hasProtected(n sql.Node) bool {
+	found := false
+	inspect(s.ctx, n, func(n sql.Node) {
+		if rt, ok := n.(*plan.ResolvedTable); ok {
+			if t, ok := storeTable(rt.Table); ok && s.catalog.Table(t.StoreRef().String()).State == catalog.Protected {
+				found = true
+			}
+		}
+	}, nil)
+	return found
+}
+
+// build rewrites a subtree bottom-up. Subtrees without protected scans come back as they are.
+func (s *statement) build(n sql.Node, at place) (result, error) {
+	if !s.hasProtected(n) {
+		return result{node: n}, nil
+	}
+	switch n := n.(type) {
+	case *plan.ResolvedTable:
+		t, _ := storeTable(n.Table)
+		rel, err := s.scan(n, t)
+		return result{rel: rel}, err
+	case *plan.TableAlias:
+		return s.build(n.Child, at)
+	case *plan.SubqueryAlias:
+		return s.derived(n, at)
+	case *plan.Filter:
+		if constantFalse(s.ctx, n.Expression) {
+			return s.noRows(n)
+		}
+		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Expression) })
+	case *plan.Having:
+		if constantFalse(s.ctx, n.Cond) {
+			return s.noRows(n)
+		}
+		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Cond) })
+	case *plan.Project:
+		return s.projection(n, at)
+	case *plan.Sort:
+		return s.unary(n, at, func(r *relation) (*relation, error) { return r, nil })
+	case *plan.Limit:
+		if isZero(s.ctx, n.Limit) {
+			return s.noRows(n)
+		}
+		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
+	case *plan.Offset:
+		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
+	case *plan.TopN:
+		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
+	case *plan.Distinct:
+		return s.unary(n, at, func(*relation) (*relation, error) {
+			if !at.aggregate {
+				return nil, rawRows("SELECT DISTINCT")
+			}
+			return nil, deny(RuleDistinct, refuse.Shape, "Use COUNT(DISTINCT unit) or GROUP BY, which selects keys privately.",
+				"DISTINCT below an aggregate depends on the rows of other persons.")
+		})
+	case *plan.Window:
+		return s.unary(n, at, func(*relation) (*relation, error) {
+			return nil, deny(RuleWindow, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
+				"A window function over protected rows depends on the rows of other persons.")
+		})
+	case *plan.GroupBy:
+		return s.groupBy(n)
+	case *plan.JoinNode:
+		return s.joinNode(n, at)
+	case *plan.SetOp:
+		return s.setOp(n, at)
+	case *plan.RecursiveCte:
+		return result{}, deny(RuleRecursive, refuse.Shape, "Use a plain subquery.",
+			"A recursive common table expression over a protected table is not supported.")
+	case *plan.Into:
+		return result{}, deny(RuleInto, refuse.Context, "", "SELECT … INTO cannot take a private answer.")
+	}
+	return result{}, deny(RuleNode, refuse.Shape, "Write a plain SELECT with joins, filters and aggregates.",
+		"The operation %T over a protected table is not supported.", n)
+}
+
+// unary handles a node with one child: over private rows by f, over public rows by keeping it.
+func (s *statement) unary(n sql.Node, at place, f func(*relation) (*relation, error)) (result, error) {
+	child, err := s.build(n.Children()[0], at)
+	if err != nil {
+		return result{}, err
+	}
+	if child.rel != nil {
+		rel, err := f(child.rel)
+		return result{rel: rel}, err
+	}
+	return s.keep(n, child)
+}
+
+// keep puts a node back over its rewritten child, its expressions following the child's columns.
+func (s *statement) keep(n sql.Node, child result) (result, error) {
+	out, err := n.WithChildren(s.ctx, child.node)
+	if err != nil {
+		return result{}, err
+	}
+	if out, err = s.follow(out, child.keys); err != nil {
+		return result{}, err
+	}
+	return result{node: out, answer: child.answer, keys: child.keys}, nil
+}
+
+// projection computes columns over private rows, or keeps a Project over public ones. The one at
+// the top of a query block keeps its width; one below passes the keys of the answer on.
+func (s *statement) projection(n *plan.Project, at place) (result, error) {
+	child, err := s.build(n.Child, place{aggregate: at.aggregate})
+	if err != nil {
+		return result{}, err
+	}
+	if child.rel != nil {
+		rel, err := s.project(child.rel, n.Projections)
+		return result{rel: rel}, err
+	}
+	r, err := s.keep(n, child)
+	if err != nil {
+		return result{}, err
+	}
+	p := r.node.(*plan.Project)
+	exprs := append([]sql.Expression(nil), p.Projections...)
+	if !at.top {
+		for _, k := range child.keys {
+			exprs = append(exprs, k.field)
+		}
+	} else {
+		r.keys = nil
+	}
+	for i, e := range exprs {
+		if i < len(n.Projections) {
+			if id, ok := e.(sql.IdExpression); ok && id.Id() != 0 {
+				s.retype(id.Id(), n.Projections[i].Type(s.ctx), e.Type(s.ctx))
+			}
+		}
+	}
+	q := plan.NewProject(s.ctx, exprs, p.Child)
+	r.node = q.WithAliasDeps(p.AliasDeps)
+	return r, nil
+}
+
+// derived is a derived table, a view or a common table expression: its columns get new ids.
+func (s *statement) derived(n *plan.SubqueryAlias, at place) (result, error) {
+	if n.IsLateral || !n.Correlated.Empty() {
+		return result{}, deny(RuleLateral, refuse.Shape, "Join on a condition.",
+			"A lateral derived table over a protected table is not supported.")
+	}
+	child, err := s.build(n.Child, place{top: true, aggregate: at.aggregate})
+	if err != nil {
+		return result{}, err
+	}
+	schema := n.Schema(s.ctx)
+	ids := columnIDs(n, len(schema))
+	if ids == nil {
+		return result{}, deny(RuleNode, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
+	}
+	if rel := child.rel; rel != nil {
+		if len(rel.columns) != len(ids) {
+			return result{}, deny(RuleNode, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
+		}
+		out := *rel
+		out.columns = append([]column(nil), rel.columns...)
+		for i := range out.columns {
+			out.columns[i].id, out.columns[i].name = ids[i], schema[i].Name
+		}
+		return result{rel: &out}, nil
+	}
+	node, err := n.WithChildren(s.ctx, child.node)
+	if err != nil {
+		return result{}, err
+	}
+	for i, c := range node.Schema(s.ctx) {
+		s.retype(ids[i], schema[i].Type, c.Type)
+	}
+	return result{node: node, answer: child.answer}, nil
+}
+
+// joinNode joins private rows, or keeps a join of public ones.
+func (s *statement) joinNode(n *plan.JoinNode, at place) (result, error) {
+	l, err := s.build(n.Left(), at)
+	if err != nil {
+		return result{}, err
+	}
+	r, err := s.build(n.Right(), at)
+	if err != nil {
+		return result{}, err
+	}
+	if l.rel == nil && r.rel == nil {
+		node, err := n.WithChildren(s.ctx, l.node, r.node)
+		if err != nil {
+			return result{}, err
+		}
+		if node, err = s.follow(node, nil); err != nil {
+			return result{}, err
+		}
+		return result{node: node, answer: true}, nil
+	}
+	if !at.aggregate {
+		return result{}, rawRows("A join")
+	}
+	for _, side := range []*result{&l, &r} {
+		if side.rel != nil {
+			continue
+		}
+		if side.answer {
+			return result{}, deny(RuleJoinAnswer, refuse.Shape, "Join answers in an outer query.",
+				"A join of protected rows with a private answer is not supported.")
+		}
+		if side.rel, err = s.public(side.node); err != nil {
+			return result{}, err
+		}
+	}
+	rel, err := s.join(l.rel, r.rel, n)
+	return result{rel: rel}, err
+}
+
+// public turns a subtree over public store tables into a relation, to be joined with private rows.
+func (s *statement) public(n sql.Node) (*relation, error) {
+	switch n := n.(type) {
+	case *plan.ResolvedTable:
+		if t, ok := storeTable(n.Table); ok {
+			return s.scan(n, t)
+		}
+	case *plan.TableAlias:
+		return s.public(n.Child)
+	case *plan.SubqueryAlias:
+		rel, err := s.public(n.Child)
+		if err != nil {
+			return nil, err
+		}
+		ids := columnIDs(n, len(rel.columns))
+		if ids == nil || n.IsLateral || !n.Correlated.Empty() {
+			break
+		}
+		out := *rel
+		out.columns = append([]column(nil), rel.columns...)
+		for i := range out.columns {
+			out.columns[i].id = ids[i]
+		}
+		return &out, nil
+	case *plan.Filter:
+		rel, err := s.public(n.Child)
+		if err != nil {
+			return nil, err
+		}
+		return s.filter(rel, n.Expression)
+	case *plan.Project:
+		rel, err := s.public(n.Child)
+		if err != nil {
+			return nil, err
+		}
+		return s.project(rel, n.Projections)
+	case *plan.JoinNode:
+		l, err := s.public(n.Left())
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.public(n.Right())
+		if err != nil {
+			return nil, err
+		}
+		return s.join(l, r, n)
+	}
+	return nil, deny(RuleJoinForeign, refuse.Shape, "Store the public side in a table first.",
+		"The public side of the join (%T) is more than stored tables with filters and projections.", n)
+}
+
+// setOp is UNION ALL of private rows, or any set operation on answers.
+func (s *statement) setOp(n *plan.SetOp, at place) (result, error) {
+	at.top = true
+	l, err := s.build(n.Left(), at)
+	if err != nil {
+		return result{}, err
+	}
+	r, err := s.build(n.Right(), at)
+	if err != nil {
+		return result{}, err
+	}
+	if l.rel == nil && r.rel == nil {
+		node, err := n.WithChildren(s.ctx, l.node, r.node)
+		return result{node: node, answer: true}, err
+	}
+	if !at.aggregate {
+		return result{}, rawRows("UNION")
+	}
+	for _, side := range []*result{&l, &r} {
+		if side.rel == nil {
+			side.rel = new(relation)
+		}
+	}
+	rel, err := s.union(l.rel, r.rel, n)
+	return result{rel: rel}, err
+}
+
+// groupBy is the one place where private rows become an answer.
+func (s *statement) groupBy(n *plan.GroupBy) (result, error) {
+	before := len(s.nodes)
+	child, err := s.build(n.Child, place{aggregate: true})
+	if err != nil {
+		return result{}, err
+	}
+	if child.rel == nil {
+		if len(s.nodes) == before && !child.answer {
+			return s.emptyGroups(n, child)
+		}
+		if a := dpAggregate(n); a != nil {
+			return result{}, deny(RuleArgument, refuse.Aggregate, "Use the plain SQL aggregate on the answer.",
+				"%s is over an answer that is already private.", a)
+		}
+		return s.keep(n, child)
+	}
+	if err := child.rel.single(); err != nil {
+		return result{}, err
+	}
+	for _, k := range n.GroupByExprs {
+		if child.rel.isUnit(k) {
+			if a := dpAggregate(n); a != nil {
+				return result{}, deny(RuleUnitKey, refuse.Shape, "Leave the unit out of GROUP BY.",
+					"%s in groups of one person each would describe persons.", a)
+			}
+			rel, err := s.perUnit(child.rel, n)
+			return result{rel: rel}, err
+		}
+	}
+	return s.release(n, child.rel)
+}
+
+// limited refuses LIMIT on private rows.
+func limited(at place) error {
+	if !at.aggregate {
+		return rawRows("LIMIT")
+	}
+	return deny(RuleLimit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
+		"LIMIT below an aggregate depends on the rows of other persons.")
+}
+
+// rawRows refuses rows of persons at the top of a statement.
+func rawRows(what string) error {
+	return deny(RuleRawRows, refuse.RawRows, "", "%s would return rows of a protected table.", what)
+}
+
+// subqueries rewrites the subquery expressions of a node over public rows.
+func (s *statement) subquery(q *plan.Subquery) (sql.Expression, error) {
+	if !s.hasProtected(q.Query) {
+		return q, nil
+	}
+	if !q.Correlated().Empty() {
+		return nil, deny(RuleCorrelated, refuse.Context, "Join the answer of a derived table instead.",
+			"A correlated subquery would be a private query for every row.")
+	}
+	r, err := s.build(q.Query, place{top: true})
+	if err != nil {
+		return nil, err
+	}
+	if r.rel != nil {
+		return nil, s.raw(r.rel, "The subquery")
+	}
+	return q.WithQuery(r.node), nil
+}
+
+// raw refuses a relation that no aggregate took in.
+func (s *statement) raw(r *relation, what string) error {
+	for _, c := range r.columns {
+		for _, t := range c.tags {
+			if t.kind == tagUnit && r.unique {
+				return deny(RuleUnitKey, refuse.RawRows, "Aggregate over it: SELECT AVG(t) FROM (…) x.",
+					"%s has one row for each person.", what)
+			}
+		}
+	}
+	return rawRows(what)
+}
+
+// constantFalse reports whether a condition is false or NULL whatever the row.
+func constantFalse(ctx *sql.Context, e sql.Expression) bool {
+	for _, c := range conjuncts(e) {
+		if !constant(ctx, c) {
+			continue
+		}
+		v, err := sql.EvaluateCondition(ctx, c, nil)
+		if err == nil && !sql.IsTrue(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// constant reports whether an expression is made of literals and operators only.
+func constant(ctx *sql.Context, e sql.Expression) bool {
+	ok := true
+	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		switch e.(type) {
+		case nil, *expression.Literal, *expression.Equals, *expression.LessThan, *expression.GreaterThan,
+			*expression.LessThanOrEqual, *expression.GreaterThanOrEqual, *expression.NullSafeEquals,
+			*expression.And, *expression.Or, *expression.Not:
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// isZero reports whether a LIMIT is the constant 0.
+func isZero(ctx *sql.Context, e sql.Expression) bool {
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return false
+	}
+	switch v := l.Value().(type) {
+	case int8:
+		return v == 0
+	case int64:
+		return v == 0
+	case uint64:
+		return v == 0
+	case int:
+		return v == 0
+	case int16:
+		return v == 0
+	case int32:
+		return v == 0
+	}
+	return false
+}

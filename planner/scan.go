@@ -1,0 +1,309 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/estimator"
+	"scrim/engine/store"
+	"scrim/functions"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// scanSpec says which rows a scan reads and how it returns them.
+type scanSpec struct {
+	// argument is the aggregate whose present rows alone count, -1 for all rows.
+	argument int
+	// rows makes it one scan row a row, at most maxRows of a person in a group.
+	rows    bool
+	maxRows int64
+}
+
+// scans plans the scans of a draft: one for all aggregates that share a pass, and further ones for
+// quantiles, which have no column that says whether a person is present.
+func (s *statement) scans(d *draft, input sql.Node) error {
+	d.specs = []scanSpec{{argument: -1}}
+	for i, a := range d.aggregates {
+		if a.call.Function.Measure != functions.Quantile {
+			continue
+		}
+		if !a.byRow && !a.value.Nullable {
+			continue
+		}
+		a.scan = len(d.specs)
+		d.specs = append(d.specs, scanSpec{argument: i, rows: a.byRow, maxRows: a.maxRows})
+	}
+	used := d.public == false || len(d.aggregates) == 0
+	for _, a := range d.aggregates {
+		used = used || a.scan == 0
+	}
+	if !used {
+		// Nobody reads the common scan: drop it.
+		d.specs = d.specs[1:]
+		for _, a := range d.aggregates {
+			a.scan--
+		}
+	}
+	for i := range d.specs {
+		sc, err := s.scanOf(d, i, input)
+		if err != nil {
+			return err
+		}
+		d.scans = append(d.scans, sc)
+	}
+	return nil
+}
+
+// scanOf generates one scan from the bound tree: the same tree gives the same text and values.
+//
+//	SELECT <group>, <columns> FROM (
+//	  SELECT <group>, u, <grid indexes of the arguments> FROM <relation> WHERE u IS NOT NULL
+//	) GROUP BY <group>, u
+//
+// and, where a person may be in more groups than the loss allows for, only that many of them, chosen
+// by a hash of the person, the group and a secret that the executor draws for each execution. The
+// choice depends on nothing but that person's rows and the secret.
+func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
+	s.begin()
+	spec := d.specs[at]
+	r, err := s.build(input, place{aggregate: true})
+	if err != nil {
+		return Scan{}, err
+	}
+	rel, err := s.materialise(d, r.rel, spec)
+	if err != nil {
+		return Scan{}, err
+	}
+	g := rel.groupColumns
+	out := append([]string(nil), g...)
+	types := append([]store.ScanType(nil), rel.groupTypes...)
+	var from string
+	grouped := !d.relation.unique && !spec.rows
+	var cols []string
+	if spec.rows {
+		cols = []string{rel.index[spec.argument] + " AS a0"}
+		d.aggregates[spec.argument].columns = []int{len(g)}
+	} else {
+		cols = s.dataColumns(d, at, rel, grouped)
+	}
+	for i := range cols {
+		out = append(out, "a"+itoa(i))
+		types = append(types, store.ScanInt64)
+	}
+	switch {
+	case spec.rows:
+		from = s.sampled(d, rel, spec)
+	case grouped && !d.bounded:
+		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
+		return Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+	case grouped:
+		inner := "SELECT " + comma(append(append([]string{"u"}, g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
+		from = "SELECT " + comma(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+		return Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+	default:
+		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r"
+	}
+	return Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+}
+
+// choice orders the groups of a person by a keyed hash; the group itself breaks ties.
+func (s *statement) choice(u string, g []string) string {
+	secret := s.binder.Bind(SecretArg{Index: 0})
+	return "hash(" + comma(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + comma(g)
+}
+
+// sampled returns one row a row, at most maxRows of a person in a group: rows are numbered among
+// their equals, so that the keyed hash orders every row of the person apart.
+func (s *statement) sampled(d *draft, rel *flat, spec scanSpec) string {
+	x := rel.index[spec.argument]
+	g := rel.groupColumns
+	part := comma(append([]string{"u"}, g...))
+	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + rel.sql + ") AS r"
+	secret := s.binder.Bind(SecretArg{Index: 1})
+	kept := "SELECT " + part + ", a0 FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY " + part +
+		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + itoa64(spec.maxRows)
+	if d.bounded {
+		kept += ""
+		return "SELECT " + comma(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+	}
+	return "SELECT " + comma(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p"
+}
+
+// flat is the input of a scan: the group, the unit u and the grid index of each argument.
+type flat struct {
+	sql          string
+	groupColumns []string
+	groupTypes   []store.ScanType
+	index        []string // per aggregate; "" where rows are counted
+}
+
+// materialise writes the innermost SELECT of a scan.
+func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, error) {
+	keyExprs := make([]sql.Expression, len(d.keys))
+	for i, k := range d.keys {
+		keyExprs[i] = k.expr
+	}
+	keys, err := s.groupKeys(r, keyExprs)
+	if err != nil {
+		return nil, err
+	}
+	f := &flat{index: make([]string, len(d.aggregates))}
+	var items []string
+	number := ""
+	for i, k := range keys {
+		var at string
+		if k.image != nil {
+			r, at = s.mapping(r, k.image)
+			if number == "" {
+				number = at
+			} else {
+				number = fmt.Sprintf("(%s * %d + %s)", number, len(k.image.values), at)
+			}
+		}
+		if d.public {
+			continue
+		}
+		x, err := s.lower(k.expr, r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		text, t, ok := keyColumn(x)
+		if !ok {
+			return nil, deny(RuleGroupKey, refuse.GroupKeys, "Group by a column or expression with a plain value.",
+				"The group key %s has a type that cannot be a key.", k.name)
+		}
+		name := "k" + itoa(i)
+		items = append(items, text+" AS "+name)
+		f.groupColumns = append(f.groupColumns, name)
+		f.groupTypes = append(f.groupTypes, t)
+	}
+	if d.public && len(keys) > 0 {
+		items = append(items, "CAST("+number+" AS BIGINT) AS g")
+		f.groupColumns, f.groupTypes = []string{"g"}, []store.ScanType{store.ScanInt64}
+	}
+	u := r.units[0].expr.SQL
+	items = append(items, u+" AS u")
+	where := append(append([]string(nil), r.where...), u+" IS NOT NULL")
+	seen := map[string]string{}
+	for i, a := range d.aggregates {
+		if a.arg == nil || a.scan != indexOfSpec(d, spec) {
+			continue
+		}
+		x, err := s.lower(a.arg, r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		text := "CASE WHEN " + x.SQL + " IS NOT NULL THEN 1 END"
+		if a.call.Function.Measure != functions.Count {
+			text = a.grid.index(x)
+		}
+		name, ok := seen[text]
+		if !ok {
+			name = "x" + itoa(len(seen))
+			seen[text] = name
+			items = append(items, text+" AS "+name)
+		}
+		f.index[i] = name
+		if spec.argument == i {
+			where = append(where, x.SQL+" IS NOT NULL")
+		}
+	}
+	out := *r
+	out.where = where
+	f.sql = "SELECT " + comma(items) + out.clause()
+	return f, nil
+}
+
+// indexOfSpec returns the position of a specification; they differ in their argument.
+func indexOfSpec(d *draft, spec scanSpec) int {
+	for i, x := range d.specs {
+		if x == spec {
+			return i
+		}
+	}
+	return -1
+}
+
+// keyColumn writes a private key as one of the types that a scan can return.
+func keyColumn(x lower.Expr) (string, store.ScanType, bool) {
+	switch x.Type.Kind {
+	case lower.Int, lower.Bool:
+		return "CAST(" + x.SQL + " AS BIGINT)", store.ScanInt64, true
+	case lower.Double:
+		return x.SQL, store.ScanFloat64, true
+	case lower.String, lower.UInt, lower.Decimal, lower.Date, lower.Datetime:
+		return "CAST(" + x.SQL + " AS VARCHAR)", store.ScanText, true
+	}
+	return "", 0, false
+}
+
+// dataColumns lists the per-person columns of the aggregates of a scan, each once.
+func (s *statement) dataColumns(d *draft, at int, rel *flat, grouped bool) []string {
+	var cols []string
+	seen := map[string]int{}
+	leading := len(rel.groupColumns)
+	for i, a := range d.aggregates {
+		if a.scan != at {
+			continue
+		}
+		a.columns = nil
+		for _, k := range a.kinds {
+			text := columnOf(k, rel.index[i], grouped)
+			n, ok := seen[text]
+			if !ok {
+				n = len(cols)
+				seen[text] = n
+				cols = append(cols, text+" AS a"+itoa(n))
+			}
+			a.columns = append(a.columns, leading+n)
+		}
+	}
+	if len(cols) == 0 {
+		cols = []string{"CAST(1 AS BIGINT) AS a0"}
+	}
+	return cols
+}
+
+// columnOf writes one per-person column: over the rows of a (group, person), or of the one row that
+// a person has. x is the grid index, "" where rows are counted. All are total: an index has at most
+// 50 bits, so a sum of 2^40 of them has 90; one to be squared has 43, so a sum of squares has 126.
+func columnOf(k estimator.Kind, x string, grouped bool) string {
+	const two64, two63 = "18446744073709551616", "9223372036854775808"
+	limit := itoa64(estimator.MaxUnits)
+	square := func() string {
+		if grouped {
+			return "coalesce(sum(CAST(" + x + " AS HUGEINT) * " + x + "), 0)"
+		}
+		return "coalesce(CAST(" + x + " AS HUGEINT) * " + x + ", 0)"
+	}
+	switch k {
+	case estimator.Rows:
+		switch {
+		case grouped && x == "":
+			return "count(*)"
+		case grouped:
+			return "count(" + x + ")"
+		case x == "":
+			return "CAST(1 AS BIGINT)"
+		}
+		return "CAST(CASE WHEN " + x + " IS NULL THEN 0 ELSE 1 END AS BIGINT)"
+	case estimator.Sum:
+		if grouped {
+			return "CAST(least(greatest(coalesce(sum(" + x + "), 0), -" + limit + "), " + limit + ") AS BIGINT)"
+		}
+		return "CAST(coalesce(" + x + ", 0) AS BIGINT)"
+	case estimator.SumSquaresHi:
+		return "CAST(" + square() + " // " + two64 + " AS BIGINT)"
+	case estimator.SumSquaresLo:
+		q := square() + " % " + two64
+		return "CAST(CASE WHEN " + q + " >= " + two63 + " THEN " + q + " - " + two64 + " ELSE " + q + " END AS BIGINT)"
+	case estimator.Median:
+		if grouped {
+			return "CAST(coalesce(quantile_disc(" + x + ", 0.5), 0) AS BIGINT)"
+		}
+		return "CAST(coalesce(" + x + ", 0) AS BIGINT)"
+	}
+	panic(fmt.Sprintf("planner: column kind %d is not per person", k))
+}

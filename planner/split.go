@@ -1,0 +1,282 @@
+package planner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"sort"
+
+	"scrim/accounting"
+	"scrim/catalog"
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/partition"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+)
+
+// account is what the releases of a statement put on one protected table.
+type account struct {
+	name     string // schema.table
+	policy   catalog.Table
+	total    total
+	rho      accounting.Rho // what the statement may spend
+	deltaOne float64        // event δ of one key selection
+	fixed    accounting.Rho // taken by aggregates with an epsilon or rho of their own
+	weight   int            // number of the other parts: aggregates and key selections
+	loss     accounting.Loss
+}
+
+// finish splits the loss of the statement and completes its releases. For each protected table T
+// with total ρ_T, the aggregates that name their own loss take it from ρ_T, and the rest is divided
+// evenly among the other aggregates and key selections that touch T; a part that touches several
+// tables takes the smallest of their shares, and is charged to each of them in full.
+//
+// A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
+// composition over the L groups costs ρ. Where a key selection runs, half of dp_delta is its event δ
+// and the other half converts (ε, δ) to ρ. All divisions round down, so the sum is at most ρ_T.
+func (s *statement) finish() error {
+	if len(s.drafts) == 0 {
+		return nil
+	}
+	accounts, err := s.accounts()
+	if err != nil {
+		return err
+	}
+	st := &Statement{Text: s.ctx.Query()}
+	entities := map[string]accounting.Loss{}
+	for _, d := range s.drafts {
+		if err := s.complete(d, accounts); err != nil {
+			return err
+		}
+		st.Releases = append(st.Releases, d.release)
+		for _, t := range d.tables() {
+			accounts[t.policy.Account].loss = accounts[t.policy.Account].loss.Add(d.release.Loss)
+		}
+		for _, e := range d.release.Entities {
+			entities[e] = entities[e].Add(d.release.Loss)
+		}
+	}
+	for _, a := range sorted(accounts) {
+		st.Tables = append(st.Tables, Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
+		if m := a.policy.Defaults.MaxEpsilon; m > 0 && a.total.epsilon > 0 && a.fixed > 0 {
+			if eps := float64(accounting.EpsilonOf(a.loss, accounting.Delta(a.total.delta))); eps > m {
+				return deny(RuleEpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
+					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
+			}
+		}
+	}
+	for _, e := range sortedNames(entities) {
+		st.Entities = append(st.Entities, Charge{Account: e, Loss: entities[e]})
+	}
+	for _, n := range s.nodes {
+		n.Statement = st
+	}
+	return nil
+}
+
+// accounts resolves the parameters of every protected table that the statement touches.
+func (s *statement) accounts() (map[string]*account, error) {
+	accounts := map[string]*account{}
+	selections := map[string]int{}
+	for _, d := range s.drafts {
+		for _, t := range d.tables() {
+			key := t.policy.Account
+			a := accounts[key]
+			if a == nil {
+				a = &account{name: t.name, policy: t.policy}
+				var err error
+				if a.total, err = s.params.totalFor(t.policy); err != nil {
+					return nil, err
+				}
+				accounts[key] = a
+			}
+			for _, x := range d.aggregates {
+				if o := x.call.Options; o.Epsilon == 0 && o.Rho == 0 {
+					a.weight++
+				}
+			}
+			if !d.public {
+				a.weight++
+				selections[key]++
+			}
+		}
+	}
+	for key, a := range accounts {
+		convert := a.total.delta
+		if n := selections[key]; n > 0 {
+			convert /= 2
+			a.deltaOne = convert / float64(n)
+		}
+		if a.total.rho > 0 {
+			a.rho = rhoDown(a.total.rho)
+		} else {
+			a.rho = accounting.RhoFor(accounting.Epsilon(a.total.epsilon), accounting.Delta(convert))
+		}
+		a.total.delta = convert
+	}
+	for _, d := range s.drafts {
+		for _, x := range d.aggregates {
+			own := s.own(d, x, accounts)
+			for _, t := range d.tables() {
+				accounts[t.policy.Account].fixed = accounts[t.policy.Account].fixed.Add(own)
+			}
+		}
+	}
+	for _, a := range sorted(accounts) {
+		if a.weight > 0 && a.fixed >= a.rho {
+			return nil, deny(RuleEpsilonShare, refuse.Parameter, "Raise dp_epsilon, or lower the epsilon of the aggregates.",
+				"The aggregates with an epsilon of their own leave nothing of the statement's total on %s for the others.", a.name)
+		}
+	}
+	return accounts, nil
+}
+
+// own is the loss that an aggregate's options name, 0 where they name none.
+func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) accounting.Rho {
+	switch o := x.call.Options; {
+	case o.Rho > 0:
+		return rhoDown(o.Rho)
+	case o.Epsilon > 0:
+		least := accounting.Rho(math.MaxUint64)
+		for _, t := range d.tables() {
+			least = min(least, accounting.RhoFor(accounting.Epsilon(o.Epsilon), accounting.Delta(accounts[t.policy.Account].total.delta)))
+		}
+		return least
+	}
+	return 0
+}
+
+// complete builds the estimators and the selection of a draft with their shares.
+func (s *statement) complete(d *draft, accounts map[string]*account) error {
+	share, delta := accounting.Rho(math.MaxUint64), 1.0
+	minimum := 0
+	for _, t := range d.tables() {
+		a := accounts[t.policy.Account]
+		if a.weight > 0 {
+			share = min(share, (a.rho-a.fixed)/accounting.Rho(a.weight))
+		}
+		if a.deltaOne > 0 {
+			delta = min(delta, a.deltaOne)
+		}
+		minimum = max(minimum, t.policy.Defaults.MinimumGroupUnits)
+	}
+	r := d.release
+	if !d.public {
+		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum})
+		if err != nil {
+			return deny(RuleGroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
+		}
+		r.Selection = sel
+		r.Loss = r.Loss.Add(sel.Loss())
+	}
+	for _, x := range d.aggregates {
+		rho := share
+		if own := s.own(d, x, accounts); own > 0 {
+			rho = own
+		}
+		e, err := x.call.Estimator(x.estimatorParams((rho / accounting.Rho(d.maxGroups)).Float()))
+		if err != nil {
+			return s.tooSmall(x, err)
+		}
+		r.Loss = r.Loss.Add(e.Loss().Times(d.maxGroups))
+		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present})
+	}
+	r.Scans, r.Groups, r.perUnit = d.scans, d.groups, d.maxGroups
+	if d.bounded {
+		r.MaxGroups = d.maxGroups
+	}
+	for _, k := range d.keys {
+		key := Key{Name: k.name, Type: k.typ, Decode: decode(k.typ)}
+		if d.public {
+			key.Domain = k.image.values
+		}
+		r.Keys = append(r.Keys, key)
+	}
+	seen := map[string]bool{}
+	for _, t := range d.tables() {
+		r.Tables = append(r.Tables, t.policy.Account)
+		if !seen[t.policy.Entity] {
+			seen[t.policy.Entity] = true
+			r.Entities = append(r.Entities, t.policy.Entity)
+		}
+	}
+	read := map[store.TableRef]bool{}
+	for _, t := range d.relation.reads {
+		if !read[t] {
+			read[t] = true
+			r.Reads = append(r.Reads, t)
+		}
+	}
+	r.Key = releaseKey(d)
+	return nil
+}
+
+// tooSmall says why no estimator can be built with its share.
+func (s *statement) tooSmall(x *aggregate, err error) error {
+	if _, ok := refuse.As(err); ok {
+		return optioned(err)
+	}
+	return deny(RuleParameter, refuse.Parameter, "Raise dp_epsilon, or ask for fewer aggregates and groups.",
+		"The share of the loss that is left for %s is too small.", x.text)
+}
+
+// tables lists the protected tables that a draft touches, each once.
+func (d *draft) tables() []protected {
+	var out []protected
+	seen := map[string]bool{}
+	for _, t := range d.relation.private {
+		if !seen[t.policy.Account] {
+			seen[t.policy.Account] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// releaseKey digests the scans, the mechanisms with their parameters, and the policies.
+func releaseKey(d *draft) string {
+	h := sha256.New()
+	fmt.Fprint(h, d.digest)
+	for _, t := range d.tables() {
+		p := t.policy
+		fmt.Fprintf(h, "%q %q %q %+v %+v;", t.name, p.Account, p.Entity, p.Unit, p.Defaults)
+		if p.Unit.Link != nil {
+			fmt.Fprintf(h, "%+v", *p.Unit.Link)
+		}
+	}
+	steps := func(list []estimator.Step) {
+		for _, x := range list {
+			fmt.Fprintf(h, "%+v;", x)
+		}
+	}
+	if d.release.Selection != nil {
+		steps(d.release.Selection.Steps())
+		fmt.Fprint(h, d.release.Selection.Threshold())
+	}
+	for _, a := range d.release.Aggregates {
+		steps(a.Estimator.Steps())
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// rhoDown converts a real number to fixed point, rounded down.
+func rhoDown(r float64) accounting.Rho { return accounting.Rho(math.Floor(r / accounting.RhoUnit)) }
+
+func sorted(m map[string]*account) []*account {
+	out := make([]*account, 0, len(m))
+	for _, a := range m {
+		out = append(out, a)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
+	return out
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}

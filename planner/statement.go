@@ -1,0 +1,173 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/catalog"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// statement is the planning of one statement.
+type statement struct {
+	ctx     *sql.Context
+	p       *Planner
+	catalog catalog.Reader
+	tables  func(name string) (Table, bool)
+	params  *parameters
+	binder  *lower.Binder // of the scan being generated
+	aliases int           // number of aliases given out in the scan being generated
+	nextCol sql.ColumnId
+	retyped map[sql.ColumnId]sql.Type // columns of answers whose type differs from what the binder said
+	nodes   []*DPAggregate            // in the order of the tree
+	drafts  []*draft                  // distinct releases
+}
+
+// alias returns a fresh table alias of the scan being generated.
+func (s *statement) alias() string {
+	s.aliases++
+	return "t" + itoa(s.aliases)
+}
+
+// newID returns a column id that the binder has not given out.
+func (s *statement) newID() sql.ColumnId {
+	s.nextCol++
+	return s.nextCol
+}
+
+// begin starts the generation of a scan: fresh values and aliases, so that the same subtree always
+// gives the same text.
+func (s *statement) begin() {
+	s.binder, s.aliases = new(lower.Binder), 0
+}
+
+func (s *statement) tableByName(name string) (Table, bool) { return s.tables(name) }
+
+// lower translates an expression of a private row.
+func (s *statement) lower(e sql.Expression, cols lower.Columns) (lower.Expr, error) {
+	if err := s.noSubquery(e); err != nil {
+		return lower.Expr{}, err
+	}
+	x, err := lower.Lower(s.ctx, e, s.binder, cols)
+	return x, lowered(err)
+}
+
+// predicate translates a condition on private rows.
+func (s *statement) predicate(e sql.Expression, cols lower.Columns) (lower.Expr, error) {
+	if err := s.noSubquery(e); err != nil {
+		return lower.Expr{}, err
+	}
+	x, err := lower.LowerPredicate(s.ctx, e, s.binder, cols)
+	return x, lowered(err)
+}
+
+// noSubquery refuses subquery expressions below an aggregate of protected rows.
+func (s *statement) noSubquery(e sql.Expression) error {
+	var found bool
+	sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		_, is := e.(*plan.Subquery)
+		found = found || is
+		return !found
+	})
+	if found {
+		return deny(RuleSubquery, refuse.Shape, "Write it as a JOIN, or compute it in a statement of its own.",
+			"A subquery in an expression on protected rows is not supported.")
+	}
+	return nil
+}
+
+// lowered gives a refusal of the translation its rule.
+func lowered(err error) error {
+	if err == nil {
+		return nil
+	}
+	if r, ok := refuse.As(err); ok {
+		return deny(RuleExpression, r.Code, r.Remedy, "%s", r.Cause)
+	}
+	return err
+}
+
+// inspect visits every node and every expression of a statement, through opaque nodes and into the
+// queries of subquery expressions.
+func inspect(ctx *sql.Context, n sql.Node, node func(sql.Node), expr func(sql.Expression)) {
+	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+		if n == nil {
+			return false
+		}
+		if node != nil {
+			node(n)
+		}
+		if ex, ok := n.(sql.Expressioner); ok {
+			for _, e := range ex.Expressions() {
+				sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
+					if e == nil {
+						return false
+					}
+					if expr != nil {
+						expr(e)
+					}
+					if sq, ok := e.(*plan.Subquery); ok {
+						inspect(ctx, sq.Query, node, expr)
+					}
+					return true
+				})
+			}
+		}
+		return true
+	})
+}
+
+// facts are what one look at a bound statement shows.
+type facts struct {
+	protected, undeclared []string
+	bindVars              bool
+	maxColumn             sql.ColumnId
+}
+
+// look collects the facts of a statement.
+func look(ctx *sql.Context, c catalog.Reader, n sql.Node) facts {
+	var f facts
+	seen := map[string]bool{}
+	inspect(ctx, n, func(n sql.Node) {
+		if t, ok := n.(plan.TableIdNode); ok {
+			t.Columns().ForEach(func(id sql.ColumnId) { f.maxColumn = max(f.maxColumn, id) })
+		}
+		rt, ok := n.(*plan.ResolvedTable)
+		if !ok {
+			return
+		}
+		t, ok := storeTable(rt.Table)
+		if !ok {
+			return
+		}
+		name := t.StoreRef().String()
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		switch c.Table(name).State {
+		case catalog.Protected:
+			f.protected = append(f.protected, name)
+		case catalog.Undeclared:
+			f.undeclared = append(f.undeclared, name)
+		}
+	}, func(e sql.Expression) {
+		if id, ok := e.(sql.IdExpression); ok {
+			f.maxColumn = max(f.maxColumn, id.Id())
+		}
+		if _, ok := e.(*expression.BindVar); ok {
+			f.bindVars = true
+		}
+	})
+	return f
+}
+
+// undeclared refuses tables without a policy.
+func undeclared(names []string) error {
+	return deny(RuleUndeclared, refuse.Undeclared, "", "%s has been declared neither protected nor public.", strings.Join(names, ", "))
+}

@@ -1,0 +1,125 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+)
+
+// Verify checks the invariants of a private plan:
+//
+//  1. The root is a Budget, the only one, and every DPAggregate of the tree has its statement and
+//     one of its releases.
+//  2. Every release is reached, touches a protected table and an entity, and has at least one scan.
+//  3. The loss of a release is at least its estimators' losses times the groups that a unit may be
+//     in, plus the loss of its key selection.
+//  4. Each protected table that a release touches, and each of its entities, is charged with the sum
+//     of the losses of those releases.
+//  5. Without a key selection the number of groups is the product of the keys' domains.
+//  6. Groups per unit are bounded by the scans wherever a unit may be in more groups than its loss
+//     is multiplied by.
+//  7. The columns of an aggregate exist in its scan, one for each of the estimator's columns.
+//  8. Every output is a key, an aggregate, or neither, and there is one for each column.
+func Verify(s *Statement, root sql.Node) error {
+	b, ok := root.(*Budget)
+	if !ok || b.Statement != s {
+		return fmt.Errorf("invariant 1: the root is %T", root)
+	}
+	known := map[*Release]bool{}
+	for _, r := range s.Releases {
+		known[r] = false
+	}
+	var err error
+	inspect(sql.NewEmptyContext(), b.Child, func(n sql.Node) {
+		switch n := n.(type) {
+		case *Budget:
+			err = fmt.Errorf("invariant 1: a second Budget")
+		case *DPAggregate:
+			if _, ok := known[n.Release]; !ok || n.Statement != s {
+				err = fmt.Errorf("invariant 1: a DPAggregate of another statement")
+			}
+			known[n.Release] = true
+			if len(n.schema) != len(n.exprs) || len(n.schema) != len(n.Release.Output) {
+				err = fmt.Errorf("invariant 8: %d columns, %d expressions, %d outputs", len(n.schema), len(n.exprs), len(n.Release.Output))
+			}
+		}
+	}, nil)
+	if err != nil {
+		return err
+	}
+	tables, entities := map[string]accounting.Loss{}, map[string]accounting.Loss{}
+	for i, r := range s.Releases {
+		if !known[r] {
+			return fmt.Errorf("invariant 2: release %d is not in the tree", i)
+		}
+		if err := r.verify(); err != nil {
+			return err
+		}
+		for _, t := range r.Tables {
+			tables[t] = tables[t].Add(r.Loss)
+		}
+		for _, e := range r.Entities {
+			entities[e] = entities[e].Add(r.Loss)
+		}
+	}
+	if err := charged(s.Tables, tables); err != nil {
+		return err
+	}
+	return charged(s.Entities, entities)
+}
+
+// verify checks what concerns one release.
+func (r *Release) verify() error {
+	if len(r.Tables) == 0 || len(r.Entities) == 0 || len(r.Scans) == 0 || len(r.Reads) == 0 {
+		return fmt.Errorf("invariant 2: %d tables, %d entities, %d scans, %d reads", len(r.Tables), len(r.Entities), len(r.Scans), len(r.Reads))
+	}
+	need := accounting.Loss{}
+	for _, a := range r.Aggregates {
+		need = need.Add(a.Estimator.Loss().Times(r.perUnit))
+		if len(a.Columns) != len(a.Estimator.Columns()) {
+			return fmt.Errorf("invariant 7: %s has %d columns, wants %d", a.Text, len(a.Columns), len(a.Estimator.Columns()))
+		}
+		for _, c := range a.Columns {
+			if a.Scan >= len(r.Scans) || c >= len(r.Scans[a.Scan].Types) {
+				return fmt.Errorf("invariant 7: %s reads a column that is not scanned", a.Text)
+			}
+		}
+	}
+	if r.Selection != nil {
+		need = need.Add(r.Selection.Loss())
+	}
+	if r.Loss.Rho < need.Rho || r.Loss.DeltaEvent < need.DeltaEvent || r.Loss.DeltaTV < need.DeltaTV {
+		return fmt.Errorf("invariant 3: the loss %v is under %v", r.Loss, need)
+	}
+	groups := 1
+	for _, k := range r.Keys {
+		groups *= len(k.Domain)
+	}
+	if r.Selection == nil && groups != r.Groups {
+		return fmt.Errorf("invariant 5: %d groups, the domains have %d", r.Groups, groups)
+	}
+	if r.perUnit < 1 || r.MaxGroups != 0 && r.MaxGroups != r.perUnit {
+		return fmt.Errorf("invariant 6: %d groups a unit, %d kept", r.perUnit, r.MaxGroups)
+	}
+	for _, o := range r.Output {
+		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {
+			return fmt.Errorf("invariant 8: output %+v", o)
+		}
+	}
+	return nil
+}
+
+// charged checks invariant 4.
+func charged(charges []Charge, want map[string]accounting.Loss) error {
+	if len(charges) != len(want) {
+		return fmt.Errorf("invariant 4: %d charges for %d accounts", len(charges), len(want))
+	}
+	for _, c := range charges {
+		if c.Loss != want[c.Account] {
+			return fmt.Errorf("invariant 4: %s is charged %v, want %v", c.Account, c.Loss, want[c.Account])
+		}
+	}
+	return nil
+}
