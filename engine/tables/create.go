@@ -132,6 +132,9 @@ func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
 	if err != nil {
 		return columnDef{}, err
 	}
+	if stored == "BOOLEAN" {
+		stored = "TINYINT" // TINYINT(1), which BOOLEAN is short for, holds more than 0 and 1
+	}
 	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey}
 	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
 	if c.Default != nil && !c.AutoIncrement {

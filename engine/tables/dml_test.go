@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
 func TestTypesRoundTrip(t *testing.T) {
@@ -20,17 +22,23 @@ func TestTypesRoundTrip(t *testing.T) {
 			"abc|häß|long|\x00\xff|ab|1000-01-01|2024-02-29 23:59:59.123456|2024-01-02 03:04:05|10:11:12.500000|1999|1|\x15|m|a,c|{\"k\": [1, 2.5, \"x\", null]}",
 		"2"+strings.Repeat("|NULL", 25))
 	root.exec("UPDATE r SET t = 7, e = 'l', j = '[3]', bl = 'zz', da = '2000-05-06', n = 2.5, v = 'ü', bo = FALSE, ti = '01:02:03', d = 2 WHERE id = 2")
-	root.want("SELECT t, e, j, bl, da, n, v, bo, ti, d FROM r WHERE id = 2", "7|l|[3]|zz|2000-05-06|2.5000000000|ü|0|01:02:03|2")
+	root.want("SELECT t, e, j, bl, da, n, v, bo, ti, d FROM r WHERE id = 2", "7|l|[3]|zz|2000-05-06|2.5000000000|ü|0|01:02:03.000000|2")
 	for q, code := range map[string]int{
-		"INSERT INTO r (id, t) VALUES (3, 128)":           1264,
-		"INSERT INTO r (id, v) VALUES (3, '12345678901')": 1406,
-		"INSERT INTO r (id, da) VALUES (3, 'yesterday')":  1292,
-		"UPDATE r SET t = 1000 WHERE id = 1":              1264,
-		"UPDATE r SET v = '12345678901' WHERE id = 1":     1406,
-		"UPDATE r SET v = CONCAT(v, '1234567890')":        1406,
-		"UPDATE r SET t = t * 100":                        1264,
+		"UPDATE r SET t = 1000 WHERE id = 1":          1264,
+		"UPDATE r SET v = '12345678901' WHERE id = 1": 1406,
+		"UPDATE r SET v = CONCAT(v, '1234567890')":    1406,
+		"UPDATE r SET e = CONCAT(e, 'x')":             1406,
+		"UPDATE r SET t = t * 100":                    1264,
 	} {
 		root.errno(q, code)
+	}
+	for q, part := range map[string]string{
+		"INSERT INTO r (id, t) VALUES (3, 128)":           "out of range",
+		"INSERT INTO r (id, v) VALUES (3, '12345678901')": "too large",
+		"INSERT INTO r (id, da) VALUES (3, 'yesterday')":  "Incorrect",
+		"INSERT INTO r (id, j) VALUES (3, '{')":           "JSON",
+	} {
+		root.fails(q, part)
 	}
 }
 
@@ -48,10 +56,10 @@ func imported(s *server, statements ...string) {
 func TestImportedTypes(t *testing.T) {
 	s, root := newServer(t)
 	imported(s, `CREATE TABLE shop.i (h HUGEINT, d DOUBLE, f FLOAT, v DOUBLE[3], l INTEGER[], s STRUCT(a INTEGER), u UUID, ts TIMESTAMP_S, tz TIMESTAMPTZ, ti TIME, iv INTERVAL, e ENUM('p','q'), ok BOOLEAN)`,
-		`INSERT INTO shop.i VALUES (170141183460469231731687303715884105, 'nan', 'inf', [1,2.5,'nan'], [1,NULL], {'a': 1}, '00000000-0000-0000-0000-000000000001',
+		`INSERT INTO shop.i VALUES (170141183460469231731687303715884105, 'nan', 'inf', [1,2.5,'nan'::DOUBLE], [1,NULL], {'a': 1}, '00000000-0000-0000-0000-000000000001',
 			'2020-01-01 00:00:01', '2020-01-01 00:00:00+00', '01:02:03', INTERVAL 90 MINUTE, 'q', true)`)
 	root.want("SELECT h, d, f, v, l, u, ts, tz, ti, iv, e, ok FROM i",
-		"170141183460469231731687303715884105|NULL|NULL|[1, 2.5, null]|[1, null]|00000000-0000-0000-0000-000000000001|2020-01-01 00:00:01|2020-01-01 00:00:00|01:02:03|01:30:00|q|1")
+		"170141183460469231731687303715884105|NULL|NULL|[1, 2.5, null]|[1, null]|00000000-0000-0000-0000-000000000001|2020-01-01 00:00:01.000000|2020-01-01 00:00:00.000000|01:02:03.000000|01:30:00.000000|q|1")
 	root.exec("INSERT INTO i (v, l) VALUES ('[4, 5, 6]', JSON_ARRAY(7))")
 	root.want("SELECT v, l FROM i WHERE d IS NULL AND h IS NULL", "[4, 5, 6]|[7]")
 	root.fails("INSERT INTO i (v) VALUES ('[4, 5]')", "JSON array")
@@ -120,6 +128,37 @@ func TestAutoIncrement(t *testing.T) {
 	again.exec("TRUNCATE t")
 	again.exec("INSERT INTO t (a) VALUES (8)")
 	again.want("SELECT * FROM t", "1|8")
+}
+
+// A prepared statement is bound when it is prepared and again, with its values, when it runs.
+func TestPreparedWrites(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
+	n := func(v int64) sqlparser.Expr { return sqlparser.NewIntVal([]byte(fmt.Sprint(v))) }
+	root.prepared("INSERT INTO t VALUES (?, ?), (3, 4)", n(1), n(2))
+	if got := root.prepared("UPDATE t SET a = a + ? WHERE id = ?", n(10), n(1)); got != 1 {
+		t.Errorf("UPDATE: %d affected", got)
+	}
+	if got := root.prepared("DELETE FROM t WHERE id > ? LIMIT ?", n(1), n(5)); got != 1 {
+		t.Errorf("DELETE: %d affected", got)
+	}
+	root.want("SELECT * FROM t", "1|12")
+}
+
+func TestInformationSchemaTellsNoCounts(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a TINYINT(1))")
+	root.exec("INSERT INTO t (a) VALUES (5), (NULL), (0)")
+	root.want("SELECT a FROM t ORDER BY id", "5", "NULL", "0")
+	root.want("SELECT table_name, table_rows, auto_increment FROM information_schema.tables WHERE table_schema = 'shop'", "t|0|NULL")
+	root.want("SELECT COUNT(*) FROM information_schema.statistics WHERE cardinality > 0", "0")
+	root.want("SELECT column_name, column_key FROM information_schema.columns WHERE table_schema = 'shop' ORDER BY ordinal_position", "id|PRI", "a|")
+	root.exec("CREATE VIEW v AS SELECT id FROM t")
+	root.want("SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = 'shop' ORDER BY 1", "t|BASE TABLE", "v|VIEW")
+	if _, _, err := root.run("ANALYZE TABLE t"); err == nil {
+		root.want("SELECT table_rows FROM information_schema.tables WHERE table_name = 't'", "0")
+	}
+	root.fails("RENAME TABLE shop.t TO other.t", "")
 }
 
 func TestUpdateAndDelete(t *testing.T) {
@@ -196,6 +235,7 @@ func TestRawReadsAreRefusedWhereRowsAreRead(t *testing.T) {
 	root.exec("CREATE TABLE p (id INT PRIMARY KEY, a INT)")
 	root.exec("CREATE TABLE plain (id INT, a INT)")
 	root.exec("CREATE TABLE pub (id INT)")
+	root.exec("INSERT INTO pub VALUES (9)")
 	root.exec("INSERT INTO p VALUES (1, 1)")
 	root.exec("INSERT INTO plain VALUES (1, 1)")
 	s.policy.protected["shop.p"], s.policy.protected["shop.plain"] = true, true
@@ -231,6 +271,6 @@ func TestRawReadsAreRefusedWhereRowsAreRead(t *testing.T) {
 	s.policy.raw = false
 	analyst := s.connect("ann")
 	analyst.exec("USE shop")
-	analyst.want("SELECT * FROM pub")
+	analyst.want("SELECT * FROM pub", "9")
 	analyst.fails("INSERT INTO pub VALUES (1)", "DBA")
 }

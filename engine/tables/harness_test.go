@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
@@ -108,6 +109,7 @@ var rulesOnce sync.Once
 func open(t *testing.T, path string) *server {
 	t.Helper()
 	rulesOnce.Do(func() {
+		analyzer.OnceBeforeDefault = append(tables.EarlyRules(), analyzer.OnceBeforeDefault...)
 		analyzer.AlwaysBeforeDefault = append(tables.Rules(), analyzer.AlwaysBeforeDefault...)
 	})
 	st, err := duckdb.Open(path, duckdb.Options{Threads: 1})
@@ -163,6 +165,33 @@ func (c *conn) run(q string) (rows [][]any, affected uint64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	return drain(ctx, schema, it)
+}
+
+// prepared prepares a statement, runs it with values, and returns the number of affected rows.
+func (c *conn) prepared(q string, values ...sqlparser.Expr) uint64 {
+	c.s.t.Helper()
+	ctx := sql.NewContext(context.Background(), sql.WithSession(c.sess))
+	if _, err := c.s.engine.PrepareQuery(ctx, q); err != nil {
+		c.s.t.Fatalf("prepare %s: %v", q, err)
+	}
+	bindings := map[string]sqlparser.Expr{}
+	for i, v := range values {
+		bindings[fmt.Sprintf("v%d", i+1)] = v
+	}
+	ctx = sql.NewContext(context.Background(), sql.WithSession(c.sess))
+	schema, it, _, err := c.s.engine.QueryWithBindings(ctx, q, nil, bindings, nil)
+	if err != nil {
+		c.s.t.Fatalf("%s: %v", q, err)
+	}
+	_, n, err := drain(ctx, schema, it)
+	if err != nil {
+		c.s.t.Fatalf("%s: %v", q, err)
+	}
+	return n
+}
+
+func drain(ctx *sql.Context, schema sql.Schema, it sql.RowIter) (rows [][]any, affected uint64, err error) {
 	for {
 		row, err := it.Next(ctx)
 		if err == io.EOF {

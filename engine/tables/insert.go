@@ -254,17 +254,36 @@ func (t *Table) keyTextOf(ctx *sql.Context, row sql.Row, columns []int) string {
 // find returns a stored row that has one of the keys, or nil.
 func (t *Table) find(ctx *sql.Context, columns []int, keys [][]any) (sql.Row, error) {
 	var b lower.Binder
-	any := make([]string, len(keys))
-	for i, values := range keys {
-		any[i] = t.matchKey(&b, columns, values)
+	condition := t.matchKey(&b, columns, keys[0])
+	if len(keys) > 1 {
+		b = lower.Binder{}
+		condition = t.matchAny(&b, columns, keys)
 	}
-	it := newRows(t.selectSQL(every(len(t.schema)))+" WHERE "+strings.Join(any, " OR ")+" LIMIT 1", b.Args(), t.schema)
+	it := newRows(t.selectSQL(every(len(t.schema)))+" WHERE "+condition+" LIMIT 1", b.Args(), t.schema)
 	defer it.Close(ctx)
 	row, err := it.Next(ctx)
 	if isEOF(err) {
 		return nil, nil
 	}
 	return row, err
+}
+
+// matchAny returns a condition that a key is one of several; the store hashes the list. For a single
+// one matchKey is better: the store then uses the key's index.
+func (t *Table) matchAny(b *lower.Binder, columns []int, keys [][]any) string {
+	name := make([]string, len(columns))
+	for i, c := range columns {
+		name[i] = t.def.Columns[c].Name
+	}
+	list := make([]string, len(keys))
+	for k, values := range keys {
+		row := make([]string, len(columns))
+		for i, c := range columns {
+			row[i] = t.bind(b, c, values[i])
+		}
+		list[k] = "(" + strings.Join(row, ", ") + ")"
+	}
+	return "(" + names(name) + ") IN (VALUES " + strings.Join(list, ", ") + ")"
 }
 
 // matchKey returns a condition that a key has the values.

@@ -18,18 +18,31 @@ func (p *Provider) Query(_ *sql.Context, query string, args []any, schema sql.Sc
 // QueryTables runs a generated SELECT that reads the tables named, each of which the client must be
 // allowed to read raw.
 func (p *Provider) QueryTables(ctx *sql.Context, reads []store.TableRef, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
-	for _, ref := range reads {
-		if err := p.access.CheckRead(ctx, ref); err != nil {
-			return nil, err
+	return p.guarded(ctx, reads, newRows(query, args, schema))
+}
+
+// guarded asks for leave to read the tables, now and again when the query runs: a policy may change
+// in between.
+func (p *Provider) guarded(ctx *sql.Context, reads []store.TableRef, r *rows) (sql.RowIter, error) {
+	r.check = func(ctx *sql.Context) error {
+		for _, ref := range reads {
+			if err := p.access.CheckRead(ctx, ref); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return newRows(query, args, schema), nil
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // rows iterates over the result of a query, lazily.
 type rows struct {
 	statement string
 	args      []any
+	check     func(*sql.Context) error // may be nil
 	read      []reader
 	result    store.Rows
 	done      bool
@@ -49,11 +62,7 @@ func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
 		return nil, io.EOF
 	}
 	if r.result == nil {
-		s, err := SessionOf(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if r.result, err = s.Query(ctx, r.statement, r.args...); err != nil {
+		if err := r.open(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -68,6 +77,21 @@ func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
 		}
 	}
 	return row, nil
+}
+
+// open runs the query.
+func (r *rows) open(ctx *sql.Context) error {
+	if r.check != nil {
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+	}
+	s, err := SessionOf(ctx)
+	if err != nil {
+		return err
+	}
+	r.result, err = s.Query(ctx, r.statement, r.args...)
+	return classify(err, nil)
 }
 
 // Close implements sql.RowIter.

@@ -11,14 +11,37 @@ import (
 const (
 	writeRuleID  analyzer.RuleId = 20001
 	insertRuleID analyzer.RuleId = 20002
+	keyRuleID    analyzer.RuleId = 20003
 )
+
+// EarlyRules returns the rules that belong at the front of analyzer.OnceBeforeDefault. They replace
+// statements on keys by nodes of our own and refuse foreign keys, before go-mysql-server looks for
+// both in interfaces that the tables do not have.
+func EarlyRules() []analyzer.Rule { return []analyzer.Rule{{Id: keyRuleID, Apply: replaceKeys}} }
+
+func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		switch n := n.(type) {
+		case *plan.AlterIndex:
+			if r := newAlterIndex(n); r != nil {
+				return r, transform.NewTree, nil
+			}
+		case *plan.CreateForeignKey, *plan.DropForeignKey:
+			return nil, transform.SameTree, errForeignKeys
+		case *plan.CreateTable:
+			if len(n.ForeignKeys()) > 0 {
+				return nil, transform.SameTree, errForeignKeys
+			}
+		}
+		return n, transform.SameTree, nil
+	})
+}
 
 // Rules returns the analysis rules of the package. They belong at the front of
 // analyzer.AlwaysBeforeDefault, which is also applied to the short rule sets of simple statements.
 //
 // They replace UPDATE and DELETE of stored tables by nodes that run as one statement in the store,
-// and statements on keys by nodes of our own; they mark the destination of an INSERT that goes on
-// after a duplicate key, and refuse what has no form in the store.
+// mark the destination of an INSERT that goes on after a duplicate key, and refuse LOAD DATA.
 func Rules() []analyzer.Rule {
 	return []analyzer.Rule{
 		{Id: writeRuleID, Apply: replaceStatements},
@@ -36,16 +59,8 @@ func replaceStatements(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *pl
 			replaced, err = newUpdate(ctx, n)
 		case *plan.DeleteFrom:
 			replaced, err = newDelete(ctx, n)
-		case *plan.AlterIndex:
-			replaced = newAlterIndex(n)
 		case *plan.LoadData:
 			err = unsupported("Use INSERT, or scrim import while the server is stopped.", "LOAD DATA is not supported.")
-		case *plan.CreateForeignKey, *plan.DropForeignKey:
-			err = errForeignKeys
-		case *plan.CreateTable:
-			if len(n.ForeignKeys()) > 0 {
-				err = errForeignKeys
-			}
 		}
 		if err != nil {
 			return nil, transform.SameTree, err

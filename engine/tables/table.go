@@ -151,10 +151,7 @@ func (t *Table) Partitions(*sql.Context) (sql.PartitionIter, error) {
 // PartitionRows implements sql.Table. It is where raw rows are refused; the query itself runs at the
 // first call of Next, because the server may drop the iterator unused.
 func (t *Table) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.RowIter, error) {
-	if err := t.p.access.CheckRead(ctx, t.def.Ref); err != nil {
-		return nil, err
-	}
-	return newRows(t.selectSQL(t.ordinals), nil, t.Schema(ctx)), nil
+	return t.p.guarded(ctx, []store.TableRef{t.def.Ref}, newRows(t.selectSQL(t.ordinals), nil, t.Schema(ctx)))
 }
 
 // selectSQL returns a SELECT of the columns with the given ordinals.

@@ -148,7 +148,8 @@ func (u *update) assignments(ctx *sql.Context, b *lower.Binder) (list, differs [
 // not fit makes the statement fail, as in MySQL's strict mode.
 func (u *update) value(ctx *sql.Context, b *lower.Binder, a assignment, assigned map[int]lower.Expr) (string, error) {
 	column, typ := u.table.def.Columns[a.column], u.table.schema[a.column].Type
-	if d, ok := a.value.(*sql.ColumnDefaultValue); ok {
+	if w, ok := a.value.(*expression.Wrapper); ok { // column = DEFAULT
+		d, _ := w.Unwrap().(*sql.ColumnDefaultValue)
 		return u.defaultValue(ctx, b, a.column, d)
 	}
 	if l, ok := a.value.(*expression.Literal); ok {
@@ -170,6 +171,14 @@ func (u *update) value(ctx *sql.Context, b *lower.Binder, a assignment, assigned
 	if s, ok := typ.(sql.StringType); ok && e.Type.Kind == lower.String && column.Type == "VARCHAR" {
 		limit := b.Bind(s.MaxCharacterLength())
 		text = "CASE WHEN length(" + text + ") > CAST(" + limit + " AS BIGINT) THEN error('" + tooLong + "') ELSE " + text + " END"
+	}
+	if s, ok := typ.(sql.EnumType); ok {
+		list := make([]string, len(s.Values()))
+		for i, v := range s.Values() {
+			list[i] = b.Bind(v)
+		}
+		text = "CAST(" + text + " AS VARCHAR)"
+		text = "CASE WHEN " + text + " NOT IN (" + strings.Join(list, ", ") + ") THEN error('" + tooLong + "') ELSE " + text + " END"
 	}
 	if column.Type == "BLOB" && e.Type.Kind == lower.String {
 		return "encode(" + text + ")", nil
@@ -193,24 +202,23 @@ func (u *update) defaultValue(ctx *sql.Context, b *lower.Binder, column int, d *
 	return u.table.bind(b, column, w), nil
 }
 
-// strict converts a constant to a column's type, and fails where MySQL's strict mode does.
+// strict converts a constant to a column's type, and fails where MySQL's strict mode does, with
+// MySQL's numbers.
 func strict(ctx *sql.Context, v any, t sql.Type, column string) (any, error) {
 	if v == nil {
 		return nil, nil
 	}
-	convert := t.Convert
-	c, in, err := convert(ctx, v)
+	c, in, err := t.Convert(ctx, v)
 	if r, ok := t.(sql.RoundingNumberType); ok {
 		c, in, err = r.ConvertRound(ctx, v)
 	}
-	if err == nil && in != sql.InRange {
-		err = sql.ErrValueOutOfRange.New(v, t)
+	switch {
+	case types.ErrLengthBeyondLimit.Is(err):
+		return nil, mysql.NewSQLError(mysql.ERDataTooLong, mysql.SSDataTooLong, "Data too long for column '%s'", column)
+	case err != nil:
+		return nil, mysql.NewSQLError(mysql.ERTruncatedWrongValueForField, mysql.SSUnknownSQLState, "Incorrect value for column '%s'", column)
+	case in != sql.InRange:
+		return nil, mysql.NewSQLError(mysql.ERWarnDataOutOfRange, mysql.SSDataOutOfRange, "Out of range value for column '%s'", column)
 	}
-	if sql.ErrTruncatedIncorrect.Is(err) {
-		err = sql.ErrInvalidValue.New(v, t)
-	}
-	if types.ErrLengthBeyondLimit.Is(err) {
-		err = types.ErrLengthBeyondLimit.New(v, column)
-	}
-	return c, err
+	return c, nil
 }
