@@ -66,7 +66,7 @@ func numeric(k Kind) bool {
 func temporal(k Kind) bool { return k == Date || k == Datetime }
 
 // toNumber returns x as a number of its natural kind: a Bool as Int, a string as Double, a date as
-// the integer YYYYMMDD and a date with time as YYYYMMDDhhmmss.
+// the integer YYYYMMDD and a date with time as YYYYMMDDhhmmss.ffffff.
 func (l *lowerer) toNumber(x Expr) Expr {
 	switch x.Type.Kind {
 	case Bool:
@@ -80,11 +80,17 @@ func (l *lowerer) toNumber(x Expr) Expr {
 			return fmt.Sprintf("(year(%[1]s)*10000+month(%[1]s)*100+day(%[1]s))", r)
 		}), x)
 	case Datetime:
-		return of(Int, l.let(x.SQL, func(r string) string {
-			return fmt.Sprintf("(((year(%[1]s)*10000+month(%[1]s)*100+day(%[1]s))*100+hour(%[1]s))*10000+minute(%[1]s)*100+second(%[1]s))", r)
-		}), x)
+		// YYYYMMDDhhmmss.ffffff
+		return decimal(l.let(x.SQL, func(r string) string {
+			return "(CAST(" + digitsOf(r) + " * 1000000::HUGEINT + epoch_us(" + r + ") % 1000000 AS DECIMAL(20,0)) * CAST('0.000001' AS DECIMAL(6,6)))"
+		}), 26, 6, x.Nullable)
 	}
 	return x
+}
+
+// digitsOf is a moment as the integer YYYYMMDDhhmmss.
+func digitsOf(r string) string {
+	return fmt.Sprintf("(((year(%[1]s)*10000+month(%[1]s)*100+day(%[1]s))*100+hour(%[1]s))*10000+minute(%[1]s)*100+second(%[1]s))", r)
 }
 
 func (l *lowerer) toDouble(x Expr) Expr {
@@ -114,8 +120,10 @@ func (l *lowerer) toInt(x Expr) Expr {
 	switch x.Type.Kind {
 	case Int:
 		return x
-	case Bool, Date, Datetime:
+	case Bool, Date:
 		return l.toNumber(x)
+	case Datetime:
+		return of(Int, l.let(x.SQL, digitsOf), x)
 	case String:
 		return maybe(Int, l.numberText(x, integerPrefix, "BIGINT"))
 	case Null:
@@ -240,7 +248,7 @@ func (l *lowerer) toDatetime(x Expr) Expr {
 func (l *lowerer) constantMoment(s string) Expr {
 	v, _, err := types.DatetimeMaxPrecision.Convert(l.ctx, s)
 	if err == nil && v != nil {
-		if x, err := Literal(l.ctx, v, types.DatetimeMaxPrecision, l.b); err == nil && x.Type.Kind == Datetime {
+		if x, err := l.literal(v, types.DatetimeMaxPrecision); err == nil && x.Type.Kind == Datetime {
 			return x
 		}
 	}

@@ -65,7 +65,7 @@ var dateFunctions = []entry{
 		return of(Int, "("+a.SQL+" - "+b.SQL+")", a, b), nil
 	}},
 	{names: "timestampdiff", signature: "TIMESTAMPDIFF(unit, a, b)", lower: timestampDiff},
-	{names: "date_add adddate timestampadd", signature: "DATE_ADD(d, INTERVAL n unit)", remark: "a date where d is a DATE and the unit a day or longer; units of two parts need a constant", raw: true, lower: shift},
+	{names: "date_add adddate timestampadd", signature: "DATE_ADD(d, INTERVAL n unit)", remark: "a date where d is a DATE and the unit a day or longer", raw: true, lower: shift},
 	{names: "date_sub subdate", signature: "DATE_SUB(d, INTERVAL n unit)", remark: "as DATE_ADD", raw: true, lower: shift},
 	{names: "extract", signature: "EXTRACT(unit FROM d)", lower: extract},
 	{names: "unix_timestamp", signature: "UNIX_TIMESTAMP(d)", remark: "in UTC; whole seconds", lower: func(l *lowerer, c *call) (Expr, error) {
@@ -211,7 +211,7 @@ func (l *lowerer) shift(date sql.Expression, iv *expression.Interval, sign int64
 	u, simple := units[unit]
 	d = l.toDatetime(d)
 	if !simple {
-		return l.shiftParts(d, iv, sign)
+		return Expr{}, refuse.New(refuse.Expression, "An INTERVAL of unit %s is not allowed on protected rows.", unit)
 	}
 	n, err := l.scalar(iv.Child, "INTERVAL")
 	if err != nil {
@@ -252,24 +252,6 @@ func (l *lowerer) moved(d, n, interval string) string {
 	return l.let("("+d+" + "+fmt.Sprintf(interval, n)+")", func(r string) string {
 		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
 	})
-}
-
-// shiftParts adds an interval of two parts, which must be constant, such as '1:30' MINUTE_SECOND.
-func (l *lowerer) shiftParts(d Expr, iv *expression.Interval, sign int64) (Expr, error) {
-	if _, ok := iv.Child.(*expression.Literal); !ok {
-		return Expr{}, refuse.New(refuse.Expression, "An INTERVAL of unit %s needs a constant on protected rows.", iv.Unit)
-	}
-	delta, err := iv.EvalDelta(l.ctx, nil)
-	if err != nil {
-		return Expr{}, refuse.New(refuse.Expression, "The INTERVAL constant is not of the form of %s.", iv.Unit)
-	}
-	if delta == nil {
-		return null(), nil
-	}
-	months := integer(delta.Years*12 + delta.Months)
-	micros := integer(delta.Days*86400e6 + delta.Hours*3600e6 + delta.Minutes*60e6 + delta.Seconds*1e6 + delta.Microseconds)
-	s := l.moved(d.SQL, l.amount(months, sign, 120000), "to_months(CAST(%s AS INTEGER))")
-	return maybe(Datetime, l.moved(s, l.amount(micros, sign, 320000000000000000), "to_microseconds(%s)")), nil
 }
 
 // parts gives EXTRACT's units as SQL of a moment.

@@ -39,9 +39,5 @@ func (l *lowerer) fold(e sql.Expression) (Expr, error) {
 	if err != nil {
 		return Expr{}, refuse.New(refuse.Expression, "%s has no value.", e.String())
 	}
-	t := e.Type(l.ctx)
-	if t == nil {
-		t = sql.Type(nil)
-	}
-	return Literal(l.ctx, v, t, l.b)
+	return l.literal(v, e.Type(l.ctx))
 }

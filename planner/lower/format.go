@@ -26,7 +26,7 @@ func (l *lowerer) dateFormat(d Expr, format string) (Expr, error) {
 		var store strings.Builder
 		flush := func() {
 			if store.Len() > 0 {
-				out = append(out, "strftime("+r+", "+l.bindText(store.String())+")")
+				out = append(out, "strftime("+r+", "+l.hold(store.String())+")")
 				store.Reset()
 			}
 		}
@@ -101,7 +101,7 @@ func strToDate(l *lowerer, c *call) (Expr, error) {
 		return Expr{}, refuse.New(refuse.Expression, "STR_TO_DATE() needs a format with a date on protected rows.")
 	}
 	s := l.toString(c.args[0])
-	x := maybe(Datetime, l.let("try_strptime("+s.SQL+", "+l.bindText(store.String())+")", func(r string) string {
+	x := maybe(Datetime, l.let("try_strptime("+s.SQL+", "+l.hold(store.String())+")", func(r string) string {
 		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
 	}))
 	if !clock {

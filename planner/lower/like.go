@@ -113,13 +113,13 @@ func (l *lowerer) matchLike(s, pattern, escape string) string {
 	case len(ts) == 1 && any(0):
 		return "(" + s + " = " + s + ")"
 	case len(ts) == 1 && lit(0):
-		return "(" + s + " = " + l.bindText(ts[0].text) + ")"
+		return "(" + s + " = " + l.hold(ts[0].text) + ")"
 	case len(ts) == 2 && lit(0) && any(1):
-		return "starts_with(" + s + ", " + l.bindText(ts[0].text) + ")"
+		return "starts_with(" + s + ", " + l.hold(ts[0].text) + ")"
 	case len(ts) == 2 && any(0) && lit(1):
-		return "suffix(" + s + ", " + l.bindText(ts[1].text) + ")"
+		return "suffix(" + s + ", " + l.hold(ts[1].text) + ")"
 	case len(ts) == 3 && any(0) && lit(1) && any(2):
-		return "contains(" + s + ", " + l.bindText(ts[1].text) + ")"
+		return "contains(" + s + ", " + l.hold(ts[1].text) + ")"
 	}
 	var re strings.Builder
 	re.WriteString("^")
@@ -134,5 +134,5 @@ func (l *lowerer) matchLike(s, pattern, escape string) string {
 		}
 	}
 	re.WriteString("$")
-	return "regexp_matches(" + s + ", " + l.bindText(re.String()) + ", 's')"
+	return "regexp_matches(" + s + ", " + l.hold(re.String()) + ", 's')"
 }

@@ -18,10 +18,19 @@ import (
 
 var plainDecimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
-// Literal translates a constant of an SQL type. Strings and temporal values are bound; numbers,
-// whose text is made here, are written out.
+// Literal translates a constant of an SQL type. Strings are bound; numbers and dates, whose text is
+// made here, are written out.
 func Literal(ctx *sql.Context, v any, t sql.Type, b *Binder) (Expr, error) {
-	v, err := sql.UnwrapAny(ctx, v)
+	l := &lowerer{ctx: ctx, b: b}
+	x, err := l.literal(v, t)
+	if err != nil {
+		return Expr{}, err
+	}
+	return l.finish(x)
+}
+
+func (l *lowerer) literal(v any, t sql.Type) (Expr, error) {
+	v, err := sql.UnwrapAny(l.ctx, v)
 	if err != nil {
 		return Expr{}, refuse.New(refuse.Expression, "A constant could not be read.")
 	}
@@ -59,12 +68,12 @@ func Literal(ctx *sql.Context, v any, t sql.Type, b *Binder) (Expr, error) {
 	case apd.Decimal:
 		return decimalLiteral(v.Text('f'))
 	case string:
-		return text(v, b)
+		return l.text(v)
 	case []byte:
 		if !utf8.Valid(v) {
 			return Expr{}, refuse.New(refuse.Expression, "A binary constant X'%s' is not allowed on protected rows.", clip(hex.EncodeToString(v)))
 		}
-		return text(string(v), b)
+		return l.text(string(v))
 	case time.Time:
 		k := Datetime
 		if isDate(t) {
@@ -127,11 +136,11 @@ func decimalLiteral(s string) (Expr, error) {
 	return decimal(fmt.Sprintf("CAST('%s' AS DECIMAL(%d,%d))", s, p, scale), p, scale, false), nil
 }
 
-func text(s string, b *Binder) (Expr, error) {
+func (l *lowerer) text(s string) (Expr, error) {
 	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
 		return Expr{}, refuse.New(refuse.Expression, "A string constant that is not valid UTF-8 text is not allowed on protected rows.")
 	}
-	return Expr{SQL: "CAST(" + b.Bind(s) + " AS VARCHAR)", Type: Type{Kind: String}, text: &s}, nil
+	return Expr{SQL: l.hold(s), Type: Type{Kind: String}, text: &s}, nil
 }
 
 // moment writes a temporal constant; years outside 1 to 9999 are NULL.

@@ -3,6 +3,8 @@ package lower
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -66,14 +68,33 @@ type lowerer struct {
 	cols  Columns
 	lets  int
 	depth int
+	texts []string // text constants, by the number in their marks
 }
 
+// hold keeps a text constant and returns a mark for it. What becomes of a constant, a value or a
+// pattern or nothing, is known at the end only, and the store wants a use of every bound value.
+func (l *lowerer) hold(s string) string {
+	l.texts = append(l.texts, s)
+	return fmt.Sprintf("CAST(\x00%d\x00 AS VARCHAR)", len(l.texts)-1)
+}
+
+var mark = regexp.MustCompile("\x00([0-9]+)\x00")
+
+// finish guards the result and binds the text constants that it uses.
 func (l *lowerer) finish(x Expr) (Expr, error) {
 	x = l.tight(x)
 	if len(x.SQL) > maxSQL {
 		return Expr{}, refuse.New(refuse.Expression, "The expression is too large.")
 	}
-	return x, nil
+	bound := map[string]string{}
+	x.SQL = mark.ReplaceAllStringFunc(x.SQL, func(m string) string {
+		if bound[m] == "" {
+			n, _ := strconv.Atoi(strings.Trim(m, "\x00"))
+			bound[m] = l.b.Bind(l.texts[n])
+		}
+		return bound[m]
+	})
+	return Expr{SQL: x.SQL, Type: x.Type, Nullable: x.Nullable}, nil
 }
 
 // expr dispatches on the node.
@@ -102,6 +123,8 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 		return l.expr(e.Child)
 	case *expression.Wrapper:
 		return l.expr(e.Unwrap())
+	case *expression.EnumToString:
+		return l.expr(e.Children()[0])
 	case *expression.CollatedExpression:
 		if c, _ := e.CollationCoercibility(l.ctx); !binaryCollation(c) {
 			return Expr{}, refuse.New(refuse.Expression, "COLLATE %s is not allowed on protected rows.", c.Name()).
@@ -109,7 +132,7 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 		}
 		return l.expr(e.Child())
 	case *expression.Literal:
-		return Literal(l.ctx, e.Value(), e.Typ, l.b)
+		return l.literal(e.Value(), e.Typ)
 	case *expression.SystemVar, *expression.UserVar:
 		return l.fold(e)
 	case *expression.Equals, *expression.NullSafeEquals, *expression.GreaterThan, *expression.GreaterThanOrEqual,

@@ -219,7 +219,7 @@ func (l *lowerer) cutDecimal(x Expr, d int) Expr {
 	y := decimal(l.let(x.SQL, func(r string) string {
 		return "CAST((" + r + " - (" + r + " % " + unit + ")) AS DECIMAL(" + strconv.Itoa(p) + "," + strconv.Itoa(s) + "))"
 	}), p, s, x.Nullable)
-	return l.toDecimal(y, max(p-s+max(d, 0), 1), max(d, 0))
+	return l.toDecimal(y, min(p-s+1+max(d, 0), maxPrecision), max(d, 0))
 }
 
 func abs(n int) int {

@@ -20,6 +20,11 @@ import (
 // "root@unix(/path/to.sock)/test". With -rewrite it answers the commands "mysql".
 var mariadb = flag.String("mariadb", "", "data source of a MariaDB server that -rewrite records from")
 
+var (
+	fuzzSeed = flag.Uint64("fuzzseed", 0, "seed of the random expressions")
+	fuzzStop = flag.Bool("fuzzstop", false, "stop at the first failure")
+)
+
 // TestSemantics compares what the store answers for each row with recorded values.
 //
 //	mysql [kind=k]   recorded from MariaDB

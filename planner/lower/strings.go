@@ -91,7 +91,10 @@ var stringFunctions = []entry{
 			})
 		}), a, b), nil
 	}},
-	{names: "substring_index", signature: "SUBSTRING_INDEX(s, delimiter, n)", lower: func(l *lowerer, c *call) (Expr, error) {
+	{names: "substring_index", signature: "SUBSTRING_INDEX(s, delimiter, n)", remark: "a constant delimiter", lower: func(l *lowerer, c *call) (Expr, error) {
+		if _, ok := c.constantText(1); !ok {
+			return Expr{}, c.needConstant("delimiter")
+		}
 		s, d, n := l.toString(c.args[0]), l.toString(c.args[1]), l.bounded(c.args[2], -clampTo)
 		return maybe(String, l.let(s.SQL, func(r string) string {
 			return l.let(d.SQL, func(del string) string {
@@ -250,20 +253,18 @@ func trim(l *lowerer, c *call) (Expr, error) {
 	}
 	if len(pattern) == 1 {
 		fn := map[[2]bool]string{{true, true}: "trim", {true, false}: "ltrim", {false, true}: "rtrim"}[[2]bool{head, tail}]
-		return of(String, fn+"("+s.SQL+", "+l.bindText(pattern)+")", s), nil
+		return of(String, fn+"("+s.SQL+", "+l.hold(pattern)+")", s), nil
 	}
 	group := "(?:" + regexp.QuoteMeta(pattern) + ")+"
 	out := s.SQL
 	if head {
-		out = "regexp_replace(" + out + ", " + l.bindText("^"+group) + ", '')"
+		out = "regexp_replace(" + out + ", " + l.hold("^"+group) + ", '')"
 	}
 	if tail {
-		out = "regexp_replace(" + out + ", " + l.bindText(group+"$") + ", '')"
+		out = "regexp_replace(" + out + ", " + l.hold(group+"$") + ", '')"
 	}
 	return of(String, out, s), nil
 }
-
-func (l *lowerer) bindText(s string) string { return "CAST(" + l.b.Bind(s) + " AS VARCHAR)" }
 
 // regexpLike translates REGEXP and REGEXP_LIKE, which the store evaluates in time linear in the text.
 func regexpLike(l *lowerer, c *call) (Expr, error) {
@@ -289,7 +290,7 @@ func regexpLike(l *lowerer, c *call) (Expr, error) {
 		return Expr{}, err
 	}
 	s := l.toString(c.args[0])
-	return boolean("regexp_matches("+s.SQL+", "+l.bindText(flags+pattern)+")", s), nil
+	return boolean("regexp_matches("+s.SQL+", "+l.hold(flags+pattern)+")", s), nil
 }
 
 func badPattern() error {
