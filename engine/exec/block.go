@@ -18,11 +18,12 @@ type table struct {
 	columns [][]int64
 }
 
-// group returns the columns numbered idx of one group. The slices must not be written.
-func (t *table) group(g int, idx []int) [][]int64 {
+// group returns columns of one group, numbered as in the scan, whose leading columns named the
+// group. The slices must not be written.
+func (t *table) group(g, leading int, idx []int) [][]int64 {
 	out := make([][]int64, len(idx))
 	for i, c := range idx {
-		out[i] = t.columns[c][t.offsets[g]:t.offsets[g+1]:t.offsets[g+1]]
+		out[i] = t.columns[c-leading][t.offsets[g]:t.offsets[g+1]:t.offsets[g+1]]
 	}
 	return out
 }

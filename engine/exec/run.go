@@ -32,7 +32,7 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 			}
 		}
 	}
-	return a, x.estimate(ctx, r, tables, a.Groups)
+	return a, x.estimate(ctx, r, tables, keys.leading(), a.Groups)
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
@@ -81,7 +81,7 @@ func (s secrets) fill(args []any) []any {
 // estimate fills in the estimates of the groups, on all cores. Groups are independent: each
 // estimator's loss holds for one group, and the plan has divided the loss by the number of groups
 // that one person may be in.
-func (x *Executor) estimate(ctx context.Context, r *planner.Release, tables []*table, groups []answerGroup) error {
+func (x *Executor) estimate(ctx context.Context, r *planner.Release, tables []*table, leading int, groups []answerGroup) error {
 	var eg errgroup.Group
 	eg.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range groups {
@@ -93,7 +93,7 @@ func (x *Executor) estimate(ctx context.Context, r *planner.Release, tables []*t
 				return err
 			}
 			noiser := x.Noise()
-			in := estimator.Input{Columns: tables[agg.Scan].group(g.Number, agg.inputColumns())}
+			in := estimator.Input{Columns: tables[agg.Scan].group(g.Number, leading, agg.Columns)}
 			eg.Go(func() error { return release(agg.Estimator, noiser, in, &g.Estimates[j]) })
 		}
 	}

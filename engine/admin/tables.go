@@ -1,0 +1,33 @@
+package admin
+
+// TableDoc documents one table of the database dp.
+type TableDoc struct {
+	Name    string
+	Columns []string
+	Doc     string
+}
+
+// tableDocs says what each table shows.
+var tableDocs = map[string]string{
+	"budgets":    "Limits, what is spent and what remains, per account and principal; per entity, the sum over its tables. An analyst sees what concerns them.",
+	"domains":    "Declared public domains.",
+	"errors":     "Every refusal with its SQLSTATE, cause and remedy.",
+	"functions":  "The aggregate functions with options and examples.",
+	"ledger":     "Who asked what, when, what it cost and what remained. An analyst sees their own entries.",
+	"policies":   "What each table is declared to be, and its defaults.",
+	"procedures": "The procedures for DBAs.",
+	"variables":  "The session variables.",
+}
+
+// Tables documents the tables of dp in the order of their names.
+func Tables() []TableDoc {
+	var out []TableDoc
+	for _, t := range new(Admin).views() {
+		d := TableDoc{Name: t.name, Doc: tableDocs[t.name]}
+		for _, c := range t.schema {
+			d.Columns = append(d.Columns, c.Name)
+		}
+		out = append(out, d)
+	}
+	return out
+}

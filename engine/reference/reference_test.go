@@ -1,0 +1,34 @@
+package reference
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestREADME fails when the README's reference is not what the tables in the code say.
+func TestREADME(t *testing.T) {
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Replace(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want != string(b) {
+		t.Error("the README's reference is out of date: run make docs")
+	}
+}
+
+func TestReplaceWantsMarks(t *testing.T) {
+	for _, doc := range []string{"", begin, end, end + begin} {
+		if _, err := Replace(doc); err == nil {
+			t.Errorf("Replace(%q): no error", doc)
+		}
+	}
+	got, err := Replace("a\n" + begin + "old\n" + end + "b\n")
+	if err != nil || strings.Contains(got, "old") || !strings.HasSuffix(got, end+"b\n") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
