@@ -13,8 +13,6 @@ import (
 	"github.com/dolthub/go-mysql-server/memory"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
-	"github.com/dolthub/go-mysql-server/sql/types"
-	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -72,13 +70,13 @@ func (p *stubProvider) Database(ctx *sql.Context, name string) (sql.Database, er
 	if strings.EqualFold(name, "virtual") {
 		return db, nil
 	}
-	return &stubDatabase{db.(*memory.HistoryDatabase)}, nil
+	return &stubDatabase{db.(*memory.Database)}, nil
 }
 
-type stubDatabase struct{ *memory.HistoryDatabase }
+type stubDatabase struct{ *memory.Database }
 
 func (d *stubDatabase) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
-	t, ok, err := d.HistoryDatabase.GetTableInsensitive(ctx, name)
+	t, ok, err := d.Database.GetTableInsensitive(ctx, name)
 	if err != nil || !ok {
 		return nil, ok, err
 	}
@@ -321,8 +319,3 @@ func statements(text string) []string {
 	}
 	return out
 }
-
-var (
-	_ = types.Int64
-	_ ast.Statement
-)
