@@ -1,0 +1,345 @@
+package accounting
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// filled makes a ledger of several pages, with budgets, charges of several accounts, outcomes, notes
+// and stored answers, some of them replaced, so that the file has free pages. It returns the file and
+// what a right opening finds in it.
+func filled(t *testing.T) (file []byte, want summary) {
+	t.Helper()
+	k := newClock("2026-05-01 00:00:00")
+	l, path := create1(t, k)
+	mustSet(t, l, "t", false, All, 100, 1e-6, Month)
+	mustSet(t, l, "u", false, All, 100, 1e-6, Never)
+	mustSet(t, l, "u", false, Default, 50, 1e-6, Day)
+	r := rand.New(rand.NewPCG(11, 1))
+	for i := range 120 {
+		k.mu.Lock()
+		k.t = k.t.AddDate(0, 0, r.IntN(2))
+		k.mu.Unlock()
+		receipt, err := reserve(l, fmt.Sprintf("p%d@%%", r.IntN(5)), append(rho("t", r.Float64()/100), rho("u", r.Float64()/100)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			l.Finish(receipt, Answered)
+		}
+		if i%10 == 0 {
+			if err := l.PutAnswer([]byte{byte('k'), byte(i % 40)}, make([]byte, 1000*r.IntN(9))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := l.Note("root@%", "raw", "switched on"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, path, Options{})
+	defer l.Close()
+	return file, summarise(t, l)
+}
+
+// summary is everything about spending that an opening finds.
+type summary struct {
+	spent   map[holder]map[day]tally
+	budgets []Budget
+	entries int
+}
+
+func summarise(t *testing.T, l *Ledger) summary {
+	t.Helper()
+	s := summary{spent: map[holder]map[day]tally{}, budgets: l.Budgets()}
+	for h, p := range l.state.spent {
+		s.spent[h] = p.days
+	}
+	es, err := l.Entries(Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.entries = len(es)
+	return s
+}
+
+// openBytes opens a ledger with this content and returns what it finds.
+func openBytes(t *testing.T, file []byte) (summary, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(path, Options{DirectoryID: testDirectory})
+	if err != nil {
+		if after, e := os.ReadFile(path); e != nil || !bytes.Equal(after, file) {
+			t.Errorf("a refused file was changed: %v", e)
+		}
+		return summary{}, err
+	}
+	defer l.Close()
+	return summarise(t, l), nil
+}
+
+// judge fails the test unless the file was refused as damaged or nothing about it has changed.
+func judge(t *testing.T, what string, got summary, err error, want summary) (refused bool) {
+	t.Helper()
+	if err == nil {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: opened with other contents", what)
+		}
+		return false
+	}
+	if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrForeign) && !errors.Is(err, ErrVersion) {
+		t.Errorf("%s: %v", what, err)
+	}
+	if errors.Is(err, ErrDamaged) && !strings.Contains(err.Error(), "backup") {
+		t.Errorf("%s: the error does not say how to repair: %v", what, err)
+	}
+	return true
+}
+
+// TestFlippedBits flips one bit at a time: half of them anywhere, half in the headers of pages.
+func TestFlippedBits(t *testing.T) {
+	file, want := filled(t)
+	pageSize := int(binary.NativeEndian.Uint32(file[pageHeader+8:]))
+	r := rand.New(rand.NewPCG(12, 1))
+	refused := 0
+	const flips = 1200
+	for i := range flips {
+		at := r.IntN(len(file))
+		if i%2 == 0 {
+			at = at/pageSize*pageSize + r.IntN(80)
+		}
+		bit := byte(1) << r.IntN(8)
+		file[at] ^= bit
+		got, err := openBytes(t, file)
+		if judge(t, fmt.Sprintf("bit %#x of byte %d (page %d)", bit, at, at/pageSize), got, err, want) {
+			refused++
+		}
+		file[at] ^= bit
+	}
+	if refused < flips/5 {
+		t.Errorf("%d of %d flips were noticed", refused, flips)
+	}
+}
+
+// TestFlippedRecord flips every stored copy of a statement; the copy that is in use must be noticed.
+func TestFlippedRecord(t *testing.T) {
+	file, want := filled(t)
+	refused := 0
+	for at := 0; ; {
+		i := bytes.Index(file[at:], []byte("SELECT 1"))
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		file[at] ^= 1
+		got, err := openBytes(t, file)
+		if judge(t, fmt.Sprintf("byte %d", at), got, err, want) {
+			refused++
+		}
+		file[at] ^= 1
+		if at > len(file)/2 && refused > 20 {
+			break
+		}
+	}
+	if refused < 20 {
+		t.Errorf("only %d flips of statements were noticed", refused)
+	}
+}
+
+func TestTruncated(t *testing.T) {
+	file, want := filled(t)
+	refused := 0
+	for n := 0; n < len(file); n += 1024 {
+		got, err := openBytes(t, file[:n])
+		if judge(t, fmt.Sprintf("%d bytes", n), got, err, want) {
+			refused++
+		} else if len(file)-n > 3*len(file)/4 {
+			t.Errorf("%d bytes of %d were opened", n, len(file))
+		}
+	}
+	if refused == 0 {
+		t.Error("no cut was noticed")
+	}
+	// Zeroed pages, as a file system may leave them.
+	for n := 0; n+4096 <= len(file); n += 4096 {
+		hole := bytes.Clone(file)
+		clear(hole[n : n+4096])
+		got, err := openBytes(t, hole)
+		judge(t, fmt.Sprintf("zeroed page at %d", n), got, err, want)
+	}
+}
+
+// TestOneDamagedMeta: bbolt opens a file whose newer meta page is damaged, at the state before.
+func TestOneDamagedMeta(t *testing.T) {
+	file, _ := filled(t)
+	pageSize := int(binary.NativeEndian.Uint32(file[pageHeader+8:]))
+	for _, page := range []int{0, 1} {
+		bad := bytes.Clone(file)
+		bad[page*pageSize+pageHeader+50] ^= 1 // in the transaction number
+		if _, err := openBytes(t, bad); !errors.Is(err, ErrDamaged) {
+			t.Errorf("meta page %d: %v", page, err)
+		}
+	}
+	// Stale: one meta page of long ago.
+	bad := bytes.Clone(file)
+	m := bad[pageHeader:]
+	binary.NativeEndian.PutUint64(m[48:], 0)
+	h := newFNV(m[:56])
+	binary.NativeEndian.PutUint64(m[56:], h)
+	if _, err := openBytes(t, bad); !errors.Is(err, ErrDamaged) {
+		t.Errorf("stale meta page: %v", err)
+	}
+}
+
+func newFNV(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// TestEdited changes the file through bbolt, so that all pages are sound.
+func TestEdited(t *testing.T) {
+	file, _ := filled(t)
+	last := func(b *bolt.Bucket) []byte { k, _ := b.Cursor().Last(); return k }
+	for _, c := range []struct {
+		name string
+		want error
+		edit func(*bolt.Tx) error
+	}{
+		{"nothing", nil, func(*bolt.Tx) error { return nil }},
+		{"other version", ErrVersion, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte("scrim ledger 2")) }},
+		{"no version", ErrVersion, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }},
+		{"foreign", ErrForeign, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(directoryKey, []byte("other")) }},
+		{"no head", ErrDamaged, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(headKey) }},
+		{"no meta", ErrDamaged, func(tx *bolt.Tx) error { return tx.DeleteBucket(metaBucket) }},
+		{"no records", ErrDamaged, func(tx *bolt.Tx) error { return tx.DeleteBucket(recordsBucket) }},
+		{"empty records", ErrDamaged, func(tx *bolt.Tx) error {
+			if err := tx.DeleteBucket(recordsBucket); err != nil {
+				return err
+			}
+			_, err := tx.CreateBucket(recordsBucket)
+			return err
+		}},
+		{"last record gone", ErrDamaged, func(tx *bolt.Tx) error { b := tx.Bucket(recordsBucket); return b.Delete(last(b)) }},
+		{"first record gone", ErrDamaged, func(tx *bolt.Tx) error {
+			b := tx.Bucket(recordsBucket)
+			k, _ := b.Cursor().First()
+			return b.Delete(k)
+		}},
+		{"record repeated", ErrDamaged, func(tx *bolt.Tx) error {
+			b := tx.Bucket(recordsBucket)
+			k := last(b)
+			return b.Put(binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(k)+1), bytes.Clone(b.Get(k)))
+		}},
+		{"counter lower", ErrDamaged, func(tx *bolt.Tx) error {
+			b := tx.Bucket(countersBucket)
+			k, v := b.Cursor().First()
+			v = bytes.Clone(v)
+			v[7]--
+			return b.Put(bytes.Clone(k), v)
+		}},
+		{"counter gone", ErrDamaged, func(tx *bolt.Tx) error { b := tx.Bucket(countersBucket); return b.Delete(last(b)) }},
+		{"counter added", ErrDamaged, func(tx *bolt.Tx) error {
+			return tx.Bucket(countersBucket).Put(counter{holder{"x", false, All}, 1}.key(), tally{}.append(nil))
+		}},
+		{"answer without order", ErrDamaged, func(tx *bolt.Tx) error { return tx.Bucket(answersBucket).Put([]byte("x"), make([]byte, 99)) }},
+		{"answer gone", ErrDamaged, func(tx *bolt.Tx) error { b := tx.Bucket(answersBucket); return b.Delete(last(b)) }},
+	} {
+		path := filepath.Join(t.TempDir(), "ledger")
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := bolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Update(c.edit); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		edited, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openBytes(t, edited); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestMissingForeignAndStrange(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "ledger")
+	if _, err := Open(path, Options{DirectoryID: testDirectory}); !errors.Is(err, ErrMissing) {
+		t.Errorf("missing: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing ledger was made: %v", err)
+	}
+	if _, err := Open(path, Options{Create: true}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no directory id: %v", err)
+	}
+	l := open(t, path, Options{Create: true})
+	mustSet(t, l, "t", false, All, 1, 1e-6, Never)
+	l.Close()
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("creating left %v", files)
+	}
+	if _, err := Open(path, Options{DirectoryID: "directory-2"}); !errors.Is(err, ErrForeign) {
+		t.Errorf("foreign: %v", err)
+	}
+	// Create with a ledger in place opens that one.
+	l = open(t, path, Options{Create: true})
+	if len(l.Budgets()) != 1 {
+		t.Error("Create replaced a ledger")
+	}
+	l.Close()
+	if _, err := Open(dir, Options{DirectoryID: testDirectory}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a directory: %v", err)
+	}
+	for name, content := range map[string]string{"empty": "", "text": strings.Repeat("hello\n", 5000), "zeros": strings.Repeat("\x00", 65536)} {
+		if _, err := openBytes(t, []byte(content)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	db, err := bolt.Open(other, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	if _, err := Open(other, Options{DirectoryID: testDirectory}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("another program's file: %v", err)
+	}
+	if os.Getuid() != 0 {
+		if err := os.Chmod(path, 0o400); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, Options{DirectoryID: testDirectory}); !errors.Is(err, os.ErrPermission) {
+			t.Errorf("read-only file: %v", err)
+		}
+	}
+}
