@@ -78,8 +78,12 @@ func (l *Ledger) Err() error {
 	return l.fault
 }
 
-// today returns the current day, which never goes back. l.mu is held.
-func (l *Ledger) today(now time.Time) day { return max(l.state.lastDay, dayOf(now)) }
+// stamp gives a record its time, as it will be read back, and its day. l.mu is held.
+func (l *Ledger) stamp(r *record) {
+	now := l.now()
+	r.at = time.Unix(0, now.UnixNano()).UTC()
+	r.day = max(l.state.lastDay, dayOf(now))
+}
 
 // append books a record and queues it for the committer. l.mu is held. The record is not durable
 // before the batch is done.
@@ -151,8 +155,8 @@ func (l *Ledger) record(ctx context.Context, r *record) error {
 		defer l.mu.Unlock()
 		return l.fault
 	}
-	r.at = l.now().UTC()
-	r.day = l.today(r.at)
+	l.stamp(r)
+	r.budget.SetBy, r.budget.SetAt = r.principal, r.at // as when it is read back
 	_, b, err := l.append(r)
 	l.mu.Unlock()
 	if err != nil {

@@ -48,8 +48,7 @@ func (l *Ledger) book(r *record) (Receipt, *batch, error) {
 	if l.fault != nil {
 		return Receipt{}, nil, l.fault
 	}
-	r.at = l.now().UTC()
-	r.day = l.today(r.at)
+	l.stamp(r)
 	for i := range r.charges {
 		if err := l.state.admit(&r.charges[i], r.principal, r.day); err != nil {
 			return Receipt{}, nil, err
@@ -107,8 +106,8 @@ func (l *Ledger) Finish(receipt Receipt, o Outcome) {
 	if l.fault != nil || receipt.ID == 0 || receipt.ID > l.state.lastID {
 		return
 	}
-	r := &record{kind: outcomeRecord, charge: receipt.ID, outcome: o, at: l.now().UTC()}
-	r.day = l.today(r.at)
+	r := &record{kind: outcomeRecord, charge: receipt.ID, outcome: o}
+	l.stamp(r)
 	if _, _, err := l.append(r); err == nil {
 		l.later()
 	}

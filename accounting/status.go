@@ -55,7 +55,7 @@ func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 	if l.fault != nil {
 		return Status{}, l.fault
 	}
-	today := l.today(l.now())
+	today := max(l.state.lastDay, dayOf(l.now()))
 	return Status{l.state.budgetStatus(today), l.state.entityStatus(entityOf)}, nil
 }
 

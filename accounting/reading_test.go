@@ -1,0 +1,279 @@
+package accounting
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestEntries(t *testing.T) {
+	k := newClock("2026-05-01 10:00:00")
+	l, _ := create1(t, k)
+	mustSet(t, l, "t", false, All, 2, 1e-6, Never)
+	mustSet(t, l, "u", false, All, 2, 1e-6, Never)
+	mustSet(t, l, "u", false, Default, 1, 1e-6, Never)
+	a := mustReserve(t, l, "a@%", rho("t", 0.01))
+	b := mustReserve(t, l, "b@%", append(rho("u", 0.01), rho("t", 0.02)...))
+	l.Finish(a, TimedOut)
+	if err := l.Note("root@%", "raw", "switched on"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.RemoveBudget(context.Background(), "u", false, Default, "root@%"); err != nil {
+		t.Fatal(err)
+	}
+	kinds := func(f Filter) (s []EntryKind) {
+		t.Helper()
+		es, err := l.Entries(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range es {
+			s = append(s, e.Kind)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		f    Filter
+		want []EntryKind
+	}{
+		{"all", Filter{}, []EntryKind{"set-budget", "set-budget", "set-budget", "charge", "charge", "note", "remove-budget"}},
+		{"principal", Filter{Principal: "b@%"}, []EntryKind{"charge"}},
+		{"account", Filter{Account: "u"}, []EntryKind{"set-budget", "set-budget", "charge", "remove-budget"}},
+		{"limit", Filter{Limit: 2}, []EntryKind{"set-budget", "set-budget"}},
+		{"since", Filter{SinceID: b.ID, Limit: 1}, []EntryKind{"note"}},
+		{"since the end", Filter{SinceID: math.MaxUint64}, nil},
+		{"nobody", Filter{Principal: "c@%"}, nil},
+	} {
+		if got := kinds(c.f); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	if _, err := l.Entries(Filter{Limit: -1}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("negative limit: %v", err)
+	}
+	es, _ := l.Entries(Filter{})
+	first, second, note := es[3], es[4], es[5]
+	if first.Outcome != TimedOut || second.Outcome != Unfinished || !first.At.Equal(k.now()) {
+		t.Errorf("charges %+v, %+v", first, second)
+	}
+	if note.NoteKind != "raw" || note.Text != "switched on" || note.Principal != "root@%" {
+		t.Errorf("note %+v", note)
+	}
+	u, onT := second.Charges[0], second.Charges[1]
+	if u.Account != "u" || u.RemainingOwn >= 1 || u.RemainingAll >= 2 || u.RemainingAll <= u.RemainingOwn {
+		t.Errorf("charge on u %+v", u)
+	}
+	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01) + RhoOf(0.02)}, 1e-6); math.Abs(float64(onT.RemainingAll-want)) > 1e-9 {
+		t.Errorf("remaining on t %v, want %v", onT.RemainingAll, want)
+	}
+	if es[0].Budget.Account != "t" || es[0].Budget.SetBy != "root@%" || !es[0].Budget.SetAt.Equal(k.now()) {
+		t.Errorf("budget %+v", es[0])
+	}
+	if got := l.Budgets()[0]; got != es[0].Budget {
+		t.Errorf("budget in memory %+v, in the file %+v", got, es[0].Budget)
+	}
+}
+
+// TestEntriesInChunks reads more records than one read transaction visits.
+func TestEntriesInChunks(t *testing.T) {
+	l, _ := create1(t, nil)
+	const n = 2*readChunk + 10
+	done := make(chan error, n)
+	for range n {
+		go func() { done <- l.Note("a@%", "k", "x") }()
+	}
+	for range n {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	es, err := l.Entries(Filter{})
+	if err != nil || len(es) != n {
+		t.Fatalf("%d entries, %v", len(es), err)
+	}
+	for i, e := range es {
+		if e.ID != uint64(i+1) {
+			t.Fatalf("entry %d has number %d", i, e.ID)
+		}
+	}
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	l, _ := create1(t, nil)
+	mustSet(t, l, "t", false, All, 2, 1e-6, Never)
+	r := Request{Principal: "a@%", Statement: strings.Repeat("ä", maxStatement), Digest: "\xff", Charges: rho("t", 0.001)}
+	if _, err := l.Reserve(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	es, err := l.Entries(Filter{Principal: "a@%"})
+	if err != nil || len(es) != 1 {
+		t.Fatal(es, err)
+	}
+	if s := es[0].Statement; len(s) > maxStatement || len(s) < maxStatement-8 || !utf8.ValidString(s) || !strings.HasSuffix(s, "ä…") {
+		t.Errorf("statement of %d bytes ends %q", len(s), s[len(s)-8:])
+	}
+	if es[0].Digest != "\uFFFD" {
+		t.Errorf("digest %q", es[0].Digest)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	k := newClock("2026-05-20 10:00:00")
+	l, _ := create1(t, k)
+	mustSet(t, l, "t", false, All, 2, 1e-6, Month)
+	mustSet(t, l, "t", false, Default, 1, 1e-7, Day)
+	mustSet(t, l, "t", false, "b@%", 1.5, 1e-7, Never)
+	mustSet(t, l, "u", false, All, 3, 1e-6, Month)
+	mustReserve(t, l, "a@%", rho("t", 0.01))
+	mustReserve(t, l, "b@%", rho("t", 0.02))
+	mustReserve(t, l, "b@%", rho("u", 0.005))
+	entityOf := map[string]string{"t": "person", "u": "person", "v": "person", "w": "other", "x": ""}
+	st, err := l.Status(entityOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type line struct {
+		account, scope, holder string
+		spent                  float64
+	}
+	var got []line
+	for _, b := range st.Budgets {
+		got = append(got, line{b.Account, b.Principal, b.Holder, b.Spent.Rho.Float()})
+		left := b.Budget.Epsilon - EpsilonOf(b.Spent, b.Delta)
+		if b.SpentEpsilon != EpsilonOf(b.Spent, b.Delta) || b.Remaining > left || b.Remaining < left-1e-12 {
+			t.Errorf("%s %s: spent %v remaining %v", b.Account, b.Holder, b.SpentEpsilon, b.Remaining)
+		}
+		if r := b.RemainingRho + b.Spent.Rho; DeltaOf(Loss{Rho: r}, b.Epsilon) > b.Delta || DeltaOf(Loss{Rho: r + r/1000}, b.Epsilon) <= b.Delta {
+			t.Errorf("%s %s: remaining rho %v", b.Account, b.Holder, b.RemainingRho)
+		}
+	}
+	up := func(r float64) float64 { return RhoOf(r).Float() }
+	want := []line{
+		{"t", All, All, (RhoOf(0.01) + RhoOf(0.02)).Float()}, {"t", Default, Default, 0}, {"t", Default, "a@%", up(0.01)},
+		{"t", "b@%", "b@%", up(0.02)}, {"u", All, All, up(0.005)},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("budgets\n%v, want\n%v", got, want)
+	}
+	if b := st.Budgets[0]; !b.WindowStart.Equal(date(t, "2026-05-01 00:00:00")) || !b.WindowEnd.Equal(date(t, "2026-06-01 00:00:00")) {
+		t.Errorf("window %v to %v", b.WindowStart, b.WindowEnd)
+	}
+	if b := st.Budgets[3]; !b.WindowStart.IsZero() || !b.WindowEnd.IsZero() {
+		t.Errorf("window that never ends: %v to %v", b.WindowStart, b.WindowEnd)
+	}
+	if len(st.Entities) != 2 {
+		t.Fatalf("entities %+v", st.Entities)
+	}
+	other, person := st.Entities[0], st.Entities[1]
+	if other.Entity != "other" || other.Epsilon != 0 || !slices.Equal(other.Closed, []string{"w"}) {
+		t.Errorf("other %+v", other)
+	}
+	if person.Epsilon != 5 || float64(person.Delta) < 2e-6 || person.Capped || person.Window != Month ||
+		!slices.Equal(person.Closed, []string{"v"}) || !slices.Equal(person.Tables, []string{"t", "u", "v"}) ||
+		person.Spent.Rho != RhoOf(0.01)+RhoOf(0.02)+RhoOf(0.005) {
+		t.Errorf("person %+v", person)
+	}
+	mustSet(t, l, "person", true, All, 4, 1e-6, Never)
+	mustSet(t, l, "u", false, All, 3, 1e-6, Day)
+	st, _ = l.Status(entityOf)
+	if p := st.Entities[1]; p.Epsilon != 4 || p.Delta != 1e-6 || !p.Capped || p.Window != Never {
+		t.Errorf("capped person %+v", p)
+	}
+	mustSet(t, l, "person", true, All, 40, 1e-6, Never)
+	st, _ = l.Status(entityOf)
+	if p := st.Entities[1]; p.Epsilon != 5 || p.Capped || p.Window != "" {
+		t.Errorf("person with a cap that caps nothing %+v", p)
+	}
+	// The next day the day's budget is whole again, the month's is not.
+	k.set("2026-05-21 00:00:00")
+	st, _ = l.Status(nil)
+	if day, month := st.Budgets[2], st.Budgets[0]; day.Holder != "a@%" || day.Spent.Rho != 0 || month.Spent.Rho == 0 {
+		t.Errorf("next day %+v", st.Budgets)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	l, path := create1(t, nil)
+	put := func(k, v string) {
+		t.Helper()
+		if err := l.PutAnswer([]byte(k), []byte(v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(k, v string) {
+		t.Helper()
+		if got, ok := l.Answer([]byte(k)); !ok || string(got) != v {
+			t.Errorf("answer %q: %q, %v", k, got, ok)
+		}
+	}
+	put("a", "1")
+	want("a", "1") // before it is written
+	put("a", "2")
+	put("b", "")
+	want("a", "2")
+	if _, ok := l.Answer([]byte("c")); ok {
+		t.Error("found an answer that was not put")
+	}
+	if err := l.PutAnswer(nil, nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("empty key: %v", err)
+	}
+	if err := l.PutAnswer(make([]byte, maxAnswerKey+1), nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("long key: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := l.Answer([]byte("a")); ok {
+		t.Error("answer from a closed ledger")
+	}
+	l = open(t, path, Options{})
+	want("a", "2")
+	want("b", "")
+	v, _ := l.Answer([]byte("a"))
+	v[0] = 'x'
+	want("a", "2") // callers own what they get
+}
+
+func TestOldestAnswersMakeRoom(t *testing.T) {
+	path := t.TempDir() + "/ledger"
+	o := Options{Create: true, AnswerBytes: 10_000}
+	l := open(t, path, o)
+	value := make([]byte, 999)
+	for i := range 26 {
+		if err := l.PutAnswer([]byte{'a' + byte(i)}, value); err != nil {
+			t.Fatal(err)
+		}
+		if i%5 == 0 { // some batches of several
+			if err := l.Note("a@%", "wait", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 20 { // renews it
+			if err := l.PutAnswer([]byte{'m'}, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := l.PutAnswer([]byte("big"), make([]byte, 10_000)); !errors.Is(err, ErrInvalid) {
+		t.Errorf("answer beyond the limit: %v", err)
+	}
+	l.Close()
+	l = open(t, path, o)
+	var kept []byte
+	for i := range 26 {
+		if _, ok := l.Answer([]byte{'a' + byte(i)}); ok {
+			kept = append(kept, 'a'+byte(i))
+		}
+	}
+	if string(kept) != "mrstuvwxyz" {
+		t.Errorf("kept %s", kept)
+	}
+	if l.answers.size != 10_000 {
+		t.Errorf("size %d", l.answers.size)
+	}
+}
