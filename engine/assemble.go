@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"scrim/catalog"
+	"scrim/engine/admin"
 	"scrim/engine/auth"
 	"scrim/engine/exec"
 	"scrim/engine/session"
@@ -73,17 +75,17 @@ func (d databases) ExternalStoredProcedures(_ *sql.Context, name string) ([]sql.
 func (s *Server) assemble() error {
 	prepareProcess()
 	dpFunctions := functions.Register()
-	administration := s.administration()
+	procedures := s.administration()
 	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
-		administration.database, memory.NewDatabase("performance_schema"), memory.NewDatabase("sys"))
+		procedures.Database(), memory.NewDatabase("performance_schema"), memory.NewDatabase("sys"))
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
 		Executor: marking{s.executor()},
 		Session:  facts{},
 		Domains:  domains{provider},
-		Public:   public{},
+		Public:   provider,
 	})
-	builder := analyzer.NewBuilder(databases{provider, administration.procedures}).
+	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: planner.Parser(sql.NewMysqlParser())}})
 	s.analyzer = s.planner.Build(builder)
 	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, nil)
@@ -92,6 +94,24 @@ func (s *Server) assemble() error {
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	return s.loadAccounts(ctx)
+}
+
+// administration is the DBA's side in SQL: the procedures, and the database dp.
+func (s *Server) administration() *admin.Admin {
+	o := admin.Options{
+		Catalog:   s.catalog,
+		Ledger:    s.ledger,
+		Schema:    func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
+		IsDBA:     session.IsDBA,
+		Principal: session.Principal,
+		HasAccount: func(_ *sql.Context, principal string) bool {
+			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
+		},
+	}
+	for _, v := range session.Variables {
+		o.Variables = append(o.Variables, admin.Variable{Name: v.Name, Default: fmt.Sprint(v.Default), Range: v.Range, Doc: v.Doc})
+	}
+	return admin.New(o)
 }
 
 // version is the function VERSION().

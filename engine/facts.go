@@ -9,6 +9,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/session"
+	"scrim/engine/store"
 	"scrim/engine/tables"
 	"scrim/planner"
 	"scrim/planner/lower"
@@ -81,12 +82,12 @@ func (d domains) Values(ctx *sql.Context, source catalog.Source, limit int) ([]a
 	ref := stored.StoreRef()
 	query := fmt.Sprintf("SELECT DISTINCT %s FROM %s.%s ORDER BY 1 ASC NULLS LAST LIMIT %d",
 		id, lower.Identifier(ref.Schema), lower.Identifier(ref.Name), limit+1)
-	return collect(ctx, query, column)
+	return d.collect(ctx, ref, query, column)
 }
 
-// collect runs a generated query of one column on the client's store session.
-func collect(ctx *sql.Context, query string, schema sql.Schema) ([]any, error) {
-	rows, err := tables.Query(ctx, query, nil, schema)
+// collect runs a generated query of one column of one table on the client's store session.
+func (d domains) collect(ctx *sql.Context, ref store.TableRef, query string, schema sql.Schema) ([]any, error) {
+	rows, err := d.provider.QueryTables(ctx, []store.TableRef{ref}, query, nil, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -102,14 +103,4 @@ func collect(ctx *sql.Context, query string, schema sql.Schema) ([]any, error) {
 		}
 		out = append(out, row[0])
 	}
-}
-
-// public runs what the planner pushed down whole: it has found public tables only in it.
-type public struct{}
-
-var _ planner.PublicExecutor = public{}
-
-// Query implements planner.PublicExecutor.
-func (public) Query(ctx *sql.Context, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
-	return tables.Query(ctx, query, args, schema)
 }

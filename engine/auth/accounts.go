@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
@@ -68,4 +69,16 @@ func Audit(db *mysql_db.MySQLDb) []string {
 		}
 	})
 	return open
+}
+
+// Exists reports whether there is an account of the name user@host, its host as it is defined.
+func Exists(db *mysql_db.MySQLDb, name string) bool {
+	at := strings.LastIndexByte(name, '@')
+	if at < 0 {
+		return false
+	}
+	rd := db.Reader()
+	defer rd.Close()
+	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: name[:at], Host: name[at+1:]})
+	return ok && !u.IsRole
 }

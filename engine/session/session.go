@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 
 	"scrim/engine/store"
 )
@@ -96,6 +97,19 @@ func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 		}
 	}
 	return s.store, nil
+}
+
+// dpDatabase is the virtual database that every account may read: its tables show each account what
+// is theirs.
+const dpDatabase = "dp"
+
+// SetPrivilegeSet implements sql.Session: it is how GMS keeps the account's privileges for the
+// session, and where every account gets the right to read the database dp.
+func (s *Session) SetPrivilegeSet(p sql.PrivilegeSet, counter uint64) {
+	if set, ok := p.(mysql_db.PrivilegeSet); ok {
+		set.AddDatabase(dpDatabase, sql.PrivilegeType_Select)
+	}
+	s.BaseSession.SetPrivilegeSet(p, counter)
 }
 
 // TouchProtected notes that the running statement reads protected tables: every error of it that is

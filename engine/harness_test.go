@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/rs/zerolog"
+
+	"scrim/engine/estimator/noise"
+)
+
+const rootPassword = "root-password"
+
+// buffer is a log that tests read while the server writes.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// instance is a server of a test.
+type instance struct {
+	*Server
+	t    *testing.T
+	log  *buffer
+	stop context.CancelFunc
+	done chan error
+}
+
+// start opens dir, or a new one when it is "", and serves it.
+func start(t *testing.T, dir string, change ...func(*Config)) *instance {
+	t.Helper()
+	if dir == "" {
+		dir = filepath.Join(t.TempDir(), "data")
+	}
+	i := &instance{t: t, log: &buffer{}, done: make(chan error, 1)}
+	cfg := DefaultConfig(dir)
+	cfg.Listen, cfg.RootPassword, cfg.Threads, cfg.MemoryLimit = "127.0.0.1:0", rootPassword, 2, "512MiB"
+	cfg.Logger = zerolog.New(i.log)
+	for _, c := range change {
+		c(&cfg)
+	}
+	var err error
+	if i.Server, err = open(cfg, noise.Secure); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	i.stop = stop
+	go func() { i.done <- i.Serve(ctx) }()
+	t.Cleanup(i.end)
+	return i
+}
+
+// end stops the server as SIGTERM does.
+func (i *instance) end() {
+	i.stop()
+	select {
+	case <-i.done:
+		i.done <- nil
+	case <-time.After(20 * time.Second):
+		i.t.Error("the server did not stop")
+	}
+	if err := i.Close(); err != nil {
+		i.t.Errorf("close: %v", err)
+	}
+}
+
+// client connects one session.
+func (i *instance) client(user, password string, change ...func(*mysql.Config)) *client {
+	i.t.Helper()
+	c, err := i.dial(user, password, change...)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return c
+}
+
+func (i *instance) dial(user, password string, change ...func(*mysql.Config)) (*client, error) {
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = user, password, "tcp", i.Addr().(*net.TCPAddr).String()
+	cfg.Logger = &mysql.NopLogger{}
+	for _, c := range change {
+		c(cfg)
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	i.t.Cleanup(func() { db.Close() })
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i.t.Cleanup(func() { conn.Close() })
+	return &client{i.t, conn}, nil
+}
+
+func (i *instance) root() *client { return i.client("root", rootPassword) }
+
+// analyst makes an account that may read the schema, and connects it.
+func (i *instance) analyst(root *client, name, schema string) *client {
+	root.exec("CREATE USER '" + name + "'@'%' IDENTIFIED BY 'pw-" + name + "'")
+	if schema != "" {
+		root.exec("GRANT SELECT ON " + schema + ".* TO '" + name + "'@'%'")
+	}
+	return i.client(name, "pw-"+name)
+}
+
+// client is one session of a test.
+type client struct {
+	t    *testing.T
+	conn *sql.Conn
+}
+
+func (c *client) exec(statements ...string) {
+	c.t.Helper()
+	for _, s := range statements {
+		if _, err := c.conn.ExecContext(context.Background(), s); err != nil {
+			c.t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// try runs a statement and reads its rows; NULL is "NULL".
+func (c *client) try(query string, args ...any) ([][]string, error) {
+	rows, err := c.conn.QueryContext(context.Background(), query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	cols, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var out [][]string
+	for rows.Next() {
+		vals := make([]sql.NullString, len(cols))
+		ptrs := make([]any, len(cols))
+		for i := range vals {
+			ptrs[i] = &vals[i]
+		}
+		if err := rows.Scan(ptrs...); err != nil {
+			return nil, err
+		}
+		row := make([]string, len(cols))
+		for i, v := range vals {
+			row[i] = "NULL"
+			if v.Valid {
+				row[i] = v.String
+			}
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+func (c *client) query(query string, args ...any) [][]string {
+	c.t.Helper()
+	rows, err := c.try(query, args...)
+	if err != nil {
+		c.t.Fatalf("%s: %v", query, err)
+	}
+	return rows
+}
+
+// value returns the one value of a query.
+func (c *client) value(query string, args ...any) string {
+	c.t.Helper()
+	rows := c.query(query, args...)
+	if len(rows) != 1 || len(rows[0]) == 0 {
+		c.t.Fatalf("%s: got %v, want one row", query, rows)
+	}
+	return rows[0][0]
+}
+
+// refused checks that a statement fails with the error number and, if not "", the SQLSTATE.
+func (c *client) refused(errno uint16, state, query string, args ...any) *mysql.MySQLError {
+	c.t.Helper()
+	rows, err := c.try(query, args...)
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		c.t.Errorf("%s: got %v, %v, want error %d", query, rows, err, errno)
+		return &mysql.MySQLError{}
+	}
+	if e.Number != errno || state != "" && string(e.SQLState[:]) != state {
+		c.t.Errorf("%s: got %v, want error %d (%s)", query, e, errno, state)
+	}
+	return e
+}

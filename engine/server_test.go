@@ -1,0 +1,335 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func TestIdentity(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	if got := root.value("SELECT VERSION()"); got != Version {
+		t.Errorf("VERSION(): got %q, want %q", got, Version)
+	}
+	if got := root.value("SELECT @@version"); got != Version {
+		t.Errorf("@@version: got %q, want %q", got, Version)
+	}
+	if got := root.value("SELECT @@version_comment LIMIT 1"); got != VersionComment {
+		t.Errorf("@@version_comment: got %q, want %q", got, VersionComment)
+	}
+	c, err := net.Dial("tcp", i.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	b := make([]byte, 64)
+	n, err := c.Read(b)
+	if err != nil || !strings.Contains(string(b[:n]), "\n"+Version+"\x00") {
+		t.Errorf("handshake: got %q, %v, want %q", b[:n], err, Version)
+	}
+	if got := root.value("SELECT CURRENT_USER()"); !strings.HasPrefix(got, "root@") {
+		t.Errorf("CURRENT_USER(): got %q", got)
+	}
+}
+
+func TestAccountsOverTheWire(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	i := start(t, dir)
+	root := i.root()
+	denied := func(user, password string) {
+		t.Helper()
+		_, err := i.dial(user, password)
+		var e *mysql.MySQLError
+		if !errors.As(err, &e) || e.Number != 1045 || !strings.Contains(e.Message, "Access denied for user '"+user+"'@'") {
+			t.Errorf("login of %q: got %v, want error 1045", user, err)
+		}
+	}
+	denied("root", "wrong")
+	denied("root", "")
+	denied("nobody", "x")
+	denied("", "")
+	root.exec("CREATE DATABASE shop", "CREATE USER 'ann'@'%' IDENTIFIED BY 'one'", "GRANT SELECT ON shop.* TO 'ann'@'%'")
+	root.refused(1644, "45017", "CREATE USER 'bob'@'%'")
+	root.refused(1644, "45017", "CREATE USER ''@'%' IDENTIFIED BY 'x'")
+	denied("bob", "")
+	i.client("ann", "one")
+	root.exec("ALTER USER 'ann'@'%' IDENTIFIED BY 'two'")
+	denied("ann", "one")
+	i.end()
+
+	i = start(t, dir, func(c *Config) { c.RootPassword = "another" })
+	if i.RootPassword() != "" {
+		t.Error("the second start made a password")
+	}
+	denied("ann", "one")
+	ann := i.client("ann", "two")
+	grants := ann.query("SHOW GRANTS")
+	if !strings.Contains(strings.Join(flatten(grants), ";"), "`shop`.*") {
+		t.Errorf("got grants %v, want SELECT on shop.*", grants)
+	}
+	ann.refused(1142, "42000", "CREATE USER 'eve'@'%' IDENTIFIED BY 'x'")
+	root = i.root()
+	root.exec("REVOKE SELECT ON shop.* FROM 'ann'@'%'", "DROP USER 'ann'@'%'")
+	denied("ann", "two")
+}
+
+func flatten(rows [][]string) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r...)
+	}
+	return out
+}
+
+func TestGeneratedRootPassword(t *testing.T) {
+	i := start(t, "", func(c *Config) { c.RootPassword = "" })
+	p := i.RootPassword()
+	if len(p) != 24 {
+		t.Fatalf("got password %q, want 24 characters", p)
+	}
+	i.client("root", p)
+	if strings.Contains(i.log.String(), p) {
+		t.Error("the password is in the log")
+	}
+}
+
+func TestDirectoriesAreGuarded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	i := start(t, dir)
+	if s, err := Open(i.cfg); !errors.Is(err, ErrDirectoryInUse) {
+		t.Errorf("got %v, %v for a directory in use, want ErrDirectoryInUse", s, err)
+	}
+	i.end()
+	for _, f := range []string{fileLedger, fileCatalog, fileUsers} {
+		if err := os.Rename(filepath.Join(dir, f), filepath.Join(dir, "away")); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Open(i.cfg); err == nil || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("got %v, %v without %s, want a refusal in words", s, err, f)
+		}
+		if err := os.Rename(filepath.Join(dir, "away"), filepath.Join(dir, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A ledger of another directory is not taken.
+	other := start(t, "")
+	otherDir := other.cfg.DataDir
+	other.end()
+	b, err := os.ReadFile(filepath.Join(otherDir, fileLedger))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, fileLedger), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(i.cfg); err == nil || !strings.Contains(err.Error(), "another data directory") {
+		t.Errorf("got %v, %v with a foreign ledger, want a refusal", s, err)
+	}
+}
+
+func TestDoubleColumnsHaveNoFixedDecimals(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (x DOUBLE, f FLOAT, n DECIMAL(10,2))", "INSERT INTO d.t VALUES (51.006729, 0.5, 1.25)")
+	for _, args := range [][]any{nil, {int64(0)}} {
+		query := "SELECT x, f, n, x/3e0, 1.5e0 FROM d.t"
+		if args != nil {
+			query += " WHERE x > ?" // as a prepared statement
+		}
+		rows, err := root.conn.QueryContext(context.Background(), query, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cols, err := rows.ColumnTypes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, c := range cols {
+			_, scale, ok := c.DecimalSize()
+			want := int64(math.MaxInt64) // the driver's word for 31
+			if n == 2 {
+				want = 2
+			}
+			if !ok || scale != want {
+				t.Errorf("column %s: got scale %d, want %d", c.Name(), scale, want)
+			}
+		}
+		rows.Close()
+	}
+	if got := root.value("SELECT x FROM d.t"); got != "51.006729" {
+		t.Errorf("got %s, want 51.006729", got)
+	}
+}
+
+func TestErrorNumbers(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT NOT NULL, s VARCHAR(3))", "INSERT INTO d.t VALUES (1, 1, 'a')")
+	for _, c := range []struct {
+		errno uint16
+		state string
+		query string
+	}{
+		{1064, "42000", "SELEC 1"},
+		{1054, "42S22", "SELECT nope FROM d.t"},
+		{1146, "42S02", "SELECT * FROM d.nope"},
+		{1049, "42000", "USE nope"},
+		{1049, "42000", "SELECT * FROM nope.t"},
+		{1046, "3D000", "SELECT * FROM t"},
+		{1305, "42000", "SELECT nope(1)"},
+		{1062, "23000", "INSERT INTO d.t VALUES (1, 1, 'a')"},
+		{1048, "23000", "INSERT INTO d.t VALUES (2, NULL, 'a')"},
+		{1364, "HY000", "INSERT INTO d.t (id) VALUES (3)"},
+		{1136, "21S01", "INSERT INTO d.t VALUES (3)"},
+		{1050, "42S01", "CREATE TABLE d.t (x INT)"},
+		{1007, "HY000", "CREATE DATABASE d"},
+		{1193, "HY000", "SET nope = 1"},
+		{1065, "42000", "/* nothing */"},
+	} {
+		root.refused(c.errno, c.state, c.query)
+	}
+}
+
+func TestAnalystsAreConfined(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT)", "INSERT INTO d.t VALUES (1)", "CALL dp_public('d.t')")
+	ann := i.analyst(root, "ann", "d")
+	root.exec("GRANT CREATE, ALTER, DROP, INSERT, FILE, EXECUTE ON *.* TO 'ann'@'%'")
+	for _, q := range []string{"SET GLOBAL max_connections = 1", "SET @@GLOBAL.read_only = 1", "SET PERSIST max_connections = 1"} {
+		ann.refused(1227, "42000", q)
+	}
+	for _, q := range []string{
+		"SELECT LOAD_FILE('/etc/hostname')", "SELECT * FROM d.t INTO OUTFILE '/tmp/scrim-outfile'",
+		"SELECT id FROM d.t INTO DUMPFILE '/tmp/scrim-dumpfile'", "LOAD DATA INFILE '/etc/hostname' INTO TABLE d.t",
+		"LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE d.t",
+		"CREATE TRIGGER d.tr BEFORE INSERT ON d.t FOR EACH ROW SET NEW.id = 1",
+		"CREATE EVENT d.e ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+		"CREATE PROCEDURE d.p() SELECT 1", "ANALYZE TABLE d.t",
+	} {
+		root.refused(1644, "45017", q)
+		if _, err := ann.try(q); err == nil {
+			t.Errorf("%s: an analyst was not refused", q)
+		}
+	}
+	for _, q := range []string{"SELECT SLEEP(1)", "SELECT GET_LOCK('x', 1)", "SELECT RELEASE_ALL_LOCKS()", "SELECT id FROM d.t WHERE id = (SELECT SLEEP(1))",
+		"CREATE TABLE d.u (id INT)", "DROP TABLE d.t", "ALTER TABLE d.t ADD COLUMN x INT", "SET dp_raw = ON", "CALL dp_public('d.t')"} {
+		ann.refused(1644, "45014", q)
+	}
+	if got := ann.value("SELECT id FROM d.t"); got != "1" {
+		t.Errorf("got %q from a public table, want 1", got)
+	}
+	for _, f := range []string{"/tmp/scrim-outfile", "/tmp/scrim-dumpfile"} {
+		if _, err := os.Stat(f); err == nil {
+			t.Errorf("%s was written", f)
+			os.Remove(f)
+		}
+	}
+}
+
+func TestProcessListAndKill(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	ann := i.analyst(root, "ann", "")
+	bob := i.analyst(root, "bob", "")
+	if got := ann.query("SHOW PROCESSLIST"); len(got) != 1 || got[0][1] != "ann" {
+		t.Errorf("an analyst sees %v, want one own connection", got)
+	}
+	if got := ann.query("SELECT user FROM information_schema.processlist"); len(got) != 1 || got[0][0] != "ann" {
+		t.Errorf("an analyst sees %v, want one own connection", got)
+	}
+	if got := root.query("SHOW PROCESSLIST"); len(got) != 3 {
+		t.Errorf("a DBA sees %v, want three connections", got)
+	}
+	bobID := bob.value("SELECT CONNECTION_ID()")
+	ann.refused(1094, "HY000", "KILL QUERY "+bobID)
+	ann.refused(1094, "HY000", "KILL "+bobID)
+
+	other := i.root()
+	id := other.value("SELECT CONNECTION_ID()")
+	done := make(chan error, 1)
+	go func() { _, err := other.try("SELECT SLEEP(30)"); done <- err }()
+	time.Sleep(300 * time.Millisecond)
+	root.exec("KILL QUERY " + id)
+	select {
+	case err := <-done:
+		var e *mysql.MySQLError
+		if !errors.As(err, &e) || e.Number != 1317 {
+			t.Errorf("got %v for a killed statement, want error 1317", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("KILL QUERY did not end the statement")
+	}
+	if got := other.value("SELECT 1"); got != "1" {
+		t.Error("KILL QUERY ended the connection")
+	}
+	root.exec("KILL " + bobID)
+	time.Sleep(100 * time.Millisecond)
+	if _, err := bob.try("SELECT 1"); err == nil {
+		t.Error("KILL left the connection open")
+	}
+}
+
+func TestTimeLimit(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	limited := func(query string) {
+		t.Helper()
+		start := time.Now()
+		root.refused(3024, "HY000", query)
+		if d := time.Since(start); d < 900*time.Millisecond || d > 5*time.Second {
+			t.Errorf("%s ended after %v, want about 1 s: limits are whole seconds", query, d)
+		}
+	}
+	limited("SELECT /*+ MAX_EXECUTION_TIME(1) */ SLEEP(30)")
+	limited("SELECT /*+ SET_VAR(max_execution_time=300) */ SLEEP(30)")
+	root.exec("SET max_execution_time = 100")
+	limited("SELECT SLEEP(30)")
+	root.exec("SET max_execution_time = 0")
+	if got := root.value("SELECT SLEEP(1.2)"); got != "0" {
+		t.Errorf("got %q without a limit, want 0", got)
+	}
+}
+
+func TestClientThatGoesAwayEndsItsStatement(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	gone := i.root()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		var v sql.NullInt64
+		done <- gone.conn.QueryRowContext(ctx, "SELECT SLEEP(60)").Scan(&v)
+	}()
+	time.Sleep(500 * time.Millisecond)
+	cancel() // the driver closes the socket
+	<-done
+	deadline := time.Now().Add(10 * time.Second)
+	for len(root.query("SHOW PROCESSLIST")) > 1 {
+		if time.Now().After(deadline) {
+			t.Fatal("the statement of a client that is gone still runs")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func TestLimitsOfTheSocket(t *testing.T) {
+	i := start(t, "", func(c *Config) { c.MaxConnections, c.AuthTimeout = 2, 300*time.Millisecond })
+	a, b := i.root(), i.root()
+	var e *mysql.MySQLError
+	if _, err := i.dial("root", rootPassword); !errors.As(err, &e) || e.Number != 1040 {
+		t.Errorf("got %v for one connection too many, want error 1040", err)
+	}
+	time.Sleep(500 * time.Millisecond) // the login's deadline is no limit of the session
+	if a.value("SELECT 1") != "1" || b.value("SELECT 1") != "1" {
+		t.Error("a session ended with the login's deadline")
+	}
+}
