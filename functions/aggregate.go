@@ -1,9 +1,12 @@
 package functions
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
@@ -44,14 +47,40 @@ func (a *Aggregate) Resolved() bool {
 	return true
 }
 
-// String is the aggregate's identity: the binder merges equal texts into one column, so it holds
-// every argument.
+// String is the aggregate's identity: the binder merges aggregates whose texts are equal in lower case
+// into one column, so it holds every argument, and a mark where a text constant has capitals: without
+// it DP_SUM(IF(g = 'A', x, 0)) and DP_SUM(IF(g = 'a', x, 0)) would be taken for one.
 func (a *Aggregate) String() string {
 	args := make([]string, len(a.Args))
 	for i, e := range a.Args {
 		args[i] = e.String()
 	}
-	return a.Function.Name + "(" + strings.Join(args, ", ") + ")"
+	return a.Function.Name + "(" + strings.Join(args, ", ") + ")" + capitals(a.Args)
+}
+
+// capitals digests the text constants in expressions when lower case would change one of them.
+func capitals(args []sql.Expression) string {
+	h := fnv.New64a()
+	changed := false
+	var visit func(e sql.Expression)
+	visit = func(e sql.Expression) {
+		if l, ok := e.(*expression.Literal); ok {
+			if s, ok := l.Val.(string); ok {
+				changed = changed || s != strings.ToLower(s)
+				fmt.Fprintf(h, "%q", s)
+			}
+		}
+		for _, c := range e.Children() {
+			visit(c)
+		}
+	}
+	for _, e := range args {
+		visit(e)
+	}
+	if !changed {
+		return ""
+	}
+	return fmt.Sprintf(" /* %016x */", h.Sum64())
 }
 
 // Type implements sql.Expression.

@@ -3,6 +3,7 @@ package functions
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/count"
@@ -48,7 +49,8 @@ func fractions(f *Function, q string) ([]quantile.Fraction, error) {
 		var numbers []json.Number
 		d := json.NewDecoder(bytes.NewReader([]byte(q)))
 		d.UseNumber()
-		if err := d.Decode(&numbers); err != nil || d.More() || len(numbers) == 0 || len(numbers) > maxQuantiles {
+		err := d.Decode(&numbers)
+		if _, end := d.Token(); err != nil || end != io.EOF || len(numbers) == 0 || len(numbers) > maxQuantiles {
 			return nil, refuse.New(refuse.Option, "%s wants a JSON array of 1 to %d numbers between 0 and 1 as its second argument.", f.Name, maxQuantiles).
 				With("For example DP_QUANTILES(x, '[0.25, 0.5, 0.75]').")
 		}

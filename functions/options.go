@@ -47,8 +47,8 @@ var optionTable = []Option{
 		o.Method = strings.ToLower(v)
 		return o.Method == "auto"
 	}},
-	{"epsilon", "a number above 0, at most 100", "its part of dp_epsilon", "What this aggregate costs, at dp_delta.", func(o *Options, v string) bool { return positive(&o.Epsilon, v, 100) }},
-	{"rho", "a number above 0, at most 100", "its part of dp_rho", "What this aggregate costs, as zCDP.", func(o *Options, v string) bool { return positive(&o.Rho, v, 100) }},
+	{"epsilon", "a number from 1e-9 to 100", "its part of dp_epsilon", "What this aggregate costs, at dp_delta.", func(o *Options, v string) bool { return within(&o.Epsilon, v, 1e-9, 100) }},
+	{"rho", "a number from 1e-12 to 100", "its part of dp_rho", "What this aggregate costs, as zCDP.", func(o *Options, v string) bool { return within(&o.Rho, v, 1e-12, 100) }},
 }
 
 // maxBound keeps declared bounds inside what every grid can hold.
@@ -69,9 +69,10 @@ func bound(dst **big.Rat, v string) bool {
 	return true
 }
 
-func positive(dst *float64, v string, limit float64) bool {
+// within reads a decimal number of a closed range. Words such as NaN and hexadecimal forms are none.
+func within(dst *float64, v string, lo, hi float64) bool {
 	f, err := strconv.ParseFloat(v, 64)
-	if err != nil || math.IsNaN(f) || !(f > 0) || f > limit {
+	if err != nil || strings.Trim(v, "+-.0123456789eE") != "" || math.IsNaN(f) || !(f >= lo && f <= hi) {
 		return false
 	}
 	*dst = f
@@ -90,16 +91,16 @@ func ParseOptions(f *Function, text string) (Options, error) {
 		key, value, ok := strings.Cut(part, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
 		if !ok {
-			return o, optionError(f, "%s: the option %q is not of the form key=value.", f.Name, strings.TrimSpace(part))
+			return o, optionError(f, "%s: the option %.40q is not of the form key=value.", f.Name, strings.TrimSpace(part))
 		}
 		opt, ok := f.option(key)
 		switch {
 		case !ok:
-			return o, optionError(f, "%s has no option %q.", f.Name, key)
+			return o, optionError(f, "%s has no option %.40q.", f.Name, key)
 		case seen[key]:
-			return o, optionError(f, "%s: the option %q is given twice.", f.Name, key)
+			return o, optionError(f, "%s: the option %.40q is given twice.", f.Name, key)
 		case !opt.set(&o, value):
-			return o, optionError(f, "%s: the option %s takes %s, not %q.", f.Name, key, opt.Values, value)
+			return o, optionError(f, "%s: the option %s takes %s, not %.40q.", f.Name, key, opt.Values, value)
 		}
 		seen[key] = true
 	}
