@@ -22,8 +22,9 @@ var stringFunctions = []entry{
 	{names: "bit_length", signature: "BIT_LENGTH(s)", lower: count("CAST(strlen(%s)*8 AS BIGINT)")},
 	{names: "character_length char_length", signature: "CHAR_LENGTH(s)", lower: count("CAST(length(%s) AS BIGINT)")},
 	{names: "concat", signature: "CONCAT(s, …)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
-		parts, total := c.texts(l)
-		return l.short(strings.Join(total, " + "), "("+strings.Join(parts, " || ")+")"), nil
+		return maybe(String, l.texted(c, func(parts, total []string) string {
+			return short(strings.Join(total, " + "), "("+strings.Join(parts, " || ")+")")
+		})), nil
 	}},
 	{names: "concat_ws", signature: "CONCAT_WS(separator, s, …)", remark: "NULL beyond 65535 bytes", lax: true, lower: func(l *lowerer, c *call) (Expr, error) {
 		for i := range c.args {
@@ -31,14 +32,12 @@ var stringFunctions = []entry{
 				return Expr{}, err
 			}
 		}
-		parts, total := c.texts(l)
-		for i := 1; i < len(total); i++ {
-			total[i] = "COALESCE(" + total[i] + " + " + total[0] + ", 0)"
-		}
-		if len(parts) == 1 {
-			return maybe(String, "substring("+parts[0]+", 1, 0)"), nil
-		}
-		return l.short(strings.Join(total, " + "), "concat_ws("+strings.Join(parts, ", ")+")"), nil
+		return maybe(String, l.texted(c, func(parts, total []string) string {
+			for i := 1; i < len(total); i++ {
+				total[i] = "COALESCE(" + total[i] + " + " + total[0] + ", 0)"
+			}
+			return short(strings.Join(total, " + "), "concat_ws("+strings.Join(parts, ", ")+")")
+		})), nil
 	}},
 	{names: "substring substr mid", signature: "SUBSTRING(s, position [, length])", lower: substring},
 	{names: "left", signature: "LEFT(s, n)", lower: func(l *lowerer, c *call) (Expr, error) {
@@ -53,8 +52,9 @@ var stringFunctions = []entry{
 	{names: "ltrim", signature: "LTRIM(s)", lower: word("ltrim(%s, ' ')")},
 	{names: "rtrim", signature: "RTRIM(s)", lower: word("rtrim(%s, ' ')")},
 	{names: "replace", signature: "REPLACE(s, from, to)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
-		parts, total := c.texts(l)
-		return l.short(total[0]+" * greatest(1, "+total[2]+")", "replace("+strings.Join(parts, ", ")+")"), nil
+		return maybe(String, l.texted(c, func(parts, total []string) string {
+			return short(total[0]+" * greatest(1, "+total[2]+")", "replace("+strings.Join(parts, ", ")+")")
+		})), nil
 	}},
 	{names: "instr", signature: "INSTR(s, part)", remark: "case sensitive", lower: func(l *lowerer, c *call) (Expr, error) {
 		s, p := l.toString(c.args[0]), l.toString(c.args[1])
@@ -121,7 +121,9 @@ var stringFunctions = []entry{
 			return maybe(String, "hex("+x.SQL+")"), nil
 		}
 		x = l.toString(x)
-		return l.short("2 * strlen("+x.SQL+")", "hex("+x.SQL+")"), nil
+		return maybe(String, l.let(x.SQL, func(r string) string {
+			return short("2 * strlen("+r+")", "hex("+r+")")
+		})), nil
 	}},
 	{names: "md5", signature: "MD5(s)", lower: word("md5(%s)")},
 	{names: "sha1 sha", signature: "SHA1(s)", lower: word("sha1(%s)")},
@@ -150,19 +152,25 @@ func count(format string) func(*lowerer, *call) (Expr, error) {
 	}
 }
 
-// texts gives the arguments as text, and SQL for the length of each in bytes.
-func (c *call) texts(l *lowerer) (parts, lengths []string) {
-	for _, x := range c.args {
-		s := l.toString(x).SQL
-		parts = append(parts, s)
-		lengths = append(lengths, "strlen("+s+")")
+// texted gives f the arguments as text, and SQL for the length of each in bytes.
+func (l *lowerer) texted(c *call, f func(parts, lengths []string) string) string {
+	var parts, lengths []string
+	var next func(i int) string
+	next = func(i int) string {
+		if i == len(c.args) {
+			return f(parts, lengths)
+		}
+		return l.let(l.toString(c.args[i]).SQL, func(r string) string {
+			parts, lengths = append(parts, r), append(lengths, "strlen("+r+")")
+			return next(i + 1)
+		})
 	}
-	return parts, lengths
+	return next(0)
 }
 
 // short is a text that is NULL where its length, or a bound of it, exceeds maxText.
-func (l *lowerer) short(length, s string) Expr {
-	return maybe(String, fmt.Sprintf("(CASE WHEN %s <= %d THEN %s END)", length, maxText, s))
+func short(length, s string) string {
+	return fmt.Sprintf("(CASE WHEN %s <= %d THEN %s END)", length, maxText, s)
 }
 
 // clampTo bounds positions and counts: more than any text has, and within what the store takes.
