@@ -80,7 +80,7 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 	case *plan.CreateCheck, *plan.DropCheck:
 		return true, errChecks
 	case *plan.CreateTrigger, *plan.DropTrigger:
-		return true, unsupported("Do it in the program that writes the rows.", "Triggers are not supported.")
+		return true, errTriggers
 	case *plan.ShowCreateTable:
 		if t, ok := storedTable(n.Child); ok {
 			n.Indexes = t.indexes()

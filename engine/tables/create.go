@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -121,34 +122,39 @@ func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
 	switch {
 	case c.Generated != nil || c.Virtual:
 		return columnDef{}, unsupported("Store the value, or compute it in a view.", "The generated column %s is not supported.", c.Name)
-	case c.OnUpdate != nil:
-		return columnDef{}, unsupported("Set the column in the UPDATE.", "ON UPDATE of the column %s is not supported.", c.Name)
 	}
-	t, err := storedType(c.Type)
+	t, stored, err := storedType(c.Type)
 	if err != nil {
 		return columnDef{}, err
-	}
-	stored, err := lower.DuckDBType(t)
-	if err != nil {
-		return columnDef{}, err
-	}
-	if stored == "BOOLEAN" {
-		stored = "TINYINT" // TINYINT(1), which BOOLEAN is short for, holds more than 0 and 1
 	}
 	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey}
 	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
 	if c.Default != nil && !c.AutoIncrement {
 		def.meta.Default = defaultText(c.Default)
 	}
+	if c.OnUpdate != nil {
+		def.meta.OnUpdate = defaultText(c.OnUpdate)
+	}
 	return def, nil
 }
 
-// storedType is a declared type with the one collation that the store has.
-func storedType(t sql.Type) (sql.Type, error) {
-	if s, ok := t.(sql.TypeWithCollation); ok && !types.IsBinaryType(t) {
-		return s.WithNewCollation(sql.Collation_Default)
+// storedType returns the type that a column of a declared type is shown as, and the store's type of
+// it. Text has the one collation that the store has. TINYINT(1), which BOOLEAN is short for, holds
+// more than 0 and 1. A VECTOR(n) is shown as JSON, like the vectors of imported tables.
+func storedType(t sql.Type) (shown sql.Type, stored string, err error) {
+	if v, ok := t.(types.VectorType); ok {
+		return types.JSON, fmt.Sprintf("DOUBLE[%d]", v.Dimensions), nil
 	}
-	return t, nil
+	if s, ok := t.(sql.TypeWithCollation); ok && !types.IsBinaryType(t) {
+		if t, err = s.WithNewCollation(sql.Collation_Default); err != nil {
+			return nil, "", err
+		}
+	}
+	if t == types.Boolean {
+		return t, "TINYINT", nil
+	}
+	stored, err = lower.DuckDBType(t)
+	return t, stored, err
 }
 
 // defaultText is the MySQL text of a default, as SHOW CREATE TABLE would give it back.
@@ -159,7 +165,7 @@ func defaultText(d *sql.ColumnDefaultValue) string { return d.String() }
 func newKey(ctx *sql.Context, name string, constraint sql.IndexConstraint, columns []sql.IndexColumn) (k keyDef, ok bool, err error) {
 	switch constraint {
 	case sql.IndexConstraint_None:
-		ctx.Session.Warn(&sql.Warning{Level: "Note", Code: 1831, Message: "The index " + name + " is left out: tables are scanned column by column"})
+		note(ctx, "The index "+name+" is left out: tables are scanned column by column")
 		return k, false, nil
 	case sql.IndexConstraint_Unique:
 	default:

@@ -21,6 +21,7 @@ var (
 	_ sql.TableRenamer            = (*Database)(nil)
 	_ sql.ViewDatabase            = (*Database)(nil)
 	_ sql.StoredProcedureDatabase = (*Database)(nil)
+	_ sql.TriggerDatabase         = (*Database)(nil)
 	_ sql.CollatedDatabase        = (*Database)(nil)
 )
 
@@ -30,13 +31,18 @@ func (d *Database) Name() string { return d.name }
 // GetCollation implements sql.CollatedDatabase: the store compares text by its bytes.
 func (d *Database) GetCollation(*sql.Context) sql.CollationID { return sql.Collation_Default }
 
-// SetCollation implements sql.CollatedDatabase.
-func (d *Database) SetCollation(_ *sql.Context, c sql.CollationID) error {
-	if c == sql.Collation_Default || c == sql.Collation_Unspecified {
-		return nil
+// SetCollation implements sql.CollatedDatabase. A declared collation is accepted and has no effect, as
+// on tables and columns.
+func (d *Database) SetCollation(ctx *sql.Context, c sql.CollationID) error {
+	if c != sql.Collation_Default && c != sql.Collation_Unspecified {
+		note(ctx, "Text is compared by its bytes, whatever the collation: "+c.Name())
 	}
-	return refuse.New(refuse.Unsupported, "The collation %s is not supported.", c.Name()).
-		With("Leave the collation out: text is compared by its bytes (%s).", sql.Collation_Default.Name())
+	return nil
+}
+
+// note tells the client of something in its statement that has no effect.
+func note(ctx *sql.Context, message string) {
+	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: 1235, Message: message})
 }
 
 func (d *Database) ref(name string) store.TableRef {
@@ -146,6 +152,19 @@ func (d *Database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails)
 
 // DropStoredProcedure implements sql.StoredProcedureDatabase.
 func (d *Database) DropStoredProcedure(*sql.Context, string) error { return errProcedures }
+
+// GetTriggers implements sql.TriggerDatabase: there are none. With accounts on, go-mysql-server asks
+// for them before every write.
+func (d *Database) GetTriggers(*sql.Context) ([]sql.TriggerDefinition, error) { return nil, nil }
+
+// CreateTrigger implements sql.TriggerDatabase.
+func (d *Database) CreateTrigger(*sql.Context, sql.TriggerDefinition) error { return errTriggers }
+
+// DropTrigger implements sql.TriggerDatabase.
+func (d *Database) DropTrigger(*sql.Context, string) error { return errTriggers }
+
+var errTriggers = refuse.New(refuse.Unsupported, "Triggers are not supported.").
+	With("Do it in the program that writes the rows.")
 
 var errProcedures = refuse.New(refuse.Unsupported, "Stored procedures are not supported.").
 	With("Send the statements one by one.")

@@ -125,6 +125,19 @@ func TestAlterTable(t *testing.T) {
 	}
 }
 
+func TestOnUpdateAndVectors(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT, at DATETIME DEFAULT '2000-01-01 00:00:00' ON UPDATE CURRENT_TIMESTAMP, v VECTOR(2))")
+	root.exec("INSERT INTO t (id, a, v) VALUES (1, 1, '[0.5, 2]'), (2, 2, NULL)")
+	root.exec("UPDATE t SET a = 2")
+	root.want("SELECT id, at > '2020-01-01', v FROM t ORDER BY id", "1|1|[0.5, 2]", "2|0|NULL")
+	rows, _, err := root.run("SHOW CREATE TABLE t")
+	if err != nil || !strings.Contains(rows[0][1].(string), "ON UPDATE CURRENT_TIMESTAMP") {
+		t.Errorf("SHOW CREATE TABLE: %v %v", rows, err)
+	}
+	root.fails("INSERT INTO t (id, v) VALUES (3, '[1]')", "JSON array")
+}
+
 func TestDatabases(t *testing.T) {
 	s, root := newServer(t)
 	root.exec("CREATE DATABASE Zoo")

@@ -184,7 +184,6 @@ func (d *definition) create(ctx *sql.Context, s store.Session) error {
 // every change is made that the store cannot make in place.
 func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
 	next := store.TableRef{Schema: d.ref.Schema, Name: "__rebuild " + d.ref.Name}
-	both := []store.TableRef{d.ref, next}
 	var b lower.Binder
 	into := make([]string, len(d.columns))
 	from := make([]string, len(d.columns))
@@ -206,7 +205,7 @@ func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
 		{"ALTER TABLE " + quote(next) + " RENAME TO " + lower.Identifier(d.ref.Name), nil},
 	}
 	for _, step := range steps {
-		if _, err := s.Write(ctx, both, step.sql, step.args...); err != nil {
+		if _, err := s.Write(ctx, []store.TableRef{d.ref}, step.sql, step.args...); err != nil {
 			return classify(err, &d.ref)
 		}
 	}

@@ -1,11 +1,11 @@
 package tables
 
 import (
+	"fmt"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
-
-	"fmt"
 
 	"scrim/engine/store"
 	"scrim/planner/lower"
@@ -14,6 +14,9 @@ import (
 // checkChange asks for leave to run an UPDATE or DELETE, whose count of rows is an exact answer about
 // the rows there are (see the package documentation).
 func (t *Table) checkChange(ctx *sql.Context) error {
+	if tx := ctx.GetTransaction(); tx != nil && tx.IsReadOnly() {
+		return sql.ErrReadOnlyTransaction.New()
+	}
 	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
 		return err
 	}

@@ -158,7 +158,9 @@ func TestInformationSchemaTellsNoCounts(t *testing.T) {
 	if _, _, err := root.run("ANALYZE TABLE t"); err == nil {
 		root.want("SELECT table_rows FROM information_schema.tables WHERE table_name = 't'", "0")
 	}
-	root.fails("RENAME TABLE shop.t TO other.t", "")
+	root.want("SHOW TRIGGERS")
+	root.want("SELECT COUNT(*) FROM information_schema.triggers", "0")
+	root.want("SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = 'shop'", "0")
 }
 
 func TestUpdateAndDelete(t *testing.T) {
@@ -228,6 +230,17 @@ func TestTransactions(t *testing.T) {
 	other.exec("ROLLBACK")
 	root.exec("COMMIT")
 	other.want("SELECT * FROM t", "1|100")
+}
+
+func TestReadOnlyTransaction(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT)")
+	root.exec("START TRANSACTION READ ONLY")
+	for _, q := range []string{"INSERT INTO t VALUES (1)", "UPDATE t SET id = 2", "DELETE FROM t"} {
+		root.errno(q, 1792)
+	}
+	root.exec("COMMIT")
+	root.exec("INSERT INTO t VALUES (1)")
 }
 
 func TestRawReadsAreRefusedWhereRowsAreRead(t *testing.T) {

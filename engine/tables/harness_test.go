@@ -68,10 +68,10 @@ type client struct {
 	st store.Session
 }
 
-type transaction struct{ explicit bool }
+type transaction struct{ explicit, readOnly bool }
 
-func (transaction) String() string   { return "tx" }
-func (transaction) IsReadOnly() bool { return false }
+func (transaction) String() string     { return "tx" }
+func (t transaction) IsReadOnly() bool { return t.readOnly }
 
 func (c *client) Store(ctx *sql.Context) (store.Session, error) {
 	if t, ok := c.GetTransaction().(transaction); ok && t.explicit && !c.st.InTransaction() {
@@ -81,8 +81,8 @@ func (c *client) Store(ctx *sql.Context) (store.Session, error) {
 	}
 	return c.st, nil
 }
-func (c *client) StartTransaction(ctx *sql.Context, _ sql.TransactionCharacteristic) (sql.Transaction, error) {
-	return transaction{explicit: ctx.GetTransaction() != nil}, nil
+func (c *client) StartTransaction(ctx *sql.Context, tc sql.TransactionCharacteristic) (sql.Transaction, error) {
+	return transaction{explicit: ctx.GetTransaction() != nil, readOnly: tc == sql.ReadOnly}, nil
 }
 func (c *client) CommitTransaction(ctx *sql.Context, _ sql.Transaction) error {
 	return c.st.Commit(ctx)

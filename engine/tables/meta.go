@@ -16,10 +16,11 @@ import (
 // columnMeta is what MySQL says of a column and the store has no place for. It is kept, as JSON, in
 // the store's comment of the column, so that it lives and dies with the column itself.
 type columnMeta struct {
-	MySQL   string `json:"mysql,omitempty"`   // column type text
-	Default string `json:"default,omitempty"` // MySQL text of the default
-	Auto    bool   `json:"auto,omitempty"`    // AUTO_INCREMENT
-	Comment string `json:"comment,omitempty"`
+	MySQL    string `json:"mysql,omitempty"`     // column type text
+	Default  string `json:"default,omitempty"`   // MySQL text of the default
+	OnUpdate string `json:"on_update,omitempty"` // MySQL text of ON UPDATE
+	Auto     bool   `json:"auto,omitempty"`      // AUTO_INCREMENT
+	Comment  string `json:"comment,omitempty"`
 }
 
 // tableMeta is the same of a table.

@@ -17,12 +17,11 @@ import (
 type Table struct {
 	p         *Provider
 	def       store.Table
-	meta      []columnMeta // by column
-	schema    sql.Schema   // all columns
-	pk        []int        // ordinals of the primary key
-	projected []string     // nil: all columns
-	ordinals  []int        // of the projected columns
-	eager     bool         // the inserter looks for duplicates row by row
+	schema    sql.Schema // all columns
+	pk        []int      // ordinals of the primary key
+	projected []string   // nil: all columns
+	ordinals  []int      // of the projected columns
+	eager     bool       // the inserter looks for duplicates row by row
 }
 
 var (
@@ -36,10 +35,11 @@ var (
 	_ sql.DeletableTable     = (*Table)(nil)
 	_ sql.TruncateableTable  = (*Table)(nil)
 	_ sql.AutoIncrementTable = (*Table)(nil)
+	_ sql.TemporaryTable     = (*Table)(nil)
 )
 
 func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
-	t := &Table{p: p, def: def, schema: make(sql.Schema, len(def.Columns)), meta: make([]columnMeta, len(def.Columns))}
+	t := &Table{p: p, def: def, schema: make(sql.Schema, len(def.Columns))}
 	for i, c := range def.Columns {
 		m := metaOf(c)
 		typ, err := columnType(ctx, c, m)
@@ -57,7 +57,10 @@ func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
 		if m.Default != "" {
 			col.Default = sql.NewUnresolvedColumnDefaultValue(m.Default)
 		}
-		t.meta[i], t.schema[i] = m, col
+		if m.OnUpdate != "" {
+			col.OnUpdate = sql.NewUnresolvedColumnDefaultValue(m.OnUpdate)
+		}
+		t.schema[i] = col
 	}
 	for _, k := range def.Keys {
 		if !k.Primary {
@@ -102,6 +105,10 @@ func (t *Table) Comment() string { return tableMetaOf(t.def).Comment }
 
 // Collation implements sql.Table.
 func (t *Table) Collation() sql.CollationID { return sql.Collation_Default }
+
+// IsTemporary implements sql.TemporaryTable. Without it go-mysql-server's check of read-only
+// transactions panics on a write.
+func (t *Table) IsTemporary() bool { return false }
 
 // Schema implements sql.Table: the projected columns.
 func (t *Table) Schema(*sql.Context) sql.Schema {

@@ -49,7 +49,7 @@ func targetOf(ctx *sql.Context, verb string, n sql.Node) (*target, error) {
 				return nil, nil
 			}
 			return nil, unsupported(verb+" one table, and give the rows by conditions on its own columns.",
-				"%s of more than one table is not supported.", verb)
+				"%s of several tables or of a view is not supported.", verb)
 		}
 	}
 }

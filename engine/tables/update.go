@@ -22,8 +22,9 @@ type update struct {
 
 // assignment is one column = value, or = DEFAULT.
 type assignment struct {
-	column int
-	value  sql.Expression
+	column  int
+	value   sql.Expression
+	derived bool // by ON UPDATE: made when another column changes
 }
 
 var _ sql.ExecSourceRel = (*update)(nil)
@@ -42,7 +43,8 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 		return nil, unsupported("Leave IGNORE and RETURNING out.", "UPDATE IGNORE and UPDATE ... RETURNING are not supported.")
 	}
 	u := &update{leaf: leaf{name: "UPDATE " + t.table.def.Ref.String()}, target: t}
-	for _, e := range source.UpdateExprs.ExplicitUpdateExprs() {
+	explicit := len(source.UpdateExprs.ExplicitUpdateExprs())
+	for i, e := range source.UpdateExprs.AllExpressions() {
 		s, ok := e.(*expression.SetField)
 		if !ok {
 			return nil, unsupported("Assign to columns.", "The assignment %s is not supported.", e.String())
@@ -51,14 +53,14 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 		if !ok {
 			return nil, unsupported("Assign to columns.", "The assignment %s is not supported.", e.String())
 		}
-		i := t.table.schema.IndexOfColName(field.Name())
-		if i < 0 {
+		column := t.table.schema.IndexOfColName(field.Name())
+		if column < 0 {
 			return nil, sql.ErrTableColumnNotFound.New(t.table.Name(), field.Name())
 		}
 		if err := refuseSubqueries(ctx, "UPDATE", []sql.Expression{s.RightChild}); err != nil {
 			return nil, err
 		}
-		u.set = append(u.set, assignment{column: i, value: s.RightChild})
+		u.set = append(u.set, assignment{column: column, value: s.RightChild, derived: i >= explicit})
 	}
 	return u, nil
 }
@@ -124,6 +126,7 @@ func (u *update) matched(ctx *sql.Context) (int64, error) {
 func (u *update) assignments(ctx *sql.Context, b *lower.Binder) (list, differs []string, err error) {
 	assigned := map[int]lower.Expr{}
 	byColumn := map[int]string{}
+	derived := map[int]bool{}
 	var order []int
 	for _, a := range u.set {
 		value, err := u.value(ctx, b, a, assigned)
@@ -133,13 +136,15 @@ func (u *update) assignments(ctx *sql.Context, b *lower.Binder) (list, differs [
 		if _, again := byColumn[a.column]; !again {
 			order = append(order, a.column)
 		}
-		byColumn[a.column] = value
+		byColumn[a.column], derived[a.column] = value, a.derived
 		assigned[a.column] = lower.ReadColumn("("+value+")", u.table.def.Columns[a.column].Type)
 	}
 	for _, i := range order {
 		name := lower.Identifier(u.table.def.Columns[i].Name)
 		list = append(list, name+" = "+byColumn[i])
-		differs = append(differs, name+" IS DISTINCT FROM "+byColumn[i])
+		if !derived[i] {
+			differs = append(differs, name+" IS DISTINCT FROM "+byColumn[i])
+		}
 	}
 	return list, differs, nil
 }
@@ -148,8 +153,13 @@ func (u *update) assignments(ctx *sql.Context, b *lower.Binder) (list, differs [
 // not fit makes the statement fail, as in MySQL's strict mode.
 func (u *update) value(ctx *sql.Context, b *lower.Binder, a assignment, assigned map[int]lower.Expr) (string, error) {
 	column, typ := u.table.def.Columns[a.column], u.table.schema[a.column].Type
+	given := a.value
 	if w, ok := a.value.(*expression.Wrapper); ok { // column = DEFAULT
-		d, _ := w.Unwrap().(*sql.ColumnDefaultValue)
+		if given = w.Unwrap(); given == nil {
+			given = (*sql.ColumnDefaultValue)(nil)
+		}
+	}
+	if d, ok := given.(*sql.ColumnDefaultValue); ok {
 		return u.defaultValue(ctx, b, a.column, d)
 	}
 	if l, ok := a.value.(*expression.Literal); ok {
