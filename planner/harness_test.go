@@ -67,7 +67,7 @@ func (p *stubProvider) Database(ctx *sql.Context, name string) (sql.Database, er
 	if err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(name, "virtual") {
+	if strings.EqualFold(name, "extern") {
 		return db, nil
 	}
 	return &stubDatabase{db.(*memory.Database)}, nil
@@ -141,7 +141,7 @@ func (h *harness) Answer(_ *sql.Context, r *Release) ([]sql.Row, error) {
 
 func newHarness(t *testing.T) *harness {
 	h := &harness{t: t, policies: policies{}, session: map[string]any{}, sources: map[string][]any{}}
-	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("virtual"))
+	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("extern"))
 	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)
 	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h})
 	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: Parser(sql.NewMysqlParser())}})
@@ -285,6 +285,32 @@ func (h *harness) policy(line string) error {
 	}
 	h.policies[name] = t
 	return nil
+}
+
+// declare runs policy commands.
+func (h *harness) declare(text string) string {
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if err := h.policy(line); err != nil {
+			return "error: " + err.Error()
+		}
+	}
+	return "ok"
+}
+
+// fixture loads a schema with its policies.
+func (h *harness) fixture(name string) string {
+	ddl, err := os.ReadFile("testdata/fixtures/" + name + ".sql")
+	if err != nil {
+		return err.Error()
+	}
+	policy, err := os.ReadFile("testdata/fixtures/" + name + ".policy")
+	if err != nil {
+		return err.Error()
+	}
+	if out := h.define(string(ddl)); out != "ok" {
+		return out
+	}
+	return h.declare(string(policy))
 }
 
 func parseDomain(text string) (catalog.Domain, error) {

@@ -11,6 +11,7 @@ import (
 
 // TestPlans runs the files of testdata. Commands:
 //
+//	fixture   loads DDL and policies of testdata/fixtures
 //	define    DDL, one statement a line that ends with a semicolon
 //	policy    policy commands, one a line (see harness.policy)
 //	explain   statements; prints each private plan as EXPLAIN does, or the refusal
@@ -20,20 +21,17 @@ import (
 //	public    statements that must have no private part
 //	run       statements; prints the rows
 func TestPlans(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		h := newHarness(t)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var b strings.Builder
 			switch d.Cmd {
+			case "fixture":
+				return h.fixture(d.CmdArgs[0].Key)
 			case "define":
 				return h.define(d.Input)
 			case "policy":
-				for _, line := range strings.Split(d.Input, "\n") {
-					if err := h.policy(line); err != nil {
-						return "error: " + err.Error()
-					}
-				}
-				return "ok"
+				return h.declare(d.Input)
 			}
 			for _, q := range statements(d.Input) {
 				if len(statements(d.Input)) > 1 {
