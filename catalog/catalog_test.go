@@ -309,6 +309,20 @@ func TestRename(t *testing.T) {
 	reopened(t, c)
 }
 
+// TestRenameOntoReleasedName: a public table that takes a name that was protected once is looked at
+// again, and the name keeps its account.
+func TestRenameOntoReleasedName(t *testing.T) {
+	c, _ := open(t)
+	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
+	ok(t, c.Unprotect("shop.orders"))
+	ok(t, c.Dropped("shop.orders"))
+	ok(t, c.Public(shop, "shop.regions"))
+	ok(t, c.Rename("shop.regions", "shop.orders"))
+	if got := c.Snapshot().Table("shop.orders"); got.State != Undeclared || got.Account != "shop.orders" || got.Entity != "customer" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestRenamedColumn(t *testing.T) {
 	c, _ := open(t)
 	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
@@ -452,19 +466,19 @@ func TestNeighbours(t *testing.T) {
 	refused(t, c.SetNeighbours("shop.orders", "nobody"), "add-remove")
 }
 
-// TestNothingIsRefilled plays random histories and follows the rows of each table: once protected,
-// rows are never public without a DBA saying so for that very name, and are always charged to the
-// account that they were charged to first.
+// TestNothingIsRefilled plays random histories and follows the rows of each table: rows are never
+// public without a DBA saying so while they were there, are always charged to the account that they
+// were charged to first, and a name never changes the account that it is bound to.
 func TestNothingIsRefilled(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
-	names := []string{"s.a", "s.b", "s.c", "s.d"}
+	names := []string{"s.a", "s.b", "s.c"}
 	schema := fakeSchema{}
 	for _, n := range names {
 		schema[n] = []string{"u"}
 	}
 	path := filepath.Join(t.TempDir(), "catalog")
-	for game := range 60 {
+	for game := range 25 {
 		_ = os.Remove(path)
 		c, err := Open(path, Options{Create: true, DirectoryID: dir})
 		ok(t, err)
@@ -472,32 +486,33 @@ func TestNothingIsRefilled(t *testing.T) {
 			account  string // what the rows were charged to first
 			declared bool   // a DBA said public of these rows
 		}
-		holds := map[string]*content{}
-		for step := range 40 {
+		holds, bound := map[string]*content{}, map[string]string{}
+		for step := 0; step < 40; {
 			n, m := names[r.IntN(len(names))], names[r.IntN(len(names))]
-			switch op := r.IntN(6); {
+			switch op := r.IntN(12); {
 			case op == 0 && holds[n] == nil:
 				ok(t, c.Created(n))
 				holds[n] = &content{}
 			case op == 1 && holds[n] != nil:
 				ok(t, c.Dropped(n))
 				delete(holds, n)
-			case op == 2 && holds[n] != nil && holds[m] == nil:
-				if c.Rename(n, m) == nil {
-					if r.IntN(4) > 0 { // else the store rolls the rename back
-						holds[m] = holds[n]
-						delete(holds, n)
-					}
+			case op >= 2 && op < 6 && holds[n] != nil && holds[m] == nil:
+				if c.Rename(n, m) == nil && r.IntN(4) > 0 { // else the store rolls the rename back
+					holds[m] = holds[n]
+					delete(holds, n)
 				}
-			case op == 3 && holds[n] != nil:
+			case op >= 6 && op < 9 && holds[n] != nil:
 				_ = c.Protect(schema, n, "u", "person")
-			case op == 4 && holds[n] != nil:
+			case op >= 9 && op < 11 && holds[n] != nil:
 				_ = c.Unprotect(n)
-			case op == 5 && holds[n] != nil:
+			case op == 11 && holds[n] != nil:
 				if c.Public(schema, n) == nil {
 					holds[n].declared = true
 				}
+			default:
+				continue
 			}
+			step++
 			for n, h := range holds {
 				p := c.Snapshot().Table(n)
 				switch {
@@ -508,6 +523,12 @@ func TestNothingIsRefilled(t *testing.T) {
 				case p.State == Protected && h.account != p.Account:
 					t.Fatalf("seed %d game %d step %d: rows of %s were charged to %s, now to %s", seed, game, step, n, h.account, p.Account)
 				}
+			}
+			for _, p := range c.Snapshot().All() {
+				if was := bound[p.Name]; was != "" && was != p.Account {
+					t.Fatalf("seed %d game %d step %d: %s was bound to %s, now to %s", seed, game, step, p.Name, was, p.Account)
+				}
+				bound[p.Name] = p.Account
 			}
 		}
 	}
