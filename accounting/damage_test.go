@@ -82,10 +82,11 @@ func summarise(t *testing.T, l *Ledger) summary {
 // openBytes opens a ledger with this content and returns what it finds.
 func openBytes(t *testing.T, file []byte) (summary, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ledger")
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("ledger-damaged-%d", os.Getpid()))
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	defer os.Remove(path)
 	l, err := Open(path, Options{DirectoryID: testDirectory})
 	if err != nil {
 		if after, e := os.ReadFile(path); e != nil || !bytes.Equal(after, file) {
@@ -121,7 +122,7 @@ func TestFlippedBits(t *testing.T) {
 	pageSize := int(binary.NativeEndian.Uint32(file[pageHeader+8:]))
 	r := rand.New(rand.NewPCG(12, 1))
 	refused := 0
-	const flips = 1200
+	const flips = 700
 	for i := range flips {
 		at := r.IntN(len(file))
 		if i%2 == 0 {
@@ -185,6 +186,53 @@ func TestTruncated(t *testing.T) {
 		clear(hole[n : n+4096])
 		got, err := openBytes(t, hole)
 		judge(t, fmt.Sprintf("zeroed page at %d", n), got, err, want)
+	}
+}
+
+// TestLostAndMisplacedWrites puts older contents, and those of other pages, in the place of a page.
+func TestLostAndMisplacedWrites(t *testing.T) {
+	l, path := create1(t, nil)
+	mustSet(t, l, "t", false, All, 100, 1e-6, Never)
+	snapshot := func() []byte {
+		t.Helper()
+		for i := range 40 {
+			mustReserve(t, l, fmt.Sprintf("p%d", i), rho("t", 1e-4))
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	old, file := snapshot(), snapshot()
+	want := summarise(t, l)
+	l.Close()
+	pageSize := int(binary.NativeEndian.Uint32(file[pageHeader+8:]))
+	page := func(b []byte, i int) []byte { return b[i*pageSize : (i+1)*pageSize] }
+	refused := 0
+	check := func(what string, b []byte) {
+		got, err := openBytes(t, b)
+		if judge(t, what, got, err, want) {
+			refused++
+		}
+	}
+	for i := range len(old) / pageSize {
+		if bytes.Equal(page(old, i), page(file, i)) {
+			continue
+		}
+		bad := bytes.Clone(file)
+		copy(page(bad, i), page(old, i))
+		check(fmt.Sprintf("page %d lost a write", i), bad)
+	}
+	r := rand.New(rand.NewPCG(13, 1))
+	for range 60 {
+		i, j := r.IntN(len(file)/pageSize), r.IntN(len(file)/pageSize)
+		bad := bytes.Clone(file)
+		copy(page(bad, i), page(file, j))
+		check(fmt.Sprintf("page %d holds page %d", i, j), bad)
+	}
+	if refused < 20 {
+		t.Errorf("only %d of these were noticed", refused)
 	}
 }
 

@@ -57,7 +57,8 @@ type ExhaustedError struct {
 	Window    Window
 	// WindowEnds is when the window's spending starts anew; zero for Never.
 	WindowEnds time.Time
-	// Requested and RequestedRho are the charge by itself, ε at the budget's δ.
+	// Requested and RequestedRho are the charge by itself, ε at the budget's δ: +Inf when its slack
+	// alone is more than that δ.
 	Requested    Epsilon
 	RequestedRho Rho
 	// Remaining is the limit minus the ε already spent, rounded down; RemainingRho is the largest ρ

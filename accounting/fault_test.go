@@ -203,6 +203,37 @@ func TestManyBudgetsUnderLoad(t *testing.T) {
 	}
 }
 
+// TestGroupCommit: charges that arrive while a batch is being written share the next one.
+func TestGroupCommit(t *testing.T) {
+	l, _ := create1(t, nil)
+	mustSet(t, l, "t", false, All, MaxEpsilon, 1e-6, Never)
+	transactions := 0
+	l.mu.Lock()
+	l.hook = func(p string) error {
+		if p == "in-transaction" {
+			transactions++ // only the committer comes here
+			time.Sleep(5 * time.Millisecond)
+		}
+		return nil
+	}
+	l.mu.Unlock()
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			for range 4 {
+				mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1}}})
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if transactions > 64 {
+		t.Errorf("%d transactions for 256 charges of 64 goroutines", transactions)
+	}
+}
+
 func BenchmarkReserve(b *testing.B) {
 	l, _ := create1(b, nil)
 	benchmarkBudgets(b, l)

@@ -111,7 +111,7 @@ func (l *Ledger) wait(ctx context.Context, b *batch) error {
 		case <-b.done:
 			return b.err
 		default:
-			return fmt.Errorf("accounting: %w", context.Cause(ctx))
+			return fmt.Errorf("accounting: %w", ctx.Err())
 		}
 	}
 }

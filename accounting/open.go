@@ -104,6 +104,7 @@ func damaged(path string, cause error) error {
 // reads and may crash the process on a damaged page.
 func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 	var db *bolt.DB
+	var held *os.File
 	err := guard(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout: timeout,
@@ -112,12 +113,11 @@ func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 				if err != nil {
 					return nil, err
 				}
+				held = f
 				if err := lock(f, timeout); err != nil {
-					_ = f.Close()
 					return nil, err
 				}
 				if err := verifyPages(f); err != nil {
-					_ = f.Close()
 					return nil, damaged(path, err)
 				}
 				return f, nil
@@ -125,9 +125,13 @@ func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 		})
 		return err
 	})
-	switch {
-	case err == nil:
+	if err == nil {
 		return db, nil
+	}
+	if held != nil {
+		_ = held.Close() // gives the lock back; bbolt may have closed it already
+	}
+	switch {
 	case errors.Is(err, ErrDamaged):
 		return nil, err
 	case errors.Is(err, errHeld):
