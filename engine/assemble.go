@@ -86,7 +86,7 @@ func (s *Server) assemble() error {
 		Public:   provider,
 	})
 	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
-		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: planner.Parser(sql.NewMysqlParser())}})
+		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: ownParser{planner.Parser(sql.NewMysqlParser())}}})
 	s.analyzer = s.planner.Build(builder)
 	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, nil)
 	ctx := sql.NewEmptyContext()

@@ -25,6 +25,11 @@ func (l ownProcesses) Processes() []sql.Process {
 	return shown
 }
 
+// EndQuery implements sql.ProcessList. It does nothing: nodes of a plan call it when they are done,
+// which cancels the statement's context, and an error on the way out could no longer be told from
+// KILL. The handler ends the query on the server's list itself.
+func (ownProcesses) EndQuery(*sql.Context) {}
+
 // Kill implements sql.ProcessList: connections that are not shown cannot be ended.
 func (l ownProcesses) Kill(connection uint32) {
 	for _, p := range l.Processes() {

@@ -43,13 +43,13 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 		if sqlCtx, err = h.sessions.NewContextWithQuery(ctx, c, cmd.text); err != nil {
 			return err
 		}
-		sqlCtx.ProcessList = ownProcesses{sqlCtx.ProcessList, sqlCtx.Session.Client(), session.IsDBA(sqlCtx)}
+		list := sqlCtx.ProcessList
+		sqlCtx.ProcessList = ownProcesses{list, sqlCtx.Session.Client(), session.IsDBA(sqlCtx)}
 		defer watchClient(c, cancel)()
-		sqlCtx, err = sqlCtx.ProcessList.BeginQuery(sqlCtx, cmd.text)
-		if err != nil {
+		if sqlCtx, err = list.BeginQuery(sqlCtx, cmd.text); err != nil {
 			return err
 		}
-		defer sqlCtx.ProcessList.EndQuery(sqlCtx)
+		defer list.EndQuery(sqlCtx)
 		if err := sql.SessionCommandBegin(sqlCtx.Session); err != nil {
 			return err
 		}

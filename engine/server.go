@@ -49,23 +49,26 @@ func Open(cfg Config) (*Server, error) { return open(cfg, noise.Secure) }
 
 // open is Open with the source of noise, which tests replace; nothing that a client or an operator
 // can say reaches it.
-func open(cfg Config, source func() noise.Noiser) (s *Server, err error) {
+func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s = &Server{cfg: cfg.withDefaults(), log: cfg.Logger, noise: source}
-	defer func() {
-		if err != nil {
-			_ = s.Close()
-			s = nil
-		}
-	}()
+	s := &Server{cfg: cfg.withDefaults(), log: cfg.Logger, noise: source}
+	if err := s.start(); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// start opens one thing after another, each of which rests on those before.
+func (s *Server) start() error {
 	for _, step := range []func() error{s.openDirectory, s.openLedger, s.openCatalog, s.openStore, s.assemble, s.listen} {
 		if err := step(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s, s.dir.commit()
+	return s.dir.commit()
 }
 
 func (s *Server) openDirectory() (err error) {

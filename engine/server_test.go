@@ -191,7 +191,7 @@ func TestErrorNumbers(t *testing.T) {
 		{1136, "21S01", "INSERT INTO d.t VALUES (3)"},
 		{1050, "42S01", "CREATE TABLE d.t (x INT)"},
 		{1007, "HY000", "CREATE DATABASE d"},
-		{1193, "HY000", "SET nope = 1"},
+		{1193, "HY000", "SET @@nope = 1"},
 		{1065, "42000", "/* nothing */"},
 	} {
 		root.refused(c.errno, c.state, c.query)
@@ -252,6 +252,13 @@ func TestProcessListAndKill(t *testing.T) {
 	bobID := bob.value("SELECT CONNECTION_ID()")
 	ann.refused(1094, "HY000", "KILL QUERY "+bobID)
 	ann.refused(1094, "HY000", "KILL "+bobID)
+
+	twin := i.client("ann", "pw-ann")
+	ann.exec("KILL " + twin.value("SELECT CONNECTION_ID()"))
+	time.Sleep(100 * time.Millisecond)
+	if _, err := twin.try("SELECT 1"); err == nil {
+		t.Error("an analyst could not end their own connection")
+	}
 
 	other := i.root()
 	id := other.value("SELECT CONNECTION_ID()")

@@ -14,10 +14,12 @@ import (
 
 // recorder is a store that notes what happens to its transactions.
 type recorder struct {
-	store.Session
+	storeSession
 	log  []string
 	open bool
 }
+
+type storeSession interface{ store.Session }
 
 func (r *recorder) Session(context.Context) (store.Session, error) {
 	r.log = append(r.log, "open")

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// ownParser takes the demand for a privilege off statements that show an account what is its own:
+// SHOW GRANTS of the account itself, and SHOW PROCESSLIST and KILL, which know an analyst's own
+// connections only. MySQL asks for none there either.
+type ownParser struct{ sql.Parser }
+
+func (p ownParser) ParseSimple(query string) (ast.Statement, error) {
+	s, err := p.Parser.ParseSimple(query)
+	return own(s), err
+}
+
+func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
+	s, first, rest, err := p.Parser.Parse(ctx, query, multi)
+	return own(s), first, rest, err
+}
+
+func (p ownParser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
+	s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
+	return own(s), first, rest, err
+}
+
+func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
+	return own(s), end, err
+}
+
+func own(s ast.Statement) ast.Statement {
+	switch n := s.(type) {
+	case *ast.ShowGrants:
+		if n.For == nil {
+			n.Auth.AuthType = ast.AuthType_IGNORE
+		}
+	case *ast.Kill:
+		n.Auth.AuthType = ast.AuthType_IGNORE
+	case *ast.Show:
+		if strings.EqualFold(n.Type, "processlist") {
+			n.Auth.AuthType = ast.AuthType_IGNORE
+		}
+	}
+	return s
+}
