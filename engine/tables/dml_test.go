@@ -23,6 +23,8 @@ func TestTypesRoundTrip(t *testing.T) {
 		"2"+strings.Repeat("|NULL", 25))
 	root.exec("UPDATE r SET t = 7, e = 'l', j = '[3]', bl = 'zz', da = '2000-05-06', n = 2.5, v = 'ü', bo = FALSE, ti = '01:02:03', d = 2 WHERE id = 2")
 	root.want("SELECT t, e, j, bl, da, n, v, bo, ti, d FROM r WHERE id = 2", "7|l|[3]|zz|2000-05-06|2.5000000000|ü|0|01:02:03.000000|2")
+	root.exec("UPDATE r SET v = CONCAT(v, 'x'), e = IF(id = 2, 's', e), bl = CONCAT(v, 'ö') WHERE id = 2")
+	root.want("SELECT v, e, bl FROM r WHERE id = 2", "üx|s|üxö")
 	for q, code := range map[string]int{
 		"UPDATE r SET t = 1000 WHERE id = 1":          1264,
 		"UPDATE r SET v = '12345678901' WHERE id = 1": 1406,
@@ -88,6 +90,9 @@ func TestInsert(t *testing.T) {
 		t.Errorf("REPLACE: %d affected, want 3", n)
 	}
 	root.want("SELECT * FROM t WHERE id IN (1, 2, 6, 7, 8) ORDER BY id", "1|up|11", "2|rep|21", "6|six|60", "7|new|70", "8|r8|80")
+	root.errno("INSERT INTO t VALUES (9, 'n', 90), (1, 'q', 1) ON DUPLICATE KEY UPDATE id = 2", 1062)
+	root.errno("INSERT INTO t VALUES (9, 'n', 90), (10, NULL, 1) ON DUPLICATE KEY UPDATE id = 2", 1048)
+	root.want("SELECT COUNT(*) FROM t WHERE id > 8", "0")
 	root.exec("CREATE TABLE c (id INT, a VARCHAR(10))")
 	if n := root.exec("INSERT INTO c SELECT id, a FROM t WHERE id > 2"); n != 5 {
 		t.Errorf("INSERT SELECT: %d affected, want 5", n)
@@ -158,6 +163,8 @@ func TestInformationSchemaTellsNoCounts(t *testing.T) {
 	if _, _, err := root.run("ANALYZE TABLE t"); err == nil {
 		root.want("SELECT table_rows FROM information_schema.tables WHERE table_name = 't'", "0")
 	}
+	root.errno("SELECT * FROM __scrim.meta", 1049)
+	root.errno("SELECT * FROM main.x", 1049)
 	root.want("SHOW TRIGGERS")
 	root.want("SELECT COUNT(*) FROM information_schema.triggers", "0")
 	root.want("SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = 'shop'", "0")
