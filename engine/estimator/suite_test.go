@@ -314,7 +314,9 @@ func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 	for i := range same {
 		same[i] = person{rows: 1, sum: 5, lo: 25, median: 5}
 	}
-	want := map[string]float64{"coun": 100000, "unit": 100000, "sum,": 5000, "mean": 0.05, "row ": 0.05, "medi": 0.05, "quan": 0.05, "vari": 0, "popu": 0}
+	want := map[string]float64{ // by the first four letters
+		"coun": 100000, "unit": 100000, "sum,": 5000, "mean": 0.05, "row ": 0.05, "medi": 0.05, "quan": 0.05, "vari": 0, "popu": 0,
+	}
 	for _, v := range variants() {
 		e, n := v.at(t, 10), stattest.Noiser(t, v.name)
 		a := e.Release(n, input(e, same, max(v.p.MaxRows, 1)))
@@ -348,11 +350,15 @@ func TestStdErrIsTheNoise(t *testing.T) {
 				t.Skip("StdErr is not known")
 			}
 			spread := func(n noise.Noiser) []float64 {
-				z := make([]float64, 400)
+				var z []float64
 				exact := e.Release(stattest.Zero{}, input(e, group, 1)).Values[0]
-				for i := range z {
-					a := e.Release(n, input(e, group, 1))
-					z[i] = (a.Values[0] - exact) / a.StdErr[0]
+				for range 400 {
+					if a := e.Release(n, input(e, group, 1)); a.Status == estimator.OK {
+						z = append(z, (a.Values[0]-exact)/a.StdErr[0])
+					}
+				}
+				if len(z) < 396 { // a clip far too large comes once in thousands, and is TooFew
+					t.Errorf("%d of 400 answers", len(z))
 				}
 				return z
 			}

@@ -7,6 +7,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
 
@@ -47,7 +48,6 @@ type Params struct {
 type Selection struct {
 	p         Params
 	sigma2    noise.Variance
-	big       *big.Int
 	sigma     float64
 	threshold int64
 }
@@ -65,13 +65,11 @@ func New(p Params) (*Selection, error) {
 	case p.Minimum < 0:
 		return nil, fmt.Errorf("partition: want minimum >= 0, have %d", p.Minimum)
 	}
-	s2 := math.Ceil(float64(p.MaxGroups) / (2 * p.Rho) * (1 + 1e-15))
-	if s2 > 1<<70 {
+	sigma2 := scalar.Sigma2(big.NewInt(int64(p.MaxGroups)), 1, p.Rho)
+	if sigma2.BitLen() > 70 {
 		return nil, fmt.Errorf("partition: rho %v is too small for %d groups a person", p.Rho, p.MaxGroups)
 	}
-	i, _ := big.NewFloat(s2).Int(nil)
-	s := &Selection{p: p, big: i, sigma: math.Sqrt(s2)}
-	s.sigma2 = noise.Variance{Hi: new(big.Int).Rsh(i, 64).Uint64(), Lo: i.Uint64()}
+	s := &Selection{p: p, sigma2: scalar.ToVariance(sigma2), sigma: scalar.Root(sigma2)}
 	s.threshold = max(1+tailPoint(s.sigma, p.Delta/float64(p.MaxGroups)), int64(p.Minimum))
 	if s.threshold > 1<<40 {
 		return nil, fmt.Errorf("partition: rho %v is too small for %d groups a person", p.Rho, p.MaxGroups)

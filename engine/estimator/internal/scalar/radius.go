@@ -17,9 +17,10 @@ import (
 // Choice (post-processing): with z = 5, take the greatest i for which some window of w = 1, 2, 4, …
 // buckets that begins at i holds at least zσ√w persons after noise. An empty range passes by mistake with
 // probability 2.9e-7 a window, under 0.03 % over all of them; that is the dangerous side, since a radius
-// far above the data multiplies the noise of the sum. The radius is the upper edge of that window (of
-// its first three buckets at most), and the next edge if the noisy counts fall through bucket i: the tail goes on
-// then. Both were chosen by the error of sums of census ages and log-normal incomes.
+// far above the data multiplies the noise of the sum. From there the four buckets above are looked at again
+// with z = 3, where a mistake costs a factor 4 (12 at the very most). The radius is the upper edge of the window found (of its
+// first three buckets at most), and the next edge if the noisy counts fall through its first bucket: the
+// tail goes on then. The numbers were chosen by the error of sums and means of census ages and log-normal incomes.
 //
 // The papers' tail search ([HLY21] Algorithm 1 on a geometric grid) asks T = 7 to 9 noisy tail counts in
 // turn, each with variance T/(2ρ), and needs about z(T,0.01)·√(T/(2ρ)) = 3.6·2.8/√(2ρ) persons above the radius.
@@ -38,7 +39,11 @@ func NewRadius(rho float64, limit int64) Radius {
 	return Radius{rho: rho, buckets: bucket(uint64(limit)) + 1, sigma2: v, sigma: Root(v.Big())}
 }
 
-const windowZ = 5
+const (
+	windowZ = 5
+	nearby  = 4
+	nearbyZ = 3
+)
 
 // Persons is the number of persons in one bucket that the search sees with an even chance.
 func (r Radius) Persons() int64 { return int64(math.Ceil(windowZ * r.sigma)) }
@@ -91,20 +96,17 @@ func (r Radius) Choose(n noise.Noiser, h *Histogram) (radius int64, ok bool) {
 	}
 	best, width, score := 0, 1, math.Inf(-1)
 	for i := r.buckets - 1; i >= 0 && !ok; i-- {
-		sum := 0.0
-		for j, w := i, 1; j < r.buckets; j++ {
-			sum += noisy[j]
-			if j-i+1 != w {
-				continue
-			}
-			if z := sum / math.Sqrt(float64(w)); z > score {
-				best, width, score = i, w, z
-			}
-			w *= 2
+		if w, z := window(noisy, i, r.buckets); z > score {
+			best, width, score = i, w, z
 		}
 		ok = score >= windowZ*r.sigma
 	}
-	if ok && best > 1 {
+	for i := min(best+nearby, r.buckets-1); i > best; i-- {
+		if w, z := window(noisy, i, 4); z >= nearbyZ*r.sigma {
+			best, width = i, w
+		}
+	}
+	if best > 1 {
 		falling := noisy[best] < noisy[best-1]
 		best += min(width-1, 2)
 		if falling {
@@ -113,4 +115,22 @@ func (r Radius) Choose(n noise.Noiser, h *Histogram) (radius int64, ok bool) {
 		best = min(best, r.buckets-1)
 	}
 	return max(1, Edge(best)), ok
+}
+
+// window returns the width w = 1, 2, 4, … <= widest of the window from bucket i whose count stands out
+// most, and that count over √w.
+func window(noisy []float64, i, widest int) (width int, score float64) {
+	width, score = 1, math.Inf(-1)
+	sum := 0.0
+	for j, w := i, 1; j < len(noisy) && w <= widest; j++ {
+		sum += noisy[j]
+		if j-i+1 != w {
+			continue
+		}
+		if z := sum / math.Sqrt(float64(w)); z > score {
+			width, score = w, z
+		}
+		w *= 2
+	}
+	return width, score
 }
