@@ -110,6 +110,43 @@ func TestBinding(t *testing.T) {
 	}
 }
 
+// TestBoundNames checks that the table knows every plain aggregate by the name that it has when bound.
+func TestBoundNames(t *testing.T) {
+	f := newFixture(t)
+	for _, fn := range All() {
+		if fn.Role == Private {
+			continue
+		}
+		for _, name := range append([]string{fn.Name}, fn.Aliases...) {
+			arg := "x"
+			if name == "JSON_OBJECTAGG" {
+				arg = "g, x"
+			}
+			ctx := f.context()
+			node, err := f.engine.AnalyzeQuery(ctx, "SELECT g, "+name+"("+arg+") FROM t GROUP BY g")
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			found := false
+			transform.InspectWithOpaque(ctx, node, func(_ *sql.Context, n sql.Node) bool {
+				if g, ok := n.(*plan.GroupBy); ok {
+					for _, e := range g.SelectDeps {
+						if a, ok := e.(sql.Aggregation); ok {
+							got, known := ByName(a.(sql.FunctionExpression).FunctionName())
+							found = found || known && got == fn
+						}
+					}
+				}
+				return true
+			})
+			if !found {
+				t.Errorf("%s is not known by its bound name", name)
+			}
+		}
+	}
+}
+
 // TestFailsClosed runs what no planner has replaced: every shape must refuse, and none may answer.
 func TestFailsClosed(t *testing.T) {
 	f := newFixture(t)

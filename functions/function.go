@@ -76,7 +76,8 @@ type Function struct {
 // Distinct says whether DISTINCT may stand before the argument (and then only before the unit).
 func (f *Function) Distinct() bool { return f.Measure == Count && f.Role != Refused }
 
-// ByName finds a function by its name or an alias, in any case.
+// ByName finds a function by its name or an alias, in any case, or by the name that go-mysql-server
+// gives the bound form of a plain aggregate: VarPop for VAR_POP.
 func ByName(name string) (*Function, bool) {
 	f, ok := byName[strings.ToUpper(name)]
 	return f, ok
@@ -92,6 +93,11 @@ var byName = func() map[string]*Function {
 		for _, a := range f.Aliases {
 			m[a] = f
 		}
+		if f.Role != Private {
+			m[strings.ReplaceAll(f.Name, "_", "")] = f
+		}
 	}
+	m["JSONARRAY"] = m["JSON_ARRAYAGG"]
+	m["COUNTDISTINCT"] = m["COUNT"]
 	return m
 }()
