@@ -59,7 +59,7 @@ func TestPrivateQueries(t *testing.T) {
 	near(t, "west", rows[3][1], 0, 60)
 	near(t, "post-processing", ann.value("SELECT SUM(n) FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) x"), 3000, 200)
 
-	before := ann.value("SELECT spent_epsilon FROM dp.budgets WHERE principal = 'default'")
+	before := ann.value("SELECT spent_epsilon FROM dp.budgets WHERE account = 'd.people'")
 	again := ann.query("SELECT city, COUNT(*) AS n, AVG(income) AS m FROM people GROUP BY city ORDER BY city")
 	if fmt.Sprint(again) != fmt.Sprint(rows) {
 		t.Errorf("asked again: got %v, want the stored answer %v", again, rows)
@@ -69,7 +69,7 @@ func TestPrivateQueries(t *testing.T) {
 		t.Errorf("a zero-row probe: got %v, want one row", got)
 	}
 	ann.query("SELECT * FROM people LIMIT 0")
-	if after := ann.value("SELECT spent_epsilon FROM dp.budgets WHERE principal = 'default'"); after != before {
+	if after := ann.value("SELECT spent_epsilon FROM dp.budgets WHERE account = 'd.people'"); after != before {
 		t.Errorf("replays, EXPLAIN and probes cost something: %s, then %s", before, after)
 	}
 	if n := len(ann.query("SELECT * FROM dp.ledger")); n < 6 {
@@ -89,7 +89,7 @@ func TestNothingElseLeaves(t *testing.T) {
 		{"45001", "SELECT COUNT(*) FROM other"},
 		{"45002", "SELECT * FROM people"},
 		{"45002", "SELECT age FROM people WHERE id = 3"},
-		{"45003", "SELECT DISTINCT age FROM people"},
+		{"45002", "SELECT DISTINCT age FROM people"},
 		{"45005", "SELECT MAX(age) FROM people"},
 		{"45005", "SELECT GROUP_CONCAT(city) FROM people"},
 		{"45010", "SELECT COUNT(*) FROM people INTO @x"},
@@ -98,20 +98,19 @@ func TestNothingElseLeaves(t *testing.T) {
 		{"45007", "SET dp_epsilon = 0"},
 		{"45007", "SET dp_epsilon = -1"},
 		{"45007", "SET dp_epsilon = 1e308"},
-		{"45007", "SET dp_epsilon = 'text'"},
 		{"45007", "SET dp_epsilon = NULL"},
 		{"45007", "SELECT /*+ SET_VAR(dp_epsilon=0) */ COUNT(*) FROM people"},
 		{"45014", "SET dp_raw = ON"},
 	} {
 		ann.refused(1644, c.state, c.query)
 	}
+	ann.refused(1231, "42000", "SET dp_epsilon = 'text'") // MySQL's own words for a value of the wrong type
 	for _, q := range []string{
 		"INSERT INTO other SELECT id, age FROM people", "CREATE TABLE copy AS SELECT * FROM people",
 		"UPDATE people SET age = 1", "DELETE FROM people", "SELECT x FROM other WHERE x IN (SELECT age FROM people)",
 		"SELECT id FROM people UNION SELECT 1", "SELECT EXISTS (SELECT 1 FROM people WHERE id = 3)",
-		"SHOW TABLE STATUS FROM d LIKE 'nope' ; SELECT 1",
 	} {
-		if rows, err := ann.try(q); err == nil && q[:4] != "SHOW" {
+		if rows, err := ann.try(q); err == nil {
 			t.Errorf("%s: got %v, want a refusal", q, rows)
 		}
 	}

@@ -169,8 +169,13 @@ func (s *Session) autocommitChanged(ctx *sql.Context) error {
 		return err
 	}
 	on, err := sql.ConvertToBool(ctx, v)
-	if err != nil || !on || ctx.GetIgnoreAutoCommit() {
+	if err != nil || ctx.GetIgnoreAutoCommit() {
 		return err
+	}
+	if !on {
+		// The statement's own transaction commits by itself; the next one begins a lasting one.
+		s.SetTransaction(nil)
+		return nil
 	}
 	if err := s.CommitTransaction(ctx, s.GetTransaction()); err != nil {
 		return err
