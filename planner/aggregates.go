@@ -60,6 +60,9 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 		return nil, err
 	}
 	a.text = strings.TrimSpace(e.String())
+	if a.arg == nil && !a.call.Units {
+		a.text = f.Name + "(*)"
+	}
 	a.typ, a.present = answerType(f, a.value)
 	return a, nil
 }
@@ -90,7 +93,7 @@ func (s *statement) split(e sql.Aggregation) (f *functions.Function, args []sql.
 	if _, ok := e.(*aggregation.CountDistinct); ok {
 		name = "count"
 	}
-	f, ok := functions.ByName(name)
+	f, ok := functions.ByName(plainName(name))
 	switch {
 	case !ok:
 		return nil, nil, "", "", deny(RuleAggregate, refuse.Aggregate, "See SELECT * FROM dp.functions.", "%s has no private form.", e)
@@ -98,6 +101,21 @@ func (s *statement) split(e sql.Aggregation) (f *functions.Function, args []sql.
 		return nil, nil, "", "", deny(RuleAggregate, refuse.Aggregate, "Use "+f.Instead+".", "%s has no private form. %s", f.Name, f.Doc)
 	}
 	return f, args, "", "", nil
+}
+
+// plainName spells the names that go-mysql-server gives its aggregates as SQL does.
+func plainName(name string) string {
+	switch strings.ToLower(name) {
+	case "varpop", "variance":
+		return "var_pop"
+	case "varsamp":
+		return "var_samp"
+	case "stddevpop", "std", "stddev":
+		return "stddev_pop"
+	case "stddevsamp":
+		return "stddev_samp"
+	}
+	return name
 }
 
 // constantText evaluates a constant argument.

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/memory"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -51,6 +52,12 @@ func (t *stubTable) PrimaryKeySchema(ctx *sql.Context) sql.PrimaryKeySchema {
 func (t *stubTable) PartitionRows(*sql.Context, sql.Partition) (sql.RowIter, error) {
 	return nil, errors.New("stub: rows of a stored table were read")
 }
+
+func (t *stubTable) Inserter(*sql.Context) sql.RowInserter { return nil }
+func (t *stubTable) Replacer(*sql.Context) sql.RowReplacer { return nil }
+func (t *stubTable) Updater(*sql.Context) sql.RowUpdater   { return nil }
+func (t *stubTable) Deleter(*sql.Context) sql.RowDeleter   { return nil }
+func (t *stubTable) Truncate(*sql.Context) (int, error)    { return 0, nil }
 
 func storeType(t sql.Type) string {
 	if s, err := lower.DuckDBType(t); err == nil {
@@ -190,6 +197,9 @@ func (h *harness) plan(q string) (*Statement, sql.Node, error) {
 	n, err := h.engine.AnalyzeQuery(ctx, q)
 	if err != nil {
 		return nil, nil, err
+	}
+	if d, ok := n.(*plan.DescribeQuery); ok {
+		n = d.Query()
 	}
 	b, ok := n.(*Budget)
 	if !ok {

@@ -15,6 +15,7 @@ type text struct {
 	hints   layer
 	analyze bool // EXPLAIN ANALYZE
 	query   bool // a SELECT, a set operation, or EXPLAIN of one
+	view    bool // CREATE VIEW: the definition is bound, and nothing runs
 }
 
 // setVar finds the SET_VAR hints inside one optimizer-hint comment.
@@ -38,6 +39,9 @@ func readText(ctx *sql.Context) (text, error) {
 	if e, ok := stmt.(*ast.Explain); ok {
 		t.analyze = e.Analyze
 		stmt = e.Statement
+	}
+	if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil {
+		t.view = true
 	}
 	sel, ok := stmt.(ast.SelectStatement)
 	if !ok {
