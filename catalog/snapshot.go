@@ -61,19 +61,6 @@ func (s *Snapshot) EntityTables(entity string) []Table {
 	return out
 }
 
-// EntityAccounts lists the accounts of all tables that are or were protected under an entity,
-// sorted. What was ever spent on the entity's persons was spent on these.
-func (s *Snapshot) EntityAccounts(entity string) []string {
-	entity = strings.ToLower(entity)
-	set := map[string]bool{}
-	for _, t := range s.tables {
-		if t.Entity == entity && t.Account != "" {
-			set[t.Account] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
-}
-
 // Children lists the protected tables that are linked to the table, sorted by name.
 func (s *Snapshot) Children(table string) []Table {
 	table = strings.ToLower(table)

@@ -163,6 +163,7 @@ func TestFailsClosed(t *testing.T) {
 		"INSERT INTO t SELECT 'b', DP_COUNT(x) FROM t",
 		"SELECT x FROM t WHERE DP_MEAN(x) > 0",
 		"SELECT DP_QUANTILE(x) FROM t",
+		"SELECT DP_COUNT('epsilon=1') FROM t",
 		"SELECT DP_MEAN(x, 'a=1', 'b=1') FROM t",
 		"SELECT DP_MEAN() FROM t",
 	} {
@@ -173,6 +174,10 @@ func TestFailsClosed(t *testing.T) {
 	err := f.run("SELECT DP_MEAN(x) FROM t")
 	if e, ok := refuse.As(err); !ok || e.Code != refuse.Aggregate || !strings.Contains(e.Error(), "DP_MEAN") {
 		t.Errorf("got %v", err)
+	}
+	err = f.run("SELECT DP_COUNT('epsilon=1') FROM t")
+	if e, ok := refuse.As(err); !ok || e.Code != refuse.Option {
+		t.Errorf("options in the place of the argument: got %v", err)
 	}
 	if err := f.run("SELECT AVG(x), MIN(g) FROM t"); err != nil {
 		t.Errorf("a plain aggregate on a public table: %v", err)

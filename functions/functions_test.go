@@ -213,7 +213,12 @@ func TestReference(t *testing.T) {
 	if len(rows) != len(All()) {
 		t.Errorf("dp.functions has %d rows for %d functions", len(rows), len(All()))
 	}
-	for _, f := range All() {
+	for i, f := range All() {
+		for _, o := range f.Options {
+			if !strings.Contains(rows[i].Options, o+" = "+documented(o).Values) {
+				t.Errorf("dp.functions does not document the option %s of %s", o, f.Name)
+			}
+		}
 		if !strings.Contains(text, "`"+f.Name) {
 			t.Errorf("the reference misses %s", f.Name)
 		}

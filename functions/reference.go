@@ -43,7 +43,7 @@ func Rows() []Row {
 		}
 		out = append(out, Row{
 			Name: f.Name, Aliases: strings.Join(f.Aliases, ", "), Kind: f.Role.String(), Signature: f.Signature,
-			Result: f.Result.String(), Weight: f.weightText(), Options: strings.Join(f.Options, ", "),
+			Result: f.Result.String(), Weight: f.weightText(), Options: f.optionDoc(),
 			Description: doc, Example: f.Example,
 		})
 	}
@@ -72,4 +72,14 @@ func (f *Function) optionText() string {
 		return ""
 	}
 	return "`" + strings.Join(f.Options, "`, `") + "`"
+}
+
+// optionDoc lists the options with what each takes.
+func (f *Function) optionDoc() string {
+	parts := make([]string, len(f.Options))
+	for i, name := range f.Options {
+		o := documented(name)
+		parts[i] = fmt.Sprintf("%s = %s (default %s)", o.Name, o.Values, o.Default)
+	}
+	return strings.Join(parts, "; ")
 }

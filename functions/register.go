@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"scrim/internal/refuse"
@@ -42,5 +43,18 @@ func (f *Function) marker(_ *sql.Context, args ...sql.Expression) (sql.Expressio
 	if len(args) < f.MinArgs || len(args) > f.MaxArgs+1 {
 		return nil, refuse.New(refuse.Aggregate, "%s does not take %d arguments.", f.Name, len(args)).With("Use %s.", f.Signature)
 	}
+	if f.Measure == Count && len(args) == 1 && isText(args[0]) {
+		return nil, refuse.New(refuse.Option, "%s has options but nothing to count.", f.Name).With("Use DP_COUNT(*, 'epsilon=…').")
+	}
 	return &Aggregate{Function: f, Args: args}, nil
+}
+
+// isText reports whether an argument is a text constant.
+func isText(e sql.Expression) bool {
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return false
+	}
+	_, ok = l.Val.(string)
+	return ok
 }
