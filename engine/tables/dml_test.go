@@ -62,6 +62,9 @@ func TestImportedTypes(t *testing.T) {
 			'2020-01-01 00:00:01', '2020-01-01 00:00:00+00', '01:02:03', INTERVAL 90 MINUTE, 'q', true)`)
 	root.want("SELECT h, d, f, v, l, u, ts, tz, ti, iv, e, ok FROM i",
 		"170141183460469231731687303715884105|NULL|NULL|[1, 2.5, null]|[1, null]|00000000-0000-0000-0000-000000000001|2020-01-01 00:00:01.000000|2020-01-01 00:00:00.000000|01:02:03.000000|01:30:00.000000|q|1")
+	imported(s, "CREATE TABLE shop.far (h HUGEINT, d DATE, ts TIMESTAMP)",
+		"INSERT INTO shop.far VALUES (170141183460469231731687303715884105727, '12000-01-01', '12000-01-01 00:00:00'), (5, 'infinity', '-infinity')")
+	root.want("SELECT * FROM far", "NULL|NULL|NULL", "5|NULL|NULL")
 	root.exec("INSERT INTO i (v, l) VALUES ('[4, 5, 6]', JSON_ARRAY(7))")
 	root.want("SELECT v, l FROM i WHERE d IS NULL AND h IS NULL", "[4, 5, 6]|[7]")
 	root.fails("INSERT INTO i (v) VALUES ('[4, 5]')", "JSON array")

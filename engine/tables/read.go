@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -43,12 +42,12 @@ type reader func(ctx *sql.Context, v any) (any, error)
 //	lists, JSON text           JSON
 //	Decimal, *big.Int, others  by the type's own conversion
 //
-// A value that the type cannot hold is an error without the value.
+// A value that the type cannot hold, such as the year 12000, is NULL, as it is to private queries.
 func readerOf(t sql.Type) reader {
 	convert := func(ctx *sql.Context, v any) (any, error) {
-		converted, _, err := t.Convert(ctx, v)
-		if err != nil {
-			return nil, fmt.Errorf("tables: a stored value does not convert to %s", t.String())
+		converted, in, err := t.Convert(ctx, v)
+		if err != nil || in != sql.InRange {
+			return nil, nil
 		}
 		return converted, nil
 	}
@@ -85,6 +84,10 @@ func readerOf(t sql.Type) reader {
 		case []byte:
 			if types.IsBinaryType(t) {
 				return x, nil
+			}
+		case time.Time:
+			if y := x.Year(); y < 1 || y > 9999 {
+				return nil, nil
 			}
 		case store.Decimal:
 			return convert(ctx, string(x))
