@@ -111,7 +111,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		for i, m := range rows {
 			if m > 0 {
 				u := e.vector(m, totals[i], c, kappa)
-				h.Add(scalar.Ceil(math.Hypot(u[0], u[1])))
+				h.Add(scalar.Ceil(math.Sqrt(float64(u[0]*u[0]) + float64(u[1]*u[1]))))
 			}
 		}
 		r, _ := e.clip.Choose(n, &h)
@@ -121,7 +121,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	var s0, s1 scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
-			y := ball.Clip3(e.vector(m, totals[i], c, kappa))
+			y := ball.Clip2(e.vector(m, totals[i], c, kappa))
 			s0.Add(y[0])
 			s1.Add(y[1])
 		}
@@ -140,8 +140,8 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 
 // vector returns (T − c·m, wκm) in units of the person means. With declared bounds a row is within κ of c,
 // so |T − c·m| ≤ κm is enforced: a person who breaks the promise is pulled back to it.
-func (e rowMean) vector(m, total, c, kappa int64) [3]float64 {
-	u := [3]float64{scalar.Deviation(m, total, c, e.centred.Shift), rowWeight * float64(kappa) * float64(m), 0}
+func (e rowMean) vector(m, total, c, kappa int64) [2]float64 {
+	u := [2]float64{scalar.Deviation(m, total, c, e.centred.Shift), rowWeight * float64(kappa) * float64(m)}
 	if e.centred.Bounded() {
 		reach := float64(kappa) * float64(m)
 		u[0] = min(max(u[0], -reach), reach)

@@ -13,32 +13,57 @@ const BallBits = 30
 
 // Ball clips small vectors, one a person, to a ball by one factor a person.
 //
-// Clip returns integers y with ‖y‖₂ ≤ 2^30, exactly, for any finite or infinite v: the factor and the
+// Clip2 and Clip3 return integers y with ‖y‖₂ ≤ 2^30, exactly, for any finite or infinite v: the factor and the
 // truncation toward zero are computed in floats inside one person, then the squared norm is checked in
 // integers and the vector shortened until it passes. So the sum of y over persons has ℓ2 sensitivity
 // 2^30 whatever the floats did. Up to rounding y = 2^30·v/max(R, ‖v‖) with R the radius.
-type Ball struct{ radius float64 }
+type Ball struct {
+	radius2 float64 // squared radius
+	inner   float64 // factor for vectors within the radius
+}
+
+// side is the lattice radius, shortened by more than the floats' rounding can add.
+const side = (1 << BallBits) * (1 - 1e-12)
 
 // NewBall returns the ball of the given radius > 0.
-func NewBall(radius float64) Ball { return Ball{radius} }
+func NewBall(radius float64) Ball { return Ball{radius * radius, side / radius} }
 
-// Clip3 clips a vector of three coordinates; shorter vectors have zeros.
+// Clip3 clips a vector of three coordinates.
 func (b Ball) Clip3(v [3]float64) [3]int64 {
-	norm := math.Sqrt(float64(v[0]*v[0]) + float64(v[1]*v[1]) + float64(v[2]*v[2]))
-	f := (1 << BallBits) * (1 - 1e-12) / max(b.radius, norm)
-	var y [3]int64
-	for i, x := range v {
-		// A norm that overflows gives f = 0; a product that is not a number counts as 0.
-		if t := math.Trunc(float64(x * f)); t >= -(1<<BallBits) && t <= 1<<BallBits {
-			y[i] = int64(t)
-		}
-	}
+	f := b.factor(float64(v[0]*v[0]) + float64(v[1]*v[1]) + float64(v[2]*v[2]))
+	y := [3]int64{lattice(v[0] * f), lattice(v[1] * f), lattice(v[2] * f)}
 	for y[0]*y[0]+y[1]*y[1]+y[2]*y[2] > 1<<(2*BallBits) { // at most 3·2^60
 		for i := range y {
 			y[i] -= sign(y[i])
 		}
 	}
 	return y
+}
+
+// Clip2 clips a vector of two coordinates.
+func (b Ball) Clip2(v [2]float64) [2]int64 {
+	f := b.factor(float64(v[0]*v[0]) + float64(v[1]*v[1]))
+	y := [2]int64{lattice(v[0] * f), lattice(v[1] * f)}
+	for y[0]*y[0]+y[1]*y[1] > 1<<(2*BallBits) {
+		y[0], y[1] = y[0]-sign(y[0]), y[1]-sign(y[1])
+	}
+	return y
+}
+
+// factor returns lattice units per unit of a vector with the given squared norm; 0 when that overflowed.
+func (b Ball) factor(norm2 float64) float64 {
+	if norm2 <= b.radius2 {
+		return b.inner
+	}
+	return side / math.Sqrt(norm2)
+}
+
+// lattice cuts toward zero; what is out of range or not a number counts as 0.
+func lattice(x float64) int64 {
+	if x >= -(1<<BallBits) && x <= 1<<BallBits {
+		return int64(x)
+	}
+	return 0
 }
 
 func sign(x int64) int64 {
