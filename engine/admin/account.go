@@ -103,13 +103,15 @@ func entityRow(e accounting.EntityStatus) sql.Row {
 const ledgerPage = 1000
 
 // ledger makes dp.ledger: one line for each account that a statement was charged to, and one for each
-// note and each change of a budget. An analyst sees their own.
+// note and each change of a budget. An analyst sees their own. The cost in ε is that of the charge by
+// itself, at the δ that the account's budget has now; charges add up in ρ, not in ε.
 func (a *Admin) ledger(ctx *sql.Context) func() ([]sql.Row, error) {
 	who, dba := a.o.Principal(ctx), a.o.IsDBA(ctx)
 	f := accounting.Filter{Limit: ledgerPage}
 	if !dba {
 		f.Principal = who
 	}
+	price := prices(a.o.Ledger.Budgets())
 	return func() ([]sql.Row, error) {
 		if who == "" {
 			return nil, nil
@@ -124,16 +126,45 @@ func (a *Admin) ledger(ctx *sql.Context) func() ([]sql.Row, error) {
 		var out []sql.Row
 		for _, e := range list {
 			f.SinceID = e.ID
-			out = append(out, ledgerRows(e, dba)...)
+			out = append(out, ledgerRows(e, dba, price)...)
 		}
 		return out, nil
 	}
 }
 
-func ledgerRows(e accounting.Entry, dba bool) []sql.Row {
-	head := sql.Row{int64(e.ID), instant(e.At), e.Principal, string(e.Kind)}
-	line := func(statement, mechanisms, kind, account, table, rho, delta, own, total, outcome any) sql.Row {
-		return append(append(make(sql.Row, 0, 14), head...), statement, mechanisms, kind, account, table, rho, delta, own, total, outcome)
+// prices returns a function that gives the ε of a charge at the δ of its account's budget of all
+// principals; nil where there is none.
+func prices(budgets []accounting.Budget) func(accounting.Charge) any {
+	type account struct {
+		name   string
+		entity bool
+	}
+	type offer struct {
+		loss  accounting.Loss
+		delta accounting.Delta
+	}
+	deltas, known := map[account]accounting.Delta{}, map[offer]any{}
+	for _, b := range budgets {
+		if b.Principal == accounting.All {
+			deltas[account{b.Account, b.Entity}] = b.Delta
+		}
+	}
+	return func(c accounting.Charge) any {
+		delta, ok := deltas[account{c.Account, c.Entity}]
+		if !ok {
+			return nil
+		}
+		o := offer{c.Loss, delta}
+		if _, ok := known[o]; !ok {
+			known[o] = finite(float64(accounting.EpsilonOf(c.Loss, delta)))
+		}
+		return known[o]
+	}
+}
+
+func ledgerRows(e accounting.Entry, dba bool, price func(accounting.Charge) any) []sql.Row {
+	line := func(columns ...any) sql.Row {
+		return append(sql.Row{int64(e.ID), instant(e.At), e.Principal, string(e.Kind)}, columns...)
 	}
 	b := e.Budget
 	switch e.Kind {
@@ -145,16 +176,16 @@ func ledgerRows(e accounting.Entry, dba bool) []sql.Row {
 				total = finite(float64(c.RemainingAll))
 			}
 			out = append(out, line(e.Statement, orNull(e.Mechanisms), accountType(c.Entity), c.Account, orNull(c.Table),
-				c.Loss.Rho.Float(), slack(c.Loss), finite(float64(c.RemainingOwn)), total, e.Outcome.String()))
+				c.Loss.Rho.Float(), slack(c.Loss), price(c.Charge), finite(float64(c.RemainingOwn)), total, e.Outcome.String()))
 		}
 		return out
 	case accounting.NoteEntry:
-		return []sql.Row{line(e.Text, nil, nil, nil, nil, nil, nil, nil, nil, e.NoteKind)}
+		return []sql.Row{line(e.Text, nil, nil, nil, nil, nil, nil, nil, nil, nil, e.NoteKind)}
 	case accounting.SetBudgetEntry:
 		what := fmt.Sprintf("budget of %s: epsilon %v, delta %v, window %s", b.Principal, float64(b.Epsilon), float64(b.Delta), b.Window)
-		return []sql.Row{line(what, nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil)}
+		return []sql.Row{line(what, nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil, nil)}
 	}
-	return []sql.Row{line("budget of "+b.Principal+" removed", nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil)}
+	return []sql.Row{line("budget of "+b.Principal+" removed", nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil, nil)}
 }
 
 func accountType(entity bool) string {

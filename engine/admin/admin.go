@@ -13,6 +13,7 @@ import (
 type Ledger interface {
 	SetBudget(ctx context.Context, b accounting.Budget) error
 	RemoveBudget(ctx context.Context, account string, entity bool, principal, by string) error
+	Budgets() []accounting.Budget
 	Note(principal, kind, text string) error
 	Status(entityOf map[string]string) (accounting.Status, error)
 	Entries(f accounting.Filter) ([]accounting.Entry, error)

@@ -310,6 +310,7 @@ ann@%|entity|customer|0.015625|<nil>|answered`)
 ann@%|0.015625
 bob@localhost|0.0625
 default|0`)
+	f.want(ann, "SELECT epsilon > 0.7 AND epsilon < 0.9 FROM dp.ledger WHERE account_type = 'table'", "true") // rho 2^-6 at delta 1e-6; rho + 2√(rho·ln(1/delta)) is 0.945
 	f.want(dba, "SELECT principal, rho, outcome FROM dp.ledger WHERE entry = 'charge' AND account_type = 'table' AND remaining_total IS NOT NULL ORDER BY id", `
 bob@localhost|0.03125|answered
 bob@localhost|0.03125|failed
@@ -358,7 +359,45 @@ func TestPublicTables(t *testing.T) {
 			t.Errorf("%s was accepted", q)
 		}
 	}
+	for _, k := range catalog.DefaultKeys() {
+		if !strings.Contains(Reference(), "`"+k[0]+"`") {
+			t.Errorf("the reference misses the default %s", k[0])
+		}
+	}
 	if !strings.Contains(Reference(), "`CALL dp_public('shop.regions')`") || len(Procedures()) != len(procedures) {
 		t.Error("the reference misses a procedure")
+	}
+}
+
+// TestRowsFitTheirColumns reads every table with every kind of entry in the ledger.
+func TestRowsFitTheirColumns(t *testing.T) {
+	f := newFixture(t)
+	f.must(dba, "", "CALL dp_protect('shop.orders', 'customer_id', 'customer')")
+	f.must(dba, "", `CALL dp_set_domain('shop.orders', 'region', '{"min":0,"max":1}')`)
+	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', 8, 0, 'never')")
+	f.must(dba, "", "CALL dp_set_budget('shop.orders', 'ann@%', 8, 0, 'never')")
+	f.must(dba, "", "CALL dp_drop_budget('shop.orders', 'ann@%')")
+	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'never')")
+	if _, err := f.ledger.Reserve(context.Background(), accounting.Request{
+		Principal: ann, Statement: "SELECT 1",
+		Charges: []accounting.Charge{{Account: "shop.orders", Loss: accounting.Loss{Rho: 1, DeltaEvent: 1e-9, DeltaTV: 1e-12}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	kinds := f.must(dba, "", "SELECT DISTINCT entry FROM dp.ledger")
+	if len(kinds) != 4 {
+		t.Errorf("want every kind of entry, have %v", kinds)
+	}
+	for _, name := range f.admin.names {
+		width := len(f.admin.tables[name].schema)
+		rows := f.must(dba, "", "SELECT * FROM dp."+name)
+		if len(rows) == 0 {
+			t.Errorf("dp.%s is empty", name)
+		}
+		for _, r := range rows {
+			if len(r) != width {
+				t.Errorf("dp.%s has %d columns and a row of %d: %v", name, width, len(r), r)
+			}
+		}
 	}
 }

@@ -112,7 +112,10 @@ func (s storeSchema) table(name string) (store.Table, bool) {
 		return store.Table{}, false
 	}
 	t, ok, err := s.st.Table(s.ctx, store.TableRef{Schema: schema, Name: table})
-	return t, err == nil && ok && !t.View
+	if err != nil || !ok || t.View {
+		return store.Table{}, false
+	}
+	return t, true
 }
 
 // HasTable implements catalog.Schema.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/catalog"
 	"scrim/internal/refuse"
 )
 
@@ -57,12 +58,16 @@ func Procedures() []Procedure {
 	return out
 }
 
-// Reference returns the Markdown table of the procedures.
+// Reference returns the Markdown tables of the procedures and of the keys of dp_set_defaults.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("| procedure | what it does | example |\n| --- | --- | --- |\n")
 	for _, p := range procedures {
 		b.WriteString("| `" + strings.ReplaceAll(p.Signature, "|", `\|`) + "` | " + p.Doc + " | `" + p.Example + "` |\n")
+	}
+	b.WriteString("\n| key of dp_set_defaults | value |\n| --- | --- |\n")
+	for _, k := range catalog.DefaultKeys() {
+		b.WriteString("| `" + k[0] + "` | " + k[1] + " |\n")
 	}
 	return b.String()
 }

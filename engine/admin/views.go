@@ -30,7 +30,7 @@ func (a *Admin) views() []*table {
 			text("weight"), text("options"), text("description"), text("example")),
 		newPaged("ledger", a.ledger,
 			count("id"), moment("charged_at"), text("principal"), text("entry"), text("statement"), text("mechanisms"),
-			text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"),
+			text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"), real("epsilon"),
 			real("remaining_epsilon"), real("remaining_total"), text("outcome")),
 		newTable("policies", a.policies,
 			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
