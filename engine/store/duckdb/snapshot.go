@@ -76,15 +76,18 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 		return classify(ctx, err)
 	}
 	defer mapping.DestroyPrepare(&stmt)
-	res, err := s.r.run(ctx, stmt, args)
-	if err != nil {
-		return classify(ctx, err)
+	// The caller's own error goes back as it is.
+	var own error
+	r := newReader(types)
+	err = s.r.stream(ctx, stmt, args, func(res *mapping.Result) error { return checkTypes(res, types) },
+		func(chunk mapping.DataChunk) error {
+			own = each(r.read(chunk))
+			return own
+		})
+	if own != nil {
+		return own
 	}
-	defer mapping.DestroyResult(&res)
-	if err := checkTypes(&res, types); err != nil {
-		return err
-	}
-	return scan(ctx, res, types, each)
+	return classify(ctx, err)
 }
 
 func checkTypes(res *mapping.Result, types []store.ScanType) error {
@@ -95,22 +98,6 @@ func checkTypes(res *mapping.Result, types []store.ScanType) error {
 		want, ok := scanTypes[t]
 		if have := mapping.ColumnType(res, mapping.IdxT(i)); !ok || have != want {
 			return internal(fmt.Sprintf("scan column %d: want type %d, have %d", i+1, want, have))
-		}
-	}
-	return nil
-}
-
-func scan(ctx context.Context, res mapping.Result, types []store.ScanType, each func(store.Chunk) error) error {
-	r := newReader(types)
-	for i := range mapping.ResultChunkCount(res) {
-		if err := ctx.Err(); err != nil {
-			return classify(ctx, err)
-		}
-		chunk := mapping.ResultGetChunk(res, i)
-		err := each(r.read(chunk))
-		mapping.DestroyDataChunk(&chunk)
-		if err != nil {
-			return err
 		}
 	}
 	return nil

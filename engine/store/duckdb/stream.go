@@ -1,0 +1,83 @@
+package duckdb
+
+/*
+#include <stdint.h>
+
+// The driver's mapping wraps DuckDB's C interface but for the two functions that hand a result over
+// while it is computed. They are declared here as duckdb.h of DuckDB 1.4 declares them, with plain
+// pointers for its handles; the driver links the library that defines them.
+
+typedef struct {
+	uint64_t column_count, row_count, rows_changed;
+	void *columns;
+	char *error_message;
+	void *internal_data;
+} result;
+
+extern int duckdb_pending_prepared_streaming(void *prepared_statement, void **out_result);
+extern void *duckdb_fetch_chunk(result r);
+
+static void *fetch_chunk(const result *r) { return duckdb_fetch_chunk(*r); }
+*/
+import "C"
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/marcboeker/go-duckdb/mapping"
+)
+
+// The driver's result must be laid out as ours: a difference in size does not compile.
+var _ [unsafe.Sizeof(mapping.Result{})]struct{} = [C.sizeof_result]struct{}{}
+
+// stream executes a prepared statement and hands its result over chunk by chunk while DuckDB is
+// computing it, so that a result of any size takes a few chunks of memory. A cancelled context
+// interrupts it. Each chunk is destroyed after each has returned.
+func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
+	if err := bind(stmt, args); err != nil {
+		return err
+	}
+	var pending mapping.PendingResult
+	if C.duckdb_pending_prepared_streaming(stmt.Ptr, &pending.Ptr) != C.int(mapping.StateSuccess) {
+		msg := mapping.PendingError(pending)
+		mapping.DestroyPending(&pending)
+		return worded(msg)
+	}
+	defer mapping.DestroyPending(&pending)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer r.interruptWith(ctx)()
+	var res mapping.Result
+	defer mapping.DestroyResult(&res)
+	if mapping.ExecutePending(pending, &res) == mapping.StateError {
+		return failure(mapping.ResultErrorType(&res), mapping.ResultError(&res))
+	}
+	if err := check(&res); err != nil {
+		return err
+	}
+	for {
+		chunk := mapping.DataChunk{Ptr: C.fetch_chunk((*C.result)(unsafe.Pointer(&res)))}
+		if chunk.Ptr == nil {
+			break
+		}
+		if mapping.DataChunkGetSize(chunk) == 0 {
+			mapping.DestroyDataChunk(&chunk)
+			break
+		}
+		err := each(chunk)
+		mapping.DestroyDataChunk(&chunk)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// The last chunk and a failure look alike.
+	if msg := mapping.ResultError(&res); msg != "" {
+		return failure(mapping.ResultErrorType(&res), msg)
+	}
+	return nil
+}
