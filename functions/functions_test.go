@@ -219,8 +219,10 @@ func TestReference(t *testing.T) {
 				t.Errorf("dp.functions does not document the option %s of %s", o, f.Name)
 			}
 		}
-		if !strings.Contains(text, "`"+f.Name) {
-			t.Errorf("the reference misses %s", f.Name)
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if !strings.Contains(text, "`"+name) {
+				t.Errorf("the reference misses %s", name)
+			}
 		}
 	}
 	for _, o := range optionTable {

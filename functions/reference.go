@@ -13,7 +13,7 @@ func Reference() string {
 		if f.Role == Refused {
 			continue
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.weightText(), f.optionText(), f.Doc)
+		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.aliasText(), f.weightText(), f.optionText(), f.Doc)
 	}
 	b.WriteString("\n| refused | why | what serves |\n| --- | --- | --- |\n")
 	for _, f := range table {
@@ -65,6 +65,13 @@ func (f *Function) weightText() string {
 		return ""
 	}
 	return f.Weight.String()
+}
+
+func (f *Function) aliasText() string {
+	if len(f.Aliases) == 0 {
+		return ""
+	}
+	return ", or `" + strings.Join(f.Aliases, "`, `") + "`"
 }
 
 func (f *Function) optionText() string {
