@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
 	"scrim/planner/lower"
@@ -94,6 +95,9 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 			def.keys = append(def.keys, k)
 		}
 	}
+	if err := d.likeKeys(ctx, n, def); err != nil {
+		return nil, err
+	}
 	for _, k := range def.keys {
 		for _, c := range k.columns {
 			if def.column(c) < 0 {
@@ -103,6 +107,39 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 	}
 	def.name(ctx)
 	return def, nil
+}
+
+// likeKeys adds the UNIQUE keys of the table that CREATE TABLE ... LIKE names. go-mysql-server copies
+// those of sql.IndexAddressable tables only, and keeps nothing of LIKE but what it copied: the
+// statement's text is looked at once more.
+func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definition) error {
+	statement, err := sqlparser.Parse(ctx.Query())
+	if err != nil {
+		return nil // a text that the binder understood otherwise; it has no LIKE in it
+	}
+	ddl, ok := statement.(*sqlparser.DDL)
+	if !ok || ddl.OptLike == nil || !strings.EqualFold(ddl.Table.Name.String(), n.Name()) {
+		return nil
+	}
+	for _, like := range ddl.OptLike.LikeTables {
+		schema := like.DbQualifier.String()
+		if schema == "" {
+			schema = ctx.GetCurrentDatabase()
+		}
+		source, ok, err := d.p.store.Table(ctx, store.TableRef{Schema: fold(schema), Name: fold(like.Name.String())})
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		for _, k := range definitionOf(source).keys {
+			if !k.primary {
+				def.keys = append(def.keys, k)
+			}
+		}
+	}
+	return nil
 }
 
 // name gives names to the keys that were declared without.

@@ -46,13 +46,17 @@ func TestShowCreateTableGivesBackWhatWasCreated(t *testing.T) {
 
 func TestCreateTableVariants(t *testing.T) {
 	_, root := newServer(t)
-	root.exec("CREATE TABLE a (x INT PRIMARY KEY, y VARCHAR(5), KEY (y))")
+	root.exec("CREATE TABLE a (x INT PRIMARY KEY, y VARCHAR(5), KEY (y), UNIQUE KEY uy (y))")
 	root.exec("INSERT INTO a VALUES (1, 'u'), (2, NULL)")
 	root.exec("CREATE TABLE IF NOT EXISTS A (z INT)")
 	root.errno("CREATE TABLE a (z INT)", 1050)
 	root.exec("CREATE TABLE b LIKE a")
 	root.exec("INSERT INTO b VALUES (1, 'v')")
 	root.errno("INSERT INTO b VALUES (1, 'w')", 1062)
+	root.errno("INSERT INTO b VALUES (2, 'v')", 1062)
+	root.exec("CREATE TABLE shop.b2 LIKE shop.a")
+	root.exec("ALTER TABLE b2 DROP INDEX uy")
+	root.exec("DROP TABLE b2")
 	root.exec("CREATE TABLE c AS SELECT y, x + 1 AS z FROM a")
 	root.want("SELECT * FROM c ORDER BY z", "u|2", "NULL|3")
 	root.want("SHOW TABLES", "a", "b", "c")
@@ -136,6 +140,20 @@ func TestOnUpdateAndVectors(t *testing.T) {
 		t.Errorf("SHOW CREATE TABLE: %v %v", rows, err)
 	}
 	root.fails("INSERT INTO t (id, v) VALUES (3, '[1]')", "JSON array")
+}
+
+// What the policies cannot follow does not happen.
+func TestPolicyCanRefuseWhatItIsTold(t *testing.T) {
+	s, root := newServer(t)
+	root.exec("CREATE TABLE t (x INT)")
+	root.exec("INSERT INTO t VALUES (1)")
+	s.policy.deaf = true
+	root.fails("RENAME TABLE t TO u", "deaf")
+	root.fails("DROP TABLE t", "deaf")
+	root.fails("DROP DATABASE shop", "deaf")
+	s.policy.deaf = false
+	root.want("SELECT * FROM t", "1")
+	root.errno("SELECT * FROM u", 1146)
 }
 
 func TestDatabases(t *testing.T) {

@@ -242,6 +242,21 @@ func TestTransactions(t *testing.T) {
 	other.want("SELECT * FROM t", "1|100")
 }
 
+// What fails in the store itself ends the transaction, which says so until it is rolled back.
+func TestFailedTransaction(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT PRIMARY KEY)")
+	root.exec("BEGIN")
+	root.exec("INSERT INTO t VALUES (1), (2)")
+	root.errno("UPDATE t SET id = 2 WHERE id = 1", 1062)
+	root.errno("SELECT * FROM t", 1213)
+	root.errno("INSERT INTO t VALUES (3)", 1213)
+	root.exec("ROLLBACK")
+	root.want("SELECT * FROM t")
+	root.exec("INSERT INTO t VALUES (3)")
+	root.want("SELECT * FROM t", "3")
+}
+
 func TestReadOnlyTransaction(t *testing.T) {
 	_, root := newServer(t)
 	root.exec("CREATE TABLE t (id INT)")

@@ -37,7 +37,6 @@
 // CHECK constraints, generated columns, triggers, stored procedures, events, temporary tables, LOAD
 // DATA, and UPDATE or DELETE of several tables or with subqueries are refused. A statement that fails
 // in the store, unlike one that is refused before, ends its transaction: it must be rolled back.
-// CREATE TABLE ... LIKE copies the primary key and no other.
 //
 // # Main types
 //

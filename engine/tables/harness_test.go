@@ -28,6 +28,7 @@ type policy struct {
 	raw       bool
 	frozen    string // a column that may not be altered
 	told      []string
+	deaf      bool
 }
 
 func (p *policy) CheckRead(_ *sql.Context, ref store.TableRef) error {
@@ -47,10 +48,16 @@ func (p *policy) CheckAlter(_ *sql.Context, ref store.TableRef, c tables.Change)
 	return nil
 }
 func (p *policy) Renamed(_ *sql.Context, old, new store.TableRef) error {
+	if p.deaf {
+		return refuse.New(refuse.Policy, "The policy is deaf.")
+	}
 	p.told = append(p.told, "renamed "+old.String()+" "+new.String())
 	return nil
 }
 func (p *policy) Dropped(_ *sql.Context, ref store.TableRef) error {
+	if p.deaf {
+		return refuse.New(refuse.Policy, "The policy is deaf.")
+	}
 	p.told = append(p.told, "dropped "+ref.String())
 	return nil
 }
@@ -160,7 +167,7 @@ func (s *server) connect(user string) *conn {
 
 // run runs a statement and returns its rows, and the affected rows of a statement without any.
 func (c *conn) run(q string) (rows [][]any, affected uint64, err error) {
-	ctx := sql.NewContext(context.Background(), sql.WithSession(c.sess))
+	ctx := sql.NewContext(context.Background(), sql.WithSession(c.sess), sql.WithQuery(q))
 	schema, it, _, err := c.s.engine.Query(ctx, q)
 	if err != nil {
 		return nil, 0, err
@@ -171,7 +178,7 @@ func (c *conn) run(q string) (rows [][]any, affected uint64, err error) {
 // prepared prepares a statement, runs it with values, and returns the number of affected rows.
 func (c *conn) prepared(q string, values ...sqlparser.Expr) uint64 {
 	c.s.t.Helper()
-	ctx := sql.NewContext(context.Background(), sql.WithSession(c.sess))
+	ctx := sql.NewContext(context.Background(), sql.WithSession(c.sess), sql.WithQuery(q))
 	if _, err := c.s.engine.PrepareQuery(ctx, q); err != nil {
 		c.s.t.Fatalf("prepare %s: %v", q, err)
 	}
@@ -179,7 +186,7 @@ func (c *conn) prepared(q string, values ...sqlparser.Expr) uint64 {
 	for i, v := range values {
 		bindings[fmt.Sprintf("v%d", i+1)] = v
 	}
-	ctx = sql.NewContext(context.Background(), sql.WithSession(c.sess))
+	ctx = sql.NewContext(context.Background(), sql.WithSession(c.sess), sql.WithQuery(q))
 	schema, it, _, err := c.s.engine.QueryWithBindings(ctx, q, nil, bindings, nil)
 	if err != nil {
 		c.s.t.Fatalf("%s: %v", q, err)
