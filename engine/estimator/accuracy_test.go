@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -17,11 +16,12 @@ import (
 	"scrim/engine/estimator/quantile"
 	"scrim/engine/estimator/variance"
 	"scrim/internal/stattest"
+	"scrim/testdata"
 )
 
-// adultAges returns the ages of the shipped census data, one person each.
-func adultAges(t *testing.T) []float64 {
-	f, err := os.Open("../../testdata/adult.csv.gz")
+// columns reads columns of a shipped data set as text.
+func columns(t *testing.T, file string, names ...string) [][]string {
+	f, err := testdata.Files.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,16 +34,55 @@ func adultAges(t *testing.T) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	col := slices.Index(rows[0], "age")
-	ages := make([]float64, 0, len(rows))
-	for _, r := range rows[1:] {
-		a, err := strconv.ParseFloat(r[col], 64)
-		if err != nil {
-			t.Fatal(err)
+	out := make([][]string, len(names))
+	for i, name := range names {
+		col := slices.Index(rows[0], name)
+		for _, r := range rows[1:] {
+			out[i] = append(out[i], r[col])
 		}
-		ages = append(ages, a)
+	}
+	return out
+}
+
+func number(t *testing.T, text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// adultAges returns the ages of the shipped census data, one person each.
+func adultAges(t *testing.T) []float64 {
+	var ages []float64
+	for _, a := range columns(t, "adult.csv.gz", "age")[0] {
+		ages = append(ages, number(t, a))
 	}
 	return ages
+}
+
+// visits returns the money spent in the shipped restaurant visits, by visitor.
+func visits(t *testing.T) (b block, all []float64, means []float64) {
+	c := columns(t, "visits.csv.gz", "visitor_id", "spent")
+	at := map[string]int{}
+	for i, id := range c[0] {
+		k, ok := at[id]
+		if !ok {
+			k = len(b.rows)
+			at[id] = k
+			b.rows, b.sum, b.hi = append(b.rows, 0), append(b.sum, 0), append(b.hi, 0)
+			b.lo, b.median = append(b.lo, 0), append(b.median, 0)
+		}
+		x := number(t, c[1][i])
+		all = append(all, x)
+		b.rows[k]++
+		b.sum[k] += int64(x)
+		b.lo[k] += int64(x * x)
+	}
+	for i, m := range b.rows {
+		means = append(means, float64(b.sum[i])/float64(m))
+	}
+	return b, all, means
 }
 
 // lognormal returns n draws of exp(mu + sigma·N).
@@ -160,27 +199,92 @@ func TestAnswersAreAccurate(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				n, in := stattest.Noiser(t, c.name+e.name), b.input(est.Columns())
-				runs := 60
-				var errs []float64
-				few := 0
-				for range runs {
-					a := est.Release(n, in)
-					if a.Status != estimator.OK {
-						few++
-						continue
-					}
-					errs = append(errs, a.Values[0]/e.want-1)
-				}
-				if few > runs/2 {
-					t.Fatalf("%d of %d answers were TooFew (minimum %d)", few, runs, est.MinPersons())
-				}
-				mid, high := median80(errs)
-				t.Logf("relative error: median %.4f, 80%% %.4f; too few %d/%d (minimum %d persons)", mid, high, few, runs, est.MinPersons())
-				if high > e.limit {
-					t.Errorf("80%% of errors up to %.4f, want %.4f", high, e.limit)
-				}
+				measure(t, est, b.input(est.Columns()), e.want, e.limit)
 			})
 		}
+	}
+}
+
+// measure releases 60 times and holds the 80th percentile of the relative errors against limit.
+func measure(t *testing.T, est estimator.Estimator, in estimator.Input, want, limit float64) {
+	t.Helper()
+	const runs = 60
+	n, few := stattest.Noiser(t, t.Name()), 0
+	var errs []float64
+	for range runs {
+		a := est.Release(n, in)
+		if a.Status != estimator.OK {
+			few++
+			continue
+		}
+		errs = append(errs, a.Values[0]/want-1)
+	}
+	if few > runs/2 {
+		t.Fatalf("%d of %d answers were TooFew (minimum %d)", few, runs, est.MinPersons())
+	}
+	mid, high := median80(errs)
+	t.Logf("relative error: median %.4f, 80%% %.4f; too few %d/%d (minimum %d persons)", mid, high, few, runs, est.MinPersons())
+	if high > limit {
+		t.Errorf("80%% of errors up to %.4f, want %.4f", high, limit)
+	}
+}
+
+// TestAnswersWithSeveralRowsAPersonAreAccurate measures the row-weighted answers on restaurant visits,
+// where persons come several times, without declared bounds.
+func TestAnswersWithSeveralRowsAPersonAreAccurate(t *testing.T) {
+	b, all, means := visits(t)
+	rows, persons := exact(all), exact(means)
+	t.Logf("%d persons, %d rows", len(means), len(all))
+	p := estimator.Params{Rho: 0.05, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: -1 << 31, Hi: 1<<31 - 1}}
+	for _, c := range []struct {
+		name        string
+		make        func(estimator.Params) (estimator.Estimator, error)
+		want, limit float64
+	}{
+		{"count", func(p estimator.Params) (estimator.Estimator, error) { return count.NewRows(p, true) }, rows.n, 0.05},
+		{"sum", mean.NewSum, rows.sum, 0.08},
+		{"mean", mean.NewMean, persons.mean, 0.05},
+		{"row mean", mean.NewRowMean, rows.mean, 0.05},
+		{"variance", func(p estimator.Params) (estimator.Estimator, error) { return variance.New(p, variance.Options{}) }, persons.variance, 0.4},
+		{"row variance", func(p estimator.Params) (estimator.Estimator, error) {
+			return variance.NewRows(p, variance.Options{})
+		}, rows.variance, 0.4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			est, err := c.make(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			measure(t, est, b.input(est.Columns()), c.want, c.limit)
+		})
+	}
+}
+
+// TestDeclaredBoundsNeedFewPersons measures 60 ages within declared bounds.
+func TestDeclaredBoundsNeedFewPersons(t *testing.T) {
+	ages := adultAges(t)[:60]
+	b, want := onePerson(ages, 1), exact(ages)
+	p := estimator.Params{
+		Rho: 0.05, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: -1 << 31, Hi: 1<<31 - 1},
+		Lower: ptr(0), Upper: ptr(100), MaxRows: 1,
+	}
+	for name, c := range map[string]struct {
+		make        func(estimator.Params) (estimator.Estimator, error)
+		want, limit float64
+	}{
+		"sum":      {mean.NewSum, want.sum, 0.25},
+		"mean":     {mean.NewMean, want.mean, 0.2},
+		"row mean": {mean.NewRowMean, want.mean, 0.2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			est, err := c.make(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if est.MinPersons() > 40 {
+				t.Errorf("%d persons are needed", est.MinPersons())
+			}
+			measure(t, est, b.input(est.Columns()), c.want, c.limit)
+		})
 	}
 }
