@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -206,6 +207,14 @@ func (h *harness) plan(q string) (*Statement, sql.Node, error) {
 		return nil, n, nil
 	}
 	return b.Statement, n, nil
+}
+
+// ddlBind binds a statement over the stub tables without any rule.
+func (h *harness) ddlBind(q string) (sql.Node, error) {
+	ctx := h.context(q)
+	b := planbuilder.New(ctx, h.engine.Analyzer.Catalog, nil)
+	n, _, _, _, err := b.Parse(q, nil, false)
+	return n, err
 }
 
 // refusalText prints an error as the tests expect it.

@@ -15,6 +15,7 @@ type text struct {
 	hints   layer
 	analyze bool // EXPLAIN ANALYZE
 	query   bool // a SELECT, a set operation, or EXPLAIN of one
+	binds   bool // has place holders
 	view    bool // CREATE VIEW: the definition is bound, and nothing runs
 }
 
@@ -48,6 +49,13 @@ func readText(ctx *sql.Context) (text, error) {
 		return t, nil
 	}
 	t.query = true
+	// Walk reports only what its callback returns, and this one returns no error.
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if v, ok := n.(*ast.SQLVal); ok && v.Type == ast.ValArg {
+			t.binds = true
+		}
+		return true, nil
+	}, sel)
 	return t, t.readHints(comments(sel))
 }
 

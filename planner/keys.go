@@ -253,22 +253,27 @@ func (s *statement) mapping(r *relation, im *image) (*relation, string) {
 	}
 	alias := s.alias()
 	items := []string{"unnest(from_json(CAST(" + s.binder.Bind(jsonList(im.index)) + " AS JSON), '[\"BIGINT\"]')) AS g"}
+	outer, by := []string{"min(g) AS g"}, []string{}
 	var on []string
 	for i, b := range im.bases {
 		name := "v" + itoa(i)
 		items = append(items, "unnest(from_json(CAST("+s.binder.Bind(jsonList(im.tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS "+name)
 		b = r.baseByID(b.id)
-		op, cast := " = ", castText(alias+"."+name, b.expr.Type)
+		outer = append(outer, castText(name, b.expr.Type)+" AS c"+itoa(i))
+		by = append(by, castText(name, b.expr.Type))
+		op := " = "
 		for _, v := range im.tuples[i] {
 			if v == nil {
 				op = " IS NOT DISTINCT FROM "
 			}
 		}
-		on = append(on, b.expr.SQL+op+cast)
+		on = append(on, b.expr.SQL+op+alias+".c"+itoa(i))
 	}
 	out := *r
 	out.joined = true
-	out.from = r.from + " JOIN (SELECT " + comma(items) + ") AS " + alias + " ON " + and(on)
+	// Grouping in the store makes the combinations distinct in the store's own sense of equality, so
+	// that no row finds two partners: a person's row must not be in two groups.
+	out.from = r.from + " JOIN (SELECT " + comma(outer) + " FROM (SELECT " + comma(items) + ") AS d GROUP BY " + comma(by) + ") AS " + alias + " ON " + and(on)
 	return &out, alias + ".g"
 }
 

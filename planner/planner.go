@@ -81,12 +81,15 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if err != nil {
 		return same(err)
 	}
+	nested := !scope.IsEmpty() || scope.RecursionDepth() > 0
 	switch {
-	case t.view:
+	case t.view, nested && t.binds:
+		// A definition is bound, or a statement is prepared whose values are still to come: what is left
+		// of protected scans cannot run, the tables themselves refuse.
 		return same(nil)
 	case t.analyze:
 		return same(deny(RuleExplainAnalyze, refuse.Context, "Use EXPLAIN, which runs nothing.", "EXPLAIN ANALYZE would run the private query and time it."))
-	case !t.query || !scope.IsEmpty():
+	case !t.query || nested:
 		return same(deny(RuleContext, refuse.Context, "", "A private query cannot run inside another statement, a trigger, an event or a stored program."))
 	}
 	s, err := p.statement(ctx, a, c, t, f)

@@ -48,6 +48,9 @@ type column struct {
 	expr   lower.Expr
 	origin sql.Expression // the value as an expression over base columns; nil when it is not one
 	tags   []tag
+	// extended marks a column of the null-extended side of an outer join: where it is not NULL its tags
+	// hold, but it is not the unit of every row.
+	extended bool
 }
 
 // tag says that the column determines a unit of the relation.
@@ -340,7 +343,7 @@ func (s *statement) project(r *relation, exprs []sql.Expression) (*relation, err
 		}
 		if gf, ok := e.(*expression.GetField); ok {
 			if src := r.find(gf); src != nil {
-				c.expr, c.origin, c.tags = src.expr, src.origin, src.tags
+				c.expr, c.origin, c.tags, c.extended = src.expr, src.origin, src.tags, src.extended
 				out.columns[i] = c
 				continue
 			}

@@ -115,7 +115,7 @@ func concat(l, r *relation) *relation {
 // nullExtend marks the columns of the null-extended side as nullable.
 func (s *statement) nullExtend(r *relation, columns, bases int) {
 	for i := columns; i < len(r.columns); i++ {
-		r.columns[i].expr.Nullable = true
+		r.columns[i].expr.Nullable, r.columns[i].extended = true, true
 	}
 	for i := bases; i < len(r.bases); i++ {
 		r.bases[i].expr.Nullable = true
@@ -199,7 +199,7 @@ func (s *statement) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 		if !ok {
 			return nil, unionTypes("the column " + c.name)
 		}
-		o := column{id: c.id, name: c.name, typ: c.typ, expr: e, tags: commonTags(c.tags, d.tags)}
+		o := column{id: c.id, name: c.name, typ: c.typ, expr: e, tags: commonTags(c.tags, d.tags), extended: c.extended || d.extended}
 		if a, b := l.plainBase(c), r.plainBase(d); a != nil && b != nil && a.expr.Type == b.expr.Type {
 			m := base{id: s.newID(), name: c.name, typ: a.typ,
 				domain: domainRef{a.domain.domain, append(append(a.domain.also[:len(a.domain.also):len(a.domain.also)], b.domain.domain), b.domain.also...)}}
@@ -251,7 +251,7 @@ func (r *relation) isUnit(e sql.Expression) bool {
 		return false
 	}
 	c := r.find(gf)
-	if c == nil {
+	if c == nil || c.extended {
 		return false
 	}
 	for _, t := range c.tags {

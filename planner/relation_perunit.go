@@ -46,7 +46,7 @@ func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 			if src == nil {
 				return nil, deny(RuleNode, refuse.Shape, "", "The column %s cannot be followed.", e)
 			}
-			c.expr, c.origin, c.tags, c.name = src.expr, src.origin, src.tags, src.name
+			c.expr, c.origin, c.tags, c.name, c.extended = src.expr, src.origin, src.tags, src.name, src.extended
 			sqlText := c.expr.SQL
 			if !s.grouped(r, e, g) {
 				// Not a grouping column: MySQL picks any row's value where it allows it at all.

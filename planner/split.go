@@ -60,7 +60,7 @@ func (s *statement) finish() error {
 	for _, a := range sorted(accounts) {
 		st.Tables = append(st.Tables, Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
 		if m := a.policy.Defaults.MaxEpsilon; m > 0 && a.total.epsilon > 0 && a.fixed > 0 {
-			if eps := float64(accounting.EpsilonOf(a.loss, accounting.Delta(a.total.delta))); eps > m {
+			if eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: a.loss.Rho}, accounting.Delta(a.total.delta))); eps > m {
 				return deny(RuleEpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
 					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
 			}

@@ -62,23 +62,6 @@ func (l *lowerer) doubles(op string, x, y Expr) Expr {
 	return loose("(" + x.SQL + " " + op + " " + y.SQL + ")")
 }
 
-// integers calculates with 128 bits, so that no row overflows before the result is narrowed.
-func (l *lowerer) integers(op string, x, y Expr) Expr {
-	out := Int
-	if x.Type.Kind == UInt || y.Type.Kind == UInt {
-		out = UInt
-	}
-	wide := "HUGEINT"
-	if x.Type.Kind == UInt && y.Type.Kind == UInt && op == "*" {
-		wide = "UHUGEINT"
-	}
-	t := Type{Kind: out}.duckdb()
-	if op == "%" {
-		out, t = x.Type.Kind, x.Type.duckdb() // the sign and the type of the dividend
-	}
-	return maybe(out, "TRY_CAST((CAST("+x.SQL+" AS "+wide+") "+op+" CAST("+y.SQL+" AS "+wide+")) AS "+t+")")
-}
-
 // decimals adds, subtracts, multiplies or takes the remainder of exact numbers.
 func (l *lowerer) decimals(op string, x, y Expr) Expr {
 	p1, s1 := precision(x)
@@ -155,84 +138,6 @@ func (l *lowerer) wide(x Expr, p int) Expr {
 	return l.toDecimal(x, wordDigits+1, x.Type.Scale)
 }
 
-// divide is the exact quotient with four more fractional digits than the dividend, rounded half away
-// from zero: one more digit is calculated by integer division and rounded off. Values too large for
-// 38 digits on the way go through floating point.
-func (l *lowerer) divide(x, y Expr) Expr {
-	p1, s1 := precision(x)
-	_, s2 := precision(y)
-	scale := min(s1+4, maxScale)
-	out := Type{Kind: Decimal, Precision: min(max(p1-s1+s2, 1)+scale, maxPrecision), Scale: scale}
-	shift := s2 + scale + 1
-	exact := func(x, y Expr) (string, bool) {
-		up, fits1 := l.unscaled(x, shift)
-		down, fits2 := l.unscaled(y, s2)
-		return fmt.Sprintf("TRY_CAST(TRY_CAST(%s // %s AS DECIMAL(38,0)) * CAST('0.%s1' AS DECIMAL(%[4]d,%[4]d)) AS %[5]s)",
-			up, down, zeros(scale), scale+1, out.duckdb()), fits1 && fits2
-	}
-	if shift < maxPrecision {
-		if q, fits := exact(x, y); fits {
-			return Expr{SQL: q, Type: out, Nullable: true}
-		}
-	}
-	s := l.let(x.SQL, func(a string) string {
-		return l.let(y.SQL, func(b string) string {
-			fa, fb := "CAST("+a+" AS DOUBLE)", "CAST("+b+" AS DOUBLE)"
-			float := "WHEN " + fb + " <> 0 THEN TRY_CAST(" + fa + " / " + fb + " AS " + out.duckdb() + ") END)"
-			if shift >= maxPrecision {
-				return "(CASE " + float
-			}
-			xa, yb := x, y
-			xa.SQL, yb.SQL = a, b
-			q, _ := exact(xa, yb)
-			return fmt.Sprintf("(CASE WHEN abs(%s) < CAST('0.999999e%d' AS DOUBLE) AND abs(%s) < CAST('0.999999e%d' AS DOUBLE) THEN %s %s",
-				fa, maxPrecision-shift-s1, fb, maxPrecision-2*s2, q, float)
-		})
-	})
-	return Expr{SQL: s, Type: out, Nullable: true}
-}
-
-func zeros(n int) string { return pow10(n)[1:] }
-
-// unscaled is x times 10^shift as HUGEINT, and whether every value of x fits.
-func (l *lowerer) unscaled(x Expr, shift int) (string, bool) {
-	p, _ := precision(x)
-	if x.Type.Kind != Decimal {
-		return "(CAST(" + x.SQL + " AS HUGEINT) * " + pow10(shift) + "::HUGEINT)", p+shift <= maxPrecision
-	}
-	if shift == 0 {
-		return "CAST(" + x.SQL + " AS HUGEINT)", true
-	}
-	shift = min(shift, maxPrecision-1)
-	if x = l.wide(x, p+shift+1); p < x.Type.Precision {
-		p = x.Type.Precision
-	}
-	return fmt.Sprintf("CAST((%s * CAST('%s' AS DECIMAL(%d,0))) AS HUGEINT)", x.SQL, pow10(shift), shift+1), p+shift+1 <= maxPrecision
-}
-
-// intDiv is the quotient cut to an integer, NULL outside the 64-bit range.
-func (l *lowerer) intDiv(x, y Expr) Expr {
-	out := Int
-	if x.Type.Kind == UInt || y.Type.Kind == UInt {
-		out = UInt
-	}
-	t := Type{Kind: out}.duckdb()
-	if x.Type.Kind == Double || y.Type.Kind == Double {
-		q := l.tight(l.doubles("/", l.toDouble(x), l.toDouble(y)))
-		return maybe(out, "TRY_CAST(trunc("+q.SQL+") AS "+t+")")
-	}
-	_, s1 := precision(x)
-	_, s2 := precision(y)
-	s := max(s1, s2)
-	up, fits1 := l.unscaled(x, s)
-	down, fits2 := l.unscaled(y, s)
-	if fits1 && fits2 {
-		return maybe(out, "TRY_CAST(("+up+" // "+down+") AS "+t+")")
-	}
-	q := l.tight(l.doubles("/", l.toDouble(x), l.toDouble(y)))
-	return maybe(out, "TRY_CAST(trunc("+q.SQL+") AS "+t+")")
-}
-
 // negate translates the unary minus.
 func (l *lowerer) negate(child sql.Expression) (Expr, error) {
 	x, err := l.scalar(child, "Arithmetic")
@@ -254,6 +159,8 @@ func (l *lowerer) negate(child sql.Expression) (Expr, error) {
 	if x.number != nil && *x.number != math.MinInt64 {
 		return integer(-*x.number), nil
 	}
-	y := maybe(Int, "TRY_CAST((- CAST("+x.SQL+" AS HUGEINT)) AS BIGINT)")
-	return y, nil
+	if x.Type.Kind == UInt {
+		return maybe(Int, "TRY_CAST((- CAST("+x.SQL+" AS HUGEINT)) AS BIGINT)"), nil
+	}
+	return maybe(Int, l.let(x.SQL, negated)), nil
 }

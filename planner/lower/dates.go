@@ -21,10 +21,10 @@ var dateFunctions = []entry{
 	{names: "dayofweek", signature: "DAYOFWEEK(d)", lower: part("(dayofweek(%s) + 1)")},
 	{names: "weekday", signature: "WEEKDAY(d)", lower: part("(isodow(%s) - 1)")},
 	{names: "dayofyear", signature: "DAYOFYEAR(d)", lower: part("dayofyear(%s)")},
-	{names: "hour", signature: "HOUR(t)", times: true, lower: part("hour(%s)")},
-	{names: "minute", signature: "MINUTE(t)", times: true, lower: part("minute(%s)")},
-	{names: "second", signature: "SECOND(t)", times: true, lower: part("second(%s)")},
-	{names: "microsecond", signature: "MICROSECOND(t)", times: true, lower: part("(microsecond(%s) %% 1000000)")},
+	{names: "hour", signature: "HOUR(t)", times: true, lower: clock("hour(%s)")},
+	{names: "minute", signature: "MINUTE(t)", times: true, lower: clock("minute(%s)")},
+	{names: "second", signature: "SECOND(t)", times: true, lower: clock("second(%s)")},
+	{names: "microsecond", signature: "MICROSECOND(t)", times: true, lower: clock("(microsecond(%s) %% 1000000)")},
 	{names: "dayname", signature: "DAYNAME(d)", lower: name("dayname(%s)")},
 	{names: "monthname", signature: "MONTHNAME(d)", lower: name("monthname(%s)")},
 	{names: "week", signature: "WEEK(d [, mode])", remark: "a constant mode", lower: func(l *lowerer, c *call) (Expr, error) {
@@ -89,10 +89,18 @@ var dateFunctions = []entry{
 func part(format string) func(*lowerer, *call) (Expr, error) {
 	return func(l *lowerer, c *call) (Expr, error) {
 		d := c.args[0]
-		if d.Type.Kind != Time && d.Type.Kind != Date {
+		if d.Type.Kind != Date {
 			d = l.toDatetime(d)
 		}
-		if d.Type.Kind == Date {
+		return of(Int, "CAST("+fmt.Sprintf(format, d.SQL)+" AS BIGINT)", d), nil
+	}
+}
+
+// clock is an integer part of a time of day, also of a TIME value.
+func clock(format string) func(*lowerer, *call) (Expr, error) {
+	return func(l *lowerer, c *call) (Expr, error) {
+		d := c.args[0]
+		if d.Type.Kind != Time {
 			d = l.toDatetime(d)
 		}
 		return of(Int, "CAST("+fmt.Sprintf(format, d.SQL)+" AS BIGINT)", d), nil

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
@@ -15,6 +17,8 @@ var constants = map[string]bool{
 	"user": true, "current_user": true, "session_user": true, "system_user": true, "database": true, "schema": true,
 	"version": true, "connection_id": true, "pi": true,
 }
+
+var today = map[string]bool{"curdate": true, "current_date": true, "utc_date": true}
 
 // statementConstant tells whether a call is fixed for the statement: one of the names with constant
 // arguments, or UNIX_TIMESTAMP() without an argument.
@@ -39,5 +43,9 @@ func (l *lowerer) fold(e sql.Expression) (Expr, error) {
 	if err != nil {
 		return Expr{}, refuse.New(refuse.Expression, "%s has no value.", e.String())
 	}
-	return l.literal(v, e.Type(l.ctx))
+	x, err := l.literal(v, e.Type(l.ctx))
+	if f, ok := e.(sql.FunctionExpression); ok && err == nil && x.text != nil && today[strings.ToLower(f.FunctionName())] {
+		return l.toDate(x), nil // GMS gives the date of today as text
+	}
+	return x, err
 }

@@ -124,7 +124,7 @@ var forbidden = map[string]string{
 	"sleep": "it stalls", "benchmark": "it stalls", "get_lock": "it has a side effect", "release_lock": "it has a side effect",
 	"release_all_locks": "it has a side effect", "is_free_lock": "it depends on other sessions", "is_used_lock": "it depends on other sessions",
 	"load_file": "it reads files", "rand": "it is not deterministic", "random_bytes": "it is not deterministic",
-	"uuid": "it is not deterministic", "uuid_short": "it is not deterministic", "sysdate": "it is not deterministic",
+	"uuid": "it is not deterministic", "uuid_short": "it is not deterministic",
 	"last_insert_id": "it has a side effect", "row_count": "it depends on other statements", "found_rows": "it depends on other statements",
 }
 

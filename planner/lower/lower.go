@@ -20,11 +20,11 @@ var ErrBindVar = errors.New("lower: expression holds an unbound place holder")
 const (
 	// maxDepth bounds the nesting of an expression. The store's own bound is 1000 levels of its
 	// syntax, of which one level here takes at most ten.
-	maxDepth = 60
+	maxDepth = 40
 	// maxSQL bounds one generated fragment, in bytes: guards repeat short operands.
 	maxSQL = 256 << 10
 	// letOver is the length from which a guard names its operand by a lambda instead of repeating it.
-	letOver = 48
+	letOver = 160
 )
 
 // Lower translates e. Columns of the input are resolved by cols, values are added to b. The error

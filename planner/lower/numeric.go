@@ -11,7 +11,7 @@ var numericFunctions = []entry{
 		x := l.toNumber(c.args[0])
 		switch x.Type.Kind {
 		case Int:
-			return maybe(Int, "TRY_CAST(abs(CAST("+x.SQL+" AS HUGEINT)) AS BIGINT)"), nil
+			return maybe(Int, l.let(x.SQL, func(r string) string { return "(CASE WHEN " + r + " > " + minInt + " THEN abs(" + r + ") END)" })), nil
 		case UInt:
 			return x, nil
 		}
@@ -146,15 +146,30 @@ func (l *lowerer) digits(c *call, cut bool) (Expr, error) {
 	if d < -19 {
 		return of(x.Type.Kind, "(CASE WHEN "+x.SQL+" IS NOT NULL THEN CAST(0 AS "+x.Type.duckdb()+") END)", x), nil
 	}
-	unit := pow10(int(-d)) + "::HUGEINT"
-	s := l.let("CAST("+x.SQL+" AS HUGEINT)", func(r string) string {
-		n := r
+	return l.roundInteger(x, int(-d), cut), nil
+}
+
+// roundInteger rounds half away from zero, or cuts, at the k-th digit before the point, k from 1 to
+// 19: in 64 bits where one more unit fits there, else in 128.
+func (l *lowerer) roundInteger(x Expr, k int, cut bool) Expr {
+	t := x.Type.duckdb()
+	return maybe(x.Type.Kind, l.let(x.SQL, func(r string) string {
+		unit := pow10(k) + "::HUGEINT"
+		n := "CAST(" + r + " AS HUGEINT)"
 		if !cut {
-			n = "(" + r + " + (CASE WHEN " + r + " < 0 THEN -1 ELSE 1 END) * (" + unit + " // 2))"
+			n = "(" + n + " + (CASE WHEN " + r + " < 0 THEN -1 ELSE 1 END) * (" + unit + " // 2))"
 		}
-		return "TRY_CAST(" + n + " // " + unit + " * " + unit + " AS " + x.Type.duckdb() + ")"
-	})
-	return maybe(x.Type.Kind, s), nil
+		slow := "TRY_CAST(" + n + " // " + unit + " * " + unit + " AS " + t + ")"
+		if k > wordDigits || x.Type.Kind == UInt {
+			return slow
+		}
+		short := pow10(k) + "::BIGINT"
+		up := ""
+		if !cut {
+			up = fmt.Sprintf(" + (CASE WHEN %[1]s %% %[2]s >= %[2]s // 2 THEN %[2]s WHEN %[1]s %% %[2]s <= -(%[2]s // 2) THEN -%[2]s ELSE 0 END)", r, short)
+		}
+		return fmt.Sprintf("(CASE WHEN %[1]s BETWEEN %[2]s + %[4]s AND %[3]s - %[4]s THEN %[1]s - %[1]s %% %[4]s%[5]s ELSE %[6]s END)", r, minInt, maxInt, short, up, slow)
+	}))
 }
 
 // roundDouble rounds half to even at the d-th digit in floating point, as MySQL does, or cuts.

@@ -1,0 +1,141 @@
+package planner
+
+import (
+	"fmt"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+)
+
+// byCode lists the rules that no statement of the corpus reaches, because the binder gives no such
+// tree today; Go tests in this file reach them.
+var byCode = map[Rule]bool{RuleNode: true, RuleTooManyReleases: true, RuleContext: true}
+
+// TestEveryRuleIsReached checks that the corpus refuses by each rule at least twice.
+func TestEveryRuleIsReached(t *testing.T) {
+	files, err := filepath.Glob("testdata/plans/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var corpus strings.Builder
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		corpus.Write(b)
+	}
+	rules := declaredRules(t)
+	if len(rules) < 40 {
+		t.Fatalf("only %d rules found", len(rules))
+	}
+	for _, r := range rules {
+		if n := strings.Count(corpus.String(), "refused by "+string(r)+" ("); n < 2 && !byCode[r] {
+			t.Errorf("rule %s is reached %d times", r, n)
+		}
+	}
+	if n := strings.Count(corpus.String(), "\nrefused by "); n < 150 {
+		t.Errorf("%d refused cases, want 150", n)
+	}
+	if n := strings.Count(corpus.String(), "| charges ") + strings.Count(corpus.String(), "\nprivate statement"); n < 150 {
+		t.Errorf("%d allowed cases, want 150", n)
+	}
+}
+
+// declaredRules reads the constants of rules.go.
+func declaredRules(t *testing.T) []Rule {
+	f, err := goparser.ParseFile(token.NewFileSet(), "rules.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []Rule
+	ast.Inspect(f, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasPrefix(v.Names[0].Name, "Rule") {
+			if l, ok := v.Values[0].(*ast.BasicLit); ok {
+				s, _ := strconv.Unquote(l.Value)
+				rules = append(rules, Rule(s))
+			}
+		}
+		return true
+	})
+	return rules
+}
+
+// oddNode is an operation that the planner does not know.
+type oddNode struct{ plan.UnaryNode }
+
+func (n *oddNode) String() string   { return "odd" }
+func (n *oddNode) IsReadOnly() bool { return true }
+func (n *oddNode) WithChildren(_ *sql.Context, c ...sql.Node) (sql.Node, error) {
+	return &oddNode{plan.UnaryNode{Child: c[0]}}, nil
+}
+
+// TestUnknownNodesAreRefused checks that an operation the planner does not know fails closed, at the
+// top of a statement and under an aggregate.
+func TestUnknownNodesAreRefused(t *testing.T) {
+	h := newHarness(t)
+	h.fixture("shop")
+	for _, at := range []place{{top: true}, {aggregate: true}} {
+		ctx := h.context("SELECT COUNT(*) FROM orders")
+		raw, err := h.ddlBind("SELECT id FROM orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &statement{ctx: ctx, catalog: h.policies, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
+		s.begin()
+		if _, err := s.build(&oddNode{plan.UnaryNode{Child: raw}}, at); RuleOf(err) != RuleNode {
+			t.Errorf("%+v: got %v, want a refusal by %s", at, err, RuleNode)
+		}
+	}
+}
+
+// TestTooManyReleases checks the bound on private parts of one statement.
+func TestTooManyReleases(t *testing.T) {
+	h := newHarness(t)
+	h.fixture("shop")
+	for _, n := range []int{maxReleases, maxReleases + 1, maxReleases + 30} {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = fmt.Sprintf("(SELECT COUNT(*) FROM orders WHERE qty = %d)", i)
+		}
+		_, _, err := h.plan("SELECT " + strings.Join(parts, ", "))
+		if got := RuleOf(err) == RuleTooManyReleases; got != (n > maxReleases) {
+			t.Errorf("%d releases: %v", n, err)
+		}
+	}
+}
+
+// TestStoredProgramsAreRefused checks that a private query does not run inside another statement.
+func TestStoredProgramsAreRefused(t *testing.T) {
+	h := newHarness(t)
+	h.fixture("shop")
+	h.dba = true
+	for _, c := range []struct {
+		define, run string
+		want        Rule
+	}{
+		{"CREATE PROCEDURE p1() SELECT COUNT(*) FROM orders", "CALL p1()", RuleContext},
+		{"CREATE PROCEDURE p2() BEGIN DECLARE n INT; SELECT AVG(amount) FROM orders; END", "CALL p2()", RuleContext},
+		{"CREATE TRIGGER tr1 BEFORE INSERT ON stores FOR EACH ROW SET NEW.size = (SELECT COUNT(*) FROM orders)", "INSERT INTO stores VALUES (1, 'x', 2)", RuleUserVariable},
+	} {
+		before := h.begun
+		_, err := h.run(c.define)
+		if err == nil {
+			_, err = h.run(c.run)
+		}
+		if err == nil || RuleOf(err) != c.want {
+			t.Errorf("%s; %s: got %v, want a refusal by %s", c.define, c.run, err, c.want)
+		}
+		if h.begun != before {
+			t.Errorf("%s: an execution was begun", c.run)
+		}
+	}
+}
