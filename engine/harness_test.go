@@ -49,6 +49,12 @@ type instance struct {
 // start opens dir, or a new one when it is "", and serves it.
 func start(t *testing.T, dir string, change ...func(*Config)) *instance {
 	t.Helper()
+	return startWith(t, dir, noise.Secure, change...)
+}
+
+// startWith is start with a source of noise of the test's own.
+func startWith(t *testing.T, dir string, source func() noise.Noiser, change ...func(*Config)) *instance {
+	t.Helper()
 	if dir == "" {
 		dir = filepath.Join(t.TempDir(), "data")
 	}
@@ -60,7 +66,7 @@ func start(t *testing.T, dir string, change ...func(*Config)) *instance {
 		c(&cfg)
 	}
 	var err error
-	if i.Server, err = open(cfg, noise.Secure); err != nil {
+	if i.Server, err = open(cfg, source); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())

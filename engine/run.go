@@ -50,6 +50,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 			return err
 		}
 		defer list.EndQuery(sqlCtx)
+		sql.StatusVariables.IncrementGlobal("Queries", 1)
 		if err := sql.SessionCommandBegin(sqlCtx.Session); err != nil {
 			return err
 		}

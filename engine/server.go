@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/rs/zerolog"
 
@@ -145,14 +147,22 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.protocol.Listener.Accept()
 	}()
 	s.log.Info().Str("address", s.Addr().String()).Msg("serving")
-	select {
-	case <-ctx.Done():
-		s.protocol.Listener.Close()
-		<-done
-	case <-done:
+	defer s.log.Info().Msg("no longer serving")
+	since, tick := time.Now(), time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			s.protocol.Listener.Close()
+			<-done
+			return nil
+		case <-done:
+			return nil
+		case now := <-tick.C:
+			// Clients divide by it.
+			sql.StatusVariables.SetGlobal("Uptime", uint64(1+now.Sub(since)/time.Second))
+		}
 	}
-	s.log.Info().Msg("no longer serving")
-	return nil
 }
 
 // Close ends the server: it accepts nobody, interrupts what runs, closes the connections, and then
@@ -176,9 +186,7 @@ func (s *Server) close() error {
 		_ = s.sockets.Close()
 		s.sockets.CloseConnections()
 	}
-	if s.protocol != nil {
-		s.protocol.SessionManager().WaitForClosedConnections()
-	}
+	s.waitForSessions()
 	if s.engine != nil {
 		errs = append(errs, s.engine.Close())
 	}
@@ -195,4 +203,24 @@ func (s *Server) close() error {
 		errs = append(errs, s.dir.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// stopTimeout bounds how long Close waits for statements to notice that they have been ended. What
+// still runs then finds the ledger and the store closed.
+const stopTimeout = 20 * time.Second
+
+func (s *Server) waitForSessions() {
+	if s.protocol == nil {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.protocol.SessionManager().WaitForClosedConnections()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(stopTimeout):
+		s.log.Warn().Msg("statements still run; closing anyway")
+	}
 }

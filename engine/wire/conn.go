@@ -17,6 +17,9 @@ var (
 	errNoTLS    = errors.New("wire: TLS asked for where it is not offered")
 )
 
+// writeTimeout bounds how long a client may leave a part of its result unread.
+const writeTimeout = 2 * time.Minute
+
 // Conn is one guarded connection. Reads and writes may run concurrently, but not two of a kind.
 type Conn struct {
 	raw      net.Conn
@@ -55,12 +58,7 @@ func (c *Conn) Ready() bool { return c.ready.Load() }
 // Read implements net.Conn.
 func (c *Conn) Read(p []byte) (int, error) {
 	if c.ready.Load() && len(c.pending) == 0 {
-		n, err := c.conn().Read(p)
-		if !c.frame.admit(p[:n]) {
-			_ = c.Close()
-			return 0, errOversize
-		}
-		return n, err
+		return c.readCommand(p)
 	}
 	if len(c.pending) == 0 {
 		if err := c.readLogin(); err != nil {
@@ -71,6 +69,25 @@ func (c *Conn) Read(p []byte) (int, error) {
 	n := copy(p, c.pending)
 	c.pending = c.pending[n:]
 	return n, nil
+}
+
+// readCommand reads what clients send after the login. COM_STATISTICS, which the protocol
+// implementation does not know, is answered here.
+func (c *Conn) readCommand(p []byte) (int, error) {
+	for {
+		n, err := c.conn().Read(p)
+		if err == nil && c.frame.idle() && isStatistics(p[:n]) {
+			if _, err := c.Write(textPacket(1, c.listener.statistics())); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if !c.frame.admit(p[:n]) {
+			_ = c.Close()
+			return 0, errOversize
+		}
+		return n, err
+	}
 }
 
 // readLogin reads one whole packet of the login exchange into pending.
@@ -135,7 +152,8 @@ func (c *Conn) startTLS(request []byte) error {
 // Write implements net.Conn.
 func (c *Conn) Write(p []byte) (int, error) {
 	if c.ready.Load() {
-		return c.conn().Write(p)
+		_ = c.conn().SetWriteDeadline(time.Now().Add(writeTimeout))
+		return c.conn().Write(namesSyntaxErrors(p))
 	}
 	c.out = append(c.out, p...)
 	for len(c.out) >= headerSize {

@@ -7,16 +7,21 @@ type frame struct {
 	header [headerSize]byte
 	have   int // bytes of the header seen
 	left   int // bytes of the payload still to come
-	total  int // payload bytes of the command so far
+	total  int // payload bytes of the command as announced so far
+	at     int // payload bytes of the command seen
 	joined bool
+
+	command byte
 }
 
-// admit follows p; false when a command announces more than the limit.
+// admit follows p and adapts the commands in it; false when a command announces more than the limit.
 func (f *frame) admit(p []byte) bool {
 	for len(p) > 0 {
 		if f.left > 0 {
 			n := min(f.left, len(p))
+			f.adapt(p[:n])
 			f.left -= n
+			f.at += n
 			p = p[n:]
 			continue
 		}
@@ -29,7 +34,7 @@ func (f *frame) admit(p []byte) bool {
 		f.have = 0
 		f.left = payloadLength(f.header[:])
 		if !f.joined {
-			f.total = 0
+			f.total, f.at = 0, 0
 		}
 		f.total += f.left
 		f.joined = f.left == maxPayload
@@ -38,4 +43,31 @@ func (f *frame) admit(p []byte) bool {
 		}
 	}
 	return true
+}
+
+// Parts of the payload of COM_STMT_EXECUTE: command, statement id (4), cursor flags, …
+const (
+	comStatistics  = 0x09
+	comStmtExecute = 0x17
+	cursorFlags    = 5
+)
+
+// adapt changes a part of a command's payload that begins f.at bytes into it: cursors are not asked
+// for. The server may always send a result whole, and the protocol implementation loses the error
+// of a statement that runs under a cursor.
+func (f *frame) adapt(part []byte) {
+	if f.at == 0 {
+		f.command = part[0]
+	}
+	if i := cursorFlags - f.at; f.command == comStmtExecute && i >= 0 && i < len(part) {
+		part[i] = 0
+	}
+}
+
+// idle reports whether no command is on its way.
+func (f *frame) idle() bool { return f.have == 0 && f.left == 0 && !f.joined }
+
+// isStatistics reports whether p is the command COM_STATISTICS, whole and alone.
+func isStatistics(p []byte) bool {
+	return len(p) == headerSize+1 && payloadLength(p) == 1 && p[3] == 0 && p[headerSize] == comStatistics
 }

@@ -37,3 +37,46 @@ func TestFrameLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestCursorsAreNotAskedFor(t *testing.T) {
+	execute := []byte{10, 0, 0, 0, comStmtExecute, 1, 0, 0, 0, 1, 1, 0, 0, 0}
+	query := []byte{6, 0, 0, 0, 0x03, 1, 1, 1, 1, 1}
+	for step := 1; step <= len(execute)+len(query); step++ {
+		stream := append(append(append([]byte(nil), execute...), query...), execute...)
+		f := frame{limit: 100}
+		for b := stream; len(b) > 0; {
+			n := min(step, len(b))
+			if !f.admit(b[:n]) {
+				t.Fatal("refused")
+			}
+			b = b[n:]
+		}
+		want := append(append(append([]byte(nil), execute...), query...), execute...)
+		want[9], want[len(want)-5] = 0, 0
+		if string(stream) != string(want) {
+			t.Errorf("in steps of %d: got %v, want %v", step, stream, want)
+		}
+		if !f.idle() {
+			t.Errorf("in steps of %d: not idle after whole commands", step)
+		}
+	}
+}
+
+func TestSyntaxErrorsAreNamed(t *testing.T) {
+	body := append([]byte{packetErr, 0x51, 0x04}, "#HY000unknown error: syntax error at position 3"...)
+	want := append([]byte{packetErr, 0x28, 0x04}, "#42000unknown error: syntax error at position 3"...)
+	if got := namesSyntaxErrors(body); string(got) != string(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if body[1] != 0x51 {
+		t.Error("the caller's buffer was written")
+	}
+	header := []byte{byte(len(body)), 0, 0, 1}
+	if got := namesSyntaxErrors(append(header, body...)); string(got[headerSize:]) != string(want) {
+		t.Errorf("with its header: got %q, want %q", got, want)
+	}
+	other := append([]byte{packetErr, 0x51, 0x04}, "#HY000internal error"...)
+	if got := namesSyntaxErrors(other); string(got) != string(other) {
+		t.Errorf("got %q for another error, want it unchanged", got)
+	}
+}

@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -40,6 +41,7 @@ func (c Config) withDefaults() Config {
 type Listener struct {
 	inner net.Listener
 	cfg   Config
+	since time.Time
 
 	mu     sync.Mutex
 	conns  map[*Conn]bool // open connections; true while one holds a login slot
@@ -51,7 +53,7 @@ var _ net.Listener = (*Listener)(nil)
 
 // NewListener guards inner.
 func NewListener(inner net.Listener, cfg Config) *Listener {
-	return &Listener{inner: inner, cfg: cfg.withDefaults(), conns: map[*Conn]bool{}}
+	return &Listener{inner: inner, cfg: cfg.withDefaults(), since: time.Now(), conns: map[*Conn]bool{}}
 }
 
 // Accept implements net.Listener. It returns an error only when the listener is closed: a lack of
@@ -140,9 +142,16 @@ func (l *Listener) CloseConnections() {
 		open = append(open, c)
 	}
 	l.mu.Unlock()
-	for _, c := range open {
-		_ = c.Close()
+	var closing sync.WaitGroup
+	for _, c := range open { // a client that does not read makes the end of TLS wait
+		closing.Go(func() { _ = c.Close() })
 	}
+	closing.Wait()
+}
+
+// statistics is the answer to COM_STATISTICS.
+func (l *Listener) statistics() string {
+	return fmt.Sprintf("Uptime: %d  Threads: %d", max(1, int(time.Since(l.since).Seconds())), l.Connections())
 }
 
 // Connections returns the number of open connections.

@@ -33,6 +33,12 @@ func errorPacket(sequence byte, errno uint16, state, text string) []byte {
 	return append([]byte{byte(n), byte(n >> 8), byte(n >> 16), sequence}, body...)
 }
 
+// textPacket builds a packet that is a text.
+func textPacket(sequence byte, text string) []byte {
+	n := len(text)
+	return append([]byte{byte(n), byte(n >> 8), byte(n >> 16), sequence}, text...)
+}
+
 // adjustGreeting sets the capability flags of the server's greeting: TLS offered or not, and never
 // LOAD DATA LOCAL. A greeting that does not parse is left as it is.
 func adjustGreeting(payload []byte, tls bool) {
@@ -55,4 +61,27 @@ func adjustGreeting(payload []byte, tls bool) {
 // wantsTLS reports whether a client's first packet asks to go on in TLS.
 func wantsTLS(payload []byte) bool {
 	return len(payload) >= 4 && binary.LittleEndian.Uint32(payload)&flagSSL != 0
+}
+
+// The texts of the protocol implementation for a prepared statement that does not parse. It answers
+// with errno 1105 before any handler is asked.
+var (
+	unknownError = []byte("#HY000unknown error: syntax error")
+	syntaxError  = []byte("#42000")
+)
+
+const errParse = 1064
+
+// namesSyntaxErrors returns p, in which an ERR packet about a statement that does not parse carries
+// MySQL's number and SQLSTATE for it. p may be a packet or only its payload.
+func namesSyntaxErrors(p []byte) []byte {
+	for _, at := range []int{0, headerSize} {
+		if len(p) > at+3 && p[at] == packetErr && bytes.HasPrefix(p[at+3:], unknownError) {
+			q := bytes.Clone(p)
+			binary.LittleEndian.PutUint16(q[at+1:], errParse)
+			copy(q[at+3:], syntaxError)
+			return q
+		}
+	}
+	return p
 }
