@@ -1,0 +1,155 @@
+package lower
+
+import "fmt"
+
+// wordRoom is the number of digits that the fast way of a division may use in a 64-bit word.
+const wordRoom = 17
+
+// divide is the exact quotient with four more fractional digits than the dividend, rounded half away
+// from zero: one more digit is calculated by integer division and rounded off. There are three ways:
+// in 64 bits where both operands are small enough, in 128 bits, which the store does slowly, where
+// they have 38 digits, and in floating point beyond.
+func (l *lowerer) divide(x, y Expr) Expr {
+	p1, s1 := precision(x)
+	_, s2 := precision(y)
+	scale := min(s1+4, maxScale)
+	out := Type{Kind: Decimal, Precision: min(max(p1-s1+s2, 1)+scale, maxPrecision), Scale: scale}
+	shift := s2 + scale + 1
+	s := l.let(x.SQL, func(a string) string {
+		return l.let(y.SQL, func(b string) string {
+			xa, yb := x, y
+			xa.SQL, yb.SQL = a, b
+			ways := tiers{otherwise: "TRY_CAST(" + fmt.Sprintf("CAST(%s AS DOUBLE) / CAST(%s AS DOUBLE)", a, b) + " AS " + out.duckdb() + ")"}
+			unit := func(word int) string {
+				return fmt.Sprintf("AS DECIMAL(%d,0)) * CAST('0.%s1' AS DECIMAL(%[3]d,%[3]d)) AS %[4]s)", word, zeros(scale), scale+1, out.duckdb())
+			}
+			if up, ok := l.word(xa, shift); ok && scale+1 < wordDigits {
+				if down, ok := l.word(yb, s2); ok {
+					ways.add(room(xa, shift, wordRoom), room(yb, s2, wordRoom), "TRY_CAST(CAST("+up+" // "+down+" "+unit(wordDigits))
+				}
+			}
+			if shift < maxPrecision {
+				ways.add(room(xa, shift, maxPrecision), room(yb, s2, maxPrecision), "TRY_CAST(TRY_CAST("+l.unscaled(xa, shift)+" // "+l.unscaled(yb, s2)+" "+unit(maxPrecision))
+			}
+			return ways.sql(b + " <> 0")
+		})
+	})
+	return Expr{SQL: s, Type: out, Nullable: true}
+}
+
+// intDiv is the quotient cut to an integer, NULL outside the 64-bit range.
+func (l *lowerer) intDiv(x, y Expr) Expr {
+	out := Int
+	if x.Type.Kind == UInt || y.Type.Kind == UInt {
+		out = UInt
+	}
+	t := Type{Kind: out}.duckdb()
+	float := func(a, b Expr) string {
+		q := l.tight(l.doubles("/", l.toDouble(a), l.toDouble(b)))
+		return "TRY_CAST(trunc(" + q.SQL + ") AS " + t + ")"
+	}
+	switch {
+	case x.Type.Kind == Double || y.Type.Kind == Double:
+		return maybe(out, float(x, y))
+	case x.Type.Kind == Int && y.Type.Kind == Int:
+		return l.integers("DIV", x, y)
+	}
+	_, s1 := precision(x)
+	_, s2 := precision(y)
+	s := max(s1, s2)
+	return maybe(out, l.let(x.SQL, func(a string) string {
+		return l.let(y.SQL, func(b string) string {
+			xa, yb := x, y
+			xa.SQL, yb.SQL = a, b
+			ways := tiers{otherwise: float(xa, yb)}
+			if up, ok := l.word(xa, s); ok {
+				if down, ok := l.word(yb, s); ok {
+					ways.add(room(xa, s, wordRoom), room(yb, s, wordRoom), "TRY_CAST("+up+" // "+down+" AS "+t+")")
+				}
+			}
+			ways.add(room(xa, s, maxPrecision), room(yb, s, maxPrecision), "TRY_CAST("+l.unscaled(xa, s)+" // "+l.unscaled(yb, s)+" AS "+t+")")
+			return ways.sql(b + " <> 0")
+		})
+	}))
+}
+
+// tiers is a choice among ways to calculate, the first whose conditions hold.
+type tiers struct {
+	branches  string
+	final     string // a way without conditions, after which no other is needed
+	otherwise string
+}
+
+// add takes a way with its conditions on the two operands; "" is no condition.
+func (t *tiers) add(first, second, way string) {
+	switch {
+	case t.final != "":
+	case first == "" && second == "":
+		t.final = way
+	case first == "":
+		t.branches += " WHEN " + second + " THEN " + way
+	case second == "":
+		t.branches += " WHEN " + first + " THEN " + way
+	default:
+		t.branches += " WHEN " + first + " AND " + second + " THEN " + way
+	}
+}
+
+// sql writes the choice; the last way is taken where needed holds.
+func (t *tiers) sql(needed string) string {
+	switch {
+	case t.final != "" && t.branches == "":
+		return t.final
+	case t.final != "":
+		return "(CASE" + t.branches + " ELSE " + t.final + " END)"
+	}
+	return "(CASE" + t.branches + " WHEN " + needed + " THEN " + t.otherwise + " END)"
+}
+
+// room is the condition under which x times 10^shift has at most the given number of digits, its
+// own fraction counted; "" when it always has.
+func room(x Expr, shift, digits int) string {
+	p, s := precision(x)
+	if p+shift <= digits {
+		return ""
+	}
+	return fmt.Sprintf("abs(CAST(%s AS DOUBLE)) < CAST('0.999999e%d' AS DOUBLE)", x.SQL, digits-shift-s)
+}
+
+func zeros(n int) string { return pow10(n)[1:] }
+
+// word is x times 10^shift as BIGINT, valid where it has room in a word; false when nothing has.
+func (l *lowerer) word(x Expr, shift int) (string, bool) {
+	p, s := precision(x)
+	if shift+s >= wordRoom {
+		return "", false
+	}
+	switch {
+	case x.Type.Kind == UInt:
+		x.SQL = "CAST(" + x.SQL + " AS BIGINT)"
+		fallthrough
+	case x.Type.Kind == Int:
+		if shift == 0 {
+			return x.SQL, true
+		}
+		return "(" + x.SQL + " * " + pow10(shift) + "::BIGINT)", true
+	case p > wordDigits:
+		x.SQL = fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x.SQL, wordDigits, s)
+	}
+	if shift == 0 {
+		return "CAST(" + x.SQL + " AS BIGINT)", true
+	}
+	return fmt.Sprintf("CAST((%s * CAST('%s' AS DECIMAL(%d,0))) AS BIGINT)", x.SQL, pow10(shift), shift+1), true
+}
+
+// unscaled is x times 10^shift as HUGEINT, valid where it has room in 38 digits.
+func (l *lowerer) unscaled(x Expr, shift int) string {
+	p, _ := precision(x)
+	if x.Type.Kind != Decimal {
+		return "(CAST(" + x.SQL + " AS HUGEINT) * " + pow10(shift) + "::HUGEINT)"
+	}
+	if shift == 0 {
+		return "CAST(" + x.SQL + " AS HUGEINT)"
+	}
+	return fmt.Sprintf("CAST((%s * CAST('%s' AS DECIMAL(%d,0))) AS HUGEINT)", l.wide(x, p+shift+1).SQL, pow10(shift), shift+1)
+}
