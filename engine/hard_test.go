@@ -29,7 +29,7 @@ func TestOtherWaysToRowsAreClosed(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
 	people(t, root, 300)
-	root.exec("USE d", "CREATE VIEW ages AS SELECT id, age FROM d.people", "CREATE TABLE d.pub (x INT)", "CALL dp_public('d.pub')", "INSERT INTO d.pub VALUES (1),(2)")
+	root.exec("CREATE VIEW d.ages AS SELECT id, age FROM d.people", "CREATE TABLE d.pub (x INT)", "CALL dp_public('d.pub')", "INSERT INTO d.pub VALUES (1),(2)")
 	ann := i.analyst(root, "ann", "d")
 	ann.exec("USE d", "SET dp_epsilon = 1")
 	ann.refused(1644, "45002", "SELECT * FROM ages")

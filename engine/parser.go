@@ -8,7 +8,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// ownParser takes the demand for a privilege off statements that show an account what is its own:
+// ownParser mends what the binder would trip over, and takes the demand for a privilege off statements that show an account what is its own:
 // SHOW GRANTS of the account itself, and SHOW PROCESSLIST and KILL, which know an analyst's own
 // connections only. MySQL asks for none there either.
 type ownParser struct{ sql.Parser }
@@ -38,6 +38,11 @@ func own(s ast.Statement) ast.Statement {
 	case *ast.ShowGrants:
 		if n.For == nil {
 			n.Auth.AuthType = ast.AuthType_IGNORE
+		}
+	case *ast.DDL:
+		// go-mysql-server looks for the view's database here, and finds it nowhere.
+		if n.ViewSpec != nil && n.Table.DbQualifier.IsEmpty() {
+			n.Table.DbQualifier = n.ViewSpec.ViewName.DbQualifier
 		}
 	case *ast.Kill:
 		n.Auth.AuthType = ast.AuthType_IGNORE

@@ -79,6 +79,13 @@ func TestAccountsOverTheWire(t *testing.T) {
 	}
 	ann.refused(1142, "42000", "CREATE USER 'eve'@'%' IDENTIFIED BY 'x'")
 	root = i.root()
+	root.exec("GRANT SUPER ON *.* TO 'ann'@'%'")
+	ann.exec("CREATE DATABASE anns")
+	root.exec("REVOKE SUPER ON *.* FROM 'ann'@'%'")
+	ann.refused(1142, "42000", "CREATE DATABASE anns2")
+	root.exec("ALTER USER 'root'@'%' IDENTIFIED BY 'changed'")
+	denied("root", rootPassword)
+	i.client("root", "changed")
 	root.exec("REVOKE SELECT ON shop.* FROM 'ann'@'%'", "DROP USER 'ann'@'%'")
 	denied("ann", "two")
 }
