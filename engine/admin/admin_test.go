@@ -364,6 +364,11 @@ func TestPublicTables(t *testing.T) {
 			t.Errorf("the reference misses the default %s", k[0])
 		}
 	}
+	for _, d := range Tables() {
+		if d.Doc == "" || len(d.Columns) == 0 {
+			t.Errorf("dp.%s is not documented", d.Name)
+		}
+	}
 	if !strings.Contains(Reference(), "`CALL dp_public('shop.regions')`") || len(Procedures()) != len(procedures) {
 		t.Error("the reference misses a procedure")
 	}
