@@ -25,7 +25,8 @@
 //     again goes on with what was spent. Declaring it public is a second, separate step.
 //   - A protected table changes its unit only by way of dp_unprotect, so that no statement weakens a
 //     policy silently, and its entity only as long as nothing has been charged.
-//   - Links follow their parent when it is renamed; units, links and domains follow renamed columns.
+//   - Links and domains follow the table that they refer to when it is renamed. Columns that a policy
+//     rests on are not renamed, dropped or changed; Snapshot.Uses says which those are.
 //
 // The claim: let D be a set of rows reachable through name n at any time. If D was ever protected,
 // every private query on D is charged to the account that D's first protected name was bound to.

@@ -49,18 +49,6 @@ func (s *Snapshot) Entities() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// EntityTables lists the protected tables of an entity, sorted by name.
-func (s *Snapshot) EntityTables(entity string) []Table {
-	entity = strings.ToLower(entity)
-	var out []Table
-	for _, t := range s.All() {
-		if t.State == Protected && t.Entity == entity {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
 // Children lists the protected tables that are linked to the table, sorted by name.
 func (s *Snapshot) Children(table string) []Table {
 	table = strings.ToLower(table)
@@ -75,7 +63,8 @@ func (s *Snapshot) Children(table string) []Table {
 
 // Uses says what policies a column takes part in, in words for a message: "the unit column of t",
 // "the link from t to p", "the key that c is linked to", "a domain". Nil when there is none. A
-// definition that a policy rests on should not be changed under it.
+// column that a policy rests on must not be renamed, dropped or lose its key under it: the catalogue is
+// not told of such changes, so its caller refuses them.
 func (s *Snapshot) Uses(table, column string) []string {
 	table, column = strings.ToLower(table), strings.ToLower(column)
 	t := s.Table(table)
