@@ -189,6 +189,82 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
+// TestDamageThatReadingDoesNotMeet damages what only the next write would fall over: the free pages and
+// the keys of branch pages.
+func TestDamageThatReadingDoesNotMeet(t *testing.T) {
+	file, _ := filled(t)
+	e := binary.NativeEndian
+	pageSize := int(e.Uint32(file[pageHeader+8:]))
+	newer := file[pageHeader:]
+	if other := file[pageSize+pageHeader:]; e.Uint64(other[48:]) > e.Uint64(newer[48:]) {
+		newer = other
+	}
+	root, free := int(e.Uint64(newer[16:])), int(e.Uint64(newer[32:]))*pageSize
+	n := int(e.Uint16(file[free+10:]))
+	if n < 2 {
+		t.Fatalf("%d free pages are too few for this test", n)
+	}
+	refuse := func(what string, edit func([]byte)) {
+		t.Helper()
+		bad := bytes.Clone(file)
+		edit(bad)
+		if _, err := openBytes(t, bad); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	id := func(b []byte, i int) []byte { return b[free+pageHeader+8*i:] }
+	refuse("a used page is listed as free", func(b []byte) {
+		e.PutUint16(b[free+10:], uint16(n+1))
+		e.PutUint64(id(b, n), uint64(root))
+	})
+	refuse("a free page is listed twice", func(b []byte) { e.PutUint64(id(b, 0), e.Uint64(id(b, 1))) })
+	refuse("a free page is forgotten", func(b []byte) { e.PutUint16(b[free+10:], uint16(n-1)) })
+	refuse("more free pages than fit", func(b []byte) { e.PutUint16(b[free+10:], 0xFFFE) })
+	refuse("an absurd number of free pages", func(b []byte) {
+		e.PutUint16(b[free+10:], 0xFFFF)
+		e.PutUint64(id(b, 0), 1<<60)
+	})
+	branches := 0
+	freed := map[int]bool{}
+	for i := range n {
+		freed[int(e.Uint64(id(file, i)))] = true
+	}
+	for p := 2; p < len(file)/pageSize && p < int(e.Uint64(newer[40:])); p++ {
+		at := p * pageSize
+		if freed[p] || e.Uint16(file[at+8:]) != branchPage || int(e.Uint64(file[at:])) != p || e.Uint16(file[at+10:]) < 2 {
+			continue
+		}
+		branches++
+		for _, element := range []int{0, 1} {
+			el := at + pageHeader + element*elementSize
+			key := el + int(e.Uint32(file[el:]))
+			size := int(e.Uint32(file[el+4:]))
+			refuse("a branch key is too large", func(b []byte) { copy(b[key:key+size], bytes.Repeat([]byte{0xFF}, size)) })
+		}
+		refuse("two branches lead to one page", func(b []byte) {
+			copy(b[at+pageHeader+8:at+pageHeader+16], b[at+pageHeader+elementSize+8:])
+		})
+	}
+	if branches == 0 {
+		t.Error("no branch pages: the file is too small for this test")
+	}
+}
+
+// TestDayNeverGoesBackInRecords: records whose day goes back cannot have been written.
+func TestDayNeverGoesBackInRecords(t *testing.T) {
+	s := newState(genesis(testDirectory))
+	note := func(d day) error { return s.apply(&record{kind: noteRecord, day: d}, sum{}) }
+	if err := errors.Join(note(5), note(5), note(6)); err != nil {
+		t.Fatal(err)
+	}
+	if err := note(5); err == nil || s.lastID != 3 || s.lastDay != 6 {
+		t.Errorf("day 5 after day 6: %v, then %+v", err, s)
+	}
+	if err := s.apply(&record{kind: outcomeRecord, charge: 4, day: 6}, sum{}); err == nil {
+		t.Error("an outcome before its charge was booked")
+	}
+}
+
 // TestLostAndMisplacedWrites puts older contents, and those of other pages, in the place of a page.
 func TestLostAndMisplacedWrites(t *testing.T) {
 	l, path := create1(t, nil)
