@@ -43,6 +43,11 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 		if db, ok := stored(n.Db); ok {
 			return true, db.createTable(ctx, n)
 		}
+	case *plan.InsertInto:
+		if t, ok := destination(n); ok {
+			// The inserter asks again at the first row, but go-mysql-server wraps its errors.
+			return false, t.checkInsert(ctx)
+		}
 	case *plan.TableCopier:
 		return false, b.checkSources(ctx, n.Source)
 	case *plan.AddColumn:
@@ -112,6 +117,17 @@ func (b *Builder) checkSources(ctx *sql.Context, source sql.Node) error {
 		return denied == nil
 	})
 	return denied
+}
+
+// destination returns the stored table that an INSERT is about.
+func destination(n *plan.InsertInto) (t *Table, ok bool) {
+	transform.Inspect(n.Destination, func(n sql.Node) bool {
+		if found, isStored := storedTable(n); isStored {
+			t, ok = found, true
+		}
+		return !ok
+	})
+	return t, ok
 }
 
 func storedTable(n sql.Node) (*Table, bool) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/internal/refuse"
 )
 
 func TestTypesRoundTrip(t *testing.T) {
@@ -287,6 +289,11 @@ func TestRawReadsAreRefusedWhereRowsAreRead(t *testing.T) {
 	}
 	for _, q := range statements {
 		root.fails(q, "protected")
+	}
+	if _, _, err := root.run("INSERT INTO p VALUES (2, 2)"); err != nil {
+		if _, ok := refuse.As(err); !ok {
+			t.Errorf("the refusal of an INSERT is hidden in %T", err)
+		}
 	}
 	root.want("SHOW TABLES", "p", "plain", "pub") // CREATE TABLE ... SELECT left nothing
 	root.exec("INSERT INTO plain VALUES (2, 2), (3, 3)")

@@ -40,8 +40,8 @@
 //
 // # Main types
 //
-//   - Provider: the databases. Builder: the execution of DDL. Rules and EarlyRules: analysis rules
-//     for UPDATE, DELETE and INSERT, and for statements on keys.
+//   - Provider: the databases. Builder: the execution of DDL. Rules: analysis rules for UPDATE,
+//     DELETE and INSERT.
 //   - Table: one stored table, with its projections.
 //   - Access: what the engine answers and is told.
 package tables

@@ -116,7 +116,6 @@ var rulesOnce sync.Once
 func open(t *testing.T, path string) *server {
 	t.Helper()
 	rulesOnce.Do(func() {
-		analyzer.OnceBeforeDefault = append(tables.EarlyRules(), analyzer.OnceBeforeDefault...)
 		analyzer.AlwaysBeforeDefault = append(tables.Rules(), analyzer.AlwaysBeforeDefault...)
 	})
 	st, err := duckdb.Open(path, duckdb.Options{Threads: 1})

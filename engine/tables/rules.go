@@ -14,11 +14,14 @@ const (
 	keyRuleID    analyzer.RuleId = 20003
 )
 
-// EarlyRules returns the rules that belong at the front of analyzer.OnceBeforeDefault. They replace
-// statements on keys by nodes of our own and refuse foreign keys, before go-mysql-server looks for
-// both in interfaces that the tables do not have.
-func EarlyRules() []analyzer.Rule { return []analyzer.Rule{{Id: keyRuleID, Apply: replaceKeys}} }
+// go-mysql-server takes the rules that run first from a variable of the process, and its own first
+// rules look for keys in interfaces that the tables do not have. The rule leaves statements on other
+// tables alone.
+func init() {
+	analyzer.OnceBeforeDefault = append([]analyzer.Rule{{Id: keyRuleID, Apply: replaceKeys}}, analyzer.OnceBeforeDefault...)
+}
 
+// replaceKeys replaces statements on keys by nodes of our own and refuses foreign keys.
 func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		switch n := n.(type) {
@@ -29,7 +32,7 @@ func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Sco
 		case *plan.CreateForeignKey, *plan.DropForeignKey:
 			return nil, transform.SameTree, errForeignKeys
 		case *plan.CreateTable:
-			if len(n.ForeignKeys()) > 0 {
+			if _, ok := stored(n.Db); ok && len(n.ForeignKeys()) > 0 {
 				return nil, transform.SameTree, errForeignKeys
 			}
 		}
