@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	bolt "go.etcd.io/bbolt"
 )
 
 func TestEntries(t *testing.T) {
@@ -237,6 +240,36 @@ func TestAnswers(t *testing.T) {
 	v, _ := l.Answer([]byte("a"))
 	v[0] = 'x'
 	want("a", "2") // callers own what they get
+}
+
+// TestDamagedAnswerIsNotFound: an answer is a cache entry; one that is not what was put is no answer.
+func TestDamagedAnswerIsNotFound(t *testing.T) {
+	l, path := create1(t, nil)
+	for _, k := range []string{"a", "b"} {
+		if err := l.PutAnswer([]byte(k), []byte("value of "+k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Close()
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		v := bytes.Clone(tx.Bucket(answersBucket).Get([]byte("a")))
+		v[len(v)-1] ^= 1
+		return tx.Bucket(answersBucket).Put([]byte("a"), v)
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, path, Options{})
+	if v, ok := l.Answer([]byte("a")); ok {
+		t.Errorf("damaged answer %q", v)
+	}
+	if v, ok := l.Answer([]byte("b")); !ok || string(v) != "value of b" {
+		t.Errorf("sound answer %q, %v", v, ok)
+	}
 }
 
 func TestOldestAnswersMakeRoom(t *testing.T) {
