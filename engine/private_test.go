@@ -197,3 +197,26 @@ func TestTransactionsOverTheWire(t *testing.T) {
 	}
 	root.refused(1644, "45017", "SAVEPOINT a")
 }
+
+func TestReplaysSurviveARestart(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	i := start(t, dir)
+	root := i.root()
+	people(t, root, 300)
+	const query = "SELECT city, COUNT(*) FROM d.people GROUP BY city"
+	first := i.analyst(root, "ann", "d").query(query)
+	i.end()
+	i = start(t, dir)
+	ann := i.client("ann", "pw-ann")
+	if again := ann.query(query); fmt.Sprint(again) != fmt.Sprint(first) {
+		t.Errorf("after a restart: got %v, want the stored answer %v", again, first)
+	}
+	i.root().exec("INSERT INTO d.people VALUES (1000, 'west', 30, 1, 1)")
+	if n := len(ann.query("SELECT DISTINCT id FROM dp.ledger")); n != 1 {
+		t.Errorf("got %d charges, want one", n)
+	}
+	ann.query(query)
+	if n := len(ann.query("SELECT DISTINCT id FROM dp.ledger")); n != 2 {
+		t.Errorf("got %d charges after a write, want two", n)
+	}
+}
