@@ -172,6 +172,7 @@ func TestMeta(t *testing.T) {
 	must(t, other.Rollback(ctx))
 	equal(t, "new", get(other, "new"), "c")
 
+	wantKind(t, "the store's own bucket", m.Put(ctx, bucketSelf, keyDirectory, nil), store.Refused)
 	must(t, m.Delete(ctx, "views", "a"))
 	must(t, s.Close())
 	s = testReopen(t, path, Options{})

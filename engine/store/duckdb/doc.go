@@ -26,7 +26,9 @@
 // # Two ways in
 //
 // Sessions use the driver's connections, statements, rows and appenders. Snapshots use the driver's
-// mapping of the C interface on the same database instance, for two reasons: the driver's Arrow
-// reader cannot be interrupted, and both it and the mapping hand over a materialised result, so that
-// the plain vectors of a chunk are as fast as Arrow's without a second representation.
+// mapping of the C interface on the same database instance, and of that interface two functions that
+// the mapping leaves out (stream.go). The driver's Arrow reader will not do: it cannot be interrupted,
+// and it holds the whole result in memory, outside DuckDB's memory limit. The streamed result takes a
+// few chunks, DuckDB goes on computing while a chunk is worked on, and its plain vectors are as good
+// as Arrow's.
 package duckdb

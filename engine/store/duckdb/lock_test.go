@@ -41,6 +41,7 @@ func outside(secret string) []string {
 		"BEGIN TRANSACTION",
 		"CHECKPOINT",
 		"USE shop",
+		"EXPLAIN ANALYZE DELETE FROM shop.people",
 	}
 }
 
@@ -79,7 +80,7 @@ func TestConfigurationIsLockedBelowOurChecks(t *testing.T) {
 	testPeople(t, testSession(t, s))
 	open := map[string]bool{ // harmless: memory only, or our own file
 		"ATTACH ':memory:' AS other": true, "CALL pragma_version()": true, "BEGIN TRANSACTION": true,
-		"CHECKPOINT": true, "USE shop": true,
+		"CHECKPOINT": true, "USE shop": true, "EXPLAIN ANALYZE DELETE FROM shop.people": true,
 	}
 	c, err := s.in.connect(context.Background())
 	must(t, err)
@@ -97,6 +98,22 @@ func TestConfigurationIsLockedBelowOurChecks(t *testing.T) {
 		if _, err := r.exec(context.Background(), sql); err == nil {
 			t.Errorf("raw connection ran: %s", sql)
 		}
+	}
+}
+
+// A killed process leaves what it spilled; opening removes that and nothing else.
+func TestLeftSpillFilesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	spill := filepath.Join(dir, "spill")
+	must(t, os.Mkdir(spill, 0o700))
+	for _, n := range []string{"duckdb_temp_storage_DEFAULT-0.tmp", "duckdb_temp_block-12.block", "mine.txt"} {
+		must(t, os.WriteFile(filepath.Join(spill, n), []byte("rows"), 0o600))
+	}
+	testReopen(t, filepath.Join(dir, "rows.duckdb"), Options{})
+	left, err := os.ReadDir(spill)
+	must(t, err)
+	if len(left) != 1 || left[0].Name() != "mine.txt" {
+		t.Errorf("left: %v", left)
 	}
 }
 

@@ -59,6 +59,9 @@ func (m meta) Delete(ctx context.Context, bucket, key string) error {
 }
 
 func (m meta) change(ctx context.Context, bucket string, f func() error) error {
+	if bucket == bucketSelf {
+		return &store.Error{Kind: store.Refused, Driver: "the bucket is the store's own"}
+	}
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()
 	return m.s.mutate(ctx, nil, func() (bool, error) { return bucket == store.BucketColumns, f() })

@@ -1,9 +1,13 @@
 package duckdb
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Options say how the database is opened. The zero value is usable.
@@ -27,6 +31,33 @@ type Options struct {
 // DefaultMemoryLimit leaves a process of 2 GiB room for the server itself.
 const DefaultMemoryLimit = "1GiB"
 
+// spill is the directory for temporary files.
+func (o Options) spill(path string) string {
+	if o.TempDirectory != "" {
+		return o.TempDirectory
+	}
+	return filepath.Join(filepath.Dir(path), "spill")
+}
+
+// sweep removes what a killed process left in the spill directory: pieces of rows. The file's lock
+// is held, so that nobody uses them any more.
+func (o Options) sweep(path string) error {
+	dir := o.spill(path)
+	left, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, f := range left {
+		if !strings.HasPrefix(f.Name(), "duckdb_temp_") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // settings returns the statements that configure and then lock the database at path.
 func (o Options) settings(path string) []string {
 	threads := o.Threads
@@ -37,14 +68,10 @@ func (o Options) settings(path string) []string {
 	if memory == "" {
 		memory = DefaultMemoryLimit
 	}
-	temp := o.TempDirectory
-	if temp == "" {
-		temp = filepath.Join(filepath.Dir(path), "spill")
-	}
 	return []string{
 		fmt.Sprintf("SET GLOBAL threads = %d", threads),
 		"SET GLOBAL memory_limit = " + quoteText(memory),
-		"SET GLOBAL temp_directory = " + quoteText(temp),
+		"SET GLOBAL temp_directory = " + quoteText(o.spill(path)),
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL preserve_insertion_order = false",
 		"SET GLOBAL autoinstall_known_extensions = false",

@@ -74,7 +74,7 @@ func (r *raw) prepare(sql string, allowed ...mapping.StatementType) (mapping.Pre
 // run executes a prepared statement; a cancelled context interrupts it. The caller destroys the result.
 func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []any) (mapping.Result, error) {
 	var res mapping.Result
-	if err := bind(stmt, args); err != nil {
+	if err := ready(ctx, stmt, args); err != nil {
 		return res, err
 	}
 	var pending mapping.PendingResult
@@ -84,9 +84,6 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 		return res, worded(msg)
 	}
 	defer mapping.DestroyPending(&pending)
-	if err := ctx.Err(); err != nil {
-		return res, err
-	}
 	stop := r.interruptWith(ctx)
 	state := mapping.ExecutePending(pending, &res)
 	stop()
@@ -96,6 +93,15 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 		return res, err
 	}
 	return res, nil
+}
+
+// ready binds the arguments and looks at the context for the last time: a statement that is pending
+// must be executed, because DuckDB's threads may keep the database open after one that is not.
+func ready(ctx context.Context, stmt mapping.PreparedStatement, args []any) error {
+	if err := bind(stmt, args); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // interruptWith interrupts the connection when ctx ends. After stop has returned no interrupt comes

@@ -236,13 +236,14 @@ func (s *session) query(ctx context.Context, sql string, args []any) (*rows, err
 	return r, nil
 }
 
-// selectRows runs what the store reads for a session: nothing else than a SELECT or an EXPLAIN.
+// selectRows runs what the store reads for a session: nothing else than a SELECT. (EXPLAIN ANALYZE
+// would run a change that is not logged.)
 func (s *session) selectRows(ctx context.Context, sql string, args []any) (*rows, error) {
 	stmt, typ, err := s.c.prepare(sql)
 	if err != nil {
 		return nil, err
 	}
-	if typ != duckdb.STATEMENT_TYPE_SELECT && typ != duckdb.STATEMENT_TYPE_EXPLAIN {
+	if typ != duckdb.STATEMENT_TYPE_SELECT {
 		stmt.Close()
 		return nil, errType
 	}

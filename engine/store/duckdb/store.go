@@ -47,6 +47,9 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func prepare(in *instance, o Options) (*Store, error) {
+	if err := o.sweep(in.path); err != nil {
+		return nil, err
+	}
 	ctx := context.Background()
 	c, err := in.connect(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ var _ [unsafe.Sizeof(mapping.Result{})]struct{} = [C.sizeof_result]struct{}{}
 // computing it, so that a result of any size takes a few chunks of memory. A cancelled context
 // interrupts it. Each chunk is destroyed after each has returned.
 func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
-	if err := bind(stmt, args); err != nil {
+	if err := ready(ctx, stmt, args); err != nil {
 		return err
 	}
 	var pending mapping.PendingResult
@@ -45,9 +45,6 @@ func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args [
 		return worded(msg)
 	}
 	defer mapping.DestroyPending(&pending)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	defer r.interruptWith(ctx)()
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +103,55 @@ func TestScanAfterAStoppedScan(t *testing.T) {
 		}
 		n, _ := total(t, snap)
 		equal(t, "rows", n, int64(3))
+	}
+}
+
+// Whatever way a statement is stopped, nothing of it may keep the file open: DuckDB would then wait
+// for ever at the next opening.
+func TestStoppedStatementsLetTheFileGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.duckdb")
+	file := testFile(t, "a.csv", "a\n1\n")
+	background := context.Background()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 15 {
+			ctx, cancel := context.WithTimeout(background, time.Duration(i%5)*3*time.Millisecond)
+			_, _ = ImportFile(ctx, path, file, visits, ImportOptions{Mode: ImportReplace}, nil) // may or may not be in time
+			s, err := Open(path, Options{Threads: 2})
+			if err != nil {
+				cancel()
+				t.Errorf("Open: %v", err)
+				break
+			}
+			for range 2 {
+				snap, errSnap := s.Snapshot(background)
+				c, errSession := s.Session(background)
+				if errSnap != nil || errSession != nil {
+					t.Errorf("connect: %v, %v", errSnap, errSession)
+					break
+				}
+				chunks := 0
+				_ = snap.Scan(ctx, "SELECT i, count(*) FROM range(500000) r(i) GROUP BY i", nil, []store.ScanType{store.ScanInt64, store.ScanInt64},
+					func(store.Chunk) error {
+						if chunks++; chunks > i {
+							return os.ErrDeadlineExceeded
+						}
+						return nil
+					})
+				if _, err := c.Query(ctx, slow, int64(3)); err == nil {
+					t.Error("the slow query ended")
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+			cancel()
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(60 * time.Second):
+		t.Fatal("DuckDB still waits for a database that was closed")
 	}
 }
