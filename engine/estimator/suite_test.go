@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"scrim/accounting"
@@ -244,7 +245,7 @@ func TestBadParametersAreNamed(t *testing.T) {
 			"bounds":      func(p *estimator.Params) { p.Lower, p.Upper = ptr(1), ptr(1) },
 			"grid NaN":    func(p *estimator.Params) { p.Grid.Decimal, p.Grid.Step = false, nan },
 			"grid 0":      func(p *estimator.Params) { p.Grid.Decimal, p.Grid.Step = false, 0 },
-			"grid empty":  func(p *estimator.Params) { p.Grid.Lo = p.Grid.Hi },
+			"grid empty":  func(p *estimator.Params) { p.Grid.Lo, p.Grid.Hi = 1, 0 },
 			"grid wide":   func(p *estimator.Params) { p.Grid.Hi = estimator.MaxUnits + 1 },
 			"bounds wide": func(p *estimator.Params) { p.Lower, p.Upper = ptr(math.MinInt64), ptr(1) },
 			"scale":       func(p *estimator.Params) { p.Grid.Scale = -1 },
@@ -302,6 +303,23 @@ func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 				}
 				if e.MinPersons() == 0 && a.Status != estimator.OK {
 					t.Errorf("%s, %s: TooFew from an estimator that always answers", v.name, name)
+				}
+			}
+		}
+	}
+}
+
+// TestOneValueIsARange: a column that can hold one value only is no special case.
+func TestOneValueIsARange(t *testing.T) {
+	for _, v := range variants() {
+		if v.p.Grid.Lo, v.p.Grid.Hi = 5, 5; v.p.Bounded() {
+			continue
+		}
+		e, n := v.at(t, 0.1), stattest.Noiser(t, v.name)
+		for _, g := range [][]person{nil, slices.Repeat([]person{{rows: 1, sum: 5, lo: 25, median: 5}}, 400)} {
+			for _, x := range e.Release(n, input(e, g, max(v.p.MaxRows, 1))).Values {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					t.Errorf("%s: value %v", v.name, x)
 				}
 			}
 		}

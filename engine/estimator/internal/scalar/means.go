@@ -1,16 +1,13 @@
 package scalar
 
-import (
-	"math/bits"
-
-	"scrim/engine/estimator"
-)
+import "scrim/engine/estimator"
 
 // Means turns the rows of one person into one number: the mean of the person's values, rounded once,
 // half to even, to a public fraction 2^-Shift of a grid step, and clamped to the public range.
 //
-// The fraction keeps the mean of small integers, such as a 0/1 column, from being rounded to a whole
-// step. It is 2^-12 where a person can have several rows and there is room within 2^50, less otherwise.
+// The fraction, 2^-10 of a step, keeps the mean of small integers, such as a 0/1 column, from being rounded
+// to a whole step; with one row a person it is 2^-1, so that the middle of an interval is a lattice point. Sums are
+// at most 2^50 steps, so a mean is at most 2^60 units and a difference of two at most 2^61.
 type Means struct {
 	Shift  uint
 	Lo, Hi int64 // public range in units of 2^-Shift steps
@@ -18,15 +15,14 @@ type Means struct {
 }
 
 // meanBits is the largest Shift.
-const meanBits = 12
+const meanBits = 10
 
 // NewMeans returns the person means of an argument.
 func NewMeans(p estimator.Params) Means {
 	lo, hi := Range(p)
-	size := bits.Len64(uint64(max(hi, -hi, lo, -lo)))
-	shift := uint(min(meanBits, max(0, 50-size)))
+	shift := uint(meanBits)
 	if p.MaxRows == 1 {
-		shift = min(shift, 1) // whole steps; one bit so that the middle of an interval is a lattice point
+		shift = 1
 	}
 	return Means{Shift: shift, Lo: lo << shift, Hi: hi << shift, grid: p.Grid}
 }

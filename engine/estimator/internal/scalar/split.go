@@ -28,8 +28,8 @@ func Check(p estimator.Params, grid bool) error {
 		return fmt.Errorf("estimator: want a decimal scale from 0 to 100, have %d", g.Scale)
 	case !g.Decimal && (!(g.Step > 0) || g.Step > 1e100 || g.Step < 1e-100):
 		return fmt.Errorf("estimator: want 1e-100 <= grid step <= 1e100, have %v", g.Step)
-	case g.Lo >= g.Hi || g.Lo < -estimator.MaxUnits || g.Hi > estimator.MaxUnits:
-		return fmt.Errorf("estimator: want -2^50 <= grid lo < grid hi <= 2^50, have %d and %d", g.Lo, g.Hi)
+	case g.Lo > g.Hi || g.Lo < -estimator.MaxUnits || g.Hi > estimator.MaxUnits:
+		return fmt.Errorf("estimator: want -2^50 <= grid lo <= grid hi <= 2^50, have %d and %d", g.Lo, g.Hi)
 	case p.Bounded() && (*p.Lower < -estimator.MaxUnits || *p.Upper > estimator.MaxUnits):
 		return fmt.Errorf("estimator: want bounds within ±2^50 grid steps, have %d and %d", *p.Lower, *p.Upper)
 	}
