@@ -40,6 +40,7 @@ func (t *translator) public(err error, protected bool, principal string) error {
 	if err == nil {
 		return nil
 	}
+	err = peel(err)
 	if r, ok := refuse.As(account(err)); ok {
 		if r.Code == refuse.Failed || r.Code == refuse.Ledger {
 			t.record(err, principal)
@@ -66,6 +67,20 @@ func (t *translator) public(err error, protected bool, principal string) error {
 	}
 	id := t.record(err, principal)
 	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (log id %s)", id)
+}
+
+// peel takes off the wrappers of go-mysql-server that hide what they wrap from errors.As.
+func peel(err error) error {
+	for {
+		switch e := err.(type) {
+		case sql.WrappedInsertError:
+			err = e.Cause
+		case sql.WrappedTypeConversionError:
+			err = e.Err
+		default:
+			return err
+		}
+	}
 }
 
 // record logs an error that clients do not see, and returns the id under which it is found.
