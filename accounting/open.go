@@ -105,17 +105,24 @@ func damaged(path string, cause error) error {
 func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 	var db *bolt.DB
 	var held *os.File
+	var outside error // not about the contents: permissions, the lock
 	err := guard(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout: timeout,
 			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
 				f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
 				if err != nil {
-					return nil, err
+					outside = fmt.Errorf("accounting: opening the ledger: %w", err)
+					return nil, outside
 				}
 				held = f
-				if err := lock(f, timeout); err != nil {
-					return nil, err
+				switch err := lock(f, timeout); {
+				case err == errHeld:
+					outside = fmt.Errorf("%w: %s. %s", ErrLocked, path, repairLocked)
+					return nil, outside
+				case err != nil:
+					outside = fmt.Errorf("accounting: locking %s: %w", path, err)
+					return nil, outside
 				}
 				if err := verifyPages(f); err != nil {
 					return nil, damaged(path, err)
@@ -132,12 +139,10 @@ func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 		_ = held.Close() // gives the lock back; bbolt may have closed it already
 	}
 	switch {
+	case outside != nil:
+		return nil, outside
 	case errors.Is(err, ErrDamaged):
 		return nil, err
-	case errors.Is(err, errHeld):
-		return nil, fmt.Errorf("%w: %s. %s", ErrLocked, path, repairLocked)
-	case errors.Is(err, os.ErrPermission), errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("accounting: opening the ledger: %w", err)
 	}
 	return nil, damaged(path, err)
 }

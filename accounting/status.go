@@ -51,49 +51,65 @@ type EntityStatus struct {
 // each table account; tables that it does not name belong to none.
 func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.fault != nil {
+		defer l.mu.Unlock()
 		return Status{}, l.fault
 	}
 	today := max(l.state.lastDay, dayOf(l.now()))
-	return Status{l.state.budgetStatus(today), l.state.entityStatus(entityOf)}, nil
+	positions := l.state.positions(today)
+	entities := l.state.entityStatus(entityOf)
+	l.mu.Unlock()
+	// The conversions take some 50 µs a line, so no charge waits for them.
+	st := Status{Entities: entities}
+	for _, p := range positions {
+		st.Budgets = append(st.Budgets, p.status(today))
+	}
+	return st, nil
 }
 
-func (s *state) budgetStatus(today day) []BudgetStatus {
-	var list []BudgetStatus
+// position is a budget with the spending of one holder in its window.
+type position struct {
+	budget Budget
+	holder string
+	spent  tally
+}
+
+// positions returns every budget with everyone whom it caps, in the order of Status.
+func (s *state) positions(today day) []position {
+	var list []position
+	add := func(b *Budget, who string) {
+		list = append(list, position{*b, who, s.spentIn(b, holder{b.Account, b.Entity, who}, today)})
+	}
 	for _, b := range s.budgets {
-		list = append(list, s.statusOf(b, b.Principal, today))
-		if b.Principal != Default {
-			continue
-		}
-		for h := range s.spent {
-			if h.account == b.Account && h.entity == b.Entity && h.principal != All &&
-				s.own(h.account, h.entity, h.principal) == b {
-				list = append(list, s.statusOf(b, h.principal, today))
-			}
+		add(b, b.Principal)
+	}
+	for h := range s.spent {
+		b := s.own(h.account, h.entity, h.principal)
+		if h.principal != All && b != nil && b.Principal == Default {
+			add(b, h.principal)
 		}
 	}
-	slices.SortFunc(list, func(a, b BudgetStatus) int {
-		if c := compareBudgets(a.Budget, b.Budget); c != 0 || a.Holder == b.Holder {
+	slices.SortFunc(list, func(a, b position) int {
+		if c := compareBudgets(a.budget, b.budget); c != 0 || a.holder == b.holder {
 			return c
 		}
-		if a.Holder == Default {
+		if a.holder == Default {
 			return -1
 		}
-		if b.Holder == Default {
+		if b.holder == Default {
 			return 1
 		}
-		return cmp.Compare(a.Holder, b.Holder)
+		return cmp.Compare(a.holder, b.holder)
 	})
 	return list
 }
 
-func (s *state) statusOf(b *Budget, who string, today day) BudgetStatus {
-	spent := s.spentIn(b, holder{b.Account, b.Entity, who}, today)
+func (p *position) status(today day) BudgetStatus {
+	b, loss := &p.budget, p.spent.loss()
 	st := BudgetStatus{
-		Budget: *b, Holder: who, Spent: spent.loss(),
-		SpentEpsilon: EpsilonOf(spent.loss(), b.Delta),
-		Remaining:    b.remaining(spent), RemainingRho: b.remainingRho(spent, tally{}),
+		Budget: *b, Holder: p.holder, Spent: loss,
+		SpentEpsilon: EpsilonOf(loss, b.Delta),
+		Remaining:    b.remaining(p.spent), RemainingRho: b.remainingRho(p.spent, tally{}),
 		WindowEnd: b.Window.end(today),
 	}
 	if b.Window != Never {
