@@ -46,8 +46,9 @@ type DomainSource interface {
 
 // PublicExecutor runs a generated query that reads public tables only.
 type PublicExecutor interface {
-	// Query runs the SQL and returns rows with values of the schema's types.
-	Query(ctx *sql.Context, query string, args []any, schema sql.Schema) (sql.RowIter, error)
+	// QueryTables runs the SQL, which reads the tables named, and returns rows with values of the
+	// schema's types. It checks once more that the client may read the tables.
+	QueryTables(ctx *sql.Context, reads []store.TableRef, query string, args []any, schema sql.Schema) (sql.RowIter, error)
 }
 
 // Config holds what a planner depends on.

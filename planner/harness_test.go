@@ -114,7 +114,7 @@ type harness struct {
 	provider *memory.DbProvider
 	base     sql.Session
 	begun    int
-	answers  map[*Release][]sql.Row
+	pushed   []string
 }
 
 func (h *harness) Parameter(_ *sql.Context, name string) (any, bool) {
@@ -134,6 +134,12 @@ func (h *harness) Values(_ *sql.Context, s catalog.Source, limit int) ([]any, er
 	return v, nil
 }
 
+// QueryTables notes the query and returns no rows.
+func (h *harness) QueryTables(_ *sql.Context, reads []store.TableRef, query string, args []any, _ sql.Schema) (sql.RowIter, error) {
+	h.pushed = append(h.pushed, scanText(Scan{SQL: query, Args: args})+fmt.Sprintf("\n  -- reads %v", reads))
+	return sql.RowsToRowIter(), nil
+}
+
 func (h *harness) Begin(*sql.Context, *Statement) (Execution, error) { h.begun++; return h, nil }
 
 // Answer makes up one row per public group, or one.
@@ -151,7 +157,7 @@ func newHarness(t *testing.T) *harness {
 	h := &harness{t: t, policies: policies{}, session: map[string]any{}, sources: map[string][]any{}}
 	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("extern"))
 	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)
-	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h})
+	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h, Public: h})
 	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: Parser(sql.NewMysqlParser())}})
 	a := p.Build(b)
 	t.Cleanup(func() { p.Close(a) })

@@ -20,6 +20,7 @@ import (
 //	allow     statements that must be planned privately; prints one line each
 //	public    statements that must have no private part
 //	run       statements; prints the rows
+//	push      statements on public tables; prints the store queries that they become
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		h := newHarness(t)
@@ -46,6 +47,13 @@ func TestPlans(t *testing.T) {
 }
 
 func (h *harness) describe(cmd, q string) string {
+	if cmd == "push" {
+		h.pushed = nil
+		if _, err := h.run(q); err != nil && len(h.pushed) == 0 {
+			return "stays: " + err.Error()
+		}
+		return strings.Join(h.pushed, "\n")
+	}
 	if cmd == "run" {
 		rows, err := h.run(q)
 		if err != nil {

@@ -17,6 +17,7 @@ const (
 	rewriteID analyzer.RuleId = 20001 + iota
 	guardID
 	budgetID
+	pushID
 )
 
 // Planner plans the statements of one server. It is immutable and safe for concurrent use.
@@ -49,6 +50,9 @@ func init() {
 // Build adds the planner's rules to a builder of an analyzer, and builds it.
 func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
 	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
+	if p.config.Public != nil {
+		b.AddPreAnalyzeRule(pushID, p.pushDown)
+	}
 	b.AddPostValidationRule(budgetID, p.budget)
 	a := b.Build()
 	planners.Store(a, p)

@@ -110,7 +110,7 @@ func (l *lowerer) toDouble(x Expr) Expr {
 
 // numberText reads the number at the start of a string; 0 when there is none, NULL beyond the type.
 func (l *lowerer) numberText(x Expr, pattern, t string) string {
-	return l.let("regexp_extract("+x.SQL+", "+pattern+", 1)", func(r string) string {
+	return l.name("regexp_extract("+x.SQL+", "+pattern+", 1)", func(r string) string {
 		return "(CASE WHEN " + r + " = '' THEN CAST(0 AS " + t + ") ELSE TRY_CAST(" + r + " AS " + t + ") END)"
 	})
 }

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"regexp"
-	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
@@ -10,28 +8,6 @@ import (
 
 	"scrim/internal/refuse"
 )
-
-const (
-	maxPattern = 512  // bytes of a regular expression
-	maxProgram = 5000 // instructions of its program: far below the store's limit of memory
-)
-
-// checkPattern accepts what the store's matcher accepts within its limits.
-func checkPattern(p string) error {
-	if p == "" || len(p) > maxPattern || !utf8.ValidString(p) || strings.Contains(p, `\p`) || strings.Contains(p, `\P`) ||
-		strings.Contains(p, `\Q`) || strings.Contains(p, `\C`) || strings.Contains(p, "(?<") {
-		return badPattern()
-	}
-	re, err := syntax.Parse(p, syntax.Perl)
-	if err != nil {
-		return badPattern()
-	}
-	prog, err := syntax.Compile(re.Simplify())
-	if err != nil || len(prog.Inst) > maxProgram {
-		return badPattern()
-	}
-	return nil
-}
 
 // like translates LIKE with a constant pattern. A plain text, a prefix, a suffix or a part becomes
 // the store's function for it; anything else a regular expression, so that the time stays linear.
@@ -122,7 +98,7 @@ func (l *lowerer) matchLike(s, pattern, escape string) string {
 		return "contains(" + s + ", " + l.hold(ts[1].text) + ")"
 	}
 	var re strings.Builder
-	re.WriteString("^")
+	re.WriteString(`(?s)\A`)
 	for _, t := range ts {
 		switch t.wild {
 		case '%':
@@ -130,9 +106,9 @@ func (l *lowerer) matchLike(s, pattern, escape string) string {
 		case '_':
 			re.WriteString(".")
 		default:
-			re.WriteString(regexp.QuoteMeta(t.text))
+			re.WriteString(quotePattern(t.text))
 		}
 	}
-	re.WriteString("$")
-	return "regexp_matches(" + s + ", " + l.hold(re.String()) + ", 's')"
+	re.WriteString(`\z`)
+	return "regexp_matches(" + s + ", '" + re.String() + "')"
 }

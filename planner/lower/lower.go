@@ -212,6 +212,11 @@ func (l *lowerer) let(operand string, f func(ref string) string) string {
 	if len(operand) <= letOver {
 		return f(operand)
 	}
+	return l.name(operand, f)
+}
+
+// name gives an operand to f by a lambda's name, however short it is.
+func (l *lowerer) name(operand string, f func(ref string) string) string {
 	l.lets++
 	ref := fmt.Sprintf("scrim__%d", l.lets)
 	return "list_transform([" + operand + "], lambda " + ref + ": " + f(ref) + ")[1]"

@@ -2,12 +2,10 @@ package lower
 
 import (
 	"fmt"
-	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
-
-	"scrim/internal/refuse"
 )
 
 // maxText bounds, in bytes, what a function that makes text longer may give; beyond it the result
@@ -263,13 +261,13 @@ func trim(l *lowerer, c *call) (Expr, error) {
 		fn := map[[2]bool]string{{true, true}: "trim", {true, false}: "ltrim", {false, true}: "rtrim"}[[2]bool{head, tail}]
 		return of(String, fn+"("+s.SQL+", "+l.hold(pattern)+")", s), nil
 	}
-	group := "(?:" + regexp.QuoteMeta(pattern) + ")+"
+	group := "(?:" + quotePattern(pattern) + ")+"
 	out := s.SQL
 	if head {
-		out = "regexp_replace(" + out + ", " + l.hold("^"+group) + ", '')"
+		out = "regexp_replace(" + out + ", " + "'\\A" + group + "', '')"
 	}
 	if tail {
-		out = "regexp_replace(" + out + ", " + l.hold(group+"$") + ", '')"
+		out = "regexp_replace(" + out + ", " + "'" + group + "\\z', '')"
 	}
 	return of(String, out, s), nil
 }
@@ -280,28 +278,26 @@ func regexpLike(l *lowerer, c *call) (Expr, error) {
 	if !ok {
 		return Expr{}, c.needConstant("pattern")
 	}
-	flags := ""
+	flags := syntax.Perl
 	if c.has(2) {
 		f, ok := c.constantText(2)
 		if !ok || strings.Trim(f, "cimn") != "" {
 			return Expr{}, c.needConstant("match type of the letters c, i, m and n")
 		}
-		flags = strings.NewReplacer("c", "", "n", "s").Replace(f)
-		if strings.LastIndexByte(f, 'c') > strings.LastIndexByte(f, 'i') {
-			flags = strings.ReplaceAll(flags, "i", "")
+		if strings.LastIndexByte(f, 'i') > strings.LastIndexByte(f, 'c') {
+			flags |= syntax.FoldCase
+		}
+		if strings.Contains(f, "m") {
+			flags &^= syntax.OneLine
+		}
+		if strings.Contains(f, "n") {
+			flags |= syntax.DotNL
 		}
 	}
-	if flags != "" {
-		flags = "(?" + flags + ")"
-	}
-	if err := checkPattern(pattern); err != nil {
+	generated, err := generatePattern(pattern, flags)
+	if err != nil {
 		return Expr{}, err
 	}
 	s := l.toString(c.args[0])
-	return boolean("regexp_matches("+s.SQL+", "+l.hold(flags+pattern)+")", s), nil
-}
-
-func badPattern() error {
-	return refuse.New(refuse.Expression, "The regular expression is not valid here, or too large.").
-		With("Use a pattern without look-around and back references, or LIKE.")
+	return boolean("regexp_matches("+s.SQL+", '"+generated+"')", s), nil
 }

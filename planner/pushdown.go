@@ -1,0 +1,432 @@
+package planner
+
+import (
+	"errors"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/planner/lower"
+)
+
+// errStay says that a subtree stays with go-mysql-server.
+var errStay = errors.New("planner: not pushed down")
+
+// pushDown is the rule that hands whole queries on public tables to the store:
+//
+//	SELECT city, COUNT(*) FROM stores WHERE size > 3 GROUP BY city ORDER BY 2 DESC LIMIT 5
+//
+// becomes one generated query. What does not translate wholly stays with go-mysql-server, with the
+// largest query blocks below it pushed. It runs after rewrite and touches only statements without
+// protected and undeclared tables.
+func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || schemaOnly(n) {
+		return n, transform.SameTree, nil
+	}
+	switch n.(type) {
+	case *plan.Project, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Having, *plan.Filter, *plan.GroupBy, *plan.SetOp:
+	default:
+		return n, transform.SameTree, nil
+	}
+	c := p.config.Catalog()
+	f := look(ctx, c, n)
+	if len(f.protected) > 0 || len(f.undeclared) > 0 || f.bindVars {
+		return n, transform.SameTree, nil
+	}
+	s := &statement{ctx: ctx, p: p, catalog: c, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
+	out, changed, err := s.push(n)
+	if err != nil || !changed {
+		return n, transform.SameTree, nil
+	}
+	return out, transform.NewTree, nil
+}
+
+// push replaces the query block n, or the blocks below it, by store queries.
+func (s *statement) push(n sql.Node) (sql.Node, bool, error) {
+	if q, err := s.storeQuery(n); err == nil {
+		return q, true, nil
+	}
+	var children []sql.Node
+	switch n := n.(type) {
+	case *plan.Project, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Having, *plan.GroupBy, *plan.Window, *plan.SetOp:
+		children = n.Children()
+	case *plan.SubqueryAlias:
+		if n.IsLateral || !n.Correlated.Empty() {
+			return n, false, nil
+		}
+		children = n.Children()
+	default:
+		return n, false, nil
+	}
+	out, changed := make([]sql.Node, len(children)), false
+	for i, c := range children {
+		x, done, err := s.push(c)
+		if err != nil {
+			return n, false, err
+		}
+		out[i], changed = x, changed || done
+	}
+	if !changed {
+		return n, false, nil
+	}
+	m, err := n.WithChildren(s.ctx, out...)
+	return m, true, err
+}
+
+// storeQuery is a leaf that runs a generated query on public tables.
+type storeQuery struct {
+	constantRows
+	query    string
+	args     []any
+	relation *relation
+	executor PublicExecutor
+}
+
+func (q *storeQuery) String() string { return "StoreQuery" }
+
+func (q *storeQuery) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	if len(children) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(q, len(children), 0)
+	}
+	return q, nil
+}
+
+func (q *storeQuery) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	return q.executor.QueryTables(ctx, q.relation.reads, q.query, q.args, q.schema)
+}
+
+// storeQuery translates a whole query block, or says that it stays.
+func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
+	s.begin()
+	b, err := s.block(n)
+	if err != nil {
+		return nil, err
+	}
+	if len(b.rel.reads) == 0 || !b.worth {
+		return nil, errStay
+	}
+	schema := n.Schema(s.ctx)
+	if len(schema) != len(b.rel.columns) {
+		return nil, errStay
+	}
+	q := &storeQuery{executor: s.p.config.Public, relation: b.rel}
+	q.schema = schema
+	items := make([]string, len(schema))
+	for i, c := range b.rel.columns {
+		items[i] = c.expr.SQL
+		q.exprs = append(q.exprs, field(c.id, 0, schema[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
+	}
+	q.query = "SELECT " + comma(items) + b.rel.clause() + b.suffix()
+	q.args = s.binder.Args()
+	return q, nil
+}
+
+// block is a relation of public rows with the order and limits of its query block.
+type block struct {
+	rel           *relation
+	order         []string
+	limit, offset string
+	worth         bool // does more than a scan with filters, which the tables do themselves
+}
+
+func (b *block) suffix() string {
+	t := ""
+	if len(b.order) > 0 {
+		t = " ORDER BY " + comma(b.order)
+	}
+	if b.limit != "" {
+		t += " LIMIT " + b.limit
+	}
+	if b.offset != "" {
+		t += " OFFSET " + b.offset
+	}
+	return t
+}
+
+// closed makes the order and limits part of a derived table, so that more can be done on top.
+func (s *statement) closed(b *block) *block {
+	if b.limit == "" && b.offset == "" {
+		return &block{rel: b.rel, worth: b.worth}
+	}
+	return &block{rel: s.nestAs(b.rel, b.suffix(), nil), worth: b.worth}
+}
+
+// block translates one node of a public query.
+func (s *statement) block(n sql.Node) (*block, error) {
+	child := func(c sql.Node, close bool) (*block, error) {
+		b, err := s.block(c)
+		if err == nil && close {
+			b = s.closed(b)
+		}
+		return b, err
+	}
+	switch n := n.(type) {
+	case *plan.ResolvedTable:
+		t, ok := storeTable(n.Table)
+		if !ok || n.AsOf != nil {
+			return nil, errStay
+		}
+		r, err := s.scan(n, t)
+		if err != nil {
+			return nil, err
+		}
+		r.bases = nil
+		return &block{rel: r}, nil
+	case *plan.TableAlias:
+		return s.block(n.Child)
+	case *plan.SubqueryAlias:
+		if n.IsLateral || !n.Correlated.Empty() {
+			return nil, errStay
+		}
+		b, err := child(n.Child, true)
+		if err != nil {
+			return nil, err
+		}
+		ids := columnIDs(n, len(b.rel.columns))
+		if ids == nil {
+			return nil, errStay
+		}
+		r := *b.rel
+		r.columns = append([]column(nil), r.columns...)
+		for i := range r.columns {
+			r.columns[i].id = ids[i]
+		}
+		b.rel = &r
+		return b, nil
+	case *plan.Filter:
+		return s.blockFilter(n.Child, n.Expression)
+	case *plan.Having:
+		return s.blockFilter(n.Child, n.Cond)
+	case *plan.JoinNode:
+		l, err := child(n.Left(), true)
+		if err != nil {
+			return nil, err
+		}
+		r, err := child(n.Right(), true)
+		if err != nil {
+			return nil, err
+		}
+		rel, err := s.join(l.rel, r.rel, n)
+		return &block{rel: rel, worth: true}, err
+	case *plan.Project:
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		return b, s.inline(b, n.Projections)
+	case *plan.GroupBy:
+		b, err := child(n.Child, true)
+		if err != nil {
+			return nil, err
+		}
+		return s.blockGroup(b, n)
+	case *plan.Distinct:
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		if len(b.order) > 0 || b.limit != "" || b.offset != "" {
+			return nil, errStay
+		}
+		var by []string
+		for _, c := range b.rel.columns {
+			by = append(by, c.expr.SQL)
+		}
+		return &block{rel: s.nestAs(b.rel, " GROUP BY "+comma(by), nil), worth: true}, nil
+	case *plan.Sort:
+		return s.blockSort(n)
+	case *plan.Limit:
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		return b, s.number(b, &b.limit, n.Limit)
+	case *plan.Offset:
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		if b.limit != "" {
+			return nil, errStay
+		}
+		return b, s.number(b, &b.offset, n.Offset)
+	}
+	return nil, errStay
+}
+
+// number sets a LIMIT or OFFSET from a literal.
+func (s *statement) number(b *block, dst *string, e sql.Expression) error {
+	l, ok := e.(*expression.Literal)
+	if !ok || *dst != "" {
+		return errStay
+	}
+	f, ok := asFloat(l.Value())
+	if !ok || f < 0 || f > 1<<53 {
+		return errStay
+	}
+	*dst, b.worth = itoa64(int64(f)), true
+	return nil
+}
+
+func (s *statement) blockFilter(n sql.Node, cond sql.Expression) (*block, error) {
+	b, err := s.block(n)
+	if err != nil {
+		return nil, err
+	}
+	b = s.closed(b)
+	b.rel, err = s.filter(b.rel, cond)
+	return b, err
+}
+
+// blockSort adds an order: MySQL has NULL before everything.
+func (s *statement) blockSort(n *plan.Sort) (*block, error) {
+	b, err := s.block(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	b = s.closed(b)
+	b.worth = true
+	for _, f := range n.SortConditions {
+		x, err := s.lower(f.Expr, b.rel.resolve)
+		if err != nil {
+			return nil, err
+		}
+		switch x.Type.Kind {
+		case lower.JSON, lower.Array:
+			return nil, errStay
+		}
+		if f.Order == sql.Descending {
+			b.order = append(b.order, x.SQL+" DESC NULLS LAST")
+		} else {
+			b.order = append(b.order, x.SQL+" ASC NULLS FIRST")
+		}
+	}
+	return b, nil
+}
+
+// inline computes columns without a derived table, so that an order below keeps its meaning.
+func (s *statement) inline(b *block, exprs []sql.Expression) error {
+	r := *b.rel
+	r.columns = make([]column, len(exprs))
+	for i, e := range exprs {
+		c := column{typ: e.Type(s.ctx), name: e.String()}
+		if id, ok := e.(sql.IdExpression); ok {
+			c.id = id.Id()
+		}
+		x, err := s.lower(unalias(e), b.rel.resolve)
+		if err != nil {
+			return err
+		}
+		c.expr = x
+		r.columns[i] = c
+	}
+	b.rel = &r
+	return nil
+}
+
+// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not grouped has any
+// value of its group, as the expressions above it that repeat a grouping expression need.
+func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
+	r := *b.rel
+	r.columns = nil
+	var by, exprs []string
+	for _, k := range g.GroupByExprs {
+		x, err := s.lower(unalias(k), b.rel.resolve)
+		if err != nil {
+			return nil, err
+		}
+		by = append(by, x.SQL)
+	}
+	for _, e := range g.SelectDeps {
+		c := column{typ: e.Type(s.ctx), name: e.String()}
+		if id, ok := e.(sql.IdExpression); ok {
+			c.id = id.Id()
+		}
+		switch e := e.(type) {
+		case *expression.GetField:
+			x, ok := b.rel.resolve(e)
+			if !ok {
+				return nil, errStay
+			}
+			x.SQL, x.Nullable = "any_value("+x.SQL+")", true
+			c.expr = x
+		case sql.Aggregation:
+			x, err := s.plainAggregate(b.rel, e)
+			if err != nil {
+				return nil, err
+			}
+			c.expr = x
+		default:
+			return nil, errStay
+		}
+		exprs = append(exprs, c.expr.SQL)
+		r.columns = append(r.columns, c)
+	}
+	if len(exprs) == 0 {
+		return nil, errStay
+	}
+	// Without keys there is one row whatever the input; a constant aggregate makes that so.
+	suffix := ""
+	if len(by) > 0 {
+		suffix = " GROUP BY " + comma(by)
+	}
+	return &block{rel: s.nestAs(&r, suffix, exprs), worth: true}, nil
+}
+
+// plainAggregate translates one exact aggregate over public rows.
+func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, error) {
+	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
+		return lower.Expr{}, errStay
+	}
+	if len(a.Children()) != 1 {
+		return lower.Expr{}, errStay
+	}
+	if _, ok := a.Children()[0].(*expression.DistinctExpression); ok {
+		return lower.Expr{}, errStay
+	}
+	integer := lower.Type{Kind: lower.Int}
+	if isStar(a) {
+		return lower.Expr{SQL: "count(*)", Type: integer}, nil
+	}
+	x, err := s.lower(unTuple(a.Children()[0]), r.resolve)
+	if err != nil {
+		return x, err
+	}
+	number := false
+	switch x.Type.Kind {
+	case lower.Int, lower.Double, lower.Decimal:
+		number = true
+	case lower.JSON, lower.Array, lower.Time, lower.Null:
+		return x, errStay
+	}
+	switch a.(type) {
+	case *aggregation.Count:
+		return lower.Expr{SQL: "count(" + x.SQL + ")", Type: integer}, nil
+	case *aggregation.CountDistinct:
+		return lower.Expr{SQL: "count(DISTINCT " + x.SQL + ")", Type: integer}, nil
+	case *aggregation.Min:
+		return lower.Expr{SQL: "min(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
+	case *aggregation.Max:
+		return lower.Expr{SQL: "max(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
+	case *aggregation.Sum:
+		if !number {
+			break
+		}
+		t := lower.Type{Kind: lower.Double}
+		text := "CAST(sum(" + x.SQL + ") AS DOUBLE)"
+		if x.Type.Kind == lower.Decimal && x.Type.Precision <= 18 {
+			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
+			text = "sum(" + x.SQL + ")"
+		}
+		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
+	case *aggregation.Avg:
+		if number {
+			return lower.Expr{SQL: "avg(" + x.SQL + ")", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+		}
+	}
+	return x, errStay
+}
