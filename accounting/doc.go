@@ -41,6 +41,10 @@
 // or slack always stays within the caps ρ <= RhoFor(ε, δ) and slack <= d, the largest slack that any
 // course of the dialogue spends, and is covered for (ε, δ+d). As d <= δ that is (ε, 2δ) at worst.
 //
+// Where 1+e^ε makes even the slack of samplers large, which takes an ε of 40 or more, the test passes
+// also when it does at a smaller ε'. That is sound because (ε', δ) is the stronger promise; the
+// preceding paragraph is then about ε' in the place of ε.
+//
 // A budget [All] bounds what all principals together learn in a window. A [Default] or own budget
 // bounds what one principal learns who shares with nobody. The bound is for one window: what is
 // learnt in several adds.
