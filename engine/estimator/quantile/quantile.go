@@ -46,7 +46,7 @@ type quantiles struct {
 // p.MaxRows = M values and Δ is M times that (and the number of values has sensitivity M). The store keeps that promise, since rows
 // come without their person here.
 //
-// The answer's error is one of rank: with probability 95 % at most (Δ/den)·√(T·ln(40T)/ρ_q) values, T ≤ 24; the error of the
+// The answer's error is one of rank: with probability 95 % at most 3.1σ/den values (RankError), σ² = TΔ²/(2ρ_q), T ≤ 24; the error of the
 // value depends on the density of the data there and is not known, so StdErr is NaN. MinPersons is the number with which a
 // bisection does not leave the data by mistake, with probability 95 %, for the fraction nearest an end.
 //

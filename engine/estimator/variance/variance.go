@@ -80,10 +80,11 @@ func (e persons) Steps() []estimator.Step {
 
 // sigma2 returns the variances of S₁ in units of 2^-24 and of S₂ in units of 2^-48.
 func (e persons) sigma2() (first, second *big.Int) {
-	delta2 := big.NewInt(e.weight*e.weight + 9) // 16Δ² = (4w)² + 3²
-	first = new(big.Int).Lsh(delta2, 2*unitBits)
-	second = new(big.Int).Lsh(delta2, 4*unitBits-4)
-	return scalar.Sigma2(first, 1, e.sumRho*float64(e.weight*e.weight)), scalar.Sigma2(second, 1, e.sumRho)
+	w2 := e.weight * e.weight
+	delta2 := w2 + 9 // 16Δ² = (4w)² + 3²
+	first = big.NewInt((delta2<<(2*unitBits) + w2 - 1) / w2)
+	second = new(big.Int).Lsh(big.NewInt(delta2), 4*unitBits-4)
+	return scalar.Sigma2(first, 1, e.sumRho), scalar.Sigma2(second, 1, e.sumRho)
 }
 
 // Release implements estimator.Estimator.

@@ -70,8 +70,9 @@ func (a Axis) Value(cell uint32) int64 {
 // person by at most Δ = M·max(num, den−num); each answer has σ² = ⌈TΔ²/(2ρ)⌉, together ρ. T is fixed by the axis
 // before data are read. n is private and enters only inside Q.
 //
-// Rank error: with probability 1−β the answer's rank is within (Δ/den)·√(T·ln(2T/β)/ρ) values of the
-// quantile's [HLY21, Theorem 1; the constant is that of the union bound, larger by √2 than printed].
+// Rank error: with probability 1−β the answer's rank is within zσ/den values of the quantile's, z the two-sided normal
+// point of β/T; that is at most (Δ/den)·√(T·ln(2T/β)/ρ) [HLY21, Theorem 1; the constant is that of the union bound,
+// larger by √2 than printed].
 type Bisection struct {
 	axis     Axis
 	num, den int64
@@ -90,18 +91,19 @@ func NewBisection(a Axis, num, den, rows int64, rho float64) Bisection {
 // Sigma is the standard deviation of one round's noise, in values.
 func (b Bisection) Sigma() float64 { return Root(b.sigma2.Big()) / float64(b.den) }
 
-// RankError is the number of values by which the answer's rank is off at most with probability 1−beta.
+// RankError is the number of values by which the answer's rank is off at most with probability 1−beta: the
+// point that a normal variable of each round's σ passes, on either side, with probability beta/T.
 func (b Bisection) RankError(beta float64) float64 {
-	t := float64(max(b.axis.rounds, 1))
-	return b.Sigma() * math.Sqrt(2*math.Log(2*t/beta))
+	return b.Sigma() * math.Sqrt2 * math.Erfcinv(beta/float64(max(b.axis.rounds, 1)))
 }
 
 // Persons is the number of values with which no round that compares the quantile with an empty part
-// of the axis turns the wrong way, with probability 95 %.
+// of the axis turns the wrong way, with probability 95 %: the margin of such a round is a share
+// min(num, den−num)/den of the values, and the noise is beyond it on one side.
 func (b Bisection) Persons() int64 {
-	t := float64(max(b.axis.rounds, 1))
 	margin := float64(min(b.num, b.den-b.num)) / float64(b.den)
-	return int64(math.Ceil(b.Sigma() * math.Sqrt(2*math.Log(t/0.05)) / margin))
+	z := math.Sqrt2 * math.Erfcinv(2*0.05/float64(max(b.axis.rounds, 1)))
+	return int64(math.Ceil(b.Sigma() * z / margin))
 }
 
 // Step describes the search.
