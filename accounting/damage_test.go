@@ -398,10 +398,10 @@ func TestEdited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Update(c.edit); err != nil {
+		if err = db.Update(c.edit); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if err := db.Close(); err != nil {
+		if err = db.Close(); err != nil {
 			t.Fatal(err)
 		}
 		edited, err := os.ReadFile(path)

@@ -105,10 +105,10 @@ func TestCancelled(t *testing.T) {
 	}
 	close(hold)
 	// One that has ended before costs nothing.
-	if _, err := l.Reserve(ctx, Request{Principal: "a@%", Charges: rho("t", 0.001)}); !errors.Is(err, context.Canceled) {
+	if _, err = l.Reserve(ctx, Request{Principal: "a@%", Charges: rho("t", 0.001)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if err := l.Close(); err != nil {
+	if err = l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	l = open(t, path, Options{})

@@ -61,18 +61,8 @@ func Open(path string, o Options) (*Ledger, error) {
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = defaultLockTimeout
 	}
-	switch info, err := os.Stat(path); {
-	case errors.Is(err, os.ErrNotExist):
-		if !o.Create {
-			return nil, fmt.Errorf("%w: %s. %s", ErrMissing, path, repairMissing)
-		}
-		if err := create(path, o); err != nil {
-			return nil, fmt.Errorf("accounting: creating %s: %w", path, err)
-		}
-	case err != nil:
-		return nil, fmt.Errorf("accounting: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is not a regular file. %s", ErrDamaged, path, repairDamaged)
+	if err := ensure(path, o); err != nil {
+		return nil, err
 	}
 	db, err := openFile(path, o.LockTimeout)
 	if err != nil {
@@ -84,7 +74,8 @@ func Open(path string, o Options) (*Ledger, error) {
 		next:    newBatch(),
 		wake:    make(chan struct{}, 1), closing: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	if err := guard(func() error { return db.View(func(tx *bolt.Tx) error { return l.load(tx, o.DirectoryID) }) }); err != nil {
+	err = guard(func() error { return db.View(func(tx *bolt.Tx) error { return l.load(tx, o.DirectoryID) }) })
+	if err != nil {
 		_ = guard(db.Close)
 		if errors.Is(err, ErrForeign) || errors.Is(err, ErrVersion) {
 			return nil, err
@@ -94,6 +85,24 @@ func Open(path string, o Options) (*Ledger, error) {
 	l.state.dirty = map[counter]struct{}{}
 	go l.commit()
 	return l, nil
+}
+
+// ensure returns nil when there is a file at path, which it makes only when that is allowed.
+func ensure(path string, o Options) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && !o.Create:
+		return fmt.Errorf("%w: %s. %s", ErrMissing, path, repairMissing)
+	case errors.Is(err, os.ErrNotExist):
+		if err = create(path, o); err != nil {
+			return fmt.Errorf("accounting: creating %s: %w", path, err)
+		}
+	case err != nil:
+		return fmt.Errorf("accounting: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s is not a regular file. %s", ErrDamaged, path, repairDamaged)
+	}
+	return nil
 }
 
 func damaged(path string, cause error) error {
@@ -106,8 +115,8 @@ func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 	var db *bolt.DB
 	var held *os.File
 	var outside error // not about the contents: permissions, the lock
-	err := guard(func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{
+	err := guard(func() (e error) {
+		db, e = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout: timeout,
 			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
 				f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
@@ -116,7 +125,7 @@ func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 					return nil, outside
 				}
 				held = f
-				switch err := lock(f, timeout); {
+				switch err = lock(f, timeout); {
 				case err == errHeld:
 					outside = fmt.Errorf("%w: %s. %s", ErrLocked, path, repairLocked)
 					return nil, outside
@@ -124,13 +133,13 @@ func openFile(path string, timeout time.Duration) (*bolt.DB, error) {
 					outside = fmt.Errorf("accounting: locking %s: %w", path, err)
 					return nil, outside
 				}
-				if err := verifyPages(f); err != nil {
+				if err = verifyPages(f); err != nil {
 					return nil, damaged(path, err)
 				}
 				return f, nil
 			},
 		})
-		return err
+		return e
 	})
 	if err == nil {
 		return db, nil
@@ -156,7 +165,7 @@ func create(path string, o Options) error {
 	}
 	name := f.Name()
 	defer os.Remove(name)
-	if err := f.Close(); err != nil {
+	if err = f.Close(); err != nil {
 		return err
 	}
 	db, err := bolt.Open(name, 0o600, &bolt.Options{Timeout: o.LockTimeout})
@@ -165,8 +174,8 @@ func create(path string, o Options) error {
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
 		for _, b := range [][]byte{metaBucket, recordsBucket, countersBucket, answersBucket, orderBucket} {
-			if _, err := tx.CreateBucket(b); err != nil {
-				return err
+			if _, e := tx.CreateBucket(b); e != nil {
+				return e
 			}
 		}
 		m := tx.Bucket(metaBucket)
@@ -183,7 +192,7 @@ func create(path string, o Options) error {
 	}
 	// A link fails where the name is taken, so a ledger that another process has just made is not
 	// replaced: it is opened, and verified, like any other.
-	if err := os.Link(name, path); err != nil && !errors.Is(err, os.ErrExist) {
+	if err = os.Link(name, path); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	return syncDir(dir)

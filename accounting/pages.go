@@ -62,14 +62,14 @@ func verifyPages(f *os.File) error {
 		return errors.New("the file is empty")
 	}
 	head := make([]byte, pageHeader+64)
-	if _, err := f.ReadAt(head, 0); err != nil {
+	if _, err = f.ReadAt(head, 0); err != nil {
 		return errors.New("the file is cut short")
 	}
 	first, err := readMeta(head)
 	if err != nil {
 		return err
 	}
-	if _, err := f.ReadAt(head, int64(first.pageSize)); err != nil {
+	if _, err = f.ReadAt(head, int64(first.pageSize)); err != nil {
 		return errors.New("the file is cut short")
 	}
 	second, err := readMeta(head)

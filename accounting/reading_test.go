@@ -260,7 +260,7 @@ func TestDamagedAnswerIsNotFound(t *testing.T) {
 		v[len(v)-1] ^= 1
 		return tx.Bucket(answersBucket).Put([]byte("a"), v)
 	})
-	if err := errors.Join(err, db.Close()); err != nil {
+	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	l = open(t, path, Options{})

@@ -15,7 +15,8 @@ import (
 //
 // Refusals change nothing: *NoBudgetError, *ExhaustedError, ErrInvalid for a request that makes no
 // sense, and ErrUnavailable. When ctx ends while the charge is being written, Reserve returns ctx's
-// error and the charge stands, with outcome Cancelled; so it does when writing fails.
+// error and the charge stands, with outcome Cancelled or TimedOut. When writing fails, whether it
+// stands is known only once the ledger has been opened again.
 func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	if err := req.check(); err != nil {
 		return Receipt{}, err
@@ -33,8 +34,11 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 		return Receipt{}, err
 	}
 	if err := l.wait(ctx, b); err != nil {
-		if ctx.Err() != nil {
+		switch ctx.Err() {
+		case context.Canceled:
 			l.Finish(receipt, Cancelled)
+		case context.DeadlineExceeded:
+			l.Finish(receipt, TimedOut)
 		}
 		return Receipt{}, err
 	}
