@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	sqle "github.com/dolthub/go-mysql-server"
-	"github.com/dolthub/go-mysql-server/memory"
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
@@ -77,7 +76,7 @@ func (s *Server) assemble() error {
 	dpFunctions := functions.Register()
 	procedures := s.administration()
 	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
-		procedures.Database(), memory.NewDatabase("performance_schema"), memory.NewDatabase("sys"))
+		procedures.Database(), emptyDatabase("performance_schema"), emptyDatabase("sys"))
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
 		Executor: marking{s.executor()},

@@ -23,6 +23,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/estimator/noise"
+	"scrim/internal/testenv"
 )
 
 func TestOtherWaysToRowsAreClosed(t *testing.T) {
@@ -161,10 +162,7 @@ func TestTLSByFiles(t *testing.T) {
 }
 
 func TestMariaDBClient(t *testing.T) {
-	tool, err := exec.LookPath("mariadb")
-	if err != nil {
-		t.Skip("the client mariadb is not installed")
-	}
+	tool := testenv.Program(t, "mariadb", "mysql")
 	i := start(t, "")
 	root := i.root()
 	people(t, root, 3000)
@@ -196,4 +194,25 @@ func TestMariaDBClient(t *testing.T) {
 	if got := run(`\s`); !strings.Contains(got, "Uptime:") || !strings.Contains(got, Version) {
 		t.Errorf("status: got %q", got)
 	}
+}
+
+func TestNothingIsKeptOutsideTheStore(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	people(t, root, 10)
+	root.exec("SET dp_raw = ON")
+	for _, q := range []string{
+		"CREATE TABLE sys.twin AS SELECT * FROM d.people", "CREATE TABLE performance_schema.twin (x INT)",
+		"CREATE TABLE dp.twin (x INT)", "CREATE TABLE information_schema.twin (x INT)", "CREATE TABLE mysql.twin (x INT)",
+		"CREATE TEMPORARY TABLE d.twin (x INT)", "CREATE VIEW sys.twin AS SELECT * FROM d.people", "CREATE DATABASE sys", "DROP DATABASE dp",
+	} {
+		if rows, err := root.try(q); err == nil {
+			t.Errorf("%s: got %v, want a refusal", q, rows)
+		}
+	}
+	// What a DBA copies with raw access is undeclared.
+	root.exec("CREATE TABLE d.twin AS SELECT * FROM d.people")
+	i.analyst(root, "ann", "d").refused(1644, "45001", "SELECT * FROM d.twin")
+	root.exec("SET dp_raw = DEFAULT", "SET dp_epsilon = 2", "SET dp_epsilon = DEFAULT")
+	root.refused(1644, "45002", "SELECT * FROM d.people")
 }
