@@ -1,10 +1,12 @@
 package lower
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
 )
@@ -53,7 +55,34 @@ func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
 	if err != nil {
 		return y, err
 	}
+	if err := l.alignTimes(&x, &y); err != nil {
+		return Expr{}, err
+	}
 	return l.compare(op, x, y), nil
+}
+
+// alignTimes makes TIME values comparable: beside one, a text constant is read as a time, and
+// another kind is refused.
+func (l *lowerer) alignTimes(xs ...*Expr) error {
+	times := false
+	for _, x := range xs {
+		times = times || x.Type.Kind == Time
+	}
+	for _, x := range xs {
+		if !times || x.Type.Kind == Time || x.Type.Kind == Null {
+			continue
+		}
+		if x.text != nil {
+			if v, _, err := types.Time.Convert(l.ctx, *x.text); err == nil {
+				if span, ok := v.(types.Timespan); ok {
+					*x = of(Time, fmt.Sprintf("to_microseconds(%d)", span.AsMicroseconds()))
+					continue
+				}
+			}
+		}
+		return refuse.New(refuse.Expression, "A TIME value is compared with times and constants like '10:00:00' only, on protected rows.")
+	}
+	return nil
 }
 
 // operand lowers a side of a comparison: any kind but JSON and vectors.
@@ -75,6 +104,9 @@ func (l *lowerer) rowsEqual(a, b expression.Tuple, op string) (Expr, error) {
 		y, err := l.operand(b[i])
 		if err != nil {
 			return y, err
+		}
+		if err := l.alignTimes(&x, &y); err != nil {
+			return Expr{}, err
 		}
 		parts[i] = l.compare(op, x, y).SQL
 	}
@@ -110,8 +142,6 @@ func (l *lowerer) comparable(x, y Expr) (Expr, Expr) {
 		return x, y
 	case a == b && a != Decimal:
 		return x, y
-	case a == Time || b == Time: // a time and another kind have no common form
-		return null(), null()
 	case temporal(a) && temporal(b):
 		return l.toDatetime(x), l.toDatetime(y)
 	case temporal(a) && (b == String || b == Int || b == UInt):
@@ -175,6 +205,9 @@ func (l *lowerer) between(e *expression.Between) (Expr, error) {
 	if err != nil {
 		return hi, err
 	}
+	if err := l.alignTimes(&v, &lo, &hi); err != nil {
+		return Expr{}, err
+	}
 	v = l.tight(v)
 	s := l.let(v.SQL, func(r string) string {
 		w := v
@@ -203,6 +236,9 @@ func (l *lowerer) in(left, right sql.Expression) (Expr, error) {
 	for i, e := range list {
 		if ys[i], err = l.operand(e); err != nil {
 			return ys[i], err
+		}
+		if err := l.alignTimes(&x, &ys[i]); err != nil {
+			return Expr{}, err
 		}
 	}
 	s := l.let(x.SQL, func(r string) string {

@@ -118,6 +118,9 @@ func (l *lowerer) caseOf(e *expression.Case) (Expr, error) {
 		} else {
 			conds[i], err = l.operand(b.Cond)
 		}
+		if err == nil && e.Expr != nil {
+			err = l.alignTimes(&subject, &conds[i])
+		}
 		if err != nil {
 			return Expr{}, err
 		}

@@ -1,0 +1,47 @@
+package planner
+
+import (
+	"math"
+	"testing"
+
+	"scrim/planner/lower"
+)
+
+// TestGrids checks the public lattice of each type against the numeric contract.
+func TestGrids(t *testing.T) {
+	dec := func(p, s int) lower.Type { return lower.Type{Kind: lower.Decimal, Precision: p, Scale: s} }
+	for _, c := range []struct {
+		name   string
+		typ    lower.Type
+		bounds *bounds
+		bits   int
+		step   float64
+		lo, hi int64
+	}{
+		{"int", lower.Type{Kind: lower.Int}, nil, valueBits, 1, -1 << 50, 1 << 50},
+		{"int squared", lower.Type{Kind: lower.Int}, nil, squareBits, 1, -1 << 43, 1 << 43},
+		{"int bounded", lower.Type{Kind: lower.Int}, &bounds{0, 100}, valueBits, 1, 0, 100},
+		{"bool", lower.Type{Kind: lower.Bool}, nil, valueBits, 1, 0, 1},
+		{"decimal", dec(10, 2), nil, valueBits, 0.01, -1 << 50, 1 << 50},
+		{"wide decimal", dec(20, 4), nil, valueBits, 1, -1 << 50, 1 << 50},
+		{"wide decimal bounded", dec(20, 4), &bounds{-5, 5}, valueBits, 0.0001, -50000, 50000},
+		{"double", lower.Type{Kind: lower.Double}, nil, valueBits, math.Ldexp(1, -20), -1 << 50, 1 << 50},
+		{"double squared", lower.Type{Kind: lower.Double}, nil, squareBits, math.Ldexp(1, -13), -1 << 43, 1 << 43},
+		{"double bounded", lower.Type{Kind: lower.Double}, &bounds{0, 1 << 32}, valueBits, 1, 0, 1 << 32},
+		{"double bounded up", lower.Type{Kind: lower.Double}, &bounds{0, 1<<32 + 1}, valueBits, 2, 0, 1 << 31},
+		{"double far", lower.Type{Kind: lower.Double}, &bounds{1 << 60, 1<<60 + 4096}, valueBits, 1 << 11, 1 << 49, 1<<49 + 2},
+	} {
+		g, ok := gridOf(c.typ, c.bounds, c.bits)
+		if !ok || math.Abs(g.Step-c.step) > 1e-15*c.step || g.Lo != c.lo || g.Hi != c.hi {
+			t.Errorf("%s: got step %v in [%d, %d] (%v), want %v in [%d, %d]", c.name, g.Step, g.Lo, g.Hi, ok, c.step, c.lo, c.hi)
+		}
+		if (g.Lower != nil) != (c.bounds != nil) {
+			t.Errorf("%s: declared bounds are %v", c.name, g.Lower != nil)
+		}
+	}
+	for _, k := range []lower.Kind{lower.String, lower.Date, lower.Datetime, lower.Time, lower.JSON, lower.Array, lower.Null} {
+		if _, ok := gridOf(lower.Type{Kind: k}, nil, valueBits); ok {
+			t.Errorf("kind %d has a grid", k)
+		}
+	}
+}
