@@ -106,6 +106,9 @@ func interrupted(ctx context.Context, err error) error {
 // answer runs the statement and sends the result.
 func (h *handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr, more bool, send mysql.ResultSpoolFn) error {
 	schema, rows, _, err := h.engine.QueryWithBindings(ctx, query, parsed, bindings, &sql.QueryFlags{})
+	if sql.ErrNoDatabaseSelected.Is(err) {
+		schema, rows, err = h.withoutDatabase(ctx, query, bindings, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -120,6 +123,19 @@ func (h *handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed s
 		return nil
 	}
 	return send(last, more)
+}
+
+// withoutDatabase plans a statement again for a session without a current database: the binder wants
+// one to expand a view, even where every name is qualified. Nothing was executed before cause, and an
+// unqualified name still ends in it.
+func (h *handler) withoutDatabase(ctx *sql.Context, query string, bindings map[string]sqlparser.Expr, cause error) (sql.Schema, sql.RowIter, error) {
+	ctx.SetCurrentDatabase(sql.InformationSchemaDatabaseName)
+	defer ctx.SetCurrentDatabase("")
+	schema, rows, _, err := h.engine.QueryWithBindings(ctx, query, nil, bindings, &sql.QueryFlags{})
+	if sql.ErrTableNotFound.Is(err) {
+		err = cause
+	}
+	return schema, rows, err
 }
 
 // spool reads all rows, sends full batches, closes the iterator and returns what is still to be sent.
