@@ -364,6 +364,14 @@ func TestPublicTables(t *testing.T) {
 			t.Errorf("the reference misses the default %s", k[0])
 		}
 	}
+	for _, q := range []string{
+		"SHOW CREATE TABLE dp.ledger", "DESCRIBE dp.budgets", "SHOW TABLE STATUS FROM dp", "SHOW COLUMNS FROM dp.policies", "SHOW INDEX FROM dp.ledger",
+		"SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'dp'",
+		"SELECT e.code, v.name FROM dp.errors e JOIN dp.variables v ON e.errno > 0 WHERE e.code LIKE 'R%' ORDER BY e.sql_state DESC LIMIT 1",
+		"SELECT (SELECT COUNT(*) FROM dp.functions), EXISTS (SELECT 1 FROM dp.ledger)", "EXPLAIN SELECT * FROM dp.ledger",
+	} {
+		f.must(ann, "dp", q)
+	}
 	for _, d := range Tables() {
 		if d.Doc == "" || len(d.Columns) == 0 {
 			t.Errorf("dp.%s is not documented", d.Name)
