@@ -43,10 +43,10 @@ const vectorNormLimit = 1 << 61
 //
 //	bounds declared   c = (L+U)/2, κ = (U−L)/2, no search for them; n̂ 0.05, C 0.20, sum 0.75
 //	                  with p.MaxRows = M ≤ 4 also C = Mκ√(1+w²): n̂ 0.05, sum 0.95
-//	otherwise         n̂ 0.05, c 0.20 (median of the persons' means), κ 0.10 (histogram of |x̄ᵢ−c|), C 0.15, sum 0.50
+//	otherwise         n̂ 0.05, c 0.20 (median of the persons' means), κ 0.15 (histogram of |x̄ᵢ−c|), C 0.13, sum 0.47
 //
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
-// MinPersons, or when the noisy number of rows S₂ is under four times its noise.
+// MinPersons, or when the noisy number of rows S₂ is under three times its noise.
 func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0), parts[2]
 		e.clip = scalar.NewRadius(parts[1], vectorNormLimit)
 	default:
-		parts := scalar.Split(p.Rho, 5, 20, 10, 15, 50)
+		parts := scalar.Split(p.Rho, 5, 20, 15, 13, 47)
 		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, parts[1], parts[2]), parts[4]
 		e.clip = scalar.NewRadius(parts[3], vectorNormLimit)
 	}
@@ -128,7 +128,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	}
 	sigma2 := scalar.BallSigma2(e.sumRho)
 	values, weights := s0.Release(n, sigma2), s1.Release(n, sigma2)
-	if weights < 4*e.sigma {
+	if weights < 3*e.sigma {
 		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 	}
 	ratio := values / weights

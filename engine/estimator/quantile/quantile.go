@@ -41,7 +41,7 @@ type quantiles struct {
 // fraction. Columns: Median, or Value with Options.Rows.
 //
 // Each of the m quantiles is a bisection (scalar.Bisection) over a public axis that is as fine as a floating-point
-// number (scalar.Axis), at loss 0.95ρ/m; the rest goes to the noisy number of persons, from which TooFew is decided.
+// number (scalar.Axis), at loss 0.92ρ/m; the rest goes to the noisy number of persons, from which TooFew is decided.
 // One value a person moves a quantile's centred rank by at most Δ = max(num, den−num); with Options.Rows a person has at most
 // p.MaxRows = M values and Δ is M times that (and the number of values has sensitivity M). The store keeps that promise, since rows
 // come without their person here.
@@ -74,7 +74,7 @@ func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimat
 	}
 	lo, hi := scalar.Range(p)
 	q := quantiles{p: p, o: o, fractions: slices.Clone(fractions), axis: scalar.NewAxis(lo, hi, rounds)}
-	parts := scalar.Split(p.Rho, 0.05, 0.95)
+	parts := scalar.Split(p.Rho, 0.08, 0.92)
 	q.n = scalar.NewCount(parts[0], perUnit)
 	q.minimum = q.n.Enough()
 	each := scalar.Split(parts[1], slices.Repeat([]float64{1}, len(fractions))...)

@@ -46,11 +46,11 @@ const (
 // between its Cauchy bound D₁²/m below and, with declared bounds, κ²m above.
 //
 //	bounds declared   c = (L+U)/2, κ = (U−L)/2: n̂ 0.05, C 0.20, sums 0.75
-//	otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.11 (histogram of √(D₂/m)), C 0.14, sums 0.53
+//	otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.14 (histogram of √(D₂/m)), C 0.13, sums 0.51
 //
 // The radius of the persons' means that Centred releases with c is not spent: κ takes its place, since the spread
 // of rows within persons counts too. With p.MaxRows = 1 rows are persons and the answer is that of New. TooFew when n̂
-// is under MinPersons, or when the noisy number of rows is under four times its noise.
+// is under MinPersons, or when the noisy number of rows is under three times its noise.
 func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
 		e.n, e.centred = scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0)
 		e.clip, e.sumRho = scalar.NewRadius(parts[1], vectorNormLimit), parts[2]
 	} else {
-		parts := scalar.Split(p.Rho, 5, 17, 11, 14, 53)
+		parts := scalar.Split(p.Rho, 5, 17, 14, 13, 51)
 		e.n, e.centred = scalar.NewPersons(parts[0]), scalar.NewCentre(p, parts[1])
 		e.spread = scalar.NewRadius(parts[2], e.centred.Hi-e.centred.Lo)
 		e.clip, e.sumRho = scalar.NewRadius(parts[3], vectorNormLimit), parts[4]
@@ -139,7 +139,7 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	for j := range s {
 		r[j] = s[j].Release(n, sigma2)
 	}
-	if r[0] < 4*e.sigma {
+	if r[0] < 3*e.sigma {
 		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 	}
 	total := r[0] / rowsWeight // number of rows in lattice units

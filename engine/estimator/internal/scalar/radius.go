@@ -19,7 +19,7 @@ import (
 // probability 2.9e-7 a window, under 0.03 % over all of them; that is the dangerous side, since a radius
 // far above the data multiplies the noise of the sum. From there the four buckets above are looked at again
 // with z = 3, where a mistake costs a factor 4 (12 at the very most). The radius is the upper edge of the window found (of its
-// first three buckets at most), and the next edge if the noisy counts fall through its first bucket: the
+// first three quarters), and the next edge if the noisy counts fall through its first bucket: the
 // tail goes on then. The numbers were chosen by the error of sums and means of census ages and log-normal incomes.
 //
 // The papers' tail search ([HLY21] Algorithm 1 on a geometric grid) asks T = 7 to 9 noisy tail counts in
@@ -108,7 +108,7 @@ func (r Radius) Choose(n noise.Noiser, h *Histogram) (radius int64, ok bool) {
 	}
 	if best > 1 {
 		falling := noisy[best] < noisy[best-1]
-		best += min(width-1, 2)
+		best += width - 1 - width/4 // a window stands out most when its upper half holds a good part of it
 		if falling {
 			best++
 		}
