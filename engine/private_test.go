@@ -59,6 +59,13 @@ func TestPrivateQueries(t *testing.T) {
 	near(t, "west", rows[3][1], 0, 60)
 	near(t, "post-processing", ann.value("SELECT SUM(n) FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) x"), 3000, 200)
 
+	if got := ann.value("SELECT DP_MEAN(age) FROM people WHERE id < 5"); got != "NULL" {
+		t.Errorf("the mean over five persons: got %s, want NULL", got)
+	}
+	if w := ann.query("SHOW WARNINGS"); len(w) != 1 || w[0][1] != "1644" || !strings.Contains(w[0][2], "persons") {
+		t.Errorf("got warnings %v, want one that gives the number of persons needed", w)
+	}
+
 	before := ann.value("SELECT spent_epsilon FROM dp.budgets WHERE account = 'd.people'")
 	again := ann.query("SELECT city, COUNT(*) AS n, AVG(income) AS m FROM people GROUP BY city ORDER BY city")
 	if fmt.Sprint(again) != fmt.Sprint(rows) {

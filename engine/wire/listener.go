@@ -15,7 +15,7 @@ type Config struct {
 	RequireTLS bool        // close clients that go on in clear
 
 	MaxConnections   int           // open connections, default 256
-	MaxLogins        int           // connections that have not logged in yet, default 64
+	MaxLogins        int           // connections that have not logged in yet, default MaxConnections
 	AuthTimeout      time.Duration // from accept to the end of the login, default 10 s
 	MaxPreAuthPacket int           // payload bytes of a packet before the login is done, default 16 KiB
 	MaxPacket        int           // payload bytes of one command, default 64 MiB
@@ -28,7 +28,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	set(&c.MaxConnections, 256)
-	set(&c.MaxLogins, 64)
+	set(&c.MaxLogins, c.MaxConnections)
 	set(&c.MaxPreAuthPacket, 16<<10)
 	set(&c.MaxPacket, 64<<20)
 	if c.AuthTimeout <= 0 {
