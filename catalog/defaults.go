@@ -22,11 +22,11 @@ type setting struct {
 // settings are the keys that SetDefaults knows. The ranges of the session parameters are those that
 // SET accepts; the others keep nonsense out.
 var settings = map[string]setting{
-	"dp_epsilon":                {1e-9, 100, false, "a number from 1e-9 to 100", func(d *Defaults, v float64) { d.Epsilon = v }},
-	"dp_delta":                  {1e-18, 0.1, false, "a number from 1e-18 to 0.1", func(d *Defaults, v float64) { d.Delta = v }},
+	"dp_epsilon":                {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.Epsilon = v }},
+	"dp_delta":                  {1e-30, 1e-3, false, "a number from 1e-30 to 0.001", func(d *Defaults, v float64) { d.Delta = v }},
 	"dp_rho":                    {1e-12, 1000, false, "a number from 1e-12 to 1000", func(d *Defaults, v float64) { d.Rho = v }},
-	"max_epsilon":               {1e-9, 100, false, "a number from 1e-9 to 100", func(d *Defaults, v float64) { d.MaxEpsilon = v }},
-	"dp_max_groups_contributed": {1, 1 << 20, true, "a whole number from 1 to 1048576", func(d *Defaults, v float64) { d.MaxGroups = int(v) }},
+	"max_epsilon":               {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.MaxEpsilon = v }},
+	"dp_max_groups_contributed": {1, 100_000, true, "a whole number from 1 to 100000", func(d *Defaults, v float64) { d.MaxGroups = int(v) }},
 	"max_rows_per_unit":         {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MaxRowsPerUnit = int64(v) }},
 	"min_group_units":           {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MinimumGroupUnits = int(v) }},
 }

@@ -47,7 +47,7 @@ var optionTable = []Option{
 		o.Method = strings.ToLower(v)
 		return o.Method == "auto"
 	}},
-	{"epsilon", "a number from 1e-9 to 100", "its part of dp_epsilon", "What this aggregate costs, at dp_delta.", func(o *Options, v string) bool { return within(&o.Epsilon, v, 1e-9, 100) }},
+	{"epsilon", "a number from 1e-6 to 100", "its part of dp_epsilon", "What this aggregate costs, at dp_delta.", func(o *Options, v string) bool { return within(&o.Epsilon, v, 1e-6, 100) }},
 	{"rho", "a number from 1e-12 to 100", "its part of dp_rho", "What this aggregate costs, as zCDP.", func(o *Options, v string) bool { return within(&o.Rho, v, 1e-12, 100) }},
 }
 

@@ -17,7 +17,9 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/functions"
 	"scrim/internal/refuse"
+	"scrim/planner"
 )
 
 // shopSchema is what the store of the tests holds.
@@ -85,7 +87,7 @@ func newFixture(t *testing.T) *fixture {
 		IsDBA:      func(ctx *sql.Context) bool { return name(ctx) == dba },
 		Principal:  name,
 		HasAccount: func(_ *sql.Context, p string) bool { return p == ann || p == bob },
-		Variables:  []Variable{{"dp_epsilon", "0", "1e-9 to 100", "The ε of one statement."}},
+		Variables:  []Variable{{"dp_epsilon", "0", "1e-6 to 100", "The ε of one statement."}},
 	})
 	shop := memory.NewDatabase("shop")
 	f.memory = memory.NewDBProvider(shop, f.admin.Database())
@@ -410,6 +412,34 @@ func TestRowsFitTheirColumns(t *testing.T) {
 		for _, r := range rows {
 			if len(r) != width {
 				t.Errorf("dp.%s has %d columns and a row of %d: %v", name, width, len(r), r)
+			}
+		}
+	}
+}
+
+// TestRangesAgree: what a table may set by default, and an option for one aggregate, is what the
+// planner takes from a session.
+func TestRangesAgree(t *testing.T) {
+	mean, _ := functions.ByName("DP_MEAN")
+	for _, c := range []struct {
+		key, option string
+		lo, hi      float64
+	}{
+		{planner.ParamEpsilon, "epsilon", planner.MinEpsilon, planner.MaxEpsilon},
+		{"max_epsilon", "", planner.MinEpsilon, planner.MaxEpsilon},
+		{planner.ParamDelta, "", planner.MinDelta, planner.MaxDelta},
+		{planner.ParamRho, "", planner.MinRho, planner.MaxRho},
+		{planner.ParamMaxGroups, "", 1, planner.MaxMaxGroups},
+	} {
+		for v, want := range map[float64]bool{c.lo: true, c.hi: true, c.lo * 0.99: false, c.hi * 1.01: false} {
+			if _, err := catalog.ParseDefaults(fmt.Sprintf(`{"%s":%v}`, c.key, v)); (err == nil) != want {
+				t.Errorf("default %s = %v: %v, want accepted %v", c.key, v, err, want)
+			}
+			if c.option == "" {
+				continue
+			}
+			if _, err := functions.ParseOptions(mean, fmt.Sprintf("%s=%v", c.option, v)); (err == nil) != want {
+				t.Errorf("option %s = %v: %v, want accepted %v", c.option, v, err, want)
 			}
 		}
 	}
