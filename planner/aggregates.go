@@ -60,7 +60,10 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 		return nil, err
 	}
 	a.text = strings.TrimSpace(e.String())
-	if a.arg == nil && !a.call.Units {
+	switch {
+	case a.call.Units:
+		a.text = f.Name + "(DISTINCT unit)"
+	case a.arg == nil:
 		a.text = f.Name + "(*)"
 	}
 	a.typ, a.present = answerType(f, a.value)

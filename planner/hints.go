@@ -22,6 +22,10 @@ type text struct {
 // setVar finds the SET_VAR hints inside one optimizer-hint comment.
 var setVar = regexp.MustCompile(`(?i)\bSET_VAR\s*\(\s*([a-z0-9_]+)\s*=\s*('[^']*'|"[^"]*"|[^()'"\s]+)\s*\)`)
 
+// ourName finds a parameter of ours in what is left of a comment: a hint that cannot be read must not
+// be passed over, or the statement would cost something else than was meant.
+var ourName = regexp.MustCompile(`(?i)\bdp_[a-z]`)
+
 // readText parses the text of the statement being executed. EXECUTE stands for what was prepared.
 func readText(ctx *sql.Context) (text, error) {
 	t := text{}
@@ -79,6 +83,9 @@ func (t *text) readHints(list ast.Comments) error {
 		s := string(c)
 		if !strings.HasPrefix(s, "/*+") {
 			continue
+		}
+		if rest := setVar.ReplaceAllString(s, ""); ourName.MatchString(rest) {
+			return deny(RuleHint, refuse.Parameter, "Write it as SET_VAR(dp_epsilon=0.1).", "A hint on a privacy parameter cannot be read.")
 		}
 		for _, m := range setVar.FindAllStringSubmatch(s, -1) {
 			name := strings.ToLower(m[1])

@@ -124,7 +124,7 @@ func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, 
 			im.values = append(im.values, v)
 		}
 		for i, x := range row {
-			im.tuples[i] = append(im.tuples[i], storeText(x))
+			im.tuples[i] = append(im.tuples[i], storeText(im.bases[i].typ, x))
 		}
 		im.index = append(im.index, at)
 	}
@@ -214,7 +214,14 @@ func tooManyGroups() error {
 }
 
 // storeText writes an SQL value as text that the store casts to the column's type; nil is NULL.
-func storeText(v any) any {
+func storeText(t sql.Type, v any) any {
+	if e, ok := t.(sql.EnumType); ok && v != nil {
+		if n, ok := asFloat(v); ok {
+			if name, ok := e.At(int(n)); ok {
+				return name
+			}
+		}
+	}
 	switch x := v.(type) {
 	case nil:
 		return nil

@@ -33,6 +33,11 @@ func TestEveryRuleIsReached(t *testing.T) {
 		}
 		corpus.Write(b)
 	}
+	for _, bad := range []string{"UNEXPECTED", "NOT REFUSED", "NO PRIVATE PART", "INVARIANT", "\nerror: ", "stays: "} {
+		if strings.Contains(corpus.String(), bad) {
+			t.Errorf("the corpus has a case that is %q", bad)
+		}
+	}
 	rules := declaredRules(t)
 	if len(rules) < 40 {
 		t.Fatalf("only %d rules found", len(rules))
