@@ -170,6 +170,10 @@ func (l *lowerer) toDecimal(x Expr, p, s int) Expr {
 	case Bool, Date, Datetime:
 		x = l.toNumber(x)
 	}
+	if x.Type.Kind == Decimal && x.Type.Scale > s && p < maxPrecision && x.Type.Precision-x.Type.Scale >= p-s {
+		// The store refuses the topmost values when it drops digits, so it does that one digit wider.
+		x.SQL = fmt.Sprintf("TRY_CAST(%s AS DECIMAL(%d,%d))", x.SQL, p+1, s)
+	}
 	if w := width(x); w > 0 && w <= p-s {
 		return decimal("CAST("+x.SQL+" AS "+t.duckdb()+")", p, s, x.Nullable)
 	}

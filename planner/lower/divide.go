@@ -13,7 +13,7 @@ func (l *lowerer) divide(x, y Expr) Expr {
 	p1, s1 := precision(x)
 	_, s2 := precision(y)
 	scale := min(s1+4, maxScale)
-	out := Type{Kind: Decimal, Precision: min(max(p1-s1+s2, 1)+scale, maxPrecision), Scale: scale}
+	out := Type{Kind: Decimal, Precision: min(max(p1-s1+s2, 1)+1+scale, maxPrecision), Scale: scale}
 	shift := s2 + scale + 1
 	s := l.let(x.SQL, func(a string) string {
 		return l.let(y.SQL, func(b string) string {

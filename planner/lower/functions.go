@@ -69,7 +69,7 @@ var operators = []Function{
 	{"LIKE", "a LIKE 'pattern' [ESCAPE 'c']", "a constant pattern; case sensitive"},
 	{"CASE", "CASE [a] WHEN b THEN c … [ELSE d] END", ""},
 	{"+, -, *", "a + b", "overflow is NULL; DECIMAL has at most 38 digits"},
-	{"/", "a / b", "division by zero is NULL"},
+	{"/", "a / b", "division by zero is NULL; each quotient is rounded to four more fractional digits than its dividend has"},
 	{"DIV, %", "a DIV b", "division by zero is NULL"},
 	{"CAST, CONVERT", "CAST(a AS SIGNED | UNSIGNED | DECIMAL(p,s) | DOUBLE | FLOAT | CHAR[(n)] | DATE | DATETIME[(n)])", "a value out of range is NULL"},
 	{"constants of the statement", "NOW(), CURDATE(), USER(), DATABASE(), @@variable, @variable", "evaluated once, when the statement is planned"},

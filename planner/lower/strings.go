@@ -131,7 +131,7 @@ var stringFunctions = []entry{
 		}
 		return word("sha256(%s)")(l, c)
 	}},
-	{names: "regexp_like", signature: "s REGEXP 'pattern'", remark: "a constant pattern without look-around and back references; \\d, \\w and \\b know ASCII only", lower: regexpLike},
+	{names: "regexp_like", signature: "s REGEXP 'pattern'", remark: "a constant pattern without look-around and back references; \\d, \\w, \\b and [[:classes:]] know ASCII only, $ is the end of the text", lower: regexpLike},
 }
 
 // word is a function from text to text that keeps its length.
