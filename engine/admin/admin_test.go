@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/memory"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/accounting"
 	"scrim/catalog"
@@ -443,4 +444,27 @@ func TestRangesAgree(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPreparedCall binds the arguments of a call, numbers of every kind among them.
+func TestPreparedCall(t *testing.T) {
+	f := newFixture(t)
+	f.must(dba, "", "CALL dp_protect('shop.orders', 'customer_id', 'customer')")
+	base := sql.NewBaseSessionWithClientServer("server", sql.Client{User: "root", Address: "%"}, 1)
+	ctx := sql.NewContext(context.Background(), sql.WithSession(memory.NewSession(base, f.memory)))
+	const q = "CALL dp_set_budget(?, ?, ?, ?, ?)"
+	if _, err := f.engine.PrepareQuery(ctx, q); err != nil {
+		t.Fatal(err)
+	}
+	_, it, _, err := f.engine.QueryWithBindings(ctx, q, nil, map[string]sqlparser.Expr{
+		"v1": sqlparser.NewStrVal([]byte("shop.orders")), "v2": sqlparser.NewStrVal([]byte("*")),
+		"v3": sqlparser.NewIntVal([]byte("8")), "v4": sqlparser.NewFloatVal([]byte("1e-06")), "v5": sqlparser.NewStrVal([]byte("week")),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := it.Next(ctx); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	f.want(dba, "SELECT epsilon, delta, budget_window FROM dp.budgets WHERE budget = '*' AND account_type = 'table'", "8|1e-06|week")
 }
