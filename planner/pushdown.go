@@ -6,7 +6,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
@@ -326,107 +325,4 @@ func (s *statement) inline(b *block, exprs []sql.Expression) error {
 	}
 	b.rel = &r
 	return nil
-}
-
-// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not grouped has any
-// value of its group, as the expressions above it that repeat a grouping expression need.
-func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
-	r := *b.rel
-	r.columns = nil
-	var by, exprs []string
-	for _, k := range g.GroupByExprs {
-		x, err := s.lower(unalias(k), b.rel.resolve)
-		if err != nil {
-			return nil, err
-		}
-		by = append(by, x.SQL)
-	}
-	for _, e := range g.SelectDeps {
-		c := column{typ: e.Type(s.ctx), name: e.String()}
-		if id, ok := e.(sql.IdExpression); ok {
-			c.id = id.Id()
-		}
-		switch e := e.(type) {
-		case *expression.GetField:
-			x, ok := b.rel.resolve(e)
-			if !ok {
-				return nil, errStay
-			}
-			x.SQL, x.Nullable = "any_value("+x.SQL+")", true
-			c.expr = x
-		case sql.Aggregation:
-			x, err := s.plainAggregate(b.rel, e)
-			if err != nil {
-				return nil, err
-			}
-			c.expr = x
-		default:
-			return nil, errStay
-		}
-		exprs = append(exprs, c.expr.SQL)
-		r.columns = append(r.columns, c)
-	}
-	if len(exprs) == 0 {
-		return nil, errStay
-	}
-	// Without keys there is one row whatever the input; a constant aggregate makes that so.
-	suffix := ""
-	if len(by) > 0 {
-		suffix = " GROUP BY " + comma(by)
-	}
-	return &block{rel: s.nestAs(&r, suffix, exprs), worth: true}, nil
-}
-
-// plainAggregate translates one exact aggregate over public rows.
-func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, error) {
-	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
-		return lower.Expr{}, errStay
-	}
-	if len(a.Children()) != 1 {
-		return lower.Expr{}, errStay
-	}
-	if _, ok := a.Children()[0].(*expression.DistinctExpression); ok {
-		return lower.Expr{}, errStay
-	}
-	integer := lower.Type{Kind: lower.Int}
-	if isStar(a) {
-		return lower.Expr{SQL: "count(*)", Type: integer}, nil
-	}
-	x, err := s.lower(unTuple(a.Children()[0]), r.resolve)
-	if err != nil {
-		return x, err
-	}
-	number := false
-	switch x.Type.Kind {
-	case lower.Int, lower.Double, lower.Decimal:
-		number = true
-	case lower.JSON, lower.Array, lower.Time, lower.Null:
-		return x, errStay
-	}
-	switch a.(type) {
-	case *aggregation.Count:
-		return lower.Expr{SQL: "count(" + x.SQL + ")", Type: integer}, nil
-	case *aggregation.CountDistinct:
-		return lower.Expr{SQL: "count(DISTINCT " + x.SQL + ")", Type: integer}, nil
-	case *aggregation.Min:
-		return lower.Expr{SQL: "min(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
-	case *aggregation.Max:
-		return lower.Expr{SQL: "max(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
-	case *aggregation.Sum:
-		if !number {
-			break
-		}
-		t := lower.Type{Kind: lower.Double}
-		text := "CAST(sum(" + x.SQL + ") AS DOUBLE)"
-		if x.Type.Kind == lower.Decimal && x.Type.Precision <= 18 {
-			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
-			text = "sum(" + x.SQL + ")"
-		}
-		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
-	case *aggregation.Avg:
-		if number {
-			return lower.Expr{SQL: "avg(" + x.SQL + ")", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
-		}
-	}
-	return x, errStay
 }

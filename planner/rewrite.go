@@ -2,7 +2,6 @@ package planner
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
@@ -70,7 +69,7 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 	case *plan.Sort:
 		return s.unary(n, at, func(r *relation) (*relation, error) { return r, nil })
 	case *plan.Limit:
-		if isZero(s.ctx, n.Limit) {
+		if isZero(n.Limit) {
 			return s.noRows(n)
 		}
 		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
@@ -368,7 +367,7 @@ func rawRows(what string) error {
 	return deny(RuleRawRows, refuse.RawRows, "", "%s would return rows of a protected table.", what)
 }
 
-// subqueries rewrites the subquery expressions of a node over public rows.
+// subquery rewrites a subquery expression over public rows; its rows must be public or an answer.
 func (s *statement) subquery(q *plan.Subquery) (sql.Expression, error) {
 	if !s.hasProtected(q.Query) {
 		return q, nil
@@ -398,57 +397,4 @@ func (s *statement) raw(r *relation, what string) error {
 		}
 	}
 	return rawRows(what)
-}
-
-// constantFalse reports whether a condition is false or NULL whatever the row.
-func constantFalse(ctx *sql.Context, e sql.Expression) bool {
-	for _, c := range conjuncts(e) {
-		if !constant(ctx, c) {
-			continue
-		}
-		v, err := sql.EvaluateCondition(ctx, c, nil)
-		if err == nil && !sql.IsTrue(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// constant reports whether an expression is made of literals and operators only.
-func constant(ctx *sql.Context, e sql.Expression) bool {
-	ok := true
-	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		switch e.(type) {
-		case nil, *expression.Literal, *expression.Equals, *expression.LessThan, *expression.GreaterThan,
-			*expression.LessThanOrEqual, *expression.GreaterThanOrEqual, *expression.NullSafeEquals,
-			*expression.And, *expression.Or, *expression.Not:
-		default:
-			ok = false
-		}
-		return ok
-	})
-	return ok
-}
-
-// isZero reports whether a LIMIT is the constant 0.
-func isZero(ctx *sql.Context, e sql.Expression) bool {
-	l, ok := e.(*expression.Literal)
-	if !ok {
-		return false
-	}
-	switch v := l.Value().(type) {
-	case int8:
-		return v == 0
-	case int64:
-		return v == 0
-	case uint64:
-		return v == 0
-	case int:
-		return v == 0
-	case int16:
-		return v == 0
-	case int32:
-		return v == 0
-	}
-	return false
 }

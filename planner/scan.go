@@ -35,7 +35,7 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 		a.scan = len(d.specs)
 		d.specs = append(d.specs, scanSpec{argument: i, rows: a.byRow, maxRows: a.maxRows})
 	}
-	used := d.public == false || len(d.aggregates) == 0
+	used := !d.public || len(d.aggregates) == 0
 	for _, a := range d.aggregates {
 		used = used || a.scan == 0
 	}
@@ -125,7 +125,6 @@ func (s *statement) sampled(d *draft, rel *flat, spec scanSpec) string {
 	kept := "SELECT " + part + ", a0 FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY " + part +
 		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + itoa64(spec.maxRows)
 	if d.bounded {
-		kept += ""
 		return "SELECT " + comma(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
 	}
 	return "SELECT " + comma(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p"

@@ -1,0 +1,112 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// union puts the rows of two private relations of one entity under each other. Both come with the
+// same number of columns; a column keeps a public domain when both have one.
+func (s *statement) union(l, r *relation, n *plan.SetOp) (*relation, error) {
+	switch {
+	case n.SetOpType != plan.UnionType || n.Distinct:
+		return nil, deny(RuleUnionDistinct, refuse.Shape, "Use UNION ALL.",
+			"UNION DISTINCT, INTERSECT and EXCEPT compare rows of different persons.")
+	case n.Limit != nil || n.Offset != nil:
+		return nil, deny(RuleLimit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
+			"LIMIT below an aggregate depends on the rows of other persons.")
+	case !l.isPrivate() || !r.isPrivate():
+		return nil, deny(RuleUnionPublic, refuse.Shape, "Aggregate the protected and the public part apart.",
+			"UNION ALL of a protected and a public table has rows without a unit.")
+	case l.entity != r.entity:
+		return nil, deny(RuleUnionEntity, refuse.Shape, "Aggregate each table apart.",
+			"The protected tables %s and %s have different entities.", l.private[0].name, r.private[0].name)
+	case l.rowUnit != r.rowUnit:
+		return nil, deny(RuleUnionRow, refuse.Shape, "Aggregate each table apart.",
+			"UNION ALL of tables whose unit is the row can only be of one table.")
+	}
+	l, err := s.nest(l)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = s.nest(r); err != nil {
+		return nil, err
+	}
+	alias := s.alias()
+	out := &relation{
+		entity: l.entity, rowUnit: l.rowUnit,
+		private: append(append([]protected(nil), l.private...), r.private...),
+		reads:   append(l.reads[:len(l.reads):len(l.reads)], r.reads...),
+	}
+	lu, ru := l.units[0].expr, r.units[0].expr
+	if lu.Type.Kind != ru.Type.Kind || len(l.columns) != len(r.columns) {
+		return nil, unionTypes("the unit")
+	}
+	left, right := []string{lu.SQL + " AS u"}, []string{ru.SQL + " AS u"}
+	out.units = []unit{{expr: lower.Expr{SQL: alias + ".u", Type: lu.Type}}}
+	add := func(name string, a, b lower.Expr) (lower.Expr, bool) {
+		t := a.Type
+		switch {
+		case a.Type == b.Type || b.Type.Kind == lower.Null:
+		case a.Type.Kind == lower.Null:
+			t = b.Type
+		case a.Type.Kind == lower.Decimal && b.Type.Kind == lower.Decimal:
+			t.Scale = max(a.Type.Scale, b.Type.Scale)
+			t.Precision = min(38, t.Scale+max(a.Type.Precision-a.Type.Scale, b.Type.Precision-b.Type.Scale))
+		default:
+			return lower.Expr{}, false
+		}
+		left = append(left, a.SQL+" AS "+name)
+		right = append(right, b.SQL+" AS "+name)
+		return lower.Expr{SQL: alias + "." + name, Type: t, Nullable: a.Nullable || b.Nullable}, true
+	}
+	for i, c := range l.columns {
+		d := r.columns[i]
+		e, ok := add("c"+itoa(i), c.expr, d.expr)
+		if !ok {
+			return nil, unionTypes("the column " + c.name)
+		}
+		o := column{id: c.id, name: c.name, typ: c.typ, expr: e, tags: commonTags(c.tags, d.tags), extended: c.extended || d.extended}
+		if a, b := l.plainBase(c), r.plainBase(d); a != nil && b != nil && a.expr.Type == b.expr.Type {
+			m := base{id: s.newID(), name: c.name, typ: a.typ,
+				domain: domainRef{a.domain.domain, append(append(a.domain.also[:len(a.domain.also):len(a.domain.also)], b.domain.domain), b.domain.also...)}}
+			if m.expr, ok = add("b"+itoa(i), a.expr, b.expr); ok {
+				out.bases = append(out.bases, m)
+				o.origin = expression.NewGetFieldWithTable(int(m.id), 0, m.typ, "", "", m.name, true)
+			}
+		}
+		out.columns = append(out.columns, o)
+	}
+	out.from = "(SELECT " + comma(left) + l.clause() + " UNION ALL SELECT " + comma(right) + r.clause() + ") AS " + alias
+	return out, nil
+}
+
+func unionTypes(what string) error {
+	return deny(RuleUnionTypes, refuse.Shape, "CAST both to one type.",
+		"The branches of UNION ALL have different types for %s.", what)
+}
+
+// plainBase returns the base column that the column is, unchanged.
+func (r *relation) plainBase(c column) *base {
+	gf, ok := c.origin.(*expression.GetField)
+	if !ok {
+		return nil
+	}
+	return r.baseByID(gf.Id())
+}
+
+// commonTags keeps what both branches of a union say of a column.
+func commonTags(a, b []tag) []tag {
+	var out []tag
+	for _, t := range a {
+		for _, u := range b {
+			if t.kind == u.kind && t.key == u.key && t.kind != tagSelf {
+				out = append(out, tag{t.kind, t.key, 0})
+			}
+		}
+	}
+	return out
+}
