@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
+	"os"
 	"sync"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -134,6 +137,12 @@ func (s *Server) executor() *exec.Executor {
 // loadAccounts reads the accounts, or makes the first one.
 func (s *Server) loadAccounts(ctx *sql.Context) error {
 	db := s.analyzer.Catalog.MySQLDb
+	if s.dir.fresh {
+		// An earlier first start may have ended before it could show the password that it made.
+		if err := os.Remove(s.cfg.path(fileUsers)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("engine: %w", err)
+		}
+	}
 	generated, err := auth.Load(ctx, db, auth.NewPersister(s.cfg.path(fileUsers)), s.cfg.RootPassword)
 	if err != nil {
 		return err

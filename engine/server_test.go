@@ -110,6 +110,26 @@ func TestGeneratedRootPassword(t *testing.T) {
 	}
 }
 
+func TestFirstStartThatWasCutShort(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	i := start(t, dir, func(c *Config) { c.RootPassword = "" })
+	lost := i.RootPassword()
+	id, err := os.ReadFile(filepath.Join(dir, fileID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.end()
+	// As it is when the process dies before the last step.
+	if err := os.WriteFile(filepath.Join(dir, fileID), []byte(strings.TrimSpace(string(id))+" "+unfinished+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i = start(t, dir, func(c *Config) { c.RootPassword = "" })
+	if p := i.RootPassword(); p == "" || p == lost {
+		t.Fatalf("got password %q, want a new one", p)
+	}
+	i.client("root", i.RootPassword())
+}
+
 func TestDirectoriesAreGuarded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	i := start(t, dir)
