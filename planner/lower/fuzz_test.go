@@ -22,14 +22,14 @@ var grammar = map[byte][]string{
 		"GREATEST(%n, %n)", "LEAST(%n, %n, %n)", "IF(%b, %n, %n)", "IFNULL(%n, %n)", "COALESCE(%n, %n)", "NULLIF(%n, %n)", "CASE WHEN %b THEN %n ELSE %n END", "CASE %n WHEN %n THEN %n END",
 		"CAST(%a AS SIGNED)", "CAST(%a AS UNSIGNED)", "CAST(%a AS DECIMAL(20,5))", "CAST(%a AS DECIMAL(38,30))", "CAST(%a AS DOUBLE)", "LENGTH(%s)", "CHAR_LENGTH(%s)", "ASCII(%s)", "INSTR(%s, %s)", "LOCATE(%s, %s, %n)",
 		"STRCMP(%s, %s)", "FIELD(%a, %a, %a)", "FIND_IN_SET(%s, %s)", "YEAR(%d)", "MONTH(%d)", "WEEK(%d, 1)", "YEARWEEK(%d, 6)", "HOUR(%d)", "MICROSECOND(%d)", "DAYOFYEAR(%d)", "DATEDIFF(%d, %d)", "TO_DAYS(%d)",
-		"TIMESTAMPDIFF(MONTH, %d, %d)", "TIMESTAMPDIFF(SECOND, %d, %d)", "UNIX_TIMESTAMP(%d)", "EXTRACT(DAY_SECOND FROM %d)", "%b"},
+		"HOUR(tm)", "TIMESTAMPDIFF(MONTH, %d, %d)", "TIMESTAMPDIFF(SECOND, %d, %d)", "UNIX_TIMESTAMP(%d)", "EXTRACT(DAY_SECOND FROM %d)", "%b"},
 	's': {"s", "r", "'abc'", "''", "'12abc'", "'é'", "' 1e999'", "LOWER(%s)", "UPPER(%s)", "CONCAT(%a, %s)", "CONCAT_WS(%s, %a, %s)", "SUBSTRING(%s, %n)", "SUBSTRING(%s, %n, %n)", "LEFT(%s, %n)", "RIGHT(%s, %n)", "TRIM(%s)",
 		"TRIM(LEADING 'ab' FROM %s)", "REPLACE(%s, %s, %s)", "LPAD(%s, %n, %s)", "RPAD(%s, %n, %s)", "REVERSE(%s)", "REPEAT(%s, %n)", "SPACE(%n)", "SUBSTRING_INDEX(%s, ',', %n)", "HEX(%a)", "MD5(%s)",
 		"CAST(%a AS CHAR)", "CAST(%a AS CHAR(3))", "IF(%b, %s, %a)", "COALESCE(%s, %a)", "NULLIF(%s, %s)", "DATE_FORMAT(%d, '%%Y-%%m %%W %%U %%D')", "MONTHNAME(%d)", "ELT(%n, %s, %a)", "GREATEST(%s, %s)"},
 	'd': {"d", "ts", "s", "'2020-02-30'", "'2020-12-31 23:59:59'", "i", "DATE(%d)", "LAST_DAY(%d)", "FROM_DAYS(%n)", "FROM_UNIXTIME(%n)", "DATE_ADD(%d, INTERVAL %n DAY)", "DATE_ADD(%d, INTERVAL %n MONTH)",
 		"DATE_SUB(%d, INTERVAL %n SECOND)", "%d + INTERVAL %n YEAR", "CAST(%a AS DATE)", "CAST(%a AS DATETIME(3))", "CAST(%a AS DATETIME)", "STR_TO_DATE(%s, '%%Y-%%m-%%d')", "IF(%b, %d, %d)", "TIMESTAMP(%d)", "COALESCE(%d, d)"},
 	'b': {"b", "TRUE", "%a = %a", "%n < %n", "%a <=> %a", "%s >= %s", "%d > %d", "%n <> %s", "%d = %s", "NOT %b", "%b AND %b", "%b OR %b", "%b XOR %b", "%a IS NULL", "%b IS TRUE", "%n IN (%n, 1, NULL)", "%s IN ('abc', %s)", "%n BETWEEN %n AND %n",
-		"%s LIKE 'a%%'", "%s LIKE '%%a_b%%'", "%s REGEXP '^[a-z]+$'", "%n", "%d IN ('2020-01-01', %d)", "(%n, %s) IN ((1, 'a'), (%n, %s))"},
+		"%s LIKE 'a%%'", "%s LIKE '%%a_b%%'", "%s REGEXP '^[a-z]+$'", "%s REGEXP '(a|b)*c.{2}'", "tm > '10:00:00'", "tm IN ('10:00:00', tm)", "%n", "%d IN ('2020-01-01', %d)", "(%n, %s) IN ((1, 'a'), (%n, %s))"},
 	'c': {"0", "1", "-1", "2", "5", "-3", "30", "-40"},
 }
 
