@@ -12,6 +12,8 @@ type frame struct {
 	joined bool
 
 	command byte
+	start   start
+	long    longData
 }
 
 // admit follows p and adapts the commands in it; false when a command announces more than the limit.
@@ -37,27 +39,69 @@ func (f *frame) admit(p []byte) bool {
 			f.total, f.at = 0, 0
 		}
 		f.total += f.left
+		if f.joined && f.command == comStmtSendLongData {
+			f.long.add(f.start, f.left)
+		}
 		f.joined = f.left == maxPayload
-		if f.total > f.limit {
+		if f.total > f.limit || f.long.total > f.limit {
 			return false
 		}
 	}
-	return true
+	return f.long.total <= f.limit
 }
 
-// Parts of the payload of COM_STMT_EXECUTE: command, statement id (4), cursor flags, …
+// Commands, and where COM_STMT_EXECUTE has its cursor flags: after the command and the statement's id.
 const (
-	comStatistics  = 0x09
-	comStmtExecute = 0x17
-	cursorFlags    = 5
+	comStatistics       = 0x09
+	comStmtExecute      = 0x17
+	comStmtSendLongData = 0x18
+	comStmtClose        = 0x19
+	comStmtReset        = 0x1a
+	cursorFlags         = 5
 )
 
-// adapt changes a part of a command's payload that begins f.at bytes into it: cursors are not asked
-// for. The server may always send a result whole, and the protocol implementation loses the error
-// of a statement that runs under a cursor.
+// start is the command and, where there is one, the id of the prepared statement.
+type start [cursorFlags]byte
+
+// longData counts what the protocol implementation keeps of COM_STMT_SEND_LONG_DATA, by statement,
+// until the statement is executed, reset or closed.
+type longData struct {
+	kept  map[start]int
+	total int
+}
+
+func (l *longData) key(s start) start {
+	s[0] = 0
+	return s
+}
+
+func (l *longData) add(s start, n int) {
+	if l.kept == nil {
+		l.kept = map[start]int{}
+	}
+	l.kept[l.key(s)] += n
+	l.total += n
+}
+
+func (l *longData) forget(s start) {
+	l.total -= l.kept[l.key(s)]
+	delete(l.kept, l.key(s))
+}
+
+// adapt follows and changes a part of a command's payload that begins f.at bytes into it. Cursors are
+// not asked for: the server may always send a result whole, and the protocol implementation loses
+// the error of a statement that runs under a cursor.
 func (f *frame) adapt(part []byte) {
 	if f.at == 0 {
 		f.command = part[0]
+	}
+	if f.at < len(f.start) && copy(f.start[f.at:], part) == len(f.start)-f.at {
+		switch f.command {
+		case comStmtSendLongData:
+			f.long.add(f.start, f.total)
+		case comStmtExecute, comStmtReset, comStmtClose:
+			f.long.forget(f.start)
+		}
 	}
 	if i := cursorFlags - f.at; f.command == comStmtExecute && i >= 0 && i < len(part) {
 		part[i] = 0

@@ -80,3 +80,39 @@ func TestSyntaxErrorsAreNamed(t *testing.T) {
 		t.Errorf("got %q for another error, want it unchanged", got)
 	}
 }
+
+func TestLongDataIsCapped(t *testing.T) {
+	packet := func(command, id byte, n int) []byte {
+		p := append([]byte{byte(n), byte(n >> 8), byte(n >> 16), 0, command, id, 0, 0, 0}, make([]byte, n)...)
+		return p[:headerSize+n]
+	}
+	long := func(id byte) []byte { return packet(comStmtSendLongData, id, 400) }
+	for _, c := range []struct {
+		name string
+		in   [][]byte
+		want bool
+	}{
+		{"within", [][]byte{long(1), long(2)}, true},
+		{"over, one statement", [][]byte{long(1), long(1), long(1)}, false},
+		{"over, three statements", [][]byte{long(1), long(2), long(3)}, false},
+		{"executed between", [][]byte{long(1), long(1), packet(comStmtExecute, 1, 10), long(1), long(1)}, true},
+		{"closed between", [][]byte{long(1), long(2), packet(comStmtClose, 2, 5), long(1)}, true},
+		{"closed between, then over", [][]byte{long(1), long(2), packet(comStmtClose, 2, 5), long(1), long(1)}, false},
+		{"another one executed between", [][]byte{long(1), long(1), packet(comStmtExecute, 2, 10), long(1)}, false},
+		{"reset between", [][]byte{long(1), long(1), packet(comStmtReset, 1, 5), long(1)}, true},
+	} {
+		for _, step := range []int{1 << 20, 7, 1} {
+			f, ok := frame{limit: 1000}, true
+			for _, b := range c.in {
+				for b = append([]byte(nil), b...); len(b) > 0 && ok; {
+					n := min(step, len(b))
+					ok = f.admit(b[:n])
+					b = b[n:]
+				}
+			}
+			if ok != c.want {
+				t.Errorf("%s in steps of %d: got %v, want %v", c.name, step, ok, c.want)
+			}
+		}
+	}
+}
