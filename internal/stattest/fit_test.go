@@ -1,6 +1,7 @@
 package stattest
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -74,5 +75,22 @@ func TestLossSeesAChangedQuery(t *testing.T) {
 	}
 	if got := Loss(t, a, b); got.Cmp(big.NewRat(1, 1)) != 0 { // 2²/(2·2)
 		t.Errorf("loss %v, want 1", got)
+	}
+}
+
+// TestSourcesDiffer fails when two names share a stream: then every sampler of a test would draw the
+// same noise.
+func TestSourcesDiffer(t *testing.T) {
+	seen := map[uint64]string{}
+	for i := range 1000 {
+		name := fmt.Sprint("stream", i)
+		w := Source(t, name).Uint64()
+		if other, ok := seen[w]; ok {
+			t.Fatalf("%s and %s share a stream", name, other)
+		}
+		seen[w] = name
+	}
+	if a, b := Source(t, "same"), Source(t, "same"); a.Uint64() != b.Uint64() {
+		t.Error("one name gives two streams")
 	}
 }

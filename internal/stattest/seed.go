@@ -2,8 +2,10 @@ package stattest
 
 import (
 	crand "crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -35,11 +37,5 @@ func Seed(t testing.TB) uint64 {
 // Source returns a stream of words for one use, named so that uses in one test differ.
 func Source(t testing.TB, name string) *rand.ChaCha8 {
 	t.Helper()
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], Seed(t))
-	copy(key[8:], name)
-	for i, c := range []byte(name) {
-		key[8+i%24] ^= c * byte(i/24+1)
-	}
-	return rand.NewChaCha8(key)
+	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d %s", Seed(t), name)))
 }
