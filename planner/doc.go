@@ -1,16 +1,20 @@
 // Package planner turns bound queries on protected tables into private plans.
 //
-//	parse ─▶ Parser: DP_COUNT(*), EXPLAIN
+//	parse ─▶ parser.go: DP_COUNT(*), EXPLAIN; hints.go: SET_VAR
 //	bind (go-mysql-server)
-//	rewrite.go   find the protected scans of the statement; refuse, or replace the lowest aggregate
-//	             above each by a DPAggregate
-//	relation*.go the subtree under that aggregate as one generated SELECT, the unit tracked to every row
-//	keys.go      grouping expressions: public images of domains, or private selection
-//	release.go   the releases of one statement; split.go: the privacy loss of each
-//	scan.go      one row per (group, unit) for the store
-//	budget.go    the Budget node at the root of the statement, put there after validation
-//	format.go    what EXPLAIN prints
-//	verify.go    the invariants of a plan
+//	contexts.go   statements that are not queries
+//	rewrite.go    find the protected scans of the statement; refuse, or replace the lowest aggregate
+//	              above each by a DPAggregate; subst.go: what stands above follows its columns;
+//	              zero.go, probe.go: subtrees that are empty whatever the data are
+//	relation*.go  the subtree under that aggregate as one generated SELECT, the unit tracked to every row
+//	keys.go       grouping expressions: public images of domains, or private selection
+//	aggregates.go grid.go  the aggregates on their public grids
+//	draft.go      one release before its loss is known; scan.go: one row per (group, unit) for the store
+//	params.go     the parameters of a statement; split.go: the loss of each release
+//	node.go       DPAggregate, and the Budget at the root of the statement, put there after validation
+//	format.go     what EXPLAIN prints
+//	verify.go     the invariants of a plan
+//	pushdown*.go  queries on public tables, handed to the store whole
 //
 // Planning is a pure function of the query, the catalogue and the session's parameters: it charges
 // nothing, draws nothing random and reads no protected row. Everything that it refuses, it refuses
