@@ -180,7 +180,7 @@ func bindOne(stmt mapping.PreparedStatement, i mapping.IdxT, v any) mapping.Stat
 	return mapping.StateError
 }
 
-// typeNames are the types that a scan may have, as DuckDB writes them.
+// scanTypes are the types that the columns of a scan must have.
 var scanTypes = map[store.ScanType]mapping.Type{
 	store.ScanInt64:   mapping.TypeBigInt,
 	store.ScanFloat64: mapping.TypeDouble,
