@@ -327,6 +327,8 @@ func TestOneValueIsARange(t *testing.T) {
 }
 
 // TestEqualPersonsAreAnsweredExactly: with all values equal and little noise the answer is the value.
+// A radius search overshoots in about one draw of a thousand, so the median of five draws is
+// compared: three of five fail with probability about 1e-8 a variant.
 func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 	same := make([]person, 20000)
 	for i := range same {
@@ -337,14 +339,19 @@ func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 	}
 	for _, v := range variants() {
 		e, n := v.at(t, 10), stattest.Noiser(t, v.name)
-		a := e.Release(n, input(e, same, max(v.p.MaxRows, 1)))
 		w := want[v.name[:4]]
 		if len(v.name) > 12 && v.name[:12] == "row variance" {
 			w = 0
 		}
-		for _, x := range a.Values {
-			if math.Abs(x-w) > 0.002*w+0.0005 {
-				t.Errorf("%s: got %v, want %v", v.name, x, w)
+		var draws [][]float64
+		for range 5 {
+			draws = append(draws, e.Release(n, input(e, same, max(v.p.MaxRows, 1))).Values)
+		}
+		for i := range draws[0] {
+			x := []float64{draws[0][i], draws[1][i], draws[2][i], draws[3][i], draws[4][i]}
+			slices.Sort(x)
+			if math.Abs(x[2]-w) > 0.002*w+0.0005 {
+				t.Errorf("%s: got %v, want %v", v.name, x[2], w)
 			}
 		}
 	}
