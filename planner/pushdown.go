@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
+	"scrim/catalog"
 	"scrim/planner/lower"
 )
 
@@ -19,7 +20,7 @@ var errStay = errors.New("planner: not pushed down")
 //
 //	SELECT city, COUNT(*) FROM stores WHERE size > 3 GROUP BY city ORDER BY 2 DESC LIMIT 5
 //
-// becomes one generated query. What does not translate wholly stays with go-mysql-server, with the
+// becomes one generated query. With raw access a DBA's queries on protected tables are such, too. What does not translate wholly stays with go-mysql-server, with the
 // largest query blocks below it pushed. It runs after rewrite and touches only statements without
 // protected and undeclared tables.
 func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
@@ -31,7 +32,7 @@ func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, s
 	default:
 		return n, transform.SameTree, nil
 	}
-	c := p.config.Catalog()
+	var c catalog.Reader = readable{p.config.Catalog(), p.config.Session.RawAccess(ctx), p.config.Session.IsDBA(ctx)}
 	f := look(ctx, c, n)
 	if len(f.protected) > 0 || len(f.undeclared) > 0 || f.bindVars {
 		return n, transform.SameTree, nil
@@ -42,6 +43,22 @@ func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, s
 		return n, transform.SameTree, nil
 	}
 	return out, transform.NewTree, nil
+}
+
+// readable shows the tables that a session may read as they are as public ones: protected tables to
+// raw access, undeclared ones to a DBA. The store asks again before it hands rows out.
+type readable struct {
+	catalog.Reader
+	raw, dba bool
+}
+
+// Table implements catalog.Reader.
+func (r readable) Table(name string) catalog.Table {
+	t := r.Reader.Table(name)
+	if t.State == catalog.Protected && r.raw || t.State == catalog.Undeclared && r.dba {
+		return catalog.Table{Name: t.Name, State: catalog.Public}
+	}
+	return t
 }
 
 // push replaces the query block n, or the blocks below it, by store queries.
