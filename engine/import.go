@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
+	"scrim/engine/tables"
 )
 
 // ImportMode says what an import does with a table that is there already.
@@ -31,6 +32,9 @@ func Import(ctx context.Context, c Config, file, table string, mode ImportMode, 
 	schema, name, ok := strings.Cut(table, ".")
 	if !ok || schema == "" || name == "" || strings.Contains(name, ".") {
 		return ImportResult{}, fmt.Errorf("engine: table %q: want schema.table", table)
+	}
+	if tables.Reserved(schema) {
+		return ImportResult{}, fmt.Errorf("engine: table %q: the database name %s is reserved", table, schema)
 	}
 	dir, err := openDirectory(c.DataDir)
 	if err != nil {

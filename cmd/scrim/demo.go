@@ -18,6 +18,8 @@ func demoCommand(s streams) *cobra.Command {
 		Long: `Demo loads two small public data sets that are part of the program, protects them, starts a server on
 loopback, asks as an analyst would, shows each private answer beside the true one, prints how to
 connect, and serves until Ctrl-C. The data directory is temporary unless --data names a new one.`,
+		Example: `  scrim demo
+  scrim demo --exit --listen 127.0.0.1:0`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := demo.Run(cmd.Context(), o)

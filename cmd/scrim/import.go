@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -13,13 +14,14 @@ import (
 	"golang.org/x/term"
 
 	"scrim/engine"
+	"scrim/engine/store"
 )
 
 // importCommand loads a file into a data directory that nobody serves.
 func importCommand(s streams) *cobra.Command {
 	c := engine.DefaultConfig("")
 	var table string
-	var add, replace bool
+	var add, replace, raw bool
 	var nulls []string
 	cmd := &cobra.Command{
 		Use:   "import --data DIR --table SCHEMA.TABLE FILE",
@@ -28,18 +30,26 @@ func importCommand(s streams) *cobra.Command {
 directory must not be served at the same time: into a running server, load over the wire as a DBA with
 CREATE TABLE and INSERT. A new table is refused to analysts until a DBA declares it with
 CALL dp_protect(...) or CALL dp_public(...).`,
+		Example: `  scrim import --data /var/lib/scrim --table shop.orders orders.csv
+  scrim import --data /var/lib/scrim --table shop.orders --append --null NA more.csv.gz`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkImport(c, args[0], table, add && replace); err != nil {
+				return err
+			}
 			mode := engine.ImportCreate
 			switch {
-			case add && replace:
-				return errors.New("--append and --replace exclude each other")
 			case add:
 				mode = engine.ImportAppend
 			case replace:
 				mode = engine.ImportReplace
 			}
-			return importFile(cmd.Context(), s, c, args[0], table, mode, nulls)
+			err := importFile(cmd.Context(), s, c, args[0], table, mode, nulls)
+			var cause *store.Error
+			if raw && errors.As(err, &cause) && cause.Driver != "" {
+				return fmt.Errorf("%w\n%s", err, cause.Driver)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -48,10 +58,26 @@ CALL dp_protect(...) or CALL dp_public(...).`,
 	f.BoolVar(&add, "append", false, "add the rows to an existing table")
 	f.BoolVar(&replace, "replace", false, "put the rows in the place of an existing table's")
 	f.StringSliceVar(&nulls, "null", nil, "texts of a CSV file that mean NULL, beside the empty one")
+	f.BoolVar(&raw, "show-store-errors", false, "on a failure, print the store's raw message, which may hold values of rows")
 	f.StringVar(&c.MemoryLimit, "memory-limit", "", "memory of the store before it spills to disk (default 1GiB)")
-	_ = cmd.MarkFlagRequired("data")
-	_ = cmd.MarkFlagRequired("table")
 	return cmd
+}
+
+// checkImport reports every problem of a command line at once, before a directory is made for it.
+func checkImport(c engine.Config, file, table string, both bool) error {
+	var problems []error
+	if schema, name, ok := strings.Cut(table, "."); !ok || schema == "" || name == "" || strings.Contains(name, ".") {
+		problems = append(problems, fmt.Errorf("table %q: want --table SCHEMA.TABLE", table))
+	}
+	if both {
+		problems = append(problems, errors.New("--append and --replace exclude each other"))
+	}
+	if fi, err := os.Stat(file); err != nil {
+		problems = append(problems, err)
+	} else if fi.IsDir() {
+		problems = append(problems, fmt.Errorf("%s is a directory; want a .csv, .csv.gz or .parquet file", file))
+	}
+	return errors.Join(append(problems, c.Validate())...)
 }
 
 func importFile(ctx context.Context, s streams, c engine.Config, file, table string, mode engine.ImportMode, nulls []string) error {
@@ -63,13 +89,32 @@ func importFile(ctx context.Context, s streams, c engine.Config, file, table str
 	r, err := engine.Import(ctx, c, file, table, mode, nulls, progress)
 	finish()
 	if errors.Is(err, engine.ErrDirectoryInUse) {
-		return fmt.Errorf("%w; stop that server, or load over its wire: connect as a DBA and use CREATE TABLE and INSERT INTO %s", err, table)
+		return fmt.Errorf("%w; stop that server first, or load over its wire as a DBA:\n%s", err, wireCommands(table, mode))
 	}
-	if err != nil {
-		return err
+	switch {
+	case err == nil:
+	case mode == engine.ImportCreate && store.KindOf(err) == store.Exists:
+		return fmt.Errorf("%s: %w; --append adds the rows, --replace puts them in the place of the table's", table, err)
+	case store.KindOf(err) == store.BadValue:
+		return fmt.Errorf("%s: %w; nothing was imported; --show-store-errors says where", file, err)
+	default:
+		return fmt.Errorf("%s into %s: %w", file, table, err)
 	}
 	fmt.Fprintf(s.out, "%s: %d rows, %d columns, in %.1f s\n", table, r.Rows, len(r.Columns), time.Since(start).Seconds())
 	return nil
+}
+
+// wireCommands are the statements that do over the wire what an import of the mode does.
+func wireCommands(table string, mode engine.ImportMode) string {
+	schema, _, _ := strings.Cut(table, ".")
+	insert := fmt.Sprintf("  INSERT INTO %s VALUES (...), (...);", table)
+	switch mode {
+	case engine.ImportAppend:
+		return insert
+	case engine.ImportReplace:
+		return fmt.Sprintf("  BEGIN;\n  DELETE FROM %s;\n%s\n  COMMIT;", table, insert)
+	}
+	return fmt.Sprintf("  CREATE DATABASE IF NOT EXISTS %s;\n  CREATE TABLE %s (id INT PRIMARY KEY, ...);\n%s", schema, table, insert)
 }
 
 // progressOn returns a progress report on w in bytes, silent where w is not a terminal.

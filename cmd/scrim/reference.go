@@ -15,7 +15,8 @@ func referenceCommand(_ streams) *cobra.Command {
 		Short: "Write the reference of functions, procedures, variables and errors into a document",
 		Long: `Reference replaces what stands between the lines <!-- reference:begin --> and <!-- reference:end --> of a
 Markdown document by the tables of this program's functions, procedures, variables and errors.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  scrim reference README.md`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			old, err := os.ReadFile(args[0])
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -14,6 +15,11 @@ import (
 // passwordVariable names the environment variable with the password of a new directory's root.
 const passwordVariable = "SCRIM_ROOT_PASSWORD"
 
+// logLevels are the values of --log-level.
+var logLevels = map[string]zerolog.Level{
+	"debug": zerolog.DebugLevel, "info": zerolog.InfoLevel, "warn": zerolog.WarnLevel, "error": zerolog.ErrorLevel,
+}
+
 // serveCommand opens a data directory and serves it until the process is told to stop.
 func serveCommand(s streams) *cobra.Command {
 	c := engine.DefaultConfig("")
@@ -25,11 +31,13 @@ func serveCommand(s streams) *cobra.Command {
 or Ctrl-C. The first start makes the DBA account root with the password from the environment variable
 ` + passwordVariable + `, or with a generated one that it prints once. The log goes to standard error and
 holds no values of rows.`,
+		Example: `  ` + passwordVariable + `='choose one' scrim serve --data /var/lib/scrim --listen 127.0.0.1:3307
+  scrim serve --data /var/lib/scrim --listen :3307 --tls-cert cert.pem --tls-key key.pem --require-tls`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := zerolog.ParseLevel(level)
-			if err != nil {
-				return err
+			l, ok := logLevels[level]
+			if !ok {
+				return errors.Join(fmt.Errorf("log level %q: want debug, info, warn or error", level), c.Validate())
 			}
 			c.Logger = zerolog.New(s.err).Level(l).With().Timestamp().Logger()
 			c.RootPassword = os.Getenv(passwordVariable)
@@ -48,7 +56,6 @@ holds no values of rows.`,
 	f.DurationVar(&c.AuthTimeout, "login-timeout", c.AuthTimeout, "time from connecting to being logged in")
 	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	f.BoolVar(&c.DebugErrors, "log-store-errors", false, "add the store's raw messages, which may hold values of rows, to the log")
-	_ = cmd.MarkFlagRequired("data")
 	return cmd
 }
 

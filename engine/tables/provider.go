@@ -18,6 +18,10 @@ var reserved = map[string]bool{
 	"information_schema": true, "mysql": true, "performance_schema": true, "sys": true, "dp": true,
 }
 
+// Reserved reports whether a name, in any case, is that of a database which the server itself
+// provides: a stored schema of that name would never be seen.
+func Reserved(schema string) bool { return reserved[strings.ToLower(schema)] }
+
 // Provider shows the schemas of a store as databases, beside virtual databases that the engine gives
 // it. It is safe for concurrent use.
 type Provider struct {
