@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/tables"
@@ -44,13 +45,31 @@ func Import(ctx context.Context, c Config, file, table string, mode ImportMode, 
 	r, err := duckdb.ImportFile(ctx, c.path(fileData), file, store.TableRef{Schema: schema, Name: name}, duckdb.ImportOptions{
 		Mode:        mode,
 		NullStrings: nulls,
+		Creating:    func() error { return forgetPublic(c, dir, table) },
 		Open:        duckdb.Options{Threads: c.Threads, MemoryLimit: c.MemoryLimit, DirectoryID: dir.id},
 	}, progress)
 	if errors.Is(err, store.ErrInUse) {
 		return r, ErrDirectoryInUse
 	}
-	if err != nil {
+	var failed *store.Error
+	switch {
+	case errors.As(err, &failed) && failed.Driver != "":
+		return r, fmt.Errorf("engine: import: %w: %s", err, failed.Driver)
+	case err != nil:
 		return r, fmt.Errorf("engine: import: %w", err)
 	}
 	return r, nil
+}
+
+// forgetPublic tells the catalogue of a new table: a name that was public before must be declared
+// again, for nobody has looked at what it holds now.
+func forgetPublic(c Config, dir *directory, table string) error {
+	if dir.fresh {
+		return nil
+	}
+	policies, err := catalog.Open(c.path(fileCatalog), catalog.Options{DirectoryID: dir.id})
+	if err != nil {
+		return err
+	}
+	return policies.Created(strings.ToLower(table))
 }

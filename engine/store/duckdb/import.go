@@ -35,6 +35,8 @@ type ImportOptions struct {
 	NullStrings []string
 	// Delimiter of a CSV file, found out by default.
 	Delimiter string
+	// Creating is called before a table is made that was not there, and may refuse; it may be nil.
+	Creating func() error
 	// Open configures the database while importing, as it is configured when serving.
 	Open Options
 }
@@ -92,7 +94,7 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 	if err := c.openForImport(ctx, in, source.path, o.Open); err != nil {
 		return Import{}, classify(ctx, err)
 	}
-	im := &importer{c: c, r: r, table: table, source: source.sql, size: size, mode: o.Mode, progress: progress}
+	im := &importer{c: c, r: r, table: table, source: source.sql, size: size, mode: o.Mode, creating: o.Creating, progress: progress}
 	out, err := im.run(ctx)
 	if err != nil {
 		return Import{}, classify(ctx, err)
@@ -170,6 +172,7 @@ type importer struct {
 	source   string
 	size     int64
 	mode     ImportMode
+	creating func() error
 	progress func(done, total int64)
 }
 
@@ -187,6 +190,11 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 		return Import{}, &store.Error{Kind: store.Exists, Table: im.table.String()}
 	case !exists && im.mode == ImportAppend:
 		return Import{}, &store.Error{Kind: store.NotFound, Table: im.table.String()}
+	}
+	if !exists && im.creating != nil {
+		if err := im.creating(); err != nil {
+			return Import{}, err
+		}
 	}
 	if _, err := im.r.exec(ctx, "BEGIN TRANSACTION"); err != nil {
 		return Import{}, err
