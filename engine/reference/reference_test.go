@@ -27,8 +27,8 @@ func TestReplaceWantsMarks(t *testing.T) {
 			t.Errorf("Replace(%q): no error", doc)
 		}
 	}
-	got, err := Replace("a\n" + begin + "old\n" + end + "b\n")
-	if err != nil || strings.Contains(got, "old") || !strings.HasSuffix(got, end+"b\n") {
-		t.Errorf("got %q, %v", got, err)
+	got, err := Replace("a\n" + begin + "OUTDATED\n" + end + "b\n")
+	if err != nil || strings.Contains(got, "OUTDATED") || !strings.HasSuffix(got, end+"b\n") {
+		t.Errorf("the old text is left, or the rest of the document is not: %v", err)
 	}
 }
