@@ -21,7 +21,7 @@ import (
 func importCommand(s streams) *cobra.Command {
 	c := engine.DefaultConfig("")
 	var table string
-	var add, replace, raw bool
+	var add, replace bool
 	var nulls []string
 	cmd := &cobra.Command{
 		Use:   "import --data DIR --table SCHEMA.TABLE FILE",
@@ -44,12 +44,7 @@ CALL dp_protect(...) or CALL dp_public(...).`,
 			case replace:
 				mode = engine.ImportReplace
 			}
-			err := importFile(cmd.Context(), s, c, args[0], table, mode, nulls)
-			var cause *store.Error
-			if raw && errors.As(err, &cause) && cause.Driver != "" {
-				return fmt.Errorf("%w\n%s", err, cause.Driver)
-			}
-			return err
+			return importFile(cmd.Context(), s, c, args[0], table, mode, nulls)
 		},
 	}
 	f := cmd.Flags()
@@ -58,7 +53,6 @@ CALL dp_protect(...) or CALL dp_public(...).`,
 	f.BoolVar(&add, "append", false, "add the rows to an existing table")
 	f.BoolVar(&replace, "replace", false, "put the rows in the place of an existing table's")
 	f.StringSliceVar(&nulls, "null", nil, "texts of a CSV file that mean NULL, beside the empty one")
-	f.BoolVar(&raw, "show-store-errors", false, "on a failure, print the store's raw message, which may hold values of rows")
 	f.StringVar(&c.MemoryLimit, "memory-limit", "", "memory of the store before it spills to disk (default 1GiB)")
 	return cmd
 }
@@ -96,7 +90,7 @@ func importFile(ctx context.Context, s streams, c engine.Config, file, table str
 	case mode == engine.ImportCreate && store.KindOf(err) == store.Exists:
 		return fmt.Errorf("%s: %w; --append adds the rows, --replace puts them in the place of the table's", table, err)
 	case store.KindOf(err) == store.BadValue:
-		return fmt.Errorf("%s: %w; nothing was imported; --show-store-errors says where", file, err)
+		return fmt.Errorf("nothing of %s was imported: %w", file, err)
 	default:
 		return fmt.Errorf("%s into %s: %w", file, table, err)
 	}
