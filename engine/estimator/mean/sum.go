@@ -27,7 +27,11 @@ type sum struct {
 //
 //	both bounds and p.MaxRows = M declared   C = M·max(|L|,|U|), ρ₃ = ρ; it always answers
 //	otherwise                                ρ_n = 0.08ρ for the number of persons n̂, ρ₂ = 0.23ρ for C from a noisy
-//	                                         histogram of |tᵢ| (scalar.Radius), ρ₃ = 0.69ρ; TooFew when n̂ is under MinPersons
+//	                                         histogram of |tᵢ| (scalar.Radius), ρ₃ = 0.69ρ; TooFew when n̂ is under MinPersons,
+//	                                         or when no radius stands out from that histogram's noise
+//
+// A radius that does not stand out may be far too small, and a sum, unlike a mean, is then wrong by any
+// factor. Both conditions are on released values.
 //
 // The declared C is enforced: a person who breaks the promise is clipped. Without it the totals of
 // the few persons beyond C are shortened, which is the larger error on heavy tails.
@@ -95,10 +99,14 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	rows, totals := in.Columns[0], in.Columns[1]
 	bound := s.bound
 	if bound == 0 {
-		if s.persons.Release(n, scalar.Present(rows)) < float64(s.MinPersons()) {
+		count := s.persons.Release(n, scalar.Present(rows))
+		if count < float64(s.MinPersons()) {
 			return scalar.TooFew(1, s.MinPersons())
 		}
-		bound, _ = s.radius.Choose(n, histogram(rows, totals))
+		var seen bool
+		if bound, seen = s.radius.Choose(n, histogram(rows, totals)); !seen {
+			return scalar.TooFew(1, scalar.Twice(count))
+		}
 	}
 	var acc scalar.Sum
 	for i, m := range rows {
