@@ -59,7 +59,7 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 	if err := s.shape(r, a); err != nil {
 		return nil, err
 	}
-	a.text = strings.TrimSpace(e.String())
+	a.text = aggregateText(e)
 	switch {
 	case a.call.Units:
 		a.text = f.Name + "(DISTINCT unit)"
@@ -68,6 +68,17 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 	}
 	a.typ, a.present = answerType(f, a.value)
 	return a, nil
+}
+
+// aggregateText is an aggregate as a client would write it.
+func aggregateText(e sql.Aggregation) string {
+	switch d, ok := e.(*aggregation.CountDistinct); {
+	case ok && len(d.Children()) == 1:
+		return "COUNT(DISTINCT " + unTuple(d.Children()[0]).String() + ")"
+	case isStar(e):
+		return "COUNT(*)"
+	}
+	return strings.TrimSpace(e.String())
 }
 
 // split finds the function of an aggregate, its data arguments, and its constant ones.
@@ -183,7 +194,7 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 	if distinct {
 		if !f.Distinct() || len(args) != 1 || !r.isUnit(unTuple(args[0])) {
 			return deny(RuleDistinctArg, refuse.Aggregate, "Use "+f.Name+" without DISTINCT, or COUNT(DISTINCT unit), which counts persons.",
-				"%s is over distinct values of something other than the unit.", e)
+				"%s is over distinct values of something other than the unit.", aggregateText(e))
 		}
 		a.call.Units = true
 		return nil
