@@ -1,4 +1,3 @@
-// Command scrim is the whole product in one binary: the server, the importer and the demonstration.
 package main
 
 import (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,7 @@ const tags = "gms_pure_go,duckdb_arrow"
 type goPackage struct {
 	ImportPath string
 	Doc        string
+	GoFiles    []string
 	Imports    []string
 	Deps       []string
 }
@@ -21,7 +23,7 @@ type goPackage struct {
 // modulePackages lists the module's packages, without test files.
 func modulePackages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Doc,Imports,Deps", "scrim/...")
+	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Doc,GoFiles,Imports,Deps", "scrim/...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -98,6 +100,9 @@ func TestPackagesAreDocumented(t *testing.T) {
 	for _, p := range modulePackages(t) {
 		if p.Doc == "" {
 			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+		if len(p.GoFiles) > 1 && !slices.Contains(p.GoFiles, "doc.go") {
+			t.Errorf("%s has %d files and no doc.go", p.ImportPath, len(p.GoFiles))
 		}
 	}
 }
