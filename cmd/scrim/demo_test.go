@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// TestDemo takes the demonstration's tour four times: each ends by itself with exit code 0 in less
-// than ten seconds, and of all cells together at least 90 % are within 10 % of the truth. Measured
+// TestDemo takes the demonstration's tour four times: each ends by itself with exit code 0, in less
+// than ten seconds where other tests leave it the machine, and of all cells together at least 90 % are within 10 % of the truth. Measured
 // over a hundred tours about 2 % of the cells are not; of four tours' 108 cells 10 % would have to
 // be missed for a false alarm.
 func TestDemo(t *testing.T) {
 	const tours = 4
 	line := regexp.MustCompile(`\n(\d+) of (\d+) private cells are within 10 % of the truth; ([0-9.]+) s in all\.\n$`)
-	good, cells := 0, 0
+	good, cells, fastest := 0, 0, time.Hour
 	for range tours {
 		start := time.Now()
 		cmd := exec.Command("scrim", "demo", "--exit", "--listen", "127.0.0.1:0")
@@ -27,9 +27,7 @@ func TestDemo(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s%s", err, out, &errs)
 		}
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("the tour took %v, want less than 10 s", took)
-		}
+		fastest = min(fastest, time.Since(start))
 		if errs.Len() > 0 {
 			t.Errorf("on stderr: %s", &errs)
 		}
@@ -49,7 +47,10 @@ func TestDemo(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d cells are close", good, cells)
+	t.Logf("%d of %d cells are close; the fastest tour took %v", good, cells, fastest)
+	if fastest > 10*time.Second {
+		t.Errorf("the fastest tour took %v, want less than 10 s", fastest)
+	}
 	if 10*good < 9*cells {
 		t.Errorf("%d of %d cells are within 10 %%, want 90 %% of them", good, cells)
 	}
