@@ -27,7 +27,8 @@ func (Zero) Laplace(v, _, _ *big.Int) *big.Int { return new(big.Int).Set(v) }
 func (Zero) Uniform() uint64 { return 0 }
 
 // Shrunk draws its Gaussian noise from a variance that is too small by Factor > 1: the under-noised
-// variant that tests must reject.
+// variant that tests must reject. A variance that would be
+// under 1 is none.
 type Shrunk struct {
 	noise.Noiser
 	Factor int64
@@ -37,7 +38,7 @@ type Shrunk struct {
 func (s Shrunk) Gaussian(v, sigma2 *big.Int) *big.Int {
 	q := new(big.Int).Quo(sigma2, big.NewInt(s.Factor))
 	if q.Sign() == 0 {
-		q.SetInt64(1)
+		return new(big.Int).Set(v)
 	}
 	return s.Noiser.Gaussian(v, q)
 }
