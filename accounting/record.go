@@ -143,8 +143,6 @@ func decodeRecord(b []byte) (*record, error) {
 	return r, nil
 }
 
-const tallySize = 5 * 8
-
 func (t tally) append(b []byte) []byte {
 	for _, v := range [...]uint64{uint64(t.rho), t.event.hi, t.event.lo, t.tv.hi, t.tv.lo} {
 		b = binary.BigEndian.AppendUint64(b, v)

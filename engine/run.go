@@ -175,6 +175,7 @@ func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 		if err != nil {
 			return nil, err
 		}
+		mysqlDoubles(fields, values)
 		last.Rows = append(last.Rows, values)
 		last.RowsAffected++
 	}

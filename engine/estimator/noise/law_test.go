@@ -161,7 +161,8 @@ func (c *counter) Uint64() uint64 {
 
 func TestSecureSourcesDiffer(t *testing.T) {
 	a, b := noise.Secure(), noise.Secure()
-	if a.Uniform() == b.Uniform() && a.Uniform() == b.Uniform() {
+	first, second := a.Uniform() == b.Uniform(), a.Uniform() == b.Uniform()
+	if first && second {
 		t.Error("two secure sources gave the same words")
 	}
 }
