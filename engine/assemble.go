@@ -143,7 +143,7 @@ func (s *Server) loadAccounts(ctx *sql.Context) error {
 			return fmt.Errorf("engine: %w", err)
 		}
 	}
-	generated, err := auth.Load(ctx, db, auth.NewPersister(s.cfg.path(fileUsers)), s.cfg.RootPassword)
+	generated, err := auth.Load(ctx, db, auth.NewPersister(s.cfg.path(fileUsers), s.dir.id), s.cfg.RootPassword)
 	if err != nil {
 		return err
 	}

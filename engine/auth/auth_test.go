@@ -22,7 +22,7 @@ func names(db *mysql_db.MySQLDb) map[string]string {
 func TestAccountsSurvive(t *testing.T) {
 	ctx, path := sql.NewEmptyContext(), filepath.Join(t.TempDir(), "users")
 	first := mysql_db.CreateEmptyMySQLDb()
-	generated, err := Load(ctx, first, NewPersister(path), "")
+	generated, err := Load(ctx, first, NewPersister(path, "d1"), "")
 	if err != nil || len(generated) != 24 {
 		t.Fatalf("got password %q, %v, want 24 characters", generated, err)
 	}
@@ -39,7 +39,7 @@ func TestAccountsSurvive(t *testing.T) {
 	}
 
 	second := mysql_db.CreateEmptyMySQLDb()
-	generated, err = Load(ctx, second, NewPersister(path), "ignored")
+	generated, err = Load(ctx, second, NewPersister(path, "d1"), "ignored")
 	if err != nil || generated != "" {
 		t.Fatalf("got %q, %v on the second start, want no password", generated, err)
 	}
@@ -60,9 +60,30 @@ func TestDamagedAccountsAreRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(sql.NewEmptyContext(), mysql_db.CreateEmptyMySQLDb(), NewPersister(path), "pw"); err == nil {
+		if _, err := Load(sql.NewEmptyContext(), mysql_db.CreateEmptyMySQLDb(), NewPersister(path, "d1"), "pw"); err == nil {
 			t.Errorf("%s file: got no error, want a refusal", name)
 		}
+	}
+}
+
+func TestForeignAndChangedAccountsAreRefused(t *testing.T) {
+	ctx, path := sql.NewEmptyContext(), filepath.Join(t.TempDir(), "users")
+	if _, err := Load(ctx, mysql_db.CreateEmptyMySQLDb(), NewPersister(path, "d1"), "pw"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(ctx, mysql_db.CreateEmptyMySQLDb(), NewPersister(path, "d2"), "pw"); err == nil || !strings.Contains(err.Error(), "another data directory") {
+		t.Errorf("got %v for the accounts of another directory", err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-3] ^= 1
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(ctx, mysql_db.CreateEmptyMySQLDb(), NewPersister(path, "d1"), "pw"); err == nil {
+		t.Error("a flipped bit was not noticed")
 	}
 }
 

@@ -1,11 +1,15 @@
 package auth
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -13,26 +17,48 @@ import (
 )
 
 // Persister keeps the grant tables in one file. It is safe for concurrent use.
+//
+// The file is a line "scrim-users 1 DIRECTORY SHA256", the data directory's id and the digest of the
+// rest, and then the grant tables as go-mysql-server writes them.
 type Persister struct {
-	path string
-	mu   sync.Mutex
+	path, directoryID string
+	mu                sync.Mutex
 }
+
+// format begins the file; the number is the version.
+const format = "scrim-users 1"
 
 var _ mysql_db.MySQLDbPersistence = (*Persister)(nil)
 
-// NewPersister keeps the grant tables at path.
-func NewPersister(path string) *Persister { return &Persister{path: path} }
+// NewPersister keeps the grant tables of a data directory at path.
+func NewPersister(path, directoryID string) *Persister {
+	return &Persister{path: path, directoryID: directoryID}
+}
 
-// Load returns the file's contents; ok is false when there is no file yet.
+// Load returns the grant tables; ok is false when there is no file yet. A file that is damaged, of
+// an unknown version or of another data directory is refused.
 func (p *Persister) Load() (data []byte, ok bool, err error) {
 	data, err = os.ReadFile(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	if err == nil && len(data) == 0 {
-		return nil, false, fmt.Errorf("auth: %s is empty", p.path)
+	if err != nil {
+		return nil, false, err
 	}
-	return data, err == nil, err
+	head, data, _ := bytes.Cut(data, []byte("\n"))
+	directory, digest, _ := strings.Cut(strings.TrimPrefix(string(head), format+" "), " ")
+	switch {
+	case !strings.HasPrefix(string(head), format+" ") || digest != digestOf(data):
+		return nil, false, fmt.Errorf("auth: %s is damaged, or of another version; restore the data directory as a whole from its backup", p.path)
+	case directory != p.directoryID:
+		return nil, false, fmt.Errorf("auth: %s belongs to another data directory; restore the data directory as a whole from its backup", p.path)
+	}
+	return data, true, nil
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Persist implements mysql_db.MySQLDbPersistence: when it returns nil, the new state is on disk, and
@@ -40,7 +66,8 @@ func (p *Persister) Load() (data []byte, ok bool, err error) {
 func (p *Persister) Persist(_ *sql.Context, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return replaceFile(p.path, data)
+	head := fmt.Sprintf("%s %s %s\n", format, p.directoryID, digestOf(data))
+	return replaceFile(p.path, append([]byte(head), data...))
 }
 
 // replaceFile writes data beside path, flushes it, renames it over path and flushes the directory.
