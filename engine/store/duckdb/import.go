@@ -236,8 +236,12 @@ func (im *importer) columns(ctx context.Context) ([]string, error) {
 		seen[name] = true
 		out = append(out, name)
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) == 0:
 		return nil, errors.New("duckdb: the file has no columns")
+	case len(out) == 1 && strings.ContainsAny(out[0], ",;\t|"):
+		// DuckDB takes a file whose lines have different numbers of columns for one of whole lines.
+		return nil, fmt.Errorf("duckdb: the file reads as one column named %q; its lines have different numbers of columns", out[0])
 	}
 	return out, nil
 }

@@ -147,6 +147,15 @@ func TestImportGzipAndParquet(t *testing.T) {
 	equal(t, "csv sum", all(t, testSession(t, s), "SELECT sum(x) FROM shop.visits"), [][]any{{float64(rows) * (rows - 1) / 8}})
 }
 
+// TestImportRaggedFile: a short line in the middle must not turn the file into one column of text.
+func TestImportRaggedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.duckdb")
+	_, err := ImportFile(context.Background(), path, testFile(t, "r.csv", "a,b,c,d\n1,2,3,4\n5,6\n7,8,9,10\n"), visits, ImportOptions{}, nil)
+	if err == nil {
+		t.Error("a file whose lines have different numbers of columns was taken")
+	}
+}
+
 func TestImportRefusals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.duckdb")
 	for what, file := range map[string]string{
