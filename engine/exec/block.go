@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
 
 	"scrim/engine/store"
 	"scrim/planner"
@@ -63,8 +65,7 @@ func gather(ctx context.Context, snap store.Snapshot, s planner.Scan, args []any
 
 // copyInts copies a vector out of the store's memory, NULL as 0.
 func copyInts(v store.Vector, n int) []int64 {
-	out := make([]int64, n)
-	copy(out, v.Ints)
+	out := append([]int64(nil), v.Ints[:n]...)
 	for i, null := range v.Null {
 		if null {
 			out[i] = 0
@@ -73,35 +74,80 @@ func copyInts(v store.Vector, n int) []int64 {
 	return out
 }
 
-// sorted orders a gathered scan by group with one counting pass and one scatter pass a column, and
-// frees the runs of each column as it goes: at most one column is held twice.
+// sorted orders a gathered scan by group with one counting pass and one scatter pass a column, each
+// on all cores, and frees the runs of each column as it goes: at most one column is held twice.
 func (g *gathered) sorted(groups int) (*table, error) {
 	if groups > maxGroups {
 		return nil, fmt.Errorf("exec: %d groups", groups)
 	}
+	parts := g.parts(groups)
 	t := &table{offsets: make([]int, groups+1), columns: make([][]int64, len(g.data))}
-	for _, run := range g.groups {
-		for _, k := range run {
-			t.offsets[k+1]++
-		}
+	var count sync.WaitGroup
+	for i := range parts {
+		count.Go(func() { parts[i].count(g.groups) })
 	}
+	count.Wait()
+	at := 0
 	for k := range groups {
-		t.offsets[k+1] += t.offsets[k]
-	}
-	next := make([]int, groups)
-	for c := range g.data {
-		copy(next, t.offsets)
-		dst := make([]int64, g.rows)
-		for r, run := range g.data[c] {
-			keys := g.groups[r]
-			for i, v := range run {
-				k := keys[i]
-				dst[next[k]] = v
-				next[k]++
-			}
+		t.offsets[k] = at
+		for i := range parts {
+			parts[i].first[k], at = at, at+parts[i].first[k]
 		}
+	}
+	t.offsets[groups] = at
+	for c := range g.data {
+		dst := make([]int64, g.rows)
+		var scatter sync.WaitGroup
+		for i := range parts {
+			scatter.Go(func() { parts[i].scatter(dst, g.data[c], g.groups) })
+		}
+		scatter.Wait()
 		t.columns[c] = dst
 		g.data[c] = nil
 	}
 	return t, nil
+}
+
+// part is a share of the runs, which one goroutine moves: runs[from:to]. Within a group the rows of an
+// earlier part come first, so that the order is that of one part.
+type part struct {
+	from, to int
+	first    []int // the number of rows of each group, then the place of the first of them
+	next     []int
+}
+
+// parts divides the runs evenly between the cores, but into one part where there are so many groups
+// that counting them for each core costs more than it saves.
+func (g *gathered) parts(groups int) []part {
+	n := runtime.GOMAXPROCS(0)
+	if groups > g.rows/64 {
+		n = 1
+	}
+	out := make([]part, n)
+	for i := range out {
+		out[i] = part{from: i * len(g.groups) / n, to: (i + 1) * len(g.groups) / n, first: make([]int, groups), next: make([]int, groups)}
+	}
+	return out
+}
+
+// count counts the rows of each group. assign has checked that every number is a group's.
+func (p *part) count(groups [][]int32) {
+	for _, run := range groups[p.from:p.to] {
+		for _, k := range run {
+			p.first[k]++
+		}
+	}
+}
+
+// scatter moves one column's values to their groups.
+func (p *part) scatter(dst []int64, data [][]int64, groups [][]int32) {
+	copy(p.next, p.first)
+	for r := p.from; r < p.to; r++ {
+		keys := groups[r]
+		for i, v := range data[r] {
+			k := keys[i]
+			dst[p.next[k]] = v
+			p.next[k]++
+		}
+	}
 }

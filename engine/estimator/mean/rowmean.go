@@ -105,13 +105,14 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	c, kappa := e.centred.Search(n, rows, totals)
+	vector := e.vectors(c, kappa)
 	radius := e.fixed * float64(kappa)
 	if e.fixed == 0 {
 		var h scalar.Histogram
 		for i, m := range rows {
 			if m > 0 {
-				u := e.vector(m, totals[i], c, kappa)
-				h.Add(scalar.Ceil(math.Sqrt(float64(u[0]*u[0]) + float64(u[1]*u[1]))))
+				d, w := vector.of(m, totals[i])
+				h.Add(scalar.Ceil(math.Sqrt(float64(d*d) + float64(w*w))))
 			}
 		}
 		r, _ := e.clip.Choose(n, &h)
@@ -121,9 +122,9 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	var s0, s1 scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
-			y := ball.Clip2(e.vector(m, totals[i], c, kappa))
-			s0.Add(y[0])
-			s1.Add(y[1])
+			d, w := ball.Clip2(vector.of(m, totals[i]))
+			s0.Add(d)
+			s1.Add(w)
 		}
 	}
 	sigma2 := scalar.BallSigma2(e.sumRho)
@@ -138,13 +139,25 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	return scalar.One(e.centred.Value(v), e.centred.Value(stdErr))
 }
 
-// vector returns (T − c·m, wκm) in units of the person means. With declared bounds a row is within κ of c,
-// so |T − c·m| ≤ κm is enforced: a person who breaks the promise is pulled back to it.
-func (e rowMean) vector(m, total, c, kappa int64) [2]float64 {
-	u := [2]float64{scalar.Deviation(m, total, c, e.centred.Shift), rowWeight * float64(kappa) * float64(m)}
+// vectors makes the vectors of persons; it is small, as it is used once or twice a person.
+type vectors struct {
+	centre int64
+	shift  uint
+	weight float64 // wκ
+	reach  float64 // how far a row is from the centre at most, +Inf where that is not declared
+}
+
+func (e rowMean) vectors(c, kappa int64) vectors {
+	v := vectors{centre: c, shift: e.centred.Shift, weight: rowWeight * float64(kappa), reach: math.Inf(1)}
 	if e.centred.Bounded() {
-		reach := float64(kappa) * float64(m)
-		u[0] = min(max(u[0], -reach), reach)
+		v.reach = float64(kappa)
 	}
-	return u
+	return v
+}
+
+// of returns (T − c·m, wκm) in units of the person means, for m > 0. With declared bounds a row is within κ of c,
+// so |T − c·m| ≤ κm is enforced: a person who breaks the promise is pulled back to it.
+func (v vectors) of(m, total int64) (difference, weight float64) {
+	d, reach := scalar.Deviation(m, total, v.centre, v.shift), v.reach*float64(m)
+	return min(max(d, -reach), reach), v.weight * float64(m)
 }

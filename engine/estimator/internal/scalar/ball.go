@@ -40,14 +40,14 @@ func (b Ball) Clip3(v [3]float64) [3]int64 {
 	return y
 }
 
-// Clip2 clips a vector of two coordinates.
-func (b Ball) Clip2(v [2]float64) [2]int64 {
-	f := b.factor(float64(v[0]*v[0]) + float64(v[1]*v[1]))
-	y := [2]int64{lattice(v[0] * f), lattice(v[1] * f)}
-	for y[0]*y[0]+y[1]*y[1] > 1<<(2*BallBits) {
-		y[0], y[1] = y[0]-sign(y[0]), y[1]-sign(y[1])
+// Clip2 clips the vector (v, w). It takes and returns numbers, not arrays, as those are kept in memory.
+func (b Ball) Clip2(v, w float64) (x, y int64) {
+	f := b.factor(float64(v*v) + float64(w*w))
+	x, y = lattice(v*f), lattice(w*f)
+	for x*x+y*y > 1<<(2*BallBits) {
+		x, y = x-sign(x), y-sign(y)
 	}
-	return y
+	return x, y
 }
 
 // factor returns lattice units per unit of a vector with the given squared norm; 0 when that overflowed.
@@ -96,12 +96,16 @@ func Deviation(rows, total, centre int64, shift uint) float64 {
 	return float64(total - int64(lo))
 }
 
-// Ceil returns the least integer at least x >= 0, at most 2^62.
+// Ceil returns the least integer at least x >= 0, at most 2^62, which is also the answer for NaN.
 func Ceil(x float64) uint64 {
 	if !(x < 1<<62) {
 		return 1 << 62
 	}
-	return uint64(math.Ceil(x))
+	n := int64(x)
+	if float64(n) < x {
+		n++
+	}
+	return uint64(n)
 }
 
 // Twice returns 2x as an integer, for a released number of persons.

@@ -71,12 +71,11 @@ func (c Centred) Search(n noise.Noiser, rows, sums []int64) (centre, radius int6
 	if c.bounded {
 		return c.Middle()
 	}
-	centre = c.median.Search(n, c.Cells(make([]uint32, 0, len(rows)), c.axis, rows, sums))
+	means := c.All(rows, sums)
+	centre = c.median.Search(n, c.axis.Cells(means))
 	if c.only {
 		return centre, 1
 	}
-	var h Histogram
-	c.Distances(&h, centre, rows, sums)
-	radius, _ = c.radius.Choose(n, &h)
+	radius, _ = c.radius.Choose(n, Distances(means, centre))
 	return centre, radius
 }

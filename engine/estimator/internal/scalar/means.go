@@ -52,22 +52,23 @@ func (m Means) Middle() (centre, radius int64) {
 	return centre, max(m.Hi-centre, centre-m.Lo)
 }
 
-// Cells appends the cell of every present person's mean to dst.
-func (m Means) Cells(dst []uint32, a Axis, rows, sums []int64) []uint32 {
+// All returns the means of the persons present, in the order of the input.
+func (m Means) All(rows, sums []int64) []int64 {
+	out := make([]int64, 0, len(rows))
 	for i, r := range rows {
 		if r > 0 {
-			dst = append(dst, a.Cell(m.Of(r, sums[i])))
+			out = append(out, m.Of(r, sums[i]))
 		}
 	}
-	return dst
+	return out
 }
 
-// Distances counts the persons by the distance of their mean from centre.
-func (m Means) Distances(h *Histogram, centre int64, rows, sums []int64) {
-	for i, r := range rows {
-		if r > 0 {
-			d := m.Of(r, sums[i]) - centre
-			h.Add(uint64(max(d, -d)))
-		}
+// Distances counts persons by the distance of their mean from centre.
+func Distances(means []int64, centre int64) *Histogram {
+	h := new(Histogram)
+	for _, x := range means {
+		d := x - centre
+		h.Add(uint64(max(d, -d)))
 	}
+	return h
 }

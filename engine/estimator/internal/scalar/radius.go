@@ -78,10 +78,11 @@ func bucket(v uint64) int {
 		return int(v)
 	}
 	l := bits.Len64(v - 1)
-	if v <= 3<<(l-2) {
-		return 2*l - 1
+	upper := 0 // added without a jump: which half of the octave a person is in cannot be foreseen
+	if v > 3<<(l-2) {
+		upper = 1
 	}
-	return min(2*l, 127)
+	return min(2*l-1+upper, 127)
 }
 
 // Choose releases the histogram and returns the chosen radius, at least 1; ok is false if no window

@@ -217,8 +217,8 @@ func TestBallIsNeverLeft(t *testing.T) {
 		if sum.Cmp(new(big.Int).Lsh(big.NewInt(1), 2*BallBits)) > 0 {
 			t.Fatalf("%v became %v", v, y)
 		}
-		if z := b.Clip2([2]float64{v[0], v[1]}); z[0]*z[0]+z[1]*z[1] > 1<<(2*BallBits) || max(z[0], -z[0]) > 1<<BallBits {
-			t.Fatalf("%v became %v", v[:2], z)
+		if x, y := b.Clip2(v[0], v[1]); x*x+y*y > 1<<(2*BallBits) || max(x, -x, y, -y) > 1<<BallBits {
+			t.Fatalf("%v became %v and %v", v[:2], x, y)
 		}
 	}
 	if y := NewBall(2).Clip3([3]float64{1, -0.5, 0}); math.Abs(float64(y[0])-1<<29) > 1 || math.Abs(float64(y[1])+1<<28) > 1 {
