@@ -94,17 +94,26 @@ func (g grid) indexOf(x float64, limit int64) int64 {
 // exactGrid is the grid on which derived tables sum: without bounds, at full width.
 func exactGrid(t lower.Type) (grid, bool) { return gridOf(t, nil, valueBits) }
 
+// storeDigits is the number of digits of the decimals that the store keeps in 64 bits.
+const storeDigits = 18
+
 // index returns SQL for the grid index of x as BIGINT: NULL where x is NULL, the nearest end where x
 // is out of range, else x/step rounded half to even. It cannot raise: out-of-range values never reach
-// a cast, and the casts are TRY_CASTs. A decimal of up to 15 digits comes out exactly: its DOUBLE is
-// within half a unit in the 53rd bit, so the product is within 1/4 of the integer that it is.
+// a cast, and the casts are TRY_CASTs or cannot fail. A decimal of up to 15 digits comes out exactly: in the store's own
+// decimals where they have room; otherwise its DOUBLE is within half a unit in the 53rd bit, so the product
+// is within 1/4 of the integer that it is.
+//
+// The usual case comes first, and a range that the type implies is not tested: the store then knows the
+// range of the index from its column's statistics, and adds it up in 64 bits where that is enough.
 func (g grid) index(x lower.Expr) string {
 	switch x.Type.Kind {
 	case lower.Bool:
 		return "CAST(" + x.SQL + " AS BIGINT)"
 	case lower.Int, lower.UInt:
-		return "CASE WHEN " + x.SQL + " < " + itoa64(g.Lo) + " THEN " + itoa64(g.Lo) + " WHEN " + x.SQL + " > " + itoa64(g.Hi) +
-			" THEN " + itoa64(g.Hi) + " ELSE TRY_CAST(" + x.SQL + " AS BIGINT) END"
+		if x.Narrow() && g.Lo <= math.MinInt32 && g.Hi >= math.MaxUint32 {
+			return x.SQL
+		}
+		return g.within(x.SQL, itoa64(g.Lo), itoa64(g.Hi), "TRY_CAST("+x.SQL+" AS BIGINT)")
 	}
 	d := x.SQL
 	if x.Type.Kind != lower.Double {
@@ -114,8 +123,38 @@ func (g grid) index(x lower.Expr) string {
 	if g.Decimal {
 		inverse = math.Pow10(g.Scale)
 	}
-	return "CASE WHEN " + d + " < " + float(float64(g.Lo)/inverse) + " THEN " + itoa64(g.Lo) + " WHEN " + d + " > " + float(float64(g.Hi)/inverse) +
-		" THEN " + itoa64(g.Hi) + " ELSE TRY_CAST(" + d + " * " + float(inverse) + " AS BIGINT) END"
+	lo, hi := float(float64(g.Lo)/inverse), float(float64(g.Hi)/inverse)
+	if text, ok := g.unscaled(x); ok {
+		if digits(x.Type.Precision) <= min(float64(g.Hi), -float64(g.Lo)) {
+			return text
+		}
+		return g.within(d, lo, hi, text)
+	}
+	if bare, ok := x.Bare(); ok {
+		// NaN is above every number for the store: it is not in range, and not finite.
+		return "CASE WHEN " + bare + " BETWEEN " + lo + " AND " + hi + " THEN TRY_CAST(" + bare + " * " + float(inverse) + " AS BIGINT)" +
+			" WHEN isfinite(" + bare + ") THEN CASE WHEN " + bare + " < " + lo + " THEN " + itoa64(g.Lo) + " ELSE " + itoa64(g.Hi) + " END END"
+	}
+	return g.within(d, lo, hi, "TRY_CAST("+d+" * "+float(inverse)+" AS BIGINT)")
+}
+
+// within returns inside where x is from lo to hi, the nearest end of the grid where it is not, and
+// NULL where x is NULL. x is not NaN.
+func (g grid) within(x, lo, hi, inside string) string {
+	return "CASE WHEN " + x + " BETWEEN " + lo + " AND " + hi + " THEN " + inside +
+		" WHEN " + x + " < " + lo + " THEN " + itoa64(g.Lo) + " WHEN " + x + " > " + hi + " THEN " + itoa64(g.Hi) + " END"
+}
+
+// unscaled returns SQL for the index of a decimal on a grid of its own scale, when its type keeps the
+// product x·10^scale within the decimals that the store keeps in 64 bits. The outer cast cannot fail, as the
+// product is a whole number of at most precision <= 17 digits; a TRY_CAST would hide its range from the store.
+func (g grid) unscaled(x lower.Expr) (string, bool) {
+	p, s := x.Type.Precision, x.Type.Scale
+	if x.Type.Kind != lower.Decimal || s != g.Scale || p+s+1 > storeDigits {
+		return "", false
+	}
+	return "CAST(TRY_CAST(" + x.SQL + " AS DECIMAL(" + itoa(p) + "," + itoa(s) + ")) * CAST(1" + strings.Repeat("0", s) +
+		" AS DECIMAL(" + itoa(s+1) + ",0)) AS BIGINT)", true
 }
 
 // float writes a float64 as a DOUBLE constant of the store, exactly.

@@ -290,7 +290,9 @@ func columnOf(k estimator.Kind, x string, grouped bool) string {
 		return "CAST(CASE WHEN " + x + " IS NULL THEN 0 ELSE 1 END AS BIGINT)"
 	case estimator.Sum:
 		if grouped {
-			return "CAST(least(greatest(coalesce(sum(" + x + "), 0), -" + limit + "), " + limit + ") AS BIGINT)"
+			sum := "sum(" + x + ")"
+			return "CASE WHEN " + sum + " BETWEEN -" + limit + " AND " + limit + " THEN TRY_CAST(" + sum + " AS BIGINT) WHEN " +
+				sum + " < 0 THEN -" + limit + " WHEN " + sum + " > 0 THEN " + limit + " ELSE 0 END"
 		}
 		return "CAST(coalesce(" + x + ", 0) AS BIGINT)"
 	case estimator.SumSquaresHi:

@@ -37,11 +37,27 @@ type Expr struct {
 	Type     Type
 	Nullable bool
 
+	read   read    // what is known of it as a column
 	loose  bool    // a Double that may be NaN or infinite: within the translation only
 	digits int     // decimal digits of an integer constant; 0 when not known
 	number *int64  // value of an integer constant
 	text   *string // value of a string constant
 }
+
+// read is what ReadColumn knows of a column. It says something of an expression only while that
+// is still the text that ReadColumn returned.
+type read struct {
+	text   string
+	bare   string // the column itself, NaN and infinities included
+	narrow bool   // an integer type of at most 32 bits
+}
+
+// Bare returns the column under a Double that is a column as it was read: the same number, but NaN
+// and infinities are themselves instead of NULL.
+func (e Expr) Bare() (string, bool) { return e.read.bare, e.read.bare != "" && e.SQL == e.read.text }
+
+// Narrow reports whether the expression is a column as it was read, of an integer type of at most 32 bits.
+func (e Expr) Narrow() bool { return e.read.narrow && e.SQL == e.read.text }
 
 // Binder collects the values of one generated statement. Text that comes from a client is only
 // ever a bound value.

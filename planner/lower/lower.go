@@ -94,7 +94,7 @@ func (l *lowerer) finish(x Expr) (Expr, error) {
 		}
 		return bound[m]
 	})
-	return Expr{SQL: x.SQL, Type: x.Type, Nullable: x.Nullable}, nil
+	return Expr{SQL: x.SQL, Type: x.Type, Nullable: x.Nullable, read: x.read}, nil
 }
 
 // expr dispatches on the node.

@@ -231,13 +231,17 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 	case "BIGINT":
 		return maybe(Int, c)
 	case "TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER":
-		return maybe(Int, "CAST("+c+" AS BIGINT)")
+		e := maybe(Int, "CAST("+c+" AS BIGINT)")
+		e.read = read{text: e.SQL, narrow: true}
+		return e
 	case "UBIGINT":
 		return maybe(UInt, c)
 	case "HUGEINT", "UHUGEINT":
 		return decimal("TRY_CAST("+c+" AS DECIMAL(38,0))", maxPrecision, 0, true)
 	case "DOUBLE":
-		return maybe(Double, "(CASE WHEN isfinite("+c+") THEN "+c+" END)")
+		e := maybe(Double, "(CASE WHEN isfinite("+c+") THEN "+c+" END)")
+		e.read = read{text: e.SQL, bare: c}
+		return e
 	case "FLOAT":
 		return maybe(Double, "(CASE WHEN isfinite("+c+") THEN CAST("+c+" AS DOUBLE) END)")
 	case "DATE":
