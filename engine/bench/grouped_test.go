@@ -11,6 +11,7 @@ import (
 
 var (
 	benchRows = flag.Int("bench.rows", 10_000_000, "rows of the grouped benchmark; persons are a tenth of them")
+	benchType = flag.String("bench.type", "DOUBLE", "type of the averaged column: DOUBLE, INTEGER, DECIMAL(10,2), …")
 	benchRuns = flag.Int("bench.runs", 9, "interleaved runs of the grouped benchmark")
 )
 
@@ -18,7 +19,7 @@ var (
 // against DuckDB's own exact per-person query, pushed down whole: both over the wire, interleaved,
 // medians. Each private run asks for a slightly different ε, so that none is a replay.
 func BenchmarkGroupedCountAvg(b *testing.B) {
-	private, exact := start(b, *benchRows, *benchRows/10, 20)
+	private, exact := start(b, *benchRows, *benchRows/10, 20, *benchType)
 	const perPerson = "SELECT g, SUM(c), SUM(s) / SUM(c) FROM " +
 		"(SELECT g, person, COUNT(*) AS c, SUM(x) AS s FROM t GROUP BY g, person) AS d GROUP BY g"
 	for b.Loop() {
@@ -39,7 +40,7 @@ func BenchmarkGroupedCountAvg(b *testing.B) {
 // BenchmarkTrivialQuery is the latency of a private COUNT(*) on a small table over the wire, a new
 // charge each time.
 func BenchmarkTrivialQuery(b *testing.B) {
-	private, _ := start(b, 10_000, 1000, 4)
+	private, _ := start(b, 10_000, 1000, 4, *benchType)
 	i := 0
 	var all []time.Duration
 	for b.Loop() {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -42,63 +44,80 @@ func visits(b *testing.B, path string, rows, persons, groups int) {
 
 // start serves a directory with one table bench.t, protected, with the groups as public keys, and
 // returns a DBA's connection and one with raw access.
-func start(b *testing.B, rows, persons, groups int) (private, exact *sql.Conn) {
+func start(b *testing.B, rows, persons, groups int, typ string) (private, exact *sql.Conn) {
 	b.Helper()
 	ctx := context.Background()
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
 	c.Listen, c.RootPassword, c.Threads = "127.0.0.1:0", password, 2
 	file := filepath.Join(b.TempDir(), "t.csv")
 	visits(b, file, rows, persons, groups)
-	if _, err := engine.Import(ctx, c, file, "bench.t", engine.ImportCreate, nil, nil); err != nil {
+	srv := serve(b, c)
+	connect(b, srv.addr, "", "CREATE DATABASE bench", "CREATE TABLE bench.t (person BIGINT, g BIGINT, x "+typ+")")
+	srv.stop()
+	if _, err := engine.Import(ctx, c, file, "bench.t", engine.ImportAppend, nil, nil); err != nil {
 		b.Fatal(err)
 	}
-	srv, err := engine.Open(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	serving, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- srv.Serve(serving) }()
-	b.Cleanup(func() {
-		stop()
-		<-done
-		if err := srv.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	connect := func(statements ...string) *sql.Conn {
-		m := mysql.NewConfig()
-		m.User, m.Passwd, m.Net, m.Addr, m.DBName = "root", password, "tcp", srv.Addr().String(), "bench"
-		connector, err := mysql.NewConnector(m)
-		if err != nil {
-			b.Fatal(err)
-		}
-		db := sql.OpenDB(connector)
-		b.Cleanup(func() { db.Close() })
-		conn, err := db.Conn(ctx)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, s := range statements {
-			if _, err := conn.ExecContext(ctx, s); err != nil {
-				b.Fatalf("%s: %v", s, err)
-			}
-		}
-		return conn
-	}
-	keys := "["
+	srv = serve(b, c)
+	b.Cleanup(srv.stop)
+	keys := make([]string, groups)
 	for g := range groups {
-		keys += fmt.Sprintf("%d,", g)
+		keys[g] = strconv.Itoa(g)
 	}
-	keys = keys[:len(keys)-1] + "]"
-	exact = connect(
+	exact = connect(b, srv.addr, "bench",
 		"CALL dp_protect('bench.t', 'person', 'person')",
-		fmt.Sprintf("CALL dp_set_domain('bench.t', 'g', '%s')", keys),
+		fmt.Sprintf("CALL dp_set_domain('bench.t', 'g', '[%s]')", strings.Join(keys, ",")),
 		"CALL dp_set_budget('bench.t', '*', 100000, 1e-6, 'never')",
 		fmt.Sprintf(`CALL dp_set_defaults('bench.t', '{"dp_max_groups_contributed": %d}')`, groups),
 		"SET dp_raw = ON",
 	)
-	return connect(), exact
+	return connect(b, srv.addr, "bench"), exact
+}
+
+// serving is a running server.
+type serving struct {
+	addr string
+	stop func()
+}
+
+func serve(b *testing.B, c engine.Config) serving {
+	b.Helper()
+	srv, err := engine.Open(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(ctx) }()
+	return serving{srv.Addr().String(), func() {
+		cancel()
+		<-done
+		if err := srv.Close(); err != nil {
+			b.Error(err)
+		}
+	}}
+}
+
+// connect returns root's connection after some statements.
+func connect(b *testing.B, addr, database string, statements ...string) *sql.Conn {
+	b.Helper()
+	m := mysql.NewConfig()
+	m.User, m.Passwd, m.Net, m.Addr, m.DBName = "root", password, "tcp", addr, database
+	connector, err := mysql.NewConnector(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	b.Cleanup(func() { db.Close() })
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := conn.ExecContext(context.Background(), s); err != nil {
+			b.Fatalf("%s: %v", s, err)
+		}
+	}
+	return conn
 }
 
 // drain runs a query and reads every row.
