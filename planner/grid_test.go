@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"scrim/planner/lower"
@@ -42,6 +43,45 @@ func TestGrids(t *testing.T) {
 	for _, k := range []lower.Kind{lower.String, lower.Date, lower.Datetime, lower.Time, lower.JSON, lower.Array, lower.Null} {
 		if _, ok := gridOf(lower.Type{Kind: k}, nil, valueBits); ok {
 			t.Errorf("kind %d has a grid", k)
+		}
+	}
+}
+
+// TestIndexForms checks which form an index takes: a test of the range is left out only where the
+// type alone implies it, and what is known of a column does not outlast a change of its text.
+func TestIndexForms(t *testing.T) {
+	narrow, wide := lower.ReadColumn("c", "INTEGER"), lower.ReadColumn("c", "BIGINT")
+	double, money := lower.ReadColumn("c", "DOUBLE"), lower.ReadColumn("c", "DECIMAL(10,2)")
+	changed := narrow
+	changed.SQL = "(" + narrow.SQL + " * 1000000)"
+	shifted := double
+	shifted.SQL = "(c + 1)"
+	for _, c := range []struct {
+		name    string
+		x       lower.Expr
+		bounds  *bounds
+		ranged  bool
+		without string // what the text must not have
+	}{
+		{"narrow", narrow, nil, false, "CASE"},
+		{"narrow bounded", narrow, &bounds{0, 100}, true, "DOUBLE"},
+		{"wide", wide, nil, true, "DOUBLE"},
+		{"changed", changed, nil, true, "DOUBLE"},
+		{"double", double, nil, true, "(CASE"},
+		{"shifted", shifted, nil, true, "isfinite"},
+		{"money", money, nil, false, "DOUBLE"},
+		{"money bounded", money, &bounds{0, 100}, true, "x"},
+		{"15 digits", lower.ReadColumn("c", "DECIMAL(15,2)"), nil, false, "DOUBLE"},
+		{"16 digits", lower.ReadColumn("c", "DECIMAL(16,1)"), nil, true, "x"},
+		{"no room", lower.ReadColumn("c", "DECIMAL(15,5)"), nil, true, "DECIMAL"},
+	} {
+		g, ok := gridOf(c.x.Type, c.bounds, valueBits)
+		if !ok {
+			t.Fatalf("%s: no grid", c.name)
+		}
+		text := g.index(c.x)
+		if strings.Contains(text, "BETWEEN") != c.ranged || strings.Contains(text, c.without) {
+			t.Errorf("%s: %s", c.name, text)
 		}
 	}
 }
