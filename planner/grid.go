@@ -138,6 +138,15 @@ func (g grid) index(x lower.Expr) string {
 	return g.within(d, lo, hi, "TRY_CAST("+d+" * "+float(inverse)+" AS BIGINT)")
 }
 
+// open is index for columns that clamp what they make of it: an integer without declared bounds is then
+// its own index, so that the store knows its range from its column's statistics.
+func (g grid) open(x lower.Expr) string {
+	if x.Type.Kind == lower.Int && g.Lower == nil && g.Hi == 1<<valueBits {
+		return x.SQL
+	}
+	return g.index(x)
+}
+
 // within returns inside where x is from lo to hi, the nearest end of the grid where it is not, and
 // NULL where x is NULL. x is not NaN.
 func (g grid) within(x, lo, hi, inside string) string {

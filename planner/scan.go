@@ -196,7 +196,9 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 		}
 		text := "CASE WHEN " + x.SQL + " IS NOT NULL THEN 1 END"
 		if a.call.Function.Measure != functions.Count {
-			text = a.grid.index(x)
+			if text = a.grid.open(x); spec.rows {
+				text = a.grid.index(x)
+			}
 		}
 		name, ok := seen[text]
 		if !ok {
@@ -267,10 +269,10 @@ func (s *statement) dataColumns(d *draft, at int, rel *flat, grouped bool) []str
 
 // columnOf writes one per-person column: over the rows of a (group, person), or of the one row that
 // a person has. x is the grid index, "" where rows are counted. All are total: an index has at most
-// 50 bits, so a sum of 2^40 of them has 90; one to be squared has 43, so a sum of squares has 126.
+// 63 bits, so a sum of 2^40 of them has 103; one to be squared has 43, so a sum of squares has 126. Sums and
+// medians are clamped to ±MaxUnits here, which is a function of one person.
 func columnOf(k estimator.Kind, x string, grouped bool) string {
 	const two64, two63 = "18446744073709551616", "9223372036854775808"
-	limit := itoa64(estimator.MaxUnits)
 	square := func() string {
 		if grouped {
 			return "coalesce(sum(CAST(" + x + " AS HUGEINT) * " + x + "), 0)"
@@ -290,11 +292,9 @@ func columnOf(k estimator.Kind, x string, grouped bool) string {
 		return "CAST(CASE WHEN " + x + " IS NULL THEN 0 ELSE 1 END AS BIGINT)"
 	case estimator.Sum:
 		if grouped {
-			sum := "sum(" + x + ")"
-			return "CASE WHEN " + sum + " BETWEEN -" + limit + " AND " + limit + " THEN TRY_CAST(" + sum + " AS BIGINT) WHEN " +
-				sum + " < 0 THEN -" + limit + " WHEN " + sum + " > 0 THEN " + limit + " ELSE 0 END"
+			return clamped("sum(" + x + ")")
 		}
-		return "CAST(coalesce(" + x + ", 0) AS BIGINT)"
+		return clamped(x)
 	case estimator.SumSquaresHi:
 		return "CAST(" + square() + " // " + two64 + " AS BIGINT)"
 	case estimator.SumSquaresLo:
@@ -302,9 +302,16 @@ func columnOf(k estimator.Kind, x string, grouped bool) string {
 		return "CAST(CASE WHEN " + q + " >= " + two63 + " THEN " + q + " - " + two64 + " ELSE " + q + " END AS BIGINT)"
 	case estimator.Median:
 		if grouped {
-			return "CAST(coalesce(quantile_disc(" + x + ", 0.5), 0) AS BIGINT)"
+			return clamped("quantile_disc(" + x + ", 0.5)")
 		}
-		return "CAST(coalesce(" + x + ", 0) AS BIGINT)"
+		return clamped(x)
 	}
 	panic(fmt.Sprintf("planner: column kind %d is not per person", k))
+}
+
+// clamped returns an integer as BIGINT within ±MaxUnits, 0 for NULL.
+func clamped(x string) string {
+	limit := itoa64(estimator.MaxUnits)
+	return "CASE WHEN " + x + " BETWEEN -" + limit + " AND " + limit + " THEN TRY_CAST(" + x + " AS BIGINT) WHEN " +
+		x + " < 0 THEN -" + limit + " WHEN " + x + " > 0 THEN " + limit + " ELSE 0 END"
 }
