@@ -1,5 +1,5 @@
-# The build tags: Go's own regular expressions instead of libicu, and columnar reads from DuckDB.
-TAGS := gms_pure_go,duckdb_arrow
+# The build tag: Go's own regular expressions instead of libicu.
+TAGS := gms_pure_go
 ARGS ?=
 
 .PHONY: build test demo bench docs check tools

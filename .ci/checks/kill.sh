@@ -4,6 +4,6 @@
 set -euo pipefail
 seed=${1:-$(date +%s)}
 echo "seed $seed"
-tags=gms_pure_go,duckdb_arrow
+tags=gms_pure_go
 go test -tags $tags -count 1 -timeout 10m -v -run TestKilledServer ./cmd/scrim -kill.rounds 60 -kill.seed "$seed"
 go test -tags $tags -count 5 -timeout 10m -run Kill ./accounting

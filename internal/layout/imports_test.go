@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const tags = "gms_pure_go,duckdb_arrow"
+const tags = "gms_pure_go"
 
 type goPackage struct {
 	ImportPath string
