@@ -128,6 +128,7 @@ func (s *Server) executor() *exec.Executor {
 		Account:   s.ledger,
 		Noise:     s.noise,
 		Principal: session.Principal,
+		Memory:    s.cfg.ReleaseMemory << 20,
 		Lost: func(err error) {
 			s.log.Warn().Str("type", errorType(err)).Msg("an answer was not kept for replays")
 		},

@@ -39,6 +39,10 @@ type Config struct {
 	// MemoryLimit is the store's, as in "1GiB" or "800MB"; "" means the store's default.
 	MemoryLimit string
 
+	// ReleaseMemory bounds the memory of one private query's per-person numbers, in MiB, by default 2048.
+	// A query that needs more fails after its charge, as every failure on protected data does.
+	ReleaseMemory int64
+
 	// MaxConnections bounds the open connections, by default 256.
 	MaxConnections int
 	// AuthTimeout bounds the time from accepting a connection to its login, by default 10 s.
@@ -59,6 +63,7 @@ func DefaultConfig(dataDir string) Config {
 	return Config{
 		DataDir:          dataDir,
 		Listen:           "127.0.0.1:3307",
+		ReleaseMemory:    2048,
 		MaxConnections:   256,
 		AuthTimeout:      10 * time.Second,
 		MaxPreAuthPacket: 16 << 10,
@@ -72,6 +77,9 @@ func (c Config) withDefaults() Config {
 	d := DefaultConfig(c.DataDir)
 	if c.Listen == "" {
 		c.Listen = d.Listen
+	}
+	if c.ReleaseMemory == 0 {
+		c.ReleaseMemory = d.ReleaseMemory
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = d.MaxConnections
@@ -121,6 +129,9 @@ func (c Config) Validate() error {
 	}
 	if c.MemoryLimit != "" && !memoryPattern.MatchString(c.MemoryLimit) {
 		bad("engine: memory limit %q: want a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB", c.MemoryLimit)
+	}
+	if c.ReleaseMemory < 16 || c.ReleaseMemory > 1<<24 {
+		bad("engine: want 16 MiB to 16 TiB of memory for a private query, have %d MiB", c.ReleaseMemory)
 	}
 	if c.MaxConnections < 1 || c.MaxConnections > 100_000 {
 		bad("engine: want 1 to 100000 connections, have %d", c.MaxConnections)

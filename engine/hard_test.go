@@ -27,7 +27,7 @@ import (
 )
 
 func TestOtherWaysToRowsAreClosed(t *testing.T) {
-	i := start(t, "")
+	i := startWith(t, "", seeded(t, "closed", 1)) // an answer is compared
 	root := i.root()
 	people(t, root, 300)
 	root.exec("CREATE VIEW d.ages AS SELECT id, age FROM d.people", "CREATE TABLE d.pub (x INT)", "CALL dp_public('d.pub')", "INSERT INTO d.pub VALUES (1),(2)")

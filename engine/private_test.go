@@ -38,7 +38,7 @@ func near(t *testing.T, what, got string, want, within float64) {
 }
 
 func TestPrivateQueries(t *testing.T) {
-	i := start(t, "")
+	i := startWith(t, "", seeded(t, "private", 1)) // the answers are compared
 	root := i.root()
 	people(t, root, 3000)
 	ann := i.analyst(root, "ann", "d")

@@ -52,6 +52,7 @@ holds no values of rows.`,
 	f.BoolVar(&c.RequireTLS, "require-tls", false, "close connections that do not use TLS")
 	f.IntVar(&c.Threads, "threads", 0, "threads of the store (0: all processors)")
 	f.StringVar(&c.MemoryLimit, "memory-limit", "", "memory of the store before it spills to disk, e.g. 4GiB (default 1GiB)")
+	f.Int64Var(&c.ReleaseMemory, "query-memory", c.ReleaseMemory, "MiB that the per-person numbers of one private query may take")
 	f.IntVar(&c.MaxConnections, "max-connections", c.MaxConnections, "open connections at most")
 	f.DurationVar(&c.AuthTimeout, "login-timeout", c.AuthTimeout, "time from connecting to being logged in")
 	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -40,14 +41,30 @@ type gathered struct {
 	rows   int
 }
 
+// room is what is left of the memory that one release may take. Running out of it depends on the
+// rows, and ends like every other failure after the charge; without a bound the process would end.
+type room struct{ left int64 }
+
+var errNoRoom = errors.New("exec: the release's numbers do not fit into the memory that it may take")
+
+func (r *room) take(bytes int64) error {
+	if r.left -= bytes; r.left < 0 {
+		return errNoRoom
+	}
+	return nil
+}
+
 // gather reads a whole scan. The scan's leading columns give the group: assign turns a chunk's rows
 // into group numbers. The other columns are integers; a NULL there stands for 0, which makes the
 // person absent (its Rows column is 0 too).
-func gather(ctx context.Context, snap store.Snapshot, s planner.Scan, args []any, leading int, assign func(store.Chunk, []int32) error) (*gathered, error) {
+func gather(ctx context.Context, snap store.Snapshot, s planner.Scan, args []any, leading int, assign func(store.Chunk, []int32) error, space *room) (*gathered, error) {
 	g := &gathered{data: make([][][]int64, len(s.Types)-leading)}
 	err := snap.Scan(ctx, s.SQL, args, s.Types, func(ch store.Chunk) error {
 		if ch.Len == 0 {
 			return nil
+		}
+		if err := space.take(int64(ch.Len) * int64(4+8*len(g.data))); err != nil {
+			return err
 		}
 		groups := make([]int32, ch.Len)
 		if err := assign(ch, groups); err != nil {

@@ -133,6 +133,7 @@ func executor(s store.Store, l *accounting.Ledger) *Executor {
 		Store: s, Account: l,
 		Noise:     func() noise.Noiser { return stattest.Zero{} },
 		Principal: func(*sql.Context) string { return "ann@%" },
+		Memory:    1 << 20,
 		Lost:      func(error) {},
 	}
 }

@@ -33,6 +33,8 @@ type Executor struct {
 	Noise func() noise.Noiser
 	// Principal names the account that pays: user@host as authenticated.
 	Principal func(*sql.Context) string
+	// Memory bounds the numbers of one release that are held at a time, in bytes.
+	Memory int64
 	// Lost is told when an answer could not be kept for replays; the answer itself is not affected.
 	Lost func(error)
 }

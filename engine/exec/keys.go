@@ -17,7 +17,11 @@ type assigner struct {
 	index   map[string]int32 // encoded private key -> number
 	keys    [][]keyValue     // number -> the key's parts
 	scratch []byte
+	space   *room
 }
+
+// keyOverhead is about what a private key takes beside its text: the map's entry and its parts.
+const keyOverhead = 160
 
 // keyValue is one part of a private key as a scan returned it.
 type keyValue struct {
@@ -28,8 +32,8 @@ type keyValue struct {
 	Text  string
 }
 
-func newAssigner(r *planner.Release) *assigner {
-	return &assigner{release: r, index: map[string]int32{}}
+func newAssigner(r *planner.Release, space *room) *assigner {
+	return &assigner{release: r, index: map[string]int32{}, space: space}
 }
 
 // leading is the number of columns at the front of every scan that name the group.
@@ -79,6 +83,9 @@ func (a *assigner) assign(ch store.Chunk, dst []int32) error {
 		if !ok {
 			if len(a.keys) == maxGroups {
 				return fmt.Errorf("exec: too many groups")
+			}
+			if err := a.space.take(int64(2*len(a.scratch) + keyOverhead*len(a.release.Keys))); err != nil {
+				return err
 			}
 			k = int32(len(a.keys))
 			a.index[string(a.scratch)] = k

@@ -37,12 +37,13 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
 func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release) ([]*table, *assigner, error) {
-	keys := newAssigner(r)
+	space := &room{x.Memory}
+	keys := newAssigner(r, space)
 	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
 	raw := make([]*gathered, len(r.Scans))
 	for i, s := range r.Scans {
 		var err error
-		if raw[i], err = gather(ctx, snap, s, secrets.fill(s.Args), keys.leading(), keys.assign); err != nil {
+		if raw[i], err = gather(ctx, snap, s, secrets.fill(s.Args), keys.leading(), keys.assign, space); err != nil {
 			return nil, nil, err
 		}
 	}
