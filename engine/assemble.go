@@ -129,10 +129,28 @@ func (s *Server) executor() *exec.Executor {
 		Noise:     s.noise,
 		Principal: session.Principal,
 		Memory:    s.cfg.ReleaseMemory << 20,
+		Unchanged: s.unchanged,
 		Lost: func(err error) {
 			s.log.Warn().Str("type", errorType(err)).Msg("an answer was not kept for replays")
 		},
 	}
+}
+
+// unchanged looks a table up as it is now and compares it with what a plan took from it.
+func (s *Server) unchanged(ctx *sql.Context, d planner.Definition) error {
+	db, err := s.analyzer.Catalog.DbProvider.Database(ctx, d.Ref.Schema)
+	if err != nil {
+		return planner.Changed(d.Ref)
+	}
+	t, ok, err := db.GetTableInsensitive(ctx, d.Ref.Name)
+	if err != nil {
+		return err
+	}
+	now, stored := t.(planner.Table)
+	if !ok || !stored || planner.DefinitionOf(ctx, now, s.catalog.Snapshot().Table(d.Ref.String())) != d {
+		return planner.Changed(d.Ref)
+	}
+	return nil
 }
 
 // loadAccounts reads the accounts, or makes the first one.

@@ -34,6 +34,9 @@ func storeTable(t sql.Table) (Table, bool) {
 func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 	ref := t.StoreRef()
 	policy := s.catalog.Table(ref.String())
+	if err := s.define(t, policy); err != nil {
+		return nil, err
+	}
 	alias := s.alias()
 	r := &relation{from: qualified(ref) + " AS " + alias, reads: []store.TableRef{ref}}
 	full := t.StoreColumns()
@@ -134,6 +137,9 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 		}
 		r.from += " JOIN " + qualified(parent.StoreRef()) + " AS " + next + " ON " + child.SQL + " = " + key.SQL
 		t, column, policy = parent, next, s.catalog.Table(l.Parent)
+		if err := s.define(t, policy); err != nil {
+			return err
+		}
 		r.joined = true
 		r.reads = append(r.reads, parent.StoreRef())
 		r.private = append(r.private, protected{l.Parent, policy})

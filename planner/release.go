@@ -43,6 +43,7 @@ type Release struct {
 	Tables     []string         // catalog accounts of the protected tables touched
 	Entities   []string         // their entities
 	Reads      []store.TableRef // every table that the scans read, public ones too: their versions decide replays
+	Defined    []Definition     // of each of Reads, as the plan took them
 }
 
 // Scan is one SELECT for the store that returns one row per (group, unit), or per row for

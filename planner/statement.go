@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/catalog"
+	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 )
@@ -26,6 +27,7 @@ type statement struct {
 	retyped map[sql.ColumnId]sql.Type // columns of answers whose type differs from what the binder said
 	nodes   []*DPAggregate            // in the order of the tree
 	drafts  []*draft                  // distinct releases
+	defined map[store.TableRef]Definition
 }
 
 // alias returns a fresh table alias of the scan being generated.

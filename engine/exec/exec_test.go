@@ -96,7 +96,8 @@ func fixture(t *testing.T) (store.Store, *accounting.Ledger) {
 // counts is a release of COUNT(*) by g, over scans passes of the same query.
 func counts(t *testing.T, passes int, private bool) (*planner.Statement, *planner.Release) {
 	t.Helper()
-	r := &planner.Release{Key: fmt.Sprint(passes, private), Tables: []string{"visits"}, Reads: []store.TableRef{visits}}
+	r := &planner.Release{Key: fmt.Sprint(passes, private), Tables: []string{"visits"}, Reads: []store.TableRef{visits},
+		Defined: []planner.Definition{{Ref: visits, Text: "as planned"}}}
 	r.Keys = []planner.Key{{Name: "g", Type: types.Int64, Domain: []any{int64(0), int64(1), int64(2)}, Decode: func(v any) (any, error) { return v, nil }}}
 	r.Groups = 3
 	if private {
@@ -134,7 +135,13 @@ func executor(s store.Store, l *accounting.Ledger) *Executor {
 		Noise:     func() noise.Noiser { return stattest.Zero{} },
 		Principal: func(*sql.Context) string { return "ann@%" },
 		Memory:    1 << 20,
-		Lost:      func(error) {},
+		Unchanged: func(_ *sql.Context, d planner.Definition) error {
+			if d.Text != "as planned" {
+				return planner.Changed(d.Ref)
+			}
+			return nil
+		},
+		Lost: func(error) {},
 	}
 }
 

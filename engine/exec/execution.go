@@ -142,7 +142,7 @@ func joinMechanisms(text string, r *planner.Release) string {
 }
 
 // release runs the releases on one snapshot, opened after the charge, and keeps their answers.
-func (e *execution) release(ctx context.Context, open []*planner.Release, answers map[*planner.Release]*answer) (err error) {
+func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers map[*planner.Release]*answer) (err error) {
 	// A panic here would be a visible, data-dependent end; it becomes the same failure as any other.
 	defer func() {
 		if p := recover(); p != nil {
@@ -155,6 +155,12 @@ func (e *execution) release(ctx context.Context, open []*planner.Release, answer
 	}
 	defer snap.Close()
 	for _, r := range open {
+		// After the snapshot: what it shows cannot be newer than the definitions that are looked up now.
+		for _, d := range r.Defined {
+			if err := e.x.Unchanged(ctx, d); err != nil {
+				return err
+			}
+		}
 		a, err := e.x.answer(ctx, snap, r)
 		if err != nil {
 			return err

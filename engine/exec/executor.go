@@ -33,6 +33,8 @@ type Executor struct {
 	Noise func() noise.Noiser
 	// Principal names the account that pays: user@host as authenticated.
 	Principal func(*sql.Context) string
+	// Unchanged returns an error if a table is not defined any more as a plan took it.
+	Unchanged func(*sql.Context, planner.Definition) error
 	// Memory bounds the numbers of one release that are held at a time, in bytes.
 	Memory int64
 	// Lost is told when an answer could not be kept for replays; the answer itself is not affected.

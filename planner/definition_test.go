@@ -1,0 +1,47 @@
+package planner
+
+import (
+	"testing"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/engine/store"
+)
+
+// plain is a stored table of which only the definition matters.
+type plain struct {
+	sql.Table
+	columns []store.Column
+}
+
+func (plain) StoreRef() store.TableRef       { return store.TableRef{Schema: "d", Name: "t"} }
+func (p plain) StoreColumns() []store.Column { return p.columns }
+
+// TestDefinitionsTellChangesApart: equal definitions give equal texts, whatever their addresses, and
+// every change that a plan rests on gives another.
+func TestDefinitionsTellChangesApart(t *testing.T) {
+	ctx := sql.NewEmptyContext()
+	link := func(column string) catalog.Table {
+		return catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Link: &catalog.Link{Column: column, Parent: "d.p", ParentColumn: "id"}}}
+	}
+	table := plain{columns: []store.Column{{Name: "x", Type: "BIGINT"}}}
+	if a, b := DefinitionOf(ctx, table, link("x")), DefinitionOf(ctx, table, link("x")); a != b {
+		t.Errorf("two of the same differ:\n%s\n%s", a.Text, b.Text)
+	}
+	seen := map[Definition]string{}
+	for name, d := range map[string]Definition{
+		"link":   DefinitionOf(ctx, table, link("x")),
+		"column": DefinitionOf(ctx, table, link("y")),
+		"unit":   DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Column: "x"}}),
+		"row":    DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Row: true}}),
+		"entity": DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}}),
+		"public": DefinitionOf(ctx, table, catalog.Table{State: catalog.Public}),
+		"type":   DefinitionOf(ctx, plain{columns: []store.Column{{Name: "x", Type: "DOUBLE"}}}, link("x")),
+	} {
+		if other, ok := seen[d]; ok {
+			t.Errorf("%s and %s look the same", name, other)
+		}
+		seen[d] = name
+	}
+}
