@@ -50,7 +50,7 @@ var auditQueries = []string{
 // lossBound is a lower bound on the zCDP loss between two samples, from the event "above cut": ρ-zCDP
 // bounds the Kullback-Leibler divergence by ρ [BS16, Definition 1.1 as α → 1], which by the
 // data-processing inequality is at least that of the event's two probabilities. The cut comes from the
-// first halves; the probabilities, each moved towards the other by Hoeffding's √(ln(2/α)/2n), from the
+// first halves; the probabilities, each moved towards the other by Hoeffding's √(ln(4/α)/2n), from the
 // second: the bound is too large with probability at most stattest.Alpha.
 func lossBound(x, y []float64) float64 {
 	h := len(x) / 2

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -292,6 +293,22 @@ func TestRefusedChargesReadNothing(t *testing.T) {
 		t.Errorf("got %v, want ErrNoBudget", err)
 	}
 }
+
+// TestFailuresBeforeTheChargeSaySo: without a snapshot nothing is charged, and the client is told.
+func TestFailuresBeforeTheChargeSaySo(t *testing.T) {
+	s, l := fixture(t)
+	st, r := counts(t, 1, false)
+	_, err := ask(t, executor(closed{s}, l), st, r)
+	ref, ok := refuse.As(err)
+	if !ok || ref.Code != refuse.Failed || !strings.Contains(ref.Cause, "nothing was charged") || charges(t, l) != 0 {
+		t.Errorf("got %v and %d charges, want a refusal that says that nothing was charged", err, charges(t, l))
+	}
+}
+
+// closed has no snapshots.
+type closed struct{ store.Store }
+
+func (closed) Snapshot(context.Context) (store.Snapshot, error) { return nil, store.ErrClosed }
 
 // unreadable fails the test when anything is scanned.
 type unreadable struct {

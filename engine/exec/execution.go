@@ -49,7 +49,7 @@ func (e *execution) Answer(ctx *sql.Context, r *planner.Release) ([]sql.Row, err
 func (e *execution) run(ctx *sql.Context) (map[*planner.Release][]sql.Row, error) {
 	answers, err := e.replays(ctx)
 	if err != nil {
-		return nil, err
+		return nil, notStarted(err)
 	}
 	var open []*planner.Release
 	for _, r := range e.statement.Releases {

@@ -48,15 +48,24 @@ func (x *Executor) Begin(ctx *sql.Context, s *planner.Statement) (planner.Execut
 	return &execution{x: x, statement: s, principal: x.Principal(ctx)}, nil
 }
 
-// failure is an error after the charge: the client sees the fixed refusal, the log the cause.
+// failure is an error of the execution: the client sees a fixed refusal, the log the cause.
 type failure struct {
 	public *refuse.Error
 	cause  error
 }
 
+// failed is an error after the charge.
 func failed(cause error) error {
 	return &failure{
 		public: refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."),
+		cause:  cause,
+	}
+}
+
+// notStarted is an error before the charge.
+func notStarted(cause error) error {
+	return &failure{
+		public: refuse.New(refuse.Failed, "The query on protected data could not be started; nothing was charged."),
 		cause:  cause,
 	}
 }
