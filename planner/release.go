@@ -53,6 +53,9 @@ type Scan struct {
 	SQL   string
 	Args  []any
 	Types []store.ScanType
+	// Rows makes the scan one of rows: after the group's columns comes one that names the unit, an integer
+	// or a text, and the executor adds the rows up by (group, unit). Only vectors and pairs are scanned so.
+	Rows bool
 }
 
 // Key is one grouping expression.
@@ -70,9 +73,36 @@ type Aggregate struct {
 	Scan      int    // index into Scans
 	Columns   []int  // indexes into the scan's columns, in the order of Estimator.Columns
 	Estimator estimator.Estimator
+	// Vector is set for aggregates of vectors, whose Columns are then what the vector is made from.
+	Vector *Vector
 	// Present turns an estimate with status OK into the SQL value of the aggregate's type.
 	Present func(estimator.Estimate) any
 }
+
+// Vector says how the executor makes an estimator.Block of an aggregate's columns.
+type Vector struct {
+	Form VectorForm
+	Dim  int
+	// Grid is the lattice of every coordinate; arrays are brought onto it by the executor: k = x/Step rounded half
+	// to even and clamped to [Lo, Hi]. A row with NULL, NaN or ±Inf in it is absent.
+	Grid estimator.Grid
+}
+
+// VectorForm is what an aggregate's columns hold.
+type VectorForm uint8
+
+// Forms.
+const (
+	// Arrays: one column, store.ScanVector: a row's vector. With Scan.Rows the executor adds the rows of a
+	// unit up, without it a unit has one row.
+	Arrays VectorForm = iota
+	// Coordinates: 1 + Dim columns, store.ScanInt64: the number of a unit's rows in which every coordinate is
+	// present, then the sum of each coordinate's grid indexes over these rows, one scan row a unit.
+	Coordinates
+	// Pairs: one column, store.ScanInt64, with Scan.Rows: a coordinate in [0, Dim) that is 1 for the unit. A pair may
+	// come more than once and counts once; other numbers and NULL are absent. The block is sparse.
+	Pairs
+)
 
 // Output says where a column of the node comes from: exactly one of Key and Aggregate is >= 0, or
 // both are -1 for a column that is always NULL (an argument column that the binder carries along).

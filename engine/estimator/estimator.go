@@ -30,6 +30,7 @@ const (
 	SumSquaresLo             // low 64 bits of it
 	Median                   // lower median of k(x) over the person's rows
 	Value                    // k(x) of one row: the input has one entry a row, at most MaxRows rows a person
+	Vector                   // one vector a person: Input.Vectors; it stands alone
 )
 
 // Input is the block of one group: Columns[c][i] is column c of person i (of row i for Value). The
@@ -37,6 +38,7 @@ const (
 // An estimator may reorder nothing and write nothing in it.
 type Input struct {
 	Columns [][]int64
+	Vectors *Block // for an estimator whose Columns are [Vector]
 }
 
 // Status says whether an estimate may be shown.

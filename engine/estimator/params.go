@@ -10,6 +10,11 @@ type Params struct {
 	Lower   *int64  // declared lower bound of a row's value, in grid steps; nil when none
 	Upper   *int64  // declared upper bound, in grid steps; both or neither
 	MaxRows int64   // public bound on the rows of one person in one group; 0 when there is none
+
+	Relation Relation // the neighbour relation that Rho is a loss for
+	// Sized, with ReplaceOne only, says that the number of persons of the input is public: the whole of a
+	// table of public size, with a value for every person. It is then used as it is, at no loss.
+	Sized bool
 }
 
 // Bounded reports whether both bounds are declared.
@@ -24,6 +29,8 @@ func (p Params) Validate() error {
 		return fmt.Errorf("estimator: want both bounds or neither")
 	case p.Bounded() && *p.Lower >= *p.Upper:
 		return fmt.Errorf("estimator: want lower < upper, have %d and %d", *p.Lower, *p.Upper)
+	case p.Sized && p.Relation != ReplaceOne:
+		return fmt.Errorf("estimator: a public number of persons needs the relation replace-one")
 	case p.MaxRows < 0:
 		return fmt.Errorf("estimator: want max rows >= 0, have %d", p.MaxRows)
 	}

@@ -103,11 +103,12 @@ type Snapshot interface {
 // ScanType is how a scanned column is handed over.
 type ScanType uint8
 
-// Scan types. The SQL must produce exactly BIGINT, DOUBLE or VARCHAR for them.
+// Scan types. The SQL must produce exactly BIGINT, DOUBLE, VARCHAR or DOUBLE[n] for them.
 const (
 	ScanInt64 ScanType = iota
 	ScanFloat64
 	ScanText
+	ScanVector // DOUBLE[n]: fixed-size arrays
 )
 
 // Vector is one column of a chunk: exactly one of the slices is set, as the scan's type says.
@@ -115,7 +116,9 @@ type Vector struct {
 	Ints   []int64
 	Floats []float64
 	Texts  []string
-	Null   []bool // nil when no value of the chunk is NULL
+	Null   []bool // nil when no value of the chunk is NULL; an array with a NULL inside is NULL
+	// Width is n for arrays of n numbers, whose Floats hold n numbers a row; 0 otherwise.
+	Width int
 }
 
 // Chunk is a run of result rows, column by column.

@@ -1,0 +1,36 @@
+package estimator
+
+// Block holds one vector a person, in chunks of persons: it grows without being copied, and the chunks
+// are worked on by all cores. A block is dense or sparse as a whole; every chunk has the same form.
+// Estimators write nothing in it. The order of persons means nothing.
+//
+// The values are grid indexes as everywhere in the core: person i's entry j is the sum of k(x_j) over the
+// person's rows, within ±MaxUnits. Persons without a row are not in the block.
+type Block struct {
+	Dim    int
+	Sparse bool
+	Chunks []Chunk
+}
+
+// Chunk is a run of persons.
+//
+//	dense    Dense[i*Dim : (i+1)*Dim] is person i's vector
+//	sparse   person i has the entries Starts[i] to Starts[i+1]-1: coordinate Index[e] is Values[e], or 1 where
+//	         Values is nil; all other coordinates are 0. A coordinate comes once, in ascending order.
+type Chunk struct {
+	Persons int
+	Rows    []int64 // number of rows of each person, >= 1; nil: one each
+	Dense   []int64
+	Starts  []int
+	Index   []int32
+	Values  []int64
+}
+
+// Persons is the number of persons in the block.
+func (b *Block) Persons() int64 {
+	n := int64(0)
+	for i := range b.Chunks {
+		n += int64(b.Chunks[i].Persons)
+	}
+	return n
+}
