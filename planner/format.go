@@ -15,7 +15,7 @@ import (
 // it depends on rows.
 func Format(s *Statement) string {
 	var b strings.Builder
-	b.WriteString("private statement  relation=add-remove\n")
+	b.WriteString("private statement\n")
 	for _, c := range s.Tables {
 		fmt.Fprintf(&b, " ├─ cost %s  %s\n", c.Table, lossText(c.Loss))
 	}
@@ -34,7 +34,7 @@ func Format(s *Statement) string {
 }
 
 func formatRelease(b *strings.Builder, r *Release, indent string) {
-	fmt.Fprintf(b, "release  unit=%s  %s\n", strings.Join(r.Entities, ","), lossText(r.Loss))
+	fmt.Fprintf(b, "release  unit=%s  relation=%s  %s\n", strings.Join(r.Entities, ","), r.relation, lossText(r.Loss))
 	switch {
 	case r.Selection != nil:
 		fmt.Fprintf(b, "%s├─ select keys %s  threshold=%d  persons>=%d\n", indent, keyNames(r), r.Selection.Threshold(), r.Selection.MinPersons())
@@ -44,6 +44,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	}
 	for _, a := range r.Aggregates {
 		fmt.Fprintf(b, "%s├─ %s  rho=%s a group", indent, a.Text, number6(a.Estimator.Loss().Rho.Float()))
+		if a.sized {
+			b.WriteString("  n=public")
+		}
 		if n := a.Estimator.MinPersons(); n > 0 {
 			fmt.Fprintf(b, "  persons>=%d", n)
 		}
@@ -57,6 +60,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d  by secret random choice\n", indent, r.MaxGroups)
 	} else if len(r.Keys) > 0 {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d\n", indent, r.perUnit)
+	}
+	if r.exchanged > 1 {
+		fmt.Fprintf(b, "%s├─ groups under add-remove  an exchange costs %d times as much\n", indent, r.exchanged)
 	}
 	tables := make([]string, len(r.Reads))
 	for i, t := range r.Reads {

@@ -31,7 +31,8 @@ type relation struct {
 	entity  string
 	private []protected
 	reads   []store.TableRef
-	joined  bool // the FROM item is a join, so it needs parentheses on the right of another
+	bare    string // the FROM item of one protected table with all its rows; "" where it never was that
+	joined  bool   // the FROM item is a join, so it needs parentheses on the right of another
 }
 
 // unit is the person of each row. merged is the index of the unit it is proven equal to, or its own.

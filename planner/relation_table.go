@@ -57,6 +57,7 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 		name := strings.ToLower(c.Name)
 		out := column{id: ids[i], name: c.Name, typ: c.Type,
 			expr: lower.ReadColumn(alias+"."+lower.Identifier(sc.Name), sc.Type)}
+		out.expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		b := base{id: ids[i], name: c.Name, typ: c.Type, expr: out.expr}
 		d, ok := policy.Domains[name]
 		if !ok && policy.State == catalog.Public {
@@ -74,6 +75,7 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 	}
 	r.entity = policy.Entity
 	r.private = []protected{{ref.String(), policy}}
+	r.bare = r.from
 	if err := s.unit(r, t, policy, alias); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,8 @@ type Release struct {
 	Groups     int // number of groups when all keys are public; 0 when keys are selected privately
 	Selection  *partition.Selection
 	MaxGroups  int // groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
+	relation   estimator.Relation
+	exchanged  int // what the estimators' loss is multiplied by for the relation, see draft.neighbours
 	perUnit    int // groups that a unit may be in, >= 1: what the loss of one group is multiplied by
 	Aggregates []Aggregate
 	Output     []Output // one per column of the node's schema
@@ -75,6 +77,7 @@ type Aggregate struct {
 	Estimator estimator.Estimator
 	// Vector is set for aggregates of vectors, whose Columns are then what the vector is made from.
 	Vector *Vector
+	sized bool // the number of persons is public
 	// Present turns an estimate with status OK into the SQL value of the aggregate's type.
 	Present func(estimator.Estimate) any
 }

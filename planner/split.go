@@ -162,6 +162,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		minimum = max(minimum, t.policy.Defaults.MinimumGroupUnits)
 	}
 	r := d.release
+	r.relation, r.exchanged = d.neighbours(), d.exchanged()
 	if !d.public {
 		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum})
 		if err != nil {
@@ -175,12 +176,14 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if own := s.own(d, x, accounts); own > 0 {
 			rho = own
 		}
-		e, err := x.call.Estimator(x.estimatorParams((rho / accounting.Rho(d.maxGroups)).Float()))
+		parts := d.maxGroups * d.exchanged()
+		e, err := x.call.Estimator(d.estimatorParams(x, (rho / accounting.Rho(parts)).Float()))
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
-		r.Loss = r.Loss.Add(e.Loss().Times(d.maxGroups))
-		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present})
+		r.Loss = r.Loss.Add(e.Loss().Times(parts))
+		_, sized := d.estimated(x)
+		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized})
 	}
 	r.Scans, r.Groups, r.perUnit = d.scans, d.groups, d.maxGroups
 	if d.bounded {

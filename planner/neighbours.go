@@ -1,0 +1,69 @@
+package planner
+
+import (
+	"scrim/catalog"
+	"scrim/engine/estimator"
+	"scrim/planner/lower"
+)
+
+// neighbours is the neighbour relation under which a draft's loss holds, and what follows from it.
+//
+// All tables of one entity have the same relation, and a draft touches tables of one entity. Under
+// replace-one the number of units of a table is public, and one unit's rows are exchanged:
+//
+//   - An aggregate over the whole of one table, without groups, over a value that every row has, knows its
+//     number of persons: it is Sized. With a condition, a join or a value that may be absent, the unit may have
+//     entered or left what is aggregated: the number of persons is private, and paid for.
+//   - With groups, the unit may have left up to L groups and entered up to L others. Its estimators run under
+//     add-remove: an exchange is one removal and one addition, so a loss of ρ under add-remove is one of 4ρ under
+//     replace-one by group privacy [BS16, Proposition 27], δ being 0. Each group gets a quarter.
+func (d *draft) neighbours() estimator.Relation {
+	for _, t := range d.relation.private {
+		if t.policy.Relation == catalog.ReplaceOne {
+			return estimator.ReplaceOne
+		}
+	}
+	return estimator.AddRemove
+}
+
+// exchanged is the factor between the loss of the groups' estimators and that of the release.
+func (d *draft) exchanged() int {
+	if d.neighbours() == estimator.ReplaceOne && len(d.keys) > 0 {
+		return 4
+	}
+	return 1
+}
+
+// estimated is the neighbour relation that an aggregate's estimator is built for, and whether the number of
+// persons that it works on is public.
+func (d *draft) estimated(a *aggregate) (r estimator.Relation, sized bool) {
+	if d.exchanged() > 1 {
+		return estimator.AddRemove, false
+	}
+	r = d.neighbours()
+	return r, r == estimator.ReplaceOne && d.relation.whole() && a.always()
+}
+
+// whole reports whether a relation is one protected table of public size with all its rows.
+func (r *relation) whole() bool {
+	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.private) == 1 && r.private[0].policy.Sized
+}
+
+// always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then.
+func (a *aggregate) always() bool {
+	if a.arg == nil {
+		return true
+	}
+	switch a.value.Type.Kind {
+	case lower.Bool, lower.Int, lower.UInt, lower.Decimal:
+		return !a.value.Nullable
+	}
+	return false
+}
+
+// estimatorParams are the public facts of an aggregate of the draft with a loss per group.
+func (d *draft) estimatorParams(a *aggregate, rho float64) estimator.Params {
+	p := a.estimatorParams(rho)
+	p.Relation, p.Sized = d.estimated(a)
+	return p
+}
