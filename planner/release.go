@@ -77,7 +77,7 @@ type Aggregate struct {
 	Estimator estimator.Estimator
 	// Vector is set for aggregates of vectors, whose Columns are then what the vector is made from.
 	Vector *Vector
-	sized bool // the number of persons is public
+	sized  bool // the number of persons is public
 	// Present turns an estimate with status OK into the SQL value of the aggregate's type.
 	Present func(estimator.Estimate) any
 }
