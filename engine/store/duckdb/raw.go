@@ -9,8 +9,6 @@ import (
 
 	"github.com/marcboeker/go-duckdb/mapping"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
-
-	"scrim/engine/store"
 )
 
 // raw is a connection through the C interface: what the driver's connection cannot do is interrupting
@@ -178,11 +176,4 @@ func bindOne(stmt mapping.PreparedStatement, i mapping.IdxT, v any) mapping.Stat
 		return mapping.BindVarchar(stmt, i, v.String())
 	}
 	return mapping.StateError
-}
-
-// scanTypes are the types that the columns of a scan must have.
-var scanTypes = map[store.ScanType]mapping.Type{
-	store.ScanInt64:   mapping.TypeBigInt,
-	store.ScanFloat64: mapping.TypeDouble,
-	store.ScanText:    mapping.TypeVarchar,
 }

@@ -1,7 +1,7 @@
 package duckdb
 
 import (
-	"math/bits"
+	"fmt"
 	"unsafe"
 
 	"github.com/marcboeker/go-duckdb/mapping"
@@ -12,6 +12,7 @@ import (
 // reader turns DuckDB's data chunks into ours. Its buffers are used again for each chunk.
 type reader struct {
 	types   []store.ScanType
+	widths  []int // numbers of a row, for arrays
 	columns []store.Vector
 	nulls   [][]bool
 	texts   [][]string
@@ -20,10 +21,47 @@ type reader struct {
 func newReader(types []store.ScanType) *reader {
 	return &reader{
 		types:   types,
+		widths:  make([]int, len(types)),
 		columns: make([]store.Vector, len(types)),
 		nulls:   make([][]bool, len(types)),
 		texts:   make([][]string, len(types)),
 	}
+}
+
+// scanTypes are the types that the columns of a scan must have.
+var scanTypes = map[store.ScanType]mapping.Type{
+	store.ScanInt64:   mapping.TypeBigInt,
+	store.ScanFloat64: mapping.TypeDouble,
+	store.ScanText:    mapping.TypeVarchar,
+	store.ScanVector:  mapping.TypeArray,
+}
+
+// check compares a result's columns with the types asked for, and notes the widths of its arrays.
+func (r *reader) check(res *mapping.Result) error {
+	if n := int(mapping.ColumnCount(res)); n != len(r.types) {
+		return internal(fmt.Sprintf("scan of %d columns as %d", n, len(r.types)))
+	}
+	for i, t := range r.types {
+		want, ok := scanTypes[t]
+		have := mapping.ColumnType(res, mapping.IdxT(i))
+		if ok && have == want && t == store.ScanVector {
+			r.widths[i], have = arrayOf(res, i)
+			want = mapping.TypeDouble
+		}
+		if !ok || have != want {
+			return internal(fmt.Sprintf("scan column %d: want type %d, have %d", i+1, want, have))
+		}
+	}
+	return nil
+}
+
+// arrayOf returns the width of a result's array column and the type of its elements.
+func arrayOf(res *mapping.Result, column int) (int, mapping.Type) {
+	array := mapping.ColumnLogicalType(res, mapping.IdxT(column))
+	defer mapping.DestroyLogicalType(&array)
+	element := mapping.ArrayTypeChildType(array)
+	defer mapping.DestroyLogicalType(&element)
+	return int(mapping.ArrayTypeArraySize(array)), mapping.GetTypeId(element)
 }
 
 // read views a chunk; the view lasts as long as the chunk.
@@ -40,35 +78,15 @@ func (r *reader) read(chunk mapping.DataChunk) store.Chunk {
 			v.Floats = unsafe.Slice((*float64)(data), n)
 		case store.ScanText:
 			v.Texts = r.readTexts(i, unsafe.Slice((*stringT)(data), n), v.Null)
+		case store.ScanVector:
+			elements := mapping.ArrayVectorGetChild(vec)
+			v.Width = r.widths[i]
+			v.Floats = unsafe.Slice((*float64)(mapping.VectorGetData(elements)), n*v.Width)
+			v.Null = r.holed(i, v.Null, mapping.VectorGetValidity(elements), n, v.Width)
 		}
 		r.columns[i] = v
 	}
 	return store.Chunk{Len: n, Columns: r.columns}
-}
-
-// nullMask expands DuckDB's validity bits (one a row, in 64-bit words, set where a value is there);
-// nil when no value of the chunk is NULL.
-func (r *reader) nullMask(column int, validity unsafe.Pointer, n int) []bool {
-	if validity == nil {
-		return nil
-	}
-	words := unsafe.Slice((*uint64)(validity), (n+63)/64)
-	missing := false
-	for i, w := range words {
-		if rest := n - 64*i; rest < 64 {
-			w |= ^uint64(0) << rest
-		}
-		missing = missing || bits.OnesCount64(w) != 64
-	}
-	if !missing {
-		return nil
-	}
-	mask := grow(r.nulls[column], n)
-	for i := range mask {
-		mask[i] = words[i>>6]>>(i&63)&1 == 0
-	}
-	r.nulls[column] = mask
-	return mask
 }
 
 // stringT is DuckDB's duckdb_string_t: texts up to 12 bytes lie in it, longer ones behind ptr.

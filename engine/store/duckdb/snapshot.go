@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/marcboeker/go-duckdb/mapping"
@@ -63,8 +62,8 @@ func (s *snapshot) begin(ctx context.Context) error {
 	return err
 }
 
-// Scan implements store.Snapshot. The vectors of numbers are DuckDB's own memory, the texts are
-// copies. An Ints or Floats element of a NULL is undefined, a Texts element is "".
+// Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the texts
+// are copies. An Ints or Floats element of a NULL is undefined, a Texts element is "".
 func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +78,7 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 	// The caller's own error goes back as it is.
 	var own error
 	r := newReader(types)
-	err = s.r.stream(ctx, stmt, args, func(res *mapping.Result) error { return checkTypes(res, types) },
+	err = s.r.stream(ctx, stmt, args, r.check,
 		func(chunk mapping.DataChunk) error {
 			own = each(r.read(chunk))
 			return own
@@ -88,19 +87,6 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 		return own
 	}
 	return classify(ctx, err)
-}
-
-func checkTypes(res *mapping.Result, types []store.ScanType) error {
-	if n := int(mapping.ColumnCount(res)); n != len(types) {
-		return internal(fmt.Sprintf("scan of %d columns as %d", n, len(types)))
-	}
-	for i, t := range types {
-		want, ok := scanTypes[t]
-		if have := mapping.ColumnType(res, mapping.IdxT(i)); !ok || have != want {
-			return internal(fmt.Sprintf("scan column %d: want type %d, have %d", i+1, want, have))
-		}
-	}
-	return nil
 }
 
 // Close implements store.Snapshot.
