@@ -76,7 +76,8 @@ func reopened(t *testing.T, c *Catalog) {
 func dump(s *Snapshot) []string {
 	out := []string{fmt.Sprint(s.Revision())}
 	for _, t := range s.All() {
-		out = append(out, fmt.Sprintf("%s %s account=%s entity=%s unit=%s domains=%v defaults=%+v", t.Name, t.State, t.Account, t.Entity, t.Unit, t.Domains, t.Defaults))
+		out = append(out, fmt.Sprintf("%s %s account=%s entity=%s unit=%s relation=%v sized=%v domains=%v defaults=%+v",
+			t.Name, t.State, t.Account, t.Entity, t.Unit, t.Relation, t.Sized, t.Domains, t.Defaults))
 	}
 	return out
 }
@@ -426,15 +427,6 @@ func TestDefaults(t *testing.T) {
 	if len(DefaultKeys()) != len(settings) {
 		t.Error("a key is not documented")
 	}
-}
-
-func TestNeighbours(t *testing.T) {
-	c, _ := open(t)
-	refused(t, c.SetNeighbours("shop.orders", "add-remove"), "not protected")
-	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
-	ok(t, c.SetNeighbours("shop.orders", "Add-Remove"))
-	refused(t, c.SetNeighbours("shop.orders", "replace-one"), "replace-one")
-	refused(t, c.SetNeighbours("shop.orders", "nobody"), "add-remove")
 }
 
 // TestNothingIsRefilled plays random histories and follows the rows of each table: rows are never

@@ -25,6 +25,9 @@
 //     again goes on with what was spent. Declaring it public is a second, separate step.
 //   - A protected table changes its unit only by way of dp_unprotect, so that no statement weakens a
 //     policy silently, and its entity only as long as nothing has been charged.
+//   - All tables of an entity and all names of an account have one neighbour relation (SetNeighbours), which
+//     changes only as long as nothing has been charged to any of them. It stays with the entity when its tables
+//     are unprotected, as the losses do.
 //   - Links and domains follow the table that they refer to when it is renamed. Columns that a policy
 //     rests on are not renamed, dropped or changed; Snapshot.Uses says which those are.
 //

@@ -48,6 +48,8 @@ type stored struct {
 	Row      bool              `json:"unit_row,omitempty"`
 	Column   string            `json:"unit_column,omitempty"`
 	Link     *storedLink       `json:"link,omitempty"`
+	Relation string            `json:"neighbours,omitempty"` // missing: add-remove
+	Sized    bool              `json:"public_size,omitempty"`
 	Domains  map[string]string `json:"domains,omitempty"`
 	Defaults Defaults          `json:"defaults"`
 }
@@ -62,7 +64,10 @@ func encode(s *Snapshot) ([]byte, error) {
 	list := make([]stored, 0, len(s.tables))
 	for _, t := range s.All() {
 		r := stored{Name: t.Name, State: t.State.String(), Account: t.Account, Entity: t.Entity,
-			Row: t.Unit.Row, Column: t.Unit.Column, Defaults: t.Defaults}
+			Row: t.Unit.Row, Column: t.Unit.Column, Sized: t.Sized, Defaults: t.Defaults}
+		if t.Relation != AddRemove {
+			r.Relation = t.Relation.String()
+		}
 		if l := t.Unit.Link; l != nil {
 			r.Link = &storedLink{l.Column, l.Parent, l.ParentColumn}
 		}
@@ -90,8 +95,12 @@ func decode(payload []byte, revision uint64) (*Snapshot, error) {
 		if !ok {
 			return nil, fmt.Errorf("table %q has the unknown state %q", r.Name, r.State)
 		}
+		relation, ok := parseRelation(r.Relation)
+		if !ok {
+			return nil, fmt.Errorf("table %q has the unknown neighbour relation %q", r.Name, r.Relation)
+		}
 		t := Table{Name: r.Name, State: state, Account: r.Account, Entity: r.Entity,
-			Unit: Unit{Row: r.Row, Column: r.Column}, Defaults: r.Defaults}
+			Unit: Unit{Row: r.Row, Column: r.Column}, Relation: relation, Sized: r.Sized, Defaults: r.Defaults}
 		if r.Link != nil {
 			t.Unit.Link = &Link{r.Link.Column, r.Link.Parent, r.Link.ParentColumn}
 		}

@@ -7,7 +7,8 @@ import (
 )
 
 // Protect declares a table protected: unit is the column that identifies the person, or RowUnit
-// where each row is one person; entity is the space of persons that it shares with other tables.
+// where each row is one person; entity is the space of persons that it shares with other tables, and
+// whose neighbour relation it gets (add-remove for the first table of an entity).
 // Protecting a table again in the same way changes nothing. Protecting it in another way is refused:
 // Unprotect comes first, so that no single statement weakens a policy.
 func (c *Catalog) Protect(schema Schema, table, unit, entity string) error {
@@ -60,12 +61,12 @@ func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool
 		// A name is bound once, so no other name can have been bound to an account of this name first.
 		t.Account = name
 	}
-	s.put(t)
+	s.put(s.inherit(t))
 	return true, nil
 }
 
 // Unprotect makes a protected table undeclared: refused to analysts until it is declared again. Its
-// account, entity, domains and defaults stay. It works on tables that no longer exist, too.
+// account, entity, neighbour relation, domains and defaults stay. It works on tables that no longer exist, too.
 func (c *Catalog) Unprotect(table string) error {
 	name, err := tableName(table)
 	if err != nil {
@@ -80,7 +81,7 @@ func (c *Catalog) Unprotect(table string) error {
 			return false, refuse.New(refuse.Policy, "The table %s finds its persons through %s.", ch[0].Name, name).
 				With("CALL dp_unprotect('%s') first.", ch[0].Name)
 		}
-		t.State, t.Unit = Undeclared, Unit{}
+		t.State, t.Unit, t.Sized = Undeclared, Unit{}, false
 		s.put(t)
 		return true, nil
 	})
@@ -106,29 +107,6 @@ func (c *Catalog) Public(schema Schema, table string) error {
 		return true, nil
 	})
 }
-
-// SetNeighbours sets the neighbour relation of a protected table. Only add-remove is supported.
-func (c *Catalog) SetNeighbours(table, relation string) error {
-	name, err := tableName(table)
-	if err != nil {
-		return err
-	}
-	if c.Snapshot().Table(name).State != Protected {
-		return refuse.New(refuse.Policy, "The table %s is not protected.", name).
-			With("CALL dp_protect('%s', unit_column, entity) first.", name)
-	}
-	switch strings.ToLower(relation) {
-	case AddRemove:
-		return nil
-	case "replace-one":
-		return refuse.New(refuse.Policy, "The neighbour relation replace-one, with a public number of persons, is not supported.").
-			With("Use 'add-remove', which also hides how many persons there are.")
-	}
-	return refuse.New(refuse.Policy, "%s is not a neighbour relation.", quoted(relation)).With("Use 'add-remove'.")
-}
-
-// AddRemove is the neighbour relation of every table: one unit more or less, with all its rows.
-const AddRemove = "add-remove"
 
 func (u Unit) equal(v Unit) bool {
 	if (u.Link == nil) != (v.Link == nil) || u.Link != nil && *u.Link != *v.Link {

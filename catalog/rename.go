@@ -38,12 +38,13 @@ func rename(s *Snapshot, from, to string) (bool, error) {
 		if state == Public && dst.Account != "" {
 			state = Undeclared // the name was protected once: a DBA looks first
 		}
-		account, entity := src.Account, src.Entity
-		if account == "" {
-			account, entity = dst.Account, dst.Entity
+		bound := src
+		if src.Account == "" {
+			bound = dst
 		}
+		account, entity, relation := bound.Account, bound.Entity, bound.Relation
 		dst = src
-		dst.Name, dst.State, dst.Account, dst.Entity = to, state, account, entity
+		dst.Name, dst.State, dst.Account, dst.Entity, dst.Relation = to, state, account, entity, relation
 	}
 	s.put(dst)
 	if src.State == Public {

@@ -116,7 +116,9 @@ func (s *Snapshot) put(t Table) { s.tables[t.Name] = t }
 // verify checks the invariants that hold between tables:
 //
 //  1. a protected table has exactly one unit, an account and an entity; no other table has a unit;
-//  2. every link leads to a protected table of the same entity, and links make no cycle.
+//  2. every link leads to a protected table of the same entity, and links make no cycle;
+//  3. tables that share an entity or an account, protected or not, have the same neighbour relation, and only
+//     a protected table with replace-one has a public number of persons.
 func (s *Snapshot) verify() error {
 	for _, t := range s.All() {
 		units := 0
@@ -135,7 +137,7 @@ func (s *Snapshot) verify() error {
 			return err
 		}
 	}
-	return nil
+	return s.verifyRelations()
 }
 
 func (s *Snapshot) verifyLinks(t Table) error {

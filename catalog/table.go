@@ -36,6 +36,11 @@ type Table struct {
 	Account string // key of the table's budget; kept through renames, never used again for another table
 	Entity  string // the space of units; kept with the account after unprotecting, so look at State first
 	Unit    Unit
+	// Relation is the neighbour relation of the table's losses, the same for all tables of its entity.
+	Relation Relation
+	// Sized says that the number of persons in the table is public; with ReplaceOne only. It says nothing about
+	// the persons that a WHERE or a GROUP BY selects, nor about those of a linked table.
+	Sized   bool
 	Domains map[string]Domain // by lower-case column name
 	// Defaults of session parameters for queries on the table.
 	Defaults Defaults

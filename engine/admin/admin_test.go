@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,11 +69,15 @@ const dba, ann, bob = "root@%", "ann@%", "bob@localhost"
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	dir := t.TempDir()
-	cat, err := catalog.Open(filepath.Join(dir, "catalog"), catalog.Options{Create: true, DirectoryID: "d"})
+	ledger, err := accounting.Open(filepath.Join(dir, "ledger"), accounting.Options{Create: true, DirectoryID: "d"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger, err := accounting.Open(filepath.Join(dir, "ledger"), accounting.Options{Create: true, DirectoryID: "d"})
+	charged := func(account string) bool {
+		list, err := ledger.Entries(accounting.Filter{Account: account})
+		return err != nil || slices.ContainsFunc(list, func(e accounting.Entry) bool { return e.Kind == accounting.ChargeEntry })
+	}
+	cat, err := catalog.Open(filepath.Join(dir, "catalog"), catalog.Options{Create: true, DirectoryID: "d", Charged: charged})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,11 +195,38 @@ shop.regions|public|<nil>|<nil>|<nil>|<nil>|<nil>|<nil>|<nil>|<nil>`)
 	f.refused(dba, "", "CALL dp_protect('shop.nothing', 'customer_id', 'customer')", refuse.Policy, "There is no table")
 	f.refused(dba, "", "CALL dp_protect('a.b.c', 'customer_id', 'customer')", refuse.Policy, "not the name of a table")
 	f.refused(dba, "", "CALL dp_protect(NULL, 'customer_id', 'customer')", refuse.Policy, "not the name of a table")
-	f.refused(dba, "", "CALL dp_set_neighbours('shop.orders', 'replace-one')", refuse.Policy, "replace-one")
 	f.refused(dba, "", "CALL dp_set_domain('shop.orders', 'region', '[]')", refuse.Policy, "empty")
 	if _, err := f.query(dba, "", "CALL dp_protect('shop.orders')"); err == nil {
 		t.Error("a call with too few arguments was accepted")
 	}
+}
+
+// TestNeighbours declares a table of public size, shows it, and keeps the relation once something was charged.
+func TestNeighbours(t *testing.T) {
+	f := newFixture(t)
+	show := "SELECT table_name, neighbours, number_of_persons FROM dp.policies ORDER BY table_name"
+	f.must(dba, "", "CALL dp_protect('shop.orders', 'customer_id', 'customer')")
+	f.must(dba, "", "CALL dp_set_neighbours('shop.orders', 'replace-one')")
+	f.must(dba, "", "CALL dp_link('shop.lineitem', 'order_id', 'shop.orders', 'id')")
+	f.must(dba, "", "CALL dp_public('shop.regions')")
+	f.want(ann, show, `
+shop.lineitem|replace-one|private
+shop.orders|replace-one|public
+shop.regions|<nil>|<nil>`)
+	f.refused(dba, "", "CALL dp_set_neighbours('shop.orders', 'add-remove')", refuse.Policy, "shop.lineitem")
+	f.refused(dba, "", "CALL dp_set_neighbours('shop.orders', 'nobody')", refuse.Policy, "'add-remove', or 'replace-one'")
+	f.refused(dba, "", "CALL dp_set_neighbours('shop.regions', 'replace-one')", refuse.Policy, "not protected")
+	f.must(dba, "", "CALL dp_unprotect('shop.lineitem')")
+	f.must(dba, "", "CALL dp_set_neighbours('shop.orders', 'add-remove')")
+	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')")
+	f.must(dba, "", "CALL dp_set_neighbours('shop.orders', 'replace-one')") // a budget is no charge
+	if _, err := f.ledger.Reserve(t.Context(), accounting.Request{Principal: ann, Statement: "q", Charges: []accounting.Charge{
+		{Account: "shop.orders", Loss: accounting.Loss{Rho: accounting.RhoOf(0.01)}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(dba, "", "CALL dp_set_neighbours('shop.orders', 'add-remove')", refuse.Policy, "charged to the budget shop.orders")
+	f.want(ann, "SELECT neighbours, number_of_persons FROM dp.policies WHERE table_name = 'shop.orders'", "replace-one|public")
 }
 
 func TestOnlyDBA(t *testing.T) {

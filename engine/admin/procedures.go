@@ -21,7 +21,7 @@ type procedure struct {
 
 var procedures = []procedure{
 	{Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity)",
-		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person.",
+		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets.",
 		"CALL dp_protect('shop.orders', 'customer_id', 'customer')"}, 3, (*Admin).protect},
 	{Procedure{"dp_unprotect", "dp_unprotect(table)",
 		"Makes a protected table undeclared: refused to analysts. Its budget and what is spent stay.",
@@ -45,8 +45,8 @@ var procedures = []procedure{
 		"Removes a budget. What is spent stays on record; a table without a '*' budget refuses every query.",
 		"CALL dp_drop_budget('shop.orders', 'ann@%')"}, 2, (*Admin).dropBudget},
 	{Procedure{"dp_set_neighbours", "dp_set_neighbours(table, relation)",
-		"Sets the neighbour relation of a table. Only 'add-remove' is supported.",
-		"CALL dp_set_neighbours('shop.orders', 'add-remove')"}, 2, (*Admin).setNeighbours},
+		"Sets which databases are neighbours: 'add-remove', one person more or less, or 'replace-one', one person's rows exchanged, which also declares that the number of persons in the table is public. All tables of an entity have one relation; it changes only while nothing has been charged to them.",
+		"CALL dp_set_neighbours('shop.orders', 'replace-one')"}, 2, (*Admin).setNeighbours},
 }
 
 // Procedures lists the procedures in the order of the documentation.

@@ -34,7 +34,7 @@ func (a *Admin) views() []*table {
 			real("remaining_epsilon"), real("remaining_total"), text("outcome")),
 		newTable("policies", a.policies,
 			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
-			text("entity"), text("account"), text("neighbours"), text("defaults")),
+			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults")),
 		newTable("procedures", procedureRows,
 			text("name"), text("signature"), text("description"), text("example")),
 		newTable("variables", a.variables,
@@ -45,9 +45,12 @@ func (a *Admin) views() []*table {
 func (a *Admin) policies(*sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	for _, t := range a.o.Catalog.Snapshot().All() {
-		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil}
+		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil, nil}
 		if t.State == catalog.Protected {
-			row[8] = catalog.AddRemove
+			row[8], row[9] = t.Relation.String(), "private"
+			if t.Sized {
+				row[9] = "public"
+			}
 		}
 		switch u := t.Unit; {
 		case u.Row:
@@ -62,7 +65,7 @@ func (a *Admin) policies(*sql.Context) ([]sql.Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			row[9] = string(text)
+			row[10] = string(text)
 		}
 		out = append(out, row)
 	}
