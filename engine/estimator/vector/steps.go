@@ -1,0 +1,183 @@
+package vector
+
+import (
+	"math"
+	"math/big"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// core is a mean once the number of persons is released: what follows may depend on that number.
+// A core is built with the loss that it may spend and is immutable.
+type core interface {
+	// needs is the number of persons under which the core is not used.
+	needs() int64
+	// steps describes the noisy steps; their losses add up to the core's.
+	steps() []estimator.Step
+	// release answers a group of count >= needs() persons, a released number.
+	release(n noise.Noiser, g group, count float64) estimator.Estimate
+}
+
+// group is one group on its way through a core: a vector a person, in units of 2^-shift grid steps.
+type group struct {
+	*estimator.Block
+	shift uint
+}
+
+// persons is the number of persons: released at loss rho with sensitivity 1, which holds for one person more or less and
+// for one exchanged that comes into or goes out of the group; or known, where Params.Sized says so.
+type persons struct {
+	scalar.Persons
+	known bool
+}
+
+// newPersons returns the number of persons of a group at loss rho, which is 0 where it is known.
+func newPersons(p Params, rho float64) persons {
+	if p.Sized {
+		return persons{known: true}
+	}
+	return persons{Persons: scalar.NewPersons(rho)}
+}
+
+// release returns a number of at least 1.
+func (c persons) release(n noise.Noiser, b *estimator.Block) float64 {
+	if c.known {
+		return float64(max(1, b.Persons()))
+	}
+	return c.Release(n, b.Persons())
+}
+
+// enough is the number of persons that makes the noise at most a fifth of it.
+func (c persons) enough() int64 {
+	if c.known {
+		return 0
+	}
+	return c.Enough()
+}
+
+// sigma is the standard deviation of the noise, 0 when the number is known.
+func (c persons) sigma() float64 {
+	if c.known {
+		return 0
+	}
+	return c.Sigma()
+}
+
+// steps describes the release: nothing when the number is known.
+func (c persons) steps() []estimator.Step {
+	if c.known {
+		return nil
+	}
+	return []estimator.Step{c.Step()}
+}
+
+// budget is what is left of a loss, in shares of the whole.
+type budget struct{ rho, left float64 }
+
+func newBudget(rho float64) *budget { return &budget{rho, 1} }
+
+// take returns the loss of a share of the whole and reduces what is left. Each part is rounded down by one part in
+// 10^12, far more than the error of the differences, so that the exact sum of all parts is at most rho.
+func (b *budget) take(share float64) float64 {
+	share = min(share, b.left)
+	b.left -= share
+	return b.rho * share * (1 - 1e-12)
+}
+
+// rest takes what is left.
+func (b *budget) rest() float64 { return b.take(b.left) }
+
+// factor2 is the square of the factor by which one person moves a sum of vectors of weighted norm at most C, in units
+// of C:
+//
+//	add-remove    1: one vector comes or goes
+//	replace-one   4: one vector is exchanged for another; 2 if all coordinates of all vectors are >= 0, since then
+//	              ‖a−b‖² = ‖a‖² + ‖b‖² − 2⟨a,b⟩ ≤ 2C²
+//
+// One that comes or goes under replace-one, because it starts or stops to match, moves the sum by C at most.
+func factor2(r estimator.Relation, nonNegative bool) int64 {
+	switch {
+	case r != estimator.ReplaceOne:
+		return 1
+	case nonNegative:
+		return 2
+	}
+	return 4
+}
+
+// addNoise releases sums of clipped vectors (block.ClipSum) at loss rho: to coordinate j it adds N_Z(0, σ_j²) with
+//
+//	σ_j² = ⌈factor2·C²·2^(2·ClipBits) / (2ρ·w_j)⌉
+//
+// exact but for the rounding up. One person moves the sums by a vector Δ with Σ_j w_j·Δ_j² ≤ factor2·C²·2^(2·ClipBits), so
+// Σ_j Δ_j²/(2σ_j²) ≤ ρ [CKS20, Theorem 14]. weights nil means 1. Sums and standard deviations come back in the
+// units of the block's values. C = 0 leaves a variance of 1.
+func addNoise(n noise.Noiser, sums []*big.Int, weights []float64, radius float64, factor2 int64, rho float64) (noisy, sigma []float64) {
+	v := newVariances(radius, factor2, rho)
+	noisy, sigma = make([]float64, len(sums)), make([]float64, len(sums))
+	var same *big.Int
+	if weights == nil {
+		same = v.of(1)
+	}
+	for j, s := range sums {
+		sigma2 := same
+		if sigma2 == nil {
+			sigma2 = v.of(weights[j])
+		}
+		noisy[j] = math.Ldexp(toFloat(n.Gaussian(s, sigma2)), -block.ClipBits)
+		sigma[j] = math.Ldexp(scalar.Root(sigma2), -block.ClipBits)
+	}
+	return noisy, sigma
+}
+
+// variances computes the variances of one noisy sum: num/den is the variance of weight 1, before rounding.
+type variances struct{ num, den *big.Int }
+
+// newVariances panics on a radius that is not finite: radii are released numbers within public ends.
+func newVariances(radius float64, factor2 int64, rho float64) variances {
+	c, r := new(big.Rat).SetFloat64(radius), new(big.Rat).SetFloat64(rho)
+	c.Mul(c, c).Quo(c, r)
+	num := new(big.Int).Mul(c.Num(), big.NewInt(factor2))
+	return variances{num.Lsh(num, 2*block.ClipBits-1), c.Denom()}
+}
+
+// of returns ⌈num/(den·w)⌉, at least 1, for a finite w > 0.
+func (v variances) of(w float64) *big.Int {
+	frac, exp := math.Frexp(w)
+	num := new(big.Int).Set(v.num)
+	den := new(big.Int).Mul(v.den, big.NewInt(int64(math.Ldexp(frac, 53)))) // w = that integer · 2^(exp−53)
+	if exp -= 53; exp >= 0 {
+		den.Lsh(den, uint(exp))
+	} else {
+		num.Lsh(num, uint(-exp))
+	}
+	q, m := num.QuoRem(num, den, new(big.Int))
+	if m.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	if q.Sign() == 0 {
+		q.SetInt64(1)
+	}
+	return q
+}
+
+func toFloat(b *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(b).Float64()
+	return f
+}
+
+// estimate turns a mean in units of the group into an answer, with the standard deviation of its noise. The answer is
+// brought into the public range of the values, which can only bring it nearer to the truth.
+func (p Params) estimate(g group, mean, sigma []float64) estimator.Estimate {
+	lo, hi := scalar.Range(p.Params)
+	e := estimator.Estimate{Values: make([]float64, len(mean)), StdErr: make([]float64, len(mean))}
+	for j, m := range mean {
+		steps := min(max(math.Ldexp(m, -int(g.shift)), float64(lo)), float64(hi))
+		e.Values[j] = scalar.Finite(scalar.Scale(p.Grid, steps))
+		e.StdErr[j] = min(scalar.Scale(p.Grid, math.Ldexp(sigma[j], -int(g.shift))), math.MaxFloat64)
+	}
+	return e
+}
