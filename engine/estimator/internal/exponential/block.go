@@ -1,0 +1,158 @@
+package exponential
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/noise"
+)
+
+// Medians returns the cell of a median of every coordinate of a block of persons, at loss rho and slack Dim·Slack for all
+// together, which holds for neighbours of the given relation. It takes the place of a bisection of every
+// coordinate (block.Bisect); the number of persons is used only inside the choices.
+func Medians(n noise.Noiser, b *estimator.Block, axis block.Axis, rho float64, relation estimator.Relation) []uint32 {
+	share := rho / float64(b.Dim) * (1 - 1e-12)
+	return NewQuantile(1, 2, 1, share, relation).Search(n, b, axis, nil)
+}
+
+// Search returns, for every coordinate, the cell of a quantile of the values x_ij, or of the distances |x_ij − centre_j|
+// where centre is not nil. Each coordinate is one draw: q's loss and Slack, Dim times.
+//
+// Cost: a sort of each column, O(n log n), by all cores; the draws are made one after another in the order of the
+// coordinates. Of a sparse block only the entries are sorted.
+func (q Quantile) Search(n noise.Noiser, b *estimator.Block, axis block.Axis, centre []int64) []uint32 {
+	out := make([]uint32, b.Dim)
+	c := newColumns(b, axis, centre)
+	var w wheel
+	batch := make([][]run, min(max(batchValues/max(c.persons, 1), 2), 64))
+	for from := 0; from < b.Dim; from += len(batch) {
+		batch = batch[:min(len(batch), b.Dim-from)]
+		c.sorted(batch, from)
+		for i := range batch {
+			out[from+i] = uint32(q.pick(n, &w, batch[i], 0, uint64(axis.Cells()-1)))
+		}
+	}
+	return out
+}
+
+// batchValues bounds the values of the coordinates that are sorted at a time, as far as two coordinates allow it: 80 MiB.
+const batchValues = 1 << 22
+
+// columns reads a block by coordinates.
+type columns struct {
+	b       *estimator.Block
+	axis    block.Axis
+	centre  []int64
+	persons int64
+	starts  []int // sparse: the entries of coordinate j are values[starts[j]:starts[j+1]]
+	values  []int64
+}
+
+func newColumns(b *estimator.Block, axis block.Axis, centre []int64) *columns {
+	c := &columns{b: b, axis: axis, centre: centre, persons: b.Persons()}
+	if b.Sparse {
+		c.transpose()
+	}
+	return c
+}
+
+// cell returns the cell of a value of coordinate j.
+func (c *columns) cell(j int, v int64) uint32 {
+	if c.centre != nil {
+		v -= c.centre[j]
+		v = max(v, -v)
+	}
+	return c.axis.Cell(v)
+}
+
+// transpose collects the entries of a sparse block by coordinate.
+func (c *columns) transpose() {
+	c.starts = make([]int, c.b.Dim+1)
+	for _, ch := range c.b.Chunks {
+		for _, j := range ch.Index[:ch.Starts[ch.Persons]] {
+			c.starts[j+1]++
+		}
+	}
+	for j := range c.b.Dim {
+		c.starts[j+1] += c.starts[j]
+	}
+	c.values = make([]int64, c.starts[c.b.Dim])
+	next := slices.Clone(c.starts)
+	for _, ch := range c.b.Chunks {
+		for e, j := range ch.Index[:ch.Starts[ch.Persons]] {
+			v := int64(1)
+			if ch.Values != nil {
+				v = ch.Values[e]
+			}
+			c.values[next[j]] = v
+			next[j]++
+		}
+	}
+}
+
+// sorted puts the runs of the coordinates from, from+1, … into dst.
+func (c *columns) sorted(dst [][]run, from int) {
+	var wg sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(dst)))
+	for k := range workers {
+		lo, hi := k*len(dst)/workers, (k+1)*len(dst)/workers
+		wg.Go(func() {
+			if c.b.Sparse {
+				c.sparse(dst[lo:hi], from+lo)
+			} else {
+				c.dense(dst[lo:hi], from+lo)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// dense reads the coordinates' columns in one pass over the rows.
+func (c *columns) dense(dst [][]run, from int) {
+	cells := make([][]uint32, len(dst))
+	for i := range cells {
+		cells[i] = make([]uint32, 0, c.persons)
+	}
+	for _, ch := range c.b.Chunks {
+		for p := range ch.Persons {
+			row := ch.Dense[p*c.b.Dim+from:]
+			for i := range cells {
+				cells[i] = append(cells[i], c.cell(from+i, row[i]))
+			}
+		}
+	}
+	for i := range cells {
+		slices.Sort(cells[i])
+		dst[i] = runs(dst[i][:0], cells[i])
+	}
+}
+
+// sparse sorts the entries of each coordinate and puts those that are 0 in their place.
+func (c *columns) sparse(dst [][]run, from int) {
+	for i := range dst {
+		j := from + i
+		values := c.values[c.starts[j]:c.starts[j+1]]
+		cells := make([]uint32, len(values))
+		for e, v := range values {
+			cells[e] = c.cell(j, v)
+		}
+		slices.Sort(cells)
+		dst[i] = insert(runs(dst[i][:0], cells), uint64(c.cell(j, 0)), c.persons-int64(len(cells)))
+	}
+}
+
+// insert adds count values in one cell to sorted runs.
+func insert(data []run, cell uint64, count int64) []run {
+	if count == 0 {
+		return data
+	}
+	i, found := slices.BinarySearchFunc(data, cell, byCell)
+	if found {
+		data[i].count += count
+		return data
+	}
+	return slices.Insert(data, i, run{cell, count})
+}

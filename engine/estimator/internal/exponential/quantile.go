@@ -1,0 +1,130 @@
+package exponential
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// Quantile chooses the quantile num/den of one number a person, or of at most values numbers a person, on a public range of cells.
+//
+// A cell v scores by the distance of the target rank from the ranks that v holds, in units of 1/den:
+//
+//	k(v) = max(0, den·#{x < v} − num·n, num·n − den·#{x ≤ v})
+//
+// so each distinct value is a category of its own and the cells of a gap share one. Two neighbours change k by
+//
+//	add-remove    at most D = values·max(num, den−num) either way: n and both counts of a cell move together
+//	replace-one   at most D = values·den either way: the counts move by values, n does not (or a person comes or goes,
+//	              which is less)
+//
+// so the range is 2D, and rate = √(2ρ)/D costs ρ [CR21, Lemma 3.2]. n is private and enters only here.
+//
+// Accuracy: with N cells the rank of the answer is off by at most (ln N + ln 1/β)/(rate·den) values with probability 1−β
+// [S11]. With all values equal the answer is that value but for a probability of N·e^{-rate·min(num, den−num)·n}.
+type Quantile struct {
+	num, den int64
+	rho      float64
+	change   int64
+	rate     float64
+	powers   powers
+}
+
+// maxRank bounds num·n and den·n.
+const maxRank = 1 << 62
+
+// NewQuantile returns the choice of the quantile num/den, 0 < num < den <= 2^20, at loss rho and slack Slack a
+// draw, for at most values >= 1 numbers a person.
+func NewQuantile(num, den, values int64, rho float64, relation estimator.Relation) Quantile {
+	change := values * max(num, den-num)
+	if relation == estimator.ReplaceOne {
+		change = values * den
+	}
+	return newQuantile(num, den, rho, float64(change), change)
+}
+
+// newQuantile returns the choice for a distance that changes by at most change.
+func newQuantile(num, den int64, rho, change float64, shown int64) Quantile {
+	if num <= 0 || den <= num || den > 1<<20 || !(change > 0) || !(rho > 0) {
+		panic(fmt.Sprintf("exponential: quantile %d/%d at loss %v", num, den, rho))
+	}
+	rate := math.Sqrt(2*rho) / change * (1 - 0x1p-50) // four roundings of 2^-53
+	return Quantile{num: num, den: den, rho: rho, change: shown, rate: rate, powers: newPowers(rate)}
+}
+
+// RankError is the number of values by which the rank of an answer among cells cells is off at most, with
+// probability 1−beta.
+func (q Quantile) RankError(cells, beta float64) float64 {
+	return math.Log(cells/beta) / (q.rate * float64(q.den))
+}
+
+// Persons is the number of values with which the answer lies between the least and the greatest, with probability 95 %.
+func (q Quantile) Persons(cells float64) int64 {
+	margin := float64(min(q.num, q.den-q.num)) / float64(q.den)
+	return int64(math.Ceil(min(q.RankError(cells, 0.05)/margin, 1<<62)))
+}
+
+// Step describes queries such choices, at q's loss each.
+func (q Quantile) Step(name string, queries int) estimator.Step {
+	return estimator.Step{
+		Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", 2*q.change),
+		Queries: queries, Rho: q.rho * float64(queries),
+	}
+}
+
+// run is a cell with the number of values in it.
+type run struct {
+	cell  uint64
+	count int64
+}
+
+func byCell(r run, cell uint64) int { return cmp.Compare(r.cell, cell) }
+
+// runs appends the runs of a sorted list to dst.
+func runs[T uint32 | uint64](dst []run, sorted []T) []run {
+	for i := 0; i < len(sorted); {
+		j := i + 1
+		for j < len(sorted) && sorted[j] == sorted[i] {
+			j++
+		}
+		dst = append(dst, run{uint64(sorted[i]), int64(j - i)})
+		i = j
+	}
+	return dst
+}
+
+// pick draws a cell from lo to hi, given the runs of all values there, in ascending order.
+func (q *Quantile) pick(n noise.Noiser, w *wheel, data []run, lo, hi uint64) uint64 {
+	total := int64(0)
+	for _, r := range data {
+		total += r.count
+	}
+	if hi-lo >= maxPoints || total > maxRank/q.den {
+		panic("exponential: too many cells or values")
+	}
+	w.reset()
+	target, next, rank := q.num*total, lo, int64(0) // rank: den·#{x < next}
+	for _, r := range data {
+		if r.cell > next {
+			w.add(next, r.cell-next, q.powers.at(distance(target, rank, rank)))
+		}
+		end := rank + q.den*r.count
+		w.add(r.cell, 1, q.powers.at(distance(target, rank, end)))
+		next, rank = r.cell+1, end
+	}
+	if next <= hi {
+		w.add(next, hi-next+1, q.powers.at(distance(target, rank, rank)))
+	}
+	return w.draw(n, func(i int) uint64 {
+		if i+1 < len(w.first) {
+			return w.first[i+1] - w.first[i]
+		}
+		return hi - w.first[i] + 1
+	})
+}
+
+// distance is that of target from [left, right].
+func distance(target, left, right int64) uint64 { return uint64(max(0, left-target, target-right)) }
