@@ -26,19 +26,18 @@ func Medians(n noise.Noiser, b *estimator.Block, axis block.Axis, rho float64, r
 func (q Quantile) Search(n noise.Noiser, b *estimator.Block, axis block.Axis, centre []int64) []uint32 {
 	out := make([]uint32, b.Dim)
 	c := newColumns(b, axis, centre)
-	var w wheel
-	batch := make([][]run, min(max(batchValues/max(c.persons, 1), 2), 64))
-	for from := 0; from < b.Dim; from += len(batch) {
-		batch = batch[:min(len(batch), b.Dim-from)]
-		c.sorted(batch, from)
-		for i := range batch {
-			out[from+i] = uint32(q.pick(n, &w, batch[i], 0, uint64(axis.Cells()-1)))
+	wheels := make([]wheel, min(max(batchValues/max(c.persons, 1), 2), 64))
+	for from := 0; from < b.Dim; from += len(wheels) {
+		wheels = wheels[:min(len(wheels), b.Dim-from)]
+		c.fill(wheels, from, &q)
+		for i := range wheels {
+			out[from+i] = uint32(wheels[i].draw(n))
 		}
 	}
 	return out
 }
 
-// batchValues bounds the values of the coordinates that are sorted at a time, as far as two coordinates allow it: 80 MiB.
+// batchValues bounds the values of the coordinates that are sorted at a time, as far as two coordinates allow it: they take up to 100 bytes each.
 const batchValues = 1 << 22
 
 // columns reads a block by coordinates.
@@ -93,26 +92,39 @@ func (c *columns) transpose() {
 	}
 }
 
-// sorted puts the runs of the coordinates from, from+1, … into dst.
-func (c *columns) sorted(dst [][]run, from int) {
+// fill makes the choices of the coordinates from, from+1, …
+func (c *columns) fill(wheels []wheel, from int, q *Quantile) {
 	var wg sync.WaitGroup
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(dst)))
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(wheels)))
 	for k := range workers {
-		lo, hi := k*len(dst)/workers, (k+1)*len(dst)/workers
+		lo, hi := k*len(wheels)/workers, (k+1)*len(wheels)/workers
 		wg.Go(func() {
-			if c.b.Sparse {
-				c.sparse(dst[lo:hi], from+lo)
-			} else {
-				c.dense(dst[lo:hi], from+lo)
+			var data []run
+			for i, cells := range c.cells(from+lo, hi-lo) {
+				slices.Sort(cells)
+				data = runs(data[:0], cells)
+				if c.b.Sparse {
+					data = insert(data, uint64(c.cell(from+lo+i, 0)), c.persons-int64(len(cells)))
+				}
+				q.fill(&wheels[lo+i], data, 0, uint64(c.axis.Cells()-1))
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// dense reads the coordinates' columns in one pass over the rows.
-func (c *columns) dense(dst [][]run, from int) {
-	cells := make([][]uint32, len(dst))
+// cells returns the cells of some coordinates' values, of a sparse block the entries' alone. A dense one is read in one
+// pass over the rows.
+func (c *columns) cells(from, coordinates int) [][]uint32 {
+	cells := make([][]uint32, coordinates)
+	if c.b.Sparse {
+		for i := range cells {
+			for _, v := range c.values[c.starts[from+i]:c.starts[from+i+1]] {
+				cells[i] = append(cells[i], c.cell(from+i, v))
+			}
+		}
+		return cells
+	}
 	for i := range cells {
 		cells[i] = make([]uint32, 0, c.persons)
 	}
@@ -124,24 +136,7 @@ func (c *columns) dense(dst [][]run, from int) {
 			}
 		}
 	}
-	for i := range cells {
-		slices.Sort(cells[i])
-		dst[i] = runs(dst[i][:0], cells[i])
-	}
-}
-
-// sparse sorts the entries of each coordinate and puts those that are 0 in their place.
-func (c *columns) sparse(dst [][]run, from int) {
-	for i := range dst {
-		j := from + i
-		values := c.values[c.starts[j]:c.starts[j+1]]
-		cells := make([]uint32, len(values))
-		for e, v := range values {
-			cells[e] = c.cell(j, v)
-		}
-		slices.Sort(cells)
-		dst[i] = insert(runs(dst[i][:0], cells), uint64(c.cell(j, 0)), c.persons-int64(len(cells)))
-	}
+	return cells
 }
 
 // insert adds count values in one cell to sorted runs.

@@ -58,10 +58,5 @@ func (f Fullest) Choose(n noise.Noiser, sorted []uint64) uint64 {
 		next = r.cell + 1
 	}
 	gap(f.buckets)
-	return w.draw(n, func(i int) uint64 {
-		if i+1 < len(w.first) {
-			return w.first[i+1] - w.first[i]
-		}
-		return f.buckets - w.first[i]
-	})
+	return w.draw(n)
 }

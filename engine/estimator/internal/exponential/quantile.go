@@ -33,7 +33,7 @@ type Quantile struct {
 	powers   powers
 }
 
-// maxRank bounds num·n and den·n.
+// maxRank bounds num·n and den·n: a group has at most 2^40 values.
 const maxRank = 1 << 62
 
 // NewQuantile returns the choice of the quantile num/den, 0 < num < den <= 2^20, at loss rho and slack Slack a
@@ -98,6 +98,12 @@ func runs[T uint32 | uint64](dst []run, sorted []T) []run {
 
 // pick draws a cell from lo to hi, given the runs of all values there, in ascending order.
 func (q *Quantile) pick(n noise.Noiser, w *wheel, data []run, lo, hi uint64) uint64 {
+	q.fill(w, data, lo, hi)
+	return w.draw(n)
+}
+
+// fill makes w the choice of a cell from lo to hi, given the runs of all values there, in ascending order.
+func (q *Quantile) fill(w *wheel, data []run, lo, hi uint64) {
 	total := int64(0)
 	for _, r := range data {
 		total += r.count
@@ -118,12 +124,6 @@ func (q *Quantile) pick(n noise.Noiser, w *wheel, data []run, lo, hi uint64) uin
 	if next <= hi {
 		w.add(next, hi-next+1, q.powers.at(distance(target, rank, rank)))
 	}
-	return w.draw(n, func(i int) uint64 {
-		if i+1 < len(w.first) {
-			return w.first[i+1] - w.first[i]
-		}
-		return hi - w.first[i] + 1
-	})
 }
 
 // distance is that of target from [left, right].

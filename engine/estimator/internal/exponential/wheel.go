@@ -28,15 +28,22 @@ func (x *wide) less(y *wide) bool {
 
 // wheel holds the categories of one choice, in the order in which they were added.
 type wheel struct {
-	first []uint64 // first point of each category
-	ends  []wide   // weight of all categories up to this one
+	parts []category
 	sum   wide
 }
 
-func (w *wheel) reset() { w.first, w.ends, w.sum = w.first[:0], w.ends[:0], wide{} }
+type category struct {
+	first, points uint64 // neighbouring points, from the first
+	end           wide   // weight of all categories up to this one
+}
+
+func (w *wheel) reset() { w.parts, w.sum = w.parts[:0], wide{} }
 
 // add adds points neighbouring points from first on, each of the given weight.
 func (w *wheel) add(first, points uint64, weight fraction) {
+	if weight == (fraction{}) {
+		return
+	}
 	var carry, c uint64
 	for i, x := range weight {
 		hi, lo := bits.Mul64(x, points)
@@ -46,15 +53,14 @@ func (w *wheel) add(first, points uint64, weight fraction) {
 		carry = hi + c // the product is below 2^256, so nothing is lost
 	}
 	w.sum[3] += carry
-	w.first, w.ends = append(w.first, first), append(w.ends, w.sum)
+	w.parts = append(w.parts, category{first, points, w.sum})
 }
 
-// draw returns a point: a category by its share of the weight, then a uniform point in it. points gives the
-// number of points of a category.
-func (w *wheel) draw(n noise.Noiser, points func(category int) uint64) uint64 {
+// draw returns a point: a category by its share of the weight, then a uniform point in it.
+func (w *wheel) draw(n noise.Noiser) uint64 {
 	u := below(n, &w.sum)
-	i := sort.Search(len(w.ends), func(i int) bool { return u.less(&w.ends[i]) })
-	return w.first[i] + belowWord(n, points(i))
+	i := sort.Search(len(w.parts), func(i int) bool { return u.less(&w.parts[i].end) })
+	return w.parts[i].first + belowWord(n, w.parts[i].points)
 }
 
 // below returns a uniform number under bound > 0, by rejection.
