@@ -13,7 +13,8 @@ import (
 
 // Options choose what is ranked.
 type Options struct {
-	Rows bool // rank rows instead of persons; needs Params.MaxRows > 0
+	Rows        bool // rank rows instead of persons; needs Params.MaxRows > 0
+	Exponential bool // choose by the exponential mechanism in place of noisy counts
 }
 
 // MaxFractions is the largest number of quantiles of one estimator.
@@ -74,6 +75,9 @@ func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimat
 	}
 	lo, hi := scalar.Range(p)
 	q := quantiles{p: p, o: o, fractions: slices.Clone(fractions), axis: scalar.NewAxis(lo, hi, rounds)}
+	if o.Exponential {
+		return newChosen(q, perUnit), nil
+	}
 	parts := scalar.Split(p.Rho, 0.08, 0.92)
 	q.n = scalar.NewCount(parts[0], perUnit)
 	q.minimum = q.n.Enough()

@@ -75,6 +75,11 @@ func (q Quantile) Step(name string, queries int) estimator.Step {
 	}
 }
 
+// Choose returns the cell of the quantile among cells cells, given the cell of each value in ascending order.
+func (q Quantile) Choose(n noise.Noiser, sorted []uint32, cells uint64) uint32 {
+	return uint32(q.pick(n, new(wheel), runs(nil, sorted), 0, cells-1))
+}
+
 // run is a cell with the number of values in it.
 type run struct {
 	cell  uint64
