@@ -1,14 +1,11 @@
 package exec
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 
 	"scrim/engine/store"
-	"scrim/planner"
 )
 
 // maxGroups bounds the group numbers of a block: they are kept as int32.
@@ -21,18 +18,10 @@ type table struct {
 	columns [][]int64
 }
 
-// group returns columns of one group, numbered as in the scan, whose leading columns named the
-// group. The slices must not be written.
-func (t *table) group(g, leading int, idx []int) [][]int64 {
-	out := make([][]int64, len(idx))
-	for i, c := range idx {
-		out[i] = t.columns[c-leading][t.offsets[g]:t.offsets[g+1]:t.offsets[g+1]]
-	}
-	return out
+// group returns one group's part of a column. It must not be written.
+func (t *table) group(g, column int) []int64 {
+	return t.columns[column][t.offsets[g]:t.offsets[g+1]:t.offsets[g+1]]
 }
-
-// size returns the number of rows of group g.
-func (t *table) size(g int) int { return t.offsets[g+1] - t.offsets[g] }
 
 // gathered is a scan's result as it arrives: the group of each row, and the data columns as runs.
 type gathered struct {
@@ -41,43 +30,18 @@ type gathered struct {
 	rows   int
 }
 
-// room is what is left of the memory that one release may take. Running out of it depends on the
-// rows, and ends like every other failure after the charge; without a bound the process would end.
-type room struct{ left int64 }
-
-var errNoRoom = errors.New("exec: the release's numbers do not fit into the memory that it may take")
-
-func (r *room) take(bytes int64) error {
-	if r.left -= bytes; r.left < 0 {
-		return errNoRoom
+// add keeps a chunk's rows. The columns are integers; a NULL there stands for 0, which makes the person
+// absent (its Rows column is 0 too).
+func (g *gathered) add(ch store.Chunk, columns []int, groups []int32, space *room) error {
+	if err := space.take(int64(ch.Len) * int64(4+8*len(columns))); err != nil {
+		return err
 	}
+	g.groups = append(g.groups, append([]int32(nil), groups...))
+	for c, column := range columns {
+		g.data[c] = append(g.data[c], copyInts(ch.Columns[column], ch.Len))
+	}
+	g.rows += ch.Len
 	return nil
-}
-
-// gather reads a whole scan. The scan's leading columns give the group: assign turns a chunk's rows
-// into group numbers. The other columns are integers; a NULL there stands for 0, which makes the
-// person absent (its Rows column is 0 too).
-func gather(ctx context.Context, snap store.Snapshot, s planner.Scan, args []any, leading int, assign func(store.Chunk, []int32) error, space *room) (*gathered, error) {
-	g := &gathered{data: make([][][]int64, len(s.Types)-leading)}
-	err := snap.Scan(ctx, s.SQL, args, s.Types, func(ch store.Chunk) error {
-		if ch.Len == 0 {
-			return nil
-		}
-		if err := space.take(int64(ch.Len) * int64(4+8*len(g.data))); err != nil {
-			return err
-		}
-		groups := make([]int32, ch.Len)
-		if err := assign(ch, groups); err != nil {
-			return err
-		}
-		g.groups = append(g.groups, groups)
-		for c := range g.data {
-			g.data[c] = append(g.data[c], copyInts(ch.Columns[leading+c], ch.Len))
-		}
-		g.rows += ch.Len
-		return nil
-	})
-	return g, err
 }
 
 // copyInts copies a vector out of the store's memory, NULL as 0.

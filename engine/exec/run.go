@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -15,7 +16,8 @@ import (
 
 // answer scans for one release and runs its estimators on every group. The caller has paid.
 func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.Release) (*answer, error) {
-	tables, keys, err := x.scan(ctx, snap, r)
+	space := &room{x.Memory}
+	scans, keys, err := x.scan(ctx, snap, r, space)
 	if err != nil {
 		return nil, err
 	}
@@ -27,34 +29,66 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 	} else {
 		noiser := x.Noise()
 		for _, g := range keys.order() {
-			if r.Selection.Keep(noiser, int64(tables[0].size(g))) {
+			// The first scan returns every person of every group, once or with all rows.
+			if n := scans[0].persons.counts[g]; n > 0 && r.Selection.Keep(noiser, n) {
 				a.Groups = append(a.Groups, answerGroup{Number: g, Key: keys.keys[g]})
 			}
 		}
 	}
-	return a, x.estimate(ctx, r, tables, keys.leading(), a.Groups)
+	if err := blocks(ctx, scans, a.Groups); err != nil {
+		return nil, err
+	}
+	return a, x.estimate(ctx, r, scans, a.Groups, space)
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
-func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release) ([]*table, *assigner, error) {
-	space := &room{x.Memory}
+func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release, space *room) ([]*intake, *assigner, error) {
 	keys := newAssigner(r, space)
 	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
-	raw := make([]*gathered, len(r.Scans))
+	scans := make([]*intake, len(r.Scans))
 	for i, s := range r.Scans {
 		var err error
-		if raw[i], err = gather(ctx, snap, s, secrets.fill(s.Args), keys.leading(), keys.assign, space); err != nil {
+		if scans[i], err = newIntake(r, i, keys.leading(), space); err != nil {
+			return nil, nil, err
+		}
+		if err := scans[i].run(ctx, snap, secrets.fill(s.Args), keys); err != nil {
 			return nil, nil, err
 		}
 	}
-	tables := make([]*table, len(raw))
-	for i, g := range raw {
+	for _, in := range scans {
+		in.resize(keys.groups())
 		var err error
-		if tables[i], err = g.sorted(keys.groups()); err != nil {
+		if in.table, err = in.kept.sorted(keys.groups()); err != nil {
 			return nil, nil, err
 		}
 	}
-	return tables, keys, nil
+	return scans, keys, nil
+}
+
+// blocks makes the blocks of the groups that are answered, on all cores.
+func blocks(ctx context.Context, scans []*intake, groups []answerGroup) error {
+	var eg errgroup.Group
+	eg.SetLimit(runtime.GOMAXPROCS(0))
+	for _, in := range scans {
+		for _, v := range in.vectors {
+			made := make([]*estimator.Block, len(groups))
+			for i := range groups {
+				if ctx.Err() != nil {
+					break
+				}
+				eg.Go(func() error {
+					return guarded(func() { made[i] = v.block(groups[i].Number) })
+				})
+			}
+			if err := errors.Join(eg.Wait(), ctx.Err()); err != nil {
+				return err
+			}
+			for i := range groups {
+				v.blocks[groups[i].Number] = made[i]
+			}
+		}
+	}
+	return nil
 }
 
 // secrets are the random numbers that choose which groups and rows of a person are kept: fresh for
@@ -82,7 +116,10 @@ func (s secrets) fill(args []any) []any {
 // estimate fills in the estimates of the groups, on all cores. Groups are independent: each
 // estimator's loss holds for one group, and the plan has divided the loss by the number of groups
 // that one person may be in.
-func (x *Executor) estimate(ctx context.Context, r *planner.Release, tables []*table, leading int, groups []answerGroup) error {
+func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*intake, groups []answerGroup, space *room) error {
+	if err := space.take(answerSize(r, len(groups))); err != nil {
+		return err
+	}
 	var eg errgroup.Group
 	eg.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range groups {
@@ -94,20 +131,22 @@ func (x *Executor) estimate(ctx context.Context, r *planner.Release, tables []*t
 				return err
 			}
 			noiser := x.Noise()
-			in := estimator.Input{Columns: tables[agg.Scan].group(g.Number, leading, agg.Columns)}
-			eg.Go(func() error { return release(agg.Estimator, noiser, in, &g.Estimates[j]) })
+			in := scans[agg.Scan].input(agg, g.Number)
+			eg.Go(func() error {
+				return guarded(func() { g.Estimates[j] = agg.Estimator.Release(noiser, in) })
+			})
 		}
 	}
 	return eg.Wait()
 }
 
-// release runs one estimator. A panic in a goroutine would end the server, so it becomes an error.
-func release(e estimator.Estimator, n noise.Noiser, in estimator.Input, dst *estimator.Estimate) (err error) {
+// guarded runs a piece of work. A panic in a goroutine would end the server, so it becomes an error.
+func guarded(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("exec: estimator panicked: %v", p)
+			err = fmt.Errorf("exec: panic: %v", p)
 		}
 	}()
-	*dst = e.Release(n, in)
+	f()
 	return nil
 }

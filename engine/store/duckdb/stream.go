@@ -54,17 +54,29 @@ func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args [
 	if err := check(&res); err != nil {
 		return err
 	}
+	if err := drain(ctx, &res, each); err != nil {
+		return err
+	}
+	// The last chunk and a failure look alike.
+	if msg := mapping.ResultError(&res); msg != "" {
+		return failure(mapping.ResultErrorType(&res), msg)
+	}
+	return nil
+}
+
+// drain hands over a result's chunks. While each works on one, DuckDB is already computing the next: the chunks
+// are copies of its own, with nothing in common. It returns when neither goes on.
+func drain(ctx context.Context, res *mapping.Result, each func(mapping.DataChunk) error) error {
+	ahead := prefetch(res)
+	defer func() { destroy(<-ahead) }()
 	for {
-		chunk := mapping.DataChunk{Ptr: C.fetch_chunk((*C.result)(unsafe.Pointer(&res)))}
-		if chunk.Ptr == nil {
-			break
-		}
+		chunk := <-ahead
 		if mapping.DataChunkGetSize(chunk) == 0 {
-			mapping.DestroyDataChunk(&chunk)
-			break
+			destroy(chunk)
+			return nil
 		}
-		err := each(chunk)
-		mapping.DestroyDataChunk(&chunk)
+		ahead = prefetch(res)
+		err := handOver(chunk, each)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -72,9 +84,30 @@ func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args [
 			return err
 		}
 	}
-	// The last chunk and a failure look alike.
-	if msg := mapping.ResultError(&res); msg != "" {
-		return failure(mapping.ResultErrorType(&res), msg)
+}
+
+// prefetch fetches the next chunk meanwhile. A second receive gets nothing.
+func prefetch(res *mapping.Result) <-chan mapping.DataChunk {
+	ahead := make(chan mapping.DataChunk, 1)
+	go func() {
+		defer close(ahead)
+		ahead <- fetch(res)
+	}()
+	return ahead
+}
+
+func handOver(chunk mapping.DataChunk, each func(mapping.DataChunk) error) error {
+	defer destroy(chunk)
+	return each(chunk)
+}
+
+// fetch returns the next chunk; nil or an empty one is the end.
+func fetch(res *mapping.Result) mapping.DataChunk {
+	return mapping.DataChunk{Ptr: C.fetch_chunk((*C.result)(unsafe.Pointer(res)))}
+}
+
+func destroy(chunk mapping.DataChunk) {
+	if chunk.Ptr != nil {
+		mapping.DestroyDataChunk(&chunk)
 	}
-	return nil
 }

@@ -1,0 +1,124 @@
+package exec
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+	"scrim/engine/store"
+	"scrim/engine/store/duckdb"
+	"scrim/internal/stattest"
+	"scrim/planner"
+)
+
+var (
+	benchRows = flag.Int("exec.rows", 200_000, "rows of the vector benchmarks")
+	benchDim  = flag.Int("exec.dim", 128, "numbers of a row of the vector benchmarks")
+)
+
+// benchVectors is a snapshot of d.t(u, v), a vector a person, in a file.
+func benchVectors(b *testing.B, perPerson int) store.Snapshot {
+	b.Helper()
+	ctx := context.Background()
+	s, err := duckdb.Open(filepath.Join(b.TempDir(), "data.duckdb"), duckdb.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	c, err := s.Session(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	table := store.TableRef{Schema: "d", Name: "t"}
+	for _, q := range []string{"CREATE SCHEMA d", fmt.Sprintf("CREATE TABLE d.t AS SELECT CAST(i // %d AS BIGINT) AS u, CAST(list_transform(range(%d), lambda j: CAST(hash(i * 1000 + j) %% 1000003 AS DOUBLE) / 7) AS DOUBLE[%[2]d]) AS v FROM range(%d) r(i)",
+		perPerson, *benchDim, *benchRows)} {
+		if _, err := c.Write(ctx, []store.TableRef{table}, q); err != nil {
+			b.Fatal(err)
+		}
+	}
+	snap, err := s.Snapshot(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { snap.Close() })
+	return snap
+}
+
+// BenchmarkVectors compares the way of 200,000 vectors of 128 numbers from the store to the estimators, a block on
+// the grid, with a scan of the same column that only adds the numbers up: interleaved, medians. ns/op is of
+// the pair; of-raw is the rate of ours over that of the raw scan.
+func BenchmarkVectors(b *testing.B) {
+	snap := benchVectors(b, 1)
+	benchPair(b, snap, planner.Scan{SQL: "SELECT v FROM d.t", Types: []store.ScanType{store.ScanVector}}, 0)
+}
+
+// BenchmarkVectorRows is the same with ten rows a person, which are added up.
+func BenchmarkVectorRows(b *testing.B) {
+	snap := benchVectors(b, 10)
+	benchPair(b, snap, planner.Scan{SQL: "SELECT u, v FROM d.t", Types: []store.ScanType{store.ScanInt64, store.ScanVector}, Rows: true}, 1)
+}
+
+func benchPair(b *testing.B, snap store.Snapshot, scan planner.Scan, column int) {
+	b.SetBytes(int64(*benchRows) * int64(*benchDim) * 8)
+	var raw, ours []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		sum := rawSum(b, snap)
+		middle := time.Now()
+		block := benchBlock(b, snap, scan, column)
+		raw, ours = append(raw, middle.Sub(start)), append(ours, time.Since(middle))
+		if block.Persons() == 0 || sum == 0 {
+			b.Fatal("nothing was read")
+		}
+	}
+	r, o := median(raw), median(ours)
+	b.ReportMetric(r.Seconds()*1e3, "raw-ms")
+	b.ReportMetric(o.Seconds()*1e3, "ours-ms")
+	b.ReportMetric(r.Seconds()/o.Seconds(), "of-raw")
+}
+
+func rawSum(b *testing.B, snap store.Snapshot) (sum float64) {
+	err := snap.Scan(context.Background(), "SELECT v FROM d.t", nil, []store.ScanType{store.ScanVector}, func(c store.Chunk) error {
+		x := c.Columns[0].Floats
+		var s [4]float64
+		for ; len(x) >= 4; x = x[4:] {
+			s[0] += x[0]
+			s[1] += x[1]
+			s[2] += x[2]
+			s[3] += x[3]
+		}
+		sum += s[0] + s[1] + s[2] + s[3]
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sum
+}
+
+func benchBlock(b *testing.B, snap store.Snapshot, scan planner.Scan, column int) *estimator.Block {
+	limit := int64(estimator.MaxUnits)
+	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{{Columns: []int{column},
+		Vector: &planner.Vector{Dim: *benchDim, Grid: estimator.Grid{Step: 0x1p-20, Lo: -limit, Hi: limit}}}}}
+	x := &Executor{Memory: 1 << 40, Noise: func() noise.Noiser { return stattest.Zero{} }}
+	scans, _, err := x.scan(context.Background(), snap, r, &room{x.Memory})
+	if err == nil {
+		err = blocks(context.Background(), scans, []answerGroup{{}})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return scans[0].vectors[0].blocks[0]
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}

@@ -1,0 +1,159 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"scrim/engine/estimator"
+	"scrim/engine/store"
+	"scrim/planner"
+)
+
+// intake takes in what one scan of a release returns, for the aggregates that read it: integers as columns
+// ordered by group, vectors as one block a group, both as the rows arrive.
+type intake struct {
+	scan    planner.Scan
+	leading int // columns at the front that name the group
+	persons persons
+	columns []int // of the scan, that aggregates read as they are
+	kept    gathered
+	table   *table
+	vectors []*vectors
+	groups  []int32 // of a chunk
+	space   *room
+}
+
+// vectors are the blocks of the aggregates that are made of the same columns in the same way.
+type vectors struct {
+	collector
+	columns []int
+	form    planner.Vector
+	blocks  map[int]*estimator.Block // of the groups that are answered
+}
+
+// collector makes a block of each group.
+type collector interface {
+	// resize makes room for so many groups.
+	resize(groups int)
+	// add takes in the rows of a chunk.
+	add(store.Chunk, origin) error
+	// block returns the block of a group. Once for each; concurrently for different groups.
+	block(group int) *estimator.Block
+}
+
+func newIntake(r *planner.Release, scan, leading int, space *room) (*intake, error) {
+	in := &intake{scan: r.Scans[scan], leading: leading, persons: persons{space: space}, space: space}
+	for _, a := range r.Aggregates {
+		if a.Scan != scan {
+			continue
+		}
+		if err := in.want(a); err != nil {
+			return nil, err
+		}
+	}
+	in.kept.data = make([][][]int64, len(in.columns))
+	return in, nil
+}
+
+// want makes the intake keep what an aggregate reads.
+func (in *intake) want(a planner.Aggregate) error {
+	if a.Vector == nil {
+		if in.scan.Rows {
+			return fmt.Errorf("exec: %s reads a scan of rows", a.Text)
+		}
+		for _, c := range a.Columns {
+			if !slices.Contains(in.columns, c) {
+				in.columns = append(in.columns, c)
+			}
+		}
+		return nil
+	}
+	if in.find(a) != nil {
+		return nil
+	}
+	c, err := in.collect(a)
+	in.vectors = append(in.vectors, &vectors{collector: c, columns: a.Columns, form: *a.Vector, blocks: map[int]*estimator.Block{}})
+	return err
+}
+
+// find returns the vectors of an aggregate.
+func (in *intake) find(a planner.Aggregate) *vectors {
+	for _, v := range in.vectors {
+		if v.form == *a.Vector && slices.Equal(v.columns, a.Columns) {
+			return v
+		}
+	}
+	return nil
+}
+
+func (in *intake) collect(a planner.Aggregate) (collector, error) {
+	v := a.Vector
+	switch {
+	case v.Dim < 1:
+	case v.Form == planner.Arrays && len(a.Columns) == 1:
+		return newArrays(a.Columns[0], v, in.scan.Rows, in.space)
+	case v.Form == planner.Coordinates && len(a.Columns) == 1+v.Dim && !in.scan.Rows:
+		return newCoordinates(a.Columns, v, in.space), nil
+	case v.Form == planner.Pairs && len(a.Columns) == 1 && in.scan.Rows:
+		return newPairs(a.Columns[0], v, in.space)
+	}
+	return nil, fmt.Errorf("exec: vectors of form %d and dimension %d from %d columns", v.Form, v.Dim, len(a.Columns))
+}
+
+// run reads the whole scan. keys turns a chunk's leading columns into group numbers.
+func (in *intake) run(ctx context.Context, snap store.Snapshot, args []any, keys *assigner) error {
+	return snap.Scan(ctx, in.scan.SQL, args, in.scan.Types, func(ch store.Chunk) error {
+		if ch.Len == 0 {
+			return nil
+		}
+		in.groups = slices.Grow(in.groups[:0], ch.Len)[:ch.Len]
+		clear(in.groups)
+		if err := keys.assign(ch, in.groups); err != nil {
+			return err
+		}
+		in.resize(keys.groups())
+		return in.take(ch)
+	})
+}
+
+// resize makes room for the groups that are known so far.
+func (in *intake) resize(groups int) {
+	in.persons.resize(groups)
+	for _, v := range in.vectors {
+		v.resize(groups)
+	}
+}
+
+// take takes in a chunk, whose rows' groups are known.
+func (in *intake) take(ch store.Chunk) (err error) {
+	of := origin{groups: in.groups}
+	if in.scan.Rows {
+		if of.persons, err = in.persons.number(&ch.Columns[in.leading], in.groups); err != nil {
+			return err
+		}
+	} else {
+		in.persons.count(in.groups)
+	}
+	for _, v := range in.vectors {
+		if err := v.add(ch, of); err != nil {
+			return err
+		}
+	}
+	if len(in.columns) == 0 {
+		return nil
+	}
+	return in.kept.add(ch, in.columns, in.groups, in.space)
+}
+
+// input returns what an aggregate reads of one group.
+func (in *intake) input(a planner.Aggregate, group int) estimator.Input {
+	if a.Vector != nil {
+		return estimator.Input{Vectors: in.find(a).blocks[group]}
+	}
+	out := make([][]int64, len(a.Columns))
+	for i, c := range a.Columns {
+		out[i] = in.table.group(group, slices.Index(in.columns, c))
+	}
+	return estimator.Input{Columns: out}
+}
