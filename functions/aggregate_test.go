@@ -94,6 +94,8 @@ func TestBinding(t *testing.T) {
 		"SELECT DP_SUM(IF(g = 'a', x, 0)), DP_SUM(IF(g = 'A', x, 0)) FROM t":                           2,
 		"SELECT DP_SUM(IF(g = 'A', x, 0)), 1 + DP_SUM(IF(g = 'A', x, 0)) FROM t ORDER BY 1":            1,
 		"SELECT g, DP_COUNT(1), DP_COUNT(DISTINCT x) FROM t GROUP BY g ORDER BY DP_SUM(x)":             3,
+		"SELECT DP_VALUE(DP_MEAN(DP_VECTOR(x, 1)), 1), DP_VALUE(DP_MEAN(DP_VECTOR(x, 1)), 2) FROM t":   1,
+		"SELECT DP_MEAN(DP_ONEHOT(x, 'dimension=3')), DP_MEAN(DP_ONEHOT(x, 'dimension=4')) FROM t":     2,
 		"SELECT ROUND(DP_VARIANCE(x), 1), DP_STDDEV(x), DP_MEDIAN(x), DP_QUANTILES(x, '[0.5]') FROM t": 4,
 	} {
 		if got := f.aggregates(t, q); len(got) != want {
@@ -166,6 +168,10 @@ func TestFailsClosed(t *testing.T) {
 		"SELECT DP_COUNT('epsilon=1') FROM t",
 		"SELECT DP_MEAN(x, 'a=1', 'b=1') FROM t",
 		"SELECT DP_MEAN() FROM t",
+		"SELECT DP_MEAN(DP_VECTOR(x, x)) FROM t",
+		"SELECT DP_ONEHOT(x, 'dimension=3') FROM t",
+		"SELECT DP_VECTOR() FROM t",
+		"SELECT DP_VALUE(g) FROM t",
 	} {
 		if err := f.run(q); err == nil {
 			t.Errorf("%s was answered", q)
@@ -179,6 +185,9 @@ func TestFailsClosed(t *testing.T) {
 	if e, ok := refuse.As(err); !ok || e.Code != refuse.Option {
 		t.Errorf("options in the place of the argument: got %v", err)
 	}
+	if err := f.run("SELECT DP_VALUE(DP_VECTOR(x, 2), 1), DP_VALUE('[1, 2]', 2) FROM t"); err != nil {
+		t.Errorf("a vector of a public row: %v", err)
+	}
 	if err := f.run("SELECT AVG(x), MIN(g) FROM t"); err != nil {
 		t.Errorf("a plain aggregate on a public table: %v", err)
 	}
@@ -187,7 +196,8 @@ func TestFailsClosed(t *testing.T) {
 // TestPrepare binds with place holders: what they stand for is checked later.
 func TestPrepare(t *testing.T) {
 	f := newFixture(t)
-	for _, q := range []string{"SELECT DP_QUANTILE(x, ?) FROM t", "SELECT DP_MEAN(x, ?) FROM t", "SELECT DP_MEAN(x + ?) FROM t"} {
+	for _, q := range []string{"SELECT DP_QUANTILE(x, ?) FROM t", "SELECT DP_MEAN(x, ?) FROM t", "SELECT DP_MEAN(x + ?) FROM t",
+		"SELECT DP_MEAN(DP_ONEHOT(x, ?)) FROM t", "SELECT DP_VALUE(DP_MEAN(DP_VECTOR(x, ?)), ?) FROM t"} {
 		if _, err := f.engine.PrepareQuery(f.context(), q); err != nil {
 			t.Errorf("%s: %v", q, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"scrim/engine/estimator/mean"
 	"scrim/engine/estimator/quantile"
 	"scrim/engine/estimator/variance"
+	"scrim/engine/estimator/vector"
 	"scrim/internal/refuse"
 )
 
@@ -23,6 +24,8 @@ type Call struct {
 	Fractions []quantile.Fraction // of quantiles, in the order given
 	// Units is set for COUNT(DISTINCT unit): persons are counted, not rows.
 	Units bool
+	// Vectors is set where the argument's values are vectors.
+	Vectors *Vectors
 }
 
 // NewCall checks one use. q is the constant second argument of DP_QUANTILE and DP_QUANTILES as text,
@@ -71,8 +74,11 @@ func fractions(f *Function, q string) ([]quantile.Fraction, error) {
 }
 
 // Estimator picks the mechanism of the call under public facts. The facts' grid and bounds are those
-// of the argument; MaxRows is the public bound on one person's rows in one group.
+// of the argument, or of every coordinate; MaxRows is the public bound on one person's rows in one group.
 func (c Call) Estimator(p estimator.Params) (estimator.Estimator, error) {
+	if c.Vectors != nil {
+		return c.ofVectors(p)
+	}
 	f, byRow := c.Function, c.Options.Weight == ByRow
 	switch f.Measure {
 	case Count:
@@ -98,5 +104,5 @@ func (c Call) Estimator(p estimator.Params) (estimator.Estimator, error) {
 		return nil, refuse.New(refuse.Option, "%s with weight=row needs a public bound on the rows of one person.", f.Name).
 			With(`Leave weight=row out, or a DBA runs CALL dp_set_defaults(table, '{"max_rows_per_unit": 10}').`)
 	}
-	return quantile.New(p, c.Fractions, quantile.Options{Rows: byRow && p.MaxRows > 1})
+	return quantile.New(p, c.Fractions, quantile.Options{Rows: byRow && p.MaxRows > 1, Exponential: c.Options.Search == vector.Exponential})
 }

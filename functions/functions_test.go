@@ -84,7 +84,8 @@ func TestParseOptions(t *testing.T) {
 		"lower=1e999, upper=2e999", "lower=0, upper=9e18", "lower=1/3, upper=1", "lower=0x1, upper=9",
 		"epsilon=0", "epsilon=-1", "epsilon=nan", "epsilon=inf", "epsilon=1e308", "epsilon=1e-300", "epsilon=", "epsilon=x", "epsilon=0x1p3", "epsilon=101",
 		"rho=0", "rho=1e3", "epsilon=1, rho=1", "epsilon=1, epsilon=1", "Epsilon=1, epsilon=2",
-		"weight=both", "weight", "=1", "method=plan", "colour=red", "max_rows=3", "lower=1, upper=2, lower=1", "epsilon=1; rho=1", `{"epsilon":1}`,
+		"weight=both", "weight", "=1", "method=best", "p=0.9", "p=inf", "tail=long", "rotate=yes", "quantile=sort", "scale=some", "pairs=0", "pairs=1.5", "rounds=17",
+		"radius=-1", "sigma=", "sigma=[]", "sigma=[1,]", "sigma=[1", "sigma=1]", "sigma=[1,nan]", "sigma_min=2, sigma_max=1", "dimension=0", "dimension=1e3", "dimension=1048577", "answer=csv", "relative=1", "colour=red", "max_rows=3", "lower=1, upper=2, lower=1", "epsilon=1; rho=1", `{"epsilon":1}`,
 	} {
 		_, err := ParseOptions(f, bad)
 		e, ok := refuse.As(err)
@@ -97,11 +98,11 @@ func TestParseOptions(t *testing.T) {
 				t.Errorf("%q: the message does not list the option %s: %s", bad, name, e)
 			}
 		}
-		if len(e.Error()) > 400 {
+		if len(e.Error()) > 500 {
 			t.Errorf("%q: the message has %d bytes", bad, len(e.Error()))
 		}
 	}
-	if _, err := ParseOptions(f, strings.Repeat("x", 1<<20)); err == nil || len(err.Error()) > 400 {
+	if _, err := ParseOptions(f, strings.Repeat("x", 1<<20)); err == nil || len(err.Error()) > 500 {
 		t.Error("a long option is echoed in full")
 	}
 	count, _ := ByName("DP_COUNT")
@@ -210,8 +211,13 @@ func TestRowQuantilesNeedABound(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	text, rows := Reference(), Rows()
-	if len(rows) != len(All()) {
-		t.Errorf("dp.functions has %d rows for %d functions", len(rows), len(All()))
+	if len(rows) != len(All())+len(Scalars()) {
+		t.Errorf("dp.functions has %d rows for %d functions", len(rows), len(All())+len(Scalars()))
+	}
+	for _, f := range Scalars() {
+		if !strings.Contains(text, "`"+f.Signature+"`") || f.Doc == "" || f.Example == "" {
+			t.Errorf("the reference misses %s", f.Name)
+		}
 	}
 	for i, f := range All() {
 		for _, o := range f.Options {

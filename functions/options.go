@@ -3,21 +3,41 @@ package functions
 import (
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"scrim/engine/estimator/vector"
 	"scrim/internal/refuse"
 )
 
-// Options are the checked options of one call. Zero values mean that the option was not given.
+// Options are the checked options of one call. Zero values mean that the option was not given, where
+// zero is not a value of the option; Given tells for the others.
 type Options struct {
-	Lower, Upper *big.Rat // declared bounds of a row's value, both or neither
+	Given        []string // names of the options that were given, sorted
+	Lower, Upper *big.Rat // declared bounds of a row's value or of every coordinate, both or neither
 	Weight       Weight
 	Epsilon      float64 // this aggregate's own ε
 	Rho          float64 // this aggregate's own ρ
-	Method       string
+	Method       string  // in lower case; "" where it is left to the session and the table
+
+	// Of vectors; see vector.Params.
+	Dimension          int
+	P                  float64
+	Tail               vector.Tail
+	Rotate, Relative   bool
+	Search             vector.Search // of quantiles of scalars, too
+	Scale              vector.Scale
+	Pairs, Rounds      int
+	Radius             float64
+	SigmaMin, SigmaMax float64
+	Sigma              []float64 // one for all coordinates, or one for each
+	Binary             bool      // the answer is a VECTOR, not a JSON array
 }
+
+// Has reports whether an option was given.
+func (o *Options) Has(name string) bool { return slices.Contains(o.Given, name) }
 
 // Option documents one option key.
 type Option struct {
@@ -28,27 +48,57 @@ type Option struct {
 	set     func(*Options, string) bool
 }
 
+// MaxDimension bounds the length of vectors: the store's arrays have at most 100000 elements.
+const MaxDimension = 100_000
+
+// MaxOnehot bounds the length of sparse vectors, which are never written out.
+const MaxOnehot = 1 << 20
+
 // optionTable lists the options by name.
 var optionTable = []Option{
-	{"lower", "a number", "none", "Declared lower bound of x; rows under it count as it. With upper.", func(o *Options, v string) bool { return bound(&o.Lower, v) }},
-	{"upper", "a number", "none", "Declared upper bound of x; rows above it count as it. With lower.", func(o *Options, v string) bool { return bound(&o.Upper, v) }},
+	{"lower", "a number", "none", "Declared lower bound of x, or of every coordinate; what is under it counts as it. With upper.", func(o *Options, v string) bool { return bound(&o.Lower, v) }},
+	{"upper", "a number", "none", "Declared upper bound of x, or of every coordinate; what is above it counts as it. With lower.", func(o *Options, v string) bool { return bound(&o.Upper, v) }},
 	{"weight", "person or row", "person", "What counts once.", func(o *Options, v string) bool {
-		switch strings.ToLower(v) {
-		case "person":
-			o.Weight = ByPerson
-		case "row":
-			o.Weight = ByRow
-		default:
-			return false
-		}
-		return true
+		return word(&o.Weight, v, map[string]Weight{"person": ByPerson, "row": ByRow})
 	}},
-	{"method", "auto", "auto", "The mechanism: auto chooses from public facts.", func(o *Options, v string) bool {
+	{"method", "auto, clipped, shifted, plan or coinpress", "dp_method, else auto", "The mechanism of a vector's mean: auto chooses from public facts. Of other answers: auto.", func(o *Options, v string) bool {
 		o.Method = strings.ToLower(v)
-		return o.Method == "auto"
+		_, ok := Methods[o.Method]
+		return ok
+	}},
+	{"p", "a number from 1 to 1000", "2; 1 for DP_ONEHOT", "The norm of the error that plan makes small.", func(o *Options, v string) bool { return within(&o.P, v, 1, 1000) }},
+	{"tail", "optimal or sqrt_n", "optimal", "Where a vector counts as an outlier: so that the error of the mean of the data is least, or beyond all but √n persons, for light-tailed data.", func(o *Options, v string) bool {
+		return word(&o.Tail, v, map[string]vector.Tail{"optimal": vector.Optimal, "sqrt_n": vector.SqrtN})
+	}},
+	{"rotate", "on or off", "off", "Whether shifted rotates the vectors first, by random signs and a Walsh-Hadamard transform.", func(o *Options, v string) bool { return onOff(&o.Rotate, v) }},
+	{"quantile", "search or em", "search", "How a quantile is found: by noisy counts, or by the exponential mechanism.", func(o *Options, v string) bool {
+		return word(&o.Search, v, map[string]vector.Search{"search": vector.Bisect, "em": vector.Exponential})
+	}},
+	{"scale", "direct, pairs, declared, none or binary", "declared with sigma, pairs with pairs, binary for DP_ONEHOT, else direct", "How plan finds the spread of a coordinate: from the distances to the centre, from differences of secretly paired persons, from sigma, not at all, or as that of a bit.", func(o *Options, v string) bool {
+		return word(&o.Scale, v, scales)
+	}},
+	{"pairs", "a whole number from 1 to 64", "1", "Pairs of persons in one difference, for scale=pairs.", func(o *Options, v string) bool { return whole(&o.Pairs, v, 64) }},
+	{"radius", "a number from 1e-9 to 1e18", "none", "Declared bound on the length of the mean vector.", func(o *Options, v string) bool { return within(&o.Radius, v, 1e-9, 1e18) }},
+	{"sigma_min", "a number from 1e-9 to 1e18", "none", "Declared least standard deviation of a coordinate.", func(o *Options, v string) bool { return within(&o.SigmaMin, v, 1e-9, 1e18) }},
+	{"sigma_max", "a number from 1e-9 to 1e18", "none", "Declared greatest standard deviation of a coordinate.", func(o *Options, v string) bool { return within(&o.SigmaMax, v, 1e-9, 1e18) }},
+	{"sigma", "a number from 1e-9 to 1e18, or [a list of them], one for each coordinate", "none", "Declared standard deviations of the coordinates.", func(o *Options, v string) bool { return numbers(&o.Sigma, v, 1e-9, 1e18) }},
+	{"rounds", "a whole number from 1 to 16", "4", "Rounds of coinpress.", func(o *Options, v string) bool { return whole(&o.Rounds, v, 16) }},
+	{"relative", "on or off", "off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},
+	{"dimension", "a whole number from 1 to 100000, for DP_ONEHOT to 1048576", "the length of the array's type", "The length of the vectors, where the type does not say it: of lists, JSON and text.", func(o *Options, v string) bool { return whole(&o.Dimension, v, MaxOnehot) }},
+	{"answer", "json or vector", "json", "The type of a vector's answer: a JSON array, or VECTOR, which has single precision.", func(o *Options, v string) bool {
+		return word(&o.Binary, v, map[string]bool{"json": false, "vector": true})
 	}},
 	{"epsilon", "a number from 1e-6 to 100", "its part of dp_epsilon", "What this aggregate costs, at dp_delta.", func(o *Options, v string) bool { return within(&o.Epsilon, v, 1e-6, 100) }},
 	{"rho", "a number from 1e-12 to 100", "its part of dp_rho", "What this aggregate costs, as zCDP.", func(o *Options, v string) bool { return within(&o.Rho, v, 1e-12, 100) }},
+}
+
+// Methods are the names that the option method and dp_method take.
+var Methods = map[string]vector.Method{
+	"auto": vector.Auto, "clipped": vector.Clipped, "shifted": vector.Shifted, "plan": vector.Plan, "coinpress": vector.Coinpress,
+}
+
+var scales = map[string]vector.Scale{
+	"direct": vector.Direct, "pairs": vector.Pairs, "declared": vector.Declared, "none": vector.Unscaled, "binary": vector.Binary,
 }
 
 // maxBound keeps declared bounds inside what every grid can hold.
@@ -79,12 +129,51 @@ func within(dst *float64, v string, lo, hi float64) bool {
 	return true
 }
 
-// ParseOptions reads "key=value, key=value". Keys are case-insensitive. Unknown and repeated keys,
-// and values out of range, are refused with the list of what is valid.
+// whole reads a whole number from 1 to hi.
+func whole(dst *int, v string, hi int) bool {
+	n, err := strconv.Atoi(v)
+	if err != nil || strings.Trim(v, "0123456789") != "" || n < 1 || n > hi {
+		return false
+	}
+	*dst = n
+	return true
+}
+
+// numbers reads one number, or a list of numbers in brackets.
+func numbers(dst *[]float64, v string, lo, hi float64) bool {
+	parts := []string{v}
+	if list, ok := strings.CutPrefix(v, "["); ok {
+		if list, ok = strings.CutSuffix(list, "]"); !ok {
+			return false
+		}
+		parts = strings.Split(list, ",")
+	}
+	out := make([]float64, len(parts))
+	for i, p := range parts {
+		if !within(&out[i], strings.TrimSpace(p), lo, hi) {
+			return false
+		}
+	}
+	*dst = out
+	return true
+}
+
+// word reads one of a set of words, in any case.
+func word[T any](dst *T, v string, words map[string]T) bool {
+	x, ok := words[strings.ToLower(v)]
+	if ok {
+		*dst = x
+	}
+	return ok
+}
+
+func onOff(dst *bool, v string) bool { return word(dst, v, map[string]bool{"on": true, "off": false}) }
+
+// ParseOptions reads "key=value, key=value"; a value in brackets may hold commas. Keys are case-insensitive. Unknown
+// and repeated keys, and values out of range, are refused with the list of what is valid.
 func ParseOptions(f *Function, text string) (Options, error) {
 	o := Options{Weight: f.Weight}
-	seen := map[string]bool{}
-	for _, part := range strings.Split(text, ",") {
+	for _, part := range split(text) {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
@@ -97,22 +186,50 @@ func ParseOptions(f *Function, text string) (Options, error) {
 		switch {
 		case !ok:
 			return o, optionError(f, "%s has no option %.40q.", f.Name, key)
-		case seen[key]:
+		case o.Has(key):
 			return o, optionError(f, "%s: the option %.40q is given twice.", f.Name, key)
 		case !opt.set(&o, value):
 			return o, optionError(f, "%s: the option %s takes %s, not %.40q.", f.Name, key, opt.Values, value)
 		}
-		seen[key] = true
+		o.Given = append(o.Given, key)
 	}
+	sort.Strings(o.Given)
+	return o, o.agree(f)
+}
+
+// split cuts a text at the commas outside brackets.
+func split(text string) []string {
+	var parts []string
+	from, depth := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case ',':
+			if depth <= 0 {
+				parts = append(parts, text[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(parts, text[from:])
+}
+
+// agree checks the options against each other.
+func (o *Options) agree(f *Function) error {
 	switch {
-	case seen["lower"] != seen["upper"]:
-		return o, optionError(f, "%s: lower and upper go together.", f.Name)
-	case seen["lower"] && o.Lower.Cmp(o.Upper) >= 0:
-		return o, optionError(f, "%s: lower must be under upper.", f.Name)
-	case seen["epsilon"] && seen["rho"]:
-		return o, optionError(f, "%s: epsilon and rho exclude each other.", f.Name)
+	case o.Has("lower") != o.Has("upper"):
+		return optionError(f, "%s: lower and upper go together.", f.Name)
+	case o.Has("lower") && o.Lower.Cmp(o.Upper) >= 0:
+		return optionError(f, "%s: lower must be under upper.", f.Name)
+	case o.Has("epsilon") && o.Has("rho"):
+		return optionError(f, "%s: epsilon and rho exclude each other.", f.Name)
+	case o.SigmaMin > 0 && o.SigmaMax > 0 && o.SigmaMin > o.SigmaMax:
+		return optionError(f, "%s: sigma_min must be at most sigma_max.", f.Name)
 	}
-	return o, nil
+	return nil
 }
 
 func (f *Function) option(key string) (Option, bool) {

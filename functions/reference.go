@@ -15,6 +15,9 @@ func Reference() string {
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.aliasText(), f.weightText(), f.optionText(), f.Doc)
 	}
+	for _, f := range scalars {
+		fmt.Fprintf(&b, "| `%s` |  |  | %s |\n", f.Signature, f.Doc)
+	}
 	b.WriteString("\n| refused | why | what serves |\n| --- | --- | --- |\n")
 	for _, f := range table {
 		if f.Role == Refused {
@@ -46,6 +49,9 @@ func Rows() []Row {
 			Result: f.Result.String(), Weight: f.weightText(), Options: f.optionDoc(),
 			Description: doc, Example: f.Example,
 		})
+	}
+	for _, f := range scalars {
+		out = append(out, Row{Name: f.Name, Kind: "scalar", Signature: f.Signature, Result: f.Result.String(), Description: f.Doc, Example: f.Example})
 	}
 	return out
 }

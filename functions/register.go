@@ -34,6 +34,9 @@ func Register() []sql.Function {
 			out = append(out, sql.FunctionN{Name: strings.ToLower(name), Fn: f.marker})
 		}
 	}
+	for _, f := range scalars {
+		out = append(out, f.function())
+	}
 	return out
 }
 

@@ -2,8 +2,11 @@ package functions
 
 var (
 	countOptions = []string{"epsilon", "rho"}
-	sumOptions   = []string{"lower", "upper", "method", "epsilon", "rho"}
-	valueOptions = []string{"lower", "upper", "weight", "method", "epsilon", "rho"}
+	sumOptions   = []string{"lower", "upper", "method", "quantile", "dimension", "answer", "epsilon", "rho"}
+	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "epsilon", "rho"}
+	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "rotate", "quantile", "scale", "pairs", "radius",
+		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "dimension", "answer", "epsilon", "rho"}
+	spreadOptions = []string{"lower", "upper", "weight", "method", "quantile", "dimension", "answer", "epsilon", "rho"}
 )
 
 // table lists every function that the planner knows, in the order of the documentation.
@@ -17,42 +20,42 @@ var table = []*Function{
 	{
 		Name: "DP_SUM", Role: Private, Measure: Sum, Signature: "DP_SUM(x [, options])",
 		MinArgs: 1, MaxArgs: 1, Result: Double, Options: sumOptions,
-		Doc:     "Sum over rows. A person's rows are summed first; the bound on a person's sum is chosen privately.",
+		Doc:     "Sum over rows, of a number or a vector. A person's rows are summed first; the bound on a person's sum is chosen privately.",
 		Example: "SELECT DP_SUM(amount) FROM orders",
 	},
 	{
 		Name: "DP_MEAN", Aliases: []string{"DP_AVG"}, Role: Private, Measure: Mean, Signature: "DP_MEAN(x [, options])",
-		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: valueOptions,
-		Doc:     "Mean of one value a person, the mean of the person's rows; 'weight=row' for the mean over rows.",
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: meanOptions,
+		Doc:     "Mean of one number or vector a person, the mean of the person's rows; 'weight=row' for the mean over rows. The mean of vectors is a JSON array.",
 		Example: "SELECT DP_MEAN(amount, 'weight=row') FROM orders",
 	},
 	{
 		Name: "DP_VARIANCE", Role: Private, Measure: Variance, Signature: "DP_VARIANCE(x [, options])",
-		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: valueOptions,
-		Doc:     "Sample variance of one value a person; 'weight=row' for the variance over rows.",
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: spreadOptions,
+		Doc:     "Sample variance of one number a person, or of each coordinate of a vector; 'weight=row' for the variance over rows.",
 		Example: "SELECT DP_VARIANCE(age) FROM people",
 	},
 	{
 		Name: "DP_STDDEV", Role: Private, Measure: Variance, Signature: "DP_STDDEV(x [, options])",
-		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: valueOptions, stddev: true,
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: spreadOptions, stddev: true,
 		Doc:     "Sample standard deviation, as DP_VARIANCE.",
 		Example: "SELECT DP_STDDEV(age) FROM people",
 	},
 	{
 		Name: "DP_QUANTILE", Role: Private, Measure: Quantile, Signature: "DP_QUANTILE(x, q [, options])",
-		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByPerson, Options: valueOptions,
+		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByPerson, Options: rankOptions,
 		Doc:     "The q-quantile, 0 < q < 1, of one value a person, the lower median of the person's rows; 'weight=row' where the rows of a person are bounded.",
 		Example: "SELECT DP_QUANTILE(amount, 0.9) FROM orders",
 	},
 	{
 		Name: "DP_QUANTILES", Role: Private, Measure: Quantile, Signature: "DP_QUANTILES(x, '[q, …]' [, options])",
-		MinArgs: 2, MaxArgs: 2, Result: JSON, Weight: ByPerson, Options: valueOptions,
+		MinArgs: 2, MaxArgs: 2, Result: JSON, Weight: ByPerson, Options: rankOptions,
 		Doc:     "Several quantiles at once, as a JSON array; they never cross.",
 		Example: "SELECT DP_QUANTILES(amount, '[0.25, 0.5, 0.75]') FROM orders",
 	},
 	{
 		Name: "DP_MEDIAN", Role: Private, Measure: Quantile, Signature: "DP_MEDIAN(x [, options])",
-		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: valueOptions,
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: rankOptions,
 		Doc:     "The median, as DP_QUANTILE with q = 0.5.",
 		Example: "SELECT DP_MEDIAN(age) FROM people",
 	},

@@ -24,6 +24,7 @@ type aggregate struct {
 	text    string
 	call    functions.Call
 	arg     sql.Expression // nil: rows are counted
+	vector  *vectorArg     // set where its values are vectors
 	value   lower.Expr     // the lowered argument, for its type
 	grid    grid           // the zero grid for counts
 	maxRows int64          // public bound on a person's rows in a group; 0: none
@@ -66,7 +67,9 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 	case a.arg == nil:
 		a.text = f.Name + "(*)"
 	}
-	a.typ, a.present = answerType(f, a.value)
+	if a.typ, a.present = answerType(f, a.value); a.vector != nil {
+		a.typ, a.present = vectorAnswer(a.call.Options, a.vector.dim)
+	}
 	return a, nil
 }
 
@@ -208,6 +211,12 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 	if len(args) != 1 {
 		return deny(RuleArgument, refuse.Aggregate, "Use "+f.Signature+".", "%s has more than one argument.", e)
 	}
+	if vector, err := s.vectorArgument(r, a, args[0]); vector || err != nil {
+		return err
+	}
+	if err := a.call.Scalar(); err != nil {
+		return optioned(err)
+	}
 	x, err := s.lower(args[0], r.resolve)
 	if err != nil {
 		return err
@@ -250,7 +259,14 @@ func (s *statement) shape(r *relation, a *aggregate) error {
 		a.maxRows = maxRowsPerUnit(r.private)
 		a.byRow = a.maxRows > 1
 	}
-	if f.Measure != functions.Count {
+	switch {
+	case a.vector != nil:
+		g, err := s.vectorGrid(r, a)
+		if err != nil {
+			return err
+		}
+		a.grid = g
+	case f.Measure != functions.Count:
 		bits := valueBits
 		if f.Measure == functions.Variance && a.call.Options.Weight == functions.ByRow {
 			bits = squareBits
@@ -324,13 +340,7 @@ func answerType(f *functions.Function, x lower.Expr) (sql.Type, func(estimator.E
 	case functions.BigInt:
 		return types.Int64, func(e estimator.Estimate) any { return int64(math.RoundToEven(e.Values[0])) }
 	case functions.JSON:
-		return types.JSON, func(e estimator.Estimate) any {
-			list := make([]any, len(e.Values))
-			for i, v := range e.Values {
-				list[i] = v
-			}
-			return types.JSONDocument{Val: list}
-		}
+		return types.JSON, jsonList64
 	case functions.Exact:
 		scale := -1
 		switch x.Type.Kind {

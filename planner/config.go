@@ -61,6 +61,8 @@ type Config struct {
 	Domains DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.
 	Public PublicExecutor
+	// Memory bounds the numbers of one query that the executor holds, in bytes; 0: no bound is known.
+	Memory int64
 }
 
 // SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each

@@ -132,13 +132,16 @@ func (s *statement) boundGroups(d *draft) {
 func (s *statement) distinctDraft(d *draft, outputs []Output) (*draft, error) {
 	h := sha256.New()
 	for _, sc := range d.scans {
-		fmt.Fprintf(h, "%q %v;", sc.SQL, sc.Types)
+		fmt.Fprintf(h, "%q %v %v;", sc.SQL, sc.Types, sc.Rows)
 		for _, a := range sc.Args {
 			fmt.Fprintf(h, "%T %q,", a, fmt.Sprint(a))
 		}
 	}
 	for _, a := range d.aggregates {
 		fmt.Fprintf(h, "%q %+v %d %v %v %v %v;", a.text, a.call.Options, a.scan, a.columns, a.grid.Grid, a.maxRows, a.call.Units)
+		if v := a.description(); v != nil {
+			fmt.Fprintf(h, "%+v;", *v)
+		}
 	}
 	for _, k := range d.keys {
 		fmt.Fprintf(h, "%q", k.name)

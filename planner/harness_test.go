@@ -41,7 +41,11 @@ func (t *stubTable) StoreRef() store.TableRef { return t.ref }
 func (t *stubTable) StoreColumns() []store.Column {
 	var out []store.Column
 	for _, c := range t.Schema(sql.NewEmptyContext()) {
-		out = append(out, store.Column{Name: c.Name, Type: storeType(c.Type), Nullable: c.Nullable})
+		typ := storeType(c.Type)
+		if c.Comment != "" { // a type that MySQL does not have: arrays
+			typ = c.Comment
+		}
+		out = append(out, store.Column{Name: c.Name, Type: typ, Nullable: c.Nullable})
 	}
 	return out
 }

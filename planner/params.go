@@ -8,6 +8,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/functions"
 	"scrim/internal/refuse"
 )
 
@@ -34,6 +35,7 @@ type layer struct {
 	epsilon, delta, rho *float64
 	maxGroups           *int
 	rewrite             *bool
+	method              *string
 }
 
 // parameters are the layers of one statement, the nearest first: hint, session. The defaults of a
@@ -67,8 +69,15 @@ func (l *layer) set(name string, v any, from string) error {
 		}
 		l.rewrite = &b
 		return nil
+	case ParamMethod:
+		m := strings.ToLower(fmt.Sprint(v))
+		if _, ok := functions.Methods[m]; !ok {
+			return badParameter(name, v, "auto, clipped, shifted, plan or coinpress", from)
+		}
+		l.method = &m
+		return nil
 	}
-	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed or dp_rewrite.",
+	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed, dp_method or dp_rewrite.",
 		"%s is not a parameter that %s can set.", name, from)
 }
 
@@ -173,6 +182,17 @@ func (p *parameters) maxGroups(tables []protected) int {
 		}
 	}
 	return n
+}
+
+// method returns the method of the means of vectors: "" when nothing sets it. Tables that are joined and have
+// different defaults leave the choice to auto.
+func (p *parameters) method(tables []protected) string {
+	for _, l := range p.layers {
+		if l.method != nil {
+			return *l.method
+		}
+	}
+	return ""
 }
 
 // total is what a statement may spend on one table: (ε, δ), or ρ with a δ for key selection.

@@ -59,6 +59,7 @@ const (
 	RuleUserVariable    Rule = "user-variable"
 	RuleStatistics      Rule = "statistics"
 	RuleDomain          Rule = "domain"
+	RuleMemory          Rule = "memory"
 	RuleTooManyReleases Rule = "too-many-releases"
 )
 

@@ -22,14 +22,16 @@ type scanSpec struct {
 }
 
 // scans plans the scans of a draft: one for all aggregates that share a pass, and further ones for
-// quantiles, which have no column that says whether a person is present.
+// quantiles, which have no column that says whether a person is present, and for vectors, whose rows are
+// present or absent as a whole.
 func (s *statement) scans(d *draft, input sql.Node) error {
 	d.specs = []scanSpec{{argument: -1}}
 	for i, a := range d.aggregates {
-		if a.call.Function.Measure != functions.Quantile {
+		if a.vector == nil && (a.call.Function.Measure != functions.Quantile || !a.byRow && !a.value.Nullable) {
 			continue
 		}
-		if !a.byRow && !a.value.Nullable {
+		if b := s.sameVectors(d.aggregates[:i], a); b != nil {
+			a.scan = b.scan
 			continue
 		}
 		a.scan = len(d.specs)
@@ -75,6 +77,9 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 	rel, err := s.materialise(d, r.rel, spec)
 	if err != nil {
 		return Scan{}, err
+	}
+	if spec.argument >= 0 && d.aggregates[spec.argument].vector != nil {
+		return s.vectorScan(d, at, rel), nil
 	}
 	g := rel.groupColumns
 	out := append([]string(nil), g...)
@@ -136,6 +141,9 @@ type flat struct {
 	groupColumns []string
 	groupTypes   []store.ScanType
 	index        []string // per aggregate; "" where rows are counted
+	vector       []string // columns of the one aggregate of vectors of a scan
+	unit         string   // the unit u as a column that a scan can return, and its type
+	unitType     store.ScanType
 }
 
 // materialise writes the innermost SELECT of a scan.
@@ -184,10 +192,26 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 	}
 	u := r.units[0].expr.SQL
 	items = append(items, u+" AS u")
+	f.unit, f.unitType = unitColumn(r.units[0].expr.Type)
 	where := append(append([]string(nil), r.where...), u+" IS NOT NULL")
 	seen := map[string]string{}
 	for i, a := range d.aggregates {
 		if a.arg == nil || a.scan != indexOfSpec(d, spec) {
+			continue
+		}
+		if a.vector != nil {
+			if i != spec.argument {
+				continue
+			}
+			columns, present, err := s.vectorColumns(r, a)
+			if err != nil {
+				return nil, err
+			}
+			for j, c := range columns {
+				f.vector = append(f.vector, "x"+itoa(j))
+				items = append(items, c+" AS x"+itoa(j))
+			}
+			where = append(where, present...)
 			continue
 		}
 		x, err := s.lower(a.arg, r.resolve)

@@ -181,9 +181,12 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
+		if err := s.fits(d, x, e); err != nil {
+			return err
+		}
 		r.Loss = r.Loss.Add(e.Loss().Times(parts))
 		_, sized := d.estimated(x)
-		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized})
+		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description()})
 	}
 	r.Scans, r.Groups, r.perUnit = d.scans, d.groups, d.maxGroups
 	if d.bounded {

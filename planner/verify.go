@@ -2,10 +2,13 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/engine/estimator"
+	"scrim/engine/store"
 )
 
 // Verify checks the invariants of a private plan:
@@ -20,7 +23,9 @@ import (
 //  5. Without a key selection the number of groups is the product of the keys' domains.
 //  6. Groups per unit are bounded by the scans wherever a unit may be in more groups than its loss
 //     is multiplied by.
-//  7. The columns of an aggregate exist in its scan, one for each of the estimator's columns.
+//  7. The columns of an aggregate exist in its scan, one for each of the estimator's columns. Those of vectors have
+//     the number and the types of their form, in a scan of their own, which is one of rows where a person may
+//     have several.
 //  8. Every output is a key, an aggregate, or neither, and there is one for each column.
 func Verify(s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
@@ -78,6 +83,15 @@ func (r *Release) verify() error {
 	need := accounting.Loss{}
 	for _, a := range r.Aggregates {
 		need = need.Add(a.Estimator.Loss().Times(r.perUnit))
+		if a.Vector != nil {
+			if err := r.verifyVector(a); err != nil {
+				return err
+			}
+			continue
+		}
+		if a.Scan < len(r.Scans) && r.Scans[a.Scan].Rows {
+			return fmt.Errorf("invariant 7: %s reads a scan of rows", a.Text)
+		}
 		if len(a.Columns) != len(a.Estimator.Columns()) {
 			return fmt.Errorf("invariant 7: %s has %d columns, wants %d", a.Text, len(a.Columns), len(a.Estimator.Columns()))
 		}
@@ -106,6 +120,37 @@ func (r *Release) verify() error {
 	for _, o := range r.Output {
 		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {
 			return fmt.Errorf("invariant 8: output %+v", o)
+		}
+	}
+	return nil
+}
+
+// verifyVector checks the scan of an aggregate of vectors.
+func (r *Release) verifyVector(a Aggregate) error {
+	if a.Scan >= len(r.Scans) || !slices.Equal(a.Estimator.Columns(), []estimator.Kind{estimator.Vector}) {
+		return fmt.Errorf("invariant 7: %s is no aggregate of vectors, or has no scan", a.Text)
+	}
+	s := r.Scans[a.Scan]
+	leading := len(r.Keys)
+	if r.Selection == nil {
+		leading = min(leading, 1)
+	}
+	if s.Rows {
+		leading++
+	}
+	n, t := 1, store.ScanVector
+	switch a.Vector.Form {
+	case Coordinates:
+		n, t = 1+a.Vector.Dim, store.ScanInt64
+	case Pairs:
+		t = store.ScanInt64
+	}
+	if len(a.Columns) != n || len(s.Types) != leading+n || s.Rows && a.Vector.Form == Coordinates || !s.Rows && a.Vector.Form == Pairs {
+		return fmt.Errorf("invariant 7: %s has %d columns of %d in a scan of rows (%v), wants %d", a.Text, len(a.Columns), len(s.Types), s.Rows, n)
+	}
+	for i, c := range a.Columns {
+		if c != leading+i || s.Types[c] != t {
+			return fmt.Errorf("invariant 7: %s reads column %d, wants %d of type %v", a.Text, c, leading+i, t)
 		}
 	}
 	return nil

@@ -29,6 +29,9 @@ const (
 type Type struct {
 	Kind             Kind
 	Precision, Scale int // of Decimal
+	// Of Array: whether the elements are numbers, and then how many each has; 0 for lists, which vary.
+	Numbers bool
+	Length  int
 }
 
 // Expr is a lowered expression: generated SQL that cannot raise on any row.

@@ -85,7 +85,7 @@ func init() { table, byName = build() }
 
 func build() ([]entry, map[string]*entry) {
 	var all []entry
-	for _, part := range [][]entry{control, numericFunctions, stringFunctions, dateFunctions} {
+	for _, part := range [][]entry{control, numericFunctions, stringFunctions, dateFunctions, vectors} {
 		all = append(all, part...)
 	}
 	m := map[string]*entry{}

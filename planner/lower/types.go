@@ -215,7 +215,7 @@ func MySQLType(duckdbType string) (sql.Type, error) {
 func ReadColumn(quotedIdent, duckdbType string) Expr {
 	c, t := quotedIdent, strings.ToUpper(strings.TrimSpace(duckdbType))
 	if strings.HasSuffix(t, "]") {
-		return maybe(Array, c)
+		return Expr{SQL: c, Type: arrayOf(t), Nullable: true}
 	}
 	if m := decimalType.FindStringSubmatch(t); m != nil {
 		p, _ := strconv.Atoi(m[1])

@@ -1,0 +1,109 @@
+package functions
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/internal/refuse"
+)
+
+// Scalar is a function of one row: a maker of vectors, or one that works on answers.
+type Scalar struct {
+	Name      string // upper case
+	Signature string
+	MinArgs   int
+	MaxArgs   int
+	Result    Result
+	Doc       string
+	Example   string
+	build     func(*Scalar, []sql.Expression) sql.Expression
+}
+
+// MaxVector bounds the arguments of DP_VECTOR.
+const MaxVector = 1024
+
+// scalars lists the functions that are no aggregates, in the order of the documentation.
+var scalars = []*Scalar{
+	{
+		Name: "DP_VECTOR", Signature: "DP_VECTOR(a, b, …)", MinArgs: 1, MaxArgs: MaxVector, Result: JSON,
+		Doc:     "The vector of its arguments, numbers, at most 1024; a row where one of them is NULL is absent.",
+		Example: "SELECT DP_MEAN(DP_VECTOR(age, income, height)) FROM people",
+		build:   func(f *Scalar, args []sql.Expression) sql.Expression { return &Vector{maker{f, args}} },
+	},
+	{
+		Name: "DP_ONEHOT", Signature: "DP_ONEHOT(item, 'dimension=N')", MinArgs: 2, MaxArgs: 2, Result: JSON,
+		Doc:     "For aggregates: one vector a person with a 1 for each item in the person's rows, items being whole numbers from 0 to N-1. Sparse: its cost in time and memory follows the 1s.",
+		Example: "SELECT DP_MEAN(DP_ONEHOT(page_id, 'dimension=5000')) FROM clicks",
+		build:   func(f *Scalar, args []sql.Expression) sql.Expression { return &Onehot{maker{f, args}} },
+	},
+	{
+		Name: "DP_VALUE", Signature: "DP_VALUE(v, i)", MinArgs: 2, MaxArgs: 2, Result: Double,
+		Doc:     "Coordinate i of a vector, counted from 1; NULL where there is none. It works on answers, at no cost, and on rows with a constant i.",
+		Example: "SELECT DP_VALUE(DP_MEAN(embedding), 3) FROM profiles",
+		build:   func(f *Scalar, args []sql.Expression) sql.Expression { return &Value{maker{f, args}} },
+	},
+}
+
+// Scalars returns the functions that are no aggregates, in the order of the documentation.
+func Scalars() []*Scalar { return scalars }
+
+// function registers a scalar function. Arguments may still be bind variables.
+func (f *Scalar) function() sql.Function {
+	return sql.FunctionN{Name: strings.ToLower(f.Name), Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		if len(args) < f.MinArgs || len(args) > f.MaxArgs {
+			return nil, refuse.New(refuse.Expression, "%s does not take %d arguments.", f.Name, len(args)).With("Use %s.", f.Signature)
+		}
+		return f.build(f, args), nil
+	}}
+}
+
+// maker is what the expressions of scalar functions share.
+type maker struct {
+	scalar *Scalar
+	args   []sql.Expression
+}
+
+// FunctionName implements sql.FunctionExpression.
+func (m maker) FunctionName() string { return strings.ToLower(m.scalar.Name) }
+
+// Description implements sql.FunctionExpression.
+func (m maker) Description() string { return m.scalar.Doc }
+
+// Children implements sql.Expression.
+func (m maker) Children() []sql.Expression { return m.args }
+
+// IsNullable implements sql.Expression.
+func (m maker) IsNullable(*sql.Context) bool { return true }
+
+// Resolved implements sql.Expression.
+func (m maker) Resolved() bool {
+	for _, e := range m.args {
+		if !e.Resolved() {
+			return false
+		}
+	}
+	return true
+}
+
+// String implements sql.Expression. Aggregates are told apart by it, so it marks text constants with capitals.
+func (m maker) String() string {
+	args := make([]string, len(m.args))
+	for i, e := range m.args {
+		args[i] = e.String()
+	}
+	return m.scalar.Name + "(" + strings.Join(args, ", ") + ")" + capitals(m.args)
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (m maker) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// with returns the parts with other arguments.
+func (m maker) with(e sql.Expression, children []sql.Expression) (maker, error) {
+	if len(children) != len(m.args) {
+		return m, sql.ErrInvalidChildrenNumber.New(e, len(children), len(m.args))
+	}
+	return maker{m.scalar, children}, nil
+}

@@ -1,0 +1,162 @@
+package functions
+
+import (
+	"slices"
+	"strings"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/vector"
+	"scrim/internal/refuse"
+)
+
+// Vectors are the public facts of an argument whose values are vectors.
+type Vectors struct {
+	Dim    int
+	Sparse bool // of 0 and 1, few 1s
+}
+
+// vectorOptions are the options that mean something for vectors only.
+var vectorOptions = []string{"p", "tail", "rotate", "scale", "pairs", "radius", "sigma_min", "sigma_max", "sigma", "rounds", "relative", "dimension", "answer"}
+
+// fits lists the methods that an option of the mean means something for. auto may choose any of them.
+var fits = map[string][]string{
+	"p":         {"plan"},
+	"tail":      {"clipped", "shifted", "plan"},
+	"rotate":    {"shifted"},
+	"quantile":  {"clipped", "shifted", "plan"},
+	"scale":     {"plan"},
+	"pairs":     {"plan"},
+	"relative":  {"plan"},
+	"radius":    {"shifted", "plan", "coinpress"},
+	"sigma_min": {"shifted", "plan", "coinpress"},
+	"sigma_max": {"shifted", "plan", "coinpress"},
+	"sigma":     {"shifted", "plan", "coinpress"},
+	"rounds":    {"coinpress"},
+}
+
+// Scalar checks the options of a call whose argument is a number, and takes away what is for vectors only.
+func (c *Call) Scalar() error {
+	o := &c.Options
+	if o.Method != "" && o.Method != "auto" {
+		return optionError(c.Function, "%s: method=%s is for the mean of vectors; the only method for numbers is auto.", c.Function.Name, o.Method)
+	}
+	for _, name := range o.Given {
+		if slices.Contains(vectorOptions, name) || name == "quantile" && c.Function.Measure != Quantile {
+			return optionError(c.Function, "%s: the option %s is for vectors, and the argument is a number.", c.Function.Name, name)
+		}
+	}
+	o.Method = ""
+	return nil
+}
+
+// Vector makes the call one over vectors. method is what the session or the table chooses, where the call does
+// not, for means; oneRow says that every person has one row at most.
+func (c *Call) Vector(v Vectors, method string, oneRow bool) error {
+	f, o := c.Function, &c.Options
+	switch f.Measure {
+	case Sum, Mean, Variance:
+	default:
+		return refuse.New(refuse.Aggregate, "%s of vectors has no meaning here.", f.Name).
+			With("Use DP_MEAN, DP_SUM, DP_VARIANCE or DP_STDDEV, or one coordinate: %s(DP_VALUE(v, 1)%s).", f.Name, strings.Repeat(", …", f.MaxArgs-1))
+	}
+	if f.Measure != Sum && o.Weight == ByRow && !oneRow {
+		return refuse.New(refuse.Aggregate, "%s over the rows' vectors needs a table with one row a person.", f.Name).
+			With("Use %s, which weighs every person once.", personForm(f))
+	}
+	if f.Measure == Mean && o.Method == "" {
+		o.Method = method
+	}
+	if err := c.fitting(v); err != nil {
+		return err
+	}
+	c.Vectors = &v
+	return nil
+}
+
+// personForm names the DP function that weighs persons.
+func personForm(f *Function) string {
+	switch {
+	case f.Measure == Mean:
+		return "DP_MEAN(v)"
+	case f.stddev:
+		return "DP_STDDEV(v)"
+	}
+	return "DP_VARIANCE(v)"
+}
+
+// fitting checks that the options go with the method and the vectors.
+func (c *Call) fitting(v Vectors) error {
+	f, o := c.Function, &c.Options
+	method := o.Method
+	if method == "" {
+		method = "auto"
+	}
+	if f.Measure != Mean && method != "auto" {
+		return optionError(f, "%s: the only method is auto; the others are for DP_MEAN.", f.Name)
+	}
+	for _, name := range o.Given {
+		methods, ok := fits[name]
+		switch {
+		case !ok:
+		case f.Measure != Mean && name != "quantile":
+			return optionError(f, "%s: the option %s is for DP_MEAN.", f.Name, name)
+		case method != "auto" && !slices.Contains(methods, method):
+			return optionError(f, "%s: the option %s does not fit method=%s; it is for %s.", f.Name, name, method, strings.Join(methods, ", "))
+		}
+	}
+	pairs, sigma := o.Has("pairs"), o.Sigma != nil
+	switch {
+	case pairs && o.Has("scale") && o.Scale != vector.Pairs:
+		return optionError(f, "%s: the option pairs needs scale=pairs.", f.Name)
+	case o.Scale == vector.Declared && !sigma:
+		return optionError(f, "%s: scale=declared needs sigma.", f.Name)
+	case o.Scale == vector.Binary && !v.Sparse:
+		return optionError(f, "%s: scale=binary is for DP_ONEHOT.", f.Name)
+	case sigma && len(o.Sigma) != 1 && len(o.Sigma) != v.Dim:
+		return optionError(f, "%s: sigma lists %d numbers for vectors of length %d.", f.Name, len(o.Sigma), v.Dim)
+	case v.Sparse && o.Has("lower"):
+		return optionError(f, "%s: the coordinates of DP_ONEHOT are 0 and 1, without lower and upper.", f.Name)
+	}
+	return nil
+}
+
+// vectorParams are the public facts under which a vector's estimator is built.
+func (c Call) vectorParams(p estimator.Params) vector.Params {
+	o := c.Options
+	v := vector.Params{
+		Params: p, Dim: c.Vectors.Dim, Sparse: c.Vectors.Sparse, Method: Methods[o.Method], P: o.P, Tail: o.Tail, Rotate: o.Rotate,
+		Search: o.Search, Scale: o.Scale, Pairs: o.Pairs, Relative: o.Relative, Radius: o.Radius,
+		SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Sigma: o.Sigma, Rounds: o.Rounds,
+	}
+	if !o.Has("scale") {
+		switch {
+		case o.Sigma != nil:
+			v.Scale = vector.Declared
+		case o.Has("pairs"):
+			v.Scale = vector.Pairs
+		case v.Sparse:
+			v.Scale = vector.Binary
+		}
+	}
+	return v
+}
+
+// ofVectors picks the mechanism of a call over vectors.
+func (c Call) ofVectors(p estimator.Params) (estimator.Estimator, error) {
+	v := c.vectorParams(p)
+	var e estimator.Estimator
+	var err error
+	switch c.Function.Measure {
+	case Sum:
+		e, err = vector.NewSum(v)
+	case Mean:
+		e, err = vector.NewMean(v)
+	default:
+		e, err = vector.NewVariance(v, c.Function.stddev, c.Function.population)
+	}
+	if err != nil {
+		return nil, refuse.New(refuse.Option, "%s cannot be answered so: %s.", c.Function.Name, strings.TrimPrefix(err.Error(), "vector: ")).
+			With("Leave the choice to method=auto, raise dp_epsilon, or ask for fewer coordinates.")
+	}
+	return e, nil
+}

@@ -1,0 +1,251 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/estimator"
+	"scrim/functions"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// vectorArg is an argument whose values are vectors, in the form in which it is scanned:
+//
+//	embedding, a column or expression of arrays or JSON   Arrays: one column, DOUBLE[dim]
+//	DP_VECTOR(a, b, c)                                    Coordinates: the count and the sums of a person's grid indexes
+//	DP_ONEHOT(item, 'dimension=N')                        Pairs: each person's distinct items
+//
+// A row is absent where its array is NULL or of another length, where a coordinate is NULL, NaN or infinite, and
+// where an item is not a number of the range: it is a function of the row alone, and never an error.
+type vectorArg struct {
+	form        VectorForm
+	dim         int
+	coordinates []sql.Expression // of Coordinates
+	item        sql.Expression   // of Pairs
+}
+
+// vectorArgument plans the argument of an aggregate as one of vectors; false where it is none.
+func (s *statement) vectorArgument(r *relation, a *aggregate, arg sql.Expression) (bool, error) {
+	v, err := s.vectorOf(r, a, arg)
+	if v == nil || err != nil {
+		return false, err
+	}
+	a.arg, a.vector = arg, v
+	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == Pairs}
+	return true, optioned(a.call.Vector(facts, s.params.method(r.private), r.unique))
+}
+
+// vectorOf finds the form and the length of an argument of vectors; nil where it is none.
+func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*vectorArg, error) {
+	if a.call.Function.Measure == functions.Count {
+		return nil, nil // rows are counted, whatever the value is
+	}
+	switch e := unalias(arg).(type) {
+	case *functions.Vector:
+		v := &vectorArg{form: Coordinates, dim: len(e.Coordinates()), coordinates: e.Coordinates()}
+		var err error
+		if a.value, err = s.coordinates(r, e); err != nil {
+			return nil, err
+		}
+		return v, v.check(v.dim, a)
+	case *functions.Onehot:
+		return s.onehot(r, a, e)
+	}
+	x, err := s.lower(arg, r.resolve)
+	if err != nil {
+		return nil, err
+	}
+	declared := a.call.Options.Dimension
+	switch x.Type.Kind {
+	case lower.Array:
+		if !x.Type.Numbers {
+			return nil, deny(RuleArgument, refuse.Aggregate, "Use an array of numbers.", "The argument of %s is an array, but not of numbers.", a.call.Function.Name)
+		}
+	case lower.JSON:
+	case lower.String:
+		if declared == 0 {
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	v := &vectorArg{form: Arrays, dim: max(declared, x.Type.Length)}
+	if v.dim == 0 {
+		return nil, deny(RuleOption, refuse.Option, "Say it with the option: "+withDimension(a.call.Function),
+			"The length of the arrays under %s is not known from their type.", a.call.Function.Name)
+	}
+	if err := v.check(x.Type.Length, a); err != nil {
+		return nil, err
+	}
+	var ok bool
+	if a.value, ok = lower.Vector(x, v.dim); !ok {
+		return nil, deny(RuleOption, refuse.Option, "", "The arrays under %s cannot be read as vectors of length %d.", a.call.Function.Name, v.dim)
+	}
+	return v, nil
+}
+
+// withDimension shows a function with the option.
+func withDimension(f *functions.Function) string {
+	if f.Role == functions.Rewritten {
+		return "the DP form of " + f.Name + " with 'dimension=…'."
+	}
+	return f.Name + "(v, 'dimension=…')."
+}
+
+// check compares the declared length with the one that is known, 0 where none is, and with the limit.
+func (v *vectorArg) check(known int, a *aggregate) error {
+	switch declared := a.call.Options.Dimension; {
+	case known > 0 && declared > 0 && known != declared:
+		return deny(RuleOption, refuse.Option, "Leave the option dimension out.", "The vectors have length %d, not %d.", known, declared)
+	case v.form != Pairs && v.dim > functions.MaxDimension:
+		return deny(RuleOption, refuse.Option, "Use DP_ONEHOT for sparse vectors.", "Vectors have at most %d coordinates.", functions.MaxDimension)
+	case a.call.Options.Binary && v.dim > types.MaxVectorDimensions:
+		return deny(RuleOption, refuse.Option, "Leave the option answer out.", "A VECTOR has at most %d coordinates.", types.MaxVectorDimensions)
+	}
+	return nil
+}
+
+// coordinates lowers each coordinate of a DP_VECTOR. The result stands for all: it is nullable where one is, and a
+// DOUBLE where one is, for a DOUBLE may be absent.
+func (s *statement) coordinates(r *relation, e *functions.Vector) (lower.Expr, error) {
+	all := lower.Expr{Type: lower.Type{Kind: lower.Int}}
+	for _, c := range e.Coordinates() {
+		x, err := s.lower(c, r.resolve)
+		if err != nil {
+			return all, err
+		}
+		switch x.Type.Kind {
+		case lower.Bool, lower.Int, lower.UInt, lower.Decimal:
+		case lower.Double:
+			all.Type.Kind = lower.Double
+		default:
+			return all, deny(RuleArgument, refuse.Aggregate, "Use CAST(… AS DOUBLE) or another numeric expression.", "The coordinate %s of DP_VECTOR is not a number.", c)
+		}
+		all.Nullable = all.Nullable || x.Nullable
+	}
+	return all, nil
+}
+
+// onehot reads a DP_ONEHOT.
+func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vectorArg, error) {
+	f := e.Function()
+	text, err := s.constantText(f, e.Options())
+	if err != nil {
+		return nil, err
+	}
+	o, err := functions.ParseOptions(f, text)
+	if err != nil {
+		return nil, optioned(err)
+	}
+	if o.Dimension == 0 {
+		return nil, deny(RuleOption, refuse.Option, "Use "+f.Signature+".", "DP_ONEHOT needs the number of items.")
+	}
+	x, err := s.lower(e.Item(), r.resolve)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Type.Kind {
+	case lower.Bool, lower.Int, lower.UInt:
+	default:
+		return nil, deny(RuleArgument, refuse.Aggregate, "Use CAST(… AS SIGNED), or join a table that numbers the items.", "The item of DP_ONEHOT is not a whole number.")
+	}
+	a.value = lower.Expr{Type: lower.Type{Kind: lower.Array}, Nullable: true}
+	v := &vectorArg{form: Pairs, dim: o.Dimension, item: e.Item()}
+	return v, v.check(v.dim, a)
+}
+
+// vectorGrid is the one lattice of all coordinates: a binary one, as that of a DOUBLE.
+func (s *statement) vectorGrid(r *relation, a *aggregate) (grid, error) {
+	if a.vector.form == Pairs {
+		lo, hi := int64(0), int64(1)
+		return grid{Grid: estimator.Grid{Step: 1, Lo: lo, Hi: hi}, Lower: &lo, Upper: &hi}, nil
+	}
+	b, err := s.vectorBounds(r, a)
+	if err != nil {
+		return grid{}, err
+	}
+	g, ok := gridOf(lower.Type{Kind: lower.Double}, b, valueBits)
+	if !ok {
+		return g, deny(RuleOption, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.call.Function.Name)
+	}
+	return g, nil
+}
+
+// vectorBounds returns the declared bounds of every coordinate: the options, else the hull of the public ranges of
+// the columns that a DP_VECTOR is made of, where each has one.
+func (s *statement) vectorBounds(r *relation, a *aggregate) (*bounds, error) {
+	if a.call.Options.Lower != nil || a.vector.form != Coordinates {
+		return s.bounds(r, a)
+	}
+	var hull *bounds
+	for _, c := range a.vector.coordinates {
+		one := *a
+		one.arg = c
+		b, err := s.bounds(r, &one)
+		if b == nil || err != nil {
+			return nil, err
+		}
+		if hull == nil {
+			hull = &bounds{b.lo, b.hi}
+		}
+		hull.lo, hull.hi = min(hull.lo, b.lo), max(hull.hi, b.hi)
+	}
+	return hull, nil
+}
+
+// fits refuses a release whose vectors would not fit into the memory of a query, from public facts only: the
+// number of persons is private, and to stop when it proves too large would show it. A table's public upper bound on
+// its persons, max_persons, decides where there is one; without it, only what the estimator needs at least does, and
+// beyond it the executor ends the query after the charge, as its documentation says.
+//
+// A dense block takes 8 bytes a coordinate for each person, and the estimators one copy of it.
+func (s *statement) fits(d *draft, a *aggregate, e estimator.Estimator) error {
+	limit := s.p.config.Memory
+	if a.vector == nil || a.vector.form == Pairs || limit <= 0 {
+		return nil
+	}
+	persons, why := e.MinPersons(), "the least number of persons that the method needs"
+	if float64(persons)*float64(a.vector.dim)*16 <= float64(limit) {
+		return nil
+	}
+	return deny(RuleMemory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --query-memory.",
+		"The vectors of %s take %.0f MiB for %d persons, %s; a query may take %d MiB.", a.text, float64(persons)*float64(a.vector.dim)/(1<<16), persons, why, limit>>20)
+}
+
+// description is what the executor needs to know of an argument of vectors.
+func (a *aggregate) description() *Vector {
+	if a.vector == nil {
+		return nil
+	}
+	return &Vector{Form: a.vector.form, Dim: a.vector.dim, Grid: a.grid.Grid}
+}
+
+// vectorAnswer is the SQL type of a vector's answers, and how an estimate becomes a value of it. VECTOR has single
+// precision; what is beyond it is its largest number.
+func vectorAnswer(o functions.Options, dim int) (sql.Type, func(estimator.Estimate) any) {
+	if !o.Binary {
+		return types.JSON, jsonList64
+	}
+	return types.VectorType{Dimensions: dim}, func(e estimator.Estimate) any {
+		v := make([]float32, len(e.Values))
+		for i, x := range e.Values {
+			v[i] = single(x)
+		}
+		return sql.EncodeVector(v)
+	}
+}
+
+// single rounds to single precision, and to its range.
+func single(x float64) float32 { return float32(min(max(x, -math.MaxFloat32), math.MaxFloat32)) }
+
+// jsonList64 makes the JSON array of an estimate's values.
+func jsonList64(e estimator.Estimate) any {
+	list := make([]any, len(e.Values))
+	for i, v := range e.Values {
+		list[i] = v
+	}
+	return types.JSONDocument{Val: list}
+}
