@@ -3,6 +3,7 @@ package block
 import (
 	"math"
 	"math/big"
+	"sync"
 
 	"scrim/engine/estimator"
 )
@@ -18,35 +19,100 @@ const ClipBits = 24
 // With norms from Norms, which are never under the true ones, a_i/2^24·‖x_i − c‖_w ≤ radius exactly: the factor is
 // one dyadic number a person, rounded down, and no coordinate is rounded. So one person more or less moves the sum
 // by a vector of weighted norm at most radius·2^24, and one person exchanged by at most twice that.
+//
+// It is formed as Σ a_i·x_i − c·Σ a_i in integers of 128 bits, which have room for 2^31 persons with any entries within
+// ±2^62; so neither the order of persons nor the number of cores matters.
 func ClipSum(b *estimator.Block, centre []int64, norms []float64, radius float64) []*big.Int {
-	sum := make([]*big.Int, b.Dim)
-	for j := range sum {
-		sum[j] = new(big.Int)
+	if b.Sparse {
+		return ClipSumIn(b, 1, centre, norms, radius)
 	}
-	at := 0
-	for _, ch := range b.Chunks {
-		for i := range ch.Persons {
-			a := big.NewInt(factor(norms[at], radius))
-			at++
-			for j, v := range ch.Dense[i*b.Dim : (i+1)*b.Dim] {
-				if centre != nil {
-					v -= centre[j]
-				}
-				d := big.NewInt(v)
-				sum[j].Add(sum[j], d.Mul(d, a))
+	rs := runs(b)
+	var mu sync.Mutex
+	total := newDenseSums(b.Dim)
+	spread(len(rs), func(next func() (int, bool)) {
+		own, plain := newDenseSums(b.Dim), make([]int64, b.Dim)
+		for k, ok := next(); ok; k, ok = next() {
+			own.addDense(rs[k], plain, norms, radius)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		total.addSums(own)
+	})
+	return total.minus(1, centre)
+}
+
+// factor returns the clip factor of a person in units of 2^-ClipBits. The three roundings of the quotient are
+// less than the 2^-40 that it is shortened by.
+func factor(norm, radius float64) int64 {
+	switch {
+	case !(norm <= math.MaxFloat64) || !(radius > 0):
+		return 0
+	case norm <= radius:
+		return 1 << ClipBits
+	}
+	return int64((1 << ClipBits) * (radius / norm) * (1 - 0x1p-40))
+}
+
+func newDenseSums(dim int) *sums {
+	s := newSums(dim)
+	s.lo, s.hi = make([]uint64, dim), make([]int64, dim)
+	return s
+}
+
+// addDense adds the clipped persons of a run. Few persons are clipped, so it adds up the run as it is, in 64 bits, and
+// corrects that for each clipped person; a run with large entries goes the slow way. plain is room for one vector.
+func (s *sums) addDense(r run, plain []int64, norms []float64, radius float64) {
+	dim, norms := len(plain), norms[r.at:r.at+r.to-r.from]
+	x := r.chunk.Dense[r.from*dim : r.to*dim]
+	small := sumRun(plain, x)
+	if small {
+		for j, v := range plain {
+			s.addProduct(j, v, 1<<ClipBits)
+		}
+	}
+	for i, norm := range norms {
+		a := factor(norm, radius)
+		s.factors += a
+		switch row := x[i*dim : (i+1)*dim]; {
+		case !small:
+			for j, v := range row {
+				s.addProduct(j, v, a)
+			}
+		case a < 1<<ClipBits:
+			for j, v := range row {
+				s.addProduct(j, -v, 1<<ClipBits-a)
 			}
 		}
 	}
-	return sum
 }
 
-// factor returns the clip factor of a person in units of 2^-ClipBits.
-func factor(norm, radius float64) int64 {
-	switch {
-	case norm <= radius:
-		return 1 << ClipBits
-	case math.IsInf(norm, 0) || norm != norm || !(radius > 0):
-		return 0
+// sumBits bounds the entries of a run that is added up in 64 bits: within ±2^52, of which runPersons make at most 2^62.
+const sumBits = 52
+
+// sumRun sets sum to the sum of the vectors in x, and reports whether it is right: whether all entries are within ±2^sumBits.
+func sumRun(sum, x []int64) bool {
+	clear(sum)
+	dim, seen := len(sum), uint64(0)
+	for ; len(x) >= 4*dim; x = x[4*dim:] {
+		seen |= sumFour(sum, x[:dim], x[dim:2*dim], x[2*dim:3*dim], x[3*dim:4*dim])
 	}
-	return int64((1 << ClipBits) * (radius / norm) * (1 - 0x1p-40))
+	for ; len(x) > 0; x = x[dim:] {
+		for j, v := range x[:dim] {
+			seen |= uint64(v + 1<<sumBits)
+			sum[j] += v
+		}
+	}
+	return seen>>(sumBits+1) == 0
+}
+
+// sumFour adds four vectors to sum. In the result bits above sumBits are 0 if all entries are within ±2^sumBits.
+func sumFour(sum, x, y, z, w []int64) uint64 {
+	sum, y, z, w = sum[:len(x)], y[:len(x)], z[:len(x)], w[:len(x)]
+	seen := uint64(0)
+	for j, a := range x {
+		b, c, d := y[j], z[j], w[j]
+		seen |= uint64(a+1<<sumBits) | uint64(b+1<<sumBits) | uint64(c+1<<sumBits) | uint64(d+1<<sumBits)
+		sum[j] += a + b + c + d
+	}
+	return seen
 }
