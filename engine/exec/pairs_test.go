@@ -1,0 +1,69 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"scrim/engine/store"
+	"scrim/planner"
+)
+
+func TestPairs(t *testing.T) {
+	s, _ := fixture(t)
+	// Person 5 of group 0 has every coordinate; the others a few, some twice, some out of range.
+	write(t, s, `CREATE TABLE d.baskets AS SELECT CAST(i % 2 AS BIGINT) AS g, CAST(hash(i) % 300 AS BIGINT) AS u, CASE WHEN i % 17 = 0 THEN NULL
+		WHEN i % 13 = 0 THEN -1 WHEN i % 19 = 0 THEN 200000 ELSE CAST(hash(i // 2) % 200000 AS BIGINT) END AS k FROM range(20000) r(i)
+		UNION ALL SELECT 0, 5, i FROM range(200000) r(i) UNION ALL SELECT 1, NULL, 3 UNION ALL SELECT 2, 7, 9 UNION ALL SELECT 2, 7, 4 UNION ALL SELECT 2, 7, 9`)
+	a := planner.Aggregate{Columns: []int{2}, Vector: &planner.Vector{Form: planner.Pairs, Dim: 200000}}
+	in, err := taken(t, s, 4, planner.Scan{SQL: "SELECT g, u, k FROM d.baskets ORDER BY hash(u, k)", Types: intPair, Rows: true}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owned := make([]map[int64][]int32, 4)
+	snap, err := s.Snapshot(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	err = snap.Scan(context.Background(), "SELECT DISTINCT g, u, k FROM d.baskets WHERE u IS NOT NULL AND k BETWEEN 0 AND 199999 ORDER BY k", nil, intPair, func(c store.Chunk) error {
+		for i, g := range c.Columns[0].Ints {
+			if owned[g] == nil {
+				owned[g] = map[int64][]int32{}
+			}
+			owned[g][c.Columns[1].Ints[i]] = append(owned[g][c.Columns[1].Ints[i]], int32(c.Columns[2].Ints[i]))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for g := range owned {
+		var want []string
+		for _, k := range owned[g] {
+			want = append(want, fmt.Sprint(1, ":", k))
+		}
+		same(t, fmt.Sprint("group ", g), written(t, in.input(a, g).Vectors), want)
+	}
+	if n := len(in.input(a, 0).Vectors.Chunks); n < 2 {
+		t.Errorf("got %d chunks of 209000 pairs", n)
+	}
+}
+
+func TestSortKeys(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 1, 2047, 2048, 30000} {
+		for _, width := range []int{1, 11, 12, 33, 63} {
+			keys := make([]uint64, n)
+			for i := range keys {
+				keys[i] = rng.Uint64() >> (64 - width)
+			}
+			want := slices.Sorted(slices.Values(keys))
+			if sortKeys(keys); !slices.Equal(keys, want) {
+				t.Errorf("%d keys of %d bits are not sorted", n, width)
+			}
+		}
+	}
+}
