@@ -86,6 +86,7 @@ func (s *Server) assemble() error {
 		Session:  facts{},
 		Domains:  domains{provider},
 		Public:   provider,
+		Memory:   s.cfg.ReleaseMemory << 20,
 	})
 	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: ownParser{planner.Parser(sql.NewMysqlParser())}}})

@@ -22,7 +22,7 @@ func FuzzOptions(f *testing.F) {
 		}
 		if (o.Lower == nil) != (o.Upper == nil) || o.Lower != nil && o.Lower.Cmp(o.Upper) >= 0 ||
 			!(o.Epsilon == 0 || o.Epsilon >= 1e-6 && o.Epsilon <= 100) || !(o.Rho == 0 || o.Rho >= 1e-12 && o.Rho <= 100) || o.Epsilon > 0 && o.Rho > 0 ||
-			o.Dimension < 0 || o.Dimension > MaxOnehot || !(o.P == 0 || o.P >= 1 && o.P <= 1000) || !(o.Radius >= 0) || !(o.SigmaMin >= 0 && o.SigmaMax >= 0) {
+			o.Dimension < 0 || o.Dimension > MaxOnehot || !(o.P == 0 || o.P >= 1 && o.P <= 100) || !(o.Radius >= 0) || !(o.SigmaMin >= 0 && o.SigmaMax >= 0) {
 			t.Fatalf("%q: %+v", text, o)
 		}
 	})

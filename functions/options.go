@@ -66,7 +66,7 @@ var optionTable = []Option{
 		_, ok := Methods[o.Method]
 		return ok
 	}},
-	{"p", "a number from 1 to 1000", "2; 1 for DP_ONEHOT", "The norm of the error that plan makes small.", func(o *Options, v string) bool { return within(&o.P, v, 1, 1000) }},
+	{"p", "a number from 1 to 100", "2; 1 for DP_ONEHOT", "The norm of the error that plan makes small.", func(o *Options, v string) bool { return within(&o.P, v, 1, 100) }},
 	{"tail", "optimal or sqrt_n", "optimal", "Where a vector counts as an outlier: so that the error of the mean of the data is least, or beyond all but √n persons, for light-tailed data.", func(o *Options, v string) bool {
 		return word(&o.Tail, v, map[string]vector.Tail{"optimal": vector.Optimal, "sqrt_n": vector.SqrtN})
 	}},
