@@ -50,9 +50,13 @@ func (p Params) group(b *estimator.Block) group {
 	if p.Sparse {
 		return group{Block: b}
 	}
-	shift := uint(meanBits)
+	return group{Block: p.means(b, p.shift()), shift: p.shift()}
+}
+
+// shift is the fraction of a step that dense vectors are rounded to: none where a person has one row.
+func (p Params) shift() uint {
 	if p.MaxRows == 1 {
-		shift = 0
+		return 0
 	}
-	return group{Block: p.means(b, shift), shift: shift}
+	return meanBits
 }

@@ -1,0 +1,80 @@
+package vector
+
+import (
+	"math"
+	"math/bits"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/noise"
+)
+
+// plannedRounds are the rounds of a centre on which the least number of persons is computed: 256 cells over the reach of
+// the values. Where more would be needed than the persons allow, the cells are made coarser.
+const plannedRounds = 8
+
+// mostRounds bounds the rounds of any search.
+const mostRounds = 24
+
+// centring is how a centre is searched: cells of width 2^shift, and the share of the loss.
+type centring struct {
+	axis  block.Axis
+	share float64
+	cost  float64 // what the squared norm of the noise is multiplied by, against a centre known for nothing
+}
+
+// centring chooses cells and share for a centre within ±reach of the middle, from released numbers.
+//
+// The centre's error adds to the squared radius, and its loss is taken from the sum. With cells of width h, spread σ a
+// coordinate and the share x of the loss ρ, T rounds,
+//
+//	squared noise ~ (1 + h²/(12σ²) + 2π·r²/n̂²) / (1 − x)     r = (delta/2)·√(T·d/(2xρ)) the rank's error
+//
+// (a median of a Gaussian is off by √(2π)·σ times the error of its rank's share). For each h the best share is near the
+// square root of the third term at x = 1, but not under what keeps the search from turning the wrong way (medians.share).
+// fine is the power of two under σ that cells may have at the least.
+func (d dense) centring(count, spread float64, reach int64, fine int) centring {
+	lo, hi := d.within(reach)
+	sigma := max(spread/math.Sqrt(float64(d.p.Dim)), 0.5)
+	best := centring{cost: math.Inf(1)}
+	for step := -fine; step <= 62; step++ {
+		shift := max(0, int(math.Floor(math.Log2(sigma)))+step)
+		rounds := bits.Len64(uint64(hi-lo) >> shift)
+		if rounds > mostRounds {
+			continue
+		}
+		h := math.Ldexp(1, shift) / sigma
+		error2 := 2 * math.Pi * math.Pow(d.find.rank(d.p.Dim, max(1, rounds), d.rho)/count, 2)
+		share := max(math.Sqrt(error2), d.find.share(d.p.Dim, max(1, rounds), d.rho, count))
+		if share > mostCentre && rounds > 1 {
+			continue
+		}
+		share = min(share, mostCentre)
+		cost := (1 + h*h/12 + error2/share) / (1 - share)
+		if cost < best.cost {
+			best = centring{block.NewAxis(lo, hi, shift, 63), share, cost}
+		}
+		if rounds <= 1 {
+			break
+		}
+	}
+	return best
+}
+
+// mostCentre is the largest share of the loss for a centre.
+const mostCentre = 0.4
+
+// within returns the part of the public range that is within ±reach of the middle.
+func (d dense) within(reach int64) (lo, hi int64) {
+	return max(d.lo, d.middle-reach), min(d.hi, d.middle+reach)
+}
+
+// centre releases the medians of all coordinates.
+func (d dense) centre(n noise.Noiser, b *estimator.Block, c centring, left *budget) []int64 {
+	cells := d.find.cells(n, b, c.axis, nil, left.take(c.share))
+	centre := make([]int64, b.Dim)
+	for j, cell := range cells {
+		centre[j] = c.axis.Value(cell)
+	}
+	return centre
+}

@@ -1,0 +1,129 @@
+package vector
+
+import (
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// octaves are public buckets for numbers v >= 0: bucket 0 holds v < 1, bucket i the numbers from 2^((i−1)/per) up to
+// 2^(i/per), the last one also those above.
+type octaves struct{ per, buckets int }
+
+// newOctaves covers numbers up to limit.
+func newOctaves(per int, limit float64) octaves {
+	o := octaves{per: per, buckets: 1 << 14}
+	o.buckets = o.bucket(limit) + 1
+	return o
+}
+
+// bucket returns the number of the bucket that holds v: a function of v alone, whatever the logarithm's rounding.
+func (o octaves) bucket(v float64) int {
+	if !(v >= 1) {
+		return 0
+	}
+	x := math.Log2(v) * float64(o.per)
+	if !(x < float64(o.buckets)) {
+		return o.buckets - 1
+	}
+	return min(1+int(x), o.buckets-1)
+}
+
+// edge returns the upper end of bucket i.
+func (o octaves) edge(i float64) float64 { return math.Exp2(i / float64(o.per)) }
+
+// histogram is a noisy histogram of one number a person, or one a group of a secret matching, over octaves.
+//
+// A person is in one bucket. One who comes or goes changes one count by 1, one who is exchanged two: the squared
+// ℓ2 sensitivity is 1 or 2, and 2 for groups in either relation (match). Every bucket gets N_Z(0, ⌈that/(2ρ)⌉).
+type histogram struct {
+	octaves
+	rho    float64
+	delta2 int64
+	sigma2 noise.Variance
+	sigma  float64
+}
+
+// histogramDelta2 is the squared ℓ2 sensitivity of a histogram of persons, or of matched groups.
+func histogramDelta2(r estimator.Relation, groups bool) int64 {
+	if groups || r == estimator.ReplaceOne {
+		return 2
+	}
+	return 1
+}
+
+func newHistogram(o octaves, delta2 int64, rho float64) histogram {
+	v := scalar.SmallSigma2(1, delta2, rho)
+	return histogram{o, rho, delta2, v, scalar.Root(v.Big())}
+}
+
+// release returns the noisy counts.
+func (h histogram) release(n noise.Noiser, values []float64) []float64 {
+	counts := make([]int64, h.buckets)
+	for _, v := range values {
+		counts[h.bucket(v)]++
+	}
+	noisy := make([]float64, h.buckets)
+	for i, c := range counts {
+		noisy[i] = float64(n.GaussianInt(c, h.sigma2))
+	}
+	return noisy
+}
+
+// quantile reads a quantile of count numbers off noisy counts. Only the bulk is looked at: from the first to the last bucket
+// whose count stands out from the noise; the answer is interpolated within a bucket, in the logarithm. Where less than
+// six in ten of the numbers stand out, neighbouring buckets are taken together, two, four and so on, down to one an octave.
+func (h histogram) quantile(noisy []float64, count, q float64) float64 {
+	for width := 1; ; width *= 2 {
+		sums := together(noisy, width)
+		z := bulkZ * h.sigma * math.Sqrt(float64(width))
+		first, last, most := -1, -1, 0
+		for i, c := range sums {
+			if c > sums[most] {
+				most = i
+			}
+			if c >= z {
+				if last = i; first < 0 {
+					first = i
+				}
+			}
+		}
+		done := 2*width > h.per
+		if first < 0 && done {
+			first, last = most, most
+		}
+		if at, share := placed(sums, first, last, q); done || share >= 0.6*count {
+			return h.edge(max(0, float64(width)*(at-1)))
+		}
+	}
+}
+
+// together adds up runs of width buckets: those that end at the buckets 0, width, 2·width, …
+func together(noisy []float64, width int) []float64 {
+	sums := make([]float64, (len(noisy)+2*width-2)/width)
+	for i, c := range noisy {
+		sums[(i+width-1)/width] += c
+	}
+	return sums
+}
+
+// placed returns the place, in buckets, that has a share q of the counts from first to last under it, and those counts'
+// sum.
+func placed(sums []float64, first, last int, q float64) (at, total float64) {
+	if first < 0 {
+		return 0, 0
+	}
+	for _, c := range sums[first : last+1] {
+		total += max(0, c)
+	}
+	want, i := q*total, first
+	for ; i < last && want > max(0, sums[i]); i++ {
+		want -= max(0, sums[i])
+	}
+	return float64(i) + min(1, want/max(1, sums[i])), total
+}
+
+// bulkZ: an empty bucket passes once in 3.5 million.
+const bulkZ = 5
