@@ -1,4 +1,5 @@
 // Package count holds the private counts: of persons and of rows.
 //
-// The neighbour relation is add-remove: one person more or less, with all rows.
+// Both neighbour relations are covered: a count of persons moves by one under either, and each estimator
+// says what else changes.
 package count

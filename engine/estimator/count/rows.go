@@ -18,6 +18,7 @@ const maxRadius = 1 << 20
 type rows struct {
 	rho    float64
 	clamp  bool
+	least  int64         // least number of rows of a person in the group: 1 when all persons are in it
 	bound  int64         // declared bound, 0 when it is searched for
 	radius scalar.Radius // when bound = 0
 	sumRho float64
@@ -25,11 +26,12 @@ type rows struct {
 
 // NewRows returns the private number of rows. Columns: Rows. clamp shows a negative answer as 0.
 //
-// A person's number of rows is clipped at a bound C, and the answer is Σ min(mᵢ, C) + N_Z(0, ⌈C²/(2ρ₃)⌉): adding or
-// removing a person changes the sum by at most C, so this step costs ρ₃ [CKS20, Theorem 14].
+// A person's number of rows is clipped at a bound C, and the answer is Σ min(mᵢ, C) + N_Z(0, ⌈Δ²/(2ρ₃)⌉), which costs ρ₃
+// [CKS20, Theorem 14]. Each term is in [0, C], so Δ = C both for a person who comes or goes and for one exchanged. With
+// p.Sized each person has a row, the term is in [1, C], and Δ = C−1.
 //
-//	p.MaxRows = M > 0   C = M, ρ₃ = ρ
-//	p.MaxRows = 0       C from a noisy histogram of mᵢ (scalar.Radius, ρ₂ = ρ/4, sensitivity 1), ρ₃ = 3ρ/4
+//	p.MaxRows = M > 0   C = M, ρ₃ = ρ; with p.Sized and M = 1 the number of rows is that of persons: exact, at no loss
+//	p.MaxRows = 0       C from a noisy histogram of mᵢ (scalar.Radius, ρ₂ = ρ/4), ρ₃ = 3ρ/4
 //
 // The declared bound is enforced here as well: a person who breaks it counts M. Without a declared
 // bound the rows of the few persons above C are not all counted: the bias is toward fewer rows. If no bucket
@@ -41,10 +43,16 @@ func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 	if p.MaxRows > estimator.MaxUnits {
 		return nil, fmt.Errorf("count: want max rows <= 2^50, have %d", p.MaxRows)
 	}
+	if p.Sized && p.MaxRows == 1 {
+		return public{}, nil
+	}
 	r := rows{rho: p.Rho, clamp: clamp, bound: p.MaxRows, sumRho: p.Rho}
+	if p.Sized {
+		r.least = 1
+	}
 	if r.bound == 0 {
 		parts := scalar.Split(p.Rho, 1, 3)
-		r.radius, r.sumRho = scalar.NewRadius(parts[0], maxRadius), parts[1]
+		r.radius, r.sumRho = scalar.NewRadius(p.Relation, parts[0], maxRadius), parts[1]
 	}
 	return r, nil
 }
@@ -64,14 +72,19 @@ func (r rows) ExpectedError() (float64, bool) {
 // Steps implements estimator.Estimator.
 func (r rows) Steps() []estimator.Step {
 	sum := estimator.Step{Name: "number of rows", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 1, Rho: r.sumRho}
+	if r.least > 0 {
+		sum.Sensitivity = "l2=clip-1"
+	}
 	if r.bound > 0 {
-		sum.Sensitivity = fmt.Sprintf("l2=%d", r.bound)
+		sum.Sensitivity = fmt.Sprintf("l2=%d", r.bound-r.least)
 		return []estimator.Step{sum}
 	}
 	return []estimator.Step{r.radius.Step("rows of one person"), sum}
 }
 
-func (r rows) sigma2(bound int64) *big.Int { return scalar.Sigma2(scalar.Square(bound), 1, r.sumRho) }
+func (r rows) sigma2(bound int64) *big.Int {
+	return scalar.Sigma2(scalar.Square(bound-r.least), 1, r.sumRho)
+}
 
 // Release implements estimator.Estimator.
 func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
@@ -81,7 +94,7 @@ func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	}
 	var sum scalar.Sum
 	for _, m := range in.Columns[0] {
-		sum.Add(min(max(m, 0), bound))
+		sum.Add(min(max(m, r.least), bound))
 	}
 	sigma2 := r.sigma2(bound)
 	v := sum.Release(n, sigma2)

@@ -3,6 +3,7 @@ package mean
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
@@ -15,6 +16,7 @@ type persons struct {
 	p       estimator.Params
 	n       scalar.Persons
 	centred scalar.Centred
+	width   scalar.Width // sensitivity of the sum in radii
 	sumRho  float64
 }
 
@@ -22,14 +24,18 @@ type persons struct {
 //
 // With x̄ᵢ the person's mean, c a centre and C a radius the answer is c + S/n̂,
 //
-//	n̂ = max(1, n + N_Z(0, ⌈1/(2ρ_n)⌉))     S = Σ clip(x̄ᵢ − c, ±C) + N_Z(0, ⌈C²/(2ρ₃)⌉)
+//	n̂ = max(1, n + N_Z(0, ⌈1/(2ρ_n)⌉))     S = Σ clip(x̄ᵢ − c, ±C) + N_Z(0, ⌈Δ²/(2ρ₃)⌉)
 //
-// It is the shifted clipped mean of [HLY21] section 3.3 for one dimension: there n is public, points are
-// exchanged and the sensitivity is 2C; here a person comes or goes, n is released first, and the sensitivity
-// of the centred sum is C. Shares of ρ:
+// It is the shifted clipped mean of [HLY21] section 3.3 for one dimension. There n is public, points are exchanged and Δ = 2C;
+// that is replace-one with p.Sized. Under add-remove a person comes or goes, n is released first, and the centred sum has
+// Δ = C. Under replace-one with a private n, Δ = 2C, and n̂ is covered by the other steps (scalar.Shares). Shares of ρ:
 //
-//	bounds declared   n̂ 1/4, sum 3/4; c and C are the middle and half the width of the interval
-//	otherwise         n̂ 0.08, c 0.23 (median by bisection), C 0.17 (histogram of |x̄ᵢ − c|), sum 0.52
+//	add-remove    bounds declared   n̂ 1/4, sum 3/4; c and C are the middle and half the width of the interval
+//	              otherwise         n̂ 0.08, c 0.23 (median by bisection), C 0.17 (histogram of |x̄ᵢ − c|), sum 0.52
+//	replace-one   bounds declared   sum 1
+//	              otherwise         c 0.30, C 0.17, sum 0.53
+//
+// The median needs a larger share under replace-one, where its rank moves by twice as much and the histogram by √2.
 //
 // With declared bounds S/n is not near 0 (c is not the data's centre), so n̂ gets a quarter: with s = |x̄−c|/C the
 // variance is C²/(2ρn²)·(1/ρ₃ + s²/ρ_n), least at ρ_n/ρ₃ = s; 1/3 is within 10 % of the best for s from 0.1 to 0.8. The answer is
@@ -41,13 +47,26 @@ func NewMean(p estimator.Params) (estimator.Estimator, error) {
 	return newPersons(p), nil
 }
 
-func newPersons(p estimator.Params) persons {
-	if p.Bounded() {
-		parts := scalar.Split(p.Rho, 1, 3)
-		return persons{p, scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0), parts[1]}
+// Shares of NewMean.
+var (
+	boundedShares = scalar.Shares{AddRemove: []float64{1, 3}, ReplaceOne: []float64{1}, Joining: []float64{scalar.JoiningBall}}
+	openShares    = scalar.Shares{
+		AddRemove: []float64{8, 23, 17, 52}, ReplaceOne: []float64{30, 17, 53},
+		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningBall},
 	}
-	parts := scalar.Split(p.Rho, 8, 23, 17, 52)
-	return persons{p, scalar.NewPersons(parts[0]), scalar.NewCentred(p, parts[1], parts[2]), parts[3]}
+)
+
+func newPersons(p estimator.Params) persons {
+	e := persons{p: p, width: scalar.BallWidth(p.Relation)}
+	var parts []float64
+	if p.Bounded() {
+		e.n, parts = boundedShares.Of(p, 1)
+		e.centred, e.sumRho = scalar.NewCentred(p, 0, 0), parts[0]
+		return e
+	}
+	e.n, parts = openShares.Of(p, 1)
+	e.centred, e.sumRho = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
+	return e
 }
 
 func (persons) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
@@ -57,18 +76,23 @@ func (e persons) MinPersons() int64            { return max(e.n.Enough(), e.cent
 
 // Steps implements estimator.Estimator.
 func (e persons) Steps() []estimator.Step {
-	sum := estimator.Step{Name: "sum", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 1, Rho: e.sumRho}
+	sum := estimator.Step{Name: "sum", Mechanism: "discrete-gaussian", Sensitivity: e.width.String(), Queries: 1, Rho: e.sumRho}
 	if e.centred.Bounded() {
 		_, radius := e.centred.Middle()
-		sum.Sensitivity = fmt.Sprintf("l2=%v", e.centred.Value(float64(radius)))
+		sum.Sensitivity = fmt.Sprintf("l2=%v", e.centred.Value(float64(e.p.Relation.Factor()*radius)))
 	}
-	return append(append([]estimator.Step{e.n.Step()}, e.centred.Steps()...), sum)
+	return append(append(e.n.Steps(), e.centred.Steps()...), sum)
+}
+
+// sigma2 is the variance of the sum of numbers clipped to ±radius: it moves by radius, or by twice that.
+func (e persons) sigma2(radius int64) *big.Int {
+	return scalar.Sigma2(scalar.Square(e.p.Relation.Factor()*radius), 1, e.sumRho)
 }
 
 // Release implements estimator.Estimator.
 func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	rows, totals := in.Columns[0], in.Columns[1]
-	count := e.n.Release(n, scalar.Present(rows))
+	count := e.n.Release(n, e.n.Of(rows))
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
@@ -79,7 +103,7 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			acc.Add(min(max(e.centred.Of(m, totals[i])-c, -radius), radius))
 		}
 	}
-	sigma2 := scalar.Sigma2(scalar.Square(radius), 1, e.sumRho)
+	sigma2 := e.sigma2(radius)
 	shift := acc.Release(n, sigma2) / count
 	v := float64(c) + shift
 	v = min(max(v, float64(e.centred.Lo)), float64(e.centred.Hi))

@@ -16,6 +16,8 @@ type rowMean struct {
 	centred scalar.Centred
 	clip    scalar.Radius // for the vectors' norms; not used when fixed
 	fixed   float64       // norm bound in units of κ, 0 when it is searched for
+	width   scalar.Width  // sensitivity of the vectors' sum in radii
+	wedge   bool          // with declared bounds under replace-one: see width
 	sumRho  float64
 	sigma   float64
 }
@@ -38,12 +40,16 @@ const vectorNormLimit = 1 << 61
 // rows loses weight above and below alike, and the answer is c + wκ·S₁/S₂ with S the noisy sums.
 //
 // Sensitivity: a person's clipped vector has ℓ2 norm at most C (scalar.Ball checks it in integers on a
-// lattice of C·2^-30), so adding or removing a person moves (S₁,S₂) by at most C, however many rows the person has;
-// σ² = ⌈2^60/(2ρ₃)⌉ lattice units on each coordinate costs ρ₃. c, κ and C are public or released before.
+// lattice of C·2^-30), so adding or removing a person moves (S₁,S₂) by at most C, however many rows the person has, and
+// exchanging one by at most 2C. With declared bounds |uᵢ₁| ≤ uᵢ₂/w = 2uᵢ₂, kept in integers too: the vectors are in a
+// sector of half-angle θ = arctan 2, whose diameter is the longer of its radius and its chord 2C·sin θ = (4/√5)·C.
+// σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on each coordinate, Δ in units of C, costs ρ₃. c, κ and C are public or released before.
 //
-//	bounds declared   c = (L+U)/2, κ = (U−L)/2, no search for them; n̂ 0.05, C 0.20, sum 0.75
-//	                  with p.MaxRows = M ≤ 4 also C = Mκ√(1+w²): n̂ 0.05, sum 0.95
-//	otherwise         n̂ 0.05, c 0.20 (median of the persons' means), κ 0.15 (histogram of |x̄ᵢ−c|), C 0.13, sum 0.47
+//	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2, no search for them; n̂ 0.05, C 0.20, sum 0.75
+//	                                with p.MaxRows = M ≤ 4 also C = Mκ√(1+w²): n̂ 0.05, sum 0.95
+//	              otherwise         n̂ 0.05, c 0.20 (median of the persons' means), κ 0.15 (histogram of |x̄ᵢ−c|), C 0.13, sum 0.47
+//	replace-one   bounds declared   C 0.20, sum 0.80; with M ≤ 4 sum 1; n̂ is public or covered (scalar.Shares)
+//	              otherwise         c 0.25, κ 0.15, C 0.13, sum 0.47
 //
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
 // MinPersons, or when the noisy number of rows S₂ is under three times its noise.
@@ -54,23 +60,50 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	if p.MaxRows == 1 {
 		return newPersons(p), nil
 	}
-	e := rowMean{p: p}
-	switch {
-	case p.Bounded() && p.MaxRows > 0 && p.MaxRows <= maxFixedRows:
-		parts := scalar.Split(p.Rho, 5, 95)
-		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0), parts[1]
-		e.fixed = float64(p.MaxRows) * math.Sqrt(1+rowWeight*rowWeight)
-	case p.Bounded():
-		parts := scalar.Split(p.Rho, 5, 20, 75)
-		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0), parts[2]
-		e.clip = scalar.NewRadius(parts[1], vectorNormLimit)
-	default:
-		parts := scalar.Split(p.Rho, 5, 20, 15, 13, 47)
-		e.n, e.centred, e.sumRho = scalar.NewPersons(parts[0]), scalar.NewCentred(p, parts[1], parts[2]), parts[4]
-		e.clip = scalar.NewRadius(parts[3], vectorNormLimit)
+	e := rowMean{p: p, width: rowWidth(p), wedge: p.Bounded() && p.Relation == estimator.ReplaceOne}
+	var parts []float64
+	e.n, parts = rowShares(p, e.width).Of(p, 1)
+	last := len(parts) - 1
+	if p.Bounded() {
+		e.centred = scalar.NewCentred(p, 0, 0)
+	} else {
+		e.centred = scalar.NewCentred(p, parts[0], parts[1])
 	}
-	e.sigma = scalar.Root(scalar.BallSigma2(e.sumRho))
+	if rowsFixed(p) {
+		e.fixed = float64(p.MaxRows) * math.Sqrt(1+rowWeight*rowWeight)
+	} else {
+		e.clip = scalar.NewRadius(p.Relation, parts[last-1], vectorNormLimit)
+	}
+	e.sumRho = parts[last]
+	e.sigma = scalar.Root(scalar.BallSigma2(e.width, e.sumRho))
 	return e, nil
+}
+
+// rowsFixed reports whether the bound of the norm is declared.
+func rowsFixed(p estimator.Params) bool {
+	return p.Bounded() && p.MaxRows > 0 && p.MaxRows <= maxFixedRows
+}
+
+// rowWidth is the sensitivity of the vectors' sum in radii: that of a ball, or of the sector of half-angle arctan(1/w).
+func rowWidth(p estimator.Params) scalar.Width {
+	if p.Bounded() {
+		return scalar.NewWidth(p.Relation, 16, 5)
+	}
+	return scalar.BallWidth(p.Relation)
+}
+
+func rowShares(p estimator.Params, w scalar.Width) scalar.Shares {
+	s := scalar.Shares{
+		AddRemove: []float64{5, 20, 15, 13, 47}, ReplaceOne: []float64{25, 15, 13, 47},
+		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, w.Joining()},
+	}
+	switch {
+	case rowsFixed(p):
+		s.AddRemove, s.ReplaceOne, s.Joining = []float64{5, 95}, []float64{1}, s.Joining[3:]
+	case p.Bounded():
+		s.AddRemove, s.ReplaceOne, s.Joining = []float64{5, 20, 75}, []float64{20, 80}, s.Joining[2:]
+	}
+	return s
 }
 
 func (rowMean) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
@@ -88,19 +121,19 @@ func (e rowMean) MinPersons() int64 {
 
 // Steps implements estimator.Estimator.
 func (e rowMean) Steps() []estimator.Step {
-	steps := append([]estimator.Step{e.n.Step()}, e.centred.Steps()...)
+	steps := append(e.n.Steps(), e.centred.Steps()...)
 	if e.fixed == 0 {
 		steps = append(steps, e.clip.Step("joint clip"))
 	}
 	return append(steps, estimator.Step{
-		Name: "sum and rows", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 2, Rho: e.sumRho,
+		Name: "sum and rows", Mechanism: "discrete-gaussian", Sensitivity: e.width.String(), Queries: 2, Rho: e.sumRho,
 	})
 }
 
 // Release implements estimator.Estimator.
 func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	rows, totals := in.Columns[0], in.Columns[1]
-	count := e.n.Release(n, scalar.Present(rows))
+	count := e.n.Release(n, e.n.Of(rows))
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
@@ -123,11 +156,14 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	for i, m := range rows {
 		if m > 0 {
 			d, w := ball.Clip2(vector.of(m, totals[i]))
+			if e.wedge { // true but for rounding
+				d = min(max(d, -2*w), 2*w)
+			}
 			s0.Add(d)
 			s1.Add(w)
 		}
 	}
-	sigma2 := scalar.BallSigma2(e.sumRho)
+	sigma2 := scalar.BallSigma2(e.width, e.sumRho)
 	values, weights := s0.Release(n, sigma2), s1.Release(n, sigma2)
 	if weights < 3*e.sigma {
 		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))

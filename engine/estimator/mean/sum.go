@@ -11,29 +11,48 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// sum adds the persons' totals, each clipped to ±C.
+// sum adds the persons' totals, each clipped to an interval that holds 0.
 type sum struct {
 	p       estimator.Params
-	bound   int64          // C when declared, 0 when it is searched for
-	persons scalar.Persons // when searched
+	sign    interval       // of a total's public range
+	bound   interval       // the clip when declared
+	persons scalar.Persons // when the clip is searched for
 	radius  scalar.Radius
 	sumRho  float64
 }
 
+// sumShares are the shares of a sum whose clip is searched for. The share of its loss that the sum itself has for one
+// person more or less depends on the sign of the totals.
+func sumShares(sign interval, r estimator.Relation) scalar.Shares {
+	unit := sign.clip(1)
+	joining := float64(unit.moves(estimator.AddRemove)) / float64(max(1, unit.moves(r)))
+	return scalar.Shares{
+		AddRemove: []float64{8, 23, 69}, ReplaceOne: []float64{25, 75},
+		Joining: []float64{scalar.JoiningHistogram, joining * joining},
+	}
+}
+
 // NewSum returns the private sum over rows. Columns: Rows, Sum.
 //
-// The total tᵢ of a person's rows is clipped to ±C and the answer is Σ clip(tᵢ) + N_Z(0, ⌈C²/(2ρ₃)⌉) grid steps: adding or
-// removing a person changes the sum by at most C, so this step costs ρ₃ [CKS20, Theorem 14].
+// The total tᵢ of a person's rows is clipped to an interval [a, b] with a ≤ 0 ≤ b, and the answer is
+// Σ clip(tᵢ) + N_Z(0, ⌈Δ²/(2ρ₃)⌉) grid steps, which costs ρ₃ [CKS20, Theorem 14]:
 //
-//	both bounds and p.MaxRows = M declared   C = M·max(|L|,|U|), ρ₃ = ρ; it always answers
-//	otherwise                                ρ_n = 0.08ρ for the number of persons n̂, ρ₂ = 0.23ρ for C from a noisy
-//	                                         histogram of |tᵢ| (scalar.Radius), ρ₃ = 0.69ρ; TooFew when n̂ is under MinPersons,
-//	                                         or when no radius stands out from that histogram's noise
+//	add-remove    Δ = max(−a, b): a person who comes or goes adds a number of the interval
+//	replace-one   Δ = b − a, which also bounds one who comes or goes
+//
+// One side of the interval is 0 where the public range of a row's value has one sign; then both are the same.
+//
+//	both bounds and p.MaxRows = M declared   the interval of M rows, ρ₃ = ρ; it always answers
+//	otherwise                                [−C, C] or a half of it, C from a noisy histogram of |tᵢ| (scalar.Radius, ρ₂);
+//	                                         under add-remove ρ_n = 0.08ρ for the number of persons n̂, ρ₂ = 0.23ρ, ρ₃ = 0.69ρ; under
+//	                                         replace-one ρ₂ = 0.25ρ, ρ₃ = 0.75ρ, and n̂ is covered (scalar.Shares). TooFew when
+//	                                         n̂ is under MinPersons, or when no radius stands out from the histogram's noise
+//	p.Sized                                  n times the mean of the totals: see totals
 //
 // A radius that does not stand out may be far too small, and a sum, unlike a mean, is then wrong by any
 // factor. Both conditions are on released values.
 //
-// The declared C is enforced: a person who breaks the promise is clipped. Without it the totals of
+// The declared interval is enforced: a person who breaks the promise is clipped. Without it the totals of
 // the few persons beyond C are shortened, which is the larger error on heavy tails.
 //
 // One symmetric clip is used for data that lie mostly on one side as well: two searches, for C₋ and C₊,
@@ -43,22 +62,61 @@ func NewSum(p estimator.Params) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
 	}
-	if p.Bounded() && p.MaxRows > 0 {
-		return sum{p: p, bound: declaredTotal(p), sumRho: p.Rho}, nil
+	if p.Sized {
+		return newTotals(p), nil
 	}
-	parts := scalar.Split(p.Rho, 8, 23, 69)
-	return sum{
-		p: p, persons: scalar.NewPersons(parts[0]),
-		radius: scalar.NewRadius(parts[1], estimator.MaxUnits), sumRho: parts[2],
-	}, nil
+	if p.Bounded() && p.MaxRows > 0 {
+		return sum{p: p, bound: declaredTotal(p, 0), sumRho: p.Rho}, nil
+	}
+	lo, hi := scalar.Range(p)
+	s := sum{p: p, sign: interval{lo, hi}}
+	var parts []float64
+	s.persons, parts = sumShares(s.sign, p.Relation).Of(p, 1)
+	s.radius, s.sumRho = scalar.NewRadius(p.Relation, parts[0], estimator.MaxUnits), parts[1]
+	return s, nil
 }
 
-// declaredTotal is the bound on one person's total, at most 2^50 as the totals themselves are.
-func declaredTotal(p estimator.Params) int64 {
+// interval is a range of one person's total, in steps.
+type interval struct{ lo, hi int64 }
+
+// clip returns [−radius, radius] without a side on which the interval has nothing.
+func (t interval) clip(radius int64) interval {
+	c := interval{-radius, radius}
+	if t.lo >= 0 {
+		c.lo = 0
+	}
+	if t.hi <= 0 {
+		c.hi = 0
+	}
+	return c
+}
+
+// moves is the most by which one person moves a sum of numbers of the interval, which holds 0.
+func (t interval) moves(r estimator.Relation) int64 {
+	if r == estimator.ReplaceOne {
+		return t.hi - t.lo
+	}
+	return max(-t.lo, t.hi)
+}
+
+// of returns the number of the interval nearest x.
+func (t interval) of(x int64) int64 { return min(max(x, t.lo), t.hi) }
+
+// declaredTotal is the range of the total of least to p.MaxRows rows within the declared bounds, least being 0 or 1: its ends
+// are at most 2^50, as the totals themselves are.
+func declaredTotal(p estimator.Params, least int64) interval {
 	lo, hi := *p.Lower, *p.Upper
-	over, c := bits.Mul64(uint64(max(hi, -hi, lo, -lo)), uint64(p.MaxRows))
+	return interval{min(least*lo, times(lo, p.MaxRows)), max(least*hi, times(hi, p.MaxRows))}
+}
+
+// times returns x·m within ±2^50, for m >= 1 and |x| <= 2^50.
+func times(x, m int64) int64 {
+	over, c := bits.Mul64(uint64(max(x, -x)), uint64(m))
 	if over > 0 || c > estimator.MaxUnits {
-		return estimator.MaxUnits
+		c = estimator.MaxUnits
+	}
+	if x < 0 {
+		return -int64(c)
 	}
 	return int64(c)
 }
@@ -66,9 +124,12 @@ func declaredTotal(p estimator.Params) int64 {
 func (sum) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows, estimator.Sum} }
 func (s sum) Loss() accounting.Loss   { return scalar.Loss(s.p.Rho) }
 
+// declared reports whether the clip is declared.
+func (s sum) declared() bool { return s.bound != interval{} }
+
 // MinPersons implements estimator.Estimator.
 func (s sum) MinPersons() int64 {
-	if s.bound > 0 {
+	if s.declared() {
 		return 0
 	}
 	return max(s.persons.Enough(), 2*s.radius.Persons())
@@ -76,7 +137,7 @@ func (s sum) MinPersons() int64 {
 
 // ExpectedError implements estimator.Estimator: it is known when the bounds are declared.
 func (s sum) ExpectedError() (float64, bool) {
-	if s.bound == 0 {
+	if !s.declared() {
 		return 0, false
 	}
 	return scalar.Scale(s.p.Grid, scalar.Root(s.sigma2(s.bound))), true
@@ -85,36 +146,42 @@ func (s sum) ExpectedError() (float64, bool) {
 // Steps implements estimator.Estimator.
 func (s sum) Steps() []estimator.Step {
 	step := estimator.Step{Name: "sum", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 1, Rho: s.sumRho}
-	if s.bound > 0 {
-		step.Sensitivity = fmt.Sprintf("l2=%v", scalar.Scale(s.p.Grid, float64(s.bound)))
+	if s.declared() {
+		step.Sensitivity = fmt.Sprintf("l2=%v", scalar.Scale(s.p.Grid, float64(s.bound.moves(s.p.Relation))))
 		return []estimator.Step{step}
 	}
-	return []estimator.Step{s.persons.Step(), s.radius.Step("clip"), step}
+	if s.sign.clip(1).moves(s.p.Relation) > 1 {
+		step.Sensitivity = "l2=2*clip"
+	}
+	return append(s.persons.Steps(), s.radius.Step("clip"), step)
 }
 
-func (s sum) sigma2(bound int64) *big.Int { return scalar.Sigma2(scalar.Square(bound), 1, s.sumRho) }
+func (s sum) sigma2(clip interval) *big.Int {
+	return scalar.Sigma2(scalar.Square(clip.moves(s.p.Relation)), 1, s.sumRho)
+}
 
 // Release implements estimator.Estimator.
 func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	rows, totals := in.Columns[0], in.Columns[1]
-	bound := s.bound
-	if bound == 0 {
+	clip := s.bound
+	if !s.declared() {
 		count := s.persons.Release(n, scalar.Present(rows))
 		if count < float64(s.MinPersons()) {
 			return scalar.TooFew(1, s.MinPersons())
 		}
-		var seen bool
-		if bound, seen = s.radius.Choose(n, histogram(rows, totals)); !seen {
+		radius, seen := s.radius.Choose(n, histogram(rows, totals))
+		if !seen {
 			return scalar.TooFew(1, scalar.Twice(count))
 		}
+		clip = s.sign.clip(radius)
 	}
 	var acc scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
-			acc.Add(min(max(totals[i], -bound), bound))
+			acc.Add(clip.of(totals[i]))
 		}
 	}
-	sigma2 := s.sigma2(bound)
+	sigma2 := s.sigma2(clip)
 	return scalar.One(scalar.Scale(s.p.Grid, acc.Release(n, sigma2)), scalar.Scale(s.p.Grid, scalar.Root(sigma2)))
 }
 

@@ -1,4 +1,4 @@
 // Package partition selects group keys privately.
 //
-// The neighbour relation is add-remove: one person more or less, with all rows.
+// Both neighbour relations are covered: one person more or less, with all rows, and one person's rows exchanged.
 package partition

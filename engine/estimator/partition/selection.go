@@ -17,13 +17,18 @@ type Params struct {
 	Delta     float64 // event δ of the whole selection; 0 < Delta < 1/2
 	MaxGroups int     // keys that the store keeps of one person, >= 1
 	Minimum   int     // keys whose noisy number of persons is under this are never shown; 0 for no such rule
+
+	Relation estimator.Relation // that Rho and Delta hold for
 }
 
 // Selection shows a key when its noisy number of persons reaches a threshold. A person is counted
 // once in each of at most MaxGroups keys; adding a person changes the counts of those keys by one
-// each (ℓ2 sensitivity √MaxGroups) and may bring in up to MaxGroups keys that nobody else has.
+// each (ℓ2 sensitivity √MaxGroups) and may bring in up to MaxGroups keys that nobody else has. Exchanging a
+// person changes the counts of up to 2·MaxGroups keys by one each, those of the old rows and those of the new.
 //
-//	σ² = ⌈MaxGroups/(2ρ)⌉     show key b  ⇔  c_b + N_Z(0,σ²) ≥ max(1+t, Minimum)
+//	add-remove    σ² = ⌈MaxGroups/(2ρ)⌉
+//	replace-one   σ² = ⌈2·MaxGroups/(2ρ)⌉
+//	show key b  ⇔  c_b + N_Z(0,σ²) ≥ max(1+t, Minimum)
 //	t  = the least integer with tail(t) ≤ δ/MaxGroups,
 //	tail(t) = exp(−t²/2σ²)/√(2πσ²) + Q(t/σ) ≥ P[N_Z(0,σ²) ≥ t],  Q the upper tail of N(0,1)
 //
@@ -32,10 +37,13 @@ type Params struct {
 // √(2πσ²), because by Poisson summation it is √(2πσ²) times a series of positive terms that begins
 // with 1. [CKS20] Proposition 25 gives a bound of the same kind.
 //
-// Loss (add-remove): the keys that both neighbours have are decided from counts with Gaussian noise:
+// Loss: the keys that both neighbours have are decided from counts with Gaussian noise:
 // ρ by [CKS20] Theorem 14 and post-processing. A key that only one of them has holds one person and is
-// shown with probability at most δ/MaxGroups; outside the event that one of the at most MaxGroups
-// such keys is shown, of probability at most δ, the two laws agree up to ρ. That is δ-approximate
+// shown with probability at most δ/MaxGroups. Under add-remove one neighbour has at most MaxGroups such keys, and the
+// other none. Under replace-one each of the two has at most MaxGroups: those of the old rows on one side, those of the
+// new rows on the other. On each side the event that none of its own is shown has probability at least 1−δ, and given
+// these two events, which the noise of the common keys does not know of, the laws agree up to ρ. The definition asks for one
+// event on each side, so δ is not doubled. That is δ-approximate
 // ρ-zCDP of [BS16] Definition 8.1: an event δ.
 //
 // Only keys with at least one person may be passed to Keep. A threshold on truncated geometric noise
@@ -62,10 +70,12 @@ func New(p Params) (*Selection, error) {
 		return nil, fmt.Errorf("partition: want 0 < delta < 0.5, have %v", p.Delta)
 	case p.MaxGroups < 1 || p.MaxGroups > 1<<20:
 		return nil, fmt.Errorf("partition: want 1 <= max groups <= %d, have %d", 1<<20, p.MaxGroups)
+	case p.Relation > estimator.ReplaceOne:
+		return nil, fmt.Errorf("partition: unknown neighbour relation %d", p.Relation)
 	case p.Minimum < 0:
 		return nil, fmt.Errorf("partition: want minimum >= 0, have %d", p.Minimum)
 	}
-	sigma2 := scalar.Sigma2(big.NewInt(int64(p.MaxGroups)), 1, p.Rho)
+	sigma2 := scalar.Sigma2(big.NewInt(p.changed()), 1, p.Rho)
 	if sigma2.BitLen() > 70 {
 		return nil, fmt.Errorf("partition: rho %v is too small for %d groups a person", p.Rho, p.MaxGroups)
 	}
@@ -76,6 +86,9 @@ func New(p Params) (*Selection, error) {
 	}
 	return s, nil
 }
+
+// changed is the number of keys whose counts one person changes.
+func (p Params) changed() int64 { return p.Relation.Factor() * int64(p.MaxGroups) }
 
 // tailPoint returns the least integer t >= 0 with tail(t) <= q, computed a little to the safe side.
 func tailPoint(sigma, q float64) int64 {
@@ -109,7 +122,7 @@ func (s *Selection) MinPersons() int64 { return s.threshold + int64(math.Ceil(1.
 func (s *Selection) Steps() []estimator.Step {
 	return []estimator.Step{{
 		Name: "key selection", Mechanism: "discrete-gaussian threshold",
-		Sensitivity: fmt.Sprintf("l2=sqrt(%d)", s.p.MaxGroups), Queries: 1, Rho: s.p.Rho,
+		Sensitivity: fmt.Sprintf("l2=sqrt(%d)", s.p.changed()), Queries: 1, Rho: s.p.Rho,
 	}}
 }
 

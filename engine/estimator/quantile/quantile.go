@@ -42,10 +42,16 @@ type quantiles struct {
 // fraction. Columns: Median, or Value with Options.Rows.
 //
 // Each of the m quantiles is a bisection (scalar.Bisection) over a public axis that is as fine as a floating-point
-// number (scalar.Axis), at loss 0.92ρ/m; the rest goes to the noisy number of persons, from which TooFew is decided.
-// One value a person moves a quantile's centred rank by at most Δ = max(num, den−num); with Options.Rows a person has at most
-// p.MaxRows = M values and Δ is M times that (and the number of values has sensitivity M). The store keeps that promise, since rows
-// come without their person here.
+// number (scalar.Axis). Under add-remove each has 0.92ρ/m; the rest goes to the noisy number of persons, from which TooFew is
+// decided. Under replace-one each has ρ/m, and the number of persons is public or covered by the searches.
+//
+// One value a person moves a quantile's centred rank by at most Δ = max(num, den−num), and one value exchanged by Δ = den. With
+// Options.Rows a person has at most p.MaxRows = M values and Δ is M times that (and the number of values has sensitivity M). The
+// store keeps that promise, since rows come without their person here; p.Sized makes the number of values public only where M = 1.
+//
+// That n̂ is covered (scalar.Shares) with M values, too: let the person have m values on one side and m−xM on the other,
+// 0 ≤ x ≤ 1. The rank moves by at most (1−ux)·M·den with u = min(num, den−num)/den, as x grows from an exchange to coming and
+// going, and n̂'s mean by xM. The loss (1−ux)²ρ_q + x²ρ_n is convex in x, so it is at most ρ_q or (1−u)²ρ_q + ρ_n.
 //
 // The answer's error is one of rank: with probability 95 % at most 3.1σ/den values (RankError), σ² = TΔ²/(2ρ_q), T ≤ 24; the error of the
 // value depends on the density of the data there and is not known, so StdErr is NaN. MinPersons is the number with which a
@@ -78,16 +84,27 @@ func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimat
 	if o.Exponential {
 		return newChosen(q, perUnit), nil
 	}
-	parts := scalar.Split(p.Rho, 0.08, 0.92)
-	q.n = scalar.NewCount(parts[0], perUnit)
-	q.minimum = q.n.Enough()
-	each := scalar.Split(parts[1], slices.Repeat([]float64{1}, len(fractions))...)
+	n, each := split(p, fractions, perUnit)
+	q.n, q.minimum = n, n.Enough()
 	for i, f := range fractions {
-		s := scalar.NewBisection(q.axis, f.Num, f.Den, perUnit, each[i])
+		s := scalar.NewBisection(p.Relation, q.axis, f.Num, f.Den, perUnit, each[i])
 		q.searches = append(q.searches, s)
 		q.minimum = max(q.minimum, s.Persons())
 	}
 	return q, nil
+}
+
+// split returns the number of values, of which a person has at most perUnit, and the loss of each search.
+func split(p estimator.Params, fractions []Fraction, perUnit int64) (scalar.Persons, []float64) {
+	p.Sized = p.Sized && perUnit == 1
+	shares := scalar.Shares{AddRemove: []float64{0.08}}
+	for _, f := range fractions {
+		far := float64(max(f.Num, f.Den-f.Num)) / float64(f.Den)
+		shares.AddRemove = append(shares.AddRemove, 0.92/float64(len(fractions)))
+		shares.ReplaceOne = append(shares.ReplaceOne, 1)
+		shares.Joining = append(shares.Joining, far*far)
+	}
+	return shares.Of(p, perUnit)
 }
 
 // Columns implements estimator.Estimator.
@@ -114,7 +131,7 @@ func (q quantiles) RankError() []float64 {
 
 // Steps implements estimator.Estimator.
 func (q quantiles) Steps() []estimator.Step {
-	steps := []estimator.Step{q.n.Step()}
+	steps := q.n.Steps()
 	for i, s := range q.searches {
 		steps = append(steps, s.Step(fmt.Sprintf("quantile %v", q.fractions[i].Float())))
 	}
@@ -124,7 +141,11 @@ func (q quantiles) Steps() []estimator.Step {
 // Release implements estimator.Estimator.
 func (q quantiles) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	cells := q.cells(in)
-	if q.n.Release(n, int64(len(cells))) < float64(q.minimum) {
+	values := int64(len(cells))
+	if !q.o.Rows {
+		values = q.n.Of(in.Columns[0])
+	}
+	if q.n.Release(n, values) < float64(q.minimum) {
 		return scalar.TooFew(len(q.fractions), q.minimum)
 	}
 	e := estimator.Estimate{Values: make([]float64, len(q.fractions)), StdErr: make([]float64, len(q.fractions))}

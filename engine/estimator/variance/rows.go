@@ -17,6 +17,7 @@ type rows struct {
 	centred scalar.Centred
 	spread  scalar.Radius // radius of one row about the centre; not used with declared bounds
 	clip    scalar.Radius // norm of a vector
+	width   scalar.Width  // sensitivity of the vectors' sum in radii
 	sumRho  float64
 	sigma   float64
 }
@@ -41,12 +42,17 @@ const (
 //
 // Sensitivity: uᵢ is a function of one person's columns and of released numbers, and scalar.Ball checks in integers
 // that the shortened vector has ℓ2 norm at most C, on a lattice of C·2^-30. So adding or removing a person moves S by at
-// most C in ℓ2, whatever the person's rows are, and σ² = ⌈2^60/(2ρ₃)⌉ lattice units on each coordinate costs ρ₃.
+// most C in ℓ2, whatever the person's rows are. Exchanging one moves S by at most √2·C: the first and the third
+// coordinate are ≥ 0, and u₁² ≤ 2u₀u₂ by the Cauchy bound D₁² ≤ m·D₂ (with room, and kept in integers: acute), so that
+// for two vectors |u₁u₁'| ≤ 2√(u₀u₂u₀'u₂') ≤ u₀u₀' + u₂u₂': their inner product is ≥ 0 and ‖u−u'‖² ≤ ‖u‖² + ‖u'‖² ≤ 2C².
+// σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on each coordinate, Δ = 1 or √2, costs ρ₃.
 // Columns that the store had to saturate give a vector that is wrong but no longer, and total: D₂ is kept
 // between its Cauchy bound D₁²/m below and, with declared bounds, κ²m above.
 //
-//	bounds declared   c = (L+U)/2, κ = (U−L)/2: n̂ 0.05, C 0.20, sums 0.75
-//	otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.14 (histogram of √(D₂/m)), C 0.13, sums 0.51
+//	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2: n̂ 0.05, C 0.20, sums 0.75
+//	              otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.14 (histogram of √(D₂/m)), C 0.13, sums 0.51
+//	replace-one   bounds declared   C 0.25, sums 0.75; n̂ is public or covered (scalar.Shares)
+//	              otherwise         c 0.25, κ 0.15, C 0.15, sums 0.45
 //
 // The radius of the persons' means that Centred releases with c is not spent: κ takes its place, since the spread
 // of rows within persons counts too. With p.MaxRows = 1 rows are persons and the answer is that of New. TooFew when n̂
@@ -58,19 +64,32 @@ func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
 	if p.MaxRows == 1 {
 		return rowPersons{newPersons(p, o)}, nil
 	}
-	e := rows{p: p, o: o}
+	e := rows{p: p, o: o, width: scalar.NewWidth(p.Relation, 2, 1)}
+	var parts []float64
+	e.n, parts = rowShares(p, e.width).Of(p, 1)
 	if p.Bounded() {
-		parts := scalar.Split(p.Rho, 5, 20, 75)
-		e.n, e.centred = scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0)
-		e.clip, e.sumRho = scalar.NewRadius(parts[1], vectorNormLimit), parts[2]
+		e.centred = scalar.NewCentred(p, 0, 0)
 	} else {
-		parts := scalar.Split(p.Rho, 5, 17, 14, 13, 51)
-		e.n, e.centred = scalar.NewPersons(parts[0]), scalar.NewCentre(p, parts[1])
-		e.spread = scalar.NewRadius(parts[2], e.centred.Hi-e.centred.Lo)
-		e.clip, e.sumRho = scalar.NewRadius(parts[3], vectorNormLimit), parts[4]
+		e.centred = scalar.NewCentre(p, parts[0])
+		e.spread = scalar.NewRadius(p.Relation, parts[1], e.centred.Hi-e.centred.Lo)
+		parts = parts[2:]
 	}
-	e.sigma = scalar.Root(scalar.BallSigma2(e.sumRho))
+	e.clip, e.sumRho = scalar.NewRadius(p.Relation, parts[0], vectorNormLimit), parts[1]
+	e.sigma = scalar.Root(scalar.BallSigma2(e.width, e.sumRho))
 	return e, nil
+}
+
+func rowShares(p estimator.Params, w scalar.Width) scalar.Shares {
+	if p.Bounded() {
+		return scalar.Shares{
+			AddRemove: []float64{5, 20, 75}, ReplaceOne: []float64{25, 75},
+			Joining: []float64{scalar.JoiningHistogram, w.Joining()},
+		}
+	}
+	return scalar.Shares{
+		AddRemove: []float64{5, 17, 14, 13, 51}, ReplaceOne: []float64{25, 15, 15, 45},
+		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, w.Joining()},
+	}
 }
 
 // vectorNormLimit bounds the clip of a vector's norm, in units of 1/normSteps.
@@ -100,19 +119,19 @@ func (e rows) MinPersons() int64 {
 
 // Steps implements estimator.Estimator.
 func (e rows) Steps() []estimator.Step {
-	steps := append([]estimator.Step{e.n.Step()}, e.centred.Steps()...)
+	steps := append(e.n.Steps(), e.centred.Steps()...)
 	if !e.p.Bounded() {
 		steps = append(steps, e.spread.Step("spread of one row"))
 	}
 	return append(steps, e.clip.Step("joint clip"), estimator.Step{
-		Name: "rows, first and second moment", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 3, Rho: e.sumRho,
+		Name: "rows, first and second moment", Mechanism: "discrete-gaussian", Sensitivity: e.width.String(), Queries: 3, Rho: e.sumRho,
 	})
 }
 
 // Release implements estimator.Estimator.
 func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	m := in.Columns[0]
-	count := e.n.Release(n, scalar.Present(m))
+	count := e.n.Release(n, e.n.Of(m))
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
@@ -129,12 +148,12 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	var s [3]scalar.Sum
 	for i := range m {
 		if m[i] > 0 {
-			for j, y := range ball.Clip3(e.vector(in, i, c, kappa)) {
+			for j, y := range acute(ball.Clip3(e.vector(in, i, c, kappa))) {
 				s[j].Add(y)
 			}
 		}
 	}
-	sigma2 := scalar.BallSigma2(e.sumRho)
+	sigma2 := scalar.BallSigma2(e.width, e.sumRho)
 	var r [3]float64
 	for j := range s {
 		r[j] = s[j].Release(n, sigma2)
@@ -152,6 +171,15 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		factor = number / (number - 1)
 	}
 	return e.o.estimate(e.centred.Value(float64(kappa)), m1, m2, factor, deviation)
+}
+
+// acute keeps y₁² ≤ 2y₀y₂, which holds but for the cut to the lattice of very small vectors: two vectors that keep it are not
+// more than a right angle apart. y₀ and y₂ are at least 0, and their product is at most 2^59.
+func acute(y [3]int64) [3]int64 {
+	if y[1]*y[1] > 2*y[0]*y[2] {
+		y[1] = 0
+	}
+	return y
 }
 
 // centre returns the centre and the radius of one row, in units of the person means.

@@ -1,6 +1,7 @@
 package variance
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -24,7 +25,7 @@ type persons struct {
 	n       scalar.Persons
 	centred scalar.Centred
 	sumRho  float64
-	weight  int64 // w in 1/4
+	moments
 }
 
 // New returns the private variance of one value a person, the mean of the person's rows. Columns: Rows, Sum.
@@ -34,16 +35,24 @@ type persons struct {
 //
 //	variance = C²·max(0, m₂ − m₁²)·n̂/(n̂−1)   (without the last factor for a population)
 //
-// Sensitivity: ‖(wt, t²−h)‖² = w²s + (s−h)² with s = t² in [0,1] is convex in s, so its maximum is at an end: Δ² = w² + (1−h)²
-// for w² ≥ 2h−1. t is an integer over 2^24 and the lattice of S₁, S₂ holds t and t² exactly: no rounding enters. Noise with
-// σ₂² = ⌈Δ²/(2ρ₃)⌉ on S₂ and σ₁² = ⌈Δ²/(2ρ₃w²)⌉ on S₁/w costs ρ₃ [CKS20, Theorem 14].
+// Sensitivity: t is an integer over 2^24 and the lattice of S₁, S₂ holds t and t² exactly: no rounding enters.
 //
-// w = 1, h = ½ (Δ = √1.25) is the obvious choice; a smaller w helps because m₁ is near 0 and enters squared,
-// and a smaller h because t² is near 0 for most persons, so that the noise of n̂ hardly enters through S₂. With
-// bounds declared, where c need not be near the mean, w = 3/4 (Δ² = 9/8), otherwise w = 1/2 (Δ² = 13/16).
+//	add-remove    ‖(wt, t²−h)‖² = w²s + (s−h)² with s = t² in [0,1] is convex in s, so its maximum is at an end:
+//	              Δ² = w² + (1−h)² for w² ≥ 2h−1
+//	replace-one   ‖(w(t−t'), t²−t'²)‖² = a²(w² + b²) with a = |t−t'|, b = |t+t'| ≤ 2−a: Δ² = max a²(w² + (2−a)²) over a in [0,2],
+//	              which is 4w² at a = 2 or, where w² < ½, the value at a = (3−√(1−2w²))/2; it also bounds w² + (1−h)²
 //
-//	bounds declared   n̂ 0.15, sums 0.85; c and C from the interval
-//	otherwise         n̂ 0.08, c 0.20 (median), C 0.17 (histogram of |x̄ᵢ − c|), sums 0.55
+// Noise with σ₂² = ⌈Δ²/(2ρ₃)⌉ on S₂ and σ₁² = ⌈Δ²/(2ρ₃w²)⌉ on S₁/w costs ρ₃ [CKS20, Theorem 14].
+//
+// w = 1, h = ½ (Δ = √1.25, and 2 under replace-one) is the obvious choice; a smaller w helps because m₁ is near 0 and enters
+// squared, and a smaller h because t² is near 0 for most persons, so that the noise of n̂ hardly enters through S₂. With
+// bounds declared, where c need not be near the mean, w = 3/4 (Δ² = 9/8), or 5/8 under replace-one (Δ² = 25/16); otherwise
+// w = 1/2 (Δ² = 13/16, or 1.2862).
+//
+//	add-remove    bounds declared   n̂ 0.15, sums 0.85; c and C from the interval
+//	              otherwise         n̂ 0.08, c 0.20 (median), C 0.17 (histogram of |x̄ᵢ − c|), sums 0.55
+//	replace-one   bounds declared   sums 1; n̂ is public or covered (scalar.Shares)
+//	              otherwise         c 0.27, C 0.18, sums 0.55
 //
 // TooFew when n̂ is under MinPersons. Values beyond c±C are shortened: on heavy tails the answer is low.
 func New(p estimator.Params, o Options) (estimator.Estimator, error) {
@@ -53,13 +62,41 @@ func New(p estimator.Params, o Options) (estimator.Estimator, error) {
 	return newPersons(p, o), nil
 }
 
-func newPersons(p estimator.Params, o Options) persons {
-	if p.Bounded() {
-		parts := scalar.Split(p.Rho, 15, 85)
-		return persons{p, o, scalar.NewPersons(parts[0]), scalar.NewCentred(p, 0, 0), parts[1], 3}
+// moments are the weight w in eighths and the squared sensitivity Δ² in 1/1024.
+type moments struct{ weight, delta2 int64 }
+
+// momentsOf are those of the package's weights; 1.2862 is 1317.04/1024, rounded up.
+func momentsOf(p estimator.Params) moments {
+	switch exchange := p.Relation == estimator.ReplaceOne; {
+	case p.Bounded() && exchange:
+		return moments{5, 1600}
+	case p.Bounded():
+		return moments{6, 1152}
+	case exchange:
+		return moments{4, 1318}
 	}
-	parts := scalar.Split(p.Rho, 8, 20, 17, 55)
-	return persons{p, o, scalar.NewPersons(parts[0]), scalar.NewCentred(p, parts[1], parts[2]), parts[3], 2}
+	return moments{4, 832}
+}
+
+// joining is what one person more or less costs of the loss of the moments under replace-one: (w² + (1−h)²)/Δ².
+func (m moments) joining() float64 { return float64(16*m.weight*m.weight+576) / float64(m.delta2) }
+
+func newPersons(p estimator.Params, o Options) persons {
+	e := persons{p: p, o: o, moments: momentsOf(p)}
+	var parts []float64
+	if p.Bounded() {
+		e.n, parts = scalar.Shares{
+			AddRemove: []float64{15, 85}, ReplaceOne: []float64{1}, Joining: []float64{e.joining()},
+		}.Of(p, 1)
+		e.centred, e.sumRho = scalar.NewCentred(p, 0, 0), parts[0]
+		return e
+	}
+	e.n, parts = scalar.Shares{
+		AddRemove: []float64{8, 20, 17, 55}, ReplaceOne: []float64{27, 18, 55},
+		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, e.joining()},
+	}.Of(p, 1)
+	e.centred, e.sumRho = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
+	return e
 }
 
 // unitBits is the resolution of t.
@@ -72,25 +109,31 @@ func (e persons) MinPersons() int64            { return max(2, e.n.Enough(), e.c
 
 // Steps implements estimator.Estimator.
 func (e persons) Steps() []estimator.Step {
-	steps := append([]estimator.Step{e.n.Step()}, e.centred.Steps()...)
+	steps := append(e.n.Steps(), e.centred.Steps()...)
 	return append(steps, estimator.Step{
-		Name: "first and second moment", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 2, Rho: e.sumRho,
+		Name: "first and second moment", Mechanism: "discrete-gaussian", Sensitivity: e.sensitivity(), Queries: 2, Rho: e.sumRho,
 	})
+}
+
+// sensitivity is Δ of (wt, t²), where t has no unit.
+func (m moments) sensitivity() string {
+	return fmt.Sprintf("l2=%.5g", math.Ceil(math.Sqrt(float64(m.delta2))/32*1e4)/1e4)
 }
 
 // sigma2 returns the variances of S₁ in units of 2^-24 and of S₂ in units of 2^-48.
 func (e persons) sigma2() (first, second *big.Int) {
-	w2 := e.weight * e.weight
-	delta2 := w2 + 9 // 16Δ² = (4w)² + 3²
-	first = big.NewInt((delta2<<(2*unitBits) + w2 - 1) / w2)
-	second = new(big.Int).Lsh(big.NewInt(delta2), 4*unitBits-4)
+	w2 := 16 * e.weight * e.weight // in 1/1024
+	delta2 := new(big.Int).Lsh(big.NewInt(e.delta2), 2*unitBits)
+	first = new(big.Int).Add(delta2, big.NewInt(w2-1))
+	first.Quo(first, big.NewInt(w2))
+	second = delta2.Lsh(delta2, 2*unitBits-10)
 	return scalar.Sigma2(first, 1, e.sumRho), scalar.Sigma2(second, 1, e.sumRho)
 }
 
 // Release implements estimator.Estimator.
 func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	rows, totals := in.Columns[0], in.Columns[1]
-	count := e.n.Release(n, scalar.Present(rows))
+	count := e.n.Release(n, e.n.Of(rows))
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -16,7 +17,8 @@ const BallBits = 30
 // Clip2 and Clip3 return integers y with ‖y‖₂ ≤ 2^30, exactly, for any finite or infinite v: the factor and the
 // truncation toward zero are computed in floats inside one person, then the squared norm is checked in
 // integers and the vector shortened until it passes. So the sum of y over persons has ℓ2 sensitivity
-// 2^30 whatever the floats did. Up to rounding y = 2^30·v/max(R, ‖v‖) with R the radius.
+// 2^30 whatever the floats did, and 2·2^30 when a person is exchanged: the ball's diameter. Up to rounding
+// y = 2^30·v/max(R, ‖v‖) with R the radius.
 type Ball struct {
 	radius2 float64 // squared radius
 	inner   float64 // factor for vectors within the radius
@@ -77,9 +79,42 @@ func sign(x int64) int64 {
 }
 
 // BallSigma2 is the variance in lattice units with which the sum of clipped vectors costs rho: the
-// same on every coordinate, ⌈2^60/(2ρ)⌉.
-func BallSigma2(rho float64) *big.Int {
-	return Sigma2(new(big.Int).Lsh(big.NewInt(1), 2*BallBits), 1, rho)
+// same on every coordinate, ⌈w²·2^60/(2ρ)⌉. w is the ℓ2 sensitivity in radii: 1 under add-remove; under replace-one the
+// diameter of the set that the vectors are from.
+func BallSigma2(w Width, rho float64) *big.Int {
+	delta2 := new(big.Int).Lsh(big.NewInt(w.num), 2*BallBits)
+	delta2.Quo(delta2.Add(delta2, big.NewInt(w.den-1)), big.NewInt(w.den))
+	return Sigma2(delta2, 1, rho)
+}
+
+// Width is a sensitivity in radii of a ball, √(num/den).
+type Width struct{ num, den int64 }
+
+// BallWidth is the sensitivity of a sum of vectors from a ball: 1, or the diameter 2.
+func BallWidth(r estimator.Relation) Width { return Width{r.Factor() * r.Factor(), 1} }
+
+// NewWidth returns √(num/den) under replace-one, and 1 under add-remove.
+func NewWidth(r estimator.Relation, num, den int64) Width {
+	if r != estimator.ReplaceOne {
+		return Width{1, 1}
+	}
+	return Width{num, den}
+}
+
+// Joining is the share of its loss that a step of this width under replace-one has for one person more or less.
+func (w Width) Joining() float64 { return float64(w.den) / float64(w.num) }
+
+// String shows the sensitivity in units of the clip.
+func (w Width) String() string {
+	switch {
+	case w.num == w.den:
+		return "l2=clip"
+	case w.den != 1:
+		return fmt.Sprintf("l2=sqrt(%d/%d)*clip", w.num, w.den)
+	case w.num == 4:
+		return "l2=2*clip"
+	}
+	return fmt.Sprintf("l2=sqrt(%d)*clip", w.num)
 }
 
 // Deviation returns the sum of a person's rows minus rows·centre in units of 2^-shift steps, where

@@ -27,8 +27,8 @@ func NewCentred(p estimator.Params, centreRho, radiusRho float64) Centred {
 	c := Centred{Means: NewMeans(p), bounded: p.Bounded()}
 	if !c.bounded {
 		c.axis = NewAxis(c.Lo, c.Hi, centreRounds)
-		c.median = NewBisection(c.axis, 1, 2, 1, centreRho)
-		c.radius = NewRadius(radiusRho, c.Hi-c.Lo)
+		c.median = NewBisection(p.Relation, c.axis, 1, 2, 1, centreRho)
+		c.radius = NewRadius(p.Relation, radiusRho, c.Hi-c.Lo)
 	}
 	return c
 }

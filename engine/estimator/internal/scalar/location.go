@@ -75,9 +75,14 @@ func (a Axis) Value(cell uint32) int64 {
 // Bisection searches an axis for the quantile num/den of one value a person.
 //
 // Each of at most T rounds asks Q = den·#{x ≤ mid} − num·n, whose sign says on which side of mid the
-// quantile lies. A person who comes or goes changes Q by den−num or num, so with rows ≤ M values a
-// person by at most Δ = M·max(num, den−num); each answer has σ² = ⌈TΔ²/(2ρ)⌉, together ρ. T is fixed by the axis
-// before data are read. n is private and enters only inside Q.
+// quantile lies. Each value adds den−num or −num to Q, so a person with at most M values adds a number in
+// [−M·num, M·(den−num)], and Q changes
+//
+//	add-remove    by at most Δ = M·max(num, den−num), a number of this interval
+//	replace-one   by at most Δ = M·den, the length of the interval, which holds 0
+//
+// Each answer has σ² = ⌈TΔ²/(2ρ)⌉, together ρ. T is fixed by the axis before data are read. n enters only inside Q and
+// need not be public.
 //
 // Rank error: with probability 1−β the answer's rank is within zσ/den values of the quantile's, z the two-sided normal
 // point of β/T; that is at most (Δ/den)·√(T·ln(2T/β)/ρ) [HLY21, Theorem 1; the constant is that of the union bound,
@@ -91,8 +96,11 @@ type Bisection struct {
 }
 
 // NewBisection returns a search at loss rho for values of which a person has at most rows.
-func NewBisection(a Axis, num, den, rows int64, rho float64) Bisection {
+func NewBisection(relation estimator.Relation, a Axis, num, den, rows int64, rho float64) Bisection {
 	b := Bisection{axis: a, num: num, den: den, rho: rho, delta: rows * max(num, den-num)}
+	if relation == estimator.ReplaceOne {
+		b.delta = rows * den
+	}
 	b.sigma2 = SmallSigma2(b.delta, int64(max(a.rounds, 1)), rho)
 	return b
 }

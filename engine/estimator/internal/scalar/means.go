@@ -11,6 +11,7 @@ import "scrim/engine/estimator"
 type Means struct {
 	Shift  uint
 	Lo, Hi int64 // public range in units of 2^-Shift steps
+	Totals bool  // a person's number is the sum of the values, not their mean
 	grid   estimator.Grid
 }
 
@@ -27,11 +28,11 @@ func NewMeans(p estimator.Params) Means {
 	return Means{Shift: shift, Lo: lo << shift, Hi: hi << shift, grid: p.Grid}
 }
 
-// Of returns the mean of rows >= 1 values with the given sum of steps, |sum| <= 2^50.
+// Of returns the mean (the total, with Totals) of rows >= 1 values with the given sum of steps, |sum| <= 2^50.
 func (m Means) Of(rows, sum int64) int64 {
 	sum = min(max(sum, -estimator.MaxUnits), estimator.MaxUnits) << m.Shift
 	q, r := sum, int64(0)
-	if rows > 1 {
+	if rows > 1 && !m.Totals {
 		q, r = sum/rows, sum%rows
 		if r < 0 {
 			q, r = q-1, r+rows

@@ -8,18 +8,25 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Persons releases the number of persons of a group: sensitivity 1, σ² = ⌈1/(2ρ)⌉.
+// Persons is the number of persons of a group: released with σ² = ⌈Δ²/(2ρ)⌉, or public.
+//
+// One person who comes, goes or is exchanged changes it by Δ = 1 at most, under both neighbour relations; where the
+// entries counted are values of which a person has at most M, by Δ = M.
 type Persons struct {
-	rho    float64
-	per    int64
-	sigma2 noise.Variance
+	rho     float64
+	per     int64
+	sigma2  noise.Variance
+	public  bool // Params.Sized: known, at no loss
+	covered bool // its loss is covered by that of the other steps (Shares)
 }
 
 // NewPersons returns the noisy number of persons at loss rho.
 func NewPersons(rho float64) Persons { return NewCount(rho, 1) }
 
 // NewCount returns the noisy number of entries at loss rho, where a person has at most per of them: sensitivity per.
-func NewCount(rho float64, per int64) Persons { return Persons{rho, per, SmallSigma2(per, 1, rho)} }
+func NewCount(rho float64, per int64) Persons {
+	return Persons{rho: rho, per: per, sigma2: SmallSigma2(per, 1, rho)}
+}
 
 // Present returns the number of persons with at least one row.
 func Present(rows []int64) int64 {
@@ -32,12 +39,25 @@ func Present(rows []int64) int64 {
 	return n
 }
 
-// Release returns max(1, n + N_Z(0, σ²)).
+// Of returns the number of persons of a group, not yet released: those present, or, where it is public, all.
+// Then every person has a value; to count those without one as well keeps the number the same on both sides even if
+// that promise is broken.
+func (p Persons) Of(rows []int64) int64 {
+	if p.public {
+		return int64(len(rows))
+	}
+	return Present(rows)
+}
+
+// Release returns max(1, n + N_Z(0, σ²)), or max(1, n) where n is public.
 func (p Persons) Release(n noise.Noiser, persons int64) float64 {
+	if p.public {
+		return float64(max(1, persons))
+	}
 	return float64(max(1, n.GaussianInt(persons, p.sigma2)))
 }
 
-// Sigma is the standard deviation of the noise.
+// Sigma is the standard deviation of the noise, 0 where the number is public.
 func (p Persons) Sigma() float64 { return Root(p.sigma2.Big()) }
 
 // Enough is the number of persons that makes the noise at most a fifth of it.
@@ -45,5 +65,17 @@ func (p Persons) Enough() int64 { return int64(math.Ceil(5 * p.Sigma())) }
 
 // Step describes the release.
 func (p Persons) Step() estimator.Step {
-	return estimator.Step{Name: "number of persons", Mechanism: "discrete-gaussian", Sensitivity: fmt.Sprintf("l2=%d", p.per), Queries: 1, Rho: p.rho}
+	s := estimator.Step{Name: "number of persons", Mechanism: "discrete-gaussian", Sensitivity: fmt.Sprintf("l2=%d", p.per), Queries: 1, Rho: p.rho}
+	if p.covered {
+		s.Sensitivity, s.Rho = s.Sensitivity+" (covered by the other steps)", 0
+	}
+	return s
+}
+
+// Steps describes the release: none where the number is public.
+func (p Persons) Steps() []estimator.Step {
+	if p.public {
+		return nil
+	}
+	return []estimator.Step{p.Step()}
 }

@@ -1,7 +1,9 @@
 package scalar
 
 import (
+	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 
 	"scrim/engine/estimator"
@@ -11,8 +13,13 @@ import (
 // Radius chooses a clipping radius for one non-negative number a person, from a noisy histogram.
 //
 // The buckets are public: bucket 0 holds the number 0, bucket i the numbers in (Edge(i−1), Edge(i)],
-// with edges 1, 2, 3, 4, 6, 8, 12, 16, … that grow by √2 on average. A person is in exactly one bucket, so
-// the whole histogram has ℓ2 sensitivity 1 and costs ρ = 1/(2σ²) with N_Z(0,σ²) on every bucket.
+// with edges 1, 2, 3, 4, 6, 8, 12, 16, … that grow by √2 on average. A person is in one bucket at most, so with
+// N_Z(0,σ²) on every bucket
+//
+//	add-remove    one bucket changes by 1:               ℓ2 sensitivity 1,  σ² = ⌈1/(2ρ)⌉
+//	replace-one   one bucket loses 1, another gains 1:   ℓ2 sensitivity √2, σ² = ⌈2/(2ρ)⌉
+//
+// and a person exchanged who is counted on one side only changes one bucket by 1, which costs ρ/2 of that.
 //
 // Choice (post-processing): with z = 5, take the greatest i for which some window of w = 1, 2, 4, …
 // buckets that begins at i holds at least zσ√w persons after noise. An empty range passes by mistake with
@@ -25,18 +32,21 @@ import (
 // The papers' tail search ([HLY21] Algorithm 1 on a geometric grid) asks T = 7 to 9 noisy tail counts in
 // turn, each with variance T/(2ρ), and needs about z(T,0.01)·√(T/(2ρ)) = 3.6·2.8/√(2ρ) persons above the radius.
 // The histogram needs 5/√(2ρ) in one bucket for the same loss, half of that, and
-// its chance of overshooting is 1 in 3000 instead of 1 in 100.
+// its chance of overshooting is 1 in 3000 instead of 1 in 100. (Under replace-one a tail count costs as before and
+// the histogram √2 times as much.)
 type Radius struct {
 	rho     float64
+	delta2  int64 // squared sensitivity
 	buckets int
 	sigma2  noise.Variance
 	sigma   float64
 }
 
 // NewRadius returns a search at loss rho for numbers up to limit; larger ones count as limit.
-func NewRadius(rho float64, limit int64) Radius {
-	v := SmallSigma2(1, 1, rho)
-	return Radius{rho: rho, buckets: bucket(uint64(limit)) + 1, sigma2: v, sigma: Root(v.Big())}
+func NewRadius(relation estimator.Relation, rho float64, limit int64) Radius {
+	delta2 := relation.Factor() // buckets that change by one
+	v := ToVariance(Sigma2(big.NewInt(delta2), 1, rho))
+	return Radius{rho: rho, delta2: delta2, buckets: bucket(uint64(limit)) + 1, sigma2: v, sigma: Root(v.Big())}
 }
 
 const (
@@ -50,7 +60,11 @@ func (r Radius) Persons() int64 { return int64(math.Ceil(windowZ * r.sigma)) }
 
 // Step describes the search.
 func (r Radius) Step(name string) estimator.Step {
-	return estimator.Step{Name: name, Mechanism: "discrete-gaussian histogram", Sensitivity: "l2=1", Queries: r.buckets, Rho: r.rho}
+	s := estimator.Step{Name: name, Mechanism: "discrete-gaussian histogram", Sensitivity: "l2=1", Queries: r.buckets, Rho: r.rho}
+	if r.delta2 > 1 {
+		s.Sensitivity = fmt.Sprintf("l2=sqrt(%d)", r.delta2)
+	}
+	return s
 }
 
 // Histogram counts persons by bucket. Its zero value is empty.

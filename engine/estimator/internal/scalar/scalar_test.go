@@ -85,7 +85,7 @@ func TestBucketsHoldTheirEdges(t *testing.T) {
 }
 
 func TestRadiusFindsTheDataAndDoesNotOvershoot(t *testing.T) {
-	r, n := NewRadius(0.01, 1<<50), stattest.Noiser(t, "radius")
+	r, n := NewRadius(estimator.AddRemove, 0.01, 1<<50), stattest.Noiser(t, "radius")
 	far := 0
 	const runs = 5000
 	for range runs {
@@ -112,13 +112,13 @@ func TestRadiusOfEqualNumbersIsTheirBucket(t *testing.T) {
 		for range 1000 {
 			h.Add(v)
 		}
-		c, ok := NewRadius(0.1, 1<<50).Choose(stattest.Zero{}, &h)
+		c, ok := NewRadius(estimator.AddRemove, 0.1, 1<<50).Choose(stattest.Zero{}, &h)
 		if want := max(1, Edge(bucket(v))); c != want || !ok {
 			t.Errorf("radius %d for %d, want %d", c, v, want)
 		}
 	}
 	var none Histogram
-	if _, ok := NewRadius(0.1, 1<<50).Choose(stattest.Zero{}, &none); ok {
+	if _, ok := NewRadius(estimator.AddRemove, 0.1, 1<<50).Choose(stattest.Zero{}, &none); ok {
 		t.Error("a radius was found without persons")
 	}
 }
@@ -176,7 +176,7 @@ func TestBisectionFindsTheQuantileWithoutNoise(t *testing.T) {
 		for i, v := range x {
 			cells[i] = a.Cell(v)
 		}
-		got := NewBisection(a, num, den, 1, 0.1).Search(stattest.Zero{}, cells)
+		got := NewBisection(estimator.AddRemove, a, num, den, 1, 0.1).Search(stattest.Zero{}, cells)
 		slices.Sort(x)
 		want := x[(num*int64(n)+den-1)/den-1] // the least v with den·#{x<=v} >= num·n
 		if got != want {

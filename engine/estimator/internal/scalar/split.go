@@ -20,6 +20,8 @@ func Check(p estimator.Params, grid bool) error {
 	}
 	g := p.Grid
 	switch {
+	case p.Relation > estimator.ReplaceOne:
+		return fmt.Errorf("estimator: unknown neighbour relation %d", p.Relation)
 	case p.Rho < MinRho:
 		return fmt.Errorf("estimator: want rho >= %v, have %v", MinRho, p.Rho)
 	case !grid:

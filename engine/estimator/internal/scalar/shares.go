@@ -1,0 +1,46 @@
+package scalar
+
+import "scrim/engine/estimator"
+
+// Shares says how an estimator splits its loss ρ between the number of persons n̂ and the steps after it, in
+// proportion to weights.
+//
+//	add-remove    n̂ and the steps: AddRemove, n̂ first; together ρ
+//	replace-one   the steps: ReplaceOne; together ρ. n̂ is public, or private with ρ_n = Σ (1−Joining_k)·ρ_k besides
+//
+// Why n̂ costs nothing under replace-one: fix a pair of neighbours. For this pair, losses of steps that are asked one
+// after the other add up ([BS16] Lemma 2.3 is about one pair). If the person exchanged is in the group on
+// both sides, n is the same and n̂ costs 0, and the steps ρ_k each: together ρ. If the person is in the group on one
+// side only, n differs by one, which costs ρ_n; but then step k moves by no more than one person who comes or goes
+// moves it, less than an exchange does, and costs Joining_k·ρ_k: together ρ again.
+type Shares struct {
+	AddRemove  []float64
+	ReplaceOne []float64
+	Joining    []float64
+}
+
+// Squared ratios of the sensitivities of steps to one person more or less and to one exchanged, for Shares.Joining.
+const (
+	JoiningMedian    = 1. / 4 // centred rank of the median: 1 and 2
+	JoiningHistogram = 1. / 2 // one bucket a person: 1 and √2
+	JoiningBall      = 1. / 4 // a vector of norm C: C and 2C
+)
+
+// Of splits the loss of p. Entries counted by n̂ are at most per a person.
+func (s Shares) Of(p estimator.Params, per int64) (Persons, []float64) {
+	if p.Relation != estimator.ReplaceOne {
+		parts := Split(p.Rho, s.AddRemove...)
+		return NewCount(parts[0], per), parts[1:]
+	}
+	parts := Split(p.Rho, s.ReplaceOne...)
+	if p.Sized {
+		return Persons{per: per, public: true}, parts
+	}
+	spare := 0.0
+	for k, join := range s.Joining {
+		spare += parts[k] * (1 - join)
+	}
+	n := NewCount(spare*(1-1e-12), per)
+	n.covered = true
+	return n, parts
+}
