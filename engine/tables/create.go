@@ -109,9 +109,9 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 	return def, nil
 }
 
-// likeKeys adds the UNIQUE keys of the table that CREATE TABLE ... LIKE names. go-mysql-server copies
-// those of sql.IndexAddressable tables only, and keeps nothing of LIKE but what it copied: the
-// statement's text is looked at once more.
+// likeKeys adds the UNIQUE keys of the table that CREATE TABLE ... LIKE names, and makes columns of vectors
+// as they are there. go-mysql-server copies the keys of sql.IndexAddressable tables only, sees JSON in vectors, and
+// keeps nothing of LIKE but what it copied: the statement's text is looked at once more.
 func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definition) error {
 	statement, err := sqlparser.Parse(ctx.Query())
 	if err != nil {
@@ -133,6 +133,11 @@ func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definiti
 		if !ok {
 			continue
 		}
+		for i, c := range def.columns {
+			if from, ok := columnOf(source, c.name); ok && strings.HasSuffix(from.Type, "]") {
+				def.columns[i].store = from.Type
+			}
+		}
 		for _, k := range definitionOf(source).keys {
 			if !k.primary {
 				def.keys = append(def.keys, k)
@@ -140,6 +145,16 @@ func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definiti
 		}
 	}
 	return nil
+}
+
+// columnOf finds a stored table's column by its name.
+func columnOf(t store.Table, name string) (store.Column, bool) {
+	for _, c := range t.Columns {
+		if strings.EqualFold(c.Name, name) {
+			return c, true
+		}
+	}
+	return store.Column{}, false
 }
 
 // name gives names to the keys that were declared without.
