@@ -12,6 +12,9 @@ import (
 // right is called at most axis.Rounds() times for a coordinate, in a fixed order that depends on its answers alone,
 // from one goroutine. The counts change by at most 1 with one person, in either neighbour relation.
 func Bisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
+	if b.Sparse {
+		return sparseBisect(b, axis, centre, right)
+	}
 	lo, hi := make([]uint32, b.Dim), make([]uint32, b.Dim)
 	for j := range hi {
 		hi[j] = axis.Cells() - 1

@@ -1,0 +1,94 @@
+package vector
+
+import (
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// centreBits is the resolution of a centre: the range of the values is 2^centreBits steps of it at least.
+const centreBits = 20
+
+// plan releases the mean by two stages.
+func (s sparse) plan(n noise.Noiser, r entries, count float64, left *budget) (mean, sigma []float64) {
+	if !s.bounded() {
+		moments, noise := s.squares(n, r, count, left.take(firstShare))
+		q := s.guess(moments, noise)
+		return s.sum(n, r, clipping{unit: 1, weights: s.weights(q), factor2: factor2(s.p.Relation, true)}, count, left.rest())
+	}
+	first := clipping{unit: 1, factor2: factor2(s.p.Relation, true)}
+	before, noisy := s.sum(n, r, first, count, left.take(firstShare))
+	q := s.guess(divided(before, float64(r.top)), divided(noisy, float64(r.top)))
+	second := s.about(q, r.top)
+	mean, sigma = s.sum(n, r, second, count, left.rest())
+	for j := range mean {
+		mean[j], sigma[j] = weighed(mean[j], sigma[j], before[j], noisy[j])
+	}
+	return mean, sigma
+}
+
+// weighed returns the average of two independent numbers by precision.
+func weighed(x, sx, y, sy float64) (mean, sigma float64) {
+	v, w := sy*sy/(sx*sx+sy*sy), sx*sx/(sx*sx+sy*sy)
+	return v*x + w*y, sx * sy / math.Hypot(sx, sy)
+}
+
+// guess returns the means in [floor, 1] that released ones point to: those of the posterior where there are many. The floor
+// keeps a coordinate whose mean comes out as 0 from a weight that would shorten everyone who is not 0 there. The noise level is
+// the floor without the help of other coordinates, as [ALP24] Lemma 5.3 puts d^(−2/5) there for want of a noise level.
+func (s sparse) guess(mean, sigma []float64) []float64 {
+	q, floor := make([]float64, len(mean)), 2.0
+	copy(q, mean)
+	if s.p.Dim >= shrinkDim {
+		floor = 0.2
+		k := newShrinker(mean, sigma, 1)
+		for j := range q {
+			q[j] = k.mean(mean[j], sigma[j])
+		}
+	}
+	for j := range q {
+		q[j] = min(max(q[j], min(0.5, floor*sigma[j])), 1)
+	}
+	return q
+}
+
+// about returns the ball about the centre that suits means q in units of the range.
+func (s sparse) about(q []float64, top int64) clipping {
+	b := clipping{unit: 1, centre: make([]int64, len(q)), factor2: factor2(s.p.Relation, true)}
+	for b.unit*top < 1<<centreBits {
+		b.unit *= 2
+	}
+	moments, floor := make([]float64, len(q)), 1.0
+	for _, x := range q {
+		floor = min(floor, x)
+	}
+	for j, x := range q {
+		end := b.unit * top
+		if s.p.Relation == estimator.AddRemove {
+			b.centre[j] = min(int64(x*float64(end)), end)
+			moments[j] = x * (1 - x)
+		} else if moments[j] = x; x > 0.5 {
+			b.centre[j], moments[j] = end, 1-x
+		}
+		moments[j] = max(moments[j], floor/2)
+	}
+	b.weights = s.weights(moments)
+	b.cost = func(rho float64) cost { return s.lostEvenly(b, moments, float64(end(b, top)), rho) }
+	return b
+}
+
+func end(b clipping, top int64) int64 { return b.unit * top }
+
+// weights returns σ̄_j^(−4/(p+2)) for second moments.
+func (s sparse) weights(moments []float64) []float64 {
+	mean := 0.0
+	for _, m := range moments {
+		mean += math.Sqrt(m) / float64(len(moments))
+	}
+	w := make([]float64, len(moments))
+	for j, m := range moments {
+		w[j] = math.Pow(math.Sqrt(m)+mean, -4/(s.p.P+2))
+	}
+	return w
+}

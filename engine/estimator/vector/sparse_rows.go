@@ -1,0 +1,95 @@
+package vector
+
+import (
+	"sync"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+)
+
+// entries is a sparse block of one vector a person, with values from 0 to top in units of 2^-shift grid steps.
+type entries struct {
+	*estimator.Block
+	shift uint
+	top   int64
+}
+
+// entries brings every person to one list of entries. A map of one person at a time; the form of the result depends on public
+// facts and on the form of the block.
+//
+//	lists without values    as they are: each entry is 1
+//	lists with values       the mean over the person's rows, rounded once, clamped to [0, hi]
+//	dense vectors           which are such means already: what is not 0, without values if the range is 0 and 1
+func (s sparse) entries(g group) entries {
+	switch {
+	case !g.Sparse:
+		top := s.hi << g.shift
+		return entries{chunkwise(g.Block, func(ch *estimator.Chunk) estimator.Chunk { return lists(ch, g.Dim, top) }), g.shift, top}
+	case ones(g.Block):
+		return entries{g.Block, 0, s.hi}
+	}
+	shift := s.p.shift()
+	top := s.hi << shift
+	return entries{chunkwise(block.Means(g.Block, shift), func(ch *estimator.Chunk) estimator.Chunk { return clamped(ch, top) }), shift, top}
+}
+
+// chunkwise returns a sparse block of chunks that are made one by one.
+func chunkwise(b *estimator.Block, of func(*estimator.Chunk) estimator.Chunk) *estimator.Block {
+	out := &estimator.Block{Dim: b.Dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	var all sync.WaitGroup
+	for i := range b.Chunks {
+		all.Go(func() { out.Chunks[i] = of(&b.Chunks[i]) })
+	}
+	all.Wait()
+	return out
+}
+
+// ones reports whether no chunk has values.
+func ones(b *estimator.Block) bool {
+	for i := range b.Chunks {
+		if b.Chunks[i].Values != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// lists turns dense vectors of numbers in [0, top] into lists of what is not 0.
+func lists(ch *estimator.Chunk, dim int, top int64) estimator.Chunk {
+	out := estimator.Chunk{Persons: ch.Persons, Starts: make([]int, 1, ch.Persons+1)}
+	size := 0
+	for _, v := range ch.Dense {
+		if v > 0 {
+			size++
+		}
+	}
+	out.Index = make([]int32, 0, size)
+	if top > 1 {
+		out.Values = make([]int64, 0, size)
+	}
+	for i := range ch.Persons {
+		for j, v := range ch.Dense[i*dim : (i+1)*dim] {
+			if v <= 0 {
+				continue
+			}
+			if out.Index = append(out.Index, int32(j)); top > 1 {
+				out.Values = append(out.Values, min(v, top))
+			}
+		}
+		out.Starts = append(out.Starts, len(out.Index))
+	}
+	return out
+}
+
+// clamped returns lists with values in [0, top].
+func clamped(ch *estimator.Chunk, top int64) estimator.Chunk {
+	out := estimator.Chunk{Persons: ch.Persons, Starts: ch.Starts, Index: ch.Index, Values: make([]int64, len(ch.Index))}
+	for e := range out.Values {
+		v := int64(1)
+		if ch.Values != nil {
+			v = ch.Values[e]
+		}
+		out.Values[e] = min(max(v, 0), top)
+	}
+	return out
+}
