@@ -1,0 +1,148 @@
+package dataset
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"scrim/engine/bench/internal/named"
+	"scrim/engine/estimator"
+)
+
+// Set is a named data set with the facts about it that are public in the experiments.
+type Set struct {
+	Name    string // canonical: the kind with all parameters
+	Persons int
+	Dim     int
+	Sparse  bool
+	Entries int // numbers of one sample that are stored
+	// Grid is the lattice of the values; Bounded says that its range is a declared one, otherwise it is that of
+	// numbers nobody declares anything about.
+	Grid    estimator.Grid
+	Bounded bool
+	P       float64 // the error's norm in the paper: 2 or 1
+	Fixed   bool    // every sample is the same: a file, or a set without chance
+
+	// What methods that need declarations are told, in values.
+	Radius   float64   // bound on the norm of the mean; 0: none
+	Sigma    []float64 // bounds on the spread of each coordinate, one for all where there is one; nil: none
+	SigmaMin float64   // smallest spread of a coordinate; 0: none
+
+	Variances []float64 // true variances of the coordinates, where known
+
+	draw func(r rng) (*estimator.Block, []float64, error)
+	once sync.Once
+	kept Sample
+	err  error
+}
+
+// Sample is one draw of a set.
+type Sample struct {
+	Block *estimator.Block
+	Mean  []float64 // mean of the block's vectors, in values
+	Truth []float64 // mean of the distribution; nil where there is none
+}
+
+// rng gives independent generators for parts of one sample.
+type rng struct{ hi, lo uint64 }
+
+// part returns the generator of part i.
+func (r rng) part(i int) *rand.Rand {
+	return rand.New(rand.NewPCG(r.hi, r.lo+uint64(i)*0x9e3779b97f4a7c15))
+}
+
+// Open returns the set of a name. Files are looked for in dir.
+func Open(text, dir string) (*Set, error) {
+	n, err := named.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	for _, k := range kinds {
+		if k.Name != n.Kind {
+			continue
+		}
+		s, err := k.open(n, dir)
+		if err := n.Check(); err != nil {
+			return nil, fmt.Errorf("dataset: %w", err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("dataset: %s: %w", text, err)
+		}
+		s.Name = n.String()
+		return s, nil
+	}
+	return nil, fmt.Errorf("dataset: no data set %q; there are %s", n.Kind, strings.Join(names(), ", "))
+}
+
+// Kind describes a kind of data set.
+type Kind struct {
+	Name   string
+	Params string // its parameters with defaults, for a list
+	Text   string
+	open   func(n *named.Name, dir string) (*Set, error)
+}
+
+var kinds = slices.Concat(gaussians, binaries, files)
+
+// Kinds lists what Open knows.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+func names() []string {
+	var out []string
+	for _, k := range kinds {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+// Draw makes the sample of a seed.
+func (s *Set) Draw(seed uint64) (Sample, error) {
+	if !s.Fixed {
+		return s.sample(seed)
+	}
+	s.once.Do(func() { s.kept, s.err = s.sample(0) })
+	return s.kept, s.err
+}
+
+func (s *Set) sample(seed uint64) (Sample, error) {
+	h := fnv.New64a()
+	h.Write([]byte(s.Name))
+	b, truth, err := s.draw(rng{seed, h.Sum64()})
+	if err != nil {
+		return Sample{}, fmt.Errorf("dataset: %s: %w", s.Name, err)
+	}
+	return Sample{b, MeanOf(b, s.Grid.Step), truth}, nil
+}
+
+// Params are the public facts as the estimators take them, without what must be declared.
+func (s *Set) Params() estimator.Params {
+	p := estimator.Params{Grid: s.Grid}
+	if s.Bounded {
+		lo, hi := s.Grid.Lo, s.Grid.Hi
+		p.Lower, p.Upper = &lo, &hi
+	}
+	return p
+}
+
+// undeclared is the grid of numbers of which nothing is declared: the planner's.
+var undeclared = estimator.Grid{Step: 0x1p-20, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}
+
+// setRange declares the range [lo, hi] for every coordinate: the grid is then the smallest power of two that cuts
+// it into at most 2^32 steps. lo = hi declares nothing.
+func (s *Set) setRange(lo, hi float64) {
+	s.Grid, s.Bounded = undeclared, lo < hi
+	if !s.Bounded {
+		return
+	}
+	need := max((hi-lo)/(1<<32), math.Abs(lo)/estimator.MaxUnits, math.Abs(hi)/estimator.MaxUnits)
+	frac, exp := math.Frexp(need)
+	if frac == 0.5 {
+		exp--
+	}
+	step := math.Ldexp(1, exp)
+	s.Grid = estimator.Grid{Step: step, Lo: int64(math.Round(lo / step)), Hi: int64(math.Round(hi / step))}
+}

@@ -1,0 +1,170 @@
+// Package figure draws curves with error bars as PNG files.
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// Figure is a plot of curves.
+type Figure struct {
+	Title, XLabel, YLabel string
+	LogX, LogY            bool
+	Curves                []Curve
+}
+
+// Curve is a line through points. Curves of one colour belong together; dashes tell them apart.
+type Curve struct {
+	Name         string
+	Colour, Dash int
+	Points       []Point
+}
+
+// Point is a value with its standard error, which may be NaN.
+type Point struct{ X, Y, Err float64 }
+
+// colours are told apart by most people with a colour vision deficiency [Okabe and Ito], then by shape.
+var colours = []color.RGBA{
+	{0, 0, 0, 255}, {213, 94, 0, 255}, {0, 114, 178, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
+	{230, 159, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {148, 60, 40, 255}, {90, 60, 150, 255},
+}
+
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
+
+var dashes = [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}, {1, 3}, {10, 4}}
+
+// WritePNG draws the figure. On a logarithmic axis points that are not positive are left out.
+func (f Figure) WritePNG(w io.Writer) error {
+	p := plot.New()
+	p.BackgroundColor = color.White
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.XLabel, f.YLabel
+	p.Add(plotter.NewGrid())
+	for _, c := range f.Curves {
+		if err := f.add(p, c); err != nil {
+			return fmt.Errorf("figure: %s: %w", c.Name, err)
+		}
+	}
+	f.axes(p)
+	// The legend stands to the right of the plot: curves may be anywhere in it.
+	const width, height = 9 * vg.Inch, 5.2 * vg.Inch
+	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(110), vgimg.UseBackgroundColor(color.White))
+	page := draw.New(img)
+	legend := p.Legend
+	p.Legend = plot.NewLegend()
+	legend.Top, legend.Left, legend.TextStyle.Font.Size, legend.Padding = true, true, vg.Points(9), vg.Points(2)
+	room := legend.Rectangle(page).Size().X + vg.Points(14)
+	p.Draw(draw.Crop(page, vg.Points(6), -room, vg.Points(6), -vg.Points(4)))
+	legend.Draw(draw.Crop(page, width-room+vg.Points(6), 0, 0, -vg.Points(24)))
+	_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(w)
+	return err
+}
+
+// add draws a curve with its error bars.
+func (f Figure) add(p *plot.Plot, c Curve) error {
+	var xys plotter.XYs
+	var errs plotter.YErrors
+	for _, pt := range c.Points {
+		if f.LogX && !(pt.X > 0) || f.LogY && !(pt.Y > 0) || math.IsInf(pt.Y, 0) {
+			continue
+		}
+		xys = append(xys, plotter.XY{X: pt.X, Y: pt.Y})
+		e := struct{ Low, High float64 }{pt.Err, pt.Err}
+		if math.IsNaN(pt.Err) {
+			e.Low, e.High = 0, 0
+		}
+		if f.LogY {
+			e.Low = min(e.Low, pt.Y/2)
+		}
+		errs = append(errs, e)
+	}
+	if len(xys) == 0 {
+		return nil
+	}
+	line, glyphs, err := plotter.NewLinePoints(xys)
+	if err != nil {
+		return err
+	}
+	bars, err := plotter.NewYErrorBars(struct {
+		plotter.XYs
+		plotter.YErrors
+	}{xys, errs})
+	if err != nil {
+		return err
+	}
+	col := colours[c.Colour%len(colours)]
+	line.Color, line.Width, line.Dashes = col, vg.Points(1.2), dashes[c.Dash%len(dashes)]
+	glyphs.Color, glyphs.Shape, glyphs.Radius = col, shapes[c.Colour%len(shapes)], vg.Points(2.6)
+	bars.Color, bars.CapWidth = col, vg.Points(3)
+	p.Add(bars, line, glyphs)
+	p.Legend.Add(c.Name, line, glyphs)
+	return nil
+}
+
+// axes sets logarithmic scales, with ticks at the curves' own positions on x.
+func (f Figure) axes(p *plot.Plot) {
+	if f.LogX {
+		p.X.Scale = plot.LogScale{}
+		p.X.Tick.Marker = f.positions()
+		p.X.Min, p.X.Max = p.X.Min/1.08, p.X.Max*1.08
+	}
+	if f.LogY {
+		p.Y.Scale = plot.LogScale{}
+		p.Y.Tick.Marker = decades{}
+		p.Y.Min, p.Y.Max = p.Y.Min/1.15, p.Y.Max*1.15
+	}
+}
+
+// positions are ticks at the points' own x.
+func (f Figure) positions() plot.ConstantTicks {
+	seen := map[float64]bool{}
+	var out plot.ConstantTicks
+	for _, c := range f.Curves {
+		for _, pt := range c.Points {
+			if pt.X > 0 && !seen[pt.X] {
+				seen[pt.X] = true
+				out = append(out, plot.Tick{Value: pt.X, Label: strconv.FormatFloat(pt.X, 'g', 6, 64)})
+			}
+		}
+	}
+	return out
+}
+
+// decades are ticks at 1, 2 and 5 times powers of ten, with the rest unlabelled.
+type decades struct{}
+
+// Ticks implements plot.Ticker.
+func (decades) Ticks(lo, hi float64) []plot.Tick {
+	var out []plot.Tick
+	few := hi/lo > 1e4
+	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
+		for m := 1.0; m < 10; m++ {
+			v := m * math.Pow(10, e)
+			if v < lo || v > hi {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			if m == 1 || !few && (m == 2 || m == 5) || hi/lo < 5 {
+				t.Label = label(v)
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// label writes a tick in full up to a million, so that 20000 is not 2e+04.
+func label(v float64) string {
+	if v >= 1e6 || v < 1e-4 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
