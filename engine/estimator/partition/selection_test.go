@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"scrim/accounting"
+	"scrim/engine/estimator"
 	"scrim/engine/estimator/partition"
 	"scrim/internal/stattest"
 )
@@ -28,12 +29,18 @@ func tail(sigma2 float64, t int64) float64 {
 func TestALonePersonIsShownWithProbabilityDeltaAtMost(t *testing.T) {
 	for _, rho := range []float64{0.0005, 0.01, 0.1, 0.5, 3, 100} {
 		for _, delta := range []float64{1e-3, 1e-6, 1e-9} {
-			for _, groups := range []int{1, 3, 40} {
-				s, err := partition.New(partition.Params{Rho: rho, Delta: delta, MaxGroups: groups})
+			for _, groups := range []int{1, 3, 40, -1, -40} {
+				p := partition.Params{Rho: rho, Delta: delta, MaxGroups: groups}
+				sigma2 := math.Ceil(float64(groups) / (2 * rho))
+				if groups < 0 { // the same under replace-one
+					groups = -groups
+					p.MaxGroups, p.Relation = groups, estimator.ReplaceOne
+					sigma2 = math.Ceil(float64(groups) / rho)
+				}
+				s, err := partition.New(p)
 				if err != nil {
 					t.Fatal(err)
 				}
-				sigma2 := math.Ceil(float64(groups) / (2 * rho))
 				shown := func(threshold int64) float64 { return tail(sigma2, threshold-1) * float64(groups) }
 				if p := shown(s.Threshold()); p > delta {
 					t.Errorf("rho=%v delta=%v groups=%d: shown with %v", rho, delta, groups, p)
@@ -96,6 +103,38 @@ func TestMinimumRaisesTheThreshold(t *testing.T) {
 	}
 }
 
+// TestAnExchangeCostsTheLoss records what one person moves: with all keys of the person shared by others, and exchanged for
+// as many others, the loss is ρ and not more; with the noise of add-remove it would be twice that.
+func TestAnExchangeCostsTheLoss(t *testing.T) {
+	const rho, groups = 0.1, 3
+	loss := func(r estimator.Relation) *big.Rat {
+		s, err := partition.New(partition.Params{Rho: rho, Delta: 1e-6, MaxGroups: groups, Relation: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &stattest.Recorder{Answer: func(_ int, v, _ *big.Int) *big.Int { return v }}
+		b := a.Replay(t)
+		for k := range 2 * groups {
+			s.Keep(a, int64(5+(1-k%2))) // the person is in the keys with even numbers, or in the odd ones
+		}
+		for k := range 2 * groups {
+			s.Keep(b, int64(5+k%2))
+		}
+		return stattest.Loss(t, a, b)
+	}
+	declared := new(big.Rat).SetFloat64(rho)
+	if l := loss(estimator.ReplaceOne); l.Cmp(declared) > 0 || l.Cmp(new(big.Rat).SetFloat64(0.95*rho)) < 0 {
+		t.Errorf("an exchange costs %v, declared %v", l.FloatString(6), rho)
+	}
+	if l := loss(estimator.AddRemove); l.Cmp(declared) <= 0 {
+		t.Error("the noise of add-remove passed under replace-one")
+	}
+	s, err := partition.New(partition.Params{Rho: rho, Delta: 1e-6, MaxGroups: groups, Relation: estimator.ReplaceOne})
+	if err != nil || s.Steps()[0].Sensitivity != "l2=sqrt(6)" {
+		t.Errorf("steps %+v, %v", s.Steps(), err)
+	}
+}
+
 func TestBadParametersAreRefused(t *testing.T) {
 	good := partition.Params{Rho: 0.1, Delta: 1e-6, MaxGroups: 1}
 	for name, change := range map[string]func(*partition.Params){
@@ -108,6 +147,7 @@ func TestBadParametersAreRefused(t *testing.T) {
 		"delta NaN": func(p *partition.Params) { p.Delta = math.NaN() },
 		"groups 0":  func(p *partition.Params) { p.MaxGroups = 0 },
 		"groups":    func(p *partition.Params) { p.MaxGroups = 1 << 30 },
+		"relation":  func(p *partition.Params) { p.Relation = 7 },
 		"minimum":   func(p *partition.Params) { p.Minimum = -1 },
 	} {
 		p := good

@@ -123,6 +123,71 @@ func TestRadiusOfEqualNumbersIsTheirBucket(t *testing.T) {
 	}
 }
 
+// TestSharesCoverTheNumberOfPersons adds up, for random shares, what a person exchanged costs: one in the group on both
+// sides, and one on one side only, whose change of the number of persons is paid for by the rest.
+func TestSharesCoverTheNumberOfPersons(t *testing.T) {
+	r := rand.New(stattest.Source(t, "shares"))
+	for range 2000 {
+		rho := math.Ldexp(r.Float64()+0.5, r.IntN(30)-20)
+		s := Shares{AddRemove: []float64{1}}
+		for range 1 + r.IntN(4) {
+			w := r.Float64() + 0.01
+			s.AddRemove, s.ReplaceOne, s.Joining = append(s.AddRemove, w), append(s.ReplaceOne, w), append(s.Joining, r.Float64())
+		}
+		p := estimator.Params{Rho: rho}
+		n, parts := s.Of(p, 1)
+		if total := total(append(parts, n.rho)); total.Cmp(new(big.Rat).SetFloat64(rho)) > 0 || len(parts) != len(s.ReplaceOne) || n.Step().Rho != n.rho {
+			t.Fatalf("add-remove: %v and %+v of %v", parts, n, rho)
+		}
+		p.Relation = estimator.ReplaceOne
+		n, parts = s.Of(p, 1)
+		joined := new(big.Rat).SetFloat64(n.rho)
+		for k, part := range parts {
+			joined.Add(joined, new(big.Rat).Mul(new(big.Rat).SetFloat64(part), new(big.Rat).SetFloat64(s.Joining[k])))
+		}
+		exact := new(big.Rat).SetFloat64(rho)
+		if total(parts).Cmp(exact) > 0 || joined.Cmp(exact) > 0 || n.Step().Rho != 0 {
+			t.Fatalf("replace-one: %v, joining %v, and %+v of %v", parts, s.Joining, n, rho)
+		}
+		if used, _ := joined.Quo(joined, exact).Float64(); used < 1-1e-9 {
+			t.Fatalf("only %v of the loss is used", used)
+		}
+		p.Sized = true
+		n, parts = s.Of(p, 1)
+		if total(parts).Cmp(exact) > 0 || len(n.Steps()) != 0 || n.Enough() != 0 || n.Sigma() != 0 || n.Release(nil, 7) != 7 || n.Of([]int64{0, 1}) != 2 {
+			t.Fatalf("public: %v and %+v of %v", parts, n, rho)
+		}
+	}
+}
+
+func total(parts []float64) *big.Rat {
+	sum := new(big.Rat)
+	for _, part := range parts {
+		sum.Add(sum, new(big.Rat).SetFloat64(part))
+	}
+	return sum
+}
+
+// TestWidths: the noise of a ball's sum is that of its sensitivity, rounded up.
+func TestWidths(t *testing.T) {
+	for _, c := range []struct {
+		w    Width
+		want string
+		size float64
+	}{
+		{BallWidth(estimator.AddRemove), "l2=clip", 1},
+		{BallWidth(estimator.ReplaceOne), "l2=2*clip", 4},
+		{NewWidth(estimator.AddRemove, 16, 5), "l2=clip", 1},
+		{NewWidth(estimator.ReplaceOne, 16, 5), "l2=sqrt(16/5)*clip", 3.2},
+		{NewWidth(estimator.ReplaceOne, 2, 1), "l2=sqrt(2)*clip", 2},
+	} {
+		v, _ := new(big.Float).SetInt(BallSigma2(c.w, 0.5)).Float64()
+		if got := v / (1 << (2 * BallBits)); c.w.String() != c.want || got < c.size || got > c.size*(1+1e-15) || math.Abs(c.w.Joining()*c.size-1) > 1e-15 {
+			t.Errorf("%v has variance %v and joining share %v", c.w, got, c.w.Joining())
+		}
+	}
+}
+
 func TestAxisIsMonotoneAndFine(t *testing.T) {
 	const m = estimator.MaxUnits
 	r := rand.New(stattest.Source(t, "axis"))
