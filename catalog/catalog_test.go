@@ -406,8 +406,8 @@ func TestSetDomain(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	c, _ := open(t)
-	ok(t, c.SetDefaults(shop, "shop.orders", `{"dp_epsilon":0.5,"dp_delta":1e-7,"max_epsilon":1,"dp_max_groups_contributed":3,"max_rows_per_unit":20,"min_group_units":10}`))
-	want := Defaults{Epsilon: 0.5, Delta: 1e-7, MaxEpsilon: 1, MaxGroups: 3, MaxRowsPerUnit: 20, MinimumGroupUnits: 10}
+	ok(t, c.SetDefaults(shop, "shop.orders", `{"dp_epsilon":0.5,"dp_delta":1e-7,"max_epsilon":1,"dp_max_groups_contributed":3,"max_rows_per_unit":20,"min_group_units":10,"dp_method":"Plan","max_persons":1000000}`))
+	want := Defaults{Epsilon: 0.5, Delta: 1e-7, MaxEpsilon: 1, MaxGroups: 3, MaxRowsPerUnit: 20, MinimumGroupUnits: 10, Method: "plan", MaxPersons: 1e6}
 	if got := c.Snapshot().Table("shop.orders").Defaults; got != want {
 		t.Errorf("got %+v", got)
 	}
@@ -419,7 +419,7 @@ func TestDefaults(t *testing.T) {
 	for _, bad := range []string{
 		"", "null", "[]", "1", "{", `{"dp_epsilon":0}`, `{"dp_epsilon":-1}`, `{"dp_epsilon":1e308}`, `{"dp_epsilon":1e999}`, `{"dp_epsilon":"1"}`, `{"dp_epsilon":null}`,
 		`{"dp_epsilon":true}`, `{"dp_delta":1}`, `{"dp_delta":0}`, `{"dp_rho":0}`, `{"dp_max_groups_contributed":0}`, `{"dp_max_groups_contributed":1.5}`,
-		`{"max_rows_per_unit":-1}`, `{"max_rows_per_unit":1e18}`, `{"min_group_units":0}`, `{"epsilon":1}`, `{"dp_epsilon":1,"dp_epsilon":2}`, `{"dp_epsilon":1} 2`,
+		`{"max_rows_per_unit":-1}`, `{"max_rows_per_unit":1e18}`, `{"min_group_units":0}`, `{"dp_method":"best"}`, `{"dp_method":1}`, `{"dp_method":""}`, `{"dp_method":null}`, `{"max_persons":0}`, `{"max_persons":1.5}`, `{"max_persons":"1"}`, `{"epsilon":1}`, `{"dp_epsilon":1,"dp_epsilon":2}`, `{"dp_epsilon":1} 2`,
 		`{"dp_epsilon":1,"dp_rho":1}`, `{"dp_epsilon":2,"max_epsilon":1}`,
 	} {
 		refused(t, c.SetDefaults(shop, "shop.orders", bad))

@@ -17,18 +17,24 @@ type setting struct {
 	whole  bool
 	want   string
 	set    func(*Defaults, float64)
+	word   func(*Defaults, string) bool // of a key that takes a word instead
 }
 
 // settings are the keys that SetDefaults knows. The ranges of the session parameters are those that
 // SET accepts; the others keep nonsense out.
 var settings = map[string]setting{
-	"dp_epsilon":                {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.Epsilon = v }},
-	"dp_delta":                  {1e-30, 1e-3, false, "a number from 1e-30 to 0.001", func(d *Defaults, v float64) { d.Delta = v }},
-	"dp_rho":                    {1e-12, 1000, false, "a number from 1e-12 to 1000", func(d *Defaults, v float64) { d.Rho = v }},
-	"max_epsilon":               {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.MaxEpsilon = v }},
-	"dp_max_groups_contributed": {1, 100_000, true, "a whole number from 1 to 100000", func(d *Defaults, v float64) { d.MaxGroups = int(v) }},
-	"max_rows_per_unit":         {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MaxRowsPerUnit = int64(v) }},
-	"min_group_units":           {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MinimumGroupUnits = int(v) }},
+	"dp_epsilon":                {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.Epsilon = v }, nil},
+	"dp_delta":                  {1e-30, 1e-3, false, "a number from 1e-30 to 0.001", func(d *Defaults, v float64) { d.Delta = v }, nil},
+	"dp_rho":                    {1e-12, 1000, false, "a number from 1e-12 to 1000", func(d *Defaults, v float64) { d.Rho = v }, nil},
+	"max_epsilon":               {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.MaxEpsilon = v }, nil},
+	"dp_max_groups_contributed": {1, 100_000, true, "a whole number from 1 to 100000", func(d *Defaults, v float64) { d.MaxGroups = int(v) }, nil},
+	"max_rows_per_unit":         {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MaxRowsPerUnit = int64(v) }, nil},
+	"min_group_units":           {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MinimumGroupUnits = int(v) }, nil},
+	"max_persons":               {1, 1 << 40, true, "a whole number from 1 to 1099511627776", func(d *Defaults, v float64) { d.MaxPersons = int64(v) }, nil},
+	"dp_method": {0, 0, false, "auto, clipped, shifted, plan or coinpress", nil, func(d *Defaults, v string) bool {
+		d.Method = strings.ToLower(v)
+		return slices.Contains([]string{"auto", "clipped", "shifted", "plan", "coinpress"}, d.Method)
+	}},
 }
 
 // DefaultKeys lists the keys of dp_set_defaults with the values that each takes, sorted by key.
@@ -62,6 +68,20 @@ func (c *Catalog) SetDefaults(schema Schema, table, text string) error {
 	})
 }
 
+// take sets the key from a JSON value; false where that is not valid.
+func (s setting) take(d *Defaults, value any) bool {
+	if s.word != nil {
+		text, ok := value.(string)
+		return ok && s.word(d, text)
+	}
+	v, ok := finite(value)
+	if !ok || v < s.lo || v > s.hi || s.whole && v != math.Trunc(v) {
+		return false
+	}
+	s.set(d, v)
+	return true
+}
+
 // ParseDefaults reads the JSON form of Defaults. Every error is a refusal that says what is valid.
 func ParseDefaults(text string) (Defaults, error) {
 	bad := func(format string, args ...any) (Defaults, error) {
@@ -89,11 +109,9 @@ func ParseDefaults(text string) (Defaults, error) {
 		if !ok {
 			return bad("have the unknown key %s.", quoted(k))
 		}
-		v, ok := finite(m[k])
-		if !ok || v < s.lo || v > s.hi || s.whole && v != math.Trunc(v) {
+		if !s.take(&d, m[k]) {
 			return Defaults{}, refuse.New(refuse.Policy, "The default %s has a value that is not valid.", k).With("Use %s.", s.want)
 		}
-		s.set(&d, v)
 	}
 	switch {
 	case d.Epsilon > 0 && d.Rho > 0:

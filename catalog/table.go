@@ -84,6 +84,8 @@ type Defaults struct {
 	MaxGroups         int     `json:"dp_max_groups_contributed,omitempty"`
 	MaxRowsPerUnit    int64   `json:"max_rows_per_unit,omitempty"` // rows of one unit beyond this are left out by secret random choice
 	MinimumGroupUnits int     `json:"min_group_units,omitempty"`   // key selection never shows keys with a noisy count under this
+	Method            string  `json:"dp_method,omitempty"`         // of the means of vectors
+	MaxPersons        int64   `json:"max_persons,omitempty"`       // public upper bound on the number of units: refuses what would not fit into memory
 }
 
 // Reader is what the planner needs of a catalogue: a lookup on one immutable state.

@@ -184,15 +184,22 @@ func (p *parameters) maxGroups(tables []protected) int {
 	return n
 }
 
-// method returns the method of the means of vectors: "" when nothing sets it. Tables that are joined and have
-// different defaults leave the choice to auto.
+// method returns the method of the means of vectors: "" when nothing sets it, or tables that are joined disagree.
 func (p *parameters) method(tables []protected) string {
 	for _, l := range p.layers {
 		if l.method != nil {
 			return *l.method
 		}
 	}
-	return ""
+	method := ""
+	for i, t := range tables {
+		if d := t.policy.Defaults.Method; i == 0 {
+			method = d
+		} else if d != method {
+			return ""
+		}
+	}
+	return method
 }
 
 // total is what a statement may spend on one table: (ε, δ), or ρ with a δ for key selection.

@@ -208,11 +208,23 @@ func (s *statement) fits(d *draft, a *aggregate, e estimator.Estimator) error {
 		return nil
 	}
 	persons, why := e.MinPersons(), "the least number of persons that the method needs"
+	if n := maxPersons(d.relation.private); n > 0 {
+		persons, why = n, "max_persons of the table"
+	}
 	if float64(persons)*float64(a.vector.dim)*16 <= float64(limit) {
 		return nil
 	}
 	return deny(RuleMemory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --query-memory.",
 		"The vectors of %s take %.0f MiB for %d persons, %s; a query may take %d MiB.", a.text, float64(persons)*float64(a.vector.dim)/(1<<16), persons, why, limit>>20)
+}
+
+// maxPersons is the greatest of the declared bounds on the persons of the tables; 0 where none is declared.
+func maxPersons(tables []protected) int64 {
+	n := int64(0)
+	for _, t := range tables {
+		n = max(n, t.policy.Defaults.MaxPersons)
+	}
+	return n
 }
 
 // description is what the executor needs to know of an argument of vectors.

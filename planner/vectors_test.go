@@ -1,9 +1,13 @@
 package planner
 
 import (
+	"fmt"
 	"testing"
 
+	"scrim/catalog"
 	"scrim/engine/estimator"
+	"scrim/functions"
+	"scrim/internal/refuse"
 )
 
 // needs is an estimator of which only the least number of persons matters.
@@ -38,11 +42,68 @@ func TestMemory(t *testing.T) {
 			t.Errorf("form %d, dimension %d, %d persons: got %v", c.form, c.dim, c.persons, err)
 		}
 	}
+	a := &aggregate{text: "DP_MEAN(v)", vector: &vectorArg{dim: 64}}
+	for persons, refused := range map[int64]bool{1 << 10: false, 1<<10 + 1: true} {
+		d.relation.private = []protected{{policy: catalog.Table{Defaults: catalog.Defaults{MaxPersons: 5}}}, {policy: catalog.Table{Defaults: catalog.Defaults{MaxPersons: persons}}}}
+		if err := s.fits(d, a, needs{persons: 1 << 60}); (RuleOf(err) == RuleMemory) != refused {
+			t.Errorf("at most %d persons: got %v", persons, err)
+		}
+	}
 	if err := s.fits(d, &aggregate{}, needs{persons: 1 << 60}); err != nil {
 		t.Errorf("a number: %v", err)
 	}
 	s.p = &Planner{}
 	if err := s.fits(d, &aggregate{vector: &vectorArg{dim: 100_000}}, needs{persons: 1 << 60}); err != nil {
 		t.Errorf("without a limit: %v", err)
+	}
+}
+
+// TestMethodParameter checks the layers of dp_method: the hint, the session, the tables where they agree.
+func TestMethodParameter(t *testing.T) {
+	table := func(method string) protected {
+		return protected{policy: catalog.Table{Defaults: catalog.Defaults{Method: method}}}
+	}
+	with := func(v any) layer {
+		var l layer
+		if err := l.set(ParamMethod, v, "test"); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for _, c := range []struct {
+		layers []layer
+		tables []protected
+		want   string
+	}{
+		{nil, nil, ""},
+		{nil, []protected{table("plan")}, "plan"},
+		{nil, []protected{table("plan"), table("plan")}, "plan"},
+		{nil, []protected{table("plan"), table("")}, ""},
+		{nil, []protected{table("plan"), table("shifted")}, ""},
+		{[]layer{{}, with("Clipped")}, []protected{table("plan")}, "clipped"},
+		{[]layer{with(hintText("auto")), with("clipped")}, []protected{table("plan")}, "auto"},
+	} {
+		if got := (&parameters{c.layers}).method(c.tables); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c, got, c.want)
+		}
+	}
+	for _, bad := range []any{"best", "", nil, 1, true} {
+		if err := new(layer).set(ParamMethod, bad, "test"); RuleOf(err) != RuleParameter {
+			t.Errorf("%v: got %v", bad, err)
+		}
+	}
+}
+
+// TestMethodNames checks that the tables' defaults take the names that the option takes.
+func TestMethodNames(t *testing.T) {
+	for m := range functions.Methods {
+		if d, err := catalog.ParseDefaults(fmt.Sprintf("{%q: %q}", ParamMethod, m)); err != nil || d.Method != m {
+			t.Errorf("%s: %+v, %v", m, d, err)
+		}
+	}
+	if _, err := catalog.ParseDefaults(`{"dp_method": "best"}`); err == nil {
+		t.Error("any word passes")
+	} else if e, ok := refuse.As(err); !ok || e.Code != refuse.Policy {
+		t.Error(err)
 	}
 }
