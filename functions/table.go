@@ -2,11 +2,11 @@ package functions
 
 var (
 	countOptions = []string{"epsilon", "rho"}
-	sumOptions   = []string{"lower", "upper", "method", "quantile", "dimension", "answer", "epsilon", "rho"}
+	sumOptions   = []string{"lower", "upper", "method", "dimension", "answer", "epsilon", "rho"}
 	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "epsilon", "rho"}
 	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "rotate", "quantile", "scale", "pairs", "radius",
 		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "dimension", "answer", "epsilon", "rho"}
-	spreadOptions = []string{"lower", "upper", "weight", "method", "quantile", "dimension", "answer", "epsilon", "rho"}
+	spreadOptions = []string{"lower", "upper", "weight", "method", "dimension", "answer", "epsilon", "rho"}
 )
 
 // table lists every function that the planner knows, in the order of the documentation.

@@ -98,7 +98,7 @@ func (c *Call) fitting(v Vectors) error {
 		methods, ok := fits[name]
 		switch {
 		case !ok:
-		case f.Measure != Mean && name != "quantile":
+		case f.Measure != Mean:
 			return optionError(f, "%s: the option %s is for DP_MEAN.", f.Name, name)
 		case method != "auto" && !slices.Contains(methods, method):
 			return optionError(f, "%s: the option %s does not fit method=%s; it is for %s.", f.Name, name, method, strings.Join(methods, ", "))
@@ -110,8 +110,8 @@ func (c *Call) fitting(v Vectors) error {
 		return optionError(f, "%s: the option pairs needs scale=pairs.", f.Name)
 	case o.Scale == vector.Declared && !sigma:
 		return optionError(f, "%s: scale=declared needs sigma.", f.Name)
-	case o.Scale == vector.Binary && !v.Sparse:
-		return optionError(f, "%s: scale=binary is for DP_ONEHOT.", f.Name)
+	case o.Scale == vector.Binary && !v.Sparse && (o.Lower == nil || o.Lower.Sign() != 0):
+		return optionError(f, "%s: scale=binary is for DP_ONEHOT, and for vectors with lower=0.", f.Name)
 	case sigma && len(o.Sigma) != 1 && len(o.Sigma) != v.Dim:
 		return optionError(f, "%s: sigma lists %d numbers for vectors of length %d.", f.Name, len(o.Sigma), v.Dim)
 	case v.Sparse && o.Has("lower"):
