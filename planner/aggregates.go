@@ -34,6 +34,7 @@ type aggregate struct {
 	present func(estimator.Estimate) any
 	scan    int // index into the draft's scan specifications
 	columns []int
+	parts   []*aggregate // the means that it stands for as one vector, see fuse
 }
 
 // aggregateOf plans one output of a GROUP BY that is an aggregate.

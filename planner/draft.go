@@ -62,6 +62,7 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	s.fuse(d, outputs)
 	s.boundGroups(d)
 	if err := s.scans(d, g.Child); err != nil {
 		return result{}, err
@@ -142,6 +143,9 @@ func (s *statement) distinctDraft(d *draft, outputs []Output) (*draft, error) {
 		if v := a.description(); v != nil {
 			fmt.Fprintf(h, "%+v;", *v)
 		}
+		for _, m := range a.parts {
+			fmt.Fprintf(h, "%q %v;", m.text, m.grid.Grid)
+		}
 	}
 	for _, k := range d.keys {
 		fmt.Fprintf(h, "%q", k.name)
@@ -174,9 +178,9 @@ func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) result {
 		if x, ok := e.(sql.IdExpression); ok {
 			id = x.Id()
 		}
-		if a := outputs[i].Aggregate; a >= 0 {
-			s.retype(id, col.Type, d.aggregates[a].typ)
-			col.Type = d.aggregates[a].typ
+		if o := outputs[i]; o.Aggregate >= 0 {
+			s.retype(id, col.Type, d.sqlType(o))
+			col.Type = d.sqlType(o)
 		}
 		col.Nullable = true
 		n.schema[i] = &col

@@ -54,6 +54,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 			fmt.Fprintf(b, "  expected error=%s", number6(e))
 		}
 		b.WriteString("\n")
+		if a.fused != "" {
+			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.fused)
+		}
 		formatSteps(b, a.Estimator.Steps(), indent+"│   ")
 	}
 	if r.MaxGroups > 0 {

@@ -270,6 +270,8 @@ func (h *harness) policy(line string) error {
 		t.Unit = catalog.Unit{Link: &catalog.Link{Column: arg(2), Parent: arg(3), ParentColumn: arg(4)}}
 	case "entity":
 		t.Entity = arg(2)
+	case "neighbours":
+		t.Relation, t.Sized = catalog.ReplaceOne, arg(2) == "sized"
 	case "domain":
 		d, err := parseDomain(rest(3))
 		if err != nil {

@@ -52,6 +52,7 @@ type column struct {
 	// extended marks a column of the null-extended side of an outer join: where it is not NULL its tags
 	// hold, but it is not the unit of every row.
 	extended bool
+	required bool // a column that the store keeps from being NULL
 }
 
 // tag says that the column determines a unit of the relation.

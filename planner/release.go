@@ -80,6 +80,18 @@ type Aggregate struct {
 	sized  bool // the number of persons is public
 	// Present turns an estimate with status OK into the SQL value of the aggregate's type.
 	Present func(estimator.Estimate) any
+	// Parts are set instead where one estimate answers several columns: Output.Part chooses one.
+	Parts []func(estimator.Estimate) any
+
+	fused string // what answering several columns at once saves
+}
+
+// Value is the SQL value of an output that shows the aggregate.
+func (a *Aggregate) Value(o Output, e estimator.Estimate) any {
+	if a.Parts != nil {
+		return a.Parts[o.Part](e)
+	}
+	return a.Present(e)
 }
 
 // Vector says how the executor makes an estimator.Block of an aggregate's columns.
@@ -109,4 +121,4 @@ const (
 
 // Output says where a column of the node comes from: exactly one of Key and Aggregate is >= 0, or
 // both are -1 for a column that is always NULL (an argument column that the binder carries along).
-type Output struct{ Key, Aggregate int }
+type Output struct{ Key, Aggregate, Part int }

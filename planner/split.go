@@ -93,7 +93,7 @@ func (s *statement) accounts() (map[string]*account, error) {
 			}
 			for _, x := range d.aggregates {
 				if o := x.call.Options; o.Epsilon == 0 && o.Rho == 0 {
-					a.weight++
+					a.weight += x.share()
 				}
 			}
 			if !d.public {
@@ -164,7 +164,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	r := d.release
 	r.relation, r.exchanged = d.neighbours(), d.exchanged()
 	if !d.public {
-		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum})
+		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.relation})
 		if err != nil {
 			return deny(RuleGroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
 		}
@@ -172,7 +172,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		r.Loss = r.Loss.Add(sel.Loss())
 	}
 	for _, x := range d.aggregates {
-		rho := share
+		rho := share * accounting.Rho(x.share())
 		if own := s.own(d, x, accounts); own > 0 {
 			rho = own
 		}
@@ -186,7 +186,10 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 		r.Loss = r.Loss.Add(e.Loss().Times(parts))
 		_, sized := d.estimated(x)
-		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description()})
+		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), fused: x.fusedText()})
+		if x.parts != nil {
+			r.Aggregates[len(r.Aggregates)-1].Parts = x.presents()
+		}
 	}
 	r.Scans, r.Groups, r.perUnit = d.scans, d.groups, d.maxGroups
 	if d.bounded {

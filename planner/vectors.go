@@ -24,6 +24,7 @@ type vectorArg struct {
 	form        VectorForm
 	dim         int
 	coordinates []sql.Expression // of Coordinates
+	grids       []grid           // of Coordinates, where each has its own
 	item        sql.Expression   // of Pairs
 }
 

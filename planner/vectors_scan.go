@@ -15,13 +15,17 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 	v := a.vector
 	switch v.form {
 	case Coordinates:
-		for _, c := range v.coordinates {
+		for j, c := range v.coordinates {
 			x, err := s.lower(c, r.resolve)
 			if err != nil {
 				return nil, nil, err
 			}
 			if x.Nullable {
 				present = append(present, x.SQL+" IS NOT NULL")
+			}
+			if v.grids != nil {
+				columns = append(columns, v.grids[j].index(x))
+				continue
 			}
 			columns = append(columns, a.grid.index(lower.Convert(x, lower.Type{Kind: lower.Double})))
 		}

@@ -88,7 +88,7 @@ func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
 					needed[o.Aggregate] = max(needed[o.Aggregate], est.Needed)
 					continue
 				}
-				row[i] = r.Aggregates[o.Aggregate].Present(est)
+				row[i] = r.Aggregates[o.Aggregate].Value(o, est)
 			}
 		}
 		rows = append(rows, row)

@@ -1,0 +1,174 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+
+	"scrim/engine/estimator"
+	"scrim/functions"
+	"scrim/planner/lower"
+)
+
+// minFused is the least number of means that are worth answering as one vector.
+const minFused = 3
+
+// fuse replaces the means of several columns over the same rows by one mean of vectors, with the loss of all of them:
+//
+//	SELECT AVG(a), AVG(b), …, AVG(z) FROM people
+//
+// Alone each of k means gets a k-th of the loss, and a clip that no column's own outliers pass. As one vector, with every
+// coordinate scaled by its own spread, the clip is on the norm of all of them, in which the outliers of one column
+// hardly show: see fusedGain. The number of persons is released once.
+//
+// It is done where it changes nothing but the noise: one row a person, columns that the store keeps from being NULL, no
+// declared bounds (their fixed clips need no search), no loss or method of its own on any of them. A person
+// with NaN or an infinity in one of the columns is left out of all of them.
+func (s *statement) fuse(d *draft, outputs []Output) {
+	var members []*aggregate
+	for _, a := range d.aggregates {
+		if d.relation.unique && s.fusible(d.relation, a) {
+			members = append(members, a)
+		}
+	}
+	if len(members) < minFused || len(members) > functions.MaxDimension {
+		return
+	}
+	f, err := s.fused(members)
+	if err != nil || !better(f, members) {
+		return
+	}
+	before := d.aggregates
+	d.aggregates = []*aggregate{f}
+	for _, a := range before {
+		if !slices.Contains(members, a) {
+			d.aggregates = append(d.aggregates, a)
+		}
+	}
+	for i, o := range outputs {
+		if o.Aggregate < 0 {
+			continue
+		}
+		a := before[o.Aggregate]
+		if part := slices.Index(members, a); part >= 0 {
+			outputs[i].Aggregate, outputs[i].Part = 0, part
+		} else {
+			outputs[i].Aggregate = slices.Index(d.aggregates, a)
+		}
+	}
+}
+
+// fusible reports whether an aggregate is a mean that may become a coordinate.
+func (s *statement) fusible(r *relation, a *aggregate) bool {
+	gf, ok := unalias(a.arg).(*expression.GetField)
+	if !ok || a.vector != nil || a.call.Function.Measure != functions.Mean || a.grid.Lower != nil {
+		return false
+	}
+	for _, o := range a.call.Options.Given {
+		if o != "weight" {
+			return false
+		}
+	}
+	if m := s.params.method(r.private); m != "" && m != "auto" {
+		return false
+	}
+	c := r.find(gf)
+	return c != nil && c.required && !c.extended
+}
+
+// fused is the mean of vectors of the members' columns. Its coordinates keep their own grids: a scale by the spread makes up
+// for any.
+func (s *statement) fused(members []*aggregate) (*aggregate, error) {
+	f, _ := functions.ByName("DP_MEAN")
+	call, err := functions.NewCall(f, "", "method=plan, relative=on")
+	if err != nil {
+		return nil, err
+	}
+	v := &vectorArg{form: Coordinates, dim: len(members)}
+	a := &aggregate{call: call, vector: v, maxRows: 1, kinds: []estimator.Kind{estimator.Vector}, parts: members,
+		value: lower.Expr{Type: lower.Type{Kind: lower.Int}}}
+	a.grid.Step = 1
+	texts := make([]string, len(members))
+	for i, m := range members {
+		v.coordinates = append(v.coordinates, m.arg)
+		v.grids = append(v.grids, m.grid)
+		a.grid.Lo, a.grid.Hi = min(a.grid.Lo, m.grid.Lo), max(a.grid.Hi, m.grid.Hi)
+		if m.value.Type.Kind == lower.Double {
+			a.value.Type.Kind = lower.Double
+		}
+		texts[i] = m.text
+	}
+	a.arg = expression.Tuple(slices.Clone(v.coordinates))
+	a.text = strings.Join(texts, ", ")
+	a.typ = members[0].typ
+	return a, a.call.Vector(functions.Vectors{Dim: v.dim}, "", true)
+}
+
+// better reports whether the vector needs at most twice the persons of its members, at the same loss: an answer is worth more than
+// a better one. Both numbers go with one over the root of the loss, so that any loss will do.
+func better(f *aggregate, members []*aggregate) bool {
+	e, err := f.call.Estimator(f.estimatorParams(float64(len(members))))
+	if err != nil {
+		return false
+	}
+	most := int64(0)
+	for _, m := range members {
+		alone, err := m.call.Estimator(m.estimatorParams(1))
+		if err != nil {
+			return false
+		}
+		most = max(most, alone.MinPersons())
+	}
+	return e.MinPersons() <= 2*most
+}
+
+// fusedGain is about how much of the noise of k separate means is left when they are one vector, for normal columns. A
+// clip that leaves nearly all of n persons whole is near 4 standard deviations for one column, and near √k + 2.5
+// for k of them; the loss of a column is a k-th alone, and shared by all in the vector.
+func fusedGain(k int) float64 { return (math.Sqrt(float64(k)) + 2.5) / (4 * math.Sqrt(float64(k))) }
+
+// fusedText says what a vector of means saves, for EXPLAIN.
+func (a *aggregate) fusedText() string {
+	if a.parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d means as one vector: about %.2g of the noise of separate ones, for normal columns", len(a.parts), fusedGain(len(a.parts)))
+}
+
+// share is the number of shares of the statement's loss that an aggregate takes.
+func (a *aggregate) share() int { return max(1, len(a.parts)) }
+
+// presents are the members' ways to present their coordinate.
+func (a *aggregate) presents() []func(estimator.Estimate) any {
+	out := make([]func(estimator.Estimate) any, len(a.parts))
+	for i, m := range a.parts {
+		out[i] = func(e estimator.Estimate) any {
+			return m.present(estimator.Estimate{Values: []float64{m.grid.value(e.Values[i])}})
+		}
+	}
+	return out
+}
+
+// value is the number that a number of steps stands for. A decimal is divided, which rounds once.
+func (g grid) value(steps float64) float64 {
+	if g.Decimal {
+		return steps / math.Pow10(g.Scale)
+	}
+	return steps * g.Step
+}
+
+// output is the aggregate that a column of the answer shows.
+func (d *draft) output(o Output) *aggregate {
+	a := d.aggregates[o.Aggregate]
+	if a.parts != nil {
+		return a.parts[o.Part]
+	}
+	return a
+}
+
+// sqlType is the type of a column of the answer that is an aggregate.
+func (d *draft) sqlType(o Output) sql.Type { return d.output(o).typ }
