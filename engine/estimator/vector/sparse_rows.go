@@ -14,19 +14,19 @@ type entries struct {
 	top   int64
 }
 
-// entries brings every person to one list of entries. A map of one person at a time; the form of the result depends on public
-// facts and on the form of the block.
+// entries brings every person to one list of entries. A map of one person at a time; the lattice depends on public facts only,
+// not on the form in which a chunk comes.
 //
-//	lists without values    as they are: each entry is 1
-//	lists with values       the mean over the person's rows, rounded once, clamped to [0, hi]
-//	dense vectors           which are such means already: what is not 0, without values if the range is 0 and 1
+//	dense vectors        person means already: what is not 0
+//	lists, hi = 1        1 where the mean over the person's rows is 1/2 at least, and where there are no values
+//	lists, hi > 1        the mean over the person's rows, rounded once, clamped to [0, hi]
 func (s sparse) entries(g group) entries {
 	switch {
 	case !g.Sparse:
 		top := s.hi << g.shift
 		return entries{chunkwise(g.Block, func(ch *estimator.Chunk) estimator.Chunk { return lists(ch, g.Dim, top) }), g.shift, top}
-	case ones(g.Block):
-		return entries{g.Block, 0, s.hi}
+	case s.hi == 1:
+		return entries{chunkwise(g.Block, ones), 0, 1}
 	}
 	shift := s.p.shift()
 	top := s.hi << shift
@@ -44,14 +44,25 @@ func chunkwise(b *estimator.Block, of func(*estimator.Chunk) estimator.Chunk) *e
 	return out
 }
 
-// ones reports whether no chunk has values.
-func ones(b *estimator.Block) bool {
-	for i := range b.Chunks {
-		if b.Chunks[i].Values != nil {
-			return false
-		}
+// ones returns lists without values: a chunk that has none as it is.
+func ones(ch *estimator.Chunk) estimator.Chunk {
+	if ch.Values == nil {
+		return *ch
 	}
-	return true
+	out := estimator.Chunk{Persons: ch.Persons, Starts: make([]int, 1, ch.Persons+1), Index: make([]int32, 0, len(ch.Index))}
+	for i := range ch.Persons {
+		rows := int64(1)
+		if ch.Rows != nil {
+			rows = max(1, ch.Rows[i])
+		}
+		for e := ch.Starts[i]; e < ch.Starts[i+1]; e++ {
+			if ch.Values[e] >= rows-rows/2 {
+				out.Index = append(out.Index, ch.Index[e])
+			}
+		}
+		out.Starts = append(out.Starts, len(out.Index))
+	}
+	return out
 }
 
 // lists turns dense vectors of numbers in [0, top] into lists of what is not 0.

@@ -26,9 +26,10 @@ type shrinker struct {
 }
 
 const (
-	shrinkDim    = 64      // fewer coordinates tell too little of each other
-	shrinkReach  = 6       // standard deviations of noise on either side that the posterior looks at
-	shrinkWindow = 512     // most grid points in reach of a coordinate; one that has more stays as it is
+	shrinkDim    = 64  // fewer coordinates tell too little of each other
+	shrinkReach  = 6   // standard deviations of noise on either side that the posterior looks at
+	shrinkWindow = 512 // most grid points in reach of a coordinate, and the least: one with more or fewer stays as it is
+	shrinkSparse = 8
 	shrinkFit    = 1 << 14 // most coordinates that G is fitted to
 	shrinkSteps  = 60      // of EM
 	shrinkCrowd  = 32      // coordinates on either side among which the grid's step is chosen
@@ -53,7 +54,7 @@ func newShrinker(y, tau []float64, hi float64) *shrinker {
 }
 
 // gridFor returns points on [0, hi] that are half a standard deviation apart wherever a number is in reach: the
-// least one of the numbers nearby.
+// least one of the numbers nearby, but not so small that a number has more points in reach than shrinkWindow.
 func gridFor(fit []int, y, tau []float64, hi float64) []float64 {
 	order := slices.Clone(fit)
 	slices.SortFunc(order, func(a, b int) int { return compare(y[a], y[b]) })
@@ -63,7 +64,8 @@ func gridFor(fit []int, y, tau []float64, hi float64) []float64 {
 		for _, j := range order[max(0, i-shrinkCrowd):min(len(order), i+shrinkCrowd)] {
 			least = min(least, tau[j])
 		}
-		last, next := points[len(points)-1]+least/2, y[order[i]]-shrinkReach*least
+		step := min(max(least, tau[order[i]]/16)/2, hi/16)
+		last, next := points[len(points)-1]+step, y[order[i]]-shrinkReach*tau[order[i]]
 		switch {
 		case last > hi:
 			return points
@@ -86,7 +88,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// window returns the grid points in reach of a number, and the likelihood of each; none if there are too many.
+// window returns the grid points in reach of a number, and the likelihood of each; none if there are too many or too few.
 func (s *shrinker) window(dst []float64, y, tau float64) (from int, likelihood []float64) {
 	at, reach := max(y, 0), shrinkReach*tau // the grid begins at 0, which stays in reach of what is below
 	from, _ = slices.BinarySearch(s.points, at-reach)
@@ -97,6 +99,9 @@ func (s *shrinker) window(dst []float64, y, tau float64) (from int, likelihood [
 		}
 		z := (y - s.points[k]) / tau
 		dst = append(dst, math.Exp(-z*z/2))
+	}
+	if len(dst) < shrinkSparse {
+		return from, nil
 	}
 	return from, dst
 }

@@ -11,8 +11,8 @@ import (
 // A sparse block is never turned into a dense one: with nnz entries in all, each pass takes O(nnz + n + d) time.
 //
 // NormsIn and ClipSumIn take a centre that is finer than the grid of the values: both are measured in steps of
-// 1/unit, where an entry x counts as unit·x and the centre as it is. For unit = 1 they are Norms and ClipSum. |unit·x| is at
-// most 2^52, so that differences from a centre within ±2^52 are exact in a float64 also.
+// 1/unit, where an entry x counts as unit·x and the centre as it is. For unit = 1 they are Norms and ClipSum. unit·x and the
+// centre are within ±2^61, so that their differences fit a word.
 
 // run is a number of persons that one core works on at a time.
 type run struct {

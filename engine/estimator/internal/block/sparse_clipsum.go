@@ -14,7 +14,7 @@ import (
 // unit·x − c times one dyadic factor.
 //
 // It is formed as unit·Σ_i a_i·x_i − c·Σ_i a_i. The first sum has only the entries and takes 128 bits: 2^31 persons, 24 bits of
-// the factor and 50 of a value make 2^105. Integers, so the order of persons does not matter.
+// the factor and 60 of a value make 2^115. Integers, so the order of persons does not matter.
 func ClipSumIn(b *estimator.Block, unit int64, centre []int64, norms []float64, radius float64) []*big.Int {
 	rs := runs(b)
 	var mu sync.Mutex
