@@ -30,7 +30,7 @@ func (s sparse) entries(g group) entries {
 	}
 	shift := s.p.shift()
 	top := s.hi << shift
-	return entries{chunkwise(block.Means(g.Block, shift), func(ch *estimator.Chunk) estimator.Chunk { return clamped(ch, top) }), shift, top}
+	return entries{chunkwise(block.Means(g.Block, shift), func(ch *estimator.Chunk) estimator.Chunk { return clampedLists(ch, top) }), shift, top}
 }
 
 // chunkwise returns a sparse block of chunks that are made one by one.
@@ -92,8 +92,8 @@ func lists(ch *estimator.Chunk, dim int, top int64) estimator.Chunk {
 	return out
 }
 
-// clamped returns lists with values in [0, top].
-func clamped(ch *estimator.Chunk, top int64) estimator.Chunk {
+// clampedLists returns lists with values in [0, top].
+func clampedLists(ch *estimator.Chunk, top int64) estimator.Chunk {
 	out := estimator.Chunk{Persons: ch.Persons, Starts: ch.Starts, Index: ch.Index, Values: make([]int64, len(ch.Index))}
 	for e := range out.Values {
 		v := int64(1)
