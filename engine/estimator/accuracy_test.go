@@ -159,6 +159,8 @@ func TestAnswersAreAccurate(t *testing.T) {
 	cents := estimator.Grid{Step: 0.01, Decimal: true, Scale: 2, Lo: -1e12, Hi: 1e12}
 	floats := estimator.Grid{Step: 1. / (1 << 20), Lo: -1 << 50, Hi: 1 << 50}
 	ages := adultAges(t)
+	var open estimator.Params
+	exchange, sized := estimator.Params{Relation: estimator.ReplaceOne}, estimator.Params{Relation: estimator.ReplaceOne, Sized: true}
 	type limits struct{ count, sum, mean, median, variance float64 }
 	cases := []struct {
 		name   string
@@ -166,17 +168,23 @@ func TestAnswersAreAccurate(t *testing.T) {
 		grid   estimator.Grid
 		rho    float64
 		limits limits
+		under  estimator.Params // relation, and whether the number of persons is public
 	}{
-		{"ages, n=30162", ages, integers, 0.02, limits{0.001, 0.02, 0.01, 0.02, 0.05}},
-		{"income, n=30162", lognormal(t, 30162, 10.5, 0.7), cents, 0.02, limits{0.001, 0.03, 0.01, 0.02, 0.10}},
-		{"float incomes, n=30162", lognormal(t, 30162, 10.5, 0.7), floats, 0.02, limits{0.001, 0.03, 0.01, 0.02, 0.10}},
-		{"ages, n=500", ages[:500], integers, 0.05, limits{0.03, 0.10, 0.06, 0.06, 0.35}},
-		{"income, n=500", lognormal(t, 500, 10.5, 0.7), cents, 0.05, limits{0.03, 0.10, 0.10, 0.10, 0.70}},
-		{"heavy income, n=500", lognormal(t, 500, 10.5, 1), cents, 0.05, limits{0.03, 0.20, 0.20, 0.20, 0.99}},
-		{"ages, n=130", ages[:130], integers, 0.05, limits{0.06, 0.3, 0.20, 0.2, 1.5}},
+		{"ages, n=30162", ages, integers, 0.02, limits{0.001, 0.02, 0.01, 0.02, 0.05}, open},
+		{"income, n=30162", lognormal(t, 30162, 10.5, 0.7), cents, 0.02, limits{0.001, 0.03, 0.01, 0.02, 0.10}, open},
+		{"float incomes, n=30162", lognormal(t, 30162, 10.5, 0.7), floats, 0.02, limits{0.001, 0.03, 0.01, 0.02, 0.10}, open},
+		{"ages, n=500", ages[:500], integers, 0.05, limits{0.03, 0.10, 0.06, 0.06, 0.35}, open},
+		{"income, n=500", lognormal(t, 500, 10.5, 0.7), cents, 0.05, limits{0.03, 0.10, 0.10, 0.10, 0.70}, open},
+		{"heavy income, n=500", lognormal(t, 500, 10.5, 1), cents, 0.05, limits{0.03, 0.20, 0.20, 0.20, 0.99}, open},
+		{"ages, n=130", ages[:130], integers, 0.05, limits{0.06, 0.3, 0.20, 0.2, 1.5}, open},
+		{"replace-one, ages, n=30162", ages, integers, 0.02, limits{0.001, 0.03, 0.01, 0.03, 0.05}, exchange},
+		{"replace-one, income, n=500", lognormal(t, 500, 10.5, 0.7), cents, 0.05, limits{0.03, 0.15, 0.20, 0.15, 0.99}, exchange},
+		{"public size, ages, n=30162", ages, integers, 0.02, limits{0.001, 0.01, 0.01, 0.03, 0.05}, sized},
+		{"public size, ages, n=500", ages[:500], integers, 0.05, limits{0.01, 0.04, 0.05, 0.10, 0.35}, sized},
+		{"public size, income, n=500", lognormal(t, 500, 10.5, 0.7), cents, 0.05, limits{0.01, 0.20, 0.20, 0.15, 0.99}, sized},
 	}
 	for _, c := range cases {
-		p := estimator.Params{Rho: c.rho, Grid: c.grid, MaxRows: 0}
+		p := estimator.Params{Rho: c.rho, Grid: c.grid, Relation: c.under.Relation, Sized: c.under.Sized}
 		b, want := onePerson(c.x, c.grid.Step), exact(c.x)
 		for _, e := range []struct {
 			name        string

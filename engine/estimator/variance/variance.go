@@ -52,7 +52,7 @@ type persons struct {
 //	add-remove    bounds declared   n̂ 0.15, sums 0.85; c and C from the interval
 //	              otherwise         n̂ 0.08, c 0.20 (median), C 0.17 (histogram of |x̄ᵢ − c|), sums 0.55
 //	replace-one   bounds declared   sums 1; n̂ is public or covered (scalar.Shares)
-//	              otherwise         c 0.27, C 0.18, sums 0.55
+//	              otherwise         c 0.24, C 0.26, sums 0.50
 //
 // TooFew when n̂ is under MinPersons. Values beyond c±C are shortened: on heavy tails the answer is low.
 func New(p estimator.Params, o Options) (estimator.Estimator, error) {
@@ -92,7 +92,7 @@ func newPersons(p estimator.Params, o Options) persons {
 		return e
 	}
 	e.n, parts = scalar.Shares{
-		AddRemove: []float64{8, 20, 17, 55}, ReplaceOne: []float64{27, 18, 55},
+		AddRemove: []float64{8, 20, 17, 55}, ReplaceOne: []float64{24, 26, 50},
 		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, e.joining()},
 	}.Of(p, 1)
 	e.centred, e.sumRho = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
