@@ -32,12 +32,19 @@ type centring struct {
 //
 // (a median of a Gaussian is off by √(2π)·σ times the error of its rank's share). For each h the best share is near the
 // square root of the third term at x = 1, but not under what keeps the search from turning the wrong way (medians.share).
-// fine is the power of two under σ that cells may have at the least.
-func (d dense) centring(count, spread float64, reach int64, fine int) centring {
+// Where coordinates are scaled, those of small spread count as much as the others: σ is a third of the root mean square then.
+func (d dense) centring(count, spread float64, reach int64, scaled bool) centring {
 	lo, hi := d.within(reach)
-	sigma := max(spread/math.Sqrt(float64(d.p.Dim)), 0.5)
+	sigma := spread / math.Sqrt(float64(d.p.Dim))
+	if scaled {
+		sigma *= 0.35
+	}
+	if d.p.Relative {
+		return d.relativeCentring(count, lo, hi)
+	}
+	sigma = max(sigma, 0.5)
 	best := centring{cost: math.Inf(1)}
-	for step := -fine; step <= 62; step++ {
+	for step := -finest; step <= 62; step++ {
 		shift := max(0, int(math.Floor(math.Log2(sigma)))+step)
 		rounds := bits.Len64(uint64(hi-lo) >> shift)
 		if rounds > mostRounds {
@@ -60,6 +67,22 @@ func (d dense) centring(count, spread float64, reach int64, fine int) centring {
 	}
 	return best
 }
+
+// relativeCentring is centring where coordinates are different things, whose spreads may differ by any factor: cells of one unit near 0 and
+// of a relative width of 2^-bits beyond, as fine as the persons allow at a quarter of the loss.
+func (d dense) relativeCentring(count float64, lo, hi int64) centring {
+	for bits := mostRounds - 4; ; bits-- {
+		axis := block.NewAxis(lo, hi, 0, bits)
+		rounds := max(1, axis.Rounds())
+		share := max(0.05, d.find.share(d.p.Dim, rounds, d.rho, count))
+		if rounds <= mostRounds && share <= 0.25 || bits == 2 {
+			return centring{axis: axis, share: min(share, mostCentre)}
+		}
+	}
+}
+
+// finest is the power of two under σ of the finest cells.
+const finest = 4
 
 // mostCentre is the largest share of the loss for a centre.
 const mostCentre = 0.4

@@ -15,18 +15,20 @@ import (
 //	shifted   c is the vector of the coordinates' medians                  [HLY21] section 3.3; [ALP24] section 6
 //	plan      and the ball is the ellipsoid that suits the coordinates' spreads  [ALP24] Algorithm 1
 //
-// Steps, each on what is left of the loss: the spread and the reach of the values (look.go), the centre, the scales, the radius, the
-// sum. How much each gets depends on the number of persons and other released numbers only.
+// Steps: the spread and the reach of the values (look.go), the centre (centre.go), the scales (scales.go), the radius (radius.go), the
+// sum. Each takes a share of the loss that depends on the number of persons and on released numbers only, and the sum
+// takes what is left, so the loss is rho whatever the branch. [HLY21] and [ALP24] spend a quarter on the preparation and a
+// quarter of the rest on the radius; here it is as much as the persons at hand make useful (centring, scaleShare).
 type dense struct {
 	p              Params
 	rho            float64
+	count          persons
 	centred        choice
 	scaled         choice
 	shift          uint
 	lo, hi, middle int64     // public range and middle, in units
 	sigma          []float64 // declared scales, in units; nil: none
 	find, scale    medians
-	count          persons
 }
 
 // choice is whether a step is taken.
@@ -43,58 +45,99 @@ func newDense(p Params, count persons, rho float64, centred, scaled choice) dens
 	lo, hi := scalar.Range(p.Params)
 	d.lo, d.hi, d.middle = lo<<d.shift, hi<<d.shift, middleOf(p, d.shift)
 	d.find, d.scale = newMedians(p, false), newMedians(p, p.Scale == Pairs)
-	if p.Scale == Declared {
+	if p.Scale == Unscaled {
+		d.scaled = never
+	}
+	if p.Scale == Declared && scaled != never {
 		d.sigma = make([]float64, p.Dim)
 		for j := range d.sigma {
-			d.sigma[j] = max(0.5, math.Ldexp(p.Sigma[min(j, len(p.Sigma)-1)]/scalar.Scale(p.Grid, 1), int(d.shift)))
+			d.sigma[j] = min(max(0.5, d.units(p.Sigma[min(j, len(p.Sigma)-1)])), 0x1p100)
 		}
+		d.scaled = always
 	}
 	return d
 }
 
+// units turns a value into units.
+func (d dense) units(v float64) float64 { return math.Ldexp(v/scalar.Scale(d.p.Grid, 1), int(d.shift)) }
+
 // release implements core.
 func (d dense) release(n noise.Noiser, g group, count float64) estimator.Estimate {
-	left := newBudget(d.rho)
-	var centre []int64
-	var weights []float64
-	spread := 1.0
-	if d.centred != never || d.scaled != never {
-		spread = d.spread(n, g.Block, count, left)
-	}
-	centre = d.choose(n, g.Block, count, spread, left)
-	if d.scaled == always {
-		weights = d.p.weights(d.scales(n, g.Block, centre, spread, d.scaleShare(count), left))
-	}
-	mean, sigma := d.sum(n, g, centre, weights, count, left)
+	mean, sigma := d.mean(n, g.Block, count)
 	return d.p.estimate(g, mean, sigma)
 }
 
-// choose releases the centre, or takes the middle.
-func (d dense) choose(n noise.Noiser, b *estimator.Block, count, spread float64, left *budget) []int64 {
+// mean releases the mean, with the standard deviations of its noise, in units.
+func (d dense) mean(n noise.Noiser, b *estimator.Block, count float64) (mean, sigma []float64) {
+	left := newBudget(d.rho)
+	var s spread
+	if d.centred != never || d.scaled != never {
+		s = d.spread(n, b, count, left)
+	}
+	scaled := d.useScales(s, count)
+	centre, fixed := d.choose(n, b, count, s, scaled, left)
+	var weights []float64
+	if scaled {
+		weights = d.p.weights(d.scales(n, b, centre, s.norm, d.scaleShare(count), left))
+	}
+	return d.sum(n, b, centre, weights, count, fixed && d.middle <= d.lo, left)
+}
+
+// useScales decides whether coordinates are scaled. Where that is open it is done if scales may be unequal and can be
+// afforded: a tenth of a loss where they are a little unequal, up to mostScale where very much so.
+func (d dense) useScales(s spread, count float64) bool {
+	if d.scaled != maybe {
+		return d.scaled == always
+	}
+	if d.p.Dim < leastScaled || s.flat > nearlyFlat || !d.affordable(count) {
+		return false
+	}
+	return s.flat < unequal || d.scaleShare(count) < fewScale
+}
+
+// Constants of the choice between shifted and plan.
+const (
+	leastScaled = 4    // coordinates: of fewer there is little to balance
+	nearlyFlat  = 0.75 // of spread.flat: scales of (d/j)^(1/4) have 0.64 and would gain 6 % of noise
+	unequal     = 0.3  // of (d/j)^(1/2), where a quarter is gained, 0.05 to 0.1
+	fewScale    = 0.15 // shares of the loss
+	mostScale   = 0.4
+)
+
+// affordable reports whether count persons are enough for centre and scales both.
+func (d dense) affordable(count float64) bool {
+	x := d.scaleShare(count)
+	return x <= mostScale && x+d.find.share(d.p.Dim, plannedRounds, d.rho, count) <= mostPrepared
+}
+
+// choose releases the centre, or takes the middle: nil for 0. fixed says that it is the middle.
+//
+// Where that is open, and all coordinates weigh the same, the squared radius about the middle is that about the centre
+// times (distance from the middle / spread)²: the middle is kept if that is less than what a centre costs.
+func (d dense) choose(n noise.Noiser, b *estimator.Block, count float64, s spread, scaled bool, left *budget) (centre []int64, fixed bool) {
 	if d.centred == never {
-		return same(d.middle, b.Dim)
+		return same(d.middle, b.Dim), true
 	}
-	fine := 3
-	if d.scaled != never {
-		fine = 6
+	ratio := math.Inf(1)
+	if d.centred == maybe && !scaled && d.sigma == nil {
+		ratio = d.apart(n, b, count, left) / s.norm
 	}
-	c := d.centring(count, spread, d.reach(n, b, count, left), fine)
-	return d.centre(n, b, c, left)
+	c := d.centring(count, s.norm, d.reach(n, b, count, left), scaled)
+	if ratio*ratio < c.cost {
+		return same(d.middle, b.Dim), true
+	}
+	return d.centre(n, b, c, left), false
 }
 
 // sum releases the mean about a centre with what is left of the loss: a radius, then the sum.
-func (d dense) sum(n noise.Noiser, g group, centre []int64, weights []float64, count float64, left *budget) (mean, sigma []float64) {
-	f2 := factor2(d.p.Relation, d.nonNegative())
-	target := tailTarget(d.p.Dim, f2, left.rho*left.left)
-	norms := block.Norms(g.Block, centre, weights)
-	limit := farthest(d.lo, d.hi, d.p.Dim)
-	if weights != nil {
-		limit *= math.Sqrt(maximum(weights))
-	}
+func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights []float64, count float64, nonNegative bool, left *budget) (mean, sigma []float64) {
+	f2 := factor2(d.p.Relation, nonNegative)
+	target := d.target(f2, left.rho*left.left, count)
 	share := left.left * radiusShare(left.rho*left.left, target, count, d.p.Relation)
-	h := newHistogram(newOctaves(radiusPer, limit), histogramDelta2(d.p.Relation, false), left.take(share))
-	radius := h.radius(h.release(n, norms), d.target(target, count))
-	mean, sigma = addNoise(n, block.ClipSum(g.Block, centre, norms, radius), weights, radius, f2, left.rest())
+	h := d.histogram(radiusPer, d.farthestNorm(weights, count), d.delta2(), left.take(share))
+	norms := block.Norms(b, centre, weights)
+	radius := h.radius(h.release(n, norms), target)
+	mean, sigma = addNoise(n, block.ClipSum(b, centre, norms, radius), weights, radius, f2, left.rest())
 	for j, s := range mean {
 		s /= count
 		mean[j] = s
@@ -107,11 +150,30 @@ func (d dense) sum(n noise.Noiser, g group, centre []int64, weights []float64, c
 }
 
 // target is the number of persons beyond the radius.
-func (d dense) target(optimal, count float64) float64 {
+func (d dense) target(f2 int64, rho, count float64) float64 {
 	if d.p.Tail == SqrtN {
 		return math.Sqrt(count)
 	}
-	return min(optimal, count/4)
+	return min(tailTarget(d.p.Dim, f2, rho), count/4)
+}
+
+// farthestNorm is the upper end of the radii: the farthest that two vectors of the public range can be apart, or, with declared
+// spreads, two of count sub-Gaussian ones but for a probability of 1 %: both are within R' = 2σ_max·√(d + ln(4n/0.01)) of
+// the mean, which is within the declared radius [HLY21, section 3.4].
+func (d dense) farthestNorm(weights []float64, count float64) float64 {
+	limit := farthest(d.lo, d.hi, d.p.Dim)
+	if d.statistical() {
+		limit = min(limit, 2*(d.units(d.p.Radius)+2*d.units(d.p.SigmaMax)*math.Sqrt(float64(d.p.Dim)+math.Log(400*count))))
+	}
+	if weights != nil {
+		limit *= math.Sqrt(maximum(weights))
+	}
+	return limit
+}
+
+// statistical reports whether norm and spreads are declared, so that nothing is looked for: [HLY21] section 3.4.
+func (d dense) statistical() bool {
+	return d.p.Radius > 0 && d.p.SigmaMin > 0 && d.p.SigmaMax > 0 && d.middle == 0 && d.sigma == nil
 }
 
 func maximum(x []float64) float64 {

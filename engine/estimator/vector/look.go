@@ -12,20 +12,12 @@ import (
 // A first look at the data, at a few thousandths of the loss, replaces declared bounds and spreads: how far the
 // values reach and how far persons are apart. Everything here is in units of the group.
 
-// reach is the number R such that most persons have all coordinates within ±R of the public middle: then so are the
-// coordinates' medians. From a histogram of max_j |x_ij − middle|, in half octaves.
-type reach struct{ histogram }
+// Buckets per octave of the largest coordinates: they decide only how many rounds a search has.
+const reachPer = 2
 
-// spread is the root mean square distance √(Σ_j σ_j²) of a person from the mean, from a histogram of the distances of
-// secretly matched persons, which is √2 times that.
-type spread struct{ histogram }
-
-// Buckets per octave: a reach decides only how many rounds a search has, a spread how fine its cells are; finer where a
-// centre may be left out on the strength of the ratio of two norms.
-const (
-	reachPer  = 2
-	spreadPer = 16
-)
+// normsPer is the number of buckets per octave for norms of d coordinates. Norms of independent normal coordinates have a
+// relative standard deviation of 1/√(2d): the buckets are two thirds of that, so that more can be told from their width.
+func normsPer(dim int) int { return min(max(radiusPer, int(1.5*math.Sqrt(float64(dim)))), 64) }
 
 // lookShare is the share of a loss rho for a histogram of count numbers of which the fullest bucket has, say, a tenth: that
 // bucket should be 10 standard deviations. From 0.2 % to 4 %.
@@ -73,31 +65,59 @@ func distances(b *estimator.Block, pairs []int32) []float64 {
 	return out
 }
 
-// look releases the spread.
-func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *budget) float64 {
-	if d.sigma != nil {
-		return norm(d.sigma)
-	}
-	pairs := min(count/2, mostPairs)
-	h := newHistogram(newOctaves(spreadPer, farthest(d.lo, d.hi, b.Dim)), 2, left.take(lookShare(left.rho, pairs, 2)))
-	w := h.quantile(h.release(n, distances(b, match(n, int(b.Persons()), 2, mostPairs))), pairs, 0.5)
-	return max(1, w/math.Sqrt2)
+// spread is what the distances of persons tell.
+type spread struct {
+	norm float64 // the root mean square distance √(Σ_j σ_j²) of a person from the mean, in units
+	flat float64 // (Σσ_j²)²/(d·Σσ_j⁴): 1 for equal scales, less for unequal ones or coordinates that depend on each other
 }
 
-// reach releases the largest distance of coordinates from the middle that most persons keep.
+// spread releases the spread, from a histogram of the distances of secretly matched persons, which are √2 times the
+// norms of x − μ. For normal coordinates the logarithm of such a distance has variance Σσ_j⁴/(2(Σσ_j²)²) about, which gives flat.
+func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *budget) spread {
+	if d.sigma != nil {
+		return spread{norm: norm(d.sigma)}
+	}
+	if d.statistical() {
+		return spread{norm: d.units(d.p.SigmaMin) * math.Sqrt(float64(b.Dim))}
+	}
+	h := d.histogram(normsPer(b.Dim), farthest(d.lo, d.hi, b.Dim), 2, left.take(d.spreadShare(count)))
+	noisy := h.release(n, distances(b, match(n, int(b.Persons()), 2, mostPairs)))
+	pairs := pairsOf(count)
+	quarter, half, rest := h.quantile(noisy, pairs, 0.25), h.quantile(noisy, pairs, 0.5), h.quantile(noisy, pairs, 0.75)
+	iqr := math.Log(rest/quarter) / (2 * normalMedian)
+	return spread{max(1, half/math.Sqrt2), 1 / max(2*iqr*iqr*float64(b.Dim), 1e-9)}
+}
+
+// pairsOf is the number of matched pairs of count persons.
+func pairsOf(count float64) float64 { return min(math.Floor(count/2), mostPairs) }
+
+// reach releases R such that most persons have all coordinates within ±R of the middle: then so are the medians.
+// From a histogram of max_j |x_ij − middle|.
 func (d dense) reach(n noise.Noiser, b *estimator.Block, count float64, left *budget) int64 {
-	delta2 := histogramDelta2(d.p.Relation, false)
-	h := newHistogram(newOctaves(reachPer, farthest(d.lo, d.hi, 1)), delta2, left.take(lookShare(left.rho, count, delta2)))
+	if d.statistical() {
+		return int64(min(d.units(d.p.Radius), 0x1p61)) + 1
+	}
+	h := d.histogram(reachPer, farthest(d.lo, d.hi, 1), d.delta2(), left.take(d.lookShare(count)))
 	r := h.quantile(h.release(n, largest(b, d.middle)), count, 0.8)
-	return int64(min(r, float64(d.hi-d.lo)+1)) + 1
+	return int64(min(r, 0x1p62)) + 1
 }
 
 // apart releases the median distance from the middle.
 func (d dense) apart(n noise.Noiser, b *estimator.Block, count float64, left *budget) float64 {
-	delta2 := histogramDelta2(d.p.Relation, false)
-	h := newHistogram(newOctaves(spreadPer, farthest(d.lo, d.hi, b.Dim)), delta2, left.take(lookShare(left.rho, count, delta2)))
+	h := d.histogram(normsPer(b.Dim), farthest(d.lo, d.hi, b.Dim), d.delta2(), left.take(d.lookShare(count)))
 	return h.quantile(h.release(n, block.Norms(b, same(d.middle, b.Dim), nil)), count, 0.5)
 }
+
+func (d dense) histogram(per int, limit float64, delta2 int64, rho float64) histogram {
+	return newHistogram(newOctaves(per, limit), delta2, rho)
+}
+
+// delta2 is the squared sensitivity of a histogram of persons.
+func (d dense) delta2() int64 { return histogramDelta2(d.p.Relation, false) }
+
+// lookShare, spreadShare are the shares of the loss of a first histogram.
+func (d dense) lookShare(count float64) float64   { return lookShare(d.rho, count, d.delta2()) }
+func (d dense) spreadShare(count float64) float64 { return lookShare(d.rho, pairsOf(count), 2) }
 
 // same returns a vector of one number, nil for 0.
 func same(x int64, dim int) []int64 {

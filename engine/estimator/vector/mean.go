@@ -16,6 +16,7 @@ type mean struct {
 	core   core
 	slack  float64 // DeltaTV of the core's searches
 	reason string
+	least  int64 // MinPersons, once computed
 }
 
 func (mean) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
@@ -28,7 +29,12 @@ func (m mean) Loss() accounting.Loss {
 }
 
 // MinPersons implements estimator.Estimator.
-func (m mean) MinPersons() int64 { return max(m.count.enough(), m.core.needs()) }
+func (m mean) MinPersons() int64 {
+	if m.least > 0 {
+		return m.least
+	}
+	return max(m.count.enough(), m.core.needs())
+}
 
 // ExpectedError implements estimator.Estimator: the radius is not known before the data are read.
 func (mean) ExpectedError() (float64, bool) { return 0, false }
@@ -42,8 +48,8 @@ func (m mean) Reason() string { return m.reason }
 // Release implements estimator.Estimator.
 func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	count := m.count.release(n, in.Vectors)
-	if count < float64(m.MinPersons()) {
-		return scalar.TooFew(m.p.Dim, m.MinPersons())
+	if least := m.MinPersons(); count < float64(least) {
+		return scalar.TooFew(m.p.Dim, least)
 	}
 	return m.core.release(n, m.p.group(in.Vectors), count)
 }
@@ -69,20 +75,26 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	default:
 		m.core, m.slack, m.reason = p.dense(m.count, rho)
 	}
-	return m, err
+	if err != nil {
+		return nil, err
+	}
+	m.least = m.MinPersons()
+	return m, nil
 }
 
 // dense returns the core of a method for dense vectors, the slack of its searches, and the reason for its choice.
-func (p Params) dense(count persons, rho float64) (c core, slack float64, reason string) {
+func (p Params) dense(count persons, rho float64) (core, float64, string) {
 	switch p.Method {
+	case Auto:
+		return newAuto(p, count, rho)
 	case Clipped:
-		return newDense(p, count, rho, never, never), 0, "asked for"
+		return newDense(p, count, rho, never, never), 0, ""
 	case Shifted:
 		d := newDense(p, count, rho, always, never)
-		return d, d.slack(), "asked for"
+		return d, d.slack(), ""
 	}
 	d := newDense(p, count, rho, always, always)
-	return d, d.slack(), "asked for"
+	return d, d.slack(), ""
 }
 
 // countShare is the share of the loss for the number of persons, 0 where it is known. About a centre it has an effect of second order

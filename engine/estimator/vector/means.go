@@ -16,14 +16,14 @@ func (p Params) means(b *estimator.Block, shift uint) *estimator.Block {
 	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}
 	var all sync.WaitGroup
 	for i := range b.Chunks {
-		all.Go(func() { out.Chunks[i] = clamped(b.Chunks[i], lo<<shift, hi<<shift) })
+		all.Go(func() { out.Chunks[i] = clampedChunk(b.Chunks[i], lo<<shift, hi<<shift) })
 	}
 	all.Wait()
 	return out
 }
 
-// clamped returns a chunk with all values within the range, itself if they are.
-func clamped(ch estimator.Chunk, lo, hi int64) estimator.Chunk {
+// clampedChunk returns a chunk with all values within the range, itself if they are.
+func clampedChunk(ch estimator.Chunk, lo, hi int64) estimator.Chunk {
 	out := estimator.Chunk{Persons: ch.Persons, Dense: ch.Dense}
 	if inRange(ch.Dense, lo, hi) {
 		return out

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"fmt"
 	"math"
 
 	"scrim/engine/estimator"
@@ -13,10 +14,13 @@ const mostPrepared = 0.6
 const leastPersons = 20
 
 // needs implements core.
-func (d dense) needs() int64 {
+func (d dense) needs() int64 { return least(d.enough) }
+
+// least returns the least number from leastPersons on that is enough; 2^50 if none is.
+func least(enough func(count float64) bool) int64 {
 	lo, hi := int64(leastPersons), int64(1)<<50
 	for lo < hi {
-		if mid := lo + (hi-lo)/2; d.enough(float64(mid)) {
+		if mid := lo + (hi-lo)/2; enough(float64(mid)) {
 			hi = mid
 		} else {
 			lo = mid + 1
@@ -25,46 +29,98 @@ func (d dense) needs() int64 {
 	return lo
 }
 
-// enough reports whether count persons are enough: the first histograms see the bulk of the data, no search turns the wrong way for
-// want of persons, and the radius cuts off a quarter of them at most.
-func (d dense) enough(count float64) bool {
-	left, delta2 := 1.0, histogramDelta2(d.p.Relation, false)
-	if d.centred == always || d.scaled == always {
-		if d.sigma == nil {
-			share := lookShare(d.rho, count/2, 2)
-			left -= share
-			if count/2 < 2*bulkZ*math.Sqrt(2/(2*share*d.rho)) {
-				return false
-			}
+// shares are the shares of the loss before the sum, as planned for a number of persons.
+type shares struct{ spread, apart, reach, centre, scales, radius float64 }
+
+// plan computes the shares for count persons. scaled says whether coordinates are scaled where that is open.
+func (d dense) plan(count float64, scaled bool) shares {
+	var s shares
+	scaled = d.scaled == always || d.scaled == maybe && scaled
+	if (d.centred != never || d.scaled != never) && d.sigma == nil && !d.statistical() {
+		s.spread = d.spreadShare(count)
+	}
+	if d.centred != never {
+		if s.centre = min(d.find.share(d.p.Dim, plannedRounds, d.rho, count), 1); !d.statistical() {
+			s.reach = d.lookShare(count)
 		}
 	}
-	prepared := 0.0
-	if d.centred == always {
-		share := lookShare(d.rho, count, delta2)
-		left -= share
-		if count < 2*bulkZ*math.Sqrt(float64(delta2)/(2*share*d.rho)) {
-			return false
-		}
-		x := d.find.share(d.p.Dim, plannedRounds, d.rho, count)
-		if x > mostCentre {
-			return false
-		}
-		prepared += x
+	if d.centred == maybe && d.sigma == nil {
+		s.apart = d.lookShare(count)
 	}
-	if d.scaled == always && d.sigma == nil {
-		prepared += d.scaleShare(count)
+	if scaled && d.sigma == nil {
+		s.scales = min(d.scaleShare(count), 1)
 	}
-	if left -= prepared; prepared > mostPrepared {
-		return false
-	}
-	target := tailTarget(d.p.Dim, factor2(d.p.Relation, d.nonNegative()), d.rho*left)
-	share := radiusShare(d.rho*left, target, count, d.p.Relation)
-	target = tailTarget(d.p.Dim, factor2(d.p.Relation, d.nonNegative()), d.rho*left*(1-share))
-	return count >= 4*max(target, farZ*math.Sqrt(float64(delta2)/(2*share*left*d.rho)))
+	left := 1 - s.spread - s.apart - s.reach - s.centre - s.scales
+	rho := d.rho * max(left, 0.01)
+	s.radius = left * radiusShare(rho, d.target(d.factor2(), rho, count), count, d.p.Relation)
+	return s
 }
 
-// nonNegative reports whether all vectors x − c have coordinates >= 0.
-func (d dense) nonNegative() bool { return d.centred == never && d.middle <= d.lo }
+// left is the share of the sum.
+func (s shares) left() float64 {
+	return 1 - s.spread - s.apart - s.reach - s.centre - s.scales - s.radius
+}
 
-// steps implements core, with the shares that they have at the least number of persons; with more, preparation gets less.
-func (d dense) steps() []estimator.Step { return nil }
+// enough reports whether count persons are enough: the first histograms see the bulk of the data, no search turns the wrong way for
+// want of persons, and the radius leaves out a quarter of them at most.
+func (d dense) enough(count float64) bool {
+	s := d.plan(count, false)
+	if s.spread > 0 && pairsOf(count) < 2*bulkZ*math.Sqrt(1/(s.spread*d.rho)) {
+		return false
+	}
+	delta2 := float64(d.delta2())
+	if s.reach > 0 && count < 2*bulkZ*math.Sqrt(delta2/(2*s.reach*d.rho)) {
+		return false
+	}
+	if s.centre > mostCentre || s.centre+s.scales > mostPrepared || s.left() < 0.1 {
+		return false
+	}
+	target := tailTarget(d.p.Dim, d.factor2(), d.rho*s.left())
+	return count >= 4*max(target, farZ*math.Sqrt(delta2/(2*s.radius*d.rho)))
+}
+
+// factor2 is that of the sum where the centre is public.
+func (d dense) factor2() int64 {
+	return factor2(d.p.Relation, d.centred == never && d.middle <= d.lo)
+}
+
+// scalesFrom is the number of persons from which coordinates are scaled where that is open.
+func (d dense) scalesFrom() int64 {
+	return max(d.needs(), least(func(count float64) bool { return d.affordable(count) && d.scaleShare(count) < fewScale }))
+}
+
+// steps implements core, with the shares planned for the least number of persons with which all steps may be taken. With more
+// persons the steps before the sum get less.
+func (d dense) steps() []estimator.Step {
+	count := d.needs()
+	if d.scaled == maybe {
+		count = d.scalesFrom()
+	}
+	s := d.plan(float64(count), d.p.Dim >= leastScaled)
+	var steps []estimator.Step
+	add := func(name, mechanism, sensitivity string, queries int, share float64) {
+		if share > 0 {
+			steps = append(steps, estimator.Step{Name: name, Mechanism: mechanism, Sensitivity: sensitivity, Queries: max(1, queries), Rho: d.rho * share})
+		}
+	}
+	l2 := map[int64]string{1: "l2=1", 2: "l2=√2"}
+	histogram := func(name string, per int, limit float64, delta2 int64, share float64) {
+		add(name, "discrete-gaussian histogram", l2[delta2], newOctaves(per, limit).buckets, share)
+	}
+	search := func(name string, m medians, rounds int, share float64) {
+		if m.search == Exponential {
+			add(name, "exponential", fmt.Sprintf("range=%d", 2*m.delta), d.p.Dim, share)
+			return
+		}
+		add(name, "discrete-gaussian bisection", fmt.Sprintf("l2=%d", m.delta), d.p.Dim*rounds, share)
+	}
+	norms := farthest(d.lo, d.hi, d.p.Dim)
+	histogram("spread", normsPer(d.p.Dim), norms, 2, s.spread)
+	histogram("distance from the middle", normsPer(d.p.Dim), norms, d.delta2(), s.apart)
+	histogram("reach", reachPer, farthest(d.lo, d.hi, 1), d.delta2(), s.reach)
+	search("centre", d.find, plannedRounds, s.centre)
+	search("scales", d.scale, d.scaleRounds(), s.scales)
+	histogram("clip", radiusPer, norms, d.delta2(), s.radius)
+	add("clipped sum", "discrete-gaussian", sumSensitivity(d.factor2()), d.p.Dim, s.left())
+	return steps
+}
