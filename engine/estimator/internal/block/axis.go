@@ -2,6 +2,7 @@ package block
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -16,8 +17,8 @@ type Axis struct {
 	cells  int64
 }
 
-// NewAxis returns the axis of [lo, hi] with smallest cell 2^shift and relative precision 2^-bits. It panics
-// where that has more than 2^32 cells.
+// NewAxis returns the axis of [lo, hi] with smallest cell 2^shift and relative precision 2^-bits. lo and hi are within
+// ±2^61, bits within 1 and 63. It panics where that has more than 2^32 cells.
 func NewAxis(lo, hi int64, shift, bits int) Axis {
 	a := Axis{lo: lo, hi: hi, shift: shift, bits: bits}
 	a.first = a.cell(lo)
@@ -44,6 +45,33 @@ func (a Axis) cell(k int64) int64 {
 		return k
 	}
 	return int64(e)<<a.bits + k>>e
+}
+
+// last is the number of the last cell.
+func (a Axis) last() uint32 { return uint32(a.cells - 1) }
+
+// lowest returns the least of the integers in a cell; the first cell reaches to the least of all, and the one after
+// the last starts where the last ends.
+func (a Axis) lowest(cell int64) int64 {
+	switch j := cell + a.first; {
+	case cell <= 0:
+		return math.MinInt64
+	case cell >= a.cells:
+		return math.MaxInt64
+	case j > 0:
+		return a.start(j)
+	default:
+		return 1 - a.start(1-j)
+	}
+}
+
+// start returns the least integer of cell j >= 1, counted from the cell of 0.
+func (a Axis) start(j int64) int64 {
+	e := int64(0)
+	if a.bits < 62 {
+		e = max(0, j>>a.bits-1)
+	}
+	return (j - e<<a.bits) << (e + int64(a.shift))
 }
 
 // Cell returns the number of k's cell, from 0; k outside the range counts as its nearest end.
