@@ -56,7 +56,7 @@ func openClicks(n *named.Name, _ string) (*Set, error) {
 	s := bits(n, 75462, 27983)
 	nnz := n.Int("nnz", min(48, s.Dim/2), 0, s.Dim/2)
 	cumulative := zipf(s.Dim, n.Float("zipf", 1, 0, 4))
-	s.Entries = s.Persons * nnz
+	s.Entries, s.Observed = s.Persons*nnz, true
 	s.draw = func(r rng) (*estimator.Block, []float64, error) {
 		return s.sparse(r, func(part int, r rng, _, persons int, add func([]int32)) {
 			g := r.part(part)

@@ -65,7 +65,7 @@ func openTransactions(n *named.Name, dir string) (*Set, error) {
 
 // transactions is the set of given rows.
 func transactions(rows [][]int32, dim int) *Set {
-	s := &Set{Persons: len(rows), Dim: dim, Sparse: true, Bounded: true, Fixed: true, P: 1}
+	s := &Set{Persons: len(rows), Dim: dim, Sparse: true, Bounded: true, Fixed: true, Observed: true, P: 1}
 	s.Grid = estimator.Grid{Step: 1, Decimal: true, Lo: 0, Hi: 1}
 	for _, row := range rows {
 		s.Entries += len(row)
@@ -154,7 +154,7 @@ func openMNIST(n *named.Name, dir string) (*Set, error) {
 }
 
 func imageSet(images [][]byte, size int) *Set {
-	s := &Set{Persons: len(images), Dim: size, Entries: len(images) * size, Fixed: true, P: 2, Sigma: []float64{1}}
+	s := &Set{Persons: len(images), Dim: size, Entries: len(images) * size, Fixed: true, Observed: true, P: 2, Sigma: []float64{1}}
 	s.Radius = 50 * 28 // R = 50√784
 	s.setRange(-s.Radius, s.Radius)
 	s.draw = func(r rng) (*estimator.Block, []float64, error) {

@@ -106,7 +106,7 @@ func openLadder(n *named.Name, _ string) (*Set, error) {
 	s := denseSet(n, 500, 128)
 	power := n.Float("power", 1, 0, 4)
 	s.setRange(0, math.Exp2(math.Ceil(math.Log2(math.Pow(float64(max(1, s.Persons)), power)))))
-	s.Fixed = true
+	s.Fixed, s.Observed = true, true
 	s.draw = func(r rng) (*estimator.Block, []float64, error) {
 		return s.dense(r, func(_ int, _ rng, from int, x []float64) {
 			for i := range x {

@@ -33,6 +33,7 @@ type Set struct {
 	SigmaMin float64   // smallest spread of a coordinate; 0: none
 
 	Variances []float64 // true variances of the coordinates, where known
+	Observed  bool      // there is no distribution behind it: samples have no Truth
 
 	draw func(r rng) (*estimator.Block, []float64, error)
 	once sync.Once

@@ -1,0 +1,111 @@
+package accuracy
+
+import (
+	"fmt"
+	"strings"
+
+	"scrim/engine/bench/dataset"
+	"scrim/engine/bench/internal/named"
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// Conditions are what a method is held to.
+type Conditions struct {
+	Rho      float64
+	Relation estimator.Relation // replace-one: with the number of persons public
+}
+
+// Answer is what one run of a method gives.
+type Answer struct {
+	Values  []float64
+	Refused bool // the number of persons is under the method's minimum
+}
+
+// runner runs a method on one sample. It is safe for concurrent use, with a Noiser each.
+type runner func(n noise.Noiser, s dataset.Sample) Answer
+
+// Target is what a method estimates.
+type Target uint8
+
+// Targets.
+const (
+	Mean Target = iota
+	Variance
+	Covariance // row by row
+)
+
+// truth returns what an estimate is compared with: the distribution's, and the sample's own where it is at hand.
+func (t Target) truth(set *dataset.Set, s dataset.Sample) (truth, own []float64) {
+	switch t {
+	case Variance:
+		return set.Variances, nil
+	case Covariance:
+		return diagonal(set.Variances), nil
+	}
+	return s.Truth, s.Mean
+}
+
+// Method is a named estimator with its parameters.
+type Method struct {
+	Name   string // as it was written
+	Target Target
+	build  func(s *dataset.Set, c Conditions) (runner, error)
+}
+
+// MethodKind describes a kind of method.
+type MethodKind struct {
+	Name   string
+	Params string // its parameters with defaults, for a list
+	Text   string
+	open   func(n *named.Name) Method
+}
+
+// MethodKinds lists what OpenMethod knows.
+func MethodKinds() []MethodKind {
+	return append(vectorMethods(), yardsticks()...)
+}
+
+// OpenMethod returns the method of a name.
+func OpenMethod(text string) (Method, error) {
+	n, err := named.Parse(text)
+	if err != nil {
+		return Method{}, fmt.Errorf("accuracy: method %w", err)
+	}
+	var known []string
+	for _, k := range MethodKinds() {
+		known = append(known, k.Name)
+		if k.Name != n.Kind {
+			continue
+		}
+		m := k.open(n)
+		if err := n.Check(); err != nil {
+			return Method{}, fmt.Errorf("accuracy: method %w", err)
+		}
+		m.Name = text // as written: defaults would only lengthen the tables
+		return m, nil
+	}
+	return Method{}, fmt.Errorf("accuracy: no method %q; there are %s", n.Kind, strings.Join(known, ", "))
+}
+
+// released wraps an estimator of the core.
+func released(e estimator.Estimator, input func(dataset.Sample) estimator.Input) runner {
+	return func(n noise.Noiser, s dataset.Sample) Answer {
+		a := e.Release(n, input(s))
+		return Answer{a.Values, a.Status != estimator.OK}
+	}
+}
+
+func vectors(s dataset.Sample) estimator.Input { return estimator.Input{Vectors: s.Block} }
+
+// scalars is a one-dimensional sample as the two columns of a scalar estimator: rows and sums.
+func scalars(s dataset.Sample) estimator.Input {
+	var rows, sums []int64
+	for _, ch := range s.Block.Chunks {
+		for i := range ch.Persons {
+			rows = append(rows, 1)
+			sums = append(sums, ch.Dense[i])
+		}
+	}
+	return estimator.Input{Columns: [][]int64{rows, sums}}
+}
