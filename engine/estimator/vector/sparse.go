@@ -100,6 +100,8 @@ type clipping struct {
 	factor2 int64
 	// cost tells the error of a radius, given the loss of the sum; nil: the radius leaves out tailTarget persons.
 	cost func(rho float64) cost
+	// restore makes up for what clipping takes away (histogram.kept): for centres at a corner.
+	restore bool
 }
 
 // sum releases the mean Σ_i a_i(x_i − c)/n̂ + c at loss rho, in the units of the rows, with the standard deviation of its
@@ -120,9 +122,13 @@ func (s sparse) sum(n noise.Noiser, r entries, b clipping, count, rho float64) (
 	}
 	sums := block.ClipSumIn(r.Block, b.unit, b.centre, norms, radius)
 	mean, sigma = addNoise(n, sums, b.weights, radius, b.factor2, rest)
+	divisor := count
+	if b.restore {
+		divisor *= h.kept(noisy, radius/least)
+	}
 	for j, m := range mean {
-		m /= count
-		sigma[j] = math.Hypot(sigma[j], m*s.count.sigma()) / (count * float64(b.unit))
+		m /= divisor
+		sigma[j] = math.Hypot(sigma[j]/divisor, m*s.count.sigma()/count) / float64(b.unit)
 		if b.centre != nil {
 			m += float64(b.centre[j])
 		}

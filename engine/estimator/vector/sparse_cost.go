@@ -74,6 +74,18 @@ func (h histogram) lost(noisy []float64, radius float64) float64 {
 	return max(0, sum)
 }
 
+// kept returns the share of Σ ‖x_i‖² that is left after clipping, by the noisy counts: 1/4 at least. Vectors of numbers >= 0 lose
+// about that share of each coordinate, so that dividing by it leaves only what heavy persons have in more or less than
+// proportion. The cost still counts all of the loss: the share is a guess.
+func (h histogram) kept(noisy []float64, radius float64) float64 {
+	top, ok := h.top(noisy)
+	all := h.lost(noisy[:top+1], 0)
+	if !ok || !(all > 0) {
+		return 1
+	}
+	return min(max(0.25, 1-h.lost(noisy[:top+1], radius)/all), 1)
+}
+
 // lostEvenly is the cost of a sum in a ball where coordinate j has the second moment moments[j]·end² about the centre and
 // contributes to the lost mass in proportion to it.
 func (s sparse) lostEvenly(b clipping, moments []float64, end, rho float64) cost {

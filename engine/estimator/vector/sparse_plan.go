@@ -2,6 +2,7 @@ package vector
 
 import (
 	"math"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
@@ -53,32 +54,64 @@ func (s sparse) guess(mean, sigma []float64) []float64 {
 	return q
 }
 
-// about returns the ball about the centre that suits means q in units of the range.
+// about returns the ball about the centre that suits means q in units of the range: the means themselves where that makes
+// norms smaller by nearCorner at least, under add-remove; else the next corner of the range.
 func (s sparse) about(q []float64, top int64) clipping {
 	b := clipping{unit: 1, centre: make([]int64, len(q)), factor2: factor2(s.p.Relation, true)}
 	for b.unit*top < 1<<centreBits {
 		b.unit *= 2
 	}
-	moments, floor := make([]float64, len(q)), 1.0
-	for _, x := range q {
-		floor = min(floor, x)
+	at, moments := middles(q)
+	corners, far := corners(q)
+	b.restore = s.p.Relation == estimator.ReplaceOne || radius2(moments, s.weights(moments)) > nearCorner*radius2(far, s.weights(far))
+	if b.restore {
+		at, moments = corners, far
 	}
-	for j, x := range q {
-		end := b.unit * top
-		if s.p.Relation == estimator.AddRemove {
-			b.centre[j] = min(int64(x*float64(end)), end)
-			moments[j] = x * (1 - x)
-		} else if moments[j] = x; x > 0.5 {
-			b.centre[j], moments[j] = end, 1-x
-		}
-		moments[j] = max(moments[j], floor/2)
+	end := float64(b.unit * top)
+	for j, x := range at {
+		b.centre[j] = min(int64(x*end), b.unit*top)
 	}
 	b.weights = s.weights(moments)
-	b.cost = func(rho float64) cost { return s.lostEvenly(b, moments, float64(end(b, top)), rho) }
+	b.cost = func(rho float64) cost { return s.lostEvenly(b, moments, end, rho) }
 	return b
 }
 
-func end(b clipping, top int64) int64 { return b.unit * top }
+// nearCorner is how much of the squared radius must be left about the means to prefer the corner, from which lost mass can be
+// restored.
+const nearCorner = 0.9
+
+// middles returns the means and the second moments about them of numbers 0 and 1, half of the least mean at least.
+func middles(q []float64) (at, moments []float64) {
+	moments, floor := make([]float64, len(q)), slices.Min(q)/2
+	for j, x := range q {
+		moments[j] = max(x*(1-x), floor)
+	}
+	return q, moments
+}
+
+// corners returns the ends of the range next to the means, and the second moments about them.
+func corners(q []float64) (at, moments []float64) {
+	at, moments = make([]float64, len(q)), make([]float64, len(q))
+	floor := slices.Min(q) / 2
+	for j, x := range q {
+		if x > 0.5 {
+			at[j] = 1
+		}
+		moments[j] = max(min(x, 1-x), floor)
+	}
+	return at, moments
+}
+
+// radius2 is the mean squared radius of vectors with these moments, times the noise of a unit radius squared in the ℓ1 norm:
+// what the error grows with.
+func radius2(moments, weights []float64) float64 {
+	norm, noise := 0.0, 0.0
+	for j, m := range moments {
+		norm += weights[j] * m
+		noise += 1 / math.Sqrt(weights[j])
+	}
+	return norm * noise * noise
+}
 
 // weights returns σ̄_j^(−4/(p+2)) for second moments.
 func (s sparse) weights(moments []float64) []float64 {

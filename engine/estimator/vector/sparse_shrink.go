@@ -31,7 +31,7 @@ const (
 	shrinkWindow = 512 // most grid points in reach of a coordinate, and the least: one with more or fewer stays as it is
 	shrinkSparse = 8
 	shrinkFit    = 1 << 14 // most coordinates that G is fitted to
-	shrinkSteps  = 60      // of EM
+	shrinkSteps  = 30      // of EM
 	shrinkCrowd  = 32      // coordinates on either side among which the grid's step is chosen
 )
 
