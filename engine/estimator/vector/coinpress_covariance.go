@@ -41,7 +41,7 @@ const (
 // A⁻¹·Z·A⁻ᵀ with the A and Z of the last round, which has three quarters of the loss. The paper's code leaves ν out and takes A⁻¹ZA⁻¹,
 // which is the same only while A is symmetric.
 //
-// The number of persons is released at 2 % of the loss unless it is public. TooFew where ν + η of the first round would pass ½.
+// The number of persons is released at about 2 % of the loss unless it is public. TooFew where ν + η of the first round would pass ½.
 func NewCovariance(p Params, o CovarianceOptions) (estimator.Estimator, error) {
 	if err := p.checkCovariance(); err != nil {
 		return nil, err
@@ -55,16 +55,8 @@ func NewCovariance(p Params, o CovarianceOptions) (estimator.Estimator, error) {
 	return covarianceMatrix{p, count, c}, nil
 }
 
-// countShare is the share of a loss for the number of persons.
-const countShare = 0.02
-
 // countLoss takes the loss of the number of persons, nothing if it is public.
-func (p Params) countLoss(b *budget) float64 {
-	if p.Sized {
-		return 0
-	}
-	return b.take(countShare)
-}
+func (p Params) countLoss(b *budget) float64 { return b.take(p.countShare()) }
 
 func (p Params) checkCovariance() error {
 	if err := p.check(); err != nil {
