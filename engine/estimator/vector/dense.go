@@ -27,6 +27,7 @@ type dense struct {
 	scaled         choice
 	shift          uint
 	lo, hi, middle int64     // public range and middle, in units
+	gain           float64   // units in a unit of the group
 	sigma          []float64 // declared scales, in units; nil: none
 	find, scale    medians
 }
@@ -41,7 +42,7 @@ const (
 )
 
 func newDense(p Params, count persons, rho float64, centred, scaled choice) dense {
-	d := dense{p: p, count: count, rho: rho, centred: centred, scaled: scaled, shift: p.shift()}
+	d := dense{p: p, count: count, rho: rho, centred: centred, scaled: scaled, shift: p.shift(), gain: 1}
 	lo, hi := scalar.Range(p.Params)
 	d.lo, d.hi, d.middle = lo<<d.shift, hi<<d.shift, middleOf(p, d.shift)
 	d.find, d.scale = newMedians(p, false), newMedians(p, p.Scale == Pairs)
@@ -59,7 +60,9 @@ func newDense(p Params, count persons, rho float64, centred, scaled choice) dens
 }
 
 // units turns a value into units.
-func (d dense) units(v float64) float64 { return math.Ldexp(v/scalar.Scale(d.p.Grid, 1), int(d.shift)) }
+func (d dense) units(v float64) float64 {
+	return d.gain * math.Ldexp(v/scalar.Scale(d.p.Grid, 1), int(d.shift))
+}
 
 // release implements core.
 func (d dense) release(n noise.Noiser, g group, count float64) estimator.Estimate {
@@ -182,6 +185,15 @@ func maximum(x []float64) float64 {
 		m = max(m, v)
 	}
 	return m
+}
+
+// whole returns the core, with the rotation if there is one, and its description.
+func (d dense) whole() (core, dense) {
+	if d.p.Rotate {
+		r := newRotation(d)
+		return r, r.dense
+	}
+	return d, d
 }
 
 // slack is the total-variation slack of the searches.

@@ -73,7 +73,7 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	case p.Method == Coinpress:
 		m.core, err = newCoinpress(p, rho)
 	default:
-		m.core, m.slack, m.reason = p.dense(m.count, rho)
+		m.core, m.slack, m.reason, err = p.dense(m.count, rho)
 	}
 	if err != nil {
 		return nil, err
@@ -83,18 +83,24 @@ func NewMean(p Params) (estimator.Estimator, error) {
 }
 
 // dense returns the core of a method for dense vectors, the slack of its searches, and the reason for its choice.
-func (p Params) dense(count persons, rho float64) (core, float64, string) {
+func (p Params) dense(count persons, rho float64) (core, float64, string, error) {
+	scaled := p.Method == Plan && p.Scale != Unscaled
+	if p.Rotate && (p.Method == Clipped || scaled || p.Relative) {
+		return nil, 0, "", errRotate
+	}
 	switch p.Method {
 	case Auto:
-		return newAuto(p, count, rho)
+		c, slack, reason := newAuto(p, count, rho)
+		return c, slack, reason, nil
 	case Clipped:
-		return newDense(p, count, rho, never, never), 0, ""
-	case Shifted:
-		d := newDense(p, count, rho, always, never)
-		return d, d.slack(), ""
+		return newDense(p, count, rho, never, never), 0, "", nil
 	}
-	d := newDense(p, count, rho, always, always)
-	return d, d.slack(), ""
+	d := newDense(p, count, rho, always, never)
+	if scaled {
+		d = newDense(p, count, rho, always, always)
+	}
+	c, d := d.whole()
+	return c, d.slack(), "", nil
 }
 
 // countShare is the share of the loss for the number of persons, 0 where it is known. About a centre it has an effect of second order
