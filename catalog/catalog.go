@@ -74,7 +74,9 @@ func (c *Catalog) change(edit func(s *Snapshot) (bool, error)) error {
 	if c.failed != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, c.failed)
 	}
-	next := c.Snapshot().clone()
+	published := c.Snapshot()
+	defer func() { c.current.Store(published) }() // an edit may have closed a table meanwhile
+	next := published.clone()
 	changed, err := edit(next)
 	if err != nil || !changed {
 		return err
@@ -92,8 +94,7 @@ func (c *Catalog) change(edit func(s *Snapshot) (bool, error)) error {
 		c.failed = err
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	c.header = h
-	c.current.Store(next)
+	c.header, published = h, next
 	return nil
 }
 

@@ -89,6 +89,7 @@ func (c *Catalog) relate(s *Snapshot, t Table, r Relation) error {
 				With("Set the relation before other tables are protected: CALL dp_unprotect('%s'), set it, and protect that table again, which then gets it too.", k.Name)
 		}
 	}
+	c.shut(t)
 	if c.charged(t.Entity) {
 		return spent("the entity "+t.Entity, t.Relation)
 	}
@@ -104,6 +105,20 @@ func (c *Catalog) relate(s *Snapshot, t Table, r Relation) error {
 	return nil
 }
 
+// shut shows readers a state in which the table is undeclared, until the change that it is part of is over.
+//
+// Without it a query that was planned under the old relation could be charged after the look at the account, and answered
+// before the new relation shows. A query is charged before it compares its plan with the catalogue, and reads rows only after that.
+// So one that compares before the table is shut was charged before the look, which sees it; one that compares
+// later finds another policy than it was planned with.
+func (c *Catalog) shut(t Table) {
+	s := c.Snapshot().clone()
+	t.State, t.Unit, t.Sized = Undeclared, Unit{}, false
+	s.put(t)
+	c.current.Store(s)
+}
+
+// spent refuses a change of the relation of what has been charged.
 func spent(what string, r Relation) error {
 	return refuse.New(refuse.Policy, "Losses under the relation %s are charged to %s already, and they do not bound another relation.", r, what).
 		With("Keep the relation, or load the data into a table of another name and protect that with an entity of its own before it is queried.")

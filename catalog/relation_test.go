@@ -121,6 +121,37 @@ func TestNoRelationChangesAfterACharge(t *testing.T) {
 	refused(t, c.SetNeighbours("shop.orders", "replace-one"), "charged")
 }
 
+// TestTheTableIsShutWhileItsAccountIsLookedAt, and open again after the change and after its refusal.
+func TestTheTableIsShutWhileItsAccountIsLookedAt(t *testing.T) {
+	var c *Catalog
+	looks, answer := 0, false
+	charged := func(string) bool {
+		looks++
+		if got := c.Snapshot().Table("shop.orders"); got.State != Undeclared || got.Unit != (Unit{}) {
+			t.Errorf("the table shows as %+v", got)
+		}
+		if c.Snapshot().Table("shop.regions").State != Protected {
+			t.Error("another entity's table is shut, too")
+		}
+		return answer
+	}
+	c, err := Open(filepath.Join(t.TempDir(), "c"), Options{Create: true, DirectoryID: dir, Charged: charged})
+	ok(t, err)
+	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
+	ok(t, c.Protect(shop, "shop.regions", "name", "region"))
+	ok(t, c.SetNeighbours("shop.orders", "replace-one"))
+	if got := c.Snapshot().Table("shop.orders"); got.State != Protected || got.Unit.Column != "customer_id" {
+		t.Errorf("after the change: %+v", got)
+	}
+	before := c.Snapshot()
+	answer = true
+	refused(t, c.SetNeighbours("shop.orders", "add-remove"), "charged")
+	if c.Snapshot() != before || looks < 3 {
+		t.Errorf("after the refusal: %+v, %d looks", c.Snapshot().Table("shop.orders"), looks)
+	}
+	reopened(t, c)
+}
+
 // TestRenamesKeepTheRelation: the account goes with the rows, and the relation with the account.
 func TestRenamesKeepTheRelation(t *testing.T) {
 	c, _ := unspent(t)
