@@ -7,5 +7,6 @@
 // every number that depends on data leaves through noise.Noiser. The packages below this one hold
 // the mechanisms, one a file.
 //
-// The neighbour relation everywhere is add-remove: one person more or less, with all rows.
+// Every mechanism is built for a neighbour relation (Relation), add-remove or replace-one, and declares its loss for
+// that one. Under replace-one the number of persons is public only where Params.Sized says so.
 package estimator

@@ -1,4 +1,4 @@
 // Package quantile holds private quantiles of one scalar.
 //
-// The neighbour relation is add-remove: one person more or less, with all rows.
+// Both neighbour relations are covered: one person more or less, with all rows, and one person's rows exchanged.
 package quantile
