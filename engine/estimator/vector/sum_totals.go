@@ -2,6 +2,7 @@ package vector
 
 import (
 	"slices"
+	"sync"
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
@@ -70,19 +71,22 @@ func withoutRows(b *estimator.Block) *estimator.Block {
 func confined(b *estimator.Block, lo, hi int64) *estimator.Block {
 	out := *b
 	out.Chunks = slices.Clone(b.Chunks)
+	var all sync.WaitGroup
 	for i := range out.Chunks {
 		ch := &out.Chunks[i]
-		ch.Dense, ch.Values = confinedList(ch.Dense, lo, hi), confinedList(ch.Values, lo, hi)
-		if b.Sparse && ch.Values == nil && hi < 1 {
-			ch.Values = make([]int64, len(ch.Index)) // ones, but no value is allowed
-		}
+		all.Go(func() {
+			ch.Dense, ch.Values = confinedList(ch.Dense, lo, hi), confinedList(ch.Values, lo, hi)
+			if b.Sparse && ch.Values == nil && hi < 1 {
+				ch.Values = make([]int64, len(ch.Index)) // ones, but no value is allowed
+			}
+		})
 	}
+	all.Wait()
 	return &out
 }
 
 func confinedList(x []int64, lo, hi int64) []int64 {
-	outside := func(v int64) bool { return v < lo || v > hi }
-	if !slices.ContainsFunc(x, outside) {
+	if inRange(x, lo, hi) {
 		return x
 	}
 	out := slices.Clone(x)

@@ -154,7 +154,7 @@ func newSquares(centre []int64, scales []float64) squares {
 	}
 	q := squares{centre, make([]int, d), make([]int64, 2*d), make([]float64, 2*d)}
 	for j, s := range scales {
-		q.bits[j] = max(0, int(math.Floor(math.Log2(s)))-fineBits)
+		q.bits[j] = min(max(0, int(math.Floor(math.Log2(s)))-fineBits), 60) // D is below 2^62
 		s = math.Ldexp(s, -q.bits[j])
 		q.centre[d+j] = int64(min(s*s, 1<<(2*wideBits)))
 		q.weights[d+j] = bounded(typical / (s * s * s * s))
