@@ -31,7 +31,7 @@ const (
 	shrinkWindow = 512 // most grid points in reach of a coordinate, and the least: one with more or fewer stays as it is
 	shrinkSparse = 8
 	shrinkFit    = 1 << 14 // most coordinates that G is fitted to
-	shrinkSteps  = 30      // of EM
+	shrinkSteps  = 10      // of EM
 	shrinkCrowd  = 32      // coordinates on either side among which the grid's step is chosen
 )
 
@@ -151,7 +151,7 @@ func (s *shrinker) mean(y, tau float64) float64 {
 }
 
 // median returns the median of the posterior, the mass of each point being spread evenly to the middle of the gaps
-// beside it.
+// beside it. That of 0 too: the least means of real data are above it.
 func (s *shrinker) median(y, tau float64) float64 {
 	sum := 0.0
 	from, l := s.window(nil, y, tau)
@@ -164,10 +164,11 @@ func (s *shrinker) median(y, tau float64) float64 {
 	}
 	left := sum / 2
 	for k, x := range l {
-		if left -= x; left <= 0 {
-			lo, hi := s.edge(from+k), s.edge(from+k+1)
-			return hi + (hi-lo)*left/x
+		if left -= x; left > 0 {
+			continue
 		}
+		lo, hi := s.edge(from+k), s.edge(from+k+1)
+		return hi + (hi-lo)*left/x
 	}
 	return y
 }
