@@ -18,6 +18,7 @@ var quietStatements = []string{
 	"SELECT * FROM s.visits", "SELECT * FROM s.visits WHERE 0 = 1", "SELECT x FROM s.visits LIMIT 0",
 	"SELECT MAX(x) FROM s.visits", "SELECT DISTINCT g FROM s.visits", "SELECT COUNT(*) FROM s.visits WHERE x > (SELECT AVG(x) FROM s.visits)",
 	"SELECT person FROM s.visits GROUP BY person", "SELECT COUNT(*) OVER () FROM s.visits", "ANALYZE TABLE s.visits",
+	"SELECT v FROM s.points LIMIT 1", "SELECT DP_VALUE(v, 1) FROM s.points", "SHOW FULL COLUMNS FROM s.points",
 	"SELECT COUNT(*) FROM s.visits INTO OUTFILE '/nonexistent'", "SELECT 1 FROM s.visits GROUP BY 1",
 }
 
@@ -32,6 +33,8 @@ var hostileQueries = []string{
 	"SELECT COUNT(*), SUM(LENGTH(REPEAT('x', n * 100000))) FROM s.visits WHERE SUBSTRING('abc', n - 100, m) <> CONCAT(x, m)",
 	"SELECT city, COUNT(*) FROM (SELECT 'all' AS city, age FROM s.people WHERE age / (person - 1) > 0) d GROUP BY city",
 	"SELECT g, DP_QUANTILES(x / 0, '[0.1, 0.5, 0.9]'), STDDEV(m / (n - n)) FROM s.visits GROUP BY g",
+	"SELECT DP_MEAN(DP_VECTOR(1 / (x - 1e300), LN(n))), DP_SUM(DP_VECTOR(x * x * x, n)) FROM s.visits", "SELECT DP_MEAN(DP_ONEHOT(n - 3, 'dimension=5')) FROM s.visits",
+	"SELECT g, DP_MEAN(v), DP_SUM(v) FROM s.points GROUP BY g", "SELECT DP_MEAN(CONCAT('[', x, ',', n, ']'), 'dimension=2') FROM s.visits",
 	"SELECT COUNT(*) FROM s.visits WHERE s.visits.person = 1", "SELECT SUM(-9223372036854775808 - n), SUM(9223372036854775807 * n) FROM s.visits",
 }
 
@@ -84,7 +87,7 @@ func TestNothingButReleasesDependsOnRows(t *testing.T) {
 		everybody[p] = true
 	}
 	for name, without := range map[string]map[int]bool{"person 1": {1: true}, "person 8": {8: true}, "everybody": everybody} {
-		root.exec("DELETE FROM s.items", "DELETE FROM s.visits", "DELETE FROM s.people")
+		root.exec("DELETE FROM s.items", "DELETE FROM s.visits", "DELETE FROM s.people", "DELETE FROM s.points")
 		fill(root, without)
 		for q, heard := range listen() {
 			if heard != whole[q] {

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 	"testing"
@@ -35,8 +36,17 @@ func (r *recorders) next() noise.Noiser {
 		rec = r.replay[i].Replay(r.t)
 	}
 	r.list = append(r.list, rec)
-	return rec
+	return uniform{rec, rand.New(rand.NewPCG(1, uint64(i)))}
 }
+
+// uniform draws secret bits too, always the same.
+type uniform struct {
+	*stattest.Recorder
+	bits *rand.Rand
+}
+
+// Uniform implements noise.Noiser.
+func (u uniform) Uniform() uint64 { return u.bits.Uint64() }
 
 // again starts a run that replays the answers of the runs since the last call, or records anew.
 func (r *recorders) again(replay bool) []*stattest.Recorder {
@@ -67,18 +77,22 @@ var soundSchema = []string{
 	"CREATE TABLE s.visits (id INT PRIMARY KEY, person INT, g INT, x DOUBLE, n INT, m DECIMAL(10,2))",
 	"CREATE TABLE s.items (visit INT, price DECIMAL(8,2), kind VARCHAR(8))",
 	"CREATE TABLE s.people (person INT PRIMARY KEY, age INT, city VARCHAR(8))",
+	"CREATE TABLE s.points (person INT, g INT, v VECTOR(2), item INT)",
 	"CREATE TABLE s.rates (g INT, rate DOUBLE)",
 	"INSERT INTO s.rates VALUES (1, 0.5), (1, 2), (2, 3)",
 	"CALL dp_public('s.rates')",
 	"CALL dp_protect('s.visits', 'person', 'p')",
 	"CALL dp_link('s.items', 'visit', 's.visits', 'id')",
 	"CALL dp_protect('s.people', 'person', 'p')",
+	"CALL dp_protect('s.points', 'person', 'p')",
 	"CALL dp_set_domain('s.visits', 'g', '[1,2,3]')",
+	"CALL dp_set_domain('s.points', 'g', '[1,2,3]')",
 	"CALL dp_set_domain('s.visits', 'n', '{\"min\":0,\"max\":10}')",
 	"CALL dp_set_domain('s.items', 'kind', '[\"a\",\"b\",null]')",
 	"CALL dp_set_budget('s.visits', '*', 100000, 0.001, 'never')",
 	"CALL dp_set_budget('s.items', '*', 100000, 0.001, 'never')",
 	"CALL dp_set_budget('s.people', '*', 100000, 0.001, 'never')",
+	"CALL dp_set_budget('s.points', '*', 100000, 0.001, 'never')",
 	"CREATE VIEW s.v AS SELECT person, g, x * 2 AS y FROM s.visits WHERE n > 1",
 	"SET dp_rho = 2",
 }
@@ -105,6 +119,11 @@ func fill(c *client, without map[int]bool) {
 				x, n = "NULL", "NULL"
 			}
 			c.exec(fmt.Sprintf("INSERT INTO s.visits VALUES (%d, %d, %d, %s, %s, %d.25)", id, p, 1+(p+j)%4, x, n, p*100))
+			point := fmt.Sprintf("'[%s, %d]'", x, p*j)
+			if p == 8 {
+				point = "'[1, null]'"
+			}
+			c.exec(fmt.Sprintf("INSERT INTO s.points VALUES (%d, %d, %s, %d)", p, 1+(p+j)%4, point, (p*j)%7))
 			for k := range (p + j) % 3 {
 				c.exec(fmt.Sprintf("INSERT INTO s.items VALUES (%d, %d.50, '%c')", id, p+k, 'a'+rune(k)))
 			}
@@ -116,7 +135,8 @@ func fill(c *client, without map[int]bool) {
 }
 
 // soundQueries cover every aggregate and every shape of relation, with public keys or none: private
-// keys have a test of their own, because their set differs between neighbours.
+// keys have a test of their own, because their set differs between neighbours, and so have vectors, which need more
+// persons to be answered.
 var soundQueries = []string{
 	"SELECT COUNT(*) FROM s.visits",
 	"SELECT DP_COUNT(x), DP_COUNT(DISTINCT person) FROM s.visits",
@@ -142,6 +162,9 @@ var soundQueries = []string{
 	"WITH c AS (SELECT person, x, g FROM s.visits WHERE n IS NOT NULL) SELECT SUM(x / (g - 2)), COUNT(*) FROM c",
 	"SELECT CASE WHEN g = 1 THEN 'one' ELSE 'more' END AS k, COUNT(*), SUM(n) FROM s.visits GROUP BY k",
 	"SELECT COUNT(*), (SELECT SUM(price) FROM s.items) FROM s.visits",
+	"SELECT g, DP_MEAN(v), DP_SUM(v), COUNT(*) FROM s.points GROUP BY g",
+	"SELECT DP_SUM(DP_VECTOR(n, m)), DP_MEAN(DP_VECTOR(x, n, g)) FROM s.visits",
+	"SELECT DP_MEAN(DP_ONEHOT(item, 'dimension=6')) FROM s.points",
 }
 
 // TestReleasesMoveByAtMostTheirLoss runs each query on a database and on its neighbours, with the
@@ -174,7 +197,7 @@ func TestReleasesMoveByAtMostTheirLoss(t *testing.T) {
 		neighbours = append(neighbours, map[int]bool{p: true})
 	}
 	for _, without := range neighbours {
-		root.exec("SET dp_raw = ON", "DELETE FROM s.items", "DELETE FROM s.visits", "DELETE FROM s.people")
+		root.exec("SET dp_raw = ON", "DELETE FROM s.items", "DELETE FROM s.visits", "DELETE FROM s.people", "DELETE FROM s.points")
 		fill(root, without)
 		root.exec("SET dp_raw = OFF")
 		exceeded := false
