@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,7 @@ EXPERIMENT is a figure or table of a paper, or "acceptance" for the figures that
 shows all, with the data sets, the methods and their parameters. Without an EXPERIMENT, --data, --method and --rho
 say what to run; with one, --method, --rho, --relation and --trials replace its own.
 
-Every method gets the same samples and the same source of noise in the same trial. Samples and noise come from
+Experiments that are named together share the runs that they have in common. Every method gets the same samples and the same source of noise in the same trial. Samples and noise come from
 --seed: the program makes up or reads the data itself, and nothing of a server's is touched. Times are those of one
 run while the other cores work on other trials; for times as such use --workers 1.
 
@@ -156,24 +157,28 @@ func (f *accuracyFlags) neighbours() ([]estimator.Relation, error) {
 	return slices.Compact(out), nil
 }
 
-// run runs experiments one after the other and writes each report when it is done.
+// run runs experiments together and writes their reports.
 func (f *accuracyFlags) run(ctx context.Context, s streams, experiments []accuracy.Experiment) error {
+	var names []string
 	for _, e := range experiments {
-		o := f.Options
-		var finish func()
-		o.Progress, finish = trialsOn(s.err, e.Name)
-		results, err := accuracy.Run(ctx, e, o)
-		finish()
-		if err != nil {
+		names = append(names, e.Name)
+	}
+	o := f.Options
+	var finish func()
+	o.Progress, finish = trialsOn(s.err, strings.Join(names, ", "))
+	results, err := accuracy.Run(ctx, experiments, o)
+	finish()
+	if err != nil {
+		return err
+	}
+	cut := ctx.Err() != nil
+	for _, e := range experiments {
+		if err := f.write(s, accuracy.Report{Experiment: e, Results: results, Seed: f.Seed, Cut: cut}); err != nil {
 			return err
 		}
-		r := accuracy.Report{Experiment: e, Results: results, Seed: f.Seed, Cut: ctx.Err() != nil}
-		if err := f.write(s, r); err != nil {
-			return err
-		}
-		if r.Cut {
-			return errors.New("interrupted")
-		}
+	}
+	if cut {
+		return errors.New("interrupted")
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func acceptance() Experiment {
 		Notes: "Errors are means over trials, to the true mean unless said. " +
 			"Goals: at most 1.15 × the figure under replace-one with a public number of persons, 1.10 × under add-remove. " +
 			"auto: at most 1.10 × the best single method, 1.15 × where PLAN cannot be afforded."}
-	e.Panels = []Panel{acceptGaussian(), acceptCorrelated(), acceptBinary(), acceptDeclared(), acceptCovariance(), acceptVariance()}
+	e.Panels = []Panel{acceptGaussian(), acceptCorrelated(), acceptBinary(), acceptDeclared(), acceptCovariance()}
 	e.Goals = goals()
 	return e
 }
@@ -71,13 +71,6 @@ var declaredRows = []row{
 		{"coinpress:t=1", []float64{.127}, nil}, {"coinpress:t=2", []float64{.071}, nil}, {"coinpress:t=4", []float64{.073}, []float64{.070}}}},
 }
 
-var varianceRows = []row{
-	{"N(10, 0.001)", "gaussian:n=10000,d=1,mu=10,range=100,sd=0.0316227766", []float64{0.001, 0.01}, []figures{
-		{"vector-variance", nil, []float64{.028, .025}}}},
-	{"N(10, 1)", "gaussian:n=10000,d=1,mu=10,range=100,sd=1", []float64{0.001, 0.01}, []figures{
-		{"vector-variance", nil, []float64{.013, .005}}}},
-}
-
 func acceptGaussian() Panel {
 	return Panel{Name: "acceptance-gaussian", Title: "Gaussian data, p = 2", Points: points(gaussianRows),
 		Methods: []string{"non-private", "auto", "clipped", "shifted", "shifted-rotated", "plan", "plan-pairs", "plan-unscaled"}}
@@ -107,11 +100,6 @@ func acceptCovariance() Panel {
 		Methods: []string{"second-moment", "covariance-matrix:t=3,sigma-max=5.623"}}
 }
 
-func acceptVariance() Panel {
-	return Panel{Name: "acceptance-variance", Title: "Variance, relative error", Metric: Relative, Points: points(varianceRows),
-		Methods: []string{"variance", "vector-variance"}}
-}
-
 func points(rows []row) []Point {
 	var out []Point
 	for _, r := range rows {
@@ -128,7 +116,7 @@ func goals() []Goal {
 	for _, g := range []struct {
 		panel string
 		rows  []row
-	}{{"acceptance-gaussian", gaussianRows}, {"acceptance-binary", binaryRows}, {"acceptance-declared", declaredRows}, {"acceptance-variance", varianceRows}} {
+	}{{"acceptance-gaussian", gaussianRows}, {"acceptance-binary", binaryRows}, {"acceptance-declared", declaredRows}} {
 		for _, r := range g.rows {
 			for _, f := range r.figures {
 				out = append(out, f.goals(g.panel, r)...)

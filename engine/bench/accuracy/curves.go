@@ -2,6 +2,7 @@ package accuracy
 
 import (
 	"math"
+	"slices"
 
 	"scrim/engine/bench/figure"
 )
@@ -19,15 +20,40 @@ func (r Report) Figures() map[string]figure.Figure {
 			if len(r.Experiment.Relations) > 1 {
 				suffix = ", " + relation.String()
 			}
-			for i, m := range p.Methods {
+			colours := p.colours()
+			for _, m := range p.Methods {
 				for _, series := range p.series() {
-					f.Curves = append(f.Curves, r.curve(p, series, Cell{Relation: relation, Method: m}, i, suffix))
+					f.Curves = append(f.Curves, r.curve(p, series, Cell{Relation: relation, Method: m}, colours[m], suffix))
 				}
 			}
 		}
 		if f.Curves = drawn(f.Curves); len(f.Curves) > 0 {
 			out[p.Name] = f
 		}
+	}
+	return out
+}
+
+// coloured are the methods that have the same colour in every plot.
+var coloured = []string{"non-private", "auto", "shifted", "plan", "clipped", "shifted-rotated", "plan-pairs", "plan-unscaled"}
+
+// colours gives each method its colour: the fixed one, or one that the panel has left.
+func (p Panel) colours() map[string]int {
+	out, used := map[string]int{}, map[int]bool{}
+	for i, m := range coloured {
+		if slices.Contains(p.Methods, m) {
+			out[m], used[i] = i, true
+		}
+	}
+	next := len(coloured)
+	for _, m := range p.Methods {
+		if _, ok := out[m]; ok {
+			continue
+		}
+		for used[next%figure.Colours] && len(used) < figure.Colours {
+			next++
+		}
+		out[m], used[next%figure.Colours] = next, true
 	}
 	return out
 }

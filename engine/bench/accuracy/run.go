@@ -59,10 +59,10 @@ type prepared struct {
 	run     runner
 }
 
-// Run runs the trials of an experiment. When ctx ends it returns what is done, without an error; a set whose file is not
-// there makes its cells a problem, not an error.
-func Run(ctx context.Context, e Experiment, o Options) (Results, error) {
-	settings, results, err := prepare(e, o)
+// Run runs the trials of experiments, cells that they share once, with as many trials as the one that wants most. When ctx
+// ends it returns what is done, without an error; a set whose file is not there makes its cells a problem, not an error.
+func Run(ctx context.Context, experiments []Experiment, o Options) (Results, error) {
+	settings, results, err := prepare(experiments, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,37 +102,49 @@ func workers(o Options) int {
 }
 
 // prepare opens the sets and builds the estimators.
-func prepare(e Experiment, o Options) ([]*setting, Results, error) {
+func prepare(experiments []Experiment, o Options) ([]*setting, Results, error) {
 	results, sets := Results{}, map[string]*setting{}
 	var order []*setting
-	for _, c := range e.cells() {
-		out := &Outcome{Cell: c}
-		results[c] = out
-		s := sets[c.Data]
-		if s == nil {
-			set, err := dataset.Open(c.Data, o.DataDir)
-			if err != nil && !errors.Is(err, dataset.ErrNoFile) {
-				return nil, nil, err
+	for _, e := range experiments {
+		for _, c := range e.cells() {
+			s := sets[c.Data]
+			if s == nil {
+				set, err := dataset.Open(c.Data, o.DataDir)
+				if err != nil && !errors.Is(err, dataset.ErrNoFile) {
+					return nil, nil, err
+				}
+				s = &setting{set: set}
+				sets[c.Data], order = s, append(order, s)
 			}
-			s = &setting{set: set, trials: trials(e, o, set)}
-			sets[c.Data], order = s, append(order, s)
+			s.trials = max(s.trials, trials(e, o, s.set))
+			if results[c] == nil {
+				results[c] = &Outcome{Cell: c}
+				if err := s.prepare(results[c]); err != nil {
+					return nil, nil, err
+				}
+			}
 		}
-		if s.set == nil {
-			out.Problem = "no data file"
-			continue
-		}
-		m, err := OpenMethod(c.Method)
-		if err != nil {
-			return nil, nil, err
-		}
-		run, err := m.build(s.set, Conditions{c.Rho, c.Relation})
-		if err != nil {
-			out.Problem = err.Error()
-			continue
-		}
-		s.cells = append(s.cells, prepared{out, m, run})
 	}
 	return order, results, nil
+}
+
+// prepare adds a cell, or notes why it cannot be run. It fails where there is no such method.
+func (s *setting) prepare(out *Outcome) error {
+	m, err := OpenMethod(out.Method)
+	if err != nil {
+		return err
+	}
+	if s.set == nil {
+		out.Problem = "no data file"
+		return nil
+	}
+	run, err := m.build(s.set, Conditions{out.Rho, out.Relation})
+	if err != nil {
+		out.Problem = err.Error()
+		return nil
+	}
+	s.cells = append(s.cells, prepared{out, m, run})
+	return nil
 }
 
 // trials is the number of trials on a set.

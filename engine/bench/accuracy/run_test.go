@@ -26,7 +26,7 @@ func small() Experiment {
 
 func run(t *testing.T, e Experiment, o Options) Report {
 	t.Helper()
-	res, err := Run(context.Background(), e, o)
+	res, err := Run(context.Background(), []Experiment{e}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +140,26 @@ func errorsOf(o *Outcome) []Errors {
 	return out
 }
 
+// TestSharedCellsRunOnce runs two experiments together that share cells.
+func TestSharedCellsRunOnce(t *testing.T) {
+	a, b := small(), small()
+	a.Trials, b.Trials = 1, 3
+	b.Panels[0].Methods = []string{"clipped"}
+	runs := 0
+	res, err := Run(context.Background(), []Experiment{a, b}, Options{Progress: func(done, _ int) { runs = done }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * 2 * 2 * 3; len(res) != want || runs != 3*want {
+		t.Errorf("%d cells, %d runs; want %d and three times that", len(res), runs, want)
+	}
+}
+
 func TestRunStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := small()
 	e.Trials = 100000
-	res, err := Run(ctx, e, Options{Progress: func(done, _ int) {
+	res, err := Run(ctx, []Experiment{e}, Options{Progress: func(done, _ int) {
 		if done == 40 {
 			cancel()
 		}
@@ -181,7 +196,7 @@ func TestMissingFilesAndRefusals(t *testing.T) {
 		}
 	}
 	for _, bad := range []Panel{{Points: overRho("gauss", 1), Methods: []string{"auto"}}, {Points: overRho("gaussian", 1), Methods: []string{"mean"}}, {Points: overRho("gaussian", 1), Methods: []string{"plan:q=1"}}} {
-		if _, err := Run(context.Background(), Experiment{Trials: 1, Relations: replaceOne, Panels: []Panel{bad}}, Options{}); err == nil {
+		if _, err := Run(context.Background(), []Experiment{{Trials: 1, Relations: replaceOne, Panels: []Panel{bad}}}, Options{}); err == nil {
 			t.Errorf("%v: no error", bad)
 		}
 	}
@@ -194,7 +209,7 @@ func TestExperimentsAreWhole(t *testing.T) {
 		if e.Trials < 20 || len(e.Relations) == 0 || len(e.Panels) == 0 {
 			t.Errorf("%s: %d trials, %d panels", e.Name, e.Trials, len(e.Panels))
 		}
-		if _, _, err := prepare(e, Options{}); err != nil {
+		if _, _, err := prepare([]Experiment{e}, Options{}); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 		for _, p := range e.Panels {

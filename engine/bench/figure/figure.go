@@ -32,8 +32,11 @@ type Curve struct {
 // Point is a value with its standard error, which may be NaN.
 type Point struct{ X, Y, Err float64 }
 
-// colours are told apart by most people with a colour vision deficiency [Okabe and Ito], then by shape.
-var colours = []color.RGBA{
+// Colours is the number of different colours.
+const Colours = 10
+
+// colours are, first, those of Okabe and Ito, which most people can tell apart; shapes help the rest.
+var colours = [Colours]color.RGBA{
 	{0, 0, 0, 255}, {213, 94, 0, 255}, {0, 114, 178, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{230, 159, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {148, 60, 40, 255}, {90, 60, 150, 255},
 }
@@ -100,7 +103,7 @@ func (f Figure) add(p *plot.Plot, c Curve) error {
 	if err != nil {
 		return err
 	}
-	col := colours[c.Colour%len(colours)]
+	col := colours[c.Colour%Colours]
 	line.Color, line.Width, line.Dashes = col, vg.Points(1.2), dashes[c.Dash%len(dashes)]
 	glyphs.Color, glyphs.Shape, glyphs.Radius = col, shapes[c.Colour%len(shapes)], vg.Points(2.6)
 	bars.Color, bars.CapWidth = col, vg.Points(3)
