@@ -42,21 +42,25 @@ func (mean) ExpectedError() (float64, bool) { return 0, false }
 // Steps implements estimator.Estimator.
 func (m mean) Steps() []estimator.Step { return append(m.count.steps(), m.core.steps()...) }
 
-// Reason tells in public facts why this method was chosen, and which is used from which number of persons.
+// Reason implements estimator.Reasoned.
 func (m mean) Reason() string { return m.reason }
 
 // Release implements estimator.Estimator.
 func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
-	count := m.count.release(n, in.Vectors)
+	b := in.Vectors
+	if b == nil {
+		b = &estimator.Block{Dim: m.p.Dim, Sparse: m.p.Sparse}
+	}
+	count := m.count.release(n, b)
 	if least := m.MinPersons(); count < float64(least) {
 		return scalar.TooFew(m.p.Dim, least)
 	}
-	return m.core.release(n, m.p.group(in.Vectors), count)
+	return m.core.release(n, m.p.group(b), count)
 }
 
 // NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns: Vector.
 func NewMean(p Params) (estimator.Estimator, error) {
-	if p.P == 0 && !p.Sparse {
+	if p.P == 0 && !p.bits() {
 		p.P = 2
 	}
 	p.Pairs = max(1, p.Pairs)
@@ -68,8 +72,8 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	rho := left.rest()
 	var err error
 	switch {
-	case p.Sparse || p.Scale == Binary:
-		m.core, err = newSparse(p, m.count, rho, p.Method)
+	case p.bits():
+		m.core, m.reason, err = newSparse(p, m.count, rho, p.Method)
 	case p.Method == Coinpress:
 		m.core, err = newCoinpress(p, rho)
 	default:

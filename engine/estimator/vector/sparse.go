@@ -42,30 +42,42 @@ type sparse struct {
 // firstShare is the share of the loss for plan's first stage; from 5 to 20 % make little difference.
 const firstShare = 0.1
 
-// newSparse returns the mean of sparse vectors at loss rho, by one of Clipped, Shifted and Plan; Auto is Plan. It takes dense
-// vectors too where p.Scale is Binary: they are turned into lists.
-func newSparse(p Params, count persons, rho float64, method Method) (core, error) {
+// bits reports whether vectors are answered by sparse: lists, what the scale Binary is asked for, and by default dense vectors of
+// numbers 0 and 1, whose spread their mean tells.
+func (p Params) bits() bool {
 	lo, hi := scalar.Range(p.Params)
+	plain := p.Method == Auto && p.Scale == Direct && len(p.Sigma) == 0 && !p.Rotate && !p.Relative && p.Search == Bisect
+	return p.Sparse || p.Scale == Binary || plain && lo == 0 && hi == 1
+}
+
+// newSparse returns the mean of sparse vectors at loss rho, by one of Clipped, Shifted and Plan, and the reason for the
+// choice of Plan in place of Auto. Dense vectors are turned into lists.
+func newSparse(p Params, count persons, rho float64, method Method) (core, string, error) {
+	lo, hi := scalar.Range(p.Params)
+	reason := ""
 	switch {
 	case lo != 0 || hi < 1:
-		return nil, errors.New("vector: sparse and binary vectors need values from 0 on")
+		return nil, "", errors.New("vector: sparse and binary vectors need values from 0 on")
 	case p.Rotate:
-		return nil, errors.New("vector: sparse vectors are not rotated")
+		return nil, "", errors.New("vector: sparse vectors are not rotated")
 	case p.Search == Exponential:
-		return nil, errors.New("vector: sparse vectors are searched by counts")
+		return nil, "", errors.New("vector: sparse vectors are searched by counts")
 	case method == Coinpress:
-		return nil, errors.New("vector: coinpress is not for sparse vectors")
+		return nil, "", errors.New("vector: coinpress is not for sparse vectors")
 	case method == Plan && p.Scale != Direct && p.Scale != Binary && p.Scale != Unscaled:
-		return nil, errors.New("vector: sparse vectors get their scales from a first mean")
+		return nil, "", errors.New("vector: sparse vectors get their scales from a first mean")
 	case method == Plan && p.Scale == Unscaled:
 		method = Shifted
 	case method == Auto:
-		method = Plan
+		method, reason = Plan, "plan, as most values are 0: a first mean tells the scales"
+		if !p.Sparse {
+			reason = "plan, as values are 0 or 1: a first mean tells the scales"
+		}
 	}
 	if p.P == 0 {
 		p.P = 1
 	}
-	return sparse{p: p, rho: rho, count: count, method: method, hi: hi}, nil
+	return sparse{p: p, rho: rho, count: count, method: method, hi: hi}, reason, nil
 }
 
 // bounded reports whether all values are compared with hi, so that a mean of m tells of a second moment of m·hi at most: exactly
