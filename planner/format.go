@@ -57,6 +57,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		if a.fused != "" {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.fused)
 		}
+		for _, line := range vectorLines(a) {
+			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)
+		}
 		formatSteps(b, a.Estimator.Steps(), indent+"│   ")
 	}
 	if r.MaxGroups > 0 {

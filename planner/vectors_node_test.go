@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -164,6 +165,32 @@ func TestPreparedVectors(t *testing.T) {
 		}
 		if _, _, _, err = h.engine.QueryWithBindings(ctx, q, nil, map[string]sqlparser.Expr{"v1": v}, nil); err != nil {
 			t.Errorf("execute %s: %v", q, err)
+		}
+	}
+}
+
+// TestExplainVectors checks what EXPLAIN tells of vectors.
+func TestExplainVectors(t *testing.T) {
+	h := newHarness(t)
+	h.fixture("shop")
+	for q, want := range map[string][]string{
+		"SELECT DP_MEAN(embedding) FROM profiles":                                   {"vectors of arrays  dim=4  step=9.53674e-07 in [-1.07374e+09, 1.07374e+09]  memory=64 bytes a person", "method: "},
+		"SELECT DP_SUM(DP_VECTOR(x, y)) FROM clicks":                                {"vectors of columns  dim=2  step=9.53674e-07"},
+		"SELECT DP_MEAN(DP_VECTOR(age, age)) FROM profiles":                         {"vectors of columns  dim=2  step=2.98023e-08 in [0, 120]"},
+		"SELECT DP_MEAN(DP_ONEHOT(page, 'dimension=100')) FROM clicks":              {"vectors of items  dim=100  step=1 in [0, 1]  memory=12 bytes an item of a person"},
+		"SELECT kind, DP_MEAN(vec, 'lower=0, upper=2') FROM clicks GROUP BY kind":   {"vectors of arrays  dim=2", " in [0, 2]"},
+		"EXPLAIN SELECT DP_VALUE(DP_MEAN(small, 'answer=vector'), 2) FROM profiles": {"dim=3"},
+	} {
+		s, _, err := h.plan(q)
+		if err != nil {
+			t.Errorf("%s: %v", q, err)
+			continue
+		}
+		text := Format(s)
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: no %q in\n%s", q, w, text)
+			}
 		}
 	}
 }

@@ -1,0 +1,31 @@
+package planner
+
+import "fmt"
+
+// vectorLines are the lines of EXPLAIN on an aggregate of vectors: what is scanned, the lattice of a coordinate, the
+// memory that a person takes, and why the method was chosen.
+func vectorLines(a Aggregate) []string {
+	v := a.Vector
+	if v == nil {
+		return nil
+	}
+	what := fmt.Sprintf("vectors %s  dim=%d", v.Form, v.Dim)
+	if a.Parts == nil { // otherwise each coordinate has a lattice of its own
+		what += fmt.Sprintf("  step=%s in [%s, %s]", number6(v.Grid.Step), number6(float64(v.Grid.Lo)*v.Grid.Step), number6(float64(v.Grid.Hi)*v.Grid.Step))
+	}
+	if v.Form == Pairs {
+		what += "  memory=12 bytes an item of a person" // its key while it is sorted, and its index
+	} else {
+		what += fmt.Sprintf("  memory=%d bytes a person", 16*v.Dim)
+	}
+	lines := []string{what}
+	if r, ok := a.Estimator.(interface{ Reason() string }); ok && r.Reason() != "" {
+		lines = append(lines, "method: "+r.Reason())
+	}
+	return lines
+}
+
+// String names the form.
+func (f VectorForm) String() string {
+	return [...]string{Arrays: "of arrays", Coordinates: "of columns", Pairs: "of items"}[f]
+}
