@@ -127,9 +127,9 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 			t.Parallel()
 			e := v.at(t, rho)
 			declared := new(big.Rat).SetFloat64(e.Loss().Rho.Float())
-			tries := 250
+			tries := 120
 			if v.p.Relation == estimator.ReplaceOne {
-				tries = int(max(20, 16000/(200+e.MinPersons()))) // with more neighbours each, and more persons
+				tries = int(max(12, 10000/(200+e.MinPersons()))) // with more neighbours each, and more persons
 			}
 			worst := worstLoss(t, v, e, tries, nil)
 			if worst.Cmp(declared) > 0 {
