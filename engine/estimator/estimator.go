@@ -75,6 +75,13 @@ type Estimator interface {
 	Release(n noise.Noiser, in Input) Estimate
 }
 
+// Reasoned is an Estimator that chose between methods. Reason says which it may take from which number of persons on,
+// and why, in public facts; it is empty where the method was asked for. EXPLAIN prints it.
+type Reasoned interface {
+	Estimator
+	Reason() string
+}
+
 // Step is one noisy step of a mechanism.
 type Step struct {
 	Name        string // e.g. "tail search"

@@ -60,13 +60,13 @@ func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 
 // NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns: Vector.
 func NewMean(p Params) (estimator.Estimator, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	if p.P == 0 && !p.bits() {
 		p.P = 2
 	}
 	p.Pairs = max(1, p.Pairs)
-	if err := p.check(); err != nil {
-		return nil, err
-	}
 	left := newBudget(p.Rho)
 	m := mean{p: p, count: newPersons(p, left.take(p.countShare()))}
 	rho := left.rest()
