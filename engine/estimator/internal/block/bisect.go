@@ -1,48 +1,43 @@
 package block
 
 import (
-	"math/bits"
-
 	"scrim/engine/estimator"
 )
 
 // Bisect searches every coordinate's axis at once. centre nil: of the values x_ij; else of the distances
 // |x_ij − centre_j|. In each round it asks, for each coordinate whose interval of cells has more than one
-// cell, right(j, m) with m the number of persons whose cell is at most split's: true goes on to the right
-// of it, false keeps the left part with it. It returns the cell that is left.
+// cell, right(j, m) with m the number of persons whose cell is at most that at which the axis splits the interval: true
+// goes on to the right of it, false keeps the left part with it. It returns the cell that is left.
 //
 // right is called at most axis.Rounds() times for a coordinate, round by round and in each in the order of the
 // coordinates that are not done, from one goroutine: the order depends on its answers alone. The counts change by at most 1
 // with one person, in either neighbour relation; they are exact, so neither the order of persons nor the number of cores matters.
 //
-// It does not read the block once a round. Persons are counted in a table of the cells' leading bits, which answers
-// the first rounds; then those in each coordinate's interval are counted in a finer table, or taken out once they are
-// few. So a search of 24 rounds reads the block two or three times, whatever the answers.
+// It does not read the block once a round, but guesses from a sample of the persons what will be asked: see view. The
+// guess is that of a search for about the median; another one reads the block again for the coordinates that
+// leave it. The guess decides how long it takes and nothing else.
 func Bisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
 	if b.Sparse {
 		return sparseBisect(b, axis, centre, right)
 	}
-	s := newSearch(b, axis, centre)
+	s := &search{b: b, axis: axis, centre: centre, at: make([]interval, b.Dim)}
+	for j := range s.at {
+		s.at[j].hi = uint32(axis.cells - 1)
+	}
+	s.views = look(b, axis, centre)
 	for range axis.Rounds() {
 		s.count()
 		for j := range s.at {
 			if a := &s.at[j]; a.lo < a.hi {
-				a.answer(split(a.lo, a.hi), right(j, a.below+a.atMost))
+				a.answer(axis.split(a.lo, a.hi), right(j, a.below+a.atMost))
 			}
 		}
 	}
 	out := make([]uint32, b.Dim)
-	for j, a := range s.at {
-		out[j] = a.lo
+	for j := range out {
+		out[j] = s.at[j].lo
 	}
 	return out
-}
-
-// split returns the last cell of the left part of an interval of cells: where their numbers first differ in binary. So
-// the cells on a side are those that begin with some bits, and an axis of N cells is done in ⌈log2 N⌉ splits.
-func split(lo, hi uint32) uint32 {
-	half := uint32(1) << (bits.Len32(lo^hi) - 1)
-	return hi&^(half-1) - 1
 }
 
 // search is the state of Bisect.
@@ -51,9 +46,7 @@ type search struct {
 	axis   Axis
 	centre []int64
 	at     []interval
-	tables *tables // nil once the persons in the intervals are taken out
-
-	started bool // whether an interval may be less than the axis
+	views  []view
 }
 
 // interval is where the search of one coordinate has come to.
@@ -61,67 +54,75 @@ type interval struct {
 	lo, hi uint32
 	below  int64    // persons in cells under lo
 	atMost int64    // persons in the cells from lo to the split
-	inside int64    // persons in the cells from lo to hi
-	cells  []uint32 // without tables: the cells of the persons inside; those up to the split are first
+	taken  bool     // whether cells is set
+	cells  []uint32 // the cells of the persons inside; after count, those up to the split are first
 }
 
 // answer goes on to one side of the split.
 func (a *interval) answer(mid uint32, right bool) {
-	cut := min(int(a.atMost), len(a.cells))
+	cut := 0
+	if a.taken {
+		cut = int(a.atMost)
+	}
 	if right {
-		a.lo, a.cells = mid+1, a.cells[cut:]
-		a.below, a.inside = a.below+a.atMost, a.inside-a.atMost
+		a.lo, a.below, a.cells = mid+1, a.below+a.atMost, a.cells[cut:]
 	} else {
-		a.hi, a.cells, a.inside = mid, a.cells[:cut], a.atMost
+		a.hi, a.cells = mid, a.cells[:cut]
 	}
 }
-
-func newSearch(b *estimator.Block, axis Axis, centre []int64) *search {
-	s := &search{b: b, axis: axis, centre: centre, at: make([]interval, b.Dim)}
-	persons := b.Persons()
-	for j := range s.at {
-		s.at[j] = interval{hi: axis.last(), inside: persons}
-	}
-	s.tables = newTables(s)
-	s.started = true
-	return s
-}
-
-// fewShare is the share of the block's entries that may be taken out: reading an entry that is taken out costs
-// about this many times as much as passing it over.
-const fewShare = 16
 
 // count sets atMost of the coordinates that are not done.
 func (s *search) count() {
-	if s.tables != nil && s.tables.fails(s.at) {
-		if s.inside() <= s.b.Persons()*int64(s.b.Dim)/fewShare {
-			s.tables = nil
-			s.take()
-		} else {
-			s.tables = newTables(s)
-		}
-	}
-	if s.tables != nil {
-		s.tables.count(s.at)
-		return
-	}
+	missing := make([]bool, len(s.at))
 	spread(len(s.at), func(next func() (int, bool)) {
 		for j, ok := next(); ok; j, ok = next() {
-			if a := &s.at[j]; a.lo < a.hi {
-				a.atMost = int64(partition(a.cells, split(a.lo, a.hi)))
-			}
+			missing[j] = s.at[j].lo < s.at[j].hi && !s.countOne(j)
+		}
+	})
+	var again []int
+	for j, m := range missing {
+		if m {
+			again = append(again, j)
+		}
+	}
+	if len(again) == 0 {
+		return
+	}
+	s.take(again)
+	spread(len(again), func(next func() (int, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			s.countOne(again[k])
 		}
 	})
 }
 
-// inside returns the number of entries in the intervals that are not done.
-func (s *search) inside() (sum int64) {
-	for j := range s.at {
-		if a := &s.at[j]; a.lo < a.hi {
-			sum += a.inside
-		}
+// countOne sets atMost of a coordinate, or returns false where the persons inside must be taken out of the block first.
+func (s *search) countOne(j int) bool {
+	a := &s.at[j]
+	mid := s.axis.split(a.lo, a.hi)
+	if !a.taken {
+		from, to := s.bounds(a)
+		a.cells, a.taken = s.views[j].cells(s.axis, from, to)
 	}
-	return sum
+	if a.taken {
+		a.atMost = int64(partition(a.cells, mid))
+		return true
+	}
+	under, ok := s.views[j].under(s.axis.lowest(int64(mid) + 1))
+	a.atMost = under - a.below
+	return ok
+}
+
+// bounds returns the values from which and to which an interval reaches: from ≤ v < to. The ends of the axis reach to those of the integers.
+func (s *search) bounds(a *interval) (from, to int64) {
+	from, to = -1<<63, 1<<63-1
+	if a.lo > 0 {
+		from = s.axis.lowest(int64(a.lo))
+	}
+	if int64(a.hi) < s.axis.cells-1 {
+		to = s.axis.lowest(int64(a.hi) + 1)
+	}
+	return from, to
 }
 
 // partition moves the numbers that are at most mid to the front and returns how many they are. It does not branch on them.

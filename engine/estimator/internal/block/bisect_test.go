@@ -12,13 +12,13 @@ import (
 
 // slowBisect reads the block once a round.
 func slowBisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
-	lo, hi := make([]uint32, b.Dim), slices.Repeat([]uint32{axis.last()}, b.Dim)
+	lo, hi := make([]uint32, b.Dim), slices.Repeat([]uint32{uint32(axis.cells - 1)}, b.Dim)
 	for range axis.Rounds() {
 		for j := range lo {
 			if lo[j] == hi[j] {
 				continue
 			}
-			mid, count := split(lo[j], hi[j]), int64(0)
+			mid, count := axis.split(lo[j], hi[j]), int64(0)
 			for _, x := range all(b) {
 				v := x[j]
 				if centre != nil {
@@ -111,9 +111,9 @@ func TestSplitHalvesInRounds(t *testing.T) {
 	for n := uint32(1); n < 300; n++ {
 		axis := NewAxis(0, int64(n-1), 0, 63)
 		for cell := range n {
-			lo, hi, rounds := uint32(0), axis.last(), 0
+			lo, hi, rounds := uint32(0), uint32(axis.cells-1), 0
 			for ; lo < hi; rounds++ {
-				mid := split(lo, hi)
+				mid := axis.split(lo, hi)
 				if mid < lo || mid >= hi {
 					t.Fatalf("[%d, %d] is split at %d", lo, hi, mid)
 				}
@@ -139,7 +139,7 @@ func TestAxisCellsAreIntervals(t *testing.T) {
 			if r.IntN(3) == 0 {
 				c = max(0, min(a.cells-1, -a.first+r.Int64N(7)-3))
 			}
-			from, to, v := a.lowest(c), a.lowest(c+1), a.Value(uint32(c))
+			from, to, v := max(a.lowest(c), a.lo), min(a.lowest(c+1), a.hi+1), a.Value(uint32(c))
 			for _, k := range []int64{from, to - 1, v} {
 				if a.Cell(k) != uint32(c) {
 					t.Fatalf("%+v: %d is in cell %d, not in %d = [%d, %d)", a, k, a.Cell(k), c, from, to)

@@ -63,7 +63,7 @@ func newDenseSums(dim int) *sums {
 // corrects that for each clipped person; a run with large entries goes the slow way. plain is room for one vector.
 func (s *sums) addDense(r run, plain []int64, norms []float64, radius float64) {
 	dim, norms := len(plain), norms[r.at:r.at+r.to-r.from]
-	x := r.chunk.Dense[r.from*dim : r.to*dim]
+	x := r.rows(dim)
 	small := sumRun(plain, x)
 	if small {
 		for j, v := range plain {

@@ -98,6 +98,9 @@ func transform(b *estimator.Block, dim int, entries func(dst, src estimator.Chun
 	return out
 }
 
+// rows returns the vectors of a run of a dense block.
+func (r run) rows(dim int) []int64 { return r.chunk.Dense[r.from*dim : r.to*dim] }
+
 // part returns a run as a chunk by itself.
 func part(b *estimator.Block, r run) estimator.Chunk {
 	c := estimator.Chunk{Persons: r.to - r.from}
@@ -105,7 +108,7 @@ func part(b *estimator.Block, r run) estimator.Chunk {
 		c.Rows = r.chunk.Rows[r.from:r.to]
 	}
 	if !b.Sparse {
-		c.Dense = r.chunk.Dense[r.from*b.Dim : r.to*b.Dim]
+		c.Dense = r.rows(b.Dim)
 		return c
 	}
 	first, last := r.chunk.Starts[r.from], r.chunk.Starts[r.to]

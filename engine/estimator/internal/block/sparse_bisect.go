@@ -24,7 +24,7 @@ func sparseBisect(b *estimator.Block, axis Axis, centre []int64, right func(j in
 			if lo[j] == hi[j] {
 				continue
 			}
-			if mid := split(lo[j], hi[j]); right(j, cols.atMost(j, mid)) {
+			if mid := axis.split(lo[j], hi[j]); right(j, cols.atMost(j, mid)) {
 				lo[j] = mid + 1
 			} else {
 				hi[j] = mid

@@ -1,0 +1,108 @@
+package block
+
+import (
+	"math"
+	"slices"
+
+	"scrim/engine/estimator"
+)
+
+// scope says how one coordinate is counted: bucket k has the 2^width values from origin + k·2^width on. The limits of
+// buckets are multiples of 2^width, as are those of intervals of an axis that are longer, but for intervals that start or end
+// near 0.
+type scope struct {
+	centre int64
+	origin int64
+	width  uint
+	kept   [buckets]bool // whether the values in a bucket are kept one by one
+	share  float64       // of the values that are expected there
+}
+
+const (
+	buckets       = 256  // so that those of some hundred coordinates stay near the core
+	samplePersons = 2048 // most persons of a sample: one in sampleShare otherwise, but sampleLeast
+	sampleShare   = 32
+	sampleLeast   = 64
+)
+
+// bucket returns the number of a value's bucket, buckets or more where it is beyond them.
+func (s *scope) bucket(v int64) uint64 { return uint64(v-s.origin) >> s.width }
+
+// guess returns scopes for a search of medians. The buckets reach beyond the sample's values by a sixth of their range or
+// more on either side. Kept are those where the median is likely, by the sample's, and those about 0.
+func guess(b *estimator.Block, axis Axis, centre []int64) []scope {
+	sample := newSample(b)
+	m := len(sample) / b.Dim
+	scopes := make([]scope, b.Dim)
+	spread(b.Dim, func(next func() (int, bool)) {
+		values := make([]int64, m)
+		for j, ok := next(); ok; j, ok = next() {
+			s := &scopes[j]
+			for i := range values {
+				values[i] = sample[i*b.Dim+j]
+			}
+			if centre != nil {
+				s.centre = centre[j]
+				for i, v := range values {
+					values[i] = max(v-s.centre, s.centre-v)
+				}
+			}
+			slices.Sort(values)
+			s.fit(values, axis.shift)
+		}
+	})
+	return scopes
+}
+
+// fit sets the buckets from a sample in ascending order. They are as wide as the smallest cell at least, and at most 2^56
+// wide, with values within ±2^62: so no difference from the origin is taken for another.
+func (s *scope) fit(sample []int64, width uint) {
+	s.width = min(width, 56)
+	m := len(sample)
+	if m == 0 {
+		return
+	}
+	first, last := sample[0], sample[m-1]
+	for uint64(last-first)>>s.width > buckets*3/4 {
+		s.width++
+	}
+	s.origin = (first>>s.width - buckets/8) << s.width
+	if s.width == width { // a bucket is a cell
+		return
+	}
+	margin := 1 + m/128 + int(1.5*math.Sqrt(float64(m))) // 3 standard deviations of a rank, and some for noise
+	s.keep(sample[max(0, m/2-margin)], sample[min(m-1, m/2+margin)])
+	s.keep(-1, 0)
+	for _, v := range sample {
+		if s.kept[s.bucket(v)] {
+			s.share += 1 / float64(m)
+		}
+	}
+}
+
+// keep marks the buckets of the values from lo to hi.
+func (s *scope) keep(lo, hi int64) {
+	last := s.origin + buckets<<s.width - 1
+	if hi < s.origin || lo > last {
+		return
+	}
+	for k := s.bucket(max(lo, s.origin)); k <= s.bucket(min(hi, last)); k++ {
+		s.kept[k] = true
+	}
+}
+
+// newSample returns the vectors of every k-th person.
+func newSample(b *estimator.Block) []int64 {
+	n := int(b.Persons())
+	size := min(samplePersons, max(sampleLeast, n/sampleShare))
+	step, at := max(1, n/size), 0
+	var sample []int64
+	for c := range b.Chunks {
+		ch := &b.Chunks[c]
+		for ; at < ch.Persons; at += step {
+			sample = append(sample, ch.Dense[at*b.Dim:(at+1)*b.Dim]...)
+		}
+		at -= ch.Persons
+	}
+	return sample
+}
