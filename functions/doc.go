@@ -3,5 +3,8 @@
 // go-mysql-server, dp.functions and the README's reference are made from it.
 //
 // A Call is one use of a function with its options and constants checked; Call.Estimator picks the
-// mechanism from public facts. The neighbour relation is add-remove.
+// mechanism from public facts, which name the neighbour relation. Sums, means and variances take vectors, too: Call.Vector
+// says so and checks the options against the method.
+//
+// Scalar functions make vectors of rows (DP_VECTOR, DP_ONEHOT) and take answers apart (DP_VALUE).
 package functions

@@ -46,7 +46,7 @@ func Rows() []Row {
 		}
 		out = append(out, Row{
 			Name: f.Name, Aliases: strings.Join(f.Aliases, ", "), Kind: f.Role.String(), Signature: f.Signature,
-			Result: f.Result.String(), Weight: f.weightText(), Options: f.optionDoc(),
+			Result: f.resultText(), Weight: f.weightText(), Options: f.optionDoc(),
 			Description: doc, Example: f.Example,
 		})
 	}
@@ -64,6 +64,17 @@ func (r Role) String() string {
 // String names the result in dp.functions.
 func (r Result) String() string {
 	return [...]string{"BIGINT", "DOUBLE", "DECIMAL or DOUBLE", "JSON"}[r]
+}
+
+// resultText names the result, of vectors too where the function takes them.
+func (f *Function) resultText() string {
+	switch f.Measure {
+	case Sum, Mean, Variance:
+		if f.Role != Refused {
+			return f.Result.String() + "; JSON for vectors"
+		}
+	}
+	return f.Result.String()
 }
 
 func (f *Function) weightText() string {

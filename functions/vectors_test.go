@@ -124,6 +124,49 @@ func TestRowsOfVectors(t *testing.T) {
 	}
 }
 
+// TestVectorEstimators builds the estimator of every function that takes vectors, by every method.
+func TestVectorEstimators(t *testing.T) {
+	lo, hi := int64(0), int64(1)
+	dense := estimator.Params{Rho: 0.5, Grid: estimator.Grid{Step: 0x1p-20, Lo: -1 << 50, Hi: 1 << 50}}
+	bits := estimator.Params{Rho: 0.5, Grid: estimator.Grid{Step: 1, Lo: lo, Hi: hi}, Lower: &lo, Upper: &hi}
+	for _, c := range []struct {
+		function, options string
+		sparse            bool
+	}{
+		{"DP_MEAN", "", false}, {"DP_MEAN", "", true}, {"AVG", "", false}, {"DP_SUM", "", false}, {"SUM", "", true}, {"DP_VARIANCE", "", false}, {"DP_VARIANCE", "", true},
+		{"DP_STDDEV", "", false}, {"VAR_POP", "", false}, {"STDDEV_SAMP", "", true}, {"DP_MEAN", "method=clipped, tail=sqrt_n", false}, {"DP_MEAN", "method=shifted, rotate=on", false},
+		{"DP_MEAN", "method=plan, quantile=em, relative=on", false}, {"DP_MEAN", "method=plan, pairs=3", false}, {"DP_MEAN", "method=plan, sigma=[1, 2, 3]", false},
+		{"DP_MEAN", "method=coinpress, sigma_max=4, radius=10, rounds=3", false}, {"DP_MEAN", "method=plan, p=2", true}, {"DP_MEAN", "method=clipped", true},
+	} {
+		call, p := vectorCall(t, c.function, c.options), dense
+		if c.sparse {
+			p = bits
+		}
+		if err := call.Vector(Vectors{Dim: 3, Sparse: c.sparse}, "", true); err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		e, err := call.Estimator(p)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if got := e.Loss().Rho.Float(); !(got > 0) || got > p.Rho*(1+1e-9) || !slices.Equal(e.Columns(), []estimator.Kind{estimator.Vector}) {
+			t.Errorf("%+v costs rho %v of %v and reads %v", c, got, p.Rho, e.Columns())
+		}
+	}
+	for _, options := range []string{"method=coinpress", "rotate=on"} { // no spread is declared; lists of items are not rotated
+		call := vectorCall(t, "DP_MEAN", options)
+		if err := call.Vector(Vectors{Dim: 3, Sparse: options == "rotate=on"}, "", false); err != nil {
+			t.Fatal(err)
+		}
+		_, err := call.Estimator(map[bool]estimator.Params{true: bits, false: dense}[call.Vectors.Sparse])
+		if e, ok := refuse.As(err); !ok || e.Code != refuse.Option || !strings.Contains(e.Error(), "method=auto") {
+			t.Errorf("%s: got %v", options, err)
+		}
+	}
+}
+
 func lit(v any, t sql.Type) sql.Expression { return expression.NewLiteral(v, t) }
 
 func TestValue(t *testing.T) {

@@ -1,6 +1,10 @@
 package planner
 
-import "fmt"
+import (
+	"fmt"
+
+	"scrim/engine/estimator"
+)
 
 // vectorLines are the lines of EXPLAIN on an aggregate of vectors: what is scanned, the lattice of a coordinate, the
 // memory that a person takes, and why the method was chosen.
@@ -19,7 +23,7 @@ func vectorLines(a Aggregate) []string {
 		what += fmt.Sprintf("  memory=%d bytes a person", 16*v.Dim)
 	}
 	lines := []string{what}
-	if r, ok := a.Estimator.(interface{ Reason() string }); ok && r.Reason() != "" {
+	if r, ok := a.Estimator.(estimator.Reasoned); ok && r.Reason() != "" {
 		lines = append(lines, "method: "+r.Reason())
 	}
 	return lines
