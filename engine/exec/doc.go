@@ -13,4 +13,18 @@
 // scans read one snapshot and a statement is charged once, whatever GMS does with its nodes: a CTE
 // or subquery that is iterated twice gets the same rows twice. No row of a protected table is read
 // before Reserve has returned; reading versions reads no rows.
+//
+// # From rows to blocks
+//
+// Each scan is taken in chunk by chunk, while the store computes the next one. What scalar aggregates read
+// becomes columns, ordered by group in the end; what aggregates of vectors read becomes one block a group as the
+// rows arrive:
+//
+//	arrays        onto the grid, appended or added to the sums of the row's person     dense
+//	coordinates   columns of sums, transposed                                          dense
+//	pairs         sorted by person and coordinate, each counted once                   sparse
+//
+// A block holds each person's rows added up by a function that does not depend on the order of rows, whatever
+// order the store returns them in; the order of the persons in it is that of arrival and means nothing. All memory
+// is taken from one bound for each release.
 package exec
