@@ -59,32 +59,36 @@ func TestRankErrorIsAsStated(t *testing.T) {
 	sorted := slices.Sorted(slices.Values(x))
 	p := estimator.Params{Rho: 0.05, Grid: estimator.Grid{Step: 0.001, Decimal: true, Scale: 3, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}}
 	fractions := []quantile.Fraction{{Num: 3, Den: 4}, {Num: 1, Den: 10}, {Num: 1, Den: 2}}
-	e, err := quantile.New(p, fractions, quantile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bounds := e.(interface{ RankError() []float64 }).RankError()
-	noiser := stattest.Noiser(t, "noise")
-	outside := make([]int64, len(fractions))
-	for range runs {
-		a := e.Release(noiser, estimator.Input{Columns: [][]int64{rows, x}})
-		for i, v := range a.Values {
-			// A cell is a thousandth of the gap between neighbours here: its width moves no rank.
-			rank, _ := slices.BinarySearch(sorted, int64(math.Round(v*1000)))
-			if math.Abs(float64(rank)-fractions[i].Float()*n) > bounds[i]+1 {
-				outside[i]++
+	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
+		p.Relation = relation
+		p.Sized = relation == estimator.ReplaceOne
+		e, err := quantile.New(p, fractions, quantile.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bounds := e.(interface{ RankError() []float64 }).RankError()
+		noiser := stattest.Noiser(t, "noise"+relation.String())
+		outside := make([]int64, len(fractions))
+		for range runs {
+			a := e.Release(noiser, estimator.Input{Columns: [][]int64{rows, x}})
+			for i, v := range a.Values {
+				// A cell is a thousandth of the gap between neighbours here: its width moves no rank.
+				rank, _ := slices.BinarySearch(sorted, int64(math.Round(v*1000)))
+				if math.Abs(float64(rank)-fractions[i].Float()*n) > bounds[i]+1 {
+					outside[i]++
+				}
+			}
+			if !(a.Values[1] <= a.Values[2] && a.Values[2] <= a.Values[0]) {
+				t.Fatalf("not monotone: %v", a.Values)
 			}
 		}
-		if !(a.Values[1] <= a.Values[2] && a.Values[2] <= a.Values[0]) {
-			t.Fatalf("not monotone: %v", a.Values)
-		}
-	}
-	for i, o := range outside {
-		if o > runs/20+60 { // 20 expected at most, deviation 4.4; 6 deviations and the union over rounds
-			t.Errorf("fraction %v: %d of %d ranks beyond ±%.0f", fractions[i], o, runs, bounds[i])
-		}
-		if bounds[i] > n/10 {
-			t.Errorf("fraction %v: stated rank error %v of %d", fractions[i], bounds[i], n)
+		for i, o := range outside {
+			if o > runs/20+60 { // 20 expected at most, deviation 4.4; 6 deviations and the union over rounds
+				t.Errorf("%v, fraction %v: %d of %d ranks beyond ±%.0f", relation, fractions[i], o, runs, bounds[i])
+			}
+			if bounds[i] > n/10 {
+				t.Errorf("%v, fraction %v: stated rank error %v of %d", relation, fractions[i], bounds[i], n)
+			}
 		}
 	}
 }
