@@ -52,10 +52,10 @@ type search struct {
 // interval is where the search of one coordinate has come to.
 type interval struct {
 	lo, hi uint32
-	below  int64    // persons in cells under lo
-	atMost int64    // persons in the cells from lo to the split
-	taken  bool     // whether cells is set
-	cells  []uint32 // the cells of the persons inside; after count, those up to the split are first
+	below  int64   // persons in cells under lo
+	atMost int64   // persons in the cells from lo to the split
+	taken  bool    // whether values is set
+	values []int64 // of the persons inside; after count, those left of the split are first
 }
 
 // answer goes on to one side of the split.
@@ -65,9 +65,9 @@ func (a *interval) answer(mid uint32, right bool) {
 		cut = int(a.atMost)
 	}
 	if right {
-		a.lo, a.below, a.cells = mid+1, a.below+a.atMost, a.cells[cut:]
+		a.lo, a.below, a.values = mid+1, a.below+a.atMost, a.values[cut:]
 	} else {
-		a.hi, a.cells = mid, a.cells[:cut]
+		a.hi, a.values = mid, a.values[:cut]
 	}
 }
 
@@ -96,19 +96,18 @@ func (s *search) count() {
 	})
 }
 
-// countOne sets atMost of a coordinate, or returns false where the persons inside must be taken out of the block first.
+// countOne sets atMost of a coordinate, or returns false where the persons inside must be looked for in the block first.
 func (s *search) countOne(j int) bool {
 	a := &s.at[j]
-	mid := s.axis.split(a.lo, a.hi)
+	limit := s.axis.lowest(int64(s.axis.split(a.lo, a.hi)) + 1)
 	if !a.taken {
-		from, to := s.bounds(a)
-		a.cells, a.taken = s.views[j].cells(s.axis, from, to)
+		a.values, a.taken = s.views[j].values(s.bounds(a))
 	}
 	if a.taken {
-		a.atMost = int64(partition(a.cells, mid))
+		a.atMost = int64(partition(a.values, limit))
 		return true
 	}
-	under, ok := s.views[j].under(s.axis.lowest(int64(mid) + 1))
+	under, ok := s.views[j].under(limit)
 	a.atMost = under - a.below
 	return ok
 }
@@ -125,12 +124,12 @@ func (s *search) bounds(a *interval) (from, to int64) {
 	return from, to
 }
 
-// partition moves the numbers that are at most mid to the front and returns how many they are. It does not branch on them.
-func partition(x []uint32, mid uint32) int {
+// partition moves the numbers under limit to the front and returns how many they are. It does not branch on them.
+func partition(x []int64, limit int64) int {
 	n := 0
 	for i, v := range x {
 		x[i], x[n] = x[n], v
-		n += int(uint64(int64(v)-int64(mid)-1) >> 63)
+		n += below(uint64(v)^1<<63, uint64(limit)^1<<63)
 	}
 	return n
 }

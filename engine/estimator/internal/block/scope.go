@@ -44,7 +44,7 @@ func guess(b *estimator.Block, axis Axis, centre []int64) []scope {
 			if centre != nil {
 				s.centre = centre[j]
 				for i, v := range values {
-					values[i] = max(v-s.centre, s.centre-v)
+					values[i] = distance(v, s.centre)
 				}
 			}
 			slices.Sort(values)

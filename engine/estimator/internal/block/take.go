@@ -10,7 +10,7 @@ type window struct {
 	size         uint64
 }
 
-// take takes the cells of the persons inside the intervals of some coordinates out of the block.
+// take takes the values of the persons inside the intervals of some coordinates out of the block.
 func (s *search) take(coordinates []int) {
 	windows := make([]window, len(coordinates))
 	for k, j := range coordinates {
@@ -20,26 +20,26 @@ func (s *search) take(coordinates []int) {
 		if s.centre != nil {
 			w.centre = s.centre[j]
 		}
-		s.at[j].taken, s.at[j].cells = true, nil
+		s.at[j].taken, s.at[j].values = true, nil
 	}
 	rs := runs(s.b)
 	var mu sync.Mutex
 	spread(len(rs), func(next func() (int, bool)) {
-		own := make([][]uint32, len(windows))
+		own := make([][]int64, len(windows))
 		for k, ok := next(); ok; k, ok = next() {
 			s.inside(own, rs[k].rows(s.b.Dim), windows)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for k, cells := range own {
+		for k, values := range own {
 			a := &s.at[windows[k].j]
-			a.cells = append(a.cells, cells...)
+			a.values = append(a.values, values...)
 		}
 	})
 }
 
-// inside appends the cells of the entries of the vectors x that are inside the windows.
-func (s *search) inside(found [][]uint32, x []int64, windows []window) {
+// inside appends the values, or distances, of the vectors x that are inside the windows.
+func (s *search) inside(found [][]int64, x []int64, windows []window) {
 	distance := int64(0)
 	if s.centre != nil {
 		distance = -1
@@ -51,7 +51,7 @@ func (s *search) inside(found [][]uint32, x []int64, windows []window) {
 			v := row[w.j] - w.centre
 			sign := v >> 63 & distance
 			if v = v ^ sign - sign; uint64(v-w.from) < w.size {
-				found[k] = append(found[k], s.axis.Cell(v))
+				found[k] = append(found[k], v)
 			}
 		}
 	}

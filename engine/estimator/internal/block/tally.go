@@ -3,9 +3,12 @@ package block
 // tally is the part of the views that one core has counted.
 type tally struct {
 	places []place
-	counts [][buckets]uint32 // those of buckets that are kept start at keptBit
+	counts [][buckets]uint16 // of a few runs; those of buckets that are kept start at keptBit
+	runs   int
+	totals [][buckets]uint32
 	far    [][]int64
 	near   [][]int64
+	list   []int32 // room for the coordinates of one vector
 }
 
 // place is where a scope's buckets lie, by itself since it is read for each value.
@@ -14,13 +17,19 @@ type place struct {
 	width          uint
 }
 
-// keptBit marks the counts of buckets whose values are kept; a core counts fewer than 2^31 persons.
-const keptBit = 1 << 31
+// keptBit marks the counts of buckets whose values are kept.
+const (
+	keptBit   = 1 << 15
+	tallyRuns = (keptBit - 1) / runPersons // no count passes keptBit−1 in as many runs
+)
 
 // newTally has room for the values of about as many persons.
 func newTally(views []view, persons float64) *tally {
 	dim := len(views)
-	t := &tally{make([]place, dim), make([][buckets]uint32, dim), make([][]int64, dim), make([][]int64, dim)}
+	t := &tally{
+		places: make([]place, dim), counts: make([][buckets]uint16, dim), totals: make([][buckets]uint32, dim),
+		far: make([][]int64, dim), near: make([][]int64, dim), list: make([]int32, dim),
+	}
 	for j := range views {
 		s := &views[j].scope
 		t.places[j] = place{s.centre, s.origin, s.width}
@@ -34,37 +43,33 @@ func newTally(views []view, persons float64) *tally {
 	return t
 }
 
-// values counts the vectors in x.
-func (t *tally) values(x []int64) {
-	for dim := len(t.places); len(x) > 0; x = x[dim:] {
-		row := x[:dim]
-		places, counts := t.places[:len(row)], t.counts[:len(row)]
-		for j, v := range row {
-			p := &places[j]
-			k := uint64(v-p.origin) >> (p.width & 63)
-			if k >= buckets {
-				t.far[j] = append(t.far[j], v)
-				continue
-			}
-			c := counts[j][k] + 1
-			counts[j][k] = c
-			if c >= keptBit {
-				t.near[j] = append(t.near[j], v)
-			}
+// makeRoom makes room for the counts of one more run.
+func (t *tally) makeRoom() {
+	if t.runs++; t.runs > tallyRuns {
+		t.flush()
+		t.runs = 1
+	}
+}
+
+// flush moves the counts to the totals.
+func (t *tally) flush() {
+	for j := range t.counts {
+		counts, totals := &t.counts[j], &t.totals[j]
+		for k, c := range counts {
+			totals[k] += uint32(c &^ keptBit)
+			counts[k] = c & keptBit
 		}
 	}
 }
 
-// distances counts the distances of the vectors in x from the centre.
-func (t *tally) distances(x []int64) {
+// addValues counts the vectors in x. Which values are kept is as good as random, so it does not branch on that but
+// lists a vector's coordinates to keep, and keeps them after.
+func (t *tally) addValues(x []int64) {
 	for dim := len(t.places); len(x) > 0; x = x[dim:] {
-		row := x[:dim]
-		places, counts := t.places[:len(row)], t.counts[:len(row)]
+		row, n := x[:dim], 0
+		places, counts, list := t.places[:len(row)], t.counts[:len(row)], t.list[:len(row)]
 		for j, v := range row {
 			p := &places[j]
-			v -= p.centre
-			sign := v >> 63
-			v = v ^ sign - sign
 			k := uint64(v-p.origin) >> (p.width & 63)
 			if k >= buckets {
 				t.far[j] = append(t.far[j], v)
@@ -72,19 +77,53 @@ func (t *tally) distances(x []int64) {
 			}
 			c := counts[j][k] + 1
 			counts[j][k] = c
-			if c >= keptBit {
-				t.near[j] = append(t.near[j], v)
-			}
+			list[n] = int32(j)
+			n += int(c / keptBit)
+		}
+		for _, j := range list[:n] {
+			t.near[j] = append(t.near[j], row[j])
 		}
 	}
+}
+
+// addDistances counts the distances of the vectors in x from the centre.
+func (t *tally) addDistances(x []int64) {
+	for dim := len(t.places); len(x) > 0; x = x[dim:] {
+		row, n := x[:dim], 0
+		places, counts, list := t.places[:len(row)], t.counts[:len(row)], t.list[:len(row)]
+		for j, v := range row {
+			p := &places[j]
+			v = distance(v, p.centre)
+			k := uint64(v-p.origin) >> (p.width & 63)
+			if k >= buckets {
+				t.far[j] = append(t.far[j], v)
+				continue
+			}
+			c := counts[j][k] + 1
+			counts[j][k] = c
+			list[n] = int32(j)
+			n += int(c / keptBit)
+		}
+		for _, j := range list[:n] {
+			t.near[j] = append(t.near[j], distance(row[j], places[j].centre))
+		}
+	}
+}
+
+// distance returns |v − centre|, without a branch.
+func distance(v, centre int64) int64 {
+	v -= centre
+	sign := v >> 63
+	return v ^ sign - sign
 }
 
 // addTo adds the counts to the views: those of bucket k to less[k+1].
 func (t *tally) addTo(views []view) {
+	t.flush()
 	for j := range views {
 		v := &views[j]
-		for k, c := range t.counts[j] {
-			v.less[k+1] += int64(c &^ keptBit)
+		for k, c := range t.totals[j] {
+			v.less[k+1] += int64(c)
 		}
 		v.far, v.near = append(v.far, t.far[j]...), append(v.near, t.near[j])
 	}

@@ -1,6 +1,7 @@
 package block
 
 import (
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -29,10 +30,11 @@ func look(b *estimator.Block, axis Axis, centre []int64) []view {
 	spread(len(rs), func(next func() (int, bool)) {
 		own := newTally(views, float64(b.Persons())/cores)
 		for k, ok := next(); ok; k, ok = next() {
+			own.makeRoom()
 			if x := rs[k].rows(b.Dim); centre == nil {
-				own.values(x)
+				own.addValues(x)
 			} else {
-				own.distances(x)
+				own.addDistances(x)
 			}
 		}
 		mu.Lock()
@@ -80,8 +82,8 @@ func (v *view) under(limit int64) (int64, bool) {
 	return n, true
 }
 
-// cells returns the cells of the values from ≤ x < to, and whether they are known: whether their buckets are all kept.
-func (v *view) cells(axis Axis, from, to int64) ([]uint32, bool) {
+// values returns the values from ≤ x < to, and whether they are known: whether their buckets are all kept.
+func (v *view) values(from, to int64) ([]int64, bool) {
 	first, last := v.bucket(from), v.bucket(to-1)
 	if from < v.origin || last >= buckets {
 		return nil, false
@@ -91,13 +93,18 @@ func (v *view) cells(axis Axis, from, to int64) ([]uint32, bool) {
 			return nil, false
 		}
 	}
-	out := make([]uint32, 0, v.less[last+1]-v.less[first])
+	out, n := make([]int64, v.less[last+1]-v.less[first]+1), 0
 	for _, near := range v.near {
-		for _, x := range near {
-			if x >= from && x < to {
-				out = append(out, axis.Cell(x))
-			}
+		for _, x := range near { // without a branch: the last one may be overwritten
+			out[n] = x
+			n += below(uint64(x-from), uint64(to-from))
 		}
 	}
-	return out, true
+	return out[:n], true
+}
+
+// below is 1 where a < b and 0 otherwise.
+func below(a, b uint64) int {
+	_, less := bits.Sub64(a, b, 0)
+	return int(less)
 }
