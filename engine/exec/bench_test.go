@@ -22,8 +22,15 @@ var (
 	benchDim  = flag.Int("exec.dim", 128, "numbers of a row of the vector benchmarks")
 )
 
-// benchVectors is a snapshot of d.t(u, v), a vector a person, in a file.
+// benchVectors is a snapshot of d.t(u, v), so many vectors a person.
 func benchVectors(b *testing.B, perPerson int) store.Snapshot {
+	b.Helper()
+	return benchStore(b, fmt.Sprintf("SELECT CAST(i // %d AS BIGINT) AS u, CAST(list_transform(range(%d), lambda j: CAST(hash(i * 1000 + j) %% 1000003 AS DOUBLE) / 7) AS DOUBLE[%[2]d]) AS v FROM range(%d) r(i)",
+		perPerson, *benchDim, *benchRows))
+}
+
+// benchStore is a snapshot of a file in which a query's result is d.t.
+func benchStore(b *testing.B, query string) store.Snapshot {
 	b.Helper()
 	ctx := context.Background()
 	s, err := duckdb.Open(filepath.Join(b.TempDir(), "data.duckdb"), duckdb.Options{})
@@ -37,8 +44,7 @@ func benchVectors(b *testing.B, perPerson int) store.Snapshot {
 	}
 	defer c.Close()
 	table := store.TableRef{Schema: "d", Name: "t"}
-	for _, q := range []string{"CREATE SCHEMA d", fmt.Sprintf("CREATE TABLE d.t AS SELECT CAST(i // %d AS BIGINT) AS u, CAST(list_transform(range(%d), lambda j: CAST(hash(i * 1000 + j) %% 1000003 AS DOUBLE) / 7) AS DOUBLE[%[2]d]) AS v FROM range(%d) r(i)",
-		perPerson, *benchDim, *benchRows)} {
+	for _, q := range []string{"CREATE SCHEMA d", "CREATE TABLE d.t AS " + query} {
 		if _, err := c.Write(ctx, []store.TableRef{table}, q); err != nil {
 			b.Fatal(err)
 		}
@@ -104,9 +110,12 @@ func rawSum(b *testing.B, snap store.Snapshot) (sum float64) {
 }
 
 func benchBlock(b *testing.B, snap store.Snapshot, scan planner.Scan, column int) *estimator.Block {
-	limit := int64(estimator.MaxUnits)
-	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{{Columns: []int{column},
-		Vector: &planner.Vector{Dim: *benchDim, Grid: estimator.Grid{Step: 0x1p-20, Lo: -limit, Hi: limit}}}}}
+	return benchTake(b, snap, scan, planner.Aggregate{Columns: []int{column},
+		Vector: &planner.Vector{Dim: *benchDim, Grid: estimator.Grid{Step: 0x1p-20, Lo: -limit, Hi: limit}}})
+}
+
+func benchTake(b *testing.B, snap store.Snapshot, scan planner.Scan, a planner.Aggregate) *estimator.Block {
+	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{a}}
 	x := &Executor{Memory: 1 << 40, Noise: func() noise.Noiser { return stattest.Zero{} }}
 	scans, _, err := x.scan(context.Background(), snap, r, &room{x.Memory})
 	if err == nil {
@@ -121,4 +130,15 @@ func benchBlock(b *testing.B, snap store.Snapshot, scan planner.Scan, column int
 func median(d []time.Duration) time.Duration {
 	slices.Sort(d)
 	return d[len(d)/2]
+}
+
+// BenchmarkPairs is the way of 75,462 persons with 48 items each, out of 27,983, to a sparse block: the size of
+// the click-stream data.
+func BenchmarkPairs(b *testing.B) {
+	const persons, items, dim = 75_462, 48, 27_983
+	snap := benchStore(b, fmt.Sprintf("SELECT CAST(hash(i // %d) >> 1 AS BIGINT) AS u, CAST(%d * pow(random(), 4) AS BIGINT) AS item FROM range(%d) r(i)", items, dim-1, persons*items))
+	scan := planner.Scan{SQL: "SELECT DISTINCT u, item FROM d.t", Types: []store.ScanType{store.ScanInt64, store.ScanInt64}, Rows: true}
+	for b.Loop() {
+		benchTake(b, snap, scan, planner.Aggregate{Columns: []int{1}, Vector: &planner.Vector{Form: planner.Pairs, Dim: dim}})
+	}
 }
