@@ -69,7 +69,7 @@ func (g *summed) new(onto lattice, row []float64) (at place, ok bool, err error)
 	if at, err = g.next(); err != nil {
 		return 0, false, err
 	}
-	if ok = onto.set(g.vector(at), row); ok {
+	if ok = onto.add(g.vector(at), row); ok {
 		g.keep(at, 1)
 	}
 	return at, ok, nil

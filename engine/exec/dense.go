@@ -35,8 +35,7 @@ func (d *dense) vector(at place) []int64 {
 	return d.chunks[at>>placeBits].Dense[i : i+d.dim : i+d.dim]
 }
 
-// next returns the place that the next person will have, whose numbers are left over from a row that was
-// found absent, or 0.
+// next returns the place that the next person will have; the numbers there are 0.
 func (d *dense) next() (place, error) {
 	last := len(d.chunks) - 1
 	if last < 0 || len(d.chunks[last].Dense) == d.chunks[last].Persons*d.dim {

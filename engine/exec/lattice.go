@@ -12,6 +12,7 @@ import (
 type lattice struct {
 	factor float64 // 1/Step
 	lo, hi float64
+	inner  float64 // what is at most as far from 0 is between lo and hi
 }
 
 func newLattice(g estimator.Grid) (lattice, error) {
@@ -23,7 +24,9 @@ func newLattice(g estimator.Grid) (lattice, error) {
 		return lattice{}, fmt.Errorf("exec: grid with step %v from %d to %d", g.Step, g.Lo, g.Hi)
 	}
 	bound := func(k int64) float64 { return float64(min(max(k, -estimator.MaxUnits), estimator.MaxUnits)) }
-	return lattice{factor: factor, lo: bound(g.Lo), hi: bound(g.Hi)}, nil
+	l := lattice{factor: factor, lo: bound(g.Lo), hi: bound(g.Hi)}
+	l.inner = min(-l.lo, l.hi)
+	return l, nil
 }
 
 // reach is the largest absolute index.
@@ -46,45 +49,38 @@ func (l lattice) index(x float64) int64 {
 	if y > l.hi {
 		y = l.hi
 	}
-	return int64(math.Float64bits(y+rounder)) - rounderBits
+	return rounded(y)
 }
 
-// set writes the indexes of a row's numbers. It reports false, and leaves dst undefined, where one of them is
-// NaN or infinite.
-func (l lattice) set(dst []int64, row []float64) bool {
-	dst = dst[:len(row)]
-	carry := uint64(0)
-	for j, x := range row {
-		carry |= overflowing(x)
-		dst[j] = l.index(x)
-	}
-	return carry>>63 == 0
-}
+// rounded is the integer nearest to y, half to even, for |y| <= 2^50.
+func rounded(y float64) int64 { return int64(math.Float64bits(y+rounder)) - rounderBits }
 
-// add adds the indexes of a row's numbers to dst, modulo 2^64. It reports false, and adds nothing, where one
-// of them is NaN or infinite.
+// add adds the indexes of a row's numbers to dst, modulo 2^64. It reports false, and adds nothing, where one of
+// them is NaN or infinite.
 func (l lattice) add(dst []int64, row []float64) bool {
-	if !finite(row) {
+	size := largest(row)
+	if !(size <= math.MaxFloat64) {
 		return false
 	}
 	dst = dst[:len(row)]
+	if size*l.factor <= l.inner { // nothing to clamp
+		for j, x := range row {
+			dst[j] += rounded(float64(x * l.factor))
+		}
+		return true
+	}
 	for j, x := range row {
 		dst[j] += l.index(x)
 	}
 	return true
 }
 
-func finite(row []float64) bool {
-	carry := uint64(0)
+// largest is the largest absolute value of a row's numbers, NaN where one of them is: without the sign, the bit
+// patterns of floats are ordered as the numbers are, then infinity, then NaNs.
+func largest(row []float64) float64 {
+	most := uint64(0)
 	for _, x := range row {
-		carry |= overflowing(x)
+		most = max(most, math.Float64bits(x)&^(1<<63))
 	}
-	return carry>>63 == 0
-}
-
-// overflowing has its highest bit set where x is NaN or infinite: then all bits of the exponent are set, and one more
-// unit of it carries into the sign.
-func overflowing(x float64) uint64 {
-	const exponent, unit = 0x7ff << 52, 1 << 52
-	return math.Float64bits(x)&exponent + unit
+	return math.Float64frombits(most)
 }
