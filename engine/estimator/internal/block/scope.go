@@ -19,7 +19,7 @@ type scope struct {
 }
 
 const (
-	buckets       = 256  // so that those of some hundred coordinates stay near the core
+	buckets       = 127  // so that those of some hundred coordinates, and one more each, stay near the core
 	samplePersons = 2048 // most persons of a sample: one in sampleShare otherwise, but sampleLeast
 	sampleShare   = 32
 	sampleLeast   = 64

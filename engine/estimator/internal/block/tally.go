@@ -3,9 +3,9 @@ package block
 // tally is the part of the views that one core has counted.
 type tally struct {
 	places []place
-	counts [][buckets]uint16 // of a few runs; those of buckets that are kept start at keptBit
+	counts [][buckets + 1]uint16 // of a few runs, last beyond the buckets; those of values that are kept start at keptBit
 	runs   int
-	totals [][buckets]uint32
+	totals [][buckets + 1]uint32
 	far    [][]int64
 	near   [][]int64
 	list   []int32 // room for the coordinates of one vector
@@ -17,7 +17,7 @@ type place struct {
 	width          uint
 }
 
-// keptBit marks the counts of buckets whose values are kept.
+// keptBit marks the counts of values that are kept.
 const (
 	keptBit   = 1 << 15
 	tallyRuns = (keptBit - 1) / runPersons // no count passes keptBit−1 in as many runs
@@ -27,7 +27,7 @@ const (
 func newTally(views []view, persons float64) *tally {
 	dim := len(views)
 	t := &tally{
-		places: make([]place, dim), counts: make([][buckets]uint16, dim), totals: make([][buckets]uint32, dim),
+		places: make([]place, dim), counts: make([][buckets + 1]uint16, dim), totals: make([][buckets + 1]uint32, dim),
 		far: make([][]int64, dim), near: make([][]int64, dim), list: make([]int32, dim),
 	}
 	for j := range views {
@@ -39,6 +39,7 @@ func newTally(views []view, persons float64) *tally {
 				t.counts[j][k] = keptBit
 			}
 		}
+		t.counts[j][buckets] = keptBit
 	}
 	return t
 }
@@ -70,18 +71,14 @@ func (t *tally) addValues(x []int64) {
 		places, counts, list := t.places[:len(row)], t.counts[:len(row)], t.list[:len(row)]
 		for j, v := range row {
 			p := &places[j]
-			k := uint64(v-p.origin) >> (p.width & 63)
-			if k >= buckets {
-				t.far[j] = append(t.far[j], v)
-				continue
-			}
+			k := min(uint64(v-p.origin)>>(p.width&63), buckets)
 			c := counts[j][k] + 1
 			counts[j][k] = c
 			list[n] = int32(j)
 			n += int(c / keptBit)
 		}
 		for _, j := range list[:n] {
-			t.near[j] = append(t.near[j], row[j])
+			t.keep(int(j), row[j])
 		}
 	}
 }
@@ -93,20 +90,24 @@ func (t *tally) addDistances(x []int64) {
 		places, counts, list := t.places[:len(row)], t.counts[:len(row)], t.list[:len(row)]
 		for j, v := range row {
 			p := &places[j]
-			v = distance(v, p.centre)
-			k := uint64(v-p.origin) >> (p.width & 63)
-			if k >= buckets {
-				t.far[j] = append(t.far[j], v)
-				continue
-			}
+			k := min(uint64(distance(v, p.centre)-p.origin)>>(p.width&63), buckets)
 			c := counts[j][k] + 1
 			counts[j][k] = c
 			list[n] = int32(j)
 			n += int(c / keptBit)
 		}
 		for _, j := range list[:n] {
-			t.near[j] = append(t.near[j], distance(row[j], places[j].centre))
+			t.keep(int(j), distance(row[j], places[j].centre))
 		}
+	}
+}
+
+// keep keeps a value.
+func (t *tally) keep(j int, v int64) {
+	if p := &t.places[j]; uint64(v-p.origin)>>(p.width&63) < buckets {
+		t.near[j] = append(t.near[j], v)
+	} else {
+		t.far[j] = append(t.far[j], v)
 	}
 }
 
@@ -122,7 +123,7 @@ func (t *tally) addTo(views []view) {
 	t.flush()
 	for j := range views {
 		v := &views[j]
-		for k, c := range t.totals[j] {
+		for k, c := range t.totals[j][:buckets] {
 			v.less[k+1] += int64(c)
 		}
 		v.far, v.near = append(v.far, t.far[j]...), append(v.near, t.near[j])
