@@ -92,13 +92,13 @@ func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *b
 func pairsOf(count float64) float64 { return min(math.Floor(count/2), mostPairs) }
 
 // reach releases R such that most persons have all coordinates within ±R of the middle: then so are the medians.
-// From a histogram of max_j |x_ij − middle|.
+// From a histogram of max_j |x_ij − middle|; a bucket is added, as values that lie close together may all be at the end of theirs.
 func (d dense) reach(n noise.Noiser, b *estimator.Block, count float64, left *budget) int64 {
 	if d.statistical() {
 		return int64(min(d.units(d.p.Radius), 0x1p61)) + 1
 	}
 	h := d.histogram(reachPer, farthest(d.lo, d.hi, 1), d.delta2(), left.take(d.lookShare(count)))
-	r := h.quantile(h.release(n, largest(b, d.middle)), count, 0.8)
+	r := h.quantile(h.release(n, largest(b, d.middle)), count, 0.8) * math.Exp2(1.0/reachPer)
 	return int64(min(r, 0x1p62)) + 1
 }
 
