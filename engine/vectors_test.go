@@ -154,3 +154,29 @@ func TestVectorCosts(t *testing.T) {
 		t.Errorf("got %v, want a word on max_persons", e)
 	}
 }
+
+// TestVectorsOfFew: with no, one or two persons, or with no vector in any row, every method answers NULL, never an error.
+func TestVectorsOfFew(t *testing.T) {
+	i := startWith(t, "", seeded(t, "few vectors", 1))
+	root := i.root()
+	root.exec("CREATE DATABASE d")
+	for n, rows := range []string{
+		"", "(1, '[1, 2]', '[1, 2]', 1)", "(1, '[1e300, -1e300]', '[1]', -1), (1, '[0, 0]', 'x', 99), (2, NULL, NULL, NULL)", "(1, NULL, 'x', -1), (2, NULL, '[1, null]', 99)",
+	} {
+		table := fmt.Sprintf("d.few%d", n)
+		root.exec("CREATE TABLE " + table + " (id INT, v VECTOR(2), note TEXT, item INT)")
+		if rows != "" {
+			root.exec("INSERT INTO " + table + " VALUES " + rows)
+		}
+		root.exec("CALL dp_protect('"+table+"', 'id', 'person"+fmt.Sprint(n)+"')", "CALL dp_set_budget('"+table+"', '*', 1000, 1e-5, 'never')")
+		for _, q := range []string{
+			"DP_MEAN(v)", "DP_MEAN(v, 'method=clipped')", "DP_MEAN(v, 'method=shifted')", "DP_MEAN(v, 'method=plan')", "DP_MEAN(v, 'method=coinpress, sigma=1')",
+			"DP_SUM(v)", "DP_VARIANCE(v)", "DP_MEAN(note, 'dimension=2')", "DP_MEAN(DP_VECTOR(item, id))", "DP_MEAN(DP_ONEHOT(item, 'dimension=3'))",
+			"DP_SUM(DP_ONEHOT(item, 'dimension=3'))", "DP_STDDEV(DP_ONEHOT(item, 'dimension=3'))", "DP_VALUE(DP_MEAN(v), 1)",
+		} {
+			if got := root.value("SELECT " + q + " FROM " + table); got != "NULL" {
+				t.Errorf("%s over %s: got %s, want NULL", q, table, got)
+			}
+		}
+	}
+}
