@@ -27,13 +27,13 @@ const MaxVector = 1024
 var scalars = []*Scalar{
 	{
 		Name: "DP_VECTOR", Signature: "DP_VECTOR(a, b, …)", MinArgs: 1, MaxArgs: MaxVector, Result: JSON,
-		Doc:     "The vector of its arguments, numbers, at most 1024; a row where one of them is NULL is absent.",
+		Doc:     "The vector of its arguments, numbers, at most 1024; a row where one of them is NULL is absent. Without lower and upper, or ranges of the columns, a coordinate counts as at most 2^30 in size, as that of an array does.",
 		Example: "SELECT DP_MEAN(DP_VECTOR(age, income, height)) FROM people",
 		build:   func(f *Scalar, args []sql.Expression) sql.Expression { return &Vector{maker{f, args}} },
 	},
 	{
 		Name: "DP_ONEHOT", Signature: "DP_ONEHOT(item, 'dimension=N')", MinArgs: 2, MaxArgs: 2, Result: JSON,
-		Doc:     "For aggregates: one vector a person with a 1 for each item in the person's rows, items being whole numbers from 0 to N-1. Sparse: its cost in time and memory follows the 1s.",
+		Doc:     "For aggregates: one vector a person with a 1 for each item in the person's rows, items being whole numbers from 0 to N-1; persons without any are absent. Sparse: its cost in time and memory follows the 1s.",
 		Example: "SELECT DP_MEAN(DP_ONEHOT(page_id, 'dimension=5000')) FROM clicks",
 		build:   func(f *Scalar, args []sql.Expression) sql.Expression { return &Onehot{maker{f, args}} },
 	},

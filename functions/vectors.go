@@ -101,7 +101,11 @@ func (c *Call) fitting(v Vectors) error {
 		case f.Measure != Mean:
 			return optionError(f, "%s: the option %s is for DP_MEAN.", f.Name, name)
 		case method != "auto" && !slices.Contains(methods, method):
-			return optionError(f, "%s: the option %s does not fit method=%s; it is for %s.", f.Name, name, method, strings.Join(methods, ", "))
+			from := ""
+			if !o.Has("method") {
+				from = ", which dp_method sets"
+			}
+			return optionError(f, "%s: the option %s does not fit method=%s%s; it is for %s.", f.Name, name, method, from, strings.Join(methods, ", "))
 		}
 	}
 	pairs, sigma := o.Has("pairs"), o.Sigma != nil

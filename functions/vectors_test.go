@@ -74,8 +74,8 @@ func TestMethodOfSession(t *testing.T) {
 		}
 	}
 	call := vectorCall(t, "DP_MEAN", "p=1")
-	if err := call.Vector(Vectors{Dim: 2}, "clipped", true); err == nil {
-		t.Error("an option that does not fit the session's method passed")
+	if err := call.Vector(Vectors{Dim: 2}, "clipped", true); err == nil || !strings.Contains(err.Error(), "dp_method") {
+		t.Errorf("an option that does not fit the session's method: got %v", err)
 	}
 }
 
