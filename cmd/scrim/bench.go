@@ -87,7 +87,7 @@ func (f *accuracyFlags) register(cmd *cobra.Command) {
 	l.BoolVar(&f.json, "json", false, "write JSON, with the errors of every trial")
 	l.BoolVar(&f.markdown, "markdown", false, "write Markdown tables")
 	l.StringVar(&f.plots, "plots", "", "directory for plots, a PNG file each")
-	l.StringVar(&f.into, "into", "", "Markdown document to write the tables into, between <!-- accuracy:begin EXPERIMENT --> and accuracy:end")
+	l.StringVar(&f.into, "into", "", "Markdown document to write the tables into, between <!-- accuracy:begin EXPERIMENT --> and <!-- accuracy:end EXPERIMENT -->, with the plots of --plots")
 }
 
 // experiments returns what a command line asks for.

@@ -25,6 +25,13 @@ func (f *accuracyFlags) write(s streams, r accuracy.Report) error {
 		}
 	}
 	if f.into != "" && !r.Cut {
+		if f.plots != "" {
+			plots, err := filepath.Rel(filepath.Dir(f.into), f.plots)
+			if err != nil {
+				return err
+			}
+			r.Plots = filepath.ToSlash(plots) + "/"
+		}
 		return writeInto(f.into, r)
 	}
 	switch {

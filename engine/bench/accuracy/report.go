@@ -14,18 +14,23 @@ type Report struct {
 	Experiment Experiment
 	Results    Results
 	Seed       uint64
-	Cut        bool // ended before all trials were done
+	Cut        bool   // ended before all trials were done
+	Plots      string // where Markdown finds the plots, with / at its end; empty: it shows none
 }
 
 // Markdown writes the report as tables, one a panel and relation. A cell has mean / median / trimmed mean ± standard
 // error of the mean; the trimmed mean leaves out the lowest and the highest tenth.
 func (r Report) Markdown(w io.Writer) error {
 	var b strings.Builder
+	r.remarks(&b)
 	if len(r.Experiment.Goals) > 0 {
 		r.goals(&b)
 		r.ratios(&b)
 	}
 	for _, p := range r.Experiment.Panels {
+		if r.Plots != "" && p.XLabel != "" {
+			fmt.Fprintf(&b, "![%s](%s%s.png)\n\n", p.Title, r.Plots, p.Name)
+		}
 		for _, relation := range r.Experiment.Relations {
 			r.panel(&b, p, relation)
 		}
@@ -33,6 +38,16 @@ func (r Report) Markdown(w io.Writer) error {
 	fmt.Fprintf(&b, "Mean / median / mean without the lowest and highest tenth ± standard error of the mean. %s, seed %d.\n", r.counts(), r.Seed)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// remarks writes what the source claims and what differs here.
+func (r Report) remarks(b *strings.Builder) {
+	if r.Experiment.Claim != "" {
+		fmt.Fprintf(b, "The paper: %s\n\n", r.Experiment.Claim)
+	}
+	if r.Experiment.Notes != "" {
+		fmt.Fprintf(b, "%s\n\n", r.Experiment.Notes)
+	}
 }
 
 // counts says how many trials there were.

@@ -11,7 +11,7 @@ import (
 
 // vectorMethods are the core's estimators of a vector's mean and variance.
 func vectorMethods() []MethodKind {
-	const common = "search=search|em, tail=optimal|sqrt-n, declare=0|1"
+	const common = "quantile=search|em, tail=optimal|sqrt_n, declare=0|1"
 	return []MethodKind{
 		{"auto", common, "the method that the product chooses", openVector(vector.Auto, nil)},
 		{"clipped", common, "clipped mean about 0", openVector(vector.Clipped, nil)},
@@ -44,8 +44,8 @@ var errDense = errors.New("works on dense sets only")
 
 func openVector(method vector.Method, adjust func(*vector.Params)) func(*named.Name) Method {
 	return func(n *named.Name) Method {
-		search := n.Word("search", "search", "search", "em")
-		tail := n.Word("tail", "optimal", "optimal", "sqrt-n")
+		search := n.Word("quantile", "search", "search", "em")
+		tail := n.Word("tail", "optimal", "optimal", "sqrt_n")
 		declared := n.Int("declare", 0, 0, 1) == 1
 		p, pairs := 0.0, 0
 		if method == vector.Plan {
@@ -56,6 +56,7 @@ func openVector(method vector.Method, adjust func(*vector.Params)) func(*named.N
 			q.Method, q.P = method, p
 			if declared {
 				declare(&q, s)
+				q.Scale = vector.Declared
 			}
 			if s.Sparse && method == vector.Plan {
 				q.Scale = vector.Binary
@@ -69,7 +70,7 @@ func openVector(method vector.Method, adjust func(*vector.Params)) func(*named.N
 			if search == "em" {
 				q.Search = vector.Exponential
 			}
-			if tail == "sqrt-n" {
+			if tail == "sqrt_n" {
 				q.Tail = vector.SqrtN
 			}
 			return meanOf(q)

@@ -64,8 +64,8 @@ func openFixedClip(n *named.Name) Method {
 			at := min(max(len(x)-int(math.Ceil(beyond)), 0), len(x)-1)
 			radius := slices.Sorted(slices.Values(norms))[at]
 			sum := make([]float64, s.Dim)
-			for i, row := range x {
-				addScaled(sum, min(1, radius/max(norms[i], math.SmallestNonzeroFloat64)), row)
+			for _, row := range x {
+				addScaled(sum, min(1, radius/max(math.Sqrt(dot(row, row)), math.SmallestNonzeroFloat64)), row)
 			}
 			g := gaussian{n}
 			for j := range sum {

@@ -119,9 +119,9 @@ func (s *Set) sample(seed uint64) (Sample, error) {
 	return Sample{b, MeanOf(b, s.Grid.Step), truth}, nil
 }
 
-// Params are the public facts as the estimators take them, without what must be declared.
+// Params are the public facts as the estimators take them, without what must be declared: one row a person.
 func (s *Set) Params() estimator.Params {
-	p := estimator.Params{Grid: s.Grid}
+	p := estimator.Params{Grid: s.Grid, MaxRows: 1}
 	if s.Bounded {
 		lo, hi := s.Grid.Lo, s.Grid.Hi
 		p.Lower, p.Upper = &lo, &hi
