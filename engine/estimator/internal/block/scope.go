@@ -48,7 +48,7 @@ func guess(b *estimator.Block, axis Axis, centre []int64) []scope {
 				}
 			}
 			slices.Sort(values)
-			s.fit(values, axis.shift)
+			s.fit(values, axis.shift, centre != nil)
 		}
 	})
 	return scopes
@@ -56,7 +56,7 @@ func guess(b *estimator.Block, axis Axis, centre []int64) []scope {
 
 // fit sets the buckets from a sample in ascending order. They are as wide as the smallest cell at least, and at most 2^56
 // wide, with values within ±2^62: so no difference from the origin is taken for another.
-func (s *scope) fit(sample []int64, width uint) {
+func (s *scope) fit(sample []int64, width uint, nonnegative bool) {
 	s.width = min(width, 56)
 	m := len(sample)
 	if m == 0 {
@@ -67,6 +67,9 @@ func (s *scope) fit(sample []int64, width uint) {
 		s.width++
 	}
 	s.origin = (first>>s.width - buckets/8) << s.width
+	if nonnegative {
+		s.origin = max(s.origin, 0)
+	}
 	if s.width == width { // a bucket is a cell
 		return
 	}
@@ -82,7 +85,7 @@ func (s *scope) fit(sample []int64, width uint) {
 
 // keep marks the buckets of the values from lo to hi.
 func (s *scope) keep(lo, hi int64) {
-	last := s.origin + buckets<<s.width - 1
+	last := s.origin + (buckets<<s.width - 1)
 	if hi < s.origin || lo > last {
 		return
 	}

@@ -2,7 +2,7 @@ package block
 
 // tally is the part of the views that one core has counted.
 type tally struct {
-	places []place
+	places
 	counts [][buckets + 1]uint16 // of a few runs, last beyond the buckets; those of values that are kept start at keptBit
 	runs   int
 	totals [][buckets + 1]uint32
@@ -11,10 +11,10 @@ type tally struct {
 	list   []int32 // room for the coordinates of one vector
 }
 
-// place is where a scope's buckets lie, by itself since it is read for each value.
-type place struct {
-	centre, origin int64
-	width          uint
+// places are where the buckets of the scopes lie, by themselves since they are read for each value.
+type places struct {
+	centres, origins []int64
+	widths           []uint8
 }
 
 // keptBit marks the counts of values that are kept.
@@ -27,12 +27,13 @@ const (
 func newTally(views []view, persons float64) *tally {
 	dim := len(views)
 	t := &tally{
-		places: make([]place, dim), counts: make([][buckets + 1]uint16, dim), totals: make([][buckets + 1]uint32, dim),
+		places: places{make([]int64, dim), make([]int64, dim), make([]uint8, dim)},
+		counts: make([][buckets + 1]uint16, dim), totals: make([][buckets + 1]uint32, dim),
 		far: make([][]int64, dim), near: make([][]int64, dim), list: make([]int32, dim),
 	}
 	for j := range views {
 		s := &views[j].scope
-		t.places[j] = place{s.centre, s.origin, s.width}
+		t.centres[j], t.origins[j], t.widths[j] = s.centre, s.origin, uint8(s.width)
 		t.near[j] = make([]int64, 0, int(persons*s.share*1.1))
 		for k, kept := range s.kept {
 			if kept {
@@ -66,12 +67,12 @@ func (t *tally) flush() {
 // addValues counts the vectors in x. Which values are kept is as good as random, so it does not branch on that but
 // lists a vector's coordinates to keep, and keeps them after.
 func (t *tally) addValues(x []int64) {
-	for dim := len(t.places); len(x) > 0; x = x[dim:] {
+	for dim := len(t.origins); len(x) > 0; x = x[dim:] {
 		row, n := x[:dim], 0
-		places, counts, list := t.places[:len(row)], t.counts[:len(row)], t.list[:len(row)]
+		origins, widths := t.origins[:len(row)], t.widths[:len(row)]
+		counts, list := t.counts[:len(row)], t.list[:len(row)]
 		for j, v := range row {
-			p := &places[j]
-			k := min(uint64(v-p.origin)>>(p.width&63), buckets)
+			k := min(uint64(v-origins[j])>>(widths[j]&63), buckets)
 			c := counts[j][k] + 1
 			counts[j][k] = c
 			list[n] = int32(j)
@@ -85,26 +86,26 @@ func (t *tally) addValues(x []int64) {
 
 // addDistances counts the distances of the vectors in x from the centre.
 func (t *tally) addDistances(x []int64) {
-	for dim := len(t.places); len(x) > 0; x = x[dim:] {
+	for dim := len(t.origins); len(x) > 0; x = x[dim:] {
 		row, n := x[:dim], 0
-		places, counts, list := t.places[:len(row)], t.counts[:len(row)], t.list[:len(row)]
+		centres, origins, widths := t.centres[:len(row)], t.origins[:len(row)], t.widths[:len(row)]
+		counts, list := t.counts[:len(row)], t.list[:len(row)]
 		for j, v := range row {
-			p := &places[j]
-			k := min(uint64(distance(v, p.centre)-p.origin)>>(p.width&63), buckets)
+			k := min(uint64(distance(v, centres[j])-origins[j])>>(widths[j]&63), buckets)
 			c := counts[j][k] + 1
 			counts[j][k] = c
 			list[n] = int32(j)
 			n += int(c / keptBit)
 		}
 		for _, j := range list[:n] {
-			t.keep(int(j), distance(row[j], places[j].centre))
+			t.keep(int(j), distance(row[j], centres[j]))
 		}
 	}
 }
 
 // keep keeps a value.
 func (t *tally) keep(j int, v int64) {
-	if p := &t.places[j]; uint64(v-p.origin)>>(p.width&63) < buckets {
+	if uint64(v-t.origins[j])>>t.widths[j] < buckets {
 		t.near[j] = append(t.near[j], v)
 	} else {
 		t.far[j] = append(t.far[j], v)
