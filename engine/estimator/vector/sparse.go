@@ -22,11 +22,14 @@ import (
 // The second is the sum about this centre, clipped in the weighted norm. The answer is the average of the two by
 // precision.
 //
-// The centre is not in the paper. Under add-remove it is the first mean itself, so that m_j = q_j(1−q_j) in place of q_j: for
-// frequent coordinates that is half. Under replace-one it is the corner of the box [0, hi]^d next to it, for a
-// better reason: all vectors x − c of the box lie in one orthant then, so that two of them that are clipped to the radius C
-// are at most √2·C apart (factor2; a factor of the person's own keeps a vector in its orthant). About any other point it is 2C, and
-// 2·min(q, 1−q) ≤ 4·q(1−q).
+// The centre is not in the paper. By default it is the corner of the box [0, hi]^d next to the first mean: all vectors x − c of
+// the box lie in one orthant then (a person's own factor keeps it there), so that two of them that are clipped to the radius C
+// are at most √2·C apart, which replace-one asks for (factor2), and what clipping takes away can be guessed and restored
+// (histogram.kept). About any other point they may be 2C apart, and 2·min(q, 1−q) ≤ 4·q(1−q): under replace-one no other
+// point is better. Under add-remove the first mean itself makes norms smaller, m_j = q_j(1−q_j) in place of min(q_j, 1−q_j);
+// it is taken where that matters, which is for dense bits and not for baskets.
+//
+// With shrinkDim coordinates or more the answer is shrunk (shrinker). Its StdErr is that of the noise before.
 //
 // Privacy: the sums are in the lattice of the values, every quantity that steers a step is public or was released, each
 // person's factor is a function of that person and of these. The loss is that of the histograms of norms and of the sums

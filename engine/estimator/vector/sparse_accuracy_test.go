@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
 
@@ -130,4 +131,29 @@ func TestSparseMethodsFindTheMean(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSparseStdErrIsTheNoise compares the spread of answers about the mean with the standard error that they state, and finds
+// noise of a third of the variance.
+func TestSparseStdErrIsTheNoise(t *testing.T) {
+	_, lists := skewedBits(t, 6000, 8)
+	want := columnSums(lists)
+	p := bitParams(8, 0.2, estimator.ReplaceOne, Plan)
+	p.Sparse = true
+	e, err := NewMean(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spread := func(n noise.Noiser) []float64 {
+		var z []float64
+		for range 150 {
+			a := e.Release(n, estimator.Input{Vectors: lists})
+			for j := 2; j < 8; j++ { // whose means are not near 1/2, where the centre may be either end
+				z = append(z, (a.Values[j]-float64(want[j])/6000)/a.StdErr[j])
+			}
+		}
+		return z
+	}
+	stattest.Accept(t, stattest.Variance("plan", spread(stattest.Noiser(t, "standard errors")), 1, 3))
+	stattest.Reject(t, stattest.Variance("plan", spread(stattest.Shrunk{Noiser: stattest.Noiser(t, "shrunk"), Factor: 3}), 1, 3))
 }
