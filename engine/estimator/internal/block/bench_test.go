@@ -117,10 +117,17 @@ func radiusOf(norms []float64) float64 {
 }
 
 func benchClipped(x *estimator.Block, centre []int64, weights []float64) {
-	norms := Norms(x, centre, weights)
-	ClipSum(x, centre, norms, radiusOf(norms))
+	norms, totals := Measure(x, centre, weights)
+	totals.ClipSum(x, centre, norms, radiusOf(norms))
 }
 
+func BenchmarkClipSum(b *testing.B) {
+	norms := Norms(benchBlock(), nil, nil)
+	radius := radiusOf(norms)
+	beside(b, func(x *estimator.Block) { ClipSum(x, nil, norms, radius) })
+}
+
+// BenchmarkClipped to BenchmarkPlan size estimators without their noise: centre, scales, norms, radius, sum.
 func BenchmarkClipped(b *testing.B) {
 	beside(b, func(x *estimator.Block) { benchClipped(x, nil, nil) })
 }

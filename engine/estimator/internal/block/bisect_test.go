@@ -2,7 +2,9 @@ package block
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -86,6 +88,34 @@ func TestBisectAsksWhatTheSlowOneAsks(t *testing.T) {
 		want := slowBisect(b, axis, centre, asker(seed, int64(n), &wanted))
 		if !slices.Equal(got, want) || !slices.Equal(asked, wanted) {
 			t.Fatalf("%+v, n %d, dim %d: got %v after %v, want %v after %v", axis, n, dim, got, asked, want, wanted)
+		}
+	}
+}
+
+// TestBisectOfManyAndFarValues has runs enough that counts are moved on, and values far beyond any sample's.
+func TestBisectOfManyAndFarValues(t *testing.T) {
+	r := rand.New(stattest.Source(t, "far"))
+	rows := make([][]int64, 40*runPersons)
+	for i := range rows {
+		heavy := math.Exp(3 * r.NormFloat64())
+		rows[i] = []int64{int64(1e4 * heavy), int64(1e6*r.NormFloat64()) - 5e7}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	b := dense(r, 2, len(rows)/2, rows)
+	for _, centre := range [][]int64{nil, {1e4, -5e7}} {
+		for _, q := range []float64{0.5, 0.05, 0.6827} {
+			var asked, wanted []string
+			axis := NewAxis(-1<<50, 1<<50, 0, 14)
+			ask := func(log *[]string) func(int, int64) bool {
+				return func(j int, atMost int64) bool {
+					*log = append(*log, fmt.Sprint(j, atMost))
+					return float64(atMost) < q*float64(len(rows))
+				}
+			}
+			got, want := Bisect(b, axis, centre, ask(&asked)), slowBisect(b, axis, centre, ask(&wanted))
+			if !slices.Equal(got, want) || !slices.Equal(asked, wanted) {
+				t.Fatalf("q %v, centre %v: got %v, want %v", q, centre, got, want)
+			}
 		}
 	}
 }

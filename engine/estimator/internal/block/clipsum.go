@@ -26,18 +26,28 @@ func ClipSum(b *estimator.Block, centre []int64, norms []float64, radius float64
 	if b.Sparse {
 		return ClipSumIn(b, 1, centre, norms, radius)
 	}
+	return clipSum(b, centre, norms, radius, nil)
+}
+
+// clipSum makes the sum from that of the block where it is known already.
+func clipSum(b *estimator.Block, centre []int64, norms []float64, radius float64, known *sums) []*big.Int {
 	rs := runs(b)
 	var mu sync.Mutex
 	total := newDenseSums(b.Dim)
 	spread(len(rs), func(next func() (int, bool)) {
 		own, plain := newDenseSums(b.Dim), make([]int64, b.Dim)
 		for k, ok := next(); ok; k, ok = next() {
-			own.addDense(rs[k], plain, norms, radius)
+			x := rs[k].rows(b.Dim)
+			summed := known != nil || own.addPlain(x, plain)
+			own.addClipped(x, norms[rs[k].at:], radius, summed)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		total.addSums(own)
 	})
+	if known != nil {
+		total.addSums(known)
+	}
 	return total.minus(1, centre)
 }
 
@@ -59,27 +69,32 @@ func newDenseSums(dim int) *sums {
 	return s
 }
 
-// addDense adds the clipped persons of a run. Few persons are clipped, so it adds up the run as it is, in 64 bits, and
-// corrects that for each clipped person; a run with large entries goes the slow way. plain is room for one vector.
-func (s *sums) addDense(r run, plain []int64, norms []float64, radius float64) {
-	dim, norms := len(plain), norms[r.at:r.at+r.to-r.from]
-	x := r.rows(dim)
-	small := sumRun(plain, x)
-	if small {
-		for j, v := range plain {
-			s.addProduct(j, v, 1<<ClipBits)
-		}
+// addPlain adds the vectors of a run as they are, in 64 bits, and reports whether it did: not those with large entries. plain is
+// room for one vector.
+func (s *sums) addPlain(x, plain []int64) bool {
+	if !sumRun(plain, x) {
+		return false
 	}
-	for i, norm := range norms {
-		a := factor(norm, radius)
+	for j, v := range plain {
+		s.addProduct(j, v, 1<<ClipBits)
+	}
+	return true
+}
+
+// addClipped adds the clipped vectors of a run; or, as few are clipped, corrects for those where all are added
+// as they are.
+func (s *sums) addClipped(x []int64, norms []float64, radius float64, summed bool) {
+	dim := len(s.ones)
+	for i := 0; len(x) > 0; i, x = i+1, x[dim:] {
+		a := factor(norms[i], radius)
 		s.factors += a
-		switch row := x[i*dim : (i+1)*dim]; {
-		case !small:
-			for j, v := range row {
+		switch {
+		case !summed:
+			for j, v := range x[:dim] {
 				s.addProduct(j, v, a)
 			}
 		case a < 1<<ClipBits:
-			for j, v := range row {
+			for j, v := range x[:dim] {
 				s.addProduct(j, -v, 1<<ClipBits-a)
 			}
 		}

@@ -184,6 +184,13 @@ func TestDenseClipSumIsExact(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("dim %d, n %d: got %v, want %v", dim, n, got, want)
 		}
+		again, totals := Measure(b, centre, weights)
+		if !slices.Equal(again, Norms(b, centre, weights)) {
+			t.Fatal("Measure gives other norms")
+		}
+		if got := totals.ClipSum(b, centre, norms, radius); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("dim %d, n %d: got %v from totals, want %v", dim, n, got, want)
+		}
 	}
 }
 

@@ -22,25 +22,39 @@ func Norms(b *estimator.Block, centre []int64, weights []float64) []float64 {
 	if b.Sparse {
 		return NormsIn(b, 1, centre, weights)
 	}
+	m := newMeasure(b, centre, weights)
+	out, rs := make([]float64, b.Persons()), runs(b)
+	spread(len(rs), func(next func() (int, bool)) {
+		for k, ok := next(); ok; k, ok = next() {
+			m.run(out, rs[k])
+		}
+	})
+	return out
+}
+
+// measure holds what the norm of a dense vector needs.
+type measure struct {
+	centre  []int64
+	weights []float64
+	slack   float64
+}
+
+func newMeasure(b *estimator.Block, centre []int64, weights []float64) measure {
 	if centre == nil {
 		centre = make([]int64, b.Dim)
 	}
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, b.Dim)
 	}
-	out := make([]float64, b.Persons())
-	slack := 1 + float64(b.Dim+16)*0x1p-50
-	rs := runs(b)
-	spread(len(rs), func(next func() (int, bool)) {
-		for k, ok := next(); ok; k, ok = next() {
-			r := rs[k]
-			for i := r.from; i < r.to; i++ {
-				q := distance2(r.chunk.Dense[i*b.Dim:(i+1)*b.Dim], centre, weights)
-				out[r.at+i-r.from] = root(q * slack)
-			}
-		}
-	})
-	return out
+	return measure{centre, weights, 1 + float64(b.Dim+16)*0x1p-50}
+}
+
+// run sets the norms of the persons of a run.
+func (m *measure) run(norms []float64, r run) {
+	dim := len(m.centre)
+	for x, i := r.rows(dim), r.at; len(x) > 0; x, i = x[dim:], i+1 {
+		norms[i] = root(distance2(x[:dim], m.centre, m.weights) * m.slack)
+	}
 }
 
 // distance2 returns Σ_j w_j·(x_j − c_j)² in doubles: four sums of every fourth term, so that additions need
