@@ -11,7 +11,7 @@ import (
 )
 
 // Definition is what a plan took from the definition and the policy of a table that it reads: its
-// columns, its primary key and its unit. An execution compares it with the one of its snapshot, so that
+// columns, its primary key, its unit and its neighbour relation. An execution compares it with the one of its snapshot, so that
 // a query that was planned before a change of either never scans after it.
 type Definition struct {
 	Ref  store.TableRef
@@ -20,7 +20,7 @@ type Definition struct {
 
 // DefinitionOf returns the definition of a table under a policy.
 func DefinitionOf(ctx *sql.Context, t Table, p catalog.Table) Definition {
-	text := fmt.Sprintf("%q %+v %d %q %q %t %q", t.StoreRef().String(), t.StoreColumns(), p.State, p.Account, p.Entity, p.Unit.Row, p.Unit.Column)
+	text := fmt.Sprintf("%q %+v %d %q %q %t %q %d %t", t.StoreRef().String(), t.StoreColumns(), p.State, p.Account, p.Entity, p.Unit.Row, p.Unit.Column, p.Relation, p.Sized)
 	if p.Unit.Link != nil {
 		text += fmt.Sprintf(" %+v", *p.Unit.Link)
 	}

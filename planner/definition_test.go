@@ -31,13 +31,15 @@ func TestDefinitionsTellChangesApart(t *testing.T) {
 	}
 	seen := map[Definition]string{}
 	for name, d := range map[string]Definition{
-		"link":   DefinitionOf(ctx, table, link("x")),
-		"column": DefinitionOf(ctx, table, link("y")),
-		"unit":   DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Column: "x"}}),
-		"row":    DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Row: true}}),
-		"entity": DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}}),
-		"public": DefinitionOf(ctx, table, catalog.Table{State: catalog.Public}),
-		"type":   DefinitionOf(ctx, plain{columns: []store.Column{{Name: "x", Type: "DOUBLE"}}}, link("x")),
+		"link":     DefinitionOf(ctx, table, link("x")),
+		"column":   DefinitionOf(ctx, table, link("y")),
+		"unit":     DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Column: "x"}}),
+		"row":      DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Row: true}}),
+		"entity":   DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}}),
+		"exchange": DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}, Relation: catalog.ReplaceOne}),
+		"sized":    DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}, Relation: catalog.ReplaceOne, Sized: true}),
+		"public":   DefinitionOf(ctx, table, catalog.Table{State: catalog.Public}),
+		"type":     DefinitionOf(ctx, plain{columns: []store.Column{{Name: "x", Type: "DOUBLE"}}}, link("x")),
 	} {
 		if other, ok := seen[d]; ok {
 			t.Errorf("%s and %s look the same", name, other)

@@ -21,6 +21,5 @@
 // before a charge, through one of the rules that rules.go names. A protected scan that no rule
 // absorbed is refused, so a plan shape that the package does not know fails closed.
 //
-// The neighbour relation is add-remove: one unit more or less, with all its rows in all tables of
-// its entity.
+// The neighbour relation is that of the tables, add-remove or replace-one: neighbours.go says what follows from it.
 package planner
