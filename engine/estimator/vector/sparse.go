@@ -137,13 +137,13 @@ func (s sparse) sum(n noise.Noiser, r entries, b clipping, count, rho float64) (
 	}
 	sums := block.ClipSumIn(r.Block, b.unit, b.centre, norms, radius)
 	mean, sigma = addNoise(n, sums, b.weights, radius, b.factor2, rest)
-	divisor := count
+	divisor, counted := count, s.count.sigma()/count
 	if b.restore {
 		divisor *= h.kept(noisy, radius/least)
 	}
 	for j, m := range mean {
 		m /= divisor
-		sigma[j] = math.Hypot(sigma[j]/divisor, m*s.count.sigma()/count) / float64(b.unit)
+		sigma[j] = math.Hypot(sigma[j]/divisor, m*counted) / float64(b.unit)
 		if b.centre != nil {
 			m += float64(b.centre[j])
 		}
