@@ -101,7 +101,9 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 	return out
 }
 
-// rowScan is the scan of arrays or pairs, with the unit where a person may have several rows.
+// rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. Pairs come once each, though
+// the executor would take them more often, and the store takes longer to see to it: so a person with very many rows
+// takes no more of the query's memory than dim pairs do, and cannot make it fail.
 func (s *statement) rowScan(d *draft, rel *flat, form VectorForm, unit bool) string {
 	g, items := rel.groupColumns, append([]string(nil), rel.groupColumns...)
 	if unit {
