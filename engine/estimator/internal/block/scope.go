@@ -20,8 +20,8 @@ type scope struct {
 
 const (
 	buckets       = 127  // so that those of some hundred coordinates, and one more each, stay near the core
-	samplePersons = 2048 // most persons of a sample: one in sampleShare otherwise, but sampleLeast
-	sampleShare   = 32
+	samplePersons = 8192 // most persons of a sample: one in sampleShare otherwise, but sampleLeast
+	sampleShare   = 8
 	sampleLeast   = 64
 )
 
@@ -47,22 +47,20 @@ func guess(b *estimator.Block, axis Axis, centre []int64) []scope {
 					values[i] = distance(v, s.centre)
 				}
 			}
-			slices.Sort(values)
 			s.fit(values, axis.shift, centre != nil)
 		}
 	})
 	return scopes
 }
 
-// fit sets the buckets from a sample in ascending order. They are as wide as the smallest cell at least, and at most 2^56
+// fit sets the buckets from a sample. They are as wide as the smallest cell at least, and at most 2^56
 // wide, with values within ±2^62: so no difference from the origin is taken for another.
 func (s *scope) fit(sample []int64, width uint, nonnegative bool) {
 	s.width = min(width, 56)
-	m := len(sample)
-	if m == 0 {
+	if len(sample) == 0 {
 		return
 	}
-	first, last := sample[0], sample[m-1]
+	first, last := slices.Min(sample), slices.Max(sample)
 	for uint64(last-first)>>s.width > buckets*3/4 {
 		s.width++
 	}
@@ -73,13 +71,28 @@ func (s *scope) fit(sample []int64, width uint, nonnegative bool) {
 	if s.width == width { // a bucket is a cell
 		return
 	}
-	margin := 1 + m/128 + int(1.5*math.Sqrt(float64(m))) // 3 standard deviations of a rank, and some for noise
-	s.keep(sample[max(0, m/2-margin)], sample[min(m-1, m/2+margin)])
-	s.keep(-1, 0)
+	var counts [buckets]int
 	for _, v := range sample {
-		if s.kept[s.bucket(v)] {
-			s.share += 1 / float64(m)
+		counts[s.bucket(v)]++
+	}
+	s.keepMedian(&counts, len(sample))
+	s.keep(-1, 0)
+	kept := 0
+	for k, c := range counts {
+		if s.kept[k] {
+			kept += c
 		}
+	}
+	s.share = float64(kept) / float64(len(sample))
+}
+
+// keepMedian marks the buckets of the middle ranks of a sample of m, by 3 standard deviations of a rank and some more for noise.
+func (s *scope) keepMedian(counts *[buckets]int, m int) {
+	margin := 1 + m/128 + int(1.5*math.Sqrt(float64(m)))
+	under := 0 // values of the sample in the buckets before k
+	for k, c := range counts {
+		s.kept[k] = under <= m/2+margin && under+c > m/2-margin
+		under += c
 	}
 }
 
