@@ -132,6 +132,9 @@ var vectorQueries = []string{
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=1) */ kind, DP_MEAN(DP_ONEHOT(upage, 'dimension=10')) FROM clicks GROUP BY kind",
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ page, DP_MEAN(DP_ONEHOT(page, 'dimension=10')) FROM clicks GROUP BY page",
 	"SELECT DP_MEAN(v) FROM (SELECT DP_VECTOR(x, y) AS v FROM clicks WHERE page > 0) d",
+	"SELECT DP_MEAN(DP_VECTOR(DP_VALUE(vec, 1), DP_VALUE(v, 2))) FROM (SELECT vec, DP_VECTOR(x, y) AS v FROM clicks WHERE DP_VALUE(vec, 2) > 0) d",
+	"SELECT DP_MEAN(vec) FROM (SELECT vec FROM clicks WHERE page > 0 UNION ALL SELECT vec FROM clicks WHERE y = 1) d",
+	"SELECT kind, DP_MEAN(j, 'dimension=2') FROM (SELECT kind, CONCAT('[', x, ', ', y, IF(page > 3, '', ']')) AS j FROM clicks) d GROUP BY kind",
 }
 
 // TestVectorScansAreSound drops each person in turn: of what a scan returns only that person's rows may go, and they
