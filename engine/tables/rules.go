@@ -11,6 +11,7 @@ import (
 const (
 	writeRuleID  analyzer.RuleId = 20001
 	insertRuleID analyzer.RuleId = 20002
+	vectorRuleID analyzer.RuleId = 20009
 	keyRuleID    analyzer.RuleId = 20003
 )
 
@@ -44,11 +45,12 @@ func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Sco
 // analyzer.AlwaysBeforeDefault, which is also applied to the short rule sets of simple statements.
 //
 // They replace UPDATE and DELETE of stored tables by nodes that run as one statement in the store,
-// mark the destination of an INSERT that goes on after a duplicate key, and refuse LOAD DATA.
+// mark the destination of an INSERT that goes on after a duplicate key, make vectors JSON, and refuse LOAD DATA.
 func Rules() []analyzer.Rule {
 	return []analyzer.Rule{
 		{Id: writeRuleID, Apply: replaceStatements},
 		{Id: insertRuleID, Apply: markInserts},
+		{Id: vectorRuleID, Apply: plainVectors},
 	}
 }
 

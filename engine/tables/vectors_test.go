@@ -33,6 +33,13 @@ func TestVectorColumns(t *testing.T) {
 		root.fails("INSERT INTO v VALUES (9, "+bad+")", "JSON array for DOUBLE[3]")
 	}
 	root.errno("INSERT INTO v VALUES (9, NULL)", 1048)
+	root.exec("INSERT INTO v VALUES (4, STRING_TO_VECTOR('[0.1, 2, 3]')), (5, TO_VECTOR('[4, 5, 6]'))")
+	root.exec("INSERT INTO v (v, id) SELECT STRING_TO_VECTOR('[0.1, 5, 6]'), id + 2 FROM v WHERE id = 4")
+	root.exec("REPLACE INTO v SET v = STRING_TO_VECTOR('[7, 5, 6]'), id = 5")
+	root.want("SELECT v FROM v WHERE id > 3 ORDER BY id", "[0.1, 2, 3]", "[7, 5, 6]", "[0.1, 5, 6]")
+	root.exec("INSERT IGNORE INTO v VALUES (4, STRING_TO_VECTOR('[9, 9, 9]'))")
+	root.fails("INSERT INTO v VALUES (9, STRING_TO_VECTOR('[1, 2]'))", "JSON array for DOUBLE[3]")
+	root.exec("DELETE FROM v WHERE id > 3")
 	root.exec("UPDATE v SET v = '[7, 8, 9]' WHERE id = 3")
 	root.exec("REPLACE INTO v VALUES (2, '[0, 0, 0]')")
 	root.exec("CREATE TABLE w LIKE v")

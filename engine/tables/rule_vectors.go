@@ -1,0 +1,106 @@
+package tables
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/vector"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// plainVectors makes the values that an INSERT has for columns of vectors JSON, as which they are written:
+//
+//	INSERT INTO t (v) VALUES (STRING_TO_VECTOR('[1, 2.5]'))   →   VALUES ('[1, 2.5]')
+//
+// The binary form that go-mysql-server gives them has single precision, and would be taken for bad JSON.
+func plainVectors(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		insert, ok := n.(*plan.InsertInto)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		vectors := vectorColumns(insert)
+		if len(vectors) == 0 {
+			return n, transform.SameTree, nil
+		}
+		source, changed := jsonSource(ctx, insert.Source, vectors)
+		if !changed {
+			return n, transform.SameTree, nil
+		}
+		return insert.WithSource(source), transform.NewTree, nil
+	})
+}
+
+// vectorColumns returns the positions, among the columns that an INSERT fills, of those of vectors.
+func vectorColumns(insert *plan.InsertInto) []int {
+	var t *Table
+	transform.Inspect(insert.Destination, func(n sql.Node) bool {
+		if rt, ok := n.(*plan.ResolvedTable); ok && t == nil {
+			t, _ = asTable(rt.Table)
+		}
+		return t == nil
+	})
+	if t == nil {
+		return nil
+	}
+	var out []int
+	for i, c := range t.def.Columns {
+		if !strings.HasSuffix(c.Type, "]") {
+			continue
+		}
+		if len(insert.ColumnNames) == 0 {
+			out = append(out, i)
+		}
+		for j, name := range insert.ColumnNames {
+			if strings.EqualFold(name, c.Name) {
+				out = append(out, j)
+			}
+		}
+	}
+	return out
+}
+
+// jsonSource returns the rows of an INSERT with JSON at the positions given.
+func jsonSource(ctx *sql.Context, source sql.Node, at []int) (sql.Node, bool) {
+	switch s := source.(type) {
+	case *plan.Values:
+		changed := false
+		tuples := make([][]sql.Expression, len(s.ExpressionTuples))
+		for i, tuple := range s.ExpressionTuples {
+			var c bool
+			tuples[i], c = jsonVectors(ctx, tuple, at)
+			changed = changed || c
+		}
+		out := *s
+		out.ExpressionTuples = tuples
+		return &out, changed
+	case *plan.Project:
+		items, changed := jsonVectors(ctx, s.Projections, at)
+		return plan.NewProject(ctx, items, s.Child), changed
+	}
+	return source, false
+}
+
+func jsonVectors(ctx *sql.Context, row []sql.Expression, at []int) ([]sql.Expression, bool) {
+	out, changed := append([]sql.Expression(nil), row...), false
+	for _, i := range at {
+		if i >= len(out) {
+			continue
+		}
+		switch e := out[i].(type) {
+		case *vector.StringToVector:
+			out[i], changed = e.Child, true
+		default:
+			if !e.Resolved() {
+				continue // DEFAULT
+			}
+			if _, binary := e.Type(ctx).(types.VectorType); binary {
+				out[i], changed = vector.NewVectorToString(ctx, e), true
+			}
+		}
+	}
+	return out, changed
+}
