@@ -21,7 +21,7 @@ type scope struct {
 const (
 	buckets       = 127  // so that those of some hundred coordinates, and one more each, stay near the core
 	samplePersons = 8192 // most persons of a sample: one in sampleShare otherwise, but sampleLeast
-	sampleShare   = 8
+	sampleShare   = 16
 	sampleLeast   = 64
 )
 
@@ -32,14 +32,13 @@ func (s *scope) bucket(v int64) uint64 { return uint64(v-s.origin) >> s.width }
 // more on either side. Kept are those where the median is likely, by the sample's, and those about 0.
 func guess(b *estimator.Block, axis Axis, centre []int64) []scope {
 	sample := newSample(b)
-	m := len(sample) / b.Dim
 	scopes := make([]scope, b.Dim)
 	spread(b.Dim, func(next func() (int, bool)) {
-		values := make([]int64, m)
+		values := make([]int64, len(sample))
 		for j, ok := next(); ok; j, ok = next() {
 			s := &scopes[j]
-			for i := range values {
-				values[i] = sample[i*b.Dim+j]
+			for i, row := range sample {
+				values[i] = row[j]
 			}
 			if centre != nil {
 				s.centre = centre[j]
@@ -108,15 +107,15 @@ func (s *scope) keep(lo, hi int64) {
 }
 
 // newSample returns the vectors of every k-th person.
-func newSample(b *estimator.Block) []int64 {
+func newSample(b *estimator.Block) [][]int64 {
 	n := int(b.Persons())
 	size := min(samplePersons, max(sampleLeast, n/sampleShare))
 	step, at := max(1, n/size), 0
-	var sample []int64
+	var sample [][]int64
 	for c := range b.Chunks {
 		ch := &b.Chunks[c]
 		for ; at < ch.Persons; at += step {
-			sample = append(sample, ch.Dense[at*b.Dim:(at+1)*b.Dim]...)
+			sample = append(sample, ch.Dense[at*b.Dim:(at+1)*b.Dim])
 		}
 		at -= ch.Persons
 	}

@@ -8,7 +8,7 @@ type tally struct {
 	totals [][buckets + 1]uint32
 	far    [][]int64
 	near   [][]int64
-	list   []int32 // room for the coordinates of one vector
+	list   [group]uint8 // room for the coordinates of one vector
 }
 
 // places are where the buckets of the scopes lie, by themselves since they are read for each value.
@@ -29,7 +29,7 @@ func newTally(views []view, persons float64) *tally {
 	t := &tally{
 		places: places{make([]int64, dim), make([]int64, dim), make([]uint8, dim)},
 		counts: make([][buckets + 1]uint16, dim), totals: make([][buckets + 1]uint32, dim),
-		far: make([][]int64, dim), near: make([][]int64, dim), list: make([]int32, dim),
+		far: make([][]int64, dim), near: make([][]int64, dim),
 	}
 	for j := range views {
 		s := &views[j].scope
@@ -64,41 +64,55 @@ func (t *tally) flush() {
 	}
 }
 
-// addValues counts the vectors in x. Which values are kept is as good as random, so it does not branch on that but
-// lists a vector's coordinates to keep, and keeps them after.
-func (t *tally) addValues(x []int64) {
-	for dim := len(t.origins); len(x) > 0; x = x[dim:] {
-		row, n := x[:dim], 0
-		origins, widths := t.origins[:len(row)], t.widths[:len(row)]
-		counts, list := t.counts[:len(row)], t.list[:len(row)]
-		for j, v := range row {
-			k := min(uint64(v-origins[j])>>(widths[j]&63), buckets)
-			c := counts[j][k] + 1
-			counts[j][k] = c
-			list[n] = int32(j)
-			n += int(c / keptBit)
-		}
-		for _, j := range list[:n] {
-			t.keep(int(j), row[j])
+// group is how many coordinates are counted at a time: their counts stay near the core.
+const group = 128
+
+// add counts the vectors in x: their values, or their distances from the centre.
+func (t *tally) add(x []int64, distances bool) {
+	for from := 0; from < len(t.origins); from += group {
+		if to := min(from+group, len(t.origins)); distances {
+			t.addDistances(x, from, to)
+		} else {
+			t.addValues(x, from, to)
 		}
 	}
 }
 
-// addDistances counts the distances of the vectors in x from the centre.
-func (t *tally) addDistances(x []int64) {
-	for dim := len(t.origins); len(x) > 0; x = x[dim:] {
-		row, n := x[:dim], 0
-		centres, origins, widths := t.centres[:len(row)], t.origins[:len(row)], t.widths[:len(row)]
-		counts, list := t.counts[:len(row)], t.list[:len(row)]
+// addValues counts some coordinates of the vectors in x. Which values are kept is as good as random, so it does not branch on that
+// but lists a vector's coordinates to keep, and keeps them after.
+func (t *tally) addValues(x []int64, from, to int) {
+	for at := from; at < len(x); at += len(t.origins) {
+		row, n := x[at:at+to-from], 0
+		origins, widths := t.origins[from:][:len(row)], t.widths[from:][:len(row)]
+		counts, list := t.counts[from:][:len(row)], t.list[:len(row)]
+		for j, v := range row {
+			k := min(uint64(v-origins[j])>>(widths[j]&63), buckets)
+			c := counts[j][k] + 1
+			counts[j][k] = c
+			list[n] = uint8(j)
+			n += int(c / keptBit)
+		}
+		for _, j := range list[:n] {
+			t.keep(from+int(j), row[j])
+		}
+	}
+}
+
+// addDistances counts the distances of some coordinates of the vectors in x from the centre.
+func (t *tally) addDistances(x []int64, from, to int) {
+	for at := from; at < len(x); at += len(t.origins) {
+		row, n := x[at:at+to-from], 0
+		centres, origins, widths := t.centres[from:][:len(row)], t.origins[from:][:len(row)], t.widths[from:][:len(row)]
+		counts, list := t.counts[from:][:len(row)], t.list[:len(row)]
 		for j, v := range row {
 			k := min(uint64(distance(v, centres[j])-origins[j])>>(widths[j]&63), buckets)
 			c := counts[j][k] + 1
 			counts[j][k] = c
-			list[n] = int32(j)
+			list[n] = uint8(j)
 			n += int(c / keptBit)
 		}
 		for _, j := range list[:n] {
-			t.keep(int(j), distance(row[j], centres[j]))
+			t.keep(from+int(j), distance(row[j], centres[j]))
 		}
 	}
 }

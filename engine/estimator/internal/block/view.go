@@ -31,11 +31,7 @@ func look(b *estimator.Block, axis Axis, centre []int64) []view {
 		own := newTally(views, float64(b.Persons())/cores)
 		for k, ok := next(); ok; k, ok = next() {
 			own.makeRoom()
-			if x := rs[k].rows(b.Dim); centre == nil {
-				own.addValues(x)
-			} else {
-				own.addDistances(x)
-			}
+			own.add(rs[k].rows(b.Dim), centre != nil)
 		}
 		mu.Lock()
 		defer mu.Unlock()
