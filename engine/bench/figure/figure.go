@@ -155,7 +155,7 @@ func (decades) Ticks(lo, hi float64) []plot.Tick {
 				continue
 			}
 			t := plot.Tick{Value: v}
-			if m == 1 || !few && (m == 2 || m == 5) || hi/lo < 5 {
+			if m == 1 || !few && (m == 2 || m == 5) || hi/lo < 10 {
 				t.Label = label(v)
 			}
 			out = append(out, t)
