@@ -78,12 +78,12 @@ func acceptGaussian() Panel {
 
 func acceptCorrelated() Panel {
 	rows := []row{{"Gaussian C′, d=1024", "gaussian-c2:n=10000,d=1024", []float64{0.125, 0.5, 1}, nil}}
-	return Panel{Name: "acceptance-correlated", Title: "Correlated data, error to the sample mean", Metric: L2Sample, Points: points(rows),
+	return Panel{Name: "acceptance-correlated", Title: "Correlated data", Metric: L2Sample, Points: points(rows),
 		Methods: []string{"auto", "shifted", "plan", "plan-pairs", "plan-unscaled"}}
 }
 
 func acceptBinary() Panel {
-	return Panel{Name: "acceptance-binary", Title: "Binary data, p = 1, error to the sample mean", Metric: HalfL1Sample, Points: points(binaryRows),
+	return Panel{Name: "acceptance-binary", Title: "Binary data, p = 1", Metric: HalfL1Sample, Points: points(binaryRows),
 		Methods: []string{"auto", "clipped", "shifted", "plan", "plan-unscaled"}}
 }
 

@@ -43,7 +43,7 @@ func gaussianPanels(name string, dims []float64, methods []string) []Panel {
 				quote("published PLAN", "0 1 0.247; 0 0.5 0.270; 0 0.125 0.369; 0.5 1 0.341; 0.5 0.5 0.367; 0.5 0.125 0.504; 1 1 0.614; 1 0.5 0.679; 1 0.125 0.853; 1.5 1 1.73; 1.5 0.5 1.85; 1.5 0.125 2.05; 2 1 5.91; 2 0.5 6.00; 2 0.125 6.79"),
 				quote("published IOME", "0 1 0.244; 0 0.5 0.259; 0 0.125 0.338; 0.5 1 0.337; 0.5 0.5 0.361; 0.5 0.125 0.476; 1 1 0.644; 1 0.5 0.734; 1 0.125 0.976; 1.5 1 2.02; 1.5 0.5 2.29; 1.5 0.125 3.21; 2 1 7.73; 2 0.5 8.86; 2 0.125 13.2"),
 			}},
-		{Name: name + "c", Title: "(c) Gaussian C, error to the sample mean", XLabel: "d", LogX: true, LogY: true, Methods: without(methods, "non-private"), Metric: L2Sample,
+		{Name: name + "c", Title: "(c) Gaussian C", XLabel: "d", LogX: true, LogY: true, Methods: without(methods, "non-private"), Metric: L2Sample,
 			Points: over("gaussian-c:n=10000,d=%v", dims, 1, 0.5, 0.125),
 			Quoted: []Quoted{
 				quote("code: PLAN", "16 1 0.0226; 16 0.5 0.0289; 16 0.125 0.0560; 128 1 0.245; 128 0.5 0.361; 128 0.125 0.701; 512 1 1.15; 512 0.5 1.63; 512 0.125 3.20; 1024 1 2.59; 1024 0.5 3.53; 1024 0.125 6.88"),
@@ -78,7 +78,7 @@ func planLowRho() Experiment {
 	e.Panels = []Panel{
 		{Name: "plan-fig4a", Title: "(a) Gaussian A", XLabel: "d", LogX: true, LogY: true, Methods: methods, Points: over("gaussian-a:n=100000,d=%v", dims, 0.01)},
 		{Name: "plan-fig4b", Title: "(b) Gaussian B, d = 64", XLabel: "α", LogY: true, Methods: methods, Points: over("gaussian-b:n=100000,d=64,alpha=%v", []float64{0, 0.5, 1, 1.5, 2}, 0.01)},
-		{Name: "plan-fig4c", Title: "(c) Gaussian C, error to the sample mean", XLabel: "d", LogX: true, LogY: true, Metric: L2Sample, Methods: without(methods, "non-private"),
+		{Name: "plan-fig4c", Title: "(c) Gaussian C", XLabel: "d", LogX: true, LogY: true, Metric: L2Sample, Methods: without(methods, "non-private"),
 			Points: over("gaussian-c:n=100000,d=%v", dims, 0.01)},
 	}
 	return e
@@ -116,7 +116,7 @@ func planCorrelated() Experiment {
 		Notes: "30 trials instead of 50: a sample of A′ costs n·d².",
 		Panels: []Panel{
 			{Name: "plan-fig7a", Title: "(a) Gaussian A′", XLabel: "d", LogX: true, LogY: true, Methods: gaussian3[:5], Points: over("gaussian-a2:n=4000,d=%v", doubling, 1, 0.5, 0.125)},
-			{Name: "plan-fig7b", Title: "(b) Gaussian C′, error to the sample mean", XLabel: "d", LogX: true, LogY: true, Metric: L2Sample, Methods: gaussian3[1:5],
+			{Name: "plan-fig7b", Title: "(b) Gaussian C′", XLabel: "d", LogX: true, LogY: true, Metric: L2Sample, Methods: gaussian3[1:5],
 				Points: over("gaussian-c2:n=10000,d=%v", doubling, 1, 0.5, 0.125),
 				Quoted: []Quoted{quote("paper's median: PLAN", "1024 1 3.41; 1024 0.5 4.76; 1024 0.125 9.40"), quote("paper's median: IOME", "1024 1 22.6; 1024 0.5 45.2; 1024 0.125 66.5")}},
 		}}
@@ -131,7 +131,7 @@ func planTable1() Experiment {
 	}
 	add("Gaussian A, d = 256", "gaussian-a:n=4000,d=256", L2, gaussian3, 0.125, 0.5, 1)
 	add("Gaussian B, d = 512, α = 1.5", "gaussian-b:n=10000,d=512,alpha=1.5", L2, gaussian3, 0.125, 0.5, 1)
-	add("Gaussian C, d = 256, error to the sample mean", "gaussian-c:n=10000,d=256", L2Sample, gaussian3[1:], 0.125, 0.5, 1)
+	add("Gaussian C, d = 256", "gaussian-c:n=10000,d=256", L2Sample, gaussian3[1:], 0.125, 0.5, 1)
 	add("Binary, d = 512, α = 0.25", "binary:n=4096,d=512,alpha=0.25", HalfL1, append([]string{"non-private"}, binary3...), 0.125, 0.5, 1)
 	add("Generated clicks of Kosarak's size", "clicks", HalfL1Sample, binary3, basketRhos...)
 	add("bms-webview-1, in POS's place", "transactions:file=bms-webview-1", HalfL1Sample, binary3, basketRhos...)
