@@ -83,7 +83,7 @@ var optionTable = []Option{
 	{"sigma_max", "a number from 1e-9 to 1e18", "none", "Declared greatest standard deviation of a coordinate.", func(o *Options, v string) bool { return within(&o.SigmaMax, v, 1e-9, 1e18) }},
 	{"sigma", "a number from 1e-9 to 1e18, or [a list of them], one for each coordinate", "none", "Declared standard deviations of the coordinates.", func(o *Options, v string) bool { return numbers(&o.Sigma, v, 1e-9, 1e18) }},
 	{"rounds", "a whole number from 1 to 16", "4", "Rounds of coinpress.", func(o *Options, v string) bool { return whole(&o.Rounds, v, 16) }},
-	{"relative", "on or off", "off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},
+	{"relative", "on or off", "on for DP_VECTOR, unless p, rotate or scale=none is given; else off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},
 	{"dimension", "a whole number from 1 to 100000, for DP_ONEHOT to 1048576", "the length of the array's type", "The length of the vectors, where the type does not say it: of lists, JSON and text.", func(o *Options, v string) bool { return whole(&o.Dimension, v, MaxOnehot) }},
 	{"answer", "json or vector", "json", "The type of a vector's answer: a JSON array, or VECTOR, which has single precision.", func(o *Options, v string) bool {
 		return word(&o.Binary, v, map[string]bool{"json": false, "vector": true})

@@ -13,6 +13,9 @@ import (
 type Vectors struct {
 	Dim    int
 	Sparse bool // of 0 and 1, few 1s
+	// Columns says that the coordinates are columns of a table: different things, of which a small error in one does not
+	// make up for a large one in another.
+	Columns bool
 }
 
 // vectorOptions are the options that mean something for vectors only.
@@ -129,7 +132,7 @@ func (c Call) vectorParams(p estimator.Params) vector.Params {
 	o := c.Options
 	v := vector.Params{
 		Params: p, Dim: c.Vectors.Dim, Sparse: c.Vectors.Sparse, Method: Methods[o.Method], P: o.P, Tail: o.Tail, Rotate: o.Rotate,
-		Search: o.Search, Scale: o.Scale, Pairs: o.Pairs, Relative: o.Relative, Radius: o.Radius,
+		Search: o.Search, Scale: o.Scale, Pairs: o.Pairs, Relative: c.relative(), Radius: o.Radius,
 		SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Sigma: o.Sigma, Rounds: o.Rounds,
 	}
 	if !o.Has("scale") {
@@ -143,6 +146,17 @@ func (c Call) vectorParams(p estimator.Params) vector.Params {
 		}
 	}
 	return v
+}
+
+// relative reports whether the error of a coordinate is measured by its own spread: by default for columns, where the
+// method can and nothing else is asked for.
+func (c Call) relative() bool {
+	o := c.Options
+	if o.Has("relative") || !c.Vectors.Columns {
+		return o.Relative
+	}
+	method := Methods[o.Method]
+	return (method == vector.Auto || method == vector.Plan) && !o.Rotate && !o.Has("p") && o.Scale != vector.Unscaled
 }
 
 // ofVectors picks the mechanism of a call over vectors.

@@ -62,6 +62,23 @@ func TestVectorParams(t *testing.T) {
 	}
 }
 
+// TestColumnsAreDifferentThings: the error of columns is relative unless something says otherwise.
+func TestColumnsAreDifferentThings(t *testing.T) {
+	for options, want := range map[string]bool{
+		"": true, "method=plan": true, "relative=off": false, "p=1": false, "rotate=on": false, "scale=none": false, "method=shifted": false, "method=plan, relative=on": true,
+	} {
+		for _, columns := range []bool{true, false} {
+			c := vectorCall(t, "DP_MEAN", options)
+			if err := c.Vector(Vectors{Dim: 3, Columns: columns}, "", false); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.vectorParams(estimator.Params{}).Relative; got != (want && (columns || options == "method=plan, relative=on")) {
+				t.Errorf("%q, columns %v: relative is %v", options, columns, got)
+			}
+		}
+	}
+}
+
 // TestMethodOfSession checks that the session's method serves means alone, and yields to the call's.
 func TestMethodOfSession(t *testing.T) {
 	for _, c := range []struct{ function, options, want string }{

@@ -35,7 +35,7 @@ func (s *statement) vectorArgument(r *relation, a *aggregate, arg sql.Expression
 		return false, err
 	}
 	a.arg, a.vector = arg, v
-	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == Pairs}
+	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == Pairs, Columns: v.form == Coordinates}
 	return true, optioned(a.call.Vector(facts, s.params.method(r.private), r.unique))
 }
 
