@@ -34,13 +34,17 @@ type centring struct {
 // square root of the third term at x = 1, but not under what keeps the search from turning the wrong way (medians.share).
 // Where coordinates are scaled, those of small spread count as much as the others: σ is a third of the root mean square then.
 func (d dense) centring(count, spread float64, reach int64, scaled bool) centring {
+	most := mostCentre
 	lo, hi := d.within(reach)
 	sigma := spread / math.Sqrt(float64(d.p.Dim))
 	if scaled {
 		sigma *= 0.35
+		if d.sigma == nil {
+			most = min(most, mostPrepared-d.scaleShare(count))
+		}
 	}
 	if d.p.Relative {
-		return d.relativeCentring(count, lo, hi)
+		return d.relativeCentring(count, lo, hi, most)
 	}
 	sigma = max(sigma, 0.5)
 	best := centring{cost: math.Inf(1)}
@@ -53,10 +57,10 @@ func (d dense) centring(count, spread float64, reach int64, scaled bool) centrin
 		h := math.Ldexp(1, shift) / sigma
 		error2 := 2 * math.Pi * math.Pow(d.find.rank(d.p.Dim, max(1, rounds), d.rho)/count, 2)
 		share := max(math.Sqrt(error2), d.find.share(d.p.Dim, max(1, rounds), d.rho, count))
-		if share > mostCentre && rounds > 1 {
+		if share > most && rounds > 1 {
 			continue
 		}
-		share = min(share, mostCentre)
+		share = min(share, most)
 		cost := (1 + h*h/12 + error2/share) / (1 - share)
 		if cost < best.cost {
 			best = centring{block.NewAxis(lo, hi, shift, 63), share, cost}
@@ -70,13 +74,13 @@ func (d dense) centring(count, spread float64, reach int64, scaled bool) centrin
 
 // relativeCentring is centring where coordinates are different things, whose spreads may differ by any factor: cells of one unit near 0 and
 // of a relative width of 2^-bits beyond, as fine as the persons allow at a quarter of the loss.
-func (d dense) relativeCentring(count float64, lo, hi int64) centring {
+func (d dense) relativeCentring(count float64, lo, hi int64, most float64) centring {
 	for bits := mostRounds - 4; ; bits-- {
 		axis := block.NewAxis(lo, hi, 0, bits)
 		rounds := max(1, axis.Rounds())
 		share := max(0.05, d.find.share(d.p.Dim, rounds, d.rho, count))
 		if rounds <= mostRounds && share <= 0.25 || bits == 2 {
-			return centring{axis: axis, share: min(share, mostCentre)}
+			return centring{axis: axis, share: min(share, most)}
 		}
 	}
 }

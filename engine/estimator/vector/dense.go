@@ -109,7 +109,7 @@ const (
 
 // affordable reports whether count persons are enough for centre and scales both.
 func (d dense) affordable(count float64) bool {
-	x := d.scaleShare(count)
+	x := d.scalesNeed(count)
 	return x <= mostScale && x+d.find.share(d.p.Dim, plannedRounds, d.rho, count) <= mostPrepared
 }
 
@@ -137,9 +137,9 @@ func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights [
 	f2 := factor2(d.p.Relation, nonNegative)
 	target := d.target(f2, left.rho*left.left, count)
 	share := left.left * radiusShare(left.rho*left.left, target, count, d.p.Relation)
-	h := d.histogram(radiusPer, d.farthestNorm(weights, count), d.delta2(), left.take(share))
+	h := d.histogram(radiiPer(d.p.Dim), d.farthestNorm(weights, count), d.delta2(), left.take(share))
 	norms := block.Norms(b, centre, weights)
-	radius := h.radius(h.release(n, norms), target)
+	radius := h.extended(h.release(n, norms), target, count)
 	mean, sigma = addNoise(n, block.ClipSum(b, centre, norms, radius), weights, radius, f2, left.rest())
 	for j, s := range mean {
 		s /= count

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -289,6 +290,50 @@ func TestMedianSearchesAgree(t *testing.T) {
 			if got := v / p.Grid.Step; math.Abs(got-float64(1000*j)) > 60 {
 				t.Errorf("method %d: coordinate %d is %v", method, j, got)
 			}
+		}
+	}
+}
+
+// TestNoRunIsRuined: a search that turns the wrong way, or a radius that passes the data by, makes an answer that is wrong by a
+// large factor. With the least number of persons that is answered, and with more, none of some hundred does. A method whose
+// minimum is ignored must fail.
+func TestNoRunIsRuined(t *testing.T) {
+	worst := func(m method, d int, short float64, sized bool) float64 {
+		p := m.params(d, 0.5, estimator.AddRemove, false)
+		if sized {
+			p.Relation, p.Sized = estimator.ReplaceOne, true
+		}
+		e := m.at(t, p)
+		r, n := rand.New(stattest.Source(t, m.name)), stattest.Noiser(t, m.name)
+		count := float64(e.MinPersons()) * short
+		var errors []float64
+		for range 60 {
+			b := blockOf(d, int(count), func(_, j int) int64 { return 500 + int64(math.Exp2(float64(j%4))*300*r.NormFloat64()) })
+			mean, _ := e.core.(dense).mean(n, e.p.group(b).Block, count)
+			q := 0.0
+			for _, v := range mean {
+				q = math.Hypot(q, math.Ldexp(v, -int(e.p.shift()))-500)
+			}
+			errors = append(errors, q)
+		}
+		slices.Sort(errors)
+		return errors[len(errors)-1] / errors[len(errors)/2]
+	}
+	for _, m := range denseMethods() {
+		if m.name != "shifted" && m.name != "plan" && m.name != "plan pairs" {
+			continue
+		}
+		for _, d := range []int{1, 4, 32} {
+			for _, sized := range []bool{false, true} {
+				for _, times := range []float64{1.05, 3} {
+					if x := worst(m, d, times, sized); x > 9 {
+						t.Errorf("%s, d=%d, sized=%v, %v times the least number of persons: an error %.1f times the median", m.name, d, sized, times, x)
+					}
+				}
+			}
+		}
+		if x := worst(m, 32, 0.2, true); m.name == "shifted" && x < 1.5 {
+			t.Errorf("%s: with a fifth of the least number of persons the largest error is %.1f times the median", m.name, x)
 		}
 	}
 }

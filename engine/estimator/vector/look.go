@@ -17,7 +17,7 @@ const reachPer = 2
 
 // normsPer is the number of buckets per octave for norms of d coordinates. Norms of independent normal coordinates have a
 // relative standard deviation of 1/√(2d): the buckets are two thirds of that, so that more can be told from their width.
-func normsPer(dim int) int { return min(max(radiusPer, int(1.5*math.Sqrt(float64(dim)))), 64) }
+func normsPer(dim int) int { return min(max(4, int(1.5*math.Sqrt(float64(dim)))), 64) }
 
 // lookShare is the share of a loss rho for a histogram of count numbers of which the fullest bucket has, say, a tenth: that
 // bucket should be 10 standard deviations. From 0.2 % to 4 %.

@@ -70,15 +70,19 @@ func (m medians) rank(dim, rounds int, rho float64) float64 {
 }
 
 // persons is the number of persons with which, at loss rho, no comparison with an empty part of an axis goes wrong in
-// any of the coordinates, with probability 95 %: the margin there is half the persons.
+// any of the coordinates, with probability 99 %: the margin there is half the persons.
 func (m medians) persons(dim, rounds int, rho float64) float64 {
 	all := float64(rounds) * float64(dim)
 	if m.search == Exponential { // the gaps at most N·e^{−λ·n/2} times as heavy as the values
 		lambda := 2 * math.Sqrt(2*rho/float64(dim)) / float64(m.delta)
-		return 2 / lambda * (float64(rounds)*math.Ln2 + math.Log(float64(dim)/0.05))
+		return 2 / lambda * (float64(rounds)*math.Ln2 + math.Log(float64(dim)/wrongTurn))
 	}
-	return 2 * m.rank(dim, rounds, rho) * math.Sqrt2 * math.Erfcinv(2*0.05/all)
+	return 2 * m.rank(dim, rounds, rho) * math.Sqrt2 * math.Erfcinv(2*wrongTurn/all)
 }
+
+// wrongTurn bounds the probability that a search goes wrong for want of persons. The bound is a union over all comparisons; in fact a
+// few in a thousand do where the number of persons is just enough.
+const wrongTurn = 0.01
 
 // share is the least share of a loss rho with which persons() is at most count.
 func (m medians) share(dim, rounds int, rho, count float64) float64 {

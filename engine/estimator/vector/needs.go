@@ -48,7 +48,7 @@ func (d dense) plan(count float64, scaled bool) shares {
 		s.apart = d.lookShare(count)
 	}
 	if scaled && d.sigma == nil {
-		s.scales = min(d.scaleShare(count), 1)
+		s.scales = min(d.scalesNeed(count), 1)
 	}
 	left := 1 - s.spread - s.apart - s.reach - s.centre - s.scales
 	rho := d.rho * max(left, 0.01)
@@ -62,21 +62,21 @@ func (s shares) left() float64 {
 }
 
 // enough reports whether count persons are enough: the first histograms see the bulk of the data, no search turns the wrong way for
-// want of persons, and the radius leaves out a quarter of them at most.
+// want of persons, and the radius leaves out a quarter of them at most, and sees the bulk.
 func (d dense) enough(count float64) bool {
 	s := d.plan(count, false)
-	if s.spread > 0 && pairsOf(count) < 2*bulkZ*math.Sqrt(1/(s.spread*d.rho)) {
-		return false
-	}
 	delta2 := float64(d.delta2())
-	if s.reach > 0 && count < 2*bulkZ*math.Sqrt(delta2/(2*s.reach*d.rho)) {
+	seen := func(count, delta2, share, z float64) bool { // 70 % of count numbers stand out
+		return 0.7*count >= z*math.Sqrt(bulkBuckets*delta2/(2*share*d.rho))
+	}
+	if s.spread > 0 && !seen(pairsOf(count), 2, s.spread, bulkZ) || s.reach > 0 && !seen(count, delta2, s.reach, bulkZ) {
 		return false
 	}
 	if s.centre > mostCentre || s.centre+s.scales > mostPrepared || s.left() < 0.1 {
 		return false
 	}
 	target := tailTarget(d.p.Dim, d.factor2(), d.rho*s.left())
-	return count >= 4*max(target, farZ*math.Sqrt(delta2/(2*s.radius*d.rho)))
+	return count >= 4*target && seen(count, delta2, s.radius, farZ)
 }
 
 // factor2 is that of the sum where the centre is public.
@@ -120,7 +120,7 @@ func (d dense) steps() []estimator.Step {
 	histogram("reach", reachPer, farthest(d.lo, d.hi, 1), d.delta2(), s.reach)
 	search("centre", d.find, plannedRounds, s.centre)
 	search("scales", d.scale, d.scaleRounds(), s.scales)
-	histogram("clip", radiusPer, norms, d.delta2(), s.radius)
+	histogram("clip", radiiPer(d.p.Dim), norms, d.delta2(), s.radius)
 	add("clipped sum", "discrete-gaussian", sumSensitivity(d.factor2()), d.p.Dim, s.left())
 	return steps
 }

@@ -10,6 +10,13 @@ import (
 // 4 % more noise.
 const radiusPer = 16
 
+// radiiPer is the number of radii an octave for norms of d coordinates: a quarter of their relative standard deviation 1/√(2d)
+// about, so that most of the data are in some twelve buckets, also in one dimension.
+func radiiPer(dim int) int { return min(max(int(2*math.Sqrt(float64(dim))), 4), radiusPer) }
+
+// bulkBuckets is the number of buckets that hold most of the data.
+const bulkBuckets = 12
+
 // farZ, nearZ: a window of empty buckets far above the data passes for a tail once in 10^9 (there may be ten thousand
 // of them, and a radius far too large cannot be mended), one of the octave next to the data once in 3·10^5.
 const (
@@ -26,58 +33,81 @@ const (
 // T/(2ρ) instead, and has to leave out z(T, β)·√(T/(2ρ)), twice that or more. The number of buckets does not matter: only those
 // below the top add their noise to the tail.
 func (h histogram) radius(noisy []float64, target float64) float64 {
+	r, _ := h.edgeOf(noisy, target)
+	return h.edge(float64(r))
+}
+
+// edgeOf returns the bucket whose upper edge has about target persons beyond it, and the noisy number at or beyond it.
+func (h histogram) edgeOf(noisy []float64, target float64) (bucket int, tail float64) {
 	top, ok := h.top(noisy)
-	tail := 0.0
 	if !ok {
-		return h.edge(float64(top)) // too few persons for any choice
+		return top, 0 // too few persons for any choice
 	}
 	for i := top; i > 0; i-- {
 		if tail += noisy[i]; tail > target {
-			return h.edge(float64(i))
+			return i, tail
 		}
 	}
-	return h.edge(0)
+	return 0, tail
 }
 
-// top returns the highest bucket that is taken for occupied, and whether anything stands out.
+// extended is radius where the noise hides the tail: if k > target persons had to be seen before they stood out, the radius is
+// made longer, as for a tail that goes on like that from the quarter farthest out to there, of index α:
+//
+//	radius·(k/target)^(1/(2α))     at most three times
+//
+// The exponent of such a tail would be 1/α; half of it is a compromise with tails that end, whose radius should not be touched.
+// In high dimension, where norms lie close together, α is large and nothing happens. For log-normal data in one dimension
+// it halves the error.
+func (h histogram) extended(noisy []float64, target, count float64) float64 {
+	far, k := h.edgeOf(noisy, target)
+	near, quarter := h.edgeOf(noisy, count/4)
+	r := h.edge(float64(far))
+	if k <= target || quarter <= k || near >= far || target <= 0 {
+		return r
+	}
+	alpha := math.Log(quarter/k) / math.Log(r/h.edge(float64(near)))
+	return min(r*min(math.Pow(k/target, 1/(2*alpha)), 3), max(r, h.edge(float64(h.buckets-1))))
+}
+
+// top returns the highest bucket that is taken for occupied. ok is false if no window stands out; then it is the upper end of the
+// one that comes nearest to that.
 func (h histogram) top(noisy []float64) (top int, ok bool) {
-	best, fullest := -1, 0
-	for i := len(noisy) - 1; i >= 0; i-- {
-		if noisy[i] > noisy[fullest] {
-			fullest = i
-		}
-		if best < 0 {
-			if w := h.window(noisy, i, 2*h.per, farZ); w > 0 {
-				best = i + w - 1
-			}
+	best, score := 0, math.Inf(-1)
+	for i := len(noisy) - 1; i >= 0 && score < farZ*h.sigma; i-- {
+		if w, z := h.window(noisy, i, 4*h.per, farZ); z > score {
+			best, score = i+w-1, z
 		}
 	}
-	if best < 0 {
-		return fullest, false
+	if score < farZ*h.sigma {
+		return best, false
 	}
 	for i := min(best+h.per, len(noisy)-1); i > best; i-- {
-		if w := h.window(noisy, i, h.per/2, nearZ); w > 0 {
+		if w, z := h.window(noisy, i, h.per/2, nearZ); z >= nearZ*h.sigma {
 			return i + w - 1, true
 		}
 	}
 	return best, true
 }
 
-// window returns the narrowest width w = 1, 2, 4, … ≤ widest for which the buckets i to i+w−1 hold more than z
-// standard deviations of their noise; 0 if none does.
-func (h histogram) window(noisy []float64, i, widest int, z float64) int {
-	sum := 0.0
+// window returns the narrowest width w = 1, 2, 4, … ≤ widest for which the buckets i to i+w−1 hold at least z standard
+// deviations of their noise, and that number over √w; if none does, the width for which that is greatest.
+func (h histogram) window(noisy []float64, i, widest int, z float64) (width int, score float64) {
+	sum, score := 0.0, math.Inf(-1)
 	for j, w := i, 1; j < len(noisy) && w <= widest; j++ {
 		sum += noisy[j]
 		if j-i+1 < w {
 			continue
 		}
-		if sum >= z*h.sigma*math.Sqrt(float64(w)) {
-			return w
+		if x := sum / math.Sqrt(float64(w)); x > score {
+			width, score = w, x
+		}
+		if score >= z*h.sigma {
+			break
 		}
 		w *= 2
 	}
-	return 0
+	return width, score
 }
 
 // tailTarget is the number of persons beyond the radius that balances bias and noise of the mean of the data: with noise

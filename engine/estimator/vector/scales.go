@@ -42,13 +42,18 @@ func (d dense) scaleRounds() int {
 	return int(math.Ceil(math.Log2(2*octaves + 2)))
 }
 
-// scaleShare is the share of the loss for the scales.
-func (d dense) scaleShare(count float64) float64 {
+// scalesNeed is the share of the loss with which no search of a scale goes wrong for want of persons, and a quarter more of them.
+func (d dense) scalesNeed(count float64) float64 {
 	groups := count
 	if d.p.Scale == Pairs {
-		groups = math.Floor(count / float64(2*d.p.Pairs))
+		groups = max(1, math.Floor(count/float64(2*d.p.Pairs)))
 	}
 	return max(0.01, d.scale.share(d.p.Dim, d.scaleRounds(), d.rho, groups/1.25))
+}
+
+// scaleShare is the share that the scales get: what they need, but they leave something for a centre.
+func (d dense) scaleShare(count float64) float64 {
+	return min(d.scalesNeed(count), mostPrepared-0.05)
 }
 
 // scales releases the scale of each coordinate, in units of the group, or takes the declared ones.
