@@ -150,6 +150,7 @@ func overall(b *strings.Builder, all []comparison) {
 		best := c.singles[c.best]
 		logs["auto"] = append(logs["auto"], math.Log(c.auto/best))
 		for m, x := range c.singles {
+			m = strings.TrimSuffix(m, ":declare=1") // the same method, told more
 			logs[m] = append(logs[m], math.Log(x/best))
 			against[m] = append(against[m], math.Log(c.auto/x))
 		}
