@@ -136,10 +136,8 @@ func (d dense) choose(n noise.Noiser, b *estimator.Block, count float64, s sprea
 func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights []float64, count float64, nonNegative bool, left *budget) (mean, sigma []float64) {
 	f2 := factor2(d.p.Relation, nonNegative)
 	target := d.target(f2, left.rho*left.left, count)
-	share := left.left * radiusShare(left.rho*left.left, target, count, d.p.Relation)
-	h := d.histogram(radiiPer(d.p.Dim), d.farthestNorm(weights, count), d.delta2(), left.take(share))
 	norms := block.Norms(b, centre, weights)
-	radius := h.extended(h.release(n, norms), target, count)
+	radius := d.radius(n, norms, newOctaves(radiiPer(d.p.Dim), d.farthestNorm(weights, count)), target, count, f2, left)
 	mean, sigma = addNoise(n, block.ClipSum(b, centre, norms, radius), weights, radius, f2, left.rest())
 	for j, s := range mean {
 		s /= count
@@ -150,6 +148,24 @@ func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights [
 		sigma[j] = math.Hypot(sigma[j], s*d.count.sigma()) / count
 	}
 	return mean, sigma
+}
+
+// radius releases the radius with a share of what is left of the loss.
+func (d dense) radius(n noise.Noiser, norms []float64, o octaves, target, count float64, f2 int64, left *budget) float64 {
+	share := left.left * d.radiusShare(left.rho*left.left, target, count, f2)
+	if d.p.Clip == Tails {
+		return newTails(o, left.take(share)).radius(n, norms, target)
+	}
+	h := newHistogram(o, d.delta2(), left.take(share))
+	return h.extended(h.release(n, norms), target, count)
+}
+
+// radiusShare is the share of a loss rho for the radius.
+func (d dense) radiusShare(rho, target, count float64, f2 int64) float64 {
+	if d.p.Clip == Tails {
+		return tailsShare(d.p.Dim, f2)
+	}
+	return radiusShare(rho, target, count, d.p.Relation)
 }
 
 // target is the number of persons beyond the radius.

@@ -52,7 +52,7 @@ func (d dense) plan(count float64, scaled bool) shares {
 	}
 	left := 1 - s.spread - s.apart - s.reach - s.centre - s.scales
 	rho := d.rho * max(left, 0.01)
-	s.radius = left * radiusShare(rho, d.target(d.factor2(), rho, count), count, d.p.Relation)
+	s.radius = left * d.radiusShare(rho, d.target(d.factor2(), rho, count), count, d.factor2())
 	return s
 }
 
@@ -76,8 +76,14 @@ func (d dense) enough(count float64) bool {
 		return false
 	}
 	target := tailTarget(d.p.Dim, d.factor2(), d.rho*s.left())
+	if d.p.Clip == Tails {
+		return count >= 4*newTails(d.norms(), s.radius*d.rho).beyond(target)
+	}
 	return count >= 4*target && seen(count, delta2, s.radius, farZ)
 }
+
+// norms are the public radii, of an unweighted norm.
+func (d dense) norms() octaves { return newOctaves(radiiPer(d.p.Dim), farthest(d.lo, d.hi, d.p.Dim)) }
 
 // factor2 is that of the sum where the centre is public.
 func (d dense) factor2() int64 {
@@ -120,7 +126,11 @@ func (d dense) steps() []estimator.Step {
 	histogram("reach", reachPer, farthest(d.lo, d.hi, 1), d.delta2(), s.reach)
 	search("centre", d.find, plannedRounds, s.centre)
 	search("scales", d.scale, d.scaleRounds(), s.scales)
-	histogram("clip", radiiPer(d.p.Dim), norms, d.delta2(), s.radius)
+	if d.p.Clip == Tails {
+		add("clip", "discrete-gaussian bisection", "l2=1", d.norms().rounds(), s.radius)
+	} else {
+		histogram("clip", radiiPer(d.p.Dim), norms, d.delta2(), s.radius)
+	}
 	add("clipped sum", "discrete-gaussian", sumSensitivity(d.factor2()), d.p.Dim, s.left())
 	return steps
 }

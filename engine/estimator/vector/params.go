@@ -34,6 +34,15 @@ const (
 	SqrtN               // √n persons beyond it: for means of light-tailed populations
 )
 
+// Clip is how the radius of dense means is found.
+type Clip uint8
+
+// Clips.
+const (
+	Counts Clip = iota // a noisy histogram of the norms ("counts")
+	Tails              // noisy tail counts in turn, [HLY21] Algorithm 1 ("tails")
+)
+
 // Scale is how PLAN finds the spread of each coordinate.
 type Scale uint8
 
@@ -55,6 +64,7 @@ type Params struct {
 	Method Method
 	P      float64 // the error's norm, >= 1; 0: 2, or 1 for sparse data
 	Tail   Tail
+	Clip   Clip
 	Rotate bool // random rotation before the shift
 	Search Search
 	Scale  Scale

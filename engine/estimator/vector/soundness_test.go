@@ -35,6 +35,8 @@ func denseMethods() []method {
 		{name: "shifted", p: Params{Params: open, Method: Shifted}, groups: pair},
 		{name: "shifted one row", p: Params{Params: one, Method: Shifted}, groups: pair},
 		{name: "shifted sqrt n", p: Params{Params: bounded, Method: Shifted, Tail: SqrtN}, groups: pair},
+		{name: "shifted tails", p: Params{Params: open, Method: Shifted, Clip: Tails}, groups: pair},
+		{name: "plan tails", p: Params{Params: one, Method: Plan, Clip: Tails}, groups: pair},
 		{name: "shifted declared", p: Params{Params: open, Method: Shifted, Radius: 1, SigmaMin: 0.5, SigmaMax: 3}},
 		{name: "rotated", p: Params{Params: open, Method: Shifted, Rotate: true}, signs: true, groups: pair},
 		{name: "rotated declared", p: Params{Params: one, Method: Shifted, Rotate: true, Radius: 1, SigmaMin: 0.5, SigmaMax: 3}, signs: true},
