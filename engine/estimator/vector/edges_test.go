@@ -250,7 +250,7 @@ func TestStdErrIsTheNoise(t *testing.T) {
 // spreads returns the errors of many answers, in their standard errors. The errors are against the mean of all answers, as a
 // clipped mean has a bias of its own.
 func spreads(t *testing.T, e mean, b *estimator.Block, n noise.Noiser) []float64 {
-	const releases = 120
+	const releases = 70
 	var all []estimator.Estimate
 	for range releases {
 		all = append(all, e.Release(n, estimator.Input{Vectors: b}))
