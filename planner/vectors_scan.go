@@ -67,7 +67,7 @@ func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
 //	Arrays, one row a person   SELECT g, x0
 //	Arrays                     SELECT g, u, x0 … QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY hash(…)) <= n
 //	Coordinates                SELECT g, count(*), sum(x0), sum(x1), … GROUP BY g, u
-//	Pairs                      SELECT DISTINCT g, u, x0
+//	Pairs                      SELECT g, u, x0, as often as there are rows
 func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 	v := d.aggregates[d.specs[at].argument].vector
 	out := Scan{Types: append([]store.ScanType(nil), rel.groupTypes...)}
@@ -82,7 +82,7 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 		out.SQL = s.coordinateScan(d, rel)
 	} else {
 		out.Rows = v.form == Pairs || !d.relation.unique
-		out.SQL = s.rowScan(d, rel, v.form, out.Rows)
+		out.SQL = s.rowScan(d, rel, out.Rows)
 	}
 	if out.Rows {
 		out.Types = append(out.Types, rel.unitType)
@@ -101,19 +101,14 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 	return out
 }
 
-// rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. Pairs come once each, though
-// the executor would take them more often, and the store takes longer to see to it: so a person with very many rows
-// takes no more of the query's memory than dim pairs do, and cannot make it fail.
-func (s *statement) rowScan(d *draft, rel *flat, form VectorForm, unit bool) string {
+// rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. The executor drops pairs
+// that come again as they arrive, much faster than the store would with DISTINCT.
+func (s *statement) rowScan(d *draft, rel *flat, unit bool) string {
 	g, items := rel.groupColumns, append([]string(nil), rel.groupColumns...)
 	if unit {
 		items = append(items, rel.unit+" AS unit")
 	}
-	sql := "SELECT "
-	if form == Pairs {
-		sql += "DISTINCT "
-	}
-	sql += comma(append(items, "x0")) + " FROM (" + rel.sql + ") AS r"
+	sql := "SELECT " + comma(append(items, "x0")) + " FROM (" + rel.sql + ") AS r"
 	if d.bounded {
 		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
 	}

@@ -22,7 +22,7 @@
 //
 //	arrays        onto the grid, appended or added to the sums of the row's person     dense
 //	coordinates   columns of sums, transposed                                          dense
-//	pairs         sorted by person and coordinate, each counted once                   sparse
+//	pairs         sorted by person and coordinate, each kept once                      sparse
 //
 // A block holds each person's rows added up by a function that does not depend on the order of rows, whatever
 // order the store returns them in; the order of the persons in it is that of arrival and means nothing. All memory

@@ -14,18 +14,9 @@ import (
 type pairs struct {
 	column int
 	dim    int
-	groups [][][]uint64 // of each group runs of person·dim + coordinate
+	groups []pairSet
 	space  *room
 }
-
-// A run of pairs holds at most runPairs, the first ones of a group fewer.
-const (
-	runPairs   = 1 << 16
-	firstPairs = 64
-)
-
-// heldPair is what a pair counts for: itself and a copy while it is sorted; what is made of it then takes less.
-const heldPair = 2 * 8
 
 func newPairs(column int, v *planner.Vector, space *room) (*pairs, error) {
 	if v.Dim > math.MaxInt32 {
@@ -36,7 +27,7 @@ func newPairs(column int, v *planner.Vector, space *room) (*pairs, error) {
 
 func (p *pairs) resize(groups int) {
 	for len(p.groups) < groups {
-		p.groups = append(p.groups, nil)
+		p.groups = append(p.groups, pairSet{})
 	}
 }
 
@@ -46,27 +37,18 @@ func (p *pairs) add(ch store.Chunk, of origin) error {
 		if v.Null != nil && v.Null[i] || k < 0 || k >= int64(p.dim) || of.persons[i] < 0 {
 			continue
 		}
-		g := &p.groups[of.groups[i]]
-		last := len(*g) - 1
-		if last < 0 || len((*g)[last]) == cap((*g)[last]) {
-			n := min(firstPairs<<min(len(*g), 16), runPairs)
-			if err := p.space.take(int64(n) * heldPair); err != nil {
-				return err
-			}
-			*g = append(*g, make([]uint64, 0, n))
-			last++
+		if err := p.groups[of.groups[i]].add(uint64(of.persons[i])*uint64(p.dim)+uint64(k), p.space); err != nil {
+			return err
 		}
-		(*g)[last] = append((*g)[last], uint64(of.persons[i])*uint64(p.dim)+uint64(k))
 	}
 	return nil
 }
 
-// block sorts the group's pairs and cuts them into persons. Time O(pairs), but for small groups.
+// block cuts the group's pairs into persons.
 func (p *pairs) block(group int) *estimator.Block {
 	b := &estimator.Block{Dim: p.dim, Sparse: true}
-	keys := joined(p.groups[group])
-	p.groups[group] = nil
-	sortKeys(keys)
+	keys := p.groups[group].sorted()
+	p.groups[group] = pairSet{}
 	for len(keys) > 0 {
 		n := p.cut(keys)
 		b.Chunks = append(b.Chunks, p.chunk(keys[:n]))
@@ -84,14 +66,11 @@ func (p *pairs) cut(keys []uint64) int {
 	return n
 }
 
-// chunk makes a chunk of sorted pairs, each counted once.
+// chunk makes a chunk of sorted and distinct pairs.
 func (p *pairs) chunk(keys []uint64) estimator.Chunk {
 	c := estimator.Chunk{Index: make([]int32, 0, len(keys))}
 	person, dim := uint64(math.MaxUint64), uint64(p.dim)
-	for i, k := range keys {
-		if i > 0 && k == keys[i-1] {
-			continue
-		}
+	for _, k := range keys {
 		owner := k / dim
 		if owner != person {
 			person = owner
@@ -102,17 +81,4 @@ func (p *pairs) chunk(keys []uint64) estimator.Chunk {
 	c.Persons = len(c.Starts)
 	c.Starts = append(c.Starts, len(c.Index))
 	return c
-}
-
-func joined(runs [][]uint64) []uint64 {
-	n := 0
-	for _, r := range runs {
-		n += len(r)
-	}
-	out := make([]uint64, 0, n)
-	for i, r := range runs {
-		out = append(out, r...)
-		runs[i] = nil
-	}
-	return out
 }

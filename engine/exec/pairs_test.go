@@ -3,10 +3,12 @@ package exec
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/planner"
 )
@@ -49,6 +51,57 @@ func TestPairs(t *testing.T) {
 	}
 	if n := len(in.input(a, 0).Vectors.Chunks); n < 2 {
 		t.Errorf("got %d chunks of 209000 pairs", n)
+	}
+}
+
+// TestPairsThatComeAgain: a person's repeated rows take no memory that other persons' rows would need, in one group or in
+// many, and at any time about twice the distinct pairs are held.
+func TestPairsThatComeAgain(t *testing.T) {
+	s, _ := fixture(t)
+	// 3,000,000 rows, which would take 48 MB of the 8 MiB: 1000 pairs of person 1, 300 persons with 100 each between them.
+	write(t, s, `CREATE TABLE d.again AS SELECT CAST(i % 2 AS BIGINT) AS g, CAST(CASE WHEN i % 100 = 0 THEN 2 + i // 100 % 300 ELSE 1 END AS BIGINT) AS u,
+		CAST(CASE WHEN i % 100 = 0 THEN i // 30000 ELSE hash(i) % 1000 END AS BIGINT) AS k FROM range(3000000) r(i)`)
+	a := planner.Aggregate{Columns: []int{2}, Vector: &planner.Vector{Form: planner.Pairs, Dim: 1000}}
+	in, err := taken(t, s, 2, planner.Scan{SQL: "SELECT g, u, k FROM d.again", Types: intPair, Rows: true}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := func(b *estimator.Block) (n int) {
+		for _, c := range b.Chunks {
+			n += len(c.Index)
+		}
+		return n
+	}
+	if n := numbers(in.input(a, 0).Vectors); n != 1000+300*100 {
+		t.Errorf("got %d pairs of group 0", n)
+	}
+	if n := numbers(in.input(a, 1).Vectors); n != 1000 {
+		t.Errorf("got %d pairs of group 1", n)
+	}
+}
+
+// TestPairSet compares with a map, and follows the room that is taken.
+func TestPairSet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, distinct := range []uint64{1, 63, 64, 65, 5000, 1 << 40} {
+		space, set, want := &room{1 << 40}, pairSet{}, map[uint64]bool{}
+		for range 200_000 {
+			k := rng.Uint64N(distinct)
+			want[k] = true
+			if err := set.add(k, space); err != nil {
+				t.Fatal(err)
+			}
+			held := len(set.known)
+			for _, r := range set.fresh {
+				held += cap(r)
+			}
+			if took := 1<<40 - space.left; took != int64(held)*heldPair || held > 4*max(len(want), 2*firstPairs) {
+				t.Fatalf("%d pairs of %d: room for %d is taken, %d are held", len(want), distinct, took/heldPair, held)
+			}
+		}
+		if got := set.sorted(); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			t.Errorf("of %d: got %d pairs, want %d in order", distinct, len(got), len(want))
+		}
 	}
 }
 

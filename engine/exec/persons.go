@@ -52,6 +52,8 @@ func (p *persons) number(unit *store.Vector, of []int32) ([]int32, error) {
 		n, err := int32(-1), error(nil)
 		switch {
 		case unit.Null != nil && unit.Null[i]:
+		case i > 0 && p.numbers[i-1] >= 0 && g == of[i-1] && again(unit, i):
+			n = p.numbers[i-1] // rows of one person often come together
 		case unit.Ints != nil:
 			p.ints, n, err = find(p, p.ints, g, unit.Ints[i], 0)
 		default:
@@ -63,6 +65,14 @@ func (p *persons) number(unit *store.Vector, of []int32) ([]int32, error) {
 		p.numbers = append(p.numbers, n)
 	}
 	return p.numbers, nil
+}
+
+// again reports whether a row, not the first, has the unit of the one before it. Neither is NULL.
+func again(unit *store.Vector, i int) bool {
+	if unit.Ints != nil {
+		return unit.Ints[i] == unit.Ints[i-1]
+	}
+	return unit.Texts[i] == unit.Texts[i-1]
 }
 
 // find returns the number of a unit in group g, a new one for a unit that is new there. size is what the unit

@@ -14,3 +14,6 @@ func (r *room) take(bytes int64) error {
 	}
 	return nil
 }
+
+// give gives back what was taken.
+func (r *room) give(bytes int64) { r.left += bytes }
