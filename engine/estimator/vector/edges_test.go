@@ -107,10 +107,11 @@ func edgeGroups(d, persons int) map[string]*estimator.Block {
 
 // TestEdgeGroupsGiveFiniteAnswers releases on groups of every odd kind with real noise, much and little of it.
 func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
-	for _, m := range denseMethods() {
-		for _, d := range []int{1, 3, 5} {
+	for _, d := range []int{1, 3, 5} {
+		groups := edgeGroups(d, 3000)
+		for _, m := range denseMethods() {
 			for _, rho := range []float64{0.05, 50} {
-				for name, b := range edgeGroups(d, 3000) {
+				for name, b := range groups {
 					e := m.at(t, m.params(d, rho, estimator.AddRemove, false))
 					a := e.Release(stattest.Noiser(t, m.name+name), estimator.Input{Vectors: b})
 					lo, hi := -float64(estimator.MaxUnits), float64(estimator.MaxUnits)
@@ -128,12 +129,12 @@ func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
 // TestEqualPersonsAndOutliers: with little noise the answer is the value that all have, constant coordinates are found, and
 // one far person moves the answer by little more than a near one.
 func TestEqualPersonsAndOutliers(t *testing.T) {
-	for _, m := range denseMethods() {
-		if m.p.Radius > 0 { // declares a norm that these groups do not have
-			continue
-		}
-		for _, d := range []int{1, 3, 5} {
-			groups := edgeGroups(d, 20000)
+	for _, d := range []int{1, 3, 5} {
+		groups := edgeGroups(d, 8000)
+		for _, m := range denseMethods() {
+			if m.p.Radius > 0 { // declares a norm that these groups do not have
+				continue
+			}
 			e := m.at(t, m.params(d, 20, estimator.ReplaceOne, true))
 			release := func(name string) estimator.Estimate {
 				return e.Release(stattest.Noiser(t, m.name+name), estimator.Input{Vectors: groups[name]})
@@ -307,7 +308,7 @@ func TestNoRunIsRuined(t *testing.T) {
 		r, n := rand.New(stattest.Source(t, m.name)), stattest.Noiser(t, m.name)
 		count := float64(e.MinPersons()) * short
 		var errors []float64
-		for range 60 {
+		for range 40 {
 			b := blockOf(d, int(count), func(_, j int) int64 { return 500 + int64(math.Exp2(float64(j%4))*300*r.NormFloat64()) })
 			mean, _ := e.core.(dense).mean(n, e.p.group(b).Block, count)
 			q := 0.0
