@@ -20,10 +20,11 @@ const reachPer = 2
 func normsPer(dim int) int { return min(max(4, int(1.5*math.Sqrt(float64(dim)))), 64) }
 
 // lookShare is the share of a loss rho for a histogram of count numbers of which the fullest bucket has, say, a tenth: that
-// bucket should be 10 standard deviations. From 0.2 % to 4 %.
-func lookShare(rho, count float64, delta2 int64) float64 {
+// bucket should be 10 standard deviations. From 0.2 % to 4 %, and more in low dimension, where the sum has little noise and the
+// number of persons that the look needs is what counts.
+func lookShare(rho, count float64, delta2 int64, dim int) float64 {
 	s := max(1, count/100)
-	return min(max(float64(delta2)/(2*rho*s*s), 0.002), 0.04)
+	return min(max(float64(delta2)/(2*rho*s*s), 0.002), 0.04+0.1/float64(dim))
 }
 
 // mostPairs bounds the matched pairs of a spread: more would not make it better.
@@ -116,8 +117,10 @@ func (d dense) histogram(per int, limit float64, delta2 int64, rho float64) hist
 func (d dense) delta2() int64 { return histogramDelta2(d.p.Relation, false) }
 
 // lookShare, spreadShare are the shares of the loss of a first histogram.
-func (d dense) lookShare(count float64) float64   { return lookShare(d.rho, count, d.delta2()) }
-func (d dense) spreadShare(count float64) float64 { return lookShare(d.rho, pairsOf(count), 2) }
+func (d dense) lookShare(count float64) float64 { return lookShare(d.rho, count, d.delta2(), d.p.Dim) }
+func (d dense) spreadShare(count float64) float64 {
+	return lookShare(d.rho, pairsOf(count), 2, d.p.Dim)
+}
 
 // same returns a vector of one number, nil for 0.
 func same(x int64, dim int) []int64 {
