@@ -81,12 +81,13 @@ func (s *Server) assemble() error {
 	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
 		procedures.Database(), emptyDatabase("performance_schema"), emptyDatabase("sys"))
 	s.planner = planner.New(planner.Config{
-		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
-		Executor: marking{s.executor()},
-		Session:  facts{},
-		Domains:  domains{provider},
-		Public:   provider,
-		Memory:   s.cfg.ReleaseMemory << 20,
+		Catalog:     func() catalog.Reader { return s.catalog.Snapshot() },
+		Executor:    marking{s.executor()},
+		Session:     facts{},
+		Domains:     domains{provider},
+		Public:      provider,
+		Memory:      s.cfg.ReleaseMemory << 20,
+		StoreMemory: s.cfg.storeMemory(),
 	})
 	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: ownParser{planner.Parser(sql.NewMysqlParser())}}})

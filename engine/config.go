@@ -4,14 +4,18 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"scrim/engine/store/duckdb"
 )
 
 // Version is what the server calls itself towards clients: MySQL 8.0, which is what they adapt to.
@@ -96,7 +100,22 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-var memoryPattern = regexp.MustCompile(`^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$`)
+var memoryPattern = regexp.MustCompile(`^([1-9][0-9]*(?:\.[0-9]+)?) ?([KMGT]i?B)$`)
+
+// storeMemory is the store's memory limit in bytes.
+func (c Config) storeMemory() int64 {
+	limit := c.MemoryLimit
+	if limit == "" {
+		limit = duckdb.DefaultMemoryLimit
+	}
+	f := memoryPattern.FindStringSubmatch(limit)
+	n, _ := strconv.ParseFloat(f[1], 64) // the pattern's
+	step := 1000.0
+	if len(f[2]) == 3 { // KiB and the like
+		step = 1024
+	}
+	return int64(n * math.Pow(step, float64(1+strings.IndexByte("KMGT", f[2][0]))))
+}
 
 // Validate reports every problem of c at once; nil when there is none. Zero values stand for
 // defaults.

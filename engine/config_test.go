@@ -98,3 +98,11 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("got %v with a damaged id file, want a refusal", err)
 	}
 }
+
+func TestStoreMemory(t *testing.T) {
+	for limit, want := range map[string]int64{"": 1 << 30, "800MB": 800_000_000, "1.5GiB": 3 << 29, "64 KB": 64000, "2TiB": 2 << 40} {
+		if got := (Config{MemoryLimit: limit}).storeMemory(); got != want {
+			t.Errorf("%q: got %d bytes, want %d", limit, got, want)
+		}
+	}
+}

@@ -63,6 +63,8 @@ type Config struct {
 	Public PublicExecutor
 	// Memory bounds the numbers of one query that the executor holds, in bytes; 0: no bound is known.
 	Memory int64
+	// StoreMemory bounds what the store keeps in memory, in bytes; 0: no bound is known.
+	StoreMemory int64
 }
 
 // SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each

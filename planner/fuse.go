@@ -35,7 +35,7 @@ func (s *statement) fuse(d *draft, outputs []Output) {
 			members = append(members, a)
 		}
 	}
-	if len(members) < minFused || len(members) > functions.MaxDimension {
+	if len(members) < minFused || len(members) > functions.MaxDimension || !within(answerSize(d.groups, len(members)), s.p.config.Memory) {
 		return
 	}
 	f, err := s.fused(members)

@@ -116,6 +116,7 @@ type harness struct {
 	ddl      *sqle.Engine
 	engine   *sqle.Engine
 	provider *memory.DbProvider
+	planner  *Planner
 	base     sql.Session
 	begun    int
 	pushed   []string
@@ -165,7 +166,7 @@ func newHarness(t *testing.T) *harness {
 	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: Parser(sql.NewMysqlParser())}})
 	a := p.Build(b)
 	t.Cleanup(func() { p.Close(a) })
-	h.engine = sqle.New(a, nil)
+	h.engine, h.planner = sqle.New(a, nil), p
 	h.engine.Analyzer.Catalog.RegisterFunction(sql.NewEmptyContext(), functions.Register()...)
 	h.base = memory.NewSession(sql.NewBaseSession(), h.provider)
 	return h
@@ -240,7 +241,8 @@ func refusalText(err error) string {
 //
 //	protect TABLE UNIT|row ENTITY, public TABLE, link CHILD COLUMN PARENT COLUMN,
 //	domain TABLE COLUMN JSON, defaults TABLE JSON, source TABLE COLUMN JSON,
-//	set NAME VALUE, unset NAME, raw on|off, dba on|off
+//	set NAME VALUE, unset NAME, raw on|off, dba on|off,
+//	memory QUERY STORE, in MiB
 func (h *harness) policy(line string) error {
 	f := strings.Fields(line)
 	arg := func(i int) string {
@@ -295,6 +297,11 @@ func (h *harness) policy(line string) error {
 		}
 		h.sources[name+"."+arg(2)] = v
 		return nil
+	case "memory":
+		_, err := fmt.Sscan(rest(1), &h.planner.config.Memory, &h.planner.config.StoreMemory)
+		h.planner.config.Memory <<= 20
+		h.planner.config.StoreMemory <<= 20
+		return err
 	case "set":
 		var v any
 		if err := json.Unmarshal([]byte(rest(2)), &v); err != nil {

@@ -171,6 +171,9 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		r.Selection = sel
 		r.Loss = r.Loss.Add(sel.Loss())
 	}
+	if err := s.answerFits(d); err != nil {
+		return err
+	}
 	for _, x := range d.aggregates {
 		rho := share * accounting.Rho(x.share())
 		if own := s.own(d, x, accounts); own > 0 {

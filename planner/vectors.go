@@ -197,37 +197,6 @@ func (s *statement) vectorBounds(r *relation, a *aggregate) (*bounds, error) {
 	return hull, nil
 }
 
-// fits refuses a release whose vectors would not fit into the memory of a query, from public facts only: the
-// number of persons is private, and to stop when it proves too large would show it. A table's public upper bound on
-// its persons, max_persons, decides where there is one; without it, only what the estimator needs at least does, and
-// beyond it the executor ends the query after the charge, as its documentation says.
-//
-// A dense block takes 8 bytes a coordinate for each person, and the estimators one copy of it.
-func (s *statement) fits(d *draft, a *aggregate, e estimator.Estimator) error {
-	limit := s.p.config.Memory
-	if a.vector == nil || a.vector.form == Pairs || limit <= 0 {
-		return nil
-	}
-	persons, why := e.MinPersons(), "the least number of persons that the method needs"
-	if n := maxPersons(d.relation.private); n > 0 {
-		persons, why = n, "max_persons of the table"
-	}
-	if float64(persons)*float64(a.vector.dim)*16 <= float64(limit) {
-		return nil
-	}
-	return deny(RuleMemory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --query-memory.",
-		"The vectors of %s take %.0f MiB for %d persons, %s; a query may take %d MiB.", a.text, float64(persons)*float64(a.vector.dim)/(1<<16), persons, why, limit>>20)
-}
-
-// maxPersons is the greatest of the declared bounds on the persons of the tables; 0 where none is declared.
-func maxPersons(tables []protected) int64 {
-	n := int64(0)
-	for _, t := range tables {
-		n = max(n, t.policy.Defaults.MaxPersons)
-	}
-	return n
-}
-
 // description is what the executor needs to know of an argument of vectors.
 func (a *aggregate) description() *Vector {
 	if a.vector == nil {

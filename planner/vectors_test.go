@@ -29,11 +29,13 @@ func TestMemory(t *testing.T) {
 		persons int64
 		refused bool
 	}{
-		{Arrays, 64, 1 << 10, false},
-		{Arrays, 64, 1<<10 + 1, true},
+		{Arrays, 16, 1 << 12, false},
+		{Arrays, 16, 1<<12 + 1, true},
+		{Arrays, 17, 0, true}, // four of the store's vectors take more
+		{Coordinates, 1 << 10, 64, false},
 		{Coordinates, 1 << 10, 65, true},
-		{Arrays, 100_000, 1 << 60, true},
-		{Arrays, 100_000, 0, false},
+		{Coordinates, 100_000, 1 << 60, true},
+		{Coordinates, 100_000, 0, false},
 		{Pairs, 1 << 20, 1 << 40, false}, // what a sparse block takes is private
 	} {
 		a := &aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: c.form, dim: c.dim}}
@@ -42,7 +44,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("form %d, dimension %d, %d persons: got %v", c.form, c.dim, c.persons, err)
 		}
 	}
-	a := &aggregate{text: "DP_MEAN(v)", vector: &vectorArg{dim: 64}}
+	a := &aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: Coordinates, dim: 64}}
 	for persons, refused := range map[int64]bool{1 << 10: false, 1<<10 + 1: true} {
 		d.relation.private = []protected{{policy: catalog.Table{Defaults: catalog.Defaults{MaxPersons: 5}}}, {policy: catalog.Table{Defaults: catalog.Defaults{MaxPersons: persons}}}}
 		if err := s.fits(d, a, needs{persons: 1 << 60}); (RuleOf(err) == RuleMemory) != refused {
@@ -51,6 +53,18 @@ func TestMemory(t *testing.T) {
 	}
 	if err := s.fits(d, &aggregate{}, needs{persons: 1 << 60}); err != nil {
 		t.Errorf("a number: %v", err)
+	}
+	for groups, refused := range map[int]bool{0: false, 256: false, 257: true} {
+		d := &draft{groups: groups, aggregates: []*aggregate{{}, {vector: &vectorArg{dim: 40}}, {vector: &vectorArg{form: Pairs, dim: 24}}}}
+		if err := s.answerFits(d); (RuleOf(err) == RuleMemory) != refused {
+			t.Errorf("64 numbers in %d groups: got %v", groups, err)
+		}
+	}
+	s.p.config = Config{Memory: 1 << 24, StoreMemory: 1 << 21}
+	for dim, refused := range map[int]bool{128: false, 129: true, 257: true} {
+		if err := s.fits(&draft{relation: &relation{}}, &aggregate{vector: &vectorArg{dim: dim}}, needs{}); (RuleOf(err) == RuleMemory) != refused {
+			t.Errorf("arrays of %d: got %v", dim, err)
+		}
 	}
 	s.p = &Planner{}
 	if err := s.fits(d, &aggregate{vector: &vectorArg{dim: 100_000}}, needs{persons: 1 << 60}); err != nil {

@@ -26,10 +26,6 @@ type answerGroup struct {
 	Estimates []estimator.Estimate
 }
 
-// answerNumber is about what a number of an answer takes: itself and its standard error, encoded to be
-// kept, and as the text of a row.
-const answerNumber = 64
-
 // answerSize is about what the vectors of an answer of so many groups take. Scalars are counted with the rows.
 func answerSize(r *planner.Release, groups int) int64 {
 	numbers := int64(0)
@@ -38,7 +34,7 @@ func answerSize(r *planner.Release, groups int) int64 {
 			numbers += int64(a.Vector.Dim)
 		}
 	}
-	return int64(groups) * numbers * answerNumber
+	return int64(groups) * numbers * planner.AnswerBytes
 }
 
 // answerKey digests what decides an answer: the principal, the release's plan and the versions of

@@ -294,7 +294,7 @@ func TestVectorsTakeRoom(t *testing.T) {
 		}
 	}
 	r := &planner.Release{Aggregates: []planner.Aggregate{{Vector: array}, {}, {Vector: array}}}
-	if got := answerSize(r, 10); got != 10*8*answerNumber {
+	if got := answerSize(r, 10); got != 10*8*planner.AnswerBytes {
 		t.Errorf("got %d bytes of an answer", got)
 	}
 }
