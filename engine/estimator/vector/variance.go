@@ -94,7 +94,11 @@ func (m moments) release(n noise.Noiser, g group, count float64) estimator.Estim
 	share := left.left * max(radiusShare(rho, target, count, m.p.Relation), leastRadius)
 	h := m.histogram(radiusPer, sq.farthest(), m.delta2(), left.take(share))
 	norms := sq.norms(g.Block)
-	radius := h.radius(h.release(n, norms), target) * m.beyond(h, target)
+	noisy := h.release(n, norms)
+	if _, seen := h.top(noisy); !seen {
+		return scalar.TooFew(m.p.Dim, scalar.Twice(count)) // any radius would be a guess, and wrong by any factor
+	}
+	radius := h.radius(noisy, target) * m.beyond(h, target)
 	sums, sigma := addNoise(n, sq.sum(g.Block, norms, radius), sq.weights, radius, f2, left.rest())
 	return m.answer(sq, g.shift, sums, sigma, count)
 }
