@@ -36,7 +36,7 @@ func varianceSounds() []sound {
 		{name: "variance by the exponential mechanism", make: variance, p: em, fixed: true, slow: true},
 		{name: "variance", make: variance, p: p, paired: true, mixed: true, slow: true},
 		{name: "stddev of rows", make: stddev, p: rows, paired: true, mixed: true, loose: true},
-		{name: "variance with bounds", make: variance, p: bounded, paired: true, mixed: true, slow: true},
+		{name: "variance with bounds", make: variance, p: bounded, paired: true, mixed: true, slow: true, loose: true},
 		{name: "variance with scales of pairs", make: variance, p: paired, paired: true, mixed: true},
 		{name: "sparse variance", make: variance, p: sparse, halves: true, slow: true},
 		{name: "binary stddev", make: stddev, p: binary, slow: true},
