@@ -8,6 +8,6 @@
 // 128-bit integers, where floats only locate a rational that is then known to lie in an interval, and what the
 // interval leaves open is decided by the rational itself (fast.go); larger ones go through big integers (big.go).
 //
-// Secure reads ChaCha8 under a key from the operating system and is the only source that the product builds.
-// Seeded sources exist in tests alone: New takes any Bits. The time of a draw depends on what is drawn.
+// Secure reads ChaCha8 under a key from the operating system and is the only source that a server builds. New takes any
+// Bits: tests and the accuracy bench, which the server cannot reach, give it seeded ones. The time of a draw depends on what is drawn.
 package noise
