@@ -17,6 +17,10 @@ import (
 // minFused is the least number of means that are worth answering as one vector.
 const minFused = 3
 
+// mostPersons is how many times the persons of a separate mean a vector may need. With that many, separate means at a loss
+// of ε = 1 for twelve still have a noise of about 5 % of a standard deviation.
+const mostPersons = 4
+
 // fuse replaces the means of several columns over the same rows by one mean of vectors, with the loss of all of them:
 //
 //	SELECT AVG(a), AVG(b), …, AVG(z) FROM people
@@ -108,8 +112,8 @@ func (s *statement) fused(members []*aggregate) (*aggregate, error) {
 	return a, a.call.Vector(functions.Vectors{Dim: v.dim}, "", true)
 }
 
-// better reports whether the vector needs at most twice the persons of its members, at the same loss: an answer is worth more than
-// a better one. Both numbers go with one over the root of the loss, so that any loss will do.
+// better reports whether the vector needs at most mostPersons times the persons of its members, at the same loss: an answer
+// is worth more than a better one. Both numbers go with one over the root of the loss, so that any loss will do.
 func better(f *aggregate, members []*aggregate) bool {
 	e, err := f.call.Estimator(f.estimatorParams(float64(len(members))))
 	if err != nil {
@@ -123,7 +127,7 @@ func better(f *aggregate, members []*aggregate) bool {
 		}
 		most = max(most, alone.MinPersons())
 	}
-	return e.MinPersons() <= 2*most
+	return e.MinPersons() <= mostPersons*most
 }
 
 // fusedGain is about how much of the noise of k separate means is left when they are one vector, for normal columns. A
