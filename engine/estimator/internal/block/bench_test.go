@@ -2,6 +2,7 @@ package block
 
 import (
 	"flag"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -152,8 +153,15 @@ func BenchmarkBisectEven(b *testing.B) {
 	beside(b, func(x *estimator.Block) { benchCentre(x, NewAxis(-1<<23, 1<<23-1, 0, 63)) })
 }
 
+// scaleAxis is the axis of the scales of vectors whose norms are about 2^16·√dim (vector's dense.scaleAxis): two cells an octave
+// from 1/(4·dim) to twice that.
+func scaleAxis(dim int) Axis {
+	spread := 1 << 16 * math.Sqrt(float64(dim))
+	return NewAxis(0, int64(2*spread), max(0, int(math.Log2(spread/(4*float64(dim))))-1), 1)
+}
+
 func benchScales(x *estimator.Block, centre []int64) []float64 {
-	n, axis, w := x.Persons(), NewAxis(0, 1<<51, 0, 2), make([]float64, x.Dim)
+	n, axis, w := x.Persons(), scaleAxis(x.Dim), make([]float64, x.Dim)
 	for j, cell := range Bisect(x, axis, centre, func(_ int, m int64) bool { return float64(m) < 0.5*float64(n) }) {
 		w[j] = 1 / float64(max(1, axis.Value(cell)))
 	}

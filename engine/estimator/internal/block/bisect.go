@@ -20,6 +20,9 @@ func Bisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atM
 	if b.Sparse {
 		return sparseBisect(b, axis, centre, right)
 	}
+	if countable(b, axis) {
+		return counted(b, axis, centre, right)
+	}
 	s := &search{b: b, axis: axis, centre: centre, at: make([]interval, b.Dim)}
 	for j := range s.at {
 		s.at[j].hi = uint32(axis.cells - 1)

@@ -15,16 +15,21 @@ import (
 // and a round costs O(d·log n) after O(nnz·log nnz).
 func sparseBisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
 	cols := newColumns(b, axis, centre)
-	lo, hi := make([]uint32, b.Dim), make([]uint32, b.Dim)
+	return bisect(b.Dim, axis, cols.atMost, right)
+}
+
+// bisect searches every coordinate, where atMost is the number of persons whose cell is at most a given one.
+func bisect(dim int, axis Axis, atMost func(j int, cell uint32) int64, right func(j int, atMost int64) bool) []uint32 {
+	lo, hi := make([]uint32, dim), make([]uint32, dim)
 	for j := range hi {
-		hi[j] = axis.Cells() - 1
+		hi[j] = uint32(axis.cells - 1)
 	}
 	for range axis.Rounds() {
 		for j := range lo {
 			if lo[j] == hi[j] {
 				continue
 			}
-			if mid := axis.split(lo[j], hi[j]); right(j, cols.atMost(j, mid)) {
+			if mid := axis.split(lo[j], hi[j]); right(j, atMost(j, mid)) {
 				lo[j] = mid + 1
 			} else {
 				hi[j] = mid
