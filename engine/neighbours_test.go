@@ -39,7 +39,7 @@ func memberOf(p int, other bool) member {
 
 // exchange puts the member into p's place. The rows of the table of persons are updated, so that their number stays.
 func exchange(c *client, schema string, p int, m member) {
-	c.exec(fmt.Sprintf("UPDATE %s.people SET age = %d, g = %d, note = %d, x = %s, v = '%s' WHERE person = %d", schema, m.age, m.g, m.note, m.x, list(m.v), p),
+	c.exec(fmt.Sprintf("UPDATE %s.people SET age = %d, g = %d, note = %d, x = %s, v = STRING_TO_VECTOR('%s') WHERE person = %d", schema, m.age, m.g, m.note, m.x, list(m.v), p),
 		fmt.Sprintf("DELETE FROM %s.visits WHERE person = %d", schema, p))
 	for _, n := range m.visits {
 		c.exec(fmt.Sprintf("INSERT INTO %s.visits VALUES (%d, %d)", schema, p, n))

@@ -9,6 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/store"
 )
 
 // plainVectors makes the values that an INSERT has for columns of vectors JSON, as which they are written:
@@ -48,7 +50,7 @@ func vectorColumns(insert *plan.InsertInto) []int {
 	}
 	var out []int
 	for i, c := range t.def.Columns {
-		if !strings.HasSuffix(c.Type, "]") {
+		if !isVector(c) {
 			continue
 		}
 		if len(insert.ColumnNames) == 0 {
@@ -61,6 +63,17 @@ func vectorColumns(insert *plan.InsertInto) []int {
 		}
 	}
 	return out
+}
+
+// isVector reports whether a column holds arrays or lists, which are written as JSON.
+func isVector(c store.Column) bool { return strings.HasSuffix(c.Type, "]") }
+
+// jsonOf returns the JSON that STRING_TO_VECTOR is applied to, and other expressions as they are.
+func jsonOf(e sql.Expression) sql.Expression {
+	if v, ok := e.(*vector.StringToVector); ok {
+		return v.Child
+	}
+	return e
 }
 
 // jsonSource returns the rows of an INSERT with JSON at the positions given.

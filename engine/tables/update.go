@@ -60,7 +60,11 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 		if err := refuseSubqueries(ctx, "UPDATE", []sql.Expression{s.RightChild}); err != nil {
 			return nil, err
 		}
-		u.set = append(u.set, assignment{column: column, value: s.RightChild, derived: i >= explicit})
+		value := s.RightChild
+		if isVector(t.table.def.Columns[column]) {
+			value = jsonOf(value)
+		}
+		u.set = append(u.set, assignment{column: column, value: value, derived: i >= explicit})
 	}
 	return u, nil
 }
