@@ -38,6 +38,12 @@ var tour = []stop{
 			(SELECT age FROM adult ORDER BY age LIMIT 1 OFFSET 27145), VAR_SAMP(age) FROM adult`,
 	},
 	{
+		title: "A vector a person: columns, or an embedding, are averaged together, with noise on the whole.",
+		sql:   "SELECT income, DP_MEAN(DP_VECTOR(age, education_num, hr_per_week)) AS `mean of age, schooling, hours` FROM adult GROUP BY income",
+		exact: "SELECT income, JSON_ARRAY(AVG(age), AVG(education_num), AVG(hr_per_week)) FROM adult GROUP BY income",
+		keys:  1,
+	},
+	{
 		title: "Many rows a person: a visitor who comes every day hides as well as one who came once.",
 		sql:   "SELECT day, COUNT(*) AS visits, AVG(minutes) AS minutes FROM visits GROUP BY day ORDER BY day",
 		exact: "SELECT day, COUNT(*), AVG(minutes) FROM visits GROUP BY day ORDER BY day",

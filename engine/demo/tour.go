@@ -94,8 +94,29 @@ func (g *guide) table(cols []string, rows [][]string, truth map[string][]string,
 	return w.Flush()
 }
 
-// count judges one cell. A cell without a number, NULL for too few persons, is not close.
+// elements returns the numbers of a JSON array as text, or the cell itself.
+func elements(cell string) []string {
+	list, ok := strings.CutPrefix(cell, "[")
+	if !ok {
+		return []string{cell}
+	}
+	return strings.Split(strings.TrimSuffix(list, "]"), ",")
+}
+
+// count judges one cell, each number of a vector by itself. A cell without a number, NULL for too few persons, is not close.
 func (g *guide) count(private, truth string) {
+	p, t := elements(private), elements(truth)
+	for i := range t {
+		if len(p) == len(t) {
+			g.judge(strings.TrimSpace(p[i]), strings.TrimSpace(t[i]))
+		} else {
+			g.judge(private, strings.TrimSpace(t[i]))
+		}
+	}
+}
+
+// judge counts one number.
+func (g *guide) judge(private, truth string) {
 	t, err := strconv.ParseFloat(truth, 64)
 	if err != nil {
 		return
@@ -106,8 +127,19 @@ func (g *guide) count(private, truth string) {
 	}
 }
 
-// short cuts a number to two decimals for the screen.
-func short(s string) string {
+// short cuts the numbers of a cell to two decimals for the screen.
+func short(cell string) string {
+	if !strings.HasPrefix(cell, "[") {
+		return rounded(cell)
+	}
+	list := elements(cell)
+	for i, s := range list {
+		list[i] = rounded(strings.TrimSpace(s))
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}
+
+func rounded(s string) string {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f == math.Trunc(f) {
 		return s
