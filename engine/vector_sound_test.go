@@ -65,10 +65,10 @@ func TestVectorReleasesMoveByAtMostTheirLoss(t *testing.T) {
 	i := startWith(t, "", source.next)
 	root := i.root()
 	root.exec(vectorSchema...)
-	root.exec("CALL dp_set_domain('w.visits', 'g', '[0, 1, 2]')", "SET dp_rho = 12")
+	root.exec("CALL dp_set_domain('w.visits', 'g', '[0, 1, 2]')", "SET dp_rho = 24")
 	fillSound(root, nil)
 	ann := i.analyst(root, "ann", "w")
-	ann.exec("SET dp_rho = 12")
+	ann.exec("SET dp_rho = 24")
 	runs, charged := map[string][]*stattest.Recorder{}, map[string]*big.Rat{}
 	for _, c := range vectorQueries {
 		q := c.sql

@@ -219,7 +219,8 @@ func TestVectorAnswersAreTheCores(t *testing.T) {
 		{"SELECT DP_SUM(v) FROM w.visits", visits, sum, perPerson(4)},
 		{"SELECT DP_MEAN(j, 'dimension=4') FROM w.visits", visits, mean, perPerson(4)},
 		{"SELECT DP_MEAN(t, 'dimension=4') FROM w.visits", visits, mean, perPerson(4)},
-		{"SELECT DP_MEAN(DP_VECTOR(a, b, c)) FROM w.visits", columns, mean, perPerson(3)},
+		{"SELECT DP_MEAN(DP_VECTOR(a, b, c)) FROM w.visits", columns, mean, with(perPerson(3), func(p *vector.Params) { p.Relative = true })},
+		{"SELECT DP_MEAN(DP_VECTOR(a, b, c), 'relative=off') FROM w.visits", columns, mean, perPerson(3)},
 		{"SELECT DP_MEAN(DP_ONEHOT(item, 'dimension=40')) FROM w.baskets", basketBlock(), mean, with(perPerson(vectorItems), func(p *vector.Params) {
 			lo, hi := int64(0), int64(1)
 			p.Sparse, p.Scale, p.Lower, p.Upper, p.Grid = true, vector.Binary, &lo, &hi, estimator.Grid{Step: 1, Lo: 0, Hi: 1}
