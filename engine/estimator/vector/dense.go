@@ -30,6 +30,7 @@ type dense struct {
 	gain           float64   // units in a unit of the group
 	sigma          []float64 // declared scales, in units; nil: none
 	find, scale    medians
+	far            []float64 // largest, of the persons of one release, where it is known
 }
 
 // choice is whether a step is taken.
@@ -66,6 +67,7 @@ func (d dense) units(v float64) float64 {
 
 // release implements core.
 func (d dense) release(n noise.Noiser, g group, count float64) estimator.Estimate {
+	d.far = g.far
 	mean, sigma := d.mean(n, g.Block, count)
 	return d.p.estimate(g, mean, sigma)
 }
@@ -136,9 +138,9 @@ func (d dense) choose(n noise.Noiser, b *estimator.Block, count float64, s sprea
 func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights []float64, count float64, nonNegative bool, left *budget) (mean, sigma []float64) {
 	f2 := factor2(d.p.Relation, nonNegative)
 	target := d.target(f2, left.rho*left.left, count)
-	norms := block.Norms(b, centre, weights)
+	norms, totals := block.Measure(b, centre, weights)
 	radius := d.radius(n, norms, newOctaves(radiiPer(d.p.Dim), d.farthestNorm(weights, count)), target, count, f2, left)
-	mean, sigma = addNoise(n, block.ClipSum(b, centre, norms, radius), weights, radius, f2, left.rest())
+	mean, sigma = addNoise(n, totals.ClipSum(b, centre, norms, radius), weights, radius, f2, left.rest())
 	for j, s := range mean {
 		s /= count
 		mean[j] = s

@@ -39,14 +39,7 @@ func farthest(lo, hi int64, dim int) float64 {
 func largest(b *estimator.Block, middle int64) []float64 {
 	out := make([]float64, b.Persons())
 	eachChunk(b, func(ch *estimator.Chunk, at int) {
-		for i := range ch.Persons {
-			m := int64(0)
-			for _, v := range ch.Dense[i*b.Dim : (i+1)*b.Dim] {
-				v -= middle
-				m = max(m, v, -v)
-			}
-			out[at+i] = float64(m)
-		}
+		farTo(out[at:at+ch.Persons], ch.Dense, middle)
 	})
 	return out
 }
@@ -99,7 +92,11 @@ func (d dense) reach(n noise.Noiser, b *estimator.Block, count float64, left *bu
 		return int64(min(d.units(d.p.Radius), 0x1p61)) + 1
 	}
 	h := d.histogram(reachPer, farthest(d.lo, d.hi, 1), d.delta2(), left.take(d.lookShare(count)))
-	r := h.quantile(h.release(n, largest(b, d.middle)), count, 0.8) * math.Exp2(1.0/reachPer)
+	far := d.far
+	if far == nil {
+		far = largest(b, d.middle)
+	}
+	r := h.quantile(h.release(n, far), count, 0.8) * math.Exp2(1.0/reachPer)
 	return int64(min(r, 0x1p62)) + 1
 }
 

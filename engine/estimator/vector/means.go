@@ -2,6 +2,7 @@ package vector
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
@@ -10,37 +11,69 @@ import (
 
 // means returns the block of person means in units of 2^-shift steps, clamped to the public range: a map of one
 // person at a time. With one row each, shift 0 and all values within the range it is b itself.
-func (p Params) means(b *estimator.Block, shift uint) *estimator.Block {
+//
+// far is what largest returns for that block and the public middle, from the same reading; nil where values were clamped.
+func (p Params) means(b *estimator.Block, shift uint) (out *estimator.Block, far []float64) {
 	lo, hi := scalar.Range(p.Params)
+	lo, hi, middle := lo<<shift, hi<<shift, middleOf(p, shift)
 	b = block.Means(b, shift)
-	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}
-	var all sync.WaitGroup
+	out, far = &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}, make([]float64, b.Persons())
 	for i := range b.Chunks {
-		all.Go(func() { out.Chunks[i] = clampedChunk(b.Chunks[i], lo<<shift, hi<<shift) })
+		out.Chunks[i] = estimator.Chunk{Persons: b.Chunks[i].Persons, Dense: b.Chunks[i].Dense}
 	}
-	all.Wait()
+	var clamped atomic.Bool
+	eachChunk(out, func(ch *estimator.Chunk, at int) {
+		least, most := farTo(far[at:at+ch.Persons], ch.Dense, middle)
+		if least < lo || most > hi {
+			ch.Dense = clampedValues(ch.Dense, lo, hi)
+			clamped.Store(true)
+		}
+	})
+	if clamped.Load() {
+		return out, nil
+	}
+	return out, far
+}
+
+func clampedValues(x []int64, lo, hi int64) []int64 {
+	out := make([]int64, len(x))
+	for i, v := range x {
+		out[i] = min(max(v, lo), hi)
+	}
 	return out
 }
 
-// clampedChunk returns a chunk with all values within the range, itself if they are.
-func clampedChunk(ch estimator.Chunk, lo, hi int64) estimator.Chunk {
-	out := estimator.Chunk{Persons: ch.Persons, Dense: ch.Dense}
-	if inRange(ch.Dense, lo, hi) {
-		return out
-	}
-	out.Dense = make([]int64, len(ch.Dense))
-	for i, v := range ch.Dense {
-		out.Dense[i] = min(max(v, lo), hi)
-	}
-	return out
-}
-
+// inRange reports whether all values are from lo to hi.
 func inRange(x []int64, lo, hi int64) bool {
-	least, most := lo, hi
-	for _, v := range x {
-		least, most = min(least, v), max(most, v)
+	least, most := extremes(x, lo)
+	return least == lo && most <= hi
+}
+
+// farTo sets far to max_j |x_ij − middle| of each person, and returns the extremes of all x and the middle.
+func farTo(far []float64, x []int64, middle int64) (least, most int64) {
+	least, most = middle, middle
+	dim := len(x) / max(1, len(far))
+	for i := range far {
+		a, b := extremes(x[:dim], middle)
+		far[i] = float64(max(b-middle, middle-a))
+		least, most, x = min(least, a), max(most, b), x[dim:]
 	}
-	return least == lo && most == hi
+	return least, most
+}
+
+// extremes returns the least and the most of x and v. It looks at four numbers at a time, so that comparisons need not wait for each
+// other.
+func extremes(x []int64, v int64) (least, most int64) {
+	a, b, c, d := v, v, v, v
+	e, f, g, h := v, v, v, v
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = min(a, x[0]), min(b, x[1]), min(c, x[2]), min(d, x[3])
+		e, f, g, h = max(e, x[0]), max(f, x[1]), max(g, x[2]), max(h, x[3])
+	}
+	for _, v := range x {
+		a, e = min(a, v), max(e, v)
+	}
+	return min(a, b, c, d), max(e, f, g, h)
 }
 
 // eachChunk calls work for every chunk with the number of its first person, several at a time.

@@ -25,6 +25,7 @@ type core interface {
 type group struct {
 	*estimator.Block
 	shift uint
+	far   []float64 // largest of dense vectors about the public middle, nil where it is not known
 }
 
 // persons is the number of persons: released at loss rho with sensitivity 1, which holds for one person more or less and
