@@ -180,3 +180,14 @@ func TestVectorsOfFew(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesOfVectors: what CREATE TABLE … SELECT copies from a column of vectors is one, and can be asked for as such.
+func TestCopiesOfVectors(t *testing.T) {
+	i := startWith(t, "", seeded(t, "copies", 1))
+	root := i.root()
+	profiles(t, root, 1000)
+	root.exec("SET dp_raw = ON", "CREATE TABLE d.copied AS SELECT id, v FROM d.profiles WHERE age > 0", "UPDATE d.copied SET v = STRING_TO_VECTOR('[10, 0, -5]') WHERE id < 500",
+		"SET dp_raw = OFF, dp_epsilon = 20",
+		"CALL dp_protect('d.copied', 'id', 'person')", "CALL dp_set_budget('d.copied', '*', 1000, 1e-5, 'never')")
+	nearVector(t, "a copy", root.value("SELECT DP_MEAN(v) FROM d.copied"), []float64{10, 0, -5}, 1.5)
+}

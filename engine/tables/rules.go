@@ -22,7 +22,8 @@ func init() {
 	analyzer.OnceBeforeDefault = append([]analyzer.Rule{{Id: keyRuleID, Apply: replaceKeys}}, analyzer.OnceBeforeDefault...)
 }
 
-// replaceKeys replaces statements on keys by nodes of our own and refuses foreign keys.
+// replaceKeys replaces statements on keys by nodes of our own, refuses foreign keys, and sees the vectors that
+// CREATE TABLE … SELECT selects: later, its columns are not known to be those of a table any more.
 func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		switch n := n.(type) {
@@ -35,6 +36,9 @@ func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Sco
 		case *plan.CreateTable:
 			if _, ok := stored(n.Db); ok && len(n.ForeignKeys()) > 0 {
 				return nil, transform.SameTree, errForeignKeys
+			}
+			if r := selectedVectors(ctx, n); r != nil {
+				return r, transform.NewTree, nil
 			}
 		}
 		return n, transform.SameTree, nil

@@ -47,13 +47,23 @@ func TestVectorColumns(t *testing.T) {
 	root.fails("UPDATE v SET v = STRING_TO_VECTOR('[1, 2]') WHERE id = 3", "JSON array for DOUBLE[3]")
 	root.exec("UPDATE v SET v = '[7, 8, 9]' WHERE id = 3")
 	root.exec("REPLACE INTO v VALUES (2, '[0, 0, 0]')")
+	root.exec("CREATE TABLE copied AS SELECT id, v FROM v WHERE id < 3")
+	root.want("SELECT v FROM copied ORDER BY id", "[1, 2.5, 3]", "[0, 0, 0]")
+	root.exec("CREATE TABLE aliased AS SELECT x.v, y.id FROM v x JOIN copied y ON x.id = y.id")
+	root.exec("CREATE TABLE starred AS SELECT * FROM v")
+	root.exec("CREATE TABLE declared (v JSON) AS SELECT v FROM v")
+	root.exec("CREATE TABLE derived AS SELECT v FROM (SELECT v FROM v) v")
+	root.exec("CREATE TABLE first AS SELECT JSON_EXTRACT(v, '$[0]') AS v FROM v")
+	root.want("SELECT v FROM aliased ORDER BY id", "[1, 2.5, 3]", "[0, 0, 0]")
+	root.want("SELECT v FROM derived ORDER BY 1 LIMIT 1", "[0, 0, 0]")
 	root.exec("CREATE TABLE w LIKE v")
 	root.exec("INSERT INTO w SELECT * FROM v WHERE id > 1")
 	root.want("SELECT * FROM w ORDER BY id", "2|[0, 0, 0]", "3|[7, 8, 9]")
 	root.exec("ALTER TABLE w ADD COLUMN u VECTOR(2)")
 	root.exec("INSERT INTO w VALUES (4, '[1, 1, 1]', '[5, 6]')")
 	root.want("SELECT u FROM w ORDER BY id", "NULL", "NULL", "[5, 6]")
-	for _, c := range [][3]string{{"v", "v", "DOUBLE[3]"}, {"w", "v", "DOUBLE[3]"}, {"w", "u", "DOUBLE[2]"}} {
+	for _, c := range [][3]string{{"v", "v", "DOUBLE[3]"}, {"w", "v", "DOUBLE[3]"}, {"w", "u", "DOUBLE[2]"}, {"copied", "v", "DOUBLE[3]"},
+		{"aliased", "v", "DOUBLE[3]"}, {"starred", "v", "DOUBLE[3]"}, {"declared", "v", "JSON"}, {"derived", "v", "JSON"}, {"first", "v", "JSON"}} {
 		if got := storeType(s, c[0], c[1]); got != c[2] {
 			t.Errorf("%s.%s: got %s in the store, want %s", c[0], c[1], got, c[2])
 		}
