@@ -42,7 +42,9 @@ func (r rotation) release(n noise.Noiser, g group, count float64) estimator.Esti
 	for j := range signs {
 		signs[j] = n.Uniform()>>63 == 1
 	}
-	mean, sigma := r.mean(n, block.Rotate(g.Block, signs, r.bound), count)
+	turned := block.Rotate(g.Block, signs, r.bound)
+	mean, sigma := r.mean(n, turned, count)
+	block.Done(turned)
 	mean = block.Unrotate(mean, r.dim, signs)
 	square := 0.0
 	for _, s := range sigma {

@@ -186,5 +186,5 @@ func BenchmarkPlan(b *testing.B) {
 
 func BenchmarkRotate(b *testing.B) {
 	signs := make([]bool, *benchDim)
-	beside(b, func(x *estimator.Block) { Rotate(x, signs, estimator.MaxUnits) })
+	beside(b, func(x *estimator.Block) { Done(Rotate(x, signs, estimator.MaxUnits)) })
 }

@@ -2,6 +2,7 @@ package block
 
 import (
 	"math/bits"
+	"sync"
 
 	"scrim/engine/estimator"
 )
@@ -33,7 +34,8 @@ func Coarse(dim int, bound int64) uint {
 // Entries are clamped to ±bound, the public bound on their absolute value, and counted in units of 2^k with k = Coarse(Dim, bound),
 // rounded half to even: so the results are within ±2^61. b is dense; it is not changed, and Rows are not kept (see Means).
 //
-// Cost: one more block, of Padded(Dim) entries a person, and Padded(Dim)·log2 Padded(Dim) additions each.
+// Cost: one more block, of Padded(Dim) entries a person, and Padded(Dim)·log2 Padded(Dim) additions each. Give the block to Done
+// after use: fresh memory takes longer than the additions.
 //
 // Source: [HLY21] Section 3.3, on the integer grid as in its Remark 1.
 func Rotate(b *estimator.Block, signs []bool, bound int64) *estimator.Block {
@@ -44,16 +46,59 @@ func Rotate(b *estimator.Block, signs []bool, bound int64) *estimator.Block {
 			flip[j] = -1
 		}
 	}
-	return transform(b, dim, func(dst, src estimator.Chunk) {
-		for i := range src.Persons {
-			y := dst.Dense[i*dim : (i+1)*dim]
-			signedTo(y, src.Dense[i*b.Dim:(i+1)*b.Dim], flip, bound)
-			if k > 0 {
-				shorten(y, k)
+	rs := runs(b)
+	out := &estimator.Block{Dim: dim, Chunks: make([]estimator.Chunk, len(rs))}
+	spread(len(rs), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			persons := rs[i].to - rs[i].from
+			y := room(persons * dim)
+			out.Chunks[i] = estimator.Chunk{Persons: persons, Dense: y}
+			for x := rs[i].rows(b.Dim); len(x) > 0; x, y = x[b.Dim:], y[dim:] {
+				rotateTo(y[:dim], x[:b.Dim], flip, bound, k)
 			}
-			hadamard(y)
 		}
 	})
+	return out
+}
+
+// rotateTo sets y to the rotated vector x.
+func rotateTo(y, x, flip []int64, bound int64, k uint) {
+	if k > 0 || len(x) < 8 {
+		clear(y[signedTo(y, x, flip, bound):])
+		shorten(y, k)
+		hadamard(y)
+		return
+	}
+	n := len(x) &^ 7
+	for j := 0; j < n; j += 8 {
+		signed8((*[8]int64)(y[j:]), (*[8]int64)(x[j:]), (*[8]int64)(flip[j:]), bound)
+	}
+	if n < len(y) {
+		rest := y[n:]
+		clear(rest[signedTo(rest, x[n:], flip[n:], bound):])
+		if n < len(x) {
+			hadamard8((*[8]int64)(rest))
+		}
+	}
+	hadamardFrom(y, 8)
+}
+
+// rooms holds the memory of blocks that are done with, until the next garbage collection.
+var rooms sync.Pool
+
+// room returns room for n entries, not cleared.
+func room(n int) []int64 {
+	if r, ok := rooms.Get().(*[]int64); ok && cap(*r) >= n {
+		return (*r)[:n]
+	}
+	return make([]int64, n)
+}
+
+// Done gives back the memory of a block that came from Rotate and is not read any more.
+func Done(b *estimator.Block) {
+	for i := range b.Chunks {
+		rooms.Put(&b.Chunks[i].Dense)
+	}
 }
 
 // Unrotate turns a vector of Padded(dim) coordinates back: the first dim entries of (1/Padded(dim))·diag(ε)·H·y, the
@@ -73,16 +118,39 @@ func Unrotate(y []float64, dim int, signs []bool) []float64 {
 	return x
 }
 
-// signedTo sets the first entries of dst to those of x, clamped to ±bound, with the sign changed where flip is −1.
-func signedTo(dst, x, flip []int64, bound int64) {
+// signedTo sets the first entries of dst to those of x, clamped to ±bound, with the sign changed where flip is −1, and returns their
+// number.
+func signedTo(dst, x, flip []int64, bound int64) int {
 	dst, flip = dst[:len(x)], flip[:len(x)]
 	for j, v := range x {
-		dst[j] = min(max(v, -bound), bound) ^ flip[j] - flip[j]
+		dst[j] = signed(v, flip[j], bound)
 	}
+	return len(x)
 }
 
-// shorten divides by 2^k, k >= 1, and rounds half to even.
+func signed(v, flip, bound int64) int64 { return min(max(v, -bound), bound) ^ flip - flip }
+
+// signed8 is signedTo and hadamard8 for eight neighbours, without a way through memory in between.
+func signed8(y, x, flip *[8]int64, bound int64) {
+	p, q := signed(x[0], flip[0], bound), signed(x[1], flip[1], bound)
+	a, b := p+q, p-q
+	p, q = signed(x[2], flip[2], bound), signed(x[3], flip[3], bound)
+	c, d := p+q, p-q
+	a, b, c, d = a+c, b+d, a-c, b-d
+	p, q = signed(x[4], flip[4], bound), signed(x[5], flip[5], bound)
+	e, f := p+q, p-q
+	p, q = signed(x[6], flip[6], bound), signed(x[7], flip[7], bound)
+	g, h := p+q, p-q
+	e, f, g, h = e+g, f+h, e-g, f-h
+	y[0], y[1], y[2], y[3] = a+e, b+f, c+g, d+h
+	y[4], y[5], y[6], y[7] = a-e, b-f, c-g, d-h
+}
+
+// shorten divides by 2^k and rounds half to even.
 func shorten(x []int64, k uint) {
+	if k == 0 {
+		return
+	}
 	half := int64(1) << (k - 1)
 	for j, v := range x {
 		q := v >> k
@@ -103,6 +171,11 @@ func hadamard[T int64 | float64](x []T) {
 		}
 		h = 8
 	}
+	hadamardFrom(x, h)
+}
+
+// hadamardFrom does the rounds that are left after those on runs of h neighbours.
+func hadamardFrom[T int64 | float64](x []T, h int) {
 	for ; 4*h <= len(x); h *= 4 {
 		for y := x; len(y) >= 4*h; y = y[4*h:] {
 			butterfly4(y[:h], y[h:2*h], y[2*h:3*h], y[3*h:4*h])

@@ -40,6 +40,7 @@ func TestRotateIsTheMatrixProduct(t *testing.T) {
 		b := dense(r, dim, 3, randomRows(r, 6, dim, 50))
 		signs := randomSigns(r, dim)
 		before := fmt.Sprint(all(b))
+		Done(Rotate(b, randomSigns(r, dim), estimator.MaxUnits)) // leaves its numbers in the room that is used again
 		got := Rotate(b, signs, estimator.MaxUnits)
 		if got.Dim != Padded(dim) || fmt.Sprint(all(b)) != before {
 			t.Fatalf("dimension %d of %d, or the block was written in", got.Dim, dim)
