@@ -18,7 +18,7 @@ func vectorLines(a Aggregate) []string {
 		what += fmt.Sprintf("  step=%s in [%s, %s]", number6(v.Grid.Step), number6(float64(v.Grid.Lo)*v.Grid.Step), number6(float64(v.Grid.Hi)*v.Grid.Step))
 	}
 	if v.Form == Pairs {
-		what += "  memory=12 bytes an item of a person" // its key while it is sorted, and its index
+		what += "  memory=16 bytes an item of a person" // itself, and a copy while it is sorted
 	} else {
 		what += fmt.Sprintf("  memory=%d bytes a person", 16*v.Dim)
 	}

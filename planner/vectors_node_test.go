@@ -177,7 +177,7 @@ func TestExplainVectors(t *testing.T) {
 		"SELECT DP_MEAN(embedding) FROM profiles":                                   {"vectors of arrays  dim=4  step=9.53674e-07 in [-1.07374e+09, 1.07374e+09]  memory=64 bytes a person", "method: "},
 		"SELECT DP_SUM(DP_VECTOR(x, y)) FROM clicks":                                {"vectors of columns  dim=2  step=9.53674e-07"},
 		"SELECT DP_MEAN(DP_VECTOR(age, age)) FROM profiles":                         {"vectors of columns  dim=2  step=2.98023e-08 in [0, 120]"},
-		"SELECT DP_MEAN(DP_ONEHOT(page, 'dimension=100')) FROM clicks":              {"vectors of items  dim=100  step=1 in [0, 1]  memory=12 bytes an item of a person"},
+		"SELECT DP_MEAN(DP_ONEHOT(page, 'dimension=100')) FROM clicks":              {"vectors of items  dim=100  step=1 in [0, 1]  memory=16 bytes an item of a person"},
 		"SELECT kind, DP_MEAN(vec, 'lower=0, upper=2') FROM clicks GROUP BY kind":   {"vectors of arrays  dim=2", " in [0, 2]"},
 		"EXPLAIN SELECT DP_VALUE(DP_MEAN(small, 'answer=vector'), 2) FROM profiles": {"dim=3"},
 	} {

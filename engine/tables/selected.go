@@ -14,7 +14,7 @@ import (
 // where go-mysql-server sees JSON. Expressions, and columns of derived tables and views, stay JSON. nil where
 // nothing changes.
 func selectedVectors(ctx *sql.Context, n *plan.CreateTable) sql.Node {
-	if n.Select() == nil || n.TableOpts != nil { // without options: nothing is declared but the name
+	if _, ok := stored(n.Db); !ok || n.Select() == nil || n.TableOpts != nil { // without options: nothing is declared but the name
 		return nil
 	}
 	selected := n.Select().Schema(ctx)
