@@ -159,6 +159,12 @@ func (c Call) relative() bool {
 	return (method == vector.Auto || method == vector.Plan) && !o.Rotate && !o.Has("p") && o.Scale != vector.Unscaled
 }
 
+// Columns is the mechanism of the means of several columns as one vector; alone builds that of column j by itself, with
+// answers in units of the grid.
+func (c Call) Columns(p estimator.Params, alone func(j int, rho float64) (estimator.Estimator, error)) (estimator.Estimator, error) {
+	return vector.NewColumns(c.vectorParams(p), alone)
+}
+
 // ofVectors picks the mechanism of a call over vectors.
 func (c Call) ofVectors(p estimator.Params) (estimator.Estimator, error) {
 	v := c.vectorParams(p)

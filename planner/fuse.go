@@ -17,17 +17,14 @@ import (
 // minFused is the least number of means that are worth answering as one vector.
 const minFused = 3
 
-// mostPersons is how many times the persons of a separate mean a vector may need. With that many, separate means at a loss
-// of ε = 1 for twelve still have a noise of about 5 % of a standard deviation.
-const mostPersons = 4
-
 // fuse replaces the means of several columns over the same rows by one mean of vectors, with the loss of all of them:
 //
 //	SELECT AVG(a), AVG(b), …, AVG(z) FROM people
 //
 // Alone each of k means gets a k-th of the loss, and a clip that no column's own outliers pass. As one vector, with every
 // coordinate scaled by its own spread, the clip is on the norm of all of them, in which the outliers of one column
-// hardly show: see fusedGain. The number of persons is released once.
+// hardly show: see fusedGain. The number of persons is released once. Where it shows that a group has too few persons for
+// the vector, its columns are answered one by one after all (vector.NewColumns).
 //
 // It is done where it changes nothing but the noise: one row a person, columns that the store keeps from being NULL, no
 // declared bounds (their fixed clips need no search), no loss or method of its own on any of them. A person
@@ -43,7 +40,7 @@ func (s *statement) fuse(d *draft, outputs []Output) {
 		return
 	}
 	f, err := s.fused(members)
-	if err != nil || !better(f, members) {
+	if err != nil {
 		return
 	}
 	before := d.aggregates
@@ -112,22 +109,18 @@ func (s *statement) fused(members []*aggregate) (*aggregate, error) {
 	return a, a.call.Vector(functions.Vectors{Dim: v.dim}, "", true)
 }
 
-// better reports whether the vector needs at most mostPersons times the persons of its members, at the same loss: an answer
-// is worth more than a better one. Both numbers go with one over the root of the loss, so that any loss will do.
-func better(f *aggregate, members []*aggregate) bool {
-	e, err := f.call.Estimator(f.estimatorParams(float64(len(members))))
-	if err != nil {
-		return false
+// estimator builds the mechanism of an aggregate. Where it stands for several means, each of them is built as well, for groups with too few
+// persons for the vector; their answers are in steps, as the vector's are.
+func (a *aggregate) estimator(p estimator.Params) (estimator.Estimator, error) {
+	if a.parts == nil {
+		return a.call.Estimator(p)
 	}
-	most := int64(0)
-	for _, m := range members {
-		alone, err := m.call.Estimator(m.estimatorParams(1))
-		if err != nil {
-			return false
-		}
-		most = max(most, alone.MinPersons())
-	}
-	return e.MinPersons() <= mostPersons*most
+	return a.call.Columns(p, func(j int, rho float64) (estimator.Estimator, error) {
+		m := a.parts[j].estimatorParams(rho)
+		m.Relation, m.Sized = p.Relation, p.Sized
+		m.Grid.Step, m.Grid.Decimal, m.Grid.Scale = 1, false, 0
+		return a.parts[j].call.Estimator(m)
+	})
 }
 
 // fusedGain is about how much of the noise of k separate means is left when they are one vector, for normal columns. A
@@ -151,6 +144,9 @@ func (a *aggregate) presents() []func(estimator.Estimate) any {
 	out := make([]func(estimator.Estimate) any, len(a.parts))
 	for i, m := range a.parts {
 		out[i] = func(e estimator.Estimate) any {
+			if math.IsNaN(e.Values[i]) {
+				return nil
+			}
 			return m.present(estimator.Estimate{Values: []float64{m.grid.value(e.Values[i])}})
 		}
 	}

@@ -180,7 +180,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 			rho = own
 		}
 		parts := d.maxGroups * d.exchanged()
-		e, err := x.call.Estimator(d.estimatorParams(x, (rho / accounting.Rho(parts)).Float()))
+		e, err := x.estimator(d.estimatorParams(x, (rho / accounting.Rho(parts)).Float()))
 		if err != nil {
 			return s.tooSmall(x, err)
 		}

@@ -1,0 +1,99 @@
+package vector
+
+import (
+	"fmt"
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// NewColumns returns the private means of several numbers a person, one row each, which are different things. Columns: Vector.
+//
+// With persons enough for it, that is PLAN with relative errors (Plan, Relative). With fewer, each column is answered by an
+// estimator of its own with an equal share of what the number of persons leaves of the loss: alone(j, rho) builds that of column j,
+// whose Columns are Rows and Sum and whose answer is in units of p.Grid. Which of the two it is follows from the released
+// number of persons; both cost the same, so the loss is p.Rho by adaptive composition, in either relation.
+//
+// A column whose own number of persons comes out too small is NaN in an answer with others.
+func NewColumns(p Params, alone func(j int, rho float64) (estimator.Estimator, error)) (estimator.Estimator, error) {
+	p.Method, p.Relative, p.P, p.Pairs = Plan, true, 2, 1
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if p.Sparse || p.MaxRows != 1 {
+		return nil, fmt.Errorf("vector: columns want one row a person in a dense block")
+	}
+	left := newBudget(p.Rho)
+	m := mean{p: p, count: newPersons(p, left.take(p.countShare()))}
+	rho := left.rest()
+	together, slack, _, err := p.dense(m.count, rho)
+	if err != nil {
+		return nil, err
+	}
+	s := separate{alone: make([]estimator.Estimator, p.Dim)}
+	for j := range s.alone {
+		if s.alone[j], err = alone(j, rho/float64(p.Dim)*(1-1e-12)); err != nil {
+			return nil, err
+		}
+	}
+	var a auto
+	a.add(together)
+	m.reason = fmt.Sprintf("together from %d persons", together.needs())
+	if a.add(s) {
+		m.reason += fmt.Sprintf("; from %d, each column alone", s.needs())
+	}
+	m.core, m.slack, m.least = a, slack, 0
+	m.least = m.MinPersons()
+	return m, nil
+}
+
+// separate answers each column by an estimator of its own.
+type separate struct{ alone []estimator.Estimator }
+
+// needs implements core.
+func (s separate) needs() int64 {
+	most := int64(leastPersons)
+	for _, e := range s.alone {
+		most = max(most, e.MinPersons())
+	}
+	return most
+}
+
+// steps implements core.
+func (s separate) steps() []estimator.Step {
+	var all []estimator.Step
+	for _, e := range s.alone {
+		all = append(all, e.Steps()...)
+	}
+	return all
+}
+
+// release implements core.
+func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate {
+	out := estimator.Estimate{Values: make([]float64, len(s.alone)), StdErr: make([]float64, len(s.alone))}
+	rows, column := make([]int64, g.Persons()), make([]int64, g.Persons())
+	for i := range rows {
+		rows[i] = 1
+	}
+	few := 0
+	for j, e := range s.alone {
+		i := 0
+		for _, ch := range g.Chunks {
+			for k := range ch.Persons {
+				column[i] = ch.Dense[k*g.Dim+j]
+				i++
+			}
+		}
+		one := e.Release(n, estimator.Input{Columns: [][]int64{rows, column}})
+		if out.Values[j], out.StdErr[j] = one.Values[0], one.StdErr[0]; one.Status == estimator.TooFew {
+			out.Values[j], out.StdErr[j] = math.NaN(), math.NaN()
+			out.Needed = max(out.Needed, one.Needed)
+			few++
+		}
+	}
+	if few == len(s.alone) {
+		out.Status = estimator.TooFew
+	}
+	return out
+}
