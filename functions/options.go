@@ -26,6 +26,7 @@ type Options struct {
 	Dimension          int
 	P                  float64
 	Tail               vector.Tail
+	Clip               vector.Clip
 	Rotate, Relative   bool
 	Search             vector.Search // of quantiles of scalars, too
 	Scale              vector.Scale
@@ -69,6 +70,9 @@ var optionTable = []Option{
 	{"p", "a number from 1 to 100", "2; 1 for DP_ONEHOT", "The norm of the error that plan makes small.", func(o *Options, v string) bool { return within(&o.P, v, 1, 100) }},
 	{"tail", "optimal or sqrt_n", "optimal", "Where a vector counts as an outlier: so that the error of the mean of the data is least, or beyond all but √n persons, for light-tailed data.", func(o *Options, v string) bool {
 		return word(&o.Tail, v, map[string]vector.Tail{"optimal": vector.Optimal, "sqrt_n": vector.SqrtN})
+	}},
+	{"clip", "counts or tails", "counts", "How the radius beyond which a vector is shortened is found: from noisy counts of the lengths, or by a search that asks how many are beyond one radius after another.", func(o *Options, v string) bool {
+		return word(&o.Clip, v, map[string]vector.Clip{"counts": vector.Counts, "tails": vector.Tails})
 	}},
 	{"rotate", "on or off", "off", "Whether shifted rotates the vectors first, by random signs and a Walsh-Hadamard transform.", func(o *Options, v string) bool { return onOff(&o.Rotate, v) }},
 	{"quantile", "search or em", "search", "How a quantile is found: by noisy counts, or by the exponential mechanism.", func(o *Options, v string) bool {

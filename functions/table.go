@@ -4,7 +4,7 @@ var (
 	countOptions = []string{"epsilon", "rho"}
 	sumOptions   = []string{"lower", "upper", "method", "dimension", "answer", "epsilon", "rho"}
 	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "epsilon", "rho"}
-	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "rotate", "quantile", "scale", "pairs", "radius",
+	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "clip", "rotate", "quantile", "scale", "pairs", "radius",
 		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "dimension", "answer", "epsilon", "rho"}
 	spreadOptions = []string{"lower", "upper", "weight", "method", "dimension", "answer", "epsilon", "rho"}
 )

@@ -19,12 +19,13 @@ type Vectors struct {
 }
 
 // vectorOptions are the options that mean something for vectors only.
-var vectorOptions = []string{"p", "tail", "rotate", "scale", "pairs", "radius", "sigma_min", "sigma_max", "sigma", "rounds", "relative", "dimension", "answer"}
+var vectorOptions = []string{"p", "tail", "clip", "rotate", "scale", "pairs", "radius", "sigma_min", "sigma_max", "sigma", "rounds", "relative", "dimension", "answer"}
 
 // fits lists the methods that an option of the mean means something for. auto may choose any of them.
 var fits = map[string][]string{
 	"p":         {"plan"},
 	"tail":      {"clipped", "shifted", "plan"},
+	"clip":      {"clipped", "shifted", "plan"},
 	"rotate":    {"shifted"},
 	"quantile":  {"clipped", "shifted", "plan"},
 	"scale":     {"plan"},
@@ -131,7 +132,7 @@ func (c *Call) fitting(v Vectors) error {
 func (c Call) vectorParams(p estimator.Params) vector.Params {
 	o := c.Options
 	v := vector.Params{
-		Params: p, Dim: c.Vectors.Dim, Sparse: c.Vectors.Sparse, Method: Methods[o.Method], P: o.P, Tail: o.Tail, Rotate: o.Rotate,
+		Params: p, Dim: c.Vectors.Dim, Sparse: c.Vectors.Sparse, Method: Methods[o.Method], P: o.P, Tail: o.Tail, Clip: o.Clip, Rotate: o.Rotate,
 		Search: o.Search, Scale: o.Scale, Pairs: o.Pairs, Relative: c.relative(), Radius: o.Radius,
 		SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Sigma: o.Sigma, Rounds: o.Rounds,
 	}

@@ -32,12 +32,12 @@ func vectorCall(t *testing.T, name, options string) Call {
 
 // TestVectorParams checks what the options become for the core.
 func TestVectorParams(t *testing.T) {
-	c := vectorCall(t, "DP_MEAN", "Method=PLAN, p=1.5, tail=sqrt_n, quantile=em, sigma=[1, 2.5,3], sigma_min=0.5, sigma_max=4, radius=10, relative=ON, answer=Vector")
+	c := vectorCall(t, "DP_MEAN", "Method=PLAN, p=1.5, tail=sqrt_n, clip=tails, quantile=em, sigma=[1, 2.5,3], sigma_min=0.5, sigma_max=4, radius=10, relative=ON, answer=Vector")
 	if err := c.Vector(Vectors{Dim: 3}, "coinpress", false); err != nil {
 		t.Fatal(err)
 	}
 	p := c.vectorParams(estimator.Params{Rho: 0.5})
-	want := vector.Params{Params: estimator.Params{Rho: 0.5}, Dim: 3, Method: vector.Plan, P: 1.5, Tail: vector.SqrtN, Search: vector.Exponential,
+	want := vector.Params{Params: estimator.Params{Rho: 0.5}, Dim: 3, Method: vector.Plan, P: 1.5, Tail: vector.SqrtN, Clip: vector.Tails, Search: vector.Exponential,
 		Scale: vector.Declared, Radius: 10, SigmaMin: 0.5, SigmaMax: 4, Sigma: []float64{1, 2.5, 3}, Relative: true}
 	if !reflect.DeepEqual(p, want) || !c.Options.Binary {
 		t.Errorf("got %+v", p)
@@ -98,7 +98,7 @@ func TestMethodOfSession(t *testing.T) {
 
 // TestFits checks every option against every method: one that fits no named method would be lost.
 func TestFits(t *testing.T) {
-	values := map[string]string{"p": "2", "tail": "sqrt_n", "rotate": "on", "quantile": "em", "scale": "none", "pairs": "2", "relative": "on",
+	values := map[string]string{"p": "2", "tail": "sqrt_n", "clip": "tails", "rotate": "on", "quantile": "em", "scale": "none", "pairs": "2", "relative": "on",
 		"radius": "3", "sigma_min": "1", "sigma_max": "2", "sigma": "1", "rounds": "2"}
 	for option, methods := range fits {
 		for method := range Methods {

@@ -49,7 +49,8 @@ func (r *relation) whole() bool {
 	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.private) == 1 && r.private[0].policy.Sized
 }
 
-// always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then.
+// always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then. It is what
+// makes a number of persons public: some estimators take the number of those present, which is that of all only because of this.
 func (a *aggregate) always() bool {
 	if a.arg == nil {
 		return true

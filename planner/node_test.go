@@ -59,6 +59,7 @@ func TestVerifyNotices(t *testing.T) {
 		"entity not charged": func(s *Statement, n sql.Node) sql.Node { s.Entities[0].Loss.Rho--; return n },
 		"groups":             func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Groups++; return n },
 		"groups per unit":    func(s *Statement, n sql.Node) sql.Node { s.Releases[0].perUnit = 0; return n },
+		"exchange":           func(s *Statement, n sql.Node) sql.Node { s.Releases[0].exchanged = 4; return n },
 		"columns":            func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Aggregates[0].Columns = nil; return n },
 		"outputs":            func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },
 		"no tables":          func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Tables = nil; return n },

@@ -82,7 +82,7 @@ func (r *Release) verify() error {
 	}
 	need := accounting.Loss{}
 	for _, a := range r.Aggregates {
-		need = need.Add(a.Estimator.Loss().Times(r.perUnit))
+		need = need.Add(a.Estimator.Loss().Times(r.perUnit * max(1, r.exchanged)))
 		if a.Vector != nil {
 			if err := r.verifyVector(a); err != nil {
 				return err

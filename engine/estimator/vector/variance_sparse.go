@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -28,6 +29,9 @@ type sparseVariance struct {
 func newSparseVariance(p Params, o shown) (estimator.Estimator, error) {
 	s := sparseVariance{p: p, shown: o}
 	_, hi := scalar.Range(p.Params)
+	if hi != 1 && p.MaxRows != 1 {
+		return nil, fmt.Errorf("vector: the variance of sparse vectors other than of 0 and 1 wants one row a person")
+	}
 	b := newBudget(p.Rho)
 	x, y := p, p
 	if hi == 1 {
