@@ -44,19 +44,28 @@ func largest(b *estimator.Block, middle int64) []float64 {
 	return out
 }
 
-// distances returns the distances of matched persons.
+// distances returns the distances of matched persons. It works on two pairs at a time, as each addition waits for the last.
 func distances(b *estimator.Block, pairs []int32) []float64 {
 	r, out := newReader(b), make([]float64, len(pairs)/2)
-	for g := range out {
-		x, y := r.vector(int(pairs[2*g])), r.vector(int(pairs[2*g+1]))
-		q := 0.0
-		for j, v := range x {
-			d := float64(v - y[j])
-			q += float64(d * d)
-		}
-		out[g] = math.Sqrt(q)
+	for g := 0; g < len(out); g += 2 {
+		h := min(g+1, len(out)-1)
+		out[g], out[h] = r.twoDistances(pairs[2*g:2*g+2], pairs[2*h:2*h+2])
 	}
 	return out
+}
+
+// twoDistances returns the distances of two pairs.
+func (r reader) twoDistances(one, other []int32) (float64, float64) {
+	x, y := r.vector(int(one[0])), r.vector(int(one[1]))
+	z, w := r.vector(int(other[0])), r.vector(int(other[1]))
+	y, z, w = y[:len(x)], z[:len(x)], w[:len(x)]
+	p, q := 0.0, 0.0
+	for j, v := range x {
+		d, e := float64(v-y[j]), float64(z[j]-w[j])
+		p += float64(d * d)
+		q += float64(e * e)
+	}
+	return math.Sqrt(p), math.Sqrt(q)
 }
 
 // spread is what the distances of persons tell.
