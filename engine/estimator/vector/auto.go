@@ -45,6 +45,7 @@ func (a auto) release(n noise.Noiser, g group, count float64) estimator.Estimate
 //	                              dimensions and more, whether to scale coordinates (dense.choose, dense.useScales)
 //	fewer, spreads declared       coinpress
 //	fewer, a place declared       clipped, if bounds or the mean's norm are declared: its error is in proportion to them
+//	fewer, few dimensions         each coordinate by itself, with a share of the loss (separate)
 //	fewer                         too few
 //
 // It returns the reason for EXPLAIN.
@@ -69,6 +70,9 @@ func newAuto(p Params, count persons, rho float64) (a auto, slack float64, reaso
 		if c := newDense(p, count, rho, never, never); a.add(c) {
 			reasons = append(reasons, fmt.Sprintf("clipped from %d, about a declared place", c.needs()))
 		}
+	}
+	if s, ok := p.coordinates(rho); ok && !p.Rotate && a.add(s) {
+		reasons = append(reasons, fmt.Sprintf("from %d, each coordinate alone", s.needs()))
 	}
 	return a, first.slack(), strings.Join(reasons, "; ")
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+	scalarmean "scrim/engine/estimator/mean"
 	"scrim/engine/estimator/noise"
 )
 
@@ -31,12 +33,11 @@ func NewColumns(p Params, alone func(j int, rho float64) (estimator.Estimator, e
 	if err != nil {
 		return nil, err
 	}
-	s := separate{alone: make([]estimator.Estimator, p.Dim)}
-	for j := range s.alone {
-		if s.alone[j], err = alone(j, rho/float64(p.Dim)*(1-1e-12)); err != nil {
-			return nil, err
-		}
+	s, err := newSeparate(p.Dim, rho, alone)
+	if err != nil {
+		return nil, err
 	}
+	s.parts = true
 	var a auto
 	a.add(together)
 	m.reason = fmt.Sprintf("together from %d persons", together.needs())
@@ -48,8 +49,49 @@ func NewColumns(p Params, alone func(j int, rho float64) (estimator.Estimator, e
 	return m, nil
 }
 
-// separate answers each column by an estimator of its own.
-type separate struct{ alone []estimator.Estimator }
+// separate answers each column by an estimator of its own, with an equal share of the loss.
+type separate struct {
+	alone []estimator.Estimator
+	unit  float64 // of their answers, in values
+	parts bool    // a column with too few persons is NaN; otherwise there is no answer at all then
+}
+
+// newSeparate returns the core at loss rho for dim columns.
+func newSeparate(dim int, rho float64, alone func(j int, rho float64) (estimator.Estimator, error)) (s separate, err error) {
+	s = separate{alone: make([]estimator.Estimator, dim), unit: 1}
+	for j := range s.alone {
+		if s.alone[j], err = alone(j, rho/float64(dim)*(1-1e-12)); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// mostSeparate is the largest dimension of vectors whose coordinates auto answers one by one where the persons are too few for
+// anything else: the noise of each grows with the root of the dimension.
+const mostSeparate = 32
+
+// coordinates is separate for the coordinates of vectors, by the mean of one number a person; false where they are too many, or where
+// persons with several rows need a finer grid than numbers have room for.
+func (p Params) coordinates(rho float64) (separate, bool) {
+	lo, hi := scalar.Range(p.Params)
+	shift := p.shift()
+	if p.Dim > mostSeparate || max(hi, -lo) > estimator.MaxUnits>>shift {
+		return separate{}, false
+	}
+	one := estimator.Params{MaxRows: 1, Relation: p.Relation, Sized: p.Sized}
+	one.Grid = estimator.Grid{Step: 1, Lo: lo << shift, Hi: hi << shift}
+	if p.Bounded() {
+		one.Lower, one.Upper = &one.Grid.Lo, &one.Grid.Hi
+	}
+	s, err := newSeparate(p.Dim, rho, func(_ int, rho float64) (estimator.Estimator, error) {
+		q := one
+		q.Rho = rho
+		return scalarmean.NewMean(q)
+	})
+	s.unit = scalar.Scale(p.Grid, math.Ldexp(1, -int(shift)))
+	return s, err == nil
+}
 
 // needs implements core.
 func (s separate) needs() int64 {
@@ -57,7 +99,7 @@ func (s separate) needs() int64 {
 	for _, e := range s.alone {
 		most = max(most, e.MinPersons())
 	}
-	return most
+	return most + most/10 // each column's own number of persons comes out under most by chance otherwise
 }
 
 // steps implements core.
@@ -86,14 +128,14 @@ func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate
 			}
 		}
 		one := e.Release(n, estimator.Input{Columns: [][]int64{rows, column}})
-		if out.Values[j], out.StdErr[j] = one.Values[0], one.StdErr[0]; one.Status == estimator.TooFew {
+		if out.Values[j], out.StdErr[j] = one.Values[0]*s.unit, one.StdErr[0]*s.unit; one.Status == estimator.TooFew {
 			out.Values[j], out.StdErr[j] = math.NaN(), math.NaN()
 			out.Needed = max(out.Needed, one.Needed)
 			few++
 		}
 	}
-	if few == len(s.alone) {
-		out.Status = estimator.TooFew
+	if few == len(s.alone) || few > 0 && !s.parts {
+		return scalar.TooFew(len(s.alone), out.Needed)
 	}
 	return out
 }

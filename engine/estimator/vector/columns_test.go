@@ -110,3 +110,40 @@ func TestSeparateColumnsKeepToTheLoss(t *testing.T) {
 		}
 	}
 }
+
+// TestAutoFallsBackToCoordinates: a few hundred persons get an answer in low dimension, with several rows a person or one.
+func TestAutoFallsBackToCoordinates(t *testing.T) {
+	const dim = 4
+	for _, maxRows := range []int64{0, 1} {
+		limit := int64(estimator.MaxUnits) >> 12
+		p := Params{Dim: dim, Params: estimator.Params{Rho: 0.05, MaxRows: maxRows, Grid: estimator.Grid{Step: 0x1p-10, Lo: -limit, Hi: limit}}}
+		e, err := NewMean(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cores := e.(mean).core.(auto)
+		s, ok := cores.cores[len(cores.cores)-1].(separate)
+		if !ok || 2*s.needs() > cores.least[0] {
+			t.Fatalf("rows %d: the least numbers of persons are %v", maxRows, cores.least)
+		}
+		persons := int(s.needs() * 6 / 5)
+		r, x := rand.New(stattest.Source(t, "coordinates")), make([]int64, persons*dim)
+		rows := make([]int64, persons)
+		for i := range persons {
+			rows[i] = 1
+			if maxRows == 0 {
+				rows[i] = 2
+			}
+			for j := range dim {
+				x[i*dim+j] = rows[i] * int64(1024*(float64(10*j)+r.NormFloat64()))
+			}
+		}
+		b := &estimator.Block{Dim: dim, Chunks: []estimator.Chunk{{Persons: persons, Rows: rows, Dense: x}}}
+		a := e.Release(stattest.Noiser(t, "coordinates noise"), estimator.Input{Vectors: b})
+		for j, v := range a.Values {
+			if a.Status != estimator.OK || math.Abs(v-float64(10*j)) > 1 {
+				t.Errorf("rows %d, coordinate %d: %v (status %v)", maxRows, j, v, a.Status)
+			}
+		}
+	}
+}
