@@ -13,7 +13,7 @@ import (
 //	y_j = θ_j + N(0, τ_j²), τ_j known     G = argmax Σ_j log ∫ φ((y_j−θ)/τ_j)/τ_j dG(θ)     [KW56]
 //
 // No assumption is made on the θ_j, which are fixed numbers: the mean squared error over the coordinates comes near that of the
-// best function that is applied to each y_j [JZ09, Theorem 1], and the identity is one such function. What does not stand
+// best function that is applied to each y_j [JZ09], and the identity is one such function. What does not stand
 // in a crowd stays where it is, since nearby G has no other mass than its own. So dense data, whose means lie further apart
 // than the noise, pass unchanged, and where all that is left is noise around one number, that number is returned. It
 // is post-processing and costs nothing; it adds a bias of at most a few τ_j to a coordinate that is unlike its neighbours.
