@@ -13,7 +13,7 @@ import (
 // coordinates that are not done, from one goroutine: the order depends on its answers alone. The counts change by at most 1
 // with one person, in either neighbour relation; they are exact, so neither the order of persons nor the number of cores matters.
 //
-// It does not read the block once a round, but guesses from a sample of the persons what will be asked: see view. The
+// It does not read the block once a round: where cells are few it counts them all (counted), otherwise it guesses from a sample of the persons what will be asked: see view. The
 // guess is that of a search for about the median; another one reads the block again for the coordinates that
 // leave it. The guess decides how long it takes and nothing else.
 func Bisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
