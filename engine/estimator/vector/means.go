@@ -17,6 +17,9 @@ func (p Params) means(b *estimator.Block, shift uint) (out *estimator.Block, far
 	lo, hi := scalar.Range(p.Params)
 	lo, hi, middle := lo<<shift, hi<<shift, middleOf(p, shift)
 	b = block.Means(b, shift)
+	if p.Method == Clipped && lo <= -estimator.MaxUnits<<shift && hi >= estimator.MaxUnits<<shift {
+		return b, nil // nothing is beyond the range, and nobody asks how far values reach
+	}
 	out, far = &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}, make([]float64, b.Persons())
 	for i := range b.Chunks {
 		out.Chunks[i] = estimator.Chunk{Persons: b.Chunks[i].Persons, Dense: b.Chunks[i].Dense}
