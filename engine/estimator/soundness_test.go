@@ -11,25 +11,12 @@ import (
 	"scrim/internal/stattest"
 )
 
-// answers returns forced answers: the number of persons looks large where it is asked for first, the rest is the truth,
-// the truth with noise, or far off, so that searches take many branches.
+// answers returns forced answers: the number of persons looks large where it is asked for first.
 func answers(r *rand.Rand, n noise.Noiser, counted bool) func(int, *big.Int, *big.Int) *big.Int {
-	style := r.IntN(4)
-	return func(i int, value, sigma2 *big.Int) *big.Int {
-		switch {
-		case i == 0 && counted:
-			return big.NewInt(1 << 40)
-		case style == 0:
-			return value
-		case style == 1 || r.IntN(3) > 0:
-			return n.Gaussian(value, sigma2)
-		}
-		far := new(big.Int).Lsh(sigma2, 4)
-		if r.IntN(2) == 0 {
-			far.Neg(far)
-		}
-		return far
+	if !counted {
+		return stattest.Forced(r, n, nil, 4)
 	}
+	return stattest.Forced(r, n, big.NewInt(1<<40), 4)
 }
 
 // anyone returns a random person.

@@ -112,6 +112,9 @@ func Loss(t testing.TB, a, b *Recorder) *big.Rat {
 			t.Fatalf("query %d: variance %v against %v: noise depends on data", i, x.Sigma2, y.Sigma2)
 		}
 		d := new(big.Int).Sub(x.Value, y.Value)
+		if d.Sign() == 0 {
+			continue // of the hundreds of buckets that a release may have, all but one or two
+		}
 		d.Mul(d, d)
 		total.Add(total, new(big.Rat).SetFrac(d, new(big.Int).Lsh(x.Sigma2, 1)))
 	}

@@ -94,7 +94,7 @@ func TestSeparateColumnsKeepToTheLoss(t *testing.T) {
 				e.Release(full, estimator.Input{Vectors: b})
 				less := full.Replay(t)
 				e.Release(less, estimator.Input{Vectors: other})
-				if l := lossOf(t, full, less); l.Cmp(most) > 0 {
+				if l := stattest.Loss(t, full, less); l.Cmp(most) > 0 {
 					most = l
 				}
 			}

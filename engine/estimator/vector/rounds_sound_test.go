@@ -117,21 +117,6 @@ type zeros struct{}
 
 func (zeros) Uint64() uint64 { return 0 }
 
-// lossOf is stattest.Loss of the queries that differ alone: of the hundreds of buckets a release has, one or two.
-func lossOf(t *testing.T, a, b *stattest.Recorder) *big.Rat {
-	t.Helper()
-	if len(a.Queries) != len(b.Queries) {
-		t.Fatalf("%d queries against %d: the number of queries depends on data", len(a.Queries), len(b.Queries))
-	}
-	var x, y stattest.Recorder
-	for i, q := range a.Queries {
-		if r := b.Queries[i]; q.Value.Cmp(r.Value) != 0 || q.Sigma2.Cmp(r.Sigma2) != 0 {
-			x.Queries, y.Queries = append(x.Queries, q), append(y.Queries, r)
-		}
-	}
-	return stattest.Loss(t, &x, &y)
-}
-
 // worst returns the largest loss over random tiny neighbours with the same answers forced on both sides.
 func (s sound) worst(t *testing.T, e estimator.Estimator, relation estimator.Relation, tries int) *big.Rat {
 	r := rand.New(stattest.Source(t, s.name+relation.String()))
@@ -140,7 +125,7 @@ func (s sound) worst(t *testing.T, e estimator.Estimator, relation estimator.Rel
 	visit := func(full replay, other [][]int64, seed string) {
 		less := replay{full.Replay(t), s.bits(t, seed)}
 		e.Release(less, estimator.Input{Vectors: s.block(other)})
-		if l := lossOf(t, full.Recorder, less.Recorder); l.Cmp(worst) > 0 {
+		if l := stattest.Loss(t, full.Recorder, less.Recorder); l.Cmp(worst) > 0 {
 			worst = l
 		}
 	}

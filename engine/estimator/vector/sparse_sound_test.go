@@ -98,24 +98,12 @@ func (v sparseVariant) block(db []sparsePerson, values bool) *estimator.Block {
 	return &estimator.Block{Dim: v.p.Dim, Sparse: true, Chunks: []estimator.Chunk{ch}}
 }
 
-// sparseAnswers forces a large number of persons, where it is asked, and then the truth, the truth with noise, or numbers far off.
+// sparseAnswers forces a large number of persons, where it is asked.
 func sparseAnswers(r *rand.Rand, n noise.Noiser, sized bool) func(int, *big.Int, *big.Int) *big.Int {
-	style := r.IntN(4)
-	return func(i int, value, sigma2 *big.Int) *big.Int {
-		switch {
-		case i == 0 && !sized:
-			return big.NewInt(1 << 30)
-		case style == 0:
-			return value
-		case style == 1 || r.IntN(3) > 0:
-			return n.Gaussian(value, sigma2)
-		}
-		far := new(big.Int).Lsh(sigma2, 3)
-		if r.IntN(2) == 0 {
-			far.Neg(far)
-		}
-		return far
+	if sized {
+		return stattest.Forced(r, n, nil, 3)
 	}
+	return stattest.Forced(r, n, big.NewInt(1<<30), 3)
 }
 
 // worst returns the largest loss between neighbours with the same answers forced on both.
