@@ -131,10 +131,7 @@ func exchangeLosses(t *testing.T, schema string, public bool, persons []int) map
 				t.Errorf("%s with another person %d: %d noise sources, want %d", q, p, len(got), len(runs[q]))
 				continue
 			}
-			loss := new(big.Rat)
-			for i := range got {
-				loss.Add(loss, stattest.Loss(t, runs[q][i], got[i]))
-			}
+			loss := lossOf(t, runs[q], got)
 			share, _ := new(big.Rat).Quo(loss, charged[q]).Float64()
 			if k < len(exchangeQueries) {
 				most[q] = max(most[q], share)

@@ -211,10 +211,7 @@ func TestReleasesMoveByAtMostTheirLoss(t *testing.T) {
 				t.Errorf("%s without %v: %d noise sources, want %d", q, without, len(got), len(runs[q]))
 				continue
 			}
-			loss := new(big.Rat)
-			for k := range got {
-				loss.Add(loss, stattest.Loss(t, runs[q][k], got[k]))
-			}
+			loss := lossOf(t, runs[q], got)
 			over := loss.Cmp(charged[q]) > 0
 			exceeded = exceeded || over
 			if over && len(without) == 1 {
@@ -245,4 +242,14 @@ func lastCharge(t *testing.T, c *client) *big.Rat {
 		t.Fatal(err)
 	}
 	return new(big.Rat).SetFloat64(f)
+}
+
+// lossOf is the loss between two runs of a query, over all of their noise sources.
+func lossOf(t *testing.T, a, b []*stattest.Recorder) *big.Rat {
+	t.Helper()
+	loss := new(big.Rat)
+	for k := range b {
+		loss.Add(loss, stattest.Loss(t, a[k], b[k]))
+	}
+	return loss
 }

@@ -95,10 +95,7 @@ func TestVectorReleasesMoveByAtMostTheirLoss(t *testing.T) {
 				t.Errorf("%s without %s: %d noise sources, want %d", q, name, len(got), len(runs[q]))
 				continue
 			}
-			loss := new(big.Rat)
-			for k := range got {
-				loss.Add(loss, stattest.Loss(t, runs[q][k], got[k]))
-			}
+			loss := lossOf(t, runs[q], got)
 			if c.matched {
 				continue
 			}

@@ -30,10 +30,11 @@ type account struct {
 // finish splits the loss of the statement and completes its releases. For each protected table T
 // with total ρ_T, the aggregates that name their own loss take it from ρ_T, and the rest is divided
 // evenly among the other aggregates and key selections that touch T; a part that touches several
-// tables takes the smallest of their shares, and is charged to each of them in full.
+// tables takes the smallest of their shares, and is charged to each of them in full. Means that are
+// answered as one vector count as that many aggregates.
 //
 // A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
-// composition over the L groups costs ρ. Where a key selection runs, half of dp_delta is its event δ
+// composition over the L groups costs ρ; under replace-one it runs with ρ/(4L) (draft.neighbours). Where a key selection runs, half of dp_delta is its event δ
 // and the other half converts (ε, δ) to ρ. All divisions round down, so the sum is at most ρ_T.
 func (s *statement) finish() error {
 	if len(s.drafts) == 0 {
