@@ -104,7 +104,7 @@ func divergence(p, q float64) float64 {
 //
 // False alarms: one bound a query at stattest.Alpha.
 func TestAuditOfEveryAggregate(t *testing.T) {
-	const runs, rho = 160, 0.05
+	const runs, rho = 240, 0.05
 	for _, shrink := range []int64{1, 10_000} {
 		i := startWith(t, "", seeded(t, "audit", shrink))
 		root := i.root()
