@@ -60,8 +60,8 @@ func newAuto(p Params, count persons, rho float64) (a auto, slack float64, reaso
 	if p.Rotate {
 		scaled = never
 	}
-	c, first := newDense(p, count, rho, maybe, scaled).whole()
-	a.add(c)
+	first := newDense(p, count, rho, maybe, scaled)
+	a.add(first)
 	reasons := []string{first.reason()}
 	if c, err := newCoinpress(p, rho); err == nil && !p.Rotate && a.add(c) {
 		reasons = append(reasons, fmt.Sprintf("coinpress from %d, as spreads are declared", c.needs()))

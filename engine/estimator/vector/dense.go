@@ -30,7 +30,9 @@ type dense struct {
 	gain           float64   // units in a unit of the group
 	sigma          []float64 // declared scales, in units; nil: none
 	find, scale    medians
-	far            []float64 // largest, of the persons of one release, where it is known
+	turned         *rotation     // of the search for a centre; nil: none
+	sample         float64       // persons of whom a sample is as good as all, for centre and scales
+	totals         *block.Totals // of the persons of one release, where they are known
 }
 
 // choice is whether a step is taken.
@@ -57,7 +59,19 @@ func newDense(p Params, count persons, rho float64, centred, scaled choice) dens
 		}
 		d.scaled = always
 	}
+	if p.Rotate && centred != never {
+		d.turned = newRotation(d)
+	}
+	d.sample = d.sampleSize()
 	return d
+}
+
+// places is the number of coordinates that a centre is searched in.
+func (d dense) places() int {
+	if d.turned != nil {
+		return d.turned.d.p.Dim
+	}
+	return d.p.Dim
 }
 
 // units turns a value into units.
@@ -67,7 +81,7 @@ func (d dense) units(v float64) float64 {
 
 // release implements core.
 func (d dense) release(n noise.Noiser, g group, count float64) estimator.Estimate {
-	d.far = g.far
+	d.totals = g.totals
 	mean, sigma := d.mean(n, g.Block, count)
 	return d.p.estimate(g, mean, sigma)
 }
@@ -79,11 +93,12 @@ func (d dense) mean(n noise.Noiser, b *estimator.Block, count float64) (mean, si
 	if d.centred != never || d.scaled != never {
 		s = d.spread(n, b, count, left)
 	}
-	scaled := d.useScales(s, count)
-	centre, fixed := d.choose(n, b, count, s, scaled, left)
+	some := d.sampled(n, b, count)
+	scaled := d.useScales(s, some.count)
+	centre, fixed := d.choose(n, some, s, scaled, left)
 	var weights []float64
 	if scaled {
-		weights = d.p.weights(d.scales(n, b, centre, s.norm, d.scaleShare(count), left))
+		weights = d.p.weights(d.scales(n, some.Block, centre, s.norm, d.scaleShare(some.count), left))
 	}
 	return d.sum(n, b, centre, weights, count, fixed && d.middle <= d.lo, left)
 }
@@ -112,33 +127,36 @@ const (
 // affordable reports whether count persons are enough for centre and scales both.
 func (d dense) affordable(count float64) bool {
 	x := d.scalesNeed(count)
-	return x <= mostScale && x+d.find.share(d.p.Dim, plannedRounds, d.rho, count) <= mostPrepared
+	return x <= mostScale && x+d.find.share(d.places(), plannedRounds, d.rho, count) <= mostPrepared
 }
 
 // choose releases the centre, or takes the middle: nil for 0. fixed says that it is the middle.
 //
 // Where that is open, and all coordinates weigh the same, the squared radius about the middle is that about the centre
 // times (distance from the middle / spread)²: the middle is kept if that is less than what a centre costs.
-func (d dense) choose(n noise.Noiser, b *estimator.Block, count float64, s spread, scaled bool, left *budget) (centre []int64, fixed bool) {
+func (d dense) choose(n noise.Noiser, some sample, s spread, scaled bool, left *budget) (centre []int64, fixed bool) {
 	if d.centred == never {
-		return same(d.middle, b.Dim), true
+		return same(d.middle, d.p.Dim), true
 	}
 	ratio := math.Inf(1)
 	if d.centred == maybe && !scaled && d.sigma == nil {
-		ratio = d.apart(n, b, count, left) / s.norm
+		ratio = d.apart(n, some, left) / s.norm
 	}
-	c := d.centring(count, s.norm, d.reach(n, b, count, left), scaled)
+	if d.turned != nil {
+		return d.turned.choose(n, some, s, ratio, left)
+	}
+	c := d.centring(some.count, s.norm, d.reach(n, some, left), scaled)
 	if ratio*ratio < c.cost {
-		return same(d.middle, b.Dim), true
+		return same(d.middle, d.p.Dim), true
 	}
-	return d.centre(n, b, c, left), false
+	return d.centre(n, some.Block, c, left), false
 }
 
 // sum releases the mean about a centre with what is left of the loss: a radius, then the sum.
 func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights []float64, count float64, nonNegative bool, left *budget) (mean, sigma []float64) {
 	f2 := factor2(d.p.Relation, nonNegative)
 	target := d.target(f2, left.rho*left.left, count)
-	norms, totals := block.Measure(b, centre, weights)
+	norms, totals := d.measure(b, centre, weights)
 	radius := d.radius(n, norms, newOctaves(radiiPer(d.p.Dim), d.farthestNorm(weights, count)), target, count, f2, left)
 	mean, sigma = addNoise(n, totals.ClipSum(b, centre, norms, radius), weights, radius, f2, left.rest())
 	for j, s := range mean {
@@ -150,6 +168,14 @@ func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights [
 		sigma[j] = math.Hypot(sigma[j], s*d.count.sigma()) / count
 	}
 	return mean, sigma
+}
+
+// measure returns the norms, and the totals where they are known.
+func (d dense) measure(b *estimator.Block, centre []int64, weights []float64) ([]float64, *block.Totals) {
+	if d.totals != nil {
+		return block.Norms(b, centre, weights), d.totals
+	}
+	return block.Measure(b, centre, weights)
 }
 
 // radius releases the radius with a share of what is left of the loss.
@@ -205,20 +231,11 @@ func maximum(x []float64) float64 {
 	return m
 }
 
-// whole returns the core, with the rotation if there is one, and its description.
-func (d dense) whole() (core, dense) {
-	if d.p.Rotate {
-		r := newRotation(d)
-		return r, r.dense
-	}
-	return d, d
-}
-
 // slack is the total-variation slack of the searches.
 func (d dense) slack() float64 {
 	s := 0.0
 	if d.centred != never {
-		s += d.find.slack(d.p.Dim)
+		s += d.find.slack(d.places())
 	}
 	if d.scaled != never && d.sigma == nil {
 		s += d.scale.slack(d.p.Dim)

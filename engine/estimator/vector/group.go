@@ -50,8 +50,8 @@ func (p Params) group(b *estimator.Block) group {
 	if p.Sparse {
 		return group{Block: b}
 	}
-	means, far := p.means(b, p.shift())
-	return group{Block: means, shift: p.shift(), far: far}
+	means, totals := p.means(b, p.shift())
+	return group{Block: means, shift: p.shift(), totals: totals}
 }
 
 // shift is the fraction of a step that dense vectors are rounded to: none where a person has one row.

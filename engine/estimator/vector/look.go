@@ -24,8 +24,11 @@ func normsPer(dim int) int { return min(max(4, int(1.5*math.Sqrt(float64(dim))))
 // number of persons that the look needs is what counts.
 func lookShare(rho, count float64, delta2 int64, dim int) float64 {
 	s := max(1, count/100)
-	return min(max(float64(delta2)/(2*rho*s*s), 0.002), 0.04+0.1/float64(dim))
+	return min(max(float64(delta2)/(2*rho*s*s), leastLook), 0.04+0.1/float64(dim))
 }
+
+// leastLook is the least share of a histogram.
+const leastLook = 0.002
 
 // mostPairs bounds the matched pairs of a spread: more would not make it better.
 const mostPairs = 1 << 14
@@ -33,15 +36,6 @@ const mostPairs = 1 << 14
 // farthest is a number that no distance of two vectors within the range passes.
 func farthest(lo, hi int64, dim int) float64 {
 	return float64(hi-lo+1) * math.Sqrt(float64(dim))
-}
-
-// largest returns max_j |x_ij − middle| of each person.
-func largest(b *estimator.Block, middle int64) []float64 {
-	out := make([]float64, b.Persons())
-	eachChunk(b, func(ch *estimator.Chunk, at int) {
-		farTo(out[at:at+ch.Persons], ch.Dense, middle)
-	})
-	return out
 }
 
 // distances returns the distances of matched persons. It works on two pairs at a time, as each addition waits for the last.
@@ -96,23 +90,19 @@ func pairsOf(count float64) float64 { return min(math.Floor(count/2), mostPairs)
 
 // reach releases R such that most persons have all coordinates within ±R of the middle: then so are the medians.
 // From a histogram of max_j |x_ij − middle|; a bucket is added, as values that lie close together may all be at the end of theirs.
-func (d dense) reach(n noise.Noiser, b *estimator.Block, count float64, left *budget) int64 {
+func (d dense) reach(n noise.Noiser, some sample, left *budget) int64 {
 	if d.statistical() {
 		return int64(min(d.units(d.p.Radius), 0x1p61)) + 1
 	}
-	h := d.histogram(reachPer, farthest(d.lo, d.hi, 1), d.delta2(), left.take(d.lookShare(count)))
-	far := d.far
-	if far == nil {
-		far = largest(b, d.middle)
-	}
-	r := h.quantile(h.release(n, far), count, 0.8) * math.Exp2(1.0/reachPer)
+	h := d.histogram(reachPer, farthest(d.lo, d.hi, 1), d.delta2(), left.take(d.lookShare(some.count)))
+	r := h.quantile(h.release(n, largest(some.Block, d.middle)), some.count, 0.8) * math.Exp2(1.0/reachPer)
 	return int64(min(r, 0x1p62)) + 1
 }
 
 // apart releases the median distance from the middle.
-func (d dense) apart(n noise.Noiser, b *estimator.Block, count float64, left *budget) float64 {
-	h := d.histogram(normsPer(b.Dim), farthest(d.lo, d.hi, b.Dim), d.delta2(), left.take(d.lookShare(count)))
-	return h.quantile(h.release(n, block.Norms(b, same(d.middle, b.Dim), nil)), count, 0.5)
+func (d dense) apart(n noise.Noiser, some sample, left *budget) float64 {
+	h := d.histogram(normsPer(d.p.Dim), farthest(d.lo, d.hi, d.p.Dim), d.delta2(), left.take(d.lookShare(some.count)))
+	return h.quantile(h.release(n, block.Norms(some.Block, same(d.middle, d.p.Dim), nil)), some.count, 0.5)
 }
 
 func (d dense) histogram(per int, limit float64, delta2 int64, rho float64) histogram {

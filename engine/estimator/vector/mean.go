@@ -103,8 +103,7 @@ func (p Params) dense(count persons, rho float64) (core, float64, string, error)
 	if scaled {
 		d = newDense(p, count, rho, always, always)
 	}
-	c, d := d.whole()
-	return c, d.slack(), "", nil
+	return d, d.slack(), "", nil
 }
 
 // countShare is the share of the loss for the number of persons, 0 where it is known. About a centre it has an effect of second order

@@ -2,7 +2,6 @@ package vector
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
@@ -12,30 +11,23 @@ import (
 // means returns the block of person means in units of 2^-shift steps, clamped to the public range: a map of one
 // person at a time. With one row each, shift 0 and all values within the range it is b itself.
 //
-// far is what largest returns for that block and the public middle, from the same reading; nil where values were clamped.
-func (p Params) means(b *estimator.Block, shift uint) (out *estimator.Block, far []float64) {
+// totals are those of the block where they come from the same reading; otherwise nil.
+func (p Params) means(b *estimator.Block, shift uint) (out *estimator.Block, totals *block.Totals) {
 	lo, hi := scalar.Range(p.Params)
-	lo, hi, middle := lo<<shift, hi<<shift, middleOf(p, shift)
+	lo, hi = lo<<shift, hi<<shift
 	b = block.Means(b, shift)
 	if p.Method == Clipped && lo <= -estimator.MaxUnits<<shift && hi >= estimator.MaxUnits<<shift {
-		return b, nil // nothing is beyond the range, and nobody asks how far values reach
+		return b, nil // nothing is beyond the range, and the sum comes with the norms
 	}
-	out, far = &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}, make([]float64, b.Persons())
-	for i := range b.Chunks {
-		out.Chunks[i] = estimator.Chunk{Persons: b.Chunks[i].Persons, Dense: b.Chunks[i].Dense}
+	totals, inRange := block.Total(b, lo, hi)
+	if inRange {
+		return b, totals
 	}
-	var clamped atomic.Bool
-	eachChunk(out, func(ch *estimator.Chunk, at int) {
-		least, most := farTo(far[at:at+ch.Persons], ch.Dense, middle)
-		if least < lo || most > hi {
-			ch.Dense = clampedValues(ch.Dense, lo, hi)
-			clamped.Store(true)
-		}
+	out = &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	eachChunk(b, func(i int, ch *estimator.Chunk, _ int) {
+		out.Chunks[i] = estimator.Chunk{Persons: ch.Persons, Dense: clampedValues(ch.Dense, lo, hi)}
 	})
-	if clamped.Load() {
-		return out, nil
-	}
-	return out, far
+	return out, nil
 }
 
 func clampedValues(x []int64, lo, hi int64) []int64 {
@@ -52,16 +44,16 @@ func inRange(x []int64, lo, hi int64) bool {
 	return least == lo && most <= hi
 }
 
-// farTo sets far to max_j |x_ij − middle| of each person, and returns the extremes of all x and the middle.
-func farTo(far []float64, x []int64, middle int64) (least, most int64) {
-	least, most = middle, middle
-	dim := len(x) / max(1, len(far))
-	for i := range far {
-		a, b := extremes(x[:dim], middle)
-		far[i] = float64(max(b-middle, middle-a))
-		least, most, x = min(least, a), max(most, b), x[dim:]
-	}
-	return least, most
+// largest returns max_j |x_ij − middle| of each person.
+func largest(b *estimator.Block, middle int64) []float64 {
+	out := make([]float64, b.Persons())
+	eachChunk(b, func(_ int, ch *estimator.Chunk, at int) {
+		for x := ch.Dense; len(x) > 0; x, at = x[b.Dim:], at+1 {
+			least, most := extremes(x[:b.Dim], middle)
+			out[at] = float64(max(most-middle, middle-least))
+		}
+	})
+	return out
 }
 
 // extremes returns the least and the most of x and v. It looks at four numbers at a time, so that comparisons need not wait for each
@@ -79,13 +71,13 @@ func extremes(x []int64, v int64) (least, most int64) {
 	return min(a, b, c, d), max(e, f, g, h)
 }
 
-// eachChunk calls work for every chunk with the number of its first person, several at a time.
-func eachChunk(b *estimator.Block, work func(ch *estimator.Chunk, at int)) {
+// eachChunk calls work for every chunk with its number and that of its first person, several at a time.
+func eachChunk(b *estimator.Block, work func(i int, ch *estimator.Chunk, at int)) {
 	var all sync.WaitGroup
 	at := 0
 	for i := range b.Chunks {
 		ch, from := &b.Chunks[i], at
-		all.Go(func() { work(ch, from) })
+		all.Go(func() { work(i, ch, from) })
 		at += ch.Persons
 	}
 	all.Wait()

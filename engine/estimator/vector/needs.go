@@ -40,7 +40,7 @@ func (d dense) plan(count float64, scaled bool) shares {
 		s.spread = d.spreadShare(count)
 	}
 	if d.centred != never {
-		if s.centre = min(d.find.share(d.p.Dim, plannedRounds, d.rho, count), 1); !d.statistical() {
+		if s.centre = min(d.find.share(d.places(), plannedRounds, d.rho, count), 1); !d.statistical() {
 			s.reach = d.lookShare(count)
 		}
 	}
@@ -113,19 +113,19 @@ func (d dense) steps() []estimator.Step {
 	histogram := func(name string, per int, limit float64, delta2 int64, share float64) {
 		add(name, "discrete-gaussian histogram", l2[delta2], newOctaves(per, limit).buckets, share)
 	}
-	search := func(name string, m medians, rounds int, share float64) {
+	search := func(name string, m medians, dim, rounds int, share float64) {
 		if m.search == Exponential {
-			add(name, "exponential", fmt.Sprintf("range=%d", 2*m.delta), d.p.Dim, share)
+			add(name, "exponential", fmt.Sprintf("range=%d", 2*m.delta), dim, share)
 			return
 		}
-		add(name, "discrete-gaussian bisection", fmt.Sprintf("l2=%d", m.delta), d.p.Dim*rounds, share)
+		add(name, "discrete-gaussian bisection", fmt.Sprintf("l2=%d", m.delta), dim*rounds, share)
 	}
 	norms := farthest(d.lo, d.hi, d.p.Dim)
 	histogram("spread", normsPer(d.p.Dim), norms, 2, s.spread)
 	histogram("distance from the middle", normsPer(d.p.Dim), norms, d.delta2(), s.apart)
 	histogram("reach", reachPer, farthest(d.lo, d.hi, 1), d.delta2(), s.reach)
-	search("centre", d.find, plannedRounds, s.centre)
-	search("scales", d.scale, d.scaleRounds(), s.scales)
+	search("centre", d.find, d.places(), plannedRounds, s.centre)
+	search("scales", d.scale, d.p.Dim, d.scaleRounds(), s.scales)
 	if d.p.Clip == Tails {
 		add("clip", "discrete-gaussian bisection", "l2=1", d.norms().rounds(), s.radius)
 	} else {

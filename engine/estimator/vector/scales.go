@@ -48,8 +48,11 @@ func (d dense) scalesNeed(count float64) float64 {
 	if d.p.Scale == Pairs {
 		groups = max(1, math.Floor(count/float64(2*d.p.Pairs)))
 	}
-	return max(0.01, d.scale.share(d.p.Dim, d.scaleRounds(), d.rho, groups/1.25))
+	return max(leastScales, d.scale.share(d.p.Dim, d.scaleRounds(), d.rho, groups/1.25))
 }
+
+// leastScales is the least share of the scales.
+const leastScales = 0.01
 
 // scaleShare is the share that the scales get: what they need, but they leave something for a centre.
 func (d dense) scaleShare(count float64) float64 {

@@ -106,24 +106,65 @@ func middleWord(k, m uint64) uint64 {
 	return w.Quo(w, big.NewInt(int64(m))).Uint64()
 }
 
-// matchings draws the groups of each matching on both sides: of persons, and of those that are left when person gone has
-// left, coupled so that one group differs (docs/proofs/matching.md). gone < 0: nobody leaves.
-func (m method) matchings(r *rand.Rand, signs []uint64, persons, gone int) (full, less []uint64) {
-	full, less = append(full, signs...), append(less, signs...)
-	for _, size := range m.groups {
+// words returns the secret bits of a release of so many persons, and of those that are left when person gone has left: in order the
+// first matching, the coins of a sample, the signs, the other matchings. gone < 0: nobody leaves.
+func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, less []uint64) {
+	first := min(1, len(m.groups))
+	m.matchings(r, m.groups[:first], persons, gone, &full, &less)
+	if coin < coinSides {
+		var coins, rest []bool
+		kept, place := 0, -1
+		for i := range persons {
+			keep := r.IntN(3) > 0
+			coins = append(coins, keep)
+			if i != gone {
+				rest = append(rest, keep)
+			} else if keep {
+				place = kept
+			}
+			if keep {
+				kept++
+			}
+		}
+		full, less = append(full, wordsOfCoins(coins, coin)...), append(less, wordsOfCoins(rest, coin)...)
+		persons, gone = kept, place
+	}
+	for j := 0; m.signs && j < dim; j++ {
+		sign := r.Uint64()
+		full, less = append(full, sign), append(less, sign)
+	}
+	m.matchings(r, m.groups[first:], persons, gone, &full, &less)
+	return full, less
+}
+
+// wordsOfCoins returns the words with which sampled keeps these persons.
+func wordsOfCoins(keep []bool, coin uint64) []uint64 {
+	words := make([]uint64, (len(keep)+coinsADraw-1)/coinsADraw)
+	for i, k := range keep {
+		side := coin
+		if k {
+			side--
+		}
+		words[i/coinsADraw] |= side << (16 * (i % coinsADraw))
+	}
+	return words
+}
+
+// matchings draws groups on both sides, coupled so that one group differs (docs/proofs/matching.md).
+func (m method) matchings(r *rand.Rand, sizes []int, persons, gone int, full, less *[]uint64) {
+	for _, size := range sizes {
 		order := make([]int32, persons)
 		for i, v := range r.Perm(persons) {
 			order[i] = int32(v)
 		}
-		full = append(full, wordsFor(order[:persons/size*size], persons)...)
-		if gone < 0 {
-			less = append(less, wordsFor(order[:persons/size*size], persons)...)
-			continue
+		words := wordsFor(order[:persons/size*size], persons)
+		*full = append(*full, words...)
+		if gone >= 0 {
+			rest := couple(order, size, int32(gone))
+			words = wordsFor(rest[:len(rest)/size*size], len(rest))
 		}
-		rest := couple(order, size, int32(gone))
-		less = append(less, wordsFor(rest[:len(rest)/size*size], len(rest))...)
+		*less = append(*less, words...)
 	}
-	return full, less
 }
 
 // farPersons are the coordinates and rows of tiny databases.
@@ -196,6 +237,30 @@ func forcedAnswers(r *rand.Rand, n noise.Noiser, count int64, counted bool) func
 	}
 }
 
+// sampling returns a core that takes samples of a size.
+func sampling(c core, size float64) core {
+	switch c := c.(type) {
+	case dense:
+		c.sample = size
+		return c
+	case auto:
+		c.cores = append([]core{sampling(c.cores[0], size)}, c.cores[1:]...)
+		return c
+	}
+	return c
+}
+
+// coinOf is the coin of a core's sample.
+func coinOf(c core, count float64) uint64 {
+	switch c := c.(type) {
+	case dense:
+		return c.coin(count)
+	case auto:
+		return coinOf(c.cores[0], count)
+	}
+	return coinSides
+}
+
 // worst returns the largest loss of neighbours with the same answers forced on both sides, over random tiny databases.
 // Where the number of persons is public the core is run, with any number; the searches use the true one inside their queries.
 // It stops when a loss is over enough, if that is not nil.
@@ -203,6 +268,7 @@ func (m method) worst(t *testing.T, e mean, dim, tries int, enough *big.Rat) *bi
 	name := fmt.Sprint(m.name, e.p.Relation, e.p.Sized, dim)
 	r, n := rand.New(stattest.Source(t, name)), stattest.Noiser(t, name)
 	worst := new(big.Rat)
+	e.core = sampling(e.core, float64(3*e.MinPersons()))
 	for i := 0; i < tries && (enough == nil || worst.Cmp(enough) <= 0); i++ {
 		persons := 1 + r.IntN(5)
 		b := m.smallBlock(r, persons, dim)
@@ -217,18 +283,12 @@ func (m method) worst(t *testing.T, e mean, dim, tries int, enough *big.Rat) *bi
 			}
 			return rec
 		}
-		signs := []uint64{}
-		for range dim {
-			if m.signs {
-				signs = append(signs, r.Uint64())
-			}
-		}
 		k := r.IntN(persons)
 		other, gone := without(b, k), k
 		if e.p.Relation == estimator.ReplaceOne && (e.p.Sized || r.IntN(3) > 0) {
 			other, gone = exchanged(b, m.smallBlock(r, persons, dim), k), -1
 		}
-		full, less := m.matchings(r, signs, persons, gone)
+		full, less := m.words(r, dim, persons, gone, coinOf(e.core, float64(count)))
 		rec := run(&stattest.Recorder{Answer: answer}, full, b)
 		if l := stattest.Loss(changed(t, rec, run(rec.Replay(t), less, other))); l.Cmp(worst) > 0 {
 			worst = l

@@ -24,8 +24,8 @@ type core interface {
 // group is one group on its way through a core: a vector a person, in units of 2^-shift grid steps.
 type group struct {
 	*estimator.Block
-	shift uint
-	far   []float64 // largest of dense vectors about the public middle, nil where it is not known
+	shift  uint
+	totals *block.Totals // of dense vectors, nil where they are not known
 }
 
 // persons is the number of persons: released at loss rho with sensitivity 1, which holds for one person more or less and

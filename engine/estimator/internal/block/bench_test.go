@@ -45,7 +45,7 @@ func exactSum(b *estimator.Block) []int64 {
 	spread(len(rs), func(next func() (int, bool)) {
 		own, one := make([]int64, b.Dim), make([]int64, b.Dim)
 		for k, ok := next(); ok; k, ok = next() {
-			sumRun(one, rs[k].rows(b.Dim))
+			sumRun(one, rs[k].rows(b.Dim), summable)
 			for j, v := range one {
 				own[j] += v
 			}

@@ -38,7 +38,7 @@ func clipSum(b *estimator.Block, centre []int64, norms []float64, radius float64
 		own, plain := newDenseSums(b.Dim), make([]int64, b.Dim)
 		for k, ok := next(); ok; k, ok = next() {
 			x := rs[k].rows(b.Dim)
-			summed := known != nil || own.addPlain(x, plain)
+			summed := known != nil || own.addPlain(x, plain, summable)
 			own.addClipped(x, norms[rs[k].at:], radius, summed)
 		}
 		mu.Lock()
@@ -69,10 +69,10 @@ func newDenseSums(dim int) *sums {
 	return s
 }
 
-// addPlain adds the vectors of a run as they are, in 64 bits, and reports whether it did: not those with large entries. plain is
-// room for one vector.
-func (s *sums) addPlain(x, plain []int64) bool {
-	if !sumRun(plain, x) {
+// addPlain adds the vectors of a run as they are, in 64 bits, and reports whether it did: not those with entries outside
+// w. plain is room for one vector.
+func (s *sums) addPlain(x, plain []int64, w within) bool {
+	if !sumRun(plain, x, w) {
 		return false
 	}
 	for j, v := range plain {
@@ -104,29 +104,38 @@ func (s *sums) addClipped(x []int64, norms []float64, radius float64, summed boo
 // sumBits bounds the entries of a run that is added up in 64 bits: within ±2^52, of which runPersons make at most 2^62.
 const sumBits = 52
 
-// sumRun sets sum to the sum of the vectors in x, and reports whether it is right: whether all entries are within ±2^sumBits.
-func sumRun(sum, x []int64) bool {
+// within is a range of 2^bits integers from the least on, which a sum checks by the way.
+type within struct {
+	least int64
+	bits  uint
+}
+
+// summable is the widest range that is added up in 64 bits.
+var summable = within{-1 << sumBits, sumBits + 1}
+
+// sumRun sets sum to the sum of the vectors in x, and reports whether all entries are within w, part of summable; only then it is right.
+func sumRun(sum, x []int64, w within) bool {
 	clear(sum)
 	dim, seen := len(sum), uint64(0)
 	for ; len(x) >= 4*dim; x = x[4*dim:] {
-		seen |= sumFour(sum, x[:dim], x[dim:2*dim], x[2*dim:3*dim], x[3*dim:4*dim])
+		seen |= sumFour(sum, x[:dim], x[dim:2*dim], x[2*dim:3*dim], x[3*dim:4*dim], w.least)
 	}
 	for ; len(x) > 0; x = x[dim:] {
 		for j, v := range x[:dim] {
-			seen |= uint64(v + 1<<sumBits)
+			seen |= uint64(v - w.least)
 			sum[j] += v
 		}
 	}
-	return seen>>(sumBits+1) == 0
+	return seen>>w.bits == 0
 }
 
-// sumFour adds four vectors to sum. In the result bits above sumBits are 0 if all entries are within ±2^sumBits.
-func sumFour(sum, x, y, z, w []int64) uint64 {
+// sumFour adds four vectors to sum. In the result bits from k on are 0 if all entries are in [least, least + 2^k).
+func sumFour(sum, x, y, z, w []int64, least int64) uint64 {
 	sum, y, z, w = sum[:len(x)], y[:len(x)], z[:len(x)], w[:len(x)]
 	seen := uint64(0)
 	for j, a := range x {
 		b, c, d := y[j], z[j], w[j]
-		seen |= uint64(a+1<<sumBits) | uint64(b+1<<sumBits) | uint64(c+1<<sumBits) | uint64(d+1<<sumBits)
+		seen |= uint64(a-least) | uint64(b-least) | uint64(c-least) | uint64(d-least)
 		sum[j] += a + b + c + d
 	}
 	return seen
