@@ -70,3 +70,6 @@ func (l Loss) Times(n int) Loss {
 	}
 	return Loss{Rho(lo), mulUp(l.DeltaEvent, floatUp(uint64(n))), mulUp(l.DeltaTV, floatUp(uint64(n)))}
 }
+
+// PureLoss returns the loss of an ε-DP mechanism, ε > 0: it is ε²/2-zCDP [BS16, Proposition 1.4].
+func PureLoss(eps float64) Loss { return Loss{Rho: RhoOf(math.Nextafter(eps*eps/2, math.Inf(1)))} }

@@ -6,6 +6,7 @@ import "fmt"
 // return an error that names the first bad one; planners pass only facts that do not depend on rows.
 type Params struct {
 	Rho     float64 // zCDP of one release on one group; > 0 and finite
+	Epsilon float64 // > 0: the release is ε-DP, by pure mechanisms alone, and Rho is not used
 	Grid    Grid    // lattice of the argument; the zero Grid for counts
 	Lower   *int64  // declared lower bound of a row's value, in grid steps; nil when none
 	Upper   *int64  // declared upper bound, in grid steps; both or neither
