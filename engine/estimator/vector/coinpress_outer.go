@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -176,10 +177,10 @@ type rows struct {
 
 // personRows are the vectors of a group in values.
 func personRows(g group, step float64) rows {
-	r := newReader(g.Block)
+	r := look.NewReader(g.Block)
 	unit := math.Ldexp(step, -int(g.shift))
 	return rows{int(g.Persons()), func(dst []float64, i int) {
-		for j, v := range r.vector(i) {
+		for j, v := range r.Vector(i) {
 			dst[j] = float64(float64(v) * unit)
 		}
 	}}
@@ -188,11 +189,11 @@ func personRows(g group, step float64) rows {
 // pairRows are (x−y)/√2 of secretly matched persons: mean 0 and the covariance of a person, whatever the mean. Replaced, added
 // or dropped: one pair, in either neighbour relation (match).
 func pairRows(n noise.Noiser, g group, step float64) rows {
-	r := newReader(g.Block)
+	r := look.NewReader(g.Block)
 	unit := math.Ldexp(step, -int(g.shift)) / math.Sqrt2
-	pairs := match(n, int(g.Persons()), 2, math.MaxInt32)
+	pairs := look.Match(n, int(g.Persons()), 2, math.MaxInt32)
 	return rows{len(pairs) / 2, func(dst []float64, i int) {
-		x, y := r.vector(int(pairs[2*i])), r.vector(int(pairs[2*i+1]))
+		x, y := r.Vector(int(pairs[2*i])), r.Vector(int(pairs[2*i+1]))
 		for j, v := range x {
 			dst[j] = float64(float64(v-y[j]) * unit)
 		}

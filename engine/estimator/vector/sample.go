@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/noise"
 )
 
@@ -57,7 +58,7 @@ const (
 // percent of its squared error: the ranks of medians are within 0.1 % of the persons, where a centre costs 0.2 % of the loss
 // (centring); scales get by with the least share that they are given; and so does the first look.
 func (d dense) sampleSize() float64 {
-	size := math.Max(leastSample, 100*math.Sqrt(float64(d.delta2())/(2*leastLook*d.rho)))
+	size := math.Max(leastSample, 100*math.Sqrt(float64(d.delta2())/(2*look.LeastShare*d.rho)))
 	if d.centred != never {
 		size = max(size, math.Sqrt(2*math.Pi)*d.find.rank(d.places(), plannedRounds+4, d.rho)/0.002)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/noise"
 )
 
@@ -89,14 +90,14 @@ func (d dense) scales(n noise.Noiser, b *estimator.Block, centre []int64, spread
 // the group alone.
 func paired(n noise.Noiser, b *estimator.Block, k int) *estimator.Block {
 	persons := int(b.Persons())
-	order := match(n, persons, 2*k, persons)
-	groups, r := len(order)/(2*k), newReader(b)
+	order := look.Match(n, persons, 2*k, persons)
+	groups, r := len(order)/(2*k), look.NewReader(b)
 	out := make([]int64, groups*b.Dim)
 	sums := make([]float64, b.Dim)
 	for g := range groups {
 		clear(sums)
 		for p := range k {
-			x, y := r.vector(int(order[2*(g*k+p)])), r.vector(int(order[2*(g*k+p)+1]))
+			x, y := r.Vector(int(order[2*(g*k+p)])), r.Vector(int(order[2*(g*k+p)+1]))
 			for j, v := range x {
 				diff := float64(v - y[j])
 				sums[j] += float64(diff * diff)

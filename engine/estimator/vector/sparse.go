@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -25,7 +26,7 @@ import (
 // The centre is not in the paper. By default it is the corner of the box [0, hi]^d next to the first mean: all vectors x − c of
 // the box lie in one orthant then (a person's own factor keeps it there), so that two of them that are clipped to the radius C
 // are at most √2·C apart, which replace-one asks for (factor2), and what clipping takes away can be guessed and restored
-// (histogram.kept). About any other point they may be 2C apart, and 2·min(q, 1−q) ≤ 4·q(1−q): under replace-one no other
+// (kept). About any other point they may be 2C apart, and 2·min(q, 1−q) ≤ 4·q(1−q): under replace-one no other
 // point is better. Under add-remove the first mean itself makes norms smaller, m_j = q_j(1−q_j) in place of min(q_j, 1−q_j);
 // it is taken where that matters, which is for dense bits and not for baskets.
 //
@@ -115,7 +116,7 @@ type clipping struct {
 	factor2 int64
 	// cost tells the error of a radius, given the loss of the sum; nil: the radius leaves out tailTarget persons.
 	cost func(rho float64) cost
-	// restore makes up for what clipping takes away (histogram.kept): for centres at a corner.
+	// restore makes up for what clipping takes away (kept): for centres at a corner.
 	restore bool
 }
 
@@ -123,23 +124,23 @@ type clipping struct {
 // noise: a noisy histogram of the norms for the radius, then the noisy sum.
 func (s sparse) sum(n noise.Noiser, r entries, b clipping, count, rho float64) (mean, sigma []float64) {
 	part := newBudget(rho)
-	target := tailTarget(s.p.Dim, b.factor2, rho)
+	target := look.TailTarget(s.p.Dim, b.factor2, rho)
 	norms := block.NormsIn(r.Block, b.unit, b.centre, b.weights)
 	least, most := s.norms(r, b)
-	h := newHistogram(newOctaves(radiusPer, most/least), histogramDelta2(s.p.Relation, false),
-		part.take(radiusShare(rho, target, count, s.p.Relation)))
-	noisy := h.release(n, divided(norms, least))
+	h := look.NewHistogram(look.NewOctaves(look.RadiusPer, most/least), look.Delta2(s.p.Relation, false),
+		part.take(look.RadiusShare(rho, target, count, s.p.Relation)))
+	noisy := h.Release(n, divided(norms, least))
 	radius, rest := 0.0, part.rest()
 	if b.cost == nil {
-		radius = least * h.radius(noisy, min(target, count/4))
+		radius = least * h.Radius(noisy, min(target, count/4))
 	} else {
-		radius = least * h.balanced(noisy, least, b.cost(rest))
+		radius = least * balanced(h, noisy, least, b.cost(rest))
 	}
 	sums := block.ClipSumIn(r.Block, b.unit, b.centre, norms, radius)
 	mean, sigma = addNoise(n, sums, b.weights, radius, b.factor2, rest)
 	divisor, counted := count, s.count.sigma()/count
 	if b.restore {
-		divisor *= h.kept(noisy, radius/least)
+		divisor *= kept(h, noisy, radius/least)
 	}
 	for j, m := range mean {
 		m /= divisor

@@ -2,6 +2,8 @@ package vector
 
 import (
 	"math"
+
+	"scrim/engine/estimator/internal/look"
 )
 
 // cost is what the error of a sum of clipped vectors is made of, by coordinate: noise in proportion to the radius C, and a
@@ -39,35 +41,35 @@ func (c cost) of(radius, lost float64) float64 {
 }
 
 // balanced returns the radius of the least cost, in units of least, by the noisy counts of norms in the same units.
-func (h histogram) balanced(noisy []float64, least float64, c cost) float64 {
-	top, ok := h.top(noisy)
+func balanced(h look.Histogram, noisy []float64, least float64, c cost) float64 {
+	top, ok := h.Top(noisy)
 	if !ok {
-		return h.edge(float64(top)) // too few persons for any choice
+		return h.Edge(float64(top)) // too few persons for any choice
 	}
 	best, lowest := top, math.Inf(1)
 	try := func(i int) {
 		if i < 0 || i > top {
 			return
 		}
-		radius := h.edge(float64(i))
-		if e := c.of(least*radius, least*least*h.lost(noisy[:top+1], radius)); e < lowest {
+		radius := h.Edge(float64(i))
+		if e := c.of(least*radius, least*least*lost(h, noisy[:top+1], radius)); e < lowest {
 			best, lowest = i, e
 		}
 	}
-	for i := top; i > top-8*h.per; i -= h.per / 4 {
+	for i := top; i > top-8*h.Per; i -= h.Per / 4 {
 		try(i)
 	}
-	for i, middle := 1-h.per/4, best; i < h.per/4; i++ {
+	for i, middle := 1-h.Per/4, best; i < h.Per/4; i++ {
 		try(middle + i)
 	}
-	return h.edge(float64(best))
+	return h.Edge(float64(best))
 }
 
 // lost returns Σ (1 − C/v)·v² over the numbers v > C.
-func (h histogram) lost(noisy []float64, radius float64) float64 {
+func lost(h look.Histogram, noisy []float64, radius float64) float64 {
 	sum := 0.0
 	for i, count := range noisy {
-		if v := h.edge(float64(i) - 0.5); v > radius {
+		if v := h.Edge(float64(i) - 0.5); v > radius {
 			sum += count * (v - radius) * v
 		}
 	}
@@ -77,13 +79,13 @@ func (h histogram) lost(noisy []float64, radius float64) float64 {
 // kept returns the share of Σ ‖x_i‖² that is left after clipping, by the noisy counts: 1/4 at least. Vectors of numbers >= 0 lose
 // about that share of each coordinate, so that dividing by it leaves only what heavy persons have in more or less than
 // proportion. The cost still counts all of the loss: the share is a guess.
-func (h histogram) kept(noisy []float64, radius float64) float64 {
-	top, ok := h.top(noisy)
-	all := h.lost(noisy[:top+1], 0)
+func kept(h look.Histogram, noisy []float64, radius float64) float64 {
+	top, ok := h.Top(noisy)
+	all := lost(h, noisy[:top+1], 0)
 	if !ok || !(all > 0) {
 		return 1
 	}
-	return min(max(0.25, 1-h.lost(noisy[:top+1], radius)/all), 1)
+	return min(max(0.25, 1-lost(h, noisy[:top+1], radius)/all), 1)
 }
 
 // lostEvenly is the cost of a sum in a ball where coordinate j has the second moment moments[j]·end² about the centre and

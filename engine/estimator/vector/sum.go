@@ -6,6 +6,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -15,7 +16,7 @@ type sum struct {
 	p       Params
 	lo, hi  int64 // public range of a coordinate of a person's total
 	count   persons
-	norms   histogram
+	norms   look.Histogram
 	factor2 int64
 	sumRho  float64
 	target  float64 // persons that the radius leaves out on purpose
@@ -46,15 +47,15 @@ func NewSum(p Params) (estimator.Estimator, error) {
 	s := sum{p: p}
 	s.lo, s.hi = p.totals()
 	s.factor2 = factor2(p.Relation, s.lo >= 0)
-	delta2 := histogramDelta2(p.Relation, false)
+	delta2 := look.Delta2(p.Relation, false)
 	b := newBudget(p.Rho)
 	s.count = newPersons(p, b.take(0.03))
-	share := min(max(farZ*farZ*float64(delta2)/float64(s.factor2*int64(p.Dim)), 0.02), 0.25)
+	share := min(max(look.FarZ*look.FarZ*float64(delta2)/float64(s.factor2*int64(p.Dim)), 0.02), 0.25)
 	limit := float64(max(s.hi, -s.lo)) * math.Sqrt(float64(p.Dim)) * (1 + 0x1p-20)
-	s.norms = newHistogram(newOctaves(radiusPer, limit), delta2, b.take(b.left*share))
+	s.norms = look.NewHistogram(look.NewOctaves(look.RadiusPer, limit), delta2, b.take(b.left*share))
 	s.sumRho = b.rest()
-	s.target = tailTarget(p.Dim, s.factor2, s.sumRho)
-	s.beyond = min(math.Cbrt(max(1, farZ*s.norms.sigma/s.target)), 4)
+	s.target = look.TailTarget(p.Dim, s.factor2, s.sumRho)
+	s.beyond = min(math.Cbrt(max(1, look.FarZ*s.norms.Sigma/s.target)), 4)
 	return s, nil
 }
 
@@ -86,7 +87,7 @@ func (s sum) Loss() accounting.Loss   { return scalar.Loss(s.p.Rho) }
 
 // MinPersons implements estimator.Estimator: what the radius leaves out should be a quarter at most.
 func (s sum) MinPersons() int64 {
-	return max(s.count.enough(), int64(math.Ceil(min(4*max(s.target, farZ*s.norms.sigma), 1<<62))))
+	return max(s.count.enough(), int64(math.Ceil(min(4*max(s.target, look.FarZ*s.norms.Sigma), 1<<62))))
 }
 
 // ExpectedError implements estimator.Estimator: the radius is not known before the data are read.
@@ -103,13 +104,13 @@ func (s sum) Steps() []estimator.Step {
 }
 
 // normsStep describes the histogram that a radius is chosen from.
-func normsStep(h histogram) estimator.Step {
+func normsStep(h look.Histogram) estimator.Step {
 	sensitivity := "l2=1"
-	if h.delta2 == 2 {
+	if h.Delta2 == 2 {
 		sensitivity = "l2=√2"
 	}
 	return estimator.Step{
-		Name: "clip radius", Mechanism: "discrete-gaussian histogram", Sensitivity: sensitivity, Queries: h.buckets, Rho: h.rho,
+		Name: "clip radius", Mechanism: "discrete-gaussian histogram", Sensitivity: sensitivity, Queries: h.Buckets, Rho: h.Rho,
 	}
 }
 
@@ -120,11 +121,11 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	}
 	b := confined(in.Vectors, s.lo, s.hi)
 	norms := block.Norms(b, nil, nil)
-	counts := s.norms.release(n, norms)
-	if _, ok := s.norms.top(counts); !ok {
+	counts := s.norms.Release(n, norms)
+	if _, ok := s.norms.Top(counts); !ok {
 		return scalar.TooFew(s.p.Dim, s.MinPersons())
 	}
-	radius := s.norms.radius(counts, s.target) * s.beyond
+	radius := s.norms.Radius(counts, s.target) * s.beyond
 	values, sigma := addNoise(n, block.ClipSum(b, nil, norms, radius), nil, radius, s.factor2, s.sumRho)
 	return s.p.answer(values, sigma, s.lo >= 0)
 }

@@ -3,6 +3,7 @@ package vector
 import (
 	"math"
 
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -15,39 +16,36 @@ import (
 // such turn would multiply the noise. Where K is more than the target, the radius is made longer by (K/target)^(1/3), at most
 // twice, as for a tail of index 3.
 //
-// The histogram (radius.go) needs about half as many persons beyond the radius for the same loss.
+// The histogram (look.Histogram) needs about half as many persons beyond the radius for the same loss.
 type tails struct {
-	octaves
+	look.Octaves
 	rho    float64
 	sigma2 noise.Variance
 	sigma  float64
 }
 
-func newTails(o octaves, rho float64) tails {
-	v := scalar.SmallSigma2(1, int64(o.rounds()), rho)
+func newTails(o look.Octaves, rho float64) tails {
+	v := scalar.SmallSigma2(1, int64(o.Rounds()), rho)
 	return tails{o, rho, v, scalar.Root(v.Big())}
 }
 
-// rounds is the number of halvings that leave one bucket.
-func (o octaves) rounds() int { return max(1, int(math.Ceil(math.Log2(float64(o.buckets))))) }
-
 // beyond is the number K of persons.
 func (s tails) beyond(target float64) float64 {
-	return max(target, math.Sqrt(2*math.Log(float64(s.rounds())/0.01))*s.sigma)
+	return max(target, math.Sqrt(2*math.Log(float64(s.Rounds())/0.01))*s.sigma)
 }
 
 // radius releases the radius for the norms.
 func (s tails) radius(n noise.Noiser, norms []float64, target float64) float64 {
-	above := make([]int64, s.buckets) // persons in buckets above each
+	above := make([]int64, s.Buckets) // persons in buckets above each
 	for _, v := range norms {
-		if i := s.bucket(v); i > 0 {
+		if i := s.Bucket(v); i > 0 {
 			above[i-1]++
 		}
 	}
-	for i := s.buckets - 2; i >= 0; i-- {
+	for i := s.Buckets - 2; i >= 0; i-- {
 		above[i] += above[i+1]
 	}
-	k, lo, hi := s.beyond(target), 0, s.buckets-1
+	k, lo, hi := s.beyond(target), 0, s.Buckets-1
 	for lo < hi {
 		mid := (lo + hi) / 2
 		if float64(n.GaussianInt(above[mid], s.sigma2)) >= k {
@@ -56,7 +54,7 @@ func (s tails) radius(n noise.Noiser, norms []float64, target float64) float64 {
 			hi = mid
 		}
 	}
-	return s.edge(float64(lo)) * min(max(math.Cbrt(k/max(target, 0.5)), 1), 2)
+	return s.Edge(float64(lo)) * min(max(math.Cbrt(k/max(target, 0.5)), 1), 2)
 }
 
 // tailsShare is the share of a loss for tail counts: what makes K the target, from 2 to 25 %.

@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -68,7 +69,7 @@ type moments struct {
 func (m moments) needs() int64 {
 	return least(func(count float64) bool {
 		rho := m.rho * max(m.plan(count, true).left(), 0.01)
-		return m.enough(count) && count >= 4*tailTarget(2*m.p.Dim, m.factor2(), rho)
+		return m.enough(count) && count >= 4*look.TailTarget(2*m.p.Dim, m.factor2(), rho)
 	})
 }
 
@@ -91,15 +92,15 @@ func (m moments) release(n noise.Noiser, g group, count float64) estimator.Estim
 	centre, _ := m.choose(n, some, s, true, left)
 	sq := newSquares(centre, m.scales(n, some.Block, centre, s.norm, m.scaleShare(some.count), left))
 	f2, rho := m.factor2(), left.rho*left.left
-	target := min(tailTarget(2*m.p.Dim, f2, rho), count/4)
-	share := left.left * max(radiusShare(rho, target, count, m.p.Relation), leastRadius)
-	h := m.histogram(radiusPer, sq.farthest(), m.delta2(), left.take(share))
+	target := min(look.TailTarget(2*m.p.Dim, f2, rho), count/4)
+	share := left.left * max(look.RadiusShare(rho, target, count, m.p.Relation), leastRadius)
+	h := m.histogram(look.RadiusPer, sq.farthest(), m.delta2(), left.take(share))
 	norms := sq.norms(g.Block)
-	noisy := h.release(n, norms)
-	if _, seen := h.top(noisy); !seen {
+	noisy := h.Release(n, norms)
+	if _, seen := h.Top(noisy); !seen {
 		return scalar.TooFew(m.p.Dim, scalar.Twice(count)) // any radius would be a guess, and wrong by any factor
 	}
-	radius := h.radius(noisy, target) * m.beyond(h, target)
+	radius := h.Radius(noisy, target) * m.beyond(h, target)
 	sums, sigma := addNoise(n, sq.sum(g.Block, norms, radius), sq.weights, radius, f2, left.rest())
 	return m.answer(sq, g.shift, sums, sigma, count)
 }
@@ -216,6 +217,6 @@ const leastRadius = 0.03
 // beyond is what the radius found is multiplied by: in few dimensions the histogram does not see the tail that the best radius, which
 // leaves target persons out, would be in; with more the norms lie close together. At most 4; measured on uniform,
 // normal, exponential and log-normal coordinates of dimension 1 to 30.
-func (m moments) beyond(h histogram, target float64) float64 {
-	return min(math.Pow(max(1, farZ*h.sigma/target), 1/(2+float64(m.p.Dim))), 4)
+func (m moments) beyond(h look.Histogram, target float64) float64 {
+	return min(math.Pow(max(1, look.FarZ*h.Sigma/target), 1/(2+float64(m.p.Dim))), 4)
 }

@@ -1,4 +1,4 @@
-package vector
+package look
 
 import (
 	"math/bits"
@@ -8,7 +8,7 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// match draws secret disjoint groups of size persons each, uniformly among all ways to choose them: as many as
+// Match draws secret disjoint groups of size persons each, uniformly among all ways to choose them: as many as
 // there are, ⌊persons/size⌋, but at most most. Group g is result[g·size : (g+1)·size]; persons who are left over take no part.
 //
 // What is computed from the groups, without their order, has the sensitivity of one group exchanged, added or dropped, in
@@ -16,7 +16,7 @@ import (
 // differs (docs/proofs/matching.md). So a count of groups moves by at most 1, a centred rank b·#{≤t} − a·#groups by at most b,
 // and a histogram of one bucket a group by at most √2 in ℓ2. The matching is drawn once a release, never shown, and must not
 // depend on the order of persons: it comes from the Noiser's secret bits.
-func match(n noise.Noiser, persons, size, most int) []int32 {
+func Match(n noise.Noiser, persons, size, most int) []int32 {
 	order := make([]int32, persons)
 	for i := range order {
 		order[i] = int32(i)
@@ -39,14 +39,15 @@ func below(n noise.Noiser, m uint64) uint64 {
 	}
 }
 
-// reader finds the vector of a person by number.
-type reader struct {
+// Reader finds the vector of a person by number.
+type Reader struct {
 	b      *estimator.Block
 	starts []int // number of the first person of each chunk
 }
 
-func newReader(b *estimator.Block) reader {
-	r := reader{b, make([]int, len(b.Chunks))}
+// NewReader returns the reader of a dense block.
+func NewReader(b *estimator.Block) Reader {
+	r := Reader{b, make([]int, len(b.Chunks))}
 	at := 0
 	for i := range b.Chunks {
 		r.starts[i] = at
@@ -55,9 +56,9 @@ func newReader(b *estimator.Block) reader {
 	return r
 }
 
-// vector returns person i's vector. Chunks without persons are never met: the last chunk that starts at or
+// Vector returns person i's vector. Chunks without persons are never met: the last chunk that starts at or
 // before i is taken.
-func (r reader) vector(i int) []int64 {
+func (r Reader) Vector(i int) []int64 {
 	k := sort.Search(len(r.starts), func(k int) bool { return r.starts[k] > i }) - 1
 	i -= r.starts[k]
 	return r.b.Chunks[k].Dense[i*r.b.Dim : (i+1)*r.b.Dim]
