@@ -92,6 +92,10 @@ func (c Call) Estimator(p estimator.Params) (estimator.Estimator, error) {
 		if byRow {
 			return mean.NewRowMean(p)
 		}
+		if method := c.method(p); method != "auto" {
+			e, err := c.ofPersons(p, method)
+			return e, c.unanswerable(err)
+		}
 		return mean.NewMean(p)
 	case Variance:
 		o := variance.Options{Stddev: f.stddev, Population: f.population}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"scrim/engine/estimator/person"
 	"scrim/engine/estimator/vector"
 	"scrim/internal/refuse"
 )
@@ -34,7 +35,15 @@ type Options struct {
 	Radius             float64
 	SigmaMin, SigmaMax float64
 	Sigma              []float64 // one for all coordinates, or one for each
-	Binary             bool      // the answer is a VECTOR, not a JSON array
+
+	// Of persons with many rows; see person.Params and cover.Params.
+	Moment, Rows, SigmaK, Error float64
+	Stages                      person.Stages
+	Split                       person.Split
+	Persons                     int
+	Top                         int // see friendly.Params
+
+	Binary bool // the answer is a VECTOR, not a JSON array
 }
 
 // Has reports whether an option was given.
@@ -62,10 +71,9 @@ var optionTable = []Option{
 	{"weight", "person or row", "person", "What counts once.", func(o *Options, v string) bool {
 		return word(&o.Weight, v, map[string]Weight{"person": ByPerson, "row": ByRow})
 	}},
-	{"method", "auto, clipped, shifted, plan or coinpress", "dp_method, else auto", "The mechanism of a vector's mean: auto chooses from public facts. Of other answers: auto.", func(o *Options, v string) bool {
+	{"method", MethodList, "dp_method, else auto", "The mechanism of a mean: auto chooses from public facts; person and cover are for numbers, too, the others for vectors. Of other answers: auto.", func(o *Options, v string) bool {
 		o.Method = strings.ToLower(v)
-		_, ok := Methods[o.Method]
-		return ok
+		return IsMethod(o.Method)
 	}},
 	{"p", "a number from 1 to 100", "2; 1 for DP_ONEHOT", "The norm of the error that plan makes small.", func(o *Options, v string) bool { return within(&o.P, v, 1, 100) }},
 	{"tail", "optimal or sqrt_n", "optimal", "Where a vector counts as an outlier: so that the error of the mean of the data is least, or beyond all but √n persons, for light-tailed data.", func(o *Options, v string) bool {
@@ -86,6 +94,18 @@ var optionTable = []Option{
 	{"sigma_min", "a number from 1e-9 to 1e18", "none", "Declared least standard deviation of a coordinate.", func(o *Options, v string) bool { return within(&o.SigmaMin, v, 1e-9, 1e18) }},
 	{"sigma_max", "a number from 1e-9 to 1e18", "none", "Declared greatest standard deviation of a coordinate.", func(o *Options, v string) bool { return within(&o.SigmaMax, v, 1e-9, 1e18) }},
 	{"sigma", "a number from 1e-9 to 1e18, or [a list of them], one for each coordinate", "none", "Declared standard deviations of the coordinates.", func(o *Options, v string) bool { return numbers(&o.Sigma, v, 1e-9, 1e18) }},
+	{"moment", "a number from 2 to 100", "4", "The central moment of a row that is bounded, for person and cover.", func(o *Options, v string) bool { return within(&o.Moment, v, 2, 100) }},
+	{"sigma_k", "a number from 1e-9 to 1e18", "that of normal rows", "Declared bound on the k-th root of a row's k-th central moment, for person and cover.", func(o *Options, v string) bool { return within(&o.SigmaK, v, 1e-9, 1e18) }},
+	{"rows", "a number from 1 to 1e12", "learnt privately; 1 for cover", "The number of rows that persons have, for person and cover. One who has fewer is clipped more, whatever is said here.", func(o *Options, v string) bool { return within(&o.Rows, v, 1, 1e12) }},
+	{"stages", "full, threaded or single", "full", "How often person narrows the range before the last noise.", func(o *Options, v string) bool {
+		return word(&o.Stages, v, map[string]person.Stages{"full": person.Full, "threaded": person.Threaded, "single": person.Single})
+	}},
+	{"split", "loss or persons", "loss", "What the stages of person share: the loss, each with all persons, or the persons.", func(o *Options, v string) bool {
+		return word(&o.Split, v, map[string]person.Split{"loss": person.Loss, "persons": person.Persons})
+	}},
+	{"persons", "a whole number from 1 to 1000000", "none", "The public number of persons, for cover: what it takes follows from it.", func(o *Options, v string) bool { return whole(&o.Persons, v, 1_000_000) }},
+	{"error", "a number from 1e-9 to 1e18", "chosen from public facts", "The error that cover aims at.", func(o *Options, v string) bool { return within(&o.Error, v, 1e-9, 1e18) }},
+	{"top", "a whole number from 1 to 100000", "as many as the persons allow", "How many of the largest spreads friendly learns, where none are declared.", func(o *Options, v string) bool { return whole(&o.Top, v, MaxDimension) }},
 	{"rounds", "a whole number from 1 to 16", "4", "Rounds of coinpress.", func(o *Options, v string) bool { return whole(&o.Rounds, v, 16) }},
 	{"relative", "on or off", "on for DP_VECTOR, unless p, rotate or scale=none is given; else off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},
 	{"dimension", "a whole number from 1 to 100000, for DP_ONEHOT to 1048576", "the length of the array's type", "The length of the vectors, where the type does not say it: of lists, JSON and text.", func(o *Options, v string) bool { return whole(&o.Dimension, v, MaxOnehot) }},
@@ -96,9 +116,18 @@ var optionTable = []Option{
 	{"rho", "a number from 1e-12 to 100", "its part of dp_rho", "What this aggregate costs, as zCDP.", func(o *Options, v string) bool { return within(&o.Rho, v, 1e-12, 100) }},
 }
 
-// Methods are the names that the option method and dp_method take.
-var Methods = map[string]vector.Method{
-	"auto": vector.Auto, "clipped": vector.Clipped, "shifted": vector.Shifted, "plan": vector.Plan, "coinpress": vector.Coinpress,
+// methods are the names that the option method and dp_method take, in the order of the documentation.
+var methods = []string{"auto", "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"}
+
+// MethodList is methods in words.
+const MethodList = "auto, clipped, shifted, plan, coinpress, person, friendly or cover"
+
+// IsMethod reports whether a name in lower case is that of a method.
+func IsMethod(name string) bool { return slices.Contains(methods, name) }
+
+// vectorMethods are those of package vector.
+var vectorMethods = map[string]vector.Method{
+	"": vector.Auto, "auto": vector.Auto, "clipped": vector.Clipped, "shifted": vector.Shifted, "plan": vector.Plan, "coinpress": vector.Coinpress,
 }
 
 var scales = map[string]vector.Scale{

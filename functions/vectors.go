@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/friendly"
 	"scrim/engine/estimator/vector"
 	"scrim/internal/refuse"
 )
@@ -18,10 +19,18 @@ type Vectors struct {
 	Columns bool
 }
 
-// vectorOptions are the options that mean something for vectors only.
-var vectorOptions = []string{"p", "tail", "clip", "rotate", "scale", "pairs", "radius", "sigma_min", "sigma_max", "sigma", "rounds", "relative", "dimension", "answer"}
+// automatics are the methods of vectors' means that auto may choose.
+var automatics = []string{"clipped", "shifted", "plan", "coinpress", "person"}
 
-// fits lists the methods that an option of the mean means something for. auto may choose any of them.
+// fit reports whether an option means something for a method, given those that it fits.
+func fit(method string, of []string) bool {
+	if method == "auto" || method == "" {
+		return slices.ContainsFunc(of, func(m string) bool { return slices.Contains(automatics, m) })
+	}
+	return slices.Contains(of, method)
+}
+
+// fits lists the methods that an option of the mean means something for.
 var fits = map[string][]string{
 	"p":         {"plan"},
 	"tail":      {"clipped", "shifted", "plan"},
@@ -31,27 +40,55 @@ var fits = map[string][]string{
 	"scale":     {"plan"},
 	"pairs":     {"plan"},
 	"relative":  {"plan"},
-	"radius":    {"shifted", "plan", "coinpress"},
-	"sigma_min": {"shifted", "plan", "coinpress"},
-	"sigma_max": {"shifted", "plan", "coinpress"},
-	"sigma":     {"shifted", "plan", "coinpress"},
+	"radius":    {"shifted", "plan", "coinpress", "person", "cover"},
+	"sigma_min": {"shifted", "plan", "coinpress", "friendly"},
+	"sigma_max": {"shifted", "plan", "coinpress", "friendly"},
+	"sigma":     {"shifted", "plan", "coinpress", "person", "friendly"},
 	"rounds":    {"coinpress"},
+	"moment":    {"person", "cover"},
+	"sigma_k":   {"person", "cover"},
+	"rows":      {"person", "cover"},
+	"stages":    {"person"},
+	"split":     {"person"},
+	"persons":   {"cover"},
+	"error":     {"cover"},
+	"top":       {"friendly"},
 }
 
-// Scalar checks the options of a call whose argument is a number, and takes away what is for vectors only.
-func (c *Call) Scalar() error {
-	o := &c.Options
-	if o.Method != "" && o.Method != "auto" {
-		return optionError(c.Function, "%s: method=%s is for the mean of vectors; the only method for numbers is auto.", c.Function.Name, o.Method)
+// Scalar checks the options of a call whose argument is a number. method is what the session or the table chooses, where the call
+// does not, for means of one number a person.
+func (c *Call) Scalar(method string) error {
+	f, o := c.Function, &c.Options
+	mean := f.Measure == Mean && o.Weight == ByPerson
+	if o.Method == "" && mean && slices.Contains(ofNumbers, method) {
+		o.Method = method
+	}
+	if o.Method != "" && o.Method != "auto" && !(mean && slices.Contains(ofNumbers, o.Method)) {
+		return optionError(f, "%s: method=%s is not for this: it is for the mean of vectors%s.", f.Name, o.Method,
+			map[bool]string{true: ", or of one number a person"}[slices.Contains(ofNumbers, o.Method)])
 	}
 	for _, name := range o.Given {
-		if slices.Contains(vectorOptions, name) || name == "quantile" && c.Function.Measure != Quantile {
-			return optionError(c.Function, "%s: the option %s is for vectors, and the argument is a number.", c.Function.Name, name)
+		ms, ok := fits[name]
+		switch {
+		case name == "dimension" || name == "answer":
+		case !ok || name == "quantile" && f.Measure == Quantile:
+			continue
+		case mean && (slices.Contains(ms, o.Method) || c.automatic() && slices.Contains(ms, "person")):
+			continue
 		}
+		return optionError(f, "%s: the option %s is for vectors, and the argument is a number.", f.Name, name)
 	}
-	o.Method = ""
+	if len(o.Sigma) > 1 {
+		return optionError(f, "%s: sigma lists %d numbers for one.", f.Name, len(o.Sigma))
+	}
 	return nil
 }
+
+// ofNumbers are the methods of means that are for numbers, too.
+var ofNumbers = []string{"person", "cover"}
+
+// automatic reports whether the method is chosen from public facts.
+func (c *Call) automatic() bool { return c.Options.Method == "" || c.Options.Method == "auto" }
 
 // Vector makes the call one over vectors. method is what the session or the table chooses, where the call does
 // not, for means; oneRow says that every person has one row at most.
@@ -104,7 +141,7 @@ func (c *Call) fitting(v Vectors) error {
 		case !ok:
 		case f.Measure != Mean:
 			return optionError(f, "%s: the option %s is for DP_MEAN.", f.Name, name)
-		case method != "auto" && !slices.Contains(methods, method):
+		case !fit(method, methods):
 			from := ""
 			if !o.Has("method") {
 				from = ", which dp_method sets"
@@ -122,6 +159,8 @@ func (c *Call) fitting(v Vectors) error {
 		return optionError(f, "%s: scale=binary is for DP_ONEHOT, and for vectors with lower=0.", f.Name)
 	case sigma && len(o.Sigma) != 1 && len(o.Sigma) != v.Dim:
 		return optionError(f, "%s: sigma lists %d numbers for vectors of length %d.", f.Name, len(o.Sigma), v.Dim)
+	case v.Sparse && slices.Contains([]string{"person", "friendly", "cover"}, o.Method):
+		return optionError(f, "%s: method=%s is not for DP_ONEHOT.", f.Name, o.Method)
 	case v.Sparse && o.Has("lower"):
 		return optionError(f, "%s: the coordinates of DP_ONEHOT are 0 and 1, without lower and upper.", f.Name)
 	}
@@ -132,7 +171,7 @@ func (c *Call) fitting(v Vectors) error {
 func (c Call) vectorParams(p estimator.Params) vector.Params {
 	o := c.Options
 	v := vector.Params{
-		Params: p, Dim: c.Vectors.Dim, Sparse: c.Vectors.Sparse, Method: Methods[o.Method], P: o.P, Tail: o.Tail, Clip: o.Clip, Rotate: o.Rotate,
+		Params: p, Dim: c.Vectors.Dim, Sparse: c.Vectors.Sparse, Method: vectorMethods[o.Method], P: o.P, Tail: o.Tail, Clip: o.Clip, Rotate: o.Rotate,
 		Search: o.Search, Scale: o.Scale, Pairs: o.Pairs, Relative: c.relative(), Radius: o.Radius,
 		SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Sigma: o.Sigma, Rounds: o.Rounds,
 	}
@@ -156,7 +195,7 @@ func (c Call) relative() bool {
 	if o.Has("relative") || !c.Vectors.Columns {
 		return o.Relative
 	}
-	method := Methods[o.Method]
+	method := vectorMethods[o.Method]
 	return (method == vector.Auto || method == vector.Plan) && !o.Rotate && !o.Has("p") && o.Scale != vector.Unscaled
 }
 
@@ -167,21 +206,40 @@ func (c Call) Columns(p estimator.Params, alone func(j int, rho float64) (estima
 }
 
 // ofVectors picks the mechanism of a call over vectors.
-func (c Call) ofVectors(p estimator.Params) (estimator.Estimator, error) {
+func (c Call) ofVectors(p estimator.Params) (e estimator.Estimator, err error) {
 	v := c.vectorParams(p)
-	var e estimator.Estimator
-	var err error
 	switch c.Function.Measure {
 	case Sum:
 		e, err = vector.NewSum(v)
 	case Mean:
-		e, err = vector.NewMean(v)
+		if method := c.method(p); method == "friendly" {
+			e, err = friendly.NewMean(c.friendlyParams(p))
+		} else if slices.Contains(ofNumbers, method) {
+			e, err = c.ofPersons(p, method)
+		} else {
+			e, err = vector.NewMean(v)
+		}
 	default:
 		e, err = vector.NewVariance(v, c.Function.stddev, c.Function.population)
 	}
-	if err != nil {
-		return nil, refuse.New(refuse.Option, "%s cannot be answered so: %s.", c.Function.Name, strings.TrimPrefix(err.Error(), "vector: ")).
-			With("Leave the choice to method=auto, raise dp_epsilon, or ask for fewer coordinates.")
+	return e, c.unanswerable(err)
+}
+
+// friendlyParams are the public facts under which a friendly mean is built.
+func (c Call) friendlyParams(p estimator.Params) friendly.Params {
+	o := c.Options
+	return friendly.Params{Params: p, Dim: c.Vectors.Dim, Sigma: o.Sigma, SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Top: o.Top}
+}
+
+// unanswerable turns an estimator's refusal of its parameters into one for clients.
+func (c Call) unanswerable(err error) error {
+	if err == nil {
+		return nil
 	}
-	return e, nil
+	_, cause, ok := strings.Cut(err.Error(), ": ") // without the package's name
+	if !ok {
+		cause = err.Error()
+	}
+	return refuse.New(refuse.Option, "%s cannot be answered so: %s.", c.Function.Name, cause).
+		With("Leave the choice to method=auto, raise dp_epsilon, or ask for fewer coordinates.")
 }

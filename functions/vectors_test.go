@@ -99,15 +99,16 @@ func TestMethodOfSession(t *testing.T) {
 // TestFits checks every option against every method: one that fits no named method would be lost.
 func TestFits(t *testing.T) {
 	values := map[string]string{"p": "2", "tail": "sqrt_n", "clip": "tails", "rotate": "on", "quantile": "em", "scale": "none", "pairs": "2", "relative": "on",
-		"radius": "3", "sigma_min": "1", "sigma_max": "2", "sigma": "1", "rounds": "2"}
-	for option, methods := range fits {
-		for method := range Methods {
+		"radius": "3", "sigma_min": "1", "sigma_max": "2", "sigma": "1", "rounds": "2", "moment": "3", "sigma_k": "2", "rows": "9", "stages": "single",
+		"split": "persons", "persons": "100", "error": "1", "top": "4"}
+	for option, of := range fits {
+		for _, method := range methods {
 			c := vectorCall(t, "DP_MEAN", "method="+method+", "+option+"="+values[option])
 			err := c.Vector(Vectors{Dim: 4}, "", false)
-			if fit := method == "auto" || slices.Contains(methods, method); fit != (err == nil) {
+			if fits := fit(method, of); fits != (err == nil) || method != "auto" && fits != slices.Contains(of, method) {
 				t.Errorf("%s with method=%s: %v", option, method, err)
 			}
-			if err != nil && !strings.Contains(err.Error(), methods[0]) {
+			if err != nil && !strings.Contains(err.Error(), of[0]) {
 				t.Errorf("%s with method=%s: the message names no method that fits: %v", option, method, err)
 			}
 		}
@@ -115,10 +116,19 @@ func TestFits(t *testing.T) {
 			t.Errorf("DP_MEAN does not list %s", option)
 		}
 	}
-	for _, o := range vectorOptions {
-		c := vectorCall(t, "DP_MEAN", o+"="+map[bool]string{true: "3", false: values[o]}[o == "dimension"]+map[bool]string{true: "json"}[o == "answer"])
-		if err := c.Scalar(); err == nil {
-			t.Errorf("the option %s passed for a number", o)
+	values["dimension"], values["answer"] = "3", "json"
+	for o, value := range values {
+		for _, method := range []string{"auto", "person", "cover"} {
+			c := vectorCall(t, "DP_MEAN", "method="+method+", "+o+"="+value)
+			want := slices.Contains(fits[o], method) || method == "auto" && slices.Contains(fits[o], "person")
+			if err := c.Scalar(""); (err == nil) != want {
+				t.Errorf("%s for a number, with method=%s: %v", o, method, err)
+			}
+		}
+	}
+	for _, text := range []string{"method=plan", "method=friendly", "method=person, sigma=[1, 2]", "method=person, weight=row"} {
+		if c := vectorCall(t, "DP_MEAN", text); c.Scalar("") == nil {
+			t.Errorf("%s passed for a number", text)
 		}
 	}
 }

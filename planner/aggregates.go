@@ -215,7 +215,7 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 	if vector, err := s.vectorArgument(r, a, args[0]); vector || err != nil {
 		return err
 	}
-	if err := a.call.Scalar(); err != nil {
+	if err := a.call.Scalar(s.params.method(r.private)); err != nil {
 		return optioned(err)
 	}
 	x, err := s.lower(args[0], r.resolve)

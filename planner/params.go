@@ -71,8 +71,8 @@ func (l *layer) set(name string, v any, from string) error {
 		return nil
 	case ParamMethod:
 		m := strings.ToLower(fmt.Sprint(v))
-		if _, ok := functions.Methods[m]; !ok {
-			return badParameter(name, v, "auto, clipped, shifted, plan or coinpress", from)
+		if !functions.IsMethod(m) {
+			return badParameter(name, v, functions.MethodList, from)
 		}
 		l.method = &m
 		return nil

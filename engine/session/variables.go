@@ -28,7 +28,7 @@ var Variables = []Variable{
 	{"dp_delta", 0.0, "1e-30 to 0.001", "The δ of one statement. 0, the initial value, means: the table's default."},
 	{"dp_rho", 0.0, "1e-12 to 1000", "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."},
 	{"dp_max_groups_contributed", int64(0), "1 to 100000", "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."},
-	{"dp_method", "", "auto, clipped, shifted, plan, coinpress", "The method of the means of vectors; the option method goes before it. Empty, the initial value, means: the table's default, else auto."},
+	{"dp_method", "", "auto, clipped, shifted, plan, coinpress, person, friendly, cover", "The method of means; person and cover are for numbers, too, the others for vectors; the option method goes before it. Empty, the initial value, means: the table's default, else auto."},
 	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
 	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
 }
@@ -99,10 +99,10 @@ func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
 		return nil, badValue(name, value, fmt.Sprintf("a whole number from 1 to %d", planner.MaxMaxGroups))
 	case "dp_method":
 		text, _ := value.(string)
-		if _, ok := functions.Methods[strings.ToLower(text)]; ok {
+		if functions.IsMethod(strings.ToLower(text)) {
 			return strings.ToLower(text), nil
 		}
-		return nil, badValue(name, value, "auto, clipped, shifted, plan or coinpress")
+		return nil, badValue(name, value, functions.MethodList)
 	case "dp_rewrite", "dp_raw":
 		return checkSwitch(ctx, name, value)
 	}
