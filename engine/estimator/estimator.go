@@ -89,4 +89,5 @@ type Step struct {
 	Sensitivity string // with its norm, e.g. "l2=1"
 	Queries     int    // number of noisy answers drawn
 	Rho         float64
+	Epsilon     float64 // in place of Rho for a step of a pure release
 }

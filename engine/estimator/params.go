@@ -1,12 +1,18 @@
 package estimator
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotPure says that a mechanism has no ε-DP form: it is what constructors that cannot serve Params.Epsilon > 0 return.
+var ErrNotPure = errors.New("estimator: no pure mechanism")
 
 // Params are the public facts under which every estimator is built. Constructors check them and
 // return an error that names the first bad one; planners pass only facts that do not depend on rows.
 type Params struct {
 	Rho     float64 // zCDP of one release on one group; > 0 and finite
-	Epsilon float64 // > 0: the release is ε-DP, by pure mechanisms alone, and Rho is not used
+	Epsilon float64 // > 0: the release is ε-DP, by pure mechanisms alone, and Rho is 0
 	Grid    Grid    // lattice of the argument; the zero Grid for counts
 	Lower   *int64  // declared lower bound of a row's value, in grid steps; nil when none
 	Upper   *int64  // declared upper bound, in grid steps; both or neither
@@ -21,10 +27,25 @@ type Params struct {
 // Bounded reports whether both bounds are declared.
 func (p Params) Bounded() bool { return p.Lower != nil && p.Upper != nil }
 
-// Validate checks what all estimators need.
+// Pure reports whether the release is to be ε-DP.
+func (p Params) Pure() bool { return p.Epsilon != 0 }
+
+// Loss is the number that the parameters call for: ε of a pure release, else ρ.
+func (p Params) Loss() float64 {
+	if p.Pure() {
+		return p.Epsilon
+	}
+	return p.Rho
+}
+
+// Validate checks what all estimators need. Constructors without a pure mechanism refuse Params.Pure by themselves.
 func (p Params) Validate() error {
 	switch {
-	case !(p.Rho > 0) || p.Rho > 1e6:
+	case p.Pure() && (!(p.Epsilon > 0) || p.Epsilon > 1e6):
+		return fmt.Errorf("estimator: want 0 < epsilon <= 1e6, have %v", p.Epsilon)
+	case p.Pure() && p.Rho != 0:
+		return fmt.Errorf("estimator: want epsilon or rho, have epsilon %v and rho %v", p.Epsilon, p.Rho)
+	case !p.Pure() && (!(p.Rho > 0) || p.Rho > 1e6):
 		return fmt.Errorf("estimator: want 0 < rho <= 1e6, have %v", p.Rho)
 	case (p.Lower == nil) != (p.Upper == nil):
 		return fmt.Errorf("estimator: want both bounds or neither")

@@ -10,11 +10,20 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// MinRho is the smallest loss that a scalar estimator accepts: the account's own resolution.
+// MinRho is the smallest loss that a scalar estimator accepts, ρ or ε: the account's own resolution.
 const MinRho = accounting.RhoUnit
 
-// Check validates what all scalar estimators need. grid says whether the grid is used.
+// Check validates what all scalar estimators need. grid says whether the grid is used. A pure release is refused: for
+// estimators that have one there is CheckPure.
 func Check(p estimator.Params, grid bool) error {
+	if p.Pure() {
+		return estimator.ErrNotPure
+	}
+	return CheckPure(p, grid)
+}
+
+// CheckPure is Check for estimators with a pure form.
+func CheckPure(p estimator.Params, grid bool) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
@@ -22,8 +31,8 @@ func Check(p estimator.Params, grid bool) error {
 	switch {
 	case p.Relation > estimator.ReplaceOne:
 		return fmt.Errorf("estimator: unknown neighbour relation %d", p.Relation)
-	case p.Rho < MinRho:
-		return fmt.Errorf("estimator: want rho >= %v, have %v", MinRho, p.Rho)
+	case p.Loss() < MinRho:
+		return fmt.Errorf("estimator: want a loss >= %v, have %v", MinRho, p.Loss())
 	case !grid:
 		return nil
 	case g.Decimal && (g.Scale < 0 || g.Scale > 100):
