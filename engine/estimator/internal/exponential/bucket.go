@@ -17,7 +17,7 @@ import (
 // The count of the chosen bucket is at least the largest less ln(buckets/β)/rate, with probability 1−β.
 type Fullest struct {
 	buckets uint64
-	rho     float64
+	loss    loss
 	span    int
 	rate    float64
 	powers  powers
@@ -25,22 +25,29 @@ type Fullest struct {
 
 // NewFullest returns the choice among 1 to 2^62 buckets at loss rho and slack Slack.
 func NewFullest(buckets uint64, rho float64, relation estimator.Relation) Fullest {
-	if buckets < 1 || buckets > maxPoints || !(rho > 0) {
-		panic(fmt.Sprintf("exponential: %d buckets at loss %v", buckets, rho))
-	}
+	checkBuckets(buckets, rho)
 	span := int(relation.Factor())
 	rate := math.Sqrt(8*rho) / float64(span) * (1 - 0x1p-50)
-	return Fullest{buckets, rho, span, rate, newPowers(rate)}
+	return Fullest{buckets, loss{rho: rho}, span, rate, newPowers(rate)}
+}
+
+func checkBuckets(buckets uint64, loss float64) {
+	if buckets < 1 || buckets > maxPoints || !(loss > 0) {
+		panic(fmt.Sprintf("exponential: %d buckets at loss %v", buckets, loss))
+	}
 }
 
 // Step describes the choice.
 func (f Fullest) Step(name string) estimator.Step {
-	return estimator.Step{Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", f.span), Queries: 1, Rho: f.rho}
+	return f.loss.of(1, estimator.Step{Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", f.span)})
 }
 
 // Choose returns a bucket, given the number of each person's. sorted is in ascending order and below the number of
 // buckets.
-func (f Fullest) Choose(n noise.Noiser, sorted []uint64) uint64 {
+func (f Fullest) Choose(n noise.Noiser, sorted []uint64) uint64 { return f.wheel(sorted).draw(n) }
+
+// wheel returns the choice for the buckets of the persons, in ascending order.
+func (f *Fullest) wheel(sorted []uint64) *wheel {
 	data := runs(nil, sorted)
 	largest := int64(0)
 	for _, r := range data {
@@ -58,5 +65,5 @@ func (f Fullest) Choose(n noise.Noiser, sorted []uint64) uint64 {
 		next = r.cell + 1
 	}
 	gap(f.buckets)
-	return w.draw(n)
+	return w
 }

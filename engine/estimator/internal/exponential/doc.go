@@ -15,6 +15,8 @@
 //   - some point has distance 0, so the sum of weights is at least 1 (up to that error), and two laws are no further apart than
 //     the sum of the weights' differences over the larger sum.
 //
+// NewPureQuantile, NewPureMany and NewPureFullest make choices that are ε-DP without any slack: see pure.go.
+//
 // Everything is a map of the sorted data and of random words from noise.Noiser. How long it takes depends on
 // the data only as sorting does.
 package exponential

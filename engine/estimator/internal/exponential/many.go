@@ -37,8 +37,8 @@ import (
 type Many struct {
 	cells uint64
 	root  *node
-	slots []int // slots[i]: place of fraction i among the distinct ones in ascending order
-	rhos  []float64
+	slots []int  // slots[i]: place of fraction i among the distinct ones in ascending order
+	each  []loss // of the levels
 }
 
 // node is the choice of one quantile among the values of its part.
@@ -55,6 +55,23 @@ const tieBits = 16
 // NewMany returns the choice of the quantiles num/den, two integers each with 0 < num < den <= 2^20, on cells cells at
 // most 2^32, at loss rho and slack Draws·Slack. A person has at most values numbers.
 func NewMany(fractions [][2]int64, cells uint64, values int64, rho float64, relation estimator.Relation) *Many {
+	m, err := newMany(fractions, cells, values, loss{rho: rho}, relation)
+	if err != nil {
+		panic(err) // only a pure choice has errors
+	}
+	return m
+}
+
+// NewPureMany is NewMany at ε = eps, δ = 0: each of the H levels has ε/H. The argument is that of Many with sums in the place of squares. In
+// one level, divided by the M values of a person, the distances of node i move by m_i·D with Σ m_i ≤ 1 where the person comes or goes:
+// rate = ε_H/(2D). In a replacement they move by min(r_i, a_i) + |r_i − a_i|·D, and the sum over the nodes is at most max(1, 2D) = 2D, with
+// the old values in one node and the new ones in another: rate = ε_H/(4D); in the root, where all values are, it is at most 1 and
+// rate = ε_H/2. It returns an error where eps is too small to be divided so.
+func NewPureMany(fractions [][2]int64, cells uint64, values int64, eps float64, relation estimator.Relation) (*Many, error) {
+	return newMany(fractions, cells, values, loss{epsilon: eps}, relation)
+}
+
+func newMany(fractions [][2]int64, cells uint64, values int64, total loss, relation estimator.Relation) (*Many, error) {
 	if len(fractions) == 0 || cells < 1 || cells > 1<<32 {
 		panic(fmt.Sprintf("exponential: %d quantiles among %d cells", len(fractions), cells))
 	}
@@ -70,24 +87,26 @@ func NewMany(fractions [][2]int64, cells uint64, values int64, rho float64, rela
 		m.slots[i], _ = slices.BinarySearchFunc(distinct, f, (*big.Rat).Cmp)
 	}
 	levels := bits.Len(uint(len(distinct)))
+	part := (1 - 1e-12) / float64(levels)
 	for range levels {
-		m.rhos = append(m.rhos, rho/float64(levels)*(1-1e-12))
+		m.each = append(m.each, loss{total.rho * part, total.epsilon * part})
 	}
-	b := builder{distinct, values, m.rhos[0], relation}
+	b := builder{fractions: distinct, values: values, loss: m.each[0], relation: relation}
 	m.root = b.build(0, len(distinct), new(big.Rat), big.NewRat(1, 1), true)
-	return m
+	return m, b.err
 }
 
 // builder makes the tree of distinct ascending fractions.
 type builder struct {
 	fractions []*big.Rat
 	values    int64
-	rho       float64
+	loss      loss
 	relation  estimator.Relation
+	err       error // the first
 }
 
 // build returns the node of the fractions from to to−1 in the part between the fractions lo and hi of all values.
-func (b builder) build(from, to int, lo, hi *big.Rat, top bool) *node {
+func (b *builder) build(from, to int, lo, hi *big.Rat, top bool) *node {
 	if from == to {
 		return nil
 	}
@@ -95,21 +114,36 @@ func (b builder) build(from, to int, lo, hi *big.Rat, top bool) *node {
 	f := b.fractions[mid]
 	num, den := within(f, lo, hi)
 	return &node{
-		q:     newQuantile(num, den, b.rho, b.change(num, den, top), b.values*den),
+		q:     b.choice(num, den, top),
 		slot:  mid,
 		left:  b.build(from, mid, lo, f, false),
 		right: b.build(mid+1, to, f, hi, false),
 	}
 }
 
+// choice returns the choice of a node.
+func (b *builder) choice(num, den int64, top bool) Quantile {
+	change, shown := b.change(num, den, top), b.values*den
+	if b.loss.epsilon == 0 {
+		return newQuantile(num, den, b.loss.rho, change, shown)
+	}
+	q, err := newPureQuantile(num, den, b.loss.epsilon, change, shown)
+	if b.err == nil {
+		b.err = err
+	}
+	return q
+}
+
 // change returns what a node's rate is divided by, in units of 1/den, rounded up.
-func (b builder) change(num, den int64, top bool) float64 {
+func (b *builder) change(num, den int64, top bool) float64 {
 	d, whole := float64(b.values)*float64(max(num, den-num)), float64(b.values)*float64(den)
 	switch {
 	case b.relation == estimator.AddRemove:
 		return d
 	case top:
 		return whole // all values are in this node
+	case b.loss.epsilon > 0:
+		return 2 * d
 	}
 	return max(whole, math.Sqrt2*d*(1+0x1p-50))
 }
@@ -140,7 +174,7 @@ func (n *node) size() int {
 // 1−beta: the errors of the choices on the way to it add up.
 func (m *Many) RankError(beta float64) []float64 {
 	slots := make([]float64, m.Draws())
-	m.root.rankErrors(slots, 0, math.Ldexp(float64(m.cells), tieBits), beta/float64(len(m.rhos)))
+	m.root.rankErrors(slots, 0, math.Ldexp(float64(m.cells), tieBits), beta/float64(len(m.each)))
 	out := make([]float64, len(m.slots))
 	for i, s := range m.slots {
 		out[i] = slots[s]
@@ -174,12 +208,12 @@ func (n *node) persons(points, share float64) float64 {
 
 // Steps describes the levels.
 func (m *Many) Steps(name string) []estimator.Step {
-	steps := make([]estimator.Step, len(m.rhos))
-	for level, rho := range m.rhos {
-		steps[level] = estimator.Step{
+	steps := make([]estimator.Step, len(m.each))
+	for level, each := range m.each {
+		steps[level] = each.of(1, estimator.Step{
 			Name: fmt.Sprintf("%s, level %d", name, level+1), Mechanism: "exponential", Sensitivity: fmt.Sprintf("rank=%d", m.root.q.change/m.root.q.den),
-			Queries: m.root.at(level), Rho: rho,
-		}
+		})
+		steps[level].Queries = m.root.at(level)
 	}
 	return steps
 }

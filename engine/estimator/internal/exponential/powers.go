@@ -32,8 +32,12 @@ func (x *fraction) times(y *fraction) fraction {
 
 // powers holds ω^k, ω = e^{-rate}, by the digits of k in base 256.
 type powers struct {
-	digits [][]fraction // digits[l][j] = ω^(j·256^l), as far as it is not 0
+	digits  [][]fraction // digits[l][j] = ω^(j·256^l), as far as it is not 0
+	floored bool         // no power is under least
 }
+
+// least is the weight 2^-128 of a pure choice: no point has less.
+var least = fraction{1: 1}
 
 const (
 	digitBits = 8
@@ -62,8 +66,17 @@ func newPowers(rate float64) powers {
 	return p
 }
 
-// at returns ω^k, off by less than 8·513 < 2^13 units.
+// at returns the weight of distance k: ω^k, off by less than 8·513 < 2^13 units, and of a pure choice at least 2^-128.
 func (p *powers) at(k uint64) fraction {
+	w := p.of(k)
+	if p.floored && w[1]|w[2] == 0 {
+		return least
+	}
+	return w
+}
+
+// of returns ω^k.
+func (p *powers) of(k uint64) fraction {
 	w, first := most, true
 	for l := 0; k > 0; l++ {
 		j := k & (1<<digitBits - 1)

@@ -27,7 +27,7 @@ import (
 // [S11]. With all values equal the answer is that value but for a probability of N·e^{-rate·min(num, den−num)·n}.
 type Quantile struct {
 	num, den int64
-	rho      float64
+	loss     loss
 	change   int64
 	rate     float64
 	powers   powers
@@ -48,11 +48,15 @@ func NewQuantile(num, den, values int64, rho float64, relation estimator.Relatio
 
 // newQuantile returns the choice for a distance that changes by at most change.
 func newQuantile(num, den int64, rho, change float64, shown int64) Quantile {
-	if num <= 0 || den <= num || den > 1<<20 || !(change > 0) || !(rho > 0) {
-		panic(fmt.Sprintf("exponential: quantile %d/%d at loss %v", num, den, rho))
-	}
+	checkFraction(num, den, change, rho)
 	rate := math.Sqrt(2*rho) / change * (1 - 0x1p-50) // four roundings of 2^-53
-	return Quantile{num: num, den: den, rho: rho, change: shown, rate: rate, powers: newPowers(rate)}
+	return Quantile{num: num, den: den, loss: loss{rho: rho}, change: shown, rate: rate, powers: newPowers(rate)}
+}
+
+func checkFraction(num, den int64, change, loss float64) {
+	if num <= 0 || den <= num || den > 1<<20 || !(change > 0) || !(loss > 0) {
+		panic(fmt.Sprintf("exponential: quantile %d/%d at loss %v", num, den, loss))
+	}
 }
 
 // RankError is the number of values by which the rank of an answer among cells cells is off at most, with
@@ -69,10 +73,7 @@ func (q Quantile) Persons(cells float64) int64 {
 
 // Step describes queries such choices, at q's loss each.
 func (q Quantile) Step(name string, queries int) estimator.Step {
-	return estimator.Step{
-		Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", 2*q.change),
-		Queries: queries, Rho: q.rho * float64(queries),
-	}
+	return q.loss.of(queries, estimator.Step{Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", 2*q.change)})
 }
 
 // Choose returns the cell of the quantile among cells cells, given the cell of each value in ascending order.
