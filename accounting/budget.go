@@ -23,7 +23,7 @@ type Budget struct {
 	Entity    bool    // Account names an entity, not a table
 	Principal string  // All, Default, or a MySQL account (user@host)
 	Epsilon   Epsilon // within (0, MaxEpsilon]
-	Delta     Delta   // within [0, 1); at 0 only charges without any loss fit, which closes the account
+	Delta     Delta   // within [0, 1); 0: the pure account, where only charges with a pure ε fit
 	Window    Window
 	SetBy     string
 	SetAt     time.Time

@@ -55,12 +55,15 @@ func logDeltaZ(rho, eps float64) (f, beta float64) {
 //
 //	min(1, δ_z(ρ, ε) + δ_event + (1 + e^ε)·δ_tv)
 //
-// rounded up. l.Rho = 0 has δ_z = 0. A negative or NaN ε, or a loss whose δ are negative or NaN,
-// gives 1, which is always true. Source: the package documentation; δ_z from [CKS20].
+// rounded up; 0 where l.Pure is a pure ε of at most ε, compared exactly. l.Rho = 0 has δ_z = 0. A negative or NaN ε, or a loss
+// whose δ are negative or NaN, gives 1, which is always true. Source: the package documentation; δ_z from [CKS20].
 func DeltaOf(l Loss, eps Epsilon) Delta {
 	e := float64(eps)
 	if !(e >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
 		return 1
+	}
+	if l.Pure > 0 && l.Pure <= PureWithin(eps) {
+		return 0
 	}
 	z := 0.0
 	if l.Rho > 0 && !math.IsInf(e, 1) {
@@ -75,13 +78,18 @@ func DeltaOf(l Loss, eps Epsilon) Delta {
 }
 
 // EpsilonOf returns the ε of (ε, δ)-DP that the loss l implies at δ, rounded up: DeltaOf(l,
-// EpsilonOf(l, δ)) <= δ. It is +Inf where no ε will do: for δ <= δ_event, for δ = 0 with ρ > 0, and
-// where the total-variation slack alone, times 1+e^ε, is more than δ. δ >= 1 gives 0. A NaN or
+// EpsilonOf(l, δ)) <= δ. A pure ε is an upper bound at every δ. Without one it is +Inf where no ε will do: for δ <= δ_event, for
+// δ = 0 with ρ > 0, and where the total-variation slack alone, times 1+e^ε, is more than δ. δ >= 1 gives 0. A NaN or
 // negative δ, or a loss whose δ are negative or NaN, gives +Inf.
 func EpsilonOf(l Loss, delta Delta) Epsilon {
 	d := float64(delta)
 	if !(d >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
 		return Epsilon(math.Inf(1))
+	}
+	if l.Pure > 0 {
+		pure := l.Pure.epsilon()
+		l.Pure = 0
+		return min(pure, EpsilonOf(l, delta))
 	}
 	if DeltaOf(l, 0) <= delta {
 		return 0

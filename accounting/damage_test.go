@@ -25,12 +25,13 @@ func filled(t *testing.T) (file []byte, want summary) {
 	mustSet(t, l, "t", false, All, 100, 1e-6, Month)
 	mustSet(t, l, "u", false, All, 100, 1e-6, Never)
 	mustSet(t, l, "u", false, Default, 50, 1e-6, Day)
+	mustSet(t, l, "v", false, All, 1000, 0, Never)
 	r := rand.New(rand.NewPCG(11, 1))
 	for i := range 120 {
 		k.mu.Lock()
 		k.t = k.t.AddDate(0, 0, r.IntN(2))
 		k.mu.Unlock()
-		receipt, err := reserve(l, fmt.Sprintf("p%d@%%", r.IntN(5)), append(rho("t", r.Float64()/100), rho("u", r.Float64()/100)...))
+		receipt, err := reserve(l, fmt.Sprintf("p%d@%%", r.IntN(5)), append(rho("t", r.Float64()/100), append(rho("u", r.Float64()/100), pure("v", 0.1+r.Float64())...)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +353,7 @@ func TestEdited(t *testing.T) {
 		edit func(*bolt.Tx) error
 	}{
 		{"nothing", nil, func(*bolt.Tx) error { return nil }},
-		{"other version", ErrVersion, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte("scrim ledger 2")) }},
+		{"other version", ErrVersion, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte("scrim ledger 1")) }},
 		{"no version", ErrVersion, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }},
 		{"foreign", ErrForeign, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(directoryKey, []byte("other")) }},
 		{"no head", ErrDamaged, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(headKey) }},

@@ -14,9 +14,12 @@
 // Adaptive composition adds all three parts: [BS16, Lemma 8.2] for the first two; for the third the
 // run is coupled with the ideal one, step by step, and the chances to differ add up.
 //
+// A release that is (ε, 0)-DP carries that ε beside its ρ, which is at most ε²/2, and has no slack. Pure ε add up as well; a sum
+// with a part that has none has none.
+//
 // # Conversion
 //
-// The ideal mechanism is (ε, δ_z(ρ, ε)+δ_event)-DP: inside the events by [CKS20, Corollary 13], and
+// A loss with a pure ε' is (ε, 0)-DP for every ε >= ε'. For the others and for smaller ε: the ideal mechanism is (ε, δ_z(ρ, ε)+δ_event)-DP: inside the events by [CKS20, Corollary 13], and
 // what lies outside adds its probability [BS16, Lemma 8.8]. A mechanism within δ_tv of it, on both
 // sides, has for every set S
 //
@@ -45,6 +48,17 @@
 // also when it does at a smaller ε'. That is sound because (ε', δ) is the stronger promise; the
 // preceding paragraph is then about ε' in the place of ε.
 //
+// A pure ε' of at most ε passes the test by itself. So a budget with δ = 0, the pure account, grants a charge if and only if every
+// charge of its window and the pending one have a pure ε, and these add up to at most ε: exactly, in fixed point. Whatever the
+// dialogue, the quotient of the two probabilities of what was seen is the product of those of its steps, at most e^ε.
+//
+// Where δ > 0 a dialogue may pass by either test, and is covered all the same. Let A be the transcripts whose charges are all
+// pure and add up to at most ε, and B those that pass by ρ. Both tests only get harder as charges are added, so a transcript passes
+// all along by the test that passes its last charge, and those of B are transcripts of a dialogue that is filtered by ρ
+// alone, with the same probability. For every set S
+//
+//	P[S] = P[S∩A] + P[S∩B∖A] <= e^ε·Q[S∩A] + e^ε·Q[S∩B∖A] + δ
+//
 // A budget [All] bounds what all principals together learn in a window. A [Default] or own budget
 // bounds what one principal learns who shares with nobody. The bound is for one window: what is
 // learnt in several adds.
@@ -54,11 +68,11 @@
 // One bbolt file. All numbers are big-endian; strings are a uvarint length and UTF-8.
 //
 //	bucket        key                              value
-//	meta          "format"                         "scrim ledger 1"
+//	meta          "format"                         "scrim ledger 2"
 //	              "directory"                      Options.DirectoryID
 //	              "head"                           last record u64, its hash [32], last day u32
 //	records       number u64 from 1, no gaps       hash [32], payload
-//	counters      entity u8, account 0,            ρ u64, δ_event u128, δ_tv u128
+//	counters      entity u8, account 0,            ρ u64, ε u64, δ_event u128, δ_tv u128
 //	              principal 0, day u32
 //	answers       as given                         sequence u64, SHA-256 [32], value
 //	answer-order  sequence u64                     key of the answer
@@ -69,7 +83,7 @@
 //	│ u8   │ i64        │ u32     │ string    │                                          │
 //	└──────┴────────────┴─────────┴───────────┴──────────────────────────────────────────┘
 //	1 charge         statement, digest, mechanisms, n uvarint, n × {account, entity u8, table,
-//	                 ρ u64, δ_event u128, δ_tv u128, remaining of all f64, of own f64 (NaN: none)}
+//	                 ρ u64, ε u64, δ_event u128, δ_tv u128, remaining of all f64, of own f64 (NaN: none)}
 //	2 outcome        record of the charge u64, outcome u8
 //	3 note           kind, text
 //	4 set budget     account, entity u8, principal, ε f64, δ f64, window
@@ -77,12 +91,13 @@
 //
 //	hash n = SHA-256(hash n−1 ‖ n u64 ‖ payload n);  hash 0 = the same of format and directory
 //
-// ρ counts units of 2^-40 and δ units of 2^-126, each charge rounded up, so sums are exact. The
-// records determine everything but the stored answers. Budgets are kept nowhere else. Counters and
-// head are derived a second time at every opening and compared. A window's spending is a sum over
-// days, which is why changing a limit or a window refills nothing. The day of a record is never
-// before that of the record before it: a clock that is set back stays in the last day that had a
-// record, and a clock set far ahead therefore keeps its windows closed until that day has come.
+// ρ and the pure ε (0: none) count units of 2^-40 and δ units of 2^-126, each charge rounded up, so
+// sums are exact. Format 1 had no ε; it is refused. The records determine everything but the stored
+// answers. Budgets are kept nowhere else. Counters and head are derived a second time at every
+// opening and compared. A window's spending is a sum over days, which is why changing a limit or a
+// window refills nothing. The day of a record is never before that of the record before it: a clock
+// that is set back stays in the last day that had a record, and a clock set far ahead therefore
+// keeps its windows closed until that day has come.
 //
 // # Disk
 //
@@ -116,5 +131,5 @@
 // # Sources
 //
 // [BS16] Bun, Steinke, arXiv 1605.02065. [CKS20] Canonne, Kamath, Steinke, arXiv 2004.00010. Feldman,
-// Zrnic, arXiv 2008.11193. Whitehouse et al., arXiv 2203.05481.
+// Zrnic, arXiv 2008.11193. Whitehouse et al., arXiv 2203.05481. [CR21] Cesar, Rogers, arXiv 2004.07223.
 package accounting

@@ -65,10 +65,21 @@ type ExhaustedError struct {
 	// that still fits beside the request's own slack. Both are zero when nothing does.
 	Remaining    Epsilon
 	RemainingRho Rho
+	// NotPure and SpentNotPure are the reasons besides too large an ε for which a budget with δ = 0 refuses: the charge has no pure
+	// ε, or something that the window holds has none.
+	NotPure, SpentNotPure bool
 }
 
 // Error implements error.
 func (e *ExhaustedError) Error() string {
+	switch {
+	case e.NotPure:
+		return fmt.Sprintf("accounting: %s: budget %q (epsilon %.6g, delta 0, window %s): want a charge with a pure epsilon, have rho %.6g",
+			nameOf(e.Account, e.Table), e.Scope, float64(e.Limit), e.Window, e.RequestedRho.Float())
+	case e.SpentNotPure:
+		return fmt.Sprintf("accounting: %s: budget %q (epsilon %.6g, delta 0, window %s): want only charges with a pure epsilon in the window, have others",
+			nameOf(e.Account, e.Table), e.Scope, float64(e.Limit), e.Window)
+	}
 	return fmt.Sprintf("accounting: %s: budget %q (epsilon %.6g, delta %.3g, window %s): want epsilon %.6g (rho %.6g), have epsilon %.6g (rho %.6g)",
 		nameOf(e.Account, e.Table), e.Scope, float64(e.Limit), float64(e.Delta), e.Window,
 		float64(e.Requested), e.RequestedRho.Float(), float64(e.Remaining), e.RemainingRho.Float())

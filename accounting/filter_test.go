@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -62,6 +63,9 @@ func TestRequestCheck(t *testing.T) {
 		"huge rho":        {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: MaxRho + 1}}}},
 		"NaN event delta": {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{DeltaEvent: math.NaN()}}}},
 		"negative delta":  {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{DeltaTV: -1e-9}}}},
+		"huge epsilon":    {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1, Pure: MaxPure + 1}}}},
+		"pure with slack": {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1, Pure: 1, DeltaTV: 1e-30}}}},
+		"pure, no rho":    {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Pure: 1}}}},
 		"infinite delta":  {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{DeltaTV: math.Inf(1)}}}},
 	} {
 		if _, err := l.Reserve(context.Background(), r); !errors.Is(err, ErrInvalid) {
@@ -228,14 +232,6 @@ func TestChangingBudgetsRefillsNothing(t *testing.T) {
 	}
 }
 
-func TestDeltaZeroClosesAnAccount(t *testing.T) {
-	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 100, 0, Never)
-	if _, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1}}}); !errors.Is(err, ErrExhausted) {
-		t.Error(err)
-	}
-}
-
 // TestHugeBudgetWithSamplerSlack: at a large ε the factor 1+e^ε makes the slack of samplers fail the
 // test taken at ε itself, although the loss is far below the limit.
 func TestHugeBudgetWithSamplerSlack(t *testing.T) {
@@ -250,7 +246,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 	type spent struct {
 		holder
 		day  day
-		loss tally
+		loss Loss
 	}
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -261,11 +257,11 @@ func TestAgainstObviousAccount(t *testing.T) {
 		budgets := map[holder]Budget{}
 		accounts := []holder{{account: "t"}, {account: "u"}, {account: "e", entity: true}}
 		people := []string{"a@%", "b@%", "c@%"}
-		sum := func(h holder, b Budget) tally {
-			var s tally
+		sum := func(h holder, b Budget) []Loss {
+			var s []Loss
 			for _, x := range list {
 				if x.holder == h && x.day >= b.Window.start(today) {
-					s = s.add(x.loss)
+					s = append(s, x.loss)
 				}
 			}
 			return s
@@ -274,14 +270,14 @@ func TestAgainstObviousAccount(t *testing.T) {
 		for range 400 {
 			last := map[holder]tally{}
 			for _, x := range list {
-				last[x.holder] = last[x.holder].add(x.loss)
+				last[x.holder] = last[x.holder].add(tallyOf(x.loss))
 			}
 			switch n := r.IntN(20); {
 			case n < 2:
 				a := accounts[r.IntN(3)]
 				a.principal = append([]string{All, All, Default}, people...)[r.IntN(6)]
 				b := Budget{Account: a.account, Entity: a.entity, Principal: a.principal,
-					Epsilon: Epsilon(r.Float64()*4 + 0.1), Delta: 1e-6, Window: []Window{Never, Day, Week, Month}[r.IntN(4)]}
+					Epsilon: Epsilon(r.Float64()*4 + 0.1), Delta: []Delta{0, 1e-6, 1e-6}[r.IntN(3)], Window: []Window{Never, Day, Week, Month}[r.IntN(4)]}
 				if err := l.SetBudget(context.Background(), b); err != nil {
 					t.Fatal(err)
 				}
@@ -310,18 +306,21 @@ func TestAgainstObviousAccount(t *testing.T) {
 				for _, i := range r.Perm(3)[:1+r.IntN(2)] {
 					a := accounts[i]
 					loss := Loss{Rho: RhoOf(math.Exp2(-4 - 6*r.Float64())), DeltaEvent: 1e-8 * r.Float64(), DeltaTV: 0x1p-100}
+					if r.IntN(3) > 0 {
+						loss = PureLoss(r.Float64() / 4)
+					}
 					req.Charges = append(req.Charges, Charge{a.account, a.entity, "", loss})
 					all, has := budgets[holder{a.account, a.entity, All}]
 					ok = ok && (has || a.entity)
 					if has {
-						ok = ok && DeltaOf(sum(holder{a.account, a.entity, All}, all).add(tallyOf(loss)).loss(), all.Epsilon) <= all.Delta
+						ok = ok && keeps(append(sum(holder{a.account, a.entity, All}, all), loss), all)
 					}
 					own, has := budgets[holder{a.account, a.entity, who}]
 					if !has {
 						own, has = budgets[holder{a.account, a.entity, Default}]
 					}
 					if has {
-						ok = ok && DeltaOf(sum(holder{a.account, a.entity, who}, own).add(tallyOf(loss)).loss(), own.Epsilon) <= own.Delta
+						ok = ok && keeps(append(sum(holder{a.account, a.entity, who}, own), loss), own)
 					}
 				}
 				receipt, err := l.Reserve(context.Background(), req)
@@ -336,8 +335,8 @@ func TestAgainstObviousAccount(t *testing.T) {
 				granted++
 				for _, c := range req.Charges {
 					list = append(list,
-						spent{holder{c.Account, c.Entity, who}, today, tallyOf(c.Loss)},
-						spent{holder{c.Account, c.Entity, All}, today, tallyOf(c.Loss)})
+						spent{holder{c.Account, c.Entity, who}, today, c.Loss},
+						spent{holder{c.Account, c.Entity, All}, today, c.Loss})
 				}
 				if r.IntN(2) == 0 {
 					l.Finish(receipt, Failed)
@@ -357,4 +356,19 @@ func TestAgainstObviousAccount(t *testing.T) {
 			t.Errorf("seed %d: %d granted and %d refused say little", seed, granted, refused)
 		}
 	}
+}
+
+// keeps is the filter's rule as the documentation states it, from the list of losses.
+func keeps(list []Loss, b Budget) bool {
+	epsilon, pure, all := new(big.Rat), true, tally{}
+	for _, l := range list {
+		pure = pure && l.Pure > 0
+		epsilon.Add(epsilon, new(big.Rat).SetFrac(new(big.Int).SetUint64(uint64(l.Pure)), big.NewInt(1<<40)))
+		l.Pure = 0
+		all = all.add(tallyOf(l))
+	}
+	if pure && epsilon.Cmp(new(big.Rat).SetFloat64(float64(b.Epsilon))) <= 0 {
+		return true
+	}
+	return b.Delta > 0 && DeltaOf(all.loss(), b.Epsilon) <= b.Delta
 }

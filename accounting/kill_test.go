@@ -77,7 +77,7 @@ func child(spec []string) {
 				fmt.Printf("try %d\n", n)
 				receipt, err := l.Reserve(context.Background(), Request{
 					Principal: fmt.Sprintf("p%d@%%", w), Statement: strings.Repeat("SELECT ", r.IntN(60)),
-					Charges: []Charge{{Account: "t", Loss: Loss{Rho: Rho(n)}}, {Account: "e", Entity: true, Loss: Loss{Rho: Rho(n)}}},
+					Charges: []Charge{{Account: "t", Loss: Loss{Rho: Rho(n), Pure: Pure(n)}}, {Account: "e", Entity: true, Loss: Loss{Rho: Rho(n)}}},
 				})
 				if errors.Is(err, ErrUnavailable) {
 					fmt.Println("unavailable")
@@ -175,6 +175,9 @@ func spentInFile(t *testing.T, path string) Rho {
 	l := open(t, path, Options{})
 	defer l.Close()
 	total := spentOn(l, "t", false, All).rho
+	if e := spentOn(l, "t", false, All).pure; e != Pure(total) {
+		t.Fatalf("the table spent rho %d and pure epsilon %d, charged alike", total, e)
+	}
 	if e := spentOn(l, "e", true, All).rho; e != total {
 		t.Errorf("half a charge: %d on the table, %d on the entity", total, e)
 	}

@@ -3,7 +3,6 @@ package accounting
 import (
 	"fmt"
 	"math"
-	"math/bits"
 )
 
 // Epsilon is the ε of (ε, δ)-differential privacy. It has no unit.
@@ -48,15 +47,22 @@ func (r Rho) Add(s Rho) Rho {
 // Loss is the privacy loss of a release with respect to adding or removing one unit: approximate
 // zCDP, with two kinds of slack that convert differently (see package documentation).
 // Losses compose adaptively by adding all three parts [BS16, Lemma 8.2 and 8.8].
+//
+// A release that is (ε, 0)-DP says so in Pure, and has no slack. Pure ε add up, too, as long as every part has one: 0 stands for
+// none, except in the zero Loss, which is no loss at all. One part with a loss and no pure ε leaves the whole without.
 type Loss struct {
 	Rho        Rho
 	DeltaEvent float64 // δ of [BS16, Def. 8.1]: outside an event of this probability ρ-zCDP holds; adds to δ as it is
 	DeltaTV    float64 // total-variation distance to an exactly ρ-zCDP mechanism; enters δ multiplied by 1+e^ε
+	Pure       Pure    // ε of a pure guarantee, which then holds beside ρ; 0: none
 }
 
 // Add returns the loss of doing both. The δ are rounded up.
 func (l Loss) Add(m Loss) Loss {
-	return Loss{l.Rho.Add(m.Rho), addUp(l.DeltaEvent, m.DeltaEvent), addUp(l.DeltaTV, m.DeltaTV)}
+	return Loss{
+		l.Rho.Add(m.Rho), addUp(l.DeltaEvent, m.DeltaEvent), addUp(l.DeltaTV, m.DeltaTV),
+		composed(l.Pure, m.Pure, l == Loss{}, m == Loss{}),
+	}
 }
 
 // Times returns the loss of n such releases, n >= 0. The δ are rounded up. It panics on a negative n.
@@ -64,12 +70,8 @@ func (l Loss) Times(n int) Loss {
 	if n < 0 {
 		panic("accounting: negative number of releases")
 	}
-	hi, lo := bits.Mul64(uint64(l.Rho), uint64(n))
-	if hi != 0 {
-		lo = math.MaxUint64
+	return Loss{
+		Rho(times(uint64(l.Rho), uint64(n))), mulUp(l.DeltaEvent, floatUp(uint64(n))), mulUp(l.DeltaTV, floatUp(uint64(n))),
+		Pure(times(uint64(l.Pure), uint64(n))),
 	}
-	return Loss{Rho(lo), mulUp(l.DeltaEvent, floatUp(uint64(n))), mulUp(l.DeltaTV, floatUp(uint64(n)))}
 }
-
-// PureLoss returns the loss of an ε-DP mechanism, ε > 0: it is ε²/2-zCDP [BS16, Proposition 1.4].
-func PureLoss(eps float64) Loss { return Loss{Rho: RhoOf(math.Nextafter(eps*eps/2, math.Inf(1)))} }

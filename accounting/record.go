@@ -144,7 +144,7 @@ func decodeRecord(b []byte) (*record, error) {
 }
 
 func (t tally) append(b []byte) []byte {
-	for _, v := range [...]uint64{uint64(t.rho), t.event.hi, t.event.lo, t.tv.hi, t.tv.lo} {
+	for _, v := range [...]uint64{uint64(t.rho), uint64(t.pure), t.event.hi, t.event.lo, t.tv.hi, t.tv.lo} {
 		b = binary.BigEndian.AppendUint64(b, v)
 	}
 	return b
@@ -224,9 +224,12 @@ func (d *decoder) uvarint() uint64 {
 func (d *decoder) string() string { return string(d.take(d.uvarint())) }
 
 func (d *decoder) tally() tally {
-	return tally{
+	t := tally{
 		rho:   Rho(d.uint64()),
+		pure:  Pure(d.uint64()),
 		event: slack{d.uint64(), d.uint64()},
 		tv:    slack{d.uint64(), d.uint64()},
 	}
+	d.bad = d.bad || t.pure > 0 && (t.event != slack{} || t.tv != slack{})
+	return t
 }

@@ -89,6 +89,15 @@ func (l Loss) check() error {
 	if l.Rho > MaxRho {
 		return invalid("rho: want at most %v, have %v", MaxRho.Float(), l.Rho.Float())
 	}
+	if l.Pure > MaxPure {
+		return invalid("pure epsilon: want at most %v, have %v", MaxPure.Float(), l.Pure.Float())
+	}
+	if l.Pure > 0 && l.Rho == 0 {
+		return invalid("a loss with pure epsilon %v has no rho", l.Pure.Float())
+	}
+	if l.Pure > 0 && (l.DeltaEvent != 0 || l.DeltaTV != 0) {
+		return invalid("a loss with a pure epsilon has no delta, this one has %v and %v", l.DeltaEvent, l.DeltaTV)
+	}
 	if d := l.DeltaEvent; math.IsNaN(d) || d < 0 || d > 1 {
 		return invalid("event delta: want within [0, 1], have %v", d)
 	}

@@ -94,6 +94,7 @@ func (s *state) admit(c *booked, principal string, today day) error {
 				Window: cap.b.Window, WindowEnds: cap.b.Window.end(today),
 				Requested: EpsilonOf(c.loss.loss(), cap.b.Delta), RequestedRho: c.loss.rho,
 				Remaining: cap.b.remaining(before), RemainingRho: cap.b.remainingRho(before, c.loss),
+				NotPure: cap.b.Delta == 0 && !c.loss.loss().IsPure(), SpentNotPure: cap.b.Delta == 0 && !before.loss().IsPure(),
 			}
 		}
 		*cap.left = float64(cap.b.remaining(after))

@@ -68,14 +68,16 @@ func (s slack) float() float64 {
 // tally is a sum of losses in exact arithmetic.
 type tally struct {
 	rho       Rho
+	pure      Pure // as in Loss
 	event, tv slack
 }
 
-func tallyOf(l Loss) tally { return tally{l.Rho, slackOf(l.DeltaEvent), slackOf(l.DeltaTV)} }
+func tallyOf(l Loss) tally { return tally{l.Rho, l.Pure, slackOf(l.DeltaEvent), slackOf(l.DeltaTV)} }
 
 func (t tally) add(u tally) tally {
-	return tally{t.rho.Add(u.rho), t.event.add(u.event), t.tv.add(u.tv)}
+	pure := composed(t.pure, u.pure, t == tally{}, u == tally{})
+	return tally{t.rho.Add(u.rho), pure, t.event.add(u.event), t.tv.add(u.tv)}
 }
 
 // loss returns the tally as a Loss, rounded up.
-func (t tally) loss() Loss { return Loss{t.rho, t.event.float(), t.tv.float()} }
+func (t tally) loss() Loss { return Loss{t.rho, t.event.float(), t.tv.float(), t.pure} }

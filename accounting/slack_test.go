@@ -68,6 +68,8 @@ func TestLossArithmetic(t *testing.T) {
 func FuzzDecodeRecord(f *testing.F) {
 	r := record{kind: chargeRecord, principal: "a", statement: "s", charges: []booked{{account: "t", loss: tally{rho: 1}}}}
 	f.Add(r.encode())
+	r.charges[0].loss.pure = 5
+	f.Add(r.encode())
 	f.Add((&record{kind: setBudgetRecord, budget: Budget{Account: "t", Principal: All, Epsilon: 1, Window: Day}}).encode())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
