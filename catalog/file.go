@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -41,17 +42,18 @@ func (h header) sum(payload []byte) string {
 
 // stored is the JSON form of a table.
 type stored struct {
-	Name     string            `json:"name"`
-	State    string            `json:"state"`
-	Account  string            `json:"account,omitempty"`
-	Entity   string            `json:"entity,omitempty"`
-	Row      bool              `json:"unit_row,omitempty"`
-	Column   string            `json:"unit_column,omitempty"`
-	Link     *storedLink       `json:"link,omitempty"`
-	Relation string            `json:"neighbours,omitempty"` // missing: add-remove
-	Sized    bool              `json:"public_size,omitempty"`
-	Domains  map[string]string `json:"domains,omitempty"`
-	Defaults Defaults          `json:"defaults"`
+	Name     string               `json:"name"`
+	State    string               `json:"state"`
+	Account  string               `json:"account,omitempty"`
+	Entity   string               `json:"entity,omitempty"`
+	Row      bool                 `json:"unit_row,omitempty"`
+	Column   string               `json:"unit_column,omitempty"`
+	Link     *storedLink          `json:"link,omitempty"`
+	Relation string               `json:"neighbours,omitempty"` // missing: add-remove
+	Sized    bool                 `json:"public_size,omitempty"`
+	Domains  map[string]string    `json:"domains,omitempty"`
+	Scales   map[string][]float64 `json:"scales,omitempty"`
+	Defaults Defaults             `json:"defaults"`
 }
 
 type storedLink struct {
@@ -64,7 +66,7 @@ func encode(s *Snapshot) ([]byte, error) {
 	list := make([]stored, 0, len(s.tables))
 	for _, t := range s.All() {
 		r := stored{Name: t.Name, State: t.State.String(), Account: t.Account, Entity: t.Entity,
-			Row: t.Unit.Row, Column: t.Unit.Column, Sized: t.Sized, Defaults: t.Defaults}
+			Row: t.Unit.Row, Column: t.Unit.Column, Sized: t.Sized, Scales: t.Scales, Defaults: t.Defaults}
 		if t.Relation != AddRemove {
 			r.Relation = t.Relation.String()
 		}
@@ -100,9 +102,14 @@ func decode(payload []byte, revision uint64) (*Snapshot, error) {
 			return nil, fmt.Errorf("table %q has the unknown neighbour relation %q", r.Name, r.Relation)
 		}
 		t := Table{Name: r.Name, State: state, Account: r.Account, Entity: r.Entity,
-			Unit: Unit{Row: r.Row, Column: r.Column}, Relation: relation, Sized: r.Sized, Defaults: r.Defaults}
+			Unit: Unit{Row: r.Row, Column: r.Column}, Relation: relation, Sized: r.Sized, Scales: r.Scales, Defaults: r.Defaults}
 		if r.Link != nil {
 			t.Unit.Link = &Link{r.Link.Column, r.Link.Parent, r.Link.ParentColumn}
+		}
+		for c, scales := range r.Scales {
+			if len(scales) == 0 || slices.ContainsFunc(scales, func(f float64) bool { return !validScale(f) }) {
+				return nil, fmt.Errorf("table %q column %q has scales that are not valid", r.Name, c)
+			}
 		}
 		for c, text := range r.Domains {
 			d, err := ParseDomain(text)

@@ -88,6 +88,9 @@ func (s *Snapshot) Uses(table, column string) []string {
 	if _, ok := t.Domains[column]; ok {
 		out = append(out, "a column with a domain")
 	}
+	if _, ok := t.Scales[column]; ok {
+		out = append(out, "a column with declared scales")
+	}
 	return out
 }
 

@@ -41,7 +41,8 @@ type Table struct {
 	// Sized says that the number of persons in the table is public; with ReplaceOne only. It says nothing about
 	// the persons that a WHERE or a GROUP BY selects, nor about those of a linked table.
 	Sized   bool
-	Domains map[string]Domain // by lower-case column name
+	Domains map[string]Domain    // by lower-case column name
+	Scales  map[string][]float64 // public standard deviations by lower-case column name: one for all coordinates, or one for each
 	// Defaults of session parameters for queries on the table.
 	Defaults Defaults
 }
@@ -85,6 +86,7 @@ type Defaults struct {
 	MaxRowsPerUnit    int64   `json:"max_rows_per_unit,omitempty"` // rows of one unit beyond this are left out by secret random choice
 	MinimumGroupUnits int     `json:"min_group_units,omitempty"`   // key selection never shows keys with a noisy count under this
 	Method            string  `json:"dp_method,omitempty"`         // of the means of vectors
+	GroupBy           string  `json:"dp_group_by,omitempty"`       // how groups are answered: together or apart
 	MaxPersons        int64   `json:"max_persons,omitempty"`       // public upper bound on the number of units: refuses what would not fit into memory
 }
 

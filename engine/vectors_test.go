@@ -191,3 +191,31 @@ func TestCopiesOfVectors(t *testing.T) {
 		"CALL dp_protect('d.copied', 'id', 'person')", "CALL dp_set_budget('d.copied', '*', 1000, 1e-5, 'never')")
 	nearVector(t, "a copy", root.value("SELECT DP_MEAN(v) FROM d.copied"), []float64{10, 0, -5}, 1.5)
 }
+
+// TestScalesShapeTheNoise: declared standard deviations of a column are those that an option gives: in the plan, in the answer, and never in
+// its price.
+func TestScalesShapeTheNoise(t *testing.T) {
+	i := startWith(t, "", seeded(t, "scales", 1))
+	root := i.root()
+	profiles(t, root, 3000)
+	given := fmt.Sprint(root.query("EXPLAIN SELECT DP_MEAN(v, 'sigma=[2, 3, 4]') FROM d.profiles"))
+	if without := fmt.Sprint(root.query("EXPLAIN SELECT DP_MEAN(v) FROM d.profiles")); strings.Contains(without, "spreads are declared") || !strings.Contains(given, "spreads are declared") {
+		t.Fatalf("the option changes nothing: %s", given)
+	}
+	root.exec("CALL dp_set_scale('d.profiles', 'v', '[2, 3, 4]')")
+	same := func(x string) string { return strings.ReplaceAll(x, ", 'sigma=[2, 3, 4]'", "") }
+	if got := fmt.Sprint(root.query("EXPLAIN SELECT DP_MEAN(v) FROM (SELECT v FROM d.profiles) AS p")); !strings.Contains(got, "spreads are declared") {
+		t.Errorf("through a subquery: %s", got)
+	}
+	if got := fmt.Sprint(root.query("EXPLAIN SELECT DP_MEAN(v) FROM d.profiles")); same(got) != same(given) {
+		t.Errorf("got the plan %s, want that of the option: %s", got, given)
+	}
+	if got := root.value("SELECT scales FROM dp.scales WHERE table_name = 'd.profiles' AND column_name = 'v' AND size = 3"); got != "[2,3,4]" {
+		t.Errorf("dp.scales shows %s", got)
+	}
+	root.refused(1644, "", "CALL dp_set_scale('d.profiles', 'v', '[2, -3]')")
+	root.exec("CALL dp_set_scale('d.profiles', 'v', 'null')")
+	if got := fmt.Sprint(root.query("EXPLAIN SELECT DP_MEAN(v) FROM d.profiles")); strings.Contains(got, "spreads are declared") {
+		t.Errorf("the scales stay: %s", got)
+	}
+}

@@ -17,6 +17,8 @@ type Vectors struct {
 	// Columns says that the coordinates are columns of a table: different things, of which a small error in one does not
 	// make up for a large one in another.
 	Columns bool
+	// Scales are declared standard deviations: one for all coordinates, one for each, or none. What the options say goes before.
+	Scales []float64
 }
 
 // automatics are the methods of vectors' means that auto may choose.
@@ -109,6 +111,10 @@ func (c *Call) Vector(v Vectors, method string, oneRow bool) error {
 	}
 	if err := c.fitting(v); err != nil {
 		return err
+	}
+	if shaped := []string{"", "auto", "plan", "friendly"}; f.Measure == Mean && !o.Has("sigma") && !o.Has("scale") && !o.Has("pairs") && !o.Rotate && !v.Sparse &&
+		slices.Contains(shaped, o.Method) && (len(v.Scales) == 1 || len(v.Scales) == v.Dim) {
+		o.Sigma = v.Scales
 	}
 	c.Vectors = &v
 	return nil

@@ -52,7 +52,8 @@ type column struct {
 	// extended marks a column of the null-extended side of an outer join: where it is not NULL its tags
 	// hold, but it is not the unit of every row.
 	extended bool
-	required bool // a column that the store keeps from being NULL
+	required bool      // a column that the store keeps from being NULL
+	scales   []float64 // declared standard deviations of its coordinates; nil: none
 }
 
 // tag says that the column determines a unit of the relation.
@@ -345,7 +346,7 @@ func (s *statement) project(r *relation, exprs []sql.Expression) (*relation, err
 		}
 		if gf, ok := e.(*expression.GetField); ok {
 			if src := r.find(gf); src != nil {
-				c.expr, c.origin, c.tags, c.extended = src.expr, src.origin, src.tags, src.extended
+				c.expr, c.origin, c.tags, c.extended, c.scales = src.expr, src.origin, src.tags, src.extended, src.scales
 				out.columns[i] = c
 				continue
 			}

@@ -58,7 +58,7 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 		out := column{id: ids[i], name: c.Name, typ: c.Type,
 			expr: lower.ReadColumn(alias+"."+lower.Identifier(sc.Name), sc.Type)}
 		out.expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
-		out.required = !sc.Nullable
+		out.required, out.scales = !sc.Nullable, policy.Scales[name]
 		b := base{id: ids[i], name: c.Name, typ: c.Type, expr: out.expr}
 		d, ok := policy.Domains[name]
 		if !ok && policy.State == catalog.Public {

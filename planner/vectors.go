@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator"
@@ -35,7 +36,7 @@ func (s *statement) vectorArgument(r *relation, a *aggregate, arg sql.Expression
 		return false, err
 	}
 	a.arg, a.vector = arg, v
-	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == Pairs, Columns: v.form == Coordinates}
+	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == Pairs, Columns: v.form == Coordinates, Scales: r.scales(v, arg)}
 	return true, optioned(a.call.Vector(facts, s.params.method(r.private), r.unique))
 }
 
@@ -86,6 +87,31 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 		return nil, deny(RuleOption, refuse.Option, "", "The arrays under %s cannot be read as vectors of length %d.", a.call.Function.Name, v.dim)
 	}
 	return v, nil
+}
+
+// scales returns the declared standard deviations of an argument's coordinates, where it is a column, or made of columns, that
+// has them: one for all, or one for each. They only shape noise, so it does not matter what lies between table and argument.
+func (r *relation) scales(v *vectorArg, arg sql.Expression) []float64 {
+	of := func(e sql.Expression) []float64 {
+		if gf, ok := unalias(e).(*expression.GetField); ok {
+			if c := r.find(gf); c != nil {
+				return c.scales
+			}
+		}
+		return nil
+	}
+	if v.form != Coordinates {
+		return of(arg)
+	}
+	var out []float64
+	for _, c := range v.coordinates {
+		s := of(c)
+		if len(s) != 1 {
+			return nil
+		}
+		out = append(out, s[0])
+	}
+	return out
 }
 
 // withDimension shows a function with the option.

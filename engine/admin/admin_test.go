@@ -385,7 +385,7 @@ func TestPublicTables(t *testing.T) {
 	f.want(ann, "SELECT name FROM dp.functions WHERE name = 'DP_MEAN'", "DP_MEAN")
 	f.want(ann, "SELECT name FROM dp.variables", "dp_epsilon")
 	f.want(ann, "SELECT COUNT(*) FROM dp.procedures", fmt.Sprint(len(procedures)))
-	f.want(ann, "SHOW TABLES FROM dp", "budgets\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nvariables")
+	f.want(ann, "SHOW TABLES FROM dp", "budgets\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nscales\nvariables")
 	for _, q := range []string{
 		"CREATE TABLE dp.x (a INT)", "DROP TABLE dp.ledger", "DELETE FROM dp.ledger", "INSERT INTO dp.errors VALUES (1)",
 		"UPDATE dp.budgets SET epsilon = 9", "TRUNCATE TABLE dp.ledger", "CREATE VIEW dp.v AS SELECT 1",
@@ -422,6 +422,7 @@ func TestRowsFitTheirColumns(t *testing.T) {
 	f := newFixture(t)
 	f.must(dba, "", "CALL dp_protect('shop.orders', 'customer_id', 'customer')")
 	f.must(dba, "", `CALL dp_set_domain('shop.orders', 'region', '{"min":0,"max":1}')`)
+	f.must(dba, "", "CALL dp_set_scale('shop.orders', 'region', '2.5')")
 	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', 8, 0, 'never')")
 	f.must(dba, "", "CALL dp_set_budget('shop.orders', 'ann@%', 8, 0, 'never')")
 	f.must(dba, "", "CALL dp_drop_budget('shop.orders', 'ann@%')")

@@ -50,6 +50,14 @@ func (a *Admin) setDomain(ctx *sql.Context, args []string) error {
 	return a.o.Catalog.SetDomain(a.o.Schema(ctx), ctx.GetCurrentDatabase(), t, columnName(args[1]), args[2])
 }
 
+func (a *Admin) setScale(ctx *sql.Context, args []string) error {
+	t, err := tableName(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return a.o.Catalog.SetScale(a.o.Schema(ctx), t, columnName(args[1]), args[2])
+}
+
 func (a *Admin) setDefaults(ctx *sql.Context, args []string) error {
 	t, err := tableName(ctx, args[0])
 	if err != nil {

@@ -37,6 +37,8 @@ func (a *Admin) views() []*table {
 			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults")),
 		newTable("procedures", procedureRows,
 			text("name"), text("signature"), text("description"), text("example")),
+		newTable("scales", a.scales,
+			text("table_name"), text("column_name"), count("size"), text("scales")),
 		newTable("variables", a.variables,
 			text("name"), text("default_value"), text("value_range"), text("description")),
 	}
@@ -85,6 +87,20 @@ func (a *Admin) domains(*sql.Context) ([]sql.Row, error) {
 				row[2], row[3] = "range", nil
 			}
 			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+func (a *Admin) scales(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, t := range a.o.Catalog.Snapshot().All() {
+		for _, c := range slices.Sorted(maps.Keys(t.Scales)) {
+			text, err := json.Marshal(t.Scales[c])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, sql.Row{t.Name, c, int64(len(t.Scales[c])), string(text)})
 		}
 	}
 	return out, nil
