@@ -37,9 +37,14 @@ func (s *Set) dense(r rng, fill func(part int, r rng, from int, x []float64)) *e
 func (s *Set) indexes(x []float64) []int64 {
 	out := make([]int64, len(x))
 	for i, v := range x {
-		out[i] = min(max(int64(math.RoundToEven(v/s.Grid.Step)), s.Grid.Lo), s.Grid.Hi)
+		out[i] = s.index(v)
 	}
 	return out
+}
+
+// index is the grid index that is nearest to v within the range.
+func (s *Set) index(v float64) int64 {
+	return min(max(int64(math.RoundToEven(v/s.Grid.Step)), s.Grid.Lo), s.Grid.Hi)
 }
 
 // sparse makes a block of 0s and 1s; fill adds the ascending coordinates of each person of its part, with the
@@ -83,6 +88,22 @@ func Dense(b *estimator.Block) *estimator.Block {
 	return out
 }
 
+// meanOfMeans is the mean over persons of the sum of a person's rows over their number.
+func meanOfMeans(b *estimator.Block, step float64) []float64 {
+	out, n := make([]float64, b.Dim), float64(b.Persons())
+	for _, ch := range b.Chunks {
+		for i, m := range ch.Rows {
+			for j, v := range ch.Dense[i*b.Dim : (i+1)*b.Dim] {
+				out[j] += float64(v) / float64(m) / n
+			}
+		}
+	}
+	for j := range out {
+		out[j] *= step
+	}
+	return out
+}
+
 func value(ch estimator.Chunk, e int) int64 {
 	if ch.Values == nil {
 		return 1
@@ -90,11 +111,15 @@ func value(ch estimator.Chunk, e int) int64 {
 	return ch.Values[e]
 }
 
-// MeanOf returns the mean of the persons' vectors in values, from exact sums; nil for no persons.
+// MeanOf returns the mean of the persons' vectors in values, from exact sums; nil for no persons. Of persons with
+// several rows it is the mean of their means.
 func MeanOf(b *estimator.Block, step float64) []float64 {
 	n := b.Persons()
 	if n == 0 {
 		return nil
+	}
+	if !b.Sparse && len(b.Chunks) > 0 && b.Chunks[0].Rows != nil {
+		return meanOfMeans(b, step)
 	}
 	sums := make([]wide, b.Dim)
 	for _, ch := range b.Chunks {

@@ -11,6 +11,7 @@ import (
 
 	"scrim/engine/bench/internal/named"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/groups"
 )
 
 // Set is a named data set with the facts about it that are public in the experiments.
@@ -32,10 +33,21 @@ type Set struct {
 	Sigma    []float64 // bounds on the spread of each coordinate, one for all where there is one; nil: none
 	SigmaMin float64   // smallest spread of a coordinate; 0: none
 
+	// Persons with several rows: a block then has the sums of their rows, with the numbers of them.
+	Rows     int     // usual number of rows of a person; 0: one, and each person has it
+	MostRows int     // most rows of a person
+	Moment   float64 // the order of the moments that a row has; 0: not told
+	RowSigma float64 // spread of a row's coordinate; 0: not told
+
+	// A set of GROUP BY: a coordinate is a group, and what is estimated are the groups' totals.
+	Groups  int            // 0: none
+	Measure groups.Measure // what the totals are of: persons, rows, a sum
+
 	Variances []float64 // true variances of the coordinates, where known
 	Observed  bool      // there is no distribution behind it: samples have no Truth
 
 	draw func(r rng) (*estimator.Block, []float64, error)
+	rows func(r rng) *estimator.Block // the same sample, one vector a row; nil where a person has one
 	once sync.Once
 	kept Sample
 	err  error
@@ -44,8 +56,10 @@ type Set struct {
 // Sample is one draw of a set.
 type Sample struct {
 	Block *estimator.Block
-	Mean  []float64 // mean of the block's vectors, in values
+	Mean  []float64 // mean of the block's vectors, of the persons' means where they have several rows, in values
 	Truth []float64 // mean of the distribution; nil where there is none
+	// Rows makes the block of the sample's rows with a vector each; nil where a person has one row.
+	Rows func() *estimator.Block
 }
 
 // rng gives independent generators for parts of one sample.
@@ -87,7 +101,7 @@ type Kind struct {
 	open   func(n *named.Name, dir string) (*Set, error)
 }
 
-var kinds = slices.Concat(gaussians, binaries, files)
+var kinds = slices.Concat(gaussians, people, anisotropics, binaries, files, grouped)
 
 // Kinds lists what Open knows.
 func Kinds() []Kind { return slices.Clone(kinds) }
@@ -116,12 +130,20 @@ func (s *Set) sample(seed uint64) (Sample, error) {
 	if err != nil {
 		return Sample{}, fmt.Errorf("dataset: %s: %w", s.Name, err)
 	}
-	return Sample{b, MeanOf(b, s.Grid.Step), truth}, nil
+	out := Sample{Block: b, Mean: MeanOf(b, s.Grid.Step), Truth: truth}
+	if s.rows != nil {
+		out.Rows = func() *estimator.Block { return s.rows(rng{seed, h.Sum64()}) }
+	}
+	return out, nil
 }
 
-// Params are the public facts as the estimators take them, without what must be declared: one row a person.
+// Params are the public facts as the estimators take them, without what must be declared: one row a person, or any
+// number where persons have several.
 func (s *Set) Params() estimator.Params {
 	p := estimator.Params{Grid: s.Grid, MaxRows: 1}
+	if s.MostRows > 1 {
+		p.MaxRows = 0
+	}
 	if s.Bounded {
 		lo, hi := s.Grid.Lo, s.Grid.Hi
 		p.Lower, p.Upper = &lo, &hi
