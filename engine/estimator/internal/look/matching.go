@@ -23,14 +23,14 @@ func Match(n noise.Noiser, persons, size, most int) []int32 {
 	}
 	used := size * min(persons/size, most)
 	for i := range used { // the first entries of a random permutation, one by one
-		j := i + int(below(n, uint64(persons-i)))
+		j := i + int(Below(n, uint64(persons-i)))
 		order[i], order[j] = order[j], order[i]
 	}
 	return order[:used]
 }
 
-// below returns a uniform integer in [0, m), m > 0, by rejection.
-func below(n noise.Noiser, m uint64) uint64 {
+// Below returns a uniform integer in [0, m), m > 0, by rejection.
+func Below(n noise.Noiser, m uint64) uint64 {
 	for {
 		hi, lo := bits.Mul64(n.Uniform(), m)
 		if lo >= -m%m {

@@ -2,6 +2,7 @@ package look
 
 import (
 	"math"
+	"math/big"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
@@ -43,7 +44,8 @@ type Histogram struct {
 	Rho    float64
 	Delta2 int64
 	Sigma2 noise.Variance // of a bucket's noise
-	Sigma  float64        // its root
+	Sigma  float64        // its root; of pure histograms see NewPureHistogram
+	pure   *big.Rat       // scale of Laplace noise in its place
 }
 
 // Delta2 is the squared ℓ2 sensitivity of a histogram of persons, or of matched groups.
@@ -57,8 +59,22 @@ func Delta2(r estimator.Relation, groups bool) int64 {
 // NewHistogram returns the histogram over o with the squared sensitivity delta2 (Delta2) and the loss rho.
 func NewHistogram(o Octaves, delta2 int64, rho float64) Histogram {
 	v := scalar.SmallSigma2(1, delta2, rho)
-	return Histogram{o, rho, delta2, v, scalar.Root(v.Big())}
+	return Histogram{Octaves: o, Rho: rho, Delta2: delta2, Sigma2: v, Sigma: scalar.Root(v.Big())}
 }
+
+// NewPureHistogram is NewHistogram at ε = eps, δ = 0, a finite eps > 0. One person, or one group, changes delta2 counts by 1 each: that is also the ℓ1
+// sensitivity, and every bucket gets Lap_Z(delta2/ε), exactly.
+//
+// Sigma is then not the noise's standard deviation but 3.4 scales: an empty bucket passes FarZ of them once in 10^9, as one with normal
+// noise does.
+func NewPureHistogram(o Octaves, delta2 int64, eps float64) Histogram {
+	scale := new(big.Rat).SetInt64(delta2)
+	scale.Quo(scale, new(big.Rat).SetFloat64(eps))
+	return Histogram{Octaves: o, Delta2: delta2, Sigma: PureSigma * float64(delta2) / eps, pure: scale}
+}
+
+// PureSigma is Sigma of a pure histogram in scales of its noise.
+const PureSigma = 3.4
 
 // Release returns the noisy counts.
 func (h Histogram) Release(n noise.Noiser, values []float64) []float64 {
@@ -68,7 +84,11 @@ func (h Histogram) Release(n noise.Noiser, values []float64) []float64 {
 	}
 	noisy := make([]float64, h.Buckets)
 	for i, c := range counts {
-		noisy[i] = float64(n.GaussianInt(c, h.Sigma2))
+		if h.pure == nil {
+			noisy[i] = float64(n.GaussianInt(c, h.Sigma2))
+		} else {
+			noisy[i], _ = new(big.Float).SetInt(n.Laplace(big.NewInt(c), h.pure.Num(), h.pure.Denom())).Float64()
+		}
 	}
 	return noisy
 }

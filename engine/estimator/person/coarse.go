@@ -1,0 +1,164 @@
+package person
+
+import (
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+	"sync"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// buckets cut an interval of integers into pieces of one width that start at multiples of it. Numbers outside count as the nearest end.
+type buckets struct {
+	lo, hi int64
+	width  int64
+	first  int64 // lo's piece, counted from that of 0
+	count  uint64
+}
+
+// newBuckets covers [lo, hi] within ±2^61, width ≥ 1.
+func newBuckets(lo, hi, width int64) buckets {
+	b := buckets{lo: lo, hi: hi, width: width, first: floor(lo, width)}
+	b.count = uint64(floor(hi, width)-b.first) + 1
+	return b
+}
+
+// floor is ⌊x/width⌋.
+func floor(x, width int64) int64 {
+	q := x / width
+	if x%width < 0 {
+		q--
+	}
+	return q
+}
+
+// of returns the number of x's bucket.
+func (b buckets) of(x int64) uint64 { return uint64(floor(min(max(x, b.lo), b.hi), b.width) - b.first) }
+
+// middle returns the middle of a bucket, within the interval.
+func (b buckets) middle(k uint64) int64 {
+	return min(max((b.first+int64(k))*b.width+b.width/2, b.lo), b.hi)
+}
+
+// chooser picks a coordinate's bucket from all persons' buckets, in ascending order. Tests put forced choices in its place.
+type chooser interface {
+	choose(n noise.Noiser, sorted []uint64) (bucket uint64, ok bool)
+}
+
+// coarse is CoarseEstimate [AKM25, appendix A.5]: RangeEstimator (Algorithm 1) on every coordinate. It returns for each the middle of
+// a bucket that nearly as many persons are in as in any.
+//
+// RangeEstimator's histogram has one bucket a person. [AKM25] Lemma 2.8 adds noise to every bucket, which is ε-DP but endless work where the range is
+// wide, or to the full ones only, which needs δ. The exponential mechanism on the counts (exponential.Fullest) has the same error, ln(buckets/β)/ε,
+// and takes all empty buckets between two full ones as one category: 2^61 buckets cost as much as n. So a range is always finite
+// here: without Radius it is the public range of the grid, at most 2^61 units, whose logarithm of 43 is what it costs in persons. The stability
+// histogram of the paper is there for a declared δ (Params.Delta).
+//
+// Sensitivity of one coordinate: a person is in one bucket, so one more or less changes one count by 1, and one exchanged two counts: range 1 or 2.
+// Every coordinate has a d-th of the loss. The paper has r' = r/√d on a coordinate, too; 2r' is then its error, and 2r the vector's.
+type coarse struct {
+	buckets
+	pick chooser
+}
+
+// release returns the centre. persons is a block without Rows.
+func (c coarse) release(n noise.Noiser, b *estimator.Block) []int64 {
+	centre := make([]int64, b.Dim)
+	columns := make([][]uint64, min(b.Dim, 2*runtime.GOMAXPROCS(0)))
+	for from := 0; from < b.Dim; from += len(columns) {
+		columns = columns[:min(len(columns), b.Dim-from)]
+		c.fill(columns, b, from)
+		for k, sorted := range columns {
+			centre[from+k] = min(max(0, c.lo), c.hi)
+			if bucket, ok := c.pick.choose(n, sorted); ok {
+				centre[from+k] = c.middle(bucket)
+			}
+		}
+	}
+	return centre
+}
+
+// fill sets columns to the sorted buckets of the coordinates from from on, a coordinate a goroutine.
+func (c coarse) fill(columns [][]uint64, b *estimator.Block, from int) {
+	var all sync.WaitGroup
+	for k := range columns {
+		all.Go(func() {
+			out := columns[k][:0]
+			for i := range b.Chunks {
+				for x := b.Chunks[i].Dense; len(x) > 0; x = x[b.Dim:] {
+					out = append(out, c.of(x[from+k]))
+				}
+			}
+			slices.Sort(out)
+			columns[k] = out
+		})
+	}
+	all.Wait()
+}
+
+// fullest chooses by the exponential mechanism.
+type fullest struct {
+	pick interface {
+		Choose(n noise.Noiser, sorted []uint64) uint64
+	}
+}
+
+func (f fullest) choose(n noise.Noiser, sorted []uint64) (uint64, bool) {
+	return f.pick.Choose(n, sorted), true
+}
+
+// newCoarse returns the coarse estimate for a shape at a loss, of the public range cut to ±(R + 2r) where R is declared.
+func (m mean) newCoarse(s shape, loss float64) coarse {
+	width := integer(s.width())
+	if m.p.Delta > 0 {
+		return coarse{newBuckets(-farEnd, farEnd, width), newStability(m.p, loss)}
+	}
+	b := m.rangeBuckets(width)
+	return coarse{b, fullest{m.law.fullest(b.count, loss)}}
+}
+
+// rangeBuckets are the buckets of the range that the mean is in.
+func (m mean) rangeBuckets(width int64) buckets {
+	lo, hi := m.lo, m.hi
+	if m.p.Radius > 0 {
+		r := integer(min(m.units(m.p.Radius), 0x1p60)) + 2*min(width, 1<<59)
+		if a, b := max(lo, -r), min(hi, r); a <= b {
+			lo, hi = a, b
+		}
+	}
+	return newBuckets(lo, hi, width)
+}
+
+// farEnd is beyond any person's mean in units.
+const farEnd = 1 << 61
+
+// integer rounds a length up to a whole number of units, from 1 to 2^61.
+func integer(x float64) int64 { return int64(math.Ceil(min(max(x, 1), farEnd))) }
+
+// coarseNeed is the loss of a coarse estimate that is off by no more than 2r in all coordinates but for a probability of 5 %, with count
+// persons and half as much again: the fullest bucket stands out by standOut·count, and the choice is within ln(buckets·d/0.05)/rate of the
+// fullest. A stability histogram has its threshold in place of that.
+func (m mean) coarseNeed(count, buckets float64) float64 {
+	if m.p.Delta > 0 {
+		z := math.Sqrt(2*math.Log(float64(m.p.Dim)/min(m.p.Delta, 0.05))) + 2
+		sigma := max(standOut*count-1, 1e-9) / (1.5 * z)
+		return float64(m.p.Dim) * m.law.factor() / (2 * sigma * sigma)
+	}
+	rate := 1.5 * math.Log(buckets*float64(m.p.Dim)/0.05) / (standOut * count)
+	return m.law.rateLoss(rate)
+}
+
+// laplaceScale returns moved/loss as an exact fraction.
+func laplaceScale(moved *big.Int, loss float64) *big.Rat {
+	t := new(big.Rat).SetInt(moved)
+	return t.Quo(t, new(big.Rat).SetFloat64(loss))
+}
+
+// units turns a value into units.
+func (m mean) units(v float64) float64 {
+	return min(math.Ldexp(v/scalar.Scale(m.p.Grid, 1), int(m.shift)), 0x1p200)
+}

@@ -1,0 +1,195 @@
+package person
+
+import (
+	"math"
+	"math/big"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/exponential"
+	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// choiceSlack is the slack of one draw from the exponential mechanism under zCDP; a pure draw has none.
+const choiceSlack = exponential.Slack
+
+// law says what a loss buys: a loss is ρ and noise Gaussian, or, where pure, ε and Laplace noise.
+//
+// A clipped sum is one of vectors in an ℓ2 ball under zCDP. Pure noise for the ℓ2 norm would grow with d^(3/2), so vectors
+// are clipped coordinate by coordinate there, and every coordinate has ε/d.
+type law struct {
+	pure     bool
+	relation estimator.Relation
+	dim      int
+}
+
+func (p Params) law() law { return law{p.Pure(), p.Relation, p.Dim} }
+
+// factor is the most by which one person moves a sum of vectors (numbers) clipped to a radius, in radii.
+func (l law) factor() float64 { return float64(l.relation.Factor()) }
+
+// together is the number of coordinates that are clipped together.
+func (l law) together() float64 {
+	if l.pure {
+		return 1
+	}
+	return float64(l.dim)
+}
+
+// unit is the standard deviation of the noise of every coordinate of a clipped sum, in radii, at a loss:
+//
+//	zCDP   s/√(2ρ)
+//	pure   √2·s·d/ε
+//
+// with s = factor.
+func (l law) unit(loss float64) float64 {
+	if l.pure {
+		return math.Sqrt2 * l.factor() * float64(l.dim) / loss
+	}
+	return l.factor() / math.Sqrt(2*loss)
+}
+
+// lossOf is the inverse of unit.
+func (l law) lossOf(unit float64) float64 {
+	if l.pure {
+		return math.Sqrt2 * l.factor() * float64(l.dim) / unit
+	}
+	return l.factor() * l.factor() / (2 * unit * unit)
+}
+
+// histogram returns a noisy histogram at a loss: of persons, or of matched groups.
+func (l law) histogram(o look.Octaves, groups bool, loss float64) look.Histogram {
+	moved := look.Delta2(l.relation, groups)
+	if l.pure {
+		return look.NewPureHistogram(o, moved, loss)
+	}
+	return look.NewHistogram(o, moved, loss)
+}
+
+// deviation is the Sigma of a histogram.
+func (l law) deviation(groups bool, loss float64) float64 {
+	moved := float64(look.Delta2(l.relation, groups))
+	if l.pure {
+		return look.PureSigma * moved / loss
+	}
+	return math.Sqrt(moved / (2 * loss))
+}
+
+// rate is the exponent of a choice of the fullest bucket in each of d coordinates, together at a loss; rateLoss its inverse.
+func (l law) rate(loss float64) float64 {
+	if l.pure {
+		return loss / (float64(l.dim) * l.factor())
+	}
+	return math.Sqrt(8*loss/float64(l.dim)) / l.factor()
+}
+
+func (l law) rateLoss(rate float64) float64 {
+	if l.pure {
+		return rate * float64(l.dim) * l.factor()
+	}
+	return float64(l.dim) * (rate * l.factor()) * (rate * l.factor()) / 8
+}
+
+// fullest returns the choice of the fullest bucket of one coordinate, where all together have a loss.
+func (l law) fullest(buckets uint64, loss float64) exponential.Fullest {
+	share := loss / float64(l.dim) * (1 - 1e-12)
+	if !l.pure {
+		return exponential.NewFullest(buckets, share, l.relation)
+	}
+	f, err := exponential.NewPureFullest(buckets, share, l.relation)
+	if err != nil {
+		panic("person: " + err.Error()) // excluded by leastEpsilon and leastStage
+	}
+	return f
+}
+
+// step puts the loss of a step into its description.
+func (l law) step(s estimator.Step, loss float64) estimator.Step {
+	if l.pure {
+		s.Epsilon = loss
+	} else {
+		s.Rho = loss
+	}
+	return s
+}
+
+// noisy returns "discrete-gaussian" or "discrete-laplace" for descriptions, and the norm of sensitivities.
+func (l law) noisy() (mechanism, norm string) {
+	if l.pure {
+		return "discrete-laplace", "l1"
+	}
+	return "discrete-gaussian", "l2"
+}
+
+// persons is the number of persons: released with sensitivity 1, which holds for one more or less and for one exchanged that comes
+// into or goes out of the group; or public.
+type persons struct {
+	law    law
+	loss   float64
+	public bool
+	gauss  scalar.Persons
+	scale  *big.Rat // of Laplace noise
+}
+
+func newPersons(p Params, loss float64) persons {
+	c := persons{law: p.law(), loss: loss, public: p.Sized}
+	switch {
+	case p.Sized:
+	case p.Pure():
+		c.scale = new(big.Rat).SetFloat64(loss)
+		c.scale.Inv(c.scale)
+	default:
+		c.gauss = scalar.NewPersons(loss)
+	}
+	return c
+}
+
+// release returns a number of at least 1.
+func (c persons) release(n noise.Noiser, count int64) float64 {
+	switch {
+	case c.public:
+		return float64(max(1, count))
+	case c.scale != nil:
+		f, _ := new(big.Float).SetInt(n.Laplace(big.NewInt(count), c.scale.Num(), c.scale.Denom())).Float64()
+		return min(max(1, f), 0x1p60)
+	}
+	return c.gauss.Release(n, count)
+}
+
+// sigma is the standard deviation of the noise, 0 where the number is public.
+func (c persons) sigma() float64 {
+	switch {
+	case c.public:
+		return 0
+	case c.scale != nil:
+		return math.Sqrt2 / c.loss
+	}
+	return c.gauss.Sigma()
+}
+
+// enough is the number of persons that makes the noise at most a fifth of it.
+func (c persons) enough() int64 { return int64(math.Ceil(min(5*c.sigma(), 0x1p50))) }
+
+// steps describes the release: nothing where the number is public.
+func (c persons) steps() []estimator.Step {
+	if c.public {
+		return nil
+	}
+	mechanism, norm := c.law.noisy()
+	return []estimator.Step{c.law.step(estimator.Step{Name: "number of persons", Mechanism: mechanism, Sensitivity: norm + "=1", Queries: 1}, c.loss)}
+}
+
+// budget is what is left of a loss, in shares of the whole.
+type budget struct{ loss, left float64 }
+
+// take returns the loss of a share of the whole and reduces what is left. Each part is rounded down by one part in
+// 10^12, far more than the error of the differences, so that the exact sum of all parts is at most the loss.
+func (b *budget) take(share float64) float64 {
+	share = min(share, b.left)
+	b.left -= share
+	return b.loss * share * (1 - 1e-12)
+}
+
+// rest takes what is left.
+func (b *budget) rest() float64 { return b.take(b.left) }

@@ -1,0 +1,195 @@
+package person
+
+import (
+	"math"
+
+	"scrim/engine/estimator"
+)
+
+// How the loss after the number of persons is shared. The looks take what makes them clear (lookShare); of the rest every stage before the last takes what it
+// needs with the persons at hand, at least leastStage and at most mostCoarse, mostRound of it, and the last stage the rest. [AKM25] Algorithm 4 gives a half to the coarse estimate
+// and a quarter to each of the others, whatever n is.
+const (
+	leastStage = 0.005
+	mostCoarse = 0.3
+	mostRound  = 0.15
+)
+
+// leastPersons is the number under which nothing is answered.
+const leastPersons = 20
+
+// clips is the plan of the stages after the looks: losses of the coarse estimate and of every clip-and-noise.
+type clips struct {
+	coarse float64
+	rounds []float64 // losses of all but the last
+	radii  []float64 // of the rounds
+	last   float64
+}
+
+// plan computes the losses of the stages for count persons, where loss is left. With Persons every stage has all of it and a third of the persons, and the rounds, which share
+// a third, share it evenly.
+func (m mean) plan(s shape, count, loss float64) clips {
+	p := clips{radii: m.rounds(s)}
+	if m.p.Split == Persons {
+		p.coarse, p.last = loss, loss
+		for range p.radii {
+			p.rounds = append(p.rounds, loss/float64(len(p.radii))*(1-1e-12))
+		}
+		return p
+	}
+	left := budget{loss, 1}
+	p.coarse = left.take(between(leastStage, m.coarseNeed(count, m.bucketsOf(s))/loss, mostCoarse))
+	for _, r := range p.radii {
+		p.rounds = append(p.rounds, left.take(between(leastStage, m.roundNeed(s, r, count)/loss, mostRound)))
+	}
+	p.last = left.rest()
+	return p
+}
+
+func between(lo, x, hi float64) float64 { return min(max(x, lo), hi) }
+
+// bucketsOf is the number of buckets of the coarse estimate.
+func (m mean) bucketsOf(s shape) float64 {
+	return float64(m.rangeBuckets(integer(s.width())).count)
+}
+
+// rounds returns the radii of the clip-and-noise before the last one.
+func (m mean) rounds(s shape) []float64 {
+	switch r := s.threaded(); m.p.Stages {
+	case Threaded:
+		return r[:len(r)-1]
+	case Single:
+		return nil
+	default:
+		return r
+	}
+}
+
+// lastRadius is the radius of the last clip-and-noise.
+func (m mean) lastRadius(s shape, count, loss float64) float64 {
+	switch unit := m.law.unit(loss); m.p.Stages {
+	case Threaded:
+		r := s.threaded()
+		return r[len(r)-1]
+	case Single:
+		return s.single(count, unit)
+	default:
+		return s.last(count, unit)
+	}
+}
+
+// roundNeed is the loss with which the noise of a round moves the centre by no more than an eighth of the radius that follows, at least base.
+func (m mean) roundNeed(s shape, radius, count float64) float64 {
+	return m.law.lossOf(count * s.base() / (8 * radius * math.Sqrt(s.dim)))
+}
+
+// enough reports whether count persons are enough, from public facts: the looks see the bulk of what they look at, the coarse estimate finds its bucket and the rounds have
+// little noise without more than they may take, and the noise of the last sum is an eighth of its radius.
+func (m mean) enough(count float64) bool {
+	if !m.seen(count, m.rowsShare(count), false) || !m.seen(min(count/2, 1<<14), m.spreadShare(count), true) {
+		return false
+	}
+	s, stage := m.widest(), count
+	left := m.core * (1 - m.rowsShare(count) - m.spreadShare(count))
+	if m.p.Split == Persons {
+		stage = count / 3
+	}
+	p := m.plan(s, stage, left)
+	if m.coarseNeed(stage, m.bucketsOf(s)) > max(p.coarse, mostCoarse*left) {
+		return false
+	}
+	for i, r := range p.radii {
+		if m.roundNeed(s, r, stage) > max(p.rounds[i], mostRound*left) {
+			return false
+		}
+	}
+	return stage >= 8*math.Sqrt(s.dim)*m.law.unit(p.last)
+}
+
+// widest is the shape that asks for most persons: the declared one, with the largest m and the least spread where they are not declared.
+func (m mean) widest() shape {
+	rows := m.p.Rows
+	if m.p.learnsRows() {
+		rows = m.p.mostRows()
+	}
+	tau := leastTau
+	if !m.p.learnsSpread() {
+		tau = max(tau, m.units(m.p.Sigma)/math.Sqrt(rows))
+	}
+	return m.shapeOf(tau, rows)
+}
+
+// needs returns the least number of persons that is enough; 2^50 if none is.
+func (m mean) needs() int64 {
+	lo, hi := int64(leastPersons), int64(1)<<50
+	for lo < hi {
+		if mid := lo + (hi-lo)/2; m.enough(float64(mid)) {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// steps describes the steps after the number of persons, as planned for the least number of them. With more persons the steps before the last sum
+// take less of the loss.
+func (m mean) steps() []estimator.Step {
+	count := float64(m.needs())
+	mechanism, norm := m.law.noisy()
+	var out []estimator.Step
+	add := func(loss float64, s estimator.Step) { out = append(out, m.law.step(s, loss)) }
+	looked := 0.0
+	histogram := func(name string, share float64, buckets int, groups bool) {
+		if share > 0 {
+			looked += share
+			add(m.core*share*(1-1e-12), estimator.Step{Name: name, Mechanism: mechanism + " histogram", Sensitivity: norm + m.moves(groups), Queries: buckets})
+		}
+	}
+	histogram("rows of a person", m.rowsShare(count), m.rowOctaves().Buckets, false)
+	histogram("spread", m.spreadShare(count), m.distanceOctaves().Buckets, true)
+	s, other, stage := m.widest(), "", count
+	if m.p.Split == Persons {
+		other, stage = ", of a third of the persons", count/3
+	}
+	p := m.plan(s, stage, m.core*(1-looked)*(1-1e-12))
+	before := func(loss float64) float64 { // with thirds, the loss is that of one of them: the last
+		if m.p.Split == Persons {
+			return 0
+		}
+		return loss
+	}
+	choice := estimator.Step{Name: "coarse estimate", Mechanism: "exponential", Sensitivity: "range=1" + other, Queries: m.p.Dim}
+	if m.law.relation == estimator.ReplaceOne {
+		choice.Sensitivity = "range=2" + other
+	}
+	if m.p.Delta > 0 {
+		choice.Mechanism, choice.Sensitivity = "discrete-gaussian threshold", norm+m.moves(false)+other
+	}
+	add(before(p.coarse), choice)
+	radii := norm + "=C"
+	if m.law.relation == estimator.ReplaceOne {
+		radii = norm + "=2C"
+	}
+	if len(p.rounds) > 0 {
+		sum := 0.0
+		for _, r := range p.rounds {
+			sum += r
+		}
+		add(before(sum), estimator.Step{Name: "clipped sums for a centre", Mechanism: mechanism, Sensitivity: radii + other, Queries: len(p.rounds) * m.p.Dim})
+	}
+	add(p.last, estimator.Step{Name: "clipped sum", Mechanism: mechanism, Sensitivity: radii + other, Queries: m.p.Dim})
+	return out
+}
+
+// moves is how far one person, or one group, moves a histogram, in the norm of the law.
+func (m mean) moves(groups bool) string {
+	one := !groups && m.law.relation == estimator.AddRemove
+	switch {
+	case one:
+		return "=1"
+	case m.law.pure:
+		return "=2"
+	}
+	return "=√2"
+}
