@@ -1,7 +1,10 @@
 package scalar
 
 import (
+	"slices"
+
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/exponential"
 	"scrim/engine/estimator/noise"
 )
 
@@ -9,12 +12,15 @@ import (
 //
 //	bounds declared   centre = (L+U)/2, radius = (U−L)/2, no loss
 //	otherwise         centre = bisection for the median (ρ_c), radius from a histogram of |x − centre| (ρ_r)
+//	                  pure: the median by the exponential mechanism (ε_c), a histogram with Laplace noise (ε_r)
 type Centred struct {
 	Means
 	bounded bool
 	only    bool // no search for a radius
 	axis    Axis
 	median  Bisection
+	chosen  exponential.Quantile // in place of median when pure
+	pure    bool
 	radius  Radius
 }
 
@@ -23,12 +29,20 @@ type Centred struct {
 const centreRounds = 20
 
 // NewCentred returns the searches; the losses are not used when bounds are declared.
-func NewCentred(p estimator.Params, centreRho, radiusRho float64) Centred {
-	c := Centred{Means: NewMeans(p), bounded: p.Bounded()}
-	if !c.bounded {
-		c.axis = NewAxis(c.Lo, c.Hi, centreRounds)
-		c.median = NewBisection(p.Relation, c.axis, 1, 2, 1, centreRho)
-		c.radius = NewRadius(p.Relation, radiusRho, c.Hi-c.Lo)
+func NewCentred(p estimator.Params, centreLoss, radiusLoss float64) Centred {
+	c := Centred{Means: NewMeans(p), bounded: p.Bounded(), pure: p.Pure()}
+	if c.bounded {
+		return c
+	}
+	c.axis = NewAxis(c.Lo, c.Hi, centreRounds)
+	c.radius = newRadius(p, radiusLoss, c.Hi-c.Lo)
+	if !c.pure {
+		c.median = NewBisection(p.Relation, c.axis, 1, 2, 1, centreLoss)
+		return c
+	}
+	var err error
+	if c.chosen, err = exponential.NewPureQuantile(1, 2, 1, centreLoss, p.Relation); err != nil {
+		panic(err) // CheckPure: a share of the least loss is far above what a median needs
 	}
 	return c
 }
@@ -50,9 +64,35 @@ func (c Centred) MinPersons() int64 {
 		return 0
 	}
 	if c.only {
-		return c.median.Persons()
+		return c.location()
 	}
-	return max(c.median.Persons(), 2*c.radius.Persons())
+	return max(c.location(), 2*c.radius.Persons())
+}
+
+// location is the number of persons that the median needs.
+func (c Centred) location() int64 {
+	if c.pure {
+		return c.chosen.Persons(float64(c.axis.cells))
+	}
+	return c.median.Persons()
+}
+
+// centreStep describes the search for the centre.
+func (c Centred) centreStep() estimator.Step {
+	if c.pure {
+		return c.chosen.Step("centre", 1)
+	}
+	return c.median.Step("centre")
+}
+
+// find returns the median of the means.
+func (c Centred) find(n noise.Noiser, means []int64) int64 {
+	cells := c.axis.Cells(means)
+	if !c.pure {
+		return c.median.Search(n, cells)
+	}
+	slices.Sort(cells)
+	return c.axis.Value(c.chosen.Choose(n, cells, uint64(c.axis.cells)))
 }
 
 // Steps describes the searches.
@@ -61,9 +101,9 @@ func (c Centred) Steps() []estimator.Step {
 		return nil
 	}
 	if c.only {
-		return []estimator.Step{c.median.Step("centre")}
+		return []estimator.Step{c.centreStep()}
 	}
-	return []estimator.Step{c.median.Step("centre"), c.radius.Step("clip")}
+	return []estimator.Step{c.centreStep(), c.radius.Step("clip")}
 }
 
 // Search returns centre and radius >= 1 in units of 2^-Shift steps; radius 1 after NewCentre.
@@ -72,7 +112,7 @@ func (c Centred) Search(n noise.Noiser, rows, sums []int64) (centre, radius int6
 		return c.Middle()
 	}
 	means := c.All(rows, sums)
-	centre = c.median.Search(n, c.axis.Cells(means))
+	centre = c.find(n, means)
 	if c.only {
 		return centre, 1
 	}

@@ -8,14 +8,13 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Persons is the number of persons of a group: released with σ² = ⌈Δ²/(2ρ)⌉, or public.
+// Persons is the number of persons of a group: released with noise, or public.
 //
 // One person who comes, goes or is exchanged changes it by Δ = 1 at most, under both neighbour relations; where the
 // entries counted are values of which a person has at most M, by Δ = M.
 type Persons struct {
-	rho     float64
 	per     int64
-	sigma2  noise.Variance
+	noise   Noise
 	public  bool // Params.Sized: known, at no loss
 	covered bool // its loss is covered by that of the other steps (Shares)
 }
@@ -25,7 +24,12 @@ func NewPersons(rho float64) Persons { return NewCount(rho, 1) }
 
 // NewCount returns the noisy number of entries at loss rho, where a person has at most per of them: sensitivity per.
 func NewCount(rho float64, per int64) Persons {
-	return Persons{rho: rho, per: per, sigma2: SmallSigma2(per, 1, rho)}
+	return newCount(estimator.Params{Rho: rho}, rho, per)
+}
+
+// newCount returns the noisy number of entries of p's kind at a share of its loss.
+func newCount(p estimator.Params, share float64, per int64) Persons {
+	return Persons{per: per, noise: Single(p, per, share)}
 }
 
 // Present returns the number of persons with at least one row.
@@ -49,25 +53,25 @@ func (p Persons) Of(rows []int64) int64 {
 	return Present(rows)
 }
 
-// Release returns max(1, n + N_Z(0, σ²)), or max(1, n) where n is public.
+// Release returns max(1, n + noise), or max(1, n) where n is public.
 func (p Persons) Release(n noise.Noiser, persons int64) float64 {
 	if p.public {
 		return float64(max(1, persons))
 	}
-	return float64(max(1, n.GaussianInt(persons, p.sigma2)))
+	return float64(max(1, p.noise.Add(n, persons)))
 }
 
 // Sigma is the standard deviation of the noise, 0 where the number is public.
-func (p Persons) Sigma() float64 { return Root(p.sigma2.Big()) }
+func (p Persons) Sigma() float64 { return p.noise.Sigma() }
 
 // Enough is the number of persons that makes the noise at most a fifth of it.
 func (p Persons) Enough() int64 { return int64(math.Ceil(5 * p.Sigma())) }
 
 // Step describes the release.
 func (p Persons) Step() estimator.Step {
-	s := estimator.Step{Name: "number of persons", Mechanism: "discrete-gaussian", Sensitivity: fmt.Sprintf("l2=%d", p.per), Queries: 1, Rho: p.rho}
+	s := p.noise.Step(estimator.Step{Name: "number of persons", Sensitivity: fmt.Sprintf("l2=%d", p.per)})
 	if p.covered {
-		s.Sensitivity, s.Rho = s.Sensitivity+" (covered by the other steps)", 0
+		s.Sensitivity, s.Rho, s.Epsilon = s.Sensitivity+" (covered by the other steps)", 0, 0
 	}
 	return s
 }

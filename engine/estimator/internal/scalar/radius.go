@@ -34,19 +34,33 @@ import (
 // The histogram needs 5/√(2ρ) in one bucket for the same loss, half of that, and
 // its chance of overshooting is 1 in 3000 instead of 1 in 100. (Under replace-one a tail count costs as before and
 // the histogram √2 times as much.)
+//
+// Pure: Lap_Z(Δ₁/ε) on every bucket, Δ₁ = 1 under add-remove and 2 under replace-one (1 for a person counted on one side only), and
+// in place of zσ√w the sum of w such variables that is passed with the same probability, by Chernoff's bound: 14.4·t for one.
 type Radius struct {
-	rho     float64
-	delta2  int64 // squared sensitivity
+	delta   int64 // buckets that change by one
 	buckets int
-	sigma2  noise.Variance
-	sigma   float64
+	noise   Noise
+	far     limits
+	near    limits
 }
+
+// limits are the counts from which windows of 1, 2, 4, … buckets stand out.
+type limits [8]float64
 
 // NewRadius returns a search at loss rho for numbers up to limit; larger ones count as limit.
 func NewRadius(relation estimator.Relation, rho float64, limit int64) Radius {
-	delta2 := relation.Factor() // buckets that change by one
-	v := ToVariance(Sigma2(big.NewInt(delta2), 1, rho))
-	return Radius{rho: rho, delta2: delta2, buckets: bucket(uint64(limit)) + 1, sigma2: v, sigma: Root(v.Big())}
+	return newRadius(estimator.Params{Rho: rho, Relation: relation}, rho, limit)
+}
+
+// newRadius returns the search of p's kind at a share of its loss.
+func newRadius(p estimator.Params, share float64, limit int64) Radius {
+	delta := p.Relation.Factor()
+	r := Radius{delta: delta, buckets: bucket(uint64(limit)) + 1, noise: NewNoise(p, big.NewInt(delta), delta, share)}
+	for i := range r.far {
+		r.far[i], r.near[i] = r.noise.stands(float64(int(1)<<i), windowZ), r.noise.stands(float64(int(1)<<i), nearbyZ)
+	}
+	return r
 }
 
 const (
@@ -55,14 +69,35 @@ const (
 	nearbyZ = 4
 )
 
+// stands is the sum of w noises that is passed with the probability with which a normal variable passes z of its σ, at most.
+func (x Noise) stands(w, z float64) float64 {
+	if x.sigma2 != nil {
+		return z * x.Sigma() * math.Sqrt(w)
+	}
+	alpha := math.Erfc(z/math.Sqrt2) / 2
+	if w == 1 {
+		return x.Quantile(alpha)
+	}
+	// P[S >= y] <= e^{-sy/t}/(1−s²)^w for 0 < s < 1: the discrete law's is under that of the continuous one.
+	least := math.Inf(1)
+	for i := 1; i < 1024; i++ {
+		s := float64(i) / 1024
+		least = min(least, (math.Log(1/alpha)-w*math.Log1p(-s*s))/s)
+	}
+	return x.scale() * least
+}
+
 // Persons is the number of persons in one bucket that the search sees with an even chance.
-func (r Radius) Persons() int64 { return int64(math.Ceil(windowZ * r.sigma)) }
+func (r Radius) Persons() int64 { return int64(math.Ceil(r.far[0])) }
 
 // Step describes the search.
 func (r Radius) Step(name string) estimator.Step {
-	s := estimator.Step{Name: name, Mechanism: "discrete-gaussian histogram", Sensitivity: "l2=1", Queries: r.buckets, Rho: r.rho}
-	if r.delta2 > 1 {
-		s.Sensitivity = fmt.Sprintf("l2=sqrt(%d)", r.delta2)
+	s := r.noise.Step(estimator.Step{Name: name, Mechanism: "histogram", Sensitivity: "l2=1", Queries: r.buckets})
+	switch {
+	case r.delta > 1 && r.noise.sigma2 == nil:
+		s.Sensitivity = fmt.Sprintf("l1=%d", r.delta)
+	case r.delta > 1:
+		s.Sensitivity = fmt.Sprintf("l2=sqrt(%d)", r.delta)
 	}
 	return s
 }
@@ -107,17 +142,17 @@ func (r Radius) Choose(n noise.Noiser, h *Histogram) (radius int64, ok bool) {
 	}
 	noisy := make([]float64, r.buckets)
 	for i := range noisy {
-		noisy[i] = float64(n.GaussianInt(h[i], r.sigma2))
+		noisy[i] = float64(r.noise.Add(n, h[i]))
 	}
 	best, width, score := 0, 1, math.Inf(-1)
 	for i := r.buckets - 1; i >= 0 && !ok; i-- {
-		if w, z := window(noisy, i, r.buckets); z > score {
+		if w, z := window(noisy, i, r.buckets, &r.far); z > score {
 			best, width, score = i, w, z
 		}
-		ok = score >= windowZ*r.sigma
+		ok = score >= 1
 	}
 	for i := min(best+nearby, r.buckets-1); i > best; i-- {
-		if w, z := window(noisy, i, 4); z >= nearbyZ*r.sigma {
+		if w, z := window(noisy, i, 4, &r.near); z >= 1 {
 			best, width = i, w
 		}
 	}
@@ -133,19 +168,20 @@ func (r Radius) Choose(n noise.Noiser, h *Histogram) (radius int64, ok bool) {
 }
 
 // window returns the width w = 1, 2, 4, … <= widest of the window from bucket i whose count stands out
-// most, and that count over √w.
-func window(noisy []float64, i, widest int) (width int, score float64) {
+// most, and that count over the limit for it.
+func window(noisy []float64, i, widest int, of *limits) (width int, score float64) {
 	width, score = 1, math.Inf(-1)
 	sum := 0.0
-	for j, w := i, 1; j < len(noisy) && w <= widest; j++ {
+	for j, w, k := i, 1, 0; j < len(noisy) && w <= widest; j++ {
 		sum += noisy[j]
 		if j-i+1 != w {
 			continue
 		}
-		if z := sum / math.Sqrt(float64(w)); z > score {
+		if z := sum / of[k]; z > score {
 			width, score = w, z
 		}
 		w *= 2
+		k++
 	}
 	return width, score
 }

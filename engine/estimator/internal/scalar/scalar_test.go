@@ -134,19 +134,22 @@ func TestSharesCoverTheNumberOfPersons(t *testing.T) {
 			w := r.Float64() + 0.01
 			s.AddRemove, s.ReplaceOne, s.Joining = append(s.AddRemove, w), append(s.ReplaceOne, w), append(s.Joining, r.Float64())
 		}
-		p := estimator.Params{Rho: rho}
+		p, power := estimator.Params{Rho: rho}, 1.0
+		if r.IntN(2) == 0 {
+			p, power = estimator.Params{Epsilon: rho}, 0.5
+		}
 		n, parts := s.Of(p, 1)
-		if total := total(append(parts, n.rho)); total.Cmp(new(big.Rat).SetFloat64(rho)) > 0 || len(parts) != len(s.ReplaceOne) || n.Step().Rho != n.rho {
+		if total := total(append(parts, n.noise.loss)); total.Cmp(new(big.Rat).SetFloat64(rho)) > 0 || len(parts) != len(s.ReplaceOne) || n.Step().Rho+n.Step().Epsilon != n.noise.loss {
 			t.Fatalf("add-remove: %v and %+v of %v", parts, n, rho)
 		}
 		p.Relation = estimator.ReplaceOne
 		n, parts = s.Of(p, 1)
-		joined := new(big.Rat).SetFloat64(n.rho)
+		joined := new(big.Rat).SetFloat64(n.noise.loss)
 		for k, part := range parts {
-			joined.Add(joined, new(big.Rat).Mul(new(big.Rat).SetFloat64(part), new(big.Rat).SetFloat64(s.Joining[k])))
+			joined.Add(joined, new(big.Rat).Mul(new(big.Rat).SetFloat64(part), new(big.Rat).SetFloat64(math.Pow(s.Joining[k], power))))
 		}
 		exact := new(big.Rat).SetFloat64(rho)
-		if total(parts).Cmp(exact) > 0 || joined.Cmp(exact) > 0 || n.Step().Rho != 0 {
+		if total(parts).Cmp(exact) > 0 || joined.Cmp(exact) > 0 || n.Step().Rho+n.Step().Epsilon != 0 {
 			t.Fatalf("replace-one: %v, joining %v, and %+v of %v", parts, s.Joining, n, rho)
 		}
 		if used, _ := joined.Quo(joined, exact).Float64(); used < 1-1e-9 {

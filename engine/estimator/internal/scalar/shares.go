@@ -1,6 +1,10 @@
 package scalar
 
-import "scrim/engine/estimator"
+import (
+	"math"
+
+	"scrim/engine/estimator"
+)
 
 // Shares says how an estimator splits its loss ρ between the number of persons n̂ and the steps after it, in
 // proportion to weights.
@@ -13,6 +17,9 @@ import "scrim/engine/estimator"
 // both sides, n is the same and n̂ costs 0, and the steps ρ_k each: together ρ. If the person is in the group on one
 // side only, n differs by one, which costs ρ_n; but then step k moves by no more than one person who comes or goes
 // moves it, less than an exchange does, and costs Joining_k·ρ_k: together ρ again.
+//
+// Pure: the same with ε for ρ. Sensitivities enter once and not squared, so a step has at most √Joining_k·ε_k for one person more or
+// less.
 type Shares struct {
 	AddRemove  []float64
 	ReplaceOne []float64
@@ -29,18 +36,21 @@ const (
 // Of splits the loss of p. Entries counted by n̂ are at most per a person.
 func (s Shares) Of(p estimator.Params, per int64) (Persons, []float64) {
 	if p.Relation != estimator.ReplaceOne {
-		parts := Split(p.Rho, s.AddRemove...)
-		return NewCount(parts[0], per), parts[1:]
+		parts := Split(p.Loss(), s.AddRemove...)
+		return newCount(p, parts[0], per), parts[1:]
 	}
-	parts := Split(p.Rho, s.ReplaceOne...)
+	parts := Split(p.Loss(), s.ReplaceOne...)
 	if p.Sized {
 		return Persons{per: per, public: true}, parts
 	}
 	spare := 0.0
 	for k, join := range s.Joining {
+		if p.Pure() {
+			join = math.Sqrt(join)
+		}
 		spare += parts[k] * (1 - join)
 	}
-	n := NewCount(spare*(1-1e-12), per)
+	n := newCount(p, spare*(1-1e-12), per)
 	n.covered = true
 	return n, parts
 }

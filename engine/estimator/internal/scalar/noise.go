@@ -1,0 +1,126 @@
+package scalar
+
+import (
+	"math"
+	"math/big"
+	"strings"
+
+	"scrim/accounting"
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
+)
+
+// Noise hides an integer that one person moves by a known amount, or several integers together.
+//
+//	zCDP    N_Z(0, ⌈Δ₂²/(2ρ)⌉) on each, Δ₂ the ℓ2 sensitivity of all: ρ [CKS20, Theorem 14]
+//	pure    Lap_Z(Δ₁/ε) on each, Δ₁ the ℓ1 sensitivity of all: ε, δ = 0
+//
+// Pure: P[y] is in proportion to e^{-|y|ε/Δ₁} at every integer y, so moving the integers by Δ₁ in all changes the probability of an answer by
+// at most e^ε. The scale is an exact quotient of integers and the draw is exact, so nothing is added for either.
+type Noise struct {
+	loss     float64  // ρ, or ε
+	sigma2   *big.Int // variance of Gaussian noise; nil: pure
+	small    noise.Variance
+	num, den *big.Int // scale of Laplace noise
+}
+
+// NewNoise returns the noise of p's kind at a share of its loss, for integers of squared ℓ2 sensitivity l2 and ℓ1 sensitivity l1.
+func NewNoise(p estimator.Params, l2 *big.Int, l1 int64, share float64) Noise {
+	if p.Pure() {
+		return laplace(l1, share)
+	}
+	return gaussian(l2, share)
+}
+
+// Single returns the noise of one integer that moves by at most delta.
+func Single(p estimator.Params, delta int64, share float64) Noise {
+	return NewNoise(p, Square(delta), delta, share)
+}
+
+func gaussian(l2 *big.Int, rho float64) Noise {
+	x := Noise{loss: rho, sigma2: Sigma2(l2, 1, rho)}
+	if x.sigma2.BitLen() <= 128 {
+		x.small = ToVariance(x.sigma2)
+	}
+	return x
+}
+
+func laplace(l1 int64, eps float64) Noise {
+	r := new(big.Rat).SetFloat64(eps) // finite: CheckPure
+	num := new(big.Int).Mul(big.NewInt(max(l1, 1)), r.Denom())
+	return Noise{loss: eps, num: num, den: new(big.Int).Set(r.Num())}
+}
+
+// Add returns v with noise, saturating at ±2^63.
+func (x Noise) Add(n noise.Noiser, v int64) int64 {
+	if x.sigma2 != nil {
+		return n.GaussianInt(v, x.small)
+	}
+	y := n.Laplace(big.NewInt(v), x.num, x.den)
+	switch {
+	case y.IsInt64():
+		return y.Int64()
+	case y.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// Of returns a sum with noise as a float64: the noise is added to the exact integer, rounding comes after it.
+func (x Noise) Of(n noise.Noiser, s Sum) float64 {
+	var y *big.Int
+	if x.sigma2 != nil {
+		y = n.Gaussian(s.Big(), x.sigma2)
+	} else {
+		y = n.Laplace(s.Big(), x.num, x.den)
+	}
+	f, _ := new(big.Float).SetInt(y).Float64()
+	return f
+}
+
+// Sigma is the standard deviation of the noise: of Lap_Z(t) it is 1/(√2·sinh(1/(2t))).
+func (x Noise) Sigma() float64 {
+	switch {
+	case x.sigma2 != nil:
+		return Root(x.sigma2)
+	case x.num == nil:
+		return 0
+	}
+	return 1 / (math.Sqrt2 * math.Sinh(1/(2*x.scale())))
+}
+
+// scale is t of Lap_Z(t), for reporting and for choices on released numbers.
+func (x Noise) scale() float64 {
+	t, _ := new(big.Rat).SetFrac(x.num, x.den).Float64()
+	return t
+}
+
+// Quantile is the y >= 0 that the noise is beyond on one side with probability at most alpha < 1/2.
+func (x Noise) Quantile(alpha float64) float64 {
+	if x.sigma2 != nil {
+		return x.Sigma() * math.Sqrt2 * math.Erfcinv(2*alpha)
+	}
+	return x.scale() * math.Log(1/(2*alpha))
+}
+
+// Step completes a step with the noise's mechanism (whose words follow it), norm and loss.
+func (x Noise) Step(s estimator.Step) estimator.Step {
+	mechanism := "discrete-gaussian"
+	if x.sigma2 == nil {
+		mechanism, s.Sensitivity = "discrete-laplace", strings.Replace(s.Sensitivity, "l2=", "l1=", 1)
+		s.Epsilon = x.loss
+	} else {
+		s.Rho = x.loss
+	}
+	s.Mechanism = strings.TrimSpace(mechanism + " " + s.Mechanism)
+	s.Queries = max(s.Queries, 1)
+	return s
+}
+
+// LossOf is the loss of a release with the parameters p.
+func LossOf(p estimator.Params) accounting.Loss {
+	if p.Pure() {
+		return accounting.PureLoss(p.Epsilon)
+	}
+	return Loss(p.Rho)
+}
