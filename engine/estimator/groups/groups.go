@@ -1,12 +1,243 @@
 package groups
 
 import (
-	"errors"
+	"math"
 
+	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
 )
 
+// release answers all groups' aggregates.
+type release struct {
+	p        Params
+	layout   layout
+	counting bool           // there is a number of persons: something other than counts is told
+	persons  scalar.Persons // their number, where counting
+	searches []search       // one for each part
+	factor2  int64
+	delta2   int64   // of a histogram of persons
+	fixed    float64 // the radius where it is public, otherwise 0
+	norms    float64 // loss of the histogram of norms
+	sum      float64 // loss of the sum
+}
+
 // New returns the release of all groups' aggregates. Columns: Vector.
+//
+// Person i is the vector y_i of its prepared entries over groups and columns (layout.put); the answer is made of
+//
+//	Σ_i y_i·min(1, C/‖y_i‖_w) + noise,   N_Z on every coordinate of every group with standard deviation f·C/√(2ρ₃·w_c)
+//
+// in column c, with f² = 1 under add-remove, and 4, or 2 where no entry can be negative, under replace-one (factor2). Steps:
+//
+//	n̂        1 %     number of persons, for TooFew alone; none where only counts are told
+//	centre   8 %     of each mean without declared bounds: the median of the persons' means
+//	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
+//	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
+//	norms    2–12 %  histogram of ‖y‖_w for C, the radius of least error (cost)
+//	sum      the rest
+//
+// The searches of many aggregates together get no more than 20, 10 and 10 %. A column's weight is 1/scale², so that the aggregates use
+// the allowance C alike, and a mean's number of rows is weighed with κ (looks.go). The sensitivity of each step is that of one bucket,
+// one rank or one vector a person; the loss of all is Rho, in either relation, and however many groups a person is in.
+//
+// With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
+//
+// Counts and sums come as they are, unbiased but for the few persons beyond the radius, and may be negative. A mean is
+// NaN where its noisy number of rows (of persons, for PersonMean) is under 5 standard deviations. With counts alone it always answers; otherwise
+// TooFew comes for all aggregates where n̂ is under MinPersons, or where no norm stands out from the noise.
 func New(p Params) (estimator.Estimator, error) {
-	return nil, errors.New("groups: no estimator yet")
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	l := newLayout(p)
+	r := release{p: p, layout: l, factor2: factor2(p.Relation, l.nonNegative()), delta2: look.Delta2(p.Relation, false)}
+	for _, a := range p.Aggregates {
+		r.counting = r.counting || !a.Measure.count()
+	}
+	if p.MaxGroups == 1 && len(l.parts) == 1 && l.unit(l.parts[0]) {
+		r.fixed = 1
+	}
+	r.share()
+	return r, nil
+}
+
+// unit reports whether a part's entry is 0 or 1.
+func (l layout) unit(p part) bool { return p.Measure == Persons || p.Measure == Rows && l.maxRows == 1 }
+
+// Shares of the looks, for one part and for all together.
+const (
+	countShare, centreShare, spreadShare, scaleShare = 0.01, 0.08, 0.03, 0.03
+	centreMost, lookMost                             = 0.20, 0.10
+)
+
+// share splits the loss.
+func (r *release) share() {
+	l, means := r.layout, 0
+	for _, p := range l.parts {
+		if p.Measure.mean() && !p.declared() {
+			means++
+		}
+	}
+	centre := min(centreShare, centreMost/float64(max(means, 1)))
+	spread := min(spreadShare, lookMost/float64(max(means, 1)))
+	scale := 0.0
+	if len(l.parts) > 1 {
+		scale = min(scaleShare, lookMost/float64(len(l.parts)))
+	}
+	b := budget{r.p.Rho, 1}
+	if r.counting {
+		r.persons = scalar.NewPersons(b.take(countShare))
+	}
+	for _, p := range l.parts {
+		s := search{part: p}
+		if p.Measure.mean() && !p.declared() {
+			s.centre = scalar.NewCentre(r.p.scalar(p.Aggregate, r.p.Rho), b.take(centre))
+			octaves := look.NewOctaves(spreadPer, look.Farthest(p.means.Lo, p.means.Hi, 1))
+			s.spread = look.NewHistogram(octaves, r.delta2, b.take(spread))
+		}
+		if scale > 0 {
+			s.scale = look.NewHistogram(look.NewOctaves(normsPer, l.farthest(p, r.most())), r.delta2, b.take(scale))
+		}
+		r.searches = append(r.searches, s)
+	}
+	if r.fixed == 0 {
+		r.norms = b.take(radiusShare(l.dim, r.factor2, r.delta2))
+	}
+	r.sum = b.take(b.left)
+}
+
+// most is the public bound on the groups of one person.
+func (r release) most() float64 {
+	if m := r.p.MaxGroups; m > 0 && m < int64(r.p.Groups) {
+		return float64(m)
+	}
+	return float64(r.p.Groups)
+}
+
+// budget is what is left of a loss, in shares of the whole.
+type budget struct{ rho, left float64 }
+
+// take returns the loss of a share and reduces what is left. Each part is rounded down by one part in 10^12, far more than the error of
+// the differences, so that the exact sum of all parts is at most rho.
+func (b *budget) take(share float64) float64 {
+	share = min(share, b.left)
+	b.left -= share
+	return b.rho * share * (1 - 1e-12)
+}
+
+func (release) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
+func (r release) Loss() accounting.Loss   { return scalar.Loss(r.p.Rho) }
+
+// Release implements estimator.Estimator.
+func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	if r.layout.dim == 0 {
+		return estimator.Estimate{}
+	}
+	needed := r.MinPersons()
+	if r.counting {
+		count := r.persons.Release(n, in.Vectors.Persons())
+		if count < float64(needed) {
+			return r.tooFew(needed)
+		}
+		needed = scalar.Twice(count)
+	}
+	b, centres, weights := r.prepared(n, in.Vectors)
+	weights, ok := r.scaled(n, b, weights)
+	if !ok {
+		return r.tooFew(needed)
+	}
+	norms := block.NormsIn(b, 1, nil, r.layout.spread(weights))
+	radius, ok := r.radius(n, norms)
+	if !ok {
+		return r.tooFew(needed)
+	}
+	sums := block.ClipSumIn(b, 1, nil, norms, radius)
+	return r.answers(r.layout.release(n, sums, weights, radius, r.factor2, r.sum), centres)
+}
+
+func (r release) tooFew(needed int64) estimator.Estimate {
+	return scalar.TooFew(r.p.Groups*len(r.p.Aggregates), needed)
+}
+
+// prepared releases the centres and spreads of means, and returns the prepared entries with the columns' weights by them.
+func (r release) prepared(n noise.Noiser, in *estimator.Block) (b *estimator.Block, centres []centring, weights []float64) {
+	l := r.layout
+	centres, kappas := make([]centring, len(l.parts)), make([]float64, len(l.parts))
+	for k, s := range r.searches {
+		switch {
+		case !s.Measure.mean():
+		case s.declared():
+			centres[k], kappas[k] = s.reached()
+		default:
+			centres[k] = s.findCentre(n, l, in)
+		}
+	}
+	b = l.prepare(in, centres)
+	for k, s := range r.searches {
+		if s.Measure.mean() && !s.declared() {
+			kappas[k] = s.findSpread(n, l, b)
+		}
+	}
+	return b, centres, l.weights(kappas)
+}
+
+// unitScale is the scaled norm of a vector of one aggregate that is as long as its scale: a power of two, so that shorter ones have room
+// for buckets below.
+const unitScale = 1 << 20
+
+// scaled releases the parts' scales and returns the weights divided by their squares; ok is false if a part has no norm that
+// stands out. A count then has the scale 1, which is its least norm.
+func (r release) scaled(n noise.Noiser, b *estimator.Block, weights []float64) (out []float64, ok bool) {
+	if len(r.searches) == 1 {
+		return weights, true
+	}
+	l, own := r.layout, newCost(r.p.Groups, r.factor2, r.sum)
+	out, ok = append(out, weights...), true
+	for _, s := range r.searches {
+		scale, seen := s.findScale(n, l, b, weights, own)
+		if !seen {
+			scale, ok = 1, ok && s.Measure.count()
+		}
+		for c := s.first; c < s.first+s.Measure.Columns(); c++ {
+			f := unitScale / scale
+			out[c] = min(max(out[c]*f*f, 0x1p-200), 0x1p200)
+		}
+	}
+	return out, ok
+}
+
+// radius releases the radius; ok is false if no norm stands out and not only counts are told. For counts it is then that of a person who
+// is in one group once.
+func (r release) radius(n noise.Noiser, norms []float64) (radius float64, ok bool) {
+	if r.fixed > 0 {
+		return r.fixed, true
+	}
+	h := r.histogram()
+	radius, ok = newCost(r.layout.dim, r.factor2, r.sum).radius(h, h.Release(n, present(norms)))
+	if !ok {
+		return r.unit(), !r.counting
+	}
+	return radius, true
+}
+
+// unit is the least norm of a person's counts, scaled.
+func (r release) unit() float64 {
+	if len(r.searches) == 1 {
+		return 1
+	}
+	return unitScale
+}
+
+// histogram is that of the norms. Its reach is public: with scales it is that of parts of scale 1 at least.
+func (r release) histogram() look.Histogram {
+	sum := 0.0
+	for _, s := range r.searches {
+		f := r.layout.farthest(s.part, r.most()) * r.unit()
+		sum += f * f
+	}
+	return look.NewHistogram(look.NewOctaves(normsPer, math.Sqrt(sum)), r.delta2, r.norms)
 }

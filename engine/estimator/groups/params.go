@@ -1,6 +1,11 @@
 package groups
 
-import "scrim/engine/estimator"
+import (
+	"fmt"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+)
 
 // Measure is what is told of each group.
 type Measure uint8
@@ -16,11 +21,17 @@ const (
 
 // Columns is the number of a measure's columns.
 func (m Measure) Columns() int {
-	if m == RowMean || m == PersonMean {
+	if m.mean() {
 		return 2
 	}
 	return 1
 }
+
+// mean reports whether a measure is a mean.
+func (m Measure) mean() bool { return m == RowMean || m == PersonMean }
+
+// count reports whether a measure is a count, which has no grid.
+func (m Measure) count() bool { return m == Persons || m == Rows }
 
 // Aggregate is one aggregate of all groups.
 type Aggregate struct {
@@ -32,6 +43,9 @@ type Aggregate struct {
 // Params are the public facts of a release. Its input is a sparse block of Groups·Width entries, Width the number of all columns: entry
 // g·Width + c of a person is column c of group g, the aggregates' columns in order; signed; what is 0 may be left out.
 // Its answer has Groups·len(Aggregates) values: g·len(Aggregates) + a; NaN where a group has too few rows or persons for a mean.
+//
+// What breaks a promise is brought into its range, person by person: a number of rows beyond MaxRows, a total beyond bounds. A sum of k(x)
+// without rows is taken for none in a mean; entries out of order or of an index that comes twice are left out.
 type Params struct {
 	Rho        float64
 	Relation   estimator.Relation
@@ -48,4 +62,37 @@ func (p Params) Width() int {
 		w += a.Measure.Columns()
 	}
 	return w
+}
+
+// maxDim bounds Groups·Width: every coordinate gets noise, which takes a microsecond.
+const maxDim = 1 << 22
+
+// check validates the parameters.
+func (p Params) check() error {
+	switch {
+	case len(p.Aggregates) == 0:
+		return fmt.Errorf("groups: want an aggregate")
+	case p.Groups < 0 || p.Groups > maxDim || p.Groups*p.Width() > maxDim:
+		return fmt.Errorf("groups: want at most %d groups times columns, have %d times %d", maxDim, p.Groups, p.Width())
+	case p.MaxGroups < 0 || p.MaxRows < 0:
+		return fmt.Errorf("groups: want bounds >= 0, have %d groups and %d rows", p.MaxGroups, p.MaxRows)
+	}
+	for _, a := range p.Aggregates {
+		if a.Measure > PersonMean {
+			return fmt.Errorf("groups: unknown measure %d", a.Measure)
+		}
+		if err := scalar.Check(p.scalar(a, p.Rho), !a.Measure.count()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scalar are the parameters of an estimator of one number of each person.
+func (p Params) scalar(a Aggregate, rho float64) estimator.Params {
+	out := estimator.Params{Rho: rho, Relation: p.Relation, Grid: a.Grid}
+	if !a.Measure.count() {
+		out.Lower, out.Upper = a.Lower, a.Upper
+	}
+	return out
 }

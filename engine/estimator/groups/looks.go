@@ -1,0 +1,146 @@
+package groups
+
+import (
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// A mean's two columns count (2d)² + (κm)² in the squared norm: the number of rows enters a centred mean only to second order, so that half
+// of the weight of the differences does (mean.NewRowMean has the reckoning). κ >= 1, so a person with a row has a norm of at least 1.
+const differenceWeight = 4
+
+// spreadQuantile is the quantile of the persons' spreads that κ is.
+const spreadQuantile = 0.75
+
+// search holds the looks at one part: losses 0 where there is none.
+type search struct {
+	part
+	centre scalar.Centred // of a mean
+	spread look.Histogram // of a mean without declared bounds
+	scale  look.Histogram // of a part among others
+}
+
+// spreadPer is the number of buckets an octave of the spreads: κ is only a weight.
+const spreadPer = 4
+
+// reached returns the public centring of a mean with declared bounds and its κ.
+func (s search) reached() (c centring, kappa float64) {
+	centre, radius := s.means.Middle()
+	return centring{centre, max(1, radius)}, float64(max(1, radius))
+}
+
+// findCentre releases the median of the persons' means, one number a person: its rows in all groups together.
+//
+// One person more or less moves the median's centred rank by 1, one exchanged by 2 (scalar.Bisection).
+func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centring {
+	rows, sums := l.totals(b, s.part)
+	c, _ := s.centre.Search(n, rows, sums)
+	return centring{centre: c}
+}
+
+// totals returns the number of rows of each person in all groups together, and the sum of their values, within ±2^50.
+func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
+	rows, sums = make([]int64, b.Persons()), make([]int64, b.Persons())
+	l.each(b, func(_ int, ch *estimator.Chunk, at int) {
+		l.persons(ch, func(i, _ int, x []int64) {
+			m := l.rows(x[p.first+1])
+			if m == 0 {
+				return
+			}
+			rows[at+i] = min(rows[at+i]+m, estimator.MaxUnits)
+			sums[at+i] += min(max(x[p.first], -estimator.MaxUnits), estimator.MaxUnits)
+			sums[at+i] = min(max(sums[at+i], -estimator.MaxUnits), estimator.MaxUnits)
+		}, func() {})
+	})
+	return rows, sums
+}
+
+// findSpread releases κ: a quantile of ‖differences‖/‖rows‖ over groups, one number a person, of persons with a row.
+func (s search) findSpread(n noise.Noiser, l layout, b *estimator.Block) float64 {
+	differences := block.NormsIn(b, 1, nil, l.only(s.first, 1))
+	rows := block.NormsIn(b, 1, nil, l.only(s.first+1, 1))
+	spreads := differences[:0]
+	for i, m := range rows {
+		if m > 0 {
+			spreads = append(spreads, differences[i]/m)
+		}
+	}
+	noisy := s.spread.Release(n, spreads)
+	count := 0.0
+	for _, c := range noisy {
+		count += c
+	}
+	return max(1, s.spread.Quantile(noisy, max(count, 1), spreadQuantile))
+}
+
+// findScale releases the radius that a part would have alone; ok is false if no norm stands out.
+func (s search) findScale(n noise.Noiser, l layout, b *estimator.Block, weights []float64, c cost) (radius float64, ok bool) {
+	own := make([]float64, l.width)
+	copy(own[s.first:], weights[s.first:s.first+s.Measure.Columns()])
+	norms := present(block.NormsIn(b, 1, nil, l.spread(own)))
+	return c.radius(s.scale, s.scale.Release(n, norms))
+}
+
+// present are the norms that are not 0: persons who have nothing to be clipped.
+func present(norms []float64) []float64 {
+	out := make([]float64, 0, len(norms))
+	for _, v := range norms {
+		if v > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// only returns weights of one column alone.
+func (l layout) only(column int, w float64) []float64 {
+	own := make([]float64, l.width)
+	own[column] = w
+	return l.spread(own)
+}
+
+// spread repeats the columns' weights for all groups.
+func (l layout) spread(columns []float64) []float64 {
+	out := make([]float64, l.dim)
+	for j := range out {
+		out[j] = columns[j%l.width]
+	}
+	return out
+}
+
+// weights returns the columns' weights before scales, given the κ of means.
+func (l layout) weights(kappas []float64) []float64 {
+	w := make([]float64, l.width)
+	for k, p := range l.parts {
+		w[p.first] = 1
+		if p.Measure.mean() {
+			w[p.first], w[p.first+1] = differenceWeight, kappas[k]*kappas[k]
+		}
+	}
+	return w
+}
+
+// farthest is a norm that no person's entries of a part pass, for persons in at most groups groups, or 2^64.
+func (l layout) farthest(p part, groups float64) float64 {
+	most := math.Inf(1)
+	switch {
+	case p.Measure == Persons:
+		most = 1
+	case p.Measure == Rows:
+		most = float64(l.maxRows)
+	case p.Measure == Sum:
+		most = float64(p.total.farthest())
+	case p.declared():
+		_, radius := p.means.Middle()
+		most = math.Sqrt(1+differenceWeight) * float64(radius)
+		if p.Measure == RowMean {
+			most *= float64(l.maxRows)
+		}
+	}
+	return min(max(1, most)*math.Sqrt(max(1, groups)), 0x1p64) * (1 + 0x1p-20)
+}

@@ -1,0 +1,62 @@
+package groups
+
+import (
+	"math"
+	"math/big"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// factor2 is the square of the factor by which one person moves a sum of vectors of weighted norm at most C, in units of C:
+//
+//	add-remove    1: one vector comes or goes
+//	replace-one   4: one is exchanged for another; 2 if no coordinate of any vector is negative: ‖a−b‖² = ‖a‖² + ‖b‖² − 2⟨a,b⟩ ≤ 2C²
+func factor2(r estimator.Relation, nonNegative bool) int64 {
+	switch {
+	case r != estimator.ReplaceOne:
+		return 1
+	case nonNegative:
+		return 2
+	}
+	return 4
+}
+
+// variance is that of the noise on a coordinate of weight w of a sum of vectors clipped to a radius C (block.ClipSum), at loss rho for the sum:
+//
+//	σ² = ⌈⌈f²·C²·2^(2·ClipBits)/w⌉/(2ρ)⌉
+//
+// One person moves the sum by Δ with Σ_j w_j·Δ_j² ≤ f²·C²·2^(2·ClipBits), so Σ_j Δ_j²/(2σ_j²) ≤ ρ [CKS20, Theorem 14]. C and w are finite
+// and positive: the quotient is exact, and rounding is up.
+func variance(radius, weight float64, factor2 int64, rho float64) *big.Int {
+	c, w := new(big.Rat).SetFloat64(radius), new(big.Rat).SetFloat64(weight)
+	c.Mul(c, c).Quo(c, w)
+	num := new(big.Int).Mul(c.Num(), big.NewInt(factor2))
+	num.Lsh(num, 2*block.ClipBits)
+	q, m := num.QuoRem(num, c.Denom(), new(big.Int))
+	if m.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return scalar.Sigma2(q, 1, rho)
+}
+
+// released is a noisy sum, with the standard deviation of the noise of each column, in units of the prepared entries.
+type released struct{ sums, sigma []float64 }
+
+// release adds the noise: the same in every group, empty ones included.
+func (l layout) release(n noise.Noiser, sums []*big.Int, weights []float64, radius float64, factor2 int64, rho float64) released {
+	variances := make([]*big.Int, l.width)
+	out := released{make([]float64, len(sums)), make([]float64, l.width)}
+	for c := range variances {
+		variances[c] = variance(radius, weights[c], factor2, rho)
+		out.sigma[c] = math.Ldexp(scalar.Root(variances[c]), -block.ClipBits)
+	}
+	f := new(big.Float)
+	for j, s := range sums {
+		x, _ := f.SetInt(n.Gaussian(s, variances[j%l.width])).Float64()
+		out.sums[j] = math.Ldexp(x, -block.ClipBits)
+	}
+	return out
+}

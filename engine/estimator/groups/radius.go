@@ -1,0 +1,104 @@
+package groups
+
+import (
+	"math"
+
+	"scrim/engine/estimator/internal/look"
+)
+
+// alignment is the share of the worst case that the bias of clipped vectors has. What clipping takes away from persons points in the
+// same direction in the worst case, and its norm is then Σ(‖y‖−C)₊, as [HLY21] Theorem 2 counts it. Vectors over many groups differ:
+// the shares measured on click-streams, baskets and ratings are from 0.25 to 0.95, and 0.6 is within a quarter of the best
+// radius' error on all of them, mostly within a twentieth.
+const alignment = 0.6
+
+// Buckets of norms: four an octave, as the norms of uneven persons spread over many octaves, and the finer the buckets, the fewer of
+// them stand out from their noise. Radii are told sixteen an octave, with a bucket's persons spread evenly over it.
+const (
+	normsPer  = 4
+	fineSteps = 4
+)
+
+// cost is the squared ℓ2 error of a sum of clipped vectors, by its radius:
+//
+//	noise·C² + (alignment·Σ(‖y‖−C)₊)²
+type cost struct{ noise float64 } // f²·d/(2ρ)
+
+func newCost(dim int, factor2 int64, rho float64) cost {
+	return cost{float64(factor2) * float64(dim) / (2 * rho)}
+}
+
+// of returns the cost of a radius that count norms of the given sum are beyond.
+func (c cost) of(radius, count, sum float64) float64 {
+	lost := alignment * max(0, sum-float64(count*radius))
+	return float64(c.noise*radius*radius) + float64(lost*lost)
+}
+
+// mostBeyond is how far the radius may be beyond the counts that stand out, in octaves.
+const mostBeyond = 2
+
+// radius returns the radius of the least cost by noisy counts of norms; ok is false if no norm stands out. It is at most that of the last bucket.
+//
+// The counts are added up from the top downwards, the highest bucket that stands out (look.Histogram.Top), and what is above
+// is taken for a tail that goes on as the one below does (tailOf).
+func (c cost) radius(h look.Histogram, noisy []float64) (radius float64, ok bool) {
+	top, ok := h.Top(noisy)
+	if !ok {
+		return 0, false
+	}
+	t := tailOf(h, noisy, top)
+	best, least := 0.0, math.Inf(1)
+	try := func(at, count, sum float64) {
+		if r := h.Edge(at); c.of(r, count, sum) < least {
+			best, least = at, c.of(r, count, sum)
+		}
+	}
+	for k := mostBeyond * normsPer * fineSteps; k > 0; k-- {
+		at := float64(top) + float64(k)/fineSteps
+		try(at, t.beyond(h.Edge(at)), t.sum(h.Edge(at)))
+	}
+	end := h.Edge(float64(top))
+	count, sum := t.beyond(end), t.sum(end)
+	for i := top; i >= 0; i-- {
+		for k := range fineSteps {
+			at := float64(i) - float64(k)/fineSteps
+			try(at, count, sum)
+			count += noisy[i] / fineSteps
+			sum += noisy[i] / fineSteps * h.Edge(at-0.5/fineSteps)
+		}
+	}
+	return h.Edge(max(0, min(best, float64(h.Buckets-1)))), true
+}
+
+// tail is a tail of norms: count·(v/from)^−index of them are beyond v.
+type tail struct{ from, count, index float64 }
+
+// tailOf fits the tail beyond the top, where the noise hides what there is. At the first bucket from above at or beyond which there
+// are more than 6σ, it has as many persons, but no more than 6σ; its index is what takes it there from four times that number. Where so
+// many are not to be found below, the norms lie close together, and there is no tail.
+func tailOf(h look.Histogram, noisy []float64, top int) tail {
+	i, k := h.EdgeOf(noisy, look.FarZ*h.Sigma)
+	j, n := h.EdgeOf(noisy, 4*k)
+	if n < 4*k || j >= i {
+		return tail{1, 0, 2}
+	}
+	index := max(leastIndex, math.Log(n/k)/float64(i-j)*normsPer/math.Ln2)
+	t := tail{h.Edge(float64(i)), min(k, look.FarZ*h.Sigma), index}
+	from := h.Edge(float64(top))
+	return tail{from, t.beyond(from), index}
+}
+
+// leastIndex bounds the index of a tail: one of index 1 has no mean.
+const leastIndex = 1.2
+
+// beyond is the number of norms beyond v, and sum their sum.
+func (t tail) beyond(v float64) float64 { return t.count * math.Pow(v/t.from, -t.index) }
+func (t tail) sum(v float64) float64    { return t.beyond(v) * v * t.index / (t.index - 1) }
+
+// radiusShare is the share of the loss that a histogram of norms gets: enough that what it does not see, a window of 6σ, is no more than
+// the number of persons that should be beyond the radius where it is the noise that counts, √noise/alignment: from 3 % to 12 %, which it is for few
+// coordinates, where no share would do.
+func radiusShare(dim int, factor2, delta2 int64) float64 {
+	const see = look.FarZ * alignment
+	return min(max(see*see*float64(delta2)/(float64(factor2)*float64(max(dim, 1))), 0.03), 0.12)
+}

@@ -1,0 +1,85 @@
+package groups
+
+import (
+	"fmt"
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/scalar"
+)
+
+// MinPersons implements estimator.Estimator: what the searches for centres need, and norms that stand out from the noise.
+func (r release) MinPersons() int64 {
+	if !r.counting {
+		return 0
+	}
+	least := r.persons.Enough()
+	for _, s := range r.searches {
+		if s.Measure.mean() && !s.declared() {
+			least = max(least, s.centre.MinPersons(), seen(s.spread))
+		}
+		if len(r.searches) > 1 && !s.Measure.count() {
+			least = max(least, seen(s.scale))
+		}
+	}
+	return max(least, seen(r.histogram()))
+}
+
+// seen is the number of persons of which a half in one octave stands out.
+func seen(h look.Histogram) int64 { return int64(min(math.Ceil(2*look.FarZ*h.Sigma), 1<<62)) }
+
+// ExpectedError implements estimator.Estimator: it is known where the radius is.
+func (r release) ExpectedError() (float64, bool) {
+	if r.fixed == 0 {
+		return 0, false
+	}
+	return math.Ldexp(scalar.Root(variance(r.fixed, 1, r.factor2, r.sum)), -24), true
+}
+
+// Steps implements estimator.Estimator.
+func (r release) Steps() []estimator.Step {
+	var steps []estimator.Step
+	if r.counting {
+		steps = append(steps, r.persons.Step())
+	}
+	for k, s := range r.searches {
+		name := ""
+		if len(r.searches) > 1 {
+			name = fmt.Sprintf(" of aggregate %d", k+1)
+		}
+		if s.Measure.mean() && !s.declared() {
+			centre := s.centre.Steps()[0]
+			centre.Name += name
+			steps = append(steps, centre, histogramStep("spread"+name, s.spread))
+		}
+		if len(r.searches) > 1 {
+			steps = append(steps, histogramStep("scale"+name, s.scale))
+		}
+	}
+	if r.fixed == 0 {
+		steps = append(steps, histogramStep("clip radius", r.histogram()))
+	}
+	return append(steps, estimator.Step{
+		Name: "clipped sum of all groups", Mechanism: "discrete-gaussian", Sensitivity: r.sensitivity(), Queries: r.layout.dim, Rho: r.sum,
+	})
+}
+
+func (r release) sensitivity() string {
+	switch {
+	case r.factor2 == 2:
+		return "l2=√2·clip"
+	case r.factor2 == 4:
+		return "l2=2·clip"
+	}
+	return "l2=clip"
+}
+
+// histogramStep describes a histogram of one number a person.
+func histogramStep(name string, h look.Histogram) estimator.Step {
+	s := estimator.Step{Name: name, Mechanism: "discrete-gaussian histogram", Sensitivity: "l2=1", Queries: h.Buckets, Rho: h.Rho}
+	if h.Delta2 == 2 {
+		s.Sensitivity = "l2=√2"
+	}
+	return s
+}
