@@ -31,6 +31,10 @@ var settings = map[string]setting{
 	"max_rows_per_unit":         {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MaxRowsPerUnit = int64(v) }, nil},
 	"min_group_units":           {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MinimumGroupUnits = int(v) }, nil},
 	"max_persons":               {1, 1 << 40, true, "a whole number from 1 to 1099511627776", func(d *Defaults, v float64) { d.MaxPersons = int64(v) }, nil},
+	"dp_group_by": {0, 0, false, "auto, vector or separate", nil, func(d *Defaults, v string) bool {
+		d.GroupBy = strings.ToLower(v)
+		return slices.Contains([]string{"auto", "vector", "separate"}, d.GroupBy)
+	}},
 	"dp_method": {0, 0, false, "auto, clipped, shifted, plan, coinpress, person, friendly or cover", nil, func(d *Defaults, v string) bool {
 		d.Method = strings.ToLower(v)
 		return slices.Contains([]string{"auto", "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"}, d.Method)

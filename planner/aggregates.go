@@ -34,7 +34,8 @@ type aggregate struct {
 	present func(estimator.Estimate) any
 	scan    int // index into the draft's scan specifications
 	columns []int
-	parts   []*aggregate // the means that it stands for as one vector, see fuse
+	parts   []*aggregate // the aggregates that it stands for, see fuse and together
+	all     bool         // it answers its parts in all groups at once, see together
 }
 
 // aggregateOf plans one output of a GROUP BY that is an aggregate.

@@ -25,6 +25,7 @@ const (
 	ParamMaxGroups = "dp_max_groups_contributed"
 	ParamRewrite   = "dp_rewrite"
 	ParamMethod    = "dp_method"
+	ParamGroupBy   = "dp_group_by"
 )
 
 // SessionFacts answers what the planner must know about the session of a context.

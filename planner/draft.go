@@ -33,6 +33,7 @@ type draft struct {
 	maxGroups  int  // groups that a unit may be in, >= 1
 	bounded    bool // maxGroups is enforced by the scans
 	aggregates []*aggregate
+	choice     choice // whether the groups are answered together
 	specs      []scanSpec
 	scans      []Scan
 	digest     string
@@ -64,6 +65,7 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 	}
 	s.fuse(d, outputs)
 	s.boundGroups(d)
+	s.together(d, outputs)
 	if err := s.scans(d, g.Child); err != nil {
 		return result{}, err
 	}
@@ -133,18 +135,18 @@ func (s *statement) boundGroups(d *draft) {
 func (s *statement) distinctDraft(d *draft, outputs []Output) (*draft, error) {
 	h := sha256.New()
 	for _, sc := range d.scans {
-		fmt.Fprintf(h, "%q %v %v;", sc.SQL, sc.Types, sc.Rows)
+		fmt.Fprintf(h, "%q %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units)
 		for _, a := range sc.Args {
 			fmt.Fprintf(h, "%T %q,", a, fmt.Sprint(a))
 		}
 	}
 	for _, a := range d.aggregates {
-		fmt.Fprintf(h, "%q %+v %d %v %v %v %v;", a.text, a.call.Options, a.scan, a.columns, a.grid.Grid, a.maxRows, a.call.Units)
+		fmt.Fprintf(h, "%q %+v %d %v %v %v %v %v;", a.text, a.call.Options, a.scan, a.columns, a.grid.Grid, a.maxRows, a.call.Units, a.all)
 		if v := a.description(); v != nil {
 			fmt.Fprintf(h, "%+v;", *v)
 		}
 		for _, m := range a.parts {
-			fmt.Fprintf(h, "%q %v;", m.text, m.grid.Grid)
+			fmt.Fprintf(h, "%q %v %+v %v;", m.text, m.grid.Grid, m.call.Options, m.call.Units)
 		}
 	}
 	for _, k := range d.keys {

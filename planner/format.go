@@ -43,7 +43,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, keyNames(r), r.Groups)
 	}
 	for _, a := range r.Aggregates {
-		fmt.Fprintf(b, "%s├─ %s  rho=%s a group", indent, a.Text, number6(a.Estimator.Loss().Rho.Float()))
+		fmt.Fprintf(b, "%s├─ %s  rho=%s %s", indent, a.Text, number6(a.Estimator.Loss().Rho.Float()), a.scope())
 		if a.sized {
 			b.WriteString("  n=public")
 		}
@@ -57,17 +57,22 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		if a.fused != "" {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.fused)
 		}
-		for _, line := range vectorLines(a) {
+		for _, line := range append(vectorLines(a), r.groupLines(a)...) {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)
 		}
 		formatSteps(b, a.Estimator.Steps(), indent+"│   ")
 	}
-	if r.MaxGroups > 0 {
+	if line := r.choice.String(); line != "" {
+		fmt.Fprintf(b, "%s├─ %s\n", indent, line)
+	}
+	if !r.divided() {
+		// Nothing is bounded by groups.
+	} else if r.MaxGroups > 0 {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d  by secret random choice\n", indent, r.MaxGroups)
 	} else if len(r.Keys) > 0 {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d\n", indent, r.perUnit)
 	}
-	if r.exchanged > 1 {
+	if r.exchanged > 1 && r.divided() {
 		fmt.Fprintf(b, "%s├─ groups under add-remove  an exchange costs %d times as much\n", indent, r.exchanged)
 	}
 	tables := make([]string, len(r.Reads))

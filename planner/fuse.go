@@ -130,7 +130,7 @@ func fusedGain(k int) float64 { return (math.Sqrt(float64(k)) + 2.5) / (4 * math
 
 // fusedText says what a vector of means saves, for EXPLAIN.
 func (a *aggregate) fusedText() string {
-	if a.parts == nil {
+	if a.parts == nil || a.all {
 		return ""
 	}
 	return fmt.Sprintf("%d means as one vector: about %.2g of the noise of separate ones, for normal columns", len(a.parts), fusedGain(len(a.parts)))
@@ -141,6 +141,9 @@ func (a *aggregate) share() int { return max(1, len(a.parts)) }
 
 // presents are the members' ways to present their coordinate.
 func (a *aggregate) presents() []func(estimator.Estimate) any {
+	if a.all {
+		return presentsOf(a.parts)
+	}
 	out := make([]func(estimator.Estimate) any, len(a.parts))
 	for i, m := range a.parts {
 		out[i] = func(e estimator.Estimate) any {

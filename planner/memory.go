@@ -68,12 +68,19 @@ func (s *statement) answerFits(d *draft) error {
 		if a.vector != nil {
 			numbers += a.vector.dim
 		}
+		if a.all {
+			numbers += len(a.parts)
+		}
 	}
 	if size := answerSize(d.groups, numbers); !within(size, s.p.config.Memory) {
 		return tooLarge("The answer has %d numbers in each of %d groups, which take %.0f MiB; a query may take %d MiB.", numbers, max(1, d.groups), mib(size), s.p.config.Memory>>20)
 	}
 	return nil
 }
+
+// vectorSize is about what one vector over all groups takes, with its sums and its answer: a number of one group takes what one of an
+// answer does. The persons' vectors take as much as there are rows of (group, person), of which no public fact tells the number.
+func vectorSize(groups, width int) float64 { return answerSize(groups, 2*width) }
 
 // answerSize is about what an answer of vectors takes. groups is 0 where their number is private: one is expected.
 func answerSize(groups, numbers int) float64 {

@@ -36,6 +36,7 @@ type layer struct {
 	maxGroups           *int
 	rewrite             *bool
 	method              *string
+	groupBy             *string
 }
 
 // parameters are the layers of one statement, the nearest first: hint, session. The defaults of a
@@ -76,8 +77,15 @@ func (l *layer) set(name string, v any, from string) error {
 		}
 		l.method = &m
 		return nil
+	case ParamGroupBy:
+		w := strings.ToLower(fmt.Sprint(v))
+		if !ValidGroupBy(w) {
+			return badParameter(name, v, groupByWords, from)
+		}
+		l.groupBy = &w
+		return nil
 	}
-	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed, dp_method or dp_rewrite.",
+	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed, dp_group_by, dp_method or dp_rewrite.",
 		"%s is not a parameter that %s can set.", name, from)
 }
 
@@ -200,6 +208,27 @@ func (p *parameters) method(tables []protected) string {
 		}
 	}
 	return method
+}
+
+// groupBy returns how groups are answered: auto when nothing sets it, or tables that are joined disagree.
+func (p *parameters) groupBy(tables []protected) string {
+	for _, l := range p.layers {
+		if l.groupBy != nil {
+			return *l.groupBy
+		}
+	}
+	word := ""
+	for i, t := range tables {
+		if d := t.policy.Defaults.GroupBy; i == 0 {
+			word = d
+		} else if d != word {
+			word = ""
+		}
+	}
+	if word == "" {
+		return GroupByAuto
+	}
+	return word
 }
 
 // total is what a statement may spend on one table: (ε, δ), or ρ with a δ for key selection.

@@ -5,6 +5,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
 )
@@ -41,6 +42,7 @@ type Release struct {
 	Aggregates []Aggregate
 	Output     []Output // one per column of the node's schema
 	Schema     sql.Schema
+	choice     choice // of answering groups together or apart
 	Loss       accounting.Loss
 	Tables     []string         // catalog accounts of the protected tables touched
 	Entities   []string         // their entities
@@ -58,6 +60,9 @@ type Scan struct {
 	// Rows makes the scan one of rows: after the group's columns comes one that names the unit, an integer
 	// or a text, and the executor adds the rows up by (group, unit). Only vectors and pairs are scanned so.
 	Rows bool
+	// Units puts the same column after the group's into a scan of one row per (group, unit), of every group that the unit is
+	// in. The aggregate of all groups at once is scanned so, alone.
+	Units bool
 }
 
 // Key is one grouping expression.
@@ -82,6 +87,9 @@ type Aggregate struct {
 	Present func(estimator.Estimate) any
 	// Parts are set instead where one estimate answers several columns: Output.Part chooses one.
 	Parts []func(estimator.Estimate) any
+	// Groups is set where one estimate answers all groups, see AllGroups: its Estimator takes Input.Vectors, a sparse block with
+	// entry g·Width + c for column c of group g, Columns being the scan's of each c. A part of its answer is one group's.
+	Groups *groups.Params
 
 	fused string // what answering several columns at once saves
 }

@@ -22,12 +22,12 @@ type scanSpec struct {
 }
 
 // scans plans the scans of a draft: one for all aggregates that share a pass, and further ones for
-// quantiles, which have no column that says whether a person is present, and for vectors, whose rows are
-// present or absent as a whole.
+// quantiles, which have no column that says whether a person is present, for vectors, whose rows are
+// present or absent as a whole, and for what is answered in all groups at once, which names the unit.
 func (s *statement) scans(d *draft, input sql.Node) error {
 	d.specs = []scanSpec{{argument: -1}}
 	for i, a := range d.aggregates {
-		if a.vector == nil && (a.call.Function.Measure != functions.Quantile || !a.byRow && !a.value.Nullable) {
+		if !a.all && a.vector == nil && (a.call.Function.Measure != functions.Quantile || !a.byRow && !a.value.Nullable) {
 			continue
 		}
 		if b := s.sameVectors(d.aggregates[:i], a); b != nil {
@@ -78,8 +78,13 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 	if err != nil {
 		return Scan{}, err
 	}
-	if spec.argument >= 0 && d.aggregates[spec.argument].vector != nil {
-		return s.vectorScan(d, at, rel), nil
+	if spec.argument >= 0 {
+		switch a := d.aggregates[spec.argument]; {
+		case a.vector != nil:
+			return s.vectorScan(d, at, rel), nil
+		case a.all:
+			return s.groupScan(a, rel), nil
+		}
 	}
 	g := rel.groupColumns
 	out := append([]string(nil), g...)
@@ -88,7 +93,7 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 	grouped := !d.relation.unique && !spec.rows
 	var cols []string
 	if spec.rows {
-		cols = []string{rel.index[spec.argument] + " AS a0"}
+		cols = []string{rel.index[d.aggregates[spec.argument]] + " AS a0"}
 		d.aggregates[spec.argument].columns = []int{len(g)}
 	} else {
 		cols = s.dataColumns(d, at, rel, grouped)
@@ -122,7 +127,7 @@ func (s *statement) choice(u string, g []string) string {
 // sampled returns one row a row, at most maxRows of a person in a group: rows are numbered among
 // their equals, so that the keyed hash orders every row of the person apart.
 func (s *statement) sampled(d *draft, rel *flat, spec scanSpec) string {
-	x := rel.index[spec.argument]
+	x := rel.index[d.aggregates[spec.argument]]
 	g := rel.groupColumns
 	part := comma(append([]string{"u"}, g...))
 	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + rel.sql + ") AS r"
@@ -140,9 +145,9 @@ type flat struct {
 	sql          string
 	groupColumns []string
 	groupTypes   []store.ScanType
-	index        []string // per aggregate; "" where rows are counted
-	vector       []string // columns of the one aggregate of vectors of a scan
-	unit         string   // the unit u as a column that a scan can return, and its type
+	index        map[*aggregate]string // "" where rows are counted
+	vector       []string              // columns of the one aggregate of vectors of a scan
+	unit         string                // the unit u as a column that a scan can return, and its type
 	unitType     store.ScanType
 }
 
@@ -156,7 +161,7 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 	if err != nil {
 		return nil, err
 	}
-	f := &flat{index: make([]string, len(d.aggregates))}
+	f := &flat{index: map[*aggregate]string{}}
 	var items []string
 	number := ""
 	for i, k := range keys {
@@ -195,12 +200,12 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 	f.unit, f.unitType = unitColumn(r.units[0].expr.Type)
 	where := append(append([]string(nil), r.where...), u+" IS NOT NULL")
 	seen := map[string]string{}
-	for i, a := range d.aggregates {
-		if a.arg == nil || a.scan != indexOfSpec(d, spec) {
+	for _, a := range d.read(indexOfSpec(d, spec)) {
+		if a.arg == nil {
 			continue
 		}
 		if a.vector != nil {
-			if i != spec.argument {
+			if a != d.aggregates[spec.argument] {
 				continue
 			}
 			columns, present, err := s.vectorColumns(r, a)
@@ -230,8 +235,8 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 			seen[text] = name
 			items = append(items, text+" AS "+name)
 		}
-		f.index[i] = name
-		if spec.argument == i {
+		f.index[a] = name
+		if spec.argument >= 0 && d.aggregates[spec.argument] == a {
 			where = append(where, x.SQL+" IS NOT NULL")
 		}
 	}
@@ -239,6 +244,21 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 	out.where = where
 	f.sql = "SELECT " + comma(items) + out.clause()
 	return f, nil
+}
+
+// read lists the aggregates that read a scan; of one that answers all groups at once, those that it stands for.
+func (d *draft) read(scan int) []*aggregate {
+	var out []*aggregate
+	for _, a := range d.aggregates {
+		switch {
+		case a.scan != scan:
+		case a.all:
+			out = append(out, a.parts...)
+		default:
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // indexOfSpec returns the position of a specification; they differ in their argument.
@@ -269,13 +289,13 @@ func (s *statement) dataColumns(d *draft, at int, rel *flat, grouped bool) []str
 	var cols []string
 	seen := map[string]int{}
 	leading := len(rel.groupColumns)
-	for i, a := range d.aggregates {
+	for _, a := range d.aggregates {
 		if a.scan != at {
 			continue
 		}
 		a.columns = nil
 		for _, k := range a.kinds {
-			text := columnOf(k, rel.index[i], grouped)
+			text := columnOf(k, rel.index[a], grouped)
 			n, ok := seen[text]
 			if !ok {
 				n = len(cols)

@@ -163,7 +163,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		minimum = max(minimum, t.policy.Defaults.MinimumGroupUnits)
 	}
 	r := d.release
-	r.relation, r.exchanged = d.neighbours(), d.exchanged()
+	r.relation, r.exchanged, r.choice = d.neighbours(), d.exchanged(), d.choice
 	if !d.public {
 		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.relation})
 		if err != nil {
@@ -180,8 +180,8 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if own := s.own(d, x, accounts); own > 0 {
 			rho = own
 		}
-		parts := d.maxGroups * d.exchanged()
-		e, err := x.estimator(d.estimatorParams(x, (rho / accounting.Rho(parts)).Float()))
+		parts := d.parts(x)
+		e, err := d.estimatorOf(x, (rho / accounting.Rho(parts)).Float())
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
@@ -192,7 +192,8 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		_, sized := d.estimated(x)
 		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), fused: x.fusedText()})
 		if x.parts != nil {
-			r.Aggregates[len(r.Aggregates)-1].Parts = x.presents()
+			a := &r.Aggregates[len(r.Aggregates)-1]
+			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, rho.Float())
 		}
 	}
 	r.Scans, r.Groups, r.perUnit = d.scans, d.groups, d.maxGroups
@@ -254,7 +255,7 @@ func releaseKey(d *draft) string {
 	fmt.Fprint(h, d.digest)
 	for _, t := range d.tables() {
 		p := t.policy
-		fmt.Fprintf(h, "%q %q %q %+v %+v;", t.name, p.Account, p.Entity, p.Unit, p.Defaults)
+		fmt.Fprintf(h, "%q %q %q %+v %+v %+v;", t.name, p.Account, p.Entity, p.Unit, p.Defaults, p.Scales)
 		if p.Unit.Link != nil {
 			fmt.Fprintf(h, "%+v", *p.Unit.Link)
 		}

@@ -27,6 +27,8 @@ import (
 //     the number and the types of their form, in a scan of their own, which is one of rows where a person may
 //     have several.
 //  8. Every output is a key, an aggregate, or neither, and there is one for each column.
+//  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves nobody out, with a column for
+//     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups.
 func Verify(s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -82,6 +84,13 @@ func (r *Release) verify() error {
 	}
 	need := accounting.Loss{}
 	for _, a := range r.Aggregates {
+		if a.Groups != nil {
+			need = need.Add(a.Estimator.Loss())
+			if err := r.verifyGroups(a); err != nil {
+				return err
+			}
+			continue
+		}
 		need = need.Add(a.Estimator.Loss().Times(r.perUnit * max(1, r.exchanged)))
 		if a.Vector != nil {
 			if err := r.verifyVector(a); err != nil {
@@ -89,8 +98,8 @@ func (r *Release) verify() error {
 			}
 			continue
 		}
-		if a.Scan < len(r.Scans) && r.Scans[a.Scan].Rows {
-			return fmt.Errorf("invariant 7: %s reads a scan of rows", a.Text)
+		if a.Scan < len(r.Scans) && (r.Scans[a.Scan].Rows || r.Scans[a.Scan].Units) {
+			return fmt.Errorf("invariant 7: %s reads a scan of rows, or of units", a.Text)
 		}
 		if len(a.Columns) != len(a.Estimator.Columns()) {
 			return fmt.Errorf("invariant 7: %s has %d columns, wants %d", a.Text, len(a.Columns), len(a.Estimator.Columns()))
@@ -151,6 +160,39 @@ func (r *Release) verifyVector(a Aggregate) error {
 	for i, c := range a.Columns {
 		if c != leading+i || s.Types[c] != t {
 			return fmt.Errorf("invariant 7: %s reads column %d, wants %d of type %v", a.Text, c, leading+i, t)
+		}
+	}
+	return nil
+}
+
+// verifyGroups checks the scan and the estimator of an aggregate of all groups at once.
+func (r *Release) verifyGroups(a Aggregate) error {
+	if a.Scan >= len(r.Scans) || len(r.Keys) == 0 || a.Vector != nil || !slices.Equal(a.Estimator.Columns(), []estimator.Kind{estimator.Vector}) {
+		return fmt.Errorf("invariant 9: %s has no scan, no keys, or another estimator", a.Text)
+	}
+	s, leading := r.Scans[a.Scan], len(r.Keys)
+	if r.Selection == nil {
+		leading = 1
+	}
+	if !s.Units || s.Rows || len(a.Columns) != a.Groups.Width() || len(a.Parts) != len(a.Groups.Aggregates) {
+		return fmt.Errorf("invariant 9: %s has %d columns in a scan of units (%v), wants %d", a.Text, len(a.Columns), s.Units, a.Groups.Width())
+	}
+	for _, c := range a.Columns {
+		if c <= leading || c >= len(s.Types) || s.Types[c] != store.ScanInt64 {
+			return fmt.Errorf("invariant 9: %s reads column %d", a.Text, c)
+		}
+	}
+	for _, x := range s.Args {
+		if _, secret := x.(SecretArg); secret {
+			return fmt.Errorf("invariant 9: the scan of %s leaves out groups of a unit", a.Text)
+		}
+	}
+	if a.Groups.Relation != r.relation || r.Selection == nil && a.Groups.Groups != r.Groups {
+		return fmt.Errorf("invariant 9: %s is built for %v and %d groups", a.Text, a.Groups.Relation, a.Groups.Groups)
+	}
+	for _, b := range r.Aggregates {
+		if b.Groups == nil && b.Scan == a.Scan {
+			return fmt.Errorf("invariant 9: %s shares its scan", a.Text)
 		}
 	}
 	return nil

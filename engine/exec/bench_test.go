@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
@@ -145,4 +146,40 @@ func BenchmarkPairs(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkGroups is the way of the (group, person) rows of a count and a mean to one vector a person, beside a scan of the same rows
+// that only adds the numbers up: 10 rows a person over 20 groups, interleaved, medians.
+func BenchmarkGroups(b *testing.B) {
+	snap := benchStore(b, fmt.Sprintf("SELECT CAST(hash(i) %% %d AS BIGINT) AS u, CAST(hash(i + 1) %% 20 AS BIGINT) AS g, CAST(i %% 100 AS BIGINT) AS x FROM range(%d) r(i)", *benchRows/10, *benchRows))
+	const query = "SELECT g, u, count(*), sum(x)::BIGINT, count(x) FROM d.t GROUP BY u, g"
+	scan := planner.Scan{SQL: query, Types: append(intPair, store.ScanInt64, store.ScanInt64), Units: true}
+	a := planner.Aggregate{Columns: []int{2, 3, 4}, Groups: &groups.Params{Groups: 20, Aggregates: []groups.Aggregate{{Measure: groups.Rows}, {Measure: groups.RowMean}}}}
+	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{a}, Groups: 20, Keys: []planner.Key{{}}}
+	var raw, took, ours []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		if err := snap.Scan(context.Background(), scan.SQL, nil, scan.Types, func(store.Chunk) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+		middle := time.Now()
+		x := &Executor{Memory: 1 << 40, Noise: func() noise.Noiser { return stattest.Zero{} }}
+		scans, _, err := x.scan(context.Background(), snap, r, &room{x.Memory})
+		if err != nil {
+			b.Fatal(err)
+		}
+		scanned := time.Now()
+		numbers := make([]int32, 20)
+		for i := range numbers {
+			numbers[i] = int32(i)
+		}
+		block, err := scans[0].grouped.block(context.Background(), numbers, 20)
+		if err != nil || block.Persons() == 0 {
+			b.Fatal("no block", err)
+		}
+		raw, took, ours = append(raw, middle.Sub(start)), append(took, scanned.Sub(middle)), append(ours, time.Since(scanned))
+	}
+	b.ReportMetric(median(raw).Seconds()*1e3, "raw-ms")
+	b.ReportMetric(median(took).Seconds()*1e3, "scan-ms")
+	b.ReportMetric(median(ours).Seconds()*1e3, "block-ms")
 }

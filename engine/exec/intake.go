@@ -20,7 +20,8 @@ type intake struct {
 	kept    gathered
 	table   *table
 	vectors []*vectors
-	groups  []int32 // of a chunk
+	grouped *grouped // of the aggregate of all groups at once; it has a scan of its own
+	groups  []int32  // of a chunk
 	space   *room
 }
 
@@ -42,13 +43,13 @@ type collector interface {
 	block(group int) *estimator.Block
 }
 
-func newIntake(r *planner.Release, scan, leading int, space *room) (*intake, error) {
+func newIntake(r *planner.Release, scan, leading int, space *room, secrets secrets) (*intake, error) {
 	in := &intake{scan: r.Scans[scan], leading: leading, persons: persons{space: space}, space: space}
 	for _, a := range r.Aggregates {
 		if a.Scan != scan {
 			continue
 		}
-		if err := in.want(a); err != nil {
+		if err := in.want(a, secrets); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +58,14 @@ func newIntake(r *planner.Release, scan, leading int, space *room) (*intake, err
 }
 
 // want makes the intake keep what an aggregate reads.
-func (in *intake) want(a planner.Aggregate) error {
+func (in *intake) want(a planner.Aggregate, secrets secrets) (err error) {
+	if in.scan.Units != (a.Groups != nil) || in.grouped != nil {
+		return fmt.Errorf("exec: %s reads a scan of units, or none, for the wrong aggregates", a.Text)
+	}
+	if a.Groups != nil {
+		in.grouped, err = newGrouped(a, in.leading, secrets.noise.Uniform(), in.space)
+		return err
+	}
 	if a.Vector == nil {
 		if in.scan.Rows {
 			return fmt.Errorf("exec: %s reads a scan of rows", a.Text)
@@ -127,6 +135,9 @@ func (in *intake) resize(groups int) {
 
 // take takes in a chunk, whose rows' groups are known.
 func (in *intake) take(ch store.Chunk) (err error) {
+	if in.grouped != nil {
+		return in.grouped.add(ch, in.groups)
+	}
 	of := origin{groups: in.groups}
 	if in.scan.Rows {
 		if of.persons, err = in.persons.number(&ch.Columns[in.leading], in.groups); err != nil {

@@ -38,7 +38,10 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 	if err := blocks(ctx, scans, a.Groups); err != nil {
 		return nil, err
 	}
-	return a, x.estimate(ctx, r, scans, a.Groups, space)
+	if err := x.estimate(ctx, r, scans, a.Groups, space); err != nil {
+		return nil, err
+	}
+	return a, x.together(ctx, r, scans, a.Groups, keys.groups())
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
@@ -48,7 +51,7 @@ func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Rel
 	scans := make([]*intake, len(r.Scans))
 	for i, s := range r.Scans {
 		var err error
-		if scans[i], err = newIntake(r, i, keys.leading(), space); err != nil {
+		if scans[i], err = newIntake(r, i, keys.leading(), space, secrets); err != nil {
 			return nil, nil, err
 		}
 		if err := scans[i].run(ctx, snap, secrets.fill(s.Args), keys); err != nil {
@@ -126,6 +129,9 @@ func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*in
 		g := &groups[i]
 		g.Estimates = make([]estimator.Estimate, len(r.Aggregates))
 		for j, agg := range r.Aggregates {
+			if agg.Groups != nil {
+				continue // see together
+			}
 			if err := ctx.Err(); err != nil {
 				_ = eg.Wait()
 				return err

@@ -28,6 +28,7 @@ var Variables = []Variable{
 	{"dp_delta", 0.0, "1e-30 to 0.001", "The δ of one statement. 0, the initial value, means: the table's default."},
 	{"dp_rho", 0.0, "1e-12 to 1000", "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."},
 	{"dp_max_groups_contributed", int64(0), "1 to 100000", "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."},
+	{"dp_group_by", "", "auto, vector, separate", "How a GROUP BY is answered: vector: counts, sums and means of all groups in one release, in which no person is left out of any group; separate: each group by itself, with the groups of a person bounded by dp_max_groups_contributed; auto: what promises the smaller error. Empty, the initial value, means: the table's default, else auto."},
 	{"dp_method", "", "auto, clipped, shifted, plan, coinpress, person, friendly, cover", "The method of means; person and cover are for numbers, too, the others for vectors; the option method goes before it. Empty, the initial value, means: the table's default, else auto."},
 	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
 	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
@@ -103,6 +104,12 @@ func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
 			return strings.ToLower(text), nil
 		}
 		return nil, badValue(name, value, functions.MethodList)
+	case "dp_group_by":
+		text, _ := value.(string)
+		if planner.ValidGroupBy(strings.ToLower(text)) {
+			return strings.ToLower(text), nil
+		}
+		return nil, badValue(name, value, "auto, vector or separate")
 	case "dp_rewrite", "dp_raw":
 		return checkSwitch(ctx, name, value)
 	}

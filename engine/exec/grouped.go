@@ -1,0 +1,187 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+
+	"scrim/engine/store"
+	"scrim/planner"
+)
+
+// grouped takes in a scan of one row a (group, unit), in any order, for the estimator that answers all groups at
+// once: in the end each person is one sparse vector over groups and columns.
+//
+// Rows are kept as records (unit, group, columns…). Few records stay in one shard as they arrive; more are dealt out by a hash of
+// the unit, so that the rows of a person lie in one shard, and a shard is small enough to be ordered in the nearest caches.
+type grouped struct {
+	unit    int   // the unit's column of the scan
+	columns []int // columns of the scan that are kept, each once
+	entries []int // of each column of a group: which of the kept ones it is
+	seed    uint64
+	names   map[string]int64 // numbers of units that are texts
+	shards  []shard
+	records int
+	space   *room
+}
+
+// shard holds records in runs that are never copied as it grows.
+type shard struct {
+	run     []int64   // that is being filled
+	full    [][]int64 // runs
+	records int
+}
+
+const (
+	firstRecords = 1 << 14 // that many stay in one shard
+	shardBits    = 9
+	runRecords   = 1 << 10 // a run holds as many records as there are already, from leastRun to this
+	leastRun     = 16
+)
+
+// newGrouped returns the intake of an aggregate whose scan has so many leading columns, then the unit. seed keeps anybody from choosing
+// units that share a shard.
+func newGrouped(a planner.Aggregate, leading int, seed uint64, space *room) (*grouped, error) {
+	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
+		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
+	}
+	g := &grouped{unit: leading, seed: seed, names: map[string]int64{}, shards: make([]shard, 1), space: space}
+	for _, c := range a.Columns {
+		if !slices.Contains(g.columns, c) {
+			g.columns = append(g.columns, c)
+		}
+		g.entries = append(g.entries, slices.Index(g.columns, c))
+	}
+	return g, nil
+}
+
+// size is the number of words of a record.
+func (g *grouped) size() int { return 2 + len(g.columns) }
+
+// add takes in a chunk, whose rows' groups are known. A row of nobody is absent, and a NULL is 0.
+func (g *grouped) add(ch store.Chunk, groups []int32) error {
+	v := &ch.Columns[g.unit]
+	unit, err := g.units(v)
+	if err != nil {
+		return err
+	}
+	if len(g.shards) == 1 && g.records >= firstRecords {
+		if err := g.deal(); err != nil {
+			return err
+		}
+	}
+	g.records += len(groups)
+	size, data := g.size(), g.data(ch)
+	for i, k := range groups {
+		if v.Null != nil && v.Null[i] {
+			continue
+		}
+		r, err := g.shardOf(unit[i]).next(size, g.space)
+		if err != nil {
+			return err
+		}
+		r[0], r[1] = unit[i], int64(k)
+		for c, x := range data {
+			r[2+c] = x[i]
+		}
+	}
+	return nil
+}
+
+// data lists the columns of a chunk that are kept.
+func (g *grouped) data(ch store.Chunk) [][]int64 {
+	out := make([][]int64, len(g.columns))
+	for c, column := range g.columns {
+		v := ch.Columns[column]
+		if out[c] = v.Ints[:ch.Len]; v.Null != nil {
+			out[c] = copyInts(v, ch.Len)
+		}
+	}
+	return out
+}
+
+// units are the units of a chunk as integers: equal ones for equal units.
+func (g *grouped) units(v *store.Vector) ([]int64, error) {
+	if v.Ints != nil {
+		return v.Ints, nil
+	}
+	out := make([]int64, len(v.Texts))
+	for i, t := range v.Texts {
+		n, known := g.names[t]
+		if !known {
+			if err := g.space.take(int64(personOverhead + len(t))); err != nil {
+				return nil, err
+			}
+			n = int64(len(g.names))
+			g.names[own(t)] = n
+		}
+		out[i] = n
+	}
+	return out, nil
+}
+
+func (g *grouped) shardOf(unit int64) *shard {
+	if len(g.shards) == 1 {
+		return &g.shards[0]
+	}
+	return &g.shards[mixed(unit, g.seed)>>(64-shardBits)]
+}
+
+// deal divides the records of the one shard between many.
+func (g *grouped) deal() error {
+	all, size := g.shards[0], g.size()
+	g.shards = make([]shard, 1<<shardBits)
+	for _, run := range all.runs() {
+		for ; len(run) > 0; run = run[size:] {
+			r, err := g.shardOf(run[0]).next(size, g.space)
+			if err != nil {
+				return err
+			}
+			copy(r, run[:size])
+		}
+	}
+	g.space.give(all.bytes())
+	return nil
+}
+
+// next returns the place of one more record.
+func (s *shard) next(size int, space *room) ([]int64, error) {
+	at := len(s.run)
+	if at == cap(s.run) {
+		n := min(max(s.records, leastRun), runRecords)
+		if err := space.take(int64(n * size * 8)); err != nil {
+			return nil, err
+		}
+		if at > 0 {
+			s.full = append(s.full, s.run)
+		}
+		s.run, at = make([]int64, 0, n*size), 0
+	}
+	s.run = s.run[:at+size]
+	s.records++
+	return s.run[at : at+size : at+size], nil
+}
+
+// runs lists the runs, whole records each.
+func (s *shard) runs() [][]int64 {
+	if len(s.run) == 0 {
+		return s.full
+	}
+	return append(s.full[:len(s.full):len(s.full)], s.run)
+}
+
+// bytes is what the records take.
+func (s *shard) bytes() int64 {
+	n := 8 * cap(s.run)
+	for _, r := range s.full {
+		n += 8 * cap(r)
+	}
+	return int64(n)
+}
+
+// mixed is a hash of a unit: one to one for each seed, and every bit depends on all of the unit's.
+func mixed(unit int64, seed uint64) uint64 {
+	x := (uint64(unit) ^ seed) * 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	return x ^ x>>32
+}

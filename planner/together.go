@@ -1,0 +1,230 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/groups"
+	"scrim/engine/store"
+	"scrim/functions"
+)
+
+// together replaces the counts, sums and means of a GROUP BY by one aggregate that answers them in all groups at once:
+//
+//	SELECT region, COUNT(*), AVG(amount) FROM orders GROUP BY region
+//
+// Apart, each group gets a part of the loss for each group that a person may be in, and a person in more groups than that is left
+// out of some. Together, a person is one vector over groups and aggregates, of which only the length is bounded: nobody is left
+// out of any group, the loss is not divided, and under replace-one an exchange costs nothing extra (package groups).
+//
+// Aggregates of other kinds, and those with a loss of their own, stay apart. docs/groups.md has the design.
+func (s *statement) together(d *draft, outputs []Output) {
+	var members []*aggregate
+	for _, a := range d.aggregates {
+		if a.mayJoin() {
+			members = append(members, a)
+		}
+	}
+	if len(members) == 0 || len(d.keys) == 0 {
+		return
+	}
+	t := joined(members)
+	if d.choice = s.choose(d, t); !d.choice.together {
+		return
+	}
+	before := d.aggregates
+	d.aggregates = []*aggregate{t}
+	for _, a := range before {
+		if !slices.Contains(members, a) {
+			d.aggregates = append(d.aggregates, a)
+		}
+	}
+	for i, o := range outputs {
+		if o.Aggregate < 0 {
+			continue
+		}
+		a := before[o.Aggregate]
+		if part := slices.Index(members, a); part >= 0 {
+			outputs[i].Aggregate, outputs[i].Part = 0, part
+		} else {
+			outputs[i].Aggregate = slices.Index(d.aggregates, a)
+		}
+	}
+	if d.public && len(d.aggregates) == 1 {
+		d.maxGroups, d.bounded = 1, false // nothing is left that is divided by groups
+	}
+}
+
+// mayJoin reports whether an aggregate is a count, a sum or a mean with no loss or method of its own.
+func (a *aggregate) mayJoin() bool {
+	if a.vector != nil || a.parts != nil {
+		return false
+	}
+	for _, o := range a.call.Options.Given {
+		switch o {
+		case "lower", "upper", "weight":
+		default:
+			return false
+		}
+	}
+	switch a.call.Function.Measure {
+	case functions.Count, functions.Sum, functions.Mean:
+		return true
+	}
+	return false
+}
+
+// joined is the aggregate that stands for its members in all groups.
+func joined(members []*aggregate) *aggregate {
+	t := &aggregate{parts: members, all: true, call: members[0].call}
+	texts := make([]string, len(members))
+	for i, m := range members {
+		texts[i] = m.text
+	}
+	t.text = strings.Join(texts, ", ")
+	t.call.Options = functions.Options{}
+	return t
+}
+
+// measure is what the estimator of all groups tells of an aggregate.
+func (a *aggregate) measure() groups.Measure {
+	switch f := a.call.Function.Measure; {
+	case f == functions.Count && a.call.Units:
+		return groups.Persons
+	case f == functions.Count:
+		return groups.Rows
+	case f == functions.Sum:
+		return groups.Sum
+	case a.call.Options.Weight == functions.ByRow:
+		return groups.RowMean
+	}
+	return groups.PersonMean
+}
+
+// perGroup lists a member's columns of a person's vector, for one group.
+func (a *aggregate) perGroup() []estimator.Kind {
+	switch a.measure() {
+	case groups.Persons, groups.Rows:
+		return []estimator.Kind{estimator.Rows}
+	case groups.Sum:
+		return []estimator.Kind{estimator.Sum}
+	}
+	return []estimator.Kind{estimator.Sum, estimator.Rows}
+}
+
+// width is the number of a person's columns for one group.
+func (a *aggregate) width() int {
+	n := 0
+	for _, m := range a.parts {
+		n += len(m.perGroup())
+	}
+	return n
+}
+
+// groupParams are the public facts of the estimator of all groups, of which there are so many.
+func (d *draft) groupParams(t *aggregate, rho float64, n int) groups.Params {
+	p := groups.Params{Rho: rho, Relation: d.neighbours(), Groups: n}
+	for _, m := range t.parts {
+		p.Aggregates = append(p.Aggregates, groups.Aggregate{Measure: m.measure(), Grid: m.grid.Grid, Lower: m.grid.Lower, Upper: m.grid.Upper})
+	}
+	return p
+}
+
+// parts is the number of parts that the loss of an aggregate is divided into.
+func (d *draft) parts(a *aggregate) int {
+	if a.all {
+		return 1
+	}
+	return d.maxGroups * d.exchanged()
+}
+
+// estimatorOf builds the mechanism of an aggregate with its part of the loss.
+func (d *draft) estimatorOf(a *aggregate, rho float64) (estimator.Estimator, error) {
+	if p := d.groupsFacts(a, rho); p != nil {
+		return groups.New(*p)
+	}
+	return a.estimator(d.estimatorParams(a, rho))
+}
+
+// groupsFacts are the public facts of an aggregate that answers all groups at once, nil of any other.
+func (d *draft) groupsFacts(a *aggregate, rho float64) *groups.Params {
+	if !a.all {
+		return nil
+	}
+	p := d.groupParams(a, rho, d.groupsOf())
+	return &p
+}
+
+// expectedGroups is the number of groups that a plan with selected keys is printed with. The estimator is built again once they
+// are known; its loss does not depend on them.
+const expectedGroups = 100
+
+// groupsOf is the number of groups of a draft, an example where it is private.
+func (d *draft) groupsOf() int {
+	if d.public {
+		return d.groups
+	}
+	return expectedGroups
+}
+
+// AllGroups returns the estimator for so many groups.
+func (a *Aggregate) AllGroups(n int) (estimator.Estimator, error) {
+	if a.Groups.Groups == n {
+		return a.Estimator, nil
+	}
+	p := *a.Groups
+	p.Groups = n
+	return groups.New(p)
+}
+
+// presentsOf are the members' ways to present their part of a group.
+func presentsOf(members []*aggregate) []func(estimator.Estimate) any {
+	out := make([]func(estimator.Estimate) any, len(members))
+	for i, m := range members {
+		out[i] = func(e estimator.Estimate) any { return m.presentOne(e.Values[i]) }
+	}
+	return out
+}
+
+// presentOne presents one released number, NULL where the estimator has none: COUNT shows no negative number.
+func (a *aggregate) presentOne(v float64) any {
+	if v != v {
+		return nil
+	}
+	if a.call.Function.Measure == functions.Count && a.call.Function.Role == functions.Rewritten {
+		v = max(v, 0)
+	}
+	return a.present(estimator.Estimate{Values: []float64{v}})
+}
+
+// groupScan generates the scan of all groups over what materialise wrote: one row a (group, unit), of every group that the unit is in.
+//
+//	SELECT g, u, count(*), sum(x0), count(x0), … GROUP BY g, u
+func (s *statement) groupScan(t *aggregate, rel *flat) Scan {
+	out := Scan{Units: true, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
+	items := append(slices.Clone(rel.groupColumns), rel.unit)
+	by := comma(items)
+	items[len(items)-1] += " AS unit"
+	t.columns = nil
+	seen := map[string]int{}
+	for _, m := range t.parts {
+		for _, k := range m.perGroup() {
+			text := columnOf(k, rel.index[m], true)
+			if m.call.Units {
+				text = "CAST(1 AS BIGINT)"
+			}
+			at, ok := seen[text]
+			if !ok {
+				at = len(out.Types)
+				seen[text] = at
+				items = append(items, text+" AS a"+itoa(len(seen)-1))
+				out.Types = append(out.Types, store.ScanInt64)
+			}
+			t.columns = append(t.columns, at)
+		}
+	}
+	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r GROUP BY " + by
+	out.Args = s.binder.Args()
+	return out
+}
