@@ -3,7 +3,6 @@ package count
 import (
 	"fmt"
 	"math"
-	"math/big"
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
@@ -16,12 +15,12 @@ const maxRadius = 1 << 20
 
 // rows counts rows, each person's number clipped at a bound.
 type rows struct {
-	rho    float64
+	p      estimator.Params
 	clamp  bool
 	least  int64         // least number of rows of a person in the group: 1 when all persons are in it
 	bound  int64         // declared bound, 0 when it is searched for
 	radius scalar.Radius // when bound = 0
-	sumRho float64
+	sum    float64       // loss of the sum
 }
 
 // NewRows returns the private number of rows. Columns: Rows. clamp shows a negative answer as 0.
@@ -33,11 +32,13 @@ type rows struct {
 //	p.MaxRows = M > 0   C = M, ρ₃ = ρ; with p.Sized and M = 1 the number of rows is that of persons: exact, at no loss
 //	p.MaxRows = 0       C from a noisy histogram of mᵢ (scalar.Radius, ρ₂ = ρ/4), ρ₃ = 3ρ/4
 //
+// Pure: Lap_Z(Δ/ε₃) on the sum, and Laplace noise on the histogram; the same shares, of ε.
+//
 // The declared bound is enforced here as well: a person who breaks it counts M. Without a declared
 // bound the rows of the few persons above C are not all counted: the bias is toward fewer rows. If no bucket
 // stands out from the noise, as with hardly any persons, C = 1. It always answers.
 func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
-	if err := scalar.Check(p, false); err != nil {
+	if err := scalar.CheckPure(p, false); err != nil {
 		return nil, err
 	}
 	if p.MaxRows > estimator.MaxUnits {
@@ -46,19 +47,19 @@ func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 	if p.Sized && p.MaxRows == 1 {
 		return public{}, nil
 	}
-	r := rows{rho: p.Rho, clamp: clamp, bound: p.MaxRows, sumRho: p.Rho}
+	r := rows{p: p, clamp: clamp, bound: p.MaxRows, sum: p.Loss()}
 	if p.Sized {
 		r.least = 1
 	}
 	if r.bound == 0 {
-		parts := scalar.Split(p.Rho, 1, 3)
-		r.radius, r.sumRho = scalar.NewRadius(p.Relation, parts[0], maxRadius), parts[1]
+		parts := scalar.Split(p.Loss(), 1, 3)
+		r.radius, r.sum = scalar.RadiusOf(p, parts[0], maxRadius), parts[1]
 	}
 	return r, nil
 }
 
 func (rows) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows} }
-func (r rows) Loss() accounting.Loss   { return scalar.Loss(r.rho) }
+func (r rows) Loss() accounting.Loss   { return scalar.LossOf(r.p) }
 func (rows) MinPersons() int64         { return 0 }
 
 // ExpectedError implements estimator.Estimator: it is known when the bound is declared.
@@ -66,25 +67,24 @@ func (r rows) ExpectedError() (float64, bool) {
 	if r.bound == 0 {
 		return 0, false
 	}
-	return scalar.Root(r.sigma2(r.bound)), true
+	return r.noise(r.bound).Sigma(), true
 }
 
 // Steps implements estimator.Estimator.
 func (r rows) Steps() []estimator.Step {
-	sum := estimator.Step{Name: "number of rows", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 1, Rho: r.sumRho}
+	sum := estimator.Step{Name: "number of rows", Sensitivity: "l2=clip"}
 	if r.least > 0 {
 		sum.Sensitivity = "l2=clip-1"
 	}
 	if r.bound > 0 {
 		sum.Sensitivity = fmt.Sprintf("l2=%d", r.bound-r.least)
-		return []estimator.Step{sum}
+		return []estimator.Step{r.noise(r.bound).Step(sum)}
 	}
-	return []estimator.Step{r.radius.Step("rows of one person"), sum}
+	return []estimator.Step{r.radius.Step("rows of one person"), r.noise(1).Step(sum)}
 }
 
-func (r rows) sigma2(bound int64) *big.Int {
-	return scalar.Sigma2(scalar.Square(bound-r.least), 1, r.sumRho)
-}
+// noise is that of the sum with each person's number within a bound.
+func (r rows) noise(bound int64) scalar.Noise { return scalar.Single(r.p, bound-r.least, r.sum) }
 
 // Release implements estimator.Estimator.
 func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
@@ -96,12 +96,12 @@ func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	for _, m := range in.Columns[0] {
 		sum.Add(min(max(m, r.least), bound))
 	}
-	sigma2 := r.sigma2(bound)
-	v := sum.Release(n, sigma2)
+	hidden := r.noise(bound)
+	v := hidden.Of(n, sum)
 	if r.clamp {
 		v = math.Max(v, 0)
 	}
-	return scalar.One(v, scalar.Root(sigma2))
+	return scalar.One(v, hidden.Sigma())
 }
 
 func (r rows) search(n noise.Noiser, m []int64) int64 {

@@ -3,7 +3,6 @@ package mean
 import (
 	"fmt"
 	"math"
-	"math/big"
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
@@ -17,7 +16,7 @@ type persons struct {
 	n       scalar.Persons
 	centred scalar.Centred
 	width   scalar.Width // sensitivity of the sum in radii
-	sumRho  float64
+	share   float64      // loss of the sum
 }
 
 // NewMean returns the private mean of one value a person, the mean of the person's rows. Columns: Rows, Sum.
@@ -37,11 +36,13 @@ type persons struct {
 //
 // The searches get a larger share under replace-one, where the median's rank moves by twice as much and the histogram by √2.
 //
+// Pure: the same shares of ε, Laplace noise in place of Gaussian noise, c by the exponential mechanism (scalar.Centred).
+//
 // With declared bounds S/n is not near 0 (c is not the data's centre), so n̂ gets a quarter: with s = |x̄−c|/C the
 // variance is C²/(2ρn²)·(1/ρ₃ + s²/ρ_n), least at ρ_n/ρ₃ = s; 1/3 is within 10 % of the best for s from 0.1 to 0.8. The answer is
 // clamped to the interval, which only brings it nearer to the truth. TooFew when n̂ is under MinPersons.
 func NewMean(p estimator.Params) (estimator.Estimator, error) {
-	if err := scalar.Check(p, true); err != nil {
+	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
 	}
 	return newPersons(p), nil
@@ -61,32 +62,32 @@ func newPersons(p estimator.Params) persons {
 	var parts []float64
 	if p.Bounded() {
 		e.n, parts = boundedShares.Of(p, 1)
-		e.centred, e.sumRho = scalar.NewCentred(p, 0, 0), parts[0]
+		e.centred, e.share = scalar.NewCentred(p, 0, 0), parts[0]
 		return e
 	}
 	e.n, parts = openShares.Of(p, 1)
-	e.centred, e.sumRho = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
+	e.centred, e.share = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
 	return e
 }
 
 func (persons) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
-func (e persons) Loss() accounting.Loss        { return scalar.Loss(e.p.Rho) }
+func (e persons) Loss() accounting.Loss        { return scalar.LossOf(e.p) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
 func (e persons) MinPersons() int64            { return max(e.n.Enough(), e.centred.MinPersons()) }
 
 // Steps implements estimator.Estimator.
 func (e persons) Steps() []estimator.Step {
-	sum := estimator.Step{Name: "sum", Mechanism: "discrete-gaussian", Sensitivity: e.width.String(), Queries: 1, Rho: e.sumRho}
+	sum := estimator.Step{Name: "sum", Sensitivity: e.width.String()}
 	if e.centred.Bounded() {
 		_, radius := e.centred.Middle()
 		sum.Sensitivity = fmt.Sprintf("l2=%v", e.centred.Value(float64(e.p.Relation.Factor()*radius)))
 	}
-	return append(append(e.n.Steps(), e.centred.Steps()...), sum)
+	return append(append(e.n.Steps(), e.centred.Steps()...), e.noise(1).Step(sum))
 }
 
-// sigma2 is the variance of the sum of numbers clipped to ±radius: it moves by radius, or by twice that.
-func (e persons) sigma2(radius int64) *big.Int {
-	return scalar.Sigma2(scalar.Square(e.p.Relation.Factor()*radius), 1, e.sumRho)
+// noise is that of the sum of numbers clipped to ±radius: it moves by radius, or by twice that.
+func (e persons) noise(radius int64) scalar.Noise {
+	return scalar.Single(e.p, e.p.Relation.Factor()*radius, e.share)
 }
 
 // Release implements estimator.Estimator.
@@ -103,10 +104,10 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			acc.Add(min(max(e.centred.Of(m, totals[i])-c, -radius), radius))
 		}
 	}
-	sigma2 := e.sigma2(radius)
-	shift := acc.Release(n, sigma2) / count
+	hidden := e.noise(radius)
+	shift := hidden.Of(n, acc) / count
 	v := float64(c) + shift
 	v = min(max(v, float64(e.centred.Lo)), float64(e.centred.Hi))
-	stdErr := math.Hypot(scalar.Root(sigma2), shift*e.n.Sigma()) / count
+	stdErr := math.Hypot(hidden.Sigma(), shift*e.n.Sigma()) / count
 	return scalar.One(e.centred.Value(v), e.centred.Value(stdErr))
 }

@@ -17,8 +17,9 @@ type rowMean struct {
 	clip    scalar.Radius // for the vectors' norms; not used when fixed
 	fixed   float64       // norm bound in units of κ, 0 when it is searched for
 	width   scalar.Width  // sensitivity of the vectors' sum in radii
-	wedge   bool          // with declared bounds under replace-one: see width
-	sumRho  float64
+	cross   scalar.CrossWidth
+	wedge   bool // with declared bounds under replace-one: see width
+	noise   scalar.Noise
 	sigma   float64
 }
 
@@ -51,18 +52,22 @@ const vectorNormLimit = 1 << 61
 //	replace-one   bounds declared   C 0.20, sum 0.80; with M ≤ 4 sum 1; n̂ is public or covered (scalar.Shares)
 //	              otherwise         c 0.25, κ 0.15, C 0.13, sum 0.47
 //
+// Pure: the same with ℓ1 norms, ε and Laplace noise Lap_Z(Δ·2^30/ε₃) on each coordinate, which costs ε₃ for both. Δ is 1, and 2 where a
+// person is exchanged; with declared bounds the vectors are in the set |u₁| ≤ 2u₂, |u₁| + u₂ ≤ 1 with the corners (0, 0), (0, 1) and (±⅔, ⅓),
+// whose ℓ1 diameter is 4/3. C = Mκ(1+w) where M ≤ 4 is declared.
+//
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
 // MinPersons, or when the noisy number of rows S₂ is under three times its noise.
 func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
-	if err := scalar.Check(p, true); err != nil {
+	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
 	}
 	if p.MaxRows == 1 {
 		return newPersons(p), nil
 	}
-	e := rowMean{p: p, width: rowWidth(p), wedge: p.Bounded() && p.Relation == estimator.ReplaceOne}
+	e := rowMean{p: p, width: rowWidth(p), cross: rowCross(p), wedge: p.Bounded() && p.Relation == estimator.ReplaceOne}
 	var parts []float64
-	e.n, parts = rowShares(p, e.width).Of(p, 1)
+	e.n, parts = e.shares().Of(p, 1)
 	last := len(parts) - 1
 	if p.Bounded() {
 		e.centred = scalar.NewCentred(p, 0, 0)
@@ -70,13 +75,21 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 		e.centred = scalar.NewCentred(p, parts[0], parts[1])
 	}
 	if rowsFixed(p) {
-		e.fixed = float64(p.MaxRows) * math.Sqrt(1+rowWeight*rowWeight)
+		e.fixed = float64(p.MaxRows) * e.norm(1, rowWeight)
 	} else {
-		e.clip = scalar.NewRadius(p.Relation, parts[last-1], vectorNormLimit)
+		e.clip = scalar.RadiusOf(p, parts[last-1], vectorNormLimit)
 	}
-	e.sumRho = parts[last]
-	e.sigma = scalar.Root(scalar.BallSigma2(e.width, e.sumRho))
+	e.noise = scalar.NewNoise(p, e.width.Square(), e.cross.Units(), parts[last])
+	e.sigma = e.noise.Sigma()
 	return e, nil
+}
+
+// norm is the norm in which vectors are clipped: ℓ2, and ℓ1 where the noise is Laplace noise.
+func (e rowMean) norm(d, w float64) float64 {
+	if e.p.Pure() {
+		return math.Abs(d) + math.Abs(w)
+	}
+	return math.Sqrt(float64(d*d) + float64(w*w))
 }
 
 // rowsFixed reports whether the bound of the norm is declared.
@@ -92,10 +105,22 @@ func rowWidth(p estimator.Params) scalar.Width {
 	return scalar.BallWidth(p.Relation)
 }
 
-func rowShares(p estimator.Params, w scalar.Width) scalar.Shares {
+// rowCross is the same in ℓ1.
+func rowCross(p estimator.Params) scalar.CrossWidth {
+	if p.Bounded() {
+		return scalar.NewCrossWidth(p.Relation, 4, 3)
+	}
+	return scalar.NewCrossWidth(p.Relation, 2, 1)
+}
+
+func (e rowMean) shares() scalar.Shares {
+	p, last := e.p, e.width.Joining()
+	if p.Pure() {
+		last = e.cross.Joining()
+	}
 	s := scalar.Shares{
 		AddRemove: []float64{5, 20, 15, 13, 47}, ReplaceOne: []float64{25, 15, 13, 47},
-		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, w.Joining()},
+		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, last},
 	}
 	switch {
 	case rowsFixed(p):
@@ -107,7 +132,7 @@ func rowShares(p estimator.Params, w scalar.Width) scalar.Shares {
 }
 
 func (rowMean) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
-func (e rowMean) Loss() accounting.Loss        { return scalar.Loss(e.p.Rho) }
+func (e rowMean) Loss() accounting.Loss        { return scalar.LossOf(e.p) }
 func (rowMean) ExpectedError() (float64, bool) { return 0, false }
 
 // MinPersons implements estimator.Estimator.
@@ -125,9 +150,11 @@ func (e rowMean) Steps() []estimator.Step {
 	if e.fixed == 0 {
 		steps = append(steps, e.clip.Step("joint clip"))
 	}
-	return append(steps, estimator.Step{
-		Name: "sum and rows", Mechanism: "discrete-gaussian", Sensitivity: e.width.String(), Queries: 2, Rho: e.sumRho,
-	})
+	sum := estimator.Step{Name: "sum and rows", Sensitivity: e.width.String(), Queries: 2}
+	if e.p.Pure() {
+		sum.Sensitivity = e.cross.String()
+	}
+	return append(steps, e.noise.Step(sum))
 }
 
 // Release implements estimator.Estimator.
@@ -145,17 +172,22 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		for i, m := range rows {
 			if m > 0 {
 				d, w := vector.of(m, totals[i])
-				h.Add(scalar.Ceil(math.Sqrt(float64(d*d) + float64(w*w))))
+				h.Add(scalar.Ceil(e.norm(d, w)))
 			}
 		}
 		r, _ := e.clip.Choose(n, &h)
 		radius = float64(r)
 	}
-	ball := scalar.NewBall(radius)
+	ball, cross, pure := scalar.NewBall(radius), scalar.NewCross(radius), e.p.Pure()
 	var s0, s1 scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
-			d, w := ball.Clip2(vector.of(m, totals[i]))
+			d, w := int64(0), int64(0)
+			if pure {
+				d, w = cross.Clip2(vector.of(m, totals[i]))
+			} else {
+				d, w = ball.Clip2(vector.of(m, totals[i]))
+			}
 			if e.wedge { // true but for rounding
 				d = min(max(d, -2*w), 2*w)
 			}
@@ -163,8 +195,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			s1.Add(w)
 		}
 	}
-	sigma2 := scalar.BallSigma2(e.width, e.sumRho)
-	values, weights := s0.Release(n, sigma2), s1.Release(n, sigma2)
+	values, weights := e.noise.Of(n, s0), e.noise.Of(n, s1)
 	if weights < 3*e.sigma {
 		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 	}

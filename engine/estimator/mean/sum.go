@@ -2,7 +2,6 @@ package mean
 
 import (
 	"fmt"
-	"math/big"
 	"math/bits"
 
 	"scrim/accounting"
@@ -18,7 +17,7 @@ type sum struct {
 	bound   interval       // the clip when declared
 	persons scalar.Persons // when the clip is searched for
 	radius  scalar.Radius
-	sumRho  float64
+	share   float64 // loss of the sum itself
 }
 
 // sumShares are the shares of a sum whose clip is searched for. The share of its loss that the sum itself has for one
@@ -49,6 +48,8 @@ func sumShares(sign interval, r estimator.Relation) scalar.Shares {
 //	                                         n̂ is under MinPersons, or when no radius stands out from the histogram's noise
 //	p.Sized                                  n times the mean of the totals: see totals
 //
+// Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram and n̂ with Laplace noise; the same shares, of ε.
+//
 // A radius that does not stand out may be far too small, and a sum, unlike a mean, is then wrong by any
 // factor. Both conditions are on released values.
 //
@@ -59,20 +60,20 @@ func sumShares(sign interval, r estimator.Relation) scalar.Shares {
 // each with half the loss, would give the noise of max(C₋, C₊), which is what the symmetric clip has, and
 // more bias.
 func NewSum(p estimator.Params) (estimator.Estimator, error) {
-	if err := scalar.Check(p, true); err != nil {
+	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
 	}
 	if p.Sized {
 		return newTotals(p), nil
 	}
 	if p.Bounded() && p.MaxRows > 0 {
-		return sum{p: p, bound: declaredTotal(p, 0), sumRho: p.Rho}, nil
+		return sum{p: p, bound: declaredTotal(p, 0), share: p.Loss()}, nil
 	}
 	lo, hi := scalar.Range(p)
 	s := sum{p: p, sign: interval{lo, hi}}
 	var parts []float64
 	s.persons, parts = sumShares(s.sign, p.Relation).Of(p, 1)
-	s.radius, s.sumRho = scalar.NewRadius(p.Relation, parts[0], estimator.MaxUnits), parts[1]
+	s.radius, s.share = scalar.RadiusOf(p, parts[0], estimator.MaxUnits), parts[1]
 	return s, nil
 }
 
@@ -122,7 +123,7 @@ func times(x, m int64) int64 {
 }
 
 func (sum) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows, estimator.Sum} }
-func (s sum) Loss() accounting.Loss   { return scalar.Loss(s.p.Rho) }
+func (s sum) Loss() accounting.Loss   { return scalar.LossOf(s.p) }
 
 // declared reports whether the clip is declared.
 func (s sum) declared() bool { return s.bound != interval{} }
@@ -140,24 +141,25 @@ func (s sum) ExpectedError() (float64, bool) {
 	if !s.declared() {
 		return 0, false
 	}
-	return scalar.Scale(s.p.Grid, scalar.Root(s.sigma2(s.bound))), true
+	return scalar.Scale(s.p.Grid, s.noise(s.bound).Sigma()), true
 }
 
 // Steps implements estimator.Estimator.
 func (s sum) Steps() []estimator.Step {
-	step := estimator.Step{Name: "sum", Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: 1, Rho: s.sumRho}
+	step := estimator.Step{Name: "sum", Sensitivity: "l2=clip"}
 	if s.declared() {
 		step.Sensitivity = fmt.Sprintf("l2=%v", scalar.Scale(s.p.Grid, float64(s.bound.moves(s.p.Relation))))
-		return []estimator.Step{step}
+		return []estimator.Step{s.noise(s.bound).Step(step)}
 	}
 	if s.sign.clip(1).moves(s.p.Relation) > 1 {
 		step.Sensitivity = "l2=2*clip"
 	}
-	return append(s.persons.Steps(), s.radius.Step("clip"), step)
+	return append(s.persons.Steps(), s.radius.Step("clip"), s.noise(s.sign.clip(1)).Step(step))
 }
 
-func (s sum) sigma2(clip interval) *big.Int {
-	return scalar.Sigma2(scalar.Square(clip.moves(s.p.Relation)), 1, s.sumRho)
+// noise is that of the sum of numbers of an interval.
+func (s sum) noise(clip interval) scalar.Noise {
+	return scalar.Single(s.p, clip.moves(s.p.Relation), s.share)
 }
 
 // Release implements estimator.Estimator.
@@ -181,8 +183,8 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 			acc.Add(clip.of(totals[i]))
 		}
 	}
-	sigma2 := s.sigma2(clip)
-	return scalar.One(scalar.Scale(s.p.Grid, acc.Release(n, sigma2)), scalar.Scale(s.p.Grid, scalar.Root(sigma2)))
+	hidden := s.noise(clip)
+	return scalar.One(scalar.Scale(s.p.Grid, hidden.Of(n, acc)), scalar.Scale(s.p.Grid, hidden.Sigma()))
 }
 
 // histogram counts the persons by the size of their total.

@@ -41,7 +41,7 @@ func (e totals) ExpectedError() (float64, bool) {
 		return 0, false
 	}
 	_, radius := e.centred.Middle()
-	return e.centred.Value(scalar.Root(e.sigma2(radius))), true
+	return e.centred.Value(e.noise(radius).Sigma()), true
 }
 
 // Release implements estimator.Estimator.

@@ -19,6 +19,9 @@ import (
 // (exponential.Many), so that 0.9 of a column that is 92 % zeros is zero here also. The rest of ρ goes to the number of
 // values; all of ρ goes to the choices where that is public: Params.Sized, with one value a person.
 //
+// Pure: the same shares of ε; the choices are ε-DP without slack (exponential.NewPureQuantile, NewPureMany), the number of values has Laplace
+// noise. What is spent on the choices is bounded-range in each level, so ε_k²/8 each of zCDP.
+//
 // The sensitivities of both neighbour relations are those of exponential.NewQuantile and exponential.NewMany. Every choice adds
 // exponential.Slack to the loss's DeltaTV.
 type chosen struct {
@@ -29,48 +32,96 @@ type chosen struct {
 	cells   uint64
 	draws   int
 	minimum int64
+	loss    accounting.Loss
 }
 
 // singly is the largest number of quantiles that are chosen independently.
 const singly = 2
 
-// newChosen completes checked quantiles of at most perUnit values a person.
-func newChosen(q quantiles, perUnit int64) chosen {
+// newChosen completes checked quantiles of at most perUnit values a person. It returns an error where a pure loss is too small.
+func newChosen(q quantiles, perUnit int64) (estimator.Estimator, error) {
 	_, hi := scalar.Range(q.p)
 	e := chosen{quantiles: q, cells: uint64(q.axis.Cell(hi)) + 1, draws: len(q.fractions)}
-	shares := scalar.Split(q.p.Rho, 0.08, 0.92)
-	rho := shares[1]
+	shares := scalar.Split(q.p.Loss(), 0.08, 0.92)
+	share := shares[1]
 	if e.sized() {
-		rho = q.p.Rho * (1 - 1e-12)
+		shares[0], share = 0, q.p.Loss()*(1-1e-12)
 	} else {
-		e.count = scalar.NewCount(shares[0], perUnit)
+		e.count = scalar.CountOf(q.p, shares[0], perUnit)
 		e.minimum = e.count.Enough()
 	}
+	var err error
 	if len(q.fractions) > singly {
-		pairs := make([][2]int64, len(q.fractions))
-		for i, f := range q.fractions {
-			pairs[i] = [2]int64{f.Num, f.Den}
-		}
-		e.many = exponential.NewMany(pairs, e.cells, perUnit, rho, q.p.Relation)
-		e.draws = e.many.Draws()
-		e.minimum = max(e.minimum, e.many.Persons())
-		return e
+		err = e.chooseMany(perUnit, share)
+	} else {
+		err = e.chooseSingly(perUnit, share)
 	}
-	for _, f := range q.fractions {
-		share := rho / float64(len(q.fractions)) * (1 - 1e-12)
-		c := exponential.NewQuantile(f.Num, f.Den, perUnit, share, q.p.Relation)
+	if err != nil {
+		return nil, err
+	}
+	e.loss = e.total(shares[0], share)
+	return e, nil
+}
+
+// chooseMany plans the recursion at a loss.
+func (e *chosen) chooseMany(perUnit int64, loss float64) (err error) {
+	pairs := make([][2]int64, len(e.fractions))
+	for i, f := range e.fractions {
+		pairs[i] = [2]int64{f.Num, f.Den}
+	}
+	if e.p.Pure() {
+		if e.many, err = exponential.NewPureMany(pairs, e.cells, perUnit, loss, e.p.Relation); err != nil {
+			return err
+		}
+	} else {
+		e.many = exponential.NewMany(pairs, e.cells, perUnit, loss, e.p.Relation)
+	}
+	e.draws = e.many.Draws()
+	e.minimum = max(e.minimum, e.many.Persons())
+	return nil
+}
+
+// chooseSingly plans independent choices at a loss together.
+func (e *chosen) chooseSingly(perUnit int64, loss float64) error {
+	share := loss / float64(len(e.fractions)) * (1 - 1e-12)
+	for _, f := range e.fractions {
+		var c exponential.Quantile
+		if e.p.Pure() {
+			var err error
+			if c, err = exponential.NewPureQuantile(f.Num, f.Den, perUnit, share, e.p.Relation); err != nil {
+				return err
+			}
+		} else {
+			c = exponential.NewQuantile(f.Num, f.Den, perUnit, share, e.p.Relation)
+		}
 		e.single = append(e.single, c)
 		e.minimum = max(e.minimum, c.Persons(float64(e.cells)))
 	}
-	return e
+	return nil
+}
+
+// total is the loss of a count and of choices at the losses given.
+func (e chosen) total(count, choices float64) accounting.Loss {
+	if !e.p.Pure() {
+		l := scalar.Loss(e.p.Rho)
+		l.DeltaTV = float64(e.draws) * exponential.Slack
+		return l
+	}
+	l, parts := scalar.LossOf(e.p), len(e.single)
+	if e.many != nil {
+		parts = e.many.Levels()
+	}
+	// Each part is (choices/parts)-bounded-range: one choice, or a level, whose choices are independent given those above.
+	rho := accounting.BoundedRangeLoss(choices / float64(parts)).Times(parts)
+	if count > 0 {
+		rho = rho.Add(accounting.PureLoss(count))
+	}
+	l.Rho = min(l.Rho, rho.Rho)
+	return l
 }
 
 // Loss implements estimator.Estimator.
-func (e chosen) Loss() accounting.Loss {
-	l := scalar.Loss(e.p.Rho)
-	l.DeltaTV = float64(e.draws) * exponential.Slack
-	return l
-}
+func (e chosen) Loss() accounting.Loss { return e.loss }
 
 // sized reports whether the number of values is public.
 func (e chosen) sized() bool { return e.p.Sized && !e.o.Rows }

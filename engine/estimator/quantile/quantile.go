@@ -14,7 +14,7 @@ import (
 // Options choose what is ranked.
 type Options struct {
 	Rows        bool // rank rows instead of persons; needs Params.MaxRows > 0
-	Exponential bool // choose by the exponential mechanism in place of noisy counts
+	Exponential bool // choose by the exponential mechanism in place of noisy counts, as a pure release always does
 }
 
 // MaxFractions is the largest number of quantiles of one estimator.
@@ -62,7 +62,7 @@ type quantiles struct {
 // by the share of the data on each side, which is not what the fraction says where many persons share a value
 // (0.9 of a column that is 92 % zeros would be searched among the other 8 %).
 func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimator, error) {
-	if err := scalar.Check(p, true); err != nil {
+	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
 	}
 	if len(fractions) == 0 || len(fractions) > MaxFractions {
@@ -81,8 +81,8 @@ func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimat
 	}
 	lo, hi := scalar.Range(p)
 	q := quantiles{p: p, o: o, fractions: slices.Clone(fractions), axis: scalar.NewAxis(lo, hi, rounds)}
-	if o.Exponential {
-		return newChosen(q, perUnit), nil
+	if o.Exponential || p.Pure() {
+		return newChosen(q, perUnit)
 	}
 	n, each := split(p, fractions, perUnit)
 	q.n, q.minimum = n, n.Enough()

@@ -170,6 +170,9 @@ func (n *node) size() int {
 	return 1 + n.left.size() + n.right.size()
 }
 
+// Levels is the number of levels: the choices of one are independent given those above them, and share a loss.
+func (m *Many) Levels() int { return len(m.each) }
+
 // RankError is, for each fraction, the number of values by which the answer's rank is off at most with probability
 // 1−beta: the errors of the choices on the way to it add up.
 func (m *Many) RankError(beta float64) []float64 {

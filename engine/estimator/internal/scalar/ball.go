@@ -81,14 +81,16 @@ func sign(x int64) int64 {
 // BallSigma2 is the variance in lattice units with which the sum of clipped vectors costs rho: the
 // same on every coordinate, ⌈w²·2^60/(2ρ)⌉. w is the ℓ2 sensitivity in radii: 1 under add-remove; under replace-one the
 // diameter of the set that the vectors are from.
-func BallSigma2(w Width, rho float64) *big.Int {
-	delta2 := new(big.Int).Lsh(big.NewInt(w.num), 2*BallBits)
-	delta2.Quo(delta2.Add(delta2, big.NewInt(w.den-1)), big.NewInt(w.den))
-	return Sigma2(delta2, 1, rho)
-}
+func BallSigma2(w Width, rho float64) *big.Int { return Sigma2(w.Square(), 1, rho) }
 
 // Width is a sensitivity in radii of a ball, √(num/den).
 type Width struct{ num, den int64 }
+
+// Square is the squared sensitivity in lattice points, rounded up.
+func (w Width) Square() *big.Int {
+	delta2 := new(big.Int).Lsh(big.NewInt(w.num), 2*BallBits)
+	return delta2.Quo(delta2.Add(delta2, big.NewInt(w.den-1)), big.NewInt(w.den))
+}
 
 // BallWidth is the sensitivity of a sum of vectors from a ball: 1, or the diameter 2.
 func BallWidth(r estimator.Relation) Width { return Width{r.Factor() * r.Factor(), 1} }

@@ -35,7 +35,7 @@ func NewCentred(p estimator.Params, centreLoss, radiusLoss float64) Centred {
 		return c
 	}
 	c.axis = NewAxis(c.Lo, c.Hi, centreRounds)
-	c.radius = newRadius(p, radiusLoss, c.Hi-c.Lo)
+	c.radius = RadiusOf(p, radiusLoss, c.Hi-c.Lo)
 	if !c.pure {
 		c.median = NewBisection(p.Relation, c.axis, 1, 2, 1, centreLoss)
 		return c

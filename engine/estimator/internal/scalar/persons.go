@@ -24,11 +24,11 @@ func NewPersons(rho float64) Persons { return NewCount(rho, 1) }
 
 // NewCount returns the noisy number of entries at loss rho, where a person has at most per of them: sensitivity per.
 func NewCount(rho float64, per int64) Persons {
-	return newCount(estimator.Params{Rho: rho}, rho, per)
+	return CountOf(estimator.Params{Rho: rho}, rho, per)
 }
 
-// newCount returns the noisy number of entries of p's kind at a share of its loss.
-func newCount(p estimator.Params, share float64, per int64) Persons {
+// CountOf returns the noisy number of entries of p's kind at a share of its loss.
+func CountOf(p estimator.Params, share float64, per int64) Persons {
 	return Persons{per: per, noise: Single(p, per, share)}
 }
 

@@ -50,11 +50,11 @@ type limits [8]float64
 
 // NewRadius returns a search at loss rho for numbers up to limit; larger ones count as limit.
 func NewRadius(relation estimator.Relation, rho float64, limit int64) Radius {
-	return newRadius(estimator.Params{Rho: rho, Relation: relation}, rho, limit)
+	return RadiusOf(estimator.Params{Rho: rho, Relation: relation}, rho, limit)
 }
 
-// newRadius returns the search of p's kind at a share of its loss.
-func newRadius(p estimator.Params, share float64, limit int64) Radius {
+// RadiusOf returns the search of p's kind at a share of its loss.
+func RadiusOf(p estimator.Params, share float64, limit int64) Radius {
 	delta := p.Relation.Factor()
 	r := Radius{delta: delta, buckets: bucket(uint64(limit)) + 1, noise: NewNoise(p, big.NewInt(delta), delta, share)}
 	for i := range r.far {

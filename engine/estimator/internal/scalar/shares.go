@@ -37,7 +37,7 @@ const (
 func (s Shares) Of(p estimator.Params, per int64) (Persons, []float64) {
 	if p.Relation != estimator.ReplaceOne {
 		parts := Split(p.Loss(), s.AddRemove...)
-		return newCount(p, parts[0], per), parts[1:]
+		return CountOf(p, parts[0], per), parts[1:]
 	}
 	parts := Split(p.Loss(), s.ReplaceOne...)
 	if p.Sized {
@@ -50,7 +50,7 @@ func (s Shares) Of(p estimator.Params, per int64) (Persons, []float64) {
 		}
 		spare += parts[k] * (1 - join)
 	}
-	n := newCount(p, spare*(1-1e-12), per)
+	n := CountOf(p, spare*(1-1e-12), per)
 	n.covered = true
 	return n, parts
 }
