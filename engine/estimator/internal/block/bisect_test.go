@@ -92,7 +92,7 @@ func TestBisectAsksWhatTheSlowOneAsks(t *testing.T) {
 	}
 }
 
-// TestBisectOfManyAndFarValues has runs enough that counts are moved on, and values far beyond any sample's.
+// TestBisectOfManyAndFarValues has many runs, and values far from the others.
 func TestBisectOfManyAndFarValues(t *testing.T) {
 	r := rand.New(stattest.Source(t, "far"))
 	rows := make([][]int64, 40*runPersons)
@@ -120,7 +120,7 @@ func TestBisectOfManyAndFarValues(t *testing.T) {
 	}
 }
 
-// TestBisectOfAlikeAndOfManyCoordinates takes the way with tables only, and that with small tables.
+// TestBisectOfAlikeAndOfManyCoordinates has persons who are all in one bin of every level, and more coordinates than persons.
 func TestBisectOfAlikeAndOfManyCoordinates(t *testing.T) {
 	for _, c := range []struct{ n, dim int }{{3000, 2}, {3, 1 << 16}} {
 		rows := make([][]int64, c.n)

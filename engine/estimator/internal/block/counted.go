@@ -1,161 +1,178 @@
 package block
 
 import (
-	"math"
-	"runtime"
+	"math/bits"
 	"sync"
 
 	"scrim/engine/estimator"
 )
 
-// mostCounted is the largest number of cells of which every one is counted: the counts of a hundred coordinates stay near the core.
-const mostCounted = 1 << 12
-
-// countable reports whether the cells of an axis are counted one by one, by one reading of the block. The counts of all cores then
-// take about an eighth of the block's own memory.
-func countable(b *estimator.Block, axis Axis) bool {
-	return axis.cells <= mostCounted && axis.cells*int64(4*runtime.GOMAXPROCS(0)) <= b.Persons()
-}
-
-// counted is Bisect on a dense block for an axis of few cells.
-func counted(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
-	atMost := cumulated(b, newCounter(axis, centre))
-	return bisect(b.Dim, axis, func(j int, cell uint32) int64 { return int64(atMost[j*int(axis.cells)+int(cell)]) }, right)
-}
-
-// cumulated returns, for each coordinate and cell, the number of persons in it and those before it. A block has less than 2^32 persons.
-func cumulated(b *estimator.Block, c counter) []uint32 {
-	total, rs := make([]uint32, b.Dim*c.size), runs(b)
+// count returns the number of persons in each bin, coordinate by coordinate. A block has less than 2^32 persons.
+func (l *level) count(b *estimator.Block) []uint32 {
+	var total []uint32
 	var mu sync.Mutex
+	size, rs := l.size, runs(b)
+	if l.steps != nil {
+		size = len(l.steps)
+	}
 	spread(len(rs), func(next func() (int, bool)) {
-		own := make([]uint32, len(total))
+		own, room := make([]uint32, b.Dim*size), make([]int64, 4*b.Dim)
 		for k, ok := next(); ok; k, ok = next() {
-			for x := rs[k].rows(b.Dim); len(x) > 0; x = x[b.Dim:] {
-				c.count(own, x[:b.Dim])
-			}
+			l.add(own, rs[k].rows(b.Dim), room)
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		if total == nil {
+			total = own
+			return
+		}
 		for i, n := range own {
 			total[i] += n
 		}
 	})
-	atMost := make([]uint32, b.Dim*int(c.axis.cells))
-	for j := range b.Dim {
-		to := atMost[j*int(c.axis.cells):][:c.axis.cells]
-		for k, n := range total[j*c.size:][:c.size] {
-			to[c.cell(k)] += n
+	if total == nil {
+		total = make([]uint32, b.Dim*size)
+	}
+	if l.steps != nil {
+		return l.steps.fold(total, l.size)
+	}
+	return total
+}
+
+// add counts the vectors in x, four at a time so that what is known of a coordinate is fetched once for them. room is for the distances of four.
+func (l *level) add(counts []uint32, x, room []int64) {
+	dim := len(room) / 4
+	for len(x) > 0 {
+		four := x[:min(len(x), 4*dim)]
+		x = x[len(four):]
+		if l.centre != nil && l.steps == nil {
+			distances(room, four, l.centre)
+			four = room[:len(four)]
 		}
-		for k := 1; k < len(to); k++ {
-			to[k] += to[k-1]
+		if len(four) == 4*dim {
+			l.addFour(counts, four[:dim], four[dim:2*dim], four[2*dim:3*dim], four[3*dim:])
+			continue
+		}
+		for ; len(four) > 0; four = four[dim:] {
+			l.addOne(counts, four[:dim])
 		}
 	}
-	return atMost
 }
 
-// counter counts a vector's cells, with size counts a coordinate: of the cells, or of the steps of floating-point numbers of
-// as many bits, which are the same but for more of them near 0.
-type counter struct {
-	axis   Axis
-	centre []int64
-	floats bool
-	first  int64 // the first step: below 2^shift
-	size   int
-}
-
-// newCounter chooses steps where distances are counted on an axis that begins at 0 and ends at 2^53 or before: conversion
-// is exact up to there, and what is beyond does not come below it.
-func newCounter(axis Axis, centre []int64) counter {
-	c := counter{axis: axis, centre: centre, size: int(axis.cells)}
-	if c.floats = centre != nil && axis.bits < 52 && axis.lo == 0 && axis.hi <= 1<<53; c.floats {
-		c.first = c.step(1<<axis.shift) - 1
-		c.size = int(max(1, c.step(axis.hi)-c.first+1))
-	}
-	return c
-}
-
-// step returns the number of the step of a distance: exponent and leading bits.
-func (c *counter) step(distance int64) int64 {
-	return int64(math.Float64bits(float64(distance)) << 1 >> (53 - c.axis.bits))
-}
-
-// cell returns the cell that a count belongs to.
-func (c *counter) cell(k int) uint32 {
+// addFour counts four vectors.
+func (l *level) addFour(counts []uint32, x, y, z, t []int64) {
 	switch {
-	case !c.floats:
-		return uint32(k)
-	case k == 0:
-		return 0
-	}
-	return c.axis.Cell(int64(math.Float64frombits(uint64(c.first+int64(k)) << (52 - c.axis.bits))))
-}
-
-// count counts one vector.
-func (c *counter) count(counts []uint32, x []int64) {
-	switch {
-	case c.floats:
-		countSteps(counts, x, c.centre, 53-c.axis.bits, c.first, int64(c.size))
-	case c.axis.bits == 63 && c.centre == nil:
-		countEven(counts, x, c.axis.shift, c.axis.first, c.axis.cells)
-	case c.axis.bits == 63:
-		countEvenDistances(counts, x, c.centre, c.axis.shift, c.axis.first, c.axis.cells)
+	case l.steps != nil:
+		countSteps(counts, l.centre, x, y, z, t)
+	case l.even == nil:
+		for _, row := range [][]int64{x, y, z, t} {
+			l.addOne(counts, row)
+		}
+	case l.rest:
+		l.even.countInside(counts, l.size, x, y, z, t)
 	default:
-		c.countAny(counts, x)
+		l.even.countNearest(counts, l.size, x, y, z, t)
 	}
 }
 
-// countSteps counts the steps of distances; those beyond the steps count as the nearest.
-func countSteps(counts []uint32, x, centre []int64, drop uint, first, size int64) {
-	centre = centre[:len(x)]
-	at := int64(0)
-	for j, v := range x {
-		k := int64(math.Float64bits(float64(v-centre[j]))<<1>>(drop&63)) - first
-		if uint64(k) >= uint64(size) {
-			k = nearest(k, size)
+// addOne counts one vector.
+func (l *level) addOne(counts []uint32, x []int64) {
+	switch shift := uint(l.shifts[0]); {
+	case l.steps != nil:
+		for j, v := range x {
+			counts[j*len(l.steps)+int(stepOf(v-l.centre[j]))]++
 		}
-		counts[at+k]++
-		at += size
+	case l.rest || l.even != nil || shift > l.axis.bits:
+		l.countAny(counts, x)
+	default:
+		countScaled(counts, l.size, l.axis, shift, l.firsts[0], x)
 	}
 }
 
-// countEven counts the cells of values, all of one width.
-func countEven(counts []uint32, x []int64, shift uint, first, size int64) {
-	at := int64(0)
+// countAny counts a vector in bins of any kind.
+func (l *level) countAny(counts []uint32, x []int64) {
+	for j, v := range x {
+		k := l.bin(j, l.axis.cell(v))
+		if l.rest {
+			k = int64(inBins(k, l.size))
+		} else {
+			k = nearest(k, l.size)
+		}
+		counts[j*l.size+int(k)]++
+	}
+}
+
+// countScaled counts a vector in bins of 2^bin cells of an axis whose cells grow, 2^bits cells an octave, where what is outside counts in the nearest bin. The
+// bin is (f<<bits + u>>f)>>bin with f as in Axis.cell, worked out in one shift.
+func countScaled(counts []uint32, size int, a Axis, bin uint, first int64, x []int64) {
+	least, octave, at := uint64(1)<<(a.shift+a.bits), int64(1)<<(a.bits-bin), int64(0)
+	short, zero := a.bits+1-bin, int64(a.shift+a.bits+1)*octave
 	for _, v := range x {
-		k := v>>(shift&63) - first
-		if uint64(k) >= uint64(size) {
-			k = nearest(k, size)
-		}
-		counts[at+k]++
-		at += size
+		sign := v >> 63
+		u := uint64(v ^ sign)
+		n := uint(bits.Len64(u | least))
+		k := int64(n)*octave - zero + int64(u>>((n-short)&63))
+		counts[at+nearest(k^sign-first, size)]++
+		at += int64(size)
 	}
 }
 
-// countEvenDistances counts the cells of distances, all of one width.
-func countEvenDistances(counts []uint32, x, centre []int64, shift uint, first, size int64) {
-	centre = centre[:len(x)]
-	at := int64(0)
+// countNearest counts four vectors in bins of one width where what is outside counts in the nearest one. That is little, so its branches
+// are seldom taken.
+func (e *even) countNearest(counts []uint32, size int, x, y, z, t []int64) {
+	y, z, t = y[:len(x)], z[:len(x)], t[:len(x)]
+	width, origin, at := e.widths[0]&63, e.origins[0], int64(0)
 	for j, v := range x {
-		k := distance(v, centre[j])>>(shift&63) - first
-		if uint64(k) >= uint64(size) {
-			k = nearest(k, size)
-		}
-		counts[at+k]++
-		at += size
-	}
-}
-
-// countAny counts cells of any kind.
-func (c *counter) countAny(counts []uint32, x []int64) {
-	at := 0
-	for j, v := range x {
-		if c.centre != nil {
-			v = distance(v, c.centre[j])
-		}
-		counts[at+int(c.axis.Cell(v))]++
-		at += c.size
+		counts[at+nearest(v>>width-origin, size)]++
+		counts[at+nearest(y[j]>>width-origin, size)]++
+		counts[at+nearest(z[j]>>width-origin, size)]++
+		counts[at+nearest(t[j]>>width-origin, size)]++
+		at += int64(size)
 	}
 }
 
 // nearest brings k into 0 to size−1.
-func nearest(k, size int64) int64 { return min(max(k, 0), size-1) }
+func nearest(k int64, size int) int64 {
+	if uint64(k) < uint64(size) {
+		return k
+	}
+	return int64(size-1) &^ (k >> 63)
+}
+
+// countInside counts four vectors in bins of one width where what is outside counts in bin 0. What is inside is as good as random: it does not branch on it.
+func (e *even) countInside(counts []uint32, size int, x, y, z, t []int64) {
+	y, z, t = y[:len(x)], z[:len(x)], t[:len(x)]
+	widths, origins := e.widths[:len(x)], e.origins[:len(x)]
+	at := uint64(0)
+	for j, v := range x {
+		width, origin := widths[j]&63, origins[j]
+		counts[at+inBins(v>>width-origin, size)]++
+		counts[at+inBins(y[j]>>width-origin, size)]++
+		counts[at+inBins(z[j]>>width-origin, size)]++
+		counts[at+inBins(t[j]>>width-origin, size)]++
+		at += uint64(size)
+	}
+}
+
+// inBins returns k where it is in 0 to size−1, and 0 otherwise.
+func inBins(k int64, size int) uint64 {
+	_, in := bits.Sub64(uint64(k), uint64(size), 0)
+	return uint64(k) & -in
+}
+
+// distances sets the distances of the vectors in x from the centre.
+func distances(to, x, centre []int64) {
+	for ; len(x) > 0; to, x = to[len(centre):], x[len(centre):] {
+		row, to := x[:len(centre)], to[:len(centre)]
+		for j, c := range centre {
+			to[j] = distance(row[j], c)
+		}
+	}
+}
+
+// distance returns |v − centre|, without a branch.
+func distance(v, centre int64) int64 {
+	v -= centre
+	sign := v >> 63
+	return v ^ sign - sign
+}

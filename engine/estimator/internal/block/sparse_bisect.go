@@ -15,28 +15,8 @@ import (
 // and a round costs O(d·log n) after O(nnz·log nnz).
 func sparseBisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
 	cols := newColumns(b, axis, centre)
-	return bisect(b.Dim, axis, cols.atMost, right)
-}
-
-// bisect searches every coordinate, where atMost is the number of persons whose cell is at most a given one.
-func bisect(dim int, axis Axis, atMost func(j int, cell uint32) int64, right func(j int, atMost int64) bool) []uint32 {
-	lo, hi := make([]uint32, dim), make([]uint32, dim)
-	for j := range hi {
-		hi[j] = uint32(axis.cells - 1)
-	}
-	for range axis.Rounds() {
-		for j := range lo {
-			if lo[j] == hi[j] {
-				continue
-			}
-			if mid := axis.split(lo[j], hi[j]); right(j, atMost(j, mid)) {
-				lo[j] = mid + 1
-			} else {
-				hi[j] = mid
-			}
-		}
-	}
-	return lo
+	s := newSearch(b.Dim, axis)
+	return s.run(cols.atMost, right)
 }
 
 // columns holds the cells of a sparse block's entries, by coordinate.
