@@ -24,6 +24,9 @@ func (r Report) Figures() map[string]figure.Figure {
 			for _, m := range p.Methods {
 				for _, series := range p.series() {
 					f.Curves = append(f.Curves, r.curve(p, series, Cell{Relation: relation, Method: m}, colours[m], suffix))
+					if p.fits(m) {
+						f.Curves = append(f.Curves, r.fitCurve(p, series, Cell{Relation: relation, Method: m}, colours[m], suffix))
+					}
 				}
 			}
 		}

@@ -18,11 +18,13 @@ type Experiment struct {
 	Trials      int
 	Relations   []estimator.Relation
 	Panels      []Panel
-	Goals       []Goal // figures that the project has set itself; auto is then compared with the single methods
+	Goals       []Goal   // figures that the project has set itself; auto is then compared with the single methods
+	Versus      []Versus // comparisons that the project has set itself
 }
 
 var (
 	replaceOne = []estimator.Relation{estimator.ReplaceOne} // the papers'
+	addRemove  = []estimator.Relation{estimator.AddRemove}  // the product's default
 	both       = []estimator.Relation{estimator.ReplaceOne, estimator.AddRemove}
 )
 
@@ -35,6 +37,7 @@ type Panel struct {
 	Points      []Point
 	Methods     []string
 	Quoted      []Quoted
+	Fitted      []string // methods whose errors the four terms of [AKM25] are fitted to, over all such panels of the experiment
 }
 
 // Point is one setting. Points of a series are joined by a curve.
@@ -134,7 +137,7 @@ func (e Experiment) cells() []Cell {
 
 // Experiments lists all experiments.
 func Experiments() []Experiment {
-	return slices.Concat(huangLiangYi(), plan(), []Experiment{acceptance()})
+	return slices.Concat(huangLiangYi(), plan(), persons(), anisotropic(), groupBy(), []Experiment{acceptance(), acceptancePersons(), acceptanceAnisotropic(), acceptanceGroups()})
 }
 
 // Find returns the experiment of a name.
@@ -167,6 +170,8 @@ func Custom(data, methods []string, rhos []float64, dir string) (Experiment, err
 // natural is the metric of the papers for a set.
 func natural(s *dataset.Set) Metric {
 	switch {
+	case s.Groups > 0:
+		return Groups
 	case s.P == 1 && !s.Observed:
 		return HalfL1
 	case s.P == 1:
@@ -183,17 +188,22 @@ func (e Experiment) With(methods []string, rhos []float64) Experiment {
 	if len(methods) == 0 && len(rhos) == 0 {
 		return e
 	}
-	e.Goals, e.Panels = nil, slices.Clone(e.Panels)
+	e.Goals, e.Versus, e.Panels = nil, nil, slices.Clone(e.Panels)
 	for i := range e.Panels {
 		p := &e.Panels[i]
 		if len(methods) > 0 {
-			p.Methods = methods
+			p.Methods, p.Fitted = methods, common(p.Fitted, methods)
 		}
 		if len(rhos) > 0 {
 			p.Points = at(p.Points, rhos, p.XLabel == "ρ")
 		}
 	}
 	return e
+}
+
+// common lists what both lists have.
+func common(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(x string) bool { return !slices.Contains(b, x) })
 }
 
 // at returns the points with their losses replaced by rhos; isX says that the loss is the position.

@@ -2,6 +2,7 @@ package accuracy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"scrim/engine/bench/dataset"
@@ -33,6 +34,7 @@ const (
 	Mean Target = iota
 	Variance
 	Covariance // row by row
+	Totals     // sums of the persons' vectors: the answers of a GROUP BY
 )
 
 // truth returns what an estimate is compared with: the distribution's, and the sample's own where it is at hand.
@@ -42,8 +44,16 @@ func (t Target) truth(set *dataset.Set, s dataset.Sample) (truth, own []float64)
 		return set.Variances, nil
 	case Covariance:
 		return diagonal(set.Variances), nil
+	case Totals:
+		return nil, scaled(s.Mean, float64(s.Block.Persons()))
 	}
 	return s.Truth, s.Mean
+}
+
+func scaled(x []float64, a float64) []float64 {
+	out := make([]float64, len(x))
+	addScaled(out, a, x)
+	return out
 }
 
 // Method is a named estimator with its parameters.
@@ -63,7 +73,7 @@ type MethodKind struct {
 
 // MethodKinds lists what OpenMethod knows.
 func MethodKinds() []MethodKind {
-	return append(vectorMethods(), yardsticks()...)
+	return slices.Concat(vectorMethods(), personMethods(), friendlyMethods(), groupMethods(), yardsticks())
 }
 
 // OpenMethod returns the method of a name.

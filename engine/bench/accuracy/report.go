@@ -27,6 +27,10 @@ func (r Report) Markdown(w io.Writer) error {
 		r.goals(&b)
 		r.ratios(&b)
 	}
+	if len(r.Experiment.Versus) > 0 {
+		r.versus(&b)
+	}
+	r.fits(&b)
 	for _, p := range r.Experiment.Panels {
 		if r.Plots != "" && p.XLabel != "" {
 			fmt.Fprintf(&b, "![%s](%s%s.png)\n\n", p.Title, r.Plots, p.Name)

@@ -196,7 +196,7 @@ func (r *running) one(set *dataset.Set, p prepared, sample dataset.Sample, t int
 	a := p.run(n, sample)
 	out := Trial{Trial: t, Refused: a.Refused, Seconds: time.Since(start).Seconds()}
 	truth, own := p.method.Target.truth(set, sample)
-	out.Errors = distances(a.Values, truth, own)
+	out.Errors = distances(a.Values, truth, own).of(p.method.Target)
 	if a.Refused {
 		out.Errors = distances(nil, []float64{0}, []float64{0})
 	}

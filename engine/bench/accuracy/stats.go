@@ -15,17 +15,18 @@ const (
 	HalfL1                     // ½‖estimate − truth‖₁
 	HalfL1Sample               // ½‖estimate − sample mean‖₁
 	Relative                   // mean over coordinates of |estimate − truth|/truth
+	Groups                     // ‖estimate − exact totals‖₂ over all groups of a GROUP BY
 	metrics
 )
 
 // Key is the metric's name in JSON.
 func (m Metric) Key() string {
-	return [...]string{"l2", "l2_sample", "half_l1", "half_l1_sample", "relative"}[m]
+	return [...]string{"l2", "l2_sample", "half_l1", "half_l1_sample", "relative", "groups"}[m]
 }
 
 // String is the metric's name in tables and on axes.
 func (m Metric) String() string {
-	return [...]string{"ℓ2 error", "ℓ2 error to the sample mean", "½ ℓ1 error", "½ ℓ1 error to the sample mean", "relative error"}[m]
+	return [...]string{"ℓ2 error", "ℓ2 error to the sample mean", "½ ℓ1 error", "½ ℓ1 error to the sample mean", "relative error", "ℓ2 error over all groups"}[m]
 }
 
 // Errors are the errors of one trial by metric, NaN where there is no truth.
@@ -33,7 +34,10 @@ type Errors [metrics]float64
 
 // distances returns the errors of an estimate of the mean.
 func distances(estimate, truth, sample []float64) Errors {
-	e := Errors{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	var e Errors
+	for m := range e {
+		e[m] = math.NaN()
+	}
 	if len(truth) == len(estimate) {
 		e[L2], e[HalfL1] = l2(estimate, truth), l1(estimate, truth)/2
 		e[Relative] = relative(estimate, truth)
@@ -70,6 +74,14 @@ func relative(x, truth []float64) float64 {
 		sum += math.Abs(x[j]-truth[j]) / math.Abs(truth[j])
 	}
 	return sum / float64(len(x))
+}
+
+// of moves the errors of totals to the metric of their own.
+func (e Errors) of(t Target) Errors {
+	if t == Totals {
+		e[Groups], e[L2Sample], e[HalfL1Sample] = e[L2Sample], math.NaN(), math.NaN()
+	}
+	return e
 }
 
 // Summary is a statistic of the errors of several trials. All are NaN for no trials.

@@ -73,7 +73,11 @@ func (r Report) JSON() any {
 			}
 		}
 	}
-	return map[string]any{"experiment": r.Experiment.Name, "title": r.Experiment.Title, "seed": r.Seed, "interrupted": r.Cut, "cells": cells}
+	out := map[string]any{"experiment": r.Experiment.Name, "title": r.Experiment.Title, "seed": r.Seed, "interrupted": r.Cut, "cells": cells}
+	if c := r.comparisons(); c != nil {
+		out["comparisons"] = c
+	}
+	return out
 }
 
 func jsonOf(panel string, c Cell, o *Outcome) jsonCell {

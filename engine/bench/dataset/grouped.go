@@ -17,9 +17,9 @@ import (
 )
 
 var grouped = []Kind{
-	{"sales", "file=NAME,departments=0,measure=rows|sum", "GROUP BY over baskets in FIMI form: a row is an item of a basket, a group an item or, with departments, as many ranges of item numbers; " +
+	{"sales", "file=NAME,departments=0,measure=rows|sum|persons", "GROUP BY over baskets in FIMI form: a row is an item of a basket, a group an item or, with departments, as many ranges of item numbers; " +
 		"sum: of the items' prices, which are made up: log-normal, the same for an item everywhere", openSales},
-	{"ratings", "by=movie|genre,measure=rows|sum", "GROUP BY over ratings.csv and movies.csv of MovieLens: a row is a rating, or one of its movie's genres; a person is a user; sum: of the ratings", openRatings},
+	{"ratings", "by=movie|genre,measure=rows|sum|persons", "GROUP BY over ratings.csv and movies.csv of MovieLens: a row is a rating, or one of its movie's genres; a person is a user; sum: of the ratings", openRatings},
 }
 
 // entry is one person's rows in one group.
@@ -32,8 +32,11 @@ type entry struct {
 // groupSet is the set of persons with their entries in any order, some perhaps with the same group.
 func groupSet(persons [][]entry, dim int, measure string, g estimator.Grid) *Set {
 	s := &Set{Persons: len(persons), Dim: dim, Groups: dim, Measure: groups.Rows, Sparse: true, Fixed: true, Observed: true, P: 2, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: 0, Hi: estimator.MaxUnits}}
-	if measure == "sum" {
+	switch measure {
+	case "sum":
 		s.Measure, s.Grid = groups.Sum, g
+	case "persons":
+		s.Measure = groups.Persons
 	}
 	for i, row := range persons {
 		persons[i] = merge(row)
@@ -63,10 +66,7 @@ func (s *Set) block(persons [][]entry) *estimator.Block {
 	ch := estimator.Chunk{Persons: len(persons), Starts: []int{0}}
 	for _, row := range persons {
 		for _, e := range row {
-			v := e.rows
-			if s.Measure == groups.Sum {
-				v = e.sum
-			}
+			v := [...]int64{groups.Persons: 1, groups.Rows: e.rows, groups.Sum: e.sum}[s.Measure]
 			ch.Index, ch.Values = append(ch.Index, e.group), append(ch.Values, v)
 		}
 		ch.Starts = append(ch.Starts, len(ch.Index))
@@ -79,7 +79,7 @@ var cents = estimator.Grid{Step: 0.01, Decimal: true, Scale: 2, Lo: -estimator.M
 
 func openSales(n *named.Name, dir string) (*Set, error) {
 	file, departments := n.Word("file", ""), n.Int("departments", 0, 0, 1<<20)
-	measure := n.Word("measure", "rows", "rows", "sum")
+	measure := n.Word("measure", "rows", "rows", "sum", "persons")
 	if !n.OK() {
 		return nil, nil
 	}
@@ -123,7 +123,7 @@ func madeUp(items int) []int64 {
 var stars = estimator.Grid{Step: 0.1, Decimal: true, Scale: 1, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}
 
 func openRatings(n *named.Name, dir string) (*Set, error) {
-	by, measure := n.Word("by", "movie", "movie", "genre"), n.Word("measure", "rows", "rows", "sum")
+	by, measure := n.Word("by", "movie", "movie", "genre"), n.Word("measure", "rows", "rows", "sum", "persons")
 	if !n.OK() {
 		return nil, nil
 	}

@@ -77,6 +77,11 @@ func (n *Name) Word(key, preset string, list ...string) string {
 	return x
 }
 
+// Index returns the place of a plain word in a list whose first is the preset.
+func (n *Name) Index(key string, list ...string) int {
+	return max(0, slices.Index(list, n.Word(key, list[0], list...)))
+}
+
 // Given reports whether a parameter is written in the name.
 func (n *Name) Given(key string) bool {
 	_, ok := n.given[key]

@@ -1,0 +1,94 @@
+package accuracy
+
+import (
+	"fmt"
+	"math"
+)
+
+// rowsLine are the ways to treat rows as persons: the best of them counts.
+var rowsLine = []string{"rows-as-persons", "rows-as-persons:method=clipped,declare=1", "rows-as-persons:method=coinpress"}
+
+// acceptancePersons has what the project wants of person-level means.
+func acceptancePersons() Experiment {
+	e := Experiment{Name: "acceptance-persons", Title: "The figures to reach: persons with many rows", Trials: 50, Relations: both,
+		Notes: "`person` is told nothing but the moment; rows are treated as persons at ρ/m², the best of three ways, two of which are told radius and spread. " +
+			"Large samples, where the paper's sample size holds: at most 1.5 × the error of the exact mean of the persons' means; the sampling error is the same for all, so √m is judged " +
+			"on what privacy adds, the error to the sample's own mean. Small samples, where privacy costs more than sampling: √m on the error to the truth."}
+	methods := append([]string{"non-private", "person", "person:declare=1", "auto"}, rowsLine...)
+	large := labelled("%s, n=%d, m=%d, d=%d", 0.5, [][3]int{{1000, 16, 1}, {1000, 64, 1}, {2000, 16, 8}, {2000, 64, 8}, {8000, 16, 64}})
+	small := labelled("%s, n=%d, m=%d, d=%d", 0.02, [][3]int{{200, 64, 1}, {500, 64, 8}})
+	e.Panels = []Panel{
+		{Name: "acceptance-persons-truth", Title: "Large samples, to the truth", Points: large, Methods: methods},
+		{Name: "acceptance-persons-privacy", Title: "Large samples, what privacy adds", Metric: L2Sample, Points: large, Methods: methods[1:]},
+		{Name: "acceptance-persons-small", Title: "Small samples, to the truth", Points: small, Methods: methods},
+	}
+	for _, at := range large {
+		e.Versus = append(e.Versus,
+			Versus{"1.5 × non-private", "acceptance-persons-truth", at, "person", []string{"non-private"}, 1.5},
+			Versus{"√m better than rows", "acceptance-persons-privacy", at, "person", rowsLine, rootOf(at)})
+	}
+	for _, at := range small {
+		e.Versus = append(e.Versus, Versus{"√m better than rows", "acceptance-persons-small", at, "person", rowsLine, rootOf(at)})
+	}
+	return e
+}
+
+// labelled makes a point for every law and triple of persons, rows and dimension.
+func labelled(label string, rho float64, sizes [][3]int) []Point {
+	var out []Point
+	for _, c := range sizes {
+		for _, law := range []string{"gaussian", "student", "pareto"} {
+			p := overRho(fmt.Sprintf("persons:n=%d,m=%d,d=%d,law=%s,k=4", c[0], c[1], c[2], law), rho)[0]
+			p.Label = fmt.Sprintf(label, title(law), c[0], c[1], c[2])
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// rootOf is 1/√m of a point.
+func rootOf(at Point) float64 {
+	f, ok := factsOf(at)
+	if !ok {
+		return math.NaN()
+	}
+	return 1 / math.Sqrt(f.rows)
+}
+
+// acceptanceAnisotropic has what the project wants where spreads fall and dimensions are many.
+func acceptanceAnisotropic() Experiment {
+	e := Experiment{Name: "acceptance-anisotropic", Title: "The figures to reach: falling spreads", Trials: 50, Relations: both,
+		Notes: "N(10, diag(σ²)), δ = 1e-6. `friendly` within 4 × of the non-private error, and PLAN and the shifted mean off by 3 × as much as it or without an answer."}
+	at := overRho("anisotropic:n=2000,d=4096", 0.5)
+	at[0].Label = "σ_j = 0.9^j, n = 2000, d = 4096"
+	e.Panels = []Panel{{Name: "acceptance-anisotropic", Title: "σ_j = 0.9^j", Points: at, Methods: anisotropicLine}}
+	for _, m := range []string{"friendly", "friendly:declare=0"} {
+		e.Versus = append(e.Versus, Versus{"4 × non-private", "acceptance-anisotropic", at[0], m, []string{"non-private"}, 4})
+		for _, other := range []string{"plan", "plan:declare=1", "shifted"} {
+			e.Versus = append(e.Versus, Versus{"3 × less, or no answer", "acceptance-anisotropic", at[0], m, []string{other}, 1. / 3})
+		}
+	}
+	return e
+}
+
+// acceptanceGroups has what the project wants of GROUP BY as one vector.
+func acceptanceGroups() Experiment {
+	e := Experiment{Name: "acceptance-groups", Title: "The figures to reach: GROUP BY as one vector", Trials: 50, Relations: addRemove,
+		Notes: groupNotes + " `groups`: at most 1.10 × the error of the best fixed bounds everywhere, 1.5 × less on sums of uneven persons, 3 × less than one group a person where persons have many."}
+	for _, g := range groupData {
+		p := Panel{Name: "acceptance-groups-" + g.name, Title: g.title, XLabel: "ρ", LogX: true, LogY: true, Metric: Groups, Points: overRho(g.data, 0.125, 1), Methods: groupLine}
+		for _, at := range p.Points {
+			at.Label = g.title
+			factor, claim := 1.10, "1.10 × best bounds"
+			if g.uneven {
+				factor, claim = 1/1.5, "1.5 × less than best bounds"
+			}
+			e.Versus = append(e.Versus, Versus{claim, p.Name, at, "groups", []string{"box"}, factor})
+			if g.many {
+				e.Versus = append(e.Versus, Versus{"3 × less than one group", p.Name, at, "groups", []string{"box:groups=1"}, 1. / 3})
+			}
+		}
+		e.Panels = append(e.Panels, p)
+	}
+	return e
+}

@@ -1,0 +1,126 @@
+package accuracy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"scrim/engine/estimator"
+)
+
+// Versus is a comparison that a method has to win: the median of its errors is at most Factor × the least median of the
+// others at the same point. One of the others that refuses in more than half of the trials has lost.
+type Versus struct {
+	Claim   string
+	Panel   string // whose metric counts
+	Point   Point
+	Method  string
+	Against []string
+	Factor  float64
+}
+
+// judged is a comparison with its figures.
+type judged struct {
+	Versus
+	relation    estimator.Relation
+	ours, best  float64
+	against     string // the best of the others; empty: none answers
+	verdict     string
+	ran, missed bool
+}
+
+// versus writes one row for each comparison and relation.
+func (r Report) versus(b *strings.Builder) {
+	var text strings.Builder
+	ran, missed := 0, 0
+	table(&text, []string{"setting", "ρ", "relation", "to reach", "method", "median", "against", "its median", "ratio", "at most", ""}, func(yield func([]string)) {
+		for _, relation := range r.Experiment.Relations {
+			for _, v := range r.Experiment.Versus {
+				j := r.judge(v, relation)
+				if j.ran {
+					ran++
+				}
+				if j.missed {
+					missed++
+				}
+				yield(j.row())
+			}
+		}
+	})
+	fmt.Fprintf(b, "**Comparisons to win**, medians over the trials: %d of %d met.\n\n%s", ran-missed, ran, text.String())
+}
+
+// judge finds the figures and the verdict of a comparison.
+func (r Report) judge(v Versus, relation estimator.Relation) judged {
+	j := judged{Versus: v, relation: relation, best: math.NaN(), ours: math.NaN()}
+	metric := r.metric(v.Panel)
+	s, done, refused := r.outcome(v.Point, relation, v.Method).Summary(metric)
+	if j.ours, j.ran = s.Median, done > 0; !j.ran {
+		j.verdict = "not run"
+		return j
+	}
+	tried := 0
+	for _, m := range v.Against {
+		s, done, refused := r.outcome(v.Point, relation, m).Summary(metric)
+		if done > 0 {
+			tried++
+		}
+		if done > 0 && 2*refused <= done && !(s.Median >= j.best) {
+			j.against, j.best = m, s.Median
+		}
+	}
+	switch {
+	case refused > 0:
+		j.verdict, j.missed = fmt.Sprintf("**missed**: %d of %d refused", refused, done), true
+	case tried == 0:
+		j.verdict, j.ran = "nothing to compare with", false
+	case j.against == "":
+		j.verdict = "met: the others refuse"
+	case j.ours <= v.Factor*j.best:
+		j.verdict = "met"
+	default:
+		j.verdict, j.missed = "**missed**", true
+	}
+	return j
+}
+
+func (j judged) row() []string {
+	against := j.against
+	if against == "" {
+		against = strings.Join(j.Against, ", ")
+	}
+	return []string{j.Point.label(), number(j.Point.Rho), j.relation.String(), j.Claim, j.Method, digits(j.ours), against, digits(j.best),
+		ratio(j.ours / j.best), fmt.Sprintf("%.3g", j.Factor), j.verdict}
+}
+
+func ratio(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", x)
+}
+
+// jsonComparison is one comparison in the JSON form.
+type jsonComparison struct {
+	Claim    string   `json:"claim"`
+	Data     string   `json:"data"`
+	Rho      float64  `json:"rho"`
+	Relation string   `json:"relation"`
+	Method   string   `json:"method"`
+	Median   *float64 `json:"median,omitempty"`
+	Against  string   `json:"against,omitempty"`
+	Best     *float64 `json:"its_median,omitempty"`
+	AtMost   float64  `json:"at_most"`
+	Met      bool     `json:"met"`
+}
+
+func (r Report) comparisons() []jsonComparison {
+	var out []jsonComparison
+	for _, relation := range r.Experiment.Relations {
+		for _, v := range r.Experiment.Versus {
+			j := r.judge(v, relation)
+			out = append(out, jsonComparison{v.Claim, v.Point.Data, v.Point.Rho, relation.String(), v.Method, finite(j.ours), j.against, finite(j.best), v.Factor, j.ran && !j.missed})
+		}
+	}
+	return out
+}
