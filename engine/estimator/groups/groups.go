@@ -37,7 +37,7 @@ type release struct {
 //	centre   8 %     of each mean without declared bounds: the median of the persons' means
 //	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
-//	norms    2–12 %  histogram of ‖y‖_w for C, the radius of least error (cost)
+//	norms    3–10 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. A column's weight is 1/scale², so that the aggregates use
@@ -146,12 +146,12 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		needed = scalar.Twice(count)
 	}
 	b, centres, weights := r.prepared(n, in.Vectors)
-	weights, ok := r.scaled(n, b, weights)
+	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
 		return r.tooFew(needed)
 	}
 	norms := block.NormsIn(b, 1, nil, r.layout.spread(weights))
-	radius, ok := r.radius(n, norms)
+	radius, ok := r.radius(n, norms, limit)
 	if !ok {
 		return r.tooFew(needed)
 	}
@@ -189,35 +189,38 @@ func (r release) prepared(n noise.Noiser, in *estimator.Block) (b *estimator.Blo
 // for buckets below.
 const unitScale = 1 << 20
 
-// scaled releases the parts' scales and returns the weights divided by their squares; ok is false if a part has no norm that
-// stands out. A count then has the scale 1, which is its least norm.
-func (r release) scaled(n noise.Noiser, b *estimator.Block, weights []float64) (out []float64, ok bool) {
+// scaled releases the parts' scales and returns the weights divided by their squares, with a limit of the norms by them; ok is false if a
+// part has no norm that stands out. A count then has the scale 1, which is its least norm.
+func (r release) scaled(n noise.Noiser, b *estimator.Block, weights []float64) (out []float64, limit float64, ok bool) {
+	l := r.layout
 	if len(r.searches) == 1 {
-		return weights, true
+		return weights, l.farthest(l.parts[0], r.most()), true
 	}
-	l, own := r.layout, newCost(r.p.Groups, r.factor2, r.sum)
+	own, sum := newCost(r.p.Groups, r.factor2, r.sum), 0.0
 	out, ok = append(out, weights...), true
 	for _, s := range r.searches {
-		scale, seen := s.findScale(n, l, b, weights, own)
+		farthest := l.farthest(s.part, r.most())
+		scale, seen := s.findScale(n, l, b, weights, own, farthest)
 		if !seen {
 			scale, ok = 1, ok && s.Measure.count()
 		}
+		f := unitScale / scale
 		for c := s.first; c < s.first+s.Measure.Columns(); c++ {
-			f := unitScale / scale
 			out[c] = min(max(out[c]*f*f, 0x1p-200), 0x1p200)
 		}
+		sum += farthest * farthest * f * f
 	}
-	return out, ok
+	return out, math.Sqrt(sum), ok
 }
 
 // radius releases the radius; ok is false if no norm stands out and not only counts are told. For counts it is then that of a person who
 // is in one group once.
-func (r release) radius(n noise.Noiser, norms []float64) (radius float64, ok bool) {
+func (r release) radius(n noise.Noiser, norms []float64, limit float64) (radius float64, ok bool) {
 	if r.fixed > 0 {
 		return r.fixed, true
 	}
 	h := r.histogram()
-	radius, ok = newCost(r.layout.dim, r.factor2, r.sum).radius(h, h.Release(n, present(norms)))
+	radius, ok = newCost(r.layout.dim, r.factor2, r.sum).radius(h, h.Release(n, present(norms)), limit)
 	if !ok {
 		return r.unit(), !r.counting
 	}

@@ -79,11 +79,11 @@ func (s search) findSpread(n noise.Noiser, l layout, b *estimator.Block) float64
 }
 
 // findScale releases the radius that a part would have alone; ok is false if no norm stands out.
-func (s search) findScale(n noise.Noiser, l layout, b *estimator.Block, weights []float64, c cost) (radius float64, ok bool) {
+func (s search) findScale(n noise.Noiser, l layout, b *estimator.Block, weights []float64, c cost, limit float64) (radius float64, ok bool) {
 	own := make([]float64, l.width)
 	copy(own[s.first:], weights[s.first:s.first+s.Measure.Columns()])
 	norms := present(block.NormsIn(b, 1, nil, l.spread(own)))
-	return c.radius(s.scale, s.scale.Release(n, norms))
+	return c.radius(s.scale, s.scale.Release(n, norms), limit)
 }
 
 // present are the norms that are not 0: persons who have nothing to be clipped.

@@ -6,11 +6,13 @@ import (
 	"scrim/engine/estimator/internal/look"
 )
 
-// alignment is the share of the worst case that the bias of clipped vectors has. What clipping takes away from persons points in the
-// same direction in the worst case, and its norm is then Σ(‖y‖−C)₊, as [HLY21] Theorem 2 counts it. Vectors over many groups differ:
-// the shares measured on click-streams, baskets and ratings are from 0.25 to 0.95, and 0.6 is within a quarter of the best
-// radius' error on all of them, mostly within a twentieth.
-const alignment = 0.6
+// alignment is the share of the worst case that the bias of clipped vectors of dim coordinates has. What clipping takes away from persons
+// points in the same direction in the worst case, and its norm is then Σ(‖y‖−C)₊, as [HLY21] Theorem 2 counts it. Vectors over many groups
+// differ: the shares measured on click-streams, baskets and ratings are 0.95 over 20 groups, 0.4 to 0.7 over 50 and 0.2 to 0.5 over more. 0.6 is within a quarter of
+// the best radius' error on all of them, mostly within a twentieth: too long a radius costs less than too short a one.
+func alignment(dim int) float64 { return max(leastAlignment, math.Sqrt(20/float64(max(dim, 20)))) }
+
+const leastAlignment = 0.6
 
 // Buckets of norms: four an octave, as the norms of uneven persons spread over many octaves, and the finer the buckets, the fewer of
 // them stand out from their noise. Radii are told sixteen an octave, with a bucket's persons spread evenly over it.
@@ -22,26 +24,30 @@ const (
 // cost is the squared ℓ2 error of a sum of clipped vectors, by its radius:
 //
 //	noise·C² + (alignment·Σ(‖y‖−C)₊)²
-type cost struct{ noise float64 } // f²·d/(2ρ)
+type cost struct {
+	noise     float64 // f²·d/(2ρ)
+	alignment float64
+}
 
 func newCost(dim int, factor2 int64, rho float64) cost {
-	return cost{float64(factor2) * float64(dim) / (2 * rho)}
+	return cost{float64(factor2) * float64(dim) / (2 * rho), alignment(dim)}
 }
 
 // of returns the cost of a radius that count norms of the given sum are beyond.
 func (c cost) of(radius, count, sum float64) float64 {
-	lost := alignment * max(0, sum-float64(count*radius))
+	lost := c.alignment * max(0, sum-float64(count*radius))
 	return float64(c.noise*radius*radius) + float64(lost*lost)
 }
 
 // mostBeyond is how far the radius may be beyond the counts that stand out, in octaves.
 const mostBeyond = 2
 
-// radius returns the radius of the least cost by noisy counts of norms; ok is false if no norm stands out. It is at most that of the last bucket.
+// radius returns the radius of the least cost by noisy counts of norms that do not pass limit, a public number; ok is false if no norm
+// stands out. It is at most the limit.
 //
 // The counts are added up from the top downwards, the highest bucket that stands out (look.Histogram.Top), and what is above
 // is taken for a tail that goes on as the one below does (tailOf).
-func (c cost) radius(h look.Histogram, noisy []float64) (radius float64, ok bool) {
+func (c cost) radius(h look.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
 	top, ok := h.Top(noisy)
 	if !ok {
 		return 0, false
@@ -67,7 +73,7 @@ func (c cost) radius(h look.Histogram, noisy []float64) (radius float64, ok bool
 			sum += noisy[i] / fineSteps * h.Edge(at-0.5/fineSteps)
 		}
 	}
-	return h.Edge(max(0, min(best, float64(h.Buckets-1)))), true
+	return min(h.Edge(max(0, best)), limit), true
 }
 
 // tail is a tail of norms: count·(v/from)^−index of them are beyond v.
@@ -96,9 +102,9 @@ func (t tail) beyond(v float64) float64 { return t.count * math.Pow(v/t.from, -t
 func (t tail) sum(v float64) float64    { return t.beyond(v) * v * t.index / (t.index - 1) }
 
 // radiusShare is the share of the loss that a histogram of norms gets: enough that what it does not see, a window of 6σ, is no more than
-// the number of persons that should be beyond the radius where it is the noise that counts, √noise/alignment: from 3 % to 12 %, which it is for few
+// the number of persons that should be beyond the radius where it is the noise that counts, √noise/alignment: from 3 % to 10 %, which it is for few
 // coordinates, where no share would do.
 func radiusShare(dim int, factor2, delta2 int64) float64 {
-	const see = look.FarZ * alignment
-	return min(max(see*see*float64(delta2)/(float64(factor2)*float64(max(dim, 1))), 0.03), 0.12)
+	const see = look.FarZ * leastAlignment
+	return min(max(see*see*float64(delta2)/(float64(factor2)*float64(max(dim, 1))), 0.03), 0.10)
 }
