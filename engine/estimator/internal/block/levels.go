@@ -28,6 +28,9 @@ func newLevels(b *estimator.Block, axis Axis, centre []int64) *levels {
 	l := &levels{search: newSearch(b.Dim, axis), b: b, centre: centre}
 	cells := bits.Len64(uint64(max(0, axis.cells-2))) // 2^cells+1 or less
 	w := levelBits(b.Dim, b.Persons())
+	if cells > w {
+		w = min(w, 8) // many values of a coordinate may lie in one bin and be spread over those of the next level
+	}
 	read := max(1, (cells+w-1)/w)
 	l.most = 1<<((cells+read-1)/read) + 1
 	return l
