@@ -81,9 +81,12 @@ func (s *Server) assemble() error {
 	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
 		procedures.Database(), emptyDatabase("performance_schema"), emptyDatabase("sys"))
 	s.planner = planner.New(planner.Config{
-		Catalog:     func() catalog.Reader { return s.catalog.Snapshot() },
-		Executor:    marking{s.executor()},
-		Session:     facts{},
+		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
+		Executor: marking{s.executor()},
+		Session:  facts{},
+		Pure: func(ctx *sql.Context, account string, entity bool) bool {
+			return s.ledger.Pure(account, entity, session.Principal(ctx))
+		},
 		Domains:     domains{provider},
 		Public:      provider,
 		Memory:      s.cfg.ReleaseMemory << 20,

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -239,8 +240,8 @@ func (c Call) friendlyParams(p estimator.Params) friendly.Params {
 
 // unanswerable turns an estimator's refusal of its parameters into one for clients.
 func (c Call) unanswerable(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, estimator.ErrNotPure) {
+		return err // the planner says what is pure
 	}
 	_, cause, ok := strings.Cut(err.Error(), ": ") // without the package's name
 	if !ok {

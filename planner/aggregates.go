@@ -36,6 +36,7 @@ type aggregate struct {
 	columns []int
 	parts   []*aggregate // the aggregates that it stands for, see fuse and together
 	all     bool         // it answers its parts in all groups at once, see together
+	pure    bool         // only pure mechanisms may answer it
 }
 
 // aggregateOf plans one output of a GROUP BY that is an aggregate.
@@ -52,9 +53,12 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 		return nil, deny(RuleRewriteOff, refuse.RewriteOff, "Use "+privateForm(f)+", or SET dp_rewrite = ON.",
 			"%s on a protected table is not rewritten.", f.Name)
 	}
-	a := &aggregate{}
+	a := &aggregate{pure: s.isPure()}
 	if a.call, err = functions.NewCall(f, q, options); err != nil {
 		return nil, optioned(err)
+	}
+	if a.pure && a.call.Options.Rho > 0 {
+		return nil, s.notRho("The option rho")
 	}
 	if err := s.argument(r, a, e, args); err != nil {
 		return nil, err
@@ -284,18 +288,22 @@ func (s *statement) shape(r *relation, a *aggregate) error {
 		}
 		a.grid = g
 	}
-	// Any ρ will do to ask for the columns.
+	// Any loss will do to ask for the columns.
 	e, err := a.call.Estimator(a.estimatorParams(1))
 	if err != nil {
-		return optioned(err)
+		return s.unbuilt(a, err)
 	}
 	a.kinds = e.Columns()
 	return nil
 }
 
-// estimatorParams are the public facts of the aggregate with a loss per group.
-func (a *aggregate) estimatorParams(rho float64) estimator.Params {
-	return estimator.Params{Rho: rho, Grid: a.grid.Grid, Lower: a.grid.Lower, Upper: a.grid.Upper, MaxRows: a.maxRows}
+// estimatorParams are the public facts of the aggregate with a loss per group: ρ, or the ε of a pure statement.
+func (a *aggregate) estimatorParams(loss float64) estimator.Params {
+	p := estimator.Params{Rho: loss, Grid: a.grid.Grid, Lower: a.grid.Lower, Upper: a.grid.Upper, MaxRows: a.maxRows}
+	if a.pure {
+		p.Rho, p.Epsilon = 0, loss
+	}
+	return p
 }
 
 // maxRowsPerUnit is the smallest declared bound on the rows of a unit.

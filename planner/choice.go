@@ -52,6 +52,8 @@ func (s *statement) choose(d *draft, t *aggregate) choice {
 	switch {
 	case d.relation.unique, d.public && d.groups <= 1:
 		return choice{why: "a person is in one of them"}
+	case d.pure:
+		return choice{why: "one vector of them has no pure mechanism"}
 	case mode == GroupBySeparate:
 		return choice{why: "dp_group_by = separate"}
 	case !within(vectorSize(d.groupsOf(), t.width()), s.p.config.Memory):

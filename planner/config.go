@@ -58,6 +58,9 @@ type Config struct {
 	Catalog  func() catalog.Reader
 	Executor Executor
 	Session  SessionFacts
+	// Pure reports whether what the session's principal spends on a table's or an entity's account must have a pure ε: a budget that
+	// it is tested against has δ = 0. nil: it never must.
+	Pure func(ctx *sql.Context, account string, entity bool) bool
 	// Domains may be nil: domains that come from a table are then refused.
 	Domains DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.

@@ -34,6 +34,7 @@ type draft struct {
 	bounded    bool // maxGroups is enforced by the scans
 	aggregates []*aggregate
 	choice     choice // whether the groups are answered together
+	pure       bool   // by pure mechanisms only
 	specs      []scanSpec
 	scans      []Scan
 	digest     string
@@ -46,7 +47,7 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	d := &draft{relation: r, keys: keys, public: true, groups: 1}
+	d := &draft{relation: r, keys: keys, public: true, groups: 1, pure: s.isPure()}
 	for _, k := range keys {
 		if k.image == nil {
 			d.public = false
@@ -57,13 +58,17 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 		}
 	}
 	if !d.public {
-		d.groups = 0
+		if d.groups = 0; d.pure {
+			return result{}, s.notSelected()
+		}
 	}
 	outputs, err := s.outputs(d, g)
 	if err != nil {
 		return result{}, err
 	}
-	s.fuse(d, outputs)
+	if !d.pure { // a vector of means has no pure mechanism that is better than its columns'
+		s.fuse(d, outputs)
+	}
 	s.boundGroups(d)
 	s.together(d, outputs)
 	if err := s.scans(d, g.Child); err != nil {

@@ -43,7 +43,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, keyNames(r), r.Groups)
 	}
 	for _, a := range r.Aggregates {
-		fmt.Fprintf(b, "%s├─ %s  rho=%s %s", indent, a.Text, number6(a.Estimator.Loss().Rho.Float()), a.scope())
+		fmt.Fprintf(b, "%s├─ %s  %s %s", indent, a.Text, costText(a.Estimator.Loss()), a.scope())
 		if a.sized {
 			b.WriteString("  n=public")
 		}
@@ -92,6 +92,10 @@ func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {
 		if s.Queries > 1 {
 			fmt.Fprintf(b, "  queries=%d", s.Queries)
 		}
+		if s.Epsilon > 0 {
+			fmt.Fprintf(b, "  epsilon=%s\n", number6(s.Epsilon))
+			continue
+		}
 		fmt.Fprintf(b, "  rho=%s\n", number6(s.Rho))
 	}
 }
@@ -106,11 +110,22 @@ func keyNames(r *Release) string {
 
 // lossText prints a loss in the account's own terms.
 func lossText(l accounting.Loss) string {
-	s := "rho=" + number6(l.Rho.Float())
+	s := costText(l)
+	if l.Pure > 0 {
+		s += " delta=0 (rho=" + number6(l.Rho.Float()) + ")"
+	}
 	if l.DeltaEvent > 0 {
 		s += " delta_event=" + number6(l.DeltaEvent)
 	}
 	return s
+}
+
+// costText prints a loss without its slack: a pure one as its ε.
+func costText(l accounting.Loss) string {
+	if l.Pure > 0 {
+		return "epsilon=" + number6(l.Pure.Float())
+	}
+	return "rho=" + number6(l.Rho.Float())
 }
 
 // number6 prints six significant digits: enough to compare, too few to depend on the platform.

@@ -112,6 +112,7 @@ type harness struct {
 	policies policies
 	session  map[string]any
 	raw, dba bool
+	pure     map[string]bool // accounts of tables and entities whose budget has delta 0
 	sources  map[string][]any
 	ddl      *sqle.Engine
 	engine   *sqle.Engine
@@ -128,6 +129,9 @@ func (h *harness) Parameter(_ *sql.Context, name string) (any, bool) {
 }
 func (h *harness) RawAccess(*sql.Context) bool { return h.raw }
 func (h *harness) IsDBA(*sql.Context) bool     { return h.dba }
+func (h *harness) Pure(_ *sql.Context, account string, entity bool) bool {
+	return h.pure[map[bool]string{true: "entity:"}[entity]+account]
+}
 
 func (h *harness) Values(_ *sql.Context, s catalog.Source, limit int) ([]any, error) {
 	v, ok := h.sources[s.Table+"."+s.Column]
@@ -159,10 +163,10 @@ func (h *harness) Answer(_ *sql.Context, r *Release) ([]sql.Row, error) {
 }
 
 func newHarness(t *testing.T) *harness {
-	h := &harness{t: t, policies: policies{}, session: map[string]any{}, sources: map[string][]any{}}
+	h := &harness{t: t, policies: policies{}, session: map[string]any{}, sources: map[string][]any{}, pure: map[string]bool{}}
 	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("extern"))
 	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)
-	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h, Public: h})
+	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h, Public: h, Pure: h.Pure})
 	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: Parser(sql.NewMysqlParser())}})
 	a := p.Build(b)
 	t.Cleanup(func() { p.Close(a) })
@@ -242,7 +246,7 @@ func refusalText(err error) string {
 //	protect TABLE UNIT|row ENTITY, public TABLE, link CHILD COLUMN PARENT COLUMN,
 //	domain TABLE COLUMN JSON, defaults TABLE JSON, source TABLE COLUMN JSON,
 //	set NAME VALUE, unset NAME, raw on|off, dba on|off,
-//	memory QUERY STORE, in MiB
+//	memory QUERY STORE, in MiB, pure ACCOUNT|entity:NAME on|off
 func (h *harness) policy(line string) error {
 	f := strings.Fields(line)
 	arg := func(i int) string {
@@ -311,6 +315,9 @@ func (h *harness) policy(line string) error {
 		return nil
 	case "unset":
 		delete(h.session, name)
+		return nil
+	case "pure":
+		h.pure[name] = arg(2) == "on"
 		return nil
 	case "raw":
 		h.raw = name == "on"

@@ -16,7 +16,8 @@ import (
 //     entered or left what is aggregated: the number of persons is private, and paid for.
 //   - With groups, the unit may have left up to L groups and entered up to L others. Its estimators run under
 //     add-remove: an exchange is one removal and one addition, so a loss of ρ under add-remove is one of 4ρ under
-//     replace-one by group privacy [BS16, Proposition 27], δ being 0. Each group gets a quarter.
+//     replace-one by group privacy [BS16, Proposition 27], δ being 0. Each group gets a quarter. A pure ε is one of 2ε, and each
+//     group gets a half.
 func (d *draft) neighbours() estimator.Relation {
 	for _, t := range d.relation.private {
 		if t.policy.Relation == catalog.ReplaceOne {
@@ -28,10 +29,13 @@ func (d *draft) neighbours() estimator.Relation {
 
 // exchanged is the factor between the loss of the groups' estimators and that of the release.
 func (d *draft) exchanged() int {
-	if d.neighbours() == estimator.ReplaceOne && len(d.keys) > 0 {
-		return 4
+	switch {
+	case d.neighbours() != estimator.ReplaceOne || len(d.keys) == 0:
+		return 1
+	case d.pure:
+		return 2
 	}
-	return 1
+	return 4
 }
 
 // estimated is the neighbour relation that an aggregate's estimator is built for, and whether the number of

@@ -231,7 +231,7 @@ func (p *parameters) groupBy(tables []protected) string {
 	return word
 }
 
-// total is what a statement may spend on one table: (ε, δ), or ρ with a δ for key selection.
+// total is what a statement may spend on one table: (ε, δ), or ρ with a δ for key selection. Of a pure statement it is ε alone.
 type total struct {
 	epsilon float64 // 0 when ρ is set
 	delta   float64

@@ -129,6 +129,8 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		ctx: ctx, p: p, catalog: c, nextCol: f.maxColumn,
 		params:  &parameters{layers: []layer{t.hints, session}},
 		retyped: map[sql.ColumnId]sql.Type{},
+
+		pureTable: p.pureTable(ctx, c, f.protected),
 	}
 	s.tables = func(name string) (Table, bool) { return lookUp(ctx, a, name) }
 	s.begin()

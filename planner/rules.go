@@ -60,6 +60,7 @@ const (
 	RuleStatistics      Rule = "statistics"
 	RuleDomain          Rule = "domain"
 	RuleMemory          Rule = "memory"
+	RulePure            Rule = "pure"
 	RuleTooManyReleases Rule = "too-many-releases"
 )
 

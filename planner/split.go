@@ -3,6 +3,7 @@ package planner
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -20,10 +21,10 @@ type account struct {
 	name     string // schema.table
 	policy   catalog.Table
 	total    total
-	rho      accounting.Rho // what the statement may spend
-	deltaOne float64        // event δ of one key selection
-	fixed    accounting.Rho // taken by aggregates with an epsilon or rho of their own
-	weight   int            // number of the other parts: aggregates and key selections
+	spend    points  // what the statement may spend
+	deltaOne float64 // event δ of one key selection
+	fixed    points  // taken by aggregates with an epsilon or rho of their own
+	weight   int     // number of the other parts: aggregates and key selections
 	loss     accounting.Loss
 }
 
@@ -35,7 +36,7 @@ type account struct {
 //
 // A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
 // composition over the L groups costs ρ; under replace-one it runs with ρ/(4L) (draft.neighbours). Where a key selection runs, half of dp_delta is its event δ
-// and the other half converts (ε, δ) to ρ. All divisions round down, so the sum is at most ρ_T.
+// and the other half converts (ε, δ) to ρ. A pure statement divides ε in the same way (pure.go), by 2L under replace-one. All divisions round down, so the sum is at most ρ_T.
 func (s *statement) finish() error {
 	if len(s.drafts) == 0 {
 		return nil
@@ -61,7 +62,7 @@ func (s *statement) finish() error {
 	for _, a := range sorted(accounts) {
 		st.Tables = append(st.Tables, Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
 		if m := a.policy.Defaults.MaxEpsilon; m > 0 && a.total.epsilon > 0 && a.fixed > 0 {
-			if eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: a.loss.Rho}, accounting.Delta(a.total.delta))); eps > m {
+			if eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, accounting.Delta(a.total.delta))); eps > m {
 				return deny(RuleEpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
 					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
 			}
@@ -90,6 +91,9 @@ func (s *statement) accounts() (map[string]*account, error) {
 				if a.total, err = s.params.totalFor(t.policy); err != nil {
 					return nil, err
 				}
+				if s.isPure() && a.total.rho > 0 {
+					return nil, s.notRho("dp_rho")
+				}
 				accounts[key] = a
 			}
 			for _, x := range d.aggregates {
@@ -110,9 +114,9 @@ func (s *statement) accounts() (map[string]*account, error) {
 			a.deltaOne = convert / float64(n)
 		}
 		if a.total.rho > 0 {
-			a.rho = rhoDown(a.total.rho)
+			a.spend = rhoDown(a.total.rho)
 		} else {
-			a.rho = accounting.RhoFor(accounting.Epsilon(a.total.epsilon), accounting.Delta(convert))
+			a.spend = s.spend(a.total.epsilon, convert)
 		}
 		a.total.delta = convert
 	}
@@ -120,12 +124,12 @@ func (s *statement) accounts() (map[string]*account, error) {
 		for _, x := range d.aggregates {
 			own := s.own(d, x, accounts)
 			for _, t := range d.tables() {
-				accounts[t.policy.Account].fixed = accounts[t.policy.Account].fixed.Add(own)
+				accounts[t.policy.Account].fixed = accounts[t.policy.Account].fixed.add(own)
 			}
 		}
 	}
 	for _, a := range sorted(accounts) {
-		if a.weight > 0 && a.fixed >= a.rho {
+		if a.weight > 0 && a.fixed >= a.spend {
 			return nil, deny(RuleEpsilonShare, refuse.Parameter, "Raise dp_epsilon, or lower the epsilon of the aggregates.",
 				"The aggregates with an epsilon of their own leave nothing of the statement's total on %s for the others.", a.name)
 		}
@@ -134,14 +138,14 @@ func (s *statement) accounts() (map[string]*account, error) {
 }
 
 // own is the loss that an aggregate's options name, 0 where they name none.
-func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) accounting.Rho {
+func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) points {
 	switch o := x.call.Options; {
 	case o.Rho > 0:
 		return rhoDown(o.Rho)
 	case o.Epsilon > 0:
-		least := accounting.Rho(math.MaxUint64)
+		least := points(math.MaxUint64)
 		for _, t := range d.tables() {
-			least = min(least, accounting.RhoFor(accounting.Epsilon(o.Epsilon), accounting.Delta(accounts[t.policy.Account].total.delta)))
+			least = min(least, s.spend(o.Epsilon, accounts[t.policy.Account].total.delta))
 		}
 		return least
 	}
@@ -150,12 +154,12 @@ func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) ac
 
 // complete builds the estimators and the selection of a draft with their shares.
 func (s *statement) complete(d *draft, accounts map[string]*account) error {
-	share, delta := accounting.Rho(math.MaxUint64), 1.0
+	share, delta := points(math.MaxUint64), 1.0
 	minimum := 0
 	for _, t := range d.tables() {
 		a := accounts[t.policy.Account]
 		if a.weight > 0 {
-			share = min(share, (a.rho-a.fixed)/accounting.Rho(a.weight))
+			share = min(share, (a.spend-a.fixed)/points(a.weight))
 		}
 		if a.deltaOne > 0 {
 			delta = min(delta, a.deltaOne)
@@ -176,12 +180,12 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		return err
 	}
 	for _, x := range d.aggregates {
-		rho := share * accounting.Rho(x.share())
+		loss := share * points(x.share())
 		if own := s.own(d, x, accounts); own > 0 {
-			rho = own
+			loss = own
 		}
 		parts := d.parts(x)
-		e, err := d.estimatorOf(x, (rho / accounting.Rho(parts)).Float())
+		e, err := d.estimatorOf(x, (loss / points(parts)).Float())
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
@@ -193,7 +197,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), fused: x.fusedText()})
 		if x.parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
-			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, rho.Float())
+			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, loss.Float())
 		}
 	}
 	r.Scans, r.Groups, r.perUnit = d.scans, d.groups, d.maxGroups
@@ -229,8 +233,8 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 
 // tooSmall says why no estimator can be built with its share.
 func (s *statement) tooSmall(x *aggregate, err error) error {
-	if _, ok := refuse.As(err); ok {
-		return optioned(err)
+	if _, ok := refuse.As(err); ok || errors.Is(err, estimator.ErrNotPure) {
+		return s.unbuilt(x, err)
 	}
 	return deny(RuleParameter, refuse.Parameter, "Raise dp_epsilon, or ask for fewer aggregates and groups.",
 		"The share of the loss that is left for %s is too small.", x.text)
@@ -276,7 +280,7 @@ func releaseKey(d *draft) string {
 }
 
 // rhoDown converts a real number to fixed point, rounded down.
-func rhoDown(r float64) accounting.Rho { return accounting.Rho(math.Floor(r / accounting.RhoUnit)) }
+func rhoDown(r float64) points { return points(math.Floor(r / accounting.RhoUnit)) }
 
 func sorted(m map[string]*account) []*account {
 	out := make([]*account, 0, len(m))

@@ -91,8 +91,8 @@ func TestPrecedence(t *testing.T) {
 	want("hint", hint, 0.4)
 	want("option", option, 0.5)
 	h.session[ParamRho] = 0.25
-	if got := charged(plain); got != rhoDown(0.25) {
-		t.Errorf("dp_rho beside dp_epsilon: charged %v, want %v", got, rhoDown(0.25))
+	if got := charged(plain); points(got) != rhoDown(0.25) {
+		t.Errorf("dp_rho beside dp_epsilon: charged %v, want %v", got, rhoDown(0.25).Float())
 	}
 	want("a hint before the session's dp_rho", hint, 0.4)
 }

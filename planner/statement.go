@@ -28,6 +28,8 @@ type statement struct {
 	nodes   []*DPAggregate            // in the order of the tree
 	drafts  []*draft                  // distinct releases
 	defined map[store.TableRef]Definition
+
+	pureTable string // a table on the pure account, for messages; "" where there is none
 }
 
 // alias returns a fresh table alias of the scan being generated.

@@ -17,7 +17,7 @@ import (
 //     one of its releases.
 //  2. Every release is reached, touches a protected table and an entity, and has at least one scan.
 //  3. The loss of a release is at least its estimators' losses times the groups that a unit may be
-//     in, plus the loss of its key selection.
+//     in, plus the loss of its key selection. It has a pure ε if and only if these have, and it is their sum.
 //  4. Each protected table that a release touches, and each of its entities, is charged with the sum
 //     of the losses of those releases.
 //  5. Without a key selection the number of groups is the product of the keys' domains.
@@ -112,6 +112,9 @@ func (r *Release) verify() error {
 	}
 	if r.Selection != nil {
 		need = need.Add(r.Selection.Loss())
+	}
+	if need.IsPure() && r.Loss.Pure != need.Pure || !need.IsPure() && r.Loss.IsPure() {
+		return fmt.Errorf("invariant 3: the loss %v is not pure as %v is", r.Loss, need)
 	}
 	if r.Loss.Rho < need.Rho || r.Loss.DeltaEvent < need.DeltaEvent || r.Loss.DeltaTV < need.DeltaTV {
 		return fmt.Errorf("invariant 3: the loss %v is under %v", r.Loss, need)
