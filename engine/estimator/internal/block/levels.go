@@ -36,10 +36,10 @@ func newLevels(b *estimator.Block, axis Axis, centre []int64) *levels {
 	return l
 }
 
-// levelBits is the largest w of a block. The counts of all coordinates should stay near the core, in 2 MB, and not
+// levelBits is the largest w of a block. The counts of all coordinates should stay near the core, in 4 MB, and not
 // take longer to clear and add up than the reading.
 func levelBits(dim int, persons int64) int {
-	return max(6, min(19-bits.Len(uint(dim-1)), bits.Len64(uint64(persons))-4, 12))
+	return max(6, min(20-bits.Len(uint(dim-1)), bits.Len64(uint64(persons))-4, 12))
 }
 
 // atMost returns the number of persons whose cell is at most mid, at which the interval of coordinate j is split.
