@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/exponential"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -101,14 +102,14 @@ func (c coarse) fill(columns [][]uint64, b *estimator.Block, from int) {
 }
 
 // fullest chooses by the exponential mechanism.
-type fullest struct {
-	pick interface {
-		Choose(n noise.Noiser, sorted []uint64) uint64
-	}
+type fullest struct{ exponential.Fullest }
+
+func newFullest(l law, buckets uint64, loss float64) chooser {
+	return fullest{l.fullest(buckets, loss)}
 }
 
 func (f fullest) choose(n noise.Noiser, sorted []uint64) (uint64, bool) {
-	return f.pick.Choose(n, sorted), true
+	return f.Choose(n, sorted), true
 }
 
 // newCoarse returns the coarse estimate for a shape at a loss, of the public range cut to ±(R + 2r) where R is declared.
@@ -118,7 +119,7 @@ func (m mean) newCoarse(s shape, loss float64) coarse {
 		return coarse{newBuckets(-farEnd, farEnd, width), newStability(m.p, loss)}
 	}
 	b := m.rangeBuckets(width)
-	return coarse{b, fullest{m.law.fullest(b.count, loss)}}
+	return coarse{b, m.pick(m.law, b.count, loss)}
 }
 
 // rangeBuckets are the buckets of the range that the mean is in.
@@ -140,16 +141,20 @@ const farEnd = 1 << 61
 func integer(x float64) int64 { return int64(math.Ceil(min(max(x, 1), farEnd))) }
 
 // coarseNeed is the loss of a coarse estimate that is off by no more than 2r in all coordinates but for a probability of 5 %, with count
-// persons and half as much again: the fullest bucket stands out by standOut·count, and the choice is within ln(buckets·d/0.05)/rate of the
+// persons: the fullest bucket stands out by standOut·count, and the choice is within ln(buckets·d/0.05)/rate of the
 // fullest. A stability histogram has its threshold in place of that.
 func (m mean) coarseNeed(count, buckets float64) float64 {
 	if m.p.Delta > 0 {
 		z := math.Sqrt(2*math.Log(float64(m.p.Dim)/min(m.p.Delta, 0.05))) + 2
-		sigma := max(standOut*count-1, 1e-9) / (1.5 * z)
+		sigma := max(standOut*count-1, 1e-9) / z
 		return float64(m.p.Dim) * m.law.factor() / (2 * sigma * sigma)
 	}
-	rate := 1.5 * math.Log(buckets*float64(m.p.Dim)/0.05) / (standOut * count)
-	return m.law.rateLoss(rate)
+	return m.law.rateLoss(m.rateNeed(buckets) / count)
+}
+
+// rateNeed is the number of persons times the rate of a choice that are enough.
+func (m mean) rateNeed(buckets float64) float64 {
+	return math.Log(buckets*float64(m.p.Dim)/0.05) / standOut
 }
 
 // laplaceScale returns moved/loss as an exact fraction.

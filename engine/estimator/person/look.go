@@ -15,6 +15,17 @@ import (
 // rowsPer is the number of buckets an octave of numbers of rows: m enters radii by a root of it.
 const rowsPer = 4
 
+// per is the number of buckets an octave, half of that for pure histograms: Laplace noise in many buckets hides a bulk sooner.
+func (l law) per(buckets int) int {
+	if l.pure {
+		return buckets / 2
+	}
+	return buckets
+}
+
+// bulk is the number of buckets that hold most of the data.
+func (l law) bulk() float64 { return float64(l.per(look.BulkBuckets)) }
+
 // rowsQuantile is the quantile of the persons' numbers of rows that stands for m: most persons have as many or more, so that their means vary no more than the radii allow
 // for; with a lower one a few persons with a row each would decide the noise of all.
 const rowsQuantile = 0.2
@@ -41,7 +52,7 @@ func (m mean) rows(n noise.Noiser, b *estimator.Block, count float64, left *budg
 	return min(max(1, math.Floor(h.Quantile(h.Release(n, rowsOf(b)), count, rowsQuantile))), m.p.mostRows())
 }
 
-func (m mean) rowOctaves() look.Octaves { return look.NewOctaves(rowsPer, m.p.mostRows()) }
+func (m mean) rowOctaves() look.Octaves { return look.NewOctaves(m.law.per(rowsPer), m.p.mostRows()) }
 
 // rowsOf lists the persons' numbers of rows.
 func rowsOf(b *estimator.Block) []float64 {
@@ -90,7 +101,7 @@ var spreadQuantiles = []float64{0.5, 0.75, 0.9, 0.97}
 const leastTau = 0.25
 
 func (m mean) distanceOctaves() look.Octaves {
-	return look.NewOctaves(look.NormsPer(m.p.Dim), look.Farthest(m.lo, m.hi, m.p.Dim))
+	return look.NewOctaves(m.law.per(look.NormsPer(m.p.Dim)), look.Farthest(m.lo, m.hi, m.p.Dim))
 }
 
 // rowsShare, spreadShare are the shares of the loss for the looks with count persons, 0 where there is none.
@@ -121,10 +132,10 @@ func (m mean) lookShare(count float64, groups bool) float64 {
 // Shares of a look under pure ε: ε falls with 1/n where ρ falls with 1/n².
 const (
 	leastLook = 0.01
-	mostLook  = 0.15
+	mostLook  = 0.2
 )
 
 // seen reports whether 70 % of count numbers stand out in a histogram of a share of the loss.
 func (m mean) seen(count, share float64, groups bool) bool {
-	return share == 0 || 0.7*count >= look.BulkZ*math.Sqrt(look.BulkBuckets)*m.law.deviation(groups, share*m.core)
+	return share == 0 || 0.7*count >= look.BulkZ*math.Sqrt(m.law.bulk())*m.law.deviation(groups, share*m.core)
 }

@@ -20,6 +20,7 @@ type mean struct {
 	count  persons
 	core   float64 // loss of what follows the number of persons
 	least  int64
+	pick   func(l law, buckets uint64, loss float64) chooser // newFullest, but in tests that force the choice
 }
 
 // NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns: Vector.
@@ -39,7 +40,7 @@ func newMean(p Params, number bool) (estimator.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := mean{p: p, law: p.law(), number: number, shift: meanBits}
+	m := mean{p: p, law: p.law(), number: number, shift: meanBits, pick: newFullest}
 	if p.MaxRows == 1 {
 		m.shift = 0
 	}
@@ -162,8 +163,7 @@ func (m mean) coarseSample(s shape, loss float64) float64 {
 	if m.p.Split == Persons || m.p.Delta > 0 {
 		return math.Inf(1)
 	}
-	one := m.law.rate(leastStage * loss)
-	return max(leastSample, 2*1.5*math.Log(m.bucketsOf(s)*float64(m.p.Dim)/0.05)/(standOut*one))
+	return max(leastSample, 3*m.rateNeed(m.bucketsOf(s))/m.law.rate(leastStage*loss))
 }
 
 // estimate turns a centre and a shift in units into an answer, with the standard deviation of its noise: that of the sum, and that of n̂ (and of the number of persons in a third), which moves the shift

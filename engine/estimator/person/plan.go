@@ -15,6 +15,11 @@ const (
 	mostRound  = 0.15
 )
 
+// plannedBuckets is the number of buckets that MinPersons is for where there are more: a range of 2^36·3τ, 2·10^11 standard deviations. A
+// wider one has the same loss, and is only more likely to be searched in vain: 2^61 buckets at the least number of persons with a probability of
+// some per cent for normal means, half of whom are in one bucket.
+const plannedBuckets = 1 << 36
+
 // leastPersons is the number under which nothing is answered.
 const leastPersons = 20
 
@@ -78,9 +83,9 @@ func (m mean) lastRadius(s shape, count, loss float64) float64 {
 	}
 }
 
-// roundNeed is the loss with which the noise of a round moves the centre by no more than an eighth of the radius that follows, at least base.
+// roundNeed is the loss with which the noise of a round moves the centre by no more than a fifth of the radius that follows, at least base.
 func (m mean) roundNeed(s shape, radius, count float64) float64 {
-	return m.law.lossOf(count * s.base() / (8 * radius * math.Sqrt(s.dim)))
+	return m.law.lossOf(count * s.base() / (5 * radius * math.Sqrt(s.dim)))
 }
 
 // enough reports whether count persons are enough, from public facts: the looks see the bulk of what they look at, the coarse estimate finds its bucket and the rounds have
@@ -95,7 +100,7 @@ func (m mean) enough(count float64) bool {
 		stage = count / 3
 	}
 	p := m.plan(s, stage, left)
-	if m.coarseNeed(stage, m.bucketsOf(s)) > max(p.coarse, mostCoarse*left) {
+	if m.coarseNeed(stage, min(m.bucketsOf(s), plannedBuckets)) > max(p.coarse, mostCoarse*left) {
 		return false
 	}
 	for i, r := range p.radii {
@@ -106,11 +111,14 @@ func (m mean) enough(count float64) bool {
 	return stage >= 8*math.Sqrt(s.dim)*m.law.unit(p.last)
 }
 
+// plannedRows is the number of rows that MinPersons is for where it is not declared and may be larger: the rounds' radii grow with √ln m.
+const plannedRows = 1000
+
 // widest is the shape that asks for most persons: the declared one, with the largest m and the least spread where they are not declared.
 func (m mean) widest() shape {
 	rows := m.p.Rows
 	if m.p.learnsRows() {
-		rows = m.p.mostRows()
+		rows = min(m.p.mostRows(), plannedRows)
 	}
 	tau := leastTau
 	if !m.p.learnsSpread() {

@@ -71,15 +71,20 @@ func (s shape) last(count, unit float64) float64 {
 //
 //	u + 2σ_k·√((k−1)·max(1, ln m)/m) + σ_k·(n̂/u')^(1/k)/m^(1−1/k)
 //
-// with u = 2r the error of the coarse estimate and u' the noise in radii. In more dimensions the first two grow with √d.
+// with u = 2r the error of the coarse estimate and u' the noise in radii. In more dimensions it is the larger one of P_T and tail(m), as Theorem 4.2
+// asks for: the errors of the coordinates, r/√12 about, are together a third of P_T.
 func (s shape) single(count, unit float64) float64 {
-	return math.Sqrt(s.dim)*2*s.width() + 2*s.base()*math.Sqrt((s.k-1)*s.log()) + s.tail(s.m, count, unit)
+	if s.dim > 1 {
+		return max(2*s.base()*math.Sqrt(s.log()), s.tail(s.m, count, unit))
+	}
+	return 2*s.width() + 2*s.base()*math.Sqrt((s.k-1)*s.log()) + s.tail(s.m, count, unit)
 }
 
-// width is the width r of the buckets of a coarse estimate: 3τ. No more than a ninth of the means are expected farther than r from μ (Chebyshev's
-// inequality), so of the three buckets within 2r one has 8/27 of them, and one farther away has a ninth. [AKM25]
-// Theorem 3.10 has 16^(1/k)·σ_k/√m at least, and 16/√m; its r is for a sixteenth.
+// width is the width r of the buckets of a coarse estimate: 3τ. Chebyshev's inequality leaves a ninth of the means farther than r from μ, so of
+// the three buckets within 2r one is fuller than any that is farther away. [AKM25] Theorem 3.10 has 16^(1/k)·σ_k/√m at least, and
+// uses 16/√m; its r is for a sixteenth.
 func (s shape) width() float64 { return 3 * s.tau }
 
-// standOut is how much fuller the fullest bucket is than a far one, as a share of the persons: 8/27 − 1/9.
-const standOut = 5.0 / 27
+// standOut is how much fuller the fullest bucket is than a far one, as a share of the persons: for means with one mode no more than 4/81 are farther than
+// 3τ (the inequality of Vysochanskij and Petunin), which leaves (77/81)/3 − 4/81.
+const standOut = 65.0 / 243

@@ -65,8 +65,8 @@ func NewHistogram(o Octaves, delta2 int64, rho float64) Histogram {
 // NewPureHistogram is NewHistogram at ε = eps, δ = 0, a finite eps > 0. One person, or one group, changes delta2 counts by 1 each: that is also the ℓ1
 // sensitivity, and every bucket gets Lap_Z(delta2/ε), exactly.
 //
-// Sigma is then not the noise's standard deviation but 3.4 scales: an empty bucket passes FarZ of them once in 10^9, as one with normal
-// noise does.
+// Sigma is then not the noise's standard deviation but twice that, 2.9 scales: an empty bucket passes BulkZ of them once in four million, as one with normal
+// noise does, and FarZ once in 7·10^7.
 func NewPureHistogram(o Octaves, delta2 int64, eps float64) Histogram {
 	scale := new(big.Rat).SetInt64(delta2)
 	scale.Quo(scale, new(big.Rat).SetFloat64(eps))
@@ -74,7 +74,7 @@ func NewPureHistogram(o Octaves, delta2 int64, eps float64) Histogram {
 }
 
 // PureSigma is Sigma of a pure histogram in scales of its noise.
-const PureSigma = 3.4
+const PureSigma = 2.9
 
 // Release returns the noisy counts.
 func (h Histogram) Release(n noise.Noiser, values []float64) []float64 {
