@@ -111,11 +111,11 @@ func (k Kept) Reach() float64 {
 	return (1 + min(1, float64(k.atMost-k.margin)/float64(2*(k.AtLeast-1)))) / float64(k.AtLeast)
 }
 
-// Persons is the number of persons from which on nearly all are kept if all are friends but a share of strangers.
-func (c Core) Persons(slack func(n int64) int64) int64 {
+// Persons is the number of persons from which on five in six are kept if one in twenty is no friend of a person. above is n_u less the number.
+func (c Core) Persons(above int64) int64 {
 	enough := func(n int64) bool {
-		k := c.cut(n+slack(n), 0)
-		return (1-2*strangers)*float64(n) >= float64(k.least)+sure*k.sigma && n >= leastKept+2*c.allowance()
+		k := c.cut(n+above, 0)
+		return 0.9*float64(n) >= float64(k.least)+k.sigma && n >= leastKept+2*c.allowance()
 	}
 	lo, hi := int64(0), int64(1)
 	for !enough(hi) && hi < 1<<40 {

@@ -22,18 +22,20 @@ type mean struct {
 	core    Core
 	rho     float64 // of the mean
 	least   int64   // persons that the core needs
+	enough  int64   // leastKept
 	instead estimator.Estimator
 }
 
 // Shares of the loss. A friend count needs most of what the mean leaves: its noise decides from how many persons on there is an answer, and, under
 // add-remove, how wide the margin can be.
 const (
-	personsShare = 0.02
-	secondShare  = 0.02
-	keptShare    = 0.03
-	filterShare  = 0.25
-	shapeShare   = 0.15
-	ringShare    = 0.04
+	personsShare   = 0.02
+	secondShare    = 0.02
+	keptShare      = 0.03
+	filterShare    = 0.25
+	exchangedShare = 0.45 // of the filter under replace-one, where it needs four times as much
+	shapeShare     = 0.15
+	ringShare      = 0.04
 )
 
 // NewMean returns the mean of one vector a person, the mean of the person's rows. Columns: Vector.
@@ -50,7 +52,7 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	m := mean{p: p}
+	m := mean{p: p, enough: leastKept}
 	parts := m.split()
 	instead, err := vector.NewMean(p.other(parts.mean))
 	if err != nil {
@@ -65,7 +67,7 @@ func NewMean(p Params) (estimator.Estimator, error) {
 		lo, hi := p.ends()
 		m.ring = newRing(look.Farthest(lo, hi, p.Dim)*1024, parts.ring)
 	}
-	m.least = m.core.Persons(m.persons.above)
+	m.least = m.core.Persons(m.persons.above())
 	return m, nil
 }
 
@@ -77,7 +79,7 @@ type parts struct{ persons, second, shape, ring, filter, kept, mean float64 }
 func (m *mean) split() parts {
 	p, s := m.p, parts{persons: personsShare, second: secondShare, filter: filterShare, kept: keptShare}
 	if p.Relation == estimator.ReplaceOne {
-		s.persons, s.second = 0, 0
+		s.persons, s.second, s.filter = 0, 0, exchangedShare
 	}
 	if p.Sigma == nil {
 		s.shape, s.ring = shapeShare, ringShare
@@ -94,7 +96,7 @@ func (m *mean) split() parts {
 
 // other are the parameters of what is answered instead where too few are kept.
 func (p Params) other(rho float64) vector.Params {
-	q := vector.Params{Params: p.Params, Dim: p.Dim, Sigma: p.Sigma, SigmaMin: p.SigmaMin, SigmaMax: p.SigmaMax}
+	q := vector.Params{Params: p.Params, Dim: p.Dim}
 	q.Rho = rho
 	return q
 }
@@ -152,7 +154,7 @@ func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	weights, lambda := m.measure(n, some)
 	friends := newMetric(weights, lambda).points(some.Block).counts()
 	kept := m.core.Choose(n, friends, some.atMost, some.about)
-	if kept.AtLeast < leastKept {
+	if kept.AtLeast < m.enough {
 		return m.other(n, in, math.MaxInt64)
 	}
 	a := average{m.rho + some.left, weights, lambda, kept.Reach(), float64(kept.AtLeast)}

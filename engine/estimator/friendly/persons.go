@@ -76,8 +76,8 @@ func (p persons) count(n noise.Noiser, b *estimator.Block, c scalar.Persons) (ab
 	return c.Release(n, b.Persons()), tail(c.Sigma(), p.slack)
 }
 
-// above is t for the first number.
-func (p persons) above(int64) int64 {
+// above is t for the first number, and as much for its noise.
+func (p persons) above() int64 {
 	if p.public {
 		return 0
 	}
