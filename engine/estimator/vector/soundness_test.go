@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/look/looktest"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -83,29 +84,6 @@ func (s *scripted) Uniform() uint64 {
 	return w
 }
 
-// wordsFor returns the words with which match draws the given groups of persons: it inverts its choices.
-func wordsFor(groups []int32, persons int) []uint64 {
-	order, words := make([]int32, persons), []uint64{}
-	for i := range order {
-		order[i] = int32(i)
-	}
-	for i, want := range groups {
-		j := i
-		for order[j] != want {
-			j++
-		}
-		order[i], order[j] = order[j], order[i]
-		words = append(words, middleWord(uint64(j-i), uint64(persons-i)))
-	}
-	return words
-}
-
-// middleWord is a word for which below gives k of m.
-func middleWord(k, m uint64) uint64 {
-	w := new(big.Int).Lsh(big.NewInt(int64(2*k+1)), 63)
-	return w.Quo(w, big.NewInt(int64(m))).Uint64()
-}
-
 // words returns the secret bits of a release of so many persons, and of those that are left when person gone has left: in order the
 // first matching, the coins of a sample, the signs, the other matchings. gone < 0: nobody leaves.
 func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, less []uint64) {
@@ -153,17 +131,8 @@ func wordsOfCoins(keep []bool, coin uint64) []uint64 {
 // matchings draws groups on both sides, coupled so that one group differs (docs/proofs/matching.md).
 func (m method) matchings(r *rand.Rand, sizes []int, persons, gone int, full, less *[]uint64) {
 	for _, size := range sizes {
-		order := make([]int32, persons)
-		for i, v := range r.Perm(persons) {
-			order[i] = int32(v)
-		}
-		words := wordsFor(order[:persons/size*size], persons)
-		*full = append(*full, words...)
-		if gone >= 0 {
-			rest := couple(order, size, int32(gone))
-			words = wordsFor(rest[:len(rest)/size*size], len(rest))
-		}
-		*less = append(*less, words...)
+		words, rest := looktest.Matchings(r, size, persons, gone)
+		*full, *less = append(*full, words...), append(*less, rest...)
 	}
 }
 

@@ -1,36 +1,13 @@
-package vector
+package look
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/look/looktest"
 	"scrim/internal/stattest"
 )
-
-// couple turns an order of persons, of whom consecutive ones form groups and the last are left over, into one of all but
-// person gone, so that at most one group differs: docs/proofs/matching.md. Persons after gone move up by one.
-func couple(order []int32, size int, gone int32) []int32 {
-	o := slices.Clone(order)
-	n := len(o)
-	at := slices.Index(o, gone)
-	if n%size == 0 { // nobody is left over: the group of gone becomes the last, and what remains of it is left over
-		from, last := at/size*size, n-size
-		for k := range size {
-			o[from+k], o[last+k] = o[last+k], o[from+k]
-		}
-		at = last + at - from
-	}
-	o[at] = o[n-1] // one who is left over, or a member of the group that is no more, takes the place
-	o = o[:n-1]
-	for i, v := range o {
-		if v > gone {
-			o[i]--
-		}
-	}
-	return o
-}
 
 // permutations calls visit with every order of n persons.
 func permutations(n int, visit func([]int32)) {
@@ -75,7 +52,7 @@ func TestOnePersonChangesOneGroup(t *testing.T) {
 	for n := 4; n <= 7; n++ {
 		for _, size := range []int{2, 3} {
 			for _, most := range []int{1, n} {
-				if err := coupled(n, size, most, couple); err != nil {
+				if err := coupled(n, size, most, looktest.Couple); err != nil {
 					t.Error(err)
 				}
 			}
@@ -138,7 +115,7 @@ func TestMatchingIsUniform(t *testing.T) {
 	index, counts := map[string]int{}, make([]int64, 24)
 	permutations(4, func(o []int32) { index[fmt.Sprint(o)] = len(index) })
 	for range 24000 {
-		counts[index[fmt.Sprint(look.Match(n, 4, 2, 4))]]++
+		counts[index[fmt.Sprint(Match(n, 4, 2, 4))]]++
 	}
 	even := slices.Repeat([]float64{1.0 / 24}, 24)
 	stattest.Accept(t, stattest.ChiSquare("matching", counts, even))
@@ -150,12 +127,12 @@ func TestMatchingOfFewPersons(t *testing.T) {
 	n := stattest.Noiser(t, "few")
 	for persons := range 5 {
 		for _, size := range []int{2, 4} {
-			if got, want := len(look.Match(n, persons, size, 10)), persons/size*size; got != want {
+			if got, want := len(Match(n, persons, size, 10)), persons/size*size; got != want {
 				t.Errorf("%d persons in groups of %d: %d are matched, want %d", persons, size, got, want)
 			}
 		}
 	}
-	if got := len(look.Match(n, 100, 2, 10)); got != 20 {
+	if got := len(Match(n, 100, 2, 10)); got != 20 {
 		t.Errorf("at most ten pairs: %d persons are matched", got)
 	}
 }
