@@ -9,7 +9,7 @@ import (
 
 // Figures are the plots of a report, one for each panel whose points have different positions, by name.
 func (r Report) Figures() map[string]figure.Figure {
-	out := map[string]figure.Figure{}
+	out, fits := map[string]figure.Figure{}, r.allFits()
 	for _, p := range r.Experiment.Panels {
 		if p.XLabel == "" {
 			continue
@@ -24,8 +24,8 @@ func (r Report) Figures() map[string]figure.Figure {
 			for _, m := range p.Methods {
 				for _, series := range p.series() {
 					f.Curves = append(f.Curves, r.curve(p, series, Cell{Relation: relation, Method: m}, colours[m], suffix))
-					if p.fits(m) {
-						f.Curves = append(f.Curves, r.fitCurve(p, series, Cell{Relation: relation, Method: m}, colours[m], suffix))
+					if t, ok := fits[Cell{Relation: relation, Method: m}]; ok && p.fits(m) {
+						f.Curves = append(f.Curves, r.fitCurve(p, series, Cell{Relation: relation, Method: m}, t, colours[m], suffix))
 					}
 				}
 			}

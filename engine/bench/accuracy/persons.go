@@ -22,7 +22,7 @@ func personsError() Experiment {
 	e := Experiment{Name: "persons-error", Title: "[AKM25]: error against persons, rows and moments", Trials: 50, Relations: replaceOne,
 		Claim: "n persons with m rows each of a law with k moments suffice for the error α if n is at least d/(α²m) + d/(α√m ε) + d/(α^(k/(k−1)) m ε) + d/ε, " +
 			"up to constants and logarithms; no method can do better but for the last term.",
-		Notes: "ε = √(2ρ). The constants of the four terms are fitted by non-negative least squares of the relative deviation of n, to the median errors at all points together."}
+		Notes: "ε = √(2ρ). The constants of the four terms, none negative, are fitted by least squares of the logarithm of the error, to the mean errors at all points together."}
 	persons := []float64{250, 500, 1000, 2000, 4000, 8000}
 	for _, d := range []int{1, 8, 64} {
 		e.Panels = append(e.Panels, errorPanel(fmt.Sprintf("persons-n-d%d", d), fmt.Sprintf("Student t, k = 4, m = 16, d = %d, ρ = 0.5", d), "n",

@@ -1,14 +1,11 @@
 package accuracy
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
 
 	"scrim/engine/bench/dataset"
-	"scrim/engine/bench/figure"
 	"scrim/engine/estimator"
 )
 
@@ -50,18 +47,18 @@ func (t Terms) persons(f facts, alpha float64) float64 {
 
 // alpha is the error at which the sample size is that of the facts; NaN where the last term alone asks for more.
 func (t Terms) alpha(f facts) float64 {
-	lo, hi := math.Log(1e-12*f.spread), math.Log(1e12*f.spread)
-	if !(t.persons(f, math.Exp(hi)) < f.persons) || !(t.persons(f, math.Exp(lo)) > f.persons) {
+	if t[termCount-1]*f.dim/f.epsilon >= f.persons {
 		return math.NaN()
 	}
-	for range 100 {
-		if mid := (lo + hi) / 2; t.persons(f, math.Exp(mid)) > f.persons {
+	lo, hi := -40.0, 40.0
+	for range 50 {
+		if mid := (lo + hi) / 2; t.persons(f, f.spread*math.Exp(mid)) > f.persons {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	return math.Exp(hi)
+	return f.spread * math.Exp(hi)
 }
 
 // measured is an error with its facts.
@@ -71,52 +68,39 @@ type measured struct {
 	alpha float64
 }
 
-// fit returns the constants, none negative, that minimise Σ (1 − Σ_i c_i·t_i(α)/n)² over what was measured: least squares
-// of the relative deviation of the sample size. With four terms the best set of positive constants is found by trying
-// all sets.
+// fit returns the constants, none negative, that minimise Σ (ln α − ln α̂)² over what was measured, α̂ the error that they
+// give: least squares on the scale of relative errors. The search is in the logarithms of the constants, by the simplex of
+// Nelder and Mead from three starts.
 func fit(all []measured) (best Terms) {
 	least := math.Inf(1)
-	for set := 1; set < 1<<termCount; set++ {
-		t, off := fitSet(all, set)
-		if off < least {
-			best, least = t, off
+	for _, start := range []float64{0.1, 1, 10} {
+		result, err := optimize.Minimize(optimize.Problem{Func: func(x []float64) float64 { return deviationOf(all, constants(x)) }},
+			[]float64{0, math.Log(start), math.Log(start), math.Log(0.01)}, &optimize.Settings{FuncEvaluations: 1500}, &optimize.NelderMead{})
+		if result != nil && (err == nil || result.F < math.Inf(1)) && result.F < least {
+			best, least = constants(result.X), result.F
 		}
 	}
 	return best
 }
 
-// fitSet is the plain least squares on a set of terms, +Inf off where a constant is negative or there are too few points.
-func fitSet(all []measured, set int) (t Terms, off float64) {
-	var used []int
-	for i := range termCount {
-		if set>>i&1 == 1 {
-			used = append(used, i)
+func constants(logs []float64) (t Terms) {
+	for i, x := range logs {
+		t[i] = math.Exp(min(x, 50))
+	}
+	return t
+}
+
+// deviationOf is the sum of squared deviations; a point that the last term forbids is as far off as the constant is.
+func deviationOf(all []measured, t Terms) float64 {
+	sum := 0.0
+	for _, m := range all {
+		off := math.Log(m.alpha / t.alpha(m.facts))
+		if math.IsNaN(off) {
+			off = 20 + math.Log(t[termCount-1]*m.facts.dim/m.facts.epsilon/m.facts.persons)
 		}
+		sum += off * off
 	}
-	if len(all) < len(used) {
-		return t, math.Inf(1)
-	}
-	a, b := mat.NewDense(len(all), len(used), nil), mat.NewVecDense(len(all), nil)
-	for i, m := range all {
-		terms := m.facts.terms(m.alpha)
-		b.SetVec(i, 1)
-		for j, k := range used {
-			a.Set(i, j, terms[k]/m.facts.persons)
-		}
-	}
-	var x mat.VecDense
-	if err := x.SolveVec(a, b); err != nil {
-		return t, math.Inf(1)
-	}
-	for j, k := range used {
-		if t[k] = x.AtVec(j); t[k] < 0 {
-			return t, math.Inf(1)
-		}
-	}
-	var rest mat.VecDense
-	rest.MulVec(a, &x)
-	rest.SubVec(&rest, b)
-	return t, mat.Dot(&rest, &rest)
+	return sum
 }
 
 // factsOf reads a point's facts from its set; false for sets without rows and moments.
@@ -128,7 +112,7 @@ func factsOf(at Point) (facts, bool) {
 	return facts{float64(s.Persons), float64(s.Rows), float64(s.Dim), s.Moment, math.Sqrt(2 * at.Rho), s.RowSigma}, true
 }
 
-// measurements are the median errors of a method at every point of the experiment's fitted panels, each once.
+// measurements are the mean errors of a method at every point of the experiment's fitted panels, each once.
 func (r Report) measurements(relation estimator.Relation, method string) []measured {
 	var out []measured
 	seen := map[Cell]bool{}
@@ -140,11 +124,11 @@ func (r Report) measurements(relation estimator.Relation, method string) []measu
 			o := r.outcome(at, relation, method)
 			s, done, refused := o.Summary(p.Metric)
 			f, ok := factsOf(at)
-			if !ok || done == 0 || 2*refused >= done || seen[o.Cell] || !(s.Median > 0) {
+			if !ok || done == 0 || 2*refused >= done || seen[o.Cell] || !(s.Mean > 0) {
 				continue
 			}
 			seen[o.Cell] = true
-			out = append(out, measured{at, f, s.Median})
+			out = append(out, measured{at, f, s.Mean})
 		}
 	}
 	return out
@@ -169,78 +153,6 @@ func (e Experiment) fitted() []string {
 				seen[m] = true
 				out = append(out, m)
 			}
-		}
-	}
-	return out
-}
-
-// fits writes, for each fitted method, the constants and every measured error beside the fitted one.
-func (r Report) fits(b *strings.Builder) {
-	for _, relation := range r.Experiment.Relations {
-		for _, method := range r.Experiment.fitted() {
-			all := r.measurements(relation, method)
-			if len(all) > termCount {
-				r.fitTable(b, relation, method, all)
-			}
-		}
-	}
-}
-
-func (r Report) fitTable(b *strings.Builder, relation estimator.Relation, method string, all []measured) {
-	t := fit(all)
-	fmt.Fprintf(b, "**Four terms fitted to `%s`**, %v, ε = √(2ρ): n = %s·%s + %s·%s + %s·%s + %s·%s\n\n", method, relation,
-		digits(t[0]), termNames[0], digits(t[1]), termNames[1], digits(t[2]), termNames[2], digits(t[3]), termNames[3])
-	head := []string{"n", "m", "d", "k", "ρ", "set", "measured α", "fitted α", "measured / fitted", "sampling", "privacy", "heavy tail", "first look"}
-	table(b, head, func(yield func([]string)) {
-		for _, m := range all {
-			yield(m.row(t))
-		}
-	})
-	logs := []float64{}
-	for _, m := range all {
-		if x := t.alpha(m.facts); !math.IsNaN(x) {
-			logs = append(logs, math.Abs(math.Log(m.alpha/x)))
-		}
-	}
-	fmt.Fprintf(b, "The last four columns are the terms' shares of n at the fitted error. %d of %d points have a fitted error, off by a factor of %s on (geometric) average.\n\n",
-		len(logs), len(all), digits(math.Exp(mean(logs))))
-}
-
-func (m measured) row(t Terms) []string {
-	f, x := m.facts, t.alpha(m.facts)
-	kind, _, _ := strings.Cut(m.at.law(), ",")
-	row := []string{number(f.persons), number(f.rows), number(f.dim), number(f.moment), number(m.at.Rho), kind, digits(m.alpha), digits(x), digits(m.alpha / x)}
-	for i, v := range f.terms(x) {
-		share := "–"
-		if !math.IsNaN(x) {
-			share = fmt.Sprintf("%.0f %%", 100*t[i]*v/f.persons)
-		}
-		row = append(row, share)
-	}
-	return row
-}
-
-// law is what a point's set says of its rows' distribution.
-func (p Point) law() string {
-	_, rest, ok := strings.Cut(p.Data, "law=")
-	if !ok {
-		return "gaussian"
-	}
-	return rest
-}
-
-// fitCurve is the fitted error over the points of a series.
-func (r Report) fitCurve(p Panel, series string, c Cell, colour int, suffix string) figure.Curve {
-	out := figure.Curve{Name: "four terms: " + c.Method + suffix, Colour: colour, Dash: 2}
-	all := r.measurements(c.Relation, c.Method)
-	if len(all) <= termCount {
-		return out
-	}
-	t := fit(all)
-	for _, at := range p.Points {
-		f, ok := factsOf(at)
-		if x := t.alpha(f); ok && at.Series == series && !math.IsNaN(x) {
-			out.Points = append(out.Points, figure.Point{X: at.X, Y: x, Err: math.NaN()})
 		}
 	}
 	return out

@@ -17,6 +17,7 @@ func yardsticks() []MethodKind {
 	return []MethodKind{
 		{"non-private", "", "the exact mean of the sample", openExact},
 		{"mean-of-rows", "", "not private: the exact mean of all rows, where persons with many rows count more", openMeanOfRows},
+		{"nothing", "", "0 for every group: what noise must stay under to tell anything", openNothing},
 		{"fixed-clip", "quantile=0", "not private: clipped about 0 at a quantile of the exact norms, 0 for that of [HLY21, Theorem 2]; only the sum is noised", openFixedClip},
 		{"covariance", "tcov=3, t=10, sigma-max=0", "COINPRESS's covariance of vectors with mean 0 in tcov rounds with half of ρ, then its mean in that metric in t; spreads are at most sigma-max, 0: radius/√d", openWhitened},
 		{"covariance-matrix", "t=3, sigma-max=1", "that covariance itself; the error is the Frobenius norm", openCovariance},
@@ -28,6 +29,15 @@ func yardsticks() []MethodKind {
 func openExact(*named.Name) Method {
 	return Method{build: func(*dataset.Set, Conditions) (runner, error) {
 		return func(_ noise.Noiser, s dataset.Sample) Answer { return Answer{Values: s.Mean} }, nil
+	}}
+}
+
+func openNothing(*named.Name) Method {
+	return Method{Target: Totals, build: func(s *dataset.Set, _ Conditions) (runner, error) {
+		if s.Groups == 0 {
+			return nil, errGroups
+		}
+		return func(noise.Noiser, dataset.Sample) Answer { return Answer{Values: make([]float64, s.Groups)} }, nil
 	}}
 }
 
