@@ -37,7 +37,7 @@ type release struct {
 //	centre   8 %     of each mean without declared bounds: the median of the persons' means
 //	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
-//	norms    3–10 %  histogram of ‖y‖_w for C, the radius of least error (cost)
+//	norms    3–14 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. A column's weight is 1/scale², so that the aggregates use
@@ -105,7 +105,7 @@ func (r *release) share() {
 		r.searches = append(r.searches, s)
 	}
 	if r.fixed == 0 {
-		r.norms = b.take(radiusShare(l.dim, r.factor2, r.delta2))
+		r.norms = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
 	}
 	r.sum = b.take(b.left)
 }
@@ -229,18 +229,23 @@ func (r release) radius(n noise.Noiser, norms []float64, limit float64) (radius 
 
 // unit is the least norm of a person's counts, scaled.
 func (r release) unit() float64 {
-	if len(r.searches) == 1 {
+	if len(r.layout.parts) == 1 {
 		return 1
 	}
 	return unitScale
 }
 
-// histogram is that of the norms. Its reach is public: with scales it is that of parts of scale 1 at least.
+// histogram is that of the norms.
 func (r release) histogram() look.Histogram {
+	return look.NewHistogram(look.NewOctaves(normsPer, r.farthest()), r.delta2, r.norms)
+}
+
+// farthest is a public limit of the norms: with scales that of parts of scale 1, the least.
+func (r release) farthest() float64 {
 	sum := 0.0
-	for _, s := range r.searches {
-		f := r.layout.farthest(s.part, r.most()) * r.unit()
+	for _, p := range r.layout.parts {
+		f := r.layout.farthest(p, r.most()) * r.unit()
 		sum += f * f
 	}
-	return look.NewHistogram(look.NewOctaves(normsPer, math.Sqrt(sum)), r.delta2, r.norms)
+	return math.Sqrt(sum)
 }
