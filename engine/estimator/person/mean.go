@@ -92,6 +92,11 @@ func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if count < float64(m.least) {
 		return scalar.TooFew(m.p.Dim, m.least)
 	}
+	return m.release(n, b, count)
+}
+
+// release answers a group of count persons, a released number or a public one.
+func (m mean) release(n noise.Noiser, b *estimator.Block, count float64) estimator.Estimate {
 	means := block.Means(b, m.shift)
 	left := &budget{m.core, 1}
 	rows := m.rows(n, b, count, left)
