@@ -22,7 +22,7 @@ import "math"
 // h = s − B(P−s) − f its score is 0. By the draw's weights one of those is drawn with probability at most candidates·e^{−ε_2·G/2}.
 //
 // The coarse step. A person's coordinate is more than a bucket's width w ≥ 8σ_k/√m away from μ's with probability at most 1/64, and more than a
-// twelfth of the persons are so with probability at most e^{−0.0742·n} (Chernoff's bound; 0.0742 is the divergence of 1/12 from 1/64). The others are in μ's
+// twelfth of the persons are so with probability at most e^{−0.0741·n} (Chernoff's bound; 0.0741 is less than the divergence of 1/12 from 1/64). The others are in μ's
 // bucket and the two beside it, so one of the three has 11n/36, and any other bucket at most 3n/36. A draw is among the three but for a probability of
 // buckets·e^{−ε_1·(8n/36)/2}; then its middle is within 1.5·w.
 const (
@@ -31,7 +31,7 @@ const (
 	failDraw   = 0.04 // the draw
 	confidence = 1 - failRange - failSample - failDraw
 
-	tailRate = 0.0742
+	tailRate = 0.0741
 )
 
 // target is what a cover aims at. Lengths are in units.

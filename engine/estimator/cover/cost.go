@@ -6,28 +6,28 @@ import "math"
 // machine. Where no error is asked for, the least one is taken for which usualSeconds are enough.
 const (
 	maxSeconds   = 30
-	usualSeconds = 2
+	usualSeconds = 5
 )
 
-// Nanoseconds of one core for the parts of a release, measured by BenchmarkParts and rounded up to about half as much again; recompute them by it.
+// Nanoseconds of one core for the parts of a release, as BenchmarkParts measures them and about half as much again.
 const (
-	nsPerson    = 10.0 // a person's projection, and each comparison of the sort that follows: by log2 n
-	nsPosition  = 25.0 // each comparison of the searches for the score of a position: by log2 n
+	nsPerson    = 8.0  // a person's projection, and each comparison of the sort that follows: by log2 n + 1
+	nsPosition  = 12.0 // a comparison of the two searches for the score of a position: by log2 n + 1
 	nsCandidate = 4.0  // the look-up of a candidate's position on one line
-	nsWeight    = 0.5  // a word of a weight, in the two passes over them
+	nsWeight    = 40.0 // a word of a weight, in one of the two passes over them
 )
 
 // seconds is the time that a release takes at most on one core, whatever the data are. More cores share all but the weights.
 func (p plan) seconds() float64 {
 	lines, steps := float64(len(p.directions)), math.Log2(p.persons)+1
-	bits := weightBits + float64(p.top)*p.loss/2/math.Ln2
+	words := (weightBits+float64(p.top)*p.loss/2/math.Ln2)/64 + 1
 	return 1e-9 * (lines*p.persons*steps*nsPerson +
 		lines*float64(2*p.cells+1)*2*steps*nsPosition +
 		2*p.candidates()*(lines+1)*nsCandidate +
-		2*float64(p.top)*(bits/64+4)*40*nsWeight)
+		2*float64(p.top)*words*nsWeight)
 }
 
-// fits says whether a release takes at most limit seconds, and its numbers have room. Nothing is asked where limit is +Inf.
+// fits says whether a release takes at most limit seconds, and its numbers have room.
 func (p plan) fits(limit float64) bool {
-	return math.IsInf(limit, 1) || p.seconds() <= limit && p.cells <= maxCells && p.cells*ticks+p.reach < maxTicks
+	return p.seconds() <= limit && p.cells <= maxCells && p.cells*ticks+p.reach < maxTicks
 }

@@ -39,28 +39,32 @@ func expDown(x float64) *big.Float {
 
 // each calls visit with the weights of the scores 0, 1, …, top, until it returns false. The number changes after the call.
 func (w weights) each(top int, visit func(score int, weight *big.Int) bool) {
-	weight := new(big.Int).Lsh(big.NewInt(1), weightBits)
+	weight, product := new(big.Int).Lsh(big.NewInt(1), weightBits), new(big.Int)
 	for s := 0; s <= top && visit(s, weight); s++ {
-		weight.Rsh(weight.Mul(weight, w.growth), weightBits)
+		weight.Rsh(product.Mul(weight, w.growth), weightBits)
 	}
 }
 
-// draw returns the score of a candidate, and its rank among those of this score, where counts[s] candidates have the score s:
+// draw returns the score of a candidate, and its rank among those of this score, where counts[s] candidates have the score s, and one at least some:
 // each is drawn with a probability of exactly its weight over the sum of all.
 func (w weights) draw(n noise.Noiser, counts []int64) (score int, rank int64) {
-	sum, part := new(big.Int), new(big.Int)
-	w.each(len(counts)-1, func(s int, weight *big.Int) bool {
+	top := len(counts) - 1
+	for counts[top] == 0 {
+		top--
+	}
+	sum, part, count := new(big.Int), new(big.Int), new(big.Int)
+	w.each(top, func(s int, weight *big.Int) bool {
 		if counts[s] > 0 {
-			sum.Add(sum, part.Mul(weight, big.NewInt(counts[s])))
+			sum.Add(sum, part.Mul(weight, count.SetInt64(counts[s])))
 		}
 		return true
 	})
 	u := below(n, sum)
-	w.each(len(counts)-1, func(s int, weight *big.Int) bool {
+	w.each(top, func(s int, weight *big.Int) bool {
 		if counts[s] == 0 {
 			return true
 		}
-		if u.Cmp(part.Mul(weight, big.NewInt(counts[s]))) >= 0 {
+		if u.Cmp(part.Mul(weight, count.SetInt64(counts[s]))) >= 0 {
 			u.Sub(u, part)
 			return true
 		}

@@ -34,7 +34,7 @@ const (
 	maxTicks  = 1 << 37 // largest projection
 	maxCells  = 1 << 22 // on either side of a line: the scores take 4 bytes each
 	topScore  = 1 << 20
-	topWeight = 2000 // ln of the largest weight over the smallest
+	topWeight = 250 // ln of the largest weight over the smallest
 )
 
 // shapes returns the directions of a dimension, and how many cells a step has: 8 lines, 16 directions, in two dimensions.
@@ -119,8 +119,7 @@ func finenesses(dim int) []float64 {
 	return []float64{32, 16, 8}
 }
 
-// choose returns the cover for an error of alpha units that takes at most limit seconds; false: there is none. With a limit of +Inf it need
-// not even have room.
+// choose returns the cover for an error of alpha units that takes at most limit seconds; false: there is none.
 func (f facts) choose(alpha, limit float64) (plan, bool) {
 	for _, fineness := range finenesses(f.dim) {
 		var best plan
@@ -179,7 +178,7 @@ func (p Params) newPlan(means scalar.Means) (plan, error) {
 
 // refusal says why there is no cover for an error of alpha units.
 func (p Params) refusal(f facts, alpha float64) error {
-	if c, ok := f.choose(alpha, math.Inf(1)); ok {
+	if c, ok := f.cheapest(alpha); ok {
 		return fmt.Errorf("cover: an error of %.3g would take %.3g candidates and about %.0f seconds, of at most %d: want a larger error, or a smaller radius",
 			p.Error, c.candidates(), c.seconds(), maxSeconds)
 	}
@@ -189,11 +188,23 @@ func (p Params) refusal(f facts, alpha float64) error {
 	return fmt.Errorf("cover: no number of persons up to %d is enough for an error of %.3g", int64(maxPersons), p.Error)
 }
 
+// cheapest returns the cover for an error of alpha units that takes the least time; false: there are too few persons.
+func (f facts) cheapest(alpha float64) (best plan, found bool) {
+	for _, fineness := range finenesses(f.dim) {
+		for _, ranged := range []bool{false, true} {
+			if p, ok := f.plan(alpha, fineness, ranged); ok && (!found || p.seconds() < best.seconds()) {
+				best, found = p, true
+			}
+		}
+	}
+	return best, found
+}
+
 // needed returns the least number of persons with which an error of alpha units is proven, 0 where it is more than maxPersons.
 func (f facts) needed(alpha float64) int64 {
 	enough := func(n int64) bool {
 		f.persons = float64(n)
-		_, ok := f.choose(alpha, math.Inf(1))
+		_, ok := f.cheapest(alpha)
 		return ok
 	}
 	low, high := int64(0), int64(1)
