@@ -26,44 +26,70 @@ func ValidGroupBy(w string) bool {
 type choice struct {
 	together bool
 	why      string
-	// Expected errors of the two ways, where they were compared; see groups.Compare.
-	vector, apart float64
-	compared      bool
+	joint    *aggregate // what would answer, or answers, all groups at once; nil where the two ways are not compared
+	bound    int        // groups that a unit would be kept in
+	expected groups.Expectation
 }
 
-// String is the choice as EXPLAIN shows it.
-func (c choice) String() string {
+// choose decides for the aggregate t, which would answer its members in all groups at once. It looks at public facts only, and the
+// loss is none of them: both ways have the same.
+func (s *statement) choose(d *draft, t *aggregate) choice {
+	c := choice{bound: d.maxGroups}
+	mode := s.params.groupBy(d.relation.private)
+	expected, err := groups.Expected(d.groupParams(t, 1, d.groupsOf()), c.typical(), c.bound)
+	switch {
+	case d.relation.unique, d.public && d.groups <= 1:
+		c.why = "a person is in one of them"
+		return c
+	case d.pure:
+		c.why = "one vector of them has no pure mechanism"
+		return c
+	case err != nil:
+		c.why = "they are too many for one vector"
+		return c
+	case !within(vectorSize(d.groupsOf(), t.width()), s.p.config.Memory):
+		c.why = "as one vector they would not fit into the memory of a query"
+		return c
+	}
+	c.joint = t
+	switch c.together = expected.Better(); {
+	case mode != GroupByAuto:
+		c.together, c.why = mode == GroupByVector, "dp_group_by = "+mode
+	case c.together:
+		c.why = "it promises the smaller error"
+	default:
+		c.why = "that promises the smaller error"
+	}
+	return c
+}
+
+// typical is the number of groups that a unit is taken to be in: half of those that it would be kept in. The true number is private.
+// Where persons are in more groups than they would be kept in, the vector loses nothing that bounding does not.
+func (c choice) typical() int { return (c.bound + 1) / 2 }
+
+// expect fills in what is expected of both ways with the loss that they have.
+func (c *choice) expect(d *draft, rho float64) error {
+	if c.joint == nil {
+		return nil
+	}
+	var err error
+	c.expected, err = groups.Expected(d.groupParams(c.joint, rho, d.groupsOf()), c.typical(), c.bound)
+	return err
+}
+
+// lines are what EXPLAIN shows of the choice.
+func (c choice) lines() []string {
 	if c.why == "" {
-		return ""
+		return nil
 	}
 	way := "each by itself"
 	if c.together {
 		way = "as one vector"
 	}
-	if !c.compared {
-		return fmt.Sprintf("groups %s: %s", way, c.why)
+	lines := []string{fmt.Sprintf("groups %s: %s", way, c.why)}
+	if c.joint != nil {
+		lines = append(lines, fmt.Sprintf("expected error in a group, of what a person in %d of them adds to it: as one vector=%s  each by itself, %d a person=%s",
+			c.typical(), number6(c.expected.Vector), c.bound, number6(c.expected.Bounded)))
 	}
-	return fmt.Sprintf("groups %s: %s  expected error as one vector=%s  each by itself=%s", way, c.why, number6(c.vector), number6(c.apart))
-}
-
-// choose decides for the aggregate t, which would answer its members in all groups at once.
-func (s *statement) choose(d *draft, t *aggregate) choice {
-	mode := s.params.groupBy(d.relation.private)
-	switch {
-	case d.relation.unique, d.public && d.groups <= 1:
-		return choice{why: "a person is in one of them"}
-	case d.pure:
-		return choice{why: "one vector of them has no pure mechanism"}
-	case mode == GroupBySeparate:
-		return choice{why: "dp_group_by = separate"}
-	case !within(vectorSize(d.groupsOf(), t.width()), s.p.config.Memory):
-		return choice{why: "as one vector they would not fit into the memory of a query"}
-	}
-	if _, err := groups.New(d.groupParams(t, 1, d.groupsOf())); err != nil {
-		return choice{why: "they cannot be one vector"}
-	}
-	if mode == GroupByVector {
-		return choice{together: true, why: "dp_group_by = vector"}
-	}
-	return choice{together: true, why: "nobody is left out of a group"}
+	return lines
 }

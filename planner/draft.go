@@ -140,7 +140,7 @@ func (s *statement) boundGroups(d *draft) {
 func (s *statement) distinctDraft(d *draft, outputs []Output) (*draft, error) {
 	h := sha256.New()
 	for _, sc := range d.scans {
-		fmt.Fprintf(h, "%q %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units)
+		fmt.Fprintf(h, "%q %v %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units, sc.Kept)
 		for _, a := range sc.Args {
 			fmt.Fprintf(h, "%T %q,", a, fmt.Sprint(a))
 		}

@@ -60,10 +60,14 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		for _, line := range append(vectorLines(a), r.groupLines(a)...) {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)
 		}
-		formatSteps(b, a.Estimator.Steps(), indent+"│   ")
+		formatSteps(b, r.steps(a), indent+"│   ")
 	}
-	if line := r.choice.String(); line != "" {
-		fmt.Fprintf(b, "%s├─ %s\n", indent, line)
+	for i, line := range r.choice.lines() {
+		branch := "├─ "
+		if i > 0 {
+			branch = "│   └─ "
+		}
+		fmt.Fprintf(b, "%s%s%s\n", indent, branch, line)
 	}
 	if !r.divided() {
 		// Nothing is bounded by groups.

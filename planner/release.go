@@ -63,6 +63,9 @@ type Scan struct {
 	// Units puts the same column after the group's into a scan of one row per (group, unit), of every group that the unit is
 	// in. The aggregate of all groups at once is scanned so, alone.
 	Units bool
+	// Kept, with Units, says that the column after the unit is 1 in the groups in which the unit is counted for the key selection, and 0 in
+	// the others.
+	Kept bool
 }
 
 // Key is one grouping expression.

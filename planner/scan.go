@@ -19,6 +19,8 @@ type scanSpec struct {
 	// rows makes it one scan row a row, at most maxRows of a person in a group.
 	rows    bool
 	maxRows int64
+	// kept marks the groups of a unit that the key selection counts, in the scan of all groups.
+	kept bool
 }
 
 // scans plans the scans of a draft: one for all aggregates that share a pass, and further ones for
@@ -37,11 +39,18 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 		a.scan = len(d.specs)
 		d.specs = append(d.specs, scanSpec{argument: i, rows: a.byRow, maxRows: a.maxRows})
 	}
-	used := !d.public || len(d.aggregates) == 0
+	alone := len(d.aggregates) > 0
 	for _, a := range d.aggregates {
-		used = used || a.scan == 0
+		alone = alone && a.scan != 0
 	}
-	if !used {
+	if alone && !d.public && d.aggregates[0].all {
+		// What is answered in all groups at once reads every group of every person: it can serve the key selection as well.
+		d.specs[d.aggregates[0].scan].kept = true
+		alone = d.aggregates[0].scan == 1
+	} else if !d.public {
+		alone = false
+	}
+	if alone {
 		// Nobody reads the common scan: drop it.
 		d.specs = d.specs[1:]
 		for _, a := range d.aggregates {
@@ -83,7 +92,7 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 		case a.vector != nil:
 			return s.vectorScan(d, at, rel), nil
 		case a.all:
-			return s.groupScan(a, rel), nil
+			return s.groupScan(d, a, rel, spec.kept), nil
 		}
 	}
 	g := rel.groupColumns

@@ -179,6 +179,11 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	if err := s.answerFits(d); err != nil {
 		return err
 	}
+	if j := d.choice.joint; j != nil {
+		if err := r.choice.expect(d, (share * points(j.share())).Float()); err != nil {
+			return s.tooSmall(j, err)
+		}
+	}
 	for _, x := range d.aggregates {
 		loss := share * points(x.share())
 		if own := s.own(d, x, accounts); own > 0 {

@@ -201,11 +201,18 @@ func (a *aggregate) presentOne(v float64) any {
 // groupScan generates the scan of all groups over what materialise wrote: one row a (group, unit), of every group that the unit is in.
 //
 //	SELECT g, u, count(*), sum(x0), count(x0), … GROUP BY g, u
-func (s *statement) groupScan(t *aggregate, rel *flat) Scan {
-	out := Scan{Units: true, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
-	items := append(slices.Clone(rel.groupColumns), rel.unit)
-	by := comma(items)
-	items[len(items)-1] += " AS unit"
+//
+// Where the keys are selected by the same scan, a column more says in which groups a person counts for that: as many as the loss of
+// the selection allows for, chosen as in scanOf.
+func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan {
+	out := Scan{Units: true, Kept: kept, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
+	by := append(slices.Clone(rel.groupColumns), rel.unit)
+	names := append(slices.Clone(rel.groupColumns), "unit")
+	items := append(slices.Clone(rel.groupColumns), rel.unit+" AS unit")
+	if kept {
+		out.Types = append(out.Types, store.ScanInt64)
+		names = append(names, "CAST(row_number() OVER (PARTITION BY unit ORDER BY "+s.choice("unit", rel.groupColumns)+") <= "+itoa(d.maxGroups)+" AS BIGINT) AS kept")
+	}
 	t.columns = nil
 	seen := map[string]int{}
 	for _, m := range t.parts {
@@ -217,14 +224,18 @@ func (s *statement) groupScan(t *aggregate, rel *flat) Scan {
 			at, ok := seen[text]
 			if !ok {
 				at = len(out.Types)
+				name := "a" + itoa(len(seen))
 				seen[text] = at
-				items = append(items, text+" AS a"+itoa(len(seen)-1))
+				items, names = append(items, text+" AS "+name), append(names, name)
 				out.Types = append(out.Types, store.ScanInt64)
 			}
 			t.columns = append(t.columns, at)
 		}
 	}
-	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r GROUP BY " + by
+	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(by)
+	if kept {
+		out.SQL = "SELECT " + comma(names) + " FROM (" + out.SQL + ") AS p"
+	}
 	out.Args = s.binder.Args()
 	return out
 }

@@ -28,6 +28,21 @@ func (r *Release) divided() bool {
 	return len(r.Aggregates) == 0
 }
 
+// steps are the steps of an aggregate's mechanism. The numbers of answers that go with the number of groups are left out where that is
+// private.
+func (r *Release) steps(a Aggregate) []estimator.Step {
+	steps := a.Estimator.Steps()
+	if a.Groups == nil || r.Selection == nil {
+		return steps
+	}
+	for i, s := range steps {
+		if s.Queries == a.Groups.Groups*a.Groups.Width() {
+			steps[i].Queries = 0
+		}
+	}
+	return steps
+}
+
 // groupLines are the lines of EXPLAIN on an aggregate of all groups at once.
 func (r *Release) groupLines(a Aggregate) []string {
 	if a.Groups == nil {
@@ -35,7 +50,7 @@ func (r *Release) groupLines(a Aggregate) []string {
 	}
 	n := fmt.Sprintf("groups=%d", r.Groups)
 	if r.Selection != nil {
-		n = "groups=those selected"
+		n = fmt.Sprintf("groups=those selected, here as for %d", a.Groups.Groups)
 	}
 	lines := []string{fmt.Sprintf("one vector a unit  %s  columns=%d  memory=%d bytes a unit and group", n, len(a.Columns), 8*(2+len(a.Columns))+20*len(a.Columns))}
 	if r, ok := a.Estimator.(estimator.Reasoned); ok && r.Reason() != "" {

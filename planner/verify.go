@@ -28,7 +28,8 @@ import (
 //     have several.
 //  8. Every output is a key, an aggregate, or neither, and there is one for each column.
 //  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves nobody out, with a column for
-//     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups.
+//     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups. As the
+//     first scan of a release whose keys are selected it says whom the selection counts.
 func Verify(s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -180,13 +181,19 @@ func (r *Release) verifyGroups(a Aggregate) error {
 	if !s.Units || s.Rows || len(a.Columns) != a.Groups.Width() || len(a.Parts) != len(a.Groups.Aggregates) {
 		return fmt.Errorf("invariant 9: %s has %d columns in a scan of units (%v), wants %d", a.Text, len(a.Columns), s.Units, a.Groups.Width())
 	}
+	if s.Kept {
+		leading++
+	}
+	if s.Kept != (r.Selection != nil && a.Scan == 0) {
+		return fmt.Errorf("invariant 9: the scan of %s is for the key selection (%v)", a.Text, s.Kept)
+	}
 	for _, c := range a.Columns {
 		if c <= leading || c >= len(s.Types) || s.Types[c] != store.ScanInt64 {
 			return fmt.Errorf("invariant 9: %s reads column %d", a.Text, c)
 		}
 	}
 	for _, x := range s.Args {
-		if _, secret := x.(SecretArg); secret {
+		if _, secret := x.(SecretArg); secret && !s.Kept {
 			return fmt.Errorf("invariant 9: the scan of %s leaves out groups of a unit", a.Text)
 		}
 	}

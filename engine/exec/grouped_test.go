@@ -305,3 +305,30 @@ func (sparsePlain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimat
 	}
 	return e
 }
+
+// TestKeysSelectedByTheScanOfAllGroups: a group is selected by those of its persons that the scan keeps there, and has the numbers of all.
+func TestKeysSelectedByTheScanOfAllGroups(t *testing.T) {
+	s, l := fixture(t)
+	st, r := counts(t, 1, true)
+	r.Scans[0] = planner.Scan{Units: true, Kept: true, Types: append(intPair, store.ScanInt64, store.ScanInt64),
+		SQL: "SELECT g, p, 1::BIGINT, 1::BIGINT, p FROM d.visits WHERE g = 0 UNION ALL SELECT 5, p, CASE WHEN p < 30 THEN 1 END, 1, p FROM d.visits UNION ALL SELECT 6, p, 0, 1, p FROM d.visits"}
+	a := allGroups(2, groups.Rows, groups.Sum)
+	for i := range a.Columns {
+		a.Columns[i]++
+	}
+	a.Estimator = sparsePlain{}
+	r.Output = r.Output[:1]
+	for k := range 2 {
+		a.Parts = append(a.Parts, func(e estimator.Estimate) any { return e.Values[k] })
+		r.Output = append(r.Output, planner.Output{Key: -1, Aggregate: 0, Part: k})
+	}
+	r.Aggregates = []planner.Aggregate{a}
+	rows, err := ask(t, executor(s, l), st, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Nobody is kept in group 6, so that it is not selected.
+	if got, want := fmt.Sprint(rows), "[[0 40 780] [5 43 903]]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

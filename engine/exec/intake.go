@@ -136,6 +136,7 @@ func (in *intake) resize(groups int) {
 // take takes in a chunk, whose rows' groups are known.
 func (in *intake) take(ch store.Chunk) (err error) {
 	if in.grouped != nil {
+		in.selecting(ch)
 		return in.grouped.add(ch, in.groups)
 	}
 	of := origin{groups: in.groups}
@@ -155,6 +156,17 @@ func (in *intake) take(ch store.Chunk) (err error) {
 		return nil
 	}
 	return in.kept.add(ch, in.columns, in.groups, in.space)
+}
+
+// selecting counts the persons of each group for the key selection, where the scan says in which of their groups they count.
+func (in *intake) selecting(ch store.Chunk) {
+	if !in.scan.Kept {
+		return
+	}
+	kept := &ch.Columns[in.leading+1]
+	for i, g := range in.groups {
+		in.persons.counts[g] += min(max(present(kept, i), 0), 1)
+	}
 }
 
 // input returns what an aggregate reads of one group.
