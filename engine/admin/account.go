@@ -69,7 +69,7 @@ func budgetRow(b accounting.BudgetStatus) sql.Row {
 	return sql.Row{
 		accountType(b.Entity), b.Account, b.Principal, b.Holder,
 		float64(b.Epsilon), float64(b.Delta), string(b.Window),
-		b.Spent.Rho.Float(), slack(b.Spent), finite(float64(b.SpentEpsilon)),
+		b.Spent.Rho.Float(), slack(b.Spent), pure(b.Spent), finite(float64(b.SpentEpsilon)),
 		finite(float64(b.Remaining)), b.RemainingRho.Float(),
 		instant(b.WindowStart), instant(b.WindowEnd), orNull(b.SetBy), nil,
 	}
@@ -87,14 +87,10 @@ func entityRow(e accounting.EntityStatus) sql.Row {
 	if e.Window == "" {
 		remark += "; the windows differ"
 	}
-	var spent any
-	if e.Delta > 0 || e.Spent == (accounting.Loss{}) {
-		spent = finite(float64(accounting.EpsilonOf(e.Spent, e.Delta)))
-	}
 	return sql.Row{
 		"entity sum", e.Entity, nil, accounting.All,
 		float64(e.Epsilon), float64(e.Delta), orNull(string(e.Window)),
-		e.Spent.Rho.Float(), slack(e.Spent), spent,
+		e.Spent.Rho.Float(), slack(e.Spent), pure(e.Spent), finite(float64(accounting.EpsilonOf(e.Spent, e.Delta))),
 		nil, nil, nil, nil, nil, remark,
 	}
 }
@@ -176,16 +172,16 @@ func ledgerRows(e accounting.Entry, dba bool, price func(accounting.Charge) any)
 				total = finite(float64(c.RemainingAll))
 			}
 			out = append(out, line(e.Statement, orNull(e.Mechanisms), accountType(c.Entity), c.Account, orNull(c.Table),
-				c.Loss.Rho.Float(), slack(c.Loss), price(c.Charge), finite(float64(c.RemainingOwn)), total, e.Outcome.String()))
+				c.Loss.Rho.Float(), slack(c.Loss), pure(c.Loss), price(c.Charge), finite(float64(c.RemainingOwn)), total, e.Outcome.String()))
 		}
 		return out
 	case accounting.NoteEntry:
-		return []sql.Row{line(e.Text, nil, nil, nil, nil, nil, nil, nil, nil, nil, e.NoteKind)}
+		return []sql.Row{line(e.Text, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, e.NoteKind)}
 	case accounting.SetBudgetEntry:
 		what := fmt.Sprintf("budget of %s: epsilon %v, delta %v, window %s", b.Principal, float64(b.Epsilon), float64(b.Delta), b.Window)
-		return []sql.Row{line(what, nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil, nil)}
+		return []sql.Row{line(what, nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil, nil, nil)}
 	}
-	return []sql.Row{line("budget of "+b.Principal+" removed", nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil, nil)}
+	return []sql.Row{line("budget of "+b.Principal+" removed", nil, accountType(b.Entity), b.Account, nil, nil, nil, nil, nil, nil, nil, nil)}
 }
 
 func accountType(entity bool) string {
@@ -197,6 +193,14 @@ func accountType(entity bool) string {
 
 // slack shows both kinds of δ of a loss as one number; the conversion to ε treats them apart.
 func slack(l accounting.Loss) float64 { return l.DeltaEvent + l.DeltaTV }
+
+// pure shows the pure ε of a loss, NULL where it has none.
+func pure(l accounting.Loss) any {
+	if !l.IsPure() {
+		return nil
+	}
+	return l.Pure.Float()
+}
 
 // finite returns nil, SQL NULL, for NaN and infinities, which MySQL cannot show.
 func finite(f float64) any {

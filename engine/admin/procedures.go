@@ -42,7 +42,7 @@ var procedures = []procedure{
 		"Replaces the defaults of the privacy parameters for queries on a table.",
 		`CALL dp_set_defaults('shop.orders', '{"dp_epsilon":0.5}')`}, 2, (*Admin).setDefaults},
 	{Procedure{"dp_set_budget", "dp_set_budget(table | 'entity:NAME', principal, epsilon, delta, window)",
-		"Caps what may be spent on a table or on an entity: by all principals ('*'), by each without a budget of their own ('default'), or by one account (user@host), in a window never, day, week or month.",
+		"Caps what may be spent on a table or on an entity: by all principals ('*'), by each without a budget of their own ('default'), or by one account (user@host), in a window never, day, week or month. With delta 0 the account is pure: only mechanisms without a delta run there, and their epsilons add up.",
 		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')"}, 5, (*Admin).setBudget},
 	{Procedure{"dp_drop_budget", "dp_drop_budget(table | 'entity:NAME', principal)",
 		"Removes a budget. What is spent stays on record; a table without a '*' budget refuses every query.",

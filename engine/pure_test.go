@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// clinic fills c.visits with the visits of n patients, three each, and puts it on the pure account.
+func clinic(t *testing.T, root *client, n int) {
+	t.Helper()
+	root.exec("CREATE DATABASE c", "CREATE TABLE c.visits (patient INT, ward VARCHAR(8), cost DECIMAL(8,2), days INT)")
+	var rows []string
+	for p := range 3 * n {
+		rows = append(rows, fmt.Sprintf("(%d,'%s',%d.50,%d)", p%n, []string{"heart", "hand"}[p%2], 100+p%50, 1+p%4))
+		if len(rows) == 500 || p == 3*n-1 {
+			root.exec("INSERT INTO c.visits VALUES " + strings.Join(rows, ","))
+			rows = rows[:0]
+		}
+	}
+	root.exec("CALL dp_protect('c.visits', 'patient', 'patient')",
+		`CALL dp_set_domain('c.visits', 'ward', '["heart","hand","eye"]')`)
+}
+
+// TestPureAccount asks everything that has a pure mechanism until the cap is reached exactly, and what has none.
+func TestPureAccount(t *testing.T) {
+	i := startWith(t, "", seeded(t, "pure account", 1)) // the answers are compared
+	root := i.root()
+	clinic(t, root, 4000)
+	root.exec("CALL dp_set_budget('c.visits', '*', 40, 0, 'never')")
+	ann := i.analyst(root, "ann", "c")
+	ann.exec("USE c", "SET dp_epsilon = 4", "SET dp_delta = 1e-6")
+
+	near(t, "persons", ann.value("SELECT COUNT(DISTINCT patient) FROM visits"), 4000, 20)
+	near(t, "rows", ann.value("SELECT COUNT(*) FROM visits"), 12000, 60)
+	near(t, "sum", ann.value("SELECT SUM(days) FROM visits"), 30000, 800)
+	near(t, "mean over rows", ann.value("SELECT AVG(cost) FROM visits"), 125, 2)
+	near(t, "mean", ann.value("SELECT DP_MEAN(cost) FROM visits"), 125, 4)
+	near(t, "median", ann.value("SELECT DP_MEDIAN(days) FROM visits"), 2, 1)
+	if got := ann.value("SELECT DP_QUANTILES(cost, '[0.1, 0.5, 0.9]') FROM visits"); !strings.HasPrefix(got, "[") {
+		t.Errorf("quantiles: got %s", got)
+	}
+	groups := ann.query("SELECT ward, COUNT(*) FROM visits GROUP BY ward ORDER BY ward")
+	if len(groups) != 3 {
+		t.Fatalf("groups: got %v, want the three wards of the domain", groups)
+	}
+	near(t, "ward without rows", groups[0][1], 0, 100)
+	near(t, "ward", groups[1][1], 6000, 100)
+
+	// A third of 4 is rounded down for each of three groups: 2^-40 of the cap stays unspent.
+	spent := "SELECT ROUND(spent_pure_epsilon, 9), ROUND(spent_epsilon, 9), ROUND(remaining_epsilon, 9), spent_delta FROM dp.budgets WHERE account = 'c.visits' AND budget = '*'"
+	if got := fmt.Sprint(root.query(spent)); got != "[[32 32 8 0]]" {
+		t.Errorf("spent: got %s, want eight statements of epsilon 4", got)
+	}
+	if got := fmt.Sprint(ann.query("SELECT pure_epsilon, epsilon, delta, remaining_total FROM dp.ledger WHERE account = 'c.visits' AND entry = 'charge' LIMIT 1")); got != "[[4 4 0 NULL]]" {
+		t.Errorf("the ledger says %s", got)
+	}
+	again := ann.query("SELECT ward, COUNT(*) FROM visits GROUP BY ward ORDER BY ward")
+	if fmt.Sprint(again) != fmt.Sprint(groups) {
+		t.Errorf("asked again: got %v, want the stored answer %v", again, groups)
+	}
+	if plan := fmt.Sprint(ann.query("EXPLAIN SELECT COUNT(*) FROM visits WHERE days > 1")); !strings.Contains(plan, "epsilon=4 delta=0") || strings.Contains(plan, "gaussian") {
+		t.Errorf("EXPLAIN: %s", plan)
+	}
+
+	for _, c := range []struct{ query, says string }{
+		{"SELECT VAR_POP(cost) FROM visits", "VAR_POP has no pure mechanism, and c.visits is on the pure account"},
+		{"SELECT DP_STDDEV(cost) FROM visits", "DP_QUANTILES"},
+		{"SELECT days, COUNT(*) FROM visits GROUP BY days", "dp_set_domain"},
+		{"SELECT /*+ SET_VAR(dp_rho=0.1) */ COUNT(*) FROM visits", "an epsilon"},
+		{"SELECT DP_SUM(DP_VECTOR(cost, days)) FROM visits", "DP_SUM of vectors has no pure mechanism"},
+		{"SELECT DP_MEAN(DP_VECTOR(cost, days), 'method=clipped') FROM visits", "no pure mechanism"},
+	} {
+		if e := ann.refused(1644, "", c.query); !strings.Contains(e.Message, c.says) {
+			t.Errorf("%s: %s, want %q in it", c.query, e.Message, c.says)
+		}
+	}
+	e := ann.refused(1644, "45013", "SELECT /*+ SET_VAR(dp_epsilon=8.001) */ COUNT(*) FROM visits WHERE days > 2")
+	if !strings.Contains(e.Message, "the pure epsilon 8.001 of the budget of all principals together on c.visits, of which 8 remains") {
+		t.Errorf("over the cap: %s", e.Message)
+	}
+	ann.query("SELECT /*+ SET_VAR(dp_epsilon=8) */ COUNT(*) FROM visits WHERE days > 2")
+	ann.refused(1644, "45013", "SELECT /*+ SET_VAR(dp_epsilon=0.000001) */ COUNT(*) FROM visits WHERE days > 3")
+	if got := fmt.Sprint(root.query(spent)); got != "[[40 40 0 0]]" {
+		t.Errorf("spent at the end: got %s", got)
+	}
+}
+
+// TestPureAccountAmongOthers: an entity's budget and one of the analyst's own put a statement on the pure account as well; what was
+// spent with a delta closes it; and without one the table leaves it.
+func TestPureAccountAmongOthers(t *testing.T) {
+	i := startWith(t, "", seeded(t, "pure among others", 1))
+	root := i.root()
+	clinic(t, root, 300)
+	root.exec("CALL dp_set_budget('c.visits', '*', 20, 1e-6, 'never')")
+	ann, bob := i.analyst(root, "ann", "c"), i.analyst(root, "bob", "c")
+	ann.exec("USE c")
+	bob.exec("USE c")
+	root.exec("CALL dp_set_budget('c.visits', 'ann@%', 2, 0, 'never')")
+
+	plan := func(c *client) string { return fmt.Sprint(c.query("EXPLAIN SELECT COUNT(*) FROM visits")) }
+	if !strings.Contains(plan(ann), "epsilon=1 delta=0") || strings.Contains(plan(bob), "delta=0") {
+		t.Errorf("ann has a pure budget, bob has not:\n%s\n%s", plan(ann), plan(bob))
+	}
+	ann.query("SELECT COUNT(*) FROM visits")
+	bob.query("SELECT VAR_POP(days) FROM visits")
+	ann.refused(1644, "", "SELECT VAR_POP(days) FROM visits")
+	// Under '*' both count with their rho, bob's alone without a pure epsilon.
+	if got := fmt.Sprint(root.query("SELECT spent_pure_epsilon, spent_rho > 0.5 FROM dp.budgets WHERE budget = '*'")); got != "[[NULL 1]]" {
+		t.Errorf("under '*': %s", got)
+	}
+	root.exec("CALL dp_set_budget('c.visits', '*', 20, 0, 'never')")
+	if e := ann.refused(1644, "45013", "SELECT COUNT(*) FROM visits WHERE days > 1"); !strings.Contains(e.Message, "its window holds spending without a pure epsilon") {
+		t.Errorf("after bob: %s", e.Message)
+	}
+	root.exec("CALL dp_set_budget('c.visits', '*', 20, 1e-6, 'never')", "CALL dp_drop_budget('c.visits', 'ann@%')")
+	ann.query("SELECT VAR_POP(days) FROM visits")
+
+	root.exec("CREATE TABLE c.beds (id INT, patient INT)", "INSERT INTO c.beds VALUES (1, 1), (2, 2)",
+		"CALL dp_protect('c.beds', 'patient', 'patient')", "CALL dp_set_budget('c.beds', '*', 5, 1e-6, 'never')")
+	root.exec("CALL dp_set_budget('entity:patient', 'default', 3, 0, 'day')")
+	carl := i.analyst(root, "carl", "c")
+	carl.exec("USE c")
+	carl.refused(1644, "", "SELECT VAR_POP(id) FROM beds")
+	carl.query("SELECT COUNT(*) FROM beds")
+	carl.query("SELECT COUNT(*) FROM visits")
+	carl.query("SELECT /*+ SET_VAR(dp_epsilon=0.5) */ COUNT(*) FROM visits v JOIN beds b ON b.patient = v.patient")
+	if got := fmt.Sprint(root.query("SELECT spent_pure_epsilon FROM dp.budgets WHERE account = 'patient' AND principal = 'carl@%'")); got != "[[2.5]]" {
+		t.Errorf("the entity: carl spent %s", got)
+	}
+	if e := carl.refused(1644, "45013", "SELECT COUNT(*) FROM beds WHERE id > 1"); !strings.Contains(e.Message, "on entity patient, of which 0.5 remains") {
+		t.Errorf("over the entity's cap: %s", e.Message)
+	}
+}
