@@ -1,6 +1,7 @@
 package cover
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"syscall"
@@ -74,5 +75,41 @@ func BenchmarkParts(b *testing.B) {
 		}
 		words := (weightBits+float64(len(counts))*eps/2/math.Ln2)/64 + 1
 		part("weight", 2*float64(len(counts))*words, func() { w.draw(stattest.Noiser(b, "weights"), counts) })
+	}
+}
+
+// BenchmarkRelease draws from covers for samples and for the worst persons there are. bound/time, the plan's seconds over the processor
+// time taken, is to be 1 or more.
+func BenchmarkRelease(b *testing.B) {
+	for _, c := range []struct {
+		dim           int
+		persons, half float64
+		alpha         float64
+	}{{1, 3000, 1e9, 0}, {1, 1e6, 1e9, 0}, {2, 3000, 40_000, 0}, {2, 100_000, 1e9, 0}, {2, 3000, 1e6, 200}} {
+		f := facts2(c.dim, c.persons, c.half)
+		p, ok := f.smallest(usualSeconds)
+		if c.alpha > 0 {
+			p, ok = f.choose(c.alpha, maxSeconds)
+		}
+		if !ok {
+			b.Fatal("no plan")
+		}
+		r, spread := rand.New(rand.NewPCG(1, 2)), make(points, c.dim)
+		for j := range spread {
+			for range int(c.persons) {
+				spread[j] = append(spread[j], int64(500*r.NormFloat64()))
+			}
+		}
+		for name, x := range map[string]points{"sample": spread, "worst": worst(p, int(c.persons))} {
+			b.Run(fmt.Sprintf("%s/d=%d/n=%.0f/candidates=%.2g", name, c.dim, c.persons, p.candidates()), func(b *testing.B) {
+				w, n, centre := newWeights(p.loss), stattest.Noiser(b, "release"), make([]int64, c.dim)
+				from := processorTime()
+				for b.Loop() {
+					cover := p.newCover(x, centre)
+					cover.find(w.draw(n, cover.counts()))
+				}
+				b.ReportMetric(p.seconds()*float64(b.N)/(processorTime()-from).Seconds(), "bound/time")
+			})
+		}
 	}
 }
