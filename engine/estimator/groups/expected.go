@@ -16,10 +16,13 @@ type Expectation struct {
 	Kept    float64 // share of the person's groups that a bound keeps; this release keeps all
 }
 
-// Better reports whether the release is expected to have less error than bounding: if it has no more noise, or if bounding drops
-// groups and would have no less noise if it kept them all.
+// Better reports whether the release is expected to have less error than bounding: if it has less noise, or, where bounding drops groups, hardly
+// more noise with a radius that is that of the bound. Everyone's groups are then shortened by less than what bounding drops.
 func (e Expectation) Better() bool {
-	return e.Vector <= e.Bounded || e.Kept < 1 && e.Vector <= e.Bounded/math.Sqrt(e.Kept)
+	if e.Kept < 1 {
+		return e.Vector*math.Sqrt(e.Kept) <= 1.1*e.Bounded
+	}
+	return e.Vector <= e.Bounded
 }
 
 // Expected returns what is expected for a person in perPerson groups, against a mechanism for each group and aggregate that keeps a

@@ -86,12 +86,13 @@ func (s search) findScale(n noise.Noiser, l layout, b *estimator.Block, weights 
 	return c.radius(s.scale, s.scale.Release(n, norms), limit)
 }
 
-// present are the norms that are not 0: persons who have nothing to be clipped.
+// present are the norms that are not 0, of persons who have something to be clipped. They are told a millionth shorter, so that norms
+// of 1, √2, 2, … as counts have, are at the upper ends of their buckets, and a radius there leaves them whole.
 func present(norms []float64) []float64 {
 	out := make([]float64, 0, len(norms))
 	for _, v := range norms {
 		if v > 0 {
-			out = append(out, v)
+			out = append(out, v*(1-0x1p-20))
 		}
 	}
 	return out

@@ -158,7 +158,7 @@ func (v variant) worst(t *testing.T, e release, relation estimator.Relation, tri
 // TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test under both relations; a release that was built for three times
 // the loss, or for the weaker relation, must fail it.
 func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
-	const rho, tries = 0.05, 80
+	const rho, tries = 0.05, 25
 	declared := new(big.Rat).SetFloat64(rho)
 	for _, v := range variants() {
 		for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
@@ -191,7 +191,7 @@ func TestAnExchangeOfSignedNumbersNeedsTwiceTheNoise(t *testing.T) {
 // TestAuditTellsPersonsApartWithinTheLoss estimates the loss from draws: a crowd of persons of one group each, and one person more,
 // or exchanged, in all groups. With a fifteenth of the variance they are told apart better than declared.
 func TestAuditTellsPersonsApartWithinTheLoss(t *testing.T) {
-	const rho, runs = 0.25, 4000
+	const rho, runs = 0.25, 3000
 	crowd := make([]map[int]int64, 300)
 	for i := range crowd {
 		crowd[i] = map[int]int64{i % 4: 1}
