@@ -118,8 +118,8 @@ func (s shape) step(dim int) estimator.Step {
 	return estimator.Step{Name: "spreads", Mechanism: "discrete-gaussian", Sensitivity: "l2=sqrt(2)", Queries: dim, Rho: s.rho}
 }
 
-// ring releases the distance λ that most pairs of persons are within: a quantile of the weighted distances of matched persons, from a noisy histogram
-// (look.Histogram, squared sensitivity 2).
+// ring releases the distance λ that most pairs of persons are within, from a noisy histogram of the weighted distances of matched persons (look.Histogram,
+// squared sensitivity 2).
 type ring struct{ look.Histogram }
 
 // ringPer is the number of buckets an octave.
@@ -136,11 +136,17 @@ func (r ring) release(n noise.Noiser, b *estimator.Block, pairs []int32, weights
 	each(len(values), func(g int) {
 		values[g] = math.Sqrt(distance2(0, math.Inf(1), v.Vector(int(pairs[2*g])), v.Vector(int(pairs[2*g+1])), weights))
 	})
-	return r.Quantile(r.Release(n, values), count, within) * math.Exp2(1.0/ringPer)
+	noisy := r.Release(n, values)
+	quarter, half, rest := r.Quantile(noisy, count, 0.25), r.Quantile(noisy, count, 0.5), r.Quantile(noisy, count, 0.75)
+	return half * math.Pow(min(max(rest/quarter, 1), 4), learntTail/(2*quartile))
 }
 
-// within is the share of pairs that should be friends.
-const within = 0.9
+// learntTail is the normal point of the share of pairs that should be friends; quartile is that of a quarter. The quartiles are taken for those of a
+// log-normal law: where a tenth of the persons are far away, four pairs in five are still near, and so are the quartiles.
+const (
+	learntTail = 1.645
+	quartile   = 0.6744897501960817
+)
 
 // step describes the release.
 func (r ring) step() estimator.Step {

@@ -65,7 +65,7 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	if p.Sigma == nil {
 		m.shape = newShape(parts.shape, p.Top)
 		lo, hi := p.ends()
-		m.ring = newRing(look.Farthest(lo, hi, p.Dim)*1024, parts.ring)
+		m.ring = newRing(look.Farthest(lo, hi, p.Dim)*16, parts.ring)
 	}
 	m.least = m.core.Persons(m.persons.above())
 	return m, nil
