@@ -75,7 +75,7 @@ func rowsOf(b *estimator.Block) []float64 {
 //
 // τ is the largest of several quantiles of the distances, each over what it is for normal means with τ = 1 in all directions: √2 times a quantile
 // of the χ law with d degrees of freedom. For normal means all are the same; where tails are heavy, or most persons agree and a few do not, the
-// higher ones are larger, as σ₂ is. In unequal directions it is the root of the mean of their squares.
+// highest one is larger, as σ₂ is. In unequal directions it is the root of the mean of their squares.
 //
 // The paper takes all rows for independent and alike, so that the means' spread falls as 1/√m. Where persons differ it does not: what is looked at is the spread as it is.
 //
@@ -87,15 +87,19 @@ func (m mean) spread(n noise.Noiser, b *estimator.Block, count, rows float64, le
 	}
 	h := m.law.histogram(m.distanceOctaves(), true, left.take(m.spreadShare(count)))
 	noisy := h.Release(n, look.Distances(b, look.Match(n, int(b.Persons()), 2, look.MostPairs)))
-	chi, tau := distuv.ChiSquared{K: float64(m.p.Dim)}, leastTau
-	for _, q := range spreadQuantiles {
-		tau = max(tau, h.Quantile(noisy, look.PairsOf(count), q)/math.Sqrt(2*chi.Quantile(q)))
+	chi, pairs, tau := distuv.ChiSquared{K: float64(m.p.Dim)}, look.PairsOf(count), leastTau
+	see := func(q, distance float64) { tau = max(tau, distance/math.Sqrt(2*chi.Quantile(q))) }
+	see(0.5, h.Quantile(noisy, pairs, 0.5))
+	see(0.75, h.Quantile(noisy, pairs, 0.75))
+	if _, ok := h.Top(noisy); ok {
+		see(1-farPairs, h.Radius(noisy, farPairs*pairs))
 	}
 	return min(tau, farEnd)
 }
 
-// spreadQuantiles are the quantiles of the distances: the last is seen where one pair in thirty differs.
-var spreadQuantiles = []float64{0.5, 0.75, 0.9, 0.97}
+// farPairs is the share of the pairs beyond the highest quantile, which is read from the top (look.Histogram.Radius), since the tail does not
+// stand out bucket by bucket: a few persons in a hundred who are unlike the others show.
+const farPairs = 0.03
 
 // leastTau is the least spread, in units: means are integers.
 const leastTau = 0.25

@@ -59,11 +59,11 @@ func (s shape) threaded() []float64 {
 //	max(σ_k·√(d/m), tail(m)),
 //
 // or larger, as long as the noise stays under a quarter of the error that the persons' sample itself has, τ√(d/n): that costs 3 % of
-// the error at most, and spares persons who are not like the others, or have fewer rows. It need not be larger than the radius for m = 1, which suits any
+// the error at most, and spares persons who are not like the others, or have fewer rows. It need not be larger than twice the radius for m = 1, which suits any
 // persons whose means have a k-th moment of γτ, whatever their rows are.
 func (s shape) last(count, unit float64) float64 {
 	least := max(s.base(), s.tail(s.m, count, unit))
-	most := max(least, s.tail(1, count, unit))
+	most := max(least, 2*s.tail(1, count, unit))
 	return min(max(s.tau*math.Sqrt(count)/(4*unit), least), most)
 }
 
