@@ -128,7 +128,7 @@ func blocks(r *rand.Rand, dim int) map[string]*estimator.Block {
 
 func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 	for _, k := range kinds() {
-		for _, dim := range []int{1, 3, 5} {
+		for _, dim := range []int{1, 5} {
 			for _, rows := range []int64{0, 1} {
 				p := Params{Params: estimator.Params{MaxRows: rows, Grid: estimator.Grid{Step: 0x1p-20, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}}, Dim: dim, Delta: 1e-9}
 				e := k.mean(t, p, 2)
