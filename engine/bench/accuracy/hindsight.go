@@ -23,18 +23,24 @@ func bestOf(fixed box, s *dataset.Set, c Conditions) func(*estimator.Block) box 
 	}
 }
 
-// hindsight returns the pair of bounds with the least expected squared error over all groups on a block: all numbers of
-// groups by eighths of a doubling, and all bounds by quarters of one.
+// hindsight returns the pair of bounds with the least expected squared error over all groups on a block: first of a
+// coarse grid, doublings, then, within a factor of two of that, by eighths of a doubling in groups and quarters in bounds.
 func hindsight(fixed box, b *estimator.Block, s *dataset.Set, c Conditions) box {
 	many, large := extent(b)
-	counts, bounds := ladder(many, 8), ladder(large, 4)
+	coarse := least(fixed, ladder(1, many, 1), ladder(1, large, 1), b, s, c)
+	near := func(x, most int64, per float64) []int64 { return ladder(max(1, x/2), min(2*x, most), per) }
+	return least(fixed, near(int64(coarse.groups), many, 8), near(coarse.bound, large, 4), b, s, c)
+}
+
+// least tries all pairs of a grid; what is fixed stays.
+func least(fixed box, counts, bounds []int64, b *estimator.Block, s *dataset.Set, c Conditions) box {
 	if fixed.groups > 0 {
 		counts = []int64{int64(fixed.groups)}
 	}
 	if fixed.bound > 0 {
 		bounds = []int64{fixed.bound}
 	}
-	best, least := box{1, 1}, math.Inf(1)
+	best, least := box{int(counts[0]), bounds[0]}, math.Inf(1)
 	for _, groups := range counts {
 		for _, bound := range bounds {
 			x := box{int(groups), bound}
@@ -65,13 +71,13 @@ func extent(b *estimator.Block) (groups, value int64) {
 	return groups, value
 }
 
-// ladder lists whole numbers from 1 to most, per to a doubling.
-func ladder(most int64, per float64) []int64 {
+// ladder lists whole numbers from one to another, per to a doubling.
+func ladder(from, to int64, per float64) []int64 {
 	var out []int64
-	for x := 1.0; x < float64(most); x *= math.Pow(2, 1/per) {
+	for x := float64(from); x < float64(to); x *= math.Pow(2, 1/per) {
 		out = append(out, int64(math.Round(x)))
 	}
-	return slices.Compact(append(out, most))
+	return slices.Compact(append(out, to))
 }
 
 // loss is the expected squared error over all groups, in steps, of what bounds cut away: a person of c groups keeps each
