@@ -86,7 +86,7 @@ func (d dense) relativeCentring(count float64, lo, hi int64, most float64) centr
 }
 
 // finest is the power of two under σ of the finest cells.
-const finest = 4
+const finest = 2
 
 // mostCentre is the largest share of the loss for a centre.
 const mostCentre = 0.4

@@ -32,7 +32,7 @@ type dense struct {
 	sigma          []float64 // declared scales, in units; nil: none
 	find, scale    medians
 	turned         *rotation     // of the search for a centre; nil: none
-	sample         float64       // persons of whom a sample is as good as all, for centre and scales
+	sizes          sizes         // of samples that do for the steps before the sum
 	totals         *block.Totals // of the persons of one release, where they are known
 }
 
@@ -63,7 +63,7 @@ func newDense(p Params, count persons, rho float64, centred, scaled choice) dens
 	if p.Rotate && centred != never {
 		d.turned = newRotation(d)
 	}
-	d.sample = d.sampleSize()
+	d.sizes = d.enoughFor()
 	return d
 }
 
@@ -94,12 +94,12 @@ func (d dense) mean(n noise.Noiser, b *estimator.Block, count float64) (mean, si
 	if d.centred != never || d.scaled != never {
 		s = d.spread(n, b, count, left)
 	}
-	some := d.sampled(n, b, count)
-	scaled := d.useScales(s, some.count)
-	centre, fixed := d.choose(n, some, s, scaled, left)
+	all := d.lots(n, b, count)
+	scaled := d.useScales(s, all.number(d.sizes.scales))
+	centre, fixed := d.choose(n, all, s, scaled, left)
 	var weights []float64
 	if scaled {
-		weights = d.p.weights(d.scales(n, some.Block, centre, s.norm, d.scaleShare(some.count), left))
+		weights = d.p.weights(d.scales(n, all, centre, s.norm, left))
 	}
 	return d.sum(n, b, centre, weights, count, fixed && d.middle <= d.lo, left)
 }
@@ -135,18 +135,19 @@ func (d dense) affordable(count float64) bool {
 //
 // Where that is open, and all coordinates weigh the same, the squared radius about the middle is that about the centre
 // times (distance from the middle / spread)²: the middle is kept if that is less than what a centre costs.
-func (d dense) choose(n noise.Noiser, some sample, s spread, scaled bool, left *budget) (centre []int64, fixed bool) {
+func (d dense) choose(n noise.Noiser, all lots, s spread, scaled bool, left *budget) (centre []int64, fixed bool) {
 	if d.centred == never {
 		return same(d.middle, d.p.Dim), true
 	}
-	ratio := math.Inf(1)
+	few, ratio := all.some(d.sizes.look), math.Inf(1)
 	if d.centred == maybe && !scaled && d.sigma == nil {
-		ratio = d.apart(n, some, left) / s.norm
+		ratio = d.apart(n, few, left) / s.norm
 	}
+	some := all.some(d.sizes.centre)
 	if d.turned != nil {
 		return d.turned.choose(n, some, s, ratio, left)
 	}
-	c := d.centring(some.count, s.norm, d.reach(n, some, left), scaled)
+	c := d.centring(some.count, s.norm, d.reach(n, few, left), scaled)
 	if ratio*ratio < c.cost {
 		return same(d.middle, d.p.Dim), true
 	}

@@ -79,7 +79,8 @@ func TestScalesAreFound(t *testing.T) {
 			p := planParams(len(sigma), 1)
 			p.P, p.Scale, p.Pairs = 2, scale, pairs
 			d := newDense(p, persons{known: true}, 1, always, always)
-			got := d.scales(stattest.Noiser(t, "n"), b, same(3000, len(sigma)), norm(sigma), 0.2, newBudget(1))
+			d.sizes.scales = 20000
+			got := d.scales(stattest.Noiser(t, "n"), lots{sample: sample{b, 20000}}, same(3000, len(sigma)), norm(sigma), newBudget(1))
 			for j, s := range got {
 				if ratio := s / sigma[j]; ratio < 0.75 || ratio > 1.33 {
 					t.Errorf("scale %d, %d pairs: coordinate %d has %v, want %v", scale, pairs, j, s, sigma[j])

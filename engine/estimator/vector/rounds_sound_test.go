@@ -27,7 +27,7 @@ type sound struct {
 	p      Params // without Rho and Relation
 	paired bool   // persons are matched: only exchanges keep the matching
 	mixed  bool   // and also counted singly: an exchange is no neighbour under add-remove
-	fixed  bool   // secret bits are 0: every draw of the exponential mechanism is the first cell
+	fixed  bool   // secret bits are 0: every draw of the exponential mechanism is the first cell, and everybody is in a sample
 	halves bool   // two estimators of half the loss, hardly ever both at their worst
 	slow   bool   // many queries a release: fewer databases
 	loose  bool   // databases hardly ever use half of the loss: the broken variant is built for 8 times it

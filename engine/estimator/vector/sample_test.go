@@ -33,10 +33,10 @@ func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 	r := rand.New(stattest.Source(t, "sample"))
 	b := manyPersons(r, 50_000, 3)
 	d := newDense(Params{Params: open(), Dim: 3, Method: Shifted}, persons{}, 1, always, never)
-	if d.sample != leastSample {
-		t.Fatalf("a sample of %v persons", d.sample)
+	if d.sizes.centre != leastSample {
+		t.Fatalf("a sample of %v persons", d.sizes.centre)
 	}
-	some := d.sampled(stattest.Noiser(t, "coins"), b, 50_000)
+	some := d.lots(stattest.Noiser(t, "coins"), b, 50_000).some(leastSample)
 	kept := some.Persons()
 	stattest.Accept(t, stattest.ChiSquare("kept", []int64{kept, 50_000 - kept}, []float64{some.count / 50_000, 1 - some.count/50_000}))
 	if math.Abs(some.count-leastSample) > 1 {
@@ -51,7 +51,7 @@ func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 	if at == len(all) {
 		t.Error("a vector of the sample is not in the block, or out of order")
 	}
-	if all := d.sampled(stattest.Noiser(t, "coins"), b, 2*leastSample-1); all.Block != b || all.count != 2*leastSample-1 {
+	if all := d.lots(stattest.Noiser(t, "coins"), b, 2*leastSample-1).some(leastSample); all.Block != b || all.count != 2*leastSample-1 {
 		t.Error("a sample of more than half")
 	}
 }

@@ -67,10 +67,12 @@ func (d dense) scaleShare(count float64) float64 {
 //	         group; the median of y over the groups, over the root of χ²_k/k's median. A group's y is rounded to a whole unit
 //
 // What is under the first cell counts as half of it.
-func (d dense) scales(n noise.Noiser, b *estimator.Block, centre []int64, spread float64, share float64, left *budget) []float64 {
+func (d dense) scales(n noise.Noiser, all lots, centre []int64, spread float64, left *budget) []float64 {
 	if d.sigma != nil {
 		return d.sigma
 	}
+	some := all.some(d.sizes.scales)
+	b := some.Block
 	axis, normal := d.scaleAxis(spread), normalMedian
 	if d.p.Scale == Pairs {
 		b, centre = paired(n, b, d.p.Pairs), nil
@@ -80,7 +82,7 @@ func (d dense) scales(n noise.Noiser, b *estimator.Block, centre []int64, spread
 	}
 	floor := max(0.5, float64(axis.Value(1))/4)
 	scales := make([]float64, b.Dim)
-	for j, cell := range d.scale.cells(n, b, axis, centre, left.take(share)) {
+	for j, cell := range d.scale.cells(n, b, axis, centre, left.take(d.scaleShare(some.count))) {
 		scales[j] = max(floor, float64(axis.Value(cell))) / normal
 	}
 	return scales

@@ -86,7 +86,7 @@ func (s *scripted) Uniform() uint64 {
 
 // words returns the secret bits of a release of so many persons, and of those that are left when person gone has left: in order the
 // first matching, the coins of a sample, the signs, the other matchings. gone < 0: nobody leaves.
-func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, less []uint64) {
+func (m method) words(r *rand.Rand, dim, persons, gone, coin int) (full, less []uint64) {
 	first := min(1, len(m.groups))
 	m.matchings(r, m.groups[:first], persons, gone, &full, &less)
 	if coin < coinSides {
@@ -116,14 +116,14 @@ func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, 
 }
 
 // wordsOfCoins returns the words with which sampled keeps these persons.
-func wordsOfCoins(keep []bool, coin uint64) []uint64 {
+func wordsOfCoins(keep []bool, coin int) []uint64 {
 	words := make([]uint64, (len(keep)+coinsADraw-1)/coinsADraw)
 	for i, k := range keep {
 		side := coin
 		if k {
 			side--
 		}
-		words[i/coinsADraw] |= side << (16 * (i % coinsADraw))
+		words[i/coinsADraw] |= uint64(side) << (16 * (i % coinsADraw))
 	}
 	return words
 }
@@ -210,7 +210,7 @@ func forcedAnswers(r *rand.Rand, n noise.Noiser, count int64, counted bool) func
 func sampling(c core, size float64) core {
 	switch c := c.(type) {
 	case dense:
-		c.sample = size
+		c.sizes = sizes{size, size, size}
 		return c
 	case auto:
 		c.cores = append([]core{sampling(c.cores[0], size)}, c.cores[1:]...)
@@ -220,10 +220,12 @@ func sampling(c core, size float64) core {
 }
 
 // coinOf is the coin of a core's sample.
-func coinOf(c core, count float64) uint64 {
+func coinOf(c core, count float64) int {
 	switch c := c.(type) {
 	case dense:
-		return c.coin(count)
+		if c.sampled(count) {
+			return sidesFor(c.sizes.centre, count)
+		}
 	case auto:
 		return coinOf(c.cores[0], count)
 	}

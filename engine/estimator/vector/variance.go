@@ -88,9 +88,9 @@ func (m moments) steps() []estimator.Step {
 func (m moments) release(n noise.Noiser, g group, count float64) estimator.Estimate {
 	left := newBudget(m.rho)
 	s := m.spread(n, g.Block, count, left)
-	some := m.sampled(n, g.Block, count)
-	centre, _ := m.choose(n, some, s, true, left)
-	sq := newSquares(centre, m.scales(n, some.Block, centre, s.norm, m.scaleShare(some.count), left))
+	all := m.lots(n, g.Block, count)
+	centre, _ := m.choose(n, all, s, true, left)
+	sq := newSquares(centre, m.scales(n, all, centre, s.norm, left))
 	f2, rho := m.factor2(), left.rho*left.left
 	target := min(look.TailTarget(2*m.p.Dim, f2, rho), count/4)
 	share := left.left * max(look.RadiusShare(rho, target, count, m.p.Relation), leastRadius)

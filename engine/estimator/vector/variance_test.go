@@ -32,7 +32,7 @@ func varianceSounds() []sound {
 	binary.Grid.Hi = 1
 	variance, stddev := ofVariance(false, false), ofVariance(true, true)
 	return []sound{
-		{name: "variance with declared scales", make: variance, p: declared, slow: true},
+		{name: "variance with declared scales", fixed: true, make: variance, p: declared, slow: true},
 		{name: "variance by the exponential mechanism", make: variance, p: em, fixed: true, slow: true},
 		{name: "variance", make: variance, p: p, paired: true, mixed: true, slow: true},
 		{name: "stddev of rows", make: stddev, p: rows, paired: true, mixed: true, loose: true},

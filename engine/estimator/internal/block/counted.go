@@ -16,10 +16,14 @@ func (l *level) count(b *estimator.Block) []uint32 {
 		size = len(l.steps)
 	}
 	spread(len(rs), func(next func() (int, bool)) {
-		own, room := make([]uint32, b.Dim*size), make([]int64, 4*b.Dim)
+		own := make([]uint32, b.Dim*size)
+		q := quartet{level: l, counts: own, room: make([]int64, 4*b.Dim)}
 		for k, ok := next(); ok; k, ok = next() {
-			l.add(own, rs[k].rows(b.Dim), room)
+			for x := rs[k].rows(b.Dim); len(x) > 0; x = x[b.Dim:] {
+				q.add(x[:b.Dim])
+			}
 		}
+		q.flush()
 		mu.Lock()
 		defer mu.Unlock()
 		if total == nil {
@@ -39,24 +43,35 @@ func (l *level) count(b *estimator.Block) []uint32 {
 	return total
 }
 
-// add counts the vectors in x, four at a time so that what is known of a coordinate is fetched once for them. room is for the distances of four.
-func (l *level) add(counts []uint32, x, room []int64) {
-	dim := len(room) / 4
-	for len(x) > 0 {
-		four := x[:min(len(x), 4*dim)]
-		x = x[len(four):]
-		if l.centre != nil && l.steps == nil {
-			distances(room, four, l.centre)
-			four = room[:len(four)]
-		}
-		if len(four) == 4*dim {
-			l.addFour(counts, four[:dim], four[dim:2*dim], four[2*dim:3*dim], four[3*dim:])
-			continue
-		}
-		for ; len(four) > 0; four = four[dim:] {
-			l.addOne(counts, four[:dim])
-		}
+// quartet counts vectors four at a time, so that what is known of a coordinate is fetched once for them.
+type quartet struct {
+	level  *level
+	counts []uint32
+	rows   [4][]int64 // waiting
+	n      int
+	room   []int64 // for the distances of four
+}
+
+// add counts one vector, at the latest with flush.
+func (q *quartet) add(x []int64) {
+	if l := q.level; l.centre != nil && l.steps == nil {
+		to := q.room[q.n*len(x):][:len(x)]
+		distances(to, x, l.centre)
+		x = to
 	}
+	q.rows[q.n] = x
+	if q.n++; q.n == len(q.rows) {
+		q.level.addFour(q.counts, q.rows[0], q.rows[1], q.rows[2], q.rows[3])
+		q.n = 0
+	}
+}
+
+// flush counts the vectors that wait.
+func (q *quartet) flush() {
+	for _, x := range q.rows[:q.n] {
+		q.level.addOne(q.counts, x)
+	}
+	q.n = 0
 }
 
 // addFour counts four vectors.
@@ -160,13 +175,11 @@ func inBins(k int64, size int) uint64 {
 	return uint64(k) & -in
 }
 
-// distances sets the distances of the vectors in x from the centre.
+// distances sets the distances of the vector x from the centre.
 func distances(to, x, centre []int64) {
-	for ; len(x) > 0; to, x = to[len(centre):], x[len(centre):] {
-		row, to := x[:len(centre)], to[:len(centre)]
-		for j, c := range centre {
-			to[j] = distance(row[j], c)
-		}
+	to, x = to[:len(centre)], x[:len(centre)]
+	for j, c := range centre {
+		to[j] = distance(x[j], c)
 	}
 }
 
