@@ -14,7 +14,7 @@
 // Adaptive composition adds all three parts: [BS16, Lemma 8.2] for the first two; for the third the
 // run is coupled with the ideal one, step by step, and the chances to differ add up.
 //
-// A release that is (ε, 0)-DP carries that ε beside its ρ, which is at most ε²/2, and has no slack. Pure ε add up as well; a sum
+// A release that is (ε, 0)-DP carries that ε beside its ρ, which is at most ε²/2 and at most ε, and has no slack. Pure ε add up as well; a sum
 // with a part that has none has none.
 //
 // # Conversion

@@ -55,14 +55,15 @@ func (p Pure) epsilon() Epsilon {
 	return Epsilon(floatUp(uint64(p)) * PureUnit)
 }
 
-// PureLoss returns the loss of an ε-DP mechanism, 0 < ε: it is ε²/2-zCDP [BS16, Proposition 1.4].
+// PureLoss returns the loss of an ε-DP mechanism, 0 < ε: it is ε²/2-zCDP [BS16, Proposition 1.4], and ε-zCDP, since no Rényi
+// divergence is above ε and its order is at least 1.
 func PureLoss(eps float64) Loss { return pureLoss(eps, eps*eps/2) }
 
 // BoundedRangeLoss returns the loss of an ε-bounded-range mechanism, such as the exponential mechanism: it is ε-DP and ε²/8-zCDP
-// [CR21, Lemma 3.2].
+// [CR21, Lemma 3.2], and ε-zCDP as above.
 func BoundedRangeLoss(eps float64) Loss { return pureLoss(eps, eps*eps/8) }
 
-func pureLoss(eps, rho float64) Loss { return Loss{Rho: RhoOf(up(rho)), Pure: PureOf(eps)} }
+func pureLoss(eps, rho float64) Loss { return Loss{Rho: RhoOf(min(up(rho), eps)), Pure: PureOf(eps)} }
 
 // IsPure reports whether the loss has a pure ε. No loss at all has one, 0.
 func (l Loss) IsPure() bool { return l.Pure > 0 || l == Loss{} }

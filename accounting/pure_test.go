@@ -182,6 +182,8 @@ func TestPureConversion(t *testing.T) {
 	}{
 		{"rho of a pure loss", l.Rho.Float(), 0.28125 + RhoUnit}, // rounded up twice
 		{"rho of a bounded-range loss", BoundedRangeLoss(0.75).Rho.Float(), 0.0703125 + RhoUnit},
+		{"rho of a large epsilon", PureLoss(100).Rho.Float(), 100},
+		{"rho of the largest epsilon", PureLoss(1e6).Rho.Float(), 1e6},
 		{"delta at its epsilon", float64(DeltaOf(l, 0.75)), 0},
 		{"epsilon at delta 0", float64(EpsilonOf(l, 0)), 0.75},
 		{"epsilon at a small delta", float64(EpsilonOf(l, 1e-30)), 0.75},
