@@ -20,12 +20,12 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 	for k, p := range r.layout.parts {
 		for g := range r.p.Groups {
 			at := g*r.layout.width + p.first
-			v, d := s.sums[at], s.sigma[p.first]
+			v, d := s.sums[at], s.sigma[at]
 			switch {
 			case p.Measure == Sum:
 				v, d = scalar.Scale(p.Grid, v), scalar.Scale(p.Grid, d)
 			case p.Measure.mean():
-				v, d = p.ratio(v, d, s.sums[at+1], s.sigma[p.first+1], centres[k])
+				v, d = p.ratio(v, d, s.sums[at+1], s.sigma[at+1], centres[k])
 			}
 			e.Values[g*size+k], e.StdErr[g*size+k] = v, min(d, math.MaxFloat64)
 			if v == v {

@@ -77,14 +77,14 @@ func (v variant) edges() map[string][]map[int]int64 {
 		}
 		return p
 	}
-	equal, outlier, owner := make([]map[int]int64, 2000), make([]map[int]int64, 2000), make([]map[int]int64, 2000)
+	equal, outlier, owner := make([]map[int]int64, 800), make([]map[int]int64, 800), make([]map[int]int64, 800)
 	for i := range equal {
 		equal[i], outlier[i], owner[i] = all(1), all(1), map[int]int64{}
 	}
 	outlier[7], owner[3] = all(estimator.MaxUnits), all(7)
 	return map[string][]map[int]int64{
 		"none": nil, "one": equal[:1], "two": equal[:2], "equal": equal, "outlier": outlier, "owner": owner,
-		"opposite outlier": append(slices.Clone(equal), all(-estimator.MaxUnits)), "anything": v.tiny(r, 2000),
+		"opposite outlier": append(slices.Clone(equal), all(-estimator.MaxUnits)), "anything": v.tiny(r, 800),
 	}
 }
 

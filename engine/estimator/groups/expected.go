@@ -48,7 +48,7 @@ func Expected(p Params, perPerson, maxGroups int) (Expectation, error) {
 		exchange = 4
 	}
 	return Expectation{
-		Vector:  math.Sqrt(float64(r.factor2) * a * l / (2 * r.sum)),
+		Vector:  math.Sqrt(float64(r.factor2) * a * l / (2 * (r.first + r.sum))),
 		Bounded: math.Sqrt(a * most * exchange / (2 * p.Rho)),
 		Kept:    min(1, most/l),
 	}, nil

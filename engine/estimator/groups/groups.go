@@ -22,6 +22,9 @@ type release struct {
 	delta2   int64   // of a histogram of persons
 	fixed    float64 // the radius where it is public, otherwise 0
 	norms    float64 // loss of the histogram of norms
+	planned  bool    // there is a first sum, and a second histogram after it
+	first    float64 // loss of the first sum
+	second   float64 // loss of the second histogram
 	sum      float64 // loss of the sum
 }
 
@@ -38,7 +41,7 @@ type release struct {
 //	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
 //	norms    3–14 %  histogram of ‖y‖_w for C, the radius of least error (cost)
-//	sum      the rest
+//	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. A column's weight is 1/scale², so that the aggregates use
 // the allowance C alike, and a mean's number of rows is weighed with κ (looks.go). The sensitivity of each step is that of one bucket,
@@ -107,6 +110,10 @@ func (r *release) share() {
 	if r.fixed == 0 {
 		r.norms = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
 	}
+	if r.planned = r.fixed == 0 && r.p.Groups >= leastPlanned; r.planned {
+		r.second = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
+		r.first = b.take(b.left * firstShare)
+	}
 	r.sum = b.take(b.left)
 }
 
@@ -150,13 +157,29 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if !ok {
 		return r.tooFew(needed)
 	}
-	norms := block.NormsIn(b, 1, nil, r.layout.spread(weights))
-	radius, ok := r.radius(n, norms, limit)
-	if !ok {
+	v := vectors{Block: b, weights: r.layout.spread(weights)}
+	v.norms = block.NormsIn(b, 1, nil, v.weights)
+	radius, ok := r.radius(n, v.norms, limit)
+	switch {
+	case !ok && r.counting:
 		return r.tooFew(needed)
+	case !ok:
+		return r.answers(r.clipped(n, v, r.unit(), r.sum), centres)
+	case r.planned:
+		return r.answers(r.plan(n, v, radius, limit), centres)
 	}
-	sums := block.ClipSumIn(b, 1, nil, norms, radius)
-	return r.answers(r.layout.release(n, sums, weights, radius, r.factor2, r.sum), centres)
+	return r.answers(r.clipped(n, v, radius, r.sum), centres)
+}
+
+// vectors are persons' prepared entries with weights of the coordinates and the norms by them.
+type vectors struct {
+	*estimator.Block
+	weights, norms []float64
+}
+
+// clipped releases the sum of the vectors clipped to a radius, at loss rho.
+func (r release) clipped(n noise.Noiser, v vectors, radius, rho float64) released {
+	return r.release(n, block.ClipSumIn(v.Block, 1, nil, v.norms, radius), v.weights, radius, rho)
 }
 
 func (r release) tooFew(needed int64) estimator.Estimate {
@@ -213,18 +236,13 @@ func (r release) scaled(n noise.Noiser, b *estimator.Block, weights []float64) (
 	return out, math.Sqrt(sum), ok
 }
 
-// radius releases the radius; ok is false if no norm stands out and not only counts are told. For counts it is then that of a person who
-// is in one group once.
+// radius releases the radius; ok is false if no norm stands out. For counts it is then that of a person who is in one group once.
 func (r release) radius(n noise.Noiser, norms []float64, limit float64) (radius float64, ok bool) {
 	if r.fixed > 0 {
 		return r.fixed, true
 	}
 	h := r.histogram()
-	radius, ok = newCost(r.layout.dim, r.factor2, r.sum).radius(h, h.Release(n, present(norms)), limit)
-	if !ok {
-		return r.unit(), !r.counting
-	}
-	return radius, true
+	return newCost(r.layout.dim, r.factor2, r.first+r.sum).radius(h, h.Release(n, present(norms)), limit)
 }
 
 // unit is the least norm of a person's counts, scaled.
@@ -238,6 +256,11 @@ func (r release) unit() float64 {
 // histogram is that of the norms.
 func (r release) histogram() look.Histogram {
 	return look.NewHistogram(look.NewOctaves(normsPer, r.farthest()), r.delta2, r.norms)
+}
+
+// secondHistogram is that of the norms with planned weights.
+func (r release) secondHistogram() look.Histogram {
+	return look.NewHistogram(look.NewOctaves(normsPer, r.farthest()*planScale), r.delta2, r.second)
 }
 
 // farthest is a public limit of the norms: with scales that of parts of scale 1, the least.

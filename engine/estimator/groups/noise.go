@@ -42,21 +42,22 @@ func variance(radius, weight float64, factor2 int64, rho float64) *big.Int {
 	return scalar.Sigma2(q, 1, rho)
 }
 
-// released is a noisy sum, with the standard deviation of the noise of each column, in units of the prepared entries.
+// released is a noisy sum, with the standard deviation of the noise of each coordinate, in units of the prepared entries.
 type released struct{ sums, sigma []float64 }
 
-// release adds the noise: the same in every group, empty ones included.
-func (l layout) release(n noise.Noiser, sums []*big.Int, weights []float64, radius float64, factor2 int64, rho float64) released {
-	variances := make([]*big.Int, l.width)
-	out := released{make([]float64, len(sums)), make([]float64, l.width)}
-	for c := range variances {
-		variances[c] = variance(radius, weights[c], factor2, rho)
-		out.sigma[c] = math.Ldexp(scalar.Root(variances[c]), -block.ClipBits)
-	}
+// release adds the noise to every coordinate, those of empty groups included. weights are those of the coordinates, of which many are equal.
+func (r release) release(n noise.Noiser, sums []*big.Int, weights []float64, radius, rho float64) released {
+	variances := map[float64]*big.Int{}
+	out := released{make([]float64, len(sums)), make([]float64, len(sums))}
 	f := new(big.Float)
 	for j, s := range sums {
-		x, _ := f.SetInt(n.Gaussian(s, variances[j%l.width])).Float64()
-		out.sums[j] = math.Ldexp(x, -block.ClipBits)
+		v := variances[weights[j]]
+		if v == nil {
+			v = variance(radius, weights[j], r.factor2, rho)
+			variances[weights[j]] = v
+		}
+		x, _ := f.SetInt(n.Gaussian(s, v)).Float64()
+		out.sums[j], out.sigma[j] = math.Ldexp(x, -block.ClipBits), math.Ldexp(scalar.Root(v), -block.ClipBits)
 	}
 	return out
 }

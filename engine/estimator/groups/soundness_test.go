@@ -26,6 +26,7 @@ func variants() []variant {
 	lo, hi := int64(-30), int64(101)
 	open, positive := grid(-estimator.MaxUnits, estimator.MaxUnits), grid(0, estimator.MaxUnits)
 	of := func(a ...Aggregate) Params { return Params{Groups: 4, Aggregates: a} }
+	many := func(a ...Aggregate) Params { return Params{Groups: leastPlanned, Aggregates: a} }
 	once := of(Aggregate{Measure: Persons})
 	once.MaxGroups = 1
 	bounded := of(Aggregate{Measure: Sum, Grid: open, Lower: &lo, Upper: &hi})
@@ -44,6 +45,8 @@ func variants() []variant {
 		{name: "mean of person means", p: of(Aggregate{Measure: PersonMean, Grid: open})},
 		{name: "mean of bounded person means", p: of(Aggregate{Measure: PersonMean, Grid: open, Lower: &lo, Upper: &hi})},
 		{name: "count, sum and mean", p: of(Aggregate{Measure: Rows}, Aggregate{Measure: Sum, Grid: positive}, Aggregate{Measure: RowMean, Grid: positive})},
+		{name: "persons in many groups", p: many(Aggregate{Measure: Persons}), ones: true},
+		{name: "sums of many groups", p: many(Aggregate{Measure: Sum, Grid: open})},
 		{name: "two means", p: of(Aggregate{Measure: RowMean, Grid: open, Lower: &lo, Upper: &hi}, Aggregate{Measure: PersonMean, Grid: open})},
 	}
 }
@@ -64,10 +67,10 @@ var numbers = []int64{0, 1, 1, 2, 7, -3, 100, -100, 1 << 30, estimator.MaxUnits,
 
 // tiny draws persons: in no group, in one, in all, with anything.
 func (v variant) tiny(r *rand.Rand, persons int) []map[int]int64 {
-	dim := v.p.Groups * v.p.Width()
 	db := make([]map[int]int64, persons)
 	for i := range db {
 		db[i] = map[int]int64{}
+		dim := min(v.p.Groups, 5) * v.p.Width()
 		share := []int{1, 2, dim}[r.IntN(3)]
 		for j := range dim {
 			if r.IntN(share) == 0 {
@@ -107,15 +110,18 @@ func (v variant) opposite(p map[int]int64) map[int]int64 {
 	return out
 }
 
-// answers forces the first answer, the number of persons, and then one bucket full and all others empty, the truth, the truth with noise, or
-// far off.
+// answers forces the first answer, the number of persons, and then one bucket full and all others empty, the truth, the truth with noise, the
+// truth as if it stood for a crowd, so that radii are those of the persons, or far off.
 func answers(r *rand.Rand, n noise.Noiser) func(int, *big.Int, *big.Int) *big.Int {
-	style, full := r.IntN(8), 1+r.IntN(500)
+	style, full := r.IntN(9), 1+r.IntN(500)
 	forced := stattest.Forced(r, n, big.NewInt(1<<30), 4)
 	return func(i int, value, sigma2 *big.Int) *big.Int {
 		switch {
-		case style < 4 || i == 0:
+		case style < 3 || i == 0:
 			return forced(i, value, sigma2)
+		case style < 7:
+			crowd := new(big.Int).Lsh(sigma2, 6)
+			return crowd.Mul(crowd, value)
 		case i == full:
 			return new(big.Int).Lsh(sigma2, 10)
 		}

@@ -23,7 +23,18 @@ func (r release) MinPersons() int64 {
 			least = max(least, seen(s.scale))
 		}
 	}
+	if r.planned {
+		least = max(least, seen(r.secondHistogram()))
+	}
 	return max(least, seen(r.histogram()))
+}
+
+// Reason implements estimator.Reasoned.
+func (r release) Reason() string {
+	if r.planned {
+		return fmt.Sprintf("noise shaped by a first sum, from %d groups on", leastPlanned)
+	}
+	return ""
 }
 
 // seen is the number of persons of which a half in one octave stands out.
@@ -60,9 +71,16 @@ func (r release) Steps() []estimator.Step {
 	if r.fixed == 0 {
 		steps = append(steps, histogramStep("clip radius", r.histogram()))
 	}
-	return append(steps, estimator.Step{
-		Name: "clipped sum of all groups", Mechanism: "discrete-gaussian", Sensitivity: r.sensitivity(), Queries: r.layout.dim, Rho: r.sum,
-	})
+	if r.planned {
+		steps = append(steps, r.sumStep("first sum of all groups", r.first), histogramStep("clip radius by the first sum", r.secondHistogram()))
+	}
+	return append(steps, r.sumStep("clipped sum of all groups", r.sum))
+}
+
+func (r release) sumStep(name string, rho float64) estimator.Step {
+	return estimator.Step{
+		Name: name, Mechanism: "discrete-gaussian", Sensitivity: r.sensitivity(), Queries: max(1, r.layout.dim), Rho: rho,
+	}
 }
 
 func (r release) sensitivity() string {
