@@ -83,13 +83,18 @@ func personsVariants() Experiment {
 func personsUneven() Experiment {
 	e := Experiment{Name: "persons-uneven", Title: "Persons with unequal numbers of rows", Trials: 50, Relations: replaceOne,
 		Notes: "A person's number of rows is log-normal with mean 16; the position is the spread of its logarithm. Errors are to the mean of the persons' means, every person alike. " +
+			"The bias is the mean over trials of estimate − sample mean, averaged over coordinates: beside its standard error it shows what clipping does to the answer. " +
+			"`person` with declare=1 is told 16 rows, which many persons do not have. " +
 			"With tilt = 1 persons with more rows have a higher mean: the mean of all rows, which is another question, is then off by the spread."}
 	for _, tilt := range []float64{0, 1} {
 		for _, law := range []string{"gaussian", "pareto"} {
-			e.Panels = append(e.Panels, Panel{Name: strings.ReplaceAll(fmt.Sprintf("persons-uneven-tilt%g-%s", tilt, law), ".", ""),
+			p := Panel{Name: fmt.Sprintf("persons-uneven-tilt%g-%s", tilt, law),
 				Title: fmt.Sprintf("%s, tilt = %g, n = 1000, d = 8, ρ = 0.5", title(law), tilt), XLabel: "spread of ln m", LogY: true,
 				Points:  over(fmt.Sprintf("persons:n=1000,m=16,d=8,law=%s,k=4,tilt=%g,uneven=%%v", law, tilt), []float64{0, 0.5, 1, 1.5}, 0.5),
-				Methods: []string{"non-private", "mean-of-rows", "person", "person:declare=1", "auto", "plan"}})
+				Methods: []string{"non-private", "mean-of-rows", "person", "person:declare=1", "auto", "plan"}}
+			bias := p
+			bias.Name, bias.Metric, bias.LogY, bias.Methods = strings.Replace(p.Name, "uneven", "bias", 1), Bias, false, p.Methods[2:]
+			e.Panels = append(e.Panels, p, bias)
 		}
 	}
 	return e

@@ -30,6 +30,12 @@ func TestDistances(t *testing.T) {
 	if r := distances([]float64{3}, []float64{4}, nil); r[Relative] != 0.25 || !math.IsNaN(r[L2Sample]) {
 		t.Errorf("got %v", r)
 	}
+	if e := distances([]float64{3, 4}, nil, []float64{3, 3}); e[Bias] != 0.5 || !math.IsNaN(e[L2]) {
+		t.Errorf("got %v", e)
+	}
+	if e := distances([]float64{3, 4}, nil, []float64{3, 3}).of(Totals); e[Groups] != 1 || !math.IsNaN(e[L2Sample]) || !math.IsNaN(e[Bias]) {
+		t.Errorf("of totals: %v", e)
+	}
 	if none := distances(nil, []float64{1}, []float64{1}); !math.IsNaN(none[L2]) || !math.IsNaN(none[HalfL1Sample]) {
 		t.Errorf("a refusal has the errors %v", none)
 	}

@@ -16,17 +16,18 @@ const (
 	HalfL1Sample               // ½‖estimate − sample mean‖₁
 	Relative                   // mean over coordinates of |estimate − truth|/truth
 	Groups                     // ‖estimate − exact totals‖₂ over all groups of a GROUP BY
+	Bias                       // mean over coordinates of estimate − sample mean, with its sign: over trials it averages to the bias
 	metrics
 )
 
 // Key is the metric's name in JSON.
 func (m Metric) Key() string {
-	return [...]string{"l2", "l2_sample", "half_l1", "half_l1_sample", "relative", "groups"}[m]
+	return [...]string{"l2", "l2_sample", "half_l1", "half_l1_sample", "relative", "groups", "bias"}[m]
 }
 
 // String is the metric's name in tables and on axes.
 func (m Metric) String() string {
-	return [...]string{"ℓ2 error", "ℓ2 error to the sample mean", "½ ℓ1 error", "½ ℓ1 error to the sample mean", "relative error", "ℓ2 error over all groups"}[m]
+	return [...]string{"ℓ2 error", "ℓ2 error to the sample mean", "½ ℓ1 error", "½ ℓ1 error to the sample mean", "relative error", "ℓ2 error over all groups", "bias: mean of estimate − sample mean"}[m]
 }
 
 // Errors are the errors of one trial by metric, NaN where there is no truth.
@@ -44,6 +45,7 @@ func distances(estimate, truth, sample []float64) Errors {
 	}
 	if len(sample) == len(estimate) {
 		e[L2Sample], e[HalfL1Sample] = l2(estimate, sample), l1(estimate, sample)/2
+		e[Bias] = mean(estimate) - mean(sample)
 	}
 	return e
 }
@@ -79,7 +81,7 @@ func relative(x, truth []float64) float64 {
 // of moves the errors of totals to the metric of their own.
 func (e Errors) of(t Target) Errors {
 	if t == Totals {
-		e[Groups], e[L2Sample], e[HalfL1Sample] = e[L2Sample], math.NaN(), math.NaN()
+		e[Groups], e[L2Sample], e[HalfL1Sample], e[Bias] = e[L2Sample], math.NaN(), math.NaN(), math.NaN()
 	}
 	return e
 }
