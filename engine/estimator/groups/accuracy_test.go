@@ -207,6 +207,21 @@ func TestSmallGroupsHaveNoMean(t *testing.T) {
 	}
 }
 
+// TestCountsOfFewPersons: where sums and means want more persons than there are, the counts are told all the same.
+func TestCountsOfFewPersons(t *testing.T) {
+	parts := []Aggregate{{Measure: RowMean, Grid: quarters()}, {Measure: Rows}, {Measure: Sum, Grid: quarters()}, {Measure: Persons}}
+	db := make([]map[int]int64, 30)
+	for i := range db {
+		db[i] = map[int]int64{0: 80, 1: 2, 2: 2, 3: 80, 4: 1}
+	}
+	e := variant{p: Params{Groups: 2, Aggregates: parts}}.at(t, 1, estimator.AddRemove)
+	a := e.Release(stattest.Noiser(t, "few"), estimator.Input{Vectors: layOut(10, db)})
+	v, s := a.Values, a.StdErr
+	if a.Status != estimator.OK || v[0] == v[0] || v[2] == v[2] || math.Abs(v[1]-60) > 5*s[1]+5 || math.Abs(v[3]-30) > 5*s[3]+5 || math.Abs(v[7]) > 5*s[7] {
+		t.Errorf("%+v, %d wanted", a, e.enough())
+	}
+}
+
 // TestOneGroupAPersonCostsNoMoreThanItsNoise: persons who are in one group each, without a promise that they are, get the radius 1.
 func TestOneGroupAPersonCostsNoMoreThanItsNoise(t *testing.T) {
 	db := make([]map[int]int64, 5000)

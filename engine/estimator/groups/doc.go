@@ -5,7 +5,8 @@
 //	looks      centre and spread of means, the scale of each aggregate, by noisy searches   looks.go
 //	radius     of the weighted norm, from one noisy histogram                               radius.go
 //	sum        the clipped vectors added up, with noise on every coordinate                 groups.go, noise.go
-//	answers    counts and sums as they come, means as ratios                                answers.go
+//	plan       of many groups: noise shaped by a first sum                                  plan.go
+//	answers    counts and sums as they come, means as ratios                                answers.go, counts.go
 //
 // # Why one vector
 //

@@ -17,6 +17,7 @@ type release struct {
 	layout   layout
 	counting bool           // there is a number of persons: something other than counts is told
 	persons  scalar.Persons // their number, where counting
+	counts   *release       // of the counts alone, for too few persons; nil if there are none or nothing else
 	searches []search       // one for each part
 	factor2  int64
 	delta2   int64   // of a histogram of persons
@@ -50,12 +51,17 @@ type release struct {
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
 //
 // Counts and sums come as they are, unbiased but for the few persons beyond the radius, and may be negative. A mean is
-// NaN where its noisy number of rows (of persons, for PersonMean) is under 5 standard deviations. With counts alone it always answers; otherwise
-// TooFew comes for all aggregates where n̂ is under MinPersons, or where no norm stands out from the noise.
+// NaN where its noisy number of rows (of persons, for PersonMean) is under 5 standard deviations. Where n̂ is too small for the searches, or no
+// norm stands out from the noise, sums and means are NaN and the counts are answered with what is left of the loss; without counts it is TooFew.
 func New(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	return build(p), nil
+}
+
+// build makes the release of checked parameters.
+func build(p Params) release {
 	l := newLayout(p)
 	r := release{p: p, layout: l, factor2: factor2(p.Relation, l.nonNegative()), delta2: look.Delta2(p.Relation, false)}
 	for _, a := range p.Aggregates {
@@ -65,57 +71,14 @@ func New(p Params) (estimator.Estimator, error) {
 		r.fixed = 1
 	}
 	r.share()
-	return r, nil
+	if r.counting {
+		r.counts = countsOf(p, r.sum)
+	}
+	return r
 }
 
 // unit reports whether a part's entry is 0 or 1.
 func (l layout) unit(p part) bool { return p.Measure == Persons || p.Measure == Rows && l.maxRows == 1 }
-
-// Shares of the looks, for one part and for all together.
-const (
-	countShare, centreShare, spreadShare, scaleShare = 0.01, 0.08, 0.03, 0.03
-	centreMost, lookMost                             = 0.20, 0.10
-)
-
-// share splits the loss.
-func (r *release) share() {
-	l, means := r.layout, 0
-	for _, p := range l.parts {
-		if p.Measure.mean() && !p.declared() {
-			means++
-		}
-	}
-	centre := min(centreShare, centreMost/float64(max(means, 1)))
-	spread := min(spreadShare, lookMost/float64(max(means, 1)))
-	scale := 0.0
-	if len(l.parts) > 1 {
-		scale = min(scaleShare, lookMost/float64(len(l.parts)))
-	}
-	b := budget{r.p.Rho, 1}
-	if r.counting {
-		r.persons = scalar.NewPersons(b.take(countShare))
-	}
-	for _, p := range l.parts {
-		s := search{part: p}
-		if p.Measure.mean() && !p.declared() {
-			s.centre = scalar.NewCentre(r.p.scalar(p.Aggregate, r.p.Rho), b.take(centre))
-			octaves := look.NewOctaves(spreadPer, look.Farthest(p.means.Lo, p.means.Hi, 1))
-			s.spread = look.NewHistogram(octaves, r.delta2, b.take(spread))
-		}
-		if scale > 0 {
-			s.scale = look.NewHistogram(look.NewOctaves(normsPer, l.farthest(p, r.most())), r.delta2, b.take(scale))
-		}
-		r.searches = append(r.searches, s)
-	}
-	if r.fixed == 0 {
-		r.norms = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
-	}
-	if r.planned = r.fixed == 0 && r.p.Groups >= leastPlanned; r.planned {
-		r.second = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
-		r.first = b.take(b.left * firstShare)
-	}
-	r.sum = b.take(b.left)
-}
 
 // most is the public bound on the groups of one person.
 func (r release) most() float64 {
@@ -123,17 +86,6 @@ func (r release) most() float64 {
 		return float64(m)
 	}
 	return float64(r.p.Groups)
-}
-
-// budget is what is left of a loss, in shares of the whole.
-type budget struct{ rho, left float64 }
-
-// take returns the loss of a share and reduces what is left. Each part is rounded down by one part in 10^12, far more than the error of
-// the differences, so that the exact sum of all parts is at most rho.
-func (b *budget) take(share float64) float64 {
-	share = min(share, b.left)
-	b.left -= share
-	return b.rho * share * (1 - 1e-12)
 }
 
 func (release) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
@@ -144,25 +96,25 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if r.layout.dim == 0 {
 		return estimator.Estimate{}
 	}
-	needed := r.MinPersons()
+	needed := r.enough()
 	if r.counting {
 		count := r.persons.Release(n, in.Vectors.Persons())
 		if count < float64(needed) {
-			return r.tooFew(needed)
+			return r.few(n, in.Vectors, needed)
 		}
 		needed = scalar.Twice(count)
 	}
 	b, centres, weights := r.prepared(n, in.Vectors)
 	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
-		return r.tooFew(needed)
+		return r.few(n, in.Vectors, needed)
 	}
 	v := vectors{Block: b, weights: r.layout.spread(weights)}
 	v.norms = block.NormsIn(b, 1, nil, v.weights)
 	radius, ok := r.radius(n, v.norms, limit)
 	switch {
 	case !ok && r.counting:
-		return r.tooFew(needed)
+		return r.few(n, in.Vectors, needed)
 	case !ok:
 		return r.answers(r.clipped(n, v, r.unit(), r.sum), centres)
 	case r.planned:
@@ -180,10 +132,6 @@ type vectors struct {
 // clipped releases the sum of the vectors clipped to a radius, at loss rho.
 func (r release) clipped(n noise.Noiser, v vectors, radius, rho float64) released {
 	return r.release(n, block.ClipSumIn(v.Block, 1, nil, v.norms, radius), v.weights, radius, rho)
-}
-
-func (r release) tooFew(needed int64) estimator.Estimate {
-	return scalar.TooFew(r.p.Groups*len(r.p.Aggregates), needed)
 }
 
 // prepared releases the centres and spreads of means, and returns the prepared entries with the columns' weights by them.

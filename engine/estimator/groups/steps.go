@@ -9,8 +9,16 @@ import (
 	"scrim/engine/estimator/internal/scalar"
 )
 
-// MinPersons implements estimator.Estimator: what the searches for centres need, and norms that stand out from the noise.
+// MinPersons implements estimator.Estimator: counts are always answered.
 func (r release) MinPersons() int64 {
+	if r.counts != nil {
+		return 0
+	}
+	return r.enough()
+}
+
+// enough is the number of persons that sums and means want: what the searches for centres need, and norms that stand out from the noise.
+func (r release) enough() int64 {
 	if !r.counting {
 		return 0
 	}

@@ -1,0 +1,75 @@
+package groups
+
+import (
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// countsOf returns the release of the counts alone at loss rho; nil if there are none.
+func countsOf(p Params, rho float64) *release {
+	q := p
+	q.Rho, q.Aggregates = rho, nil
+	for _, a := range p.Aggregates {
+		if a.Measure.count() {
+			q.Aggregates = append(q.Aggregates, a)
+		}
+	}
+	if len(q.Aggregates) == 0 {
+		return nil
+	}
+	r := build(q)
+	return &r
+}
+
+// few answers where there are too few persons for sums and means: counts alone, at the loss of the sum, which is then not taken. That it comes to
+// this is known from released numbers.
+func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimator.Estimate {
+	size := len(r.p.Aggregates)
+	e := scalar.TooFew(r.p.Groups*size, needed)
+	if r.counts == nil {
+		return e
+	}
+	e.Status, e.Needed = estimator.OK, 0
+	for j := range e.Values {
+		e.Values[j] = math.NaN()
+	}
+	own := r.counts.Release(n, estimator.Input{Vectors: r.layout.counts(in, r.counts.layout)})
+	at := 0
+	for k, a := range r.p.Aggregates {
+		if !a.Measure.count() {
+			continue
+		}
+		for g := range r.p.Groups {
+			from := g*len(r.counts.p.Aggregates) + at
+			e.Values[g*size+k], e.StdErr[g*size+k] = own.Values[from], own.StdErr[from]
+		}
+		at++
+	}
+	return e
+}
+
+// counts returns the entries of the counts' columns in their own layout: a map of one person at a time.
+func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
+	var columns []int
+	for _, p := range l.parts {
+		if p.Measure.count() {
+			columns = append(columns, p.first)
+		}
+	}
+	out := &estimator.Block{Dim: own.dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	l.each(b, func(i int, ch *estimator.Chunk, _ int) {
+		w := writer{chunk: &out.Chunks[i]}
+		w.begin(ch)
+		to := make([]int64, len(columns))
+		l.persons(ch, func(_, g int, x []int64) {
+			for c, from := range columns {
+				to[c] = x[from]
+			}
+			w.add(g*own.width, to)
+		}, w.end)
+	})
+	return out
+}
