@@ -3,10 +3,11 @@ package cover
 import "math"
 
 // maxSeconds bounds the time that a plan may take by its public facts: half of a minute, as the seconds are those of a quiet
-// machine. Where no error is asked for, the least one is taken for which usualSeconds are enough.
+// machine. Where usualSeconds are enough for the error that is asked for, or for
+// some error where none is, they are not passed.
 const (
 	maxSeconds   = 30
-	usualSeconds = 5
+	usualSeconds = 2
 )
 
 // Nanoseconds of one core for the parts of a release, as BenchmarkParts measures them and about half as much again.

@@ -86,8 +86,7 @@ func (m mean) Reason() string {
 
 // Release implements estimator.Estimator. It always answers; the standard error is not known.
 func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
-	middle, _ := m.means.Middle()
-	x := m.points(in).exactly(int(m.p.Persons), middle)
+	x := m.points(in)
 	centre := m.plan.centre(n, x, m.fullest)
 	c := m.plan.newCover(x, centre)
 	values := m.plan.answer(centre, c.find(m.weights.draw(n, c.counts())))
@@ -98,10 +97,11 @@ func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	return out
 }
 
-// points reads the input.
+// points reads as many persons as are public.
 func (m mean) points(in estimator.Input) points {
+	middle, _ := m.means.Middle()
 	if len(m.columns) == 1 {
-		return fromBlock(m.means, m.p.Dim, in.Vectors)
+		return fromBlock(m.means, m.p.Dim, in.Vectors).exactly(int(m.p.Persons), middle)
 	}
-	return fromRows(m.means, in.Columns[0], in.Columns[1])
+	return fromRows(m.means, in.Columns[0], in.Columns[1]).exactly(int(m.p.Persons), middle)
 }

@@ -1,7 +1,6 @@
 package cover
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -84,12 +83,6 @@ func TestWhatIsNotServedIsRefused(t *testing.T) {
 	}
 	if _, err := NewNumber(params(2, 2000)); err == nil {
 		t.Error("a number of dimension 2 was accepted")
-	}
-	if p := params(1, 2000); true {
-		p.Epsilon, p.Rho = 0, 1
-		if _, err := NewMean(p); errors.Is(err, nil) {
-			t.Error("a release that is not pure was accepted")
-		}
 	}
 }
 
@@ -188,6 +181,9 @@ func TestNumbersAreVectorsOfOne(t *testing.T) {
 	b := build(t, p).Release(stattest.Noiser(t, "x"), dense(1, 3, sums))
 	if a.Values[0] != b.Values[0] || a.Status != estimator.OK {
 		t.Errorf("%v and %v", a, b)
+	}
+	if m := build(t, p); draws(m, stattest.Noiser(t, "x"), dense(1, 3, sums))(m.weights)[0] != b.Values[0] {
+		t.Error("draws does not do what Release does")
 	}
 }
 

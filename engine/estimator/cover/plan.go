@@ -59,7 +59,7 @@ func (f facts) plan(alpha, fineness float64, ranged bool) (plan, bool) {
 	half := f.half()
 	if ranged {
 		p.width = int64(min(math.Ceil(8*math.Sqrt(f.variance))+1, 1<<61))
-		share, ok := f.rangeShare(p.buckets())
+		share, ok := f.rangeShare(float64(p.buckets()))
 		if !ok {
 			return p, false
 		}
@@ -103,7 +103,7 @@ func (p plan) angle() float64 {
 }
 
 // buckets is the number of buckets of the coarse step.
-func (p plan) buckets() float64 { return float64((p.hi-p.lo)/p.width + 1) }
+func (p plan) buckets() int64 { return (p.hi-p.lo)/p.width + 1 }
 
 // row is the number of candidates in a row.
 func (p plan) row() int64 { return 2*p.side + 1 }
@@ -114,9 +114,9 @@ func (p plan) candidates() float64 { return math.Pow(float64(p.row()), float64(p
 // finenesses are tried in turn: the first one for which everything holds is taken.
 func finenesses(dim int) []float64 {
 	if dim == 1 {
-		return []float64{64, 32, 16, 8}
+		return []float64{256, 128, 64, 32, 16, 8}
 	}
-	return []float64{32, 16, 8}
+	return []float64{64, 32, 16, 8}
 }
 
 // choose returns the cover for an error of alpha units that takes at most limit seconds; false: there is none.
@@ -137,7 +137,8 @@ func (f facts) choose(alpha, limit float64) (plan, bool) {
 	return plan{}, false
 }
 
-// smallest returns the cover with the least error that is proven, of those that take at most limit seconds.
+// smallest returns the cover with an error of nearly the least that is proven, of those that take at most limit seconds. The least is had with
+// few candidates; 1.1 times it leaves room for a finer cover, which has less error than it promises.
 func (f facts) smallest(limit float64) (plan, bool) {
 	best, ok := f.choose(f.half(), limit)
 	if !ok {
@@ -151,6 +152,9 @@ func (f facts) smallest(limit float64) (plan, bool) {
 		} else {
 			low = mid
 		}
+	}
+	if p, ok := f.choose(1.1*best.alpha, limit); ok {
+		best = p
 	}
 	return best, true
 }
@@ -170,8 +174,10 @@ func (p Params) newPlan(means scalar.Means) (plan, error) {
 		return plan{}, p.refusal(f, f.half())
 	}
 	alpha := p.Error / means.Value(1)
-	if c, ok := f.choose(alpha, maxSeconds); ok {
-		return c, nil
+	for _, limit := range []float64{usualSeconds, maxSeconds} {
+		if c, ok := f.choose(alpha, limit); ok {
+			return c, nil
+		}
 	}
 	return plan{}, p.refusal(f, alpha)
 }
