@@ -169,10 +169,5 @@ func TestFriendsAreTheSumsFriends(t *testing.T) {
 
 // sum is the squared distance in doubles, in full.
 func (p *points) sum(i, k int) float64 {
-	h := len(p.head)
-	q := distance2(0, math.Inf(1), p.heads[i*h:(i+1)*h], p.heads[k*h:(k+1)*h], p.first)
-	if p.rest != nil {
-		q = distance2(q, math.Inf(1), p.rows[i], p.rows[k], p.rest)
-	}
-	return q
+	return distance2(math.Inf(1), p.rows[i], p.rows[k], p.weights)
 }

@@ -134,7 +134,7 @@ func newRing(limit, rho float64) ring {
 func (r ring) release(n noise.Noiser, b *estimator.Block, pairs []int32, weights []float64, count float64) float64 {
 	v, values := look.NewReader(b), make([]float64, len(pairs)/2)
 	each(len(values), func(g int) {
-		values[g] = math.Sqrt(distance2(0, math.Inf(1), v.Vector(int(pairs[2*g])), v.Vector(int(pairs[2*g+1])), weights))
+		values[g] = math.Sqrt(distance2(math.Inf(1), v.Vector(int(pairs[2*g])), v.Vector(int(pairs[2*g+1])), weights))
 	})
 	noisy := r.Release(n, values)
 	quarter, half, rest := r.Quantile(noisy, count, 0.25), r.Quantile(noisy, count, 0.5), r.Quantile(noisy, count, 0.75)

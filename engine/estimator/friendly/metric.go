@@ -5,71 +5,86 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/look"
 )
 
 // metric is a weighted distance of two vectors, ‖x − y‖_w = √(Σ_j w_j·(x_j − y_j)²), with public or released weights, finite and > 0.
 //
-// The squared distance is formed in doubles, in an order that weights and dimension alone determine: first the coordinates of the head,
-// the headSize of least weight, then the others. (x_j − y_j)² is the same for both orders of the two and terms are never
-// negative, so it is a symmetric function of the two vectors, of no other person's, and its partial sums never fall. Friends are those for whom it is at
-// most limit2 = fl(λ²). It is off by less than (d+16)·2^-52 of itself, so the exact distance of friends is at most λ·(1+2^-30) for
-// d ≤ 2^20. Weights are the inverse of spreads: the head has most of a distance.
+// Friends are those whose squared distance, formed in doubles by distance2, is at most limit2 = fl(λ²). (x_j − y_j)² is the same for both orders of the two and
+// terms come in the order of the coordinates: it is a symmetric function of the two vectors, and of no other person's. It is off by less than (d+16)·2^-52 of
+// itself, so the exact distance of friends is at most λ·(1+2^-30) for d ≤ 2^20.
 type metric struct {
-	head    []int32 // coordinates
 	weights []float64
-	first   []float64 // weights of the head
-	rest    []float64 // weights of all, 0 in the head; nil if the head is all
 	limit2  float64
 }
-
-const headSize = 128
 
 // excess is by how much friends may be farther apart than λ, relatively.
 const excess = 0x1p-30
 
-func newMetric(weights []float64, lambda float64) *metric {
-	m := &metric{weights: weights, limit2: lambda * lambda, head: make([]int32, len(weights))}
-	for j := range m.head {
-		m.head[j] = int32(j)
-	}
-	if len(weights) > headSize {
-		slices.SortStableFunc(m.head, func(a, b int32) int { return cmp.Compare(weights[a], weights[b]) })
-		m.head, m.rest = m.head[:headSize], slices.Clone(weights)
-		for _, j := range m.head {
-			m.rest[j] = 0
-		}
-	}
-	for _, j := range m.head {
-		m.first = append(m.first, weights[j])
-	}
-	return m
-}
+func newMetric(weights []float64, lambda float64) *metric { return &metric{weights, lambda * lambda} }
 
-// points are the persons of a block as the metric sees them.
+// points are the persons of a block as the metric sees them. Beside the vectors x there are z_j = √w_j·(x_j − c_j) in doubles, for a common c near to
+// most, in two parts: the head has the coordinates of least weight, which have most of a distance where weights are the inverse of spreads.
 type points struct {
 	*metric
-	heads []int64   // of all persons, one after another
-	tails []float64 // ‖x − c‖_rest for one c; nil without a rest
-	rows  [][]int64 // the vectors
+	rows       [][]int64
+	head, rest part
 }
+
+// part is some coordinates of all z.
+type part struct {
+	z     [][]float64 // nil where there is no room for it
+	norms []float64
+}
+
+// headSize is the number of coordinates in the head.
+const headSize = 128
+
+// most64 is the number of doubles beyond which z is kept for the head alone: 1 GiB.
+const most64 = 1 << 27
 
 func (m *metric) points(b *estimator.Block) *points {
 	n, r := int(b.Persons()), look.NewReader(b)
-	p := &points{metric: m, heads: make([]int64, 0, n*len(m.head)), rows: make([][]int64, n)}
+	p := &points{metric: m, rows: make([][]int64, n)}
 	for i := range p.rows {
 		p.rows[i] = r.Vector(i)
-		for _, j := range m.head {
-			p.heads = append(p.heads, p.rows[i][j])
-		}
 	}
-	if m.rest != nil {
-		c := middle(p.rows)
-		p.tails = make([]float64, n)
-		each(n, func(i int) { p.tails[i] = math.Sqrt(distance2(0, math.Inf(1), p.rows[i], c, m.rest)) })
+	order, c, scale := make([]int, b.Dim), middle(p.rows), make([]float64, b.Dim)
+	for j := range order {
+		order[j], scale[j] = j, math.Sqrt(m.weights[j])
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.weights[a], m.weights[b]) })
+	cut := min(headSize, b.Dim)
+	p.head, p.rest = p.part(order[:cut], c, scale, true), p.part(order[cut:], c, scale, n*b.Dim <= most64)
 	return p
+}
+
+// part makes a part of the given coordinates.
+func (p *points) part(order []int, c []int64, scale []float64, keep bool) part {
+	n := len(p.rows)
+	out := part{norms: make([]float64, n)}
+	if keep {
+		out.z = make([][]float64, n)
+	}
+	slices.Sort(order)
+	each(n, func(i int) {
+		z := make([]float64, len(order))
+		for k, j := range order {
+			z[k] = scale[j] * float64(p.rows[i][j]-c[j])
+		}
+		out.norms[i] = math.Sqrt(f64(z, z))
+		if keep {
+			out.z[i] = z
+		}
+	})
+	return out
+}
+
+// f64 is the inner product.
+func f64(x, y []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(x), Data: x, Inc: 1}, blas64.Vector{N: len(y), Data: y, Inc: 1})
 }
 
 // middle returns a vector that is likely near to most of them: the medians of a few. It decides how fast the friends are found, not who they are.
@@ -94,31 +109,39 @@ func middle(rows [][]int64) []int64 {
 
 // friends says whether the squared distance of persons i and k is at most limit2.
 //
-// Between head and rest the distances t_i, t_k of the two from a common point tell most pairs apart: with q the head's sum the exact squared
-// distance is from q + (t_i − t_k)² to q + (t_i + t_k)², and where limit2 is outside that by more than margin the sum in doubles is on the same side of it,
-// as sum, t_i and t_k are off by less than 2^-31 of themselves. So the answer does not depend on the point.
+// Most pairs are told apart sooner. With h and t the norms of the two parts of z, the exact squared distance is within (a.t − b.t)² and (a.t + b.t)² of the
+// head's a.h² + b.h² − 2⟨a,b⟩, and the rest's is found like the head's. All these are off by less than 2^-30 of h² + t² of both persons, added up, for d ≤ 2^20; so is distance2. Where
+// limit2 is outside by a margin of 2^-27 of that, distance2 is on the same side of it. So the answer does not depend on c, which depends on other persons.
 func (p *points) friends(i, k int) bool {
-	h := len(p.head)
-	q := distance2(0, p.limit2, p.heads[i*h:(i+1)*h], p.heads[k*h:(k+1)*h], p.first)
-	if q > p.limit2 || p.rest == nil {
-		return q <= p.limit2
-	}
-	s, t := p.tails[i], p.tails[k]
-	if (q+(s+t)*(s+t))*(1+nearly) <= p.limit2 {
+	a, b := p.head.norms[i], p.head.norms[k]
+	s, t := p.rest.norms[i], p.rest.norms[k]
+	whole := a*a + b*b + s*s + t*t
+	room, q := p.limit2, a*a+b*b-2*f64(p.head.z[i], p.head.z[k])
+	margin := whole * nearly
+	switch {
+	case q+(s+t)*(s+t)+margin <= room:
 		return true
-	}
-	if d := math.Abs(s-t) - (s+t)*nearly; d > 0 && q+d*d > p.limit2*(1+nearly) {
+	case q+(s-t)*(s-t)-margin > room && whole <= math.MaxFloat64:
 		return false
 	}
-	return distance2(q, p.limit2, p.rows[i], p.rows[k], p.rest) <= p.limit2
+	if p.rest.z != nil {
+		switch q += s*s + t*t - 2*f64(p.rest.z[i], p.rest.z[k]); {
+		case q+margin <= room:
+			return true
+		case q-margin > room && whole <= math.MaxFloat64:
+			return false
+		}
+	}
+	return distance2(p.limit2, p.rows[i], p.rows[k], p.weights) <= p.limit2
 }
 
 // nearly is the margin, far more than the error of sums.
 const nearly = 0x1p-27
 
-// distance2 returns from + Σ_j w_j(x_j − y_j)², or any number above limit as soon as the sum so far is above it: then the whole
-// is, too.
-func distance2(from, limit float64, x, y []int64, w []float64) float64 {
+// distance2 returns Σ_j w_j(x_j − y_j)², or any number above limit as soon as the sum so far is above it: terms are not negative, so partial
+// sums never fall, and then the whole is above it, too.
+func distance2(limit float64, x, y []int64, w []float64) float64 {
+	from := 0.0
 	for len(x) > piece {
 		if from = add(from, x[:piece], y, w); from > limit {
 			return from
