@@ -132,3 +132,21 @@ func TestPureAccountAmongOthers(t *testing.T) {
 		t.Errorf("over the entity's cap: %s", e.Message)
 	}
 }
+
+// TestPreparedBeforeThePureAccount: a statement that was prepared while the table had a delta is planned again when it runs.
+func TestPreparedBeforeThePureAccount(t *testing.T) {
+	i := startWith(t, "", seeded(t, "pure prepared", 1))
+	root := i.root()
+	clinic(t, root, 300)
+	root.exec("CALL dp_set_budget('c.visits', '*', 20, 1e-6, 'never')")
+	ann := i.analyst(root, "ann", "c")
+	ann.exec("USE c", "PREPARE n FROM 'SELECT COUNT(*) FROM visits'", "PREPARE v FROM 'SELECT VAR_POP(cost) FROM visits'")
+	root.exec("CALL dp_set_budget('c.visits', '*', 20, 0, 'never')")
+	near(t, "prepared", ann.value("EXECUTE n"), 900, 120)
+	if _, err := ann.try("EXECUTE v"); err == nil || !strings.Contains(err.Error(), "no pure mechanism") {
+		t.Errorf("a variance that was prepared: %v", err)
+	}
+	if got := ann.value("SELECT pure_epsilon FROM dp.ledger WHERE account = 'c.visits' AND entry = 'charge'"); got != "1" {
+		t.Errorf("the charge is %s", got)
+	}
+}
