@@ -64,11 +64,13 @@ func median(x []float64) float64 {
 
 var trials = flag.Int("friendly.trials", 1, "trials of the target's setting, and of other methods if it is more than one")
 
+var size = flag.Int("friendly.persons", 2000, "persons of the target's setting")
+
 // TestTarget is the setting of docs/anisotropic.md: more dimensions than persons, and a mean within four times the error of the data's own.
 func TestTarget(t *testing.T) {
-	const dim, persons = 4096, 2000
+	const dim = 4096
 	sigma := decaying(dim)
-	theory := math.Sqrt(1/(1-0.81)) / math.Sqrt(persons)
+	theory := math.Sqrt(1/(1-0.81)) / math.Sqrt(float64(*size))
 	for _, k := range []kind{{declared: true}, {}, {relation: estimator.ReplaceOne, sized: true, declared: true}, {relation: estimator.ReplaceOne, sized: true},
 		{relation: estimator.ReplaceOne, declared: true}, {relation: estimator.ReplaceOne}} {
 		if k.relation == estimator.ReplaceOne && !k.sized && *trials == 1 {
@@ -83,10 +85,12 @@ func TestTarget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sample, private := several(t, fmt.Sprintf("friendly %+v", k), e, persons, sigma)
-		if !(private < 4*theory) || !(sample < 2*theory) {
-			t.Errorf("%+v: error %.4f, want 4 times %.4f at most", k, private, theory)
-		}
+		t.Run(fmt.Sprintf("%v,sized=%v,declared=%v", k.relation, k.sized, k.declared), func(t *testing.T) {
+			sample, private := several(t, t.Name(), e, *size, sigma)
+			if !(private < 4*theory) || !(sample < 2*theory) {
+				t.Errorf("error %.4f, want 4 times %.4f at most", private, theory)
+			}
+		})
 	}
 }
 
@@ -114,7 +118,7 @@ func TestOtherMethods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			several(t, fmt.Sprintf("%s, sized=%v, from %d persons", m.name, sized, e.MinPersons()), e, 2000, sigma)
+			t.Run(fmt.Sprintf("%s,sized=%v,from=%d", m.name, sized, e.MinPersons()), func(t *testing.T) { several(t, t.Name(), e, *size, sigma) })
 		}
 	}
 }
