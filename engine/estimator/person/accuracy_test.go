@@ -4,12 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/vector"
 	"scrim/internal/stattest"
 )
@@ -136,30 +138,28 @@ func (s setting) estimators(t *testing.T, rho float64) map[string]estimator.Esti
 	return out
 }
 
-// TestAccuracyTable is the measurement behind docs/persons.md; it runs with -trials.
+// TestAccuracyTable is the measurement behind docs/persons.md; it runs with -trials. It prints the median error over that of the mean of the persons' means, and the ratio of
+// the root mean squares.
 func TestAccuracyTable(t *testing.T) {
 	if *trials == 0 {
 		t.Skip("with -trials")
 	}
 	for _, law := range rowLaws {
-		for _, d := range []int{1, 8, 64} {
-			for _, n := range []int{2000, 20000} {
-				for _, m := range []int{1, 10, 100, 1000} {
-					for _, rho := range []float64{0.1, 0.5} {
-						s := setting{law: law, n: n, m: m, d: d, mean: 10}
-						name := fmt.Sprintf("%v rho=%v", s, rho)
-						if !strings.Contains(name, *only) || float64(n)*float64(m)*float64(d) > 3e7 {
-							continue
-						}
-						e := s.estimators(t, rho)
-						got := s.errorsOf(t, *trials, e)
-						line := fmt.Sprintf("%s: sample %.4g;", name, median(got["sample"]))
-						for _, k := range []string{"learnt", "declared", "single", "threaded", "thirds", "pure", "vector"} {
-							line += fmt.Sprintf(" %s %.2f (%d)", k, median(got[k])/median(got["sample"]), e[k].MinPersons())
-						}
-						fmt.Println(line)
+		for _, size := range [][3]int{{2000, 10, 1}, {2000, 100, 1}, {2000, 1000, 1}, {20000, 10, 1}, {2000, 10, 8}, {20000, 10, 8}, {2000, 10, 64}, {20000, 1, 64}} {
+			for _, rho := range []float64{0.1, 0.5} {
+				s := setting{law: law, n: size[0], m: size[1], d: size[2], mean: 10}
+				name := fmt.Sprintf("%v rho=%v", s, rho)
+				if !strings.Contains(name, *only) {
+					continue
+				}
+				got := s.errorsOf(t, *trials, s.estimators(t, rho))
+				line := fmt.Sprintf("%s: sample %.4g;", name, median(got["sample"]))
+				for _, k := range []string{"learnt", "declared", "single", "threaded", "thirds", "pure", "vector"} {
+					if len(got[k]) == *trials {
+						line += fmt.Sprintf(" %s %.2f %.2f", k, median(got[k])/median(got["sample"]), excess(got[k], got["sample"]))
 					}
 				}
+				fmt.Println(line)
 			}
 		}
 	}
@@ -237,4 +237,39 @@ func TestPersonsBeatRowsWithGroupPrivacy(t *testing.T) {
 	} else {
 		t.Logf("%.1f times less noise, √m = %v", ratio, math.Sqrt(float64(s.m)))
 	}
+}
+
+// TestStandardErrorsAreThoseOfTheNoise: answers for the same persons scatter as the standard errors say, and not as those of a third of the noise.
+func TestStandardErrorsAreThoseOfTheNoise(t *testing.T) {
+	const runs, persons = 500, 1500
+	r := rand.New(stattest.Source(t, "persons"))
+	b := blockOf(2, persons, nil, func(_, _ int) int64 { return int64(1000 * r.NormFloat64()) })
+	exact := [2]float64{}
+	for _, ch := range b.Chunks {
+		for i, v := range ch.Dense {
+			exact[i%2] += float64(v) / persons
+		}
+	}
+	for _, v := range []variant{{"full", Params{Params: variants()[1].p.Params}}, {"declared", Params{Params: variants()[1].p.Params, Sigma: 2000 * 0x1p-10, Stages: Single}}} {
+		m := v.at(t, 2, 0.3, false, estimator.ReplaceOne, false)
+		scatter := func(n noise.Noiser) []float64 {
+			var out []float64
+			for range runs {
+				a := m.Release(n, estimator.Input{Vectors: b})
+				for j, x := range a.Values {
+					out = append(out, (x/m.p.Grid.Step-exact[j])/(a.StdErr[j]/m.p.Grid.Step))
+				}
+			}
+			return out
+		}
+		stattest.Accept(t, stattest.Variance(v.name, scatter(stattest.Noiser(t, v.name)), 1, 3))
+		stattest.Reject(t, stattest.Variance(v.name, scatter(thirdOfSums{stattest.Noiser(t, "third")}), 1, 3))
+	}
+}
+
+// thirdOfSums has a third of the variance of sums alone.
+type thirdOfSums struct{ noise.Noiser }
+
+func (n thirdOfSums) Gaussian(v, sigma2 *big.Int) *big.Int {
+	return n.Noiser.Gaussian(v, new(big.Int).Quo(sigma2, big.NewInt(3)))
 }

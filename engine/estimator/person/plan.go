@@ -1,10 +1,6 @@
 package person
 
-import (
-	"math"
-
-	"scrim/engine/estimator"
-)
+import "math"
 
 // How the loss after the number of persons is shared. The looks take what makes them clear (lookShare); of the rest every stage before the last takes what it
 // needs with the persons at hand, at least leastStage and at most mostCoarse, mostRound of it, and the last stage the rest. [AKM25] Algorithm 4 gives a half to the coarse estimate
@@ -138,66 +134,4 @@ func (m mean) needs() int64 {
 		}
 	}
 	return lo
-}
-
-// steps describes the steps after the number of persons, as planned for the least number of them. With more persons the steps before the last sum
-// take less of the loss.
-func (m mean) steps() []estimator.Step {
-	count := float64(m.needs())
-	mechanism, norm := m.law.noisy()
-	var out []estimator.Step
-	add := func(loss float64, s estimator.Step) { out = append(out, m.law.step(s, loss)) }
-	looked := 0.0
-	histogram := func(name string, share float64, buckets int, groups bool) {
-		if share > 0 {
-			looked += share
-			add(m.core*share*(1-1e-12), estimator.Step{Name: name, Mechanism: mechanism + " histogram", Sensitivity: norm + m.moves(groups), Queries: buckets})
-		}
-	}
-	histogram("rows of a person", m.rowsShare(count), m.rowOctaves().Buckets, false)
-	histogram("spread", m.spreadShare(count), m.distanceOctaves().Buckets, true)
-	s, other, stage := m.widest(), "", count
-	if m.p.Split == Persons {
-		other, stage = ", of a third of the persons", count/3
-	}
-	p := m.plan(s, stage, m.core*(1-looked)*(1-1e-12))
-	before := func(loss float64) float64 { // with thirds, the loss is that of one of them: the last
-		if m.p.Split == Persons {
-			return 0
-		}
-		return loss
-	}
-	choice := estimator.Step{Name: "coarse estimate", Mechanism: "exponential", Sensitivity: "range=1" + other, Queries: m.p.Dim}
-	if m.law.relation == estimator.ReplaceOne {
-		choice.Sensitivity = "range=2" + other
-	}
-	if m.p.Delta > 0 {
-		choice.Mechanism, choice.Sensitivity = "discrete-gaussian threshold", norm+m.moves(false)+other
-	}
-	add(before(p.coarse), choice)
-	radii := norm + "=C"
-	if m.law.relation == estimator.ReplaceOne {
-		radii = norm + "=2C"
-	}
-	if len(p.rounds) > 0 {
-		sum := 0.0
-		for _, r := range p.rounds {
-			sum += r
-		}
-		add(before(sum), estimator.Step{Name: "clipped sums for a centre", Mechanism: mechanism, Sensitivity: radii + other, Queries: len(p.rounds) * m.p.Dim})
-	}
-	add(p.last, estimator.Step{Name: "clipped sum", Mechanism: mechanism, Sensitivity: radii + other, Queries: m.p.Dim})
-	return out
-}
-
-// moves is how far one person, or one group, moves a histogram, in the norm of the law.
-func (m mean) moves(groups bool) string {
-	one := !groups && m.law.relation == estimator.AddRemove
-	switch {
-	case one:
-		return "=1"
-	case m.law.pure:
-		return "=2"
-	}
-	return "=√2"
 }
