@@ -172,7 +172,7 @@ func (k coreCase) friendless() string {
 func TestKeepDecisionsHaveTheLossAndSlack(t *testing.T) {
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
 		r := rand.New(stattest.Source(t, fmt.Sprint("decisions", relation)))
-		for i := range 4000 {
+		for i := range 2000 {
 			c := NewCore(relation, math.Exp2(3*r.NormFloat64()), 1, math.Pow(10, -1-8*r.Float64()), 1e-6)
 			if f := newCoreCase(r, c, 0).fault(); f != "" {
 				t.Fatalf("%v, case %d: %s", relation, i, f)

@@ -103,7 +103,7 @@ func TestOnePersonMovesTheMeanWithinReach(t *testing.T) {
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
 		r := rand.New(stattest.Source(t, fmt.Sprint("geometry", relation)))
 		worst, broken := 0.0, false
-		for range 60000 {
+		for range 15000 {
 			margin := relation.Factor() - 1
 			if relation == estimator.AddRemove {
 				margin += int64(r.IntN(4))

@@ -12,7 +12,7 @@ import (
 type Params struct {
 	estimator.Params
 	Dim      int       // 1 to 2^20
-	Delta    float64   // total-variation slack that a release may have (accounting.Loss.DeltaTV), 1e-90 to 0.1
+	Delta    float64   // total-variation slack that a release may have (accounting.Loss.DeltaTV), 1e-20 to 0.1
 	Sigma    []float64 // declared spreads of persons' vectors, one for each coordinate or one for all, in values; nil: they are learnt
 	SigmaMin float64   // where spreads are learnt: public bounds on them, in values; 0: none
 	SigmaMax float64
@@ -30,8 +30,8 @@ func (p Params) check() error {
 	switch {
 	case p.Dim < 1 || p.Dim > maxDim:
 		return fmt.Errorf("friendly: want a dimension from 1 to %d, have %d", maxDim, p.Dim)
-	case !(p.Delta >= 1e-90) || p.Delta > 0.1:
-		return fmt.Errorf("friendly: want a slack from 1e-90 to 0.1, have %v", p.Delta)
+	case !(p.Delta >= 1e-20) || p.Delta > 0.1:
+		return fmt.Errorf("friendly: want a slack from 1e-20 to 0.1, have %v", p.Delta)
 	case !measure(p.SigmaMin) || !measure(p.SigmaMax):
 		return fmt.Errorf("friendly: want finite bounds on spreads > 0")
 	case p.SigmaMin > 0 && p.SigmaMax > 0 && p.SigmaMin > p.SigmaMax:

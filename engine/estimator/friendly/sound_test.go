@@ -191,9 +191,9 @@ func TestWholeReleasesHaveTheLoss(t *testing.T) {
 	const rho = 20 // so large that twelve persons make an answer
 	for _, k := range kinds() {
 		t.Run(fmt.Sprintf("%+v", k), func(t *testing.T) {
-			tries, declared := 300, new(big.Rat).SetInt64(rho)
+			tries, declared := 120, new(big.Rat).SetInt64(rho)
 			if !k.declared {
-				tries = 60
+				tries = 30
 			}
 			r, worst := rand.New(stattest.Source(t, fmt.Sprint("whole", k))), new(big.Rat)
 			for range tries {
