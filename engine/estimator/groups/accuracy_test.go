@@ -301,7 +301,8 @@ func BenchmarkRelease(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	n := stattest.Noiser(b, "noise")
 	for b.Loop() {
-		e.Release(stattest.Zero{}, in)
+		e.Release(n, in)
 	}
 }

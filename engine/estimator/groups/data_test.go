@@ -58,7 +58,7 @@ func compare(t *testing.T, s set, rho float64, runs int, most limits) {
 		if a.Status != estimator.OK {
 			t.Fatalf("%s: too few, want %d", s.name, a.Needed)
 		}
-		stdErr = a.StdErr[0]
+		stdErr = norm(a.StdErr)
 		for g, v := range truth {
 			a.Values[g] -= v
 		}
@@ -67,7 +67,7 @@ func compare(t *testing.T, s set, rho float64, runs int, most limits) {
 	got := math.Sqrt(square)
 	all, one := best(s.boxes(rho, rand.New(stattest.Source(t, s.name))))
 	t.Logf("%-24s ρ=%-5v ‖truth‖ %9.0f  vector %9.1f (noise %9.1f)  box %9.1f (L0=%d, L=%v)  one group %9.1f  ratios %.3f %.4f",
-		s.name, rho, norm(truth), got, stdErr*math.Sqrt(float64(s.groups)), all.error, all.most, all.limit, one.error, got/all.error, got/one.error)
+		s.name, rho, norm(truth), got, stdErr, all.error, all.most, all.limit, one.error, got/all.error, got/one.error)
 	if most.box > 0 && got > most.box*all.error || most.one > 0 && got > most.one*one.error {
 		t.Errorf("%s, rho %v: %.3f of the best box, %.3f of one group a person; want at most %v", s.name, rho, got/all.error, got/one.error, most)
 	}

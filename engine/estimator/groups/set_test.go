@@ -82,33 +82,41 @@ func (s set) boxes(rho float64, r *rand.Rand) []box {
 	for _, q := range []float64{0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1} {
 		limits = append(limits, sizes[min(len(sizes)-1, int(q*float64(len(sizes))))])
 	}
+	in := s.shuffled(r)
 	var out []box
 	for _, limit := range slices.Compact(limits) {
+		lost, from := s.truth(), 0
 		for _, most := range []int{1, 2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300} {
-			bias := norm(s.lost(most, limit, r))
+			for _, p := range in { // the groups that a larger box keeps besides
+				for k := from; k < min(most, len(p)); k++ {
+					lost[p[k].group] -= min(max(p[k].value, -limit), limit)
+				}
+			}
+			from = most
+			bias := norm(lost)
 			out = append(out, box{most, limit, math.Sqrt(bias*bias + float64(s.groups*most)*limit*limit/(2*rho))})
 		}
 	}
 	return out
 }
 
-// lost is the truth less what a box keeps.
-func (s set) lost(most int, limit float64, r *rand.Rand) []float64 {
-	lost := s.truth()
-	var in []int
-	for _, p := range s.persons {
-		in = in[:0]
-		for g := range p {
-			in = append(in, g)
+// entry is what a person has in a group.
+type entry struct {
+	group int
+	value float64
+}
+
+// shuffled lists each person's entries in random order.
+func (s set) shuffled(r *rand.Rand) [][]entry {
+	out := make([][]entry, len(s.persons))
+	for i, p := range s.persons {
+		for g, v := range p {
+			out[i] = append(out[i], entry{g, float64(v)})
 		}
-		slices.Sort(in) // the order of a map is not seeded
-		for k := range min(most, len(in)) {
-			at := k + r.IntN(len(in)-k)
-			in[k], in[at] = in[at], in[k]
-			lost[in[k]] -= min(max(float64(p[in[k]]), -limit), limit)
-		}
+		slices.SortFunc(out[i], func(a, b entry) int { return a.group - b.group }) // the order of a map is not seeded
+		r.Shuffle(len(out[i]), func(a, b int) { out[i][a], out[i][b] = out[i][b], out[i][a] })
 	}
-	return lost
+	return out
 }
 
 // best returns the box of the least error, and the best of one group a person.
