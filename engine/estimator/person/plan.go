@@ -11,10 +11,10 @@ const (
 	mostRound  = 0.15
 )
 
-// plannedBuckets is the number of buckets that MinPersons is for where there are more: a range of 2^36·3τ, 2·10^11 standard deviations. A
+// plannedBuckets is the number of buckets that MinPersons is for where there are more: a range of 2^32·3τ, 10^10 standard deviations. A
 // wider one has the same loss, and is only more likely to be searched in vain: 2^61 buckets at the least number of persons with a probability of
 // some per cent for normal means, half of whom are in one bucket.
-const plannedBuckets = 1 << 36
+const plannedBuckets = 1 << 32
 
 // leastPersons is the number under which nothing is answered.
 const leastPersons = 20
