@@ -25,6 +25,26 @@ func (c Call) method(p estimator.Params) string {
 	return "auto"
 }
 
+// Kinds are the columns that the mechanism of the call reads, whatever the loss.
+func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
+	if f := c.Function; f.Measure == Mean && slices.Contains([]string{"person", "friendly", "cover"}, c.method(p)) {
+		switch {
+		case c.Vectors != nil:
+			return []estimator.Kind{estimator.Vector}, nil
+		case c.Options.Weight == ByPerson:
+			return []estimator.Kind{estimator.Rows, estimator.Sum}, nil
+		}
+	}
+	e, err := c.Estimator(p)
+	if err != nil {
+		return nil, err
+	}
+	return e.Columns(), nil
+}
+
+// Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).
+func (c Call) Slack() bool { return c.Options.Method == "friendly" }
+
 // ofPersons is the mechanism of a mean by a person-level method.
 func (c Call) ofPersons(p estimator.Params, method string) (estimator.Estimator, error) {
 	o, dim, sigma := c.Options, 1, 0.0

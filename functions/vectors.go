@@ -235,7 +235,7 @@ func (c Call) ofVectors(p estimator.Params) (e estimator.Estimator, err error) {
 // friendlyParams are the public facts under which a friendly mean is built.
 func (c Call) friendlyParams(p estimator.Params) friendly.Params {
 	o := c.Options
-	return friendly.Params{Params: p, Dim: c.Vectors.Dim, Sigma: o.Sigma, SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Top: o.Top}
+	return friendly.Params{Params: p, Dim: c.Vectors.Dim, Delta: p.Delta, Sigma: o.Sigma, SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Top: o.Top}
 }
 
 // unanswerable turns an estimator's refusal of its parameters into one for clients.

@@ -34,6 +34,7 @@ type aggregate struct {
 	present func(estimator.Estimate) any
 	scan    int // index into the draft's scan specifications
 	columns []int
+	slack   float64      // DeltaTV of a release on one group
 	parts   []*aggregate // the aggregates that it stands for, see fuse and together
 	all     bool         // it answers its parts in all groups at once, see together
 	pure    bool         // only pure mechanisms may answer it
@@ -289,17 +290,17 @@ func (s *statement) shape(r *relation, a *aggregate) error {
 		a.grid = g
 	}
 	// Any loss will do to ask for the columns.
-	e, err := a.call.Estimator(a.estimatorParams(1))
+	kinds, err := a.call.Kinds(a.estimatorParams(1))
 	if err != nil {
 		return s.unbuilt(a, err)
 	}
-	a.kinds = e.Columns()
+	a.kinds = kinds
 	return nil
 }
 
 // estimatorParams are the public facts of the aggregate with a loss per group: ρ, or the ε of a pure statement.
 func (a *aggregate) estimatorParams(loss float64) estimator.Params {
-	p := estimator.Params{Rho: loss, Grid: a.grid.Grid, Lower: a.grid.Lower, Upper: a.grid.Upper, MaxRows: a.maxRows}
+	p := estimator.Params{Rho: loss, Delta: a.slack, Grid: a.grid.Grid, Lower: a.grid.Lower, Upper: a.grid.Upper, MaxRows: a.maxRows}
 	if a.pure {
 		p.Rho, p.Epsilon = 0, loss
 	}

@@ -22,7 +22,7 @@ type account struct {
 	policy   catalog.Table
 	total    total
 	spend    points  // what the statement may spend
-	deltaOne float64 // event δ of one key selection
+	deltaOne float64 // δ of one key selection, or of one mechanism with slack
 	fixed    points  // taken by aggregates with an epsilon or rho of their own
 	weight   int     // number of the other parts: aggregates and key selections
 	loss     accounting.Loss
@@ -35,8 +35,8 @@ type account struct {
 // answered as one vector count as that many aggregates.
 //
 // A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
-// composition over the L groups costs ρ; under replace-one it runs with ρ/(4L) (draft.neighbours). Where a key selection runs, half of dp_delta is its event δ
-// and the other half converts (ε, δ) to ρ. A pure statement divides ε in the same way (pure.go), by 2L under replace-one. All divisions round down, so the sum is at most ρ_T.
+// composition over the L groups costs ρ; under replace-one it runs with ρ/(4L) (draft.neighbours). Where a key selection runs, or a mechanism with slack,
+// half of dp_delta is theirs and the other half converts (ε, δ) to ρ. A pure statement divides ε in the same way (pure.go), by 2L under replace-one. All divisions round down, so the sum is at most ρ_T.
 func (s *statement) finish() error {
 	if len(s.drafts) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (s *statement) finish() error {
 // accounts resolves the parameters of every protected table that the statement touches.
 func (s *statement) accounts() (map[string]*account, error) {
 	accounts := map[string]*account{}
-	selections := map[string]int{}
+	slack := map[string]int{} // parts with a δ of their own
 	for _, d := range s.drafts {
 		for _, t := range d.tables() {
 			key := t.policy.Account
@@ -100,16 +100,19 @@ func (s *statement) accounts() (map[string]*account, error) {
 				if o := x.call.Options; o.Epsilon == 0 && o.Rho == 0 {
 					a.weight += x.share()
 				}
+				if x.call.Slack() {
+					slack[key]++
+				}
 			}
 			if !d.public {
 				a.weight++
-				selections[key]++
+				slack[key]++
 			}
 		}
 	}
 	for key, a := range accounts {
 		convert := a.total.delta
-		if n := selections[key]; n > 0 {
+		if n := slack[key]; n > 0 {
 			convert /= 2
 			a.deltaOne = convert / float64(n)
 		}
@@ -137,6 +140,15 @@ func (s *statement) accounts() (map[string]*account, error) {
 	return accounts, nil
 }
 
+// slack is the total-variation slack of one mechanism that needs some: it enters δ multiplied by 1+e^ε.
+func (a *account) slack() float64 {
+	eps := a.total.epsilon
+	if eps == 0 {
+		eps = float64(accounting.EpsilonOf(accounting.Loss{Rho: accounting.Rho(a.spend)}, accounting.Delta(a.total.delta)))
+	}
+	return a.deltaOne / (1 + math.Exp(eps)) * (1 - 1e-9)
+}
+
 // own is the loss that an aggregate's options name, 0 where they name none.
 func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) points {
 	switch o := x.call.Options; {
@@ -154,7 +166,7 @@ func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) po
 
 // complete builds the estimators and the selection of a draft with their shares.
 func (s *statement) complete(d *draft, accounts map[string]*account) error {
-	share, delta := points(math.MaxUint64), 1.0
+	share, delta, slack := points(math.MaxUint64), 1.0, 1.0
 	minimum := 0
 	for _, t := range d.tables() {
 		a := accounts[t.policy.Account]
@@ -162,7 +174,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 			share = min(share, (a.spend-a.fixed)/points(a.weight))
 		}
 		if a.deltaOne > 0 {
-			delta = min(delta, a.deltaOne)
+			delta, slack = min(delta, a.deltaOne), min(slack, a.slack())
 		}
 		minimum = max(minimum, t.policy.Defaults.MinimumGroupUnits)
 	}
@@ -190,6 +202,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 			loss = own
 		}
 		parts := d.parts(x)
+		x.slack = slack / float64(parts)
 		e, err := d.estimatorOf(x, (loss / points(parts)).Float())
 		if err != nil {
 			return s.tooSmall(x, err)
