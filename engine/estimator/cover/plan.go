@@ -166,7 +166,7 @@ func (p Params) newPlan(means scalar.Means) (plan, error) {
 		return plan{}, err
 	}
 	if p.Error == 0 {
-		for _, limit := range []float64{usualSeconds, maxSeconds} {
+		for _, limit := range f.limits() {
 			if c, ok := f.smallest(limit); ok {
 				return c, nil
 			}
@@ -174,7 +174,7 @@ func (p Params) newPlan(means scalar.Means) (plan, error) {
 		return plan{}, p.refusal(f, f.half())
 	}
 	alpha := p.Error / means.Value(1)
-	for _, limit := range []float64{usualSeconds, maxSeconds} {
+	for _, limit := range f.limits() {
 		if c, ok := f.choose(alpha, limit); ok {
 			return c, nil
 		}
