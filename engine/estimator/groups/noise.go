@@ -47,17 +47,22 @@ type released struct{ sums, sigma []float64 }
 
 // release adds the noise to every coordinate, those of empty groups included. weights are those of the coordinates, of which many are equal.
 func (r release) release(n noise.Noiser, sums []*big.Int, weights []float64, radius, rho float64) released {
-	variances := map[float64]*big.Int{}
+	type width struct {
+		variance *big.Int
+		sigma    float64
+	}
+	widths := map[float64]width{}
 	out := released{make([]float64, len(sums)), make([]float64, len(sums))}
 	f := new(big.Float)
 	for j, s := range sums {
-		v := variances[weights[j]]
-		if v == nil {
-			v = variance(radius, weights[j], r.factor2, rho)
-			variances[weights[j]] = v
+		w, ok := widths[weights[j]]
+		if !ok {
+			v := variance(radius, weights[j], r.factor2, rho)
+			w = width{v, math.Ldexp(scalar.Root(v), -block.ClipBits)}
+			widths[weights[j]] = w
 		}
-		x, _ := f.SetInt(n.Gaussian(s, v)).Float64()
-		out.sums[j], out.sigma[j] = math.Ldexp(x, -block.ClipBits), math.Ldexp(scalar.Root(v), -block.ClipBits)
+		x, _ := f.SetInt(n.Gaussian(s, w.variance)).Float64()
+		out.sums[j], out.sigma[j] = math.Ldexp(x, -block.ClipBits), w.sigma
 	}
 	return out
 }

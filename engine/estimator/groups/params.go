@@ -42,7 +42,8 @@ type Aggregate struct {
 
 // Params are the public facts of a release. Its input is a sparse block of Groups·Width entries, Width the number of all columns: entry
 // g·Width + c of a person is column c of group g, the aggregates' columns in order; signed; what is 0 may be left out.
-// Its answer has Groups·len(Aggregates) values: g·len(Aggregates) + a; NaN where a group has too few rows or persons for a mean.
+// Its answer has Groups·len(Aggregates) values: g·len(Aggregates) + a; NaN where a group has too few rows or persons for a mean, and for all sums
+// and means where there are too few persons in all, which leaves the counts, or TooFew where there are none.
 //
 // What breaks a promise is brought into its range, person by person: a number of rows beyond MaxRows, a total beyond bounds. A sum of k(x)
 // without rows is taken for none in a mean; entries out of order or of an index that comes twice are left out.
