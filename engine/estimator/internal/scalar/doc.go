@@ -9,6 +9,9 @@
 // replace-one the person exchanged may be in the group on one side only: its number of persons is private
 // unless Params.Sized says otherwise, and each sensitivity stated covers that case.
 //
+// Steps that are made from estimator.Params are pure where these ask for it: ε in the place of ρ, Laplace noise in the place of Gaussian
+// noise. Sensitivities then enter in the ℓ1 norm, and a share of ε is a share of a sum as one of ρ is.
+//
 // Room: a per-person integer is at most 2^62 in absolute value, a group has at most 2^40 entries, so
 // a sum stays below 2^102 of the 2^127 that an accumulator holds.
 package scalar
