@@ -45,6 +45,8 @@ var auditQueries = []string{
 	"SELECT DP_STDDEV(x) FROM a.rows",
 	"SELECT DP_MEDIAN(x) FROM a.rows",
 	"SELECT DP_QUANTILE(x, 0.75) FROM a.rows",
+	"SELECT n FROM (SELECT k, COUNT(*) AS n FROM a.rows GROUP BY k) d WHERE k = 1",
+	"SELECT m FROM (SELECT k, AVG(x) AS m FROM a.rows GROUP BY k) d WHERE k = 1",
 	"SELECT COUNT(*) FROM (SELECT p, SUM(x) AS s FROM a.rows GROUP BY p HAVING s > 300) d",
 }
 
@@ -91,13 +93,13 @@ func TestAuditOfEveryAggregate(t *testing.T) {
 func (s auditSide) sample(t *testing.T, n int) [][]float64 {
 	i := startWith(t, "", seeded(t, fmt.Sprintf("audit %d %d ", s.persons, s.shrink), s.shrink))
 	root := i.root()
-	root.exec("CREATE DATABASE a", "CREATE TABLE a.rows (p INT, x INT)")
-	rows := "(1, 1)"
+	root.exec("CREATE DATABASE a", "CREATE TABLE a.rows (p INT, x INT, k INT)")
+	rows := "(1, 1, 1)"
 	for p := 2; p <= s.persons; p++ {
-		rows += fmt.Sprintf(", (%d, %d)", p, p)
+		rows += fmt.Sprintf(", (%d, %d, %d)", p, p, p%2)
 	}
 	root.exec("INSERT INTO a.rows VALUES "+rows, "CALL dp_protect('a.rows', 'p', 'p')",
-		"CALL dp_set_budget('a.rows', '*', 100000, 0.001, 'never')", "SET dp_rho = 0.05")
+		"CALL dp_set_domain('a.rows', 'k', '[0,1]')", "CALL dp_set_budget('a.rows', '*', 100000, 0.001, 'never')", "SET dp_rho = 0.05", "SET dp_group_by = 'vector'")
 	out := make([][]float64, len(auditQueries))
 	for k, q := range auditQueries {
 		for r := range n {

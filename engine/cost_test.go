@@ -8,13 +8,16 @@ import (
 	"testing"
 )
 
-var costLine = regexp.MustCompile(`cost d\.people  rho=([0-9.e+-]+)(?: delta_event=([0-9.e+-]+))?`)
+var costLine = regexp.MustCompile(`cost d\.\w+  rho=([0-9.e+-]+)(?: delta_event=([0-9.e+-]+))?`)
 
 // TestEXPLAINShowsWhatTheLedgerRecords: the cost of a statement is known before anything is read.
 func TestEXPLAINShowsWhatTheLedgerRecords(t *testing.T) {
 	i := startWith(t, "", seeded(t, "cost", 1))
 	root := i.root()
 	people(t, root, 300)
+	root.exec("SET dp_raw = ON", "CREATE TABLE d.visits (person INT, g INT, h INT, n INT)", "INSERT INTO d.visits SELECT id, age % 4, age % 3, age FROM d.people",
+		"INSERT INTO d.visits SELECT id, age % 3, age % 2, age + 1 FROM d.people", "CALL dp_protect('d.visits', 'person', 'visitor')",
+		"CALL dp_set_domain('d.visits', 'g', '[0,1,2,3]')", "CALL dp_set_budget('d.visits', '*', 1000, 1e-4, 'never')", "SET dp_raw = OFF")
 	ann := i.analyst(root, "ann", "d")
 	ann.exec("USE d")
 	for n, query := range []string{
@@ -24,6 +27,11 @@ func TestEXPLAINShowsWhatTheLedgerRecords(t *testing.T) {
 		"SELECT /*+ SET_VAR(dp_epsilon=0.25) SET_VAR(dp_delta=1e-9) */ SUM(income) FROM people WHERE age > 30",
 		"SELECT /*+ SET_VAR(dp_rho=0.003) */ DP_VARIANCE(h), DP_QUANTILES(age, '[0.1,0.9]') FROM people",
 		"SELECT DP_MEAN(age, 'epsilon=0.1'), COUNT(*) FROM people WHERE city = 'north'",
+		"SELECT g, COUNT(*), SUM(n) FROM visits GROUP BY g",
+		"SELECT /*+ SET_VAR(dp_group_by=separate) */ g, COUNT(*), SUM(n) FROM visits GROUP BY g",
+		"SELECT g, AVG(n), VAR_POP(n), DP_COUNT(*, 'epsilon=0.1') FROM visits GROUP BY g",
+		"SELECT h, COUNT(*), SUM(n) FROM visits GROUP BY h",
+		"SELECT h, g, COUNT(*), DP_MEDIAN(n) FROM visits GROUP BY h, g",
 		"SELECT (SELECT COUNT(*) FROM people WHERE age > 40) / COUNT(*) FROM people WHERE age > 20",
 	} {
 		var rho, delta float64
