@@ -99,7 +99,7 @@ func (m mean) spread(n noise.Noiser, b *estimator.Block, count, rows float64, le
 
 // farPairs is the share of the pairs beyond the highest quantile, which is read from the top (look.Histogram.Radius), since the tail does not
 // stand out bucket by bucket: a few persons in a hundred who are unlike the others show.
-const farPairs = 0.03
+const farPairs = 0.02
 
 // leastTau is the least spread, in units: means are integers.
 const leastTau = 0.25
@@ -120,8 +120,14 @@ func (m mean) spreadShare(count float64) float64 {
 	if !m.p.learnsSpread() {
 		return 0
 	}
-	return m.lookShare(look.PairsOf(count), true)
+	return max(m.lookShare(look.PairsOf(count)/finer, true), leastSpread)
 }
+
+// finer: the noise of the histogram of distances is a third of what makes its bulk clear, so that a tail of a few pairs in a hundred is seen.
+const finer = 3
+
+// leastSpread is the least share for the spread: with many persons, one in two hundred who is unlike the others is seen.
+const leastSpread = 0.01
 
 // lookShare is the share for a histogram of count numbers of which the fullest bucket has, say, a tenth: that bucket should be ten deviations, with at most
 // mostLook of the loss.
