@@ -206,7 +206,7 @@ func TestWholeReleasesHaveTheLoss(t *testing.T) {
 			if ratio > 1 {
 				t.Errorf("a person moves the queries by %v of the declared loss", ratio)
 			}
-			for range 10 * tries {
+			for range 1500 {
 				if newPair(t, r, k, 3*rho).loss(t, r).Cmp(declared) > 0 {
 					return
 				}
