@@ -43,7 +43,8 @@ func accuracyCommand(s streams) *cobra.Command {
 		Long: `Accuracy runs the product's estimators on samples of known data and prints their errors: mean, median,
 mean without the lowest and highest tenth, standard error, number of refusals and seconds a run.
 
-EXPERIMENT is a figure or table of a paper, or "acceptance" for the figures that the project set itself; --list
+EXPERIMENT is a figure or table of a paper, a comparison of our own (persons-..., anisotropic, groups), or
+"acceptance", "acceptance-persons", "acceptance-anisotropic", "acceptance-groups" for the figures that the project set itself; --list
 shows all, with the data sets, the methods and their parameters. Without an EXPERIMENT, --data, --method and --rho
 say what to run; with one, --method, --rho, --relation and --trials replace its own.
 
@@ -56,6 +57,8 @@ Ctrl-C ends the run and prints the trials that are done.`,
   scrim bench accuracy plan-fig3 --trials 5 --plots plots
   scrim bench accuracy hly-fig7 --data-dir data
   scrim bench accuracy acceptance --markdown > acceptance.md
+  scrim bench accuracy acceptance-groups --data-dir data
+  scrim bench accuracy --data persons:n=1000,m=64,d=8,law=pareto --method person --method auto --method rows-as-persons
   scrim bench accuracy --data gaussian-b:d=256,alpha=1.5 --method plan --method shifted --method auto --rho 0.125,1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.list {

@@ -109,7 +109,7 @@ func listAccuracy(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("Experiments\n")
 	for _, e := range accuracy.Experiments() {
-		fmt.Fprintf(&b, "  %-14s %s\n", e.Name, e.Title)
+		fmt.Fprintf(&b, "  %-22s %s\n", e.Name, e.Title)
 	}
 	b.WriteString("\nData sets, with their parameters\n")
 	for _, k := range dataset.Kinds() {

@@ -2,6 +2,7 @@ package accuracy
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -23,8 +24,7 @@ func (r Report) fits(b *strings.Builder) {
 
 func (r Report) fitTable(b *strings.Builder, relation estimator.Relation, method string, all []measured) {
 	t := fit(all)
-	fmt.Fprintf(b, "**Four terms fitted to `%s`**, %v, ε = √(2ρ): n = %s·%s + %s·%s + %s·%s + %s·%s\n\n", method, relation,
-		digits(t[0]), termNames[0], digits(t[1]), termNames[1], digits(t[2]), termNames[2], digits(t[3]), termNames[3])
+	fmt.Fprintf(b, "**Four terms fitted to `%s`**, %v, ε = √(2ρ): %v\n\n", method, relation, t)
 	head := []string{"n", "m", "d", "k", "ρ", "set", "measured α", "fitted α", "measured / fitted", "sampling", "privacy", "heavy tail", "first look"}
 	table(b, head, func(yield func([]string)) {
 		for _, m := range all {
@@ -39,6 +39,42 @@ func (r Report) fitTable(b *strings.Builder, relation estimator.Relation, method
 	}
 	fmt.Fprintf(b, "The last four columns are the terms' shares of n at the fitted error. %d of %d points have a fitted error, off by a factor of %s on (geometric) average.\n\n",
 		len(logs), len(all), digits(math.Exp(mean(logs))))
+}
+
+// String is the sample size with its constants.
+func (t Terms) String() string {
+	var parts []string
+	for i, c := range t {
+		parts = append(parts, digits(c)+"·"+termNames[i])
+	}
+	return "n = " + strings.Join(parts, " + ")
+}
+
+// termsText writes the fitted constants, for a terminal.
+func (r Report) termsText(w io.Writer) {
+	for _, t := range r.termsJSON() {
+		fmt.Fprintf(w, "%s, %s, ε = √(2ρ): %v\n", t.Method, t.Relation, t.Constants)
+	}
+}
+
+// jsonTerms are fitted constants in the JSON form.
+type jsonTerms struct {
+	Method    string `json:"method"`
+	Relation  string `json:"relation"`
+	Constants Terms  `json:"constants"`
+}
+
+func (r Report) termsJSON() []jsonTerms {
+	var out []jsonTerms
+	fits := r.allFits()
+	for _, relation := range r.Experiment.Relations {
+		for _, method := range r.Experiment.fitted() {
+			if t, ok := fits[Cell{Relation: relation, Method: method}]; ok {
+				out = append(out, jsonTerms{method, relation.String(), t})
+			}
+		}
+	}
+	return out
 }
 
 func (m measured) row(t Terms) []string {

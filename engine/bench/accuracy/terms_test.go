@@ -75,6 +75,10 @@ func TestFitsAreReported(t *testing.T) {
 	if err := r.Markdown(&b); err != nil || !strings.Contains(b.String(), "Four terms fitted to `non-private`") || !strings.Contains(b.String(), "| 3200 | 4 | 2 | 4 | 0.5 | gaussian |") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
+	var text strings.Builder
+	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "non-private, replace-one, ε = √(2ρ): n = ") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
 	// What is not private has the error of sampling alone, √(d/(nm)), and so the first constant is about 1.
 	terms := fit(r.measurements(estimator.ReplaceOne, "non-private"))
 	if f, _ := factsOf(e.Panels[0].Points[4]); math.Abs(terms.alpha(f)/math.Sqrt(2./(3200*4))-1) > 0.3 {

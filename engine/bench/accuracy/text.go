@@ -23,6 +23,8 @@ func (r Report) Text(w io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
+	r.versusText(t)
+	r.termsText(t)
 	if r.Cut {
 		fmt.Fprintln(t, "interrupted: only the trials that were done")
 	}
@@ -76,6 +78,9 @@ func (r Report) JSON() any {
 	out := map[string]any{"experiment": r.Experiment.Name, "title": r.Experiment.Title, "seed": r.Seed, "interrupted": r.Cut, "cells": cells}
 	if c := r.comparisons(); c != nil {
 		out["comparisons"] = c
+	}
+	if t := r.termsJSON(); t != nil {
+		out["terms"] = t
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package accuracy
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -91,6 +92,21 @@ func (j judged) row() []string {
 	}
 	return []string{j.Point.label(), number(j.Point.Rho), j.relation.String(), j.Claim, j.Method, digits(j.ours), against, digits(j.best),
 		ratio(j.ours / j.best), fmt.Sprintf("%.3g", j.Factor), j.verdict}
+}
+
+// versusText writes one line for each comparison, for a terminal.
+func (r Report) versusText(w io.Writer) {
+	if len(r.Experiment.Versus) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "to reach\tsetting\tρ\trelation\tmethod\tmedian\tagainst\tits median\tratio\tat most\t")
+	for _, relation := range r.Experiment.Relations {
+		for _, v := range r.Experiment.Versus {
+			c := r.judge(v, relation).row()
+			fmt.Fprintln(w, strings.Join(append([]string{c[3], c[0], c[1], c[2]}, c[4:]...), "\t"))
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 func ratio(x float64) string {

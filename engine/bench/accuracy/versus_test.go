@@ -48,6 +48,10 @@ func TestComparisonsAreWritten(t *testing.T) {
 	if err := r.Markdown(&b); err != nil || !strings.Contains(b.String(), "1 of 2 met") || !strings.Contains(b.String(), "| 1 ×") || strings.Count(b.String(), "**missed**") != 1 {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
+	b.Reset()
+	if err := r.Text(&b); err != nil || strings.Count(b.String(), "**missed**") != 1 || !strings.Contains(b.String(), "to reach") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
 	text, err := json.Marshal(r.JSON())
 	if err != nil || strings.Count(string(text), `"met":true`) != 1 || strings.Count(string(text), `"met":false`) != 1 {
 		t.Errorf("%v: %s", err, text)
