@@ -35,10 +35,10 @@ func newPersons(p Params, first, second, slack float64) persons {
 	return out
 }
 
-// Bounds on the work: all pairs of persons, 2^37.5 or so products at worst.
+// Bounds on the work, all pairs of persons: 75 ns a pair, and 0.6 ns a coordinate where the head does not tell, on one core. That is 15 s of two cores at worst.
 const (
 	manyPersons = 20000
-	manyTerms   = 2e11 // persons² · dimension
+	manyTerms   = 1e11 // persons² · dimension
 )
 
 // mostPersons is the number of persons beyond which there is a sample.
