@@ -201,6 +201,10 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if own := s.own(d, x, accounts); own > 0 {
 			loss = own
 		}
+		if x.call.Slack() && d.exchanged() > 1 {
+			return deny(RuleOption, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
+				"%s: method=friendly has a slack that does not hold for groups under replace-one.", x.text)
+		}
 		parts := d.parts(x)
 		x.slack = slack / float64(parts)
 		e, err := d.estimatorOf(x, (loss / points(parts)).Float())

@@ -43,7 +43,7 @@ func (a auto) release(n noise.Noiser, g group, count float64) estimator.Estimate
 //
 //	persons enough for a centre   dense, which decides from released numbers whether to take the middle for a centre, and, in four
 //	                              dimensions and more, whether to scale coordinates (dense.choose, dense.useScales)
-//	fewer, spreads declared       coinpress
+//	fewer, spreads and a place declared   coinpress: its rounds end far off where they begin with the whole range
 //	fewer, a place declared       clipped, if bounds or the mean's norm are declared: its error is in proportion to them
 //	fewer, few dimensions         each coordinate by itself, with a share of the loss (separate)
 //	fewer                         too few
@@ -63,10 +63,10 @@ func newAuto(p Params, count persons, rho float64) (a auto, slack float64, reaso
 	first := newDense(p, count, rho, maybe, scaled)
 	a.add(first)
 	reasons := []string{first.reason()}
-	if c, err := newCoinpress(p, rho); err == nil && !p.Rotate && a.add(c) {
-		reasons = append(reasons, fmt.Sprintf("coinpress from %d, as spreads are declared", c.needs()))
-	}
 	if p.Bounded() || p.Radius > 0 {
+		if c, err := newCoinpress(p, rho); err == nil && !p.Rotate && a.add(c) {
+			reasons = append(reasons, fmt.Sprintf("coinpress from %d, as spreads and a place are declared", c.needs()))
+		}
 		if c := newDense(p, count, rho, never, never); a.add(c) {
 			reasons = append(reasons, fmt.Sprintf("clipped from %d, about a declared place", c.needs()))
 		}
