@@ -28,13 +28,14 @@ type choice struct {
 	why      string
 	joint    *aggregate // what would answer, or answers, all groups at once; nil where the two ways are not compared
 	bound    int        // groups that a unit would be kept in
+	leaves   bool       // bounding leaves a unit out of others
 	expected groups.Expectation
 }
 
 // choose decides for the aggregate t, which would answer its members in all groups at once. It looks at public facts only, and the
 // loss is none of them: both ways have the same.
 func (s *statement) choose(d *draft, t *aggregate) choice {
-	c := choice{bound: d.maxGroups}
+	c := choice{bound: d.maxGroups, leaves: d.bounded}
 	mode := s.params.groupBy(d.relation.private)
 	expected, err := groups.Expected(d.groupParams(t, 1, d.groupsOf()), c.typical(), c.bound)
 	switch {
@@ -63,9 +64,15 @@ func (s *statement) choose(d *draft, t *aggregate) choice {
 	return c
 }
 
-// typical is the number of groups that a unit is taken to be in: half of those that it would be kept in. The true number is private.
-// Where persons are in more groups than they would be kept in, the vector loses nothing that bounding does not.
-func (c choice) typical() int { return (c.bound + 1) / 2 }
+// typical is the number of groups that a person is taken to be in: half of those that one would be kept in, but two where others are left out: a
+// bound keeps nobody from being in more. The true number is private. Where persons are in more groups than they would be kept
+// in, the vector loses no more than bounding does.
+func (c choice) typical() int {
+	if c.bound == 1 && c.leaves {
+		return 2
+	}
+	return (c.bound + 1) / 2
+}
 
 // expect fills in what is expected of both ways with the loss that they have.
 func (c *choice) expect(d *draft, rho float64) error {
@@ -88,8 +95,12 @@ func (c choice) lines() []string {
 	}
 	lines := []string{fmt.Sprintf("groups %s: %s", way, c.why)}
 	if c.joint != nil {
-		lines = append(lines, fmt.Sprintf("expected error in a group, of what a person in %d of them adds to it: as one vector=%s  each by itself, %d a person=%s",
-			c.typical(), number6(c.expected.Vector), c.bound, number6(c.expected.Bounded)))
+		line := fmt.Sprintf("expected error in a group, of what a person in %d of them adds to it: as one vector=%s  each by itself, %d a person=%s",
+			c.typical(), number6(c.expected.Vector), c.bound, number6(c.expected.Bounded))
+		if c.expected.Kept < 1 {
+			line += fmt.Sprintf(" and %.0f %% of the rows left out", 100*(1-c.expected.Kept))
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

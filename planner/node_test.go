@@ -10,6 +10,9 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/estimator"
+	"scrim/engine/store"
 )
 
 // TestNoRowsWithoutReservation checks that a DPAggregate outside its Budget, or under the Budget of
@@ -64,17 +67,54 @@ func TestVerifyNotices(t *testing.T) {
 		"outputs":            func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },
 		"no tables":          func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Tables = nil; return n },
 	} {
-		s, n, err := h.plan("SELECT region, AVG(amount) FROM orders GROUP BY region")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Verify(s, n); err != nil {
-			t.Fatalf("sound plan: %v", err)
-		}
-		if err := Verify(s, spoil(s, n)); err == nil || !strings.HasPrefix(err.Error(), "invariant ") {
-			t.Errorf("%s: got %v, want a broken invariant", name, err)
+		spoiled(t, h, "SELECT /*+ SET_VAR(dp_group_by=separate) */ region, AVG(amount) FROM orders GROUP BY region", name, spoil)
+		if name != "exchange" { // the vector of all groups has its own sensitivities
+			spoiled(t, h, "SELECT region, AVG(amount) FROM orders GROUP BY region", name, spoil)
 		}
 	}
+}
+
+// spoiled checks that a plan is sound, and that Verify rejects it when it has been spoilt.
+func spoiled(t *testing.T, h *harness, query, name string, spoil func(*Statement, sql.Node) sql.Node) {
+	t.Helper()
+	s, n, err := h.plan(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Verify(s, n); err != nil {
+		t.Fatalf("%s: sound plan: %v", query, err)
+	}
+	if err := Verify(s, spoil(s, n)); err == nil || !strings.HasPrefix(err.Error(), "invariant ") {
+		t.Errorf("%s: %s: got %v, want a broken invariant", query, name, err)
+	}
+}
+
+// TestVerifyNoticesTheFormOfAllGroups spoils what is special to groups that are answered together.
+func TestVerifyNoticesTheFormOfAllGroups(t *testing.T) {
+	h := newHarness(t)
+	h.fixture("shop")
+	for name, spoil := range map[string]func(*Release){
+		"a scan that bounds groups":   func(r *Release) { r.Scans[0].Args = append(r.Scans[0].Args, SecretArg{}) },
+		"a scan without units":        func(r *Release) { r.Scans[0].Units = false },
+		"a scan of rows":              func(r *Release) { r.Scans[0].Rows = true },
+		"a scan for a selection":      func(r *Release) { r.Scans[0].Kept = true },
+		"the unit as a column":        func(r *Release) { r.Aggregates[0].Columns[0] = 1 },
+		"a text as a column":          func(r *Release) { r.Scans[0].Types[2] = store.ScanText },
+		"another relation":            func(r *Release) { r.Aggregates[0].Groups.Relation = estimator.ReplaceOne },
+		"another number of groups":    func(r *Release) { r.Aggregates[0].Groups.Groups++ },
+		"parts missing":               func(r *Release) { r.Aggregates[0].Parts = nil },
+		"a loss that is too small":    func(r *Release) { r.Loss.Rho-- },
+		"another aggregate of a scan": func(r *Release) { r.Aggregates = append(r.Aggregates, Aggregate{Text: "x"}) },
+	} {
+		spoiled(t, h, "SELECT region, COUNT(*), AVG(amount) FROM orders GROUP BY region", name, func(s *Statement, n sql.Node) sql.Node {
+			spoil(s.Releases[0])
+			return n
+		})
+	}
+	spoiled(t, h, "SELECT status, COUNT(*) FROM orders GROUP BY status", "a selection that counts nobody", func(s *Statement, n sql.Node) sql.Node {
+		s.Releases[0].Scans[0].Kept = false
+		return n
+	})
 }
 
 // TestSameReleaseOnce checks that what a statement asks twice is one release, and what differs is two.
@@ -132,7 +172,12 @@ func TestKeysOfReleases(t *testing.T) {
 	add("other constant", strings.Replace(q, "> 1", "> 2", 1))
 	add("other aggregate", strings.Replace(q, "AVG", "SUM", 1))
 	add("other epsilon", "SELECT /*+ SET_VAR(dp_epsilon=0.5) */"+strings.TrimPrefix(q, "SELECT"))
-	add("other bound on groups", "SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */"+strings.TrimPrefix(q, "SELECT"))
+	apart := "SELECT /*+ SET_VAR(dp_group_by=separate) BOUND */" + strings.TrimPrefix(q, "SELECT")
+	add("each group by itself", strings.Replace(apart, "BOUND", "", 1))
+	add("other bound on groups", strings.Replace(apart, "BOUND", "SET_VAR(dp_max_groups_contributed=2)", 1))
+	if k := key("", "SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */"+strings.TrimPrefix(q, "SELECT")); seen[k] != "plain" {
+		t.Error("a bound that has no part in the answer changes its key")
+	}
 	h.declare(`domain shop.orders region ["north"]`)
 	add("other domain", q)
 	h.declare("protect shop.orders id customer")

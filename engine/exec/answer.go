@@ -66,7 +66,7 @@ func decodeAnswer(b []byte) (*answer, bool) {
 
 // rows turns a released answer into the rows of the node's schema. It is post-processing.
 func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
-	needed := make([]int64, len(r.Aggregates))
+	needed, absent := make([]int64, len(r.Aggregates)), make([]bool, len(r.Aggregates))
 	rows := make([]sql.Row, 0, len(a.Groups))
 	for _, g := range a.Groups {
 		keys, err := g.keys(r)
@@ -85,6 +85,7 @@ func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
 					continue
 				}
 				row[i] = r.Aggregates[o.Aggregate].Value(o, est)
+				absent[o.Aggregate] = absent[o.Aggregate] || row[i] == nil && r.Aggregates[o.Aggregate].Groups != nil
 			}
 		}
 		rows = append(rows, row)
@@ -92,6 +93,8 @@ func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
 	for i, n := range needed {
 		if n > 0 {
 			ctx.Session.Warn(tooFew(r.Aggregates[i].Text, n))
+		} else if absent[i] {
+			ctx.Session.Warn(tooFewRows(r.Aggregates[i].Text))
 		}
 	}
 	return rows, nil

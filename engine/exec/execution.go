@@ -185,6 +185,15 @@ func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *planner.Re
 	}
 }
 
+// tooFewRows is the warning for what is answered in all groups at once and is NULL in some of them.
+func tooFewRows(text string) *sql.Warning {
+	return &sql.Warning{
+		Level:   "Warning",
+		Code:    refuse.MySQLErrno,
+		Message: fmt.Sprintf("Of %s, a sum or a mean is NULL where the noisy number of persons, or of rows in the group, is under the method's minimum. The charge stands.", text),
+	}
+}
+
 // tooFew is the warning for aggregates that are NULL because too few persons contribute.
 func tooFew(text string, needed int64) *sql.Warning {
 	return &sql.Warning{
