@@ -292,3 +292,18 @@ func TestBadParametersAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMeansAreWithinTheRange: whatever a block has in it, what goes on is within the public range, so that no difference from a centre wraps.
+func TestMeansAreWithinTheRange(t *testing.T) {
+	for _, v := range variants() {
+		m := v.at(t, 3, 1, false, estimator.AddRemove, false)
+		b := &estimator.Block{Dim: 3, Chunks: []estimator.Chunk{{Persons: 3, Dense: []int64{math.MaxInt64, math.MinInt64, 7, 1 << 51, -1 << 51, 0, 1, 2, 3}}}}
+		for _, ch := range m.means(b).Chunks {
+			for _, x := range ch.Dense {
+				if x < m.lo || x > m.hi {
+					t.Errorf("%s: %d is not within %d and %d", v.name, x, m.lo, m.hi)
+				}
+			}
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -97,7 +96,7 @@ func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 
 // release answers a group of count persons, a released number or a public one.
 func (m mean) release(n noise.Noiser, b *estimator.Block, count float64) estimator.Estimate {
-	means := block.Means(b, m.shift)
+	means := m.means(b)
 	left := &budget{m.core, 1}
 	rows := m.rows(n, b, count, left)
 	s := m.shapeOf(m.spread(n, means, count, rows, left), rows)
