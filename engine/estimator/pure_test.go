@@ -173,6 +173,35 @@ func TestOnePersonMovesThePureQueriesWithinEpsilon(t *testing.T) {
 	}
 }
 
+// TestPureCentres forces centres among the data: a forced choice takes the first point of the range.
+func TestPureCentres(t *testing.T) {
+	const eps = 0.5
+	for _, v := range pureVariants() {
+		if v.p.Bounded() || v.name[:4] != "mean" && v.name[:4] != "row " && v.name[:4] != "sum," || v.name[:5] == "row q" {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			most := 0.0
+			for _, lo := range []int64{-100, -3, 0, 5} {
+				w := v
+				w.p.Grid.Lo, w.p.Grid.Hi = lo, lo+1000
+				e, tries := w.pureAt(t, eps), 40
+				if v.p.Relation == estimator.ReplaceOne {
+					tries = int(max(4, 2000/(200+e.MinPersons())))
+				}
+				worst := worstPure(t, w, e, tries, math.Inf(1))
+				if most = max(most, worst); worst > eps {
+					t.Errorf("centre %d: a person moves the queries by %v, declared %v", lo, worst, eps)
+				}
+			}
+			if most < eps/2 {
+				t.Errorf("a person moves the queries by %v at most, of %v: the databases say little", most, eps)
+			}
+		})
+	}
+}
+
 // TestPureLawsByEnumeration compares the exact probabilities of every answer of counts and sums on tiny databases. The law of an
 // answer is that of Lap_Z(t): e^{-|y|/t} over a sum that does not depend on the data.
 func TestPureLawsByEnumeration(t *testing.T) {
