@@ -8,11 +8,11 @@ import (
 // acceptancePersons has what the project wants of person-level means.
 func acceptancePersons() Experiment {
 	e := Experiment{Name: "acceptance-persons", Title: "The figures to reach: persons with many rows", Trials: 50, Relations: both,
-		Notes: "`rows-as-persons` is the product's own mean of rows at ρ/m². `person` is told nothing but the moment, as it is; with declare=1 both are told the spread of a row, and `person` the number of rows. " +
+		Notes: "`rows-as-persons` is the product's own mean of rows at ρ/m². `person` is told nothing but the moment; with declare=1 the spread and the number of rows, too. " +
 			"`auto` is what the product takes for a table of persons, the same method as that for rows. Where the paper's sample size holds: at most 1.5 × the error of the exact mean of the persons' means. " +
 			"The factor √m is judged on what privacy adds, the error to the sample's own mean: to the truth both have the same error of sampling, which is the larger part where the sample size holds. " +
 			"It is judged to the truth as well, at a smaller loss, where privacy weighs more."}
-	methods := []string{"non-private", "person", "person:declare=1", "auto", "rows-as-persons", "rows-as-persons:declare=1"}
+	methods := []string{"non-private", "person", "person:declare=1", "auto", "rows-as-persons"}
 	e.Panels = []Panel{
 		{Name: "acceptance-persons-truth", Title: "To the truth", Methods: methods,
 			Points: labelled("%s, n=%d, m=%d, d=%d", 0.5, [][3]int{{1000, 16, 1}, {1000, 64, 1}, {2000, 16, 8}, {2000, 64, 8}, {4000, 16, 64}})},
@@ -27,7 +27,6 @@ func acceptancePersons() Experiment {
 		for _, at := range p.Points {
 			claim, root := "√m better than rows: "+p.Title, rootOf(at)
 			e.Versus = append(e.Versus, Versus{claim, p.Name, at, "person", []string{"rows-as-persons"}, root},
-				Versus{claim, p.Name, at, "person:declare=1", []string{"rows-as-persons:declare=1"}, root},
 				Versus{claim, p.Name, at, "auto", []string{"rows-as-persons"}, root})
 		}
 	}

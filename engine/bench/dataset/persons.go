@@ -50,51 +50,80 @@ func openPersons(n *named.Name, _ string) (*Set, error) {
 	truth := constant(s.Dim, p.mu)
 	s.draw = func(r rng) (*estimator.Block, []float64, error) { return s.totals(p.with(r)), truth, nil }
 	s.rows = func(r rng) *estimator.Block { return s.each(p.with(r)) }
+	if s.Persons*m*s.Dim <= mostKept {
+		s.both = func(r rng) (persons, rows *estimator.Block, means []float64) {
+			persons, rows = s.drawn(p.with(r))
+			return persons, rows, truth
+		}
+	}
 	return s, nil
 }
 
 func (p rowsOf) with(r rng) rowsOf { p.seed = r; return p }
 
-// totals is the block of one person a vector: the sum of the rows, with their number.
+// mostKept bounds the numbers of rows that are kept with the persons' sums: 64 MiB. More are drawn a second time.
+const mostKept = 1 << 23
+
+// totals is the block of one vector a person: the sum of the rows, with their number.
 func (s *Set) totals(p rowsOf) *estimator.Block {
-	return s.chunks(p, func(g *rand.Rand, persons int) estimator.Chunk {
-		out := estimator.Chunk{Persons: persons, Rows: make([]int64, persons), Dense: make([]int64, persons*p.dim)}
-		for i := range persons {
-			sum := out.Dense[i*p.dim : (i+1)*p.dim]
-			p.person(g, func(x []float64) {
-				out.Rows[i]++
-				for j, v := range x {
-					sum[j] += s.index(v)
-				}
-			})
-		}
-		return out
+	return s.chunks(p, func(_ int, g *rand.Rand, persons int) estimator.Chunk {
+		ch, _ := s.fill(p, g, persons, false)
+		return ch
 	})
 }
 
 // each is the block of the same rows with a vector each.
 func (s *Set) each(p rowsOf) *estimator.Block {
-	return s.chunks(p, func(g *rand.Rand, persons int) estimator.Chunk {
-		var out estimator.Chunk
-		for range persons {
-			p.person(g, func(x []float64) {
-				out.Persons++
-				out.Dense = append(out.Dense, s.indexes(x)...)
-			})
-		}
-		return out
+	return s.chunks(p, func(_ int, g *rand.Rand, persons int) estimator.Chunk {
+		_, ch := s.fill(p, g, persons, true)
+		return ch
 	})
 }
 
-// chunks makes a block of so many persons a chunk that a chunk draws about chunkEntries numbers.
-func (s *Set) chunks(p rowsOf, fill func(g *rand.Rand, persons int) estimator.Chunk) *estimator.Block {
-	per := max(1, chunkEntries/(p.dim*p.rows))
-	b := &estimator.Block{Dim: p.dim, Chunks: make([]estimator.Chunk, (p.persons+per-1)/per)}
+// drawn is both blocks at once.
+func (s *Set) drawn(p rowsOf) (persons, rows *estimator.Block) {
+	rows = &estimator.Block{Dim: p.dim, Chunks: make([]estimator.Chunk, p.parts())}
+	persons = s.chunks(p, func(c int, g *rand.Rand, persons int) (ch estimator.Chunk) {
+		ch, rows.Chunks[c] = s.fill(p, g, persons, true)
+		return ch
+	})
+	return persons, rows
+}
+
+// fill draws the rows of some persons; it returns their sums and, where kept, the rows themselves.
+func (s *Set) fill(p rowsOf, g *rand.Rand, persons int, keep bool) (sums, rows estimator.Chunk) {
+	sums = estimator.Chunk{Persons: persons, Rows: make([]int64, persons), Dense: make([]int64, persons*p.dim)}
+	for i := range persons {
+		sum := sums.Dense[i*p.dim : (i+1)*p.dim]
+		p.person(g, func(x []float64) {
+			sums.Rows[i]++
+			rows.Persons++
+			for j, v := range x {
+				k := s.index(v)
+				sum[j] += k
+				if keep {
+					rows.Dense = append(rows.Dense, k)
+				}
+			}
+		})
+	}
+	return sums, rows
+}
+
+// part is the number of persons of a chunk, such that it draws about chunkEntries numbers.
+func (p rowsOf) part() int { return max(1, chunkEntries/(p.dim*p.rows)) }
+
+// parts is the number of chunks.
+func (p rowsOf) parts() int { return (p.persons + p.part() - 1) / p.part() }
+
+// chunks makes a block, chunk by chunk.
+func (s *Set) chunks(p rowsOf, fill func(c int, g *rand.Rand, persons int) estimator.Chunk) *estimator.Block {
+	b := &estimator.Block{Dim: p.dim, Chunks: make([]estimator.Chunk, p.parts())}
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for c := range b.Chunks {
 		g.Go(func() error {
-			b.Chunks[c] = fill(p.seed.part(c), min(per, p.persons-c*per))
+			b.Chunks[c] = fill(c, p.seed.part(c), min(p.part(), p.persons-c*p.part()))
 			return nil
 		})
 	}

@@ -89,6 +89,14 @@ func TestRowsAddUpToPersons(t *testing.T) {
 		for _, ch := range rows.Chunks {
 			flat = append(flat, ch.Dense...)
 		}
+		again := open(t, name, "")
+		if again.both == nil {
+			t.Errorf("%s: rows are drawn apart", name)
+		}
+		again.both = nil
+		if y := draw(t, again, 3); !reflect.DeepEqual(y.Block, x.Block) || !reflect.DeepEqual(y.Rows(), rows) {
+			t.Errorf("%s: drawn apart, another sample", name)
+		}
 		at := 0
 		for _, ch := range x.Block.Chunks {
 			for i, m := range ch.Rows {

@@ -48,6 +48,8 @@ type Set struct {
 
 	draw func(r rng) (*estimator.Block, []float64, error)
 	rows func(r rng) *estimator.Block // the same sample, one vector a row; nil where a person has one
+	// both is draw with the rows in the same pass, where they are few enough to be kept; nil elsewhere.
+	both func(r rng) (persons, rows *estimator.Block, truth []float64)
 	once sync.Once
 	kept Sample
 	err  error
@@ -126,13 +128,17 @@ func (s *Set) Draw(seed uint64) (Sample, error) {
 func (s *Set) sample(seed uint64) (Sample, error) {
 	h := fnv.New64a()
 	h.Write([]byte(s.Name))
+	if s.both != nil {
+		b, rows, truth := s.both(rng{seed, h.Sum64()})
+		return Sample{b, MeanOf(b, s.Grid.Step), truth, func() *estimator.Block { return rows }}, nil
+	}
 	b, truth, err := s.draw(rng{seed, h.Sum64()})
 	if err != nil {
 		return Sample{}, fmt.Errorf("dataset: %s: %w", s.Name, err)
 	}
 	out := Sample{Block: b, Mean: MeanOf(b, s.Grid.Step), Truth: truth}
 	if s.rows != nil {
-		out.Rows = func() *estimator.Block { return s.rows(rng{seed, h.Sum64()}) }
+		out.Rows = sync.OnceValue(func() *estimator.Block { return s.rows(rng{seed, h.Sum64()}) })
 	}
 	return out, nil
 }
