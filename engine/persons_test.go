@@ -56,7 +56,7 @@ func TestPersonLevelMeans(t *testing.T) {
 	}
 	for _, q := range []string{
 		"DP_MEAN(x, 'method=person')", "DP_MEAN(x, 'method=person, moment=4, stages=single')", "DP_MEAN(x, 'moment=8, sigma=10, rows=5')", "DP_MEAN(x, 'method=person, stages=threaded, split=persons')",
-		"100 * DP_MEAN(y, 'method=person, radius=10')", "DP_MEAN(x, 'method=person, lower=0, upper=100')",
+		"100 * DP_MEAN(y, 'method=person, radius=10')", "DP_MEAN(x, 'method=person, lower=0, upper=100')", "DP_MEAN(x, 'method=person, histogram=stability')",
 	} {
 		near(q, root.value("SELECT "+q+" FROM visits"), 50, 1)
 	}

@@ -40,6 +40,7 @@ type Options struct {
 	Moment, Rows, SigmaK, Error float64
 	Stages                      person.Stages
 	Split                       person.Split
+	Stable                      bool // the coarse estimate is a stability histogram's
 	Persons                     int
 	Top                         int // see friendly.Params
 
@@ -102,6 +103,9 @@ var optionTable = []Option{
 	}},
 	{"split", "loss or persons", "loss", "What the stages of person share: the loss, each with all persons, or the persons.", func(o *Options, v string) bool {
 		return word(&o.Split, v, map[string]person.Split{"loss": person.Loss, "persons": person.Persons})
+	}},
+	{"histogram", "em or stability", "em", "How person finds the coarse range of a coordinate: by the exponential mechanism over the public range, or by a stability histogram, which takes half of dp_delta.", func(o *Options, v string) bool {
+		return word(&o.Stable, v, map[string]bool{"em": false, "stability": true})
 	}},
 	{"persons", "a whole number from 1 to 1000000", "none", "The public number of persons, for cover: what it takes follows from it.", func(o *Options, v string) bool { return whole(&o.Persons, v, 1_000_000) }},
 	{"error", "a number from 1e-9 to 1e18", "chosen from public facts", "The error that cover aims at.", func(o *Options, v string) bool { return within(&o.Error, v, 1e-9, 1e18) }},

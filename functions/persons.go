@@ -9,7 +9,7 @@ import (
 )
 
 // personOptions are the options that only the person-level methods have.
-var personOptions = []string{"moment", "sigma_k", "rows", "stages", "split"}
+var personOptions = []string{"moment", "sigma_k", "rows", "stages", "split", "histogram"}
 
 // method is the method of a mean under public facts, where the call leaves it open: person where persons have several rows and the
 // options speak of them, or where only pure mechanisms may run.
@@ -43,7 +43,7 @@ func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
 }
 
 // Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).
-func (c Call) Slack() bool { return c.Options.Method == "friendly" }
+func (c Call) Slack() bool { return c.Options.Method == "friendly" || c.Options.Stable }
 
 // ofPersons is the mechanism of a mean by a person-level method.
 func (c Call) ofPersons(p estimator.Params, method string) (estimator.Estimator, error) {
@@ -62,6 +62,9 @@ func (c Call) ofPersons(p estimator.Params, method string) (estimator.Estimator,
 		return cover.NewMean(q)
 	}
 	q := person.Params{Params: p, Dim: dim, Moment: o.Moment, Radius: o.Radius, Sigma: sigma, SigmaK: o.SigmaK, Rows: o.Rows, Stages: o.Stages, Split: o.Split}
+	if o.Stable {
+		q.Delta = p.Delta
+	}
 	if c.Vectors == nil {
 		return person.NewNumber(q)
 	}

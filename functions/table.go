@@ -5,7 +5,7 @@ var (
 	sumOptions   = []string{"lower", "upper", "method", "dimension", "answer", "epsilon", "rho"}
 	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "epsilon", "rho"}
 	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "clip", "rotate", "quantile", "scale", "pairs", "radius",
-		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "moment", "sigma_k", "rows", "stages", "split", "persons", "error", "top",
+		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "moment", "sigma_k", "rows", "stages", "split", "histogram", "persons", "error", "top",
 		"dimension", "answer", "epsilon", "rho"}
 	spreadOptions = []string{"lower", "upper", "weight", "method", "dimension", "answer", "epsilon", "rho"}
 )

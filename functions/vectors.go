@@ -53,6 +53,7 @@ var fits = map[string][]string{
 	"rows":      {"person", "cover"},
 	"stages":    {"person"},
 	"split":     {"person"},
+	"histogram": {"person"},
 	"persons":   {"cover"},
 	"error":     {"cover"},
 	"top":       {"friendly"},

@@ -203,7 +203,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 		if x.call.Slack() && d.exchanged() > 1 {
 			return deny(RuleOption, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
-				"%s: method=friendly has a slack that does not hold for groups under replace-one.", x.text)
+				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.text)
 		}
 		parts := d.parts(x)
 		x.slack = slack / float64(parts)
