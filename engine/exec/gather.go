@@ -189,10 +189,11 @@ func (b *gathering) vector(c *estimator.Chunk, w *bench, size int) {
 				r[2+j] = within(within(r[2+j]) + within(v))
 			}
 		}
+		at := int(group) * width
 		for j, column := range b.entries {
-			if v := within(r[2+column]); v != 0 {
-				c.Index = append(c.Index, int32(int(group)*width+j))
-				c.Values = append(c.Values, v)
+			if v := r[2+column]; v != 0 {
+				c.Index = append(c.Index, int32(at+j))
+				c.Values = append(c.Values, within(v))
 			}
 		}
 	}

@@ -75,10 +75,17 @@ func (g *grouped) add(ch store.Chunk, groups []int32) error {
 		if v.Null != nil && v.Null[i] {
 			continue
 		}
-		r, err := g.shardOf(unit[i]).next(size, g.space)
-		if err != nil {
-			return err
+		s := g.shardOf(unit[i])
+		at := len(s.run)
+		if at == cap(s.run) {
+			if err := s.grow(size, g.space); err != nil {
+				return err
+			}
+			at = 0
 		}
+		s.run = s.run[:at+size]
+		s.records++
+		r := s.run[at : at+size : at+size]
 		r[0], r[1] = unit[i], int64(k)
 		for c, x := range data {
 			r[2+c] = x[i]
@@ -132,33 +139,31 @@ func (g *grouped) deal() error {
 	g.shards = make([]shard, 1<<shardBits)
 	for _, run := range all.runs() {
 		for ; len(run) > 0; run = run[size:] {
-			r, err := g.shardOf(run[0]).next(size, g.space)
-			if err != nil {
-				return err
+			s := g.shardOf(run[0])
+			if len(s.run) == cap(s.run) {
+				if err := s.grow(size, g.space); err != nil {
+					return err
+				}
 			}
-			copy(r, run[:size])
+			s.run = append(s.run, run[:size]...)
+			s.records++
 		}
 	}
 	g.space.give(all.bytes())
 	return nil
 }
 
-// next returns the place of one more record.
-func (s *shard) next(size int, space *room) ([]int64, error) {
-	at := len(s.run)
-	if at == cap(s.run) {
-		n := min(max(s.records, leastRun), runRecords)
-		if err := space.take(int64(n * size * 8)); err != nil {
-			return nil, err
-		}
-		if at > 0 {
-			s.full = append(s.full, s.run)
-		}
-		s.run, at = make([]int64, 0, n*size), 0
+// grow begins a run. A run holds whole records, so that it is full at its capacity.
+func (s *shard) grow(size int, space *room) error {
+	n := min(max(s.records, leastRun), runRecords)
+	if err := space.take(int64(n * size * 8)); err != nil {
+		return err
 	}
-	s.run = s.run[:at+size]
-	s.records++
-	return s.run[at : at+size : at+size], nil
+	if len(s.run) > 0 {
+		s.full = append(s.full, s.run)
+	}
+	s.run = make([]int64, 0, n*size)
+	return nil
 }
 
 // runs lists the runs, whole records each.
