@@ -12,14 +12,14 @@ import (
 var personOptions = []string{"moment", "sigma_k", "rows", "stages", "split", "histogram"}
 
 // method is the method of a mean under public facts, where the call leaves it open: person where persons have several rows and the
-// options speak of them, or where only pure mechanisms may run.
+// options speak of them, or for vectors where only pure mechanisms may run.
 func (c Call) method(p estimator.Params) string {
 	o := c.Options
 	speaks := slices.ContainsFunc(personOptions, o.Has) || c.Vectors == nil && (o.Has("sigma") || o.Has("radius"))
 	switch {
 	case !c.automatic():
 		return o.Method
-	case p.Epsilon > 0 || speaks && p.MaxRows != 1:
+	case p.Pure() && c.Vectors != nil, speaks && p.MaxRows != 1:
 		return "person"
 	}
 	return "auto"
