@@ -18,6 +18,8 @@ import (
 //     add-remove: an exchange is one removal and one addition, so a loss of ρ under add-remove is one of 4ρ under
 //     replace-one by group privacy [BS16, Proposition 27], δ being 0. Each group gets a quarter. A pure ε is one of 2ε, and each
 //     group gets a half.
+//   - Groups that are answered together are one vector a unit. It has sensitivities of its own for the relation, so it runs under it with
+//     the whole of its loss (package groups).
 func (d *draft) neighbours() estimator.Relation {
 	for _, t := range d.relation.private {
 		if t.policy.Relation == catalog.ReplaceOne {

@@ -32,7 +32,8 @@ type account struct {
 // with total ρ_T, the aggregates that name their own loss take it from ρ_T, and the rest is divided
 // evenly among the other aggregates and key selections that touch T; a part that touches several
 // tables takes the smallest of their shares, and is charged to each of them in full. Means that are
-// answered as one vector count as that many aggregates.
+// answered as one vector count as that many aggregates, and so do those that are answered in all groups at once, which run once, with
+// all of their loss.
 //
 // A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
 // composition over the L groups costs ρ; under replace-one it runs with ρ/(4L) (draft.neighbours). Where a key selection runs, or a mechanism with slack,

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -189,7 +190,7 @@ func presentsOf(members []*aggregate) []func(estimator.Estimate) any {
 
 // presentOne presents one released number, NULL where the estimator has none: COUNT shows no negative number.
 func (a *aggregate) presentOne(v float64) any {
-	if v != v {
+	if math.IsNaN(v) {
 		return nil
 	}
 	if a.call.Function.Measure == functions.Count && a.call.Function.Role == functions.Rewritten {
