@@ -1,7 +1,7 @@
 package accuracy
 
 // groupLine are the ways to answer a GROUP BY.
-var groupLine = []string{"groups", "box", "box:groups=1", "per-group", "nothing"}
+var groupLine = []string{"groups", "ball", "box", "box:groups=1", "per-group", "nothing"}
 
 // groupData are the real sets of GROUP BY: what is asked for, of whom.
 var groupData = []struct {
@@ -20,6 +20,7 @@ var groupData = []struct {
 }
 
 const groupNotes = "Errors are ℓ2 over all groups, to the exact totals: a public list of all groups is taken as given. `groups` is one vector of each person; " +
+	"`ball` is such a vector without a search, with the radius that is the best in hindsight: about what a private radius can come to; " +
 	"`box` drops groups of a person at random beyond the best number, and clips at the best bound, both chosen by the exact expected error on the data; `box:groups=1` keeps one group of a person; " +
 	"`per-group` is the product without groups as a vector: 8 groups of a person, all where there are at most 24, a private bound in each group; a group without an answer counts as 0. `nothing` answers 0 everywhere: an error near it tells next to nothing. " +
 	"retail's departments are ranges of 165 item numbers, its prices are made up (log-normal)."

@@ -18,6 +18,7 @@ func groupMethods() []MethodKind {
 		{"groups", "", "all groups as one vector of each person", openGroups},
 		{"box", "groups=0, bound=0", "bounds that are the same for all: at most so many groups of a person, chosen at random, and at most so much in each, with Gaussian noise for that; " +
 			"0: the best in hindsight, chosen by the exact expected error on the data, which no private system can do", openBox},
+		{"ball", "", "one vector a person, shortened to the radius that is best in hindsight, with the same Gaussian noise in all groups: not private", openBall},
 		{"per-group", "groups=0", "each group by itself with its own private bound, after at most so many groups of each person are kept at random; 0: the product's choice without groups as a vector", openPerGroup},
 	}
 }

@@ -96,7 +96,7 @@ func TestGroupMethodsAnswer(t *testing.T) {
 			t.Fatalf("%s: measure %v", measure, s.Measure)
 		}
 		exact := scaled(x.Mean, 4)
-		for _, name := range []string{"box", "per-group:groups=3", "nothing"} {
+		for _, name := range []string{"box", "ball", "per-group:groups=3", "nothing"} {
 			m, err := OpenMethod(name)
 			if err != nil {
 				t.Fatal(err)
@@ -106,8 +106,30 @@ func TestGroupMethodsAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := run(noise.New(source(3)), x)
-			if off := l2(a.Values, exact); len(a.Values) != 3 || name == "box" && off > 0.2 || name == "nothing" && off != l2(exact, make([]float64, 3)) {
+			if off := l2(a.Values, exact); len(a.Values) != 3 || (name == "box" || name == "ball") && off > 0.2 || name == "nothing" && off != l2(exact, make([]float64, 3)) {
 				t.Errorf("%s of %s: %v, exactly %v", name, measure, a.Values, exact)
+			}
+		}
+	}
+}
+
+// TestBallIsTheBestOfItsKind checks the sums of a ball, and that no other radius is better.
+func TestBallIsTheBestOfItsKind(t *testing.T) {
+	s, x := shop(t, "sales:file=shop,departments=4")
+	// The third basket has 3, 2, 2, 2 items in the departments or an order of it: the norm is √21.
+	if got := shortened(x.Block, s.Groups, math.Sqrt(21)/2); math.Abs(l1(got, make([]float64, 4))-(4+9./2)) > 1e-9 {
+		t.Errorf("shortened: %v", got)
+	}
+	exact := shortened(x.Block, s.Groups, math.Inf(1))
+	for _, rho := range []float64{0.01, 0.5, 100} {
+		c := Conditions{Rho: rho}
+		of := func(radius float64, sums []float64) float64 {
+			return math.Pow(l2(sums, exact), 2) + 4*math.Pow(ballDeviation(radius, c), 2)
+		}
+		b := bestBall(x.Block, s.Groups, c)
+		for r := 0.6; r < 5; r += 0.1 {
+			if of(b.radius, b.sums) > 1.02*of(r, shortened(x.Block, s.Groups, r)) {
+				t.Errorf("ρ = %v: radius %v, better %v", rho, b.radius, r)
 			}
 		}
 	}
