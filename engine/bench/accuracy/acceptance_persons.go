@@ -55,19 +55,25 @@ func rootOf(at Point) float64 {
 	return 1 / math.Sqrt(f.rows)
 }
 
-// acceptanceAnisotropic has what the project wants where spreads fall and dimensions are many.
+// acceptanceAnisotropic has what the project wants where spreads fall and dimensions are many. With 1000 persons no
+// method with a centre has enough of them under either relation; at 2000, the setting that was asked for, it depends.
 func acceptanceAnisotropic() Experiment {
 	e := Experiment{Name: "acceptance-anisotropic", Title: "The figures to reach: falling spreads", Trials: 50, Relations: both,
-		Notes: "N(10, diag(σ²)), δ = 1e-6. `friendly` within 4 × of the non-private error, and PLAN and the shifted mean off by 3 × as much as it or without an answer."}
-	at := overRho("anisotropic:n=2000,d=4096", 0.5)
-	at[0].Label = "σ_j = 0.9^j, n = 2000, d = 4096"
-	e.Panels = []Panel{{Name: "acceptance-anisotropic", Title: "σ_j = 0.9^j", Points: at, Methods: anisotropicLine}}
-	for _, m := range []string{"friendly", "friendly:declare=0"} {
-		e.Versus = append(e.Versus, Versus{"4 × non-private", "acceptance-anisotropic", at[0], m, []string{"non-private"}, 4})
-		for _, other := range []string{"plan", "plan:declare=1", "shifted"} {
-			e.Versus = append(e.Versus, Versus{"3 × less, or no answer", "acceptance-anisotropic", at[0], m, []string{other}, 1. / 3})
+		Notes: "N(10, diag(σ²)), σ_j = 0.9^j, δ = 1e-6. `friendly` within 4 × of the non-private error, and PLAN and the shifted mean off by 3 × as much as it or without an answer. " +
+			"What was asked for is n = 2000; n = 1000 is below what a centre needs under both relations."}
+	p := Panel{Name: "acceptance-anisotropic", Title: "σ_j = 0.9^j, d = 4096", Methods: anisotropicLine}
+	for _, n := range []int{2000, 1000} {
+		at := overRho(fmt.Sprintf("anisotropic:n=%d,d=4096", n), 0.5)[0]
+		at.Label = fmt.Sprintf("n = %d", n)
+		p.Points = append(p.Points, at)
+		for _, m := range []string{"friendly", "friendly:declare=0"} {
+			e.Versus = append(e.Versus, Versus{"4 × non-private", p.Name, at, m, []string{"non-private"}, 4})
+			for _, other := range []string{"plan", "plan:declare=1", "shifted"} {
+				e.Versus = append(e.Versus, Versus{"3 × less, or no answer", p.Name, at, m, []string{other}, 1. / 3})
+			}
 		}
 	}
+	e.Panels = []Panel{p}
 	return e
 }
 
