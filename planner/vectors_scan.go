@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"strings"
+
 	"scrim/engine/store"
 	"scrim/planner/lower"
 )
@@ -9,7 +11,7 @@ import (
 // present. Each is a function of the row alone.
 //
 //	Arrays        the array; the executor finds absent ones
-//	Coordinates   the grid index of each coordinate
+//	Coordinates   the grid index of each coordinate; where a person may have several rows, its number as DOUBLE
 //	Pairs         the item
 func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present []string, err error) {
 	v := a.vector
@@ -19,6 +21,10 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 			x, err := s.lower(c, r.resolve)
 			if err != nil {
 				return nil, nil, err
+			}
+			if !r.unique {
+				columns = append(columns, double(x))
+				continue
 			}
 			if x.Nullable {
 				present = append(present, x.SQL+" IS NOT NULL")
@@ -50,6 +56,15 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 	return []string{x.SQL}, nil, nil
 }
 
+// double is a number as DOUBLE: NULL, NaN or infinite where it is absent.
+func double(x lower.Expr) string {
+	x = lower.Convert(x, lower.Type{Kind: lower.Double})
+	if bare, ok := x.Bare(); ok {
+		return bare
+	}
+	return x.SQL
+}
+
 // sameVectors returns an aggregate among the earlier ones that reads the same vectors: one scan serves both, and
 // the executor makes one block of it.
 func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
@@ -67,20 +82,24 @@ func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
 //	Arrays, one row a person   SELECT g, x0
 //	Arrays                     SELECT g, u, x0 … QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY hash(…)) <= n
 //	Coordinates                SELECT g, count(*), sum(x0), sum(x1), … GROUP BY g, u
+//	Coordinates as Arrays      SELECT g, u, [x0, x1, …]
 //	Pairs                      SELECT g, u, x0, as often as there are rows
 func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
-	v := d.aggregates[d.specs[at].argument].vector
+	a := d.aggregates[d.specs[at].argument]
+	v := *a.vector
 	out := Scan{Types: append([]store.ScanType(nil), rel.groupTypes...)}
 	n, t := 1, store.ScanVector
-	switch v.form {
-	case Coordinates:
+	switch {
+	case v.form == Coordinates && d.addsUp(rel):
+		v.form = Arrays
+		out.Rows, out.SQL = true, arrayScan(rel)
+	case v.form == Coordinates:
 		n, t = 1+v.dim, store.ScanInt64
-	case Pairs:
-		t = store.ScanInt64
-	}
-	if v.form == Coordinates {
-		out.SQL = s.coordinateScan(d, rel)
-	} else {
+		out.SQL = s.coordinateScan(d, rel, a)
+	default:
+		if v.form == Pairs {
+			t = store.ScanInt64
+		}
 		out.Rows = v.form == Pairs || !d.relation.unique
 		out.SQL = s.rowScan(d, rel, out.Rows)
 	}
@@ -94,11 +113,29 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 	}
 	for _, a := range d.aggregates {
 		if a.scan == at {
-			a.columns = columns
+			a.columns, a.vector.form = columns, v.form
 		}
 	}
 	out.Args = s.binder.Args()
 	return out
+}
+
+// widestRow bounds the coordinates of a DP_VECTOR whose rows are scanned one by one: the store then holds a few thousand rows
+// of them at a time, 64 MiB at most.
+const widestRow = 1024
+
+// addsUp reports whether the executor adds up the rows of a DP_VECTOR, instead of the store: persons have several, all their
+// groups are kept, and the unit is an integer, which costs little to hand over with each row. The store's exact sums take three times
+// as long as handing the rows over: its sums of numbers whose range it does not know have 128 bits, and a grid's are such.
+func (d *draft) addsUp(rel *flat) bool {
+	return !d.relation.unique && !d.bounded && rel.unitType == store.ScanInt64 && len(rel.vector) <= widestRow
+}
+
+// arrayScan is the scan of a DP_VECTOR whose rows the executor adds up. A row with a NULL in its array is absent, as is one with a NaN
+// or an infinity.
+func arrayScan(rel *flat) string {
+	array := "CAST(list_value(" + comma(rel.vector) + ") AS DOUBLE[" + itoa(len(rel.vector)) + "]) AS x0"
+	return "SELECT " + comma(append(append([]string(nil), rel.groupColumns...), rel.unit+" AS unit", array)) + " FROM (" + rel.sql + ") AS r"
 }
 
 // rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. The executor drops pairs
@@ -117,12 +154,13 @@ func (s *statement) rowScan(d *draft, rel *flat, unit bool) string {
 
 // coordinateScan is the scan of a DP_VECTOR: the number of a person's rows, and the sum of each coordinate. A sum of
 // 2^40 indexes of 51 bits has 91: it is clamped in the store's wide integers, after summing.
-func (s *statement) coordinateScan(d *draft, rel *flat) string {
+func (s *statement) coordinateScan(d *draft, rel *flat, a *aggregate) string {
 	g := rel.groupColumns
 	if d.relation.unique {
 		return "SELECT " + comma(append(append(append([]string(nil), g...), "CAST(1 AS BIGINT) AS n"), rel.vector...)) + " FROM (" + rel.sql + ") AS r"
 	}
 	by := append([]string{"u"}, g...)
+	rows := "(" + indexed(rel, by, a.grid) + ") AS r"
 	sums, names := append([]string(nil), "count(*) AS n"), []string{"n"}
 	for j, x := range rel.vector {
 		name := "a" + itoa(j)
@@ -130,10 +168,21 @@ func (s *statement) coordinateScan(d *draft, rel *flat) string {
 		names = append(names, name)
 	}
 	if !d.bounded {
-		return "SELECT " + comma(append(append([]string(nil), g...), sums...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(by)
+		return "SELECT " + comma(append(append([]string(nil), g...), sums...)) + " FROM " + rows + " GROUP BY " + comma(by)
 	}
-	return "SELECT " + comma(append(append([]string(nil), g...), names...)) + " FROM (SELECT " + comma(append(append([]string(nil), by...), sums...)) + " FROM (" + rel.sql +
-		") AS r GROUP BY " + comma(by) + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+	return "SELECT " + comma(append(append([]string(nil), g...), names...)) + " FROM (SELECT " + comma(append(append([]string(nil), by...), sums...)) + " FROM " + rows +
+		" GROUP BY " + comma(by) + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+}
+
+// indexed reads the rows of a DP_VECTOR that are present, with the grid index of each coordinate.
+func indexed(rel *flat, by []string, onto grid) string {
+	items, present := append([]string(nil), by...), []string(nil)
+	for _, name := range rel.vector {
+		x := lower.ReadColumn("q."+name, "DOUBLE")
+		items = append(items, onto.index(x)+" AS "+name)
+		present = append(present, "isfinite(q."+name+")")
+	}
+	return "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS q WHERE " + strings.Join(present, " AND ")
 }
 
 // unitColumn writes the unit u as an integer or a text by which the executor tells persons apart: equal units give

@@ -11,11 +11,10 @@ import (
 // arrays makes dense blocks of a column of arrays. Rows that are NULL or hold a number that is NULL, NaN or
 // infinite are absent.
 //
-// A person of several rows gets the sum of their grid indexes, formed modulo 2^64 as the rows arrive and clamped to
-// ±MaxUnits in the end. Rows arrive in an order that other persons' rows may decide; addition modulo 2^64 does not
-// depend on it, so the result is a function of this person's rows alone, which is all that the
-// sensitivities ask for. It is the true sum, clamped, for every person of fewer than 8192 rows: each index is at
-// most 2^50, and 2^13 of them make 2^63.
+// A person of several rows gets the sum of their grid indexes, added up exactly as the rows arrive and clamped to
+// ±MaxUnits in the end. Rows arrive in an order that other persons' rows may decide; an exact sum does not
+// depend on it, so the result is a function of this person's rows alone, which the sensitivities ask for. Sums are kept in
+// 64 bits, and those of persons with thousands of rows in two numbers: see carry.
 type arrays struct {
 	column int
 	dim    int
@@ -23,12 +22,15 @@ type arrays struct {
 	sums   bool // several rows a person
 	groups []summed
 	space  *room
+
+	glances int64 // see look
 }
 
 // summed is one group: its block and, with several rows a person, each person's place in it.
 type summed struct {
 	dense
-	places []place // by the person's number, plus 1; 0 while the person has no row that is present
+	places []place           // by the person's number, plus 1; 0 while the person has no row that is present
+	high   map[place][]int64 // of persons with many rows: the sums are high·2^carryBits and what the block holds
 }
 
 func newArrays(column int, v *planner.Vector, sums bool, space *room) (*arrays, error) {
@@ -48,6 +50,9 @@ func (a *arrays) add(ch store.Chunk, of origin) error {
 		return fmt.Errorf("exec: arrays of %d numbers, want %d", v.Width, a.dim)
 	}
 	for i := range ch.Len {
+		if i%ahead == 0 && a.sums {
+			a.look(of, i, min(i+ahead, ch.Len))
+		}
 		if v.Null != nil && v.Null[i] {
 			continue
 		}
@@ -62,6 +67,23 @@ func (a *arrays) add(ch store.Chunk, of origin) error {
 		}
 	}
 	return nil
+}
+
+// look reads the sums of rows' persons, so that they are in the cache when the rows are added: see ahead.
+func (a *arrays) look(of origin, from, to int) {
+	var places [ahead]place
+	for i, n := range of.persons[from:to] {
+		if g := &a.groups[of.groups[from+i]]; n >= 0 && int(n) < len(g.places) {
+			places[i] = g.places[n]
+		}
+	}
+	glances := int64(0)
+	for i, at := range places[:to-from] {
+		if at > 0 {
+			glances += a.groups[of.groups[from+i]].glance(at - 1)
+		}
+	}
+	a.glances = glances // or else the compiler may leave the reading out
 }
 
 // new appends a person with one row. ok is false where the row is absent.
@@ -84,8 +106,11 @@ func (g *summed) sum(onto lattice, row []float64, person int32) error {
 		g.places = append(g.places, make([]place, n)...)
 	}
 	if at := g.places[person]; at > 0 {
-		if onto.add(g.vector(at-1), row) {
-			g.again(at - 1)
+		if !onto.add(g.vector(at-1), row) {
+			return nil
+		}
+		if g.again(at-1)%carryRows == 0 {
+			return g.carry(at - 1)
 		}
 		return nil
 	}
@@ -96,4 +121,49 @@ func (g *summed) sum(onto lattice, row []float64, person int32) error {
 	return err
 }
 
-func (a *arrays) block(group int) *estimator.Block { return a.groups[group].block(a.onto.reach()) }
+// Every carryRows rows of a person, what is above carryBits bits of a sum is carried to high. An index is at most 2^50, so in between
+// a sum's size is less than 2^carryBits + carryRows·2^50 < 2^62.
+const (
+	carryBits = 50
+	carryRows = 1 << 11
+)
+
+// carry leaves the last carryBits bits of a person's sums in the block, which are not negative.
+func (g *summed) carry(at place) error {
+	high := g.high[at]
+	if high == nil {
+		if err := g.space.take(8 * int64(g.dim)); err != nil {
+			return err
+		}
+		if g.high == nil {
+			g.high = map[place][]int64{}
+		}
+		high = make([]int64, g.dim)
+		g.high[at] = high
+	}
+	for j, k := range g.vector(at) {
+		high[j] += k >> carryBits
+		g.vector(at)[j] = k & (1<<carryBits - 1)
+	}
+	return nil
+}
+
+// fold brings high back and clamps the sums. Where high is beyond ±(carryRows+2), it makes no difference how far: what the block
+// holds cannot bring such a sum back within MaxUnits.
+func (g *summed) fold() {
+	for at, high := range g.high {
+		sums := g.vector(at)
+		for j, h := range high {
+			h = min(max(h, -carryRows-2), carryRows+2)
+			sums[j] += h << carryBits
+		}
+		clamp(sums)
+	}
+	g.high = nil
+}
+
+func (a *arrays) block(group int) *estimator.Block {
+	g := &a.groups[group]
+	g.fold()
+	return g.dense.block(a.onto.reach())
+}

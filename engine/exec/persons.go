@@ -17,14 +17,15 @@ type origin struct {
 // numbers are used to bring a person's rows together and are not seen by any estimator.
 type persons struct {
 	counts  []int64
-	ints    []map[int64]int32
+	ints    []units
 	texts   []map[string]int32
 	numbers []int32 // of a chunk
+	glances int64   // see look
 	space   *room
 }
 
-// personOverhead is about what a person's number takes beside the unit's text: an entry of a map that is at most
-// half full, and a place.
+// personOverhead is about what a person's number takes beside the unit's text: an entry of a table or map that is at most
+// three quarters full, half of them when it has just grown, and a place.
 const personOverhead = 48
 
 // maxPersons bounds the persons of a group, whose numbers are int32.
@@ -49,15 +50,18 @@ func (p *persons) resize(groups int) {
 func (p *persons) number(unit *store.Vector, of []int32) ([]int32, error) {
 	p.numbers = p.numbers[:0]
 	for i, g := range of {
+		if i%ahead == 0 && unit.Ints != nil {
+			p.look(unit.Ints[i:min(i+ahead, len(of))], of[i:])
+		}
 		n, err := int32(-1), error(nil)
 		switch {
 		case unit.Null != nil && unit.Null[i]:
 		case i > 0 && p.numbers[i-1] >= 0 && g == of[i-1] && again(unit, i):
 			n = p.numbers[i-1] // rows of one person often come together
 		case unit.Ints != nil:
-			p.ints, n, err = find(p, p.ints, g, unit.Ints[i], 0)
+			n, err = p.integer(g, unit.Ints[i])
 		default:
-			p.texts, n, err = find(p, p.texts, g, unit.Texts[i], len(unit.Texts[i]))
+			n, err = p.text(g, unit.Texts[i])
 		}
 		if err != nil {
 			return nil, err
@@ -75,28 +79,65 @@ func again(unit *store.Vector, i int) bool {
 	return unit.Texts[i] == unit.Texts[i-1]
 }
 
-// find returns the number of a unit in group g, a new one for a unit that is new there. size is what the unit
-// takes beside its entry.
-func find[K int64 | string](p *persons, groups []map[K]int32, g int32, unit K, size int) ([]map[K]int32, int32, error) {
-	for len(groups) <= int(g) {
-		groups = append(groups, nil)
+// ahead is how many rows are looked at before the first of them is taken in. Where persons' rows are far apart, each row waits for
+// memory wherever it touches its person's; looks at several rows do not depend on each other, and the processor waits for all at once.
+const ahead = 64
+
+// look reads the places of rows' units, so that they are in the cache when the rows are numbered.
+func (p *persons) look(units []int64, of []int32) {
+	glances := int64(0)
+	for i, unit := range units {
+		if g := int(of[i]); g < len(p.ints) {
+			glances += p.ints[g].glance(unit)
+		}
 	}
-	if n, ok := groups[g][unit]; ok {
-		return groups, n, nil
+	p.glances = glances // or else the compiler may leave the reading out
+}
+
+// integer returns the number of a unit in group g, a new one for a unit that is new there.
+func (p *persons) integer(g int32, unit int64) (int32, error) {
+	for len(p.ints) <= int(g) {
+		p.ints = append(p.ints, units{})
 	}
+	if n := p.ints[g].find(unit); n >= 0 {
+		return n, nil
+	}
+	n, err := p.next(g, 0)
+	if err == nil {
+		p.ints[g].put(unit, n)
+	}
+	return n, err
+}
+
+// text is integer for units that are texts.
+func (p *persons) text(g int32, unit string) (int32, error) {
+	for len(p.texts) <= int(g) {
+		p.texts = append(p.texts, nil)
+	}
+	if n, ok := p.texts[g][unit]; ok {
+		return n, nil
+	}
+	n, err := p.next(g, len(unit))
+	if err != nil {
+		return n, err
+	}
+	if p.texts[g] == nil {
+		p.texts[g] = map[string]int32{}
+	}
+	p.texts[g][own(unit)] = n
+	return n, nil
+}
+
+// next counts one more person of a group and returns the number. size is what the unit takes beside its entry.
+func (p *persons) next(g int32, size int) (int32, error) {
 	if p.counts[g] == maxPersons {
-		return groups, 0, fmt.Errorf("exec: too many persons")
+		return 0, fmt.Errorf("exec: too many persons")
 	}
 	if err := p.space.take(int64(personOverhead + size)); err != nil {
-		return groups, 0, err
+		return 0, err
 	}
-	if groups[g] == nil {
-		groups[g] = map[K]int32{}
-	}
-	n := int32(p.counts[g])
-	groups[g][own(unit)] = n
 	p.counts[g]++
-	return groups, n, nil
+	return int32(p.counts[g] - 1), nil
 }
 
 // own returns a unit that keeps no more memory than its own: the texts of a chunk share theirs.
