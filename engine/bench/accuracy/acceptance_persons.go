@@ -85,11 +85,10 @@ func acceptanceGroups() Experiment {
 		p := Panel{Name: "acceptance-groups-" + g.name, Title: g.title, XLabel: "ρ", LogX: true, LogY: true, Metric: Groups, Points: overRho(g.data, 0.125, 1), Methods: groupLine}
 		for _, at := range p.Points {
 			at.Label = g.title
-			factor, claim := 1.10, "1.10 × best bounds"
+			e.Versus = append(e.Versus, Versus{"1.10 × best bounds", p.Name, at, "groups", []string{"box"}, 1.10})
 			if g.uneven {
-				factor, claim = 1/1.5, "1.5 × less than best bounds"
+				e.Versus = append(e.Versus, Versus{"1.5 × less than best bounds", p.Name, at, "groups", []string{"box"}, 1 / 1.5})
 			}
-			e.Versus = append(e.Versus, Versus{claim, p.Name, at, "groups", []string{"box"}, factor})
 			if g.many {
 				e.Versus = append(e.Versus, Versus{"3 × less than one group", p.Name, at, "groups", []string{"box:groups=1"}, 1. / 3})
 			}
