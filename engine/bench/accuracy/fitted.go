@@ -45,6 +45,9 @@ func (r Report) fitTable(b *strings.Builder, relation estimator.Relation, method
 func (t Terms) String() string {
 	var parts []string
 	for i, c := range t {
+		if c < 1e-6 { // the search is in logarithms: it never comes to 0
+			c = 0
+		}
 		parts = append(parts, digits(c)+"·"+termNames[i])
 	}
 	return "n = " + strings.Join(parts, " + ")
