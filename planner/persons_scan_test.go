@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"scrim/catalog"
 )
 
 // TestPersonScan compares the scans of means of sixteen columns with the files that the benchmark of per-person
@@ -39,6 +41,45 @@ func TestPersonScan(t *testing.T) {
 		want, err := os.ReadFile(file)
 		if err != nil || got != string(want) {
 			t.Errorf("%s: the scan is now %s(%v)", typ, got, err)
+		}
+	}
+}
+
+// TestWhoAddsUp: the executor adds up the rows of columns where it can take a unit with each row and all groups of a person are
+// kept, and nothing is refused because it could not.
+func TestWhoAddsUp(t *testing.T) {
+	const few, most = 128 << 10, 4 << 20
+	for _, c := range []struct {
+		unit, query string
+		memory      int64
+		rows        bool
+	}{
+		{"BIGINT", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, true},
+		{"BIGINT", "SELECT DP_MEAN(DP_VECTOR(a, b)), DP_SUM(DP_VECTOR(a, b)) FROM t", most, true},
+		{"BIGINT", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", few, false},
+		{"VARCHAR(9)", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, false},
+		{"DOUBLE", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, false},
+		{"BIGINT", "SELECT b, DP_MEAN(DP_VECTOR(a, b)) FROM t GROUP BY b", most, false},
+		{"BIGINT PRIMARY KEY", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, false},
+	} {
+		h := newHarness(t)
+		if out := h.define("CREATE TABLE t (person " + c.unit + ", a DOUBLE, b INTEGER)"); out != "ok" {
+			t.Fatal(out)
+		}
+		h.policies["shop.t"] = catalog.Table{Name: "shop.t", Account: "t", State: catalog.Protected, Entity: "person", Unit: catalog.Unit{Column: "person"}}
+		h.planner.config.Memory, h.planner.config.StoreMemory = c.memory, c.memory
+		s, n, err := h.plan(c.query)
+		if err != nil {
+			t.Fatalf("%s, %s: %v", c.unit, c.query, err)
+		}
+		if err := Verify(s, n); err != nil {
+			t.Errorf("%s, %s: %v", c.unit, c.query, err)
+		}
+		for _, a := range s.Releases[0].Aggregates {
+			sc := s.Releases[0].Scans[a.Scan]
+			if sc.Rows != c.rows || (a.Vector.Form == Arrays) != c.rows {
+				t.Errorf("%s, %s: rows %v, form %v", c.unit, c.query, sc.Rows, a.Vector.Form)
+			}
 		}
 	}
 }

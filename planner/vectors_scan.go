@@ -90,7 +90,7 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 	out := Scan{Types: append([]store.ScanType(nil), rel.groupTypes...)}
 	n, t := 1, store.ScanVector
 	switch {
-	case v.form == Coordinates && d.addsUp(rel):
+	case v.form == Coordinates && s.addsUp(d, rel):
 		v.form = Arrays
 		out.Rows, out.SQL = true, arrayScan(rel)
 	case v.form == Coordinates:
@@ -120,15 +120,18 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 	return out
 }
 
-// widestRow bounds the coordinates of a DP_VECTOR whose rows are scanned one by one: the store then holds a few thousand rows
-// of them at a time, 64 MiB at most.
+// widestRow bounds the coordinates of a DP_VECTOR whose rows are scanned one by one: the store then makes a list and an array of each.
 const widestRow = 1024
 
 // addsUp reports whether the executor adds up the rows of a DP_VECTOR, instead of the store: persons have several, all their
-// groups are kept, and the unit is an integer, which costs little to hand over with each row. The store's exact sums take three times
-// as long as handing the rows over: its sums of numbers whose range it does not know have 128 bits, and a grid's are such.
-func (d *draft) addsUp(rel *flat) bool {
-	return !d.relation.unique && !d.bounded && rel.unitType == store.ScanInt64 && len(rel.vector) <= widestRow
+// groups are kept, the unit is an integer, which costs little to hand over with each row, and the rows fit into memory. The store's exact
+// sums take longer than handing the rows over: it does not know the range of the indexes, and adds them up in 128 bits.
+func (s *statement) addsUp(d *draft, rel *flat) bool {
+	if d.relation.unique || d.bounded || rel.unitType != store.ScanInt64 || len(rel.vector) > widestRow {
+		return false
+	}
+	one := float64(len(rel.vector)) * chunkRows * 8
+	return within(2*chunkVectors*one, s.p.config.Memory) && within(2*one, s.p.config.StoreMemory)
 }
 
 // arrayScan is the scan of a DP_VECTOR whose rows the executor adds up. A row with a NULL in its array is absent, as is one with a NaN
