@@ -199,12 +199,17 @@ func (a *aggregate) presentOne(v float64) any {
 	return a.present(estimator.Estimate{Values: []float64{v}})
 }
 
+// mostGroups bounds the groups of one unit in the scan of all groups where keys are selected. The loss does not ask for it: memory does.
+// Without it one person with millions of keys, who would be shortened to nothing among those that are selected, could end every
+// query that meets them, and an end is seen. Where keys are public there are MaxPublicGroups at most.
+const mostGroups = 1 << 14
+
 // groupScan generates the scan of all groups over what materialise wrote: one row a (group, unit), of every group that the unit is in.
 //
 //	SELECT g, u, count(*), sum(x0), count(x0), … GROUP BY g, u
 //
-// Where the keys are selected by the same scan, a column more says in which groups a person counts for that: as many as the loss of
-// the selection allows for, chosen as in scanOf.
+// Where the keys are selected, a unit's groups are numbered in the order of scanOf's choice, and those beyond mostGroups left out. Where
+// the same scan serves the selection, a column more says in which groups a person counts for that: as many as its loss allows for.
 func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan {
 	out := Scan{Units: true, Kept: kept, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
 	by := append(slices.Clone(rel.groupColumns), rel.unit)
@@ -212,7 +217,7 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan
 	items := append(slices.Clone(rel.groupColumns), rel.unit+" AS unit")
 	if kept {
 		out.Types = append(out.Types, store.ScanInt64)
-		names = append(names, "CAST(row_number() OVER (PARTITION BY unit ORDER BY "+s.choice("unit", rel.groupColumns)+") <= "+itoa(d.maxGroups)+" AS BIGINT) AS kept")
+		names = append(names, "CAST(place <= "+itoa(d.maxGroups)+" AS BIGINT) AS kept")
 	}
 	t.columns = nil
 	seen := map[string]int{}
@@ -234,8 +239,9 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan
 		}
 	}
 	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(by)
-	if kept {
-		out.SQL = "SELECT " + comma(names) + " FROM (" + out.SQL + ") AS p"
+	if !d.public {
+		place := "row_number() OVER (PARTITION BY unit ORDER BY " + s.choice("unit", rel.groupColumns) + ") AS place"
+		out.SQL = "SELECT " + comma(names) + " FROM (SELECT *, " + place + " FROM (" + out.SQL + ") AS p) AS q WHERE place <= " + itoa(mostGroups)
 	}
 	out.Args = s.binder.Args()
 	return out

@@ -27,7 +27,7 @@ import (
 //     the number and the types of their form, in a scan of their own, which is one of rows where a person may
 //     have several.
 //  8. Every output is a key, an aggregate, or neither, and there is one for each column.
-//  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves nobody out, with a column for
+//  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves nobody out of a public group, with a column for
 //     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups. As the
 //     first scan of a release whose keys are selected it says whom the selection counts.
 func Verify(s *Statement, root sql.Node) error {
@@ -193,7 +193,7 @@ func (r *Release) verifyGroups(a Aggregate) error {
 		}
 	}
 	for _, x := range s.Args {
-		if _, secret := x.(SecretArg); secret && !s.Kept {
+		if _, secret := x.(SecretArg); secret && r.Selection == nil {
 			return fmt.Errorf("invariant 9: the scan of %s leaves out groups of a unit", a.Text)
 		}
 	}
