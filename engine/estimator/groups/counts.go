@@ -60,16 +60,26 @@ func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 		}
 	}
 	out := &estimator.Block{Dim: own.dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks))}
-	l.each(b, func(i int, ch *estimator.Chunk, _ int) {
-		w := writer{chunk: &out.Chunks[i]}
-		w.begin(ch)
-		to := make([]int64, len(columns))
-		l.persons(ch, func(_, g int, x []int64) {
-			for c, from := range columns {
-				to[c] = x[from]
+	x := make([]int64, l.width)
+	for k := range b.Chunks {
+		from, to := &b.Chunks[k], &out.Chunks[k]
+		to.Persons, to.Starts = from.Persons, make([]int, 1, from.Persons+1)
+		put := func(g int) {
+			for c, column := range columns {
+				if v := x[column]; v != 0 {
+					to.Index, to.Values = append(to.Index, int32(g*own.width+c)), append(to.Values, v)
+				}
 			}
-			w.add(g*own.width, to)
-		}, w.end)
-	})
+		}
+		for i := range from.Persons {
+			start, end := from.Starts[i], from.Starts[i+1]
+			var values []int64
+			if from.Values != nil {
+				values = from.Values[start:end]
+			}
+			l.groups(from.Index[start:end], values, x, put)
+			to.Starts = append(to.Starts, len(to.Index))
+		}
+	}
 	return out
 }

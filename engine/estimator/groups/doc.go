@@ -2,7 +2,8 @@
 // aggregates, clipped as a whole, instead of being left out of groups beyond a bound.
 //
 //	prepared   each person's entries brought into their public ranges, means centred        layout.go
-//	looks      centre and spread of means, the scale of each aggregate, by noisy searches   looks.go
+//	looks      centre and spread of means, the scale of each aggregate, by noisy searches   looks.go, sample.go
+//	measured   in one reading of all persons: the sum as it is, and each column's squares   passes.go
 //	radius     of the weighted norm, from one noisy histogram                               radius.go
 //	sum        the clipped vectors added up, with noise on every coordinate                 groups.go, noise.go
 //	plan       of many groups: noise shaped by a first sum                                  plan.go
@@ -17,7 +18,7 @@
 //
 // # Privacy
 //
-// A person's clipped vector y has ‖y‖_w ≤ C, whatever the person's rows are (block.ClipSum). One person more or less moves the sum by C, one
+// A person's clipped vector y has ‖y‖_w ≤ C, whatever the person's rows are (clipSum). One person more or less moves the sum by C, one
 // exchanged by 2C, and by √2·C if no coordinate of any vector is negative; in either case in all groups together, so that the loss
 // is not multiplied by the number of groups, nor is group privacy used. All of it is ρ-zCDP for the relation that Params names, by adaptive
 // composition of the steps that Steps lists: what a step uses of the ones before it is released.

@@ -5,7 +5,6 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -19,6 +18,7 @@ type release struct {
 	persons  scalar.Persons // their number, where counting
 	counts   *release       // of the counts alone, for too few persons; nil if there are none or nothing else
 	searches []search       // one for each part
+	looked   float64        // persons that do for the searches of centres and spreads
 	factor2  int64
 	delta2   int64   // of a histogram of persons
 	fixed    float64 // the radius where it is public, otherwise 0
@@ -44,7 +44,7 @@ type release struct {
 //	norms    3–14 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
-// The searches of many aggregates together get no more than 20, 10 and 10 %. A column's weight is 1/scale², so that the aggregates use
+// The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons, centres and κ are those of a secret sample (sample.go). A column's weight is 1/scale², so that the aggregates use
 // the allowance C alike, and a mean's number of rows is weighed with κ (looks.go). The sensitivity of each step is that of one bucket,
 // one rank or one vector a person; the loss of all is Rho, in either relation, and however many groups a person is in.
 //
@@ -71,6 +71,7 @@ func build(p Params) release {
 		r.fixed = 1
 	}
 	r.share()
+	r.looked = r.enoughLooked()
 	if r.counting {
 		r.counts = countsOf(p, r.sum)
 	}
@@ -96,21 +97,20 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if r.layout.dim == 0 {
 		return estimator.Estimate{}
 	}
-	needed := r.enough()
+	needed, count := r.enough(), 0.0
 	if r.counting {
-		count := r.persons.Release(n, in.Vectors.Persons())
+		count = r.persons.Release(n, in.Vectors.Persons())
 		if count < float64(needed) {
 			return r.few(n, in.Vectors, needed)
 		}
 		needed = scalar.Twice(count)
 	}
-	b, centres, weights := r.prepared(n, in.Vectors)
+	b, centres, weights := r.measured(n, in.Vectors, count)
 	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
 		return r.few(n, in.Vectors, needed)
 	}
-	v := vectors{Block: b, weights: r.layout.spread(weights)}
-	v.norms = block.NormsIn(b, 1, nil, v.weights)
+	v := vectors{measured: b, weights: r.layout.spread(weights), norms: r.layout.norms(b.squares, weights)}
 	radius, ok := r.radius(n, v.norms, limit)
 	switch {
 	case !ok && r.counting:
@@ -123,37 +123,37 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	return r.answers(r.clipped(n, v, radius, r.sum), centres)
 }
 
-// vectors are persons' prepared entries with weights of the coordinates and the norms by them.
-type vectors struct {
-	*estimator.Block
-	weights, norms []float64
-}
-
 // clipped releases the sum of the vectors clipped to a radius, at loss rho.
 func (r release) clipped(n noise.Noiser, v vectors, radius, rho float64) released {
-	return r.release(n, block.ClipSumIn(v.Block, 1, nil, v.norms, radius), v.weights, radius, rho)
+	return r.release(n, v.clipSum(&r.layout, radius), v.weights, radius, rho)
 }
 
-// prepared releases the centres and spreads of means, and returns the prepared entries with the columns' weights by them.
-func (r release) prepared(n noise.Noiser, in *estimator.Block) (b *estimator.Block, centres []centring, weights []float64) {
+// measured releases the centres and spreads of means, and returns what the prepared entries add up to, with the columns' weights by them. count is
+// the released number of persons.
+func (r release) measured(n noise.Noiser, in *estimator.Block, count float64) (all measured, centres []centring, weights []float64) {
 	l := r.layout
 	centres, kappas := make([]centring, len(l.parts)), make([]float64, len(l.parts))
+	some := r.some(n, in, count)
 	for k, s := range r.searches {
 		switch {
 		case !s.Measure.mean():
 		case s.declared():
 			centres[k], kappas[k] = s.reached()
 		default:
-			centres[k] = s.findCentre(n, l, in)
+			centres[k] = s.findCentre(n, l, some)
 		}
 	}
-	b = l.prepare(in, centres)
+	all = l.measure(in, centres)
+	looked := all
+	if some != in {
+		looked = l.measure(some, centres)
+	}
 	for k, s := range r.searches {
 		if s.Measure.mean() && !s.declared() {
-			kappas[k] = s.findSpread(n, l, b)
+			kappas[k] = s.findSpread(n, l, looked)
 		}
 	}
-	return b, centres, l.weights(kappas)
+	return all, centres, l.weights(kappas)
 }
 
 // unitScale is the scaled norm of a vector of one aggregate that is as long as its scale: a power of two, so that shorter ones have room
@@ -162,7 +162,7 @@ const unitScale = 1 << 20
 
 // scaled releases the parts' scales and returns the weights divided by their squares, with a limit of the norms by them; ok is false if a
 // part has no norm that stands out. A count then has the scale 1, which is its least norm.
-func (r release) scaled(n noise.Noiser, b *estimator.Block, weights []float64) (out []float64, limit float64, ok bool) {
+func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []float64, limit float64, ok bool) {
 	l := r.layout
 	if len(r.searches) == 1 {
 		return weights, l.farthest(l.parts[0], r.most()), true
@@ -171,7 +171,7 @@ func (r release) scaled(n noise.Noiser, b *estimator.Block, weights []float64) (
 	out, ok = append(out, weights...), true
 	for _, s := range r.searches {
 		farthest := l.farthest(s.part, r.most())
-		scale, seen := s.findScale(n, l, b, weights, own, farthest)
+		scale, seen := s.findScale(n, l, v, weights, own, farthest)
 		if !seen {
 			scale, ok = 1, ok && s.Measure.count()
 		}

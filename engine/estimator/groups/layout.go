@@ -2,7 +2,6 @@ package groups
 
 import (
 	"math/bits"
-	"sync"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
@@ -80,7 +79,7 @@ func (l layout) nonNegative() bool {
 func (p part) declared() bool { return p.Lower != nil }
 
 // rows returns the number of rows of a person in a group, within its public range.
-func (l layout) rows(m int64) int64 { return min(max(m, 0), l.maxRows) }
+func (l *layout) rows(m int64) int64 { return min(max(m, 0), l.maxRows) }
 
 // centring says from where the differences of a mean's two columns are measured, and how far they reach.
 type centring struct {
@@ -88,7 +87,7 @@ type centring struct {
 	reach  int64 // of one row's difference; 0 where it is not declared
 }
 
-// maxDifference bounds the prepared entries, so that block's passes have room for them: ±2^60.
+// maxDifference bounds the prepared entries, so that sums (block.Exact) have room for them: ±2^60.
 const maxDifference = 1 << 60
 
 // put sets the prepared entries of a part from those of one person in one group.
@@ -98,7 +97,7 @@ const maxDifference = 1 << 60
 //	Sum          T                within its public range
 //	RowMean      T − c·m, m       in units of 2^-Shift steps, the difference within ±κm where bounds are declared
 //	PersonMean   T/m − c, 1       in the same units
-func (l layout) put(to, x []int64, p part, c centring) {
+func (l *layout) put(to, x []int64, p *part, c centring) {
 	to, x = to[p.first:], x[p.first:]
 	switch p.Measure {
 	case Persons:
@@ -122,7 +121,7 @@ func (l layout) put(to, x []int64, p part, c centring) {
 }
 
 // difference returns T − c·m within its range.
-func (p part) difference(m, total int64, c centring) int64 {
+func (p *part) difference(m, total int64, c centring) int64 {
 	total = min(max(total, -estimator.MaxUnits), estimator.MaxUnits) << p.means.Shift
 	most := int64(maxDifference)
 	if c.reach > 0 {
@@ -141,92 +140,38 @@ func (p part) difference(m, total int64, c centring) int64 {
 	return min(max(d, -most), most)
 }
 
-// prepare returns the block of prepared entries: a map of one person at a time. centres are those of the parts that are means.
-// Entries whose index does not rise are left out, as are those out of range.
-func (l layout) prepare(b *estimator.Block, centres []centring) *estimator.Block {
-	out := &estimator.Block{Dim: l.dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks))}
-	l.each(b, func(i int, ch *estimator.Chunk, _ int) {
-		w := writer{chunk: &out.Chunks[i]}
-		w.begin(ch)
-		to := make([]int64, l.width)
-		l.persons(ch, func(_ int, g int, x []int64) {
-			for k, p := range l.parts {
-				l.put(to, x, p, centres[k])
-			}
-			w.add(g*l.width, to)
-		}, w.end)
-	})
-	return out
-}
-
-// each calls work for each chunk, several at a time, with the number of its first person.
-func (l layout) each(b *estimator.Block, work func(i int, ch *estimator.Chunk, at int)) {
-	var all sync.WaitGroup
-	at := 0
-	for i := range b.Chunks {
-		ch, from := &b.Chunks[i], at
-		all.Go(func() { work(i, ch, from) })
-		at += ch.Persons
+// prepare sets the prepared entries of all columns of one group.
+func (l *layout) prepare(to, x []int64, centres []centring) {
+	for k := range l.parts {
+		l.put(to, x, &l.parts[k], centres[k])
 	}
-	all.Wait()
 }
 
-// persons calls visit for each group of each person, with the columns of the group, and done after each person. x is the same
-// memory each time.
-func (l layout) persons(ch *estimator.Chunk, visit func(i, g int, x []int64), done func()) {
-	x := make([]int64, l.width)
-	width := int32(l.width)
-	for i := range ch.Persons {
-		last, group := int32(-1), int32(-1)
-		for e := ch.Starts[i]; e < ch.Starts[i+1]; e++ {
-			j := ch.Index[e]
-			if j <= last || int(j) >= l.dim {
-				continue
-			}
-			last = j
-			if g := j / width; g != group {
-				if group >= 0 {
-					visit(i, int(group), x)
-					clear(x)
-				}
-				group = g
-			}
-			x[j%width] = value(ch, e)
+// groups calls visit for each group of one person, in order, with the columns of the group. x is memory for them: 0 before and after. Entries
+// whose index does not rise are left out, as are those out of range.
+func (l *layout) groups(index []int32, values []int64, x []int64, visit func(g int)) {
+	width, dim := int32(l.width), int32(l.dim)
+	last, group, from, to := int32(-1), int32(-1), int32(0), int32(0) // the group's entries are from, …, to−1
+	for e, j := range index {
+		if j <= last || j >= dim {
+			continue
 		}
-		if group >= 0 {
-			visit(i, int(group), x)
-			clear(x)
+		last = j
+		if j >= to {
+			if group >= 0 {
+				visit(int(group))
+				clear(x)
+			}
+			group = j / width
+			from = group * width
+			to = from + width
 		}
-		done()
-	}
-}
-
-func value(ch *estimator.Chunk, e int) int64 {
-	if ch.Values == nil {
-		return 1
-	}
-	return ch.Values[e]
-}
-
-// writer fills a chunk person by person.
-type writer struct{ chunk *estimator.Chunk }
-
-func (w writer) begin(from *estimator.Chunk) {
-	size := len(from.Index)
-	*w.chunk = estimator.Chunk{
-		Persons: from.Persons, Starts: make([]int, 1, from.Persons+1),
-		Index: make([]int32, 0, size), Values: make([]int64, 0, size),
-	}
-}
-
-// add adds the entries of one group that are not 0.
-func (w writer) add(at int, x []int64) {
-	for c, v := range x {
-		if v != 0 {
-			w.chunk.Index = append(w.chunk.Index, int32(at+c))
-			w.chunk.Values = append(w.chunk.Values, v)
+		if x[j-from] = 1; values != nil {
+			x[j-from] = values[e]
 		}
 	}
+	if group >= 0 {
+		visit(int(group))
+		clear(x)
+	}
 }
-
-func (w writer) end() { w.chunk.Starts = append(w.chunk.Starts, len(w.chunk.Index)) }

@@ -46,28 +46,30 @@ func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centrin
 // totals returns the number of rows of each person in all groups together, and the sum of their values, within ±2^50.
 func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 	rows, sums = make([]int64, b.Persons()), make([]int64, b.Persons())
-	l.each(b, func(_ int, ch *estimator.Chunk, at int) {
-		l.persons(ch, func(i, _ int, x []int64) {
-			m := l.rows(x[p.first+1])
-			if m == 0 {
-				return
+	within := func(x int64) int64 { return min(max(x, -estimator.MaxUnits), estimator.MaxUnits) }
+	block.EachPerson(b, func() (func(int, []int32, []int64), func()) {
+		x := make([]int64, l.width)
+		var count, sum int64
+		visit := func(int) {
+			if m := l.rows(x[p.first+1]); m > 0 {
+				count, sum = min(count+m, estimator.MaxUnits), within(sum+within(x[p.first]))
 			}
-			rows[at+i] = min(rows[at+i]+m, estimator.MaxUnits)
-			sums[at+i] += min(max(x[p.first], -estimator.MaxUnits), estimator.MaxUnits)
-			sums[at+i] = min(max(sums[at+i], -estimator.MaxUnits), estimator.MaxUnits)
-		}, func() {})
+		}
+		return func(i int, index []int32, values []int64) {
+			count, sum = 0, 0
+			l.groups(index, values, x, visit)
+			rows[i], sums[i] = count, sum
+		}, func() {}
 	})
 	return rows, sums
 }
 
 // findSpread releases κ: a quantile of ‖differences‖/‖rows‖ over groups, one number a person, of persons with a row.
-func (s search) findSpread(n noise.Noiser, l layout, b *estimator.Block) float64 {
-	differences := block.NormsIn(b, 1, nil, l.only(s.first, 1))
-	rows := block.NormsIn(b, 1, nil, l.only(s.first+1, 1))
-	spreads := differences[:0]
-	for i, m := range rows {
-		if m > 0 {
-			spreads = append(spreads, differences[i]/m)
+func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
+	var spreads []float64
+	for q := v.squares; len(q) > 0; q = q[l.width:] {
+		if m := q[s.first+1]; m > 0 {
+			spreads = append(spreads, math.Sqrt(q[s.first]/m))
 		}
 	}
 	noisy := s.spread.Release(n, spreads)
@@ -79,11 +81,10 @@ func (s search) findSpread(n noise.Noiser, l layout, b *estimator.Block) float64
 }
 
 // findScale releases the radius that a part would have alone; ok is false if no norm stands out.
-func (s search) findScale(n noise.Noiser, l layout, b *estimator.Block, weights []float64, c cost, limit float64) (radius float64, ok bool) {
+func (s search) findScale(n noise.Noiser, l layout, v measured, weights []float64, c cost, limit float64) (radius float64, ok bool) {
 	own := make([]float64, l.width)
 	copy(own[s.first:], weights[s.first:s.first+s.Measure.Columns()])
-	norms := present(block.NormsIn(b, 1, nil, l.spread(own)))
-	return c.radius(s.scale, s.scale.Release(n, norms), limit)
+	return c.radius(s.scale, s.scale.Release(n, present(l.norms(v.squares, own))), limit)
 }
 
 // present are the norms that are not 0, of persons who have something to be clipped. They are told a millionth shorter, so that norms
@@ -96,13 +97,6 @@ func present(norms []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// only returns weights of one column alone.
-func (l layout) only(column int, w float64) []float64 {
-	own := make([]float64, l.width)
-	own[column] = w
-	return l.spread(own)
 }
 
 // spread repeats the columns' weights for all groups.

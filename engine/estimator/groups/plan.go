@@ -3,7 +3,6 @@ package groups
 import (
 	"math"
 
-	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/noise"
 )
 
@@ -31,8 +30,7 @@ const planScale = 1 << 15
 func (r release) plan(n noise.Noiser, v vectors, radius, limit float64) released {
 	first := r.clipped(n, v, radius, r.first)
 	w, c := r.shaped(first, v.weights)
-	v = vectors{Block: v.Block, weights: w}
-	v.norms = block.NormsIn(v.Block, 1, nil, w)
+	v = vectors{measured: v.measured, weights: w, norms: v.normsBy(&r.layout, w)}
 	h := r.secondHistogram()
 	second, ok := c.radius(h, h.Release(n, present(v.norms)), limit*planScale)
 	if !ok {

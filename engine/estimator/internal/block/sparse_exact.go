@@ -1,0 +1,101 @@
+package block
+
+import (
+	"math/big"
+	"math/bits"
+	"sync"
+
+	"scrim/engine/estimator"
+)
+
+// EachPerson calls a function for each person of a sparse block, once, on all cores: with the person's number in the block, the
+// coordinates and the values, nil where all are 1. worker makes the function of one core, and one that hands over what it has in the
+// end; of these one runs at a time.
+func EachPerson(b *estimator.Block, worker func() (person func(i int, index []int32, values []int64), done func())) {
+	rs := runs(b)
+	var mu sync.Mutex
+	spread(len(rs), func(next func() (int, bool)) {
+		person, done := worker()
+		for k, ok := next(); ok; k, ok = next() {
+			r := rs[k]
+			for i := r.from; i < r.to; i++ {
+				index, values := entries(r.chunk, i)
+				person(r.at+i-r.from, index, values)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done()
+	})
+}
+
+// SampleIn is Sample of a sparse block, whose entries it copies: chunk by chunk, with the persons in order.
+func SampleIn(b *estimator.Block, kept []bool) *estimator.Block {
+	out := &estimator.Block{Dim: b.Dim, Sparse: true}
+	for c := range b.Chunks {
+		from := &b.Chunks[c]
+		to := estimator.Chunk{Starts: []int{0}}
+		for i := range from.Persons {
+			if !kept[i] {
+				continue
+			}
+			index, values := entries(from, i)
+			to.Index, to.Values = append(to.Index, index...), append(to.Values, values...)
+			to.Starts = append(to.Starts, len(to.Index))
+			to.Persons++
+		}
+		kept = kept[from.Persons:]
+		out.Chunks = append(out.Chunks, to)
+	}
+	return out
+}
+
+// Shortening returns 2^ClipBits less the clip factor of a person (ClipSum): 0 for those within the radius.
+func Shortening(norm, radius float64) int64 { return 1<<ClipBits - factor(norm, radius) }
+
+// Exact is a sum of integer vectors in 128 bits a coordinate: 2^31 persons, 24 bits of a factor and 62 of an entry make 2^117. The order in
+// which vectors are added does not matter.
+type Exact struct{ at []wide }
+
+type wide struct{ lo, hi uint64 }
+
+// NewExact returns the sum of no vectors.
+func NewExact(dim int) *Exact { return &Exact{make([]wide, dim)} }
+
+// Add adds v to coordinate j.
+func (s *Exact) Add(j int, v int64) { s.at[j].add(uint64(v>>63), uint64(v)) }
+
+// AddTimes adds v·a, a >= 0, to coordinate j.
+func (s *Exact) AddTimes(j int, v, a int64) {
+	hi, lo := bits.Mul64(uint64(v), uint64(a))
+	s.at[j].add(hi-uint64(v>>63)&uint64(a), lo)
+}
+
+func (w *wide) add(hi, lo uint64) {
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, lo, 0)
+	w.hi, _ = bits.Add64(w.hi, hi, carry)
+}
+
+// AddAll adds another sum.
+func (s *Exact) AddAll(o *Exact) {
+	for j := range s.at {
+		s.at[j].add(o.at[j].hi, o.at[j].lo)
+	}
+}
+
+// Less returns 2^ClipBits·s − o.
+func (s *Exact) Less(o *Exact) []*big.Int {
+	out, x := make([]*big.Int, len(s.at)), new(big.Int)
+	for j := range out {
+		out[j] = s.at[j].big(new(big.Int))
+		out[j].Lsh(out[j], ClipBits).Sub(out[j], o.at[j].big(x))
+	}
+	return out
+}
+
+// big sets x to the number.
+func (w wide) big(x *big.Int) *big.Int {
+	x.SetInt64(int64(w.hi)).Lsh(x, 64)
+	return x.Add(x, new(big.Int).SetUint64(w.lo))
+}
