@@ -64,7 +64,7 @@ func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 	for k := range b.Chunks {
 		from, to := &b.Chunks[k], &out.Chunks[k]
 		to.Persons, to.Starts = from.Persons, make([]int, 1, from.Persons+1)
-		put := func(g int) {
+		put := func(g int, x []int64) {
 			for c, column := range columns {
 				if v := x[column]; v != 0 {
 					to.Index, to.Values = append(to.Index, int32(g*own.width+c)), append(to.Values, v)

@@ -149,29 +149,45 @@ func (l *layout) prepare(to, x []int64, centres []centring) {
 
 // groups calls visit for each group of one person, in order, with the columns of the group. x is memory for them: 0 before and after. Entries
 // whose index does not rise are left out, as are those out of range.
-func (l *layout) groups(index []int32, values []int64, x []int64, visit func(g int)) {
+func (l *layout) groups(index []int32, values []int64, x []int64, visit func(g int, x []int64)) {
 	width, dim := int32(l.width), int32(l.dim)
-	last, group, from, to := int32(-1), int32(-1), int32(0), int32(0) // the group's entries are from, …, to−1
-	for e, j := range index {
+	last := int32(-1)
+	for e := 0; e < len(index); {
+		j := index[e]
 		if j <= last || j >= dim {
+			e++
 			continue
 		}
-		last = j
-		if j >= to {
-			if group >= 0 {
-				visit(int(group))
-				clear(x)
+		group := j / width
+		from := group * width
+		if values != nil && follow(index[e:], from, l.width) {
+			visit(int(group), values[e:e+l.width])
+			last, e = from+width-1, e+l.width
+			continue
+		}
+		for ; e < len(index) && index[e] < from+width; e++ {
+			if j = index[e]; j <= last {
+				continue
 			}
-			group = j / width
-			from = group * width
-			to = from + width
+			last = j
+			if x[j-from] = 1; values != nil {
+				x[j-from] = values[e]
+			}
 		}
-		if x[j-from] = 1; values != nil {
-			x[j-from] = values[e]
-		}
-	}
-	if group >= 0 {
-		visit(int(group))
+		visit(int(group), x)
 		clear(x)
 	}
+}
+
+// follow reports whether an index begins with from, from + 1, …, n of them.
+func follow(index []int32, from int32, n int) bool {
+	if len(index) < n {
+		return false
+	}
+	for k, j := range index[:n] {
+		if j != from+int32(k) {
+			return false
+		}
+	}
+	return true
 }

@@ -50,7 +50,7 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 	block.EachPerson(b, func() (func(int, []int32, []int64), func()) {
 		x := make([]int64, l.width)
 		var count, sum int64
-		visit := func(int) {
+		visit := func(_ int, x []int64) {
 			if m := l.rows(x[p.first+1]); m > 0 {
 				count, sum = min(count+m, estimator.MaxUnits), within(sum+within(x[p.first]))
 			}

@@ -42,8 +42,8 @@ func (r *reading) person(index []int32, values []int64) {
 	r.groups(index, values, r.x, r.group)
 }
 
-func (r *reading) group(g int) {
-	r.prepare(r.y, r.x, r.centres)
+func (r *reading) group(g int, x []int64) {
+	r.prepare(r.y, x, r.centres)
 	r.visit(g*r.width, r.y)
 }
 

@@ -34,7 +34,7 @@ func SampleIn(b *estimator.Block, kept []bool) *estimator.Block {
 	out := &estimator.Block{Dim: b.Dim, Sparse: true}
 	for c := range b.Chunks {
 		from := &b.Chunks[c]
-		to := estimator.Chunk{Starts: []int{0}}
+		to := roomFor(from, kept[:from.Persons])
 		for i := range from.Persons {
 			if !kept[i] {
 				continue
@@ -48,6 +48,21 @@ func SampleIn(b *estimator.Block, kept []bool) *estimator.Block {
 		out.Chunks = append(out.Chunks, to)
 	}
 	return out
+}
+
+// roomFor returns an empty chunk with room for the persons of another who are kept.
+func roomFor(from *estimator.Chunk, kept []bool) estimator.Chunk {
+	persons, size := 0, 0
+	for i, k := range kept {
+		if k {
+			persons, size = persons+1, size+from.Starts[i+1]-from.Starts[i]
+		}
+	}
+	to := estimator.Chunk{Starts: make([]int, 1, persons+1), Index: make([]int32, 0, size)}
+	if from.Values != nil {
+		to.Values = make([]int64, 0, size)
+	}
+	return to
 }
 
 // Shortening returns 2^ClipBits less the clip factor of a person (ClipSum): 0 for those within the radius.
