@@ -54,14 +54,12 @@ func (l *layout) measure(b *estimator.Block, centres []centring) measured {
 		own, squares := block.NewExact(l.dim), []float64(nil)
 		r := l.reading(centres, func(at int, y []int64) {
 			for c, v := range y {
-				if v != 0 {
-					squares[c] += float64(float64(v) * float64(v))
-					own.Add(at+c, v)
-				}
+				squares[c] += float64(float64(v) * float64(v))
 			}
+			own.AddAt(at, y)
 		})
 		return func(i int, index []int32, values []int64) {
-			squares = m.squares[i*l.width : (i+1)*l.width]
+			squares = m.squares[i*l.width : (i+1)*l.width : (i+1)*l.width]
 			r.person(index, values)
 		}, func() { m.whole.AddAll(own) }
 	})

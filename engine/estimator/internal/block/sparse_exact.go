@@ -77,8 +77,15 @@ type wide struct{ lo, hi uint64 }
 // NewExact returns the sum of no vectors.
 func NewExact(dim int) *Exact { return &Exact{make([]wide, dim)} }
 
-// Add adds v to coordinate j.
-func (s *Exact) Add(j int, v int64) { s.at[j].add(uint64(v>>63), uint64(v)) }
+// AddAt adds a vector to the coordinates from j on.
+func (s *Exact) AddAt(j int, x []int64) {
+	at := s.at[j:][:len(x)]
+	for c, v := range x {
+		var carry uint64
+		at[c].lo, carry = bits.Add64(at[c].lo, uint64(v), 0)
+		at[c].hi += uint64(v>>63) + carry
+	}
+}
 
 // AddTimes adds v·a, a >= 0, to coordinate j.
 func (s *Exact) AddTimes(j int, v, a int64) {

@@ -31,7 +31,7 @@ func TestExactLessIsTheClipSum(t *testing.T) {
 						if values != nil {
 							v = values[e]
 						}
-						own.Add(int(j), v)
+						own.AddAt(int(j), []int64{v})
 						short.AddTimes(int(j), v, Shortening(norms[i], radius))
 					}
 				}, func() {
