@@ -97,7 +97,8 @@ func TestTarget(t *testing.T) {
 // TestOtherMethods shows what the methods of package vector do there.
 func TestOtherMethods(t *testing.T) {
 	if *trials < 2 {
-		t.Skip("only with -friendly.trials")
+		t.Log("only with -friendly.trials")
+		return
 	}
 	sigma := decaying(4096)
 	for _, m := range []struct {
