@@ -32,11 +32,19 @@ func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *b
 		return spread{norm: d.units(d.p.SigmaMin) * math.Sqrt(float64(b.Dim))}
 	}
 	h := d.histogram(look.NormsPer(b.Dim), look.Farthest(d.lo, d.hi, b.Dim), 2, left.take(d.spreadShare(count)))
-	noisy := h.Release(n, look.Distances(b, look.Match(n, int(b.Persons()), 2, look.MostPairs)))
-	pairs := look.PairsOf(count)
+	noisy := h.Release(n, look.Distances(b, look.Match(n, int(b.Persons()), 2, d.mostPairs())))
+	pairs := d.pairs(count)
 	quarter, half, rest := h.Quantile(noisy, pairs, 0.25), h.Quantile(noisy, pairs, 0.5), h.Quantile(noisy, pairs, 0.75)
 	iqr := math.Log(rest/quarter) / (2 * normalMedian)
 	return spread{max(1, half/math.Sqrt2), 1 / max(2*iqr*iqr*float64(b.Dim), 1e-9)}
+}
+
+// pairs is the number of matched pairs of count persons.
+func (d dense) pairs(count float64) float64 { return min(look.PairsOf(count), float64(d.mostPairs())) }
+
+// mostPairs bounds the matched pairs: more than make the share of their histogram the least would only take time.
+func (d dense) mostPairs() int {
+	return int(min(look.MostPairs, max(leastLooked, 100*math.Sqrt(1/(look.LeastShare*d.rho)))))
 }
 
 // reach releases R such that most persons have all coordinates within ±R of the middle: then so are the medians.
@@ -66,7 +74,7 @@ func (d dense) delta2() int64 { return look.Delta2(d.p.Relation, false) }
 // lookShare, spreadShare are the shares of the loss of a first histogram.
 func (d dense) lookShare(count float64) float64 { return look.Share(d.rho, count, d.delta2(), d.p.Dim) }
 func (d dense) spreadShare(count float64) float64 {
-	return look.Share(d.rho, look.PairsOf(count), 2, d.p.Dim)
+	return look.Share(d.rho, d.pairs(count), 2, d.p.Dim)
 }
 
 // same returns a vector of one number, nil for 0.

@@ -70,7 +70,7 @@ func (d dense) enough(count float64) bool {
 	seen := func(count, delta2, share, z float64) bool { // 70 % of count numbers stand out
 		return 0.7*count >= z*math.Sqrt(look.BulkBuckets*delta2/(2*share*d.rho))
 	}
-	if s.spread > 0 && !seen(look.PairsOf(count), 2, s.spread, look.BulkZ) || s.reach > 0 && !seen(count, delta2, s.reach, look.BulkZ) {
+	if s.spread > 0 && !seen(d.pairs(count), 2, s.spread, look.BulkZ) || s.reach > 0 && !seen(count, delta2, s.reach, look.BulkZ) {
 		return false
 	}
 	if s.centre > mostCentre || s.centre+s.scales > mostPrepared || s.left() < 0.1 {

@@ -136,13 +136,23 @@ func countScaled(counts []uint32, size int, a Axis, bin uint, first int64, x []i
 // are seldom taken.
 func (e *even) countNearest(counts []uint32, size int, x, y, z, t []int64) {
 	y, z, t = y[:len(x)], z[:len(x)], t[:len(x)]
-	width, origin, at := e.widths[0]&63, e.origins[0], int64(0)
+	width, origin := e.widths[0]&63, e.origins[0]
 	for j, v := range x {
-		counts[at+nearest(v>>width-origin, size)]++
-		counts[at+nearest(y[j]>>width-origin, size)]++
-		counts[at+nearest(z[j]>>width-origin, size)]++
-		counts[at+nearest(t[j]>>width-origin, size)]++
-		at += int64(size)
+		bins := counts[:size]
+		counts = counts[size:]
+		one(bins, v>>width-origin)
+		one(bins, y[j]>>width-origin)
+		one(bins, z[j]>>width-origin)
+		one(bins, t[j]>>width-origin)
+	}
+}
+
+// one counts one number in the bin nearest to k.
+func one(bins []uint32, k int64) {
+	if uint64(k) < uint64(len(bins)) {
+		bins[k]++
+	} else {
+		bins[nearest(k, len(bins))]++
 	}
 }
 

@@ -30,14 +30,13 @@ func stepOf(difference int64) uint64 {
 // countSteps counts four vectors.
 func countSteps(counts []uint32, centre, x, y, z, t []int64) {
 	y, z, t, centre = y[:len(x)], z[:len(x)], t[:len(x)], centre[:len(x)]
-	at := uint64(0)
 	for j, v := range x {
-		c := centre[j]
-		counts[at+stepOf(v-c)]++
-		counts[at+stepOf(y[j]-c)]++
-		counts[at+stepOf(z[j]-c)]++
-		counts[at+stepOf(t[j]-c)]++
-		at += uint64(len(steps{}))
+		c, bins := centre[j], (*[len(steps{})]uint32)(counts)
+		counts = counts[len(bins):]
+		bins[stepOf(v-c)]++
+		bins[stepOf(y[j]-c)]++
+		bins[stepOf(z[j]-c)]++
+		bins[stepOf(t[j]-c)]++
 	}
 }
 
