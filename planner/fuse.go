@@ -43,8 +43,13 @@ func (s *statement) fuse(d *draft, outputs []Output) {
 	if err != nil {
 		return
 	}
+	d.replace(members, f, outputs)
+}
+
+// replace puts one aggregate, the first, in the place of several, whose outputs become its parts.
+func (d *draft) replace(members []*aggregate, whole *aggregate, outputs []Output) {
 	before := d.aggregates
-	d.aggregates = []*aggregate{f}
+	d.aggregates = []*aggregate{whole}
 	for _, a := range before {
 		if !slices.Contains(members, a) {
 			d.aggregates = append(d.aggregates, a)

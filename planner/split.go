@@ -207,7 +207,9 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.text)
 		}
 		parts := d.parts(x)
-		x.slack = slack / float64(parts)
+		if x.call.Slack() {
+			x.slack = slack / float64(parts)
+		}
 		e, err := d.estimatorOf(x, (loss / points(parts)).Float())
 		if err != nil {
 			return s.tooSmall(x, err)

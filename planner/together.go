@@ -34,24 +34,7 @@ func (s *statement) together(d *draft, outputs []Output) {
 	if d.choice = s.choose(d, t); !d.choice.together {
 		return
 	}
-	before := d.aggregates
-	d.aggregates = []*aggregate{t}
-	for _, a := range before {
-		if !slices.Contains(members, a) {
-			d.aggregates = append(d.aggregates, a)
-		}
-	}
-	for i, o := range outputs {
-		if o.Aggregate < 0 {
-			continue
-		}
-		a := before[o.Aggregate]
-		if part := slices.Index(members, a); part >= 0 {
-			outputs[i].Aggregate, outputs[i].Part = 0, part
-		} else {
-			outputs[i].Aggregate = slices.Index(d.aggregates, a)
-		}
-	}
+	d.replace(members, t, outputs)
 	if d.public && len(d.aggregates) == 1 {
 		d.maxGroups, d.bounded = 1, false // nothing is left that is divided by groups
 	}
