@@ -38,6 +38,9 @@ type Config struct {
 	// one is generated, which Server.RootPassword hands back.
 	RootPassword string
 
+	// HTTP is the TCP address of the dashboard, the metrics and the health checks; "" for none.
+	HTTP string
+
 	// Threads is the number of threads of the store; 0 means all processors.
 	Threads int
 	// MemoryLimit is the store's, as in "1GiB" or "800MB"; "" means the store's default.

@@ -47,6 +47,7 @@ holds no values of rows.`,
 	f := cmd.Flags()
 	f.StringVar(&c.DataDir, "data", "", "data directory (required)")
 	f.StringVar(&c.Listen, "listen", c.Listen, "TCP address to listen on")
+	f.StringVar(&c.HTTP, "http", "", "TCP address of the dashboard, /metrics, /healthz and /readyz, e.g. 127.0.0.1:8307 (default: none)")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "PEM file of the TLS certificate; TLS is offered when it is given")
 	f.StringVar(&c.TLSKey, "tls-key", "", "PEM file of the certificate's key")
 	f.BoolVar(&c.RequireTLS, "require-tls", false, "close connections that do not use TLS")

@@ -1,0 +1,52 @@
+package watch
+
+import (
+	"slices"
+	"time"
+)
+
+// Outcome says how a statement ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Answered  Outcome = "answered"
+	Refused   Outcome = "refused" // by a rule, a privilege or a budget: nothing ran
+	Failed    Outcome = "failed"
+	TimedOut  Outcome = "timeout"
+	Cancelled Outcome = "cancelled"
+)
+
+// Event is one statement that ended.
+type Event struct {
+	ID        string // also in the client's error text and in the operators' log
+	At        time.Time
+	Duration  time.Duration
+	Client    uint32 // connection id
+	Principal string // user@host
+	Database  string
+	Statement string // its literals and comments replaced
+	Digest    string
+	Outcome   Outcome
+	Errno     int    // MySQL error number; 0 when answered
+	SQLState  string // with Errno
+	Cause     string // refuse.Code, or the name of the refusal's rule; "" when answered
+	Private   bool   // it read protected tables
+	// Of a private statement that was answered: releases that were replays, and releases that were charged.
+	Replayed, Charged int
+	Tables            []string // protected tables that it touches, schema.table
+}
+
+// Observer is told about statements. It must not block and is called by many goroutines at once.
+type Observer interface{ Statement(Event) }
+
+// Observers hands every event to each of them.
+type Observers []Observer
+
+// Statement implements Observer.
+func (o Observers) Statement(e Event) {
+	e.Tables = slices.Clip(e.Tables)
+	for _, x := range o {
+		x.Statement(e)
+	}
+}
