@@ -74,6 +74,9 @@ func (e *execution) run(ctx *sql.Context) (map[*planner.Release][]sql.Row, error
 			return nil, err
 		}
 	}
+	if e.x.Ran != nil {
+		e.x.Ran(ctx, len(e.statement.Releases)-len(open), len(open))
+	}
 	return rows, nil
 }
 
