@@ -18,6 +18,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store/duckdb"
+	"scrim/engine/watch"
 	"scrim/engine/wire"
 	"scrim/planner"
 )
@@ -37,6 +38,8 @@ type Server struct {
 	engine   *sqle.Engine
 	sockets  *wire.Listener
 	protocol *server.Server
+
+	observers watch.Observers // told about every statement that ended; set before the first client
 
 	noise        func() noise.Noiser
 	rootPassword string
