@@ -135,6 +135,7 @@ func (s *Server) executor() *exec.Executor {
 		Principal: session.Principal,
 		Memory:    s.cfg.ReleaseMemory << 20,
 		Unchanged: s.unchanged,
+		Ran:       func(ctx *sql.Context, replayed, charged int) { at(ctx).ran(replayed, charged) },
 		Lost: func(err error) {
 			s.log.Warn().Str("type", errorType(err)).Msg("an answer was not kept for replays")
 		},
@@ -183,6 +184,10 @@ func (s *Server) speak() error {
 	options := &session.Options{
 		Store: s.store,
 		IsDBA: func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
+		Roles: func(ctx *sql.Context) []string {
+			c := ctx.Session.Client()
+			return auth.Roles(s.analyzer.Catalog.MySQLDb, c.User, c.Address)
+		},
 		NoteRaw: func(_ *sql.Context, principal string) error {
 			return s.ledger.Note(principal, "dp_raw", "SET dp_raw = ON")
 		},
@@ -202,7 +207,7 @@ func (s *Server) speak() error {
 
 // handle is a server option that replaces the handler.
 func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
-	return e, sm, &handler{inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors}}
+	return e, sm, &handler{inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors}, observe: s.observe}
 }
 
 // protocolListener is go-mysql-server's own, with our login methods and without its limits, which

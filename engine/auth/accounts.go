@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -11,7 +12,10 @@ import (
 )
 
 // Root is the account that the first start makes; it is a DBA and may log in from anywhere.
-const Root, RootHost = "root", "%"
+const Root, RootHost = "root", anyHost
+
+// anyHost is the host of an account or a role that is not bound to one.
+const anyHost = "%"
 
 // Load fills db from the persister's file and attaches the persister. When there is no file it makes
 // the root account with the given password, or with a generated one when that is empty, and
@@ -55,6 +59,23 @@ func newPassword() (string, error) {
 // IsDBA reports whether the account behind ctx has SUPER.
 func IsDBA(ctx *sql.Context, db *mysql_db.MySQLDb) bool {
 	return db.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{}, sql.PrivilegeType_Super))
+}
+
+// Roles returns the names of the roles granted to the account user@host, its host as it is defined,
+// sorted. A role is one that CREATE ROLE made, for all hosts; an account that was granted to another
+// as if it were a role is none.
+func Roles(db *mysql_db.MySQLDb, user, host string) []string {
+	rd := db.Reader()
+	defer rd.Close()
+	var names []string
+	for _, e := range rd.GetToUserRoleEdges(mysql_db.RoleEdgesToKey{ToHost: host, ToUser: user}) {
+		role, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: e.FromUser, Host: e.FromHost})
+		if ok && role.IsRole && role.Host == anyHost {
+			names = append(names, role.User)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Audit returns the accounts in db that could be used without a password: there are none unless the

@@ -21,6 +21,8 @@ type Options struct {
 	Store Opener
 	// IsDBA reports whether the session's account has the SUPER privilege.
 	IsDBA func(*sql.Context) bool
+	// Roles returns the names of the roles granted to the session's account, sorted. Nil: none ever.
+	Roles func(*sql.Context) []string
 	// NoteRaw records durably that the principal is about to read raw rows. An error refuses the switch.
 	NoteRaw func(ctx *sql.Context, principal string) error
 }
@@ -70,11 +72,6 @@ func Principal(ctx *sql.Context) string {
 	return ""
 }
 
-// IsDBA reports whether the account behind ctx is a DBA, that is, has SUPER.
-func IsDBA(ctx *sql.Context) bool {
-	s, ok := From(ctx)
-	return ok && s.opts.IsDBA(ctx)
-}
 
 // Store returns the session's store connection, opened on first use, inside the transaction that the
 // client is in. It is the same one for as long as the client stays connected.

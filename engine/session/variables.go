@@ -211,7 +211,7 @@ func (s *Session) setOwn(ctx *sql.Context, name string, value any) error {
 		return err
 	}
 	if name == "dp_raw" && v == int8(1) && !s.Raw() {
-		if !s.opts.IsDBA(ctx) {
+		if !s.isDBA(ctx) {
 			return refuse.New(refuse.NotDBA, "dp_raw may be switched on by a DBA only.")
 		}
 		if err := s.opts.NoteRaw(ctx, s.Principal()); err != nil {
@@ -254,7 +254,7 @@ func (s *Session) Raw() bool { return s.own("dp_raw") == int8(1) }
 // account is still a DBA.
 func Raw(ctx *sql.Context) bool {
 	s, ok := From(ctx)
-	return ok && s.Raw() && s.opts.IsDBA(ctx)
+	return ok && s.Raw() && s.isDBA(ctx)
 }
 
 // Parameter returns one of the session's own variables; set is false where the client leaves the
