@@ -72,7 +72,6 @@ func Principal(ctx *sql.Context) string {
 	return ""
 }
 
-
 // Store returns the session's store connection, opened on first use, inside the transaction that the
 // client is in. It is the same one for as long as the client stays connected.
 func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
