@@ -1,0 +1,105 @@
+package accounting
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// curveOrders is the public grid on which the Rényi divergences of events are kept: order α = 1 + β for each β. All
+// are exact in binary.
+var curveOrders = [...]float64{
+	1. / 8, 1. / 4, 1. / 2, 3. / 4, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 1024, math.Inf(1),
+}
+
+// divergence is a Rényi divergence in fixed point, a multiple of divergenceUnit, rounded up. The largest stands for "unbounded", and sums
+// stop at it.
+type divergence uint64
+
+const divergenceUnit = 1.0 / (1 << 50)
+
+// divergenceOf returns the smallest divergence that is at least x, for x >= 0.
+func divergenceOf(x float64) divergence {
+	if x = math.Ceil(x / divergenceUnit); x < 0x1p64 {
+		return divergence(x)
+	}
+	return math.MaxUint64
+}
+
+func (d divergence) add(e divergence) divergence {
+	if s := d + e; s >= d {
+		return s
+	}
+	return math.MaxUint64
+}
+
+// floatUp returns the smallest float64 that is at least d, +Inf for the largest.
+func (d divergence) floatUp() float64 {
+	if d == math.MaxUint64 {
+		return math.Inf(1)
+	}
+	return floatUp(uint64(d)) * divergenceUnit
+}
+
+// Curve is a sum of Rényi divergences, as functions of the order: α·ρ of the events of which no more than ρ-zCDP is known or true, exactly
+// at every order, and of the others on the grid. Sums are exact, whatever their order. Slack is not in it: Loss has it.
+type Curve struct {
+	rho   Rho
+	other [len(curveOrders)]divergence // at curveOrders; the last is the pure ε
+}
+
+// Add returns the curve of doing both.
+func (c Curve) Add(d Curve) Curve {
+	c.rho = c.rho.Add(d.rho)
+	for i := range c.other {
+		c.other[i] = c.other[i].add(d.other[i])
+	}
+	return c
+}
+
+// CurveOf returns the curve of events together.
+func CurveOf(events []Event) Curve {
+	var c Curve
+	for _, e := range events {
+		c = c.Add(e.Curve())
+	}
+	return c
+}
+
+// Curve returns the curve of all runs of the event.
+func (e Event) Curve() Curve {
+	var c Curve
+	switch {
+	case e.Kind == Threshold:
+	case e.Epsilon == 0:
+		c.rho = Rho(times(uint64(e.Rho), uint64(e.Count)))
+	default:
+		for i, beta := range curveOrders {
+			c.other[i] = divergenceOf(mulUp(e.divergence(beta), floatUp(uint64(e.Count))))
+		}
+	}
+	return c
+}
+
+// append encodes the curve: ρ as uvarint, then 0, or 1 and the others as u64.
+func (c Curve) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(c.rho))
+	if c.other == (Curve{}).other {
+		return append(b, 0)
+	}
+	b = append(b, 1)
+	for _, d := range c.other {
+		b = binary.BigEndian.AppendUint64(b, uint64(d))
+	}
+	return b
+}
+
+// curve is Curve.append's inverse.
+func (d *decoder) curve() Curve {
+	c := Curve{rho: Rho(d.uvarint())}
+	if d.bool() {
+		for i := range c.other {
+			c.other[i] = divergence(d.uint64())
+		}
+	}
+	return c
+}

@@ -1,0 +1,144 @@
+package accounting
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// EventKind is a kind of mechanism, as far as its privacy loss goes. The numbers are part of the file format.
+type EventKind uint8
+
+// The kinds. What each says of Rho and Epsilon is for one run and for adding or removing one unit, or for whatever neighbours the charge
+// is stated for.
+const (
+	ZCDP               EventKind = iota + 1 // Rho: ρ-zCDP and nothing more is known; with Epsilon, the run is (ε, 0)-DP as well
+	Gaussian                                // Rho: Gaussian noise on a statistic of ℓ2 sensitivity σ·√2ρ
+	DiscreteGaussian                        // Rho: discrete Gaussian noise [CKS20], the same
+	Laplace                                 // Epsilon: Laplace noise of scale Δ₁/ε, one number or a vector of ℓ1 sensitivity Δ₁
+	DiscreteLaplace                         // Epsilon: discrete Laplace noise of scale Δ₁/ε; Steps: Δ₁, in steps of the lattice, or less
+	Exponential                             // Epsilon: a choice whose law is ε-bounded-range, such as the exponential mechanism [CR21]
+	RandomizedResponse                      // Epsilon: any (ε, 0)-DP mechanism: randomised response is the worst
+	Threshold                               // DeltaEvent alone: what noise passes a threshold although nobody but the unit is there
+)
+
+// kinds gives the words that the ledger shows, and what an event of the kind has.
+var kinds = [...]struct {
+	name         string
+	rho, epsilon bool
+}{
+	ZCDP:               {"zcdp", true, false},
+	Gaussian:           {"gaussian", true, false},
+	DiscreteGaussian:   {"discrete-gaussian", true, false},
+	Laplace:            {"laplace", false, true},
+	DiscreteLaplace:    {"discrete-laplace", false, true},
+	Exponential:        {"exponential", false, true},
+	RandomizedResponse: {"randomized-response", false, true},
+	Threshold:          {"threshold", false, false},
+}
+
+// String returns the word that the ledger shows.
+func (k EventKind) String() string {
+	if int(k) < len(kinds) && kinds[k].name != "" {
+		return kinds[k].name
+	}
+	return "unknown"
+}
+
+// Event is Count runs of one mechanism, one after the other, with parameters that are fixed before the first. The parameters are those of one run,
+// exact: no conversion between kinds has rounded them.
+type Event struct {
+	Kind       EventKind
+	Rho        Rho     // see the kinds; 0 where the kind has none
+	Epsilon    Pure    // see the kinds; 0 where the kind has none
+	Steps      uint64  // DiscreteLaplace: Δ₁ in steps of the lattice, at least 1; 0 for the others
+	DeltaEvent float64 // slack of one run, as in Loss
+	DeltaTV    float64
+	Count      uint32 // of runs, at least 1
+}
+
+// check refuses an event that is none.
+func (e Event) check() error {
+	if e.Kind.String() == "unknown" {
+		return invalid("event of unknown kind %d", e.Kind)
+	}
+	k := kinds[e.Kind]
+	switch {
+	case e.Count == 0:
+		return invalid("%s event: want a count of at least 1", k.name)
+	case (e.Rho > 0) != k.rho:
+		return invalid("%s event: rho does not suit the kind, have %v", k.name, e.Rho.Float())
+	case (e.Epsilon > 0) != k.epsilon && e.Kind != ZCDP:
+		return invalid("%s event: epsilon does not suit the kind, have %v", k.name, e.Epsilon.Float())
+	case (e.Steps > 0) != (e.Kind == DiscreteLaplace):
+		return invalid("%s event: steps do not suit the kind, have %d", k.name, e.Steps)
+	case e.Kind == Threshold && !(e.DeltaEvent > 0):
+		return invalid("threshold event: want a delta above 0, have %v", e.DeltaEvent)
+	}
+	return Loss{Rho: max(e.Rho, 1), DeltaEvent: e.DeltaEvent, DeltaTV: e.DeltaTV}.check()
+}
+
+// Loss returns what the event is charged as: the loss of all its runs.
+func (e Event) Loss() Loss {
+	one := Loss{DeltaEvent: e.DeltaEvent, DeltaTV: e.DeltaTV, Rho: e.Rho}
+	switch eps := float64(e.Epsilon.epsilon()); e.Kind {
+	case Exponential:
+		one.Rho = BoundedRangeLoss(eps).Rho
+	case Laplace, DiscreteLaplace, RandomizedResponse:
+		one.Rho = PureLoss(eps).Rho
+	}
+	if one.DeltaEvent == 0 && one.DeltaTV == 0 {
+		one.Pure = e.Epsilon
+	}
+	return one.Times(int(e.Count))
+}
+
+// EventsOf returns what is known of a loss whose mechanisms are not: one event of it, none of no loss.
+func EventsOf(l Loss) []Event {
+	switch {
+	case l == Loss{}:
+		return nil
+	case l.Rho > 0:
+		return []Event{{Kind: ZCDP, Rho: l.Rho, Epsilon: l.Pure, DeltaEvent: l.DeltaEvent, DeltaTV: l.DeltaTV, Count: 1}}
+	case l.DeltaEvent > 0:
+		return []Event{{Kind: Threshold, DeltaEvent: l.DeltaEvent, DeltaTV: l.DeltaTV, Count: 1}}
+	}
+	return []Event{{Kind: ZCDP, Rho: 1, DeltaTV: l.DeltaTV, Count: 1}} // no kind is total-variation slack alone; 2^-40 is nothing
+}
+
+// append encodes the event: kind u8, then uvarints ρ, ε, steps and count, then the two δ as f64.
+func (e Event) append(b []byte) []byte {
+	b = append(b, byte(e.Kind))
+	for _, v := range [...]uint64{uint64(e.Rho), uint64(e.Epsilon), e.Steps, uint64(e.Count)} {
+		b = binary.AppendUvarint(b, v)
+	}
+	return appendFloat(appendFloat(b, e.DeltaEvent), e.DeltaTV)
+}
+
+// appendEvents encodes a list: its length as uvarint, then each.
+func appendEvents(b []byte, events []Event) []byte {
+	b = binary.AppendUvarint(b, uint64(len(events)))
+	for _, e := range events {
+		b = e.append(b)
+	}
+	return b
+}
+
+// event is Event.append's inverse. It refuses what is no event.
+func (d *decoder) event() Event {
+	e := Event{
+		Kind: EventKind(d.byte()), Rho: Rho(d.uvarint()), Epsilon: Pure(d.uvarint()), Steps: d.uvarint(),
+	}
+	count := d.uvarint()
+	e.Count, e.DeltaEvent, e.DeltaTV = uint32(count), d.float(), d.float()
+	d.bad = d.bad || count > math.MaxUint32 || e.check() != nil
+	return e
+}
+
+// events is appendEvents' inverse.
+func (d *decoder) events() []Event {
+	var list []Event
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		list = append(list, d.event())
+	}
+	return list
+}
