@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,21 +32,28 @@ type panicked struct {
 
 func (p *panicked) Error() string { return "engine: panic" }
 
-// public returns the error that a client sees for err. protected says that the statement read
-// protected tables: then only refusals and conditions of the statement's own text get out. principal
-// is for the log.
-func (t *translator) public(err error, protected bool, principal string) error {
+// fate is what an error's way out depends on.
+type fate struct {
+	// protected says that the statement read protected tables: then only refusals and conditions of the statement's own text
+	// get out.
+	protected     bool
+	principal, id string // of the statement, for the log; the client is told the id where it is not told the error
+}
+
+// public returns the error that a client sees for err.
+func (t *translator) public(err error, f fate) error {
 	if err == nil {
 		return nil
 	}
 	err = peel(err)
 	if r, ok := refuse.As(account(err)); ok {
 		if r.Code == refuse.Failed || r.Code == refuse.Ledger {
-			t.record(err, principal)
+			t.record(err, f)
+			return failure(r, f)
 		}
 		return refusal(r)
 	}
-	if !protected {
+	if !f.protected {
 		if e := interruption(err); e != nil {
 			return e
 		}
@@ -56,9 +61,9 @@ func (t *translator) public(err error, protected bool, principal string) error {
 	if e := condition(err); e != nil {
 		return e
 	}
-	if protected {
-		t.record(err, principal)
-		return refusal(refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."))
+	if f.protected {
+		t.record(err, f)
+		return failure(refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."), f)
 	}
 	if e := storeCondition(err); e != nil {
 		return e
@@ -66,8 +71,8 @@ func (t *translator) public(err error, protected bool, principal string) error {
 	if k := kindOf(err); k != nil {
 		return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "%s", k.Error())
 	}
-	id := t.record(err, principal)
-	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (log id %s)", id)
+	t.record(err, f)
+	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (statement id %s)", f.id)
 }
 
 // peel takes off the wrappers of go-mysql-server that hide what they wrap from errors.As.
@@ -84,12 +89,9 @@ func peel(err error) error {
 	}
 }
 
-// record logs an error that clients do not see, and returns the id under which it is found.
-func (t *translator) record(err error, principal string) string {
-	var b [6]byte
-	_, _ = rand.Read(b[:])
-	id := hex.EncodeToString(b[:])
-	e := t.log.Error().Str("log_id", id).Str("principal", principal).Str("type", errorType(err))
+// record logs an error that clients do not see.
+func (t *translator) record(err error, f fate) {
+	e := t.log.Error().Str("id", f.id).Str("principal", f.principal).Str("type", errorType(err))
 	var p *panicked
 	if errors.As(err, &p) {
 		e = e.Bytes("stack", p.stack)
@@ -108,7 +110,6 @@ func (t *translator) record(err error, principal string) string {
 		e = e.Str("error", err.Error())
 	}
 	e.Msg("statement failed")
-	return id
 }
 
 func root(err error) error {
@@ -119,6 +120,11 @@ func root(err error) error {
 		}
 		err = next
 	}
+}
+
+// failure is a refusal whose cause is in the log only.
+func failure(r *refuse.Error, f fate) error {
+	return mysql.NewSQLError(refuse.MySQLErrno, refuse.Lookup(r.Code).SQLState, "%s (statement id %s)", r.Error(), f.id)
 }
 
 func refusal(r *refuse.Error) error {

@@ -67,10 +67,10 @@ func TestPublicErrors(t *testing.T) {
 		{"store conflict", &store.Error{Kind: store.Conflict}, false, 1213, "40001", ""},
 		{"store memory", &store.Error{Kind: store.OutOfMemory}, false, 1041, "HY000", ""},
 		{"store memory on protected", &store.Error{Kind: store.OutOfMemory, Driver: secret}, true, 1644, failed, ""},
-		{"store bug", &store.Error{Kind: store.Internal, Driver: secret}, false, 1105, "HY000", "internal error (log id "},
+		{"store bug", &store.Error{Kind: store.Internal, Driver: secret}, false, 1105, "HY000", "internal error (statement id theid)"},
 		{"other kind", sql.ErrInvalidType.New("x"), false, 1105, "HY000", "x"},
 		{"other kind on protected", sql.ErrInvalidType.New(secret), true, 1644, failed, ""},
-		{"unknown", errors.New(secret), false, 1105, "HY000", "internal error (log id "},
+		{"unknown", errors.New(secret), false, 1105, "HY000", "internal error (statement id theid)"},
 		{"unknown on protected", errors.New(secret), true, 1644, failed, ""},
 		{"hidden in MySQL's unknown", mysql.NewSQLError(1105, "HY000", secret), false, 1105, "HY000", "internal error"},
 		{"panic", guard(func() error { panic(secret) }), false, 1105, "HY000", "internal error"},
@@ -79,7 +79,7 @@ func TestPublicErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
 			tr := &translator{log: zerolog.New(&log)}
-			err := tr.public(c.err, c.protected, "u@%")
+			err := tr.public(c.err, fate{c.protected, "u@%", "theid"})
 			var got *mysql.SQLError
 			if !errors.As(err, &got) {
 				t.Fatalf("got %v, want a MySQL error", err)
@@ -92,7 +92,7 @@ func TestPublicErrors(t *testing.T) {
 			}
 		})
 	}
-	if err := (&translator{}).public(nil, true, ""); err != nil {
+	if err := (&translator{}).public(nil, fate{protected: true}); err != nil {
 		t.Errorf("got %v for no error, want nil", err)
 	}
 }
@@ -100,8 +100,8 @@ func TestPublicErrors(t *testing.T) {
 func TestPanicsAreFoundInTheLog(t *testing.T) {
 	var log bytes.Buffer
 	tr := &translator{log: zerolog.New(&log)}
-	err := tr.public(guard(func() error { panic("boom") }), false, "u@%")
-	_, id, ok := strings.Cut(err.Error(), "log id ")
+	err := tr.public(guard(func() error { panic("boom") }), fate{id: "theid"})
+	_, id, ok := strings.Cut(err.Error(), "statement id ")
 	id, _, _ = strings.Cut(id, ")")
 	if !ok || !strings.Contains(log.String(), id) || !strings.Contains(log.String(), "stack") {
 		t.Errorf("got %q, which the log does not explain: %s", err, log.String())

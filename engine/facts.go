@@ -43,6 +43,7 @@ func (m marking) Begin(ctx *sql.Context, s *planner.Statement) (planner.Executio
 	if own, ok := session.From(ctx); ok {
 		own.TouchProtected()
 	}
+	at(ctx).begin(s)
 	return m.Executor.Begin(ctx, s)
 }
 

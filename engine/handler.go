@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/server"
@@ -16,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/session"
+	"scrim/engine/watch"
 )
 
 // handler serves the commands of the protocol. Connections and sessions stay with go-mysql-server's
@@ -26,6 +28,7 @@ type handler struct {
 	sessions *server.SessionManager
 	engine   *sqle.Engine
 	errors   *translator
+	observe  func(watch.Event)
 }
 
 var _ mysql.Handler = (*handler)(nil)
@@ -48,7 +51,8 @@ func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
 
 // ComInitDB implements mysql.Handler.
 func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
-	return h.plain(c, func() error { return h.sessions.SetDB(context.Background(), c, schema) })
+	_, noted := observe(context.Background(), "USE `"+strings.ReplaceAll(schema, "`", "``")+"`")
+	return h.end(nil, c, noted, guard(func() error { return h.sessions.SetDB(context.Background(), c, schema) }))
 }
 
 // ComResetConnection implements mysql.Handler.
@@ -66,7 +70,7 @@ func (h *handler) ParserOptionsForConnection(c *mysql.Conn) (sqlparser.ParserOpt
 
 // plain runs a command without rows.
 func (h *handler) plain(c *mysql.Conn, f func() error) error {
-	return h.errors.public(guard(f), false, c.User)
+	return h.errors.public(guard(f), fate{principal: c.User, id: newID()})
 }
 
 // guard turns a panic of f into an error.
@@ -94,7 +98,7 @@ func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string
 func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *mysql.PrepareData, callback func(*sqltypes.Result) error) error {
 	bindings, err := expressions(prepare.BindVars)
 	if err != nil {
-		return h.errors.public(err, false, c.User)
+		return h.errors.public(err, fate{principal: c.User, id: newID()})
 	}
 	_, err = h.run(ctx, c, command{text: prepare.PrepareStmt, bindings: bindings}, func(r *sqltypes.Result, _ bool) error {
 		return callback(r)
@@ -104,6 +108,7 @@ func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *my
 
 // ComPrepare implements mysql.Handler: it binds the statement, and reads and charges nothing.
 func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _ *mysql.PrepareData) (fields []*querypb.Field, err error) {
+	ctx, noted := observe(ctx, query)
 	var sqlCtx *sql.Context
 	err = guard(func() error {
 		var err error
@@ -127,7 +132,11 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 		}
 		return nil
 	})
-	return fields, h.translate(sqlCtx, c, err)
+	if err != nil {
+		// Nothing will be executed, so that this is the statement's only event.
+		err = h.end(sqlCtx, c, noted, err)
+	}
+	return fields, err
 }
 
 // returnsNoRows reports whether a node that is bound, but not analysed, will answer with OK only.
@@ -141,19 +150,28 @@ func returnsNoRows(n sql.Node) bool {
 	return false
 }
 
-// translate is the way out of every error of a statement.
-func (h *handler) translate(ctx *sql.Context, c *mysql.Conn, err error) error {
-	if err == nil {
-		return nil
+// end is the way out of every statement: it turns the error outward and tells how the statement ended. ctx may be nil.
+func (h *handler) end(ctx *sql.Context, c *mysql.Conn, noted *observed, err error) error {
+	f := fate{principal: c.User, id: noted.id}
+	if ctx != nil {
+		if s, ok := session.From(ctx); ok {
+			f.protected, f.principal = s.TouchesProtected(), s.Principal()
+		}
 	}
-	if ctx == nil {
-		return h.errors.public(err, false, c.User)
+	public := h.errors.public(err, f)
+	if own, ok := asSQLError(public); ok && ctx != nil {
+		warn(ctx, own, noted.id)
 	}
-	s, ok := session.From(ctx)
-	if !ok {
-		return h.errors.public(err, false, c.User)
-	}
-	return h.errors.public(err, s.TouchesProtected(), s.Principal())
+	h.tell(noted.event(c, ctx, err, public))
+	return public
+}
+
+// warn makes SHOW WARNINGS show the error, as MySQL does, and the id under which the server's logs have the statement.
+func warn(ctx *sql.Context, e *mysql.SQLError, id string) {
+	ctx.ClearWarnings()
+	// The latest comes first.
+	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: mysql.ERUnknownError, Message: "The statement's id in the server's logs is " + id})
+	ctx.Session.Warn(&sql.Warning{Level: "Error", Code: e.Num, Message: e.Message})
 }
 
 // expressions turns the values of a prepared statement into expressions.

@@ -37,6 +37,7 @@ type command struct {
 func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysql.ResultSpoolFn) (rest string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	ctx, noted := observe(ctx, cmd.text)
 	var sqlCtx *sql.Context
 	err = guard(func() error {
 		var err error
@@ -46,7 +47,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 		list := sqlCtx.ProcessList
 		sqlCtx.ProcessList = ownProcesses{list, sqlCtx.Session.Client(), session.IsDBA(sqlCtx)}
 		defer watchClient(c, cancel)()
-		if sqlCtx, err = list.BeginQuery(sqlCtx, cmd.text); err != nil {
+		if sqlCtx, err = list.BeginQuery(sqlCtx, noted.redacted); err != nil {
 			return err
 		}
 		defer list.EndQuery(sqlCtx)
@@ -58,8 +59,8 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 		rest, err = h.execute(sqlCtx, c, cmd, send)
 		return err
 	})
-	if err != nil {
-		return "", h.translate(sqlCtx, c, err)
+	if err = h.end(sqlCtx, c, noted, err); err != nil {
+		return "", err
 	}
 	return rest, nil
 }
@@ -80,6 +81,7 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, send mys
 		}
 		if first != "" {
 			query = first
+			at(ctx).narrow(first)
 		}
 		statement = parsed
 	}
