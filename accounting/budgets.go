@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 )
 
 // SetBudget makes or replaces the budget of b's account and principal, durably. It changes nothing
@@ -32,7 +33,26 @@ func (l *Ledger) RemoveBudget(ctx context.Context, account string, entity bool, 
 	return l.record(ctx, &record{kind: removeBudgetRecord, principal: by, budget: b})
 }
 
-// Budgets returns all budgets: tables' accounts first, by account, then All, Default, and the
+// ResetBudget makes one holder's spending in a budget start anew, durably: the only thing that ever refills. principal is the holder:
+// All, RolePrefix and a role's name, or an account, which needs a budget of its own or the default one. What was spent stays on
+// record, and in the sum of everything ever spent on an entity.
+func (l *Ledger) ResetBudget(ctx context.Context, account string, entity bool, principal, by, reason string) error {
+	b := Budget{Account: account, Entity: entity, Principal: principal, Reason: clip(reason)}
+	l.mu.Lock()
+	fault, found := l.fault, l.state.own(account, entity, principal) != nil
+	l.mu.Unlock()
+	switch {
+	case fault != nil:
+		return fault
+	case principal == Default:
+		return invalid("the default budget has a spending for each account: name the account")
+	case !found:
+		return invalid("%s has no budget for %q", account, principal)
+	}
+	return l.record(ctx, &record{kind: resetBudgetRecord, principal: by, budget: b})
+}
+
+// Budgets returns all budgets: tables' accounts first, by account, then All, Default, the roles, and the
 // principals by name.
 func (l *Ledger) Budgets() []Budget {
 	l.mu.Lock()
@@ -53,7 +73,10 @@ func compareBudgets(a, b Budget) int {
 		case Default:
 			return 1
 		}
-		return 2
+		if strings.HasPrefix(p, RolePrefix) {
+			return 2
+		}
+		return 3
 	}
 	if a.Entity != b.Entity {
 		if b.Entity {

@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -72,7 +73,7 @@ func summarise(t *testing.T, l *Ledger) summary {
 	for h, p := range l.state.spent {
 		s.spent[h] = p.days
 	}
-	es, err := l.Entries(Filter{})
+	es, err := l.Entries(context.Background(), Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

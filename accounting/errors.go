@@ -49,10 +49,11 @@ func (e *NoBudgetError) Is(target error) bool { return target == ErrNoBudget }
 type ExhaustedError struct {
 	Account   string
 	Entity    bool
-	Table     string // schema.table, as charged; empty for an entity
-	Scope     string // whose budget refused: "*", "default", or the principal's own name
-	Principal string // who asked
-	Limit     Epsilon
+	Table     string  // schema.table, as charged; empty for an entity
+	Scope     string  // whose budget refused: "*", "default", RolePrefix and a role's name, or the principal's own name
+	Principal string  // who asked
+	Limit     Epsilon // 0 for a budget in ρ
+	LimitRho  Rho     // 0 for a budget in ε; in ρ, Requested and Remaining are not set
 	Delta     Delta
 	Window    Window
 	// WindowEnds is when the window's spending starts anew; zero for Never.
@@ -68,11 +69,16 @@ type ExhaustedError struct {
 	// NotPure and SpentNotPure are the reasons besides too large an ε for which a budget with δ = 0 refuses: the charge has no pure
 	// ε, or something that the window holds has none.
 	NotPure, SpentNotPure bool
+	// NoSlack tells for a budget in ρ that the ρ would fit, and the δ does not.
+	NoSlack bool
 }
 
 // Error implements error.
 func (e *ExhaustedError) Error() string {
 	switch {
+	case e.LimitRho > 0:
+		return fmt.Sprintf("accounting: %s: budget %q (rho %.6g, delta %.3g, window %s): want rho %.6g, have rho %.6g",
+			nameOf(e.Account, e.Table), e.Scope, e.LimitRho.Float(), float64(e.Delta), e.Window, e.RequestedRho.Float(), e.RemainingRho.Float())
 	case e.NotPure:
 		return fmt.Sprintf("accounting: %s: budget %q (epsilon %.6g, delta 0, window %s): want a charge with a pure epsilon, have rho %.6g",
 			nameOf(e.Account, e.Table), e.Scope, float64(e.Limit), e.Window, e.RequestedRho.Float())

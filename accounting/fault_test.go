@@ -41,7 +41,7 @@ func TestWriteErrorPoisons(t *testing.T) {
 		if err := l.RemoveBudget(context.Background(), "t", false, All, ""); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("remove budget: %v", err)
 		}
-		if _, err := l.Entries(Filter{}); !errors.Is(err, ErrUnavailable) {
+		if _, err := l.Entries(context.Background(), Filter{}); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("entries: %v", err)
 		}
 		if _, err := l.Status(nil); !errors.Is(err, ErrUnavailable) {
@@ -115,7 +115,7 @@ func TestCancelled(t *testing.T) {
 	if got := spentOn(l, "t", false, All).rho; got != RhoOf(0.001) {
 		t.Errorf("spent %d, want one charge", got)
 	}
-	es, err := l.Entries(Filter{Principal: "a@%"})
+	es, err := l.Entries(context.Background(), Filter{Principal: "a@%"})
 	if err != nil || len(es) != 1 || es[0].Outcome != Cancelled {
 		t.Errorf("entries %+v, %v", es, err)
 	}

@@ -309,7 +309,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 					if r.IntN(3) > 0 {
 						loss = PureLoss(r.Float64() / 4)
 					}
-					req.Charges = append(req.Charges, Charge{a.account, a.entity, "", loss})
+					req.Charges = append(req.Charges, Charge{Account: a.account, Entity: a.entity, Loss: loss})
 					all, has := budgets[holder{a.account, a.entity, All}]
 					ok = ok && (has || a.entity)
 					if has {

@@ -145,6 +145,27 @@ func (l *Ledger) Note(principal, kind, text string) error {
 	})
 }
 
+// Replayed records that a stored answer was given again, at no cost: of is the record of the charge that paid for it, 0 where that is
+// not known, and tables are the accounts that it reads. It does not wait, and what cannot be written is lost.
+func (l *Ledger) Replayed(principal, statement, digest string, of uint64, tables []string) {
+	if checkName("principal", principal) != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault != nil || of > l.state.lastID {
+		return
+	}
+	r := &record{
+		kind: replayRecord, principal: principal, statement: clip(statement), digest: clip(digest),
+		charge: of, tables: unique(tables),
+	}
+	l.stamp(r)
+	if _, _, err := l.append(r); err == nil {
+		l.later()
+	}
+}
+
 // record stamps, books and commits a record without a charge.
 func (l *Ledger) record(ctx context.Context, r *record) error {
 	if err := ctx.Err(); err != nil {

@@ -118,7 +118,7 @@ func TestReserveSurvivesReopening(t *testing.T) {
 	if got := spentOn(l, "t", false, All); got != want {
 		t.Errorf("spent %v after opening again, want %v", got, want)
 	}
-	es, err := l.Entries(Filter{})
+	es, err := l.Entries(context.Background(), Filter{})
 	if err != nil || len(es) != 2 {
 		t.Fatalf("entries %v, %v", es, err)
 	}
@@ -127,11 +127,11 @@ func TestReserveSurvivesReopening(t *testing.T) {
 		t.Errorf("entry %+v", e)
 	}
 	c := e.Charges[0]
-	if c.Loss.Rho != RhoOf(0.01) || math.IsNaN(float64(c.RemainingAll)) || !math.IsNaN(float64(c.RemainingOwn)) {
+	if c.Loss.Rho != RhoOf(0.01) || math.IsNaN(float64(c.RemainingAll())) || !math.IsNaN(float64(c.RemainingOwn())) {
 		t.Errorf("charge %+v", c)
 	}
-	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01)}, 1e-6); math.Abs(float64(c.RemainingAll-want)) > 1e-12 {
-		t.Errorf("remaining %v, want %v", c.RemainingAll, want)
+	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01)}, 1e-6); math.Abs(float64(c.RemainingAll()-want)) > 1e-12 {
+		t.Errorf("remaining %v, want %v", c.RemainingAll(), want)
 	}
 }
 

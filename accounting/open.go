@@ -26,7 +26,7 @@ var (
 )
 
 // format names the layout. A program that changes the layout changes the number.
-const format = "scrim ledger 2"
+const format = "scrim ledger 3"
 
 const defaultLockTimeout = time.Second
 

@@ -91,11 +91,16 @@ func times(u, n uint64) uint64 {
 }
 
 // Pure reports whether what a principal spends on an account is tested against a budget with δ = 0: that of all principals, or the
-// principal's own or default one. Only charges with a pure ε fit there.
-func (l *Ledger) Pure(account string, entity bool, principal string) bool {
+// principal's own or default one, or that of one of the roles. Only charges with a pure ε fit there; or in ρ, only charges without slack, as those are.
+func (l *Ledger) Pure(account string, entity bool, principal string, roles ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.state.budgets[holder{account, entity, All}]
 	own := l.state.own(account, entity, principal)
+	for _, role := range roles {
+		if b := l.state.budgets[holder{account, entity, RolePrefix + role}]; b != nil && b.Delta == 0 {
+			return true
+		}
+	}
 	return all != nil && all.Delta == 0 || own != nil && own.Delta == 0
 }

@@ -44,8 +44,8 @@ func TestPureChargesAddUpExactly(t *testing.T) {
 	if b := st.Budgets[0]; err != nil || b.SpentEpsilon != 4 || b.Remaining != 0 || b.RemainingRho != 0 || b.Spent.Pure != 4<<40 {
 		t.Errorf("%v: %+v", err, b)
 	}
-	es, err := l.Entries(Filter{Account: "t", Principal: "b@%"})
-	if err != nil || len(es) != 1 || es[0].Charges[0].Loss != PureLoss(1-PureUnit) || es[0].Charges[0].RemainingAll != PureUnit {
+	es, err := l.Entries(context.Background(), Filter{Account: "t", Principal: "b@%"})
+	if err != nil || len(es) != 1 || es[0].Charges[0].Loss != PureLoss(1-PureUnit) || es[0].Charges[0].RemainingAll() != PureUnit {
 		t.Errorf("%v: %+v", err, es)
 	}
 }

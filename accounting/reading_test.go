@@ -30,7 +30,7 @@ func TestEntries(t *testing.T) {
 	}
 	kinds := func(f Filter) (s []EntryKind) {
 		t.Helper()
-		es, err := l.Entries(f)
+		es, err := l.Entries(context.Background(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,18 +48,18 @@ func TestEntries(t *testing.T) {
 		{"principal", Filter{Principal: "b@%"}, []EntryKind{"charge"}},
 		{"account", Filter{Account: "u"}, []EntryKind{"set-budget", "set-budget", "charge", "remove-budget"}},
 		{"limit", Filter{Limit: 2}, []EntryKind{"set-budget", "set-budget"}},
-		{"since", Filter{SinceID: b.ID, Limit: 1}, []EntryKind{"note"}},
-		{"since the end", Filter{SinceID: math.MaxUint64}, nil},
+		{"since", Filter{AfterID: b.ID, Limit: 1}, []EntryKind{"note"}},
+		{"since the end", Filter{AfterID: math.MaxUint64}, nil},
 		{"nobody", Filter{Principal: "c@%"}, nil},
 	} {
 		if got := kinds(c.f); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	if _, err := l.Entries(Filter{Limit: -1}); !errors.Is(err, ErrInvalid) {
+	if _, err := l.Entries(context.Background(), Filter{Limit: -1}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("negative limit: %v", err)
 	}
-	es, _ := l.Entries(Filter{})
+	es, _ := l.Entries(context.Background(), Filter{})
 	first, second, note := es[3], es[4], es[5]
 	if first.Outcome != TimedOut || second.Outcome != Unfinished || !first.At.Equal(k.now()) {
 		t.Errorf("charges %+v, %+v", first, second)
@@ -68,11 +68,11 @@ func TestEntries(t *testing.T) {
 		t.Errorf("note %+v", note)
 	}
 	u, onT := second.Charges[0], second.Charges[1]
-	if u.Account != "u" || u.RemainingOwn >= 1 || u.RemainingAll >= 2 || u.RemainingAll <= u.RemainingOwn {
+	if u.Account != "u" || u.RemainingOwn() >= 1 || u.RemainingAll() >= 2 || u.RemainingAll() <= u.RemainingOwn() {
 		t.Errorf("charge on u %+v", u)
 	}
-	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01) + RhoOf(0.02)}, 1e-6); math.Abs(float64(onT.RemainingAll-want)) > 1e-9 {
-		t.Errorf("remaining on t %v, want %v", onT.RemainingAll, want)
+	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01) + RhoOf(0.02)}, 1e-6); math.Abs(float64(onT.RemainingAll()-want)) > 1e-9 {
+		t.Errorf("remaining on t %v, want %v", onT.RemainingAll(), want)
 	}
 	if es[0].Budget.Account != "t" || es[0].Budget.SetBy != "root@%" || !es[0].Budget.SetAt.Equal(k.now()) {
 		t.Errorf("budget %+v", es[0])
@@ -95,7 +95,7 @@ func TestEntriesInChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	es, err := l.Entries(Filter{})
+	es, err := l.Entries(context.Background(), Filter{})
 	if err != nil || len(es) != n {
 		t.Fatalf("%d entries, %v", len(es), err)
 	}
@@ -113,7 +113,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	if _, err := l.Reserve(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}
-	es, err := l.Entries(Filter{Principal: "a@%"})
+	es, err := l.Entries(context.Background(), Filter{Principal: "a@%"})
 	if err != nil || len(es) != 1 {
 		t.Fatal(es, err)
 	}

@@ -17,6 +17,8 @@ const (
 	noteRecord         recordKind = 3
 	setBudgetRecord    recordKind = 4
 	removeBudgetRecord recordKind = 5
+	resetBudgetRecord  recordKind = 6
+	replayRecord       recordKind = 7
 )
 
 // record is one entry of the ledger's chain. Every change of budgets and spending is one; the rest of
@@ -27,15 +29,19 @@ type record struct {
 	day       day
 	principal string // who pays, who asked, or who set the budget
 
-	statement, digest, mechanisms string // charges
-	charges                       []booked
+	statement, digest string // charges and replays
+	mechanisms        string // charges
+	roles             []string
+	charges           []booked
 
-	charge  uint64 // outcomes: the charge's record
+	charge  uint64 // outcomes and replays: the charge's record; 0 for a replay whose charge is not known
 	outcome Outcome
+
+	tables []string // replays
 
 	noteKind, text string // notes
 
-	budget Budget // budgets; a removal names account, entity and principal only
+	budget Budget // budgets; a removal and a reset name account, entity, principal and reason only
 }
 
 // booked is one charge as recorded: the loss in exact form, and what it left.
@@ -44,9 +50,8 @@ type booked struct {
 	entity  bool
 	table   string
 	loss    tally
-	// ε left of the budget of all principals and of the principal's own (or default) budget after
-	// this charge; NaN where there is none.
-	allLeft, ownLeft float64
+	events  []Event
+	left    []Left // of each budget that the charge was tested against
 }
 
 // sum is a SHA-256 value.
@@ -69,33 +74,42 @@ func (r *record) encode() []byte {
 	b = appendString(b, r.principal)
 	switch r.kind {
 	case chargeRecord:
-		b = appendString(b, r.statement)
-		b = appendString(b, r.digest)
-		b = appendString(b, r.mechanisms)
+		b = appendString(appendString(appendString(b, r.statement), r.digest), r.mechanisms)
+		b = appendStrings(b, r.roles)
 		b = binary.AppendUvarint(b, uint64(len(r.charges)))
-		for _, c := range r.charges {
-			b = appendString(b, c.account)
-			b = appendBool(b, c.entity)
-			b = appendString(b, c.table)
-			b = c.loss.append(b)
-			b = appendFloat(b, c.allLeft)
-			b = appendFloat(b, c.ownLeft)
+		for i := range r.charges {
+			b = r.charges[i].append(b)
 		}
+	case replayRecord:
+		b = appendString(appendString(b, r.statement), r.digest)
+		b = binary.BigEndian.AppendUint64(b, r.charge)
+		b = appendStrings(b, r.tables)
 	case outcomeRecord:
 		b = binary.BigEndian.AppendUint64(b, r.charge)
 		b = append(b, byte(r.outcome))
 	case noteRecord:
-		b = appendString(b, r.noteKind)
-		b = appendString(b, r.text)
-	case setBudgetRecord, removeBudgetRecord:
-		b = appendString(b, r.budget.Account)
-		b = appendBool(b, r.budget.Entity)
-		b = appendString(b, r.budget.Principal)
+		b = appendString(appendString(b, r.noteKind), r.text)
+	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
+		b = appendBool(appendString(b, r.budget.Account), r.budget.Entity)
+		b = appendString(appendString(b, r.budget.Principal), r.budget.Reason)
 		if r.kind == setBudgetRecord {
 			b = appendFloat(b, float64(r.budget.Epsilon))
+			b = binary.BigEndian.AppendUint64(b, uint64(r.budget.Rho))
 			b = appendFloat(b, float64(r.budget.Delta))
 			b = appendString(b, string(r.budget.Window))
 		}
+	}
+	return b
+}
+
+func (c *booked) append(b []byte) []byte {
+	b = appendBool(appendString(b, c.account), c.entity)
+	b = c.loss.append(appendString(b, c.table))
+	b = appendEvents(b, c.events)
+	b = binary.AppendUvarint(b, uint64(len(c.left)))
+	for _, l := range c.left {
+		b = appendFloat(appendString(b, l.Scope), float64(l.Epsilon))
+		b = binary.BigEndian.AppendUint64(b, uint64(l.Rho))
 	}
 	return b
 }
@@ -109,29 +123,28 @@ func decodeRecord(b []byte) (*record, error) {
 	r.principal = d.string()
 	switch r.kind {
 	case chargeRecord:
-		r.statement = d.string()
-		r.digest = d.string()
-		r.mechanisms = d.string()
+		r.statement, r.digest, r.mechanisms = d.string(), d.string(), d.string()
+		r.roles = d.strings()
 		n := d.uvarint()
 		for i := uint64(0); i < n && !d.bad; i++ {
-			r.charges = append(r.charges, booked{
-				account: d.string(), entity: d.bool(), table: d.string(), loss: d.tally(),
-				allLeft: d.float(), ownLeft: d.float(),
-			})
+			r.charges = append(r.charges, d.booked())
 		}
+	case replayRecord:
+		r.statement, r.digest, r.charge, r.tables = d.string(), d.string(), d.uint64(), d.strings()
 	case outcomeRecord:
 		r.charge = d.uint64()
 		r.outcome = Outcome(d.byte())
 	case noteRecord:
 		r.noteKind = d.string()
 		r.text = d.string()
-	case setBudgetRecord, removeBudgetRecord:
-		r.budget = Budget{Account: d.string(), Entity: d.bool(), Principal: d.string()}
+	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
+		r.budget = Budget{Account: d.string(), Entity: d.bool(), Principal: d.string(), Reason: d.string()}
+		r.budget.SetBy, r.budget.SetAt = r.principal, r.at
 		if r.kind == setBudgetRecord {
 			r.budget.Epsilon = Epsilon(d.float())
+			r.budget.Rho = Rho(d.uint64())
 			r.budget.Delta = Delta(d.float())
 			r.budget.Window = Window(d.string())
-			r.budget.SetBy, r.budget.SetAt = r.principal, r.at
 			d.bad = d.bad || r.budget.Check() != nil
 		}
 	default:
@@ -143,6 +156,15 @@ func decodeRecord(b []byte) (*record, error) {
 	return r, nil
 }
 
+func (d *decoder) booked() booked {
+	c := booked{account: d.string(), entity: d.bool(), table: d.string(), loss: d.tally(), events: d.events()}
+	n := d.uvarint()
+	for i := uint64(0); i < n && !d.bad; i++ {
+		c.left = append(c.left, Left{d.string(), Epsilon(d.float()), Rho(d.uint64())})
+	}
+	return c
+}
+
 func (t tally) append(b []byte) []byte {
 	for _, v := range [...]uint64{uint64(t.rho), uint64(t.pure), t.event.hi, t.event.lo, t.tv.hi, t.tv.lo} {
 		b = binary.BigEndian.AppendUint64(b, v)
@@ -152,6 +174,14 @@ func (t tally) append(b []byte) []byte {
 
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = appendString(b, s)
+	}
+	return b
 }
 
 func appendFloat(b []byte, f float64) []byte {
@@ -222,6 +252,15 @@ func (d *decoder) uvarint() uint64 {
 }
 
 func (d *decoder) string() string { return string(d.take(d.uvarint())) }
+
+func (d *decoder) strings() []string {
+	n := d.uvarint()
+	var list []string
+	for i := uint64(0); i < n && !d.bad; i++ {
+		list = append(list, d.string())
+	}
+	return list
+}
 
 func (d *decoder) tally() tally {
 	t := tally{

@@ -2,15 +2,17 @@ package accounting
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
 // Request asks for the charges of one statement: all of them, or none.
 type Request struct {
-	Principal  string // who pays: a MySQL account, user@host
-	Statement  string // as the client sent it; the record keeps its first 16 KiB
-	Digest     string // of the plan, for the record
-	Mechanisms string // what runs, for the record
+	Principal  string   // who pays: a MySQL account, user@host
+	Roles      []string // the roles granted to them, without RolePrefix: what each spends on an account counts for every one
+	Statement  string   // without its literals, which can be values of rows; the record keeps its first 16 KiB
+	Digest     string   // of Statement
+	Mechanisms string   // what runs, for the record
 	Charges    []Charge
 }
 
@@ -20,6 +22,7 @@ type Charge struct {
 	Entity  bool   // Account names an entity
 	Table   string // schema.table for messages; empty for an entity
 	Loss    Loss
+	Events  []Event // what Loss is the sum of, in the order of the mechanisms
 }
 
 // Receipt says that a charge is durable.
@@ -70,6 +73,14 @@ func (r *Request) check() error {
 	if r.Principal == All || r.Principal == Default {
 		return invalid("principal %q names a budget, not an account", r.Principal)
 	}
+	if strings.HasPrefix(r.Principal, RolePrefix) {
+		return invalid("principal %q names a role, not an account", r.Principal)
+	}
+	for _, role := range r.Roles {
+		if err := checkName("role", RolePrefix+role); err != nil || role == "" {
+			return invalid("role %q is not a name", role)
+		}
+	}
 	if len(r.Charges) == 0 {
 		return invalid("no charges")
 	}
@@ -79,6 +90,11 @@ func (r *Request) check() error {
 		}
 		if err := c.Loss.check(); err != nil {
 			return err
+		}
+		for _, e := range c.Events {
+			if err := e.check(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package accounting
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +26,7 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	r := &record{
 		kind: chargeRecord, principal: req.Principal,
 		statement: clip(req.Statement), digest: clip(req.Digest), mechanisms: clip(req.Mechanisms),
-		charges: merge(req.Charges),
+		roles: unique(req.Roles), charges: merge(req.Charges),
 	}
 	receipt, b, err := l.book(r)
 	if err != nil {
@@ -54,7 +53,7 @@ func (l *Ledger) book(r *record) (Receipt, *batch, error) {
 	}
 	l.stamp(r)
 	for i := range r.charges {
-		if err := l.state.admit(&r.charges[i], r.principal, r.day); err != nil {
+		if err := l.state.admit(&r.charges[i], r); err != nil {
 			return Receipt{}, nil, err
 		}
 	}
@@ -67,39 +66,58 @@ func (l *Ledger) book(r *record) (Receipt, *batch, error) {
 
 // admit is the filter: it tests one charge against the budgets on its account, and notes in c what it
 // would leave. It changes no spending.
-func (s *state) admit(c *booked, principal string, today day) error {
-	c.allLeft, c.ownLeft = math.NaN(), math.NaN()
+func (s *state) admit(c *booked, r *record) error {
 	all := s.budgets[holder{c.account, c.entity, All}]
 	if all == nil && !c.entity {
 		return &NoBudgetError{Account: c.account, Table: c.table}
 	}
-	for _, cap := range []struct {
-		b    *Budget
-		who  string
-		left *float64
-	}{
-		{all, All, &c.allLeft},
-		{s.own(c.account, c.entity, principal), principal, &c.ownLeft},
-	} {
-		if cap.b == nil {
-			continue
-		}
-		before := s.spentIn(cap.b, holder{c.account, c.entity, cap.who}, today)
-		after := before.add(c.loss)
-		if !cap.b.fits(after) {
-			return &ExhaustedError{
-				Account: c.account, Entity: c.entity, Table: c.table,
-				Scope: cap.b.Principal, Principal: principal,
-				Limit: cap.b.Epsilon, Delta: cap.b.Delta,
-				Window: cap.b.Window, WindowEnds: cap.b.Window.end(today),
-				Requested: EpsilonOf(c.loss.loss(), cap.b.Delta), RequestedRho: c.loss.rho,
-				Remaining: cap.b.remaining(before), RemainingRho: cap.b.remainingRho(before, c.loss),
-				NotPure: cap.b.Delta == 0 && !c.loss.loss().IsPure(), SpentNotPure: cap.b.Delta == 0 && !before.loss().IsPure(),
-			}
-		}
-		*cap.left = float64(cap.b.remaining(after))
+	c.left = c.left[:0]
+	if err := s.test(c, r, all, All, All); err != nil {
+		return err
 	}
+	for _, role := range r.roles {
+		who := RolePrefix + role
+		if err := s.test(c, r, s.budgets[holder{c.account, c.entity, who}], who, who); err != nil {
+			return err
+		}
+	}
+	return s.test(c, r, s.own(c.account, c.entity, r.principal), r.principal, Own)
+}
+
+// test tests a charge against one budget, if there is one, which caps what who spends.
+func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
+	if b == nil {
+		return nil
+	}
+	before := s.spentIn(b, holder{c.account, c.entity, who}, r.day)
+	after := before.add(c.loss)
+	if !b.fits(after) {
+		return b.exhausted(c, r, before)
+	}
+	left := Left{Scope: scope, Epsilon: b.remaining(after)}
+	if b.Rho > 0 {
+		left.Rho = b.Rho - after.rho
+	}
+	c.left = append(c.left, left)
 	return nil
+}
+
+// exhausted tells what a charge would cost that does not fit, and what fits.
+func (b *Budget) exhausted(c *booked, r *record, before tally) error {
+	e := &ExhaustedError{
+		Account: c.account, Entity: c.entity, Table: c.table, Scope: b.Principal, Principal: r.principal,
+		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.end(r.day),
+		RequestedRho: c.loss.rho, RemainingRho: b.remainingRho(before, c.loss),
+	}
+	if b.Rho > 0 {
+		sum := before.add(c.loss)
+		e.NoSlack = sum.rho <= b.Rho
+		return e
+	}
+	e.Requested, e.Remaining = EpsilonOf(c.loss.loss(), b.Delta), b.remaining(before)
+	e.NotPure = b.Delta == 0 && !c.loss.loss().IsPure()
+	e.SpentNotPure = b.Delta == 0 && !before.loss().IsPure()
+	return e
 }
 
 // Finish records how a charged statement ended. It gives nothing back, does not wait, and does not
@@ -125,12 +143,20 @@ func merge(charges []Charge) []booked {
 	for _, c := range charges {
 		i := slices.IndexFunc(m, func(b booked) bool { return b.account == c.Account && b.entity == c.Entity })
 		if i < 0 {
-			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: tallyOf(c.Loss)})
+			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: tallyOf(c.Loss), events: c.Events})
 			continue
 		}
 		m[i].loss = m[i].loss.add(tallyOf(c.Loss))
+		m[i].events = slices.Concat(m[i].events, c.Events)
 	}
 	return m
+}
+
+// unique returns the names in order, each once.
+func unique(names []string) []string {
+	s := slices.Clone(names)
+	slices.Sort(s)
+	return slices.Compact(s)
 }
 
 // clip cuts a text to what a record keeps, at a character's edge.

@@ -1,6 +1,9 @@
 package accounting
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // holder is who spends on what: a principal, or All, on one account.
 type holder struct {
@@ -18,8 +21,10 @@ type counter struct {
 
 // spending is what one holder has spent.
 type spending struct {
-	days  map[day]tally
-	total tally
+	days  map[day]tally // ever: what the file's counters hold
+	ever  tally
+	fresh map[day]tally // since the last reset; nil: there was none
+	total tally         // since the last reset
 }
 
 // since returns the sum over the days from first to last.
@@ -31,8 +36,12 @@ func (s *spending) since(first, last day) tally {
 		return s.total
 	}
 	var t tally
+	days := s.days
+	if s.fresh != nil {
+		days = s.fresh
+	}
 	for d := first; d <= last; d++ {
-		t = t.add(s.days[d])
+		t = t.add(days[d])
 	}
 	return t
 }
@@ -70,6 +79,9 @@ func (s *state) apply(r *record, h sum) error {
 		for _, c := range r.charges {
 			s.spend(holder{c.account, c.entity, r.principal}, r.day, c.loss)
 			s.spend(holder{c.account, c.entity, All}, r.day, c.loss)
+			for _, role := range r.roles {
+				s.spend(holder{c.account, c.entity, RolePrefix + role}, r.day, c.loss)
+			}
 		}
 	case outcomeRecord:
 		if r.charge == 0 || r.charge >= id {
@@ -79,6 +91,14 @@ func (s *state) apply(r *record, h sum) error {
 	case setBudgetRecord:
 		b := r.budget
 		s.budgets[b.holder()] = &b
+	case resetBudgetRecord:
+		if p := s.spent[r.budget.holder()]; p != nil {
+			p.total, p.fresh = tally{}, map[day]tally{}
+		}
+	case replayRecord:
+		if r.charge >= id {
+			return errors.New("replay of a charge that does not exist")
+		}
 	case removeBudgetRecord:
 		delete(s.budgets, r.budget.holder())
 	}
@@ -96,15 +116,20 @@ func (s *state) spend(h holder, d day, t tally) {
 		s.spent[h] = p
 	}
 	p.days[d] = p.days[d].add(t)
-	p.total = p.total.add(t)
+	p.ever, p.total = p.ever.add(t), p.total.add(t)
+	if p.fresh != nil {
+		p.fresh[d] = p.fresh[d].add(t)
+	}
 	if s.dirty != nil {
 		s.dirty[counter{h, d}] = struct{}{}
 	}
 }
 
-// own returns the budget that caps a principal by itself: their own, else the default, else nil.
+// own returns the budget that caps a principal by itself: their own, else the default, else nil. The default is for accounts: neither
+// for All nor for a role.
 func (s *state) own(account string, entity bool, principal string) *Budget {
-	if b := s.budgets[holder{account, entity, principal}]; b != nil {
+	b := s.budgets[holder{account, entity, principal}]
+	if b != nil || principal == All || strings.HasPrefix(principal, RolePrefix) {
 		return b
 	}
 	return s.budgets[holder{account, entity, Default}]

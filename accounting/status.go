@@ -85,7 +85,7 @@ func (s *state) positions(today day) []position {
 	}
 	for h := range s.spent {
 		b := s.own(h.account, h.entity, h.principal)
-		if h.principal != All && b != nil && b.Principal == Default {
+		if b != nil && b.Principal == Default {
 			add(b, h.principal)
 		}
 	}
@@ -145,7 +145,7 @@ func (s *state) bound(e *EntityStatus) {
 	epsilon, delta, mixed := 0.0, 0.0, false
 	for _, account := range e.Tables {
 		if p := s.spent[holder{account, false, All}]; p != nil {
-			spent = spent.add(p.total)
+			spent = spent.add(p.ever)
 		}
 		b := s.budgets[holder{account, false, All}]
 		if b == nil {

@@ -95,7 +95,7 @@ func (s *Server) openCatalog() (err error) {
 
 // charged reports whether anything was ever charged to an account. What cannot be known was.
 func (s *Server) charged(account string) bool {
-	entries, err := s.ledger.Entries(accounting.Filter{Account: account})
+	entries, err := s.ledger.Entries(context.Background(), accounting.Filter{Account: account})
 	if err != nil {
 		return true
 	}

@@ -115,13 +115,13 @@ func (a *Admin) ledger(ctx *sql.Context) func() ([]sql.Row, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		list, err := a.o.Ledger.Entries(f)
+		list, err := a.o.Ledger.Entries(ctx, f)
 		if err != nil {
 			return nil, err
 		}
 		var out []sql.Row
 		for _, e := range list {
-			f.SinceID = e.ID
+			f.AfterID = e.ID
 			out = append(out, ledgerRows(e, dba, price)...)
 		}
 		return out, nil
@@ -169,10 +169,10 @@ func ledgerRows(e accounting.Entry, dba bool, price func(accounting.Charge) any)
 		for _, c := range e.Charges {
 			var total any
 			if dba {
-				total = finite(float64(c.RemainingAll))
+				total = finite(float64(c.RemainingAll()))
 			}
 			out = append(out, line(e.Statement, orNull(e.Mechanisms), accountType(c.Entity), c.Account, orNull(c.Table),
-				c.Loss.Rho.Float(), slack(c.Loss), pure(c.Loss), price(c.Charge), finite(float64(c.RemainingOwn)), total, e.Outcome.String()))
+				c.Loss.Rho.Float(), slack(c.Loss), pure(c.Loss), price(c.Charge), finite(float64(c.RemainingOwn())), total, e.Outcome.String()))
 		}
 		return out
 	case accounting.NoteEntry:

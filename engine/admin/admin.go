@@ -16,7 +16,7 @@ type Ledger interface {
 	Budgets() []accounting.Budget
 	Note(principal, kind, text string) error
 	Status(entityOf map[string]string) (accounting.Status, error)
-	Entries(f accounting.Filter) ([]accounting.Entry, error)
+	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
 }
 
 var _ Ledger = (*accounting.Ledger)(nil)

@@ -74,7 +74,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	charged := func(account string) bool {
-		list, err := ledger.Entries(accounting.Filter{Account: account})
+		list, err := ledger.Entries(context.Background(), accounting.Filter{Account: account})
 		return err != nil || slices.ContainsFunc(list, func(e accounting.Entry) bool { return e.Kind == accounting.ChargeEntry })
 	}
 	cat, err := catalog.Open(filepath.Join(dir, "catalog"), catalog.Options{Create: true, DirectoryID: "d", Charged: charged})
@@ -373,8 +373,8 @@ type pagedLedger struct {
 	entries []accounting.Entry
 }
 
-func (p pagedLedger) Entries(f accounting.Filter) ([]accounting.Entry, error) {
-	rest := p.entries[f.SinceID:]
+func (p pagedLedger) Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error) {
+	rest := p.entries[f.AfterID:]
 	return rest[:min(len(rest), f.Limit)], nil
 }
 

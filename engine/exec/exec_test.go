@@ -158,7 +158,7 @@ func ask(t *testing.T, x *Executor, st *planner.Statement, r *planner.Release) (
 
 func charges(t *testing.T, l *accounting.Ledger) int {
 	t.Helper()
-	entries, err := l.Entries(accounting.Filter{Principal: "ann@%"})
+	entries, err := l.Entries(context.Background(), accounting.Filter{Principal: "ann@%"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestFailuresAfterTheChargeAreOne(t *testing.T) {
 			if text := ref.Error(); text != failed(errors.New("x")).(*failure).public.Error() {
 				t.Errorf("got text %q: it depends on the failure", text)
 			}
-			entries, err := l.Entries(accounting.Filter{Principal: "ann@%"})
+			entries, err := l.Entries(context.Background(), accounting.Filter{Principal: "ann@%"})
 			if err != nil || len(entries) != before+1 {
 				t.Fatalf("got %d entries, %v, want %d", len(entries), err, before+1)
 			}
