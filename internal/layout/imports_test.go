@@ -49,6 +49,7 @@ var rules = []struct {
 	reason string
 }{
 	{"scrim/internal/refuse", nil, "the vocabulary of refusals is a leaf"},
+	{"scrim/internal/digest", nil, "taking literals out of a text needs nothing else"},
 	{"scrim/accounting", nil, "the account can be read and proven alone"},
 	{"scrim/catalog", []string{"scrim/internal/refuse"}, "policies stand below everything that applies them"},
 	{"scrim/engine/store", []string{"scrim/engine/store"}, "a store knows tables, not privacy"},
