@@ -1,0 +1,126 @@
+package accounting
+
+import "math"
+
+// MaxForecast is the largest number of repetitions that a forecast counts.
+const MaxForecast = 1_000_000
+
+// Forecast says what one budget would say to a charge that is not made.
+type Forecast struct {
+	Account string
+	Entity  bool
+	Table   string // schema.table; "" for an entity
+	// Missing says that a table has no budget of all principals, so that every charge is refused; Budget is then zero.
+	Missing bool
+	Budget  Budget
+	Holder  string // whose spending the budget caps: All, RolePrefix and a role, or the principal
+
+	Cost         Epsilon // of the charge by itself at the budget's δ; NaN for a budget in ρ
+	CostRho      Rho
+	Remaining    Epsilon // before the charge, and after it: rounded down, NaN for a budget in ρ
+	After        Epsilon
+	RemainingRho Rho // the largest ρ that fits before the charge, and after it
+	AfterRho     Rho
+	Fits         bool
+	Queries      int // how many such charges in a row fit in the current window, at most MaxForecast
+}
+
+// Forecast tells what the budgets on the accounts of the charges would say to them, in the order of the charges: that of all
+// principals, those of the roles, then the principal's own or the default one. It changes nothing. Another's charge may come first.
+func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([]Forecast, error) {
+	req := Request{Principal: principal, Charges: charges, Roles: roles}
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	type pending struct {
+		Forecast
+		before, loss tally
+	}
+	var list []pending
+	l.mu.Lock()
+	if l.fault != nil {
+		defer l.mu.Unlock()
+		return nil, l.fault
+	}
+	today := max(l.state.lastDay, dayOf(l.now()))
+	for _, c := range merge(charges) {
+		known := false
+		add := func(b *Budget, who string) {
+			if b == nil {
+				return
+			}
+			known = true
+			f := Forecast{Account: c.account, Entity: c.entity, Table: c.table, Budget: *b, Holder: who}
+			list = append(list, pending{f, l.state.spentIn(b, holder{c.account, c.entity, who}, today), c.loss})
+		}
+		add(l.state.budgets[holder{c.account, c.entity, All}], All)
+		if !known && !c.entity {
+			list = append(list, pending{Forecast: Forecast{Account: c.account, Table: c.table, Missing: true}, loss: c.loss})
+			continue
+		}
+		for _, role := range unique(roles) {
+			add(l.state.budgets[holder{c.account, c.entity, RolePrefix + role}], RolePrefix+role)
+		}
+		add(l.state.own(c.account, c.entity, principal), principal)
+	}
+	l.mu.Unlock()
+	// The conversions are slow, so no charge waits for them.
+	out := make([]Forecast, len(list))
+	for i := range list {
+		out[i] = list[i].Forecast
+		out[i].weigh(list[i].before, list[i].loss)
+	}
+	return out, nil
+}
+
+// weigh fills in what the charge costs, and what it leaves.
+func (f *Forecast) weigh(before, loss tally) {
+	f.CostRho = loss.rho
+	if f.Missing {
+		f.Cost = Epsilon(math.NaN())
+		return
+	}
+	b := &f.Budget
+	after := before.add(loss)
+	f.Cost = Epsilon(math.NaN())
+	if b.Rho == 0 {
+		f.Cost = EpsilonOf(loss.loss(), b.Delta)
+	}
+	f.Fits = b.fits(after)
+	f.Remaining, f.RemainingRho = b.remaining(before), b.remainingRho(before, tally{})
+	f.After, f.AfterRho = b.remaining(after), b.remainingRho(after, tally{})
+	f.Queries = b.holds(before, loss)
+}
+
+// holds returns how many charges of one loss fit on top of what is spent, at most MaxForecast.
+func (b *Budget) holds(spent, loss tally) int {
+	lo, hi := 0, 1
+	for hi <= MaxForecast && b.fits(spent.add(loss.times(hi))) {
+		lo, hi = hi, 2*hi
+	}
+	hi = min(hi, MaxForecast+1)
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; b.fits(spent.add(loss.times(mid))) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// times returns the sum of n tallies like t, n >= 1.
+func (t tally) times(n int) tally {
+	sum, power, first := tally{}, t, true
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			if first {
+				sum, first = power, false
+			} else {
+				sum = sum.add(power)
+			}
+		}
+		power = power.add(power)
+	}
+	return sum
+}
