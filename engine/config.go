@@ -15,7 +15,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"scrim/engine/audit"
 	"scrim/engine/store/duckdb"
+	"scrim/engine/watch"
 )
 
 // Version is what the server calls itself towards clients: MySQL 8.0, which is what they adapt to.
@@ -59,6 +61,19 @@ type Config struct {
 	// MaxPacket bounds one command, in bytes, by default 64 MiB.
 	MaxPacket int
 
+	// Audit says what happens to statements while the audit log cannot be written: "refuse" (the default), "count", or "off" for
+	// no audit log. See package audit.
+	Audit string
+	// AuditDir is the directory of the audit log, by default audit in DataDir.
+	AuditDir string
+	// AuditSize is the size after which a new file of the audit log is begun, in MiB, by default 64.
+	AuditSize int64
+	// AuditDays is how many days files of the audit log are kept; 0 keeps all. DefaultConfig sets 400.
+	AuditDays int
+
+	// Observers are told about every statement that ended.
+	Observers watch.Observers
+
 	// Logger receives the operators' log. It never receives values of rows.
 	Logger zerolog.Logger
 	// DebugErrors adds the store's raw messages, which may hold values of rows, to the log.
@@ -75,6 +90,9 @@ func DefaultConfig(dataDir string) Config {
 		AuthTimeout:      10 * time.Second,
 		MaxPreAuthPacket: 16 << 10,
 		MaxPacket:        64 << 20,
+		Audit:            string(audit.Refuse),
+		AuditSize:        64,
+		AuditDays:        400,
 		Logger:           zerolog.Nop(),
 	}
 }
@@ -99,6 +117,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxPacket == 0 {
 		c.MaxPacket = d.MaxPacket
+	}
+	if c.Audit == "" {
+		c.Audit = d.Audit
+	}
+	if c.AuditSize == 0 {
+		c.AuditSize = d.AuditSize
 	}
 	return c
 }
@@ -167,6 +191,17 @@ func (c Config) Validate() error {
 	if c.MaxPacket < 1<<16 || c.MaxPacket > 1<<30 {
 		bad("engine: want a packet limit from 64 KiB to 1 GiB, have %d", c.MaxPacket)
 	}
+	switch c.Audit {
+	case string(audit.Refuse), string(audit.Count), auditOff:
+	default:
+		bad("engine: audit %q: want refuse, count or off", c.Audit)
+	}
+	if c.AuditSize < 1 || c.AuditSize > 1<<20 {
+		bad("engine: want files of the audit log of 1 MiB to 1 TiB, have %d MiB", c.AuditSize)
+	}
+	if c.AuditDays < 0 || c.AuditDays > 36_500 {
+		bad("engine: want to keep the audit log for 0 (for ever) to 36500 days, have %d", c.AuditDays)
+	}
 	return errors.Join(problems...)
 }
 
@@ -178,6 +213,7 @@ const (
 	fileLedger  = "ledger.db"
 	fileCatalog = "catalog"
 	fileUsers   = "users"
+	fileAudit   = "audit"
 )
 
 func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }

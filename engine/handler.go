@@ -16,6 +16,7 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/audit"
 	"scrim/engine/session"
 	"scrim/engine/watch"
 )
@@ -29,6 +30,7 @@ type handler struct {
 	engine   *sqle.Engine
 	errors   *translator
 	observe  func(watch.Event)
+	audit    *audit.Log
 }
 
 var _ mysql.Handler = (*handler)(nil)
@@ -37,7 +39,10 @@ var _ mysql.Handler = (*handler)(nil)
 func (h *handler) NewConnection(c *mysql.Conn) { h.inner.NewConnection(c) }
 
 // ConnectionClosed implements mysql.Handler.
-func (h *handler) ConnectionClosed(c *mysql.Conn) { h.inner.ConnectionClosed(c) }
+func (h *handler) ConnectionClosed(c *mysql.Conn) {
+	h.logout(c)
+	h.inner.ConnectionClosed(c)
+}
 
 // ConnectionAborted implements mysql.Handler.
 func (h *handler) ConnectionAborted(c *mysql.Conn, reason string) error {
@@ -46,12 +51,20 @@ func (h *handler) ConnectionAborted(c *mysql.Conn, reason string) error {
 
 // ConnectionAuthenticated implements mysql.Handler.
 func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
-	return h.plain(c, func() error { return h.sessions.ConnReady(context.Background(), c) })
+	return h.plain(c, func() error {
+		if err := h.login(c); err != nil {
+			return err
+		}
+		return h.sessions.ConnReady(context.Background(), c)
+	})
 }
 
 // ComInitDB implements mysql.Handler.
 func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
-	_, noted := observe(context.Background(), "USE `"+strings.ReplaceAll(schema, "`", "``")+"`")
+	_, noted, err := h.begin(context.Background(), c, "USE `"+strings.ReplaceAll(schema, "`", "``")+"`")
+	if err != nil {
+		return err
+	}
 	return h.end(nil, c, noted, guard(func() error { return h.sessions.SetDB(context.Background(), c, schema) }))
 }
 
@@ -108,7 +121,10 @@ func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *my
 
 // ComPrepare implements mysql.Handler: it binds the statement, and reads and charges nothing.
 func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _ *mysql.PrepareData) (fields []*querypb.Field, err error) {
-	ctx, noted := observe(ctx, query)
+	ctx, noted, err := h.begin(ctx, c, query)
+	if err != nil {
+		return nil, err
+	}
 	var sqlCtx *sql.Context
 	err = guard(func() error {
 		var err error
@@ -134,9 +150,10 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 	})
 	if err != nil {
 		// Nothing will be executed, so that this is the statement's only event.
-		err = h.end(sqlCtx, c, noted, err)
+		return nil, h.end(sqlCtx, c, noted, err)
 	}
-	return fields, err
+	noted.place.Free()
+	return fields, nil
 }
 
 // returnsNoRows reports whether a node that is bound, but not analysed, will answer with OK only.
@@ -162,7 +179,9 @@ func (h *handler) end(ctx *sql.Context, c *mysql.Conn, noted *observed, err erro
 	if own, ok := asSQLError(public); ok && ctx != nil {
 		warn(ctx, own, noted.id)
 	}
-	h.tell(noted.event(c, ctx, err, public))
+	e := noted.event(c, ctx, err, public)
+	noted.place.Write(audit.Of(e))
+	h.tell(e)
 	return public
 }
 

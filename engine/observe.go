@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/rs/zerolog"
 
+	"scrim/engine/audit"
 	"scrim/engine/store"
 	"scrim/engine/watch"
 	"scrim/internal/digest"
@@ -26,6 +27,7 @@ type observed struct {
 	id       string
 	started  time.Time
 	redacted string
+	place    audit.Place // for its record
 
 	mu                sync.Mutex // a plan may begin its parts at the same time
 	private           bool
@@ -63,6 +65,16 @@ func (o *observed) narrow(first string) {
 	}
 }
 
+// begin notes a statement that is about to run, for which the audit log must have a place.
+func (h *handler) begin(ctx context.Context, c *mysql.Conn, text string) (context.Context, *observed, error) {
+	ctx, o := observe(ctx, text)
+	var err error
+	if o.place, err = h.admit(); err != nil {
+		return ctx, o, h.end(nil, c, o, err)
+	}
+	return ctx, o, nil
+}
+
 // begin notes that a private statement is about to be answered.
 func (o *observed) begin(s *planner.Statement) {
 	if o == nil {
@@ -98,9 +110,11 @@ func (o *observed) event(c *mysql.Conn, ctx *sql.Context, cause, public error) w
 		Statement: o.redacted, Digest: digest.Of(o.redacted),
 		Private: o.private, Tables: o.tables,
 	}
+	if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
+		e.Principal = u.User + "@" + u.Host
+	}
 	if ctx != nil && ctx.Session != nil {
-		client := ctx.Session.Client()
-		e.Principal, e.Database = client.User+"@"+client.Address, ctx.GetCurrentDatabase()
+		e.Database = ctx.GetCurrentDatabase()
 	}
 	e.Outcome, e.Cause = ending(cause)
 	if own, ok := asSQLError(public); ok {

@@ -37,7 +37,10 @@ type command struct {
 func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysql.ResultSpoolFn) (rest string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ctx, noted := observe(ctx, cmd.text)
+	ctx, noted, err := h.begin(ctx, c, cmd.text)
+	if err != nil {
+		return "", err
+	}
 	var sqlCtx *sql.Context
 	err = guard(func() error {
 		var err error

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/engine/audit"
+	"scrim/internal/refuse"
+)
+
+// auditOff is the value of Config.Audit without an audit log.
+const auditOff = "off"
+
+// auditDir is where the audit log is kept.
+func (c Config) auditDir() string {
+	if c.AuditDir != "" {
+		return c.AuditDir
+	}
+	return filepath.Join(c.DataDir, fileAudit)
+}
+
+// openAudit opens the audit log, before anything that it would tell of.
+func (s *Server) openAudit() (err error) {
+	s.observers = append(s.observers, s.cfg.Observers...)
+	if s.cfg.Audit == auditOff {
+		return nil
+	}
+	s.audit, err = audit.Open(audit.Options{
+		Dir: s.cfg.auditDir(), MaxSize: s.cfg.AuditSize << 20, Days: s.cfg.AuditDays, OnFailure: audit.Policy(s.cfg.Audit), Log: s.log,
+	})
+	s.audit.Write(audit.Record{Kind: audit.Start, Note: "version " + Version + ", process " + strconv.Itoa(os.Getpid())})
+	return err
+}
+
+// admit takes a place in the audit log for a statement or a login.
+func (h *handler) admit() (audit.Place, error) {
+	place, err := h.audit.Admit()
+	if err != nil {
+		err = refuse.New(refuse.Audit, "The audit log cannot be written, and the server is configured to run no statement without it.")
+	}
+	return place, err
+}
+
+// login records that a client has logged in.
+func (h *handler) login(c *mysql.Conn) error {
+	place, err := h.admit()
+	if err != nil {
+		return err
+	}
+	place.Write(connection(audit.Login, c))
+	return nil
+}
+
+// logout records the end of a connection that had logged in.
+func (h *handler) logout(c *mysql.Conn) {
+	if c.UserData != nil {
+		h.audit.Write(connection(audit.Logout, c))
+	}
+}
+
+func connection(kind audit.Kind, c *mysql.Conn) audit.Record {
+	r := audit.Record{Kind: kind, Connection: c.ConnectionID, Principal: c.User, From: c.RemoteAddr().String()}
+	if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
+		r.Principal = u.User + "@" + u.Host
+	}
+	return r
+}
+
+// loginRefused tells the log and the audit log of a login that failed.
+func (s *Server) loginRefused(user string, from net.Addr) {
+	s.log.Warn().Str("user", user).Str("from", from.String()).Msg("login refused")
+	s.audit.Write(audit.Record{Kind: audit.LoginRefused, Principal: user, From: from.String()})
+}
