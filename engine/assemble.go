@@ -207,7 +207,7 @@ func (s *Server) speak() error {
 
 // handle is a server option that replaces the handler.
 func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
-	return e, sm, &handler{inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors}, observe: s.observe}
+	return e, sm, &handler{inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors}, observe: s.observe, audit: s.audit}
 }
 
 // protocolListener is go-mysql-server's own, with our login methods and without its limits, which
@@ -217,9 +217,7 @@ func (s *Server) protocolListener(cfg server.Config, l mysql.ListenerConfig, e s
 		w, ok := c.(*wire.Conn)
 		return ok && w.Secure()
 	}
-	l.AuthServer = auth.NewServer(s.analyzer.Catalog.MySQLDb, secure, func(user string, from net.Addr) {
-		s.log.Warn().Str("user", user).Str("from", from.String()).Msg("login refused")
-	})
+	l.AuthServer = auth.NewServer(s.analyzer.Catalog.MySQLDb, secure, s.loginRefused)
 	return server.MySQLProtocolListenerFactory(cfg, l, e)
 }
 

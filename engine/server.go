@@ -16,6 +16,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/engine/audit"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
@@ -39,6 +40,7 @@ type Server struct {
 	sockets  *wire.Listener
 	protocol *server.Server
 
+	audit     *audit.Log
 	observers watch.Observers // told about every statement that ended; set before the first client
 
 	noise        func() noise.Noiser
@@ -68,7 +70,7 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 
 // start opens one thing after another, each of which rests on those before.
 func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openLedger, s.openCatalog, s.openStore, s.assemble, s.listen} {
+	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.assemble, s.listen} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -202,6 +204,8 @@ func (s *Server) close() error {
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
+	s.audit.Write(audit.Record{Kind: audit.Stop})
+	errs = append(errs, s.audit.Close())
 	if s.dir != nil {
 		errs = append(errs, s.dir.Close())
 	}

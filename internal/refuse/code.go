@@ -26,6 +26,7 @@ const (
 	Failed          Code = "PROTECTED_QUERY_FAILED"
 	Ledger          Code = "LEDGER_UNAVAILABLE"
 	Unsupported     Code = "UNSUPPORTED"
+	Audit           Code = "AUDIT_UNAVAILABLE"
 )
 
 // Entry describes one code for the client and for the documentation.
@@ -55,6 +56,7 @@ var Table = []Entry{
 	{Failed, "45015", "The query on protected data did not finish. Its charge stands, unless the message says that nothing was charged.", "Ask an operator to look at the server's log; a longer max_execution_time may help."},
 	{Ledger, "45016", "The charge could not be made durable, so nothing was answered.", "Ask an operator to look at the disk of the data directory."},
 	{Unsupported, "45017", "The statement is valid SQL that this server does not support.", "The message says what to use instead."},
+	{Audit, "45018", "The audit log could not be written, so that no statement is run.", "Ask an operator to look at the disk of the audit log; statements run again as soon as it can be written."},
 }
 
 // Lookup returns the entry of a code. It panics on a code that is not in Table, which is a bug.
