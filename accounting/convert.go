@@ -50,6 +50,32 @@ func logDeltaZ(rho, eps float64) (f, beta float64) {
 	return math.Min(0, t1-t2-t3+slop), beta
 }
 
+// law is what is known of the mechanisms besides their slack, as a bound of their Rényi divergences.
+type law interface {
+	// logDelta returns an upper bound of ln δ of (ε, δ)-DP for a finite ε >= 0, at most 0, and the β = α−1 that it was taken at. The bound is an
+	// infimum of functions that are affine in ε with slope −β.
+	logDelta(eps float64) (f, beta float64)
+	// start returns an ε > 0 at which logDelta is at most c < 0 but for rounding, +Inf where there is none.
+	start(c float64) float64
+}
+
+// zcdp is ρ-zCDP, ρ > 0.
+type zcdp float64
+
+func (rho zcdp) logDelta(eps float64) (f, beta float64) { return logDeltaZ(float64(rho), eps) }
+
+func (rho zcdp) start(c float64) float64 {
+	return float64(rho) + 2*math.Sqrt(float64(rho)*-c) // [BS16, Proposition 1.3]
+}
+
+// law is what the ρ of a loss says; nil for ρ = 0.
+func (l Loss) law() law {
+	if l.Rho == 0 {
+		return nil
+	}
+	return zcdp(l.Rho.floatUp())
+}
+
 // DeltaOf returns the δ of (ε, δ)-DP that the loss l implies at ε, for the neighbour relation that l
 // is stated for:
 //
@@ -58,16 +84,21 @@ func logDeltaZ(rho, eps float64) (f, beta float64) {
 // rounded up; 0 where l.Pure is a pure ε of at most ε, compared exactly. l.Rho = 0 has δ_z = 0. A negative or NaN ε, or a loss
 // whose δ are negative or NaN, gives 1, which is always true. Source: the package documentation; δ_z from [CKS20].
 func DeltaOf(l Loss, eps Epsilon) Delta {
+	if l.Pure > 0 && l.Pure <= PureWithin(eps) && l.DeltaEvent == 0 && l.DeltaTV == 0 {
+		return 0
+	}
+	return deltaOf(l.law(), l, eps)
+}
+
+// deltaOf is DeltaOf for a law in the place of l.Rho, without l.Pure. A nil law has no divergence at all.
+func deltaOf(m law, l Loss, eps Epsilon) Delta {
 	e := float64(eps)
 	if !(e >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
 		return 1
 	}
-	if l.Pure > 0 && l.Pure <= PureWithin(eps) {
-		return 0
-	}
 	z := 0.0
-	if l.Rho > 0 && !math.IsInf(e, 1) {
-		f, _ := logDeltaZ(l.Rho.floatUp(), e)
+	if m != nil && !math.IsInf(e, 1) {
+		f, _ := m.logDelta(e)
 		z = expUp(f)
 	}
 	d := addUp(z, l.DeltaEvent)
@@ -82,35 +113,39 @@ func DeltaOf(l Loss, eps Epsilon) Delta {
 // δ = 0 with ρ > 0, and where the total-variation slack alone, times 1+e^ε, is more than δ. δ >= 1 gives 0. A NaN or
 // negative δ, or a loss whose δ are negative or NaN, gives +Inf.
 func EpsilonOf(l Loss, delta Delta) Epsilon {
-	d := float64(delta)
-	if !(d >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
-		return Epsilon(math.Inf(1))
+	eps := epsilonOf(l.law(), l, delta)
+	if l.Pure > 0 && delta >= 0 && l.DeltaEvent == 0 && l.DeltaTV == 0 {
+		return min(eps, l.Pure.epsilon())
 	}
-	if l.Pure > 0 {
-		pure := l.Pure.epsilon()
-		l.Pure = 0
-		return min(pure, EpsilonOf(l, delta))
+	return eps
+}
+
+// epsilonOf is EpsilonOf for a law in the place of l.Rho, without l.Pure.
+func epsilonOf(m law, l Loss, delta Delta) Epsilon {
+	inf := Epsilon(math.Inf(1))
+	if !(delta >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
+		return inf
 	}
-	if DeltaOf(l, 0) <= delta {
+	if deltaOf(m, l, 0) <= delta {
 		return 0
 	}
-	if l.Rho == 0 {
-		return Epsilon(math.Inf(1)) // what is left of the test grows with ε
+	if m == nil {
+		return inf // what is left of the test grows with ε
 	}
-	// The least ε with δ_z(ρ, ε) <= room(ε) = δ − δ_event − (1+e^ε)·δ_tv. The room shrinks as ε grows,
+	// The least ε with δ_z(ε) <= room(ε) = δ − δ_event − (1+e^ε)·δ_tv. The room shrinks as ε grows,
 	// so the iteration from room(0) climbs to it; in the common case it stands at once.
-	rho, eps := l.Rho.floatUp(), 0.0
+	eps := 0.0
 	for range 64 {
 		r := room(l, delta, Epsilon(eps))
 		if !(r > 0) {
 			break
 		}
-		eps = math.Max(epsilonFor(rho, r), eps*(1+0x1p-44))
-		if DeltaOf(l, Epsilon(eps)) <= delta {
+		eps = math.Max(epsilonFor(m, r), eps*(1+0x1p-44))
+		if deltaOf(m, l, Epsilon(eps)) <= delta {
 			return Epsilon(eps)
 		}
 	}
-	return Epsilon(math.Inf(1))
+	return inf
 }
 
 // room returns what the slack of l leaves of δ at ε, rounded down: δ − δ_event − (1+e^ε)·δ_tv. It may
@@ -123,29 +158,32 @@ func room(l Loss, delta Delta, eps Epsilon) float64 {
 	return -addUp(used, -float64(delta))
 }
 
-// epsilonFor returns an ε with δ_z(ρ, ε) <= d, the least one but for a relative 2^-40, for ρ > 0 and
-// 0 < d < 1.
+// epsilonFor returns an ε with δ(ε) <= d by the law, the least one but for a relative 2^-40, for 0 < d < 1; +Inf where
+// there is none.
 //
-// ln δ_z is an infimum of functions that are affine in ε with slope −β: concave and decreasing. Its
-// tangent lies above it, so Newton's steps that start at an ε on the safe side stay there.
-func epsilonFor(rho, d float64) float64 {
+// ln δ is concave and decreasing, an infimum of affine functions. Its tangent lies above it, so Newton's steps that start at
+// an ε on the safe side stay there.
+func epsilonFor(m law, d float64) float64 {
 	c := math.Log(d)
 	c -= 0x1p-50 * math.Abs(c)
-	eps := rho + 2*math.Sqrt(rho*-c) // [BS16, Proposition 1.3]
-	f, beta := logDeltaZ(rho, eps)
+	eps := m.start(c)
+	if math.IsInf(eps, 1) {
+		return eps
+	}
+	f, beta := m.logDelta(eps)
 	for nudge := 0x1p-46; f > c; nudge *= 2 { // the start is safe but for its rounding
 		eps *= 1 + nudge
-		f, beta = logDeltaZ(rho, eps)
+		f, beta = m.logDelta(eps)
 	}
 	for range 64 {
 		next := math.Max(0, eps-(c-f)/beta)
 		if !(next < eps*(1-0x1p-44)) {
 			break
 		}
-		fn, bn := logDeltaZ(rho, next)
+		fn, bn := m.logDelta(next)
 		for nudge := 0x1p-46; fn > c && next < eps; nudge *= 2 { // rounding only
 			next = math.Max(next*(1+nudge), math.SmallestNonzeroFloat64)
-			fn, bn = logDeltaZ(rho, next)
+			fn, bn = m.logDelta(next)
 		}
 		if fn > c || next >= eps {
 			break
