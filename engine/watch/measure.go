@@ -1,0 +1,52 @@
+package watch
+
+import (
+	"math"
+
+	"scrim/accounting"
+)
+
+// Unit is what a budget is stated in.
+type Unit string
+
+// The units.
+const (
+	Epsilon Unit = "ε"
+	Pure    Unit = "pure ε"
+	Rho     Unit = "ρ"
+)
+
+// Measure tells losses in the unit of one budget.
+type Measure struct {
+	Unit  Unit
+	Limit float64
+	// Delta is the δ at which losses are converted to ε; 0 for the other units.
+	Delta accounting.Delta
+}
+
+// MeasureOf returns the measure of a budget.
+func MeasureOf(b accounting.Budget) Measure {
+	if b.Rho > 0 {
+		return Measure{Unit: Rho, Limit: b.Rho.Float()}
+	}
+	if b.Delta == 0 {
+		return Measure{Unit: Pure, Limit: float64(b.Epsilon)}
+	}
+	return Measure{Unit: Epsilon, Limit: float64(b.Epsilon), Delta: b.Delta}
+}
+
+// Of returns a loss in the unit of the measure, rounded up; +Inf where it has none.
+func (m Measure) Of(l accounting.Loss) float64 {
+	if m.Unit == Rho {
+		return l.Rho.Float()
+	}
+	return float64(accounting.EpsilonOf(l, m.Delta))
+}
+
+// Share returns the part of the limit that an amount is, within [0, 1].
+func (m Measure) Share(amount float64) float64 {
+	if !(m.Limit > 0) {
+		return 1
+	}
+	return math.Min(1, math.Max(0, amount/m.Limit))
+}
