@@ -8,7 +8,7 @@ import (
 // curveOrders is the public grid on which the Rényi divergences of events are kept: order α = 1 + β for each β. All
 // are exact in binary.
 var curveOrders = [...]float64{
-	1. / 8, 1. / 4, 1. / 2, 3. / 4, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 1024, math.Inf(1),
+	1. / 8, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, math.Inf(1),
 }
 
 // divergence is a Rényi divergence in fixed point, a multiple of divergenceUnit, rounded up. The largest stands for "unbounded", and sums

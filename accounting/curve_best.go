@@ -24,7 +24,7 @@ func BestEpsilon(l Loss, c Curve, delta Delta) (Epsilon, Conversion) {
 		{l.pureAt(delta), ByPure},
 		{epsilonOf(l.law(), l, delta), ByZCDP},
 		{c.sumAt(l, delta), BySum},
-		{epsilonOf(c.law(), l, delta), ByRenyi},
+		{c.renyiAt(l, delta), ByRenyi},
 	} {
 		if x.eps < best {
 			best, by = x.eps, x.by
@@ -50,6 +50,14 @@ func (c Curve) sumAt(l Loss, delta Delta) Epsilon {
 	return Epsilon(math.Inf(1))
 }
 
+// renyiAt converts the curve, where it has more than ρ.
+func (c Curve) renyiAt(l Loss, delta Delta) Epsilon {
+	if c.other == (Curve{}).other {
+		return Epsilon(math.Inf(1))
+	}
+	return epsilonOf(c.law(), l, delta)
+}
+
 // mixture is a curve as a law: divergence α·ρ and, beside it, a bound d on the grid of orders. β·d is convex in the order for
 // every pair of neighbours, and so is its supremum over pairs: between two orders of the grid the chord bounds it.
 type mixture struct {
@@ -57,11 +65,8 @@ type mixture struct {
 	k   [len(curveOrders)]float64 // β·d, the last d; +Inf: not known
 }
 
-// law is what a curve says; nil for none at all.
+// law is what a curve says.
 func (c Curve) law() law {
-	if c == (Curve{}) {
-		return nil
-	}
 	m := &mixture{rho: c.rho.floatUp()}
 	for i, beta := range curveOrders {
 		m.k[i] = c.other[i].floatUp()

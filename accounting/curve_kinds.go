@@ -27,7 +27,7 @@ import "math"
 // All three are added up over adaptive runs, order by order: the bound of a step holds whatever came before it.
 
 // divergenceSlop covers rounding: a divergence is a sum of at most four terms, each within 8 rounding units (2^-53) of its magnitude, which
-// is at most 2^9 of the result on the grid of orders. That is below 2^-39 of the result.
+// is at most 2^7 of the result on the grid of orders. That is below 2^-39 of the result.
 const divergenceSlop = 1 + 0x1p-38
 
 // divergence returns an upper bound of the Rényi divergence of order 1+beta of one run, for an event with a pure ε. That of the order

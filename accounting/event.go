@@ -71,6 +71,8 @@ func (e Event) check() error {
 		return invalid("%s event: epsilon does not suit the kind, have %v", k.name, e.Epsilon.Float())
 	case (e.Steps > 0) != (e.Kind == DiscreteLaplace):
 		return invalid("%s event: steps do not suit the kind, have %d", k.name, e.Steps)
+	case e.Epsilon > MaxPure:
+		return invalid("%s event: want an epsilon of at most %v, have %v", k.name, MaxPure.Float(), e.Epsilon.Float())
 	case e.Kind == Threshold && !(e.DeltaEvent > 0):
 		return invalid("threshold event: want a delta above 0, have %v", e.DeltaEvent)
 	}

@@ -1,0 +1,99 @@
+package accounting
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+func TestEventsReadBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for range 300 {
+		var events []Event
+		for range r.IntN(5) {
+			e := randomEvent(r, -20)
+			e.DeltaEvent, e.DeltaTV = r.Float64(), math.Exp2(-r.Float64()*900)
+			events = append(events, e)
+		}
+		b := appendEvents(nil, events)
+		d := decoder{b: b}
+		if got := d.events(); !reflect.DeepEqual(got, events) || d.bad || len(d.b) != 0 {
+			t.Fatalf("%+v reads back as %+v", events, got)
+		}
+		for cut := range b { // what is cut off does not decode
+			if d := (decoder{b: b[:cut]}); d.events() != nil && !d.bad {
+				t.Fatalf("%+v cut to %d of %d bytes decodes", events, cut, len(b))
+			}
+		}
+	}
+}
+
+func TestEventChecks(t *testing.T) {
+	good := Event{Kind: DiscreteLaplace, Epsilon: 1, Steps: 1, Count: 1}
+	if err := good.check(); err != nil {
+		t.Error(err)
+	}
+	for name, e := range map[string]Event{
+		"zero":                  {},
+		"unknown kind":          {Kind: 99, Rho: 1, Count: 1},
+		"no count":              {Kind: Gaussian, Rho: 1},
+		"Gaussian without rho":  {Kind: Gaussian, Count: 1},
+		"Gaussian with epsilon": {Kind: Gaussian, Rho: 1, Epsilon: 1, Count: 1},
+		"Laplace with rho":      {Kind: Laplace, Rho: 1, Epsilon: 1, Count: 1},
+		"Laplace without":       {Kind: Laplace, Count: 1},
+		"Laplace with steps":    {Kind: Laplace, Epsilon: 1, Steps: 1, Count: 1},
+		"lattice without steps": {Kind: DiscreteLaplace, Epsilon: 1, Count: 1},
+		"threshold without":     {Kind: Threshold, Count: 1},
+		"threshold of NaN":      {Kind: Threshold, DeltaEvent: math.NaN(), Count: 1},
+		"slack above 1":         {Kind: Gaussian, Rho: 1, DeltaTV: 1.5, Count: 1},
+		"rho above the largest": {Kind: Gaussian, Rho: MaxRho + 1, Count: 1},
+		"epsilon above":         {Kind: Laplace, Epsilon: MaxPure + 1, Count: 1},
+	} {
+		if e.check() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+		if d := (decoder{b: e.append(nil)}); e.check() != nil {
+			if d.event(); !d.bad {
+				t.Errorf("%s: decodes", name)
+			}
+		}
+	}
+}
+
+// TestEventLoss: what an event is charged as bounds its curve at every order.
+func TestEventLoss(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 3))
+	for range 300 {
+		e := randomEvent(r, -8)
+		l, c := e.Loss(), e.Curve()
+		for i, beta := range curveOrders[:len(curveOrders)-1] {
+			if d := c.other[i].floatUp() + c.rho.Float()*(1+beta); d > l.Rho.floatUp()*(1+beta)*(1+1e-9)+1e-12 {
+				t.Errorf("%+v: divergence %v at order %v, above that of rho %v", e, d, 1+beta, l.Rho.Float())
+			}
+		}
+		if e.Epsilon > 0 && l.Pure != e.Epsilon*Pure(e.Count) {
+			t.Errorf("%+v: pure epsilon %v", e, l.Pure.Float())
+		}
+	}
+}
+
+func TestEventsOfLoss(t *testing.T) {
+	for _, l := range []Loss{
+		{}, {Rho: 5}, {Rho: RhoOf(0.1), Pure: PureOf(0.4)}, {DeltaEvent: 1e-9}, {DeltaTV: 1e-30}, {Rho: 7, DeltaEvent: 1e-9, DeltaTV: 1e-30},
+	} {
+		var sum Loss
+		for _, e := range EventsOf(l) {
+			if err := e.check(); err != nil {
+				t.Errorf("%+v: %v", l, err)
+			}
+			sum = sum.Add(e.Loss())
+		}
+		if l.Rho == 0 && l.DeltaTV > 0 {
+			l.Rho = 1
+		}
+		if sum != l {
+			t.Errorf("events of %+v have loss %+v", l, sum)
+		}
+	}
+}
