@@ -9,6 +9,7 @@
 //	 ├─ τ     spread of the means in one direction: declared σ₂/√m, or looked at        look.go
 //	 ├─ c₀    coarse estimate, coordinate by coordinate: Algorithm 1, appendix A.5      coarse.go, stability.go
 //	 ├─ c_t   clip and noise about c_{t−1}, in rounds: Algorithms 2 and 3               clip.go, radii.go
+//	 ├─ C     last radius: that of Algorithm 4, or what a histogram of distances shows  radius.go
 //	 └─ μ̂     clip and noise about the last centre: Algorithm 4                         mean.go
 //
 // Loss. Every step is a mechanism of its own loss for either neighbour relation, given the answers of the steps before it: its

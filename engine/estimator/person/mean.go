@@ -156,7 +156,7 @@ func (m mean) fine(n noise.Noiser, thirds [3]batch, s shape, loss float64) estim
 		centre = moved(centre, shift, m.lo, m.hi)
 	}
 	end := thirds[2]
-	radius := integer(m.lastRadius(s, end.count, p.last))
+	radius := m.lastRadius(n, end, centre, s, p)
 	shift, sigma := m.law.clipAndNoise(n, end.Block, centre, radius, end.count, p.last)
 	return m.estimate(centre, shift, sigma, end.count)
 }

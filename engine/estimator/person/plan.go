@@ -24,6 +24,7 @@ type clips struct {
 	coarse float64
 	rounds []float64 // losses of all but the last
 	radii  []float64 // of the rounds
+	norms  float64   // of the histogram for the last radius; 0: none
 	last   float64
 }
 
@@ -32,10 +33,11 @@ type clips struct {
 func (m mean) plan(s shape, count, loss float64) clips {
 	p := clips{radii: m.rounds(s)}
 	if m.p.Split == Persons {
-		p.coarse, p.last = loss, loss
+		p.coarse = loss
 		for range p.radii {
 			p.rounds = append(p.rounds, loss/float64(len(p.radii))*(1-1e-12))
 		}
+		p.norms, p.last = m.ending(count, loss)
 		return p
 	}
 	left := budget{loss, 1}
@@ -43,8 +45,18 @@ func (m mean) plan(s shape, count, loss float64) clips {
 	for _, r := range p.radii {
 		p.rounds = append(p.rounds, left.take(between(leastStage, m.roundNeed(s, r, count)/loss, mostRound)))
 	}
-	p.last = left.rest()
+	p.norms, p.last = m.ending(count, left.rest())
 	return p
+}
+
+// ending splits the loss of the last stage into those of its radius and of its sum.
+func (m mean) ending(count, loss float64) (norms, sum float64) {
+	share := m.radiusShare(count, loss)
+	if share == 0 {
+		return 0, loss
+	}
+	left := budget{loss, 1}
+	return left.take(share), left.rest()
 }
 
 func between(lo, x, hi float64) float64 { return min(max(x, lo), hi) }
@@ -66,8 +78,8 @@ func (m mean) rounds(s shape) []float64 {
 	}
 }
 
-// lastRadius is the radius of the last clip-and-noise.
-func (m mean) lastRadius(s shape, count, loss float64) float64 {
+// paperRadius is the radius of the last clip-and-noise that follows from moments: P*.
+func (m mean) paperRadius(s shape, count, loss float64) float64 {
 	switch unit := m.law.unit(loss); m.p.Stages {
 	case Threaded:
 		r := s.threaded()

@@ -22,6 +22,11 @@ func (m mean) steps() []estimator.Step {
 		}
 		out = append(out, m.stage(m.sum("clipped sums for a centre", len(p.rounds)), sum, false))
 	}
+	if p.norms > 0 {
+		mechanism, norm := m.law.noisy()
+		buckets := m.radiusOctaves(m.paperRadius(m.widest(), stage, p.last)).Buckets
+		out = append(out, m.stage(estimator.Step{Name: "clip radius", Mechanism: mechanism + " histogram", Sensitivity: norm + m.law.moves(false), Queries: buckets}, p.norms, true))
+	}
 	return append(out, m.stage(m.sum("clipped sum", 1), p.last, true))
 }
 
