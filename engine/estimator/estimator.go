@@ -55,6 +55,7 @@ type Estimate struct {
 	Status Status
 	Needed int64     // with TooFew: the number of persons that would do
 	StdErr []float64 // standard deviation of the noise of each value, NaN where it is not known
+	Error  *Error    // the law of the values' error; nil where only the standard errors are known
 }
 
 // Estimator is one mechanism with all its public parameters fixed: a description and a release.
@@ -80,6 +81,13 @@ type Estimator interface {
 type Reasoned interface {
 	Estimator
 	Reason() string
+}
+
+// Biased is an Estimator whose answers are shortened, chosen or sampled by what it has looked for, beyond the noise. Bias names that for
+// the reader of an error bar; it is empty where the noise is all.
+type Biased interface {
+	Estimator
+	Bias() string
 }
 
 // Step is one noisy step of a mechanism.

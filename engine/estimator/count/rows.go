@@ -70,6 +70,14 @@ func (r rows) ExpectedError() (float64, bool) {
 	return r.noise(r.bound).Sigma(), true
 }
 
+// Bias implements estimator.Biased.
+func (r rows) Bias() string {
+	if r.bound > 0 {
+		return ""
+	}
+	return "rows of persons beyond the bound on the rows of one person"
+}
+
 // Steps implements estimator.Estimator.
 func (r rows) Steps() []estimator.Step {
 	sum := estimator.Step{Name: "number of rows", Sensitivity: "l2=clip"}
@@ -101,7 +109,7 @@ func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if r.clamp {
 		v = math.Max(v, 0)
 	}
-	return scalar.One(v, hidden.Sigma())
+	return scalar.Hidden(v, hidden, 1)
 }
 
 func (r rows) search(n noise.Noiser, m []int64) int64 {

@@ -45,7 +45,7 @@ func (u units) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if u.clamp {
 		v = max(v, 0)
 	}
-	return scalar.One(float64(v), u.noise.Sigma())
+	return scalar.Hidden(float64(v), u.noise, 1)
 }
 
 // public is the number of persons where it is public. It counts every entry of the input, so that a person without
@@ -62,5 +62,5 @@ func (public) Steps() []estimator.Step {
 
 // Release implements estimator.Estimator.
 func (public) Release(_ noise.Noiser, in estimator.Input) estimator.Estimate {
-	return scalar.One(float64(len(in.Columns[0])), 0)
+	return scalar.Hidden(float64(len(in.Columns[0])), scalar.Noise{}, 1)
 }

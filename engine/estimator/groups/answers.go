@@ -16,16 +16,20 @@ const (
 // answers turns the released sums into the groups' answers.
 func (r release) answers(s released, centres []centring) estimator.Estimate {
 	size := len(r.layout.parts)
-	e := estimator.Estimate{Values: make([]float64, r.p.Groups*size), StdErr: make([]float64, r.p.Groups*size)}
+	e := r.blank()
 	for k, p := range r.layout.parts {
 		for g := range r.p.Groups {
 			at := g*r.layout.width + p.first
 			v, d := s.sums[at], s.sigma[at]
-			switch {
-			case p.Measure == Sum:
+			if p.Measure == Sum {
 				v, d = scalar.Scale(p.Grid, v), scalar.Scale(p.Grid, d)
-			case p.Measure.mean():
-				v, d = p.ratio(v, d, s.sums[at+1], s.sigma[at+1], centres[k])
+			}
+			e.Error.Noise[g*size+k] = d
+			if p.Measure.mean() {
+				rows, x := s.sums[at+1], e.Error
+				v, d = p.ratio(v, d, rows, s.sigma[at+1], centres[k])
+				x.Noise[g*size+k], x.Under[g*size+k] = p.means.Value(s.sigma[at]/rows), s.sigma[at+1]/rows
+				x.Centre[g*size+k] = p.means.Value(float64(centres[k].centre))
 			}
 			e.Values[g*size+k], e.StdErr[g*size+k] = v, min(d, math.MaxFloat64)
 			if v == v {
@@ -34,6 +38,25 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 		}
 	}
 	return e
+}
+
+// blank is an answer of all groups yet to be filled in.
+func (r release) blank() estimator.Estimate {
+	n := r.p.Groups * len(r.layout.parts)
+	e := estimator.Estimate{Values: make([]float64, n), StdErr: make([]float64, n)}
+	e.Error = &estimator.Error{Form: estimator.Quotient, Noise: make([]float64, n)}
+	if r.counting {
+		e.Error.Under, e.Error.Centre = make([]float64, n), make([]float64, n)
+	}
+	return e
+}
+
+// Bias implements estimator.Biased.
+func (r release) Bias() string {
+	if r.fixed > 0 {
+		return ""
+	}
+	return "what persons beyond the joint clip lose"
 }
 
 // ratio returns c + differences/rows as a value within the public range, with the standard deviation of the noise; NaN where the rows

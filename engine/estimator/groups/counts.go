@@ -32,9 +32,9 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 	if r.counts == nil {
 		return e
 	}
-	e.Status, e.Needed = estimator.OK, 0
+	e = r.blank()
 	for j := range e.Values {
-		e.Values[j] = math.NaN()
+		e.Values[j], e.StdErr[j] = math.NaN(), math.NaN()
 	}
 	own := r.counts.Release(n, estimator.Input{Vectors: r.layout.counts(in, r.counts.layout)})
 	at := 0
@@ -45,6 +45,7 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 		for g := range r.p.Groups {
 			from := g*len(r.counts.p.Aggregates) + at
 			e.Values[g*size+k], e.StdErr[g*size+k] = own.Values[from], own.StdErr[from]
+			e.Error.Noise[g*size+k] = own.Error.Noise[from]
 		}
 		at++
 	}

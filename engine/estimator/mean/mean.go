@@ -75,6 +75,14 @@ func (e persons) Loss() accounting.Loss        { return scalar.LossOf(e.p) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
 func (e persons) MinPersons() int64            { return max(e.n.Enough(), e.centred.MinPersons()) }
 
+// Bias implements estimator.Biased.
+func (e persons) Bias() string {
+	if e.centred.Bounded() {
+		return ""
+	}
+	return "the clip about the centre"
+}
+
 // Steps implements estimator.Estimator.
 func (e persons) Steps() []estimator.Step {
 	sum := estimator.Step{Name: "sum", Sensitivity: e.width.String()}
@@ -109,5 +117,19 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	v := float64(c) + shift
 	v = min(max(v, float64(e.centred.Lo)), float64(e.centred.Hi))
 	stdErr := math.Hypot(hidden.Sigma(), shift*e.n.Sigma()) / count
-	return scalar.One(e.centred.Value(v), e.centred.Value(stdErr))
+	return scalar.Ratio(e.centred.Value(v), e.centred.Value(stdErr), estimator.Error{
+		Law:    hidden.Law(),
+		Noise:  []float64{e.centred.Value(hidden.Size() / count)},
+		Step:   []float64{e.centred.Value(1/count + e.rounding())},
+		Under:  []float64{e.n.Under(count)},
+		Centre: []float64{e.centred.Value(float64(c))},
+	})
+}
+
+// rounding is how far a person's mean can be from the lattice that it is brought to, twice.
+func (e persons) rounding() float64 {
+	if e.p.MaxRows == 1 {
+		return 0
+	}
+	return 1
 }

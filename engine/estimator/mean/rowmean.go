@@ -144,6 +144,14 @@ func (e rowMean) MinPersons() int64 {
 	return max(least, int64(math.Ceil(4*e.sigma*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
 }
 
+// Bias implements estimator.Biased.
+func (e rowMean) Bias() string {
+	if e.fixed > 0 {
+		return ""
+	}
+	return "the lower weight of persons with many rows, or far-off ones"
+}
+
 // Steps implements estimator.Estimator.
 func (e rowMean) Steps() []estimator.Step {
 	steps := append(e.n.Steps(), e.centred.Steps()...)
@@ -203,7 +211,12 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	scale := rowWeight * float64(kappa)
 	v := min(max(float64(c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
 	stdErr := scale * e.sigma * math.Hypot(1, ratio) / weights
-	return scalar.One(e.centred.Value(v), e.centred.Value(stdErr))
+	return scalar.Ratio(e.centred.Value(v), e.centred.Value(stdErr), estimator.Error{
+		Law:    e.noise.Law(),
+		Noise:  []float64{e.centred.Value(scale * e.noise.Size() / weights)},
+		Under:  []float64{e.noise.Size() / weights},
+		Centre: []float64{e.centred.Value(float64(c))},
+	})
 }
 
 // vectors makes the vectors of persons; it is small, as it is used once or twice a person.

@@ -144,6 +144,14 @@ func (s sum) ExpectedError() (float64, bool) {
 	return scalar.Scale(s.p.Grid, s.noise(s.bound).Sigma()), true
 }
 
+// Bias implements estimator.Biased.
+func (s sum) Bias() string {
+	if s.declared() {
+		return ""
+	}
+	return "the clip of persons' sums"
+}
+
 // Steps implements estimator.Estimator.
 func (s sum) Steps() []estimator.Step {
 	step := estimator.Step{Name: "sum", Sensitivity: "l2=clip"}
@@ -184,7 +192,7 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		}
 	}
 	hidden := s.noise(clip)
-	return scalar.One(scalar.Scale(s.p.Grid, hidden.Of(n, acc)), scalar.Scale(s.p.Grid, hidden.Sigma()))
+	return scalar.Hidden(scalar.Scale(s.p.Grid, hidden.Of(n, acc)), hidden, scalar.Scale(s.p.Grid, 1))
 }
 
 // histogram counts the persons by the size of their total.

@@ -1,8 +1,6 @@
 package mean
 
 import (
-	"math"
-
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -50,8 +48,5 @@ func (e totals) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if a.Status != estimator.OK {
 		return a
 	}
-	size := float64(e.n.Of(in.Columns[0]))
-	a.Values[0] = scalar.Finite(a.Values[0] * size)
-	a.StdErr[0] = math.Min(a.StdErr[0]*size, math.MaxFloat64)
-	return a
+	return a.Times(float64(max(1, e.n.Of(in.Columns[0]))))
 }

@@ -54,7 +54,8 @@ type quantiles struct {
 // going, and n̂'s mean by xM. The loss (1−ux)²ρ_q + x²ρ_n is convex in x, so it is at most ρ_q or (1−u)²ρ_q + ρ_n.
 //
 // The answer's error is one of rank: with probability 95 % at most 3.1σ/den values (RankError), σ² = TΔ²/(2ρ_q), T ≤ 24; the error of the
-// value depends on the density of the data there and is not known, so StdErr is NaN. MinPersons is the number with which a
+// value depends on the density of the data there and is not known, so StdErr is NaN. The noisy ranks that the bisection went by tell
+// an interval all the same (estimator.Error). MinPersons is the number with which a
 // bisection does not leave the data by mistake, with probability 95 %, for the fraction nearest an end.
 //
 // The quantiles of one call are searched independently and then sorted, which keeps each answer's rank error
@@ -149,12 +150,27 @@ func (q quantiles) Release(n noise.Noiser, in estimator.Input) estimator.Estimat
 		return scalar.TooFew(len(q.fractions), q.minimum)
 	}
 	e := estimator.Estimate{Values: make([]float64, len(q.fractions)), StdErr: make([]float64, len(q.fractions))}
+	e.Error = &estimator.Error{Form: estimator.Quantile, Ranks: make([][]estimator.Rank, len(q.fractions))}
 	for i, s := range q.searches {
-		e.Values[i] = scalar.Finite(scalar.Scale(q.p.Grid, float64(s.Search(n, cells))))
-		e.StdErr[i] = math.NaN()
+		v, ranks := s.Ranks(n, cells)
+		e.Values[i], e.StdErr[i] = scalar.Finite(scalar.Scale(q.p.Grid, float64(v))), math.NaN()
+		e.Error.Ranks[i] = q.told(ranks)
 	}
 	q.order(e.Values)
 	return e
+}
+
+// told returns ranks in values, and the ends of the range where they are declared.
+func (q quantiles) told(ranks []estimator.Rank) []estimator.Rank {
+	for i := range ranks {
+		ranks[i].At = scalar.Finite(scalar.Scale(q.p.Grid, ranks[i].At))
+	}
+	if q.p.Bounded() {
+		lo, hi := scalar.Range(q.p)
+		ranks = append(ranks, estimator.Rank{At: scalar.Scale(q.p.Grid, float64(lo)), Z: math.Inf(-1)},
+			estimator.Rank{At: scalar.Scale(q.p.Grid, float64(hi)), Z: math.Inf(1)})
+	}
+	return ranks
 }
 
 // order permutes released values so that they grow with their fractions.

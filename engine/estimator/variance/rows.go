@@ -117,6 +117,9 @@ func (e rows) MinPersons() int64 {
 	return max(least, 2*e.spread.Persons())
 }
 
+// Bias implements estimator.Biased.
+func (rows) Bias() string { return "the lower weight of persons with many rows, or far-off ones" }
+
 // Steps implements estimator.Estimator.
 func (e rows) Steps() []estimator.Step {
 	steps := append(e.n.Steps(), e.centred.Steps()...)
@@ -170,7 +173,13 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if !e.o.Population {
 		factor = number / (number - 1)
 	}
-	return e.o.estimate(e.centred.Value(float64(kappa)), m1, m2, factor, deviation)
+	size := e.centred.Value(float64(kappa))
+	a := e.o.estimate(size, m1, m2, factor, deviation)
+	a.Error = e.o.law(estimator.Moments{
+		First: []float64{m1 * size}, Second: []float64{m2 * size * size},
+		Noise: []float64{d / sumWeight * size}, Noise2: []float64{d * size * size}, Count: number,
+	}, d/rowsWeight)
+	return a
 }
 
 // acute keeps y₁² ≤ 2y₀y₂, which holds but for the cut to the lattice of very small vectors: two vectors that keep it are not

@@ -107,6 +107,14 @@ func (e persons) Loss() accounting.Loss        { return scalar.Loss(e.p.Rho) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
 func (e persons) MinPersons() int64            { return max(2, e.n.Enough(), e.centred.MinPersons()) }
 
+// Bias implements estimator.Biased.
+func (e persons) Bias() string {
+	if e.centred.Bounded() {
+		return ""
+	}
+	return "the clip about the centre"
+}
+
 // Steps implements estimator.Estimator.
 func (e persons) Steps() []estimator.Step {
 	steps := append(e.n.Steps(), e.centred.Steps()...)
@@ -150,13 +158,27 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	m1 := s1.Release(n, v1) / (1 << unitBits) / count
 	h2 := s2.Release(n, v2) / (1 << (2 * unitBits)) / count
 	d1 := scalar.Root(v1) / (1 << unitBits) / count
-	d2 := math.Hypot(scalar.Root(v2)/(1<<(2*unitBits)), h2*e.n.Sigma()) / count
+	second := scalar.Root(v2) / (1 << (2 * unitBits)) / count
+	d2 := math.Hypot(second, (h2-2*m1*m1)*e.n.Sigma()/count)
 	factor := 1.0
 	if !e.o.Population {
 		factor = count / (count - 1) // MinPersons is at least 2
 	}
 	size := e.centred.Value(float64(radius))
-	return e.o.estimate(size, m1, h2+0.25, factor, math.Hypot(d2, 2*m1*d1))
+	a := e.o.estimate(size, m1, h2+0.25, factor, math.Hypot(d2, 2*m1*d1))
+	a.Error = e.o.law(estimator.Moments{
+		First: []float64{m1 * size}, Second: []float64{h2 * size * size}, Offset: []float64{0.25 * size * size},
+		Noise: []float64{d1 * size}, Noise2: []float64{second * size * size}, Count: count,
+	}, e.n.Under(count))
+	return a
+}
+
+// law is the law of the error of a variance.
+func (o Options) law(m estimator.Moments, under float64) *estimator.Error {
+	if m.Root = o.Stddev; o.Population {
+		m.Count = 0
+	}
+	return &estimator.Error{Form: estimator.Variance, Under: []float64{under}, Moments: &m}
 }
 
 // unit returns clip(x, ±radius)/radius cut toward zero to 2^-24: an integer of at most 2^24 in absolute value.

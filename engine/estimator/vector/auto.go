@@ -64,7 +64,7 @@ func newAuto(p Params, count persons, rho float64) (a auto, slack float64, reaso
 	a.add(first)
 	reasons := []string{first.reason()}
 	if p.Bounded() || p.Radius > 0 {
-		if c, err := newCoinpress(p, rho); err == nil && !p.Rotate && a.add(c) {
+		if c, err := newCoinpress(p, rho); err == nil && !p.Rotate && a.add(c.counted(count)) {
 			reasons = append(reasons, fmt.Sprintf("coinpress from %d, as spreads and a place are declared", c.needs()))
 		}
 		if c := newDense(p, count, rho, never, never); a.add(c) {

@@ -32,6 +32,7 @@ type coinpress struct {
 	p       Params
 	rhos    []float64 // of each round
 	factor2 int64
+	count   persons // whose noise is told with the answer's
 }
 
 // Constants of coinpress: the share of the loss of all rounds before the last, the default number of rounds, ℓ.
@@ -54,8 +55,11 @@ func newCoinpress(p Params, rho float64) (coinpress, error) {
 	if len(p.Sigma) == 0 && p.SigmaMax == 0 {
 		return coinpress{}, errNoSpread
 	}
-	return coinpress{p, refining(rho, rounds), factor2(p.Relation, false)}, nil
+	return coinpress{p: p, rhos: refining(rho, rounds), factor2: factor2(p.Relation, false)}, nil
 }
+
+// counted is c with the number of persons that it is told.
+func (c coinpress) counted(by persons) coinpress { c.count = by; return c }
 
 func checkRounds(rounds, unset int) (int, error) {
 	if rounds == 0 {
@@ -110,6 +114,7 @@ func sumSensitivity(factor2 int64) string {
 func (c coinpress) release(n noise.Noiser, g group, count float64) estimator.Estimate {
 	b := c.ball(g.shift)
 	var mean, sigma []float64
+	moved := 0.0
 	for i, rho := range c.rhos {
 		if i > 0 {
 			b.centre = c.lattice(mean, g.shift)
@@ -117,13 +122,16 @@ func (c coinpress) release(n noise.Noiser, g group, count float64) estimator.Est
 		clip := b.clip()
 		norms := block.Norms(g.Block, b.centre, b.weights)
 		mean, sigma = addNoise(n, block.ClipSum(g.Block, b.centre, norms, clip), b.weights, clip, c.factor2, rho)
+		moved = 0
 		for j, m := range b.centre {
-			mean[j] = float64(m) + mean[j]/count
-			sigma[j] /= count
+			s := mean[j] / count
+			mean[j] = float64(m) + s
+			sigma[j] = math.Hypot(sigma[j], s*c.count.sigma()) / count
+			moved = math.Hypot(moved, s)
 		}
 		b.shrink(math.Sqrt(float64(c.factor2)/(2*rho))*clip/count, count)
 	}
-	return c.p.estimate(g, mean, sigma)
+	return c.count.told(c.p.estimate(g, mean, sigma), count, scalar.Scale(c.p.Grid, math.Ldexp(moved, -int(g.shift))))
 }
 
 // lattice rounds a centre and brings it into the public range, where the mean is.

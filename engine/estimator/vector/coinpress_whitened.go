@@ -137,5 +137,7 @@ func (w whitened) back(m whitening, y estimator.Estimate, shift uint) estimator.
 			sigma[j] = math.Hypot(sigma[j], v*y.StdErr[k]*unit)
 		}
 	}
-	return w.p.estimate(group{shift: shift}, x, sigma)
+	e := w.p.estimate(group{shift: shift}, x, sigma)
+	e.Error.Tied = true
+	return e
 }

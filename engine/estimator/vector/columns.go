@@ -114,6 +114,11 @@ func (s separate) steps() []estimator.Step {
 // release implements core.
 func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate {
 	out := estimator.Estimate{Values: make([]float64, len(s.alone)), StdErr: make([]float64, len(s.alone))}
+	told := estimator.Error{Form: estimator.Quotient}
+	for _, x := range []*[]float64{&told.Noise, &told.Step, &told.Under, &told.Centre} {
+		*x = make([]float64, len(s.alone))
+	}
+	out.Error = &told
 	rows, column := make([]int64, g.Persons()), make([]int64, g.Persons())
 	for i := range rows {
 		rows[i] = 1
@@ -132,7 +137,11 @@ func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate
 			out.Values[j], out.StdErr[j] = math.NaN(), math.NaN()
 			out.Needed = max(out.Needed, one.Needed)
 			few++
+			continue
 		}
+		x := one.Error
+		told.Noise[j], told.Step[j] = estimator.Entry(x.Noise, 0)*s.unit, estimator.Entry(x.Step, 0)*s.unit
+		told.Under[j], told.Centre[j] = estimator.Entry(x.Under, 0), estimator.Entry(x.Centre, 0)*s.unit
 	}
 	if few == len(s.alone) || few > 0 && !s.parts {
 		return scalar.TooFew(len(s.alone), out.Needed)

@@ -83,12 +83,12 @@ func (d dense) units(v float64) float64 {
 // release implements core.
 func (d dense) release(n noise.Noiser, g group, count float64) estimator.Estimate {
 	d.totals = g.totals
-	mean, sigma := d.mean(n, g.Block, count)
-	return d.p.estimate(g, mean, sigma)
+	mean, sigma, moved := d.mean(n, g.Block, count)
+	return d.count.told(d.p.estimate(g, mean, sigma), count, scalar.Scale(d.p.Grid, math.Ldexp(moved, -int(g.shift))))
 }
 
-// mean releases the mean, with the standard deviations of its noise, in units.
-func (d dense) mean(n noise.Noiser, b *estimator.Block, count float64) (mean, sigma []float64) {
+// mean releases the mean, with the standard deviations of its noise and how far it is from the centre of the sum, in units.
+func (d dense) mean(n noise.Noiser, b *estimator.Block, count float64) (mean, sigma []float64, moved float64) {
 	left := newBudget(d.rho)
 	var s spread
 	if d.centred != never || d.scaled != never {
@@ -155,7 +155,7 @@ func (d dense) choose(n noise.Noiser, all lots, s spread, scaled bool, left *bud
 }
 
 // sum releases the mean about a centre with what is left of the loss: a radius, then the sum.
-func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights []float64, count float64, nonNegative bool, left *budget) (mean, sigma []float64) {
+func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights []float64, count float64, nonNegative bool, left *budget) (mean, sigma []float64, moved float64) {
 	f2 := factor2(d.p.Relation, nonNegative)
 	target := d.target(f2, left.rho*left.left, count)
 	norms, totals := d.measure(b, centre, weights)
@@ -168,8 +168,9 @@ func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights [
 			mean[j] += float64(centre[j])
 		}
 		sigma[j] = math.Hypot(sigma[j], s*d.count.sigma()) / count
+		moved = math.Hypot(moved, s)
 	}
-	return mean, sigma
+	return mean, sigma, moved
 }
 
 // measure returns the norms, and the totals where they are known.

@@ -310,7 +310,7 @@ func TestNoRunIsRuined(t *testing.T) {
 		var errors []float64
 		for range 40 {
 			b := blockOf(d, int(count), func(_, j int) int64 { return 500 + int64(math.Exp2(float64(j%4))*300*r.NormFloat64()) })
-			mean, _ := e.core.(dense).mean(n, e.p.group(b).Block, count)
+			mean, _, _ := e.core.(dense).mean(n, e.p.group(b).Block, count)
 			q := 0.0
 			for _, v := range mean {
 				q = math.Hypot(q, math.Ldexp(v, -int(e.p.shift()))-500)

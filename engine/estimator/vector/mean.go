@@ -42,6 +42,9 @@ func (mean) ExpectedError() (float64, bool) { return 0, false }
 // Steps implements estimator.Estimator.
 func (m mean) Steps() []estimator.Step { return append(m.count.steps(), m.core.steps()...) }
 
+// Bias implements estimator.Biased.
+func (m mean) Bias() string { return "what persons beyond the joint clip lose" }
+
 // Reason implements estimator.Reasoned.
 func (m mean) Reason() string { return m.reason }
 
@@ -75,7 +78,9 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	case p.bits():
 		m.core, m.reason, err = newSparse(p, m.count, rho, p.Method)
 	case p.Method == Coinpress:
-		m.core, err = newCoinpress(p, rho)
+		var c coinpress
+		c, err = newCoinpress(p, rho)
+		m.core = c.counted(m.count)
 	default:
 		m.core, m.slack, m.reason, err = p.dense(m.count, rho)
 	}

@@ -30,7 +30,7 @@ import (
 // point is better. Under add-remove the first mean itself makes norms smaller, m_j = q_j(1−q_j) in place of min(q_j, 1−q_j);
 // it is taken where that matters, which is for dense bits and not for baskets.
 //
-// With shrinkDim coordinates or more the answer is shrunk (shrinker). Its StdErr is that of the noise before.
+// With shrinkDim coordinates or more the answer is shrunk (shrinker). Its StdErr is that of the noise before, and so are error bars.
 //
 // Privacy: the sums are in the lattice of the values, every quantity that steers a step is public or was released, each
 // person's factor is a function of that person and of these. The loss is that of the histograms of norms and of the sums
@@ -102,10 +102,19 @@ func (s sparse) release(n noise.Noiser, g group, count float64) estimator.Estima
 	default:
 		mean, sigma = s.plan(n, r, count, left)
 	}
+	shown := mean
 	if s.p.Dim >= shrinkDim {
-		mean = s.shrink(mean, sigma, float64(r.top))
+		shown = s.shrink(mean, sigma, float64(r.top))
 	}
-	return s.p.estimate(group{Block: r.Block, shift: r.shift}, mean, sigma)
+	e, moved := s.p.estimate(group{Block: r.Block, shift: r.shift}, shown, sigma), 0.0
+	for j, m := range mean {
+		mean[j] = scalar.Finite(scalar.Scale(s.p.Grid, math.Ldexp(m, -int(r.shift))))
+		moved = math.Hypot(moved, mean[j])
+	}
+	if s.p.Dim >= shrinkDim {
+		e.Error.Raw = mean
+	}
+	return s.count.told(e, count, moved)
 }
 
 // clipping is what a sum is clipped to, but for its radius.

@@ -23,8 +23,11 @@ func (s sparse) plan(n noise.Noiser, r entries, count float64, left *budget) (me
 	q := s.guess(divided(before, float64(r.top)), divided(noisy, float64(r.top)))
 	second := s.about(q, r.top)
 	mean, sigma = s.sum(n, r, second, count, left.rest())
+	counted := s.count.sigma() / count
 	for j := range mean {
+		both := math.Sqrt(math.Abs(mean[j]*before[j])) * counted // n̂ is one for both: their errors by it add up
 		mean[j], sigma[j] = weighed(mean[j], sigma[j], before[j], noisy[j])
+		sigma[j] = math.Hypot(sigma[j], both/math.Sqrt2)
 	}
 	return mean, sigma
 }

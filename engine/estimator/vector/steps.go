@@ -67,6 +67,15 @@ func (c persons) sigma() float64 {
 	return c.Sigma()
 }
 
+// told adds what the noise of a released number does to an answer about a centre from which the mean is moved, in values, by a
+// vector of the given length.
+func (c persons) told(e estimator.Estimate, count, moved float64) estimator.Estimate {
+	if g := c.sigma() / count; g > 0 {
+		e.Error.Under, e.Error.Shift = []float64{g}, g*moved
+	}
+	return e
+}
+
 // steps describes the release: nothing when the number is known.
 func (c persons) steps() []estimator.Step {
 	if c.known {
@@ -180,5 +189,6 @@ func (p Params) estimate(g group, mean, sigma []float64) estimator.Estimate {
 		e.Values[j] = scalar.Finite(scalar.Scale(p.Grid, steps))
 		e.StdErr[j] = min(scalar.Scale(p.Grid, math.Ldexp(sigma[j], -int(g.shift))), math.MaxFloat64)
 	}
+	e.Error = &estimator.Error{Form: estimator.Quotient}
 	return e
 }

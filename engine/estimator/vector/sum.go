@@ -90,6 +90,9 @@ func (s sum) MinPersons() int64 {
 	return max(s.count.enough(), int64(math.Ceil(min(4*max(s.target, look.FarZ*s.norms.Sigma), 1<<62))))
 }
 
+// Bias implements estimator.Biased.
+func (sum) Bias() string { return "what persons beyond the joint clip lose" }
+
 // ExpectedError implements estimator.Estimator: the radius is not known before the data are read.
 func (sum) ExpectedError() (float64, bool) { return 0, false }
 
@@ -132,7 +135,7 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 
 // answer scales a sum of steps, which is at least 0 where nonNegative.
 func (p Params) answer(values, sigma []float64, nonNegative bool) estimator.Estimate {
-	e := estimator.Estimate{Values: values, StdErr: sigma}
+	e := estimator.Estimate{Values: values, StdErr: sigma, Error: &estimator.Error{Form: estimator.Quotient}}
 	for j, v := range values {
 		if nonNegative {
 			v = max(v, 0)

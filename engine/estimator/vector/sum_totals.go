@@ -48,12 +48,7 @@ func (t totals) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if e.Status != estimator.OK {
 		return e
 	}
-	persons := float64(b.Persons())
-	for j := range e.Values {
-		e.Values[j] *= persons
-		e.StdErr[j] *= persons
-	}
-	return e
+	return e.Times(float64(b.Persons()))
 }
 
 // withoutRows is a block whose vectors are no longer told to be totals of several rows.

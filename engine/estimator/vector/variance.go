@@ -109,13 +109,23 @@ func (m moments) release(n noise.Noiser, g group, count float64) estimator.Estim
 func (m moments) answer(q squares, shift uint, sums, sigma []float64, count float64) estimator.Estimate {
 	d := m.p.Dim
 	e := estimator.Estimate{Values: make([]float64, d), StdErr: make([]float64, d)}
+	told := estimator.Moments{
+		First: make([]float64, d), Second: make([]float64, d), Offset: make([]float64, d), Noise: make([]float64, d), Noise2: make([]float64, d),
+		Root: m.stddev,
+	}
 	for j := range d {
 		first, second := sums[j]/count, sums[d+j]/count
 		tau, tau2 := sigma[j]/count, math.Hypot(sigma[d+j], second*m.count.sigma())/count
 		v := float64(q.centre[d+j]) + second - first*first + tau*tau
 		size := scalar.Scale(m.p.Grid, math.Ldexp(1, q.bits[j]-int(shift)))
 		e.Values[j], e.StdErr[j] = m.show(v, math.Hypot(tau2, 2*first*tau), size, count)
+		told.First[j], told.Second[j], told.Offset[j] = size*first, size*size*second, size*size*float64(q.centre[d+j])
+		told.Noise[j], told.Noise2[j] = size*tau, size*size*sigma[d+j]/count
 	}
+	if !m.population {
+		told.Count = count
+	}
+	e.Error = &estimator.Error{Form: estimator.Variance, Under: []float64{m.count.sigma() / count}, Moments: &told}
 	return e
 }
 

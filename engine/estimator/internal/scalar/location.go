@@ -72,6 +72,22 @@ func (a Axis) Value(cell uint32) int64 {
 	return min(max(sign*j, a.lo), a.hi)
 }
 
+// Ends returns the least and the largest number of a cell.
+func (a Axis) Ends(cell uint32) (lo, hi float64) {
+	j := int64(cell) + a.first
+	sign := 1.0
+	if j < 0 {
+		j, sign = -j, -1
+	}
+	l, h := j, j
+	if e := j>>a.bits - 1; e > 0 {
+		l = (j - e<<a.bits) << e
+		h = l + 1<<e - 1
+	}
+	lo, hi = sign*float64(l), sign*float64(h)
+	return max(min(lo, hi), float64(a.lo)), min(max(lo, hi), float64(a.hi))
+}
+
 // Bisection searches an axis for the quantile num/den of one value a person.
 //
 // Each of at most T rounds asks Q = den·#{x ≤ mid} − num·n, whose sign says on which side of mid the
@@ -133,18 +149,33 @@ func (b Bisection) Step(name string) estimator.Step {
 
 // Search returns a value at the quantile. cells holds the cell of each value; it is reordered.
 func (b Bisection) Search(n noise.Noiser, cells []uint32) int64 {
-	total := int64(len(cells))
+	v, _ := b.Ranks(n, cells)
+	return v
+}
+
+// Ranks is Search, which also returns the noisy ranks that it went by: as many as the axis has rounds, those that were not asked told as 0. Each is
+// paid for as a number, of which Search uses the sign alone. Rank.At is in the units of the axis: the upper end of the cells that the round asked about, or the
+// lower end of those beyond.
+func (b Bisection) Ranks(n noise.Noiser, cells []uint32) (int64, []estimator.Rank) {
+	total, sigma := int64(len(cells)), Root(b.sigma2.Big())
+	ranks := make([]estimator.Rank, b.axis.rounds)
+	at := 0
 	lo, hi, below := uint32(0), uint32(b.axis.cells-1), int64(0)
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		k := partition(cells, mid)
-		if q := b.den*(below+int64(k)) - b.num*total; n.GaussianInt(q, b.sigma2) < 0 {
+		noisy := n.GaussianInt(b.den*(below+int64(k))-b.num*total, b.sigma2)
+		ranks[at].Z = float64(noisy) / sigma
+		if noisy < 0 {
+			ranks[at].At, _ = b.axis.Ends(mid + 1)
 			lo, below, cells = mid+1, below+int64(k), cells[k:]
 		} else {
+			_, ranks[at].At = b.axis.Ends(mid)
 			hi, cells = mid, cells[:k]
 		}
+		at++
 	}
-	return b.axis.Value(lo)
+	return b.axis.Value(lo), ranks
 }
 
 // partition moves the entries that are at most mid to the front and returns their number.

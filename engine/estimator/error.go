@@ -1,0 +1,129 @@
+package estimator
+
+import "math"
+
+// Error says how the values of an estimate came about, as far as error bars at any level need it: the noise and its law. All of it
+// may be shown. Every slice has one entry a value, or one for all values, or none for 0. Package bars makes intervals of it.
+//
+// A quotient is Centre + S/n̂, with E the noise of S, e that of n̂, and r the exact S over the exact n̂:
+//
+//	value − exact = (E − r·e)/n̂
+//
+// which has a known law for every r: a sum or a count is a quotient with nothing under it.
+type Error struct {
+	Form Form
+	Law  Law
+	// Noise is the size of the noise of the numerator over n̂, in the units of the values; nil: the standard errors, which then have
+	// that of n̂ in them, whatever Centre is.
+	Noise  []float64
+	Step   []float64 // of the lattice that numerator over n̂ is on; 0: as good as continuous
+	Under  []float64 // size of the noise of n̂ over n̂; 0: n̂ is exact
+	Centre []float64
+	Raw    []float64 // the values before they were brought nearer to each other; nil: as shown
+	// Shift is the norm of what the noise of n̂ moves all values by together, at its size, and Tied says that the noises of the
+	// values' numerators are not independent: both for the ℓ2 radius.
+	Shift   float64
+	Tied    bool
+	Moments *Moments // of a Variance
+	Ranks   [][]Rank // of a Quantile: the noisy ranks, by value
+}
+
+// Form is how the values are made from noisy numbers.
+type Form uint8
+
+// Forms. No interval is known of values of the form Unknown.
+const (
+	Unknown Form = iota
+	Quotient
+	Variance
+	Quantile
+)
+
+// Law is that of the noise, and what its size is.
+type Law uint8
+
+// Laws.
+const (
+	Gaussian Law = iota // size: standard deviation
+	Laplace             // size: the scale t of e^{−|y|/t}
+)
+
+// Moments are what a variance is made from: Second + Offset − First², times n̂/(n̂−1) where Count is not 0. The noise of First is
+// (E₁ − First·e)/n̂ and that of Second (E₂ − Second·e)/n̂, in the units of the values (of their squares).
+type Moments struct {
+	First, Second, Offset []float64
+	Noise                 []float64 // size of E₁/n̂
+	Noise2                []float64 // size of E₂/n̂
+	Count                 float64   // n̂
+	Root                  bool      // the standard deviation is shown
+}
+
+// Rank is one noisy rank on the way to a quantile: where Z is positive the exact quantile is at most At, where it is negative at
+// least At, each as surely as a standard normal number is under |Z|.
+type Rank struct{ At, Z float64 }
+
+// Entry returns entry i of a slice of Error.
+func Entry(x []float64, i int) float64 {
+	switch len(x) {
+	case 0:
+		return 0
+	case 1:
+		return x[0]
+	}
+	return x[i]
+}
+
+// Part returns the values from, from+1, …, to−1 of an estimate, as one that shares its memory.
+func (e Estimate) Part(from, to int) Estimate {
+	n := len(e.Values)
+	cut := func(x []float64) []float64 {
+		if len(x) != n || n == 1 {
+			return x
+		}
+		return x[from:to:to]
+	}
+	out := e
+	out.Values, out.StdErr = cut(e.Values), cut(e.StdErr)
+	if e.Error == nil {
+		return out
+	}
+	x := *e.Error
+	x.Noise, x.Step, x.Under, x.Centre, x.Raw = cut(x.Noise), cut(x.Step), cut(x.Under), cut(x.Centre), cut(x.Raw)
+	if len(x.Ranks) == n {
+		x.Ranks = x.Ranks[from:to:to]
+	}
+	if m := x.Moments; m != nil {
+		q := *m
+		q.First, q.Second, q.Offset = cut(m.First), cut(m.Second), cut(m.Offset)
+		q.Noise, q.Noise2 = cut(m.Noise), cut(m.Noise2)
+		x.Moments = &q
+	}
+	out.Error = &x
+	return out
+}
+
+// Times multiplies every value by a public factor f > 0, with its error. It writes to the estimate's own values; a variance and a quantile
+// are not multiplied.
+func (e Estimate) Times(f float64) Estimate {
+	scale := func(x []float64) {
+		for i, v := range x {
+			x[i] = min(max(v*f, -math.MaxFloat64), math.MaxFloat64)
+		}
+	}
+	scale(e.Values)
+	scale(e.StdErr)
+	if e.Error == nil {
+		return e
+	}
+	x := *e.Error
+	scale(x.Noise)
+	scale(x.Step)
+	scale(x.Centre)
+	scale(x.Raw)
+	x.Shift *= f
+	if x.Form == Variance || x.Form == Quantile {
+		x = Error{}
+	}
+	e.Error = &x
+	return e
+}
