@@ -122,7 +122,7 @@ func (a *appender) write(b []byte) (int, error) {
 
 // due reports whether a new file is to be begun.
 func (a *appender) due(now time.Time, maxSize int64) bool {
-	return a.size >= maxSize || a.size > 0 && now.UTC().Format(day) > a.file.begun.Format(day)
+	return a.size >= maxSize || now.UTC().Format(day) > a.file.begun.Format(day)
 }
 
 // next begins a new file, whose name is on disk when next returns.

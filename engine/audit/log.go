@@ -168,7 +168,7 @@ func (l *Log) miss(n int) {
 	l.total.Add(uint64(n))
 }
 
-// Close writes and flushes what waits. Nothing may be admitted afterwards.
+// Close writes and flushes what waits, and logs what the disk does not take. Nothing may be admitted afterwards.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil

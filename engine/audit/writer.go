@@ -40,10 +40,10 @@ func (w *writer) run() {
 			w.gather(1 << 40)
 			w.write()
 			w.flush()
-			w.log.end = w.to.f.Close()
 			if w.log.failing.Load() {
-				w.log.end = ErrUnavailable
+				w.log.o.Log.Error().Int("records", w.places).Msg("the last records of the audit log could not be written")
 			}
+			w.log.end = w.to.f.Close()
 			return
 		}
 	}
