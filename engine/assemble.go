@@ -184,6 +184,9 @@ func (s *Server) speak() error {
 	options := &session.Options{
 		Store: s.store,
 		IsDBA: func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
+		Exists: func(user, host string) bool {
+			return auth.Exists(s.analyzer.Catalog.MySQLDb, user+"@"+host)
+		},
 		Roles: func(ctx *sql.Context) []string {
 			c := ctx.Session.Client()
 			return auth.Roles(s.analyzer.Catalog.MySQLDb, c.User, c.Address)

@@ -20,15 +20,32 @@ const gateRuleID analyzer.RuleId = 20100
 
 // gate is an analysis rule that refuses what the SQL engine would allow and this server must not:
 // files, global settings without the privilege, programs that run later, statements about
-// statistics, and functions that stall or signal to others.
-func gate(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	if err := auth.CheckStatement(n); err != nil {
+// statistics, functions that stall or signal to others, and ways around the grants.
+func gate(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	grants, by := a.Catalog.MySQLDb, caller(ctx)
+	if err := auth.CheckStatement(ctx, grants, by, n); err != nil {
 		return nil, transform.SameTree, err
 	}
 	if err := checkStatement(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
-	return n, transform.SameTree, checkFunctions(ctx, n)
+	if err := checkTables(ctx, grants, by, n); err != nil {
+		return nil, transform.SameTree, err
+	}
+	if err := checkFunctions(ctx, n); err != nil {
+		return nil, transform.SameTree, err
+	}
+	if show, ok := n.(*plan.ShowGrants); ok {
+		shown, err := auth.ShowGrants(grants, by, show)
+		return shown, transform.NewTree, err
+	}
+	return ownGrants(ctx, by, n)
+}
+
+// caller is the account behind a statement.
+func caller(ctx *sql.Context) auth.Caller {
+	c := ctx.Session.Client()
+	return auth.Caller{User: c.User, Host: c.Address, DBA: session.IsDBA(ctx), Auditor: session.IsAuditor(ctx)}
 }
 
 func unsupported(cause, remedy string) error {

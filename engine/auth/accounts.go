@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -14,12 +13,10 @@ import (
 // Root is the account that the first start makes; it is a DBA and may log in from anywhere.
 const Root, RootHost = "root", anyHost
 
-// anyHost is the host of an account or a role that is not bound to one.
-const anyHost = "%"
-
 // Load fills db from the persister's file and attaches the persister. When there is no file it makes
 // the root account with the given password, or with a generated one when that is empty, and
-// returns the generated one: it is shown once and kept nowhere.
+// returns the generated one: it is shown once and kept nowhere. The roles of the server are made
+// where they are missing.
 func Load(ctx *sql.Context, db *mysql_db.MySQLDb, p *Persister, password string) (generated string, err error) {
 	data, ok, err := p.Load()
 	if err != nil {
@@ -33,7 +30,8 @@ func Load(ctx *sql.Context, db *mysql_db.MySQLDb, p *Persister, password string)
 		if err := db.OverwriteUsersAndGrantData(ctx, ed, data); err != nil {
 			return "", fmt.Errorf("auth: the accounts cannot be read: %w", err)
 		}
-		return "", nil
+		mend(ed, data)
+		return "", makeRoles(ctx, db, ed)
 	}
 	if password == "" {
 		if password, err = newPassword(); err != nil {
@@ -44,7 +42,7 @@ func Load(ctx *sql.Context, db *mysql_db.MySQLDb, p *Persister, password string)
 	ed := db.Editor()
 	defer ed.Close()
 	db.AddSuperUser(ed, Root, RootHost, password)
-	return generated, db.Persist(ctx, ed)
+	return generated, makeRoles(ctx, db, ed)
 }
 
 // newPassword returns 144 random bits as 24 letters, digits, '-' and '_'.
@@ -59,23 +57,6 @@ func newPassword() (string, error) {
 // IsDBA reports whether the account behind ctx has SUPER.
 func IsDBA(ctx *sql.Context, db *mysql_db.MySQLDb) bool {
 	return db.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{}, sql.PrivilegeType_Super))
-}
-
-// Roles returns the names of the roles granted to the account user@host, its host as it is defined,
-// sorted. A role is one that CREATE ROLE made, for all hosts; an account that was granted to another
-// as if it were a role is none.
-func Roles(db *mysql_db.MySQLDb, user, host string) []string {
-	rd := db.Reader()
-	defer rd.Close()
-	var names []string
-	for _, e := range rd.GetToUserRoleEdges(mysql_db.RoleEdgesToKey{ToHost: host, ToUser: user}) {
-		role, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: e.FromUser, Host: e.FromHost})
-		if ok && role.IsRole && role.Host == anyHost {
-			names = append(names, role.User)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Audit returns the accounts in db that could be used without a password: there are none unless the
@@ -98,8 +79,15 @@ func Exists(db *mysql_db.MySQLDb, name string) bool {
 	if at < 0 {
 		return false
 	}
+	u := account(db, name[:at], name[at+1:])
+	return u != nil && !u.IsRole
+}
+
+// account returns the account or role of exactly that name and host; nil if there is none.
+// go-mysql-server's own search also returns an account whose host is a pattern that fits.
+func account(db *mysql_db.MySQLDb, user, host string) *mysql_db.User {
 	rd := db.Reader()
 	defer rd.Close()
-	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: name[:at], Host: name[at+1:]})
-	return ok && !u.IsRole
+	u, _ := rd.GetUser(mysql_db.UserPrimaryKey{User: user, Host: host})
+	return u
 }

@@ -2,29 +2,97 @@ package auth
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/internal/refuse"
 )
 
-// CheckStatement refuses account statements that would weaken the log-in, or let an account begin
-// anew under another name: a budget belongs to the account's name.
-func CheckStatement(n sql.Node) error {
+// Caller is the account that a statement comes from, its host as it is defined.
+type Caller struct {
+	User, Host   string
+	DBA, Auditor bool
+}
+
+// CheckStatement refuses account statements that would weaken the log-in, let an account begin anew
+// under another name (a budget belongs to the account's name), or give an account more than a DBA
+// gave it. It comes after go-mysql-server's own checks and takes nothing from them.
+func CheckStatement(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n sql.Node) error {
 	switch n := n.(type) {
 	case *plan.CreateUser:
-		for i := range n.Users {
-			if err := checkUser(&n.Users[i]); err != nil {
-				return err
-			}
-		}
+		return checkCreateUser(by, n)
 	case *plan.AlterUser:
-		return checkUser(&n.User)
+		return checkAlterUser(db, by, n)
+	case *plan.DropUser:
+		return checkDropUser(db, by, n)
 	case *plan.RenameUser:
 		return refuse.New(refuse.Unsupported, "RENAME USER is not supported: budgets belong to the account's name.").
 			With("Create an account of the new name and drop the old one.")
+	case *plan.CreateRole:
+		return checkCreateRole(by, n)
+	case *plan.DropRole:
+		return checkDropRole(by, n)
+	case *plan.GrantRole:
+		return checkGrantRole(db, n)
+	case *plan.RevokeRole:
+		return exactly(db, "REVOKE", n.TargetUsers)
+	case *plan.Grant:
+		return checkGrant(ctx, db, by, n)
+	case *plan.Revoke:
+		return checkRevoke(ctx, db, by, n)
+	case *plan.GrantProxy, *plan.RevokeProxy:
+		return refuse.New(refuse.Unsupported, "Proxy accounts are not supported: budgets belong to the account that asks.").
+			With("GRANT a role to the account instead.")
 	}
 	return nil
+}
+
+func notDBA(what string) error {
+	return refuse.New(refuse.NotDBA, "%s is for a DBA only.", what)
+}
+
+func checkCreateUser(by Caller, n *plan.CreateUser) error {
+	if !by.DBA {
+		return notDBA("CREATE USER")
+	}
+	for i := range n.Users {
+		if err := checkUser(&n.Users[i]); err != nil {
+			return err
+		}
+	}
+	if len(n.DefaultRoles) > 0 {
+		return refuse.New(refuse.Unsupported, "DEFAULT ROLE is not supported: all roles that an account has been granted are active.").
+			With("Leave it out, and GRANT the role to the account.")
+	}
+	return nil
+}
+
+// checkAlterUser lets an account change its own password, and a DBA everybody's.
+func checkAlterUser(db *mysql_db.MySQLDb, by Caller, n *plan.AlterUser) error {
+	if err := checkUser(&n.User); err != nil {
+		return err
+	}
+	if err := exactly(db, "ALTER USER", []plan.UserName{n.User.UserName}); err != nil {
+		return err
+	}
+	user, host := nameOf(n.User.UserName)
+	if !by.DBA && (user != by.User || host != by.Host) {
+		return notDBA("ALTER USER of another account")
+	}
+	return noRole(db, "ALTER USER", n.User.UserName)
+}
+
+func checkDropUser(db *mysql_db.MySQLDb, by Caller, n *plan.DropUser) error {
+	if !by.DBA {
+		return notDBA("DROP USER")
+	}
+	for _, u := range n.Users {
+		if err := noRole(db, "DROP USER", u); err != nil {
+			return err
+		}
+	}
+	return exactly(db, "DROP USER", n.Users)
 }
 
 func checkUser(u *plan.AuthenticatedUser) error {
@@ -49,4 +117,49 @@ func checkUser(u *plan.AuthenticatedUser) error {
 func noPassword(u *plan.AuthenticatedUser) error {
 	return refuse.New(refuse.Unsupported, "The account %s would have no password.", u.UserName.String("'")).
 		With("Write IDENTIFIED BY 'password'.")
+}
+
+// nameOf returns the name and the host of an account as a statement gives them.
+func nameOf(n plan.UserName) (user, host string) {
+	if n.AnyHost {
+		return n.Name, anyHost
+	}
+	return n.Name, n.Host
+}
+
+// named returns the account or role that a statement names, nil if there is none of that name and host.
+func named(db *mysql_db.MySQLDb, n plan.UserName) *mysql_db.User {
+	user, host := nameOf(n)
+	return account(db, user, host)
+}
+
+// cannotUser is MySQL's ER_CANNOT_USER.
+const cannotUser = 1396
+
+// exactly refuses names for which go-mysql-server would take another account, one whose host is a
+// pattern. Names that it does not find either it refuses itself.
+func exactly(db *mysql_db.MySQLDb, statement string, list []plan.UserName) error {
+	for _, n := range list {
+		if named(db, n) != nil {
+			continue
+		}
+		user, host := nameOf(n)
+		rd := db.Reader()
+		other := db.GetUser(rd, user, host, false)
+		rd.Close()
+		if other != nil {
+			return mysql.NewSQLError(cannotUser, "HY000", "Operation %s failed for %s: there is an account %s",
+				statement, n.String("'"), other.UserHostToString("'"))
+		}
+	}
+	return nil
+}
+
+// noRole refuses a role where an account is meant.
+func noRole(db *mysql_db.MySQLDb, statement string, n plan.UserName) error {
+	if u := named(db, n); u != nil && u.IsRole {
+		return refuse.New(refuse.Unsupported, "%s is a role, and %s is for accounts.", n.String("`"), statement).
+			With("Roles are changed with GRANT and REVOKE, and dropped with DROP ROLE.")
+	}
+	return nil
 }

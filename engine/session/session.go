@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	IsDBA func(*sql.Context) bool
 	// Roles returns the names of the roles granted to the session's account, sorted. Nil: none ever.
 	Roles func(*sql.Context) []string
+	// Exists reports whether there still is an account of that name and host. Nil: all are there.
+	Exists func(user, host string) bool
 	// NoteRaw records durably that the principal is about to read raw rows. An error refuses the switch.
 	NoteRaw func(ctx *sql.Context, principal string) error
 }
@@ -95,15 +98,15 @@ func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 	return s.store, nil
 }
 
-// dpDatabase is the virtual database that every account may read: its tables show each account what
+// DPDatabase is the virtual database that every account may read: its tables show each account what
 // is theirs.
-const dpDatabase = "dp"
+const DPDatabase = "dp"
 
 // SetPrivilegeSet implements sql.Session: it is how GMS keeps the account's privileges for the
 // session, and where every account gets the right to read the database dp.
 func (s *Session) SetPrivilegeSet(p sql.PrivilegeSet, counter uint64) {
 	if set, ok := p.(mysql_db.PrivilegeSet); ok {
-		set.AddDatabase(dpDatabase, sql.PrivilegeType_Select)
+		set.AddDatabase(DPDatabase, sql.PrivilegeType_Select)
 	}
 	s.BaseSession.SetPrivilegeSet(p, counter)
 }
@@ -115,9 +118,15 @@ func (s *Session) TouchProtected() { s.protected.Store(true) }
 // TouchesProtected reports whether the running statement has been noted to read protected tables.
 func (s *Session) TouchesProtected() bool { return s.protected.Load() }
 
-// CommandBegin implements sql.LifecycleAwareSession: a new command has touched nothing yet.
+// CommandBegin implements sql.LifecycleAwareSession: a new command has touched nothing yet, and is
+// refused once the account has been dropped.
 func (s *Session) CommandBegin() error {
 	s.protected.Store(false)
+	c := s.Client()
+	if s.opts.Exists != nil && !s.opts.Exists(c.User, c.Address) {
+		return mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError,
+			"Access denied for user '%s'@'%s': the account has been dropped", c.User, c.Address)
+	}
 	return nil
 }
 

@@ -99,17 +99,17 @@ func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
 		}
 		return nil, badValue(name, value, fmt.Sprintf("a whole number from 1 to %d", planner.MaxMaxGroups))
 	case "dp_method":
-		text, _ := value.(string)
-		if functions.IsMethod(strings.ToLower(text)) {
+		text, ok := value.(string)
+		if ok && text == "" || functions.IsMethod(strings.ToLower(text)) {
 			return strings.ToLower(text), nil
 		}
-		return nil, badValue(name, value, functions.MethodList)
+		return nil, badValue(name, value, functions.MethodList+", or '' for the table's default")
 	case "dp_group_by":
-		text, _ := value.(string)
-		if planner.ValidGroupBy(strings.ToLower(text)) {
+		text, ok := value.(string)
+		if ok && text == "" || planner.ValidGroupBy(strings.ToLower(text)) {
 			return strings.ToLower(text), nil
 		}
-		return nil, badValue(name, value, "auto, vector or separate")
+		return nil, badValue(name, value, "auto, vector, separate, or '' for the table's default")
 	case "dp_rewrite", "dp_raw":
 		return checkSwitch(ctx, name, value)
 	}

@@ -52,7 +52,7 @@ var Table = []Entry{
 	{Policy, "45011", "A policy statement has a bad value, or would weaken a policy silently.", "The message says what would be right."},
 	{NoBudget, "45012", "A protected table that the query touches has no total budget.", "A DBA runs CALL dp_set_budget(table, '*', epsilon, delta, window)."},
 	{BudgetExhausted, "45013", "The charge does not fit into what remains of a budget.", "Ask with a smaller dp_epsilon, wait for the next window, or have a DBA raise the budget."},
-	{NotDBA, "45014", "The statement is for a DBA only.", "Connect as an account with SUPER."},
+	{NotDBA, "45014", "The statement is for a DBA only.", "Connect as an account with SUPER or the role dba."},
 	{Failed, "45015", "The query on protected data did not finish. Its charge stands, unless the message says that nothing was charged.", "Ask an operator to look at the server's log; a longer max_execution_time may help."},
 	{Ledger, "45016", "The charge could not be made durable, so nothing was answered.", "Ask an operator to look at the disk of the data directory."},
 	{Unsupported, "45017", "The statement is valid SQL that this server does not support.", "The message says what to use instead."},

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/engine/auth"
+)
+
+// checkTables closes the ways around the grants that go-mysql-server leaves open: the grant tables
+// are changed by account statements only and read by DBAs only, and who changes rows by a condition
+// on them, or by what is there already, may read them.
+func checkTables(ctx *sql.Context, grants *mysql_db.MySQLDb, by auth.Caller, n sql.Node) error {
+	changes := changesRows(n)
+	var err error
+	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+		if err != nil {
+			return false
+		}
+		switch n := n.(type) {
+		case *plan.ResolvedTable:
+			err = checkGrantTable(by, n, changes)
+		case *plan.InsertInto:
+			err = checkInsert(ctx, grants, by, n)
+		case *plan.Update:
+			err = mayReadAll(ctx, grants, by, n)
+		case *plan.DeleteFrom:
+			err = mayReadAll(ctx, grants, by, n)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// changesRows reports whether a statement writes.
+func changesRows(n sql.Node) bool {
+	switch n.(type) {
+	case *plan.InsertInto, *plan.Update, *plan.DeleteFrom, *plan.Truncate:
+		return true
+	}
+	return false
+}
+
+// checkGrantTable refuses access to the tables of the database mysql.
+func checkGrantTable(by auth.Caller, t *plan.ResolvedTable, changes bool) error {
+	if t.SqlDatabase == nil || !strings.EqualFold(t.SqlDatabase.Name(), "mysql") {
+		return nil
+	}
+	if changes {
+		return unsupported("The tables of the database mysql are not changed by hand.", "Use CREATE USER, DROP USER, GRANT and REVOKE.")
+	}
+	if !by.DBA {
+		return denied("SELECT", by, t.Name())
+	}
+	return nil
+}
+
+// checkInsert asks for what an INSERT does beside inserting: ON DUPLICATE KEY UPDATE changes rows that
+// are there, and RETURNING, which would show them, is refused.
+func checkInsert(ctx *sql.Context, grants *mysql_db.MySQLDb, by auth.Caller, n *plan.InsertInto) error {
+	if len(n.Returning) > 0 {
+		return unsupported("INSERT … RETURNING is not supported.", "Leave RETURNING out; LAST_INSERT_ID() gives a key that the server made.")
+	}
+	if by.DBA || !n.OnDupExprs.HasUpdates() {
+		return nil
+	}
+	if err := mayDo(ctx, grants, by, "UPDATE", n.Destination, sql.PrivilegeType_Update); err != nil {
+		return err
+	}
+	return mayReadAll(ctx, grants, by, n.Destination)
+}
+
+// mayReadAll asks for the privilege SELECT on every table of a statement that changes rows that are
+// there: how many it changed is an answer about them.
+func mayReadAll(ctx *sql.Context, grants *mysql_db.MySQLDb, by auth.Caller, n sql.Node) error {
+	if by.DBA {
+		return nil
+	}
+	return mayDo(ctx, grants, by, "SELECT", n, sql.PrivilegeType_Select)
+}
+
+// mayDo asks for a privilege on every table below n.
+func mayDo(ctx *sql.Context, grants *mysql_db.MySQLDb, by auth.Caller, name string, n sql.Node, p sql.PrivilegeType) error {
+	var err error
+	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+		t, ok := n.(*plan.ResolvedTable)
+		if !ok || t.SqlDatabase == nil || err != nil {
+			return err == nil
+		}
+		subject := sql.PrivilegeCheckSubject{Database: t.SqlDatabase.Name(), Table: t.Name()}
+		if !grants.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(subject, p)) {
+			err = denied(name, by, t.Name())
+		}
+		return true
+	})
+	return err
+}
+
+func denied(command string, by auth.Caller, table string) error {
+	return mysql.NewSQLError(1142, "42000", "%s command denied to user '%s'@'%s' for table '%s'", command, by.User, by.Host, table)
+}
+
+// ownGrants shows an account its own lines of the tables of information_schema that list grants:
+// go-mysql-server shows all of them to whoever may read all databases.
+func ownGrants(ctx *sql.Context, by auth.Caller, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	if by.DBA || by.Auditor {
+		return n, transform.SameTree, nil
+	}
+	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		t, ok := n.(*plan.ResolvedTable)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		all, ok := t.Table.(*information_schema.InformationSchemaTable)
+		if !ok || !slices.Contains(grantTables, all.TableName) {
+			return n, transform.SameTree, nil
+		}
+		own := *all
+		own.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
+			rows, err := all.Reader(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return linesOf(ctx, by, rows)
+		}
+		replaced, err := t.ReplaceTable(ctx, &own)
+		return replaced, transform.NewTree, err
+	})
+}
+
+// grantTables are the tables of information_schema that list grants and accounts. In the last one the
+// first two columns are the name and the host; in the others the first is 'name'@'host'.
+var grantTables = []string{
+	information_schema.UserPrivilegesTableName, information_schema.SchemaPrivilegesTableName,
+	information_schema.TablePrivilegesTableName, information_schema.ColumnPrivilegesTableName,
+	information_schema.UserAttributesTableName,
+}
+
+// linesOf keeps the rows of one account.
+func linesOf(ctx *sql.Context, by auth.Caller, rows sql.RowIter) (sql.RowIter, error) {
+	all, err := sql.RowIterToRows(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	grantee := mysql_db.User{User: by.User, Host: by.Host}.UserHostToString("'")
+	all = slices.DeleteFunc(all, func(r sql.Row) bool {
+		return r[0] != grantee && (len(r) < 2 || r[0] != by.User || r[1] != by.Host)
+	})
+	return sql.RowsToRowIter(all...), nil
+}
