@@ -21,13 +21,14 @@ func acceptancePersons() Experiment {
 	}
 	e.Panels[1].Points = e.Panels[0].Points
 	for _, at := range e.Panels[0].Points {
-		e.Versus = append(e.Versus, Versus{"1.5 × non-private", "acceptance-persons-truth", at, "person", []string{"non-private"}, 1.5})
+		e.Versus = append(e.Versus, Versus{"1.5 × non-private", "acceptance-persons-truth", at, "person", []string{"non-private"}, 1.5, ""})
 	}
-	for _, p := range e.Panels[1:] {
+	for i, p := range e.Panels[1:] {
+		floor := []string{"", "non-private"}[i] // what privacy adds has none
 		for _, at := range p.Points {
 			claim, root := "√m better than rows: "+p.Title, rootOf(at)
-			e.Versus = append(e.Versus, Versus{claim, p.Name, at, "person", []string{"rows-as-persons"}, root},
-				Versus{claim, p.Name, at, "auto", []string{"rows-as-persons"}, root})
+			e.Versus = append(e.Versus, Versus{claim, p.Name, at, "person", []string{"rows-as-persons"}, root, floor},
+				Versus{claim, p.Name, at, "auto", []string{"rows-as-persons"}, root, floor})
 		}
 	}
 	return e
@@ -67,9 +68,9 @@ func acceptanceAnisotropic() Experiment {
 		at.Label = fmt.Sprintf("n = %d", n)
 		p.Points = append(p.Points, at)
 		for _, m := range []string{"friendly", "friendly:declare=0"} {
-			e.Versus = append(e.Versus, Versus{"4 × non-private", p.Name, at, m, []string{"non-private"}, 4})
+			e.Versus = append(e.Versus, Versus{"4 × non-private", p.Name, at, m, []string{"non-private"}, 4, ""})
 			for _, other := range []string{"plan", "plan:declare=1", "shifted"} {
-				e.Versus = append(e.Versus, Versus{"3 × less, or no answer", p.Name, at, m, []string{other}, 1. / 3})
+				e.Versus = append(e.Versus, Versus{"3 × less, or no answer", p.Name, at, m, []string{other}, 1. / 3, ""})
 			}
 		}
 	}
@@ -85,12 +86,12 @@ func acceptanceGroups() Experiment {
 		p := Panel{Name: "acceptance-groups-" + g.name, Title: g.title, XLabel: "ρ", LogX: true, LogY: true, Metric: Groups, Points: overRho(g.data, 0.125, 1), Methods: groupLine}
 		for _, at := range p.Points {
 			at.Label = g.title
-			e.Versus = append(e.Versus, Versus{"1.10 × best bounds", p.Name, at, "groups", []string{"box"}, 1.10})
+			e.Versus = append(e.Versus, Versus{"1.10 × best bounds", p.Name, at, "groups", []string{"box"}, 1.10, ""})
 			if g.uneven {
-				e.Versus = append(e.Versus, Versus{"1.5 × less than best bounds", p.Name, at, "groups", []string{"box"}, 1 / 1.5})
+				e.Versus = append(e.Versus, Versus{"1.5 × less than best bounds", p.Name, at, "groups", []string{"box"}, 1 / 1.5, ""})
 			}
 			if g.many {
-				e.Versus = append(e.Versus, Versus{"3 × less than one group", p.Name, at, "groups", []string{"box:groups=1"}, 1. / 3})
+				e.Versus = append(e.Versus, Versus{"3 × less than one group", p.Name, at, "groups", []string{"box:groups=1"}, 1. / 3, ""})
 			}
 		}
 		e.Panels = append(e.Panels, p)

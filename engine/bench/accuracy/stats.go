@@ -90,6 +90,7 @@ func (e Errors) of(t Target) Errors {
 type Summary struct {
 	Mean, Median, Trimmed float64 // Trimmed: without the lowest and the highest tenth
 	StdErr                float64 // of the mean; NaN for fewer than two trials
+	MedianErr             float64 // standard error of the median, from the ranks half of √trials to either side
 }
 
 // Summarise returns the statistics of x, which may hold NaN: they are left out.
@@ -98,14 +99,17 @@ func Summarise(x []float64) Summary {
 	slices.Sort(s)
 	n := len(s)
 	if n == 0 {
-		return Summary{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+		return Summary{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
-	cut := n / 10
+	cut, root := n/10, math.Sqrt(float64(n))
+	from, to := max((n-1)/2-int(root/2), 0), min(n/2+int(root/2), n-1)
 	return Summary{
 		Mean:    mean(s),
 		Median:  (s[(n-1)/2] + s[n/2]) / 2,
 		Trimmed: mean(s[cut : n-cut]),
 		StdErr:  deviation(s) / math.Sqrt(float64(n)),
+		// The number of trials under the true median has a standard deviation of √n/2.
+		MedianErr: (s[to] - s[from]) / float64(max(to-from, 1)) * root / 2,
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // Versus is a comparison that a method has to win: the median of its errors is at most Factor × the least median of the
-// others at the same point. One of the others that refuses in more than half of the trials has lost.
+// others at the same point. One of the others that refuses in more than half of the trials has lost. Where even the Floor, a method
+// that no private one can be better than, has a larger median than that, the comparison is out of reach and not counted.
 type Versus struct {
 	Claim   string
 	Panel   string // whose metric counts
@@ -18,6 +19,7 @@ type Versus struct {
 	Method  string
 	Against []string
 	Factor  float64
+	Floor   string
 }
 
 // judged is a comparison with its figures.
@@ -25,16 +27,21 @@ type judged struct {
 	Versus
 	relation    estimator.Relation
 	ours, best  float64
-	against     string // the best of the others; empty: none answers
+	chance      float64 // standard error of their ratio
+	against     string  // the best of the others; empty: none answers
 	verdict     string
 	ran, missed bool
+	beyond      bool // out of reach
 }
+
+// chances is how many standard errors a ratio may be over what is asked for to be called a matter of chance.
+const chances = 2
 
 // versus writes one row for each comparison and relation.
 func (r Report) versus(b *strings.Builder) {
 	var text strings.Builder
-	ran, missed := 0, 0
-	table(&text, []string{"setting", "ρ", "relation", "to reach", "method", "median", "against", "its median", "ratio", "at most", ""}, func(yield func([]string)) {
+	ran, missed, beyond := 0, 0, 0
+	table(&text, []string{"setting", "ρ", "relation", "to reach", "method", "median", "against", "its median", "ratio", "± s.e.", "at most", ""}, func(yield func([]string)) {
 		for _, relation := range r.Experiment.Relations {
 			for _, v := range r.Experiment.Versus {
 				j := r.judge(v, relation)
@@ -44,11 +51,18 @@ func (r Report) versus(b *strings.Builder) {
 				if j.missed {
 					missed++
 				}
+				if j.beyond {
+					beyond++
+				}
 				yield(j.row())
 			}
 		}
 	})
-	fmt.Fprintf(b, "**Comparisons to win**, medians over the trials: %d of %d met.\n\n%s", ran-missed, ran, text.String())
+	more := ""
+	if beyond > 0 {
+		more = fmt.Sprintf(" %d more are out of reach of any method.", beyond)
+	}
+	fmt.Fprintf(b, "**Comparisons to win**, medians over the trials: %d of %d met.%s\n\n%s", ran-missed, ran, more, text.String())
 }
 
 // judge finds the figures and the verdict of a comparison.
@@ -60,16 +74,18 @@ func (r Report) judge(v Versus, relation estimator.Relation) judged {
 		j.verdict = "not run"
 		return j
 	}
-	tried := 0
+	tried, off := 0, 0.0
 	for _, m := range v.Against {
 		s, done, refused := r.outcome(v.Point, relation, m).Summary(metric)
 		if done > 0 {
 			tried++
 		}
 		if done > 0 && 2*refused <= done && !(s.Median >= j.best) {
-			j.against, j.best = m, s.Median
+			j.against, j.best, off = m, s.Median, s.MedianErr/s.Median
 		}
 	}
+	j.chance = j.ours / j.best * math.Hypot(s.MedianErr/s.Median, off)
+	floor, known, _ := r.outcome(v.Point, relation, v.Floor).Summary(metric)
 	switch {
 	case refused > 0:
 		j.verdict, j.missed = fmt.Sprintf("**missed**: %d of %d refused", refused, done), true
@@ -79,6 +95,10 @@ func (r Report) judge(v Versus, relation estimator.Relation) judged {
 		j.verdict = "met: the others refuse"
 	case j.ours <= v.Factor*j.best:
 		j.verdict = "met"
+	case known > 0 && floor.Median > v.Factor*j.best:
+		j.verdict, j.ran, j.beyond = fmt.Sprintf("out of reach: %s has %s", v.Floor, ratio(floor.Median/j.best)), false, true
+	case j.ours/j.best <= v.Factor+chances*j.chance:
+		j.verdict, j.missed = fmt.Sprintf("**missed** within %d s.e.", chances), true
 	default:
 		j.verdict, j.missed = "**missed**", true
 	}
@@ -91,7 +111,7 @@ func (j judged) row() []string {
 		against = strings.Join(j.Against, ", ")
 	}
 	return []string{j.Point.label(), number(j.Point.Rho), j.relation.String(), j.Claim, j.Method, digits(j.ours), against, digits(j.best),
-		ratio(j.ours / j.best), fmt.Sprintf("%.3g", j.Factor), j.verdict}
+		ratio(j.ours / j.best), ratio(j.chance), fmt.Sprintf("%.3g", j.Factor), j.verdict}
 }
 
 // versusText writes one line for each comparison, for a terminal.
@@ -99,7 +119,7 @@ func (r Report) versusText(w io.Writer) {
 	if len(r.Experiment.Versus) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "to reach\tsetting\tρ\trelation\tmethod\tmedian\tagainst\tits median\tratio\tat most\t")
+	fmt.Fprintln(w, "to reach\tsetting\tρ\trelation\tmethod\tmedian\tagainst\tits median\tratio\t± s.e.\tat most\t")
 	for _, relation := range r.Experiment.Relations {
 		for _, v := range r.Experiment.Versus {
 			c := r.judge(v, relation).row()
