@@ -37,12 +37,13 @@ type Options struct {
 	Sigma              []float64 // one for all coordinates, or one for each
 
 	// Of persons with many rows; see person.Params and cover.Params.
-	Moment, Rows, SigmaK, Error float64
-	Stages                      person.Stages
-	Split                       person.Split
-	Stable                      bool // the coarse estimate is a stability histogram's
-	Persons                     int
-	Top                         int // see friendly.Params
+	Moment, Rows, SigmaK float64
+	Error, Pilot         float64
+	Stages               person.Stages
+	Split                person.Split
+	Stable               bool // the coarse estimate is a stability histogram's
+	Persons              int
+	Top                  int // see friendly.Params
 
 	Binary bool // the answer is a VECTOR, not a JSON array
 }
@@ -108,7 +109,8 @@ var optionTable = []Option{
 		return word(&o.Stable, v, map[string]bool{"em": false, "stability": true})
 	}},
 	{"persons", "a whole number from 1 to 1000000", "none", "The public number of persons, for cover: what it takes follows from it.", func(o *Options, v string) bool { return whole(&o.Persons, v, 1_000_000) }},
-	{"error", "a number from 1e-9 to 1e18", "chosen from public facts", "The error that cover aims at.", func(o *Options, v string) bool { return within(&o.Error, v, 1e-9, 1e18) }},
+	{"error", "a number from 1e-9 to 1e18", "dp_target_error", "The error that is wanted, in the place of a cost: the standard deviation of the noise of each number of the answer. With method=cover: what it aims at, at the cost given.", func(o *Options, v string) bool { return within(&o.Error, v, 1e-9, 1e18) }},
+	{"pilot", "a number from 0.001 to 1", "dp_pilot", "With error: the share of the statement's usual cost that a first run may be charged, where only an answer tells what an error costs.", func(o *Options, v string) bool { return within(&o.Pilot, v, 1e-3, 1) }},
 	{"top", "a whole number from 1 to 100000", "as many as the persons allow", "How many of the largest spreads friendly learns, where none are declared.", func(o *Options, v string) bool { return whole(&o.Top, v, MaxDimension) }},
 	{"rounds", "a whole number from 1 to 16", "4", "Rounds of coinpress.", func(o *Options, v string) bool { return whole(&o.Rounds, v, 16) }},
 	{"relative", "on or off", "on for DP_VECTOR, unless p, rotate or scale=none is given; else off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},
@@ -261,6 +263,8 @@ func (o *Options) agree(f *Function) error {
 		return optionError(f, "%s: lower and upper go together.", f.Name)
 	case o.Has("lower") && o.Lower.Cmp(o.Upper) >= 0:
 		return optionError(f, "%s: lower must be under upper.", f.Name)
+	case o.Has("error") && o.Method != "cover" && (o.Has("epsilon") || o.Has("rho")):
+		return optionError(f, "%s: error and a cost, epsilon or rho, exclude each other.", f.Name)
 	case o.Has("epsilon") && o.Has("rho"):
 		return optionError(f, "%s: epsilon and rho exclude each other.", f.Name)
 	case o.SigmaMin > 0 && o.SigmaMax > 0 && o.SigmaMin > o.SigmaMax:

@@ -45,6 +45,14 @@ func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
 // Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).
 func (c Call) Slack() bool { return c.Options.Method == "friendly" || c.Options.Stable }
 
+// Target is the error that the call asks for in the place of a cost, 0 for none.
+func (c Call) Target() float64 {
+	if c.Options.Method == "cover" {
+		return 0
+	}
+	return c.Options.Error
+}
+
 // ofPersons is the mechanism of a mean by a person-level method.
 func (c Call) ofPersons(p estimator.Params, method string) (estimator.Estimator, error) {
 	o, dim, sigma := c.Options, 1, 0.0

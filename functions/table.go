@@ -1,13 +1,13 @@
 package functions
 
 var (
-	countOptions = []string{"epsilon", "rho"}
-	sumOptions   = []string{"lower", "upper", "method", "dimension", "answer", "epsilon", "rho"}
-	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "epsilon", "rho"}
+	countOptions = []string{"error", "pilot", "epsilon", "rho"}
+	sumOptions   = []string{"lower", "upper", "method", "dimension", "answer", "error", "pilot", "epsilon", "rho"}
+	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "error", "pilot", "epsilon", "rho"}
 	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "clip", "rotate", "quantile", "scale", "pairs", "radius",
-		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "moment", "sigma_k", "rows", "stages", "split", "histogram", "persons", "error", "top",
-		"dimension", "answer", "epsilon", "rho"}
-	spreadOptions = []string{"lower", "upper", "weight", "method", "dimension", "answer", "epsilon", "rho"}
+		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "moment", "sigma_k", "rows", "stages", "split", "histogram", "persons", "top",
+		"dimension", "answer", "error", "pilot", "epsilon", "rho"}
+	spreadOptions = []string{"lower", "upper", "weight", "method", "dimension", "answer", "error", "pilot", "epsilon", "rho"}
 )
 
 // table lists every function that the planner knows, in the order of the documentation.

@@ -55,7 +55,6 @@ var fits = map[string][]string{
 	"split":     {"person"},
 	"histogram": {"person"},
 	"persons":   {"cover"},
-	"error":     {"cover"},
 	"top":       {"friendly"},
 }
 

@@ -100,7 +100,7 @@ func TestMethodOfSession(t *testing.T) {
 func TestFits(t *testing.T) {
 	values := map[string]string{"p": "2", "tail": "sqrt_n", "clip": "tails", "rotate": "on", "quantile": "em", "scale": "none", "pairs": "2", "relative": "on",
 		"radius": "3", "sigma_min": "1", "sigma_max": "2", "sigma": "1", "rounds": "2", "moment": "3", "sigma_k": "2", "rows": "9", "stages": "single",
-		"split": "persons", "histogram": "stability", "persons": "100", "error": "1", "top": "4"}
+		"split": "persons", "histogram": "stability", "persons": "100", "top": "4"}
 	for option, of := range fits {
 		for _, method := range methods {
 			c := vectorCall(t, "DP_MEAN", "method="+method+", "+option+"="+values[option])

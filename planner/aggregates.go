@@ -38,6 +38,11 @@ type aggregate struct {
 	parts   []*aggregate // the aggregates that it stands for, see fuse and together
 	all     bool         // it answers its parts in all groups at once, see together
 	pure    bool         // only pure mechanisms may answer it
+
+	aimed         bool    // an error is asked for in the place of a cost, see target.go
+	target, pilot float64 // the error; the share of the usual cost that a pilot may take; 0 for none
+	shape         string  // of what is asked for
+	solved        points  // the cost for the target
 }
 
 // aggregateOf plans one output of a GROUP BY that is an aggregate.
@@ -61,6 +66,7 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 	if a.pure && a.call.Options.Rho > 0 {
 		return nil, s.notRho("The option rho")
 	}
+	s.aim(a)
 	if err := s.argument(r, a, e, args); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ const (
 	ParamRewrite   = "dp_rewrite"
 	ParamMethod    = "dp_method"
 	ParamGroupBy   = "dp_group_by"
+
+	ParamTargetError = "dp_target_error"
+	ParamPilot       = "dp_pilot"
 )
 
 // SessionFacts answers what the planner must know about the session of a context.
@@ -61,6 +64,9 @@ type Config struct {
 	// Pure reports whether what the session's principal spends on a table's or an entity's account must have a pure ε: a budget that
 	// it is tested against has δ = 0. nil: it never must.
 	Pure func(ctx *sql.Context, account string, entity bool) bool
+	// Earlier finds what an earlier answer of the session's principal tells about the error of an aggregate, by its shape
+	// (Aggregate.Shape). nil: nothing is kept.
+	Earlier func(ctx *sql.Context, shape string) (Earlier, bool)
 	// Domains may be nil: domains that come from a table are then refused.
 	Domains DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.

@@ -71,7 +71,7 @@ func (d *draft) replace(members []*aggregate, whole *aggregate, outputs []Output
 // fusible reports whether an aggregate is a mean that may become a coordinate.
 func (s *statement) fusible(r *relation, a *aggregate) bool {
 	gf, ok := unalias(a.arg).(*expression.GetField)
-	if !ok || a.vector != nil || a.call.Function.Measure != functions.Mean || a.grid.Lower != nil {
+	if !ok || a.vector != nil || a.call.Function.Measure != functions.Mean || a.grid.Lower != nil || a.aimed {
 		return false
 	}
 	for _, o := range a.call.Options.Given {

@@ -13,6 +13,7 @@ import (
 // text is what the statement's own text tells that its bound plan does not.
 type text struct {
 	hints   layer
+	explain bool // EXPLAIN
 	analyze bool // EXPLAIN ANALYZE
 	query   bool // a SELECT, a set operation, or EXPLAIN of one
 	binds   bool // has place holders
@@ -42,7 +43,7 @@ func readText(ctx *sql.Context) (text, error) {
 		}
 	}
 	if e, ok := stmt.(*ast.Explain); ok {
-		t.analyze = e.Analyze
+		t.explain, t.analyze = true, e.Analyze
 		stmt = e.Statement
 	}
 	if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil {

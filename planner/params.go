@@ -28,6 +28,9 @@ const (
 	MinRho       = 1e-12
 	MaxRho       = 1000.0
 	MaxMaxGroups = 100000
+
+	MinTargetError, MaxTargetError = 1e-9, 1e18
+	MinPilot                       = 1e-3
 )
 
 // layer holds the parameters that one source sets; nil where it is silent.
@@ -37,6 +40,7 @@ type layer struct {
 	rewrite             *bool
 	method              *string
 	groupBy             *string
+	targetError, pilot  *float64
 }
 
 // parameters are the layers of one statement, the nearest first: hint, session. The defaults of a
@@ -52,6 +56,10 @@ func (l *layer) set(name string, v any, from string) error {
 		return number(&l.delta, name, v, MinDelta, MaxDelta, from)
 	case ParamRho:
 		return number(&l.rho, name, v, MinRho, MaxRho, from)
+	case ParamTargetError:
+		return number(&l.targetError, name, v, MinTargetError, MaxTargetError, from)
+	case ParamPilot:
+		return number(&l.pilot, name, v, MinPilot, 1, from)
 	case ParamMaxGroups:
 		var f *float64
 		if err := number(&f, name, v, 1, MaxMaxGroups, from); err != nil {
@@ -85,7 +93,7 @@ func (l *layer) set(name string, v any, from string) error {
 		l.groupBy = &w
 		return nil
 	}
-	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed, dp_group_by, dp_method or dp_rewrite.",
+	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed, dp_group_by, dp_method, dp_pilot, dp_rewrite or dp_target_error.",
 		"%s is not a parameter that %s can set.", name, from)
 }
 
@@ -229,6 +237,24 @@ func (p *parameters) groupBy(tables []protected) string {
 		return GroupByAuto
 	}
 	return word
+}
+
+// target is the error that every aggregate without a cost of its own is asked to have, 0 for none.
+func (p *parameters) target() float64 {
+	return p.first(func(l layer) *float64 { return l.targetError })
+}
+
+// pilot is the share of the usual cost that a pilot may take, 0 for none.
+func (p *parameters) pilot() float64 { return p.first(func(l layer) *float64 { return l.pilot }) }
+
+// first is what the nearest layer sets, 0 where none does.
+func (p *parameters) first(of func(layer) *float64) float64 {
+	for _, l := range p.layers {
+		if v := of(l); v != nil {
+			return *v
+		}
+	}
+	return 0
 }
 
 // total is what a statement may spend on one table: (ε, δ), or ρ with a δ for key selection. Of a pure statement it is ε alone.

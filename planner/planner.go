@@ -116,7 +116,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 // statement begins the planning of one statement.
 func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, t text, f facts) (*statement, error) {
 	session := layer{}
-	for _, name := range []string{ParamEpsilon, ParamDelta, ParamRho, ParamMaxGroups, ParamRewrite, ParamMethod, ParamGroupBy} {
+	for _, name := range []string{ParamEpsilon, ParamDelta, ParamRho, ParamMaxGroups, ParamRewrite, ParamMethod, ParamGroupBy, ParamTargetError, ParamPilot} {
 		v, set := p.config.Session.Parameter(ctx, name)
 		if !set {
 			continue
@@ -131,6 +131,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		retyped: map[sql.ColumnId]sql.Type{},
 
 		pureTable: p.pureTable(ctx, c, f.protected),
+		explains:  t.explain,
 	}
 	s.tables = func(name string) (Table, bool) { return lookUp(ctx, a, name) }
 	s.begin()

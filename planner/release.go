@@ -94,6 +94,9 @@ type Aggregate struct {
 	// entry g·Width + c for column c of group g, Columns being the scan's of each c. A part of its answer is one group's.
 	Groups *groups.Params
 
+	// Shape names what the aggregate asks, whatever it costs: an answer tells the error of another of one shape.
+	Shape string
+
 	fused string // what answering several columns at once saves
 }
 

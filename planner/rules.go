@@ -48,6 +48,7 @@ const (
 	RuleGroupKey        Rule = "group-key"
 	RuleGroupDelta      Rule = "group-delta"
 	RuleParameter       Rule = "parameter"
+	RuleTarget          Rule = "target-error"
 	RuleEpsilonCap      Rule = "epsilon-cap"
 	RuleEpsilonShare    Rule = "epsilon-share"
 	RuleHint            Rule = "hint"

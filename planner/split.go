@@ -24,6 +24,7 @@ type account struct {
 	spend    points  // what the statement may spend
 	deltaOne float64 // δ of one key selection, or of one mechanism with slack
 	fixed    points  // taken by aggregates with an epsilon or rho of their own
+	aimed    points  // added by aggregates that name an error
 	weight   int     // number of the other parts: aggregates and key selections
 	loss     accounting.Loss
 }
@@ -62,7 +63,7 @@ func (s *statement) finish() error {
 	}
 	for _, a := range sorted(accounts) {
 		st.Tables = append(st.Tables, Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
-		if m := a.policy.Defaults.MaxEpsilon; m > 0 && a.total.epsilon > 0 && a.fixed > 0 {
+		if m := a.policy.Defaults.MaxEpsilon; m > 0 && (a.fixed > 0 || a.aimed > 0) {
 			if eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, accounting.Delta(a.total.delta))); eps > m {
 				return deny(RuleEpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
 					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
@@ -92,13 +93,16 @@ func (s *statement) accounts() (map[string]*account, error) {
 				if a.total, err = s.params.totalFor(t.policy); err != nil {
 					return nil, err
 				}
+				if share := pilotOf(s.ctx).share; share > 0 {
+					a.total.epsilon, a.total.rho = a.total.epsilon*share, a.total.rho*share
+				}
 				if s.isPure() && a.total.rho > 0 {
 					return nil, s.notRho("dp_rho")
 				}
 				accounts[key] = a
 			}
 			for _, x := range d.aggregates {
-				if o := x.call.Options; o.Epsilon == 0 && o.Rho == 0 {
+				if o := x.call.Options; o.Epsilon == 0 && o.Rho == 0 && x.target == 0 {
 					a.weight += x.share()
 				}
 				if x.call.Slack() {
@@ -124,8 +128,14 @@ func (s *statement) accounts() (map[string]*account, error) {
 		}
 		a.total.delta = convert
 	}
+	if err := s.aimAll(accounts); err != nil {
+		return nil, err
+	}
 	for _, d := range s.drafts {
 		for _, x := range d.aggregates {
+			if x.target > 0 {
+				continue
+			}
 			own := s.own(d, x, accounts)
 			for _, t := range d.tables() {
 				accounts[t.policy.Account].fixed = accounts[t.policy.Account].fixed.add(own)
@@ -153,6 +163,8 @@ func (a *account) slack() float64 {
 // own is the loss that an aggregate's options name, 0 where they name none.
 func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) points {
 	switch o := x.call.Options; {
+	case x.target > 0:
+		return x.solved
 	case o.Rho > 0:
 		return rhoDown(o.Rho)
 	case o.Epsilon > 0:
@@ -219,7 +231,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 		r.Loss = r.Loss.Add(e.Loss().Times(parts))
 		_, sized := d.estimated(x)
-		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), fused: x.fusedText()})
+		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), Shape: d.shape(x), fused: x.fusedText()})
 		if x.parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
 			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, loss.Float())

@@ -29,6 +29,7 @@ type statement struct {
 	drafts  []*draft                  // distinct releases
 	defined map[store.TableRef]Definition
 
+	explains  bool   // the plan is only shown
 	pureTable string // a table on the pure account, for messages; "" where there is none
 }
 

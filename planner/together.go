@@ -42,7 +42,7 @@ func (s *statement) together(d *draft, outputs []Output) {
 
 // mayJoin reports whether an aggregate is a count, a sum or a mean with no loss or method of its own.
 func (a *aggregate) mayJoin() bool {
-	if a.vector != nil || a.parts != nil {
+	if a.vector != nil || a.parts != nil || a.aimed {
 		return false
 	}
 	for _, o := range a.call.Options.Given {

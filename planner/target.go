@@ -1,0 +1,222 @@
+package planner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+	"scrim/internal/refuse"
+)
+
+// An aggregate may name the error that is wanted in the place of a cost: by the option error, or by dp_target_error for the whole
+// statement. Its cost is then solved for before anything is spent:
+//
+//   - from the mechanism's own formula, where the error is known before the data are read: counts, and sums with declared bounds;
+//   - else from an earlier answer of the same question by the same principal, whose cost and noisy error are both public to them:
+//     the noise falls with the square root of ρ, and with ε of a pure release;
+//   - else from a pilot, where one is allowed: the statement is answered at that share of its usual cost first, charged like any
+//     other, and its answer is the earlier one;
+//   - else the statement is refused.
+//
+// Every cost that comes of it is a function of public facts and of released answers, chosen before the charge, as the account's filter
+// wants it. A target is for the noise of every group's answer. The cost comes on top of what the other aggregates of the statement
+// cost; max_epsilon of the table and the budgets bound it as they bound any other.
+
+// Earlier is what an earlier answer tells about an aggregate's error.
+type Earlier struct {
+	Loss   float64 // of the release of one group: ρ, or ε of a pure one
+	StdErr float64 // the largest of its groups' standard errors, in units of the answer
+}
+
+// PilotNeeded is the refusal of a statement whose cost only a pilot can tell, where the pilot is allowed: the caller runs
+// the statement under WithPilot, and plans it again under AfterPilot.
+type PilotNeeded struct{ Share float64 } // of what the statement usually costs, within (0, 1]
+
+// Error implements error.
+func (p *PilotNeeded) Error() string { return "planner: a pilot is needed" }
+
+// pilot is what a context says about pilots.
+type pilot struct {
+	share float64 // of the pilot that is running; 0: none is
+	over  bool    // one has run
+}
+
+type pilotKey struct{}
+
+// WithPilot returns a context in which a statement is planned as its own pilot.
+func WithPilot(ctx *sql.Context, p *PilotNeeded) *sql.Context {
+	return ctx.WithContext(context.WithValue(ctx.Context, pilotKey{}, pilot{share: p.Share}))
+}
+
+// AfterPilot returns a context in which no further pilot is asked for.
+func AfterPilot(ctx *sql.Context) *sql.Context {
+	return ctx.WithContext(context.WithValue(ctx.Context, pilotKey{}, pilot{over: true}))
+}
+
+func pilotOf(ctx *sql.Context) pilot {
+	p, _ := ctx.Value(pilotKey{}).(pilot)
+	return p
+}
+
+// aim notes the error that an aggregate is asked to have.
+func (s *statement) aim(a *aggregate) {
+	o := a.call.Options
+	if o.Epsilon > 0 || o.Rho > 0 {
+		return
+	}
+	if a.target = a.call.Target(); a.target == 0 {
+		a.target = s.params.target()
+	}
+	if a.pilot = o.Pilot; a.pilot == 0 {
+		a.pilot = s.params.pilot()
+	}
+	a.aimed = a.target > 0
+	if pilotOf(s.ctx).share > 0 {
+		a.target = 0
+	}
+}
+
+// solve finds what an aggregate costs so that its error is what is wanted.
+func (s *statement) solve(d *draft, a *aggregate) (points, error) {
+	parts := points(d.parts(a))
+	a.shape = d.shape(a)
+	if a.call.Slack() {
+		return s.fromEarlier(a, parts)
+	}
+	expected := func(p points) (float64, bool, error) {
+		e, err := d.estimatorOf(a, p.Float())
+		if err != nil {
+			return 0, false, err
+		}
+		x, ok := e.ExpectedError()
+		return x, ok, nil
+	}
+	most := rhoDown(mostForTarget) / parts
+	least, known, err := expected(most)
+	switch {
+	case err != nil:
+		return 0, s.tooSmall(a, err)
+	case !known:
+		return s.fromEarlier(a, parts)
+	case least > a.target:
+		return 0, s.unreached(a, "Even at %s = %v its noise has a standard deviation of %.3g.", s.costWord(), float64(mostForTarget), least)
+	}
+	lo, hi := points(0), most // the error at hi is small enough
+	for hi-lo > 1 && float64(hi-lo) > 1e-4*float64(hi) {
+		mid := lo + (hi-lo)/2
+		if x, ok, err := expected(mid); err == nil && ok && x <= a.target {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi * parts, nil
+}
+
+// mostForTarget is the largest cost that a target may lead to, as the options epsilon and rho have one.
+const mostForTarget = 100
+
+// fromEarlier scales what an earlier answer cost.
+func (s *statement) fromEarlier(a *aggregate, parts points) (points, error) {
+	if find := s.p.config.Earlier; find != nil {
+		if e, ok := find(s.ctx, a.shape); ok && e.StdErr > 0 && e.Loss > 0 && !math.IsInf(e.StdErr, 0) {
+			ratio := e.StdErr / a.target
+			if !s.isPure() {
+				ratio *= ratio
+			}
+			cost := math.Ceil(e.Loss * ratio / accounting.RhoUnit)
+			if most := rhoDown(mostForTarget) / parts; cost > float64(most) {
+				return 0, s.unreached(a, "An earlier answer had %.3g: it would cost more than %s = %v.", e.StdErr, s.costWord(), float64(mostForTarget))
+			}
+			return max(1, points(cost)) * parts, nil
+		}
+	}
+	switch p := pilotOf(s.ctx); {
+	case p.over:
+		return 0, s.unreached(a, "The pilot's answer tells no error, as with too few persons.")
+	case a.pilot == 0 || s.explains:
+		return 0, deny(RuleTarget, refuse.Parameter,
+			"Ask once with an epsilon, or allow a pilot of, say, a tenth of the usual cost: SET dp_pilot = 0.1 or the option pilot=0.1; EXPLAIN runs none.",
+			"What %s costs for an error of %.4g cannot be told: its error depends on the data, and you have no earlier answer of this query.", a.text, a.target)
+	}
+	return 0, &PilotNeeded{Share: s.pilotShare()}
+}
+
+// unreached refuses a target that no cost reaches.
+func (s *statement) unreached(a *aggregate, format string, args ...any) error {
+	return deny(RuleTarget, refuse.Parameter, "Ask for a larger error, or state a cost with dp_epsilon.",
+		"%s cannot have an error of %.4g. %s", a.text, a.target, fmt.Sprintf(format, args...))
+}
+
+// costWord names what the statement's points count.
+func (s *statement) costWord() string {
+	if s.isPure() {
+		return "epsilon"
+	}
+	return "rho"
+}
+
+// pilotShare is the largest share that an aggregate of the statement allows.
+func (s *statement) pilotShare() float64 {
+	share := 0.0
+	for _, d := range s.drafts {
+		for _, a := range d.aggregates {
+			share = max(share, a.pilot)
+		}
+	}
+	return share
+}
+
+// aimAll solves for every aggregate of the statement that names an error, and adds what they cost to their accounts.
+func (s *statement) aimAll(accounts map[string]*account) error {
+	for _, d := range s.drafts {
+		for _, a := range d.aggregates {
+			if !a.aimed {
+				continue
+			}
+			if a.target == 0 {
+				a.shape = d.shape(a)
+				continue
+			}
+			var err error
+			if a.solved, err = s.solve(d, a); err != nil {
+				var needed *PilotNeeded
+				if errors.As(err, &needed) {
+					return needed
+				}
+				return err
+			}
+			for _, t := range d.tables() {
+				accounts[t.policy.Account].aimed = accounts[t.policy.Account].aimed.add(a.solved)
+			}
+		}
+	}
+	return nil
+}
+
+// shape digests what an aggregate asks, without what it may cost: answers of one shape have errors that tell about each other.
+func (d *draft) shape(a *aggregate) string {
+	h := sha256.New()
+	sc := d.scans[a.scan]
+	fmt.Fprintf(h, "%q %v %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units, sc.Kept)
+	for _, x := range sc.Args {
+		fmt.Fprintf(h, "%T %q,", x, fmt.Sprint(x))
+	}
+	o := a.call.Options
+	o.Epsilon, o.Rho, o.Pilot, o.Given = 0, 0, 0, nil
+	if a.call.Target() > 0 {
+		o.Error = 0
+	}
+	fmt.Fprintf(h, "%q %+v %v %v %v %d %v %v;", a.call.Function.Name, o, a.call.Fractions, a.columns, a.grid.Grid, a.maxRows, a.call.Units, a.pure)
+	for _, k := range d.keys {
+		fmt.Fprintf(h, "%q", k.name)
+	}
+	fmt.Fprintf(h, "%d %d", d.groups, d.maxGroups)
+	return hex.EncodeToString(h.Sum(nil))
+}
