@@ -40,6 +40,7 @@ type Server struct {
 	sockets  *wire.Listener
 	protocol *server.Server
 
+	certificate certificate
 	audit     *audit.Log
 	observers watch.Observers // told about every statement that ended; set before the first client
 
@@ -118,8 +119,7 @@ func (s *Server) openStore() (err error) {
 
 // listen opens the socket and puts the protocol on it.
 func (s *Server) listen() error {
-	certificate, err := s.cfg.tlsConfig()
-	if err != nil {
+	if err := s.certificate.load(s.cfg); err != nil {
 		return err
 	}
 	raw, err := net.Listen("tcp", s.cfg.Listen)
@@ -127,7 +127,7 @@ func (s *Server) listen() error {
 		return fmt.Errorf("engine: %w", err)
 	}
 	s.sockets = wire.NewListener(raw, wire.Config{
-		TLS:              certificate,
+		TLS:              s.certificate.config(),
 		RequireTLS:       s.cfg.RequireTLS,
 		MaxConnections:   s.cfg.MaxConnections,
 		AuthTimeout:      s.cfg.AuthTimeout,
