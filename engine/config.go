@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -70,6 +71,9 @@ type Config struct {
 	AuditSize int64
 	// AuditDays is how many days files of the audit log are kept; 0 keeps all. DefaultConfig sets 400.
 	AuditDays int
+
+	// BackupDir is where CALL dp_backup may write; "" for nowhere.
+	BackupDir string
 
 	// Observers are told about every statement that ended.
 	Observers watch.Observers
@@ -144,65 +148,104 @@ func (c Config) storeMemory() int64 {
 	return int64(n * math.Pow(step, float64(1+strings.IndexByte("KMGT", f[2][0]))))
 }
 
+// Problem is what is wrong with one value of a Config.
+type Problem struct {
+	Field string // of Config
+	Text  string
+}
+
+func (p *Problem) Error() string { return "engine: " + p.Text }
+
 // Validate reports every problem of c at once; nil when there is none. Zero values stand for
-// defaults.
+// defaults. What it joins are Problems.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var problems []error
-	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	for _, check := range []func(Config, func(field, format string, args ...any)){
+		Config.checkPlaces, Config.checkTLS, Config.checkLimits, Config.checkAudit,
+	} {
+		check(c, func(field, format string, args ...any) {
+			problems = append(problems, &Problem{field, fmt.Sprintf(format, args...)})
+		})
+	}
+	return errors.Join(problems...)
+}
+
+// checkPlaces looks at directories and addresses.
+func (c Config) checkPlaces(bad func(field, format string, args ...any)) {
+	directory := func(field, what, path string) {
+		if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
+			bad(field, "%s %s is not a directory", what, path)
+		}
+	}
 	if c.DataDir == "" {
-		bad("engine: no data directory")
-	} else if fi, err := os.Stat(c.DataDir); err == nil && !fi.IsDir() {
-		bad("engine: data directory %s is not a directory", c.DataDir)
+		bad("DataDir", "no data directory")
 	}
-	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
-		bad("engine: listen address %q: want host:port", c.Listen)
-	} else if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		bad("engine: listen address %q: want a port from 0 to 65535", c.Listen)
+	directory("DataDir", "data directory", c.DataDir)
+	directory("AuditDir", "directory of the audit log", c.AuditDir)
+	directory("BackupDir", "directory of backups", c.BackupDir)
+	address := func(field, what, address string) {
+		if _, port, err := net.SplitHostPort(address); err != nil {
+			bad(field, "%s %q: want host:port", what, address)
+		} else if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+			bad(field, "%s %q: want a port from 0 to 65535", what, address)
+		}
 	}
+	address("Listen", "listen address", c.Listen)
+	if c.HTTP != "" {
+		address("HTTP", "HTTP address", c.HTTP)
+	}
+}
+
+func (c Config) checkTLS(bad func(field, format string, args ...any)) {
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
-		bad("engine: want both a TLS certificate and its key, or neither")
+		bad("TLSCert", "want both a TLS certificate and its key, or neither")
 	case c.TLSCert != "":
 		if _, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey); err != nil {
-			bad("engine: TLS certificate: %w", err)
+			bad("TLSCert", "TLS certificate: %v", err)
 		}
 	case c.RequireTLS:
-		bad("engine: TLS is required, but there is no certificate")
+		bad("RequireTLS", "TLS is required, but there is no certificate")
 	}
+}
+
+func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	if c.Threads < 0 || c.Threads > 1024 {
-		bad("engine: want 0 to 1024 threads, have %d", c.Threads)
+		bad("Threads", "want 0 to 1024 threads, have %d", c.Threads)
 	}
 	if c.MemoryLimit != "" && !memoryPattern.MatchString(c.MemoryLimit) {
-		bad("engine: memory limit %q: want a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB", c.MemoryLimit)
+		bad("MemoryLimit", "memory limit %q: want a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB", c.MemoryLimit)
 	}
 	if c.ReleaseMemory < 16 || c.ReleaseMemory > 1<<24 {
-		bad("engine: want 16 MiB to 16 TiB of memory for a private query, have %d MiB", c.ReleaseMemory)
+		bad("ReleaseMemory", "want 16 MiB to 16 TiB of memory for a private query, have %d MiB", c.ReleaseMemory)
 	}
 	if c.MaxConnections < 1 || c.MaxConnections > 100_000 {
-		bad("engine: want 1 to 100000 connections, have %d", c.MaxConnections)
+		bad("MaxConnections", "want 1 to 100000 connections, have %d", c.MaxConnections)
 	}
 	if c.AuthTimeout < 100*time.Millisecond || c.AuthTimeout > 10*time.Minute {
-		bad("engine: want a login timeout from 100ms to 10m, have %v", c.AuthTimeout)
+		bad("AuthTimeout", "want a login timeout from 100ms to 10m, have %v", c.AuthTimeout)
 	}
 	if c.MaxPreAuthPacket < 1<<10 || c.MaxPreAuthPacket > 1<<20 {
-		bad("engine: want a login packet limit from 1 KiB to 1 MiB, have %d", c.MaxPreAuthPacket)
+		bad("MaxPreAuthPacket", "want a login packet limit from 1 KiB to 1 MiB, have %d", c.MaxPreAuthPacket)
 	}
 	if c.MaxPacket < 1<<16 || c.MaxPacket > 1<<30 {
-		bad("engine: want a packet limit from 64 KiB to 1 GiB, have %d", c.MaxPacket)
+		bad("MaxPacket", "want a packet limit from 64 KiB to 1 GiB, have %d", c.MaxPacket)
 	}
+}
+
+func (c Config) checkAudit(bad func(field, format string, args ...any)) {
 	switch c.Audit {
 	case string(audit.Refuse), string(audit.Count), auditOff:
 	default:
-		bad("engine: audit %q: want refuse, count or off", c.Audit)
+		bad("Audit", "audit %q: want refuse, count or off", c.Audit)
 	}
 	if c.AuditSize < 1 || c.AuditSize > 1<<20 {
-		bad("engine: want files of the audit log of 1 MiB to 1 TiB, have %d MiB", c.AuditSize)
+		bad("AuditSize", "want files of the audit log of 1 MiB to 1 TiB, have %d MiB", c.AuditSize)
 	}
 	if c.AuditDays < 0 || c.AuditDays > 36_500 {
-		bad("engine: want to keep the audit log for 0 (for ever) to 36500 days, have %d", c.AuditDays)
+		bad("AuditDays", "want to keep the audit log for 0 (for ever) to 36500 days, have %d", c.AuditDays)
 	}
-	return errors.Join(problems...)
 }
 
 // Files of a data directory.
@@ -218,14 +261,29 @@ const (
 
 func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }
 
-// tlsConfig loads the certificate; nil when TLS is not offered.
-func (c Config) tlsConfig() (*tls.Config, error) {
+// certificate is the server's, which a reload replaces.
+type certificate struct{ now atomic.Pointer[tls.Certificate] }
+
+// load reads the files; without any, TLS is not offered.
+func (t *certificate) load(c Config) error {
 	if c.TLSCert == "" {
-		return nil, nil
+		return nil
 	}
 	cert, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
-		return nil, fmt.Errorf("engine: TLS certificate: %w", err)
+		return fmt.Errorf("engine: TLS certificate: %w", err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
+	t.now.Store(&cert)
+	return nil
+}
+
+// config is nil when TLS is not offered.
+func (t *certificate) config() *tls.Config {
+	if t.now.Load() == nil {
+		return nil
+	}
+	return &tls.Config{
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return t.now.Load(), nil },
+		MinVersion:     tls.VersionTLS12,
+	}
 }

@@ -190,7 +190,7 @@ func (h *handler) tell(e watch.Event) {
 	if e.Private || e.Outcome != watch.Answered {
 		level = zerolog.InfoLevel
 	}
-	if l := h.errors.log.WithLevel(level); l != nil && h.errors.log.GetLevel() <= level {
+	if l := h.errors.log.WithLevel(level); l.Enabled() {
 		l = l.Str("id", e.ID).Str("principal", e.Principal).Uint32("connection", e.Client).Str("outcome", string(e.Outcome)).
 			Dur("ms", e.Duration).Str("digest", e.Digest).Str("statement", e.Statement)
 		if e.Errno != 0 {

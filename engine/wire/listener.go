@@ -56,6 +56,13 @@ func NewListener(inner net.Listener, cfg Config) *Listener {
 	return &Listener{inner: inner, cfg: cfg.withDefaults(), since: time.Now(), conns: map[*Conn]bool{}}
 }
 
+// SetLimits changes the limits of connections that come from now on.
+func (l *Listener) SetLimits(connections int, authTimeout time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cfg.MaxConnections, l.cfg.MaxLogins, l.cfg.AuthTimeout = connections, connections, authTimeout
+}
+
 // Accept implements net.Listener. It returns an error only when the listener is closed: a lack of
 // file descriptors, say, makes it wait.
 func (l *Listener) Accept() (net.Conn, error) {
