@@ -130,7 +130,7 @@ func version(ctx *sql.Context, _ ...sql.Expression) (sql.Expression, error) {
 func (s *Server) executor() *exec.Executor {
 	return &exec.Executor{
 		Store:     s.store,
-		Account:   s.ledger,
+		Account:   s.account(),
 		Noise:     s.noise,
 		Principal: session.Principal,
 		Memory:    s.cfg.ReleaseMemory << 20,
@@ -181,7 +181,22 @@ func (s *Server) loadAccounts(ctx *sql.Context) error {
 
 // speak puts the MySQL protocol on the socket, with our handler in the place of go-mysql-server's.
 func (s *Server) speak() error {
-	options := &session.Options{
+	var err error
+	s.protocol, err = server.NewServer(server.Config{
+		Listener:                 s.sockets,
+		Protocol:                 "tcp",
+		Address:                  s.cfg.Listen,
+		Version:                  Version,
+		DisableConnectionWatcher: true, // our handler watches
+		Options:                  []server.Option{s.handle},
+		ProtocolListenerFactory:  s.protocolListener,
+	}, s.engine, sql.NewContext, builderOf(s.sessionOptions()), nil)
+	return err
+}
+
+// sessionOptions are what the sessions of all clients share.
+func (s *Server) sessionOptions() *session.Options {
+	return &session.Options{
 		Store: s.store,
 		IsDBA: func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
 		Exists: func(user, host string) bool {
@@ -195,17 +210,6 @@ func (s *Server) speak() error {
 			return s.ledger.Note(principal, "dp_raw", "SET dp_raw = ON")
 		},
 	}
-	var err error
-	s.protocol, err = server.NewServer(server.Config{
-		Listener:                 s.sockets,
-		Protocol:                 "tcp",
-		Address:                  s.cfg.Listen,
-		Version:                  Version,
-		DisableConnectionWatcher: true, // our handler watches
-		Options:                  []server.Option{s.handle},
-		ProtocolListenerFactory:  s.protocolListener,
-	}, s.engine, sql.NewContext, builderOf(options), nil)
-	return err
 }
 
 // handle is a server option that replaces the handler.

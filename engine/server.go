@@ -41,8 +41,9 @@ type Server struct {
 	protocol *server.Server
 
 	certificate certificate
-	audit     *audit.Log
-	observers watch.Observers // told about every statement that ended; set before the first client
+	audit       *audit.Log
+	observers   watch.Observers // told about every statement that ended; set before the first client
+	watching    *watching
 
 	noise        func() noise.Noiser
 	rootPassword string
@@ -71,7 +72,7 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 
 // start opens one thing after another, each of which rests on those before.
 func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.assemble, s.listen} {
+	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.watch, s.assemble, s.listen, s.listenHTTP} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -151,6 +152,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		defer close(done)
 		s.protocol.Listener.Accept()
 	}()
+	go s.watching.serve()
 	s.log.Info().Str("address", s.Addr().String()).Msg("serving")
 	defer s.log.Info().Msg("no longer serving")
 	since, tick := time.Now(), time.NewTicker(time.Second)
@@ -158,6 +160,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
+			s.watching.stop()
 			s.protocol.Listener.Close()
 			<-done
 			return nil
@@ -179,6 +182,7 @@ func (s *Server) Close() error {
 
 func (s *Server) close() error {
 	var errs []error
+	s.watching.stop()
 	if s.protocol != nil {
 		_ = s.protocol.Close()
 	}
@@ -192,6 +196,7 @@ func (s *Server) close() error {
 		s.sockets.CloseConnections()
 	}
 	s.waitForSessions()
+	s.watching.close()
 	if s.engine != nil {
 		errs = append(errs, s.engine.Close())
 	}

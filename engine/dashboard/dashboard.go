@@ -1,0 +1,216 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"scrim/accounting"
+	"scrim/catalog"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Ledger is what the pages need of the account; [*accounting.Ledger] is one.
+type Ledger interface {
+	Status(entityOf map[string]string) (accounting.Status, error)
+	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
+	Burndown(account string, entity bool, principal string, from, to time.Time) []accounting.DaySpent
+}
+
+var _ Ledger = (*accounting.Ledger)(nil)
+
+// Viewer is who is logged in.
+type Viewer struct {
+	Principal string // user@host, its host as it is defined
+	Role      string // "DBA" or "auditor"
+	// Stamp changes with the account's password; it is not shown.
+	Stamp string
+}
+
+// Accounts knows who may look.
+type Accounts interface {
+	// Login checks a name and password that came from an address, and that the account is a DBA's or an auditor's.
+	Login(user, password, address string, secure bool) (Viewer, bool)
+	// Valid reports whether the account still is what it was when it logged in.
+	Valid(Viewer) bool
+	// Principals lists the accounts of the server, for their pages.
+	Principals() []string
+}
+
+// Server is what the page of the server shows.
+type Server struct {
+	Version, Comment, Go        string
+	Started                     time.Time
+	Listen, HTTP                string
+	TLS, RequireTLS             bool
+	Connections, MaxConnections int
+	LedgerRecords               uint64
+	LedgerBytes                 int64
+	NotReady                    error // why private statements cannot be answered; nil when they can
+}
+
+// Options are what the pages show. All fields are required but Logged.
+type Options struct {
+	Ledger   Ledger
+	Catalog  func() *catalog.Snapshot
+	Accounts Accounts
+	Recent   *Recent
+	Server   func() Server
+	Secure   bool // the pages are served over TLS
+	Logger   zerolog.Logger
+	Logged   func(result string) // told of each attempt to log in: accepted, refused or limited
+	Now      func() time.Time
+}
+
+// Dashboard serves the pages.
+type Dashboard struct {
+	o        Options
+	sessions sessions
+	limits   *limiter
+	handler  http.Handler
+}
+
+// New returns the pages.
+func New(o Options) *Dashboard {
+	if o.Logged == nil {
+		o.Logged = func(string) {}
+	}
+	d := &Dashboard{o: o, sessions: sessions{open: map[[32]byte]*session{}}, limits: newLimiter()}
+	mux := http.NewServeMux()
+	d.routes(mux)
+	d.handler = headers(http.NewCrossOriginProtection().Handler(mux))
+	return d
+}
+
+// ServeHTTP implements http.Handler.
+func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.handler.ServeHTTP(w, r) }
+
+func (d *Dashboard) routes(mux *http.ServeMux) {
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic("dashboard: assets: " + err.Error()) // embedded
+	}
+	static := http.StripPrefix("/assets/", http.FileServerFS(files))
+	mux.Handle("GET /assets/{file}", cached(static))
+	mux.HandleFunc("GET /login", d.loginPage)
+	mux.HandleFunc("POST /login", d.login)
+	mux.HandleFunc("POST /logout", d.logout)
+	for path, page := range map[string]page{
+		"GET /{$}":                  d.overview,
+		"GET /tables":               d.tables,
+		"GET /tables/{account}":     d.table,
+		"GET /entities/{entity}":    d.entity,
+		"GET /analysts":             d.analysts,
+		"GET /analysts/{principal}": d.analyst,
+		"GET /ledger":               d.ledger,
+		"GET /refusals":             d.refusals,
+		"GET /server":               d.server,
+	} {
+		mux.Handle(path, d.private(page))
+	}
+	mux.Handle("/", d.private(func(*http.Request) (string, any, error) { return "", nil, errNotFound }))
+}
+
+// page makes the data of one page and names its template.
+type page func(r *http.Request) (template string, data any, err error)
+
+var errNotFound = errors.New("dashboard: no such page")
+
+// private serves a page to those who are logged in, and sends the others to the log-in.
+func (d *Dashboard) private(p page) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, ok := d.session(r)
+		if !ok {
+			if r.Header.Get("X-Refresh") != "" {
+				http.Error(w, "logged out", http.StatusUnauthorized)
+				return
+			}
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+			return
+		}
+		name, data, err := p(r)
+		status := http.StatusOK
+		switch {
+		case errors.Is(err, errNotFound):
+			status, name, data = http.StatusNotFound, "problem.html", problem{"There is no such page", "The table, analyst or page of this address is not known to the server."}
+		case err != nil:
+			d.o.Logger.Error().Err(err).Str("path", r.URL.Path).Msg("a page of the dashboard could not be made")
+			status, name, data = http.StatusServiceUnavailable, "problem.html", problem{"The page cannot be made", "The ledger could not be read. The server's log says why."}
+		}
+		d.render(w, status, name, view{Viewer: &s.viewer, Token: s.form, Path: r.URL.Path, Now: d.o.Now().UTC(), Data: data})
+	})
+}
+
+// problem is a page that says what is wrong.
+type problem struct{ Title, Text string }
+
+// view is what every template gets.
+type view struct {
+	Viewer *Viewer // nil on the page of the log-in
+	Token  string  // for forms
+	Path   string
+	Now    time.Time
+	Data   any
+}
+
+// Section names the part of the navigation that a page belongs to.
+func (v view) Section() string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(v.Path, "/"), "/")
+	if first == "entities" {
+		return "tables"
+	}
+	return first
+}
+
+// render writes a page as a whole: a template that fails leaves no half of one.
+func (d *Dashboard) render(w http.ResponseWriter, status int, name string, v view) {
+	var b bytes.Buffer
+	t := pages[name]
+	if t == nil {
+		panic("dashboard: no template " + name)
+	}
+	if err := t.ExecuteTemplate(&b, "layout.html", v); err != nil {
+		d.o.Logger.Error().Err(err).Str("template", name).Msg("a page of the dashboard could not be made")
+		http.Error(w, "The page cannot be made. The server's log says why.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+}
+
+// policy allows the page's own files and nothing else: no inline script or style, no frame, no other origin.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// headers sets what every answer carries.
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// cached lets the browser keep files for a minute; they change with the binary only.
+func cached(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, max-age=60")
+		next.ServeHTTP(w, r)
+	})
+}

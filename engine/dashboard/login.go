@@ -1,0 +1,129 @@
+package dashboard
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// maxForm bounds the body of a form, maxField one of its fields.
+const (
+	maxForm  = 16 << 10
+	maxField = 1 << 10
+)
+
+// form is what the page of the log-in shows.
+type form struct {
+	User    string
+	Problem string
+	Secure  bool
+}
+
+// loginPage shows the form.
+func (d *Dashboard) loginPage(w http.ResponseWriter, r *http.Request) {
+	if _, ok := d.session(r); ok {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
+	d.showLogin(w, http.StatusOK, form{})
+}
+
+// showLogin shows the form with a new token.
+func (d *Dashboard) showLogin(w http.ResponseWriter, status int, f form) {
+	token := rand.Text()
+	f.Secure = d.o.Secure
+	d.setCookie(w, d.formCookieName(), token, time.Hour)
+	d.render(w, status, "login.html", view{Token: token, Path: "/login", Now: d.o.Now().UTC(), Data: f})
+}
+
+// login opens a session for a DBA or an auditor. Whatever is wrong with name, password or role, the answer is the same.
+func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		return
+	}
+	user, password := r.PostForm.Get("user"), r.PostForm.Get("password")
+	if c, err := r.Cookie(d.formCookieName()); err != nil || !same(c.Value, r.PostForm.Get("token")) {
+		d.showLogin(w, http.StatusForbidden, form{User: user, Problem: "The form had expired, or the browser does not keep cookies. Try again."})
+		return
+	}
+	if len(user) > maxField || len(password) > maxField {
+		d.showLogin(w, http.StatusForbidden, form{Problem: "The name or the password is too long."})
+		return
+	}
+	address := addressOf(r)
+	if ok, wait := d.limits.take(user, address, d.o.Now()); !ok {
+		d.o.Logged("limited")
+		d.o.Logger.Warn().Str("user", user).Str("from", address).Msg("dashboard: too many attempts to log in")
+		seconds := int(wait.Seconds()) + 1
+		w.Header().Set("Retry-After", fmt.Sprint(seconds))
+		d.showLogin(w, http.StatusTooManyRequests, form{User: user, Problem: fmt.Sprintf("Too many attempts. Try again in %d seconds.", seconds)})
+		return
+	}
+	v, ok := d.o.Accounts.Login(user, password, address, d.o.Secure)
+	if !ok {
+		d.o.Logged("refused")
+		d.o.Logger.Warn().Str("user", user).Str("from", address).Msg("dashboard: login refused")
+		d.showLogin(w, http.StatusForbidden, form{User: user, Problem: "The name or the password is wrong, or the account is neither a DBA's nor an auditor's."})
+		return
+	}
+	d.limits.succeeded(user, address, d.o.Now())
+	d.o.Logged("accepted")
+	d.o.Logger.Info().Str("principal", v.Principal).Str("role", v.Role).Str("from", address).Msg("dashboard: logged in")
+	if c, err := r.Cookie(d.cookieName()); err == nil {
+		d.sessions.end(c.Value) // of whoever was logged in before
+	}
+	d.setCookie(w, d.formCookieName(), "", 0)
+	d.setCookie(w, d.cookieName(), d.sessions.begin(v, d.o.Now()), lifetime)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// logout ends the session.
+func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if s, ok := d.session(r); ok {
+		if err := r.ParseForm(); err != nil || !same(s.form, r.PostForm.Get("token")) {
+			http.Error(w, "The form had expired. Go back, reload the page and try again.", http.StatusForbidden)
+			return
+		}
+		c, _ := r.Cookie(d.cookieName()) // session found it
+		d.sessions.end(c.Value)
+		d.o.Logger.Info().Str("principal", s.viewer.Principal).Msg("dashboard: logged out")
+	}
+	d.setCookie(w, d.cookieName(), "", 0)
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+// addressOf is the address that a request came from, without its port.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// errBasic tells nothing of what is wrong.
+var errBasic = errors.New("log in with an account of this server that is a DBA's or an auditor's")
+
+// Basic checks the name and password of a request without a session, as machines send them, under the same limits.
+func (d *Dashboard) Basic(r *http.Request) error {
+	user, password, ok := r.BasicAuth()
+	if !ok || len(user) > maxField || len(password) > maxField {
+		return errBasic
+	}
+	address := addressOf(r)
+	if ok, wait := d.limits.take(user, address, d.o.Now()); !ok {
+		return fmt.Errorf("too many attempts: try again in %d seconds", int(wait.Seconds())+1)
+	}
+	if _, ok := d.o.Accounts.Login(user, password, address, d.o.Secure); !ok {
+		d.o.Logger.Warn().Str("user", user).Str("from", address).Msg("metrics: login refused")
+		return errBasic
+	}
+	d.limits.succeeded(user, address, d.o.Now())
+	return nil
+}

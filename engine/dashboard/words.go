@@ -1,0 +1,194 @@
+package dashboard
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"scrim/engine/watch"
+)
+
+// number shows an amount with at most four digits that count.
+func number(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 1):
+		return "∞"
+	case v != 0 && math.Abs(v) < 1e-4, math.Abs(v) >= 1e7:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	digits := 4 - int(math.Floor(math.Log10(math.Max(1, math.Abs(v))))) - 1
+	s := strconv.FormatFloat(v, 'f', max(0, digits), 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// percent shows a share; what is more than nothing is not shown as 0, and what is not all not as 100.
+func percent(share float64) string {
+	switch {
+	case math.IsNaN(share):
+		return "–"
+	case share > 0 && share < 0.01:
+		return "under 1 %"
+	case share < 1 && share > 0.99:
+		return "99 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+const moment = "2 Jan 2006 15:04"
+
+// in words how long until or since; short, for reading beside the exact time.
+func span(d time.Duration) string {
+	switch d = d.Abs(); {
+	case d < time.Minute:
+		return plural(int(d.Seconds()), "second")
+	case d < 2*time.Hour:
+		return plural(int(d.Minutes()), "minute")
+	case d < 48*time.Hour:
+		return plural(int(d.Hours()), "hour")
+	}
+	return plural(int(d.Hours()/24), "day")
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+// Summary says in a sentence what the chart of a budget shows.
+func (b *Burn) Summary() string {
+	return fmt.Sprintf("Spent over time: %s %s of %s, %s, since %s. %s",
+		b.Measure.Unit, number(b.Spent), number(b.Measure.Limit), percent(b.Share()), b.From.Format("2 January 2006"), b.Verdict())
+}
+
+// Verdict says whether the budget lasts.
+func (b *Burn) Verdict() string {
+	end := b.Budget.WindowEnd
+	switch {
+	case b.Level == UsedUp && end.IsZero():
+		return "Used up: it refuses every charge until it is raised or reset."
+	case b.Level == UsedUp:
+		return "Used up until " + end.Format(moment) + " UTC."
+	case b.Level == Unused:
+		return "Nothing spent in this window."
+	case !b.Exhausted.IsZero():
+		return fmt.Sprintf("At this rate used up %s, in %s.", b.Exhausted.Format(moment)+" UTC", span(b.Exhausted.Sub(b.Now)))
+	case len(b.Projected) > 0 && end.IsZero():
+		return "At the rate of the last 30 days not used up before " + b.To.Format("2 Jan 2006") + "."
+	case len(b.Projected) > 0:
+		return fmt.Sprintf("At this rate it lasts: about %s at the window's end.", percent(b.Measure.Share(b.Projected[len(b.Projected)-1].Amount)))
+	case b.Level == Pressed:
+		return "Little is left."
+	}
+	return "Too early for a projection."
+}
+
+// Window words the window of the budget.
+func (b *Burn) Window() string {
+	if b.Budget.WindowEnd.IsZero() {
+		return "without a window"
+	}
+	return fmt.Sprintf("this %s, until %s UTC", b.Budget.Window, b.Budget.WindowEnd.Format(moment))
+}
+
+// Each words the limit: in what, at which δ.
+func (b *Burn) Terms() string {
+	switch b.Measure.Unit {
+	case watch.Epsilon:
+		return fmt.Sprintf("ε %s at δ %s", number(b.Measure.Limit), number(float64(b.Measure.Delta)))
+	case watch.Pure:
+		return fmt.Sprintf("pure ε %s (δ 0)", number(b.Measure.Limit))
+	}
+	return fmt.Sprintf("ρ %s, δ %s", number(b.Measure.Limit), number(float64(b.Budget.Delta)))
+}
+
+// Mark is the level as a sign, beside the words that say it.
+func (l Level) Mark() string {
+	switch l {
+	case UsedUp:
+		return "■"
+	case Pressed:
+		return "▲"
+	case Unused:
+		return "○"
+	}
+	return "●"
+}
+
+// link is an entry of the navigation.
+type link struct{ Path, Name string }
+
+var navigation = []link{
+	{"", "Overview"}, {"tables", "Tables"}, {"analysts", "Analysts"}, {"ledger", "Ledger"}, {"refusals", "Refusals"}, {"server", "Server"},
+}
+
+// asFloat takes an ε or a δ.
+func asFloat(v any) float64 { return reflect.ValueOf(v).Float() }
+
+// Row is a line of the table that says what a chart shows.
+type Row struct {
+	Point
+	Share     float64
+	Projected bool
+}
+
+// mostRows bounds the table of a chart.
+const mostRows = 40
+
+// Rows are the moments of the chart at which the amount changed, thinned where there are many, and where the projection ends.
+func (b *Burn) Rows() []Row {
+	var list []Row
+	each := 1 + len(b.Points)/mostRows
+	for i, p := range b.Points {
+		if i%each == 0 || i == len(b.Points)-1 {
+			list = append(list, Row{Point: p, Share: b.Measure.Share(p.Amount)})
+		}
+	}
+	if n := len(b.Projected); n > 0 {
+		p := b.Projected[n-1]
+		list = append(list, Row{p, b.Measure.Share(p.Amount), true})
+	}
+	return list
+}
+
+// functions are those of the templates.
+var functions = template.FuncMap{
+	"number":  number,
+	"percent": percent,
+	"plural":  plural,
+	"span":    span,
+	"date":    func(t time.Time) string { return t.UTC().Format(moment) },
+	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"segment": url.PathEscape,
+	"join":    strings.Join,
+	"bytes":   byteCount,
+	"add":     func(a, b float64) float64 { return round(a + b) },
+	"mul":     func(a, b float64) float64 { return round(a * b) },
+	"float":   asFloat,
+	"int":     func(n uint64) int { return int(n) },
+	"pages":   func() []link { return navigation },
+}
+
+// byteCount shows a size.
+func byteCount(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return plural(int(n), "byte")
+	}
+	v, i := float64(n)/unit, 0
+	for ; v >= unit && i < 4; i++ {
+		v /= unit
+	}
+	return fmt.Sprintf("%.1f %ciB", v, "KMGTP"[i])
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/engine/dashboard"
+	"scrim/engine/session"
+)
+
+// viewers are the server's own accounts as the dashboard asks for them: DBAs and auditors may look.
+type viewers struct {
+	db      *mysql_db.MySQLDb
+	session *session.Options
+}
+
+var _ dashboard.Accounts = viewers{}
+
+// Login implements dashboard.Accounts. The account is the one that the MySQL protocol would take for that address.
+func (v viewers) Login(user, password, address string, secure bool) (dashboard.Viewer, bool) {
+	u := v.account(user, address)
+	if u == nil {
+		matches(&mysql_db.User{Plugin: string(mysql.MysqlNativePassword), AuthString: "*none"}, password) // as long as for one that exists
+		return dashboard.Viewer{}, false
+	}
+	if !mayLogin(u, secure) || !matches(u, password) {
+		return dashboard.Viewer{}, false
+	}
+	return v.viewer(u)
+}
+
+// Valid implements dashboard.Accounts: the account exists, may log in, has the same password and still may look.
+func (v viewers) Valid(w dashboard.Viewer) bool {
+	at := strings.LastIndexByte(w.Principal, '@')
+	if at < 0 {
+		return false
+	}
+	rd := v.db.Reader()
+	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: w.Principal[:at], Host: w.Principal[at+1:]})
+	rd.Close()
+	if !ok || !mayLogin(u, true) {
+		return false
+	}
+	now, ok := v.viewer(u)
+	return ok && now.Stamp == w.Stamp && now.Role == w.Role
+}
+
+// Principals implements dashboard.Accounts.
+func (v viewers) Principals() []string {
+	var list []string
+	rd := v.db.Reader()
+	defer rd.Close()
+	rd.VisitUsers(func(u *mysql_db.User) {
+		if !u.IsRole {
+			list = append(list, u.User+"@"+u.Host)
+		}
+	})
+	slices.Sort(list)
+	return list
+}
+
+func (v viewers) account(user, address string) *mysql_db.User {
+	rd := v.db.Reader()
+	defer rd.Close()
+	u := v.db.GetUser(rd, user, address, false)
+	if u == nil || u.User == "" {
+		return nil
+	}
+	return u
+}
+
+// mayLogin reports whether an account can be logged in to with a password over such a connection.
+func mayLogin(u *mysql_db.User, secure bool) bool {
+	if u.IsRole || u.Locked || u.AuthString == "" {
+		return false
+	}
+	return u.SslType == "" || u.SslType == "ANY" && secure // the others want a certificate of the client
+}
+
+// viewer says as what an account may look, if it may.
+func (v viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
+	stamp := sha256.Sum256([]byte(u.Plugin + "\x00" + u.AuthString))
+	w := dashboard.Viewer{Principal: u.User + "@" + u.Host, Stamp: hex.EncodeToString(stamp[:])}
+	base := sql.NewBaseSessionWithClientServer("dashboard", sql.Client{User: u.User, Address: u.Host}, 0)
+	ctx := sql.NewContext(context.Background(), sql.WithSession(session.New(base, v.session)))
+	switch {
+	case session.IsDBA(ctx):
+		w.Role = "DBA"
+	case session.IsAuditor(ctx):
+		w.Role = "auditor"
+	default:
+		return dashboard.Viewer{}, false
+	}
+	return w, true
+}
+
+// matches reports whether a password is the account's.
+func matches(u *mysql_db.User, password string) bool {
+	if password == "" {
+		return false
+	}
+	var want string
+	switch mysql.AuthMethodDescription(u.Plugin) {
+	case mysql.MysqlNativePassword:
+		once := sha1.Sum([]byte(password))
+		twice := sha1.Sum(once[:])
+		want = "*" + strings.ToUpper(hex.EncodeToString(twice[:]))
+	case mysql.CachingSha2Password:
+		kind, iterations, salt, _, err := mysql.DeserializeCachingSha2PasswordAuthString([]byte(u.AuthString))
+		if err != nil || kind != "SHA256" {
+			return false
+		}
+		text, err := mysql.SerializeCachingSha2PasswordAuthString(password, salt, iterations)
+		if err != nil {
+			return false
+		}
+		want = string(text)
+	}
+	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(u.AuthString)) == 1
+}
+
+// loopback reports whether a host of a listening address can be reached from this machine only. A name other than localhost
+// could lead anywhere.
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
