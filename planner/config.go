@@ -3,6 +3,7 @@ package planner
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/store"
 )
@@ -64,6 +65,9 @@ type Config struct {
 	// Pure reports whether what the session's principal spends on a table's or an entity's account must have a pure ε: a budget that
 	// it is tested against has δ = 0. nil: it never must.
 	Pure func(ctx *sql.Context, account string, entity bool) bool
+	// Forecast tells what the budgets would say to the charges of a statement, as far as the session's account may know: EXPLAIN
+	// prints it. nil: EXPLAIN tells the cost alone.
+	Forecast func(ctx *sql.Context, s *Statement) ([]accounting.Forecast, error)
 	// Earlier finds what an earlier answer of the session's principal tells about the error of an aggregate, by its shape
 	// (Aggregate.Shape). nil: nothing is kept.
 	Earlier func(ctx *sql.Context, shape string) (Earlier, bool)

@@ -13,7 +13,10 @@ import (
 // each release its unit, keys, mechanisms, sensitivities and losses, the number of persons that it
 // needs, and the expected error where that is known beforehand. Equal plans print alike; nothing in
 // it depends on rows.
-func Format(s *Statement) string {
+func Format(s *Statement) string { return format(s, nil) }
+
+// format prints a statement with what the budgets would say to it.
+func format(s *Statement, forecasts []accounting.Forecast) string {
 	var b strings.Builder
 	b.WriteString("private statement\n")
 	for _, c := range s.Tables {
@@ -21,6 +24,9 @@ func Format(s *Statement) string {
 	}
 	for _, c := range s.Entities {
 		fmt.Fprintf(&b, " ├─ cost entity %s  %s\n", c.Account, lossText(c.Loss))
+	}
+	for _, f := range forecasts {
+		fmt.Fprintf(&b, " ├─ budget %s\n", forecastText(f))
 	}
 	for i, r := range s.Releases {
 		branch, indent := " ├─ ", " │   "

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/accounting"
 )
 
 // ErrNoReservation is what a DPAggregate returns that is iterated outside a Budget node.
@@ -95,6 +97,7 @@ type Budget struct {
 	plan.UnaryNode
 	Statement *Statement
 	executor  Executor
+	forecast  func(*sql.Context, *Statement) ([]accounting.Forecast, error) // nil: none
 }
 
 var (
@@ -124,9 +127,16 @@ func (b *Budget) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte)
 // String prints the private plan.
 func (b *Budget) String() string { return Format(b.Statement) }
 
-// Describe implements sql.Describable: EXPLAIN prints the private plan and nothing of the nodes
+// Describe implements sql.Describable: EXPLAIN prints the private plan, with what the budgets say to it, and nothing of the nodes
 // above it, which hold no estimate of rows.
-func (b *Budget) Describe(*sql.Context, sql.DescribeOptions) string { return Format(b.Statement) }
+func (b *Budget) Describe(ctx *sql.Context, _ sql.DescribeOptions) string {
+	if b.forecast != nil {
+		if f, err := b.forecast(ctx, b.Statement); err == nil {
+			return format(b.Statement, f)
+		}
+	}
+	return Format(b.Statement)
+}
 
 // DebugString prints the private plan.
 func (b *Budget) DebugString(*sql.Context) string { return Format(b.Statement) }

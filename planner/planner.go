@@ -190,5 +190,5 @@ func (p *Planner) budget(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, sco
 	if st == nil {
 		return n, transform.SameTree, nil
 	}
-	return &Budget{UnaryNode: plan.UnaryNode{Child: n}, Statement: st, executor: p.config.Executor}, transform.NewTree, nil
+	return &Budget{UnaryNode: plan.UnaryNode{Child: n}, Statement: st, executor: p.config.Executor, forecast: p.config.Forecast}, transform.NewTree, nil
 }

@@ -30,6 +30,8 @@ var Variables = []Variable{
 	{"dp_max_groups_contributed", int64(0), "1 to 100000", "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."},
 	{"dp_group_by", "", "auto, vector, separate", "How a GROUP BY is answered: vector: counts, sums and means of all groups in one release, in which no person is left out of any group; separate: each group by itself, with the groups of a person bounded by dp_max_groups_contributed; auto: what promises the smaller error. Empty, the initial value, means: the table's default, else auto."},
 	{"dp_method", "", "auto, clipped, shifted, plan, coinpress, person, friendly, cover", "The method of means; person and cover are for numbers, too, the others for vectors; the option method goes before it. Empty, the initial value, means: the table's default, else auto."},
+	{"dp_target_error", 0.0, "1e-9 to 1e18", "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0, the initial value, means: none."},
+	{"dp_pilot", 0.0, "0.001 to 1", "The share of a statement's usual cost that a first run may be charged, where only an answer tells what dp_target_error costs. 0, the initial value, means: no pilot."},
 	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
 	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
 }
@@ -89,6 +91,10 @@ func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
 		return checkReal(ctx, name, value, planner.MinDelta, planner.MaxDelta)
 	case "dp_rho":
 		return checkReal(ctx, name, value, planner.MinRho, planner.MaxRho)
+	case "dp_target_error":
+		return checkReal(ctx, name, value, planner.MinTargetError, planner.MaxTargetError)
+	case "dp_pilot":
+		return checkReal(ctx, name, value, planner.MinPilot, 1)
 	case "dp_max_groups_contributed":
 		x, err := checkReal(ctx, name, value, 1, planner.MaxMaxGroups)
 		if err != nil {
