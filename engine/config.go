@@ -162,7 +162,7 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	var problems []error
 	for _, check := range []func(Config, func(field, format string, args ...any)){
-		Config.checkPlaces, Config.checkTLS, Config.checkLimits, Config.checkAudit,
+		Config.checkPlaces, Config.checkHTTP, Config.checkTLS, Config.checkLimits, Config.checkAudit,
 	} {
 		check(c, func(field, format string, args ...any) {
 			problems = append(problems, &Problem{field, fmt.Sprintf(format, args...)})
@@ -262,7 +262,9 @@ const (
 func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }
 
 // certificate is the server's, which a reload replaces.
-type certificate struct{ now atomic.Pointer[tls.Certificate] }
+type certificate struct {
+	now atomic.Pointer[tls.Certificate]
+}
 
 // load reads the files; without any, TLS is not offered.
 func (t *certificate) load(c Config) error {

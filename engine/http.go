@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -33,23 +32,12 @@ type watching struct {
 	stopping  atomic.Bool
 }
 
-// checkHTTP refuses an address that passwords would cross a network in clear for. There is no switch to allow it.
-func (c Config) checkHTTP() error {
-	if c.HTTP == "" {
-		return nil
-	}
+// checkHTTP refuses an address to which passwords would cross a network in clear. There is no switch to allow it.
+func (c Config) checkHTTP(bad func(field, format string, args ...any)) {
 	host, port, err := net.SplitHostPort(c.HTTP)
-	if err != nil {
-		return fmt.Errorf("engine: http address %q: want host:port, for example 127.0.0.1:8307", c.HTTP)
+	if err == nil && c.TLSCert == "" && !loopback(host) {
+		bad("HTTP", "HTTP address %q: passwords would cross the network in clear: give a TLS certificate, or a loopback address such as 127.0.0.1:%s", c.HTTP, port)
 	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return fmt.Errorf("engine: http address %q: want a port from 0 to 65535", c.HTTP)
-	}
-	if c.TLSCert == "" && !loopback(host) {
-		return fmt.Errorf("engine: http address %q: passwords would cross the network in clear: give a TLS certificate, "+
-			"or a loopback address such as 127.0.0.1:%s", c.HTTP, port)
-	}
-	return nil
 }
 
 // watch makes what is told about statements, before there are any.
@@ -65,7 +53,7 @@ func (s *Server) watch() error {
 		Names:          func() map[string][]string { return dashboard.Names(s.catalog.Snapshot()) },
 		Ledger:         w.ledger,
 		Connections:    func() int { return s.sockets.Connections() },
-		MaxConnections: s.cfg.MaxConnections,
+		MaxConnections: func() int { return s.sockets.MaxConnections() },
 		Ready:          w.health.check,
 		Now:            time.Now,
 	})
@@ -171,7 +159,7 @@ func (w *watching) facts() dashboard.Server {
 	return dashboard.Server{
 		Version: Version, Comment: VersionComment, Go: runtime.Version(), Started: w.started,
 		Listen: s.Addr().String(), HTTP: w.listener.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
-		Connections: s.sockets.Connections(), MaxConnections: s.cfg.MaxConnections,
+		Connections: s.sockets.Connections(), MaxConnections: s.sockets.MaxConnections(),
 		LedgerRecords: l.Records, LedgerBytes: l.Bytes, NotReady: w.health.check(),
 	}
 }

@@ -23,8 +23,7 @@ type Sources struct {
 	// Ledger tells of the ledger's file.
 	Ledger func() Ledger
 	// Connections is the number of open connections, MaxConnections their limit.
-	Connections    func() int
-	MaxConnections int
+	Connections, MaxConnections func() int
 	// Ready is nil while the server answers private statements.
 	Ready func() error
 	Now   func() time.Time
@@ -99,7 +98,7 @@ func (c *state) Collect(ch chan<- prometheus.Metric) {
 	tell(info, 1, c.s.Version)
 	tell(ready, one(c.s.Ready() == nil))
 	tell(connections, float64(c.s.Connections()))
-	tell(maxConnections, float64(c.s.MaxConnections))
+	tell(maxConnections, float64(c.s.MaxConnections()))
 	l := c.s.Ledger()
 	tell(ledgerUp, one(l.Up))
 	tell(ledgerRecords, float64(l.Records))

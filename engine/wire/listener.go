@@ -167,3 +167,10 @@ func (l *Listener) Connections() int {
 	defer l.mu.Unlock()
 	return len(l.conns)
 }
+
+// MaxConnections returns the present limit of open connections.
+func (l *Listener) MaxConnections() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cfg.MaxConnections
+}
