@@ -1,9 +1,7 @@
 package planner
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -38,6 +36,7 @@ type draft struct {
 	specs      []scanSpec
 	scans      []Scan
 	digest     string
+	outputs    []Output
 	release    *Release
 }
 
@@ -102,15 +101,18 @@ func (s *statement) outputs(d *draft, g *plan.GroupBy) ([]Output, error) {
 				if err != nil {
 					return nil, err
 				}
-				at = len(d.aggregates)
+				if at = sameCount(d.aggregates, a); at < 0 {
+					at = len(d.aggregates)
+					d.aggregates = append(d.aggregates, a)
+				}
 				known[name] = at
-				d.aggregates = append(d.aggregates, a)
 			}
 			outputs[i].Aggregate = at
 		default:
 			return nil, deny(RuleNode, refuse.Shape, "Select grouping columns and aggregates.", "The expression %s beside an aggregate is not supported.", e)
 		}
 	}
+	s.orderAggregates(d, outputs)
 	return outputs, nil
 }
 
@@ -135,35 +137,12 @@ func (s *statement) boundGroups(d *draft) {
 	d.maxGroups, d.bounded = n, true
 }
 
-// distinctDraft returns the draft with the same digest, so that what is asked twice, as by a CTE that
+// distinctDraft returns the draft with the same digest and outputs, so that what is asked twice, as by a CTE that
 // is used twice, is one release.
 func (s *statement) distinctDraft(d *draft, outputs []Output) (*draft, error) {
-	h := sha256.New()
-	for _, sc := range d.scans {
-		fmt.Fprintf(h, "%q %v %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units, sc.Kept)
-		for _, a := range sc.Args {
-			fmt.Fprintf(h, "%T %q,", a, fmt.Sprint(a))
-		}
-	}
-	for _, a := range d.aggregates {
-		fmt.Fprintf(h, "%q %+v %d %v %v %v %v %v;", a.text, a.call.Options, a.scan, a.columns, a.grid.Grid, a.maxRows, a.call.Units, a.all)
-		if v := a.description(); v != nil {
-			fmt.Fprintf(h, "%+v;", *v)
-		}
-		for _, m := range a.parts {
-			fmt.Fprintf(h, "%q %v %+v %v;", m.text, m.grid.Grid, m.call.Options, m.call.Units)
-		}
-	}
-	for _, k := range d.keys {
-		fmt.Fprintf(h, "%q", k.name)
-		if k.image != nil {
-			fmt.Fprintf(h, "%v", k.image.values)
-		}
-	}
-	fmt.Fprintf(h, "%d %d %v", d.groups, d.maxGroups, outputs)
-	d.digest = hex.EncodeToString(h.Sum(nil))
+	d.digest, d.outputs = s.digestOf(d), outputs
 	for _, other := range s.drafts {
-		if other.digest == d.digest {
+		if other.digest == d.digest && slices.Equal(other.outputs, outputs) {
 			return other, nil
 		}
 	}

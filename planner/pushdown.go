@@ -37,7 +37,7 @@ func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, s
 	if len(f.protected) > 0 || len(f.undeclared) > 0 || f.bindVars {
 		return n, transform.SameTree, nil
 	}
-	s := &statement{ctx: ctx, p: p, catalog: c, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
+	s := &statement{asWritten: true, ctx: ctx, p: p, catalog: c, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
 	out, changed, err := s.push(n)
 	if err != nil || !changed {
 		return n, transform.SameTree, nil

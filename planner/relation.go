@@ -245,7 +245,7 @@ func (s *statement) nestAs(r *relation, suffix string, exprs []string) *relation
 	if len(items) == 0 {
 		items = []string{"1 AS one"}
 	}
-	out.from = "(SELECT " + strings.Join(items, ", ") + r.clause() + suffix + ") AS " + alias
+	out.from = "(SELECT " + strings.Join(items, ", ") + s.clause(r) + suffix + ") AS " + alias
 	return &out
 }
 

@@ -66,7 +66,7 @@ func (s *statement) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 	}
 	out.from = l.from + kind + parenthesised(r)
 	if len(on) > 0 {
-		out.from += " ON " + and(on)
+		out.from += " ON " + and(s.ordered(on))
 	}
 	if left && l.isPrivate() && r.isPrivate() {
 		if err := out.single(); err != nil {

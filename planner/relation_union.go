@@ -80,7 +80,7 @@ func (s *statement) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 		}
 		out.columns = append(out.columns, o)
 	}
-	out.from = "(SELECT " + comma(left) + l.clause() + " UNION ALL SELECT " + comma(right) + r.clause() + ") AS " + alias
+	out.from = "(SELECT " + comma(left) + s.clause(l) + " UNION ALL SELECT " + comma(right) + s.clause(r) + ") AS " + alias
 	return out, nil
 }
 

@@ -205,6 +205,9 @@ func (s *statement) derived(n *plan.SubqueryAlias, at place) (result, error) {
 
 // joinNode joins private rows, or keeps a join of public ones.
 func (s *statement) joinNode(n *plan.JoinNode, at place) (result, error) {
+	if j, ok := inner(n); ok {
+		return s.innerJoin(j, at)
+	}
 	l, err := s.build(n.Left(), at)
 	if err != nil {
 		return result{}, err
@@ -227,14 +230,7 @@ func (s *statement) joinNode(n *plan.JoinNode, at place) (result, error) {
 		return result{}, rawRows("A join")
 	}
 	for _, side := range []*result{&l, &r} {
-		if side.rel != nil {
-			continue
-		}
-		if side.answer {
-			return result{}, deny(RuleJoinAnswer, refuse.Shape, "Join answers in an outer query.",
-				"A join of protected rows with a private answer is not supported.")
-		}
-		if side.rel, err = s.public(side.node); err != nil {
+		if err := s.privateSide(side); err != nil {
 			return result{}, err
 		}
 	}

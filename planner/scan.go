@@ -62,7 +62,7 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 		if err != nil {
 			return err
 		}
-		d.scans = append(d.scans, sc)
+		d.scans = append(d.scans, renumbered(sc))
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 	}
 	out := *r
 	out.where = where
-	f.sql = "SELECT " + comma(items) + out.clause()
+	f.sql = "SELECT " + comma(items) + s.clause(&out)
 	return f, nil
 }
 

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -264,7 +262,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 			r.Defined = append(r.Defined, s.defined[t])
 		}
 	}
-	r.Key = releaseKey(d)
+	r.Key = s.releaseKey(d)
 	return nil
 }
 
@@ -288,32 +286,6 @@ func (d *draft) tables() []protected {
 		}
 	}
 	return out
-}
-
-// releaseKey digests the scans, the mechanisms with their parameters, and the policies.
-func releaseKey(d *draft) string {
-	h := sha256.New()
-	fmt.Fprint(h, d.digest)
-	for _, t := range d.tables() {
-		p := t.policy
-		fmt.Fprintf(h, "%q %q %q %+v %+v %+v;", t.name, p.Account, p.Entity, p.Unit, p.Defaults, p.Scales)
-		if p.Unit.Link != nil {
-			fmt.Fprintf(h, "%+v", *p.Unit.Link)
-		}
-	}
-	steps := func(list []estimator.Step) {
-		for _, x := range list {
-			fmt.Fprintf(h, "%+v;", x)
-		}
-	}
-	if d.release.Selection != nil {
-		steps(d.release.Selection.Steps())
-		fmt.Fprint(h, d.release.Selection.Threshold())
-	}
-	for _, a := range d.release.Aggregates {
-		steps(a.Estimator.Steps())
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // rhoDown converts a real number to fixed point, rounded down.

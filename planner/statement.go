@@ -29,6 +29,8 @@ type statement struct {
 	drafts  []*draft                  // distinct releases
 	defined map[store.TableRef]Definition
 
+	asWritten bool // public tables alone: operands and conditions keep their order
+
 	explains  bool   // the plan is only shown
 	pureTable string // a table on the pure account, for messages; "" where there is none
 }
@@ -58,7 +60,7 @@ func (s *statement) lower(e sql.Expression, cols lower.Columns) (lower.Expr, err
 	if err := s.noSubquery(e); err != nil {
 		return lower.Expr{}, err
 	}
-	x, err := lower.Lower(s.ctx, e, s.binder, cols)
+	x, err := lower.Lower(s.ctx, s.canonical(e, cols), s.binder, cols)
 	return x, lowered(err)
 }
 
@@ -67,7 +69,7 @@ func (s *statement) predicate(e sql.Expression, cols lower.Columns) (lower.Expr,
 	if err := s.noSubquery(e); err != nil {
 		return lower.Expr{}, err
 	}
-	x, err := lower.LowerPredicate(s.ctx, e, s.binder, cols)
+	x, err := lower.LowerPredicate(s.ctx, s.canonical(e, cols), s.binder, cols)
 	return x, lowered(err)
 }
 
