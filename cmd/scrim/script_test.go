@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -15,6 +17,7 @@ import (
 //
 //	start DIR [FLAG...]         serves DIR; $ADDR, $HOST and $PORT say where
 //	stop                        ends that server by SIGTERM, wants exit code 0, and has its output
+//	hangup TEXT                 sends that server SIGHUP, and waits until its log says TEXT
 //	kill9                       ends that server by SIGKILL
 //	sql USER PASSWORD QUERY...  asks in one session; rows go to stdout, cells between tabs; with !,
 //	                            the last statement must fail, and its error goes to stderr
@@ -37,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"start":     cmdStart,
 			"stop":      cmdStop,
 			"kill9":     cmdKill,
+			"hangup":    cmdHangup,
 			"sql":       cmdSQL,
 			"overwrite": cmdOverwrite,
 			"shorten":   cmdShorten,
@@ -96,6 +100,20 @@ func cmdKill(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s.kill()
 	s.process = nil
+}
+
+func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
+	s := running(ts)
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: hangup TEXT")
+	}
+	before := strings.Count(s.err.String(), args[0])
+	ts.Check(s.cmd.Process.Signal(syscall.SIGHUP))
+	for start := time.Now(); strings.Count(s.err.String(), args[0]) == before; time.Sleep(10 * time.Millisecond) {
+		if time.Since(start) > patience {
+			ts.Fatalf("the log does not say %q:\n%s", args[0], s.err)
+		}
+	}
 }
 
 func cmdSQL(ts *testscript.TestScript, neg bool, args []string) {
