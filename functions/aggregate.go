@@ -17,6 +17,7 @@ import (
 type Aggregate struct {
 	Function *Function
 	Args     []sql.Expression // as written, the options string last
+	Told     *Told            // set where the aggregate's error is asked for, not its answer
 
 	id     sql.ColumnId
 	window *sql.WindowDefinition
@@ -29,7 +30,15 @@ var (
 )
 
 // FunctionName implements sql.FunctionExpression.
-func (a *Aggregate) FunctionName() string { return strings.ToLower(a.Function.Name) }
+func (a *Aggregate) FunctionName() string { return strings.ToLower(a.name()) }
+
+// name is that of the function called.
+func (a *Aggregate) name() string {
+	if a.Told != nil {
+		return a.Told.Function.Name
+	}
+	return a.Function.Name
+}
 
 // Description implements sql.FunctionExpression.
 func (a *Aggregate) Description() string { return a.Function.Doc }
@@ -39,7 +48,7 @@ func (a *Aggregate) IsNonDeterministic() bool { return true }
 
 // Resolved implements sql.Expression.
 func (a *Aggregate) Resolved() bool {
-	for _, e := range a.Args {
+	for _, e := range a.Children() {
 		if !e.Resolved() {
 			return false
 		}
@@ -51,11 +60,23 @@ func (a *Aggregate) Resolved() bool {
 // into one column, so it holds every argument, and a mark where a text constant has capitals: without
 // it DP_SUM(IF(g = 'A', x, 0)) and DP_SUM(IF(g = 'a', x, 0)) would be taken for one.
 func (a *Aggregate) String() string {
+	if t := a.Told; t != nil && t.Function.Level {
+		return a.name() + "(" + a.Base().String() + ", " + t.Level.String() + ")"
+	} else if t != nil {
+		return a.name() + "(" + a.Base().String() + ")"
+	}
 	args := make([]string, len(a.Args))
 	for i, e := range a.Args {
 		args[i] = e.String()
 	}
 	return a.Function.Name + "(" + strings.Join(args, ", ") + ")" + capitals(a.Args)
+}
+
+// Base is the aggregate itself, whose answer's error this tells of.
+func (a *Aggregate) Base() *Aggregate {
+	n := *a
+	n.Told = nil
+	return &n
 }
 
 // capitals digests the text constants in expressions when lower case would change one of them.
@@ -85,6 +106,9 @@ func capitals(args []sql.Expression) string {
 
 // Type implements sql.Expression.
 func (a *Aggregate) Type(*sql.Context) sql.Type {
+	if a.Told != nil {
+		return a.Told.Type(a.Function)
+	}
 	switch a.Function.Result {
 	case BigInt:
 		return types.Int64
@@ -102,15 +126,24 @@ func (a *Aggregate) IsNullable(*sql.Context) bool { return true }
 func (a *Aggregate) Eval(*sql.Context, sql.Row) (any, error) { return nil, a.misplaced() }
 
 // Children implements sql.Expression.
-func (a *Aggregate) Children() []sql.Expression { return a.Args }
+func (a *Aggregate) Children() []sql.Expression {
+	if a.Told != nil {
+		return append(a.Args[:len(a.Args):len(a.Args)], a.Told.Level)
+	}
+	return a.Args
+}
 
 // WithChildren implements sql.Expression.
 func (a *Aggregate) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	if len(children) != len(a.Args) {
-		return nil, sql.ErrInvalidChildrenNumber.New(a, len(children), len(a.Args))
+	if want := len(a.Children()); len(children) != want {
+		return nil, sql.ErrInvalidChildrenNumber.New(a, len(children), want)
 	}
 	n := *a
-	n.Args = children
+	if n.Args = children[:len(a.Args):len(a.Args)]; a.Told != nil {
+		t := *a.Told
+		t.Level = children[len(a.Args)]
+		n.Told = &t
+	}
 	return &n, nil
 }
 
@@ -136,7 +169,7 @@ func (a *Aggregate) WithWindow(_ *sql.Context, w *sql.WindowDefinition) sql.Wind
 
 // NewWindowFunction implements sql.WindowAdaptableExpression; it always refuses.
 func (a *Aggregate) NewWindowFunction(*sql.Context) (sql.WindowFunction, error) {
-	return nil, refuse.New(refuse.Shape, "%s cannot be a window function.", a.Function.Name).With("Aggregate with GROUP BY.")
+	return nil, refuse.New(refuse.Shape, "%s cannot be a window function.", a.name()).With("Aggregate with GROUP BY.")
 }
 
 // NewBuffer implements sql.Aggregation; it always refuses.
@@ -145,6 +178,6 @@ func (a *Aggregate) NewBuffer(*sql.Context) (sql.AggregationBuffer, error) { ret
 // misplaced is the answer where no protected table stands under the aggregate, or where the planner
 // did not reach it.
 func (a *Aggregate) misplaced() error {
-	return refuse.New(refuse.Aggregate, "%s is for protected tables, and none is under it here.", a.Function.Name).
+	return refuse.New(refuse.Aggregate, "%s is for protected tables, and none is under it here.", a.name()).
 		With("On public tables use the plain SQL aggregate.")
 }

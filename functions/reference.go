@@ -15,6 +15,9 @@ func Reference() string {
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.aliasText(), f.weightText(), f.optionText(), f.Doc)
 	}
+	for _, f := range barFunctions {
+		fmt.Fprintf(&b, "| `%s` |  |  | %s |\n", f.Signature, f.Doc)
+	}
 	for _, f := range scalars {
 		fmt.Fprintf(&b, "| `%s` |  |  | %s |\n", f.Signature, f.Doc)
 	}
@@ -49,6 +52,9 @@ func Rows() []Row {
 			Result: f.resultText(), Weight: f.weightText(), Options: f.optionDoc(),
 			Description: doc, Example: f.Example,
 		})
+	}
+	for _, f := range barFunctions {
+		out = append(out, f.row())
 	}
 	for _, f := range scalars {
 		out = append(out, Row{Name: f.Name, Kind: "scalar", Signature: f.Signature, Result: f.Result.String(), Description: f.Doc, Example: f.Example})

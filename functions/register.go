@@ -22,6 +22,9 @@ func Register() []sql.Function {
 			if f, ok := ByName(name); ok && f.Role == Private {
 				return true, nil
 			}
+			if _, ok := BarByName(name); ok {
+				return true, nil
+			}
 			return base(ctx, name)
 		}
 	})
@@ -33,6 +36,9 @@ func Register() []sql.Function {
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			out = append(out, sql.FunctionN{Name: strings.ToLower(name), Fn: f.marker})
 		}
+	}
+	for _, f := range barFunctions {
+		out = append(out, sql.FunctionN{Name: strings.ToLower(f.Name), Fn: f.bound})
 	}
 	for _, f := range scalars {
 		out = append(out, f.function())

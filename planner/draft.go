@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -36,7 +35,6 @@ type draft struct {
 	specs      []scanSpec
 	scans      []Scan
 	digest     string
-	outputs    []Output
 	release    *Release
 }
 
@@ -73,7 +71,7 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 	if err := s.scans(d, g.Child); err != nil {
 		return result{}, err
 	}
-	if d, err = s.distinctDraft(d, outputs); err != nil {
+	if d, err = s.distinctDraft(d); err != nil {
 		return result{}, err
 	}
 	return s.place(g, d, outputs), nil
@@ -94,7 +92,8 @@ func (s *statement) outputs(d *draft, g *plan.GroupBy) ([]Output, error) {
 				}
 			}
 		case sql.Aggregation:
-			name := strings.ToLower(e.String())
+			e, told := asked(e)
+			name := identity(e)
 			at, ok := known[name]
 			if !ok {
 				a, err := s.aggregateOf(d.relation, e)
@@ -108,6 +107,11 @@ func (s *statement) outputs(d *draft, g *plan.GroupBy) ([]Output, error) {
 				known[name] = at
 			}
 			outputs[i].Aggregate = at
+			if told != nil {
+				if err := s.tell(d.relation, d.aggregates[at], told, &outputs[i]); err != nil {
+					return nil, err
+				}
+			}
 		default:
 			return nil, deny(RuleNode, refuse.Shape, "Select grouping columns and aggregates.", "The expression %s beside an aggregate is not supported.", e)
 		}
@@ -137,12 +141,12 @@ func (s *statement) boundGroups(d *draft) {
 	d.maxGroups, d.bounded = n, true
 }
 
-// distinctDraft returns the draft with the same digest and outputs, so that what is asked twice, as by a CTE that
-// is used twice, is one release.
-func (s *statement) distinctDraft(d *draft, outputs []Output) (*draft, error) {
-	d.digest, d.outputs = s.digestOf(d), outputs
+// distinctDraft returns the draft with the same digest, so that what is asked twice, as by a CTE that is used twice or by
+// an error bar in a subquery, is one release.
+func (s *statement) distinctDraft(d *draft) (*draft, error) {
+	d.digest = s.digestOf(d)
 	for _, other := range s.drafts {
-		if other.digest == d.digest && slices.Equal(other.outputs, outputs) {
+		if other.digest == d.digest {
 			return other, nil
 		}
 	}
@@ -184,8 +188,13 @@ func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) result {
 		r.keys = append(r.keys, keyField{k.expr, f})
 	}
 	n.Release = d.release
-	if n.Release.Output == nil {
-		n.Release.Output, n.Release.Schema = outputs, n.schema
+	for i, o := range outputs {
+		at := slices.Index(d.release.Output, o)
+		if at < 0 {
+			at = len(d.release.Output)
+			d.release.Output, d.release.Schema = append(d.release.Output, o), append(d.release.Schema, n.schema[i])
+		}
+		n.columns = append(n.columns, at)
 	}
 	s.nodes = append(s.nodes, n)
 	return r

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	case len(r.Keys) > 0:
 		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, keyNames(r), r.Groups)
 	}
-	for _, a := range r.Aggregates {
+	for i, a := range r.Aggregates {
 		fmt.Fprintf(b, "%s├─ %s  %s %s", indent, a.Text, costText(a.Estimator.Loss()), a.scope())
 		if a.sized {
 			b.WriteString("  n=public")
@@ -63,7 +64,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		if a.fused != "" {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.fused)
 		}
-		for _, line := range append(vectorLines(a), r.groupLines(a)...) {
+		for _, line := range slices.Concat(vectorLines(a), r.groupLines(a), r.barLines(i)) {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)
 		}
 		formatSteps(b, r.steps(a), indent+"│   ")

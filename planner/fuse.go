@@ -179,4 +179,9 @@ func (d *draft) output(o Output) *aggregate {
 }
 
 // sqlType is the type of a column of the answer that is an aggregate.
-func (d *draft) sqlType(o Output) sql.Type { return d.output(o).typ }
+func (d *draft) sqlType(o Output) sql.Type {
+	if a := d.output(o); o.Bar != functions.NoBar {
+		return a.barType(o.Bar)
+	}
+	return d.output(o).typ
+}

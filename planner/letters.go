@@ -21,7 +21,7 @@ func tellApart(s ast.Statement) {
 	texts := map[string]string{} // lower case -> as written
 	clash := false
 	var aggregates []*ast.FuncExpr
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	everywhere(func(n ast.SQLNode) (bool, error) {
 		f, ok := n.(*ast.FuncExpr)
 		if !ok {
 			return true, nil

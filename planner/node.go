@@ -22,6 +22,7 @@ type DPAggregate struct {
 	Release   *Release
 	exprs     []sql.Expression // one per column of the schema, with its column id
 	schema    sql.Schema
+	columns   []int // of the release's rows, one per column of the schema
 }
 
 var (
@@ -80,7 +81,14 @@ func (n *DPAggregate) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) 
 	if err != nil {
 		return nil, err
 	}
-	return sql.RowsToRowIter(rows...), nil
+	out := make([]sql.Row, len(rows))
+	for i, row := range rows {
+		out[i] = make(sql.Row, len(n.columns))
+		for k, c := range n.columns {
+			out[i][k] = row[c]
+		}
+	}
+	return sql.RowsToRowIter(out...), nil
 }
 
 // reservation is the context key of what a Budget node hands down.

@@ -10,7 +10,7 @@ import (
 
 // Parser wraps a MySQL parser and rewrites what the binder would refuse or answer badly, before it
 // binds: DP_F(*) becomes DP_F(1), also under EXPLAIN; EXPLAIN prints the plan as text; aggregates that
-// differ only in the case of a text constant are told apart.
+// differ only in the case of a text constant are told apart; error bars name their aggregate.
 func Parser(base sql.Parser) sql.Parser { return parser{base} }
 
 type parser struct{ sql.Parser }
@@ -48,8 +48,8 @@ func adapt(s ast.Statement) ast.Statement {
 		return s
 	}
 	tellApart(s)
-	// Walk reports only what its callback returns, and this one returns no error.
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	tellErrors(s)
+	everywhere(func(n ast.SQLNode) (bool, error) {
 		f, ok := n.(*ast.FuncExpr)
 		if ok && strings.HasPrefix(f.Name.Lowered(), "dp_") {
 			for i, e := range f.Exprs {
@@ -61,4 +61,17 @@ func adapt(s ast.Statement) ast.Statement {
 		return true, nil
 	}, s)
 	return s
+}
+
+// everywhere visits a statement's nodes: also the common table expressions and the order of a UNION, which Walk passes over. visit returns no error.
+func everywhere(visit ast.Visit, s ast.SQLNode) {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if u, ok := n.(*ast.SetOp); ok {
+			if u.With != nil {
+				everywhere(visit, u.With)
+			}
+			everywhere(visit, u.OrderBy)
+		}
+		return visit(n)
+	}, s)
 }

@@ -8,6 +8,7 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
+	"scrim/functions"
 )
 
 // Statement is the private part of one SQL statement: its releases and what they cost together.
@@ -40,7 +41,7 @@ type Release struct {
 	exchanged  int // what the estimators' loss is multiplied by for the relation, see draft.neighbours
 	perUnit    int // groups that a unit may be in, >= 1: what the loss of one group is multiplied by
 	Aggregates []Aggregate
-	Output     []Output // one per column of the node's schema
+	Output     []Output // one per column of a row of its answer, of which each node shows some
 	Schema     sql.Schema
 	choice     choice // of answering groups together or apart
 	Loss       accounting.Loss
@@ -98,10 +99,14 @@ type Aggregate struct {
 	Shape string
 
 	fused string // what answering several columns at once saves
+	told  []told // how error bars are made, of each part
 }
 
 // Value is the SQL value of an output that shows the aggregate.
 func (a *Aggregate) Value(o Output, e estimator.Estimate) any {
+	if o.Bar != functions.NoBar {
+		return a.bar(o, e)
+	}
 	if a.Parts != nil {
 		return a.Parts[o.Part](e)
 	}
@@ -134,5 +139,10 @@ const (
 )
 
 // Output says where a column of the node comes from: exactly one of Key and Aggregate is >= 0, or
-// both are -1 for a column that is always NULL (an argument column that the binder carries along).
-type Output struct{ Key, Aggregate, Part int }
+// both are -1 for a column that is always NULL (an argument column that the binder carries along). With Bar it tells of the
+// error of the aggregate's answer, at a Level if it is an interval.
+type Output struct {
+	Key, Aggregate, Part int
+	Bar                  functions.Bar
+	Level                float64
+}

@@ -43,6 +43,7 @@ const (
 	RuleDistinctArg     Rule = "distinct-argument"
 	RuleArgument        Rule = "argument"
 	RuleOption          Rule = "option"
+	RuleBar             Rule = "error-bar"
 	RuleRewriteOff      Rule = "rewrite-off"
 	RuleGroupSize       Rule = "group-size"
 	RuleGroupKey        Rule = "group-key"

@@ -230,6 +230,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		r.Loss = r.Loss.Add(e.Loss().Times(parts))
 		_, sized := d.estimated(x)
 		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), Shape: d.shape(x), fused: x.fusedText()})
+		r.Aggregates[len(r.Aggregates)-1].told = x.tolds()
 		if x.parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
 			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, loss.Float())

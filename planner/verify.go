@@ -49,8 +49,8 @@ func Verify(s *Statement, root sql.Node) error {
 				err = fmt.Errorf("invariant 1: a DPAggregate of another statement")
 			}
 			known[n.Release] = true
-			if len(n.schema) != len(n.exprs) || len(n.schema) != len(n.Release.Output) {
-				err = fmt.Errorf("invariant 8: %d columns, %d expressions, %d outputs", len(n.schema), len(n.exprs), len(n.Release.Output))
+			if len(n.schema) != len(n.exprs) || len(n.schema) != len(n.columns) {
+				err = fmt.Errorf("invariant 8: %d columns, %d expressions, %d outputs", len(n.schema), len(n.exprs), len(n.columns))
 			}
 		}
 	}, nil)

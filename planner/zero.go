@@ -97,12 +97,28 @@ func (s *statement) emptyGroups(n *plan.GroupBy, child result) (result, error) {
 	}
 	row := make(sql.Row, len(n.SelectDeps))
 	for i, e := range n.SelectDeps {
-		if a, ok := e.(*functions.Aggregate); ok && a.Function.Measure == functions.Count {
-			row[i] = int64(0)
+		if e, ok := e.(sql.Aggregation); ok {
+			row[i] = ofNobody(e)
 		}
 	}
 	r.node.(*constantRows).rows = []sql.Row{row}
 	return r, nil
+}
+
+// ofNobody is an aggregate over no rows.
+func ofNobody(e sql.Aggregation) any {
+	e, told := asked(e)
+	m, ok := e.(*functions.Aggregate)
+	if !ok {
+		m, ok = plainMarker(e)
+	}
+	switch {
+	case !ok || m.Function.Measure != functions.Count:
+		return nil
+	case told != nil:
+		return 0.0
+	}
+	return int64(0)
 }
 
 // dpAggregate returns the first DP function among the outputs of a GROUP BY.

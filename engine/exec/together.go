@@ -47,13 +47,8 @@ func numbered(groups []answerGroup, scanned int) []int32 {
 
 // cut divides the estimate of all groups.
 func cut(groups []answerGroup, aggregate int, all estimator.Estimate) {
-	part := func(of []float64, i int) []float64 {
-		n := len(of) / len(groups)
-		return of[i*n : (i+1)*n : (i+1)*n]
-	}
+	n := len(all.Values) / len(groups)
 	for i := range groups {
-		groups[i].Estimates[aggregate] = estimator.Estimate{
-			Values: part(all.Values, i), StdErr: part(all.StdErr, i), Status: all.Status, Needed: all.Needed,
-		}
+		groups[i].Estimates[aggregate] = all.Part(i*n, (i+1)*n)
 	}
 }
