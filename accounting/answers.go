@@ -19,20 +19,32 @@ const maxAnswerKey = 1024
 // answerStore keeps released answers, so that asking again costs nothing. It is a cache: an answer that
 // is lost or does not match its checksum is only not found. Answers are post-processed releases and
 // carry no loss of their own.
+//
+// The oldest answers make room for new ones. One that was replayed since eviction last came to it is passed over once, and counts as new.
 type answerStore struct {
 	limit int64
 
 	mu      sync.Mutex
-	pending map[string][]byte // put, not yet written
+	pending map[string][]byte // put, not yet written: as they will be, without sequence and checksum
 	size    int64             // of what is on disk
 	lastSeq uint64
+	lastID  uint64
+	uses    map[string]*use // by key, of those that were replayed
+	log     replayLog
 }
 
-// answerPut is an answer on its way to the disk.
+// answerPut is an answer on its way to the disk: what is told of it and the value.
 type answerPut struct{ key, value []byte }
 
-// answerOverhead is the part of an entry before the value: sequence number and checksum.
-const answerOverhead = 8 + sha256.Size
+// answerOverhead is the part of an entry before what is told of it and the value: sequence number, checksum, and the length of the
+// former.
+const (
+	answerOverhead = 8 + sha256.Size + aboutLength
+	aboutLength    = 4
+)
+
+// maxSpared is how many answers one eviction passes over.
+const maxSpared = 8
 
 func answerSum(key, value []byte) sum {
 	h := sha256.New()
@@ -45,15 +57,27 @@ func answerSum(key, value []byte) sum {
 // PutAnswer keeps value under key, replacing what was there. It does not wait for the disk: an answer
 // may be lost in a crash, which costs its next asker a new charge and nothing else. The oldest answers
 // make room. It refuses keys that are empty or longer than 1024 bytes and values that alone exceed the
-// limit.
-func (l *Ledger) PutAnswer(key, value []byte) error {
+// limit. Nothing is told of it: StoredAnswers does not list it.
+func (l *Ledger) PutAnswer(key, value []byte) error { return l.putAnswer(key, nil, value) }
+
+// KeepAnswer is PutAnswer of an answer that StoredAnswers lists. The ID is given here.
+func (l *Ledger) KeepAnswer(key, value []byte, about StoredAnswer) error {
+	l.answers.mu.Lock()
+	l.answers.lastID++
+	about.ID = l.answers.lastID
+	l.answers.mu.Unlock()
+	return l.putAnswer(key, about.encode(), value)
+}
+
+func (l *Ledger) putAnswer(key, about, value []byte) error {
 	if len(key) == 0 || len(key) > maxAnswerKey {
 		return invalid("answer key: want 1 to %d bytes, have %d", maxAnswerKey, len(key))
 	}
-	if n := int64(len(key) + len(value)); n > l.answers.limit {
+	if n := int64(len(key) + len(about) + len(value)); n > l.answers.limit {
 		return invalid("answer: want at most %d bytes, have %d", l.answers.limit, n)
 	}
-	p := answerPut{bytes.Clone(key), bytes.Clone(value)}
+	body := binary.BigEndian.AppendUint32(nil, uint32(len(about)))
+	p := answerPut{bytes.Clone(key), append(append(body, about...), value...)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fault != nil {
@@ -69,6 +93,26 @@ func (l *Ledger) PutAnswer(key, value []byte) error {
 
 // Answer returns a copy of the value kept under key.
 func (l *Ledger) Answer(key []byte) ([]byte, bool) {
+	v, _, ok := l.Recall(key)
+	return v, ok
+}
+
+// Recall is Answer with what is told of the answer, the zero value where that is nothing.
+func (l *Ledger) Recall(key []byte) (value []byte, about StoredAnswer, ok bool) {
+	e, ok := l.entry(key)
+	if !ok {
+		return nil, about, false
+	}
+	told, value, ok := splitAnswer(e)
+	if !ok {
+		return nil, about, false
+	}
+	about, _ = decodeAbout(told)
+	return value, about, true
+}
+
+// entry returns a copy of what is stored under key, or on its way there: its first bytes, sequence and checksum, mean nothing.
+func (l *Ledger) entry(key []byte) ([]byte, bool) {
 	if len(key) == 0 || len(key) > maxAnswerKey || l.Err() != nil {
 		return nil, false
 	}
@@ -76,16 +120,13 @@ func (l *Ledger) Answer(key []byte) ([]byte, bool) {
 	v, ok := l.answers.pending[string(key)]
 	l.answers.mu.Unlock()
 	if ok {
-		return bytes.Clone(v), true
+		return append(make([]byte, answerOverhead-aboutLength), v...), true
 	}
 	err := guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) error {
 			e := tx.Bucket(answersBucket).Get(key)
-			if len(e) < answerOverhead {
-				return nil
-			}
-			if value := e[answerOverhead:]; answerSum(key, value) == sum(e[8:answerOverhead]) {
-				v, ok = bytes.Clone(value), true
+			if len(e) >= answerOverhead && answerSum(key, e[8+sha256.Size:]) == sum(e[8:8+sha256.Size]) {
+				v, ok = bytes.Clone(e), true
 			}
 			return nil
 		})
@@ -99,48 +140,91 @@ func (a *answerStore) write(tx *bolt.Tx, puts []answerPut) error {
 		return nil
 	}
 	a.mu.Lock()
-	size, seq := a.size, a.lastSeq
+	w := answerWriter{a, tx.Bucket(answersBucket), tx.Bucket(orderBucket), a.size, a.lastSeq}
 	a.mu.Unlock()
-	answers, order := tx.Bucket(answersBucket), tx.Bucket(orderBucket)
-	drop := func(key []byte) error {
-		e := answers.Get(key)
-		if len(e) < answerOverhead {
+	for _, p := range puts {
+		if err := w.drop(p.key); err != nil {
+			return err
+		}
+		if err := w.put(p.key, p.value); err != nil {
+			return err
+		}
+		if err := w.evict(); err != nil {
+			return err
+		}
+	}
+	a.mu.Lock()
+	a.size, a.lastSeq = w.size, w.seq
+	a.mu.Unlock()
+	return nil
+}
+
+// answerWriter changes the two buckets together.
+type answerWriter struct {
+	*answerStore
+	answers, order *bolt.Bucket
+	size           int64
+	seq            uint64
+}
+
+// put adds an answer that is not there, as the newest.
+func (w *answerWriter) put(key, body []byte) error {
+	w.seq++
+	n := binary.BigEndian.AppendUint64(nil, w.seq)
+	h := answerSum(key, body)
+	e := append(append(bytes.Clone(n), h[:]...), body...)
+	if err := w.answers.Put(key, e); err != nil {
+		return err
+	}
+	w.size += answerSize(key, e)
+	return w.order.Put(n, key)
+}
+
+// drop removes an answer, if it is there.
+func (w *answerWriter) drop(key []byte) error {
+	e := w.answers.Get(key)
+	if len(e) < answerOverhead {
+		return nil
+	}
+	w.size -= answerSize(key, e)
+	if err := w.order.Delete(bytes.Clone(e[:8])); err != nil {
+		return err
+	}
+	return w.answers.Delete(key)
+}
+
+// evict makes room: the oldest go, but those that were replayed of late become the newest.
+func (w *answerWriter) evict() error {
+	for spared := 0; w.size > w.limit; {
+		_, oldest := w.order.Cursor().First()
+		if oldest == nil {
 			return nil
 		}
-		size -= int64(len(key) + len(e) - answerOverhead)
-		if err := order.Delete(bytes.Clone(e[:8])); err != nil {
+		key := bytes.Clone(oldest)
+		body := []byte(nil)
+		if spared < maxSpared && w.spared(string(key)) {
+			body = bytes.Clone(w.answers.Get(key)[8+sha256.Size:])
+			spared++
+		} else {
+			w.forget(string(key))
+		}
+		if err := w.drop(key); err != nil {
 			return err
 		}
-		return answers.Delete(key)
-	}
-	for _, p := range puts {
-		if err := drop(p.key); err != nil {
-			return err
-		}
-		seq++
-		n := binary.BigEndian.AppendUint64(nil, seq)
-		h := answerSum(p.key, p.value)
-		if err := answers.Put(p.key, append(append(bytes.Clone(n), h[:]...), p.value...)); err != nil {
-			return err
-		}
-		if err := order.Put(n, p.key); err != nil {
-			return err
-		}
-		size += int64(len(p.key) + len(p.value))
-		for size > a.limit {
-			_, oldest := order.Cursor().First()
-			if oldest == nil {
-				break
-			}
-			if err := drop(bytes.Clone(oldest)); err != nil {
+		if body != nil {
+			if err := w.put(key, body); err != nil {
 				return err
 			}
 		}
 	}
-	a.mu.Lock()
-	a.size, a.lastSeq = size, seq
-	a.mu.Unlock()
 	return nil
+}
+
+// forget drops what is remembered of an answer that is gone.
+func (a *answerStore) forget(key string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.uses, key)
 }
 
 // written forgets the pending answers that are now on disk, unless a newer one has come.
@@ -169,8 +253,13 @@ func (a *answerStore) load(tx *bolt.Tx) error {
 			return fmt.Errorf("stored answers do not match their order")
 		}
 		n++
-		a.size += int64(len(key) + len(e) - answerOverhead)
+		a.size += answerSize(key, e)
 		a.lastSeq = binary.BigEndian.Uint64(k)
+		if about, _, ok := splitAnswer(e); ok {
+			if s, ok := decodeAbout(about); ok {
+				a.lastID = max(a.lastID, s.ID)
+			}
+		}
 		return nil
 	})
 	if err != nil {

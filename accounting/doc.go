@@ -74,7 +74,7 @@
 //	records       number u64 from 1, no gaps       hash [32], payload
 //	counters      entity u8, account 0,            ρ u64, ε u64, δ_event u128, δ_tv u128
 //	              principal 0, day u32
-//	answers       as given                         sequence u64, SHA-256 [32], value
+//	answers       as given                         sequence u64, SHA-256 [32], n u32, n bytes told of it, value
 //	answer-order  sequence u64                     key of the answer
 //
 //	payload of a record
