@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"encoding/binary"
 	"fmt"
 	"runtime/debug"
 
@@ -11,24 +10,14 @@ import (
 // batch is what one transaction writes: everything that was queued while the one before was being
 // written. Under load many reservations share one fsync this way, and alone none waits for company.
 type batch struct {
-	records  []sealed
+	records  []*record // with numbers without gaps
+	first    uint64    // the number of the first
+	outcomes []outcomeOf
 	answers  []answerPut
-	counters []counted
-	head     []byte
+	counters map[counter]tally // after the batch's records
+	lastDay  day
 	done     chan struct{} // closed when the batch is durable, or never will be
 	err      error         // set before done is closed
-}
-
-// sealed is a record with its number, chain hash and payload.
-type sealed struct {
-	id    uint64
-	value []byte
-}
-
-// counted is a counter with its value after the batch's records.
-type counted struct {
-	counter
-	spent tally
 }
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
@@ -50,6 +39,7 @@ func (l *Ledger) commit() {
 				b.err = l.poison(b.err)
 			}
 			close(b.done)
+			l.moveMark()
 		}
 		if last {
 			return
@@ -62,24 +52,33 @@ func (l *Ledger) commit() {
 func (l *Ledger) take(last bool) *batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, s := l.next, l.state
 	l.armed = false
 	if last && l.fault == nil {
 		l.fault = errClosed
 	}
+	l.conclude()
+	b := l.next
 	if len(b.records) == 0 && len(b.answers) == 0 {
 		return nil
 	}
-	for c := range s.dirty {
-		b.counters = append(b.counters, counted{c, s.spent[c.holder].days[c.day]})
-	}
-	clear(s.dirty)
-	b.head = s.head()
+	b.counters, l.state.dirty = l.state.dirty, map[counter]tally{}
+	b.lastDay = l.state.lastDay
 	l.next = newBatch()
 	return b
 }
 
-// write makes a batch durable.
+// conclude makes one record of all outcomes that are queued. l.mu is held.
+func (l *Ledger) conclude() {
+	if len(l.next.outcomes) == 0 {
+		return
+	}
+	r := &record{kind: outcomeRecord, outcomes: l.next.outcomes}
+	l.next.outcomes = nil
+	l.stamp(r)
+	_, _, _ = l.append(r) // refuses nothing: Finish has checked the numbers
+}
+
+// write makes a batch durable, and what it holds visible.
 func (l *Ledger) write(b *batch) error {
 	if err := l.Err(); err != nil && err != errClosed {
 		return err
@@ -87,20 +86,9 @@ func (l *Ledger) write(b *batch) error {
 	if err := l.at("before-transaction"); err != nil {
 		return err
 	}
+	end := l.end
 	err := l.db.Update(func(tx *bolt.Tx) error {
-		records, counters := tx.Bucket(recordsBucket), tx.Bucket(countersBucket)
-		records.FillPercent = 1 // records are only ever added at the end
-		for _, r := range b.records {
-			if err := records.Put(binary.BigEndian.AppendUint64(nil, r.id), r.value); err != nil {
-				return err
-			}
-		}
-		for _, c := range b.counters {
-			if err := counters.Put(c.counter.key(), c.spent.append(nil)); err != nil {
-				return err
-			}
-		}
-		if err := tx.Bucket(metaBucket).Put(headKey, b.head); err != nil {
+		if err := l.put(tx, b, &end); err != nil {
 			return err
 		}
 		if err := l.answers.write(tx, b.answers); err != nil {
@@ -111,8 +99,48 @@ func (l *Ledger) write(b *batch) error {
 	if err != nil {
 		return err
 	}
+	l.end = end
 	l.answers.written(b.answers)
+	l.reading.Lock()
+	for _, r := range b.records {
+		l.index.add(r)
+	}
+	l.reading.Unlock()
 	return l.at("after-transaction")
+}
+
+// put writes the records, with their hashes, the counters, and the head, which is moved to the end.
+func (l *Ledger) put(tx *bolt.Tx, b *batch, end *mark) error {
+	records, counters := tx.Bucket(recordsBucket), tx.Bucket(countersBucket)
+	records.FillPercent = 1 // records are only ever added at the end
+	for _, r := range b.records {
+		end.id, end.at = end.id+1, r.at
+		payload := r.encode(make([]byte, len(sum{}), 512))
+		end.hash = l.chain.next(&end.hash, end.id, payload[len(sum{}):])
+		copy(payload, end.hash[:])
+		if err := records.Put(recordKey(end.id), payload); err != nil {
+			return err
+		}
+	}
+	for c, spent := range b.counters {
+		if err := counters.Put(c.appendKey(nil), spent.append(nil)); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(metaBucket).Put(headKey, head{*end, b.lastDay}.encode())
+}
+
+// moveMark moves the high-water mark on to what is durable. Nobody waits for it; but a disk that does not take it is not trusted further.
+func (l *Ledger) moveMark() {
+	l.mu.Lock()
+	fault := l.fault
+	l.mu.Unlock()
+	if fault != nil && fault != errClosed {
+		return
+	}
+	if err := l.mark.move(l.end); err != nil {
+		_ = l.poison(err)
+	}
 }
 
 func (l *Ledger) at(point string) error {

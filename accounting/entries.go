@@ -1,15 +1,8 @@
 package accounting
 
 import (
-	"cmp"
-	"context"
-	"encoding/binary"
-	"fmt"
 	"math"
-	"slices"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // EntryKind says what an Entry tells.
@@ -56,6 +49,12 @@ type EntryCharge struct {
 // Own is the Scope of a Left for the principal's own budget, or the default one where there is none.
 const Own = "own"
 
+// kindNames are the kinds of entries by the kinds of their records; outcomes have none.
+var kindNames = [...]EntryKind{
+	chargeRecord: ChargeEntry, noteRecord: NoteEntry, setBudgetRecord: SetBudgetEntry,
+	removeBudgetRecord: RemoveBudgetEntry, resetBudgetRecord: ResetBudgetEntry, replayRecord: ReplayEntry,
+}
+
 // Left is what a charge left of one budget.
 type Left struct {
 	Scope   string  // All, RolePrefix and a role's name, or Own
@@ -94,116 +93,24 @@ type Filter struct {
 	Limit             int    // at most so many, the first that match in the order asked for
 }
 
-// readChunk is how many records one read transaction visits. A writer may have to wait for readers
-// when the file grows, so none is kept open for long.
-const readChunk = 4096
-
-// Entries returns the entries that f chooses, in the order in which they were written or the reverse. Outcomes are part of their
-// charge's entry.
-func (l *Ledger) Entries(ctx context.Context, f Filter) ([]Entry, error) {
-	if f.Limit < 0 {
-		return nil, invalid("limit: want at least 0, have %d", f.Limit)
+// entry returns what a record shows, which is not an outcome: those are shown with their charge.
+func (r *record) entry(id uint64) Entry {
+	e := Entry{
+		ID: id, Kind: kindNames[r.kind], At: r.at, Principal: r.principal, Statement: r.statement, Digest: r.digest,
+		Mechanisms: r.mechanisms, NoteKind: r.noteKind, Text: r.text, Budget: r.budget,
 	}
-	if f.Descending {
-		limit := f.Limit
-		f.Descending, f.Limit = false, 0
-		list, err := l.Entries(ctx, f)
-		slices.Reverse(list)
-		if limit > 0 && len(list) > limit {
-			list = list[:limit]
-		}
-		return list, err
+	for _, role := range r.roles {
+		e.Roles = append(e.Roles, role[len(RolePrefix):])
 	}
-	if f.Limit == 0 {
-		f.Limit = math.MaxInt
+	if r.kind == replayRecord {
+		e.ReplayOf, e.Tables = r.charge, r.tables
 	}
-	var list []Entry
-	for next, more := f.AfterID+1, f.AfterID != math.MaxUint64; more; {
-		if err := cmp.Or(l.Err(), ctx.Err()); err != nil {
-			return nil, err
-		}
-		more = false
-		err := guard(func() error {
-			return l.db.View(func(tx *bolt.Tx) error {
-				c := tx.Bucket(recordsBucket).Cursor()
-				visited := 0
-				for k, v := c.Seek(binary.BigEndian.AppendUint64(nil, next)); k != nil && len(list) < f.Limit; k, v = c.Next() {
-					if len(k) != 8 || len(v) < len(sum{}) {
-						return fmt.Errorf("%w: %s: record after %d", ErrDamaged, l.path, next)
-					}
-					id := binary.BigEndian.Uint64(k)
-					if visited++; visited > readChunk {
-						next, more = id, true
-						return nil
-					}
-					r, err := decodeRecord(v[len(sum{}):])
-					if err != nil {
-						return fmt.Errorf("%w: %s: record %d: %v", ErrDamaged, l.path, id, err)
-					}
-					if f.BeforeID > 0 && id >= f.BeforeID {
-						return nil
-					}
-					if e, ok := r.entry(id); ok && l.match(&f, &e) {
-						list = append(list, e)
-					}
-				}
-				return nil
-			})
-		})
-		if err != nil {
-			return nil, err
-		}
+	if len(r.charges) > 0 {
+		e.Charges = make([]EntryCharge, len(r.charges))
 	}
-	return list, nil
-}
-
-// match completes an entry with its outcome and tests it.
-func (l *Ledger) match(f *Filter, e *Entry) bool {
-	if e.Kind == ChargeEntry {
-		l.mu.Lock()
-		e.Outcome = l.state.outcomes[e.ID]
-		l.mu.Unlock()
+	for i := range r.charges {
+		c := &r.charges[i]
+		e.Charges[i] = EntryCharge{Charge{c.account, c.entity, c.table, c.loss.loss(), c.events}, c.left}
 	}
-	return f.match(e)
-}
-
-func (f *Filter) match(e *Entry) bool {
-	switch {
-	case f.Principal != "" && f.Principal != e.Principal,
-		f.Digest != "" && f.Digest != e.Digest,
-		len(f.Kinds) > 0 && !slices.Contains(f.Kinds, e.Kind),
-		len(f.Outcomes) > 0 && (e.Kind != ChargeEntry || !slices.Contains(f.Outcomes, e.Outcome)),
-		!f.Since.IsZero() && e.At.Before(f.Since),
-		!f.Until.IsZero() && !e.At.Before(f.Until),
-		f.Table != "" && !slices.ContainsFunc(e.Charges, func(c EntryCharge) bool { return c.Table == f.Table }):
-		return false
-	}
-	return f.Account == "" || f.Account == e.Budget.Account || slices.Contains(e.Tables, f.Account) ||
-		slices.ContainsFunc(e.Charges, func(c EntryCharge) bool { return c.Account == f.Account })
-}
-
-// entry returns what a record shows; false for an outcome, which is shown with its charge.
-func (r *record) entry(id uint64) (Entry, bool) {
-	e := Entry{ID: id, At: r.at, Principal: r.principal}
-	switch r.kind {
-	case chargeRecord:
-		e.Kind = ChargeEntry
-		e.Statement, e.Digest, e.Mechanisms, e.Roles = r.statement, r.digest, r.mechanisms, r.roles
-		for _, c := range r.charges {
-			e.Charges = append(e.Charges, EntryCharge{Charge{c.account, c.entity, c.table, c.loss.loss(), c.events}, c.left})
-		}
-	case replayRecord:
-		e.Kind, e.Statement, e.Digest, e.ReplayOf, e.Tables = ReplayEntry, r.statement, r.digest, r.charge, r.tables
-	case noteRecord:
-		e.Kind, e.NoteKind, e.Text = NoteEntry, r.noteKind, r.text
-	case setBudgetRecord:
-		e.Kind, e.Budget = SetBudgetEntry, r.budget
-	case removeBudgetRecord:
-		e.Kind, e.Budget = RemoveBudgetEntry, r.budget
-	case resetBudgetRecord:
-		e.Kind, e.Budget = ResetBudgetEntry, r.budget
-	default:
-		return Entry{}, false
-	}
-	return e, true
+	return e
 }

@@ -27,6 +27,10 @@ var (
 	ErrVersion = errors.New("accounting: unknown ledger format")
 	// ErrDamaged says that the ledger's file is not what was written.
 	ErrDamaged = errors.New("accounting: ledger file damaged")
+	// ErrKey says that the ledger's key is missing, is not the one that the ledger was made with, or may be read by others.
+	ErrKey = errors.New("accounting: ledger key")
+	// ErrOlder says that the ledger is not as far as it is known to have been: an older copy was put back, or its mark is gone.
+	ErrOlder = errors.New("accounting: older copy of the ledger")
 	// ErrLocked says that another process has the ledger open.
 	ErrLocked = errors.New("accounting: ledger in use by another process")
 )

@@ -21,6 +21,12 @@ type Options struct {
 	Now func() time.Time
 	// AnswerBytes bounds the stored answers, keys included; 64 MiB when zero. The oldest go first.
 	AnswerBytes int64
+	// Accept takes a ledger that is older than its high-water mark, or that has none; see Acceptance. Nil refuses it.
+	Accept *Acceptance
+	// ReadOnly opens the ledger without ever writing to its files. All that would write is refused with ErrUnavailable.
+	ReadOnly bool
+	// Progress, which may be nil, is told how many of the records are read and verified while the ledger opens.
+	Progress func(done, total int64)
 	// LockTimeout is how long to wait for another process to close the file; one second when zero.
 	LockTimeout time.Duration
 }
@@ -28,16 +34,27 @@ type Options struct {
 // Ledger is the privacy account: budgets, spending and the record of both, in one file. All methods
 // are safe for concurrent use.
 type Ledger struct {
-	path    string
-	db      *bolt.DB
-	now     func() time.Time
-	answers answerStore
+	path      string
+	directory string
+	db        *bolt.DB
+	now       func() time.Time
+	answers   answerStore
 
-	mu    sync.Mutex
+	mu    sync.Mutex // never held while a file is touched
 	state *state
 	next  *batch // what the committer takes next
 	armed bool   // a timer for next is running
 	fault error  // why nothing works any more; nil while all is well
+
+	reading sync.RWMutex // for index; never taken together with mu
+	index   *index
+
+	// The committer's own, once it runs:
+	end   mark // the last durable record
+	chain *chainer
+	mark  *marker // nil when ReadOnly
+
+	accepted mark // where the ledger ended when it was opened
 
 	wake    chan struct{} // capacity 1
 	closing chan struct{}
@@ -47,7 +64,10 @@ type Ledger struct {
 	hook func(point string) error // tests stop or fail the committer here; nil otherwise
 }
 
-var errClosed = fmt.Errorf("%w: closed", ErrUnavailable)
+var (
+	errClosed   = fmt.Errorf("%w: closed", ErrUnavailable)
+	errReadOnly = fmt.Errorf("%w: opened for reading only", ErrUnavailable)
+)
 
 // lazyDelay is how long records that nobody waits for (outcomes, stored answers) may wait for a
 // commit to share.
@@ -60,10 +80,19 @@ func (l *Ledger) Close() error {
 		close(l.closing)
 		<-l.stopped
 		l.mu.Lock()
-		if l.fault != errClosed {
+		switch l.fault {
+		case errClosed:
+		case errReadOnly:
+			l.fault = errClosed
+		default:
 			err = l.fault
 		}
 		l.mu.Unlock()
+		if l.mark != nil {
+			if e := l.mark.close(); err == nil && e != nil {
+				err = fmt.Errorf("%w: %v", ErrUnavailable, e)
+			}
+		}
 		if e := guard(l.db.Close); err == nil && e != nil {
 			err = fmt.Errorf("%w: %v", ErrUnavailable, e)
 		}
@@ -78,6 +107,14 @@ func (l *Ledger) Err() error {
 	return l.fault
 }
 
+// usable returns nil while the ledger can be read.
+func (l *Ledger) usable() error {
+	if err := l.Err(); err != errReadOnly {
+		return err
+	}
+	return nil
+}
+
 // stamp gives a record its time, as it will be read back, and its day. l.mu is held.
 func (l *Ledger) stamp(r *record) {
 	now := l.now()
@@ -88,14 +125,15 @@ func (l *Ledger) stamp(r *record) {
 // append books a record and queues it for the committer. l.mu is held. The record is not durable
 // before the batch is done.
 func (l *Ledger) append(r *record) (uint64, *batch, error) {
-	payload := r.encode()
-	id := l.state.lastID + 1
-	h := chain(l.state.lastHash, id, payload)
-	if err := l.state.apply(r, h); err != nil {
+	if l.state.lastID >= maxRecords {
+		return 0, nil, fmt.Errorf("%w: %s holds %d records, which is all that it can; start a new data directory", ErrUnavailable, l.path, uint64(maxRecords))
+	}
+	if err := l.state.apply(r); err != nil {
 		return 0, nil, fmt.Errorf("accounting: %w", err)
 	}
-	l.next.records = append(l.next.records, sealed{id, append(h[:], payload...)})
-	return id, l.next, nil
+	r.print = fingerprint(r.digest)
+	l.next.records = append(l.next.records, r)
+	return l.state.lastID, l.next, nil
 }
 
 // wait wakes the committer and waits for b. When ctx ends first it returns ctx's error; what is

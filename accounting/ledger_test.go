@@ -2,8 +2,10 @@ package accounting
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -39,11 +41,23 @@ func (c *clock) set(s string) {
 
 const testDirectory = "directory-1"
 
+// testKey is the key of the tests' ledgers, so that files of one can be opened in the place of another.
+var testKey = key{1, 2, 3}
+
+func testKeyFile() []byte { return []byte(hex.EncodeToString(testKey[:]) + "\n") }
+
+func testMark(m mark) []byte { return m.encode(newChainer(testKey.derive("mark"))) }
+
 // open opens a ledger that is closed when the test ends.
 func open(t testing.TB, path string, o Options) *Ledger {
 	t.Helper()
 	if o.DirectoryID == "" {
 		o.DirectoryID = testDirectory
+	}
+	if _, err := os.Stat(path + KeySuffix); o.Create && err != nil {
+		if err := os.WriteFile(path+KeySuffix, testKeyFile(), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	l, err := Open(path, o)
 	if err != nil {
@@ -94,7 +108,7 @@ func spentOn(l *Ledger, account string, entity bool, who string) tally {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.state.spent[holder{account, entity, who}]; p != nil {
-		return p.total
+		return p.ever.tally
 	}
 	return tally{}
 }

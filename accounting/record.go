@@ -1,9 +1,8 @@
 package accounting
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"errors"
+	"hash/maphash"
 	"math"
 	"time"
 )
@@ -29,19 +28,26 @@ type record struct {
 	day       day
 	principal string // who pays, who asked, or who set the budget
 
-	statement, digest string // charges and replays
-	mechanisms        string // charges
-	roles             []string
+	statement, digest string   // charges and replays
+	print             uint32   // of the digest, for the index; not stored
+	mechanisms        string   // charges
+	roles             []string // with RolePrefix, as holders
 	charges           []booked
 
-	charge  uint64 // outcomes and replays: the charge's record; 0 for a replay whose charge is not known
-	outcome Outcome
-
+	charge uint64   // replays: the charge's record; 0: not known
 	tables []string // replays
+
+	outcomes []outcomeOf
 
 	noteKind, text string // notes
 
 	budget Budget // budgets; a removal and a reset name account, entity, principal and reason only
+}
+
+// outcomeOf is the outcome of a charge.
+type outcomeOf struct {
+	charge  uint64
+	outcome Outcome
 }
 
 // booked is one charge as recorded: the loss in exact form, and what it left.
@@ -54,21 +60,16 @@ type booked struct {
 	left    []Left // of each budget that the charge was tested against
 }
 
-// sum is a SHA-256 value.
-type sum = [sha256.Size]byte
+// fingerprints tells digests apart in the index, which checks them again in the record.
+var fingerprints = maphash.MakeSeed()
 
-// chain returns the hash of a record: over the hash before it, its number and its payload.
-func chain(previous sum, id uint64, payload []byte) sum {
-	h := sha256.New()
-	h.Write(previous[:])
-	h.Write(binary.BigEndian.AppendUint64(nil, id))
-	h.Write(payload)
-	return sum(h.Sum(nil))
+func fingerprint[T string | []byte](digest T) uint32 {
+	return uint32(maphash.String(fingerprints, string(digest)))
 }
 
-// encode returns the payload of a record; see the package documentation for the layout.
-func (r *record) encode() []byte {
-	b := []byte{byte(r.kind)}
+// encode appends the payload of a record; see the package documentation for the layout.
+func (r *record) encode(b []byte) []byte {
+	b = append(b, byte(r.kind))
 	b = binary.BigEndian.AppendUint64(b, uint64(r.at.UnixNano()))
 	b = binary.BigEndian.AppendUint32(b, uint32(r.day))
 	b = appendString(b, r.principal)
@@ -85,8 +86,10 @@ func (r *record) encode() []byte {
 		b = binary.BigEndian.AppendUint64(b, r.charge)
 		b = appendStrings(b, r.tables)
 	case outcomeRecord:
-		b = binary.BigEndian.AppendUint64(b, r.charge)
-		b = append(b, byte(r.outcome))
+		b = binary.AppendUvarint(b, uint64(len(r.outcomes)))
+		for _, o := range r.outcomes {
+			b = append(binary.BigEndian.AppendUint64(b, o.charge), byte(o.outcome))
+		}
 	case noteRecord:
 		b = appendString(appendString(b, r.noteKind), r.text)
 	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
@@ -112,57 +115,6 @@ func (c *booked) append(b []byte) []byte {
 		b = binary.BigEndian.AppendUint64(b, uint64(l.Rho))
 	}
 	return b
-}
-
-// decodeRecord is encode's inverse. It refuses what encode cannot have written.
-func decodeRecord(b []byte) (*record, error) {
-	d := decoder{b: b}
-	r := &record{kind: recordKind(d.byte())}
-	r.at = time.Unix(0, int64(d.uint64())).UTC()
-	r.day = day(d.uint32())
-	r.principal = d.string()
-	switch r.kind {
-	case chargeRecord:
-		r.statement, r.digest, r.mechanisms = d.string(), d.string(), d.string()
-		r.roles = d.strings()
-		n := d.uvarint()
-		for i := uint64(0); i < n && !d.bad; i++ {
-			r.charges = append(r.charges, d.booked())
-		}
-	case replayRecord:
-		r.statement, r.digest, r.charge, r.tables = d.string(), d.string(), d.uint64(), d.strings()
-	case outcomeRecord:
-		r.charge = d.uint64()
-		r.outcome = Outcome(d.byte())
-	case noteRecord:
-		r.noteKind = d.string()
-		r.text = d.string()
-	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
-		r.budget = Budget{Account: d.string(), Entity: d.bool(), Principal: d.string(), Reason: d.string()}
-		r.budget.SetBy, r.budget.SetAt = r.principal, r.at
-		if r.kind == setBudgetRecord {
-			r.budget.Epsilon = Epsilon(d.float())
-			r.budget.Rho = Rho(d.uint64())
-			r.budget.Delta = Delta(d.float())
-			r.budget.Window = Window(d.string())
-			d.bad = d.bad || r.budget.Check() != nil
-		}
-	default:
-		d.bad = true
-	}
-	if d.bad || len(d.b) != 0 || r.day < 0 {
-		return nil, errors.New("record does not decode")
-	}
-	return r, nil
-}
-
-func (d *decoder) booked() booked {
-	c := booked{account: d.string(), entity: d.bool(), table: d.string(), loss: d.tally(), events: d.events()}
-	n := d.uvarint()
-	for i := uint64(0); i < n && !d.bad; i++ {
-		c.left = append(c.left, Left{d.string(), Epsilon(d.float()), Rho(d.uint64())})
-	}
-	return c
 }
 
 func (t tally) append(b []byte) []byte {
@@ -193,82 +145,4 @@ func appendBool(b []byte, v bool) []byte {
 		return append(b, 1)
 	}
 	return append(b, 0)
-}
-
-// decoder takes values off the front of b. After the first that is not there, bad is set and all
-// further values are zero.
-type decoder struct {
-	b   []byte
-	bad bool
-}
-
-func (d *decoder) take(n uint64) []byte {
-	if d.bad || n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
-		return nil
-	}
-	v := d.b[:n]
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) byte() byte {
-	if v := d.take(1); v != nil {
-		return v[0]
-	}
-	return 0
-}
-
-func (d *decoder) bool() bool {
-	v := d.byte()
-	d.bad = d.bad || v > 1
-	return v == 1
-}
-
-func (d *decoder) uint32() uint32 {
-	if v := d.take(4); v != nil {
-		return binary.BigEndian.Uint32(v)
-	}
-	return 0
-}
-
-func (d *decoder) uint64() uint64 {
-	if v := d.take(8); v != nil {
-		return binary.BigEndian.Uint64(v)
-	}
-	return 0
-}
-
-func (d *decoder) float() float64 { return math.Float64frombits(d.uint64()) }
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if d.bad || n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) string() string { return string(d.take(d.uvarint())) }
-
-func (d *decoder) strings() []string {
-	n := d.uvarint()
-	var list []string
-	for i := uint64(0); i < n && !d.bad; i++ {
-		list = append(list, d.string())
-	}
-	return list
-}
-
-func (d *decoder) tally() tally {
-	t := tally{
-		rho:   Rho(d.uint64()),
-		pure:  Pure(d.uint64()),
-		event: slack{d.uint64(), d.uint64()},
-		tv:    slack{d.uint64(), d.uint64()},
-	}
-	d.bad = d.bad || t.pure > 0 && (t.event != slack{} || t.tv != slack{})
-	return t
 }

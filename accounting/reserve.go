@@ -26,7 +26,7 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	r := &record{
 		kind: chargeRecord, principal: req.Principal,
 		statement: clip(req.Statement), digest: clip(req.Digest), mechanisms: clip(req.Mechanisms),
-		roles: unique(req.Roles), charges: merge(req.Charges),
+		roles: roleHolders(req.Roles), charges: merge(req.Charges),
 	}
 	receipt, b, err := l.book(r)
 	if err != nil {
@@ -75,8 +75,7 @@ func (s *state) admit(c *booked, r *record) error {
 	if err := s.test(c, r, all, All, All); err != nil {
 		return err
 	}
-	for _, role := range r.roles {
-		who := RolePrefix + role
+	for _, who := range r.roles {
 		if err := s.test(c, r, s.budgets[holder{c.account, c.entity, who}], who, who); err != nil {
 			return err
 		}
@@ -129,11 +128,8 @@ func (l *Ledger) Finish(receipt Receipt, o Outcome) {
 	if l.fault != nil || receipt.ID == 0 || receipt.ID > l.state.lastID {
 		return
 	}
-	r := &record{kind: outcomeRecord, charge: receipt.ID, outcome: o}
-	l.stamp(r)
-	if _, _, err := l.append(r); err == nil {
-		l.later()
-	}
+	l.next.outcomes = append(l.next.outcomes, outcomeOf{receipt.ID, o})
+	l.later()
 }
 
 // merge adds the charges on one account and puts them into exact form, in the order of their first
@@ -143,13 +139,30 @@ func merge(charges []Charge) []booked {
 	for _, c := range charges {
 		i := slices.IndexFunc(m, func(b booked) bool { return b.account == c.Account && b.entity == c.Entity })
 		if i < 0 {
-			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: tallyOf(c.Loss), events: c.Events})
+			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: tallyOf(c.Loss), events: eventsOf(&c)})
 			continue
 		}
 		m[i].loss = m[i].loss.add(tallyOf(c.Loss))
-		m[i].events = slices.Concat(m[i].events, c.Events)
+		m[i].events = slices.Concat(m[i].events, eventsOf(&c))
 	}
 	return m
+}
+
+// eventsOf returns what a charge was made for: as it says, or all that its loss says.
+func eventsOf(c *Charge) []Event {
+	if len(c.Events) == 0 {
+		return EventsOf(c.Loss)
+	}
+	return slices.Clone(c.Events)
+}
+
+// roleHolders returns for whom a charge counts by these roles, each once.
+func roleHolders(roles []string) []string {
+	var list []string
+	for _, r := range unique(roles) {
+		list = append(list, RolePrefix+r)
+	}
+	return list
 }
 
 // unique returns the names in order, each once.

@@ -5,125 +5,114 @@ import (
 	"strings"
 )
 
-// holder is who spends on what: a principal, or All, on one account.
-type holder struct {
-	account   string
-	entity    bool
-	principal string
-}
-
-// counter is a holder's spending of one day: the unit in which spending is kept, so that changing a
-// budget's window or limit can refill nothing.
-type counter struct {
-	holder
-	day day
-}
-
-// spending is what one holder has spent.
-type spending struct {
-	days  map[day]tally // ever: what the file's counters hold
-	ever  tally
-	fresh map[day]tally // since the last reset; nil: there was none
-	total tally         // since the last reset
-}
-
-// since returns the sum over the days from first to last.
-func (s *spending) since(first, last day) tally {
-	if s == nil {
-		return tally{}
-	}
-	if first == 0 {
-		return s.total
-	}
-	var t tally
-	days := s.days
-	if s.fresh != nil {
-		days = s.fresh
-	}
-	for d := first; d <= last; d++ {
-		t = t.add(days[d])
-	}
-	return t
-}
-
-// state is everything that the records determine. It changes only by apply.
+// state is everything about budgets and spending that the records determine. It changes only by apply, and while opening by the parts
+// of load, which do the same for many records at once.
 type state struct {
-	lastID   uint64
-	lastHash sum
-	lastDay  day // never goes back
-	spent    map[holder]*spending
-	budgets  map[holder]*Budget
-	outcomes []Outcome // by record number
+	lastID  uint64
+	lastDay day // never goes back
+	starts  starts
+	spent   map[holder]*spending
+	budgets map[holder]*Budget
 
-	dirty map[counter]struct{} // changed since the last batch was taken; nil while opening
+	dirty map[counter]tally // what the file's counters do not hold yet
 }
 
-func newState(first sum) *state {
+func newState() *state {
 	return &state{
-		lastHash: first,
-		spent:    map[holder]*spending{},
-		budgets:  map[holder]*Budget{},
-		outcomes: make([]Outcome, 1),
+		starts:  startsOf(0),
+		spent:   map[holder]*spending{},
+		budgets: map[holder]*Budget{},
+		dirty:   map[counter]tally{},
 	}
 }
 
-// apply books record number lastID+1, whose chain hash is h. It refuses, and changes nothing, when
-// the record cannot follow the ones before it.
-func (s *state) apply(r *record, h sum) error {
-	if r.day < s.lastDay {
-		return errors.New("day goes back")
-	}
+// errDayBack says that a record is dated before the one it follows.
+var errDayBack = errors.New("day goes back")
+
+// apply books record number lastID+1. It refuses, and changes nothing, when the record cannot follow the ones before it.
+func (s *state) apply(r *record) error {
 	id := s.lastID + 1
+	if err := r.follows(id); err != nil {
+		return err
+	}
+	if err := s.advance(r.day); err != nil {
+		return err
+	}
+	s.lastID = id
 	switch r.kind {
 	case chargeRecord:
-		for _, c := range r.charges {
-			s.spend(holder{c.account, c.entity, r.principal}, r.day, c.loss)
-			s.spend(holder{c.account, c.entity, All}, r.day, c.loss)
-			for _, role := range r.roles {
-				s.spend(holder{c.account, c.entity, RolePrefix + role}, r.day, c.loss)
-			}
+		for i := range r.charges {
+			c := &r.charges[i]
+			a := amount{c.loss, CurveOf(c.events)}
+			r.payers(func(who string) { s.spend(holder{c.account, c.entity, who}, a) })
 		}
-	case outcomeRecord:
-		if r.charge == 0 || r.charge >= id {
-			return errors.New("outcome of a charge that does not exist")
-		}
-		s.outcomes[r.charge] = r.outcome
-	case setBudgetRecord:
-		b := r.budget
-		s.budgets[b.holder()] = &b
-	case resetBudgetRecord:
-		if p := s.spent[r.budget.holder()]; p != nil {
-			p.total, p.fresh = tally{}, map[day]tally{}
-		}
-	case replayRecord:
-		if r.charge >= id {
-			return errors.New("replay of a charge that does not exist")
-		}
-	case removeBudgetRecord:
-		delete(s.budgets, r.budget.holder())
+	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
+		s.change(r)
 	}
-	s.lastID, s.lastHash, s.lastDay = id, h, r.day
-	s.outcomes = append(s.outcomes, Unfinished)
 	return nil
 }
 
-func (b *Budget) holder() holder { return holder{b.Account, b.Entity, b.Principal} }
+// follows checks what a record with that number says of others.
+func (r *record) follows(id uint64) error {
+	for _, o := range r.outcomes {
+		if o.charge == 0 || o.charge >= id {
+			return errors.New("outcome of a charge that does not exist")
+		}
+	}
+	if r.kind == replayRecord && r.charge >= id {
+		return errors.New("replay of a charge that does not exist")
+	}
+	return nil
+}
 
-func (s *state) spend(h holder, d day, t tally) {
-	p := s.spent[h]
-	if p == nil {
-		p = &spending{days: map[day]tally{}}
-		s.spent[h] = p
-	}
-	p.days[d] = p.days[d].add(t)
-	p.ever, p.total = p.ever.add(t), p.total.add(t)
-	if p.fresh != nil {
-		p.fresh[d] = p.fresh[d].add(t)
-	}
-	if s.dirty != nil {
-		s.dirty[counter{h, d}] = struct{}{}
+// payers calls f with everyone for whom a charge counts.
+func (r *record) payers(f func(who string)) {
+	f(All)
+	f(r.principal)
+	for _, role := range r.roles {
+		f(role)
 	}
 }
+
+// advance moves to a day, which is the same or later.
+func (s *state) advance(d day) error {
+	switch {
+	case d < s.lastDay:
+		return errDayBack
+	case d > s.lastDay:
+		s.lastDay, s.starts = d, startsOf(d)
+	}
+	return nil
+}
+
+// spend books an amount on the last day.
+func (s *state) spend(h holder, a amount) {
+	p := s.spent[h]
+	if p == nil {
+		p = &spending{}
+		s.spent[h] = p
+	}
+	p.spend(s.lastDay, s.starts, a)
+	s.dirty[counter{h, s.lastDay}] = p.today
+}
+
+// change books a record about a budget.
+func (s *state) change(r *record) {
+	h := r.budget.holder()
+	switch r.kind {
+	case setBudgetRecord:
+		b := r.budget
+		s.budgets[h] = &b
+	case removeBudgetRecord:
+		delete(s.budgets, h)
+	case resetBudgetRecord:
+		if p := s.spent[h]; p != nil {
+			p.reset()
+		}
+	}
+}
+
+func (b *Budget) holder() holder { return holder{b.Account, b.Entity, b.Principal} }
 
 // own returns the budget that caps a principal by itself: their own, else the default, else nil. The default is for accounts: neither
 // for All nor for a role.
@@ -137,5 +126,5 @@ func (s *state) own(account string, entity bool, principal string) *Budget {
 
 // spentIn returns what h has spent in the window of b that holds day today.
 func (s *state) spentIn(b *Budget, h holder, today day) tally {
-	return s.spent[h].since(b.Window.start(today), today)
+	return s.spent[h].in(b.Window, today).tally
 }

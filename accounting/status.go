@@ -71,14 +71,14 @@ func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 type position struct {
 	budget Budget
 	holder string
-	spent  tally
+	spent  amount
 }
 
 // positions returns every budget with everyone whom it caps, in the order of Status.
 func (s *state) positions(today day) []position {
 	var list []position
 	add := func(b *Budget, who string) {
-		list = append(list, position{*b, who, s.spentIn(b, holder{b.Account, b.Entity, who}, today)})
+		list = append(list, position{*b, who, s.spent[holder{b.Account, b.Entity, who}].in(b.Window, today)})
 	}
 	for _, b := range s.budgets {
 		add(b, b.Principal)
@@ -109,7 +109,7 @@ func (p *position) status(today day) BudgetStatus {
 	st := BudgetStatus{
 		Budget: *b, Holder: p.holder, Spent: loss,
 		SpentEpsilon: EpsilonOf(loss, b.Delta),
-		Remaining:    b.remaining(p.spent), RemainingRho: b.remainingRho(p.spent, tally{}),
+		Remaining:    b.remaining(p.spent.tally), RemainingRho: b.remainingRho(p.spent.tally, tally{}),
 		WindowEnd: b.Window.end(today),
 	}
 	if b.Window != Never {
@@ -145,7 +145,7 @@ func (s *state) bound(e *EntityStatus) {
 	epsilon, delta, mixed := 0.0, 0.0, false
 	for _, account := range e.Tables {
 		if p := s.spent[holder{account, false, All}]; p != nil {
-			spent = spent.add(p.ever)
+			spent = spent.add(p.ever.tally)
 		}
 		b := s.budgets[holder{account, false, All}]
 		if b == nil {

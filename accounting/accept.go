@@ -1,0 +1,85 @@
+package accounting
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Acceptance takes a ledger that does not reach its high-water mark, or has none: that of a backup. What was charged after it is then
+// not in the account any more, so somebody has to say that this is known. It is recorded, as a note of kind RestoreNote.
+type Acceptance struct {
+	Of     time.Time // the UTC day of the ledger's last record, or the refusal says which it is
+	By     string    // who accepts it
+	Reason string
+}
+
+// RestoreNote is the kind of the note that records an Acceptance.
+const RestoreNote = "restore"
+
+func (a *Acceptance) check(o *Options) error {
+	switch {
+	case a == nil:
+		return nil
+	case o.ReadOnly:
+		return invalid("a ledger that is opened for reading cannot be accepted: that is recorded")
+	}
+	return checkName("accepted by", a.By)
+}
+
+func (a *Acceptance) text(l *Ledger) string {
+	t := fmt.Sprintf("accepted the ledger of %s, which ends at record %d", a.Of.UTC().Format(time.DateOnly), l.accepted.id)
+	if a.Reason != "" {
+		t += ": " + a.Reason
+	}
+	return clip(t)
+}
+
+// checkMark compares the loaded ledger with its mark. A reader may do without one.
+func (l *Ledger) checkMark(k key, o Options) error {
+	l.accepted = l.end
+	path := l.path + MarkSuffix
+	m, err := readMark(path, newChainer(k.derive("mark")))
+	if err == nil {
+		err = l.reaches(m)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNoMark) && o.ReadOnly:
+		return nil
+	case !errors.Is(err, ErrOlder):
+		return err
+	}
+	day := l.end.at.UTC().Format(time.DateOnly)
+	if o.Accept != nil && o.Accept.Of.UTC().Format(time.DateOnly) == day {
+		return replaceMark(path)
+	}
+	return fmt.Errorf("%w. The ledger ends at record %d of %s. Put back the newest ledger. If there is none, scrim restore --accept-ledger-of %s takes this one, "+
+		"and records that; charges made since are then unknown, so lower the budgets by what may have been spent", err, l.end.id, day, day)
+}
+
+// reaches checks that the ledger holds what the mark knows to have been durable.
+func (l *Ledger) reaches(m mark) error {
+	if m.id > l.end.id {
+		return fmt.Errorf("%w: %s has %d records, but there were %d on %s", ErrOlder, l.path, l.end.id, m.id, m.at.Format(time.DateOnly))
+	}
+	have := l.chain.genesis(l.directory)
+	if m.id > 0 {
+		err := guard(func() error {
+			return l.db.View(func(tx *bolt.Tx) error {
+				copy(have[:], tx.Bucket(recordsBucket).Get(recordKey(m.id)))
+				return nil
+			})
+		})
+		if err != nil {
+			return damaged(l.path, err)
+		}
+	}
+	if have != m.hash {
+		return fmt.Errorf("%w: %s went on from an older copy: its record %d is not the one that was written on %s", ErrOlder, l.path, m.id, m.at.Format(time.DateOnly))
+	}
+	return nil
+}

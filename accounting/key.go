@@ -1,0 +1,93 @@
+package accounting
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// KeySuffix names the file of the ledger's key: the ledger's own name with it behind.
+const KeySuffix = ".key"
+
+// key is what the chain's hashes are made with.
+type key [32]byte
+
+// keyMode is who may read the key: its owner alone.
+const keyMode = 0o600
+
+// readKey reads the key at path. It refuses a file that others may read.
+func readKey(path string) (k key, err error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return k, fmt.Errorf("%w: %s is missing. %s", ErrKey, path, repairKey)
+	case err != nil:
+		return k, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return k, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	if p := info.Mode().Perm(); p&^keyMode != 0 {
+		return k, fmt.Errorf("%w: %s may be read or written by others (mode %04o). Run chmod 600 on it, and check who has read it", ErrKey, path, p)
+	}
+	text := make([]byte, 2*len(k)+2)
+	n, _ := f.Read(text)
+	if m, err := hex.Decode(k[:], bytes.TrimSuffix(text[:n], []byte("\n"))); err != nil || m != len(k) {
+		return k, fmt.Errorf("%w: %s is not a key (want %d hexadecimal digits). %s", ErrKey, path, 2*len(k), repairKey)
+	}
+	return k, nil
+}
+
+// makeKey returns the key at path, and makes it where there is none.
+func makeKey(path string) (key, error) {
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return readKey(path)
+	}
+	var k key
+	if _, err := rand.Read(k[:]); err != nil {
+		return k, err
+	}
+	if err := placeFile(path, []byte(hex.EncodeToString(k[:])+"\n")); err != nil {
+		return k, err
+	}
+	return readKey(path)
+}
+
+// placeFile makes a file of mode 0600 with that content, complete and durable or not at all. A file that is there already stays.
+func placeFile(path string, content []byte) error {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, filepath.Base(path)+".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

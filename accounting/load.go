@@ -1,0 +1,148 @@
+package accounting
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	"golang.org/x/sync/errgroup"
+)
+
+// partSize is how many records one goroutine reads and verifies at a time. The sets of the index keep records in containers of as many,
+// so that joining the index of a part moves containers and copies no more.
+const partSize = 1 << 16
+
+// load derives budgets, spending and the index from the records, and compares them with the rest of the file. Parts of the records are
+// read, verified and added up side by side, and joined in their order.
+func (l *Ledger) load(k key, end head, progress func(done, total int64)) error {
+	if err := l.db.View(l.answers.load); err != nil {
+		return err
+	}
+	l.state, l.index = newState(), newIndex(0)
+	l.end = mark{at: time.Unix(0, 0).UTC(), hash: l.chain.genesis(l.directory)}
+	if err := l.parts(k, end.id, progress); err != nil {
+		return err
+	}
+	if l.end.id != end.id || l.end.hash != end.hash || l.state.lastDay != end.day {
+		return fmt.Errorf("the records end at number %d, which is not where the head says", l.end.id)
+	}
+	l.end.at = end.at
+	return nil
+}
+
+// identify checks what the file says of itself, and returns its head and what its key must give.
+func (l *Ledger) identify(tx *bolt.Tx) (h head, check []byte, err error) {
+	meta := tx.Bucket(metaBucket)
+	if meta == nil {
+		return h, nil, errors.New("not a ledger")
+	}
+	if v := meta.Get(formatKey); string(v) != format {
+		return h, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrVersion, l.path, v, format, repairVersion)
+	}
+	if v := meta.Get(directoryKey); string(v) != l.directory {
+		return h, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrForeign, l.path, v, l.directory, repairForeign)
+	}
+	for _, b := range [][]byte{recordsBucket, countersBucket, answersBucket, orderBucket} {
+		if tx.Bucket(b) == nil {
+			return h, nil, fmt.Errorf("bucket %s is missing", b)
+		}
+	}
+	if h, err = decodeHead(meta.Get(headKey)); err == nil && h.id > maxRecords {
+		err = errors.New("the head names a record that cannot be")
+	}
+	return h, bytes.Clone(meta.Get(checkKey)), err
+}
+
+// readKey reads the ledger's key and checks that it is the one that the ledger was made with.
+func (l *Ledger) readKey(check []byte) (key, error) {
+	k, err := readKey(l.path + KeySuffix)
+	if v := k.derive("check"); err == nil && !bytes.Equal(check, v[:]) {
+		err = fmt.Errorf("%w: %s is not the one that the ledger was made with. %s", ErrKey, l.path+KeySuffix, repairKey)
+	}
+	return k, err
+}
+
+// parts loads the records from 1 to last.
+func (l *Ledger) parts(k key, last uint64, progress func(done, total int64)) error {
+	results := make([]chan *part, last/partSize+1)
+	for i := range results {
+		results[i] = make(chan *part, 1)
+	}
+	var stop atomic.Bool
+	var g, outer errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	outer.Go(func() error {
+		for i, c := range results {
+			g.Go(func() error {
+				p := &part{first: uint64(i) * partSize, last: min(uint64(i+1)*partSize-1, last), final: i == len(results)-1}
+				if !stop.Load() {
+					p.err = guard(func() error { return l.db.View(func(tx *bolt.Tx) error { return p.read(tx, k, &stop) }) })
+				}
+				c <- p
+				return nil
+			})
+		}
+		return g.Wait()
+	})
+	check := &comparison{db: l.db}
+	err := l.join(results, check, func(done uint64) {
+		if progress != nil {
+			progress(int64(done), int64(last))
+		}
+	})
+	stop.Store(true)
+	_ = outer.Wait()
+	if err != nil {
+		return err
+	}
+	return check.finish(l.state)
+}
+
+// join takes in the parts in their order.
+func (l *Ledger) join(results []chan *part, check *comparison, done func(uint64)) error {
+	for _, c := range results {
+		p := <-c
+		if p.err != nil {
+			return p.err
+		}
+		if p.before != nil && *p.before != l.end.hash {
+			return fmt.Errorf("record %d does not match its hash", p.first)
+		}
+		if err := guard(func() error { return p.join(l.state, check) }); err != nil {
+			return err
+		}
+		l.index.join(p.index)
+		l.end.id, l.end.hash = p.last, p.hash
+		done(p.last)
+	}
+	return nil
+}
+
+// head is what the file says of its end: the last record, and the day.
+type head struct {
+	mark
+	day day
+}
+
+func (h head) encode() []byte {
+	b := binary.BigEndian.AppendUint64(nil, h.id)
+	b = append(b, h.hash[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(h.day))
+	return binary.BigEndian.AppendUint64(b, uint64(h.at.UnixNano()))
+}
+
+func decodeHead(b []byte) (head, error) {
+	d := decoder{b: b}
+	h := head{mark: mark{id: d.uint64()}}
+	copy(h.hash[:], d.take(uint64(len(sum{}))))
+	h.day, h.at = day(d.uint32()), time.Unix(0, int64(d.uint64())).UTC()
+	if d.bad || len(d.b) != 0 {
+		return head{}, errors.New("the head does not decode")
+	}
+	return h, nil
+}

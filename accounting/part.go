@@ -1,0 +1,240 @@
+package accounting
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// part is a stretch of the records, read and verified by itself: its sums by day and holder, its changes of budgets between them, and
+// its index.
+type part struct {
+	first, last uint64 // the records; the first part begins with 1
+	final       bool   // no record may follow
+	before      *sum   // the hash that the first record was verified with; nil: the first of all
+	hash        sum    // of the last record
+	steps       []step
+	index       *index
+	err         error
+
+	decode decoder
+	curves map[Event]*Curve
+}
+
+// step is the sums of a stretch of one day, and then a change of a budget, or none.
+type step struct {
+	day    day
+	spent  map[holder]*amount
+	change *record
+}
+
+// read reads the part and verifies the hash of every record.
+func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
+	p.index, p.curves = newIndex(uint32(p.first)), map[Event]*Curve{}
+	p.decode = decoder{brief: true, known: map[string]string{}}
+	records := tx.Bucket(recordsBucket)
+	chain, c := newChainer(k), records.Cursor()
+	if p.first > 0 {
+		if err := p.follow(records); err != nil {
+			return err
+		}
+	} else {
+		p.hash, p.first = chain.genesis(string(tx.Bucket(metaBucket).Get(directoryKey))), 1
+	}
+	r := &record{}
+	key, value := c.First()
+	if p.first > 1 {
+		key, value = c.Seek(recordKey(p.first))
+	}
+	for id := p.first; id <= p.last; id++ {
+		if len(key) != 8 || binary.BigEndian.Uint64(key) != id {
+			return fmt.Errorf("record %d is missing", id)
+		}
+		if err := p.open(chain, r, id, value); err != nil {
+			return err
+		}
+		if err := p.take(r, id); err != nil {
+			return fmt.Errorf("record %d: %w", id, err)
+		}
+		if id%1024 == 0 && stop.Load() {
+			return nil
+		}
+		key, value = c.Next()
+	}
+	if p.final && key != nil {
+		return fmt.Errorf("the records go on after number %d, which is not where the head says", p.last)
+	}
+	return nil
+}
+
+// follow takes the hash of the record before the part as it is stored; join compares it with the one that was verified.
+func (p *part) follow(records *bolt.Bucket) error {
+	v := records.Get(recordKey(p.first - 1))
+	if len(v) < len(p.hash) {
+		return fmt.Errorf("record %d is missing", p.first-1)
+	}
+	p.hash = sum(v[:len(p.hash)])
+	before := p.hash
+	p.before = &before
+	return nil
+}
+
+// open checks a stored record's hash and takes it apart.
+func (p *part) open(chain *chainer, r *record, id uint64, v []byte) error {
+	if len(v) < len(sum{}) {
+		return fmt.Errorf("record %d is cut short", id)
+	}
+	h, payload := sum(v[:len(sum{})]), v[len(sum{}):]
+	if chain.next(&p.hash, id, payload) != h {
+		return fmt.Errorf("record %d does not match its hash", id)
+	}
+	p.hash = h
+	if err := p.decode.record(payload, r); err != nil {
+		return fmt.Errorf("record %d: %w", id, err)
+	}
+	return nil
+}
+
+// take adds a record to the part's sums and index.
+func (p *part) take(r *record, id uint64) error {
+	if err := r.follows(id); err != nil {
+		return err
+	}
+	s, err := p.step(r.day)
+	if err != nil {
+		return err
+	}
+	switch r.kind {
+	case chargeRecord:
+		for i := range r.charges {
+			c := &r.charges[i]
+			a := amount{c.loss, p.curve(c.events)}
+			r.payers(func(who string) {
+				h := holder{c.account, c.entity, who}
+				if sum := s.spent[h]; sum != nil {
+					*sum = sum.add(a)
+				} else {
+					s.spent[h] = &amount{a.tally, a.curve}
+				}
+			})
+		}
+	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
+		change := *r
+		change.roles, change.charges, change.tables, change.outcomes = nil, nil, nil, nil
+		s.change = &change
+	}
+	p.index.add(r)
+	return nil
+}
+
+// step returns the step that a record of a day belongs to.
+func (p *part) step(d day) (*step, error) {
+	if n := len(p.steps); n > 0 {
+		s := &p.steps[n-1]
+		if s.day > d {
+			return nil, errDayBack
+		}
+		if s.day == d && s.change == nil {
+			return s, nil
+		}
+	}
+	p.steps = append(p.steps, step{day: d, spent: map[holder]*amount{}})
+	return &p.steps[len(p.steps)-1], nil
+}
+
+// maxCurves bounds the curves that a part remembers.
+const maxCurves = 1 << 12
+
+// curve is CurveOf, which is slow, for events of which many are alike.
+func (p *part) curve(events []Event) (sum Curve) {
+	for _, e := range events {
+		c := p.curves[e]
+		if c == nil {
+			v := e.Curve()
+			c = &v
+			if len(p.curves) < maxCurves {
+				p.curves[e] = c
+			}
+		}
+		sum = sum.Add(*c)
+	}
+	return sum
+}
+
+// join books the part.
+func (p *part) join(s *state, check *comparison) error {
+	for i := range p.steps {
+		step := &p.steps[i]
+		if step.day > s.lastDay {
+			if err := check.day(s); err != nil {
+				return err
+			}
+		}
+		if err := s.advance(step.day); err != nil {
+			return err
+		}
+		for h, a := range step.spent {
+			s.spend(h, *a)
+		}
+		if step.change != nil {
+			s.change(step.change)
+		}
+	}
+	s.lastID = p.last
+	return nil
+}
+
+// comparison compares the counters in the file with those that the records give, day by day: no more changes once the day is over.
+type comparison struct {
+	db    *bolt.DB
+	found int
+}
+
+// day compares the counters of the state's last day.
+func (c *comparison) day(s *state) error {
+	if len(s.dirty) == 0 {
+		return nil
+	}
+	err := c.db.View(func(tx *bolt.Tx) error {
+		stored := tx.Bucket(countersBucket)
+		var key, value []byte
+		for k, t := range s.dirty {
+			key, value = k.appendKey(key[:0]), t.append(value[:0])
+			if string(stored.Get(key)) != string(value) {
+				return fmt.Errorf("what is spent on %q on day %d does not match the records", k.account, k.day)
+			}
+		}
+		return nil
+	})
+	c.found += len(s.dirty)
+	clear(s.dirty)
+	return err
+}
+
+// finish compares the counters of the last day, and finds those that no record gives.
+func (c *comparison) finish(s *state) error {
+	if err := c.day(s); err != nil {
+		return err
+	}
+	return c.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(countersBucket).ForEach(func(k, _ []byte) error {
+			if c.found--; c.found < 0 {
+				return fmt.Errorf("counter %q has no record", k)
+			}
+			return nil
+		})
+	})
+}
+
+// recordKey is a record's key in the file.
+func recordKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
+
+// appendKey appends the counter's key in the file. Names hold no NUL.
+func (c counter) appendKey(b []byte) []byte {
+	b = appendBool(b, c.entity)
+	b = append(append(b, c.account...), 0)
+	b = append(append(b, c.principal...), 0)
+	return binary.BigEndian.AppendUint32(b, uint32(c.day))
+}

@@ -1,0 +1,118 @@
+package accounting
+
+import (
+	"cmp"
+	"context"
+
+	"fmt"
+	"math"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// readPage is how many records one read transaction visits. A writer may have to wait for readers
+// when the file grows, so none is kept open for long.
+const readPage = 1000
+
+// Entries returns the entries that f chooses, in the order in which they were written or the reverse. Outcomes are part of their
+// charge's entry. Sets in memory say which records to read, so that the time grows with what is found, not with what there is.
+func (l *Ledger) Entries(ctx context.Context, f Filter) ([]Entry, error) {
+	var list []Entry
+	err := l.scan(ctx, f, func(page []Entry) error {
+		list = append(list, page...)
+		return nil
+	})
+	return list, err
+}
+
+// scan calls visit with the entries that f chooses, page by page; a page is good until visit returns. Nothing is held meanwhile.
+func (l *Ledger) scan(ctx context.Context, f Filter, visit func([]Entry) error) error {
+	left := f.Limit
+	switch {
+	case f.Limit < 0:
+		return invalid("limit: want at least 0, have %d", f.Limit)
+	case f.Limit == 0:
+		left = math.MaxInt
+	}
+	if err := cmp.Or(l.usable(), ctx.Err()); err != nil {
+		return err
+	}
+	l.reading.RLock()
+	c := l.index.choose(&f)
+	l.reading.RUnlock()
+	var page []Entry
+	for left > 0 {
+		if err := cmp.Or(l.usable(), ctx.Err()); err != nil {
+			return err
+		}
+		l.reading.RLock()
+		ids := l.index.next(c, min(readPage, max(left, 16)))
+		l.reading.RUnlock()
+		if len(ids) == 0 {
+			return nil
+		}
+		var err error
+		if page, err = l.read(page[:0], ids, &f); err != nil {
+			return err
+		}
+		page = page[:min(left, len(page))]
+		left -= len(page)
+		if err := visit(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read appends those of the records that match f.
+func (l *Ledger) read(page []Entry, ids []uint32, f *Filter) ([]Entry, error) {
+	start := len(page)
+	err := guard(func() error {
+		return l.db.View(func(tx *bolt.Tx) error {
+			records := tx.Bucket(recordsBucket)
+			for _, id := range ids {
+				v := records.Get(recordKey(uint64(id)))
+				if len(v) < len(sum{}) {
+					return fmt.Errorf("%w: %s: record %d", ErrDamaged, l.path, id)
+				}
+				r, err := decodeRecord(v[len(sum{}):])
+				if err != nil {
+					return fmt.Errorf("%w: %s: record %d: %v", ErrDamaged, l.path, id, err)
+				}
+				page = append(page, r.entry(uint64(id)))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.reading.RLock()
+	for i := start; i < len(page); i++ {
+		if e := &page[i]; e.Kind == ChargeEntry {
+			e.Outcome = l.index.outcome(uint32(e.ID))
+		}
+	}
+	l.reading.RUnlock()
+	return slices.DeleteFunc(page, func(e Entry) bool { return !f.match(&e) }), nil
+}
+
+// match tests an entry against all of the filter.
+func (f *Filter) match(e *Entry) bool {
+	charged := func(is func(c *EntryCharge) bool) bool {
+		return slices.ContainsFunc(e.Charges, func(c EntryCharge) bool { return is(&c) })
+	}
+	switch {
+	case f.Principal != "" && f.Principal != e.Principal,
+		f.Digest != "" && f.Digest != e.Digest,
+		len(f.Kinds) > 0 && !slices.Contains(f.Kinds, e.Kind),
+		len(f.Outcomes) > 0 && (e.Kind != ChargeEntry || !slices.Contains(f.Outcomes, e.Outcome)),
+		!f.Since.IsZero() && e.At.Before(f.Since),
+		!f.Until.IsZero() && !e.At.Before(f.Until),
+		f.Table != "" && !charged(func(c *EntryCharge) bool { return c.Table == f.Table }):
+		return false
+	}
+	return f.Account == "" || f.Account == e.Budget.Account || slices.Contains(e.Tables, f.Account) ||
+		charged(func(c *EntryCharge) bool { return c.Account == f.Account })
+}
