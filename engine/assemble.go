@@ -80,13 +80,16 @@ func (s *Server) assemble() error {
 	procedures := s.administration()
 	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
 		procedures.Database(), emptyDatabase("performance_schema"), emptyDatabase("sys"))
+	s.runner = s.executor()
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
-		Executor: marking{s.executor()},
+		Executor: marking{s.runner},
 		Session:  facts{},
 		Pure: func(ctx *sql.Context, account string, entity bool) bool {
 			return s.ledger.Pure(account, entity, session.Principal(ctx))
 		},
+		Forecast:    s.forecast,
+		Earlier:     s.earlier,
 		Domains:     domains{provider},
 		Public:      provider,
 		Memory:      s.cfg.ReleaseMemory << 20,
@@ -109,6 +112,7 @@ func (s *Server) administration() *admin.Admin {
 		Catalog:   s.catalog,
 		Ledger:    s.ledger,
 		Schema:    func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
+		Price:     s.price,
 		IsDBA:     session.IsDBA,
 		Principal: session.Principal,
 		HasAccount: func(_ *sql.Context, principal string) bool {

@@ -110,10 +110,7 @@ func interrupted(ctx context.Context, err error) error {
 
 // answer runs the statement and sends the result.
 func (h *handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr, more bool, send mysql.ResultSpoolFn) error {
-	schema, rows, _, err := h.engine.QueryWithBindings(ctx, query, parsed, bindings, &sql.QueryFlags{})
-	if sql.ErrNoDatabaseSelected.Is(err) {
-		schema, rows, err = h.withoutDatabase(ctx, query, bindings, err)
-	}
+	schema, rows, err := h.query(ctx, query, parsed, bindings)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/audit"
 	"scrim/engine/estimator/noise"
+	"scrim/engine/exec"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
@@ -35,6 +36,7 @@ type Server struct {
 	catalog *catalog.Catalog
 
 	planner  *planner.Planner
+	runner   *exec.Executor
 	analyzer *analyzer.Analyzer
 	engine   *sqle.Engine
 	sockets  *wire.Listener

@@ -30,6 +30,8 @@ type Options struct {
 	Ledger  Ledger
 	// Schema returns what the store holds, for the checks of policies; StoreSchema makes one.
 	Schema func(*sql.Context) catalog.Schema
+	// Price plans a query and tells what it would cost; it runs nothing.
+	Price func(ctx *sql.Context, query string) ([]PriceLine, error)
 	// IsDBA reports whether the session's account is a DBA.
 	IsDBA func(*sql.Context) bool
 	// Principal names the session's account, user@host; "" when there is none.

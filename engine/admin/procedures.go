@@ -58,14 +58,14 @@ func Procedures() []Procedure {
 	for i, p := range procedures {
 		out[i] = p.Procedure
 	}
-	return out
+	return append(out, priceDoc)
 }
 
 // Reference returns the Markdown tables of the procedures and of the keys of dp_set_defaults.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("| procedure | what it does | example |\n| --- | --- | --- |\n")
-	for _, p := range procedures {
+	for _, p := range Procedures() {
 		b.WriteString("| `" + strings.ReplaceAll(p.Signature, "|", `\|`) + "` | " + p.Doc + " | `" + p.Example + "` |\n")
 	}
 	b.WriteString("\n| key of dp_set_defaults | value |\n| --- | --- |\n")
@@ -82,6 +82,7 @@ func (a *Admin) Registry() sql.ExternalStoredProcedureRegistry {
 	for _, p := range procedures {
 		r.Register(sql.ExternalStoredProcedureDetails{Name: p.Name, Function: a.function(p)})
 	}
+	r.Register(a.price())
 	return r
 }
 

@@ -170,6 +170,7 @@ func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers m
 		}
 		answers[r] = a
 		e.keep(ctx, snap, r, a)
+		e.remember(r, a)
 	}
 	return nil
 }

@@ -1,0 +1,68 @@
+package admin
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+)
+
+// PriceLine is one line of what CALL dp_price answers.
+type PriceLine struct {
+	Item   string // budget, answer or statement
+	Name   string // schema.table or entity:NAME of a budget, the aggregate's text of an answer
+	Budget *accounting.Forecast
+	Fits   bool
+	// Of answers: the expected standard deviation of the noise, NaN where it is not known, and the number of persons under which the
+	// answer is NULL.
+	Error      float64
+	MinPersons int64
+	Remark     string
+}
+
+// priceDoc documents the one procedure that is everybody's.
+var priceDoc = Procedure{"dp_price", "dp_price(query)",
+	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit; and per answer the expected error. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
+	"CALL dp_price('SELECT region, AVG(amount) FROM shop.orders GROUP BY region')"}
+
+// priceColumns are the columns of its result.
+var priceColumns = []column{text("item"), text("name"), text("holder"), text("window"), real("rho"), real("epsilon"), real("remaining_rho"), real("remaining_epsilon"),
+	real("after_rho"), real("after_epsilon"), count("queries"), text("fits"), real("expected_error"), count("min_persons"), text("remark")}
+
+// price makes the procedure for go-mysql-server.
+func (a *Admin) price() sql.ExternalStoredProcedureDetails {
+	t := newTable(priceDoc.Name, nil, priceColumns...)
+	return sql.ExternalStoredProcedureDetails{Name: priceDoc.Name, Schema: t.schema, Function: func(ctx *sql.Context, query string) (sql.RowIter, error) {
+		lines, err := a.o.Price(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]sql.Row, len(lines))
+		for i, l := range lines {
+			rows[i] = l.row()
+		}
+		return sql.RowsToRowIter(rows...), nil
+	}}
+}
+
+func (l *PriceLine) row() sql.Row {
+	row := make(sql.Row, len(priceColumns))
+	row[0], row[1], row[11] = l.Item, l.Name, map[bool]string{true: "yes", false: "no"}[l.Fits]
+	row[12], row[14] = finite(l.Error), orNull(l.Remark)
+	if l.Item == "answer" {
+		row[13] = l.MinPersons
+	}
+	f := l.Budget
+	switch {
+	case f == nil:
+	case f.Missing:
+		row[14] = "no '*' budget: every query is refused"
+	case f.Budget.Window == "": // another's, which the asker does not see into
+		row[2] = f.Holder
+	default:
+		row[2], row[3] = f.Holder, string(f.Budget.Window)
+		row[4], row[6], row[8] = f.CostRho.Float(), f.RemainingRho.Float(), f.AfterRho.Float()
+		row[5], row[7], row[9] = finite(float64(f.Cost)), finite(float64(f.Remaining)), finite(float64(f.After))
+		row[10] = int64(f.Queries)
+	}
+	return row
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"errors"
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/accounting"
+	"scrim/engine/admin"
+	"scrim/internal/refuse"
+	"scrim/planner"
+)
+
+// price plans a query and tells what it would cost and how exact its answers would be, without running it or charging anything.
+func (s *Server) price(ctx *sql.Context, text string) ([]admin.PriceLine, error) {
+	parsed, err := sqlparser.Parse(text)
+	if err != nil {
+		return nil, sql.ErrSyntaxError.New(err.Error())
+	}
+	if _, ok := parsed.(sqlparser.SelectStatement); !ok {
+		return nil, refuse.New(refuse.Parameter, "dp_price wants a SELECT.").With("For example CALL dp_price('SELECT COUNT(*) FROM orders').")
+	}
+	ctx = ctx.WithQuery(text)
+	remark := ""
+	n, err := s.engine.AnalyzeQuery(ctx, text)
+	if needed := (*planner.PilotNeeded)(nil); errors.As(err, &needed) {
+		remark = "a pilot, after which the cost of the error is known"
+		n, err = s.engine.AnalyzeQuery(planner.WithPilot(ctx, needed), text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, ok := n.(*planner.Budget)
+	if !ok {
+		return []admin.PriceLine{{Item: "statement", Name: "no protected table", Fits: true, Error: math.NaN(), Remark: "costs nothing"}}, nil
+	}
+	forecasts, err := s.forecast(ctx, b.Statement)
+	if err != nil {
+		return nil, err
+	}
+	return append(budgetLines(forecasts, remark), s.answerLines(ctx, b.Statement)...), nil
+}
+
+// budgetLines has a line for each budget that the statement touches.
+func budgetLines(list []accounting.Forecast, remark string) []admin.PriceLine {
+	var out []admin.PriceLine
+	for _, f := range list {
+		name := f.Table
+		if f.Entity {
+			name = "entity:" + f.Account
+		}
+		f := f
+		out = append(out, admin.PriceLine{Item: "budget", Name: name, Budget: &f, Fits: f.Fits, Error: math.NaN(), Remark: remark})
+	}
+	return out
+}
+
+// answerLines has a line for each aggregate.
+func (s *Server) answerLines(ctx *sql.Context, st *planner.Statement) []admin.PriceLine {
+	var out []admin.PriceLine
+	for _, r := range st.Releases {
+		for _, a := range r.Aggregates {
+			line := admin.PriceLine{Item: "answer", Name: a.Text, Fits: true, MinPersons: a.Estimator.MinPersons()}
+			line.Error, line.Remark = s.expectedError(ctx, a)
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// expectedError is that of an aggregate: by the mechanism's formula, or scaled from an earlier answer; NaN where neither tells it.
+func (s *Server) expectedError(ctx *sql.Context, a planner.Aggregate) (float64, string) {
+	if e, ok := a.Estimator.ExpectedError(); ok {
+		return e, ""
+	}
+	if e, ok := s.earlier(ctx, a.Shape); ok {
+		l := a.Estimator.Loss()
+		if l.IsPure() {
+			return e.StdErr * e.Loss / l.Pure.Float(), "as an earlier answer tells"
+		}
+		return e.StdErr * math.Sqrt(e.Loss/l.Rho.Float()), "as an earlier answer tells"
+	}
+	return math.NaN(), "depends on the data; DP_STDERR tells it of an answer"
+}
