@@ -31,14 +31,14 @@ func (d *decoder) record(b []byte, r *record) error {
 		r.statement = d.text()
 		d.digest(r)
 		r.mechanisms = d.text()
-		r.roles = d.names(r.roles)
+		r.roles = d.appendNames(r.roles)
 		for n := d.uvarint(); n > 0 && !d.bad; n-- {
 			d.booked(r.another())
 		}
 	case replayRecord:
 		r.statement = d.text()
 		d.digest(r)
-		r.charge, r.tables = d.uint64(), d.names(r.tables)
+		r.charge, r.tables = d.uint64(), d.appendNames(r.tables)
 	case outcomeRecord:
 		for n := d.uvarint(); n > 0 && !d.bad; n-- {
 			r.outcomes = append(r.outcomes, outcomeOf{d.uint64(), Outcome(d.byte())})
@@ -176,13 +176,15 @@ func (d *decoder) name() string {
 	return s
 }
 
-// names appends a list of names.
-func (d *decoder) names(list []string) []string {
+// appendNames appends a list of names.
+func (d *decoder) appendNames(list []string) []string {
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
 		list = append(list, d.name())
 	}
 	return list
 }
+
+func (d *decoder) strings() []string { return d.appendNames(nil) }
 
 // digest is a text of which the fingerprint is always wanted.
 func (d *decoder) digest(r *record) {

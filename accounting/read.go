@@ -11,9 +11,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// readPage is how many records one read transaction visits. A writer may have to wait for readers
+// readChunk is how many records one read transaction visits. A writer may have to wait for readers
 // when the file grows, so none is kept open for long.
-const readPage = 1000
+const readChunk = 1000
 
 // Entries returns the entries that f chooses, in the order in which they were written or the reverse. Outcomes are part of their
 // charge's entry. Sets in memory say which records to read, so that the time grows with what is found, not with what there is.
@@ -47,7 +47,7 @@ func (l *Ledger) scan(ctx context.Context, f Filter, visit func([]Entry) error) 
 			return err
 		}
 		l.reading.RLock()
-		ids := l.index.next(c, min(readPage, max(left, 16)))
+		ids := l.index.next(c, min(readChunk, max(left, 16)))
 		l.reading.RUnlock()
 		if len(ids) == 0 {
 			return nil

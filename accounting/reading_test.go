@@ -85,7 +85,7 @@ func TestEntries(t *testing.T) {
 // TestEntriesInChunks reads more records than one read transaction visits.
 func TestEntriesInChunks(t *testing.T) {
 	l, _ := create1(t, nil)
-	const n = 2*readPage + 10
+	const n = 2*readChunk + 10
 	done := make(chan error, n)
 	for range n {
 		go func() { done <- l.Note("a@%", "k", "x") }()
