@@ -20,6 +20,7 @@ type Store struct {
 
 	keeping sync.Mutex // one use of keeper at a time
 	keeper  *conn      // our own connection: catalogue, folding, checkpoint
+	file    *os.File   // see ownFile
 
 	mu     sync.Mutex // guards what follows
 	open   map[closer]struct{}
@@ -169,6 +170,9 @@ func (s *Store) Close() error {
 	_, err := s.keeper.exec(context.Background(), "CHECKPOINT")
 	s.keeper.close()
 	s.in.close()
+	if s.file != nil {
+		_ = s.file.Close()
+	}
 	if err != nil {
 		return classify(context.Background(), err)
 	}
