@@ -98,9 +98,12 @@ func (l *Ledger) Pure(account string, entity bool, principal string, roles ...st
 	all := l.state.budgets[holder{account, entity, All}]
 	own := l.state.own(account, entity, principal)
 	for _, role := range roles {
-		if b := l.state.budgets[holder{account, entity, RolePrefix + role}]; b != nil && b.Delta == 0 {
+		if b := l.state.budgets[holder{account, entity, RolePrefix + role}]; b.isPure() {
 			return true
 		}
 	}
-	return all != nil && all.Delta == 0 || own != nil && own.Delta == 0
+	return all.isPure() || own.isPure()
 }
+
+// isPure reports whether only charges with a pure ε fit a budget. One in ρ with δ = 0 takes every charge without slack.
+func (b *Budget) isPure() bool { return b != nil && b.Rho == 0 && b.Delta == 0 }

@@ -86,7 +86,7 @@ func (s *Server) assemble() error {
 		Executor: marking{s.runner},
 		Session:  facts{},
 		Pure: func(ctx *sql.Context, account string, entity bool) bool {
-			return s.ledger.Pure(account, entity, session.Principal(ctx))
+			return s.ledger.Pure(account, entity, session.Principal(ctx), session.Roles(ctx)...)
 		},
 		Forecast:    s.forecast,
 		Earlier:     s.earlier,
