@@ -91,7 +91,7 @@ func times(u, n uint64) uint64 {
 }
 
 // Pure reports whether what a principal spends on an account is tested against a budget with δ = 0: that of all principals, or the
-// principal's own or default one, or that of one of the roles. Only charges with a pure ε fit there; or in ρ, only charges without slack, as those are.
+// principal's own or default one, or that of one of the roles. Only charges with a pure ε fit there.
 func (l *Ledger) Pure(account string, entity bool, principal string, roles ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
