@@ -155,7 +155,7 @@ func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 		since = later(since, r)
 	}
 	elapsed, lately := b.Now.Sub(since), b.lately(days, since)
-	if elapsed < leastRate || lately.Rho == 0 || b.Left <= 0 {
+	if elapsed < leastRate || lately.Rho == 0 || b.Share() >= all {
 		return
 	}
 	after := func(t time.Time) float64 {
@@ -216,10 +216,13 @@ func reach(low, high time.Time, limit float64, amount func(time.Time) float64) t
 	return high
 }
 
+// all is the share from which on a budget counts as used up: what is left then fits no charge that tells anything.
+const all = 0.9999
+
 // level weighs what is left and how long it lasts.
 func (b *Burn) level() Level {
 	switch {
-	case b.Share() >= 1, b.Budget.RemainingRho == 0 && b.Measure.Unit != watch.Pure:
+	case b.Share() >= all, b.Budget.RemainingRho == 0 && b.Measure.Unit != watch.Pure:
 		return UsedUp
 	case !b.Exhausted.IsZero() || b.Share() >= 0.9:
 		return Pressed

@@ -10,25 +10,28 @@ import (
 	"strings"
 	"time"
 
+	"scrim/accounting"
+	"scrim/catalog"
 	"scrim/engine/watch"
 )
 
-// number shows an amount with at most four digits that count.
+// number shows an amount with about four digits that count.
 func number(v float64) string {
-	switch {
+	switch size := math.Abs(v); {
 	case math.IsNaN(v):
 		return "–"
 	case math.IsInf(v, 1):
 		return "∞"
-	case v != 0 && math.Abs(v) < 1e-4, math.Abs(v) >= 1e7:
-		return strconv.FormatFloat(v, 'g', 3, 64)
+	case v != 0 && size < 1e-3, size >= 1e7:
+		return strings.Replace(strconv.FormatFloat(v, 'g', 3, 64), "e-0", "e-", 1)
+	default:
+		digits := 3 - int(math.Floor(math.Log10(math.Max(size, 1e-3))))
+		s := strconv.FormatFloat(v, 'f', min(5, max(0, digits)), 64)
+		if strings.Contains(s, ".") {
+			s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+		}
+		return s
 	}
-	digits := 4 - int(math.Floor(math.Log10(math.Max(1, math.Abs(v))))) - 1
-	s := strconv.FormatFloat(v, 'f', max(0, digits), 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
 }
 
 // percent shows a share; what is more than nothing is not shown as 0, and what is not all not as 100.
@@ -38,13 +41,16 @@ func percent(share float64) string {
 		return "–"
 	case share > 0 && share < 0.01:
 		return "under 1 %"
-	case share < 1 && share > 0.99:
+	case share < all && share > 0.99:
 		return "99 %"
 	}
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
 const moment = "2 Jan 2006 15:04"
+
+// until is the end of a window, which is a midnight of UTC.
+func until(t time.Time) string { return t.UTC().Format("2 Jan") + ", 00:00 UTC" }
 
 // in words how long until or since; short, for reading beside the exact time.
 func span(d time.Duration) string {
@@ -79,7 +85,7 @@ func (b *Burn) Verdict() string {
 	case b.Level == UsedUp && end.IsZero():
 		return "Used up: it refuses every charge until it is raised or reset."
 	case b.Level == UsedUp:
-		return "Used up until " + end.Format(moment) + " UTC."
+		return "Used up until " + until(end) + "."
 	case b.Level == Unused:
 		return "Nothing spent in this window."
 	case !b.Exhausted.IsZero():
@@ -99,10 +105,13 @@ func (b *Burn) Window() string {
 	if b.Budget.WindowEnd.IsZero() {
 		return "without a window"
 	}
-	return fmt.Sprintf("this %s, until %s UTC", b.Budget.Window, b.Budget.WindowEnd.Format(moment))
+	if b.Budget.Window == accounting.Day {
+		return "today, until " + until(b.Budget.WindowEnd)
+	}
+	return fmt.Sprintf("this %s, until %s", b.Budget.Window, until(b.Budget.WindowEnd))
 }
 
-// Each words the limit: in what, at which δ.
+// Terms words the limit: in what, at which δ.
 func (b *Burn) Terms() string {
 	switch b.Measure.Unit {
 	case watch.Epsilon:
@@ -131,6 +140,17 @@ type link struct{ Path, Name string }
 
 var navigation = []link{
 	{"", "Overview"}, {"tables", "Tables"}, {"analysts", "Analysts"}, {"ledger", "Ledger"}, {"refusals", "Refusals"}, {"server", "Server"},
+}
+
+// unitWords says who the person behind a row is.
+func unitWords(u catalog.Unit) string {
+	switch {
+	case u.Row:
+		return "each row"
+	case u.Link != nil:
+		return fmt.Sprintf("found through %s in %s", u.Link.Column, u.Link.Parent)
+	}
+	return "told by " + u.Column
 }
 
 // asFloat takes an ε or a δ.
@@ -177,6 +197,7 @@ var functions = template.FuncMap{
 	"mul":     func(a, b float64) float64 { return round(a * b) },
 	"float":   asFloat,
 	"int":     func(n uint64) int { return int(n) },
+	"unit":    unitWords,
 	"pages":   func() []link { return navigation },
 }
 
