@@ -21,9 +21,15 @@ type StoredAnswer struct {
 	Shared    bool     // the analysts of its tables find it, too
 
 	// Found, not kept:
-	Bytes    int64     // that it takes of Options.AnswerBytes
-	Hits     uint64    // replays since the ledger was opened
-	LastUsed time.Time // of the last of these; zero: none
+	Bytes int64 // that it takes of Options.AnswerBytes
+	All   Uses  // by anybody
+	Own   Uses  // by the principal who paid
+}
+
+// Uses are the replays of an answer since the ledger was opened.
+type Uses struct {
+	Hits uint64
+	Last time.Time // zero: none
 }
 
 // maxAnswerStatement is how many bytes of a statement are kept with an answer.
@@ -127,7 +133,7 @@ func (a *answerStore) page(tx *bolt.Tx, f AnswerFilter, out *[]StoredAnswer, nex
 		if about, _, ok := splitAnswer(e); ok {
 			if s, ok := decodeAbout(about); ok && (f.Principal == "" || f.Principal == s.Principal) {
 				s.Bytes = answerSize(key, e)
-				s.Hits, s.LastUsed = a.used(string(key))
+				s.All, s.Own = a.used(string(key))
 				*out = append(*out, s)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 type Replay struct {
 	Key                          []byte // of the answer
 	Principal, Statement, Digest string // who got it, and the redacted statement that asked
+	Owner                        string // the principal that the answer was released to
 	Accounts                     []string
 	Charge                       uint64 // the record of the charge that paid for it; 0: not known
 }
@@ -17,11 +18,10 @@ type Replay struct {
 // replayHour is the time in which the replays of one answer to one principal share an entry.
 const replayHour = time.Hour
 
-// use is what is remembered of an answer's replays.
+// use is what is remembered of an answer's replays: of all, and of those to the principal that it was released to.
 type use struct {
-	hits   uint64
-	last   time.Time
-	recent bool // since it was last passed over by eviction
+	all, own Uses
+	recent   bool // since it was last passed over by eviction
 }
 
 // replayLog remembers which replays the current hour has recorded.
@@ -44,8 +44,10 @@ func (l *Ledger) Reused(r Replay) {
 		}
 		l.answers.uses[string(r.Key)] = u
 	}
-	u.hits++
-	u.last, u.recent = now, true
+	u.all, u.recent = Uses{u.all.Hits + 1, now.UTC()}, true
+	if r.Principal == r.Owner {
+		u.own = Uses{u.own.Hits + 1, now.UTC()}
+	}
 	first := l.answers.log.first(now, r.Principal, r.Key)
 	l.answers.mu.Unlock()
 	if first {
@@ -68,13 +70,13 @@ func (g *replayLog) first(now time.Time, principal string, key []byte) bool {
 }
 
 // used tells of an answer's replays.
-func (a *answerStore) used(key string) (hits uint64, last time.Time) {
+func (a *answerStore) used(key string) (all, own Uses) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if u := a.uses[key]; u != nil {
-		return u.hits, u.last.UTC()
+		return u.all, u.own
 	}
-	return 0, time.Time{}
+	return Uses{}, Uses{}
 }
 
 // spared reports whether an answer was used since eviction last came to it, and forgets that.

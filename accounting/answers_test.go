@@ -104,7 +104,7 @@ func TestReplaysOfAnHourShareAnEntry(t *testing.T) {
 		return len(list)
 	}
 	ask := func(who string) {
-		l.Reused(Replay{Key: []byte("k"), Principal: who, Statement: "SELECT ?", Digest: "d", Accounts: []string{"a"}})
+		l.Reused(Replay{Key: []byte("k"), Principal: who, Owner: "ann@%", Statement: "SELECT ?", Digest: "d", Accounts: []string{"a"}})
 	}
 	for range 1000 {
 		ask("ann@%")
@@ -118,7 +118,7 @@ func TestReplaysOfAnHourShareAnEntry(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		list, _, err = l.StoredAnswers(context.Background(), AnswerFilter{})
 	}
-	if err != nil || len(list) != 1 || list[0].Hits != 2000 || !list[0].LastUsed.Equal(*now) {
+	if err != nil || len(list) != 1 || list[0].All != (Uses{2000, *now}) || list[0].Own.Hits != 1000 {
 		t.Errorf("got %+v, %v", list, err)
 	}
 	if n := entries(); n != 2 {

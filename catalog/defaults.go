@@ -35,6 +35,10 @@ var settings = map[string]setting{
 		d.GroupBy = strings.ToLower(v)
 		return slices.Contains([]string{"auto", "vector", "separate"}, d.GroupBy)
 	}},
+	"dp_share_replays": {0, 0, false, "on or off", nil, func(d *Defaults, v string) bool {
+		d.ShareReplays = strings.EqualFold(v, "on")
+		return d.ShareReplays || strings.EqualFold(v, "off")
+	}},
 	"dp_method": {0, 0, false, "auto, clipped, shifted, plan, coinpress, person, friendly or cover", nil, func(d *Defaults, v string) bool {
 		d.Method = strings.ToLower(v)
 		return slices.Contains([]string{"auto", "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"}, d.Method)
@@ -76,6 +80,9 @@ func (c *Catalog) SetDefaults(schema Schema, table, text string) error {
 func (s setting) take(d *Defaults, value any) bool {
 	if s.word != nil {
 		text, ok := value.(string)
+		if on, is := value.(bool); is {
+			text, ok = map[bool]string{true: "on", false: "off"}[on], true
+		}
 		return ok && s.word(d, text)
 	}
 	v, ok := finite(value)

@@ -88,6 +88,7 @@ type Defaults struct {
 	Method            string  `json:"dp_method,omitempty"`         // of the means of vectors
 	GroupBy           string  `json:"dp_group_by,omitempty"`       // how groups are answered: together or apart
 	MaxPersons        int64   `json:"max_persons,omitempty"`       // public upper bound on the number of units: refuses what would not fit into memory
+	ShareReplays      bool    `json:"dp_share_replays,omitempty"`  // the analysts of the table find each other's stored answers
 }
 
 // Reader is what the planner needs of a catalogue: a lookup on one immutable state.

@@ -137,6 +137,7 @@ func (s *Server) executor() *exec.Executor {
 		Account:   s.account(),
 		Noise:     s.noise,
 		Principal: session.Principal,
+		Roles:     session.Roles,
 		Memory:    s.cfg.ReleaseMemory << 20,
 		Unchanged: s.unchanged,
 		Ran:       func(ctx *sql.Context, replayed, charged int) { at(ctx).ran(replayed, charged) },

@@ -59,6 +59,7 @@ func (s *statement) releaseKey(d *draft) string {
 	e.put(d.digest, r.Loss, r.relation, r.exchanged, r.perUnit, r.MaxGroups, r.Groups)
 	policies := d.tables()
 	slices.SortFunc(policies, func(a, b protected) int { return strings.Compare(a.name, b.name) })
+	r.Shared = shared(policies)
 	e.put(len(policies))
 	for _, t := range policies {
 		p := t.policy
@@ -84,7 +85,20 @@ func (s *statement) releaseKey(d *draft) string {
 }
 
 // decisive returns the defaults of a table without those that decide nothing of an answer.
-func decisive(d catalog.Defaults) catalog.Defaults { return d }
+func decisive(d catalog.Defaults) catalog.Defaults {
+	d.ShareReplays = false
+	return d
+}
+
+// shared reports whether all protected tables of a draft share their answers.
+func shared(tables []protected) bool {
+	for _, t := range tables {
+		if !t.policy.Defaults.ShareReplays {
+			return false
+		}
+	}
+	return len(tables) > 0
+}
 
 // encoding is a digest in the making: see put.
 type encoding struct{ b []byte }

@@ -48,6 +48,7 @@ type Release struct {
 	Tables     []string         // catalog accounts of the protected tables touched
 	Entities   []string         // their entities
 	Reads      []store.TableRef // every table that the scans read, public ones too: their versions decide replays
+	Shared     bool             // the policies of its protected tables let every analyst of them find its stored answer
 	Defined    []Definition     // of each of Reads, as the plan took them
 }
 

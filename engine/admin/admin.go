@@ -17,6 +17,7 @@ type Ledger interface {
 	Note(principal, kind, text string) error
 	Status(entityOf map[string]string) (accounting.Status, error)
 	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
+	StoredAnswers(ctx context.Context, f accounting.AnswerFilter) ([]accounting.StoredAnswer, uint64, error)
 }
 
 var _ Ledger = (*accounting.Ledger)(nil)

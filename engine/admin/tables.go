@@ -16,6 +16,7 @@ var tableDocs = map[string]string{
 	"ledger":     "Who asked what, when, what it cost and what remained. An analyst sees their own entries.",
 	"policies":   "What each table is declared to be, and its defaults.",
 	"procedures": "The procedures for DBAs.",
+	"replays":    "Stored answers, that the same query gets again for nothing: whose, of which charge, how large, how often used since the server started. An analyst sees their own.",
 	"scales":     "Declared standard deviations of columns.",
 	"variables":  "The session variables.",
 }

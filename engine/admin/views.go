@@ -37,6 +37,7 @@ func (a *Admin) views() []*table {
 			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults")),
 		newTable("procedures", procedureRows,
 			text("name"), text("signature"), text("description"), text("example")),
+		a.replaysTable(),
 		newTable("scales", a.scales,
 			text("table_name"), text("column_name"), count("size"), text("scales")),
 		newTable("variables", a.variables,

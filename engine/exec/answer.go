@@ -2,15 +2,12 @@ package exec
 
 import (
 	"bytes"
-	"context"
-	"crypto/sha256"
 	"encoding/gob"
 	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator"
-	"scrim/engine/store"
 	"scrim/planner"
 )
 
@@ -35,20 +32,6 @@ func answerSize(r *planner.Release, groups int) int64 {
 		}
 	}
 	return int64(groups) * numbers * planner.AnswerBytes
-}
-
-// answerKey digests what decides an answer: the principal, the release's plan and the versions of
-// every table that it reads. Each part is counted, so that no two inputs run together.
-func answerKey(ctx context.Context, snap store.Snapshot, principal string, r *planner.Release) ([]byte, error) {
-	versions, err := snap.Versions(ctx, r.Reads...)
-	if err != nil {
-		return nil, err
-	}
-	h := sha256.New()
-	for _, part := range append([]string{principal, r.Key}, versions...) {
-		fmt.Fprintf(h, "%d:%s;", len(part), part)
-	}
-	return h.Sum(nil), nil
 }
 
 func (a *answer) encode() ([]byte, error) {

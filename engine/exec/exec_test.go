@@ -158,7 +158,7 @@ func ask(t *testing.T, x *Executor, st *planner.Statement, r *planner.Release) (
 
 func charges(t *testing.T, l *accounting.Ledger) int {
 	t.Helper()
-	entries, err := l.Entries(context.Background(), accounting.Filter{Principal: "ann@%"})
+	entries, err := l.Entries(context.Background(), accounting.Filter{Principal: "ann@%", Kinds: []accounting.EntryKind{accounting.ChargeEntry}})
 	if err != nil {
 		t.Fatal(err)
 	}

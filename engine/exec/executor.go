@@ -9,6 +9,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
+	"scrim/internal/digest"
 	"scrim/internal/refuse"
 	"scrim/planner"
 )
@@ -19,7 +20,11 @@ type Account interface {
 	Reserve(context.Context, accounting.Request) (accounting.Receipt, error)
 	// Finish records how the execution ended. It never gives anything back.
 	Finish(accounting.Receipt, accounting.Outcome)
-	// Answer and PutAnswer keep released answers, so that asking again is free.
+	// KeepAnswer and Recall keep released answers, so that asking again is free; Reused is told of those that were given again.
+	KeepAnswer(key, value []byte, about accounting.StoredAnswer) error
+	Recall(key []byte) (value []byte, about accounting.StoredAnswer, ok bool)
+	Reused(accounting.Replay)
+	// Answer and PutAnswer keep what is not listed.
 	Answer(key []byte) ([]byte, bool)
 	PutAnswer(key, value []byte) error
 }
@@ -33,6 +38,8 @@ type Executor struct {
 	Noise func() noise.Noiser
 	// Principal names the account that pays: user@host as authenticated.
 	Principal func(*sql.Context) string
+	// Roles names the roles granted to it, whose budgets a charge counts for, too. Nil: none.
+	Roles func(*sql.Context) []string
 	// Unchanged returns an error if a table is not defined any more as a plan took it.
 	Unchanged func(*sql.Context, planner.Definition) error
 	// Memory bounds the numbers of one release that are held at a time, in bytes.
@@ -47,7 +54,12 @@ var _ planner.Executor = (*Executor)(nil)
 
 // Begin implements planner.Executor.
 func (x *Executor) Begin(ctx *sql.Context, s *planner.Statement) (planner.Execution, error) {
-	return &execution{x: x, statement: s, principal: x.Principal(ctx)}, nil
+	e := &execution{x: x, statement: s, principal: x.Principal(ctx), text: digest.Redact(s.Text)}
+	e.digest = digest.Of(e.text)
+	if x.Roles != nil {
+		e.roles = x.Roles(ctx)
+	}
+	return e, nil
 }
 
 // failure is an error of the execution: the client sees a fixed refusal, the log the cause.

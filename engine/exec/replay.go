@@ -1,0 +1,129 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"scrim/accounting"
+	"scrim/engine/store"
+	"scrim/planner"
+)
+
+// A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key) and of the versions of every table that the release
+// reads, public ones too. So a change of the data, of a table's definition or of a policy ends its replays, and a restart does not.
+//
+// Where all protected tables of a release share their answers (dp_share_replays), a second entry without a principal in its key leads to the first: an
+// analyst of these tables gets the answer that another has paid for. Whoever comes here may run the query: privileges and policies have been tested.
+// An answer is a released number, so giving it to more people is post-processing, which the tables' budgets of all principals have paid for.
+
+// scopes of keys.
+const (
+	scopeOwn    = "answer 2 of"
+	scopeShared = "answer 2 shared"
+)
+
+// stored is an answer that was found.
+type stored struct {
+	answer *answer
+	key    []byte // of the answer itself
+	about  accounting.StoredAnswer
+}
+
+// answerKey digests what decides an answer. Each part is counted, so that no two inputs run together.
+func answerKey(ctx context.Context, snap store.Snapshot, scope, principal string, r *planner.Release) ([]byte, error) {
+	versions, err := snap.Versions(ctx, r.Reads...)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	for _, part := range append([]string{scope, principal, r.Key}, versions...) {
+		fmt.Fprintf(h, "%d:%s;", len(part), part)
+	}
+	return h.Sum(nil), nil
+}
+
+// replays finds the releases whose answer is kept. The versions come from one snapshot, which is closed before any charge.
+func (e *execution) replays(ctx context.Context) (map[*planner.Release]stored, error) {
+	snap, err := e.x.Store.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Close()
+	found := map[*planner.Release]stored{}
+	for _, r := range e.statement.Releases {
+		own, err := answerKey(ctx, snap, scopeOwn, e.principal, r)
+		if err != nil {
+			return nil, err
+		}
+		f, ok := e.recall(own)
+		if r.Shared {
+			shared, err := answerKey(ctx, snap, scopeShared, "", r)
+			if err != nil {
+				return nil, err
+			}
+			to, known := e.x.Account.Answer(shared)
+			switch {
+			case !ok && known:
+				f, ok = e.recall(to)
+			case ok && !known: // sharing was switched on after the answer was kept
+				e.store(shared, own)
+			}
+		}
+		if ok {
+			found[r] = f
+		}
+	}
+	return found, nil
+}
+
+// recall reads a kept answer. One that cannot be read counts as not kept.
+func (e *execution) recall(key []byte) (stored, bool) {
+	b, about, ok := e.x.Account.Recall(key)
+	if !ok {
+		return stored{}, false
+	}
+	a, ok := decodeAnswer(b)
+	return stored{a, key, about}, ok
+}
+
+// reused counts the replays of a statement that was answered.
+func (e *execution) reused(found map[*planner.Release]stored) {
+	for _, r := range e.statement.Releases {
+		if f, ok := found[r]; ok {
+			e.x.Account.Reused(accounting.Replay{Key: f.key, Principal: e.principal, Owner: f.about.Principal, Statement: e.text, Digest: e.digest,
+				Accounts: r.Tables, Charge: f.about.Charge})
+		}
+	}
+}
+
+// keep stores an answer for replays. Failing to is no failure of the statement.
+func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *planner.Release, a *answer, receipt accounting.Receipt) {
+	own, err := answerKey(ctx, snap, scopeOwn, e.principal, r)
+	if err == nil {
+		var b []byte
+		if b, err = a.encode(); err == nil {
+			about := accounting.StoredAnswer{At: receipt.At, Principal: e.principal, Statement: e.text, Digest: e.digest, Charge: receipt.ID, Shared: r.Shared}
+			for _, t := range r.Reads {
+				about.Tables = append(about.Tables, t.String())
+			}
+			err = e.x.Account.KeepAnswer(own, b, about)
+		}
+	}
+	if err != nil {
+		e.x.Lost(err)
+		return
+	}
+	if r.Shared {
+		if shared, err := answerKey(ctx, snap, scopeShared, "", r); err == nil {
+			e.store(shared, own)
+		}
+	}
+}
+
+// store keeps where a shared answer is found.
+func (e *execution) store(shared, own []byte) {
+	if err := e.x.Account.PutAnswer(shared, own); err != nil {
+		e.x.Lost(err)
+	}
+}

@@ -1,0 +1,56 @@
+package exec
+
+import (
+	"scrim/accounting"
+	"scrim/internal/digest"
+	"scrim/planner"
+)
+
+// request is the charge for the releases that are not replays: each protected table in full, each
+// entity once a release.
+func (e *execution) request(open []*planner.Release) accounting.Request {
+	req := accounting.Request{Principal: e.principal, Roles: e.roles, Statement: e.text, Digest: e.digest}
+	tables, entities := map[string]accounting.Charge{}, map[string]accounting.Charge{}
+	add := func(to map[string]accounting.Charge, name string, r *planner.Release) {
+		c := to[name]
+		c.Loss = c.Loss.Add(r.Loss)
+		c.Events = append(c.Events, r.Events()...)
+		to[name] = c
+	}
+	for _, r := range open {
+		for _, t := range r.Tables {
+			add(tables, t, r)
+		}
+		for _, n := range r.Entities {
+			add(entities, n, r)
+		}
+		req.Mechanisms = joinMechanisms(req.Mechanisms, r)
+	}
+	for _, c := range e.statement.Tables {
+		if x, ok := tables[c.Account]; ok {
+			x.Account, x.Table = c.Account, c.Table
+			req.Charges = append(req.Charges, x)
+		}
+	}
+	for _, c := range e.statement.Entities {
+		if x, ok := entities[c.Account]; ok {
+			x.Account, x.Entity = c.Account, true
+			req.Charges = append(req.Charges, x)
+		}
+	}
+	return req
+}
+
+// joinMechanisms appends the texts of a release's aggregates, for the ledger: without their literals, like the statement.
+func joinMechanisms(text string, r *planner.Release) string {
+	for _, a := range r.Aggregates {
+		if text != "" {
+			text += "; "
+		}
+		text += digest.Redact(a.Text)
+	}
+	if r.Selection != nil {
+		text += "; key selection"
+	}
+	return text
+}
