@@ -26,17 +26,9 @@ var ErrDirectoryInUse = errors.New("engine: the data directory is in use by anot
 
 // openDirectory creates or opens the data directory at path and locks it.
 func openDirectory(path string) (*directory, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("engine: data directory: %w", err)
-	}
-	lock, err := os.OpenFile(filepath.Join(path, fileLock), os.O_CREATE|os.O_RDWR, 0o600)
+	d, err := lockDirectory(path)
 	if err != nil {
-		return nil, fmt.Errorf("engine: data directory: %w", err)
-	}
-	d := &directory{path: path, lock: lock}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = lock.Close()
-		return nil, ErrDirectoryInUse
+		return nil, err
 	}
 	if err := d.identify(); err != nil {
 		_ = d.Close()
@@ -45,26 +37,37 @@ func openDirectory(path string) (*directory, error) {
 	return d, nil
 }
 
+// lockDirectory creates or opens a data directory and locks it, whatever is in it.
+func lockDirectory(path string) (*directory, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(path, fileLock), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = lock.Close()
+		return nil, ErrDirectoryInUse
+	}
+	return &directory{path: path, lock: lock}, nil
+}
+
 // identify reads the directory's id, or makes one for a directory without data, and checks that
 // what belongs together is there together.
 func (d *directory) identify() error {
-	text, err := os.ReadFile(filepath.Join(d.path, fileID))
+	id, state, err := d.read()
 	switch {
-	case err == nil:
-		fields := strings.Fields(string(text))
-		if len(fields) == 0 || len(fields) > 2 || len(fields) == 2 && fields[1] != unfinished {
-			return fmt.Errorf("engine: %s is damaged", fileID)
-		}
-		if b, err := hex.DecodeString(fields[0]); err != nil || len(b) != 16 {
-			return fmt.Errorf("engine: %s is damaged: want 32 hexadecimal digits", fileID)
-		}
-		d.id, d.fresh = fields[0], len(fields) == 2
+	case err != nil:
+		return err
+	case state == restoring:
+		return fmt.Errorf("engine: a restore of %s was not finished; run scrim restore again", d.path)
+	case id != "":
+		d.id, d.fresh = id, state == unfinished
 		if d.fresh {
 			return nil
 		}
 		return d.checkComplete()
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("engine: %w", err)
 	}
 	for _, name := range []string{fileData, fileLedger, fileCatalog, fileUsers} {
 		if d.has(name) {
@@ -78,6 +81,31 @@ func (d *directory) identify() error {
 	d.id, d.fresh = hex.EncodeToString(b), true
 	return d.write(d.id + " " + unfinished + "\n")
 }
+
+// read returns the id file's id and what stands behind it, both "" where there is no such file.
+func (d *directory) read() (id, state string, err error) {
+	text, err := os.ReadFile(filepath.Join(d.path, fileID))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", nil
+	case err != nil:
+		return "", "", fmt.Errorf("engine: %w", err)
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) == 2 {
+		state = fields[1]
+	}
+	if len(fields) == 0 || len(fields) > 2 || state != "" && state != unfinished && state != restoring {
+		return "", "", fmt.Errorf("engine: %s is damaged", fileID)
+	}
+	if b, err := hex.DecodeString(fields[0]); err != nil || len(b) != 16 {
+		return "", "", fmt.Errorf("engine: %s is damaged: want 32 hexadecimal digits", fileID)
+	}
+	return fields[0], state, nil
+}
+
+// restoring stands behind the id while a restore puts files in their places.
+const restoring = "restoring"
 
 // unfinished stands behind the id until the first start has made everything: nobody could log in
 // before, so that whatever is missing then may be made anew.
