@@ -115,6 +115,7 @@ func (s *Server) administration() *admin.Admin {
 		Price:     s.price,
 		IsDBA:     session.IsDBA,
 		Principal: session.Principal,
+		Backup:    s.backupFor,
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
 		},

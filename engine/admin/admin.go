@@ -37,6 +37,8 @@ type Options struct {
 	IsDBA func(*sql.Context) bool
 	// Principal names the session's account, user@host; "" when there is none.
 	Principal func(*sql.Context) string
+	// Backup writes a backup of that name, and returns where it is and its size. Nil: there is none to be had.
+	Backup func(ctx *sql.Context, name string) (path string, bytes int64, err error)
 	// HasAccount reports whether a MySQL account exists. Nil: budgets are set for any name.
 	HasAccount func(ctx *sql.Context, principal string) bool
 	Variables  []Variable

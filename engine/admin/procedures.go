@@ -58,7 +58,7 @@ func Procedures() []Procedure {
 	for i, p := range procedures {
 		out[i] = p.Procedure
 	}
-	return append(out, priceDoc)
+	return append(out, priceDoc, backupDoc)
 }
 
 // Reference returns the Markdown tables of the procedures and of the keys of dp_set_defaults.
@@ -83,6 +83,7 @@ func (a *Admin) Registry() sql.ExternalStoredProcedureRegistry {
 		r.Register(sql.ExternalStoredProcedureDetails{Name: p.Name, Function: a.function(p)})
 	}
 	r.Register(a.price())
+	r.Register(a.backup())
 	return r
 }
 
