@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"scrim/accounting"
 	"scrim/internal/testenv"
 )
 
@@ -354,4 +355,61 @@ func TestBrowserKeyboard(t *testing.T) {
 		t.Errorf("the first link leads to %q, want the content", at)
 	}
 	b.quiet()
+}
+
+// TestBrowserRefresh lets something happen while a page is open, with the focus and an opened table in it.
+func TestBrowserRefresh(t *testing.T) {
+	f := newFixture(t, true)
+	b := newTab(t, f)
+	b.login("root", "right")
+	b.look(1280, "light")
+	refresh := func() {
+		b.t.Helper()
+		// A page that was hidden is refreshed at once when it is shown again.
+		eval[int](b, `(async () => { document.dispatchEvent(new Event("visibilitychange")); await new Promise((r) => setTimeout(r, 700)); return 0; })()`)
+	}
+	spend := func() {
+		b.t.Helper()
+		r, err := f.ledger.Reserve(b.ctx, accounting.Request{
+			Principal: "dora@%", Statement: "SELECT 1", Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: accounting.Loss{Rho: accounting.RhoOf(0.05)}}},
+		})
+		f.must(err)
+		f.ledger.Finish(r, accounting.Answered)
+	}
+	const card = "#b-t-shop-orders----"
+	amount := func() string { return eval[string](b, `document.querySelector("`+card+` .amount").textContent`) }
+	first := amount()
+	b.do(chromedp.Click(chromedp.CSS(card + " summary")))
+	eval[int](b, `document.querySelector("#part-spenders a").focus(); window.same = document.activeElement; 0`)
+	spend()
+	refresh()
+	second := amount()
+	if second == first {
+		t.Errorf("the amount still is %s", first)
+	}
+	if !eval[bool](b, `document.querySelector("`+card+` details").open`) {
+		t.Error("the opened table was closed")
+	}
+	if !eval[bool](b, `document.activeElement === window.same && document.contains(window.same)`) {
+		t.Error("the focus was lost")
+	}
+	eval[int](b, `document.querySelector("`+card+` h3 a").focus(); 0`)
+	spend()
+	refresh()
+	if amount() != second {
+		t.Error("the part with the focus was replaced")
+	}
+	b.do(chromedp.Click(chromedp.CSS("#pause")))
+	spend()
+	refresh()
+	if got := eval[string](b, `document.getElementById("pause").getAttribute("aria-pressed")`); got != "true" || amount() != second {
+		t.Errorf("pressed: %s; the page was refreshed while paused", got)
+	}
+	b.do(chromedp.Click(chromedp.CSS("#pause")))
+	f.people.roles["root"] = ""
+	refresh()
+	if got := eval[string](b, `document.getElementById("refresh-status").textContent`); !strings.Contains(got, "logged out") {
+		t.Errorf("after the end of the session the page says %q", got)
+	}
+	b.quiet("401")
 }

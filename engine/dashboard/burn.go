@@ -78,13 +78,13 @@ func burnOf(s accounting.BudgetStatus, days []accounting.DaySpent, charges []Poi
 	return b
 }
 
-// stretch is what the chart of a budget without a window shows: from the first spending, and a quarter of that into the future.
+// stretch is what the chart of a budget without a window shows: from the first spending, and half of that into the future.
 func stretch(days []accounting.DaySpent, now time.Time) (from, to time.Time) {
 	from = now.Truncate(dayLength).Add(-7 * dayLength)
 	if len(days) > 0 && days[0].Day.Before(from) {
 		from = days[0].Day
 	}
-	ahead := max(7*dayLength, now.Sub(from)/4)
+	ahead := max(14*dayLength, now.Sub(from)/2)
 	return from, now.Add(ahead).Truncate(dayLength).Add(dayLength)
 }
 
@@ -101,24 +101,26 @@ func (b *Burn) cumulate(days []accounting.DaySpent, resets []time.Time) []Point 
 	points := []Point{{b.From, 0}}
 	var sum accounting.Loss
 	var amount float64
-	for _, s := range merged(days, b.From) {
-		for len(resets) > 0 && resets[0].Before(s.from) {
-			points, sum, amount = append(points, Point{resets[0], amount}, Point{resets[0], 0}), accounting.Loss{}, 0
-			resets = resets[1:]
+	fall := func(before time.Time) {
+		for len(resets) > 0 && resets[0].Before(before) {
+			if resets[0].After(b.From) {
+				points = append(points, Point{resets[0], amount}, Point{resets[0], 0})
+			}
+			sum, amount, resets = accounting.Loss{}, 0, resets[1:]
 		}
+	}
+	for _, s := range merged(days, b.From) {
+		fall(s.from)
 		points = append(points, Point{s.from, amount})
 		if !s.to.Before(b.Now) {
 			break
 		}
 		sum = sum.Add(s.spent)
 		amount = b.Measure.Of(sum)
+		fall(s.to) // what was spent on a day of a reset is shown before it
 		points = append(points, Point{s.to, amount})
 	}
-	for _, r := range resets {
-		if r.After(b.From) && r.Before(b.Now) {
-			points, amount = append(points, Point{r, amount}, Point{r, 0}), 0
-		}
-	}
+	fall(b.Now)
 	return points
 }
 

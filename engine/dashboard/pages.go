@@ -336,13 +336,13 @@ func (d *Dashboard) analyst(r *http.Request) (string, any, error) {
 }
 
 func (d *Dashboard) server(r *http.Request) (string, any, error) {
-	return "server.html", serverPage{d.o.Server(), d.rates(d.o.Now().UTC())}, nil
+	now := d.o.Now().UTC()
+	s := d.o.Server()
+	return "server.html", serverPage{s, now.Sub(s.Started), d.rates(now)}, nil
 }
 
 type serverPage struct {
 	Server
-	Rates Rates
+	Uptime time.Duration
+	Rates  Rates
 }
-
-// Uptime is how long the server has been running.
-func (s serverPage) Uptime() time.Duration { return time.Since(s.Started) }
