@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/estimator"
 	"scrim/planner/lower"
@@ -38,6 +39,16 @@ func (d *draft) exchanged() int {
 		return 2
 	}
 	return 4
+}
+
+// lossOf is the loss of an aggregate whose estimator has the loss given for one part. An exchange doubles a pure ε and has four times its ρ, the same as of
+// a mechanism that is not pure; no ρ is above the ε.
+func (d *draft) lossOf(a *aggregate, one accounting.Loss) accounting.Loss {
+	l := one.Times(d.parts(a))
+	if d.pure && !a.all && d.exchanged() > 1 {
+		l.Rho = min(l.Rho.Add(l.Rho), accounting.Rho(l.Pure)) // counted in the same units
+	}
+	return l
 }
 
 // estimated is the neighbour relation that an aggregate's estimator is built for, and whether the number of

@@ -227,7 +227,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if err := s.fits(d, x, e); err != nil {
 			return err
 		}
-		r.Loss = r.Loss.Add(e.Loss().Times(parts))
+		r.Loss = r.Loss.Add(d.lossOf(x, e.Loss()))
 		_, sized := d.estimated(x)
 		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), Shape: d.shape(x), fused: x.fusedText()})
 		r.Aggregates[len(r.Aggregates)-1].told = x.tolds()

@@ -1,0 +1,132 @@
+package estimator
+
+import (
+	"math"
+	"strings"
+
+	"scrim/accounting"
+)
+
+// Itemised is an Estimator that fixes the loss of every step before data are read. Others divide it by what they have released, so only the whole
+// is known beforehand.
+type Itemised interface {
+	Estimator
+	// Events lists what Release draws for one group and one person, most simply by StepEvents.
+	Events() []accounting.Event
+}
+
+// Events returns what one release of e on one group draws: for the account, which composes the events of all statements. Together they
+// are never less than what is drawn.
+//
+// Of an estimator that is not Itemised it is one event with the declared loss. Where all steps are discrete Gaussian noise that is no less exact:
+// however ρ is divided among them, their Rényi divergences are multiples of their ρ, and add up to α·ρ.
+func Events(e Estimator) []accounting.Event {
+	if x, ok := e.(Itemised); ok {
+		return x.Events()
+	}
+	return whole(e)
+}
+
+// whole is the declared loss as one event.
+func whole(e Estimator) []accounting.Event {
+	events := accounting.EventsOf(e.Loss())
+	steps := e.Steps()
+	switch {
+	case len(events) == 0 || len(steps) == 0:
+	case events[0].Epsilon == 0 && all(steps, gaussian):
+		events[0].Kind = accounting.DiscreteGaussian
+	case events[0].Epsilon > 0 && len(steps) == 1 && all(steps, laplace):
+		events[0] = accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: events[0].Epsilon, Steps: 1, Count: 1}
+	}
+	return events
+}
+
+// StepEvents lists the steps of an estimator whose losses are fixed, by kind. Discrete Gaussian steps are one event, with what the others leave of ρ.
+// The number of lattice steps by which Laplace noise hides a person may be released only on the way, so it is taken for 1, the worst.
+//
+// Choices: a step of n draws at ρ together is n ranges of ε = √(8ρ/n). It may stand for any division of ρ among at most n choices,
+// among the parts of a recursion for instance: at every order the divergence of a choice is a sum over k of (α·ln(1+α²u) − β·ln(1+β²u) − ln(1+u))/β with
+// u = (ε/2πk)², β = α−1, by the product formula of sinh. Its second derivative in u is negative, since t⁵/(1+t²u)² over t grows with t and
+// so the value at α = β+1 is at least those at β and 1 together. A concave function of ε² that is 0 at 0 sums to the most
+// where a sum of ε² is divided evenly. In a pure release the ranges of a step's draws add up to ε at most, so one of ε covers them.
+//
+// Where a step is covered by the losses of others (scalar.Shares), who pays depends on the pair of neighbours: then the whole is one event.
+func StepEvents(e Estimator) []accounting.Event {
+	steps, loss := e.Steps(), e.Loss()
+	if all(steps, gaussian) || !all(steps, itemised) {
+		return whole(e)
+	}
+	var events []accounting.Event
+	left, noisy := loss.Rho, accounting.Rho(0)
+	for _, s := range steps {
+		switch {
+		case s.Epsilon > 0:
+			events = append(events, pureEvent(s))
+		case gaussian(s):
+			noisy = noisy.Add(accounting.RhoOf(s.Rho))
+		default:
+			events = append(events, choices(s))
+			left -= min(left, accounting.RhoOf(s.Rho))
+		}
+	}
+	if noisy > 0 {
+		events = append(events, accounting.Event{Kind: accounting.DiscreteGaussian, Rho: max(noisy, left), Count: 1})
+	}
+	return slackened(events, loss)
+}
+
+// pureEvent is a step of a pure release.
+func pureEvent(s Step) accounting.Event {
+	if laplace(s) {
+		return accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: accounting.PureOf(s.Epsilon), Steps: 1, Count: 1}
+	}
+	return accounting.Event{Kind: accounting.Exponential, Epsilon: accounting.PureOf(s.Epsilon), Count: 1}
+}
+
+// choices is a step of draws from the exponential mechanism.
+func choices(s Step) accounting.Event {
+	n := max(1, s.Queries)
+	eps := math.Sqrt(8*s.Rho/float64(n)) * (1 + 0x1p-50)
+	return accounting.Event{Kind: accounting.Exponential, Epsilon: accounting.PureOf(eps), Count: uint32(n)}
+}
+
+// slackened puts the slack of a release on one of its events, choices first.
+func slackened(events []accounting.Event, l accounting.Loss) []accounting.Event {
+	at := 0
+	for i, e := range events {
+		if e.Kind == accounting.Exponential {
+			at = i
+			break
+		}
+	}
+	n := float64(events[at].Count)
+	events[at].DeltaEvent, events[at].DeltaTV = share(l.DeltaEvent, n), share(l.DeltaTV, n)
+	return events
+}
+
+// share is a nth of x, rounded up.
+func share(x, n float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return math.Nextafter(x/n, 1)
+}
+
+func gaussian(s Step) bool {
+	return s.Epsilon == 0 && strings.HasPrefix(s.Mechanism, "discrete-gaussian")
+}
+func laplace(s Step) bool { return s.Epsilon > 0 && strings.HasPrefix(s.Mechanism, "discrete-laplace") }
+
+// itemised reports whether a step has a loss of its own and a mechanism that is known here.
+func itemised(s Step) bool {
+	return s.Rho > 0 && (gaussian(s) || s.Mechanism == "exponential") || s.Epsilon > 0 && (laplace(s) || s.Mechanism == "exponential")
+}
+
+func all(steps []Step, is func(Step) bool) bool {
+	for _, s := range steps {
+		if !is(s) {
+			return false
+		}
+	}
+	return true
+}
