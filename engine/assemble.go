@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"os"
+	"slices"
 	"sync"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -37,7 +38,7 @@ var process sync.Once
 // its lines quote errors and statements.
 func prepareProcess() {
 	process.Do(func() {
-		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}}, tables.Rules()...)
+		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}}, slices.Concat(admin.Rules(), tables.Rules())...)
 		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
 		analyzer.SetOutput(io.Discard)
 		logrus.SetOutput(io.Discard)
@@ -114,10 +115,14 @@ func (s *Server) administration() *admin.Admin {
 		Schema:    func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
 		Price:     s.price,
 		IsDBA:     session.IsDBA,
+		IsAuditor: session.IsAuditor,
 		Principal: session.Principal,
 		Backup:    s.backupFor,
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
+		},
+		HasRole: func(_ *sql.Context, name string) bool {
+			return auth.IsRole(s.analyzer.Catalog.MySQLDb, name)
 		},
 	}
 	for _, v := range session.Variables {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -13,6 +14,7 @@ import (
 type Ledger interface {
 	SetBudget(ctx context.Context, b accounting.Budget) error
 	RemoveBudget(ctx context.Context, account string, entity bool, principal, by string) error
+	ResetBudget(ctx context.Context, account string, entity bool, principal, by, reason string) error
 	Budgets() []accounting.Budget
 	Note(principal, kind, text string) error
 	Status(entityOf map[string]string) (accounting.Status, error)
@@ -25,7 +27,7 @@ var _ Ledger = (*accounting.Ledger)(nil)
 // Variable documents a session variable in dp.variables.
 type Variable struct{ Name, Default, Range, Doc string }
 
-// Options are what the package works on. All fields but Variables and HasAccount are required.
+// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole and Variables are required.
 type Options struct {
 	Catalog *catalog.Catalog
 	Ledger  Ledger
@@ -35,13 +37,17 @@ type Options struct {
 	Price func(ctx *sql.Context, query string) ([]PriceLine, error)
 	// IsDBA reports whether the session's account is a DBA.
 	IsDBA func(*sql.Context) bool
+	// IsAuditor reports whether the session's account sees the ledger and the budgets of all. Nil: none does.
+	IsAuditor func(*sql.Context) bool
 	// Principal names the session's account, user@host; "" when there is none.
 	Principal func(*sql.Context) string
 	// Backup writes a backup of that name, and returns where it is and its size. Nil: there is none to be had.
 	Backup func(ctx *sql.Context, name string) (path string, bytes int64, err error)
 	// HasAccount reports whether a MySQL account exists. Nil: budgets are set for any name.
 	HasAccount func(ctx *sql.Context, principal string) bool
-	Variables  []Variable
+	// HasRole reports whether a role exists. Nil: budgets are set for any.
+	HasRole   func(ctx *sql.Context, name string) bool
+	Variables []Variable
 }
 
 // Admin holds the procedures and the database dp. It is safe for concurrent use.
@@ -49,6 +55,8 @@ type Admin struct {
 	o      Options
 	tables map[string]*table
 	names  []string
+	// budgetsMu orders checks of budgets and changes of them, altering whole calls of dp_alter_budget.
+	budgetsMu, altering sync.Mutex
 }
 
 // New returns the procedures and the database. It panics when a required option is missing.
@@ -66,3 +74,8 @@ func New(o Options) *Admin {
 
 // Database returns the virtual read-only database dp.
 func (a *Admin) Database() sql.Database { return database{a} }
+
+// seesAll reports whether the session sees the budgets and the entries of everybody.
+func (a *Admin) seesAll(ctx *sql.Context) bool {
+	return a.o.IsDBA(ctx) || a.o.IsAuditor != nil && a.o.IsAuditor(ctx)
+}

@@ -15,31 +15,23 @@ import (
 // entityPrefix marks the target of a budget as an entity.
 const entityPrefix = "entity:"
 
+// setBudget sets a budget as a whole: target, principal, limit, delta, window and perhaps why.
 func (a *Admin) setBudget(ctx *sql.Context, args []string) error {
-	account, entity, err := a.target(ctx, args[0])
+	b, err := a.holder(ctx, args[0], args[1])
 	if err != nil {
 		return err
 	}
-	principal, err := a.principal(ctx, args[1])
-	if err != nil {
+	if b.Epsilon, b.Rho, err = limit(args[2]); err != nil {
 		return err
 	}
-	epsilon, err := number("epsilon", args[2])
-	if err != nil {
+	if b.Delta, err = delta(args[3]); err != nil {
 		return err
 	}
-	delta, err := number("delta", args[3])
-	if err != nil {
-		return err
-	}
-	return public(a.o.Ledger.SetBudget(ctx, accounting.Budget{
-		Account: account, Entity: entity, Principal: principal,
-		Epsilon: accounting.Epsilon(epsilon), Delta: accounting.Delta(delta),
-		Window: accounting.Window(strings.ToLower(strings.TrimSpace(args[4]))),
-		SetBy:  a.o.Principal(ctx),
-	}))
+	b.Window = window(args[4])
+	return a.put(ctx, b, optional(args, 5))
 }
 
+// dropBudget removes a budget: target, principal and perhaps why.
 func (a *Admin) dropBudget(ctx *sql.Context, args []string) error {
 	account, entity, err := a.target(ctx, args[0])
 	if err != nil {
@@ -49,7 +41,65 @@ func (a *Admin) dropBudget(ctx *sql.Context, args []string) error {
 	if !ok {
 		return badPrincipal(args[1])
 	}
+	why, err := reason(optional(args, 2))
+	if err != nil {
+		return err
+	}
+	a.budgetsMu.Lock()
+	defer a.budgetsMu.Unlock()
+	all := a.o.Ledger.Budgets()
+	if before := find(all, account, entity, principal); before != nil && why == "" && loosensDropped(all, *before) {
+		return wantsReason("Dropping this budget loosens a limit.", "dp_drop_budget(target, principal, reason)")
+	}
 	return public(a.o.Ledger.RemoveBudget(ctx, account, entity, principal, a.o.Principal(ctx)))
+}
+
+// resetBudget lets a budget's spending start anew: target, principal, why.
+func (a *Admin) resetBudget(ctx *sql.Context, args []string) error {
+	account, entity, err := a.target(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	principal, ok := principalName(args[1])
+	if !ok {
+		return badPrincipal(args[1])
+	}
+	why, err := reason(args[2])
+	if err != nil {
+		return err
+	}
+	if why == "" {
+		return wantsReason("A budget is refilled for a reason.", "dp_reset_budget(target, principal, reason)")
+	}
+	return public(a.o.Ledger.ResetBudget(ctx, account, entity, principal, a.o.Principal(ctx), why))
+}
+
+// put sets a budget, unless it loosens a limit and nobody says why.
+func (a *Admin) put(ctx *sql.Context, b accounting.Budget, why string) (err error) {
+	if b.Reason, err = reason(why); err != nil {
+		return err
+	}
+	b.SetBy = a.o.Principal(ctx)
+	if err := b.Check(); err != nil {
+		return public(err)
+	}
+	a.budgetsMu.Lock()
+	defer a.budgetsMu.Unlock()
+	if b.Reason == "" && loosens(a.o.Ledger.Budgets(), b) {
+		return wantsReason("This budget is looser than the one in its place.",
+			"dp_set_budget(target, principal, epsilon, delta, window, reason) or dp_alter_budget(target, principal, json, reason)")
+	}
+	return public(a.o.Ledger.SetBudget(ctx, b))
+}
+
+// holder returns a budget without limits for a target and a principal.
+func (a *Admin) holder(ctx *sql.Context, target, who string) (accounting.Budget, error) {
+	account, entity, err := a.target(ctx, target)
+	if err != nil {
+		return accounting.Budget{}, err
+	}
+	principal, err := a.principal(ctx, who)
+	return accounting.Budget{Account: account, Entity: entity, Principal: principal}, err
 }
 
 // target returns the account that a budget caps: an entity's name, or a table's account, which is
@@ -90,7 +140,13 @@ func (a *Admin) principal(ctx *sql.Context, text string) (string, error) {
 	if !ok {
 		return "", badPrincipal(text)
 	}
-	if p != accounting.All && p != accounting.Default && a.o.HasAccount != nil && !a.o.HasAccount(ctx, p) {
+	role, isRole := strings.CutPrefix(p, accounting.RolePrefix)
+	switch {
+	case p == accounting.All || p == accounting.Default:
+	case isRole && a.o.HasRole != nil && !a.o.HasRole(ctx, role):
+		return "", refuse.New(refuse.Policy, "There is no role %q.", cut(role)).
+			With("Name a role as CREATE ROLE made it, for example 'role:analyst'; the case of letters counts.")
+	case !isRole && a.o.HasAccount != nil && !a.o.HasAccount(ctx, p):
 		return "", refuse.New(refuse.Policy, "There is no account %q.", cut(p)).
 			With("Name an account as CREATE USER made it, for example 'ann@%%'; SELECT CURRENT_USER() shows an account its name.")
 	}
@@ -99,7 +155,7 @@ func (a *Admin) principal(ctx *sql.Context, text string) (string, error) {
 
 func badPrincipal(text string) error {
 	return refuse.New(refuse.Policy, "%q is not a principal.", cut(text)).
-		With("Use '*' for all principals together, 'default' for each without a budget of their own, or an account such as 'ann@%%'.")
+		With("Use '*' for all principals together, 'default' for each without a budget of their own, 'role:NAME' for the members of a role together, or an account such as 'ann@%%'.")
 }
 
 // public turns what the ledger says about a bad value into a refusal. Other errors stay as they are.
@@ -109,7 +165,7 @@ func public(err error) error {
 	}
 	text := strings.TrimPrefix(err.Error(), accounting.ErrInvalid.Error()+": ")
 	return refuse.New(refuse.Policy, "Bad value: %s.", text).
-		With("Use CALL dp_set_budget(table | 'entity:NAME', principal, epsilon, delta, 'never' | 'day' | 'week' | 'month').")
+		With("Use CALL dp_set_budget(table | 'entity:NAME', principal, epsilon | 'rho=R', delta, 'never' | 'day' | 'week' | 'month').")
 }
 
 // entities gives the entity of each table account, as the ledger wants it for its bounds.

@@ -37,6 +37,9 @@ func (d database) GetTableInsensitive(_ *sql.Context, name string) (sql.Table, b
 	if !ok {
 		return nil, false, nil
 	}
+	if t.name == "ledger" {
+		return newLog(d.a, t), true, nil
+	}
 	return t, true, nil
 }
 
@@ -168,11 +171,16 @@ func newTable(name string, read func(ctx *sql.Context) ([]sql.Row, error), colum
 }
 
 func newPaged(name string, open func(ctx *sql.Context) func() ([]sql.Row, error), columns ...column) *table {
-	t := &table{name: name, open: open}
+	return &table{name: name, open: open, schema: schemaOf(name, columns)}
+}
+
+// schemaOf is the schema of a table of dp, or of what a procedure returns; nil for no columns.
+func schemaOf(name string, columns []column) sql.Schema {
+	var s sql.Schema
 	for _, c := range columns {
-		t.schema = append(t.schema, &sql.Column{Name: c.name, Type: c.typ, Nullable: true, Source: name, DatabaseSource: Name})
+		s = append(s, &sql.Column{Name: c.name, Type: c.typ, Nullable: true, Source: name, DatabaseSource: Name})
 	}
-	return t
+	return s
 }
 
 // orNull returns nil for an empty text.

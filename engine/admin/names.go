@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
@@ -54,15 +55,18 @@ func columnName(text string) string {
 	return t
 }
 
-// principalName reads the name of a budget's principal: '*', 'default', or an account as user@host,
-// each part with or without quotes.
+// principalName reads the name of a budget's principal: '*', 'default', 'role:NAME', or an account as
+// user@host, each part with or without quotes.
 func principalName(text string) (string, bool) {
 	t := strings.TrimSpace(text)
 	switch {
-	case t == "*":
+	case t == accounting.All:
 		return t, true
-	case strings.EqualFold(t, "default"):
-		return "default", true
+	case strings.EqualFold(t, accounting.Default):
+		return accounting.Default, true
+	case len(t) >= len(accounting.RolePrefix) && strings.EqualFold(t[:len(accounting.RolePrefix)], accounting.RolePrefix):
+		name := unquote(strings.TrimSpace(t[len(accounting.RolePrefix):]))
+		return accounting.RolePrefix + name, name != ""
 	}
 	at := strings.LastIndexByte(t, '@')
 	if at < 0 {
@@ -89,6 +93,9 @@ func number(what, text string) (float64, error) {
 	}
 	return f, nil
 }
+
+// shortest writes a number with as few digits as tell it.
+func shortest(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 // cut shortens a client's text for a message.
 func cut(s string) string {

@@ -12,44 +12,61 @@ import (
 // Procedure documents one stored procedure. The README's reference is made from Procedures.
 type Procedure struct{ Name, Signature, Doc, Example string }
 
-// procedure is a Procedure and what it does.
+// procedure is a Procedure and what it does. It takes from min to max arguments, all of them text.
 type procedure struct {
 	Procedure
-	params int
-	run    func(a *Admin, ctx *sql.Context, args []string) error
+	min, max int
+	result   []column // of the rows that run returns; nil: it returns none
+	run      func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error)
+}
+
+// quiet makes a procedure of a function that returns no rows.
+func quiet(f func(a *Admin, ctx *sql.Context, args []string) error) func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
+	return func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) { return nil, f(a, ctx, args) }
+}
+
+// fixed is a procedure with n arguments that returns no rows.
+func fixed(n int, p Procedure, f func(a *Admin, ctx *sql.Context, args []string) error) procedure {
+	return procedure{p, n, n, nil, quiet(f)}
 }
 
 var procedures = []procedure{
-	{Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity)",
+	fixed(3, Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity)",
 		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets.",
-		"CALL dp_protect('shop.orders', 'customer_id', 'customer')"}, 3, (*Admin).protect},
-	{Procedure{"dp_unprotect", "dp_unprotect(table)",
+		"CALL dp_protect('shop.orders', 'customer_id', 'customer')"}, (*Admin).protect),
+	fixed(1, Procedure{"dp_unprotect", "dp_unprotect(table)",
 		"Makes a protected table undeclared: refused to analysts. Its budget and what is spent stay.",
-		"CALL dp_unprotect('shop.orders')"}, 1, (*Admin).unprotect},
-	{Procedure{"dp_public", "dp_public(table)",
+		"CALL dp_unprotect('shop.orders')"}, (*Admin).unprotect),
+	fixed(1, Procedure{"dp_public", "dp_public(table)",
 		"Declares that a table holds nobody's data: analysts may read its rows.",
-		"CALL dp_public('shop.regions')"}, 1, (*Admin).public},
-	{Procedure{"dp_link", "dp_link(child, child_column, parent, parent_column)",
+		"CALL dp_public('shop.regions')"}, (*Admin).public),
+	fixed(4, Procedure{"dp_link", "dp_link(child, child_column, parent, parent_column)",
 		"Protects a table by a foreign key: a row belongs to the person that its parent row belongs to. The parent column is a PRIMARY or UNIQUE key.",
-		"CALL dp_link('shop.lineitem', 'order_id', 'shop.orders', 'id')"}, 4, (*Admin).link},
-	{Procedure{"dp_set_domain", "dp_set_domain(table, column, json)",
+		"CALL dp_link('shop.lineitem', 'order_id', 'shop.orders', 'id')"}, (*Admin).link),
+	fixed(3, Procedure{"dp_set_domain", "dp_set_domain(table, column, json)",
 		"Declares the public domain of a column: a list of group keys, the values of a column of a public table, or a numeric range. 'null' removes it.",
-		`CALL dp_set_domain('shop.orders', 'region', '["north","south"]')`}, 3, (*Admin).setDomain},
-	{Procedure{"dp_set_scale", "dp_set_scale(table, column, json)",
+		`CALL dp_set_domain('shop.orders', 'region', '["north","south"]')`}, (*Admin).setDomain),
+	fixed(3, Procedure{"dp_set_scale", "dp_set_scale(table, column, json)",
 		"Declares the public standard deviations of a column of vectors or numbers: one for all coordinates, or an array of one for each. They shape the noise of means of vectors. 'null' removes them.",
-		"CALL dp_set_scale('shop.profiles', 'embedding', '[2.5, 0.5, 0.1]')"}, 3, (*Admin).setScale},
-	{Procedure{"dp_set_defaults", "dp_set_defaults(table, json)",
+		"CALL dp_set_scale('shop.profiles', 'embedding', '[2.5, 0.5, 0.1]')"}, (*Admin).setScale),
+	fixed(2, Procedure{"dp_set_defaults", "dp_set_defaults(table, json)",
 		"Replaces the defaults of the privacy parameters for queries on a table.",
-		`CALL dp_set_defaults('shop.orders', '{"dp_epsilon":0.5}')`}, 2, (*Admin).setDefaults},
-	{Procedure{"dp_set_budget", "dp_set_budget(table | 'entity:NAME', principal, epsilon, delta, window)",
-		"Caps what may be spent on a table or on an entity: by all principals ('*'), by each without a budget of their own ('default'), or by one account (user@host), in a window never, day, week or month. With delta 0 the account is pure: only mechanisms without a delta run there, and their epsilons add up.",
-		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')"}, 5, (*Admin).setBudget},
-	{Procedure{"dp_drop_budget", "dp_drop_budget(table | 'entity:NAME', principal)",
-		"Removes a budget. What is spent stays on record; a table without a '*' budget refuses every query.",
-		"CALL dp_drop_budget('shop.orders', 'ann@%')"}, 2, (*Admin).dropBudget},
-	{Procedure{"dp_set_neighbours", "dp_set_neighbours(table, relation)",
+		`CALL dp_set_defaults('shop.orders', '{"dp_epsilon":0.5}')`}, (*Admin).setDefaults),
+	{Procedure{"dp_set_budget", "dp_set_budget(table | 'entity:NAME', principal, epsilon | 'rho=R', delta, window [, reason])",
+		"Caps what may be spent on a table or on an entity: by all principals together ('*'), by each without a budget of their own ('default'), by the members of a role together ('role:NAME'), or by one account (user@host), in a window never, day, week or month. The limit is an epsilon, or a zCDP loss 'rho=R'. With an epsilon and delta 0 the account is pure: only mechanisms without a delta run there, and their epsilons add up. A budget that replaces a tighter one wants a reason, which is recorded.",
+		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')"}, 5, 6, nil, quiet((*Admin).setBudget)},
+	{Procedure{"dp_alter_budget", "dp_alter_budget(table | 'entity:NAME', principal, json [, reason])",
+		"Changes of a budget what the JSON object names, of epsilon, rho, delta and window, and nothing else, and returns what it was before and is now. What is spent stays spent. Whatever loosens the budget wants a reason, which is recorded.",
+		`CALL dp_alter_budget('shop.orders', '*', '{"epsilon": 10}', 'the yearly report')`}, 3, 4, changeColumns, (*Admin).alterBudget},
+	{Procedure{"dp_drop_budget", "dp_drop_budget(table | 'entity:NAME', principal [, reason])",
+		"Removes a budget. What is spent stays on record; a table without a '*' budget refuses every query. Whatever loosens a limit wants a reason, which is recorded.",
+		"CALL dp_drop_budget('shop.orders', '*')"}, 2, 3, nil, quiet((*Admin).dropBudget)},
+	fixed(3, Procedure{"dp_reset_budget", "dp_reset_budget(table | 'entity:NAME', principal, reason)",
+		"Lets the spending in one budget start anew, now: of '*', 'role:NAME' or user@host. Nothing else ever refills a budget within its window. It is recorded with who and why, and what was spent stays on record.",
+		"CALL dp_reset_budget('shop.orders', 'ann@%', 'spent by a faulty report; its answers were destroyed')"}, (*Admin).resetBudget),
+	fixed(2, Procedure{"dp_set_neighbours", "dp_set_neighbours(table, relation)",
 		"Sets which databases are neighbours: 'add-remove', one person more or less, or 'replace-one', one person's rows exchanged, which also declares that the number of persons in the table is public. All tables of an entity have one relation; it changes only while nothing has been charged to them.",
-		"CALL dp_set_neighbours('shop.orders', 'replace-one')"}, 2, (*Admin).setNeighbours},
+		"CALL dp_set_neighbours('shop.orders', 'replace-one')"}, (*Admin).setNeighbours),
 }
 
 // Procedures lists the procedures in the order of the documentation.
@@ -75,23 +92,31 @@ func Reference() string {
 	return b.String()
 }
 
-// Registry returns the procedures for go-mysql-server. They can be called with and without a current
-// database.
+// Registry returns the procedures for go-mysql-server, which looks them up by their number of
+// arguments. They can be called with and without a current database.
 func (a *Admin) Registry() sql.ExternalStoredProcedureRegistry {
 	r := sql.NewExternalStoredProcedureRegistry()
 	for _, p := range procedures {
-		r.Register(sql.ExternalStoredProcedureDetails{Name: p.Name, Function: a.function(p)})
+		for n := p.min; n <= p.max; n++ {
+			r.Register(sql.ExternalStoredProcedureDetails{Name: p.Name, Schema: schemaOf(p.Name, p.result), Function: a.function(p, n)})
+		}
 	}
 	r.Register(a.price())
 	r.Register(a.backup())
 	return r
 }
 
-// function wraps a procedure in a Go function with as many text parameters, as go-mysql-server wants it.
-func (a *Admin) function(p procedure) any {
+// function wraps a procedure in a Go function with n text parameters, as go-mysql-server wants it.
+func (a *Admin) function(p procedure, n int) any {
 	type rows = sql.RowIter
-	call := func(ctx *sql.Context, args ...string) (sql.RowIter, error) { return nil, a.call(ctx, p, args) }
-	switch p.params {
+	call := func(ctx *sql.Context, args ...string) (sql.RowIter, error) {
+		out, err := a.call(ctx, p, args)
+		if err != nil || p.result == nil {
+			return nil, err
+		}
+		return sql.RowsToRowIter(out...), nil
+	}
+	switch n {
 	case 1:
 		return func(ctx *sql.Context, x1 string) (rows, error) { return call(ctx, x1) }
 	case 2:
@@ -104,15 +129,19 @@ func (a *Admin) function(p procedure) any {
 		return func(ctx *sql.Context, x1, x2, x3, x4, x5 string) (rows, error) {
 			return call(ctx, x1, x2, x3, x4, x5)
 		}
+	case 6:
+		return func(ctx *sql.Context, x1, x2, x3, x4, x5, x6 string) (rows, error) {
+			return call(ctx, x1, x2, x3, x4, x5, x6)
+		}
 	}
 	panic("admin: procedure with an unforeseen number of parameters")
 }
 
 // call checks who calls, notes the call, and runs it.
-func (a *Admin) call(ctx *sql.Context, p procedure, args []string) error {
+func (a *Admin) call(ctx *sql.Context, p procedure, args []string) ([]sql.Row, error) {
 	who := a.o.Principal(ctx)
 	if who == "" || !a.o.IsDBA(ctx) {
-		return refuse.New(refuse.NotDBA, "%s may be called by a DBA only.", p.Name)
+		return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA only.", p.Name)
 	}
 	quoted := make([]string, len(args))
 	for i, s := range args {
@@ -120,14 +149,14 @@ func (a *Admin) call(ctx *sql.Context, p procedure, args []string) error {
 	}
 	text := "CALL " + p.Name + "(" + strings.Join(quoted, ", ") + ")"
 	if err := a.o.Ledger.Note(who, p.Name, text); err != nil {
-		return err
+		return nil, err
 	}
-	err := p.run(a, ctx, args)
+	rows, err := p.run(a, ctx, args)
 	if err == nil {
-		return nil
+		return rows, nil
 	}
 	if noted := a.o.Ledger.Note(who, p.Name, text+": refused"); noted != nil {
-		return noted
+		return nil, noted
 	}
-	return err
+	return nil, err
 }

@@ -16,7 +16,7 @@ const replaysPage = 500
 func (a *Admin) replaysTable() *table {
 	return newPaged("replays", a.replays,
 		count("id"), moment("answered_at"), text("principal"), text("statement"), text("digest"), text("tables"), count("size"),
-		text("shared"), count("hits"), moment("last_used"), count("ledger_id"), text("ends_by"))
+		text("is_shared"), count("hits"), moment("last_used"), count("ledger_id"), text("ends_by"))
 }
 
 func (a *Admin) replays(ctx *sql.Context) func() ([]sql.Row, error) {

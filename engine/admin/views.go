@@ -17,10 +17,10 @@ func (a *Admin) views() []*table {
 	return []*table{
 		newTable("budgets", a.budgets,
 			text("account_type"), text("account"), text("budget"), text("principal"),
-			real("epsilon"), real("delta"), text("budget_window"),
-			real("spent_rho"), real("spent_delta"), real("spent_pure_epsilon"), real("spent_epsilon"),
+			real("epsilon"), real("rho"), real("delta"), text("budget_window"),
+			real("spent_rho"), real("spent_delta"), real("spent_pure_epsilon"), real("spent_epsilon"), text("conversion"),
 			real("remaining_epsilon"), real("remaining_rho"),
-			moment("window_start"), moment("window_end"), text("set_by"), text("remark")),
+			moment("window_start"), moment("window_end"), text("set_by"), moment("set_at"), text("reason"), text("remark")),
 		newTable("domains", a.domains,
 			text("table_name"), text("column_name"), text("domain_type"), count("size"), text("domain")),
 		newTable("errors", errorRows,
@@ -28,10 +28,7 @@ func (a *Admin) views() []*table {
 		newTable("functions", functionRows,
 			text("name"), text("aliases"), text("function_type"), text("signature"), text("result"),
 			text("weight"), text("options"), text("description"), text("example")),
-		newPaged("ledger", a.ledger,
-			count("id"), moment("charged_at"), text("principal"), text("entry"), text("statement"), text("mechanisms"),
-			text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"), real("pure_epsilon"), real("epsilon"),
-			real("remaining_epsilon"), real("remaining_total"), text("outcome")),
+		a.ledgerTable(),
 		newTable("policies", a.policies,
 			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
 			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults")),
@@ -125,7 +122,7 @@ func functionRows(*sql.Context) ([]sql.Row, error) {
 
 func procedureRows(*sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
-	for _, p := range procedures {
+	for _, p := range Procedures() {
 		out = append(out, sql.Row{p.Name, p.Signature, p.Doc, p.Example})
 	}
 	return out, nil

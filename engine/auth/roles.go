@@ -109,6 +109,12 @@ func folded(p mysql_db.PrivilegeSet) mysql_db.PrivilegeSet {
 	return set
 }
 
+// IsRole reports whether there is a role of that name.
+func IsRole(db *mysql_db.MySQLDb, name string) bool {
+	u := account(db, name, anyHost)
+	return u != nil && u.IsRole
+}
+
 // Roles returns the names of the roles granted to the account user@host, its host as it is defined,
 // sorted. A role is one that CREATE ROLE made, for all hosts; an account that was granted to another
 // as if it were a role is none.

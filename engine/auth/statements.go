@@ -1,11 +1,14 @@
 package auth
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/accounting"
 	"scrim/internal/refuse"
 )
 
@@ -98,6 +101,9 @@ func checkDropUser(db *mysql_db.MySQLDb, by Caller, n *plan.DropUser) error {
 func checkUser(u *plan.AuthenticatedUser) error {
 	if u.Name == "" {
 		return refuse.New(refuse.Unsupported, "Anonymous accounts are not supported.").With("Give the account a name.")
+	}
+	if strings.HasPrefix(strings.ToLower(u.Name), accounting.RolePrefix) {
+		return refuse.New(refuse.Unsupported, "The name %q begins as the budgets of roles do.", u.Name).With("Give the account another name.")
 	}
 	if u.Auth1 == nil {
 		return noPassword(u)

@@ -1,0 +1,232 @@
+package admin
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+)
+
+// ledgerColumns are the columns of dp.ledger.
+var ledgerColumns = []column{
+	count("id"), moment("charged_at"), text("principal"), text("entry"), text("statement"), text("digest"), text("mechanisms"), text("events"),
+	text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"), real("pure_epsilon"), real("epsilon"),
+	real("remaining_epsilon"), real("remaining_rho"), real("remaining_total"), text("outcome"), count("replay_of"), text("reason"),
+}
+
+// ledgerPage is how many entries are read from the ledger at a time.
+const ledgerPage = 1000
+
+// ledger makes dp.ledger: one line for each account that a statement was charged to or that a replay
+// read, and one for each note and each change of a budget. f has been taken from the statement, and
+// chooses no fewer entries than the statement shows; of them the first most, where that is not 0. An
+// analyst sees their own, and everything else is left out before f is asked. The cost in ε is that of the charge by itself, at the δ that the
+// account's budget has now; charges add up in ρ, not in ε.
+func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() ([]sql.Row, error) {
+	who, all := a.o.Principal(ctx), a.seesAll(ctx)
+	none := who == ""
+	if !all {
+		none = none || f.Principal != "" && f.Principal != who
+		f.Principal = who
+	}
+	if f.Limit <= 0 {
+		f.Limit = ledgerPage
+	}
+	if most == 0 {
+		most = math.MaxInt
+	}
+	lines := &ledgerLines{all: all, price: prices(a.o.Ledger.Budgets())}
+	return func() ([]sql.Row, error) {
+		var out []sql.Row
+		for !none && len(out) == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			f.Limit = min(f.Limit, ledgerPage, most)
+			list, err := a.o.Ledger.Entries(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			none = len(list) < f.Limit || len(list) == most
+			most -= len(list)
+			for _, e := range list {
+				out = append(out, lines.of(e)...)
+				f.AfterID, f.BeforeID = after(f, e.ID)
+			}
+			f.Limit = ledgerPage
+		}
+		return out, nil
+	}
+}
+
+// after returns the bounds on ids of what follows an entry.
+func after(f accounting.Filter, id uint64) (above, below uint64) {
+	if f.Descending {
+		return f.AfterID, id
+	}
+	return id, f.BeforeID
+}
+
+// prices returns a function that gives the ε of a charge at the δ of its account's budget of all
+// principals; nil where there is none.
+func prices(budgets []accounting.Budget) func(accounting.Charge) any {
+	type account struct {
+		name   string
+		entity bool
+	}
+	type offer struct {
+		loss  accounting.Loss
+		curve accounting.Curve
+		delta accounting.Delta
+	}
+	deltas, known := map[account]accounting.Delta{}, map[offer]any{}
+	for _, b := range budgets {
+		if b.Principal == accounting.All {
+			deltas[account{b.Account, b.Entity}] = b.Delta
+		}
+	}
+	return func(c accounting.Charge) any {
+		delta, ok := deltas[account{c.Account, c.Entity}]
+		if !ok {
+			return nil
+		}
+		o := offer{c.Loss, accounting.CurveOf(c.Events), delta}
+		if len(c.Events) == 0 {
+			o.curve = accounting.CurveOf(accounting.EventsOf(c.Loss))
+		}
+		if _, ok := known[o]; !ok {
+			e, _ := accounting.BestEpsilon(o.loss, o.curve, delta)
+			known[o] = finite(float64(e))
+		}
+		return known[o]
+	}
+}
+
+// ledgerLines turns entries into rows. all says that the reader sees what is left of common budgets.
+type ledgerLines struct {
+	all   bool
+	price func(accounting.Charge) any
+}
+
+func (l *ledgerLines) of(e accounting.Entry) []sql.Row {
+	b := e.Budget
+	switch e.Kind {
+	case accounting.ChargeEntry:
+		var out []sql.Row
+		for _, c := range e.Charges {
+			out = append(out, l.charge(e, c))
+		}
+		return out
+	case accounting.ReplayEntry:
+		return replayLines(e)
+	case accounting.NoteEntry:
+		row := line(e, e.Text)
+		row[colOutcome] = e.NoteKind
+		return []sql.Row{row}
+	case accounting.SetBudgetEntry:
+		return []sql.Row{budgetLine(e, "budget of "+b.Principal+": "+limits(b))}
+	case accounting.ResetBudgetEntry:
+		return []sql.Row{budgetLine(e, "budget of "+b.Principal+" reset")}
+	}
+	return []sql.Row{budgetLine(e, "budget of "+b.Principal+" removed")}
+}
+
+// The columns that are filled in by the kind of entry.
+const (
+	colStatement = 4 + iota
+	colDigest
+	colMechanisms
+	colEvents
+	colAccountType
+	colAccount
+	colTable
+	colRho
+	colDelta
+	colPure
+	colEpsilon
+	colRemaining
+	colRemainingRho
+	colRemainingTotal
+	colOutcome
+	colReplayOf
+	colReason
+)
+
+// line is what every entry has.
+func line(e accounting.Entry, statement string) sql.Row {
+	row := make(sql.Row, len(ledgerColumns))
+	row[0], row[1], row[2], row[3], row[colStatement] = int64(e.ID), instant(e.At), e.Principal, string(e.Kind), statement
+	return row
+}
+
+func (l *ledgerLines) charge(e accounting.Entry, c accounting.EntryCharge) sql.Row {
+	row := line(e, e.Statement)
+	row[colDigest], row[colMechanisms], row[colEvents] = orNull(e.Digest), orNull(e.Mechanisms), orNull(eventsText(c.Events))
+	row[colAccountType], row[colAccount], row[colTable] = accountType(c.Entity), c.Account, orNull(c.Table)
+	row[colRho], row[colDelta], row[colPure], row[colEpsilon] = c.Loss.Rho.Float(), slack(c.Loss), pure(c.Loss), l.price(c.Charge)
+	row[colOutcome] = e.Outcome.String()
+	for _, left := range c.Left {
+		switch {
+		case left.Scope == accounting.Own:
+			row[colRemaining] = finite(float64(left.Epsilon))
+			if row[colRemaining] == nil {
+				row[colRemainingRho] = left.Rho.Float()
+			}
+		case left.Scope == accounting.All && l.all:
+			row[colRemainingTotal] = finite(float64(left.Epsilon))
+		}
+	}
+	return row
+}
+
+// replayLines shows a replay: it has cost nothing, and names the entry whose charge paid.
+func replayLines(e accounting.Entry) []sql.Row {
+	var out []sql.Row
+	for _, account := range e.Tables {
+		row := line(e, e.Statement)
+		row[colDigest], row[colAccountType], row[colAccount] = orNull(e.Digest), accountType(false), account
+		row[colRho], row[colDelta] = 0.0, 0.0
+		if e.ReplayOf > 0 {
+			row[colReplayOf] = int64(e.ReplayOf)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func budgetLine(e accounting.Entry, what string) sql.Row {
+	row := line(e, what)
+	row[colAccountType], row[colAccount], row[colReason] = accountType(e.Budget.Entity), e.Budget.Account, orNull(e.Budget.Reason)
+	return row
+}
+
+func limits(b accounting.Budget) string {
+	if b.Rho > 0 {
+		return fmt.Sprintf("rho %v, delta %v, window %s", b.Rho.Float(), float64(b.Delta), b.Window)
+	}
+	return fmt.Sprintf("epsilon %v, delta %v, window %s", float64(b.Epsilon), float64(b.Delta), b.Window)
+}
+
+// eventsText shows what ran: 'gaussian(rho=0.01) × 2; threshold(delta=1e-9)'.
+func eventsText(events []accounting.Event) string {
+	parts := make([]string, len(events))
+	for i, e := range events {
+		var args []string
+		add := func(name string, value float64) {
+			if value > 0 {
+				args = append(args, fmt.Sprintf("%s=%.4g", name, value))
+			}
+		}
+		add("rho", e.Rho.Float())
+		add("epsilon", e.Epsilon.Float())
+		add("delta", e.DeltaEvent)
+		parts[i] = e.Kind.String() + "(" + strings.Join(args, ", ") + ")"
+		if e.Count > 1 {
+			parts[i] += fmt.Sprintf(" × %d", e.Count)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
