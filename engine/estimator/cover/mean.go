@@ -78,6 +78,9 @@ func (m mean) Steps() []estimator.Step {
 	})
 }
 
+// Bias implements estimator.Biased.
+func (mean) Bias() string { return "the distance of candidates from each other" }
+
 // Reason implements estimator.Reasoned: it says what is aimed at, and on what condition.
 func (m mean) Reason() string {
 	return fmt.Sprintf("error at most %.3g with probability %.0f %%, if rows are independent with the declared moment; the privacy is proven, the paper gives no constants for the accuracy",

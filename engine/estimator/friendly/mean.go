@@ -135,6 +135,9 @@ func (m mean) Steps() []estimator.Step {
 	})
 }
 
+// Bias implements estimator.Biased.
+func (mean) Bias() string { return "that the answer is of the persons who are kept" }
+
 // Reason implements estimator.Reasoned.
 func (m mean) Reason() string {
 	return fmt.Sprintf("friendly from %d persons, where most lie near to most others; otherwise another method with the loss of its mean; beyond %d persons, a secret sample of about so many",

@@ -185,5 +185,31 @@ func (m mean) estimate(centre []int64, shift []float64, sigma, count float64) es
 		noise := math.Ldexp(math.Hypot(sigma, shift[j]*off), -int(m.shift))
 		e.StdErr[j] = min(scalar.Scale(m.p.Grid, noise), math.MaxFloat64)
 	}
+	if m.p.Split != Persons { // a third of the persons is a sample of them
+		e.Error = m.told(centre, shift, sigma, off)
+	}
 	return e
+}
+
+// told is the law of the answer's error: sigma and off are the deviations of the noise of the sum over n̂ and of n̂ over itself.
+func (m mean) told(centre []int64, shift []float64, sigma, off float64) *estimator.Error {
+	value := func(units float64) float64 { return scalar.Scale(m.p.Grid, math.Ldexp(units, -int(m.shift))) }
+	x := &estimator.Error{Form: estimator.Quotient, Under: []float64{off}, Noise: []float64{value(sigma)}, Centre: make([]float64, len(centre))}
+	if m.law.pure {
+		x.Law, x.Under[0], x.Noise[0] = estimator.Laplace, off/math.Sqrt2, x.Noise[0]/math.Sqrt2
+	}
+	norm := 0.0
+	for j, c := range centre {
+		x.Centre[j], norm = value(float64(c)), math.Hypot(norm, shift[j])
+	}
+	x.Shift = value(norm) * off
+	return x
+}
+
+// Bias implements estimator.Biased.
+func (m mean) Bias() string {
+	if m.p.Split == Persons {
+		return "that the answer is of a third of the persons"
+	}
+	return "the clip about the centre"
 }
