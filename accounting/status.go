@@ -21,6 +21,7 @@ type BudgetStatus struct {
 	// of their own, and one with Holder Default for everybody else, who has spent nothing.
 	Holder       string
 	Spent        Loss
+	SpentCurve   Curve   // of the events that Spent was charged for: BestEpsilon takes both
 	SpentEpsilon Epsilon // of Spent at the budget's δ, rounded up
 	Remaining    Epsilon // limit minus SpentEpsilon, at least 0
 	RemainingRho Rho     // the largest ρ without slack that fits
@@ -107,7 +108,7 @@ func (s *state) positions(today day) []position {
 func (p *position) status(today day) BudgetStatus {
 	b, loss := &p.budget, p.spent.loss()
 	st := BudgetStatus{
-		Budget: *b, Holder: p.holder, Spent: loss,
+		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.curve,
 		SpentEpsilon: EpsilonOf(loss, b.Delta),
 		Remaining:    b.remaining(p.spent.tally), RemainingRho: b.remainingRho(p.spent.tally, tally{}),
 		WindowEnd: b.Window.end(today),
