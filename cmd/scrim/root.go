@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	root.SetOut(out)
 	root.SetErr(errOut)
 	root.SetArgs(args)
-	root.AddCommand(serveCommand(s), importCommand(s), demoCommand(s), benchCommand(s), referenceCommand(s), configCommand(s))
+	root.AddCommand(serveCommand(s), importCommand(s), demoCommand(s), benchCommand(s), referenceCommand(s), configCommand(s), backupCommand(s), restoreCommand(s))
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(errOut, "scrim:", err)
 		return 1

@@ -16,8 +16,9 @@ import (
 // TestScripts runs the files of testdata; $FILES has files that a script cannot hold. Beside testscript's own commands they use
 //
 //	start DIR [FLAG...]         serves DIR; $ADDR, $HOST and $PORT say where
-//	stop                        ends that server by SIGTERM, wants exit code 0, and has its output
+//	halt                        ends that server by SIGTERM, wants exit code 0, and has its output
 //	hangup TEXT                 sends that server SIGHUP, and waits until its log says TEXT
+//	today                       sets $TODAY, in UTC
 //	kill9                       ends that server by SIGKILL
 //	sql USER PASSWORD QUERY...  asks in one session; rows go to stdout, cells between tabs; with !,
 //	                            the last statement must fail, and its error goes to stderr
@@ -37,10 +38,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"start":     cmdStart,
-			"stop":      cmdStop,
-			"kill9":     cmdKill,
-			"hangup":    cmdHangup,
+			"start":  cmdStart,
+			"halt":   cmdStop,
+			"kill9":  cmdKill,
+			"hangup": cmdHangup,
+			"today": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Setenv("TODAY", time.Now().UTC().Format(time.DateOnly))
+			},
 			"sql":       cmdSQL,
 			"overwrite": cmdOverwrite,
 			"shorten":   cmdShorten,
@@ -84,7 +88,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
 	s := running(ts)
 	if neg || len(args) != 0 {
-		ts.Fatalf("usage: stop")
+		ts.Fatalf("usage: halt")
 	}
 	err := s.stop()
 	_, _ = ts.Stdout().Write([]byte(s.out.String()))
