@@ -44,7 +44,7 @@ type Server struct {
 
 	certificate certificate
 	audit       *audit.Log
-	backups     sync.Mutex // one at a time
+	backups     sync.Mutex      // one at a time
 	observers   watch.Observers // told about every statement that ended; set before the first client
 	watching    *watching
 
