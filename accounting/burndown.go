@@ -1,11 +1,9 @@
 package accounting
 
 import (
-	"bytes"
-	"encoding/binary"
+	"context"
+	"slices"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // DaySpent is what one holder spent on one UTC day.
@@ -15,30 +13,60 @@ type DaySpent struct {
 }
 
 // Burndown returns what a holder (All, RolePrefix and a role's name, or an account) spent on an account on each of the UTC days from
-// the one of from to that of to, both included, days without spending left out. Resets do not show: it is what was spent.
+// the one of from to that of to, both included, days without spending left out. Resets do not show: it is what was spent. Of one
+// principal it reads the records; the others' sums are kept by day.
 func (l *Ledger) Burndown(account string, entity bool, principal string, from, to time.Time) []DaySpent {
-	if l.usable() != nil {
-		return nil
+	h, first, last := holder{account, entity, principal}, dayOf(from), dayOf(to)
+	days := l.spentByDay(h)
+	if !h.manyPay() {
+		days = l.paidByDay(h, first)
 	}
 	var list []DaySpent
-	first := counter{holder{account, entity, principal}, dayOf(from)}.appendKey(nil)
-	prefix, last := first[:len(first)-4], dayOf(to)
-	err := guard(func() error {
-		return l.db.View(func(tx *bolt.Tx) error {
-			c := tx.Bucket(countersBucket).Cursor()
-			for k, v := c.Seek(first); bytes.HasPrefix(k, prefix) && len(k) == len(first); k, v = c.Next() {
-				d := day(binary.BigEndian.Uint32(k[len(prefix):]))
-				if d > last {
-					return nil
+	for _, d := range days {
+		if d.day >= first && d.day <= last {
+			list = append(list, DaySpent{d.day.time(), d.spent.loss()})
+		}
+	}
+	return list
+}
+
+func (l *Ledger) spentByDay(h holder) []daySpent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.state.spent[h]; p != nil {
+		return slices.Clone(p.days)
+	}
+	return nil
+}
+
+// paidByDay adds up the charges of a principal. They are few where many principals are, and one principal's chart is looked at seldom.
+func (l *Ledger) paidByDay(h holder, first day) []daySpent {
+	var days []daySpent
+	f := Filter{Principal: h.principal, Account: h.account, Kinds: []EntryKind{ChargeEntry}}
+	l.reading.RLock()
+	f.AfterID = l.index.before(first)
+	l.reading.RUnlock()
+	err := l.candidates(context.Background(), &f, readChunk, func(ids []uint32) (bool, error) {
+		return true, l.records(ids, func(_ uint64, r *record) {
+			for i := range r.charges {
+				if c := &r.charges[i]; c.account == h.account && c.entity == h.entity {
+					days = addDay(days, r.day, c.loss)
 				}
-				spent := decoder{b: v}
-				list = append(list, DaySpent{d.time(), spent.tally().loss()})
 			}
-			return nil
 		})
 	})
 	if err != nil {
 		return nil
 	}
-	return list
+	return days
+}
+
+// addDay adds a tally to the last day of the list, or to a later one.
+func addDay(days []daySpent, d day, t tally) []daySpent {
+	if n := len(days); n == 0 || days[n-1].day != d {
+		days = append(days, daySpent{day: d})
+	}
+	last := &days[len(days)-1]
+	last.spent = last.spent.add(t)
+	return days
 }

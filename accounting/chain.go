@@ -11,20 +11,23 @@ import (
 type sum = [sha256.Size]byte
 
 // chainer computes the hashes of the chain: HMAC-SHA256 with the ledger's key. It is not safe for concurrent use.
-type chainer struct{ mac hash.Hash }
+type chainer struct {
+	mac  hash.Hash
+	head [len(sum{}) + 8]byte
+	out  []byte
+}
 
-func newChainer(k key) *chainer { return &chainer{hmac.New(sha256.New, k[:])} }
+func newChainer(k key) *chainer { return &chainer{mac: hmac.New(sha256.New, k[:])} }
 
 // next returns the hash of a record: over the hash before it, its number and its payload.
-func (c *chainer) next(previous *sum, id uint64, payload []byte) (h sum) {
-	var head [len(sum{}) + 8]byte
-	copy(head[:], previous[:])
-	binary.BigEndian.PutUint64(head[len(sum{}):], id)
+func (c *chainer) next(previous *sum, id uint64, payload []byte) sum {
+	copy(c.head[:], previous[:])
+	binary.BigEndian.PutUint64(c.head[len(sum{}):], id)
 	c.mac.Reset()
-	c.mac.Write(head[:])
+	c.mac.Write(c.head[:])
 	c.mac.Write(payload)
-	c.mac.Sum(h[:0])
-	return h
+	c.out = c.mac.Sum(c.out[:0])
+	return sum(c.out)
 }
 
 // genesis is the hash before the first record: it ties the chain to format and directory.

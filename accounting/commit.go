@@ -14,7 +14,6 @@ type batch struct {
 	first    uint64    // the number of the first
 	outcomes []outcomeOf
 	answers  []answerPut
-	counters map[counter]tally // after the batch's records
 	lastDay  day
 	done     chan struct{} // closed when the batch is durable, or never will be
 	err      error         // set before done is closed
@@ -47,7 +46,7 @@ func (l *Ledger) commit() {
 	}
 }
 
-// take removes the queued batch and completes it with the counters and the head that belong to it;
+// take removes the queued batch and completes it with the day that belongs to it;
 // nil when nothing is queued. When last, nothing may be queued afterwards.
 func (l *Ledger) take(last bool) *batch {
 	l.mu.Lock()
@@ -61,7 +60,6 @@ func (l *Ledger) take(last bool) *batch {
 	if len(b.records) == 0 && len(b.answers) == 0 {
 		return nil
 	}
-	b.counters, l.state.dirty = l.state.dirty, map[counter]tally{}
 	b.lastDay = l.state.lastDay
 	l.next = newBatch()
 	return b
@@ -109,9 +107,9 @@ func (l *Ledger) write(b *batch) error {
 	return l.at("after-transaction")
 }
 
-// put writes the records, with their hashes, the counters, and the head, which is moved to the end.
+// put writes the records, with their hashes, and the head, which is moved to the end.
 func (l *Ledger) put(tx *bolt.Tx, b *batch, end *mark) error {
-	records, counters := tx.Bucket(recordsBucket), tx.Bucket(countersBucket)
+	records := tx.Bucket(recordsBucket)
 	records.FillPercent = 1 // records are only ever added at the end
 	for _, r := range b.records {
 		end.id, end.at = end.id+1, r.at
@@ -119,11 +117,6 @@ func (l *Ledger) put(tx *bolt.Tx, b *batch, end *mark) error {
 		end.hash = l.chain.next(&end.hash, end.id, payload[len(sum{}):])
 		copy(payload, end.hash[:])
 		if err := records.Put(recordKey(end.id), payload); err != nil {
-			return err
-		}
-	}
-	for c, spent := range b.counters {
-		if err := counters.Put(c.appendKey(nil), spent.append(nil)); err != nil {
 			return err
 		}
 	}

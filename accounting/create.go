@@ -71,7 +71,7 @@ func createFile(path string, k key, o Options) error {
 
 // empty makes the buckets of a ledger without records.
 func empty(tx *bolt.Tx, k key, directoryID string) error {
-	for _, b := range [][]byte{metaBucket, recordsBucket, countersBucket, answersBucket, orderBucket} {
+	for _, b := range [][]byte{metaBucket, recordsBucket, answersBucket, orderBucket} {
 		if _, err := tx.CreateBucket(b); err != nil {
 			return err
 		}

@@ -381,17 +381,6 @@ func TestEdited(t *testing.T) {
 			k := last(b)
 			return b.Put(binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(k)+1), bytes.Clone(b.Get(k)))
 		}},
-		{"counter lower", ErrDamaged, func(tx *bolt.Tx) error {
-			b := tx.Bucket(countersBucket)
-			k, v := b.Cursor().First()
-			v = bytes.Clone(v)
-			v[7]--
-			return b.Put(bytes.Clone(k), v)
-		}},
-		{"counter gone", ErrDamaged, func(tx *bolt.Tx) error { b := tx.Bucket(countersBucket); return b.Delete(last(b)) }},
-		{"counter added", ErrDamaged, func(tx *bolt.Tx) error {
-			return tx.Bucket(countersBucket).Put(counter{holder{"x", false, All}, 1}.appendKey(nil), tally{}.append(nil))
-		}},
 		{"answer without order", ErrDamaged, func(tx *bolt.Tx) error { return tx.Bucket(answersBucket).Put([]byte("x"), make([]byte, 99)) }},
 		{"answer gone", ErrDamaged, func(tx *bolt.Tx) error { b := tx.Bucket(answersBucket); return b.Delete(last(b)) }},
 	} {

@@ -24,14 +24,14 @@ func (d *decoder) record(b []byte, r *record) error {
 	d.b, d.bad = b, false
 	*r = record{
 		kind: recordKind(d.byte()), at: time.Unix(0, int64(d.uint64())).UTC(), day: day(d.uint32()), principal: d.name(),
-		roles: r.roles[:0], charges: r.charges[:0], tables: r.tables[:0], outcomes: r.outcomes[:0],
+		charges: r.charges[:0], tables: r.tables[:0], outcomes: r.outcomes[:0],
 	}
 	switch r.kind {
 	case chargeRecord:
 		r.statement = d.text()
 		d.digest(r)
 		r.mechanisms = d.text()
-		r.roles = d.appendNames(r.roles)
+		d.rolesOf(r)
 		for n := d.uvarint(); n > 0 && !d.bad; n-- {
 			d.booked(r.another())
 		}
@@ -84,7 +84,7 @@ func (d *decoder) booked(c *booked) {
 		c.events = append(c.events, d.event())
 	}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		l := Left{d.name(), Epsilon(d.float()), Rho(d.uint64())}
+		l := Left{d.text(), Epsilon(d.float()), Rho(d.uint64())}
 		if !d.brief {
 			c.left = append(c.left, l)
 		}
@@ -98,8 +98,10 @@ type decoder struct {
 	bad bool
 
 	// For opening, which reads millions of records:
-	brief bool              // leaves out what only a reader of the record wants
-	known map[string]string // with brief: the names met so far, so that each is made once
+	brief bool // leaves out what only a reader of the record wants
+	// With brief: the names and lists of roles met so far, so that each is made once. The key of a list is its encoding.
+	known map[string]string
+	roles map[string]*roleList
 }
 
 func (d *decoder) take(n uint64) []byte {
@@ -182,6 +184,30 @@ func (d *decoder) appendNames(list []string) []string {
 		list = append(list, d.name())
 	}
 	return list
+}
+
+// rolesOf takes the roles of a charge. A list that was met before is not made again.
+func (d *decoder) rolesOf(r *record) {
+	start := d.b
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		d.take(d.uvarint())
+	}
+	encoded := start[:len(start)-len(d.b)]
+	list := d.roles[string(encoded)]
+	if list == nil {
+		again := decoder{b: encoded, bad: d.bad}
+		list = &roleList{string(encoded), again.strings()}
+		if d.brief && !d.bad {
+			d.roles[list.key] = list
+		}
+	}
+	r.rolesKey, r.roles = list.key, list.names
+}
+
+// roleList is a list of roles and its encoding.
+type roleList struct {
+	key   string
+	names []string
 }
 
 func (d *decoder) strings() []string { return d.appendNames(nil) }

@@ -17,7 +17,7 @@ import (
 // so that joining the index of a part moves containers and copies no more.
 const partSize = 1 << 16
 
-// load derives budgets, spending and the index from the records, and compares them with the rest of the file. Parts of the records are
+// load derives budgets, spending and the index from the records, and compares their end with the head. Parts of the records are
 // read, verified and added up side by side, and joined in their order.
 func (l *Ledger) load(k key, end head, progress func(done, total int64)) error {
 	if err := l.db.View(l.answers.load); err != nil {
@@ -47,7 +47,7 @@ func (l *Ledger) identify(tx *bolt.Tx) (h head, check []byte, err error) {
 	if v := meta.Get(directoryKey); string(v) != l.directory {
 		return h, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrForeign, l.path, v, l.directory, repairForeign)
 	}
-	for _, b := range [][]byte{recordsBucket, countersBucket, answersBucket, orderBucket} {
+	for _, b := range [][]byte{recordsBucket, answersBucket, orderBucket} {
 		if tx.Bucket(b) == nil {
 			return h, nil, fmt.Errorf("bucket %s is missing", b)
 		}
@@ -89,22 +89,18 @@ func (l *Ledger) parts(k key, last uint64, progress func(done, total int64)) err
 		}
 		return g.Wait()
 	})
-	check := &comparison{db: l.db}
-	err := l.join(results, check, func(done uint64) {
+	err := l.join(results, func(done uint64) {
 		if progress != nil {
 			progress(int64(done), int64(last))
 		}
 	})
 	stop.Store(true)
 	_ = outer.Wait()
-	if err != nil {
-		return err
-	}
-	return check.finish(l.state)
+	return err
 }
 
 // join takes in the parts in their order.
-func (l *Ledger) join(results []chan *part, check *comparison, done func(uint64)) error {
+func (l *Ledger) join(results []chan *part, done func(uint64)) error {
 	for _, c := range results {
 		p := <-c
 		if p.err != nil {
@@ -113,7 +109,7 @@ func (l *Ledger) join(results []chan *part, check *comparison, done func(uint64)
 		if p.before != nil && *p.before != l.end.hash {
 			return fmt.Errorf("record %d does not match its hash", p.first)
 		}
-		if err := guard(func() error { return p.join(l.state, check) }); err != nil {
+		if err := p.join(l.state); err != nil {
 			return err
 		}
 		l.index.join(p.index)

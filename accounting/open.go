@@ -11,11 +11,10 @@ import (
 
 // The buckets and keys of the file; see the package documentation.
 var (
-	metaBucket     = []byte("meta")
-	recordsBucket  = []byte("records")
-	countersBucket = []byte("counters")
-	answersBucket  = []byte("answers")
-	orderBucket    = []byte("answer-order")
+	metaBucket    = []byte("meta")
+	recordsBucket = []byte("records")
+	answersBucket = []byte("answers")
+	orderBucket   = []byte("answer-order")
 
 	formatKey    = []byte("format")
 	directoryKey = []byte("directory")

@@ -1,12 +1,16 @@
 package accounting
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // bbolt's pages carry no checksums but for the two meta pages, and bbolt follows page numbers and
@@ -44,9 +48,10 @@ type pageMeta struct {
 
 // pageWalker verifies the pages of one file.
 type pageWalker struct {
-	f    *os.File
+	data []byte // the file
 	meta pageMeta
-	seen []bool // by page number
+	seen []atomic.Bool // by page number
+	side errgroup.Group
 }
 
 // verifyPages checks that f is a whole bbolt file: both meta pages intact and one transaction apart,
@@ -61,18 +66,27 @@ func verifyPages(f *os.File) error {
 	if info.Size() == 0 {
 		return errors.New("the file is empty")
 	}
-	head := make([]byte, pageHeader+64)
-	if _, err = f.ReadAt(head, 0); err != nil {
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("the file cannot be mapped: %w", err)
+	}
+	defer func() { _ = syscall.Munmap(data) }()
+	return guard(func() error { return verifyData(data) })
+}
+
+func verifyData(data []byte) error {
+	const metaSize = pageHeader + 64
+	if len(data) < metaSize {
 		return errors.New("the file is cut short")
 	}
-	first, err := readMeta(head)
+	first, err := readMeta(data)
 	if err != nil {
 		return err
 	}
-	if _, err = f.ReadAt(head, int64(first.pageSize)); err != nil {
+	if len(data) < int(first.pageSize)+metaSize {
 		return errors.New("the file is cut short")
 	}
-	second, err := readMeta(head)
+	second, err := readMeta(data[first.pageSize:])
 	if err != nil {
 		return err
 	}
@@ -80,23 +94,34 @@ func verifyPages(f *os.File) error {
 		max(first.txid, second.txid)-min(first.txid, second.txid) != 1 {
 		return errors.New("the two meta pages do not belong together")
 	}
-	w := &pageWalker{f: f, meta: first}
+	w := &pageWalker{data: data, meta: first}
 	if second.txid > first.txid {
 		w.meta = second
 	}
-	if w.meta.end < 3 || w.meta.end > uint64(info.Size())/uint64(w.meta.pageSize) {
+	if w.meta.end < 3 || w.meta.end > uint64(len(data))/uint64(w.meta.pageSize) {
 		return errors.New("the file is cut short")
 	}
-	w.seen = make([]bool, w.meta.end)
-	w.seen[0], w.seen[1] = true, true
-	if err := w.tree(w.meta.root, nil, nil, 0); err != nil {
+	return w.walk()
+}
+
+// walk verifies the tree, subtrees of it side by side, and then the free pages.
+func (w *pageWalker) walk() error {
+	w.seen = make([]atomic.Bool, w.meta.end)
+	w.seen[0].Store(true)
+	w.seen[1].Store(true)
+	w.side.SetLimit(runtime.GOMAXPROCS(0))
+	err := w.tree(w.meta.root, nil, nil, 0)
+	if e := w.side.Wait(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = w.freelist()
+	}
+	if err != nil {
 		return err
 	}
-	if err := w.freelist(); err != nil {
-		return err
-	}
-	for id, seen := range w.seen {
-		if !seen {
+	for id := range w.seen {
+		if !w.seen[id].Load() {
 			return fmt.Errorf("page %d is neither used nor free", id)
 		}
 	}
@@ -123,152 +148,4 @@ func readMeta(b []byte) (pageMeta, error) {
 		return pageMeta{}, errors.New("a meta page has an impossible page size")
 	}
 	return p, nil
-}
-
-// page reads page id with its overflow pages and marks them as seen.
-func (w *pageWalker) page(id uint64) ([]byte, error) {
-	if id < 2 || id >= w.meta.end {
-		return nil, fmt.Errorf("page %d does not exist", id)
-	}
-	size := uint64(w.meta.pageSize)
-	head := make([]byte, size)
-	if _, err := w.f.ReadAt(head, int64(id*size)); err != nil {
-		return nil, fmt.Errorf("page %d cannot be read: %w", id, err)
-	}
-	e := binary.NativeEndian
-	over := uint64(e.Uint32(head[12:]))
-	if e.Uint64(head) != id || id+over >= w.meta.end {
-		return nil, fmt.Errorf("page %d has a damaged header", id)
-	}
-	for i := id; i <= id+over; i++ {
-		if w.seen[i] {
-			return nil, fmt.Errorf("page %d is used twice", i)
-		}
-		w.seen[i] = true
-	}
-	if over == 0 {
-		return head, nil
-	}
-	all := make([]byte, (over+1)*size)
-	if _, err := w.f.ReadAt(all, int64(id*size)); err != nil {
-		return nil, fmt.Errorf("page %d cannot be read: %w", id, err)
-	}
-	return all, nil
-}
-
-// tree checks the tree at page id, whose keys must lie in [low, high); nil is no bound.
-func (w *pageWalker) tree(id uint64, low, high []byte, depth int) error {
-	if depth > maxDepth {
-		return errors.New("the tree of pages is too deep")
-	}
-	b, err := w.page(id)
-	if err != nil {
-		return err
-	}
-	return w.node(b, id, low, high, depth)
-}
-
-// node checks one branch or leaf page, or the page inside the value of a small bucket.
-func (w *pageWalker) node(b []byte, id uint64, low, high []byte, depth int) error {
-	e := binary.NativeEndian
-	kind, n := e.Uint16(b[8:]), int(e.Uint16(b[10:]))
-	bad := fmt.Errorf("page %d holds a damaged element", id)
-	if kind != leafPage && (kind != branchPage || n == 0) || pageHeader+n*elementSize > len(b) {
-		return fmt.Errorf("page %d has a damaged header", id)
-	}
-	keys := make([][]byte, n)
-	for i := range keys {
-		at := pageHeader + i*elementSize
-		el := b[at:]
-		pos, klen := uint64(e.Uint32(el)), uint64(e.Uint32(el[4:]))
-		if kind == leafPage {
-			pos, klen = uint64(e.Uint32(el[4:])), uint64(e.Uint32(el[8:]))
-		}
-		from := uint64(at) + pos
-		if from < uint64(pageHeader+n*elementSize) || from+klen > uint64(len(b)) || klen == 0 {
-			return bad
-		}
-		keys[i] = b[from : from+klen]
-		if i == 0 && low != nil && bytes.Compare(keys[i], low) < 0 ||
-			i > 0 && bytes.Compare(keys[i], keys[i-1]) <= 0 ||
-			high != nil && bytes.Compare(keys[i], high) >= 0 {
-			return fmt.Errorf("page %d has its keys out of order", id)
-		}
-		if kind == branchPage {
-			continue
-		}
-		vlen := uint64(e.Uint32(el[12:]))
-		if from+klen+vlen > uint64(len(b)) {
-			return bad
-		}
-		switch value := b[from+klen : from+klen+vlen]; e.Uint32(el) {
-		case 0:
-		case 1:
-			if err := w.bucket(value, id, depth+1); err != nil {
-				return err
-			}
-		default:
-			return bad
-		}
-	}
-	if kind == leafPage {
-		return nil
-	}
-	for i, key := range keys {
-		next := high
-		if i+1 < n {
-			next = keys[i+1]
-		}
-		if err := w.tree(e.Uint64(b[pageHeader+i*elementSize+8:]), key, next, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// bucket checks the bucket whose value in page id is v.
-func (w *pageWalker) bucket(v []byte, id uint64, depth int) error {
-	if len(v) < 16 {
-		return fmt.Errorf("page %d holds a damaged bucket", id)
-	}
-	if root := binary.NativeEndian.Uint64(v); root != 0 {
-		return w.tree(root, nil, nil, depth)
-	}
-	if depth > maxDepth || len(v) < 16+pageHeader {
-		return fmt.Errorf("page %d holds a damaged bucket", id)
-	}
-	return w.node(v[16:], id, nil, nil, depth)
-}
-
-// freelist checks that the free pages are exactly pages that nothing uses.
-func (w *pageWalker) freelist() error {
-	if w.meta.freelist == noFreelist {
-		return errors.New("the list of free pages is missing")
-	}
-	b, err := w.page(w.meta.freelist)
-	if err != nil {
-		return err
-	}
-	e := binary.NativeEndian
-	if e.Uint16(b[8:]) != freelistPage {
-		return errors.New("the list of free pages is damaged")
-	}
-	n, ids := uint64(e.Uint16(b[10:])), b[pageHeader:]
-	if n == 0xFFFF {
-		if len(ids) < 8 {
-			return errors.New("the list of free pages is damaged")
-		}
-		n, ids = e.Uint64(ids), ids[8:]
-	}
-	if n > uint64(len(ids)/8) {
-		return errors.New("the list of free pages is damaged")
-	}
-	for i := range n {
-		id := e.Uint64(ids[8*i:])
-		if id < 2 || id >= w.meta.end || w.seen[id] {
-			return fmt.Errorf("the list of free pages names page %d, which is not free", id)
-		}
-		w.seen[id] = true
-	}
-	return nil
 }

@@ -21,19 +21,30 @@ type part struct {
 
 	decode decoder
 	curves map[Event]*Curve
+
+	lastEvent Event // whose curve is lastCurve
+	lastCurve *Curve
 }
 
 // step is the sums of a stretch of one day, and then a change of a budget, or none.
 type step struct {
 	day    day
-	spent  map[holder]*amount
+	paid   map[payer]*amount
+	spent  map[holder]*amount // made of paid when the part is read
 	change *record
+}
+
+// payer is who pays on an account, with the roles that it counts for, as a key of decoder.roles.
+type payer struct {
+	account          string
+	entity           bool
+	principal, roles string
 }
 
 // read reads the part and verifies the hash of every record.
 func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
 	p.index, p.curves = newIndex(uint32(p.first)), map[Event]*Curve{}
-	p.decode = decoder{brief: true, known: map[string]string{}}
+	p.decode = decoder{brief: true, known: map[string]string{}, roles: map[string]*roleList{}}
 	records := tx.Bucket(recordsBucket)
 	chain, c := newChainer(k), records.Cursor()
 	if p.first > 0 {
@@ -66,6 +77,7 @@ func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
 	if p.final && key != nil {
 		return fmt.Errorf("the records go on after number %d, which is not where the head says", p.last)
 	}
+	p.fold()
 	return nil
 }
 
@@ -110,15 +122,13 @@ func (p *part) take(r *record, id uint64) error {
 	case chargeRecord:
 		for i := range r.charges {
 			c := &r.charges[i]
-			a := amount{c.loss, p.curve(c.events)}
-			r.payers(func(who string) {
-				h := holder{c.account, c.entity, who}
-				if sum := s.spent[h]; sum != nil {
-					*sum = sum.add(a)
-				} else {
-					s.spent[h] = &amount{a.tally, a.curve}
-				}
-			})
+			by := payer{c.account, c.entity, r.principal, r.rolesKey}
+			sum := s.paid[by]
+			if sum == nil {
+				sum = &amount{}
+				s.paid[by] = sum
+			}
+			sum.plus(&amount{c.loss, *p.curve(c.events)})
 		}
 	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
 		change := *r
@@ -140,7 +150,7 @@ func (p *part) step(d day) (*step, error) {
 			return s, nil
 		}
 	}
-	p.steps = append(p.steps, step{day: d, spent: map[holder]*amount{}})
+	p.steps = append(p.steps, step{day: d, paid: map[payer]*amount{}})
 	return &p.steps[len(p.steps)-1], nil
 }
 
@@ -148,35 +158,67 @@ func (p *part) step(d day) (*step, error) {
 const maxCurves = 1 << 12
 
 // curve is CurveOf, which is slow, for events of which many are alike.
-func (p *part) curve(events []Event) (sum Curve) {
-	for _, e := range events {
-		c := p.curves[e]
-		if c == nil {
-			v := e.Curve()
-			c = &v
-			if len(p.curves) < maxCurves {
-				p.curves[e] = c
+func (p *part) curve(events []Event) *Curve {
+	if len(events) == 1 {
+		return p.one(&events[0])
+	}
+	var sum Curve
+	for i := range events {
+		sum = sum.Add(*p.one(&events[i]))
+	}
+	return &sum
+}
+
+func (p *part) one(e *Event) *Curve {
+	if *e == p.lastEvent {
+		return p.lastCurve
+	}
+	c := p.curves[*e]
+	if c == nil {
+		v := e.Curve()
+		c = &v
+		if len(p.curves) < maxCurves {
+			p.curves[*e] = c
+		}
+	}
+	p.lastEvent, p.lastCurve = *e, c
+	return c
+}
+
+// fold adds up the sums of each step by holder.
+func (p *part) fold() {
+	for i := range p.steps {
+		s := &p.steps[i]
+		s.spent = make(map[holder]*amount, 2*len(s.paid))
+		for by, a := range s.paid {
+			s.add(holder{by.account, by.entity, All}, a)
+			s.add(holder{by.account, by.entity, by.principal}, a)
+			for _, role := range p.decode.roles[by.roles].names {
+				s.add(holder{by.account, by.entity, role}, a)
 			}
 		}
-		sum = sum.Add(*c)
+		s.paid = nil
 	}
-	return sum
+}
+
+func (s *step) add(h holder, a *amount) {
+	if sum := s.spent[h]; sum != nil {
+		sum.plus(a)
+		return
+	}
+	sum := *a
+	s.spent[h] = &sum
 }
 
 // join books the part.
-func (p *part) join(s *state, check *comparison) error {
+func (p *part) join(s *state) error {
 	for i := range p.steps {
 		step := &p.steps[i]
-		if step.day > s.lastDay {
-			if err := check.day(s); err != nil {
-				return err
-			}
-		}
 		if err := s.advance(step.day); err != nil {
 			return err
 		}
 		for h, a := range step.spent {
-			s.spend(h, *a)
+			s.spend(h, a)
 		}
 		if step.change != nil {
 			s.change(step.change)
@@ -186,55 +228,5 @@ func (p *part) join(s *state, check *comparison) error {
 	return nil
 }
 
-// comparison compares the counters in the file with those that the records give, day by day: no more changes once the day is over.
-type comparison struct {
-	db    *bolt.DB
-	found int
-}
-
-// day compares the counters of the state's last day.
-func (c *comparison) day(s *state) error {
-	if len(s.dirty) == 0 {
-		return nil
-	}
-	err := c.db.View(func(tx *bolt.Tx) error {
-		stored := tx.Bucket(countersBucket)
-		var key, value []byte
-		for k, t := range s.dirty {
-			key, value = k.appendKey(key[:0]), t.append(value[:0])
-			if string(stored.Get(key)) != string(value) {
-				return fmt.Errorf("what is spent on %q on day %d does not match the records", k.account, k.day)
-			}
-		}
-		return nil
-	})
-	c.found += len(s.dirty)
-	clear(s.dirty)
-	return err
-}
-
-// finish compares the counters of the last day, and finds those that no record gives.
-func (c *comparison) finish(s *state) error {
-	if err := c.day(s); err != nil {
-		return err
-	}
-	return c.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(countersBucket).ForEach(func(k, _ []byte) error {
-			if c.found--; c.found < 0 {
-				return fmt.Errorf("counter %q has no record", k)
-			}
-			return nil
-		})
-	})
-}
-
 // recordKey is a record's key in the file.
 func recordKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
-
-// appendKey appends the counter's key in the file. Names hold no NUL.
-func (c counter) appendKey(b []byte) []byte {
-	b = appendBool(b, c.entity)
-	b = append(append(b, c.account...), 0)
-	b = append(append(b, c.principal...), 0)
-	return binary.BigEndian.AppendUint32(b, uint32(c.day))
-}

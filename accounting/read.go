@@ -35,30 +35,38 @@ func (l *Ledger) scan(ctx context.Context, f Filter, visit func([]Entry) error) 
 	case f.Limit == 0:
 		left = math.MaxInt
 	}
-	if err := cmp.Or(l.usable(), ctx.Err()); err != nil {
+	var page []Entry
+	return l.candidates(ctx, &f, min(readChunk, max(left, 16)), func(ids []uint32) (bool, error) {
+		var err error
+		if page, err = l.read(page[:0], ids, &f); err != nil {
+			return false, err
+		}
+		page = page[:min(left, len(page))]
+		left -= len(page)
+		return left > 0, visit(page)
+	})
+}
+
+// candidates calls visit with the numbers of the records that may match f, at most n at a time, until it wants no more.
+func (l *Ledger) candidates(ctx context.Context, f *Filter, n int, visit func(ids []uint32) (more bool, err error)) error {
+	if err := l.usable(); err != nil {
 		return err
 	}
 	l.reading.RLock()
-	c := l.index.choose(&f)
+	c := l.index.choose(f)
 	l.reading.RUnlock()
-	var page []Entry
-	for left > 0 {
+	for more := true; more; {
 		if err := cmp.Or(l.usable(), ctx.Err()); err != nil {
 			return err
 		}
 		l.reading.RLock()
-		ids := l.index.next(c, min(readChunk, max(left, 16)))
+		ids := l.index.next(c, n)
 		l.reading.RUnlock()
 		if len(ids) == 0 {
 			return nil
 		}
 		var err error
-		if page, err = l.read(page[:0], ids, &f); err != nil {
-			return err
-		}
-		page = page[:min(left, len(page))]
-		left -= len(page)
-		if err := visit(page); err != nil {
+		if more, err = visit(ids); err != nil {
 			return err
 		}
 	}
@@ -67,8 +75,22 @@ func (l *Ledger) scan(ctx context.Context, f Filter, visit func([]Entry) error) 
 
 // read appends those of the records that match f.
 func (l *Ledger) read(page []Entry, ids []uint32, f *Filter) ([]Entry, error) {
-	start := len(page)
-	err := guard(func() error {
+	if err := l.records(ids, func(id uint64, r *record) { page = append(page, r.entry(id)) }); err != nil {
+		return nil, err
+	}
+	l.reading.RLock()
+	for i := range page {
+		if e := &page[i]; e.Kind == ChargeEntry {
+			e.Outcome = l.index.outcome(uint32(e.ID))
+		}
+	}
+	l.reading.RUnlock()
+	return slices.DeleteFunc(page, func(e Entry) bool { return !f.match(&e) }), nil
+}
+
+// records reads records that are durable.
+func (l *Ledger) records(ids []uint32, visit func(id uint64, r *record)) error {
+	return guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) error {
 			records := tx.Bucket(recordsBucket)
 			for _, id := range ids {
@@ -80,22 +102,11 @@ func (l *Ledger) read(page []Entry, ids []uint32, f *Filter) ([]Entry, error) {
 				if err != nil {
 					return fmt.Errorf("%w: %s: record %d: %v", ErrDamaged, l.path, id, err)
 				}
-				page = append(page, r.entry(uint64(id)))
+				visit(uint64(id), r)
 			}
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	l.reading.RLock()
-	for i := start; i < len(page); i++ {
-		if e := &page[i]; e.Kind == ChargeEntry {
-			e.Outcome = l.index.outcome(uint32(e.ID))
-		}
-	}
-	l.reading.RUnlock()
-	return slices.DeleteFunc(page, func(e Entry) bool { return !f.match(&e) }), nil
 }
 
 // match tests an entry against all of the filter.

@@ -32,6 +32,7 @@ type record struct {
 	print             uint32   // of the digest, for the index; not stored
 	mechanisms        string   // charges
 	roles             []string // with RolePrefix, as holders
+	rolesKey          string   // while opening: see decoder.roles
 	charges           []booked
 
 	charge uint64   // replays: the charge's record; 0: not known

@@ -79,14 +79,18 @@ func (x *index) between(f *Filter) (from, to uint64) {
 		to = min(to, f.BeforeID)
 	}
 	if !f.Since.IsZero() {
-		d := dayOf(f.Since)
-		if i := sort.Search(len(x.days), func(i int) bool { return x.days[i].day >= d }); i == len(x.days) {
-			from = to
-		} else {
-			from = max(from, uint64(x.days[i].id))
-		}
+		from = max(from, x.before(dayOf(f.Since))+1)
 	}
 	return from, to
+}
+
+// before returns the last record before a day.
+func (x *index) before(d day) uint64 {
+	i := sort.Search(len(x.days), func(i int) bool { return x.days[i].day >= d })
+	if i == len(x.days) {
+		return uint64(x.last)
+	}
+	return uint64(x.days[i].id) - 1
 }
 
 // next returns the records that come next and may match, at most n; none at the end.

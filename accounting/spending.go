@@ -1,16 +1,12 @@
 package accounting
 
+import "strings"
+
 // holder is who spends on what: a principal, a role with RolePrefix, or All, on one account.
 type holder struct {
 	account   string
 	entity    bool
 	principal string
-}
-
-// counter is a holder's spending of one day: what the file keeps, beside the records.
-type counter struct {
-	holder
-	day day
 }
 
 // amount is a sum of losses: what is charged, and the curve of the events that it was charged for.
@@ -19,7 +15,17 @@ type amount struct {
 	curve Curve
 }
 
-func (a amount) add(b amount) amount { return amount{a.tally.add(b.tally), a.curve.Add(b.curve)} }
+// plus adds b to a.
+func (a *amount) plus(b *amount) {
+	a.tally = a.tally.add(b.tally)
+	a.curve.rho = a.curve.rho.Add(b.curve.rho)
+	if pure := len(b.curve.other) - 1; b.curve.other[pure] == 0 {
+		return // no event has another divergence than α·ρ, as it would have a pure ε
+	}
+	for i, d := range b.curve.other {
+		a.curve.other[i] = a.curve.other[i].add(d)
+	}
+}
 
 // starts are the first days of the windows that hold a day, in the order of windows.
 type starts [4]day
@@ -47,27 +53,36 @@ func (w Window) index() int {
 // gets; the first day of its period stands beside it.
 type spending struct {
 	ever  amount // resets do not change it
-	day   day    // the last one with spending
-	today tally  // on that day; resets do not change it
 	since [len(windows)]struct {
 		first day
 		amount
 	} // since the last reset
+	days []daySpent // by day, for charts; resets do not change it; of All and of roles, whose records are many
+}
+
+type daySpent struct {
+	day   day
+	spent tally
 }
 
 // spend adds to the spending of a day, which begins s in each window.
-func (p *spending) spend(d day, s starts, a amount) {
-	if p.day != d {
-		p.day, p.today = d, tally{}
-	}
-	p.ever, p.today = p.ever.add(a), p.today.add(a.tally)
+func (p *spending) spend(d day, s starts, a *amount, byDay bool) {
+	p.ever.plus(a)
 	for i := range p.since {
 		w := &p.since[i]
 		if w.first != s[i] {
 			w.first, w.amount = s[i], amount{}
 		}
-		w.amount = w.amount.add(a)
+		w.plus(a)
 	}
+	if byDay {
+		p.days = addDay(p.days, d, a.tally)
+	}
+}
+
+// manyPay reports whether what a holder spends is what several principals do.
+func (h holder) manyPay() bool {
+	return h.principal == All || strings.HasPrefix(h.principal, RolePrefix)
 }
 
 // reset makes every window start anew.

@@ -13,8 +13,6 @@ type state struct {
 	starts  starts
 	spent   map[holder]*spending
 	budgets map[holder]*Budget
-
-	dirty map[counter]tally // what the file's counters do not hold yet
 }
 
 func newState() *state {
@@ -22,7 +20,6 @@ func newState() *state {
 		starts:  startsOf(0),
 		spent:   map[holder]*spending{},
 		budgets: map[holder]*Budget{},
-		dirty:   map[counter]tally{},
 	}
 }
 
@@ -43,7 +40,7 @@ func (s *state) apply(r *record) error {
 	case chargeRecord:
 		for i := range r.charges {
 			c := &r.charges[i]
-			a := amount{c.loss, CurveOf(c.events)}
+			a := &amount{c.loss, CurveOf(c.events)}
 			r.payers(func(who string) { s.spend(holder{c.account, c.entity, who}, a) })
 		}
 	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
@@ -86,14 +83,13 @@ func (s *state) advance(d day) error {
 }
 
 // spend books an amount on the last day.
-func (s *state) spend(h holder, a amount) {
+func (s *state) spend(h holder, a *amount) {
 	p := s.spent[h]
 	if p == nil {
 		p = &spending{}
 		s.spent[h] = p
 	}
-	p.spend(s.lastDay, s.starts, a)
-	s.dirty[counter{h, s.lastDay}] = p.today
+	p.spend(s.lastDay, s.starts, a, h.manyPay())
 }
 
 // change books a record about a budget.

@@ -1,0 +1,162 @@
+package accounting
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// page returns page id with its overflow pages and marks them as seen.
+func (w *pageWalker) page(id uint64) ([]byte, error) {
+	if id < 2 || id >= w.meta.end {
+		return nil, fmt.Errorf("page %d does not exist", id)
+	}
+	size, e := uint64(w.meta.pageSize), binary.NativeEndian
+	head := w.data[id*size:]
+	over := uint64(e.Uint32(head[12:]))
+	if e.Uint64(head) != id || id+over >= w.meta.end {
+		return nil, fmt.Errorf("page %d has a damaged header", id)
+	}
+	for i := id; i <= id+over; i++ {
+		if w.seen[i].Swap(true) {
+			return nil, fmt.Errorf("page %d is used twice", i)
+		}
+	}
+	return head[:(over+1)*size], nil
+}
+
+// tree checks the tree at page id, whose keys must lie in [low, high); nil is no bound.
+func (w *pageWalker) tree(id uint64, low, high []byte, depth int) error {
+	if depth > maxDepth {
+		return errors.New("the tree of pages is too deep")
+	}
+	b, err := w.page(id)
+	if err != nil {
+		return err
+	}
+	return w.node(b, id, low, high, depth)
+}
+
+// node checks one branch or leaf page, or the page inside the value of a small bucket.
+func (w *pageWalker) node(b []byte, id uint64, low, high []byte, depth int) error {
+	e := binary.NativeEndian
+	kind, n := e.Uint16(b[8:]), int(e.Uint16(b[10:]))
+	if kind != leafPage && (kind != branchPage || n == 0) || pageHeader+n*elementSize > len(b) {
+		return fmt.Errorf("page %d has a damaged header", id)
+	}
+	before := low
+	for i := range n {
+		key, value, err := element(b, kind, n, i)
+		if err != nil {
+			return fmt.Errorf("page %d %w", id, err)
+		}
+		if c := bytes.Compare(before, key); before != nil && (c > 0 || c == 0 && i > 0) || high != nil && bytes.Compare(key, high) >= 0 {
+			return fmt.Errorf("page %d has its keys out of order", id)
+		}
+		before = key
+		if kind == leafPage && e.Uint32(b[pageHeader+i*elementSize:]) == 1 {
+			if err := w.bucket(value, id, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	if kind == leafPage {
+		return nil
+	}
+	return w.children(b, n, high, depth+1)
+}
+
+var errElement = errors.New("holds a damaged element")
+
+// element returns element i of n of a page: its key, and on leaf pages its value.
+func element(b []byte, kind uint16, n, i int) (key, value []byte, err error) {
+	e, at := binary.NativeEndian, pageHeader+i*elementSize
+	el := b[at : at+elementSize]
+	pos, klen, vlen := uint64(e.Uint32(el)), uint64(e.Uint32(el[4:])), uint64(0)
+	if kind == leafPage {
+		if e.Uint32(el) > 1 {
+			return nil, nil, errElement
+		}
+		pos, klen, vlen = uint64(e.Uint32(el[4:])), uint64(e.Uint32(el[8:])), uint64(e.Uint32(el[12:]))
+	}
+	from := uint64(at) + pos
+	if from < uint64(pageHeader+n*elementSize) || from+klen+vlen > uint64(len(b)) || klen == 0 {
+		return nil, nil, errElement
+	}
+	return b[from : from+klen], b[from+klen : from+klen+vlen], nil
+}
+
+// children checks the subtrees of a branch page, some of them side by side.
+func (w *pageWalker) children(b []byte, n int, high []byte, depth int) error {
+	const together = 16
+	run := func(from, to int) error {
+		for i := from; i < to; i++ {
+			low, _, _ := element(b, branchPage, n, i)
+			next := high
+			if i+1 < n {
+				next, _, _ = element(b, branchPage, n, i+1)
+			}
+			if err := w.tree(binary.NativeEndian.Uint64(b[pageHeader+i*elementSize+8:]), low, next, depth); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for from := 0; from < n; from += together {
+		to := min(n, from+together)
+		if w.side.TryGo(func() error { return guard(func() error { return run(from, to) }) }) {
+			continue
+		}
+		if err := run(from, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucket checks the bucket whose value in page id is v.
+func (w *pageWalker) bucket(v []byte, id uint64, depth int) error {
+	if len(v) < 16 {
+		return fmt.Errorf("page %d holds a damaged bucket", id)
+	}
+	if root := binary.NativeEndian.Uint64(v); root != 0 {
+		return w.tree(root, nil, nil, depth)
+	}
+	if depth > maxDepth || len(v) < 16+pageHeader {
+		return fmt.Errorf("page %d holds a damaged bucket", id)
+	}
+	return w.node(v[16:], id, nil, nil, depth)
+}
+
+// freelist checks that the free pages are exactly pages that nothing uses.
+func (w *pageWalker) freelist() error {
+	if w.meta.freelist == noFreelist {
+		return errors.New("the list of free pages is missing")
+	}
+	b, err := w.page(w.meta.freelist)
+	if err != nil {
+		return err
+	}
+	e := binary.NativeEndian
+	if e.Uint16(b[8:]) != freelistPage {
+		return errors.New("the list of free pages is damaged")
+	}
+	n, ids := uint64(e.Uint16(b[10:])), b[pageHeader:]
+	if n == 0xFFFF {
+		if len(ids) < 8 {
+			return errors.New("the list of free pages is damaged")
+		}
+		n, ids = e.Uint64(ids), ids[8:]
+	}
+	if n > uint64(len(ids)/8) {
+		return errors.New("the list of free pages is damaged")
+	}
+	for i := range n {
+		id := e.Uint64(ids[8*i:])
+		if id < 2 || id >= w.meta.end || w.seen[id].Swap(true) {
+			return fmt.Errorf("the list of free pages names page %d, which is not free", id)
+		}
+	}
+	return nil
+}
