@@ -251,3 +251,17 @@ func TestRecent(t *testing.T) {
 		t.Errorf("got %d hours with %d statements, the last but one %+v", len(hours), sum, hours[22])
 	}
 }
+
+func TestNamesTable(t *testing.T) {
+	for _, c := range []struct {
+		text, database string
+		want           bool
+	}{
+		{"SELECT * FROM shop.orders LIMIT ?", "", true}, {"SELECT * FROM `Shop`.`Orders`", "", true}, {"SELECT * FROM orders", "shop", true},
+		{"SELECT * FROM orders", "other", false}, {"SELECT * FROM shop.orders_old", "shop", false}, {"", "shop", false},
+	} {
+		if got := namesTable(&watch.Event{Statement: c.text, Database: c.database}, "shop.orders"); got != c.want {
+			t.Errorf("%s in %q: got %v", c.text, c.database, got)
+		}
+	}
+}

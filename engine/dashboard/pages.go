@@ -167,7 +167,7 @@ func (d *Dashboard) table(r *http.Request) (string, any, error) {
 	}
 	names := f.names[account]
 	p.Refusals = d.unanswered(latest, func(e *watch.Event) bool {
-		return slices.ContainsFunc(e.Tables, func(t string) bool { return slices.Contains(names, t) })
+		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(e.Tables, name) || namesTable(e, name) })
 	})
 	return "budgets.html", p, nil
 }

@@ -2,6 +2,8 @@ package dashboard
 
 import (
 	"net/http"
+	"strings"
+	"unicode"
 
 	"scrim/engine/watch"
 	"scrim/internal/refuse"
@@ -41,6 +43,20 @@ func meaning(cause string) (text, remedy string) {
 }
 
 func refused(e *watch.Event) bool { return e.Outcome == watch.Refused }
+
+// namesTable reports whether the text of a statement names a table. What is refused early has no list of tables yet.
+func namesTable(e *watch.Event, table string) bool {
+	schema, name, _ := strings.Cut(table, ".")
+	word := func(r rune) bool {
+		return r != '.' && r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
+	for _, w := range strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(e.Statement, "`", "")), word) {
+		if w == table || w == name && strings.EqualFold(e.Database, schema) {
+			return true
+		}
+	}
+	return false
+}
 
 // unanswered returns the last statements that were not answered and that keep accepts.
 func (d *Dashboard) unanswered(limit int, keep func(*watch.Event) bool) []Unanswered {
