@@ -116,7 +116,7 @@ func TestPureAccountAmongOthers(t *testing.T) {
 	if e := ann.refused(1644, "45013", "SELECT COUNT(*) FROM visits WHERE days > 1"); !strings.Contains(e.Message, "its window holds spending without a pure epsilon") {
 		t.Errorf("after bob: %s", e.Message)
 	}
-	root.exec("CALL dp_set_budget('c.visits', '*', 20, 1e-6, 'never', 'a test')", "CALL dp_drop_budget('c.visits', 'ann@%')")
+	root.exec("CALL dp_set_budget('c.visits', '*', 20, 1e-6, 'never', 'a test')", "CALL dp_drop_budget('c.visits', 'ann@%', 'a test')")
 	ann.query("SELECT VAR_POP(days) FROM visits")
 
 	root.exec("CREATE TABLE c.beds (id INT, patient INT)", "INSERT INTO c.beds VALUES (1, 1), (2, 2)",

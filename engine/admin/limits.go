@@ -95,10 +95,10 @@ func inPlace(all []accounting.Budget, b accounting.Budget) *accounting.Budget {
 	return find(all, b.Account, b.Entity, accounting.Default)
 }
 
-// loosens reports whether a budget lets somebody spend more than the one in its place does. The first
-// budget of a table opens it; all other first ones are caps where there was none.
+// loosens reports whether a budget lets its principal spend more than the one that it replaces. A first
+// budget replaces none, nor does an account's own, which takes the place of the default for it alone.
 func loosens(all []accounting.Budget, b accounting.Budget) bool {
-	before := inPlace(all, b)
+	before := find(all, b.Account, b.Entity, b.Principal)
 	return before != nil && looser(*before, b)
 }
 

@@ -52,6 +52,7 @@ func TestLooseningWantsAReason(t *testing.T) {
 		{"dp_alter_budget(" + orders + "'*', '{\"window\": \"day\", \"epsilon\": 1}'", true},
 		{"dp_alter_budget(" + orders + "'*', '{\"epsilon\": 0.5}'", false},
 		{"dp_set_budget(" + orders + "'default', 2, 1e-7, 'month'", false},
+		{"dp_set_budget(" + orders + "'ann@%', 2.5, 1e-7, 'month'", false},
 		{"dp_set_budget(" + orders + "'ann@%', 3, 1e-7, 'month'", true},
 		{"dp_set_budget(" + orders + "'ann@%', 1, 1e-7, 'month'", false},
 		{"dp_set_budget(" + orders + "'role:analyst', 100, 1e-7, 'month'", false},
