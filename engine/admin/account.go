@@ -96,10 +96,12 @@ func rhoLimit(r accounting.Rho) any {
 
 // spent shows a loss as the least ε of several conversions that all hold, at a budget's δ, and which
 // one gave it; nothing where no ε does.
-func spent(b accounting.BudgetStatus) (epsilon, conversion any) { return best(b.Spent, b.Delta) }
+func spent(b accounting.BudgetStatus) (epsilon, conversion any) {
+	return best(b.Spent, b.SpentCurve, b.Delta)
+}
 
-func best(l accounting.Loss, delta accounting.Delta) (epsilon, conversion any) {
-	e, by := accounting.BestEpsilon(l, accounting.CurveOf(accounting.EventsOf(l)), delta)
+func best(l accounting.Loss, c accounting.Curve, delta accounting.Delta) (epsilon, conversion any) {
+	e, by := accounting.BestEpsilon(l, c, delta)
 	if epsilon = finite(float64(e)); epsilon != nil {
 		conversion = string(by)
 	}

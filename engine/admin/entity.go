@@ -79,7 +79,7 @@ func entityRow(e accounting.EntityStatus, all []accounting.BudgetStatus) sql.Row
 	if b.epsilon > 0 && b.rho > 0 {
 		remark += "; what is stated in epsilon comes on top of what is stated in rho"
 	}
-	epsilon, conversion := best(e.Spent, b.delta)
+	epsilon, conversion := best(e.Spent, e.SpentCurve, b.delta)
 	row := sql.Row{
 		"entity sum", e.Entity, nil, accounting.All,
 		nil, rhoLimit(b.rho), float64(b.delta), orNull(string(b.window)),
