@@ -44,8 +44,9 @@ type EntityStatus struct {
 	Window Window
 	// Closed are the tables without a budget of all principals: they refuse every charge.
 	Closed []string
-	// Spent is everything ever spent on the tables, summed.
-	Spent Loss
+	// Spent is everything ever spent on the tables, summed; SpentCurve the sum of the curves.
+	Spent      Loss
+	SpentCurve Curve
 }
 
 // Status returns where every budget stands, and each entity's bound. entityOf gives the entity of
@@ -142,11 +143,11 @@ func (s *state) entityStatus(entityOf map[string]string) []EntityStatus {
 
 // bound fills in the bound and the spending of an entity whose tables are set.
 func (s *state) bound(e *EntityStatus) {
-	var spent tally
+	var spent amount
 	epsilon, delta, mixed := 0.0, 0.0, false
 	for _, account := range e.Tables {
 		if p := s.spent[holder{account, false, All}]; p != nil {
-			spent = spent.add(p.ever.tally)
+			spent = spent.add(p.ever)
 		}
 		b := s.budgets[holder{account, false, All}]
 		if b == nil {
@@ -160,7 +161,7 @@ func (s *state) bound(e *EntityStatus) {
 	if mixed {
 		e.Window = ""
 	}
-	e.Spent = spent.loss()
+	e.Spent, e.SpentCurve = spent.loss(), spent.curve
 	e.Epsilon, e.Delta = Epsilon(epsilon), Delta(math.Min(1, delta))
 	if b := s.budgets[holder{e.Entity, true, All}]; b != nil && (b.Epsilon <= e.Epsilon || len(e.Closed) == len(e.Tables)) {
 		e.Epsilon, e.Delta, e.Window, e.Capped = b.Epsilon, b.Delta, b.Window, true
