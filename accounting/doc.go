@@ -28,6 +28,29 @@
 // so the total is δ_z(ρ, ε) + δ_event + (1+e^ε)·δ_tv. That is [DeltaOf]; [EpsilonOf] and [RhoFor]
 // invert it. All three round so that the result is true: up, up and down.
 //
+// # Events
+//
+// A charge says what it was made for: its [Event]s, runs of mechanisms with their exact parameters. The filter below does not look at
+// them. They tell more tightly what was spent: for each kind curve_kinds.go bounds the Rényi divergence of every order α of one run, for
+// the worst pair of neighbours, whatever came before. Runs add up order by order: the α-th moment of the quotient of two laws is the mean, over what the first
+// run gave, of that of the first times that of the second, which is at most its bound. So a [Curve] is a sum, kept in fixed point beside
+// the loss: α·ρ of the events of which ρ is all there is to know (of Gaussian noise it is), for all α; and d(α) of the others on a grid of orders, with
+// α = ∞, where it is the sum of their ε. All of it is rounded up.
+//
+// [BestEpsilon] is the least ε of four conversions. Each holds for what was run, so the least does.
+//
+//   - pure: the sum of ε, where there is no slack; P <= e^ε·Q holds for every outcome.
+//   - zcdp: [EpsilonOf], of the sum of ρ.
+//   - sum: where all events are pure inside their events of probability 1−δ_event, the sum of their ε at δ = Σδ_event + (1+e^ε)·Σδ_tv. That is
+//     the paragraph above with δ_z = 0.
+//   - renyi: at each order α, δ_z is e^((α−1)(αρ+d(α)−ε))·(1−1/α)^α/(α−1) [CKS20, Proposition 12], the least over all α. Between two
+//     orders of the grid (α−1)·d(α) is at most its chord: for one pair of laws it is ln Σ P^α·Q^(1−α), the logarithm of a sum
+//     of exponentials of α, which is convex and 0 at α = 1; so is a sum over runs, and the largest over pairs. Above the
+//     grid d(α) is at most d(∞). Slack enters as above: each order has a bound of its own inside the same events.
+//
+// It tells what was spent, had the mechanisms and their parameters been fixed beforehand. Of a dialogue that lets earlier answers choose them the
+// promise is the filter's, at the budget.
+//
 // # Filter
 //
 // [Ledger.Reserve] grants a charge when, for every budget (ε, δ) that it touches,
@@ -131,5 +154,6 @@
 // # Sources
 //
 // [BS16] Bun, Steinke, arXiv 1605.02065. [CKS20] Canonne, Kamath, Steinke, arXiv 2004.00010. Feldman,
-// Zrnic, arXiv 2008.11193. Whitehouse et al., arXiv 2203.05481. [CR21] Cesar, Rogers, arXiv 2004.07223.
+// Zrnic, arXiv 2008.11193. Whitehouse et al., arXiv 2203.05481. [CR21] Cesar, Rogers, arXiv 2004.07223. [KOV15] Kairouz, Oh,
+// Viswanath, arXiv 1311.0776.
 package accounting
