@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// sales makes d.sales, one row a person, and an analyst who may ask: 3000 persons in two regions, and a third region that has nobody. It returns the
+// persons' ages.
+func sales(i *instance) (root, ann *client, ages []float64) {
+	root = i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.sales (id INT PRIMARY KEY, region VARCHAR(8) NOT NULL, age INT NOT NULL, amount DECIMAL(8,2) NOT NULL, score DOUBLE NOT NULL, m INT, city INT)")
+	r := rand.New(rand.NewPCG(31, 32))
+	var rows []string
+	for id := range 3000 {
+		ages = append(ages, float64(20+r.IntN(50)))
+		rows = append(rows, fmt.Sprintf("(%d, '%s', %v, %d.%02d, %v, 1, %d)", id, []string{"north", "south"}[id%2], ages[id], 30+r.IntN(40), r.IntN(100), r.NormFloat64(), r.IntN(3)))
+	}
+	root.exec("INSERT INTO d.sales VALUES "+strings.Join(rows, ","), "CALL dp_protect('d.sales', 'id', 'person')",
+		`CALL dp_set_domain('d.sales', 'region', '["north","south","west"]')`, `CALL dp_set_domain('d.sales', 'age', '{"min":0,"max":100}')`,
+		"CALL dp_set_budget('d.sales', '*', 100000, 1e-4, 'never')", "CALL dp_set_budget('d.sales', 'default', 50000, 1e-4, 'never')")
+	return root, i.analyst(root, "ann", "d"), ages
+}
+
+// floats reads numbers; NULL is not one.
+func floats(t *testing.T, texts ...string) []float64 {
+	t.Helper()
+	out := make([]float64, len(texts))
+	for k, text := range texts {
+		var err error
+		if out[k], err = strconv.ParseFloat(text, 64); err != nil {
+			t.Fatalf("column %d of %v: %v", k, texts, err)
+		}
+	}
+	return out
+}
+
+// TestErrorBarsCoverAndAreFree asks for the bars of every aggregate at a level that is missed once in 10^8, alone and by alias: each covers the
+// exact answer, and what is asked for after the answer itself costs nothing.
+func TestErrorBarsCoverAndAreFree(t *testing.T) {
+	root, ann, ages := sales(start(t, ""))
+	n, sum, squares := float64(len(ages)), 0.0, 0.0
+	for _, x := range ages {
+		sum, squares = sum+x, squares+x*x
+	}
+	variance := squares/n - sum/n*sum/n
+	spent := func() string {
+		return root.value("SELECT spent_rho FROM dp.budgets WHERE account = 'd.sales' AND principal = '*'")
+	}
+	for _, q := range []struct {
+		aggregate string
+		exact     float64
+	}{
+		{"COUNT(*)", n}, {"DP_COUNT(DISTINCT id)", n}, {"SUM(age)", sum}, {"DP_SUM(age, 'lower=0, upper=100')", sum}, {"AVG(age)", sum / n},
+		{"DP_MEAN(age)", sum / n}, {"VAR_SAMP(age)", variance * n / (n - 1)}, {"STDDEV(age)", math.Sqrt(variance)},
+		{"DP_STDDEV(age)", math.Sqrt(variance * n / (n - 1))},
+	} {
+		plain := floats(t, ann.value("SELECT "+q.aggregate+" FROM d.sales"))[0]
+		before := spent()
+		row := ann.query("SELECT " + q.aggregate + " AS a, DP_LOW(a, 0.99999999), DP_HIGH(" + q.aggregate + ", 0.99999999), DP_LOW(a), DP_HIGH(a, 0.95), DP_STDERR(a) FROM d.sales")[0]
+		x := floats(t, row...)
+		if x[0] != plain || spent() != before {
+			t.Errorf("%s: asked again the answer is %v, not %v, and spent goes from %s to %s", q.aggregate, x[0], plain, before, spent())
+		}
+		if !(x[1] <= q.exact && q.exact <= x[2] && x[1] <= x[3] && x[3] < x[0] && x[0] < x[4] && x[4] <= x[2] && x[5] > 0) {
+			t.Errorf("%s = %v: %v", q.aggregate, q.exact, x)
+		}
+		if w := (x[4] - x[3]) / x[5] / 3.92; w < 0.9 || w > 1.4 {
+			t.Errorf("%s: the interval is %v times as wide as the standard error asks for", q.aggregate, w)
+		}
+	}
+}
+
+// TestErrorBarsAnywhere: in HAVING and ORDER BY, over derived tables and common table expressions, in views and in prepared statements, with public and
+// with selected keys.
+func TestErrorBarsAnywhere(t *testing.T) {
+	root, ann, _ := sales(start(t, ""))
+	rows := ann.query("SELECT region, COUNT(*) AS c, DP_LOW(c), DP_HIGH(c), AVG(amount) AS a, DP_LOW(a), DP_HIGH(a) FROM d.sales GROUP BY region HAVING DP_HIGH(c) > 500 ORDER BY DP_LOW(c)")
+	if len(rows) != 2 {
+		t.Fatalf("got %v", rows)
+	}
+	for _, r := range rows {
+		if x := floats(t, r[1:]...); !(x[1] < x[0] && x[0] < x[2] && x[4] < x[3] && x[3] < x[5] && x[2]-x[1] < 600 && x[5]-x[4] < 20) {
+			t.Errorf("got %v", r)
+		}
+	}
+	nobody := ann.query("SELECT COUNT(*) AS c, DP_LOW(c), AVG(amount) AS a, DP_LOW(a), DP_HIGH(a), DP_STDERR(a) FROM d.sales GROUP BY region HAVING region = 'west'")
+	if len(nobody) != 1 || nobody[0][1] != "0" || strings.Join(nobody[0][2:], " ") != "NULL NULL NULL NULL" {
+		t.Errorf("a group of nobody: %v", nobody)
+	}
+	for _, r := range ann.query("SELECT city, COUNT(*) AS c, DP_LOW(c, 0.5), DP_HIGH(c, 0.5) FROM d.sales GROUP BY city") {
+		if x := floats(t, r[1:]...); !(x[1] <= x[0] && x[0] <= x[2]) {
+			t.Errorf("got %v", r)
+		}
+	}
+	for _, q := range []string{
+		"SELECT hi - lo FROM (SELECT DP_SUM(age) AS s, DP_LOW(s) AS lo, DP_HIGH(s) AS hi FROM d.sales) x",
+		"WITH c AS (SELECT DP_HIGH(DP_SUM(age)) - DP_LOW(DP_SUM(age)) AS w FROM d.sales) SELECT w FROM c",
+		"SELECT (SELECT DP_HIGH(DP_SUM(age)) FROM d.sales) - (SELECT DP_LOW(DP_SUM(age)) FROM d.sales)",
+	} {
+		if x := floats(t, ann.value(q))[0]; !(x > 0 && x < 100000) {
+			t.Errorf("%s: %v", q, x)
+		}
+	}
+	root.exec("CREATE VIEW d.wide AS SELECT DP_MEAN(age) AS m2, DP_HIGH(m2) - DP_LOW(m2) AS w FROM d.sales")
+	if x := floats(t, ann.value("SELECT w FROM d.wide"))[0]; !(x > 0 && x < 50) {
+		t.Errorf("a view: %v", x)
+	}
+	narrow, wide := ann.value("SELECT DP_HIGH(DP_MEAN(age), ?) FROM d.sales", 0.5), ann.value("SELECT DP_HIGH(DP_MEAN(age), ?) FROM d.sales", 0.999)
+	if x := floats(t, narrow, wide); !(x[0] < x[1]) {
+		t.Errorf("prepared: %v", x)
+	}
+}
+
+// TestErrorBarsOfVectors: arrays of one entry a coordinate, the radius, and means that are answered as one vector.
+func TestErrorBarsOfVectors(t *testing.T) {
+	_, ann, _ := sales(start(t, ""))
+	list := func(text string) (out []*float64) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return out
+	}
+	row := ann.query("SELECT DP_MEAN(DP_VECTOR(age, amount)) AS v, DP_LOW(v), DP_HIGH(v), DP_STDERR(v), DP_RADIUS(v, 0.9), DP_VALUE(DP_LOW(v), 2) FROM d.sales")[0]
+	v, lo, hi, s := list(row[0]), list(row[1]), list(row[2]), list(row[3])
+	if len(v) != 2 || len(lo) != 2 || len(hi) != 2 || len(s) != 2 {
+		t.Fatalf("got %v", row)
+	}
+	for j := range v {
+		if !(*lo[j] < *v[j] && *v[j] < *hi[j] && *s[j] > 0) {
+			t.Errorf("coordinate %d of %v", j, row)
+		}
+	}
+	if x := floats(t, row[4:]...); !(x[0] > *s[0]) || x[1] != *lo[1] {
+		t.Errorf("radius and second coordinate: %v of %v", x, row)
+	}
+	row = ann.query("SELECT DP_QUANTILES(age, '[0.25, 0.5]') AS q, DP_LOW(q), DP_HIGH(q, 0.5), DP_STDERR(q), DP_LOW(DP_MEDIAN(age)) FROM d.sales")[0]
+	if lo, hi := list(row[1]), list(row[2]); len(lo) != 2 || len(hi) != 2 || lo[1] == nil || hi[1] == nil || *lo[1] > *hi[1] || row[3] != "[null, null]" && row[3] != "[null,null]" {
+		t.Errorf("quantiles: %v", row)
+	}
+	row = ann.query("SELECT AVG(age) AS a, AVG(amount) AS b, AVG(score) AS c, DP_LOW(a), DP_HIGH(a), DP_LOW(b), DP_HIGH(b), DP_LOW(c), DP_HIGH(c) FROM d.sales WHERE city >= 0")[0]
+	for j, x := 0, floats(t, row...); j < 3; j++ {
+		if !(x[3+2*j] < x[j] && x[j] < x[4+2*j]) {
+			t.Errorf("mean %d of %v", j, row)
+		}
+	}
+}
+
+// TestErrorBarsAreNullWhereNothingIsKnown: too few persons, and mechanisms without a law.
+func TestErrorBarsAreNullWhereNothingIsKnown(t *testing.T) {
+	_, ann, _ := sales(start(t, ""))
+	if row := ann.query("SELECT DP_MEAN(amount) AS x, DP_LOW(x), DP_HIGH(x), DP_STDERR(x) FROM d.sales WHERE age = 21 AND amount > 68")[0]; strings.Join(row, " ") != "NULL NULL NULL NULL" {
+		t.Errorf("too few persons: %v", row)
+	}
+	if row := ann.query("SELECT DP_MEDIAN(age, 'quantile=em') AS x, DP_LOW(x), DP_HIGH(x), DP_STDERR(x) FROM d.sales")[0]; strings.Join(row[1:], " ") != "NULL NULL NULL" {
+		t.Errorf("the exponential mechanism: %v", row)
+	}
+	if row := ann.query("SELECT DP_COUNT(*), DP_LOW(DP_COUNT(*)), DP_STDERR(DP_COUNT(*)) FROM d.sales WHERE 0 = 1")[0]; strings.Join(row, " ") != "0 0 0" {
+		t.Errorf("no rows: %v", row)
+	}
+}
+
+// TestErrorBarsAreRefused: what is not one aggregate, in words.
+func TestErrorBarsAreRefused(t *testing.T) {
+	root, ann, _ := sales(start(t, ""))
+	for q, words := range map[string]string{
+		"SELECT DP_MEAN(amount) AS m, DP_LOW(m) FROM d.sales":                   "DP_LOW(m) is about the column m",
+		"SELECT DP_MEAN(amount) AS x, DP_SUM(age) AS x, DP_LOW(x) FROM d.sales": "the alias x is given 2 times",
+		"SELECT DP_LOW(age) FROM d.sales":                                       "age is neither",
+		"SELECT DP_LOW(DP_MEAN(age) + 1) FROM d.sales":                          "one DP aggregate by itself",
+		"SELECT DP_LOW(DP_MEAN(age), 95) FROM d.sales":                          "between 0 and 1",
+		"SELECT DP_RADIUS(DP_MEAN(age)) FROM d.sales":                           "is of vectors",
+		"SELECT DP_LOW(MAX(age)) FROM d.sales":                                  "MAX is none",
+	} {
+		if _, err := ann.try(q); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: got %v, want %q", q, err, words)
+		}
+	}
+	if rows := root.query("SELECT name FROM dp.functions WHERE function_type = 'error bar' ORDER BY name"); fmt.Sprint(rows) != "[[DP_HIGH] [DP_LOW] [DP_RADIUS] [DP_STDERR]]" {
+		t.Errorf("dp.functions has %v", rows)
+	}
+	plan := fmt.Sprint(ann.query("EXPLAIN SELECT DP_SUM(amount) AS s, DP_LOW(s, 0.9) FROM d.sales"))
+	if !strings.Contains(plan, "low level=0.9  free  covers the noise, not the clip of persons' sums") {
+		t.Errorf("EXPLAIN does not say what is left out:\n%s", plan)
+	}
+}
