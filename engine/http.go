@@ -14,6 +14,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/engine/audit"
 	"scrim/engine/dashboard"
 	"scrim/engine/exec"
 	"scrim/engine/metrics"
@@ -81,9 +82,10 @@ func (s *Server) listenHTTP() error {
 		Server:   w.facts,
 		Secure:   certificate != nil,
 		Logger:   s.log,
-		Logged:   w.metrics.Login,
+		Logged:   w.logged,
 		Now:      time.Now,
 	})
+	w.listener = limited(w.listener, maxHTTP)
 	w.http = &http.Server{
 		Handler:           w.handler(certificate != nil),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -138,6 +140,32 @@ func (w *watching) close() {
 		_ = w.http.Close()
 	}
 	_ = w.listener.Close()
+}
+
+// logged records an attempt to log in to the dashboard. One that succeeds is refused where the audit log has to have it and cannot.
+func (w *watching) logged(a dashboard.Attempt) error {
+	s, note := w.server, "dashboard"
+	if a.Result != dashboard.Out {
+		w.metrics.Login(a.Result)
+	}
+	switch a.Result {
+	case dashboard.Accepted:
+		place, err := s.audit.Admit()
+		if err != nil {
+			return err
+		}
+		place.Write(audit.Record{Kind: audit.Login, Principal: a.Principal, From: a.From, Note: note})
+		s.log.Info().Str("principal", a.Principal).Str("from", a.From).Msg("dashboard: logged in")
+	case dashboard.Out:
+		s.audit.Write(audit.Record{Kind: audit.Logout, Principal: a.Principal, From: a.From, Note: note})
+	default:
+		if a.Result == dashboard.Limited {
+			note = "dashboard, too many attempts"
+		}
+		s.audit.Write(audit.Record{Kind: audit.LoginRefused, Principal: a.Principal, From: a.From, Note: note})
+		s.log.Warn().Str("user", a.Principal).Str("from", a.From).Str("result", a.Result).Msg("dashboard: login refused")
+	}
+	return nil
 }
 
 // ledger is the state of the ledger's file.

@@ -85,6 +85,24 @@ func (w *web) line(name string) string {
 	return "none"
 }
 
+// auditText is all that the audit log holds.
+func (i *instance) auditText() string {
+	i.t.Helper()
+	files, err := filepath.Glob(filepath.Join(i.cfg.auditDir(), "*"))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
 // shopOf makes a protected table with a budget.
 func shopOf(root *client) {
 	root.exec("CREATE DATABASE shop", "USE shop", "CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT NOT NULL, amount DOUBLE)")
@@ -138,6 +156,16 @@ func TestDashboardOfAServer(t *testing.T) {
 		}
 		if strings.Contains(page, "777013") {
 			t.Errorf("%s shows a literal of a statement", path)
+		}
+	}
+
+	log := ""
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && strings.Count(log, "\"note\":\"dashboard\"") < 10; time.Sleep(20 * time.Millisecond) {
+		log = i.auditText()
+	}
+	for _, word := range []string{`"kind":"login"`, `"kind":"login refused"`, `"principal":"otto@%"`, `"note":"dashboard"`} {
+		if !strings.Contains(log, word) {
+			t.Errorf("the audit log is without %s", word)
 		}
 	}
 

@@ -58,6 +58,21 @@ type Server struct {
 	NotReady                    error // why private statements cannot be answered; nil when they can
 }
 
+// Attempt is one to log in.
+type Attempt struct {
+	Result    string // accepted, refused, limited, or out: a log-out
+	Principal string // user@host if it was accepted, else what was typed
+	From      string // address
+}
+
+// The results of attempts.
+const (
+	Accepted = "accepted"
+	Refused  = "refused"
+	Limited  = "limited"
+	Out      = "out"
+)
+
 // Options are what the pages show. All fields are required but Logged.
 type Options struct {
 	Ledger   Ledger
@@ -67,8 +82,9 @@ type Options struct {
 	Server   func() Server
 	Secure   bool // the pages are served over TLS
 	Logger   zerolog.Logger
-	Logged   func(result string) // told of each attempt to log in: accepted, refused or limited
-	Now      func() time.Time
+	// Logged is told of each attempt to log in. An error refuses one that was accepted: it could not be recorded.
+	Logged func(Attempt) error
+	Now    func() time.Time
 }
 
 // Dashboard serves the pages.
@@ -76,15 +92,19 @@ type Dashboard struct {
 	o        Options
 	sessions sessions
 	limits   *limiter
+	slots    chan struct{} // pages that are being made
 	handler  http.Handler
 }
+
+// maxPages bounds the pages that are made at a time: each may take a second of one processor where there are thousands of budgets.
+const maxPages = 4
 
 // New returns the pages.
 func New(o Options) *Dashboard {
 	if o.Logged == nil {
-		o.Logged = func(string) {}
+		o.Logged = func(Attempt) error { return nil }
 	}
-	d := &Dashboard{o: o, sessions: sessions{open: map[[32]byte]*session{}}, limits: newLimiter()}
+	d := &Dashboard{o: o, sessions: sessions{open: map[[32]byte]*session{}}, limits: newLimiter(), slots: make(chan struct{}, maxPages)}
 	mux := http.NewServeMux()
 	d.routes(mux)
 	d.handler = headers(http.NewCrossOriginProtection().Handler(mux))
@@ -135,6 +155,12 @@ func (d *Dashboard) private(p page) http.Handler {
 				return
 			}
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
+			return
+		}
+		select {
+		case d.slots <- struct{}{}:
+			defer func() { <-d.slots }()
+		case <-r.Context().Done():
 			return
 		}
 		name, data, err := p(r)

@@ -57,8 +57,7 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 	}
 	address := addressOf(r)
 	if ok, wait := d.limits.take(user, address, d.o.Now()); !ok {
-		d.o.Logged("limited")
-		d.o.Logger.Warn().Str("user", user).Str("from", address).Msg("dashboard: too many attempts to log in")
+		_ = d.o.Logged(Attempt{Limited, user, address})
 		seconds := int(wait.Seconds()) + 1
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
 		d.showLogin(w, http.StatusTooManyRequests, form{User: user, Problem: fmt.Sprintf("Too many attempts. Try again in %d seconds.", seconds)})
@@ -66,14 +65,15 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 	}
 	v, ok := d.o.Accounts.Login(user, password, address, d.o.Secure)
 	if !ok {
-		d.o.Logged("refused")
-		d.o.Logger.Warn().Str("user", user).Str("from", address).Msg("dashboard: login refused")
+		_ = d.o.Logged(Attempt{Refused, user, address})
 		d.showLogin(w, http.StatusForbidden, form{User: user, Problem: "The name or the password is wrong, or the account is neither a DBA's nor an auditor's."})
 		return
 	}
 	d.limits.succeeded(user, address, d.o.Now())
-	d.o.Logged("accepted")
-	d.o.Logger.Info().Str("principal", v.Principal).Str("role", v.Role).Str("from", address).Msg("dashboard: logged in")
+	if err := d.o.Logged(Attempt{Accepted, v.Principal, address}); err != nil {
+		d.showLogin(w, http.StatusServiceUnavailable, form{User: user, Problem: "The log-in could not be recorded in the audit log, so it was refused."})
+		return
+	}
 	if c, err := r.Cookie(d.cookieName()); err == nil {
 		d.sessions.end(c.Value) // of whoever was logged in before
 	}
@@ -92,7 +92,7 @@ func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request) {
 		}
 		c, _ := r.Cookie(d.cookieName()) // session found it
 		d.sessions.end(c.Value)
-		d.o.Logger.Info().Str("principal", s.viewer.Principal).Msg("dashboard: logged out")
+		_ = d.o.Logged(Attempt{Out, s.viewer.Principal, addressOf(r)})
 	}
 	d.setCookie(w, d.cookieName(), "", 0)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
@@ -118,10 +118,11 @@ func (d *Dashboard) Basic(r *http.Request) error {
 	}
 	address := addressOf(r)
 	if ok, wait := d.limits.take(user, address, d.o.Now()); !ok {
+		_ = d.o.Logged(Attempt{Limited, user, address})
 		return fmt.Errorf("too many attempts: try again in %d seconds", int(wait.Seconds())+1)
 	}
 	if _, ok := d.o.Accounts.Login(user, password, address, d.o.Secure); !ok {
-		d.o.Logger.Warn().Str("user", user).Str("from", address).Msg("metrics: login refused")
+		_ = d.o.Logged(Attempt{Refused, user, address})
 		return errBasic
 	}
 	d.limits.succeeded(user, address, d.o.Now())
