@@ -211,8 +211,13 @@ func TestRowQuantilesNeedABound(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	text, rows := Reference(), Rows()
-	if len(rows) != len(All())+len(Scalars()) {
-		t.Errorf("dp.functions has %d rows for %d functions", len(rows), len(All())+len(Scalars()))
+	if n := len(All()) + len(Bars()) + len(Scalars()); len(rows) != n {
+		t.Errorf("dp.functions has %d rows for %d functions", len(rows), n)
+	}
+	for _, f := range Bars() {
+		if !strings.Contains(text, "`"+f.Signature+"`") || f.Doc == "" || f.Example == "" {
+			t.Errorf("the reference misses %s", f.Name)
+		}
 	}
 	for _, f := range Scalars() {
 		if !strings.Contains(text, "`"+f.Signature+"`") || f.Doc == "" || f.Example == "" {
