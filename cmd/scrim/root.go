@@ -19,7 +19,17 @@ type streams struct {
 
 // run executes one command line and returns the exit code: 0, or 1 with the error on err.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	s := streams{in, out, errOut}
+	root := rootCommand(streams{in, out, errOut})
+	root.SetArgs(args)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(errOut, "scrim:", err)
+		return 1
+	}
+	return 0
+}
+
+// rootCommand holds all commands.
+func rootCommand(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "scrim",
 		Short:         "A MySQL-wire server that answers SQL with differential privacy over DuckDB",
@@ -27,14 +37,14 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errOut)
-	root.SetArgs(args)
-	root.AddCommand(serveCommand(s), importCommand(s), demoCommand(s), benchCommand(s), referenceCommand(s), configCommand(s), backupCommand(s), restoreCommand(s))
-	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(errOut, "scrim:", err)
-		return 1
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	for _, command := range []func(streams) *cobra.Command{
+		serveCommand, configCommand, importCommand, backupCommand, restoreCommand, healthCommand,
+		demoCommand, benchCommand, referenceCommand,
+	} {
+		root.AddCommand(command(s))
 	}
-	return 0
+	return root
 }

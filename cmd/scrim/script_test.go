@@ -18,6 +18,7 @@ import (
 //	start DIR [FLAG...]         serves DIR; $ADDR, $HOST and $PORT say where
 //	halt                        ends that server by SIGTERM, wants exit code 0, and has its output
 //	hangup TEXT                 sends that server SIGHUP, and waits until its log says TEXT
+//	freeport                    sets $FREE to an address that is free
 //	today                       sets $TODAY, in UTC
 //	kill9                       ends that server by SIGKILL
 //	sql USER PASSWORD QUERY...  asks in one session; rows go to stdout, cells between tabs; with !,
@@ -42,6 +43,12 @@ func TestScripts(t *testing.T) {
 			"halt":   cmdStop,
 			"kill9":  cmdKill,
 			"hangup": cmdHangup,
+			"freeport": func(ts *testscript.TestScript, _ bool, _ []string) {
+				l, err := net.Listen("tcp", "127.0.0.1:0")
+				ts.Check(err)
+				ts.Setenv("FREE", l.Addr().String())
+				ts.Check(l.Close())
+			},
 			"today": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Setenv("TODAY", time.Now().UTC().Format(time.DateOnly))
 			},
