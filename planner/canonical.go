@@ -29,13 +29,18 @@ import (
 // preserve the meaning of a query, and none has to be complete: operands that are not ordered cost a second charge, and two queries of different
 // meaning never share a key, because they do not execute the same.
 //
-// canonical orders an expression of a private row. cols tells which column of the relation a field is.
+// Canonical orders an expression of a private row: it has the same value on every row. cols tells which column of the relation a field is.
+func Canonical(ctx *sql.Context, e sql.Expression, cols lower.Columns) sql.Expression {
+	out, _ := (&canon{ctx, cols}).expr(e)
+	return out
+}
+
+// canonical is Canonical of an expression of the scan being generated.
 func (s *statement) canonical(e sql.Expression, cols lower.Columns) sql.Expression {
 	if s.asWritten {
 		return e
 	}
-	out, _ := (&canon{s.ctx, cols}).expr(e)
-	return out
+	return Canonical(s.ctx, e, cols)
 }
 
 // canon orders one expression bottom-up. The texts that it orders by are no more than that: equal ones leave operands as they stand.
@@ -57,8 +62,7 @@ func (c *canon) expr(e sql.Expression) (sql.Expression, string) {
 	case *expression.Literal:
 		return e, literalText(e)
 	case *expression.Alias:
-		_, text := c.expr(e.Child)
-		return e, text
+		return c.expr(e.Child)
 	case *plan.Subquery:
 		return e, e.String()
 	case *expression.And:
@@ -220,7 +224,7 @@ func (c *canon) comparison(e expression.Comparer) (sql.Expression, string, bool)
 	}
 	x, a := c.expr(plainDecimal(e.Left()))
 	y, b := c.expr(plainDecimal(e.Right()))
-	if b < a {
+	if b < a || b == a && strings.HasPrefix(word, ">") {
 		return turned(y, x), back + "(" + b + "," + a + ")", true
 	}
 	text := word + "(" + a + "," + b + ")"
@@ -264,6 +268,8 @@ func literalText(l *expression.Literal) string {
 		return last + "decimal " + v.Text('f')
 	case []byte:
 		return last + "bytes " + string(v)
+	case string: // of whatever character set it was introduced in
+		return last + "text " + v
 	default:
 		return fmt.Sprintf("%s%T %s %v", last, v, l.Typ, v)
 	}

@@ -14,8 +14,8 @@ import (
 	"scrim/functions"
 )
 
-// put appends values so that no two lists of values of the same number have the same encoding: each is a tag, then its length where it has one, then its
-// content.
+// put appends values, so that no two lists of values have the same encoding but where a nil slice or map stands for an empty one: each is the name of its
+// type, then a tag, then its length where it has one, then its content.
 //
 //	bool, integers, floats   tag, 8 bytes big-endian; a float by its bits
 //	text, bytes              tag, length u64, bytes
@@ -29,6 +29,7 @@ import (
 // may be held in different ways.
 func (e *encoding) put(values ...any) {
 	for _, v := range values {
+		e.text('v', fmt.Sprintf("%T", v))
 		e.value(reflect.ValueOf(v))
 	}
 }
