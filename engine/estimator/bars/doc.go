@@ -5,7 +5,7 @@
 // same choices (estimator.Biased names what these leave out). It is post-processing of released numbers and public parameters
 // (estimator.Error), so it costs nothing and any number of levels may be asked for.
 //
-//	Quotient   all r with |value − r| ≤ q(r), q(r) the point that |E − r·e|/n̂ passes with probability 1 − level: Fieller's interval.
+//	Quotient   all r with |value − r| ≤ q(r), q(r) the point that |E − r·e|/n̂ passes with probability 1 − level: Fieller's interval [F54].
 //	           Of a sum or a count, where nothing is under it, value ± q.
 //	Variance   the linear part by its largest standard deviation among all plausible moments, the square of the first moment's error on
 //	           top: three risks of a twentieth are taken off for what is plausible, and for n̂ in n̂/(n̂−1).
