@@ -71,6 +71,9 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	defer stop()
 	go r.run(ctx, hangups)
 	fmt.Fprintf(s.out, "scrim: ready on %s\n", srv.Addr())
+	if a := srv.HTTPAddr(); a != nil {
+		fmt.Fprintf(s.out, "scrim: dashboard on %s\n", a)
+	}
 	notify("READY=1")
 	if err := srv.Serve(ctx); err != nil {
 		return err
