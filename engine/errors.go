@@ -147,46 +147,6 @@ func account(err error) error {
 	}
 }
 
-// exhausted words the refusal of a charge: everything in it is known to the client beforehand, or
-// is the client's own spending.
-func exhausted(e *accounting.ExhaustedError) *refuse.Error {
-	whose := "your budget"
-	if e.Scope == accounting.All {
-		whose = "the budget of all principals together"
-	}
-	name := named(e.Table, e.Account)
-	if e.Entity {
-		name = "entity " + e.Account
-	}
-	switch {
-	case e.NotPure:
-		return refuse.New(refuse.BudgetExhausted, "%s on %s has delta 0, and the query was planned with mechanisms that have no pure epsilon.", capital(whose), name).
-			With("Ask again: a budget has changed since the query was planned, and it will be planned with pure mechanisms.")
-	case e.SpentNotPure:
-		return refuse.New(refuse.BudgetExhausted, "%s on %s has delta 0, and its window holds spending without a pure epsilon.", capital(whose), name).
-			With("Wait for the next window, if it has an end, or have a DBA set a budget with delta > 0, or one with a shorter window.")
-	case e.Delta == 0:
-		r := refuse.New(refuse.BudgetExhausted, "The query would cost the pure epsilon %.6g of %s on %s, of which %.6g remains until %s.",
-			float64(e.Requested), whose, name, float64(e.Remaining), until(e.WindowEnds))
-		return remedied(r, e)
-	}
-	r := refuse.New(refuse.BudgetExhausted,
-		"The query would cost epsilon %.4g (rho %.4g) of %s on %s, of which epsilon %.4g (rho %.4g) remains until %s.",
-		float64(e.Requested), e.RequestedRho.Float(), whose, name, float64(e.Remaining), e.RemainingRho.Float(), until(e.WindowEnds))
-	return remedied(r, e)
-}
-
-// remedied says what to do where nothing remains.
-func remedied(r *refuse.Error, e *accounting.ExhaustedError) *refuse.Error {
-	if e.Remaining > 0 {
-		return r
-	}
-	if e.WindowEnds.IsZero() {
-		return r.With("A DBA may raise the budget with CALL dp_set_budget.")
-	}
-	return r.With("Wait for the next window, or have a DBA raise the budget with CALL dp_set_budget.")
-}
-
 // capital begins a sentence.
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
