@@ -229,3 +229,34 @@ func (x *restore) record(keptLedger bool) error {
 	}
 	return x.dir.write(x.dir.id + "\n")
 }
+
+// AcceptLedger takes the ledger that is in a data directory although it is older than it is known to have been, because an older copy
+// was put back by hand and there is no newer one. day is that of its last record. The ledger records it.
+func AcceptLedger(dataDir, day, by string) (accounting.Position, error) {
+	of, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return accounting.Position{}, fmt.Errorf("engine: want a day as YYYY-MM-DD, have %q", day)
+	}
+	if _, err := os.Stat(filepath.Join(dataDir, fileID)); err != nil {
+		return accounting.Position{}, fmt.Errorf("engine: %s is no data directory: %w", dataDir, err)
+	}
+	dir, err := openDirectory(dataDir)
+	if err != nil {
+		return accounting.Position{}, err
+	}
+	defer dir.Close()
+	path, o := filepath.Join(dataDir, fileLedger), accounting.Options{DirectoryID: dir.id}
+	l, err := accounting.Open(path, o)
+	if err == nil {
+		return accounting.Position{}, errors.Join(errors.New("engine: the ledger is as far as it is known to have been: there is nothing to accept"), l.Close())
+	}
+	if !errors.Is(err, accounting.ErrOlder) {
+		return accounting.Position{}, err
+	}
+	o.Accept = &accounting.Acceptance{Of: of, By: by, Reason: "put back by hand"}
+	if l, err = accounting.Open(path, o); err != nil {
+		return accounting.Position{}, err
+	}
+	end, err := l.Position()
+	return end, errors.Join(err, l.Close())
+}

@@ -117,6 +117,17 @@ func backupVerifyCommand(s streams) *cobra.Command {
 	}
 }
 
+// acceptLedger takes an older ledger where it is.
+func acceptLedger(s streams, o engine.RestoreOptions) error {
+	end, err := engine.AcceptLedger(o.DataDir, o.AcceptLedgerOf, o.By)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s: its ledger is accepted, up to record %d; what was charged since %s is not in it: lower the budgets by that\n",
+		o.DataDir, end.Record, o.AcceptLedgerOf)
+	return nil
+}
+
 // restoreCommand puts a backup back.
 func restoreCommand(s streams) *cobra.Command {
 	o := engine.RestoreOptions{By: "operator"}
@@ -129,13 +140,19 @@ directory called replaced-TIME.
 Into the directory that the backup was made of, it puts data and policies, and leaves the ledger and the accounts that are there: the
 ledger holds everything that the backup's holds, and what was spent since. Where that ledger is lost or cannot be
 read, and in a new directory, the backup's ledger becomes the account. What was charged after it is then forgotten,
-so this has to be said: --accept-ledger-of with the day of the backup's last record. The ledger records it.`,
+so this has to be said: --accept-ledger-of with the day of the backup's last record. The ledger records it.
+
+Without --from, --accept-ledger-of takes the ledger that is in the data directory: an older copy that was put back by hand,
+which the server refuses.`,
 		Example: `  scrim restore --from /backup/scrim-monday --data /var/lib/scrim
   scrim restore --from /backup/scrim-monday --data /var/lib/scrim-new --accept-ledger-of 2026-11-22`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.From == "" || o.DataDir == "" {
+			switch {
+			case o.DataDir == "", o.From == "" && o.AcceptLedgerOf == "":
 				return errors.New("want --from, a backup, and --data, a data directory")
+			case o.From == "":
+				return acceptLedger(s, o)
 			}
 			progress, finish := progressOn(s.err, "restore "+o.DataDir)
 			r, err := engine.Restore(cmd.Context(), o, progress)
