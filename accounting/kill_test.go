@@ -4,14 +4,17 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +25,19 @@ import (
 // steps of ρ, so that what must be on the disk is known to within the charges in flight.
 
 const childVariable = "SCRIM_ACCOUNTING_CHILD"
+
+var (
+	full = flag.Bool("full", false, "put every fault to the ledger, where the tests otherwise take some")
+	seed = flag.Uint64("seed", 1, "of the moments at which children are killed")
+)
+
+// often is how often a fault is put to the ledger: the first number, or the second with -full.
+func often(some, all int) int {
+	if *full {
+		return all
+	}
+	return some
+}
 
 func TestMain(m *testing.M) {
 	if spec := os.Getenv(childVariable); spec != "" {
@@ -35,6 +51,14 @@ func TestMain(m *testing.M) {
 func child(spec []string) {
 	mode, path, argument := spec[0], spec[1], spec[2]
 	workers, _ := strconv.Atoi(spec[3])
+	switch mode {
+	case "disk":
+		smallDisk(path, workers)
+		return
+	case "clock":
+		shifted(path, argument)
+		return
+	}
 	l, err := Open(path, Options{DirectoryID: testDirectory})
 	if err != nil {
 		fmt.Println("error", err)
@@ -53,6 +77,14 @@ func child(spec []string) {
 			}
 			return nil
 		}
+	case "sync": // all syncs on one thread: strace counts them by thread
+		var once sync.Once
+		l.hook = func(point string) error {
+			if point == "before-transaction" {
+				once.Do(runtime.LockOSThread)
+			}
+			return nil
+		}
 	case "full": // the file cannot grow beyond what it is now plus a little
 		info, err := os.Stat(path)
 		if err != nil {
@@ -68,7 +100,13 @@ func child(spec []string) {
 		return
 	}
 	fmt.Println("open")
+	charge(l, workers)
+}
+
+// charge charges l from many goroutines until it is unavailable, which it then has to stay. It returns what was acknowledged.
+func charge(l *Ledger, workers int) Rho {
 	var wg sync.WaitGroup
+	var got atomic.Uint64
 	for w := range workers {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(w), 9))
@@ -80,13 +118,14 @@ func child(spec []string) {
 					Charges: []Charge{{Account: "t", Loss: Loss{Rho: Rho(n), Pure: Pure(n)}}, {Account: "e", Entity: true, Loss: Loss{Rho: Rho(n)}}},
 				})
 				if errors.Is(err, ErrUnavailable) {
-					fmt.Println("unavailable")
+					stays(l, err)
 					return
 				}
 				if err != nil {
 					fmt.Println("error", err)
 					os.Exit(3)
 				}
+				got.Add(uint64(n))
 				fmt.Printf("got %d\n", n)
 				l.Finish(receipt, Answered)
 				if i%3 == 0 {
@@ -96,6 +135,20 @@ func child(spec []string) {
 		})
 	}
 	wg.Wait()
+	return Rho(got.Load())
+}
+
+// stays tries again what failed.
+func stays(l *Ledger, cause error) {
+	for range 3 {
+		time.Sleep(20 * time.Millisecond)
+		_, err := l.Reserve(context.Background(), Request{Principal: "p@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1}}}})
+		if !errors.Is(err, ErrUnavailable) || !errors.Is(l.Err(), ErrUnavailable) {
+			fmt.Println("error after", cause, "came", err)
+			os.Exit(3)
+		}
+	}
+	fmt.Println("unavailable", cause)
 }
 
 // run is what a child said until it died.
@@ -103,15 +156,18 @@ type run struct {
 	tried, got  Rho
 	lines       int
 	unavailable int
+	why         string // it was unavailable
 }
 
-func startChild(t *testing.T, spec string) (*exec.Cmd, *bufio.Scanner) {
+// startChild runs this binary again, under a command where one is given.
+func startChild(t *testing.T, spec string, under ...string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe)
+	under = append(under, exe)
+	cmd := exec.Command(under[0], under[1:]...)
 	cmd.Env = append(os.Environ(), childVariable+"="+spec)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -129,13 +185,21 @@ func startChild(t *testing.T, spec string) (*exec.Cmd, *bufio.Scanner) {
 }
 
 // runChild runs a child to its end; after is when to kill it, 0 for never.
-func runChild(t *testing.T, spec string, after time.Duration) run {
+func runChild(t *testing.T, spec string, after time.Duration, under ...string) run {
 	t.Helper()
-	cmd, s := startChild(t, spec)
+	cmd, s := startChild(t, spec, under...)
 	if after > 0 {
 		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 		defer timer.Stop()
 	}
+	r := listen(t, s)
+	_ = cmd.Wait()
+	return r
+}
+
+// listen hears a child out.
+func listen(t *testing.T, s *bufio.Scanner) run {
+	t.Helper()
 	var r run
 	for s.Scan() {
 		word, value, _ := strings.Cut(s.Text(), " ")
@@ -147,19 +211,32 @@ func runChild(t *testing.T, spec string, after time.Duration) run {
 			r.got += Rho(n)
 		case "unavailable":
 			r.unavailable++
+			r.why = value
 		default:
-			t.Fatalf("child says %q", s.Text())
+			t.Errorf("child says %q", s.Text())
 		}
 		r.lines++
 	}
-	_ = cmd.Wait()
 	return r
+}
+
+// within checks what a run has left in the file: all that was acknowledged, and nothing that was not asked for.
+func (r run) within(t *testing.T, what string, spent Rho) {
+	t.Helper()
+	if spent < r.got || spent > r.tried {
+		t.Fatalf("%s: spent %d, acknowledged %d, tried %d", what, spent, r.got, r.tried)
+	}
 }
 
 // prepared makes a ledger with ample budgets and closes it.
 func prepared(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ledger")
+	return preparedIn(t, t.TempDir())
+}
+
+func preparedIn(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "ledger")
 	l := open(t, path, Options{Create: true})
 	mustSet(t, l, "t", false, All, MaxEpsilon, 1e-6, Never)
 	mustSet(t, l, "t", false, Default, MaxEpsilon, 1e-6, Month)
@@ -211,36 +288,28 @@ func TestKillAtNamedPoints(t *testing.T) {
 	}
 }
 
-func TestKillAtRandomTimes(t *testing.T) {
-	path := prepared(t)
-	r := rand.New(rand.NewPCG(10, 1))
-	before, lines := Rho(0), 0
-	for i := range 20 {
-		c := runChild(t, fmt.Sprintf("run|%s||%d", path, 1+r.IntN(12)), time.Duration(1+r.IntN(120))*time.Millisecond)
-		got := spentInFile(t, path)
-		if got < before+c.got || got > before+c.tried {
-			t.Fatalf("run %d: spent %d, acknowledged %d, tried %d", i, got-before, c.got, c.tried)
-		}
-		before = got
-		lines += c.lines
-	}
-	if before == 0 || lines < 100 {
-		t.Errorf("only %d lines: the children did next to nothing", lines)
-	}
-}
+// shards is how many ledgers children are killed on at the same time.
+const shards = 4
 
-func TestFullDisk(t *testing.T) {
-	path := prepared(t)
-	c := runChild(t, "full|"+path+"||4", 30*time.Second)
-	if c.unavailable != 4 {
-		t.Errorf("%d of 4 goroutines were told that the ledger is unavailable", c.unavailable)
+func TestKillAtRandomTimes(t *testing.T) {
+	for shard := range shards {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			path := prepared(t)
+			r := rand.New(rand.NewPCG(*seed, uint64(shard)))
+			before, lines := Rho(0), 0
+			for i := range often(20, 500) / shards {
+				c := runChild(t, fmt.Sprintf("run|%s||%d", path, 1+r.IntN(12)), time.Duration(1+r.IntN(120_000))*time.Microsecond)
+				got := spentInFile(t, path)
+				c.within(t, fmt.Sprintf("seed %d, run %d", *seed, i), got-before)
+				before = got
+				lines += c.lines
+			}
+			if before == 0 || lines < 20 {
+				t.Errorf("only %d lines: the children did next to nothing", lines)
+			}
+		})
 	}
-	if got := spentInFile(t, path); got < c.got || got > c.tried || c.got == 0 {
-		t.Errorf("spent %d, acknowledged %d, tried %d", got, c.got, c.tried)
-	}
-	// With room again, charging goes on.
-	l := open(t, path, Options{})
-	mustReserve(t, l, "a@%", rho("t", 1e-6))
 }
 
 func TestTwoProcesses(t *testing.T) {
