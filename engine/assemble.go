@@ -101,7 +101,7 @@ func (s *Server) assemble() error {
 	s.analyzer = s.planner.Build(builder)
 	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, nil)
 	ctx := sql.NewEmptyContext()
-	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version})
+	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version}, sql.FunctionN{Name: "current_role", Fn: currentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	return s.loadAccounts(ctx)
@@ -186,6 +186,9 @@ func (s *Server) loadAccounts(ctx *sql.Context) error {
 	s.rootPassword = generated
 	for _, name := range auth.Audit(db) {
 		s.log.Warn().Str("account", name).Msg("the account has no password and cannot log in")
+	}
+	for _, name := range auth.Shadowed(db) {
+		s.log.Warn().Str("account", name+"@%").Msg("the account has the name of a role, which is therefore missing: drop the account and start again")
 	}
 	return nil
 }

@@ -5,13 +5,16 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/auth"
+	"scrim/engine/session"
 )
 
 // checkTables closes the ways around the grants that go-mysql-server leaves open: the grant tables
@@ -154,4 +157,20 @@ func linesOf(ctx *sql.Context, by auth.Caller, rows sql.RowIter) (sql.RowIter, e
 		return r[0] != grantee && (len(r) < 2 || r[0] != by.User || r[1] != by.Host)
 	})
 	return sql.RowsToRowIter(all...), nil
+}
+
+// currentRole is the function CURRENT_ROLE(): the roles that the account has been granted, which are
+// all active, as MySQL writes them.
+func currentRole(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) > 0 {
+		return nil, sql.ErrInvalidArgumentNumber.New("current_role", 0, len(args))
+	}
+	roles := session.Roles(ctx)
+	for i, r := range roles {
+		roles[i] = "`" + strings.ReplaceAll(r, "`", "``") + "`@`%`"
+	}
+	if len(roles) == 0 {
+		roles = []string{"NONE"}
+	}
+	return expression.NewLiteral(strings.Join(roles, ","), types.LongText), nil
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -20,6 +22,9 @@ func (p ownParser) ParseSimple(query string) (ast.Statement, error) {
 
 func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
 	s, first, rest, err := p.Parser.Parse(ctx, query, multi)
+	if err != nil && setRole.MatchString(query) {
+		err = errSetRole
+	}
 	return own(s), first, rest, err
 }
 
@@ -32,6 +37,12 @@ func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.
 	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
 	return own(s), end, err
 }
+
+// setRole finds the statements that choose among roles, which the parser does not know.
+var (
+	setRole    = regexp.MustCompile(`(?i)^\s*SET\s+(DEFAULT\s+)?ROLE\b`)
+	errSetRole = errors.New("SET ROLE and SET DEFAULT ROLE are not supported: all roles that an account has been granted are active, and REVOKE takes one away")
+)
 
 func own(s ast.Statement) ast.Statement {
 	switch n := s.(type) {

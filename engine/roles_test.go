@@ -104,6 +104,18 @@ func TestWhatRolesMayDo(t *testing.T) {
 	}
 	grants(aud, " FOR ann")
 
+	if got := ann.value("SELECT CURRENT_ROLE()"); got != "`analyst`@`%`" {
+		t.Errorf("CURRENT_ROLE(): got %q", got)
+	}
+	if got := bob.value("SELECT CURRENT_ROLE()"); got != "NONE" {
+		t.Errorf("CURRENT_ROLE(): got %q", got)
+	}
+	for _, q := range []string{"SET ROLE ALL", "SET DEFAULT ROLE analyst TO ann", " set role none"} {
+		if e := ann.refused(1064, "42000", q); !strings.Contains(e.Message, "all roles that an account has been granted are active") {
+			t.Errorf("%s: %s", q, e.Message)
+		}
+	}
+
 	boss.exec("CREATE DATABASE e", "SET dp_raw = ON", "CREATE USER carl IDENTIFIED BY 'x'", "GRANT analyst TO carl")
 	boss.query("SELECT * FROM d.p")
 

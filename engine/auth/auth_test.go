@@ -58,6 +58,61 @@ func TestAccountsSurvive(t *testing.T) {
 	}
 }
 
+// TestOlderAccountsGetTheRoles: a file that was written before there were roles, with an account of the
+// name of one, a role of its own, and grants that go-mysql-server writes and does not read back.
+func TestOlderAccountsGetTheRoles(t *testing.T) {
+	ctx, path := sql.NewEmptyContext(), filepath.Join(t.TempDir(), "users")
+	old, p := mysql_db.CreateEmptyMySQLDb(), NewPersister(path, "d1")
+	old.SetPersister(p)
+	ed := old.Editor()
+	old.AddSuperUser(ed, Root, RootHost, "pw")
+	shop := mysql_db.NewPrivilegeSet()
+	shop.AddDatabase("Shop", sql.PrivilegeType_Select)
+	for _, u := range []*mysql_db.User{
+		{User: "auditor", Host: "%", Plugin: "mysql_native_password", AuthString: "*AB", PrivilegeSet: mysql_db.NewPrivilegeSet()},
+		{User: "team", Host: "%", Locked: true, IsRole: true, PrivilegeSet: shop},
+		{User: "dba", Host: "localhost", Plugin: "mysql_native_password", AuthString: "*AB", PrivilegeSet: mysql_db.NewPrivilegeSet()},
+		{User: "ann", Host: "%", Plugin: "mysql_native_password", AuthString: "*AB", PrivilegeSet: mysql_db.NewPrivilegeSet()},
+	} {
+		ed.PutUser(u)
+	}
+	for role, admin := range map[string]bool{"team": true, "auditor": false} {
+		ed.PutRoleEdge(&mysql_db.RoleEdge{FromUser: role, FromHost: "%", ToUser: "ann", ToHost: "%", WithAdminOption: admin})
+	}
+	if err := old.Persist(ctx, ed); err != nil {
+		t.Fatal(err)
+	}
+	ed.Close()
+
+	for range 2 {
+		db := mysql_db.CreateEmptyMySQLDb()
+		if _, err := Load(ctx, db, p, ""); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]bool{"dba": true, "analyst": true, "importer": true, "team": true, "auditor": false, "ann": false} {
+			if got := IsRole(db, name); got != want {
+				t.Errorf("%s is a role: %v, want %v", name, got, want)
+			}
+		}
+		if got := Shadowed(db); len(got) != 1 || got[0] != "auditor" {
+			t.Errorf("shadowed: %v", got)
+		}
+		if got := Roles(db, "ann", "%"); len(got) != 1 || got[0] != "team" {
+			t.Errorf("ann has the roles %v: an account is none", got)
+		}
+		lines, _ := Grants(db, "ann", "%", []string{"team"})
+		if got, want := strings.Join(lines, ";"), "GRANT USAGE ON *.* TO `ann`@`%`;GRANT SELECT ON `Shop`.* TO `ann`@`%`;"+
+			"GRANT SELECT ON `dp`.* TO `ann`@`%`;GRANT `team`@`%` TO `ann`@`%` WITH ADMIN OPTION"; got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+		rd := db.Reader()
+		if u, _ := rd.GetUser(mysql_db.UserPrimaryKey{User: "team", Host: "%"}); !u.PrivilegeSet.Database("shop").Has(sql.PrivilegeType_Select) {
+			t.Error("a grant on a name with a capital letter was lost")
+		}
+		rd.Close()
+	}
+}
+
 func TestDamagedAccountsAreRefused(t *testing.T) {
 	for name, data := range map[string]string{"empty": "", "noise": strings.Repeat("\xff\x00\x13", 50)} {
 		path := filepath.Join(t.TempDir(), "users")
@@ -113,6 +168,7 @@ func TestCheckStatement(t *testing.T) {
 		{"foreign plugin", &plan.CreateUser{Users: []plan.AuthenticatedUser{other}}, false},
 		{"new password", &plan.AlterUser{User: user("ann", "y")}, true},
 		{"password taken away", &plan.AlterUser{User: user("ann", "")}, false},
+		{"named as a role's budget", &plan.CreateUser{Users: []plan.AuthenticatedUser{user("Role:x", "x")}}, false},
 		{"renamed", &plan.RenameUser{}, false},
 		{"something else", plan.NothingImpl, true},
 	} {

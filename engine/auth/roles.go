@@ -109,6 +109,18 @@ func folded(p mysql_db.PrivilegeSet) mysql_db.PrivilegeSet {
 	return set
 }
 
+// Shadowed returns the server's roles that an account of an older data directory keeps from being
+// there by having their name.
+func Shadowed(db *mysql_db.MySQLDb) []string {
+	var list []string
+	for _, r := range ownRoles {
+		if !IsRole(db, r.name) {
+			list = append(list, r.name)
+		}
+	}
+	return list
+}
+
 // IsRole reports whether there is a role of that name.
 func IsRole(db *mysql_db.MySQLDb, name string) bool {
 	u := account(db, name, anyHost)
