@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator"
+	"scrim/functions"
 	"scrim/planner"
 )
 
@@ -68,7 +69,7 @@ func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
 					continue
 				}
 				row[i] = r.Aggregates[o.Aggregate].Value(o, est)
-				absent[o.Aggregate] = absent[o.Aggregate] || row[i] == nil && r.Aggregates[o.Aggregate].Groups != nil
+				absent[o.Aggregate] = absent[o.Aggregate] || row[i] == nil && o.Bar == functions.NoBar && r.Aggregates[o.Aggregate].Groups != nil
 			}
 		}
 		rows = append(rows, row)

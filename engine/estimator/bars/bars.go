@@ -20,7 +20,7 @@ func Interval(e estimator.Estimate, i int, level float64) (lo, hi float64) {
 	case estimator.Variance:
 		lo, hi = variance(x, i, alpha)
 	case estimator.Quantile:
-		lo, hi = quantile(x.Ranks[i], alpha)
+		lo, hi = quantile(x.Ranks[i], alpha/float64(max(1, x.Rounds)))
 	default:
 		return math.NaN(), math.NaN()
 	}
@@ -106,10 +106,10 @@ func above(law estimator.Law, alpha, a, b, v, half float64) float64 {
 	return hi
 }
 
-// quantile returns the interval that ranks tell: at risk alpha for all of them, of which each can be wrong on one side only.
+// quantile returns the interval that ranks tell, each at risk alpha: a rank can be wrong on one side only.
 func quantile(ranks []estimator.Rank, alpha float64) (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
-	z := point(min(1, 2*alpha/float64(max(1, len(ranks)))))
+	z := point(2 * alpha)
 	for _, r := range ranks {
 		switch {
 		case r.Z > z && !(r.At >= hi):

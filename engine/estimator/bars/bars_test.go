@@ -58,7 +58,7 @@ func TestIntervalsGrowWithTheLevel(t *testing.T) {
 		"laplace":  one(-5, estimator.Error{Law: estimator.Laplace, Noise: []float64{0.1}, Under: []float64{0.05}, Centre: []float64{3}}),
 		"variance": {Values: []float64{0.97}, StdErr: []float64{0.1}, Error: &estimator.Error{Form: estimator.Variance, Under: []float64{0.02}, Moments: m}},
 		"quantile": {Values: []float64{7}, StdErr: []float64{math.NaN()}, Error: &estimator.Error{Form: estimator.Quantile,
-			Ranks: [][]estimator.Rank{{{At: 9, Z: 6}, {At: 2, Z: -9}, {At: 8, Z: 3}, {At: 4, Z: -2}, {At: 6, Z: -0.1}}}}},
+			Rounds: 5, Ranks: [][]estimator.Rank{{{At: 9, Z: 6}, {At: 2, Z: -9}, {At: 8, Z: 3}, {At: 4, Z: -2}, {At: 6, Z: -0.1}}}}},
 	} {
 		last := 0.0
 		for _, level := range []float64{1e-9, 0.01, 0.5, 0.9, 0.99, 0.9999} {

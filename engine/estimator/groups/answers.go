@@ -2,6 +2,7 @@ package groups
 
 import (
 	"math"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
@@ -24,12 +25,15 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 			if p.Measure == Sum {
 				v, d = scalar.Scale(p.Grid, v), scalar.Scale(p.Grid, d)
 			}
-			e.Error.Noise[g*size+k] = d
+			noise := d
 			if p.Measure.mean() {
 				rows, x := s.sums[at+1], e.Error
 				v, d = p.ratio(v, d, rows, s.sigma[at+1], centres[k])
-				x.Noise[g*size+k], x.Under[g*size+k] = p.means.Value(s.sigma[at]/rows), s.sigma[at+1]/rows
+				noise, x.Under[g*size+k] = p.means.Value(s.sigma[at]/rows), s.sigma[at+1]/rows
 				x.Centre[g*size+k] = p.means.Value(float64(centres[k].centre))
+			}
+			if e.Error.Noise != nil {
+				e.Error.Noise[g*size+k] = noise
 			}
 			e.Values[g*size+k], e.StdErr[g*size+k] = v, min(d, math.MaxFloat64)
 			if v == v {
@@ -40,13 +44,12 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 	return e
 }
 
-// blank is an answer of all groups yet to be filled in.
+// blank is an answer of all groups yet to be filled in. Where there are no means, the standard errors are all that is to be told.
 func (r release) blank() estimator.Estimate {
 	n := r.p.Groups * len(r.layout.parts)
-	e := estimator.Estimate{Values: make([]float64, n), StdErr: make([]float64, n)}
-	e.Error = &estimator.Error{Form: estimator.Quotient, Noise: make([]float64, n)}
-	if r.counting {
-		e.Error.Under, e.Error.Centre = make([]float64, n), make([]float64, n)
+	e := estimator.Estimate{Values: make([]float64, n), StdErr: make([]float64, n), Error: &estimator.Error{Form: estimator.Quotient}}
+	if slices.ContainsFunc(r.layout.parts, func(p part) bool { return p.Measure.mean() }) {
+		e.Error.Noise, e.Error.Under, e.Error.Centre = make([]float64, n), make([]float64, n), make([]float64, n)
 	}
 	return e
 }

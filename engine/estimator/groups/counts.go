@@ -45,7 +45,9 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 		for g := range r.p.Groups {
 			from := g*len(r.counts.p.Aggregates) + at
 			e.Values[g*size+k], e.StdErr[g*size+k] = own.Values[from], own.StdErr[from]
-			e.Error.Noise[g*size+k] = own.Error.Noise[from]
+			if e.Error.Noise != nil {
+				e.Error.Noise[g*size+k] = own.StdErr[from]
+			}
 		}
 		at++
 	}

@@ -152,6 +152,7 @@ func (q quantiles) Release(n noise.Noiser, in estimator.Input) estimator.Estimat
 	e := estimator.Estimate{Values: make([]float64, len(q.fractions)), StdErr: make([]float64, len(q.fractions))}
 	e.Error = &estimator.Error{Form: estimator.Quantile, Ranks: make([][]estimator.Rank, len(q.fractions))}
 	for i, s := range q.searches {
+		e.Error.Rounds = max(e.Error.Rounds, s.Rounds())
 		v, ranks := s.Ranks(n, cells)
 		e.Values[i], e.StdErr[i] = scalar.Finite(scalar.Scale(q.p.Grid, float64(v))), math.NaN()
 		e.Error.Ranks[i] = q.told(ranks)
@@ -160,17 +161,26 @@ func (q quantiles) Release(n noise.Noiser, in estimator.Input) estimator.Estimat
 	return e
 }
 
-// told returns ranks in values, and the ends of the range where they are declared.
+// told returns ranks in values, and the ends of the range where they are declared. Those on one side of the quantile come nearer and nearer, so the
+// last ones come first, and one that follows tells something only where it is surer.
 func (q quantiles) told(ranks []estimator.Rank) []estimator.Rank {
-	for i := range ranks {
-		ranks[i].At = scalar.Finite(scalar.Scale(q.p.Grid, ranks[i].At))
+	var out []estimator.Rank
+	least, most := 0.0, 0.0
+	keep := func(r estimator.Rank) {
+		if r.Z < least || r.Z > most {
+			least, most = min(least, r.Z), max(most, r.Z)
+			out = append(out, estimator.Rank{At: scalar.Finite(scalar.Scale(q.p.Grid, r.At)), Z: r.Z})
+		}
+	}
+	for _, r := range slices.Backward(ranks) {
+		keep(r)
 	}
 	if q.p.Bounded() {
 		lo, hi := scalar.Range(q.p)
-		ranks = append(ranks, estimator.Rank{At: scalar.Scale(q.p.Grid, float64(lo)), Z: math.Inf(-1)},
-			estimator.Rank{At: scalar.Scale(q.p.Grid, float64(hi)), Z: math.Inf(1)})
+		keep(estimator.Rank{At: float64(lo), Z: math.Inf(-1)})
+		keep(estimator.Rank{At: float64(hi), Z: math.Inf(1)})
 	}
-	return ranks
+	return out
 }
 
 // order permutes released values so that they grow with their fractions.

@@ -121,6 +121,9 @@ func NewBisection(relation estimator.Relation, a Axis, num, den, rows int64, rho
 	return b
 }
 
+// Rounds is the most ranks that a search asks for.
+func (b Bisection) Rounds() int { return b.axis.rounds }
+
 // Sigma is the standard deviation of one round's noise, in values.
 func (b Bisection) Sigma() float64 { return Root(b.sigma2.Big()) / float64(b.den) }
 
@@ -153,27 +156,25 @@ func (b Bisection) Search(n noise.Noiser, cells []uint32) int64 {
 	return v
 }
 
-// Ranks is Search, which also returns the noisy ranks that it went by: as many as the axis has rounds, those that were not asked told as 0. Each is
-// paid for as a number, of which Search uses the sign alone. Rank.At is in the units of the axis: the upper end of the cells that the round asked about, or the
+// Ranks is Search, which also returns the noisy ranks that it went by, at most Rounds. Each is paid for as a number, of which Search uses the sign alone. Rank.At is in the units of the axis: the upper end of the cells that the round asked about, or the
 // lower end of those beyond.
 func (b Bisection) Ranks(n noise.Noiser, cells []uint32) (int64, []estimator.Rank) {
 	total, sigma := int64(len(cells)), Root(b.sigma2.Big())
-	ranks := make([]estimator.Rank, b.axis.rounds)
-	at := 0
+	ranks := make([]estimator.Rank, 0, b.axis.rounds)
 	lo, hi, below := uint32(0), uint32(b.axis.cells-1), int64(0)
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		k := partition(cells, mid)
 		noisy := n.GaussianInt(b.den*(below+int64(k))-b.num*total, b.sigma2)
-		ranks[at].Z = float64(noisy) / sigma
+		rank := estimator.Rank{Z: float64(noisy) / sigma}
 		if noisy < 0 {
-			ranks[at].At, _ = b.axis.Ends(mid + 1)
+			rank.At, _ = b.axis.Ends(mid + 1)
 			lo, below, cells = mid+1, below+int64(k), cells[k:]
 		} else {
-			_, ranks[at].At = b.axis.Ends(mid)
+			_, rank.At = b.axis.Ends(mid)
 			hi, cells = mid, cells[:k]
 		}
-		at++
+		ranks = append(ranks, rank)
 	}
 	return b.axis.Value(lo), ranks
 }
