@@ -61,10 +61,10 @@ func TestStopWithClients(t *testing.T) {
 	}
 	ledger := map[string]bool{}
 	for _, row := range root.must(t, "SELECT statement FROM dp.ledger WHERE entry = 'charge'") {
-		ledger[row[0]] = true
+		ledger[named(row[0])] = true
 	}
 	for _, q := range known.answered {
-		if !ledger[q] {
+		if !ledger[named(q)] {
 			t.Errorf("no charge for the answered %s", q)
 		}
 	}

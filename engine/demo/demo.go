@@ -18,7 +18,7 @@ import (
 )
 
 // analyst is the account that the demonstration makes and shows how to connect with.
-const analyst = "analyst"
+const analyst = "ann"
 
 // Options say how the demonstration runs.
 type Options struct {
