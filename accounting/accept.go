@@ -38,11 +38,12 @@ func (a *Acceptance) text(l *Ledger) string {
 }
 
 // checkMark compares the loaded ledger with its mark. A reader may do without one.
-func (l *Ledger) checkMark(k key, o Options) error {
+func (l *Ledger) checkMark(o Options) error {
 	l.accepted = l.end
 	path := l.path + MarkSuffix
-	m, err := readMark(path, newChainer(k.derive("mark")))
+	m, err := readMark(path, newChainer(l.key.derive("mark")))
 	if err == nil {
+		l.marked = &m
 		err = l.reaches(m)
 	}
 	switch {

@@ -54,7 +54,10 @@ type Ledger struct {
 	chain *chainer
 	mark  *marker // nil when ReadOnly
 
-	accepted mark // where the ledger ended when it was opened
+	// As they were when the ledger was opened:
+	key      key
+	accepted mark  // the end
+	marked   *mark // the high-water mark; nil: none
 
 	wake    chan struct{} // capacity 1
 	closing chan struct{}

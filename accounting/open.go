@@ -42,7 +42,7 @@ const (
 	repairForeign = "Put back the ledger that belongs to this data directory"
 	repairVersion = "Use the version of the program that wrote it, or a newer one"
 	repairLocked  = "Stop the other process, or use another data directory"
-	repairKey     = "Put back the key file that was made with the ledger; without it nobody can tell whether the ledger was changed"
+	repairKey     = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed"
 )
 
 // Open opens the ledger at path, reads and verifies all of it, and starts its committer. It refuses a
@@ -105,6 +105,27 @@ func newLedger(path string, db *bolt.DB, o Options) *Ledger {
 
 // start loads the ledger, checks it against its mark, and begins to take charges.
 func (l *Ledger) start(o Options) error {
+	if err := l.verify(o); err != nil {
+		return err
+	}
+	if err := l.checkMark(o); err != nil {
+		return err
+	}
+	if o.ReadOnly {
+		l.fault = errReadOnly
+		close(l.stopped)
+		return nil
+	}
+	var err error
+	if l.mark, err = openMarker(l.path+MarkSuffix, newChainer(l.key.derive("mark")), l.end); err != nil {
+		return err
+	}
+	go l.commit()
+	return nil
+}
+
+// verify reads and verifies all of the file.
+func (l *Ledger) verify(o Options) error {
 	var end head
 	var check []byte
 	err := guard(func() error {
@@ -113,33 +134,18 @@ func (l *Ledger) start(o Options) error {
 			return err
 		})
 	})
-	var k key
 	if err == nil {
-		k, err = l.readKey(check)
+		l.key, err = l.readKey(check)
 	}
 	if err == nil {
-		l.chain = newChainer(k)
-		err = guard(func() error { return l.load(k, end, o.Progress) })
+		l.chain = newChainer(l.key)
+		err = guard(func() error { return l.load(l.key, end, o.Progress) })
 	}
 	switch {
-	case errors.Is(err, ErrForeign), errors.Is(err, ErrVersion), errors.Is(err, ErrKey):
-		return err
-	case err != nil:
-		return damaged(l.path, err)
-	}
-	if err := l.checkMark(k, o); err != nil {
+	case err == nil, errors.Is(err, ErrForeign), errors.Is(err, ErrVersion), errors.Is(err, ErrKey):
 		return err
 	}
-	if o.ReadOnly {
-		l.fault = errReadOnly
-		close(l.stopped)
-		return nil
-	}
-	if l.mark, err = openMarker(l.path+MarkSuffix, newChainer(k.derive("mark")), l.end); err != nil {
-		return err
-	}
-	go l.commit()
-	return nil
+	return damaged(l.path, err)
 }
 
 // ensure returns nil when there is a file at path, which it makes only when that is allowed.
@@ -186,6 +192,9 @@ func openFile(path string, o Options) (*bolt.DB, error) {
 					outside = fmt.Errorf("accounting: locking %s: %w", path, err)
 					return nil, outside
 				}
+				if outside = stillAt(name, f); outside != nil {
+					return nil, outside
+				}
 				if err = verifyPages(f); err != nil {
 					return nil, damaged(path, err)
 				}
@@ -208,4 +217,16 @@ func openFile(path string, o Options) (*bolt.DB, error) {
 		return nil, err
 	}
 	return nil, damaged(path, err)
+}
+
+// stillAt checks that the locked file is the one at its name, and not one that was replaced while this process waited for the lock.
+func stillAt(name string, f *os.File) error {
+	held, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("accounting: %w", err)
+	}
+	if there, err := os.Stat(name); err != nil || !os.SameFile(held, there) {
+		return fmt.Errorf("%w: %s was replaced while it was opened. Try again", ErrLocked, name)
+	}
+	return nil
 }

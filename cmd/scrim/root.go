@@ -41,7 +41,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	for _, command := range []func(streams) *cobra.Command{
-		serveCommand, configCommand, importCommand, backupCommand, restoreCommand, healthCommand,
+		serveCommand, configCommand, importCommand, backupCommand, restoreCommand, ledgerCommand, healthCommand,
 		demoCommand, benchCommand, referenceCommand,
 	} {
 		root.AddCommand(command(s))

@@ -1,0 +1,131 @@
+package accounting
+
+import (
+	"context"
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// csvHeader names the columns of ExportCSV.
+var csvHeader = []string{
+	"id", "at", "kind", "principal", "roles", "account_type", "account", "table", "rho", "pure_epsilon", "delta_event", "delta_tv",
+	"remaining_all", "remaining_own", "remaining_all_rho", "remaining_own_rho", "outcome", "replay_of", "digest", "mechanisms",
+	"budget_principal", "epsilon", "budget_rho", "delta", "window", "reason", "statement",
+}
+
+var csvColumn = func() map[string]int {
+	m := map[string]int{}
+	for i, name := range csvHeader {
+		m[name] = i
+	}
+	return m
+}()
+
+// ExportCSV writes the entries that f chooses to w as CSV with a header: a line for each account of a charge, one for anything else.
+// Numbers that there are none of are empty. A spreadsheet takes some texts for formulas; such begin with an apostrophe.
+func (l *Ledger) ExportCSV(ctx context.Context, w io.Writer, f Filter, progress func(done, total int64)) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(csvHeader); err != nil {
+		return err
+	}
+	row := make([]string, len(csvHeader))
+	err := l.export(ctx, f, progress, func(e *Entry) error {
+		charges := e.Charges
+		if len(charges) == 0 {
+			charges = []EntryCharge{{}}
+		}
+		for i := range charges {
+			clear(row)
+			e.csvRow(row, &charges[i])
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (e *Entry) csvRow(row []string, c *EntryCharge) {
+	set := func(name, value string) { row[csvColumn[name]] = harmless(value) }
+	set("id", strconv.FormatUint(e.ID, 10))
+	set("at", e.At.Format(time.RFC3339Nano))
+	set("kind", string(e.Kind))
+	set("principal", e.Principal)
+	set("roles", strings.Join(e.Roles, " "))
+	set("digest", e.Digest)
+	set("mechanisms", e.Mechanisms)
+	set("statement", e.Statement+e.Text)
+	switch e.Kind {
+	case ChargeEntry:
+		set("outcome", e.Outcome.String())
+		e.csvCharge(set, c)
+	case ReplayEntry:
+		set("replay_of", strconv.FormatUint(e.ReplayOf, 10))
+		set("account", strings.Join(e.Tables, " "))
+	case NoteEntry:
+		set("outcome", e.NoteKind)
+	default:
+		b := e.Budget
+		set("account_type", accountType(b.Entity))
+		set("account", b.Account)
+		set("budget_principal", b.Principal)
+		set("epsilon", csvNumber(float64(b.Epsilon)))
+		set("budget_rho", csvNumber(b.Rho.Float()))
+		set("delta", strconv.FormatFloat(float64(b.Delta), 'g', -1, 64))
+		set("window", string(b.Window))
+		set("reason", b.Reason)
+	}
+}
+
+func (e *Entry) csvCharge(set func(name, value string), c *EntryCharge) {
+	set("account_type", accountType(c.Entity))
+	set("account", c.Account)
+	set("table", c.Table)
+	set("rho", strconv.FormatFloat(c.Loss.Rho.Float(), 'g', -1, 64))
+	set("pure_epsilon", csvNumber(c.Loss.Pure.Float()))
+	set("delta_event", strconv.FormatFloat(c.Loss.DeltaEvent, 'g', -1, 64))
+	set("delta_tv", strconv.FormatFloat(c.Loss.DeltaTV, 'g', -1, 64))
+	for scope, name := range map[string]string{All: "remaining_all", Own: "remaining_own"} {
+		for _, l := range c.Left {
+			if l.Scope != scope {
+				continue
+			}
+			if eps := float64(l.Epsilon); math.IsNaN(eps) {
+				set(name+"_rho", strconv.FormatFloat(l.Rho.Float(), 'g', -1, 64))
+			} else {
+				set(name, strconv.FormatFloat(eps, 'g', -1, 64))
+			}
+		}
+	}
+}
+
+func accountType(entity bool) string {
+	if entity {
+		return "entity"
+	}
+	return "table"
+}
+
+func csvNumber(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// harmless marks a text that a spreadsheet would compute. Numbers stay: they begin with a digit, as none here is negative.
+func harmless(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

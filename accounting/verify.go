@@ -1,0 +1,71 @@
+package accounting
+
+import (
+	"os"
+	"time"
+)
+
+// Report is what an opened ledger was found to hold. Opening verifies all of it.
+type Report struct {
+	Path      string
+	Directory string
+	Bytes     int64 // of the file
+	Records   uint64
+	Entries   map[EntryKind]uint64
+	Outcomes  map[Outcome]uint64
+	Budgets   int
+	First     time.Time // of the first record; zero when there is none
+	Last      time.Time
+	Marked    uint64 // the record of the high-water mark; NoMark: there is none
+	Answers   int64  // bytes of stored answers
+}
+
+// NoMark stands for a high-water mark that is missing.
+const NoMark = ^uint64(0)
+
+// Report says what the ledger holds.
+func (l *Ledger) Report() (Report, error) {
+	if err := l.usable(); err != nil {
+		return Report{}, err
+	}
+	r := Report{Path: l.path, Directory: l.directory, Marked: NoMark, Entries: map[EntryKind]uint64{}, Outcomes: map[Outcome]uint64{}}
+	info, err := os.Stat(l.path)
+	if err != nil {
+		return Report{}, err
+	}
+	r.Bytes = info.Size()
+	l.mu.Lock()
+	r.Budgets = len(l.state.budgets)
+	l.mu.Unlock()
+	l.answers.mu.Lock()
+	r.Answers = l.answers.size
+	l.answers.mu.Unlock()
+	l.reading.RLock()
+	l.index.report(&r)
+	l.reading.RUnlock()
+	if l.marked != nil {
+		r.Marked = l.marked.id
+	}
+	if r.Records == 0 {
+		return r, nil
+	}
+	err = l.records([]uint32{1, uint32(r.Records)}, func(id uint64, x *record) {
+		if id == 1 {
+			r.First = x.at
+		}
+		r.Last = x.at
+	})
+	return r, err
+}
+
+func (x *index) report(r *Report) {
+	r.Records = uint64(x.last)
+	for kind, name := range kindNames {
+		if name != "" {
+			r.Entries[name] = x.kinds[kind].GetCardinality()
+		}
+	}
+	for o, b := range x.outcomes {
+		r.Outcomes[Outcome(o)] = b.GetCardinality()
+	}
+}

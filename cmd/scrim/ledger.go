@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"scrim/accounting"
+	"scrim/engine"
+)
+
+// ledgerCommand holds the commands on the ledger of a data directory.
+func ledgerCommand(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Verify, export or compact the ledger of a data directory",
+		Long: `Ledger works on the ledger of a data directory that nobody serves: the record of every charge, every change of a budget
+and every answer that was given again. While the server runs, dp.ledger shows the same to a DBA or an auditor.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(ledgerVerify(s), ledgerExport(s), ledgerCompact(s))
+	return cmd
+}
+
+func ledgerVerify(s streams) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "verify --data DIR",
+		Short: "Read the whole ledger and check every byte that spending rests on",
+		Long: `Verify reads the ledger and changes nothing. It checks every page of the file, the keyed hash that chains each record to
+the one before, the key, that the ledger belongs to the data directory, that its records add up, and that it reaches the
+high-water mark, so that it is no older copy. It says what it found, or what is wrong and how to repair it, with exit code 1.`,
+		Example: "  scrim ledger verify --data /var/lib/scrim",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withLedger(s, dir, "verify", func(l *accounting.Ledger) error { return reportOn(s.out, l) })
+		},
+	}
+	ledgerData(cmd, &dir)
+	return cmd
+}
+
+func ledgerCompact(s streams) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "compact --data DIR",
+		Short: "Write the ledger's file anew without free space",
+		Long: `Compact verifies the ledger, writes all of its records and stored answers into a new file without the pages that are free,
+verifies that as well, and puts it in the place of the old one in one step. No record is left out or changed. It needs
+free space for a second file.`,
+		Example: "  scrim ledger compact --data /var/lib/scrim",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, o, unlock, err := ledgerOf(dir)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = unlock() }()
+			progress, finish := countOn(s.err, "compact")
+			before, after, err := accounting.Compact(cmd.Context(), path, o, progress)
+			finish()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "%s: %d bytes before, %d after\n", path, before, after)
+			return nil
+		},
+	}
+	ledgerData(cmd, &dir)
+	return cmd
+}
+
+func ledgerData(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "data", "", "data directory that nobody serves (required)")
+}
+
+func ledgerOf(dir string) (path string, o accounting.Options, unlock func() error, err error) {
+	if dir == "" {
+		return "", o, nil, errors.New("want --data, the data directory")
+	}
+	path, o, unlock, err = engine.LedgerOf(dir)
+	if errors.Is(err, engine.ErrDirectoryInUse) {
+		err = fmt.Errorf("%w; stop that server first, or ask it: SELECT * FROM dp.ledger", err)
+	}
+	return path, o, unlock, err
+}
+
+// withLedger opens the ledger for reading, which verifies it.
+func withLedger(s streams, dir, title string, do func(*accounting.Ledger) error) error {
+	path, o, unlock, err := ledgerOf(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	var finish func()
+	o.ReadOnly = true
+	o.Progress, finish = countOn(s.err, title)
+	l, err := accounting.Open(path, o)
+	finish()
+	if err != nil {
+		return err
+	}
+	err = do(l)
+	if e := l.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// reportOn says what was checked and found.
+func reportOn(w io.Writer, l *accounting.Ledger) error {
+	r, err := l.Report()
+	if err != nil {
+		return err
+	}
+	mark := "there is none"
+	if r.Marked != accounting.NoMark {
+		mark = fmt.Sprintf("record %d, reached", r.Marked)
+	}
+	span := "none"
+	if r.Records > 0 {
+		span = r.First.UTC().Format(time.RFC3339) + " to " + r.Last.UTC().Format(time.RFC3339)
+	}
+	e := r.Entries
+	_, err = fmt.Fprintf(w, `%s is sound
+pages           %d bytes, every page in use once or free
+directory       %s
+records         %d, each chained to the one before with the key
+dates           %s
+charges         %d: %d answered, %d failed, %d timed out, %d cancelled, %d without an outcome
+replays         %d
+budgets         %d in force; %d set, %d removed, %d reset
+notes           %d
+high-water mark %s
+stored answers  %d bytes
+`, r.Path, r.Bytes, r.Directory, r.Records, span,
+		e[accounting.ChargeEntry], r.Outcomes[accounting.Answered], r.Outcomes[accounting.Failed], r.Outcomes[accounting.TimedOut],
+		r.Outcomes[accounting.Cancelled], r.Outcomes[accounting.Unfinished],
+		e[accounting.ReplayEntry], r.Budgets, e[accounting.SetBudgetEntry], e[accounting.RemoveBudgetEntry], e[accounting.ResetBudgetEntry],
+		e[accounting.NoteEntry], mark, r.Answers)
+	return err
+}
+
+// countOn returns a progress report on w in records, silent where w is not a terminal.
+func countOn(w io.Writer, title string) (report func(done, total int64), finish func()) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	report = func(done, total int64) {
+		if bar == nil {
+			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(title),
+				progressbar.OptionShowCount(), progressbar.OptionSetItsString("records"), progressbar.OptionClearOnFinish())
+		}
+		_ = bar.Set64(done)
+	}
+	return report, func() {
+		if bar != nil {
+			_ = bar.Finish()
+		}
+	}
+}
+
+// exportTo writes what export writes to a file, complete or not at all, or to the standard output for "-".
+func exportTo(ctx context.Context, s streams, name string, export func(ctx context.Context, w io.Writer) error) error {
+	if name == "-" {
+		return export(ctx, s.out)
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = export(ctx, f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		_ = os.Remove(name)
+	}
+	return err
+}
