@@ -78,6 +78,7 @@ var spellings = [][]string{
 	{"SELECT COUNT(*) FROM d.people WHERE city IN ('north', 'south')", "SELECT COUNT(*) FROM d.people WHERE city IN ('south', 'north', 'south')"},
 	{"SELECT COUNT(*), SUM(age), AVG(h) FROM d.people", "SELECT AVG(h), COUNT(*), SUM(age) FROM d.people"},
 	{"SELECT town, COUNT(*) FROM d.visits GROUP BY town", "SELECT COUNT(*) AS n, v.town AS t FROM d.visits v GROUP BY v.town"},
+	{"SELECT city, age > 40 AS old, COUNT(*) FROM d.people GROUP BY city, age > 40", "SELECT 40 < age, p.city, COUNT(*) FROM d.people p GROUP BY 40 < age, city"},
 	{"SELECT SUM(v.secs) FROM d.visits v JOIN d.people p ON v.person = p.id WHERE p.age < 40", "SELECT SUM(secs) FROM d.people a JOIN d.visits b ON a.id = b.person WHERE 40 > age"},
 	{"SELECT SUM(secs) FROM d.visits v JOIN d.towns t ON t.town = v.town WHERE t.country = 'x'", "SELECT SUM(secs) FROM d.towns x JOIN d.visits y ON y.town = x.town WHERE 'x' = x.country"},
 	{"SELECT DP_MEAN(age) FROM d.people", "SELECT dp_mean(people.age) FROM d.people", "SELECT DP_AVG(age) FROM d.people"},
@@ -98,7 +99,7 @@ func TestSpellingsOfOneQueryAreReplays(t *testing.T) {
 		first[n] = pays(ann, root, group[0])
 		for _, q := range group {
 			want := first[n]
-			if n == 6 || n == 7 {
+			if n == 6 || n == 7 || n == 8 {
 				want = "" // the columns are in another order
 			}
 			free(ann, root, want, q)

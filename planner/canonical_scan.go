@@ -88,6 +88,23 @@ func holders(sql string, f func(n int) string) string {
 	return b.String()
 }
 
+// orderKeys puts the keys of a GROUP BY in the order of their texts, and remembers how they are written.
+func (s *statement) orderKeys(d *draft) {
+	texts := make([]string, len(d.keys))
+	places := make([]int, len(d.keys))
+	for i, k := range d.keys {
+		_, texts[i] = (&canon{s.ctx, d.relation.resolve}).expr(k.expr)
+		places[i] = i
+	}
+	sort.SliceStable(places, func(i, j int) bool { return texts[places[i]] < texts[places[j]] })
+	keys := make([]groupKey, len(d.keys))
+	d.written = make([]int, len(d.keys))
+	for at, i := range places {
+		keys[at], d.written[i] = d.keys[i], at
+	}
+	d.keys = keys
+}
+
 // orderAggregates puts the aggregates of a draft in the order of their texts, whatever the order of the columns that show them.
 func (s *statement) orderAggregates(d *draft, outputs []Output) {
 	texts := map[*aggregate]string{}

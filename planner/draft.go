@@ -24,11 +24,12 @@ const maxReleases = 64
 // draft is one release before the statement's loss is split.
 type draft struct {
 	relation   *relation
-	keys       []groupKey
-	public     bool // all keys have images
-	groups     int  // when public
-	maxGroups  int  // groups that a unit may be in, >= 1
-	bounded    bool // maxGroups is enforced by the scans
+	keys       []groupKey // in the order of their texts
+	written    []int      // of each key as written, its place among keys
+	public     bool       // all keys have images
+	groups     int        // when public
+	maxGroups  int        // groups that a unit may be in, >= 1
+	bounded    bool       // maxGroups is enforced by the scans
 	aggregates []*aggregate
 	choice     choice // whether the groups are answered together
 	pure       bool   // by pure mechanisms only
@@ -45,6 +46,7 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 		return result{}, err
 	}
 	d := &draft{relation: r, keys: keys, public: true, groups: 1, pure: s.isPure()}
+	s.orderKeys(d)
 	for _, k := range keys {
 		if k.image == nil {
 			d.public = false

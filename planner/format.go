@@ -113,8 +113,8 @@ func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {
 
 func keyNames(r *Release) string {
 	names := make([]string, len(r.Keys))
-	for i, k := range r.Keys {
-		names[i] = k.Name
+	for i, k := range r.Written {
+		names[i] = r.Keys[k].Name
 	}
 	return strings.Join(names, ", ")
 }

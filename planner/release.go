@@ -34,7 +34,8 @@ type Release struct {
 	Key        string // digest of everything that decides the answer but the data: replays are found by it
 	Scans      []Scan
 	Keys       []Key
-	Groups     int // number of groups when all keys are public; 0 when keys are selected privately
+	Written    []int // of each key in the order of GROUP BY, its place in Keys: the rows are in that order
+	Groups     int   // number of groups when all keys are public; 0 when keys are selected privately
 	Selection  *partition.Selection
 	MaxGroups  int // groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
 	relation   estimator.Relation

@@ -240,6 +240,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	if d.bounded {
 		r.MaxGroups = d.maxGroups
 	}
+	r.Written = d.written
 	for _, k := range d.keys {
 		key := Key{Name: k.name, Type: k.typ, Decode: decode(k.typ)}
 		if d.public {

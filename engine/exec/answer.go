@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -52,7 +53,7 @@ func decodeAnswer(b []byte) (*answer, bool) {
 func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
 	needed, absent := make([]int64, len(r.Aggregates)), make([]bool, len(r.Aggregates))
 	rows := make([]sql.Row, 0, len(a.Groups))
-	for _, g := range a.Groups {
+	for _, g := range a.ordered(r) {
 		keys, err := g.keys(r)
 		if err != nil {
 			return nil, err
@@ -82,6 +83,46 @@ func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
 		}
 	}
 	return rows, nil
+}
+
+// ordered returns the groups in the order of the keys as the statement has them: GROUP BY b, a is answered as GROUP BY a, b.
+func (a *answer) ordered(r *planner.Release) []answerGroup {
+	if slices.IsSorted(r.Written) {
+		return a.Groups
+	}
+	groups := slices.Clone(a.Groups)
+	slices.SortStableFunc(groups, func(g, h answerGroup) int {
+		for _, k := range r.Written {
+			if c := g.compare(&h, r, k); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return groups
+}
+
+// compare compares two groups by key k.
+func (g *answerGroup) compare(h *answerGroup, r *planner.Release, k int) int {
+	if r.Selection == nil {
+		return g.place(r, k) - h.place(r, k)
+	}
+	if lessKey(g.Key[k:k+1], h.Key[k:k+1]) {
+		return -1
+	}
+	if lessKey(h.Key[k:k+1], g.Key[k:k+1]) {
+		return 1
+	}
+	return 0
+}
+
+// place is the place of a public group's key k in its domain.
+func (g *answerGroup) place(r *planner.Release, k int) int {
+	n := g.Number
+	for i := len(r.Keys) - 1; i > k; i-- {
+		n /= len(r.Keys[i].Domain)
+	}
+	return n % len(r.Keys[k].Domain)
 }
 
 // keys returns the group's key values. Public groups are numbered in mixed radix, the last key

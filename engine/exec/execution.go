@@ -48,29 +48,25 @@ func (e *execution) Answer(ctx *sql.Context, r *planner.Release) ([]sql.Row, err
 
 // run answers every release of the statement: stored ones for nothing, the rest after one charge.
 func (e *execution) run(ctx *sql.Context) (map[*planner.Release][]sql.Row, error) {
-	found, err := e.replays(ctx)
+	found, missing, err := e.replays(ctx)
 	if err != nil {
 		return nil, notStarted(err)
 	}
-	answers := map[*planner.Release]*answer{}
-	var open []*planner.Release
-	for _, r := range e.statement.Releases {
-		if f, ok := found[r]; ok {
-			answers[r] = f.answer
-		} else {
-			open = append(open, r)
+	if len(missing) > 0 {
+		free, waited, err := e.x.flights.take(ctx, missing)
+		if err != nil {
+			return nil, notStarted(err)
+		}
+		defer free()
+		if waited {
+			if found, _, err = e.replays(ctx); err != nil {
+				return nil, notStarted(err)
+			}
 		}
 	}
-	if len(open) > 0 {
-		receipt, err := e.x.Account.Reserve(ctx, e.request(open))
-		if err != nil {
-			return nil, err
-		}
-		err = e.release(ctx, open, answers, receipt)
-		e.x.Account.Finish(receipt, outcome(err))
-		if err != nil {
-			return nil, failed(err)
-		}
+	answers, err := e.answers(ctx, found)
+	if err != nil {
+		return nil, err
 	}
 	rows := make(map[*planner.Release][]sql.Row, len(answers))
 	for _, r := range e.statement.Releases {
@@ -80,9 +76,35 @@ func (e *execution) run(ctx *sql.Context) (map[*planner.Release][]sql.Row, error
 	}
 	e.reused(found)
 	if e.x.Ran != nil {
-		e.x.Ran(ctx, len(found), len(open))
+		e.x.Ran(ctx, len(found), len(answers)-len(found))
 	}
 	return rows, nil
+}
+
+// answers makes the answers that were not found, after one charge for all of them.
+func (e *execution) answers(ctx *sql.Context, found map[*planner.Release]stored) (map[*planner.Release]*answer, error) {
+	answers := map[*planner.Release]*answer{}
+	var open []*planner.Release
+	for _, r := range e.statement.Releases {
+		if f, ok := found[r]; ok {
+			answers[r] = f.answer
+		} else {
+			open = append(open, r)
+		}
+	}
+	if len(open) == 0 {
+		return answers, nil
+	}
+	receipt, err := e.x.Account.Reserve(ctx, e.request(open))
+	if err != nil {
+		return nil, err
+	}
+	err = e.release(ctx, open, answers, receipt)
+	e.x.Account.Finish(receipt, outcome(err))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return answers, nil
 }
 
 // release runs the releases on one snapshot, opened after the charge, and keeps their answers.

@@ -46,6 +46,8 @@ type Executor struct {
 	Memory int64
 	// Lost is told when an answer could not be kept for replays; the answer itself is not affected.
 	Lost func(error)
+
+	flights flights
 	// Ran, if not nil, is told of a statement that was answered how many of its releases were replays and how many were charged.
 	Ran func(ctx *sql.Context, replayed, charged int)
 }

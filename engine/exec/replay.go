@@ -43,38 +43,53 @@ func answerKey(ctx context.Context, snap store.Snapshot, scope, principal string
 	return h.Sum(nil), nil
 }
 
-// replays finds the releases whose answer is kept. The versions come from one snapshot, which is closed before any charge.
-func (e *execution) replays(ctx context.Context) (map[*planner.Release]stored, error) {
+// replays finds the releases whose answer is kept, and the keys under which the others will be. The versions come from one snapshot, which is closed
+// before any charge.
+func (e *execution) replays(ctx context.Context) (found map[*planner.Release]stored, missing []string, err error) {
 	snap, err := e.x.Store.Snapshot(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer snap.Close()
-	found := map[*planner.Release]stored{}
+	found = map[*planner.Release]stored{}
 	for _, r := range e.statement.Releases {
 		own, err := answerKey(ctx, snap, scopeOwn, e.principal, r)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		f, ok := e.recall(own)
+		keys := [][]byte{own}
 		if r.Shared {
 			shared, err := answerKey(ctx, snap, scopeShared, "", r)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			to, known := e.x.Account.Answer(shared)
-			switch {
-			case !ok && known:
-				f, ok = e.recall(to)
-			case ok && !known: // sharing was switched on after the answer was kept
-				e.store(shared, own)
-			}
+			keys = append(keys, shared)
 		}
-		if ok {
+		if f, ok := e.find(keys); ok {
 			found[r] = f
+			continue
+		}
+		for _, k := range keys {
+			missing = append(missing, string(k))
 		}
 	}
-	return found, nil
+	return found, missing, nil
+}
+
+// find looks for an answer under the principal's key, then under that of all, where there is one.
+func (e *execution) find(keys [][]byte) (stored, bool) {
+	f, ok := e.recall(keys[0])
+	if len(keys) == 1 {
+		return f, ok
+	}
+	to, known := e.x.Account.Answer(keys[1])
+	switch {
+	case !ok && known:
+		return e.recall(to)
+	case ok && !known: // sharing was switched on after the answer was kept
+		e.store(keys[1], keys[0])
+	}
+	return f, ok
 }
 
 // recall reads a kept answer. One that cannot be read counts as not kept.
