@@ -61,6 +61,9 @@ func TestAuditLog(t *testing.T) {
 	outcomes := map[string]int{}
 	for _, r := range records {
 		kinds[r.Kind]++
+		if time.Since(r.Time).Abs() > time.Hour {
+			t.Errorf("the time of %+v", r)
+		}
 		if r.Kind == audit.Statement {
 			if ids[r.ID] {
 				t.Errorf("two statements have the id %s", r.ID)

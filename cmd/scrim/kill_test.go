@@ -90,10 +90,10 @@ func TestKilledServerForgetsNoCharge(t *testing.T) {
 // question is the n-th private query. No two texts and no two plans are the same, so that none is a
 // replay. The ledger keeps the name of the column, and none of the numbers.
 func question(n int64) string {
-	return fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=0.01) */ COUNT(*) AS q%d FROM shop.orders WHERE x < %d.25", n, n)
+	return fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=0.01) */ COUNT(*) AS q%x FROM shop.orders WHERE x < %d.25", uint64(n), n)
 }
 
-var questionName = regexp.MustCompile(`\bq[0-9]+\b`)
+var questionName = regexp.MustCompile(`\bq[0-9a-f]+\b`)
 
 // named is what the ledger keeps of a question.
 func named(text string) string { return questionName.FindString(text) }

@@ -128,11 +128,14 @@ func (l *Log) Admit() (Place, error) {
 	return Place{l: l}, nil
 }
 
-// Write puts the record into the place, which is used up. Without a place it counts as lost.
+// Write puts the record into the place, which is used up. Without a place it counts as lost. A record without a time gets the present one.
 func (p *Place) Write(r Record) {
 	switch {
 	case p.l == nil:
 	case p.taken:
+		if r.Time.IsZero() {
+			r.Time = p.l.o.now().UTC()
+		}
 		p.l.records <- r // there is room: a record in it has a place
 	default:
 		p.l.miss(1)
@@ -159,7 +162,6 @@ func (l *Log) Write(r Record) {
 		p.taken = true
 	default:
 	}
-	r.Time = l.o.now().UTC()
 	p.Write(r)
 }
 
