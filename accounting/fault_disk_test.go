@@ -39,7 +39,7 @@ func TestKillAtSyncs(t *testing.T) {
 	for shard := range shards {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			path := preparedIn(t, inMemory(t))
+			path := preparedIn(t, memoryDir(t))
 			before := Rho(0)
 			for i := shard; i < len(syncs); i += shards {
 				under, log := traced(t, "signal=SIGKILL", syncs[i])
@@ -56,16 +56,6 @@ func TestKillAtSyncs(t *testing.T) {
 			}
 		})
 	}
-}
-
-// inMemory is a directory in memory where there is one: a killed process leaves the same there, sooner.
-func inMemory(t *testing.T) string {
-	dir, err := os.MkdirTemp("/dev/shm", "scrim-ledger-*")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 func countSyncs(t *testing.T, log string) int {
