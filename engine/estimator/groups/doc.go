@@ -4,7 +4,8 @@
 //	prepared   each person's entries brought into their public ranges, means centred        layout.go
 //	looks      centre and spread of means, the scale of each aggregate, by noisy searches   looks.go, sample.go
 //	measured   in one reading of all persons: the sum as it is, and each column's squares   passes.go
-//	radius     of the weighted norm, from one noisy histogram                               radius.go
+//	shape      of the noise, by the groups' shares of persons' vectors                      shape.go
+//	radius     of the weighted norm, from one noisy histogram                               radius.go, tail.go
 //	sum        the clipped vectors added up, with noise on every coordinate                 groups.go, noise.go
 //	plan       of many groups: noise shaped by a first sum                                  plan.go
 //	answers    counts and sums as they come, means as ratios                                answers.go, counts.go

@@ -22,6 +22,7 @@ type release struct {
 	factor2  int64
 	delta2   int64   // of a histogram of persons
 	fixed    float64 // the radius where it is public, otherwise 0
+	profile  float64 // loss of the profile, 0 where there is none
 	norms    float64 // loss of the histogram of norms
 	planned  bool    // there is a first sum, and a second histogram after it
 	first    float64 // loss of the first sum
@@ -41,10 +42,11 @@ type release struct {
 //	centre   8 %     of each mean without declared bounds: the median of the persons' means
 //	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
-//	norms    3–14 %  histogram of ‖y‖_w for C, the radius of least error (cost)
+//	profile  2 %     from 4 to 255 groups: how much there is in each, for the shape of the noise (shape.go)
+//	norms    3–10 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
-// The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons, centres and κ are those of a secret sample (sample.go). A column's weight is 1/scale², so that the aggregates use
+// The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons, centres, κ and the profile are those of a secret sample (sample.go). A column's weight is 1/scale², so that the aggregates use
 // the allowance C alike, and a mean's number of rows is weighed with κ (looks.go). The sensitivity of each step is that of one bucket,
 // one rank or one vector a person; the loss of all is Rho, in either relation, and however many groups a person is in.
 //
@@ -105,18 +107,28 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		}
 		needed = scalar.Twice(count)
 	}
-	b, centres, weights := r.measured(n, in.Vectors, count)
+	some := r.some(n, in.Vectors, count)
+	b, centres, weights := r.measured(n, in.Vectors, some)
 	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
 		return r.few(n, in.Vectors, needed)
 	}
-	v := vectors{measured: b, weights: r.layout.spread(weights), norms: r.layout.norms(b.squares, weights)}
-	radius, ok := r.radius(n, v.norms, limit)
+	v := vectors{measured: b, weights: r.layout.spread(weights)}
+	least, c := r.unit(), newCost(r.layout.dim, r.factor2, r.first+r.sum)
+	if r.profile > 0 {
+		s := r.shapeOf(r.findProfile(n, some))
+		v.weights, c = s.by(v.weights), s.cost(c)
+		v.norms = v.normsBy(&r.layout, v.weights)
+		least, limit = least*planScale, limit*planScale*shapeLimit
+	} else {
+		v.norms = r.layout.norms(b.squares, weights)
+	}
+	radius, ok := r.radius(n, v.norms, c, limit)
 	switch {
 	case !ok && r.counting:
 		return r.few(n, in.Vectors, needed)
 	case !ok:
-		return r.answers(r.clipped(n, v, r.unit(), r.sum), centres)
+		return r.answers(r.clipped(n, v, least, r.sum), centres)
 	case r.planned:
 		return r.answers(r.plan(n, v, radius, limit), centres)
 	}
@@ -128,12 +140,11 @@ func (r release) clipped(n noise.Noiser, v vectors, radius, rho float64) release
 	return r.release(n, v.clipSum(&r.layout, radius), v.weights, radius, rho)
 }
 
-// measured releases the centres and spreads of means, and returns what the prepared entries add up to, with the columns' weights by them. count is
-// the released number of persons.
-func (r release) measured(n noise.Noiser, in *estimator.Block, count float64) (all measured, centres []centring, weights []float64) {
+// measured releases the centres and spreads of means, those of some of the persons, and returns what the prepared entries add up to, with the columns' weights by
+// them.
+func (r release) measured(n noise.Noiser, in, some *estimator.Block) (all measured, centres []centring, weights []float64) {
 	l := r.layout
 	centres, kappas := make([]centring, len(l.parts)), make([]float64, len(l.parts))
-	some := r.some(n, in, count)
 	for k, s := range r.searches {
 		switch {
 		case !s.Measure.mean():
@@ -184,13 +195,13 @@ func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []fl
 	return out, math.Sqrt(sum), ok
 }
 
-// radius releases the radius; ok is false if no norm stands out. For counts it is then that of a person who is in one group once.
-func (r release) radius(n noise.Noiser, norms []float64, limit float64) (radius float64, ok bool) {
+// radius releases the radius of the least cost; ok is false if no norm stands out. For counts it is then that of a person who is in one group once.
+func (r release) radius(n noise.Noiser, norms []float64, c cost, limit float64) (radius float64, ok bool) {
 	if r.fixed > 0 {
 		return r.fixed, true
 	}
 	h := r.histogram()
-	return newCost(r.layout.dim, r.factor2, r.first+r.sum).radius(h, h.Release(n, present(norms)), limit)
+	return c.radius(h, h.Release(n, present(norms)), limit)
 }
 
 // unit is the least norm of a person's counts, scaled.
@@ -203,7 +214,11 @@ func (r release) unit() float64 {
 
 // histogram is that of the norms.
 func (r release) histogram() look.Histogram {
-	return look.NewHistogram(look.NewOctaves(normsPer, r.farthest()), r.delta2, r.norms)
+	farthest := r.farthest()
+	if r.profile > 0 {
+		farthest *= planScale * shapeLimit
+	}
+	return look.NewHistogram(look.NewOctaves(normsPer, farthest), r.delta2, r.norms)
 }
 
 // secondHistogram is that of the norms with planned weights.

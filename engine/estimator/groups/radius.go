@@ -39,33 +39,32 @@ func (c cost) of(radius, count, sum float64) float64 {
 	return float64(c.noise*radius*radius) + float64(lost*lost)
 }
 
-// mostBeyond is how far the radius may be beyond the counts that stand out, in octaves.
-const mostBeyond = 1.5
+// mostBeyond is how far the radius may be beyond what stands out, in octaves.
+const mostBeyond = 8
 
 // radius returns the radius of the least cost by noisy counts of norms that do not pass limit, a public number; ok is false if no norm
 // stands out. It is at most the limit.
 //
-// The counts are added up from the top downwards, the highest bucket that stands out (look.Histogram.Top), and what is above
-// is taken for a tail that goes on as the one below does (tailOf).
+// The counts are added up from the top downwards; those of the few who are farthest out are taken from a tail that is fitted to the others (tailOf).
 func (c cost) radius(h look.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
 	top, ok := h.Top(noisy)
 	if !ok {
 		return 0, false
 	}
-	t := tailOf(h, noisy, top)
+	t, above := tailOf(h, noisy, top)
 	best, least := 0.0, math.Inf(1)
 	try := func(at, count, sum float64) {
 		if r := h.Edge(at); c.of(r, count, sum) < least {
 			best, least = at, c.of(r, count, sum)
 		}
 	}
-	for k := int(mostBeyond * normsPer * fineSteps); k > 0; k-- {
-		at := float64(top) + float64(k)/fineSteps
+	for k := mostBeyond * h.Per * fineSteps; k >= 0; k-- {
+		at := float64(above) + float64(k)/fineSteps
 		try(at, t.beyond(h.Edge(at)), t.sum(h.Edge(at)))
 	}
-	end := h.Edge(float64(top))
+	end := h.Edge(float64(above))
 	count, sum := t.beyond(end), t.sum(end)
-	for i := top; i >= 0; i-- {
+	for i := above; i >= 0; i-- {
 		for k := range fineSteps {
 			at := float64(i) - float64(k)/fineSteps
 			try(at, count, sum)
@@ -76,38 +75,12 @@ func (c cost) radius(h look.Histogram, noisy []float64, limit float64) (radius f
 	return min(h.Edge(max(0, best)), limit), true
 }
 
-// tail is a tail of norms: count·(v/from)^−index of them are beyond v.
-type tail struct{ from, count, index float64 }
-
-// tailOf fits the tail beyond the top, where the noise hides what there is. At the first bucket from above at or beyond which there
-// are more than 6σ, it has as many persons, but no more than 6σ; its index is what takes it there from four times that number, and a tenth
-// more, as tails get lighter. Where so many are not to be found below, the norms lie close together, and there is no tail.
-func tailOf(h look.Histogram, noisy []float64, top int) tail {
-	i, k := h.EdgeOf(noisy, look.FarZ*h.Sigma)
-	j, n := h.EdgeOf(noisy, 4*k)
-	if n < 4*k || j >= i {
-		return tail{1, 0, 2}
-	}
-	index := max(leastIndex, 1.1*math.Log(n/k)/float64(i-j)*normsPer/math.Ln2)
-	t := tail{h.Edge(float64(i)), min(k, look.FarZ*h.Sigma), index}
-	from := h.Edge(float64(top))
-	return tail{from, t.beyond(from), index}
-}
-
-// leastIndex bounds the index of a tail, which is a guess from few persons: one of index 1 has no mean. It was chosen, with the two
-// numbers before, by the error on 610 raters and 37 000 sessions with a few hundred times the clicks of others.
-const leastIndex = 1.35
-
-// beyond is the number of norms beyond v, and sum their sum.
-func (t tail) beyond(v float64) float64 { return t.count * math.Pow(v/t.from, -t.index) }
-func (t tail) sum(v float64) float64    { return t.beyond(v) * v * t.index / (t.index - 1) }
-
 // radiusShare is the share of the loss that a histogram of norms up to limit gets: enough that what it does not see, a window of 6σ, is no more
-// than the number of persons that should be beyond the radius where it is the noise that counts, √noise/alignment; from 3 % to 14 %, which it is for few
-// coordinates, where no share would do, and to 5 % where norms cannot differ by more than a factor of 8.
+// than the number of persons that should be beyond the radius where it is the noise that counts, √noise/alignment; from 3 % to 10 %, which it is for few
+// coordinates, where no share would do and the tail has to be guessed, and to 5 % where norms cannot differ by more than a factor of 8.
 func radiusShare(dim int, limit float64, factor2, delta2 int64) float64 {
 	const see = look.FarZ * leastAlignment
-	most := 0.14
+	most := 0.1
 	if limit <= 8 {
 		most = 0.05
 	}

@@ -8,7 +8,7 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Of many persons, the centres and spreads of means are those of a secret sample: each is in it with a probability that follows from the
+// Of many persons, the centres and spreads of means, and the profile, are those of a secret sample: each is in it with a probability that follows from the
 // released number of persons, by a coin of its own.
 //
 // What is done with a sample has the loss that it has with all persons. Given the coins, the samples of neighbours are neighbours
@@ -31,9 +31,12 @@ const (
 	coinsADraw = 4
 )
 
-// enoughLooked is the number of persons that do for the searches of centres and spreads; 0 if there are none.
+// enoughLooked is the number of persons that do for the searches of centres and spreads, and for a profile; 0 if there are none.
 func (r release) enoughLooked() float64 {
 	size := 0.0
+	if r.profile > 0 && r.counting {
+		size = leastLooked
+	}
 	for _, s := range r.searches {
 		if s.Measure.mean() && !s.declared() {
 			size = max(size, leastLooked, lookedTimes*float64(max(s.centre.MinPersons(), seen(s.spread))))
@@ -50,7 +53,7 @@ func sides(size, count float64) int {
 	return int(math.Ceil(size / count * coinSides))
 }
 
-// some returns the persons whose centres and spreads are looked at, of whom there are count by the released number. Where that is all, no coin
+// some returns the persons whose centres, spreads and profile are looked at, of whom there are count by the released number. Where that is all, no coin
 // is thrown.
 func (r release) some(n noise.Noiser, in *estimator.Block, count float64) *estimator.Block {
 	keep := sides(r.looked, count)

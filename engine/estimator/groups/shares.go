@@ -41,6 +41,9 @@ func (r *release) share() {
 		}
 		r.searches = append(r.searches, s)
 	}
+	if r.profiled() {
+		r.profile = b.take(profileShare)
+	}
 	if r.fixed == 0 {
 		r.norms = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
 	}

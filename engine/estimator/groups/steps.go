@@ -39,8 +39,11 @@ func (r release) enough() int64 {
 
 // Reason implements estimator.Reasoned.
 func (r release) Reason() string {
-	if r.planned {
+	switch {
+	case r.planned:
 		return fmt.Sprintf("noise shaped by a first sum, from %d groups on", leastPlanned)
+	case r.profile > 0:
+		return "noise shaped by the groups' shares of persons' vectors"
 	}
 	return ""
 }
@@ -76,6 +79,9 @@ func (r release) Steps() []estimator.Step {
 			steps = append(steps, histogramStep("scale"+name, s.scale))
 		}
 	}
+	if r.profile > 0 {
+		steps = append(steps, r.profileStep())
+	}
 	if r.fixed == 0 {
 		steps = append(steps, histogramStep("clip radius", r.histogram()))
 	}
@@ -83,6 +89,17 @@ func (r release) Steps() []estimator.Step {
 		steps = append(steps, r.sumStep("first sum of all groups", r.first), histogramStep("clip radius by the first sum", r.secondHistogram()))
 	}
 	return append(steps, r.sumStep("clipped sum of all groups", r.sum))
+}
+
+// profileStep describes the profile.
+func (r release) profileStep() estimator.Step {
+	s := estimator.Step{
+		Name: "shares of the groups", Mechanism: "discrete-gaussian", Sensitivity: "l2=1", Queries: r.p.Groups * len(r.layout.parts), Rho: r.profile,
+	}
+	if m := r.profileMoved(); m > 1 {
+		s.Sensitivity = fmt.Sprintf("l2=√%d", m)
+	}
+	return s
 }
 
 func (r release) sumStep(name string, rho float64) estimator.Step {
