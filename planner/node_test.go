@@ -64,8 +64,12 @@ func TestVerifyNotices(t *testing.T) {
 		"groups per unit":    func(s *Statement, n sql.Node) sql.Node { s.Releases[0].perUnit = 0; return n },
 		"exchange":           func(s *Statement, n sql.Node) sql.Node { s.Releases[0].exchanged = 4; return n },
 		"columns":            func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Aggregates[0].Columns = nil; return n },
-		"outputs":            func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },
-		"no tables":          func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Tables = nil; return n },
+		"error bars": func(s *Statement, n sql.Node) sql.Node {
+			s.Releases[0].Output[0].Bar, s.Releases[0].Output[0].Part = 1, 9
+			return n
+		},
+		"outputs":   func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },
+		"no tables": func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Tables = nil; return n },
 	} {
 		spoiled(t, h, "SELECT /*+ SET_VAR(dp_group_by=separate) */ region, AVG(amount) FROM orders GROUP BY region", name, spoil)
 		if name != "exchange" { // the vector of all groups has its own sensitivities

@@ -9,6 +9,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/functions"
 )
 
 // Verify checks the invariants of a private plan:
@@ -26,7 +27,7 @@ import (
 //  7. The columns of an aggregate exist in its scan, one for each of the estimator's columns. Those of vectors have
 //     the number and the types of their form, in a scan of their own, which is one of rows where a person may
 //     have several.
-//  8. Every output is a key, an aggregate, or neither, and there is one for each column.
+//  8. Every output is a key, an aggregate or its error, or neither, and there is one for each column.
 //  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves nobody out of a public group, with a column for
 //     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups. As the
 //     first scan of a release whose keys are selected it says whom the selection counts.
@@ -133,6 +134,9 @@ func (r *Release) verify() error {
 	for _, o := range r.Output {
 		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {
 			return fmt.Errorf("invariant 8: output %+v", o)
+		}
+		if o.Bar != functions.NoBar && (o.Aggregate < 0 || o.Part >= len(r.Aggregates[o.Aggregate].told)) {
+			return fmt.Errorf("invariant 8: output %+v tells of the error of nothing", o)
 		}
 	}
 	return nil

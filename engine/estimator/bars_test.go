@@ -211,3 +211,33 @@ func TestIntervalsCover(t *testing.T) {
 		}
 	}
 }
+
+// TestFewPersonsMissNoMoreOften releases on as many persons as an answer needs, where about half of the releases are too few: an answer that is given and
+// not covered comes no more often than 1 − level.
+func TestFewPersonsMissNoMoreOften(t *testing.T) {
+	for _, v := range variants() {
+		if kind := kindOf(v); kind != "mean" && kind != "variance" && kind != "row mean" || !v.p.Bounded() || v.p.MaxRows != 1 {
+			continue
+		}
+		e, n := v.at(t, 0.05), stattest.Noiser(t, "few"+v.name)
+		group, exact := covered(v, int(max(e.MinPersons(), 20)), rand.New(stattest.Source(t, "few"+v.name)))
+		const releases = 1000
+		in, answers := input(e, group, 1), 0
+		var hits [4]int
+		for range releases {
+			a := e.Release(n, in)
+			if a.Status == estimator.OK {
+				answers++
+			}
+			for k, level := range levels {
+				if lo, hi := bars.Interval(a, 0, level); a.Status != estimator.OK || !(exact[0] < lo) && !(exact[0] > hi) {
+					hits[k]++
+				}
+			}
+		}
+		for k, level := range levels {
+			stattest.Accept(t, stattest.Coverage(fmt.Sprintf("%s at %v", v.name, level), hits[k], releases, level))
+		}
+		t.Logf("%s: %d persons, %d answers, covered or not given %v", v.name, len(group), answers, hits)
+	}
+}
