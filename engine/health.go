@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/engine/audit"
 	"scrim/engine/store/duckdb"
 )
 
@@ -22,6 +23,7 @@ import (
 type health struct {
 	ledger    *accounting.Ledger
 	store     *duckdb.Store
+	audit     *audit.Log // nil where statements may run without it
 	directory string
 	stopping  *atomic.Bool
 
@@ -34,6 +36,7 @@ type health struct {
 var (
 	errStopping  = errors.New("the server is stopping")
 	errNoLedger  = errors.New("the ledger does not write; the server's log says why")
+	errNoAudit   = errors.New("the audit log cannot be written; the server's log says why")
 	errNoDisk    = errors.New("the data directory cannot be written: is the disk full, or read-only?")
 	errStoreDown = errors.New("the store does not answer")
 )
@@ -51,6 +54,9 @@ func (h *health) check() error {
 	}
 	if h.ledger.Err() != nil {
 		return errNoLedger
+	}
+	if h.audit.Failing() {
+		return errNoAudit
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

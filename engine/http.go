@@ -47,12 +47,13 @@ func (s *Server) watch() error {
 		return nil
 	}
 	w := &watching{server: s, started: time.Now(), recent: dashboard.NewRecent(time.Now())}
-	w.health = health{ledger: s.ledger, store: s.store, directory: s.cfg.DataDir, stopping: &w.stopping}
+	w.health = health{ledger: s.ledger, store: s.store, audit: s.mustAudit(), directory: s.cfg.DataDir, stopping: &w.stopping}
 	w.metrics = metrics.New(metrics.Sources{
 		Version:        Version,
 		Status:         func() (accounting.Status, error) { return s.ledger.Status(dashboard.Entities(s.catalog.Snapshot())) },
 		Names:          func() map[string][]string { return dashboard.Names(s.catalog.Snapshot()) },
 		Ledger:         w.ledger,
+		Audit:          func() (bool, uint64) { return !s.audit.Failing(), s.audit.Missing() },
 		Connections:    func() int { return s.sockets.Connections() },
 		MaxConnections: func() int { return s.sockets.MaxConnections() },
 		Ready:          w.health.check,
@@ -60,6 +61,14 @@ func (s *Server) watch() error {
 	})
 	s.observers = append(s.observers, w.metrics, w.recent)
 	s.watching = w
+	return nil
+}
+
+// mustAudit is the audit log where no statement may run without it, else nil.
+func (s *Server) mustAudit() *audit.Log {
+	if s.cfg.Audit == string(audit.Refuse) {
+		return s.audit
+	}
 	return nil
 }
 

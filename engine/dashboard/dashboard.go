@@ -172,7 +172,7 @@ func (d *Dashboard) private(p page) http.Handler {
 			d.o.Logger.Error().Err(err).Str("path", r.URL.Path).Msg("a page of the dashboard could not be made")
 			status, name, data = http.StatusServiceUnavailable, "problem.html", problem{"The page cannot be made", "The ledger could not be read. The server's log says why."}
 		}
-		d.render(w, status, name, view{Viewer: &s.viewer, Token: s.form, Path: r.URL.Path, Now: d.o.Now().UTC(), Data: data})
+		d.render(w, status, name, view{Viewer: &s.viewer, Token: s.form, Path: r.URL.Path, Query: r.URL.RawQuery, Now: d.o.Now().UTC(), Data: data})
 	})
 }
 
@@ -184,8 +184,17 @@ type view struct {
 	Viewer *Viewer // nil on the page of the log-in
 	Token  string  // for forms
 	Path   string
+	Query  string // of the address, as it came
 	Now    time.Time
 	Data   any
+}
+
+// Here is the address of the page.
+func (v view) Here() string {
+	if v.Query == "" {
+		return v.Path
+	}
+	return v.Path + "?" + v.Query
 }
 
 // Section names the part of the navigation that a page belongs to.

@@ -37,6 +37,7 @@ func sources() Sources {
 		Version: "8.0", Status: func() (accounting.Status, error) { return st, nil },
 		Names:       func() map[string][]string { return map[string][]string{"shop.orders": {"shop.sales", "shop.old"}} },
 		Ledger:      func() Ledger { return Ledger{Up: true, Records: 7, Bytes: 4096} },
+		Audit:       func() (bool, uint64) { return true, 2 },
 		Connections: func() int { return 3 }, MaxConnections: func() int { return 256 },
 		Ready: func() error { return nil }, Now: time.Now,
 	}
@@ -103,7 +104,7 @@ func TestState(t *testing.T) {
 	s := sources()
 	wants(t, scrape(t, New(s)),
 		`scrim_info{version="8.0"} 1`, `scrim_ready 1`, `scrim_connections 3`, `scrim_connections_max 256`,
-		`scrim_ledger_up 1`, `scrim_ledger_records 7`, `scrim_ledger_bytes 4096`,
+		`scrim_ledger_up 1`, `scrim_ledger_records 7`, `scrim_ledger_bytes 4096`, `scrim_audit_up 1`, `scrim_audit_missing_total 2`,
 		`scrim_budget_limit_epsilon{name="shop.old, shop.sales",scope="table"} 4`,
 		`scrim_budget_spent_epsilon{name="customer",scope="entity"} 0.5`,
 		`scrim_budget_remaining_epsilon{name="customer",scope="entity"} 3.5`,

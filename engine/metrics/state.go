@@ -22,6 +22,8 @@ type Sources struct {
 	Names func() map[string][]string
 	// Ledger tells of the ledger's file.
 	Ledger func() Ledger
+	// Audit reports whether the audit log can be written, and how many records it lacks.
+	Audit func() (up bool, missing uint64)
 	// Connections is the number of open connections, MaxConnections their limit.
 	Connections, MaxConnections func() int
 	// Ready is nil while the server answers private statements.
@@ -69,6 +71,9 @@ var (
 	ledgerRecords = describe("scrim_ledger_records", "Records in the ledger.")
 	ledgerBytes   = describe("scrim_ledger_bytes", "Size of the ledger's file.")
 
+	auditUp      = describe("scrim_audit_up", "1 while the audit log can be written, or is off.")
+	auditMissing = describe("scrim_audit_missing_total", "Records that the audit log lacks because it could not be written.")
+
 	limitEpsilon     = describe("scrim_budget_limit_epsilon", "Limit of the budget of all principals together, as epsilon; absent where it is stated in rho.", "scope", "name")
 	spentEpsilon     = describe("scrim_budget_spent_epsilon", "Spent of it in its window, as epsilon at its delta.", "scope", "name")
 	remainingEpsilon = describe("scrim_budget_remaining_epsilon", "What remains of it, as epsilon; absent where it is stated in rho.", "scope", "name")
@@ -83,7 +88,7 @@ var (
 // Describe implements prometheus.Collector.
 func (c *state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		info, ready, connections, maxConnections, ledgerUp, ledgerRecords, ledgerBytes,
+		info, ready, connections, maxConnections, ledgerUp, ledgerRecords, ledgerBytes, auditUp, auditMissing,
 		limitEpsilon, spentEpsilon, remainingEpsilon, spentRho, remainingRho, usedRatio, windowEnd, entityBound, entitySpent,
 	} {
 		ch <- d
@@ -103,6 +108,9 @@ func (c *state) Collect(ch chan<- prometheus.Metric) {
 	tell(ledgerUp, one(l.Up))
 	tell(ledgerRecords, float64(l.Records))
 	tell(ledgerBytes, float64(l.Bytes))
+	up, missing := c.s.Audit()
+	tell(auditUp, one(up))
+	ch <- prometheus.MustNewConstMetric(auditMissing, prometheus.CounterValue, float64(missing))
 	st, err := c.current()
 	if err != nil {
 		return // scrim_ledger_up says so
