@@ -119,6 +119,36 @@ func TestSpellingsOfOneQueryAreReplays(t *testing.T) {
 	}
 }
 
+// TestErrorBarsOfAnAnswerAreFree: what is told of an answer's error is part of the answer, before and after a restart, with or without it asked for.
+func TestErrorBarsOfAnAnswerAreFree(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	i := start(t, dir)
+	root := i.root()
+	replayShop(t, root)
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("SET dp_epsilon = 5")
+	bars := map[string]string{}
+	for _, a := range []string{"AVG(age)", "DP_MEAN(income)", "COUNT(*)", "DP_SUM(age, 'lower=0, upper=100')"} {
+		pays(ann, root, "SELECT "+a+" FROM d.people")
+		q := "SELECT " + a + " AS a, DP_STDERR(a), DP_LOW(a), DP_HIGH(a, 0.5) FROM d.people"
+		rows, paid := poses(ann, root, q)
+		if paid || strings.Contains(rows, "NULL") {
+			t.Errorf("charged %v: %s: %s", paid, q, rows)
+		}
+		bars[q] = rows
+	}
+	const groups = "SELECT DP_HIGH(a), city, AVG(age) AS a FROM d.people GROUP BY city"
+	bars[groups] = pays(ann, root, groups)
+	free(ann, root, "", "SELECT city, AVG(age) FROM d.people GROUP BY city")
+	i.end()
+	i = start(t, dir)
+	root, ann = i.root(), i.client("ann", "pw-ann")
+	ann.exec("SET dp_epsilon = 5")
+	for q, rows := range bars {
+		free(ann, root, rows, q)
+	}
+}
+
 // TestOtherQueriesPay: whatever differs in meaning, or in who asks, is charged.
 func TestOtherQueriesPay(t *testing.T) {
 	i := start(t, "")
