@@ -121,6 +121,7 @@ func (s *Server) administration() *admin.Admin {
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
 		},
+		Accounts: s.accounts,
 		HasRole: func(_ *sql.Context, name string) bool {
 			return auth.IsRole(s.analyzer.Catalog.MySQLDb, name)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/engine/admin"
 	"scrim/engine/auth"
 	"scrim/engine/session"
 )
@@ -173,4 +174,13 @@ func currentRole(ctx *sql.Context, args ...sql.Expression) (sql.Expression, erro
 		roles = []string{"NONE"}
 	}
 	return expression.NewLiteral(strings.Join(roles, ","), types.LongText), nil
+}
+
+// accounts lists the accounts and roles for dp.accounts.
+func (s *Server) accounts() []admin.Account {
+	var list []admin.Account
+	for _, a := range auth.Accounts(s.analyzer.Catalog.MySQLDb) {
+		list = append(list, admin.Account{Name: a.Name, Role: a.Role, Roles: a.Roles, DBA: a.DBA, Grants: a.Grants})
+	}
+	return list
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,6 +176,29 @@ func TestGrantedPrivilegesDoNotClimb(t *testing.T) {
 	i.as("ann").exec("GRANT team TO bob", "ALTER USER ann IDENTIFIED BY 'pw-ann'")
 }
 
+// TestADBAIsLeft: the last account that is a DBA stays one.
+func TestADBAIsLeft(t *testing.T) {
+	i, root := company(t, "")
+	boss := i.as("boss")
+	root.exec("REVOKE SUPER ON *.* FROM root")
+	for _, s := range []string{"DROP USER boss", "REVOKE dba FROM boss", "REVOKE analyst, dba FROM boss, ann", "DROP USER ann, boss"} {
+		boss.refused(1644, "45011", s)
+	}
+	boss.exec("GRANT dba TO ann", "REVOKE dba FROM boss")
+	ann := i.as("ann")
+	ann.refused(1644, "45011", "DROP USER ann")
+	ann.exec("GRANT SUPER ON *.* TO root", "DROP USER boss")
+	root = i.root()
+	root.exec("REVOKE dba FROM ann")
+	root.refused(1644, "45011", "REVOKE ALL ON *.* FROM root")
+	if got := fmt.Sprint(root.query("SELECT account, roles, is_dba FROM dp.accounts WHERE account_type = 'account' AND is_dba = 'yes' OR account = 'ann@%'")); got != "[[ann@% analyst no] [root@% NULL yes]]" {
+		t.Errorf("dp.accounts: %s", got)
+	}
+	if got := fmt.Sprint(i.as("ann").query("SELECT account, is_dba FROM dp.accounts")); got != "[[ann@% no]]" {
+		t.Errorf("ann sees the accounts %s", got)
+	}
+}
+
 // TestTheGrantsOfOthersAreNotShown: an account with SELECT on everything still sees its own only.
 func TestTheGrantsOfOthersAreNotShown(t *testing.T) {
 	i, root := company(t, "")
@@ -248,5 +273,42 @@ func TestViewsGiveNoRights(t *testing.T) {
 	ann.refused(1644, "45002", "SELECT * FROM d.rows_of_p")
 	if got := root.value("SELECT COUNT(DISTINCT id) FROM dp.ledger WHERE entry = 'charge' AND principal = 'ann@%'"); got != "1" {
 		t.Errorf("the view's query was charged to ann %s times, want once", got)
+	}
+}
+
+// TestTheDocumentsStatementsRun: what the page about privileges and the README's sections on budgets
+// and roles tell a DBA to type.
+func TestTheDocumentsStatementsRun(t *testing.T) {
+	_, root := company(t, "")
+	root.exec("CREATE DATABASE shop", "CREATE TABLE shop.orders (customer_id INT, amount INT)", "CALL dp_protect('shop.orders', 'customer_id', 'customer')",
+		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')", "CALL dp_set_budget('shop.orders', 'ann@%', 4, 1e-6, 'month')", "DROP USER ann", "USE shop")
+	run := 0
+	for file, section := range map[string]string{"../docs/privileges.md": "## Roles", "../README.md": "### Budgets"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(b), section)
+		_, text, _ = strings.Cut(text, "```sql\n")
+		text, _, _ = strings.Cut(text, "```")
+		for _, l := range strings.Split(text, "\n") {
+			l, _, _ = strings.Cut(l, " --")
+			l = strings.TrimSuffix(strings.TrimSpace(l), ";")
+			if l == "" {
+				continue
+			}
+			if run++; strings.HasPrefix(l, "SELECT") || strings.HasPrefix(l, "SHOW") {
+				root.query(l)
+			} else if strings.Contains(l, "'ann@%'") {
+				root.exec("CREATE USER IF NOT EXISTS ann IDENTIFIED BY 'x'", l)
+			} else if strings.HasPrefix(l, "CREATE USER") {
+				root.exec("DROP USER IF EXISTS ann", l)
+			} else {
+				root.exec(l)
+			}
+		}
+	}
+	if run < 15 {
+		t.Errorf("%d statements found", run)
 	}
 }

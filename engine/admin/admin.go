@@ -27,7 +27,7 @@ var _ Ledger = (*accounting.Ledger)(nil)
 // Variable documents a session variable in dp.variables.
 type Variable struct{ Name, Default, Range, Doc string }
 
-// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole and Variables are required.
+// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole, Variables and Accounts are required.
 type Options struct {
 	Catalog *catalog.Catalog
 	Ledger  Ledger
@@ -48,6 +48,8 @@ type Options struct {
 	// HasRole reports whether a role exists. Nil: budgets are set for any.
 	HasRole   func(ctx *sql.Context, name string) bool
 	Variables []Variable
+	// Accounts lists the accounts and roles. Nil: dp.accounts is empty.
+	Accounts func() []Account
 }
 
 // Admin holds the procedures and the database dp. It is safe for concurrent use.

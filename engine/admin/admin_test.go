@@ -89,9 +89,12 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, cat: cat, ledger: ledger}
 	f.admin = New(Options{
 		Catalog: cat, Ledger: ledger,
-		Schema:     func(*sql.Context) catalog.Schema { return shopSchema{} },
-		IsDBA:      func(ctx *sql.Context) bool { return name(ctx) == dba },
-		IsAuditor:  func(ctx *sql.Context) bool { return name(ctx) == auditor },
+		Schema:    func(*sql.Context) catalog.Schema { return shopSchema{} },
+		IsDBA:     func(ctx *sql.Context) bool { return name(ctx) == dba },
+		IsAuditor: func(ctx *sql.Context) bool { return name(ctx) == auditor },
+		Accounts: func() []Account {
+			return []Account{{Name: ann, Roles: []string{"analyst", "team"}, Grants: []string{"GRANT a", "GRANT b"}}, {Name: dba, DBA: true}, {Name: "analyst", Role: true}}
+		},
 		HasRole:    func(_ *sql.Context, name string) bool { return name == "analyst" },
 		Principal:  name,
 		HasAccount: func(_ *sql.Context, p string) bool { return p == ann || p == bob },
@@ -383,6 +386,16 @@ func (p pagedLedger) Entries(ctx context.Context, f accounting.Filter) ([]accoun
 	return rest[:min(len(rest), f.Limit)], nil
 }
 
+func TestAccounts(t *testing.T) {
+	f := newFixture(t)
+	const q = "SELECT * FROM dp.accounts"
+	f.want(ann, q, "ann@%|account|analyst, team|no|GRANT a; GRANT b")
+	for _, who := range []string{dba, auditor} {
+		f.want(who, q, "ann@%|account|analyst, team|no|GRANT a; GRANT b\nroot@%|account|<nil>|yes|\nanalyst|role|<nil>|no|")
+	}
+	f.want("analyst@", q, "")
+}
+
 func TestPublicTables(t *testing.T) {
 	f := newFixture(t)
 	f.want(ann, "SELECT COUNT(*) FROM dp.errors WHERE errno = 1644", fmt.Sprint(len(refuse.Table)))
@@ -390,7 +403,7 @@ func TestPublicTables(t *testing.T) {
 	f.want(ann, "SELECT name FROM dp.functions WHERE name = 'DP_MEAN'", "DP_MEAN")
 	f.want(ann, "SELECT name FROM dp.variables", "dp_epsilon")
 	f.want(ann, "SELECT COUNT(*) FROM dp.procedures", fmt.Sprint(len(Procedures())))
-	f.want(ann, "SHOW TABLES FROM dp", "budgets\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nreplays\nscales\nvariables")
+	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nreplays\nscales\nvariables")
 	for _, q := range []string{
 		"CREATE TABLE dp.x (a INT)", "DROP TABLE dp.ledger", "DELETE FROM dp.ledger", "INSERT INTO dp.errors VALUES (1)",
 		"UPDATE dp.budgets SET epsilon = 9", "TRUNCATE TABLE dp.ledger", "CREATE VIEW dp.v AS SELECT 1",

@@ -9,6 +9,7 @@ type TableDoc struct {
 
 // tableDocs says what each table shows.
 var tableDocs = map[string]string{
+	"accounts":   "Accounts and roles, and what they can do. An analyst sees themself.",
 	"budgets":    "Limits, what is spent and what remains, per account and principal; per entity, the sum over its tables. An analyst sees what concerns them.",
 	"domains":    "Declared public domains.",
 	"errors":     "Every refusal with its SQLSTATE, cause and remedy.",

@@ -15,6 +15,8 @@ import (
 // views lists the tables of dp in the order of their names.
 func (a *Admin) views() []*table {
 	return []*table{
+		newTable("accounts", a.accounts,
+			text("account"), text("account_type"), text("roles"), text("is_dba"), text("grants")),
 		newTable("budgets", a.budgets,
 			text("account_type"), text("account"), text("budget"), text("principal"),
 			real("epsilon"), real("rho"), real("delta"), text("budget_window"),

@@ -133,6 +133,10 @@ func IsRole(db *mysql_db.MySQLDb, name string) bool {
 func Roles(db *mysql_db.MySQLDb, user, host string) []string {
 	rd := db.Reader()
 	defer rd.Close()
+	return rolesIn(rd, user, host)
+}
+
+func rolesIn(rd *mysql_db.Reader, user, host string) []string {
 	var names []string
 	for _, e := range rd.GetToUserRoleEdges(mysql_db.RoleEdgesToKey{ToHost: host, ToUser: user}) {
 		role, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: e.FromUser, Host: e.FromHost})

@@ -73,6 +73,12 @@ func Grants(db *mysql_db.MySQLDb, user, host string, using []string) ([]string, 
 	if !ok {
 		return nil, false
 	}
+	to := " TO " + u.UserHostToString("`")
+	return append(privilegeLines(privilegesIn(rd, u, using), to), roleLines(rd, u, to)...), true
+}
+
+// privilegesIn returns what an account or role can do by itself and by some roles.
+func privilegesIn(rd *mysql_db.Reader, u *mysql_db.User, using []string) mysql_db.PrivilegeSet {
 	set := u.PrivilegeSet.Copy()
 	for _, name := range using {
 		if role, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: name, Host: anyHost}); ok {
@@ -82,8 +88,7 @@ func Grants(db *mysql_db.MySQLDb, user, host string, using []string) ([]string, 
 	if !u.IsRole {
 		set.AddDatabase(session.DPDatabase, sql.PrivilegeType_Select)
 	}
-	to := " TO " + u.UserHostToString("`")
-	return append(privilegeLines(set, to), roleLines(rd, u, to)...), true
+	return set
 }
 
 // privilegeLines lists the privileges of a set, without the ones that cannot be used.

@@ -22,6 +22,13 @@ type Caller struct {
 // under another name (a budget belongs to the account's name), or give an account more than a DBA
 // gave it. It comes after go-mysql-server's own checks and takes nothing from them.
 func CheckStatement(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n sql.Node) error {
+	if err := checkKind(ctx, db, by, n); err != nil {
+		return err
+	}
+	return checkLast(db, n)
+}
+
+func checkKind(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n sql.Node) error {
 	switch n := n.(type) {
 	case *plan.CreateUser:
 		return checkCreateUser(by, n)
