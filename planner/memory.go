@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
+	"scrim/functions"
 	"scrim/internal/refuse"
 )
 
@@ -63,16 +64,19 @@ func (s *statement) chunkFits(a *aggregate) error {
 
 // answerFits refuses vectors in so many public groups that the answer alone passes the memory of a query.
 func (s *statement) answerFits(d *draft) error {
-	numbers := 0
+	numbers, laws := 0, 0
 	for _, a := range d.aggregates {
 		if a.vector != nil {
 			numbers += a.vector.dim
+		}
+		if a.vector != nil && a.call.Function.Measure == functions.Variance {
+			laws += a.vector.dim * 3 / 2 // the moments that error bars are made from
 		}
 		if a.all {
 			numbers += len(a.parts)
 		}
 	}
-	if size := answerSize(d.groups, numbers); !within(size, s.p.config.Memory) {
+	if size := answerSize(d.groups, numbers+laws); !within(size, s.p.config.Memory) {
 		return tooLarge("The answer has %d numbers in each of %d groups, which take %.0f MiB; a query may take %d MiB.", numbers, max(1, d.groups), mib(size), s.p.config.Memory>>20)
 	}
 	return nil
