@@ -106,6 +106,8 @@ func (t *translator) record(err error, f fate) {
 		if t.debug {
 			e = e.Str("driver", s.Driver)
 		}
+	case errors.Is(err, accounting.ErrUnavailable): // its text is for operators, and says what to do
+		e = e.Str("ledger", err.Error())
 	case t.debug:
 		e = e.Str("error", err.Error())
 	}
