@@ -53,6 +53,9 @@ type Config struct {
 	// A query that needs more fails after its charge, as every failure on protected data does.
 	ReleaseMemory int64
 
+	// ReplayMemory bounds the stored answers that the same queries get again, on disk, in MiB, by default 64. The oldest go first.
+	ReplayMemory int64
+
 	// MaxConnections bounds the open connections, by default 256.
 	MaxConnections int
 	// AuthTimeout bounds the time from accepting a connection to its login, by default 10 s.
@@ -90,6 +93,7 @@ func DefaultConfig(dataDir string) Config {
 		DataDir:          dataDir,
 		Listen:           "127.0.0.1:3307",
 		ReleaseMemory:    2048,
+		ReplayMemory:     64,
 		MaxConnections:   256,
 		AuthTimeout:      10 * time.Second,
 		MaxPreAuthPacket: 16 << 10,
@@ -109,6 +113,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.ReleaseMemory == 0 {
 		c.ReleaseMemory = d.ReleaseMemory
+	}
+	if c.ReplayMemory == 0 {
+		c.ReplayMemory = d.ReplayMemory
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = d.MaxConnections
@@ -219,6 +226,9 @@ func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	}
 	if c.ReleaseMemory < 16 || c.ReleaseMemory > 1<<24 {
 		bad("ReleaseMemory", "want 16 MiB to 16 TiB of memory for a private query, have %d MiB", c.ReleaseMemory)
+	}
+	if c.ReplayMemory < 1 || c.ReplayMemory > 1<<20 {
+		bad("ReplayMemory", "want 1 MiB to 1 TiB of stored answers, have %d MiB", c.ReplayMemory)
 	}
 	if c.MaxConnections < 1 || c.MaxConnections > 100_000 {
 		bad("MaxConnections", "want 1 to 100000 connections, have %d", c.MaxConnections)

@@ -89,7 +89,7 @@ func (s *Server) openDirectory() (err error) {
 }
 
 func (s *Server) openLedger() (err error) {
-	s.ledger, err = accounting.Open(s.cfg.path(fileLedger), accounting.Options{DirectoryID: s.dir.id, Create: s.dir.fresh})
+	s.ledger, err = accounting.Open(s.cfg.path(fileLedger), accounting.Options{DirectoryID: s.dir.id, Create: s.dir.fresh, AnswerBytes: s.cfg.ReplayMemory << 20})
 	return err
 }
 

@@ -47,6 +47,7 @@ var settings = []setting{
 	{name: "threads", field: "Threads", doc: "threads of the store (0: all processors)"},
 	{name: "memory-limit", field: "MemoryLimit", doc: "memory of the store before it spills to disk, e.g. 4GiB (default 1GiB)"},
 	{name: "query-memory", field: "ReleaseMemory", doc: "MiB that the per-person numbers of one private query may take"},
+	{name: "replay-size", field: "ReplayMemory", doc: "MiB of stored answers, which the same queries get again for nothing; the oldest go first"},
 	{name: "max-connections", field: "MaxConnections", doc: "open connections at most", reload: true},
 	{name: "login-timeout", field: "AuthTimeout", doc: "time from connecting to being logged in", reload: true},
 	{name: "audit", field: "Audit", doc: "what happens to statements while the audit log cannot be written: refuse (none runs), count (they run, and the log says how many are missing), or off (no audit log)"},

@@ -14,6 +14,12 @@
 // or subquery that is iterated twice gets the same rows twice. No row of a protected table is read
 // before Reserve has returned; reading versions reads no rows.
 //
+// # Replays
+//
+// An answer is kept by a digest of the principal, the release's canonical plan and the versions of its tables, and found by it across restarts (replay.go).
+// What is asked several times at once is charged once (flight.go). What the ledger keeps of a statement is its redacted text.
+// docs/replays.md has the reasons.
+//
 // # From rows to blocks
 //
 // Each scan is taken in chunk by chunk, while the store computes the next one. What scalar aggregates read
