@@ -69,7 +69,7 @@ func (s *statement) answerFits(d *draft) error {
 		if a.vector != nil {
 			numbers += a.vector.dim
 		}
-		if a.vector != nil && a.call.Function.Measure == functions.Variance {
+		if f := a.call.Function; a.vector != nil && f != nil && f.Measure == functions.Variance {
 			laws += a.vector.dim * 3 / 2 // the moments that error bars are made from
 		}
 		if a.all {
