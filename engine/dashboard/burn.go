@@ -47,8 +47,11 @@ func (b *Burn) Share() float64 { return b.Measure.Share(b.Spent) }
 
 const dayLength = 24 * time.Hour
 
-// leastRate is the shortest time that a rate is taken over: an hour's burst is no trend.
-const leastRate = 6 * time.Hour
+// leastRate is the shortest time that a rate is taken over, leastOfDay that in the window of a day: an hour's burst is no trend.
+const (
+	leastRate  = 24 * time.Hour
+	leastOfDay = 6 * time.Hour
+)
 
 // lookBack is how far the chart of a budget without a window reaches back, rateOver what its rate is taken over.
 const (
@@ -152,12 +155,12 @@ func merged(days []accounting.DaySpent, from time.Time) []stretchSpent {
 
 // project goes on at the rate so far. Losses add up in ρ and in the pure ε, so they are what goes on; ε follows from them.
 func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
-	since := later(b.From, b.Now.Add(-rateOver))
-	for _, r := range resets {
-		since = later(since, r)
+	since, least := b.since(days, resets), leastRate
+	if b.Budget.Window == accounting.Day {
+		least = leastOfDay
 	}
 	elapsed, lately := b.Now.Sub(since), b.lately(days, since)
-	if elapsed < leastRate || lately.Rho == 0 || b.Share() >= all {
+	if elapsed < least || lately.Rho == 0 || b.Share() >= all {
 		return
 	}
 	after := func(t time.Time) float64 {
@@ -174,6 +177,25 @@ func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 		}
 		b.Projected = append(b.Projected, Point{at, amount})
 	}
+}
+
+// since is when the rate begins: with the window's first day of spending, at most rateOver ago where there is no window, or the
+// last reset.
+func (b *Burn) since(days []accounting.DaySpent, resets []time.Time) time.Time {
+	since := b.From
+	if b.Budget.WindowEnd.IsZero() {
+		since = later(since, b.Now.Add(-rateOver))
+	}
+	for _, d := range days {
+		if !d.Day.Before(since) {
+			since = d.Day
+			break
+		}
+	}
+	for _, r := range resets {
+		since = later(since, r)
+	}
+	return since
 }
 
 // lately is what was spent since then: for a window, all of what counts.

@@ -71,8 +71,8 @@ func TestProjectionInEpsilonAddsUpRho(t *testing.T) {
 
 func TestNoProjectionFromNothing(t *testing.T) {
 	b, days := monthly(2.5, 0.1, 1)
-	if burn := burnOf(b, days, nil, nil, b.WindowStart.Add(2*time.Hour)); burn.Projected != nil || !strings.Contains(burn.Verdict(), "Too early") {
-		t.Errorf("two hours make a trend: %s", burn.Verdict())
+	if burn := burnOf(b, days, nil, nil, b.WindowStart.Add(20*time.Hour)); burn.Projected != nil || !strings.Contains(burn.Verdict(), "Too early") {
+		t.Errorf("a part of a day makes a trend: %s", burn.Verdict())
 	}
 	b, _ = monthly(2.5, 0.1, 0)
 	if burn := burnOf(b, nil, nil, nil, b.WindowStart.AddDate(0, 0, 9)); burn.Projected != nil || burn.Level != Unused {
@@ -263,5 +263,17 @@ func TestNamesTable(t *testing.T) {
 		if got := namesTable(&watch.Event{Statement: c.text, Database: c.database}, "shop.orders"); got != c.want {
 			t.Errorf("%s in %q: got %v", c.text, c.database, got)
 		}
+	}
+}
+
+// TestTheRateBeginsWithTheSpending: what was not used for three weeks is not used up slowly.
+func TestTheRateBeginsWithTheSpending(t *testing.T) {
+	b, _ := monthly(2.5, 0.1, 0)
+	b.Spent = rho(1)
+	first := b.WindowStart.AddDate(0, 0, 20)
+	days := []accounting.DaySpent{{Day: first, Spent: rho(0.5)}, {Day: first.AddDate(0, 0, 1), Spent: rho(0.5)}}
+	burn := burnOf(b, days, nil, nil, first.AddDate(0, 0, 2))
+	if want := first.AddDate(0, 0, 5); burn.Exhausted.Sub(want).Abs() > 2*time.Minute {
+		t.Errorf("used up at %v, want %v", burn.Exhausted, want)
 	}
 }

@@ -20,7 +20,10 @@ func (f *facts) charged(e accounting.Entry) Charged {
 	case accounting.ChargeEntry:
 		c.Statement, c.Outcome = clip(digest.Redact(e.Statement), keptStatement), e.Outcome.String()
 		for _, part := range e.Charges {
-			c.Costs = append(c.Costs, f.cost(part))
+			// Every charge counts for its entity, too; that is of interest where the entity has a budget.
+			if !part.Entity || f.total(part.Account, true) != nil {
+				c.Costs = append(c.Costs, f.cost(part))
+			}
 		}
 	case accounting.ReplayEntry:
 		c.Statement, c.Outcome = clip(digest.Redact(e.Statement), keptStatement), "replayed"

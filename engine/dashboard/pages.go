@@ -134,6 +134,7 @@ type budgetsPage struct {
 	IsEntity bool
 	Total    *Line
 	Outlook  *Outlook
+	Default  *Line // the budget of each principal without one of their own
 	Others   []Line
 	More     int
 	Spenders []Spender
@@ -209,7 +210,9 @@ func (f *facts) fill(p *budgetsPage, account string, entity bool) (err error) {
 		l.Link = ""
 		p.Total = &l
 	}
-	p.Others, p.More, err = f.lines(cards, func(b *accounting.BudgetStatus) bool { return mine(b) && b.Holder != accounting.All })
+	p.Others, p.More, err = f.lines(cards, func(b *accounting.BudgetStatus) bool {
+		return mine(b) && b.Holder != accounting.All && b.Holder != accounting.Default
+	})
 	if err != nil {
 		return err
 	}
@@ -217,6 +220,15 @@ func (f *facts) fill(p *budgetsPage, account string, entity bool) (err error) {
 		p.Others[i].Title, p.Others[i].Link = p.Others[i].Whose, ""
 		if h := p.Others[i].Budget.Holder; isAccount(h) {
 			p.Others[i].Link = "/analysts/" + segment(h)
+		}
+	}
+	for i := range f.status.Budgets {
+		if b := &f.status.Budgets[i]; mine(b) && b.Holder == accounting.Default {
+			l, err := f.line(*b)
+			if err != nil {
+				return err
+			}
+			p.Default = &l
 		}
 	}
 	p.Spenders = f.spenders(latest, mine)
