@@ -23,11 +23,12 @@ func refResponse(eps, alpha *big.Float) *big.Float {
 
 // refRange returns M of the worst two laws on two points whose quotients are e^t and e^(t−ε): t by search, M has one maximum.
 func refRange(eps, alpha *big.Float) *big.Float {
+	less, lessPower := bexp(bneg(eps)), bexp(bneg(bmul(alpha, eps)))
 	at := func(t *big.Float) *big.Float {
-		up, down := bexp(t), bexp(bsub(t, eps))
+		up, power := bexp(t), bexp(bmul(alpha, t))
+		down := bmul(up, less)
 		q := bquo(bsub(bf(1), down), bsub(up, down)) // q·e^t + (1−q)·e^(t−ε) = 1
-		r := bsub(bf(1), q)
-		return badd(bmul(q, bexp(bmul(alpha, t))), bmul(r, bexp(bmul(alpha, bsub(t, eps)))))
+		return badd(bmul(q, power), bmul(bsub(bf(1), q), bmul(power, lessPower)))
 	}
 	lo, hi := bnew(), bnew().Set(eps)
 	for range 60 { // the maximum is flat: 60 steps leave 2^-35 of t and 2^-70 of M
