@@ -91,6 +91,9 @@ func TestPublicErrors(t *testing.T) {
 			if got.Num != c.errno || got.State != c.state || !strings.Contains(got.Message, c.text) {
 				t.Errorf("got %d %s %q, want %d %s …%q…", got.Num, got.State, got.Message, c.errno, c.state, c.text)
 			}
+			if fails := c.state == failed || c.state == "45016"; fails != strings.HasSuffix(got.Message, "(statement id theid)") && got.Num == refuse.MySQLErrno {
+				t.Errorf("got %q; want the statement's id where the client is not told the cause, and there only", got.Message)
+			}
 			if strings.Contains(got.Message+got.Query, secret) || strings.Contains(log.String(), secret) {
 				t.Errorf("a value of a row got out: %q, log %q", got.Message, log.String())
 			}

@@ -84,6 +84,8 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, send mys
 		}
 		if first != "" {
 			query = first
+		}
+		if rest != "" {
 			at(ctx).narrow(first)
 		}
 		statement = parsed
