@@ -107,6 +107,19 @@ func EventsOf(l Loss) []Event {
 	return []Event{{Kind: ZCDP, Rho: 1, DeltaTV: l.DeltaTV, Count: 1}} // no kind is total-variation slack alone; 2^-40 is nothing
 }
 
+// AppendEvent adds an event to a list: to the count of one that is the same, where there is one.
+func AppendEvent(list []Event, e Event) []Event {
+	for i := range list {
+		same := list[i]
+		same.Count = e.Count
+		if same == e && list[i].Count <= math.MaxUint32-e.Count {
+			list[i].Count += e.Count
+			return list
+		}
+	}
+	return append(list, e)
+}
+
 // append encodes the event: kind u8, then uvarints ρ, ε, steps and count, then the two δ as f64.
 func (e Event) append(b []byte) []byte {
 	b = append(b, byte(e.Kind))

@@ -97,3 +97,30 @@ func TestEventsOfLoss(t *testing.T) {
 		}
 	}
 }
+
+// TestAppendEvent: a list with like events joined has the same curve, and no event twice.
+func TestAppendEvent(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 3))
+	var apart, joined []Event
+	for range 40 {
+		e := Event{Kind: Exponential, Epsilon: Pure(1 + r.IntN(3)), Count: 1 + r.Uint32N(5)}
+		if r.IntN(2) == 0 {
+			e = Event{Kind: DiscreteGaussian, Rho: Rho(1 + r.IntN(3)), Count: 1 + r.Uint32N(5)}
+		}
+		apart, joined = append(apart, e), AppendEvent(joined, e)
+	}
+	var a, b Loss
+	for _, e := range apart {
+		a = a.Add(e.Loss())
+	}
+	for _, e := range joined {
+		b = b.Add(e.Loss())
+	}
+	if len(joined) != 6 || a != b {
+		t.Errorf("%d events, loss %+v, apart %+v", len(joined), b, a)
+	}
+	full := []Event{{Kind: Gaussian, Rho: 1, Count: math.MaxUint32}}
+	if got := AppendEvent(full, Event{Kind: Gaussian, Rho: 1, Count: 1}); len(got) != 2 {
+		t.Errorf("a count ran over: %+v", got)
+	}
+}

@@ -28,7 +28,7 @@ func (r *Release) Events() []accounting.Event {
 			if a.Groups == nil {
 				e = r.inGroups(e)
 			}
-			out = append(out, e)
+			out = accounting.AppendEvent(out, e)
 		}
 	}
 	return out
