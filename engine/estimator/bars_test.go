@@ -10,6 +10,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/bars"
+	"scrim/engine/estimator/mean"
 	"scrim/internal/stattest"
 )
 
@@ -239,5 +240,18 @@ func TestFewPersonsMissNoMoreOften(t *testing.T) {
 			stattest.Accept(t, stattest.Coverage(fmt.Sprintf("%s at %v", v.name, level), hits[k], releases, level))
 		}
 		t.Logf("%s: %d persons, %d answers, covered or not given %v", v.name, len(group), answers, hits)
+	}
+}
+
+// TestSumOfNobody: where the number of persons is public, a sum over none of them is 0, for sure.
+func TestSumOfNobody(t *testing.T) {
+	p := estimator.Params{Rho: 0.1, Relation: estimator.ReplaceOne, Sized: true, MaxRows: 1, Grid: estimator.Grid{Step: 0.5, Lo: -100, Hi: 100}, Lower: ptr(-3), Upper: ptr(10)}
+	e, err := mean.NewSum(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := e.Release(stattest.Noiser(t, "nobody"), estimator.Input{Columns: [][]int64{{}, {}}})
+	if lo, hi := bars.Interval(a, 0, 0.95); a.Status == estimator.OK && (a.Values[0] != 0 || lo != 0 || hi != 0) {
+		t.Errorf("got %v in [%v, %v]", a.Values[0], lo, hi)
 	}
 }

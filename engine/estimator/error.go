@@ -103,7 +103,7 @@ func (e Estimate) Part(from, to int) Estimate {
 	return out
 }
 
-// Times multiplies every value by a public factor f > 0, with its error. It writes to the estimate's own values; a variance and a quantile
+// Times multiplies every value by a public factor f ≥ 0, with its error. It writes to the estimate's own values; a variance and a quantile
 // are not multiplied.
 func (e Estimate) Times(f float64) Estimate {
 	scale := func(x []float64) {

@@ -9,6 +9,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/bars"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -147,6 +148,15 @@ func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 					}
 					if s := a.StdErr[i]; s < 0 || math.IsInf(s, 0) {
 						t.Errorf("%s, %s, rho %v: standard error %v", v.name, name, rho, s)
+					}
+					for _, level := range []float64{1e-9, 0.5, 0.95, 1 - 1e-12} {
+						lo, hi := bars.Interval(a, i, level)
+						if lo > x || hi < x || a.Status == estimator.TooFew && !(math.IsNaN(lo) && math.IsNaN(hi)) {
+							t.Errorf("%s, %s, rho %v: interval [%v, %v] of %v at %v", v.name, name, rho, lo, hi, x, level)
+						}
+						if r := bars.Radius(a, level); r < 0 {
+							t.Errorf("%s, %s, rho %v: radius %v", v.name, name, rho, r)
+						}
 					}
 				}
 				if a.Status == estimator.TooFew && a.Needed < 1 || len(a.Values) == 0 || len(a.StdErr) != len(a.Values) {
