@@ -277,3 +277,46 @@ func TestTheRateBeginsWithTheSpending(t *testing.T) {
 		t.Errorf("used up at %v, want %v", burn.Exhausted, want)
 	}
 }
+
+// TestSpenders finds the same whether the ledger keeps the sums of principals, under a default budget, or charges are added up.
+func TestSpenders(t *testing.T) {
+	f := newFixture(t, true)
+	read := func(account string) map[string]float64 {
+		facts, err := f.facts(context.Background())
+		f.must(err)
+		list, err := facts.spenders(100, "", func(b *accounting.BudgetStatus) bool { return b.Account == account })
+		f.must(err)
+		parts, sum := map[string]float64{}, 0.0
+		for i, s := range list {
+			parts[s.Principal] = s.Part
+			sum += s.Part
+			if i > 0 && s.Part > list[i-1].Part {
+				t.Errorf("%s: %v comes after %v", account, s, list[i-1])
+			}
+			if s.Amount <= 0 || s.Amount > 10 {
+				t.Errorf("%s: %s spent %v", account, s.Principal, s.Amount)
+			}
+			one, err := facts.spenders(100, s.Principal, func(b *accounting.BudgetStatus) bool { return b.Account == account })
+			f.must(err)
+			if len(one) != 1 || one[0] != s {
+				t.Errorf("%s alone: got %v, want %v", s.Principal, one, s)
+			}
+		}
+		if len(list) != 4 || math.Abs(sum-1) > 1e-9 {
+			t.Errorf("%s: %d spenders have %v of all", account, len(list), sum)
+		}
+		return parts
+	}
+	ctx := context.Background()
+	kept := read("shop.orders")
+	f.must(f.ledger.RemoveBudget(ctx, "shop.orders", false, accounting.Default, "root@%"))
+	added := read("shop.orders")
+	for p, part := range kept {
+		if math.Abs(added[p]-part) > 1e-9 {
+			t.Errorf("%s has %v by the status and %v by the charges", p, part, added[p])
+		}
+	}
+	read("shop.reviews")
+	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "shop.reviews", Principal: accounting.Default, Epsilon: 4, Delta: 1e-6, Window: accounting.Day}))
+	read("shop.reviews") // the default budget's sums are those of a day
+}

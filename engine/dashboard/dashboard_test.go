@@ -282,7 +282,7 @@ func TestPagesShowWhatHappened(t *testing.T) {
 		"/tables/web.sessions":      {"today, until 23 Oct"},
 		"/tables/hr.salaries":       {"a person is each row", "not used up before"},
 		"/entities/customer":        {"shop.baskets", "ε 10 at δ 2e-6"},
-		"/analysts":                 {"dora@%", "nothing"},
+		"/analysts":                 {"dora@%", "of all", "etl@%"},
 		"/analysts/ann@%25":         {"by the default budget", "PRIVILEGE"},
 		"/ledger?principal=ann@%25": {"ann@%", "Older entries"},
 		"/ledger?kind=set-budget":   {"budget of role:marketing: ρ 0.5"},

@@ -19,6 +19,7 @@ type facts struct {
 	status accounting.Status
 	tables []catalog.Table
 	names  map[string][]string // of tables by account, sorted
+	totals map[account]*accounting.BudgetStatus
 }
 
 // facts reads where the budgets stand and what the tables are declared to be.
@@ -26,6 +27,12 @@ func (d *Dashboard) facts(ctx context.Context) (*facts, error) {
 	f := &facts{d: d, ctx: ctx, now: d.o.Now().UTC(), tables: d.o.Catalog().All(), names: Names(d.o.Catalog())}
 	var err error
 	f.status, err = d.o.Ledger.Status(Entities(d.o.Catalog()))
+	f.totals = map[account]*accounting.BudgetStatus{}
+	for i := range f.status.Budgets {
+		if b := &f.status.Budgets[i]; b.Holder == accounting.All {
+			f.totals[accountOf(b)] = b
+		}
+	}
 	return f, err
 }
 
@@ -227,11 +234,6 @@ func (f *facts) closed() []catalog.Table {
 }
 
 // total is the line of an account's budget of all principals, nil where there is none.
-func (f *facts) total(account string, entity bool) *accounting.BudgetStatus {
-	for i := range f.status.Budgets {
-		if b := &f.status.Budgets[i]; b.Account == account && b.Entity == entity && b.Holder == accounting.All {
-			return b
-		}
-	}
-	return nil
+func (f *facts) total(name string, entity bool) *accounting.BudgetStatus {
+	return f.totals[account{name, entity}]
 }

@@ -82,7 +82,9 @@ func (d *Dashboard) overview(r *http.Request) (string, any, error) {
 			p.Pressing++
 		}
 	}
-	p.Spenders = f.spenders(latest, total)
+	if p.Spenders, err = f.spenders(latest, "", total); err != nil {
+		return "", nil, err
+	}
 	p.Charges, err = f.entries(accounting.Filter{Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Descending: true, Limit: latest})
 	p.Refusals = d.unanswered(latest, refused)
 	return "overview.html", p, err
@@ -231,7 +233,9 @@ func (f *facts) fill(p *budgetsPage, account string, entity bool) (err error) {
 			p.Default = &l
 		}
 	}
-	p.Spenders = f.spenders(latest, mine)
+	if p.Spenders, err = f.spenders(latest, "", mine); err != nil {
+		return err
+	}
 	p.Charges, err = f.entries(accounting.Filter{
 		Account: account, Kinds: []accounting.EntryKind{accounting.ChargeEntry, accounting.ReplayEntry}, Descending: true, Limit: latest,
 	})
@@ -278,8 +282,11 @@ func (f *facts) outlook(b accounting.BudgetStatus) (*Outlook, error) {
 // analystRow is an account in the list of analysts.
 type analystRow struct {
 	Principal, Link string
-	Spent           []Spender
+	Spent           []Spender // the largest parts
 }
+
+// maxSpenders bounds the lines that the page of all analysts is made of.
+const maxSpenders = 200
 
 type analystsPage struct{ Rows []analystRow }
 
@@ -292,7 +299,14 @@ func (d *Dashboard) analysts(r *http.Request) (string, any, error) {
 	for _, p := range f.principals() {
 		rows[p] = &analystRow{Principal: p, Link: "/analysts/" + segment(p)}
 	}
-	for _, s := range f.spenders(maxLookups, func(*accounting.BudgetStatus) bool { return true }) {
+	spent, err := f.spenders(maxSpenders, "", func(*accounting.BudgetStatus) bool { return true })
+	if err != nil {
+		return "", nil, err
+	}
+	for _, s := range spent {
+		if rows[s.Principal] == nil { // an account that was dropped
+			rows[s.Principal] = &analystRow{Principal: s.Principal, Link: s.Link}
+		}
 		rows[s.Principal].Spent = append(rows[s.Principal].Spent, s)
 	}
 	var p analystsPage
@@ -333,10 +347,8 @@ func (d *Dashboard) analyst(r *http.Request) (string, any, error) {
 	if p.Lines, p.More, err = f.lines(cards, func(b *accounting.BudgetStatus) bool { return b.Holder == who }); err != nil {
 		return "", nil, err
 	}
-	for _, s := range f.spenders(maxLookups, func(*accounting.BudgetStatus) bool { return true }) {
-		if s.Principal == who {
-			p.Spent = append(p.Spent, s)
-		}
+	if p.Spent, err = f.spenders(pageEntries, who, func(*accounting.BudgetStatus) bool { return true }); err != nil {
+		return "", nil, err
 	}
 	p.Charges, err = f.entries(accounting.Filter{Principal: who, Descending: true, Limit: latest})
 	p.Refusals = d.unanswered(latest, func(e *watch.Event) bool { return e.Principal == who })

@@ -31,55 +31,114 @@ type Spender struct {
 	loss            accounting.Loss
 }
 
-// maxLookups bounds the pairs of principals and budgets that are looked at for one page.
-const maxLookups = 20_000
+// Where the ledger keeps no sum of each principal, the latest charges of a window are added up: so many on one account, and so many
+// for one page.
+const (
+	maxCharges     = 2_000
+	maxPageCharges = 20_000
+)
 
-// spenders returns who spent most of the total budgets that keep accepts, by their part of what all spent.
-func (f *facts) spenders(limit int, keep func(*accounting.BudgetStatus) bool) []Spender {
-	var list []Spender
-	lookups, principals := 0, f.principals()
+// spenders returns who spent most of the total budgets that keep accepts, by their part of what all spent; of one principal only,
+// unless who is "".
+func (f *facts) spenders(limit int, who string, keep func(*accounting.BudgetStatus) bool) ([]Spender, error) {
+	type found struct {
+		*accounting.BudgetStatus
+		Spender
+	}
+	var list []found
+	sums, read := f.sums(), 0
 	for i := range f.status.Budgets {
 		b := &f.status.Budgets[i]
 		if b.Holder != accounting.All || b.Spent.Rho == 0 || !keep(b) {
 			continue
 		}
-		for _, p := range principals {
-			if lookups++; lookups > maxLookups {
-				break
+		losses, kept := sums[accountOf(b)]
+		if !kept {
+			var err error
+			if losses, err = f.added(b, who, min(maxCharges, maxPageCharges-read), &read); err != nil {
+				return nil, err
 			}
-			if s, ok := f.spender(b, p); ok {
-				list = append(list, s)
+		}
+		for p, loss := range losses {
+			if who == "" || p == who {
+				list = append(list, found{b, f.spender(b, p, loss)})
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Spender) int {
+	slices.SortFunc(list, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.Part, a.Part), cmp.Compare(a.Principal, b.Principal), cmp.Compare(a.On, b.On))
 	})
-	return list[:min(limit, len(list))]
+	var out []Spender
+	for _, s := range list[:min(limit, len(list))] {
+		s.Amount = measureOf(*s.BudgetStatus, s.loss) // the costly part, so of few
+		out = append(out, s.Spender)
+	}
+	return out, nil
 }
 
-// spender is what a principal spent in the window of a total budget.
-func (f *facts) spender(b *accounting.BudgetStatus, principal string) (Spender, bool) {
-	from := b.WindowStart
-	if b.WindowEnd.IsZero() {
-		from = f.now.Add(-lookBack)
+// account names a table's or an entity's account.
+type account struct {
+	name   string
+	entity bool
+}
+
+func accountOf(b *accounting.BudgetStatus) account { return account{b.Account, b.Entity} }
+
+// sums are what each principal spent on the accounts for which the status tells it: those with a default budget whose window is that
+// of the total one.
+func (f *facts) sums() map[account]map[string]accounting.Loss {
+	sums := map[account]map[string]accounting.Loss{}
+	for i := range f.status.Budgets {
+		b := &f.status.Budgets[i]
+		if total := f.total(b.Account, b.Entity); b.Holder == accounting.Default && total != nil && total.Window == b.Window {
+			sums[accountOf(b)] = map[string]accounting.Loss{}
+		}
 	}
-	var sum accounting.Loss
-	for _, d := range f.d.o.Ledger.Burndown(b.Account, b.Entity, principal, from, f.now) {
-		sum = sum.Add(d.Spent)
+	for i := range f.status.Budgets {
+		b := &f.status.Budgets[i]
+		losses := sums[accountOf(b)]
+		if losses == nil || !isAccount(b.Holder) {
+			continue
+		}
+		if total := f.total(b.Account, b.Entity); b.Window != total.Window {
+			delete(sums, accountOf(b)) // an own budget with another window
+		} else if b.Spent.Rho > 0 {
+			losses[b.Holder] = b.Spent
+		}
 	}
-	if sum.Rho == 0 {
-		return Spender{}, false
+	return sums
+}
+
+// added adds up the latest charges in the window of a total budget by principal.
+func (f *facts) added(b *accounting.BudgetStatus, who string, limit int, read *int) (map[string]accounting.Loss, error) {
+	losses := map[string]accounting.Loss{}
+	if limit <= 0 {
+		return losses, nil
 	}
-	m := watch.MeasureOf(b.Budget)
+	list, err := f.d.o.Ledger.Entries(f.ctx, accounting.Filter{
+		Account: b.Account, Principal: who, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Since: b.WindowStart, Descending: true, Limit: limit,
+	})
+	*read += len(list)
+	for _, e := range list {
+		for _, c := range e.Charges {
+			if c.Account == b.Account && c.Entity == b.Entity {
+				losses[e.Principal] = losses[e.Principal].Add(c.Loss)
+			}
+		}
+	}
+	return losses, err
+}
+
+// spender is what a principal spent in the window of a total budget, without its amount.
+func (f *facts) spender(b *accounting.BudgetStatus, principal string, loss accounting.Loss) Spender {
 	s := Spender{
 		Principal: principal, Link: "/analysts/" + segment(principal), On: f.name(b.Account), OnLink: "/tables/" + segment(b.Account),
-		Amount: m.Of(sum), Unit: m.Unit, Part: min(1, sum.Rho.Float()/b.Spent.Rho.Float()), loss: sum,
+		Unit: watch.MeasureOf(b.Budget).Unit, Part: min(1, loss.Rho.Float()/b.Spent.Rho.Float()), loss: loss,
 	}
 	if b.Entity {
 		s.On, s.OnLink = "entity "+b.Account, "/entities/"+segment(b.Account)
 	}
-	return s, true
+	return s
 }
 
 // principals are the accounts of the server, and those that have budgets or have spent under one.
