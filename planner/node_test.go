@@ -69,6 +69,8 @@ func TestVerifyNotices(t *testing.T) {
 			return n
 		},
 		"outputs":   func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },
+		"no key":    func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Key = ""; return n },
+		"written":   func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Written = []int{1}; return n },
 		"no tables": func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Tables = nil; return n },
 	} {
 		spoiled(t, h, "SELECT /*+ SET_VAR(dp_group_by=separate) */ region, AVG(amount) FROM orders GROUP BY region", name, spoil)

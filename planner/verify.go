@@ -31,6 +31,7 @@ import (
 //  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves nobody out of a public group, with a column for
 //     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups. As the
 //     first scan of a release whose keys are selected it says whom the selection counts.
+//  10. A release has a key, which no other of the statement has, and Written lists each of the group keys once.
 func Verify(s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -59,7 +60,12 @@ func Verify(s *Statement, root sql.Node) error {
 		return err
 	}
 	tables, entities := map[string]accounting.Loss{}, map[string]accounting.Loss{}
+	keys := map[string]bool{"": true}
 	for i, r := range s.Releases {
+		if keys[r.Key] {
+			return fmt.Errorf("invariant 10: release %d has the key of another, or none", i)
+		}
+		keys[r.Key] = true
 		if !known[r] {
 			return fmt.Errorf("invariant 2: release %d is not in the tree", i)
 		}
@@ -131,6 +137,9 @@ func (r *Release) verify() error {
 	if r.perUnit < 1 || r.MaxGroups != 0 && r.MaxGroups != r.perUnit {
 		return fmt.Errorf("invariant 6: %d groups a unit, %d kept", r.perUnit, r.MaxGroups)
 	}
+	if !permutation(r.Written, len(r.Keys)) {
+		return fmt.Errorf("invariant 10: %d keys in the order %v", len(r.Keys), r.Written)
+	}
 	for _, o := range r.Output {
 		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {
 			return fmt.Errorf("invariant 8: output %+v", o)
@@ -140,6 +149,16 @@ func (r *Release) verify() error {
 		}
 	}
 	return nil
+}
+
+// permutation reports whether a list has each number under n once.
+func permutation(list []int, n int) bool {
+	for i := range n {
+		if !slices.Contains(list, i) {
+			return false
+		}
+	}
+	return len(list) == n
 }
 
 // verifyVector checks the scan of an aggregate of vectors.
