@@ -85,7 +85,7 @@ func (e Estimate) Part(from, to int) Estimate {
 	}
 	out := e
 	out.Values, out.StdErr = cut(e.Values), cut(e.StdErr)
-	if e.Error == nil {
+	if e.Error == nil || e.Error.alike(n) {
 		return out
 	}
 	x := *e.Error
@@ -101,6 +101,16 @@ func (e Estimate) Part(from, to int) Estimate {
 	}
 	out.Error = &x
 	return out
+}
+
+// alike reports whether an error says the same of each of n values.
+func (x *Error) alike(n int) bool {
+	for _, s := range [][]float64{x.Noise, x.Step, x.Under, x.Centre, x.Raw} {
+		if len(s) == n {
+			return false
+		}
+	}
+	return x.Moments == nil && x.Ranks == nil
 }
 
 // Times multiplies every value by a public factor f ≥ 0, with its error. It writes to the estimate's own values; a variance and a quantile

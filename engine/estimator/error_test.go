@@ -36,6 +36,10 @@ func TestPartOfAnEstimate(t *testing.T) {
 	if !reflect.DeepEqual(e, many()) {
 		t.Error("the whole was changed")
 	}
+	alike := estimator.Estimate{Values: []float64{1, 2, 3}, StdErr: []float64{4, 5, 6}, Error: &estimator.Error{Form: estimator.Quotient, Under: []float64{7}}}
+	if q := alike.Part(2, 3); q.Error != alike.Error || q.StdErr[0] != 6 {
+		t.Errorf("an error that says the same of all values is copied: %+v", q)
+	}
 	if q := (estimator.Estimate{Values: []float64{1, 2}, StdErr: []float64{3, 4}}).Part(0, 1); q.Values[0] != 1 || q.Error != nil {
 		t.Errorf("an estimate without a law: %+v", q)
 	}
