@@ -23,8 +23,9 @@ const ledgerPage = 1000
 // ledger makes dp.ledger: one line for each account that a statement was charged to or that a replay
 // read, and one for each note and each change of a budget. f has been taken from the statement, and
 // chooses no fewer entries than the statement shows; of them the first most, where that is not 0. An
-// analyst sees their own, and everything else is left out before f is asked. The cost in ε is that of the charge by itself, at the δ that the
-// account's budget has now; charges add up in ρ, not in ε.
+// analyst sees their own, and everything else is left out before f is asked. The cost in ε is that of
+// the charge by itself, as the account counts it, at the δ that the account's budget has now; charges
+// add up in ρ, not in ε.
 func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() ([]sql.Row, error) {
 	who, all := a.o.Principal(ctx), a.seesAll(ctx)
 	none := who == ""
@@ -79,7 +80,6 @@ func prices(budgets []accounting.Budget) func(accounting.Charge) any {
 	}
 	type offer struct {
 		loss  accounting.Loss
-		curve accounting.Curve
 		delta accounting.Delta
 	}
 	deltas, known := map[account]accounting.Delta{}, map[offer]any{}
@@ -93,13 +93,9 @@ func prices(budgets []accounting.Budget) func(accounting.Charge) any {
 		if !ok {
 			return nil
 		}
-		o := offer{c.Loss, accounting.CurveOf(c.Events), delta}
-		if len(c.Events) == 0 {
-			o.curve = accounting.CurveOf(accounting.EventsOf(c.Loss))
-		}
+		o := offer{c.Loss, delta}
 		if _, ok := known[o]; !ok {
-			e, _ := accounting.BestEpsilon(o.loss, o.curve, delta)
-			known[o] = finite(float64(e))
+			known[o] = finite(float64(accounting.EpsilonOf(c.Loss, delta)))
 		}
 		return known[o]
 	}

@@ -81,7 +81,7 @@ func (l *longLedger) Entries(_ context.Context, f accounting.Filter) ([]accounti
 // answers is what the same statement answers that can push nothing.
 func TestWhatIsAskedForIsPushed(t *testing.T) {
 	f := newFixture(t)
-	const n = 40_000
+	const n = 30_000
 	l := &longLedger{Ledger: f.ledger, n: n}
 	f.admin.o.Ledger = l
 	for _, c := range []struct {
@@ -93,8 +93,8 @@ func TestWhatIsAskedForIsPushed(t *testing.T) {
 		{"SELECT id FROM dp.ledger WHERE principal = 'bob@localhost' ORDER BY id DESC LIMIT 1000", 2000},
 		{"SELECT id AS n FROM dp.ledger WHERE table_name = 'shop.orders' AND outcome = 'answered' ORDER BY n DESC LIMIT 1000", 2000},
 		{"SELECT * FROM dp.ledger l WHERE l.digest = 'd3' AND l.entry IN ('charge', 'replay') ORDER BY l.id DESC LIMIT 100 OFFSET 50", 1150},
-		{"SELECT id FROM dp.ledger WHERE 'd3' = digest AND id < 30000 ORDER BY 1 DESC LIMIT 1000", 2000},
-		{"SELECT id FROM dp.ledger WHERE id BETWEEN 35000 AND 35100 ORDER BY id", 1000},
+		{"SELECT id FROM dp.ledger WHERE 'd3' = digest AND id < 20000 ORDER BY 1 DESC LIMIT 1000", 2000},
+		{"SELECT id FROM dp.ledger WHERE id BETWEEN 25000 AND 25100 ORDER BY id", 1000},
 		{"SELECT id FROM dp.ledger WHERE id = 777", 10},
 		{"SELECT id FROM dp.ledger WHERE account = 'shop.lineitem' AND outcome IN ('failed', 'answered') ORDER BY id LIMIT 1000", 2000},
 		{"SELECT id FROM dp.ledger WHERE charged_at >= '2026-01-20' AND charged_at < '2026-01-20 01:00:00' ORDER BY id", 1000},
@@ -103,7 +103,7 @@ func TestWhatIsAskedForIsPushed(t *testing.T) {
 		{"SELECT id, principal FROM dp.ledger WHERE principal = 'ann@%' AND charged_at > '2026-01-02' ORDER BY charged_at DESC LIMIT 1000", 1000},
 		{"SELECT id FROM dp.ledger WHERE charged_at < '2026-01-05' ORDER BY charged_at LIMIT 500", 500},
 		{"SELECT id FROM (SELECT id FROM dp.ledger WHERE principal = 'ann@%' ORDER BY id DESC LIMIT 5) x", 1000},
-		{"SELECT (SELECT MAX(id) FROM dp.ledger WHERE id > 39990), COUNT(*) FROM dp.errors WHERE errno = 0", 1000},
+		{"SELECT (SELECT MAX(id) FROM dp.ledger WHERE id > 29990), COUNT(*) FROM dp.errors WHERE errno = 0", 1000},
 	} {
 		l.read = 0
 		got := show(f.must(dba, "", c.query))
