@@ -1,9 +1,15 @@
 package accounting
 
 import (
+	"context"
 	"flag"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -77,4 +83,140 @@ func BenchmarkReopen(b *testing.B) {
 		b.StartTimer()
 	}
 	b.ReportMetric(used.Seconds()/float64(b.N), "processor-s/op")
+}
+
+// openLarge opens the large ledger for reading.
+func openLarge(b *testing.B) *Ledger {
+	b.Helper()
+	l, err := Open(largeLedger(b), Options{DirectoryID: testDirectory, ReadOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	return l
+}
+
+// filters are the questions of BenchmarkFilters: common and rare values, alone and together.
+func filters(b *testing.B, l *Ledger) map[string]Filter {
+	b.Helper()
+	some, err := l.Entries(b.Context(), Filter{AfterID: 500_000, Kinds: []EntryKind{ChargeEntry}, Limit: 1})
+	if err != nil || len(some) == 0 {
+		b.Fatal("no entry to ask for", err)
+	}
+	e := some[0]
+	return map[string]Filter{
+		"all":                  {},
+		"principal":            {Principal: e.Principal},
+		"account":              {Account: e.Charges[0].Account},
+		"table":                {Table: e.Charges[0].Table},
+		"entity":               {Account: e.Charges[1].Account},
+		"digest":               {Digest: e.Digest},
+		"digest-unknown":       {Digest: "none"},
+		"kind-rare":            {Kinds: []EntryKind{SetBudgetEntry}},
+		"outcome":              {Outcomes: []Outcome{TimedOut}},
+		"outcome-rare":         {Outcomes: []Outcome{Unfinished}},
+		"day":                  {Since: e.At.Truncate(24 * time.Hour), Until: e.At.Truncate(24*time.Hour).AddDate(0, 0, 1)},
+		"until":                {Until: e.At},
+		"last-month":           {Since: e.At.AddDate(0, 1, 0)},
+		"ids":                  {AfterID: e.ID, BeforeID: e.ID + 5000},
+		"principal-and-table":  {Principal: e.Principal, Table: e.Charges[0].Table},
+		"principal-and-digest": {Principal: e.Principal, Digest: e.Digest},
+		"all-at-once":          {Principal: e.Principal, Table: e.Charges[0].Table, Kinds: []EntryKind{ChargeEntry}, Outcomes: []Outcome{Answered, Failed}, Since: e.At.AddDate(0, -2, 0)},
+	}
+}
+
+// BenchmarkFilters asks the large ledger for the first and the last 1000 entries of each filter.
+func BenchmarkFilters(b *testing.B) {
+	l := openLarge(b)
+	for name, f := range filters(b, l) {
+		for _, f.Descending = range []bool{false, true} {
+			order := "/ascending"
+			if f.Descending {
+				order = "/descending"
+			}
+			f.Limit = 1000
+			b.Run(name+order, func(b *testing.B) {
+				var used time.Duration
+				found := 0
+				for b.Loop() {
+					start := processor()
+					list, err := l.Entries(b.Context(), f)
+					if err != nil {
+						b.Fatal(err)
+					}
+					used += processor() - start
+					found = len(list)
+				}
+				b.ReportMetric(used.Seconds()*1000/float64(b.N), "processor-ms/op")
+				b.ReportMetric(float64(found), "entries")
+			})
+		}
+	}
+}
+
+// BenchmarkExport writes all entries of the large ledger to nowhere.
+func BenchmarkExport(b *testing.B) {
+	l := openLarge(b)
+	for name, export := range map[string]func(context.Context, io.Writer, Filter, func(done, total int64)) error{"json": l.Export, "csv": l.ExportCSV} {
+		b.Run(name, func(b *testing.B) {
+			var used time.Duration
+			for b.Loop() {
+				start := processor()
+				if err := export(b.Context(), io.Discard, Filter{}, nil); err != nil {
+					b.Fatal(err)
+				}
+				used += processor() - start
+			}
+			b.ReportMetric(used.Seconds()/float64(b.N), "processor-s/op")
+		})
+	}
+}
+
+// BenchmarkReserve charges from 1 and from 64 goroutines, in memory and on the disk of the temporary directory. Each charge is tested
+// against four budgets.
+func BenchmarkReserve(b *testing.B) {
+	for place, dir := range map[string]func() string{"memory": func() string { return memoryDir(b) }, "disk": b.TempDir} {
+		for _, workers := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/%d", place, workers), func(b *testing.B) {
+				path := filepath.Join(dir(), "ledger")
+				l := open(b, path, Options{Create: true})
+				mustSet(b, l, "t", false, All, 20, 1e-6, Never)
+				mustSet(b, l, "t", false, Default, 20, 1e-6, Month)
+				mustSet(b, l, "e", true, All, 20, 1e-6, Never)
+				mustSet(b, l, "e", true, Default, 20, 1e-6, Month)
+				var next atomic.Int64
+				var wg sync.WaitGroup
+				start := processor()
+				b.ResetTimer()
+				for w := range workers {
+					wg.Go(func() {
+						for int(next.Add(1)) <= b.N {
+							if err := chargeOnce(l, w); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+				b.StopTimer()
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+				b.ReportMetric((processor()-start).Seconds()*1e6/float64(b.N), "processor-µs/charge")
+			})
+		}
+	}
+}
+
+// chargeOnce makes the charge of a small query, and its outcome.
+func chargeOnce(l *Ledger, who int) error {
+	loss := Loss{Rho: 1 << 10, DeltaTV: 0x1p-100}
+	r, err := l.Reserve(context.Background(), Request{
+		Principal: fmt.Sprintf("analyst%d@%%", who), Statement: "SELECT COUNT(*) FROM shop.orders WHERE region = ?",
+		Digest: "d69f59ce76e98baafff319152802280c", Mechanisms: "COUNT(*)",
+		Charges: []Charge{{Account: "t", Table: "shop.orders", Loss: loss}, {Account: "e", Entity: true, Loss: loss}},
+	})
+	if err == nil {
+		l.Finish(r, Answered)
+	}
+	return err
 }

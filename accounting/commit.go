@@ -112,6 +112,9 @@ func (l *Ledger) put(tx *bolt.Tx, b *batch, end *mark) error {
 	records := tx.Bucket(recordsBucket)
 	records.FillPercent = 1 // records are only ever added at the end
 	for _, r := range b.records {
+		if r.weighed != nil {
+			<-r.weighed
+		}
 		end.id, end.at = end.id+1, r.at
 		payload := r.encode(make([]byte, len(sum{}), 512))
 		end.hash = l.chain.next(&end.hash, end.id, payload[len(sum{}):])

@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"context"
-	"encoding/csv"
 	"io"
 	"math"
 	"strconv"
@@ -28,30 +27,39 @@ var csvColumn = func() map[string]int {
 // ExportCSV writes the entries that f chooses to w as CSV with a header: a line for each account of a charge, one for anything else.
 // Numbers that there are none of are empty. A spreadsheet takes some texts for formulas; such begin with an apostrophe.
 func (l *Ledger) ExportCSV(ctx context.Context, w io.Writer, f Filter, progress func(done, total int64)) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(csvHeader); err != nil {
+	if _, err := w.Write(appendCSV(nil, csvHeader)); err != nil {
 		return err
 	}
-	row := make([]string, len(csvHeader))
-	err := l.export(ctx, f, progress, func(e *Entry) error {
+	return l.export(ctx, w, f, progress, func(b []byte, e *Entry) []byte {
 		charges := e.Charges
 		if len(charges) == 0 {
 			charges = []EntryCharge{{}}
 		}
+		row := make([]string, len(csvHeader))
 		for i := range charges {
 			clear(row)
 			e.csvRow(row, &charges[i])
-			if err := out.Write(row); err != nil {
-				return err
-			}
+			b = appendCSV(b, row)
 		}
-		return nil
+		return b
 	})
-	if err != nil {
-		return err
+}
+
+// appendCSV appends a line of CSV as RFC 4180 has it.
+func appendCSV(b []byte, row []string) []byte {
+	for i, s := range row {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if !strings.ContainsAny(s, "\",\r\n") {
+			b = append(b, s...)
+			continue
+		}
+		b = append(b, '"')
+		b = append(b, strings.ReplaceAll(s, `"`, `""`)...)
+		b = append(b, '"')
 	}
-	out.Flush()
-	return out.Error()
+	return append(b, '\r', '\n')
 }
 
 func (e *Entry) csvRow(row []string, c *EntryCharge) {

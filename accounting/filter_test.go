@@ -255,11 +255,13 @@ func TestAgainstObviousAccount(t *testing.T) {
 		var list []spent
 		today := dayOf(k.now())
 		budgets := map[holder]Budget{}
+		resets := map[holder]int{} // how much of the list a reset has struck off
+		roles := map[string][]string{"a@%": {"r"}, "b@%": {"r", "s"}}
 		accounts := []holder{{account: "t"}, {account: "u"}, {account: "e", entity: true}}
 		people := []string{"a@%", "b@%", "c@%"}
 		sum := func(h holder, b Budget) []Loss {
 			var s []Loss
-			for _, x := range list {
+			for _, x := range list[resets[h]:] {
 				if x.holder == h && x.day >= b.Window.start(today) {
 					s = append(s, x.loss)
 				}
@@ -275,9 +277,12 @@ func TestAgainstObviousAccount(t *testing.T) {
 			switch n := r.IntN(20); {
 			case n < 2:
 				a := accounts[r.IntN(3)]
-				a.principal = append([]string{All, All, Default}, people...)[r.IntN(6)]
+				a.principal = append([]string{All, All, Default, RolePrefix + "r", RolePrefix + "s"}, people...)[r.IntN(8)]
 				b := Budget{Account: a.account, Entity: a.entity, Principal: a.principal,
 					Epsilon: Epsilon(r.Float64()*4 + 0.1), Delta: []Delta{0, 1e-6, 1e-6}[r.IntN(3)], Window: []Window{Never, Day, Week, Month}[r.IntN(4)]}
+				if r.IntN(3) == 0 {
+					b.Rho, b.Epsilon = RhoOf(r.Float64()/2+0.001), 0
+				}
 				if err := l.SetBudget(context.Background(), b); err != nil {
 					t.Fatal(err)
 				}
@@ -288,6 +293,18 @@ func TestAgainstObviousAccount(t *testing.T) {
 					t.Fatal(err)
 				}
 				delete(budgets, b.holder())
+			case n == 3 && len(list) > 0 && r.IntN(3) == 0:
+				h := list[r.IntN(len(list))].holder
+				_, own := budgets[h]
+				_, def := budgets[holder{h.account, h.entity, Default}]
+				ok := own || def && !h.manyPay()
+				err := l.ResetBudget(context.Background(), h.account, h.entity, h.principal, "root@%", "new year")
+				if (err == nil) != ok {
+					t.Fatalf("seed %d: reset of %v: %v", seed, h, err)
+				}
+				if ok {
+					resets[h] = len(list)
+				}
 			case n < 5:
 				k.mu.Lock()
 				k.t = k.t.AddDate(0, 0, r.IntN(6)-2)
@@ -298,7 +315,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 			default:
 				// The day is fixed by the last record that was written, or by the clock.
 				who := people[r.IntN(3)]
-				req := Request{Principal: who}
+				req := Request{Principal: who, Roles: roles[who]}
 				now := max(today, dayOf(k.now()))
 				before := today
 				today = now
@@ -314,6 +331,12 @@ func TestAgainstObviousAccount(t *testing.T) {
 					ok = ok && (has || a.entity)
 					if has {
 						ok = ok && keeps(append(sum(holder{a.account, a.entity, All}, all), loss), all)
+					}
+					for _, role := range roles[who] {
+						h := holder{a.account, a.entity, RolePrefix + role}
+						if b, has := budgets[h]; has {
+							ok = ok && keeps(append(sum(h, b), loss), b)
+						}
 					}
 					own, has := budgets[holder{a.account, a.entity, who}]
 					if !has {
@@ -337,6 +360,9 @@ func TestAgainstObviousAccount(t *testing.T) {
 					list = append(list,
 						spent{holder{c.Account, c.Entity, who}, today, c.Loss},
 						spent{holder{c.Account, c.Entity, All}, today, c.Loss})
+					for _, role := range roles[who] {
+						list = append(list, spent{holder{c.Account, c.Entity, RolePrefix + role}, today, c.Loss})
+					}
 				}
 				if r.IntN(2) == 0 {
 					l.Finish(receipt, Failed)
@@ -360,6 +386,15 @@ func TestAgainstObviousAccount(t *testing.T) {
 
 // keeps is the filter's rule as the documentation states it, from the list of losses.
 func keeps(list []Loss, b Budget) bool {
+	if b.Rho > 0 {
+		var rho Rho
+		delta := new(big.Rat)
+		for _, l := range list {
+			rho += l.Rho
+			delta.Add(delta, new(big.Rat).Add(new(big.Rat).SetFloat64(l.DeltaEvent), new(big.Rat).SetFloat64(l.DeltaTV)))
+		}
+		return rho <= b.Rho && delta.Cmp(new(big.Rat).SetFloat64(float64(b.Delta))) <= 0
+	}
 	epsilon, pure, all := new(big.Rat), true, tally{}
 	for _, l := range list {
 		pure = pure && l.Pure > 0

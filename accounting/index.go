@@ -19,6 +19,8 @@ type index struct {
 	accounts   map[string]*roaring.Bitmap
 	tables     map[string]*roaring.Bitmap
 
+	digests map[uint32]*roaring.Bitmap // by the fingerprint's last bits: digests may be as many as records
+
 	prints []uint32   // the fingerprint of the digest, by record
 	times  []interval // the earliest and the latest time, by block of records
 	days   []firstOf  // where each day begins
@@ -35,6 +37,9 @@ type firstOf struct {
 // interval is a range of times, in nanoseconds, both ends included.
 type interval struct{ from, to int64 }
 
+// digestSets is how many sets the records with digests are spread over.
+const digestSets = 1 << 12
+
 // blockSize is how many records share an interval of times.
 const blockSize = 256
 
@@ -47,6 +52,7 @@ func newIndex(first uint32) *index {
 		first: first, last: max(first, 1) - 1,
 		entries:    roaring.New(),
 		principals: map[string]*roaring.Bitmap{}, accounts: map[string]*roaring.Bitmap{}, tables: map[string]*roaring.Bitmap{},
+		digests: map[uint32]*roaring.Bitmap{},
 	}
 	for i := range x.kinds {
 		x.kinds[i] = roaring.New()
@@ -74,12 +80,17 @@ func (x *index) add(r *record) {
 	x.entries.Add(id)
 	x.kinds[r.kind].Add(id)
 	into(x.principals, r.principal, id)
+	if r.print != 0 {
+		into(x.digests, r.print%digestSets, id)
+	}
 	switch r.kind {
 	case chargeRecord:
 		x.outcomes[Unfinished].Add(id)
 		for i := range r.charges {
 			into(x.accounts, r.charges[i].account, id)
-			into(x.tables, r.charges[i].table, id)
+			if t := r.charges[i].table; t != "" {
+				into(x.tables, t, id)
+			}
 		}
 	case replayRecord:
 		for _, t := range r.tables {
@@ -90,11 +101,8 @@ func (x *index) add(r *record) {
 	}
 }
 
-// into adds a record to the set of a name; the empty name has none.
-func into(m map[string]*roaring.Bitmap, name string, id uint32) {
-	if name == "" {
-		return
-	}
+// into adds a record to the set of a name or a number.
+func into[K comparable](m map[K]*roaring.Bitmap, name K, id uint32) {
 	b := m[name]
 	if b == nil {
 		b = roaring.New()
@@ -156,6 +164,7 @@ func (x *index) join(y *index) {
 	joinSets(x.principals, y.principals)
 	joinSets(x.accounts, y.accounts)
 	joinSets(x.tables, y.tables)
+	joinSets(x.digests, y.digests)
 	x.prints, x.times = append(x.prints, y.prints...), append(x.times, y.times...)
 	for _, d := range y.days {
 		if n := len(x.days); n == 0 || x.days[n-1].day < d.day {
@@ -168,7 +177,7 @@ func (x *index) join(y *index) {
 	x.late = nil // what is left names no charge
 }
 
-func joinSets(x, y map[string]*roaring.Bitmap) {
+func joinSets[K comparable](x, y map[K]*roaring.Bitmap) {
 	for name, b := range y {
 		if x[name] == nil {
 			x[name] = roaring.New()

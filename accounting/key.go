@@ -38,10 +38,11 @@ func readKey(path string) (k key, err error) {
 	}
 	text := make([]byte, 2*len(k)+2)
 	n, _ := f.Read(text)
-	if m, err := hex.Decode(k[:], bytes.TrimSuffix(text[:n], []byte("\n"))); err != nil || m != len(k) {
+	b, err := hex.DecodeString(string(bytes.TrimSuffix(text[:n], []byte("\n"))))
+	if err != nil || len(b) != len(k) {
 		return k, fmt.Errorf("%w: %s is not a key (want %d hexadecimal digits). %s", ErrKey, path, 2*len(k), repairKey)
 	}
-	return k, nil
+	return key(b), nil
 }
 
 // makeKey returns the key at path, and makes it where there is none.

@@ -34,6 +34,7 @@ type record struct {
 	roles             []string // with RolePrefix, as holders
 	rolesKey          string   // while opening: see decoder.roles
 	charges           []booked
+	weighed           chan struct{} // closed when the charges say what they left; nil: they do
 
 	charge uint64   // replays: the charge's record; 0: not known
 	tables []string // replays
@@ -59,13 +60,18 @@ type booked struct {
 	loss    tally
 	events  []Event
 	left    []Left // of each budget that the charge was tested against
+	tested  []tested
 }
 
 // fingerprints tells digests apart in the index, which checks them again in the record.
 var fingerprints = maphash.MakeSeed()
 
+// 0 stands for no digest.
 func fingerprint[T string | []byte](digest T) uint32 {
-	return uint32(maphash.String(fingerprints, string(digest)))
+	if len(digest) == 0 {
+		return 0
+	}
+	return max(1, uint32(maphash.Bytes(fingerprints, []byte(digest))))
 }
 
 // encode appends the payload of a record; see the package documentation for the layout.

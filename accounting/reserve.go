@@ -24,7 +24,7 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 		return Receipt{}, fmt.Errorf("accounting: %w", err)
 	}
 	r := &record{
-		kind: chargeRecord, principal: req.Principal,
+		kind: chargeRecord, principal: req.Principal, weighed: make(chan struct{}),
 		statement: clip(req.Statement), digest: clip(req.Digest), mechanisms: clip(req.Mechanisms),
 		roles: roleHolders(req.Roles), charges: merge(req.Charges),
 	}
@@ -46,22 +46,27 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 
 // book puts a charge through the filter and queues its record.
 func (l *Ledger) book(r *record) (Receipt, *batch, error) {
+	id, b, err := l.admit(r)
+	if err != nil {
+		return Receipt{}, nil, err
+	}
+	r.weigh()
+	return Receipt{ID: id, At: r.at}, b, l.at("booked")
+}
+
+func (l *Ledger) admit(r *record) (uint64, *batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fault != nil {
-		return Receipt{}, nil, l.fault
+		return 0, nil, l.fault
 	}
 	l.stamp(r)
 	for i := range r.charges {
 		if err := l.state.admit(&r.charges[i], r); err != nil {
-			return Receipt{}, nil, err
+			return 0, nil, err
 		}
 	}
-	id, b, err := l.append(r)
-	if err != nil {
-		return Receipt{}, nil, err
-	}
-	return Receipt{ID: id, At: r.at}, b, l.at("booked")
+	return l.append(r)
 }
 
 // admit is the filter: it tests one charge against the budgets on its account, and notes in c what it
@@ -71,7 +76,7 @@ func (s *state) admit(c *booked, r *record) error {
 	if all == nil && !c.entity {
 		return &NoBudgetError{Account: c.account, Table: c.table}
 	}
-	c.left = c.left[:0]
+	c.left, c.tested = nil, nil
 	if err := s.test(c, r, all, All, All); err != nil {
 		return err
 	}
@@ -93,12 +98,30 @@ func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
 	if !b.fits(after) {
 		return b.exhausted(c, r, before)
 	}
-	left := Left{Scope: scope, Epsilon: b.remaining(after)}
-	if b.Rho > 0 {
-		left.Rho = b.Rho - after.rho
-	}
-	c.left = append(c.left, left)
+	c.left = append(c.left, Left{Scope: scope})
+	c.tested = append(c.tested, tested{*b, after})
 	return nil
+}
+
+// tested is a budget that a charge fits, with all that is then spent.
+type tested struct {
+	budget Budget
+	after  tally
+}
+
+// weigh fills in what the charges left. It takes as long as all else that is done for a charge, so nobody waits for it but the committer.
+func (r *record) weigh() {
+	for i := range r.charges {
+		c := &r.charges[i]
+		for j, t := range c.tested {
+			c.left[j].Epsilon = t.budget.remaining(t.after)
+			if t.budget.Rho > 0 {
+				c.left[j].Rho = t.budget.Rho - t.after.rho
+			}
+		}
+		c.tested = nil
+	}
+	close(r.weighed)
 }
 
 // exhausted tells what a charge would cost that does not fit, and what fits.

@@ -31,6 +31,13 @@ func (x *index) choose(f *Filter) *selection {
 		}
 		sets = append(sets, b)
 	}
+	if f.Digest != "" {
+		b := x.digests[fingerprint(f.Digest)%digestSets]
+		if b == nil {
+			return &selection{ids: roaring.New(), filter: f}
+		}
+		sets = append(sets, b)
+	}
 	if len(f.Kinds) > 0 {
 		sets = append(sets, x.ofKinds(f.Kinds))
 	}
@@ -71,7 +78,7 @@ func (x *index) withOutcomes(outcomes []Outcome) *roaring.Bitmap {
 
 // between returns the range of records [from, to) that a filter allows. A record made at or after a time is of its day or later.
 func (x *index) between(f *Filter) (from, to uint64) {
-	from, to = 0, uint64(x.last)+1
+	from, to = 1, uint64(x.last)+1
 	if f.AfterID > 0 {
 		from = min(f.AfterID, maxRecords) + 1
 	}
@@ -80,6 +87,13 @@ func (x *index) between(f *Filter) (from, to uint64) {
 	}
 	if !f.Since.IsZero() {
 		from = max(from, x.before(dayOf(f.Since))+1)
+	}
+	// The blocks at the ends that lie wholly outside.
+	for from < to && !f.overlaps(x.times[(uint32(from)-x.first)/blockSize]) {
+		from = (from/blockSize + 1) * blockSize
+	}
+	for from < to && !f.overlaps(x.times[(uint32(to)-1-x.first)/blockSize]) {
+		to = (to - 1) / blockSize * blockSize
 	}
 	return from, to
 }

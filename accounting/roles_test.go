@@ -1,0 +1,141 @@
+package accounting
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRoleBudget: a role's budget caps what all its members spend together, and nobody else.
+func TestRoleBudget(t *testing.T) {
+	l, _ := create1(t, nil)
+	mustSet(t, l, "t", false, All, 100, 1e-6, Never)
+	if err := l.SetBudget(t.Context(), Budget{Account: "t", Principal: RolePrefix + "analysts", Rho: RhoOf(0.1), Delta: 1e-6, Window: Never}); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(who string, r float64, roles ...string) error {
+		_, err := l.Reserve(t.Context(), Request{Principal: who, Roles: roles, Charges: rho("t", r)})
+		return err
+	}
+	for _, who := range []string{"a@%", "b@%"} {
+		if err := ask(who, 0.04, "analysts", "others"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var x *ExhaustedError
+	err := ask("c@%", 0.04, "others", "analysts", "analysts")
+	if !errors.As(err, &x) || x.Scope != "role:analysts" || x.LimitRho != RhoOf(0.1) || x.RequestedRho != RhoOf(0.04) || x.RemainingRho != RhoOf(0.1)-2*RhoOf(0.04) || x.NoSlack {
+		t.Fatalf("third member: %v, %+v", err, x)
+	}
+	if err := ask("d@%", 0.04); err != nil {
+		t.Errorf("who is no member: %v", err)
+	}
+	if !strings.Contains(err.Error(), "rho 0.04") {
+		t.Errorf("the refusal says %v", err)
+	}
+	es, err := l.Entries(t.Context(), Filter{Principal: "b@%"})
+	if err != nil || len(es) != 1 || len(es[0].Roles) != 2 || es[0].Roles[0] != "analysts" {
+		t.Fatalf("entry %+v, %v", es, err)
+	}
+	left := es[0].Charges[0].Left
+	if len(left) != 2 || left[0].Scope != All || left[1].Scope != "role:analysts" || left[1].Rho != RhoOf(0.1)-2*RhoOf(0.04) || left[1].Epsilon == left[1].Epsilon {
+		t.Errorf("left %+v", left)
+	}
+	// A reset refills the role, not the table, and not what was ever spent.
+	ever := spentOn(l, "t", false, RolePrefix+"analysts")
+	if err := l.ResetBudget(t.Context(), "t", false, RolePrefix+"analysts", "root@%", "new project"); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask("c@%", 0.09, "analysts"); err != nil {
+		t.Errorf("after the reset: %v", err)
+	}
+	if got := spentOn(l, "t", false, RolePrefix+"analysts"); got.rho != ever.rho+RhoOf(0.09) {
+		t.Errorf("ever spent %v, want %v more than %v", got.rho, RhoOf(0.09), ever.rho)
+	}
+	for what, err := range map[string]error{
+		"default": l.ResetBudget(t.Context(), "t", false, Default, "root@%", ""),
+		"nobody":  l.ResetBudget(t.Context(), "t", false, "a@%", "root@%", ""),
+		"a role as principal": func() error {
+			_, err := l.Reserve(t.Context(), Request{Principal: "role:x@%", Charges: rho("t", 1e-9)})
+			return err
+		}(),
+		"an empty role": ask("a@%", 1e-9, ""),
+	} {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestRhoBudgetBoundsSlack: in ρ, δ is for slack alone.
+func TestRhoBudgetBoundsSlack(t *testing.T) {
+	l, _ := create1(t, nil)
+	if err := l.SetBudget(t.Context(), Budget{Account: "t", Principal: All, Rho: RhoOf(1), Window: Never}); err != nil {
+		t.Fatal(err)
+	}
+	var x *ExhaustedError
+	_, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1, DeltaTV: 1e-30}}})
+	if !errors.As(err, &x) || !x.NoSlack {
+		t.Errorf("slack without delta: %v", err)
+	}
+	mustReserve(t, l, "a@%", rho("t", 1))
+	if _, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1}}}); !errors.Is(err, ErrExhausted) {
+		t.Errorf("one step beyond: %v", err)
+	}
+	for _, b := range []Budget{{Rho: RhoOf(1), Epsilon: 1}, {Rho: MaxRho + 1}, {Rho: 1, Delta: -1}, {Principal: RolePrefix, Epsilon: 1}} {
+		b.Account, b.Window = "t", Never
+		if b.Principal == "" {
+			b.Principal = All
+		}
+		if err := l.SetBudget(t.Context(), b); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+}
+
+// TestBurndown: days of all, of a role and of one principal, also after a reset, and after opening again.
+func TestBurndown(t *testing.T) {
+	k := newClock("2026-01-30 12:00:00")
+	l, path := create1(t, k)
+	mustSet(t, l, "t", false, All, 100, 1e-6, Month)
+	from := k.now()
+	for i := range 4 {
+		for _, who := range []string{"a@%", "b@%"} {
+			_, err := l.Reserve(t.Context(), Request{Principal: who, Roles: []string{"r"}, Charges: rho("t", 0.01*float64(i+1))})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.ResetBudget(t.Context(), "t", false, All, "root@%", ""); err != nil {
+			t.Fatal(err)
+		}
+		k.mu.Lock()
+		k.t = k.t.AddDate(0, 0, 1+i%2)
+		k.mu.Unlock()
+	}
+	check := func(when string) {
+		t.Helper()
+		for who, members := range map[string]float64{All: 2, "role:r": 2, "a@%": 1} {
+			days := l.Burndown("t", false, who, from.AddDate(0, 0, 1), k.now())
+			if len(days) != 3 {
+				t.Fatalf("%s: %s: %v", when, who, days)
+			}
+			for i, d := range days {
+				if want := 0.01 * float64(i+2) * members; d.Spent.Rho.Float() < want || d.Spent.Rho.Float() > want+1e-9 {
+					t.Errorf("%s: %s day %v: %v, want %v", when, who, d.Day, d.Spent.Rho.Float(), want)
+				}
+			}
+			if !days[0].Day.Equal(time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)) {
+				t.Errorf("%s: %s begins on %v", when, who, days[0].Day)
+			}
+		}
+		if days := l.Burndown("t", true, All, from, k.now()); len(days) != 0 {
+			t.Errorf("an entity with a table's name: %v", days)
+		}
+	}
+	check("live")
+	l.Close()
+	l = open(t, path, Options{Now: k.now})
+	check("opened again")
+}
