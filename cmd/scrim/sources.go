@@ -128,7 +128,7 @@ func (l *loaded) environment(environ []string) layer {
 		Prefix:      environmentPrefix,
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(variable, value string) (string, any) {
-			if names[variable] == "" && variable != configVariable {
+			if names[variable] == "" && variable != configVariable && variable != clientPassword {
 				l.notes = append(l.notes, fmt.Sprintf("the environment variable %s is no setting and is ignored", variable))
 			}
 			return names[variable], value
