@@ -84,7 +84,7 @@ func TestTimeIsLinear(t *testing.T) {
 	for _, piece := range []string{"IN (", "VALUES (", "(", "`", "'\\'", "/*!", "/*+ SELECT ", "`a``", "IDENTIFIED BY ", "- ", "a ", "1 ", "'' ", "``"} {
 		Redact("SELECT " + strings.Repeat(piece, 1<<20/len(piece)))
 	}
-	if d := time.Since(start); d > 10*time.Second {
+	if d := time.Since(start); d > time.Minute {
 		t.Errorf("took %v", d)
 	}
 }
