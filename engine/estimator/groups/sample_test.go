@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/look/looktest"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -27,19 +29,6 @@ func (s *tossed) Uniform() uint64 {
 	return w
 }
 
-// wordsOf returns the words by which these persons are kept, by coins of so many sides that keep.
-func wordsOf(keep []bool, sides int) []uint64 {
-	words := make([]uint64, (len(keep)+coinsADraw-1)/coinsADraw)
-	for i, k := range keep {
-		side := sides
-		if k {
-			side--
-		}
-		words[i/coinsADraw] |= uint64(side) << (16 * (i % coinsADraw))
-	}
-	return words
-}
-
 // sampled are the variants that look at a sample of many persons.
 func sampled() []variant {
 	return slices.DeleteFunc(variants(), func(v variant) bool {
@@ -51,7 +40,7 @@ func sampled() []variant {
 // in both; by the answers there are a billion persons, of whom a quarter is looked at.
 func (v variant) worstOfSamples(t *testing.T, e release, relation estimator.Relation, tries int) *big.Rat {
 	e.looked = 1 << 28
-	const sides = coinSides / 4
+	const sides = look.CoinSides / 4
 	r, n := rand.New(stattest.Source(t, v.name+relation.String())), stattest.Noiser(t, v.name)
 	worst, dim := new(big.Rat), v.p.Groups*v.p.Width()
 	for range tries {
@@ -61,10 +50,10 @@ func (v variant) worstOfSamples(t *testing.T, e release, relation estimator.Rela
 			keep[i] = r.IntN(3) > 0
 		}
 		full := &stattest.Recorder{Answer: answers(r, n)}
-		e.Release(&tossed{full, wordsOf(keep, sides)}, estimator.Input{Vectors: layOut(dim, db)})
+		e.Release(&tossed{full, looktest.Kept(keep, sides)}, estimator.Input{Vectors: layOut(dim, db)})
 		visit := func(other []map[int]int64, keep []bool) {
 			less := full.Replay(t)
-			e.Release(&tossed{less, wordsOf(keep, sides)}, estimator.Input{Vectors: layOut(dim, other)})
+			e.Release(&tossed{less, looktest.Kept(keep, sides)}, estimator.Input{Vectors: layOut(dim, other)})
 			if l := stattest.Loss(t, full, less); l.Cmp(worst) > 0 {
 				worst = l
 			}
@@ -154,7 +143,7 @@ func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 		}
 	}
 	thrown := n.words
-	if want := persons / coinsADraw; thrown != want {
+	if want := persons / 2; thrown != want {
 		t.Errorf("%d draws, want %d", thrown, want)
 	}
 	if e.some(n, b, 2*size) != b || n.words != thrown {

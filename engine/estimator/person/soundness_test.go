@@ -181,14 +181,14 @@ func (m mean) words(r *rand.Rand, persons, gone int) (full, less []uint64) {
 		full, less = looktest.Matchings(r, 2, persons, gone)
 		full, less = slices.Clone(full), slices.Clone(less)
 	}
+	var coins, rest []uint32
 	for i := range persons {
-		coin := r.Uint64() | 1
-		full = append(full, coin)
+		coins = append(coins, r.Uint32())
 		if i != gone {
-			less = append(less, coin)
+			rest = append(rest, coins[i])
 		}
 	}
-	return full, less
+	return append(full, looktest.Coins(coins)...), append(less, looktest.Coins(rest)...)
 }
 
 // forced gives answers that lead a release down many branches: the truth, the truth with noise, far off, or histograms with a few full

@@ -191,7 +191,7 @@ func (s sound) check(t *testing.T) {
 		if s.loose {
 			times = 8
 		}
-		if s.worst(t, at(times*rho, relation), relation, 30).Cmp(declared) <= 0 {
+		if s.worst(t, at(times*rho, relation), relation, 90).Cmp(declared) <= 0 {
 			t.Errorf("%s, %v: an estimator for %v times the loss passed", s.name, relation, times)
 		}
 		sum := 0.0

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/look/looktest"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
@@ -86,10 +87,10 @@ func (s *scripted) Uniform() uint64 {
 
 // words returns the secret bits of a release of so many persons, and of those that are left when person gone has left: in order the
 // first matching, the coins of a sample, the signs, the other matchings. gone < 0: nobody leaves.
-func (m method) words(r *rand.Rand, dim, persons, gone, coin int) (full, less []uint64) {
+func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, less []uint64) {
 	first := min(1, len(m.groups))
 	m.matchings(r, m.groups[:first], persons, gone, &full, &less)
-	if coin < coinSides {
+	if coin < look.CoinSides {
 		var coins, rest []bool
 		kept, place := 0, -1
 		for i := range persons {
@@ -104,7 +105,7 @@ func (m method) words(r *rand.Rand, dim, persons, gone, coin int) (full, less []
 				kept++
 			}
 		}
-		full, less = append(full, wordsOfCoins(coins, coin)...), append(less, wordsOfCoins(rest, coin)...)
+		full, less = append(full, looktest.Kept(coins, coin)...), append(less, looktest.Kept(rest, coin)...)
 		persons, gone = kept, place
 	}
 	for j := 0; m.signs && j < dim; j++ {
@@ -113,19 +114,6 @@ func (m method) words(r *rand.Rand, dim, persons, gone, coin int) (full, less []
 	}
 	m.matchings(r, m.groups[first:], persons, gone, &full, &less)
 	return full, less
-}
-
-// wordsOfCoins returns the words with which sampled keeps these persons.
-func wordsOfCoins(keep []bool, coin int) []uint64 {
-	words := make([]uint64, (len(keep)+coinsADraw-1)/coinsADraw)
-	for i, k := range keep {
-		side := coin
-		if k {
-			side--
-		}
-		words[i/coinsADraw] |= uint64(side) << (16 * (i % coinsADraw))
-	}
-	return words
 }
 
 // matchings draws groups on both sides, coupled so that one group differs (docs/proofs/matching.md).
@@ -220,16 +208,16 @@ func sampling(c core, size float64) core {
 }
 
 // coinOf is the coin of a core's sample.
-func coinOf(c core, count float64) int {
+func coinOf(c core, count float64) uint64 {
 	switch c := c.(type) {
 	case dense:
 		if c.sampled(count) {
-			return sidesFor(c.sizes.centre, count)
+			return look.Sides(c.sizes.centre, count)
 		}
 	case auto:
 		return coinOf(c.cores[0], count)
 	}
-	return coinSides
+	return look.CoinSides
 }
 
 // worst returns the largest loss of neighbours with the same answers forced on both sides, over random tiny databases.
