@@ -15,7 +15,7 @@
 // Loss. Every step is a mechanism of its own loss for either neighbour relation, given the answers of the steps before it: its
 // comment has the sensitivity. Losses add up, also where a step's parameters follow from earlier answers [BS16, Lemma 2.3]. n̂, m and τ
 // look at all persons; so do the later steps, which share the rest of the loss (Loss), or each of them has a secret third of the persons
-// and all of the rest (Persons; split.go has the argument).
+// and all of the rest (Persons; look.Coins has the argument).
 //
 // The paper states (ε, δ) and splits both ε and δ over the steps. Here the account is ρ-zCDP: a budget of (ε, δ) buys the ρ that
 // accounting.RhoFor gives, steps add up without slack, and Gaussian noise has σ = s·P/√(2ρ) where [AKM25] Lemma 2.7 has
