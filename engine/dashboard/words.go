@@ -122,6 +122,24 @@ func (b *Burn) Terms() string {
 	return fmt.Sprintf("ρ %s, δ %s", number(b.Measure.Limit), number(float64(b.Budget.Delta)))
 }
 
+// conversions words the ways in which a loss is turned into ε.
+var conversions = map[accounting.Conversion]string{
+	accounting.ByPure: "the sum of pure ε", accounting.BySum: "the sums of ε and δ",
+	accounting.ByZCDP: "the sum of ρ", accounting.ByRenyi: "the Rényi divergences of what ran",
+}
+
+// Proven says the least ε that is proven of what was spent, as dp.budgets shows it; the filter counts what adds up and may state more.
+func (b *Burn) Proven() string {
+	if b.Budget.Spent.Rho == 0 {
+		return ""
+	}
+	eps, by := accounting.BestEpsilon(b.Budget.Spent, b.Budget.SpentCurve, b.Budget.Delta)
+	if math.IsInf(float64(eps), 0) {
+		return ""
+	}
+	return fmt.Sprintf("Proven of what was spent: ε %s at δ %s, by %s.", number(float64(eps)), number(float64(b.Budget.Delta)), conversions[by])
+}
+
 // Mark is the level as a sign, beside the words that say it.
 func (l Level) Mark() string {
 	switch l {
