@@ -1,5 +1,7 @@
 // Package session is one client's connection as the server sees it: who pays (the principal), whether
-// the account is a DBA, the store connection with its transaction, and the privacy parameters.
+// the account is a DBA and which roles it has, the store connection with its transaction, and the
+// privacy parameters. Rights are asked for at every use, and the account at every statement: what is
+// revoked or dropped is gone at the next one.
 //
 // The store connection is opened when the first statement needs it and closed with the session.
 // Transactions are lazy: BEGIN, or the first statement under autocommit = 0, only notes that a
