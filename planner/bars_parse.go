@@ -67,13 +67,11 @@ func (b *barring) visit(n ast.SQLNode) (bool, error) {
 	if !ok {
 		return true, nil
 	}
-	f, ok := functions.BarByName(call.Name.Lowered())
-	if !ok || b.done[call] {
-		return !ok, nil
+	if f, ok := functions.BarByName(call.Name.Lowered()); ok && !b.done[call] {
+		b.done[call] = true
+		b.rewrite(call, f)
 	}
-	b.done[call] = true
-	b.rewrite(call, f)
-	return false, nil
+	return true, nil
 }
 
 // rewrite brings a call into one of the binder's forms.
@@ -123,7 +121,7 @@ func (b *barring) aggregate(e ast.Expr) (of *ast.FuncExpr, alias, cause string) 
 		e = named[0]
 	}
 	of, ok := unparen(e).(*ast.FuncExpr)
-	if ok && of.Over == nil && of.Qualifier.IsEmpty() {
+	if ok && of.Over == nil && of.Qualifier.IsEmpty() && !hasBar(of.Exprs) {
 		if _, known := functions.ByName(of.Name.Lowered()); known {
 			return of, alias, ""
 		}
@@ -133,6 +131,20 @@ func (b *barring) aggregate(e ast.Expr) (of *ast.FuncExpr, alias, cause string) 
 		what = alias + ", an expression"
 	}
 	return nil, "", fmt.Sprintf("wants one DP aggregate by itself, and not %.80s.", what)
+}
+
+// hasBar reports whether there is a bar in the arguments of an aggregate. What a bar takes over is then no part of itself: SELECT DP_MEAN(DP_LOW(m)) AS m would
+// be a tree without an end.
+func hasBar(args ast.SelectExprs) bool {
+	found := false
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if f, ok := n.(*ast.FuncExpr); ok {
+			_, bar := functions.BarByName(f.Name.Lowered())
+			found = found || bar
+		}
+		return !found, nil
+	}, args)
+	return found
 }
 
 func unparen(e ast.Expr) ast.Expr {
