@@ -49,7 +49,7 @@ func TestKillAtSyncs(t *testing.T) {
 				}
 				got := spentInFile(t, path)
 				c.within(t, fmt.Sprintf("sync %d", syncs[i]), got-before)
-				if syncs[i] > 2 && c.got == 0 {
+				if syncs[i] > 10 && c.got == 0 { // sooner, the word of the first may not be out
 					t.Errorf("sync %d: no charge was acknowledged", syncs[i])
 				}
 				before = got
