@@ -82,22 +82,35 @@
 //
 //	P[S] = P[S∩A] + P[S∩B∖A] <= e^ε·Q[S∩A] + e^ε·Q[S∩B∖A] + δ
 //
-// A budget [All] bounds what all principals together learn in a window. A [Default] or own budget
-// bounds what one principal learns who shares with nobody. The bound is for one window: what is
+// A budget in ρ grants a charge when Σρ is at most its ρ and Σδ_event + Σδ_tv at most its δ: caps on the sums, as above.
+//
+// A budget [All] bounds what all principals together learn in a window; one of a role ([RolePrefix]) what its members together learn
+// while they are members: a charge counts for the roles that the principal had when it was made. A [Default] or own budget
+// bounds what one principal learns who shares with nobody. The bound is for one window, and for the time between two resets: what is
 // learnt in several adds.
 //
-// # File
+// The filter runs on ρ, the two δ and the pure ε alone. The [Event] list of each charge says what ran; the [Curve] of the events is
+// summed beside ρ, and [BestEpsilon] takes from both the least ε that one of several valid conversions gives. That is for showing.
 //
-// One bbolt file. All numbers are big-endian; strings are a uvarint length and UTF-8.
+// # Files
+//
+// Three files: the ledger, its key (the name with [KeySuffix]) and its mark ([MarkSuffix]), all of mode 0600.
+//
+// The key is 64 hexadecimal digits, 32 random bytes, made with the ledger and never changed. It is refused when others than its owner
+// may read it.
+//
+// The mark is one line of hexadecimal digits: number u64, time i64 and hash [32] of the last record known to be durable, and a keyed
+// hash of these.
+//
+// The ledger is one bbolt file. All numbers are big-endian; strings are a uvarint length and UTF-8; lists a uvarint length and the values.
 //
 //	bucket        key                              value
-//	meta          "format"                         "scrim ledger 2"
+//	meta          "format"                         "scrim ledger 3"
 //	              "directory"                      Options.DirectoryID
-//	              "head"                           last record u64, its hash [32], last day u32
+//	              "key-check"                      what only the key gives [32]
+//	              "head"                           last record u64, its hash [32], last day u32, its time i64
 //	records       number u64 from 1, no gaps       hash [32], payload
-//	counters      entity u8, account 0,            ρ u64, ε u64, δ_event u128, δ_tv u128
-//	              principal 0, day u32
-//	answers       as given                         sequence u64, SHA-256 [32], n u32, n bytes told of it, value
+//	answers       as given                         see answers.go
 //	answer-order  sequence u64                     key of the answer
 //
 //	payload of a record
@@ -105,51 +118,75 @@
 //	│ kind │ unix nanos │ UTC day │ principal │ by kind                                  │
 //	│ u8   │ i64        │ u32     │ string    │                                          │
 //	└──────┴────────────┴─────────┴───────────┴──────────────────────────────────────────┘
-//	1 charge         statement, digest, mechanisms, n uvarint, n × {account, entity u8, table,
-//	                 ρ u64, ε u64, δ_event u128, δ_tv u128, remaining of all f64, of own f64 (NaN: none)}
-//	2 outcome        record of the charge u64, outcome u8
+//	1 charge         statement, digest, mechanisms, roles (list of strings, with prefix), list of {account, entity u8, table,
+//	                 ρ u64, ε u64, δ_event u128, δ_tv u128, events, list of {scope, remaining ε f64 (NaN: in ρ), remaining ρ u64}}
+//	2 outcomes       list of {record of the charge u64, outcome u8}
 //	3 note           kind, text
-//	4 set budget     account, entity u8, principal, ε f64, δ f64, window
-//	5 remove budget  account, entity u8, principal
+//	4 set budget     account, entity u8, principal, reason, ε f64, ρ u64, δ f64, window
+//	5 remove budget  account, entity u8, principal, reason
+//	6 reset budget   account, entity u8, principal, reason
+//	7 replay         statement, digest, record of the charge u64 (0: not known), accounts (list of strings)
 //
-//	hash n = SHA-256(hash n−1 ‖ n u64 ‖ payload n);  hash 0 = the same of format and directory
+//	hash n = HMAC-SHA256(key, hash n−1 ‖ n u64 ‖ payload n);  hash 0 = the same of zeros, 0, and format and directory
 //
 // ρ and the pure ε (0: none) count units of 2^-40 and δ units of 2^-126, each charge rounded up, so
-// sums are exact. Format 1 had no ε; it is refused. The records determine everything but the stored
-// answers. Budgets are kept nowhere else. Counters and head are derived a second time at every
-// opening and compared. A window's spending is a sum over days, which is why changing a limit or a
-// window refills nothing. The day of a record is never before that of the record before it: a clock
+// sums are exact. Statements come without their literals, which can be values of rows.
+//
+// The records determine everything but the stored answers: budgets and sums are kept nowhere else, and are derived at every opening. The
+// day of a record is never before that of the record before it: a clock
 // that is set back stays in the last day that had a record, and a clock set far ahead therefore
-// keeps its windows closed until that day has come.
+// keeps its windows closed until that day has come. So one sum for each kind of window, of the period that holds the last day, is all
+// that is needed, whatever window a budget has or gets; which is why changing a limit or a
+// window refills nothing. Only a reset ([Ledger.ResetBudget]) does: of one holder's sums, and never of what was ever spent.
+//
+// Formats 1 and 2 are refused with [ErrVersion]. Format 2 had no key, so that nobody can vouch for what it says; it was never released.
+// Whoever has such a directory goes on with the program that wrote it, or imports the rows into a new one, with budgets lower by what
+// that program shows as spent.
+//
+// # Index
+//
+// In memory, sets of record numbers (roaring bitmaps) by principal, account, table, kind, outcome and digest, the digests spread over 4096 sets
+// by a keyed fingerprint that is kept for each record as well; the first record of each day; and the earliest and latest time of each
+// 256 records. A [Filter] is answered by intersecting sets from the smallest and reading only what may match, which is then tested in
+// full. The index holds durable records only. Opening builds it from parts of 65536 records that are verified side by side.
 //
 // # Disk
 //
 // Assumed: a write that was followed by a successful fsync (fdatasync) is read back as written; a
 // write of one 512-byte sector happens wholly or not at all; flock and hard links work on the file
-// system; nobody else writes the file. Not assumed: any order between writes without a sync between
-// them, or anything about unsynced writes after a crash. The hashes find accidents. They do not stop
-// an operator with access to the disk, who can compute them or put back an older copy of the file.
+// system; nobody else writes the files. Not assumed: any order between writes without a sync between
+// them, or anything about unsynced writes after a crash. Without the key, records cannot be changed, left out, moved or added but for
+// leaving out the last ones; and that, like an older copy of the whole file, the mark tells. They do not stop an operator with access to
+// the disk who takes the key as well, or puts all three files back together with the data as they were: such a restored backup is
+// consistent, and only somebody who knows that there was more can say so.
 //
 // What a crash leaves, by operation:
 //
-//   - Create writes the file under a temporary name, syncs it, links it to its name and syncs the
-//     directory. Before the link there is no ledger, and a stray *.new-* file that nothing reads;
-//     after it, a whole one.
+//   - Create writes the key, then the mark of an empty ledger, then the ledger, each under a temporary name, synced, linked to its name,
+//     and the directory synced. Before the last link there is no ledger, and what is there is used when it is made again. A mark with
+//     records and no ledger is refused, whatever the options.
 //   - Reserve books the charge in memory, where it counts at once, and queues its record; the
 //     committer writes all that is queued in one bbolt transaction: pages to unused places, sync, one
 //     meta page, sync. Before the meta page is on disk the batch never happened: none of its charges
 //     was acknowledged, so no row was read for them. After it the batch stands, acknowledged or not:
 //     a crash in between spends without an answer, and never answers without spending.
-//   - SetBudget, RemoveBudget and Note are records like charges: all or nothing.
-//   - Finish and PutAnswer queue without waiting and may be lost for a crash within about
-//     50 ms. The charge then shows as unfinished, or the answer is not replayed.
+//   - SetBudget, RemoveBudget, ResetBudget and Note are records like charges: all or nothing.
+//   - Finish, Replayed and PutAnswer queue without waiting and may be lost for a crash within about
+//     50 ms. The charge then shows as unfinished, the replay not at all, or the answer is not replayed.
+//   - The mark is moved after each batch, in one write within a sector, and synced when the ledger is closed. It is never ahead of what
+//     was durable. A killed process leaves it at the last batch or the one before; a crash of the machine leaves it where
+//     the system last wrote it, and an older copy of the ledger from those seconds is then not noticed.
+//   - Compact writes a second file, verifies it and renames it over the first: the one or the other is there, with the same records.
 //   - A failed write or sync makes the ledger refuse everything with [ErrUnavailable] until it is
-//     opened again: only reading the file back tells what reached the disk.
+//     opened again: only reading the files back tells what reached the disk. No sync is tried twice.
+//
+// Nothing waits for the disk, for a conversion that is only shown, or for a query, while it holds the lock on budgets and sums.
 //
 // Opening first verifies all pages of the file by itself (bbolt has no checksums on them), then the
-// chain, then head and counters. A file with any damage that spending rests on is refused with
+// chain, then the head, then the mark. A file with any damage that spending rests on is refused with
 // [ErrDamaged]. So is one of whose two meta pages one is damaged: bbolt would go on with the other and
-// forget the last batch.
+// forget the last batch. A panic inside bbolt, or a fault on a page that the disk does not give, is caught and refused alike. A ledger that
+// ends before its mark, or has another record there, is refused with [ErrOlder], unless an [Acceptance] names the day it ends on.
 //
 // # Sources
 //

@@ -58,6 +58,9 @@ func child(spec []string) {
 	case "clock":
 		shifted(path, argument)
 		return
+	case "rate":
+		rate(path, workers)
+		return
 	}
 	l, err := Open(path, Options{DirectoryID: testDirectory})
 	if err != nil {
