@@ -93,6 +93,12 @@ func TestWhatRolesMayDo(t *testing.T) {
 		imp.refused(1142, "42000", q)
 	}
 	imp.refused(1644, "45017", "INSERT INTO d.pub VALUES (77,1) RETURNING *")
+	boss.exec("CREATE TABLE d.keyed (id INT PRIMARY KEY)", "CALL dp_protect('d.keyed', 'id', 'person')")
+	for _, q := range []string{"INSERT INTO d.keyed VALUES (1)", "INSERT IGNORE INTO d.keyed VALUES (1)"} {
+		if e := imp.refused(1644, "45002", q); !strings.Contains(e.Message, "without a PRIMARY or UNIQUE key") {
+			t.Errorf("%s: %s", q, e.Message)
+		}
+	}
 
 	aud.refused(1044, "", "SELECT COUNT(*) FROM d.p")
 	aud.refused(1044, "", "SELECT * FROM d.pub")

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/refuse"
 	"scrim/planner/lower"
 )
 
@@ -26,10 +27,14 @@ func (t *Table) checkInsert(ctx *sql.Context) error {
 	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
 		return err
 	}
-	if len(t.def.Keys) > 0 {
-		return t.p.access.CheckRead(ctx, t.def.Ref)
+	if len(t.def.Keys) == 0 {
+		return nil
 	}
-	return nil
+	err := t.p.access.CheckRead(ctx, t.def.Ref)
+	if r, ok := refuse.As(err); ok && r.Code == refuse.RawRows {
+		return r.With("A refused duplicate would tell who is in it: insert into a table without a PRIMARY or UNIQUE key, or have a DBA SET dp_raw = ON.")
+	}
+	return err
 }
 
 // Inserter implements sql.InsertableTable.
