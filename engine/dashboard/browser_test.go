@@ -52,7 +52,7 @@ func newTab(t *testing.T, f *fixture) *tab {
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	ctx, done := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, done := context.WithTimeout(ctx, 6*time.Minute)
 	t.Cleanup(done)
 	b := &tab{t: t, ctx: ctx, f: f}
 	b.do(
