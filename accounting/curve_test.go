@@ -149,7 +149,7 @@ func TestBestEpsilonNeverBelowReference(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 2))
 	seen := map[Conversion]int{}
-	for i := range 25 {
+	for i := range often(14, 100) {
 		events, l := mixed(r, -6)
 		if i%8 == 0 { // pure and few: only there the sum is the least
 			events = []Event{{Kind: Exponential, Epsilon: PureOf(0.001 + r.Float64()), Count: 1, DeltaEvent: 1e-12 * float64(i%16)}}
