@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -262,6 +263,41 @@ func TestRevokedAtTheNextStatement(t *testing.T) {
 	var e *mysql.MySQLError
 	if _, err := i.dial("boss", "wrong"); !errors.As(err, &e) || e.Number != 1045 {
 		t.Errorf("got %v, want error 1045", err)
+	}
+}
+
+// TestGrantsWhileOthersAsk: rights change while they are looked up.
+func TestGrantsWhileOthersAsk(t *testing.T) {
+	i, root := company(t, "")
+	var asking sync.WaitGroup
+	done := make(chan struct{})
+	for _, who := range []string{"ann", "aud", "boss", "ann"} {
+		c := i.as(who)
+		asking.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				for _, q := range []string{"SHOW GRANTS", "SELECT * FROM dp.accounts", "SELECT CURRENT_ROLE()"} {
+					if _, err := c.try(q); err != nil {
+						t.Errorf("%s: %v", q, err)
+						return
+					}
+				}
+				_, _ = c.try("SELECT * FROM d.pub") // allowed or not
+			}
+		})
+	}
+	for n := range 30 {
+		root.exec("GRANT analyst TO bob", fmt.Sprintf("GRANT SELECT ON d.t%d TO analyst", n), "REVOKE analyst FROM ann", "GRANT analyst TO ann", "REVOKE analyst FROM bob",
+			fmt.Sprintf("CREATE USER u%d IDENTIFIED BY 'x'", n))
+	}
+	close(done)
+	asking.Wait()
+	if got := len(root.query("SELECT * FROM dp.accounts WHERE account LIKE 'u%'")); got != 30 {
+		t.Errorf("%d accounts were made, want 30", got)
 	}
 }
 
