@@ -76,7 +76,11 @@ func BenchmarkReopen(b *testing.B) {
 		}
 		used += processor() - start
 		b.StopTimer()
-		b.ReportMetric(float64(heap()-before)/(1<<20), "MiB-heap")
+		kept := float64(heap()-before) / (1 << 20)
+		b.ReportMetric(kept, "MiB-heap")
+		if kept > 64*float64(*entriesFlag)/1e6 && *entriesFlag >= 1_000_000 {
+			b.Errorf("%d entries keep %.1f MiB on the heap, want 64 for a million", *entriesFlag, kept)
+		}
 		if err := l.Close(); err != nil {
 			b.Fatal(err)
 		}

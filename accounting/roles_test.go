@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -138,4 +139,39 @@ func TestBurndown(t *testing.T) {
 	l.Close()
 	l = open(t, path, Options{Now: k.now})
 	check("opened again")
+}
+
+// TestEntityBoundInRho: budgets in ρ enter the bound of an entity with the ε and the δ that they allow, never with none.
+func TestEntityBoundInRho(t *testing.T) {
+	l, _ := create1(t, nil)
+	set := func(account string, entity bool, b Budget) EntityStatus {
+		t.Helper()
+		b.Account, b.Entity, b.Principal, b.Window = account, entity, All, Never
+		if err := l.SetBudget(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		st, err := l.Status(map[string]string{"t": "person", "u": "person"})
+		if err != nil || len(st.Entities) != 1 {
+			t.Fatal(st, err)
+		}
+		return st.Entities[0]
+	}
+	set("t", false, Budget{Rho: RhoOf(0.1), Delta: 1e-9})
+	e := set("u", false, Budget{Rho: RhoOf(0.2)})
+	one, two := EpsilonOf(Loss{Rho: RhoOf(0.1)}, BoundDelta), EpsilonOf(Loss{Rho: RhoOf(0.2)}, BoundDelta)
+	if e.Rho != RhoOf(0.1)+RhoOf(0.2) || e.Epsilon < one+two || e.Epsilon > one+two+1e-9 || e.Delta <= 2e-6+2e-9 || e.Capped || e.Window != Never {
+		t.Errorf("two budgets in rho: %+v", e)
+	}
+	if loss := (Loss{Rho: RhoOf(0.1), DeltaTV: 1e-9}); float64(DeltaOf(loss, one)) > float64(BoundDelta)+1e-9*(1+math.Exp(float64(one)))*(1+1e-9) {
+		t.Error("the promise of a budget in rho is too strong")
+	}
+	if e = set("u", false, Budget{Epsilon: 3, Delta: 1e-6}); e.Rho != 0 || e.Epsilon < one+3 || e.Epsilon > one+3+1e-9 {
+		t.Errorf("one in rho, one in epsilon: %+v", e)
+	}
+	if e = set("person", true, Budget{Rho: RhoOf(100)}); e.Capped {
+		t.Errorf("capped by a larger budget: %+v", e)
+	}
+	if e = set("person", true, Budget{Rho: RhoOf(0.01)}); !e.Capped || e.Rho != RhoOf(0.01) || e.Epsilon != EpsilonOf(Loss{Rho: RhoOf(0.01)}, BoundDelta) {
+		t.Errorf("capped in rho: %+v", e)
+	}
 }
