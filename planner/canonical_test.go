@@ -29,19 +29,19 @@ type term struct {
 // joinable are the tables that orders may be joined with, by their conditions.
 var joinable = map[string]string{"customers": "orders.customer_id = customers.id", "regions": "regions.name = orders.region", "stores": "stores.id = orders.store_id"}
 
-func column_(name string) term { return term{op: "column", text: name} }
+func asColumn(name string) term { return term{op: "column", text: name} }
 
-func constant_(text string) term { return term{op: "constant", text: text} }
+func asConstant(text string) term { return term{op: "constant", text: text} }
 
 // inventor makes random queries.
 type inventor struct{ *rand.Rand }
 
 func (r inventor) number(depth int) term {
 	if depth <= 0 || r.IntN(3) == 0 {
-		return column_([]string{"orders.amount", "orders.qty", "orders.score", "orders.big"}[r.IntN(4)])
+		return asColumn([]string{"orders.amount", "orders.qty", "orders.score", "orders.big"}[r.IntN(4)])
 	}
 	if r.IntN(4) == 0 {
-		return constant_(fmt.Sprint(1 + r.IntN(50)))
+		return asConstant(fmt.Sprint(1 + r.IntN(50)))
 	}
 	return term{op: []string{"+", "*", "-"}[r.IntN(3)], kids: []term{r.number(depth - 1), r.number(depth - 1)}}
 }
@@ -56,19 +56,19 @@ func (r inventor) condition(depth int) term {
 	}
 	switch r.IntN(6) {
 	case 0:
-		t := term{op: "IN", kids: []term{column_("orders.qty")}}
+		t := term{op: "IN", kids: []term{asColumn("orders.qty")}}
 		for range 1 + r.IntN(4) {
-			t.kids = append(t.kids, constant_(fmt.Sprint(r.IntN(30))))
+			t.kids = append(t.kids, asConstant(fmt.Sprint(r.IntN(30))))
 		}
 		return t
 	case 1:
-		return term{op: "=", kids: []term{column_("orders.status"), constant_(fmt.Sprintf("'%c%d'", 'a'+rune(r.IntN(3)), r.IntN(9)))}}
+		return term{op: "=", kids: []term{asColumn("orders.status"), asConstant(fmt.Sprintf("'%c%d'", 'a'+rune(r.IntN(3)), r.IntN(9)))}}
 	case 2:
 		return term{op: "NOT", kids: []term{r.condition(depth - 1)}}
 	case 3:
-		return term{op: "<", kids: []term{column_("orders.amount"), constant_(fmt.Sprintf("%d.%d", r.IntN(90), 1+r.IntN(9)))}}
+		return term{op: "<", kids: []term{asColumn("orders.amount"), asConstant(fmt.Sprintf("%d.%d", r.IntN(90), 1+r.IntN(9)))}}
 	}
-	return term{op: []string{"=", "<", "<="}[r.IntN(3)], kids: []term{column_("orders.qty"), r.number(1)}}
+	return term{op: []string{"=", "<", "<="}[r.IntN(3)], kids: []term{asColumn("orders.qty"), r.number(1)}}
 }
 
 func (r inventor) query() invented {
@@ -80,7 +80,7 @@ func (r inventor) query() invented {
 			a.kids = []term{r.number(1)}
 		}
 		// The binder takes the same column twice for a reference to the other.
-		if same := func(b term) bool { return b.identity_() == a.identity_() }; !slices.ContainsFunc(q.aggregates, same) {
+		if same := func(b term) bool { return b.meant() == a.meant() }; !slices.ContainsFunc(q.aggregates, same) {
 			q.aggregates = append(q.aggregates, a)
 		}
 	}
@@ -99,31 +99,31 @@ func (r inventor) query() invented {
 	return q
 }
 
-// identity_ is one text for all queries that mean what q means, and no others, as far as the rewritings below go.
-func (q invented) identity_() string {
+// meant is one text for all queries that mean what q means, and no others, as far as the rewritings below go.
+func (q invented) meant() string {
 	var aggs []string
 	for _, a := range q.aggregates {
-		aggs = append(aggs, a.identity_())
+		aggs = append(aggs, a.meant())
 	}
 	sort.Strings(aggs)
 	joins := slices.Sorted(slices.Values(q.joins))
 	where := ""
 	if q.where != nil {
-		where = q.where.identity_()
+		where = q.where.meant()
 	}
 	return fmt.Sprint(slices.Compact(aggs), q.keys, joins, where)
 }
 
-func (t term) identity_() string {
+func (t term) meant() string {
 	var kids []string
 	for _, k := range t.kids {
 		if k.op == t.op && (t.op == "AND" || t.op == "OR") {
 			for _, kk := range k.kids {
-				kids = append(kids, kk.identity_())
+				kids = append(kids, kk.meant())
 			}
 			continue
 		}
-		kids = append(kids, k.identity_())
+		kids = append(kids, k.meant())
 	}
 	switch t.op {
 	case "column", "constant":
@@ -235,7 +235,7 @@ func (s *scribe) query(q invented) string {
 		list = append(list, text)
 	}
 	for _, k := range q.keys {
-		list = append(list, s.term(column_(k)))
+		list = append(list, s.term(asColumn(k)))
 	}
 	s.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	out := s.word("SELECT") + s.space() + strings.Join(list, ","+s.space()) + s.space() + s.word("FROM") + " " + s.from(q)
@@ -243,7 +243,7 @@ func (s *scribe) query(q invented) string {
 		out += s.space() + s.word("WHERE") + s.space() + s.term(*q.where)
 	}
 	if len(q.keys) > 0 {
-		out += s.space() + s.word("GROUP BY") + " " + s.term(column_(q.keys[0]))
+		out += s.space() + s.word("GROUP BY") + " " + s.term(asColumn(q.keys[0]))
 	}
 	return out
 }
@@ -260,7 +260,7 @@ func (s *scribe) from(q invented) string {
 		for j, x := range tables[:i+2] {
 			if c := joinable[x]; c != "" && (x == t && at <= i || t == "orders" && j <= i) {
 				l, r, _ := strings.Cut(c, " = ")
-				on = append(on, s.term(term{op: "=", kids: []term{column_(l), column_(r)}}))
+				on = append(on, s.term(term{op: "=", kids: []term{asColumn(l), asColumn(r)}}))
 			}
 		}
 		if s.Shuffle(len(on), func(i, j int) { on[i], on[j] = on[j], on[i] }); len(on) > 0 {
@@ -310,10 +310,10 @@ func TestSpellingsHaveOneKey(t *testing.T) {
 		q := r.query()
 		first := r.scribe().query(q)
 		key := h.keys(first)
-		if other, ok := meaning[key]; ok && other != q.identity_() {
-			t.Fatalf("one key for\n%s\n%s", other, q.identity_())
+		if other, ok := meaning[key]; ok && other != q.meant() {
+			t.Fatalf("one key for\n%s\n%s", other, q.meant())
 		}
-		meaning[key] = q.identity_()
+		meaning[key] = q.meant()
 		for range 4 {
 			if again := r.scribe().query(q); h.keys(again) != key {
 				a, _, _ := h.plan(first)
@@ -338,7 +338,7 @@ func TestMutationsHaveOtherKeys(t *testing.T) {
 	for range 60 {
 		q := r.query()
 		m := r.mutated(q)
-		if m.identity_() == q.identity_() {
+		if m.meant() == q.meant() {
 			continue
 		}
 		changed++
@@ -367,7 +367,7 @@ func (r inventor) mutated(q invented) invented {
 		if a := m.aggregates[i]; len(a.kids) > 0 && r.IntN(2) == 0 {
 			m.aggregates[i] = term{op: a.op, kids: []term{r.changed(a.kids[0])}}
 		} else {
-			m.aggregates[i] = term{op: "SUM", kids: []term{column_("orders.ubig")}}
+			m.aggregates[i] = term{op: "SUM", kids: []term{asColumn("orders.ubig")}}
 		}
 	}
 	return m
@@ -383,14 +383,14 @@ func (r inventor) changed(t term) term {
 	switch t.op {
 	case "constant":
 		if strings.HasPrefix(t.text, "'") {
-			return constant_("'zz'")
+			return asConstant("'zz'")
 		}
-		return constant_(t.text + "1")
+		return asConstant(t.text + "1")
 	case "column":
 		if strings.HasSuffix(t.text, "status") {
-			return column_("orders.note")
+			return asColumn("orders.note")
 		}
-		return column_("orders.ubig")
+		return asColumn("orders.ubig")
 	}
 	if to, ok := map[string]string{"AND": "OR", "OR": "AND", "+": "-", "-": "*", "*": "+", "<": "<=", "<=": "<", "=": "<"}[t.op]; ok {
 		t.op = to
