@@ -177,6 +177,8 @@ func TestErrorBarsAreRefused(t *testing.T) {
 		"SELECT DP_LOW(DP_MEAN(age), 95) FROM d.sales":                          "between 0 and 1",
 		"SELECT DP_RADIUS(DP_MEAN(age)) FROM d.sales":                           "is of vectors",
 		"SELECT DP_LOW(MAX(age)) FROM d.sales":                                  "MAX is none",
+		"SELECT DP_MEAN(DP_LOW(m)) AS m FROM d.sales":                           "",
+		"SELECT DP_MEAN(DP_LOW(b)) AS a, DP_SUM(DP_HIGH(a)) AS b FROM d.sales":  "",
 	} {
 		if _, err := ann.try(q); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: got %v, want %q", q, err, words)
