@@ -90,7 +90,7 @@ func TestVarianceErrors(t *testing.T) {
 		{"exponential", skewed, 20, true, 0.1, [2]float64{0.02, 0.03}},
 	} {
 		for _, relation := range relationsOf {
-			const n, runs = 20000, 8
+			const n, runs = 20000, 5
 			p := Params{
 				Params: estimator.Params{Rho: c.rho, Grid: estimator.Grid{Step: 0x1p-10, Lo: -1 << 40, Hi: 1 << 40}, Relation: relation, MaxRows: 1},
 				Dim:    c.d, Relative: c.rel,
