@@ -32,7 +32,7 @@ func (a *Admin) budgets(ctx *sql.Context) ([]sql.Row, error) {
 		out = append(out, budgetRow(b))
 	}
 	for _, e := range st.Entities {
-		out = append(out, entityRow(e, st.Budgets))
+		out = append(out, entityRow(e))
 	}
 	return out, nil
 }
