@@ -11,7 +11,6 @@ import (
 // written. Under load many reservations share one fsync this way, and alone none waits for company.
 type batch struct {
 	records  []*record // with numbers without gaps
-	first    uint64    // the number of the first
 	outcomes []outcomeOf
 	answers  []answerPut
 	lastDay  day

@@ -15,12 +15,6 @@ type amount struct {
 	curve Curve
 }
 
-// add returns the sum.
-func (a amount) add(b amount) amount {
-	a.plus(&b)
-	return a
-}
-
 // plus adds b to a.
 func (a *amount) plus(b *amount) {
 	a.tally = a.tally.add(b.tally)
