@@ -102,7 +102,7 @@ func (s *Server) openCatalog() (err error) {
 
 // charged reports whether anything was ever charged to an account. What cannot be known was.
 func (s *Server) charged(account string) bool {
-	entries, err := s.ledger.Entries(context.Background(), accounting.Filter{Account: account})
+	entries, err := s.ledger.Entries(context.Background(), accounting.Filter{Account: account, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Limit: 1})
 	if err != nil {
 		return true
 	}
