@@ -68,10 +68,27 @@ func TestRolesAreThere(t *testing.T) {
 		if got := i.as("bob").value("SELECT COUNT(*) FROM d.pub"); got != "2" {
 			t.Errorf("bob reads %s rows by the role team, want 2", got)
 		}
-		i.as("bob").exec("GRANT team TO ann", "REVOKE team FROM ann")
+		i.as("bob").exec("GRANT team TO ann")
+		i.as("bob").refused(1644, "45014", "REVOKE team FROM ann")
+		root.exec("REVOKE team FROM ann")
 		i.end()
 		i = start(t, dir)
 	}
+}
+
+// TestNobodyLeavesARoleThatIsSpent: who may grant a role on cannot take it off, from themselves or from others, and its budget goes on to cap them.
+func TestNobodyLeavesARoleThatIsSpent(t *testing.T) {
+	i, root := company(t, "")
+	root.exec("CREATE ROLE team", "GRANT team TO ann WITH ADMIN OPTION", "GRANT team TO boss", "CALL dp_set_budget('d.p', 'role:team', 0.01, 1e-6, 'never')")
+	ann := i.as("ann")
+	const query = "SELECT COUNT(*) FROM d.p WHERE x > 15"
+	ann.refused(1644, "45013", query)
+	for _, s := range []string{"REVOKE team FROM ann", "REVOKE team FROM 'ann'@'%'", "REVOKE team FROM ann, boss", "REVOKE team FROM boss"} {
+		ann.refused(1644, "45014", s)
+	}
+	ann.refused(1644, "45013", query)
+	root.exec("REVOKE team FROM ann")
+	ann.query(query)
 }
 
 func TestWhatRolesMayDo(t *testing.T) {

@@ -46,7 +46,7 @@ func checkKind(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n sql.Node) er
 	case *plan.GrantRole:
 		return checkGrantRole(db, n)
 	case *plan.RevokeRole:
-		return exactly(db, "REVOKE", n.TargetUsers)
+		return checkRevokeRole(db, by, n)
 	case *plan.Grant:
 		return checkGrant(ctx, db, by, n)
 	case *plan.Revoke:
