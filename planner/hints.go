@@ -17,6 +17,7 @@ type text struct {
 	analyze bool // EXPLAIN ANALYZE
 	query   bool // a SELECT, a set operation, or EXPLAIN of one
 	binds   bool // has place holders
+	window  bool // has a window function beside an aggregate
 	view    bool // CREATE VIEW: the definition is bound, and nothing runs
 }
 
@@ -53,7 +54,7 @@ func readText(ctx *sql.Context) (text, error) {
 	if !ok {
 		return t, nil
 	}
-	t.query = true
+	t.query, t.window = true, windowBeside(sel)
 	// Walk reports only what its callback returns, and this one returns no error.
 	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
 		if v, ok := n.(*ast.SQLVal); ok && v.Type == ast.ValArg {

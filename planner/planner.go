@@ -96,6 +96,9 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	case !t.query || nested:
 		return same(deny(RuleContext, refuse.Context, "", "A private query cannot run inside another statement, a trigger, an event or a stored program."))
 	}
+	if t.window {
+		return same(windowed())
+	}
 	s, err := p.statement(ctx, a, c, t, f)
 	if err != nil {
 		return same(err)
