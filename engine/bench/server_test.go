@@ -42,9 +42,16 @@ func visits(b *testing.B, path string, rows, persons, groups int) {
 	}
 }
 
-// start serves a directory with one table bench.t, protected, with the groups as public keys, and
-// returns a DBA's connection and one with raw access.
+// start is startAt with a DBA's connection to the server.
 func start(b *testing.B, rows, persons, groups int, typ string) (private, exact *sql.Conn) {
+	b.Helper()
+	addr, exact := startAt(b, rows, persons, groups, typ)
+	return connect(b, addr, "bench"), exact
+}
+
+// startAt serves a directory with one table bench.t, protected, with the groups as public keys, and
+// returns the address and a DBA's connection with raw access.
+func startAt(b *testing.B, rows, persons, groups int, typ string) (addr string, exact *sql.Conn) {
 	b.Helper()
 	ctx := context.Background()
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
@@ -70,7 +77,7 @@ func start(b *testing.B, rows, persons, groups int, typ string) (private, exact 
 		fmt.Sprintf(`CALL dp_set_defaults('bench.t', '{"dp_max_groups_contributed": %d}')`, groups),
 		"SET dp_raw = ON",
 	)
-	return connect(b, srv.addr, "bench"), exact
+	return srv.addr, exact
 }
 
 // serving is a running server.

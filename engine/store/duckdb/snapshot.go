@@ -14,9 +14,10 @@ import (
 type snapshot struct {
 	st *Store
 
-	mu     sync.Mutex
-	r      *raw
-	closed bool
+	mu       sync.Mutex
+	r        *raw
+	closed   bool
+	versions map[store.TableRef]tableVersion // of all tables
 }
 
 // Snapshot implements store.Store.
@@ -47,8 +48,8 @@ func (s *Store) connectSnapshot() (*snapshot, error) {
 	return out, nil
 }
 
-// begin fixes the state: DuckDB takes it at a transaction's first access to the database, so that
-// one is made here.
+// begin fixes the state: DuckDB takes it at a transaction's first access to the database, which is made here by reading the
+// tables' versions.
 func (s *snapshot) begin(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +59,7 @@ func (s *snapshot) begin(ctx context.Context) error {
 	if _, err := s.r.exec(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
 		return err
 	}
-	_, err := s.r.exec(ctx, "SELECT entries FROM "+hidden+".version LIMIT 0")
-	return err
+	return s.readVersions(ctx)
 }
 
 // Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the texts
@@ -70,6 +70,11 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 	if s.closed {
 		return store.ErrClosed
 	}
+	return s.scan(ctx, sql, args, types, each)
+}
+
+// scan is Scan. s.mu is held.
+func (s *snapshot) scan(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
 	stmt, err := s.r.prepare(sql, mapping.StatementTypeSelect)
 	if err != nil {
 		return classify(ctx, err)

@@ -122,28 +122,33 @@ func versionText(entries, token int64) string {
 
 // Versions implements store.Snapshot. It reads the whole log, which folding keeps short: that is
 // faster than having DuckDB filter and aggregate it.
-func (s *snapshot) Versions(ctx context.Context, refs ...store.TableRef) ([]string, error) {
-	type sum struct{ entries, token int64 }
-	sums := make(map[store.TableRef]sum, len(refs))
-	for _, r := range refs {
-		sums[r] = sum{}
-	}
-	types := []store.ScanType{store.ScanText, store.ScanText, store.ScanInt64, store.ScanInt64}
-	err := s.Scan(ctx, `SELECT schema_name, table_name, entries, token FROM `+hidden+`.version`, nil, types, func(c store.Chunk) error {
-		for i := range c.Len {
-			ref := store.TableRef{Schema: c.Columns[0].Texts[i], Name: c.Columns[1].Texts[i]}
-			if v, ok := sums[ref]; ok {
-				sums[ref] = sum{v.entries + c.Columns[2].Ints[i], v.token ^ c.Columns[3].Ints[i]}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+func (s *snapshot) Versions(_ context.Context, refs ...store.TableRef) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, store.ErrClosed
 	}
 	out := make([]string, len(refs))
 	for i, r := range refs {
-		out[i] = versionText(sums[r].entries, sums[r].token)
+		v := s.versions[r]
+		out[i] = versionText(v.entries, v.token)
 	}
 	return out, nil
+}
+
+// tableVersion is the sum of a table's entries, and of their tokens.
+type tableVersion struct{ entries, token int64 }
+
+// readVersions reads the versions of all tables. s.mu is held.
+func (s *snapshot) readVersions(ctx context.Context) error {
+	s.versions = map[store.TableRef]tableVersion{}
+	types := []store.ScanType{store.ScanText, store.ScanText, store.ScanInt64, store.ScanInt64}
+	return s.scan(ctx, `SELECT schema_name, table_name, entries, token FROM `+hidden+`.version`, nil, types, func(c store.Chunk) error {
+		for i := range c.Len {
+			ref := store.TableRef{Schema: c.Columns[0].Texts[i], Name: c.Columns[1].Texts[i]}
+			v := s.versions[ref]
+			s.versions[ref] = tableVersion{v.entries + c.Columns[2].Ints[i], v.token ^ c.Columns[3].Ints[i]}
+		}
+		return nil
+	})
 }
