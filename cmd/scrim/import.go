@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"scrim/engine"
 	"scrim/engine/store"
@@ -109,25 +106,4 @@ func wireCommands(table string, mode engine.ImportMode) string {
 		return fmt.Sprintf("  BEGIN;\n  DELETE FROM %s;\n%s\n  COMMIT;", table, insert)
 	}
 	return fmt.Sprintf("  CREATE DATABASE IF NOT EXISTS %s;\n  CREATE TABLE %s (id INT PRIMARY KEY, ...);\n%s", schema, table, insert)
-}
-
-// progressOn returns a progress report on w in bytes, silent where w is not a terminal.
-func progressOn(w io.Writer, title string) (report func(done, total int64), finish func()) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil, func() {}
-	}
-	var bar *progressbar.ProgressBar
-	report = func(done, total int64) {
-		if bar == nil {
-			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(title),
-				progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish())
-		}
-		_ = bar.Set64(done)
-	}
-	return report, func() {
-		if bar != nil {
-			_ = bar.Finish()
-		}
-	}
 }

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"scrim/accounting"
 	"scrim/engine"
@@ -145,48 +141,5 @@ stored answers  %d bytes
 		r.Outcomes[accounting.Cancelled], r.Outcomes[accounting.Unfinished],
 		e[accounting.ReplayEntry], r.Budgets, e[accounting.SetBudgetEntry], e[accounting.RemoveBudgetEntry], e[accounting.ResetBudgetEntry],
 		e[accounting.NoteEntry], mark, r.Answers)
-	return err
-}
-
-// countOn returns a progress report on w in records, silent where w is not a terminal.
-func countOn(w io.Writer, title string) (report func(done, total int64), finish func()) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil, func() {}
-	}
-	var bar *progressbar.ProgressBar
-	report = func(done, total int64) {
-		if bar == nil {
-			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(title),
-				progressbar.OptionShowCount(), progressbar.OptionSetItsString("records"), progressbar.OptionClearOnFinish())
-		}
-		_ = bar.Set64(done)
-	}
-	return report, func() {
-		if bar != nil {
-			_ = bar.Finish()
-		}
-	}
-}
-
-// exportTo writes what export writes to a file, complete or not at all, or to the standard output for "-".
-func exportTo(ctx context.Context, s streams, name string, export func(ctx context.Context, w io.Writer) error) error {
-	if name == "-" {
-		return export(ctx, s.out)
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = export(ctx, f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		_ = os.Remove(name)
-	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -135,4 +136,26 @@ func parseTime(flag, text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z", flag, text)
+}
+
+// exportTo writes what export writes to a file, complete or not at all, or to the standard output for "-".
+func exportTo(ctx context.Context, s streams, name string, export func(ctx context.Context, w io.Writer) error) error {
+	if name == "-" {
+		return export(ctx, s.out)
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = export(ctx, f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		_ = os.Remove(name)
+	}
+	return err
 }
