@@ -51,7 +51,6 @@ func budgetLines(list []accounting.Forecast, remark string) []admin.PriceLine {
 		if f.Entity {
 			name = "entity:" + f.Account
 		}
-		f := f
 		out = append(out, admin.PriceLine{Item: "budget", Name: name, Budget: &f, Fits: f.Fits, Error: math.NaN(), Remark: remark})
 	}
 	return out

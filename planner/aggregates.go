@@ -41,7 +41,6 @@ type aggregate struct {
 
 	aimed         bool    // an error is asked for in the place of a cost, see target.go
 	target, pilot float64 // the error; the share of the usual cost that a pilot may take; 0 for none
-	shape         string  // of what is asked for
 	solved        points  // the cost for the target
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 
@@ -85,9 +84,8 @@ func (s *statement) aim(a *aggregate) {
 // solve finds what an aggregate costs so that its error is what is wanted.
 func (s *statement) solve(d *draft, a *aggregate) (points, error) {
 	parts := points(d.parts(a))
-	a.shape = d.shape(a)
 	if a.call.Slack() {
-		return s.fromEarlier(a, parts)
+		return s.fromEarlier(d, a, parts)
 	}
 	expected := func(p points) (float64, bool, error) {
 		e, err := d.estimatorOf(a, p.Float())
@@ -103,7 +101,7 @@ func (s *statement) solve(d *draft, a *aggregate) (points, error) {
 	case err != nil:
 		return 0, s.tooSmall(a, err)
 	case !known:
-		return s.fromEarlier(a, parts)
+		return s.fromEarlier(d, a, parts)
 	case least > a.target:
 		return 0, s.unreached(a, "Even at %s = %v its noise has a standard deviation of %.3g.", s.costWord(), float64(mostForTarget), least)
 	}
@@ -123,9 +121,9 @@ func (s *statement) solve(d *draft, a *aggregate) (points, error) {
 const mostForTarget = 100
 
 // fromEarlier scales what an earlier answer cost.
-func (s *statement) fromEarlier(a *aggregate, parts points) (points, error) {
+func (s *statement) fromEarlier(d *draft, a *aggregate, parts points) (points, error) {
 	if find := s.p.config.Earlier; find != nil {
-		if e, ok := find(s.ctx, a.shape); ok && e.StdErr > 0 && e.Loss > 0 && !math.IsInf(e.StdErr, 0) {
+		if e, ok := find(s.ctx, d.shape(a)); ok && e.StdErr > 0 && e.Loss > 0 && !math.IsInf(e.StdErr, 0) {
 			ratio := e.StdErr / a.target
 			if !s.isPure() {
 				ratio *= ratio
@@ -177,19 +175,11 @@ func (s *statement) pilotShare() float64 {
 func (s *statement) aimAll(accounts map[string]*account) error {
 	for _, d := range s.drafts {
 		for _, a := range d.aggregates {
-			if !a.aimed {
-				continue
-			}
 			if a.target == 0 {
-				a.shape = d.shape(a)
 				continue
 			}
 			var err error
 			if a.solved, err = s.solve(d, a); err != nil {
-				var needed *PilotNeeded
-				if errors.As(err, &needed) {
-					return needed
-				}
 				return err
 			}
 			for _, t := range d.tables() {

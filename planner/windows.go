@@ -1,10 +1,9 @@
 package planner
 
 import (
-	"strings"
-
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/functions"
 	"scrim/internal/refuse"
 )
 
@@ -22,8 +21,8 @@ func windowBeside(q ast.SelectStatement) bool {
 					return false, nil
 				case *ast.FuncExpr:
 					over = over || n.Over != nil
-					name := n.Name.Lowered()
-					grouped = grouped || n.Over == nil && (n.IsAggregate() || strings.HasPrefix(name, "dp_"))
+					_, private := functions.ByName(n.Name.Lowered())
+					grouped = grouped || n.Over == nil && (n.IsAggregate() || private)
 				}
 				return true, nil
 			}, s.SelectExprs, s.OrderBy, s.Having)
