@@ -107,8 +107,14 @@ func serve(b *testing.B, c engine.Config) serving {
 // connect returns root's connection after some statements.
 func connect(b *testing.B, addr, database string, statements ...string) *sql.Conn {
 	b.Helper()
+	return connectAs(b, addr, "root", database, statements...)
+}
+
+// connectAs is connect for any account that has the password.
+func connectAs(b *testing.B, addr, user, database string, statements ...string) *sql.Conn {
+	b.Helper()
 	m := mysql.NewConfig()
-	m.User, m.Passwd, m.Net, m.Addr, m.DBName = "root", password, "tcp", addr, database
+	m.User, m.Passwd, m.Net, m.Addr, m.DBName = user, password, "tcp", addr, database
 	connector, err := mysql.NewConnector(m)
 	if err != nil {
 		b.Fatal(err)
