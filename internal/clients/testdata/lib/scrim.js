@@ -1,0 +1,61 @@
+// What the Node clients share: the environment, and one line a check.
+'use strict';
+
+const env = process.env;
+
+exports.options = {
+  host: env.SCRIM_HOST,
+  port: Number(env.SCRIM_PORT),
+  user: env.SCRIM_USER,
+  password: env.SCRIM_PASSWORD,
+  database: env.SCRIM_DB,
+};
+
+exports.dba = { ...exports.options, user: env.SCRIM_DBA, password: env.SCRIM_DBA_PASSWORD };
+
+exports.groupSQL =
+  'SELECT dept, AVG(amount) AS a, COUNT(*) AS n FROM people GROUP BY dept ORDER BY dept';
+exports.publicSQL = 'SELECT id, price FROM products WHERE id <= 3 ORDER BY id';
+exports.preparedSQL = 'SELECT id, price FROM products WHERE id <= ? ORDER BY id';
+exports.rawSQL = 'SELECT * FROM people';
+exports.title = 'Zoë — 日本 😀';
+
+const text = (key, value) => (typeof value === 'bigint' ? value.toString() : value);
+
+exports.print = (name, value) =>
+  console.log(`${name}\t${JSON.stringify(value === undefined ? null : value, text)}`);
+
+// check prints what f returns, or what it threw.
+exports.check = async (name, f) => {
+  try {
+    exports.print(name, await f());
+  } catch (e) {
+    exports.print(name, `failed: ${e && e.message ? e.message : e}`);
+  }
+};
+
+// refusal returns the message of the error that f ends with.
+exports.refusal = async (f) => {
+  let answer;
+  try {
+    answer = await f();
+  } catch (e) {
+    return e.message;
+  }
+  return `failed: it was answered: ${JSON.stringify(answer, text).slice(0, 100)}`;
+};
+
+// expect returns true, or says what was wrong.
+exports.expect = (ok, have) => (ok ? true : `have ${JSON.stringify(have, text)}`);
+
+exports.version = (name) => require(`${name}/package.json`).version;
+
+// main runs f and ends the process well only where it ends well.
+exports.main = (f) =>
+  f().then(
+    () => process.exit(0),
+    (e) => {
+      console.error(e);
+      process.exit(1);
+    },
+  );

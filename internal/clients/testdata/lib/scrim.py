@@ -1,0 +1,49 @@
+"""What every Python client of the matrix shares: the connection's data, and one line a check."""
+import json
+import os
+
+HOST = os.environ["SCRIM_HOST"]
+PORT = int(os.environ["SCRIM_PORT"])
+USER = os.environ["SCRIM_USER"]
+PASSWORD = os.environ["SCRIM_PASSWORD"]
+DBA = os.environ["SCRIM_DBA"]
+DBA_PASSWORD = os.environ["SCRIM_DBA_PASSWORD"]
+DB = os.environ["SCRIM_DB"]
+CA = os.environ["SCRIM_CA"]
+LOGIN = dict(host=HOST, port=PORT, user=USER, password=PASSWORD)
+
+TITLE = "Zoë — 日本 😀"
+GROUP = "SELECT dept, AVG(amount) AS a, COUNT(*) AS n FROM people GROUP BY dept ORDER BY dept"
+PUBLIC = "SELECT id, price FROM products WHERE id <= 3 ORDER BY id"
+PREPARED = "SELECT id, price FROM products WHERE id <= %s ORDER BY id"
+TEXT = "SELECT title FROM products WHERE title = %s"
+
+
+def check(name, f):
+    """Prints what f returns; a failure is a value, so that the other checks run."""
+    try:
+        value = f()
+    except Exception as e:
+        value = "failed: %s: %s" % (type(e).__name__, e)
+    say(name, value)
+
+
+def say(name, value):
+    print(name + "\t" + json.dumps(value, default=str, ensure_ascii=False), flush=True)
+
+
+def extra(name, f):
+    check("extra:" + name, f)
+
+
+def refused(f):
+    """The message with which f fails."""
+    try:
+        value = f()
+    except Exception as e:
+        return str(e)
+    return "failed: it was answered: %r" % (value,)
+
+
+def rows(cursor):
+    return [list(r) for r in cursor.fetchall()]
