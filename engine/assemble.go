@@ -23,6 +23,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/admin"
 	"scrim/engine/auth"
+	"scrim/engine/dialect"
 	"scrim/engine/exec"
 	"scrim/engine/session"
 	"scrim/engine/tables"
@@ -97,13 +98,14 @@ func (s *Server) assemble() error {
 		StoreMemory: s.cfg.storeMemory(),
 	})
 	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
-		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: ownParser{planner.Parser(sql.NewMysqlParser())}}})
+		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
 	s.analyzer = s.planner.Build(builder)
 	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, nil)
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version}, sql.FunctionN{Name: "current_role", Fn: currentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
+	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
 	return s.loadAccounts(ctx)
 }
 

@@ -4,11 +4,27 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/dialect"
+	"scrim/planner"
 )
+
+// newParser builds the parser of all statements.
+func newParser() sql.Parser {
+	return ownParser{planner.Parser(dialect.Parser(sql.NewMysqlParser(), forms()...))}
+}
+
+// forms are the statements that others answer, or nothing does. The first that fits counts.
+func forms() []dialect.Form {
+	return slices.Concat(
+		dialect.Forms,
+	)
+}
 
 // ownParser mends what the binder would trip over, and takes the demand for a privilege off statements that show an account what is its own:
 // SHOW GRANTS, and SHOW PROCESSLIST and KILL, which know an analyst's own connections only. MySQL asks

@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/session"
+	"scrim/internal/refuse"
 )
 
 // batchRows is how many rows go to the client at a time. Up to so many rows are held back until the
@@ -79,6 +80,8 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, send mys
 		switch {
 		case errors.Is(err, sqlparser.ErrEmpty):
 			return "", mysql.NewSQLError(1065, "42000", "Query was empty")
+		case refused(err):
+			return "", err
 		case err != nil:
 			return "", sql.ErrSyntaxError.New(err.Error())
 		}
@@ -100,6 +103,12 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, send mys
 		ctx = ctx.WithContext(deadline)
 	}
 	return rest, interrupted(ctx, h.answer(ctx, c, query, parsed, cmd.bindings, rest != "", send))
+}
+
+// refused reports whether an error says by itself what a client may see.
+func refused(err error) bool {
+	_, ok := refuse.As(err)
+	return ok
 }
 
 // interrupted adds the context's end to an error that it caused, whatever the error says.

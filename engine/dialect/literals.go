@@ -1,0 +1,49 @@
+package dialect
+
+import "strings"
+
+// literal mends a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes
+// a backslash is written twice for the grammar, which always has them.
+func (s *statement) literal(i int, t *token) {
+	if s.is(i-1, "N") && s.tokens[i-1].end == t.start {
+		s.drop(i-1, i-1)
+	}
+	if t.escaped && s.mode.NoBackslash {
+		s.replace(i, i, strings.ReplaceAll(s.text(i), `\`, `\\`))
+	}
+}
+
+// name mends a name in double quotes within a versioned comment, where vitess forgets ANSI_QUOTES.
+func (s *statement) name(i int, t *token) {
+	if t.versioned && s.src[t.start] == '"' {
+		s.replace(i, i, quoteName(s.unquoted(i)))
+	}
+}
+
+// number writes 0b01 as b'01'.
+func (s *statement) number(i int) {
+	if v := s.text(i); len(v) > 2 && v[1] == 'b' && strings.Trim(v[2:], "01") == "" {
+		s.replace(i, i, "b'"+v[2:]+"'")
+	}
+}
+
+// escape takes ODBC's escapes off: {d '2020-01-01'} is DATE '2020-01-01', {fn …} and {oj …} are what stands in them.
+func (s *statement) escape(i int) {
+	last := s.close(i)
+	if last == len(s.tokens) || !s.named(i+1) {
+		return
+	}
+	by := ""
+	if i+3 == last && s.tokens[i+2].kind == text {
+		switch strings.ToLower(s.text(i + 1)) {
+		case "d":
+			by = "DATE "
+		case "t":
+			by = "TIME "
+		case "ts":
+			by = "TIMESTAMP "
+		}
+	}
+	s.replace(i, i+1, by)
+	s.drop(last, last)
+}

@@ -1,0 +1,140 @@
+package dialect
+
+import (
+	"context"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// Parser wraps a parser of vitess' grammar. The forms are tried in their order, before the rules.
+func Parser(base sql.Parser, list ...Form) sql.Parser {
+	return &parser{Parser: base, forms: compile(list)}
+}
+
+type parser struct {
+	sql.Parser
+	forms forms
+}
+
+// ParseSimple implements sql.Parser: go-mysql-server reads defaults and checks of tables with it.
+func (p *parser) ParseSimple(query string) (ast.Statement, error) {
+	m, changed, err := p.mend(query, Mode{}, Caller{}, false)
+	if err != nil || !changed {
+		return p.plain(err, func() (ast.Statement, error) { return p.Parser.ParseSimple(query) })
+	}
+	s, err := p.Parser.ParseSimple(m.text)
+	return m.restore(s), err
+}
+
+func (p *parser) plain(err error, parse func() (ast.Statement, error)) (ast.Statement, error) {
+	if err != nil {
+		return nil, err
+	}
+	return parse()
+}
+
+// Parse implements sql.Parser: it reads a client's statement.
+func (p *parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
+	m, changed, err := p.mend(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), multi)
+	switch {
+	case err != nil:
+		return nil, "", "", err
+	case !changed:
+		return p.Parser.Parse(ctx, query, multi)
+	}
+	s, _, _, err := p.Parser.Parse(ctx, m.text, false)
+	return m.outcome(s, query, multi, err)
+}
+
+// ParseWithOptions implements sql.Parser: go-mysql-server reads views with it, and statements a second time.
+func (p *parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
+	m, changed, err := p.mend(query, modeIn(ctx).with(o), callerIn(ctx), multi)
+	switch {
+	case err != nil:
+		return nil, "", "", err
+	case !changed:
+		return p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
+	}
+	s, _, _, err := p.Parser.ParseWithOptions(ctx, m.text, delimiter, false, o)
+	return m.outcome(s, query, multi, err)
+}
+
+// ParseOneWithOptions implements sql.Parser: what is prepared comes here.
+func (p *parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+	m, changed, err := p.mend(query, modeIn(ctx).with(o), callerIn(ctx), true)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !changed:
+		return p.Parser.ParseOneWithOptions(ctx, query, o)
+	}
+	s, _, err := p.Parser.ParseOneWithOptions(ctx, m.text, o)
+	if err != nil {
+		return nil, 0, err
+	}
+	return m.restore(s), min(m.end+1, len(query)), nil // past the semicolon
+}
+
+// modeIn is the mode of the session in a context, if there is one.
+func modeIn(ctx context.Context) Mode {
+	if c, ok := ctx.(*sql.Context); ok && c.Session != nil {
+		return ModeOf(sql.LoadSqlMode(c))
+	}
+	return Mode{}
+}
+
+func callerIn(ctx context.Context) Caller {
+	if c, ok := ctx.(*sql.Context); ok {
+		return callerOf(c)
+	}
+	return Caller{}
+}
+
+func callerOf(ctx *sql.Context) Caller {
+	if ctx.Session == nil {
+		return Caller{}
+	}
+	c := ctx.Session.Client()
+	return Caller{User: c.User, Host: c.Address}
+}
+
+// room holds the tokens of a statement between statements.
+var room = sync.Pool{New: func() any { t := make([]token, 0, 256); return &t }}
+
+// mend edits the first statement of a text. What follows it is left out if cut is set, and left as it is otherwise.
+func (p *parser) mend(query string, mode Mode, who Caller, cut bool) (m mended, changed bool, err error) {
+	tokens := room.Get().(*[]token)
+	list, end, edits := scan(query, mode, *tokens)
+	defer func() {
+		*tokens = list[:0]
+		room.Put(tokens)
+	}()
+	s := statement{src: query[:end], mode: mode, who: who, tokens: list, edits: edits}
+	answered := p.forms.answer(&s)
+	if !answered {
+		s.rules()
+	}
+	if s.err != nil || len(s.edits) == 0 {
+		return mended{}, false, s.err
+	}
+	m = s.apply()
+	m.answered, m.end = answered, end
+	if !cut {
+		m.text += query[end:]
+	}
+	return m, true, nil
+}
+
+// outcome ends the reading of an edited statement: the text that is told and what follows it are the client's.
+func (m mended) outcome(s ast.Statement, query string, multi bool, err error) (ast.Statement, string, string, error) {
+	if err != nil {
+		return nil, "", "", err
+	}
+	first, rest := query, ""
+	if multi && sql.RemoveSpaceAndDelimiter(query[m.end:], ';') != "" {
+		first, rest = query[:m.end], query[m.end+1:]
+	}
+	return m.restore(s), sql.RemoveSpaceAndDelimiter(first, ';'), rest, nil
+}
