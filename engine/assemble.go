@@ -94,6 +94,7 @@ func (s *Server) assemble() error {
 		Earlier:     s.earlier,
 		Domains:     domains{provider},
 		Public:      provider,
+		Parser:      grammar(),
 		Memory:      s.cfg.ReleaseMemory << 20,
 		StoreMemory: s.cfg.storeMemory(),
 	})

@@ -15,8 +15,11 @@ import (
 
 // price plans a query and tells what it would cost and how exact its answers would be, without running it or charging anything.
 func (s *Server) price(ctx *sql.Context, text string) ([]admin.PriceLine, error) {
-	parsed, err := sqlparser.Parse(text)
+	parsed, _, _, err := s.engine.Parser.Parse(ctx, text, false)
 	if err != nil {
+		if refused(err) {
+			return nil, err
+		}
 		return nil, sql.ErrSyntaxError.New(err.Error())
 	}
 	if _, ok := parsed.(sqlparser.SelectStatement); !ok {

@@ -69,7 +69,7 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 		}
 		return true, nil
 	}
-	return schemaOnly(n), nil
+	return schemaOnly(ctx, n), nil
 }
 
 // analyzes reports whether ANALYZE TABLE names a protected table.
@@ -107,8 +107,10 @@ func joins(ctx *sql.Context, n sql.Node) bool {
 
 // schemaOnly reports whether a node names tables for their definition only. What it does not know
 // is treated as a query: refused when a protected scan is left in it.
-func schemaOnly(n sql.Node) bool {
-	switch n.(type) {
+func schemaOnly(ctx *sql.Context, n sql.Node) bool {
+	switch n := n.(type) {
+	case *plan.Filter: // SHOW … LIKE and WHERE
+		return !subqueryIn(ctx, n.Expression) && schemaOnly(ctx, n.Child)
 	case *plan.DropTable, *plan.RenameTable, *plan.Truncate, *plan.CreateView, *plan.DropView, *plan.Use,
 		*plan.AddColumn, *plan.DropColumn, *plan.RenameColumn, *plan.ModifyColumn, *plan.AlterPK,
 		*plan.CreateIndex, *plan.AlterIndex, *plan.CreateForeignKey, *plan.DropForeignKey, *plan.AlterAutoIncrement,
@@ -123,4 +125,14 @@ func schemaOnly(n sql.Node) bool {
 		t = t.Elem()
 	}
 	return strings.HasPrefix(t.Name(), "Show") && strings.HasSuffix(t.PkgPath(), "go-mysql-server/sql/plan")
+}
+
+func subqueryIn(ctx *sql.Context, e sql.Expression) bool {
+	found := false
+	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		_, is := e.(*plan.Subquery)
+		found = found || is
+		return !found
+	})
+	return found
 }

@@ -29,18 +29,22 @@ var setVar = regexp.MustCompile(`(?i)\bSET_VAR\s*\(\s*([a-z0-9_]+)\s*=\s*('[^']*
 var ourName = regexp.MustCompile(`(?i)\bdp_[a-z]`)
 
 // readText parses the text of the statement being executed. EXECUTE stands for what was prepared.
-func readText(ctx *sql.Context) (text, error) {
+func (p *Planner) readText(ctx *sql.Context) (text, error) {
 	t := text{}
 	if ctx.Query() == "" {
 		return t, nil
 	}
-	stmt, _, _, err := sql.DefaultMySQLParser.Parse(ctx, ctx.Query(), true)
+	parser := p.config.Parser
+	if parser == nil {
+		parser = sql.DefaultMySQLParser
+	}
+	stmt, _, _, err := parser.Parse(ctx, ctx.Query(), true)
 	if err != nil {
 		return t, nil
 	}
 	if e, ok := stmt.(*ast.Execute); ok {
-		if p, ok := ctx.Session.GetPreparedQuery(e.Name); ok {
-			stmt = p
+		if prepared, ok := ctx.Session.GetPreparedQuery(e.Name); ok {
+			stmt = prepared
 		}
 	}
 	if e, ok := stmt.(*ast.Explain); ok {

@@ -24,7 +24,7 @@ var errStay = errors.New("planner: not pushed down")
 // largest query blocks below it pushed. It runs after rewrite and touches only statements without
 // protected and undeclared tables.
 func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || schemaOnly(n) {
+	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || schemaOnly(ctx, n) {
 		return n, transform.SameTree, nil
 	}
 	switch n.(type) {

@@ -12,14 +12,8 @@ var heads = map[string]func(*statement){}
 // words are the rules for a word, in upper case, wherever it stands.
 var words = map[string]func(s *statement, i int){}
 
-// longestWord is the length of the longest key of words.
-var longestWord int
-
-func init() {
-	for w := range words {
-		longestWord = max(longestWord, len(w))
-	}
-}
+// longestWord is no less than the length of the longest key of words.
+const longestWord = 32
 
 // rules lets all rules look at the statement.
 func (s *statement) rules() {
@@ -67,7 +61,7 @@ func (s *statement) word(i int, t *token) {
 	if n > longestWord || s.is(i-1, ".") || s.is(i+1, ".") {
 		return
 	}
-	var room [32]byte
+	var room [longestWord]byte
 	upper := room[:n]
 	for k := range upper {
 		c := s.src[t.start+k]

@@ -13,6 +13,7 @@ type statement struct {
 	tokens []token
 	edits  []edit
 	err    error // a refusal
+	json   bool  // EXPLAIN FORMAT=JSON
 }
 
 // Caller is the account that a statement comes from; both are empty where nobody is known.

@@ -1,0 +1,182 @@
+package dialect
+
+func init() {
+	words["SELECT"] = modifiers
+	for _, w := range []string{"USE", "FORCE", "IGNORE"} {
+		words[w] = indexHint
+	}
+	words["FOR"] = share
+	words["UNKNOWN"] = unknown
+	words["ROW"] = row
+	words["NOT"] = not
+	words["WITH"] = with
+	words["MINUTE_SECOND"] = unit
+	for _, u := range []string{"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"} {
+		words["SQL_TSI_"+u] = func(s *statement, i int) { s.replace(i, i, u) }
+	}
+	words["SQL_TSI_FRAC_SECOND"] = func(s *statement, i int) { s.replace(i, i, "MICROSECOND") }
+}
+
+// hints tell MySQL's optimizer something, and do not change the answer. The store has an optimizer of its own.
+var hints = set("HIGH_PRIORITY STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_NO_CACHE SQL_CACHE")
+
+// modifiers takes the hints off a SELECT, and brings the others into the grammar's order.
+func modifiers(s *statement, i int) {
+	calc := false
+	for i++; i < len(s.tokens) && s.tokens[i].kind == word; i++ {
+		switch w := s.tokens[i].upper(s.src); {
+		case s.is(i+1, ",", ".", "FROM", "AS") || s.ends(i+1):
+			return // a column of that name
+		case hints[w], w == "ALL":
+			s.drop(i, i)
+		case w == "DISTINCTROW", w == "DISTINCT":
+			by := "DISTINCT"
+			if calc {
+				by = " "
+			}
+			if by != s.text(i) {
+				s.replace(i, i, by)
+			}
+		case w == "SQL_CALC_FOUND_ROWS":
+			calc = true
+			if s.laterDistinct(i + 1) {
+				s.replace(i, i, "DISTINCT SQL_CALC_FOUND_ROWS")
+			} else {
+				calc = false
+			}
+		default:
+			return
+		}
+	}
+}
+
+// laterDistinct reports whether DISTINCT follows among the modifiers.
+func (s *statement) laterDistinct(i int) bool {
+	for ; s.is(i, "DISTINCT", "DISTINCTROW") || i < len(s.tokens) && s.tokens[i].kind == word && hints[s.tokens[i].upper(s.src)]; i++ {
+		if s.is(i, "DISTINCT", "DISTINCTROW") {
+			return true
+		}
+	}
+	return false
+}
+
+// indexHint leaves USE INDEX (…), FORCE KEY FOR JOIN (…) and the like out: the store picks its own way.
+func indexHint(s *statement, i int) {
+	if i == 0 || !s.is(i+1, "INDEX", "KEY") {
+		return
+	}
+	k := i + 2
+	switch {
+	case s.are(k, "FOR", "JOIN"):
+		k += 2
+	case s.are(k, "FOR", "ORDER", "BY"), s.are(k, "FOR", "GROUP", "BY"):
+		k += 3
+	}
+	if s.is(k, "(") {
+		if last := s.close(k); last < len(s.tokens) {
+			s.drop(i, last)
+		}
+	}
+}
+
+// share leaves FOR SHARE [OF t] [NOWAIT|SKIP LOCKED] out: a transaction reads one snapshot, and locks no rows.
+func share(s *statement, i int) {
+	if !s.is(i+1, "SHARE") {
+		return
+	}
+	last := i + 1
+	if s.is(last+1, "OF") {
+		for last += 2; s.is(last+1, ".", ","); last += 2 {
+		}
+	}
+	switch {
+	case s.is(last+1, "NOWAIT"):
+		last++
+	case s.are(last+1, "SKIP", "LOCKED"):
+		last += 2
+	}
+	if last < len(s.tokens) {
+		s.drop(i, last)
+	}
+}
+
+// unknown writes IS [NOT] UNKNOWN as IS [NOT] NULL.
+func unknown(s *statement, i int) {
+	if s.is(i-1, "IS") || s.is(i-1, "NOT") && s.is(i-2, "IS") {
+		s.replace(i, i, "NULL")
+	}
+}
+
+// row leaves the word out of ROW(1, 2) = ROW(3, 4). In VALUES ROW(…) the grammar wants it.
+func row(s *statement, i int) {
+	if !s.is(i+1, "(") {
+		return
+	}
+	for k := i - 1; k >= 0; k-- {
+		switch {
+		case s.is(k, "VALUES"):
+			return
+		case s.is(k, ")"):
+			for depth := 1; depth > 0 && k > 0; {
+				k--
+				switch {
+				case s.is(k, ")"):
+					depth++
+				case s.is(k, "("):
+					depth--
+				}
+			}
+		case !s.is(k, ",", "ROW"):
+			s.drop(i, i)
+			return
+		}
+	}
+}
+
+// not gives NOT the precedence of ! where the session's mode says so.
+func not(s *statement, i int) {
+	if !s.mode.HighNotPrecedence || s.is(i+1, "NULL", "EXISTS") || s.is(0, "CREATE", "ALTER") || i > 0 && s.operand(i-1) {
+		return
+	}
+	s.replace(i, i, "!")
+}
+
+// operand reports whether an expression may end with a token, so that a NOT after it belongs to NOT IN, NOT LIKE or IS NOT.
+func (s *statement) operand(i int) bool {
+	switch t := &s.tokens[i]; t.kind {
+	case mark:
+		return s.is(i, ")", "?")
+	case word:
+		w := t.upper(s.src)
+		return w == "IS" || w == "END" || !closing[w] && !operators[w] && w != "SELECT" && w != "CASE" && w != "WHERE"
+	}
+	return true
+}
+
+// with marks the keys of GROUP BY … WITH ROLLUP for the tree's part of the work, and leaves out the snapshot of START TRANSACTION: a
+// transaction always reads one.
+func with(s *statement, i int) {
+	switch {
+	case i > 0 && s.is(i+1, "ROLLUP"):
+		s.replace(i, i+1, ", "+quoteName(RollupMark)+"()")
+	case s.are(0, "START", "TRANSACTION") && s.are(i, "WITH", "CONSISTENT", "SNAPSHOT"):
+		switch {
+		case s.is(i+3, ","):
+			s.drop(i, i+3)
+		case s.is(i-1, ","):
+			s.drop(i-1, i+2)
+		default:
+			s.drop(i, i+2)
+		}
+	}
+}
+
+// RollupMark is the name of the call that stands behind the keys of GROUP BY … WITH ROLLUP.
+const RollupMark = "with rollup"
+
+// unit quotes a unit of INTERVAL that the grammar takes for another word.
+func unit(s *statement, i int) {
+	if s.is(0, "SELECT", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE", "SET", "EXPLAIN", "DO", "CREATE", "(") && i > 1 && !s.is(i-1, "(") {
+		s.replace(i, i, quoteName(s.text(i)))
+	}
+}
