@@ -31,6 +31,8 @@ type Form struct {
 	Query string
 	// Like is the column that the LIKE of a <filter> is about, "" for the first of the answer, which Query then names by itself.
 	Like string
+	// Make writes the statement from the arguments, in the place of Query; "" where the form does not fit after all.
+	Make func(args []*string) string
 	// Refusal says why there is no answer.
 	Refusal *refuse.Error
 }
@@ -67,7 +69,7 @@ func compile(list []Form) forms {
 		for _, p := range strings.Fields(f.Pattern) {
 			c.pieces = append(c.pieces, compilePiece(p))
 		}
-		if len(c.pieces) == 0 || len(c.pieces[0].words) != 1 || c.pieces[0].optional || (f.Query == "") == (f.Refusal == nil) {
+		if len(c.pieces) == 0 || len(c.pieces[0].words) != 1 || c.pieces[0].optional || (f.Query == "" && f.Make == nil) == (f.Refusal == nil) {
 			panic("dialect: form without a first word, or without one answer: " + f.Pattern)
 		}
 		first := strings.ToUpper(c.pieces[0].words[0])
@@ -109,7 +111,15 @@ func (f forms) answer(s *statement) bool {
 			s.err = c.Refusal
 			return true
 		}
-		s.whole(m.filtered(fill(c.Query, m.args), c.Like))
+		query := c.Query
+		if c.Make != nil {
+			if query = c.Make(m.args); query == "" {
+				continue
+			}
+		} else {
+			query = fill(query, m.args)
+		}
+		s.whole(m.filtered(query, c.Like))
 		return true
 	}
 	return false
