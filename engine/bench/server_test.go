@@ -105,13 +105,13 @@ func serve(b *testing.B, c engine.Config) serving {
 }
 
 // connect returns root's connection after some statements.
-func connect(b *testing.B, addr, database string, statements ...string) *sql.Conn {
+func connect(b testing.TB, addr, database string, statements ...string) *sql.Conn {
 	b.Helper()
 	return connectAs(b, addr, "root", database, statements...)
 }
 
 // connectAs is connect for any account that has the password.
-func connectAs(b *testing.B, addr, user, database string, statements ...string) *sql.Conn {
+func connectAs(b testing.TB, addr, user, database string, statements ...string) *sql.Conn {
 	b.Helper()
 	m := mysql.NewConfig()
 	m.User, m.Passwd, m.Net, m.Addr, m.DBName = user, password, "tcp", addr, database
@@ -134,7 +134,7 @@ func connectAs(b *testing.B, addr, user, database string, statements ...string) 
 }
 
 // drain runs a query and reads every row.
-func drain(b *testing.B, c *sql.Conn, query string) {
+func drain(b testing.TB, c *sql.Conn, query string) {
 	b.Helper()
 	rows, err := c.QueryContext(context.Background(), query)
 	if err != nil {

@@ -305,8 +305,12 @@ func TestFailuresBeforeTheChargeSaySo(t *testing.T) {
 	}
 }
 
-// closed has no snapshots.
+// closed is a store that has been closed.
 type closed struct{ store.Store }
+
+func (closed) Versions(context.Context, ...store.TableRef) ([]string, error) {
+	return nil, store.ErrClosed
+}
 
 func (closed) Snapshot(context.Context) (store.Snapshot, error) { return nil, store.ErrClosed }
 

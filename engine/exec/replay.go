@@ -31,40 +31,33 @@ type stored struct {
 }
 
 // answerKey digests what decides an answer. Each part is counted, so that no two inputs run together.
-func answerKey(ctx context.Context, snap store.Snapshot, scope, principal string, r *planner.Release) ([]byte, error) {
-	versions, err := snap.Versions(ctx, r.Reads...)
-	if err != nil {
-		return nil, err
-	}
+func answerKey(scope, principal string, r *planner.Release, versions []string) []byte {
 	h := sha256.New()
 	for _, part := range append([]string{scope, principal, r.Key}, versions...) {
 		fmt.Fprintf(h, "%d:%s;", len(part), part)
 	}
-	return h.Sum(nil), nil
+	return h.Sum(nil)
 }
 
-// replays finds the releases whose answer is kept, and the keys under which the others will be. The versions come from one snapshot, which is closed
-// before any charge.
-func (e *execution) replays(ctx context.Context) (found map[*planner.Release]stored, missing []string, err error) {
-	snap, err := e.x.Store.Snapshot(ctx)
-	if err != nil {
-		return nil, nil, err
+// keys returns the keys under which a release's answer is kept where its tables have the versions: the principal's, then that of all, where there is one.
+func (e *execution) keys(r *planner.Release, versions []string) [][]byte {
+	keys := [][]byte{answerKey(scopeOwn, e.principal, r, versions)}
+	if r.Shared {
+		keys = append(keys, answerKey(scopeShared, "", r, versions))
 	}
-	defer snap.Close()
+	return keys
+}
+
+// replays finds the releases whose answer is kept, and the keys under which the others will be if nothing is written meanwhile. The versions are those of
+// now: no protected row is read before the charge.
+func (e *execution) replays(ctx context.Context) (found map[*planner.Release]stored, missing []string, err error) {
 	found = map[*planner.Release]stored{}
 	for _, r := range e.statement.Releases {
-		own, err := answerKey(ctx, snap, scopeOwn, e.principal, r)
+		versions, err := e.x.Store.Versions(ctx, r.Reads...)
 		if err != nil {
 			return nil, nil, err
 		}
-		keys := [][]byte{own}
-		if r.Shared {
-			shared, err := answerKey(ctx, snap, scopeShared, "", r)
-			if err != nil {
-				return nil, nil, err
-			}
-			keys = append(keys, shared)
-		}
+		keys := e.keys(r, versions)
 		if f, ok := e.find(keys); ok {
 			found[r] = f
 			continue
@@ -112,27 +105,29 @@ func (e *execution) reused(found map[*planner.Release]stored) {
 	}
 }
 
-// keep stores an answer for replays. Failing to is no failure of the statement.
+// keep stores an answer for replays, under the versions of the snapshot that it was made from. Failing to is no failure of the statement.
 func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *planner.Release, a *answer, receipt accounting.Receipt) {
-	own, err := answerKey(ctx, snap, scopeOwn, e.principal, r)
-	if err == nil {
-		var b []byte
-		if b, err = a.encode(); err == nil {
-			about := accounting.StoredAnswer{At: receipt.At, Principal: e.principal, Statement: e.text, Digest: e.digest, Charge: receipt.ID, Shared: r.Shared}
-			for _, t := range r.Reads {
-				about.Tables = append(about.Tables, t.String())
-			}
-			err = e.x.Account.KeepAnswer(own, b, about)
-		}
-	}
+	versions, err := snap.Versions(ctx, r.Reads...)
 	if err != nil {
 		e.x.Lost(err)
 		return
 	}
-	if r.Shared {
-		if shared, err := answerKey(ctx, snap, scopeShared, "", r); err == nil {
-			e.store(shared, own)
-		}
+	b, err := a.encode()
+	if err != nil {
+		e.x.Lost(err)
+		return
+	}
+	about := accounting.StoredAnswer{At: receipt.At, Principal: e.principal, Statement: e.text, Digest: e.digest, Charge: receipt.ID, Shared: r.Shared}
+	for _, t := range r.Reads {
+		about.Tables = append(about.Tables, t.String())
+	}
+	keys := e.keys(r, versions)
+	if err := e.x.Account.KeepAnswer(keys[0], b, about); err != nil {
+		e.x.Lost(err)
+		return
+	}
+	if len(keys) > 1 {
+		e.store(keys[1], keys[0])
 	}
 }
 

@@ -48,6 +48,8 @@ type Store interface {
 	Session(ctx context.Context) (Session, error)
 	// Snapshot opens a read-only view of one committed state on a connection of its own.
 	Snapshot(ctx context.Context) (Snapshot, error)
+	// Versions returns what Snapshot.Versions of a snapshot would that is opened now.
+	Versions(ctx context.Context, refs ...TableRef) ([]string, error)
 	// Close closes the store after checkpointing it.
 	Close() error
 }

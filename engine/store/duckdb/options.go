@@ -74,6 +74,7 @@ func (o Options) settings(path string) []string {
 		"SET GLOBAL temp_directory = " + quoteText(o.spill(path)),
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL preserve_insertion_order = false",
+		immediate,
 		"SET GLOBAL autoinstall_known_extensions = false",
 		"SET GLOBAL autoload_known_extensions = false",
 		"SET GLOBAL allow_community_extensions = false",

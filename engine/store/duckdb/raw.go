@@ -108,16 +108,16 @@ func (r *raw) interruptWith(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
-	quit, done := make(chan struct{}), make(chan struct{})
-	go func() {
+	done := make(chan struct{})
+	undo := context.AfterFunc(ctx, func() {
 		defer close(done)
-		select {
-		case <-ctx.Done():
-			mapping.Interrupt(r.c)
-		case <-quit:
+		mapping.Interrupt(r.c)
+	})
+	return func() {
+		if !undo() {
+			<-done
 		}
-	}()
-	return func() { close(quit); <-done }
+	}
 }
 
 // exec runs one statement of ours and returns the number of rows changed.

@@ -18,10 +18,10 @@ type session struct {
 	c       *conn
 	closed  bool
 	tx      bool
-	aborted bool // an error left the transaction without the effect of a statement: it must not commit
-	ddl     bool // the transaction changed a definition
-	bumped  map[store.TableRef]bool
-	batches int // temporary tables made by Append
+	aborted bool                     // an error left the transaction without the effect of a statement: it must not commit
+	ddl     bool                     // the transaction changed a definition
+	bumped  map[store.TableRef]int64 // tables that the transaction changed, with the tokens of their log entries
+	batches int                      // temporary tables made by Append
 }
 
 // writes are the statements that Write runs, and whether they change a definition.
@@ -90,7 +90,17 @@ func (s *session) Commit(ctx context.Context) error {
 }
 
 func (s *session) commit() error {
-	if _, err := s.c.exec(context.Background(), "COMMIT"); err != nil {
+	commit := func() error {
+		_, err := s.c.exec(context.Background(), "COMMIT")
+		return err
+	}
+	var err error
+	if s.ddl || len(s.bumped) > 0 {
+		err = s.st.commit(s.bumped, commit)
+	} else {
+		err = commit()
+	}
+	if err != nil {
 		s.rollback()
 		return err
 	}
@@ -193,16 +203,17 @@ func (s *session) mutate(ctx context.Context, tables []store.TableRef, change fu
 // log raises each table's version once a transaction.
 func (s *session) log(ctx context.Context, tables []store.TableRef) error {
 	for _, r := range tables {
-		if s.bumped[r] {
+		if _, ok := s.bumped[r]; ok {
 			continue
 		}
-		if err := s.c.bump(ctx, r); err != nil {
+		token, err := s.c.bump(ctx, r)
+		if err != nil {
 			return err
 		}
 		if s.bumped == nil {
-			s.bumped = map[store.TableRef]bool{}
+			s.bumped = map[store.TableRef]int64{}
 		}
-		s.bumped[r] = true
+		s.bumped[r] = token
 	}
 	return nil
 }

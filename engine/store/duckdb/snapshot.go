@@ -3,30 +3,37 @@ package duckdb
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/marcboeker/go-duckdb/mapping"
 
 	"scrim/engine/store"
 )
 
-// snapshot implements store.Snapshot: a connection in a read-only transaction. Opening one takes
-// less than a millisecond, so none are pooled: a fresh connection cannot show an old state.
+// snapshot implements store.Snapshot: a connection in a read-only transaction. A connection is used again after a snapshot whose
+// statements all ended well; its transaction has ended then, so that it cannot show an old state.
 type snapshot struct {
 	st *Store
 
-	mu       sync.Mutex
-	r        *raw
-	closed   bool
-	versions map[store.TableRef]tableVersion // of all tables
+	mu     sync.Mutex
+	line   *line
+	closed bool
+	begun  bool
+	broken bool   // a statement failed, or its result was not read to the end
+	state  *state // what the transaction shows; nil where a commit was under way when it began
+	read   map[store.TableRef]tableVersion
 }
 
 // Snapshot implements store.Store.
 func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, classify(ctx, err)
+	}
 	out, err := s.connectSnapshot()
 	if err != nil {
 		return nil, err
 	}
-	if err := out.begin(ctx); err != nil {
+	if err := out.begin(); err != nil {
 		out.Close()
 		return nil, classify(ctx, err)
 	}
@@ -39,27 +46,36 @@ func (s *Store) connectSnapshot() (*snapshot, error) {
 	if s.closed {
 		return nil, store.ErrClosed
 	}
-	r, err := s.in.connectRaw()
-	if err != nil {
-		return nil, err
+	out := &snapshot{st: s}
+	if n := len(s.lines); n > 0 {
+		out.line, s.lines = s.lines[n-1], s.lines[:n-1]
+	} else {
+		var err error
+		if out.line, err = s.in.connectLine(); err != nil {
+			return nil, err
+		}
 	}
-	out := &snapshot{st: s, r: r}
 	s.open[out] = struct{}{}
 	return out, nil
 }
 
-// begin fixes the state: DuckDB takes it at a transaction's first access to the database, which is made here by reading the
-// tables' versions.
-func (s *snapshot) begin(ctx context.Context) error {
+// begin fixes the state that the snapshot shows. It does not wait for a commit that is under way: the state is then one before or
+// after it, and not known.
+func (s *snapshot) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return store.ErrClosed
 	}
-	if _, err := s.r.exec(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
-		return err
+	c := &s.st.commits
+	if c.mu.TryRLock() {
+		defer c.mu.RUnlock()
+		s.state = c.now.Load()
 	}
-	return s.readVersions(ctx)
+	s.begun = true
+	err := s.line.do(s.line.begin)
+	s.broken = err != nil
+	return err
 }
 
 // Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the texts
@@ -75,23 +91,48 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 
 // scan is Scan. s.mu is held.
 func (s *snapshot) scan(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
-	stmt, err := s.r.prepare(sql, mapping.StatementTypeSelect)
+	p, err := s.line.prepared(sql, s.state)
 	if err != nil {
+		s.broken = true
 		return classify(ctx, err)
 	}
-	defer mapping.DestroyPrepare(&stmt)
 	// The caller's own error goes back as it is.
 	var own error
-	r := newReader(types)
-	err = s.r.stream(ctx, stmt, args, r.check,
+	r, start := newReader(types), time.Now()
+	err = s.line.stream(ctx, p.stmt, args, r.check,
 		func(chunk mapping.DataChunk) error {
 			own = each(r.read(chunk))
 			return own
 		})
+	if err != nil {
+		s.broken = true
+		mapping.DestroyPrepare(&p.stmt)
+	} else {
+		s.line.keep(sql, p, time.Since(start))
+	}
 	if own != nil {
 		return own
 	}
 	return classify(ctx, err)
+}
+
+// Versions implements store.Snapshot.
+func (s *snapshot) Versions(ctx context.Context, refs ...store.TableRef) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, store.ErrClosed
+	}
+	if s.state != nil {
+		return s.state.of(refs), nil
+	}
+	if s.read == nil {
+		var err error
+		if s.read, err = s.readVersions(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return (&state{s.read}).of(refs), nil
 }
 
 // Close implements store.Snapshot.
@@ -102,8 +143,24 @@ func (s *snapshot) Close() error {
 		return nil
 	}
 	s.closed = true
-	_, _ = s.r.exec(context.Background(), "ROLLBACK") // fails only when nothing was begun
-	s.r.close()
-	s.st.forget(s)
+	if s.begun && s.line.do(s.line.end) != nil { // fails only when nothing was begun
+		s.broken = true
+	}
+	s.st.release(s, !s.broken)
 	return nil
+}
+
+// release forgets a snapshot and keeps its connection for another one, if that is good and there is room.
+func (s *Store) release(snap *snapshot, good bool) {
+	s.mu.Lock()
+	delete(s.open, snap)
+	if good && !s.closed && len(s.lines) < maxLines {
+		s.lines = append(s.lines, snap.line)
+		snap.line = nil
+	}
+	s.mu.Unlock()
+	if snap.line != nil {
+		snap.line.close()
+		snap.line = nil
+	}
 }

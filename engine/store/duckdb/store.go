@@ -17,6 +17,7 @@ type Store struct {
 	in      *instance
 	cache   catalogCache
 	entries atomic.Int64 // version log entries committed since they were last folded
+	commits commits
 
 	keeping sync.Mutex // one use of keeper at a time
 	keeper  *conn      // our own connection: catalogue, folding, checkpoint
@@ -24,6 +25,7 @@ type Store struct {
 
 	mu     sync.Mutex // guards what follows
 	open   map[closer]struct{}
+	lines  []*line // of no snapshot at present
 	closed bool
 }
 
@@ -83,8 +85,10 @@ func prepare(in *instance, o Options) (*Store, error) {
 	if err := c.verifyLock(ctx); err != nil {
 		return nil, err
 	}
+	s := &Store{in: in, keeper: c, open: map[closer]struct{}{}}
+	s.commits.now.Store(s.readState())
 	ok = true
-	return &Store{in: in, keeper: c, open: map[closer]struct{}{}}, nil
+	return s, nil
 }
 
 // verifyLock reads the settings back that the guarantee rests on.
@@ -161,9 +165,14 @@ func (s *Store) Close() error {
 	for c := range s.open {
 		left = append(left, c)
 	}
+	lines := s.lines
+	s.lines = nil
 	s.mu.Unlock()
 	for _, c := range left {
 		_ = c.Close() // a rollback that fails leaves nothing behind either
+	}
+	for _, l := range lines {
+		l.close()
 	}
 	s.keeping.Lock()
 	defer s.keeping.Unlock()

@@ -51,14 +51,13 @@ func (c *conn) claim(ctx context.Context, directory string) error {
 
 const bumpSQL = `INSERT INTO ` + hidden + `.version VALUES ($1, $2, 1, $3)`
 
-// bump logs one change of a table in the transaction that runs.
-func (c *conn) bump(ctx context.Context, r store.TableRef) error {
-	token, err := newToken()
-	if err != nil {
-		return err
+// bump logs one change of a table in the transaction that runs, and returns the entry's token.
+func (c *conn) bump(ctx context.Context, r store.TableRef) (token int64, err error) {
+	if token, err = newToken(); err != nil {
+		return 0, err
 	}
 	_, err = c.exec(ctx, bumpSQL, r.Schema, r.Name, token)
-	return err
+	return token, err
 }
 
 // newToken draws what tells apart two histories of equally many changes, as after the return to an
@@ -120,35 +119,18 @@ func versionText(entries, token int64) string {
 	return fmt.Sprintf("%d-%016x", entries, uint64(token))
 }
 
-// Versions implements store.Snapshot. It reads the whole log, which folding keeps short: that is
-// faster than having DuckDB filter and aggregate it.
-func (s *snapshot) Versions(_ context.Context, refs ...store.TableRef) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, store.ErrClosed
-	}
-	out := make([]string, len(refs))
-	for i, r := range refs {
-		v := s.versions[r]
-		out[i] = versionText(v.entries, v.token)
-	}
-	return out, nil
-}
-
-// tableVersion is the sum of a table's entries, and of their tokens.
-type tableVersion struct{ entries, token int64 }
-
-// readVersions reads the versions of all tables. s.mu is held.
-func (s *snapshot) readVersions(ctx context.Context) error {
-	s.versions = map[store.TableRef]tableVersion{}
+// readVersions reads the versions of all tables: the whole log, which folding keeps short. That is faster than having DuckDB filter
+// and aggregate it. s.mu is held.
+func (s *snapshot) readVersions(ctx context.Context) (map[store.TableRef]tableVersion, error) {
+	versions := map[store.TableRef]tableVersion{}
 	types := []store.ScanType{store.ScanText, store.ScanText, store.ScanInt64, store.ScanInt64}
-	return s.scan(ctx, `SELECT schema_name, table_name, entries, token FROM `+hidden+`.version`, nil, types, func(c store.Chunk) error {
+	err := s.scan(ctx, `SELECT schema_name, table_name, entries, token FROM `+hidden+`.version`, nil, types, func(c store.Chunk) error {
 		for i := range c.Len {
 			ref := store.TableRef{Schema: c.Columns[0].Texts[i], Name: c.Columns[1].Texts[i]}
-			v := s.versions[ref]
-			s.versions[ref] = tableVersion{v.entries + c.Columns[2].Ints[i], v.token ^ c.Columns[3].Ints[i]}
+			v := versions[ref]
+			versions[ref] = tableVersion{v.entries + c.Columns[2].Ints[i], v.token ^ c.Columns[3].Ints[i]}
 		}
 		return nil
 	})
+	return versions, err
 }

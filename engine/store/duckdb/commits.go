@@ -1,0 +1,95 @@
+package duckdb
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"scrim/engine/store"
+)
+
+// state is one committed state of the tables, as far as it is known without asking DuckDB: their versions. It is immutable, and
+// every commit that changed a table or a definition makes a new one, so that two equal pointers mean the same rows.
+type state struct {
+	versions map[store.TableRef]tableVersion
+}
+
+// tableVersion is the sum of a table's log entries, and of their tokens.
+type tableVersion struct{ entries, token int64 }
+
+// of returns the versions of some tables.
+func (s *state) of(refs []store.TableRef) []string {
+	out := make([]string, len(refs))
+	for i, r := range refs {
+		v := s.versions[r]
+		out[i] = versionText(v.entries, v.token)
+	}
+	return out
+}
+
+// commits knows the state that DuckDB would show. Whoever commits a change holds mu for writing meanwhile. So whoever begins a
+// transaction while holding it for reading sees exactly the state that is known then, because DuckDB takes a transaction's state
+// when it begins (see immediate).
+type commits struct {
+	mu  sync.RWMutex
+	now atomic.Pointer[state] // of the last commit that has ended; nil when it is not known
+}
+
+// immediate makes BEGIN fix what a transaction sees. Otherwise DuckDB would do it at the transaction's first access, which is
+// later than the state is noted.
+const immediate = "SET GLOBAL immediate_transaction_mode = true"
+
+// commit runs f, which commits changes and the log entries that have the tokens. A commit that failed may have changed anything:
+// the state is read again after it, and where that fails too, it is not known until a later commit.
+func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
+	c := &s.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := f()
+	before := c.now.Load()
+	if err != nil || before == nil {
+		c.now.Store(s.readState())
+		return err
+	}
+	after := &state{versions: maps.Clone(before.versions)}
+	for r, token := range tokens {
+		v := after.versions[r]
+		after.versions[r] = tableVersion{v.entries + 1, v.token ^ token}
+	}
+	c.now.Store(after)
+	return nil
+}
+
+// readState reads the state from the log while nothing is being committed. It returns nil if it cannot.
+func (s *Store) readState() *state {
+	snap, err := s.connectSnapshot()
+	if err != nil {
+		return nil
+	}
+	defer snap.Close()
+	versions, err := snap.readVersions(context.Background())
+	if err != nil {
+		return nil
+	}
+	return &state{versions}
+}
+
+// Versions implements store.Store.
+func (s *Store) Versions(ctx context.Context, refs ...store.TableRef) ([]string, error) {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return nil, store.ErrClosed
+	}
+	if now := s.commits.now.Load(); now != nil {
+		return now.of(refs), ctx.Err()
+	}
+	snap, err := s.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Close()
+	return snap.Versions(ctx, refs...)
+}

@@ -1,0 +1,101 @@
+package duckdb
+
+import (
+	"context"
+	"time"
+
+	"github.com/marcboeker/go-duckdb/mapping"
+)
+
+// line is a connection for snapshots, one at a time, with statements that it has prepared before: preparing a small scan takes
+// DuckDB longer than running it.
+type line struct {
+	*raw
+	begin, end mapping.PreparedStatement
+	plans      map[string]plan
+}
+
+// plan is a prepared scan. DuckDB plans with the statistics of the tables as they are: where no value is over 50, a filter for
+// larger ones becomes an empty result, and a sum that cannot overflow is added up without a test. After a write the plan would
+// give wrong results, without an error; so it holds for one state only.
+type plan struct {
+	stmt  mapping.PreparedStatement
+	state *state
+}
+
+const (
+	// maxLines is how many connections are kept while no snapshot uses them.
+	maxLines = 16
+	// maxPlans is how many plans a connection keeps.
+	maxPlans = 16
+	// brief is how long a scan may take whose plan is kept: a plan holds on to memory of its last execution, and planning is not
+	// what a longer one waits for.
+	brief = 10 * time.Millisecond
+)
+
+func (in *instance) connectLine() (*line, error) {
+	r, err := in.connectRaw()
+	if err != nil {
+		return nil, err
+	}
+	l := &line{raw: r, plans: map[string]plan{}}
+	if l.begin, err = r.prepare("BEGIN TRANSACTION READ ONLY"); err == nil {
+		l.end, err = r.prepare("ROLLBACK")
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// do executes a statement without a result.
+func (l *line) do(stmt mapping.PreparedStatement) error {
+	res, err := l.run(context.Background(), stmt, nil)
+	if err == nil {
+		mapping.DestroyResult(&res)
+	}
+	return err
+}
+
+// prepared takes the plan of a scan in a transaction on the state, or makes one. now is nil where the state is not known.
+func (l *line) prepared(sql string, now *state) (plan, error) {
+	if p, ok := l.plans[sql]; ok {
+		delete(l.plans, sql)
+		if p.state == now && now != nil {
+			return p, nil
+		}
+		mapping.DestroyPrepare(&p.stmt)
+	}
+	stmt, err := l.prepare(sql, mapping.StatementTypeSelect)
+	return plan{stmt, now}, err
+}
+
+// keep gives back a plan that was executed without an error.
+func (l *line) keep(sql string, p plan, took time.Duration) {
+	if p.state == nil || took > brief {
+		mapping.DestroyPrepare(&p.stmt)
+		return
+	}
+	for old, other := range l.plans {
+		if len(l.plans) < maxPlans && other.state == p.state {
+			continue
+		}
+		delete(l.plans, old)
+		mapping.DestroyPrepare(&other.stmt)
+	}
+	l.plans[sql] = p
+}
+
+// close destroys the statements and the connection.
+func (l *line) close() {
+	for _, p := range l.plans {
+		mapping.DestroyPrepare(&p.stmt)
+	}
+	for _, stmt := range []*mapping.PreparedStatement{&l.begin, &l.end} {
+		if stmt.Ptr != nil {
+			mapping.DestroyPrepare(stmt)
+		}
+	}
+	l.raw.close()
+}
