@@ -328,7 +328,7 @@ func TestCurveSums(t *testing.T) {
 			t.Fatalf("sums differ: %+v, %+v", c, d)
 		}
 		d := decoder{b: c.append(nil)}
-		if got := d.curve(); got != c || d.bad || len(d.b) != 0 {
+		if got := d.curve(); got != c || d.bad || d.left() {
 			t.Fatalf("curve reads back as %+v, want %+v", got, c)
 		}
 	}

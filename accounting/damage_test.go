@@ -72,7 +72,7 @@ func summarise(t *testing.T, l *Ledger) summary {
 	t.Helper()
 	s := summary{spent: map[holder]spending{}, budgets: l.Budgets()}
 	for h, p := range l.state.spent {
-		s.spent[h] = *p
+		s.spent[h] = p.counting(l.state.lastDay)
 	}
 	es, err := l.Entries(context.Background(), Filter{})
 	if err != nil {
@@ -80,6 +80,17 @@ func summarise(t *testing.T, l *Ledger) summary {
 	}
 	s.entries = len(es)
 	return s
+}
+
+// counting returns what counts on a day: nothing in windows that are over.
+func (p *spending) counting(today day) spending {
+	c := *p
+	for i, w := range windows {
+		if c.since[i].first != w.start(today) {
+			c.since[i].first, c.since[i].amount = 0, amount{}
+		}
+	}
+	return c
 }
 
 // openBytes opens a ledger with this content and returns what it finds.

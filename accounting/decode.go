@@ -12,110 +12,98 @@ var errRecord = errors.New("record does not decode")
 
 // decodeRecord is encode's inverse. It refuses what encode cannot have written.
 func decodeRecord(b []byte) (*record, error) {
-	r := &record{}
-	if err := (&decoder{}).record(b, r); err != nil {
-		return nil, err
+	d, r := decoder{b: b}, &record{}
+	d.record(r)
+	if d.bad || d.left() || r.day < 0 {
+		return nil, errRecord
 	}
 	return r, nil
 }
 
-// record takes the payload b apart into r, whose slices it uses again.
-func (d *decoder) record(b []byte, r *record) error {
-	d.b, d.bad = b, false
-	*r = record{
-		kind: recordKind(d.byte()), at: time.Unix(0, int64(d.uint64())).UTC(), day: day(d.uint32()), principal: d.name(),
-		charges: r.charges[:0], tables: r.tables[:0], outcomes: r.outcomes[:0],
-	}
+func (d *decoder) record(r *record) {
+	h := d.head()
+	*r = record{kind: h.kind, at: time.Unix(0, h.at).UTC(), day: h.day, principal: d.string()}
 	switch r.kind {
 	case chargeRecord:
-		r.statement = d.text()
+		r.statement = d.string()
 		d.digest(r)
-		r.mechanisms = d.text()
-		d.rolesOf(r)
+		r.mechanisms, r.roles = d.string(), d.strings()
 		for n := d.uvarint(); n > 0 && !d.bad; n-- {
-			d.booked(r.another())
+			r.charges = append(r.charges, d.booked())
 		}
 	case replayRecord:
-		r.statement = d.text()
+		r.statement = d.string()
 		d.digest(r)
-		r.charge, r.tables = d.uint64(), d.appendNames(r.tables)
+		r.charge, r.tables = d.uint64(), d.strings()
 	case outcomeRecord:
 		for n := d.uvarint(); n > 0 && !d.bad; n-- {
-			r.outcomes = append(r.outcomes, outcomeOf{d.uint64(), Outcome(d.byte())})
+			r.outcomes = append(r.outcomes, d.outcome())
 		}
 	case noteRecord:
-		r.noteKind, r.text = d.text(), d.text()
+		r.noteKind, r.text = d.string(), d.string()
 	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
 		d.budget(r)
 	default:
 		d.bad = true
 	}
-	if d.bad || len(d.b) != 0 || r.day < 0 {
-		return errRecord
-	}
-	return nil
 }
+
+// recordHead is what every payload begins with.
+type recordHead struct {
+	kind recordKind
+	at   int64 // in nanoseconds
+	day  day
+}
+
+func (d *decoder) head() recordHead {
+	return recordHead{recordKind(d.byte()), int64(d.uint64()), day(d.uint32())}
+}
+
+func (d *decoder) outcome() outcomeOf { return outcomeOf{d.uint64(), Outcome(d.byte())} }
 
 func (d *decoder) budget(r *record) {
 	b := &r.budget
-	*b = Budget{Account: d.name(), Entity: d.bool(), Principal: d.name(), Reason: d.string(), SetBy: r.principal, SetAt: r.at}
+	*b = Budget{Account: d.string(), Entity: d.bool(), Principal: d.string(), Reason: d.string(), SetBy: r.principal, SetAt: r.at}
 	if r.kind == setBudgetRecord {
 		b.Epsilon, b.Rho, b.Delta, b.Window = Epsilon(d.float()), Rho(d.uint64()), Delta(d.float()), Window(d.string())
 		d.bad = d.bad || b.Check() != nil
 	}
 }
 
-// another adds a charge to r, in memory that was used before where there is some.
-func (r *record) another() *booked {
-	n := len(r.charges)
-	if n == cap(r.charges) {
-		r.charges = append(r.charges, booked{})
+func (d *decoder) booked() booked {
+	c := booked{account: d.string(), entity: d.bool(), table: d.string(), loss: d.tally(), events: d.events()}
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		c.left = append(c.left, Left{d.string(), Epsilon(d.float()), Rho(d.uint64())})
 	}
-	r.charges = r.charges[:n+1]
-	c := &r.charges[n]
-	c.events, c.left = c.events[:0], c.left[:0]
 	return c
 }
 
-func (d *decoder) booked(c *booked) {
-	c.account, c.entity, c.table = d.name(), d.bool(), d.name()
-	c.loss = d.tally()
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		c.events = append(c.events, d.event())
-	}
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		l := Left{d.text(), Epsilon(d.float()), Rho(d.uint64())}
-		if !d.brief {
-			c.left = append(c.left, l)
-		}
-	}
-}
-
-// decoder takes values off the front of b. After the first that is not there, bad is set and all
+// decoder takes values off b, from at on. After the first that is not there, bad is set and all
 // further values are zero.
 type decoder struct {
 	b   []byte
+	at  int
 	bad bool
-
-	// For opening, which reads millions of records:
-	brief bool // leaves out what only a reader of the record wants
-	// With brief: the names and lists of roles met so far, so that each is made once. The key of a list is its encoding.
-	known map[string]string
-	roles map[string]*roleList
 }
 
+// left reports whether anything is left.
+func (d *decoder) left() bool { return d.at < len(d.b) }
+
+// fail makes everything zero from here on.
+func (d *decoder) fail() { d.b, d.at, d.bad = nil, 0, true }
+
 func (d *decoder) take(n uint64) []byte {
-	if d.bad || n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
+	if n > uint64(len(d.b)-d.at) {
+		d.fail()
 		return nil
 	}
-	v := d.b[:n]
-	d.b = d.b[n:]
+	v := d.b[d.at : d.at+int(n)]
+	d.at += int(n)
 	return v
 }
 
 func (d *decoder) byte() byte {
-	if v := d.take(1); v != nil {
+	if v := d.take(1); len(v) == 1 {
 		return v[0]
 	}
 	return 0
@@ -128,14 +116,14 @@ func (d *decoder) bool() bool {
 }
 
 func (d *decoder) uint32() uint32 {
-	if v := d.take(4); v != nil {
+	if v := d.take(4); len(v) == 4 {
 		return binary.BigEndian.Uint32(v)
 	}
 	return 0
 }
 
 func (d *decoder) uint64() uint64 {
-	if v := d.take(8); v != nil {
+	if v := d.take(8); len(v) == 8 {
 		return binary.BigEndian.Uint64(v)
 	}
 	return 0
@@ -143,90 +131,72 @@ func (d *decoder) uint64() uint64 {
 
 func (d *decoder) float() float64 { return math.Float64frombits(d.uint64()) }
 
+// uvarint takes a number, of which most are below 128.
 func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if d.bad || n <= 0 {
-		d.bad, d.b = true, nil
+	if d.at < len(d.b) && d.b[d.at] < 0x80 {
+		d.at++
+		return uint64(d.b[d.at-1])
+	}
+	return d.longUvarint()
+}
+
+func (d *decoder) longUvarint() uint64 {
+	v, n := binary.Uvarint(d.b[d.at:])
+	if n <= 0 {
+		d.fail()
 		return 0
 	}
-	d.b = d.b[n:]
+	d.at += n
 	return v
 }
 
-func (d *decoder) string() string { return string(d.take(d.uvarint())) }
+// bytes is a string where it stands.
+func (d *decoder) bytes() []byte { return d.take(d.uvarint()) }
 
-// text is a string for readers alone.
-func (d *decoder) text() string {
-	b := d.take(d.uvarint())
-	if d.brief {
-		return ""
-	}
-	return string(b)
-}
+func (d *decoder) string() string { return string(d.bytes()) }
 
-// name is a string that many records have.
-func (d *decoder) name() string {
-	b := d.take(d.uvarint())
-	if !d.brief {
-		return string(b)
-	}
-	s, ok := d.known[string(b)]
-	if !ok {
-		s = string(b)
-		d.known[s] = s
-	}
-	return s
-}
-
-// appendNames appends a list of names.
-func (d *decoder) appendNames(list []string) []string {
+func (d *decoder) strings() []string {
+	var list []string
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		list = append(list, d.name())
+		list = append(list, d.string())
 	}
 	return list
 }
 
-// rolesOf takes the roles of a charge. A list that was met before is not made again.
-func (d *decoder) rolesOf(r *record) {
-	start := d.b
+// encodedStrings is the encoding of a list of strings.
+func (d *decoder) encodedStrings() []byte {
+	from := decoder{b: d.b, at: d.at}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		d.take(d.uvarint())
+		d.bytes()
 	}
-	encoded := start[:len(start)-len(d.b)]
-	list := d.roles[string(encoded)]
-	if list == nil {
-		again := decoder{b: encoded, bad: d.bad}
-		list = &roleList{string(encoded), again.strings()}
-		if d.brief && !d.bad {
-			d.roles[list.key] = list
-		}
-	}
-	r.rolesKey, r.roles = list.key, list.names
+	return from.until(d)
 }
 
-// roleList is a list of roles and its encoding.
-type roleList struct {
-	key   string
-	names []string
+// until returns what e has taken since it was as d is.
+func (d *decoder) until(e *decoder) []byte {
+	if e.bad {
+		return nil
+	}
+	return d.b[d.at:e.at]
 }
 
-func (d *decoder) strings() []string { return d.appendNames(nil) }
-
-// digest is a text of which the fingerprint is always wanted.
 func (d *decoder) digest(r *record) {
-	b := d.take(d.uvarint())
-	r.print = fingerprint(b)
-	if !d.brief {
-		r.digest = string(b)
-	}
+	b := d.bytes()
+	r.digest, r.print = string(b), fingerprint(b)
 }
+
+// tallySize is the length of an encoded tally.
+const tallySize = 6 * 8
 
 func (d *decoder) tally() tally {
+	v := d.take(tallySize)
+	if len(v) != tallySize {
+		return tally{}
+	}
+	e := binary.BigEndian
 	t := tally{
-		rho:   Rho(d.uint64()),
-		pure:  Pure(d.uint64()),
-		event: slack{d.uint64(), d.uint64()},
-		tv:    slack{d.uint64(), d.uint64()},
+		rho: Rho(e.Uint64(v)), pure: Pure(e.Uint64(v[8:])),
+		event: slack{e.Uint64(v[16:]), e.Uint64(v[24:])}, tv: slack{e.Uint64(v[32:]), e.Uint64(v[40:])},
 	}
 	d.bad = d.bad || t.pure > 0 && (t.event != slack{} || t.tv != slack{})
 	return t

@@ -149,6 +149,17 @@ func (d *decoder) event() Event {
 	return e
 }
 
+// encodedEvent is the encoding of an event, which may be none.
+func (d *decoder) encodedEvent() []byte {
+	from := decoder{b: d.b, at: d.at}
+	d.take(1)
+	for range 4 {
+		d.uvarint()
+	}
+	d.take(8 + 8)
+	return from.until(d)
+}
+
 // events is appendEvents' inverse.
 func (d *decoder) events() []Event {
 	var list []Event

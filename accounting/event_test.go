@@ -18,7 +18,7 @@ func TestEventsReadBack(t *testing.T) {
 		}
 		b := appendEvents(nil, events)
 		d := decoder{b: b}
-		if got := d.events(); !reflect.DeepEqual(got, events) || d.bad || len(d.b) != 0 {
+		if got := d.events(); !reflect.DeepEqual(got, events) || d.bad || d.left() {
 			t.Fatalf("%+v reads back as %+v", events, got)
 		}
 		for cut := range b { // what is cut off does not decode

@@ -191,30 +191,6 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestBriefReading: what opening leaves out of a record changes nothing of what it keeps.
-func TestBriefReading(t *testing.T) {
-	l, _ := varied(t, 200)
-	brief := decoder{brief: true, known: map[string]string{}, roles: map[string]*roleList{}}
-	r := &record{}
-	err := l.records(l.index.entries.ToArray(), func(id uint64, full *record) {
-		if err := brief.record(full.encode(nil), r); err != nil {
-			t.Fatal(id, err)
-		}
-		if r.kind != full.kind || r.principal != full.principal || r.print != full.print || r.day != full.day || !r.at.Equal(full.at) ||
-			!slices.Equal(r.roles, full.roles) || !slices.Equal(r.tables, full.tables) || len(r.charges) != len(full.charges) || r.budget != full.budget {
-			t.Fatalf("record %d: %+v, want %+v", id, r, full)
-		}
-		for i, c := range r.charges {
-			if w := full.charges[i]; c.account != w.account || c.loss != w.loss || c.table != w.table || !slices.Equal(c.events, w.events) {
-				t.Fatalf("record %d: charge %+v, want %+v", id, c, w)
-			}
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestCompactAndBackup: both copies hold the same, and the compacted one is smaller and goes on.
 func TestCompactAndBackup(t *testing.T) {
 	l, path := varied(t, 400)

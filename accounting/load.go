@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,21 +14,22 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// partSize is how many records one goroutine reads and verifies at a time. The sets of the index keep records in containers of as many,
-// so that joining the index of a part moves containers and copies no more.
+// partSize is how many records one goroutine reads and verifies at a time. The sets of the index keep records in containers of as many.
 const partSize = 1 << 16
 
-// load derives budgets, spending and the index from the records, and compares their end with the head. Parts of the records are
+// load derives budgets, spending and the index from the records, and compares their end with the head. Parts of the records, of that size, are
 // read, verified and added up side by side, and joined in their order.
-func (l *Ledger) load(k key, end head, progress func(done, total int64)) error {
+func (l *Ledger) load(k key, end head, size uint64, progress func(done, total int64)) error {
 	if err := l.db.View(l.answers.load); err != nil {
 		return err
 	}
-	l.state, l.index = newState(), newIndex(0)
+	l.state, l.index = newState(), newIndex()
 	l.end = mark{at: time.Unix(0, 0).UTC(), hash: l.chain.genesis(l.directory)}
-	if err := l.parts(k, end.id, progress); err != nil {
+	l.state.starts = startsOf(end.day)
+	if err := l.parts(k, end, size, progress); err != nil {
 		return err
 	}
+	l.index.joined()
 	if l.end.id != end.id || l.end.hash != end.hash || l.state.lastDay != end.day {
 		return fmt.Errorf("the records end at number %d, which is not where the head says", l.end.id)
 	}
@@ -67,19 +69,23 @@ func (l *Ledger) readKey(check []byte) (key, error) {
 	return k, err
 }
 
-// parts loads the records from 1 to last.
-func (l *Ledger) parts(k key, last uint64, progress func(done, total int64)) error {
-	results := make([]chan *part, last/partSize+1)
+// parts loads the records from 1 to the end, size of them at a time, a multiple of blockSize.
+func (l *Ledger) parts(k key, end head, size uint64, progress func(done, total int64)) error {
+	results := make([]chan *part, end.id/size+1)
 	for i := range results {
 		results[i] = make(chan *part, 1)
 	}
+	memory := sync.Pool{New: func() any { return &scratch{outcomes: make([]uint8, size)} }}
 	var stop atomic.Bool
 	var g, outer errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	outer.Go(func() error {
 		for i, c := range results {
 			g.Go(func() error {
-				p := &part{first: uint64(i) * partSize, last: min(uint64(i+1)*partSize-1, last), final: i == len(results)-1}
+				s := memory.Get().(*scratch)
+				defer memory.Put(s)
+				p := newPart(uint64(i)*size, min(uint64(i+1)*size-1, end.id), end.day, s)
+				p.final = i == len(results)-1
 				if !stop.Load() {
 					p.err = guard(func() error { return l.db.View(func(tx *bolt.Tx) error { return p.read(tx, k, &stop) }) })
 				}
@@ -91,7 +97,7 @@ func (l *Ledger) parts(k key, last uint64, progress func(done, total int64)) err
 	})
 	err := l.join(results, func(done uint64) {
 		if progress != nil {
-			progress(int64(done), int64(last))
+			progress(int64(done), int64(end.id))
 		}
 	})
 	stop.Store(true)
@@ -107,12 +113,12 @@ func (l *Ledger) join(results []chan *part, done func(uint64)) error {
 			return p.err
 		}
 		if p.before != nil && *p.before != l.end.hash {
-			return fmt.Errorf("record %d does not match its hash", p.first)
+			return fmt.Errorf("record %d: its hash does not match", p.first)
 		}
 		if err := p.join(l.state); err != nil {
 			return err
 		}
-		l.index.join(p.index)
+		l.index.join(&p.index)
 		l.end.id, l.end.hash = p.last, p.hash
 		done(p.last)
 	}
@@ -137,7 +143,7 @@ func decodeHead(b []byte) (head, error) {
 	h := head{mark: mark{id: d.uint64()}}
 	copy(h.hash[:], d.take(uint64(len(sum{}))))
 	h.day, h.at = day(d.uint32()), time.Unix(0, int64(d.uint64())).UTC()
-	if d.bad || len(d.b) != 0 {
+	if d.bad || d.left() {
 		return head{}, errors.New("the head does not decode")
 	}
 	return h, nil

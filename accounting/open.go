@@ -139,7 +139,7 @@ func (l *Ledger) verify(o Options) error {
 	}
 	if err == nil {
 		l.chain = newChainer(l.key)
-		err = guard(func() error { return l.load(l.key, end, o.Progress) })
+		err = guard(func() error { return l.load(l.key, end, partSize, o.Progress) })
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrForeign), errors.Is(err, ErrVersion), errors.Is(err, ErrKey):

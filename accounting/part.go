@@ -2,49 +2,55 @@ package accounting
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
 )
 
-// part is a stretch of the records, read and verified by itself: its sums by day and holder, its changes of budgets between them, and
-// its index.
+// part is a stretch of the records, read and verified by itself: what its charges add up to, its changes of budgets, and its index.
+// A ledger has millions of records, so a part never makes a record of what it reads often, and keeps each name once.
 type part struct {
 	first, last uint64 // the records; the first part begins with 1
 	final       bool   // no record may follow
 	before      *sum   // the hash that the first record was verified with; nil: the first of all
 	hash        sum    // of the last record
-	steps       []step
-	index       *index
 	err         error
 
-	decode decoder
-	curves map[Event]*Curve
-
-	lastEvent Event // whose curve is lastCurve
-	lastCurve *Curve
+	names map[string]*name
+	sums  sums
+	index partIndex
 }
 
-// step is the sums of a stretch of one day, and then a change of a budget, or none.
-type step struct {
-	day    day
-	paid   map[payer]*amount
-	spent  map[holder]*amount // made of paid when the part is read
-	change *record
+// name is a name that records of a part have: of a principal, an account, a table, or several of these.
+type name struct {
+	text   string
+	number uint32               // among the part's names
+	sets   [nameRoles]uint32    // by role; 0: none yet
+	payers [2]map[uint64]*payer // on a table's account and on an entity of that name, by principal and list of roles
 }
 
-// payer is who pays on an account, with the roles that it counts for, as a key of decoder.roles.
-type payer struct {
-	account          string
-	entity           bool
-	principal, roles string
+// name returns the name, which is made once in a part.
+func (p *part) name(text []byte) *name {
+	n := p.names[string(text)]
+	if n == nil {
+		n = &name{text: string(text), number: uint32(len(p.names))}
+		p.names[n.text] = n
+	}
+	return n
+}
+
+// newPart returns the part with those records. today is the day on which the ledger says that it ends.
+func newPart(first, last uint64, today day, s *scratch) *part {
+	return &part{
+		first: first, last: last, names: map[string]*name{},
+		sums: newSums(today), index: newPartIndex(uint32(first), s),
+	}
 }
 
 // read reads the part and verifies the hash of every record.
 func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
-	p.index, p.curves = newIndex(uint32(p.first)), map[Event]*Curve{}
-	p.decode = decoder{brief: true, known: map[string]string{}, roles: map[string]*roleList{}}
 	records := tx.Bucket(recordsBucket)
 	chain, c := newChainer(k), records.Cursor()
 	if p.first > 0 {
@@ -54,7 +60,6 @@ func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
 	} else {
 		p.hash, p.first = chain.genesis(string(tx.Bucket(metaBucket).Get(directoryKey))), 1
 	}
-	r := &record{}
 	key, value := c.First()
 	if p.first > 1 {
 		key, value = c.Seek(recordKey(p.first))
@@ -63,10 +68,11 @@ func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
 		if len(key) != 8 || binary.BigEndian.Uint64(key) != id {
 			return fmt.Errorf("record %d is missing", id)
 		}
-		if err := p.open(chain, r, id, value); err != nil {
-			return err
+		payload, err := p.verify(chain, id, value)
+		if err == nil {
+			err = p.take(id, payload)
 		}
-		if err := p.take(r, id); err != nil {
+		if err != nil {
 			return fmt.Errorf("record %d: %w", id, err)
 		}
 		if id%1024 == 0 && stop.Load() {
@@ -77,7 +83,8 @@ func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
 	if p.final && key != nil {
 		return fmt.Errorf("the records go on after number %d, which is not where the head says", p.last)
 	}
-	p.fold()
+	p.sums.fold()
+	p.index.sort()
 	return nil
 }
 
@@ -93,136 +100,23 @@ func (p *part) follow(records *bolt.Bucket) error {
 	return nil
 }
 
-// open checks a stored record's hash and takes it apart.
-func (p *part) open(chain *chainer, r *record, id uint64, v []byte) error {
+// verify checks a stored record's hash and returns its payload.
+func (p *part) verify(chain *chainer, id uint64, v []byte) ([]byte, error) {
 	if len(v) < len(sum{}) {
-		return fmt.Errorf("record %d is cut short", id)
+		return nil, errors.New("cut short")
 	}
 	h, payload := sum(v[:len(sum{})]), v[len(sum{}):]
 	if chain.next(&p.hash, id, payload) != h {
-		return fmt.Errorf("record %d does not match its hash", id)
+		return nil, errors.New("its hash does not match")
 	}
 	p.hash = h
-	if err := p.decode.record(payload, r); err != nil {
-		return fmt.Errorf("record %d: %w", id, err)
-	}
-	return nil
+	return payload, nil
 }
 
-// take adds a record to the part's sums and index.
-func (p *part) take(r *record, id uint64) error {
-	if err := r.follows(id); err != nil {
-		return err
-	}
-	s, err := p.step(r.day)
-	if err != nil {
-		return err
-	}
-	switch r.kind {
-	case chargeRecord:
-		for i := range r.charges {
-			c := &r.charges[i]
-			by := payer{c.account, c.entity, r.principal, r.rolesKey}
-			sum := s.paid[by]
-			if sum == nil {
-				sum = &amount{}
-				s.paid[by] = sum
-			}
-			sum.plus(&amount{c.loss, *p.curve(c.events)})
-		}
-	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
-		change := *r
-		change.roles, change.charges, change.tables, change.outcomes = nil, nil, nil, nil
-		s.change = &change
-	}
-	p.index.add(r)
-	return nil
-}
-
-// step returns the step that a record of a day belongs to.
-func (p *part) step(d day) (*step, error) {
-	if n := len(p.steps); n > 0 {
-		s := &p.steps[n-1]
-		if s.day > d {
-			return nil, errDayBack
-		}
-		if s.day == d && s.change == nil {
-			return s, nil
-		}
-	}
-	p.steps = append(p.steps, step{day: d, paid: map[payer]*amount{}})
-	return &p.steps[len(p.steps)-1], nil
-}
-
-// maxCurves bounds the curves that a part remembers.
-const maxCurves = 1 << 12
-
-// curve is CurveOf, which is slow, for events of which many are alike.
-func (p *part) curve(events []Event) *Curve {
-	if len(events) == 1 {
-		return p.one(&events[0])
-	}
-	var sum Curve
-	for i := range events {
-		sum = sum.Add(*p.one(&events[i]))
-	}
-	return &sum
-}
-
-func (p *part) one(e *Event) *Curve {
-	if *e == p.lastEvent {
-		return p.lastCurve
-	}
-	c := p.curves[*e]
-	if c == nil {
-		v := e.Curve()
-		c = &v
-		if len(p.curves) < maxCurves {
-			p.curves[*e] = c
-		}
-	}
-	p.lastEvent, p.lastCurve = *e, c
-	return c
-}
-
-// fold adds up the sums of each step by holder.
-func (p *part) fold() {
-	for i := range p.steps {
-		s := &p.steps[i]
-		s.spent = make(map[holder]*amount, 2*len(s.paid))
-		for by, a := range s.paid {
-			s.add(holder{by.account, by.entity, All}, a)
-			s.add(holder{by.account, by.entity, by.principal}, a)
-			for _, role := range p.decode.roles[by.roles].names {
-				s.add(holder{by.account, by.entity, role}, a)
-			}
-		}
-		s.paid = nil
-	}
-}
-
-func (s *step) add(h holder, a *amount) {
-	if sum := s.spent[h]; sum != nil {
-		sum.plus(a)
-		return
-	}
-	sum := *a
-	s.spent[h] = &sum
-}
-
-// join books the part.
+// join books the part, in the place of apply of each of its records.
 func (p *part) join(s *state) error {
-	for i := range p.steps {
-		step := &p.steps[i]
-		if err := s.advance(step.day); err != nil {
-			return err
-		}
-		for h, a := range step.spent {
-			s.spend(h, a)
-		}
-		if step.change != nil {
-			s.change(step.change)
-		}
+	if err := p.sums.join(s); err != nil {
+		return err
 	}
 	s.lastID = p.last
 	return nil

@@ -32,7 +32,6 @@ type record struct {
 	print             uint32   // of the digest, for the index; not stored
 	mechanisms        string   // charges
 	roles             []string // with RolePrefix, as holders
-	rolesKey          string   // while opening: see decoder.roles
 	charges           []booked
 	weighed           chan struct{} // closed when the charges say what they left; nil: they do
 

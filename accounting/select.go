@@ -89,10 +89,10 @@ func (x *index) between(f *Filter) (from, to uint64) {
 		from = max(from, x.before(dayOf(f.Since))+1)
 	}
 	// The blocks at the ends that lie wholly outside.
-	for from < to && !f.overlaps(x.times[(uint32(from)-x.first)/blockSize]) {
+	for from < to && !f.overlaps(x.block(uint32(from))) {
 		from = (from/blockSize + 1) * blockSize
 	}
-	for from < to && !f.overlaps(x.times[(uint32(to)-1-x.first)/blockSize]) {
+	for from < to && !f.overlaps(x.block(uint32(to)-1)) {
 		to = (to - 1) / blockSize * blockSize
 	}
 	return from, to
@@ -123,7 +123,7 @@ func (x *index) next(c *selection, n int) []uint32 {
 		if c.filter.Digest != "" && x.prints[id-x.first] != print {
 			continue
 		}
-		if !c.filter.overlaps(x.times[(id-x.first)/blockSize]) {
+		if !c.filter.overlaps(x.block(id)) {
 			continue
 		}
 		ids = append(ids, id)

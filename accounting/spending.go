@@ -18,12 +18,17 @@ type amount struct {
 // plus adds b to a.
 func (a *amount) plus(b *amount) {
 	a.tally = a.tally.add(b.tally)
-	a.curve.rho = a.curve.rho.Add(b.curve.rho)
-	if pure := len(b.curve.other) - 1; b.curve.other[pure] == 0 {
+	a.curve.plus(&b.curve)
+}
+
+// plus adds d to c.
+func (c *Curve) plus(d *Curve) {
+	c.rho = c.rho.Add(d.rho)
+	if pure := len(d.other) - 1; d.other[pure] == 0 {
 		return // no event has another divergence than α·ρ, as it would have a pure ε
 	}
-	for i, d := range b.curve.other {
-		a.curve.other[i] = a.curve.other[i].add(d)
+	for i := range d.other {
+		c.other[i] = c.other[i].add(d.other[i])
 	}
 }
 
@@ -32,6 +37,17 @@ type starts [4]day
 
 // windows are all windows; a place in it stands for the window.
 var windows = [len(starts{})]Window{Never, Day, Week, Month}
+
+// inWindows says of each window whether something lies in it.
+type inWindows [len(windows)]bool
+
+// hold returns which of the windows hold d, which is not after the day that all hold.
+func (s starts) hold(d day) (in inWindows) {
+	for i, first := range s {
+		in[i] = first <= d
+	}
+	return in
+}
 
 func startsOf(d day) (s starts) {
 	for i, w := range windows {
@@ -65,18 +81,18 @@ type daySpent struct {
 	spent tally
 }
 
-// spend adds to the spending of a day, which begins s in each window.
-func (p *spending) spend(d day, s starts, a *amount, byDay bool) {
+// spend adds what was spent in some of the windows that begin with s, and before the others.
+func (p *spending) spend(s starts, in inWindows, a *amount) {
 	p.ever.plus(a)
 	for i := range p.since {
+		if !in[i] {
+			continue
+		}
 		w := &p.since[i]
 		if w.first != s[i] {
 			w.first, w.amount = s[i], amount{}
 		}
 		w.plus(a)
-	}
-	if byDay {
-		p.days = addDay(p.days, d, a.tally)
 	}
 }
 

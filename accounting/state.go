@@ -52,12 +52,20 @@ func (s *state) apply(r *record) error {
 // follows checks what a record with that number says of others.
 func (r *record) follows(id uint64) error {
 	for _, o := range r.outcomes {
-		if o.charge == 0 || o.charge >= id {
-			return errors.New("outcome of a charge that does not exist")
+		if err := o.follows(id); err != nil {
+			return err
 		}
 	}
 	if r.kind == replayRecord && r.charge >= id {
 		return errors.New("replay of a charge that does not exist")
+	}
+	return nil
+}
+
+// follows checks an outcome in a record with that number.
+func (o outcomeOf) follows(id uint64) error {
+	if o.charge == 0 || o.charge >= id {
+		return errors.New("outcome of a charge that does not exist")
 	}
 	return nil
 }
@@ -84,12 +92,21 @@ func (s *state) advance(d day) error {
 
 // spend books an amount on the last day.
 func (s *state) spend(h holder, a *amount) {
+	p := s.of(h)
+	p.spend(s.starts, inWindows{true, true, true, true}, a)
+	if h.manyPay() {
+		p.days = addDay(p.days, s.lastDay, a.tally)
+	}
+}
+
+// of returns what h has spent.
+func (s *state) of(h holder) *spending {
 	p := s.spent[h]
 	if p == nil {
 		p = &spending{}
 		s.spent[h] = p
 	}
-	p.spend(s.lastDay, s.starts, a, h.manyPay())
+	return p
 }
 
 // change books a record about a budget.

@@ -1,0 +1,211 @@
+package accounting
+
+import "bytes"
+
+// sums is what the records of a part say of budgets and spending. Of the windows only those count that hold the last day of
+// the ledger: those before are over. So the part is cut into steps where one of these begins, and where spending is reset.
+type sums struct {
+	starts      starts // of the windows that hold the last day
+	first, last day
+	steps       []step
+	days        map[holder]*dayList
+	roles       map[string]*roleList // by their encoding
+	curves      map[string]*Curve    // of events, by their encoding
+
+	lastEvent []byte // whose curve is lastCurve
+	lastCurve *Curve
+}
+
+// step is what is paid in a stretch, and the changes of budgets in it. A reset is the last of them, and ends the step.
+type step struct {
+	within  inWindows
+	reset   bool
+	paid    []*paid
+	spent   map[holder]*amount // made of paid when the part is read
+	changes []*record
+}
+
+// paid is what a payer pays in a step.
+type paid struct {
+	by *payer
+	amount
+}
+
+// payer is a principal with the same roles on one account, and all for whom what they pay counts.
+type payer struct {
+	holders []holder
+	days    []*dayList // of those of them that are kept by day
+	step    int        // of sum
+	sum     *amount
+}
+
+// dayList is what a holder spends by day.
+type dayList struct{ days []daySpent }
+
+// roleList is a list of roles.
+type roleList struct {
+	number uint32 // among the part's lists
+	names  []string
+}
+
+func newSums(today day) sums {
+	return sums{
+		starts: startsOf(today), days: map[holder]*dayList{}, roles: map[string]*roleList{}, curves: map[string]*Curve{},
+	}
+}
+
+// enter moves to the day of the next record.
+func (s *sums) enter(d day) error {
+	n := len(s.steps)
+	switch {
+	case d < 0:
+		return errRecord
+	case n == 0:
+		s.first = d
+	case d < s.last:
+		return errDayBack
+	case d == s.last && !s.steps[n-1].reset:
+		return nil
+	}
+	s.last = d
+	if in := s.starts.hold(d); n == 0 || s.steps[n-1].reset || s.steps[n-1].within != in {
+		s.steps = append(s.steps, step{within: in})
+	}
+	return nil
+}
+
+// payer returns who pays, with the sum of the step.
+func (s *sums) payer(account *name, entity bool, who *name, roles *roleList) *payer {
+	payers := &account.payers[0]
+	if entity {
+		payers = &account.payers[1]
+	}
+	key := uint64(who.number)<<32 | uint64(roles.number)
+	by := (*payers)[key]
+	if by == nil {
+		if *payers == nil {
+			*payers = map[uint64]*payer{}
+		}
+		by = s.newPayer(holder{account.text, entity, who.text}, roles)
+		(*payers)[key] = by
+	}
+	if n := len(s.steps) - 1; by.step != n {
+		sum := &paid{by: by}
+		s.steps[n].paid = append(s.steps[n].paid, sum)
+		by.step, by.sum = n, &sum.amount
+	}
+	return by
+}
+
+func (s *sums) newPayer(h holder, roles *roleList) *payer {
+	by := &payer{step: -1}
+	r := record{principal: h.principal, roles: roles.names}
+	r.payers(func(who string) {
+		h.principal = who
+		by.holders = append(by.holders, h)
+		if !h.manyPay() {
+			return
+		}
+		if s.days[h] == nil {
+			s.days[h] = &dayList{}
+		}
+		by.days = append(by.days, s.days[h])
+	})
+	return by
+}
+
+// pay takes the loss of a charge and its events, and adds them to what is paid.
+func (s *sums) pay(by *payer, d *decoder) {
+	loss := d.tally()
+	by.sum.tally = by.sum.tally.add(loss)
+	for _, l := range by.days {
+		l.days = addDay(l.days, s.last, loss)
+	}
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		by.sum.curve.plus(s.curve(d))
+	}
+}
+
+// maxCurves bounds the curves that a part remembers.
+const maxCurves = 1 << 12
+
+// curve takes an event and returns its curve, which is slow to make: many are alike.
+func (s *sums) curve(d *decoder) *Curve {
+	encoded := d.encodedEvent()
+	if len(encoded) > 0 && bytes.Equal(encoded, s.lastEvent) {
+		return s.lastCurve
+	}
+	c := s.curves[string(encoded)]
+	if c == nil {
+		again := decoder{b: encoded}
+		v := again.event().Curve()
+		c, d.bad = &v, d.bad || again.bad
+		if len(s.curves) < maxCurves && !d.bad {
+			s.curves[string(encoded)] = c
+		}
+	}
+	s.lastEvent, s.lastCurve = encoded, c
+	return c
+}
+
+// rolesOf takes the roles of a charge.
+func (s *sums) rolesOf(d *decoder) *roleList {
+	encoded := d.encodedStrings()
+	list := s.roles[string(encoded)]
+	if list == nil {
+		again := decoder{b: encoded}
+		list = &roleList{uint32(len(s.roles)), again.strings()}
+		s.roles[string(encoded)] = list
+	}
+	return list
+}
+
+// change books a change of a budget.
+func (s *sums) change(r *record) {
+	now := &s.steps[len(s.steps)-1]
+	now.changes, now.reset = append(now.changes, r), r.kind == resetBudgetRecord
+}
+
+// fold adds up what is paid by holder.
+func (s *sums) fold() {
+	for i := range s.steps {
+		at := &s.steps[i]
+		at.spent = make(map[holder]*amount, 2*len(at.paid))
+		for _, p := range at.paid {
+			for _, h := range p.by.holders {
+				if at.spent[h] == nil {
+					at.spent[h] = &amount{}
+				}
+				at.spent[h].plus(&p.amount)
+			}
+		}
+		at.paid = nil
+	}
+}
+
+// join books the sums.
+func (s *sums) join(to *state) error {
+	if len(s.steps) == 0 {
+		return nil
+	}
+	if s.first < to.lastDay {
+		return errDayBack
+	}
+	to.lastDay = s.last
+	for i := range s.steps {
+		at := &s.steps[i]
+		for h, a := range at.spent {
+			to.of(h).spend(to.starts, at.within, a)
+		}
+		for _, r := range at.changes {
+			to.change(r)
+		}
+	}
+	for h, l := range s.days {
+		p := to.of(h)
+		for _, d := range l.days {
+			p.days = addDay(p.days, d.day, d.spent)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package accounting
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// busy makes a ledger of some 1500 records over two months: several accounts, entities, roles and events in a charge, budgets that change
+// and are reset, and outcomes that come late.
+func busy(t *testing.T) (path string) {
+	t.Helper()
+	k := newClock("2026-01-25 00:00:00")
+	l, path := create1(t, k)
+	for _, a := range []string{"t0", "t1", "t2", "e"} {
+		mustSet(t, l, a, false, All, 1e5, 0.1, Month)
+	}
+	r := rand.New(rand.NewPCG(61, 1))
+	var receipts []Receipt
+	for i := range 1000 {
+		k.set(k.now().Add(time.Duration(r.IntN(7200)-600) * time.Second).Format(time.DateTime))
+		who, account := fmt.Sprintf("p%d@%%", r.IntN(9)), fmt.Sprintf("t%d", r.IntN(3))
+		switch r.IntN(40) {
+		case 0:
+			mustSet(t, l, account, false, []string{Default, who, RolePrefix + "a"}[r.IntN(3)], 1e4, 0.1, []Window{Day, Week, Month, Never}[r.IntN(4)])
+		case 1:
+			ok(t, l.ResetBudget(t.Context(), account, false, All, who, "because"))
+		case 2:
+			ok(t, l.Note(who, "kind", "text"))
+		case 3:
+			l.Replayed(who, "SELECT ?", fmt.Sprint("digest", r.IntN(99)), 1, []string{account, "t9"})
+		default:
+			receipts = append(receipts, mustCharge(t, l, r, who, account))
+		}
+		if n := len(receipts); n > 0 && i%2 == 0 {
+			l.Finish(receipts[r.IntN(n)], Outcome(1+r.IntN(int(Cancelled))))
+		}
+		if i%50 == 0 {
+			l.Finish(Receipt{ID: 1}, Answered) // of what is no charge
+		}
+	}
+	ok(t, l.Close())
+	return path
+}
+
+// mustCharge charges an account and an entity for some random events.
+func mustCharge(t *testing.T, l *Ledger, r *rand.Rand, who, account string) Receipt {
+	t.Helper()
+	var events []Event
+	loss := Loss{}
+	for range 1 + r.IntN(3) {
+		e := Event{Kind: DiscreteGaussian, Rho: Rho(1 + r.IntN(5)), DeltaTV: 0x1p-90, Count: 1 + r.Uint32N(3)}
+		if r.IntN(2) == 0 {
+			e = Event{Kind: DiscreteLaplace, Epsilon: Pure(1 + r.IntN(1e9)), Steps: 1 + r.Uint64N(3), Count: 1}
+		}
+		events, loss = append(events, e), loss.Add(e.Loss())
+	}
+	receipt, err := l.Reserve(t.Context(), Request{
+		Principal: who, Statement: "SELECT ?", Digest: fmt.Sprint("digest", r.IntN(99)), Mechanisms: "m", Roles: []string{"a", "b", "c"}[:r.IntN(4)],
+		Charges: []Charge{
+			{Account: account, Table: "shop." + account, Loss: loss, Events: events},
+			{Account: "e", Entity: true, Loss: loss, Events: events},
+			{Account: "e", Table: "shop.e", Loss: loss, Events: events[:1]},
+		}[:1+r.IntN(3)],
+	})
+	ok(t, err)
+	return receipt
+}
+
+// replayed books one record after the other, as they were when they were written.
+func replayed(t *testing.T, l *Ledger) (*state, *index) {
+	t.Helper()
+	s, x := newState(), newIndex()
+	ids := make([]uint32, l.end.id)
+	for i := range ids {
+		ids[i] = uint32(i + 1)
+	}
+	ok(t, l.records(ids, func(_ uint64, r *record) {
+		ok(t, s.apply(r))
+		x.add(r)
+	}))
+	return s, x
+}
+
+// members lists the sets of an index by name.
+func (x *index) members() map[string][]uint32 {
+	m := map[string][]uint32{}
+	add := func(name string, b *roaring.Bitmap) {
+		if !b.IsEmpty() {
+			m[name] = b.ToArray()
+		}
+	}
+	add("entries", x.entries)
+	for kind, b := range x.kinds {
+		add(fmt.Sprint("kind ", kind), b)
+	}
+	for o, b := range x.outcomes {
+		add(fmt.Sprint("outcome ", o), b)
+	}
+	for n, b := range x.digests {
+		add(fmt.Sprint("digest ", n), b)
+	}
+	for what, sets := range map[string]map[string]*roaring.Bitmap{"principal ": x.principals, "account ": x.accounts, "table ": x.tables} {
+		for name, b := range sets {
+			add(what+name, b)
+		}
+	}
+	return m
+}
+
+// TestPartsAgainstOneByOne opens a ledger in parts of several sizes and compares all that opening derives with what comes of booking
+// one whole record after the other.
+func TestPartsAgainstOneByOne(t *testing.T) {
+	path := busy(t)
+	l := open(t, path, Options{ReadOnly: true})
+	s, x := replayed(t, l)
+	if s.lastID < 1200 || len(x.days) < 30 || len(x.members()) < 100 {
+		t.Fatalf("only %d records of %d days in %d sets", s.lastID, len(x.days), len(x.members()))
+	}
+	end := head{l.end, l.state.lastDay}
+	for _, size := range []uint64{blockSize, 2 * blockSize, partSize} {
+		l.answers = answerStore{limit: 1, pending: map[string][]byte{}}
+		ok(t, l.load(l.key, end, size, nil))
+		if l.state.lastID != s.lastID || l.state.lastDay != s.lastDay || l.state.starts != s.starts || !reflect.DeepEqual(l.state.budgets, s.budgets) {
+			t.Fatalf("parts of %d: another end, or other budgets", size)
+		}
+		if len(l.state.spent) != len(s.spent) {
+			t.Errorf("parts of %d: %d holders, want %d", size, len(l.state.spent), len(s.spent))
+		}
+		for h, p := range s.spent {
+			if got := l.state.spent[h]; got == nil || !reflect.DeepEqual(got.counting(s.lastDay), p.counting(s.lastDay)) {
+				t.Errorf("parts of %d: %v spent something else", size, h)
+			}
+		}
+		if !reflect.DeepEqual(l.index.columns, x.columns) {
+			t.Errorf("parts of %d: other columns", size)
+		}
+		got, want := l.index.members(), x.members()
+		for name := range maps.Keys(want) {
+			if !slices.Equal(got[name], want[name]) {
+				t.Errorf("parts of %d: the set %q has %d members, want %d", size, name, len(got[name]), len(want[name]))
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("parts of %d: %d sets, want %d", size, len(got), len(want))
+		}
+	}
+}
