@@ -22,6 +22,7 @@
 //
 //	go test -tags gms_pure_go ./internal/clients -run TestMatrix -clients pymysql,mysqldump -v
 //	go test -tags gms_pure_go ./internal/clients -run TestMatrix -clients all -clients.write
+//	go test -tags gms_pure_go ./internal/clients -run TestHold -clients.hold 10m -v   # by hand
 //
 // docs/clients.md is also the record: a check that passes there has to pass again; one that fails
 // there is told and passed over. -clients.write puts the results of the clients that ran into it.

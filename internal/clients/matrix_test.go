@@ -3,6 +3,7 @@ package clients
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 var (
 	chosen = flag.String("clients", "", "clients to run, by name, with commas between, or all")
 	write  = flag.Bool("clients.write", false, "write what the clients did into docs/clients.md")
+	binary = flag.String("clients.binary", "", "a built scrim to run them against (default: build it)")
+	hold   = flag.Duration("clients.hold", 0, "serve the data set for this long, to try a client by hand")
 	shots  = flag.String("clients.out", "", "folder for what clients leave that is worth a look, such as screenshots")
 )
 
@@ -72,6 +75,25 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
+// TestHold serves the data set for a while and says how to reach it.
+func TestHold(t *testing.T) {
+	if *hold == 0 {
+		return
+	}
+	dir := t.TempDir()
+	s, err := Start(t.Context(), build(t, dir), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range s.variables() {
+		fmt.Printf("export %s='%s'\n", v[0], strings.ReplaceAll(v[1], "'", `'\''`))
+	}
+	time.Sleep(*hold)
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // tell fails for what got worse, and logs what is known to fail.
 func tell(t *testing.T, before Record, r Result) {
 	t.Helper()
@@ -95,13 +117,16 @@ func tell(t *testing.T, before Record, r Result) {
 	t.Errorf("it got worse:\n%s\nall that it wrote:\n%s", strings.Join(worse, "\n"), r.Output)
 }
 
-// build makes the server's binary.
+// build makes the server's binary, unless one is given.
 func build(t *testing.T, dir string) string {
 	t.Helper()
+	if *binary != "" {
+		return *binary
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	binary := filepath.Join(dir, "scrim")
-	args := []string{"build", "-tags", "gms_pure_go", "-o", binary, "./cmd/scrim"}
+	built := filepath.Join(dir, "scrim")
+	args := []string{"build", "-tags", "gms_pure_go", "-o", built, "./cmd/scrim"}
 	if _, err := exec.LookPath("mold"); err == nil {
 		args = append(args[:3], append([]string{"-ldflags=-extldflags=-fuse-ld=mold"}, args[3:]...)...)
 	}
@@ -110,7 +135,7 @@ func build(t *testing.T, dir string) string {
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, b)
 	}
-	return binary
+	return built
 }
 
 func load(t *testing.T) []Client {

@@ -62,15 +62,24 @@ func prepare(c Client, work, out string) error {
 	return os.Symlink(nodeModules(), filepath.Join(work, "node_modules"))
 }
 
-// environment is the process's, with what a client is told. What is set for this module's server is
-// not handed on.
+// variables are what a client is told about the server.
+func (s *Server) variables() [][2]string {
+	return [][2]string{
+		{"SCRIM_HOST", s.host}, {"SCRIM_PORT", s.port}, {"SCRIM_DB", database}, {"SCRIM_CA", s.ca},
+		{"SCRIM_USER", analyst}, {"SCRIM_PASSWORD", analystPassword},
+		{"SCRIM_DBA", dba}, {"SCRIM_DBA_PASSWORD", dbaPassword},
+	}
+}
+
+// environment is the process's, with what a client is told. Its home is empty, so that no
+// configuration of the machine's user has a say.
 func (s *Server) environment(c Client, out string) []string {
 	lib := filepath.Join(filepath.Dir(c.dir), "lib")
-	return append(os.Environ(),
-		"SCRIM_HOST="+s.host, "SCRIM_PORT="+s.port, "SCRIM_DB="+database,
-		"SCRIM_USER="+analyst, "SCRIM_PASSWORD="+analystPassword,
-		"SCRIM_DBA="+dba, "SCRIM_DBA_PASSWORD="+dbaPassword,
-		"SCRIM_CA="+s.ca, "SCRIM_OUT="+out, "SCRIM_LIB="+lib, "SCRIM_MODULE="+filepath.Join(lib, "..", "..", "..", ".."),
+	env := os.Environ()
+	for _, v := range s.variables() {
+		env = append(env, v[0]+"="+v[1])
+	}
+	return append(env, "SCRIM_OUT="+out, "SCRIM_LIB="+lib, "SCRIM_MODULE="+filepath.Join(lib, "..", "..", "..", ".."),
 		"NODE_PATH="+nodeModules(), "PYTHONPATH="+lib, "PYTHONDONTWRITEBYTECODE=1",
 		"LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC", "HOME="+filepath.Dir(out))
 }

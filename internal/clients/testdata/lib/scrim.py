@@ -29,7 +29,12 @@ def check(name, f):
 
 
 def say(name, value):
-    print(name + "\t" + json.dumps(value, default=str, ensure_ascii=False), flush=True)
+    print(name + "\t" + json.dumps(value, default=plain, ensure_ascii=False), flush=True)
+
+
+def plain(value):
+    """NumPy's numbers as Python's, everything else as text."""
+    return value.item() if hasattr(value, "item") else str(value)
 
 
 def extra(name, f):

@@ -1,0 +1,44 @@
+. "$SCRIM_LIB/check.sh"
+ask() { mariadb "${LOGIN[@]}" --batch --skip-column-names --database="$SCRIM_DB" "$@"; }
+
+say connect "$(ask -e 'SELECT VERSION()' | json)"
+say list "$(ask -e 'SHOW TABLES' | column)"
+say describe "$(ask -e 'DESCRIBE people' | cut -f 1,2 | table)"
+say group "$(ask -e "$GROUP" | table)"
+say public "$(ask -e "$PUBLIC" | table)"
+say prepared "$(ask -e "PREPARE s FROM 'SELECT id, price FROM products WHERE id <= ? ORDER BY id'; SET @n = 3; EXECUTE s USING @n; DEALLOCATE PREPARE s" 2>&1 | table)"
+say text "$(ask -e "SELECT title FROM products WHERE title = '$TITLE'" | json)"
+say error "$(ask -e 'SELECT * FROM people' 2>&1 | json)"
+
+status() { has 'Queries per second avg' mariadb "${LOGIN[@]}" -e '\s'; }
+# Completion reads the tables' columns by COM_FIELD_LIST when a session starts with it.
+completion() { echo 'SELECT COUNT(*) FROM products;' | has 1000 mariadb "${LOGIN[@]}" --auto-rehash --database="$SCRIM_DB" --batch; }
+secure() { has TLS mariadb "${LOGIN[@]}" --ssl-ca="$SCRIM_CA" --ssl-verify-server-cert -e '\s'; }
+vertical() { has 'dept: care' mariadb "${LOGIN[@]}" --database="$SCRIM_DB" -e "$GROUP\G"; }
+hint() { ask --comments -e 'SELECT /*+ SET_VAR(dp_epsilon=0.5) */ COUNT(*) FROM people'; }
+several() { [ "$(printf 'SELECT 1; SELECT 2;\nDELIMITER //\nSELECT 3//\n' | ask | tr -d '\n')" = 123 ]; }
+warnings() { has Warning mariadb "${LOGIN[@]}" --database="$SCRIM_DB" --show-warnings -e 'SELECT AVG(amount) FROM people WHERE id = 1'; }
+local_file() {
+  printf '1\n' >rows.csv
+  has denied ask --local-infile=1 -e "LOAD DATA LOCAL INFILE 'rows.csv' INTO TABLE products"
+}
+server_file() { ! ask -e "SELECT LOAD_FILE('/etc/hostname') IS NOT NULL AND 1 / 0" && ! ask -e "SELECT 1 INTO OUTFILE '/tmp/x'" && ! ask -e "LOAD DATA INFILE '/etc/hostname' INTO TABLE products"; }
+killed() { # a client that is interrupted sends KILL QUERY from a second connection
+  ask -e 'SELECT COUNT(*) FROM products a, products b, products c, products d WHERE a.price * b.price > c.price * d.price + 0.5' >killed.out 2>&1 &
+  local pid=$! from=$SECONDS
+  sleep 1
+  kill -INT $pid
+  wait $pid || true
+  [ $((SECONDS - from)) -lt 10 ] && has interrupted cat killed.out
+}
+
+extra 'status (\s)' status
+extra 'completion of names' completion
+extra 'TLS, verified' secure
+extra 'vertical output' vertical
+extra 'hint SET_VAR' hint
+extra 'several statements and DELIMITER' several
+extra 'warnings shown' warnings
+extra 'no LOAD DATA LOCAL for analysts' local_file
+extra 'no files of the server' server_file
+extra 'Ctrl-C stops the statement' killed
