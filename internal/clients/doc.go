@@ -15,7 +15,7 @@
 //	data.go: the data set and its truth          ─▶ server.go
 //
 // A client gets SCRIM_HOST, SCRIM_PORT, SCRIM_DB, SCRIM_USER and SCRIM_PASSWORD (an analyst),
-// SCRIM_DBA and SCRIM_DBA_PASSWORD, SCRIM_CA (the certificate, PEM), SCRIM_OUT (a folder for what
+// SCRIM_DBA and SCRIM_DBA_PASSWORD, SCRIM_BINARY (the server's program), SCRIM_CA (the certificate, PEM), SCRIM_OUT (a folder for what
 // is worth a look), NODE_PATH, and PYTHONPATH with testdata/lib.
 //
 // The tests pass without any client installed. To run some or all of them:

@@ -121,7 +121,7 @@ func tell(t *testing.T, before Record, r Result) {
 func build(t *testing.T, dir string) string {
 	t.Helper()
 	if *binary != "" {
-		return *binary
+		return absolute(t, *binary)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()

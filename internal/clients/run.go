@@ -68,6 +68,7 @@ func (s *Server) variables() [][2]string {
 		{"SCRIM_HOST", s.host}, {"SCRIM_PORT", s.port}, {"SCRIM_DB", database}, {"SCRIM_CA", s.ca},
 		{"SCRIM_USER", analyst}, {"SCRIM_PASSWORD", analystPassword},
 		{"SCRIM_DBA", dba}, {"SCRIM_DBA_PASSWORD", dbaPassword},
+		{"SCRIM_BINARY", s.cmd.Path},
 	}
 }
 
