@@ -23,6 +23,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/admin"
 	"scrim/engine/auth"
+	"scrim/engine/browse"
 	"scrim/engine/dialect"
 	"scrim/engine/exec"
 	"scrim/engine/session"
@@ -80,8 +81,9 @@ func (s *Server) assemble() error {
 	prepareProcess()
 	dpFunctions := functions.Register()
 	procedures := s.administration()
+	s.browse = browse.New()
 	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
-		procedures.Database(), emptyDatabase("performance_schema"), emptyDatabase("sys"))
+		append(s.browse.Databases(), procedures.Database())...)
 	s.runner = s.executor()
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
@@ -106,6 +108,7 @@ func (s *Server) assemble() error {
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version}, sql.FunctionN{Name: "current_role", Fn: currentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
+	s.browse.Open(s.analyzer.Catalog, s.browsing(provider))
 	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
 	return s.loadAccounts(ctx)
 }

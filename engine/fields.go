@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"scrim/engine/browse"
 )
 
 // notFixedDecimals is what MySQL sends as the decimals of DOUBLE and FLOAT columns. Clients that get
@@ -21,7 +25,7 @@ func resultFields(ctx *sql.Context, schema sql.Schema) []*querypb.Field {
 			OrgName:      c.Name,
 			Table:        c.Source,
 			OrgTable:     c.Source,
-			Database:     c.DatabaseSource,
+			Database:     databaseOf(c),
 			Type:         c.Type.Type(),
 			Charset:      charset(c.Type, results),
 			ColumnLength: c.Type.MaxTextResponseByteLength(ctx),
@@ -38,6 +42,14 @@ func resultFields(ctx *sql.Context, schema sql.Schema) []*querypb.Field {
 		fields[i] = f
 	}
 	return fields
+}
+
+// databaseOf is the database of a column, as clients know it.
+func databaseOf(c *sql.Column) string {
+	if c.DatabaseSource == browse.ShowDatabase {
+		return sql.InformationSchemaDatabaseName
+	}
+	return strings.TrimSpace(c.DatabaseSource)
 }
 
 // charset is the character set of a column: binary, the one that the client wants results in, or

@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
@@ -109,55 +107,6 @@ func mayDo(ctx *sql.Context, grants *mysql_db.MySQLDb, by auth.Caller, name stri
 
 func denied(command string, by auth.Caller, table string) error {
 	return mysql.NewSQLError(1142, "42000", "%s command denied to user '%s'@'%s' for table '%s'", command, by.User, by.Host, table)
-}
-
-// ownGrants shows an account its own lines of the tables of information_schema that list grants:
-// go-mysql-server shows all of them to whoever may read all databases.
-func ownGrants(ctx *sql.Context, by auth.Caller, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	if by.DBA || by.Auditor {
-		return n, transform.SameTree, nil
-	}
-	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		t, ok := n.(*plan.ResolvedTable)
-		if !ok {
-			return n, transform.SameTree, nil
-		}
-		all, ok := t.Table.(*information_schema.InformationSchemaTable)
-		if !ok || !slices.Contains(grantTables, all.TableName) {
-			return n, transform.SameTree, nil
-		}
-		own := *all
-		own.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
-			rows, err := all.Reader(ctx, c)
-			if err != nil {
-				return nil, err
-			}
-			return linesOf(ctx, by, rows)
-		}
-		replaced, err := t.ReplaceTable(ctx, &own)
-		return replaced, transform.NewTree, err
-	})
-}
-
-// grantTables are the tables of information_schema that list grants and accounts. In the last one the
-// first two columns are the name and the host; in the others the first is 'name'@'host'.
-var grantTables = []string{
-	information_schema.UserPrivilegesTableName, information_schema.SchemaPrivilegesTableName,
-	information_schema.TablePrivilegesTableName, information_schema.ColumnPrivilegesTableName,
-	information_schema.UserAttributesTableName,
-}
-
-// linesOf keeps the rows of one account.
-func linesOf(ctx *sql.Context, by auth.Caller, rows sql.RowIter) (sql.RowIter, error) {
-	all, err := sql.RowIterToRows(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	grantee := mysql_db.User{User: by.User, Host: by.Host}.UserHostToString("'")
-	all = slices.DeleteFunc(all, func(r sql.Row) bool {
-		return r[0] != grantee && (len(r) < 2 || r[0] != by.User || r[1] != by.Host)
-	})
-	return sql.RowsToRowIter(all...), nil
 }
 
 // currentRole is the function CURRENT_ROLE(): the roles that the account has been granted, which are

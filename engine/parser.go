@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/browse"
 	"scrim/engine/dialect"
 	"scrim/planner"
 )
@@ -25,6 +26,7 @@ func grammar() sql.Parser { return dialect.Parser(sql.NewMysqlParser(), forms().
 // forms are the statements that others answer, or nothing does. The first that fits counts.
 func forms() []dialect.Form {
 	return slices.Concat(
+		browse.Forms(),
 		dialect.Forms,
 	)
 }
@@ -36,7 +38,7 @@ type ownParser struct{ sql.Parser }
 
 func (p ownParser) ParseSimple(query string) (ast.Statement, error) {
 	s, err := p.Parser.ParseSimple(query)
-	return own(s), err
+	return own(context.Background(), s), err
 }
 
 func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
@@ -44,17 +46,17 @@ func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statem
 	if err != nil && setRole.MatchString(query) {
 		err = errSetRole
 	}
-	return own(s), first, rest, err
+	return own(ctx, s), first, rest, err
 }
 
 func (p ownParser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
 	s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
-	return own(s), first, rest, err
+	return own(ctx, s), first, rest, err
 }
 
 func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
 	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
-	return own(s), end, err
+	return own(ctx, s), end, err
 }
 
 // setRole finds the statements that choose among roles, which the parser does not know.
@@ -63,7 +65,8 @@ var (
 	errSetRole = errors.New("SET ROLE and SET DEFAULT ROLE are not supported: all roles that an account has been granted are active, and REVOKE takes one away")
 )
 
-func own(s ast.Statement) ast.Statement {
+func own(ctx context.Context, s ast.Statement) ast.Statement {
+	browse.OwnRows(s, currentDatabase(ctx))
 	switch n := s.(type) {
 	case *ast.ShowGrants:
 		n.Auth.AuthType = ast.AuthType_IGNORE
@@ -84,4 +87,12 @@ func own(s ast.Statement) ast.Statement {
 		}
 	}
 	return s
+}
+
+// currentDatabase is the database of the session in ctx, "" without one.
+func currentDatabase(ctx context.Context) string {
+	if c, ok := ctx.(*sql.Context); ok && c.Session != nil {
+		return c.GetCurrentDatabase()
+	}
+	return ""
 }

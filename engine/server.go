@@ -17,6 +17,7 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/audit"
+	"scrim/engine/browse"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/exec"
 	"scrim/engine/store/duckdb"
@@ -37,6 +38,7 @@ type Server struct {
 
 	planner  *planner.Planner
 	runner   *exec.Executor
+	browse   *browse.Server
 	analyzer *analyzer.Analyzer
 	engine   *sqle.Engine
 	sockets  *wire.Listener

@@ -102,11 +102,16 @@ func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 // is theirs.
 const DPDatabase = "dp"
 
+// readByAll are the databases of virtual tables that every account may read, because they show each account what it may see.
+var readByAll = []string{DPDatabase, "performance_schema", "sys", "show ", "mysql "}
+
 // SetPrivilegeSet implements sql.Session: it is how GMS keeps the account's privileges for the
-// session, and where every account gets the right to read the database dp.
+// session, and where every account gets the right to read the databases of readByAll.
 func (s *Session) SetPrivilegeSet(p sql.PrivilegeSet, counter uint64) {
 	if set, ok := p.(mysql_db.PrivilegeSet); ok {
-		set.AddDatabase(DPDatabase, sql.PrivilegeType_Select)
+		for _, name := range readByAll {
+			set.AddDatabase(name, sql.PrivilegeType_Select)
+		}
 	}
 	s.BaseSession.SetPrivilegeSet(p, counter)
 }

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"sort"
 	"strings"
 	"sync"
@@ -30,6 +31,8 @@ type Provider struct {
 	virtual map[string]sql.Database
 	ids     counters
 	views   viewCache
+
+	described described
 }
 
 var (
@@ -97,7 +100,7 @@ func (p *Provider) AllDatabases(ctx *sql.Context) []sql.Database {
 	return dbs
 }
 
-func (p *Provider) schemas(ctx *sql.Context) ([]string, error) {
+func (p *Provider) schemas(ctx context.Context) ([]string, error) {
 	all, err := p.store.Schemas(ctx)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,196 @@
+package browse
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// The answers of SHOW about databases, tables and columns, with the columns that MySQL gives them.
+
+// heading is the heading of a list that a pattern narrows.
+func heading(of string, pattern *string) string {
+	if pattern == nil {
+		return of
+	}
+	return of + " (" + *pattern + ")"
+}
+
+// showDatabases answers SHOW DATABASES [LIKE pattern].
+func (s *Server) showDatabases(ctx *sql.Context, args []*string) (*table, error) {
+	names, err := s.databases(ctx, s.sight(ctx))
+	if err != nil {
+		return nil, err
+	}
+	var list []sql.Row
+	for _, n := range names {
+		if like(args[0], n) {
+			list = append(list, sql.Row{n})
+		}
+	}
+	return fixedRows(columns("", "SCHEMATA", heading("Database", args[0]), sql.Type(name)), list), nil
+}
+
+// showTables answers SHOW TABLES [FROM database] [LIKE pattern].
+func (s *Server) showTables(ctx *sql.Context, args []*string) (*table, error) {
+	return s.listTables(ctx, args, false)
+}
+
+func (s *Server) showFullTables(ctx *sql.Context, args []*string) (*table, error) {
+	return s.listTables(ctx, args, true)
+}
+
+func (s *Server) listTables(ctx *sql.Context, args []*string, full bool) (*table, error) {
+	v := s.sight(ctx)
+	database, err := s.must(ctx, v, of(args[0]))
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s.objects(ctx, v, database)
+	if err != nil {
+		return nil, err
+	}
+	var list []sql.Row
+	for _, o := range objects {
+		switch {
+		case !like(args[1], o.name):
+		case full:
+			list = append(list, sql.Row{o.name, o.kind})
+		default:
+			list = append(list, sql.Row{o.name})
+		}
+	}
+	pairs := []any{heading("Tables_in_"+database, args[1]), sql.Type(name)}
+	if full {
+		pairs = append(pairs, "Table_type", sql.Type(name))
+	}
+	return fixedRows(columns("", "TABLE_NAMES", pairs...), list), nil
+}
+
+// showNothingIn answers SHOW TRIGGERS, EVENTS and OPEN TABLES [FROM database]: there are none. The second argument is the list of columns.
+func (s *Server) showNothingIn(ctx *sql.Context, args []*string) (*table, error) {
+	if args[0] != nil {
+		if _, err := s.must(ctx, s.sight(ctx), *args[0]); err != nil {
+			return nil, err
+		}
+	}
+	return fixedRows(named("", "", strings.Split(of(args[1]), ",")...), nil), nil
+}
+
+// showColumns answers SHOW COLUMNS FROM table.
+func (s *Server) showColumns(ctx *sql.Context, args []*string) (*table, error) {
+	return s.listColumns(ctx, args, false)
+}
+
+func (s *Server) showFullColumns(ctx *sql.Context, args []*string) (*table, error) {
+	return s.listColumns(ctx, args, true)
+}
+
+func (s *Server) listColumns(ctx *sql.Context, args []*string, full bool) (*table, error) {
+	o, err := s.find(ctx, of(args[0]), of(args[1]))
+	if err != nil {
+		return nil, err
+	}
+	privileges := s.sight(ctx).privileges(o.database, o.name)
+	var list []sql.Row
+	for _, c := range s.columnsOf(ctx, o) {
+		r := sql.Row{c.Name, c.TypeText, yes(c.Nullable), c.Key, shownDefault(c), extra(c)}
+		if full {
+			_, _, _, collated := textual(ctx, c.Type)
+			r = sql.Row{c.Name, c.TypeText, collated, yes(c.Nullable), c.Key, shownDefault(c), extra(c), privileges, c.Comment}
+		}
+		list = append(list, r)
+	}
+	pairs := []any{"Field", sql.Type(name), "Type", text}
+	if full {
+		pairs = append(pairs, "Collation", sql.Type(name))
+	}
+	pairs = append(pairs, "Null", sql.Type(name), "Key", sql.Type(name), "Default", text, "Extra", sql.Type(long))
+	if full {
+		pairs = append(pairs, "Privileges", sql.Type(long), "Comment", text)
+	}
+	return fixedRows(columns("", "COLUMNS", pairs...), list), nil
+}
+
+// showIndex answers SHOW INDEX FROM table. The cardinality would tell of rows, and is NULL.
+func (s *Server) showIndex(ctx *sql.Context, args []*string) (*table, error) {
+	o, err := s.find(ctx, of(args[0]), of(args[1]))
+	if err != nil {
+		return nil, err
+	}
+	var list []sql.Row
+	for _, k := range o.keysOf() {
+		for i, c := range k.Columns {
+			null := ""
+			if o.nullable(c) {
+				null = "YES"
+			}
+			list = append(list, sql.Row{o.name, int32(0), k.Name, int64(i + 1), c, "A", nil, nil, nil, null, "BTREE", "", "", "YES", nil})
+		}
+	}
+	return fixedRows(columns("", "SHOW_STATISTICS", "Table", sql.Type(name), "Non_unique", types.Int32, "Key_name", sql.Type(name), "Seq_in_index", number,
+		"Column_name", sql.Type(name), "Collation", sql.Type(name), "Cardinality", number, "Sub_part", number, "Packed", sql.Type(name), "Null", sql.Type(name),
+		"Index_type", sql.Type(name), "Comment", sql.Type(name), "Index_comment", sql.Type(long), "Visible", sql.Type(name), "Expression", text), list), nil
+}
+
+// showTableStatus answers SHOW TABLE STATUS [FROM database]. As in information_schema.tables, nothing is told of rows.
+func (s *Server) showTableStatus(ctx *sql.Context, args []*string) (*table, error) {
+	v := s.sight(ctx)
+	database, err := s.must(ctx, v, of(args[0]))
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s.objects(ctx, v, database)
+	if err != nil {
+		return nil, err
+	}
+	var list []sql.Row
+	for _, o := range objects {
+		var version, format, collated, options any
+		if o.kind != viewKind {
+			version, format, collated, options = int64(10), "Dynamic", collation(), ""
+		}
+		list = append(list, sql.Row{o.name, o.engine, version, format, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, collated, nil, options, o.comment})
+	}
+	return fixedRows(columns("", "TABLES", "Name", sql.Type(name), "Engine", sql.Type(name), "Version", number, "Row_format", sql.Type(name),
+		"Rows", natural, "Avg_row_length", natural, "Data_length", natural, "Max_data_length", natural, "Index_length", natural, "Data_free", natural,
+		"Auto_increment", natural, "Create_time", moment, "Update_time", moment, "Check_time", moment, "Collation", sql.Type(name), "Checksum", number,
+		"Create_options", sql.Type(long), "Comment", text), list), nil
+}
+
+// showAbsent answers SHOW CREATE of what there is none of, with MySQL's error: errno, SQLSTATE and text.
+func (*Server) showAbsent(_ *sql.Context, args []*string) (*table, error) {
+	var errno int
+	if _, err := fmt.Sscan(of(args[0]), &errno); err != nil {
+		return nil, err
+	}
+	return nil, mysql.NewSQLError(errno, of(args[1]), "%s", of(args[2]))
+}
+
+// showErrors answers SHOW ERRORS: the errors among the messages of the statement before.
+func (*Server) showErrors(ctx *sql.Context, _ []*string) (*table, error) {
+	var list []sql.Row
+	for _, w := range ctx.Session.Warnings() {
+		if w.Level == "Error" {
+			list = append(list, sql.Row{w.Level, int64(w.Code), w.Message})
+		}
+	}
+	return fixedRows(columns("", "", "Level", sql.Type(name), "Code", number, "Message", text), list), nil
+}
+
+// showCount answers SHOW COUNT(*) WARNINGS and ERRORS.
+func (s *Server) showCount(ctx *sql.Context, args []*string) (*table, error) {
+	n, heading := int64(len(ctx.Session.Warnings())), "@@session.warning_count"
+	if strings.EqualFold(of(args[0]), "ERRORS") {
+		n, heading = 0, "@@session.error_count"
+		for _, w := range ctx.Session.Warnings() {
+			if w.Level == "Error" {
+				n++
+			}
+		}
+	}
+	return fixedRows(columns("", "", heading, number), []sql.Row{{n}}), nil
+}

@@ -1,0 +1,193 @@
+package tables
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+)
+
+// Described is the definition of a stored table as a catalogue shows it. It is immutable.
+type Described struct {
+	Name, Comment string
+	Columns       []DescribedColumn
+	Keys          []DescribedKey
+}
+
+// DescribedColumn is one column of a table or a view.
+type DescribedColumn struct {
+	Name     string
+	Type     sql.Type
+	TypeText string // as CREATE TABLE takes it; a vector(n) where Type is JSON
+	Nullable bool
+	// Default is the text of the default, nil for none; Expression says that it is no constant.
+	Default    *string
+	Expression bool
+	OnUpdate   string
+	Auto       bool
+	Key        string // PRI, UNI, MUL or ""
+	Comment    string
+}
+
+// DescribedKey is a PRIMARY or UNIQUE key.
+type DescribedKey struct {
+	Name    string
+	Columns []string
+}
+
+// Primary reports whether the key is the primary one.
+func (k DescribedKey) Primary() bool { return k.Name == primaryName }
+
+// described keeps the descriptions of a schema's tables for as long as the store lists the same definitions.
+type described struct {
+	mu       sync.Mutex
+	bySchema map[string]describedSchema
+}
+
+type describedSchema struct {
+	from []store.Table
+	made []*Described
+}
+
+// Describe returns the definitions of the tables of a schema, sorted by name, whoever asks.
+func (p *Provider) Describe(ctx *sql.Context, schema string) ([]*Described, error) {
+	schema = fold(schema)
+	if !p.visible(schema) {
+		return nil, nil
+	}
+	from, err := p.store.Tables(ctx, schema)
+	if err != nil {
+		return nil, err
+	}
+	p.described.mu.Lock()
+	defer p.described.mu.Unlock()
+	if known, ok := p.described.bySchema[schema]; ok && sameTables(known.from, from) {
+		return known.made, nil
+	}
+	made := make([]*Described, len(from))
+	for i, t := range from {
+		if made[i], err = describe(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if p.described.bySchema == nil {
+		p.described.bySchema = map[string]describedSchema{}
+	}
+	p.described.bySchema[schema] = describedSchema{from, made}
+	return made, nil
+}
+
+// sameTables reports whether two listings are the same one: the store makes new slices for every listing that it reads.
+func sameTables(a, b []store.Table) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Ref != b[i].Ref || len(a[i].Columns) != len(b[i].Columns) || a[i].Comment != b[i].Comment ||
+			len(a[i].Columns) > 0 && &a[i].Columns[0] != &b[i].Columns[0] {
+			return false
+		}
+	}
+	return true
+}
+
+func describe(ctx *sql.Context, t store.Table) (*Described, error) {
+	def := definitionOf(t)
+	d := &Described{Name: t.Ref.Name, Comment: def.comment}
+	for _, k := range def.keys {
+		d.Keys = append(d.Keys, DescribedKey{Name: k.name, Columns: k.columns})
+	}
+	for i, c := range t.Columns {
+		m := def.columns[i].meta
+		typ, err := columnType(ctx, c, m)
+		if err != nil {
+			return nil, err
+		}
+		col := DescribedColumn{Name: c.Name, Type: typ, TypeText: typeText(c, typ), Nullable: c.Nullable,
+			Auto: m.Auto, OnUpdate: m.OnUpdate, Comment: m.Comment, Key: def.keyOf(c.Name)}
+		if col.Key == "PRI" {
+			col.Nullable = false
+		}
+		col.Default, col.Expression = defaultOf(m.Default)
+		d.Columns = append(d.Columns, col)
+	}
+	return d, nil
+}
+
+// keyOf says as MySQL does which key a column leads: PRI, UNI for a key of its own, MUL for the first of several.
+func (d *definition) keyOf(column string) string {
+	found := ""
+	for _, k := range d.keys {
+		for i, c := range k.columns {
+			switch {
+			case !strings.EqualFold(c, column):
+			case k.primary:
+				return "PRI"
+			case i == 0 && len(k.columns) == 1:
+				found = "UNI"
+			case i == 0 && found == "":
+				found = "MUL"
+			}
+		}
+	}
+	return found
+}
+
+// typeText is the text of a column's type. Arrays of a fixed length, which are read as JSON, are vectors.
+func typeText(c store.Column, t sql.Type) string {
+	if n, ok := strings.CutSuffix(c.Type, "]"); ok {
+		if _, dim, ok := strings.Cut(n, "["); ok && dim != "" {
+			if _, err := strconv.Atoi(dim); err == nil {
+				return "vector(" + dim + ")"
+			}
+		}
+	}
+	return TypeText(t)
+}
+
+// TypeText is the text of a type without its collation, which all texts share.
+func TypeText(t sql.Type) string {
+	text, _, _ := strings.Cut(t.String(), " COLLATE ")
+	text, _, _ = strings.Cut(text, " CHARACTER SET ")
+	return text
+}
+
+// defaultOf takes the quotes off a constant.
+func defaultOf(text string) (value *string, expression bool) {
+	if text == "" || strings.EqualFold(text, "NULL") {
+		return nil, false
+	}
+	if len(text) > 1 && (text[0] == '\'' || text[0] == '"') && text[len(text)-1] == text[0] {
+		q := text[:1]
+		plain := strings.ReplaceAll(text[1:len(text)-1], q+q, q)
+		return &plain, false
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return &text, false
+	}
+	plain := text
+	if strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")") {
+		plain = text[1 : len(text)-1]
+	}
+	if up := strings.ToUpper(plain); strings.HasPrefix(up, "CURRENT_TIMESTAMP") || strings.HasPrefix(up, "NOW(") {
+		plain = strings.TrimSuffix(strings.Replace(up, "NOW(", "CURRENT_TIMESTAMP(", 1), "()")
+	}
+	return &plain, true
+}
+
+// Views returns the views of a schema, sorted by name, whoever asks.
+func (p *Provider) Views(ctx *sql.Context, schema string) ([]sql.ViewDefinition, error) {
+	return (&Database{p: p, name: fold(schema)}).AllViews(ctx)
+}
+
+// Schemas lists the stored schemas, whoever asks.
+func (p *Provider) Schemas(ctx context.Context) ([]string, error) {
+	return p.schemas(ctx)
+}
+
+// Virtual lists the names of the databases that the server itself provides.
+func (p *Provider) Virtual() map[string]sql.Database { return p.virtual }
