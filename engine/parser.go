@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +19,7 @@ func newParser() sql.Parser {
 }
 
 // grammar reads a text, and changes nothing of what it says.
-func grammar() sql.Parser { return dialect.Parser(sql.NewMysqlParser(), forms()...) }
+func grammar() *dialect.Grammar { return dialect.Parser(sql.NewMysqlParser(), forms()...) }
 
 // forms are the statements that others answer, or nothing does. The first that fits counts.
 func forms() []dialect.Form {
@@ -43,9 +41,6 @@ func (p ownParser) ParseSimple(query string) (ast.Statement, error) {
 
 func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
 	s, first, rest, err := p.Parser.Parse(ctx, query, multi)
-	if err != nil && setRole.MatchString(query) {
-		err = errSetRole
-	}
 	return own(ctx, s), first, rest, err
 }
 
@@ -58,12 +53,6 @@ func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.
 	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
 	return own(ctx, s), end, err
 }
-
-// setRole finds the statements that choose among roles, which the parser does not know.
-var (
-	setRole    = regexp.MustCompile(`(?i)^\s*SET\s+(DEFAULT\s+)?ROLE\b`)
-	errSetRole = errors.New("SET ROLE and SET DEFAULT ROLE are not supported: all roles that an account has been granted are active, and REVOKE takes one away")
-)
 
 func own(ctx context.Context, s ast.Statement) ast.Statement {
 	browse.OwnRows(s, currentDatabase(ctx))
@@ -79,6 +68,8 @@ func own(ctx context.Context, s ast.Statement) ast.Statement {
 		if n.ViewSpec != nil && n.Table.DbQualifier.IsEmpty() {
 			n.Table.DbQualifier = n.ViewSpec.ViewName.DbQualifier
 		}
+	case *ast.LockTables:
+		readLocks(n)
 	case *ast.Kill:
 		n.Auth.AuthType = ast.AuthType_IGNORE
 	case *ast.Show:

@@ -11,7 +11,7 @@ import (
 // mend returns the text that the grammar gets.
 func mend(t *testing.T, query string, mode Mode, list ...Form) (string, error) {
 	t.Helper()
-	p := Parser(sql.NewMysqlParser(), list...).(*parser)
+	p := Parser(sql.NewMysqlParser(), list...)
 	m, changed, err := p.mend(query, mode, Caller{User: "ann", Host: "%"}, false)
 	if err != nil {
 		return "", err

@@ -1,15 +1,18 @@
 package dialect
 
-import "strings"
+import (
+	"encoding/hex"
+	"strings"
+)
 
-// literal mends a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes
-// a backslash is written twice for the grammar, which always has them.
+// literal mends a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes a text with backslashes is written in
+// hexadecimal digits, which say the same to the grammar in every mode.
 func (s *statement) literal(i int, t *token) {
 	if s.is(i-1, "N") && s.tokens[i-1].end == t.start {
 		s.drop(i-1, i-1)
 	}
 	if t.escaped && s.mode.NoBackslash {
-		s.replace(i, i, strings.ReplaceAll(s.text(i), `\`, `\\`))
+		s.replace(i, i, "_utf8mb4 x'"+hex.EncodeToString([]byte(s.unquoted(i)))+"'")
 	}
 }
 

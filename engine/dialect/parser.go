@@ -2,79 +2,108 @@ package dialect
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// Parser wraps a parser of vitess' grammar. The forms are tried in their order, before the rules.
-func Parser(base sql.Parser, list ...Form) sql.Parser {
-	return &parser{Parser: base, forms: compile(list)}
-}
-
-type parser struct {
+// Grammar is a parser that reads what vitess' grammar lacks, too. It is safe for concurrent use.
+type Grammar struct {
 	sql.Parser
 	forms forms
 }
 
-// ParseSimple implements sql.Parser: go-mysql-server reads defaults and checks of tables with it.
-func (p *parser) ParseSimple(query string) (ast.Statement, error) {
-	m, changed, err := p.mend(query, Mode{}, Caller{}, false)
-	if err != nil || !changed {
-		return p.plain(err, func() (ast.Statement, error) { return p.Parser.ParseSimple(query) })
-	}
-	s, err := p.Parser.ParseSimple(m.text)
-	return m.restore(s), err
+// Parser wraps a parser of vitess' grammar. The forms are tried in their order, before the rules.
+func Parser(base sql.Parser, list ...Form) *Grammar {
+	return &Grammar{Parser: base, forms: compile(list)}
 }
 
-func (p *parser) plain(err error, parse func() (ast.Statement, error)) (ast.Statement, error) {
-	if err != nil {
-		return nil, err
+// Mend returns what vitess' grammar reads in a client's statement's place: the same text where there is nothing to mend. The place holders are the same and
+// in the same order. The error is a refusal. Reading what Mend returned is reading the statement.
+func (p *Grammar) Mend(ctx *sql.Context, query string) (string, error) {
+	m, changed, err := p.mend(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), false)
+	if err != nil || !changed {
+		return query, err
 	}
-	return parse()
+	return m.text, nil
+}
+
+// ParseSimple implements sql.Parser: go-mysql-server reads defaults and checks of tables with it.
+func (p *Grammar) ParseSimple(query string) (ast.Statement, error) {
+	m, changed, err := p.mend(query, Mode{}, Caller{}, false)
+	switch {
+	case err != nil:
+		return nil, err
+	case !changed:
+		s, err := p.Parser.ParseSimple(query)
+		return tree(s, query, err)
+	}
+	s, err := p.Parser.ParseSimple(m.text)
+	return m.tree(s, err)
 }
 
 // Parse implements sql.Parser: it reads a client's statement.
-func (p *parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
+func (p *Grammar) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
 	m, changed, err := p.mend(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), multi)
 	switch {
 	case err != nil:
 		return nil, "", "", err
 	case !changed:
-		return p.Parser.Parse(ctx, query, multi)
+		s, first, rest, err := p.Parser.Parse(ctx, query, multi)
+		s, err = tree(s, first, err)
+		return s, first, rest, err
 	}
 	s, _, _, err := p.Parser.Parse(ctx, m.text, false)
 	return m.outcome(s, query, multi, err)
 }
 
 // ParseWithOptions implements sql.Parser: go-mysql-server reads views with it, and statements a second time.
-func (p *parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
+func (p *Grammar) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
 	m, changed, err := p.mend(query, modeIn(ctx).with(o), callerIn(ctx), multi)
 	switch {
 	case err != nil:
 		return nil, "", "", err
 	case !changed:
-		return p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
+		s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
+		s, err = tree(s, first, err)
+		return s, first, rest, err
 	}
 	s, _, _, err := p.Parser.ParseWithOptions(ctx, m.text, delimiter, false, o)
 	return m.outcome(s, query, multi, err)
 }
 
 // ParseOneWithOptions implements sql.Parser: what is prepared comes here.
-func (p *parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+func (p *Grammar) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
 	m, changed, err := p.mend(query, modeIn(ctx).with(o), callerIn(ctx), true)
 	switch {
 	case err != nil:
 		return nil, 0, err
 	case !changed:
-		return p.Parser.ParseOneWithOptions(ctx, query, o)
+		s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
+		s, err = tree(s, query, err)
+		return s, end, err
 	}
 	s, _, err := p.Parser.ParseOneWithOptions(ctx, m.text, o)
-	if err != nil {
-		return nil, 0, err
+	s, err = m.tree(s, err)
+	return s, min(m.end+1, len(query)), err // past the semicolon
+}
+
+// tree ends the reading of a statement: it rewrites what the rules for tokens have marked.
+func tree(s ast.Statement, text string, err error) (ast.Statement, error) {
+	if err != nil || !strings.Contains(text, RollupMark) {
+		return s, err
 	}
-	return m.restore(s), min(m.end+1, len(query)), nil // past the semicolon
+	return s, rollups(s)
+}
+
+// tree ends the reading of an edited statement.
+func (m mended) tree(s ast.Statement, err error) (ast.Statement, error) {
+	if err != nil {
+		return nil, err
+	}
+	return tree(m.restore(s), m.text, nil)
 }
 
 // modeIn is the mode of the session in a context, if there is one.
@@ -104,7 +133,7 @@ func callerOf(ctx *sql.Context) Caller {
 var room = sync.Pool{New: func() any { t := make([]token, 0, 256); return &t }}
 
 // mend edits the first statement of a text. What follows it is left out if cut is set, and left as it is otherwise.
-func (p *parser) mend(query string, mode Mode, who Caller, cut bool) (m mended, changed bool, err error) {
+func (p *Grammar) mend(query string, mode Mode, who Caller, cut bool) (m mended, changed bool, err error) {
 	tokens := room.Get().(*[]token)
 	list, end, edits := scan(query, mode, *tokens)
 	defer func() {
@@ -129,12 +158,12 @@ func (p *parser) mend(query string, mode Mode, who Caller, cut bool) (m mended, 
 
 // outcome ends the reading of an edited statement: the text that is told and what follows it are the client's.
 func (m mended) outcome(s ast.Statement, query string, multi bool, err error) (ast.Statement, string, string, error) {
-	if err != nil {
+	if s, err = m.tree(s, err); err != nil {
 		return nil, "", "", err
 	}
 	first, rest := query, ""
 	if multi && sql.RemoveSpaceAndDelimiter(query[m.end:], ';') != "" {
 		first, rest = query[:m.end], query[m.end+1:]
 	}
-	return m.restore(s), sql.RemoveSpaceAndDelimiter(first, ';'), rest, nil
+	return s, sql.RemoveSpaceAndDelimiter(first, ';'), rest, nil
 }

@@ -27,8 +27,22 @@ func (m mended) restore(s ast.Statement) ast.Statement {
 	return s
 }
 
-// everywhere visits a statement's nodes: also the common table expressions and the order of a UNION, which Walk passes over.
+// everywhere visits a statement's nodes: also the common table expressions and the order of a UNION, and the statements within statements, which Walk
+// passes over.
 func everywhere(s ast.SQLNode, visit func(ast.SQLNode)) {
+	switch n := s.(type) {
+	case *ast.Explain:
+		everywhere(n.Statement, visit)
+	case *ast.DDL:
+		if n.ViewSpec != nil {
+			everywhere(n.ViewSpec.ViewExpr, visit)
+		}
+		if n.OptSelect != nil {
+			everywhere(n.OptSelect.Select, visit)
+		}
+	case *ast.Insert:
+		everywhere(n.Rows, visit)
+	}
 	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
 		if u, ok := n.(*ast.SetOp); ok {
 			if u.With != nil {

@@ -1,0 +1,214 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/internal/refuse"
+)
+
+// Totals
+//
+//	SELECT a, b, SUM(x) FROM t GROUP BY a, b WITH ROLLUP
+//
+// is the groups, the totals of each a, and the total, in the order of the groups with each total behind what it sums up:
+//
+//	SELECT a, b, c3 AS `SUM(x)` FROM (
+//	          SELECT a, b,       SUM(x) AS c3, 0 AS g1, a    AS k1, 0 AS g2, b    AS k2 FROM t GROUP BY a, b
+//	UNION ALL SELECT a, NULL AS b, SUM(x),     0,       a,          1,       NULL       FROM t GROUP BY a
+//	UNION ALL SELECT NULL, NULL,   SUM(x),     1,       NULL,       1,       NULL       FROM t
+//	) AS `rollup` ORDER BY g1, k1, g2, k2
+//
+// Each part is an aggregation of its own: on protected rows a release with its own price. What a part has no key for is NULL wherever
+// the key stands outside an aggregate, and GROUPING(key) is a number. HAVING belongs to the parts, ORDER BY and LIMIT to the whole.
+
+// rollups rewrites every SELECT of a statement that has totals, the inner ones first.
+func rollups(s ast.Statement) error {
+	var found []*ast.Select
+	everywhere(s, func(n ast.SQLNode) {
+		if sel, ok := n.(*ast.Select); ok && rolled(sel) {
+			found = append(found, sel)
+		}
+	})
+	for i := len(found) - 1; i >= 0; i-- {
+		if err := rollUp(found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rolled reports whether a SELECT's keys end with the mark.
+func rolled(sel *ast.Select) bool {
+	if len(sel.GroupBy) == 0 {
+		return false
+	}
+	f, ok := sel.GroupBy[len(sel.GroupBy)-1].(*ast.FuncExpr)
+	return ok && f.Name.Lowered() == RollupMark
+}
+
+// total is the rewriting of one SELECT.
+type total struct {
+	sel   *ast.Select
+	keys  []rollKey
+	names []string // of the columns of the parts that the SELECT lists
+	order []ast.Expr
+	err   error
+}
+
+// rollKey is a key: as GROUP BY gives it, and the expression behind an alias or a number.
+type rollKey struct{ written, meant ast.Expr }
+
+func rollUp(sel *ast.Select) error {
+	t := &total{sel: sel}
+	if err := t.read(); err != nil {
+		return err
+	}
+	outer := t.frame()
+	outer.With, outer.Comments, outer.QueryOpts, outer.Limit, outer.Lock, outer.Into = sel.With, sel.Comments, sel.QueryOpts, sel.Limit, sel.Lock, sel.Into
+	outer.OrderBy = t.ordered() // what it orders by is added to the parts
+	union := t.part(len(t.keys))
+	for level := len(t.keys) - 1; level >= 0; level-- {
+		union = &ast.SetOp{Type: ast.UnionAllStr, Left: union, Right: t.part(level)}
+	}
+	outer.From[0].(*ast.AliasedTableExpr).Expr.(*ast.Subquery).Select = union
+	if t.err != nil {
+		return t.err
+	}
+	*sel = *outer
+	return nil
+}
+
+// read finds the keys and names the columns.
+func (t *total) read() error {
+	taken := map[string]bool{}
+	for i, e := range t.sel.SelectExprs {
+		a, ok := e.(*ast.AliasedExpr)
+		if !ok {
+			return rollupRefusal("WITH ROLLUP wants its columns by name.", "Write the columns of the SELECT list out.")
+		}
+		name := columnName(a)
+		if a.As.IsEmpty() && !isColumn(a.Expr) || taken[strings.ToLower(name)] {
+			name = fmt.Sprintf("column %d", i+1)
+		}
+		taken[strings.ToLower(name)] = true
+		t.names = append(t.names, name)
+	}
+	for _, e := range t.sel.GroupBy[:len(t.sel.GroupBy)-1] {
+		k := rollKey{e, e}
+		if i, ok := t.listed(e); ok {
+			k.meant = t.expr(i)
+			if _, number := e.(*ast.SQLVal); number {
+				k.written = k.meant
+			}
+		}
+		t.keys = append(t.keys, k)
+	}
+	if len(t.keys) == 0 {
+		return rollupRefusal("WITH ROLLUP wants keys.", "Write GROUP BY a, b WITH ROLLUP.")
+	}
+	return nil
+}
+
+func rollupRefusal(cause, remedy string) error {
+	return refuse.New(refuse.Unsupported, "%s", cause).With("%s", remedy)
+}
+
+func (t *total) expr(i int) ast.Expr { return t.sel.SelectExprs[i].(*ast.AliasedExpr).Expr }
+
+// listed finds the column of the SELECT list that an expression of GROUP BY or ORDER BY means: by its number, its alias or
+// what it says.
+func (t *total) listed(e ast.Expr) (int, bool) {
+	if v, ok := e.(*ast.SQLVal); ok && v.Type == ast.IntVal {
+		n := 0
+		if _, err := fmt.Sscan(string(v.Val), &n); err == nil && n >= 1 && n <= len(t.sel.SelectExprs) {
+			return n - 1, true
+		}
+		return 0, false
+	}
+	if c, ok := e.(*ast.ColName); ok && c.Qualifier.IsEmpty() {
+		for i, x := range t.sel.SelectExprs {
+			if a := x.(*ast.AliasedExpr); !a.As.IsEmpty() && a.As.Lowered() == c.Name.Lowered() {
+				return i, true
+			}
+		}
+	}
+	for i := range t.sel.SelectExprs {
+		if same(t.expr(i), e) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// frame is the outer SELECT, over a subquery that is still to come.
+func (t *total) frame() *ast.Select {
+	s, err := ast.Parse("SELECT 1 FROM (SELECT 1 UNION ALL SELECT 1) AS `with rollup`")
+	if err != nil {
+		panic("dialect: " + err.Error()) // a fixed text
+	}
+	outer := s.(*ast.Select)
+	outer.SelectExprs = nil
+	for i, e := range t.sel.SelectExprs {
+		outer.SelectExprs = append(outer.SelectExprs, &ast.AliasedExpr{
+			Expr: column(t.names[i]), As: ast.NewColIdent(columnName(e.(*ast.AliasedExpr)))})
+	}
+	return outer
+}
+
+// ordered is the order of the whole: the one that is asked for, or else the groups' with each total last.
+func (t *total) ordered() ast.OrderBy {
+	var out ast.OrderBy
+	by := func(e ast.Expr, direction string) { out = append(out, &ast.Order{Expr: e, Direction: direction}) }
+	for _, o := range t.sel.OrderBy {
+		if i, ok := t.listed(o.Expr); ok {
+			by(column(t.names[i]), o.Direction)
+			continue
+		}
+		if t.sel.QueryOpts.Distinct {
+			t.err = rollupRefusal("SELECT DISTINCT … WITH ROLLUP is ordered by what it lists.", "Add the expression to the SELECT list.")
+		}
+		t.order = append(t.order, o.Expr)
+		by(column(hidden("order", len(t.order))), o.Direction)
+	}
+	if len(t.sel.OrderBy) == 0 && !t.sel.QueryOpts.Distinct {
+		for i := range t.keys {
+			by(column(hidden("grouping", i+1)), ast.AscScr)
+			by(column(hidden("key", i+1)), ast.AscScr)
+		}
+	}
+	return out
+}
+
+// part is the aggregation by the first keys.
+func (t *total) part(level int) ast.SelectStatement {
+	s := &ast.Select{From: copyOf(t.sel.From, nil), Where: copyOf(t.sel.Where, nil), Window: copyOf(t.sel.Window, nil)}
+	if level == 0 && !t.aggregates() {
+		s.From, s.Where, s.Window = nil, nil, nil // one row of NULLs
+	}
+	for _, k := range t.keys[:level] {
+		s.GroupBy = append(s.GroupBy, copyOf(k.written, nil))
+	}
+	for i := range t.sel.SelectExprs {
+		s.SelectExprs = append(s.SelectExprs, &ast.AliasedExpr{Expr: t.at(level, t.expr(i)), As: ast.NewColIdent(t.names[i])})
+	}
+	add := func(e ast.Expr, name string) {
+		s.SelectExprs = append(s.SelectExprs, &ast.AliasedExpr{Expr: e, As: ast.NewColIdent(name)})
+	}
+	for i, e := range t.order {
+		add(t.at(level, e), hidden("order", i+1))
+	}
+	for i, k := range t.keys {
+		if len(t.sel.OrderBy) > 0 || t.sel.QueryOpts.Distinct {
+			break
+		}
+		add(ast.NewIntVal([]byte{'0' + bit(i >= level)}), hidden("grouping", i+1))
+		add(t.at(level, k.meant), hidden("key", i+1))
+	}
+	if t.sel.Having != nil {
+		s.Having = &ast.Where{Type: t.sel.Having.Type, Expr: t.at(level, t.sel.Having.Expr)}
+	}
+	return s
+}
