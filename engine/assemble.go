@@ -103,7 +103,7 @@ func (s *Server) assemble() error {
 	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
 	s.analyzer = s.planner.Build(builder)
-	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, nil)
+	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, locking{})
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version}, sql.FunctionN{Name: "current_role", Fn: currentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})

@@ -72,8 +72,6 @@ func checkStatement(ctx *sql.Context, n sql.Node) error {
 	case *plan.Binlog, *plan.ChangeReplicationSource, *plan.ChangeReplicationFilter,
 		*plan.StartReplica, *plan.StopReplica, *plan.ResetReplica:
 		return unsupported("Replication is not supported.", "Copy the data directory while the server is stopped.")
-	case *plan.LockTables:
-		return unsupported("LOCK TABLES is not supported.", "Use BEGIN and COMMIT.")
 	}
 	var err error
 	transform.InspectWithOpaque(ctx, n, func(_ *sql.Context, n sql.Node) bool {

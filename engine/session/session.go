@@ -37,7 +37,7 @@ type Session struct {
 	opts *Options
 
 	mu     sync.Mutex
-	store  store.Session
+	store  *counted
 	closed bool
 
 	protected atomic.Bool
@@ -88,7 +88,7 @@ func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.store = st
+		s.store = &counted{Session: st}
 	}
 	if tx, ok := s.GetTransaction().(*Transaction); ok && tx.explicit && !s.store.InTransaction() {
 		if err := s.store.Begin(ctx); err != nil {

@@ -3,8 +3,6 @@ package session
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-
-	"scrim/internal/refuse"
 )
 
 // Transaction is what the session tells GMS about its transaction. The store's own one is begun by
@@ -13,6 +11,9 @@ type Transaction struct {
 	// explicit: BEGIN, or autocommit = 0. Otherwise every write commits by itself.
 	explicit bool
 	readOnly bool
+	// locked: LOCK TABLES began it.
+	locked     bool
+	savepoints []savepoint
 }
 
 // String implements sql.Transaction.
@@ -55,21 +56,4 @@ func (s *Session) Rollback(ctx *sql.Context, _ sql.Transaction) error {
 		return nil
 	}
 	return s.store.Rollback(ctx)
-}
-
-func noSavepoints() error {
-	return refuse.New(refuse.Unsupported, "Savepoints are not supported.").With("Use BEGIN, COMMIT and ROLLBACK.")
-}
-
-// CreateSavepoint implements sql.TransactionSession; the store has no savepoints.
-func (s *Session) CreateSavepoint(*sql.Context, sql.Transaction, string) error { return noSavepoints() }
-
-// RollbackToSavepoint implements sql.TransactionSession; the store has no savepoints.
-func (s *Session) RollbackToSavepoint(*sql.Context, sql.Transaction, string) error {
-	return noSavepoints()
-}
-
-// ReleaseSavepoint implements sql.TransactionSession; the store has no savepoints.
-func (s *Session) ReleaseSavepoint(*sql.Context, sql.Transaction, string) error {
-	return noSavepoints()
 }
