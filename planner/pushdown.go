@@ -256,6 +256,9 @@ func (s *statement) block(n sql.Node) (*block, error) {
 	case *plan.Sort:
 		return s.blockSort(n)
 	case *plan.Limit:
+		if n.CalcFoundRows { // the rows that the limit cuts off are counted
+			return nil, errStay
+		}
 		b, err := child(n.Child, false)
 		if err != nil {
 			return nil, err
