@@ -23,13 +23,10 @@ local_file() {
   has denied ask --local-infile=1 -e "LOAD DATA LOCAL INFILE 'rows.csv' INTO TABLE products"
 }
 server_file() { ! ask -e "SELECT LOAD_FILE('/etc/hostname') IS NOT NULL AND 1 / 0" && ! ask -e "SELECT 1 INTO OUTFILE '/tmp/x'" && ! ask -e "LOAD DATA INFILE '/etc/hostname' INTO TABLE products"; }
-killed() { # a client that is interrupted sends KILL QUERY from a second connection
-  ask -e 'SELECT COUNT(*) FROM products a, products b, products c, products d WHERE a.price * b.price > c.price * d.price + 0.5' >killed.out 2>&1 &
-  local pid=$! from=$SECONDS
-  sleep 1
-  kill -INT $pid
-  wait $pid || true
-  [ $((SECONDS - from)) -lt 10 ] && has interrupted cat killed.out
+killed() { # interrupted, the client sends KILL QUERY from a second connection
+  local from=$SECONDS
+  timeout --foreground -s INT -k 15 1 mariadb "${LOGIN[@]}" --database="$SCRIM_DB" -e 'SELECT COUNT(*) FROM products a, products b, products c, products d WHERE a.price * b.price > c.price * d.price + 0.5' >killed.out 2>&1 || true
+  [ $((SECONDS - from)) -lt 10 ] && ! grep -q '^[0-9]' killed.out && has interrupted cat killed.out
 }
 
 extra 'status (\s)' status

@@ -11,7 +11,7 @@ ASKED = {
     "text": "!run text.sql", "error": "SELECT * FROM people;", "indexes": "!indexes products", "keys": "!primarykeys products",
 }
 script = "!properties login.properties\n!set outputformat tsv\n!set silent true\n" + "\n".join(ASKED.values()) + "\n!quit\n"
-out = subprocess.run(["sqlline"], input=script, capture_output=True, text=True, timeout=60,
+out = subprocess.run(["sqlline"], input=script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
                      env=dict(os.environ, JAVA_TOOL_OPTIONS="-Dfile.encoding=UTF-8")).stdout
 sections = re.split(r"^0: jdbc:mariadb.*?> .*\n", out, flags=re.M)[3:]
 answers = dict(zip(ASKED, sections))
