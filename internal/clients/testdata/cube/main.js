@@ -1,5 +1,6 @@
 // Cube over REST, as a dashboard asks it. It writes all SQL itself.
 'use strict';
+const { spawnSync } = require('child_process');
 const fs = require('fs');
 const path = require('path');
 const s = require(`${process.env.SCRIM_LIB}/scrim.js`);
@@ -86,7 +87,16 @@ async function main() {
     return s.expect(Number(total) === 1000, total);
   });
   cube.stop();
+  await s.check('extra:the chart of the docs is drawn', () => drawn());
   fs.copyFileSync('cube.log', path.join(process.env.SCRIM_OUT, 'cube.log'));
+}
+
+// drawn makes docs/chart.png anew, elsewhere: a demonstration, Cube and Chromium of its own.
+function drawn() {
+  const picture = path.join(process.env.SCRIM_OUT, 'chart.png');
+  const r = spawnSync(process.execPath, [path.join(process.env.SCRIM_MODULE, 'docs/chart/make.js'), picture],
+    { encoding: 'utf8', env: { ...process.env, NODE_PATH: path.resolve('node_modules') } });
+  return s.expect(r.status === 0 && fs.statSync(picture).size > 20000, r.stderr);
 }
 
 s.main(main);

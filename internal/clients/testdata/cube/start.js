@@ -44,8 +44,11 @@ exports.start = async (folder, options, modules) => {
     return r.json();
   };
   for (let i = 0; ; i++) {
-    if (child.exitCode !== null || i === 300) throw new Error(`Cube did not start: ${fs.readFileSync(log, 'utf8')}`);
-    if (await get(`${api}/meta`).then((m) => m.cubes, () => false)) break;
+    const meta = await get(`${api}/meta`).catch(() => ({}));
+    if (meta.cubes) break;
+    if (meta.error || child.exitCode !== null || i === 300) {
+      throw new Error(`Cube did not start: ${meta.error || fs.readFileSync(log, 'utf8').slice(-2000)}`);
+    }
     await new Promise((done) => setTimeout(done, 100));
   }
 

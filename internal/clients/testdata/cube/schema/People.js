@@ -7,8 +7,8 @@ cube('People', {
     amount: { type: 'avg', sql: 'amount' },
     total: { type: 'sum', sql: 'amount' },
     ratio: { type: 'number', sql: `${CUBE.total} / ${CUBE.count}` },
-    low: { type: 'number', sql: `DP_LOW(AVG(${CUBE}.amount))` },
-    high: { type: 'number', sql: `DP_HIGH(AVG(${CUBE}.amount))` },
+    low: { type: 'number', sql: `DP_LOW(${amount})` },
+    high: { type: 'number', sql: `DP_HIGH(${amount})` },
   },
 
   dimensions: {
