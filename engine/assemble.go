@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/server"
@@ -48,8 +49,8 @@ func prepareProcess() {
 		log.SetOutput(io.Discard) // the protocol implementation logs here
 		session.RegisterVariables()
 		if err := sql.SystemVariables.AssignValues(map[string]any{
-			"secure_file_priv": "/nonexistent/closed",
-			"local_infile":     int8(0),
+			"secure_file_priv": nil, // as in MySQL: no file of the server is read or written
+			"local_infile":     int8(1),
 			"version":          Version,
 			"version_comment":  VersionComment,
 		}); err != nil {
@@ -103,7 +104,7 @@ func (s *Server) assemble() error {
 	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
 	s.analyzer = s.planner.Build(builder)
-	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, locking{})
+	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, loader{dialect.Explainer{Next: locking{}}})
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version}, sql.FunctionN{Name: "current_role", Fn: currentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
@@ -204,7 +205,7 @@ func (s *Server) loadAccounts(ctx *sql.Context) error {
 func (s *Server) speak() error {
 	var err error
 	s.protocol, err = server.NewServer(server.Config{
-		Listener:                 s.sockets,
+		Listener:                 addressed{s.sockets},
 		Protocol:                 "tcp",
 		Address:                  s.cfg.Listen,
 		Version:                  Version,
@@ -214,6 +215,12 @@ func (s *Server) speak() error {
 	}, s.engine, sql.NewContext, builderOf(s.sessionOptions()), nil)
 	return err
 }
+
+// addressed is the socket as go-mysql-server sees it: it asks for the address, and accepts nothing.
+type addressed struct{ *wire.Listener }
+
+// Accept implements net.Listener.
+func (addressed) Accept() (net.Conn, error) { return nil, net.ErrClosed }
 
 // sessionOptions are what the sessions of all clients share.
 func (s *Server) sessionOptions() *session.Options {
@@ -233,20 +240,23 @@ func (s *Server) sessionOptions() *session.Options {
 	}
 }
 
-// handle is a server option that replaces the handler.
+// handle is a server option that puts our handler on go-mysql-server's own.
 func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
-	return e, sm, &handler{inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors}, observe: s.observe, audit: s.audit}
+	s.handler = &handler{
+		inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors},
+		observe: s.observe, audit: s.audit, open: s.sockets.Connections, since: time.Now(),
+	}
+	return e, sm, h
 }
 
-// protocolListener is go-mysql-server's own, with our login methods and without its limits, which
-// the socket has.
-func (s *Server) protocolListener(cfg server.Config, l mysql.ListenerConfig, e server.ServerEventListener) (server.ProtocolListener, error) {
-	secure := func(c net.Conn) bool {
-		w, ok := c.(*wire.Conn)
-		return ok && w.Secure()
+// protocolListener speaks the protocol.
+func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.ServerEventListener) (server.ProtocolListener, error) {
+	key, err := auth.NewKey(s.cfg.path(fileLoginKey))
+	if err != nil {
+		return nil, err
 	}
-	l.AuthServer = auth.NewServer(s.analyzer.Catalog.MySQLDb, secure, s.loginRefused)
-	return server.MySQLProtocolListenerFactory(cfg, l, e)
+	accounts := auth.NewServer(s.analyzer.Catalog.MySQLDb, key, s.loginRefused)
+	return wire.NewServer(s.sockets, s.handler, accounts.Login, Version, auth.DefaultPlugin), nil
 }
 
 // builderOf makes the session of an authenticated client.
@@ -261,6 +271,8 @@ func builderOf(options *session.Options) server.SessionBuilder {
 		}
 		base := sql.NewBaseSessionWithClientServer(addr, client, c.ConnectionID)
 		base.SetLogger(logrus.NewEntry(quiet))
-		return session.New(base, options), nil
+		own := session.New(base, options)
+		c.ClientData = own
+		return own, nil
 	}
 }

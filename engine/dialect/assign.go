@@ -10,7 +10,10 @@ import (
 
 // Functions are the functions that the rules write into statements.
 func Functions() []sql.Function {
-	return []sql.Function{sql.Function2{Name: AssignFunction, Fn: newAssign}}
+	return []sql.Function{
+		sql.Function2{Name: AssignFunction, Fn: newAssign},
+		sql.Function1{Name: InvertFunction, Fn: newInvert},
+	}
 }
 
 // assign is @x := expr: it sets the variable for each row that it is evaluated for, and is the expression's value.

@@ -13,7 +13,7 @@ func init() {
 //	EXPLAIN PARTITIONS SELECT …          EXPLAIN SELECT …
 //	EXPLAIN FORMAT='tree' SELECT …       EXPLAIN FORMAT=tree SELECT …
 //	EXPLAIN FORMAT=TRADITIONAL SELECT …  EXPLAIN SELECT …: the server has one form of plan
-//	EXPLAIN FORMAT=JSON SELECT …         a SELECT whose one text is the plan as JSON (ExplainFunction)
+//	EXPLAIN FORMAT=JSON SELECT …         one text (Explainer)
 func describe(s *statement) {
 	switch {
 	case s.is(1, "FORMAT") && s.is(2, "=") && !s.ends(3):
@@ -41,8 +41,7 @@ func (s *statement) format() {
 	case equal(f, "TRADITIONAL"):
 		s.drop(1, 3)
 	case equal(f, "JSON"):
-		s.replace(1, 3, "FORMAT=tree")
-		s.json = true
+		s.replace(1, 3, "FORMAT="+jsonFormat)
 	case s.tokens[3].kind != word:
 		s.replace(3, 3, f)
 	}

@@ -50,3 +50,28 @@ func (s *statement) escape(i int) {
 	s.replace(i, i+1, by)
 	s.drop(last, last)
 }
+
+// invert makes a call of ~x, which the binder has not.
+func (s *statement) invert(i int) {
+	last := i + 1
+	switch {
+	case s.ends(last), s.tokens[last].kind == text:
+		return
+	case s.is(last, "("):
+		last = s.close(last)
+	case s.is(last, "-"):
+		last++
+	default:
+		for s.is(last+1, ".") {
+			last += 2
+		}
+		if s.is(last+1, "(") {
+			last = s.close(last + 1)
+		}
+	}
+	if last >= len(s.tokens) || s.is(i+1, "~") {
+		return
+	}
+	s.replace(i, i, quoteName(InvertFunction)+"(")
+	s.before(last+1, ")")
+}

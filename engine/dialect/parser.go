@@ -61,7 +61,11 @@ func (p *Grammar) Parse(ctx *sql.Context, query string, multi bool) (ast.Stateme
 
 // ParseWithOptions implements sql.Parser: go-mysql-server reads views with it, and statements a second time.
 func (p *Grammar) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
-	m, changed, err := p.mend(query, modeIn(ctx).with(o), callerIn(ctx), multi)
+	mode := modeIn(ctx).with(o)
+	if defines(query) {
+		mode.NoBackslash = false // mend lets no other definition pass
+	}
+	m, changed, err := p.mend(query, mode, callerIn(ctx), multi)
 	switch {
 	case err != nil:
 		return nil, "", "", err
@@ -106,6 +110,38 @@ func (m mended) tree(s ast.Statement, err error) (ast.Statement, error) {
 	return tree(m.restore(s), m.text, nil)
 }
 
+// defines reports whether a text is the definition of a view.
+func defines(query string) bool {
+	tokens, _, _ := scan(query, Mode{}, nil)
+	s := statement{src: query, tokens: tokens}
+	return s.view()
+}
+
+// view reports whether the statement is CREATE VIEW.
+func (s *statement) view() bool {
+	if !s.is(0, "CREATE", "ALTER") {
+		return false
+	}
+	for i := 1; i < len(s.tokens) && !s.is(i, "AS"); i++ {
+		if s.is(i, "VIEW") {
+			return true
+		}
+	}
+	return false
+}
+
+// definition refuses the definition of a view that means something else in another session: it is kept as it was written.
+func (s *statement) definition() {
+	if !s.mode.NoBackslash || !s.view() {
+		return
+	}
+	for _, t := range s.tokens {
+		if t.escaped {
+			s.refuse("A view whose texts have backslashes cannot be defined under NO_BACKSLASH_ESCAPES.", "SET sql_mode = DEFAULT, and write each backslash twice.")
+		}
+	}
+}
+
 // modeIn is the mode of the session in a context, if there is one.
 func modeIn(ctx context.Context) Mode {
 	if c, ok := ctx.(*sql.Context); ok && c.Session != nil {
@@ -144,6 +180,7 @@ func (p *Grammar) mend(query string, mode Mode, who Caller, cut bool) (m mended,
 	answered := p.forms.answer(&s)
 	if !answered {
 		s.rules()
+		s.definition()
 	}
 	if s.err != nil || len(s.edits) == 0 {
 		return mended{}, false, s.err

@@ -20,6 +20,10 @@ func (s *statement) rules() {
 	if len(s.tokens) == 0 {
 		return
 	}
+	if s.is(0, "(") && s.is(1, "SELECT", "(", "WITH", "VALUES", "TABLE") && s.close(0) == len(s.tokens)-1 {
+		s.drop(0, 0) // the grammar has a statement in brackets within others only
+		s.drop(len(s.tokens)-1, len(s.tokens)-1)
+	}
 	if t := s.tokens[0]; t.kind == word && t.end-t.start <= 16 {
 		if rule := heads[strings.ToUpper(s.text(0))]; rule != nil {
 			rule(s)
@@ -43,6 +47,8 @@ func (s *statement) token(i int) {
 		s.number(i)
 	case mark:
 		switch s.src[t.start] {
+		case '~':
+			s.invert(i)
 		case '{':
 			s.escape(i)
 		case ':':

@@ -13,7 +13,6 @@ type statement struct {
 	tokens []token
 	edits  []edit
 	err    error // a refusal
-	json   bool  // EXPLAIN FORMAT=JSON
 }
 
 // Caller is the account that a statement comes from; both are empty where nobody is known.
@@ -197,6 +196,8 @@ func (m mended) back(pos int, end bool) int {
 		start := x.start - shift
 		stop := start + len(x.by)
 		switch {
+		case pos == start && end && m.src[x.start:x.end] == "}":
+			return x.end // what ends an escape
 		case pos < start, pos == start && (!end || len(x.by) > 0):
 			return pos + shift
 		case pos < stop, pos == stop && end:
