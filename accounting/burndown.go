@@ -50,7 +50,7 @@ func (l *Ledger) paidByDay(h holder, first day) []daySpent {
 		return true, l.records(ids, func(_ uint64, r *record) {
 			for i := range r.charges {
 				if c := &r.charges[i]; c.account == h.account && c.entity == h.entity {
-					days = addDay(days, r.day, c.loss)
+					days = addDay(days, r.day, &c.loss)
 				}
 			}
 		})
@@ -62,11 +62,10 @@ func (l *Ledger) paidByDay(h holder, first day) []daySpent {
 }
 
 // addDay adds a tally to the last day of the list, or to a later one.
-func addDay(days []daySpent, d day, t tally) []daySpent {
+func addDay(days []daySpent, d day, t *tally) []daySpent {
 	if n := len(days); n == 0 || days[n-1].day != d {
 		days = append(days, daySpent{day: d})
 	}
-	last := &days[len(days)-1]
-	last.spent = last.spent.add(t)
+	days[len(days)-1].spent.plus(t)
 	return days
 }

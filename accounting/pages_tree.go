@@ -51,7 +51,7 @@ func (w *pageWalker) node(b []byte, id uint64, low, high []byte, depth int) erro
 		if err != nil {
 			return fmt.Errorf("page %d %w", id, err)
 		}
-		if c := bytes.Compare(before, key); before != nil && (c > 0 || c == 0 && i > 0) || high != nil && bytes.Compare(key, high) >= 0 {
+		if c := bytes.Compare(before, key); before != nil && (c > 0 || c == 0 && i > 0) {
 			return fmt.Errorf("page %d has its keys out of order", id)
 		}
 		before = key
@@ -60,6 +60,9 @@ func (w *pageWalker) node(b []byte, id uint64, low, high []byte, depth int) erro
 				return err
 			}
 		}
+	}
+	if n > 0 && high != nil && bytes.Compare(before, high) >= 0 { // the last one is the highest
+		return fmt.Errorf("page %d has its keys out of order", id)
 	}
 	if kind == leafPage {
 		return nil

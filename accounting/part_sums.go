@@ -117,9 +117,9 @@ func (s *sums) newPayer(h holder, roles *roleList) *payer {
 // pay takes the loss of a charge and its events, and adds them to what is paid.
 func (s *sums) pay(by *payer, d *decoder) {
 	loss := d.tally()
-	by.sum.tally = by.sum.tally.add(loss)
+	by.sum.tally.plus(&loss)
 	for _, l := range by.days {
-		l.days = addDay(l.days, s.last, loss)
+		l.days = addDay(l.days, s.last, &loss)
 	}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
 		by.sum.curve.plus(s.curve(d))
@@ -138,9 +138,14 @@ func (s *sums) curve(d *decoder) *Curve {
 	c := s.curves[string(encoded)]
 	if c == nil {
 		again := decoder{b: encoded}
-		v := again.event().Curve()
-		c, d.bad = &v, d.bad || again.bad
-		if len(s.curves) < maxCurves && !d.bad {
+		e := again.event()
+		if again.bad {
+			d.fail()
+			return &Curve{}
+		}
+		v := e.Curve()
+		c = &v
+		if len(s.curves) < maxCurves {
 			s.curves[string(encoded)] = c
 		}
 	}
@@ -203,8 +208,8 @@ func (s *sums) join(to *state) error {
 	}
 	for h, l := range s.days {
 		p := to.of(h)
-		for _, d := range l.days {
-			p.days = addDay(p.days, d.day, d.spent)
+		for i := range l.days {
+			p.days = addDay(p.days, l.days[i].day, &l.days[i].spent)
 		}
 	}
 	return nil

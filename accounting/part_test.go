@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
+	bolt "go.etcd.io/bbolt"
 )
 
 // busy makes a ledger of some 1500 records over two months: several accounts, entities, roles and events in a charge, budgets that change
@@ -150,5 +152,50 @@ func TestPartsAgainstOneByOne(t *testing.T) {
 		if len(got) != len(want) {
 			t.Errorf("parts of %d: %d sets, want %d", size, len(got), len(want))
 		}
+	}
+}
+
+// TestPartsRefuseWhatIsNoRecord changes a byte of each record, or cuts it short: parts take what decodeRecord takes, and nothing else.
+func TestPartsRefuseWhatIsNoRecord(t *testing.T) {
+	l := open(t, busy(t), Options{ReadOnly: true})
+	const first, id = partSize, partSize + 7
+	r := rand.New(rand.NewPCG(62, 1))
+	memory := &scratch{outcomes: make([]uint8, blockSize)}
+	taken, refused := 0, 0
+	attempt := func(b []byte) {
+		p := newPart(first, id, l.state.lastDay, memory)
+		err := p.take(id, b)
+		full, want := decodeRecord(b)
+		if want == nil {
+			want = full.follows(id)
+		}
+		if (err == nil) != (want == nil) {
+			t.Fatalf("% x: %v, want %v", b, err, want)
+		}
+		if err == nil {
+			taken++
+		} else {
+			refused++
+		}
+	}
+	err := l.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(recordsBucket).ForEach(func(_, v []byte) error {
+			b := bytes.Clone(v[len(sum{}):])
+			attempt(b)
+			attempt(b[:r.IntN(len(b))])
+			attempt(append(b, 0))
+			for range 5 {
+				i := r.IntN(len(b))
+				was := b[i]
+				b[i] ^= 1 << r.IntN(8)
+				attempt(b)
+				b[i] = was
+			}
+			return nil
+		})
+	})
+	ok(t, err)
+	if taken < 3000 || refused < 3000 {
+		t.Errorf("%d taken, %d refused", taken, refused)
 	}
 }

@@ -75,8 +75,16 @@ type tally struct {
 func tallyOf(l Loss) tally { return tally{l.Rho, l.Pure, slackOf(l.DeltaEvent), slackOf(l.DeltaTV)} }
 
 func (t tally) add(u tally) tally {
-	pure := composed(t.pure, u.pure, t == tally{}, u == tally{})
-	return tally{t.rho.Add(u.rho), pure, t.event.add(u.event), t.tv.add(u.tv)}
+	t.plus(&u)
+	return t
+}
+
+// plus adds u to t.
+func (t *tally) plus(u *tally) {
+	if t.pure > 0 || u.pure > 0 { // none of two without is none
+		t.pure = composed(t.pure, u.pure, *t == tally{}, *u == tally{})
+	}
+	t.rho, t.event, t.tv = t.rho.Add(u.rho), t.event.add(u.event), t.tv.add(u.tv)
 }
 
 // loss returns the tally as a Loss, rounded up.

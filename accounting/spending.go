@@ -17,7 +17,7 @@ type amount struct {
 
 // plus adds b to a.
 func (a *amount) plus(b *amount) {
-	a.tally = a.tally.add(b.tally)
+	a.tally.plus(&b.tally)
 	a.curve.plus(&b.curve)
 }
 

@@ -95,7 +95,7 @@ func (s *state) spend(h holder, a *amount) {
 	p := s.of(h)
 	p.spend(s.starts, inWindows{true, true, true, true}, a)
 	if h.manyPay() {
-		p.days = addDay(p.days, s.lastDay, a.tally)
+		p.days = addDay(p.days, s.lastDay, &a.tally)
 	}
 }
 
