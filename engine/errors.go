@@ -38,6 +38,7 @@ type fate struct {
 	// get out.
 	protected     bool
 	principal, id string // of the statement, for the log; the client is told the id where it is not told the error
+	scene         scene
 }
 
 // public returns the error that a client sees for err.
@@ -58,18 +59,21 @@ func (t *translator) public(err error, f fate) error {
 			return e
 		}
 	}
-	if e := condition(err); e != nil {
+	if e := conditionIn(conditions, err, f.scene); e != nil {
 		return e
 	}
 	if f.protected {
 		t.record(err, f)
 		return failure(refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."), f)
 	}
+	if e := conditionIn(valueConditions, err, f.scene); e != nil {
+		return e
+	}
 	if e := storeCondition(err); e != nil {
 		return e
 	}
-	if k := kindOf(err); k != nil {
-		return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "%s", k.Error())
+	if k := kindOf(err); k != nil && !strings.Contains(k.Error(), "file an issue") {
+		return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "%s", clean(k.Error()))
 	}
 	t.record(err, f)
 	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (statement id %s)", f.id)
@@ -177,16 +181,18 @@ func interruption(err error) error {
 	return nil
 }
 
-// condition finds MySQL's own error in err: one that already is one, or a kind of go-mysql-server
-// that is about the statement's text.
-func condition(err error) error {
+// condition finds MySQL's own error in err: one that already is one, or a kind of go-mysql-server that is about the statement's text.
+func condition(err error) error { return conditionIn(conditions, err, scene{}) }
+
+// conditionIn finds the error in a list, for the words of a statement.
+func conditionIn(list []mapping, err error, s scene) error {
 	for e := err; e != nil; e = unwrap(e) {
 		if own, ok := e.(*mysql.SQLError); ok && own.Num != mysql.ERUnknownError {
 			return mysql.NewSQLError(own.Num, own.State, "%s", own.Message)
 		}
-		for _, c := range conditions {
+		for _, c := range list {
 			if c.kind.Is(e) {
-				return mysql.NewSQLError(c.errno, c.state, "%s", e.Error())
+				return worded(e, c.errno, c.state, c.kind.Message, c.text, s)
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func TestPublicErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
 			tr := &translator{log: zerolog.New(&log)}
-			err := tr.public(c.err, fate{c.protected, "u@%", "theid"})
+			err := tr.public(c.err, fate{c.protected, "u@%", "theid", scene{}})
 			var got *mysql.SQLError
 			if !errors.As(err, &got) {
 				t.Fatalf("got %v, want a MySQL error", err)
@@ -112,5 +112,19 @@ func TestPanicsAreFoundInTheLog(t *testing.T) {
 	id, _, _ = strings.Cut(id, ")")
 	if !ok || !strings.Contains(log.String(), id) || !strings.Contains(log.String(), "stack") {
 		t.Errorf("got %q, which the log does not explain: %s", err, log.String())
+	}
+}
+
+// TestValuesOfProtectedRowsAreNotInErrors: the kinds that speak of values are told on public data alone.
+func TestValuesOfProtectedRowsAreNotInErrors(t *testing.T) {
+	for _, c := range valueConditions {
+		err := fmt.Errorf("x: %w", c.kind.New("secret", "secret", "secret"))
+		if public := (&translator{log: zerolog.Nop()}).public(err, fate{protected: true, id: "theid"}); strings.Contains(public.Error(), "secret") || !strings.Contains(public.Error(), "its charge stands") {
+			t.Errorf("%s: got %v on protected data", c.kind.Message, public)
+		}
+		var e *mysql.SQLError
+		if public := (&translator{log: zerolog.Nop()}).public(err, fate{id: "theid"}); !errors.As(public, &e) || e.Num != c.errno {
+			t.Errorf("%s: got %v on public data, want error %d", c.kind.Message, public, c.errno)
+		}
 	}
 }

@@ -169,8 +169,9 @@ func returnsNoRows(n sql.Node) bool {
 
 // end is the way out of every statement: it turns the error outward and tells how the statement ended. ctx may be nil.
 func (h *handler) end(ctx *sql.Context, c *mysql.Conn, noted *observed, err error) error {
-	f := fate{principal: c.User, id: noted.id}
+	f := fate{principal: c.User, id: noted.id, scene: scene{text: noted.redacted}}
 	if ctx != nil {
+		f.scene.database = ctx.GetCurrentDatabase()
 		if s, ok := session.From(ctx); ok {
 			f.protected, f.principal = s.TouchesProtected(), s.Principal()
 		}
