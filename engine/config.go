@@ -32,7 +32,8 @@ type Config struct {
 	DataDir string
 	// Listen is the TCP address, by default 127.0.0.1:3307.
 	Listen string
-	// TLSCert and TLSKey are PEM files; both or neither. Without them TLS is not offered.
+	// TLSCert and TLSKey are PEM files; both or neither. Without them the server makes a certificate of
+	// its own in the data directory.
 	TLSCert, TLSKey string
 	// RequireTLS closes clients that do not use TLS.
 	RequireTLS bool
@@ -211,8 +212,6 @@ func (c Config) checkTLS(bad func(field, format string, args ...any)) {
 		if _, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey); err != nil {
 			bad("TLSCert", "TLS certificate: %v", err)
 		}
-	case c.RequireTLS:
-		bad("RequireTLS", "TLS is required, but there is no certificate")
 	}
 }
 
@@ -266,6 +265,10 @@ const (
 	fileCatalog = "catalog"
 	fileUsers   = "users"
 	fileAudit   = "audit"
+
+	fileCertificate    = "server-cert.pem"
+	fileCertificateKey = "server-key.pem"
+	fileLoginKey       = "login-key.pem"
 )
 
 func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }

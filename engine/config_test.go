@@ -23,7 +23,6 @@ func TestValidate(t *testing.T) {
 		{"port", func(c *Config) { c.Listen = "127.0.0.1:70000" }, []string{"port"}},
 		{"half a certificate", func(c *Config) { c.TLSCert = "x" }, []string{"both"}},
 		{"no such certificate", func(c *Config) { c.TLSCert, c.TLSKey = "x", "y" }, []string{"certificate"}},
-		{"TLS without a certificate", func(c *Config) { c.RequireTLS = true }, []string{"required"}},
 		{"memory text", func(c *Config) { c.MemoryLimit = "lots'; SET x" }, []string{"memory"}},
 		{"everything", func(c *Config) {
 			*c = Config{Listen: "x", TLSCert: "x", Threads: -1, MemoryLimit: "x", MaxConnections: -1, AuthTimeout: time.Nanosecond, MaxPreAuthPacket: 1, MaxPacket: 1}

@@ -2,15 +2,16 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -19,6 +20,7 @@ import (
 	"scrim/engine/audit"
 	"scrim/engine/session"
 	"scrim/engine/watch"
+	"scrim/engine/wire"
 )
 
 // handler serves the commands of the protocol. Connections and sessions stay with go-mysql-server's
@@ -31,35 +33,48 @@ type handler struct {
 	errors   *translator
 	observe  func(watch.Event)
 	audit    *audit.Log
+	open     func() int // connections
+	since    time.Time
 }
 
-var _ mysql.Handler = (*handler)(nil)
+var _ wire.Handler = (*handler)(nil)
 
-// NewConnection implements mysql.Handler.
+// NewConnection implements wire.Handler.
 func (h *handler) NewConnection(c *mysql.Conn) { h.inner.NewConnection(c) }
 
-// ConnectionClosed implements mysql.Handler.
+// ConnectionClosed implements wire.Handler.
 func (h *handler) ConnectionClosed(c *mysql.Conn) {
 	h.logout(c)
 	h.inner.ConnectionClosed(c)
 }
 
-// ConnectionAborted implements mysql.Handler.
+// ConnectionAborted implements wire.Handler.
 func (h *handler) ConnectionAborted(c *mysql.Conn, reason string) error {
 	return h.inner.ConnectionAborted(c, reason)
 }
 
-// ConnectionAuthenticated implements mysql.Handler.
+// ConnectionAuthenticated implements wire.Handler.
 func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
 	return h.plain(c, func() error {
 		if err := h.login(c); err != nil {
 			return err
 		}
-		return h.sessions.ConnReady(context.Background(), c)
+		if err := h.sessions.NewSession(context.Background(), c); err != nil {
+			return err
+		}
+		return errors.Join(h.sessions.ConnReady(context.Background(), c), patient(c))
 	})
 }
 
-// ComInitDB implements mysql.Handler.
+// LeaveSession implements wire.Handler: the session ends as at the end of the connection, with its
+// transaction, its locks and its variables. An empty one, in which nothing runs, takes its place.
+func (h *handler) LeaveSession(c *mysql.Conn) {
+	h.logout(c)
+	_ = guard(func() error { return h.inner.ComResetConnection(c) }) // fails where the database has gone
+	c.UserData = nil
+}
+
+// ComInitDB implements wire.Handler.
 func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
 	_, noted, err := h.begin(context.Background(), c, "USE `"+strings.ReplaceAll(schema, "`", "``")+"`")
 	if err != nil {
@@ -68,17 +83,23 @@ func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
 	return h.end(nil, c, noted, guard(func() error { return h.sessions.SetDB(context.Background(), c, schema) }))
 }
 
-// ComResetConnection implements mysql.Handler.
+// ComResetConnection implements wire.Handler.
 func (h *handler) ComResetConnection(c *mysql.Conn) error {
-	return h.plain(c, func() error { return h.inner.ComResetConnection(c) })
+	return h.plain(c, func() error {
+		if err := h.inner.ComResetConnection(c); err != nil {
+			return err
+		}
+		c.StatusFlags = uint16(mysql.ServerStatusAutocommit)
+		return patient(c)
+	})
 }
 
-// WarningCount implements mysql.Handler.
+// WarningCount implements wire.Handler.
 func (h *handler) WarningCount(c *mysql.Conn) uint16 { return h.inner.WarningCount(c) }
 
-// ParserOptionsForConnection implements mysql.Handler.
-func (h *handler) ParserOptionsForConnection(c *mysql.Conn) (sqlparser.ParserOptions, error) {
-	return h.inner.ParserOptionsForConnection(c)
+// Statistics implements wire.Handler.
+func (h *handler) Statistics() string {
+	return fmt.Sprintf("Uptime: %d  Threads: %d", max(1, int(time.Since(h.since).Seconds())), h.open())
 }
 
 // plain runs a command without rows.
@@ -96,39 +117,44 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// ComQuery implements mysql.Handler.
-func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) error {
-	_, err := h.run(ctx, c, command{text: query}, callback)
-	return err
+// Query implements wire.Handler.
+func (h *handler) Query(ctx context.Context, c *mysql.Conn, text string, multi bool, send wire.Send) (string, error) {
+	return h.run(ctx, c, command{text: text, multi: multi}, send)
 }
 
-// ComMultiQuery implements mysql.Handler: it runs the first statement and returns the rest.
-func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) (string, error) {
-	return h.run(ctx, c, command{text: query, multi: true}, callback)
-}
-
-// ComStmtExecute implements mysql.Handler.
-func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *mysql.PrepareData, callback func(*sqltypes.Result) error) error {
-	bindings, err := expressions(prepare.BindVars)
+// Execute implements wire.Handler.
+func (h *handler) Execute(ctx context.Context, c *mysql.Conn, p wire.Prepared, values map[string]*querypb.BindVariable, send wire.Send) error {
+	bindings, err := expressions(values)
 	if err != nil {
 		return h.errors.public(err, fate{principal: c.User, id: newID()})
 	}
-	_, err = h.run(ctx, c, command{text: prepare.PrepareStmt, bindings: bindings}, func(r *sqltypes.Result, _ bool) error {
-		return callback(r)
-	})
+	_, err = h.run(ctx, c, command{text: p.Text, prepared: true, bindings: bindings}, send)
 	return err
 }
 
-// ComPrepare implements mysql.Handler: it binds the statement, and reads and charges nothing.
-func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _ *mysql.PrepareData) (fields []*querypb.Field, err error) {
-	ctx, noted, err := h.begin(ctx, c, query)
+// Forget implements wire.Handler: statements are kept by their connections.
+func (h *handler) Forget(*mysql.Conn, wire.Prepared) {}
+
+// Fields implements wire.Handler: what a query without rows tells.
+func (h *handler) Fields(ctx context.Context, c *mysql.Conn, table string) (fields []*querypb.Field, err error) {
+	text := "SELECT * FROM `" + strings.ReplaceAll(table, "`", "``") + "` LIMIT 0"
+	_, err = h.run(ctx, c, command{text: text}, func(r *sqltypes.Result, _ bool) error {
+		fields = r.Fields
+		return nil
+	})
+	return fields, err
+}
+
+// Prepare implements wire.Handler: it binds the statement, and reads and charges nothing.
+func (h *handler) Prepare(ctx context.Context, c *mysql.Conn, text string) (p wire.Prepared, err error) {
+	ctx, noted, err := h.begin(ctx, c, text)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	var sqlCtx *sql.Context
 	err = guard(func() error {
 		var err error
-		if sqlCtx, err = h.sessions.NewContextWithQuery(ctx, c, query); err != nil {
+		if sqlCtx, err = h.sessions.NewContextWithQuery(ctx, c, text); err != nil {
 			return err
 		}
 		if sqlCtx, err = sqlCtx.ProcessList.BeginOperation(sqlCtx); err != nil {
@@ -139,21 +165,15 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			return err
 		}
 		defer sql.SessionCommandEnd(sqlCtx.Session)
-		node, err := h.engine.PrepareQuery(sqlCtx, query)
-		if err != nil {
-			return err
-		}
-		if schema := node.Schema(sqlCtx); !returnsNoRows(node) && !types.IsOkResultSchema(schema) {
-			fields = resultFields(sqlCtx, schema)
-		}
-		return nil
+		p, err = h.bind(sqlCtx, text)
+		return err
 	})
 	if err != nil {
 		// Nothing will be executed, so that this is the statement's only event.
-		return nil, h.end(sqlCtx, c, noted, err)
+		return p, h.end(sqlCtx, c, noted, err)
 	}
 	noted.place.Free()
-	return fields, nil
+	return p, nil
 }
 
 // returnsNoRows reports whether a node that is bound, but not analysed, will answer with OK only.

@@ -78,7 +78,7 @@ func (s *Server) listenHTTP() error {
 	if w == nil {
 		return nil
 	}
-	certificate := s.certificate.config()
+	certificate := s.certificate.operators()
 	var err error
 	if w.listener, err = net.Listen("tcp", s.cfg.HTTP); err != nil {
 		return fmt.Errorf("engine: http: %w", err)

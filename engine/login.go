@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"crypto/sha1"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"net"
 	"slices"
@@ -12,8 +10,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
-	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/engine/auth"
 	"scrim/engine/dashboard"
 	"scrim/engine/session"
 )
@@ -30,10 +28,10 @@ var _ dashboard.Accounts = viewers{}
 func (v viewers) Login(user, password, address string, secure bool) (dashboard.Viewer, bool) {
 	u := v.account(user, address)
 	if u == nil {
-		matches(&mysql_db.User{Plugin: string(mysql.MysqlNativePassword), AuthString: "*none"}, password) // as long as for one that exists
+		auth.Matches(&mysql_db.User{Plugin: auth.DefaultPlugin, AuthString: "*none"}, password) // as long as for one that exists
 		return dashboard.Viewer{}, false
 	}
-	if !mayLogin(u, secure) || !matches(u, password) {
+	if !mayLogin(u, secure) || !auth.Matches(u, password) {
 		return dashboard.Viewer{}, false
 	}
 	return v.viewer(u)
@@ -102,31 +100,6 @@ func (v viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
 		return dashboard.Viewer{}, false
 	}
 	return w, true
-}
-
-// matches reports whether a password is the account's.
-func matches(u *mysql_db.User, password string) bool {
-	if password == "" {
-		return false
-	}
-	var want string
-	switch mysql.AuthMethodDescription(u.Plugin) {
-	case mysql.MysqlNativePassword:
-		once := sha1.Sum([]byte(password))
-		twice := sha1.Sum(once[:])
-		want = "*" + strings.ToUpper(hex.EncodeToString(twice[:]))
-	case mysql.CachingSha2Password:
-		kind, iterations, salt, _, err := mysql.DeserializeCachingSha2PasswordAuthString([]byte(u.AuthString))
-		if err != nil || kind != "SHA256" {
-			return false
-		}
-		text, err := mysql.SerializeCachingSha2PasswordAuthString(password, salt, iterations)
-		if err != nil {
-			return false
-		}
-		want = string(text)
-	}
-	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(u.AuthString)) == 1
 }
 
 // loopback reports whether a host of a listening address can be reached from this machine only. A name other than localhost

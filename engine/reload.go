@@ -14,7 +14,7 @@ func (s *Server) Reload(c Config, note string) error {
 		return err
 	}
 	c = c.withDefaults()
-	if s.certificate.now.Load() != nil { // TLS is offered or not for as long as the server runs
+	if s.certificate.given.Load() == (c.TLSCert != "") { // whose certificate it is stays for as long as the server runs
 		if err := s.certificate.load(c); err != nil {
 			return err
 		}

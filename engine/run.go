@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/session"
+	"scrim/engine/wire"
 	"scrim/internal/refuse"
 )
 
@@ -31,11 +32,12 @@ const watchAfter = 200 * time.Millisecond
 type command struct {
 	text     string
 	multi    bool // text may go on after the statement
+	prepared bool // text is one statement with bindings for its question marks
 	bindings map[string]sqlparser.Expr
 }
 
 // run executes one statement, sends its result, and returns what follows the statement in text.
-func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysql.ResultSpoolFn) (rest string, err error) {
+func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send wire.Send) (rest string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx, noted, err := h.begin(ctx, c, cmd.text)
@@ -50,7 +52,8 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 		}
 		list := sqlCtx.ProcessList
 		sqlCtx.ProcessList = ownProcesses{list, sqlCtx.Session.Client(), session.IsDBA(sqlCtx)}
-		defer watchClient(c, cancel)()
+		w := watchClient(c, cancel)
+		defer w.stop()
 		if sqlCtx, err = list.BeginQuery(sqlCtx, noted.redacted); err != nil {
 			return err
 		}
@@ -60,7 +63,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 			return err
 		}
 		defer sql.SessionCommandEnd(sqlCtx.Session)
-		rest, err = h.execute(sqlCtx, c, cmd, send)
+		rest, err = h.execute(sqlCtx, c, cmd, w, send)
 		return err
 	})
 	if err = h.end(sqlCtx, c, noted, err); err != nil {
@@ -70,39 +73,76 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send mysq
 }
 
 // execute parses, plans and runs a statement under its deadline.
-func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, send mysql.ResultSpoolFn) (rest string, err error) {
-	query := cmd.text
-	statement, prepared := ctx.Session.GetPreparedQuery(query)
-	var parsed sqlparser.Statement
-	if !prepared {
-		var first string
-		parsed, first, rest, err = h.engine.Parser.Parse(ctx, query, cmd.multi)
-		switch {
-		case errors.Is(err, sqlparser.ErrEmpty):
-			return "", mysql.NewSQLError(1065, "42000", "Query was empty")
-		case refused(err):
-			return "", err
-		case err != nil:
-			return "", sql.ErrSyntaxError.New(err.Error())
-		}
-		if first != "" {
-			query = first
-		}
-		if rest != "" {
-			at(ctx).narrow(first)
-		}
-		statement = parsed
-	}
-	limit, err := timeLimit(ctx, statement)
+func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clientWatch, send wire.Send) (rest string, err error) {
+	parsed, text, rest, err := h.parse(ctx, cmd)
 	if err != nil {
 		return "", err
 	}
-	if limit > 0 {
-		deadline, cancel := context.WithTimeout(ctx.Context, limit)
-		defer cancel()
-		ctx = ctx.WithContext(deadline)
+	switch s := parsed.(type) {
+	case *sqlparser.Prepare, *sqlparser.Deallocate:
+		if err := h.named(ctx, s); err != nil {
+			return "", err
+		}
+		return rest, send(&sqltypes.Result{}, rest != "")
+	case *sqlparser.Execute:
+		if cmd, err = h.executed(ctx, s); err != nil {
+			return "", err
+		}
+		at(ctx).narrow(cmd.text)
+		if parsed, text, _, err = h.parse(ctx, cmd); err != nil {
+			return "", err
+		}
+	case *sqlparser.Load:
+		return rest, h.load(ctx, c, s, w, func(r *sqltypes.Result) error { return send(r, rest != "") })
 	}
-	return rest, interrupted(ctx, h.answer(ctx, c, query, parsed, cmd.bindings, rest != "", send))
+	if text != ctx.Query() {
+		ctx = ctx.WithQuery(text)
+	}
+	limited, end, err := withLimit(ctx, parsed)
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	if len(cmd.bindings) > 0 {
+		// The engine looks for a statement with bindings here, by its text.
+		limited.Session.PrepareQuery(text, parsed)
+		defer limited.Session.UnprepareQuery(text)
+	}
+	return rest, interrupted(limited, h.answer(limited, c, text, parsed, cmd.bindings, rest != "", send))
+}
+
+// parse parses the command's statement, or the first of its statements, and returns its own text and
+// what follows it.
+func (h *handler) parse(ctx *sql.Context, cmd command) (s sqlparser.Statement, text, rest string, err error) {
+	if cmd.prepared {
+		s, err = h.parseOne(ctx, cmd.text)
+		return s, cmd.text, "", err
+	}
+	s, text, rest, err = h.engine.Parser.Parse(ctx, cmd.text, cmd.multi)
+	if err != nil {
+		return nil, "", "", unparsed(err)
+	}
+	if text == "" {
+		text = cmd.text
+	}
+	if rest != "" {
+		at(ctx).narrow(text)
+		if blank(rest) {
+			rest = ""
+		}
+	}
+	return s, text, rest, nil
+}
+
+// unparsed is the error of a text that the parser refuses.
+func unparsed(err error) error {
+	switch {
+	case errors.Is(err, sqlparser.ErrEmpty):
+		return mysql.NewSQLError(1065, "42000", "Query was empty")
+	case refused(err):
+		return err
+	}
+	return sql.ErrSyntaxError.New(err.Error())
 }
 
 // refused reports whether an error says by itself what a client may see.
@@ -120,7 +160,7 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 // answer runs the statement and sends the result.
-func (h *handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr, more bool, send mysql.ResultSpoolFn) error {
+func (h *handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr, more bool, send wire.Send) error {
 	schema, rows, err := h.query(ctx, query, parsed, bindings)
 	if err != nil {
 		return err
@@ -229,23 +269,38 @@ func statusFlags(ctx *sql.Context, c *mysql.Conn) error {
 	return nil
 }
 
-// watchClient cancels the statement when its client goes away or sends something else meanwhile. The
-// returned function ends the watch; it must run before the connection is read again.
-func watchClient(c *mysql.Conn, cancel func()) (stop func()) {
+// clientWatch looks out for a client that goes away while its statement runs.
+type clientWatch struct {
+	end      context.CancelFunc
+	timer    *time.Timer
+	watching sync.WaitGroup
+	stopped  bool
+}
+
+// watchClient cancels the statement when its client goes away. stop must have run before the
+// connection is read again.
+func watchClient(c *mysql.Conn, cancel func()) *clientWatch {
 	ctx, end := context.WithCancel(context.Background())
-	var watching sync.WaitGroup
-	watching.Add(1)
-	timer := time.AfterFunc(watchAfter, func() {
-		defer watching.Done()
-		if c.WaitForClientActivity(ctx) != nil {
+	w := &clientWatch{end: end}
+	w.watching.Add(1)
+	w.timer = time.AfterFunc(watchAfter, func() {
+		defer w.watching.Done()
+		if wire.Of(c).WaitForClient(ctx) {
 			cancel()
 		}
 	})
-	return func() {
-		if timer.Stop() {
-			watching.Done()
-		}
-		end()
-		watching.Wait()
+	return w
+}
+
+// stop ends the watch.
+func (w *clientWatch) stop() {
+	if w.stopped {
+		return
 	}
+	w.stopped = true
+	if w.timer.Stop() {
+		w.watching.Done()
+	}
+	w.end()
+	w.watching.Wait()
 }

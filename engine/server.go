@@ -43,6 +43,7 @@ type Server struct {
 	engine   *sqle.Engine
 	sockets  *wire.Listener
 	protocol *server.Server
+	handler  *handler
 
 	certificate certificate
 	audit       *audit.Log

@@ -41,7 +41,7 @@ var settings = []setting{
 	{name: "data", field: "DataDir", doc: "data directory (required)"},
 	{name: "listen", field: "Listen", doc: "TCP address to listen on"},
 	{name: "http", field: "HTTP", doc: "TCP address of the dashboard, /metrics, /healthz and /readyz, e.g. 127.0.0.1:8307 (default: none)"},
-	{name: "tls-cert", field: "TLSCert", doc: "PEM file of the TLS certificate; TLS is offered when it is given", reload: true},
+	{name: "tls-cert", field: "TLSCert", doc: "PEM file of the TLS certificate; without it the server makes one of its own", reload: true},
 	{name: "tls-key", field: "TLSKey", doc: "PEM file of the certificate's key", reload: true},
 	{name: "require-tls", field: "RequireTLS", doc: "close connections that do not use TLS"},
 	{name: "threads", field: "Threads", doc: "threads of the store (0: all processors)"},

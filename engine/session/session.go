@@ -41,6 +41,7 @@ type Session struct {
 	closed bool
 
 	protected atomic.Bool
+	prepared  map[string]Prepared // by lower-case name
 }
 
 var (

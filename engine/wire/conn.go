@@ -1,141 +1,199 @@
 package wire
 
 import (
+	"bufio"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dolthub/vitess/go/mysql"
 )
 
-// errors that end a connection; the client sees a closed socket.
+// errors that end a connection.
 var (
 	errOversize = errors.New("wire: packet over the limit")
+	errSequence = errors.New("wire: packets out of order")
 	errPlain    = errors.New("wire: connection in clear where TLS is required")
 	errNoTLS    = errors.New("wire: TLS asked for where it is not offered")
+	errLogin    = errors.New("wire: login refused")
 )
 
-// writeTimeout bounds how long a client may leave a part of its result unread.
-const writeTimeout = 2 * time.Minute
+const (
+	// chunk is how much of a packet is waited for at a time, and how much of a result is held back.
+	chunk = 16 << 10
+	// keep is the largest buffer that outlives the packet it was made for.
+	keep = 1 << 20
+	// bodyTimeout bounds the wait for the next part of a packet that has begun, and writeTimeout how
+	// long a client may leave a part of its result unread, unless the handler says otherwise.
+	bodyTimeout  = 30 * time.Second
+	writeTimeout = 60 * time.Second
+)
 
-// Conn is one guarded connection. Reads and writes may run concurrently, but not two of a kind.
+// Conn is one client's connection. One goroutine reads commands and writes their results; Close and
+// the watch of WaitForClient may come from others.
 type Conn struct {
 	raw      net.Conn
 	listener *Listener
-	inner    atomic.Pointer[net.Conn] // raw, or the TLS connection over it
+	stream   atomic.Pointer[net.Conn] // raw, or the TLS connection over it
 	secure   atomic.Bool
-	ready    atomic.Bool // the login is done
 	once     sync.Once
 
-	// The login exchange. It is half-duplex, so that its reads and writes never overlap.
-	greeted bool
-	shift   byte   // packets that the protocol implementation has not seen
-	pending []byte // a checked packet on its way to the implementation
-	out     []byte // a packet of the implementation, not complete yet
+	peer         *mysql.Conn // the connection as the handler knows it
+	capabilities uint32
+	salt         []byte // that the client has seen last
 
-	frame frame
+	buffered *bufio.Reader // after the login
+	in       []byte        // the packet that was read last
+	out      []byte        // packets not sent yet
+	sequence byte
+	failed   error // of a write: nothing can be sent any more
+	patience Patience
+
+	statements statements
 }
 
 var _ net.Conn = (*Conn)(nil)
 
 func newConn(raw net.Conn, l *Listener) *Conn {
-	c := &Conn{raw: raw, listener: l, frame: frame{limit: l.cfg.MaxPacket}}
-	c.inner.Store(&raw)
+	c := &Conn{raw: raw, listener: l}
+	c.stream.Store(&raw)
 	_ = raw.SetDeadline(time.Now().Add(l.cfg.AuthTimeout))
 	return c
 }
 
-func (c *Conn) conn() net.Conn { return *c.inner.Load() }
+func (c *Conn) conn() net.Conn { return *c.stream.Load() }
+
+// Of returns the connection under a handler's one, nil where it is another's.
+func Of(m *mysql.Conn) *Conn {
+	c, _ := m.Conn.(*Conn)
+	return c
+}
 
 // Secure reports whether the connection is in TLS.
 func (c *Conn) Secure() bool { return c.secure.Load() }
 
-// Ready reports whether the login is done.
-func (c *Conn) Ready() bool { return c.ready.Load() }
+// Interactive reports whether the client says that a person types.
+func (c *Conn) Interactive() bool { return c.capabilities&capInteractive != 0 }
 
-// Read implements net.Conn.
-func (c *Conn) Read(p []byte) (int, error) {
-	if c.ready.Load() && len(c.pending) == 0 {
-		return c.readCommand(p)
+// LocalFiles reports whether the client may be asked for a file.
+func (c *Conn) LocalFiles() bool { return c.capabilities&capLocalFiles != 0 }
+
+func (c *Conn) can(capability uint32) bool { return c.capabilities&capability != 0 }
+
+// source is what packets are read from: without a buffer before TLS could start.
+func (c *Conn) source() io.Reader {
+	if c.buffered != nil {
+		return c.buffered
 	}
-	if len(c.pending) == 0 {
-		if err := c.readLogin(); err != nil {
-			_ = c.Close()
-			return 0, err
-		}
-	}
-	n := copy(p, c.pending)
-	c.pending = c.pending[n:]
-	return n, nil
+	return c.conn()
 }
 
-// readCommand reads what clients send after the login. COM_STATISTICS, which the protocol
-// implementation does not know, is answered here.
-func (c *Conn) readCommand(p []byte) (int, error) {
+// read returns the next packet of at most limit bytes, joined from its parts. It is valid until the
+// next read.
+func (c *Conn) read(limit int) ([]byte, error) {
+	if cap(c.in) > keep {
+		c.in = nil
+	}
+	c.in = c.in[:0]
 	for {
-		n, err := c.conn().Read(p)
-		if err == nil && c.frame.idle() && isStatistics(p[:n]) {
-			if _, err := c.Write(textPacket(1, c.listener.statistics())); err != nil {
-				return 0, err
-			}
-			continue
+		var header [headerSize]byte
+		if _, err := io.ReadFull(c.source(), header[:]); err != nil {
+			return nil, err
 		}
-		if !c.frame.admit(p[:n]) {
-			_ = c.Close()
-			return 0, errOversize
+		if header[3] != c.sequence {
+			return nil, errSequence
 		}
-		return n, err
+		c.sequence++
+		n := payloadLength(header[:])
+		if len(c.in)+n > limit {
+			return nil, errOversize
+		}
+		if err := c.fill(n); err != nil {
+			return nil, err
+		}
+		if n < maxPayload {
+			return c.in, nil
+		}
 	}
 }
 
-// readLogin reads one whole packet of the login exchange into pending.
-func (c *Conn) readLogin() error {
-	packet, err := c.readPacket()
-	if err != nil {
-		return err
-	}
-	if !c.greeted {
-		c.greeted = true
-		if wantsTLS(packet[headerSize:]) {
-			if err := c.startTLS(packet); err != nil {
-				return err
-			}
-			if packet, err = c.readPacket(); err != nil {
-				return err
-			}
-		} else if c.listener.cfg.RequireTLS {
-			_, _ = c.raw.Write(errorPacket(packet[3]+1, errInsecure, "HY000",
-				"Connections using insecure transport are prohibited while --require-tls is on."))
-			return errPlain
+// fill reads n bytes more. Memory is taken as they come.
+func (c *Conn) fill(n int) error {
+	for n > 0 {
+		start, step := len(c.in), min(n, max(chunk, len(c.in)))
+		c.in = slices.Grow(c.in, step)[:start+step]
+		if c.buffered != nil {
+			_ = c.conn().SetReadDeadline(time.Now().Add(c.patience.body()))
 		}
+		if _, err := io.ReadFull(c.source(), c.in[start:]); err != nil {
+			return err
+		}
+		n -= step
 	}
-	packet[3] -= c.shift
-	c.pending = packet
 	return nil
 }
 
-// readPacket reads a packet, header included, within the cap for the login.
-func (c *Conn) readPacket() ([]byte, error) {
-	var header [headerSize]byte
-	if _, err := io.ReadFull(c.conn(), header[:]); err != nil {
-		return nil, err
-	}
-	n := payloadLength(header[:])
-	if n > c.listener.cfg.MaxPreAuthPacket {
-		return nil, errOversize
-	}
-	packet := make([]byte, headerSize+n)
-	copy(packet, header[:])
-	_, err := io.ReadFull(c.conn(), packet[headerSize:])
-	return packet, err
+// packet begins a packet in out and returns where.
+func (c *Conn) packet() (start int) {
+	c.out = append(c.out, 0, 0, 0, 0)
+	return len(c.out) - headerSize
 }
 
-// startTLS answers an SSLRequest. Exactly the request may have been sent before TLS starts: it is
-// read without any buffering beyond it.
+// end ends the packet that began at start.
+func (c *Conn) end(start int) error {
+	n := len(c.out) - start - headerSize
+	if n >= maxPayload {
+		c.split(start)
+	} else {
+		c.head(start, n)
+	}
+	if len(c.out) >= chunk {
+		return c.flush()
+	}
+	return c.failed
+}
+
+func (c *Conn) head(at, n int) {
+	h := c.out[at : at+headerSize]
+	h[0], h[1], h[2], h[3] = byte(n), byte(n>>8), byte(n>>16), c.sequence
+	c.sequence++
+}
+
+// split makes several packets of a payload that is too long for one. The last may be empty.
+func (c *Conn) split(start int) {
+	payload := slices.Clone(c.out[start+headerSize:])
+	c.out = c.out[:start]
+	for more := true; more; {
+		n := min(len(payload), maxPayload)
+		at := c.packet()
+		c.out = append(c.out, payload[:n]...)
+		c.head(at, n)
+		payload, more = payload[n:], n == maxPayload
+	}
+}
+
+// flush sends what is held back.
+func (c *Conn) flush() error {
+	if c.failed == nil && len(c.out) > 0 {
+		if c.buffered != nil {
+			_ = c.conn().SetWriteDeadline(time.Now().Add(c.patience.write()))
+		}
+		_, c.failed = c.conn().Write(c.out)
+	}
+	if c.out = c.out[:0]; cap(c.out) > keep {
+		c.out = nil
+	}
+	return c.failed
+}
+
+// startTLS answers an SSLRequest. Exactly the request has been read.
 func (c *Conn) startTLS(request []byte) error {
-	if c.listener.cfg.TLS == nil || len(request) != headerSize+sslRequestSize {
+	if c.listener.cfg.TLS == nil || len(request) != sslRequestSize {
 		return errNoTLS
 	}
 	secure := tls.Server(c.raw, c.listener.cfg.TLS)
@@ -143,53 +201,16 @@ func (c *Conn) startTLS(request []byte) error {
 		return err
 	}
 	var conn net.Conn = secure
-	c.inner.Store(&conn)
+	c.stream.Store(&conn)
 	c.secure.Store(true)
-	c.shift = 1
 	return nil
 }
+
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) { return c.conn().Read(p) }
 
 // Write implements net.Conn.
-func (c *Conn) Write(p []byte) (int, error) {
-	if c.ready.Load() {
-		_ = c.conn().SetWriteDeadline(time.Now().Add(writeTimeout))
-		return c.conn().Write(namesSyntaxErrors(p))
-	}
-	c.out = append(c.out, p...)
-	for len(c.out) >= headerSize {
-		n := headerSize + payloadLength(c.out)
-		if len(c.out) < n {
-			break
-		}
-		if err := c.writeLogin(c.out[:n]); err != nil {
-			return 0, err
-		}
-		c.out = append([]byte(nil), c.out[n:]...)
-	}
-	return len(p), nil
-}
-
-// writeLogin sends one whole packet of the login exchange. The server's OK ends the exchange.
-func (c *Conn) writeLogin(packet []byte) error {
-	payload := packet[headerSize:]
-	if packet[3] == 0 {
-		adjustGreeting(payload, c.listener.cfg.TLS != nil)
-	} else {
-		packet[3] += c.shift
-	}
-	done := len(payload) > 0 && payload[0] == packetOK
-	if done {
-		_ = c.raw.SetDeadline(time.Time{})
-	}
-	if _, err := c.conn().Write(packet); err != nil {
-		return err
-	}
-	if done {
-		c.ready.Store(true)
-		c.listener.loggedIn(c)
-	}
-	return nil
-}
+func (c *Conn) Write(p []byte) (int, error) { return c.conn().Write(p) }
 
 // Close implements net.Conn. It may be called more than once, from any goroutine.
 func (c *Conn) Close() error {
@@ -207,26 +228,11 @@ func (c *Conn) LocalAddr() net.Addr { return c.raw.LocalAddr() }
 // RemoteAddr implements net.Conn.
 func (c *Conn) RemoteAddr() net.Addr { return c.raw.RemoteAddr() }
 
-// SetDeadline implements net.Conn; before the login is done the deadline is the listener's own.
-func (c *Conn) SetDeadline(t time.Time) error {
-	if !c.ready.Load() {
-		return nil
-	}
-	return c.conn().SetDeadline(t)
-}
+// SetDeadline implements net.Conn.
+func (c *Conn) SetDeadline(t time.Time) error { return c.conn().SetDeadline(t) }
 
-// SetReadDeadline implements net.Conn; before the login is done the deadline is the listener's own.
-func (c *Conn) SetReadDeadline(t time.Time) error {
-	if !c.ready.Load() {
-		return nil
-	}
-	return c.conn().SetReadDeadline(t)
-}
+// SetReadDeadline implements net.Conn.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.conn().SetReadDeadline(t) }
 
-// SetWriteDeadline implements net.Conn; before the login is done the deadline is the listener's own.
-func (c *Conn) SetWriteDeadline(t time.Time) error {
-	if !c.ready.Load() {
-		return nil
-	}
-	return c.conn().SetWriteDeadline(t)
-}
+// SetWriteDeadline implements net.Conn.
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.conn().SetWriteDeadline(t) }

@@ -1,16 +1,33 @@
-// Package wire guards the server's socket. It stands between the network and the MySQL protocol
-// implementation, sees every packet in clear, and lets through only what the phase allows:
+// Package wire speaks the MySQL client/server protocol. It stands between the network and a Handler,
+// which knows sessions and statements:
 //
 //	accept ─▶ slots ─▶ greeting ─▶ [SSLRequest ─▶ TLS] ─▶ login exchange ─▶ OK ─▶ commands
-//	          full?      │            required?              │               │
-//	          1040       └── one deadline, a small cap on every packet ──────┘   max packet
+//	          full?      │            required?              │               │       ▲ │
+//	          1040       └── one deadline, a small cap on every packet ──────┘       │ └─▶ COM_CHANGE_USER
+//	                                         ▲                                       │          │
+//	                                         └───────── the old session has ended ───┴──────────┘
 //
-// Until the server's OK packet has passed, a connection has one deadline, may send packets up to a
-// small size only, and holds one of a limited number of login slots. A packet's announced length is
-// checked before the protocol implementation sees it, because that one allocates by it.
+// Until the OK packet, a connection has one deadline, may send packets up to a small size only, and
+// holds one of a limited number of login slots. With RequireTLS a client whose first packet is not an
+// SSLRequest is told so and closed; its user name and scramble are not looked at. TLS starts behind
+// exactly the SSLRequest: nothing that was sent in clear after it is read.
 //
-// TLS ends here, not above: the protocol implementation could neither cap packets inside TLS nor
-// refuse a client that goes on in clear. The sequence numbers of the login exchange are shifted by
-// the SSLRequest packet that the implementation never sees. With RequireTLS a client whose first
-// packet is not an SSLRequest is told so and closed; its user name and scramble are not looked at.
+// After the login every command has a size limit, memory grows with what has arrived and not with
+// what a packet announces, and a client that is silent between two commands for longer than the
+// handler's patience is told so and closed. A command that cannot be read is answered with MySQL's
+// number for it; the connection goes on, because packets have lengths.
+//
+// # Results
+//
+// A result goes out in batches, as the handler hands them over. An error after the first batch takes
+// the place of the next row, as the protocol allows. Prepared statements keep the types that a client
+// named for its parameters, and what COM_STMT_SEND_LONG_DATA has brought, until they are reset,
+// executed or closed. A cursor that a client asks for is not opened: the server may always send a
+// result whole, and says so by leaving the flag out.
+//
+// # Fields of packets
+//
+// Integers are little-endian. A length-encoded integer is one byte below 251, else 0xfc, 0xfd or 0xfe
+// and 2, 3 or 8 bytes; 0xfb in a row is NULL. reader takes fields from a packet and remembers that it
+// ran out of bytes, so that a command is checked once, after its last field.
 package wire

@@ -3,7 +3,6 @@ package wire
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -41,7 +40,6 @@ func (c Config) withDefaults() Config {
 type Listener struct {
 	inner net.Listener
 	cfg   Config
-	since time.Time
 
 	mu     sync.Mutex
 	conns  map[*Conn]bool // open connections; true while one holds a login slot
@@ -49,11 +47,9 @@ type Listener struct {
 	closed bool
 }
 
-var _ net.Listener = (*Listener)(nil)
-
 // NewListener guards inner.
 func NewListener(inner net.Listener, cfg Config) *Listener {
-	return &Listener{inner: inner, cfg: cfg.withDefaults(), since: time.Now(), conns: map[*Conn]bool{}}
+	return &Listener{inner: inner, cfg: cfg.withDefaults(), conns: map[*Conn]bool{}}
 }
 
 // SetLimits changes the limits of connections that come from now on.
@@ -63,9 +59,9 @@ func (l *Listener) SetLimits(connections int, authTimeout time.Duration) {
 	l.cfg.MaxConnections, l.cfg.MaxLogins, l.cfg.AuthTimeout = connections, connections, authTimeout
 }
 
-// Accept implements net.Listener. It returns an error only when the listener is closed: a lack of
+// accept returns the next connection that there is room for. It returns an error only when the listener is closed: a lack of
 // file descriptors, say, makes it wait.
-func (l *Listener) Accept() (net.Conn, error) {
+func (l *Listener) accept() (*Conn, error) {
 	for pause := 5 * time.Millisecond; ; {
 		raw, err := l.inner.Accept()
 		if err != nil {
@@ -114,6 +110,13 @@ func (l *Listener) loggedIn(c *Conn) {
 	}
 }
 
+// authTimeout is the present limit of a login.
+func (l *Listener) authTimeout() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cfg.AuthTimeout
+}
+
 // release forgets a closed connection, and its login slot if it still holds one.
 func (l *Listener) release(c *Conn) {
 	l.mu.Lock()
@@ -130,10 +133,10 @@ func (l *Listener) isClosed() bool {
 	return l.closed
 }
 
-// Addr implements net.Listener.
+// Addr is the address that is listened on.
 func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
 
-// Close implements net.Listener: no connection is accepted any more; open ones go on.
+// Close ends listening: no connection is accepted any more; open ones go on.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -154,11 +157,6 @@ func (l *Listener) CloseConnections() {
 		closing.Go(func() { _ = c.Close() })
 	}
 	closing.Wait()
-}
-
-// statistics is the answer to COM_STATISTICS.
-func (l *Listener) statistics() string {
-	return fmt.Sprintf("Uptime: %d  Threads: %d", max(1, int(time.Since(l.since).Seconds())), l.Connections())
 }
 
 // Connections returns the number of open connections.

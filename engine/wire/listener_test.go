@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,50 +9,22 @@ import (
 	"crypto/x509/pkix"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
 	"math/big"
 	"net"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/vitess/go/mysql"
-	"github.com/dolthub/vitess/go/sqltypes"
-	querypb "github.com/dolthub/vitess/go/vt/proto/query"
-	"github.com/dolthub/vitess/go/vt/sqlparser"
 	driver "github.com/go-sql-driver/mysql"
 
 	"scrim/engine/auth"
 	"scrim/engine/wire"
 )
 
-// echo answers every query with one row that says whether the connection is in TLS.
-type echo struct{ mysql.Handler }
-
-func (echo) NewConnection(*mysql.Conn)                   {}
-func (echo) ConnectionClosed(*mysql.Conn)                {}
-func (echo) ConnectionAuthenticated(*mysql.Conn) error   { return nil }
-func (echo) ConnectionAborted(*mysql.Conn, string) error { return nil }
-func (echo) ComInitDB(*mysql.Conn, string) error         { return nil }
-func (echo) WarningCount(*mysql.Conn) uint16             { return 0 }
-func (echo) ComResetConnection(*mysql.Conn) error        { return nil }
-func (echo) ParserOptionsForConnection(*mysql.Conn) (sqlparser.ParserOptions, error) {
-	return sqlparser.ParserOptions{}, nil
-}
-
-func (echo) ComQuery(_ context.Context, c *mysql.Conn, _ string, send mysql.ResultSpoolFn) error {
-	return send(&sqltypes.Result{
-		Fields: []*querypb.Field{{Name: "secure", Type: sqltypes.VarChar}},
-		Rows:   [][]sqltypes.Value{{sqltypes.NewVarChar(fmt.Sprint(c.TLSEnabled()))}},
-	}, false)
-}
-
-func (e echo) ComMultiQuery(ctx context.Context, c *mysql.Conn, q string, send mysql.ResultSpoolFn) (string, error) {
-	return "", e.ComQuery(ctx, c, q, send)
-}
-
-// serve starts a listener with the accounts native (mysql_native_password) and sha2
+// serve starts a server with the accounts native (mysql_native_password) and sha2
 // (caching_sha2_password), both with the password "secret".
 func serve(t *testing.T, cfg wire.Config) *wire.Listener {
 	t.Helper()
@@ -75,16 +46,14 @@ func serve(t *testing.T, cfg wire.Config) *wire.Listener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := wire.NewListener(raw, cfg)
-	secure := func(c net.Conn) bool { w, ok := c.(*wire.Conn); return ok && w.Secure() }
-	ml, err := mysql.NewListenerWithConfig(mysql.ListenerConfig{
-		Listener: l, AuthServer: auth.NewServer(db, secure, nil), Handler: echo{}, ConnReadBufferSize: mysql.DefaultConnBufferSize,
-	})
+	key, err := auth.NewKey(filepath.Join(t.TempDir(), "key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	go ml.Accept()
-	t.Cleanup(func() { ml.Close(); l.CloseConnections() })
+	l := wire.NewListener(raw, cfg)
+	s := wire.NewServer(l, &echo{}, auth.NewServer(db, key, nil).Login, "8.0.0-test", auth.DefaultPlugin)
+	go s.Accept()
+	t.Cleanup(func() { s.Close(); l.CloseConnections() })
 	return l
 }
 
@@ -137,7 +106,9 @@ func TestLogin(t *testing.T) {
 		{"unknown user", plain, "nobody", "secret", "false", ""},
 		{"account without a password", plain, "open", "", "false", ""},
 		{"anonymous account", plain, "", "", "false", ""},
-		{"sha2 in clear", plain, "sha2", "secret", "false", ""},
+		{"sha2 in clear", plain, "sha2", "secret", "false", "false"},
+		{"sha2 in clear, again", plain, "sha2", "secret", "false", "false"},
+		{"sha2 in clear, wrong password", plain, "sha2", "wrong", "false", ""},
 		{"TLS not offered", plain, "native", "secret", "skip-verify", ""},
 		{"native in TLS", optional, "native", "secret", "skip-verify", "true"},
 		{"native in clear where TLS is offered", optional, "native", "secret", "false", "false"},

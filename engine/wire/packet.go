@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/binary"
 )
 
@@ -10,78 +9,182 @@ const (
 	headerSize = 4
 	maxPayload = 1<<24 - 1
 
-	sslRequestSize = 32
-	flagSSL        = 0x0800
-	flagLocalFiles = 0x0080
-	packetOK       = 0x00
-	packetErr      = 0xff
-	packetGreeting = 0x0a
-	errTooMany     = 1040
-	errInsecure    = 3159
+	sslRequestSize  = 32
+	protocolVersion = 10
+	saltSize        = 20
+
+	packetOK         = 0x00
+	packetMore       = 0x01
+	packetNull       = 0xfb
+	packetLocalFile  = 0xfb
+	packetEOF        = 0xfe
+	packetAuthSwitch = 0xfe
+	packetErr        = 0xff
+)
+
+// Capabilities.
+const (
+	capLongPassword   = 1 << 0
+	capFoundRows      = 1 << 1
+	capLongFlag       = 1 << 2
+	capConnectWithDB  = 1 << 3
+	capLocalFiles     = 1 << 7
+	capProtocol41     = 1 << 9
+	capInteractive    = 1 << 10
+	capSSL            = 1 << 11
+	capTransactions   = 1 << 13
+	capSecureConn     = 1 << 15
+	capMultiStatement = 1 << 16
+	capMultiResults   = 1 << 17
+	capPluginAuth     = 1 << 19
+	capConnectAttrs   = 1 << 20
+	capLongAuthData   = 1 << 21
+	capDeprecateEOF   = 1 << 24
+)
+
+// offered is what the server can do; a connection can what both sides can.
+const offered = capLongPassword | capFoundRows | capLongFlag | capConnectWithDB | capLocalFiles | capProtocol41 |
+	capInteractive | capTransactions | capSecureConn | capMultiStatement | capMultiResults | capPluginAuth |
+	capConnectAttrs | capLongAuthData | capDeprecateEOF
+
+// statusMore tells that another result follows.
+const statusMore = 1 << 3
+
+// MySQL's error numbers for what goes wrong on the wire.
+const (
+	errTooMany      = 1040
+	errBadHandshake = 1043
+	errUnknownCmd   = 1047
+	errTooLarge     = 1153
+	errWrongArgs    = 1210
+	errUnknownStmt  = 1243
+	errNoCursor     = 1421
+	errTooManyStmts = 1461
+	errMalformed    = 1835
+	errInsecure     = 3159
+	errIdle         = 4031
 )
 
 func payloadLength(header []byte) int {
 	return int(header[0]) | int(header[1])<<8 | int(header[2])<<16
 }
 
-// errorPacket builds an ERR packet without capabilities negotiated: errno, SQLSTATE, text.
+// appendError appends the payload of an ERR packet.
+func appendError(b []byte, errno uint16, state, text string) []byte {
+	if len(state) != 5 {
+		state = "HY000"
+	}
+	b = append(b, packetErr)
+	b = binary.LittleEndian.AppendUint16(b, errno)
+	b = append(b, '#')
+	b = append(b, state...)
+	return append(b, text...)
+}
+
+// errorPacket is a whole ERR packet for a client that has not been greeted.
 func errorPacket(sequence byte, errno uint16, state, text string) []byte {
-	body := append([]byte{packetErr}, byte(errno), byte(errno>>8), '#')
-	body = append(body, state...)
-	body = append(body, text...)
-	n := len(body)
-	return append([]byte{byte(n), byte(n >> 8), byte(n >> 16), sequence}, body...)
+	b := appendError(make([]byte, headerSize), errno, state, text)
+	n := len(b) - headerSize
+	b[0], b[1], b[2], b[3] = byte(n), byte(n>>8), byte(n>>16), sequence
+	return b
 }
 
-// textPacket builds a packet that is a text.
-func textPacket(sequence byte, text string) []byte {
-	n := len(text)
-	return append([]byte{byte(n), byte(n >> 8), byte(n >> 16), sequence}, text...)
-}
-
-// adjustGreeting sets the capability flags of the server's greeting: TLS offered or not, and never
-// LOAD DATA LOCAL. A greeting that does not parse is left as it is.
-func adjustGreeting(payload []byte, tls bool) {
-	if len(payload) == 0 || payload[0] != packetGreeting {
-		return
+// appendLength appends a length-encoded integer.
+func appendLength(b []byte, n uint64) []byte {
+	switch {
+	case n < 251:
+		return append(b, byte(n))
+	case n < 1<<16:
+		return append(b, 0xfc, byte(n), byte(n>>8))
+	case n < 1<<24:
+		return append(b, 0xfd, byte(n), byte(n>>8), byte(n>>16))
 	}
-	end := bytes.IndexByte(payload[1:], 0)
-	at := 1 + end + 1 + 4 + 8 + 1 // version, connection id, first salt part, filler
-	if end < 0 || at+2 > len(payload) {
-		return
-	}
-	flags := binary.LittleEndian.Uint16(payload[at:])
-	flags &^= flagLocalFiles | flagSSL
-	if tls {
-		flags |= flagSSL
-	}
-	binary.LittleEndian.PutUint16(payload[at:], flags)
+	return binary.LittleEndian.AppendUint64(append(b, 0xfe), n)
 }
 
-// wantsTLS reports whether a client's first packet asks to go on in TLS.
-func wantsTLS(payload []byte) bool {
-	return len(payload) >= 4 && binary.LittleEndian.Uint32(payload)&flagSSL != 0
+// appendText appends a length-encoded string.
+func appendText[T ~string | ~[]byte](b []byte, s T) []byte {
+	return append(appendLength(b, uint64(len(s))), s...)
 }
 
-// The texts of the protocol implementation for a prepared statement that does not parse. It answers
-// with errno 1105 before any handler is asked.
-var (
-	unknownError = []byte("#HY000unknown error: syntax error")
-	syntaxError  = []byte("#42000")
-)
+// reader takes fields from a packet. Once it has run out of bytes it is bad, and gives zero values.
+type reader struct {
+	b   []byte
+	bad bool
+}
 
-const errParse = 1064
+// bytes takes n bytes, which belong to the packet.
+func (r *reader) bytes(n uint64) []byte {
+	if r.bad || n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return nil
+	}
+	out := r.b[:n:n]
+	r.b = r.b[n:]
+	return out
+}
 
-// namesSyntaxErrors returns p, in which an ERR packet about a statement that does not parse carries
-// MySQL's number and SQLSTATE for it. p may be a packet or only its payload.
-func namesSyntaxErrors(p []byte) []byte {
-	for _, at := range []int{0, headerSize} {
-		if len(p) > at+3 && p[at] == packetErr && bytes.HasPrefix(p[at+3:], unknownError) {
-			q := bytes.Clone(p)
-			binary.LittleEndian.PutUint16(q[at+1:], errParse)
-			copy(q[at+3:], syntaxError)
-			return q
+func (r *reader) uint8() byte {
+	if b := r.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reader) uint16() uint16 {
+	if b := r.bytes(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+func (r *reader) uint32() uint32 {
+	if b := r.bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (r *reader) uint64() uint64 {
+	if b := r.bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// length takes a length-encoded integer.
+func (r *reader) length() uint64 {
+	switch first := r.uint8(); first {
+	case 0xfc:
+		return uint64(r.uint16())
+	case 0xfd:
+		b := r.bytes(3)
+		if b == nil {
+			return 0
+		}
+		return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16
+	case 0xfe:
+		return r.uint64()
+	case 0xfb, 0xff: // NULL and the mark of an error are no lengths
+		r.bad = true
+		return 0
+	default:
+		return uint64(first)
+	}
+}
+
+// text takes a length-encoded string.
+func (r *reader) text() []byte { return r.bytes(r.length()) }
+
+// zeroText takes a string up to its zero byte.
+func (r *reader) zeroText() string {
+	for i, c := range r.b {
+		if c == 0 {
+			s := string(r.b[:i])
+			r.b = r.b[i+1:]
+			return s
 		}
 	}
-	return p
+	r.bad, r.b = true, nil
+	return ""
 }

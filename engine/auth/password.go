@@ -1,0 +1,165 @@
+package auth
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/engine/wire"
+)
+
+// Matches reports whether a password is the account's. It takes as long as the account's plugin takes,
+// whatever the answer.
+func Matches(u *mysql_db.User, password string) bool {
+	if password == "" {
+		return false
+	}
+	var want string
+	switch u.Plugin {
+	case wire.NativePassword:
+		once := sha1.Sum([]byte(password))
+		twice := sha1.Sum(once[:])
+		want = "*" + strings.ToUpper(hex.EncodeToString(twice[:]))
+	case wire.CachingSHA2:
+		salt, iterations, ok := sha2Salt(u.AuthString)
+		if !ok {
+			return false
+		}
+		text, err := mysql.SerializeCachingSha2PasswordAuthString(password, salt, iterations)
+		if err != nil {
+			return false
+		}
+		want = string(text)
+	}
+	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(u.AuthString)) == 1
+}
+
+// sha2Salt takes the salt and the number of iterations from a stored password; ok is false where it is
+// not of caching_sha2_password's form.
+func sha2Salt(stored string) (salt []byte, iterations int, ok bool) {
+	if len(stored) != len("$A$005$")+20+43 {
+		return nil, 0, false
+	}
+	kind, iterations, salt, _, err := mysql.DeserializeCachingSha2PasswordAuthString([]byte(stored))
+	return salt, iterations, err == nil && kind == "SHA256"
+}
+
+// checkNative checks a mysql_native_password response: SHA1(password) xor SHA1(salt + SHA1(SHA1(password))).
+func checkNative(l *wire.Login, u mysql_db.User) error {
+	stored, err := hex.DecodeString(strings.TrimPrefix(u.AuthString, "*"))
+	if err != nil || len(stored) != sha1.Size || len(l.Response) != sha1.Size {
+		return errDenied
+	}
+	mask := sha1.Sum(append(append([]byte(nil), l.Salt...), stored...))
+	var once [sha1.Size]byte
+	subtle.XORBytes(once[:], l.Response, mask[:])
+	twice := sha1.Sum(once[:])
+	if subtle.ConstantTimeCompare(twice[:], stored) != 1 {
+		return errDenied
+	}
+	return nil
+}
+
+// What the server says in a caching_sha2_password exchange, and what the client may ask for.
+const (
+	sha2Fast   = 3
+	sha2Full   = 4
+	sha2AskKey = 2
+)
+
+// checkSHA2 checks a caching_sha2_password response: against what an earlier login has left in memory,
+// or else by the password itself, in TLS as it is and in clear under the server's key.
+func (s *Server) checkSHA2(l *wire.Login, u mysql_db.User) error {
+	if s.seen.matches(l, u) {
+		return l.More(sha2Fast)
+	}
+	if err := l.More(sha2Full); err != nil {
+		return err
+	}
+	password, err := s.password(l)
+	if err != nil {
+		return err
+	}
+	if !Matches(&u, password) || u.User == "" {
+		return errDenied
+	}
+	s.seen.add(u, password)
+	return nil
+}
+
+// password reads the password that the client sends, with a zero byte behind it.
+func (s *Server) password(l *wire.Login) (string, error) {
+	b, err := l.Next()
+	if err != nil {
+		return "", err
+	}
+	if !l.Secure {
+		if len(b) == 1 && b[0] == sha2AskKey {
+			public, err := s.key.Public()
+			if err != nil {
+				return "", err
+			}
+			if err := l.More(public...); err != nil {
+				return "", err
+			}
+			if b, err = l.Next(); err != nil {
+				return "", err
+			}
+		}
+		b = s.key.decrypt(b, l.Salt)
+	}
+	if len(b) == 0 || b[len(b)-1] != 0 {
+		return "\x00", nil // no account has this password; the check takes its time all the same
+	}
+	return string(b[:len(b)-1]), nil
+}
+
+// seen keeps SHA256(SHA256(password)) of accounts that have logged in with their password, in memory
+// only, for as long as the stored password is the same. It proves no more than the client's knowledge
+// of SHA256(password), as the plugin means it, and is worth an account's login to whoever reads the
+// server's memory. It is safe for concurrent use.
+type seen struct {
+	mu sync.Mutex
+	by map[string]seenPassword
+}
+
+type seenPassword struct {
+	stored string // with which it matched
+	twice  [sha256.Size]byte
+}
+
+// add remembers a password that matched.
+func (s *seen) add(u mysql_db.User, password string) {
+	once := sha256.Sum256([]byte(password))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[string]seenPassword{}
+	}
+	s.by[u.User+"@"+u.Host] = seenPassword{u.AuthString, sha256.Sum256(once[:])}
+}
+
+// matches checks a response: SHA256(password) xor SHA256(SHA256(SHA256(password)) + salt).
+func (s *seen) matches(l *wire.Login, u mysql_db.User) bool {
+	s.mu.Lock()
+	known, ok := s.by[u.User+"@"+u.Host]
+	if ok && known.stored != u.AuthString { // the password has changed
+		delete(s.by, u.User+"@"+u.Host)
+		ok = false
+	}
+	s.mu.Unlock()
+	if !ok || u.User == "" || len(l.Response) != sha256.Size {
+		return false
+	}
+	mask := sha256.Sum256(append(append([]byte(nil), known.twice[:]...), l.Salt...))
+	var once [sha256.Size]byte
+	subtle.XORBytes(once[:], l.Response, mask[:])
+	twice := sha256.Sum256(once[:])
+	return subtle.ConstantTimeCompare(twice[:], known.twice[:]) == 1
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/engine/session"
+	"scrim/engine/wire"
+)
+
+// Patience implements wire.Handler, by the session's own variables.
+func (h *handler) Patience(c *mysql.Conn) wire.Patience {
+	s, ok := c.ClientData.(*session.Session)
+	if !ok {
+		return wire.Patience{}
+	}
+	return wire.Patience{Idle: seconds(s, "wait_timeout"), Body: seconds(s, "net_read_timeout"), Write: seconds(s, "net_write_timeout")}
+}
+
+// seconds is the value of a session variable that counts seconds, 0 where there is none.
+func seconds(s *session.Session, name string) time.Duration {
+	v, err := s.GetSessionVariable(nil, name)
+	if err != nil {
+		return 0
+	}
+	n, _, err := types.Int64.Convert(sql.NewEmptyContext(), v)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n.(int64)) * time.Second
+}
+
+// patient gives a new session of a client that says that a person types the time of interactive_timeout.
+func patient(c *mysql.Conn) error {
+	s, ok := c.ClientData.(*session.Session)
+	if !ok || !wire.Of(c).Interactive() {
+		return nil
+	}
+	v, err := s.GetSessionVariable(nil, "interactive_timeout")
+	if err != nil {
+		return err
+	}
+	return s.BaseSession.SetSessionVariable(sql.NewEmptyContext(), "wait_timeout", v)
+}

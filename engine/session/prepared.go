@@ -1,0 +1,41 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// Prepared is a statement that PREPARE has put under a name.
+type Prepared struct {
+	Text   string
+	Params int
+}
+
+// maxPrepared bounds a session's named statements.
+const maxPrepared = 16382
+
+// Remember puts a statement under a name; names differ by more than their case.
+func (s *Session) Remember(name string, p Prepared) error {
+	if len(s.prepared) >= maxPrepared {
+		return mysql.NewSQLError(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared)
+	}
+	if s.prepared == nil {
+		s.prepared = map[string]Prepared{}
+	}
+	s.prepared[strings.ToLower(name)] = p
+	return nil
+}
+
+// Prepared returns the statement of a name.
+func (s *Session) Prepared(name string) (Prepared, bool) {
+	p, ok := s.prepared[strings.ToLower(name)]
+	return p, ok
+}
+
+// Forget drops the statement of a name; false when there is none.
+func (s *Session) Forget(name string) bool {
+	_, ok := s.Prepared(name)
+	delete(s.prepared, strings.ToLower(name))
+	return ok
+}
