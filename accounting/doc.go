@@ -148,7 +148,16 @@
 // In memory, sets of record numbers (roaring bitmaps) by principal, account, table, kind, outcome and digest, the digests spread over 4096 sets
 // by a keyed fingerprint that is kept for each record as well; the first record of each day; and the earliest and latest time of each
 // 256 records. A [Filter] is answered by intersecting sets from the smallest and reading only what may match, which is then tested in
-// full. The index holds durable records only. Opening builds it from parts of 65536 records that are verified side by side.
+// full. The index holds durable records only.
+//
+// # Opening
+//
+// Parts of 65536 records are verified, taken apart and added up side by side, and then joined in their order, where the hash that a part began with
+// must be the one that the part before ended with. A part makes no record of a charge, a replay or outcomes: it keeps each name and each
+// list of roles once, adds up what each payer spends, and notes the sets of the index that a record belongs to, which are sorted when all
+// is read. Its sums are cut only where spending is reset and where one of the windows begins that hold the last day of the ledger; windows that
+// are over count no more. That day is what the head says, and is compared with the records when all are read. What
+// comes out is what booking one record after the other gives, which a test compares.
 //
 // # Disk
 //
