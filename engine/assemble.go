@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/sirupsen/logrus"
 
@@ -31,6 +33,7 @@ import (
 	"scrim/engine/tables"
 	"scrim/engine/wire"
 	"scrim/functions"
+	"scrim/functions/standard"
 	"scrim/planner"
 )
 
@@ -48,15 +51,29 @@ func prepareProcess() {
 		logrus.SetLevel(logrus.PanicLevel)
 		log.SetOutput(io.Discard) // the protocol implementation logs here
 		session.RegisterVariables()
+		sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{closedFiles()})
 		if err := sql.SystemVariables.AssignValues(map[string]any{
-			"secure_file_priv": nil, // as in MySQL: no file of the server is read or written
-			"local_infile":     int8(1),
-			"version":          Version,
-			"version_comment":  VersionComment,
+			"local_infile":    int8(1),
+			"version":         Version,
+			"version_comment": VersionComment,
 		}); err != nil {
 			panic("engine: system variables: " + err.Error()) // names and types are fixed
 		}
 	})
+}
+
+// closedFiles is @@secure_file_priv, which is NULL: no statement reads or writes a file of the server.
+func closedFiles() sql.SystemVariable {
+	const name = "secure_file_priv"
+	return &sql.MysqlSystemVariable{Name: name, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Global), Type: alwaysNull{types.NewSystemStringType(name)}}
+}
+
+// alwaysNull is the type of a variable that has no value.
+type alwaysNull struct{ sql.SystemVariableType }
+
+// Convert implements sql.Type.
+func (alwaysNull) Convert(context.Context, any) (any, sql.ConvertInRange, error) {
+	return nil, sql.InRange, nil
 }
 
 // databases is what the SQL engine asks for databases and for the procedures.
@@ -65,7 +82,15 @@ type databases struct {
 	procedures sql.ExternalStoredProcedureRegistry
 }
 
-var _ sql.ExternalStoredProcedureProvider = databases{}
+var (
+	_ sql.ExternalStoredProcedureProvider = databases{}
+	_ sql.FunctionProvider                = databases{}
+)
+
+// Function implements sql.FunctionProvider: it is asked before go-mysql-server's own functions.
+func (databases) Function(_ *sql.Context, _, name string) (sql.Function, bool) {
+	return standard.Function(strings.ToLower(name))
+}
 
 // ExternalStoredProcedure implements sql.ExternalStoredProcedureProvider.
 func (d databases) ExternalStoredProcedure(_ *sql.Context, name string, params int) (*sql.ExternalStoredProcedureDetails, error) {
@@ -213,7 +238,10 @@ func (s *Server) speak() error {
 		Options:                  []server.Option{s.handle},
 		ProtocolListenerFactory:  s.protocolListener,
 	}, s.engine, sql.NewContext, builderOf(s.sessionOptions()), nil)
-	return err
+	if err != nil {
+		return err
+	}
+	return s.tellLimits()
 }
 
 // addressed is the socket as go-mysql-server sees it: it asks for the address, and accepts nothing.

@@ -25,6 +25,14 @@ func (s *Server) browsing(provider *tables.Provider) browse.Options {
 	return o
 }
 
+// tellLimits makes the variables that tell of the server's limits true. go-mysql-server would take them for limits of its own while it is
+// assembled.
+func (s *Server) tellLimits() error {
+	return sql.SystemVariables.AssignValues(map[string]any{
+		"max_allowed_packet": int64(s.cfg.MaxPacket), "max_connections": int64(s.cfg.MaxConnections),
+	})
+}
+
 // showCreateUser writes the statement that makes an account, but for its password.
 func (s *Server) showCreateUser(user, host string) (string, bool) {
 	rd := s.analyzer.Catalog.MySQLDb.Reader()

@@ -28,6 +28,13 @@ func (s *Server) performance() *database {
 	empty := func(name string, list ...string) *table {
 		return &table{database: performanceName, name: name, schema: named(performanceName, name, list...), read: none}
 	}
+	waits := "COUNT_%s SUM_TIMER_%s MIN_TIMER_%s AVG_TIMER_%s MAX_TIMER_%s"
+	timed := func(head string, of ...string) []string {
+		for _, o := range of {
+			head += " " + strings.ReplaceAll(waits, "%s", o)
+		}
+		return strings.Fields(head)
+	}
 	attributes := []string{"PROCESSLIST_ID", "ATTR_NAME", "ATTR_VALUE", "ORDINAL_POSITION"}
 	return newDatabase(performanceName,
 		pair("global_status", status(true)), pair("session_status", status(false)),
@@ -39,6 +46,16 @@ func (s *Server) performance() *database {
 		empty("setup_actors", "HOST", "USER", "ROLE", "ENABLED", "HISTORY"),
 		empty("setup_consumers", "NAME", "ENABLED"),
 		empty("setup_instruments", "NAME", "ENABLED", "TIMED", "PROPERTIES", "FLAGS", "VOLATILITY", "DOCUMENTATION"),
+		empty("events_statements_summary_by_digest", strings.Fields("SCHEMA_NAME DIGEST DIGEST_TEXT COUNT_STAR SUM_TIMER_WAIT MIN_TIMER_WAIT AVG_TIMER_WAIT MAX_TIMER_WAIT "+
+			"SUM_LOCK_TIME SUM_ERRORS SUM_WARNINGS SUM_ROWS_AFFECTED SUM_ROWS_SENT SUM_ROWS_EXAMINED SUM_CREATED_TMP_DISK_TABLES SUM_CREATED_TMP_TABLES "+
+			"SUM_SELECT_FULL_JOIN SUM_SELECT_FULL_RANGE_JOIN SUM_SELECT_RANGE SUM_SELECT_RANGE_CHECK SUM_SELECT_SCAN SUM_SORT_MERGE_PASSES SUM_SORT_RANGE SUM_SORT_ROWS "+
+			"SUM_SORT_SCAN SUM_NO_INDEX_USED SUM_NO_GOOD_INDEX_USED FIRST_SEEN LAST_SEEN QUERY_SAMPLE_TEXT QUERY_SAMPLE_SEEN QUERY_SAMPLE_TIMER_WAIT")...),
+		empty("table_io_waits_summary_by_table", timed("OBJECT_TYPE OBJECT_SCHEMA OBJECT_NAME COUNT_STAR", "WAIT", "READ", "WRITE", "FETCH", "INSERT", "UPDATE", "DELETE")...),
+		empty("table_io_waits_summary_by_index_usage", timed("OBJECT_TYPE OBJECT_SCHEMA OBJECT_NAME INDEX_NAME COUNT_STAR", "WAIT", "READ", "WRITE", "FETCH", "INSERT", "UPDATE", "DELETE")...),
+		empty("table_lock_waits_summary_by_table", timed("OBJECT_TYPE OBJECT_SCHEMA OBJECT_NAME COUNT_STAR", "WAIT", "READ", "WRITE", "READ_NORMAL", "READ_WITH_SHARED_LOCKS",
+			"READ_HIGH_PRIORITY", "READ_NO_INSERT", "READ_EXTERNAL", "WRITE_ALLOW_WRITE", "WRITE_CONCURRENT_INSERT", "WRITE_LOW_PRIORITY", "WRITE_NORMAL", "WRITE_EXTERNAL")...),
+		empty("events_waits_summary_global_by_event_name", timed("EVENT_NAME COUNT_STAR", "WAIT")...),
+		empty("file_summary_by_event_name", timed("EVENT_NAME COUNT_STAR", "WAIT", "READ", "WRITE", "MISC")...),
 		empty("replication_group_members", "CHANNEL_NAME", "MEMBER_ID", "MEMBER_HOST", "MEMBER_PORT", "MEMBER_STATE", "MEMBER_ROLE", "MEMBER_VERSION"),
 	)
 }

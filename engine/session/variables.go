@@ -54,6 +54,7 @@ func RegisterVariables() {
 			}
 		}
 		sql.SystemVariables.AddSystemVariables(vars)
+		registerMySQL()
 	})
 }
 
@@ -181,6 +182,11 @@ func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) e
 			return err
 		}
 		return s.autocommitChanged(ctx)
+	case twins[lower] != "":
+		if err := s.BaseSession.SetSessionVariable(ctx, twins[lower], value); err != nil {
+			return err
+		}
+		return s.BaseSession.SetSessionVariable(ctx, name, value)
 	default:
 		return s.BaseSession.SetSessionVariable(ctx, name, value)
 	}
