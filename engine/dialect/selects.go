@@ -10,7 +10,12 @@ func init() {
 	words["ROW"] = row
 	words["NOT"] = not
 	words["WITH"] = with
-	words["MINUTE_SECOND"] = unit
+	words["INTERVAL"] = interval
+	words["EXTRACT"] = extract
+	for _, u := range []string{"SECOND_MICROSECOND", "MINUTE_MICROSECOND", "MINUTE_SECOND", "HOUR_MICROSECOND", "HOUR_SECOND", "HOUR_MINUTE",
+		"DAY_MICROSECOND", "DAY_SECOND", "DAY_MINUTE", "DAY_HOUR", "YEAR_MONTH"} {
+		words[u] = unit
+	}
 	for _, u := range []string{"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"} {
 		words["SQL_TSI_"+u] = func(s *statement, i int) { s.replace(i, i, u) }
 	}
@@ -174,9 +179,37 @@ func with(s *statement, i int) {
 // RollupMark is the name of the call that stands behind the keys of GROUP BY … WITH ROLLUP.
 const RollupMark = "with rollup"
 
-// unit quotes a unit of INTERVAL that the grammar takes for another word.
+// unit quotes a unit of INTERVAL that the grammar takes for another word: INTERVAL '1:30' MINUTE_SECOND.
 func unit(s *statement, i int) {
-	if s.is(0, "SELECT", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE", "SET", "EXPLAIN", "DO", "CREATE", "(") && i > 1 && !s.is(i-1, "(") {
+	if i > 1 && !s.is(i-1, "(", ",", "SCHEDULE", "EVERY") && s.operand(i-1) && !s.is(i+1, "PRECEDING", "FOLLOWING", "FROM") {
 		s.replace(i, i, quoteName(s.text(i)))
+	}
+}
+
+// interval quotes the name of the function INTERVAL(n, a, b), which the grammar does not tell from INTERVAL (n) DAY.
+func interval(s *statement, i int) {
+	if !s.is(i+1, "(") {
+		return
+	}
+	depth := 0
+	for k := i + 1; k < len(s.tokens); k++ {
+		switch {
+		case s.is(k, "("):
+			depth++
+		case s.is(k, ")"):
+			if depth--; depth == 0 {
+				return
+			}
+		case s.is(k, ",") && depth == 1:
+			s.replace(i, i, quoteName("interval"))
+			return
+		}
+	}
+}
+
+// extract writes EXTRACT(WEEK FROM d) as WEEK(d), which counts as the session says.
+func extract(s *statement, i int) {
+	if s.are(i+1, "(", "WEEK", "FROM") {
+		s.replace(i, i+3, "WEEK(")
 	}
 }

@@ -1,0 +1,146 @@
+package standard
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// function is an entry of the table.
+type function struct {
+	name     string // lower case
+	min, max int    // arguments
+	doc      string
+	typ      sql.Type
+	typeOf   func(ctx *sql.Context, args []sql.Expression) sql.Type // in typ's place
+	eval     func(ctx *sql.Context, args []any) (any, error)        // no argument is nil
+	nulls    bool                                                   // eval takes NULL, too
+}
+
+var byName = map[string]*function{}
+
+// define adds entries to the table.
+func define(list ...function) {
+	for i := range list {
+		f := &list[i]
+		if byName[f.name] != nil {
+			panic("standard: function defined twice: " + f.name)
+		}
+		byName[f.name] = f
+	}
+}
+
+// Function finds a function by its name in lower case.
+func Function(name string) (sql.Function, bool) {
+	f, w := byName[name], wrapped[name]
+	if f == nil && w == nil {
+		return nil, false
+	}
+	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		if w != nil {
+			if e, err := w(ctx, args); e != nil || err != nil {
+				return e, err
+			}
+		}
+		if len(args) < f.min || len(args) > f.max {
+			return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(f.name), f.counts(), len(args))
+		}
+		return newCall(ctx, f, args), nil
+	}}, true
+}
+
+// Names returns the names of all functions, in lower case.
+func Names() []string {
+	var out []string
+	for n := range byName {
+		out = append(out, n)
+	}
+	return out
+}
+
+func (f *function) counts() string {
+	if f.min == f.max {
+		return string(rune('0' + f.min))
+	}
+	return "other numbers of"
+}
+
+// call is a function with its arguments.
+type call struct {
+	f    *function
+	args []sql.Expression
+	typ  sql.Type
+}
+
+var _ sql.FunctionExpression = (*call)(nil)
+
+func newCall(ctx *sql.Context, f *function, args []sql.Expression) *call {
+	c := &call{f: f, args: args, typ: f.typ}
+	if f.typeOf != nil {
+		c.typ = f.typeOf(ctx, args)
+	}
+	return c
+}
+
+// Eval implements sql.Expression.
+func (c *call) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	values := make([]any, len(c.args))
+	for i, a := range c.args {
+		v, err := a.Eval(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		if v, err = sql.UnwrapAny(ctx, v); err != nil {
+			return nil, err
+		}
+		if v == nil && !c.f.nulls {
+			return nil, nil
+		}
+		values[i] = v
+	}
+	return c.f.eval(ctx, values)
+}
+
+// FunctionName implements sql.FunctionExpression.
+func (c *call) FunctionName() string { return c.f.name }
+
+// Description implements sql.FunctionExpression.
+func (c *call) Description() string { return c.f.doc }
+
+// Type implements sql.Expression.
+func (c *call) Type(*sql.Context) sql.Type { return c.typ }
+
+// IsNullable implements sql.Expression.
+func (c *call) IsNullable(*sql.Context) bool { return true }
+
+// Resolved implements sql.Expression.
+func (c *call) Resolved() bool { return expression.ExpressionsResolved(c.args...) }
+
+// Children implements sql.Expression.
+func (c *call) Children() []sql.Expression { return c.args }
+
+// WithChildren implements sql.Expression.
+func (c *call) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != len(c.args) {
+		return nil, sql.ErrInvalidChildrenNumber.New(c, len(children), len(c.args))
+	}
+	return newCall(ctx, c.f, children), nil
+}
+
+func (c *call) String() string {
+	list := make([]string, len(c.args))
+	for i, a := range c.args {
+		list[i] = a.String()
+	}
+	return c.f.name + "(" + strings.Join(list, ",") + ")"
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (c *call) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	if types.IsText(c.typ) {
+		return ctx.GetCollation(), 4
+	}
+	return sql.Collation_binary, 5
+}
