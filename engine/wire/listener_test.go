@@ -28,6 +28,11 @@ import (
 // (caching_sha2_password), both with the password "secret".
 func serve(t *testing.T, cfg wire.Config) *wire.Listener {
 	t.Helper()
+	return serveWith(t, cfg, &echo{})
+}
+
+func serveWith(t *testing.T, cfg wire.Config, h wire.Handler) *wire.Listener {
+	t.Helper()
 	db := mysql_db.CreateEmptyMySQLDb()
 	db.SetPersister(&mysql_db.NoopPersister{})
 	ed := db.Editor()
@@ -51,7 +56,7 @@ func serve(t *testing.T, cfg wire.Config) *wire.Listener {
 		t.Fatal(err)
 	}
 	l := wire.NewListener(raw, cfg)
-	s := wire.NewServer(l, &echo{}, auth.NewServer(db, key, nil).Login, "8.0.0-test", auth.DefaultPlugin)
+	s := wire.NewServer(l, h, auth.NewServer(db, key, nil).Login, "8.0.0-test", auth.DefaultPlugin)
 	go s.Accept()
 	t.Cleanup(func() { s.Close(); l.CloseConnections() })
 	return l

@@ -106,7 +106,7 @@ func (s *Server) command(c *Conn) bool {
 	}
 	_ = c.conn().SetReadDeadline(time.Time{})
 	if len(payload) == 0 {
-		return c.malformed()
+		return c.malformed() && c.flush() == nil
 	}
 	return s.dispatch(context.Background(), c, payload[0], payload[1:]) && c.flush() == nil
 }
