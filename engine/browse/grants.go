@@ -25,8 +25,8 @@ func (s *Server) ownGrants(t *information_schema.InformationSchemaTable, keys in
 		grantee := mysql_db.User{User: c.User, Host: c.Address}.UserHostToString("'")
 		all := s.All(ctx)
 		return slices.DeleteFunc(list, func(r sql.Row) bool {
-			if database, ok := at(r, 2).(string); ok && keys == 1 && strings.HasSuffix(database, " ") {
-				return true
+			if database, ok := at(r, 2).(string); ok && keys == 1 && (open(database) || strings.HasSuffix(database, " ")) {
+				return true // that everybody may read them is no grant
 			}
 			return !all && r[0] != grantee && (keys == 1 || r[0] != c.User || r[1] != c.Address)
 		}), nil

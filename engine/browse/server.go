@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
@@ -47,6 +48,7 @@ type Server struct {
 	information *database
 	mysql       *database
 	fixed       sync.Map // name of a virtual database -> its objects
+	started     time.Time
 }
 
 // The names of the databases that clients cannot name.
@@ -56,7 +58,7 @@ const (
 )
 
 // New returns the answers of a server, whose virtual databases are to be given to its provider.
-func New() *Server { return &Server{} }
+func New() *Server { return &Server{started: time.Now()} }
 
 // Databases returns the virtual databases for the provider.
 func (s *Server) Databases() []sql.Database {

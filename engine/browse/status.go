@@ -2,6 +2,7 @@ package browse
 
 import (
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 )
@@ -26,8 +27,8 @@ func (s *Server) status(ctx *sql.Context, all bool) []Variable {
 	values := map[string]any{}
 	names := map[string]string{} // by what a client makes of them
 	add := func(from map[string]sql.StatusVarValue, take func(lower string) bool) {
-		for n, v := range from {
-			key := strings.ToLower(strings.ReplaceAll(n, ".", "_"))
+		for _, n := range sorted(from) {
+			v, key := from[n], strings.ToLower(strings.ReplaceAll(n, ".", "_"))
 			if known, ok := names[key]; ok && (known != n || !take(key)) {
 				continue
 			}
@@ -63,7 +64,10 @@ func (s *Server) extra(ctx *sql.Context, all bool, names map[string]string, valu
 		set("Bytes_received", received)
 		set("Bytes_sent", sent)
 	}
-	set("Uptime_since_flush_status", values["uptime"])
+	// Clients divide by it.
+	uptime := uint64(1 + time.Since(s.started)/time.Second)
+	set("Uptime", uptime)
+	set("Uptime_since_flush_status", uptime)
 	// Statements that were prepared and those of the protocol count as both.
 	set("Queries", max(number64(values["queries"]), number64(values["questions"]), 1))
 	set("Questions", max(number64(values["questions"]), 1))
