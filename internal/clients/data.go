@@ -18,7 +18,7 @@ const (
 
 var (
 	departments = []string{"care", "law", "sales", "tech"}
-	names       = []string{"Zoë", "Łukasz", "José", "李小龍", "Ærø", "Ann", "Мария", "Şule"}
+	givenNames  = []string{"Zoë", "Łukasz", "José", "李小龍", "Ærø", "Ann", "Мария", "Şule"}
 )
 
 // tables are what a client lists at least; some list views beside them.
@@ -104,7 +104,7 @@ func schema(analyst, password string) []string {
 }
 
 func person(i int) string {
-	return fmt.Sprintf("(%d,'%s %d','%s',%d,%d.%02d,'20%02d-%02d-%02d')", i+1, names[i%len(names)], i,
+	return fmt.Sprintf("(%d,'%s %d','%s',%d,%d.%02d,'20%02d-%02d-%02d')", i+1, givenNames[i%len(givenNames)], i,
 		departments[i%len(departments)], 18+i%60, cents(i)/100, cents(i)%100, 10+i%15, 1+i%12, 1+i%28)
 }
 

@@ -99,7 +99,7 @@ func tell(t *testing.T, before Record, r Result) {
 	t.Helper()
 	worse := before.Regressions(r)
 	passed := 0
-	for _, name := range r.names() {
+	for _, name := range names(r.Order) {
 		switch o := r.Outcomes[name]; {
 		case o.Passed:
 			passed++
@@ -163,4 +163,22 @@ func absolute(t *testing.T, p string) string {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestReportNamesEveryClient: docs/clients.md is what the results say, in the form of today, and no
+// client is without them.
+func TestReportNamesEveryClient(t *testing.T) {
+	all, record := load(t), readReport(t)
+	for _, c := range all {
+		if record[c.Name] == nil {
+			t.Errorf("%s has not been run: go test ./internal/clients -run TestMatrix -clients %s -clients.write", c.Name, c.Name)
+		}
+	}
+	b, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := record.Write(all); string(b) != have {
+		t.Errorf("%s is not what its own results make; run a client with -clients.write", report)
+	}
 }

@@ -2,9 +2,7 @@ package clients
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -13,9 +11,41 @@ type Record map[string]*Entry
 
 // Entry is one client's part: a table row, and the notes below the table.
 type Entry struct {
-	version string
-	state   map[string]string // of a check: yes, no or –
-	notes   string            // Markdown, without the heading
+	version  string
+	outcomes map[string]Outcome // by the check's name
+	extras   []string           // in the order in which they were tried
+}
+
+// Regressions are the checks that passed by the record and did not now, with why. A client without
+// a record has to pass everything.
+func (r Record) Regressions(res Result) []string {
+	before := r[res.Client.Name]
+	var out []string
+	for _, name := range names(res.Order) {
+		if o := res.Outcomes[name]; !o.Passed && !o.NA && (before == nil || !before.fails(name)) {
+			out = append(out, name+": "+o.Why)
+		}
+	}
+	if before == nil {
+		return out
+	}
+	for _, name := range names(before.extras) {
+		if o, ran := res.Outcomes[name]; before.outcomes[name].Passed && (!ran || o.NA) {
+			out = append(out, name+": it passed before, and was not tried now")
+		}
+	}
+	return out
+}
+
+// fails reports whether a check is recorded to fail.
+func (e *Entry) fails(name string) bool {
+	o, ok := e.outcomes[name]
+	return ok && !o.Passed && !o.NA
+}
+
+// Put replaces a client's entry by what it did.
+func (r Record) Put(res Result) {
+	r[res.Client.Name] = &Entry{res.Version, res.Outcomes, res.Order}
 }
 
 const (
@@ -23,38 +53,6 @@ const (
 	no   = "no"
 	none = "–"
 )
-
-// Regressions are the checks that passed by the record and did not now, with why. A client without
-// a record has to pass everything.
-func (r Record) Regressions(res Result) []string {
-	before := r[res.Client.Name]
-	var out []string
-	for _, name := range res.names() {
-		if o := res.Outcomes[name]; !o.Passed && !o.NA && (before == nil || before.state[name] != no) {
-			out = append(out, name+": "+o.Why)
-		}
-	}
-	if before == nil {
-		return out
-	}
-	for _, name := range slices.Sorted(maps.Keys(before.state)) {
-		o, ran := res.Outcomes[name]
-		if before.state[name] == yes && (!ran || o.NA) {
-			out = append(out, name+": it passed before, and was not tried now")
-		}
-	}
-	return out
-}
-
-// Put replaces a client's entry by what it did.
-func (r Record) Put(res Result) {
-	e := &Entry{version: res.Version, state: map[string]string{}}
-	for name, o := range res.Outcomes {
-		e.state[name] = o.word()
-	}
-	e.notes = notes(res)
-	r[res.Client.Name] = e
-}
 
 func (o Outcome) word() string {
 	switch {
@@ -66,45 +64,19 @@ func (o Outcome) word() string {
 	return no
 }
 
-// names are the checks of a result in the report's order.
-func (r Result) names() []string {
+// names are the checks of every client, and then extra ones.
+func names(extras []string) []string {
 	var out []string
 	for _, c := range checks {
 		out = append(out, c.name)
 	}
-	return append(out, r.Order...)
+	return append(out, extras...)
 }
 
-// between stands between the extra checks that passed.
-const between = " · "
-
-// notes are a client's limits, its extra checks, and why others failed or do not apply.
-func notes(r Result) string {
-	var b strings.Builder
-	if r.Client.Limits != "" {
-		fmt.Fprintf(&b, "%s\n\n", r.Client.Limits)
-	}
-	var also []string
-	for _, name := range r.names() {
-		switch o := r.Outcomes[name]; {
-		case o.Passed && strings.HasPrefix(name, extra):
-			also = append(also, strings.TrimPrefix(name, extra))
-		case o.NA:
-			fmt.Fprintf(&b, "- not asked, %s: %s\n", name, plain(o.Why))
-		case !o.Passed:
-			fmt.Fprintf(&b, "- **fails**, %s: %s\n", name, plain(o.Why))
-		}
-	}
-	if len(also) > 0 {
-		fmt.Fprintf(&b, "- also: %s\n", strings.Join(also, between))
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// plain is a message as one line of Markdown.
+// plain is a message as part of one line of Markdown.
 func plain(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 300 {
+	if len(s) > 300+len("…") { // what was cut once is not cut again
 		s = strings.ToValidUTF8(s[:300], "") + "…"
 	}
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "`", "'").Replace(s)
@@ -150,12 +122,9 @@ func (r Record) Write(all []Client) string {
 		}
 		if c.Group != heading {
 			heading = c.Group
-			fmt.Fprintf(&b, "\n## %s\n", heading)
+			fmt.Fprintf(&b, "\n## %s\n\n", heading)
 		}
-		fmt.Fprintf(&b, "\n### %s\n", c.Name)
-		if e.notes != "" {
-			fmt.Fprintf(&b, "\n%s\n", e.notes)
-		}
+		e.notes(&b, c)
 	}
 	return b.String()
 }
@@ -163,15 +132,16 @@ func (r Record) Write(all []Client) string {
 func (e *Entry) row(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "| %s | %s |", name, plain(e.version))
 	for _, c := range checks {
-		b.WriteString(" " + e.state[c.name] + " |")
+		b.WriteString(" " + e.outcomes[c.name].word() + " |")
 	}
 	passed, tried := 0, 0
-	for n, s := range e.state {
-		if strings.HasPrefix(n, extra) && s != none {
+	for _, n := range e.extras {
+		switch o := e.outcomes[n]; {
+		case o.Passed:
+			passed++
 			tried++
-			if s == yes {
-				passed++
-			}
+		case !o.NA:
+			tried++
 		}
 	}
 	if tried == 0 {
@@ -181,64 +151,89 @@ func (e *Entry) row(b *strings.Builder, name string) {
 	fmt.Fprintf(b, " %d of %d |\n", passed, tried)
 }
 
+// between stands between the extra checks that passed.
+const between = " · "
+
+// notes are a client's limits, its extra checks, and why others failed or do not apply.
+func (e *Entry) notes(b *strings.Builder, c Client) {
+	fmt.Fprintf(b, "- **%s**", c.Name)
+	if c.Limits != "" {
+		fmt.Fprintf(b, ": %s", c.Limits)
+	}
+	b.WriteString("\n")
+	var also, reasons []string
+	asked := map[string][]string{}
+	for _, name := range names(e.extras) {
+		switch o := e.outcomes[name]; {
+		case o.Passed && strings.HasPrefix(name, extra):
+			also = append(also, strings.TrimPrefix(name, extra))
+		case o.NA:
+			if asked[o.Why] == nil {
+				reasons = append(reasons, o.Why)
+			}
+			asked[o.Why] = append(asked[o.Why], name)
+		case !o.Passed:
+			fmt.Fprintf(b, "  - **fails**, %s: %s\n", name, plain(o.Why))
+		}
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(b, "  - not asked, %s: %s\n", strings.Join(asked[why], between), plain(why))
+	}
+	if len(also) > 0 {
+		fmt.Fprintf(b, "  - also: %s\n", strings.Join(also, between))
+	}
+}
+
 var (
 	rowLine  = regexp.MustCompile(`^\| ([^|]+) \| ((?:[^|\\]|\\.)*) \|((?: (?:yes|no|–)? ?\|)+)`)
-	noteLine = regexp.MustCompile(`^- (also: |not asked, |\*\*fails\*\*, )(.*)`)
+	nameLine = regexp.MustCompile(`^- \*\*([^*]+)\*\*`)
+	noteLine = regexp.MustCompile(`^ *- (also|not asked|\*\*fails\*\*)(?:: |, )(.*)`)
 )
 
 // Parse reads a report back.
 func Parse(text string) Record {
 	r := Record{}
-	name := ""
+	var e *Entry
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if m := rowLine.FindStringSubmatch(line); m != nil {
-			r[m[1]] = &Entry{version: strings.ReplaceAll(m[2], `\|`, "|"), state: map[string]string{}}
-			for i, cell := range strings.Split(strings.TrimSuffix(m[3], "|"), "|") {
-				if i < len(checks) {
-					r[m[1]].state[checks[i].name] = strings.TrimSpace(cell)
-				}
-			}
-			continue
+			r[m[1]] = parseRow(m[2], m[3])
+		} else if m := nameLine.FindStringSubmatch(line); m != nil {
+			e = r[m[1]]
+		} else if m := noteLine.FindStringSubmatch(line); m != nil && e != nil {
+			e.note(m[1], m[2])
 		}
-		if h, is := strings.CutPrefix(line, "### "); is {
-			name = h
-			continue
-		}
-		if strings.HasPrefix(line, "## ") {
-			name = ""
-		}
-		if e := r[name]; e != nil {
-			e.notes += line + "\n"
-			e.note(line)
-		}
-	}
-	for _, e := range r {
-		e.notes = strings.TrimSpace(e.notes)
 	}
 	return r
 }
 
-// note takes the state of an extra check from its line.
-func (e *Entry) note(line string) {
-	m := noteLine.FindStringSubmatch(line)
-	if m == nil {
-		return
-	}
-	if m[1] == "also: " {
-		for _, name := range strings.Split(m[2], between) {
-			e.state[extra+name] = yes
+func parseRow(version, cells string) *Entry {
+	e := &Entry{version: strings.ReplaceAll(version, `\|`, "|"), outcomes: map[string]Outcome{}}
+	for i, cell := range strings.Split(cells, "|") {
+		if i < len(checks) {
+			cell = strings.TrimSpace(cell)
+			e.outcomes[checks[i].name] = Outcome{Passed: cell == yes, NA: cell == none}
 		}
-		return
 	}
-	rest, is := strings.CutPrefix(m[2], extra)
-	if !is {
-		return
+	return e
+}
+
+// note takes what a line below a client's name says into its entry.
+func (e *Entry) note(kind, rest string) {
+	o := Outcome{Passed: kind == "also", NA: kind == "not asked"}
+	list := rest
+	if !o.Passed {
+		var why string
+		list, why, _ = strings.Cut(rest, ": ")
+		o.Why = strings.NewReplacer(`\|`, "|", "&lt;", "<").Replace(why)
 	}
-	name, _, _ := strings.Cut(rest, ": ")
-	state := no
-	if strings.HasPrefix(m[1], "not") {
-		state = none
+	for _, name := range strings.Split(list, between) {
+		if o.Passed {
+			name = extra + name
+		}
+		if strings.HasPrefix(name, extra) {
+			e.extras = append(e.extras, name)
+		}
+		e.outcomes[name] = o
 	}
-	e.state[extra+name] = state
 }

@@ -10,7 +10,7 @@ say prepared "$(ask -e "PREPARE s FROM 'SELECT id, price FROM products WHERE id 
 say text "$(ask -e "SELECT title FROM products WHERE title = '$TITLE'" | json)"
 say error "$(ask -e 'SELECT * FROM people' 2>&1 | json)"
 
-status() { has 'Queries per second avg' mariadb "${LOGIN[@]}" -e '\s'; }
+status() { has 'Threads: ' mariadb "${LOGIN[@]}" -e '\s'; }
 # Completion reads the tables' columns by COM_FIELD_LIST when a session starts with it.
 completion() { echo 'SELECT COUNT(*) FROM products;' | has 1000 mariadb "${LOGIN[@]}" --auto-rehash --database="$SCRIM_DB" --batch; }
 secure() { has TLS mariadb "${LOGIN[@]}" --ssl-ca="$SCRIM_CA" --ssl-verify-server-cert -e '\s'; }
@@ -20,7 +20,7 @@ several() { [ "$(printf 'SELECT 1; SELECT 2;\nDELIMITER //\nSELECT 3//\n' | ask 
 warnings() { has Warning mariadb "${LOGIN[@]}" --database="$SCRIM_DB" --show-warnings -e 'SELECT AVG(amount) FROM people WHERE id = 1'; }
 local_file() {
   printf '1\n' >rows.csv
-  has denied ask --local-infile=1 -e "LOAD DATA LOCAL INFILE 'rows.csv' INTO TABLE products"
+  has 'for DBAs and importers' ask --local-infile=1 -e "LOAD DATA LOCAL INFILE 'rows.csv' INTO TABLE products"
 }
 server_file() { ! ask -e "SELECT LOAD_FILE('/etc/hostname') IS NOT NULL AND 1 / 0" && ! ask -e "SELECT 1 INTO OUTFILE '/tmp/x'" && ! ask -e "LOAD DATA INFILE '/etc/hostname' INTO TABLE products"; }
 killed() { # interrupted, the client sends KILL QUERY from a second connection

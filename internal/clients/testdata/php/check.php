@@ -55,7 +55,7 @@ check('text', function () use ($db) {
 });
 check('error', fn() => refused(fn() => $ask('SELECT * FROM people')));
 
-check('extra:mysqli stat()', fn() => str_contains($db->stat(), 'Uptime: ') && str_contains($db->stat(), 'Queries per second avg: ') ?: $db->stat());
+check('extra:mysqli stat()', fn() => str_contains($db->stat(), 'Uptime: ') ?: $db->stat());
 check('extra:mysqli change_user()', fn() => ($c = connect())->change_user($e('USER'), $e('PASSWORD'), 'information_schema') && $c->query('SELECT DATABASE()')->fetch_row()[0] === 'information_schema');
 check('extra:mysqli change_user() with a wrong password', fn() => str_contains($m = refused(fn() => connect()->change_user($e('USER'), 'wrong', $e('DB'))), 'Access denied') ?: $m);
 check('extra:mysqli multi_query()', function () {
