@@ -48,7 +48,28 @@ exports.refusal = async (f) => {
 // expect returns true, or says what was wrong.
 exports.expect = (ok, have) => (ok ? true : `have ${JSON.stringify(have, text)}`);
 
-exports.version = (name) => require(`${name}/package.json`).version;
+// logins logs in an account of its own by each plugin, in clear and over TLS. ask runs a statement as the
+// DBA; connect opens a connection with options, asks it CURRENT_USER() and closes it.
+exports.logins = async (ask, connect, plugins, tls) => {
+  const user = 'plugged';
+  for (const plugin of plugins) {
+    for (const ssl of [undefined, tls]) {
+      const name = `extra:${plugin} ${ssl ? 'over TLS' : 'in clear'}`;
+      await exports.check(name, async () => {
+        await ask(`DROP USER IF EXISTS '${user}'@'%'`);
+        await ask(`CREATE USER '${user}'@'%' IDENTIFIED WITH ${plugin} BY 'pw é 1'`);
+        await ask(`GRANT SELECT ON ${exports.options.database}.* TO '${user}'@'%'`);
+        const have = [];
+        for (let i = 0; i < 2; i++) { // anew, and by what the server remembers
+          have.push(await connect({ ...exports.options, user, password: 'pw é 1', ssl }));
+        }
+        const wrong = await exports.refusal(() => connect({ ...exports.options, user, password: 'wrong', ssl }));
+        return exports.expect(have.every((h) => h.startsWith(`${user}@`)) && /Access denied/.test(wrong), [have, wrong]);
+      });
+    }
+  }
+  await ask(`DROP USER IF EXISTS '${user}'@'%'`);
+};
 
 // main runs f and ends the process well only where it ends well.
 exports.main = (f) =>

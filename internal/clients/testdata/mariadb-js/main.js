@@ -46,6 +46,17 @@ async function main() {
   await c.end();
   await s.check('extra:TLS, checked', secured);
   await s.check('extra:pool', pooled);
+  const root = await mariadb.createConnection(s.dba);
+  await s.logins((q) => root.query(q), whoami, ['caching_sha2_password', 'mysql_native_password'],
+    { ca: fs.readFileSync(process.env.SCRIM_CA) });
+  await root.end();
+}
+
+async function whoami(options) {
+  const c = await mariadb.createConnection({ ...options, allowPublicKeyRetrieval: true });
+  const [r] = await c.query('SELECT CURRENT_USER() AS u');
+  await c.end();
+  return r.u;
 }
 
 async function secured() {

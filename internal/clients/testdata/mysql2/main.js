@@ -1,5 +1,6 @@
 'use strict';
 const fs = require('fs');
+const { Readable } = require('stream');
 const callbacks = require('mysql2');
 const mysql = require('mysql2/promise');
 const s = require(`${process.env.SCRIM_LIB}/scrim.js`);
@@ -47,6 +48,48 @@ async function main() {
   await s.check('extra:pool', pooled);
   await s.check('extra:stream', streamed);
   await s.check('extra:callbacks', () => called());
+  await asRoot(async (root) => {
+    await s.logins((q) => root.query(q), whoami, ['caching_sha2_password', 'mysql_native_password'],
+      { ca: fs.readFileSync(process.env.SCRIM_CA) });
+    await s.check('extra:LOAD DATA LOCAL as the DBA', () => loaded(root));
+  });
+  await s.check('extra:LOAD DATA LOCAL is refused to an analyst', () => refused());
+}
+
+const asRoot = async (f) => {
+  const root = await mysql.createConnection(s.dba);
+  await f(root);
+  await root.end();
+};
+
+async function whoami(options) {
+  const c = await mysql.createConnection(options);
+  const [[r]] = await c.query('SELECT CURRENT_USER() AS u');
+  await c.end();
+  return r.u;
+}
+
+// load sends lines as the file of a LOAD DATA LOCAL.
+const load = (c, text) =>
+  c.query({
+    sql: "LOAD DATA LOCAL INFILE 'a file' INTO TABLE loaded FIELDS TERMINATED BY ','",
+    infileStreamFactory: () => Readable.from([Buffer.from(text)]),
+  });
+
+async function loaded(root) {
+  await root.query('CREATE TABLE loaded (id INT, title VARCHAR(60))');
+  await root.query(`CALL dp_public('${s.options.database}.loaded')`);
+  const [done] = await load(root, `1,${s.title}\n2,b\n`);
+  const [rows] = await root.query('SELECT * FROM loaded ORDER BY id');
+  await root.query('DROP TABLE loaded');
+  return s.expect(done.affectedRows === 2 && rows.length === 2 && rows[0].title === s.title, [done, rows]);
+}
+
+async function refused() {
+  const c = await mysql.createConnection(s.options);
+  const message = await s.refusal(() => load(c, '1,a\n'));
+  await c.end();
+  return s.expect(/DBAs and importers/.test(message), message);
 }
 
 async function typesOfAnAnswer(c) {

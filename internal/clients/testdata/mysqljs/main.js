@@ -34,6 +34,17 @@ async function main() {
   await s.check('extra:changeUser', () => changeUser(c, query));
   c.destroy();
   await s.check('extra:TLS, checked', secured);
+  const root = mysql.createConnection(s.dba);
+  await s.logins(promisify(root.query).bind(root), whoami, ['mysql_native_password'],
+    { ca: fs.readFileSync(process.env.SCRIM_CA) });
+  await promisify(root.end).bind(root)();
+}
+
+async function whoami(options) {
+  const c = mysql.createConnection(options);
+  const [r] = await promisify(c.query).bind(c)('SELECT CURRENT_USER() AS u');
+  await promisify(c.end).bind(c)();
+  return r.u;
 }
 
 async function changeUser(c, query) {
