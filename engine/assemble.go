@@ -44,6 +44,7 @@ var process sync.Once
 // its lines quote errors and statements.
 func prepareProcess() {
 	process.Do(func() {
+		makeHeapRoomy()
 		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}}, slices.Concat(admin.Rules(), tables.Rules())...)
 		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
 		analyzer.SetOutput(io.Discard)

@@ -20,13 +20,16 @@ func (h *handler) Patience(c *mysql.Conn) wire.Patience {
 	return wire.Patience{Idle: seconds(s, "wait_timeout"), Body: seconds(s, "net_read_timeout"), Write: seconds(s, "net_write_timeout")}
 }
 
+// converting is the context of conversions, which read nothing of it; making one copies all variables.
+var converting = sql.NewEmptyContext()
+
 // seconds is the value of a session variable that counts seconds, 0 where there is none.
 func seconds(s *session.Session, name string) time.Duration {
 	v, err := s.GetSessionVariable(nil, name)
 	if err != nil {
 		return 0
 	}
-	n, _, err := types.Int64.Convert(sql.NewEmptyContext(), v)
+	n, _, err := types.Int64.Convert(converting, v)
 	if err != nil {
 		return 0
 	}

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// roomyHeap is how large the heap may grow before garbage is collected, in bytes. A server that keeps little in memory would otherwise
+// collect after every few dozen statements; one that keeps more than half of this collects as Go does by default.
+const roomyHeap = 256 << 20
+
+// makeHeapRoomy sets the collector's pace after every collection, unless GOGC says what it should be.
+func makeHeapRoomy() {
+	if os.Getenv("GOGC") == "" {
+		pace(nil)
+	}
+}
+
+// collected is garbage from the start, so that its finalizer runs once in every collection.
+type collected struct{ _ [16]byte }
+
+func pace(*collected) {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if live[0].Value.Kind() == metrics.KindUint64 {
+		debug.SetGCPercent(gcPercent(live[0].Value.Uint64()))
+	}
+	runtime.SetFinalizer(&collected{}, pace)
+}
+
+// gcPercent is the percentage by which the heap may grow from live bytes.
+func gcPercent(live uint64) int {
+	const most = 1000
+	if live == 0 {
+		return most
+	}
+	grow := (roomyHeap - min(live, roomyHeap)) * 100 / live
+	return int(min(max(grow, 100), most))
+}
