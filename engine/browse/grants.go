@@ -1,6 +1,8 @@
 package browse
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +23,7 @@ func (s *Server) ownGrants(t *information_schema.InformationSchemaTable, keys in
 		if err != nil {
 			return nil, err
 		}
+		inOrder(list)
 		c := ctx.Session.Client()
 		grantee := mysql_db.User{User: c.User, Host: c.Address}.UserHostToString("'")
 		all := s.All(ctx)
@@ -31,6 +34,11 @@ func (s *Server) ownGrants(t *information_schema.InformationSchemaTable, keys in
 			return !all && r[0] != grantee && (keys == 1 || r[0] != c.User || r[1] != c.Address)
 		}), nil
 	}
+}
+
+// inOrder sorts rows that come in no order, from the first column to the last.
+func inOrder(list []sql.Row) {
+	slices.SortStableFunc(list, func(a, b sql.Row) int { return cmp.Compare(fmt.Sprint(a...), fmt.Sprint(b...)) })
 }
 
 func at(r sql.Row, i int) any {

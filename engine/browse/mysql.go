@@ -82,6 +82,7 @@ func (s *Server) grantTable(n string, base sql.Table) *table {
 		for i, r := range list {
 			list[i] = readable(base.Schema(nil), r, secret)
 		}
+		inOrder(list)
 		return list, nil
 	}
 	return t
