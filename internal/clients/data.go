@@ -75,8 +75,8 @@ func groups() []group {
 }
 
 // schema are the statements that make the data set, and its accounts and policies. Budgets are
-// large: clients may ask as often as they like, in any wording.
-func schema(analyst, password string) []string {
+// large: clients may ask as often as they like, in any wording. The password is quoted for SQL.
+func schema(password string) []string {
 	var declared []string
 	for _, c := range columns {
 		declared = append(declared, c.name+" "+c.declared)
@@ -99,7 +99,9 @@ func schema(analyst, password string) []string {
 		"CALL dp_set_budget('shop.people', '*', 100000, 1e-6, 'never')",
 		"CALL dp_set_budget('shop.people', 'default', 100000, 1e-6, 'never')",
 		fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED BY '%s'", analyst, password),
+		fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED WITH caching_sha2_password BY '%s'", newer, password),
 		fmt.Sprintf("GRANT SELECT ON %s.* TO '%s'@'%%'", database, analyst),
+		fmt.Sprintf("GRANT SELECT ON %s.* TO '%s'@'%%'", database, newer),
 	)
 }
 

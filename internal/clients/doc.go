@@ -14,7 +14,8 @@
 //	testdata/<client>/ ─▶ client.go: what to run ─▶ run.go: how ─▶ checks.go: was it right ─▶ report.go
 //	data.go: the data set and its truth          ─▶ server.go
 //
-// A client gets SCRIM_HOST, SCRIM_PORT, SCRIM_DB, SCRIM_USER and SCRIM_PASSWORD (an analyst),
+// A client gets SCRIM_HOST, SCRIM_PORT, SCRIM_DB, SCRIM_USER and SCRIM_PASSWORD (an analyst), SCRIM_SHA2_USER
+// (another, with the same password and caching_sha2_password),
 // SCRIM_DBA and SCRIM_DBA_PASSWORD, SCRIM_BINARY (the server's program), SCRIM_CA (the certificate, PEM), SCRIM_OUT (a folder for what
 // is worth a look), NODE_PATH, and PYTHONPATH with testdata/lib.
 //

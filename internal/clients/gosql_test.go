@@ -51,10 +51,10 @@ func say(name string, value any, err error) {
 	fmt.Printf("%s\t%s\n", name, b)
 }
 
-// open returns connections of the analyst, over TLS where a configuration is given.
-func open(secure *tls.Config) (*sql.DB, error) {
+// open returns connections of an account, by the variable that names it, over TLS where a configuration is given.
+func open(user string, secure *tls.Config) (*sql.DB, error) {
 	c := mysql.NewConfig()
-	c.User, c.Passwd = os.Getenv("SCRIM_USER"), os.Getenv("SCRIM_PASSWORD")
+	c.User, c.Passwd = os.Getenv(user), os.Getenv("SCRIM_PASSWORD")
 	c.Net, c.Addr, c.DBName = "tcp", net.JoinHostPort(os.Getenv("SCRIM_HOST"), os.Getenv("SCRIM_PORT")), os.Getenv("SCRIM_DB")
 	c.TLS, c.MultiStatements = secure, true
 	connector, err := mysql.NewConnector(c)
@@ -108,7 +108,7 @@ func first(rows [][]any, err error, columns int) (any, error) {
 }
 
 func goSQLDriver() int {
-	db, err := open(nil)
+	db, err := open("SCRIM_USER", nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -143,8 +143,13 @@ func goSQLDriver() int {
 }
 
 func goExtras(db *sql.DB) {
-	n, err := overTLS()
+	n, err := counted("SCRIM_USER", true)
 	say("extra:TLS", n == len(departments), err)
+	n, err = counted("SCRIM_SHA2_USER", false)
+	if err == nil && n == len(departments) {
+		n, err = counted("SCRIM_SHA2_USER", true)
+	}
+	say("extra:caching_sha2_password, in clear and over TLS", n == len(departments), err)
 	rows, err := rowsOf(db, "SELECT COUNT(*) FROM people WHERE dept = ?", "law")
 	say("extra:prepared on the protected table", len(rows) == 1, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -158,15 +163,19 @@ func goExtras(db *sql.DB) {
 	say("extra:read-only transaction", true, err)
 }
 
-// overTLS counts the groups of an answer over a verified connection.
-func overTLS() (int, error) {
-	pem, err := os.ReadFile(os.Getenv("SCRIM_CA"))
-	if err != nil {
-		return 0, err
+// counted is the number of groups in an answer to an account, over a verified connection or in clear.
+func counted(user string, secure bool) (int, error) {
+	var c *tls.Config
+	if secure {
+		pem, err := os.ReadFile(os.Getenv("SCRIM_CA"))
+		if err != nil {
+			return 0, err
+		}
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM(pem)
+		c = &tls.Config{RootCAs: pool, ServerName: os.Getenv("SCRIM_HOST")}
 	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(pem)
-	db, err := open(&tls.Config{RootCAs: pool, ServerName: os.Getenv("SCRIM_HOST")})
+	db, err := open(user, c)
 	if err != nil {
 		return 0, err
 	}

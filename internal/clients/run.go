@@ -66,7 +66,7 @@ func prepare(c Client, work, out string) error {
 func (s *Server) variables() [][2]string {
 	return [][2]string{
 		{"SCRIM_HOST", s.host}, {"SCRIM_PORT", s.port}, {"SCRIM_DB", database}, {"SCRIM_CA", s.ca},
-		{"SCRIM_USER", analyst}, {"SCRIM_PASSWORD", analystPassword},
+		{"SCRIM_USER", analyst}, {"SCRIM_PASSWORD", analystPassword}, {"SCRIM_SHA2_USER", newer},
 		{"SCRIM_DBA", dba}, {"SCRIM_DBA_PASSWORD", dbaPassword},
 		{"SCRIM_BINARY", s.cmd.Path},
 	}

@@ -27,6 +27,7 @@ import (
 const (
 	analyst         = "ann"
 	analystPassword = "ann's password 1"
+	newer           = "sha" // an analyst with the same password and caching_sha2_password
 	dba             = "root"
 	dbaPassword     = "root-password"
 
@@ -108,7 +109,7 @@ func (s *Server) fill(ctx context.Context) error {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	for _, q := range schema(analyst, strings.ReplaceAll(analystPassword, "'", "''")) {
+	for _, q := range schema(strings.ReplaceAll(analystPassword, "'", "''")) {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return fmt.Errorf("%.200s: %w", q, err)
 		}

@@ -9,9 +9,11 @@ public class Check {
 
     static String env(String name) { return System.getenv("SCRIM_" + name); }
 
-    static Connection open(String options) throws SQLException {
+    static Connection open(String options) throws SQLException { return open(env("USER"), options); }
+
+    static Connection open(String user, String options) throws SQLException {
         String url = "jdbc:mariadb://" + env("HOST") + ":" + env("PORT") + "/" + env("DB") + "?" + options;
-        return DriverManager.getConnection(url, env("USER"), env("PASSWORD"));
+        return DriverManager.getConnection(url, user, env("PASSWORD"));
     }
 
     static String json(Object v) {
@@ -147,6 +149,8 @@ public class Check {
         check("extra:setMaxRows", () -> limited(c));
         check("extra:setQueryTimeout", () -> timeout(c));
         check("extra:TLS", () -> ask(open("useSsl=true&serverSslCert=" + env("CA")), "SELECT 1", 1).size() == 1);
+        check("extra:caching_sha2_password, in clear and over TLS", () -> ask(open(env("SHA2_USER"), "allowPublicKeyRetrieval=true"), GROUP, 1).size() == 4
+            && ask(open(env("SHA2_USER"), "useSsl=true&serverSslCert=" + env("CA")), GROUP, 1).size() == 4);
         check("extra:several statements", () -> ask(open("allowMultiQueries=true"), "SELECT 1; SELECT 2", 1).size() == 1);
         check("extra:isolation and read only", () -> { c.setReadOnly(true); c.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ); c.setReadOnly(false); return c.isValid(2); });
     }

@@ -10,6 +10,7 @@ DBA = os.environ["SCRIM_DBA"]
 DBA_PASSWORD = os.environ["SCRIM_DBA_PASSWORD"]
 DB = os.environ["SCRIM_DB"]
 CA = os.environ["SCRIM_CA"]
+SHA2_USER = os.environ["SCRIM_SHA2_USER"]
 LOGIN = dict(host=HOST, port=PORT, user=USER, password=PASSWORD)
 
 TITLE = "Zoë — 日本 😀"
@@ -48,6 +49,19 @@ def refused(f):
     except Exception as e:
         return str(e)
     return "failed: it was answered: %r" % (value,)
+
+
+def both(connect, **tls):
+    """Whether the account with caching_sha2_password gets in by connect, in clear and over TLS."""
+    for options in {}, tls:
+        c = connect(**dict(LOGIN, user=SHA2_USER), **options)
+        k = c.cursor()
+        k.execute("SELECT COUNT(*) FROM shop.products")
+        n = k.fetchone()[0]
+        c.close()
+        if n != 1000:
+            return "%d rows" % n
+    return True
 
 
 def rows(cursor):

@@ -14,6 +14,7 @@ status() { has 'Threads: ' mariadb "${LOGIN[@]}" -e '\s'; }
 # Completion reads the tables' columns by COM_FIELD_LIST when a session starts with it.
 completion() { echo 'SELECT COUNT(*) FROM products;' | has 1000 mariadb "${LOGIN[@]}" --auto-rehash --database="$SCRIM_DB" --batch; }
 secure() { has TLS mariadb "${LOGIN[@]}" --ssl-ca="$SCRIM_CA" --ssl-verify-server-cert -e '\s'; }
+newer() { ask --user="$SCRIM_SHA2_USER" --skip-ssl -e "$GROUP" && ask --user="$SCRIM_SHA2_USER" --ssl-ca="$SCRIM_CA" --ssl-verify-server-cert -e "$GROUP"; }
 vertical() { has 'dept: care' mariadb "${LOGIN[@]}" --database="$SCRIM_DB" -e "$GROUP\G"; }
 hint() { ask --comments -e 'SELECT /*+ SET_VAR(dp_epsilon=0.5) */ COUNT(*) FROM people'; }
 several() { [ "$(printf 'SELECT 1; SELECT 2;\nDELIMITER //\nSELECT 3//\n' | ask | tr -d '\n')" = 123 ]; }
@@ -32,6 +33,7 @@ killed() { # interrupted, the client sends KILL QUERY from a second connection
 extra 'status (\s)' status
 extra 'completion of names' completion
 extra 'TLS, verified' secure
+extra 'caching_sha2_password, in clear and over TLS' newer
 extra 'vertical output' vertical
 extra 'hint SET_VAR' hint
 extra 'several statements and DELIMITER' several

@@ -39,6 +39,7 @@ def change_user():
     return k.fetchone()[0] == DB
 
 
+extra("caching_sha2_password, in clear and over TLS", lambda: both(MySQLdb.connect, ssl={"ca": CA}))
 extra("stat()", lambda: "Uptime: " in db.stat() or db.stat())
 extra("change_user()", change_user)
 extra("streamed rows", streamed)

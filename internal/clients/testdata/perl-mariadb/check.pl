@@ -14,11 +14,12 @@ binmode STDOUT, ':utf8';
 $| = 1;
 
 sub login {
-    my ($server) = @_;
-    my $dsn = "DBI:$driver:database=$ENV{SCRIM_DB};host=$ENV{SCRIM_HOST};port=$ENV{SCRIM_PORT}";
+    my ($server, $user, $more) = @_;
+    ($user, $more) = ($ENV{SCRIM_USER}, '') unless $user;
+    my $dsn = "DBI:$driver:database=$ENV{SCRIM_DB};host=$ENV{SCRIM_HOST};port=$ENV{SCRIM_PORT}$more";
     my %set = (RaiseError => 1, PrintError => 0, "${options}_server_prepare" => $server);
     $set{mysql_enable_utf8mb4} = 1 if $driver eq 'mysql';
-    return DBI->connect($dsn, $ENV{SCRIM_USER}, $ENV{SCRIM_PASSWORD}, \%set);
+    return DBI->connect($dsn, $user, $ENV{SCRIM_PASSWORD}, \%set);
 }
 
 sub check {
@@ -28,7 +29,7 @@ sub check {
     print "$name\t", $json->encode($v), "\n";
 }
 
-sub ok { return $_[0] ? JSON::PP::true : $_[1] }
+sub ok { return $_[0] ? JSON::PP::true : $_[1] // JSON::PP::false }
 
 sub refused {
     my ($f) = @_;
@@ -59,4 +60,8 @@ check('extra:names and types of an answer', sub {
     ok(scalar($have =~ /^dept a n varchar decimal bigint/i), $have);
 });
 check('extra:stat', sub { my $s = $db->{"${options}_stat"}; ok(scalar($s =~ /Uptime: \d/), $s) });
+check('extra:caching_sha2_password, in clear and over TLS', sub {
+    my $secure = ";${options}_ssl=1;${options}_ssl_ca_file=$ENV{SCRIM_CA}" . ($driver eq "mysql" ? ";mysql_ssl_optional=1" : "");
+    ok(8 == grep { @$_ } map { @{ login(0, $ENV{SCRIM_SHA2_USER}, $_)->selectall_arrayref($group) } } '', $secure);
+});
 check('extra:error number and state', sub { eval { $ask->('SELECT nothing FROM products') }; ok($db->err == 1054 && $db->state eq '42S22', $db->err . ' ' . $db->state) });

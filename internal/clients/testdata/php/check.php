@@ -88,6 +88,17 @@ check('extra:mysqli over TLS', function () use ($e) {
     $db->real_connect($e('HOST'), $e('USER'), $e('PASSWORD'), $e('DB'), (int) $e('PORT'), null, MYSQLI_CLIENT_SSL);
     return count($db->query(GROUP)->fetch_all()) === 4;
 });
+check('extra:caching_sha2_password, in clear and over TLS', function () use ($e) {
+    foreach ([false, true] as $tls) {
+        $db = mysqli_init();
+        $tls && $db->ssl_set(null, null, $e('CA'), null, null);
+        $db->real_connect($e('HOST'), $e('SHA2_USER'), $e('PASSWORD'), $e('DB'), (int) $e('PORT'), null, $tls ? MYSQLI_CLIENT_SSL : 0);
+        if (count($db->query(GROUP)->fetch_all()) !== 4) {
+            return 'no groups';
+        }
+    }
+    return true;
+});
 
 function pdo(bool $emulate): PDO {
     global $e;

@@ -55,6 +55,7 @@ def code(sql, want):
 
 
 extra("TLS", tls)
+extra("caching_sha2_password, in clear and over TLS", lambda: both(pymysql.connect, ssl={"ca": CA}))
 extra("EXPLAIN", explain)
 extra("several statements at once", several)
 extra("dict cursor", lambda: pymysql.cursors.DictCursor and db.cursor(pymysql.cursors.DictCursor).execute(GROUP) == 4)

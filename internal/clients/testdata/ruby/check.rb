@@ -48,6 +48,9 @@ end
 check('extra:rows as they come') { db.query('SELECT id FROM products', stream: true, cache_rows: false).map { |r| r['id'] }.size == 1000 }
 check('extra:reset of a session') { db.query('SET @x = 1') || db.query('SELECT 1').size == 1 }
 check('extra:TLS') { Mysql2::Client.new(LOGIN.merge(sslca: E['CA'], sslverify: true)).query(GROUP).size == 4 }
+check('extra:caching_sha2_password, in clear and over TLS') do
+  [{}, { sslca: E['CA'], sslverify: true }].all? { |o| Mysql2::Client.new(LOGIN.merge(username: E['SHA2_USER'], **o)).query(GROUP).size == 4 }
+end
 
 S = Sequel.connect(adapter: 'mysql2', host: E['HOST'], port: E['PORT'].to_i, user: E['USER'], password: E['PASSWORD'], database: E['DB'], encoding: 'utf8mb4')
 check('extra:Sequel, tables and views') { (S.tables.sort == %i[people products] && S.views == [:dear]) || [S.tables, S.views] }
