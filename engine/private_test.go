@@ -96,7 +96,7 @@ func TestNothingElseLeaves(t *testing.T) {
 		{"45001", "SELECT COUNT(*) FROM other"},
 		{"45002", "SELECT * FROM people"},
 		{"45002", "SELECT age FROM people WHERE id = 3"},
-		{"45002", "SELECT DISTINCT age FROM people"},
+		{"45002", "SELECT DISTINCT id FROM people"},
 		{"45005", "SELECT MAX(age) FROM people"},
 		{"45005", "SELECT GROUP_CONCAT(city) FROM people"},
 		{"45010", "SELECT COUNT(*) FROM people INTO @x"},

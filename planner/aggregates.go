@@ -74,7 +74,7 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 	}
 	a.text = aggregateText(e)
 	switch {
-	case a.call.Units:
+	case a.call.Units && a.arg == nil:
 		a.text = f.Name + "(DISTINCT unit)"
 	case a.arg == nil:
 		a.text = f.Name + "(*)"
@@ -207,12 +207,7 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 		}
 	}
 	if distinct {
-		if !f.Distinct() || len(args) != 1 || !r.isUnit(unTuple(args[0])) {
-			return deny(RuleDistinctArg, refuse.Aggregate, "Use "+f.Name+" without DISTINCT, or COUNT(DISTINCT unit), which counts persons.",
-				"%s is over distinct values of something other than the unit.", aggregateText(e))
-		}
-		a.call.Units = true
-		return nil
+		return s.distinctArgument(r, a, e, args)
 	}
 	if len(args) == 0 || f.Measure == functions.Count && constant(s.ctx, args[0]) {
 		if l, ok := firstLiteral(args); ok && l.Value() == nil {
@@ -329,20 +324,7 @@ func (s *statement) bounds(r *relation, a *aggregate) (*bounds, error) {
 	if lo, hi := a.call.Options.Lower, a.call.Options.Upper; lo != nil && hi != nil {
 		return &bounds{ratFloat(lo), ratFloat(hi)}, nil
 	}
-	gf, ok := unalias(a.arg).(*expression.GetField)
-	if !ok {
-		return nil, nil
-	}
-	c := r.find(gf)
-	if c == nil {
-		return nil, nil
-	}
-	b := r.plainBase(*c)
-	if b == nil || b.domain.domain.Range == nil || len(b.domain.also) > 0 {
-		return nil, nil
-	}
-	d := b.domain.domain.Range
-	return &bounds{d.Min, d.Max}, nil
+	return s.rangeOf(r, a.arg), nil
 }
 
 func ratFloat(r *big.Rat) float64 {

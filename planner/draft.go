@@ -41,6 +41,9 @@ type draft struct {
 
 // release plans one GROUP BY over rows of persons.
 func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
+	if ends, ok, err := s.ends(g, r); ok || err != nil {
+		return ends, err
+	}
 	keys, err := s.groupKeys(r, g.GroupByExprs)
 	if err != nil {
 		return result{}, err
@@ -51,6 +54,9 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 		if k.image == nil {
 			d.public = false
 			continue
+		}
+		if len(k.image.values) == 0 {
+			return s.noGroups(g)
 		}
 		if d.groups *= len(k.image.values); d.groups > MaxPublicGroups {
 			return result{}, tooManyGroups()
@@ -65,6 +71,9 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	if d.public && len(d.keys) > 0 && len(d.aggregates) == 0 {
+		return s.declaredKeys(g, d, outputs)
+	}
 	if !d.pure { // a vector of means has no pure mechanism that is better than its columns'
 		s.fuse(d, outputs)
 	}
@@ -76,7 +85,16 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 	if d, err = s.distinctDraft(d); err != nil {
 		return result{}, err
 	}
-	return s.place(g, d, outputs), nil
+	return s.place(g, d, outputs)
+}
+
+// noGroups is a GROUP BY by a key that no row can have, whatever the data are.
+func (s *statement) noGroups(g *plan.GroupBy) (result, error) {
+	child, err := s.noRows(g.Child)
+	if err != nil {
+		return result{}, err
+	}
+	return s.emptyGroups(g, child)
 }
 
 // outputs plans the columns of the GROUP BY: its aggregates, each once, and its keys. A column that
@@ -162,8 +180,8 @@ func (s *statement) distinctDraft(d *draft) (*draft, error) {
 
 // place makes the DPAggregate node: the columns of the GROUP BY, then the keys that are expressions,
 // which the nodes above refer to by new columns.
-func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) result {
-	n := &DPAggregate{schema: g.Schema(s.ctx)}
+func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) (result, error) {
+	n := &DPAggregate{schema: g.Schema(s.ctx), keys: len(d.keys)}
 	for i, e := range g.SelectDeps {
 		col := *n.schema[i]
 		var id sql.ColumnId
@@ -198,8 +216,14 @@ func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) result {
 		}
 		n.columns = append(n.columns, at)
 	}
+	var err error
+	if d.public {
+		if n.reachable, err = s.reachable(d); err != nil {
+			return result{}, err
+		}
+	}
 	s.nodes = append(s.nodes, n)
-	return r
+	return r, nil
 }
 
 // decode returns how a privately selected key comes back as an SQL value.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
@@ -23,8 +22,9 @@ const MaxPublicGroups = 100000
 type image struct {
 	values []any
 	bases  []*base
-	tuples [][]any // per base, the value of each combination as the store compares it (text or nil)
-	index  []int   // of each combination's value in values
+	tuples [][]any   // per base, the value of each combination as the store compares it (text or nil)
+	rows   []sql.Row // of each combination, until the values are known
+	index  []int     // of each combination's value in values
 }
 
 // groupKey is one grouping expression.
@@ -94,27 +94,51 @@ func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, 
 			return nil, tooManyGroups()
 		}
 	}
-	indexed, _, err := transform.Expr(s.ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if gf, ok := e.(*expression.GetField); ok {
-			return gf.WithIndex(position[gf.Id()]), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
-	})
+	indexed, err := s.placed(e, position)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.combine(r, im, values); err != nil {
+		return nil, err
+	}
+	stored, err := s.storeImage(e, t, im.bases, im.tuples)
+	if err != nil {
+		return nil, err
+	}
+	return s.imageValues(im, indexed, t, stored)
+}
+
+// combine lists the combinations of the base columns' values that the query's conditions leave.
+func (s *statement) combine(r *relation, im *image, values [][]any) error {
+	rows, tuples := product(im.bases, values)
+	can, err := s.possible(r, im.bases, rows, tuples)
+	if err != nil {
+		return err
+	}
 	im.tuples = make([][]any, len(im.bases))
-	seen := map[string]int{}
-	row := make(sql.Row, len(im.bases))
-	for c := range total {
-		rest := c
-		for i := len(values) - 1; i >= 0; i-- {
-			row[i] = values[i][rest%len(values[i])]
-			rest /= len(values[i])
+	for c, row := range rows {
+		if !can[c] {
+			continue
 		}
-		v, ok := evaluate(s.ctx, indexed, row, t)
-		if !ok {
-			continue // an expression that fails on a value has no group for it
+		im.rows = append(im.rows, row)
+		for i := range tuples {
+			im.tuples[i] = append(im.tuples[i], tuples[i][c])
+		}
+	}
+	return nil
+}
+
+// imageValues computes the expression on every combination, unless the store has. One on which it fails has no group; where it fails on all, the
+// evaluator does not know the expression, and the keys are selected.
+func (s *statement) imageValues(im *image, indexed sql.Expression, t sql.Type, stored []any) (*image, error) {
+	seen := map[string]int{}
+	tuples := make([][]any, len(im.bases))
+	for c, row := range im.rows {
+		var v any
+		if ok := stored != nil; ok {
+			v = stored[c]
+		} else if v, ok = evaluate(s.ctx, indexed, row, t); !ok {
+			continue
 		}
 		name := fmt.Sprintf("%T %v", v, v)
 		at, known := seen[name]
@@ -123,11 +147,15 @@ func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, 
 			seen[name] = at
 			im.values = append(im.values, v)
 		}
-		for i, x := range row {
-			im.tuples[i] = append(im.tuples[i], storeText(im.bases[i].typ, x))
+		for i := range tuples {
+			tuples[i] = append(tuples[i], im.tuples[i][c])
 		}
 		im.index = append(im.index, at)
 	}
+	if len(im.rows) > 0 && len(im.index) == 0 {
+		return nil, nil
+	}
+	im.tuples, im.rows = tuples, nil
 	return im, nil
 }
 

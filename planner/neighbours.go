@@ -63,7 +63,7 @@ func (d *draft) estimated(a *aggregate) (r estimator.Relation, sized bool) {
 
 // whole reports whether a relation is one protected table of public size with all its rows.
 func (r *relation) whole() bool {
-	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.private) == 1 && r.private[0].policy.Sized
+	return r.bareTable() && r.private[0].policy.Sized
 }
 
 // always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then. It is what

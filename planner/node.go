@@ -22,7 +22,9 @@ type DPAggregate struct {
 	Release   *Release
 	exprs     []sql.Expression // one per column of the schema, with its column id
 	schema    sql.Schema
-	columns   []int // of the release's rows, one per column of the schema
+	columns   []int  // of the release's rows, one per column of the schema
+	keys      int    // number of grouping expressions
+	reachable []bool // of the rows of public keys, which to show; nil for all
 }
 
 var (
@@ -81,12 +83,16 @@ func (n *DPAggregate) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]sql.Row, len(rows))
+	out := make([]sql.Row, 0, len(rows))
 	for i, row := range rows {
-		out[i] = make(sql.Row, len(n.columns))
-		for k, c := range n.columns {
-			out[i][k] = row[c]
+		if n.reachable != nil && len(n.reachable) == len(rows) && !n.reachable[i] {
+			continue
 		}
+		shown := make(sql.Row, len(n.columns))
+		for k, c := range n.columns {
+			shown[k] = row[c]
+		}
+		out = append(out, shown)
 	}
 	return sql.RowsToRowIter(out...), nil
 }

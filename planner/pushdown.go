@@ -130,14 +130,18 @@ func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
 		return nil, errStay
 	}
 	q := &storeQuery{executor: s.p.config.Public, relation: b.rel}
-	q.schema = schema
+	q.schema = schema.Copy()
 	items := make([]string, len(schema))
 	for i, c := range b.rel.columns {
 		items[i] = c.expr.SQL
-		q.exprs = append(q.exprs, field(c.id, 0, schema[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
+		if t, ok := s.retyped[c.id]; ok {
+			q.schema[i].Type = t
+		}
+		q.exprs = append(q.exprs, field(c.id, 0, q.schema[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
 	}
-	q.query = "SELECT " + comma(items) + b.rel.clause() + b.suffix()
-	q.args = s.binder.Args()
+	// A projection that another replaces leaves values behind that nothing uses, and the store wants none of these.
+	used := renumbered(Scan{SQL: "SELECT " + comma(items) + b.rel.clause() + b.suffix(), Args: s.binder.Args()})
+	q.query, q.args = used.SQL, used.Args
 	return q, nil
 }
 
@@ -310,6 +314,9 @@ func (s *statement) blockSort(n *plan.Sort) (*block, error) {
 	b = s.closed(b)
 	b.worth = true
 	for _, f := range n.SortConditions {
+		if _, constant := f.Expr.(*expression.Literal); constant {
+			continue // ORDER BY NULL is no order
+		}
 		x, err := s.lower(f.Expr, b.rel.resolve)
 		if err != nil {
 			return nil, err
@@ -341,6 +348,11 @@ func (s *statement) inline(b *block, exprs []sql.Expression) error {
 			return err
 		}
 		c.expr = x
+		if gf, ok := unalias(e).(*expression.GetField); ok {
+			if t, ok := s.retyped[gf.Id()]; ok {
+				s.retype(c.id, c.typ, t)
+			}
+		}
 		r.columns[i] = c
 	}
 	b.rel = &r

@@ -31,8 +31,9 @@ type relation struct {
 	entity  string
 	private []protected
 	reads   []store.TableRef
-	bare    string // the FROM item of one protected table with all its rows; "" where it never was that
-	joined  bool   // the FROM item is a join, so it needs parentheses on the right of another
+	bare    string           // the FROM item of one protected table with all its rows; "" where it never was that
+	known   []sql.Expression // conditions that hold of all rows, over base columns: see reach.go
+	joined  bool             // the FROM item is a join, so it needs parentheses on the right of another
 }
 
 // unit is the person of each row. merged is the index of the unit it is proven equal to, or its own.
@@ -268,12 +269,20 @@ func (s *statement) filter(r *relation, cond sql.Expression) (*relation, error) 
 	out.units = append([]unit(nil), r.units...)
 	out.where = append([]string(nil), r.where...)
 	for _, c := range conjuncts(cond) {
+		if text, list, ok, err := s.listed(&out, c); err != nil {
+			return nil, err
+		} else if ok {
+			out.where = append(out.where, text)
+			out.reads = append(out.reads[:len(out.reads):len(out.reads)], list.reads...)
+			continue
+		}
 		p, err := s.predicate(c, out.resolve)
 		if err != nil {
 			return nil, err
 		}
 		out.where = append(out.where, p.SQL)
 		out.link(c)
+		out.noteCondition(s.ctx, c)
 	}
 	return &out, nil
 }

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -45,6 +47,9 @@ func (s *statement) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 	}
 	out := concat(l, r)
 	out.joined = true
+	if out.known = l.known; !left {
+		out.known = append(slices.Clone(l.known), r.known...)
+	}
 	kind := " CROSS JOIN "
 	var on []string
 	for _, c := range conjuncts(j.Filter) {
@@ -54,6 +59,9 @@ func (s *statement) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 		}
 		on = append(on, p.SQL)
 		out.link(c)
+		if !left {
+			out.noteCondition(s.ctx, c)
+		}
 	}
 	switch {
 	case left:

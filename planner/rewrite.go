@@ -78,13 +78,7 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 	case *plan.TopN:
 		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
 	case *plan.Distinct:
-		return s.unary(n, at, func(*relation) (*relation, error) {
-			if !at.aggregate {
-				return nil, rawRows("SELECT DISTINCT")
-			}
-			return nil, deny(RuleDistinct, refuse.Shape, "Use COUNT(DISTINCT unit) or GROUP BY, which selects keys privately.",
-				"DISTINCT below an aggregate depends on the rows of other persons.")
-		})
+		return s.distinct(n, at)
 	case *plan.Window:
 		return s.unary(n, at, func(*relation) (*relation, error) {
 			return nil, deny(RuleWindow, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
@@ -318,6 +312,18 @@ func (s *statement) setOp(n *plan.SetOp, at place) (result, error) {
 
 // groupBy is the one place where private rows become an answer.
 func (s *statement) groupBy(n *plan.GroupBy) (result, error) {
+	if rows, list, err := s.lift(n.Child); err != nil {
+		return result{}, err
+	} else if len(list) > 0 && s.private(rows) {
+		r, err := s.groupBy(s.withKeys(n, rows))
+		if err != nil {
+			return r, err
+		}
+		if r.rel != nil {
+			return result{}, joinAnswer("Aggregate per person without it, and join answers in an outer query.", "Rows that are aggregated per person are joined with a private answer.")
+		}
+		return s.joinAnswers(n, r, list)
+	}
 	before := len(s.nodes)
 	child, err := s.build(n.Child, place{aggregate: true})
 	if err != nil {

@@ -61,6 +61,7 @@ const (
 	RuleUserVariable    Rule = "user-variable"
 	RuleStatistics      Rule = "statistics"
 	RuleDomain          Rule = "domain"
+	RuleEnds            Rule = "ends"
 	RuleMemory          Rule = "memory"
 	RulePure            Rule = "pure"
 	RuleTooManyReleases Rule = "too-many-releases"

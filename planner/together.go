@@ -207,8 +207,10 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan
 	for _, m := range t.parts {
 		for _, k := range m.perGroup() {
 			text := columnOf(k, rel.index[m], true)
-			if m.call.Units {
+			if m.call.Units && m.arg == nil {
 				text = "CAST(1 AS BIGINT)"
+			} else if m.call.Units {
+				text = "CAST(CASE WHEN " + text + " > 0 THEN 1 ELSE 0 END AS BIGINT)"
 			}
 			at, ok := seen[text]
 			if !ok {

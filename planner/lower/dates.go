@@ -82,7 +82,9 @@ var dateFunctions = []entry{
 		}
 		return l.dateFormat(l.toDatetime(c.args[0]), f)
 	}},
-	{names: "str_to_date", signature: "STR_TO_DATE(s, 'format')", remark: "a constant format of %Y %y %m %c %d %e %H %k %h %I %l %i %S %s %p %M %b %f %j %T; text after the format gives NULL", lower: strToDate},
+	{names: "str_to_date", signature: "STR_TO_DATE(s, 'format')", remark: "a constant format of %Y %y %m %c %d %e %H %k %h %I %l %i %S %s %p %M %b %f %j %T; text after the format gives NULL; '%X%V %W' and '%x%v %W' for weeks", lower: strToDate},
+	{names: "makedate", signature: "MAKEDATE(year, day)", lower: makeDate},
+	{names: "convert_tz", signature: "CONVERT_TZ(d, from, to)", remark: "constant zones; changes of the clock from 1970 to 2038", lower: convertTz},
 }
 
 // part is an integer part of a date.

@@ -20,6 +20,25 @@ var constants = map[string]bool{
 
 var today = map[string]bool{"curdate": true, "current_date": true, "utc_date": true}
 
+// folded names the functions of constants that tools write where a constant is needed, such as LIKE CONCAT('%', 'text', '%').
+var folded = map[string]bool{"concat": true, "lower": true, "upper": true, "lcase": true, "ucase": true, "convert_tz": true}
+
+// literals tells whether all arguments are literals, system variables or folded calls of these.
+func literals(e sql.Expression) bool {
+	for _, c := range e.Children() {
+		switch c := c.(type) {
+		case *expression.Literal, *expression.SystemVar:
+		case sql.FunctionExpression:
+			if !folded[strings.ToLower(c.FunctionName())] || !literals(c) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // statementConstant tells whether a call is fixed for the statement: one of the names with constant
 // arguments, or UNIX_TIMESTAMP() without an argument.
 func statementConstant(name string, e sql.FunctionExpression) bool {

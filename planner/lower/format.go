@@ -82,6 +82,9 @@ func strToDate(l *lowerer, c *call) (Expr, error) {
 	if !ok {
 		return Expr{}, c.needConstant("format")
 	}
+	if monday, ok := weekOf[format]; ok {
+		return weekDate(l, c, monday), nil
+	}
 	var store strings.Builder
 	clock, date := false, false
 	for i := 0; i < len(format); i++ {

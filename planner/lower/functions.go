@@ -72,6 +72,7 @@ var operators = []Function{
 	{"/", "a / b", "division by zero is NULL; each quotient is rounded to four more fractional digits than its dividend has"},
 	{"DIV, %", "a DIV b", "division by zero is NULL"},
 	{"CAST, CONVERT", "CAST(a AS SIGNED | UNSIGNED | DECIMAL(p,s) | DOUBLE | FLOAT | CHAR[(n)] | DATE | DATETIME[(n)])", "a value out of range is NULL"},
+	{"BINARY", "BINARY a", "a as text, which compares by its bytes anyhow"},
 	{"constants of the statement", "NOW(), CURDATE(), USER(), DATABASE(), @@variable, @variable", "evaluated once, when the statement is planned"},
 }
 
@@ -131,7 +132,7 @@ var forbidden = map[string]string{
 // call translates a function by the table.
 func (l *lowerer) call(e sql.FunctionExpression) (Expr, error) {
 	name := strings.ToLower(e.FunctionName())
-	if statementConstant(name, e) {
+	if statementConstant(name, e) || folded[name] && literals(e) {
 		return l.fold(e)
 	}
 	f := byName[name]

@@ -3,6 +3,8 @@ package lower
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/dolthub/go-mysql-server/sql/expression"
 )
 
 // numericFunctions is the functions of numbers. Doubles outside a function's domain give NULL.
@@ -103,6 +105,11 @@ func whole(l *lowerer, c *call) (Expr, error) {
 	if c.name != "floor" {
 		fn = "ceil"
 	}
+	if d, ok := c.raw[0].(*expression.Div); ok {
+		if x, done, err := l.wholeQuotient(d, c.name == "floor"); done || err != nil {
+			return x, err
+		}
+	}
 	x := l.toNumber(c.args[0])
 	switch x.Type.Kind {
 	case Int, UInt:
@@ -121,6 +128,30 @@ func whole(l *lowerer, c *call) (Expr, error) {
 		return maybe(Int, "TRY_CAST("+fn+"("+wide.SQL+") AS BIGINT)"), nil
 	}
 	return decimal("TRY_CAST("+fn+"("+wide.SQL+") AS DECIMAL(38,0))", maxPrecision, 0, true), nil
+}
+
+// wholeQuotient is FLOOR or CEIL of a quotient of integers, without its rounding to four digits, which would make the last seconds of a day the next:
+// FLOOR(UNIX_TIMESTAMP(t) / 86400). done is false for other operands.
+func (l *lowerer) wholeQuotient(d *expression.Div, floor bool) (x Expr, done bool, err error) {
+	a, err := l.scalar(d.LeftChild, "Arithmetic")
+	if err != nil {
+		return a, true, err
+	}
+	b, err := l.scalar(d.RightChild, "Arithmetic")
+	if err != nil || a.Type.Kind != Int || b.Type.Kind != Int {
+		return b, false, err
+	}
+	// The quotient is cut toward zero: one less where that is above the exact one, one more for CEIL where it is below.
+	step, apart := " - ", "<>"
+	if !floor {
+		step, apart = " + ", "="
+	}
+	q, rest := l.integers("DIV", a, b), l.integers("%", a, b)
+	return maybe(Int, l.let(a.SQL, func(x string) string {
+		return l.let(b.SQL, func(y string) string {
+			return "(" + q.SQL + step + "(CASE WHEN " + rest.SQL + " <> 0 AND (" + x + " < 0) " + apart + " (" + y + " < 0) THEN 1 ELSE 0 END))"
+		})
+	})), true, nil
 }
 
 // digits is ROUND and TRUNCATE to a constant number of digits.

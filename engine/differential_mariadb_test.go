@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"scrim/internal/testenv"
+)
+
+// mariadb starts a MariaDB server of the test's own, on a socket in a directory of the test, and connects to it. No port is opened and no
+// service of the machine is touched.
+func mariadb(t *testing.T) *client {
+	t.Helper()
+	install := testenv.Program(t, "mariadb-install-db")
+	daemon, err := exec.LookPath("mariadbd")
+	if err != nil {
+		daemon = testenv.Program(t, "mysqld", "/usr/sbin/mariadbd")
+	}
+	// A socket's path is short: the test's directory may be too deep.
+	dir, err := os.MkdirTemp("", "scrim-mariadb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "sock")
+	as := []string{"--no-defaults", "--datadir=" + data}
+	if os.Getuid() == 0 {
+		as = append(as, "--user=root") // otherwise a MariaDB that root starts refuses
+	}
+	if out, err := exec.Command(install, append(as, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")...).CombinedOutput(); err != nil {
+		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+	}
+	server := exec.Command(daemon, append(as, "--socket="+socket, "--pid-file="+filepath.Join(dir, "pid"), "--skip-networking", "--skip-grant-tables",
+		"--skip-log-bin", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0", "--character-set-server=utf8mb4",
+		"--collation-server=utf8mb4_nopad_bin", "--default-time-zone=+00:00")...)
+	log := &buffer{}
+	server.Stdout, server.Stderr = log, log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		server.Process.Kill() // its data are thrown away
+		server.Wait()
+	})
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr, cfg.Logger, cfg.Collation = "root", "unix", socket, &mysql.NopLogger{}, "utf8mb4_nopad_bin"
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		conn, err := db.Conn(context.Background())
+		if err == nil {
+			t.Cleanup(func() { conn.Close() })
+			return &client{t, conn}
+		}
+		if time.Now().After(until) {
+			t.Fatalf("MariaDB did not start: %v\n%s", err, log.String())
+		}
+	}
+}

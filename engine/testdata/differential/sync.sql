@@ -1,0 +1,53 @@
+-- What synchronisation jobs and filter lists ask: the ends and the values of columns. On protected tables what is declared is told, or a
+-- refusal says what to write.
+
+-- the ends of columns with a declared range are those of the range
+-- @expect the declared range
+-- | MIN(age) | MAX(age)
+-- | 18 | 79
+-- @private the data's ends are others
+SELECT MIN(age), MAX(age) FROM customers;
+-- @expect the declared range
+-- | lo | hi
+-- | 0.00 | 4096.00
+-- @private the data's ends are others
+SELECT MIN(amount) AS lo, MAX(amount) AS hi FROM orders;
+-- @expect the declared values
+-- | min(placed) | max(placed)
+-- | 2023-12-31 23:59:59 | 2025-02-01 10:00:00
+-- @private
+select min(placed), max(placed) from orders;
+-- with a condition they would be a statistic
+-- @refused 45005 DP_QUANTILE
+SELECT MAX(age) FROM customers WHERE region = 'north';
+-- @refused 45005 DP_QUANTILE
+SELECT region, MAX(age) FROM customers GROUP BY region;
+-- nothing is declared
+-- @refused 45005 declare
+SELECT MIN(name), MAX(name) FROM customers;
+-- @refused 45005 GROUP BY
+SELECT COUNT(DISTINCT status) FROM orders;
+SELECT COUNT(*) AS n FROM (SELECT status FROM orders GROUP BY status) x;
+SELECT DISTINCT region FROM customers;
+SELECT DISTINCT region, segment FROM customers ORDER BY region, segment;
+SELECT DISTINCT city FROM customers ORDER BY city;
+SELECT DISTINCT YEAR(placed) AS y FROM orders ORDER BY y;
+SELECT DISTINCT status FROM orders WHERE status IN ('paid', 'open') ORDER BY status DESC;
+SELECT DISTINCT status FROM orders ORDER BY status LIMIT 2;
+SELECT region FROM customers GROUP BY region ORDER BY region;
+SELECT channel, status FROM orders GROUP BY channel, status ORDER BY channel, status;
+-- @refused 45002 person
+SELECT DISTINCT customer_id FROM orders;
+-- @refused 45002 rows
+SELECT * FROM customers ORDER BY id LIMIT 10;
+-- @refused 45002 rows
+SELECT name FROM customers ORDER BY id LIMIT 1;
+-- @refused 45002 rows
+SELECT 1 FROM orders LIMIT 1;
+SELECT 1 FROM orders LIMIT 0;
+SELECT TRUE AS `_` FROM `orders` WHERE 1 <> 1 LIMIT 0;
+SELECT * FROM customers WHERE 0 = 1;
+SELECT COUNT(*) FROM customers;
+SELECT COUNT(1) FROM customers;
+SELECT COUNT(id) FROM customers;
+SELECT COUNT(balance), COUNT(*) - COUNT(balance) FROM customers;

@@ -1,0 +1,91 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+)
+
+// declared is an answer that follows from what is declared for a table: the values of a column that a filter offers, the ends of its range. No row is
+// read and nothing is charged; a note says what the answer is.
+type declared struct {
+	constantRows
+	name, note string
+}
+
+func (n *declared) String() string { return n.name }
+
+// WithChildren implements sql.Node.
+func (n *declared) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	if len(children) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
+	}
+	return n, nil
+}
+
+// RowIter implements sql.ExecSourceRel.
+func (n *declared) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
+	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: refuse.MySQLErrno, Message: n.note})
+	return n.constantRows.RowIter(ctx, row)
+}
+
+const declaredKeysNote = "The values are those that are declared for the columns; whether there are rows is not told."
+
+// declaredKeys is a GROUP BY of public keys without an aggregate: its rows are known before any is read.
+//
+//	SELECT region FROM orders GROUP BY region     SELECT DISTINCT region FROM orders
+func (s *statement) declaredKeys(g *plan.GroupBy, d *draft, outputs []Output) (result, error) {
+	reachable, err := s.reachable(d)
+	if err != nil {
+		return result{}, err
+	}
+	n := &declared{name: "DeclaredValues", note: declaredKeysNote}
+	n.schema = slices.Clone(g.Schema(s.ctx))
+	for i, e := range g.SelectDeps {
+		var id sql.ColumnId
+		if x, ok := e.(sql.IdExpression); ok {
+			id = x.Id()
+		}
+		c := n.schema[i]
+		n.exprs = append(n.exprs, field(id, 0, c.Type, c.DatabaseSource, c.Source, c.Name))
+	}
+	r := result{node: n, answer: true}
+	for i, k := range d.keys {
+		if _, ok := k.expr.(*expression.GetField); ok {
+			continue
+		}
+		f := field(s.newID(), 0, k.typ, "", "", k.name)
+		n.exprs, n.schema = append(n.exprs, f), append(n.schema, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
+		outputs = append(outputs, Output{Key: i, Aggregate: -1})
+		r.keys = append(r.keys, keyField{k.expr, f})
+	}
+	for at := range d.groups {
+		if reachable != nil && !reachable[at] {
+			continue
+		}
+		row := make(sql.Row, len(outputs))
+		for i, o := range outputs {
+			if o.Key >= 0 {
+				row[i] = d.keys[o.Key].image.values[d.place(at, o.Key)]
+			}
+		}
+		n.rows = append(n.rows, row)
+	}
+	return r, nil
+}
+
+// place is the index of key k in the combination of public keys of the given number, in the order in which GROUP BY names them.
+func (d *draft) place(at, k int) int {
+	for i := len(d.written) - 1; i >= 0; i-- {
+		size := len(d.keys[d.written[i]].image.values)
+		if d.written[i] == k {
+			return at % size
+		}
+		at /= size
+	}
+	panic("planner: a key that the GROUP BY does not name")
+}

@@ -1,0 +1,96 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+)
+
+// distinct is SELECT DISTINCT over rows of persons: what it lists are keys, so it is planned as the GROUP BY that says the same. Keys of public
+// domains are listed as they are declared, others are selected privately, and lists that hold the person are no answer.
+//
+//	SELECT DISTINCT region, YEAR(placed) FROM orders     SELECT region, YEAR(placed) FROM orders GROUP BY 1, 2
+func (s *statement) distinct(n *plan.Distinct, at place) (result, error) {
+	top, ok := n.Child.(*plan.Project)
+	if !ok || !s.private(n.Child) {
+		return s.unary(n, at, func(*relation) (*relation, error) { return nil, s.noDistinct() })
+	}
+	// ORDER BY an expression of the list is below it: Project(Sort(Project(rows))).
+	rows, wrap := top.Child, func(g sql.Node) sql.Node { return g }
+	if sorted, ok := rows.(*plan.Sort); ok {
+		rows = sorted.Child
+		below, ok := rows.(*plan.Project)
+		if ok {
+			rows = below.Child
+		}
+		wrap = func(g sql.Node) sql.Node {
+			if ok {
+				g = plan.NewProject(s.ctx, aliases(below.Projections, top.Projections), g)
+			}
+			return plan.NewSort(sorted.SortConditions, g)
+		}
+	}
+	var deps, keys []sql.Expression
+	for _, e := range top.Projections {
+		e = unalias(e)
+		if gf, ok := e.(*expression.GetField); ok {
+			if e = s.definition(rows, top.Child, gf); e == gf {
+				deps = append(deps, e)
+			}
+		}
+		if len(fieldIDs(s.ctx, e)) > 0 {
+			keys = append(keys, e)
+		}
+	}
+	if len(keys) == 0 {
+		return result{}, s.noDistinct()
+	}
+	g := plan.NewGroupBy(deps, keys, rows)
+	return s.build(plan.NewProject(s.ctx, top.Projections, wrap(g)), at)
+}
+
+func (s *statement) noDistinct() error {
+	return deny(RuleDistinct, refuse.Shape, "Use COUNT(*), or GROUP BY columns.", "DISTINCT of constants over protected rows tells whether there are rows.")
+}
+
+// definition returns what a column of the list is below the order: itself, or the expression that it names.
+func (s *statement) definition(rows, child sql.Node, gf *expression.GetField) sql.Expression {
+	if sorted, ok := child.(*plan.Sort); ok && sorted.Child != rows {
+		for _, e := range sorted.Child.(*plan.Project).Projections {
+			if a, ok := e.(*expression.Alias); ok && a.Id() == gf.Id() {
+				return a.Child
+			}
+		}
+	}
+	return gf
+}
+
+// aliases keeps the columns of a projection that a GROUP BY of the list has: those with a name of their own, and columns of the list.
+func aliases(exprs, list []sql.Expression) []sql.Expression {
+	var out []sql.Expression
+	for _, e := range exprs {
+		_, named := e.(*expression.Alias)
+		if gf, ok := e.(*expression.GetField); ok {
+			named = slices.ContainsFunc(list, func(x sql.Expression) bool {
+				f, ok := unalias(x).(*expression.GetField)
+				return ok && f.Id() == gf.Id()
+			})
+		}
+		if named {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// private reports whether a subtree is rows of persons. It leaves no trace in the plan.
+func (s *statement) private(n sql.Node) bool {
+	nodes, drafts := len(s.nodes), len(s.drafts)
+	r, err := s.build(n, place{aggregate: true})
+	s.nodes, s.drafts = s.nodes[:nodes], s.drafts[:drafts]
+	return err == nil && r.rel != nil
+}

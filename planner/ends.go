@@ -1,0 +1,108 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/refuse"
+)
+
+const declaredEndsNote = "MIN and MAX are the ends of the range that is declared for the column, not values of rows. DP_QUANTILE(x, 0.99) tells of the rows, privately."
+
+// Tools ask for the ends of a column before they draw a slider or an axis: SELECT MIN(x), MAX(x) FROM t. The least and the greatest value are each one
+// person's, and have no private form. What a slider needs, the range that x can have, a DBA may have declared; then the answer is that range: it
+// costs nothing, no row is read, and a note says what it is. It is given only for the whole of one table, where the question can mean the
+// column; with a condition, a key or another aggregate beside it, it can only mean the rows, and is refused, as under dp_rewrite = OFF.
+
+// ends answers a GROUP BY of MIN and MAX alone from declared domains; ok is false where it asks for something else.
+func (s *statement) ends(g *plan.GroupBy, r *relation) (out result, ok bool, err error) {
+	if len(g.GroupByExprs) > 0 || len(g.SelectDeps) == 0 || !r.bareTable() || !s.params.rewrite() {
+		return out, false, nil
+	}
+	row := make(sql.Row, len(g.SelectDeps))
+	for i, e := range g.SelectDeps {
+		var least bool
+		switch e.(type) {
+		case *aggregation.Min:
+			least = true
+		case *aggregation.Max:
+		default:
+			return out, false, nil
+		}
+		if row[i], err = s.end(r, e.(sql.Aggregation), least); err != nil {
+			return out, false, err
+		}
+	}
+	n, err := s.noRows(g)
+	if err != nil {
+		return out, false, err
+	}
+	leaf := n.node.(*constantRows)
+	leaf.rows = []sql.Row{row}
+	n.node = &declared{*leaf, "DeclaredRange", declaredEndsNote}
+	return n, true, nil
+}
+
+// bareTable reports whether a relation is all the rows of one protected table.
+func (r *relation) bareTable() bool {
+	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.private) == 1
+}
+
+// end is the declared least or greatest value of the column that an aggregate is of.
+func (s *statement) end(r *relation, e sql.Aggregation, least bool) (any, error) {
+	undeclared := deny(RuleEnds, refuse.Aggregate, "A DBA may declare the column's range or values with dp_set_domain; DP_QUANTILE(x, 0.99) is private.",
+		"%s is one person's value, and no range of the column is declared.", e)
+	if len(e.Children()) != 1 {
+		return nil, undeclared
+	}
+	gf, ok := e.Children()[0].(*expression.GetField)
+	if !ok {
+		return nil, undeclared
+	}
+	var b *base
+	if c := r.find(gf); c != nil {
+		b = r.plainBase(*c)
+	}
+	if b == nil {
+		return nil, undeclared
+	}
+	if d := b.domain.domain.Range; d != nil && len(b.domain.also) == 0 {
+		x := d.Max
+		if least {
+			x = d.Min
+		}
+		if types.IsInteger(b.typ) {
+			if x = math.Floor(d.Max); least {
+				x = math.Ceil(d.Min)
+			}
+		}
+		v, _, err := b.typ.Convert(s.ctx, x)
+		return v, err
+	}
+	values, finite, err := s.domainValues(b)
+	if err != nil || !finite {
+		return nil, undeclared
+	}
+	var end any
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		if end != nil {
+			c, err := b.typ.Compare(s.ctx, v, end)
+			if err != nil {
+				return nil, err
+			}
+			if least && c >= 0 || !least && c <= 0 {
+				continue
+			}
+		}
+		end = v
+	}
+	return end, nil
+}

@@ -1,0 +1,295 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+)
+
+// Charts with a limit on their series join the rows with the answer that names the series to keep:
+//
+//	SELECT day, k, COUNT(*) FROM t JOIN (SELECT k AS k0, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 5) a ON k = k0 GROUP BY day, k
+//
+// and so does WHERE k IN (SELECT … LIMIT 5). Where the columns that are compared are keys of the GROUP BY, and the answer has each of its keys once, the
+// rows of a group have a partner together or not at all. So the join is made afterwards, of two answers: it is post-processing, the rows
+// are aggregated without it, and the loss is that of both releases. What is compared with anything but a key is refused.
+
+// lifted is an answer that rows are joined with.
+type lifted struct {
+	node sql.Node         // as bound
+	ids  []sql.ColumnId   // of its columns
+	on   []sql.Expression // conditions between the rows' columns and its own
+	list sql.Expression   // instead: the left side of IN (…)
+	not  bool             // NOT IN
+}
+
+// lift takes the joins with answers out of the input of a GROUP BY.
+func (s *statement) lift(n sql.Node) (sql.Node, []*lifted, error) {
+	switch n := n.(type) {
+	case *plan.Filter:
+		return s.liftFilter(n)
+	case *plan.JoinNode:
+		if j, ok := inner(n); ok {
+			return s.liftJoin(j)
+		}
+	}
+	return n, nil, nil
+}
+
+// liftFilter takes out IN (an answer), and conditions on the columns of answers that are joined below.
+func (s *statement) liftFilter(n *plan.Filter) (sql.Node, []*lifted, error) {
+	child, list, err := s.lift(n.Child)
+	if err != nil {
+		return nil, nil, err
+	}
+	var rest []sql.Expression
+	for _, c := range conjuncts(n.Expression) {
+		if l := s.membership(c); l != nil {
+			list = append(list, l)
+		} else if !take(s.ctx, list, c) {
+			rest = append(rest, c)
+		}
+	}
+	if len(rest) == 0 {
+		return child, list, nil
+	}
+	return plan.NewFilter(s.ctx, expression.JoinAnd(rest...), child), list, nil
+}
+
+// membership reads x [NOT] IN (SELECT … over an answer).
+func (s *statement) membership(e sql.Expression) *lifted {
+	not, negated := e.(*expression.Not)
+	if negated {
+		e = not.Child
+	}
+	in, ok := e.(*plan.InSubquery)
+	if !ok {
+		return nil
+	}
+	q, ok := in.Right().(*plan.Subquery)
+	if !ok || !q.Correlated().Empty() || !s.hasProtected(q.Query) || s.private(q.Query) {
+		return nil
+	}
+	return &lifted{node: q.Query, list: in.Left(), not: negated}
+}
+
+// take gives a condition to the answer whose columns are in it.
+func take(ctx *sql.Context, list []*lifted, cond sql.Expression) bool {
+	for _, l := range list {
+		if l.has(ctx, cond) {
+			l.on = append(l.on, cond)
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether an expression has a column of the answer.
+func (l *lifted) has(ctx *sql.Context, e sql.Expression) bool {
+	return slices.ContainsFunc(fieldIDs(ctx, e), func(id sql.ColumnId) bool { return slices.Contains(l.ids, id) })
+}
+
+// liftJoin takes the sides out of a tree of inner joins that are answers.
+func (s *statement) liftJoin(j *plan.JoinNode) (sql.Node, []*lifted, error) {
+	var sides [2]sql.Node
+	var list []*lifted
+	for i, side := range j.Children() {
+		if a, ok := side.(*plan.SubqueryAlias); ok && !a.IsLateral && s.hasProtected(side) && !s.private(side) {
+			ids := columnIDs(a, len(a.Schema(s.ctx)))
+			list = append(list, &lifted{node: side, ids: ids})
+			continue
+		}
+		n, below, err := s.lift(side)
+		if err != nil {
+			return nil, nil, err
+		}
+		sides[i], list = n, append(list, below...)
+	}
+	if len(list) == 0 || sides[0] == nil && sides[1] == nil {
+		return j, nil, nil
+	}
+	var rest []sql.Expression
+	for _, c := range conjuncts(j.Filter) {
+		if !take(s.ctx, list, c) {
+			rest = append(rest, c)
+		}
+	}
+	one := sides[0]
+	if one == nil {
+		one = sides[1]
+	} else if sides[1] != nil {
+		n, err := j.WithChildren(s.ctx, sides[0], sides[1])
+		if err != nil {
+			return nil, nil, err
+		}
+		both := *n.(*plan.JoinNode)
+		both.Filter = expression.JoinAnd(rest...)
+		return &both, list, nil
+	}
+	if len(rest) > 0 {
+		one = plan.NewFilter(s.ctx, expression.JoinAnd(rest...), one)
+	}
+	return one, list, nil
+}
+
+// joinAnswers joins the answer of a GROUP BY with the answers that were taken out of its input.
+func (s *statement) joinAnswers(g *plan.GroupBy, r result, list []*lifted) (result, error) {
+	switch r.node.(type) {
+	case *DPAggregate, *declared:
+	default:
+		return r, nil // without rows, whatever the data are
+	}
+	keyed := r.node.(sql.Projector)
+	out := r
+	for _, l := range list {
+		for _, e := range append(slices.Clone(g.SelectDeps), g.GroupByExprs...) {
+			if l.has(s.ctx, e) {
+				return result{}, joinAnswer("Select the column of the table in its place, or join answers in an outer query.", "%s is a column of a private answer that rows are joined with.", e)
+			}
+		}
+		with, err := s.build(l.node, place{top: true})
+		if err != nil {
+			return result{}, err
+		}
+		j := &keyJoin{left: out.node, right: with.node, not: l.not, in: l.list != nil}
+		if err := s.pairs(j, keyed, r.keys, l); err != nil {
+			return result{}, err
+		}
+		out.node = j
+	}
+	return out, nil
+}
+
+func joinAnswer(remedy, format string, args ...any) error {
+	return deny(RuleJoinAnswer, refuse.Shape, remedy, format, args...)
+}
+
+// pairs finds what is compared: columns of the released keys with columns of the other answer.
+func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *lifted) error {
+	if l.list != nil {
+		left := []sql.Expression{l.list}
+		if t, ok := l.list.(expression.Tuple); ok {
+			left = t
+		}
+		for i, e := range left {
+			at, err := s.keyOf(keyed, keys, e)
+			if err != nil {
+				return err
+			}
+			j.pairs = append(j.pairs, matched{left: at, right: i})
+		}
+		return nil
+	}
+	var of []sql.ColumnId
+	for _, c := range l.on {
+		eq, ok := c.(expression.Comparer)
+		if ok {
+			switch c.(type) {
+			case *expression.Equals, *expression.NullSafeEquals:
+			default:
+				ok = false
+			}
+		}
+		if !ok {
+			return joinAnswer("Join on equalities of grouping columns, or filter the answer in its own query.", "Rows are joined with a private answer on %s.", c)
+		}
+		mine, other := eq.Left(), eq.Right()
+		if l.has(s.ctx, mine) {
+			mine, other = other, mine
+		}
+		gf, ok := other.(*expression.GetField)
+		if !ok || l.has(s.ctx, mine) {
+			return joinAnswer("Join on equalities of grouping columns, or filter the answer in its own query.", "Rows are joined with a private answer on %s.", c)
+		}
+		at, err := s.keyOf(keyed, keys, mine)
+		if err != nil {
+			return err
+		}
+		_, null := c.(*expression.NullSafeEquals)
+		j.pairs = append(j.pairs, matched{left: at, right: slices.Index(l.ids, gf.Id()), null: null})
+		of = append(of, gf.Id())
+	}
+	if len(of) == 0 || !oneEach(j.right, of) {
+		return joinAnswer("Join on all the columns that the answer is grouped by.", "Rows are joined with a private answer that may have several rows for one.")
+	}
+	return nil
+}
+
+// keyOf finds the column of a released key.
+func (s *statement) keyOf(keyed sql.Projector, keys []keyField, e sql.Expression) (int, error) {
+	for _, k := range keys {
+		if sameExpr(s.ctx, e, k.expr) {
+			e = k.field
+		}
+	}
+	if gf, ok := e.(*expression.GetField); ok {
+		dp, released := keyed.(*DPAggregate)
+		for i, x := range keyed.ProjectedExprs() {
+			if x.(*expression.GetField).Id() == gf.Id() && (!released || dp.Release.Output[dp.columns[i]].Key >= 0) {
+				return i, nil
+			}
+		}
+	}
+	return 0, joinAnswer("Put it into GROUP BY, and add the groups up in an outer query.", "%s is compared with a private answer, and is no key of the GROUP BY.", e)
+}
+
+// withKeys is a GROUP BY that also returns its keys that are plain columns.
+func (s *statement) withKeys(g *plan.GroupBy, child sql.Node) *plan.GroupBy {
+	deps := slices.Clone(g.SelectDeps)
+	for _, k := range g.GroupByExprs {
+		gf, ok := unalias(k).(*expression.GetField)
+		if ok && !slices.ContainsFunc(deps, func(e sql.Expression) bool {
+			f, ok := e.(*expression.GetField)
+			return ok && f.Id() == gf.Id()
+		}) {
+			deps = append(deps, gf)
+		}
+	}
+	return plan.NewGroupBy(deps, g.GroupByExprs, child)
+}
+
+// oneEach reports whether an answer has at most one row for any values of the given columns: they are all its keys.
+func oneEach(n sql.Node, ids []sql.ColumnId) bool {
+	switch n := n.(type) {
+	case *plan.SubqueryAlias:
+		outer, below := outputIDs(n), outputIDs(n.Child)
+		var under []sql.ColumnId
+		for _, id := range ids {
+			at := slices.Index(outer, id)
+			if at < 0 || at >= len(below) {
+				return false
+			}
+			under = append(under, below[at])
+		}
+		return oneEach(n.Child, under)
+	case *plan.Project:
+		var under []sql.ColumnId
+		for _, id := range ids {
+			for _, e := range n.Projections {
+				if x, ok := e.(sql.IdExpression); ok && x.Id() == id {
+					if gf, ok := unalias(e).(*expression.GetField); ok {
+						under = append(under, gf.Id())
+					}
+				}
+			}
+		}
+		return len(under) == len(ids) && oneEach(n.Child, under)
+	case *plan.Limit, *plan.Offset, *plan.Sort, *plan.TopN, *plan.Having, *plan.Filter, *plan.Distinct:
+		return oneEach(n.Children()[0], ids)
+	case *keyJoin:
+		return oneEach(n.left, ids)
+	case *DPAggregate:
+		found := map[int]bool{}
+		for i, e := range n.exprs {
+			if k := n.Release.Output[n.columns[i]].Key; k >= 0 && slices.Contains(ids, e.(*expression.GetField).Id()) {
+				found[k] = true
+			}
+		}
+		return len(found) == n.keys
+	}
+	return false
+}

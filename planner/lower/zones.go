@@ -1,0 +1,91 @@
+package lower
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/internal/refuse"
+)
+
+// The years whose changes of the clock are known to a conversion between zones: MySQL's TIMESTAMP.
+const firstZoneYear, lastZoneYear = 1970, 2038
+
+// convertTz is CONVERT_TZ(d, from, to) between constant zones: offsets such as '+02:00', SYSTEM, UTC, or names of the IANA data base. The
+// changes of the clock are written out, so that no row can name a zone that the store does not know.
+func convertTz(l *lowerer, c *call) (Expr, error) {
+	from, ok1 := c.constantText(1)
+	to, ok2 := c.constantText(2)
+	if !ok1 || !ok2 {
+		return Expr{}, c.needConstant("time zone")
+	}
+	a, err := zone(from)
+	if err != nil {
+		return maybe(Datetime, "CAST(NULL AS TIMESTAMP)"), nil // as MySQL: an unknown zone
+	}
+	b, err := zone(to)
+	if err != nil {
+		return maybe(Datetime, "CAST(NULL AS TIMESTAMP)"), nil
+	}
+	d := l.toDatetime(c.args[0])
+	utc := l.let(d.SQL, func(r string) string { return "(" + r + " - to_seconds(" + offsets(r, a, true) + "))" })
+	s := l.let(utc, func(r string) string { return "(" + r + " + to_seconds(" + offsets(r, b, false) + "))" })
+	s = l.let(s, func(r string) string {
+		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
+	})
+	if len(s) > maxSQL {
+		return Expr{}, refuse.New(refuse.Expression, "CONVERT_TZ() between these zones is too large.")
+	}
+	return maybe(Datetime, s), nil
+}
+
+// zone reads the name of a zone as MySQL writes it.
+func zone(name string) (*time.Location, error) {
+	if name == "SYSTEM" {
+		name = sql.SystemTimezoneOffset()
+	}
+	if len(name) > 1 && (name[0] == '+' || name[0] == '-') {
+		var h, m int
+		if n, err := fmt.Sscanf(name[1:], "%d:%d", &h, &m); err != nil || n != 2 || h > 14 || m > 59 {
+			return nil, fmt.Errorf("lower: %q is no offset", name)
+		}
+		seconds := h*3600 + m*60
+		if name[0] == '-' {
+			seconds = -seconds
+		}
+		return time.FixedZone(name, seconds), nil
+	}
+	if name == "" || strings.EqualFold(name, "local") {
+		return nil, fmt.Errorf("lower: %q is no zone", name)
+	}
+	return time.LoadLocation(name)
+}
+
+// offsets is SQL for the seconds that a zone's clock is ahead of UTC at moment r: a moment in UTC, or of the zone's own clock. An hour that
+// the clock shows twice is taken as the later one.
+func offsets(r string, at *time.Location, local bool) string {
+	t := time.Date(firstZoneYear, 1, 1, 0, 0, 0, 0, time.UTC).In(at)
+	_, offset := t.Zone()
+	var b strings.Builder
+	changes := 0
+	for {
+		_, end := t.ZoneBounds()
+		if end.IsZero() || end.UTC().Year() > lastZoneYear {
+			break
+		}
+		moment := end.UTC()
+		t = end
+		_, next := t.Zone()
+		if local {
+			moment = moment.Add(time.Duration(next) * time.Second)
+		}
+		fmt.Fprintf(&b, " WHEN %s < TIMESTAMP '%s' THEN %d", r, moment.Format("2006-01-02 15:04:05"), offset)
+		offset, changes = next, changes+1
+	}
+	if changes == 0 {
+		return fmt.Sprint(offset)
+	}
+	return fmt.Sprintf("(CASE%s ELSE %d END)", b.String(), offset)
+}

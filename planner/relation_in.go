@@ -1,0 +1,53 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/planner/lower"
+)
+
+// listed translates x [NOT] IN (SELECT y FROM public tables): whether a row meets it is a function of that row and of public data, as with a
+// join, and it makes no row of another. ok is false for other conditions.
+func (s *statement) listed(r *relation, cond sql.Expression) (sqlText string, reads *relation, ok bool, err error) {
+	not, negated := cond.(*expression.Not)
+	if negated {
+		cond = not.Child
+	}
+	in, is := cond.(*plan.InSubquery)
+	if !is {
+		return "", nil, false, nil
+	}
+	q, is := in.Right().(*plan.Subquery)
+	if !is || !q.Correlated().Empty() || s.hasProtected(q.Query) {
+		return "", nil, false, nil
+	}
+	n := q.Query
+	if d, is := n.(*plan.Distinct); is {
+		n = d.Child
+	}
+	list, err := s.public(n)
+	if err != nil || len(list.columns) != 1 {
+		return "", nil, false, nil
+	}
+	x, err := s.lower(in.Left(), r.resolve)
+	if err != nil {
+		return "", nil, false, err
+	}
+	y := list.columns[0].expr
+	if !comparable(x.Type.Kind, y.Type.Kind) {
+		return "", nil, false, nil
+	}
+	word := " IN "
+	if negated {
+		word = " NOT IN "
+	}
+	return "(" + x.SQL + word + "(SELECT " + y.SQL + s.clause(list) + "))", list, true, nil
+}
+
+// comparable reports whether the store compares values of two kinds as MySQL does: whole numbers, decimals, and values of one kind.
+func comparable(a, b lower.Kind) bool {
+	exact := func(k lower.Kind) bool { return k == lower.Int || k == lower.Decimal }
+	return a == b && a != lower.JSON && a != lower.Array && a != lower.Time || exact(a) && exact(b)
+}
