@@ -42,6 +42,7 @@ type Session struct {
 
 	protected atomic.Bool
 	prepared  map[string]Prepared // by lower-case name
+	commands  atomic.Uint64
 }
 
 var (
@@ -128,6 +129,7 @@ func (s *Session) TouchesProtected() bool { return s.protected.Load() }
 // refused once the account has been dropped.
 func (s *Session) CommandBegin() error {
 	s.protected.Store(false)
+	s.commands.Add(1)
 	c := s.Client()
 	if s.opts.Exists != nil && !s.opts.Exists(c.User, c.Address) {
 		return mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError,
@@ -135,6 +137,9 @@ func (s *Session) CommandBegin() error {
 	}
 	return nil
 }
+
+// Commands is the number of commands of the session so far.
+func (s *Session) Commands() uint64 { return s.commands.Load() }
 
 // CommandEnd implements sql.LifecycleAwareSession.
 func (s *Session) CommandEnd() {}

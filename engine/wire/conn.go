@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,8 @@ type Conn struct {
 	patience Patience
 
 	statements statements
+
+	received, sent atomic.Uint64 // bytes of packets, headers included
 }
 
 var _ net.Conn = (*Conn)(nil)
@@ -76,6 +79,19 @@ func Of(m *mysql.Conn) *Conn {
 
 // Secure reports whether the connection is in TLS.
 func (c *Conn) Secure() bool { return c.secure.Load() }
+
+// Traffic is how many bytes of packets the client has sent, and how many have been sent to it.
+func (c *Conn) Traffic() (received, sent uint64) { return c.received.Load(), c.sent.Load() }
+
+// TLS names the version and the cipher suite of a connection in TLS, as MySQL writes them; "" in clear.
+func (c *Conn) TLS() (version, cipher string) {
+	secure, ok := c.conn().(*tls.Conn)
+	if !ok {
+		return "", ""
+	}
+	state := secure.ConnectionState()
+	return strings.Replace(tls.VersionName(state.Version), "TLS ", "TLSv", 1), tls.CipherSuiteName(state.CipherSuite)
+}
 
 // Interactive reports whether the client says that a person types.
 func (c *Conn) Interactive() bool { return c.capabilities&capInteractive != 0 }
@@ -110,6 +126,8 @@ func (c *Conn) read(limit int) ([]byte, error) {
 		}
 		c.sequence++
 		n := payloadLength(header[:])
+		c.received.Add(uint64(headerSize + n))
+		c.listener.received.Add(uint64(headerSize + n))
 		if len(c.in)+n > limit {
 			return nil, errOversize
 		}
@@ -183,6 +201,8 @@ func (c *Conn) flush() error {
 		if c.buffered != nil {
 			_ = c.conn().SetWriteDeadline(time.Now().Add(c.patience.write()))
 		}
+		c.sent.Add(uint64(len(c.out)))
+		c.listener.sent.Add(uint64(len(c.out)))
 		_, c.failed = c.conn().Write(c.out)
 	}
 	if c.out = c.out[:0]; cap(c.out) > keep {

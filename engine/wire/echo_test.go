@@ -57,7 +57,7 @@ func (e *echo) ComInitDB(_ *mysql.Conn, db string) error {
 	return nil
 }
 func (*echo) WarningCount(*mysql.Conn) uint16         { return 0 }
-func (*echo) Statistics() string                      { return "Uptime: 7  Threads: 1" }
+func (*echo) Statistics(*mysql.Conn) string           { return "Uptime: 7  Threads: 1" }
 func (e *echo) Patience(*mysql.Conn) wire.Patience    { return e.patience }
 func (e *echo) Forget(_ *mysql.Conn, p wire.Prepared) { e.note("forget:" + p.Text) }
 

@@ -39,7 +39,7 @@ type Handler interface {
 	// WarningCount is the number of warnings of the last statement.
 	WarningCount(c *mysql.Conn) uint16
 	// Statistics is the answer to COM_STATISTICS.
-	Statistics() string
+	Statistics(c *mysql.Conn) string
 	// Patience says how long to wait for this client.
 	Patience(c *mysql.Conn) Patience
 }

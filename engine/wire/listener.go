@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,6 +46,8 @@ type Listener struct {
 	conns  map[*Conn]bool // open connections; true while one holds a login slot
 	logins int
 	closed bool
+
+	received, sent atomic.Uint64 // bytes of packets of all connections
 }
 
 // NewListener guards inner.
@@ -158,6 +161,9 @@ func (l *Listener) CloseConnections() {
 	}
 	closing.Wait()
 }
+
+// Traffic is how many bytes of packets all clients have sent, and how many have been sent to them.
+func (l *Listener) Traffic() (received, sent uint64) { return l.received.Load(), l.sent.Load() }
 
 // Connections returns the number of open connections.
 func (l *Listener) Connections() int {

@@ -145,7 +145,7 @@ func (s *Server) dispatch(ctx context.Context, c *Conn, command byte, body []byt
 		return s.fieldList(ctx, c, body)
 	case comStatistics:
 		at := c.packet()
-		c.out = append(c.out, s.handler.Statistics()...)
+		c.out = append(c.out, s.handler.Statistics(c.peer)...)
 		return c.end(at) == nil
 	case comProcessInfo:
 		return s.query(ctx, c, "SHOW PROCESSLIST")
