@@ -32,11 +32,15 @@ extra 'refused on the protected table' refused
 extra 'refused with --where' refused --where='id = 7'
 extra 'refused with --single-transaction' refused --single-transaction
 extra 'refused with --tab' refused --tab=/tmp
+refused_dba() { ! mysqldump "${DBA[@]}" "$SCRIM_DB" people >out.sql 2>err && ! grep -q 'INSERT INTO' out.sql; }
+extra 'refused for the DBA without SET dp_raw' refused_dba
 extra 'structure alone' no_rows
 extra 'a dump restores' restored products.sql
 extra '--single-transaction' option --single-transaction "$SCRIM_DB" products
 extra '--skip-opt --create-options' option --skip-opt --create-options "$SCRIM_DB" products
 extra '--routines --triggers --events' option --routines --triggers --events "$SCRIM_DB" products
+extra '--all-tablespaces --order-by-primary --hex-blob' option --all-tablespaces --order-by-primary --hex-blob "$SCRIM_DB" products
+extra '--databases --add-drop-database' option --ignore-table="$SCRIM_DB.people" --add-drop-database --databases "$SCRIM_DB"
 extra '--xml' has '<field name="price">51.006729' dump --xml "$SCRIM_DB" products
 extra 'a database without its protected table' database
 extra 'by the DBA' dba_option "$SCRIM_DB" products

@@ -99,24 +99,3 @@ check('extra:caching_sha2_password, in clear and over TLS', function () use ($e)
     }
     return true;
 });
-
-function pdo(bool $emulate): PDO {
-    global $e;
-    $db = new PDO("mysql:host={$e('HOST')};port={$e('PORT')};dbname={$e('DB')};charset=utf8mb4", $e('USER'), $e('PASSWORD'));
-    $db->setAttribute(PDO::ATTR_EMULATE_PREPARES, $emulate);
-    return $db;
-}
-foreach (['PDO' => true, 'PDO, prepared on the server' => false] as $name => $emulate) {
-    check("extra:$name", function () use ($emulate, $db) {
-        $p = pdo($emulate);
-        $s = $p->prepare(PREPARED);
-        $s->bindValue(1, 3, PDO::PARAM_INT);
-        $s->execute();
-        $t = $p->prepare('SELECT title FROM products WHERE title = :t');
-        $t->execute(['t' => TITLE]);
-        $g = $p->query(GROUP)->fetchAll(PDO::FETCH_NUM);
-        $ok = $s->fetchAll(PDO::FETCH_NUM) == [[1, 51.006729], [2, 0.1], [3, 1234567.891]] && $t->fetchColumn() === TITLE;
-        return $ok && $g == $db->query(GROUP)->fetch_all() && str_contains(refused(fn() => $p->query('SELECT * FROM people')), 'ggregate');
-    });
-}
-check('extra:PDO column metadata', fn() => pdo(false)->query(GROUP)->getColumnMeta(1)['native_type'] === 'NEWDECIMAL');
