@@ -1,11 +1,14 @@
 package planner
 
 import (
+	"fmt"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
 	"scrim/planner/lower"
 )
 
@@ -63,6 +66,7 @@ func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, 
 	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
 		return lower.Expr{}, errStay
 	}
+	a = standard.Plain(a)
 	if len(a.Children()) != 1 {
 		return lower.Expr{}, errStay
 	}
@@ -99,15 +103,31 @@ func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, 
 		}
 		t := lower.Type{Kind: lower.Double}
 		text := "CAST(sum(" + x.SQL + ") AS DOUBLE)"
+		if x.Type.Kind == lower.Int {
+			t = lower.Type{Kind: lower.Decimal, Precision: 38}
+			text = "CAST(sum(" + x.SQL + ") AS DECIMAL(38,0))"
+		}
 		if x.Type.Kind == lower.Decimal && x.Type.Precision <= 18 {
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = "sum(" + x.SQL + ")"
 		}
 		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
 	case *aggregation.Avg:
+		if t := averageType(x.Type); t.Kind == lower.Decimal {
+			return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.SQL, t.Scale), Type: t, Nullable: true}, nil
+		}
 		if number {
 			return lower.Expr{SQL: "avg(" + x.SQL + ")", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	}
 	return x, errStay
+}
+
+// averageType is the type of an average over public rows: four digits more than what it is of, as in MySQL, where the store has room for them.
+func averageType(of lower.Type) lower.Type {
+	switch {
+	case of.Kind == lower.Int, of.Kind == lower.Decimal && of.Precision <= 18:
+		return lower.Type{Kind: lower.Decimal, Precision: 38, Scale: of.Scale + 4}
+	}
+	return lower.Type{Kind: lower.Double}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 )
@@ -143,6 +144,7 @@ func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 			return lower.Expr{}, err
 		}
 	}
+	a = standard.Plain(a)
 	switch a.(type) {
 	case *aggregation.Count:
 		if isStar(a) {
