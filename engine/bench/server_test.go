@@ -113,8 +113,14 @@ func connect(b testing.TB, addr, database string, statements ...string) *sql.Con
 // connectAs is connect for any account that has the password.
 func connectAs(b testing.TB, addr, user, database string, statements ...string) *sql.Conn {
 	b.Helper()
+	return connectWith(b, addr, user, password, database, statements...)
+}
+
+// connectWith returns any account's connection after some statements.
+func connectWith(b testing.TB, addr, user, secret, database string, statements ...string) *sql.Conn {
+	b.Helper()
 	m := mysql.NewConfig()
-	m.User, m.Passwd, m.Net, m.Addr, m.DBName = user, password, "tcp", addr, database
+	m.User, m.Passwd, m.Net, m.Addr, m.DBName = user, secret, "tcp", addr, database
 	connector, err := mysql.NewConnector(m)
 	if err != nil {
 		b.Fatal(err)
@@ -140,10 +146,16 @@ func drain(b testing.TB, c *sql.Conn, query string) {
 	if err != nil {
 		b.Fatalf("%s: %v", query, err)
 	}
+	exhaust(b, rows)
+}
+
+// exhaust reads every row.
+func exhaust(b testing.TB, rows *sql.Rows) {
+	b.Helper()
 	defer rows.Close()
 	for rows.Next() {
 	}
 	if err := rows.Err(); err != nil {
-		b.Fatalf("%s: %v", query, err)
+		b.Fatal(err)
 	}
 }

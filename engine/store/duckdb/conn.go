@@ -15,7 +15,10 @@ import (
 
 // conn is one driver connection. Its methods return the driver's errors as they are: callers that
 // face the outside classify them.
-type conn struct{ dc *duckdb.Conn }
+type conn struct {
+	dc   *duckdb.Conn
+	crew *crew
+}
 
 // errType tells that a statement is not of a type that its caller may run.
 var errType = errors.New("duckdb: statement type not allowed here")
@@ -46,10 +49,10 @@ func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error)
 		return 0, err
 	}
 	defer stmt.Close()
-	return run(ctx, stmt, args)
+	return c.run(ctx, stmt, args)
 }
 
-func run(ctx context.Context, stmt *duckdb.Stmt, args []any) (int64, error) {
+func (c *conn) run(ctx context.Context, stmt *duckdb.Stmt, args []any) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -57,6 +60,7 @@ func run(ctx context.Context, stmt *duckdb.Stmt, args []any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer c.crew.begin().end()
 	res, err := stmt.ExecContext(ctx, named)
 	if err != nil {
 		return 0, err
@@ -90,8 +94,8 @@ func (c *conn) within(ctx context.Context, f func() error) error {
 }
 
 // query runs a prepared SELECT and returns its materialised rows; closing them closes stmt.
-func query(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
-	r, err := open(ctx, stmt, args)
+func (c *conn) query(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
+	r, err := c.open(ctx, stmt, args)
 	if err != nil {
 		stmt.Close()
 		return nil, err
@@ -99,7 +103,7 @@ func query(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
 	return r, nil
 }
 
-func open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
+func (c *conn) open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -107,6 +111,7 @@ func open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.crew.begin().end()
 	dr, err := stmt.QueryContext(ctx, named)
 	if err != nil {
 		return nil, err
@@ -120,7 +125,7 @@ func (c *conn) collect(ctx context.Context, sql string, args ...any) ([][]any, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := query(ctx, stmt, args)
+	r, err := c.query(ctx, stmt, args)
 	if err != nil {
 		return nil, err
 	}

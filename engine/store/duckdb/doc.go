@@ -3,6 +3,8 @@
 //
 //	Open ──▶ Store ──▶ Session   one driver connection: transactions, DDL, DML, rows as Go values
 //	           │──────▶ Snapshot  one connection in a read-only transaction: columns, chunk by chunk
+//	           │──────▶ commits   the versions of the last committed state, in memory
+//	           │──────▶ crew      threads that help with long statements
 //	           └──────▶ catalogue cache, dropped when a session commits a change of definition
 //	ImportFile            opens the file in a mode of its own, offline
 //
@@ -15,6 +17,8 @@
 //     the same transaction. Two writers never touch the same log row, so the log adds no conflicts.
 //     A version is the number of log entries and the exclusive-or of their random tokens, which
 //     folding entries together keeps.
+//   - What is kept between statements holds for one state of the tables only (commits.go): their versions, and plans that DuckDB
+//     made with its statistics of them.
 //   - A cancelled context interrupts the statement that runs under it.
 //   - Public error text holds nothing of rows: see classify.go.
 //

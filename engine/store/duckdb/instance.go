@@ -21,6 +21,7 @@ type instance struct {
 	catalog   string // DuckDB's name of the database, from the file's name
 	connector *duckdb.Connector
 	db        mapping.Database
+	crew      *crew
 }
 
 // held are the files that this process has open: DuckDB would quietly share an instance.
@@ -52,6 +53,7 @@ func openInstance(path string) (*instance, error) {
 		connector.Close()
 		return nil, err
 	}
+	in.crew = newCrew(in.db)
 	held.paths[path] = true
 	return in, nil
 }
@@ -80,12 +82,13 @@ func (in *instance) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{dc: dc.(*duckdb.Conn)}, nil
+	return &conn{dc.(*duckdb.Conn), in.crew}, nil
 }
 
 func (in *instance) close() {
 	held.Lock()
 	defer held.Unlock()
+	in.crew.close()
 	mapping.Close(&in.db)
 	in.connector.Close()
 	delete(held.paths, in.path)

@@ -58,18 +58,23 @@ func (o Options) sweep(path string) error {
 	return nil
 }
 
+// threads is how many threads a statement may use, its caller's included.
+func (o Options) threads() int {
+	if o.Threads > 0 {
+		return o.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 // settings returns the statements that configure and then lock the database at path.
 func (o Options) settings(path string) []string {
-	threads := o.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	memory := o.MemoryLimit
 	if memory == "" {
 		memory = DefaultMemoryLimit
 	}
 	return []string{
-		fmt.Sprintf("SET GLOBAL threads = %d", threads),
+		fmt.Sprintf("SET GLOBAL threads = %d", o.threads()),
+		fmt.Sprintf("SET GLOBAL external_threads = %d", o.threads()), // see crew
 		"SET GLOBAL memory_limit = " + quoteText(memory),
 		"SET GLOBAL temp_directory = " + quoteText(o.spill(path)),
 		"SET GLOBAL TimeZone = 'UTC'",

@@ -13,10 +13,13 @@ import (
 
 // raw is a connection through the C interface: what the driver's connection cannot do is interrupting
 // a columnar read and telling a statement's progress.
-type raw struct{ c mapping.Connection }
+type raw struct {
+	c    mapping.Connection
+	crew *crew
+}
 
 func (in *instance) connectRaw() (*raw, error) {
-	r := &raw{}
+	r := &raw{crew: in.crew}
 	if mapping.Connect(in.db, &r.c) == mapping.StateError {
 		return nil, internal("cannot connect")
 	}
@@ -82,8 +85,9 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 		return res, worded(msg)
 	}
 	defer mapping.DestroyPending(&pending)
-	stop := r.interruptWith(ctx)
+	stop, shift := r.interruptWith(ctx), r.crew.begin()
 	state := mapping.ExecutePending(pending, &res)
+	shift.end()
 	stop()
 	if state == mapping.StateError {
 		err := failure(mapping.ResultErrorType(&res), mapping.ResultError(&res))

@@ -158,7 +158,7 @@ func (s *session) Write(ctx context.Context, tables []store.TableRef, sql string
 		if !ok {
 			return false, errType
 		}
-		n, err = run(ctx, stmt, args)
+		n, err = s.c.run(ctx, stmt, args)
 		return ddl, err
 	})
 	if err != nil {
@@ -258,7 +258,7 @@ func (s *session) selectRows(ctx context.Context, sql string, args []any) (*rows
 		stmt.Close()
 		return nil, errType
 	}
-	return query(ctx, stmt, args)
+	return s.c.query(ctx, stmt, args)
 }
 
 // textual wraps a SELECT so that its JSON and UUID columns come as text.

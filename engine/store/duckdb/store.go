@@ -64,6 +64,7 @@ func prepare(in *instance, o Options) (*Store, error) {
 			c.close()
 		}
 	}()
+	in.crew.size = o.threads() - 1
 	if err := c.configure(ctx, o.settings(in.path)); err != nil {
 		return nil, err
 	}

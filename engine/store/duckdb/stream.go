@@ -46,6 +46,7 @@ func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args [
 	}
 	defer mapping.DestroyPending(&pending)
 	defer r.interruptWith(ctx)()
+	defer r.crew.begin().end()
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.ExecutePending(pending, &res) == mapping.StateError {
@@ -64,18 +65,19 @@ func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args [
 	return nil
 }
 
-// drain hands over a result's chunks. While each works on one, DuckDB is already computing the next: the chunks
+// drain hands over a result's chunks. While each works on a full one, DuckDB is already computing the next: the chunks
 // are copies of its own, with nothing in common. It returns when neither goes on.
 func drain(ctx context.Context, res *mapping.Result, each func(mapping.DataChunk) error) error {
-	ahead := prefetch(res)
+	ahead := prefetch(res, false)
 	defer func() { destroy(<-ahead) }()
 	for {
 		chunk := <-ahead
-		if mapping.DataChunkGetSize(chunk) == 0 {
+		n := mapping.DataChunkGetSize(chunk)
+		if n == 0 {
 			destroy(chunk)
 			return nil
 		}
-		ahead = prefetch(res)
+		ahead = prefetch(res, n == fullChunk)
 		err := handOver(chunk, each)
 		if err == nil {
 			err = ctx.Err()
@@ -86,13 +88,22 @@ func drain(ctx context.Context, res *mapping.Result, each func(mapping.DataChunk
 	}
 }
 
-// prefetch fetches the next chunk meanwhile. A second receive gets nothing.
-func prefetch(res *mapping.Result) <-chan mapping.DataChunk {
+// fullChunk is how many rows DuckDB puts into a chunk if it has them. After a smaller one there is most often none, which is not
+// worth a thread.
+const fullChunk = 2048
+
+// prefetch fetches the next chunk, meanwhile or now. A second receive gets nothing.
+func prefetch(res *mapping.Result, meanwhile bool) <-chan mapping.DataChunk {
 	ahead := make(chan mapping.DataChunk, 1)
-	go func() {
+	f := func() {
 		defer close(ahead)
 		ahead <- fetch(res)
-	}()
+	}
+	if meanwhile {
+		go f()
+	} else {
+		f()
+	}
 	return ahead
 }
 
