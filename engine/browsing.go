@@ -33,17 +33,21 @@ func (s *Server) tellLimits() error {
 	})
 }
 
-// showCreateUser writes the statement that makes an account, but for its password.
+// showCreateUser writes the statement that makes an account, but for its password. A role is an
+// account that nobody can log in to.
 func (s *Server) showCreateUser(user, host string) (string, bool) {
 	rd := s.analyzer.Catalog.MySQLDb.Reader()
 	defer rd.Close()
 	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: user, Host: host})
-	if !ok || u.IsRole {
+	if !ok {
 		return "", false
 	}
-	lock := "UNLOCK"
-	if u.Locked {
+	expire, lock := " DEFAULT", "UNLOCK"
+	if u.Locked || u.IsRole {
 		lock = "LOCK"
 	}
-	return "CREATE USER " + u.UserHostToString("`") + " IDENTIFIED WITH '" + u.Plugin + "' REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT " + lock, true
+	if u.IsRole {
+		expire = ""
+	}
+	return "CREATE USER " + u.UserHostToString("`") + " IDENTIFIED WITH '" + u.Plugin + "' REQUIRE NONE PASSWORD EXPIRE" + expire + " ACCOUNT " + lock, true
 }
