@@ -13,6 +13,7 @@ func Functions() []sql.Function {
 	return []sql.Function{
 		sql.Function2{Name: AssignFunction, Fn: newAssign},
 		sql.Function1{Name: InvertFunction, Fn: newInvert},
+		sql.Function1{Name: WholeFunction, Fn: newWhole},
 	}
 }
 

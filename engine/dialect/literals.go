@@ -11,9 +11,39 @@ func (s *statement) literal(i int, t *token) {
 	if s.is(i-1, "N") && s.tokens[i-1].end == t.start {
 		s.drop(i-1, i-1)
 	}
-	if t.escaped && s.mode.NoBackslash {
-		s.replace(i, i, "_utf8mb4 x'"+hex.EncodeToString([]byte(s.unquoted(i)))+"'")
+	if !t.escaped {
+		return
 	}
+	if !s.mode.NoBackslash {
+		if by := patterns(s.text(i)); by != "" {
+			s.replace(i, i, by)
+		}
+		return
+	}
+	s.replace(i, i, "_utf8mb4 x'"+hex.EncodeToString([]byte(s.unquoted(i)))+"'")
+}
+
+// patterns writes the backslash before % and _ twice: it stays in the text, for LIKE, and vitess would take it off. It returns "" where
+// there is none.
+func patterns(v string) string {
+	var b strings.Builder
+	found := false
+	for i := 0; i < len(v); i++ {
+		b.WriteByte(v[i])
+		if v[i] != '\\' || i+1 == len(v) {
+			continue
+		}
+		i++
+		if v[i] == '%' || v[i] == '_' {
+			found = true
+			b.WriteByte('\\')
+		}
+		b.WriteByte(v[i])
+	}
+	if !found {
+		return ""
+	}
+	return b.String()
 }
 
 // name mends a name in double quotes within a versioned comment, where vitess forgets ANSI_QUOTES.

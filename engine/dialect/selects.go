@@ -2,6 +2,10 @@ package dialect
 
 func init() {
 	words["SELECT"] = modifiers
+	words["GROUP_CONCAT"] = groupConcat
+	for _, w := range []string{"ANY", "SOME", "ALL"} {
+		words[w] = quantifier
+	}
 	for _, w := range []string{"USE", "FORCE", "IGNORE"} {
 		words[w] = indexHint
 	}
@@ -35,6 +39,7 @@ func modifiers(s *statement, i int) {
 		case hints[w], w == "ALL":
 			s.drop(i, i)
 		case w == "DISTINCTROW", w == "DISTINCT":
+			s.bracketed(i + 1)
 			by := "DISTINCT"
 			if calc {
 				by = " "
@@ -212,4 +217,44 @@ func extract(s *statement, i int) {
 	if s.are(i+1, "(", "WEEK", "FROM") {
 		s.replace(i, i+3, "WEEK(")
 	}
+}
+
+// bracketed takes the brackets off DISTINCT (x), which is no function.
+func (s *statement) bracketed(i int) {
+	if !s.is(i, "(") || s.is(i+1, "SELECT") {
+		return
+	}
+	if last := s.close(i); s.ends(last+1) || s.is(last+1, "FROM", ",", "AS") {
+		s.replace(i, i, " ")
+		s.replace(last, last, " ")
+	}
+}
+
+// quantifier writes = ANY (SELECT …) as IN and <> ALL (SELECT …) as NOT IN. Other comparisons with all rows of a subquery are refused.
+func quantifier(s *statement, i int) {
+	if !s.is(i+1, "(") || !s.is(i+2, "SELECT", "WITH", "VALUES", "TABLE") || i == 0 {
+		return
+	}
+	all := s.is(i, "ALL")
+	switch {
+	case s.is(i-1, "=") && !all:
+		s.replace(i-1, i, "IN")
+	case s.is(i-1, "<>", "!=") && all:
+		s.replace(i-1, i, "NOT IN")
+	case s.is(i-1, "=", "<", ">", "<=", ">=", "<>", "!="):
+		s.refuse("A comparison with ANY or ALL rows of a subquery is not supported.", "Compare with SELECT MIN(x) or SELECT MAX(x) of it.")
+	}
+}
+
+// groupConcat calls WholeFunction on GROUP_CONCAT, which go-mysql-server ends after so many bytes.
+func groupConcat(s *statement, i int) {
+	if !s.is(i+1, "(") || s.tokens[i].end != s.tokens[i+1].start {
+		return
+	}
+	last := s.close(i + 1)
+	if last == len(s.tokens) || s.is(last+1, "OVER") {
+		return
+	}
+	s.replace(i, i, quoteName(WholeFunction)+"(GROUP_CONCAT")
+	s.before(last+1, ")")
 }
