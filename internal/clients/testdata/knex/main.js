@@ -47,6 +47,28 @@ async function main() {
     return s.expect(rows.length === 12 && rows[0].m === '2025-01', rows);
   });
   await db.destroy();
+  await s.check('extra:a schema and rows as the DBA', written);
+}
+
+async function written() {
+  const root = knex({ client: 'mysql2', connection: s.dba, pool: { min: 0, max: 3 } });
+  await root.schema.dropTableIfExists('notes');
+  await root.schema.createTable('notes', (t) => {
+    t.increments('id');
+    t.string('title', 40).notNullable();
+    t.decimal('price', 10, 2);
+    t.timestamp('made').defaultTo(root.fn.now());
+    t.index(['title']);
+  });
+  const [first] = await root('notes').insert({ title: s.title, price: 1.5 });
+  const [second] = await root('notes').insert([{ title: 'y', price: 2.5 }, { title: 'z', price: 3 }]);
+  const changed = await root('notes').where({ title: 'y' }).update({ price: 7 });
+  const rows = await root('notes').select('id', 'title', 'price').orderBy('id');
+  const gone = await root('notes').where('price', '>', 2).del();
+  await root.schema.dropTable('notes');
+  await root.destroy();
+  const have = [first, second, changed, rows.map((r) => r.price).join(), rows[0].title, gone];
+  return s.expect(have.join('|') === `1|2|1|1.50,7.00,3.00|${s.title}|2`, have);
 }
 
 s.main(main);

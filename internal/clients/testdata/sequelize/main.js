@@ -68,6 +68,26 @@ async function main() {
     return s.expect(n > 3900 && n < 4100, n);
   });
   await db.close();
+  await s.check('extra:a model as the DBA', written);
+}
+
+async function written() {
+  const root = new Sequelize(o.database, s.dba.user, s.dba.password,
+    { host: o.host, port: o.port, dialect: 'mysql', logging: false, pool: { max: 3 } });
+  const Note = root.define('memos', { title: DataTypes.STRING(40), n: DataTypes.INTEGER });
+  await Note.sync({ force: true });
+  const note = await Note.create({ title: s.title, n: 1 });
+  note.n = 5;
+  await note.save();
+  await Note.bulkCreate([{ title: 'b', n: 2 }, { title: 'c', n: 3 }]);
+  await root.transaction((transaction) => Note.create({ title: 'd', n: 9 }, { transaction }));
+  const rows = await Note.findAll({ raw: true, order: ['id'] });
+  await note.destroy();
+  const left = await Note.count();
+  await Note.drop();
+  await root.close();
+  const have = [note.id, rows.map((r) => r.n).join(), rows[0].title, left];
+  return s.expect(have.join('|') === `1|5,2,3,9|${s.title}|3`, have);
 }
 
 s.main(main);
