@@ -93,6 +93,9 @@ func (s *Server) checkSHA2(l *wire.Login, u mysql_db.User) error {
 	return nil
 }
 
+// maxPassword bounds a password with its zero byte, as MySQL does: the time of its check grows with it.
+const maxPassword = 257
+
 // password reads the password that the client sends, with a zero byte behind it.
 func (s *Server) password(l *wire.Login) (string, error) {
 	b, err := l.Next()
@@ -114,7 +117,7 @@ func (s *Server) password(l *wire.Login) (string, error) {
 		}
 		b = s.key.decrypt(b, l.Salt)
 	}
-	if len(b) == 0 || b[len(b)-1] != 0 {
+	if len(b) == 0 || len(b) > maxPassword || b[len(b)-1] != 0 {
 		return "\x00", nil // no account has this password; the check takes its time all the same
 	}
 	return string(b[:len(b)-1]), nil

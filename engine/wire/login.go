@@ -37,6 +37,9 @@ func (l *Login) Switched() bool { return l.switched }
 
 // Switch asks the client to answer for another plugin, with a new salt.
 func (l *Login) Switch(plugin string) error {
+	if !l.conn.can(capPluginAuth) {
+		return errLogin // the client knows the one way of old
+	}
 	salt, err := newSalt()
 	if err != nil {
 		return err
