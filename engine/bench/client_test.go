@@ -37,6 +37,13 @@ var asked = map[string]question{
 		},
 		args: func(i int64) []any { return []any{i % 100} },
 	},
+	// Another argument each time, so that no result is one that was asked before.
+	"group-new": {
+		text: func(int64) string {
+			return "SELECT dept, COUNT(*), AVG(price) FROM items WHERE k >= ? GROUP BY dept ORDER BY dept"
+		},
+		args: func(i int64) []any { return []any{-i} },
+	},
 }
 
 // order tells the clients what to ask, of whom, and how many they are.

@@ -22,6 +22,7 @@ type session struct {
 	ddl     bool                     // the transaction changed a definition
 	bumped  map[store.TableRef]int64 // tables that the transaction changed, with the tokens of their log entries
 	batches int                      // temporary tables made by Append
+	repeats repeats
 }
 
 // writes are the statements that Write runs, and whether they change a definition.
@@ -225,11 +226,23 @@ func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Row
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
+	// A transaction's own changes are of no state.
+	now := s.st.commits.now.Load()
+	key, ok := repeatKey(sql, args)
+	ok = ok && now != nil && !s.tx
+	if ok {
+		if found, ok := s.repeats.find(key, now); ok {
+			return &repeated{result: found}, ctx.Err()
+		}
+	}
 	r, err := s.query(ctx, sql, args)
 	if err != nil {
 		return nil, classify(ctx, err)
 	}
-	return r, nil
+	if !ok {
+		return r, nil
+	}
+	return &recording{rows: r, s: s, key: key, now: now, kept: &result{columns: r.columns}, size: len(key)}, nil
 }
 
 func (s *session) query(ctx context.Context, sql string, args []any) (*rows, error) {
