@@ -134,7 +134,8 @@ func (h *handler) Execute(ctx context.Context, c *mysql.Conn, p wire.Prepared, v
 	if err != nil {
 		return h.errors.public(err, fate{principal: c.User, id: newID()})
 	}
-	_, err = h.run(ctx, c, command{text: p.Text, prepared: true, bindings: bindings}, send)
+	parsed, _ := p.Handle.(sqlparser.Statement)
+	_, err = h.run(ctx, c, command{text: p.Text, prepared: parsed, bindings: bindings}, send)
 	return err
 }
 

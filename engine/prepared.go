@@ -43,7 +43,7 @@ func (h *handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 	if err != nil {
 		return p, err
 	}
-	p = wire.Prepared{Text: text, Params: placeholders(text)}
+	p = wire.Prepared{Text: text, Params: placeholders(text), Handle: s}
 	if schema := node.Schema(ctx); !returnsNoRows(node) && !types.IsOkResultSchema(schema) {
 		p.Fields = resultFields(ctx, schema)
 	}
@@ -94,7 +94,7 @@ func (h *handler) named(ctx *sql.Context, s sqlparser.Statement) error {
 		if err != nil {
 			return err
 		}
-		return own.Remember(s.Name, session.Prepared{Text: p.Text, Params: p.Params})
+		return own.Remember(s.Name, session.Prepared{Text: p.Text, Params: p.Params, Statement: p.Handle.(sqlparser.Statement)})
 	case *sqlparser.Deallocate:
 		if !own.Forget(s.Name) {
 			return unknownPrepared(s.Name, "DEALLOCATE PREPARE")
@@ -142,7 +142,7 @@ func (h *handler) executed(ctx *sql.Context, s *sqlparser.Execute) (command, err
 	case p.Params != len(s.VarList):
 		return command{}, mysql.NewSQLError(1210, "HY000", "Incorrect arguments to EXECUTE")
 	}
-	cmd := command{text: p.Text, prepared: true, bindings: map[string]sqlparser.Expr{}}
+	cmd := command{text: p.Text, prepared: p.Statement, bindings: map[string]sqlparser.Expr{}}
 	for i, name := range s.VarList {
 		value, err := userVariable(ctx, strings.Trim(strings.TrimPrefix(name, "@"), "`'\""))
 		if err != nil {

@@ -31,8 +31,8 @@ const watchAfter = 200 * time.Millisecond
 // command is one statement to run.
 type command struct {
 	text     string
-	multi    bool // text may go on after the statement
-	prepared bool // text is one statement with bindings for its question marks
+	multi    bool                // text may go on after the statement
+	prepared sqlparser.Statement // text, when it was prepared, with bindings for its question marks
 	bindings map[string]sqlparser.Expr
 }
 
@@ -114,9 +114,8 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 // parse parses the command's statement, or the first of its statements, and returns its own text and
 // what follows it.
 func (h *handler) parse(ctx *sql.Context, cmd command) (s sqlparser.Statement, text, rest string, err error) {
-	if cmd.prepared {
-		s, err = h.parseOne(ctx, cmd.text)
-		return s, cmd.text, "", err
+	if cmd.prepared != nil {
+		return cmd.prepared, cmd.text, "", nil
 	}
 	s, text, rest, err = h.engine.Parser.Parse(ctx, cmd.text, cmd.multi)
 	if err != nil {
@@ -229,6 +228,7 @@ func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 			return nil, err
 		}
 		mysqlDoubles(fields, values)
+		mysqlTimes(fields, values)
 		last.Rows = append(last.Rows, values)
 		last.RowsAffected++
 	}

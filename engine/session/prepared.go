@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
 // Prepared is a statement that PREPARE has put under a name.
 type Prepared struct {
-	Text   string
-	Params int
+	Text      string
+	Params    int
+	Statement sqlparser.Statement
 }
 
 // maxPrepared bounds a session's named statements.

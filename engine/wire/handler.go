@@ -53,6 +53,7 @@ type Prepared struct {
 	Text   string
 	Params int              // the parameters are v1, v2, … by their places
 	Fields []*querypb.Field // nil where there is no result
+	Handle any              // the handler's own
 }
 
 // Patience says how long the server waits for a client. Zero means the default.
