@@ -45,7 +45,7 @@ var process sync.Once
 func prepareProcess() {
 	process.Do(func() {
 		makeHeapRoomy()
-		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}}, slices.Concat(admin.Rules(), tables.Rules())...)
+		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}, browse.Rule()}, slices.Concat(admin.Rules(), tables.Rules())...)
 		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
 		analyzer.SetOutput(io.Discard)
 		logrus.SetOutput(io.Discard)

@@ -179,3 +179,24 @@ func TestStatusCountsOnce(t *testing.T) {
 		t.Errorf("an analyst's statements went from %d to %d while another wrote 20 rows", asked, n)
 	}
 }
+
+// TestBoundsLeaveOutNothing: a query that is asked of one database or table gives what it gives when every row is looked at.
+func TestBoundsLeaveOutNothing(t *testing.T) {
+	_, root, _ := browsedShop(t, noise.Secure)
+	root.exec("CREATE TABLE hidden.people (id INT PRIMARY KEY)", "CREATE TABLE hidden.`péople` (id INT)")
+	for _, q := range []string{
+		"SELECT * FROM information_schema.tables t WHERE %s = 'shop' ORDER BY table_name", "SELECT * FROM information_schema.columns t WHERE %s = 'SHOP' ORDER BY table_name, column_name",
+		"SELECT * FROM information_schema.statistics t WHERE %s = DATABASE() AND t.seq_in_index = 1 ORDER BY table_name, index_name",
+		"SELECT t.table_name, c.column_name FROM information_schema.tables t LEFT JOIN information_schema.columns c ON c.table_name = t.table_name AND c.table_schema = 'hidden' WHERE %s = 'shop' ORDER BY 1, 2",
+		"SELECT c.table_name, t.table_name FROM information_schema.columns c LEFT JOIN information_schema.tables t ON t.table_name = c.table_name WHERE %s = 'shop' AND c.table_schema = 'shop' ORDER BY 1, 2",
+		"SELECT table_name FROM information_schema.tables t WHERE %s = 'shop' UNION SELECT table_name FROM information_schema.tables WHERE table_schema = 'hidden' ORDER BY 1",
+		"SELECT COUNT(*) FROM (SELECT * FROM information_schema.columns t WHERE %s = 'shop') x", "SELECT COUNT(*) FROM information_schema.tables t WHERE NOT %s = 'shop'",
+		"SELECT COUNT(*) FROM information_schema.tables t WHERE %s = 'shop' OR table_schema = 'hidden'", "SELECT COUNT(*) FROM information_schema.tables t WHERE %s = 'nowhere'",
+		"SELECT table_schema, table_name FROM information_schema.tables t WHERE t.table_name = 'people' AND %s = 'hidden' ORDER BY 1, 2",
+	} {
+		bounded, all := fmt.Sprint(root.query(fmt.Sprintf(q, "t.table_schema"))), fmt.Sprint(root.query(fmt.Sprintf(q, "IF(1 = 1, t.table_schema, NULL)")))
+		if bounded != all {
+			t.Errorf("%s\nbounded %s\n    all %s", q, bounded, all)
+		}
+	}
+}

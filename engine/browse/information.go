@@ -17,12 +17,14 @@ const defCatalog = "def"
 // informationSchema is information_schema: go-mysql-server's tables, with the rows of those that speak of databases, tables and
 // accounts made here, and those about a storage engine's inside, about statistics and about what the server does not have empty.
 func (s *Server) informationSchema() *database {
-	own := map[string]func(*sql.Context) ([]sql.Row, error){
+	own := map[string]func(*sql.Context, bounds) ([]sql.Row, error){
 		"schemata": s.schemata, "tables": s.tables, "columns": s.columns, "views": s.views, "partitions": s.partitions,
 		"schemata_extensions": s.schemataExtensions, "tables_extensions": s.tablesExtensions, "columns_extensions": s.columnsExtensions,
 		"statistics": s.statistics, "key_column_usage": s.keyColumnUsage, "table_constraints": s.tableConstraints,
 		"table_constraints_extensions": s.tableConstraintsExtensions,
-		"routines":                     s.routines, "parameters": s.parameters, "processlist": s.processes,
+	}
+	whole := map[string]func(*sql.Context) ([]sql.Row, error){
+		"routines": s.routines, "parameters": s.parameters, "processlist": s.processes,
 		"enabled_roles": s.enabledRoles, "applicable_roles": s.applicableRoles, "plugins": plugins,
 	}
 	kept := map[string]bool{"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "keywords": true,
@@ -32,10 +34,13 @@ func (s *Server) informationSchema() *database {
 	all[information_schema.StatisticsTableName] = information_schema.NewDefaultStats()
 	for name, base := range all {
 		t := &table{database: d.name, name: strings.ToUpper(name), schema: plainSchema(base.Schema(nil)), read: none}
-		read, ours := own[name]
+		bounded, ours := own[name]
+		read, all := whole[name]
 		known, ok := base.(*information_schema.InformationSchemaTable)
 		switch {
 		case ours:
+			t.within = bounded
+		case all:
 			t.read = read
 		case ok && kept[name] && known.Reader != nil:
 			t.read = s.translated(known)

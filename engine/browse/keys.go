@@ -19,8 +19,8 @@ func (o object) nullable(column string) bool {
 }
 
 // eachKey visits the keys of all tables.
-func (s *Server) eachKey(ctx *sql.Context, visit func(o object, k tables.DescribedKey)) error {
-	return s.each(ctx, func(o object) error {
+func (s *Server) eachKey(ctx *sql.Context, only bounds, visit func(o object, k tables.DescribedKey)) error {
+	return s.each(ctx, only, func(o object) error {
 		for _, k := range o.keysOf() {
 			visit(o, k)
 		}
@@ -29,9 +29,9 @@ func (s *Server) eachKey(ctx *sql.Context, visit func(o object, k tables.Describ
 }
 
 // statistics lists the columns of keys. Their cardinality would tell of rows, and is NULL.
-func (s *Server) statistics(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) statistics(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, func(o object, k tables.DescribedKey) {
+	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
 		for i, c := range k.Columns {
 			null := ""
 			if o.nullable(c) {
@@ -44,9 +44,9 @@ func (s *Server) statistics(ctx *sql.Context) ([]sql.Row, error) {
 	return list, err
 }
 
-func (s *Server) keyColumnUsage(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) keyColumnUsage(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, func(o object, k tables.DescribedKey) {
+	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
 		for i, c := range k.Columns {
 			list = append(list, sql.Row{defCatalog, o.database, k.Name, defCatalog, o.database, o.name, c, uint32(i + 1), nil, nil, nil, nil})
 		}
@@ -54,9 +54,9 @@ func (s *Server) keyColumnUsage(ctx *sql.Context) ([]sql.Row, error) {
 	return list, err
 }
 
-func (s *Server) tableConstraints(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) tableConstraints(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, func(o object, k tables.DescribedKey) {
+	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
 		kind := "UNIQUE"
 		if k.Primary() {
 			kind = "PRIMARY KEY"
@@ -66,9 +66,9 @@ func (s *Server) tableConstraints(ctx *sql.Context) ([]sql.Row, error) {
 	return list, err
 }
 
-func (s *Server) tableConstraintsExtensions(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) tableConstraintsExtensions(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, func(o object, k tables.DescribedKey) {
+	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, o.name, nil, nil})
 	})
 	return list, err

@@ -153,19 +153,25 @@ func (s *Server) objects(ctx *sql.Context, v sight, database string) ([]object, 
 	return list, nil
 }
 
-// each lists the objects of all databases that the account may see.
-func (s *Server) each(ctx *sql.Context, visit func(object) error) error {
+// each visits the objects of all databases that the account may see, within bounds.
+func (s *Server) each(ctx *sql.Context, only bounds, visit func(object) error) error {
 	v := s.sight(ctx)
 	databases, err := s.databases(ctx, v)
 	if err != nil {
 		return err
 	}
 	for _, d := range databases {
+		if !only.in(only.database, d) {
+			continue
+		}
 		list, err := s.objects(ctx, v, d)
 		if err != nil {
 			return err
 		}
 		for _, o := range list {
+			if !only.in(only.table, o.name) {
+				continue
+			}
 			if err := visit(o); err != nil {
 				return err
 			}

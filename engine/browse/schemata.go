@@ -11,7 +11,7 @@ import (
 
 // The rows of the tables of information_schema that list databases, tables and columns, in the order of their columns.
 
-func (s *Server) schemata(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) schemata(ctx *sql.Context, _ bounds) ([]sql.Row, error) {
 	names, err := s.databases(ctx, s.sight(ctx))
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *Server) schemata(ctx *sql.Context) ([]sql.Row, error) {
 	return list, nil
 }
 
-func (s *Server) schemataExtensions(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) schemataExtensions(ctx *sql.Context, _ bounds) ([]sql.Row, error) {
 	names, err := s.databases(ctx, s.sight(ctx))
 	list := make([]sql.Row, len(names))
 	for i, n := range names {
@@ -37,9 +37,9 @@ func charset() string   { return sql.Collation_Default.CharacterSet().Name() }
 func collation() string { return sql.Collation_Default.Name() }
 
 // collect makes a row of every object that make has one of.
-func (s *Server) collect(ctx *sql.Context, make func(object) sql.Row) ([]sql.Row, error) {
+func (s *Server) collect(ctx *sql.Context, only bounds, make func(object) sql.Row) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.each(ctx, func(o object) error {
+	err := s.each(ctx, only, func(o object) error {
 		if r := make(o); r != nil {
 			list = append(list, r)
 		}
@@ -49,8 +49,8 @@ func (s *Server) collect(ctx *sql.Context, make func(object) sql.Row) ([]sql.Row
 }
 
 // tables tells nothing of rows: their number, their size, the next key, and when they were last changed are NULL.
-func (s *Server) tables(ctx *sql.Context) ([]sql.Row, error) {
-	return s.collect(ctx, func(o object) sql.Row {
+func (s *Server) tables(ctx *sql.Context, only bounds) ([]sql.Row, error) {
+	return s.collect(ctx, only, func(o object) sql.Row {
 		var version, format, collated, options any
 		if o.kind != viewKind {
 			version, format, collated, options = int32(10), "Dynamic", collation(), ""
@@ -60,14 +60,14 @@ func (s *Server) tables(ctx *sql.Context) ([]sql.Row, error) {
 	})
 }
 
-func (s *Server) tablesExtensions(ctx *sql.Context) ([]sql.Row, error) {
-	return s.collect(ctx, func(o object) sql.Row { return sql.Row{defCatalog, o.database, o.name, nil, nil} })
+func (s *Server) tablesExtensions(ctx *sql.Context, only bounds) ([]sql.Row, error) {
+	return s.collect(ctx, only, func(o object) sql.Row { return sql.Row{defCatalog, o.database, o.name, nil, nil} })
 }
 
 // partitions has one row a table, as MySQL has for tables that are not partitioned.
-func (s *Server) partitions(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) partitions(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	width := len(s.information.tables["partitions"].schema)
-	return s.collect(ctx, func(o object) sql.Row {
+	return s.collect(ctx, only, func(o object) sql.Row {
 		if o.kind != baseTable {
 			return nil
 		}
@@ -77,8 +77,8 @@ func (s *Server) partitions(ctx *sql.Context) ([]sql.Row, error) {
 	})
 }
 
-func (s *Server) views(ctx *sql.Context) ([]sql.Row, error) {
-	return s.collect(ctx, func(o object) sql.Row {
+func (s *Server) views(ctx *sql.Context, only bounds) ([]sql.Row, error) {
+	return s.collect(ctx, only, func(o object) sql.Row {
 		if o.view == nil {
 			return nil
 		}
@@ -86,10 +86,10 @@ func (s *Server) views(ctx *sql.Context) ([]sql.Row, error) {
 	})
 }
 
-func (s *Server) columns(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) columns(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
 	v := s.sight(ctx)
-	err := s.each(ctx, func(o object) error {
+	err := s.each(ctx, only, func(o object) error {
 		privileges := v.privileges(o.database, o.name)
 		for i, c := range s.columnsOf(ctx, o) {
 			list = append(list, columnRow(ctx, o, i, c, privileges))
@@ -99,9 +99,9 @@ func (s *Server) columns(ctx *sql.Context) ([]sql.Row, error) {
 	return list, err
 }
 
-func (s *Server) columnsExtensions(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) columnsExtensions(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.each(ctx, func(o object) error {
+	err := s.each(ctx, only, func(o object) error {
 		for _, c := range s.columnsOf(ctx, o) {
 			list = append(list, sql.Row{defCatalog, o.database, o.name, c.Name, nil, nil})
 		}
@@ -112,7 +112,7 @@ func (s *Server) columnsExtensions(ctx *sql.Context) ([]sql.Row, error) {
 
 func columnRow(ctx *sql.Context, o object, i int, c tables.DescribedColumn, privileges string) sql.Row {
 	characters, octets, set, collated := textual(ctx, c.Type)
-	precision, scale, fraction := numeric(c.Type)
+	precision, scale, fraction := numeric(c.Type, c.TypeText)
 	return sql.Row{defCatalog, o.database, o.name, c.Name, uint32(i + 1), shownDefault(c), yes(c.Nullable), dataType(c.TypeText),
 		characters, octets, precision, scale, fraction, set, collated, c.TypeText, c.Key, extra(c), privileges, c.Comment, "", nil}
 }
@@ -178,7 +178,7 @@ var digits = map[string]uint64{
 }
 
 // numeric returns the precision and scale of a number, and the digits of the seconds of a time; NULL for other types.
-func numeric(t sql.Type) (precision, scale, fraction any) {
+func numeric(t sql.Type, text string) (precision, scale, fraction any) {
 	switch t := t.(type) {
 	case sql.DecimalType:
 		return uint64(t.Precision()), uint64(t.Scale()), nil
@@ -193,7 +193,6 @@ func numeric(t sql.Type) (precision, scale, fraction any) {
 	if types.IsTimespan(t) {
 		return nil, nil, uint32(6)
 	}
-	text := t.String()
 	n, ok := digits[dataType(text)]
 	switch {
 	case !ok || n == 0:

@@ -16,6 +16,9 @@ type table struct {
 	database, name string
 	schema         sql.Schema
 	read           func(ctx *sql.Context) ([]sql.Row, error)
+	// within, if it is set, reads the rows within bounds.
+	within func(ctx *sql.Context, only bounds) ([]sql.Row, error)
+	only   bounds
 }
 
 var _ sql.Table = (*table)(nil)
@@ -47,6 +50,13 @@ func (t *table) PartitionRows(*sql.Context, sql.Partition) (sql.RowIter, error) 
 	return &rows{table: t}, nil
 }
 
+func (t *table) rows(ctx *sql.Context) ([]sql.Row, error) {
+	if t.within != nil {
+		return t.within(ctx, t.only)
+	}
+	return t.read(ctx)
+}
+
 type rows struct {
 	table  *table
 	list   []sql.Row
@@ -56,7 +66,7 @@ type rows struct {
 // Next implements sql.RowIter.
 func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
 	if !r.opened {
-		list, err := r.table.read(ctx)
+		list, err := r.table.rows(ctx)
 		if err != nil {
 			return nil, err
 		}
