@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions/standard"
 	"scrim/planner/lower"
@@ -44,6 +45,9 @@ func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 				return nil, err
 			}
 			c.expr = x
+			if spread[plainName(nameOf(e))] != "" {
+				s.retype(c.id, c.typ, types.Float64) // the binder takes the type of the argument
+			}
 		default:
 			return nil, errStay
 		}
@@ -59,6 +63,17 @@ func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 		suffix = " GROUP BY " + comma(by)
 	}
 	return &block{rel: s.nestAs(&r, suffix, exprs), worth: true}, nil
+}
+
+// spread names the store's functions of the spread of values.
+var spread = map[string]string{"var_pop": "var_pop", "var_samp": "var_samp", "stddev_pop": "stddev_pop", "stddev_samp": "stddev_samp"}
+
+// nameOf is the name of an aggregate.
+func nameOf(a sql.Aggregation) string {
+	if f, ok := a.(sql.FunctionExpression); ok {
+		return f.FunctionName()
+	}
+	return ""
 }
 
 // plainAggregate translates one exact aggregate over public rows.
@@ -112,6 +127,11 @@ func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, 
 			text = "sum(" + x.SQL + ")"
 		}
 		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
+	default:
+		if f := spread[plainName(nameOf(a))]; f != "" && number {
+			// Of one value the store knows no sample variance either; a sum of squares beyond DOUBLE is an error of its own there.
+			return lower.Expr{SQL: f + "(CAST(" + x.SQL + " AS DOUBLE))", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+		}
 	case *aggregation.Avg:
 		if t := averageType(x.Type); t.Kind == lower.Decimal {
 			return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.SQL, t.Scale), Type: t, Nullable: true}, nil

@@ -25,7 +25,7 @@ func weekDate(l *lowerer, c *call, monday bool) Expr {
 				first, offset = "(CASE WHEN isodow("+j+") <= 4 THEN 1 ELSE 8 END) - isodow("+j+")", "("+day+" + 5) % 7"
 			}
 			return l.let("("+j+" + CAST("+first+" + ("+number+" - 1) * 7 + "+offset+" AS INTEGER))", func(d string) string {
-				return "(CASE WHEN " + number + " BETWEEN 0 AND 53 AND " + d + " BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN " + d + " END)"
+				return "(CASE WHEN " + number + " BETWEEN 1 AND 53 AND " + d + " BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN " + d + " END)"
 			})
 		})
 	}))

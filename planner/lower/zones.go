@@ -13,6 +13,9 @@ import (
 // The years whose changes of the clock are known to a conversion between zones: MySQL's TIMESTAMP.
 const firstZoneYear, lastZoneYear = 1970, 2038
 
+// What is outside of these moments, in UTC, is not converted, as in MySQL from 8.0.28.
+const firstZoned, lastZoned = "TIMESTAMP '1970-01-01 00:00:01'", "TIMESTAMP '3001-01-18 23:59:59.999999'"
+
 // convertTz is CONVERT_TZ(d, from, to) between constant zones: offsets such as '+02:00', SYSTEM, UTC, or names of the IANA data base. The
 // changes of the clock are written out, so that no row can name a zone that the store does not know.
 func convertTz(l *lowerer, c *call) (Expr, error) {
@@ -30,10 +33,10 @@ func convertTz(l *lowerer, c *call) (Expr, error) {
 		return maybe(Datetime, "CAST(NULL AS TIMESTAMP)"), nil
 	}
 	d := l.toDatetime(c.args[0])
-	utc := l.let(d.SQL, func(r string) string { return "(" + r + " - to_seconds(" + offsets(r, a, true) + "))" })
-	s := l.let(utc, func(r string) string { return "(" + r + " + to_seconds(" + offsets(r, b, false) + "))" })
-	s = l.let(s, func(r string) string {
-		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
+	s := l.let(d.SQL, func(r string) string {
+		return l.let("("+r+" - to_seconds("+offsets(r, a, true)+"))", func(utc string) string {
+			return "(CASE WHEN " + utc + " BETWEEN " + firstZoned + " AND " + lastZoned + " THEN " + utc + " + to_seconds(" + offsets(utc, b, false) + ") ELSE " + r + " END)"
+		})
 	})
 	if len(s) > maxSQL {
 		return Expr{}, refuse.New(refuse.Expression, "CONVERT_TZ() between these zones is too large.")
