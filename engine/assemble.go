@@ -301,6 +301,7 @@ func builderOf(options *session.Options) server.SessionBuilder {
 		base := sql.NewBaseSessionWithClientServer(addr, client, c.ConnectionID)
 		base.SetLogger(logrus.NewEntry(quiet))
 		own := session.New(base, options)
+		own.Conn = c.Conn
 		c.ClientData = own
 		return own, nil
 	}

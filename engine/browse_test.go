@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"scrim/engine/estimator/noise"
 )
 
@@ -198,5 +200,33 @@ func TestBoundsLeaveOutNothing(t *testing.T) {
 		if bounded != all {
 			t.Errorf("%s\nbounded %s\n    all %s", q, bounded, all)
 		}
+	}
+}
+
+// TestStatusOfTheConnection: bytes are counted, and TLS is named where there is some.
+func TestStatusOfTheConnection(t *testing.T) {
+	i, _, ann := browsedShop(t, noise.Secure)
+	bytes := func() int {
+		n, _ := strconv.Atoi(ann.query("SHOW GLOBAL STATUS LIKE 'Bytes_sent'")[0][1])
+		return n
+	}
+	before := bytes()
+	i.root().query("SHOW VARIABLES") // another's
+	if between := bytes(); between-before > 2000 {
+		t.Errorf("an analyst is told of another's bytes: %d, then %d", before, between)
+	}
+	ann.query("SHOW VARIABLES")
+	if after := bytes(); after-before < 10000 {
+		t.Errorf("a result of %d bytes does not count", after-before)
+	}
+	secret := i.client("ann", "pw-ann", func(c *mysql.Config) { c.TLSConfig = "skip-verify" })
+	if got := secret.query("SHOW STATUS LIKE 'Ssl_version'")[0][1]; got != "TLSv1.3" {
+		t.Errorf("Ssl_version in TLS: got %q", got)
+	}
+	if got := secret.query("SHOW STATUS LIKE 'Ssl_cipher'")[0][1]; got == "" {
+		t.Error("Ssl_cipher in TLS is empty")
+	}
+	if got := ann.query("SHOW STATUS LIKE 'Ssl_version'")[0][1]; got != "" {
+		t.Errorf("Ssl_version in clear: got %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"net"
 	"sync"
 	"sync/atomic"
 
@@ -34,6 +35,9 @@ type Options struct {
 // for Close, which may come from another one.
 type Session struct {
 	*sql.BaseSession
+	// Conn is the client's connection; nil in tests.
+	Conn net.Conn
+
 	opts *Options
 
 	mu     sync.Mutex
