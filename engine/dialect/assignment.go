@@ -58,7 +58,7 @@ func (s *statement) expression(i int) int {
 			return i
 		case t.kind == word && operators[t.upper(s.src)]:
 			operand = false
-		case operand && !s.is(i-1, ".") && !s.is(i-1, ":="):
+		case operand && !s.is(i-1, ".") && t.start > s.tokens[i-1].end:
 			return i // a name given without AS
 		default:
 			operand = true
@@ -72,5 +72,5 @@ var (
 	closing = set("FROM WHERE GROUP HAVING ORDER LIMIT UNION EXCEPT INTERSECT INTO FOR LOCK AS WHEN THEN ELSE END ASC DESC ON USING WINDOW " +
 		"JOIN LEFT RIGHT INNER CROSS NATURAL STRAIGHT_JOIN SEPARATOR")
 	operators = set("AND OR XOR NOT IN IS LIKE BETWEEN DIV MOD REGEXP RLIKE COLLATE INTERVAL BINARY ESCAPE SOUNDS DATE TIME TIMESTAMP " +
-		"EXISTS ANY ALL SOME DISTINCT _UTF8 _UTF8MB4 _BINARY _LATIN1 N X B")
+		"EXISTS ANY ALL SOME DISTINCT _UTF8 _UTF8MB4 _BINARY _LATIN1")
 )

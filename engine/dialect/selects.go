@@ -29,45 +29,21 @@ func init() {
 // hints tell MySQL's optimizer something, and do not change the answer. The store has an optimizer of its own.
 var hints = set("HIGH_PRIORITY STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_NO_CACHE SQL_CACHE")
 
-// modifiers takes the hints off a SELECT, and brings the others into the grammar's order.
+// modifiers takes the hints off a SELECT, and writes DISTINCTROW as DISTINCT.
 func modifiers(s *statement, i int) {
-	calc := false
-	for i++; i < len(s.tokens) && s.tokens[i].kind == word; i++ {
+	for i++; i < len(s.tokens) && s.tokens[i].kind == word && !s.is(i+1, ",", ".", "FROM", "AS") && !s.ends(i+1); i++ {
 		switch w := s.tokens[i].upper(s.src); {
-		case s.is(i+1, ",", ".", "FROM", "AS") || s.ends(i+1):
-			return // a column of that name
 		case hints[w], w == "ALL":
 			s.drop(i, i)
-		case w == "DISTINCTROW", w == "DISTINCT":
+		case w == "DISTINCTROW":
+			s.replace(i, i, "DISTINCT")
 			s.bracketed(i + 1)
-			by := "DISTINCT"
-			if calc {
-				by = " "
-			}
-			if by != s.text(i) {
-				s.replace(i, i, by)
-			}
-		case w == "SQL_CALC_FOUND_ROWS":
-			calc = true
-			if s.laterDistinct(i + 1) {
-				s.replace(i, i, "DISTINCT SQL_CALC_FOUND_ROWS")
-			} else {
-				calc = false
-			}
-		default:
+		case w == "DISTINCT":
+			s.bracketed(i + 1)
+		case w != "SQL_CALC_FOUND_ROWS":
 			return
 		}
 	}
-}
-
-// laterDistinct reports whether DISTINCT follows among the modifiers.
-func (s *statement) laterDistinct(i int) bool {
-	for ; s.is(i, "DISTINCT", "DISTINCTROW") || i < len(s.tokens) && s.tokens[i].kind == word && hints[s.tokens[i].upper(s.src)]; i++ {
-		if s.is(i, "DISTINCT", "DISTINCTROW") {
-			return true
-		}
-	}
-	return false
 }
 
 // indexHint leaves USE INDEX (…), FORCE KEY FOR JOIN (…) and the like out: the store picks its own way.
