@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -53,7 +54,7 @@ func Start(ctx context.Context, binary, dir string) (*Server, error) {
 	s := &Server{ca: cert, log: filepath.Join(dir, "server.log"), done: make(chan error, 1)}
 	s.cmd = exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0",
 		"--threads", "2", "--tls-cert", cert, "--tls-key", key)
-	s.cmd.Env = append(os.Environ(), "SCRIM_ROOT_PASSWORD="+dbaPassword)
+	s.cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SCRIM_") }), "SCRIM_ROOT_PASSWORD="+dbaPassword)
 	if err := s.launch(); err != nil {
 		return nil, err
 	}
@@ -134,14 +135,28 @@ func (s *Server) Stop() error {
 	}
 	select {
 	case err := <-s.done:
-		if err == nil && strings.Contains(s.Log(), "panic") {
-			err = errors.New("the server's log tells of a panic")
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, s.Log())
 		}
-		return err
+		return s.panics()
 	case <-time.After(patience):
 		_ = s.cmd.Process.Kill()
 		return errors.New("the server did not end in time")
 	}
+}
+
+// panics returns what the log says of statements that ended in one.
+func (s *Server) panics() error {
+	var out []string
+	for line := range strings.Lines(s.Log()) {
+		if strings.Contains(line, "panic") {
+			out = append(out, line)
+		}
+	}
+	if len(out) > 0 {
+		return fmt.Errorf("%d panics in the server's log, the first:\n%s", len(out), out[0])
+	}
+	return nil
 }
 
 // certificate writes a certificate for loopback, which is its own authority, and its key.
