@@ -205,57 +205,6 @@ func TestPrepared(t *testing.T) {
 	})
 }
 
-// changeUser sends COM_CHANGE_USER without an answer to any salt, as the client library of MySQL does.
-func (c *raw) changeUser(user, password, db string) {
-	c.t.Helper()
-	c.command(append([]byte{0x11}, user+"\x00\x00"+db+"\x00\x2d\x00mysql_native_password\x00"...)...)
-	b := c.read()
-	if len(b) < 20 || b[0] != 0xfe || !bytes.HasPrefix(b[1:], []byte("mysql_native_password\x00")) {
-		c.t.Fatalf("COM_CHANGE_USER: got %q, want a new salt", b)
-	}
-	fresh := b[len(b)-21 : len(b)-1]
-	if bytes.Equal(fresh, c.salt) {
-		c.t.Error("the salt is the old one")
-	}
-	c.salt = fresh
-	c.write(native(password, fresh))
-}
-
-func TestChangeUser(t *testing.T) {
-	both(t, 0, wire.Config{}, func(t *testing.T, c *raw, h *echo) {
-		id := c.prepare("echo")
-		c.changeUser("native", "secret", "second")
-		c.ok()
-		c.execute(id, 0)
-		c.failed(1243)
-		if got := h.noted(); got != "in:native use:first forget:echo out:native in:native use:second" {
-			t.Errorf("sessions: got %q", got)
-		}
-		// Clients that keep the greeting's salt answer in the command.
-		c.command(append(append([]byte{0x11}, "native\x00\x14"...), append(native("secret", c.salt), "\x00"...)...)...)
-		c.ok()
-		c.alive()
-		c.changeUser("native", "wrong", "")
-		c.failed(1045)
-		c.gone()
-	})
-	both(t, 0, wire.Config{AuthTimeout: 400 * time.Millisecond}, func(t *testing.T, c *raw, _ *echo) {
-		time.Sleep(600 * time.Millisecond) // the deadline of the login is no longer in force
-		c.command(append([]byte{0x11}, "native\x00\x00\x00"...)...)
-		c.read()
-		start := time.Now() // and nothing comes
-		_ = ended(c.conn)
-		if d := time.Since(start); d < 200*time.Millisecond || d > 3*time.Second {
-			t.Errorf("a change of the user was waited for %v, want 400ms", d)
-		}
-	})
-	both(t, 0, wire.Config{}, func(t *testing.T, c *raw, _ *echo) {
-		c.changeUser("native", "secret", "missing")
-		c.failed(1049)
-		c.gone()
-	})
-}
-
 func TestIdleClientsAreTold(t *testing.T) {
 	h := &echo{patience: wire.Patience{Idle: 300 * time.Millisecond}}
 	c := connect(t, serveWith(t, wire.Config{}, h)).login(0)
