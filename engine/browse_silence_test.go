@@ -71,7 +71,7 @@ func TestTheCatalogueIsSilentAboutRows(t *testing.T) {
 	}
 	for _, r := range ann.query("SHOW TABLE STATUS") {
 		for n, v := range r[4:14] {
-			if v != "NULL" {
+			if public := r[0] == "products" || r[0] == "auto"; v != "NULL" && !(public && n == 0) {
 				t.Errorf("SHOW TABLE STATUS tells column %d of %s: %s", n+4, r[0], v)
 			}
 		}

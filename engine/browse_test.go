@@ -105,6 +105,13 @@ func TestTheCatalogueIsTrue(t *testing.T) {
 	if got := fmt.Sprint(root.query("SHOW FULL COLUMNS FROM people LIKE 'id'")); got != "[[id bigint NULL NO  NULL  select,insert,update,references ]]" {
 		t.Errorf("a DBA's privileges: got %s", got)
 	}
+	// The number of rows: of public tables alone, also to a DBA who reads raw rows.
+	root.exec("INSERT INTO products (id, title) VALUES (1, 'a'), (2, 'b')", "INSERT INTO people (id) VALUES (1), (2)", "SET dp_raw = ON", "INSERT INTO odd VALUES (1, 2)")
+	for _, c := range []*client{root, ann} {
+		if got := fmt.Sprint(c.query("SELECT table_name, table_rows FROM information_schema.tables WHERE table_schema = 'shop' AND table_name <> 'auto' ORDER BY 1")); got != "[[cheap NULL] [odd NULL] [people NULL] [products 2]]" {
+			t.Errorf("numbers of rows: got %s", got)
+		}
+	}
 	for _, n := range []string{"people", "products", "auto", "odd"} {
 		text := root.query("SHOW CREATE TABLE shop." + n)[0][1]
 		root.exec("CREATE DATABASE IF NOT EXISTS twin", "USE twin", text, "USE shop")

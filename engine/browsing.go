@@ -4,9 +4,11 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 
+	"scrim/catalog"
 	"scrim/engine/admin"
 	"scrim/engine/browse"
 	"scrim/engine/session"
+	"scrim/engine/store"
 	"scrim/engine/tables"
 	"scrim/engine/wire"
 )
@@ -15,6 +17,7 @@ import (
 func (s *Server) browsing(provider *tables.Provider) browse.Options {
 	o := browse.Options{
 		Tables:         provider,
+		Public:         func(ref store.TableRef) bool { return s.catalog.Snapshot().Table(ref.String()).State == catalog.Public },
 		DBA:            session.IsDBA,
 		All:            func(ctx *sql.Context) bool { return session.IsDBA(ctx) || session.IsAuditor(ctx) },
 		Roles:          session.Roles,

@@ -9,8 +9,8 @@
 // # What is told
 //
 // Definitions, grants and settings, to an account those that it may see. Nothing that depends on rows: the
-// number and size of rows, cardinalities, the next AUTO_INCREMENT value, the times of creation and of the latest
-// change, and checksums are NULL, for protected and public tables alike. A time of change or a version of
+// number of rows (but of public tables), their size, cardinalities, the next AUTO_INCREMENT value, the times of
+// creation and of the latest change, and checksums are NULL, whoever asks. A time of change or a version of
 // the data would tell when a person's rows were written.
 //
 // Counters of the whole server (statements, bytes) are told to DBAs and auditors; others see those of their

@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/engine/store"
 	"scrim/engine/tables"
 )
 
@@ -48,15 +49,28 @@ func (s *Server) collect(ctx *sql.Context, only bounds, make func(object) sql.Ro
 	return list, err
 }
 
-// tables tells nothing of rows: their number, their size, the next key, and when they were last changed are NULL.
+// sizes returns the number of rows of an object, where it is told: about how many a public table has, to those who may read it.
+func (s *Server) sizes(ctx *sql.Context) func(object) any {
+	v, sizes := s.sight(ctx), s.Tables.Sizes(ctx, s.Public)
+	return func(o object) any {
+		n, ok := sizes[store.TableRef{Schema: o.database, Name: o.name}]
+		if !ok || o.kind != baseTable || !strings.Contains(v.privileges(o.database, o.name), "select") {
+			return nil
+		}
+		return n
+	}
+}
+
+// tables tells nothing of the rows of tables that are not public: their number, their size, the next key, and when they were last changed are NULL.
 func (s *Server) tables(ctx *sql.Context, only bounds) ([]sql.Row, error) {
+	size := s.sizes(ctx)
 	return s.collect(ctx, only, func(o object) sql.Row {
 		var version, format, collated, options any
 		if o.kind != viewKind {
 			version, format, collated, options = int32(10), "Dynamic", collation(), ""
 		}
 		return sql.Row{defCatalog, o.database, o.name, o.kind, o.engine, version, format,
-			nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, collated, nil, options, o.comment}
+			size(o), nil, nil, nil, nil, nil, nil, nil, nil, nil, collated, nil, options, o.comment}
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 
+	"scrim/engine/store"
 	"scrim/engine/tables"
 )
 
@@ -27,6 +28,8 @@ type Variable struct {
 type Options struct {
 	Tables   *tables.Provider
 	Routines []Routine
+	// Public reports whether a table has been declared public.
+	Public func(store.TableRef) bool
 	// All reports whether an account sees what concerns all: DBAs and auditors do.
 	All func(ctx *sql.Context) bool
 	// DBA reports whether an account is a DBA's.

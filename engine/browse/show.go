@@ -136,7 +136,7 @@ func (s *Server) showIndex(ctx *sql.Context, args []*string) (*table, error) {
 		"Index_type", sql.Type(name), "Comment", sql.Type(name), "Index_comment", sql.Type(long), "Visible", sql.Type(name), "Expression", text), list), nil
 }
 
-// showTableStatus answers SHOW TABLE STATUS [FROM database]. As in information_schema.tables, nothing is told of rows.
+// showTableStatus answers SHOW TABLE STATUS [FROM database]. As in information_schema.tables, nothing is told of rows that are not public.
 func (s *Server) showTableStatus(ctx *sql.Context, args []*string) (*table, error) {
 	v := s.sight(ctx)
 	database, err := s.must(ctx, v, of(args[0]))
@@ -148,12 +148,13 @@ func (s *Server) showTableStatus(ctx *sql.Context, args []*string) (*table, erro
 		return nil, err
 	}
 	var list []sql.Row
+	size := s.sizes(ctx)
 	for _, o := range objects {
 		var version, format, collated, options any
 		if o.kind != viewKind {
 			version, format, collated, options = int64(10), "Dynamic", collation(), ""
 		}
-		list = append(list, sql.Row{o.name, o.engine, version, format, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, collated, nil, options, o.comment})
+		list = append(list, sql.Row{o.name, o.engine, version, format, size(o), nil, nil, nil, nil, nil, nil, nil, nil, nil, collated, nil, options, o.comment})
 	}
 	return fixedRows(columns("", "TABLES", "Name", sql.Type(name), "Engine", sql.Type(name), "Version", number, "Row_format", sql.Type(name),
 		"Rows", natural, "Avg_row_length", natural, "Data_length", natural, "Max_data_length", natural, "Index_length", natural, "Data_free", natural,

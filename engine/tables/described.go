@@ -191,3 +191,30 @@ func (p *Provider) Schemas(ctx context.Context) ([]string, error) {
 
 // Virtual lists the names of the databases that the server itself provides.
 func (p *Provider) Virtual() map[string]sql.Database { return p.virtual }
+
+// Sizes returns about how many rows the tables have that are public, as the store keeps it. The sizes of others are not told, whoever
+// asks.
+func (p *Provider) Sizes(ctx *sql.Context, public func(store.TableRef) bool) map[store.TableRef]uint64 {
+	s, err := SessionOf(ctx)
+	if err != nil {
+		return nil
+	}
+	rows, err := s.Query(ctx, "SELECT lower(schema_name), lower(table_name), estimated_size FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal")
+	if err != nil {
+		return nil // in a transaction that was aborted, too
+	}
+	defer rows.Close()
+	sizes := map[store.TableRef]uint64{}
+	for {
+		row, err := rows.Next()
+		if err != nil {
+			return sizes
+		}
+		schema, _ := row[0].(string)
+		name, _ := row[1].(string)
+		size, ok := row[2].(int64)
+		if ref := (store.TableRef{Schema: schema, Name: name}); ok && size >= 0 && public(ref) {
+			sizes[ref] = uint64(size)
+		}
+	}
+}
