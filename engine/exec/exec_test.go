@@ -330,6 +330,11 @@ func (u unreadable) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	return unreadableSnapshot{s, u.t}, err
 }
 
+func (u unreadable) Once(ctx context.Context) (store.Snapshot, error) {
+	s, err := u.Store.Once(ctx)
+	return unreadableSnapshot{s, u.t}, err
+}
+
 func (u unreadableSnapshot) Scan(context.Context, string, []any, []store.ScanType, func(store.Chunk) error) error {
 	u.t.Error("rows were read before a charge")
 	return errors.New("unreadable")

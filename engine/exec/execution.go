@@ -107,7 +107,8 @@ func (e *execution) answers(ctx *sql.Context, found map[*planner.Release]stored)
 	return answers, nil
 }
 
-// release runs the releases on one snapshot, opened after the charge, and keeps their answers.
+// release runs the releases on one snapshot, opened after the charge, and keeps their answers. Nothing is released from tables that are not defined
+// any more as the plan took them: they are looked up when the scans have ended, and what was scanned cannot be newer than that.
 func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers map[*planner.Release]*answer, receipt accounting.Receipt) (err error) {
 	// A panic here would be a visible, data-dependent end; it becomes the same failure as any other.
 	defer func() {
@@ -115,19 +116,22 @@ func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers m
 			err = fmt.Errorf("exec: panic: %v", p)
 		}
 	}()
-	snap, err := e.x.Store.Snapshot(ctx)
+	snapshot := e.x.Store.Snapshot
+	if len(open) == 1 && len(open[0].Scans) == 1 {
+		snapshot = e.x.Store.Once
+	}
+	snap, err := snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer snap.Close()
 	for _, r := range open {
-		// After the snapshot: what it shows cannot be newer than the definitions that are looked up now.
-		for _, d := range r.Defined {
+		a, err := e.x.answer(ctx, snap, r)
+		for _, d := range r.Defined { // a change may be why a scan failed
 			if err := e.x.Unchanged(ctx, d); err != nil {
 				return err
 			}
 		}
-		a, err := e.x.answer(ctx, snap, r)
 		if err != nil {
 			return err
 		}

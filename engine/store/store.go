@@ -48,6 +48,9 @@ type Store interface {
 	Session(ctx context.Context) (Session, error)
 	// Snapshot opens a read-only view of one committed state on a connection of its own.
 	Snapshot(ctx context.Context) (Snapshot, error)
+	// Once is Snapshot for one Scan only, which is faster: the state is the one when the scan starts, or
+	// when Versions is asked before.
+	Once(ctx context.Context) (Snapshot, error)
 	// Versions returns what Snapshot.Versions of a snapshot would that is opened now.
 	Versions(ctx context.Context, refs ...TableRef) ([]string, error)
 	// Close closes the store after checkpointing it.

@@ -15,13 +15,15 @@ import (
 type snapshot struct {
 	st *Store
 
-	mu     sync.Mutex
-	line   *line
-	closed bool
-	begun  bool
-	broken bool   // a statement failed, or its result was not read to the end
-	state  *state // what the transaction shows; nil where a commit was under way when it began
-	read   map[store.TableRef]tableVersion
+	mu      sync.Mutex
+	line    *line
+	closed  bool
+	once    bool // no transaction is begun for its one scan, which DuckDB runs in one of its own
+	begun   bool
+	scanned bool   // the one scan without a transaction
+	broken  bool   // a statement failed, or its result was not read to the end
+	state   *state // what the transaction shows; nil where a commit was under way when it began
+	read    map[store.TableRef]tableVersion
 }
 
 // Snapshot implements store.Store.
@@ -37,6 +39,19 @@ func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
 		out.Close()
 		return nil, classify(ctx, err)
 	}
+	return out, nil
+}
+
+// Once implements store.Store.
+func (s *Store) Once(ctx context.Context) (store.Snapshot, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, classify(ctx, err)
+	}
+	out, err := s.connectSnapshot()
+	if err != nil {
+		return nil, err
+	}
+	out.once = true
 	return out, nil
 }
 
@@ -67,6 +82,11 @@ func (s *snapshot) begin() error {
 	if s.closed {
 		return store.ErrClosed
 	}
+	return s.start()
+}
+
+// start is begin. s.mu is held.
+func (s *snapshot) start() error {
 	c := &s.st.commits
 	if c.mu.TryRLock() {
 		defer c.mu.RUnlock()
@@ -86,11 +106,31 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 	if s.closed {
 		return store.ErrClosed
 	}
-	return s.scan(ctx, sql, args, types, each)
+	if !s.once || s.begun {
+		return s.scan(ctx, sql, args, types, nil, each)
+	}
+	if s.scanned {
+		return internal("a second scan")
+	}
+	s.scanned = true
+	// DuckDB begins the scan's transaction when it makes the statement ready to be executed: it looks the catalogue's version
+	// up in that transaction, to tell whether the plan still holds, or plans anew. Until then nobody commits.
+	c := &s.st.commits
+	if !c.mu.TryRLock() {
+		if err := s.start(); err != nil {
+			return classify(ctx, err)
+		}
+		return s.scan(ctx, sql, args, types, nil, each)
+	}
+	s.state = c.now.Load()
+	return s.scan(ctx, sql, args, types, sync.OnceFunc(c.mu.RUnlock), each)
 }
 
-// scan is Scan. s.mu is held.
-func (s *snapshot) scan(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
+// scan is Scan. It calls started, if not nil, once what it shows is fixed, or it has failed. s.mu is held.
+func (s *snapshot) scan(ctx context.Context, sql string, args []any, types []store.ScanType, started func(), each func(store.Chunk) error) error {
+	if started != nil {
+		defer started()
+	}
 	p, err := s.line.prepared(sql, s.state)
 	if err != nil {
 		s.broken = true
@@ -99,7 +139,7 @@ func (s *snapshot) scan(ctx context.Context, sql string, args []any, types []sto
 	// The caller's own error goes back as it is.
 	var own error
 	r, start := newReader(types), time.Now()
-	err = s.line.stream(ctx, p.stmt, args, r.check,
+	err = s.line.stream(ctx, p.stmt, args, started, r.check,
 		func(chunk mapping.DataChunk) error {
 			own = each(r.read(chunk))
 			return own
@@ -122,6 +162,11 @@ func (s *snapshot) Versions(ctx context.Context, refs ...store.TableRef) ([]stri
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, store.ErrClosed
+	}
+	if s.once && !s.begun && !s.scanned {
+		if err := s.start(); err != nil {
+			return nil, classify(ctx, err)
+		}
 	}
 	if s.state != nil {
 		return s.state.of(refs), nil

@@ -33,13 +33,19 @@ var _ [unsafe.Sizeof(mapping.Result{})]struct{} = [C.sizeof_result]struct{}{}
 
 // stream executes a prepared statement and hands its result over chunk by chunk while DuckDB is
 // computing it, so that a result of any size takes a few chunks of memory. A cancelled context
-// interrupts it. Each chunk is destroyed after each has returned.
-func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
-	if err := ready(ctx, stmt, args); err != nil {
-		return err
-	}
+// interrupts it. Each chunk is destroyed after each has returned. It calls started, if not nil, once what the statement
+// shows is fixed, or it has failed.
+func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func(), check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
+	err := ready(ctx, stmt, args)
 	var pending mapping.PendingResult
-	if C.duckdb_pending_prepared_streaming(stmt.Ptr, &pending.Ptr) != C.int(mapping.StateSuccess) {
+	ok := err == nil && C.duckdb_pending_prepared_streaming(stmt.Ptr, &pending.Ptr) == C.int(mapping.StateSuccess)
+	if started != nil {
+		started()
+	}
+	switch {
+	case err != nil:
+		return err
+	case !ok:
 		msg := mapping.PendingError(pending)
 		mapping.DestroyPending(&pending)
 		return worded(msg)
