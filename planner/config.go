@@ -27,6 +27,7 @@ const (
 	ParamRewrite   = "dp_rewrite"
 	ParamMethod    = "dp_method"
 	ParamGroupBy   = "dp_group_by"
+	ParamPreview   = "dp_preview"
 
 	ParamTargetError = "dp_target_error"
 	ParamPilot       = "dp_pilot"

@@ -40,6 +40,7 @@ type layer struct {
 	rewrite             *bool
 	method              *string
 	groupBy             *string
+	preview             *string
 	targetError, pilot  *float64
 }
 
@@ -92,8 +93,15 @@ func (l *layer) set(name string, v any, from string) error {
 		}
 		l.groupBy = &w
 		return nil
+	case ParamPreview:
+		w := strings.ToLower(fmt.Sprint(v))
+		if !ValidPreview(w) {
+			return badParameter(name, v, "refuse or empty", from)
+		}
+		l.preview = &w
+		return nil
 	}
-	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed, dp_group_by, dp_method, dp_pilot, dp_rewrite or dp_target_error.",
+	return deny(RuleHint, refuse.Parameter, "Use dp_epsilon, dp_delta, dp_rho, dp_max_groups_contributed, dp_group_by, dp_method, dp_pilot, dp_preview, dp_rewrite or dp_target_error.",
 		"%s is not a parameter that %s can set.", name, from)
 }
 

@@ -103,6 +103,9 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if err != nil {
 		return same(err)
 	}
+	if s.params.emptyPreviews() && s.isPreview(n) {
+		return s.previewed(n)
+	}
 	r, err := s.build(n, place{top: true})
 	if err != nil {
 		return same(err)
@@ -119,7 +122,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 // statement begins the planning of one statement.
 func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, t text, f facts) (*statement, error) {
 	session := layer{}
-	for _, name := range []string{ParamEpsilon, ParamDelta, ParamRho, ParamMaxGroups, ParamRewrite, ParamMethod, ParamGroupBy, ParamTargetError, ParamPilot} {
+	for _, name := range []string{ParamEpsilon, ParamDelta, ParamRho, ParamMaxGroups, ParamRewrite, ParamMethod, ParamGroupBy, ParamPreview, ParamTargetError, ParamPilot} {
 		v, set := p.config.Session.Parameter(ctx, name)
 		if !set {
 			continue

@@ -358,7 +358,7 @@ func (s *statement) groupBy(n *plan.GroupBy) (result, error) {
 // limited refuses LIMIT on private rows.
 func limited(at place) error {
 	if !at.aggregate {
-		return rawRows("LIMIT")
+		return preview()
 	}
 	return deny(RuleLimit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
 		"LIMIT below an aggregate depends on the rows of other persons.")

@@ -1,0 +1,68 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/internal/refuse"
+)
+
+// Some tools read the names and types of a table's columns from a preview: SELECT * FROM t LIMIT 1. Rows are never shown, so it is refused; an empty
+// answer would look like an empty table. A session that knows what it does may ask for that all the same, by dp_preview = 'empty': then
+// there are no rows and a warning. Without LIMIT the statement is a copy of the table, and stays refused.
+
+// The values of dp_preview.
+const (
+	previewRefused = "refuse"
+	previewEmpty   = "empty"
+)
+
+// ValidPreview reports whether a word, in lower case, is a value of dp_preview.
+func ValidPreview(word string) bool { return word == previewRefused || word == previewEmpty }
+
+// previewRemedy says what to write in the place of a preview.
+const previewRemedy = "Ask for an aggregate, for example SELECT COUNT(*) FROM t; LIMIT 0 or SET dp_preview = 'empty' gives the columns without rows; a DBA may SET dp_raw = ON."
+
+func (p *parameters) emptyPreviews() bool {
+	for _, l := range p.layers {
+		if l.preview != nil {
+			return *l.preview == previewEmpty
+		}
+	}
+	return false
+}
+
+// isPreview reports whether a statement selects columns of rows, with a LIMIT above all of them.
+func (s *statement) isPreview(n sql.Node) bool {
+	if _, ok := n.(*plan.Limit); !ok {
+		return false
+	}
+	plain := true
+	inspect(s.ctx, n, func(n sql.Node) {
+		switch n.(type) {
+		case *plan.Limit, *plan.Offset, *plan.Sort, *plan.Project, *plan.Filter, *plan.TableAlias, *plan.SubqueryAlias, *plan.JoinNode, *plan.ResolvedTable:
+		default:
+			plain = false
+		}
+	}, func(e sql.Expression) {
+		if _, ok := e.(*plan.Subquery); ok {
+			plain = false
+		}
+	})
+	return plain
+}
+
+// previewed is the empty answer to a preview.
+func (s *statement) previewed(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	r, err := s.noRows(n)
+	if err != nil {
+		return n, transform.SameTree, err
+	}
+	return &declared{constantRows: *r.node.(*constantRows), name: "EmptyPreview", note: "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds."}, transform.NewTree, nil
+}
+
+// preview refuses LIMIT over rows of persons.
+func preview() error {
+	return deny(RuleRawRows, refuse.RawRows, previewRemedy, "LIMIT would return rows of a protected table.")
+}
