@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/dialect"
 	"scrim/engine/session"
 	"scrim/engine/wire"
 )
@@ -43,24 +44,11 @@ func (h *handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 	if err != nil {
 		return p, err
 	}
-	p = wire.Prepared{Text: text, Params: placeholders(text), Handle: s}
+	p = wire.Prepared{Text: text, Params: dialect.Placeholders(ctx, text), Handle: s}
 	if schema := node.Schema(ctx); !returnsNoRows(node) && !types.IsOkResultSchema(schema) {
 		p.Fields = resultFields(ctx, schema)
 	}
 	return p, nil
-}
-
-// placeholders counts the question marks that stand for values.
-func placeholders(text string) int {
-	n := 0
-	for t := sqlparser.NewStringTokenizer(text); ; {
-		switch kind, value := t.Scan(); {
-		case kind == 0 || kind == sqlparser.LEX_ERROR:
-			return n
-		case kind == sqlparser.VALUE_ARG && string(value) == ":v"+strconv.Itoa(n+1):
-			n++
-		}
-	}
 }
 
 // blank reports whether nothing but space, delimiters and comments is left of a text.

@@ -7,27 +7,51 @@ import (
 
 // literal mends a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes a text with backslashes is written in
 // hexadecimal digits, which say the same to the grammar in every mode.
+//
+//	"it's 50\%"    'it''s 50\\%'
 func (s *statement) literal(i int, t *token) {
 	if s.is(i-1, "N") && s.tokens[i-1].end == t.start {
 		s.drop(i-1, i-1)
 	}
-	if !t.escaped {
-		return
-	}
-	if !s.mode.NoBackslash {
-		if by := patterns(s.text(i)); by != "" {
-			s.replace(i, i, by)
+	switch double := s.src[t.start] == '"'; {
+	case t.escaped && s.mode.NoBackslash:
+		s.replace(i, i, "_utf8mb4 x'"+hex.EncodeToString([]byte(s.unquoted(i)))+"'")
+	case double, t.escaped:
+		v := s.text(i)
+		if double {
+			v = single(v)
 		}
-		return
+		if v = patterns(v); v != s.text(i) {
+			s.replace(i, i, v)
+		}
 	}
-	s.replace(i, i, "_utf8mb4 x'"+hex.EncodeToString([]byte(s.unquoted(i)))+"'")
 }
 
-// patterns writes the backslash before % and _ twice: it stays in the text, for LIKE, and vitess would take it off. It returns "" where
-// there is none.
+// single writes a text in double quotes in single ones: the binder takes one beside an aggregate for a column.
+func single(v string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	for i := 1; i < len(v)-1; i++ {
+		switch v[i] {
+		case '\\':
+			b.WriteString(v[i : i+2])
+			i++
+		case '"':
+			b.WriteByte('"')
+			i++
+		case '\'':
+			b.WriteString("''")
+		default:
+			b.WriteByte(v[i])
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
+
+// patterns writes the backslash before % and _ twice: it stays in the text, for LIKE, and vitess would take it off.
 func patterns(v string) string {
 	var b strings.Builder
-	found := false
 	for i := 0; i < len(v); i++ {
 		b.WriteByte(v[i])
 		if v[i] != '\\' || i+1 == len(v) {
@@ -35,13 +59,9 @@ func patterns(v string) string {
 		}
 		i++
 		if v[i] == '%' || v[i] == '_' {
-			found = true
 			b.WriteByte('\\')
 		}
 		b.WriteByte(v[i])
-	}
-	if !found {
-		return ""
 	}
 	return b.String()
 }

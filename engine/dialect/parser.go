@@ -165,6 +165,19 @@ func callerOf(ctx *sql.Context) Caller {
 	return Caller{User: c.User, Host: c.Address}
 }
 
+// Placeholders counts the question marks of a statement that stand for values.
+func Placeholders(ctx *sql.Context, query string) int {
+	tokens, _, _ := scan(query, ModeOf(sql.LoadSqlMode(ctx)), nil)
+	s := statement{src: query, tokens: tokens}
+	n := 0
+	for i := range tokens {
+		if s.is(i, "?") {
+			n++
+		}
+	}
+	return n
+}
+
 // room holds the tokens of a statement between statements.
 var room = sync.Pool{New: func() any { t := make([]token, 0, 256); return &t }}
 

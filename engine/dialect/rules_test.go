@@ -43,6 +43,7 @@ func TestRules(t *testing.T) {
 		{"SELECT N'a', x'4D', 0b11, _utf8'a'", "SELECT  'a', x'4D', b'11', _utf8'a'"},
 		{"SELECT a AS größe, b$c", "SELECT a AS `größe`, `b$c`"},
 		{"SELECT 'x' LIKE 'a\\_b\\\\_'", "SELECT 'x' LIKE 'a\\\\_b\\\\_'"},
+		{`SELECT "it's \"50\%\" ""x"""`, `SELECT 'it''s \"50\\%\" "x"'`},
 		{"SELECT ~1, ~t.a, ~f(b)", "SELECT `~`(1), `~`(t.a), `~`(f(b))"},
 		{"(SELECT 1)", " SELECT 1 "},
 		{"(SELECT 1) UNION (SELECT 2)", "(SELECT 1) UNION (SELECT 2)"},
@@ -77,7 +78,7 @@ func TestModes(t *testing.T) {
 		mode  Mode
 		want  string
 	}{
-		{`SELECT 'c:\d', "x"`, Mode{NoBackslash: true}, `SELECT _utf8mb4 x'633a5c64', "x"`},
+		{`SELECT 'c:\d', "x"`, Mode{NoBackslash: true}, `SELECT _utf8mb4 x'633a5c64', 'x'`},
 		{"SELECT NOT a BETWEEN 1 AND 2, b NOT IN (1), NOT NULL", Mode{HighNotPrecedence: true}, "SELECT ! a BETWEEN 1 AND 2, b NOT IN (1), NOT NULL"},
 		{"SELECT NOT a", Mode{}, "SELECT NOT a"},
 		{`SELECT "a" /*! , "b""c" */`, Mode{AnsiQuotes: true}, "SELECT \"a\" /*! , `b\"c` */"},
