@@ -238,7 +238,10 @@ func (s *Server) changeUser(c *Conn, body []byte) bool {
 	return s.admit(c, l) == nil
 }
 
-// parseChangeUser reads a COM_CHANGE_USER packet; nil where it is none.
+// parseChangeUser reads a COM_CHANGE_USER packet; nil where it is none. A client may answer in it to the
+// salt that it has seen last, as clients do that do not wait to be asked. Who has read that answer on
+// the wire could repeat it in this connection only, for the session that it has logged in to: whoever
+// can put packets into it has no need to.
 func (c *Conn) parseChangeUser(body []byte) *Login {
 	r := reader{b: body}
 	l := &Login{User: r.zeroText(), Plugin: NativePassword, Salt: c.salt, From: c.RemoteAddr(), Secure: c.Secure(), conn: c}
