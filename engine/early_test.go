@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"testing"
+	"time"
+)
+
+// TestCommandsMayComeEarly: clients that do not wait for an answer before they send the next command get
+// both, also where the first one takes its time, and COM_QUIT behind a statement ends that.
+func TestCommandsMayComeEarly(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	c := i.rawDial("root", rootPassword, 0)
+	row := func() string {
+		for range c.read()[0] {
+			c.read()
+		}
+		c.read()
+		r := string(c.read())
+		c.read()
+		return r
+	}
+	send := func(command string) {
+		c.sequence = 0
+		c.write([]byte(command))
+	}
+	send("\x03SELECT SLEEP(0.7)")
+	time.Sleep(2 * watchAfter) // the client is watched by now
+	send("\x03SELECT 42")
+	send("\x03SELECT 43")
+	for _, want := range []string{"\x010", "\x0242", "\x0243"} {
+		if got := row(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	send("\x03SELECT SLEEP(60)")
+	time.Sleep(2 * watchAfter)
+	send("\x01")
+	start := time.Now()
+	for running := true; running && time.Since(start) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
+		running = root.value("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'") != "0"
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("the statement of a client that has left ran on for %v", d)
+	}
+}
