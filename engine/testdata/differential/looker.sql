@@ -192,6 +192,7 @@ ORDER BY
     1
 LIMIT 500;
 -- suggestions of a filter
+SELECT DISTINCT orders.status AS `orders.status` FROM shop.orders AS orders WHERE (orders.status LIKE '%' OR orders.status LIKE '% %') GROUP BY 1 ORDER BY 1 LIMIT 1000;
 SELECT DISTINCT orders.status AS `orders.status` FROM shop.orders AS orders WHERE (orders.status LIKE '%p%') GROUP BY 1 ORDER BY 1 LIMIT 1000;
 -- @refused 45002 rows
 SELECT orders.id AS `orders.id`, orders.amount AS `orders.amount` FROM shop.orders AS orders ORDER BY 1 LIMIT 500;

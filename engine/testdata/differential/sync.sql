@@ -29,6 +29,7 @@ SELECT MIN(name), MAX(name) FROM customers;
 SELECT COUNT(DISTINCT status) FROM orders;
 SELECT COUNT(*) AS n FROM (SELECT status FROM orders GROUP BY status) x;
 SELECT DISTINCT region FROM customers;
+SELECT DISTINCT (region) FROM customers ORDER BY 1;
 SELECT DISTINCT region, segment FROM customers ORDER BY region, segment;
 SELECT DISTINCT city FROM customers ORDER BY city;
 SELECT DISTINCT YEAR(placed) AS y FROM orders ORDER BY y;
@@ -51,3 +52,9 @@ SELECT COUNT(*) FROM customers;
 SELECT COUNT(1) FROM customers;
 SELECT COUNT(id) FROM customers;
 SELECT COUNT(balance), COUNT(*) - COUNT(balance) FROM customers;
+
+-- what Cube sends of a time dimension with a range
+SELECT CAST(DATE_FORMAT(CONVERT_TZ(`orders`.placed, @@session.time_zone, '+00:00'), '%Y-01-01T00:00:00.000') AS DATETIME) `orders__placed_year`, count(`orders`.id) `orders__count` FROM orders AS `orders` WHERE (`orders`.placed >= TIMESTAMP(convert_tz('2010-01-01T00:00:00.000', '+00:00', @@session.time_zone)) AND `orders`.placed <= TIMESTAMP(convert_tz('2024-12-31T23:59:59.999', '+00:00', @@session.time_zone))) GROUP BY 1 ORDER BY 1 ASC LIMIT 10000;
+SELECT status, COUNT(*) n, IF(0=1,'all',status) w FROM orders GROUP BY status HAVING n>=1;
+-- the number of values that are declared, or that enough persons share
+SELECT COUNT(*) FROM (SELECT city FROM customers GROUP BY city) k;
