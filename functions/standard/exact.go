@@ -105,7 +105,10 @@ func choices(e sql.Expression) []sql.Expression {
 
 // Plain returns go-mysql-server's own aggregate behind one of this package's.
 func Plain(a sql.Aggregation) sql.Aggregation {
-	if e, ok := a.(*exact); ok {
+	switch e := a.(type) {
+	case *exact:
+		return e.Aggregation
+	case *spread:
 		return e.Aggregation
 	}
 	return a
