@@ -9,7 +9,7 @@ def database(user, password, **options):
 
 
 settings.configure(
-    DATABASES={"default": database(USER, PASSWORD), "dba": database(DBA, DBA_PASSWORD, init_command="SET dp_raw = ON")},
+    DATABASES={"default": database(USER, PASSWORD), "describing": database(USER, PASSWORD, init_command="SET dp_preview = 'empty'")},
     USE_TZ=True, TIME_ZONE="UTC", DEFAULT_AUTO_FIELD="django.db.models.AutoField", INSTALLED_APPS=[])
 django.setup()
 from django.core.management import call_command
@@ -32,7 +32,7 @@ def made(source):
     return scope
 
 
-source = inspected("dba")
+source = inspected("describing")
 People, Products = made(source)["People"], made(source)["Products"]
 
 
@@ -42,7 +42,7 @@ def listed():
 
 
 def described():
-    """What inspectdb makes of the table: a DBA's work, since it reads a row."""
+    """What inspectdb makes of the table."""
     return [[f.column, type(f).__name__] for f in People._meta.fields]
 
 
@@ -81,8 +81,8 @@ def digits():
     return -r.as_tuple().exponent <= 6 or str(r)
 
 
-extra("inspectdb by the DBA", lambda: "DecimalField(max_digits=10, decimal_places=2" in source and "BigIntegerField(primary_key" in source or source)
-extra("inspectdb by the analyst says why not", lambda: "Unable to inspect table 'people'" in (s := inspected()) and "class Products" in s and "ggregate" in s or s)
+extra("inspectdb under dp_preview", lambda: "DecimalField(max_digits=10, decimal_places=2" in source and "BigIntegerField(primary_key" in source or source)
+extra("inspectdb without it says why not", lambda: "Unable to inspect table 'people'" in (s := inspected()) and "class Products" in s and "dp_preview" in s or s)
 extra("TruncMonth on the protected table", by_month)
 extra("TruncQuarter, TruncYear, ExtractYear", by_period)
 extra("conditional aggregates", conditional)

@@ -4,17 +4,11 @@ from scrim import *
 
 db = pw.MySQLDatabase(DB, charset="utf8mb4", **LOGIN)
 db.connect()
-Products = generate_models(db, table_names=["products"])["products"]
-
-
-class People(pw.Model):
-    id = pw.BigIntegerField(primary_key=True)
-    dept = pw.CharField()
-    amount = pw.DecimalField()
-
-    class Meta:
-        database = db
-        table_name = "people"
+describing = pw.MySQLDatabase(DB, charset="utf8mb4", init_command="SET dp_preview = 'empty'", **LOGIN)
+models = generate_models(describing, table_names=["people", "products"])
+People, Products = models["people"], models["products"]
+for m in People, Products:
+    m.bind(db)
 
 
 def ask(q):
@@ -34,7 +28,7 @@ check("public", lambda: ask(Products.select(Products.id, Products.price).where(P
 say("prepared", "n/a: the driver under it has no prepared statements")
 check("text", lambda: Products.get(Products.title == TITLE).title)
 check("error", lambda: refused(lambda: ask(People.select())))
-extra("models from tables", lambda: isinstance(Products.price, (pw.DoubleField, pw.FloatField)) and isinstance(Products.made, pw.DateTimeField))
+extra("models from tables", lambda: (t := [f.field_type for f in (People.amount, People.joined, Products.price, Products.made)]) == ["DECIMAL", "DATE", "FLOAT", "DATETIME"] or t)
 extra("views", lambda: (v := [v.name for v in db.get_views()]) == ["dear"] or v)
 extra("keys and indexes", lambda: db.get_primary_keys("products") == ["id"] and db.get_foreign_keys("products") == [] and db.get_indexes("products") is not None)
 extra("PIPES_AS_CONCAT", lambda: db.execute_sql("SELECT 'a' || 'b'").fetchone()[0] == "ab")
