@@ -19,7 +19,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/sirupsen/logrus"
 
@@ -61,20 +60,6 @@ func prepareProcess() {
 			panic("engine: system variables: " + err.Error()) // names and types are fixed
 		}
 	})
-}
-
-// closedFiles is @@secure_file_priv, which is NULL: no statement reads or writes a file of the server.
-func closedFiles() sql.SystemVariable {
-	const name = "secure_file_priv"
-	return &sql.MysqlSystemVariable{Name: name, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Global), Type: alwaysNull{types.NewSystemStringType(name)}}
-}
-
-// alwaysNull is the type of a variable that has no value.
-type alwaysNull struct{ sql.SystemVariableType }
-
-// Convert implements sql.Type.
-func (alwaysNull) Convert(context.Context, any) (any, sql.ConvertInRange, error) {
-	return nil, sql.InRange, nil
 }
 
 // databases is what the SQL engine asks for databases and for the procedures.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -24,9 +22,6 @@ import (
 // batchRows is how many rows go to the client at a time. Up to so many rows are held back until the
 // statement has ended without an error, so that a small answer is either whole or an error.
 const batchRows = 128
-
-// watchAfter is how long a statement runs before its client is watched for having gone away.
-const watchAfter = 200 * time.Millisecond
 
 // command is one statement to run.
 type command struct {
@@ -267,40 +262,4 @@ func statusFlags(ctx *sql.Context, c *mysql.Conn) error {
 		c.StatusFlags |= uint16(mysql.ServerInTransaction)
 	}
 	return nil
-}
-
-// clientWatch looks out for a client that goes away while its statement runs.
-type clientWatch struct {
-	end      context.CancelFunc
-	timer    *time.Timer
-	watching sync.WaitGroup
-	stopped  bool
-}
-
-// watchClient cancels the statement when its client goes away. stop must have run before the
-// connection is read again.
-func watchClient(c *mysql.Conn, cancel func()) *clientWatch {
-	ctx, end := context.WithCancel(context.Background())
-	w := &clientWatch{end: end}
-	w.watching.Add(1)
-	w.timer = time.AfterFunc(watchAfter, func() {
-		defer w.watching.Done()
-		if wire.Of(c).WaitForClient(ctx) {
-			cancel()
-		}
-	})
-	return w
-}
-
-// stop ends the watch.
-func (w *clientWatch) stop() {
-	if w.stopped {
-		return
-	}
-	w.stopped = true
-	if w.timer.Stop() {
-		w.watching.Done()
-	}
-	w.end()
-	w.watching.Wait()
 }

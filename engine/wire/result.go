@@ -17,7 +17,6 @@ type result struct {
 
 	fields []*querypb.Field
 	ok     *sqltypes.Result // a result without rows
-	more   bool
 }
 
 // send is a Send.
