@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -15,9 +16,13 @@ func grammarShop(t *testing.T) (root, ann *client) {
 	t.Helper()
 	i := startWith(t, "", seeded(t, "grammar", 1))
 	root = i.root()
+	var persons []string
+	for n := range 300 {
+		persons = append(persons, fmt.Sprintf("(%d,'%c',%d,%d.25)", n, 'a'+n%2, n%100, n%7))
+	}
 	root.exec("CREATE DATABASE d", "CREATE TABLE d.p (id INT, k VARCHAR(8), x INT, y DECIMAL(8,2))",
-		"INSERT INTO d.p VALUES (1,'a',10,1.5),(2,'a',20,2.5),(3,'b',30,3.25)", "CALL dp_protect('d.p','id','person')",
-		"CALL dp_set_budget('d.p','*',1000,1e-6,'never')", `CALL dp_set_domain('d.p','k','["a","b"]')`, `CALL dp_set_domain('d.p','x','{"min":0,"max":100}')`,
+		"INSERT INTO d.p VALUES "+strings.Join(persons, ","), "CALL dp_protect('d.p','id','person')",
+		"CALL dp_set_budget('d.p','*',1000,1e-6,'never')", `CALL dp_set_domain('d.p','k','["a","b"]')`, `CALL dp_set_domain('d.p','x','{"min":0,"max":100}')`, `CALL dp_set_domain('d.p','y','{"min":0,"max":10}')`,
 		"CREATE TABLE d.pub (k INT PRIMARY KEY, v INT, s VARCHAR(20), n DECIMAL(8,2))",
 		"INSERT INTO d.pub VALUES (1,7,'a',1.25),(2,8,'b',2.5),(3,NULL,'b',NULL)", "CALL dp_public('d.pub')")
 	ann = i.analyst(root, "ann", "d")
