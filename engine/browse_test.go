@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -236,4 +237,26 @@ func TestStatusOfTheConnection(t *testing.T) {
 	if got := ann.query("SHOW STATUS LIKE 'Ssl_version'")[0][1]; got != "" {
 		t.Errorf("Ssl_version in clear: got %q", got)
 	}
+}
+
+// TestProcessListHasNoLiterals: what others ask is shown without what they ask for, to a DBA too.
+func TestProcessListHasNoLiterals(t *testing.T) {
+	i, root, _ := browsedShop(t, noise.Secure)
+	other, done := i.root(), make(chan struct{})
+	go func() { defer close(done); _, _ = other.try("SELECT SLEEP(1.5), 'a secret', 4711") }()
+	found := false
+	for tries := 0; !found && tries < 100; tries++ {
+		time.Sleep(10 * time.Millisecond)
+		for _, q := range []string{"SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.processlist", "SELECT * FROM performance_schema.processlist"} {
+			got := fmt.Sprint(root.query(q))
+			found = found || strings.Contains(got, "SLEEP")
+			if strings.Contains(got, "secret") || strings.Contains(got, "4711") {
+				t.Errorf("%s: got %s", q, got)
+			}
+		}
+	}
+	if !found {
+		t.Error("the statement was not seen")
+	}
+	<-done
 }
