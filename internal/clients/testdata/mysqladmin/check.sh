@@ -27,3 +27,17 @@ extra mysqlslap slap
 extra 'mysqlslap, a number of queries' prepared
 extra mysqlcheck check
 extra 'mysqlcheck, protected table' check_protected
+
+# A file on this side becomes rows of a table; --ignore-lines, --columns and --fields-terminated-by are what exports need.
+imported() {
+  printf 'name,id\n%s,1\nplain,2\n' "$TITLE" >imported.csv
+  mariadb "${DBA[@]}" -e "CREATE TABLE $SCRIM_DB.imported (id INT PRIMARY KEY, name VARCHAR(40)); CALL dp_public('$SCRIM_DB.imported')" &&
+    mysqlimport "${DBA[@]}" --local --ignore-lines=1 --fields-terminated-by=, --columns=name,id "$SCRIM_DB" imported.csv &&
+    [ "$(mariadb "${LOGIN[@]}" -NB -e "SELECT name FROM $SCRIM_DB.imported WHERE id = 1")" = "$TITLE" ]
+  local how=$?
+  mariadb "${DBA[@]}" -e "DROP TABLE IF EXISTS $SCRIM_DB.imported"
+  return $how
+}
+extra 'mysqlimport --local by the DBA' imported
+echo 1 >products.csv
+extra 'no mysqlimport for analysts' has 'for DBAs and importers' mysqlimport "${LOGIN[@]}" --local "$SCRIM_DB" products.csv
