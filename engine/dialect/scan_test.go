@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
@@ -115,4 +116,26 @@ func compare(t *testing.T, src string) {
 			t.Fatalf("%q: token %d is %q, and %q for vitess", src, i, s.text(i), val)
 		}
 	}
+}
+
+// FuzzMend reads any text: nothing panics, and what is mended and parses gets the client's words back.
+func FuzzMend(f *testing.F) {
+	for _, s := range []string{
+		"SELECT @x := a + 1 AS b, {fn f(c)} FROM t USE INDEX (p) GROUP BY a WITH ROLLUP", "DESCRIBE t '%'; SELECT 1", "SET PASSWORD FOR a@b = 'c'",
+		"CREATE VIEW v AS SELECT {d '2020-01-01'} AS d", "(SELECT ROW(1,2) IS NOT UNKNOWN)", "DO 1, (2", "SELECT \"a\\\"b\" INTERVAL(1,2",
+	} {
+		f.Add(s)
+	}
+	p := Parser(sql.NewMysqlParser(), Forms...)
+	f.Fuzz(func(t *testing.T, src string) {
+		for _, m := range []Mode{{}, {AnsiQuotes: true, HighNotPrecedence: true}, {NoBackslash: true}} {
+			mended, changed, err := p.mend(src, m, Caller{"ann", "%"}, true)
+			if err != nil || !changed {
+				continue
+			}
+			if s, err := ast.Parse(mended.text); err == nil {
+				_, _ = mended.tree(s, nil)
+			}
+		}
+	})
 }
