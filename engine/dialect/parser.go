@@ -20,16 +20,6 @@ func Parser(base sql.Parser, list ...Form) *Grammar {
 	return &Grammar{Parser: base, forms: compile(list)}
 }
 
-// Mend returns what vitess' grammar reads in a client's statement's place: the same text where there is nothing to mend. The place holders are the same and
-// in the same order. The error is a refusal. Reading what Mend returned is reading the statement.
-func (p *Grammar) Mend(ctx *sql.Context, query string) (string, error) {
-	m, changed, err := p.mend(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), false)
-	if err != nil || !changed {
-		return query, err
-	}
-	return m.text, nil
-}
-
 // ParseSimple implements sql.Parser: go-mysql-server reads defaults and checks of tables with it.
 func (p *Grammar) ParseSimple(query string) (ast.Statement, error) {
 	m, changed, err := p.mend(query, Mode{}, Caller{}, false)

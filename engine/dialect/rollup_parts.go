@@ -12,8 +12,7 @@ import (
 
 // at copies an expression for the part with the first keys: the others are NULL in it, outside aggregates and subqueries.
 func (t *total) at(level int, e ast.Expr) ast.Expr {
-	var f swap
-	f = func(e ast.Expr) (ast.Expr, bool) {
+	f := func(e ast.Expr) (ast.Expr, bool) {
 		for _, k := range t.keys[level:] {
 			if same(e, k.written) || same(e, k.meant) {
 				return &ast.NullVal{}, false

@@ -44,6 +44,7 @@ func TestRules(t *testing.T) {
 		{"SELECT a AS größe, b$c", "SELECT a AS `größe`, `b$c`"},
 		{"SELECT 'x' LIKE 'a\\_b\\\\_'", "SELECT 'x' LIKE 'a\\\\_b\\\\_'"},
 		{`SELECT "it's \"50\%\" ""x"""`, `SELECT 'it''s \"50\\%\" "x"'`},
+		{"LOAD DATA LOW_PRIORITY LOCAL INFILE 'a' INTO TABLE t", "LOAD DATA   LOCAL INFILE 'a' INTO TABLE t"},
 		{"SELECT ~1, ~t.a, ~f(b)", "SELECT `~`(1), `~`(t.a), `~`(f(b))"},
 		{"(SELECT 1)", " SELECT 1 "},
 		{"(SELECT 1) UNION (SELECT 2)", "(SELECT 1) UNION (SELECT 2)"},

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -58,7 +57,7 @@ func (w *whole) Description() string { return "leaves an unfinished letter at th
 // Type implements sql.Expression.
 func (w *whole) Type(ctx *sql.Context) sql.Type { return w.Child.Type(ctx) }
 
-func (w *whole) String() string { return fmt.Sprintf("%s", w.Child) }
+func (w *whole) String() string { return w.Child.String() }
 
 // WithChildren implements sql.Expression.
 func (w *whole) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
