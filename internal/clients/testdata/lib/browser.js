@@ -48,7 +48,7 @@ exports.chrome = async () => {
       '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(40000);
   return {
     page,
     version: browser.version(),
