@@ -189,6 +189,12 @@ func TestRollup(t *testing.T) {
 			t.Errorf("%s: got %v", c.query, got)
 		}
 	}
+	if got := rowsText(ann.query("SELECT s, COUNT(*) FROM pub WHERE k > ? GROUP BY s WITH ROLLUP HAVING COUNT(*) > ?", 1, 0)); got != "b,2;NULL,2" {
+		t.Errorf("prepared totals: %s", got)
+	}
+	if got := ann.query("SELECT k, COUNT(*) FROM p WHERE x > ? GROUP BY k WITH ROLLUP", 3); len(got) != 3 {
+		t.Errorf("prepared private totals: %v", got)
+	}
 	const query = "SELECT k, COUNT(*) FROM p WHERE x > 5 GROUP BY k WITH ROLLUP"
 	plan := rowsText(ann.query("EXPLAIN " + query))
 	if n := strings.Count(plan, "release "); n != 2 {
