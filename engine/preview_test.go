@@ -28,9 +28,20 @@ func TestPreviews(t *testing.T) {
 	}
 	ann.refused(1644, "45002", "SELECT * FROM people")
 	ann.refused(1644, "45001", "SELECT * FROM hidden LIMIT 1")
-	ann.exec("SET dp_preview = ''")
+	ann.exec("SET dp_preview = DEFAULT")
 	ann.refused(1644, "45002", preview)
-	ann.refused(1644, "45007", "SET dp_preview = 'rows'")
+	ann.refused(1231, "42000", "SET dp_preview = 'rows'")
+	root.exec("SET GLOBAL dp_preview = 'empty'")
+	defer root.exec("SET GLOBAL dp_preview = 'refuse'")
+	if got, err := i.client("ann", "pw-ann").answer("SELECT * FROM d.people LIMIT 1"); err != nil || len(got.rows) != 0 {
+		t.Errorf("set for all sessions: got %v, %v", got, err)
+	}
+	if _, err := ann.try("SET GLOBAL dp_preview = 'empty'"); err == nil {
+		t.Error("an analyst set a variable for everybody")
+	}
+	if _, err := root.try("SET GLOBAL dp_preview = 'rows'"); err == nil {
+		t.Error("a value that nobody knows was set")
+	}
 	for query, want := range map[string]string{
 		"SELECT MIN(age), MAX(age) FROM people":               "[[10 99]]",
 		"SELECT DISTINCT city FROM people ORDER BY city":      "[[east] [north] [south] [west]]",

@@ -33,7 +33,7 @@ var Variables = []Variable{
 	{"dp_target_error", 0.0, "1e-9 to 1e18", "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0, the initial value, means: none."},
 	{"dp_pilot", 0.0, "0.001 to 1", "The share of a statement's usual cost that a first run may be charged, where only an answer tells what dp_target_error costs. 0, the initial value, means: no pilot."},
 	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
-	{"dp_preview", "", "refuse, empty", "What the preview of a protected table (SELECT columns FROM t … LIMIT n, without an aggregate) gets: an error, or no rows and a warning, for tools that read the names of columns so. No row is read either way. Empty, the initial value, means: refuse."},
+	{"dp_preview", "refuse", "refuse, empty", "What the preview of a protected table (SELECT columns FROM t … LIMIT n, without an aggregate) gets: an error, or no rows and a warning, for tools that read the names of columns so. No row is read either way. A DBA may SET GLOBAL it for sessions to come."},
 	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
 }
 
@@ -47,7 +47,7 @@ func RegisterVariables() {
 		for i, v := range Variables {
 			vars[i] = &sql.MysqlSystemVariable{
 				Name:              v.Name,
-				Scope:             sql.GetMysqlScope(sql.SystemVariableScope_Session),
+				Scope:             sql.GetMysqlScope(scopeOf(v)),
 				Dynamic:           true,
 				SetVarHintApplies: v.Name != "dp_raw",
 				Type:              variableType(v),
@@ -59,6 +59,14 @@ func RegisterVariables() {
 	})
 }
 
+// scopeOf is the scope of a variable: what touches no budget and no rows may be set for all sessions to come.
+func scopeOf(v Variable) sql.MysqlSVScopeType {
+	if v.Name == "dp_preview" {
+		return sql.SystemVariableScope_Both
+	}
+	return sql.SystemVariableScope_Session
+}
+
 func variableType(v Variable) sql.Type {
 	switch v.Default.(type) {
 	case float64:
@@ -66,6 +74,9 @@ func variableType(v Variable) sql.Type {
 	case int64:
 		return types.NewSystemIntType(v.Name, 0, planner.MaxMaxGroups, false)
 	case string:
+		if v.Name == planner.ParamPreview {
+			return types.NewSystemEnumType(v.Name, "refuse", "empty")
+		}
 		return types.NewSystemStringType(v.Name)
 	default:
 		return types.NewSystemBoolType(v.Name)
@@ -120,10 +131,10 @@ func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
 		return nil, badValue(name, value, "auto, vector, separate, or '' for the table's default")
 	case "dp_preview":
 		text, ok := value.(string)
-		if text = strings.ToLower(text); ok && (text == "" || planner.ValidPreview(text)) {
+		if text = strings.ToLower(text); ok && planner.ValidPreview(text) {
 			return text, nil
 		}
-		return nil, badValue(name, value, "refuse, empty, or '' for refuse")
+		return nil, badValue(name, value, "refuse or empty")
 	case "dp_rewrite", "dp_raw":
 		return checkSwitch(ctx, name, value)
 	}
