@@ -22,18 +22,20 @@ var (
 // slightly different ε, so that none is a replay.
 func BenchmarkGroupedCountAvg(b *testing.B) {
 	private, exact := start(b, *benchRows, *benchRows/10, 20, *benchType)
+	// The condition, which holds for every row, keeps a run from getting the result of the one before.
 	const perPerson = "SELECT g, SUM(c), SUM(s) / SUM(c) FROM " +
-		"(SELECT g, person, COUNT(*) AS c, SUM(x) AS s FROM t GROUP BY g, person) AS d GROUP BY g"
+		"(SELECT g, person, COUNT(*) AS c, SUM(x) AS s FROM t WHERE g > -%d GROUP BY g, person) AS d GROUP BY g"
 	for b.Loop() {
 		var ours, theirs, work, base []time.Duration
 		for i := range *benchRuns {
 			start := worked()
-			theirs = append(theirs, timed(func() { drain(b, exact, perPerson) }))
+			theirs = append(theirs, timed(func() { drain(b, exact, fmt.Sprintf(perPerson, i+1)) }))
 			middle := worked()
 			q := fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%.9f) SET_VAR(dp_group_by='%s') */ g, COUNT(*), AVG(x) FROM t GROUP BY g", 1+float64(i)*1e-6, *benchWay)
 			ours = append(ours, timed(func() { drain(b, private, q) }))
 			base, work = append(base, middle-start), append(work, worked()-middle)
 		}
+		b.ReportMetric(median(work).Seconds(), "private-cpu-s")
 		o, t := median(ours), median(theirs)
 		b.ReportMetric(median(work).Seconds()/median(base).Seconds(), "private/exact-cpu")
 		b.ReportMetric(o.Seconds(), "private-s")

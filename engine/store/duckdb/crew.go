@@ -37,7 +37,7 @@ const (
 	patience = 5 * time.Millisecond
 	// pause is how long a thread of the crew waits when there is nothing to do, while long statements run: they have stages that
 	// one thread does.
-	pause = 200 * time.Microsecond
+	pause = 50 * time.Microsecond
 	// batch is how many tasks are done before looking whether anything still runs.
 	batch = 16
 )
