@@ -35,8 +35,8 @@ func (s *statement) listed(r *relation, cond sql.Expression) (sqlText string, re
 	if err != nil {
 		return "", nil, false, err
 	}
-	y := list.columns[0].expr
-	if !comparable(x.Type.Kind, y.Type.Kind) {
+	x, y, ok := lower.Alike(x, list.columns[0].expr)
+	if !ok {
 		return "", nil, false, nil
 	}
 	word := " IN "
@@ -44,10 +44,4 @@ func (s *statement) listed(r *relation, cond sql.Expression) (sqlText string, re
 		word = " NOT IN "
 	}
 	return "(" + x.SQL + word + "(SELECT " + y.SQL + s.clause(list) + "))", list, true, nil
-}
-
-// comparable reports whether the store compares values of two kinds as MySQL does: whole numbers, decimals, and values of one kind.
-func comparable(a, b lower.Kind) bool {
-	exact := func(k lower.Kind) bool { return k == lower.Int || k == lower.Decimal }
-	return a == b && a != lower.JSON && a != lower.Array && a != lower.Time || exact(a) && exact(b)
 }

@@ -153,6 +153,21 @@ func (l *lowerer) comparable(x, y Expr) (Expr, Expr) {
 	return l.sameNumbers(x, y)
 }
 
+// Alike brings two values that were lowered apart to one type, as a comparison of them does, so that the store compares them without a conversion of
+// its own: that of an integer to a DECIMAL without room for it is an error, which a row could raise. ok is false for values that are not both
+// numbers, or of one kind.
+func Alike(x, y Expr) (a, b Expr, ok bool) {
+	exact := func(k Kind) bool { return k == Int || k == Decimal }
+	switch k := x.Type.Kind; {
+	case k == Null || k == JSON || k == Array || k == Time:
+		return x, y, false
+	case k != y.Type.Kind && !(exact(k) && exact(y.Type.Kind)):
+		return x, y, false
+	}
+	a, b = new(lowerer).comparable(x, y)
+	return a, b, true
+}
+
 // alike compares a date with a moment at midnight as dates, so that the store can prune by it.
 func (l *lowerer) alike(x, y Expr) (Expr, Expr) {
 	if x.Type.Kind == Date && strings.HasPrefix(y.SQL, "TIMESTAMP '") && strings.HasSuffix(y.SQL, " 00:00:00'") {
