@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -87,10 +88,24 @@ func aliases(exprs, list []sql.Expression) []sql.Expression {
 	return out
 }
 
-// private reports whether a subtree is rows of persons. It leaves no trace in the plan.
+// private reports whether a subtree is rows of persons. It leaves no trace in the plan. What is known is kept: asked again at every level of a
+// statement that is nested, the time of planning would double with each.
 func (s *statement) private(n sql.Node) bool {
+	known := reflect.TypeOf(n).Comparable()
+	if known {
+		if is, ok := s.privates[n]; ok {
+			return is
+		}
+	}
 	nodes, drafts := len(s.nodes), len(s.drafts)
 	r, err := s.build(n, place{aggregate: true})
 	s.nodes, s.drafts = s.nodes[:nodes], s.drafts[:drafts]
-	return err == nil && r.rel != nil
+	is := err == nil && r.rel != nil
+	if known {
+		if s.privates == nil {
+			s.privates = map[sql.Node]bool{}
+		}
+		s.privates[n] = is
+	}
+	return is
 }

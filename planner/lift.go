@@ -155,6 +155,9 @@ func (s *statement) joinAnswers(g *plan.GroupBy, r result, list []*lifted) (resu
 		if err != nil {
 			return result{}, err
 		}
+		if with.rel != nil {
+			return result{}, s.raw(with.rel, "The subquery")
+		}
 		j := &keyJoin{left: out.node, right: with.node, not: l.not, in: l.list != nil}
 		if err := s.pairs(j, keyed, r.keys, l); err != nil {
 			return result{}, err

@@ -31,7 +31,8 @@ type statement struct {
 
 	asWritten bool // public tables alone: operands and conditions keep their order
 
-	images map[string][]any // values of grouping expressions that the store evaluated
+	images   map[string][]any  // values of grouping expressions that the store evaluated
+	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 
 	explains  bool   // the plan is only shown
 	pureTable string // a table on the pure account, for messages; "" where there is none
