@@ -24,7 +24,7 @@ const AssignFunction = "@:="
 // inBrackets reports whether a token stands in brackets.
 func (s *statement) inBrackets(i int) bool {
 	depth := 0
-	for k := 0; k < i; k++ {
+	for k := 0; k < i && s.step(); k++ {
 		switch {
 		case s.is(k, "("):
 			depth++
@@ -39,6 +39,9 @@ func (s *statement) inBrackets(i int) bool {
 func (s *statement) expression(i int) int {
 	operand, cases := false, 0 // what stood before was an operand; open CASEs
 	for ; i < len(s.tokens); i++ {
+		if !s.step() {
+			return len(s.tokens)
+		}
 		switch t := &s.tokens[i]; {
 		case s.is(i, "(", "{"):
 			i = s.close(i)

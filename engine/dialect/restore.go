@@ -16,8 +16,10 @@ func (m mended) restore(s ast.Statement) ast.Statement {
 		d.SubStatementPositionStart = m.back(d.SubStatementPositionStart, false)
 		d.SubStatementPositionEnd = m.back(d.SubStatementPositionEnd, true)
 	}
+	steps := 0 // a list of many columns keeps the names that the parser gave it
 	everywhere(s, func(n ast.SQLNode) {
-		if a, ok := n.(*ast.AliasedExpr); ok && a.InputExpression != "" && a.EndParsePos > a.StartParsePos {
+		if a, ok := n.(*ast.AliasedExpr); ok && a.InputExpression != "" && a.EndParsePos > a.StartParsePos && steps < maxSteps {
+			steps += len(m.edits)
 			from, to := m.back(a.StartParsePos, false), m.back(a.EndParsePos, true)
 			if from < to && to <= len(m.src) {
 				a.InputExpression = unwrap(strings.Trim(m.src[from:to], " \n\t"))

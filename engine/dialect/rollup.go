@@ -33,11 +33,25 @@ func rollups(s ast.Statement) error {
 		}
 	})
 	for i := len(found) - 1; i >= 0; i-- {
+		if parts := len(found[i].GroupBy); nodes(found[i])*parts > maxRollup {
+			return rollupRefusal("The totals of WITH ROLLUP are too many aggregations.", "Ask for fewer keys, or for the totals of one SELECT at a time.")
+		}
 		if err := rollUp(found[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maxRollup bounds what the totals of a SELECT come to, in parts of the syntax tree. Totals over a subquery that has totals itself repeat all of it
+// for each of theirs, so that a short text could ask for more than there is memory.
+const maxRollup = 100_000
+
+// nodes counts the parts of a tree.
+func nodes(s ast.SQLNode) int {
+	n := 0
+	everywhere(s, func(ast.SQLNode) { n++ })
+	return n
 }
 
 // rolled reports whether a SELECT's keys end with the mark.

@@ -200,7 +200,7 @@ func (s *statement) bracketed(i int) {
 	if !s.is(i, "(") || s.is(i+1, "SELECT") {
 		return
 	}
-	if last := s.close(i); s.ends(last+1) || s.is(last+1, "FROM", ",", "AS") {
+	if last := s.close(i); !s.ends(last) && (s.ends(last+1) || s.is(last+1, "FROM", ",", "AS")) {
 		s.replace(i, i, " ")
 		s.replace(last, last, " ")
 	}

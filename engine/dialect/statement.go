@@ -12,7 +12,19 @@ type statement struct {
 	who    Caller
 	tokens []token
 	edits  []edit
+	steps  int   // how many tokens have been passed in search of an end
 	err    error // a refusal
+}
+
+// maxSteps bounds the search for the ends of brackets and expressions: where they stand within each other it takes the square of their number.
+const maxSteps = 1 << 22
+
+// step counts a token that is passed; false once there have been too many, and the statement is refused.
+func (s *statement) step() bool {
+	if s.steps++; s.steps > maxSteps && s.err == nil {
+		s.refuse("The statement has too many expressions within each other.", "Write several statements.")
+	}
+	return s.steps <= maxSteps
 }
 
 // Caller is the account that a statement comes from; both are empty where nobody is known.
@@ -62,6 +74,9 @@ func (s *statement) ends(i int) bool { return i >= len(s.tokens) }
 func (s *statement) close(i int) int {
 	depth := 0
 	for ; i < len(s.tokens); i++ {
+		if !s.step() {
+			return len(s.tokens)
+		}
 		switch {
 		case s.is(i, "(", "{"):
 			depth++
