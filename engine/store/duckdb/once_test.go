@@ -150,3 +150,24 @@ func entries(version string) int64 {
 	n, _ := strconv.ParseInt(count, 10, 64)
 	return n
 }
+
+// Where a failed commit has left the state unknown, versions are read in the transaction of the rows, not after it.
+func TestOnceInAnUnknownState(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{})
+	c := testSession(t, s)
+	testPeople(t, c)
+	want, err := s.Versions(ctx, people)
+	must(t, err)
+	known := s.commits.now.Swap(nil)
+	snap, err := s.Once(ctx)
+	must(t, err)
+	n, _ := total(t, snap)
+	equal(t, "rows", n, int64(3))
+	s.commits.now.Store(known)
+	write(t, c, people, "INSERT INTO shop.people VALUES (9, '', 0)")
+	got, err := snap.Versions(ctx, people)
+	must(t, err)
+	equal(t, "versions", got, want)
+	must(t, snap.Close())
+}

@@ -116,14 +116,16 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 	// DuckDB begins the scan's transaction when it makes the statement ready to be executed: it looks the catalogue's version
 	// up in that transaction, to tell whether the plan still holds, or plans anew. Until then nobody commits.
 	c := &s.st.commits
-	if !c.mu.TryRLock() {
-		if err := s.start(); err != nil {
-			return classify(ctx, err)
+	if c.mu.TryRLock() {
+		if s.state = c.now.Load(); s.state != nil {
+			return s.scan(ctx, sql, args, types, sync.OnceFunc(c.mu.RUnlock), each)
 		}
-		return s.scan(ctx, sql, args, types, nil, each)
+		c.mu.RUnlock() // the versions have to be read in the transaction of the rows
 	}
-	s.state = c.now.Load()
-	return s.scan(ctx, sql, args, types, sync.OnceFunc(c.mu.RUnlock), each)
+	if err := s.start(); err != nil {
+		return classify(ctx, err)
+	}
+	return s.scan(ctx, sql, args, types, nil, each)
 }
 
 // scan is Scan. It calls started, if not nil, once what it shows is fixed, or it has failed. s.mu is held.
