@@ -23,12 +23,21 @@ type listing struct {
 type catalogCache struct {
 	mu         sync.Mutex
 	generation uint64
+	changing   int // commits under way that change a definition
 	now        *listing
 }
 
-func (c *catalogCache) drop() {
+// change forgets the listing, and keeps none until done is called: a commit shows before it has returned, and whoever has seen its rows
+// must not be told the definitions from before.
+func (c *catalogCache) change() (done func()) {
+	c.turn(1)
+	return func() { c.turn(-1) }
+}
+
+func (c *catalogCache) turn(by int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.changing += by
 	c.generation++
 	c.now = nil
 }
@@ -43,7 +52,7 @@ func (c *catalogCache) get() (*listing, uint64) {
 func (c *catalogCache) put(l *listing, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.generation == generation {
+	if c.changing == 0 && c.generation == generation {
 		c.now = l
 	}
 }

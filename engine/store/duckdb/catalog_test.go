@@ -113,7 +113,7 @@ func TestIndexColumns(t *testing.T) {
 func TestListingReadBeforeAChangeIsNotKept(t *testing.T) {
 	var c catalogCache
 	_, generation := c.get()
-	c.drop()
+	c.change()()
 	c.put(&listing{}, generation)
 	if l, _ := c.get(); l != nil {
 		t.Error("a stale listing was kept")
@@ -194,4 +194,32 @@ func TestDirectoryID(t *testing.T) {
 		s.Close()
 	}
 	testReopen(t, path, Options{}).Close()
+}
+
+// While a commit changes definitions they are read anew each time: the commit shows before it has returned.
+func TestDefinitionsWhileTheyChange(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{})
+	c := testSession(t, s)
+	testPeople(t, c)
+	count := func() int {
+		list, err := s.Tables(ctx, "shop")
+		must(t, err)
+		return len(list)
+	}
+	before := count()
+	w, err := s.in.connect(ctx)
+	must(t, err)
+	defer w.close()
+	_, err = w.exec(ctx, "BEGIN TRANSACTION")
+	must(t, err)
+	_, err = w.exec(ctx, "CREATE TABLE shop.more (id INTEGER)")
+	must(t, err)
+	done := s.cache.change()
+	equal(t, "tables before the commit", count(), before)
+	_, err = w.exec(ctx, "COMMIT")
+	must(t, err)
+	equal(t, "tables when the commit shows", count(), before+1)
+	done()
+	equal(t, "tables", count(), before+1)
 }

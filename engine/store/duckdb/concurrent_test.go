@@ -44,7 +44,7 @@ func TestVersionsMatchRowsUnderLoad(t *testing.T) {
 		})
 	}
 	run(func() error { return s.use(func(k *conn) error { return k.fold(ctx) }) })
-	run(func() error { s.cache.drop(); _, err := s.Tables(ctx, "shop"); return err })
+	run(func() error { s.cache.change()(); _, err := s.Tables(ctx, "shop"); return err })
 	snapshots := make([]int, readers)
 	for i := range readers {
 		run(func() error {

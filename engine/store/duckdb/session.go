@@ -95,6 +95,9 @@ func (s *session) commit() error {
 		_, err := s.c.exec(context.Background(), "COMMIT")
 		return err
 	}
+	if s.ddl {
+		defer s.st.cache.change()()
+	}
 	var err error
 	if s.ddl || len(s.bumped) > 0 {
 		err = s.st.commit(s.bumped, commit)
@@ -105,11 +108,8 @@ func (s *session) commit() error {
 		s.rollback()
 		return err
 	}
-	ddl, entries := s.ddl, len(s.bumped)
+	entries := len(s.bumped)
 	s.tx, s.ddl, s.bumped = false, false, nil
-	if ddl {
-		s.st.cache.drop()
-	}
 	s.st.logged(entries)
 	return nil
 }
