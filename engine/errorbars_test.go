@@ -89,7 +89,7 @@ func TestErrorBarsAnywhere(t *testing.T) {
 			t.Errorf("got %v", r)
 		}
 	}
-	nobody := ann.query("SELECT COUNT(*) AS c, DP_LOW(c), AVG(amount) AS a, DP_LOW(a), DP_HIGH(a), DP_STDERR(a) FROM d.sales GROUP BY region HAVING region = 'west'")
+	nobody := ann.query("SELECT COUNT(*) AS c, DP_LOW(c, 0.999999999), AVG(amount) AS a, DP_LOW(a), DP_HIGH(a), DP_STDERR(a) FROM d.sales GROUP BY region HAVING region = 'west'")
 	if len(nobody) != 1 || nobody[0][1] != "0" || strings.Join(nobody[0][2:], " ") != "NULL NULL NULL NULL" {
 		t.Errorf("a group of nobody: %v", nobody)
 	}
