@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,4 +106,27 @@ func TestWhoMayLoad(t *testing.T) {
 	// A duplicate would tell who is in the table.
 	imp.refused(1644, "", file(t, "1,1\n")+"d.keyed FIELDS TERMINATED BY ','")
 	imp.refused(1644, "", "INSERT INTO d.keyed VALUES (1,1)")
+}
+
+// A client that goes away before the file's end has loaded nothing.
+func TestLoadOfAFileThatIsCutOff(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT)", "CALL dp_public('d.t')")
+	for _, sent := range []string{"", "1\n2\n", "1\n2"} {
+		c := i.rawDial("root", rootPassword, 1<<7)
+		if got := c.command(0x03, "LOAD DATA LOCAL INFILE 'x' INTO TABLE d.t"); got[0] != 0xfb {
+			t.Fatalf("got %q, want the file asked for", got)
+		}
+		if sent != "" {
+			c.write([]byte(sent))
+		}
+		if err := c.conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, c.conn) // until the server has ended
+		if got := root.value("SELECT COUNT(*) FROM d.t"); got != "0" {
+			t.Errorf("%q: got %s rows, want none", sent, got)
+		}
+	}
 }

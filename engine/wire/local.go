@@ -47,7 +47,10 @@ func (f *localFile) Read(p []byte) (int, error) {
 func (f *localFile) next() {
 	_ = f.c.conn().SetReadDeadline(time.Now().Add(f.c.patience.body()))
 	f.part, f.err = f.c.read(f.c.listener.cfg.MaxPacket)
-	if f.err == nil && len(f.part) == 0 {
+	switch {
+	case f.err == io.EOF: // of the connection: the file goes on
+		f.err = io.ErrUnexpectedEOF
+	case f.err == nil && len(f.part) == 0:
 		f.err = io.EOF
 	}
 }
