@@ -104,7 +104,7 @@ func (t *total) read() error {
 			return rollupRefusal("WITH ROLLUP wants its columns by name.", "Write the columns of the SELECT list out.")
 		}
 		name := columnName(a)
-		if a.As.IsEmpty() && !isColumn(a.Expr) || taken[strings.ToLower(name)] {
+		if a.As.IsEmpty() && !isColumn(a.Expr) || hides(a) || taken[strings.ToLower(name)] {
 			name = fmt.Sprintf("column %d", i+1)
 		}
 		taken[strings.ToLower(name)] = true
@@ -112,7 +112,7 @@ func (t *total) read() error {
 	}
 	for _, e := range t.sel.GroupBy[:len(t.sel.GroupBy)-1] {
 		k := rollKey{e, e}
-		if i, ok := t.listed(e); ok {
+		if i, ok := t.listed(e); ok && !t.shadowed(i, e) {
 			k.meant = t.expr(i)
 			if _, number := e.(*ast.SQLVal); number {
 				k.written = k.meant
@@ -155,6 +155,26 @@ func (t *total) listed(e ast.Expr) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// shadowed reports whether a key is the column of a table that column i of the list hides under its alias: GROUP BY means the table's.
+func (t *total) shadowed(i int, key ast.Expr) bool {
+	a := t.sel.SelectExprs[i].(*ast.AliasedExpr)
+	return isColumn(key) && hides(a) && same(key, &ast.ColName{Name: a.As})
+}
+
+// hides reports whether a column of the list has the name of a column that it is made from: COALESCE(a, 'all') AS a. An alias cannot
+// be used beside it in the list, so that the name inside is the column of a table.
+func hides(a *ast.AliasedExpr) bool {
+	if a.As.IsEmpty() || isColumn(a.Expr) {
+		return false
+	}
+	found := false
+	copyOf(a.Expr, func(e ast.Expr) (ast.Expr, bool) {
+		found = found || isColumn(e) && same(e, &ast.ColName{Name: a.As})
+		return nil, true
+	})
+	return found
 }
 
 // frame is the outer SELECT, over a subquery that is still to come.
