@@ -14,18 +14,26 @@ type Prepared struct {
 	Statement sqlparser.Statement
 }
 
-// maxPrepared bounds a session's named statements.
-const maxPrepared = 16382
+// maxPrepared and maxPreparedText bound a session's named statements, and the bytes of their texts together.
+const (
+	maxPrepared     = 16382
+	maxPreparedText = 64 << 20
+)
 
 // Remember puts a statement under a name; names differ by more than their case.
 func (s *Session) Remember(name string, p Prepared) error {
 	if len(s.prepared) >= maxPrepared {
 		return mysql.NewSQLError(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared)
 	}
+	if s.preparedText+len(p.Text) > maxPreparedText {
+		return mysql.NewSQLError(1461, "42000", "Can't keep more than %d bytes of prepared statements in a session; DEALLOCATE some", maxPreparedText)
+	}
 	if s.prepared == nil {
 		s.prepared = map[string]Prepared{}
 	}
+	s.Forget(name)
 	s.prepared[strings.ToLower(name)] = p
+	s.preparedText += len(p.Text)
 	return nil
 }
 
@@ -37,7 +45,8 @@ func (s *Session) Prepared(name string) (Prepared, bool) {
 
 // Forget drops the statement of a name; false when there is none.
 func (s *Session) Forget(name string) bool {
-	_, ok := s.Prepared(name)
+	p, ok := s.Prepared(name)
+	s.preparedText -= len(p.Text)
 	delete(s.prepared, strings.ToLower(name))
 	return ok
 }

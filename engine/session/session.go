@@ -46,7 +46,9 @@ type Session struct {
 
 	protected atomic.Bool
 	prepared  map[string]Prepared // by lower-case name
-	commands  atomic.Uint64
+	// preparedText is how many bytes the texts of prepared have.
+	preparedText int
+	commands     atomic.Uint64
 }
 
 var (

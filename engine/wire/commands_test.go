@@ -313,3 +313,20 @@ func TestNewCapabilities(t *testing.T) {
 	}
 	c.alive()
 }
+
+// The texts of prepared statements take memory until they are closed.
+func TestPreparedTextsAreBounded(t *testing.T) {
+	c := connect(t, serveWith(t, wire.Config{MaxPacket: 4000}, &echo{})).login(0)
+	text := "echo ?" + strings.Repeat(" ", 1494)
+	first := c.prepare(text)
+	c.prepare(text)
+	c.text(0x16, text)
+	c.failed(1461)
+	c.command(append([]byte{0x19}, first...)...)
+	c.prepare(text)
+	c.text(0x16, text)
+	c.failed(1461)
+	c.command(0x1f)
+	c.ok()
+	c.prepare(text)
+}

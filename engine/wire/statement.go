@@ -24,6 +24,7 @@ type statements struct {
 	byID map[uint32]*statement
 	last uint32
 	long int // bytes of long data that are kept
+	text int // bytes of the statements' texts
 }
 
 func (s *statements) add(p Prepared) (id uint32) {
@@ -33,6 +34,7 @@ func (s *statements) add(p Prepared) (id uint32) {
 	for s.last++; s.last == 0 || s.byID[s.last] != nil; s.last++ {
 	}
 	s.byID[s.last] = &statement{Prepared: p}
+	s.text += len(p.Text)
 	return s.last
 }
 
@@ -75,6 +77,9 @@ func unknownStatement(id uint32, command string) (uint16, string, string) {
 func (s *Server) prepare(ctx context.Context, c *Conn, text string) bool {
 	if len(c.statements.byID) >= maxStatements {
 		return c.refuse(errTooManyStmts, "42000", fmt.Sprintf("Can't create more than max_prepared_stmt_count statements (current value: %d)", maxStatements))
+	}
+	if c.statements.text+len(text) > c.listener.cfg.MaxPacket {
+		return c.refuse(errTooManyStmts, "42000", fmt.Sprintf("Can't keep more than %d bytes of prepared statements in a connection; close some", c.listener.cfg.MaxPacket))
 	}
 	p, err := s.handler.Prepare(ctx, c.peer, text)
 	if err != nil {
@@ -175,6 +180,7 @@ func (s *Server) forget(c *Conn, body []byte) {
 	id, _ := statementID(body)
 	if st := c.statements.byID[id]; st != nil {
 		c.statements.dropLong(st)
+		c.statements.text -= len(st.Text)
 		delete(c.statements.byID, id)
 		s.handler.Forget(c.peer, st.Prepared)
 	}
