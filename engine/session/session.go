@@ -111,7 +111,7 @@ func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 const DPDatabase = "dp"
 
 // readByAll are the databases of virtual tables that every account may read, because they show each account what it may see.
-var readByAll = []string{DPDatabase, "performance_schema", "sys", "show ", "mysql "}
+var readByAll = []string{DPDatabase, "information_schema", "performance_schema", "sys", "show ", "mysql "}
 
 // SetPrivilegeSet implements sql.Session: it is how GMS keeps the account's privileges for the
 // session, and where every account gets the right to read the databases of readByAll.
