@@ -27,12 +27,15 @@ var checks = []struct {
 	{"describe", judgeDescribe},
 	{"group", judgeGroup},
 	{"public", judgePublic},
-	{"prepared", judgePublic},
+	{prepared, judgePublic},
 	{"text", judgeText},
 	{"error", judgeError},
 }
 
-const extra = "extra:"
+const (
+	extra    = "extra:"
+	prepared = "prepared"
+)
 
 // judge compares what a client printed for a check with the truth. ok is false for a name that is no check.
 func judge(name, value string) (o Outcome, ok bool) {

@@ -20,7 +20,8 @@ type Client struct {
 	Apt     []string          `json:"apt"`     // Debian packages
 	NPM     map[string]string `json:"npm"`     // npm packages with their exact versions
 	Scripts bool              `json:"npm_scripts"`
-	Run     []string          `json:"run"` // command; "self" is this test's binary, see TestMain
+	InSQL   bool              `json:"prepares_in_sql"` // by PREPARE and EXECUTE, not by the protocol's own packets
+	Run     []string          `json:"run"`             // command; "self" is this test's binary, see TestMain
 	Timeout int               `json:"timeout_seconds"`
 	Limits  string            `json:"limits"` // what it cannot do, and why
 

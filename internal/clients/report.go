@@ -52,6 +52,8 @@ const (
 	yes  = "yes"
 	no   = "no"
 	none = "–"
+
+	inSQL = ", SQL" // behind yes, where a statement was prepared in SQL
 )
 
 func (o Outcome) word() string {
@@ -94,7 +96,7 @@ as an analyst without any setting and sees a protected table ` + "`people`" + ` 
 | describe | the columns of the protected table, with their types |
 | group | AVG and COUNT by department on the protected table, near the truth and not cut to whole numbers |
 | public | a public DOUBLE, digit by digit |
-| prepared | the same through a prepared statement with a parameter |
+| prepared | the same through a statement that the server prepares, with a parameter: by the protocol's own packets, or by PREPARE and EXECUTE in SQL (marked SQL) |
 | text | characters of one to four bytes, there and back |
 | error | SELECT * on the protected table is refused, and the tool shows why |
 
@@ -111,7 +113,7 @@ func (r Record) Write(all []Client) string {
 	b.WriteString(" extra |\n" + strings.Repeat("| --- ", len(checks)+3) + "|\n")
 	for _, c := range all {
 		if e := r[c.Name]; e != nil {
-			e.row(&b, c.Name)
+			e.row(&b, c)
 		}
 	}
 	heading := ""
@@ -129,10 +131,14 @@ func (r Record) Write(all []Client) string {
 	return b.String()
 }
 
-func (e *Entry) row(b *strings.Builder, name string) {
-	fmt.Fprintf(b, "| %s | %s |", name, plain(e.version))
-	for _, c := range checks {
-		b.WriteString(" " + e.outcomes[c.name].word() + " |")
+func (e *Entry) row(b *strings.Builder, c Client) {
+	fmt.Fprintf(b, "| %s | %s |", c.Name, plain(e.version))
+	for _, k := range checks {
+		word := e.outcomes[k.name].word()
+		if k.name == prepared && word == yes && c.InSQL {
+			word += inSQL
+		}
+		b.WriteString(" " + word + " |")
 	}
 	passed, tried := 0, 0
 	for _, n := range e.extras {
@@ -185,7 +191,7 @@ func (e *Entry) notes(b *strings.Builder, c Client) {
 }
 
 var (
-	rowLine  = regexp.MustCompile(`^\| ([^|]+) \| ((?:[^|\\]|\\.)*) \|((?: (?:yes|no|–)? ?\|)+)`)
+	rowLine  = regexp.MustCompile(`^\| ([^|]+) \| ((?:[^|\\]|\\.)*) \|((?: (?:yes(?:, SQL)?|no|–)? ?\|)+)`)
 	nameLine = regexp.MustCompile(`^- \*\*([^*]+)\*\*`)
 	noteLine = regexp.MustCompile(`^ *- (also|not asked|\*\*fails\*\*)(?:: |, )(.*)`)
 )
@@ -211,7 +217,7 @@ func parseRow(version, cells string) *Entry {
 	e := &Entry{version: strings.ReplaceAll(version, `\|`, "|"), outcomes: map[string]Outcome{}}
 	for i, cell := range strings.Split(cells, "|") {
 		if i < len(checks) {
-			cell = strings.TrimSpace(cell)
+			cell = strings.TrimSuffix(strings.TrimSpace(cell), inSQL)
 			e.outcomes[checks[i].name] = Outcome{Passed: cell == yes, NA: cell == none}
 		}
 	}

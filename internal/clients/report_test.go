@@ -1,6 +1,9 @@
 package clients
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestReportIsReadBack: the report is the record, so what is written has to come back, and only what
 // got worse is a regression.
@@ -15,11 +18,20 @@ func TestReportIsReadBack(t *testing.T) {
 	res.Outcomes["extra:one"] = Outcome{Passed: true}
 	res.Outcomes["extra:two words"] = Outcome{Passed: true}
 	res.Outcomes["extra:three"] = Outcome{Why: "false"}
+	typed := Client{Name: "b", Group: "G", InSQL: true}
+	all := map[string]Outcome{"prepared": {Passed: true}}
 	r := Record{}
 	r.Put(res)
-	text := r.Write([]Client{c})
+	r.Put(Result{Client: typed, Version: "2", Outcomes: all})
+	text := r.Write([]Client{c, typed})
+	if !strings.Contains(text, "| yes, SQL |") {
+		t.Errorf("the page does not say that b prepares in SQL:\n%s", text)
+	}
 	back := Parse(text)
-	if again := back.Write([]Client{c}); again != text {
+	if !back["b"].outcomes[prepared].Passed {
+		t.Errorf("prepared in SQL is not read back: %+v", back["b"])
+	}
+	if again := back.Write([]Client{c, typed}); again != text {
 		t.Fatalf("written again:\n%s\nwant:\n%s", again, text)
 	}
 	if worse := back.Regressions(res); len(worse) != 0 {

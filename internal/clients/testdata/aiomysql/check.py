@@ -30,12 +30,23 @@ def ask(sql, *args):
     return loop.run_until_complete(fetch(pool, sql, *args))
 
 
+async def sql_prepared():
+    """Prepared and executed over one connection of the pool."""
+    async with pool.acquire() as conn:
+        async with conn.cursor() as c:
+            for sql in (*PREPARE, EXECUTE):
+                await c.execute(sql)
+            answer = [list(r) for r in await c.fetchall()]
+            await c.execute(DEALLOCATE)
+            return answer
+
+
 check("connect", lambda: loop.run_until_complete(server(pool)))
 check("list", lambda: [r[0] for r in ask("SHOW TABLES")])
 check("describe", lambda: [r[:2] for r in ask("DESCRIBE people")])
 check("group", lambda: ask(GROUP))
 check("public", lambda: ask(PUBLIC))
-say("prepared", "n/a: the driver has no prepared statements")
+check("prepared", lambda: loop.run_until_complete(sql_prepared()))
 check("text", lambda: ask(TEXT, TITLE)[0][0])
 check("error", lambda: refused(lambda: ask("SELECT * FROM people")))
 extra("four at once", lambda: loop.run_until_complete(together(pool)))

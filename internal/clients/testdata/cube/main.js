@@ -32,7 +32,7 @@ async function main() {
     });
     return answer.map((r) => [r['Products.id'], r['Products.price_']]);
   });
-  s.print('prepared', 'n/a: its driver fills in place holders itself');
+  s.print('prepared', 'n/a: Cube writes each statement itself, and its driver fills in place holders before it sends them');
   await s.check('text', async () => (await rows({
     dimensions: ['Products.title'], filters: [{ member: 'Products.title', operator: 'equals', values: [s.title] }],
   }))[0]['Products.title']);

@@ -43,7 +43,14 @@ async function main() {
   await s.check('public', async () =>
     (await db.select().from(products).where(lte(products.id, 3)).orderBy(products.id)).map((p) => [p.id, p.price]));
   await s.check('prepared', async () =>
-    (await cheap.prepare().execute({ n: 3 })).map((r) => [r.id, r.price]));
+    db.transaction(async (one) => {
+      const [rows] = await s.prepared((q) => one.execute(sql.raw(q)));
+      return rows.map((r) => [r.id, r.price]);
+    }));
+  await s.check('extra:its own prepared query', async () => { // made once; the driver fills in the place holder
+    const rows = await cheap.prepare().execute({ n: 3 });
+    return s.expect(rows.length === 3 && rows[0].price === 51.006729, rows);
+  });
   await s.check('text', async () =>
     (await db.select().from(products).where(eq(products.title, s.title)))[0].title);
   await s.check('error', async () => {

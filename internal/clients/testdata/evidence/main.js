@@ -20,7 +20,7 @@ async function main() {
   await s.check('group', async () =>
     (await ask(s.groupSQL)).rows.map((r) => [r.dept, r.a, r.n]));
   await s.check('public', async () => (await ask(s.publicSQL)).rows.map((r) => [r.id, r.price]));
-  s.print('prepared', 'n/a: the connector sends text only');
+  s.print('prepared', 'n/a: the connector opens a connection for each query and sends the query as text, so that nothing prepared is there for the next');
   await s.check('text', async () =>
     (await ask(`SELECT title FROM products WHERE title = '${s.title}'`)).rows[0].title);
   await s.check('extra:its own test of the connection', async () => testConnection(s.options));

@@ -8,6 +8,7 @@ say list "$(ask help | awk -F '\t' -v db="$SCRIM_DB" '$1 == db {print $3}' | col
 say describe "$(ask 'help people' | cut -f 4,6 | table)"
 say group "$(ask "$GROUP" | table)"
 say public "$(ask "$PUBLIC" | table)"
-say prepared '"n/a: it has no parameters"'
+# It prepares every statement by the protocol; a variable stands in for a parameter.
+say prepared "$(ask "$BIND"$'\n''SELECT id, price FROM products WHERE id <= @n ORDER BY id' | table)"
 say text "$(ask "SELECT title FROM products WHERE title = '$TITLE'" | json)"
 say error "$(ask 'SELECT * FROM people' | json)"

@@ -19,6 +19,8 @@ CELLS = {
     "describe": 'show(rows(ask("DESCRIBE people").iloc[:, :2]))',
     "group": 'show(rows(ask("%s")))' % GROUP,
     "public": 'show(rows(ask("%s")))' % PUBLIC,
+    "prepared": 'with db.connect() as c:\n    for sql in %r: c.execute(sa.text(sql))\n    show(rows(pd.read_sql(sa.text("%s"), c)))\n'
+                '    c.execute(sa.text("%s")).close()' % (PREPARE, EXECUTE, DEALLOCATE),
     "text": 'show(ask("SELECT title FROM products WHERE title = :t", t="%s").iloc[0, 0])' % TITLE,
     "extra:error bars": 'f = ask("SELECT dept, AVG(amount) AS a, DP_LOW(a) AS low, DP_HIGH(a) AS high FROM people GROUP BY dept")\n'
                         'show(bool(((f.low.astype(float) <= f.a.astype(float)) & (f.a.astype(float) <= f.high.astype(float))).all()))',
@@ -44,4 +46,3 @@ def output(cell):
 
 for name, cell in zip(CELLS, done.cells[1:]):
     check(name, lambda: output(cell).replace("failed: ", "") if name == "error" else output(cell))
-say("prepared", "n/a: the driver under it has no prepared statements")

@@ -17,6 +17,9 @@ exports.groupSQL =
   'SELECT dept, AVG(amount) AS a, COUNT(*) AS n FROM people GROUP BY dept ORDER BY dept';
 exports.publicSQL = 'SELECT id, price FROM products WHERE id <= 3 ORDER BY id';
 exports.preparedSQL = 'SELECT id, price FROM products WHERE id <= ? ORDER BY id';
+exports.prepareSQL = [`PREPARE cheap FROM '${exports.preparedSQL}'`, 'SET @n = 3'];
+exports.executeSQL = 'EXECUTE cheap USING @n';
+exports.deallocateSQL = 'DEALLOCATE PREPARE cheap';
 exports.rawSQL = 'SELECT * FROM people';
 exports.title = 'Zoë — 日本 😀';
 
@@ -69,6 +72,15 @@ exports.logins = async (ask, connect, plugins, tls) => {
     }
   }
   await ask(`DROP USER IF EXISTS '${user}'@'%'`);
+};
+
+// prepared returns the answer of a statement that is prepared in SQL. ask sends one statement, always over the same
+// connection, and returns its rows.
+exports.prepared = async (ask) => {
+  for (const sql of exports.prepareSQL) await ask(sql);
+  const rows = await ask(exports.executeSQL);
+  await ask(exports.deallocateSQL);
+  return rows;
 };
 
 // main runs f and ends the process well only where it ends well.

@@ -6,7 +6,7 @@ say list "$(ask -e 'SHOW TABLES' | column)"
 say describe "$(ask -e 'DESCRIBE people' | cut -f 1,2 | table)"
 say group "$(ask -e "$GROUP" | table)"
 say public "$(ask -e "$PUBLIC" | table)"
-say prepared "$(ask -e "PREPARE s FROM 'SELECT id, price FROM products WHERE id <= ? ORDER BY id'; SET @n = 3; EXECUTE s USING @n; DEALLOCATE PREPARE s" 2>&1 | table)"
+say prepared "$(ask -e "$PREPARE; $BIND; $EXECUTE; $DEALLOCATE" 2>&1 | table)"
 say text "$(ask -e "SELECT title FROM products WHERE title = '$TITLE'" | json)"
 say error "$(ask -e 'SELECT * FROM people' 2>&1 | json)"
 

@@ -50,7 +50,8 @@ async function main() {
   await s.check('public', async () =>
     (await em.find(Product, { id: [1, 2, 3] }, { orderBy: { id: 'asc' } })).map((p) => [p.id, p.price]));
   await s.check('prepared', async () =>
-    (await connection.execute(s.preparedSQL, [3])).map((r) => [r.id, r.price]));
+    connection.transactional(async (one) => // parameters are filled in by the client
+      (await s.prepared((q) => connection.execute(q, [], 'all', one))).map((r) => [r.id, r.price])));
   await s.check('text', async () => (await em.findOne(Product, { title: s.title })).title);
   await s.check('error', () => s.refusal(() => em.find(Person, {})));
   await s.check('extra:findAndCount', async () => {

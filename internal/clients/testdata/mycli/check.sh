@@ -6,7 +6,7 @@ say list "$(ask 'SHOW TABLES' | column)"
 say describe "$(ask 'DESCRIBE people' | cut -f 1,2 | table)"
 say group "$(ask "$GROUP" | table)"
 say public "$(ask "$PUBLIC" | table)"
-say prepared '"n/a: it has no prepared statements"'
+say prepared "$(ask "$PREPARE; $BIND; $EXECUTE; $DEALLOCATE" | table)"
 say text "$(ask "SELECT title FROM products WHERE title = '$TITLE'" | json)"
 say error "$(ask 'SELECT * FROM people' 2>&1 | json)"
 

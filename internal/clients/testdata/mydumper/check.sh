@@ -6,8 +6,10 @@ dba() { mariadb "${DBA[@]}" --batch --skip-column-names "$@"; }
 dump --tables-list products --outputdir public 2>public.err || cat public.err
 cat public/*products*.sql >products.sql 2>/dev/null
 say connect '"n/a: it asks for no version that it shows"'
-say list '"n/a: it dumps what it is told"'
-say describe '"n/a: it reads the columns of what it dumps only"'
+# Of structures alone, those of the whole database.
+dump --no-data --outputdir structures
+say list "$(cat structures/*-schema.sql | created)"
+say describe "$(declared <"structures/$SCRIM_DB.people-schema.sql")"
 say group '"n/a: it sends no statements of one'"'"'s own"'
 say public "$(grep -o '([123],[^)]*)' products.sql | sed "s/(\([0-9]*\),\"[^\"]*\",\([^,]*\),.*/\1\t\2/" | table)"
 say prepared '"n/a: it has no parameters"'
@@ -15,7 +17,7 @@ say text "$(grep -o '(7,"[^"]*"' products.sql | sed 's/(7,"\(.*\)"/\1/' | json)"
 say error "$(dump --tables-list people --outputdir private 2>&1 | json)"
 
 nothing() { ! grep -rq 'INSERT INTO' private; }
-schemas() { dump --no-data --outputdir schemas && [ -s "schemas/$SCRIM_DB.products-schema.sql" ] && [ -s "schemas/$SCRIM_DB.people-schema.sql" ]; }
+schemas() { [ -s "structures/$SCRIM_DB.products-schema.sql" ] && [ -s "structures/$SCRIM_DB.people-schema.sql" ]; }
 restored() {
   dba -e 'CREATE DATABASE loaded' && cat public/*.products-schema.sql public/*.products*.sql | grep -v '^CREATE DATABASE' | awk '!/CREATE TABLE/ || !n++' >all.sql
   myloader --host="$SCRIM_HOST" --port="$SCRIM_PORT" --user="$SCRIM_DBA" --password="$SCRIM_DBA_PASSWORD" --directory public --database loaded &&

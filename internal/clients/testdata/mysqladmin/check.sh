@@ -4,7 +4,8 @@ say connect "$(mysqladmin "${LOGIN[@]}" version | sed -n 's/^Server version[\t ]
 # Of mysqlshow's frames, the first column.
 say list "$(mysqlshow "${LOGIN[@]}" "$SCRIM_DB" | sed -n 's/^| \([a-z]*\) *|$/\1/p' | column)"
 say describe "$(mysqlshow "${LOGIN[@]}" "$SCRIM_DB" people | sed -n 's/^| \([a-z]*\) *| \([a-z0-9(),]*\) *|.*/\1\t\2/p' | table)"
-for c in group public prepared text error; do say $c '"n/a: it prints no rows"'; done
+say error "$(mysqlslap "${LOGIN[@]}" --query='SELECT * FROM people' --create-schema="$SCRIM_DB" 2>&1 >/dev/null | json)"
+for c in group public prepared text; do say $c '"n/a: it prints no rows"'; done
 
 slap() { mysqlslap "${LOGIN[@]}" --concurrency=4 --iterations=2 --query="$GROUP" --create-schema="$SCRIM_DB"; }
 prepared() { mysqlslap "${LOGIN[@]}" --concurrency=2 --number-of-queries=20 --query='SELECT COUNT(*) FROM products' --create-schema="$SCRIM_DB"; }

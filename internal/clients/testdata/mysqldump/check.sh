@@ -4,8 +4,9 @@ dba() { mariadb "${DBA[@]}" --batch --skip-column-names "$@"; }
 
 dump "$SCRIM_DB" products >products.sql 2>products.err || cat products.err
 say connect "$(sed -n 's/^-- Server version[\t ]*//p' products.sql | json)"
-say list '"n/a: it dumps what it is told"'
-say describe '"n/a: it reads the columns of what it dumps only"'
+# Of structures alone, those of the whole database, and of one table.
+say list "$(dump --no-data "$SCRIM_DB" | created)"
+say describe "$(dump --no-data "$SCRIM_DB" people | declared)"
 say group '"n/a: it sends no statements of one'"'"'s own"'
 # The rows as they stand in the dump.
 say public "$(grep -o '([123],[^)]*)' products.sql | sed "s/(\([0-9]*\),'[^']*',\([^,]*\),.*/\1\t\2/" | table)"

@@ -15,7 +15,7 @@ async function main() {
     (await query('DESCRIBE people')).map((r) => [r.Field, r.Type]));
   await s.check('group', async () => columns(await query(s.groupSQL)));
   await s.check('public', async () => columns(await query(s.publicSQL)));
-  s.print('prepared', 'n/a: the client has no prepared statements, it fills in place holders itself');
+  await s.check('prepared', async () => columns(await s.prepared(query)));
   await s.check('text', async () =>
     (await query('SELECT title FROM products WHERE title = ?', [s.title]))[0].title);
   await s.check('error', () => s.refusal(() => query(s.rawSQL)));

@@ -88,7 +88,7 @@ async function main() {
     return rows;
   });
   await s.check('public', () => ask(s.publicSQL));
-  s.print('prepared', 'n/a: phpMyAdmin sends text only');
+  await s.check('prepared', () => ask([...s.prepareSQL, s.executeSQL, s.deallocateSQL].join(';\n')));
   await s.check('text', async () => (await ask(`SELECT title FROM products WHERE title = '${s.title}'`))[0][0]);
   await s.check('error', async () => {
     const message = await s.refusal(() => ask(s.rawSQL));

@@ -15,7 +15,7 @@ check("list", lambda: [r[0] for r in ask("SHOW TABLES")])
 check("describe", lambda: [r[:2] for r in ask("DESCRIBE people")])
 check("group", lambda: ask(GROUP))
 check("public", lambda: ask(PUBLIC))
-say("prepared", "n/a: the driver has no prepared statements")
+check("prepared", lambda: prepared(ask))
 check("text", lambda: ask(TEXT, TITLE)[0][0])
 check("error", lambda: refused(lambda: ask("SELECT * FROM people")))
 

@@ -8,6 +8,7 @@ with open("text.sql", "w") as f:
     f.write(TEXT.replace("%s", "'%s'" % TITLE) + ";\n")  # what is typed may not have more than one byte a character
 ASKED = {
     "connect": "SELECT VERSION();", "list": "!tables", "describe": "!columns people", "group": GROUP + ";", "public": PUBLIC + ";",
+    "prepare": PREPARE[0] + ";", "bind": PREPARE[1] + ";", "prepared": EXECUTE + ";", "deallocate": DEALLOCATE + ";",
     "text": "!run text.sql", "error": "SELECT * FROM people;", "indexes": "!indexes products", "keys": "!primarykeys products",
 }
 script = "!properties login.properties\n!set outputformat tsv\n!set silent true\n" + "\n".join(ASKED.values()) + "\n!quit\n"
@@ -27,7 +28,7 @@ check("list", lambda: [r[2] for r in answer("list")])
 check("describe", lambda: [[r[3], r[5]] for r in answer("describe")])
 check("group", lambda: answer("group"))
 check("public", lambda: answer("public"))
-say("prepared", "n/a: it has no parameters")
+check("prepared", lambda: answer("prepared"))
 check("text", lambda: answer("text")[0][0])
 check("error", lambda: answers["error"])
 extra("indexes", lambda: "PRIMARY" in str(answer("indexes")) or answer("indexes"))
