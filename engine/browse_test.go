@@ -145,6 +145,31 @@ func TestWhatIsHiddenIsNotThere(t *testing.T) {
 	nowhere.refused(1046, "3D000", "SHOW TABLE STATUS")
 }
 
+// TestBareNamesOfTheCatalogue: once information_schema is the current database, its tables have bare names for everybody, and tell each account the
+// same as by their whole names. Nobody but a DBA gets any other right by that.
+func TestBareNamesOfTheCatalogue(t *testing.T) {
+	i, root, ann := browsedShop(t, noise.Secure)
+	root.exec("CREATE USER nobody IDENTIFIED BY 'pw-nobody'")
+	for _, c := range []*client{ann, i.client("nobody", "pw-nobody")} {
+		for _, n := range []string{"columns", "tables", "schemata", "user_privileges", "schema_privileges"} {
+			q := "SELECT * FROM information_schema." + n
+			whole := fmt.Sprint(c.query(q))
+			c.exec("USE information_schema")
+			if bare := fmt.Sprint(c.query("SELECT * FROM " + n)); bare != whole {
+				t.Errorf("%s: by its bare name got %s\nwant %s", n, bare, whole)
+			}
+			if strings.Contains(whole, "secret") {
+				t.Errorf("%s tells of a hidden table: %s", n, whole)
+			}
+		}
+		for _, q := range []string{"CREATE TABLE t (a INT)", "DELETE FROM tables", "SELECT * FROM hidden.secret"} {
+			if rows, err := c.try(q); err == nil {
+				t.Errorf("%s: was answered with %v", q, rows)
+			}
+		}
+	}
+}
+
 // TestStatusCountsOnce: names are unique, as exporters need them, and what clients divide by is no zero. An analyst's counters are those of
 // the own connection: an importer's statements and the size of a DBA's results count rows.
 func TestStatusCountsOnce(t *testing.T) {
