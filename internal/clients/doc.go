@@ -11,6 +11,10 @@
 // set holds. A check that a client cannot do by its nature is the string "n/a: why". Extra checks,
 // extra:NAME, are true, or a string that says what went wrong.
 //
+// Prepared means that the server prepares the statement. Many drivers only fill in place holders and send
+// text: their clients send PREPARE, SET and EXECUTE over one connection, and client.json says
+// "prepares_in_sql", which the report shows.
+//
 //	testdata/<client>/ ─▶ client.go: what to run ─▶ run.go: how ─▶ checks.go: was it right ─▶ report.go
 //	data.go: the data set and its truth          ─▶ server.go
 //
