@@ -23,6 +23,9 @@ import (
 // statement has ended without an error, so that a small answer is either whole or an error.
 const batchRows = 128
 
+// rowText is how much room the text of a result has at first; a batch that needs more makes it larger.
+const rowText = 512
+
 // command is one statement to run.
 type command struct {
 	text     string
@@ -199,6 +202,7 @@ func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 	}
 	sent := false
 	last = &sqltypes.Result{Fields: fields}
+	text := sql.NewByteBuffer(rowText)
 	for {
 		row, err := rows.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -217,8 +221,9 @@ func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 			}
 			sent = true
 			last = &sqltypes.Result{Fields: fields}
+			text.Reset() // what was sent is not looked at again
 		}
-		values, err := server.RowToSQL(ctx, schema, row, nil, nil)
+		values, err := server.RowToSQL(ctx, schema, row, nil, text)
 		if err != nil {
 			return nil, err
 		}

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
 	"scrim/planner/lower"
@@ -51,6 +53,8 @@ func readerOf(t sql.Type) reader {
 		}
 		return converted, nil
 	}
+	exact, _ := t.(sql.DecimalType)
+	seconds := t.Type() == sqltypes.Date || t.Type() == sqltypes.Datetime // there is nothing to round and no range to check in whole seconds
 	return func(ctx *sql.Context, v any) (any, error) {
 		switch x := v.(type) {
 		case nil:
@@ -62,8 +66,11 @@ func readerOf(t sql.Type) reader {
 			}
 			return convert(ctx, n)
 		case int64:
-			if t == types.Int64 {
+			switch {
+			case t == types.Int64:
 				return x, nil
+			case t == types.Int32 && int64(int32(x)) == x:
+				return int32(x), nil
 			}
 		case time.Duration:
 			return types.Timespan(x.Microseconds()), nil
@@ -89,7 +96,13 @@ func readerOf(t sql.Type) reader {
 			if y := x.Year(); y < 1 || y > 9999 {
 				return nil, nil
 			}
+			if seconds && x.Nanosecond() == 0 {
+				return x, nil
+			}
 		case store.Decimal:
+			if d := fits(x, exact); d != nil {
+				return d, nil
+			}
 			return convert(ctx, string(x))
 		case *big.Int:
 			return convert(ctx, x.String())
@@ -98,6 +111,18 @@ func readerOf(t sql.Type) reader {
 		}
 		return convert(ctx, v)
 	}
+}
+
+// fits reads a number that has a DECIMAL type's own scale, and no more digits than it; nil for others, which are rounded and checked.
+func fits(x store.Decimal, t sql.DecimalType) *apd.Decimal {
+	if t == nil {
+		return nil
+	}
+	d, _, err := apd.NewFromString(string(x))
+	if err != nil || d.Form != apd.Finite || int(-d.Exponent) != int(t.Scale()) || d.NumDigits() > int64(t.Precision()) {
+		return nil
+	}
+	return d
 }
 
 func readJSON(ctx *sql.Context, text string) (any, error) {
