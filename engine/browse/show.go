@@ -43,13 +43,18 @@ func (s *Server) showFullTables(ctx *sql.Context, args []*string) (*table, error
 	return s.listTables(ctx, args, true)
 }
 
-func (s *Server) listTables(ctx *sql.Context, args []*string, full bool) (*table, error) {
+// visible lists what the caller may see of a database, the current one where name is empty.
+func (s *Server) visible(ctx *sql.Context, name string) (database string, list []object, err error) {
 	v := s.sight(ctx)
-	database, err := s.must(ctx, v, of(args[0]))
-	if err != nil {
-		return nil, err
+	if database, err = s.must(ctx, v, name); err != nil {
+		return "", nil, err
 	}
-	objects, err := s.objects(ctx, v, database)
+	list, err = s.objects(ctx, v, database)
+	return database, list, err
+}
+
+func (s *Server) listTables(ctx *sql.Context, args []*string, full bool) (*table, error) {
+	database, objects, err := s.visible(ctx, of(args[0]))
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +143,7 @@ func (s *Server) showIndex(ctx *sql.Context, args []*string) (*table, error) {
 
 // showTableStatus answers SHOW TABLE STATUS [FROM database]. As in information_schema.tables, nothing is told of rows that are not public.
 func (s *Server) showTableStatus(ctx *sql.Context, args []*string) (*table, error) {
-	v := s.sight(ctx)
-	database, err := s.must(ctx, v, of(args[0]))
-	if err != nil {
-		return nil, err
-	}
-	objects, err := s.objects(ctx, v, database)
+	_, objects, err := s.visible(ctx, of(args[0]))
 	if err != nil {
 		return nil, err
 	}
