@@ -27,6 +27,20 @@ const (
 	Ledger          Code = "LEDGER_UNAVAILABLE"
 	Unsupported     Code = "UNSUPPORTED"
 	Audit           Code = "AUDIT_UNAVAILABLE"
+
+	CollectionParameter Code = "COLLECTION_PARAMETER"
+	CollectionState     Code = "COLLECTION_STATE"
+	CollectionFilter    Code = "COLLECTION_FILTER"
+	CollectionRounds    Code = "COLLECTION_ROUNDS"
+	TooFewReports       Code = "TOO_FEW_REPORTS"
+	UnknownToken        Code = "UNKNOWN_TOKEN"
+	SpentToken          Code = "SPENT_TOKEN"
+	ClosedToken         Code = "CLOSED_TOKEN"
+	MalformedReport     Code = "MALFORMED_REPORT"
+	RoundInconclusive   Code = "ROUND_INCONCLUSIVE"
+	BatchReplay         Code = "BATCH_REPLAY"
+	BatchWindow         Code = "BATCH_WINDOW"
+	SimulationSource    Code = "SIMULATION_SOURCE"
 )
 
 // Entry describes one code for the client and for the documentation.
@@ -57,6 +71,20 @@ var Table = []Entry{
 	{Ledger, "45016", "The charge could not be made durable, so nothing was answered.", "Ask an operator to look at the disk of the data directory."},
 	{Unsupported, "45017", "The statement is valid SQL that this server does not support.", "The message says what to use instead."},
 	{Audit, "45018", "The audit log could not be written, so that no statement is run.", "Ask an operator to look at the disk of the audit log; statements run again as soon as it can be written."},
+
+	{CollectionParameter, "45D10", "A parameter of a collection is missing, unknown, or out of its range.", "See docs/collections.md for the parameters of each protocol."},
+	{CollectionState, "45D11", "The collection is not in the state that the statement needs.", "SELECT * FROM dp.collections tells its state and what may follow."},
+	{CollectionFilter, "45D12", "A query on a collection filters or groups by something other than the stratum.", "Estimate the collection whole, or WHERE stratum = '…', or GROUP BY stratum."},
+	{CollectionRounds, "45D13", "The reports of a collection's last round are not there yet, or the query mixes rounds.", "Wait until the collection is FINAL, or ask LDP_INFO or SHUFFLE_INFO for what has arrived."},
+	{TooFewReports, "45D20", "Fewer reports have arrived than the protocol needs.", "Wait for more reports, or issue tokens to additional people."},
+	{UnknownToken, "45D21", "The token was not issued for this collection.", "Use the token that the issuer sent for this collection."},
+	{SpentToken, "45D22", "The token has brought another report already.", "Nobody reports twice; send the stored report again unchanged, or nothing."},
+	{ClosedToken, "45D23", "The token belongs to another round, or its round has ended.", "The token reports in the round that it was issued for, while that round is open."},
+	{MalformedReport, "45D24", "The report does not follow the collection's public parameters.", "Fetch the parameters again and make the report from them with the contributor's library."},
+	{RoundInconclusive, "45D31", "The reports of the round do not determine what the next round needs.", "Issue tokens of this round to additional people, reopen the round, and go on when they have reported."},
+	{BatchReplay, "45D41", "The batch has been loaded already, or is not the one that was announced.", "A batch is released once; nothing is to be done."},
+	{BatchWindow, "45D42", "The sum of a batch lies outside of what its reports can give, or messages are missing.", "A bundle was broken or made to mislead; no estimate can be had from this batch."},
+	{SimulationSource, "45D50", "The simulation cannot read this source.", "Simulate over a plain row-wise SELECT of one declared table."},
 }
 
 // Lookup returns the entry of a code. It panics on a code that is not in Table, which is a bug.
