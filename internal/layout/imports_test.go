@@ -54,6 +54,12 @@ var rules = []struct {
 	{"scrim/catalog", []string{"scrim/internal/refuse"}, "policies stand below everything that applies them"},
 	{"scrim/engine/store", []string{"scrim/engine/store"}, "a store knows tables, not privacy"},
 	{"scrim/engine/estimator", []string{"scrim/engine/estimator", "scrim/accounting"}, "the numeric core knows no SQL and no server"},
+	{"scrim/engine/estimator/local", []string{"scrim/engine/estimator", "scrim/engine/collect", "scrim/internal/refuse"}, "decoders know the public parameters of collections, no SQL and no server"},
+	{"scrim/engine/estimator/shuffle", []string{"scrim/engine/estimator", "scrim/engine/collect", "scrim/internal/refuse"}, "decoders know the public parameters of collections, no SQL and no server"},
+	{"scrim/engine/estimator/tree", []string{"scrim/engine/estimator", "scrim/engine/collect", "scrim/internal/refuse"}, "decoders know the public parameters of collections, no SQL and no server"},
+	{"scrim/engine/collect", []string{"scrim/engine/collect", "scrim/engine/estimator/noise", "scrim/internal/refuse"}, "contributors' programs link it: no SQL, no store, no server"},
+	{"scrim/engine/contribute", []string{"scrim/engine/collect", "scrim/engine/estimator/noise", "scrim/internal/refuse"}, "contributors' programs link it: no store, no server"},
+	{"scrim/engine/shuffler", []string{"scrim/engine/collect", "scrim/engine/wire", "scrim/engine/auth", "scrim/internal/refuse"}, "the shuffler is a process of its own and knows nothing of the server's data"},
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
 	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "planning opens nothing and runs nothing"},
 }
