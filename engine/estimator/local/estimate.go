@@ -1,0 +1,117 @@
+package local
+
+import (
+	"scrim/engine/collect"
+	"scrim/internal/refuse"
+)
+
+// Estimate answers from the reports of a collection's last round. What the protocol has no answer for is
+// refused by the name of the function that has one.
+type Estimate interface {
+	// Mean returns the estimate of the mean and its standard error, in the values' unit.
+	Mean() (value, stderr float64, err error)
+	// SD returns the estimate of the values' standard deviation and its standard error.
+	SD() (value, stderr float64, err error)
+	// Vector returns the estimate of the mean vector, and the standard error of its l2 norm.
+	Vector() (value []float64, stderr float64, err error)
+	// Range returns the share of values in [a, b), from 0 to 1 up to the error.
+	Range(a, b float64) (value, stderr float64, err error)
+	// Quantile returns the value below which a share q of [0, 1] lies.
+	Quantile(q float64) (value float64, err error)
+	// Interval returns an interval for the mean that covers it with probability conf of (0, 1). The
+	// value of Mean lies within.
+	Interval(conf float64) (lo, hi float64, err error)
+	// Info describes how the estimate came about.
+	Info() Info
+}
+
+// Info describes a round and its estimate. All of it is public.
+type Info struct {
+	Protocol collect.Protocol `json:"protocol"`
+	Round    int              `json:"round"`
+	Stratum  string           `json:"stratum,omitempty"`
+	Reports  uint64           `json:"reports"` // of this round
+	Cells    []CellInfo       `json:"cells"`
+
+	Outside *float64 `json:"outside,omitempty"`     // KV, UV: posterior mass far from the centre, refused above 0.05
+	FitP    *float64 `json:"fit_p,omitempty"`       // LDP_UV1: p-value of the fit of a Gaussian
+	Clip    *float64 `json:"clip_target,omitempty"` // LDP_SCM3: share of vectors that round 3 meant to clip
+
+	Covers   string    `json:"stderr_covers,omitempty"` // what standard errors and intervals cover
+	Omits    string    `json:"stderr_omits,omitempty"`  // and what they do not
+	Warnings []Warning `json:"warnings"`
+}
+
+// CellInfo counts a cell's reports.
+type CellInfo struct {
+	Cell       uint32             `json:"cell"`
+	Randomiser collect.Randomiser `json:"randomizer"`
+	Received   uint64             `json:"received"`
+	Quota      uint64             `json:"quota"`
+	Min        uint64             `json:"min"`
+}
+
+// Warning says what makes an estimate doubtful that is given all the same.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// The codes of warnings.
+const (
+	CentreOff    = "W3" // the centre of round 1 lies three standard deviations off or more
+	PoorFit      = "W4" // the values do not look Gaussian
+	CellHalfFull = "W5" // a cell has less than half of its quota
+)
+
+// What standard errors cover and omit.
+const (
+	coversBoth   = "randomisation, and that contributors are a sample"
+	coversRandom = "randomisation"
+	omitsBias    = "clipping, dishonest reports, and who chose not to report"
+)
+
+// Arrived describes what a tally holds, in any round and with any number of reports.
+func Arrived(p *collect.Params, t *Tally) Info {
+	info := Info{Protocol: p.Protocol, Round: p.Round, Stratum: p.Stratum, Reports: t.Total(), Warnings: []Warning{}}
+	for _, c := range t.parts {
+		info.Cells = append(info.Cells, CellInfo{c.Cell.Cell, c.Randomiser, c.reports, c.Quota, c.Min})
+	}
+	if text := halfFull(t); text != "" {
+		info.warn(CellHalfFull, text)
+	}
+	return info
+}
+
+func (i *Info) warn(code, text string) { i.Warnings = append(i.Warnings, Warning{code, text}) }
+
+// only refuses every question. An estimate embeds it and answers the questions that it can.
+type only struct {
+	info Info
+	ask  string // the functions that answer: "LDP_MEAN(report)"
+}
+
+func (o only) refuse(function string) error {
+	return refuse.New(refuse.Aggregate, "%s has no answer from a collection of %s.", function, o.info.Protocol).
+		With("Ask %s.", o.ask)
+}
+
+func (o only) Mean() (float64, float64, error)     { return 0, 0, o.refuse("LDP_MEAN") }
+func (o only) SD() (float64, float64, error)       { return 0, 0, o.refuse("LDP_SD") }
+func (o only) Vector() ([]float64, float64, error) { return nil, 0, o.refuse("LDP_VECTOR_MEAN") }
+func (o only) Quantile(float64) (float64, error)   { return 0, o.refuse("LDP_QUANTILE") }
+func (o only) Info() Info                          { return o.info }
+func (o only) Interval(float64) (lo, hi float64, err error) {
+	return 0, 0, o.refuse("LDP_LOW")
+}
+func (o only) Range(float64, float64) (value, stderr float64, err error) {
+	return 0, 0, o.refuse("LDP_RANGE")
+}
+
+// checkLevel refuses a confidence level that is none.
+func checkLevel(conf float64) error {
+	if !(conf > 0 && conf < 1) {
+		return refuse.New(refuse.Option, "The confidence level has to lie between 0 and 1, not at %v.", conf)
+	}
+	return nil
+}
