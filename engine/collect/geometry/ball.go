@@ -48,11 +48,11 @@ func Shift(y, c []float64) {
 	}
 }
 
-// Shrink moves the largest coordinates of z toward zero, one step at a time, until the squares sum to at
-// most bound squared. This is where the l2 bound of an integer vector is enforced: exactly, whatever
-// floats did before. It changes nothing but what floating-point error has left.
-func Shrink(z []int64, bound uint64) {
-	for exceeds(z, bound) {
+// Shrink moves the largest coordinates of z toward zero, one step at a time, until their squares sum to
+// at most square. This is where the l2 bound of an integer vector is enforced: exactly, whatever floats
+// did before. It changes nothing but what floating-point error has left.
+func Shrink(z []int64, square uint64) {
+	for exceeds(z, square) {
 		at := 0
 		for i := range z {
 			if magnitude(z[i]) > magnitude(z[at]) {
@@ -67,21 +67,16 @@ func Shrink(z []int64, bound uint64) {
 	}
 }
 
-// exceeds tells whether the squares of z sum to more than bound squared, in 128 bits; a sum beyond them
-// exceeds too.
-func exceeds(z []int64, bound uint64) bool {
-	var hi, lo uint64
+// exceeds tells whether the squares of z sum to more than square.
+func exceeds(z []int64, square uint64) bool {
 	for _, c := range z {
-		h, l := bits.Mul64(magnitude(c), magnitude(c))
-		var carry uint64
-		lo, carry = bits.Add64(lo, l, 0)
-		hi, carry = bits.Add64(hi, h, carry)
-		if carry != 0 {
+		hi, lo := bits.Mul64(magnitude(c), magnitude(c))
+		if hi != 0 || lo > square {
 			return true
 		}
+		square -= lo
 	}
-	bh, bl := bits.Mul64(bound, bound)
-	return hi > bh || hi == bh && lo > bl
+	return false
 }
 
 func magnitude(c int64) uint64 {

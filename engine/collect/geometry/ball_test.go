@@ -30,22 +30,23 @@ func TestNormAndClipOfExtremes(t *testing.T) {
 
 func TestShrinkKeepsTheBoundExactly(t *testing.T) {
 	for _, c := range []struct {
-		z     []int64
-		bound uint64
-		want  []int64
+		z      []int64
+		square uint64
+		want   []int64
 	}{
-		{[]int64{3, -4}, 5, []int64{3, -4}},
-		{[]int64{3, -5}, 5, []int64{3, -4}},
-		{[]int64{4, 4}, 5, []int64{3, 4}},
+		{[]int64{3, -4}, 25, []int64{3, -4}},
+		{[]int64{3, -5}, 25, []int64{3, -4}},
+		{[]int64{4, 4}, 25, []int64{3, 4}},
+		{[]int64{3, 4}, 24, []int64{3, 3}},
 		{[]int64{-1, 0}, 0, []int64{0, 0}},
 	} {
 		z := slices.Clone(c.z)
-		Shrink(z, c.bound)
+		Shrink(z, c.square)
 		if !slices.Equal(z, c.want) {
-			t.Errorf("%v within %d became %v, want %v", c.z, c.bound, z, c.want)
+			t.Errorf("%v within the root of %d became %v, want %v", c.z, c.square, z, c.want)
 		}
 	}
-	if exceeds([]int64{math.MinInt64 + 1, 0}, math.MaxInt64) || !exceeds([]int64{math.MinInt64, 1}, 1<<63) || exceeds([]int64{math.MinInt64}, 1<<63) {
-		t.Error("squares beyond 64 bits")
+	if !exceeds([]int64{math.MinInt64}, math.MaxUint64) || !exceeds([]int64{1 << 31, 1 << 32, -1}, math.MaxUint64) || exceeds([]int64{1<<32 - 1, 1}, math.MaxUint64) {
+		t.Error("squares that sum to about 2^64")
 	}
 }
