@@ -22,7 +22,15 @@ func KeepKary(eps Epsilon, k uint64) uint64 {
 	if eps.Check() != nil || k < 2 || k > MaxKary {
 		panic("exact: k-ary response out of range")
 	}
-	for precision := uint(192); ; precision *= 2 {
+	return certified(eps, k, startBits)
+}
+
+// startBits is the precision of the first enclosure. It leaves a width of some 2^-180, so that a second is hardly ever needed.
+const startBits = 192
+
+// certified returns Kk from enclosures of 2^-precision and narrower.
+func certified(eps Epsilon, k uint64, precision uint) uint64 {
+	for ; ; precision *= 2 {
 		lo, hi := expBounds(eps, precision)
 		if down := keep(lo, k, precision); down == keep(hi, k, precision) {
 			return down
