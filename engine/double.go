@@ -2,15 +2,15 @@ package engine
 
 import (
 	"bytes"
-	"math"
 	"strconv"
 
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"scrim/engine/tables"
 )
 
-// mysqlDoubles writes the DOUBLE and FLOAT values of a row as MySQL does: plain digits from 1e-15 up to
-// 1e15, else a mantissa and an exponent without sign or zeros in front, as in 1.5e20.
+// mysqlDoubles writes the DOUBLE and FLOAT values of a row as MySQL does (tables.AppendDouble).
 func mysqlDoubles(fields []*querypb.Field, row []sqltypes.Value) {
 	for i, f := range fields {
 		bits := 64
@@ -26,21 +26,7 @@ func mysqlDoubles(fields []*querypb.Field, row []sqltypes.Value) {
 			continue
 		}
 		if x, err := strconv.ParseFloat(string(text), bits); err == nil {
-			row[i] = sqltypes.MakeTrusted(f.Type, mysqlDouble(x, bits))
+			row[i] = sqltypes.MakeTrusted(f.Type, tables.AppendDouble(nil, x, bits))
 		}
 	}
-}
-
-func mysqlDouble(x float64, bits int) []byte {
-	if a := math.Abs(x); a >= 1e-15 && a < 1e15 {
-		return strconv.AppendFloat(nil, x, 'f', -1, bits)
-	}
-	mantissa, exponent, _ := bytes.Cut(strconv.AppendFloat(nil, x, 'e', -1, bits), []byte{'e'})
-	sign := ""
-	if exponent[0] == '-' {
-		sign = "-"
-	}
-	out := append(mantissa, 'e')
-	out = append(out, sign...)
-	return append(out, bytes.TrimLeft(exponent[1:], "0")...)
 }

@@ -3,28 +3,18 @@ package engine
 import (
 	"context"
 	"errors"
-	"io"
 
-	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
-	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/session"
+	"scrim/engine/tables"
 	"scrim/engine/wire"
 	"scrim/internal/refuse"
 )
-
-// batchRows is how many rows go to the client at a time. Up to so many rows are held back until the
-// statement has ended without an error, so that a small answer is either whole or an error.
-const batchRows = 128
-
-// rowText is how much room the text of a result has at first; a batch that needs more makes it larger.
-const rowText = 512
 
 // command is one statement to run.
 type command struct {
@@ -162,7 +152,7 @@ func (h *handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed s
 	if err != nil {
 		return err
 	}
-	last, err := spool(ctx, schema, rows, func(r *sqltypes.Result) error { return send(r, more) })
+	last, err := spool(tables.AsText(ctx, rows), schema, rows, func(r *sqltypes.Result) error { return send(r, more) })
 	if err != nil {
 		return err
 	}
@@ -186,71 +176,6 @@ func (h *handler) withoutDatabase(ctx *sql.Context, query string, bindings map[s
 		err = cause
 	}
 	return schema, rows, err
-}
-
-// spool reads all rows, sends full batches, closes the iterator and returns what is still to be sent.
-func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sqltypes.Result) error) (last *sqltypes.Result, err error) {
-	closed := false
-	defer func() {
-		if !closed {
-			_ = rows.Close(ctx)
-		}
-	}()
-	var fields []*querypb.Field
-	if !types.IsOkResultSchema(schema) {
-		fields = resultFields(ctx, schema)
-	}
-	sent := false
-	last = &sqltypes.Result{Fields: fields}
-	text := sql.NewByteBuffer(rowText)
-	for {
-		row, err := rows.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if types.IsOkResult(row) {
-			last = okResult(row[0].(types.OkResult))
-			continue
-		}
-		if len(last.Rows) == batchRows {
-			if err := send(last); err != nil {
-				return nil, err
-			}
-			sent = true
-			last = &sqltypes.Result{Fields: fields}
-			text.Reset() // what was sent is not looked at again
-		}
-		values, err := server.RowToSQL(ctx, schema, row, nil, text)
-		if err != nil {
-			return nil, err
-		}
-		mysqlDoubles(fields, values)
-		mysqlTimes(fields, values)
-		last.Rows = append(last.Rows, values)
-		last.RowsAffected++
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	closed = true
-	if err := rows.Close(ctx); err != nil {
-		return nil, err
-	}
-	if sent && len(last.Rows) == 0 {
-		return nil, nil
-	}
-	return last, nil
-}
-
-func okResult(r types.OkResult) *sqltypes.Result {
-	out := &sqltypes.Result{RowsAffected: r.RowsAffected, InsertID: r.InsertID}
-	if r.Info != nil {
-		out.Info = r.Info.String()
-	}
-	return out
 }
 
 // statusFlags tells the client about autocommit and its transaction.

@@ -43,13 +43,15 @@ type rows struct {
 	statement string
 	args      []any
 	check     func(*sql.Context) error // may be nil
+	schema    sql.Schema
 	read      []reader
 	result    store.Rows
+	texts     *texts // instead of values, for a caller who takes text
 	done      bool
 }
 
 func newRows(statement string, args []any, schema sql.Schema) *rows {
-	r := &rows{statement: statement, args: args, read: make([]reader, len(schema))}
+	r := &rows{statement: statement, args: args, schema: schema, read: make([]reader, len(schema))}
 	for i, c := range schema {
 		r.read[i] = readerOf(c.Type)
 	}
@@ -65,6 +67,9 @@ func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
 		if err := r.open(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if r.texts != nil {
+		return r.texts.next(ctx)
 	}
 	values, err := r.result.Next()
 	if err != nil {
@@ -90,8 +95,16 @@ func (r *rows) open(ctx *sql.Context) error {
 	if err != nil {
 		return err
 	}
-	r.result, err = s.Query(ctx, r.statement, r.args...)
-	return classify(err, nil)
+	if r.result, err = s.Query(ctx, r.statement, r.args...); err != nil {
+		r.result = nil
+		return classify(err, nil)
+	}
+	if f, ok := ctx.Value(asText{}).(form); ok {
+		if c, ok := r.result.(store.Columnar); ok {
+			r.texts = newTexts(c, r.schema, r.read, f)
+		}
+	}
+	return nil
 }
 
 // Close implements sql.RowIter.

@@ -18,6 +18,7 @@ import (
 type conn struct {
 	dc   *duckdb.Conn
 	crew *crew
+	line *line // the same connection through the C interface; closing dc closes it
 }
 
 // errType tells that a statement is not of a type that its caller may run.
@@ -94,7 +95,7 @@ func (c *conn) within(ctx context.Context, f func() error) error {
 }
 
 // query runs a prepared SELECT and returns its materialised rows; closing them closes stmt.
-func (c *conn) query(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
+func (c *conn) query(ctx context.Context, stmt *duckdb.Stmt, args []any) (*boxed, error) {
 	r, err := c.open(ctx, stmt, args)
 	if err != nil {
 		stmt.Close()
@@ -103,7 +104,7 @@ func (c *conn) query(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows,
 	return r, nil
 }
 
-func (c *conn) open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, error) {
+func (c *conn) open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*boxed, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (c *conn) open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*rows, 
 	if err != nil {
 		return nil, err
 	}
-	return newRows(dr, stmt), nil
+	return newBoxed(dr, stmt), nil
 }
 
 // collect runs one SELECT of ours and returns all its rows.
@@ -144,6 +145,9 @@ func (c *conn) collect(ctx context.Context, sql string, args ...any) ([][]any, e
 }
 
 func (c *conn) close() {
+	if c.line != nil {
+		c.line.forget()
+	}
 	_ = c.dc.Close() // fails only when closed before
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -82,7 +83,26 @@ func (in *instance) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{dc.(*duckdb.Conn), in.crew}, nil
+	c := &conn{dc: dc.(*duckdb.Conn), crew: in.crew}
+	handle, err := handleOf(c.dc)
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	c.line = &line{raw: &raw{c: handle, crew: in.crew}, plans: map[string]plan{}, room: sessionPlans}
+	return c, nil
+}
+
+// handleOf returns the C interface's handle of a driver connection, which the driver has in a field of its own: only so do the
+// statements of one transaction get written by the driver's appender and read column by column.
+func handleOf(dc *duckdb.Conn) (mapping.Connection, error) {
+	var c mapping.Connection
+	own := reflect.ValueOf(dc).Elem().FieldByName("conn")
+	if !own.IsValid() || own.Type() != reflect.TypeOf(c) || own.Field(0).UnsafePointer() == nil {
+		return c, errors.New("duckdb: the driver's connection has another form than that of the version which this was written for")
+	}
+	c.Ptr = own.Field(0).UnsafePointer()
+	return c, nil
 }
 
 func (in *instance) close() {

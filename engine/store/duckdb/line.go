@@ -7,12 +7,13 @@ import (
 	"github.com/marcboeker/go-duckdb/mapping"
 )
 
-// line is a connection for snapshots, one at a time, with statements that it has prepared before: preparing a small scan takes
-// DuckDB longer than running it.
+// line is a connection with statements that it has prepared before: preparing a small scan takes DuckDB longer than running it.
+// Snapshots use it, one at a time, or a session does.
 type line struct {
 	*raw
-	begin, end mapping.PreparedStatement
+	begin, end mapping.PreparedStatement // of a snapshot's transaction
 	plans      map[string]plan
+	room       int // for so many plans
 }
 
 // plan is a prepared scan. DuckDB plans with the statistics of the tables as they are: where no value is over 50, a filter for
@@ -21,13 +22,15 @@ type line struct {
 type plan struct {
 	stmt  mapping.PreparedStatement
 	state *state
+	shape *shape // of a session's results, where it does not depend on arguments
 }
 
 const (
 	// maxLines is how many connections are kept while no snapshot uses them.
 	maxLines = 16
-	// maxPlans is how many plans a connection keeps.
-	maxPlans = 16
+	// maxPlans is how many plans a connection for snapshots keeps, and sessionPlans a session's, of which there are many more.
+	maxPlans     = 16
+	sessionPlans = 4
 	// brief is how long a scan may take whose plan is kept: a plan holds on to memory of its last execution, and planning is not
 	// what a longer one waits for.
 	brief = 10 * time.Millisecond
@@ -38,7 +41,7 @@ func (in *instance) connectLine() (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &line{raw: r, plans: map[string]plan{}}
+	l := &line{raw: r, plans: map[string]plan{}, room: maxPlans}
 	if l.begin, err = r.prepare("BEGIN TRANSACTION READ ONLY"); err == nil {
 		l.end, err = r.prepare("ROLLBACK")
 	}
@@ -51,7 +54,7 @@ func (in *instance) connectLine() (*line, error) {
 
 // do executes a statement without a result.
 func (l *line) do(stmt mapping.PreparedStatement) error {
-	res, err := l.run(context.Background(), stmt, nil)
+	res, err := l.run(context.Background(), stmt, nil, nil)
 	if err == nil {
 		mapping.DestroyResult(&res)
 	}
@@ -68,7 +71,7 @@ func (l *line) prepared(sql string, now *state) (plan, error) {
 		mapping.DestroyPrepare(&p.stmt)
 	}
 	stmt, err := l.prepare(sql, mapping.StatementTypeSelect)
-	return plan{stmt, now}, err
+	return plan{stmt: stmt, state: now}, err
 }
 
 // keep gives back a plan that was executed without an error.
@@ -78,7 +81,7 @@ func (l *line) keep(sql string, p plan, took time.Duration) {
 		return
 	}
 	for old, other := range l.plans {
-		if len(l.plans) < maxPlans && other.state == p.state {
+		if len(l.plans) < l.room && other.state == p.state {
 			continue
 		}
 		delete(l.plans, old)
@@ -87,11 +90,17 @@ func (l *line) keep(sql string, p plan, took time.Duration) {
 	l.plans[sql] = p
 }
 
-// close destroys the statements and the connection.
-func (l *line) close() {
+// forget destroys the plans.
+func (l *line) forget() {
 	for _, p := range l.plans {
 		mapping.DestroyPrepare(&p.stmt)
 	}
+	clear(l.plans)
+}
+
+// close destroys the statements and the connection.
+func (l *line) close() {
+	l.forget()
 	for _, stmt := range []*mapping.PreparedStatement{&l.begin, &l.end} {
 		if stmt.Ptr != nil {
 			mapping.DestroyPrepare(stmt)

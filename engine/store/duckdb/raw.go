@@ -72,14 +72,20 @@ func (r *raw) prepare(sql string, allowed ...mapping.StatementType) (mapping.Pre
 	return stmt, errType
 }
 
-// run executes a prepared statement; a cancelled context interrupts it. The caller destroys the result.
-func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []any) (mapping.Result, error) {
+// run executes a prepared statement; a cancelled context interrupts it. The caller destroys the result. It calls started, if not
+// nil, once what the statement shows is fixed, or it has failed.
+func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (mapping.Result, error) {
 	var res mapping.Result
-	if err := ready(ctx, stmt, args); err != nil {
-		return res, err
-	}
+	err := ready(ctx, stmt, args)
 	var pending mapping.PendingResult
-	if mapping.PendingPrepared(stmt, &pending) == mapping.StateError {
+	ok := err == nil && mapping.PendingPrepared(stmt, &pending) == mapping.StateSuccess
+	if started != nil {
+		started()
+	}
+	switch {
+	case err != nil:
+		return res, err
+	case !ok:
 		msg := mapping.PendingError(pending)
 		mapping.DestroyPending(&pending)
 		return res, worded(msg)
@@ -95,6 +101,18 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 		return res, err
 	}
 	return res, nil
+}
+
+// selected is run with arguments of a session, whose texts hold no zero bytes.
+func (r *raw) selected(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (mapping.Result, error) {
+	for _, a := range args {
+		if t, ok := a.(string); ok {
+			if err := whole(t); err != nil {
+				return mapping.Result{}, err
+			}
+		}
+	}
+	return r.run(ctx, stmt, args, started)
 }
 
 // ready binds the arguments and looks at the context for the last time: a statement that is pending
@@ -131,7 +149,7 @@ func (r *raw) exec(ctx context.Context, sql string, args ...any) (int64, error) 
 		return 0, err
 	}
 	defer mapping.DestroyPrepare(&stmt)
-	res, err := r.run(ctx, stmt, args)
+	res, err := r.run(ctx, stmt, args, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -177,7 +195,17 @@ func bindOne(stmt mapping.PreparedStatement, i mapping.IdxT, v any) mapping.Stat
 	case time.Time:
 		return mapping.BindTimestamp(stmt, i, mapping.NewTimestamp(v.UnixMicro()))
 	case *big.Int:
-		return mapping.BindVarchar(stmt, i, v.String())
+		return bindHuge(stmt, i, v)
 	}
 	return mapping.StateError
+}
+
+// bindHuge binds an integer of up to 128 bits as one, and others as their text.
+func bindHuge(stmt mapping.PreparedStatement, i mapping.IdxT, v *big.Int) mapping.State {
+	low := new(big.Int).SetUint64(1<<64 - 1)
+	upper := new(big.Int).Rsh(v, 64)
+	if !upper.IsInt64() {
+		return mapping.BindVarchar(stmt, i, v.String())
+	}
+	return mapping.BindHugeInt(stmt, i, mapping.NewHugeInt(low.And(low, v).Uint64(), upper.Int64()))
 }

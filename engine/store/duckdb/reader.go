@@ -77,7 +77,8 @@ func (r *reader) read(chunk mapping.DataChunk) store.Chunk {
 		case store.ScanFloat64:
 			v.Floats = unsafe.Slice((*float64)(data), n)
 		case store.ScanText:
-			v.Texts = r.readTexts(i, unsafe.Slice((*stringT)(data), n), v.Null)
+			r.texts[i] = copyTexts(r.texts[i], unsafe.Slice((*stringT)(data), n), v.Null)
+			v.Texts = r.texts[i]
 		case store.ScanVector:
 			elements := mapping.ArrayVectorGetChild(vec)
 			v.Width = r.widths[i]
@@ -105,9 +106,9 @@ func (s *stringT) bytes() []byte {
 	return unsafe.Slice(s.ptr, s.length)
 }
 
-// readTexts copies a vector of texts into one new string, so that the texts may be kept: DuckDB
-// frees its own with the chunk.
-func (r *reader) readTexts(column int, in []stringT, null []bool) []string {
+// copyTexts copies a vector of texts into one new string, so that the texts may be kept: DuckDB frees its own with the chunk.
+// They are put into out, if it is large enough.
+func copyTexts(out []string, in []stringT, null []bool) []string {
 	total := 0
 	for i := range in {
 		if null == nil || !null[i] {
@@ -121,7 +122,7 @@ func (r *reader) readTexts(column int, in []stringT, null []bool) []string {
 		}
 	}
 	all := unsafe.String(unsafe.SliceData(buf), len(buf))
-	out := grow(r.texts[column], len(in))
+	out = grow(out, len(in))
 	at := 0
 	for i := range in {
 		if null != nil && null[i] {
@@ -132,7 +133,6 @@ func (r *reader) readTexts(column int, in []stringT, null []bool) []string {
 		out[i] = all[at:end]
 		at = end
 	}
-	r.texts[column] = out
 	return out
 }
 

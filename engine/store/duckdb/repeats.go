@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,15 +25,16 @@ type repeats struct {
 // result is a whole result, of values that nobody can change.
 type result struct {
 	columns []store.Column
-	rows    [][]any
+	batches []*store.Batch
 }
 
 const (
 	// maxResult and maxResults bound what one result and those of a session take, in bytes.
 	maxResult  = 32 << 10
 	maxResults = 256 << 10
-	// valueBytes is about what a value takes beside its text.
-	valueBytes = 40
+	// columnBytes is about what a column of a batch takes beside its values, and textBytes what a text takes beside its letters.
+	columnBytes = 200
+	textBytes   = 16
 )
 
 // repeatKey names a query with its arguments; ok is false for arguments that have no exact text.
@@ -84,24 +84,30 @@ func (r *repeats) put(key string, now *state, found *result, size int) {
 // repeated reads a kept result.
 type repeated struct {
 	*result
-	next int
+	read int // batches
+	cursor
 }
+
+var _ store.Columnar = (*repeated)(nil)
 
 // Columns implements store.Rows.
 func (r *repeated) Columns() []store.Column { return r.columns }
 
-// Next implements store.Rows.
-func (r *repeated) Next() ([]any, error) {
-	if r.next == len(r.rows) {
+// Batch implements store.Columnar.
+func (r *repeated) Batch() (*store.Batch, error) {
+	if r.read == len(r.batches) {
 		return nil, io.EOF
 	}
-	r.next++
-	return slices.Clone(r.rows[r.next-1]), nil
+	r.read++
+	return r.batches[r.read-1], nil
 }
+
+// Next implements store.Rows.
+func (r *repeated) Next() ([]any, error) { return r.next(r.Batch) }
 
 // Close implements store.Rows.
 func (r *repeated) Close() error {
-	r.next = len(r.rows)
+	r.read, r.cursor = len(r.batches), cursor{}
 	return nil
 }
 
@@ -115,16 +121,16 @@ type recording struct {
 	size int
 }
 
-// Next implements store.Rows.
-func (r *recording) Next() ([]any, error) {
-	row, err := r.rows.Next()
+// Batch implements store.Columnar.
+func (r *recording) Batch() (*store.Batch, error) {
+	b, err := r.rows.Batch()
 	switch {
 	case r.kept == nil:
 	case err == nil:
-		if r.size += sizeOf(row); r.size > maxResult {
+		if r.size += sizeOf(b); r.size > maxResult {
 			r.kept = nil
 		} else {
-			r.kept.rows = append(r.kept.rows, slices.Clone(row))
+			r.kept.batches = append(r.kept.batches, b)
 		}
 	case err == io.EOF:
 		r.s.keep(r)
@@ -132,7 +138,15 @@ func (r *recording) Next() ([]any, error) {
 	default:
 		r.kept = nil
 	}
-	return row, err
+	return b, err
+}
+
+// Next implements store.Rows.
+func (r *recording) Next() ([]any, error) {
+	if r.closed {
+		return nil, store.ErrClosed
+	}
+	return r.next(r.Batch)
 }
 
 // keep keeps a result that was read to its end, if it is of the state that it was asked in: whatever was committed meanwhile has
@@ -145,19 +159,23 @@ func (s *session) keep(r *recording) {
 	}
 }
 
-// sizeOf is about what a row takes, and more than any result may where it holds what could be changed.
-func sizeOf(row []any) int {
-	size := valueBytes
-	for _, v := range row {
-		switch v := v.(type) {
-		case nil, bool, int64, uint64, float64, time.Time, time.Duration:
-			size += valueBytes
-		case string:
-			size += valueBytes + len(v)
-		case store.Decimal:
-			size += valueBytes + len(v)
-		default:
-			return maxResult + 1
+// sizeOf is about what a batch takes, and more than any result may where it holds what could be changed.
+func sizeOf(b *store.Batch) int {
+	size := 0
+	for _, c := range b.Columns {
+		size += columnBytes + 8*(len(c.Ints)+len(c.Floats)) + len(c.Null)
+		for _, t := range c.Texts {
+			size += textBytes + len(t)
+		}
+		for _, v := range c.Any {
+			switch v := v.(type) {
+			case nil, time.Duration, time.Time:
+				size += 2 * textBytes
+			case store.Decimal:
+				size += 2*textBytes + len(v)
+			default:
+				return maxResult + 1
+			}
 		}
 	}
 	return size

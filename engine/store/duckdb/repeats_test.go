@@ -80,9 +80,10 @@ func TestRepeatsAreSmall(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s).(*session)
 	for what, query := range map[string]string{
-		"many rows":          "SELECT range FROM range(2000)",
+		"many rows":          "SELECT range FROM range(5000)",
 		"a long text":        "SELECT repeat('x', 40000)",
-		"a changeable value": "SELECT [1, 2]",
+		"a list":             "SELECT [1, 2]",
+		"a changeable value": "SELECT CAST('ab' AS BLOB)",
 	} {
 		again(t, c, query)
 		if _, kept := again(t, c, query); kept {

@@ -1,86 +1,88 @@
 package duckdb
 
 import (
-	"database/sql/driver"
 	"io"
-	"time"
 
-	duckdb "github.com/marcboeker/go-duckdb/v2"
+	"github.com/marcboeker/go-duckdb/mapping"
 
 	"scrim/engine/store"
 )
 
-// rows reads a materialised result as Go values.
+// rows reads a materialised result column by column.
 type rows struct {
-	dr      driver.Rows
-	stmt    *duckdb.Stmt
-	columns []store.Column
-	buf     []driver.Value
-	closed  bool
+	res mapping.Result
+	*shape
+	closed bool
+	ended  bool
+	cursor
 }
 
-var _ store.Rows = (*rows)(nil)
-
-func newRows(dr driver.Rows, stmt *duckdb.Stmt) *rows {
-	names := dr.Columns()
-	types := dr.(driver.RowsColumnTypeDatabaseTypeName)
-	r := &rows{dr: dr, stmt: stmt, buf: make([]driver.Value, len(names))}
-	for i, n := range names {
-		r.columns = append(r.columns, store.Column{Name: n, Type: types.ColumnTypeDatabaseTypeName(i), Nullable: true})
-	}
-	return r
-}
-
-// has tells whether a column of one of the types is there. The driver turns JSON and UUID into
-// something else than their text.
-func (r *rows) has(types ...string) bool {
-	for _, c := range r.columns {
-		for _, t := range types {
-			if c.Type == t {
-				return true
-			}
-		}
-	}
-	return false
-}
+var _ store.Columnar = (*rows)(nil)
 
 // Columns implements store.Rows.
 func (r *rows) Columns() []store.Column { return r.columns }
+
+// Batch implements store.Columnar.
+func (r *rows) Batch() (*store.Batch, error) {
+	if r.closed {
+		return nil, store.ErrClosed
+	}
+	if r.ended {
+		return nil, io.EOF
+	}
+	res := r.res // cgo wants no memory that holds Go pointers beside it
+	chunk := fetch(&res)
+	defer destroy(chunk)
+	n := 0
+	if chunk.Ptr != nil {
+		n = int(mapping.DataChunkGetSize(chunk))
+	}
+	if n == 0 {
+		r.ended = true
+		return nil, io.EOF
+	}
+	b := &store.Batch{Len: n, Columns: make([]store.Values, len(r.readers))}
+	for i, c := range r.readers {
+		b.Columns[i] = c.read(mapping.DataChunkGetVector(chunk, mapping.IdxT(i)), n)
+	}
+	return b, nil
+}
 
 // Next implements store.Rows.
 func (r *rows) Next() ([]any, error) {
 	if r.closed {
 		return nil, store.ErrClosed
 	}
-	switch err := r.dr.Next(r.buf); {
-	case err == io.EOF:
-		return nil, io.EOF
-	case err != nil:
-		return nil, internal(err.Error())
-	}
-	out := make([]any, len(r.buf))
-	for i, v := range r.buf {
-		if t, ok := v.(time.Time); ok && r.columns[i].Type == "TIME" {
-			out[i] = timeOfDay(t)
-			continue
-		}
-		out[i] = value(v)
-	}
-	return out, nil
+	return r.next(r.Batch)
 }
 
 // Close implements store.Rows.
 func (r *rows) Close() error {
-	if r.closed {
-		return nil
-	}
-	r.closed = true
-	err := r.dr.Close()
-	if errStmt := r.stmt.Close(); err == nil {
-		err = errStmt
-	}
-	if err != nil {
-		return internal(err.Error())
+	if !r.closed {
+		r.closed = true
+		mapping.DestroyResult(&r.res)
 	}
 	return nil
+}
+
+// cursor hands batches over row by row.
+type cursor struct {
+	batch *store.Batch
+	at    int
+}
+
+func (c *cursor) next(batch func() (*store.Batch, error)) ([]any, error) {
+	if c.batch == nil || c.at == c.batch.Len {
+		b, err := batch()
+		if err != nil {
+			return nil, err
+		}
+		c.batch, c.at = b, 0
+	}
+	row := make([]any, len(c.batch.Columns))
+	for i := range row {
+		row[i] = c.batch.Columns[i].At(c.at)
+	}
+	c.at++
+	return row, nil
 }

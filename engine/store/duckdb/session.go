@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/marcboeker/go-duckdb/mapping"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
 	"scrim/engine/store"
@@ -239,30 +241,73 @@ func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Row
 	if err != nil {
 		return nil, classify(ctx, err)
 	}
-	if !ok {
-		return r, nil
+	if r, plain := r.(*rows); plain && ok {
+		return &recording{rows: r, s: s, key: key, now: now, kept: &result{columns: r.columns}, size: len(key)}, nil
 	}
-	return &recording{rows: r, s: s, key: key, now: now, kept: &result{columns: r.columns}, size: len(key)}, nil
+	return r, nil
 }
 
-func (s *session) query(ctx context.Context, sql string, args []any) (*rows, error) {
-	r, err := s.selectRows(ctx, sql, args)
+// query runs what the store reads for a session: nothing else than a SELECT. (EXPLAIN ANALYZE would run a change that is not
+// logged.)
+func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows, error) {
+	now, release := s.quiet()
+	defer release()
+	p, err := s.c.line.prepared(sql, now)
+	if err != nil {
+		return nil, err
+	}
+	if p.shape == nil && !readable(p.stmt) {
+		mapping.DestroyPrepare(&p.stmt)
+		release()
+		return s.boxed(ctx, sql, args)
+	}
+	begun := time.Now()
+	res, err := s.c.line.selected(ctx, p.stmt, args, release)
+	if err != nil {
+		mapping.DestroyPrepare(&p.stmt)
+		return nil, err
+	}
+	form := p.shape
+	if form == nil {
+		form = shapeOf(&res)
+	}
+	if form != nil && len(args) == 0 {
+		p.shape = form
+	}
+	s.c.line.keep(sql, p, time.Since(begun))
+	if form == nil {
+		mapping.DestroyResult(&res)
+		return s.boxed(ctx, sql, args)
+	}
+	return &rows{res: res, shape: form}, nil
+}
+
+// quiet returns the state that a statement shows which is made ready before release is called; nil where that is not known.
+func (s *session) quiet() (now *state, release func()) {
+	c := &s.st.commits
+	if s.tx || !c.mu.TryRLock() {
+		return nil, func() {}
+	}
+	return c.now.Load(), sync.OnceFunc(c.mu.RUnlock)
+}
+
+// boxed runs a query through the driver.
+func (s *session) boxed(ctx context.Context, sql string, args []any) (store.Rows, error) {
+	r, err := s.driven(ctx, sql, args)
 	if err != nil || !r.has("JSON", "UUID") {
 		return r, err
 	}
 	// The driver parses JSON and gives a UUID's bytes: have DuckDB write their text instead.
 	columns := r.columns
 	r.Close()
-	if r, err = s.selectRows(ctx, textual(sql, columns), args); err != nil {
+	if r, err = s.driven(ctx, textual(sql, columns), args); err != nil {
 		return nil, err
 	}
 	r.columns = columns
 	return r, nil
 }
 
-// selectRows runs what the store reads for a session: nothing else than a SELECT. (EXPLAIN ANALYZE
-// would run a change that is not logged.)
-func (s *session) selectRows(ctx context.Context, sql string, args []any) (*rows, error) {
+func (s *session) driven(ctx context.Context, sql string, args []any) (*boxed, error) {
 	stmt, typ, err := s.c.prepare(sql)
 	if err != nil {
 		return nil, err

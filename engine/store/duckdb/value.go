@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
-	"strings"
 	"time"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
@@ -66,7 +65,7 @@ func value(v any) any {
 	case time.Time:
 		return v.UTC()
 	case duckdb.Decimal:
-		return decimal(v.Value, int(v.Scale))
+		return store.DecimalOf(v.Value, int(v.Scale))
 	case duckdb.Interval:
 		return duration(v)
 	case []any:
@@ -77,21 +76,6 @@ func value(v any) any {
 		return out
 	}
 	return fmt.Sprint(v)
-}
-
-// decimal writes unscaled / 10^scale with exactly scale digits after the point.
-func decimal(unscaled *big.Int, scale int) store.Decimal {
-	digits := new(big.Int).Abs(unscaled).String()
-	if scale > 0 {
-		if pad := scale + 1 - len(digits); pad > 0 {
-			digits = strings.Repeat("0", pad) + digits
-		}
-		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
-	}
-	if unscaled.Sign() < 0 {
-		digits = "-" + digits
-	}
-	return store.Decimal(digits)
 }
 
 // duration is an interval with months of 30 days. It saturates: DuckDB's intervals reach further.

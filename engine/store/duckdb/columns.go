@@ -1,0 +1,219 @@
+package duckdb
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/marcboeker/go-duckdb/mapping"
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"scrim/engine/store"
+)
+
+// column reads the values of one column of a session's result out of DuckDB's vectors.
+type column struct {
+	typ     mapping.Type // of the values; of a decimal, the type of integer that it is kept as
+	kind    store.ValueKind
+	decimal bool
+	scale   int
+}
+
+// layout tells how a kind of values lies in memory.
+type layout struct {
+	name string
+	kind store.ValueKind
+}
+
+// layouts are the types whose values are read here. What has parts, such as a list, and what has no form in MySQL, goes through
+// the driver.
+var layouts = map[mapping.Type]layout{
+	mapping.TypeBoolean:     {"BOOLEAN", store.KindBool},
+	mapping.TypeTinyInt:     {"TINYINT", store.KindInt},
+	mapping.TypeSmallInt:    {"SMALLINT", store.KindInt},
+	mapping.TypeInteger:     {"INTEGER", store.KindInt},
+	mapping.TypeBigInt:      {"BIGINT", store.KindInt},
+	mapping.TypeUTinyInt:    {"UTINYINT", store.KindUint},
+	mapping.TypeUSmallInt:   {"USMALLINT", store.KindUint},
+	mapping.TypeUInteger:    {"UINTEGER", store.KindUint},
+	mapping.TypeUBigInt:     {"UBIGINT", store.KindUint},
+	mapping.TypeHugeInt:     {"HUGEINT", store.KindAny},
+	mapping.TypeFloat:       {"FLOAT", store.KindFloat},
+	mapping.TypeDouble:      {"DOUBLE", store.KindFloat},
+	mapping.TypeDecimal:     {"DECIMAL", store.KindDecimal},
+	mapping.TypeVarchar:     {"VARCHAR", store.KindText},
+	mapping.TypeBlob:        {"BLOB", store.KindAny},
+	mapping.TypeDate:        {"DATE", store.KindDate},
+	mapping.TypeTime:        {"TIME", store.KindTime},
+	mapping.TypeTimestamp:   {"TIMESTAMP", store.KindTimestamp},
+	mapping.TypeTimestampTZ: {"TIMESTAMPTZ", store.KindTimestamp},
+	mapping.TypeTimestampS:  {"TIMESTAMP_S", store.KindAny},
+	mapping.TypeTimestampMS: {"TIMESTAMP_MS", store.KindAny},
+	mapping.TypeTimestampNS: {"TIMESTAMP_NS", store.KindAny},
+	mapping.TypeInterval:    {"INTERVAL", store.KindAny},
+}
+
+// columnOf returns the reader of a type and the name that DuckDB gives the type; ok is false where there is none.
+func columnOf(t mapping.LogicalType) (c column, name string, ok bool) {
+	id := mapping.GetTypeId(t)
+	l, ok := layouts[id]
+	if !ok {
+		return c, "", false
+	}
+	c, name = column{typ: id, kind: l.kind}, l.name
+	switch id {
+	case mapping.TypeDecimal:
+		c.typ, c.decimal, c.scale = mapping.DecimalInternalType(t), true, int(mapping.DecimalScale(t))
+		if c.typ == mapping.TypeHugeInt {
+			c.kind = store.KindAny
+		}
+		name = fmt.Sprintf("DECIMAL(%d,%d)", mapping.DecimalWidth(t), c.scale)
+	case mapping.TypeVarchar:
+		if mapping.LogicalTypeGetAlias(t) == "JSON" {
+			name = "JSON"
+		}
+	}
+	return c, name, true
+}
+
+// shape is how the columns of a result are read.
+type shape struct {
+	readers []column
+	columns []store.Column
+}
+
+// shapeOf returns a result's shape; nil where a column has no reader.
+func shapeOf(res *mapping.Result) *shape {
+	n := mapping.ColumnCount(res)
+	s := &shape{make([]column, n), make([]store.Column, n)}
+	for i := range n {
+		t := mapping.ColumnLogicalType(res, i)
+		c, name, ok := columnOf(t)
+		mapping.DestroyLogicalType(&t)
+		if !ok {
+			return nil
+		}
+		s.readers[i] = c
+		s.columns[i] = store.Column{Name: mapping.ColumnName(res, i), Type: name, Nullable: true}
+	}
+	return s
+}
+
+// readable reports whether a statement's result has columns with readers only. Types that are not known before its arguments
+// are, count as such.
+func readable(stmt mapping.PreparedStatement) bool {
+	for i := range mapping.PreparedStatementColumnCount(stmt) {
+		t := mapping.PreparedStatementColumnType(stmt, i)
+		if _, ok := layouts[t]; !ok && t != mapping.TypeInvalid {
+			return false
+		}
+	}
+	return true
+}
+
+// read copies the first n values of a vector, so that they outlive it.
+func (c column) read(vec mapping.Vector, n int) store.Values {
+	data := mapping.VectorGetData(vec)
+	v := store.Values{Kind: c.kind, Scale: c.scale, Null: absent(mapping.VectorGetValidity(vec), n)}
+	switch c.kind {
+	case store.KindFloat:
+		v.Floats = c.floats(data, n)
+	case store.KindText:
+		v.Texts = copyTexts(nil, unsafe.Slice((*stringT)(data), n), v.Null)
+	case store.KindAny:
+		v.Any = make([]any, n)
+		for i := range v.Any {
+			if !v.IsNull(i) {
+				v.Any[i] = c.other(data, i)
+			}
+		}
+	default:
+		v.Ints = c.ints(data, n)
+	}
+	return v
+}
+
+// absent expands DuckDB's validity bits of n values; nil when none is NULL.
+func absent(p unsafe.Pointer, n int) []bool {
+	words := validityOf(p, n)
+	if words.complete(n) {
+		return nil
+	}
+	mask := make([]bool, n)
+	for i := range mask {
+		mask[i] = words[i>>6]>>(i&63)&1 == 0
+	}
+	return mask
+}
+
+func (c column) floats(data unsafe.Pointer, n int) []float64 {
+	if c.typ == mapping.TypeDouble {
+		return slices.Clone(unsafe.Slice((*float64)(data), n))
+	}
+	return widened[float32, float64](data, n)
+}
+
+// ints reads whatever lies in memory as integers of up to 64 bits.
+func (c column) ints(data unsafe.Pointer, n int) []int64 {
+	switch c.typ {
+	case mapping.TypeBoolean, mapping.TypeUTinyInt:
+		return widened[uint8, int64](data, n)
+	case mapping.TypeTinyInt:
+		return widened[int8, int64](data, n)
+	case mapping.TypeUSmallInt:
+		return widened[uint16, int64](data, n)
+	case mapping.TypeSmallInt:
+		return widened[int16, int64](data, n)
+	case mapping.TypeUInteger:
+		return widened[uint32, int64](data, n)
+	case mapping.TypeInteger, mapping.TypeDate:
+		return widened[int32, int64](data, n)
+	}
+	return slices.Clone(unsafe.Slice((*int64)(data), n))
+}
+
+func widened[From uint8 | int8 | uint16 | int16 | uint32 | int32 | float32, To int64 | float64](data unsafe.Pointer, n int) []To {
+	out := make([]To, n)
+	for i, x := range unsafe.Slice((*From)(data), n) {
+		out[i] = To(x)
+	}
+	return out
+}
+
+// hugeT is DuckDB's duckdb_hugeint.
+type hugeT struct {
+	lower uint64
+	upper int64
+}
+
+// intervalT is DuckDB's duckdb_interval.
+type intervalT struct {
+	months, days int32
+	micros       int64
+}
+
+// other is the value at i of a kind that is rare.
+func (c column) other(data unsafe.Pointer, i int) any {
+	switch c.typ {
+	case mapping.TypeHugeInt:
+		h := unsafe.Slice((*hugeT)(data), i+1)[i]
+		x := new(big.Int).Lsh(big.NewInt(h.upper), 64)
+		x.Add(x, new(big.Int).SetUint64(h.lower))
+		if c.decimal {
+			return store.DecimalOf(x, c.scale)
+		}
+		return x
+	case mapping.TypeInterval:
+		v := unsafe.Slice((*intervalT)(data), i+1)[i]
+		return duration(duckdb.Interval{Months: v.months, Days: v.days, Micros: v.micros})
+	case mapping.TypeTimestampS:
+		return time.Unix(unsafe.Slice((*int64)(data), i+1)[i], 0).UTC()
+	case mapping.TypeTimestampMS:
+		return time.UnixMilli(unsafe.Slice((*int64)(data), i+1)[i]).UTC()
+	case mapping.TypeTimestampNS:
+		return time.Unix(0, unsafe.Slice((*int64)(data), i+1)[i]).UTC()
+	}
+	return slices.Clone(unsafe.Slice((*stringT)(data), i+1)[i].bytes())
+}

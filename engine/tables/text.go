@@ -1,0 +1,201 @@
+package tables
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+
+	"scrim/engine/store"
+)
+
+// writer appends the text of the value at i of a batch's column, which is not NULL, as a client gets it. Where ok is false, the
+// value is one for the type's own conversions.
+type writer func(b []byte, v *store.Values, i int) (text []byte, ok bool)
+
+// writerOf returns the writer from values of a kind to an SQL type; nil where there is none. It writes what readerOf and the type
+// would.
+func writerOf(ctx *sql.Context, t sql.Type, kind store.ValueKind) writer {
+	switch {
+	case kind == store.KindInt && types.IsInteger(t), kind == store.KindBool && types.IsInteger(t):
+		return integers(t)
+	case kind == store.KindUint && t.Type() == sqltypes.Uint64:
+		return func(b []byte, v *store.Values, i int) ([]byte, bool) {
+			return strconv.AppendUint(b, uint64(v.Ints[i]), 10), true
+		}
+	case kind == store.KindFloat && t == types.Float64:
+		return doubles
+	case kind == store.KindText && utf8Text(ctx, t):
+		return func(b []byte, v *store.Values, i int) ([]byte, bool) { return append(b, v.Texts[i]...), true }
+	case kind == store.KindDate && t.Type() == sqltypes.Date:
+		return func(b []byte, v *store.Values, i int) ([]byte, bool) { return appendDay(b, v.Ints[i]) }
+	case kind == store.KindTimestamp && t.Type() == sqltypes.Datetime:
+		return moments(t.(sql.DatetimeType).Precision())
+	case kind == store.KindDecimal:
+		if d, ok := t.(sql.DecimalType); ok {
+			return decimals(d)
+		}
+	}
+	return nil
+}
+
+// utf8Text reports whether texts of a type go to the client as they are.
+func utf8Text(ctx *sql.Context, t sql.Type) bool {
+	s, ok := t.(sql.StringType)
+	if !ok || !types.IsTextOnly(t) {
+		return false
+	}
+	set := ctx.GetCharacterSetResults()
+	if set == sql.CharacterSet_Unspecified || set == sql.CharacterSet_binary {
+		set = s.CharacterSet()
+	}
+	return set == sql.CharacterSet_utf8mb4
+}
+
+// integers writes what a type of integers can hold.
+func integers(t sql.Type) writer {
+	low, high := int64(0), int64(math.MaxInt64)
+	switch t.Type() {
+	case sqltypes.Int8:
+		low, high = math.MinInt8, math.MaxInt8
+	case sqltypes.Int16:
+		low, high = math.MinInt16, math.MaxInt16
+	case sqltypes.Int24:
+		low, high = -1<<23, 1<<23-1
+	case sqltypes.Int32:
+		low, high = math.MinInt32, math.MaxInt32
+	case sqltypes.Int64:
+		low = math.MinInt64
+	case sqltypes.Uint8:
+		high = math.MaxUint8
+	case sqltypes.Uint16:
+		high = math.MaxUint16
+	case sqltypes.Uint24:
+		high = 1<<24 - 1
+	case sqltypes.Uint32:
+		high = math.MaxUint32
+	case sqltypes.Uint64:
+	default:
+		return nil
+	}
+	return func(b []byte, v *store.Values, i int) ([]byte, bool) {
+		x := v.Ints[i]
+		if x < low || x > high {
+			return b, false
+		}
+		return strconv.AppendInt(b, x, 10), true
+	}
+}
+
+// doubles writes numbers as MySQL does. What is none is NULL.
+func doubles(b []byte, v *store.Values, i int) ([]byte, bool) {
+	x := v.Floats[i]
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return b, false
+	}
+	return AppendDouble(b, x, 64), true
+}
+
+// AppendDouble appends a number as MySQL writes a DOUBLE, or a FLOAT of 32 bits: plain digits from 1e-15 up to 1e15, else a
+// mantissa and an exponent without sign or zeros in front, as in 1.5e20.
+func AppendDouble(b []byte, x float64, bits int) []byte {
+	if a := math.Abs(x); a == 0 || a >= 1e-15 && a < 1e15 {
+		return strconv.AppendFloat(b, x, 'f', -1, bits)
+	}
+	b = strconv.AppendFloat(b, x, 'e', -1, bits)
+	// The exponent has a sign and at least two digits.
+	at := len(b) - 1
+	for b[at] != 'e' {
+		at--
+	}
+	digits := b[at+2:]
+	if b[at+1] == '-' {
+		at++
+	}
+	for len(digits) > 0 && digits[0] == '0' {
+		digits = digits[1:]
+	}
+	return append(b[:at+1], digits...)
+}
+
+const daySeconds = 24 * 60 * 60
+
+// appendDay appends a date, if its year has four digits.
+func appendDay(b []byte, day int64) ([]byte, bool) {
+	t := time.Unix(day*daySeconds, 0).UTC()
+	y, m, d := t.Date()
+	if y < 1000 || y > 9999 {
+		return b, false
+	}
+	return append(b, digit(y/1000), digit(y/100), digit(y/10), digit(y), '-', digit(int(m)/10), digit(int(m)), '-', digit(d/10), digit(d)), true
+}
+
+func digit(n int) byte { return '0' + byte(n%10) }
+
+// moments writes dates with times, of a number of digits of a fraction of a second. Where there is more to a moment, it is rounded
+// elsewhere.
+func moments(precision int) writer {
+	return func(b []byte, v *store.Values, i int) ([]byte, bool) {
+		seconds, micros := v.Ints[i]/1e6, v.Ints[i]%1e6
+		if micros != 0 {
+			return b, false
+		}
+		day, rest := seconds/daySeconds, int(seconds%daySeconds)
+		if rest < 0 {
+			day, rest = day-1, rest+daySeconds
+		}
+		b, ok := appendDay(b, day)
+		if !ok {
+			return b, false
+		}
+		h, m, s := rest/3600, rest/60%60, rest%60
+		b = append(b, ' ', digit(h/10), digit(h), ':', digit(m/10), digit(m), ':', digit(s/10), digit(s))
+		if precision > 0 {
+			b = append(append(b, '.'), "000000"[:precision]...)
+		}
+		return b, true
+	}
+}
+
+// decimals writes numbers that have a type's own scale, and no more digits than it.
+func decimals(t sql.DecimalType) writer {
+	limit, scale := uint64(math.MaxUint64), int(t.Scale())
+	if p := t.Precision(); p < 20 {
+		limit = 1
+		for range p {
+			limit *= 10
+		}
+	}
+	return func(b []byte, v *store.Values, i int) ([]byte, bool) {
+		x, n := v.Ints[i], uint64(v.Ints[i])
+		if x < 0 {
+			n = -n
+		}
+		if v.Scale != scale || n >= limit {
+			return b, false
+		}
+		if x < 0 {
+			b = append(b, '-')
+		}
+		return appendFixed(b, n, scale), true
+	}
+}
+
+// appendFixed appends n / 10^scale with scale digits after the point.
+func appendFixed(b []byte, n uint64, scale int) []byte {
+	var digits [24]byte
+	at := len(digits)
+	for left := scale; n > 0 || left >= 0; left-- {
+		if left == 0 && scale > 0 {
+			at--
+			digits[at] = '.'
+		}
+		at--
+		digits[at] = '0' + byte(n%10)
+		n /= 10
+	}
+	return append(b, digits[at:]...)
+}
