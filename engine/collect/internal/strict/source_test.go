@@ -14,7 +14,7 @@ import (
 )
 
 // dirs are the packages whose results must have the same bits everywhere.
-var dirs = []string{".", "../../mix"}
+var dirs = []string{".", "../../mix", "../../blanket"}
 
 // mathAllowed are the functions of package math that are exact, or rounded as IEEE 754 says, on every machine.
 var mathAllowed = []string{"Sqrt", "Floor", "Ceil", "Frexp", "Ldexp", "Inf", "NaN", "IsInf", "IsNaN", "Nextafter", "Abs", "Float64bits", "Max", "Min", "Trunc"}
