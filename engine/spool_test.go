@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+	"github.com/go-sql-driver/mysql"
+)
+
+var errMiddle = errors.New("in the middle")
+
+// numberedRows gives rows of a number and a text up to n, then an error. It gives the text in memory that it uses again, as the
+// store's rows do.
+type numberedRows struct {
+	n, at  int
+	err    error
+	before func(at int)
+	closed int
+	text   sqltypes.Value
+}
+
+func (c *numberedRows) Next(*sql.Context) (sql.Row, error) {
+	if c.before != nil {
+		c.before(c.at)
+	}
+	if c.at == c.n {
+		return nil, c.err
+	}
+	c.at++
+	raw := c.text.Raw()[:0]
+	c.text = sqltypes.MakeTrusted(sqltypes.VarChar, fmt.Appendf(raw, "row %d", c.at))
+	return sql.Row{int64(c.at), &c.text}, nil
+}
+
+func (c *numberedRows) Close(*sql.Context) error {
+	c.closed++
+	return nil
+}
+
+// spoolAll collects what spool sends, and what it leaves to be sent.
+func spoolAll(ctx context.Context, rows *numberedRows, send func(batch int) error) (sent []int, texts []string, err error) {
+	schema := sql.Schema{{Name: "n", Type: types.Int64}, {Name: "t", Type: types.Text}}
+	take := func(r *sqltypes.Result) {
+		sent = append(sent, len(r.Rows))
+		for _, row := range r.Rows {
+			texts = append(texts, row[0].ToString()+" "+row[1].ToString())
+		}
+	}
+	last, err := spool(sql.NewContext(ctx), schema, rows, func(r *sqltypes.Result) error {
+		take(r)
+		return send(len(sent))
+	})
+	if last != nil {
+		take(last)
+	}
+	return sent, texts, err
+}
+
+func TestSpoolSendsWholeBatches(t *testing.T) {
+	for n, want := range map[int][]int{0: {0}, 1: {1}, 127: {127}, 128: {128}, 129: {128, 1}, 256: {128, 128}, 300: {128, 128, 44}} {
+		rows := &numberedRows{n: n, err: io.EOF}
+		sent, texts, err := spoolAll(t.Context(), rows, func(int) error { return nil })
+		if err != nil || !reflect.DeepEqual(sent, want) || rows.closed != 1 {
+			t.Errorf("%d rows: sent %v, error %v, closed %d times", n, sent, err, rows.closed)
+		}
+		for i, text := range texts {
+			if want := fmt.Sprintf("%d row %d", i+1, i+1); text != want {
+				t.Fatalf("%d rows: got %q, want %q", n, text, want)
+			}
+		}
+	}
+}
+
+// An error of the first 128 rows leaves nothing sent; a later one, what was sent before.
+func TestSpoolEndsWithTheFirstError(t *testing.T) {
+	for n, want := range map[int][]int{0: nil, 128: nil, 129: {128}, 300: {128, 128}} {
+		rows := &numberedRows{n: n, err: errMiddle}
+		sent, _, err := spoolAll(t.Context(), rows, func(int) error { return nil })
+		if !errors.Is(err, errMiddle) || !reflect.DeepEqual(sent, want) || rows.closed != 1 {
+			t.Errorf("error after %d rows: sent %v, error %v, closed %d times", n, sent, err, rows.closed)
+		}
+	}
+}
+
+func TestSpoolEndsWithItsContextAndItsClient(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	rows := &numberedRows{n: 1000, err: io.EOF, before: func(at int) {
+		if at == 200 {
+			cancel()
+		}
+	}}
+	sent, _, err := spoolAll(ctx, rows, func(int) error { return nil })
+	if !errors.Is(err, context.Canceled) || !reflect.DeepEqual(sent, []int{128, 128}) || rows.closed != 1 || rows.at > 300 {
+		t.Errorf("cancelled: sent %v, error %v, closed %d times after %d rows", sent, err, rows.closed, rows.at)
+	}
+	rows = &numberedRows{n: 1000, err: io.EOF}
+	sent, _, err = spoolAll(t.Context(), rows, func(int) error { return errMiddle })
+	if !errors.Is(err, errMiddle) || !reflect.DeepEqual(sent, []int{128}) || rows.closed != 1 {
+		t.Errorf("client gone: sent %v, error %v, closed %d times", sent, err, rows.closed)
+	}
+}
+
+// many makes a public table d.many of n rows with a text of 1000 letters.
+func many(i *instance, n int) *client {
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.many (id INT, x DOUBLE, n DECIMAL(8,2), made DATETIME, t VARCHAR(1100))",
+		"CREATE TABLE d.digits (k INT)", "INSERT INTO d.digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)")
+	root.exec(fmt.Sprintf(`INSERT INTO d.many SELECT n, n / 8, n, '2024-02-29 10:00:00', CONCAT(REPEAT('x', 1000), n) FROM (
+		SELECT a.k + 10*b.k + 100*c.k + 1000*e.k + 10000*f.k AS n FROM d.digits a, d.digits b, d.digits c, d.digits e, d.digits f) y WHERE n < %d`, n))
+	return root
+}
+
+func TestRowsOfPublicTables(t *testing.T) {
+	root := many(start(t, ""), 300)
+	for _, n := range []int{0, 1, 127, 128, 129, 256, 300} {
+		for what, args := range map[string][]any{"text": nil, "prepared": {n}} {
+			rows := root.query(fmt.Sprintf("SELECT * FROM d.many WHERE id < %s ORDER BY id", map[bool]string{true: "?", false: fmt.Sprint(n)}[args != nil]), args...)
+			if len(rows) != n {
+				t.Fatalf("%s: %d rows, want %d", what, len(rows), n)
+			}
+			for i, r := range rows {
+				x := map[bool]string{true: fmt.Sprint(float32(i) / 8), false: fmt.Sprint(float64(i) / 8)}[args != nil]
+				want := []string{fmt.Sprint(i), x, fmt.Sprintf("%d.00", i), "2024-02-29 10:00:00", strings.Repeat("x", 1000) + fmt.Sprint(i)}
+				if !reflect.DeepEqual(r, want) {
+					t.Fatalf("%s: row %d of %d: %v", what, i, n, r)
+				}
+			}
+		}
+	}
+	if rows := root.query("SELECT * FROM d.many LIMIT 0"); len(rows) != 0 {
+		t.Errorf("LIMIT 0: %d rows", len(rows))
+	}
+	if n := root.value("SELECT FOUND_ROWS()"); n != "0" {
+		t.Errorf("%s rows found", n)
+	}
+	root.query("SELECT id, t FROM d.many LIMIT 129")
+	if n := root.value("SELECT FOUND_ROWS()"); n != "129" {
+		t.Errorf("%s rows found", n)
+	}
+}
+
+// A client that reads slowly, or goes away, holds a large result back: KILL ends it in the middle, and nothing of it stays.
+func TestRowsEndInTheMiddle(t *testing.T) {
+	i := start(t, "")
+	root := many(i, 40000) // 40 MB, more than connections take
+	slow := i.client("root", rootPassword)
+	id := slow.value("SELECT CONNECTION_ID()")
+	read := func(ctx context.Context, n int) *stdsql.Rows {
+		t.Helper()
+		rows, err := slow.conn.QueryContext(ctx, "SELECT * FROM d.many")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			if !rows.Next() {
+				t.Fatal(rows.Err())
+			}
+		}
+		return rows
+	}
+	rows := read(t.Context(), 1000)
+	root.exec("KILL QUERY " + id)
+	n := 1000
+	for rows.Next() {
+		n++
+	}
+	var e *mysql.MySQLError
+	if err := rows.Err(); !errors.As(err, &e) || e.Number != 1317 || n >= 40000 {
+		t.Errorf("killed: %v after %d rows", err, n)
+	}
+	rows.Close()
+	if got := slow.value("SELECT COUNT(*) FROM d.many"); got != "40000" {
+		t.Errorf("after KILL QUERY: %s rows", got)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	rows = read(ctx, 10)
+	leave()
+	rows.Close()
+	for deadline := time.Now().Add(10 * time.Second); len(root.query("SHOW PROCESSLIST")) > 1; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("still there: %v", root.query("SHOW PROCESSLIST"))
+		}
+	}
+}
