@@ -18,7 +18,7 @@ type Declaration struct {
 	Centre      float64       `json:"centre_norm,omitempty"`  // *_SCM3: bound R_mu of the l2 norm of the mean
 	Resolution  float64       `json:"resolution,omitempty"`   // *_SCM3: bucket width of round 1; 4 sigma_min by default
 	NullDefault []float64     `json:"null_default,omitempty"` // reported for NULL, NaN, wrong dimensions; one number, or one a coordinate
-	Option      string        `json:"option,omitempty"`       // LDP_UV2 "laplace"; LDP_SCM3 "gauss"
+	Option      string        `json:"option,omitempty"`       // LDP_UV2 "laplace"; LDP_HIER "zcdp"; LDP_SCM3 "gauss" or "zcdp"
 	Strata      []string      `json:"strata,omitempty"`       // public groups, each a collection of n_expected of its own
 	Trust       string        `json:"trust,omitempty"`        // shuffle: "separate" or "same_operator"
 	RetryOf     string        `json:"retry_of,omitempty"`     // shuffle: the collection whose batch was destroyed
@@ -36,10 +36,13 @@ type Params struct {
 	Declaration Declaration `json:"declared"`
 	Derived     Derived     `json:"derived"`
 	Published   Published   `json:"published"`           // by the rounds before
-	Cells       []Cell      `json:"cells"`               // of this round
+	Min         uint64      `json:"n_min"`               // reports that the cells of this round need together, besides their own minima
+	Cells       []Cell      `json:"cells"`               // of this round; cell i is number i
 	Batch       *Batch      `json:"batch,omitempty"`     // shuffle: of this round
 	SealKey     []byte      `json:"seal_key,omitempty"`  // shuffle: the server's public HPKE key of this round, in base64
 	Signs       []byte      `json:"sign_seed,omitempty"` // *_SCM3: public 32-byte seed of the rotation's signs
+
+	print *[32]byte // fingerprint, kept by Parse and Design.Params
 }
 
 // Derived are numbers of the whole collection that follow from the declaration.
@@ -53,6 +56,9 @@ type Derived struct {
 	Ball      float64  `json:"ball,omitempty"`      // *_SCM3: R_p, the norm that vectors are clipped to
 	Box       float64  `json:"box,omitempty"`       // *_SCM3: B, half the side of round 1's trees
 	BoxLevels int      `json:"box_levels,omitempty"`
+
+	ClipTarget float64 `json:"clip_target,omitempty"` // *_SCM3: κ, share of norms beyond Clip at which noise and clipping balance
+	Rho        float64 `json:"rho,omitempty"`         // LDP_SCM3 with DGAUSS: zCDP loss of round 3
 }
 
 // Published is what earlier rounds made public; absent numbers are zero.
@@ -88,7 +94,7 @@ type Cell struct {
 	Min        uint64     `json:"min"`                       // reports without which the round cannot end
 	Level      int        `json:"level,omitempty"`           // of a tree, or of residues
 	Coordinate int        `json:"coordinate,omitempty"`      // *_SCM3 round 1
-	Offset     int        `json:"offset,omitempty"`          // LDP_KV1: of the lattice
+	Offset     int        `json:"offset,omitempty"`          // LDP_KV1 with BRR: of the lattice
 }
 
 // Batch are the parameters of a round of the shuffle model. One batch is of one cell.

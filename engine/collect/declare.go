@@ -1,0 +1,207 @@
+package collect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"scrim/engine/collect/exact"
+)
+
+// ParseDeclaration reads what a DBA wrote: a JSON object with the keys that Keys lists. Numbers may be
+// JSON numbers or texts of decimals; null_default one of them or an array, strata an array of texts. A key
+// that the protocol does not have, or has twice, is refused. Plan checks the values.
+func ParseDeclaration(p Protocol, text []byte) (Declaration, error) {
+	var d Declaration
+	if _, ok := p.Info(); !ok {
+		return d, bad("There is no protocol %.40q.", string(p)).With("The protocols are %s.", names())
+	}
+	if len(text) > MaxParams {
+		return d, bad("The declaration is longer than %d bytes.", MaxParams)
+	}
+	members, err := readObject(text)
+	if err != nil {
+		return d, err
+	}
+	keys, seen := Keys(p), map[string]bool{}
+	for _, m := range members {
+		if !slices.Contains(keys, m.key) {
+			return d, foreign(p, m.key)
+		}
+		if seen[m.key] {
+			return d, bad("%s is given twice.", m.key).With("Give each parameter once.")
+		}
+		seen[m.key] = true
+		if err := d.set(m.key, m.value); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// readObject splits one JSON object into its members, in their order and with repetitions.
+func readObject(text []byte) ([]member, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	wrong := bad("The declaration is not a JSON object.").With(`Write it as '{"epsilon": 1, "n_expected": 100000, …}'.`)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, wrong
+	}
+	var members []member
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, wrong
+		}
+		m := member{key: key.(string)} // More within an object: a key or a syntax error
+		if err := d.Decode(&m.value); err != nil {
+			return nil, wrong
+		}
+		members = append(members, m)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, wrong
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, wrong
+	}
+	return members, nil
+}
+
+// set reads one value.
+func (d *Declaration) set(key string, v json.RawMessage) (err error) {
+	switch key {
+	case "epsilon":
+		d.Epsilon, err = readEpsilon(v)
+	case "n_expected":
+		d.Expected, err = readCount(key, v)
+	case "levels":
+		d.Levels, err = readInt(key, v)
+	case "dimension":
+		d.Dimension, err = readInt(key, v)
+	case "null_default":
+		d.NullDefault, err = readNumbers(key, v)
+	case "option":
+		d.Option, err = readText(key, v)
+	case "trust":
+		d.Trust, err = readText(key, v)
+	case "retry_of":
+		d.RetryOf, err = readText(key, v)
+	case "strata":
+		if json.Unmarshal(v, &d.Strata) != nil {
+			err = bad("strata is not an array of texts.").With(`Write it as ["north", "south"].`)
+		}
+	default:
+		*d.number(key), err = readNumber(key, v)
+	}
+	return err
+}
+
+// number returns where a key of type number is kept.
+func (d *Declaration) number(key string) *float64 {
+	switch key {
+	case "delta":
+		return &d.Delta
+	case "lo":
+		return &d.Lo
+	case "hi":
+		return &d.Hi
+	case "sigma":
+		return &d.Sigma
+	case "sigma_min":
+		return &d.SigmaMin
+	case "sigma_max":
+		return &d.SigmaMax
+	case "radius":
+		return &d.Radius
+	case "centre_norm":
+		return &d.Centre
+	case "resolution":
+		return &d.Resolution
+	}
+	panic("collect: key without a reader: " + key)
+}
+
+// literal returns the characters of a number or of a text.
+func literal(v json.RawMessage) (string, bool) {
+	s := strings.TrimSpace(string(v))
+	if strings.HasPrefix(s, `"`) {
+		var text string
+		err := json.Unmarshal(v, &text)
+		return strings.TrimSpace(text), err == nil
+	}
+	return s, s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9')
+}
+
+// readNumber reads a finite decimal; other forms that Go knows (hexadecimal, underscores, inf) are refused.
+func readNumber(key string, v json.RawMessage) (float64, error) {
+	s, ok := literal(v)
+	x, err := strconv.ParseFloat(s, 64)
+	if !ok || err != nil || strings.Trim(s, "+-.0123456789eE") != "" {
+		return 0, bad("%s is %.40q.", key, s).With("Give %s as a finite decimal number.", key)
+	}
+	return x, nil
+}
+
+func readEpsilon(v json.RawMessage) (exact.Epsilon, error) {
+	s, _ := literal(v)
+	e, err := exact.ParseEpsilon(s)
+	if err != nil {
+		return 0, bad("epsilon is %.40q.", s).With("Give epsilon from 0.05 to 8 with at most four digits after the point, such as 0.5.")
+	}
+	return e, nil
+}
+
+// readCount reads a whole number; 2e5 and 200000.0 are whole too.
+func readCount(key string, v json.RawMessage) (uint64, error) {
+	x, err := readNumber(key, v)
+	if err != nil || x < 0 || x > 1<<53 || x != float64(uint64(x)) {
+		return 0, bad("%s is %.40s.", key, v).With("Give %s as a whole number.", key)
+	}
+	return uint64(x), nil
+}
+
+func readInt(key string, v json.RawMessage) (int, error) {
+	n, err := readCount(key, v)
+	if n > 1<<30 {
+		n = 1 << 30 // beyond every limit
+	}
+	return int(n), err
+}
+
+// readNumbers reads an array of numbers, or one.
+func readNumbers(key string, v json.RawMessage) ([]float64, error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(v), []byte("[")) {
+		x, err := readNumber(key, v)
+		return []float64{x}, err
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(v, &items); err != nil || len(items) == 0 || len(items) > MaxVector {
+		return nil, bad("%s is not an array of 1 to %d numbers.", key, MaxVector)
+	}
+	xs := make([]float64, len(items))
+	for i, item := range items {
+		x, err := readNumber(key, item)
+		if err != nil {
+			return nil, err
+		}
+		xs[i] = x
+	}
+	return xs, nil
+}
+
+func readText(key string, v json.RawMessage) (string, error) {
+	var s string
+	if json.Unmarshal(v, &s) != nil || bytes.Equal(bytes.TrimSpace(v), []byte("null")) {
+		return "", bad("%s is not a text.", key).With("Give %s in double quotes.", key)
+	}
+	return s, nil
+}
