@@ -101,7 +101,7 @@ func TestCoinsHaveTheirProbability(t *testing.T) {
 			return
 		}
 		stattest.Accept(t, stattest.ChiSquare(name, c, []float64{p, 1 - p}))
-		stattest.Reject(t, stattest.ChiSquare(name, c, []float64{p * 0.95, 1 - p*0.95}))
+		stattest.Reject(t, stattest.ChiSquare(name, c, []float64{p * 0.9, 1 - p*0.9}))
 	}
 	check("coin", 0.5, (*Rand).Coin)
 	check("1/e", math.Exp(-1), (*Rand).inverseE)

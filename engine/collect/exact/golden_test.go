@@ -15,15 +15,15 @@ uniform 883 431 26 970
 bernoulli true true true false
 exp false false false false
 geometric 20 166 493 24
-laplace -95 -19 -36 -16
-gaussian 41 179 94 79
-poisson 35 23 27 30
-share 23 1 0 76
+laplace 95 -13 -46 20
+gaussian 10 79 -29 89
+poisson 35 38 35 30
+share 104 428 29 19
 binary true true true true
-mean true true false true
-kary 3 4 2 9
-unary 808020 030000 000200 308280
-hadamard 636663 true 982529 true 346571 true 562541 false
+mean true false true true
+kary 9 8 2 0
+unary 130000 000020 811000 210800
+hadamard 633475 false 391702 false 398896 false 247498 true
 `
 
 // TestFirstDrawsOfASeedStay fails when a law, or the way from words to draws, changes.

@@ -1,7 +1,5 @@
 package exact
 
-import "math/bits"
-
 // RateBits says what Poisson's rate is over: 2^20.
 const RateBits = 20
 
@@ -34,12 +32,12 @@ func (r *Rand) poisson(num, den uint64) (int64, error) {
 	return int64(sum), nil
 }
 
-// poissonHalf draws from the Poisson law of rate λ = a/2b, a <= b: k heads before the first tail,
+// poissonHalf draws from the Poisson law of rate λ = a/2b, a <= b: k tails before the first head,
 // accepted with probability (2λ)^k/k!, so that P[k] ∝ 2^-(k+1)·(2λ)^k/k!. The factor 2λ/i is tossed as two
 // coins.
 func (r *Rand) poissonHalf(a, b uint64) uint64 {
 	for n := uint64(0); ; r.step(&n) {
-		k := r.heads()
+		k := r.waits()
 		if r.each(k, a, b) {
 			return k
 		}
@@ -56,12 +54,12 @@ func (r *Rand) each(k, a, b uint64) bool {
 	return true
 }
 
-// poissonOne draws from the Poisson law of rate 1: k heads before the first tail, accepted with
+// poissonOne draws from the Poisson law of rate 1: k tails before the first head, accepted with
 // probability (2^k/k!)/2, so that P[k] ∝ 1/k!. This is 1/2, 1, 1 for k = 0, 1, 2, and every i from 3 on
 // brings a factor 2/i.
 func (r *Rand) poissonOne() uint64 {
 	for n := uint64(0); ; r.step(&n) {
-		k := r.heads()
+		k := r.waits()
 		if k == 0 && r.Coin() {
 			continue
 		}
@@ -70,17 +68,6 @@ func (r *Rand) poissonOne() uint64 {
 			i++
 		}
 		if i > k {
-			return k
-		}
-	}
-}
-
-// heads counts heads before the first tail: P[k] = 2^-(k+1).
-func (r *Rand) heads() uint64 {
-	k := uint64(0)
-	for n := uint64(0); ; r.step(&n) {
-		zeros := uint64(bits.TrailingZeros64(r.bits.Uint64()))
-		if k += zeros; zeros < 64 {
 			return k
 		}
 	}

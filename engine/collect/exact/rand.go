@@ -23,6 +23,9 @@ type Rand struct {
 	bits  noise.Bits
 	noise noise.Noiser
 	limit uint64 // maxSteps, or less in tests
+
+	pool uint64 // its lowest left bits are coins that were not tossed
+	left int
 }
 
 // New returns a Rand on the words of a source. It panics if there is none.
@@ -66,7 +69,39 @@ func (r *Rand) step(n *uint64) {
 func (r *Rand) Uint64() uint64 { return r.bits.Uint64() }
 
 // Coin is true with probability 1/2.
-func (r *Rand) Coin() bool { return r.bits.Uint64()>>63 == 1 }
+func (r *Rand) Coin() bool {
+	r.fill()
+	toss := r.pool&1 == 1
+	r.take(1)
+	return toss
+}
+
+// waits counts tails before the first head: P[k] = 2^-(k+1).
+func (r *Rand) waits() uint64 {
+	k := uint64(0)
+	for n := uint64(0); ; r.step(&n) {
+		r.fill()
+		if zeros := bits.TrailingZeros64(r.pool); zeros < r.left {
+			r.take(zeros + 1)
+			return k + uint64(zeros)
+		}
+		k += uint64(r.left)
+		r.left = 0
+	}
+}
+
+// fill draws a word of coins if there are none.
+func (r *Rand) fill() {
+	if r.left == 0 {
+		r.pool, r.left = r.bits.Uint64(), 64
+	}
+}
+
+// take removes n <= left coins.
+func (r *Rand) take(n int) {
+	r.pool >>= n
+	r.left -= n
+}
 
 // Uniform returns a uniform integer in [0, k). It panics if k = 0.
 //

@@ -62,7 +62,7 @@ func (r *Rand) point(last, a, b uint64) (uint64, error) {
 
 // tail draws a point of the tail; ka − ib = i(Ka − b) + ua for k = iK + u.
 func (r *Rand) tail(last, a, b uint64) (uint64, error) {
-	i, u := 1+r.heads(), r.Uniform(1<<last)
+	i, u := 1+r.waits(), r.Uniform(1<<last)
 	if i >= 1<<20 {
 		return 0, ErrRange // all is below 2^62 for smaller i, as Ka < max(2b, a+1) <= 2^41
 	}
