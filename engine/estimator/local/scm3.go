@@ -1,14 +1,126 @@
 package local
 
 import (
+	"math"
+
 	"scrim/engine/collect"
-	"scrim/internal/refuse"
+	"scrim/engine/collect/geometry"
+	"scrim/engine/estimator/tree"
 )
 
-func publishSCM3(p *collect.Params, _ *Tally) (collect.Published, error) {
-	return collect.Published{}, refuse.New(refuse.Unsupported, "%s is not decoded yet.", p.Protocol)
+// maxClipped bounds the share of vectors that round 3 may be told to clip, where noise hides the tail.
+const maxClipped = 0.9
+
+// publishSCM3 ends rounds 1 and 2 of the shifted clipped mean: it finds the centre of the rotated vectors, and
+// then how long they are about it.
+//
+// Source: [HLY21] Section 5.1, steps (2) and (3) of its framework; groups of contributors, one coordinate a
+// person in round 1 and geometric buckets in round 2 are ours.
+func publishSCM3(p *collect.Params, t *Tally) (collect.Published, error) {
+	if p.Round == 1 {
+		return collect.Published{Centre: centre(p, t)}, nil
+	}
+	return collect.Published{Centre: p.Published.Centre, Clip: clip(p, t)}, nil
 }
 
-func decodeSCM3(p *collect.Params, _ *Tally, _ Info) (Estimate, error) {
-	return nil, refuse.New(refuse.Unsupported, "%s is not decoded yet.", p.Protocol)
+// centre returns, for each rotated coordinate, the middle of the leaf of the median.
+func centre(p *collect.Params, t *Tally) []float64 {
+	box := p.Derived.Box
+	c := make([]float64, p.Derived.Padded)
+	for j := range c {
+		h := tree.NewHier(treeLevels(p, t, j))
+		leaf := uint64(h.Leaf(0.5))
+		c[j] = geometry.Middle(leaf, uint64(len(h.Leaves())), -box, box)
+	}
+	return c
+}
+
+// treeLevels returns the levels of a coordinate's tree, from the root down.
+func treeLevels(p *collect.Params, t *Tally, coordinate int) []tree.Level {
+	var levels []tree.Level
+	for _, c := range p.Cells {
+		if c.Coordinate == coordinate {
+			levels = append(levels, t.level(c))
+		}
+	}
+	return levels
+}
+
+// clip returns the norm that vectors are clipped to in round 3: the upper edge of the bucket of the quantile
+// 1 − max(κ, τ). Beyond a share κ of the norms, clipping less would add more noise than it takes off
+// bias; τ is two standard errors of a quantile's rank, as the tail beyond it cannot be seen.
+func clip(p *collect.Params, t *Tally) float64 {
+	h := tree.NewHier(treeLevels(p, t, 0))
+	beyond := min(maxClipped, max(p.Derived.ClipTarget, 2*h.PrefixError()))
+	d := p.Derived
+	buckets := geometry.ShiftedBuckets(d.Box, d.BoxLevels, d.Ball, p.Published.Centre)
+	return buckets.Edge(uint64(h.Leaf(1 - beyond)))
+}
+
+// vector is the estimate of a mean vector.
+type vector struct {
+	only
+	mean   []float64
+	stderr float64 // root of the expected squared length of the error
+}
+
+// Vector implements Estimate.
+func (v vector) Vector() ([]float64, float64, error) {
+	return append([]float64(nil), v.mean...), v.stderr, nil
+}
+
+// decodeSCM3 ends round 3: the mean of the clipped vectors about the centre, from directions or from Gaussian
+// reports, shifted and rotated back. It is unbiased but for what was clipped, and its noise is alike in all
+// directions, so that of the d declared coordinates is their share of the noise of all.
+func decodeSCM3(p *collect.Params, t *Tally, info Info) (Estimate, error) {
+	cell := p.Cells[0]
+	n := float64(t.Received(cell.Cell))
+	var y []float64
+	var variance float64 // of all rotated coordinates together
+	if cell.Randomiser == collect.Sphere {
+		y, variance = sphereMean(p, cell, t.part(cell.Cell).sum.(*sphere), n)
+		info.Covers = coversBoth
+	} else {
+		y, variance = gaussMean(p, t.sums(cell), n)
+		info.Covers = coversRandom
+	}
+	for j, c := range p.Published.Centre {
+		y[j] += c
+	}
+	mean := geometry.NewRotation(p.Declaration.Dimension, p.Signs).Invert(y)
+	geometry.Clip(mean, p.Derived.Ball)
+	target := p.Derived.ClipTarget
+	info.Clip, info.Omits = &target, omitsBias
+	share := float64(p.Declaration.Dimension) / float64(p.Derived.Padded)
+	return vector{only{info, "LDP_VECTOR_MEAN(report)"}, mean, math.Sqrt(share * variance)}, nil
+}
+
+// sphereMean returns the mean of the clipped vectors and the variance of its length's error,
+//
+//	y = S/n·Σ ±u     S = C·A/c_d     ((S)² − ‖y‖²)/n
+//
+// where ±u are the reported unit vectors and c_d is the mean of a unit vector along the side that it was drawn from: a
+// report S·u has length S and mean y.
+//
+// Source: [DJW18], with directions named by seeds.
+func sphereMean(p *collect.Params, c collect.Cell, s *sphere, n float64) (y []float64, variance float64) {
+	noise := float64(uint64(1)<<62) / float64(2*c.Keep-1<<62)
+	scale := p.Published.Clip * noise / geometry.SphereMean(int(c.Domain))
+	y = make([]float64, c.Domain)
+	for j, sum := range s.sums {
+		y[j] = scale * (float64(sum) / directionUnit) / n
+	}
+	length := min(geometry.Norm(y), p.Published.Clip)
+	return y, (scale*scale - length*length) / n
+}
+
+// gaussMean is sphereMean for reports on the grid of 65536·√d steps in C, with Gaussian noise a coordinate.
+func gaussMean(p *collect.Params, sums []int64, n float64) (y []float64, variance float64) {
+	d := float64(len(sums))
+	step := p.Published.Clip / (collect.GridRoot * math.Sqrt(d))
+	y = make([]float64, len(sums))
+	for j, sum := range sums {
+		y[j] = step * float64(sum) / n
+	}
+	return y, d * step * step * float64(p.GaussVariance()) / n
 }
