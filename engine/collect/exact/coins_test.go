@@ -13,7 +13,7 @@ import (
 )
 
 // words is a source of given words.
-func words(w ...uint64) *Rand { return New(&tape{words: w, more: constant(0)}) }
+func words(w ...uint64) *Rand { return New(&tape{words: w, more: constant(1)}) }
 
 type constant uint64
 
@@ -168,6 +168,17 @@ func TestDrawsBeyond64BitsAreErrors(t *testing.T) {
 	}
 	if refused < 250 || refused > 500 { // 1/e of them
 		t.Errorf("%d of 1000 refused", refused)
+	}
+	for refused = 0; refused == 0; {
+		if z, err := r.Laplace(1, 1<<63); err != nil {
+			if refused++; z != 0 || !errors.Is(err, ErrRange) {
+				t.Errorf("got %d, %v", z, err)
+			}
+		}
+	}
+	// A point of the tail in block 2^20.
+	if k, err := words(make([]uint64, 1<<20/64)...).tail(0, 1, 1); k != 0 || !errors.Is(err, ErrRange) {
+		t.Errorf("got %d, %v", k, err)
 	}
 }
 

@@ -89,6 +89,32 @@ func TestADeviceTakesNoOtherInteger(t *testing.T) {
 	}
 }
 
+// TestRandomisersUseTheirIntegers compares what a randomiser was made with, and what it says of itself, with the published integers.
+func TestRandomisersUseTheirIntegers(t *testing.T) {
+	for _, eps := range epsilons {
+		b, err := NewBinaryResponse(eps)
+		if err != nil || CheckKeepBinary(eps, b.Keep()) != nil {
+			t.Errorf("binary: %v, %v", b, err)
+		}
+		m, err := NewBitMean(eps, 1<<32)
+		if err != nil || m.BinaryResponse != b || m.Steps() != 1<<32 {
+			t.Errorf("bit mean: %v, %v", m, err)
+		}
+		c, err := NewKaryResponse(eps, 7)
+		if err != nil || CheckKeepKary(eps, c.K(), c.Keep()) != nil || c.K() != 7 {
+			t.Errorf("k-ary: %v, %v", c, err)
+		}
+		u, err := NewUnaryEncoding(eps, 100)
+		if err != nil || CheckFlipUnary(eps, u.Flip()) != nil || u.D() != 100 || u.Size() != 13 {
+			t.Errorf("unary: %v, %v", u, err)
+		}
+		h, err := NewHadamard(eps, 32)
+		if err != nil || h.Bit() != b || h.D() != 32 {
+			t.Errorf("hadamard: %v, %v", h, err)
+		}
+	}
+}
+
 func TestParametersOutOfRange(t *testing.T) {
 	for name, f := range map[string]func(){
 		"epsilon": func() { KeepBinary(499) }, "flip": func() { FlipUnary(80_001) }, "k": func() { KeepKary(500, 1) }, "large": func() { KeepKary(500, MaxKary+1) },
