@@ -19,7 +19,7 @@ func (t *Tally) AddAll(cell uint32, payloads []byte) error {
 		return refuse.New(refuse.MalformedReport, "The round has no cell %d.", cell)
 	}
 	c := t.parts[i].Cell
-	size := payloadSize(c)
+	size := c.PayloadSize()
 	if len(payloads)%size != 0 {
 		return malformed(c)
 	}
@@ -61,25 +61,4 @@ func addShares(p *collect.Params, c collect.Cell, payloads []byte, size int) ([]
 		}
 	}
 	return sums, nil
-}
-
-// payloadSize returns the bytes of a cell's payloads.
-func payloadSize(c collect.Cell) int {
-	switch c.Randomiser {
-	case collect.BRR, collect.BitMean:
-		return 1
-	case collect.KRR:
-		return 2
-	case collect.OUE:
-		return int((c.Domain + 7) / 8)
-	case collect.HRR:
-		return 4
-	case collect.DLAP:
-		return 8
-	case collect.DGAUSS:
-		return 4 * int(c.Domain)
-	case collect.Sphere:
-		return 17
-	}
-	panic("local: no such randomiser: " + string(c.Randomiser))
 }

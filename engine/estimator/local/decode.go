@@ -12,13 +12,33 @@ const beta = 0.05
 // TooFewReports if a cell has not its minimum, RoundInconclusive if the reports leave open where the next
 // round has to look, and CollectionState for a last round.
 func Publish(p *collect.Params, t *Tally) (collect.Published, error) {
+	published, _, err := Preview(p, t)
+	return published, err
+}
+
+// Preview returns what Publish does, and the description of the round, which is complete also when the
+// round is refused.
+func Preview(p *collect.Params, t *Tally) (collect.Published, Info, error) {
+	info := Arrived(p, t)
 	if lastRound(p) {
-		return collect.Published{}, refuse.New(refuse.CollectionState, "Round %d of %s is its last one.", p.Round, p.Collection)
+		return collect.Published{}, info, refuse.New(refuse.CollectionState, "Round %d of %s is its last one.", p.Round, p.Collection)
 	}
 	if err := enough(p, t); err != nil {
-		return collect.Published{}, err
+		return collect.Published{}, info, err
 	}
+	published, err := publish(p, t, &info)
+	if err != nil {
+		return collect.Published{}, info, err
+	}
+	return published, info, nil
+}
+
+func publish(p *collect.Params, t *Tally, info *Info) (collect.Published, error) {
 	switch p.Protocol {
+	case collect.LDPKV2:
+		return publishKnown(p, t, info)
+	case collect.LDPUV2:
+		return publishUnknown(p, t, info)
 	case collect.LDPSCM3:
 		return publishSCM3(p, t)
 	}
@@ -29,13 +49,32 @@ func Publish(p *collect.Params, t *Tally) (collect.Published, error) {
 // its minimum, RoundInconclusive if the reports of a single round determine nothing, and
 // CollectionRounds for a round that is not the last.
 func Decode(p *collect.Params, t *Tally) (Estimate, error) {
+	if info, ok := p.Protocol.Info(); !ok || info.Model != collect.Local {
+		return nil, notLocal(p)
+	}
 	if !lastRound(p) {
 		return nil, refuse.New(refuse.CollectionRounds, "Round %d of %s is not its last one.", p.Round, p.Collection)
 	}
 	if err := enough(p, t); err != nil {
 		return nil, err
 	}
-	switch info := Arrived(p, t); p.Protocol {
+	return decode(p, t, Arrived(p, t))
+}
+
+func decode(p *collect.Params, t *Tally, info Info) (Estimate, error) {
+	switch p.Protocol {
+	case collect.LDPBit:
+		return decodeBit(p, t, info)
+	case collect.LDPKV2:
+		return decodeKV2(p, t, info)
+	case collect.LDPKV1:
+		return decodeKV1(p, t, info)
+	case collect.LDPUV2:
+		return decodeUV2(p, t, info)
+	case collect.LDPUV1:
+		return decodeUV1(p, t, info)
+	case collect.LDPHier, collect.LDPHaar:
+		return decodeTree(p, t, info)
 	case collect.LDPSCM3:
 		return decodeSCM3(p, t, info)
 	}

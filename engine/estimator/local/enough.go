@@ -11,7 +11,8 @@ import (
 // shown is how many cells a message lists.
 const shown = 8
 
-// enough refuses a round in which a cell has not received its minimum, or in which nothing has arrived.
+// enough refuses a round in which a cell has not received its minimum, or all cells together theirs, or
+// in which nothing has arrived.
 func enough(p *collect.Params, t *Tally) error {
 	var few []string
 	for _, c := range t.parts {
@@ -19,8 +20,8 @@ func enough(p *collect.Params, t *Tally) error {
 			few = append(few, fmt.Sprintf("cell %d has %d of %d", c.Cell.Cell, c.reports, c.Min))
 		}
 	}
-	if len(few) == 0 && t.Total() == 0 {
-		few = []string{"none has arrived"}
+	if need := max(p.Min, 1); len(few) == 0 && t.Total() < need {
+		few = []string{fmt.Sprintf("all cells together have %d of %d", t.Total(), need)}
 	}
 	if len(few) == 0 {
 		return nil

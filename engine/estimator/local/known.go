@@ -1,0 +1,155 @@
+package local
+
+import (
+	"math"
+
+	"scrim/engine/collect"
+	"scrim/internal/refuse"
+)
+
+// near is how far from the centre the mean may lie, in standard deviations, for a round to have found it.
+const near = 2
+
+// locateKnown returns the likeliest mean on a grid of quarters for a known standard deviation of 1, and the
+// posterior mass farther than near from it.
+func (r residues) locateKnown() (at point, outside float64) {
+	g := r.newGrid([]float64{1})
+	at = g.best()
+	return at, g.outside(at.score, at.mean, near)
+}
+
+// publishKnown is the end of round 1 of LDP_KV2: the centre, a whole number of quarters of a standard
+// deviation.
+func publishKnown(p *collect.Params, t *Tally, info *Info) (collect.Published, error) {
+	at, outside := newResidues(p, t).locateKnown()
+	info.Outside = &outside
+	return collect.Published{Centre: []float64{at.mean}}, conclusive(p, outside)
+}
+
+// conclusive refuses a round that leaves more than beta of the posterior mass elsewhere.
+func conclusive(p *collect.Params, outside float64) error {
+	if outside <= beta {
+		return nil
+	}
+	return refuse.New(refuse.RoundInconclusive,
+		"The reports of round %d of %s leave %.2g of the probability to means farther than two standard deviations from the likeliest one; at most %v is allowed.",
+		p.Round, p.Collection, outside, beta)
+}
+
+// farthest bounds |S|, the debiased difference of above and below: a centre three standard deviations off has 0.9973.
+const farthest = 0.9973
+
+// centred is the estimate of LDP_KV2's round 2: of contributors a share f lies at or above the centre t1, so for
+// Gaussian values
+//
+//	mean = lo + sigma·(t1 + τ),  τ = √2·erfinv(S),  S = 2f − 1
+//	stderr = sigma·A·√(1 − S²/A²)/(2 φ(τ) √n)
+//
+// Source: [JKMW19] Algorithm 1.
+type centred struct {
+	only
+	coin             coin
+	lo, hi           float64
+	sigma, centre, s float64
+}
+
+func decodeKV2(p *collect.Params, t *Tally, info Info) (Estimate, error) {
+	info.Covers, info.Omits = coversBoth, "values that are not Gaussian, a wrong sigma, dishonest reports, and who chose not to report"
+	d := p.Declaration
+	c := centred{only{info, "LDP_MEAN(report)"}, newCoin(t.of(collect.BRR)[0]), d.Lo, d.Hi, d.Sigma, p.Published.Centre[0], 0}
+	f, _ := c.coin.share()
+	c.s = min(max(2*f-1, -farthest), farthest)
+	if math.Abs(c.s) == farthest {
+		c.info.warn(CentreOff, "Round 1's centre lies three standard deviations or more from the mean: sigma may be wrong, or contributors of the two rounds differ.")
+	}
+	return c, nil
+}
+
+func (c centred) Mean() (value, stderr float64, err error) {
+	tau, a := math.Sqrt2*math.Erfinv(c.s), c.coin.scale()
+	stderr = c.sigma * a * math.Sqrt(1-c.s*c.s/(a*a)) / (2 * density(tau) * math.Sqrt(c.coin.n))
+	return c.lo + c.sigma*(c.centre+tau), stderr, nil
+}
+
+// Interval maps the interval of the share. An end that the reports leave open is the declared one of the mean.
+func (c centred) Interval(conf float64) (lo, hi float64, err error) {
+	if err := checkLevel(conf); err != nil {
+		return 0, 0, err
+	}
+	value, _, _ := c.Mean()
+	lo, hi = c.coin.interval(conf)
+	lo, hi = max(c.lo, c.position(2*lo-1)), min(c.hi, c.position(2*hi-1))
+	return min(lo, value), max(hi, value), nil
+}
+
+// position returns the mean for a difference s, infinite where there is none.
+func (c centred) position(s float64) float64 {
+	return c.lo + c.sigma*(c.centre+math.Sqrt2*math.Erfinv(min(max(s, -1), 1)))
+}
+
+// located is a mean, and maybe a standard deviation, estimated by likelihood with normal errors.
+type located struct {
+	only
+	mean, stderr float64
+}
+
+func (l located) Mean() (value, stderr float64, err error) { return l.mean, l.stderr, nil }
+
+func (l located) Interval(conf float64) (lo, hi float64, err error) {
+	if err := checkLevel(conf); err != nil {
+		return 0, 0, err
+	}
+	z := quantileOf(conf)
+	return l.mean - z*l.stderr, l.mean + z*l.stderr, nil
+}
+
+// window and windowStep are where and how closely LDP_KV1 looks around the centre that residues give, before
+// it narrows the best place down to precision.
+const (
+	window     = 3
+	windowStep = 0.05
+	precision  = 1e-6
+)
+
+// decodeKV1 maximises the likelihood of residues and sides together around the centre that residues give. The
+// standard error is that of the Fisher information.
+func decodeKV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
+	r, s := newResidues(p, t), newSides(t)
+	at, outside := r.locateKnown()
+	info.Outside = &outside
+	if err := conclusive(p, outside); err != nil {
+		return nil, err
+	}
+	both := func(t float64) float64 { return r.at(t, 1) + s.at(t) }
+	best := at.mean - window
+	for i, top := 0, math.Inf(-1); i <= 2*window/windowStep; i++ {
+		x := at.mean - window + float64(i)*windowStep
+		if y := both(x); y > top {
+			best, top = x, y
+		}
+	}
+	best = golden(both, best-windowStep, best+windowStep)
+	stderr := 1 / math.Sqrt(r.information(best, 1).mean+s.information(best))
+	info.Covers, info.Omits = coversBoth, "values that are not Gaussian, a wrong sigma, dishonest reports, and who chose not to report"
+	d := p.Declaration
+	return located{only{info, "LDP_MEAN(report)"}, d.Lo + d.Sigma*best, d.Sigma * stderr}, nil
+}
+
+// golden returns where f is largest in [lo, hi], to precision, if it has one peak there.
+func golden(f func(float64) float64, lo, hi float64) float64 {
+	ratio := (math.Sqrt(5) - 1) / 2
+	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
+	fa, fb := f(a), f(b)
+	for hi-lo > precision {
+		if fa > fb {
+			hi, b, fb = b, a, fa
+			a = hi - ratio*(hi-lo)
+			fa = f(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + ratio*(hi-lo)
+			fb = f(b)
+		}
+	}
+	return (lo + hi) / 2
+}
