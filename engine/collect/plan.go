@@ -79,10 +79,14 @@ func (g *Design) derive() error {
 		return g.deriveRotatedLocal(f)
 	case ShufSum:
 		return g.deriveSum()
+	case ShufVec:
+		return g.deriveVec()
 	case ShufHier:
 		return g.deriveNodes()
+	case ShufSCM3:
+		return g.deriveRotatedShuffle()
 	}
-	return bad("%s is not available.", g.Protocol)
+	panic("collect: protocol without a plan") // complete refuses names that are none
 }
 
 // addRound appends a round of the local model. Its minimum is the sum of those of its cells, or least if that
