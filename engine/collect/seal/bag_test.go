@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"scrim/engine/collect"
 )
 
 func TestOpenAllKeepsOrderAndCountsFailures(t *testing.T) {
@@ -12,7 +14,7 @@ func TestOpenAllKeepsOrderAndCountsFailures(t *testing.T) {
 	var bag, want []byte
 	const n = 2*chunk + 7
 	for i := range n {
-		m := [PlainSize]byte{byte(i), byte(i >> 8)}
+		m := collect.Message{byte(i), byte(i >> 8)}
 		c := sealed(t, s, m)
 		if i%50 == 3 {
 			c[40] ^= 1
@@ -58,7 +60,7 @@ func BenchmarkOpenAll(b *testing.B) {
 	const n = 2048
 	bag := make([]byte, 0, n*SealedSize)
 	for i := range n {
-		bag = append(bag, sealed(b, s, [PlainSize]byte{byte(i)})...)
+		bag = append(bag, sealed(b, s, collect.Message{byte(i)})...)
 	}
 	b.ResetTimer()
 	for range b.N {
@@ -74,7 +76,7 @@ func BenchmarkSeal9(b *testing.B) {
 	s, _, _ := pair(b)
 	shape := Shape{Least: 9, Most: 9}
 	for range b.N {
-		if _, err := shape.Bundle(s, make([][PlainSize]byte, 9)); err != nil {
+		if _, err := shape.Bundle(s, make([]collect.Message, 9)); err != nil {
 			b.Fatal(err)
 		}
 	}

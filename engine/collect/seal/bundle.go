@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 
+	"scrim/engine/collect"
 	"scrim/internal/refuse"
 )
 
@@ -16,12 +17,22 @@ type Shape struct {
 	Least, Most int // messages; the same number except for SHUF_HIER
 }
 
+// ShapeOf returns the shape of the bundles of a round of the shuffle model.
+func ShapeOf(p *collect.Params) Shape {
+	s := Shape{Fingerprint: p.Fingerprint(), Most: int(p.Messages())}
+	s.Least = s.Most
+	if p.Tree() {
+		s.Least = p.Batch.Levels
+	}
+	return s
+}
+
 // Size returns the bytes of every bundle: those of the largest.
 func (s Shape) Size() int { return headSize + s.Most*SealedSize }
 
 // Bundle seals a contributor's messages and returns the bundle, always of Size bytes. More messages than
 // Most, or fewer than Least, are a bug of the device and panic: they would tell something of the value.
-func (s Shape) Bundle(to *Sealer, messages [][PlainSize]byte) ([]byte, error) {
+func (s Shape) Bundle(to *Sealer, messages []collect.Message) ([]byte, error) {
 	if len(messages) < s.Least || len(messages) > s.Most {
 		panic("seal: number of messages is not of the bundle's shape")
 	}

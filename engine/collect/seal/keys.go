@@ -4,12 +4,14 @@ import (
 	"crypto/ecdh"
 	"crypto/hpke"
 	"fmt"
+
+	"scrim/engine/collect"
 )
 
 // Bytes of keys, of messages, and of sealed messages.
 const (
 	KeySize    = 32
-	PlainSize  = 16
+	PlainSize  = len(collect.Message{})
 	SealedSize = KeySize + PlainSize + 16
 )
 

@@ -3,6 +3,8 @@ package seal
 import (
 	"crypto/hpke"
 	"fmt"
+
+	"scrim/engine/collect"
 )
 
 // Sealer seals messages to one key under one fingerprint. It is safe for concurrent use.
@@ -22,7 +24,7 @@ func NewSealer(public []byte, fingerprint [32]byte) (*Sealer, error) {
 
 // Seal returns a sealed message of SealedSize bytes. The same message seals to other bytes every time.
 // A public key of small order is an error.
-func (s *Sealer) Seal(message [PlainSize]byte) ([]byte, error) {
+func (s *Sealer) Seal(message collect.Message) ([]byte, error) {
 	sealed, err := hpke.Seal(s.key, kdf(), aead(), s.fingerprint[:], message[:])
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
@@ -41,7 +43,7 @@ func NewOpener(key *PrivateKey, fingerprint [32]byte) *Opener { return &Opener{k
 
 // Open returns the message of one sealed message; ok is false for anything that this key and fingerprint
 // did not seal, and for a message of another length.
-func (o *Opener) Open(sealed []byte) (message [PlainSize]byte, ok bool) {
+func (o *Opener) Open(sealed []byte) (message collect.Message, ok bool) {
 	if len(sealed) != SealedSize {
 		return message, false
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"scrim/engine/collect"
 	"scrim/internal/refuse"
 )
 
@@ -20,7 +21,7 @@ func pair(t testing.TB) (*Sealer, *Opener, *PrivateKey) {
 	return s, NewOpener(k, [32]byte{1}), k
 }
 
-func sealed(t testing.TB, s *Sealer, m [PlainSize]byte) []byte {
+func sealed(t testing.TB, s *Sealer, m collect.Message) []byte {
 	t.Helper()
 	b, err := s.Seal(m)
 	if err != nil {
@@ -31,7 +32,7 @@ func sealed(t testing.TB, s *Sealer, m [PlainSize]byte) []byte {
 
 func TestSealRoundTrip(t *testing.T) {
 	s, o, k := pair(t)
-	m := [PlainSize]byte{1, 2, 3, 15: 9}
+	m := collect.Message{1, 2, 3, 15: 9}
 	a, b := sealed(t, s, m), sealed(t, s, m)
 	if len(a) != SealedSize || bytes.Equal(a[:KeySize], b[:KeySize]) || bytes.Equal(a[KeySize:], b[KeySize:]) {
 		t.Errorf("two sealings of a message have %d bytes and share a part", len(a))
@@ -51,7 +52,7 @@ func TestSealRoundTrip(t *testing.T) {
 // length are all noticed.
 func TestOnlyTheRightKeyOpens(t *testing.T) {
 	s, o, k := pair(t)
-	c := sealed(t, s, [PlainSize]byte{7})
+	c := sealed(t, s, collect.Message{7})
 	for i := range c {
 		c[i] ^= 0x10
 		if _, ok := o.Open(c); ok {
@@ -83,7 +84,7 @@ func TestBadKeysAreRefused(t *testing.T) {
 	}
 	s, err := NewSealer(make([]byte, 32), [32]byte{}) // the point of order one: anybody could open
 	if err == nil {
-		_, err = s.Seal([PlainSize]byte{})
+		_, err = s.Seal(collect.Message{})
 	}
 	if err == nil {
 		t.Error("a public key of small order seals")
@@ -94,7 +95,7 @@ func TestBundlesHaveOneLength(t *testing.T) {
 	s, o, _ := pair(t)
 	shape := Shape{[32]byte{1}, 2, 5}
 	for n := 2; n <= 5; n++ {
-		messages := make([][PlainSize]byte, n)
+		messages := make([]collect.Message, n)
 		for i := range messages {
 			messages[i][0] = byte(i)
 		}
@@ -120,7 +121,7 @@ func TestBundlesHaveOneLength(t *testing.T) {
 func TestBundlesOutOfShape(t *testing.T) {
 	s, _, _ := pair(t)
 	shape := Shape{[32]byte{1}, 2, 3}
-	good, err := shape.Bundle(s, make([][PlainSize]byte, 2))
+	good, err := shape.Bundle(s, make([]collect.Message, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,24 @@ func TestBundlesOutOfShape(t *testing.T) {
 					t.Errorf("%d messages are bundled", n)
 				}
 			}()
-			shape.Bundle(s, make([][PlainSize]byte, n))
+			shape.Bundle(s, make([]collect.Message, n))
 		}()
+	}
+}
+
+// TestShapes checks what the shuffler pins: exact numbers for sums and vectors, a range for trees.
+func TestShapes(t *testing.T) {
+	sum := &collect.Params{Cells: []collect.Cell{{Domain: 1}}, Batch: &collect.Batch{Shares: 9}}
+	vector := &collect.Params{Cells: []collect.Cell{{Domain: 8}}, Batch: &collect.Batch{Shares: 10}}
+	tree := &collect.Params{Cells: []collect.Cell{{Domain: 64}}, Batch: &collect.Batch{Levels: 3, Cap: 70, Shares: 0}}
+	for _, c := range []struct {
+		p           *collect.Params
+		least, most int
+	}{{sum, 9, 9}, {vector, 80, 80}, {tree, 3, 70}} {
+		c.p.Declaration.Epsilon = 10_000
+		s := ShapeOf(c.p)
+		if s.Least != c.least || s.Most != c.most || s.Fingerprint != c.p.Fingerprint() {
+			t.Errorf("got %d to %d messages, want %d to %d", s.Least, s.Most, c.least, c.most)
+		}
 	}
 }
