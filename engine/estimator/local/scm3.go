@@ -8,9 +8,6 @@ import (
 	"scrim/engine/estimator/tree"
 )
 
-// maxClipped bounds the share of vectors that round 3 may be told to clip, where noise hides the tail.
-const maxClipped = 0.9
-
 // publishSCM3 ends rounds 1 and 2 of the shifted clipped mean: it finds the centre of the rotated vectors, and
 // then how long they are about it.
 //
@@ -18,21 +15,14 @@ const maxClipped = 0.9
 // person in round 1 and geometric buckets in round 2 are ours.
 func publishSCM3(p *collect.Params, t *Tally) (collect.Published, error) {
 	if p.Round == 1 {
-		return collect.Published{Centre: centre(p, t)}, nil
+		coordinates := make([]*tree.Hier, p.Derived.Padded)
+		for j := range coordinates {
+			coordinates[j] = tree.NewHier(treeLevels(p, t, j))
+		}
+		return collect.Published{Centre: tree.Centre(p, coordinates)}, nil
 	}
-	return collect.Published{Centre: p.Published.Centre, Clip: clip(p, t)}, nil
-}
-
-// centre returns, for each rotated coordinate, the middle of the leaf of the median.
-func centre(p *collect.Params, t *Tally) []float64 {
-	box := p.Derived.Box
-	c := make([]float64, p.Derived.Padded)
-	for j := range c {
-		h := tree.NewHier(treeLevels(p, t, j))
-		leaf := uint64(h.Leaf(0.5))
-		c[j] = geometry.Middle(leaf, uint64(len(h.Leaves())), -box, box)
-	}
-	return c
+	norms := tree.NewHier(treeLevels(p, t, 0))
+	return collect.Published{Centre: p.Published.Centre, Clip: tree.Clip(p, norms)}, nil
 }
 
 // treeLevels returns the levels of a coordinate's tree, from the root down.
@@ -44,17 +34,6 @@ func treeLevels(p *collect.Params, t *Tally, coordinate int) []tree.Level {
 		}
 	}
 	return levels
-}
-
-// clip returns the norm that vectors are clipped to in round 3: the upper edge of the bucket of the quantile
-// 1 − max(κ, τ). Beyond a share κ of the norms, clipping less would add more noise than it takes off
-// bias; τ is two standard errors of a quantile's rank, as the tail beyond it cannot be seen.
-func clip(p *collect.Params, t *Tally) float64 {
-	h := tree.NewHier(treeLevels(p, t, 0))
-	beyond := min(maxClipped, max(p.Derived.ClipTarget, 2*h.PrefixError()))
-	d := p.Derived
-	buckets := geometry.ShiftedBuckets(d.Box, d.BoxLevels, d.Ball, p.Published.Centre)
-	return buckets.Edge(uint64(h.Leaf(1 - beyond)))
 }
 
 // vector is the estimate of a mean vector.
@@ -84,15 +63,10 @@ func decodeSCM3(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 		y, variance = gaussMean(p, t.sums(cell), n)
 		info.Covers = coversRandom
 	}
-	for j, c := range p.Published.Centre {
-		y[j] += c
-	}
-	mean := geometry.NewRotation(p.Declaration.Dimension, p.Signs).Invert(y)
-	geometry.Clip(mean, p.Derived.Ball)
 	target := p.Derived.ClipTarget
 	info.Clip, info.Omits = &target, omitsBias
 	share := float64(p.Declaration.Dimension) / float64(p.Derived.Padded)
-	return vector{only{info, "LDP_VECTOR_MEAN(report)"}, mean, math.Sqrt(share * variance)}, nil
+	return vector{only{info, "LDP_VECTOR_MEAN(report)"}, tree.Restore(p, y), math.Sqrt(share * variance)}, nil
 }
 
 // sphereMean returns the mean of the clipped vectors and the variance of its length's error,

@@ -236,15 +236,15 @@ func TestVectorAnswers(t *testing.T) {
 	p := v.lastRound(t, make([]float64, 8), 3)
 	tally := NewTally(p)
 	for _, payload := range [][]byte{nil, make([]byte, 16), make([]byte, 18), append(make([]byte, 16), 2)} {
-		wantCode(t, tally.Add(0, payload, 1), refuse.MalformedReport)
+		wantCode(t, "vectors", refuse.MalformedReport, "", tally.Add(0, payload, 1))
 	}
 	_, err := Decode(p, tally)
-	wantCode(t, err, refuse.TooFewReports)
+	wantCode(t, "vectors", refuse.TooFewReports, "", err)
 	fatal(t, tally.Add(0, make([]byte, 17), p.Cells[0].Min))
 	e, err := Decode(p, tally)
 	fatal(t, err)
 	_, _, err = e.Mean()
-	wantCode(t, err, refuse.Aggregate)
+	wantCode(t, "vectors", refuse.Aggregate, "", err)
 	x, _, err := e.Vector()
 	if n := geometry.Norm(x); err != nil || n > p.Derived.Ball*(1+1e-12) {
 		t.Errorf("norm %v, ball %v: %v", n, p.Derived.Ball, err)
@@ -255,12 +255,5 @@ func TestVectorAnswers(t *testing.T) {
 	}
 	if info := e.Info(); info.Covers == "" || info.Omits == "" || info.Clip == nil || *info.Clip != p.Derived.ClipTarget {
 		t.Errorf("info %+v", info)
-	}
-}
-
-func wantCode(t *testing.T, err error, code refuse.Code) {
-	t.Helper()
-	if r, ok := refuse.As(err); !ok || r.Code != code {
-		t.Errorf("want %s, have %v", code, err)
 	}
 }
