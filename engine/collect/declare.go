@@ -164,7 +164,7 @@ func readEpsilon(v json.RawMessage) (exact.Epsilon, error) {
 func readCount(key string, v json.RawMessage) (uint64, error) {
 	x, err := readNumber(key, v)
 	if err != nil || x < 0 || x > 1<<53 || x != float64(uint64(x)) {
-		return 0, bad("%s is %.40s.", key, v).With("Give %s as a whole number.", key)
+		return 0, bad("%s is %.40q.", key, v).With("Give %s as a whole number.", key)
 	}
 	return uint64(x), nil
 }

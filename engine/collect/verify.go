@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -41,7 +42,11 @@ func (p *Params) Verify() error {
 }
 
 func (p *Params) doubt(format string, args ...any) error {
-	return refuse.New(refuse.CollectionParameter, "The parameters of %.130q "+format+".", append([]any{p.Collection}, args...)...).
+	what := fmt.Sprintf(format, args...)
+	if len(what) > 400 {
+		what = what[:400] + "…"
+	}
+	return refuse.New(refuse.CollectionParameter, "The parameters of %.130q %s.", p.Collection, what).
 		With("Report nothing with them, and tell whoever runs the collection.")
 }
 
@@ -85,7 +90,7 @@ func (p *Params) compare(want *Params) error {
 	}
 	for i, c := range p.Cells {
 		if w := want.Cells[i]; c != w {
-			return p.doubt("have a cell %d (%s of %d, keep_num %d, quota %d) that their declaration does not give (%s of %d, keep_num %d, quota %d)",
+			return p.doubt("have a cell %d (%.20q of %d, keep_num %d, quota %d) that their declaration does not give (%s of %d, keep_num %d, quota %d)",
 				i, c.Randomiser, c.Domain, c.Keep, c.Quota, w.Randomiser, w.Domain, w.Keep, w.Quota)
 		}
 	}
