@@ -1,0 +1,223 @@
+package collections
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"scrim/engine/store"
+)
+
+// A flush writes all reports that wait in one transaction, so that thousands of contributors share the
+// price of making it durable. It waits for others only as long as it seems worth: until as many
+// requests are there as the last flush had, at most flushPause.
+const (
+	flushPause = 2 * time.Millisecond
+	flushRows  = 8192
+)
+
+// request is what one call of Accept waits for.
+type request struct {
+	col  *collection
+	list []submission
+	done chan error // takes one answer without a reader
+}
+
+// flusher is the one goroutine that writes reports.
+type flusher struct {
+	c     *Collections
+	queue chan *request
+	quit  chan struct{}
+	once  sync.Once
+	ended sync.WaitGroup
+	last  int // requests of the last flush
+}
+
+func (f *flusher) start(c *Collections) {
+	f.c, f.queue, f.quit = c, make(chan *request, 256), make(chan struct{})
+	f.ended.Go(f.run)
+}
+
+// stop ends the goroutine after the flush that it is at.
+func (f *flusher) stop() {
+	f.once.Do(func() { close(f.quit) })
+	f.ended.Wait()
+}
+
+// submit hands a request over and waits for its answer.
+func (f *flusher) submit(ctx context.Context, r *request) error {
+	select {
+	case f.queue <- r:
+	case <-f.quit:
+		return store.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.quit:
+		f.ended.Wait()
+		select {
+		case err := <-r.done:
+			return err
+		default:
+			return store.ErrClosed
+		}
+	}
+}
+
+func (f *flusher) run() {
+	for {
+		select {
+		case <-f.quit:
+			return
+		case first := <-f.queue:
+			list := f.gather(first)
+			f.last = len(list)
+			for _, same := range byCollection(list) {
+				f.c.flush(same)
+			}
+		}
+	}
+}
+
+// gather waits for more requests.
+func (f *flusher) gather(first *request) []*request {
+	list, rows := []*request{first}, len(first.list)
+	timer := time.NewTimer(f.c.pause)
+	defer timer.Stop()
+	for rows < flushRows {
+		select {
+		case r := <-f.queue:
+			list, rows = append(list, r), rows+len(r.list)
+			continue
+		default:
+		}
+		if len(list) >= f.last {
+			return list
+		}
+		select {
+		case r := <-f.queue:
+			list, rows = append(list, r), rows+len(r.list)
+		case <-timer.C:
+			return list
+		case <-f.quit:
+			return list
+		}
+	}
+	return list
+}
+
+// byCollection groups requests.
+func byCollection(list []*request) [][]*request {
+	var out [][]*request
+	at := map[*collection]int{}
+	for _, r := range list {
+		i, ok := at[r.col]
+		if !ok {
+			i = len(out)
+			at[r.col] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], r)
+	}
+	return out
+}
+
+// flush answers requests of one collection: those that may report by one transaction, the others by their errors.
+func (c *Collections) flush(list []*request) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	col := list[0].col
+	accepted, spent := c.accepted(list)
+	if len(accepted) == 0 {
+		return
+	}
+	err := c.writeHeld(context.Background(), func(tx tx) error { return tx.report(col, spent, c.day()) }, func() {
+		for _, s := range spent {
+			col.tokens.find(keyOf(s.hash[:])).report = keyOf(s.digest[:])
+			col.received[s.place]++
+		}
+		col.unsorted += len(spent)
+	})
+	for _, r := range accepted {
+		r.done <- err
+	}
+	if err == nil && col.unsorted >= sortAfter+col.sorted()/2 {
+		_ = c.sortSpent(context.Background(), col) // what is not sorted now is sorted the next time
+	}
+}
+
+// accepted looks at each request once more, as others have spent tokens meanwhile. It answers those that are
+// refused or were here before, and returns the others and what they bring: every token once.
+func (c *Collections) accepted(list []*request) (accepted []*request, spent []submission) {
+	pending := map[key]key{}
+	for _, r := range list {
+		fresh, err := r.fresh(pending)
+		if err != nil {
+			r.done <- err
+			continue
+		}
+		for _, s := range fresh {
+			pending[keyOf(s.hash[:])] = keyOf(s.digest[:])
+		}
+		accepted, spent = append(accepted, r), append(spent, fresh...)
+	}
+	if len(spent) == 0 { // all of them were here before
+		for _, r := range accepted {
+			r.done <- nil
+		}
+		return nil, nil
+	}
+	return accepted, spent
+}
+
+// fresh returns a request's submissions that nobody has brought; pending are those of the same flush.
+func (r *request) fresh(pending map[key]key) ([]submission, error) {
+	var out []submission
+	own := map[key]key{}
+	for _, s := range r.list {
+		k, digest := keyOf(s.hash[:]), keyOf(s.digest[:])
+		before, ok := pending[k]
+		if !ok {
+			before, ok = own[k]
+		}
+		if ok && before == digest {
+			continue
+		}
+		if ok {
+			return nil, spentToken()
+		}
+		again, _, _, err := r.col.admit(s)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			own[k] = digest
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// report writes reports in random order, and the hashes of their tokens in the order of the hashes: nothing but the
+// transaction itself joins the two.
+func (t tx) report(col *collection, spent []submission, day time.Time) error {
+	strata := col.strata()
+	reports, hashes := make([][]any, len(spent)), make([][]any, len(spent))
+	for i, s := range spent {
+		reports[i] = []any{int8(s.place.round), s.place.cell, strata[s.place.stratum], day, s.report}
+		hashes[i] = []any{s.hash[:], s.digest[:]}
+	}
+	permute(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
+	slices.SortFunc(hashes, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
+	if err := t.fill(col.ref(), reports); err != nil {
+		return err
+	}
+	return t.fill(t.table(tableSpent, col.record), hashes)
+}

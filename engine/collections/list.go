@@ -1,0 +1,177 @@
+package collections
+
+import (
+	"cmp"
+	"slices"
+
+	"scrim/engine/collect"
+	"scrim/internal/refuse"
+)
+
+// Summary describes a collection. All of it is public.
+type Summary struct {
+	Schema, Name, UUID string
+	Protocol           collect.Protocol
+	Model              collect.Model
+	State              State
+	Round              int // 0 in DRAFT
+	Rounds             int
+	Declaration        collect.Declaration
+	Owner              string
+	Created            string // UTC, in seconds
+	Reason             string // of FAILED and ABORTED
+}
+
+// RoundInfo describes a round of a stratum whose parameters are public.
+type RoundInfo struct {
+	Schema, Name   string
+	Round          int
+	Stratum        string
+	Params         *collect.Params // Canonical and Fingerprint are what contributors see
+	Opened, Closed string          // UTC, in seconds; Closed is "" while it is open
+	Received       uint64          // reports
+	Min            uint64
+}
+
+// CellCount describes a cell of a round of a stratum.
+type CellCount struct {
+	Schema, Name string
+	Round        int
+	Stratum      string
+	Cell         collect.Cell
+	Issued       uint64 // tokens; 0 where others issue them
+	Received     uint64 // reports
+}
+
+// BatchInfo describes a batch of a shuffle collection.
+type BatchInfo struct {
+	Schema, Name string
+	batchRecord
+}
+
+// List lists the collections by name.
+func (c *Collections) List() []Summary {
+	return listed(c, func(col *collection) []Summary { return []Summary{col.summary()} })
+}
+
+// Lookup describes one collection; ok is false where there is none of the name, short or with its database.
+func (c *Collections) Lookup(name string) (s Summary, ok bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	col, err := c.find(name)
+	if err != nil {
+		return Summary{}, false
+	}
+	return col.summary(), true
+}
+
+func (c *collection) summary() Summary {
+	return Summary{
+		Schema: c.Schema, Name: c.Name, UUID: c.UUID, Protocol: c.Protocol, Model: c.model(), State: c.State, Round: c.Round,
+		Rounds: c.design.Rounds(), Declaration: c.Declaration, Owner: c.Owner, Created: c.Created, Reason: c.Reason,
+	}
+}
+
+// listed gathers what f says of each collection, in the order of names.
+func listed[T any](c *Collections, f func(*collection) []T) []T {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	names := make([]string, 0, len(c.names))
+	for n := range c.names {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var out []T
+	for _, n := range names {
+		out = append(out, f(c.names[n])...)
+	}
+	return out
+}
+
+// published lists a collection's rounds by round and stratum.
+func (c *collection) published() []roundKey {
+	keys := make([]roundKey, 0, len(c.rounds))
+	for k := range c.rounds {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b roundKey) int {
+		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.stratum, b.stratum))
+	})
+	return keys
+}
+
+// Rounds lists the rounds whose parameters are public.
+func (c *Collections) Rounds() []RoundInfo {
+	return listed(c, func(col *collection) (out []RoundInfo) {
+		for _, k := range col.published() {
+			r := col.rounds[k]
+			info := RoundInfo{Schema: col.Schema, Name: col.Name, Round: k.round, Stratum: k.stratum, Params: r.params, Opened: r.opened, Closed: r.closed, Min: r.params.Min}
+			for _, n := range col.cells(r.params) {
+				info.Received += n.Received
+			}
+			out = append(out, info)
+		}
+		return out
+	})
+}
+
+// Cells lists the cells of all rounds whose parameters are public.
+func (c *Collections) Cells() []CellCount {
+	return listed(c, func(col *collection) (out []CellCount) {
+		for _, k := range col.published() {
+			out = append(out, col.cells(col.rounds[k].params)...)
+		}
+		return out
+	})
+}
+
+func (c *collection) cells(p *collect.Params) []CellCount {
+	s, _ := c.stratum(p.Stratum)
+	out := make([]CellCount, len(p.Cells))
+	for i, cell := range p.Cells {
+		at := place{uint8(p.Round), uint16(s), cell.Cell}
+		out[i] = CellCount{c.Schema, c.Name, p.Round, p.Stratum, cell, c.issued[at], c.received[at]}
+	}
+	return out
+}
+
+// Batches lists the batches that were loaded.
+func (c *Collections) Batches() []BatchInfo {
+	return listed(c, func(col *collection) (out []BatchInfo) {
+		for _, b := range col.batches {
+			out = append(out, BatchInfo{col.Schema, col.Name, b})
+		}
+		return out
+	})
+}
+
+// Results returns a collection's results by stratum, as JSON of Result; none before FINAL.
+func (c *Collections) Results(name string) (map[string][]byte, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	col, err := c.find(name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]byte{}
+	for s, b := range col.results {
+		out[s] = b
+	}
+	return out, nil
+}
+
+// Params returns the public parameters of a round of a stratum.
+func (c *Collections) Params(name string, round int, stratum string) (*collect.Params, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	col, err := c.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := col.stratum(stratum); ok {
+		if r := col.rounds[roundKey{round, col.strata()[s]}]; r != nil {
+			return r.params, nil
+		}
+	}
+	return nil, refuse.New(refuse.CollectionState, "The parameters of round %d of %s are not public: it is %s.", round, col.Name, col.where())
+}

@@ -1,0 +1,198 @@
+package collections
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"scrim/engine/collect"
+	"scrim/engine/store"
+)
+
+// load reads everything from the store.
+func (c *Collections) load(ctx context.Context) error {
+	if err := c.session.Begin(ctx); err != nil {
+		return err
+	}
+	defer c.session.Rollback(context.WithoutCancel(ctx))
+	byUUID, err := c.loadRecords(ctx)
+	if err != nil {
+		return err
+	}
+	for _, load := range []func(context.Context, map[string]*collection) error{
+		c.loadRounds, c.loadIssued, c.loadBatches, c.loadResults,
+	} {
+		if err := load(ctx, byUUID); err != nil {
+			return err
+		}
+	}
+	for _, col := range byUUID {
+		if err := c.count(ctx, col); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Collections) loadRecords(ctx context.Context) (map[string]*collection, error) {
+	byUUID := map[string]*collection{}
+	err := c.each(ctx, bucketCollection, func(key []string, value []byte) error {
+		var r record
+		if err := json.Unmarshal(value, &r); err != nil {
+			return err
+		}
+		design, err := collect.Plan(r.Schema+"."+r.Name, r.UUID, r.Protocol, r.Declaration)
+		if err != nil {
+			return err
+		}
+		col := newCollection(r, design)
+		byUUID[r.UUID], c.names[r.Name] = col, col
+		return nil
+	})
+	return byUUID, err
+}
+
+func newCollection(r record, design *collect.Design) *collection {
+	return &collection{
+		record: r, design: design, rounds: map[roundKey]*round{}, issued: map[place]uint64{}, received: map[place]uint64{}, results: map[string][]byte{},
+	}
+}
+
+// each reads a bucket's entries.
+func (c *Collections) each(ctx context.Context, bucket string, f func(key []string, value []byte) error) error {
+	entries, err := c.session.Meta().List(ctx, bucket)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := f(strings.Split(e.Key, "\x1f"), e.Value); err != nil {
+			return fmt.Errorf("collections: %s %q: %w", bucket, e.Key, err)
+		}
+	}
+	return nil
+}
+
+func (c *Collections) loadRounds(ctx context.Context, all map[string]*collection) error {
+	return c.each(ctx, bucketRound, func(key []string, value []byte) error {
+		col, ok := all[key[0]]
+		if !ok {
+			return fmt.Errorf("belongs to no collection")
+		}
+		var r roundRecord
+		if err := json.Unmarshal(value, &r); err != nil {
+			return err
+		}
+		p, err := collect.Parse(r.Params)
+		if err != nil {
+			return err
+		}
+		col.rounds[roundKey{p.Round, p.Stratum}] = &round{params: p, opened: r.Opened, closed: r.Closed}
+		return nil
+	})
+}
+
+func (c *Collections) loadIssued(ctx context.Context, all map[string]*collection) error {
+	return c.each(ctx, bucketIssued, func(key []string, value []byte) error {
+		var counts []issued
+		if err := json.Unmarshal(value, &counts); err != nil {
+			return err
+		}
+		for _, n := range counts {
+			all[key[0]].issued[place{uint8(n.Round), uint16(n.Stratum), n.Cell}] = n.Tokens
+		}
+		return nil
+	})
+}
+
+func (c *Collections) loadBatches(ctx context.Context, all map[string]*collection) error {
+	err := c.each(ctx, bucketBatch, func(key []string, value []byte) error {
+		var b batchRecord
+		if err := json.Unmarshal(value, &b); err != nil {
+			return err
+		}
+		col := all[key[0]]
+		col.batches = append(col.batches, b)
+		return nil
+	})
+	for _, col := range all {
+		slices.SortFunc(col.batches, func(a, b batchRecord) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return err
+}
+
+func (c *Collections) loadResults(ctx context.Context, all map[string]*collection) error {
+	return c.each(ctx, bucketResult, func(key []string, value []byte) error {
+		all[key[0]].results[key[1]] = value
+		return nil
+	})
+}
+
+// count counts the reports that are there.
+func (c *Collections) count(ctx context.Context, col *collection) error {
+	if col.model() == collect.Shuffle {
+		for _, b := range col.batches {
+			col.countBatch(b)
+		}
+		return nil
+	}
+	rows, err := c.session.Query(ctx, "SELECT CAST(round AS BIGINT), stratum, CAST(cell AS BIGINT), count(*) FROM "+quoted(col.ref())+" GROUP BY ALL")
+	if err != nil {
+		return err
+	}
+	if err := eachRow(rows, func(r []any) error {
+		s, ok := col.stratum(r[1].(string))
+		if !ok {
+			return fmt.Errorf("collections: %s has reports of a stratum that it has not", col.Name)
+		}
+		col.received[place{uint8(r[0].(int64)), uint16(s), uint32(r[2].(int64))}] = uint64(r[3].(int64))
+		return nil
+	}); err != nil {
+		return err
+	}
+	if rows, err = c.session.Query(ctx, "SELECT count(*) FROM "+quoted(tx{schema: c.own.OwnSchema()}.table(tableSpent, col.record))); err != nil {
+		return err
+	}
+	return eachRow(rows, func(r []any) error {
+		if col.takes() {
+			col.unsorted = int(r[0].(int64))
+		}
+		return nil
+	})
+}
+
+func (c *collection) countBatch(b batchRecord) {
+	s, _ := c.stratum(b.Stratum)
+	if b.Bad == "" {
+		c.received[place{uint8(b.Round), uint16(s), b.Cell}] += b.Reports
+	}
+}
+
+// model is who has to be trusted.
+func (r record) model() collect.Model {
+	info, _ := r.Protocol.Info()
+	return info.Model
+}
+
+// takes tells whether reports may still come.
+func (r record) takes() bool { return r.State == Open || r.State == Between || r.State == Failed }
+
+// eachRow reads a result to its end and closes it.
+func eachRow(rows store.Rows, f func([]any) error) error {
+	defer rows.Close()
+	for {
+		r, err := rows.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = f(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package collections
+
+import (
+	"context"
+
+	"scrim/engine/collect"
+	"scrim/engine/estimator/local"
+	"scrim/internal/refuse"
+)
+
+// Estimate answers from the reports of a last round. Those of shuffle collections have Sum, too.
+type Estimate interface{ local.Estimate }
+
+// outcome is what the reports of a round of a stratum give: what the next round takes from it, or in the last
+// round an estimate.
+type outcome struct {
+	arrived   local.Info // also where there is a refusal
+	published collect.Published
+	estimate  Estimate
+}
+
+// outcome evaluates a round as it is now.
+func (c *Collections) outcome(ctx context.Context, r record, p *collect.Params) (outcome, error) {
+	if r.model() == collect.Shuffle {
+		return c.outcomeShuffle(ctx, r, p)
+	}
+	t, err := c.tallyLocal(ctx, r.ref(), p)
+	if err != nil {
+		return outcome{}, err
+	}
+	o := outcome{arrived: local.Arrived(p, t)}
+	if p.Round < p.Rounds() {
+		o.published, o.arrived, err = local.Preview(p, t)
+		return o, err
+	}
+	o.estimate, err = local.Decode(p, t)
+	return o, err
+}
+
+// Estimate returns the estimate of a collection's last round, of one stratum ("" where there are none). While the round is open it
+// is of the reports so far, if they are enough. It is kept for as long as no report comes.
+//
+// Refusals: CollectionRounds before the last round, TooFewReports, RoundInconclusive, BatchWindow, CollectionState of an aborted
+// collection, CollectionFilter where a stratum has to be named.
+func (c *Collections) Estimate(ctx context.Context, name, stratum string) (Estimate, error) {
+	c.mu.RLock()
+	col, err := c.find(name)
+	if err != nil {
+		c.mu.RUnlock()
+		return nil, err
+	}
+	r, p, err := col.estimable(stratum)
+	cache := &col.cache
+	c.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	version, err := c.st.Versions(ctx, r.ref())
+	if err != nil {
+		return nil, err
+	}
+	return cache.get(p.Stratum, version[0], func() (Estimate, error) {
+		o, err := c.outcome(ctx, r, p)
+		return o.estimate, err
+	})
+}
+
+// estimable returns what an estimate is made from, or says why there is none. c.mu is held.
+func (c *collection) estimable(stratum string) (record, *collect.Params, error) {
+	place, ok := c.stratum(stratum)
+	switch {
+	case !ok && stratum == "":
+		return record{}, nil, refuse.New(refuse.CollectionFilter, "The collection %s has strata, each with an estimate of its own.", c.Name).
+			With("SELECT … FROM %s GROUP BY stratum, or WHERE stratum = '%s'.", c.ref(), c.strata()[0])
+	case !ok:
+		return record{}, nil, refuse.New(refuse.CollectionFilter, "The collection %s has no stratum %.80q.", c.Name, stratum).
+			With("Its strata are %s.", quotedList(c.Declaration.Strata))
+	case c.State == Aborted:
+		return record{}, nil, refuse.New(refuse.CollectionState, "The collection %s was aborted; it has no estimate.", c.Name)
+	case c.Round < c.design.Rounds():
+		return record{}, nil, refuse.New(refuse.CollectionRounds, "The collection %s is %s; its estimate is made from round %d.", c.Name, c.where(), c.design.Rounds())
+	}
+	return c.record, c.rounds[roundKey{c.Round, c.strata()[place]}].params, nil
+}

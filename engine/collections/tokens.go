@@ -1,0 +1,209 @@
+package collections
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"scrim/engine/collect"
+	"scrim/internal/refuse"
+)
+
+// TokenSize is the bytes of a token.
+const TokenSize = 16
+
+// maxIssue bounds the tokens of one call.
+const maxIssue = 10_000_000
+
+// Token is one person's right to report once, in one place. The server keeps its hash only.
+type Token struct {
+	Secret  [TokenSize]byte
+	Round   int
+	Cell    uint32
+	Stratum string
+}
+
+// Issue says which tokens to issue.
+type Issue struct {
+	Tokens  uint64
+	Stratum string // "" where the collection has none
+	// Round is the round that they are for. 0 means all rounds that are not over, by their planned sizes; in a
+	// FAILED collection, the round that failed.
+	Round int
+}
+
+// IssueTokens issues tokens to n further people, in random order: whoever hands them out in the order of the
+// result assigns people to rounds and cells at random. Each place has exactly its share of all tokens that were
+// ever issued for the same rounds (apportion). The secrets are returned once and kept nowhere.
+//
+// Tokens of a shuffle collection are a matter of the shuffler: who holds the tokens can supply all reports of a batch but
+// one. They are refused unless the declaration says that both are one operator, who then has to be trusted
+// anyway. The server keeps none of them, not even hashes.
+func (c *Collections) IssueTokens(ctx context.Context, name string, issue Issue) ([]Token, error) {
+	var col *collection
+	var out []Token
+	var seats []seat
+	err := c.write(ctx, func(tx tx) (err error) {
+		if col, err = c.find(name); err != nil {
+			return err
+		}
+		stratum, err := col.mayIssue(issue)
+		if err != nil {
+			return err
+		}
+		seats = col.seats(stratum, issue.Round)
+		out = col.draw(seats, apportion(seats, issue.Tokens))
+		if err := tx.issue(col, seats); err != nil {
+			return err
+		}
+		if col.model() == collect.Shuffle {
+			return nil
+		}
+		return tx.fill(tx.table(tableToken, col.record), col.tokenRows(out))
+	}, func() {
+		for _, s := range seats {
+			col.issued[s.place] = s.taken
+		}
+		if col.tokens != nil {
+			col.tokens.add(col.tokenEntries(out))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// mayIssue returns the stratum's place, or says why no tokens can be issued.
+func (c *collection) mayIssue(issue Issue) (stratum int, err error) {
+	stratum, ok := c.stratum(issue.Stratum)
+	switch {
+	case c.State == Final || c.State == Aborted:
+		return 0, refuse.New(refuse.CollectionState, "The collection %s is %s.", c.Name, c.where()).
+			With("Create a new collection; people report to it with new tokens.")
+	case c.model() == collect.Shuffle && c.Declaration.Trust != "same_operator":
+		return 0, refuse.New(refuse.CollectionState, "Tokens of %s are issued at its shuffler, or by somebody independent of this server.", c.Name).
+			With("Run scrim shuffle's own issuing of tokens. Whoever holds the tokens can supply all but one of a batch's reports.")
+	case !ok && len(c.Declaration.Strata) > 0:
+		return 0, refuse.New(refuse.CollectionParameter, "The collection %s has no stratum %.80q.", c.Name, issue.Stratum).
+			With("Its strata are %s.", quotedList(c.strata()))
+	case !ok:
+		return 0, refuse.New(refuse.CollectionParameter, "The collection %s has no strata.", c.Name).With("Give NULL for the stratum.")
+	case issue.Tokens == 0 || issue.Tokens > maxIssue:
+		return 0, refuse.New(refuse.CollectionParameter, "%d tokens cannot be issued at once.", issue.Tokens).With("Ask for 1 to %d.", maxIssue)
+	case issue.Round < 0 || issue.Round > c.design.Rounds() || issue.Round > 0 && issue.Round < c.Round:
+		return 0, refuse.New(refuse.CollectionParameter, "Tokens of round %d of %s would never be used.", issue.Round, c.Name).
+			With("Give a round from %d to %d, or NULL for all of them.", max(1, c.Round), c.design.Rounds())
+	}
+	return stratum, nil
+}
+
+// seats lists the places of a stratum that tokens are issued for.
+func (c *collection) seats(stratum, only int) []seat {
+	if only == 0 && c.State == Failed {
+		only = c.Round
+	}
+	var out []seat
+	for r := max(1, c.Round); r <= c.design.Rounds(); r++ {
+		if only != 0 && r != only {
+			continue
+		}
+		for _, cell := range c.design.Cells(r) {
+			p := place{uint8(r), uint16(stratum), cell.Cell}
+			out = append(out, seat{p, cell.Quota, c.issued[p]})
+		}
+	}
+	return out
+}
+
+// draw makes the tokens and permutes them.
+func (c *collection) draw(seats []seat, counts []uint64) []Token {
+	var out []Token
+	strata := c.strata()
+	for i, s := range seats {
+		for range counts[i] {
+			t := Token{Round: int(s.place.round), Cell: s.place.cell, Stratum: strata[s.place.stratum]}
+			rand.Read(t.Secret[:]) // never fails: it ends the program instead
+			out = append(out, t)
+		}
+	}
+	permute(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// issue keeps how many tokens were issued.
+func (t tx) issue(col *collection, seats []seat) error {
+	counts := map[place]uint64{}
+	for p, n := range col.issued {
+		counts[p] = n
+	}
+	for _, s := range seats {
+		counts[s.place] = s.taken
+	}
+	list := make([]issued, 0, len(counts))
+	for p, n := range counts {
+		list = append(list, issued{int(p.round), int(p.stratum), p.cell, n})
+	}
+	slices.SortFunc(list, func(a, b issued) int {
+		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.Stratum, b.Stratum), cmp.Compare(a.Cell, b.Cell))
+	})
+	return t.put(bucketIssued, col.UUID, list)
+}
+
+// tokenRows are the rows that are kept of tokens, sorted by hash: their order is that of no people.
+func (c *collection) tokenRows(list []Token) [][]any {
+	rows := make([][]any, len(list))
+	for i, t := range list {
+		hash := sha256.Sum256(t.Secret[:])
+		s, _ := c.stratum(t.Stratum)
+		rows[i] = []any{hash[:], int64(t.Round), int64(s), int64(t.Cell)}
+	}
+	slices.SortFunc(rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
+	return rows
+}
+
+func (c *collection) tokenEntries(list []Token) []token {
+	out := make([]token, len(list))
+	for i, t := range list {
+		hash := sha256.Sum256(t.Secret[:])
+		s, _ := c.stratum(t.Stratum)
+		out[i] = token{key: keyOf(hash[:]), place: place{uint8(t.Round), uint16(s), t.Cell}}
+	}
+	return out
+}
+
+// permute applies a uniform permutation of n things.
+func permute(n int, swap func(i, j int)) {
+	r := words{}
+	for i := n - 1; i > 0; i-- {
+		swap(i, int(r.below(uint64(i+1))))
+	}
+}
+
+// words draws uniform integers from the operating system's source, by blocks.
+type words struct {
+	block [512]byte
+	left  int
+}
+
+// below returns a uniform integer in [0, k) by rejection.
+func (w *words) below(k uint64) uint64 {
+	for least := -k % k; ; {
+		if x := w.next(); x >= least {
+			return x % k
+		}
+	}
+}
+
+func (w *words) next() uint64 {
+	if w.left == 0 {
+		rand.Read(w.block[:])
+		w.left = len(w.block)
+	}
+	w.left -= 8
+	return binary.LittleEndian.Uint64(w.block[w.left:])
+}
