@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"scrim/engine/collect"
-	"scrim/engine/collect/exact"
 	"scrim/internal/stattest"
 )
 
@@ -134,7 +133,7 @@ func asOf(t *Tally, p *collect.Params) *Tally {
 // half of them at either end, for whom the standard error is that of a sample.
 func TestBit(t *testing.T) {
 	const n, runs = 100_000, 2000
-	p := declared{protocol: collect.LDPBit, eps: "1", n: n, span: 100}.bit(t)
+	p := declared{protocol: collect.LDPBit, eps: "1", n: n, span: 100}.params(t, 1, collect.Published{})
 	c := p.Cells[0]
 	keep := probability(c.Keep)
 	for name, at := range map[string]struct{ share, want float64 }{
@@ -171,15 +170,6 @@ func TestBit(t *testing.T) {
 		stattest.Accept(t, stattest.Coverage(name, hits, runs, 0.945))
 		stattest.Reject(t, stattest.Coverage(name+" claimed at 99 %", hits, runs, 0.99))
 	}
-}
-
-// bit returns the parameters of LDP_BIT over [10, 10 + span/2].
-func (d declared) bit(t testing.TB) *collect.Params {
-	eps, err := exact.ParseEpsilon(d.eps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return planned(t, d.protocol, collect.Declaration{Epsilon: eps, Expected: d.n, Lo: 10, Hi: 10 + d.span/2}, 1, collect.Published{})
 }
 
 // TestSkewedValues: of exponential values, round 2's truncated mean finds the mean, the likeliest Gaussian is a

@@ -59,7 +59,7 @@ type Warning struct {
 
 // The codes of warnings.
 const (
-	CentreOff    = "W3" // the centre of round 1 lies three standard deviations off or more
+	CentreOff    = "W3" // the centre of round 1 may lie three standard deviations off or more
 	PoorFit      = "W4" // the values do not look Gaussian
 	CellHalfFull = "W5" // a cell has less than half of its quota
 )

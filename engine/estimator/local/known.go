@@ -36,7 +36,8 @@ func conclusive(p *collect.Params, outside float64) error {
 		p.Round, p.Collection, outside, beta)
 }
 
-// farthest bounds |S|, the debiased difference of above and below: a centre three standard deviations off has 0.9973.
+// farthest bounds |S|, the debiased difference of above and below: a centre three standard deviations off has
+// 0.9973. Within two standard errors of it the estimate carries a warning.
 const farthest = 0.9973
 
 // centred is the estimate of LDP_KV2's round 2: of contributors a share f lies at or above the centre t1, so for
@@ -57,10 +58,10 @@ func decodeKV2(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	info.Covers, info.Omits = coversBoth, "values that are not Gaussian, a wrong sigma, dishonest reports, and who chose not to report"
 	d := p.Declaration
 	c := centred{only{info, "LDP_MEAN(report)"}, newCoin(t.of(collect.BRR)[0]), d.Lo, d.Hi, d.Sigma, p.Published.Centre[0], 0}
-	f, _ := c.coin.share()
+	f, stderr := c.coin.share()
 	c.s = min(max(2*f-1, -farthest), farthest)
-	if math.Abs(c.s) == farthest {
-		c.info.warn(CentreOff, "Round 1's centre lies three standard deviations or more from the mean: sigma may be wrong, or contributors of the two rounds differ.")
+	if math.Abs(2*f-1)+2*(2*stderr) >= farthest {
+		c.info.warn(CentreOff, "Round 1's centre may lie three standard deviations or more from the mean: sigma may be wrong, or contributors of the two rounds differ.")
 	}
 	return c, nil
 }

@@ -99,7 +99,11 @@ func (v population) report(r *rand.Rand, p *collect.Params) *Tally {
 			}
 			v.bits(r, t, c, q)
 		case collect.BitMean:
-			v.bits(r, t, c, v.fraction(p.Published.Centre[0]-p.Published.Width, 2*p.Published.Width))
+			from, width := 0.0, 2*(p.Declaration.Hi-p.Declaration.Lo)
+			if p.Protocol == collect.LDPUV2 {
+				from, width = p.Published.Centre[0]-p.Published.Width, 2*p.Published.Width
+			}
+			v.bits(r, t, c, v.fraction(from, width))
 		case collect.DLAP:
 			v.noisy(r, t, p, c)
 		}
@@ -159,9 +163,11 @@ func (d declared) params(t testing.TB, round int, pub collect.Published) *collec
 		t.Fatal(err)
 	}
 	decl := collect.Declaration{Epsilon: eps, Expected: d.n, Lo: 10, Hi: 10 + d.span/2, Option: d.option}
-	if d.scales == 0 {
+	switch {
+	case d.protocol == collect.LDPBit:
+	case d.scales == 0:
 		decl.Sigma = 0.5
-	} else {
+	default:
 		decl.SigmaMin, decl.SigmaMax = 0.5, d.scales/2
 	}
 	return planned(t, d.protocol, decl, round, pub)
