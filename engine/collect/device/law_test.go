@@ -32,7 +32,7 @@ func (t *tape) Uint64() uint64 {
 }
 
 // lawOf returns the law of a draw after the given words, by following every range of the next word over
-// which the draw goes on alike. It needs few such ranges, each with one of 64 equidistant words or the
+// which the draw goes on alike. It needs few such ranges, each with one of 16 equidistant words or the
 // first. Words that uniform draws reject are followed twice; what is left then, less than 2^-100, is left out.
 func lawOf(t *testing.T, first []uint64, draw func(*exact.Rand) string) law {
 	t.Helper()
@@ -60,7 +60,7 @@ func follow(t *testing.T, words []uint64, most int, p *big.Rat, draw func(*exact
 	}
 	alike := func(word uint64) string { // outputs after this word, and words used, over some streams
 		all := ""
-		for then := range uint64(6) {
+		for then := range uint64(3) {
 			source := &tape{words: append(slices.Clone(words), word), then: then}
 			all += draw(exact.New(source))
 			all += string(rune(source.used))
@@ -81,7 +81,7 @@ func follow(t *testing.T, words []uint64, most int, p *big.Rat, draw func(*exact
 
 // lastAlike returns the last word of the range, beginning at lo, over which alike does not change.
 func lastAlike(lo uint64, alike func(uint64) string) uint64 {
-	const stride = 1 << 58
+	const stride = 1 << 60
 	want := alike(lo)
 	for at := lo; ; {
 		next := at/stride*stride + stride

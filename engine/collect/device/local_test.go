@@ -16,8 +16,9 @@ func payloads(t *testing.T, p *collect.Params, cell uint32, v collect.Value, tim
 	t.Helper()
 	r := exact.New(stattest.Source(t, "payloads"))
 	all := make([][]byte, times)
+	on := New(p)
 	for i := range all {
-		b, err := Report(r, p, cell, v)
+		b, err := on.Report(r, cell, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestCodes(t *testing.T) {
 		{collect.LDPUV1, 1, 2, 5 + 13.0, 13 / 4}, //
 	} {
 		p := roundOf(t, c.protocol, "", c.round)
-		if got := code(p, p.Cells[c.cell], collect.Value{c.v}); got != c.want {
+		if got := New(p).code(p.Cells[c.cell], collect.Value{c.v}); got != c.want {
 			t.Errorf("%s round %d cell %d: code of %v is %d, want %d", c.protocol, c.round, c.cell, c.v, got, c.want)
 		}
 	}
@@ -103,7 +104,7 @@ func TestGaussReports(t *testing.T) {
 	for _, option := range []string{"gauss", "zcdp"} {
 		p := roundOf(t, collect.LDPSCM3, option, 3)
 		v := collect.Value{1, 2, -3}
-		y := shifted(p, v)
+		y := New(p).shifted(v)
 		geometry.Clip(y, p.Published.Clip)
 		scale := 65536 * 2 / p.Published.Clip // four coordinates
 		var sample []float64
@@ -123,6 +124,28 @@ func TestGaussReports(t *testing.T) {
 }
 
 // TestGaussVectorsStayWithinTheirBound checks what the sensitivity rests on, for vectors at and beyond Clip.
+func TestGaussVectorsStayWithinTheirBound(t *testing.T) {
+	r := stattest.Source(t, "balls")
+	for d := 1; d <= 64; d *= 2 {
+		square := uint64(65536 * 65536 * d)
+		for range 200 {
+			y := make([]float64, d)
+			for j := range y {
+				y[j] = float64(int64(r.Uint64())) * 1e-18
+			}
+			clip := geometry.Norm(y) * (0.5 + float64(r.Uint64()>>11)/(1<<53)) // in one half of the cases within
+			want := 65536 * math.Sqrt(float64(d)) * min(1, geometry.Norm(y)/clip)
+			sum := uint64(0)
+			for _, z := range gaussGrid(y, clip, square) {
+				sum += uint64(z * z)
+			}
+			if sum > square || math.Sqrt(float64(sum)) < want-math.Sqrt(float64(d))-1 {
+				t.Errorf("d=%d: the squares sum to %d of %d, want a length of about %v", d, sum, square, want)
+			}
+		}
+	}
+}
+
 func TestNoisyStaysWithinItsLimit(t *testing.T) {
 	for _, c := range [][3]int64{{5, 3, 8}, {5, 4, 8}, {-5, -4, -8}, {5, math.MaxInt64, 8}, {-5, math.MinInt64, -8}, {5, -13, -8}, {5, -6, -1}} {
 		if got := noisy(c[0], c[1], 8); got != c[2] {

@@ -134,7 +134,7 @@ func TestVectorsStayWithinTheirBound(t *testing.T) {
 		for _, v := range vectors {
 			y := geometry.Vector(v, p.Null(), 3)
 			if p.Protocol == collect.ShufSCM3 {
-				y = shifted(p, v)
+				y = New(p).shifted(v)
 			}
 			geometry.Clip(y, p.Batch.Clip)
 			m, err := Messages(r, p, 0, v)

@@ -97,7 +97,7 @@ func TestTreesOfRotatedVectors(t *testing.T) {
 		p.Batch.Flip = 0
 		for _, c := range p.Cells {
 			for _, v := range vectors {
-				_, leaf := treeOf(p, c, v)
+				_, leaf := New(p).rotatedLeaf(c, v)
 				m := messages(t, "rotated", p, c.Cell, v)
 				last := m[len(m)-1]
 				if level, at := geometry.Level(uint64(last.Node())); level != p.Batch.Levels || at != leaf || int(last.Coordinate()) != c.Coordinate {

@@ -28,9 +28,12 @@ func TestReportsAreWithinEpsilon(t *testing.T) {
 	rounds(t, collect.Local, func(t *testing.T, p *collect.Params) {
 		enumerated := 0
 		largest := new(big.Rat)
-		for _, c := range p.Cells {
+		for i, c := range p.Cells {
 			if c.Randomiser == collect.OUE || c.Randomiser == collect.DLAP || c.Randomiser == collect.DGAUSS {
 				continue
+			}
+			if last := i == len(p.Cells)-1 || kind(p.Cells[i+1]) != kind(c); enumerated > 0 && !last {
+				continue // between the first and the last of a kind only levels differ
 			}
 			enumerated++
 			if w := worst(t, lawsOf(t, p, c)); w.Cmp(largest) > 0 {
@@ -61,16 +64,17 @@ func lawsOf(t *testing.T, p *collect.Params, c collect.Cell) []law {
 	}
 	seen := map[uint64]bool{}
 	var laws []law
+	on := New(p)
 	for _, v := range valuesOf(p) {
 		if c.Randomiser != collect.Sphere {
-			if k := code(p, c, v); seen[k] {
+			if k := on.code(c, v); seen[k] {
 				continue
 			} else {
 				seen[k] = true
 			}
 		}
 		laws = append(laws, lawOf(t, first, func(r *exact.Rand) string {
-			b, err := Report(r, p, c.Cell, v)
+			b, err := on.Report(r, c.Cell, v)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // read returns, coordinate by coordinate, what a decoder makes of reports of y's directions: (2·bit-1)·u·clip·A/c_d.
-func read(t *testing.T, y []float64, clip float64, times int, side func(*exact.Rand, *geometry.Sphere, geometry.Seed) bool) [][]float64 {
+func read(t *testing.T, y []float64, clip float64, times int, towards func(*exact.Rand, *geometry.Sphere, geometry.Seed) bool) [][]float64 {
 	t.Helper()
 	b, err := exact.NewBinaryResponse(10_000)
 	if err != nil {
@@ -25,7 +25,7 @@ func read(t *testing.T, y []float64, clip float64, times int, side func(*exact.R
 	for range times {
 		seed := geometry.NewSeed(r.Uint64(), r.Uint64())
 		value := -clip * b.Scale() / geometry.SphereMean(d)
-		if b.Randomize(r, side(r, s, seed)) {
+		if b.Randomize(r, towards(r, s, seed)) {
 			value = -value
 		}
 		s.DirectionTo(u, seed)
@@ -39,7 +39,7 @@ func read(t *testing.T, y []float64, clip float64, times int, side func(*exact.R
 // TestSphereIsUnbiased is what the decoder of LDP_SCM3 rests on: reports average to the vector, if it is within
 // Clip, and to its direction times Clip beyond.
 func TestSphereIsUnbiased(t *testing.T) {
-	const clip, times = 5.0, 150_000
+	const clip, times = 5.0, 100_000
 	a := (math.E + 1) / (math.E - 1)
 	for _, d := range []int{1, 2, 8} {
 		for _, length := range []float64{0, 3, 12} {
@@ -56,7 +56,7 @@ func TestSphereIsUnbiased(t *testing.T) {
 			geometry.Clip(want, clip)
 			deviation := clip * a / geometry.SphereMean(d) / math.Sqrt(float64(d))
 			honest := read(t, y, clip, times, func(r *exact.Rand, s *geometry.Sphere, seed geometry.Seed) bool {
-				return direction(r, s, seed, y, clip)
+				return side(r, s, seed, y, clip)
 			})
 			for j, sample := range honest {
 				stattest.Accept(t, stattest.Mean("coordinate", sample, want[j], deviation))
@@ -76,7 +76,7 @@ func TestSphereIsUnbiased(t *testing.T) {
 func TestSphereReportsHoldSeedAndSide(t *testing.T) {
 	p := roundOf(t, collect.LDPSCM3, "", 3)
 	v := collect.Value{-9, 1, 2}
-	y := shifted(p, v)
+	y := New(p).shifted(v)
 	if geometry.Norm(y) < p.Published.Clip {
 		t.Fatal("the vector is within the clip, so its side is not sure")
 	}

@@ -1,24 +1,22 @@
 package device
 
 import (
-	"fmt"
-
 	"scrim/engine/collect"
 	"scrim/engine/collect/exact"
 	"scrim/engine/collect/geometry"
 )
 
-// sum makes the messages of SHUF_SUM: the number as z in 0..Grid, rounded at random so that its mean is exact,
-// plus this device's share of discrete Laplace noise, split into shares.
+// sum makes the messages of SHUF_SUM: a fraction f of the range as z in 0..Grid, rounded at random so that its
+// mean is exact, plus this device's share of discrete Laplace noise, split into shares.
 //
 // Privacy: z lies in 0..Grid whatever the value and the rounding, so another value moves the batch's sum by at
 // most Grid. The shares of Honest devices, differences of two negative binomials of shape 1/Honest, add
 // up to discrete Laplace of ratio exp(-ε/Grid), and any further noise is independent: the sum is ε-DP. That
 // the bag tells little beyond the sum is what the number of shares is for (package mix).
-func sum(r *exact.Rand, p *collect.Params, v collect.Value) ([]collect.Message, error) {
-	b, d := p.Batch, &p.Declaration
-	whole, rest := geometry.Split(geometry.Fraction(number(p, v, d.Lo, d.Hi), d.Lo, d.Hi), b.Grid)
-	e, err := laplaceShare(r, uint64(d.Epsilon), epsilonUnit*b.Grid, b.Honest)
+func sum(r *exact.Rand, p *collect.Params, f float64) ([]collect.Message, error) {
+	b := p.Batch
+	whole, rest := geometry.Split(f, b.Grid)
+	e, err := laplaceShare(r, uint64(p.Declaration.Epsilon), epsilonUnit*b.Grid, b.Honest)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +35,11 @@ func roundUp(r *exact.Rand, whole, rest uint64) uint64 {
 func laplaceShare(r *exact.Rand, num, den, h uint64) (int64, error) {
 	up, err := r.NegativeBinomial(h, num, den)
 	if err != nil {
-		return 0, fmt.Errorf("device: %w", err)
+		return 0, wrap(err)
 	}
 	down, err := r.NegativeBinomial(h, num, den)
 	if err != nil {
-		return 0, fmt.Errorf("device: %w", err)
+		return 0, wrap(err)
 	}
 	return up - down, nil // both are from 0 to 2^63-1
 }
@@ -91,11 +89,11 @@ func vector(r *exact.Rand, p *collect.Params, y []float64) ([]collect.Message, e
 func skellamShare(r *exact.Rand, l uint64) (int64, error) {
 	up, err := r.Poisson(l)
 	if err != nil {
-		return 0, fmt.Errorf("device: %w", err)
+		return 0, wrap(err)
 	}
 	down, err := r.Poisson(l)
 	if err != nil {
-		return 0, fmt.Errorf("device: %w", err)
+		return 0, wrap(err)
 	}
 	return up - down, nil
 }
