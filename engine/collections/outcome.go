@@ -28,12 +28,20 @@ func (c *Collections) outcome(ctx context.Context, r record, p *collect.Params) 
 	if err != nil {
 		return outcome{}, err
 	}
+	return evaluate(p, t)
+}
+
+// evaluate evaluates the reports of a round of the local model.
+func evaluate(p *collect.Params, t *local.Tally) (outcome, error) {
 	o := outcome{arrived: local.Arrived(p, t)}
 	if p.Round < p.Rounds() {
-		o.published, o.arrived, err = local.Preview(p, t)
-		return o, err
+		pub, info, err := local.Preview(p, t)
+		return outcome{arrived: info, published: pub}, err
 	}
-	o.estimate, err = local.Decode(p, t)
+	e, err := local.Decode(p, t)
+	if err == nil {
+		o.estimate = e
+	}
 	return o, err
 }
 

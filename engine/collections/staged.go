@@ -122,7 +122,7 @@ func (t tx) complete(c *Collections, col *collection, p *collect.Params, part Pa
 	}
 	var sum bagSum
 	sealed := uint64(0)
-	for i := 1; i <= s.parts; i++ {
+	for i := 1; i <= part.Parts; i++ {
 		b.Parts = append(b.Parts, hex.EncodeToString(s.have[i].digest))
 		sum.plus(s.have[i].total)
 		sealed += s.have[i].sealed

@@ -1,0 +1,186 @@
+package collections
+
+import (
+	"context"
+	"encoding/binary"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"scrim/engine/collect"
+	"scrim/engine/collect/device"
+	"scrim/engine/collect/exact"
+	"scrim/engine/estimator/local"
+	"scrim/internal/refuse"
+)
+
+// Simulation runs all rounds of a collection in memory, over values that the server holds: the same randomisers, decoders and
+// minima as of a real one, without tokens, seals and tables.
+//
+// Privacy: every run is one execution of the protocol over the values as inputs of contributors, each used by one
+// randomiser once. Exchanging one value changes one input, so a run has the guarantee that the design declares, and all
+// that follows from it here is post-processing, refusals of a round included. Which value goes to which round and cell
+// is drawn without looking at them. How many values there are is public.
+type Simulation struct {
+	Design *collect.Design
+	Values []collect.Value // nil for NULL; one a slot
+	Runs   int
+	// Rand gives each run its own randomness. It is called by several goroutines.
+	Rand func(run int) *exact.Rand
+}
+
+// Simulated is the outcome of one run: a result, or what the collection would have been refused with.
+type Simulated struct {
+	Result  *Result
+	Refusal *refuse.Error
+}
+
+// Simulate returns the outcomes of all runs. It refuses values that are too few for the batches of a shuffle protocol before any is
+// looked at.
+func Simulate(ctx context.Context, s Simulation) ([]Simulated, error) {
+	seats := s.seats()
+	if err := s.enough(seats); err != nil {
+		return nil, err
+	}
+	out := make([]Simulated, s.Runs)
+	errs := make([]error, s.Runs)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), s.Runs) {
+		all.Go(func() {
+			for i := int(next.Add(1) - 1); i < s.Runs && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+				out[i], errs[i] = s.run(ctx, seats, s.Rand(i))
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, ctx.Err()
+}
+
+// seats divides the values over rounds and cells as tokens would be; taken is each one's share.
+func (s Simulation) seats() []seat {
+	var out []seat
+	for r := 1; r <= s.Design.Rounds(); r++ {
+		for _, cell := range s.Design.Cells(r) {
+			out = append(out, seat{place: place{round: uint8(r), cell: cell.Cell}, quota: cell.Quota})
+		}
+	}
+	apportion(out, uint64(len(s.Values)))
+	return out
+}
+
+// enough refuses a simulation with a batch that would not be released.
+func (s Simulation) enough(seats []seat) error {
+	info, _ := s.Design.Protocol.Info()
+	for _, at := range seats {
+		cell := s.Design.Cells(int(at.place.round))[at.place.cell]
+		if info.Model == collect.Shuffle && at.taken < cell.Min {
+			return refuse.New(refuse.TooFewReports, "A batch of round %d needs %d values, and of %d values it gets %d.", at.place.round, cell.Min, len(s.Values), at.taken).
+				With("Simulate with n_expected values: %d.", s.Design.Declaration.Expected)
+		}
+	}
+	return nil
+}
+
+// run is one execution of the protocol.
+func (s Simulation) run(ctx context.Context, seats []seat, r *exact.Rand) (Simulated, error) {
+	order := make([]int, len(s.Values))
+	for i := range order {
+		order[i] = i
+	}
+	for i := len(order) - 1; i > 0; i-- {
+		j := int(r.Uniform(uint64(i + 1)))
+		order[i], order[j] = order[j], order[i]
+	}
+	signs := s.signs(r)
+	var pub collect.Published
+	for number := 1; ; number++ {
+		p, err := s.params(number, pub, signs)
+		if err != nil {
+			return outcomeOf(nil, err)
+		}
+		var mine []seat
+		for _, at := range seats {
+			if int(at.place.round) == number {
+				mine = append(mine, at)
+			}
+		}
+		o, err := s.round(ctx, p, mine, &order, r)
+		if err != nil || number == s.Design.Rounds() {
+			return outcomeOf(o.estimate, err)
+		}
+		pub = o.published
+	}
+}
+
+// outcomeOf turns a refusal into an outcome: it follows from reports.
+func outcomeOf(e Estimate, err error) (Simulated, error) {
+	if r, ok := refuse.As(err); ok {
+		return Simulated{Refusal: r}, nil
+	}
+	if err != nil {
+		return Simulated{}, err
+	}
+	result := summarise(e)
+	return Simulated{Result: &result}, nil
+}
+
+// signs draws the seed of the rotation, where the protocol has one.
+func (s Simulation) signs(r *exact.Rand) []byte {
+	if s.Design.Protocol != collect.LDPSCM3 && s.Design.Protocol != collect.ShufSCM3 {
+		return nil
+	}
+	var b []byte
+	for range 4 {
+		b = binary.LittleEndian.AppendUint64(b, r.Uint64())
+	}
+	return b
+}
+
+// params are those of a round of the first stratum. Nothing is sealed: any key will do.
+func (s Simulation) params(number int, pub collect.Published, signs []byte) (*collect.Params, error) {
+	stratum := ""
+	if len(s.Design.Declaration.Strata) > 0 {
+		stratum = s.Design.Declaration.Strata[0]
+	}
+	var key []byte
+	if info, _ := s.Design.Protocol.Info(); info.Model == collect.Shuffle {
+		key = make([]byte, 32)
+		key[0] = 9
+	}
+	return s.Design.Params(number, stratum, pub, key, signs)
+}
+
+// round has the holders of a round's seats report, the next of order, and evaluates it.
+func (s Simulation) round(ctx context.Context, p *collect.Params, seats []seat, order *[]int, r *exact.Rand) (outcome, error) {
+	if p.Batch != nil {
+		return s.roundShuffle(ctx, p, seats, order, r)
+	}
+	t, d := local.NewTally(p), device.New(p)
+	for _, at := range seats {
+		for range at.taken {
+			if err := ctx.Err(); err != nil {
+				return outcome{}, err
+			}
+			report, err := d.Report(r, at.place.cell, s.next(order))
+			if err == nil {
+				err = t.Add(at.place.cell, report[collect.HeaderSize:], 1)
+			}
+			if err != nil {
+				return outcome{}, err
+			}
+		}
+	}
+	return evaluate(p, t)
+}
+
+func (s Simulation) next(order *[]int) collect.Value {
+	v := s.Values[(*order)[0]]
+	*order = (*order)[1:]
+	return v
+}
