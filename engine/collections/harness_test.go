@@ -3,6 +3,7 @@ package collections
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -177,4 +178,15 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	if got != want {
 		t.Errorf("%s: got %v, want %v", what, fmt.Sprint(got), want)
 	}
+}
+
+// file returns what is on disk after a checkpoint.
+func (w world) file() []byte {
+	w.t.Helper()
+	held, err := w.st.Hold(context.Background())
+	must(w.t, err)
+	defer held.Close()
+	b, err := io.ReadAll(held.Reader())
+	must(w.t, err)
+	return b
 }
