@@ -20,35 +20,51 @@ func (s shares) characteristic(t float64) float64 {
 	return math.Exp(-s.shape*math.Log1p(s.alpha*sin*sin) - s.rounding*t*t/2)
 }
 
-// within returns the probability that the error is within ±x steps.
+// inversion gives probabilities of a law that is even, from its characteristic function on a grid:
 //
-//	P = (h/π)·(x + 2·Σ_{k≥1} φ(kh)·sin(khx)/kh)
+//	P[|X| ≤ x] = (h/π)·(x + 2·Σ_{k≥1} φ(kh)·sin(khx)/kh)
 //
-// is the inversion formula on a grid of h = 2π/period: it is exact but for what lies beyond period − x, where
-// nothing is left, and for the law's own steps, between which it interpolates.
-func (s shares) within(x float64) float64 {
+// which is exact but for what lies beyond 2π/h − x, where nothing is left, and for the law's own steps, between which
+// it interpolates.
+type inversion struct {
+	h     float64
+	terms []float64 // 2φ(kh)/kh, from k = 1 on
+}
+
+// invert lays the grid out.
+func (s shares) invert() inversion {
 	scale := -1 / math.Log(s.alpha)
-	h := math.Pi / (scale*(60+12*math.Sqrt(2*s.shape)) + 12*math.Sqrt(s.rounding))
-	sum := x
-	for k := 1.0; k*h < math.Pi; k++ {
-		t := k * h
+	v := inversion{h: math.Pi / (scale*(60+12*math.Sqrt(2*s.shape)) + 12*math.Sqrt(s.rounding))}
+	for t := v.h; t < math.Pi; t = v.h * float64(len(v.terms)+1) {
 		phi := s.characteristic(t)
-		sum += 2 * phi * math.Sin(t*x) / t
+		v.terms = append(v.terms, 2*phi/t)
 		if phi < 1e-15 {
 			break
 		}
 	}
-	return sum * h / math.Pi
+	return v
+}
+
+// within returns the probability that the error is within ±x steps.
+func (v inversion) within(x float64) float64 {
+	sin, cos := math.Sincos(v.h * x)
+	s, c, sum := 0.0, 1.0, x
+	for _, term := range v.terms {
+		s, c = s*cos+c*sin, c*cos-s*sin // of khx
+		sum += term * s
+	}
+	return sum * v.h / math.Pi
 }
 
 // point returns the x that the error is within with probability conf.
 func (s shares) point(conf float64) float64 {
-	lo, hi := 0.0, math.Sqrt(s.variance())
-	for s.within(hi) < conf && hi < 1e3*math.Sqrt(s.variance()) {
+	v, sd := s.invert(), math.Sqrt(s.variance())
+	lo, hi := 0.0, sd
+	for v.within(hi) < conf && hi < 100*sd {
 		hi *= 2
 	}
 	for range 60 {
-		if mid := lo + (hi-lo)/2; s.within(mid) < conf {
+		if mid := lo + (hi-lo)/2; v.within(mid) < conf {
 			lo = mid
 		} else {
 			hi = mid
