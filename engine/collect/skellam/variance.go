@@ -71,14 +71,12 @@ func Variance(eps10k uint32, deltaNoise float64, delta2, delta1 uint64) (mu floa
 	if inverse == 0 {
 		return 0, 0, fmt.Errorf("%w: epsilon %g, delta %g", ErrNone, eps, deltaNoise)
 	}
-	mu = math.Ceil(1 / inverse)
-	for !(RDP(alpha, mu, delta2, delta1) <= room(eps, deltaNoise, alpha)) {
-		mu++ // at most a step or two: the ends of rounding
+	for mu = math.Ceil(1 / inverse); mu <= MaxMu; mu++ { // a step or two, for the ends of rounding
+		if RDP(alpha, mu, delta2, delta1) <= room(eps, deltaNoise, alpha) {
+			return mu, alpha, nil
+		}
 	}
-	if mu > MaxMu {
-		return 0, 0, fmt.Errorf("%w: variance %g, at most 2^40 can be checked", ErrParameter, mu)
-	}
-	return mu, alpha, nil
+	return 0, 0, fmt.Errorf("%w: variance %g, at most 2^40 can be checked", ErrParameter, mu)
 }
 
 func check(eps10k uint32, deltaNoise float64, delta2, delta1 uint64) error {
