@@ -38,7 +38,7 @@ func (r residues) newSlice(sd float64) slice {
 		case l.width < fine*sd:
 			s.uniform += r.score(l, residueShares(0, sd, l.width))
 		case int(l.width/s.step) <= len(ramp):
-			s.levels = append(s.levels, r.narrow(l, s))
+			s.levels = append(s.levels, r.narrow(l, s, ramp))
 		default:
 			s.levels = append(s.levels, r.wide(l, s, ramp))
 		}
@@ -47,7 +47,7 @@ func (r residues) newSlice(sd float64) slice {
 }
 
 // ramp returns the probability of lying above an edge for means from near steps below it to near − 1 steps
-// above.
+// above: Φ at whole numbers of steps.
 func (s slice) ramp() []float64 {
 	near := int(math.Ceil(reach * s.sd / s.step))
 	out := make([]float64, 2*near)
@@ -57,15 +57,35 @@ func (s slice) ramp() []float64 {
 	return out
 }
 
-func (r residues) narrow(l residueLevel, s slice) period {
+// narrow returns the part of a level whose cells are not wider than reach to both sides.
+func (r residues) narrow(l residueLevel, s slice, ramp []float64) period {
 	p := period{cell: int(l.width / s.step)}
 	p.whole = make([]float64, geometry.Residues*p.cell)
 	for g := range p.whole {
-		p.whole[g] = r.score(l, residueShares(float64(g)*s.step, s.sd, l.width))
+		p.whole[g] = r.score(l, rampShares(ramp, p.cell, g))
 	}
 	return p
 }
 
+// rampShares is residueShares for a mean at grid point g, 0 <= g < 4·cell: edges are grid points too.
+func rampShares(ramp []float64, cell, g int) (p [geometry.Residues]float64) {
+	near := len(ramp) / 2
+	m := (g-near+geometry.Residues*cell*near)/cell - geometry.Residues*near // ⌊(g−near)/cell⌋
+	below := 0.0
+	for edge := (m+1)*cell - g + near; ; edge += cell {
+		upto := 1.0
+		if edge < len(ramp) {
+			upto = ramp[edge]
+		}
+		p[m&3] += upto - below
+		if upto == 1 {
+			return p
+		}
+		below, m = upto, m+1
+	}
+}
+
+// wide returns the part of a level whose cells are wider: no mean is within reach of two edges.
 func (r residues) wide(l residueLevel, s slice, ramp []float64) period {
 	p := period{cell: int(l.width / s.step), near: len(ramp) / 2}
 	for a := range geometry.Residues {
