@@ -3,6 +3,7 @@ package shuffle
 import (
 	"scrim/engine/collect"
 	"scrim/engine/collect/geometry"
+	"scrim/engine/estimator/local"
 	"scrim/engine/estimator/tree"
 	"scrim/internal/refuse"
 )
@@ -13,20 +14,27 @@ import (
 //
 // Source: [HLY21] Section 5.2, with trees of noise messages for its range counting.
 func Publish(p *collect.Params, t *Tally) (collect.Published, error) {
+	published, _, err := Preview(p, t)
+	return published, err
+}
+
+// Preview is Publish with the round's description, which is valid even if there is an error.
+func Preview(p *collect.Params, t *Tally) (collect.Published, local.Info, error) {
+	info := Arrived(p, t)
 	if p.Round == p.Rounds() {
-		return collect.Published{}, refuse.New(refuse.CollectionState, "Round %d of %s is its last one.", p.Round, p.Collection)
+		return collect.Published{}, info, refuse.New(refuse.CollectionState, "Round %d of %s is its last one.", p.Round, p.Collection)
 	}
 	if err := enough(p, t); err != nil {
-		return collect.Published{}, err
+		return collect.Published{}, info, err
 	}
 	if p.Round == 2 {
-		return collect.Published{Centre: p.Published.Centre, Clip: tree.Clip(p, t.hier(0))}, nil
+		return collect.Published{Centre: p.Published.Centre, Clip: tree.Clip(p, t.hier(0))}, info, nil
 	}
 	coordinates := make([]*tree.Hier, len(p.Cells))
 	for j, c := range p.Cells {
 		coordinates[j] = t.hier(c.Cell)
 	}
-	return collect.Published{Centre: tree.Centre(p, coordinates)}, nil
+	return collect.Published{Centre: tree.Centre(p, coordinates)}, info, nil
 }
 
 // hier makes the levels of a cell's tree agree, over all its batches.

@@ -153,6 +153,10 @@ func TestBatches(t *testing.T) {
 	}
 	_, err = Publish(p, tally) // the last coordinate is missing
 	wantCode(t, err, refuse.TooFewReports)
+	_, info, err := Preview(p, tally)
+	if wantCode(t, err, refuse.TooFewReports); info.Reports != 7*p.Batch.Min || len(info.Cells) != 8 {
+		t.Errorf("preview %+v", info)
+	}
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -161,6 +165,41 @@ func TestBatches(t *testing.T) {
 		}()
 		NewTally(&collect.Params{Protocol: collect.LDPBit})
 	}()
+}
+
+// TestForecasts compares what is foretold for the planned number of contributors with what estimates then state.
+func TestForecasts(t *testing.T) {
+	for protocol, d := range map[collect.Protocol]collect.Declaration{
+		collect.ShufSum:  {Epsilon: one, Delta: 1e-9, Expected: 1000, Lo: -2, Hi: 8},
+		collect.ShufVec:  {Epsilon: one, Delta: 1e-9, Expected: 1000, Dimension: 5, Radius: 3},
+		collect.ShufHier: {Epsilon: one, Delta: 1e-9, Expected: 100_000, Lo: -2, Hi: 8, Levels: 3},
+	} {
+		p := first(t, protocol, d)
+		d.Trust = "separate"
+		g, err := collect.Plan("survey.shuffled", "11111111-2222-4333-8444-555555555555", protocol, d)
+		fatal(t, err)
+		tally := NewTally(p)
+		b, err := tally.Batch(0, d.Expected)
+		fatal(t, err)
+		for j := range b.counts {
+			b.counts[j] = d.Expected * uint64(p.Batch.Shares)
+		}
+		e, err := Decode(p, tally)
+		fatal(t, err)
+		_, got, err := e.Mean()
+		room := 1e-3
+		switch protocol {
+		case collect.ShufVec:
+			_, got, err = e.Vector()
+			got /= math.Sqrt(5)
+		case collect.ShufHier:
+			got, room, err = tally.hier(0).PrefixError(), 0.2, nil
+		}
+		fatal(t, err)
+		if want := g.Forecast().StdErr; math.Abs(got/want-1) > room {
+			t.Errorf("%s: standard error %v, foretold %v", protocol, got, want)
+		}
+	}
 }
 
 // TestAnswersOfOtherProtocols asks every estimate everything: what is refused names a function that is not.
