@@ -17,6 +17,7 @@ import (
 type access struct {
 	catalog *catalog.Catalog
 	store   store.Store
+	holds   func(store.TableRef) bool // whether a table is a collection's; nil: none is
 }
 
 var _ tables.Access = (*access)(nil)
@@ -38,8 +39,8 @@ func (a *access) CheckRead(ctx *sql.Context, ref store.TableRef) error {
 	return nil
 }
 
-// CheckWrite implements tables.Access: the grants decide.
-func (a *access) CheckWrite(*sql.Context, store.TableRef) error { return nil }
+// CheckWrite implements tables.Access: the grants decide, but for the tables of collections.
+func (a *access) CheckWrite(_ *sql.Context, ref store.TableRef) error { return a.checkCollection(ref) }
 
 // CheckDDL implements tables.Access: definitions are a DBA's. A name that no table has is about to
 // get one, which nobody has looked at yet.
@@ -58,6 +59,9 @@ func (a *access) CheckDDL(ctx *sql.Context, ref store.TableRef) error {
 
 // CheckAlter implements tables.Access. A definition that a policy rests on does not change under it.
 func (a *access) CheckAlter(_ *sql.Context, ref store.TableRef, c tables.Change) error {
+	if err := a.checkCollection(ref); err != nil {
+		return err
+	}
 	s, name := a.catalog.Snapshot(), ref.String()
 	var uses []string
 	switch c.Op {

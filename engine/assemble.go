@@ -28,6 +28,7 @@ import (
 	"scrim/engine/browse"
 	"scrim/engine/dialect"
 	"scrim/engine/exec"
+	"scrim/engine/inbox"
 	"scrim/engine/session"
 	"scrim/engine/tables"
 	"scrim/engine/wire"
@@ -92,10 +93,11 @@ func (d databases) ExternalStoredProcedures(_ *sql.Context, name string) ([]sql.
 func (s *Server) assemble() error {
 	prepareProcess()
 	dpFunctions := functions.Register()
-	procedures := s.administration()
+	s.admin = s.administration()
 	s.browse = browse.New()
-	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store},
-		append(s.browse.Databases(), procedures.Database())...)
+	s.inbox = inbox.New(s.collections)
+	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store, holds: s.collections.Holds},
+		append(s.browse.Databases(), s.admin.Database(), s.inbox)...)
 	s.runner = s.executor()
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
@@ -112,7 +114,7 @@ func (s *Server) assemble() error {
 		Memory:      s.cfg.ReleaseMemory << 20,
 		StoreMemory: s.cfg.storeMemory(),
 	})
-	builder := analyzer.NewBuilder(databases{provider, procedures.Registry()}).
+	builder := analyzer.NewBuilder(databases{provider, s.admin.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
 	s.analyzer = s.planner.Build(builder)
 	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, loader{dialect.Explainer{Next: locking{}}})
@@ -122,7 +124,7 @@ func (s *Server) assemble() error {
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	s.browse.Open(s.analyzer.Catalog, s.browsing(provider))
 	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
-	return s.loadAccounts(ctx)
+	return errors.Join(s.loadAccounts(ctx), s.declareCollections(ctx))
 }
 
 // administration is the DBA's side in SQL: the procedures, and the database dp.
@@ -139,7 +141,10 @@ func (s *Server) administration() *admin.Admin {
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
 		},
-		Accounts: s.accounts,
+		Accounts:    s.accounts,
+		Collections: s.collections,
+		IsCollector: session.IsCollector,
+		IsShuffler:  session.IsShuffler,
 		HasRole: func(_ *sql.Context, name string) bool {
 			return auth.IsRole(s.analyzer.Catalog.MySQLDb, name)
 		},
@@ -258,7 +263,7 @@ func (s *Server) sessionOptions() *session.Options {
 func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
 	s.handler = &handler{
 		inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors},
-		observe: s.observe, audit: s.audit, open: s.sockets.Connections, since: time.Now(),
+		inbox: s.inbox, observe: s.observe, audit: s.audit, open: s.sockets.Connections, since: time.Now(),
 	}
 	return e, sm, h
 }

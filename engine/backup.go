@@ -174,6 +174,9 @@ func Backup(ctx context.Context, c Config, to string, progress func(done, total 
 		return m, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
+	if err := settled(ctx, st); err != nil {
+		return m, err
+	}
 	return backup{c, dir, ledger, st}.to(ctx, to, progress)
 }
 
@@ -195,6 +198,9 @@ func (s *Server) backupFor(ctx *sql.Context, name string) (path string, size int
 	s.backups.Lock()
 	defer s.backups.Unlock()
 	if err := s.ledger.Note(session.Principal(ctx), "backup", "CALL dp_backup: "+name); err != nil {
+		return "", 0, err
+	}
+	if err := s.collections.Settle(ctx); err != nil {
 		return "", 0, err
 	}
 	m, err := backup{s.cfg, s.dir, s.ledger, s.store}.to(ctx, path, nil)

@@ -18,6 +18,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/audit"
+	"scrim/engine/inbox"
 	"scrim/engine/session"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
@@ -30,6 +31,7 @@ type handler struct {
 	inner    mysql.Handler
 	sessions *server.SessionManager
 	engine   *sqle.Engine
+	inbox    *inbox.Database
 	errors   *translator
 	observe  func(watch.Event)
 	audit    *audit.Log
@@ -208,6 +210,11 @@ func (h *handler) end(ctx *sql.Context, c *mysql.Conn, noted *observed, err erro
 		warn(ctx, own, noted.id)
 	}
 	e := noted.event(c, ctx, err, public)
+	if noted.reports && err == nil {
+		noted.place.Free()
+		h.observe(anonymous(e))
+		return nil
+	}
 	noted.place.Write(audit.Of(e))
 	h.tell(e)
 	return public

@@ -33,6 +33,8 @@ type observed struct {
 	private           bool
 	replayed, charged int
 	tables            []string
+
+	reports bool // it brings reports to a collection
 }
 
 // observe begins to note a statement; at finds it again in contexts made from the one that is returned.
@@ -87,6 +89,13 @@ func (o *observed) begin(s *planner.Statement) {
 		if !slices.Contains(o.tables, c.Table) {
 			o.tables = append(o.tables, c.Table)
 		}
+	}
+}
+
+// submits notes that the statement brings reports to a collection.
+func (o *observed) submits() {
+	if o != nil {
+		o.reports = true
 	}
 }
 

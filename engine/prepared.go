@@ -39,6 +39,9 @@ func (h *handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 	case *sqlparser.Prepare, *sqlparser.Execute, *sqlparser.Deallocate, *sqlparser.Load:
 		return p, mysql.NewSQLError(1295, "HY000", "This command is not supported in the prepared statement protocol yet")
 	}
+	if p, ok, err := h.submission(ctx, text, s); ok || err != nil {
+		return p, err
+	}
 	node, err := h.engine.PrepareParsedQuery(ctx, text, text, s)
 	ctx.Session.UnprepareQuery(text)
 	if err != nil {

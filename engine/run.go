@@ -83,6 +83,12 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 	case *sqlparser.Load:
 		return rest, h.load(ctx, c, s, w, func(r *sqltypes.Result) error { return send(r, rest != "") })
 	}
+	if r, done, err := h.submit(ctx, parsed, cmd.bindings); done || err != nil {
+		if err != nil {
+			return "", interrupted(ctx, err)
+		}
+		return rest, send(r, rest != "")
+	}
 	if text != ctx.Query() {
 		ctx = ctx.WithQuery(text)
 	}

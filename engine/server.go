@@ -16,10 +16,13 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/engine/admin"
 	"scrim/engine/audit"
 	"scrim/engine/browse"
+	"scrim/engine/collections"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/exec"
+	"scrim/engine/inbox"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
@@ -35,6 +38,10 @@ type Server struct {
 	store   *duckdb.Store
 	ledger  *accounting.Ledger
 	catalog *catalog.Catalog
+
+	collections *collections.Collections
+	admin       *admin.Admin
+	inbox       *inbox.Database
 
 	planner  *planner.Planner
 	runner   *exec.Executor
@@ -78,7 +85,7 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 
 // start opens one thing after another, each of which rests on those before.
 func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.watch, s.assemble, s.listen, s.listenHTTP} {
+	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -211,6 +218,9 @@ func (s *Server) close() error {
 	}
 	if s.ledger != nil {
 		errs = append(errs, s.ledger.Close())
+	}
+	if s.collections != nil {
+		errs = append(errs, s.collections.Shutdown())
 	}
 	if s.store != nil {
 		errs = append(errs, s.store.Close())

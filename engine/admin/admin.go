@@ -48,6 +48,10 @@ type Options struct {
 	// HasRole reports whether a role exists. Nil: budgets are set for any.
 	HasRole   func(ctx *sql.Context, name string) bool
 	Variables []Variable
+	// Collections are the server's. Nil: it has none, and the procedures for them are refused.
+	Collections Collections
+	// IsCollector reports whether the session's account administers collections, and IsShuffler whether it loads batches. Nil: DBAs only.
+	IsCollector, IsShuffler func(*sql.Context) bool
 	// Accounts lists the accounts and roles. Nil: dp.accounts is empty.
 	Accounts func() []Account
 }

@@ -28,7 +28,7 @@ import (
 type shopSchema struct{}
 
 func (shopSchema) HasTable(t string) bool {
-	return t == "shop.orders" || t == "shop.lineitem" || t == "shop.regions"
+	return t == "shop.orders" || t == "shop.lineitem" || t == "shop.regions" || t == "shop.commute"
 }
 
 func (shopSchema) HasColumn(t, c string) bool {
@@ -62,6 +62,7 @@ type fixture struct {
 	ledger *accounting.Ledger
 	cat    *catalog.Catalog
 	memory *memory.DbProvider
+	stub   *stub
 }
 
 const dba, ann, bob, auditor = "root@%", "ann@%", "bob@localhost", "aud@%"
@@ -86,7 +87,7 @@ func newFixture(t *testing.T) *fixture {
 			t.Error(err)
 		}
 	})
-	f := &fixture{t: t, cat: cat, ledger: ledger}
+	f := &fixture{t: t, cat: cat, ledger: ledger, stub: newStub(t)}
 	f.admin = New(Options{
 		Catalog: cat, Ledger: ledger,
 		Schema:    func(*sql.Context) catalog.Schema { return shopSchema{} },
@@ -95,10 +96,13 @@ func newFixture(t *testing.T) *fixture {
 		Accounts: func() []Account {
 			return []Account{{Name: ann, Roles: []string{"analyst", "team"}, Grants: []string{"GRANT a", "GRANT b"}}, {Name: dba, DBA: true}, {Name: "analyst", Role: true}}
 		},
-		HasRole:    func(_ *sql.Context, name string) bool { return name == "analyst" },
-		Principal:  name,
-		HasAccount: func(_ *sql.Context, p string) bool { return p == ann || p == bob },
-		Variables:  []Variable{{"dp_epsilon", "0", "1e-6 to 100", "The ε of one statement."}},
+		HasRole:     func(_ *sql.Context, name string) bool { return name == "analyst" },
+		Principal:   name,
+		HasAccount:  func(_ *sql.Context, p string) bool { return p == ann || p == bob },
+		Collections: f.stub,
+		IsCollector: func(ctx *sql.Context) bool { return name(ctx) == collector },
+		IsShuffler:  func(ctx *sql.Context) bool { return name(ctx) == shuffler || name(ctx) == collector },
+		Variables:   []Variable{{"dp_epsilon", "0", "1e-6 to 100", "The ε of one statement."}},
 	})
 	shop := memory.NewDatabase("shop")
 	f.memory = memory.NewDBProvider(shop, f.admin.Database())
@@ -236,7 +240,7 @@ shop.regions|<nil>|<nil>`)
 
 func TestOnlyDBA(t *testing.T) {
 	f := newFixture(t)
-	for _, p := range procedures {
+	for _, p := range policyProcedures {
 		args := strings.TrimSuffix(strings.Repeat("'x', ", p.min), ", ")
 		f.refused(ann, "shop", "CALL "+p.Name+"("+args+")", refuse.NotDBA, p.Name)
 	}
@@ -403,7 +407,7 @@ func TestPublicTables(t *testing.T) {
 	f.want(ann, "SELECT name FROM dp.functions WHERE name = 'DP_MEAN'", "DP_MEAN")
 	f.want(ann, "SELECT name FROM dp.variables", "dp_epsilon")
 	f.want(ann, "SELECT COUNT(*) FROM dp.procedures", fmt.Sprint(len(Procedures())))
-	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nreplays\nscales\nvariables")
+	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ncollection_batches\ncollection_cells\ncollection_results\ncollection_rounds\ncollection_tokens\ncollections\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nprotocols\nreplays\nscales\nvariables")
 	for _, q := range []string{
 		"CREATE TABLE dp.x (a INT)", "DROP TABLE dp.ledger", "DELETE FROM dp.ledger", "INSERT INTO dp.errors VALUES (1)",
 		"UPDATE dp.budgets SET epsilon = 9", "TRUNCATE TABLE dp.ledger", "CREATE VIEW dp.v AS SELECT 1",

@@ -6,8 +6,17 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
+// policyTable resolves the name of a table that a policy is set on. Tables of collections have none but being public.
+func (a *Admin) policyTable(ctx *sql.Context, text string) (string, error) {
+	t, err := tableName(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	return t, a.notHeld(t)
+}
+
 func (a *Admin) protect(ctx *sql.Context, args []string) error {
-	t, err := tableName(ctx, args[0])
+	t, err := a.policyTable(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -15,7 +24,7 @@ func (a *Admin) protect(ctx *sql.Context, args []string) error {
 }
 
 func (a *Admin) unprotect(ctx *sql.Context, args []string) error {
-	t, err := tableName(ctx, args[0])
+	t, err := a.policyTable(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -31,7 +40,7 @@ func (a *Admin) public(ctx *sql.Context, args []string) error {
 }
 
 func (a *Admin) link(ctx *sql.Context, args []string) error {
-	child, err := tableName(ctx, args[0])
+	child, err := a.policyTable(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -43,7 +52,7 @@ func (a *Admin) link(ctx *sql.Context, args []string) error {
 }
 
 func (a *Admin) setDomain(ctx *sql.Context, args []string) error {
-	t, err := tableName(ctx, args[0])
+	t, err := a.policyTable(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -51,7 +60,7 @@ func (a *Admin) setDomain(ctx *sql.Context, args []string) error {
 }
 
 func (a *Admin) setScale(ctx *sql.Context, args []string) error {
-	t, err := tableName(ctx, args[0])
+	t, err := a.policyTable(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -59,7 +68,7 @@ func (a *Admin) setScale(ctx *sql.Context, args []string) error {
 }
 
 func (a *Admin) setDefaults(ctx *sql.Context, args []string) error {
-	t, err := tableName(ctx, args[0])
+	t, err := a.policyTable(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -67,7 +76,7 @@ func (a *Admin) setDefaults(ctx *sql.Context, args []string) error {
 }
 
 func (a *Admin) setNeighbours(ctx *sql.Context, args []string) error {
-	t, err := tableName(ctx, args[0])
+	t, err := a.policyTable(ctx, args[0])
 	if err != nil {
 		return err
 	}

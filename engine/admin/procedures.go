@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -18,6 +19,7 @@ type procedure struct {
 	min, max int
 	result   []column // of the rows that run returns; nil: it returns none
 	run      func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error)
+	may      func(a *Admin, ctx *sql.Context) error // refuses who may not call it; nil: it is for DBAs
 }
 
 // quiet makes a procedure of a function that returns no rows.
@@ -27,10 +29,14 @@ func quiet(f func(a *Admin, ctx *sql.Context, args []string) error) func(a *Admi
 
 // fixed is a procedure with n arguments that returns no rows.
 func fixed(n int, p Procedure, f func(a *Admin, ctx *sql.Context, args []string) error) procedure {
-	return procedure{p, n, n, nil, quiet(f)}
+	return procedure{Procedure: p, min: n, max: n, run: quiet(f)}
 }
 
-var procedures = []procedure{
+// procedures are all whose arguments are texts.
+var procedures = slices.Concat(policyProcedures, collectionProcedures)
+
+// policyProcedures are those for policies and budgets, for DBAs.
+var policyProcedures = []procedure{
 	fixed(3, Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity)",
 		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets.",
 		"CALL dp_protect('shop.orders', 'customer_id', 'customer')"}, (*Admin).protect),
@@ -54,13 +60,13 @@ var procedures = []procedure{
 		`CALL dp_set_defaults('shop.orders', '{"dp_epsilon":0.5}')`}, (*Admin).setDefaults),
 	{Procedure{"dp_set_budget", "dp_set_budget(table | 'entity:NAME', principal, epsilon | 'rho=R', delta, window [, reason])",
 		"Caps what may be spent on a table or on an entity: by all principals together ('*'), by each without a budget of their own ('default'), by the members of a role together ('role:NAME'), or by one account (user@host), in a window never, day, week or month. The limit is an epsilon, or a zCDP loss 'rho=R'. With an epsilon and delta 0 the account is pure: only mechanisms without a delta run there, and their epsilons add up. A budget that replaces a tighter one wants a reason, which is recorded.",
-		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')"}, 5, 6, nil, quiet((*Admin).setBudget)},
+		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')"}, 5, 6, nil, quiet((*Admin).setBudget), nil},
 	{Procedure{"dp_alter_budget", "dp_alter_budget(table | 'entity:NAME', principal, json [, reason])",
 		"Changes of a budget what the JSON object names, of epsilon, rho, delta and window, and nothing else, and returns what it was before and is now. What is spent stays spent. Whatever loosens the budget wants a reason, which is recorded.",
-		`CALL dp_alter_budget('shop.orders', '*', '{"epsilon": 10}', 'the yearly report')`}, 3, 4, changeColumns, (*Admin).alterBudget},
+		`CALL dp_alter_budget('shop.orders', '*', '{"epsilon": 10}', 'the yearly report')`}, 3, 4, changeColumns, (*Admin).alterBudget, nil},
 	{Procedure{"dp_drop_budget", "dp_drop_budget(table | 'entity:NAME', principal [, reason])",
 		"Removes a budget. What is spent stays on record; a table without a '*' budget refuses every query. Whatever loosens a limit wants a reason, which is recorded.",
-		"CALL dp_drop_budget('shop.orders', '*')"}, 2, 3, nil, quiet((*Admin).dropBudget)},
+		"CALL dp_drop_budget('shop.orders', '*')"}, 2, 3, nil, quiet((*Admin).dropBudget), nil},
 	fixed(3, Procedure{"dp_reset_budget", "dp_reset_budget(table | 'entity:NAME', principal, reason)",
 		"Lets the spending in one budget start anew, now: of '*', 'role:NAME' or user@host. Nothing else ever refills a budget within its window. It is recorded with who and why, and what was spent stays on record.",
 		"CALL dp_reset_budget('shop.orders', 'ann@%', 'spent by a faulty report; its answers were destroyed')"}, (*Admin).resetBudget),
@@ -75,7 +81,7 @@ func Procedures() []Procedure {
 	for i, p := range procedures {
 		out[i] = p.Procedure
 	}
-	return append(out, priceDoc, backupDoc)
+	return append(out, loadBatchDoc, priceDoc, backupDoc)
 }
 
 // Reference returns the Markdown tables of the procedures and of the keys of dp_set_defaults.
@@ -103,6 +109,7 @@ func (a *Admin) Registry() sql.ExternalStoredProcedureRegistry {
 	}
 	r.Register(a.price())
 	r.Register(a.backup())
+	r.Register(a.loadBatch())
 	return r
 }
 
@@ -140,22 +147,31 @@ func (a *Admin) function(p procedure, n int) any {
 // call checks who calls, notes the call, and runs it.
 func (a *Admin) call(ctx *sql.Context, p procedure, args []string) ([]sql.Row, error) {
 	who := a.o.Principal(ctx)
-	if who == "" || !a.o.IsDBA(ctx) {
+	switch {
+	case p.may != nil:
+		if err := p.may(a, ctx); err != nil {
+			return nil, err
+		}
+	case who == "" || !a.o.IsDBA(ctx):
 		return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA only.", p.Name)
 	}
 	quoted := make([]string, len(args))
 	for i, s := range args {
 		quoted[i] = "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
-	text := "CALL " + p.Name + "(" + strings.Join(quoted, ", ") + ")"
-	if err := a.o.Ledger.Note(who, p.Name, text); err != nil {
+	return a.noted(who, p.Name, "CALL "+p.Name+"("+strings.Join(quoted, ", ")+")", func() ([]sql.Row, error) { return p.run(a, ctx, args) })
+}
+
+// noted notes a call in the ledger before it runs, and once more if it was refused.
+func (a *Admin) noted(who, name, text string, run func() ([]sql.Row, error)) ([]sql.Row, error) {
+	if err := a.o.Ledger.Note(who, name, text); err != nil {
 		return nil, err
 	}
-	rows, err := p.run(a, ctx, args)
+	rows, err := run()
 	if err == nil {
 		return rows, nil
 	}
-	if noted := a.o.Ledger.Note(who, p.Name, text+": refused"); noted != nil {
+	if noted := a.o.Ledger.Note(who, name, text+": refused"); noted != nil {
 		return nil, noted
 	}
 	return nil, err

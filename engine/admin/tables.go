@@ -9,17 +9,24 @@ type TableDoc struct {
 
 // tableDocs says what each table shows.
 var tableDocs = map[string]string{
-	"accounts":   "Accounts and roles, and what they can do. An analyst sees themself.",
-	"budgets":    "Limits, what is spent and what remains, per account and principal; per entity, the sum over its tables. An analyst sees what concerns them.",
-	"domains":    "Declared public domains.",
-	"errors":     "Every refusal with its SQLSTATE, cause and remedy.",
-	"functions":  "The aggregate functions with options and examples.",
-	"ledger":     "Who asked what, when, what it cost and what remained. An analyst sees their own entries.",
-	"policies":   "What each table is declared to be, and its defaults.",
-	"procedures": "The procedures for DBAs.",
-	"replays":    "Stored answers, that the same query gets again for nothing: whose, of which charge, how large, how often used since the server started. An analyst sees their own.",
-	"scales":     "Declared standard deviations of columns.",
-	"variables":  "The session variables.",
+	"accounts":           "Accounts and roles, and what they can do. An analyst sees themself.",
+	"budgets":            "Limits, what is spent and what remains, per account and principal; per entity, the sum over its tables. An analyst sees what concerns them.",
+	"collection_batches": "The batches of shuffle collections that were loaded.",
+	"collection_cells":   "The cells of every round whose parameters are public: the law of their reports, and how many there are.",
+	"collection_results": "What is kept of collections that are FINAL: the estimates, by stratum, as JSON.",
+	"collection_rounds":  "The public parameters of every round, exactly as the fingerprint is of them. Contributors read them here.",
+	"collection_tokens":  "How many tokens the server has issued of each cell, and how many of them have reported.",
+	"collections":        "The collections, their state, and what each contributor to them pays.",
+	"domains":            "Declared public domains.",
+	"errors":             "Every refusal with its SQLSTATE, cause and remedy.",
+	"functions":          "The aggregate functions with options and examples.",
+	"ledger":             "Who asked what, when, what it cost and what remained. An analyst sees their own entries.",
+	"policies":           "What each table is declared to be, and its defaults.",
+	"procedures":         "The procedures for DBAs.",
+	"protocols":          "The protocols of collections, and the parameters that each takes.",
+	"replays":            "Stored answers, that the same query gets again for nothing: whose, of which charge, how large, how often used since the server started. An analyst sees their own.",
+	"scales":             "Declared standard deviations of columns.",
+	"variables":          "The session variables.",
 }
 
 // Tables documents the tables of dp in the order of their names.

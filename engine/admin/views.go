@@ -4,16 +4,23 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/catalog"
+	"scrim/engine/collect"
 	"scrim/functions"
 	"scrim/internal/refuse"
 )
 
 // views lists the tables of dp in the order of their names.
 func (a *Admin) views() []*table {
+	return slices.SortedFunc(slices.Values(append(a.collectionTables(), a.policyTables()...)), func(x, y *table) int { return strings.Compare(x.name, y.name) })
+}
+
+// policyTables are the views on policies, budgets and what the server knows.
+func (a *Admin) policyTables() []*table {
 	return []*table{
 		newTable("accounts", a.accounts,
 			text("account"), text("account_type"), text("roles"), text("is_dba"), text("grants")),
@@ -37,6 +44,8 @@ func (a *Admin) views() []*table {
 		newTable("procedures", procedureRows,
 			text("name"), text("signature"), text("description"), text("example")),
 		a.replaysTable(),
+		newTable("protocols", protocolRows,
+			text("protocol"), text("model"), count("rounds"), text("estimates"), text("parameters")),
 		newTable("scales", a.scales,
 			text("table_name"), text("column_name"), count("size"), text("scales")),
 		newTable("variables", a.variables,
@@ -126,6 +135,14 @@ func procedureRows(*sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	for _, p := range Procedures() {
 		out = append(out, sql.Row{p.Name, p.Signature, p.Doc, p.Example})
+	}
+	return out, nil
+}
+
+func protocolRows(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, p := range collect.Protocols {
+		out = append(out, sql.Row{string(p.Protocol), string(p.Model), int64(p.Rounds), p.For, strings.Join(collect.Keys(p.Protocol), ", ")})
 	}
 	return out, nil
 }

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -40,7 +42,7 @@ func checkGrantRole(db *mysql_db.MySQLDb, n *plan.GrantRole) error {
 	for _, r := range n.Roles {
 		if u := named(db, r); u == nil || !u.IsRole {
 			return refuse.New(refuse.Unsupported, "%s is not a role.", r.String("`")).
-				With("Name one of the roles dba, analyst, auditor and importer, or one that CREATE ROLE made.")
+				With("Name one of the roles dba, analyst, auditor, importer, collector and shuffler, or one that CREATE ROLE made.")
 		}
 	}
 	for _, t := range n.TargetUsers {
@@ -61,6 +63,9 @@ func checkRevokeRole(db *mysql_db.MySQLDb, by Caller, n *plan.RevokeRole) error 
 	return exactly(db, "REVOKE", n.TargetUsers)
 }
 
+// collectAdmin is a name under which the right to administer collections is looked for.
+const collectAdmin = "DP_COLLECT_ADMIN"
+
 func checkGrant(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n *plan.Grant) error {
 	if !by.DBA && !n.CheckAuth(ctx, strict{db}) {
 		return sql.ErrPrivilegeCheckFailed.New(callerName(by))
@@ -69,6 +74,10 @@ func checkGrant(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n *plan.Grant
 		return err
 	}
 	for _, p := range n.Privileges {
+		if strings.EqualFold(p.Dynamic, collectAdmin) {
+			return refuse.New(refuse.Unsupported, "The privilege %s is a role here.", collectAdmin).
+				With("GRANT collector TO the account.")
+		}
 		if len(p.Columns) > 0 {
 			return refuse.New(refuse.Unsupported, "Privileges on single columns are not supported.").
 				With("Grant the privilege on the table, or on a view of the columns.")

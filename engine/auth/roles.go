@@ -24,6 +24,8 @@ var ownRoles = []struct {
 	{session.Analyst, func() mysql_db.PrivilegeSet { return global(sql.PrivilegeType_Select) }},
 	{session.Auditor, mysql_db.NewPrivilegeSet},
 	{session.Importer, func() mysql_db.PrivilegeSet { return global(sql.PrivilegeType_Insert) }},
+	{session.Collector, mysql_db.NewPrivilegeSet},
+	{session.Shuffler, mysql_db.NewPrivilegeSet},
 }
 
 func global(p ...sql.PrivilegeType) mysql_db.PrivilegeSet {

@@ -12,6 +12,9 @@ const (
 	Analyst  = "analyst"  // asks; carries what a DBA grants to it
 	Auditor  = "auditor"  // reads the ledger, the budgets and the grants of all, and no data
 	Importer = "importer" // writes rows, and reads none
+
+	Collector = "collector" // administers collections
+	Shuffler  = "shuffler"  // loads the batches of shuffle collections, and nothing else
 )
 
 // Roles returns the names of the roles that are granted to the account behind ctx, without hosts,
@@ -39,3 +42,11 @@ func IsAuditor(ctx *sql.Context) bool { return slices.Contains(Roles(ctx), Audit
 
 // IsImporter reports whether the account behind ctx has the role importer.
 func IsImporter(ctx *sql.Context) bool { return slices.Contains(Roles(ctx), Importer) }
+
+// IsCollector reports whether the account behind ctx may administer collections: it has the role collector, or is a DBA.
+func IsCollector(ctx *sql.Context) bool { return slices.Contains(Roles(ctx), Collector) || IsDBA(ctx) }
+
+// IsShuffler reports whether the account behind ctx may load batches: it has the role shuffler, or is a collector.
+func IsShuffler(ctx *sql.Context) bool {
+	return slices.Contains(Roles(ctx), Shuffler) || IsCollector(ctx)
+}

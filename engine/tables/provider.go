@@ -16,7 +16,7 @@ import (
 // reserved are the names that CREATE DATABASE refuses and that never stand for a stored schema: those
 // of MySQL and of the server's own virtual databases. The store adds its own.
 var reserved = map[string]bool{
-	"information_schema": true, "mysql": true, "performance_schema": true, "sys": true, "dp": true,
+	"information_schema": true, "mysql": true, "performance_schema": true, "sys": true, "dp": true, "dp_in": true,
 }
 
 // Reserved reports whether a name, in any case, is that of a database which the server itself

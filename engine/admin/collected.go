@@ -1,0 +1,161 @@
+package admin
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+
+	"scrim/engine/collect"
+	"scrim/engine/collections"
+)
+
+// epsilonType holds every ε that a collection can have.
+var epsilonType = types.MustCreateDecimalType(8, 4)
+
+func binary(name string, bytes int64) column {
+	return column{name, types.MustCreateBinary(sqltypes.Binary, bytes)}
+}
+
+// collectionTables are the views of dp on collections. They are for everybody: what they tell is meant for people who trust nobody.
+func (a *Admin) collectionTables() []*table {
+	return []*table{
+		newTable("collection_batches", a.collectionBatches,
+			count("batch_id"), text("collection"), count("round"), text("stratum"), count("cell"), count("batch"),
+			count("n_reports"), count("n_messages"), count("n_broken"), text("loaded_on"), binary("bag_sha256", 32), text("refused")),
+		newTable("collection_cells", a.collectionCells,
+			text("collection"), count("round"), text("stratum"), count("cell"), text("randomizer"), count("domain"), count("keep_num"),
+			count("quota"), count("n_min"), count("n_tokens"), count("n_received"), count("level"), count("coordinate"), count("offset")),
+		newTable("collection_results", a.collectionResults,
+			text("collection"), text("stratum"), column{"result", types.JSON}),
+		newTable("collection_rounds", a.collectionRounds,
+			text("collection"), count("round"), text("stratum"), text("params"), binary("fingerprint", 32), moment("opened_at"), moment("closed_at"),
+			count("n_received"), count("n_min"), column{"seal_key", types.MustCreateBinary(sqltypes.VarBinary, 64)}, text("table_name")),
+		a.tokensTable(),
+		newTable("collections", a.collections,
+			text("name"), text("table_name"), text("uuid"), text("protocol"), text("model"), text("state"), count("round"), count("rounds"),
+			column{"epsilon", epsilonType}, real("delta"), real("rho"), count("n_expected"), text("strata"), text("trust"), text("declared"),
+			text("owner"), moment("created_at"), text("fail_reason")),
+	}
+}
+
+// collections makes dp.collections. ε, δ and ρ are what each contributor pays.
+func (a *Admin) collections(ctx *sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, c := range a.listed() {
+		g, err := collect.Plan(c.Schema+"."+c.Name, c.UUID, c.Protocol, c.Declaration)
+		if err != nil {
+			return nil, err
+		}
+		loss, declared := g.Cost(), g.Declaration
+		epsilon, _, err := epsilonType.Convert(ctx, loss.Epsilon.String())
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(declared)
+		if err != nil {
+			return nil, err
+		}
+		row := sql.Row{c.Name, c.Schema + "." + c.Name, c.UUID, string(c.Protocol), string(c.Model), string(c.State), int64(c.Round), int64(c.Rounds),
+			epsilon, loss.Delta, nil, int64(declared.Expected), nil, orNull(declared.Trust), string(text), c.Owner, stamp(c.Created), orNull(c.Reason)}
+		if !math.IsInf(loss.Rho, 0) {
+			row[10] = loss.Rho
+		}
+		if len(declared.Strata) > 0 {
+			list, _ := json.Marshal(declared.Strata) // of texts
+			row[12] = string(list)
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func (a *Admin) listed() []collections.Summary {
+	if a.o.Collections == nil {
+		return nil
+	}
+	return a.o.Collections.List()
+}
+
+// stamp reads a time of a DBA's statement; NULL where there is none.
+func stamp(text string) any {
+	t, err := time.Parse(time.DateTime, text)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+func (a *Admin) collectionRounds(*sql.Context) ([]sql.Row, error) {
+	if a.o.Collections == nil {
+		return nil, nil
+	}
+	var out []sql.Row
+	for _, r := range a.o.Collections.Rounds() {
+		print := r.Params.Fingerprint()
+		var key any
+		if len(r.Params.SealKey) > 0 {
+			key = r.Params.SealKey
+		}
+		out = append(out, sql.Row{r.Name, int64(r.Round), r.Stratum, string(r.Params.Canonical()), print[:], stamp(r.Opened), stamp(r.Closed),
+			int64(r.Received), int64(r.Min), key, r.Schema + "." + r.Name})
+	}
+	return out, nil
+}
+
+func (a *Admin) collectionCells(*sql.Context) ([]sql.Row, error) {
+	if a.o.Collections == nil {
+		return nil, nil
+	}
+	var out []sql.Row
+	for _, n := range a.o.Collections.Cells() {
+		c := n.Cell
+		row := sql.Row{n.Name, int64(n.Round), n.Stratum, int64(c.Cell), string(c.Randomiser), int64(c.Domain), nil,
+			int64(c.Quota), int64(c.Min), int64(n.Issued), int64(n.Received), int64(c.Level), int64(c.Coordinate), int64(c.Offset)}
+		if c.Keep > 0 {
+			row[6] = int64(c.Keep) // at most 2^62
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func (a *Admin) collectionBatches(*sql.Context) ([]sql.Row, error) {
+	if a.o.Collections == nil {
+		return nil, nil
+	}
+	var out []sql.Row
+	for _, b := range a.o.Collections.Batches() {
+		bag, err := hex.DecodeString(b.Bag)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sql.Row{b.ID, b.Name, int64(b.Round), b.Stratum, int64(b.Cell), int64(b.Batch),
+			int64(b.Reports), int64(b.Messages), int64(b.Broken), b.Day, bag, orNull(b.Bad)})
+	}
+	return out, nil
+}
+
+func (a *Admin) collectionResults(ctx *sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, c := range a.listed() {
+		results, err := a.o.Collections.Results(c.Schema + "." + c.Name)
+		if err != nil {
+			continue // dropped meanwhile
+		}
+		for _, s := range slices.Sorted(maps.Keys(results)) {
+			doc, _, err := types.JSON.Convert(ctx, string(results[s]))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, sql.Row{c.Name, s, doc})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,118 @@
+package admin
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/collect"
+)
+
+// designColumns are what dp_create_collection and dp_forecast_collection return.
+var designColumns = []column{text("item"), text("value"), text("meaning")}
+
+// DesignRows tells what follows from the declaration of a collection: item, value, meaning.
+func DesignRows(g *collect.Design) []sql.Row {
+	d := design{}
+	d.add("collection", g.Collection, "its table")
+	d.add("uuid", g.UUID, "by which wallets know it")
+	d.add("protocol", string(g.Protocol), about(g.Protocol))
+	d.paid(g.Cost())
+	d.forecast(g)
+	d.derived(g.Derived)
+	for round := range g.Rounds() {
+		d.round(g, round+1)
+	}
+	return d.rows
+}
+
+// design gathers rows.
+type design struct{ rows []sql.Row }
+
+func (d *design) add(item, value, meaning string) {
+	d.rows = append(d.rows, sql.Row{item, value, meaning})
+}
+
+// number adds a number that is there.
+func (d *design) number(item string, x float64, meaning string) {
+	if x != 0 && !math.IsNaN(x) && !math.IsInf(x, 0) {
+		d.add(item, shortest(x), meaning)
+	}
+}
+
+func (d *design) whole(item string, n uint64, meaning string) {
+	if n != 0 {
+		d.add(item, strconv.FormatUint(n, 10), meaning)
+	}
+}
+
+func (d *design) paid(l collect.Loss) {
+	d.add("contributor_epsilon", l.Epsilon.String(), "what each contributor pays, once")
+	if l.Delta > 0 {
+		d.add("contributor_delta", shortest(l.Delta), "with it")
+	}
+	if !math.IsInf(l.Rho, 0) {
+		d.add("contributor_rho", rounded(l.Rho), "the same as a zCDP loss")
+	}
+}
+
+func (d *design) forecast(g *collect.Design) {
+	f := g.Forecast()
+	d.add("standard_error", rounded(f.StdErr), "to expect of the "+f.Of+" with n_expected contributors")
+	if f.StdErrLow != f.StdErr {
+		d.add("standard_error_least", rounded(f.StdErrLow), "of the same, for the values that it is smallest for")
+	}
+	d.whole("n_least", f.Least, "the least n_expected that these parameters can be planned for")
+	d.whole("report_bytes", f.Report, "that a contributor sends at most, without the token")
+	d.whole("messages", f.Messages, "of a contributor, sealed one by one")
+	d.add("device_time_ms", rounded(float64(f.DeviceTime)/float64(time.Millisecond)), "to make the longest report, about")
+}
+
+func (d *design) derived(x collect.Derived) {
+	d.number("range", x.Range, "in units of sigma, or sigma_min")
+	d.number("scales", x.Scales, "sigma_max in units of sigma_min")
+	d.whole("residue_levels", uint64(x.Residues), "cells of round 1 that look for the centre, or the width")
+	d.whole("level_min", x.LevelMin, "reports that each of them needs")
+	d.whole("padded_dimension", uint64(x.Padded), "of the rotated vectors")
+	d.number("ball", x.Ball, "the norm that vectors are clipped to")
+	d.number("box", x.Box, "half the side of round 1's trees")
+	d.number("clip_target", x.ClipTarget, "the share of norms beyond the clip where noise and clipping balance")
+	d.number("round_3_rho", x.Rho, "zCDP loss of round 3")
+}
+
+func (d *design) round(g *collect.Design, round int) {
+	cells := g.Cells(round)
+	least, quota := uint64(0), uint64(0)
+	for _, c := range cells {
+		least += c.Min
+		quota += c.Quota
+	}
+	prefix := fmt.Sprintf("round_%d_", round)
+	d.whole(prefix+"contributors", quota, "planned")
+	d.whole(prefix+"cells", uint64(len(cells)), "groups that report by one law each")
+	d.whole(prefix+"cells_min", least, "reports that the cells need, each its own share")
+}
+
+// rounded writes a number for a person.
+func rounded(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// price words a contributor's loss.
+func price(l collect.Loss) string {
+	s := "epsilon=" + l.Epsilon.String()
+	if l.Delta > 0 {
+		s += ", delta=" + shortest(l.Delta)
+	}
+	if !math.IsInf(l.Rho, 0) {
+		s += ", rho=" + rounded(l.Rho)
+	}
+	return s
+}
+
+// about says what a protocol estimates and in how many rounds.
+func about(p collect.Protocol) string {
+	i, _ := p.Info()
+	return fmt.Sprintf("%s; rounds: %d; model: %s", i.For, i.Rounds, i.Model)
+}

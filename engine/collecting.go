@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/collections"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+)
+
+// openCollections reads the collections from the store.
+func (s *Server) openCollections() (err error) {
+	s.collections, err = collections.New(context.Background(), s.store)
+	return err
+}
+
+// settled sorts what a store has of collections before its file is copied, so that no order of arrival is copied with it.
+func settled(ctx context.Context, st store.Store) error {
+	c, err := collections.New(ctx, st)
+	if err != nil {
+		return err
+	}
+	return c.Shutdown()
+}
+
+// checkCollection refuses to change the table of a collection, its definition or its rows, to everybody. Reports come through the
+// database dp_in, and the procedures do the rest.
+func (a *access) checkCollection(ref store.TableRef) error {
+	if a.holds == nil || ref.Name == "" || !a.holds(ref) {
+		return nil
+	}
+	return refuse.New(refuse.Unsupported, "The table %s belongs to a collection: nobody changes it or its reports.", ref).
+		With("Contributors INSERT INTO dp_in.%s; CALL dp_drop_collection('%s') removes the collection with its table.", ref.Name, ref.Name)
+}
+
+// declareCollections makes the tables of all collections public: a crash may have come before that.
+func (s *Server) declareCollections(ctx *sql.Context) error {
+	for _, c := range s.collections.List() {
+		if err := s.admin.DeclareCollection(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

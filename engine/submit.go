@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/dialect"
+	"scrim/engine/inbox"
+	"scrim/engine/watch"
+	"scrim/engine/wire"
+)
+
+// submit takes the reports of an INSERT into dp_in without a plan of the SQL engine; done is false for what that has to look
+// at. The client's transaction, if there is one, is left alone.
+func (h *handler) submit(ctx *sql.Context, s sqlparser.Statement, bindings map[string]sqlparser.Expr) (r *sqltypes.Result, done bool, err error) {
+	name, ok := inbox.Destination(s, ctx.GetCurrentDatabase())
+	if !ok {
+		return nil, false, nil
+	}
+	at(ctx).submits()
+	form, ok := inbox.FormOf(s)
+	if !ok {
+		return nil, false, nil
+	}
+	if err := h.maySubmit(ctx, name); err != nil {
+		return nil, true, err
+	}
+	if !h.inbox.Has(name) {
+		return nil, false, nil
+	}
+	list, ok, err := form.Submissions(bindings)
+	if !ok || err != nil {
+		return nil, ok, err
+	}
+	if tx := ctx.GetTransaction(); tx != nil && tx.IsReadOnly() {
+		return nil, true, mysql.NewSQLError(1792, "25006", "Cannot execute statement in a READ ONLY transaction.")
+	}
+	if err := h.inbox.Accept(ctx, name, list); err != nil {
+		return nil, true, err
+	}
+	ctx.GetLastQueryInfo().RowCount.Store(int64(len(list)))
+	return &sqltypes.Result{RowsAffected: uint64(len(list))}, true, nil
+}
+
+// maySubmit asks for the privilege INSERT.
+func (h *handler) maySubmit(ctx *sql.Context, table string) error {
+	subject := sql.PrivilegeCheckSubject{Database: inbox.Name, Table: table}
+	if h.engine.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(subject, sql.PrivilegeType_Insert)) {
+		return nil
+	}
+	return denied("INSERT", caller(ctx), table)
+}
+
+// submission is a statement for submit, prepared; ok is false for others, which the SQL engine binds.
+func (h *handler) submission(ctx *sql.Context, text string, s sqlparser.Statement) (p wire.Prepared, ok bool, err error) {
+	name, ok := inbox.Destination(s, ctx.GetCurrentDatabase())
+	if !ok || !h.inbox.Has(name) {
+		return p, false, nil
+	}
+	if _, ok := inbox.FormOf(s); !ok {
+		return p, false, nil
+	}
+	if err := h.maySubmit(ctx, name); err != nil {
+		return p, true, err
+	}
+	return wire.Prepared{Text: text, Params: dialect.Placeholders(ctx, text), Handle: s}, true, nil
+}
+
+// anonymous is what is told of reports that were taken: that they were, to who counts statements. When which account
+// sent them, and from where, is kept nowhere.
+func anonymous(e watch.Event) watch.Event {
+	return watch.Event{At: e.At, Duration: e.Duration, Statement: e.Statement, Digest: e.Digest, Outcome: e.Outcome}
+}
+
+// checkInbox refuses what is no plain INSERT into a table of dp_in.
+func checkInbox(ctx *sql.Context, n sql.Node) error {
+	if in, ok := n.(*plan.InsertInto); ok {
+		if holdsInbox(ctx, in.Destination) && (in.IsReplace || in.Ignore || in.OnDupExprs.HasUpdates()) {
+			return unsupported("A report is taken or refused: REPLACE, IGNORE and ON DUPLICATE KEY UPDATE have no meaning for it.",
+				"Use a plain INSERT; sending the same report again is harmless.")
+		}
+		return nil
+	}
+	switch n.(type) {
+	case *plan.ShowColumns, *plan.ShowCreateTable, *plan.ShowIndexes, *plan.DescribeQuery, *plan.ShowTables:
+		return nil
+	}
+	if holdsInbox(ctx, n) {
+		return inbox.InsertOnly()
+	}
+	return nil
+}
+
+// holdsInbox reports whether a table of dp_in is below a node.
+func holdsInbox(ctx *sql.Context, n sql.Node) (found bool) {
+	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+		if t, ok := n.(*plan.ResolvedTable); ok {
+			_, is := sql.GetUnderlyingTable(t.Table).(*inbox.Table)
+			found = found || is
+		}
+		if x, ok := n.(sql.Expressioner); ok && !found {
+			for _, e := range x.Expressions() {
+				sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
+					if q, ok := e.(*plan.Subquery); ok && !found {
+						found = holdsInbox(ctx, q.Query)
+					}
+					return !found
+				})
+			}
+		}
+		return !found
+	})
+	return found
+}
