@@ -23,6 +23,7 @@ const (
 var (
 	localColumns   = "round TINYINT NOT NULL, cell UINTEGER NOT NULL, stratum VARCHAR NOT NULL, day DATE NOT NULL, report BLOB NOT NULL"
 	localMySQL     = map[string]string{"round": "tinyint", "cell": "int unsigned", "stratum": "varchar(64)", "day": "date", "report": "varbinary(8192)"}
+	spentColumns   = "hash BLOB, report BLOB"
 	shuffleColumns = "batch_id BIGINT NOT NULL, round TINYINT NOT NULL, stratum VARCHAR NOT NULL, msg BLOB NOT NULL"
 	shuffleMySQL   = map[string]string{"batch_id": "bigint", "round": "tinyint", "stratum": "varchar(64)", "msg": "binary(16)"}
 )
@@ -89,7 +90,7 @@ func (t tx) create(r record) error {
 	}
 	statements := []string{
 		"CREATE TABLE " + quoted(t.table(tableToken, r)) + " (hash BLOB, round BIGINT, stratum BIGINT, cell BIGINT)",
-		"CREATE TABLE " + quoted(t.table(tableSpent, r)) + " (hash BLOB, report BLOB)",
+		"CREATE TABLE " + quoted(t.table(tableSpent, r)) + " (" + spentColumns + ")",
 	}
 	if r.model() == collect.Shuffle {
 		statements = []string{"CREATE TABLE " + quoted(t.table(tableBag, r)) +

@@ -208,16 +208,23 @@ func (r *request) fresh(pending map[key]key) ([]submission, error) {
 // report writes reports in random order, and the hashes of their tokens in the order of the hashes: nothing but the
 // transaction itself joins the two.
 func (t tx) report(col *collection, spent []submission, day time.Time) error {
-	strata := col.strata()
-	reports, hashes := make([][]any, len(spent)), make([][]any, len(spent))
-	for i, s := range spent {
-		reports[i] = []any{int8(s.place.round), s.place.cell, strata[s.place.stratum], day, s.report}
-		hashes[i] = []any{s.hash[:], s.digest[:]}
-	}
-	permute(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
-	slices.SortFunc(hashes, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
-	if err := t.fill(col.ref(), reports); err != nil {
+	if err := t.fill(col.ref(), reportRows(col, spent, day)); err != nil {
 		return err
 	}
+	hashes := make([][]any, len(spent))
+	for i, s := range spent {
+		hashes[i] = []any{s.hash[:], s.digest[:]}
+	}
+	slices.SortFunc(hashes, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
 	return t.fill(t.table(tableSpent, col.record), hashes)
+}
+
+// reportRows are the rows of reports, in random order.
+func reportRows(col *collection, spent []submission, day time.Time) [][]any {
+	strata, rows := col.strata(), make([][]any, len(spent))
+	for i, s := range spent {
+		rows[i] = []any{int8(s.place.round), s.place.cell, strata[s.place.stratum], day, s.report}
+	}
+	permute(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	return rows
 }

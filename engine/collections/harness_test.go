@@ -19,8 +19,9 @@ import (
 // world is a store with its collections.
 type world struct {
 	*Collections
-	t  testing.TB
-	st *duckdb.Store
+	t    testing.TB
+	st   *duckdb.Store
+	path string
 }
 
 // testWorld opens collections on a new store with a database "survey".
@@ -44,7 +45,7 @@ func testReopen(t testing.TB, path string) world {
 	c, err := New(context.Background(), st)
 	must(t, err)
 	t.Cleanup(func() { c.Shutdown() })
-	return world{c, t, st}
+	return world{c, t, st, path}
 }
 
 func must(t testing.TB, err error) {

@@ -2,7 +2,6 @@ package collections
 
 import (
 	"context"
-	"fmt"
 
 	"scrim/engine/collect"
 	"scrim/engine/store"
@@ -42,29 +41,30 @@ func (c *Collections) sortSpent(ctx context.Context, col *collection) error {
 }
 
 func (t tx) sortSpent(col *collection) error {
-	return t.sort(t.table(tableSpent, col.record), "true", "hash, report", col)
+	return t.sort(t.table(tableSpent, col.record), spentColumns, "hash, report")
 }
 
-// sortReports sorts the reports of a round by what they say.
-func (t tx) sortReports(col *collection, round int) error {
+// sortReports sorts a collection's reports by what they say.
+func (t tx) sortReports(col *collection) error {
 	if col.model() == collect.Shuffle {
 		return nil // sorted when they were loaded
 	}
-	return t.sort(col.ref(), fmt.Sprintf("round = %d", round), "stratum, cell, report, day", col, col.ref())
+	return t.sort(col.ref(), localColumns, "round, stratum, cell, report, day", col.ref())
 }
 
-// sort takes rows out of a table and puts them in again in an order. The rows that were there are deleted, and written
-// over when the store needs their place.
-func (t tx) sort(ref store.TableRef, where, order string, col *collection, changed ...store.TableRef) error {
-	sorted := quoted(t.table("sort", col.record))
-	if err := t.do("CREATE TABLE " + sorted + " AS SELECT * FROM " + quoted(ref) + " WHERE " + where); err != nil {
-		return err
+// sort replaces a table by one with the same rows in an order. Rows that were only deleted would stay in the file, in the order in
+// which they came; a table that was dropped gives all its blocks back.
+func (t tx) sort(ref store.TableRef, columns, order string, changed ...store.TableRef) error {
+	sorted := store.TableRef{Schema: ref.Schema, Name: "__scrim_sorted"}
+	for _, sql := range []string{
+		"CREATE TABLE " + quoted(sorted) + " (" + columns + ")",
+		"INSERT INTO " + quoted(sorted) + " SELECT * FROM " + quoted(ref) + " ORDER BY " + order,
+		"DROP TABLE " + quoted(ref),
+		"ALTER TABLE " + quoted(sorted) + " RENAME TO " + quote(ref.Name),
+	} {
+		if err := t.do(sql, changed...); err != nil {
+			return err
+		}
 	}
-	if err := t.do("DELETE FROM "+quoted(ref)+" WHERE "+where, changed...); err != nil {
-		return err
-	}
-	if err := t.do("INSERT INTO "+quoted(ref)+" SELECT * FROM "+sorted+" ORDER BY "+order, changed...); err != nil {
-		return err
-	}
-	return t.do("DROP TABLE " + sorted)
+	return nil
 }

@@ -155,7 +155,7 @@ func (ch *change) settle(c *collection) {
 	if c.model() == collect.Shuffle {
 		return
 	}
-	ch.others = append(ch.others, func(t tx) error { return t.sortReports(c, c.Round) }, func(t tx) error { return t.sortSpent(c) })
+	ch.others = append(ch.others, func(t tx) error { return t.sortReports(c) }, func(t tx) error { return t.sortSpent(c) })
 	ch.after = func(c *collection) { c.unsorted = 0 }
 }
 
