@@ -44,7 +44,7 @@ func Parse(b []byte) (*Params, error) {
 	if again, err := p.encode(); err != nil || !bytes.Equal(again, b) {
 		return nil, notCanonical()
 	}
-	p.keepFingerprint()
+	p.keep(b)
 	return &p, nil
 }
 

@@ -85,14 +85,14 @@ func publishedFor(g *Design, round int) (pub Published) {
 	case LDPKV2:
 		pub.Centre = []float64{250.75}
 	case LDPUV2:
-		pub.Centre, pub.Width = []float64{120.3}, 7*windowFactor(g.Declaration.Expected)
+		pub.Centre, pub.Width = []float64{120.3}, 40.5
 	default:
 		pub.Centre = make([]float64, v.Padded)
 		for i := range pub.Centre {
 			pub.Centre[i] = v.Box * float64(i) / float64(2*v.Padded)
 		}
 		if round == 3 {
-			pub.Clip = geometry.ShiftedBuckets(v.Box, v.BoxLevels, v.Ball, pub.Centre).Edge(40)
+			pub.Clip = 4 * geometry.ShiftedBuckets(v.Box, v.BoxLevels, v.Ball, pub.Centre).First
 		}
 	}
 	return pub

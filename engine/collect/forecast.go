@@ -164,15 +164,28 @@ func (g *Design) messages(round int) uint64 {
 	return (&Params{Batch: r.batch, Cells: r.cells}).Messages()
 }
 
+// MaxDeviceTime is the longest that a report may take by the forecast: vectors of many coordinates from few contributors
+// need that much noise of each.
+const MaxDeviceTime = 10 * time.Second
+
+// checkTime refuses reports that take too long.
+func (g *Design) checkTime() error {
+	for round := range g.rounds {
+		if t := g.deviceTime(round); t > MaxDeviceTime {
+			return few("a report takes a device some %v", t.Round(time.Second))
+		}
+	}
+	return nil
+}
+
 // What parts of a report take, measured on one core of a server; a phone is a few times slower.
 const (
 	timeFixed    = 200 * time.Microsecond // planning again to verify
 	timeMessage  = 170 * time.Microsecond // sealing
-	timeNode     = 15 * time.Nanosecond   // a coin of 2^-32
-	timePoisson  = 60 * time.Nanosecond   // a unit of rate
+	timeNode     = 40 * time.Nanosecond   // a coin of 2^-32
+	timePoisson  = 40 * time.Nanosecond   // a step; a draw takes two for a unit of its rate
 	timeGeometry = 100 * time.Nanosecond  // a coordinate
 	timeGaussian = 2 * time.Microsecond   // a discrete Gaussian
-	timeLaplace  = 400 * time.Nanosecond  // a unit of grid/ε of two negative binomials
 )
 
 // deviceTime estimates the time for a report of a round, from 0.
@@ -186,10 +199,8 @@ func (g *Design) deviceTime(round int) time.Duration {
 		}
 	case r.batch.Levels > 0:
 		t += float64(timeNode) * float64(geometry.Nodes(r.batch.Levels))
-	case r.batch.Mu > 0:
+	case r.batch.Rate > 0:
 		t += 2 * float64(timePoisson) * float64(c.Domain) * (1 + 2*float64(r.batch.Rate)/rateUnit)
-	default:
-		t += float64(timeLaplace) * float64(r.batch.Grid) / g.Declaration.Epsilon.Float()
 	}
 	return time.Duration(t)
 }

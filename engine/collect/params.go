@@ -42,7 +42,7 @@ type Params struct {
 	SealKey     []byte      `json:"seal_key,omitempty"`  // shuffle: the server's public HPKE key of this round, in base64
 	Signs       []byte      `json:"sign_seed,omitempty"` // *_SCM3: public 32-byte seed of the rotation's signs
 
-	print *[32]byte // fingerprint, kept by Parse and Design.Params
+	kept *kept // by Parse and Design.Params
 }
 
 // Derived are numbers of the whole collection that follow from the declaration.

@@ -97,7 +97,14 @@ func (p *Params) DrawLimit(c Cell) int64 {
 }
 
 func (p *Params) gaussLimit() uint64 {
-	v := Derived{Padded: padded(p.Declaration.Dimension), Rho: rhoOf(&p.Declaration)}
+	if p.kept != nil {
+		return p.kept.gaussLimit
+	}
+	return gaussLimit(&p.Declaration)
+}
+
+func gaussLimit(d *Declaration) uint64 {
+	v := Derived{Padded: padded(d.Dimension), Rho: rhoOf(d)}
 	return v.gaussLimit()
 }
 

@@ -3,6 +3,7 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Design is a planned collection: what was declared, completed, and all that follows from it.
@@ -14,6 +15,7 @@ type Design struct {
 	Derived     Derived
 
 	rounds []roundPlan
+	claim  claim
 }
 
 // roundPlan is what follows from the declaration for one round.
@@ -37,9 +39,15 @@ func few(format string, args ...any) error { return &tooFew{fmt.Sprintf(format, 
 // of contributors is too small, the least that would do is named.
 func Plan(name, uuid string, p Protocol, d Declaration) (*Design, error) {
 	g, err := plan(name, uuid, p, d)
+	if err == nil {
+		err = g.prove(math.MaxUint64)
+	}
+	if err == nil {
+		return g, nil
+	}
 	var short *tooFew
 	if !errors.As(err, &short) {
-		return g, err
+		return nil, err
 	}
 	refusal := bad("%d contributors are too few for %s: %s.", d.Expected, p, short.need)
 	if least, ok := leastExpected(p, d); ok {
@@ -58,7 +66,10 @@ func plan(name, uuid string, p Protocol, d Declaration) (*Design, error) {
 		return nil, err
 	}
 	g := &Design{Collection: name, UUID: uuid, Protocol: p, Declaration: d}
-	return g, g.derive()
+	if err := g.derive(); err != nil {
+		return nil, err
+	}
+	return g, g.checkTime()
 }
 
 // derive fills in Derived and rounds from a complete declaration.

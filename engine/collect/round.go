@@ -27,10 +27,11 @@ func (g *Design) Params(round int, stratum string, pub Published, sealKey, signs
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Canonical()) > MaxParams {
+	canonical := p.Canonical()
+	if len(canonical) > MaxParams {
 		return nil, bad("The parameters of a round are longer than %d bytes.", MaxParams).With("Declare fewer strata or coordinates.")
 	}
-	p.keepFingerprint()
+	p.keep(canonical)
 	return p, nil
 }
 
@@ -83,7 +84,7 @@ func checkBytes(key string, b []byte, want bool) error {
 // Clone returns a deep copy without the kept fingerprint: what a test takes to change one field.
 func (p *Params) Clone() *Params {
 	q := *p
-	q.print = nil
+	q.kept = nil
 	q.Declaration.NullDefault = slices.Clone(p.Declaration.NullDefault)
 	q.Declaration.Strata = slices.Clone(p.Declaration.Strata)
 	q.Derived.Groups = slices.Clone(p.Derived.Groups)
@@ -100,15 +101,24 @@ func (p *Params) Clone() *Params {
 // Fingerprint returns the SHA-256 of Canonical. Parameters made by Parse or Design.Params keep it and must not
 // be changed any more.
 func (p *Params) Fingerprint() [32]byte {
-	if p.print != nil {
-		return *p.print
+	if p.kept != nil {
+		return p.kept.print
 	}
 	return sha256.Sum256(p.Canonical())
 }
 
-func (p *Params) keepFingerprint() {
-	sum := sha256.Sum256(p.Canonical())
-	p.print = &sum
+// kept is what every report needs and takes long to compute.
+type kept struct {
+	print      [32]byte
+	gaussLimit uint64 // 0 without DGAUSS
+}
+
+// keep fills in kept from the parameters' canonical bytes.
+func (p *Params) keep(canonical []byte) {
+	p.kept = &kept{print: sha256.Sum256(canonical)}
+	if len(p.Cells) > 0 && p.Cells[0].Randomiser == DGAUSS && p.Declaration.Epsilon != 0 {
+		p.kept.gaussLimit = gaussLimit(&p.Declaration)
+	}
 }
 
 // Cell returns a cell of the round; ok is false for a number that is none.

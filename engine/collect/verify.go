@@ -38,7 +38,10 @@ func (p *Params) Verify() error {
 		return err
 	}
 	want.adopt(p)
-	return p.compare(want)
+	if err := p.compare(want); err != nil {
+		return err
+	}
+	return g.prove(quick)
 }
 
 func (p *Params) doubt(format string, args ...any) error {
@@ -105,7 +108,7 @@ func (p *Params) compare(want *Params) error {
 		return p.doubt("have derived numbers that their declaration does not give: %+v and %d, want %+v and %d",
 			p.Derived, p.Min, want.Derived, want.Min)
 	}
-	if p.print != nil && *p.print != sha256.Sum256(have) {
+	if p.kept != nil && p.kept.print != sha256.Sum256(have) {
 		return p.doubt("were changed after their fingerprint was taken")
 	}
 	return nil

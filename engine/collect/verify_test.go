@@ -61,7 +61,7 @@ func open(p *Params, path string) bool {
 		return used(p, path)
 	}
 	return strings.HasPrefix(path, ".Declaration.NullDefault") || strings.HasPrefix(path, ".Declaration.Strata") ||
-		strings.HasPrefix(path, ".Published.Centre") || path == ".Published.Width" && p.Published.Width != 0 || strings.HasPrefix(path, ".print")
+		strings.HasPrefix(path, ".Published.Centre") || path == ".Published.Width" && p.Published.Width != 0
 }
 
 // used tells whether the protocol has the parameter of a field.
