@@ -257,3 +257,21 @@ func TestVectorAnswers(t *testing.T) {
 		t.Errorf("info %+v", info)
 	}
 }
+
+// TestVectorsOfOddDimensions runs one coordinate, and three that are padded to four, in every option: all is as far off as it says, give or take
+// what is clipped.
+func TestVectorsOfOddDimensions(t *testing.T) {
+	for _, d := range []int{1, 3} {
+		for _, option := range []string{"", "gauss", "zcdp"} {
+			v := typical(d, 30_000, 40000)
+			v.option, v.radius = option, 10
+			_, e := v.crowd(t, fmt.Sprint("odd", d, option)).run(t)
+			mean, stderr, err := e.Vector()
+			fatal(t, err)
+			geometry.Shift(mean, v.mean())
+			if off := geometry.Norm(mean); len(mean) != d || off > 5*stderr+0.2 || stderr > 0.5 {
+				t.Errorf("d=%d %q: %v off, standard error %v", d, option, off, stderr)
+			}
+		}
+	}
+}
