@@ -178,3 +178,12 @@ func TestGoldenBits(t *testing.T) {
 		t.Errorf("bits hash to %#x, want %#x", got, uint64(want))
 	}
 }
+
+// BenchmarkNoise has five levels and ten million contributors.
+func BenchmarkNoise(b *testing.B) {
+	for b.Loop() {
+		if _, _, err := Noise(10000, 1e-9, 7_200_000, 5); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

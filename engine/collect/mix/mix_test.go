@@ -183,3 +183,11 @@ func TestCoordinatesAddUp(t *testing.T) {
 		t.Errorf("128 coordinates at the cost of one: %d shares, %v", m, err)
 	}
 }
+
+func BenchmarkShares(b *testing.B) {
+	for b.Loop() {
+		if _, err := Shares(10000, 1e-9, 72, 23, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -70,7 +70,8 @@ func rootUp(x uint64) uint64 {
 const Unit = 1 << 20
 
 // Rate returns l = ⌈2^20·μ/(2h)⌉: the noise share of each of h honest contributors is the difference of two Poisson variables with mean l/2^20, so that theirs together is
-// Skellam of variance at least mu. mu is a whole number up to MaxMu, as Variance returns it.
+// Skellam of variance at least mu. mu is a whole number up to MaxMu, as Variance returns it, and h is
+// at least 1.
 func Rate(mu float64, h uint64) uint64 {
 	high, low := bits.Mul64(uint64(mu), Unit/2)
 	q, rem := bits.Div64(high, low, h) // high < 2^19·2^40/2^64 = 0, so it fits
