@@ -200,3 +200,40 @@ func TestTokensOfShuffleCollections(t *testing.T) {
 	w.open("same")
 	wantCode(t, "a report to the server", w.Accept(ctx, "same", []Submission{{make([]byte, 16), make([]byte, 17)}}), refuse.CollectionState)
 }
+
+// TestPartsSurviveARestart: a shuffler that sends its parts again after one goes on where it was.
+func TestPartsSurviveARestart(t *testing.T) {
+	w, n := sumWorld(t)
+	ctx := context.Background()
+	bag := w.bundles("commute", 1, "", 0, n, 50)
+	cut := len(bag) / seal.SealedSize / 2 * seal.SealedSize
+	parts := []Part{whole(1, n, bag[:cut]), whole(1, n, bag[cut:])}
+	for i := range parts {
+		parts[i].Part, parts[i].Parts = i+1, 2
+	}
+	_, err := w.LoadBatch(ctx, "commute", parts[0])
+	must(t, err)
+	again := func() {
+		path := w.path
+		must(t, w.Shutdown())
+		must(t, w.st.Close())
+		w = testReopen(t, path)
+	}
+	again()
+	other := parts[0]
+	other.Sealed = bag[cut:]
+	_, err = w.LoadBatch(ctx, "commute", other)
+	wantCode(t, "another part 1", err, refuse.BatchReplay)
+	for _, p := range parts {
+		_, err := w.LoadBatch(ctx, "commute", p)
+		must(t, err)
+	}
+	again()
+	for _, p := range parts {
+		done, err := w.LoadBatch(ctx, "commute", p)
+		must(t, err)
+		equal(t, "done", done, true)
+	}
+	equal(t, "batches", len(w.Batches()), 1)
+	must(t, w.Next(ctx, "commute"))
+}
