@@ -206,3 +206,34 @@ func TestBoundAgainstExactExpectation(t *testing.T) {
 		t.Error("no case is sharp enough to notice one share too many")
 	}
 }
+
+// TestDirectFormula evaluates B as it is written, where its second part counts, too.
+func TestDirectFormula(t *testing.T) {
+	t.Parallel()
+	second := 0
+	for _, h := range []float64{64, 100, 7200, 1e6} {
+		for _, bits := range []int{1, 20, 46, 62} {
+			for m := MinShares; m < 30; m++ {
+				q, s := math.Ldexp(1, bits), float64(m-2)
+				one := q * math.Pow(h, -s) * (1 + h/2*math.Pow(2/(h-1), s))
+				x := q * math.Pow(math.E/h, s) * (1 + h/2*math.Pow(2*math.E/h, s))
+				if x > 600 {
+					continue
+				}
+				more := math.Expm1(x) - x
+				if x < 1e-3 {
+					more = x * x / 2 * (1 + x/3 + x*x/12)
+				}
+				if more > one {
+					second++
+				}
+				if got, want := Eta(uint64(h), bits, m), math.Sqrt(one+more); math.Abs(got/want-1) > 1e-7 {
+					t.Errorf("h=%g bits=%d m=%d: got %g, want %g", h, bits, m, got, want)
+				}
+			}
+		}
+	}
+	if second < 10 {
+		t.Errorf("the second part counts in %d cases only", second)
+	}
+}

@@ -211,3 +211,20 @@ func TestSmallestAndLargest(t *testing.T) {
 		}
 	}
 }
+
+// TestStartIsForgotten: the steps do not depend on where the backward recurrence begins.
+func TestStartIsForgotten(t *testing.T) {
+	t.Parallel()
+	for _, mu := range []float64{3, 100, 1e4, 1e8} {
+		near, far := []int{100}, []int{100, 100 + 30*int(math.Sqrt(mu))}
+		a, b := windows(near, 90), windows(far, 90)
+		a.fill(mu, near)
+		b.fill(mu, far)
+		x, y := a.below(100, 90), b.below(100, 90)
+		for i := range 90 {
+			if u, v := x(), y(); math.Abs(u/v-1) > 1e-12 {
+				t.Fatalf("mu=%g, step %d: %.17g or %.17g", mu, 99-i, u, v)
+			}
+		}
+	}
+}
