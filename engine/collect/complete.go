@@ -188,7 +188,7 @@ func checkDimension(d *Declaration, most int) error {
 // completeNumber sees to the number that stands for NULL: the middle by default.
 func completeNumber(d *Declaration) error {
 	if len(d.NullDefault) == 0 {
-		d.NullDefault = []float64{d.Lo/2 + d.Hi/2}
+		d.NullDefault = []float64{float64(d.Lo/2) + float64(d.Hi/2)}
 	}
 	if len(d.NullDefault) != 1 || d.NullDefault[0] < d.Lo || d.NullDefault[0] > d.Hi {
 		return bad("null_default is %.80v.", d.NullDefault).With("Declare one number from lo to hi; it is reported for NULL.")

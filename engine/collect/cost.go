@@ -47,7 +47,7 @@ func lossOf(p Protocol, d *Declaration, round int) Loss {
 		return Loss{d.Epsilon, d.Delta, up(rhoOf(d))}
 	case p == LDPSCM3 && round == 3 && d.Option == "zcdp":
 		rho := up(square(eps) / 4)
-		total := rho + 2*math.Sqrt(-rho*strict.Log(WalletDelta))
+		total := rho + float64(2*math.Sqrt(-rho*strict.Log(WalletDelta)))
 		return Loss{exact.Epsilon(math.Ceil(10_000 * total * (1 + slack))), WalletDelta, rho}
 	case d.Option == "zcdp":
 		return Loss{d.Epsilon, 0, up(square(eps) / 4)}

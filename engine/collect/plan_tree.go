@@ -25,7 +25,7 @@ func treeCells(d *Declaration, f factors, h int, need uint64) []Cell {
 	for i := range cells {
 		nodes := geometry.Leaves(i + 1)
 		cells[i] = Cell{Randomiser: OUE, Domain: nodes, Keep: flip, Level: i + 1, Min: half(need, h)}
-		if d.Option != "zcdp" && float64(nodes) <= 3*f.e+2 {
+		if d.Option != "zcdp" && float64(nodes) <= float64(3*f.e)+2 {
 			cells[i].Randomiser, cells[i].Keep = KRR, exact.KeepKary(d.Epsilon, nodes)
 		}
 	}
