@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -100,6 +101,30 @@ func TestParseRefuses(t *testing.T) {
 		var r *refuse.Error
 		if p != nil || !errors.As(err, &r) {
 			t.Errorf("%s: got %v, %v", name, p, err)
+		}
+	}
+}
+
+// TestParseHostile: numbers that are read before anything is verified make Parse neither slow nor fail.
+func TestParseHostile(t *testing.T) {
+	for _, change := range []func(p *Params){
+		func(p *Params) { p.Declaration.Dimension = math.MaxInt },
+		func(p *Params) { p.Declaration.Dimension = math.MinInt },
+		func(p *Params) { p.Declaration.Delta = -1 },
+		func(p *Params) { p.Declaration.Delta = 1e300 },
+		func(p *Params) { p.Declaration.Option = "" },
+		func(p *Params) { p.Cells[0].Domain = math.MaxUint64 },
+		func(p *Params) { p.Round = math.MinInt },
+		func(p *Params) { p.Cells = nil },
+	} {
+		p := sampleRound(t, "scm3 gauss", 3).Clone()
+		change(p)
+		q, err := Parse(p.Canonical())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Verify() == nil {
+			t.Errorf("%+v verifies", q)
 		}
 	}
 }

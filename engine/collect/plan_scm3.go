@@ -22,10 +22,10 @@ func ball(d *Declaration) float64 {
 	return d.Centre + float64(2*d.SigmaMax*math.Sqrt(tail))
 }
 
-// padded returns the least power of two that is at least d.
+// padded returns the least power of two that is at least d, or MaxRotated if that is less.
 func padded(d int) int {
 	n := 1
-	for n < d {
+	for n < d && n < MaxRotated {
 		n *= 2
 	}
 	return n

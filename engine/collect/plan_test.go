@@ -31,7 +31,7 @@ func TestGroups(t *testing.T) {
 			if total != g.Derived.Groups[round-1] {
 				t.Errorf("%s round %d: quotas add up to %d, want %d", s.name, round, total, g.Derived.Groups[round-1])
 			}
-			if p := roundOf(t, g, round); p.Min > total || !slices.Equal(p.Cells, cells) {
+			if p := roundOf(t, g, round); p.Min > total || p.Min != g.Min(round) || !slices.Equal(p.Cells, cells) {
 				t.Errorf("%s round %d: n_min %d of %d, or other cells than Cells", s.name, round, p.Min, total)
 			}
 			all += total

@@ -18,6 +18,14 @@ func (g *Design) Cells(round int) []Cell {
 	return slices.Clone(g.rounds[round-1].cells)
 }
 
+// Min returns how many reports a round, from 1, needs in all of its cells together; 0 for a round that is none.
+func (g *Design) Min(round int) uint64 {
+	if round < 1 || round > len(g.rounds) {
+		return 0
+	}
+	return g.rounds[round-1].min
+}
+
 // Params returns the public parameters of one round (from 1) of one stratum: "" where none are declared.
 // pub is what the rounds before published, zero for round 1. sealKey is the server's public key of the
 // round (shuffle), signs the seed of the rotation (*_SCM3, the same in every round); both have 32 bytes,
@@ -129,7 +137,7 @@ func (p *Params) Cell(cell uint32) (c Cell, ok bool) {
 	return p.Cells[cell], true
 }
 
-// Null returns the value that is reported for NULL: one number, or as many as the declared dimension.
+// Null returns the value that verified parameters have for NULL: one number, or as many as the declared dimension.
 func (p *Params) Null() Value { return p.Declaration.null() }
 
 // Rounds returns how many rounds the collection has.
