@@ -51,6 +51,9 @@ func (a *access) CheckDDL(ctx *sql.Context, ref store.TableRef) error {
 	if ref.Name == "" {
 		return nil
 	}
+	if err := a.checkCollection(ref); err != nil {
+		return err
+	}
 	if _, ok, err := a.store.Table(ctx, ref); err != nil || ok {
 		return err
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -134,4 +135,19 @@ func TestCollectionEndToEnd(t *testing.T) {
 	if got := root.query("SHOW TABLES FROM survey"); len(got) != 0 {
 		t.Errorf("the dropped collection left %v", got)
 	}
+}
+
+// pool is what a contributor's service has: connections for many at once.
+func (i *instance) pool() *sql.DB {
+	i.t.Helper()
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = "contributor", "pw", "tcp", i.Addr().String()
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxIdleConns(64)
+	i.t.Cleanup(func() { db.Close() })
+	return db
 }

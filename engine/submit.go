@@ -22,6 +22,9 @@ func (h *handler) submit(ctx *sql.Context, s sqlparser.Statement, bindings map[s
 		return nil, false, nil
 	}
 	at(ctx).submits()
+	if err := inbox.Plain(s); err != nil {
+		return nil, true, err
+	}
 	form, ok := inbox.FormOf(s)
 	if !ok {
 		return nil, false, nil
@@ -58,7 +61,13 @@ func (h *handler) maySubmit(ctx *sql.Context, table string) error {
 // submission is a statement for submit, prepared; ok is false for others, which the SQL engine binds.
 func (h *handler) submission(ctx *sql.Context, text string, s sqlparser.Statement) (p wire.Prepared, ok bool, err error) {
 	name, ok := inbox.Destination(s, ctx.GetCurrentDatabase())
-	if !ok || !h.inbox.Has(name) {
+	if !ok {
+		return p, false, nil
+	}
+	if err := inbox.Plain(s); err != nil {
+		return p, true, err
+	}
+	if !h.inbox.Has(name) {
 		return p, false, nil
 	}
 	if _, ok := inbox.FormOf(s); !ok {
@@ -78,15 +87,9 @@ func anonymous(e watch.Event) watch.Event {
 
 // checkInbox refuses what is no plain INSERT into a table of dp_in.
 func checkInbox(ctx *sql.Context, n sql.Node) error {
-	if in, ok := n.(*plan.InsertInto); ok {
-		if holdsInbox(ctx, in.Destination) && (in.IsReplace || in.Ignore || in.OnDupExprs.HasUpdates()) {
-			return unsupported("A report is taken or refused: REPLACE, IGNORE and ON DUPLICATE KEY UPDATE have no meaning for it.",
-				"Use a plain INSERT; sending the same report again is harmless.")
-		}
-		return nil
-	}
 	switch n.(type) {
-	case *plan.ShowColumns, *plan.ShowCreateTable, *plan.ShowIndexes, *plan.DescribeQuery, *plan.ShowTables:
+	case *plan.InsertInto, // as a source, its rows are refused when they are read
+		*plan.ShowColumns, *plan.ShowCreateTable, *plan.ShowIndexes, *plan.DescribeQuery, *plan.ShowTables:
 		return nil
 	}
 	if holdsInbox(ctx, n) {

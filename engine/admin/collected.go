@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -54,7 +55,7 @@ func (a *Admin) collections(ctx *sql.Context) ([]sql.Row, error) {
 			return nil, err
 		}
 		loss, declared := g.Cost(), g.Declaration
-		epsilon, _, err := epsilonType.Convert(ctx, loss.Epsilon.String())
+		epsilon, _, err := epsilonType.Convert(ctx, strconv.FormatFloat(loss.Epsilon.Float(), 'f', 4, 64))
 		if err != nil {
 			return nil, err
 		}

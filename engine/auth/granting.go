@@ -1,8 +1,6 @@
 package auth
 
 import (
-	"strings"
-
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -63,9 +61,6 @@ func checkRevokeRole(db *mysql_db.MySQLDb, by Caller, n *plan.RevokeRole) error 
 	return exactly(db, "REVOKE", n.TargetUsers)
 }
 
-// collectAdmin is a name under which the right to administer collections is looked for.
-const collectAdmin = "DP_COLLECT_ADMIN"
-
 func checkGrant(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n *plan.Grant) error {
 	if !by.DBA && !n.CheckAuth(ctx, strict{db}) {
 		return sql.ErrPrivilegeCheckFailed.New(callerName(by))
@@ -74,10 +69,6 @@ func checkGrant(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n *plan.Grant
 		return err
 	}
 	for _, p := range n.Privileges {
-		if strings.EqualFold(p.Dynamic, collectAdmin) {
-			return refuse.New(refuse.Unsupported, "The privilege %s is a role here.", collectAdmin).
-				With("GRANT collector TO the account.")
-		}
 		if len(p.Columns) > 0 {
 			return refuse.New(refuse.Unsupported, "Privileges on single columns are not supported.").
 				With("Grant the privilege on the table, or on a view of the columns.")

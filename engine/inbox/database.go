@@ -33,6 +33,7 @@ var (
 	_ sql.TableRenamer            = (*Database)(nil)
 	_ sql.ViewDatabase            = (*Database)(nil)
 	_ sql.StoredProcedureDatabase = (*Database)(nil)
+	_ sql.TriggerDatabase         = (*Database)(nil)
 )
 
 // New returns the database over collections.
@@ -122,3 +123,12 @@ func (*Database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) e
 
 // DropStoredProcedure implements sql.StoredProcedureDatabase.
 func (*Database) DropStoredProcedure(*sql.Context, string) error { return InsertOnly() }
+
+// GetTriggers implements sql.TriggerDatabase: there are none.
+func (*Database) GetTriggers(*sql.Context) ([]sql.TriggerDefinition, error) { return nil, nil }
+
+// CreateTrigger implements sql.TriggerDatabase.
+func (*Database) CreateTrigger(*sql.Context, sql.TriggerDefinition) error { return InsertOnly() }
+
+// DropTrigger implements sql.TriggerDatabase.
+func (*Database) DropTrigger(*sql.Context, string) error { return InsertOnly() }

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/collections"
+	"scrim/internal/refuse"
 )
 
 // The columns of every table of the database.
@@ -34,12 +35,20 @@ type Form struct {
 	token, report int // their places in a row
 }
 
+// Plain refuses the forms of INSERT that have no meaning for reports.
+func Plain(s sqlparser.Statement) error {
+	if in, ok := s.(*sqlparser.Insert); ok && (in.Action == sqlparser.ReplaceStr || in.Ignore != "" || len(in.OnDup) > 0) {
+		return refuse.New(refuse.Unsupported, "A report is taken or refused: REPLACE, IGNORE and ON DUPLICATE KEY UPDATE have no meaning for it.").
+			With("Use a plain INSERT; sending the same report again is harmless.")
+	}
+	return nil
+}
+
 // FormOf reads a statement that Destination knows; ok is false for one that the SQL engine has to look at: because it
 // computes, or because something is wrong with it.
 func FormOf(s sqlparser.Statement) (f Form, ok bool) {
 	in, isInsert := s.(*sqlparser.Insert)
-	if !isInsert || in.Action == sqlparser.ReplaceStr || in.Ignore != "" || in.With != nil ||
-		len(in.OnDup) > 0 || len(in.Partitions) > 0 || len(in.Returning) > 0 {
+	if !isInsert || Plain(s) != nil || in.With != nil || len(in.Partitions) > 0 || len(in.Returning) > 0 {
 		return Form{}, false
 	}
 	switch rows := in.Rows.(type) {
@@ -91,7 +100,7 @@ func constant(e sqlparser.Expr) bool {
 		switch e.Type {
 		case sqlparser.StrVal, sqlparser.ValArg:
 			return true
-		case sqlparser.HexVal:
+		case sqlparser.HexVal, sqlparser.HexNum:
 			return len(e.Val)%2 == 0
 		}
 	case *sqlparser.ParenExpr:
@@ -163,6 +172,8 @@ func value(e sqlparser.Expr, bindings map[string]sqlparser.Expr) (b []byte, ok b
 			return append([]byte{}, e.Val...), true
 		case sqlparser.HexVal:
 			return decoded(e.Val), true
+		case sqlparser.HexNum: // 0x…
+			return decoded(e.Val[2:]), true
 		case sqlparser.ValArg:
 			bound, ok := bindings[strings.TrimPrefix(string(e.Val), ":")]
 			if !ok {
