@@ -4,7 +4,7 @@ package collect
 const Version = 1
 
 // Limits. They keep what a device computes for a server that it does not trust small: parsing and
-// verifying any parameters takes about a second and a few megabytes at worst, and a report is at most 4 kB.
+// verifying any parameters takes about a second and some ten megabytes at worst, and a report is at most 4 kB.
 const (
 	MaxParams    = 1 << 20 // bytes of canonical parameters, and of a declaration
 	MaxExpected  = 1e9     // contributors of a stratum

@@ -264,6 +264,7 @@ func TestRefusals(t *testing.T) {
 		{"dimension", ShufVec, `{"epsilon":1,"dimension":5000,"radius":1,"n_expected":10000,"trust":"separate"}`, "from 1 to 4096"},
 		{"too many messages", ShufVec, `{"epsilon":1,"dimension":4096,"radius":1,"n_expected":10000,"trust":"separate"}`, "fewer coordinates"},
 		{"too long for a device", ShufVec, `{"epsilon":1,"dimension":1024,"radius":1,"n_expected":1000,"trust":"separate"}`, "n_expected of"},
+		{"no order", ShufVec, `{"epsilon":0.05,"delta":1e-15,"dimension":8,"radius":1,"n_expected":100000,"trust":"separate"}`, "a larger epsilon or delta"},
 		{"radius missing", ShufVec, `{"epsilon":1,"dimension":5,"n_expected":10000,"trust":"separate"}`, "radius as a positive"},
 		{"null outside the ball", ShufVec, `{"epsilon":1,"dimension":4,"radius":1,"null_default":1,"n_expected":10000,"trust":"separate"}`, "norm at most 1"},
 		{"null of another dimension", ShufVec, `{"epsilon":1,"dimension":4,"radius":1,"null_default":[0,0],"n_expected":10000,"trust":"separate"}`, "each of the 4"},

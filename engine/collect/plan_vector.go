@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"errors"
 	"math"
 
 	"scrim/engine/collect/geometry"
@@ -38,7 +39,9 @@ func (g *Design) vecBatch(dim int, n uint64) (Batch, error) {
 	noise, mixing := skellam.Split(d.Delta)
 	b.Grid, b.Bound = grid.Clip, grid.Norm
 	var order int
-	if b.Mu, order, err = skellam.Variance(eps, noise, grid.Delta2, grid.Delta1); err != nil {
+	if b.Mu, order, err = skellam.Variance(eps, noise, grid.Delta2, grid.Delta1); errors.Is(err, skellam.ErrNone) {
+		return b, bad("The noise for vectors cannot be shown to give epsilon %v at delta %v.", d.Epsilon, d.Delta).With("Declare a larger epsilon or delta.")
+	} else if err != nil {
 		return b, tooFine(dim)
 	}
 	g.claim = claim{b.Mu, order, grid.Delta2}
