@@ -145,3 +145,36 @@ func TestOnePoisonerOfATree(t *testing.T) {
 		t.Errorf("the mean moves by %v, at most %v was to be expected", moved, float64(p.Batch.Cap)/n)
 	}
 }
+
+// TestBatchesOfATree estimates from two batches as from one of all contributors.
+func TestBatchesOfATree(t *testing.T) {
+	const n = 10_000
+	p := first(t, collect.ShufHier, collect.Declaration{Epsilon: one, Expected: n, Lo: 0, Hi: 1, Levels: 3})
+	r := rand.New(stattest.Source(t, "batches"))
+	apart := NewTally(p)
+	for _, leaf := range []int{10, 50} {
+		leaves := make([]uint64, 64)
+		leaves[leaf] = n
+		b, err := apart.Batch(0, n)
+		fatal(t, err)
+		copy(b.counts, nodeCounts(r, p, leaves))
+	}
+	if apart.Received(0) != 2*n || apart.Total() != 2*n {
+		t.Errorf("%d contributors of %d", apart.Received(0), 2*n)
+	}
+	e, err := Decode(p, apart)
+	fatal(t, err)
+	for _, at := range []struct{ to, want float64 }{{0.1, 0}, {0.3, 0.5}, {0.7, 0.5}, {0.9, 1}} {
+		x, stderr, err := e.Range(0, at.to)
+		fatal(t, err)
+		if math.Abs(x-at.want) > 6*stderr || stderr > 0.02 {
+			t.Errorf("below %v: %v ± %v, want %v", at.to, x, stderr, at.want)
+		}
+	}
+	sum, stderr, err := e.Sum()
+	fatal(t, err)
+	want := n * (10.5 + 50.5) / 64
+	if math.Abs(sum-want) > 6*stderr || stderr > 0.02*n {
+		t.Errorf("sum %v ± %v, want %v", sum, stderr, want)
+	}
+}

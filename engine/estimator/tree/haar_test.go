@@ -108,3 +108,29 @@ func TestWalsh(t *testing.T) {
 		}
 	}
 }
+
+// TestHaarErrors finds the weight of every coefficient in a range by moving it, and the variance that they make.
+func TestHaarErrors(t *testing.T) {
+	r := rand.New(stattest.Source(t, "haar errors"))
+	for range 50 {
+		haar := randomHaar(r, 4)
+		a, b := r.Float64(), r.Float64()
+		a, b = min(a, b), max(a, b)
+		value, stderr := haar.Range(a, b)
+		variance := 0.0
+		for _, level := range haar.levels {
+			squares, part := 0.0, 0.0
+			for v := range level.values {
+				level.values[v]++
+				moved, _ := haar.Range(a, b)
+				level.values[v]--
+				squares += (moved - value) * (moved - value)
+				part += (moved - value) * level.values[v]
+			}
+			variance += max(4*squares-part*part, 3*squares)
+		}
+		if math.Abs(stderr*stderr-variance) > 1e-9 {
+			t.Errorf("[%v, %v]: variance %v, want %v", a, b, stderr*stderr, variance)
+		}
+	}
+}
