@@ -135,6 +135,9 @@ func unparsed(err error) error {
 	case refused(err):
 		return err
 	}
+	if _, ok := asSQLError(err); ok {
+		return err
+	}
 	return sql.ErrSyntaxError.New(err.Error())
 }
 

@@ -42,7 +42,7 @@ func (p *Grammar) Parse(ctx *sql.Context, query string, multi bool) (ast.Stateme
 		return nil, "", "", err
 	case !changed:
 		s, first, rest, err := p.Parser.Parse(ctx, query, multi)
-		s, err = tree(s, first, err)
+		s, err = tree(s, query, err)
 		return s, first, rest, err
 	}
 	s, _, _, err := p.Parser.Parse(ctx, m.text, false)
@@ -61,7 +61,7 @@ func (p *Grammar) ParseWithOptions(ctx context.Context, query string, delimiter 
 		return nil, "", "", err
 	case !changed:
 		s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
-		s, err = tree(s, first, err)
+		s, err = tree(s, query, err)
 		return s, first, rest, err
 	}
 	s, _, _, err := p.Parser.ParseWithOptions(ctx, m.text, delimiter, false, o)
@@ -84,8 +84,11 @@ func (p *Grammar) ParseOneWithOptions(ctx context.Context, query string, o ast.P
 	return s, min(m.end+1, len(query)), err // past the semicolon
 }
 
-// tree ends the reading of a statement: it rewrites what the rules for tokens have marked.
+// tree ends the reading of a statement: it rewrites what the rules for tokens have marked, and refuses what could not be planned soon.
 func tree(s ast.Statement, text string, err error) (ast.Statement, error) {
+	if err == nil {
+		err = bounded(s, text)
+	}
 	if err != nil || !strings.Contains(text, RollupMark) {
 		return s, err
 	}

@@ -1,0 +1,186 @@
+package dialect
+
+import (
+	"github.com/dolthub/vitess/go/mysql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// What a statement may hold. Nothing ends the planning of a statement before its end, neither KILL nor max_execution_time: it has to
+// be short by itself. Most of it takes linear time; what takes the square of a number or more has a limit here, at about a second.
+const (
+	// maxTables is MySQL's own limit on what one SELECT joins, subqueries in its conditions included; allTables is of a statement.
+	maxTables = 61
+	allTables = 250
+	// maxLevels is MySQL's own limit on how deep SELECTs stand in each other, maxUnions how many a statement may put together.
+	maxLevels = 63
+	maxUnions = 200
+	// maxColumns is MySQL's own limit on a list of columns: of a result, of an order, and of keys.
+	maxColumns = 4096
+	// maxOperands is how many conditions AND, OR and XOR may put together.
+	maxOperands = 5000
+	// maxNesting bounds the sum over all parts of expressions of how much deeper than freeDepth they stand, where 1+1+1 is two deep
+	// at its first. A sum of 2000 terms is at the limit.
+	maxNesting = 4_000_000
+	freeDepth  = 16
+	// harmless is the length of a text that cannot reach a limit.
+	harmless = 2 * maxTables
+)
+
+// measure adds up what a statement holds.
+type measure struct {
+	tables, unions, operands, nesting int
+	err                               error
+}
+
+// place is where a node stands.
+type place struct {
+	depth  int    // of expressions
+	levels int    // of SELECTs
+	joined *int   // tables of the SELECT
+	asked  bool   // in a condition of the SELECT
+	chain  string // the operator, where the node is an operand of AND, OR or XOR
+}
+
+// bounded refuses a statement that has too much of something to be planned soon.
+func bounded(s ast.Statement, text string) error {
+	if len(text) <= harmless || s == nil {
+		return nil
+	}
+	var m measure
+	m.statement(s)
+	return m.err
+}
+
+func (m *measure) statement(s ast.SQLNode) {
+	top := place{joined: new(int)}
+	switch n := s.(type) {
+	case *ast.Explain:
+		m.statement(n.Statement)
+	case *ast.DDL:
+		if n.OptSelect != nil {
+			m.node(n.OptSelect.Select, top)
+		}
+		if n.ViewSpec != nil {
+			m.node(n.ViewSpec.ViewExpr, top)
+		}
+	default:
+		m.node(s, top)
+	}
+}
+
+// node measures a node and what is below it.
+func (m *measure) node(n ast.SQLNode, at place) {
+	if n == nil || m.err != nil {
+		return
+	}
+	if e, ok := n.(ast.Expr); ok {
+		at = m.expression(e, at)
+	}
+	switch n := n.(type) {
+	case *ast.SQLVal, *ast.NullVal, *ast.ColName, ast.Comments: // most of a long statement: nothing is below
+		return
+	case *ast.Subquery:
+		if at.asked {
+			m.join(at) // it may become one
+		}
+	case *ast.Where, ast.JoinCondition:
+		at.asked = true
+	case *ast.Select:
+		if n == nil {
+			return
+		}
+		at = m.block(at)
+		m.list(len(n.SelectExprs))
+		m.list(len(n.GroupBy))
+		m.list(len(n.OrderBy))
+	case *ast.SetOp:
+		if n == nil {
+			return
+		}
+		if m.unions++; m.unions >= maxUnions {
+			m.refuse(1473, "Too many SELECTs in unions: a statement can have %d", maxUnions)
+		}
+		m.list(len(n.OrderBy))
+		if n.With != nil {
+			m.node(n.With, at)
+		}
+		m.node(n.OrderBy, at)
+	case *ast.AliasedTableExpr:
+		m.join(at)
+		at.asked = false
+	}
+	m.below(n, at)
+}
+
+// below measures the nodes right below one.
+func (m *measure) below(n ast.SQLNode, at place) {
+	self := true
+	_ = ast.Walk(func(child ast.SQLNode) (bool, error) {
+		if self {
+			self = false
+			return true, nil
+		}
+		m.node(child, at)
+		return false, m.err
+	}, n)
+}
+
+// expression notes an expression. Operands of the same AND, OR or XOR are all as deep as the first.
+func (m *measure) expression(e ast.Expr, at place) place {
+	chain := ""
+	switch e.(type) {
+	case *ast.AndExpr:
+		chain = "and"
+	case *ast.OrExpr:
+		chain = "or"
+	case *ast.XorExpr:
+		chain = "xor"
+	}
+	if chain != "" {
+		if m.operands++; m.operands >= maxOperands {
+			m.refuse(1436, "Too many conditions: AND, OR and XOR can put %d of them together in a statement; use IN for a list of values", maxOperands)
+		}
+	}
+	if chain == "" || chain != at.chain {
+		at.depth++
+	}
+	at.chain = chain
+	m.nesting += max(0, at.depth-freeDepth)
+	if m.nesting > maxNesting {
+		m.refuse(1436, "Expressions are nested too deep: a sum, or another chain of operators, can have about 2000 terms; write several statements")
+	}
+	return at
+}
+
+// block notes a SELECT, whose tables are counted anew.
+func (m *measure) block(at place) place {
+	at.levels++
+	at.joined, at.asked, at.chain = new(int), false, ""
+	if at.levels > maxLevels {
+		m.refuse(1473, "Too high level of nesting for select")
+	}
+	return at
+}
+
+func (m *measure) join(at place) {
+	*at.joined++
+	m.tables++
+	if *at.joined > maxTables {
+		m.refuse(1116, "Too many tables; MySQL can only use %d tables in a join", maxTables)
+	}
+	if m.tables > allTables {
+		m.refuse(1116, "Too many tables; a statement can use %d", allTables)
+	}
+}
+
+func (m *measure) list(n int) {
+	if n > maxColumns {
+		m.refuse(1117, "Too many columns")
+	}
+}
+
+func (m *measure) refuse(number int, format string, args ...any) {
+	if m.err == nil {
+		m.err = mysql.NewSQLError(number, "HY000", format, args...)
+	}
+}
