@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"scrim/catalog"
+	"scrim/engine/collections"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/tables"
@@ -42,6 +43,9 @@ func Import(ctx context.Context, c Config, file, table string, mode ImportMode, 
 		return ImportResult{}, err
 	}
 	defer dir.Close()
+	if err := notCollected(ctx, c, dir, store.TableRef{Schema: strings.ToLower(schema), Name: strings.ToLower(name)}); err != nil {
+		return ImportResult{}, err
+	}
 	r, err := duckdb.ImportFile(ctx, c.path(fileData), file, store.TableRef{Schema: schema, Name: name}, duckdb.ImportOptions{
 		Mode:        mode,
 		NullStrings: nulls,
@@ -59,6 +63,29 @@ func Import(ctx context.Context, c Config, file, table string, mode ImportMode, 
 		return r, fmt.Errorf("engine: import: %w", err)
 	}
 	return r, nil
+}
+
+// notCollected refuses the table of a collection: what is in it came as a contributor's report, and nothing else.
+func notCollected(ctx context.Context, c Config, dir *directory, ref store.TableRef) (err error) {
+	if dir.fresh {
+		return nil
+	}
+	st, err := duckdb.Open(c.path(fileData), duckdb.Options{Threads: c.Threads, MemoryLimit: c.MemoryLimit, DirectoryID: dir.id})
+	if errors.Is(err, store.ErrInUse) {
+		return ErrDirectoryInUse
+	}
+	if err != nil {
+		return fmt.Errorf("engine: import: %w", err)
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	all, err := collections.New(ctx, st)
+	if err != nil {
+		return err
+	}
+	if all.Holds(ref) {
+		err = fmt.Errorf("engine: import: %s is the table of a collection, which takes reports of contributors only", ref)
+	}
+	return errors.Join(err, all.Shutdown())
 }
 
 // forgetPublic tells the catalogue of a new table: a name that was public before must be declared
