@@ -1,0 +1,186 @@
+package contribute
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Errors of opening a wallet.
+var (
+	ErrInUse   = errors.New("contribute: another process has the wallet open")
+	ErrDamaged = errors.New("contribute: the wallet is damaged")
+	ErrLost    = errors.New("contribute: the wallet is not there any more, or an older copy of it is")
+)
+
+// disk is the wallet's file with its lock.
+type disk struct {
+	path string
+	lock *os.File // of path.lock; its contents are the serial number of the last write
+}
+
+// reached is called after each step of a write; tests end the process there.
+var reached = func(step string) {}
+
+// openDisk locks the wallet's file and reads it; a file that has never been there is an empty book.
+func openDisk(path string) (d *disk, b book, err error) {
+	if path, err = place(path); err != nil {
+		return nil, book{}, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, book{}, err
+	}
+	d = &disk{path, lock}
+	if b, err = d.read(); err != nil {
+		return nil, book{}, errors.Join(err, d.close())
+	}
+	return d, b, nil
+}
+
+// place returns where the file is: links followed, its directory made.
+func place(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("contribute: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("contribute: %w", err)
+	}
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to, nil
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", fmt.Errorf("contribute: %w", err)
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// read reads the file and compares it with the serial number beside it.
+func (d *disk) read() (book, error) {
+	mark, err := d.mark()
+	if err != nil {
+		return book{}, err
+	}
+	if err := os.Remove(d.path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return book{}, fmt.Errorf("contribute: %w", err)
+	}
+	file, err := d.bytes()
+	if errors.Is(err, fs.ErrNotExist) {
+		if mark > 0 {
+			return book{}, fmt.Errorf("%w: %s is missing, and it has been written %d times. Put it back. If it is gone for good, what it "+
+				"spent is not known; remove %s.lock to begin with nothing spent", ErrLost, d.path, mark, d.path)
+		}
+		return book{Caps: DefaultCaps()}, nil
+	}
+	if err != nil {
+		return book{}, err
+	}
+	b, err := decode(file)
+	if err != nil {
+		return book{}, fmt.Errorf("%w: %s: %w. Put back a copy that is newer than every report; nothing is reset", ErrDamaged, d.path, err)
+	}
+	if b.Serial < mark {
+		return book{}, fmt.Errorf("%w: %s is of write %d, and the last write was %d. Put the last one back: an older copy does not know what was "+
+			"reported since", ErrLost, d.path, b.Serial, mark)
+	}
+	return b, nil
+}
+
+// bytes reads the file, which must be the person's own.
+func (d *disk) bytes() ([]byte, error) {
+	f, err := os.Open(d.path)
+	if err != nil {
+		return nil, fmt.Errorf("contribute: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("contribute: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("contribute: %s is not a file", d.path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("contribute: %s is open to others (mode %#o), and it holds tokens; chmod 600 %[1]s", d.path, info.Mode().Perm())
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("contribute: %w", err)
+	}
+	if len(b) > maxFile {
+		return nil, fmt.Errorf("%w: %s has more than %d MiB", ErrDamaged, d.path, maxFile>>20)
+	}
+	return b, nil
+}
+
+// markSize is the length of a serial number in the lock's file: fixed, so that it is written in one piece.
+const markSize = 21
+
+// mark returns the serial number of the last write that the lock's file knows; 0 if there was none.
+func (d *disk) mark() (uint64, error) {
+	b := make([]byte, markSize)
+	n, err := d.lock.ReadAt(b, 0)
+	if n == 0 && errors.Is(err, io.EOF) {
+		return 0, nil
+	}
+	if n < markSize {
+		return 0, fmt.Errorf("%w: %s.lock does not hold a serial number", ErrDamaged, d.path)
+	}
+	mark, err := strconv.ParseUint(strings.TrimSuffix(string(b), "\n"), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s.lock does not hold a serial number", ErrDamaged, d.path)
+	}
+	return mark, nil
+}
+
+// write puts a book into the place of the file, durably: see Crash safety in the package's documentation.
+func (d *disk) write(b book) error {
+	file, err := b.encode()
+	if err != nil {
+		return err
+	}
+	reached("made")
+	if err := writeSynced(d.path+".new", file); err != nil {
+		return fmt.Errorf("contribute: %w", err)
+	}
+	reached("written")
+	if err := os.Rename(d.path+".new", d.path); err != nil {
+		return fmt.Errorf("contribute: %w", err)
+	}
+	reached("renamed")
+	if err := syncDirectory(filepath.Dir(d.path)); err != nil {
+		return fmt.Errorf("contribute: %w", err)
+	}
+	reached("synced")
+	if _, err := d.lock.WriteAt(fmt.Appendf(nil, "%0*d\n", markSize-1, b.Serial), 0); err != nil {
+		return fmt.Errorf("contribute: %w", err)
+	}
+	reached("marked")
+	return nil
+}
+
+// writeSynced makes a file that only its owner may read, and has it on disk when it returns. What was left in its
+// place goes first.
+func writeSynced(path string, b []byte) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (d *disk) close() error { return d.lock.Close() }

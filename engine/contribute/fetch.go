@@ -1,0 +1,125 @@
+package contribute
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"scrim/engine/collect"
+	"scrim/internal/refuse"
+)
+
+// Queryer asks one statement; *sql.DB, *sql.Conn and *sql.Tx are Queryers.
+type Queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// fetchTime bounds how long a server may take to answer.
+const fetchTime = 30 * time.Second
+
+const fetchQuery = "SELECT params, fingerprint FROM dp.collection_rounds WHERE collection = ? AND round = ? AND stratum = ?"
+
+// FetchParams asks a server for the public parameters of the round and stratum that a token is of, and verifies them
+// (CheckParams). collection is the collection's name, with its database or without. Nothing is sent but the name,
+// the round and the stratum.
+//
+// The server need not be trusted: parameters of another collection, round or stratum are refused, as are those that are
+// not what their declaration demands; the answer may take 30 s and one row of collect.MaxParams bytes. How much a
+// driver reads before it hands over a row is the driver's: give it LimitDial.
+//
+// An attacker between the two, or the server, can still show this person a collection of their own, with an ε
+// within the wallet's caps: compare the fingerprint with one published elsewhere, and use TLS that verifies.
+func FetchParams(ctx context.Context, db Queryer, collection string, t Token) (*Params, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	short := collection[strings.LastIndex(collection, ".")+1:]
+	round := max(t.Round, 1)
+	text, print, err := oneRow(ctx, db, short, round, t.Stratum)
+	if err != nil {
+		return nil, err
+	}
+	p, err := CheckParams(text, print)
+	if err != nil {
+		return nil, err
+	}
+	if !named(p, collection) || p.Round != round || p.Stratum != t.Stratum {
+		return nil, refuse.New(refuse.CollectionParameter, "The server answered with the parameters of %.130q, round %d, stratum %.80q.", p.Collection, p.Round, p.Stratum).
+			With("Report nothing with them, and tell whoever runs the collection.")
+	}
+	return p, nil
+}
+
+// named tells whether parameters are of the collection that was asked for. SQL compares names without their case.
+func named(p *Params, collection string) bool {
+	_, short, _ := strings.Cut(p.Collection, ".")
+	return strings.EqualFold(p.Collection, collection) || strings.EqualFold(short, collection)
+}
+
+// oneRow fetches the row of a round.
+func oneRow(ctx context.Context, db Queryer, collection string, round int, stratum string) (text, print []byte, err error) {
+	rows, err := db.QueryContext(ctx, fetchQuery, collection, round, stratum)
+	if err != nil {
+		return nil, nil, asked(err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return nil, nil, asked(err)
+		}
+		return nil, nil, refuse.New(refuse.CollectionState, "The server has no parameters of %.130q for round %d%s.", collection, round, ofStratum(stratum)).
+			With("Check the name and the token. A round's parameters are there once it is open: SELECT * FROM dp.collections tells the state.")
+	}
+	var a, b sql.RawBytes // parts of the driver's own buffer, so that a text is measured before it is copied
+	if err := rows.Scan(&a, &b); err != nil {
+		return nil, nil, fmt.Errorf("contribute: the server's answer is not of two columns: %w", err)
+	}
+	if len(a) > collect.MaxParams || len(b) != sha256.Size {
+		return nil, nil, refuse.New(refuse.CollectionParameter, "The server answered with parameters of %d bytes and a fingerprint of %d.", len(a), len(b)).
+			With("Report nothing with them, and tell whoever runs the collection.")
+	}
+	text, print = append([]byte{}, a...), append([]byte{}, b...)
+	if rows.Next() {
+		return nil, nil, refuse.New(refuse.CollectionParameter, "The server answered with several parameters for one round.").
+			With("Report nothing with them, and tell whoever runs the collection.")
+	}
+	return text, print, asked(rows.Err())
+}
+
+func ofStratum(s string) string {
+	if s == "" {
+		return ""
+	}
+	return fmt.Sprintf(", stratum %.80q", s)
+}
+
+// asked wraps the error of a query.
+func asked(err error) error {
+	if err == nil {
+		return nil
+	}
+	if r, ok := refused(err); ok {
+		return r
+	}
+	return fmt.Errorf("contribute: ask the server for the parameters: %w", err)
+}
+
+// CheckParams reads parameters and verifies them: the fingerprint is the SHA-256 of exactly these bytes, which have
+// the one canonical form, and every number that privacy rests on is what follows from the declaration, recomputed here.
+func CheckParams(text, fingerprint []byte) (*Params, error) {
+	if len(text) > collect.MaxParams {
+		return nil, errors.New("contribute: parameters are longer than any collection's")
+	}
+	if sum := sha256.Sum256(text); string(sum[:]) != string(fingerprint) {
+		return nil, refuse.New(refuse.CollectionParameter, "The fingerprint %.64x is not that of the parameters, which is %x.", fingerprint, sum).
+			With("Report nothing with them, and tell whoever runs the collection.")
+	}
+	p, err := collect.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Verify()
+}

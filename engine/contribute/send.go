@@ -1,0 +1,181 @@
+package contribute
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"scrim/engine/collect"
+	"scrim/internal/refuse"
+)
+
+// Execer runs one statement; *sql.DB, *sql.Conn and *sql.Tx are Execers.
+type Execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// DB is a connection to a server or a shuffler; *sql.DB is one, and gets a new connection where one breaks.
+type DB interface {
+	Queryer
+	Execer
+}
+
+// How a report is sent. All attempts are the same statement with the same bytes, of which the other side takes one.
+const (
+	attempts    = 6
+	attemptTime = time.Minute
+	firstPause  = 200 * time.Millisecond // doubles, and is drawn between half and all of it
+)
+
+// Send sends the kept report of a collection of the local model to the server, and keeps that it arrived. It tries
+// again where the connection fails or the server is busy. Nothing is sent, and nil returned, if it arrived before.
+//
+// A *Refused is the server's own answer: the report stays pending, and charged. Any other error leaves open whether
+// it has arrived: Send again.
+func (w *Wallet) Send(ctx context.Context, db Execer, uuid string) error {
+	r, err := w.toSend(uuid, collect.Local)
+	if err != nil || r.State == Acknowledged {
+		return err
+	}
+	short := r.Collection[strings.LastIndex(r.Collection, ".")+1:]
+	table := "`dp_in`.`" + strings.ReplaceAll(short, "`", "``") + "`"
+	return w.deliver(ctx, db, "INSERT INTO "+table+" (token, report) VALUES (?, ?)", r)
+}
+
+// SendBundle is Send for the shuffle model: the kept bundle goes to the shuffler. It is asked first whether it has pinned the
+// fingerprint, and sent nothing if not: a bundle that reached the server instead would not be private.
+func (w *Wallet) SendBundle(ctx context.Context, shuffler DB, uuid string) error {
+	r, err := w.toSend(uuid, collect.Shuffle)
+	if err != nil || r.State == Acknowledged {
+		return err
+	}
+	if err := pinned(ctx, shuffler, r); err != nil {
+		return err
+	}
+	return w.deliver(ctx, shuffler, "INSERT INTO inbox (token, bundle) VALUES (?, ?)", r)
+}
+
+// Contribute does everything for one person: it fetches and verifies the parameters, makes the report or the bundle once, keeps it,
+// and sends it. Called again it goes on where it was. shuffler is nil for collections of the local model.
+func (w *Wallet) Contribute(ctx context.Context, server, shuffler DB, collection string, t Token, v Value) error {
+	p, err := FetchParams(ctx, server, collection, t)
+	if err != nil {
+		return err
+	}
+	if info, _ := p.Protocol.Info(); info.Model == collect.Local {
+		if _, err := w.Report(p, t, v); err != nil {
+			return err
+		}
+		return w.Send(ctx, server, p.UUID)
+	}
+	if shuffler == nil {
+		return refuse.New(refuse.CollectionState, "%.130q is a collection of the shuffle model.", p.Collection).
+			With("Give the shuffler's address. Nothing was made or sent.")
+	}
+	if _, err := w.Bundle(p, t, v); err != nil && !errors.Is(err, ErrForgotten) {
+		return err
+	}
+	return w.SendBundle(ctx, shuffler, p.UUID)
+}
+
+// toSend returns a copy of a record.
+func (w *Wallet) toSend(uuid string, model collect.Model) (Record, error) {
+	r, ok := w.Record(uuid)
+	if !ok {
+		return Record{}, fmt.Errorf("contribute: the wallet has no report to the collection %.40q", uuid)
+	}
+	if r.Model() != model {
+		return Record{}, refuse.New(refuse.CollectionState, "%.130q is a collection of the %s model.", r.Collection, r.Model()).
+			With("Reports of the local model go to the server by Send, bundles to the shuffler by SendBundle.")
+	}
+	return r, nil
+}
+
+// pinned asks whether the other side is a shuffler that waits for bundles of the record's fingerprint.
+func pinned(ctx context.Context, db DB, r Record) error {
+	err := persist(ctx, func(ctx context.Context) error {
+		rows, err := db.QueryContext(ctx, "SELECT fingerprint FROM pins WHERE fingerprint = ?", r.Fingerprint[:])
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var print sql.RawBytes
+		if rows.Next() {
+			if err := rows.Scan(&print); err != nil {
+				return err
+			}
+			if bytes.Equal(print, r.Fingerprint[:]) {
+				return nil
+			}
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		return refuse.New(refuse.MalformedReport, "The shuffler has not pinned the parameters of %.130q (fingerprint %v).", r.Collection, r.Fingerprint).
+			With("Nothing was sent. Try again once the shuffler's operator has pinned them; if it pinned others, the server shows you other parameters than the shuffler.")
+	})
+	if err != nil {
+		return fmt.Errorf("contribute: ask the shuffler which parameters it has pinned; nothing was sent: %w", err)
+	}
+	return nil
+}
+
+// deliver sends a record's bytes, and keeps that they arrived.
+func (w *Wallet) deliver(ctx context.Context, db Execer, statement string, r Record) error {
+	err := persist(ctx, func(ctx context.Context) error {
+		_, err := db.ExecContext(ctx, statement, []byte(r.Token), r.Report)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("contribute: send the report: %w", err)
+	}
+	return w.acknowledge(r.UUID)
+}
+
+// acknowledge keeps that a report has arrived.
+func (w *Wallet) acknowledge(uuid string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.book.find(uuid)
+	if r == nil || r.State == Acknowledged {
+		return w.usable()
+	}
+	return w.commit(w.book.with(r.acknowledged()))
+}
+
+// persist calls f until it succeeds or trying again will not help.
+func persist(ctx context.Context, f func(context.Context) error) error {
+	for i := 1; ; i++ {
+		attempt, cancel := context.WithTimeout(ctx, attemptTime)
+		err := f(attempt)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		answer, isAnswer := refused(err)
+		if isAnswer {
+			err = answer
+		}
+		if i == attempts || ctx.Err() != nil || isAnswer && !answer.Temporary() || final(err) {
+			return err
+		}
+		pause := firstPause << (i - 1)
+		select {
+		case <-time.After(pause/2 + rand.N(pause/2)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// final tells whether an error of ours, or of TLS, stays as it is.
+func final(err error) bool {
+	_, ours := refuse.As(err)
+	var untrusted *tls.CertificateVerificationError
+	return ours || errors.As(err, &untrusted)
+}
