@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -187,4 +188,23 @@ func TestCollectionRoles(t *testing.T) {
 		f.must(who, "", load)
 	}
 	f.refused(collector, "", "CALL dp_set_budget('shop.orders', '*', 8, 0, 'never')", refuse.NotDBA, "DBA")
+}
+
+// TestProtocolsAreDocumented: docs/collections.md has the table of protocols as it is, and says of each parameter what it means.
+func TestProtocolsAreDocumented(t *testing.T) {
+	b, err := os.ReadFile("../../docs/collections.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(b)
+	if !strings.Contains(doc, ProtocolReference()) {
+		t.Errorf("docs/collections.md lacks this table:\n%s", ProtocolReference())
+	}
+	for _, p := range collect.Protocols {
+		for _, key := range collect.Keys(p.Protocol) {
+			if !strings.Contains(doc, "\n| `"+key+"` | ") {
+				t.Errorf("docs/collections.md does not say what %s means", key)
+			}
+		}
+	}
 }

@@ -75,7 +75,7 @@ func (d *design) derived(x collect.Derived) {
 	d.number("range", x.Range, "in units of sigma, or sigma_min")
 	d.number("scales", x.Scales, "sigma_max in units of sigma_min")
 	d.whole("residue_levels", uint64(x.Residues), "cells of round 1 that look for the centre, or the width")
-	d.whole("level_min", x.LevelMin, "reports that each of them needs")
+	d.whole("level_min", x.LevelMin, "reports of each of them that make the search sure")
 	d.whole("padded_dimension", uint64(x.Padded), "of the rotated vectors")
 	d.number("ball", x.Ball, "the norm that vectors are clipped to")
 	d.number("box", x.Box, "half the side of round 1's trees")
@@ -85,15 +85,14 @@ func (d *design) derived(x collect.Derived) {
 
 func (d *design) round(g *collect.Design, round int) {
 	cells := g.Cells(round)
-	least, quota := uint64(0), uint64(0)
+	quota := uint64(0)
 	for _, c := range cells {
-		least += c.Min
 		quota += c.Quota
 	}
 	prefix := fmt.Sprintf("round_%d_", round)
 	d.whole(prefix+"contributors", quota, "planned")
 	d.whole(prefix+"cells", uint64(len(cells)), "groups that report by one law each")
-	d.whole(prefix+"cells_min", least, "reports that the cells need, each its own share")
+	d.whole(prefix+"n_min", g.Min(round), "reports that the round needs; dp.collection_cells tells what each cell needs of them")
 }
 
 // rounded writes a number for a person.

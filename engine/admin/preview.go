@@ -2,11 +2,12 @@ package admin
 
 import (
 	"encoding/json"
-	"fmt"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/collections"
+	"scrim/engine/estimator/local"
 )
 
 // previewColumns are what dp_preview_round returns: a line for each cell, and one, without a cell, for the round of each stratum.
@@ -32,12 +33,19 @@ func (a *Admin) previewRound(ctx *sql.Context, args []string) ([]sql.Row, error)
 		} else if row[7], err = published(p); err != nil {
 			return nil, err
 		}
-		if len(p.Info.Warnings) > 0 {
-			row[8] = fmt.Sprint(p.Info.Warnings)
-		}
+		row[8] = warned(p.Info.Warnings)
 		out = append(append(out, row), rows...)
 	}
 	return out, nil
+}
+
+// warned words the warnings, NULL where there are none.
+func warned(list []local.Warning) any {
+	var words []string
+	for _, w := range list {
+		words = append(words, w.Code+": "+w.Text)
+	}
+	return orNull(strings.Join(words, " "))
 }
 
 // published is what dp_next_round would publish, or in the last round keep as the result, as JSON.
