@@ -31,7 +31,7 @@ const (
 	// maxPlans is how many plans a connection for snapshots keeps, and sessionPlans a session's, of which there are many more.
 	maxPlans     = 16
 	sessionPlans = 4
-	// brief is how long a scan may take whose plan is kept: a plan holds on to memory of its last execution, and planning is not
+	// brief is how long a scan may take whose plan is kept, in processor time of its own for a session's: a plan holds on to memory of its last execution, and planning is not
 	// what a longer one waits for.
 	brief = 10 * time.Millisecond
 )
@@ -61,14 +61,24 @@ func (l *line) do(stmt mapping.PreparedStatement) error {
 	return err
 }
 
+// take takes the plan of a statement, if there is one, and forgets those of other states.
+func (l *line) take(sql string, now *state) (plan, bool) {
+	p, ok := l.plans[sql]
+	if !ok {
+		return p, false
+	}
+	delete(l.plans, sql)
+	if p.state == now && now != nil {
+		return p, true
+	}
+	mapping.DestroyPrepare(&p.stmt)
+	return plan{}, false
+}
+
 // prepared takes the plan of a scan in a transaction on the state, or makes one. now is nil where the state is not known.
 func (l *line) prepared(sql string, now *state) (plan, error) {
-	if p, ok := l.plans[sql]; ok {
-		delete(l.plans, sql)
-		if p.state == now && now != nil {
-			return p, nil
-		}
-		mapping.DestroyPrepare(&p.stmt)
+	if p, ok := l.take(sql, now); ok {
+		return p, nil
 	}
 	stmt, err := l.prepare(sql, mapping.StatementTypeSelect)
 	return plan{stmt: stmt, state: now}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/marcboeker/go-duckdb/mapping"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
@@ -250,19 +249,19 @@ func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Row
 // query runs what the store reads for a session: nothing else than a SELECT. (EXPLAIN ANALYZE would run a change that is not
 // logged.)
 func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows, error) {
-	now, release := s.quiet()
-	defer release()
-	p, err := s.c.line.prepared(sql, now)
+	p, release, err := s.planned(sql)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	if p.shape == nil && !readable(p.stmt) {
 		mapping.DestroyPrepare(&p.stmt)
 		release()
 		return s.boxed(ctx, sql, args)
 	}
-	begun := time.Now()
+	worked := working()
 	res, err := s.c.line.selected(ctx, p.stmt, args, release)
+	took := worked()
 	if err != nil {
 		mapping.DestroyPrepare(&p.stmt)
 		return nil, err
@@ -274,12 +273,40 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 	if form != nil && len(args) == 0 {
 		p.shape = form
 	}
-	s.c.line.keep(sql, p, time.Since(begun))
+	s.c.line.keep(sql, p, took)
 	if form == nil {
 		mapping.DestroyResult(&res)
 		return s.boxed(ctx, sql, args)
 	}
 	return &rows{res: res, shape: form}, nil
+}
+
+// replans is how often a statement is planned again because of a commit meanwhile.
+const replans = 3
+
+// planned returns a plan that holds until release is called, which is to be when the statement has been made ready. Nobody waits
+// for the planning.
+func (s *session) planned(sql string) (p plan, release func(), err error) {
+	for range replans {
+		var now *state
+		now, release = s.quiet()
+		if kept, ok := s.c.line.take(sql, now); ok {
+			return kept, release, nil
+		}
+		if p.stmt.Ptr != nil && p.state == now {
+			return p, release, nil
+		}
+		release()
+		if p.stmt.Ptr != nil {
+			mapping.DestroyPrepare(&p.stmt)
+		}
+		p.state = now
+		if p.stmt, err = s.c.line.prepare(sql, mapping.StatementTypeSelect); err != nil || now == nil {
+			return p, func() {}, err
+		}
+	}
+	p.state = nil // what the tables show now may be of a commit since
+	return p, func() {}, nil
 }
 
 // quiet returns the state that a statement shows which is made ready before release is called; nil where that is not known.
