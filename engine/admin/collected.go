@@ -34,7 +34,7 @@ func (a *Admin) collectionTables() []*table {
 			text("collection"), count("round"), text("stratum"), count("cell"), text("randomizer"), count("domain"), count("keep_num"),
 			count("quota"), count("n_min"), count("n_tokens"), count("n_received"), count("level"), count("coordinate"), count("offset")),
 		newTable("collection_results", a.collectionResults,
-			text("collection"), text("stratum"), column{"result", types.JSON}),
+			text("collection"), text("stratum"), real("mean"), real("stderr"), real("low"), real("high"), column{"result", types.JSON}),
 		newTable("collection_rounds", a.collectionRounds,
 			text("collection"), count("round"), text("stratum"), text("params"), binary("fingerprint", 32), moment("opened_at"), moment("closed_at"),
 			count("n_received"), count("n_min"), column{"seal_key", types.MustCreateBinary(sqltypes.VarBinary, 64)}, text("table_name")),
@@ -75,6 +75,14 @@ func (a *Admin) collections(ctx *sql.Context) ([]sql.Row, error) {
 		out = append(out, row)
 	}
 	return out, nil
+}
+
+// orNone shows what a protocol has no answer for as NULL.
+func orNone(x *float64) any {
+	if x == nil {
+		return nil
+	}
+	return *x
 }
 
 func (a *Admin) listed() []collections.Summary {
@@ -155,7 +163,11 @@ func (a *Admin) collectionResults(ctx *sql.Context) ([]sql.Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, sql.Row{c.Name, s, doc})
+			var r collections.Result
+			if err := json.Unmarshal(results[s], &r); err != nil {
+				return nil, err
+			}
+			out = append(out, sql.Row{c.Name, s, orNone(r.Mean), orNone(r.StdErr), orNone(r.Low), orNone(r.High), doc})
 		}
 	}
 	return out, nil
