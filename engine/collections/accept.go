@@ -31,7 +31,12 @@ func (c *Collections) Accept(ctx context.Context, name string, list []Submission
 	if len(list) > maxSubmissions {
 		return refuse.New(refuse.MalformedReport, "%d reports are too many for one statement.", len(list)).With("Send at most %d.", maxSubmissions)
 	}
-	col, err := c.ready(ctx, name)
+	c.mu.RLock()
+	col, err := c.find(name)
+	c.mu.RUnlock()
+	if err == nil {
+		err = col.isLocal()
+	}
 	if err != nil {
 		return err
 	}
@@ -49,24 +54,6 @@ func (c *Collections) Accept(ctx context.Context, name string, list []Submission
 		return nil
 	}
 	return c.flusher.submit(ctx, r)
-}
-
-// ready finds a collection and has its tokens read.
-func (c *Collections) ready(ctx context.Context, name string) (*collection, error) {
-	c.mu.RLock()
-	col, err := c.find(name)
-	if err == nil {
-		err = col.isLocal()
-	}
-	known := err == nil && col.tokens != nil
-	c.mu.RUnlock()
-	if err != nil || known {
-		return col, err
-	}
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	_, err = c.index(ctx, col)
-	return col, err
 }
 
 // isLocal refuses a collection whose reports do not come to the server directly.
@@ -97,9 +84,7 @@ func (c *Collections) check(col *collection, s Submission) (submission, error) {
 	h.Write(s.Report)
 	h.Sum(out.digest[:0])
 
-	c.mu.RLock()
-	again, where, p, err := col.admit(out)
-	c.mu.RUnlock()
+	again, where, p, err := c.admitNow(col, out)
 	if err != nil || again {
 		return out, err
 	}
@@ -115,12 +100,26 @@ func (c *Collections) check(col *collection, s Submission) (submission, error) {
 	return out, nil
 }
 
-// admit tells whether a submission has been here before, or else where its token reports, by which parameters,
-// if it may do so now. c.mu or c.writing is held.
-func (c *collection) admit(s submission) (again bool, where place, p *collect.Params, err error) {
-	if c.tokens == nil {
-		return false, where, nil, unknownToken(c) // dropped meanwhile
+// admitNow is admit for who holds no lock. Tokens of a collection that has just ended were put away and are read again.
+func (c *Collections) admitNow(col *collection, s submission) (again bool, where place, p *collect.Params, err error) {
+	c.mu.RLock()
+	if col.tokens == nil {
+		c.mu.RUnlock()
+		c.writing.Lock()
+		_, err = c.index(context.Background(), col)
+		c.mu.RLock()
+		c.writing.Unlock()
 	}
+	defer c.mu.RUnlock()
+	if err != nil {
+		return false, where, nil, err
+	}
+	return col.admit(s)
+}
+
+// admit tells whether a submission has been here before, or else where its token reports, by which parameters,
+// if it may do so now. The tokens are there; c.mu or c.writing is held.
+func (c *collection) admit(s submission) (again bool, where place, p *collect.Params, err error) {
 	t := c.tokens.find(keyOf(s.hash[:]))
 	switch {
 	case t == nil:

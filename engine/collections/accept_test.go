@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -257,8 +258,8 @@ func TestContextEnds(t *testing.T) {
 	w, tokens := bitWorld(t, 10)
 	w.open("commute")
 	s := w.report("commute", tokens[0], collect.Value{1})
-	must(t, w.Accept(context.Background(), "commute", nil))
-	w.writing.Lock() // the flush waits
+	w.bring("commute", 1, tokens[1:2], func(int) float64 { return 1 }) // the tokens are read
+	w.writing.Lock()                                                   // the flush waits
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	if err := w.Accept(ctx, "commute", []Submission{s}); err != context.DeadlineExceeded {
@@ -266,7 +267,30 @@ func TestContextEnds(t *testing.T) {
 	}
 	w.writing.Unlock()
 	must(t, w.Accept(context.Background(), "commute", []Submission{s}))
-	equal(t, "reports", w.number("SELECT count(*) FROM survey.commute"), 1)
+	equal(t, "reports", w.number("SELECT count(*) FROM survey.commute"), 2)
+}
+
+// TestShutdown: nobody waits for an answer that does not come, and retries after FINAL find their token again.
+func TestShutdown(t *testing.T) {
+	w, tokens := bitWorld(t, 400)
+	w.open("commute")
+	list := w.bring("commute", 1, tokens[1:], func(int) float64 { return 1 })
+	must(t, w.Next(context.Background(), "commute"))
+	if w.names["commute"].tokens != nil {
+		t.Error("the tokens of a collection that has ended are in memory")
+	}
+	must(t, w.Accept(context.Background(), "commute", list))
+	s := w.report("commute", tokens[0], collect.Value{1})
+	wantCode(t, "after the end", w.Accept(context.Background(), "commute", []Submission{s}), refuse.ClosedToken)
+
+	w, tokens = bitWorld(t, 400)
+	w.open("commute")
+	s = w.report("commute", tokens[0], collect.Value{1})
+	w.bring("commute", 1, tokens[1:2], func(int) float64 { return 1 })
+	must(t, w.Shutdown())
+	if err := w.Accept(context.Background(), "commute", []Submission{s}); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("got %v, want %v", err, store.ErrClosed)
+	}
 }
 
 // TestNothingIsLeftOfSecrets: neither secrets nor bare hashes of reports are in the file.

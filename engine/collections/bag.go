@@ -50,16 +50,13 @@ func BagHash(sealed []byte) [32]byte {
 	return s.hash(uint64(len(sealed) / seal.SealedSize))
 }
 
-// sift keeps the messages of a batch's cell that a device could have made, and counts the others. The slice is used again.
-func sift(p *collect.Params, cell uint32, messages []byte) (kept []byte, broken uint64) {
-	kept = messages[:0]
+// sift keeps the messages of a batch's cell that a device could have made. The slice is used again.
+func sift(p *collect.Params, cell uint32, messages []byte) []byte {
+	kept := messages[:0]
 	for ; len(messages) >= seal.PlainSize; messages = messages[seal.PlainSize:] {
-		m := collect.Message(messages[:seal.PlainSize])
-		if p.CheckMessageOf(cell, m) != nil {
-			broken++
-			continue
+		if m := collect.Message(messages[:seal.PlainSize]); p.CheckMessageOf(cell, m) == nil {
+			kept = append(kept, m[:]...)
 		}
-		kept = append(kept, m[:]...)
 	}
-	return kept, broken
+	return kept
 }

@@ -41,14 +41,13 @@ func (c *Collections) LoadBatch(ctx context.Context, name string, part Part) (do
 	if err != nil || job.again {
 		return err == nil && job.stored, err
 	}
-	messages, failed, err := seal.NewOpener(job.key, job.params.Fingerprint()).OpenAll(ctx, part.Sealed, nil)
+	messages, _, err := seal.NewOpener(job.key, job.params.Fingerprint()).OpenAll(ctx, part.Sealed, nil)
 	if err != nil {
 		return false, err
 	}
 	opened := openedPart{Part: part, digest: sha256.Sum256(part.Sealed), sealed: len(part.Sealed) / seal.SealedSize}
 	opened.sum.add(part.Sealed)
-	opened.messages, _ = sift(job.params, part.Cell, messages)
-	_ = failed // counted as missing: sealed less kept
+	opened.messages = sift(job.params, part.Cell, messages)
 	return c.store(ctx, name, job, opened)
 }
 

@@ -39,7 +39,10 @@ type collection struct {
 	batches  []batchRecord
 	tokens   *tokens // nil until somebody needs them
 	results  map[string][]byte
-	unsorted int // rows of spent_ID behind the sorted ones
+	spent    int // rows of spent_ID
+	unsorted int // those behind the sorted ones
+	sortedAt time.Time
+	sortTook time.Duration
 
 	cache estimates
 }

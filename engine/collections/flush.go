@@ -72,10 +72,14 @@ func (f *flusher) submit(ctx context.Context, r *request) error {
 }
 
 func (f *flusher) run() {
+	quiet := time.NewTicker(sortEvery)
+	defer quiet.Stop()
 	for {
 		select {
 		case <-f.quit:
 			return
+		case <-quiet.C:
+			f.c.sortStale()
 		case first := <-f.queue:
 			list := f.gather(first)
 			f.last = len(list)
@@ -134,6 +138,12 @@ func (c *Collections) flush(list []*request) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	col := list[0].col
+	if _, err := c.index(context.Background(), col); err != nil {
+		for _, r := range list {
+			r.done <- err
+		}
+		return
+	}
 	accepted, spent := c.accepted(list)
 	if len(accepted) == 0 {
 		return
@@ -144,11 +154,12 @@ func (c *Collections) flush(list []*request) {
 			col.received[s.place]++
 		}
 		col.unsorted += len(spent)
+		col.spent += len(spent)
 	})
 	for _, r := range accepted {
 		r.done <- err
 	}
-	if err == nil && col.unsorted >= sortAfter+col.sorted()/2 {
+	if err == nil && col.unsorted >= sortAfter+(col.spent-col.unsorted)/2 {
 		_ = c.sortSpent(context.Background(), col) // what is not sorted now is sorted the next time
 	}
 }

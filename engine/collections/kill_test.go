@@ -186,7 +186,7 @@ func killWorld(t *testing.T) string {
 			}
 		}
 	}
-	must(t, w.write(context.Background(), func(tx tx) error { return tx.fill(tx.table(tableToken, col.record), col.tokenRows(list)) }, nil))
+	must(t, w.write(context.Background(), func(tx tx) error { return tx.keepTokens(col, list) }, nil))
 	w.open("commute")
 	must(t, w.Shutdown())
 	must(t, w.st.Close())

@@ -157,8 +157,9 @@ func (c *Collections) count(ctx context.Context, col *collection) error {
 		return err
 	}
 	return eachRow(rows, func(r []any) error {
+		col.spent = int(r[0].(int64))
 		if col.takes() {
-			col.unsorted = int(r[0].(int64))
+			col.unsorted = col.spent
 		}
 		return nil
 	})

@@ -77,16 +77,26 @@ func (c *Collections) Estimate(ctx context.Context, name, stratum string) (Estim
 func (c *collection) estimable(stratum string) (record, *collect.Params, error) {
 	place, ok := c.stratum(stratum)
 	switch {
-	case !ok && stratum == "":
-		return record{}, nil, refuse.New(refuse.CollectionFilter, "The collection %s has strata, each with an estimate of its own.", c.Name).
-			With("SELECT … FROM %s GROUP BY stratum, or WHERE stratum = '%s'.", c.ref(), c.strata()[0])
 	case !ok:
-		return record{}, nil, refuse.New(refuse.CollectionFilter, "The collection %s has no stratum %.80q.", c.Name, stratum).
-			With("Its strata are %s.", quotedList(c.Declaration.Strata))
+		return record{}, nil, c.noStratum(stratum)
 	case c.State == Aborted:
 		return record{}, nil, refuse.New(refuse.CollectionState, "The collection %s was aborted; it has no estimate.", c.Name)
 	case c.Round < c.design.Rounds():
 		return record{}, nil, refuse.New(refuse.CollectionRounds, "The collection %s is %s; its estimate is made from round %d.", c.Name, c.where(), c.design.Rounds())
 	}
 	return c.record, c.rounds[roundKey{c.Round, c.strata()[place]}].params, nil
+}
+
+// noStratum refuses a stratum that the collection has not, or none where it has some.
+func (c *collection) noStratum(stratum string) error {
+	if stratum == "" {
+		return refuse.New(refuse.CollectionFilter, "The collection %s has strata, each with an estimate of its own.", c.Name).
+			With("SELECT … FROM %s GROUP BY stratum, or WHERE stratum = '%s'.", c.ref(), c.strata()[0])
+	}
+	if len(c.Declaration.Strata) == 0 {
+		return refuse.New(refuse.CollectionFilter, "The collection %s has no strata, and so none called %.80q.", c.Name, stratum).
+			With("Leave the condition on stratum out.")
+	}
+	return refuse.New(refuse.CollectionFilter, "The collection %s has no stratum %.80q.", c.Name, stratum).
+		With("Its strata are %s.", quotedList(c.Declaration.Strata))
 }

@@ -2,6 +2,7 @@ package collections
 
 import (
 	"context"
+	"time"
 
 	"scrim/engine/collect"
 	"scrim/engine/store"
@@ -9,16 +10,12 @@ import (
 
 // sortAfter is how many rows of a table of spent tokens stay unsorted at least; half as many as are sorted are
 // let come besides, so that sorting costs every row a few writes, however many there are.
-const sortAfter = 1 << 14
-
-// sorted is how many rows of the table of spent tokens were there when it was sorted last.
-func (c *collection) sorted() int {
-	n := 0
-	for _, k := range c.received {
-		n += int(k)
-	}
-	return max(0, n-c.unsorted)
-}
+// Fewer are sorted from time to time, if it takes little of that time.
+const (
+	sortAfter = 1 << 14
+	sortEvery = time.Minute
+	sortShare = 50 // sorting takes at most one in so many minutes
+)
 
 // Settle takes the order of arrival out of the tables, as far as it can be while rounds are open: it sorts the
 // spent tokens by their hashes. It is called before the data are copied.
@@ -35,9 +32,23 @@ func (c *Collections) Settle(ctx context.Context) error {
 	return nil
 }
 
+// sortStale sorts what has been unsorted for long.
+func (c *Collections) sortStale() {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	for _, col := range c.names {
+		if col.unsorted > 0 && time.Since(col.sortedAt) > sortShare*col.sortTook {
+			_ = c.sortSpent(context.Background(), col) // what is not sorted now is sorted the next time
+		}
+	}
+}
+
 // sortSpent sorts the table of spent tokens. c.writing is held.
 func (c *Collections) sortSpent(ctx context.Context, col *collection) error {
-	return c.writeHeld(ctx, func(tx tx) error { return tx.sortSpent(col) }, func() { col.unsorted = 0 })
+	begun := time.Now()
+	return c.writeHeld(ctx, func(tx tx) error { return tx.sortSpent(col) }, func() {
+		col.unsorted, col.sortedAt, col.sortTook = 0, time.Now(), time.Since(begun)
+	})
 }
 
 func (t tx) sortSpent(col *collection) error {

@@ -84,6 +84,9 @@ func (c *Collections) bags(t *shuffle.Tally, r record, p *collect.Params) (map[i
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	col, err := c.find(r.Name)
+	if err == nil && col.UUID != r.UUID {
+		err = col.changed()
+	}
 	if err != nil {
 		return nil, err
 	}

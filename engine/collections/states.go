@@ -3,6 +3,7 @@ package collections
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"scrim/engine/collect"
 	"scrim/engine/collect/seal"
@@ -216,13 +217,25 @@ func (c *Collections) Abort(ctx context.Context, name, reason string) error {
 			return nil, col.wrongState("aborted")
 		}
 		ch := col.change()
-		ch.State, ch.Reason = Aborted, reason
+		ch.State, ch.Reason = Aborted, clip(reason, maxReason)
 		if col.takes() {
 			ch.settle(col)
 		}
 		ch.dropKeys(col)
 		return ch, nil
 	})
+}
+
+// maxReason bounds the reason of an abort, in bytes.
+const maxReason = 1000
+
+// clip cuts a text at a letter's end.
+func clip(s string, most int) string {
+	for len(s) > most {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	return s
 }
 
 // dropKeys deletes the opening keys of the round that is left, and parts of bags.

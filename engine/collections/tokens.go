@@ -17,7 +17,7 @@ import (
 const TokenSize = 16
 
 // maxIssue bounds the tokens of one call.
-const maxIssue = 10_000_000
+const maxIssue = 2_000_000
 
 // Token is one person's right to report once, in one place. The server keeps its hash only.
 type Token struct {
@@ -63,7 +63,7 @@ func (c *Collections) IssueTokens(ctx context.Context, name string, issue Issue)
 		if col.model() == collect.Shuffle {
 			return nil
 		}
-		return tx.fill(tx.table(tableToken, col.record), col.tokenRows(out))
+		return tx.keepTokens(col, out)
 	}, func() {
 		for _, s := range seats {
 			col.issued[s.place] = s.taken
@@ -154,16 +154,30 @@ func (t tx) issue(col *collection, seats []seat) error {
 	return t.put(bucketIssued, col.UUID, list)
 }
 
-// tokenRows are the rows that are kept of tokens, sorted by hash: their order is that of no people.
-func (c *collection) tokenRows(list []Token) [][]any {
-	rows := make([][]any, len(list))
-	for i, t := range list {
-		hash := sha256.Sum256(t.Secret[:])
-		s, _ := c.stratum(t.Stratum)
-		rows[i] = []any{hash[:], int64(t.Round), int64(s), int64(t.Cell)}
+// keepTokens keeps the hashes of tokens, in their order: it is that of no people.
+func (t tx) keepTokens(col *collection, list []Token) error {
+	sorted := make([]hashed, len(list))
+	for i, tk := range list {
+		s, _ := col.stratum(tk.Stratum)
+		sorted[i] = hashed{sha256.Sum256(tk.Secret[:]), place{uint8(tk.Round), uint16(s), tk.Cell}}
 	}
-	slices.SortFunc(rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
-	return rows
+	slices.SortFunc(sorted, func(a, b hashed) int { return bytes.Compare(a.hash[:], b.hash[:]) })
+	for part := range slices.Chunk(sorted, fillRows) {
+		rows := make([][]any, len(part))
+		for i, h := range part {
+			rows[i] = []any{h.hash[:], int64(h.place.round), int64(h.place.stratum), int64(h.place.cell)}
+		}
+		if err := t.fill(t.table(tableToken, col.record), rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashed is what is kept of a token.
+type hashed struct {
+	hash  [32]byte
+	place place
 }
 
 func (c *collection) tokenEntries(list []Token) []token {
