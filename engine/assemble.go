@@ -27,6 +27,7 @@ import (
 	"scrim/engine/auth"
 	"scrim/engine/browse"
 	"scrim/engine/dialect"
+	"scrim/engine/estimates"
 	"scrim/engine/exec"
 	"scrim/engine/inbox"
 	"scrim/engine/session"
@@ -116,6 +117,7 @@ func (s *Server) assemble() error {
 	})
 	builder := analyzer.NewBuilder(databases{provider, s.admin.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
+	estimates.Add(builder, s.answering())
 	s.analyzer = s.planner.Build(builder)
 	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, loader{dialect.Explainer{Next: locking{}}})
 	ctx := sql.NewEmptyContext()

@@ -211,11 +211,16 @@ func TestRowQuantilesNeedABound(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	text, rows := Reference(), Rows()
-	if n := len(All()) + len(Bars()) + len(Scalars()); len(rows) != n {
+	if n := len(All()) + len(Bars()) + len(Scalars()) + len(Reports()); len(rows) != n {
 		t.Errorf("dp.functions has %d rows for %d functions", len(rows), n)
 	}
 	for _, f := range Bars() {
 		if !strings.Contains(text, "`"+f.Signature+"`") || f.Doc == "" || f.Example == "" {
+			t.Errorf("the reference misses %s", f.Name)
+		}
+	}
+	for _, f := range Reports() {
+		if !strings.Contains(text, "`"+f.Signature+"`") || strings.Contains(f.Doc, "%") || f.Example == "" {
 			t.Errorf("the reference misses %s", f.Name)
 		}
 	}

@@ -21,6 +21,9 @@ func Reference() string {
 	for _, f := range scalars {
 		fmt.Fprintf(&b, "| `%s` |  |  | %s |\n", f.Signature, f.Doc)
 	}
+	for _, f := range reportFunctions {
+		fmt.Fprintf(&b, "| `%s` |  |  | %s |\n", f.Signature, f.Doc)
+	}
 	b.WriteString("\n| refused | why | what serves |\n| --- | --- | --- |\n")
 	for _, f := range table {
 		if f.Role == Refused {
@@ -54,6 +57,9 @@ func Rows() []Row {
 		})
 	}
 	for _, f := range barFunctions {
+		out = append(out, f.row())
+	}
+	for _, f := range reportFunctions {
 		out = append(out, f.row())
 	}
 	for _, f := range scalars {

@@ -25,6 +25,9 @@ func Register() []sql.Function {
 			if _, ok := BarByName(name); ok {
 				return true, nil
 			}
+			if _, ok := ReportByName(name); ok {
+				return true, nil
+			}
 			return base(ctx, name)
 		}
 	})
@@ -38,6 +41,9 @@ func Register() []sql.Function {
 		}
 	}
 	for _, f := range barFunctions {
+		out = append(out, sql.FunctionN{Name: strings.ToLower(f.Name), Fn: f.bound})
+	}
+	for _, f := range reportFunctions {
 		out = append(out, sql.FunctionN{Name: strings.ToLower(f.Name), Fn: f.bound})
 	}
 	for _, f := range scalars {

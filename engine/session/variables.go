@@ -14,6 +14,19 @@ import (
 	"scrim/planner"
 )
 
+// CollectionLowN is the variable that says what functions over collections answer from too few reports.
+const CollectionLowN = "dp_collection_low_n"
+
+// NullIfFew reports whether they answer NULL.
+func NullIfFew(ctx *sql.Context) bool {
+	s, ok := From(ctx)
+	if !ok {
+		return false
+	}
+	v, _ := s.Parameter(CollectionLowN)
+	return v == "null"
+}
+
 // Variable documents one of our session variables. The README's list is made from Variables.
 type Variable struct {
 	Name    string
@@ -34,6 +47,7 @@ var Variables = []Variable{
 	{"dp_pilot", 0.0, "0.001 to 1", "The share of a statement's usual cost that a first run may be charged, where only an answer tells what dp_target_error costs. 0, the initial value, means: no pilot."},
 	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
 	{"dp_preview", "refuse", "refuse, empty", "What the preview of a protected table (SELECT columns FROM t … LIMIT n, without an aggregate) gets: an error, or no rows and a warning, for tools that read the names of columns so. No row is read either way. A DBA may SET GLOBAL it for sessions to come."},
+	{CollectionLowN, "refuse", "refuse, null", "What LDP_ and SHUFFLE_ functions answer while a collection has fewer reports than its protocol needs: an error, or NULL and a warning."},
 	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
 }
 
@@ -76,6 +90,9 @@ func variableType(v Variable) sql.Type {
 	case string:
 		if v.Name == planner.ParamPreview {
 			return types.NewSystemEnumType(v.Name, "refuse", "empty")
+		}
+		if v.Name == CollectionLowN {
+			return types.NewSystemEnumType(v.Name, "refuse", "null")
 		}
 		return types.NewSystemStringType(v.Name)
 	default:
@@ -135,6 +152,12 @@ func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
 			return text, nil
 		}
 		return nil, badValue(name, value, "refuse or empty")
+	case CollectionLowN:
+		text, ok := value.(string)
+		if text = strings.ToLower(text); ok && (text == "refuse" || text == "null") {
+			return text, nil
+		}
+		return nil, badValue(name, value, "refuse or null")
 	case "dp_rewrite", "dp_raw":
 		return checkSwitch(ctx, name, value)
 	}
