@@ -288,7 +288,7 @@ func TestKillAtNamedPoints(t *testing.T) {
 	path, got := killWorld(t), map[int]bool{}
 	points := []string{"before-commit", "after-commit", "between"}
 	r := rand.New(rand.NewPCG(*seed, 1))
-	times := 9
+	times := 6
 	if *full {
 		times = 60
 	}
@@ -307,7 +307,7 @@ func TestKillAtNamedPoints(t *testing.T) {
 
 func TestKillAtRandomTimes(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 2))
-	times := 8
+	times := 5
 	if *full {
 		times = 80
 	}
