@@ -169,6 +169,7 @@ func persist(ctx context.Context, f func(context.Context) error) error {
 		select {
 		case <-time.After(pause/2 + rand.N(pause/2)):
 		case <-ctx.Done():
+			return err
 		}
 	}
 }
