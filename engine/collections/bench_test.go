@@ -31,6 +31,7 @@ func BenchmarkAccept(b *testing.B) {
 			}
 			must(b, w.Accept(context.Background(), "commute", list[:1]))
 			b.ResetTimer()
+			defer cpu(b)()
 			var next atomic.Int64
 			var all sync.WaitGroup
 			for range workers {
