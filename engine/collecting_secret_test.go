@@ -77,7 +77,7 @@ func TestTokensAndReportsLeaveNoTrace(t *testing.T) {
 		"the observers": w.String(), "the log": o.log.String(), "the audit log": auditText(t, &o.Server.cfg),
 		"dp.ledger": fmt.Sprint(o.root.query("SELECT * FROM dp.ledger")), "the process list": fmt.Sprint(o.root.query("SHOW FULL PROCESSLIST")),
 		"performance_schema": fmt.Sprint(o.root.query("SELECT * FROM performance_schema.events_statements_summary_by_digest")),
-		"dp": fmt.Sprint(o.root.query("SELECT * FROM dp.collections"), o.root.query("SELECT * FROM dp.collection_cells"), o.root.query("SELECT * FROM dp.collection_tokens")),
+		"dp":                 fmt.Sprint(o.root.query("SELECT * FROM dp.collections"), o.root.query("SELECT * FROM dp.collection_cells"), o.root.query("SELECT * FROM dp.collection_tokens")),
 	}
 	for place, text := range places {
 		for _, s := range secrets {
@@ -148,4 +148,3 @@ func tokensOnDisk(t *testing.T, dir string, secrets [][]byte) {
 		return nil
 	})
 }
-

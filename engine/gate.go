@@ -33,9 +33,6 @@ func gate(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err := checkTables(ctx, grants, by, n); err != nil {
 		return nil, transform.SameTree, err
 	}
-	if err := checkInbox(ctx, n); err != nil {
-		return nil, transform.SameTree, err
-	}
 	if err := checkFunctions(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}

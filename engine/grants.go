@@ -20,7 +20,7 @@ import (
 // are changed by account statements only and read by DBAs only, and who changes rows by a condition
 // on them, or by what is there already, may read them.
 func checkTables(ctx *sql.Context, grants *mysql_db.MySQLDb, by auth.Caller, n sql.Node) error {
-	changes := changesRows(n)
+	top, changes := n, changesRows(n)
 	var err error
 	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
 		if err != nil {
@@ -28,7 +28,9 @@ func checkTables(ctx *sql.Context, grants *mysql_db.MySQLDb, by auth.Caller, n s
 		}
 		switch n := n.(type) {
 		case *plan.ResolvedTable:
-			err = checkGrantTable(by, n, changes)
+			if err = checkGrantTable(by, n, changes); err == nil {
+				err = checkInbox(top, n)
+			}
 		case *plan.InsertInto:
 			err = checkInsert(ctx, grants, by, n)
 		case *plan.Update:

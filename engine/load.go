@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 	"github.com/rs/zerolog"
 
+	"scrim/engine/inbox"
 	"scrim/engine/session"
 	"scrim/engine/wire"
 	"scrim/internal/refuse"
@@ -47,6 +48,9 @@ func (h *handler) load(ctx *sql.Context, c *mysql.Conn, s *sqlparser.Load, w *cl
 	parsed, err := h.parseOne(ctx, text)
 	if err != nil {
 		return err
+	}
+	if _, ok := inbox.Destination(parsed, ctx.GetCurrentDatabase()); ok {
+		at(ctx).submits()
 	}
 	w.stop() // it would take the file for the client's end
 	src := &loading{open: func() (io.ReadCloser, error) { return wire.Of(c).LocalFile(ctx, s.Infile) }, format: format, fields: fields}

@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -85,37 +84,15 @@ func anonymous(e watch.Event) watch.Event {
 	return watch.Event{At: e.At, Duration: e.Duration, Statement: e.Statement, Digest: e.Digest, Outcome: e.Outcome}
 }
 
-// checkInbox refuses what is no plain INSERT into a table of dp_in.
-func checkInbox(ctx *sql.Context, n sql.Node) error {
+// checkInbox refuses statements about a table of dp_in that neither insert into it nor show what it is.
+func checkInbox(n sql.Node, t *plan.ResolvedTable) error {
+	if _, ok := sql.GetUnderlyingTable(t.Table).(*inbox.Table); !ok {
+		return nil
+	}
 	switch n.(type) {
 	case *plan.InsertInto, // as a source, its rows are refused when they are read
 		*plan.ShowColumns, *plan.ShowCreateTable, *plan.ShowIndexes, *plan.DescribeQuery, *plan.ShowTables:
 		return nil
 	}
-	if holdsInbox(ctx, n) {
-		return inbox.InsertOnly()
-	}
-	return nil
-}
-
-// holdsInbox reports whether a table of dp_in is below a node.
-func holdsInbox(ctx *sql.Context, n sql.Node) (found bool) {
-	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
-		if t, ok := n.(*plan.ResolvedTable); ok {
-			_, is := sql.GetUnderlyingTable(t.Table).(*inbox.Table)
-			found = found || is
-		}
-		if x, ok := n.(sql.Expressioner); ok && !found {
-			for _, e := range x.Expressions() {
-				sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
-					if q, ok := e.(*plan.Subquery); ok && !found {
-						found = holdsInbox(ctx, q.Query)
-					}
-					return !found
-				})
-			}
-		}
-		return !found
-	})
-	return found
+	return inbox.InsertOnly()
 }
