@@ -10,7 +10,7 @@ import (
 
 // Submission is a token with the report that it brings.
 type Submission struct {
-	Token  []byte // TokenSize bytes
+	Token  []byte // TokenSize bytes; others were never issued
 	Report []byte
 }
 
@@ -33,10 +33,10 @@ func (c *Collections) Accept(ctx context.Context, name string, list []Submission
 	}
 	c.mu.RLock()
 	col, err := c.find(name)
-	c.mu.RUnlock()
 	if err == nil {
 		err = col.isLocal()
 	}
+	c.mu.RUnlock()
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *Collections) Accept(ctx context.Context, name string, list []Submission
 	return c.flusher.submit(ctx, r)
 }
 
-// isLocal refuses a collection whose reports do not come to the server directly.
+// isLocal refuses a collection whose reports do not come to the server directly. c.mu is held.
 func (c *collection) isLocal() error {
 	if c.model() == collect.Shuffle {
 		return refuse.New(refuse.CollectionState, "Reports of %s go to its shuffler.", c.Name).
@@ -75,9 +75,6 @@ type submission struct {
 
 // check checks a submission against what is known now, before it waits for a flush. The secret goes no further.
 func (c *Collections) check(col *collection, s Submission) (submission, error) {
-	if len(s.Token) != TokenSize {
-		return submission{}, unknownToken(col)
-	}
 	out := submission{hash: sha256.Sum256(s.Token)}
 	h := sha256.New()
 	h.Write(s.Token)

@@ -28,6 +28,11 @@ var shares = []float64{0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99}
 // summarise asks an estimate everything.
 func summarise(e Estimate) Result {
 	r := Result{Info: e.Info()}
+	for _, x := range []**float64{&r.Info.Outside, &r.Info.FitP, &r.Info.Clip} {
+		if *x != nil {
+			*x = finite(**x)
+		}
+	}
 	r.Mean, r.StdErr = answered(e.Mean())
 	r.Low, r.High = answered(e.Interval(0.95))
 	r.SD, r.SDStdErr = answered(e.SD())

@@ -1,8 +1,10 @@
 package collections
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,4 +220,65 @@ func TestNamesAreTakenOnce(t *testing.T) {
 	if !ok || table.Columns[4].Name != "report" || table.Columns[4].MySQL == "" {
 		t.Errorf("table %+v", table)
 	}
+}
+
+// TestNextThatIsInterrupted leaves the round as it was: open, with the same parameters, and able to go on.
+func TestNextThatIsInterrupted(t *testing.T) {
+	w := testWorld(t)
+	w.create("commute", collect.LDPKV2)
+	tokens := w.issue("commute", 4000)
+	w.open("commute")
+	w.bring("commute", 1, tokens[:3900], func(int) float64 { return 30 })
+	ctx, cancel := context.WithCancel(context.Background())
+	w.hook = func(point string) {
+		if point == "between" {
+			cancel()
+		}
+	}
+	if err := w.Next(ctx, "commute"); store.KindOf(err) != store.Interrupted {
+		t.Errorf("got %v, want an interruption", err)
+	}
+	s, _ := w.Lookup("commute")
+	equal(t, "state", s.State, Open)
+	equal(t, "round", s.Round, 1)
+	equal(t, "closed", w.Rounds()[0].Closed, "")
+	w.bring("commute", 1, tokens[3900:], func(int) float64 { return 30 })
+	must(t, w.Next(context.Background(), "commute"))
+}
+
+// TestNextWhileAnotherStatementChangesTheCollection: what was evaluated is not what would be published.
+func TestNextWhileAnotherStatementChangesTheCollection(t *testing.T) {
+	w, ctx := testWorld(t), context.Background()
+	w.create("commute", collect.LDPKV2)
+	tokens := w.issue("commute", 4000)
+	w.open("commute")
+	w.bring("commute", 1, tokens, func(int) float64 { return 30 })
+	w.hook = func(point string) {
+		if point == "between" {
+			w.hook = func(string) {}
+			must(t, w.Reopen(ctx, "commute"))
+		}
+	}
+	wantCode(t, "a round that was reopened meanwhile", w.Next(ctx, "commute"), refuse.CollectionState)
+	s, _ := w.Lookup("commute")
+	equal(t, "round", s.Round, 1)
+	equal(t, "state", s.State, Open)
+}
+
+// TestStaleRowsAreSorted without anybody asking for it.
+func TestStaleRowsAreSorted(t *testing.T) {
+	w, tokens := bitWorld(t, 50)
+	w.open("commute")
+	for i := range tokens {
+		w.bring("commute", 1, tokens[i:i+1], func(int) float64 { return 1 })
+	}
+	hashes := func() [][]byte { return w.order(w.own(tableSpent, "commute"), "hash", "true") }
+	if slices.IsSortedFunc(hashes(), bytes.Compare) {
+		t.Error("rows of fifty flushes are sorted by themselves: the test sees nothing")
+	}
+	w.sortStale()
+	if !slices.IsSortedFunc(hashes(), bytes.Compare) || w.names["commute"].unsorted != 0 {
+		t.Error("stale rows were not sorted")
+	}
+	equal(t, "rows", len(hashes()), 50)
 }
