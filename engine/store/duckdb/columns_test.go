@@ -120,10 +120,23 @@ func TestSessionPlansEndWithTheState(t *testing.T) {
 	ask("without them", c, 70000)
 	write(t, other, people, "DELETE FROM shop.people WHERE id = 70000")
 	ask("none again", c)
-	for i := range 3 * sessionPlans {
-		again(t, c, fmt.Sprintf("SELECT id + %d FROM shop.people", i))
+	plans := c.(*session).c.line.plans
+	asked := func(n int) {
+		for i := range n {
+			again(t, c, fmt.Sprintf("SELECT id + %d, $1 FROM shop.people", i), fmt.Sprint(i, n))
+		}
 	}
-	if n := len(c.(*session).c.line.plans); n > sessionPlans {
-		t.Errorf("%d plans", n)
+	asked(2 * sessionPlans)
+	if _, kept := plans["SELECT id + 1, $1 FROM shop.people"]; kept {
+		t.Error("the plan of a text that was asked once")
+	}
+	asked(3 * sessionPlans)
+	if _, kept := plans["SELECT id + 7, $1 FROM shop.people"]; !kept || len(plans) != sessionPlans {
+		t.Errorf("%d plans, that of a text asked again: %v", len(plans), kept)
+	}
+	asked(9 * sessionPlans)
+	asked(9 * sessionPlans)
+	if _, kept := plans["SELECT id + 35, $1 FROM shop.people"]; kept {
+		t.Error("the plan of a text asked long before")
 	}
 }

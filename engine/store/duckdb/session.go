@@ -24,6 +24,7 @@ type session struct {
 	bumped  map[store.TableRef]int64 // tables that the transaction changed, with the tokens of their log entries
 	batches int                      // temporary tables made by Append
 	repeats repeats
+	asked   texts
 }
 
 // writes are the statements that Write runs, and whether they change a definition.
@@ -273,7 +274,11 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 	if form != nil && len(args) == 0 {
 		p.shape = form
 	}
-	s.c.line.keep(sql, p, took)
+	if s.asked.before(sql) {
+		s.c.line.keep(sql, p, took)
+	} else {
+		mapping.DestroyPrepare(&p.stmt)
+	}
 	if form == nil {
 		mapping.DestroyResult(&res)
 		return s.boxed(ctx, sql, args)
