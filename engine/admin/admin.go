@@ -8,6 +8,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/engine/collections"
 )
 
 // Ledger is what the package needs of the account; *accounting.Ledger is one.
@@ -52,6 +53,8 @@ type Options struct {
 	Collections Collections
 	// IsCollector reports whether the session's account administers collections, and IsShuffler whether it loads batches. Nil: DBAs only.
 	IsCollector, IsShuffler func(*sql.Context) bool
+	// Simulate runs a collection over values that the server holds. It is required where there are Collections.
+	Simulate func(ctx *sql.Context, q Simulation) ([]collections.Trial, error)
 	// Accounts lists the accounts and roles. Nil: dp.accounts is empty.
 	Accounts func() []Account
 }

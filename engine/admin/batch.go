@@ -25,11 +25,10 @@ func (a *Admin) loadBatch() sql.ExternalStoredProcedureDetails {
 			}
 			args := []string{name, round, stratum, cell, batch, reports, part, parts}
 			text := fmt.Sprintf("CALL %s('%s', %d bytes)", loadBatchDoc.Name, strings.ReplaceAll(strings.Join(args, "', '"), "\x00", ""), len(bag))
-			rows, err := a.noted(a.o.Principal(ctx), loadBatchDoc.Name, text, func() ([]sql.Row, error) { return a.take(ctx, args, bag) })
-			if err != nil {
-				return nil, err
-			}
-			return sql.RowsToRowIter(rows...), nil
+			return a.noted(a.o.Principal(ctx), loadBatchDoc.Name, text, func() (sql.RowIter, error) {
+				rows, err := a.take(ctx, args, bag)
+				return sql.RowsToRowIter(rows...), err
+			})
 		}}
 }
 

@@ -38,6 +38,7 @@ func (a *Admin) collectionTables() []*table {
 		newTable("collection_rounds", a.collectionRounds,
 			text("collection"), count("round"), text("stratum"), text("params"), binary("fingerprint", 32), moment("opened_at"), moment("closed_at"),
 			count("n_received"), count("n_min"), column{"seal_key", types.MustCreateBinary(sqltypes.VarBinary, 64)}, text("table_name")),
+		a.simulationTable(),
 		a.tokensTable(),
 		newTable("collections", a.collections,
 			text("name"), text("table_name"), text("uuid"), text("protocol"), text("model"), text("state"), count("round"), count("rounds"),
@@ -50,11 +51,7 @@ func (a *Admin) collectionTables() []*table {
 func (a *Admin) collections(ctx *sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	for _, c := range a.listed() {
-		g, err := collect.Plan(c.Schema+"."+c.Name, c.UUID, c.Protocol, c.Declaration)
-		if err != nil {
-			return nil, err
-		}
-		loss, declared := g.Cost(), g.Declaration
+		loss, declared := costOf(c), c.Declaration
 		epsilon, _, err := epsilonType.Convert(ctx, strconv.FormatFloat(loss.Epsilon.Float(), 'f', 4, 64))
 		if err != nil {
 			return nil, err
@@ -83,6 +80,15 @@ func orNone(x *float64) any {
 		return nil
 	}
 	return *x
+}
+
+// costOf is what a contributor pays: the largest loss of any round, in each of its numbers, as each is in one round.
+func costOf(c collections.Summary) (worst collect.Loss) {
+	for round := range c.Rounds {
+		l := (&collect.Params{Protocol: c.Protocol, Declaration: c.Declaration, Round: round + 1}).Cost()
+		worst = collect.Loss{Epsilon: max(worst.Epsilon, l.Epsilon), Delta: max(worst.Delta, l.Delta), Rho: max(worst.Rho, l.Rho)}
+	}
+	return worst
 }
 
 func (a *Admin) listed() []collections.Summary {

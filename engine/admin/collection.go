@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"encoding/hex"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -18,7 +20,7 @@ var collectionProcedures = []procedure{
 	forCollectors(3, 3, designColumns, (*Admin).createCollection, Procedure{"dp_create_collection", "dp_create_collection(name, protocol, json)",
 		"Declares a collection, in state DRAFT, and makes its table: the protocol of dp.protocols, and its parameters as JSON. Returns what follows from them: what a contributor pays, the error to expect, the least number of contributors, and the numbers of each round.",
 		`CALL dp_create_collection('survey.commute', 'LDP_BIT', '{"epsilon": 1, "lo": 0, "hi": 120, "n_expected": 20000}')`}),
-	forCollectors(2, 4, tokenColumns, (*Admin).issueTokens, Procedure{"dp_issue_tokens", "dp_issue_tokens(name, n [, stratum [, round]])",
+	issuing(Procedure{"dp_issue_tokens", "dp_issue_tokens(name, n [, stratum [, round]])",
 		"Issues n one-time tokens, each bound at random to a round and a cell, with exact quotas, and returns them, once: the server keeps hashes only. A token is good for one report. Tokens of a shuffle collection are issued at its shuffler, unless it was declared with trust 'same_operator'. A round is named where more people are wanted for it.",
 		"CALL dp_issue_tokens('commute', 20000)"}),
 	forCollectors(1, 1, nil, (*Admin).openCollection, Procedure{"dp_open_collection", "dp_open_collection(name)",
@@ -39,6 +41,11 @@ var collectionProcedures = []procedure{
 	forCollectors(1, 1, nil, (*Admin).dropCollection, Procedure{"dp_drop_collection", "dp_drop_collection(name)",
 		"Removes a collection that takes no reports, with its table, tokens and results.",
 		"CALL dp_drop_collection('commute')"}),
+}
+
+// issuing is the procedure that returns tokens, of which there may be millions.
+func issuing(p Procedure) procedure {
+	return procedure{Procedure: p, min: 2, max: 4, result: tokenColumns, stream: (*Admin).issueTokens, may: (*Admin).collecting}
 }
 
 // forCollectors is a procedure for the role collector.
@@ -104,7 +111,7 @@ func (a *Admin) DeclareCollection(ctx *sql.Context, c collections.Summary) error
 
 var tokenColumns = []column{text("token"), count("round"), count("cell"), text("stratum")}
 
-func (a *Admin) issueTokens(ctx *sql.Context, args []string) ([]sql.Row, error) {
+func (a *Admin) issueTokens(ctx *sql.Context, args []string) (sql.RowIter, error) {
 	name, err := collectionName(args[0])
 	if err != nil {
 		return nil, err
@@ -124,11 +131,27 @@ func (a *Admin) issueTokens(ctx *sql.Context, args []string) ([]sql.Row, error) 
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]sql.Row, len(tokens))
-	for i, t := range tokens {
-		rows[i] = sql.Row{fmt.Sprintf("%x", t.Secret), int64(t.Round), int64(t.Cell), orNull(t.Stratum)}
+	return &tokenRows{tokens}, nil
+}
+
+// tokenRows are tokens as rows.
+type tokenRows struct{ left []collections.Token }
+
+// Next implements sql.RowIter. A token is forgotten when it has been shown.
+func (r *tokenRows) Next(*sql.Context) (sql.Row, error) {
+	if len(r.left) == 0 {
+		return nil, io.EOF
 	}
-	return rows, nil
+	t := r.left[0]
+	r.left[0].Secret = [collections.TokenSize]byte{}
+	r.left = r.left[1:]
+	return sql.Row{hex.EncodeToString(t.Secret[:]), int64(t.Round), int64(t.Cell), orNull(t.Stratum)}, nil
+}
+
+// Close implements sql.RowIter.
+func (r *tokenRows) Close(*sql.Context) error {
+	clear(r.left)
+	return nil
 }
 
 // openCollection opens a collection, and tells in the ledger what each contributor pays. It is a line to read, and no charge: nothing
@@ -153,12 +176,8 @@ func (a *Admin) openCollection(ctx *sql.Context, args []string) ([]sql.Row, erro
 
 // opened words what the ledger says of an open collection.
 func opened(c collections.Summary) string {
-	d, err := collect.Plan(c.Schema+"."+c.Name, c.UUID, c.Protocol, c.Declaration)
-	if err != nil {
-		return c.Schema + "." + c.Name + " takes reports"
-	}
 	return fmt.Sprintf("%s.%s takes reports of round %d by %s: each contributor pays %s, outside of every budget here",
-		c.Schema, c.Name, c.Round, c.Protocol, price(d.Cost()))
+		c.Schema, c.Name, c.Round, c.Protocol, price(costOf(c)))
 }
 
 // named runs a procedure whose first argument is a collection.

@@ -127,6 +127,9 @@ func TestCollectionCalls(t *testing.T) {
 	if p := f.stub.part; p.Round != 1 || p.Batch != 2 || p.Reports != 1000 || p.Part != 3 || p.Parts != 3 || string(p.Sealed) != "\x00\xff'" {
 		t.Errorf("the batch arrived as %+v", p)
 	}
+	if want, got := f.stub.design.Cost(), costOf(f.stub.List()[0]); got != want {
+		t.Errorf("a contributor pays %+v, want %+v", got, want)
+	}
 	f.want(dba, "SELECT statement FROM dp.ledger WHERE principal = 'col@%' AND entry = 'note' AND statement LIKE '%pays%'",
 		"shop.commute takes reports of round 1 by SHUF_SUM: each contributor pays epsilon=1, delta=1e-09, outside of every budget here")
 	for _, r := range f.must(dba, "", "SELECT statement FROM dp.ledger WHERE statement LIKE '%load_batch%'") {

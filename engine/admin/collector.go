@@ -31,6 +31,7 @@ type Collections interface {
 	Cells() []collections.CellCount
 	Batches() []collections.BatchInfo
 	Results(name string) (map[string][]byte, error)
+	Simulations(ctx context.Context, name string) ([]collections.Kept, error)
 }
 
 var _ Collections = (*collections.Collections)(nil)

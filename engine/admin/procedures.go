@@ -19,7 +19,8 @@ type procedure struct {
 	min, max int
 	result   []column // of the rows that run returns; nil: it returns none
 	run      func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error)
-	may      func(a *Admin, ctx *sql.Context) error // refuses who may not call it; nil: it is for DBAs
+	may      func(a *Admin, ctx *sql.Context) error                               // refuses who may not call it; nil: it is for DBAs
+	stream   func(a *Admin, ctx *sql.Context, args []string) (sql.RowIter, error) // in the place of run, where rows are many
 }
 
 // quiet makes a procedure of a function that returns no rows.
@@ -60,13 +61,13 @@ var policyProcedures = []procedure{
 		`CALL dp_set_defaults('shop.orders', '{"dp_epsilon":0.5}')`}, (*Admin).setDefaults),
 	{Procedure{"dp_set_budget", "dp_set_budget(table | 'entity:NAME', principal, epsilon | 'rho=R', delta, window [, reason])",
 		"Caps what may be spent on a table or on an entity: by all principals together ('*'), by each without a budget of their own ('default'), by the members of a role together ('role:NAME'), or by one account (user@host), in a window never, day, week or month. The limit is an epsilon, or a zCDP loss 'rho=R'. With an epsilon and delta 0 the account is pure: only mechanisms without a delta run there, and their epsilons add up. A budget that replaces a tighter one wants a reason, which is recorded.",
-		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')"}, 5, 6, nil, quiet((*Admin).setBudget), nil},
+		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')"}, 5, 6, nil, quiet((*Admin).setBudget), nil, nil},
 	{Procedure{"dp_alter_budget", "dp_alter_budget(table | 'entity:NAME', principal, json [, reason])",
 		"Changes of a budget what the JSON object names, of epsilon, rho, delta and window, and nothing else, and returns what it was before and is now. What is spent stays spent. Whatever loosens the budget wants a reason, which is recorded.",
-		`CALL dp_alter_budget('shop.orders', '*', '{"epsilon": 10}', 'the yearly report')`}, 3, 4, changeColumns, (*Admin).alterBudget, nil},
+		`CALL dp_alter_budget('shop.orders', '*', '{"epsilon": 10}', 'the yearly report')`}, 3, 4, changeColumns, (*Admin).alterBudget, nil, nil},
 	{Procedure{"dp_drop_budget", "dp_drop_budget(table | 'entity:NAME', principal [, reason])",
 		"Removes a budget. What is spent stays on record; a table without a '*' budget refuses every query. Whatever loosens a limit wants a reason, which is recorded.",
-		"CALL dp_drop_budget('shop.orders', '*')"}, 2, 3, nil, quiet((*Admin).dropBudget), nil},
+		"CALL dp_drop_budget('shop.orders', '*')"}, 2, 3, nil, quiet((*Admin).dropBudget), nil, nil},
 	fixed(3, Procedure{"dp_reset_budget", "dp_reset_budget(table | 'entity:NAME', principal, reason)",
 		"Lets the spending in one budget start anew, now: of '*', 'role:NAME' or user@host. Nothing else ever refills a budget within its window. It is recorded with who and why, and what was spent stays on record.",
 		"CALL dp_reset_budget('shop.orders', 'ann@%', 'spent by a faulty report; its answers were destroyed')"}, (*Admin).resetBudget),
@@ -81,7 +82,7 @@ func Procedures() []Procedure {
 	for i, p := range procedures {
 		out[i] = p.Procedure
 	}
-	return append(out, loadBatchDoc, priceDoc, backupDoc)
+	return append(out, simulateDoc, forecastDoc, loadBatchDoc, priceDoc, backupDoc)
 }
 
 // Reference returns the Markdown tables of the procedures and of the keys of dp_set_defaults.
@@ -110,6 +111,10 @@ func (a *Admin) Registry() sql.ExternalStoredProcedureRegistry {
 	r.Register(a.price())
 	r.Register(a.backup())
 	r.Register(a.loadBatch())
+	r.Register(a.forecast())
+	for _, p := range a.simulations() {
+		r.Register(p)
+	}
 	return r
 }
 
@@ -121,7 +126,7 @@ func (a *Admin) function(p procedure, n int) any {
 		if err != nil || p.result == nil {
 			return nil, err
 		}
-		return sql.RowsToRowIter(out...), nil
+		return out, nil
 	}
 	switch n {
 	case 1:
@@ -145,7 +150,7 @@ func (a *Admin) function(p procedure, n int) any {
 }
 
 // call checks who calls, notes the call, and runs it.
-func (a *Admin) call(ctx *sql.Context, p procedure, args []string) ([]sql.Row, error) {
+func (a *Admin) call(ctx *sql.Context, p procedure, args []string) (sql.RowIter, error) {
 	who := a.o.Principal(ctx)
 	switch {
 	case p.may != nil:
@@ -159,11 +164,17 @@ func (a *Admin) call(ctx *sql.Context, p procedure, args []string) ([]sql.Row, e
 	for i, s := range args {
 		quoted[i] = "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
-	return a.noted(who, p.Name, "CALL "+p.Name+"("+strings.Join(quoted, ", ")+")", func() ([]sql.Row, error) { return p.run(a, ctx, args) })
+	return a.noted(who, p.Name, "CALL "+p.Name+"("+strings.Join(quoted, ", ")+")", func() (sql.RowIter, error) {
+		if p.stream != nil {
+			return p.stream(a, ctx, args)
+		}
+		rows, err := p.run(a, ctx, args)
+		return sql.RowsToRowIter(rows...), err
+	})
 }
 
 // noted notes a call in the ledger before it runs, and once more if it was refused.
-func (a *Admin) noted(who, name, text string, run func() ([]sql.Row, error)) ([]sql.Row, error) {
+func (a *Admin) noted(who, name, text string, run func() (sql.RowIter, error)) (sql.RowIter, error) {
 	if err := a.o.Ledger.Note(who, name, text); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,152 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/collections"
+	"scrim/internal/digest"
+	"scrim/internal/refuse"
+)
+
+// Simulation is what dp_simulate_collection is asked for.
+type Simulation struct {
+	Collection  collections.Summary
+	Query       string // the source of the values
+	Slots, Runs int
+	Seed        *uint64 // nil: none
+}
+
+// simulateDoc documents it.
+var simulateDoc = Procedure{"dp_simulate_collection", "dp_simulate_collection(name, select, n, runs [, seed])",
+	"Runs a collection, in any state, over values that the server holds, in memory: n contributors, all rounds, with the randomisers of devices, several times. Over public tables it costs nothing, tells the true mean and the error, and takes a seed; rows beyond n are drawn at random, fewer are used again and again. Over a protected table every run is charged to its budget what a contributor pays, before the table is read; the source is then a plain SELECT of one table, each person has one slot, missing ones hold the value for NULL, and truth and error stay NULL. The results are kept in dp.collection_sim_results.",
+	"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 20000, 20)"}
+
+// simulationColumns are of one run.
+var simulationColumns = []column{count("run"), {"estimate", types.JSON}, real("stderr"), {"truth", types.JSON}, real("error"), text("warnings")}
+
+// simulations makes the procedure for go-mysql-server, with and without a seed. The note in the ledger has the query without its literals, which
+// can be values of rows.
+func (a *Admin) simulations() []sql.ExternalStoredProcedureDetails {
+	schema := schemaOf(simulateDoc.Name, simulationColumns)
+	run := func(ctx *sql.Context, args ...string) (sql.RowIter, error) {
+		if err := a.collecting(ctx); err != nil {
+			return nil, err
+		}
+		text := fmt.Sprintf("CALL %s('%s', '%s', %s)", simulateDoc.Name, strings.ReplaceAll(args[0], "'", "''"),
+			strings.ReplaceAll(digest.Redact(args[1]), "'", "''"), strings.Join(args[2:], ", "))
+		rows, err := a.noted(a.o.Principal(ctx), simulateDoc.Name, cut(text), func() ([]sql.Row, error) { return a.simulate(ctx, args) })
+		if err != nil {
+			return nil, err
+		}
+		return sql.RowsToRowIter(rows...), nil
+	}
+	return []sql.ExternalStoredProcedureDetails{
+		{Name: simulateDoc.Name, Schema: schema, Function: func(ctx *sql.Context, name, query, n, runs string) (sql.RowIter, error) {
+			return run(ctx, name, query, n, runs)
+		}},
+		{Name: simulateDoc.Name, Schema: schema, Function: func(ctx *sql.Context, name, query, n, runs, seed string) (sql.RowIter, error) {
+			return run(ctx, name, query, n, runs, seed)
+		}},
+	}
+}
+
+// simulate reads the arguments.
+func (a *Admin) simulate(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	name, err := collectionName(args[0])
+	if err != nil {
+		return nil, err
+	}
+	c, ok := a.o.Collections.Lookup(name)
+	if !ok {
+		return nil, refuse.New(refuse.CollectionState, "There is no collection %.140s.", name).With("SELECT * FROM dp.collections lists them.")
+	}
+	q := Simulation{Collection: c, Query: args[1]}
+	slots, err := wholeNumber("number of contributors", args[2], collections.MaxSlots)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := wholeNumber("number of runs", args[3], collections.MaxRuns)
+	if err != nil {
+		return nil, err
+	}
+	q.Slots, q.Runs = int(slots), int(runs)
+	if text := optional(args, 4); strings.TrimSpace(text) != "" {
+		seed, err := wholeNumber("seed", text, 1<<64-1)
+		if err != nil {
+			return nil, err
+		}
+		q.Seed = &seed
+	}
+	trials, err := a.o.Simulate(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]sql.Row, len(trials))
+	for i, t := range trials {
+		if rows[i], err = trialRow(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+func trialRow(ctx *sql.Context, t collections.Trial) (sql.Row, error) {
+	estimate, err := document(ctx, t.Estimate)
+	if err != nil {
+		return nil, err
+	}
+	truth, err := document(ctx, t.Truth)
+	return sql.Row{int64(t.Run), estimate, numberOrNull(t.StdErr), truth, numberOrNull(t.Error), orNull(t.Warnings)}, err
+}
+
+// document reads JSON, NULL where there is none.
+func document(ctx *sql.Context, text []byte) (any, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	doc, _, err := types.JSON.Convert(ctx, string(text))
+	return doc, err
+}
+
+func numberOrNull(x *float64) any {
+	if x == nil {
+		return nil
+	}
+	return *x
+}
+
+// simulationTable makes dp.collection_sim_results, for who administers collections.
+func (a *Admin) simulationTable() *table {
+	return newTable("collection_sim_results", a.simulationResults, append([]column{
+		text("collection"), count("simulation"), moment("computed_at"), text("source"), count("contributors")}, simulationColumns...)...)
+}
+
+func (a *Admin) simulationResults(ctx *sql.Context) ([]sql.Row, error) {
+	if a.collecting(ctx) != nil {
+		return nil, nil
+	}
+	var out []sql.Row
+	for _, c := range a.listed() {
+		list, err := a.o.Collections.Simulations(ctx, c.Schema+"."+c.Name)
+		if err != nil {
+			if _, gone := refuse.As(err); gone {
+				continue // dropped meanwhile
+			}
+			return nil, err
+		}
+		for _, k := range list {
+			for _, t := range k.Trials {
+				row, err := trialRow(ctx, t)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, append(sql.Row{c.Name, k.Number, stamp(k.At), k.Source, int64(k.Slots)}, row...))
+			}
+		}
+	}
+	return out, nil
+}
