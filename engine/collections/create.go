@@ -138,7 +138,7 @@ func (t tx) drop(col *collection) error {
 			return err
 		}
 	}
-	if err := t.do("DROP TABLE "+quoted(col.ref()), col.ref()); err != nil {
+	if err := t.do("DROP TABLE IF EXISTS "+quoted(col.ref()), col.ref()); err != nil {
 		return err
 	}
 	keys := map[string][]string{
@@ -153,6 +153,13 @@ func (t tx) drop(col *collection) error {
 	}
 	for stratum := range col.results {
 		keys[bucketResult] = append(keys[bucketResult], entry(col.UUID, stratum))
+	}
+	kept, err := t.simulations(col.UUID)
+	if err != nil {
+		return err
+	}
+	for _, k := range kept {
+		keys[bucketSimulation] = append(keys[bucketSimulation], simulationKey(col.UUID, k.Number))
 	}
 	for bucket, list := range keys {
 		for _, key := range list {

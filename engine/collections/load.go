@@ -131,8 +131,13 @@ func (c *Collections) loadResults(ctx context.Context, all map[string]*collectio
 	})
 }
 
-// count counts the reports that are there.
+// count counts the reports that are there. A collection without its table can only be dropped; nothing else that it knows is lost by
+// that, and the server starts.
 func (c *Collections) count(ctx context.Context, col *collection) error {
+	if _, ok, err := c.st.Table(ctx, col.ref()); err != nil || !ok {
+		col.State, col.Reason = Aborted, "its table is gone"
+		return err
+	}
 	if col.model() == collect.Shuffle {
 		for _, b := range col.batches {
 			col.countBatch(b)

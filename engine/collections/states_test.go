@@ -190,6 +190,29 @@ func TestDropLeavesNothing(t *testing.T) {
 	w.create("commute", collect.LDPBit) // the name is free again
 }
 
+// TestCollectionWithoutItsTable, whose database went away under it: the server starts, and it can be dropped.
+func TestCollectionWithoutItsTable(t *testing.T) {
+	w, ctx := testWorld(t), context.Background()
+	w.reach("commute", Open)
+	w.reach("other", Open)
+	s, err := w.st.Session(ctx)
+	must(t, err)
+	ref := store.TableRef{Schema: "survey", Name: "commute"}
+	_, err = s.Write(ctx, []store.TableRef{ref}, "DROP TABLE survey.commute")
+	must(t, err)
+	must(t, s.Close())
+	must(t, w.Shutdown())
+	must(t, w.st.Close())
+	w = testReopen(t, w.path)
+	found, _ := w.Lookup("commute")
+	equal(t, "state", found.State, Aborted)
+	found, _ = w.Lookup("other")
+	equal(t, "state of another", found.State, Open)
+	_, err = w.Estimate(ctx, "commute", "")
+	wantCode(t, "an estimate", err, refuse.CollectionState)
+	must(t, w.Drop(ctx, "commute"))
+}
+
 func TestNamesAreTakenOnce(t *testing.T) {
 	w, ctx := testWorld(t), context.Background()
 	s, err := w.st.Session(ctx)
