@@ -145,6 +145,7 @@ func (s *Server) administration() *admin.Admin {
 		},
 		Accounts:    s.accounts,
 		Collections: s.collections,
+		Simulate:    s.simulate,
 		IsCollector: session.IsCollector,
 		IsShuffler:  session.IsShuffler,
 		HasRole: func(_ *sql.Context, name string) bool {

@@ -67,6 +67,10 @@ func (p *Planner) Close(a *analyzer.Analyzer) { planners.Delete(a) }
 // what the call for the whole statement has already rewritten, or the bodies of triggers.
 func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	same := func(err error) (sql.Node, transform.TreeIdentity, error) { return n, transform.SameTree, err }
+	if want, ok := ctx.Value(sampleKey{}).(sampling); ok {
+		out, err := p.sample(ctx, a, n, !scope.IsEmpty() || scope.RecursionDepth() > 0, want)
+		return out, transform.NewTree, err
+	}
 	if p.config.Session.RawAccess(ctx) {
 		return same(nil)
 	}

@@ -65,6 +65,7 @@ const (
 	RuleMemory          Rule = "memory"
 	RulePure            Rule = "pure"
 	RuleTooManyReleases Rule = "too-many-releases"
+	RuleSample          Rule = "simulation-source"
 )
 
 // disabled is the rule that tests take out; empty outside tests.

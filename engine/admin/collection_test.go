@@ -98,6 +98,8 @@ func (s *stub) Batches() []collections.BatchInfo {
 	return []collections.BatchInfo{b}
 }
 
+func (s *stub) Simulations(context.Context, string) ([]collections.Kept, error) { return nil, nil }
+
 func (s *stub) Results(string) (map[string][]byte, error) {
 	return map[string][]byte{"": []byte(`{"mean":0.5}`)}, nil
 }

@@ -38,11 +38,10 @@ func (a *Admin) simulations() []sql.ExternalStoredProcedureDetails {
 		}
 		text := fmt.Sprintf("CALL %s('%s', '%s', %s)", simulateDoc.Name, strings.ReplaceAll(args[0], "'", "''"),
 			strings.ReplaceAll(digest.Redact(args[1]), "'", "''"), strings.Join(args[2:], ", "))
-		rows, err := a.noted(a.o.Principal(ctx), simulateDoc.Name, cut(text), func() ([]sql.Row, error) { return a.simulate(ctx, args) })
-		if err != nil {
-			return nil, err
-		}
-		return sql.RowsToRowIter(rows...), nil
+		return a.noted(a.o.Principal(ctx), simulateDoc.Name, text, func() (sql.RowIter, error) {
+			rows, err := a.simulate(ctx, args)
+			return sql.RowsToRowIter(rows...), err
+		})
 	}
 	return []sql.ExternalStoredProcedureDetails{
 		{Name: simulateDoc.Name, Schema: schema, Function: func(ctx *sql.Context, name, query, n, runs string) (sql.RowIter, error) {

@@ -17,6 +17,7 @@
 //	  collection_issued  uuid                          tokens issued, by round, stratum and cell
 //	  collection_batch   uuid, number                  batches that were loaded (shuffle)
 //	  collection_result  uuid, stratum                 results at FINAL
+//	  collection_simulation  uuid, number              the latest simulations (simulations.go)
 //	tables of the server's own (store.Own), ID being the uuid without hyphens
 //	  token_ID (hash, round, stratum, cell)            SHA-256 of tokens, sorted by it
 //	  spent_ID (hash, report)                          of tokens that reported; SHA-256(token | report)

@@ -3,6 +3,7 @@ package collections
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -18,16 +19,23 @@ import (
 // minima as of a real one, without tokens, seals and tables.
 //
 // Privacy: every run is one execution of the protocol over the values as inputs of contributors, each used by one
-// randomiser once. Exchanging one value changes one input, so a run has the guarantee that the design declares, and all
-// that follows from it here is post-processing, refusals of a round included. Which value goes to which round and cell
-// is drawn without looking at them. How many values there are is public.
+// randomiser once. The order of the values is drawn uniformly and anew for each run, so that a run depends on the multiset of
+// values. Exchanging one of them, wherever it stands, is under the same draw exchanging one input: a run has the guarantee that
+// the design declares (an average over draws has what each of them has, by the joint convexity of the divergences), runs
+// compose, and all that follows from reports here is post-processing, refusals of a round included. How many values there are
+// is public. With another source than the operating system's (Rand), nothing of this holds.
 type Simulation struct {
 	Design *collect.Design
 	Values []collect.Value // nil for NULL; one a slot
 	Runs   int
 	// Rand gives each run its own randomness. It is called by several goroutines.
 	Rand func(run int) *exact.Rand
+
+	slots int // the number of values, where they are not there yet
 }
+
+// size is the number of contributors.
+func (s Simulation) size() int { return max(len(s.Values), s.slots) }
 
 // Simulated is the outcome of one run: a result, or what the collection would have been refused with.
 type Simulated struct {
@@ -35,8 +43,7 @@ type Simulated struct {
 	Refusal *refuse.Error
 }
 
-// Simulate returns the outcomes of all runs. It refuses values that are too few for the batches of a shuffle protocol before any is
-// looked at.
+// Simulate returns the outcomes of all runs. It refuses values that are too few before any is looked at.
 func Simulate(ctx context.Context, s Simulation) ([]Simulated, error) {
 	seats := s.seats()
 	if err := s.enough(seats); err != nil {
@@ -70,21 +77,32 @@ func (s Simulation) seats() []seat {
 			out = append(out, seat{place: place{round: uint8(r), cell: cell.Cell}, quota: cell.Quota})
 		}
 	}
-	apportion(out, uint64(len(s.Values)))
+	apportion(out, uint64(s.size()))
 	return out
 }
 
-// enough refuses a simulation with a batch that would not be released.
+// enough refuses a simulation in which a cell has fewer reports than it needs, which would end each run in the same way.
 func (s Simulation) enough(seats []seat) error {
 	info, _ := s.Design.Protocol.Info()
+	what := map[collect.Model]string{collect.Local: "A cell", collect.Shuffle: "A batch"}[info.Model]
+	total := map[uint8]uint64{}
 	for _, at := range seats {
-		cell := s.Design.Cells(int(at.place.round))[at.place.cell]
-		if info.Model == collect.Shuffle && at.taken < cell.Min {
-			return refuse.New(refuse.TooFewReports, "A batch of round %d needs %d values, and of %d values it gets %d.", at.place.round, cell.Min, len(s.Values), at.taken).
-				With("Simulate with n_expected values: %d.", s.Design.Declaration.Expected)
+		total[at.place.round] += at.taken
+		if cell := s.Design.Cells(int(at.place.round))[at.place.cell]; at.taken < cell.Min {
+			return s.few(fmt.Sprintf("%s of round %d", what, at.place.round), cell.Min, at.taken)
+		}
+	}
+	for r := range s.Design.Rounds() {
+		if n := total[uint8(r+1)]; n < s.Design.Min(r+1) {
+			return s.few(fmt.Sprintf("Round %d", r+1), s.Design.Min(r+1), n)
 		}
 	}
 	return nil
+}
+
+func (s Simulation) few(what string, needs, gets uint64) error {
+	return refuse.New(refuse.TooFewReports, "%s needs %d values, and of %d values it gets %d.", what, needs, s.size(), gets).
+		With("Simulate with n_expected values: %d.", s.Design.Declaration.Expected)
 }
 
 // run is one execution of the protocol.

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/accounting"
+	"scrim/engine/admin"
+	"scrim/engine/collect"
+	"scrim/engine/collect/exact"
+	"scrim/engine/collections"
+	"scrim/engine/exec"
+	"scrim/engine/session"
+	"scrim/internal/refuse"
+	"scrim/planner"
+)
+
+// The sources of a simulation.
+const (
+	publicSource    = "public"
+	protectedSource = "protected"
+)
+
+// simulate runs a collection in memory over the values of a query. Over public tables they are read as the client may read
+// them; over a protected table planner.Sample is what is read, after a charge: see there why one person moves one of the
+// values, and collections.Simulation why the runs then have the guarantee that is charged.
+func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.Trial, error) {
+	c := q.Collection
+	design, err := collect.Plan(c.Schema+"."+c.Name, c.UUID, c.Protocol, c.Declaration)
+	if err != nil {
+		return nil, err
+	}
+	if err := collections.CheckSimulation(design, q.Slots, q.Runs); err != nil {
+		return nil, err
+	}
+	node, err := s.source(ctx, q, collections.Dimension(design))
+	if err != nil {
+		return nil, err
+	}
+	kept := collections.Kept{Source: publicSource, Slots: q.Slots}
+	sim := collections.Simulation{Design: design, Runs: q.Runs}
+	if sample := planner.SampleOf(ctx, node); sample != nil {
+		kept.Source = protectedSource
+		kept.Trials, err = s.simulateProtected(ctx, q, sim, sample)
+	} else {
+		kept.Trials, err = s.simulatePublic(ctx, q, sim, node)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return kept.Trials, s.keep(ctx, c, kept)
+}
+
+// keep keeps the results. Of a collection that was dropped meanwhile they are returned only.
+func (s *Server) keep(ctx *sql.Context, c collections.Summary, k collections.Kept) error {
+	_, err := s.collections.Keep(ctx, c.Schema+"."+c.Name, k)
+	if r, gone := refuse.As(err); gone {
+		ctx.Session.Warn(&sql.Warning{Level: "Warning", Code: refuse.MySQLErrno, Message: "The results are not kept: " + r.Cause})
+		return nil
+	}
+	return err
+}
+
+// source plans the query that the values come from, with the rights of the client.
+func (s *Server) source(ctx *sql.Context, q admin.Simulation, width int) (sql.Node, error) {
+	parsed, _, rest, err := s.engine.Parser.Parse(ctx, q.Query, false)
+	if err != nil {
+		if refused(err) {
+			return nil, err
+		}
+		return nil, sql.ErrSyntaxError.New(err.Error())
+	}
+	sel, ok := parsed.(sqlparser.SelectStatement)
+	if !ok || rest != "" || sel.GetInto() != nil {
+		return nil, unsuitable("The source of a simulation is not one SELECT.")
+	}
+	return s.engine.AnalyzeQuery(planner.WithSample(ctx.WithQuery(q.Query), width, q.Slots), q.Query)
+}
+
+func unsuitable(format string, args ...any) error {
+	return refuse.New(refuse.SimulationSource, format, args...).
+		With("For example CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 20000, 20).")
+}
+
+// simulateProtected charges, reads and runs. There is no seed and no truth: either would tell of the values.
+func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, sample *planner.Sample) (trials []collections.Trial, err error) {
+	if q.Seed != nil {
+		return nil, refuse.New(refuse.SimulationSource, "A simulation over the protected table %s takes no seed: who knows it could undo the noise.", sample.Tables[0].Table).
+			With("Leave the seed out, or simulate over a public table.")
+	}
+	event := guarantee(sim.Design)
+	event.Count = uint32(q.Runs)
+	if err := sample.Fits(event.Loss()); err != nil {
+		return nil, err
+	}
+	if own, ok := session.From(ctx); ok {
+		own.TouchProtected()
+	}
+	c := q.Collection
+	charged := exec.Charged{
+		Loss: event.Loss(), Events: []accounting.Event{event}, Statement: q.Query,
+		Mechanism: fmt.Sprintf("simulation of %s.%s (%s), %d runs", c.Schema, c.Name, c.Protocol, q.Runs),
+	}
+	err = s.runner.Sample(ctx, sample, charged, func(values [][]float64) error {
+		sim.Values = make([]collect.Value, q.Slots) // those without a person hold the value for NULL
+		for i, v := range values {
+			sim.Values[i] = v
+		}
+		sim.Rand = func(int) *exact.Rand { return exact.Secure() }
+		runs, err := collections.Simulate(ctx, sim)
+		if err == nil {
+			trials, err = collections.Trials(runs, nil)
+		}
+		return err
+	})
+	return trials, err
+}
+
+// guarantee is what one run costs a person who has one slot: what a contributor pays.
+//
+//   - ε-DP: ε, which is ε²/2-zCDP [BS16, Proposition 1.4], or the smaller ρ that the protocol declares beside it.
+//   - Rounds of different kinds: each person is in one round, so the largest ρ of any round is that of the whole.
+//   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15], so outside of an event of
+//     probability δ it is ε²/2-zCDP.
+//
+// Both neighbour relations move one slot (planner.Sample), which is what the guarantee is stated for.
+func guarantee(g *collect.Design) accounting.Event {
+	cost := g.Cost()
+	eps := accounting.Pure(0)
+	if e := cost.Epsilon.Float(); e > 0 {
+		eps = accounting.PureOf(e)
+	}
+	switch {
+	case math.IsInf(cost.Rho, 1):
+		return accounting.Event{Kind: accounting.RandomizedResponse, Epsilon: eps, DeltaEvent: cost.Delta, Count: 1}
+	case cost.Delta > 0: // declared as ρ; its δ is a conversion for wallets
+		return accounting.Event{Kind: accounting.ZCDP, Rho: accounting.RhoOf(cost.Rho), Count: 1}
+	}
+	pure := accounting.Event{Kind: accounting.RandomizedResponse, Epsilon: eps, Count: 1}
+	if rho := accounting.RhoOf(cost.Rho); rho < pure.Loss().Rho {
+		return accounting.Event{Kind: accounting.ZCDP, Rho: rho, Epsilon: eps, Count: 1}
+	}
+	return pure
+}
+
+// simulatePublic runs over values that anybody may know, and tells how far off each run was.
+func (s *Server) simulatePublic(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, node sql.Node) ([]collections.Trial, error) {
+	sim.Rand = func(int) *exact.Rand { return exact.Secure() }
+	if q.Seed != nil {
+		sim.Rand = func(run int) *exact.Rand { return exact.New(repeatable(*q.Seed, run)) }
+	}
+	values, err := s.publicValues(ctx, node, collections.Dimension(sim.Design), q.Slots, sim.Rand(-1))
+	if err != nil {
+		return nil, err
+	}
+	sim.Values = values
+	runs, err := collections.Simulate(ctx, sim)
+	if err != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	return collections.Trials(runs, sim.Truth())
+}

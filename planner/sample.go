@@ -1,0 +1,336 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/accounting"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+)
+
+// Sample is the plan of the values that a simulated collection is run over: one of each of at most Slots persons of one
+// protected table. It is a leaf that nobody can iterate: the executor scans it after a charge, and what it scans goes into randomisers.
+//
+//	SELECT <values> FROM (
+//	  SELECT u, <values> FROM <table> WHERE … AND u IS NOT NULL      one row a person, see onePerPerson
+//	) ORDER BY hash(u, secret), u LIMIT <slots>
+//
+// # Sensitivity
+//
+// The executor fills the slots that are left over with the value for NULL; whoever uses the slots puts them into an order that is drawn
+// uniformly and independently of them, for each run anew. So what is used is the multiset of Slots values, and neighbours
+// move it by one element at most. Fix the secret. It orders all persons that there could be, by (hash(u, secret), u): an order
+// in which no row plays a part. Call a person present who has a row that the WHERE takes, and give each the value that
+// onePerPerson picks, a function of the rows of that person alone and of the secret.
+//
+//   - Add-remove: one person p is present or not, all others are as they were. If fewer than Slots others are present, p's value stands where the value for
+//     NULL stood. Otherwise p is among the first Slots, and takes the place of the last of those that were there; or is not, and nothing changes.
+//   - Replace-one: p's rows are exchanged for other rows, of p or of another person q; the WHERE may take them or not. p leaves
+//     the list and q comes into it. Where both are among the first Slots, or neither is, one place changes or none; where p leaves and q stays out,
+//     p's place goes to the next person, or to the value for NULL; where q comes in from outside, q takes p's place, or that of the last. That is
+//     one place each time, and n, which is public, is not used.
+//
+// Nothing else depends on rows: Slots is a constant of the caller, the text is a function of the query and the catalogue, and every
+// expression is total, with NULL for a row in which it fails. A row whose person is NULL belongs to nobody and is left out. The secret is the same
+// for neighbours; what holds for each secret holds for one that is drawn.
+type Sample struct {
+	constantRows
+	Scan     Scan // Width columns of DOUBLE, or one array of them
+	Width    int
+	Slots    int
+	Array    bool
+	Reads    []store.TableRef
+	Defined  []Definition
+	Tables   []Charge // of no loss yet
+	Entities []string
+
+	caps      []total // of the tables, by place: δ
+	limits    []float64
+	pureTable string
+}
+
+// String names the leaf.
+func (n *Sample) String() string { return "Sample" }
+
+// RowIter implements sql.ExecSourceRel: values of persons have no rows to show.
+func (n *Sample) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) { return nil, ErrNoReservation }
+
+// WithChildren implements sql.Node.
+func (n *Sample) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	if len(children) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
+	}
+	return n, nil
+}
+
+// Fits refuses a loss that the tables' policies do not allow to one statement.
+func (n *Sample) Fits(l accounting.Loss) error {
+	if n.pureTable != "" && !l.IsPure() {
+		return deny(RulePure, refuse.SimulationSource, "Simulate over public data, or a protocol of the local model without the options gauss and zcdp.",
+			"The guarantee of the collection is not a pure epsilon, and %s is on the pure account (delta 0).", n.pureTable)
+	}
+	for i, m := range n.limits {
+		eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: l.Rho, Pure: l.Pure}, accounting.Delta(n.caps[i].delta)))
+		if m > 0 && eps > m {
+			return deny(RuleEpsilonCap, refuse.Parameter, "Simulate fewer runs, or a collection of a smaller epsilon.",
+				"A statement on %s may cost at most epsilon %v, these runs cost %.4g.", n.Tables[i].Table, m, eps)
+		}
+	}
+	return nil
+}
+
+type sampleKey struct{}
+
+type sampling struct{ width, slots int }
+
+// WithSample returns a context in which a query is planned as the source of a simulation: of width numbers, or one vector of as
+// many, a row. The plan of one over a protected table has a Sample; any other is over public tables alone.
+func WithSample(ctx *sql.Context, width, slots int) *sql.Context {
+	return ctx.WithContext(context.WithValue(ctx.Context, sampleKey{}, sampling{width, slots}))
+}
+
+// SampleOf finds the Sample in a plan; nil where there is none.
+func SampleOf(ctx *sql.Context, n sql.Node) (s *Sample) {
+	inspect(ctx, n, func(n sql.Node) {
+		if x, ok := n.(*Sample); ok {
+			s = x
+		}
+	}, nil)
+	return s
+}
+
+// unsuitable refuses a source.
+func unsuitable(format string, args ...any) error {
+	return deny(RuleSample, refuse.SimulationSource, "Simulate over SELECT columns or expressions FROM one table WHERE …, with one number a row, or as many as the collection has dimensions.", format, args...)
+}
+
+// sample plans the source of a simulation. Raw access plays no part: what is protected is charged, whoever asks.
+func (p *Planner) sample(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, nested bool, want sampling) (sql.Node, error) {
+	c := p.config.Catalog()
+	f := look(ctx, c, n)
+	switch {
+	case len(f.undeclared) > 0:
+		return nil, unsuitable("%s has been declared neither protected nor public.", f.undeclared[0])
+	case len(f.protected) == 0:
+		return n, onlyStored(ctx, n)
+	case nested || f.bindVars:
+		return nil, unsuitable("The query on %s has a subquery or a place holder.", f.protected[0])
+	}
+	t, err := p.readText(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !t.query || t.explain {
+		return nil, unsuitable("The source is not a SELECT.")
+	}
+	s, err := p.statement(ctx, a, c, t, f)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.sampleOf(n, want)
+	if r, ok := refuse.As(err); ok && r.Code != refuse.Parameter && r.Code != refuse.SimulationSource {
+		return nil, unsuitable("%s", r.Cause)
+	}
+	return out, err
+}
+
+// onlyStored refuses public sources that are not stored tables: views of the server's own state.
+func onlyStored(ctx *sql.Context, n sql.Node) (err error) {
+	inspect(ctx, n, func(n sql.Node) {
+		if rt, ok := n.(*plan.ResolvedTable); ok && !plan.IsDualTable(rt.Table) {
+			if _, ok := storeTable(rt.Table); !ok {
+				err = unsuitable("%s is not a stored table.", rt.Name())
+			}
+		}
+	}, nil)
+	return err
+}
+
+// sampleOf plans the source over a protected table: Project ─ Filter … ─ Table and nothing else.
+func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
+	project, ok := n.(*plan.Project)
+	if !ok {
+		return nil, unsuitable("%s over a protected table is not row by row.", shape(n))
+	}
+	if err := s.rowwise(project.Child); err != nil {
+		return nil, err
+	}
+	if err := s.plainExpressions(project.Projections); err != nil {
+		return nil, err
+	}
+	r, err := s.build(project.Child, place{aggregate: true})
+	if err != nil {
+		return nil, err
+	}
+	if r.rel == nil || !r.rel.isPrivate() {
+		return nil, unsuitable("The source has no rows of persons.")
+	}
+	if err := r.rel.single(); err != nil {
+		return nil, err
+	}
+	out := &Sample{Width: want.width, Slots: want.slots, pureTable: s.pureTable}
+	columns, err := s.values(out, r.rel, project.Projections)
+	if err != nil {
+		return nil, err
+	}
+	out.schema = project.Schema(s.ctx)
+	for i, c := range out.schema {
+		out.exprs = append(out.exprs, field(sql.ColumnId(i+1), 0, c.Type, "", "", c.Name))
+	}
+	s.sampleScan(out, r.rel, columns)
+	return out, s.charged(out, r.rel)
+}
+
+// rowwise refuses what makes a row of several, or depends on others.
+func (s *statement) rowwise(n sql.Node) error {
+	switch n := n.(type) {
+	case *plan.Filter:
+		if err := s.plainExpressions([]sql.Expression{n.Expression}); err != nil {
+			return err
+		}
+		return s.rowwise(n.Child)
+	case *plan.TableAlias:
+		return s.rowwise(n.Child)
+	case *plan.ResolvedTable:
+		return nil
+	}
+	return unsuitable("%s over a protected table is not row by row.", shape(n))
+}
+
+// plainExpressions refuses subqueries, aggregates and window functions. What the translation does not know, volatile functions among it,
+// it refuses itself.
+func (s *statement) plainExpressions(list []sql.Expression) (err error) {
+	for _, e := range list {
+		sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+			switch e.(type) {
+			case *plan.Subquery, *plan.InSubquery, *plan.ExistsSubquery:
+				err = unsuitable("A subquery over a protected table is not row by row.")
+			case sql.Aggregation:
+				err = unsuitable("An aggregate over a protected table is not row by row.")
+			}
+			return e != nil
+		})
+	}
+	return err
+}
+
+// shape names an operation.
+func shape(n sql.Node) string {
+	switch n.(type) {
+	case *plan.JoinNode:
+		return "A join"
+	case *plan.Limit, *plan.Offset, *plan.TopN:
+		return "LIMIT"
+	case *plan.Sort:
+		return "ORDER BY"
+	case *plan.Distinct:
+		return "DISTINCT"
+	case *plan.GroupBy, *plan.Having:
+		return "An aggregate"
+	case *plan.Window:
+		return "A window function"
+	case *plan.SetOp:
+		return "UNION"
+	case *plan.SubqueryAlias:
+		return "A view or derived table"
+	}
+	return fmt.Sprintf("The operation %T", n)
+}
+
+// values translates what is selected: as many numbers as are wanted, or one array.
+func (s *statement) values(out *Sample, r *relation, list []sql.Expression) ([]string, error) {
+	if len(list) == 1 && out.Width > 1 {
+		x, err := s.lower(unalias(list[0]), r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		x, ok := lower.Vector(x, out.Width)
+		if !ok {
+			return nil, unsuitable("%s is no vector of %d numbers.", list[0], out.Width)
+		}
+		out.Array = true
+		return []string{x.SQL}, nil
+	}
+	if len(list) != out.Width {
+		return nil, unsuitable("The source has %d columns, and a value of the collection %d.", len(list), out.Width)
+	}
+	columns := make([]string, len(list))
+	for i, e := range list {
+		x, err := s.lower(unalias(e), r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		switch x.Type.Kind {
+		case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double:
+		default:
+			return nil, unsuitable("%s is not a number.", e)
+		}
+		columns[i] = double(x)
+	}
+	return columns, nil
+}
+
+// sampleScan writes the scan.
+func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
+	u := r.units[0].expr.SQL
+	items, names := []string{u + " AS u"}, make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = "x" + itoa(i)
+		items = append(items, c+" AS "+names[i])
+		out.Scan.Types = append(out.Scan.Types, store.ScanFloat64)
+	}
+	if out.Array {
+		out.Scan.Types = []store.ScanType{store.ScanVector}
+	}
+	rows := *r
+	rows.where = append(append([]string(nil), r.where...), u+" IS NOT NULL")
+	from := "SELECT " + comma(items) + s.clause(&rows)
+	if !r.unique {
+		from = s.onePerPerson(from, names)
+	}
+	secret := s.binder.Bind(SecretArg{Index: 0})
+	out.Scan.SQL = "SELECT " + comma(names) + " FROM (" + from + ") AS p ORDER BY hash(u, CAST(" + secret + " AS BIGINT)), u LIMIT " + itoa(out.Slots)
+	out.Scan.Args = s.binder.Args()
+	out.Scan = renumbered(out.Scan)
+}
+
+// onePerPerson keeps one row of each person at random, by a keyed hash; equal rows are numbered, so that each of them counts. Whether
+// there are such rows is not looked at otherwise.
+func (s *statement) onePerPerson(from string, names []string) string {
+	values := comma(names)
+	rows := "SELECT u, " + values + ", row_number() OVER (PARTITION BY u, " + values + ") AS j FROM (" + from + ") AS r"
+	secret := s.binder.Bind(SecretArg{Index: 1})
+	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(u, CAST(" + secret + " AS BIGINT), " + values + ", j), " + values + ") = 1"
+}
+
+// charged lists the accounts that a charge goes to: those of the table, of what it is linked to, and of the entity.
+func (s *statement) charged(out *Sample, r *relation) error {
+	seen := map[string]bool{}
+	for _, t := range r.private {
+		if seen[t.policy.Account] {
+			continue
+		}
+		seen[t.policy.Account] = true
+		total, err := s.params.totalFor(t.policy)
+		if err != nil {
+			return err
+		}
+		out.Tables = append(out.Tables, Charge{Account: t.policy.Account, Table: t.name})
+		out.caps, out.limits = append(out.caps, total), append(out.limits, t.policy.Defaults.MaxEpsilon)
+	}
+	out.Entities = []string{r.entity}
+	read := map[store.TableRef]bool{}
+	for _, t := range r.reads {
+		if !read[t] {
+			read[t] = true
+			out.Reads, out.Defined = append(out.Reads, t), append(out.Defined, s.defined[t])
+		}
+	}
+	return nil
+}
