@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"scrim/engine/contribute"
+)
+
+// walletCommand holds the commands on a person's wallet.
+func walletCommand(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "wallet",
+		Short: "Show, cap or verify what a person has reported to collections",
+		Long: `Wallet works on the file in which scrim randomize keeps a person's reports: what was sent, what each cost, and how much
+all of them may cost together. One person has one wallet. It must not be put back from an older copy, which does not know what was
+reported since; it notices that, and damage, and then refuses to open.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(walletShow(s), walletSetCap(s), walletVerify(s))
+	return cmd
+}
+
+// walletFlag adds --wallet.
+func walletFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "wallet", "", "the wallet's file (default scrim/wallet in the user's configuration directory)")
+}
+
+// withWallet opens a wallet for as long as do runs.
+func withWallet(file string, do func(*contribute.Wallet) error) error {
+	w, err := contribute.Open(file)
+	if errors.Is(err, contribute.ErrInUse) {
+		return fmt.Errorf("%w; wait until it has ended", err)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(w), w.Close())
+}
+
+func walletShow(s streams) *cobra.Command {
+	var file string
+	var reports bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "List the reports, what they cost, and the caps",
+		Long: `Show lists every report that was made: its day, the collection, the round, what it cost, whether it arrived, and the fingerprint
+of the parameters it was made by. --reports adds the bytes that were sent. The last lines are the sums and the caps. A report counts
+whether it arrived or not: nobody knows who has seen it.`,
+		Example: "  scrim wallet show\n  scrim wallet show --reports --wallet ann.wallet",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return withWallet(file, func(w *contribute.Wallet) error { return list(s.out, w, reports) })
+		},
+	}
+	walletFlag(cmd, &file)
+	cmd.Flags().BoolVar(&reports, "reports", false, "show the bytes of each report, or the SHA-256 of each bundle")
+	return cmd
+}
+
+// list writes a wallet's contents.
+func list(out io.Writer, w *contribute.Wallet, reports bool) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	records := w.Records()
+	if len(records) > 0 {
+		fmt.Fprintln(t, "made\tcollection\tprotocol\tround\tcell\tepsilon\tdelta\tstate\tfingerprint")
+	}
+	for _, r := range records {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%v\t%v\t%s\t%v\n", r.Made, r.Collection, r.Protocol, r.Round, r.Cell, r.Cost.Epsilon, r.Cost.Delta, r.State, r.Fingerprint)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if reports {
+		for _, r := range records {
+			fmt.Fprintf(out, "%s: %s\n", r.Collection, shown(r))
+		}
+	}
+	_, err := fmt.Fprintf(out, "%d reports, costing %v together\ncaps: %v\n", len(records), w.Spent(), w.Caps())
+	return err
+}
+
+func walletSetCap(s streams) *cobra.Command {
+	var file, epsilon, delta string
+	cmd := &cobra.Command{
+		Use:   "set-cap [--epsilon E] [--delta D]",
+		Short: "Set how much all reports together may cost",
+		Long: `Set-cap sets the caps of a wallet: the sums of epsilon and delta over all reports may not go beyond them. What it costs to be in one
+collection is said by scrim randomize --explain. A cap below what is spent allows no further report. A new wallet has caps of
+epsilon 4 and delta 1e-6.`,
+		Example: "  scrim wallet set-cap --epsilon 2.5\n  scrim wallet set-cap --epsilon 6 --delta 1e-5",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if epsilon == "" && delta == "" {
+				return errors.New("want --epsilon, --delta or both")
+			}
+			return withWallet(file, func(w *contribute.Wallet) error {
+				caps, err := newCaps(w.Caps(), epsilon, delta)
+				if err != nil {
+					return err
+				}
+				if err := w.SetCaps(caps); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(s.out, "caps: %v; spent: %v\n", caps, w.Spent())
+				return err
+			})
+		},
+	}
+	walletFlag(cmd, &file)
+	cmd.Flags().StringVar(&epsilon, "epsilon", "", "cap of the sum of epsilon, a decimal with at most four digits after the point")
+	cmd.Flags().StringVar(&delta, "delta", "", "cap of the sum of delta, a decimal from 0 to 1 such as 1e-6")
+	return cmd
+}
+
+// newCaps changes the caps that are named.
+func newCaps(caps contribute.Caps, epsilon, delta string) (_ contribute.Caps, err error) {
+	if epsilon != "" {
+		if caps.Epsilon, err = contribute.ParseEpsilon(epsilon); err != nil {
+			return caps, err
+		}
+	}
+	if delta != "" {
+		if caps.Delta, err = contribute.ParseDelta(delta); err != nil {
+			return caps, err
+		}
+	}
+	return caps, nil
+}
+
+func walletVerify(s streams) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Read the wallet and check every byte of it",
+		Long: `Verify reads the wallet and changes nothing. It checks the file's hash and form, that each report is the one that its record and its
+parameters' fingerprint speak of, that no collection and no token is there twice, and that it is the newest copy. It says what it
+found, or what is wrong, with exit code 1.`,
+		Example: "  scrim wallet verify",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return withWallet(file, func(w *contribute.Wallet) error {
+				if _, err := os.Stat(w.Path()); errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("there is no wallet at %s, and there has never been one", w.Path())
+				}
+				if err := w.Verify(); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(s.out, "%s is sound: %d reports, costing %v of at most %v\n", w.Path(), len(w.Records()), w.Spent(), w.Caps())
+				return err
+			})
+		},
+	}
+	walletFlag(cmd, &file)
+	return cmd
+}
