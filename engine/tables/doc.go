@@ -30,6 +30,12 @@
 // TRUNCATE (which always reports 0 rows), DROP, RENAME and the other clauses of ALTER TABLE do not,
 // because their outcome is known from the statement and the catalogue alone.
 //
+// # Rows that nothing computes with
+//
+// What a client gets of most queries on public tables is what the store has read: go-mysql-server only passes the rows on. AsText
+// finds that out from the plan, and then the store's columns are written as the client's text without a value in between (text.go).
+// Access is asked as always; private answers do not come this way, because their rows are not the store's.
+//
 // # Where MySQL's behaviour is not reached
 //
 // Names of tables, databases and columns are folded to lower case. Text has one collation, by its

@@ -1,7 +1,7 @@
 // Package duckdb keeps the tables in a DuckDB file. It is the one package that imports the driver,
 // and it imports only package store of ours.
 //
-//	Open ──▶ Store ──▶ Session   one driver connection: transactions, DDL, DML, rows as Go values
+//	Open ──▶ Store ──▶ Session   one driver connection: transactions, DDL, DML, rows as columns or as Go values
 //	           │──────▶ Snapshot  one connection in a read-only transaction: columns, chunk by chunk
 //	           │──────▶ commits   the versions of the last committed state, in memory
 //	           │──────▶ crew      threads that help with long statements
@@ -29,7 +29,9 @@
 //
 // # Two ways in
 //
-// Sessions use the driver's connections, statements, rows and appenders. Snapshots use the driver's
+// Sessions use the driver's connections, statements and appenders, and read the results of their queries column by column through
+// the C interface, on the handle of the driver's connection (instance.go): a Go value made of every value of a row takes more time
+// than all else. What has parts, lists and arrays, goes through the driver's rows. Snapshots use the driver's
 // mapping of the C interface on the same database instance, and of that interface two functions that
 // the mapping leaves out (stream.go). The driver's Arrow reader will not do: it cannot be interrupted,
 // and it holds the whole result in memory, outside DuckDB's memory limit. The streamed result takes a
