@@ -19,6 +19,8 @@ type conn struct {
 	dc   *duckdb.Conn
 	crew *crew
 	line *line // the same connection through the C interface; closing dc closes it
+
+	bumping *duckdb.Stmt // bumpSQL, prepared: every change runs it, and an INSERT's plan rests on no statistics
 }
 
 // errType tells that a statement is not of a type that its caller may run.
@@ -147,6 +149,9 @@ func (c *conn) collect(ctx context.Context, sql string, args ...any) ([][]any, e
 func (c *conn) close() {
 	if c.line != nil {
 		c.line.forget()
+	}
+	if c.bumping != nil {
+		_ = c.bumping.Close() // fails only when closed before
 	}
 	_ = c.dc.Close() // fails only when closed before
 }

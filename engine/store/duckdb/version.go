@@ -56,7 +56,12 @@ func (c *conn) bump(ctx context.Context, r store.TableRef) (token int64, err err
 	if token, err = newToken(); err != nil {
 		return 0, err
 	}
-	_, err = c.exec(ctx, bumpSQL, r.Schema, r.Name, token)
+	if c.bumping == nil {
+		if c.bumping, _, err = c.prepare(bumpSQL); err != nil {
+			return 0, err
+		}
+	}
+	_, err = c.run(ctx, c.bumping, []any{r.Schema, r.Name, token})
 	return token, err
 }
 
