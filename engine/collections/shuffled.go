@@ -21,12 +21,11 @@ func (c *Collections) outcomeShuffle(ctx context.Context, r record, p *collect.P
 }
 
 func evaluateShuffle(p *collect.Params, t *shuffle.Tally) (outcome, error) {
-	o := outcome{arrived: shuffle.Arrived(p, t)}
 	if p.Round < p.Rounds() {
-		pub, err := shuffle.Publish(p, t)
-		o.published = pub
-		return o, err
+		pub, info, err := shuffle.Preview(p, t)
+		return outcome{arrived: info, published: pub}, err
 	}
+	o := outcome{arrived: shuffle.Arrived(p, t)}
 	e, err := shuffle.Decode(p, t)
 	if err == nil {
 		o.estimate = e
