@@ -1,0 +1,104 @@
+package shuffler
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/subtle"
+
+	"github.com/dolthub/vitess/go/mysql"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"scrim/engine/wire"
+)
+
+// The accounts of a shuffler.
+const (
+	Contributor = "contributor" // sends bundles; the token is the credential, so that it may have no password
+	Operator    = "operator"    // pins, issues tokens, closes batches
+)
+
+// account is who a connection is.
+type account struct{ name string }
+
+// Get implements mysql.Getter.
+func (a account) Get() *querypb.VTGateCallerID { return &querypb.VTGateCallerID{Username: a.name} }
+
+// secret is what a password is checked by: by mysql_native_password and by caching_sha2_password, neither of
+// which sends it.
+type secret struct {
+	none   bool
+	native [sha1.Size]byte   // SHA1(SHA1(password))
+	sha2   [sha256.Size]byte // SHA256(SHA256(password))
+}
+
+func newSecret(password string) secret {
+	first, second := sha1.Sum([]byte(password)), sha256.Sum256([]byte(password))
+	return secret{password == "", sha1.Sum(first[:]), sha256.Sum256(second[:])}
+}
+
+// logins decides on logins.
+type logins map[string]secret
+
+// login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an account or not.
+func (a logins) login(l *wire.Login) (mysql.Getter, error) {
+	s, known := a[l.User]
+	ok, err := s.check(l)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || !known {
+		return nil, mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError, "Access denied for user '%s'", l.User)
+	}
+	return account{l.User}, nil
+}
+
+// check goes through the exchange of the plugin that the client has chosen, or of mysql_native_password if it chose one that
+// nobody here knows. A client without a password answers with nothing, whatever its plugin.
+func (s secret) check(l *wire.Login) (ok bool, err error) {
+	if l.Plugin != wire.NativePassword && l.Plugin != wire.CachingSHA2 {
+		if err := l.Switch(wire.NativePassword); err != nil {
+			return false, err
+		}
+	}
+	empty := len(l.Response) == 0 || len(l.Response) == 1 && l.Response[0] == 0
+	if empty && !s.none && !l.Switched() { // some clients wait to be asked
+		if err := l.Switch(l.Plugin); err != nil {
+			return false, err
+		}
+		empty = len(l.Response) == 0 || len(l.Response) == 1 && l.Response[0] == 0
+	}
+	switch {
+	case empty:
+		return s.none, nil
+	case l.Plugin == wire.CachingSHA2:
+		if !s.matchesSHA2(l) {
+			return false, nil
+		}
+		return true, l.More(3) // as if the server had remembered it
+	}
+	return s.matchesNative(l), nil
+}
+
+// matchesNative checks SHA1(password) xor SHA1(salt + SHA1(SHA1(password))).
+func (s secret) matchesNative(l *wire.Login) bool {
+	if len(l.Response) != sha1.Size || s.none {
+		return false
+	}
+	mask := sha1.Sum(append(append([]byte(nil), l.Salt...), s.native[:]...))
+	var once [sha1.Size]byte
+	subtle.XORBytes(once[:], l.Response, mask[:])
+	twice := sha1.Sum(once[:])
+	return subtle.ConstantTimeCompare(twice[:], s.native[:]) == 1
+}
+
+// matchesSHA2 checks SHA256(password) xor SHA256(SHA256(SHA256(password)) + salt).
+func (s secret) matchesSHA2(l *wire.Login) bool {
+	if len(l.Response) != sha256.Size || s.none {
+		return false
+	}
+	mask := sha256.Sum256(append(append([]byte(nil), s.sha2[:]...), l.Salt...))
+	var once [sha256.Size]byte
+	subtle.XORBytes(once[:], l.Response, mask[:])
+	twice := sha256.Sum256(once[:])
+	return subtle.ConstantTimeCompare(twice[:], s.sha2[:]) == 1
+}

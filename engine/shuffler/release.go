@@ -1,0 +1,215 @@
+package shuffler
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"scrim/engine/collect/seal"
+	"scrim/internal/refuse"
+)
+
+func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
+
+// Part is one part of a bag, as dp_load_batch takes it.
+type Part struct {
+	Collection  string
+	Round       int
+	Stratum     string
+	Cell        uint32
+	Batch       uint32
+	Reports     uint64
+	Part, Parts int // from 1
+	Sealed      []byte
+}
+
+// Upstream is the server behind the shuffler.
+type Upstream interface {
+	// Params returns the canonical parameters that have a fingerprint.
+	Params(ctx context.Context, fingerprint [32]byte) ([]byte, error)
+	// Load hands a part over; done tells that the batch is whole and stored. What the server refuses is a *Rejected.
+	Load(ctx context.Context, part Part) (done bool, err error)
+}
+
+// Rejected is a refusal of the server.
+type Rejected struct{ State, Text string }
+
+func (r *Rejected) Error() string { return "the server refuses (" + r.State + "): " + r.Text }
+
+func rejected(err error) *Rejected {
+	var r *Rejected
+	errors.As(err, &r)
+	return r
+}
+
+// forever tells whether the server will never take a batch that it has refused so.
+func (r *Rejected) forever() bool {
+	return r != nil && (r.State == refuse.Lookup(refuse.BatchReplay).SQLState || r.State == refuse.Lookup(refuse.BatchWindow).SQLState)
+}
+
+// Waits between attempts to reach the server.
+const (
+	firstWait = time.Second
+	lastWait  = 2 * time.Minute
+)
+
+// wake tells the releaser that there is a batch.
+func (s *Shuffler) wake() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}
+
+// releaser releases closed batches, one after another, until the server has them all.
+func (s *Shuffler) releaser() {
+	defer s.running.Done()
+	wait := firstWait
+	for {
+		failed := s.releaseAll()
+		timer := time.NewTimer(wait)
+		switch {
+		case failed:
+			wait = min(2*wait, lastWait)
+		default:
+			timer.Stop()
+			wait = firstWait
+		}
+		select {
+		case <-s.quit:
+			timer.Stop()
+			return
+		case <-s.woken:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// waiting is a batch that the server does not have yet.
+type waiting struct {
+	slot   *slot
+	number uint32
+	record Record
+}
+
+// releaseAll tries every batch that waits once.
+func (s *Shuffler) releaseAll() (failed bool) {
+	list, err := s.waiting()
+	for _, w := range list {
+		if s.ctx.Err() != nil {
+			return true
+		}
+		if e := s.release(s.ctx, w); e != nil {
+			err = e
+			s.log.Warn().Str("batch", w.slot.name(w.number)).Err(e).Msg("batch not released yet; the same bag will be sent again")
+		}
+	}
+	if err != nil && len(list) == 0 {
+		s.log.Error().Err(err).Msg("batches could not be listed")
+	}
+	return err != nil
+}
+
+func (s *Shuffler) waiting() (list []waiting, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	err = s.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketBatches).ForEach(func(k, v []byte) error {
+			w := waiting{slot: s.slots[placeOf(k)], number: numberAt(k)}
+			if err := unmarshal(v, &w.record); err != nil {
+				return err
+			}
+			if !w.record.State.over() && w.slot != nil {
+				list = append(list, w)
+			}
+			return nil
+		})
+	})
+	slices.SortStableFunc(list, func(a, b waiting) int {
+		return cmp.Or(bytes.Compare(a.slot.place.key(), b.slot.place.key()), cmp.Compare(a.number, b.number))
+	})
+	return list, err
+}
+
+// release sends a batch's bag, always in the same parts, and erases it when the server has it.
+func (s *Shuffler) release(ctx context.Context, w waiting) error {
+	path := s.dir + string(os.PathSeparator) + batchesDir + string(os.PathSeparator) + w.slot.place.file(w.number) + suffixBag
+	if err := checkBag(path, w.record); err != nil {
+		return err
+	}
+	if w.record.State == Closed {
+		if err := s.db.Update(func(tx *bolt.Tx) error {
+			w.record.State = Releasing
+			return putJSON(tx.Bucket(bucketBatches), batchKey(w.slot.place, w.number), w.record)
+		}); err != nil {
+			return err
+		}
+	}
+	s.at("releasing")
+	done, err := s.sendParts(ctx, w, path)
+	switch refused := rejected(err); {
+	case refused.forever():
+		s.log.Error().Str("batch", w.slot.name(w.number)).Str("sqlstate", refused.State).Msg("the server refuses the batch for good; it is erased")
+		return w.slot.finish(w.number, Refused, refused.State+": "+refused.Text)
+	case err != nil:
+		return err
+	case !done:
+		return errors.New("shuffler: the server has taken all parts and waits for others")
+	}
+	s.log.Info().Str("batch", w.slot.name(w.number)).Uint64("reports", w.record.Reports).Msg("batch released; its bundles are erased")
+	return w.slot.finish(w.number, Acknowledged, "")
+}
+
+func (s *Shuffler) sendParts(ctx context.Context, w waiting, path string) (done bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	name := w.slot.place.file(w.number)
+	defer s.progress(name, -1)
+	part := w.slot.part(w.number, w.record)
+	buffer := make([]byte, w.record.Part*seal.SealedSize)
+	for part.Part = 1; part.Part <= part.Parts; part.Part++ {
+		n, err := io.ReadFull(f, buffer)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return false, err
+		}
+		part.Sealed = buffer[:n]
+		if done, err = s.upstream.Load(ctx, part); err != nil {
+			return false, err
+		}
+		s.progress(name, part.Part)
+		s.at("part")
+	}
+	return done, nil
+}
+
+// part describes a batch without its messages.
+func (t *slot) part(number uint32, r Record) Part {
+	p := Part{Collection: t.pin.of.name, Round: t.pin.params.Round, Stratum: t.pin.params.Stratum, Cell: t.place.cell, Batch: number, Reports: r.Reports}
+	if r.Part > 0 {
+		p.Parts = r.parts()
+	}
+	return p
+}
+
+// progress notes how many parts of a bag the server has; -1 forgets it.
+func (s *Shuffler) progress(name string, parts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if parts < 0 {
+		delete(s.sent, name)
+		return
+	}
+	s.sent[name] = parts
+}

@@ -1,0 +1,107 @@
+package shuffler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"scrim/engine/wire"
+)
+
+// version is what the shuffler calls itself to clients: some want a number of MySQL's.
+const version = "8.0.36-scrim-shuffler"
+
+// maxPacket bounds a statement: a bundle, in hex, with room.
+const maxPacket = 16 << 20
+
+// Server is a shuffler that listens.
+type Server struct {
+	*Shuffler
+	config   Config
+	listener *wire.Listener
+	wire     *wire.Server
+}
+
+// Listen opens the data directory, pins what the configuration names, and listens. Serve answers clients.
+func Listen(ctx context.Context, c Config) (*Server, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	upstream, err := Dial(c.Upstream)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Start(c.DataDir, Options{Upstream: upstream, When: c.When, At: c.CloseAt, Logger: c.Logger})
+	if err != nil {
+		return nil, err
+	}
+	server := &Server{Shuffler: s, config: c}
+	if err := server.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return server, nil
+}
+
+func (s *Server) open(ctx context.Context) error {
+	for _, text := range s.config.Pins {
+		name, fingerprint, err := ParsePin(text)
+		if err != nil {
+			return err
+		}
+		if _, err := s.Pin(ctx, name, fingerprint); err != nil {
+			return fmt.Errorf("--pin %s: %w", name, err)
+		}
+	}
+	password, err := operatorPassword(s.config)
+	if err != nil {
+		return err
+	}
+	tls, err := certificate(s.config)
+	if err != nil {
+		return err
+	}
+	inner, err := net.Listen("tcp", s.config.Listen)
+	if err != nil {
+		return fmt.Errorf("shuffler: %w", err)
+	}
+	s.listener = wire.NewListener(inner, wire.Config{
+		TLS: tls, RequireTLS: s.config.RequireTLS, MaxConnections: s.config.MaxConnections, AuthTimeout: s.config.AuthTimeout, MaxPacket: maxPacket,
+	})
+	accounts := logins{Contributor: newSecret(s.config.ContributorPassword), Operator: newSecret(password)}
+	s.wire = wire.NewServer(s.listener, &handler{shuffler: s.Shuffler, log: s.log, open: s.listener.Connections}, accounts.login, version, wire.CachingSHA2)
+	return writeFile(filepath.Join(s.config.DataDir, FileAddress), s.Addr().String()+"\n")
+}
+
+// Addr is the address that the server listens on.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Pinned names what is pinned, for the operator to compare.
+func (s *Server) Pinned() (list []string) {
+	for _, p := range s.pinned() {
+		list = append(list, Describe(p.params))
+	}
+	return list
+}
+
+// Serve answers clients until ctx ends, and then those under way. Statements that take long have some seconds.
+func (s *Server) Serve(ctx context.Context) error {
+	go s.wire.Accept()
+	<-ctx.Done()
+	return s.Close()
+}
+
+// Close stops listening, ends connections and closes the store.
+func (s *Server) Close() error {
+	s.wire.Close()
+	err := s.Shuffler.Close() // answers those who wait
+	time.Sleep(50 * time.Millisecond)
+	s.listener.CloseConnections()
+	if e := os.Remove(filepath.Join(s.config.DataDir, FileAddress)); e != nil && !errors.Is(e, os.ErrNotExist) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
