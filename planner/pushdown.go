@@ -133,6 +133,9 @@ func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
 	q.schema = schema.Copy()
 	items := make([]string, len(schema))
 	for i, c := range b.rel.columns {
+		if c.opaque {
+			return nil, errStay
+		}
 		items[i] = c.expr.SQL
 		if t, ok := s.retyped[c.id]; ok {
 			q.schema[i].Type = t
@@ -254,6 +257,9 @@ func (s *statement) block(n sql.Node) (*block, error) {
 		}
 		var by []string
 		for _, c := range b.rel.columns {
+			if c.opaque {
+				return nil, errStay
+			}
 			by = append(by, c.expr.SQL)
 		}
 		return &block{rel: s.nestAs(b.rel, " GROUP BY "+comma(by), nil), worth: true}, nil

@@ -55,6 +55,9 @@ type column struct {
 	extended bool
 	required bool      // a column that the store keeps from being NULL
 	scales   []float64 // declared standard deviations of its coordinates; nil: none
+	// opaque marks a column whose store type the translation reads as NULL, in a query that has to be
+	// answered as it is written: an expression over it does not translate.
+	opaque bool
 }
 
 // tag says that the column determines a unit of the relation.
@@ -142,7 +145,7 @@ func (r *relation) single() error {
 
 // resolve finds the columns of the relation for the translation of expressions.
 func (r *relation) resolve(gf *expression.GetField) (lower.Expr, bool) {
-	if c := r.find(gf); c != nil {
+	if c := r.find(gf); c != nil && !c.opaque {
 		return c.expr, true
 	}
 	return lower.Expr{}, false
@@ -355,7 +358,7 @@ func (s *statement) project(r *relation, exprs []sql.Expression) (*relation, err
 		}
 		if gf, ok := e.(*expression.GetField); ok {
 			if src := r.find(gf); src != nil {
-				c.expr, c.origin, c.tags, c.extended, c.scales = src.expr, src.origin, src.tags, src.extended, src.scales
+				c.expr, c.origin, c.tags, c.extended, c.scales, c.opaque = src.expr, src.origin, src.tags, src.extended, src.scales, src.opaque
 				out.columns[i] = c
 				continue
 			}

@@ -59,6 +59,7 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 			expr: lower.ReadColumn(alias+"."+lower.Identifier(sc.Name), sc.Type)}
 		out.expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		out.required, out.scales = !sc.Nullable, policy.Scales[name]
+		out.opaque = s.asWritten && out.expr.Type.Kind == lower.Null
 		b := base{id: ids[i], name: c.Name, typ: c.Type, expr: out.expr}
 		d, ok := policy.Domains[name]
 		if !ok && policy.State == catalog.Public {
