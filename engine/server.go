@@ -40,6 +40,7 @@ type Server struct {
 	catalog *catalog.Catalog
 
 	collections *collections.Collections
+	sampled     func(values [][]float64) // tests look at what a simulation scans; nil
 	admin       *admin.Admin
 	inbox       *inbox.Database
 

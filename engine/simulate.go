@@ -106,6 +106,9 @@ func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim col
 		Mechanism: fmt.Sprintf("simulation of %s.%s (%s), %d runs", c.Schema, c.Name, c.Protocol, q.Runs),
 	}
 	err = s.runner.Sample(ctx, sample, charged, func(values [][]float64) error {
+		if s.sampled != nil {
+			s.sampled(values)
+		}
 		sim.Values = make([]collect.Value, q.Slots) // those without a person hold the value for NULL
 		for i, v := range values {
 			sim.Values[i] = v
