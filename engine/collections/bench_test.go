@@ -159,8 +159,7 @@ func BenchmarkLoadBatch(b *testing.B) {
 	ctx := context.Background()
 	w.create("commute", collect.ShufSum, func(d *collect.Declaration) { d.Expected, d.Delta = n, 1e-9 })
 	w.open("commute")
-	// Sealing takes longer than opening, and is the contributors'. Twenty-five bundles sealed anew would be the same work to
-	// open as a hundred thousand, so each of 4,000 is in the bag 25 times.
+	// Sealing takes longer than opening, and is the contributors'. Bundles that are in the bag several times are as much work to open.
 	some := w.bundles("commute", 1, "", 0, n/25, 50)
 	bag := bytes.Repeat(some, 25)
 	parts := (len(bag) + part - 1) / part
