@@ -93,10 +93,19 @@ func deliver(ctx context.Context, s streams, w *contribute.Wallet, to *sql.DB, p
 		send = func() error { return w.SendBundle(ctx, to, p.UUID) }
 	}
 	if err := send(); err != nil {
-		return fmt.Errorf("%w\nThe report is kept and charged; the same command sends it again, unchanged", err)
+		return fmt.Errorf("%w\nThe report is kept and charged%s", err, remedy(err))
 	}
 	fmt.Fprintf(s.out, "arrived at %s\n", time.Now().UTC().Format(time.DateTime+" UTC"))
 	return nil
+}
+
+// remedy says what may follow an error of sending.
+func remedy(err error) string {
+	var answer *contribute.Refused
+	if errors.As(err, &answer) && !answer.Temporary() {
+		return ", and was not taken"
+	}
+	return "; the same command sends it again, unchanged"
 }
 
 // wait waits until the report is due: when it is sent must not depend on how long it took to make.

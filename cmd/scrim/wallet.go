@@ -82,7 +82,7 @@ func list(out io.Writer, w *contribute.Wallet, reports bool) error {
 			fmt.Fprintf(out, "%s: %s\n", r.Collection, shown(r))
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d reports, costing %v together\ncaps: %v\n", len(records), w.Spent(), w.Caps())
+	_, err := fmt.Fprintf(out, "reports: %d, costing %v together\ncaps: %v\n", len(records), w.Spent(), w.Caps())
 	return err
 }
 
@@ -152,7 +152,7 @@ found, or what is wrong, with exit code 1.`,
 				if err := w.Verify(); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(s.out, "%s is sound: %d reports, costing %v of at most %v\n", w.Path(), len(w.Records()), w.Spent(), w.Caps())
+				_, err := fmt.Fprintf(s.out, "%s is sound\nreports: %d, costing %v of at most %v\n", w.Path(), len(w.Records()), w.Spent(), w.Caps())
 				return err
 			})
 		},
