@@ -11,6 +11,7 @@ type Goal struct {
 	Method   string
 	Figure   float64
 	Factor   float64
+	Within   float64 // if not 0: the mean without the lowest and highest tenth is within this share of the figure, either way
 }
 
 // factors: a goal is missed when an error is above the figure by more than this.
@@ -135,7 +136,7 @@ func (f figures) goals(panel string, r row) []Goal {
 		for i, x := range side.figures {
 			if x > 0 {
 				at := Point{X: r.rhos[i], Label: r.label, Data: r.data, Rho: r.rhos[i]}
-				out = append(out, Goal{panel, at, side.relation, f.method, x, factors[side.relation]})
+				out = append(out, Goal{panel, at, side.relation, f.method, x, factors[side.relation], 0})
 			}
 		}
 	}

@@ -18,8 +18,12 @@ type Experiment struct {
 	Trials      int
 	Relations   []estimator.Relation
 	Panels      []Panel
-	Goals       []Goal   // figures that the project has set itself; auto is then compared with the single methods
-	Versus      []Versus // comparisons that the project has set itself
+	Epsilon     bool           // losses are ε, of collections, not ρ
+	Costly      bool           // no more trials than Trials, in few dimensions neither
+	Most        map[string]int // most trials of methods that take long
+	Shapes      []Shape        // how curves have to run
+	Goals       []Goal         // figures that the project has set itself; auto is then compared with the single methods
+	Versus      []Versus       // comparisons that the project has set itself
 }
 
 var (
@@ -37,6 +41,7 @@ type Panel struct {
 	Points      []Point
 	Methods     []string
 	Quoted      []Quoted
+	Within      float64  // if not 0: errors that have a closed form are within this share of it
 	Fitted      []string // methods whose errors the four terms of [AKM25] are fitted to, over all such panels of the experiment
 }
 
@@ -46,7 +51,7 @@ type Point struct {
 	Label  string // the setting's name in tables; empty: X
 	Series string
 	Data   string
-	Rho    float64
+	Rho    float64 // ε where the experiment says so
 }
 
 // label is the point's name in tables.
@@ -57,9 +62,17 @@ func (p Point) label() string {
 	return number(p.X)
 }
 
-// places reports whether a panel's points differ in more than ρ, so that they need a column of their own.
+// loss is what the experiment's losses are called.
+func (e Experiment) loss() string {
+	if e.Epsilon {
+		return "ε"
+	}
+	return "ρ"
+}
+
+// places reports whether a panel's points differ in more than the loss, so that they need a column of their own.
 func (p Panel) places() bool {
-	return p.XLabel != "ρ" || slices.ContainsFunc(p.Points, func(at Point) bool { return at.Label != "" })
+	return p.XLabel != "ρ" && p.XLabel != "ε" || slices.ContainsFunc(p.Points, func(at Point) bool { return at.Label != "" })
 }
 
 // Quoted is a column of figures from a source, by point.
@@ -137,7 +150,7 @@ func (e Experiment) cells() []Cell {
 
 // Experiments lists all experiments.
 func Experiments() []Experiment {
-	return slices.Concat(huangLiangYi(), plan(), persons(), anisotropic(), groupBy(), []Experiment{acceptance(), acceptancePersons(), acceptanceAnisotropic(), acceptanceGroups()})
+	return slices.Concat(huangLiangYi(), plan(), persons(), anisotropic(), groupBy(), collections(), []Experiment{acceptance(), acceptancePersons(), acceptanceAnisotropic(), acceptanceGroups()})
 }
 
 // Find returns the experiment of a name.
@@ -188,14 +201,14 @@ func (e Experiment) With(methods []string, rhos []float64) Experiment {
 	if len(methods) == 0 && len(rhos) == 0 {
 		return e
 	}
-	e.Goals, e.Versus, e.Panels = nil, nil, slices.Clone(e.Panels)
+	e.Goals, e.Versus, e.Shapes, e.Panels = nil, nil, nil, slices.Clone(e.Panels)
 	for i := range e.Panels {
 		p := &e.Panels[i]
 		if len(methods) > 0 {
 			p.Methods, p.Fitted = methods, common(p.Fitted, methods)
 		}
 		if len(rhos) > 0 {
-			p.Points = at(p.Points, rhos, p.XLabel == "ρ")
+			p.Points = at(p.Points, rhos, p.XLabel == "ρ" || p.XLabel == "ε", e.loss())
 		}
 	}
 	return e
@@ -207,7 +220,7 @@ func common(a, b []string) []string {
 }
 
 // at returns the points with their losses replaced by rhos; isX says that the loss is the position.
-func at(points []Point, rhos []float64, isX bool) []Point {
+func at(points []Point, rhos []float64, isX bool, loss string) []Point {
 	var out []Point
 	seen := map[Point]bool{}
 	for _, rho := range rhos {
@@ -215,7 +228,7 @@ func at(points []Point, rhos []float64, isX bool) []Point {
 			if isX {
 				p.X = rho
 			} else if len(rhos) > 1 {
-				p.Series = "ρ=" + number(rho)
+				p.Series = loss + "=" + number(rho)
 			} else {
 				p.Series = ""
 			}

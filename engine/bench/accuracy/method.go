@@ -13,7 +13,7 @@ import (
 
 // Conditions are what a method is held to.
 type Conditions struct {
-	Rho      float64
+	Rho      float64            // for collections and their baselines: ε
 	Relation estimator.Relation // replace-one: with the number of persons public
 }
 
@@ -21,6 +21,7 @@ type Conditions struct {
 type Answer struct {
 	Values  []float64
 	Refused bool // the number of persons is under the method's minimum
+	Stated  Stated
 }
 
 // runner runs a method on one sample. It is safe for concurrent use, with a Noiser each.
@@ -35,6 +36,8 @@ const (
 	Variance
 	Covariance // row by row
 	Totals     // sums of the persons' vectors: the answers of a GROUP BY
+	Shares     // of persons below points of the range
+	Ranks      // of estimated quantiles
 )
 
 // truth returns what an estimate is compared with: the distribution's, and the sample's own where it is at hand.
@@ -46,6 +49,10 @@ func (t Target) truth(set *dataset.Set, s dataset.Sample) (truth, own []float64)
 		return diagonal(set.Variances), nil
 	case Totals:
 		return nil, scaled(s.Mean, float64(s.Block.Persons()))
+	case Shares:
+		return nil, shares(set, s)
+	case Ranks:
+		return nil, ranks()
 	}
 	return s.Truth, s.Mean
 }
@@ -61,6 +68,8 @@ type Method struct {
 	Name   string // as it was written
 	Target Target
 	build  func(s *dataset.Set, c Conditions) (runner, error)
+	// expected is the closed form of the ℓ2 error, root mean square, NaN where there is none; nil: there is none.
+	expected func(s *dataset.Set, c Conditions) float64
 }
 
 // MethodKind describes a kind of method.
@@ -73,7 +82,7 @@ type MethodKind struct {
 
 // MethodKinds lists what OpenMethod knows.
 func MethodKinds() []MethodKind {
-	return slices.Concat(vectorMethods(), personMethods(), friendlyMethods(), groupMethods(), yardsticks())
+	return slices.Concat(vectorMethods(), personMethods(), friendlyMethods(), groupMethods(), collectedMethods(), gaboardiMethods(), yardsticks())
 }
 
 // OpenMethod returns the method of a name.
@@ -102,7 +111,7 @@ func OpenMethod(text string) (Method, error) {
 func released(e estimator.Estimator, input func(dataset.Sample) estimator.Input) runner {
 	return func(n noise.Noiser, s dataset.Sample) Answer {
 		a := e.Release(n, input(s))
-		return Answer{a.Values, a.Status != estimator.OK}
+		return Answer{Values: a.Values, Refused: a.Status != estimator.OK}
 	}
 }
 

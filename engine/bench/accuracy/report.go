@@ -25,11 +25,15 @@ func (r Report) Markdown(w io.Writer) error {
 	r.remarks(&b)
 	if len(r.Experiment.Goals) > 0 {
 		r.goals(&b)
-		r.ratios(&b)
+	}
+	if all := r.compare(); len(r.Experiment.Goals) > 0 && len(all) > 0 {
+		r.ratios(&b, all)
 	}
 	if len(r.Experiment.Versus) > 0 {
 		r.versus(&b)
 	}
+	r.shapes(&b)
+	r.forecasts(&b)
 	r.fits(&b)
 	for _, p := range r.Experiment.Panels {
 		if r.Plots != "" && p.XLabel != "" {
@@ -75,7 +79,7 @@ func (r Report) counts() string {
 // panel writes one table: a row for each point, a column for each method.
 func (r Report) panel(b *strings.Builder, p Panel, relation estimator.Relation) {
 	fmt.Fprintf(b, "**%s**, %v, %v\n\n", p.Title, p.Metric, relation)
-	head := append(p.place(p.heading(), "ρ"), p.Methods...)
+	head := append(p.place(p.heading(), r.Experiment.loss()), p.Methods...)
 	for _, q := range p.Quoted {
 		head = append(head, q.Name)
 	}

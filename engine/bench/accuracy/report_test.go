@@ -75,7 +75,7 @@ func TestGoalsAreJudged(t *testing.T) {
 	r := made(map[string]float64{"plan": 1.14, "shifted": 1.16})
 	at := r.Experiment.Panels[0].Points[0]
 	for _, m := range []string{"plan", "shifted", "absent"} {
-		r.Experiment.Goals = append(r.Experiment.Goals, Goal{"p", at, estimator.ReplaceOne, m, 1, 1.15})
+		r.Experiment.Goals = append(r.Experiment.Goals, Goal{"p", at, estimator.ReplaceOne, m, 1, 1.15, 0})
 	}
 	var b strings.Builder
 	r.goals(&b)
@@ -83,7 +83,7 @@ func TestGoalsAreJudged(t *testing.T) {
 		t.Errorf("got\n%s", b.String())
 	}
 	r = made(map[string]float64{"plan": 1}, "plan")
-	r.Experiment.Goals = []Goal{{"p", at, estimator.ReplaceOne, "plan", 1, 1.15}}
+	r.Experiment.Goals = []Goal{{"p", at, estimator.ReplaceOne, "plan", 1, 1.15, 0}}
 	b.Reset()
 	r.goals(&b)
 	if !strings.Contains(b.String(), "1 of 2 refused") {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -20,7 +21,7 @@ import (
 
 // Options say how cells are run.
 type Options struct {
-	Trials   int // 0: as the experiment says; at least 400 for sets of fewer than 16 dimensions
+	Trials   int // 0: as the experiment says; at least 400 for sets of fewer than 16 dimensions, unless it is costly
 	Seed     uint64
 	Workers  int   // trials at a time; 0: one a core
 	Memory   int64 // bytes that samples and their copies may take together; 0: 4 GiB
@@ -34,13 +35,18 @@ type Trial struct {
 	Errors  Errors
 	Refused bool
 	Seconds float64
+
+	Stated        float64 // the standard error that came with the answer; 0: none
+	Covered       float64 // share of the answer's intervals that the truth lies in, NaN for none
+	CoveredSample float64 // likewise the sample's own value
 }
 
 // Outcome is what the trials of a cell have given.
 type Outcome struct {
 	Cell
-	Problem string // why the method cannot be built for the setting
-	Trials  []Trial
+	Problem  string  // why the method cannot be built for the setting
+	Expected float64 // closed form of the ℓ2 error, NaN where there is none
+	Trials   []Trial
 }
 
 // Results holds outcomes by cell.
@@ -57,6 +63,7 @@ type prepared struct {
 	outcome *Outcome
 	method  Method
 	run     runner
+	most    int // trials
 }
 
 // Run runs the trials of experiments, cells that they share once, with as many trials as the one that wants most. When ctx
@@ -72,7 +79,9 @@ func Run(ctx context.Context, experiments []Experiment, o Options) (Results, err
 	}
 	most := 0
 	for _, s := range settings {
-		r.total += s.trials * len(s.cells)
+		for _, p := range s.cells {
+			r.total += min(s.trials, p.most)
+		}
 		most = max(most, s.trials)
 	}
 	r.room = semaphore.NewWeighted(r.memory)
@@ -123,6 +132,7 @@ func prepare(experiments []Experiment, o Options) ([]*setting, Results, error) {
 					return nil, nil, err
 				}
 			}
+			s.allow(results[c], e.Most)
 		}
 	}
 	return order, results, nil
@@ -143,8 +153,24 @@ func (s *setting) prepare(out *Outcome) error {
 		out.Problem = err.Error()
 		return nil
 	}
-	s.cells = append(s.cells, prepared{out, m, run})
+	if out.Expected = math.NaN(); m.expected != nil {
+		out.Expected = m.expected(s.set, Conditions{out.Rho, out.Relation})
+	}
+	s.cells = append(s.cells, prepared{out, m, run, 0})
 	return nil
+}
+
+// allow lifts the limit of a cell's trials to what an experiment sets it.
+func (s *setting) allow(out *Outcome, most map[string]int) {
+	limit, ok := most[out.Method]
+	if !ok {
+		limit = math.MaxInt
+	}
+	for i := range s.cells {
+		if p := &s.cells[i]; p.outcome == out {
+			p.most = max(p.most, limit)
+		}
+	}
 }
 
 // trials is the number of trials on a set.
@@ -152,7 +178,7 @@ func trials(e Experiment, o Options, s *dataset.Set) int {
 	switch {
 	case o.Trials > 0:
 		return o.Trials
-	case s != nil && s.Dim < 16:
+	case s != nil && s.Dim < 16 && !e.Costly:
 		return max(400, e.Trials)
 	}
 	return e.Trials
@@ -184,6 +210,9 @@ func (r *running) trial(s *setting, t int) error {
 		if r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
+		if t >= p.most {
+			continue
+		}
 		r.add(p.outcome, r.one(s.set, p, sample, t))
 	}
 	return nil
@@ -197,6 +226,8 @@ func (r *running) one(set *dataset.Set, p prepared, sample dataset.Sample, t int
 	out := Trial{Trial: t, Refused: a.Refused, Seconds: time.Since(start).Seconds()}
 	truth, own := p.method.Target.truth(set, sample)
 	out.Errors = distances(a.Values, truth, own).of(p.method.Target)
+	out.Stated = a.Stated.StdErr
+	out.Covered, out.CoveredSample = a.Stated.covers(truth), a.Stated.covers(own)
 	if a.Refused {
 		out.Errors = distances(nil, []float64{0}, []float64{0})
 	}

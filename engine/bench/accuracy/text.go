@@ -13,7 +13,7 @@ func (r Report) Text(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, p := range r.Experiment.Panels {
 		fmt.Fprintf(t, "%s: %s, %v\n", p.Name, p.Title, p.Metric)
-		fmt.Fprintf(t, "%s\trelation\tmethod\tmean\tmedian\ttrimmed\ts.e.\ttrials\trefused\tseconds\n", strings.Join(p.place(p.heading(), "ρ"), "\t"))
+		fmt.Fprintf(t, "%s\trelation\tmethod\tmean\tmedian\ttrimmed\ts.e.\ttrials\trefused\tseconds\n", strings.Join(p.place(p.heading(), r.Experiment.loss()), "\t"))
 		for _, at := range p.Points {
 			for _, relation := range r.Experiment.Relations {
 				for _, m := range p.Methods {
@@ -24,6 +24,7 @@ func (r Report) Text(w io.Writer) error {
 		fmt.Fprintln(t)
 	}
 	r.versusText(t)
+	r.forecastsText(t)
 	r.termsText(t)
 	if r.Cut {
 		fmt.Fprintln(t, "interrupted: only the trials that were done")
@@ -45,9 +46,11 @@ func (r Report) line(w io.Writer, p Panel, at Point, o *Outcome, method string) 
 type jsonCell struct {
 	Panel    string           `json:"panel"`
 	Data     string           `json:"data"`
-	Rho      float64          `json:"rho"`
+	Rho      float64          `json:"rho,omitempty"`
+	Epsilon  float64          `json:"epsilon,omitempty"`
 	Relation string           `json:"relation"`
 	Method   string           `json:"method"`
+	Expected *float64         `json:"expected,omitempty"` // closed form of the root mean square ℓ2 error
 	Problem  string           `json:"problem,omitempty"`
 	Trials   int              `json:"trials"`
 	Refused  int              `json:"refused"`
@@ -70,7 +73,11 @@ func (r Report) JSON() any {
 		for _, at := range p.Points {
 			for _, relation := range r.Experiment.Relations {
 				for _, m := range p.Methods {
-					cells = append(cells, jsonOf(p.Name, Cell{at.Data, at.Rho, relation, m}, r.outcome(at, relation, m)))
+					c := jsonOf(p.Name, Cell{at.Data, at.Rho, relation, m}, r.outcome(at, relation, m))
+					if r.Experiment.Epsilon {
+						c.Rho, c.Epsilon = 0, c.Rho
+					}
+					cells = append(cells, c)
 				}
 			}
 		}
@@ -88,7 +95,10 @@ func (r Report) JSON() any {
 func jsonOf(panel string, c Cell, o *Outcome) jsonCell {
 	_, done, refused := o.Summary(L2)
 	out := jsonCell{Panel: panel, Data: c.Data, Rho: c.Rho, Relation: c.Relation.String(), Method: c.Method, Problem: o.Problem, Trials: done, Refused: refused, Errors: map[string]stats{}}
-	out.Seconds = finite(o.seconds())
+	out.Seconds, out.Expected = finite(o.seconds()), finite(o.Expected)
+	if o.Expected == 0 { // never prepared
+		out.Expected = nil
+	}
 	for m := range metrics {
 		s, _, _ := o.Summary(m)
 		if finite(s.Mean) == nil {

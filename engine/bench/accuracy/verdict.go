@@ -23,21 +23,25 @@ func (r Report) metric(panel string) Metric {
 func (r Report) goals(b *strings.Builder) {
 	missed, judged := 0, 0
 	var text strings.Builder
-	head := []string{"setting", "ρ", "relation", "method", "ours", "± s.e.", "non-private", "figure", "ratio", "at most", ""}
+	head := []string{"setting", r.Experiment.loss(), "relation", "method", "ours", "± s.e.", "non-private", "figure", "ratio", "at most", ""}
 	table(&text, head, func(yield func([]string)) {
 		for _, g := range r.Experiment.Goals {
 			m := r.metric(g.Panel)
 			s, done, refused := r.outcome(g.Point, g.Relation, g.Method).Summary(m)
 			exact, _, _ := r.outcome(g.Point, g.Relation, "non-private").Summary(m)
-			verdict := g.verdict(s.Mean, done, refused)
+			ours, limit := s.Mean, fmt.Sprintf("%.2f", g.Factor)
+			if g.Within > 0 {
+				ours, limit = s.Trimmed, fmt.Sprintf("1 ± %.2f", g.Within)
+			}
+			verdict := g.verdict(ours, done, refused)
 			if done > 0 {
 				judged++
 			}
 			if done > 0 && verdict != "met" {
 				missed++
 			}
-			yield([]string{g.Point.label(), number(g.Point.Rho), g.Relation.String(), g.Method, digits(s.Mean), short(s.StdErr), digits(exact.Mean),
-				number(g.Figure), fmt.Sprintf("%.3f", s.Mean/g.Figure), fmt.Sprintf("%.2f", g.Factor), verdict})
+			yield([]string{g.Point.label(), number(g.Point.Rho), g.Relation.String(), g.Method, digits(ours), short(s.StdErr), digits(exact.Mean),
+				number(g.Figure), fmt.Sprintf("%.3f", ours/g.Figure), limit, verdict})
 		}
 	})
 	fmt.Fprintf(b, "**Figures to reach**: %d of %d met.\n\n%s", judged-missed, judged, text.String())
@@ -49,7 +53,7 @@ func (g Goal) verdict(mean float64, done, refused int) string {
 		return "not run"
 	case refused > 0:
 		return fmt.Sprintf("**missed**: %d of %d refused", refused, done)
-	case mean <= g.Factor*g.Figure:
+	case g.Within > 0 && math.Abs(mean/g.Figure-1) <= g.Within, g.Within == 0 && mean <= g.Factor*g.Figure:
 		return "met"
 	}
 	return "**missed**"
@@ -124,8 +128,8 @@ func (r Report) answered(p Panel, at Point, relation estimator.Relation, method 
 }
 
 // ratios writes auto beside the best single method at every point, and over all points by geometric means.
-func (r Report) ratios(b *strings.Builder) {
-	all, missed := r.compare(), 0
+func (r Report) ratios(b *strings.Builder, all []comparison) {
+	missed := 0
 	var text strings.Builder
 	table(&text, []string{"setting", "ρ", "relation", "auto", "best single method", "its error", "ratio", "at most", ""}, func(yield func([]string)) {
 		for _, c := range all {

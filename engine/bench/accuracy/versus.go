@@ -41,7 +41,7 @@ const chances = 2
 func (r Report) versus(b *strings.Builder) {
 	var text strings.Builder
 	ran, missed, beyond := 0, 0, 0
-	table(&text, []string{"setting", "ρ", "relation", "to reach", "method", "median", "against", "its median", "ratio", "± s.e.", "at most", ""}, func(yield func([]string)) {
+	table(&text, []string{"setting", r.Experiment.loss(), "relation", "to reach", "method", "median", "against", "its median", "ratio", "± s.e.", "at most", ""}, func(yield func([]string)) {
 		for _, relation := range r.Experiment.Relations {
 			for _, v := range r.Experiment.Versus {
 				j := r.judge(v, relation)
@@ -119,7 +119,7 @@ func (r Report) versusText(w io.Writer) {
 	if len(r.Experiment.Versus) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "to reach\tsetting\tρ\trelation\tmethod\tmedian\tagainst\tits median\tratio\t± s.e.\tat most\t")
+	fmt.Fprintf(w, "to reach\tsetting\t%s\trelation\tmethod\tmedian\tagainst\tits median\tratio\t± s.e.\tat most\t\n", r.Experiment.loss())
 	for _, relation := range r.Experiment.Relations {
 		for _, v := range r.Experiment.Versus {
 			c := r.judge(v, relation).row()

@@ -103,7 +103,7 @@ type Kind struct {
 	open   func(n *named.Name, dir string) (*Set, error)
 }
 
-var kinds = slices.Concat(gaussians, people, anisotropics, binaries, files, grouped)
+var kinds = slices.Concat(gaussians, scalars, people, anisotropics, binaries, files, grouped)
 
 // Kinds lists what Open knows.
 func Kinds() []Kind { return slices.Clone(kinds) }
