@@ -43,7 +43,7 @@ func accuracyCommand(s streams) *cobra.Command {
 		Long: `Accuracy runs the product's estimators on samples of known data and prints their errors: mean, median,
 mean without the lowest and highest tenth, standard error, number of refusals and seconds a run.
 
-EXPERIMENT is a figure or table of a paper, a comparison of our own (persons-..., anisotropic, groups), or
+EXPERIMENT is a figure or table of a paper, a comparison of our own (persons-..., anisotropic, groups, collections), or
 "acceptance", "acceptance-persons", "acceptance-anisotropic", "acceptance-groups" for the figures that the project set itself; --list
 shows all, with the data sets, the methods and their parameters. Without an EXPERIMENT, --data, --method and --rho
 say what to run; with one, --method, --rho, --relation and --trials replace its own.
@@ -58,6 +58,7 @@ Ctrl-C ends the run and prints the trials that are done.`,
   scrim bench accuracy hly-fig7 --data-dir data
   scrim bench accuracy acceptance --markdown > acceptance.md
   scrim bench accuracy acceptance-groups --data-dir data
+  scrim bench accuracy hly-fig12 --trials 10
   scrim bench accuracy --data persons:n=1000,m=64,d=8,law=pareto --method person --method auto --method rows-as-persons
   scrim bench accuracy --data gaussian-b:d=256,alpha=1.5 --method plan --method shifted --method auto --rho 0.125,1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,7 +81,7 @@ func (f *accuracyFlags) register(cmd *cobra.Command) {
 	l.BoolVar(&f.list, "list", false, "list experiments, data sets and methods")
 	l.StringArrayVar(&f.data, "data", nil, "data set, as NAME:param=value,... (may be repeated)")
 	l.StringArrayVar(&f.methods, "method", nil, "method, as NAME:param=value,... (may be repeated)")
-	l.Float64SliceVar(&f.rhos, "rho", nil, "losses to run at, in zCDP")
+	l.Float64SliceVar(&f.rhos, "rho", nil, "losses to run at: ρ in zCDP, of collections ε")
 	l.StringSliceVar(&f.relations, "relation", nil, "neighbour relations: replace-one (number of persons public), add-remove")
 	l.IntVar(&f.Trials, "trials", 0, "trials of each setting (default: the experiment's; 400 under 16 dimensions)")
 	l.Uint64Var(&f.Seed, "seed", 1, "seed of samples and noise")

@@ -2,6 +2,9 @@
 // estimators, sets the theorems of [AKM25] and [DJY24] beside measured errors, compares GROUP BY as one vector with bounds
 // for each group, and holds all of it against the figures that the project has set itself.
 //
+// Collections of the local and the shuffle model run in memory, with the product's devices and decoders: [HLY21] and [JKMW19] once
+// more, beside the closed forms that the product forecasts with.
+//
 //	Method       an estimator under a name: an estimator.Estimator of the core, or a yardstick of this package
 //	Panel        one plot: points (data set, ρ) by methods
 //	Experiment   panels, number of trials, what the paper claims

@@ -61,6 +61,10 @@ func TestMoments(t *testing.T) {
 		{"gaussian-c:n=20000,d=8", 6, 7, 0},
 		{"gaussian-c2:n=20000,d=8", 7, 7, 64},
 		{"gaussian-c2:n=20000,d=8", 6, 7, 0.5 * 4 * 8},
+		{"anywhere:n=20000,sd=3,span=50", 0, 0, 9},
+		{"anywhere:n=20000,sd=3,span=50,law=exponential", 0, 0, 9},
+		{"unit:n=20000,d=3", 1, 1, 2. / 63},
+		{"unit:n=20000,d=3", 1, 2, 0},
 		{"binary:n=20000,d=8,alpha=0.5,low=0.1", 0, 0, 0.25},
 		{"binary:n=20000,d=8,alpha=0.5,low=0.1", 7, 7, 0.09},
 	} {
@@ -99,7 +103,7 @@ func TestRotatedSpectrum(t *testing.T) {
 }
 
 func TestSamplesDependOnNameAndSeedAlone(t *testing.T) {
-	for _, name := range []string{"gaussian-a:n=3000,d=100", "gaussian-kappa:n=300,d=10", "binary:n=300,d=10", "clicks:n=300,d=100,nnz=5"} {
+	for _, name := range []string{"gaussian-a:n=3000,d=100", "anywhere:n=300", "unit:n=300", "gaussian-kappa:n=300,d=10", "binary:n=300,d=10", "clicks:n=300,d=100,nnz=5"} {
 		a, b := draw(t, open(t, name, ""), 1), draw(t, open(t, name, ""), 1)
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: one seed, two samples", name)
