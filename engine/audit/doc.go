@@ -7,6 +7,7 @@
 //
 // A file is followed by a new one when it is large enough or its day is over. Files older than the retention are removed, never
 // the one that is written. Literals of statements have been replaced before a record gets here; nothing of rows is in one.
+// Statements that bring reports to collections are not recorded when they were taken: package engine leaves them out.
 //
 // # Never in a statement's way
 //
