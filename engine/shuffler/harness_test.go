@@ -225,6 +225,16 @@ func (w world) wait(batch uint32, want State) Status {
 	return Status{}
 }
 
+// gone waits until nothing is left of batches.
+func (w world) gone() {
+	w.t.Helper()
+	for end := time.Now().Add(10 * time.Second); len(w.files()) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("left of batches: %v", w.files())
+		}
+	}
+}
+
 // files lists the batches' files.
 func (w world) files() []string {
 	w.t.Helper()
