@@ -21,7 +21,7 @@ import (
 // patience bounds the start and the end of a process on a loaded machine.
 const patience = 60 * time.Second
 
-// process is a running `scrim serve`.
+// process is a running `scrim serve`, or `scrim shuffle`.
 type process struct {
 	cmd  *exec.Cmd
 	addr string
@@ -51,8 +51,13 @@ func (o *output) String() string {
 // launch serves dir on a free port with more arguments, and waits for the ready line. A server that
 // ends before it is ready gives an error with what it said.
 func launch(env []string, workdir, dir string, args ...string) (*process, error) {
+	return begin(env, workdir, append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0", "--threads", "2"}, args...)...)
+}
+
+// begin runs the program until it says that it is ready.
+func begin(env []string, workdir string, args ...string) (*process, error) {
 	p := &process{out: &output{}, err: &output{}, done: make(chan error, 1)}
-	p.cmd = exec.Command("scrim", append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0", "--threads", "2"}, args...)...)
+	p.cmd = exec.Command("scrim", args...)
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stderr = env, workdir, p.err
 	pipe, err := p.cmd.StdoutPipe()
 	if err != nil {
