@@ -407,7 +407,7 @@ func TestPublicTables(t *testing.T) {
 	f.want(ann, "SELECT name FROM dp.functions WHERE name = 'DP_MEAN'", "DP_MEAN")
 	f.want(ann, "SELECT name FROM dp.variables", "dp_epsilon")
 	f.want(ann, "SELECT COUNT(*) FROM dp.procedures", fmt.Sprint(len(Procedures())))
-	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ncollection_batches\ncollection_cells\ncollection_results\ncollection_rounds\ncollection_tokens\ncollections\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nprotocols\nreplays\nscales\nvariables")
+	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ncollection_batches\ncollection_cells\ncollection_results\ncollection_rounds\ncollection_sim_results\ncollection_tokens\ncollections\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nprotocols\nreplays\nscales\nvariables")
 	for _, q := range []string{
 		"CREATE TABLE dp.x (a INT)", "DROP TABLE dp.ledger", "DELETE FROM dp.ledger", "INSERT INTO dp.errors VALUES (1)",
 		"UPDATE dp.budgets SET epsilon = 9", "TRUNCATE TABLE dp.ledger", "CREATE VIEW dp.v AS SELECT 1",

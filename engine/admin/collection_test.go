@@ -98,7 +98,11 @@ func (s *stub) Batches() []collections.BatchInfo {
 	return []collections.BatchInfo{b}
 }
 
-func (s *stub) Simulations(context.Context, string) ([]collections.Kept, error) { return nil, nil }
+func (s *stub) Simulations(context.Context, string) ([]collections.Kept, error) {
+	x := 0.5
+	return []collections.Kept{{Number: 1, At: "2026-01-02 03:04:05", Source: "public", Slots: 400, Trials: []collections.Trial{
+		{Run: 1, Estimate: []byte(`{"mean":0.5}`), StdErr: &x, Truth: []byte("0.5"), Error: &x}, {Run: 2, Warnings: "too few"}}}}, nil
+}
 
 func (s *stub) Results(string) (map[string][]byte, error) {
 	return map[string][]byte{"": []byte(`{"mean":0.5}`)}, nil
