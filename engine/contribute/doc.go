@@ -25,7 +25,7 @@
 //	{ "serial": 2, "caps": {...}, "records": [ {...}, ... ] }      JSON, in the one form that Wallet writes
 //
 // A record has the collection's uuid, the fingerprint of the parameters, what it cost, the exact bytes that were made, the
-// token that they go with, and whether they were acknowledged; never the value. Beside the file stands FILE.lock: the
+// token that they go with while they are to be sent, and whether they were acknowledged; never the value. Beside the file stands FILE.lock: the
 // process that works with the wallet holds a lock on it, and it keeps the serial number of the last write, so that a
 // wallet that disappeared or was replaced by an older copy is noticed.
 //

@@ -17,6 +17,7 @@ type State string
 const (
 	Pending      State = "pending"      // made and charged; it may have been sent
 	Acknowledged State = "acknowledged" // the server or the shuffler said that it has it
+	Abandoned    State = "abandoned"    // the person gave it up: it counts, and is not sent any more
 )
 
 // Record is what a wallet keeps of one report: one collection, once.
@@ -33,8 +34,8 @@ type Record struct {
 	State       State            `json:"state"`
 	Token       Secret           `json:"token,omitempty"` // while pending
 	TokenHash   Hash             `json:"token_sha256"`
-	// Report is the report, or the bundle. The report is kept for good; the bundle until it is acknowledged, because
-	// with the server's key it would tell the value.
+	// Report is the report, or the bundle. The report is kept for good; the bundle while it is pending, because with the
+	// server's key it would tell the value.
 	Report     []byte `json:"report,omitempty"`
 	ReportHash Hash   `json:"report_sha256"`
 }
@@ -45,9 +46,9 @@ func (r *Record) Model() collect.Model {
 	return info.Model
 }
 
-// acknowledged returns the record after its report has arrived.
-func (r Record) acknowledged() Record {
-	r.State, r.Token = Acknowledged, nil
+// ended returns the record after its report has arrived, or was given up.
+func (r Record) ended(as State) Record {
+	r.State, r.Token = as, nil
 	if r.Model() == collect.Shuffle {
 		r.Report = nil
 	}
@@ -64,7 +65,7 @@ func (r *Record) check() error {
 	switch {
 	case !ok || r.UUID == "" || r.Round < 1 || r.Round > info.Rounds:
 		return wrong("is not of a protocol's round")
-	case !pending && r.State != Acknowledged:
+	case !pending && r.State != Acknowledged && r.State != Abandoned:
 		return wrong("has the state %.20q", string(r.State))
 	case pending != (len(r.Token) > 0) || (pending || info.Model == collect.Local) != (len(r.Report) > 0):
 		return wrong("does not hold what the state %s needs", r.State)

@@ -13,8 +13,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// ErrForgotten says that a bundle has been acknowledged, after which the wallet keeps its hash only.
-var ErrForgotten = errors.New("contribute: the bundle has arrived, and the wallet does not keep it any longer")
+// ErrForgotten says that a bundle was acknowledged or given up, after which the wallet keeps its hash only.
+var ErrForgotten = errors.New("contribute: the bundle has arrived or was given up, and the wallet does not keep it any longer")
 
 // Report returns the report of a value to a collection of the local model: randomised once, charged to the wallet and on
 // disk before it is returned. Called again for the same collection it returns the same bytes, and looks at the value no more.
@@ -29,7 +29,7 @@ func (w *Wallet) Report(p *Params, t Token, v Value) ([]byte, error) {
 }
 
 // Bundle is Report for a collection of the shuffle model: it returns the bundle of messages, each split, drawn and sealed once.
-// A bundle that was acknowledged is gone: ErrForgotten.
+// A bundle that was acknowledged or given up is gone: ErrForgotten.
 func (w *Wallet) Bundle(p *Params, t Token, v Value) ([]byte, error) {
 	return w.once(p, t, collect.Shuffle, func(cell uint32) ([]byte, error) {
 		messages, err := device.Messages(exact.Secure(), p, cell, v)

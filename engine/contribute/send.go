@@ -88,7 +88,10 @@ func (w *Wallet) Contribute(ctx context.Context, server, shuffler DB, collection
 func (w *Wallet) toSend(uuid string, model collect.Model) (Record, error) {
 	r, ok := w.Record(uuid)
 	if !ok {
-		return Record{}, fmt.Errorf("contribute: the wallet has no report to the collection %.40q", uuid)
+		return Record{}, nothingTo(uuid)
+	}
+	if r.State == Abandoned {
+		return Record{}, refuse.New(refuse.CollectionState, "The report to %.130q was given up.", r.Collection).With("It is not sent any more, and there is no second one.")
 	}
 	if r.Model() != model {
 		return Record{}, refuse.New(refuse.CollectionState, "%.130q is a collection of the %s model.", r.Collection, r.Model()).
@@ -139,14 +142,30 @@ func (w *Wallet) deliver(ctx context.Context, db Execer, statement string, r Rec
 }
 
 // acknowledge keeps that a report has arrived.
-func (w *Wallet) acknowledge(uuid string) error {
+func (w *Wallet) acknowledge(uuid string) error { return w.end(uuid, Acknowledged) }
+
+// Abandon gives up a report that is pending: it is not sent any more, and of a bundle only the hash is kept. What it cost stays
+// spent, because it may have been seen, and there is no second report to the collection.
+func (w *Wallet) Abandon(uuid string) error {
+	if _, ok := w.Record(uuid); !ok {
+		return nothingTo(uuid)
+	}
+	return w.end(uuid, Abandoned)
+}
+
+// end ends a report that is pending.
+func (w *Wallet) end(uuid string, as State) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := w.book.find(uuid)
-	if r == nil || r.State == Acknowledged {
+	if r == nil || r.State != Pending {
 		return w.usable()
 	}
-	return w.commit(w.book.with(r.acknowledged()))
+	return w.commit(w.book.with(r.ended(as)))
+}
+
+func nothingTo(uuid string) error {
+	return fmt.Errorf("contribute: the wallet has no report to the collection %.40q", uuid)
 }
 
 // persist calls f until it succeeds or trying again will not help.

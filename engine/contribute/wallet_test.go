@@ -422,3 +422,35 @@ func TestNothingSecretIsKept(t *testing.T) {
 		t.Error("the value is there")
 	}
 }
+
+// TestAbandon: what is given up is neither sent nor kept, and still counts.
+func TestAbandon(t *testing.T) {
+	p, _ := roundOf(t, planned(t, "sum", someUUID), 1)
+	db := servingParams(t, p)
+	w := newWallet(t)
+	token := tokenOf(p, 0, 1)
+	if _, err := w.Bundle(p, token, Number(1)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.Abandon(p.UUID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := w.Records()[0]; r.State != Abandoned || r.Report != nil || r.Token != nil || w.Spent().Epsilon != 10_000 {
+		t.Errorf("%+v, spent %v", r, w.Spent())
+	}
+	refusedWith(t, w.Contribute(t.Context(), db, db, "commute", token, Number(1)), "COLLECTION_STATE")
+	if n := db.fake.sent(); n != 0 {
+		t.Errorf("%d statements", n)
+	}
+	if _, err := w.Bundle(p, tokenOf(p, 0, 2), Number(1)); err == nil {
+		t.Error("a second bundle")
+	}
+	if err := w.Verify(); err != nil {
+		t.Error(err)
+	}
+	if err := w.Abandon(otherUUID); err == nil {
+		t.Error("gave up what is not there")
+	}
+}
