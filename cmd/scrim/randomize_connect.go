@@ -61,10 +61,18 @@ func (r *randomizing) mixer(warn io.Writer) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Net == server.Net && c.Addr == server.Addr {
+	if sameAddress(c, server) {
 		return nil, fmt.Errorf("--shuffler %s is the server's own address; a bundle that reaches the server is not private. Nothing was made or sent", c.Addr)
 	}
 	return r.pool(c, "shuffler", warn)
+}
+
+// sameAddress tells whether two addresses are plainly of one listener. Where they are so in another way, the server says
+// that it has pinned nothing, and gets nothing.
+func sameAddress(a, b *mysql.Config) bool {
+	_, portA, _ := net.SplitHostPort(a.Addr)
+	_, portB, _ := net.SplitHostPort(b.Addr)
+	return a.Net == b.Net && (a.Addr == b.Addr || near(a) && near(b) && portA == portB && a.Net != "unix")
 }
 
 func (r *randomizing) shufflerConfig() (*mysql.Config, error) {

@@ -25,12 +25,12 @@ func (r *randomizing) contribute(ctx context.Context, s streams, server *sql.DB,
 		}
 		defer to.Close()
 	}
-	arrived := false
+	ended := false
 	err := withWallet(r.wallet, func(w *contribute.Wallet) (err error) {
-		arrived, err = r.make(s, w, p, info.Model)
+		ended, err = r.make(s, w, p, info.Model)
 		return err
 	})
-	if err != nil || arrived {
+	if err != nil || ended {
 		return err
 	}
 	if err := r.wait(ctx, s); err != nil {
@@ -39,8 +39,8 @@ func (r *randomizing) contribute(ctx context.Context, s streams, server *sql.DB,
 	return withWallet(r.wallet, func(w *contribute.Wallet) error { return deliver(ctx, s, w, to, p, info.Model) })
 }
 
-// make has the wallet make the report once; arrived tells that it was acknowledged before.
-func (r *randomizing) make(s streams, w *contribute.Wallet, p *contribute.Params, model collect.Model) (arrived bool, err error) {
+// make has the wallet make the report once; ended tells that it was acknowledged or given up before.
+func (r *randomizing) make(s streams, w *contribute.Wallet, p *contribute.Params, model collect.Model) (ended bool, err error) {
 	kept, again := w.Record(p.UUID)
 	if !again && !r.given() {
 		return false, errors.New("want --value, --vector or --null: the wallet has no report to this collection yet")
@@ -61,8 +61,12 @@ func (r *randomizing) make(s streams, w *contribute.Wallet, p *contribute.Params
 	return false, nil
 }
 
-// found says that the wallet has a report.
-func (r *randomizing) found(s streams, kept contribute.Record) (arrived bool) {
+// found says that the wallet has a report; ended that nothing is to be sent.
+func (r *randomizing) found(s streams, kept contribute.Record) (ended bool) {
+	if kept.State == contribute.Abandoned {
+		fmt.Fprintf(s.out, "%s: the report of %s was given up; nobody reports twice, and nothing was sent\n", kept.Collection, kept.Made)
+		return true
+	}
 	if kept.State == contribute.Acknowledged {
 		fmt.Fprintf(s.out, "%s: the report of %s has arrived; nobody reports twice, and nothing was sent\n", kept.Collection, kept.Made)
 		return true
@@ -80,7 +84,7 @@ func shown(r contribute.Record) string {
 	if r.Model() == collect.Local {
 		return fmt.Sprintf("%d bytes, %s", len(r.Report), hex.EncodeToString(r.Report))
 	}
-	if r.State == contribute.Acknowledged {
+	if len(r.Report) == 0 {
 		return fmt.Sprintf("a bundle with the SHA-256 %v, which is not kept any longer", r.ReportHash)
 	}
 	return fmt.Sprintf("a bundle of %d bytes with the SHA-256 %v", len(r.Report), r.ReportHash)

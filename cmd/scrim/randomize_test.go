@@ -56,7 +56,7 @@ func TestVerifiedConnections(t *testing.T) {
 func TestShufflerAddress(t *testing.T) {
 	for shuffler, want := range map[string]string{
 		"127.0.0.1:3308": "", "mix.example.net:3308": "", "someone:pw@tcp(mix.example.net:3308)/?tls=true": "",
-		"": "want --shuffler", "mix": "want HOST:PORT", "127.0.0.1:3307": "server's own address", "x@y/z)": "--shuffler",
+		"": "want --shuffler", "mix": "want HOST:PORT", "127.0.0.1:3307": "server's own address", "localhost:3307": "server's own address", "x@y/z)": "--shuffler",
 		"someone@tcp(mix.example.net:3308)/": "would not verify",
 	} {
 		r := randomizing{dsn: "u:p@tcp(127.0.0.1:3307)/", shuffler: shuffler}

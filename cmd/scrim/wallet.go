@@ -17,13 +17,13 @@ import (
 func walletCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wallet",
-		Short: "Show, cap or verify what a person has reported to collections",
+		Short: "Show, cap, abandon or verify what a person has reported to collections",
 		Long: `Wallet works on the file in which scrim randomize keeps a person's reports: what was sent, what each cost, and how much
 all of them may cost together. One person has one wallet. It must not be put back from an older copy, which does not know what was
 reported since; it notices that, and damage, and then refuses to open.`,
 		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(walletShow(s), walletSetCap(s), walletVerify(s))
+	cmd.AddCommand(walletShow(s), walletSetCap(s), walletAbandon(s), walletVerify(s))
 	return cmd
 }
 
@@ -132,6 +132,49 @@ func newCaps(caps contribute.Caps, epsilon, delta string) (_ contribute.Caps, er
 		}
 	}
 	return caps, nil
+}
+
+func walletAbandon(s streams) *cobra.Command {
+	var file, collection string
+	cmd := &cobra.Command{
+		Use:   "abandon --collection NAME",
+		Short: "Give up a report that is pending",
+		Long: `Abandon gives up a report that was made and has not arrived: because its round is over, or its token was used by somebody
+else. It is not sent any more. A bundle of the shuffle model is deleted, which with the server's key would tell the value. What it cost stays spent, because
+it may have been seen, and there is no second report to the collection.`,
+		Example: "  scrim wallet abandon --collection survey.commute",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if collection == "" {
+				return errors.New("want --collection, the name with its database as scrim wallet show has it, or the uuid")
+			}
+			return withWallet(file, func(w *contribute.Wallet) error { return abandon(s.out, w, collection) })
+		},
+	}
+	walletFlag(cmd, &file)
+	cmd.Flags().StringVar(&collection, "collection", "", "collection with its database, or its uuid (required)")
+	return cmd
+}
+
+// abandon gives up the pending reports to a collection: to one of several of the same name only if they are named by uuid.
+func abandon(out io.Writer, w *contribute.Wallet, collection string) error {
+	var found []contribute.Record
+	for _, r := range w.Records() {
+		if r.State == contribute.Pending && (r.Collection == collection || r.UUID == collection) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return fmt.Errorf("the wallet has no pending report to %q; scrim wallet show lists them", collection)
+	case 1:
+		if err := w.Abandon(found[0].UUID); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "%s: the report of %s is given up; it still counts as %v\n", found[0].Collection, found[0].Made, found[0].Cost)
+		return err
+	}
+	return fmt.Errorf("there are %d pending reports to collections of this name; name one by its uuid: %s, %s, …", len(found), found[0].UUID, found[1].UUID)
 }
 
 func walletVerify(s streams) *cobra.Command {
