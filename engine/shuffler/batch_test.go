@@ -314,3 +314,18 @@ func TestPins(t *testing.T) {
 	}
 	equal(t, "pins", len(w.again().pinned()), 1)
 }
+
+// TestAFullBatchThatWasNotClosed starts with a batch that was full when the process was killed: its contributors, who send again, are
+// not taken into the next one.
+func TestAFullBatchThatWasNotClosed(t *testing.T) {
+	w := sumWorld(t)
+	tokens := w.issue(90)
+	w.send(tokens[:80], 0)
+	must(t, w.Close())
+	w = w.start(func(o *Options) { o.When = AtMin })
+	w.send(tokens[80:], 80)
+	w.wait(1, Acknowledged)
+	equal(t, "reports of the next batch", w.wait(2, Open).Reports, 10)
+	err := w.Accept(context.Background(), tokens[0].Secret[:], bundleOf(w.p, 0))
+	wantCode(t, "a retry", err, refuse.SpentToken)
+}

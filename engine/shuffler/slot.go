@@ -55,6 +55,9 @@ const (
 func (t *slot) run() {
 	defer t.s.running.Done()
 	defer t.closeFiles()
+	if err := t.closeFull(); err != nil { // one that a crash has left
+		t.s.log.Error().Err(err).Msg("a full batch could not be closed")
+	}
 	for {
 		select {
 		case <-t.s.quit:
@@ -80,27 +83,24 @@ func (t *slot) gather(first *request) []*request {
 	return list
 }
 
-// take answers requests, and closes the batch when it is full.
+// take answers requests. A batch that is full is closed before any token is looked at: which of them are spent is known from closed
+// batches and from the open one, and must not change in between.
 func (t *slot) take(list []*request) {
-	rest := list
-	fresh, err := t.unspent(list)
-	if err == nil {
-		rest = fresh
-	}
-	for len(rest) > 0 && err == nil {
+	rest, err := list, t.closeFull()
+	for err == nil {
+		var fresh []*request
+		if fresh, err = t.unspent(rest); err != nil {
+			break
+		}
+		if rest = fresh; len(rest) == 0 {
+			break
+		}
 		var n int
 		if n, err = t.store(rest); err != nil {
 			break
 		}
 		rest = rest[n:]
-		if t.full() {
-			_, err = t.close(closing{})
-			if err == nil && len(rest) > 0 { // tokens of the batch that was closed are spent now
-				if fresh, err = t.unspent(rest); err == nil {
-					rest = fresh
-				}
-			}
-		}
+		err = t.closeFull()
 	}
 	if err != nil {
 		t.s.log.Error().Err(err).Msg("bundles could not be stored")
@@ -111,6 +111,15 @@ func (t *slot) take(list []*request) {
 	for _, r := range list {
 		close(r.done)
 	}
+}
+
+// closeFull closes the open batch if it is full.
+func (t *slot) closeFull() error {
+	if !t.full() {
+		return nil
+	}
+	_, err := t.close(closing{})
+	return err
 }
 
 func (t *slot) full() bool { return t.open != nil && t.open.n >= t.s.limit(t.pin) }
@@ -153,11 +162,6 @@ func sameDigest(before []byte, now [32]byte) error {
 
 // store puts bundles into the open batch and returns how many of the list it has answered.
 func (t *slot) store(list []*request) (n int, err error) {
-	if t.full() { // it could not be closed before
-		if _, err := t.close(closing{}); err != nil {
-			return 0, err
-		}
-	}
 	if t.ended {
 		for _, r := range list {
 			if r.answer = t.closed(); t.open != nil {
