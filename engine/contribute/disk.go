@@ -146,6 +146,9 @@ func (d *disk) write(b book) error {
 	if err != nil {
 		return err
 	}
+	if err := d.held(); err != nil {
+		return err
+	}
 	reached("made")
 	if err := writeSynced(d.path+".new", file); err != nil {
 		return fmt.Errorf("contribute: %w", err)
@@ -163,6 +166,19 @@ func (d *disk) write(b book) error {
 		return fmt.Errorf("contribute: %w", err)
 	}
 	reached("marked")
+	return nil
+}
+
+// held refuses to write where the lock's file was removed or replaced: another process may hold the new one, and have reported
+// since.
+func (d *disk) held() error {
+	mine, err := d.lock.Stat()
+	if err != nil {
+		return fmt.Errorf("contribute: %w", err)
+	}
+	if now, err := os.Stat(d.path + ".lock"); err != nil || !os.SameFile(mine, now) {
+		return fmt.Errorf("%w: %s.lock was removed or replaced while the wallet was open", ErrDamaged, d.path)
+	}
 	return nil
 }
 

@@ -454,3 +454,29 @@ func TestAbandon(t *testing.T) {
 		t.Error("gave up what is not there")
 	}
 }
+
+// TestLockIsTakenAway: who removes the lock of an open wallet lets a second process in, and then one of the two reports.
+func TestLockIsTakenAway(t *testing.T) {
+	p, _ := roundOf(t, planned(t, "bit", someUUID), 1)
+	w := newWallet(t)
+	if err := w.SetCaps(DefaultCaps()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(w.Path() + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Report(p, tokenOf(p, 0, 1), Number(1)); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := w.Report(p, tokenOf(p, 0, 1), Number(1)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a second randomisation: %d bytes, %v", len(b), err)
+	}
+	if err := other.Verify(); err != nil {
+		t.Error(err)
+	}
+}
