@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
@@ -8,7 +10,8 @@ import (
 // What a statement may hold. Nothing ends the planning of a statement before its end, neither KILL nor max_execution_time: it has to
 // be short by itself. Most of it takes linear time; what takes the square of a number or more has a limit here, at about a second.
 const (
-	// maxTables is MySQL's own limit on what one SELECT joins, subqueries in its conditions included; allTables is of a statement.
+	// maxTables is MySQL's own limit on what one SELECT joins, subqueries in its conditions included; allTables is of a statement, where a
+	// common table expression counts again wherever it is named.
 	maxTables = 61
 	allTables = 250
 	// maxLevels is MySQL's own limit on how deep SELECTs stand in each other, maxUnions how many a statement may put together.
@@ -28,8 +31,19 @@ const (
 
 // measure adds up what a statement holds.
 type measure struct {
-	tables, unions, operands, nesting int
-	err                               error
+	weight
+	common map[string]*common // by their names in lower case
+	seen   map[*ast.With]bool // that were measured
+	err    error
+}
+
+// weight is what is added up.
+type weight struct{ tables, unions, operands, nesting int }
+
+// common is a common table expression that was seen. What it holds counts wherever it is named, and once where it is not.
+type common struct {
+	weight
+	named bool
 }
 
 // place is where a node stands.
@@ -48,6 +62,9 @@ func bounded(s ast.Statement, text string) error {
 	}
 	var m measure
 	m.statement(s)
+	for _, c := range m.common {
+		m.unnamed(c)
+	}
 	return m.err
 }
 
@@ -79,6 +96,15 @@ func (m *measure) node(n ast.SQLNode, at place) {
 	switch n := n.(type) {
 	case *ast.SQLVal, *ast.NullVal, *ast.ColName, ast.Comments: // most of a long statement: nothing is below
 		return
+	case *ast.With:
+		m.with(n, at)
+		return
+	case *ast.Insert:
+		m.with(n.With, at) // before what names its expressions
+	case *ast.Update:
+		m.with(n.With, at)
+	case *ast.Delete:
+		m.with(n.With, at)
 	case *ast.Subquery:
 		if at.asked {
 			m.join(at) // it may become one
@@ -101,12 +127,11 @@ func (m *measure) node(n ast.SQLNode, at place) {
 			m.refuse(1473, "Too many SELECTs in unions: a statement can have %d", maxUnions)
 		}
 		m.list(len(n.OrderBy))
-		if n.With != nil {
-			m.node(n.With, at)
-		}
+		m.with(n.With, at)
 		m.node(n.OrderBy, at)
 	case *ast.AliasedTableExpr:
 		m.join(at)
+		m.name(n.Expr)
 		at.asked = false
 	}
 	m.below(n, at)
@@ -170,6 +195,60 @@ func (m *measure) join(at place) {
 	}
 	if m.tables > allTables {
 		m.refuse(1116, "Too many tables; a statement can use %d", allTables)
+	}
+}
+
+// with measures common table expressions, in their order.
+func (m *measure) with(w *ast.With, at place) {
+	if w == nil || m.seen[w] {
+		return
+	}
+	if m.seen == nil {
+		m.seen, m.common = map[*ast.With]bool{}, map[string]*common{}
+	}
+	m.seen[w] = true
+	for _, c := range w.Ctes {
+		before := m.weight
+		m.node(c, at)
+		found := &common{weight: weight{m.tables - before.tables, m.unions - before.unions, m.operands - before.operands, m.nesting - before.nesting}}
+		m.weight = before
+		name := strings.ToLower(c.As.String())
+		if old := m.common[name]; old != nil { // the same name in another part of the statement, which may be what is meant
+			m.unnamed(old)
+			found.weight = weight{max(old.tables, found.tables), max(old.unions, found.unions), max(old.operands, found.operands), max(old.nesting, found.nesting)}
+		}
+		m.common[name] = found
+	}
+}
+
+// name adds what a common table expression holds where it is named: it is planned there. Without that a few of them, each of which
+// names the one before it twice, would be as many tables as memory holds.
+func (m *measure) name(e ast.SimpleTableExpr) {
+	t, ok := e.(ast.TableName)
+	if !ok || !t.DbQualifier.IsEmpty() {
+		return
+	}
+	if c := m.common[strings.ToLower(t.Name.String())]; c != nil {
+		c.named = true
+		m.add(c.weight)
+	}
+}
+
+func (m *measure) unnamed(c *common) {
+	if !c.named {
+		m.add(c.weight)
+	}
+}
+
+func (m *measure) add(w weight) {
+	m.tables, m.unions, m.operands, m.nesting = m.tables+w.tables, m.unions+w.unions, m.operands+w.operands, m.nesting+w.nesting
+	switch {
+	case m.tables > allTables:
+		m.refuse(1116, "Too many tables; a statement can use %d, and those of a common table expression count wherever it is named", allTables)
+	case m.unions >= maxUnions:
+		m.refuse(1473, "Too many SELECTs in unions: a statement can have %d, and those of a common table expression count wherever it is named", maxUnions)
+	case m.operands >= maxOperands || m.nesting > maxNesting:
+		m.refuse(1436, "Too many conditions, or expressions nested too deep: those of a common table expression count wherever it is named; write several statements")
 	}
 }
 

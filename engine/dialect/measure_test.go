@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +38,7 @@ var shapes = []struct {
 	}, 1600, 2000, 1436},
 	{"AND", func(n int) string { return "SELECT 1 FROM t WHERE a=1" + strings.Repeat(" AND a=1", n) }, maxOperands - 1, maxOperands, 1436},
 	{"OR", func(n int) string { return "SELECT 1 FROM t WHERE a=1" + strings.Repeat(" OR a=1", n) }, maxOperands - 1, maxOperands, 1436},
-	{"AND and OR", func(n int) string { return "SELECT 1 FROM t WHERE a=1" + strings.Repeat(" AND a=1 OR a=2", n) }, maxOperands/2 - 1, maxOperands/2, 1436},
+	{"AND and OR", func(n int) string { return "SELECT 1 FROM t WHERE a=1" + strings.Repeat(" AND a=1 OR a=2", n) }, maxOperands/2 - 1, maxOperands / 2, 1436},
 	{"UNION", func(n int) string { return "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", n) }, maxUnions - 1, maxUnions, 1473},
 	{"levels", func(n int) string { return "SELECT" + strings.Repeat("(SELECT ", n) + "1" + strings.Repeat(")", n) }, maxLevels - 1, maxLevels, 1473},
 	{"tables", func(n int) string { return "SELECT 1 FROM t" + strings.Repeat(", t", n) }, maxTables - 1, maxTables, 1116},
@@ -45,6 +47,17 @@ var shapes = []struct {
 		return "SELECT 1 FROM t WHERE 1" + strings.Repeat(" AND EXISTS (SELECT 1 FROM u)", n)
 	}, maxTables - 1, maxTables, 1116},
 	{"tables of subqueries", func(n int) string { return "SELECT 1" + strings.Repeat(", (SELECT 1 FROM t, t t2)", n) }, allTables / 2, allTables/2 + 1, 1116},
+	{"common tables of common tables", func(n int) string { return doubled(n) + "SELECT 1 FROM c" + strconv.Itoa(n) }, 5, 6, 1116},
+	{"and in unions", func(n int) string { return doubled(n) + "SELECT 1 UNION SELECT 1 FROM c" + strconv.Itoa(n) }, 5, 6, 1116},
+	{"and in UPDATE", func(n int) string {
+		return doubled(n) + "UPDATE t SET a = (SELECT COUNT(*) FROM c" + strconv.Itoa(n) + ")"
+	}, 5, 6, 1116},
+	{"unions of common tables", func(n int) string {
+		return "WITH c AS (SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 49) + ") SELECT 1 FROM c a" + strings.Repeat(", c", n)
+	}, 3, 4, 1473},
+	{"conditions of common tables", func(n int) string {
+		return "WITH c AS (SELECT 1 FROM t WHERE a=1" + strings.Repeat(" AND a=1", 500) + ") SELECT 1 FROM c a" + strings.Repeat(", c", n)
+	}, 8, 9, 1436},
 	{"columns", func(n int) string { return "SELECT a" + strings.Repeat(", a", n) + " FROM t" }, maxColumns - 1, maxColumns, 1117},
 	{"keys", func(n int) string { return "SELECT 1 FROM t GROUP BY a" + strings.Repeat(", a", n) }, maxColumns - 1, maxColumns, 1117},
 	{"an order", func(n int) string { return "SELECT a FROM t ORDER BY a" + strings.Repeat(", a", n) }, maxColumns - 1, maxColumns, 1117},
@@ -52,6 +65,15 @@ var shapes = []struct {
 	{"rows", func(n int) string { return "INSERT INTO t VALUES (1, 'a', -1)" + strings.Repeat(", (1, 'a', -1)", n) }, 50_000, 0, 0},
 	{"arguments", func(n int) string { return "SELECT CONCAT('a'" + strings.Repeat(", 'a'", n) + ")" }, 50_000, 0, 0},
 	{"WHEN", func(n int) string { return "SELECT CASE a" + strings.Repeat(" WHEN 1 THEN 2", n) + " END FROM t" }, 50_000, 0, 0},
+}
+
+// doubled writes common table expressions, each of which joins the one before it with itself.
+func doubled(n int) string {
+	text := "WITH c0 AS (SELECT 1 AS x)"
+	for i := range n {
+		text += fmt.Sprintf(", C%d AS (SELECT p.x FROM c%d p, `c%d` q)", i+1, i, i)
+	}
+	return text + " "
 }
 
 func errnoOf(err error) int {
