@@ -41,7 +41,7 @@ func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.T
 	if err != nil {
 		return nil, err
 	}
-	kept := collections.Kept{Source: publicSource, Slots: q.Slots}
+	kept := collections.Kept{By: q.By, Source: publicSource, Slots: q.Slots}
 	sim := collections.Simulation{Design: design, Runs: q.Runs}
 	if sample := planner.SampleOf(ctx, node); sample != nil {
 		kept.Source = protectedSource

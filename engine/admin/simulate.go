@@ -14,6 +14,7 @@ import (
 
 // Simulation is what dp_simulate_collection is asked for.
 type Simulation struct {
+	By          string // who asks
 	Collection  collections.Summary
 	Query       string // the source of the values
 	Slots, Runs int
@@ -63,7 +64,7 @@ func (a *Admin) simulate(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	if !ok {
 		return nil, refuse.New(refuse.CollectionState, "There is no collection %.140s.", name).With("SELECT * FROM dp.collections lists them.")
 	}
-	q := Simulation{Collection: c, Query: args[1]}
+	q := Simulation{By: a.o.Principal(ctx), Collection: c, Query: args[1]}
 	slots, err := wholeNumber("number of contributors", args[2], collections.MaxSlots)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,8 @@ func numberOrNull(x *float64) any {
 	return *x
 }
 
-// simulationTable makes dp.collection_sim_results, for who administers collections.
+// simulationTable makes dp.collection_sim_results. A collector sees their own: what another one simulated over tells of tables that they may
+// not be allowed to read.
 func (a *Admin) simulationTable() *table {
 	return newTable("collection_sim_results", a.simulationResults, append([]column{
 		text("collection"), count("simulation"), moment("computed_at"), text("source"), count("contributors")}, simulationColumns...)...)
@@ -138,6 +140,9 @@ func (a *Admin) simulationResults(ctx *sql.Context) ([]sql.Row, error) {
 			return nil, err
 		}
 		for _, k := range list {
+			if k.By != a.o.Principal(ctx) && !a.o.IsDBA(ctx) {
+				continue
+			}
 			for _, t := range k.Trials {
 				row, err := trialRow(ctx, t)
 				if err != nil {

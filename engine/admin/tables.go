@@ -15,7 +15,7 @@ var tableDocs = map[string]string{
 	"collection_cells":       "The cells of every round whose parameters are public: the law of their reports, and how many there are.",
 	"collection_results":     "What is kept of collections that are FINAL: the estimates, by stratum, as JSON.",
 	"collection_rounds":      "The public parameters of every round, exactly as the fingerprint is of them. Contributors read them here.",
-	"collection_sim_results": "The runs of the latest 20 simulations of each collection; for DBAs and collectors. Truth and error are told of public sources only.",
+	"collection_sim_results": "The runs of the latest 20 simulations of each collection; a collector sees their own, a DBA all. Truth and error are told of public sources only.",
 	"collection_tokens":      "How many tokens the server has issued of each cell, and how many of them have reported.",
 	"collections":            "The collections, their state, and what each contributor to them pays.",
 	"domains":                "Declared public domains.",

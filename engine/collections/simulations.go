@@ -27,6 +27,7 @@ type Trial struct {
 type Kept struct {
 	Number int64   `json:"number"` // counted in the collection from 1
 	At     string  `json:"at"`     // UTC, in seconds
+	By     string  `json:"by"`     // the account that asked: nobody else but a DBA sees it
 	Source string  `json:"source"` // public or protected
 	Slots  int     `json:"slots"`
 	Trials []Trial `json:"trials"`
