@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,8 +47,10 @@ func (i *instance) gather(root *client, name string, perStratum int, value func(
 			list = append(list, collections.Submission{Token: t.Secret[:], Report: report})
 		}
 	}
-	if err := i.collections.Accept(context.Background(), name, list); err != nil {
-		i.t.Fatal(err)
+	for part := range slices.Chunk(list, 5000) {
+		if err := i.collections.Accept(context.Background(), name, part); err != nil {
+			i.t.Fatal(err)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func simulated(t *testing.T) (*instance, *client) {
 	root.exec("INSERT INTO sample VALUES "+strings.Join(sample, ","), "INSERT INTO trips VALUES "+strings.Join(trips, ","),
 		"INSERT INTO people VALUES "+strings.Join(people, ","), "INSERT INTO loose VALUES (1)",
 		"CALL dp_public('shop.sample')", "CALL dp_protect('shop.trips', 'person', 'person')", "CALL dp_protect('shop.people', 'person', 'person')",
-		"CALL dp_set_budget('shop.trips', '*', 500, 1e-4, 'never')", "CALL dp_set_budget('shop.people', '*', 50, 1e-4, 'never')")
+		"CALL dp_set_budget('shop.trips', '*', 500, 1e-4, 'never')", "CALL dp_set_budget('shop.people', '*', 2000, 1e-4, 'never')")
 	root.query(`CALL dp_create_collection('survey.commute', 'LDP_BIT', '{"epsilon": 2, "lo": 0, "hi": 100, "n_expected": 2000}')`)
 	root.query(`CALL dp_create_collection('survey.place', 'LDP_SCM3', '{"epsilon": 4, "dimension": 2, "centre_norm": 8, "sigma_min": 0.5, "sigma_max": 2, "n_expected": 30000}')`)
 	root.query(`CALL dp_create_collection('survey.income', 'SHUF_SUM', '{"epsilon": 1, "delta": 1e-6, "lo": 0, "hi": 100, "n_expected": 400, "trust": "separate"}')`)
