@@ -329,3 +329,20 @@ func TestAFullBatchThatWasNotClosed(t *testing.T) {
 	err := w.Accept(context.Background(), tokens[0].Secret[:], bundleOf(w.p, 0))
 	wantCode(t, "a retry", err, refuse.SpentToken)
 }
+
+// BenchmarkClose closes a batch of 20,000 bundles: permutes and marks their tokens.
+func BenchmarkClose(b *testing.B) {
+	d := declaredSum
+	d.Expected = 20_000
+	for range b.N {
+		b.StopTimer()
+		p, _ := paramsOf(b, "survey.commute", testUUID, collect.ShufSum, d, "")
+		w := world{t: b, up: newFake(p), dir: filepath.Join(b.TempDir(), "data"), p: p}
+		w = w.start()
+		w.pin(p)
+		w.send(w.issue(20_000), 0)
+		b.StartTimer()
+		_, err := w.close(false, false)
+		must(b, err)
+	}
+}

@@ -25,14 +25,13 @@ type listening struct {
 	log    *strings.Builder
 }
 
-func listen(t testing.TB, change ...func(*Config)) listening {
+func listen(t testing.TB) listening { return listenFor(t, declaredSum) }
+
+func listenFor(t testing.TB, d collect.Declaration) listening {
 	t.Helper()
-	p, _ := paramsOf(t, "survey.commute", testUUID, collect.ShufSum, declaredSum, "")
+	p, _ := paramsOf(t, "survey.commute", testUUID, collect.ShufSum, d, "")
 	c := DefaultConfig()
 	c.DataDir, c.Listen, c.OperatorPassword = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", "a secret"
-	for _, f := range change {
-		f(&c)
-	}
 	var log strings.Builder
 	w := world{t: t, up: newFake(p), dir: c.DataDir, p: p}
 	w = w.start(func(o *Options) { o.Logger = zerolog.New(&log) })
@@ -138,7 +137,7 @@ func TestOnlyTheInboxAndPins(t *testing.T) {
 		"DROP TABLE inbox", "DELETE FROM inbox", "SELECT token FROM pins", "SELECT * FROM inbox", "SELECT * FROM batches", "SELECT LOAD_FILE('/etc/passwd')", "SELECT SLEEP(1)",
 		"CALL shuffle_close('commute', NULL, NULL, NULL, 1, 0)", "CALL shuffle_tokens('commute', 5, NULL, NULL)", "INSERT INTO pins VALUES (1, 2)",
 		"REPLACE INTO inbox VALUES ('a', 'b')", "INSERT IGNORE INTO inbox VALUES ('a', 'b')", "INSERT INTO inbox SELECT * FROM pins", "nonsense", "",
-		"SELECT 1 FROM pins JOIN pins", "INSERT INTO inbox VALUES ('a','b'), ('c','d')", "INSERT INTO inbox (a, b, c) VALUES (1, 2)", "SELECT fingerprint FROM pins WHERE fingerprint > ''",
+		"SELECT 1 FROM pins JOIN pins", "INSERT INTO inbox VALUES ('a','b'), ('c','d')", "SELECT 1; SELECT 2", "INSERT INTO inbox VALUES ('a', 'b'); SELECT 1", "INSERT INTO inbox (a, b, c) VALUES (1, 2)", "SELECT fingerprint FROM pins WHERE fingerprint > ''",
 	} {
 		if rows, err := db.Query(text); err == nil {
 			rows.Close()
@@ -186,16 +185,18 @@ func TestTheLogTellsNothingOfContributors(t *testing.T) {
 	}
 }
 
-// BenchmarkAccept sends bundles from 64 pooled connections. An operation is one bundle, durable.
+// BenchmarkAccept sends bundles of nine messages from 64 pooled connections, clients and shuffler in one process. An operation
+// is one bundle, durable.
 func BenchmarkAccept(b *testing.B) {
-	l := listen(b)
+	d := declaredSum
+	d.Expected, d.Delta = 100_000, 1e-9
+	l := listenFor(b, d)
 	db := l.open(Contributor, "", "")
 	db.SetMaxOpenConns(64)
 	db.SetMaxIdleConns(64)
 	insert, err := db.Prepare("INSERT INTO inbox VALUES (?, ?)")
 	must(b, err)
 	defer insert.Close()
-	l.options.When = AtMax
 	tokens := l.issue(b.N)
 	queue := make(chan int, b.N)
 	for i := range tokens {
