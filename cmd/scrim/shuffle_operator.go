@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -199,7 +201,8 @@ func shuffleHashesCommand(s streams) *cobra.Command {
 		Use:   "hashes --data DIR --collection NAME FILE",
 		Short: "Take the hashes of tokens that somebody else has issued",
 		Long: `Hashes reads lines of SHA-256 of a token in hex, round, cell and stratum, with tabs between, from a file or from -
-(standard input). The issuer keeps the tokens; neither the server nor the shuffler then knows who has which.`,
+(standard input). The issuer keeps the tokens; neither the server nor the shuffler then knows who has which. Where a line has a
+token itself, as dp_issue_tokens prints them for collections whose server and shuffler are one operator's, its hash is sent.`,
 		Example: `  scrim shuffle hashes --data /var/lib/scrim-shuffle --collection commute hashes.tsv`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -208,7 +211,7 @@ func shuffleHashesCommand(s streams) *cobra.Command {
 				return err
 			}
 			total := 0
-			for _, part := range inParts(string(text), 4<<20) {
+			for _, part := range inParts(hashed(string(text)), 4<<20) {
 				if err := t.ask(cmd.Context(), func(row []string) error {
 					n := 0
 					_, err := fmt.Sscan(row[0], &n)
@@ -232,6 +235,23 @@ func readInput(in io.Reader, path string) ([]byte, error) {
 		return io.ReadAll(in)
 	}
 	return os.ReadFile(path)
+}
+
+// hashed puts the hash of a token into the place of one, and leaves out the line of the columns' names.
+func hashed(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		first, rest, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
+		token, err := hex.DecodeString(first)
+		switch {
+		case strings.HasPrefix(strings.ToLower(first), "token") || strings.HasPrefix(strings.ToLower(first), "sha"):
+			continue
+		case err == nil && len(token) == shuffler.TokenSize:
+			first = fmt.Sprintf("%x", sha256.Sum256(token))
+		}
+		fmt.Fprintf(&out, "%s\t%s\n", first, rest)
+	}
+	return out.String()
 }
 
 // inParts cuts a text between lines.
