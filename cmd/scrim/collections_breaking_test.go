@@ -34,8 +34,8 @@ func (b *breaks) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return &breaking{Conn: conn, of: b, left: 1 + b.rand.IntN(2*b.often), half: b.rand.IntN(2) == 0}, nil
 }
 
-// breaking is a connection that breaks with one of its writes: in the middle of the statement, or behind it, so that it
-// is carried out and the client does not hear of it.
+// breaking is a connection that breaks with one of its writes: in its middle, or behind it, so that the statement is carried
+// out and the client does not hear of it.
 type breaking struct {
 	net.Conn
 	of   *breaks
@@ -49,10 +49,11 @@ func (c *breaking) Write(b []byte) (int, error) {
 	}
 	c.of.count.Add(1)
 	if c.half {
-		b = b[:len(b)/2]
+		n, err := c.Conn.Write(b[:len(b)/2])
+		return n, errors.Join(errBroken, err, c.Conn.Close())
 	}
-	_, err := c.Conn.Write(b)
-	return 0, errors.Join(errBroken, err, c.Conn.Close())
+	n, err := c.Conn.Write(b)
+	return n, errors.Join(err, c.Conn.Close()) // the answer is what does not come
 }
 
 // pool opens connections to one address for many contributors; those of nil do not break. Statements are prepared, or text
