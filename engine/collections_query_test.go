@@ -175,6 +175,17 @@ func TestLocalFunctions(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", q, got, north)
 		}
 	}
+	root.exec("CREATE TABLE survey.copied AS SELECT stratum AS s, LDP_MEAN(report) AS m FROM survey.commute GROUP BY stratum", "CALL dp_public('survey.copied')")
+	if got := ann.value("SELECT m FROM copied WHERE s = 'north'"); got != north {
+		t.Errorf("CREATE TABLE AS: %s, want %s", got, north)
+	}
+	ann.exec("SET @where = 'north', @conf = 0.5", "PREPARE p FROM 'SELECT LDP_MEAN(report), LDP_LOW(report, ?) FROM commute WHERE stratum = ?'")
+	if got := ann.query("EXECUTE p USING @conf, @where"); got[0][0] != north {
+		t.Errorf("EXECUTE: %v", got)
+	}
+	if got := ann.value("SELECT LDP_MEAN(report) FROM commute WHERE stratum = @where"); got != north {
+		t.Errorf("a user variable: %s", got)
+	}
 	if got := fmt.Sprint(ann.query("EXPLAIN SELECT LDP_MEAN(report) FROM commute WHERE stratum = 'north'")); !strings.Contains(got, "costs no budget") {
 		t.Errorf("EXPLAIN: %s", got)
 	}

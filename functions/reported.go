@@ -53,15 +53,15 @@ var reportForms = []struct {
 	models   string // "LS"
 	doc      string
 }{
-	{AskMean, "MEAN", "", 0, 0, Double, "LS", "The estimate of the mean of the contributors' values; %s costs no budget, the reports are private already."},
+	{AskMean, "MEAN", "", 0, 0, Double, "LS", "The estimate of the mean of the contributors' values. It costs no budget: the reports are private already."},
 	{AskStdErr, "STDERR", "", 0, 0, Double, "LS", "The standard error of that mean; of vectors, of the ℓ2 norm of the error. %s_INFO says what it covers and what not."},
 	{AskLow, "LOW", " [, conf]", 0, 1, Double, "LS", "The lower end of an interval that covers the mean with probability conf, 0.95 where it is left out. %s_INFO says what it leaves out."},
 	{AskHigh, "HIGH", " [, conf]", 0, 1, Double, "LS", "The upper end, as %s_LOW."},
-	{AskSD, "SD", "", 0, 0, Double, "L", "The estimate of the values' standard deviation, where the protocol has one (LDP_UV1, LDP_UV2); %s_MEAN is of the mean."},
-	{AskSum, "SUM", "", 0, 0, Double, "S", "The estimate of the sum over the contributors of the batches; %s_MEAN divides it by their number."},
+	{AskSD, "SD", "", 0, 0, Double, "L", "The estimate of the values' standard deviation, where the protocol has one (LDP_UV1, LDP_UV2)."},
+	{AskSum, "SUM", "", 0, 0, Double, "S", "The estimate of the sum over the contributors of the batches."},
 	{AskCount, "COUNT", "", 0, 0, BigInt, "LS", "How many reports have arrived, in all rounds, in any state of the collection; %s_INFO tells them by cell."},
-	{AskRange, "RANGE", ", a, b", 2, 2, Double, "LS", "The share of values from a up to but not including b, of 1. %s_INFO says what it covers."},
-	{AskQuantile, "QUANTILE", ", q", 1, 1, Double, "LS", "The value below which a share q of the values lies, 0 to 1; %s_QUANTILE of 0.5 is the median."},
+	{AskRange, "RANGE", ", a, b", 2, 2, Double, "LS", "The share of values from a up to but not including b, of 1."},
+	{AskQuantile, "QUANTILE", ", q", 1, 1, Double, "LS", "The value below which a share q of the values lies, 0 to 1: of 0.5 the median."},
 	{AskVector, "VECTOR_MEAN", "", 0, 0, JSON, "LS", "The estimate of the mean vector, as an array. %s_STDERR tells its error."},
 	{AskInfo, "INFO", "", 0, 0, JSON, "LS", "What the estimate is made of: reports and minimum of each cell of the round, diagnostics, warnings, and what error bars cover. Before there is an estimate, %s_INFO tells what has arrived and why there is none."},
 }
@@ -78,7 +78,7 @@ var reportFunctions = func() []*ReportFunction {
 			constants := map[string]string{", a, b": ", 0, 30", ", q": ", 0.5", " [, conf]": ", 0.99"}[f.rest]
 			out = append(out, &ReportFunction{
 				Question: f.question, Name: name, Signature: name + "(" + m.column + f.rest + ")", Shuffle: m.letter == "S",
-				MinArgs: f.min, MaxArgs: f.max, Result: f.result, Doc: fmt.Sprintf(f.doc, m.prefix),
+				MinArgs: f.min, MaxArgs: f.max, Result: f.result, Doc: strings.ReplaceAll(f.doc, "%s", m.prefix),
 				Example: fmt.Sprintf("SELECT %s(%s%s) FROM survey.%s", name, m.column, constants, m.table),
 			})
 		}

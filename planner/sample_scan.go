@@ -1,0 +1,100 @@
+package planner
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+// values translates what is selected: as many numbers as are wanted, or one array.
+func (s *statement) values(out *Sample, r *relation, list []sql.Expression) ([]string, error) {
+	if len(list) == 1 && out.Width > 1 {
+		x, err := s.lower(unalias(list[0]), r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		x, ok := lower.Vector(x, out.Width)
+		if !ok {
+			return nil, unsuitable("%s is no vector of %d numbers.", list[0], out.Width)
+		}
+		out.Array = true
+		return []string{x.SQL}, nil
+	}
+	if len(list) != out.Width {
+		return nil, unsuitable("The source has %d columns, and a value of the collection %d.", len(list), out.Width)
+	}
+	columns := make([]string, len(list))
+	for i, e := range list {
+		x, err := s.lower(unalias(e), r.resolve)
+		if err != nil {
+			return nil, err
+		}
+		switch x.Type.Kind {
+		case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double:
+		default:
+			return nil, unsuitable("%s is not a number.", e)
+		}
+		columns[i] = double(x)
+	}
+	return columns, nil
+}
+
+// sampleScan writes the scan.
+func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
+	u := r.units[0].expr.SQL
+	items, names := []string{u + " AS u"}, make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = "x" + itoa(i)
+		items = append(items, c+" AS "+names[i])
+		out.Scan.Types = append(out.Scan.Types, store.ScanFloat64)
+	}
+	if out.Array {
+		out.Scan.Types = []store.ScanType{store.ScanVector}
+	}
+	rows := *r
+	rows.where = append(append([]string(nil), r.where...), u+" IS NOT NULL")
+	from := "SELECT " + comma(items) + s.clause(&rows)
+	if !r.unique {
+		from = s.onePerPerson(from, names)
+	}
+	secret := s.binder.Bind(SecretArg{Index: 0})
+	out.Scan.SQL = "SELECT " + comma(names) + " FROM (" + from + ") AS p ORDER BY hash(u, CAST(" + secret + " AS BIGINT)), u LIMIT " + itoa(out.Slots)
+	out.Scan.Args = s.binder.Args()
+	out.Scan = renumbered(out.Scan)
+}
+
+// onePerPerson keeps one row of each person at random, by a keyed hash; equal rows are numbered, so that each of them counts. Whether
+// there are such rows is not looked at otherwise.
+func (s *statement) onePerPerson(from string, names []string) string {
+	values := comma(names)
+	rows := "SELECT u, " + values + ", row_number() OVER (PARTITION BY u, " + values + ") AS j FROM (" + from + ") AS r"
+	secret := s.binder.Bind(SecretArg{Index: 1})
+	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(u, CAST(" + secret + " AS BIGINT), " + values + ", j), " + values + ") = 1"
+}
+
+// charged lists the accounts that a charge goes to: those of the table, of what it is linked to, and of the entity.
+func (s *statement) charged(out *Sample, r *relation) error {
+	seen := map[string]bool{}
+	for _, t := range r.private {
+		if seen[t.policy.Account] {
+			continue
+		}
+		seen[t.policy.Account] = true
+		total, err := s.params.totalFor(t.policy)
+		if err != nil {
+			return err
+		}
+		out.Tables = append(out.Tables, Charge{Account: t.policy.Account, Table: t.name})
+		out.caps, out.limits = append(out.caps, total), append(out.limits, t.policy.Defaults.MaxEpsilon)
+	}
+	out.Entities = []string{r.entity}
+	read := map[store.TableRef]bool{}
+	for _, t := range r.reads {
+		if !read[t] {
+			read[t] = true
+			out.Reads, out.Defined = append(out.Reads, t), append(out.Defined, s.defined[t])
+		}
+	}
+	return nil
+}
