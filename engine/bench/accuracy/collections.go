@@ -64,8 +64,8 @@ func hlyLocalDimension() Experiment {
 	e = e.reach(sphere, 0.25, map[float64]float64{2: .038, 4: .059, 8: .128, 16: .245, 32: .536})
 	e = e.reach(gaussOption, 0.25, map[float64]float64{2: .157, 4: .303, 8: .545, 16: 1.06, 32: 2.24})
 	e = e.reach(shuffled, 0.25, map[float64]float64{8: .0124})
-	e = e.reach(usersFloor, 0.1, map[float64]float64{8: 2.53})
-	e = e.reach(budgetFloor, 0.1, map[float64]float64{8: 18})
+	e = e.reach(usersFloor, 0.25, map[float64]float64{8: 2.53})
+	e = e.reach(budgetFloor, 0.25, map[float64]float64{8: 18})
 	for _, at := range p.Points {
 		e.Versus = append(e.Versus, Versus{"dividing persons better than dividing ε", p.Name, at, usersFloor, []string{budgetFloor}, 1, ""})
 	}
@@ -97,7 +97,8 @@ func hlyLocalRadius() Experiment {
 // joseph has the protocols of [JKMW19] with both kinds of decoders, over n and over ε.
 func joseph() Experiment {
 	e := Experiment{Name: "joseph", Title: "[JKMW19]: mean of Gaussian numbers in the local model", Trials: 200, Relations: replaceOne, Epsilon: true, Costly: true,
-		Claim: "With β the probability of failure, the error is of the order of σ/ε·√(log(1/β)/n) in two rounds and known spread, of √log n times the square of that factor's root more in one round or with unknown spread; KnownVar and UnkVar of [GRS19] have more logarithms.",
+		Claim: "With probability 1 − β the error is of the order of σ/ε·√(log(1/β)/n) for a known spread in two rounds, and √√(log n) times that in one; for an unknown spread √(log n) times it in two rounds, and " +
+			"√log(σ_max/σ_min + 1)·log^¾(n) times it in one. KnownVar and UnkVar of [GRS19] have √(log(n/β)·log(1/δ)) times it.",
 		Notes: "mu is uniform in [0, 1000σ], anew in every trial. UV are told that the spread is from σ/4 to 8σ. Closed forms are the forecasts that the product gives for free. " +
 			"decoder=paper is what [JKMW19] prints: ESTMEAN needs 1681 reports a level at ε = 1, ESTVAR 13 600, and with fewer they miss or refuse."}
 	methods := []string{"non-private", "ldp-kv2", "ldp-kv2:decoder=paper", "ldp-kv1", "ldp-uv2", "ldp-uv2:mode=laplace", "ldp-uv2:decoder=paper", "ldp-uv1", knownVar, unknownVar}
@@ -123,7 +124,7 @@ func joseph() Experiment {
 func otherCollections() Experiment {
 	e := Experiment{Name: "collections", Title: "Bounded numbers, ranges and quantiles in the local and the shuffle model", Trials: 100, Relations: replaceOne, Epsilon: true, Costly: true,
 		Notes: "Beta(2, 4) numbers in [0, 1], ε = 1, δ = 1e-9 for the shuffle model. Errors are to the sample's own value: what randomisation adds. " +
-			"Ranges are the shares below 15 points that no node of a tree ends at, quantiles are those of 0.1, 0.25, 0.5, 0.75 and 0.9 by their rank in the sample; both as a root mean square. Devices of sums are real ones, message by message; those of trees and vectors at n = 100 000 draw a batch's noise at once."}
+			"Ranges are the shares below 15 points that no node of a tree ends at, quantiles are those of 0.1, 0.25, 0.5, 0.75 and 0.9 by their rank in the sample; both as a root mean square. Devices of sums are real ones, message by message; those of trees and vectors draw a batch's noise at once."}
 	e.Most = map[string]int{"shuf-hier": 15, "shuf-hier:ask=quantile": 15, "shuf-vec": 40}
 	points := func(spec string, sizes ...float64) []Point { return over(spec, sizes, 1) }
 	e.Panels = []Panel{
