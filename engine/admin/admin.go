@@ -66,6 +66,7 @@ type Admin struct {
 	names  []string
 	// budgetsMu orders checks of budgets and changes of them, altering whole calls of dp_alter_budget.
 	budgetsMu, altering sync.Mutex
+	forecasting         chan struct{} // holds the one forecast that is being made
 }
 
 // New returns the procedures and the database. It panics when a required option is missing.
@@ -73,7 +74,7 @@ func New(o Options) *Admin {
 	if o.Catalog == nil || o.Ledger == nil || o.Schema == nil || o.IsDBA == nil || o.Principal == nil {
 		panic("admin: missing option")
 	}
-	a := &Admin{o: o, tables: map[string]*table{}}
+	a := &Admin{o: o, tables: map[string]*table{}, forecasting: make(chan struct{}, 1)}
 	for _, t := range a.views() {
 		a.tables[t.name] = t
 		a.names = append(a.names, t.name)

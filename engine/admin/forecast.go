@@ -17,15 +17,22 @@ var forecastDoc = Procedure{"dp_forecast_collection", "dp_forecast_collection(pr
 // forecastUUID stands for the one that a collection would get; nothing that is forecast depends on it.
 const forecastUUID = "00000000-0000-4000-8000-000000000000"
 
-// forecast makes the procedure for go-mysql-server. It is everybody's, and leaves no note: it is a calculation.
+// forecast makes the procedure for go-mysql-server. It is everybody's, and leaves no note: it is a calculation. One is made at a time, because some take
+// seconds, which nothing ends: an account that anybody may use, such as contributors', cannot keep more than one core busy.
 func (a *Admin) forecast() sql.ExternalStoredProcedureDetails {
 	return sql.ExternalStoredProcedureDetails{Name: forecastDoc.Name, Schema: schemaOf(forecastDoc.Name, designColumns),
-		Function: func(_ *sql.Context, protocol, declared string) (sql.RowIter, error) {
+		Function: func(ctx *sql.Context, protocol, declared string) (sql.RowIter, error) {
 			p := collect.Protocol(strings.ToUpper(strings.TrimSpace(protocol)))
 			d, err := collect.ParseDeclaration(p, []byte(declared))
 			if err != nil {
 				return nil, err
 			}
+			select {
+			case a.forecasting <- struct{}{}:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			defer func() { <-a.forecasting }()
 			g, err := collect.Plan("forecast", forecastUUID, p, d)
 			if err != nil {
 				return nil, err
