@@ -47,7 +47,7 @@ operator-password (made at the first start otherwise, and kept in the file opera
 	}
 	shuffleFlags(cmd.Flags())
 	for _, sub := range []func(streams) *cobra.Command{
-		shufflePinCommand, shuffleTokensCommand, shuffleHashesCommand, shuffleCloseCommand, shuffleReopenCommand, shuffleStatusCommand,
+		shufflePinCommand, shuffleTokensCommand, shuffleHashesCommand, shuffleCloseCommand, shuffleReopenCommand, shuffleGiveUpCommand, shuffleStatusCommand,
 	} {
 		cmd.AddCommand(sub(s))
 	}

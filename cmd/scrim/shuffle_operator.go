@@ -401,6 +401,28 @@ func shuffleReopenCommand(s streams) *cobra.Command {
 	return cmd
 }
 
+func shuffleGiveUpCommand(s streams) *cobra.Command {
+	var t operatorTarget
+	var p placeFlags
+	cmd := &cobra.Command{
+		Use:   "give-up --data DIR --collection NAME",
+		Short: "Erase closed batches that the server does not take",
+		Long: `Give-up erases batches that are closed and not acknowledged, for instance because the server has deleted the key of
+their round, or is lost. They are never released. Their contributors cannot report again.`,
+		Example: `  scrim shuffle give-up --data /var/lib/scrim-shuffle --collection commute --round 1`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.ask(cmd.Context(), func(row []string) error {
+				_, err := fmt.Fprintf(s.out, "%s batches given up\n", row[0])
+				return err
+			}, "CALL shuffle_give_up(?, ?, ?, ?)", p.args()...)
+		},
+	}
+	t.flags(cmd.Flags())
+	p.flags(cmd.Flags())
+	return cmd
+}
+
 func shuffleStatusCommand(s streams) *cobra.Command {
 	var t operatorTarget
 	var asJSON bool

@@ -346,3 +346,25 @@ func BenchmarkClose(b *testing.B) {
 		must(b, err)
 	}
 }
+
+func TestABatchThatIsGivenUp(t *testing.T) {
+	w := sumWorld(t)
+	w.up.fail = func(Part) error { return &Rejected{"45D11", "the key was deleted"} }
+	tokens := w.issue(80)
+	w.send(tokens, 0)
+	_, err := w.close(false, false)
+	must(t, err)
+	for end := time.Now().Add(10 * time.Second); w.wait(1, Releasing).Note == "" && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if note := w.wait(1, Releasing).Note; note != "the server refuses (45D11): the key was deleted" {
+		t.Errorf("noted %q", note)
+	}
+	n, err := w.GiveUp(Selection{Collection: "commute"})
+	must(t, err)
+	equal(t, "given up", n, 1)
+	w.gone()
+	w = w.again()
+	equal(t, "note", w.wait(1, Refused).Note, "given up by the operator")
+	wantCode(t, "its token", w.Accept(context.Background(), tokens[0].Secret[:], bundleOf(w.p, 0)), refuse.SpentToken)
+}

@@ -110,7 +110,7 @@ func (t *slot) finish(number uint32, state State, note string) error {
 	asked := t.do(func() {
 		err = t.s.db.Update(func(tx *bolt.Tx) error {
 			r, err := recordAt(tx, t.place, number)
-			if err != nil {
+			if err != nil || r.State.over() {
 				return err
 			}
 			r.State, r.Note, r.Digest = state, note, nil
@@ -129,6 +129,23 @@ func (t *slot) finish(number uint32, state State, note string) error {
 		return asked
 	}
 	return err
+}
+
+// GiveUp erases closed batches that the server does not take, and returns how many. What it has of one it may keep; nothing else of
+// them will ever be released.
+func (s *Shuffler) GiveUp(which Selection) (n int, err error) {
+	list, err := s.waiting()
+	for _, w := range list {
+		if !which.matches(w.slot) {
+			continue
+		}
+		if err := w.slot.finish(w.number, Refused, "given up by the operator"); err != nil {
+			return n, err
+		}
+		s.log.Warn().Str("batch", w.slot.name(w.number)).Msg("batch given up; it is erased")
+		n++
+	}
+	return n, err
 }
 
 // Selection names places: those of a collection in a round, of a stratum, and of a cell.

@@ -24,11 +24,12 @@ type procedure struct {
 }
 
 var procedures = map[string]procedure{
-	"shuffle_pin":    {[]string{"name", "fingerprint"}, []*querypb.Field{textField("pinned")}, callPin},
-	"shuffle_tokens": {[]string{"name", "tokens", "stratum", "round"}, []*querypb.Field{textField("token"), numberField("round"), numberField("cell"), textField("stratum")}, callTokens},
-	"shuffle_hashes": {[]string{"name", "list"}, []*querypb.Field{numberField("added")}, callHashes},
-	"shuffle_close":  {[]string{"name", "round", "stratum", "cell", "destroy", "go on"}, batchFields, callClose},
-	"shuffle_reopen": {[]string{"name", "round", "stratum", "cell"}, []*querypb.Field{numberField("reopened")}, callReopen},
+	"shuffle_pin":     {[]string{"name", "fingerprint"}, []*querypb.Field{textField("pinned")}, callPin},
+	"shuffle_tokens":  {[]string{"name", "tokens", "stratum", "round"}, []*querypb.Field{textField("token"), numberField("round"), numberField("cell"), textField("stratum")}, callTokens},
+	"shuffle_hashes":  {[]string{"name", "list"}, []*querypb.Field{numberField("added")}, callHashes},
+	"shuffle_close":   {[]string{"name", "round", "stratum", "cell", "destroy", "go on"}, batchFields, callClose},
+	"shuffle_give_up": {[]string{"name", "round", "stratum", "cell"}, []*querypb.Field{numberField("given_up")}, callGiveUp},
+	"shuffle_reopen":  {[]string{"name", "round", "stratum", "cell"}, []*querypb.Field{numberField("reopened")}, callReopen},
 }
 
 // call understands CALL of a procedure.
@@ -136,6 +137,15 @@ func callClose(ctx context.Context, s *Shuffler, a arguments) ([][]sqltypes.Valu
 	}
 	list, err := s.CloseBatches(ctx, w, a.text(4) == "1", a.text(5) == "1")
 	return batchRows(list), err
+}
+
+func callGiveUp(_ context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value, error) {
+	w, err := a.selection()
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.GiveUp(w)
+	return [][]sqltypes.Value{{count(n)}}, err
 }
 
 func callReopen(_ context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value, error) {

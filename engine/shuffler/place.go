@@ -27,9 +27,6 @@ func placeOf(b []byte) place {
 	return place{binary.BigEndian.Uint32(b), b[4], binary.BigEndian.Uint16(b[5:]), binary.BigEndian.Uint32(b[7:])}
 }
 
-// round is a place without its cell: what one set of parameters is for.
-func (p place) section() place { p.cell = 0; return p }
-
 // file names a batch's files, without their suffix.
 func (p place) file(batch uint32) string {
 	return fmt.Sprintf("%d-%d-%d-%d-%d", p.collection, p.round, p.stratum, p.cell, batch)

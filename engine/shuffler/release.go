@@ -108,7 +108,9 @@ func (s *Shuffler) releaseAll() (failed bool) {
 		if s.ctx.Err() != nil {
 			return true
 		}
-		if e := s.release(s.ctx, w); e != nil {
+		e := s.release(s.ctx, w)
+		s.note(w.slot.place.file(w.number), e)
+		if e != nil {
 			err = e
 			s.log.Warn().Str("batch", w.slot.name(w.number)).Err(e).Msg("batch not released yet; the same bag will be sent again")
 		}
@@ -148,6 +150,9 @@ func (s *Shuffler) release(ctx context.Context, w waiting) error {
 	}
 	if w.record.State == Closed {
 		if err := s.db.Update(func(tx *bolt.Tx) error {
+			if now, err := recordAt(tx, w.slot.place, w.number); err != nil || now.State.over() {
+				return cmp.Or(err, errors.New("shuffler: the batch was given up"))
+			}
 			w.record.State = Releasing
 			return putJSON(tx.Bucket(bucketBatches), batchKey(w.slot.place, w.number), w.record)
 		}); err != nil {
@@ -201,6 +206,15 @@ func (t *slot) part(number uint32, r Record) Part {
 		p.Parts = r.parts()
 	}
 	return p
+}
+
+// note keeps why a bag was not released, for the operator.
+func (s *Shuffler) note(name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.trouble, name); err != nil {
+		s.trouble[name] = err.Error()
+	}
 }
 
 // progress notes how many parts of a bag the server has; -1 forgets it.

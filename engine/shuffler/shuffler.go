@@ -53,7 +53,8 @@ type Shuffler struct {
 	collections map[uint32]*collection
 	pins        map[[32]byte]*pin
 	slots       map[place]*slot
-	sent        map[string]int // parts of a bag that the server has taken, by file name
+	sent        map[string]int    // parts of a bag that the server has taken, by file name
+	trouble     map[string]string // why a bag is not released, by file name
 
 	pinning sync.Mutex // one pin at a time
 	issuing sync.Mutex
@@ -78,7 +79,7 @@ func start(dir string, o Options, change func(*Shuffler)) (*Shuffler, error) {
 	}
 	s := &Shuffler{
 		dir: dir, db: db, upstream: o.Upstream, options: o, log: o.Logger, random: rand.Reader, memory: memoryOfPermutation, part: partMessages,
-		collections: map[uint32]*collection{}, pins: map[[32]byte]*pin{}, slots: map[place]*slot{}, sent: map[string]int{},
+		collections: map[uint32]*collection{}, pins: map[[32]byte]*pin{}, slots: map[place]*slot{}, sent: map[string]int{}, trouble: map[string]string{},
 		quit: make(chan struct{}), stopped: make(chan struct{}), woken: make(chan struct{}, 1),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -62,6 +62,9 @@ func (s *Shuffler) Status() ([]Status, error) {
 			if n, ok := s.sent[t.place.file(number)]; ok {
 				row.Sent = n
 			}
+			if !r.State.over() {
+				row.Note = s.trouble[t.place.file(number)]
+			}
 			out = append(out, row)
 			return nil
 		})

@@ -17,7 +17,7 @@ import (
 //
 //	meta         "format"                  "scrim shuffler 1"
 //	collections  uuid                      JSON of collectionRecord
-//	pins         section of a place [11]   canonical parameters
+//	pins         place [11] of cell 0      canonical parameters
 //	tokens       SHA-256(token) [32]       place [11], batch u32: the one that it reported to, 0 while it has not
 //	issued       place [11]                tokens issued u64
 //	batches      place [11], number u32    JSON of Record, of batches that are open no more
