@@ -153,6 +153,9 @@ func (r *randomizing) run(ctx context.Context, s streams) error {
 	if print := p.Fingerprint(); r.fingerprintBytes != nil && string(print[:]) != string(r.fingerprintBytes) {
 		return fmt.Errorf("the server's parameters of %s have the fingerprint %x, not the one that was published; nothing was made or sent, tell whoever runs the collection", r.collection, print)
 	}
+	if err := r.fits(p); err != nil {
+		return err
+	}
 	if r.explain {
 		words, err := contribute.Explain(p, r.parsedToken.Cell)
 		if err != nil {

@@ -60,6 +60,19 @@ func (r *randomizing) readValue(in io.Reader) (contribute.Value, error) {
 	return contribute.Null(), nil
 }
 
+// fits refuses a value of another shape than the collection asks for: the library would count it as NULL, which is right
+// for data, and here a slip of who typed it.
+func (r *randomizing) fits(p *contribute.Params) error {
+	want := max(p.Declaration.Dimension, 1)
+	switch {
+	case !r.hasValue && !r.hasVector || len(r.parsedValue) == want:
+		return nil
+	case p.Declaration.Dimension == 0:
+		return fmt.Errorf("%s asks for one number, and --vector has %d; nothing was made or sent; --null reports that there is no value", p.Collection, len(r.parsedValue))
+	}
+	return fmt.Errorf("%s asks for a vector of %d numbers, and there are %d; nothing was made or sent; --null reports that there is no value", p.Collection, want, len(r.parsedValue))
+}
+
 // lineOr returns text, or a line of standard input where it is "-".
 func lineOr(in io.Reader, text string) (string, error) {
 	if text != "-" {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,4 +76,52 @@ func TestShufflerAddress(t *testing.T) {
 	if c, err := r.shufflerConfig(); err != nil || c.User != shufflerUser || c.Passwd != "" || !verified(c) {
 		t.Errorf("%+v, %v", c, err)
 	}
+}
+
+// TestTokenOfTwoWallets: a token that another wallet has used is refused by the server as soon as the report differs, which of
+// one bit it does every other time. The report stays charged and pending, until it is given up.
+func TestTokenOfTwoWallets(t *testing.T) {
+	p := serveFor(t, filepath.Join(t.TempDir(), "data"))
+	root := p.root(t)
+	root.must(t, "CREATE DATABASE survey",
+		`CALL dp_create_collection('survey.commute', 'LDP_BIT', '{"epsilon":1,"lo":0,"hi":600,"n_expected":200}')`,
+		"CREATE USER contributor IDENTIFIED BY 'c-pw'", "GRANT INSERT ON dp_in.* TO contributor")
+	token := strings.Join(root.must(t, "CALL dp_issue_tokens('commute', 1)")[0], " ")
+	root.must(t, "CALL dp_open_collection('commute')")
+	dir := t.TempDir()
+	scrim := func(args ...string) (string, error) {
+		c := exec.Command("scrim", args...)
+		c.Dir, c.Stdin = dir, strings.NewReader(token)
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	report := func(wallet string) (string, error) {
+		return scrim("randomize", "--dsn", fmt.Sprintf("contributor:c-pw@tcp(%s)/", p.addr), "--collection", "commute", "--token-file", "-", "--value", "300", "--wallet", wallet)
+	}
+	if out, err := report("mine"); err != nil {
+		t.Fatal(out)
+	}
+	for i := range 40 { // 2^-40 that all are equal
+		wallet := fmt.Sprint("other", i)
+		out, err := report(wallet)
+		if err == nil {
+			continue
+		}
+		if !strings.Contains(out, "45D22") || !strings.Contains(out, "kept and charged, and was not taken") {
+			t.Errorf("refused with %s", out)
+		}
+		for _, x := range [][2]string{{"show", "pending"}, {"abandon --collection survey.commute", "given up; it still counts as epsilon 1"}, {"show", "abandoned"}} {
+			if out, err := scrim(append(append([]string{"wallet"}, strings.Fields(x[0])...), "--wallet", wallet)...); err != nil || !strings.Contains(out, x[1]) {
+				t.Errorf("%s: %v, %s", x[0], err, out)
+			}
+		}
+		if out, err := report(wallet); err != nil || !strings.Contains(out, "was given up; nobody reports twice") {
+			t.Errorf("%v, %s", err, out)
+		}
+		if n := root.must(t, "SELECT SUM(n_received) FROM dp.collection_cells")[0][0]; n != "1" {
+			t.Errorf("%s reports arrived", n)
+		}
+		return
+	}
+	t.Error("forty reports of one bit are equal, or none is refused")
 }

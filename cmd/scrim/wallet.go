@@ -6,11 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"scrim/engine/contribute"
+	"scrim/internal/refuse"
 )
 
 // walletCommand holds the commands on a person's wallet.
@@ -32,7 +34,7 @@ func walletFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file, "wallet", "", "the wallet's file (default scrim/wallet in the user's configuration directory)")
 }
 
-// withWallet opens a wallet for as long as do runs.
+// withWallet opens a wallet for as long as do runs; one that is not there yet is made by the first report or cap.
 func withWallet(file string, do func(*contribute.Wallet) error) error {
 	w, err := contribute.Open(file)
 	if errors.Is(err, contribute.ErrInUse) {
@@ -41,7 +43,34 @@ func withWallet(file string, do func(*contribute.Wallet) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(w), w.Close())
+	return errors.Join(advise(do(w), file), w.Close())
+}
+
+// advise has a refusal that names a command on the wallet name the wallet too.
+func advise(err error, file string) error {
+	if e, ok := refuse.As(err); ok && e.Code == refuse.BudgetExhausted && file != "" {
+		return e.With("%s --wallet %s.", strings.TrimSuffix(e.Remedy, "."), file)
+	}
+	return err
+}
+
+// withKnownWallet is withWallet for a wallet that has to be there; none is made by looking for it.
+func withKnownWallet(file string, do func(*contribute.Wallet) error) error {
+	path := file
+	if path == "" {
+		var err error
+		if path, err = contribute.DefaultPath(); err != nil {
+			return err
+		}
+	}
+	missing := func(name string) bool {
+		_, err := os.Stat(name)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if missing(path) && missing(path+".lock") {
+		return fmt.Errorf("there is no wallet at %s, and there has never been one; the first report or scrim wallet set-cap makes it", path)
+	}
+	return withWallet(file, do)
 }
 
 func walletShow(s streams) *cobra.Command {
@@ -56,7 +85,7 @@ whether it arrived or not: nobody knows who has seen it.`,
 		Example: "  scrim wallet show\n  scrim wallet show --reports --wallet ann.wallet",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return withWallet(file, func(w *contribute.Wallet) error { return list(s.out, w, reports) })
+			return withKnownWallet(file, func(w *contribute.Wallet) error { return list(s.out, w, reports) })
 		},
 	}
 	walletFlag(cmd, &file)
@@ -148,7 +177,7 @@ it may have been seen, and there is no second report to the collection.`,
 			if collection == "" {
 				return errors.New("want --collection, the name with its database as scrim wallet show has it, or the uuid")
 			}
-			return withWallet(file, func(w *contribute.Wallet) error { return abandon(s.out, w, collection) })
+			return withKnownWallet(file, func(w *contribute.Wallet) error { return abandon(s.out, w, collection) })
 		},
 	}
 	walletFlag(cmd, &file)
@@ -188,10 +217,7 @@ found, or what is wrong, with exit code 1.`,
 		Example: "  scrim wallet verify",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return withWallet(file, func(w *contribute.Wallet) error {
-				if _, err := os.Stat(w.Path()); errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("there is no wallet at %s, and there has never been one", w.Path())
-				}
+			return withKnownWallet(file, func(w *contribute.Wallet) error {
 				if err := w.Verify(); err != nil {
 					return err
 				}
