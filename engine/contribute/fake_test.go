@@ -1,6 +1,7 @@
 package contribute
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -17,6 +18,7 @@ type fakeServer struct {
 	rows     [][]driver.Value                                       // of dp.collection_rounds, whatever is asked
 	endless  bool                                                   // rows never end
 	pins     [][]byte                                               //
+	id       string                                                 // of a shuffler; another one has another
 	failures []error                                                // of the next INSERTs, one each; nil succeeds
 	lost     bool                                                   // INSERTs that fail have arrived nevertheless
 	accept   func(statement string, args []driver.NamedValue) error // of INSERTs
@@ -82,7 +84,7 @@ func (c fakeConn) QueryContext(ctx context.Context, query string, args []driver.
 	var rows [][]driver.Value
 	for _, p := range f.pins {
 		if string(p) == string(args[0].Value.([]byte)) {
-			rows = append(rows, []driver.Value{p})
+			rows = append(rows, []driver.Value{p, cmp.Or(f.id, "00112233445566778899aabbccddeeff")})
 		}
 	}
 	return &fakeRows{ctx, rows, false}, nil

@@ -34,6 +34,7 @@ type Record struct {
 	State       State            `json:"state"`
 	Token       Secret           `json:"token,omitempty"` // while pending
 	TokenHash   Hash             `json:"token_sha256"`
+	Shuffler    string           `json:"shuffler,omitempty"` // the one that the bundle may have been sent to: no other ever gets it
 	// Report is the report, or the bundle. The report is kept for good; the bundle while it is pending, because with the
 	// server's key it would tell the value.
 	Report     []byte `json:"report,omitempty"`
@@ -71,6 +72,8 @@ func (r *Record) check() error {
 		return wrong("does not hold what the state %s needs", r.State)
 	case pending && (len(r.Token) != len(Token{}.Secret) || sha256.Sum256(r.Token) != r.TokenHash):
 		return wrong("has a token that is not the one of its hash")
+	case r.Shuffler != "" && (info.Model != collect.Shuffle || !identity.MatchString(r.Shuffler)):
+		return wrong("names a shuffler that is none")
 	case len(r.Report) > 0 && sha256.Sum256(r.Report) != r.ReportHash:
 		return wrong("has a report that is not the one of its hash")
 	case len(r.Report) > 0 && !r.carries():

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"time"
 
@@ -49,13 +50,18 @@ func (w *Wallet) Send(ctx context.Context, db Execer, uuid string) error {
 }
 
 // SendBundle is Send for the shuffle model: the kept bundle goes to the shuffler. It is asked first whether it has pinned the
-// fingerprint, and sent nothing if not: a bundle that reached the server instead would not be private.
+// fingerprint, and sent nothing if not: a bundle that reached the server instead would not be private. All attempts go to one
+// shuffler.
 func (w *Wallet) SendBundle(ctx context.Context, shuffler DB, uuid string) error {
 	r, err := w.toSend(uuid, collect.Shuffle)
 	if err != nil || r.State == Acknowledged {
 		return err
 	}
-	if err := pinned(ctx, shuffler, r); err != nil {
+	id, err := pinned(ctx, shuffler, r)
+	if err != nil {
+		return err
+	}
+	if err := w.bind(uuid, id); err != nil {
 		return err
 	}
 	return w.deliver(ctx, shuffler, "INSERT INTO inbox (token, bundle) VALUES (?, ?)", r)
@@ -100,20 +106,43 @@ func (w *Wallet) toSend(uuid string, model collect.Model) (Record, error) {
 	return r, nil
 }
 
-// pinned asks whether the other side is a shuffler that waits for bundles of the record's fingerprint.
-func pinned(ctx context.Context, db DB, r Record) error {
-	err := persist(ctx, func(ctx context.Context) error {
-		rows, err := db.QueryContext(ctx, "SELECT fingerprint FROM pins WHERE fingerprint = ?", r.Fingerprint[:])
+// identity is what shufflers are told apart by: 16 random bytes in hex.
+var identity = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// bind keeps, before anything is sent, which shuffler a bundle goes to, and refuses any other: a bundle in batches of two shufflers
+// would be known to the server by the messages that both batches have.
+func (w *Wallet) bind(uuid, shuffler string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.book.find(uuid)
+	switch {
+	case r == nil:
+		return nothingTo(uuid)
+	case r.Shuffler == shuffler:
+		return w.usable()
+	case r.Shuffler != "":
+		return refuse.New(refuse.CollectionState, "The bundle for %.130q may have reached another shuffler (%s; this one is %s).", r.Collection, r.Shuffler, shuffler).
+			With("Send it to that one, or scrim wallet abandon it: in the batches of two shufflers the server would recognise it.")
+	}
+	bound := *r
+	bound.Shuffler = shuffler
+	return w.commit(w.book.with(bound))
+}
+
+// pinned asks whether the other side is a shuffler that waits for bundles of the record's fingerprint, and which one.
+func pinned(ctx context.Context, db DB, r Record) (id string, err error) {
+	err = persist(ctx, func(ctx context.Context) error {
+		rows, err := db.QueryContext(ctx, "SELECT fingerprint, shuffler FROM pins WHERE fingerprint = ?", r.Fingerprint[:])
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		var print sql.RawBytes
+		var print, name sql.RawBytes
 		if rows.Next() {
-			if err := rows.Scan(&print); err != nil {
+			if err := rows.Scan(&print, &name); err != nil {
 				return err
 			}
-			if bytes.Equal(print, r.Fingerprint[:]) {
+			if id = string(name); bytes.Equal(print, r.Fingerprint[:]) && identity.MatchString(id) {
 				return nil
 			}
 		}
@@ -124,9 +153,9 @@ func pinned(ctx context.Context, db DB, r Record) error {
 			With("Nothing was sent. Try again once the shuffler's operator has pinned them; if it pinned others, the server shows you other parameters than the shuffler.")
 	})
 	if err != nil {
-		return fmt.Errorf("contribute: ask the shuffler which parameters it has pinned; nothing was sent: %w", err)
+		return "", fmt.Errorf("contribute: ask the shuffler which parameters it has pinned; nothing was sent: %w", err)
 	}
-	return nil
+	return id, nil
 }
 
 // deliver sends a record's bytes, and keeps that they arrived.

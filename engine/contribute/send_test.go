@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +153,37 @@ func TestSendBundle(t *testing.T) {
 	}
 	if refusedWith(t, w.SendBundle(t.Context(), shuffler, withLocal(t, w)), "COLLECTION_STATE"); shuffler.fake.sent() != 1 {
 		t.Error("a local report goes to the shuffler")
+	}
+}
+
+// TestOneShuffler: a bundle that may have reached one shuffler goes to no other, also after the wallet was closed.
+func TestOneShuffler(t *testing.T) {
+	p, _ := roundOf(t, planned(t, "sum", someUUID), 1)
+	server, print := servingParams(t, p), p.Fingerprint()
+	down := errors.New("connection lost")
+	first := pool(t, &fakeServer{pins: [][]byte{print[:]}, failures: slices.Repeat([]error{down}, 100), lost: true})
+	second := pool(t, &fakeServer{pins: [][]byte{print[:]}, id: strings.Repeat("5", 32)})
+	nobody := pool(t, &fakeServer{pins: [][]byte{print[:]}, id: "no identity"})
+	w, token := newWallet(t), tokenOf(p, 0, 1)
+	refusedWith(t, w.Contribute(t.Context(), server, nobody, "commute", token, Number(1)), "MALFORMED_REPORT")
+	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer stop()
+	if err := w.Contribute(ctx, server, first, "commute", token, Number(1)); err == nil {
+		t.Fatal("arrived")
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = walletAt(t, w.Path())
+	refusedWith(t, w.Contribute(t.Context(), server, second, "commute", token, Number(1)), "COLLECTION_STATE")
+	if second.fake.sent()+nobody.fake.sent() != 0 || first.fake.sent() == 0 {
+		t.Errorf("%d bundles at the first shuffler, %d at the second", first.fake.sent(), second.fake.sent())
+	}
+	first.fake.mu.Lock()
+	first.fake.failures = nil
+	first.fake.mu.Unlock()
+	if err := w.Contribute(t.Context(), server, first, "commute", token, Number(1)); err != nil || w.Records()[0].State != Acknowledged {
+		t.Errorf("sent again to the first: %v", err)
 	}
 }
 

@@ -41,6 +41,7 @@ type Options struct {
 type Shuffler struct {
 	dir      string
 	db       *bolt.DB
+	id       string
 	upstream Upstream
 	options  Options
 	log      zerolog.Logger
@@ -78,7 +79,7 @@ func start(dir string, o Options, change func(*Shuffler)) (*Shuffler, error) {
 		return nil, err
 	}
 	s := &Shuffler{
-		dir: dir, db: db, upstream: o.Upstream, options: o, log: o.Logger, random: rand.Reader, memory: memoryOfPermutation, part: partMessages,
+		dir: dir, db: db, id: identity(db), upstream: o.Upstream, options: o, log: o.Logger, random: rand.Reader, memory: memoryOfPermutation, part: partMessages,
 		collections: map[uint32]*collection{}, pins: map[[32]byte]*pin{}, slots: map[place]*slot{}, sent: map[string]int{}, trouble: map[string]string{},
 		quit: make(chan struct{}), stopped: make(chan struct{}), woken: make(chan struct{}, 1),
 	}

@@ -1,7 +1,9 @@
 package shuffler
 
 import (
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +18,7 @@ import (
 // The buckets of shuffler.db. Numbers in keys and values are big-endian.
 //
 //	meta         "format"                  "scrim shuffler 1"
+//	meta         "id"                      16 random bytes, by which contributors tell shufflers apart
 //	collections  uuid                      JSON of collectionRecord
 //	pins         place [11] of cell 0      canonical parameters
 //	tokens       SHA-256(token) [32]       place [11], batch u32: the one that it reported to, 0 while it has not
@@ -85,7 +88,16 @@ func prepare(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	return tx.Bucket(bucketMeta).Put([]byte("format"), []byte(format))
+	id := make([]byte, 16)
+	rand.Read(id) // never fails: it ends the program instead
+	meta := tx.Bucket(bucketMeta)
+	return errors.Join(meta.Put([]byte("format"), []byte(format)), meta.Put([]byte("id"), id))
+}
+
+// identity returns what a shuffler's contributors know it by, in hex. It is that of the data directory.
+func identity(db *bolt.DB) (id string) {
+	_ = db.View(func(tx *bolt.Tx) error { id = hex.EncodeToString(tx.Bucket(bucketMeta).Get([]byte("id"))); return nil })
+	return id
 }
 
 // syncDir makes the names of files in a directory durable.

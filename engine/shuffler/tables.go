@@ -55,12 +55,12 @@ func (h *handler) pinsTable() *table {
 	fingerprint := &querypb.Field{Name: "fingerprint", OrgName: "fingerprint", Type: querypb.Type_BINARY, Charset: charsetBinary, ColumnLength: 32, Flags: uint32(querypb.MySqlFlag_BINARY_FLAG)}
 	return &table{
 		fields: []*querypb.Field{fingerprint, textField("collection"), numberField("round"), textField("stratum"), numberField("n_min"), numberField("n_max"),
-			numberField("messages_min"), numberField("messages_max"), numberField("bundle_bytes")},
+			numberField("messages_min"), numberField("messages_max"), numberField("bundle_bytes"), textField("shuffler")},
 		rows: func() (out [][]sqltypes.Value, err error) {
 			for _, p := range h.shuffler.pinned() {
 				out = append(out, []sqltypes.Value{sqltypes.MakeTrusted(sqltypes.Binary, bytes.Clone(p.shape.Fingerprint[:])), textValue(p.of.name),
 					count(p.params.Round), textValue(p.params.Stratum), count(p.params.Batch.Min), count(p.params.Batch.Max),
-					count(p.shape.Least), count(p.shape.Most), count(p.shape.Size())})
+					count(p.shape.Least), count(p.shape.Most), count(p.shape.Size()), textValue(h.shuffler.id)})
 			}
 			return out, nil
 		},

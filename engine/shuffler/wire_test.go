@@ -76,6 +76,10 @@ func TestBundlesOverTheWire(t *testing.T) {
 		if err := db.QueryRow("SELECT fingerprint FROM pins WHERE fingerprint = ?", print[:]).Scan(&fingerprint); err != nil || [32]byte(fingerprint) != print {
 			t.Errorf("%s: pinned %x, %v", name, fingerprint, err)
 		}
+		var id string
+		if err := db.QueryRow("SELECT shuffler FROM pins WHERE fingerprint = ?", print[:]).Scan(&id); err != nil || len(id) != 32 || id == strings.Repeat("0", 32) {
+			t.Errorf("%s: the shuffler is %q, %v", name, id, err)
+		}
 		if err := db.QueryRow("SELECT fingerprint FROM pins WHERE fingerprint = ?", make([]byte, 32)).Scan(&fingerprint); !errors.Is(err, sql.ErrNoRows) {
 			t.Errorf("%s: an unpinned fingerprint: %v", name, err)
 		}
