@@ -23,7 +23,7 @@ const (
 	budgetFloor  = "known-var:told=1,split=budget"
 	localNotes   = "N(mu, I), n = 100 000, every coordinate of mu is R/(4√d), spreads are declared to be from 0.1 to R/√d, δ = 1e-9 where there is one. "
 	floorsNotes  = "`known-var` and `unk-var` divide the persons over the coordinates and take a quarter of them for each of what they have to find: the published numbers for that are over all that there are. With told=1 they know the mean, which is a floor of their error. "
-	shuffleNotes = "`shuf-scm3` draws the noise of a batch at once, not device by device: the law is the same."
+	shuffleNotes = "`shuf-scm3` draws the noise of a batch at once, not device by device: the law is the same. It has a dash where 100 000 persons are too few for it: a coordinate is a batch of its own."
 )
 
 // localLine are the methods of [HLY21, Fig. 10 to 12] with the product's others.
