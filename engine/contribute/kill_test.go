@@ -172,9 +172,9 @@ func TestKilledAtRandom(t *testing.T) {
 	kills := 0
 	for range *killRounds {
 		dir := placed(t)
-		for done := false; !done; {
+		for tries, done := 1, false; !done; tries++ { // longer each time, for machines on which a process takes long to start
 			c := start(t, dir, "never")
-			time.AfterFunc(time.Duration(r.IntN(25_000))*time.Microsecond, func() { _ = c.Process.Kill() })
+			time.AfterFunc(time.Duration(r.IntN(10_000+10_000*tries))*time.Microsecond, func() { _ = c.Process.Kill() })
 			done = c.Wait() == nil
 			if !done {
 				kills++
