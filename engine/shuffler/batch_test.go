@@ -368,3 +368,18 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 	equal(t, "note", w.wait(1, Refused).Note, "given up by the operator")
 	wantCode(t, "its token", w.Accept(context.Background(), tokens[0].Secret[:], bundleOf(w.p, 0)), refuse.SpentToken)
 }
+
+// TestTheSetTime closes what is there at a time: a batch that has enough is released, one that has not is destroyed, also when the time
+// passes while nothing runs.
+func TestTheSetTime(t *testing.T) {
+	for n, want := range map[int]State{80: Acknowledged, 79: Destroyed} {
+		w := sumWorld(t)
+		tokens := w.issue(n + 1)
+		w.send(tokens[:n], 0)
+		must(t, w.Close())
+		w = w.start(func(o *Options) { o.At = time.Now().Add(-time.Hour) })
+		equal(t, "reports", w.wait(1, want).Reports, uint64(n))
+		w.gone()
+		wantCode(t, "after the time", w.Accept(context.Background(), tokens[n].Secret[:], bundleOf(w.p, 1)), refuse.ClosedToken)
+	}
+}
