@@ -13,31 +13,32 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Sample is the plan of the values that a simulated collection is run over: one of each of at most Slots persons of one
-// protected table. It is a leaf that nobody can iterate: the executor scans it after a charge, and what it scans goes into randomisers.
+// Sample is the plan of the values that a simulated collection is run over: one of each person of one protected table. It is a leaf that
+// nobody can iterate: the executor scans it after a charge, chooses at most Slots of the persons, and what they hold goes into randomisers.
 //
-//	SELECT <values> FROM (
-//	  SELECT u, <values> FROM <table> WHERE … AND u IS NOT NULL      one row a person, see onePerPerson
-//	) ORDER BY hash(u, secret), u LIMIT <slots>
+//	SELECT <values> FROM <table> WHERE … AND u IS NOT NULL      one row a person, see onePerPerson
 //
 // # Sensitivity
 //
-// The executor fills the slots that are left over with the value for NULL; whoever uses the slots puts them into an order that is drawn
-// uniformly and independently of them, for each run anew. So what is used is the multiset of Slots values, and neighbours
-// move it by one element at most. Fix the secret. It orders all persons that there could be, by (hash(u, secret), u): an order
-// in which no row plays a part. Call a person present who has a row that the WHERE takes, and give each the value that
-// onePerPerson picks, a function of the rows of that person alone and of the secret.
+// The executor chooses Slots of the persons uniformly, all of them where there are no more, and fills the slots that are left over with the value for NULL;
+// whoever uses the slots puts them into an order that is drawn uniformly and independently of them, for each run anew. So what is used is
+// a multiset of Slots values, and neighbours move it by one element at most, under one and the same draw. Call a person present who has a row that the WHERE
+// takes, and give each the value that onePerPerson picks, a function of the rows of that person and of a secret that all share. No identity, and no place of
+// a row, plays a part.
 //
 //   - Add-remove: one person p is present or not, all others are as they were. If fewer than Slots others are present, p's value stands where the value for
-//     NULL stood. Otherwise p is among the first Slots, and takes the place of the last of those that were there; or is not, and nothing changes.
-//   - Replace-one: p's rows are exchanged for other rows, of p or of another person q; the WHERE may take them or not. p leaves
-//     the list and q comes into it. Where both are among the first Slots, or neither is, one place changes or none; where p leaves and q stays out,
-//     p's place goes to the next person, or to the value for NULL; where q comes in from outside, q takes p's place, or that of the last. That is
-//     one place each time, and n, which is public, is not used.
+//     NULL stood. Otherwise draw Slots of all with p, uniformly: where p is not among them, they are a uniform choice of the others; where p is, put
+//     another person in p's place, uniformly of those who were not chosen, and they are one again. So there is a joint draw for both in which one place at most differs.
+//   - Replace-one: p's rows are exchanged for other rows, of p or of another person q; the WHERE may take them or not. Where both are present, q stands wherever
+//     p stood under the same draw; where one is, it is as with add-remove; where none is, nothing changes. n, which is public, is not used.
+//
+// Where each row is a person, u is its place in the table, and a row that is or is not there may have moved those of others. Then the order says nothing
+// of who is who: it is drawn by the secrets, so that those who are taken are Slots of the persons present chosen at random, and such a choice out of
+// n and one out of n+1 can be drawn so that they differ in one person. That rests on the hash being as good as random under secrets that nobody sees.
 //
 // Nothing else depends on rows: Slots is a constant of the caller, the text is a function of the query and the catalogue, and every
-// expression is total, with NULL for a row in which it fails. A row whose person is NULL belongs to nobody and is left out. The secret is the same
-// for neighbours; what holds for each secret holds for one that is drawn.
+// expression is total, with NULL for a row in which it fails. A row whose person is NULL belongs to nobody and is left out. What holds for each secret and each
+// draw holds on average over them.
 type Sample struct {
 	constantRows
 	Scan     Scan // Width columns of DOUBLE, or one array of them

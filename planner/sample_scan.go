@@ -40,7 +40,8 @@ func (s *statement) values(out *Sample, r *relation, list []sql.Expression) ([]s
 	return columns, nil
 }
 
-// sampleScan writes the scan.
+// sampleScan writes the scan. One hash would not do for the order: DuckDB's of (u, secret) is that of u, turned by an exclusive or with that of the
+// secret, which leaves neighbours in its order together. Under a second secret the order is as good as any.
 func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
 	u := r.units[0].expr.SQL
 	items, names := []string{u + " AS u"}, make([]string, len(columns))
@@ -58,19 +59,18 @@ func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
 	if !r.unique {
 		from = s.onePerPerson(from, names)
 	}
-	secret := s.binder.Bind(SecretArg{Index: 0})
-	out.Scan.SQL = "SELECT " + comma(names) + " FROM (" + from + ") AS p ORDER BY hash(u, CAST(" + secret + " AS BIGINT)), u LIMIT " + itoa(out.Slots)
+	out.Scan.SQL = "SELECT " + comma(names) + " FROM (" + from + ") AS p"
 	out.Scan.Args = s.binder.Args()
 	out.Scan = renumbered(out.Scan)
 }
 
-// onePerPerson keeps one row of each person at random, by a keyed hash; equal rows are numbered, so that each of them counts. Whether
-// there are such rows is not looked at otherwise.
+// onePerPerson keeps one row of each person, by a keyed hash of what is selected of it; equal rows are numbered, so that each of them counts. Which one is
+// kept depends on the person's rows and the secret alone, not on who the person is. Whether there are such rows is not looked at otherwise.
 func (s *statement) onePerPerson(from string, names []string) string {
 	values := comma(names)
 	rows := "SELECT u, " + values + ", row_number() OVER (PARTITION BY u, " + values + ") AS j FROM (" + from + ") AS r"
-	secret := s.binder.Bind(SecretArg{Index: 1})
-	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(u, CAST(" + secret + " AS BIGINT), " + values + ", j), " + values + ") = 1"
+	secret := s.binder.Bind(SecretArg{Index: 0})
+	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(" + values + ", j, CAST(" + secret + " AS BIGINT)), " + values + ") = 1"
 }
 
 // charged lists the accounts that a charge goes to: those of the table, of what it is linked to, and of the entity.
