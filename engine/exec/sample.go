@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/internal/digest"
 	"scrim/planner"
@@ -74,55 +75,81 @@ func (x *Executor) sampled(ctx *sql.Context, s *planner.Sample, use func(values 
 	return use(values)
 }
 
+// scanSample returns a uniform choice of at most Slots of the persons. Their order means nothing.
 func (x *Executor) scanSample(ctx context.Context, s *planner.Sample) ([][]float64, error) {
 	snap, err := x.Store.Once(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer snap.Close()
-	values := make([][]float64, 0, min(s.Slots, 1<<16))
-	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
+	r := &reservoir{noise: x.Noise(), slots: s.Slots, width: s.Width}
+	secrets := secrets{noise: r.noise, drawn: map[int]int64{}}
 	err = snap.Scan(ctx, s.Scan.SQL, secrets.fill(s.Scan.Args), s.Scan.Types, func(ch store.Chunk) error {
-		if s.Array {
-			values = appendArrays(values, ch, s.Width)
-		} else {
-			values = appendColumns(values, ch)
+		for i := range ch.Len {
+			if at, ok := r.place(); ok {
+				r.kept[at] = rowOf(r.room(at), ch, i)
+			}
 		}
 		return nil
 	})
-	if len(values) > s.Slots {
-		return nil, fmt.Errorf("exec: a sample of %d values for %d slots", len(values), s.Slots)
-	}
-	return values, err
+	return r.kept, err
 }
 
-// appendColumns copies rows of numbers; one without all of them is NULL.
-func appendColumns(values [][]float64, ch store.Chunk) [][]float64 {
-	block := make([]float64, ch.Len*len(ch.Columns))
-	for i := range ch.Len {
-		row := block[i*len(ch.Columns):][:len(ch.Columns):len(ch.Columns)]
-		for k, c := range ch.Columns {
-			if c.Null != nil && c.Null[i] {
-				row = nil
-				break
-			}
-			row[k] = c.Floats[i]
-		}
-		values = append(values, row)
-	}
-	return values
+// reservoir chooses uniformly of values that come one by one, without knowing how many will.
+type reservoir struct {
+	noise        noise.Noiser
+	slots, width int
+	seen         uint64
+	kept         [][]float64
+	space        []float64 // for values to come
 }
 
-// appendArrays copies arrays of width numbers.
-func appendArrays(values [][]float64, ch store.Chunk, width int) [][]float64 {
-	c := ch.Columns[0]
-	block := append([]float64(nil), c.Floats[:ch.Len*width]...)
-	for i := range ch.Len {
-		if c.Null != nil && c.Null[i] {
-			values = append(values, nil)
-			continue
-		}
-		values = append(values, block[i*width:][:width:width])
+// place returns where the next value goes; ok is false where it is not chosen. After k values each subset of slots of them has had the same
+// chance: the next is chosen with probability slots/(k+1), for one that is drawn uniformly.
+func (r *reservoir) place() (at int, ok bool) {
+	r.seen++
+	if len(r.kept) < r.slots {
+		r.kept = append(r.kept, nil)
+		return len(r.kept) - 1, true
 	}
-	return values
+	n := r.below(r.seen)
+	return int(n), n < uint64(r.slots)
+}
+
+// below draws uniformly from 0 to k−1.
+func (r *reservoir) below(k uint64) uint64 {
+	for {
+		if u := r.noise.Uniform(); u >= -k%k { // 2^64 mod k words too many
+			return u % k
+		}
+	}
+}
+
+// room is where the numbers of a slot are kept: its own, or a new piece of a block.
+func (r *reservoir) room(at int) []float64 {
+	if old := r.kept[at]; old != nil {
+		return old
+	}
+	if len(r.space) < r.width {
+		r.space = make([]float64, 1024*r.width)
+	}
+	piece := r.space[:r.width:r.width]
+	r.space = r.space[r.width:]
+	return piece
+}
+
+// rowOf copies a row's numbers; nil where one of them is NULL.
+func rowOf(dst []float64, ch store.Chunk, i int) []float64 {
+	for k := range ch.Columns {
+		c := &ch.Columns[k]
+		switch {
+		case c.Null != nil && c.Null[i]:
+			return nil
+		case c.Width > 0:
+			copy(dst, c.Floats[i*c.Width:][:c.Width])
+		default:
+			dst[k] = c.Floats[i]
+		}
+	}
+	return dst
 }
