@@ -113,7 +113,8 @@ func (g gaboardi) run(n noise.Noiser, s *dataset.Set, x dataset.Sample, users, t
 
 // mean finds where the mean is with a quarter of the persons, and the spread with another; the rest clip to a window about it and add Gaussian noise.
 func (g gaboardi) mean(x []float64) float64 {
-	centre, sd, rest := g.sd, g.sd, x
+	var centre float64
+	sd, rest := g.sd, x
 	switch {
 	case g.told != nil:
 		centre = *g.told
