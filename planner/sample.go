@@ -32,10 +32,6 @@ import (
 //   - Replace-one: p's rows are exchanged for other rows, of p or of another person q; the WHERE may take them or not. Where both are present, q stands wherever
 //     p stood under the same draw; where one is, it is as with add-remove; where none is, nothing changes. n, which is public, is not used.
 //
-// Where each row is a person, u is its place in the table, and a row that is or is not there may have moved those of others. Then the order says nothing
-// of who is who: it is drawn by the secrets, so that those who are taken are Slots of the persons present chosen at random, and such a choice out of
-// n and one out of n+1 can be drawn so that they differ in one person. That rests on the hash being as good as random under secrets that nobody sees.
-//
 // Nothing else depends on rows: Slots is a constant of the caller, the text is a function of the query and the catalogue, and every
 // expression is total, with NULL for a row in which it fails. A row whose person is NULL belongs to nobody and is left out. What holds for each secret and each
 // draw holds on average over them.

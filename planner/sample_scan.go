@@ -40,8 +40,7 @@ func (s *statement) values(out *Sample, r *relation, list []sql.Expression) ([]s
 	return columns, nil
 }
 
-// sampleScan writes the scan. One hash would not do for the order: DuckDB's of (u, secret) is that of u, turned by an exclusive or with that of the
-// secret, which leaves neighbours in its order together. Under a second secret the order is as good as any.
+// sampleScan writes the scan.
 func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
 	u := r.units[0].expr.SQL
 	items, names := []string{u + " AS u"}, make([]string, len(columns))
