@@ -158,6 +158,9 @@ func TestSimulationLimits(t *testing.T) {
 		ended <- err
 	}()
 	time.Sleep(500 * time.Millisecond)
+	if got := fmt.Sprint(killer.query("SHOW PROCESSLIST")); !strings.Contains(got, "simulated runs of survey.commute") {
+		t.Errorf("the process list does not tell of the simulation: %s", got)
+	}
 	killer.exec("KILL QUERY " + id)
 	select {
 	case err := <-ended:

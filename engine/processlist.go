@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
 // ownProcesses is the process list as one account may see it: its own connections, and no progress
-// of scans, which would count rows. Everything else goes to the server's list.
+// of scans, which would count rows; the runs of simulations are. Everything else goes to the server's list.
 type ownProcesses struct {
 	sql.ProcessList
 	user sql.Client // the account, its host as defined
@@ -19,7 +21,7 @@ func (l ownProcesses) Processes() []sql.Process {
 		if !l.all && (p.User != l.user.User || p.Host != l.user.Address) {
 			continue
 		}
-		p.Progress = nil
+		p.Progress = ofSimulations(p.Progress)
 		shown = append(shown, p)
 	}
 	return shown
@@ -38,4 +40,25 @@ func (l ownProcesses) Kill(connection uint32) {
 			return
 		}
 	}
+}
+
+// simulatedRuns begins the name under which the runs of a simulation are counted in the process list.
+const simulatedRuns = "simulated runs of "
+
+// ofSimulations leaves of a statement's progress what counts the runs of a simulation.
+func ofSimulations(all map[string]sql.TableProgress) map[string]sql.TableProgress {
+	var out map[string]sql.TableProgress
+	for name, p := range all {
+		if strings.HasPrefix(name, simulatedRuns) {
+			out = map[string]sql.TableProgress{name: p}
+		}
+	}
+	return out
+}
+
+// shownRuns shows the runs of a simulation in the process list as they end; end takes them off it.
+func shownRuns(ctx *sql.Context, collection string, runs int) (done, end func()) {
+	list, pid, name := ctx.ProcessList, ctx.Pid(), simulatedRuns+collection
+	list.AddTableProgress(pid, name, int64(runs))
+	return func() { list.UpdateTableProgress(pid, name, 1) }, func() { list.RemoveTableProgress(pid, name) }
 }

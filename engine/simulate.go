@@ -43,6 +43,9 @@ func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.T
 	}
 	kept := collections.Kept{By: q.By, Source: publicSource, Slots: q.Slots}
 	sim := collections.Simulation{Design: design, Runs: q.Runs}
+	done, end := shownRuns(ctx, c.Schema+"."+c.Name, q.Runs)
+	defer end()
+	sim.Done = done
 	if sample := planner.SampleOf(ctx, node); sample != nil {
 		kept.Source = protectedSource
 		kept.Trials, err = s.simulateProtected(ctx, q, sim, sample)

@@ -77,6 +77,9 @@ func (s *Server) processes(ctx *sql.Context) ([]sql.Row, error) {
 		state := ""
 		if p.Command == sql.ProcessCommandQuery {
 			info, state = p.Query, "executing"
+			for name, done := range p.Progress { // of what the server shows: see its process list
+				state = fmt.Sprintf("%s: %d of %d", name, done.Done, done.Total)
+			}
 		}
 		list = append(list, sql.Row{uint64(p.Connection), p.User, p.Host, database, string(p.Command), int32(p.Seconds()), state, info})
 	}

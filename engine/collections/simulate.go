@@ -30,6 +30,8 @@ type Simulation struct {
 	Runs   int
 	// Rand gives each run its own randomness. It is called by several goroutines.
 	Rand func(run int) *exact.Rand
+	// Done, if not nil, is called after each run, by several goroutines.
+	Done func()
 
 	slots int // the number of values, where they are not there yet
 }
@@ -57,6 +59,9 @@ func Simulate(ctx context.Context, s Simulation) ([]Simulated, error) {
 		all.Go(func() {
 			for i := int(next.Add(1) - 1); i < s.Runs && ctx.Err() == nil; i = int(next.Add(1) - 1) {
 				out[i], errs[i] = s.run(ctx, seats, s.Rand(i))
+				if s.Done != nil {
+					s.Done()
+				}
 			}
 		})
 	}
