@@ -12,7 +12,7 @@ var tableDocs = map[string]string{
 	"accounts":               "Accounts and roles, and what they can do. An analyst sees themself.",
 	"budgets":                "Limits, what is spent and what remains, per account and principal; per entity, the sum over its tables. An analyst sees what concerns them.",
 	"collection_batches":     "The batches of shuffle collections that were loaded.",
-	"collection_cells":       "The cells of every round whose parameters are public: the law of their reports, and how many there are.",
+	"collection_cells":       "The cells of every round, also of those to come: the law of their reports, how many are planned, and how many there are.",
 	"collection_results":     "What is kept of collections that are FINAL: the estimates, by stratum, as JSON.",
 	"collection_rounds":      "The public parameters of every round, exactly as the fingerprint is of them. Contributors read them here.",
 	"collection_sim_results": "The runs of the latest 20 simulations of each collection; a collector sees their own, a DBA all. Truth and error are told of public sources only.",

@@ -19,11 +19,11 @@ func (c *Collections) Arrived(name, stratum string) (info local.Info, reports ui
 	}
 	stratum = col.strata()[at]
 	info = local.Info{Protocol: col.Protocol, Round: col.Round, Stratum: stratum, Cells: []local.CellInfo{}, Warnings: []local.Warning{}}
-	for key, r := range col.rounds {
+	for key := range col.rounds {
 		if key.stratum != stratum {
 			continue
 		}
-		for _, n := range col.cells(r.params) {
+		for _, n := range col.cells(key.round, stratum) {
 			reports += n.Received
 			if key.round == col.Round {
 				info.Reports += n.Received

@@ -106,7 +106,7 @@ func (c *Collections) Rounds() []RoundInfo {
 		for _, k := range col.published() {
 			r := col.rounds[k]
 			info := RoundInfo{Schema: col.Schema, Name: col.Name, Round: k.round, Stratum: k.stratum, Params: r.params, Opened: r.opened, Closed: r.closed, Min: r.params.Min}
-			for _, n := range col.cells(r.params) {
+			for _, n := range col.cells(k.round, k.stratum) {
 				info.Received += n.Received
 			}
 			out = append(out, info)
@@ -115,22 +115,23 @@ func (c *Collections) Rounds() []RoundInfo {
 	})
 }
 
-// Cells lists the cells of all rounds whose parameters are public.
+// Cells lists the cells of all rounds, also of those to come: tokens are issued for all of them.
 func (c *Collections) Cells() []CellCount {
 	return listed(c, func(col *collection) (out []CellCount) {
-		for _, k := range col.published() {
-			out = append(out, col.cells(col.rounds[k].params)...)
+		for round := 1; round <= col.design.Rounds(); round++ {
+			for _, stratum := range col.strata() {
+				out = append(out, col.cells(round, stratum)...)
+			}
 		}
 		return out
 	})
 }
 
-func (c *collection) cells(p *collect.Params) []CellCount {
-	s, _ := c.stratum(p.Stratum)
-	out := make([]CellCount, len(p.Cells))
-	for i, cell := range p.Cells {
-		at := place{uint8(p.Round), uint16(s), cell.Cell}
-		out[i] = CellCount{c.Schema, c.Name, p.Round, p.Stratum, cell, c.issued[at], c.received[at]}
+func (c *collection) cells(round int, stratum string) (out []CellCount) {
+	s, _ := c.stratum(stratum)
+	for _, cell := range c.design.Cells(round) {
+		at := place{uint8(round), uint16(s), cell.Cell}
+		out = append(out, CellCount{c.Schema, c.Name, round, stratum, cell, c.issued[at], c.received[at]})
 	}
 	return out
 }
