@@ -44,8 +44,9 @@ func TestQuotasAreExact(t *testing.T) {
 			equal(t, fmt.Sprint("round ", round, " cell ", c.Cell), got[fmt.Sprint(round, "/", c.Cell)], int(c.Quota))
 		}
 	}
+	equal(t, "cells of a draft", len(w.Cells()), len(g.Cells(1))+len(g.Cells(2)))
 	for _, c := range w.Cells() {
-		t.Error("a cell of a draft is listed", c)
+		equal(t, fmt.Sprint("tokens of round ", c.Round, " cell ", c.Cell.Cell), int(c.Issued), got[fmt.Sprint(c.Round, "/", c.Cell.Cell)])
 	}
 	// After a restart the counts go on where they were.
 	path := w.path
