@@ -181,7 +181,11 @@ func (r *randomizing) rehearse(s streams, p *contribute.Params) error {
 			if err := w.Allows(p); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "the wallet has a report to %s from %s, which is %s; it would be sent unchanged\n", p.Collection, kept.Made, kept.State)
+			then := "nothing would be sent"
+			if kept.State == contribute.Pending {
+				then = "it would be sent unchanged"
+			}
+			fmt.Fprintf(s.out, "the wallet has a report to %s from %s, which is %s; %s\n", p.Collection, kept.Made, kept.State, then)
 			return nil
 		}
 		if err := w.Allows(p); err != nil {

@@ -37,7 +37,7 @@ Every flag may also be set by an environment variable (--max-connections by SCRI
 TOML file of --config (max-connections = 256). Flags go before the environment, and that before the file. Passwords come
 from the latter two only: contributor-password (none unless it is set: the token is the credential) and
 operator-password (made at the first start otherwise, and kept in the file operator of the data directory).`,
-		Example: `  scrim shuffle --data /var/lib/scrim-shuffle --upstream 'shuffler:pw@tcp(db.example.org:3307)/?tls=true' \
+		Example: `  scrim shuffle --data /var/lib/scrim-shuffle --upstream 'mixer:pw@tcp(db.example.org:3307)/?tls=true' \
     --listen :3308 --require-tls --pin commute:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
   scrim shuffle tokens --data /var/lib/scrim-shuffle --collection commute --count 10000 > tokens.tsv
   scrim shuffle status --data /var/lib/scrim-shuffle

@@ -55,7 +55,7 @@ func (c Config) Validate() error {
 		bad("a TLS certificate and its key belong together: give both or none")
 	}
 	if c.Upstream == "" {
-		bad("the server behind is missing: give --upstream 'shuffler:password@tcp(host:port)/'")
+		bad("the server behind is missing: give --upstream 'mixer:password@tcp(host:port)/'")
 	} else if _, err := Dial(c.Upstream); err != nil {
 		bad("%w", err)
 	}
