@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/browse"
 	"scrim/engine/dialect"
+	"scrim/engine/session"
 	"scrim/planner"
 )
 
@@ -40,6 +42,9 @@ func (p ownParser) ParseSimple(query string) (ast.Statement, error) {
 }
 
 func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
+	if err := modest(ctx, query); err != nil {
+		return nil, "", "", err
+	}
 	s, first, rest, err := p.Parser.Parse(ctx, query, multi)
 	return own(ctx, s), first, rest, err
 }
@@ -50,8 +55,32 @@ func (p ownParser) ParseWithOptions(ctx context.Context, query string, delimiter
 }
 
 func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+	if asked, ok := ctx.(*sql.Context); ok {
+		if err := modest(asked, query); err != nil {
+			return nil, 0, err
+		}
+	}
 	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
 	return own(ctx, s), end, err
+}
+
+// A statement's syntax tree takes some 150 bytes a token before anything about it is checked. A text of up to modestText bytes is not
+// looked at for that, and one of up to modestTokens tokens is everybody's.
+const (
+	modestText   = 1 << 20
+	modestTokens = 1_000_000
+)
+
+// modest refuses statements of more tokens to accounts that are not there to load data. Anybody may have the account of contributors: a few of
+// their statements of the largest packets would be more than the server has memory for.
+func modest(ctx *sql.Context, query string) error {
+	if len(query) <= modestText || ctx == nil || ctx.Session == nil || session.IsDBA(ctx) || session.IsImporter(ctx) {
+		return nil
+	}
+	if !dialect.Longer(query, dialect.ModeOf(sql.LoadSqlMode(ctx)), modestTokens) {
+		return nil
+	}
+	return mysql.NewSQLError(1436, "HY000", "The statement is too long: %d words, numbers and marks are for accounts with the role importer; send several statements", modestTokens)
 }
 
 func own(ctx context.Context, s ast.Statement) ast.Statement {

@@ -49,6 +49,23 @@ func scan(src string, mode Mode, room []token) (tokens []token, end int, edits [
 	return s.tokens, s.pos, s.edits
 }
 
+// Longer reports whether the first statement of src has more than so many tokens. It keeps none of them.
+func Longer(src string, mode Mode, most int) bool {
+	s := scanner{src: src, mode: mode}
+	seen := 0
+	for s.next() {
+		if n := len(s.tokens); n > 1 { // the last one is looked at again
+			seen += n - 1
+			s.tokens[0] = s.tokens[n-1]
+			s.tokens, s.edits = s.tokens[:1], s.edits[:0]
+		}
+		if seen >= most {
+			return true
+		}
+	}
+	return seen+len(s.tokens) > most
+}
+
 // next reads one token, or what stands before one. It returns false at the statement's end.
 func (s *scanner) next() bool {
 	if s.pos >= len(s.src) {
