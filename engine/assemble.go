@@ -146,6 +146,7 @@ func (s *Server) administration() *admin.Admin {
 		Accounts:    s.accounts,
 		Collections: s.collections,
 		Simulate:    s.simulate,
+		HasView:     s.hasView,
 		IsCollector: session.IsCollector,
 		IsShuffler:  session.IsShuffler,
 		HasRole: func(_ *sql.Context, name string) bool {

@@ -45,6 +45,23 @@ func (a *access) checkCollection(ref store.TableRef) error {
 		With("Contributors INSERT INTO dp_in.%s; CALL dp_drop_collection('%s') removes the collection with its table.", ref.Name, ref.Name)
 }
 
+// hasView reports whether a database has a view of a name.
+func (s *Server) hasView(ctx *sql.Context, schema, name string) (bool, error) {
+	db, err := s.analyzer.Catalog.Database(ctx, schema)
+	if sql.ErrDatabaseNotFound.Is(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	views, ok := db.(sql.ViewDatabase)
+	if !ok {
+		return false, nil
+	}
+	_, found, err := views.GetViewDefinition(ctx, name)
+	return found, err
+}
+
 // declareCollections makes the tables of all collections public: a crash may have come before that.
 func (s *Server) declareCollections(ctx *sql.Context) error {
 	for _, c := range s.collections.List() {

@@ -53,6 +53,8 @@ type Options struct {
 	Collections Collections
 	// IsCollector reports whether the session's account administers collections, and IsShuffler whether it loads batches. Nil: DBAs only.
 	IsCollector, IsShuffler func(*sql.Context) bool
+	// HasView reports whether a database has a view of a name, which no collection can have then. Nil: none has.
+	HasView func(ctx *sql.Context, schema, name string) (bool, error)
 	// Simulate runs a collection over values that the server holds. It is required where there are Collections.
 	Simulate func(ctx *sql.Context, q Simulation) ([]collections.Trial, error)
 	// Accounts lists the accounts and roles. Nil: dp.accounts is empty.

@@ -81,6 +81,9 @@ func (a *Admin) createCollection(ctx *sql.Context, args []string) ([]sql.Row, er
 	if err := a.unprotected(name); err != nil {
 		return nil, err
 	}
+	if err := a.noView(ctx, schema, table); err != nil {
+		return nil, err
+	}
 	design, err := a.o.Collections.Create(ctx, store.TableRef{Schema: schema, Name: table}, p, d, a.o.Principal(ctx))
 	if err != nil {
 		return nil, err
@@ -97,6 +100,18 @@ func (a *Admin) unprotected(name string) error {
 		return refuse.New(refuse.CollectionState, "The name %s belongs to a table that was protected.", name).With("Choose another name.")
 	}
 	return nil
+}
+
+// noView refuses the name of a view, which would be read in the place of the collection's table.
+func (a *Admin) noView(ctx *sql.Context, schema, name string) error {
+	if a.o.HasView == nil {
+		return nil
+	}
+	found, err := a.o.HasView(ctx, schema, name)
+	if err == nil && found {
+		err = refuse.New(refuse.CollectionState, "There is a view %s.%s.", schema, name).With("Choose another name.")
+	}
+	return err
 }
 
 // declareCollection makes the table of a collection public, if it is not.
