@@ -47,7 +47,7 @@ func (a *access) checkCollection(ref store.TableRef) error {
 
 // hasView reports whether a database has a view of a name.
 func (s *Server) hasView(ctx *sql.Context, schema, name string) (bool, error) {
-	db, err := s.analyzer.Catalog.Database(ctx, schema)
+	db, err := s.analyzer.Catalog.DbProvider.Database(ctx, schema) // whoever asks
 	if sql.ErrDatabaseNotFound.Is(err) {
 		return false, nil
 	}
