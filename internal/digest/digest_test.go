@@ -39,6 +39,8 @@ func TestRedact(t *testing.T) {
 		{"SELECT 5--3, 'secret'", "SELECT ? …"},
 		{"SELECT ‘bob’", "SELECT ?"},
 		{"SELECT größe FROM t", "SELECT größe FROM t"},
+		{"INSERT INTO dp_in.commute VALUES (e5998cb64a5c4154aaee652554fae111, 5e998cb64a5c4154aaee652554fae11e)", "INSERT INTO dp_in.commute VALUES (...)"},
+		{"SELECT deadbeef, facadefacadefacade, a1b2c3d4e5f60718x FROM c0ffee", "SELECT deadbeef, facadefacadefacade, a1b2c3d4e5f60718x FROM c0ffee"},
 		{"SELECT 'a\xff', \xff FROM t", "SELECT ?, ? FROM t"},
 	} {
 		if got := Redact(c.sql); got != c.want {

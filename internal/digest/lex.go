@@ -270,9 +270,17 @@ func (l *lexer) word() {
 		l.add(keyword, upper, from)
 	case functions[upper] || strings.HasPrefix(upper, "DP_"):
 		l.add(identifier, l.function(w, upper), from)
+	case secret(w):
+		l.add(literal, mark, from)
 	default:
 		l.add(identifier, w, from)
 	}
+}
+
+// secret tells whether a word looks like a token or a report in hexadecimal whose quotes were forgotten.
+func secret(w string) bool {
+	const least = 16
+	return len(w) >= least && strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789abcdefABCDEF") == ""
 }
 
 // function spells the name of a function in capitals, and leaves a column of that name alone.
