@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"scrim/engine/collect/issue"
 	"scrim/engine/shuffler"
 )
 
@@ -246,7 +247,7 @@ func hashed(text string) string {
 		switch {
 		case strings.HasPrefix(strings.ToLower(first), "token") || strings.HasPrefix(strings.ToLower(first), "sha"):
 			continue
-		case err == nil && len(token) == shuffler.TokenSize:
+		case err == nil && len(token) == issue.TokenSize:
 			first = fmt.Sprintf("%x", sha256.Sum256(token))
 		}
 		fmt.Fprintf(&out, "%s\t%s\n", first, rest)

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/engine/collections"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
@@ -158,7 +159,7 @@ func (r *tokenRows) Next(*sql.Context) (sql.Row, error) {
 		return nil, io.EOF
 	}
 	t := r.left[0]
-	r.left[0].Secret = [collections.TokenSize]byte{}
+	r.left[0].Secret = [issue.TokenSize]byte{}
 	r.left = r.left[1:]
 	return sql.Row{hex.EncodeToString(t.Secret[:]), int64(t.Round), int64(t.Cell), orNull(t.Stratum)}, nil
 }

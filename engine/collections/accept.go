@@ -10,7 +10,7 @@ import (
 
 // Submission is a token with the report that it brings.
 type Submission struct {
-	Token  []byte // TokenSize bytes; others were never issued
+	Token  []byte // issue.TokenSize bytes; others were never issued
 	Report []byte
 }
 

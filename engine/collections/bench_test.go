@@ -12,6 +12,7 @@ import (
 	"scrim/engine/collect"
 	"scrim/engine/collect/device"
 	"scrim/engine/collect/exact"
+	"scrim/engine/collect/issue"
 	"scrim/engine/collect/seal"
 	"scrim/engine/store"
 )
@@ -55,13 +56,13 @@ func BenchmarkAccept(b *testing.B) {
 func reported(b *testing.B, w world, p *collect.Params, n int) store.TableRef {
 	b.Helper()
 	ref, r, d := store.TableRef{Schema: "survey", Name: "reports"}, exact.Secure(), device.New(p)
-	seats := make([]seat, len(p.Cells))
+	seats := make([]issue.Seat[place], len(p.Cells))
 	for i, c := range p.Cells {
-		seats[i] = seat{place{cell: c.Cell}, c.Quota, 0}
+		seats[i] = issue.Seat[place]{Place: place{cell: c.Cell}, Quota: c.Quota}
 	}
 	value := make(collect.Value, max(1, p.Declaration.Dimension))
 	var rows [][]any
-	for cell, k := range apportion(seats, uint64(n)) {
+	for cell, k := range issue.Apportion(seats, uint64(n)) {
 		for i := range k {
 			if i >= 4096 { // again
 				rows = append(rows, rows[len(rows)-4096])

@@ -21,6 +21,7 @@ import (
 	"scrim/engine/collect"
 	"scrim/engine/collect/device"
 	"scrim/engine/collect/exact"
+	"scrim/engine/collect/issue"
 	"scrim/engine/store/duckdb"
 	"scrim/internal/refuse"
 )
@@ -52,7 +53,13 @@ const killTokens = 4000
 // fixedToken and fixedReport are the same in every process: what is sent again has the same bytes.
 func fixedToken(i int) Token {
 	h := sha256.Sum256(fmt.Append(nil, "token ", i))
-	return Token{Secret: [TokenSize]byte(h[:TokenSize])}
+	return Token{Secret: [issue.TokenSize]byte(h[:issue.TokenSize])}
+}
+
+// fixedSecret is its bytes.
+func fixedSecret(i int) []byte {
+	secret := fixedToken(i).Secret
+	return secret[:]
 }
 
 func fixedReport(p *collect.Params, i int, cell uint32) ([]byte, error) {
@@ -123,7 +130,7 @@ func finish(c *Collections) error {
 func sendAll(c *Collections, round int) error {
 	places := map[int]uint32{}
 	for i := range killTokens {
-		h := sha256.Sum256(fixedToken(i).bytes())
+		h := sha256.Sum256(fixedSecret(i))
 		c.writing.Lock()
 		x, err := c.index(context.Background(), c.names["commute"])
 		if err == nil {
@@ -153,7 +160,7 @@ func sendAll(c *Collections, round int) error {
 			for i := range queue {
 				b, err := fixedReport(p, i, places[i])
 				if err == nil {
-					err = c.Accept(context.Background(), "commute", []Submission{{fixedToken(i).bytes(), b}})
+					err = c.Accept(context.Background(), "commute", []Submission{{fixedSecret(i), b}})
 				}
 				mu.Lock()
 				if err != nil {
@@ -168,8 +175,6 @@ func sendAll(c *Collections, round int) error {
 	all.Wait()
 	return failed
 }
-
-func (t Token) bytes() []byte { return t.Secret[:] }
 
 // killWorld makes a store with survey.commute and fixed tokens, open, and closes it.
 func killWorld(t *testing.T) string {
@@ -237,7 +242,7 @@ func inspect(t *testing.T, path string, got map[int]bool) Summary {
 	must(t, err)
 	var want [][]byte
 	for i := range killTokens {
-		h := sha256.Sum256(fixedToken(i).bytes())
+		h := sha256.Sum256(fixedSecret(i))
 		tk := x.find(keyOf(h[:]))
 		if tk.free() {
 			if got[i] {
@@ -274,10 +279,10 @@ func (w world) denied(reports [][]byte) {
 	w.t.Helper()
 	for _, b := range reports[:min(1, len(reports))] {
 		for i := range killTokens {
-			h := sha256.Sum256(fixedToken(i).bytes())
+			h := sha256.Sum256(fixedSecret(i))
 			if tk := w.names["commute"].tokens.find(keyOf(h[:])); !tk.free() {
 				other := append(bytes.Clone(b), 1)
-				wantCode(w.t, "other bytes after a kill", w.Accept(context.Background(), "commute", []Submission{{fixedToken(i).bytes(), other}}), refuse.SpentToken)
+				wantCode(w.t, "other bytes after a kill", w.Accept(context.Background(), "commute", []Submission{{fixedSecret(i), other}}), refuse.SpentToken)
 				return
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"scrim/engine/collect"
 	"scrim/engine/collect/device"
 	"scrim/engine/collect/exact"
+	"scrim/engine/collect/issue"
 	"scrim/engine/estimator/shuffle"
 	"scrim/engine/store"
 )
@@ -116,15 +117,15 @@ func checkBatch(p *collect.Params, part Part, messages []collect.Message) error 
 }
 
 // roundShuffle has contributors send their messages, one batch a cell, and evaluates them.
-func (s Simulation) roundShuffle(ctx context.Context, p *collect.Params, seats []seat, order *[]int, r *exact.Rand) (outcome, error) {
+func (s Simulation) roundShuffle(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand) (outcome, error) {
 	t, d := shuffle.NewTally(p), device.New(p)
 	for _, at := range seats {
-		b, err := t.Batch(at.place.cell, at.taken)
+		b, err := t.Batch(at.Place.cell, at.Taken)
 		if err != nil {
 			return outcome{}, err
 		}
-		for range at.taken {
-			messages, err := d.Messages(r, at.place.cell, s.next(order))
+		for range at.Taken {
+			messages, err := d.Messages(r, at.Place.cell, s.next(order))
 			if err == nil {
 				err = ctx.Err()
 			}

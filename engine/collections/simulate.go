@@ -11,6 +11,7 @@ import (
 	"scrim/engine/collect"
 	"scrim/engine/collect/device"
 	"scrim/engine/collect/exact"
+	"scrim/engine/collect/issue"
 	"scrim/engine/estimator/local"
 	"scrim/internal/refuse"
 )
@@ -75,26 +76,26 @@ func Simulate(ctx context.Context, s Simulation) ([]Simulated, error) {
 }
 
 // seats divides the values over rounds and cells as tokens would be; taken is each one's share.
-func (s Simulation) seats() []seat {
-	var out []seat
+func (s Simulation) seats() []issue.Seat[place] {
+	var out []issue.Seat[place]
 	for r := 1; r <= s.Design.Rounds(); r++ {
 		for _, cell := range s.Design.Cells(r) {
-			out = append(out, seat{place: place{round: uint8(r), cell: cell.Cell}, quota: cell.Quota})
+			out = append(out, issue.Seat[place]{Place: place{round: uint8(r), cell: cell.Cell}, Quota: cell.Quota})
 		}
 	}
-	apportion(out, uint64(s.size()))
+	issue.Apportion(out, uint64(s.size()))
 	return out
 }
 
 // enough refuses a simulation in which a cell has fewer reports than it needs, which would end each run in the same way.
-func (s Simulation) enough(seats []seat) error {
+func (s Simulation) enough(seats []issue.Seat[place]) error {
 	info, _ := s.Design.Protocol.Info()
 	what := map[collect.Model]string{collect.Local: "A cell", collect.Shuffle: "A batch"}[info.Model]
 	total := map[uint8]uint64{}
 	for _, at := range seats {
-		total[at.place.round] += at.taken
-		if cell := s.Design.Cells(int(at.place.round))[at.place.cell]; at.taken < cell.Min {
-			return s.few(fmt.Sprintf("%s of round %d", what, at.place.round), cell.Min, at.taken)
+		total[at.Place.round] += at.Taken
+		if cell := s.Design.Cells(int(at.Place.round))[at.Place.cell]; at.Taken < cell.Min {
+			return s.few(fmt.Sprintf("%s of round %d", what, at.Place.round), cell.Min, at.Taken)
 		}
 	}
 	for r := range s.Design.Rounds() {
@@ -111,7 +112,7 @@ func (s Simulation) few(what string, needs, gets uint64) error {
 }
 
 // run is one execution of the protocol.
-func (s Simulation) run(ctx context.Context, seats []seat, r *exact.Rand) (Simulated, error) {
+func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact.Rand) (Simulated, error) {
 	order := make([]int, len(s.Values))
 	for i := range order {
 		order[i] = i
@@ -127,9 +128,9 @@ func (s Simulation) run(ctx context.Context, seats []seat, r *exact.Rand) (Simul
 		if err != nil {
 			return outcomeOf(nil, err)
 		}
-		var mine []seat
+		var mine []issue.Seat[place]
 		for _, at := range seats {
-			if int(at.place.round) == number {
+			if int(at.Place.round) == number {
 				mine = append(mine, at)
 			}
 		}
@@ -180,19 +181,19 @@ func (s Simulation) params(number int, pub collect.Published, signs []byte) (*co
 }
 
 // round has the holders of a round's seats report, the next of order, and evaluates it.
-func (s Simulation) round(ctx context.Context, p *collect.Params, seats []seat, order *[]int, r *exact.Rand) (outcome, error) {
+func (s Simulation) round(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand) (outcome, error) {
 	if p.Batch != nil {
 		return s.roundShuffle(ctx, p, seats, order, r)
 	}
 	t, d := local.NewTally(p), device.New(p)
 	for _, at := range seats {
-		for range at.taken {
+		for range at.Taken {
 			if err := ctx.Err(); err != nil {
 				return outcome{}, err
 			}
-			report, err := d.Report(r, at.place.cell, s.next(order))
+			report, err := d.Report(r, at.Place.cell, s.next(order))
 			if err == nil {
-				err = t.Add(at.place.cell, report[collect.HeaderSize:], 1)
+				err = t.Add(at.Place.cell, report[collect.HeaderSize:], 1)
 			}
 			if err != nil {
 				return outcome{}, err

@@ -63,7 +63,7 @@ func TestSimulationUsesEveryValueOnce(t *testing.T) {
 	for _, n := range []int{1, 17, 4000, 9001} {
 		total := uint64(0)
 		for _, s := range (Simulation{Design: g, Values: make([]collect.Value, n)}).seats() {
-			total += s.taken
+			total += s.Taken
 		}
 		equal(t, "seats", int(total), n)
 	}

@@ -10,22 +10,12 @@ import (
 	"slices"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/internal/refuse"
 )
 
-// TokenSize is the bytes of a token.
-const TokenSize = 16
-
-// maxIssue bounds the tokens of one call.
-const maxIssue = 2_000_000
-
 // Token is one person's right to report once, in one place. The server keeps its hash only.
-type Token struct {
-	Secret  [TokenSize]byte
-	Round   int
-	Cell    uint32
-	Stratum string
-}
+type Token = issue.Token
 
 // Issue says which tokens to issue.
 type Issue struct {
@@ -43,20 +33,20 @@ type Issue struct {
 // Tokens of a shuffle collection are a matter of the shuffler: who holds the tokens can supply all reports of a batch but
 // one. They are refused unless the declaration says that both are one operator, who then has to be trusted
 // anyway. The server keeps none of them, not even hashes.
-func (c *Collections) IssueTokens(ctx context.Context, name string, issue Issue) ([]Token, error) {
+func (c *Collections) IssueTokens(ctx context.Context, name string, want Issue) ([]Token, error) {
 	var col *collection
 	var out []Token
-	var seats []seat
+	var seats []issue.Seat[place]
 	err := c.write(ctx, func(tx tx) (err error) {
 		if col, err = c.find(name); err != nil {
 			return err
 		}
-		stratum, err := col.mayIssue(issue)
+		stratum, err := col.mayIssue(want)
 		if err != nil {
 			return err
 		}
-		seats = col.seats(stratum, issue.Round)
-		out = col.draw(seats, apportion(seats, issue.Tokens))
+		seats = col.seats(stratum, want.Round)
+		out = col.draw(seats, issue.Apportion(seats, want.Tokens))
 		if err := tx.issue(col, seats); err != nil {
 			return err
 		}
@@ -66,7 +56,7 @@ func (c *Collections) IssueTokens(ctx context.Context, name string, issue Issue)
 		return tx.keepTokens(col, out)
 	}, func() {
 		for _, s := range seats {
-			col.issued[s.place] = s.taken
+			col.issued[s.Place] = s.Taken
 		}
 		if col.tokens != nil {
 			col.tokens.add(col.tokenEntries(out))
@@ -79,8 +69,8 @@ func (c *Collections) IssueTokens(ctx context.Context, name string, issue Issue)
 }
 
 // mayIssue returns the stratum's place, or says why no tokens can be issued.
-func (c *collection) mayIssue(issue Issue) (stratum int, err error) {
-	stratum, ok := c.stratum(issue.Stratum)
+func (c *collection) mayIssue(want Issue) (stratum int, err error) {
+	stratum, ok := c.stratum(want.Stratum)
 	switch {
 	case c.State == Final || c.State == Aborted:
 		return 0, refuse.New(refuse.CollectionState, "The collection %s is %s.", c.Name, c.where()).
@@ -89,44 +79,44 @@ func (c *collection) mayIssue(issue Issue) (stratum int, err error) {
 		return 0, refuse.New(refuse.CollectionState, "Tokens of %s are issued at its shuffler, or by somebody independent of this server.", c.Name).
 			With("Run scrim shuffle's own issuing of tokens. Whoever holds the tokens can supply all but one of a batch's reports.")
 	case !ok && len(c.Declaration.Strata) > 0:
-		return 0, refuse.New(refuse.CollectionParameter, "The collection %s has no stratum %.80q.", c.Name, issue.Stratum).
+		return 0, refuse.New(refuse.CollectionParameter, "The collection %s has no stratum %.80q.", c.Name, want.Stratum).
 			With("Its strata are %s.", quotedList(c.strata()))
 	case !ok:
 		return 0, refuse.New(refuse.CollectionParameter, "The collection %s has no strata.", c.Name).With("Give NULL for the stratum.")
-	case issue.Tokens == 0 || issue.Tokens > maxIssue:
-		return 0, refuse.New(refuse.CollectionParameter, "%d tokens cannot be issued at once.", issue.Tokens).With("Ask for 1 to %d.", maxIssue)
-	case issue.Round < 0 || issue.Round > c.design.Rounds() || issue.Round > 0 && issue.Round < c.Round:
-		return 0, refuse.New(refuse.CollectionParameter, "Tokens of round %d of %s would never be used.", issue.Round, c.Name).
+	case want.Tokens == 0 || want.Tokens > issue.Most:
+		return 0, refuse.New(refuse.CollectionParameter, "%d tokens cannot be issued at once.", want.Tokens).With("Ask for 1 to %d.", issue.Most)
+	case want.Round < 0 || want.Round > c.design.Rounds() || want.Round > 0 && want.Round < c.Round:
+		return 0, refuse.New(refuse.CollectionParameter, "Tokens of round %d of %s would never be used.", want.Round, c.Name).
 			With("Give a round from %d to %d, or NULL for all of them.", max(1, c.Round), c.design.Rounds())
 	}
 	return stratum, nil
 }
 
 // seats lists the places of a stratum that tokens are issued for.
-func (c *collection) seats(stratum, only int) []seat {
+func (c *collection) seats(stratum, only int) []issue.Seat[place] {
 	if only == 0 && c.State == Failed {
 		only = c.Round
 	}
-	var out []seat
+	var out []issue.Seat[place]
 	for r := max(1, c.Round); r <= c.design.Rounds(); r++ {
 		if only != 0 && r != only {
 			continue
 		}
 		for _, cell := range c.design.Cells(r) {
 			p := place{uint8(r), uint16(stratum), cell.Cell}
-			out = append(out, seat{p, cell.Quota, c.issued[p]})
+			out = append(out, issue.Seat[place]{Place: p, Quota: cell.Quota, Taken: c.issued[p]})
 		}
 	}
 	return out
 }
 
 // draw makes the tokens and permutes them.
-func (c *collection) draw(seats []seat, counts []uint64) []Token {
+func (c *collection) draw(seats []issue.Seat[place], counts []uint64) []Token {
 	var out []Token
 	strata := c.strata()
 	for i, s := range seats {
 		for range counts[i] {
-			t := Token{Round: int(s.place.round), Cell: s.place.cell, Stratum: strata[s.place.stratum]}
+			t := Token{Round: int(s.Place.round), Cell: s.Place.cell, Stratum: strata[s.Place.stratum]}
 			rand.Read(t.Secret[:]) // never fails: it ends the program instead
 			out = append(out, t)
 		}
@@ -136,13 +126,13 @@ func (c *collection) draw(seats []seat, counts []uint64) []Token {
 }
 
 // issue keeps how many tokens were issued.
-func (t tx) issue(col *collection, seats []seat) error {
+func (t tx) issue(col *collection, seats []issue.Seat[place]) error {
 	counts := map[place]uint64{}
 	for p, n := range col.issued {
 		counts[p] = n
 	}
 	for _, s := range seats {
-		counts[s.place] = s.taken
+		counts[s.Place] = s.Taken
 	}
 	list := make([]issued, 0, len(counts))
 	for p, n := range counts {

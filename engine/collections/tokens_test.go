@@ -61,44 +61,6 @@ func TestQuotasAreExact(t *testing.T) {
 	}
 }
 
-// TestApportionStaysClose: after every single token, no seat is off its exact share by one or more when quotas are equal, and
-// the counts never depend on how the tokens were split over calls.
-func TestApportionStaysClose(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
-		seats := make([]seat, 1+r.IntN(12))
-		total := uint64(0)
-		for i := range seats {
-			seats[i].quota = r.Uint64N(50)
-			total += seats[i].quota
-		}
-		whole := slices.Clone(seats)
-		if total == 0 {
-			continue
-		}
-		n := r.Uint64N(3*total) + 1
-		apportion(whole, n)
-		steps := slices.Clone(seats)
-		for left := n; left > 0; {
-			k := min(left, 1+r.Uint64N(5))
-			apportion(steps, k)
-			left -= k
-		}
-		for i := range seats {
-			equal(t, "taken in steps", steps[i].taken, whole[i].taken)
-			if seats[i].quota == 0 && whole[i].taken > 0 {
-				t.Error("a token for a cell without a quota")
-			}
-		}
-		apportion(whole, (total-n%total)%total) // to a multiple of all quotas
-		for i, s := range whole {
-			if s.taken%max(1, s.quota) != 0 {
-				t.Errorf("seat %d of quota %d has %d", i, s.quota, s.taken)
-			}
-		}
-	}
-}
-
 // TestIssueOrderIsRandom: the place of a token in the list tells nothing of its cell. The statistic must reject a list in the
 // order of cells.
 func TestIssueOrderIsRandom(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"scrim/engine/collect/issue"
 	"scrim/engine/collections"
 )
 
@@ -37,7 +38,7 @@ func (t *Table) Collation() sql.CollationID { return sql.Collation_Default }
 // IsTemporary implements sql.TemporaryTable. Without it go-mysql-server's check of read-only transactions panics.
 func (t *Table) IsTemporary() bool { return false }
 
-var tokenType, reportType = types.MustCreateBinary(sqltypes.Binary, collections.TokenSize), types.MustCreateBinary(sqltypes.VarBinary, maxReport)
+var tokenType, reportType = types.MustCreateBinary(sqltypes.Binary, issue.TokenSize), types.MustCreateBinary(sqltypes.VarBinary, maxReport)
 
 // Schema implements sql.Table.
 func (t *Table) Schema(*sql.Context) sql.Schema {

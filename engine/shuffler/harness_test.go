@@ -17,6 +17,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/engine/collect/seal"
 	"scrim/internal/refuse"
 )
@@ -293,7 +294,7 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 }
 
 func randomToken() []byte {
-	b := make([]byte, TokenSize)
+	b := make([]byte, issue.TokenSize)
 	rand.Read(b)
 	return b
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/internal/refuse"
 )
 
@@ -46,7 +47,7 @@ const killTokens = 200
 // fixedToken is the same in every process.
 func fixedToken(i int) []byte {
 	h := sha256.Sum256(fmt.Append(nil, "token ", i))
-	return h[:TokenSize]
+	return h[:issue.TokenSize]
 }
 
 // directory is a server that outlives its clients: a file for every part.

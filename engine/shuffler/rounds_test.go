@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/engine/collect/seal"
 	"scrim/internal/refuse"
 )
@@ -59,8 +60,8 @@ func TestQuotasOfTokens(t *testing.T) {
 	must(t, err)
 	total := uint64(0)
 	for _, h := range shares {
-		equal(t, fmt.Sprintf("tokens of round %d cell %d", h.place.round, h.place.cell), h.taken, h.quota)
-		total += h.taken
+		equal(t, fmt.Sprintf("tokens of round %d cell %d", h.Place.round, h.Place.cell), h.Taken, h.Quota)
+		total += h.Taken
 	}
 	equal(t, "tokens", total, 20_000)
 	for what, f := range map[string]func() error{
@@ -68,7 +69,7 @@ func TestQuotasOfTokens(t *testing.T) {
 		"another stratum":    func() error { _, err := w.Issue("commute", 1, "east", 0); return err },
 		"another collection": func() error { _, err := w.Issue("trips", 1, "north", 0); return err },
 		"none":               func() error { _, err := w.Issue("commute", 0, "north", 0); return err },
-		"too many":           func() error { _, err := w.Issue("commute", maxIssue+1, "north", 0); return err },
+		"too many":           func() error { _, err := w.Issue("commute", issue.Most+1, "north", 0); return err },
 		"round 4":            func() error { _, err := w.Issue("commute", 1, "north", 4); return err },
 	} {
 		wantCode(t, what, f(), refuse.CollectionParameter)

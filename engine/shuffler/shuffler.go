@@ -16,6 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/internal/refuse"
 )
 
@@ -137,7 +138,7 @@ func (s *Shuffler) limit(p *pin) uint64 {
 // Accept takes a bundle. It returns once the bundle is durable, or was there before. Refusals: UnknownToken, SpentToken,
 // ClosedToken, MalformedReport; they change nothing.
 func (s *Shuffler) Accept(ctx context.Context, token, bundle []byte) error {
-	if len(token) != TokenSize {
+	if len(token) != issue.TokenSize {
 		return unknownToken()
 	}
 	r := &request{hash: sha256.Sum256(token), done: make(chan struct{})}

@@ -10,26 +10,16 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/internal/refuse"
 )
 
-// TokenSize is the bytes of a token.
-const TokenSize = 16
-
-// maxIssue bounds the tokens of one call.
-const maxIssue = 2_000_000
-
 // Token is one person's right to report once, in one place. Its hash only is kept.
-type Token struct {
-	Secret  [TokenSize]byte
-	Round   int
-	Cell    uint32
-	Stratum string
-}
+type Token = issue.Token
 
 // Hash is a token of an independent issuer.
 type Hash struct {
-	SHA256  [32]byte // of the token's TokenSize bytes
+	SHA256  [32]byte // of the token's issue.TokenSize bytes
 	Round   int
 	Cell    uint32
 	Stratum string
@@ -49,8 +39,8 @@ func (s *Shuffler) Issue(name string, n uint64, stratum string, round int) ([]To
 	switch first := s.present(of, at); {
 	case !ok:
 		return nil, noStratum(of, stratum)
-	case n == 0 || n > maxIssue:
-		return nil, refuse.New(refuse.CollectionParameter, "%d tokens cannot be issued at once.", n).With("Ask for 1 to %d.", maxIssue)
+	case n == 0 || n > issue.Most:
+		return nil, refuse.New(refuse.CollectionParameter, "%d tokens cannot be issued at once.", n).With("Ask for 1 to %d.", issue.Most)
 	case round < 0 || round > design.Rounds() || round > 0 && round < first:
 		return nil, refuse.New(refuse.CollectionParameter, "Tokens of round %d of %s would never be used.", round, of.name).
 			With("Give a round from %d to %d, or none for all of them.", first, design.Rounds())
@@ -59,7 +49,7 @@ func (s *Shuffler) Issue(name string, n uint64, stratum string, round int) ([]To
 		if err != nil {
 			return nil, err
 		}
-		counts := apportion(shares, n)
+		counts := issue.Apportion(shares, n)
 		list := s.draw(shares, counts, design)
 		return list, s.keepTokens(list, shares, design)
 	}
@@ -112,7 +102,7 @@ func (s *Shuffler) present(of *collection, stratum int) int {
 }
 
 // shares lists the places that tokens are issued for, with what was issued.
-func (s *Shuffler) shares(of *collection, g *collect.Design, stratum, first, only int) (out []share, err error) {
+func (s *Shuffler) shares(of *collection, g *collect.Design, stratum, first, only int) (out []issue.Seat[place], err error) {
 	err = s.db.View(func(tx *bolt.Tx) error {
 		for r := first; r <= g.Rounds(); r++ {
 			if only != 0 && r != only {
@@ -120,7 +110,7 @@ func (s *Shuffler) shares(of *collection, g *collect.Design, stratum, first, onl
 			}
 			for _, c := range g.Cells(r) {
 				p := place{of.id, uint8(r), uint16(stratum), c.Cell}
-				out = append(out, share{p, c.Quota, uint64At(tx.Bucket(bucketIssued).Get(p.key()))})
+				out = append(out, issue.Seat[place]{Place: p, Quota: c.Quota, Taken: uint64At(tx.Bucket(bucketIssued).Get(p.key()))})
 			}
 		}
 		return nil
@@ -129,11 +119,11 @@ func (s *Shuffler) shares(of *collection, g *collect.Design, stratum, first, onl
 }
 
 // draw makes the tokens and permutes them.
-func (s *Shuffler) draw(shares []share, counts []uint64, g *collect.Design) []Token {
+func (s *Shuffler) draw(shares []issue.Seat[place], counts []uint64, g *collect.Design) []Token {
 	var out []Token
 	for i, h := range shares {
 		for range counts[i] {
-			t := Token{Round: int(h.place.round), Cell: h.place.cell, Stratum: stratumName(g, h.place.stratum)}
+			t := Token{Round: int(h.Place.round), Cell: h.Place.cell, Stratum: stratumName(g, h.Place.stratum)}
 			if _, err := io.ReadFull(s.random, t.Secret[:]); err != nil {
 				panic("shuffler: no randomness: " + err.Error())
 			}
@@ -149,15 +139,15 @@ func (s *Shuffler) draw(shares []share, counts []uint64, g *collect.Design) []To
 }
 
 // keepTokens keeps the hashes of tokens and how many there are, before anybody sees one.
-func (s *Shuffler) keepTokens(list []Token, shares []share, g *collect.Design) error {
+func (s *Shuffler) keepTokens(list []Token, shares []issue.Seat[place], g *collect.Design) error {
 	entries := make([]tokenEntry, len(list))
 	for i, t := range list {
 		at, _ := stratumAt(g, t.Stratum)
-		entries[i] = tokenEntry{sha256.Sum256(t.Secret[:]), place{shares[0].place.collection, uint8(t.Round), uint16(at), t.Cell}}
+		entries[i] = tokenEntry{sha256.Sum256(t.Secret[:]), place{shares[0].Place.collection, uint8(t.Round), uint16(at), t.Cell}}
 	}
 	return s.db.Update(func(tx *bolt.Tx) error {
 		for _, h := range shares {
-			if err := tx.Bucket(bucketIssued).Put(h.place.key(), binary.BigEndian.AppendUint64(nil, h.taken)); err != nil {
+			if err := tx.Bucket(bucketIssued).Put(h.Place.key(), binary.BigEndian.AppendUint64(nil, h.Taken)); err != nil {
 				return err
 			}
 		}
@@ -200,8 +190,8 @@ func (s *Shuffler) AddHashes(name string, list []Hash) (added int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(list) > maxIssue {
-		return 0, refuse.New(refuse.CollectionParameter, "%d tokens cannot be taken at once.", len(list)).With("Send at most %d.", maxIssue)
+	if len(list) > issue.Most {
+		return 0, refuse.New(refuse.CollectionParameter, "%d tokens cannot be taken at once.", len(list)).With("Send at most %d.", issue.Most)
 	}
 	entries := make([]tokenEntry, len(list))
 	for i, h := range list {
