@@ -46,11 +46,17 @@ func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statem
 		return nil, "", "", err
 	}
 	s, first, rest, err := p.Parser.Parse(ctx, query, multi)
+	if err == nil {
+		err = checkRename(ctx, s)
+	}
 	return own(ctx, s), first, rest, err
 }
 
 func (p ownParser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
 	s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
+	if err == nil {
+		err = checkRename(ctx, s)
+	}
 	return own(ctx, s), first, rest, err
 }
 
@@ -61,6 +67,9 @@ func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.
 		}
 	}
 	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
+	if err == nil {
+		err = checkRename(ctx, s)
+	}
 	return own(ctx, s), end, err
 }
 
