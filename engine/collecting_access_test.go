@@ -93,6 +93,7 @@ func TestWhoCollects(t *testing.T) {
 		}
 	}
 	for table, want := range map[string]string{
+		"SELECT declared FROM dp.collections": `[[{"epsilon":"2","hi":120,"lo":0,"n_expected":400,"null_default":[60]}]]`,
 		"SELECT name, table_name, model, state, round, epsilon, n_expected, owner FROM dp.collections": "[[commute survey.commute LOCAL OPEN 1 2.0000 400 root@%]]",
 		"SELECT collection, cell, randomizer, n_tokens, n_received FROM dp.collection_cells":           "[[commute 0 BITMEAN 10 0]]",
 		"SELECT collection, round, n_issued, n_spent, n_free FROM dp.collection_tokens":                "[[commute 1 10 0 10]]",

@@ -56,12 +56,12 @@ func (a *Admin) collections(ctx *sql.Context) ([]sql.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := json.Marshal(declared)
+		text, err := declaration(c)
 		if err != nil {
 			return nil, err
 		}
 		row := sql.Row{c.Name, c.Schema + "." + c.Name, c.UUID, string(c.Protocol), string(c.Model), string(c.State), int64(c.Round), int64(c.Rounds),
-			epsilon, loss.Delta, nil, int64(declared.Expected), nil, orNull(declared.Trust), string(text), c.Owner, stamp(c.Created), orNull(c.Reason)}
+			epsilon, loss.Delta, nil, int64(declared.Expected), nil, orNull(declared.Trust), text, c.Owner, stamp(c.Created), orNull(c.Reason)}
 		if !math.IsInf(loss.Rho, 0) {
 			row[10] = loss.Rho
 		}
@@ -72,6 +72,25 @@ func (a *Admin) collections(ctx *sql.Context) ([]sql.Row, error) {
 		out = append(out, row)
 	}
 	return out, nil
+}
+
+// declaration shows what was declared, with the bounds that are 0, which the parameters leave out.
+func declaration(c collections.Summary) (string, error) {
+	text, err := json.Marshal(c.Declaration)
+	if err != nil {
+		return "", err
+	}
+	shown := map[string]any{}
+	for _, bound := range []string{"lo", "hi"} {
+		if slices.Contains(collect.Keys(c.Protocol), bound) {
+			shown[bound] = 0
+		}
+	}
+	if err := json.Unmarshal(text, &shown); err != nil {
+		return "", err
+	}
+	text, err = json.Marshal(shown)
+	return string(text), err
 }
 
 // orNone shows what a protocol has no answer for as NULL.
