@@ -64,7 +64,7 @@ func scm3Check(t *testing.T, v rotated, published float64, trials int) float64 {
 }
 
 // TestFigureOfVectors reaches the published error of 10^5 contributors, d = 8 and ε = 1, within a quarter. The Gaussian option is
-// behind it, and far before 2.53, what KnownVar's noise alone has.
+// behind it, and far before 2.53, what KnownVar's noise alone has. With -scm3.table it looks at all published errors.
 func TestFigureOfVectors(t *testing.T) {
 	v := typical(8, 100_000, scm3Epsilon)
 	sphere := scm3Check(t, v, 0.128, *scm3Trials)
@@ -73,14 +73,15 @@ func TestFigureOfVectors(t *testing.T) {
 	if !(sphere < gauss && gauss < 2.53) {
 		t.Errorf("sphere %v, gauss %v, KnownVar 2.53", sphere, gauss)
 	}
+	if *scm3Table {
+		allFigures(t)
+	}
 }
 
-// TestAllFiguresOfVectors reaches every published error within a quarter, and shows that the declared range costs
+// allFigures reaches every published error within a quarter, and shows that the declared range costs
 // next to nothing.
-func TestAllFiguresOfVectors(t *testing.T) {
-	if !*scm3Table {
-		t.Skip("long: -scm3.table")
-	}
+func allFigures(t *testing.T) {
+	t.Helper()
 	of := func(d int, eps exact.Epsilon, r float64, n uint64) rotated {
 		v := typical(d, n, eps)
 		v.radius = r * math.Sqrt(float64(d))
