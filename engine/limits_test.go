@@ -21,10 +21,10 @@ func TestLargeStatementsArePlannedSoon(t *testing.T) {
 		"sum":    {func(n int) string { return "SELECT " + many("+", "a", n) + " FROM t" }, 1900, 10000, 1436},
 		"AND":    {func(n int) string { return "SELECT a FROM t WHERE " + many(" AND ", "a=1", n) }, 4900, 20000, 1436},
 		"OR":     {func(n int) string { return "SELECT a FROM t WHERE " + many(" OR ", "a=1", n) }, 4900, 20000, 1436},
-		"UNION":  {func(n int) string { return many(" UNION ALL ", "SELECT a FROM t", n) }, 190, 1000, 1473},
+		"UNION":  {func(n int) string { return many(" UNION ALL ", "SELECT a FROM t", n) }, 390, 1000, 1473},
 		"tables": {func(n int) string { return "SELECT 1 FROM t t0" + joined(n-1) }, 61, 100, 1116},
 		"EXISTS": {func(n int) string { return "SELECT a FROM t WHERE " + many(" AND ", "EXISTS (SELECT 1 FROM t)", n) }, 60, 100, 1116},
-		"parts":  {func(n int) string { return "SELECT " + many(", ", "(SELECT a FROM t)", n) }, 240, 1000, 1116},
+		"parts":  {func(n int) string { return "SELECT " + many(", ", "(SELECT a FROM t)", n) }, 390, 1000, 1116},
 		"ones":   {func(n int) string { return "SELECT " + many(", ", "SUM(a)", n) + " FROM t" }, 1000, 5000, 1117},
 	} {
 		began := time.Now()

@@ -13,10 +13,10 @@ const (
 	// maxTables is MySQL's own limit on what one SELECT joins, subqueries in its conditions included; allTables is of a statement, where a
 	// common table expression counts again wherever it is named.
 	maxTables = 61
-	allTables = 250
+	allTables = 400
 	// maxLevels is MySQL's own limit on how deep SELECTs stand in each other, maxUnions how many a statement may put together.
 	maxLevels = 63
-	maxUnions = 200
+	maxUnions = 400
 	// maxColumns is MySQL's own limit on a list of columns: of a result, of an order, and of keys.
 	maxColumns = 4096
 	// maxOperands is how many conditions AND, OR and XOR may put together.
