@@ -75,7 +75,7 @@ func Simulate(ctx context.Context, s Simulation) ([]Simulated, error) {
 	return out, ctx.Err()
 }
 
-// seats divides the values over rounds and cells as tokens would be; taken is each one's share.
+// seats divides the values over rounds and cells as tokens would be; Taken is each one's share.
 func (s Simulation) seats() []issue.Seat[place] {
 	var out []issue.Seat[place]
 	for r := 1; r <= s.Design.Rounds(); r++ {

@@ -28,7 +28,7 @@ type Issue struct {
 
 // IssueTokens issues tokens to n further people, in random order: whoever hands them out in the order of the
 // result assigns people to rounds and cells at random. Each place has exactly its share of all tokens that were
-// ever issued for the same rounds (apportion). The secrets are returned once and kept nowhere.
+// ever issued for the same rounds (issue.Apportion). The secrets are returned once and kept nowhere.
 //
 // Tokens of a shuffle collection are a matter of the shuffler: who holds the tokens can supply all reports of a batch but
 // one. They are refused unless the declaration says that both are one operator, who then has to be trusted

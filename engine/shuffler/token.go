@@ -26,7 +26,7 @@ type Hash struct {
 }
 
 // Issue issues tokens to n further people, in random order: whoever hands them out in the order of the result assigns people
-// to rounds and cells at random. Each place has its share of all tokens that were issued for the same rounds (apportion).
+// to rounds and cells at random. Each place has its share of all tokens that were issued for the same rounds (issue.Apportion).
 // round 0 means all rounds that are not over, by their planned sizes. The secrets are returned once and kept nowhere.
 func (s *Shuffler) Issue(name string, n uint64, stratum string, round int) ([]Token, error) {
 	s.issuing.Lock()
