@@ -10,6 +10,7 @@ type Block struct {
 	Dim    int
 	Sparse bool
 	Chunks []Chunk
+	Memory Memory // for blocks and lists made of this one; nil: the Go heap
 }
 
 // Chunk is a run of persons.

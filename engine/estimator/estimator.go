@@ -39,6 +39,7 @@ const (
 type Input struct {
 	Columns [][]int64
 	Vectors *Block // for an estimator whose Columns are [Vector]
+	Memory  Memory // for what the estimator makes of Columns; nil: the Go heap
 }
 
 // Status says whether an estimate may be shown.

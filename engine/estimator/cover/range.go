@@ -23,7 +23,7 @@ func (p plan) centre(n noise.Noiser, x points, fullest exponential.Fullest) []in
 			buckets[i] = uint64((min(max(v, p.lo), p.hi) - p.lo) / p.width)
 		}
 		slices.Sort(buckets)
-		out[j] = p.lo + int64(fullest.Choose(n, buckets))*p.width + p.width/2
+		out[j] = p.lo + int64(fullest.Choose(n, nil, buckets))*p.width + p.width/2
 	}
 	return out
 }

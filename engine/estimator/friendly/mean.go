@@ -179,7 +179,7 @@ func (m mean) measure(n noise.Noiser, some sample) (weights []float64, lambda fl
 		weights = inverse(floored(sigma))
 		return weights, clampDistance(distance(sigma, weights, declaredTail))
 	}
-	pairs := look.Match(n, int(some.Persons()), 2, look.MostPairs)
+	pairs := look.Match(n, some.Memory, int(some.Persons()), 2, look.MostPairs)
 	weights = inverse(m.shape.release(n, some.Block, pairs))
 	lambda = m.ring.release(n, some.Block, pairs, weights, look.PairsOf(some.about))
 	return weights, clampDistance(m.p.between(lambda, weights))
@@ -207,16 +207,16 @@ func (p Params) between(lambda float64, weights []float64) float64 {
 func (p Params) vectors(b *estimator.Block) *estimator.Block {
 	lo, hi := p.ends()
 	b = block.Means(b, p.shift())
-	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
 	each(len(b.Chunks), func(i int) {
 		ch := &b.Chunks[i]
-		out.Chunks[i] = estimator.Chunk{Persons: ch.Persons, Dense: clamped(ch.Dense, lo, hi)}
+		out.Chunks[i] = estimator.Chunk{Persons: ch.Persons, Dense: clamped(b.Memory, ch.Dense, lo, hi)}
 	})
 	return out
 }
 
 // clamped returns x itself where it is within the ends.
-func clamped(x []int64, lo, hi int64) []int64 {
+func clamped(m estimator.Memory, x []int64, lo, hi int64) []int64 {
 	inside := true
 	for _, v := range x {
 		inside = inside && v >= lo && v <= hi
@@ -224,7 +224,7 @@ func clamped(x []int64, lo, hi int64) []int64 {
 	if inside {
 		return x
 	}
-	out := make([]int64, len(x))
+	out := estimator.Make[int64](m, len(x))
 	for i, v := range x {
 		out[i] = min(max(v, lo), hi)
 	}

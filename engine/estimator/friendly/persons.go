@@ -95,7 +95,7 @@ func (p persons) unused() float64 {
 // coins keeps about most of about so many persons.
 func (p persons) coins(n noise.Noiser, b *estimator.Block, about float64) *estimator.Block {
 	sides := uint64(float64(p.most) / about * look.CoinSides)
-	return block.Sample(b, look.Toss(n, b.Persons()).Keep(sides))
+	return block.Sample(b, look.Toss(n, b.Memory, b.Persons()).Keep(b.Memory, sides))
 }
 
 // steps describes the numbers, and returns the loss of the second, which the mean gets where there is no sample.

@@ -62,15 +62,16 @@ func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 			columns = append(columns, p.first)
 		}
 	}
-	out := &estimator.Block{Dim: own.dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	out := &estimator.Block{Dim: own.dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
 	x := make([]int64, l.width)
 	for k := range b.Chunks {
 		from, to := &b.Chunks[k], &out.Chunks[k]
-		to.Persons, to.Starts = from.Persons, make([]int, 1, from.Persons+1)
+		to.Persons, to.Starts = from.Persons, estimator.Make[int](b.Memory, from.Persons+1)[:1]
 		put := func(g int, x []int64) {
 			for c, column := range columns {
 				if v := x[column]; v != 0 {
-					to.Index, to.Values = append(to.Index, int32(g*own.width+c)), append(to.Values, v)
+					to.Index = append(estimator.Grow(b.Memory, to.Index, 1), int32(g*own.width+c))
+					to.Values = append(estimator.Grow(b.Memory, to.Values, 1), v)
 				}
 			}
 		}

@@ -121,9 +121,9 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		v.norms = v.normsBy(&r.layout, v.weights)
 		least, limit = least*planScale, limit*planScale*shapeLimit
 	} else {
-		v.norms = r.layout.norms(b.squares, weights)
+		v.norms = r.layout.norms(b.Memory, b.squares, weights)
 	}
-	radius, ok := r.radius(n, v.norms, c, limit)
+	radius, ok := r.radius(n, v.Memory, v.norms, c, limit)
 	switch {
 	case !ok && r.counting:
 		return r.few(n, in.Vectors, needed)
@@ -196,12 +196,12 @@ func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []fl
 }
 
 // radius releases the radius of the least cost; ok is false if no norm stands out. For counts it is then that of a person who is in one group once.
-func (r release) radius(n noise.Noiser, norms []float64, c cost, limit float64) (radius float64, ok bool) {
+func (r release) radius(n noise.Noiser, m estimator.Memory, norms []float64, c cost, limit float64) (radius float64, ok bool) {
 	if r.fixed > 0 {
 		return r.fixed, true
 	}
 	h := r.histogram()
-	return c.radius(h, h.Release(n, present(norms)), limit)
+	return c.radius(h, releaseOf(n, h, m, norms), limit)
 }
 
 // unit is the least norm of a person's counts, scaled.

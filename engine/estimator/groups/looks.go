@@ -39,13 +39,15 @@ func (s search) reached() (c centring, kappa float64) {
 // One person more or less moves the median's centred rank by 1, one exchanged by 2 (scalar.Bisection).
 func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centring {
 	rows, sums := l.totals(b, s.part)
-	c, _ := s.centre.Search(n, rows, sums)
+	defer estimator.Free(b.Memory, rows)
+	defer estimator.Free(b.Memory, sums)
+	c, _ := s.centre.Search(n, b.Memory, rows, sums)
 	return centring{centre: c}
 }
 
 // totals returns the number of rows of each person in all groups together, and the sum of their values, within ±2^50.
 func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
-	rows, sums = make([]int64, b.Persons()), make([]int64, b.Persons())
+	rows, sums = estimator.Make[int64](b.Memory, int(b.Persons())), estimator.Make[int64](b.Memory, int(b.Persons()))
 	within := func(x int64) int64 { return min(max(x, -estimator.MaxUnits), estimator.MaxUnits) }
 	block.EachPerson(b, func() (func(int, []int32, []int64), func()) {
 		x := make([]int64, l.width)
@@ -66,7 +68,8 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 
 // findSpread releases κ: a quantile of ‖differences‖/‖rows‖ over groups, one number a person, of persons with a row.
 func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
-	var spreads []float64
+	spreads := estimator.Make[float64](v.Memory, len(v.squares)/l.width)[:0]
+	defer func() { estimator.Free(v.Memory, spreads) }()
 	for q := v.squares; len(q) > 0; q = q[l.width:] {
 		if m := q[s.first+1]; m > 0 {
 			spreads = append(spreads, math.Sqrt(q[s.first]/m))
@@ -84,19 +87,29 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
 func (s search) findScale(n noise.Noiser, l layout, v measured, weights []float64, c cost, limit float64) (radius float64, ok bool) {
 	own := make([]float64, l.width)
 	copy(own[s.first:], weights[s.first:s.first+s.Measure.Columns()])
-	return c.radius(s.scale, s.scale.Release(n, present(l.norms(v.squares, own))), limit)
+	norms := l.norms(v.Memory, v.squares, own)
+	defer estimator.Free(v.Memory, norms)
+	return c.radius(s.scale, releaseOf(n, s.scale, v.Memory, norms), limit)
 }
 
 // present are the norms that are not 0, of persons who have something to be clipped. They are told a millionth shorter, so that norms
 // of 1, √2, 2, … as counts have, are at the upper ends of their buckets, and a radius there leaves them whole.
-func present(norms []float64) []float64 {
-	out := make([]float64, 0, len(norms))
+// They lie in memory from m.
+func present(m estimator.Memory, norms []float64) []float64 {
+	out := estimator.Make[float64](m, len(norms))[:0]
 	for _, v := range norms {
 		if v > 0 {
 			out = append(out, v*(1-0x1p-20))
 		}
 	}
 	return out
+}
+
+// releaseOf releases the histogram of the norms that are present; m is for them.
+func releaseOf(n noise.Noiser, h look.Histogram, m estimator.Memory, norms []float64) []float64 {
+	told := present(m, norms)
+	defer estimator.Free(m, told)
+	return h.Release(n, told)
 }
 
 // spread repeats the columns' weights for all groups.

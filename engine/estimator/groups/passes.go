@@ -49,7 +49,7 @@ func (r *reading) group(g int, x []int64) {
 
 // measure reads a block with the centres of the parts that are means.
 func (l *layout) measure(b *estimator.Block, centres []centring) measured {
-	m := measured{b, centres, block.NewExact(l.dim), make([]float64, int(b.Persons())*l.width)}
+	m := measured{b, centres, block.NewExact(l.dim), estimator.Make[float64](b.Memory, int(b.Persons())*l.width)}
 	block.EachPerson(b, func() (func(int, []int32, []int64), func()) {
 		own, squares := block.NewExact(l.dim), []float64(nil)
 		r := l.reading(centres, func(at int, y []int64) {
@@ -71,8 +71,8 @@ func (l *layout) measure(b *estimator.Block, centres []centring) measured {
 // With half unit u = 2^-53 the square of an entry is off by at most 3u of itself (integers above 2^53 are rounded too), a column's sum by
 // as many u as there are groups, and the products, their sum and the root by 2 + width more: together less than the (dim+16)·2^-50
 // = 8(dim+16)u that is added.
-func (l *layout) norms(squares, weights []float64) []float64 {
-	out, slack := make([]float64, len(squares)/l.width), l.slack()
+func (l *layout) norms(m estimator.Memory, squares, weights []float64) []float64 {
+	out, slack := estimator.Make[float64](m, len(squares)/l.width), l.slack()
 	for i := range out {
 		q := 0.0
 		for c, s := range squares[i*l.width : (i+1)*l.width] {
@@ -85,7 +85,7 @@ func (l *layout) norms(squares, weights []float64) []float64 {
 
 // normsBy is norms for weights of the coordinates: the block is read again. The error is that of norms, with the products inside the sum.
 func (m measured) normsBy(l *layout, weights []float64) []float64 {
-	out, slack := make([]float64, m.Persons()), l.slack()
+	out, slack := estimator.Make[float64](m.Memory, int(m.Persons())), l.slack()
 	block.EachPerson(m.Block, func() (func(int, []int32, []int64), func()) {
 		q := 0.0
 		r := l.reading(m.centres, func(at int, y []int64) {

@@ -32,7 +32,7 @@ func (r release) plan(n noise.Noiser, v vectors, radius, limit float64) released
 	w, c := r.shaped(first, v.weights)
 	v = vectors{measured: v.measured, weights: w, norms: v.normsBy(&r.layout, w)}
 	h := r.secondHistogram()
-	second, ok := c.radius(h, h.Release(n, present(v.norms)), limit*planScale)
+	second, ok := c.radius(h, releaseOf(n, h, v.Memory, v.norms), limit*planScale)
 	if !ok {
 		second = radius * planScale // no norm within the first radius passes that
 	}

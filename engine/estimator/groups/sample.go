@@ -41,5 +41,9 @@ func (r release) some(n noise.Noiser, in *estimator.Block, count float64) *estim
 	if sides == look.CoinSides {
 		return in
 	}
-	return block.SampleIn(in, look.Toss(n, in.Persons()).Keep(sides))
+	coins := look.Toss(n, in.Memory, in.Persons())
+	kept := coins.Keep(in.Memory, sides)
+	estimator.Free(in.Memory, coins)
+	defer estimator.Free(in.Memory, kept)
+	return block.SampleIn(in, kept)
 }

@@ -57,7 +57,7 @@ func TestRadiiOfFewPersonsAreNearTheBest(t *testing.T) {
 	}
 	var found, seen []float64
 	for range runs {
-		noisy := h.Release(n, present(norms))
+		noisy := h.Release(n, present(nil, norms))
 		if x, ok := c.radius(h, noisy, 1<<40); ok {
 			found, seen = append(found, of(x)/least), append(seen, of(h.Radius(noisy, look.FarZ*h.Sigma))/least)
 		}

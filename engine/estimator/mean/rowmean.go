@@ -172,7 +172,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
-	c, kappa := e.centred.Search(n, rows, totals)
+	c, kappa := e.centred.Search(n, in.Memory, rows, totals)
 	vector := e.vectors(c, kappa)
 	radius := e.fixed * float64(kappa)
 	if e.fixed == 0 {

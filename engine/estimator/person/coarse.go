@@ -47,7 +47,7 @@ func (b buckets) middle(k uint64) int64 {
 
 // chooser picks a coordinate's bucket from all persons' buckets, in ascending order. Tests put forced choices in its place.
 type chooser interface {
-	choose(n noise.Noiser, sorted []uint64) (bucket uint64, ok bool)
+	choose(n noise.Noiser, m estimator.Memory, sorted []uint64) (bucket uint64, ok bool)
 }
 
 // coarse is CoarseEstimate [AKM25, appendix A.5]: RangeEstimator (Algorithm 1) on every coordinate. It returns for each the middle of
@@ -75,7 +75,7 @@ func (c coarse) release(n noise.Noiser, b *estimator.Block) []int64 {
 		c.fill(columns, b, from)
 		for k, sorted := range columns {
 			centre[from+k] = min(max(0, c.lo), c.hi)
-			if bucket, ok := c.pick.choose(n, sorted); ok {
+			if bucket, ok := c.pick.choose(n, b.Memory, sorted); ok {
 				centre[from+k] = c.middle(bucket)
 			}
 		}
@@ -89,6 +89,9 @@ func (c coarse) fill(columns [][]uint64, b *estimator.Block, from int) {
 	for k := range columns {
 		all.Go(func() {
 			out := columns[k][:0]
+			if out == nil {
+				out = estimator.Make[uint64](b.Memory, int(b.Persons()))[:0]
+			}
 			for i := range b.Chunks {
 				for x := b.Chunks[i].Dense; len(x) > 0; x = x[b.Dim:] {
 					out = append(out, c.of(x[from+k]))
@@ -108,8 +111,8 @@ func newFullest(l law, buckets uint64, loss float64) chooser {
 	return fullest{l.fullest(buckets, loss)}
 }
 
-func (f fullest) choose(n noise.Noiser, sorted []uint64) (uint64, bool) {
-	return f.Choose(n, sorted), true
+func (f fullest) choose(n noise.Noiser, m estimator.Memory, sorted []uint64) (uint64, bool) {
+	return f.Choose(n, m, sorted), true
 }
 
 // newCoarse returns the coarse estimate for a shape at a loss, of the public range cut to ±(R + 2r) where R is declared.

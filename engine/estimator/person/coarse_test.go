@@ -91,11 +91,11 @@ func TestStabilityHistogram(t *testing.T) {
 	}
 	few := slices.Repeat([]uint64{3, 9}, 5)
 	slices.Sort(few)
-	if k, ok := s.choose(stattest.Zero{}, few); ok {
+	if k, ok := s.choose(stattest.Zero{}, nil, few); ok {
 		t.Errorf("bucket %d of five persons was taken, the threshold is %d", k, s.threshold)
 	}
 	many := append(few, slices.Repeat([]uint64{1 << 61}, int(s.threshold)+1)...)
-	if k, ok := s.choose(stattest.Zero{}, many); !ok || k != 1<<61 {
+	if k, ok := s.choose(stattest.Zero{}, nil, many); !ok || k != 1<<61 {
 		t.Errorf("bucket %d, %v", k, ok)
 	}
 	b := blockOf(2, 4000, nil, func(i, j int) int64 { return int64(1<<40*(1-2*j) + i%50) })
@@ -140,7 +140,7 @@ func TestOnePersonAloneChangesAStabilityHistogram(t *testing.T) {
 // counts are the queries of a choice by bucket.
 func counts(s stability, sorted []uint64) map[uint64]int64 {
 	rec := &stattest.Recorder{Answer: func(_ int, v, _ *big.Int) *big.Int { return v }}
-	s.choose(rec, sorted)
+	s.choose(rec, nil, sorted)
 	out := map[uint64]int64{}
 	for i, k := range slices.Compact(slices.Clone(sorted)) {
 		out[k] = rec.Queries[i].Value.Int64()

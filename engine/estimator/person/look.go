@@ -56,7 +56,7 @@ func (m mean) rowOctaves() look.Octaves { return look.NewOctaves(m.law.per(rowsP
 
 // rowsOf lists the persons' numbers of rows.
 func rowsOf(b *estimator.Block) []float64 {
-	out := make([]float64, 0, b.Persons())
+	out := estimator.Make[float64](b.Memory, int(b.Persons()))[:0]
 	for i := range b.Chunks {
 		ch := &b.Chunks[i]
 		for k := range ch.Persons {
@@ -86,7 +86,7 @@ func (m mean) spread(n noise.Noiser, b *estimator.Block, count, rows float64, le
 		return max(m.units(m.p.Sigma)/math.Sqrt(rows), leastTau)
 	}
 	h := m.law.histogram(m.distanceOctaves(), true, left.take(m.spreadShare(count)))
-	noisy := h.Release(n, look.Distances(b, look.Match(n, int(b.Persons()), 2, look.MostPairs)))
+	noisy := h.Release(n, look.Distances(b, look.Match(n, b.Memory, int(b.Persons()), 2, look.MostPairs)))
 	chi, pairs, tau := distuv.ChiSquared{K: float64(m.p.Dim)}, look.PairsOf(count), leastTau
 	see := func(q, distance float64) { tau = max(tau, distance/math.Sqrt(2*chi.Quantile(q))) }
 	see(0.5, h.Quantile(noisy, pairs, 0.5))

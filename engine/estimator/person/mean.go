@@ -111,7 +111,7 @@ func (m mean) block(in estimator.Input) (b *estimator.Block, persons int64) {
 		}
 		return b, b.Persons()
 	}
-	b = ofColumns(in.Columns[0], in.Columns[1])
+	b = ofColumns(in.Memory, in.Columns[0], in.Columns[1])
 	if m.p.Sized {
 		return b, int64(len(in.Columns[0]))
 	}
@@ -121,12 +121,12 @@ func (m mean) block(in estimator.Input) (b *estimator.Block, persons int64) {
 // chunkPersons is the length of the chunks that columns are laid out in.
 const chunkPersons = 1 << 14
 
-// ofColumns returns the persons with a row as vectors of length 1.
-func ofColumns(rows, sums []int64) *estimator.Block {
-	b := &estimator.Block{Dim: 1}
+// ofColumns returns the persons with a row as vectors of length 1, in memory from m.
+func ofColumns(m estimator.Memory, rows, sums []int64) *estimator.Block {
+	b := &estimator.Block{Dim: 1, Memory: m}
 	for at := 0; at < len(rows); at += chunkPersons {
 		end := min(at+chunkPersons, len(rows))
-		ch := estimator.Chunk{Rows: make([]int64, 0, end-at), Dense: make([]int64, 0, end-at)}
+		ch := estimator.Chunk{Rows: estimator.Make[int64](m, end-at)[:0], Dense: estimator.Make[int64](m, end-at)[:0]}
 		for i, r := range rows[at:end] {
 			if r > 0 {
 				ch.Rows, ch.Dense = append(ch.Rows, r), append(ch.Dense, sums[at+i])

@@ -17,11 +17,11 @@ func (m mean) means(b *estimator.Block) *estimator.Block {
 	if _, inRange := block.Total(b, m.lo, m.hi); inRange {
 		return b
 	}
-	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
 	var all sync.WaitGroup
 	for i := range b.Chunks {
 		all.Go(func() {
-			ch := estimator.Chunk{Persons: b.Chunks[i].Persons, Dense: make([]int64, len(b.Chunks[i].Dense))}
+			ch := estimator.Chunk{Persons: b.Chunks[i].Persons, Dense: estimator.Make[int64](b.Memory, len(b.Chunks[i].Dense))}
 			for k, v := range b.Chunks[i].Dense {
 				ch.Dense[k] = min(max(v, m.lo), m.hi)
 			}

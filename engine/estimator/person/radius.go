@@ -84,7 +84,7 @@ func (l law) distances(b *estimator.Block, centre []int64) []float64 {
 	if !l.pure {
 		return block.Norms(b, centre, nil)
 	}
-	out, at := make([]float64, b.Persons()), 0
+	out, at := estimator.Make[float64](b.Memory, int(b.Persons())), 0
 	var all sync.WaitGroup
 	for i := range b.Chunks {
 		to, x := out[at:at+b.Chunks[i].Persons], b.Chunks[i].Dense

@@ -28,9 +28,9 @@ func (m mean) batches(n noise.Noiser, b *estimator.Block, count float64) [3]batc
 		return [3]batch{{b, count}, {b, count}, {b, count}}
 	}
 	var out [3]batch
-	coins := look.Toss(n, b.Persons())
+	coins := look.Toss(n, b.Memory, b.Persons())
 	for s := range out {
-		out[s] = batch{block.Sample(b, coins.Part(s, len(out))), count / 3}
+		out[s] = batch{block.Sample(b, coins.Part(b.Memory, s, len(out))), count / 3}
 	}
 	return out
 }
@@ -42,6 +42,6 @@ func sampled(n noise.Noiser, b batch, size float64) batch {
 	if sides == look.CoinSides {
 		return b
 	}
-	kept := look.Toss(n, b.Persons()).Keep(sides)
+	kept := look.Toss(n, b.Memory, b.Persons()).Keep(b.Memory, sides)
 	return batch{block.Sample(b.Block, kept), b.count * float64(sides) / look.CoinSides}
 }

@@ -1,6 +1,7 @@
 package person
 
 import (
+	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/partition"
@@ -32,7 +33,7 @@ func newStability(p Params, loss float64) stability {
 	return s
 }
 
-func (s stability) choose(n noise.Noiser, sorted []uint64) (bucket uint64, ok bool) {
+func (s stability) choose(n noise.Noiser, _ estimator.Memory, sorted []uint64) (bucket uint64, ok bool) {
 	best := s.threshold - 1
 	for i := 0; i < len(sorted); {
 		j := i + 1

@@ -159,6 +159,7 @@ func (e chosen) Steps() []estimator.Step {
 // Release implements estimator.Estimator.
 func (e chosen) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	cells := e.quantiles.cells(in)
+	defer estimator.Free(in.Memory, cells)
 	count := float64(len(cells))
 	if !e.sized() {
 		count = e.count.Release(n, int64(len(cells)))
@@ -167,7 +168,7 @@ func (e chosen) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.TooFew(len(e.fractions), e.minimum)
 	}
 	out := estimator.Estimate{}
-	for _, cell := range e.search(n, cells) {
+	for _, cell := range e.search(n, in.Memory, cells) {
 		out.Values = append(out.Values, scalar.Finite(scalar.Scale(e.p.Grid, float64(e.axis.Value(cell)))))
 		out.StdErr = append(out.StdErr, math.NaN())
 	}
@@ -176,14 +177,14 @@ func (e chosen) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 }
 
 // search returns the cell of each quantile. It reorders cells.
-func (e chosen) search(n noise.Noiser, cells []uint32) []uint32 {
+func (e chosen) search(n noise.Noiser, m estimator.Memory, cells []uint32) []uint32 {
 	if e.many != nil {
-		return e.many.Search(n, cells)
+		return e.many.Search(n, m, cells)
 	}
 	slices.Sort(cells)
 	out := make([]uint32, len(e.single))
 	for i := range e.single {
-		out[i] = e.single[i].Choose(n, cells, e.cells)
+		out[i] = e.single[i].Choose(n, m, cells, e.cells)
 	}
 	return out
 }

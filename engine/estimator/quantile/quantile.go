@@ -142,6 +142,7 @@ func (q quantiles) Steps() []estimator.Step {
 // Release implements estimator.Estimator.
 func (q quantiles) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	cells := q.cells(in)
+	defer estimator.Free(in.Memory, cells)
 	values := int64(len(cells))
 	if !q.o.Rows {
 		values = q.n.Of(in.Columns[0])
@@ -200,16 +201,16 @@ func (q quantiles) order(values []float64) {
 	}
 }
 
-// cells returns the cell of every value.
+// cells returns the cell of every value, in memory of the input's.
 func (q quantiles) cells(in estimator.Input) []uint32 {
 	if q.o.Rows {
-		cells := make([]uint32, len(in.Columns[0]))
+		cells := estimator.Make[uint32](in.Memory, len(in.Columns[0]))
 		for i, v := range in.Columns[0] {
 			cells[i] = q.axis.Cell(v)
 		}
 		return cells
 	}
-	cells := make([]uint32, 0, len(in.Columns[0]))
+	cells := estimator.Make[uint32](in.Memory, len(in.Columns[0]))[:0]
 	for i, m := range in.Columns[0] {
 		if m > 0 {
 			cells = append(cells, q.axis.Cell(in.Columns[1][i]))

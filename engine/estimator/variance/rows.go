@@ -193,7 +193,7 @@ func acute(y [3]int64) [3]int64 {
 
 // centre returns the centre and the radius of one row, in units of the person means.
 func (e rows) centre(n noise.Noiser, in estimator.Input) (c, kappa int64) {
-	c, kappa = e.centred.Search(n, in.Columns[0], in.Columns[1])
+	c, kappa = e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
 	if e.p.Bounded() {
 		return c, kappa
 	}

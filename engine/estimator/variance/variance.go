@@ -145,7 +145,7 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
-	c, radius := e.centred.Search(n, rows, totals)
+	c, radius := e.centred.Search(n, in.Memory, rows, totals)
 	var s1, s2 scalar.Sum
 	for i, m := range rows {
 		if m > 0 {

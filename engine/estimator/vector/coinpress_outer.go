@@ -191,7 +191,7 @@ func personRows(g group, step float64) rows {
 func pairRows(n noise.Noiser, g group, step float64) rows {
 	r := look.NewReader(g.Block)
 	unit := math.Ldexp(step, -int(g.shift)) / math.Sqrt2
-	pairs := look.Match(n, int(g.Persons()), 2, math.MaxInt32)
+	pairs := look.Match(n, g.Memory, int(g.Persons()), 2, math.MaxInt32)
 	return rows{len(pairs) / 2, func(dst []float64, i int) {
 		x, y := r.Vector(int(pairs[2*i])), r.Vector(int(pairs[2*i+1]))
 		for j, v := range x {

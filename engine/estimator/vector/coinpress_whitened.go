@@ -89,12 +89,12 @@ func (w whitened) largest(m whitening) float64 {
 // mapped returns A·x of every person on the lattice, clamped to its range. What is not a number counts as 0.
 func (w whitened) mapped(g group, m whitening, grid estimator.Grid) group {
 	unit := math.Ldexp(scalar.Scale(w.p.Grid, 1), -int(g.shift))
-	out := &estimator.Block{Dim: g.Dim, Chunks: make([]estimator.Chunk, len(g.Chunks))}
+	out := &estimator.Block{Dim: g.Dim, Chunks: make([]estimator.Chunk, len(g.Chunks)), Memory: g.Memory}
 	var all sync.WaitGroup
 	for i := range g.Chunks {
 		all.Go(func() {
 			in := &g.Chunks[i]
-			ch := estimator.Chunk{Persons: in.Persons, Dense: make([]int64, len(in.Dense))}
+			ch := estimator.Chunk{Persons: in.Persons, Dense: estimator.Make[int64](g.Memory, len(in.Dense))}
 			x, y := make([]float64, g.Dim), make([]float64, g.Dim)
 			for k := range in.Persons {
 				for j, v := range in.Dense[k*g.Dim : (k+1)*g.Dim] {

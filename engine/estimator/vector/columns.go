@@ -119,7 +119,9 @@ func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate
 		*x = make([]float64, len(s.alone))
 	}
 	out.Error = &told
-	rows, column := make([]int64, g.Persons()), make([]int64, g.Persons())
+	rows, column := estimator.Make[int64](g.Memory, int(g.Persons())), estimator.Make[int64](g.Memory, int(g.Persons()))
+	defer estimator.Free(g.Memory, rows)
+	defer estimator.Free(g.Memory, column)
 	for i := range rows {
 		rows[i] = 1
 	}
@@ -132,7 +134,7 @@ func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate
 				i++
 			}
 		}
-		one := e.Release(n, estimator.Input{Columns: [][]int64{rows, column}})
+		one := e.Release(n, estimator.Input{Columns: [][]int64{rows, column}, Memory: g.Memory})
 		if out.Values[j], out.StdErr[j] = one.Values[0]*s.unit, one.StdErr[0]*s.unit; one.Status == estimator.TooFew {
 			out.Values[j], out.StdErr[j] = math.NaN(), math.NaN()
 			out.Needed = max(out.Needed, one.Needed)

@@ -32,7 +32,7 @@ func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *b
 		return spread{norm: d.units(d.p.SigmaMin) * math.Sqrt(float64(b.Dim))}
 	}
 	h := d.histogram(look.NormsPer(b.Dim), look.Farthest(d.lo, d.hi, b.Dim), 2, left.take(d.spreadShare(count)))
-	noisy := h.Release(n, look.Distances(b, look.Match(n, int(b.Persons()), 2, d.mostPairs())))
+	noisy := h.Release(n, look.Distances(b, look.Match(n, b.Memory, int(b.Persons()), 2, d.mostPairs())))
 	pairs := d.pairs(count)
 	quarter, half, rest := h.Quantile(noisy, pairs, 0.25), h.Quantile(noisy, pairs, 0.5), h.Quantile(noisy, pairs, 0.75)
 	iqr := math.Log(rest/quarter) / (2 * normalMedian)

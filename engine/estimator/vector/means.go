@@ -23,15 +23,15 @@ func (p Params) means(b *estimator.Block, shift uint) (out *estimator.Block, tot
 	if inRange {
 		return b, totals
 	}
-	out = &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	out = &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
 	eachChunk(b, func(i int, ch *estimator.Chunk, _ int) {
-		out.Chunks[i] = estimator.Chunk{Persons: ch.Persons, Dense: clampedValues(ch.Dense, lo, hi)}
+		out.Chunks[i] = estimator.Chunk{Persons: ch.Persons, Dense: clampedValues(b.Memory, ch.Dense, lo, hi)}
 	})
 	return out, nil
 }
 
-func clampedValues(x []int64, lo, hi int64) []int64 {
-	out := make([]int64, len(x))
+func clampedValues(m estimator.Memory, x []int64, lo, hi int64) []int64 {
+	out := estimator.Make[int64](m, len(x))
 	for i, v := range x {
 		out[i] = min(max(v, lo), hi)
 	}
@@ -46,7 +46,7 @@ func inRange(x []int64, lo, hi int64) bool {
 
 // largest returns max_j |x_ij − middle| of each person.
 func largest(b *estimator.Block, middle int64) []float64 {
-	out := make([]float64, b.Persons())
+	out := estimator.Make[float64](b.Memory, int(b.Persons()))
 	eachChunk(b, func(_ int, ch *estimator.Chunk, at int) {
 		for x := ch.Dense; len(x) > 0; x, at = x[b.Dim:], at+1 {
 			least, most := extremes(x[:b.Dim], middle)

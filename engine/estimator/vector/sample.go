@@ -25,7 +25,7 @@ type lots struct {
 func (d dense) lots(n noise.Noiser, b *estimator.Block, count float64) lots {
 	l := lots{sample: sample{b, count}}
 	if d.sampled(count) {
-		l.coins = look.Toss(n, b.Persons())
+		l.coins = look.Toss(n, b.Memory, b.Persons())
 	}
 	return l
 }
@@ -48,7 +48,7 @@ func (l lots) some(size float64) sample {
 	if sides == look.CoinSides {
 		return l.sample
 	}
-	return sample{block.Sample(l.Block, l.coins.Keep(sides)), l.number(size)}
+	return sample{block.Sample(l.Block, l.coins.Keep(l.Memory, sides)), l.number(size)}
 }
 
 // sizes are numbers of persons from which on more of them would not make an answer better by more than half a percent: a sample of

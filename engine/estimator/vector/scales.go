@@ -92,9 +92,9 @@ func (d dense) scales(n noise.Noiser, all lots, centre []int64, spread float64, 
 // the group alone.
 func paired(n noise.Noiser, b *estimator.Block, k int) *estimator.Block {
 	persons := int(b.Persons())
-	order := look.Match(n, persons, 2*k, persons)
+	order := look.Match(n, b.Memory, persons, 2*k, persons)
 	groups, r := len(order)/(2*k), look.NewReader(b)
-	out := make([]int64, groups*b.Dim)
+	out := estimator.Make[int64](b.Memory, groups*b.Dim)
 	sums := make([]float64, b.Dim)
 	for g := range groups {
 		clear(sums)
@@ -109,7 +109,7 @@ func paired(n noise.Noiser, b *estimator.Block, k int) *estimator.Block {
 			out[g*b.Dim+j] = int64(math.Round(math.Sqrt(q / float64(2*k))))
 		}
 	}
-	return &estimator.Block{Dim: b.Dim, Chunks: []estimator.Chunk{{Persons: groups, Dense: out}}}
+	return &estimator.Block{Dim: b.Dim, Chunks: []estimator.Chunk{{Persons: groups, Dense: out}}, Memory: b.Memory}
 }
 
 // weights turns scales into the weights of the norm, w_j = s_j^−2 with s_j = σ̄_j^{2/(p+2)}, which minimises the p-norm of noise with standard

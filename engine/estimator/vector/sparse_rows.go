@@ -24,18 +24,18 @@ func (s sparse) entries(g group) entries {
 	switch {
 	case !g.Sparse:
 		top := s.hi << g.shift
-		return entries{chunkwise(g.Block, func(ch *estimator.Chunk) estimator.Chunk { return lists(ch, g.Dim, top) }), g.shift, top}
+		return entries{chunkwise(g.Block, func(ch *estimator.Chunk) estimator.Chunk { return lists(g.Memory, ch, g.Dim, top) }), g.shift, top}
 	case s.hi == 1:
-		return entries{chunkwise(g.Block, ones), 0, 1}
+		return entries{chunkwise(g.Block, func(ch *estimator.Chunk) estimator.Chunk { return ones(g.Memory, ch) }), 0, 1}
 	}
 	shift := s.p.shift()
 	top := s.hi << shift
-	return entries{chunkwise(block.Means(g.Block, shift), func(ch *estimator.Chunk) estimator.Chunk { return clampedLists(ch, top) }), shift, top}
+	return entries{chunkwise(block.Means(g.Block, shift), func(ch *estimator.Chunk) estimator.Chunk { return clampedLists(g.Memory, ch, top) }), shift, top}
 }
 
 // chunkwise returns a sparse block of chunks that are made one by one.
 func chunkwise(b *estimator.Block, of func(*estimator.Chunk) estimator.Chunk) *estimator.Block {
-	out := &estimator.Block{Dim: b.Dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	out := &estimator.Block{Dim: b.Dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
 	var all sync.WaitGroup
 	for i := range b.Chunks {
 		all.Go(func() { out.Chunks[i] = of(&b.Chunks[i]) })
@@ -45,11 +45,11 @@ func chunkwise(b *estimator.Block, of func(*estimator.Chunk) estimator.Chunk) *e
 }
 
 // ones returns lists without values: a chunk that has none as it is.
-func ones(ch *estimator.Chunk) estimator.Chunk {
+func ones(m estimator.Memory, ch *estimator.Chunk) estimator.Chunk {
 	if ch.Values == nil {
 		return *ch
 	}
-	out := estimator.Chunk{Persons: ch.Persons, Starts: make([]int, 1, ch.Persons+1), Index: make([]int32, 0, len(ch.Index))}
+	out := estimator.Chunk{Persons: ch.Persons, Starts: estimator.Make[int](m, ch.Persons+1)[:1], Index: estimator.Make[int32](m, len(ch.Index))[:0]}
 	for i := range ch.Persons {
 		rows := int64(1)
 		if ch.Rows != nil {
@@ -66,17 +66,17 @@ func ones(ch *estimator.Chunk) estimator.Chunk {
 }
 
 // lists turns dense vectors of numbers in [0, top] into lists of what is not 0.
-func lists(ch *estimator.Chunk, dim int, top int64) estimator.Chunk {
-	out := estimator.Chunk{Persons: ch.Persons, Starts: make([]int, 1, ch.Persons+1)}
+func lists(m estimator.Memory, ch *estimator.Chunk, dim int, top int64) estimator.Chunk {
+	out := estimator.Chunk{Persons: ch.Persons, Starts: estimator.Make[int](m, ch.Persons+1)[:1]}
 	size := 0
 	for _, v := range ch.Dense {
 		if v > 0 {
 			size++
 		}
 	}
-	out.Index = make([]int32, 0, size)
+	out.Index = estimator.Make[int32](m, size)[:0]
 	if top > 1 {
-		out.Values = make([]int64, 0, size)
+		out.Values = estimator.Make[int64](m, size)[:0]
 	}
 	for i := range ch.Persons {
 		for j, v := range ch.Dense[i*dim : (i+1)*dim] {
@@ -93,8 +93,8 @@ func lists(ch *estimator.Chunk, dim int, top int64) estimator.Chunk {
 }
 
 // clampedLists returns lists with values in [0, top].
-func clampedLists(ch *estimator.Chunk, top int64) estimator.Chunk {
-	out := estimator.Chunk{Persons: ch.Persons, Starts: ch.Starts, Index: ch.Index, Values: make([]int64, len(ch.Index))}
+func clampedLists(m estimator.Memory, ch *estimator.Chunk, top int64) estimator.Chunk {
+	out := estimator.Chunk{Persons: ch.Persons, Starts: ch.Starts, Index: ch.Index, Values: estimator.Make[int64](m, len(ch.Index))}
 	for e := range out.Values {
 		v := int64(1)
 		if ch.Values != nil {

@@ -28,7 +28,7 @@ func (s sparse) squares(n noise.Noiser, r entries, count, rho float64) (mean, si
 	radius := h.Radius(h.Release(n, norms), min(target, count/4))
 	k := max(0, math.Ilogb(radius)-39)
 	y := clippedSquares(r.Block, norms, radius, k)
-	whole := make([]float64, len(norms)) // no y is clipped again
+	whole := estimator.Make[float64](r.Memory, len(norms)) // no y is clipped again
 	mean, sigma = addNoise(n, block.ClipSumIn(y, 1, nil, whole, 1), nil, math.Ldexp(radius, -k), f2, part.rest())
 	for j := range mean {
 		mean[j] = math.Ldexp(mean[j]/(count*top2), k)
@@ -39,7 +39,7 @@ func (s sparse) squares(n noise.Noiser, r entries, count, rho float64) (mean, si
 
 // squareNorms returns √(Σ_j x_j⁴) of every person, rounded up: four roundings a term, one for each addition.
 func squareNorms(b *estimator.Block) []float64 {
-	out := make([]float64, 0, b.Persons())
+	out := estimator.Make[float64](b.Memory, int(b.Persons()))[:0]
 	for c := range b.Chunks {
 		ch := &b.Chunks[c]
 		for i := range ch.Persons {
@@ -58,11 +58,11 @@ func squareNorms(b *estimator.Block) []float64 {
 
 // clippedSquares returns the block of y.
 func clippedSquares(b *estimator.Block, norms []float64, radius float64, k int) *estimator.Block {
-	out := &estimator.Block{Dim: b.Dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks))}
+	out := &estimator.Block{Dim: b.Dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
 	at := 0
 	for c := range b.Chunks {
 		ch := &b.Chunks[c]
-		y := make([]int64, len(ch.Values))
+		y := estimator.Make[int64](b.Memory, len(ch.Values))
 		for i := range ch.Persons {
 			f := math.Ldexp(1-0x1p-40, -k)
 			if norms[at] > radius {

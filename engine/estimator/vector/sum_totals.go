@@ -70,9 +70,9 @@ func confined(b *estimator.Block, lo, hi int64) *estimator.Block {
 	for i := range out.Chunks {
 		ch := &out.Chunks[i]
 		all.Go(func() {
-			ch.Dense, ch.Values = confinedList(ch.Dense, lo, hi), confinedList(ch.Values, lo, hi)
+			ch.Dense, ch.Values = confinedList(b.Memory, ch.Dense, lo, hi), confinedList(b.Memory, ch.Values, lo, hi)
 			if b.Sparse && ch.Values == nil && hi < 1 {
-				ch.Values = make([]int64, len(ch.Index)) // ones, but no value is allowed
+				ch.Values = estimator.Make[int64](b.Memory, len(ch.Index)) // ones, but no value is allowed
 			}
 		})
 	}
@@ -80,12 +80,12 @@ func confined(b *estimator.Block, lo, hi int64) *estimator.Block {
 	return &out
 }
 
-func confinedList(x []int64, lo, hi int64) []int64 {
+func confinedList(m estimator.Memory, x []int64, lo, hi int64) []int64 {
 	if inRange(x, lo, hi) {
 		return x
 	}
-	out := slices.Clone(x)
-	for i, v := range out {
+	out := estimator.Make[int64](m, len(x))
+	for i, v := range x {
 		out[i] = min(max(v, lo), hi)
 	}
 	return out

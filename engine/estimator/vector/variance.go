@@ -196,7 +196,7 @@ func (q squares) farthest() float64 {
 
 // norms returns ‖y − (0, H)‖ of every person, upper bounds as those of block.Norms.
 func (q squares) norms(b *estimator.Block) []float64 {
-	out := make([]float64, b.Persons())
+	out := estimator.Make[float64](b.Memory, int(b.Persons()))
 	eachPiece(b, func(piece estimator.Chunk, at int) {
 		copy(out[at:], block.Norms(q.of(piece), q.centre, q.weights))
 	})

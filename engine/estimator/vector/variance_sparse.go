@@ -149,9 +149,12 @@ func (s sparseVariance) squared(b *estimator.Block) *estimator.Block {
 		ch := &out.Chunks[i]
 		x := ch.Values
 		if x == nil {
-			x = slices.Repeat([]int64{1}, len(ch.Index))
+			x = estimator.Make[int64](b.Memory, len(ch.Index))
+			for e := range x {
+				x[e] = 1
+			}
 		}
-		ch.Values = make([]int64, len(x))
+		ch.Values = estimator.Make[int64](b.Memory, len(x))
 		for e, v := range x {
 			ch.Values[e] = square(min(max(v, 0), hi), s.shift)
 		}

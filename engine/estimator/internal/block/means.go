@@ -81,15 +81,15 @@ func mean(total, rows int64, shift uint) int64 {
 // dst comes with room, cleared: of a sparse block with the indexes set and a value for each.
 func transform(b *estimator.Block, dim int, entries func(dst, src estimator.Chunk)) *estimator.Block {
 	rs := runs(b)
-	out := &estimator.Block{Dim: dim, Sparse: b.Sparse, Chunks: make([]estimator.Chunk, len(rs))}
+	out := &estimator.Block{Dim: dim, Sparse: b.Sparse, Chunks: make([]estimator.Chunk, len(rs)), Memory: b.Memory}
 	spread(len(rs), func(next func() (int, bool)) {
 		for k, ok := next(); ok; k, ok = next() {
 			src := part(b, rs[k])
 			dst := estimator.Chunk{Persons: src.Persons, Starts: src.Starts, Index: src.Index}
 			if b.Sparse {
-				dst.Values = make([]int64, len(src.Index))
+				dst.Values = estimator.Make[int64](b.Memory, len(src.Index))
 			} else {
-				dst.Dense = make([]int64, src.Persons*dim)
+				dst.Dense = estimator.Make[int64](b.Memory, src.Persons*dim)
 			}
 			entries(dst, src)
 			out.Chunks[k] = dst
@@ -112,7 +112,7 @@ func part(b *estimator.Block, r run) estimator.Chunk {
 		return c
 	}
 	first, last := r.chunk.Starts[r.from], r.chunk.Starts[r.to]
-	c.Starts = make([]int, c.Persons+1)
+	c.Starts = estimator.Make[int](b.Memory, c.Persons+1)
 	for i := range c.Starts {
 		c.Starts[i] = r.chunk.Starts[r.from+i] - first
 	}

@@ -23,7 +23,7 @@ func Norms(b *estimator.Block, centre []int64, weights []float64) []float64 {
 		return NormsIn(b, 1, centre, weights)
 	}
 	m := newMeasure(b, centre, weights)
-	out, rs := make([]float64, b.Persons()), runs(b)
+	out, rs := estimator.Make[float64](b.Memory, int(b.Persons())), runs(b)
 	spread(len(rs), func(next func() (int, bool)) {
 		for k, ok := next(); ok; k, ok = next() {
 			m.run(out, rs[k])

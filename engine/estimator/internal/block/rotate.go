@@ -47,11 +47,11 @@ func Rotate(b *estimator.Block, signs []bool, bound int64) *estimator.Block {
 		}
 	}
 	rs := runs(b)
-	out := &estimator.Block{Dim: dim, Chunks: make([]estimator.Chunk, len(rs))}
+	out := &estimator.Block{Dim: dim, Chunks: make([]estimator.Chunk, len(rs)), Memory: b.Memory}
 	spread(len(rs), func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			persons := rs[i].to - rs[i].from
-			y := room(persons * dim)
+			y := room(b.Memory, persons*dim)
 			out.Chunks[i] = estimator.Chunk{Persons: persons, Dense: y}
 			for x := rs[i].rows(b.Dim); len(x) > 0; x, y = x[b.Dim:], y[dim:] {
 				rotateTo(y[:dim], x[:b.Dim], flip, bound, k)
@@ -87,7 +87,10 @@ func rotateTo(y, x, flip []int64, bound int64, k uint) {
 var rooms sync.Pool
 
 // room returns room for n entries, not cleared.
-func room(n int) []int64 {
+func room(m estimator.Memory, n int) []int64 {
+	if m != nil {
+		return estimator.Make[int64](m, n)
+	}
 	if r, ok := rooms.Get().(*[]int64); ok && cap(*r) >= n {
 		return (*r)[:n]
 	}
@@ -97,7 +100,11 @@ func room(n int) []int64 {
 // Done gives back the memory of a block that came from Rotate and is not read any more.
 func Done(b *estimator.Block) {
 	for i := range b.Chunks {
-		rooms.Put(&b.Chunks[i].Dense)
+		if b.Memory != nil {
+			estimator.Free(b.Memory, b.Chunks[i].Dense)
+		} else {
+			rooms.Put(&b.Chunks[i].Dense)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func starts(b *estimator.Block) []int {
 
 // fill sets the cells and sorts them within each coordinate.
 func (c *columns) fill(b *estimator.Block, cell func(j int, v int64) uint32) {
-	c.cells = make([]uint32, c.starts[b.Dim])
+	c.cells = estimator.Make[uint32](b.Memory, c.starts[b.Dim])
 	at := make([]atomic.Int64, b.Dim)
 	rs := runs(b)
 	spread(len(rs), func(next func() (int, bool)) {

@@ -31,10 +31,10 @@ func EachPerson(b *estimator.Block, worker func() (person func(i int, index []in
 
 // SampleIn is Sample of a sparse block, whose entries it copies: chunk by chunk, with the persons in order.
 func SampleIn(b *estimator.Block, kept []bool) *estimator.Block {
-	out := &estimator.Block{Dim: b.Dim, Sparse: true}
+	out := &estimator.Block{Dim: b.Dim, Sparse: true, Memory: b.Memory}
 	for c := range b.Chunks {
 		from := &b.Chunks[c]
-		to := roomFor(from, kept[:from.Persons])
+		to := roomFor(b.Memory, from, kept[:from.Persons])
 		for i := range from.Persons {
 			if !kept[i] {
 				continue
@@ -50,17 +50,17 @@ func SampleIn(b *estimator.Block, kept []bool) *estimator.Block {
 	return out
 }
 
-// roomFor returns an empty chunk with room for the persons of another who are kept.
-func roomFor(from *estimator.Chunk, kept []bool) estimator.Chunk {
+// roomFor returns an empty chunk with room in m for the persons of another who are kept.
+func roomFor(m estimator.Memory, from *estimator.Chunk, kept []bool) estimator.Chunk {
 	persons, size := 0, 0
 	for i, k := range kept {
 		if k {
 			persons, size = persons+1, size+from.Starts[i+1]-from.Starts[i]
 		}
 	}
-	to := estimator.Chunk{Starts: make([]int, 1, persons+1), Index: make([]int32, 0, size)}
+	to := estimator.Chunk{Starts: estimator.Make[int](m, persons+1)[:1], Index: estimator.Make[int32](m, size)[:0]}
 	if from.Values != nil {
-		to.Values = make([]int64, 0, size)
+		to.Values = estimator.Make[int64](m, size)[:0]
 	}
 	return to
 }

@@ -21,7 +21,7 @@ import (
 // of m, of q+e and of the root, and √(q+e) is never under the true norm. Without a centre nothing cancels: m = q, and
 // the answer is at most 1 + (|J|+16)·2^-50 times the norm.
 func NormsIn(b *estimator.Block, unit int64, centre []int64, weights []float64) []float64 {
-	out := make([]float64, b.Persons())
+	out := estimator.Make[float64](b.Memory, int(b.Persons()))
 	t := newNormTerms(b.Dim, unit, centre, weights)
 	rs := runs(b)
 	spread(len(rs), func(next func() (int, bool)) {

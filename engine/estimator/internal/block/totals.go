@@ -22,7 +22,7 @@ func Measure(b *estimator.Block, centre []int64, weights []float64) ([]float64, 
 		return Norms(b, centre, weights), nil
 	}
 	m, t := newMeasure(b, centre, weights), &Totals{newDenseSums(b.Dim)}
-	norms, rs := make([]float64, b.Persons()), runs(b)
+	norms, rs := estimator.Make[float64](b.Memory, int(b.Persons())), runs(b)
 	var large atomic.Bool
 	var mu sync.Mutex
 	spread(len(rs), func(next func() (int, bool)) {

@@ -27,6 +27,15 @@ func (q Quantile) Search(n noise.Noiser, b *estimator.Block, axis block.Axis, ce
 	out := make([]uint32, b.Dim)
 	c := newColumns(b, axis, centre)
 	wheels := make([]wheel, min(max(batchValues/max(c.persons, 1), 2), 64))
+	for i := range wheels {
+		wheels[i].memory = b.Memory
+	}
+	defer func() {
+		for i := range wheels {
+			wheels[i].done()
+		}
+		c.done()
+	}()
 	for from := 0; from < b.Dim; from += len(wheels) {
 		wheels = wheels[:min(len(wheels), b.Dim-from)]
 		c.fill(wheels, from, &q)
@@ -78,7 +87,7 @@ func (c *columns) transpose() {
 	for j := range c.b.Dim {
 		c.starts[j+1] += c.starts[j]
 	}
-	c.values = make([]int64, c.starts[c.b.Dim])
+	c.values = estimator.Make[int64](c.b.Memory, c.starts[c.b.Dim])
 	next := slices.Clone(c.starts)
 	for _, ch := range c.b.Chunks {
 		for e, j := range ch.Index[:ch.Starts[ch.Persons]] {
@@ -92,6 +101,9 @@ func (c *columns) transpose() {
 	}
 }
 
+// done gives the entries' memory back.
+func (c *columns) done() { estimator.Free(c.b.Memory, c.values) }
+
 // fill makes the choices of the coordinates from, from+1, …
 func (c *columns) fill(wheels []wheel, from int, q *Quantile) {
 	var wg sync.WaitGroup
@@ -102,12 +114,14 @@ func (c *columns) fill(wheels []wheel, from int, q *Quantile) {
 			var data []run
 			for i, cells := range c.cells(from+lo, hi-lo) {
 				slices.Sort(cells)
-				data = runs(data[:0], cells)
+				data = runs(c.b.Memory, data[:0], cells)
 				if c.b.Sparse {
-					data = insert(data, uint64(c.cell(from+lo+i, 0)), c.persons-int64(len(cells)))
+					data = insert(estimator.Grow(c.b.Memory, data, 1), uint64(c.cell(from+lo+i, 0)), c.persons-int64(len(cells)))
 				}
 				q.fill(&wheels[lo+i], data, 0, uint64(c.axis.Cells()-1))
+				estimator.Free(c.b.Memory, cells)
 			}
+			estimator.Free(c.b.Memory, data)
 		})
 	}
 	wg.Wait()
@@ -119,14 +133,16 @@ func (c *columns) cells(from, coordinates int) [][]uint32 {
 	cells := make([][]uint32, coordinates)
 	if c.b.Sparse {
 		for i := range cells {
-			for _, v := range c.values[c.starts[from+i]:c.starts[from+i+1]] {
-				cells[i] = append(cells[i], c.cell(from+i, v))
+			values := c.values[c.starts[from+i]:c.starts[from+i+1]]
+			cells[i] = estimator.Make[uint32](c.b.Memory, len(values))
+			for k, v := range values {
+				cells[i][k] = c.cell(from+i, v)
 			}
 		}
 		return cells
 	}
 	for i := range cells {
-		cells[i] = make([]uint32, 0, c.persons)
+		cells[i] = estimator.Make[uint32](c.b.Memory, int(c.persons))[:0]
 	}
 	for _, ch := range c.b.Chunks {
 		for p := range ch.Persons {

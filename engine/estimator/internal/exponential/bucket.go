@@ -43,17 +43,22 @@ func (f Fullest) Step(name string) estimator.Step {
 }
 
 // Choose returns a bucket, given the number of each person's. sorted is in ascending order and below the number of
-// buckets.
-func (f Fullest) Choose(n noise.Noiser, sorted []uint64) uint64 { return f.wheel(sorted).draw(n) }
+// buckets. m is for what it makes of them.
+func (f Fullest) Choose(n noise.Noiser, m estimator.Memory, sorted []uint64) uint64 {
+	w := f.wheel(m, sorted)
+	defer w.done()
+	return w.draw(n)
+}
 
 // wheel returns the choice for the buckets of the persons, in ascending order.
-func (f *Fullest) wheel(sorted []uint64) *wheel {
-	data := runs(nil, sorted)
+func (f *Fullest) wheel(m estimator.Memory, sorted []uint64) *wheel {
+	data := runs(m, nil, sorted)
+	defer estimator.Free(m, data)
 	largest := int64(0)
 	for _, r := range data {
 		largest = max(largest, r.count)
 	}
-	w, next := new(wheel), uint64(0)
+	w, next := &wheel{memory: m}, uint64(0)
 	gap := func(end uint64) { // empty buckets from next to end−1
 		if end > next {
 			w.add(next, end-next, f.powers.at(uint64(largest)))

@@ -29,7 +29,7 @@ func TestQuantileDrawsFollowTheLaw(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := NewQuantile(1, 4, 1, 0.05, estimator.AddRemove)
-			counts := draws(t, q, runs(nil, values), cells, 20000)
+			counts := draws(t, q, runs(nil, nil, values), cells, 20000)
 			stattest.Accept(t, stattest.ChiSquare(name, counts, law(q, values, 0, cells-1)))
 			if name == "mixed" || name == "equal" {
 				steep := newQuantile(1, 4, 0.1, float64(q.change), q.change)
@@ -60,15 +60,15 @@ func TestFullestDrawsFollowTheLaw(t *testing.T) {
 	}
 	n, counts := stattest.Noiser(t, "fullest"), make([]int64, buckets)
 	for range 20000 {
-		counts[f.Choose(n, data)]++
+		counts[f.Choose(n, nil, data)]++
 	}
 	stattest.Accept(t, stattest.ChiSquare("fullest", counts, shares(f.rate)))
 	stattest.Reject(t, stattest.ChiSquare("steeper", counts, shares(f.rate*1.3)))
-	if f := NewFullest(1, 1, estimator.AddRemove); f.Choose(n, nil) != 0 || f.Choose(n, []uint64{0, 0}) != 0 {
+	if f := NewFullest(1, 1, estimator.AddRemove); f.Choose(n, nil, nil) != 0 || f.Choose(n, nil, []uint64{0, 0}) != 0 {
 		t.Error("one bucket is not chosen")
 	}
 	large := NewFullest(maxPoints, 1, estimator.AddRemove)
-	if b := large.Choose(n, slices.Repeat([]uint64{maxPoints - 1}, 100)); b != maxPoints-1 {
+	if b := large.Choose(n, nil, slices.Repeat([]uint64{maxPoints - 1}, 100)); b != maxPoints-1 {
 		t.Errorf("got %d of 2^62 buckets, with 100 persons in the last", b)
 	}
 }
@@ -81,10 +81,10 @@ func TestEqualValuesAreFound(t *testing.T) {
 		m := NewMany([][2]int64{{1, 10}, {1, 2}, {9, 10}}, 1<<24, 1, 0.05, relation)
 		cells := slices.Repeat([]uint32{12345}, 4000) // 2^24·e^{-rate·n} < e^{-130}
 		for range 50 {
-			if got := q.pick(n, new(wheel), runs(nil, cells), 0, 1<<24-1); got != 12345 {
+			if got := q.pick(n, new(wheel), runs(nil, nil, cells), 0, 1<<24-1); got != 12345 {
 				t.Errorf("%v: got cell %d", relation, got)
 			}
-			if got := m.Search(n, cells); !slices.Equal(got, []uint32{12345, 12345, 12345}) {
+			if got := m.Search(n, nil, cells); !slices.Equal(got, []uint32{12345, 12345, 12345}) {
 				t.Errorf("%v: got cells %v", relation, got)
 			}
 		}
@@ -105,10 +105,10 @@ func TestGoldenDraws(t *testing.T) {
 	for _, relation := range relations {
 		for _, f := range [][2]int64{{1, 2}, {9, 10}} {
 			q := NewQuantile(f[0], f[1], 1, 0.02, relation)
-			got = append(got, q.pick(n, new(wheel), runs(nil, cells), 0, 1<<20-1))
+			got = append(got, q.pick(n, new(wheel), runs(nil, nil, cells), 0, 1<<20-1))
 		}
 	}
-	for _, c := range NewMany([][2]int64{{1, 4}, {3, 4}, {1, 2}, {1, 4}}, 1<<20, 1, 0.1, estimator.AddRemove).Search(n, cells) {
+	for _, c := range NewMany([][2]int64{{1, 4}, {3, 4}, {1, 2}, {1, 4}}, 1<<20, 1, 0.1, estimator.AddRemove).Search(n, nil, cells) {
 		got = append(got, uint64(c))
 	}
 	const want = "[49973 681629 50186 859620 47647 52934 50349 47647]"
@@ -132,7 +132,7 @@ func TestRankErrorHolds(t *testing.T) {
 		m := NewMany(fractions, 1<<24, 1, 0.1, relation)
 		bounds, outside := m.RankError(0.05), make([]int, len(fractions))
 		for range times {
-			for i, c := range m.Search(n, cells) {
+			for i, c := range m.Search(n, nil, cells) {
 				rank, _ := slices.BinarySearch(cells, c)
 				want := size * float64(fractions[i][0]) / float64(fractions[i][1])
 				if math.Abs(float64(rank)-want) > bounds[i]+1 {
@@ -159,7 +159,7 @@ func TestManyBesideAnAtom(t *testing.T) {
 	m := NewMany([][2]int64{{1, 2}, {7, 10}, {9, 10}, {99, 100}}, 1<<24, 1, 0.1, estimator.AddRemove)
 	n := stattest.Noiser(t, "atom")
 	for range 30 {
-		if v := m.Search(n, cells); v[0] != 0 || v[1] != 0 || v[2] != 0 || v[3] < 1000 || v[3] > 21000 {
+		if v := m.Search(n, nil, cells); v[0] != 0 || v[1] != 0 || v[2] != 0 || v[3] < 1000 || v[3] > 21000 {
 			t.Fatalf("got %v", v)
 		}
 	}
@@ -210,7 +210,7 @@ func TestSearchReadsDenseAndSparseAlike(t *testing.T) {
 				cells = append(cells, axis.Cell(v))
 			}
 			slices.Sort(cells)
-			if want := q.pick(n, w, runs(nil, cells), 0, uint64(axis.Cells()-1)); uint32(want) != got[j] {
+			if want := q.pick(n, w, runs(nil, nil, cells), 0, uint64(axis.Cells()-1)); uint32(want) != got[j] {
 				t.Errorf("coordinate %d: got cell %d, want %d", j, got[j], want)
 			}
 		}

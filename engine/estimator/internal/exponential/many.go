@@ -232,15 +232,20 @@ func (n *node) at(level int) int {
 	return n.left.at(level-1) + n.right.at(level-1)
 }
 
-// Search returns the cell of each quantile in the order of the fractions. cells holds the cell of each value.
-func (m *Many) Search(n noise.Noiser, cells []uint32) []uint32 {
-	fine := make([]uint64, len(cells))
+// Search returns the cell of each quantile in the order of the fractions. cells holds the cell of each value; space is for what it makes
+// of them.
+func (m *Many) Search(n noise.Noiser, space estimator.Memory, cells []uint32) []uint32 {
+	fine := estimator.Make[uint64](space, len(cells))
+	defer estimator.Free(space, fine)
 	for i, c := range cells {
 		fine[i] = uint64(c)<<tieBits | n.Uniform()>>(64-tieBits)
 	}
 	slices.Sort(fine)
 	found := make([]uint64, m.Draws())
-	m.root.search(n, new(wheel), runs(nil, fine), 0, m.cells<<tieBits-1, found)
+	data, w := runs(space, nil, fine), &wheel{memory: space}
+	defer estimator.Free(space, data)
+	defer w.done()
+	m.root.search(n, w, data, 0, m.cells<<tieBits-1, found)
 	out := make([]uint32, len(m.slots))
 	for i, s := range m.slots {
 		out[i] = uint32(found[s] >> tieBits)

@@ -75,8 +75,8 @@ func TestPureQuantileByEnumeration(t *testing.T) {
 		most, ok := new(big.Rat), true
 		var wa, wb wheel
 		neighbours(databases(3, cells), cells, values, relation, func(a, b []uint64) {
-			q.fill(&wa, runs(nil, a), 0, cells-1)
-			q.fill(&wb, runs(nil, b), 0, cells-1)
+			q.fill(&wa, runs(nil, nil, a), 0, cells-1)
+			q.fill(&wb, runs(nil, nil, b), 0, cells-1)
 			if x, positive := ratio(&wa, &wb, cells); !positive {
 				ok = false
 			} else if x.Cmp(most) > 0 {
@@ -131,7 +131,7 @@ func TestPureFullestByEnumeration(t *testing.T) {
 	worst := func(f Fullest, relation estimator.Relation) *big.Rat {
 		most := new(big.Rat)
 		neighbours(databases(3, buckets), buckets, 1, relation, func(a, b []uint64) {
-			if x, ok := ratio(f.wheel(a), f.wheel(b), buckets); !ok {
+			if x, ok := ratio(f.wheel(nil, a), f.wheel(nil, b), buckets); !ok {
 				t.Fatal("a bucket is possible on one side only")
 			} else if x.Cmp(most) > 0 {
 				most = x
@@ -250,7 +250,7 @@ func TestPureDrawsFollowTheLaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := []uint64{0, 3, 3, 3, 7, 8, 8, 21, 39, 39}
-	counts := draws(t, q, runs(nil, values), cells, 20000)
+	counts := draws(t, q, runs(nil, nil, values), cells, 20000)
 	stattest.Accept(t, stattest.ChiSquare("pure", counts, law(q, values, 0, cells-1)))
 	steep, _ := NewPureQuantile(1, 4, 1, 1.3, estimator.AddRemove)
 	stattest.Reject(t, stattest.ChiSquare("steep", counts, law(steep, values, 0, cells-1)))

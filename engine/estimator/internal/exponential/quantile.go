@@ -76,9 +76,13 @@ func (q Quantile) Step(name string, queries int) estimator.Step {
 	return q.loss.of(queries, estimator.Step{Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", 2*q.change)})
 }
 
-// Choose returns the cell of the quantile among cells cells, given the cell of each value in ascending order.
-func (q Quantile) Choose(n noise.Noiser, sorted []uint32, cells uint64) uint32 {
-	return uint32(q.pick(n, new(wheel), runs(nil, sorted), 0, cells-1))
+// Choose returns the cell of the quantile among cells cells, given the cell of each value in ascending order. m is for what it makes of
+// them.
+func (q Quantile) Choose(n noise.Noiser, m estimator.Memory, sorted []uint32, cells uint64) uint32 {
+	data, w := runs(m, nil, sorted), &wheel{memory: m}
+	defer estimator.Free(m, data)
+	defer w.done()
+	return uint32(q.pick(n, w, data, 0, cells-1))
 }
 
 // run is a cell with the number of values in it.
@@ -89,14 +93,14 @@ type run struct {
 
 func byCell(r run, cell uint64) int { return cmp.Compare(r.cell, cell) }
 
-// runs appends the runs of a sorted list to dst.
-func runs[T uint32 | uint64](dst []run, sorted []T) []run {
+// runs appends the runs of a sorted list to dst, with memory from m.
+func runs[T uint32 | uint64](m estimator.Memory, dst []run, sorted []T) []run {
 	for i := 0; i < len(sorted); {
 		j := i + 1
 		for j < len(sorted) && sorted[j] == sorted[i] {
 			j++
 		}
-		dst = append(dst, run{uint64(sorted[i]), int64(j - i)})
+		dst = append(estimator.Grow(m, dst, 1), run{uint64(sorted[i]), int64(j - i)})
 		i = j
 	}
 	return dst

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sort"
 
+	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 )
 
@@ -28,8 +29,9 @@ func (x *wide) less(y *wide) bool {
 
 // wheel holds the categories of one choice, in the order in which they were added.
 type wheel struct {
-	parts []category
-	sum   wide
+	parts  []category
+	sum    wide
+	memory estimator.Memory // of the parts: there are as many as distinct values
 }
 
 type category struct {
@@ -38,6 +40,12 @@ type category struct {
 }
 
 func (w *wheel) reset() { w.parts, w.sum = w.parts[:0], wide{} }
+
+// done gives the memory of the parts back.
+func (w *wheel) done() {
+	estimator.Free(w.memory, w.parts)
+	w.parts = nil
+}
 
 // add adds points neighbouring points from first on, each of the given weight.
 func (w *wheel) add(first, points uint64, weight fraction) {
@@ -53,7 +61,7 @@ func (w *wheel) add(first, points uint64, weight fraction) {
 		carry = hi + c // the product is below 2^256, so nothing is lost
 	}
 	w.sum[3] += carry
-	w.parts = append(w.parts, category{first, points, w.sum})
+	w.parts = append(estimator.Grow(w.memory, w.parts, 1), category{first, points, w.sum})
 }
 
 // draw returns a point: a category by its share of the weight, then a uniform point in it.

@@ -3,6 +3,7 @@ package look
 import (
 	"math"
 
+	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 )
 
@@ -23,9 +24,9 @@ type Coins []uint32
 // CoinSides is the number of sides of a coin. A draw of 64 bits makes two.
 const CoinSides = 1 << 32
 
-// Toss draws the coins of so many persons.
-func Toss(n noise.Noiser, persons int64) Coins {
-	c, bits := make(Coins, persons), uint64(0)
+// Toss draws the coins of so many persons, in memory from m.
+func Toss(n noise.Noiser, m estimator.Memory, persons int64) Coins {
+	c, bits := Coins(estimator.Make[uint32](m, int(persons))), uint64(0)
 	for i := range c {
 		if i%2 == 0 {
 			bits = n.Uniform()
@@ -44,18 +45,18 @@ func Sides(size, count float64) uint64 {
 	return uint64(math.Ceil(size / count * CoinSides))
 }
 
-// Keep tells who is in a sample that so many sides keep. A sample that fewer sides keep is a part of it.
-func (c Coins) Keep(sides uint64) []bool {
-	kept := make([]bool, len(c))
+// Keep tells who is in a sample that so many sides keep, in memory from m. A sample that fewer sides keep is a part of it.
+func (c Coins) Keep(m estimator.Memory, sides uint64) []bool {
+	kept := estimator.Make[bool](m, len(c))
 	for i, side := range c {
 		kept[i] = uint64(side) < sides
 	}
 	return kept
 }
 
-// Part tells who is in part k of so many disjoint ones, 0 ≤ k < parts, which have the same sides but for one.
-func (c Coins) Part(k, parts int) []bool {
-	in := make([]bool, len(c))
+// Part tells who is in part k of so many disjoint ones, 0 ≤ k < parts, which have the same sides but for one; in memory from m.
+func (c Coins) Part(m estimator.Memory, k, parts int) []bool {
+	in := estimator.Make[bool](m, len(c))
 	for i, side := range c {
 		in[i] = int(uint64(side)*uint64(parts)/CoinSides) == k
 	}

@@ -34,7 +34,7 @@ func Farthest(lo, hi int64, dim int) float64 {
 
 // Distances returns the distances of matched persons. It works on two pairs at a time, as each addition waits for the last.
 func Distances(b *estimator.Block, pairs []int32) []float64 {
-	r, out := NewReader(b), make([]float64, len(pairs)/2)
+	r, out := NewReader(b), estimator.Make[float64](b.Memory, len(pairs)/2)
 	for g := 0; g < len(out); g += 2 {
 		h := min(g+1, len(out)-1)
 		out[g], out[h] = r.twoDistances(pairs[2*g:2*g+2], pairs[2*h:2*h+2])

@@ -15,9 +15,9 @@ import (
 // either neighbour relation: the matchings of two neighbours can be drawn so that each is uniform and at most one group
 // differs (docs/proofs/matching.md). So a count of groups moves by at most 1, a centred rank b·#{≤t} − a·#groups by at most b,
 // and a histogram of one bucket a group by at most √2 in ℓ2. The matching is drawn once a release, never shown, and must not
-// depend on the order of persons: it comes from the Noiser's secret bits.
-func Match(n noise.Noiser, persons, size, most int) []int32 {
-	order := make([]int32, persons)
+// depend on the order of persons: it comes from the Noiser's secret bits. The result lies in memory from m.
+func Match(n noise.Noiser, m estimator.Memory, persons, size, most int) []int32 {
+	order := estimator.Make[int32](m, persons)
 	for i := range order {
 		order[i] = int32(i)
 	}

@@ -115,7 +115,7 @@ func TestMatchingIsUniform(t *testing.T) {
 	index, counts := map[string]int{}, make([]int64, 24)
 	permutations(4, func(o []int32) { index[fmt.Sprint(o)] = len(index) })
 	for range 24000 {
-		counts[index[fmt.Sprint(Match(n, 4, 2, 4))]]++
+		counts[index[fmt.Sprint(Match(n, nil, 4, 2, 4))]]++
 	}
 	even := slices.Repeat([]float64{1.0 / 24}, 24)
 	stattest.Accept(t, stattest.ChiSquare("matching", counts, even))
@@ -127,12 +127,12 @@ func TestMatchingOfFewPersons(t *testing.T) {
 	n := stattest.Noiser(t, "few")
 	for persons := range 5 {
 		for _, size := range []int{2, 4} {
-			if got, want := len(Match(n, persons, size, 10)), persons/size*size; got != want {
+			if got, want := len(Match(n, nil, persons, size, 10)), persons/size*size; got != want {
 				t.Errorf("%d persons in groups of %d: %d are matched, want %d", persons, size, got, want)
 			}
 		}
 	}
-	if got := len(Match(n, 100, 2, 10)); got != 20 {
+	if got := len(Match(n, nil, 100, 2, 10)); got != 20 {
 		t.Errorf("at most ten pairs: %d persons are matched", got)
 	}
 }

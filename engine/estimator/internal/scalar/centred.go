@@ -86,13 +86,14 @@ func (c Centred) centreStep() estimator.Step {
 }
 
 // find returns the median of the means.
-func (c Centred) find(n noise.Noiser, means []int64) int64 {
-	cells := c.axis.Cells(means)
+func (c Centred) find(n noise.Noiser, m estimator.Memory, means []int64) int64 {
+	cells := c.axis.Cells(m, means)
+	defer estimator.Free(m, cells)
 	if !c.pure {
 		return c.median.Search(n, cells)
 	}
 	slices.Sort(cells)
-	return c.axis.Value(c.chosen.Choose(n, cells, uint64(c.axis.cells)))
+	return c.axis.Value(c.chosen.Choose(n, m, cells, uint64(c.axis.cells)))
 }
 
 // Steps describes the searches.
@@ -106,13 +107,14 @@ func (c Centred) Steps() []estimator.Step {
 	return []estimator.Step{c.centreStep(), c.radius.Step("clip")}
 }
 
-// Search returns centre and radius >= 1 in units of 2^-Shift steps; radius 1 after NewCentre.
-func (c Centred) Search(n noise.Noiser, rows, sums []int64) (centre, radius int64) {
+// Search returns centre and radius >= 1 in units of 2^-Shift steps; radius 1 after NewCentre. m is for what it makes of the columns.
+func (c Centred) Search(n noise.Noiser, m estimator.Memory, rows, sums []int64) (centre, radius int64) {
 	if c.bounded {
 		return c.Middle()
 	}
-	means := c.All(rows, sums)
-	centre = c.find(n, means)
+	means := c.All(m, rows, sums)
+	defer estimator.Free(m, means)
+	centre = c.find(n, m, means)
 	if c.only {
 		return centre, 1
 	}

@@ -50,9 +50,9 @@ func (a Axis) cell(k int64) int64 {
 // Cell returns the number of k's cell, from 0; k outside the range counts as its nearest end.
 func (a Axis) Cell(k int64) uint32 { return uint32(a.cell(min(max(k, a.lo), a.hi)) - a.first) }
 
-// Cells returns the cell of each of several numbers.
-func (a Axis) Cells(of []int64) []uint32 {
-	out := make([]uint32, len(of))
+// Cells returns the cell of each of several numbers, in memory from m.
+func (a Axis) Cells(m estimator.Memory, of []int64) []uint32 {
+	out := estimator.Make[uint32](m, len(of))
 	for i, k := range of {
 		out[i] = a.Cell(k)
 	}

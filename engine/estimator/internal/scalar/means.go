@@ -53,9 +53,9 @@ func (m Means) Middle() (centre, radius int64) {
 	return centre, max(m.Hi-centre, centre-m.Lo)
 }
 
-// All returns the means of the persons present, in the order of the input.
-func (m Means) All(rows, sums []int64) []int64 {
-	out := make([]int64, 0, len(rows))
+// All returns the means of the persons present, in the order of the input and in memory from space.
+func (m Means) All(space estimator.Memory, rows, sums []int64) []int64 {
+	out := estimator.Make[int64](space, len(rows))[:0]
 	for i, r := range rows {
 		if r > 0 {
 			out = append(out, m.Of(r, sums[i]))

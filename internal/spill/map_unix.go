@@ -1,0 +1,56 @@
+//go:build unix
+
+package spill
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapAnonymous returns n zero bytes that no file holds.
+func mapAnonymous(n int) ([]byte, error) {
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err == nil {
+		hugePages(b)
+	}
+	return b, err
+}
+
+// mapFile maps n bytes of a file from at on, which are there.
+func mapFile(f *os.File, at int64, n int) ([]byte, error) {
+	return unix.Mmap(int(f.Fd()), at, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+// unmap gives mapped memory back. It fails only for what was not mapped.
+func unmap(b []byte) {
+	if err := unix.Munmap(b); err != nil {
+		panic("spill: unmap: " + err.Error())
+	}
+}
+
+// handBack lets the system take the resident pages of a file's part; what they hold stays in the file. A page that is touched
+// meanwhile comes back.
+func handBack(b []byte) { _ = unix.Madvise(b, unix.MADV_DONTNEED) }
+
+// unnamed makes a file without a name: nothing is left of it when it is closed or the process ends.
+func unnamed(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "scrim_spill_")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// freeBytes is what is left on the file system of a directory for this process.
+func freeBytes(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}

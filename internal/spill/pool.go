@@ -1,0 +1,168 @@
+package spill
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Pool is what areas share: a bound on memory, and a directory. It is safe for concurrent use.
+type Pool struct {
+	dir      string
+	limit    int64 // of anonymous memory
+	reserved int64 // bytes of the disk that are left free
+
+	mu     sync.Mutex
+	used   int64            // anonymous bytes in areas
+	kept   int64            // anonymous bytes that no area has, for the next one
+	free   map[int][][]byte // by size
+	files  map[*byte][]byte // mapped parts of files
+	mapped int64
+	end    chan struct{} // of the watch over mapped parts; nil where there are none
+}
+
+// NewPool returns a pool of areas that hold limit bytes of anonymous memory together and write what is more to files in dir, of which
+// they leave reserved bytes of its file system free.
+func NewPool(dir string, limit, reserved int64) *Pool {
+	return &Pool{dir: dir, limit: limit, reserved: reserved, free: map[int][][]byte{}, files: map[*byte][]byte{}}
+}
+
+// Area returns an empty area.
+func (p *Pool) Area() *Area { return &Area{pool: p, regions: map[*byte]region{}} }
+
+// Full is the failure of a disk, for the operator: nothing in it tells of what the memory was for.
+type Full struct {
+	Dir    string
+	Wanted int64 // bytes more
+	Free   int64 // bytes, −1 where it is not known
+	Cause  error
+}
+
+// Error tells what was wanted and what there was.
+func (f *Full) Error() string {
+	return fmt.Sprintf("spill: want %d MiB more in %s, where %d MiB are free: %v", f.Wanted>>20, f.Dir, f.Free>>20, f.Cause)
+}
+
+// Unwrap returns the cause.
+func (f *Full) Unwrap() error { return f.Cause }
+
+func (p *Pool) full(wanted int, cause error) error {
+	free, err := freeBytes(p.dir)
+	if err != nil {
+		free = -1
+	}
+	return &Full{p.dir, int64(wanted), free, cause}
+}
+
+// room fails where n bytes more would touch what is reserved of the disk.
+func (p *Pool) room(n int64) error {
+	free, err := freeBytes(p.dir)
+	if err != nil {
+		return err
+	}
+	if free-n < p.reserved {
+		return fmt.Errorf("%d MiB are kept free", p.reserved>>20)
+	}
+	return nil
+}
+
+// anonymous returns n zero bytes within the pool's limit; ok is false beyond it.
+func (p *Pool) anonymous(n int) (b []byte, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.used+int64(n) > p.limit {
+		return nil, false
+	}
+	if list := p.free[n]; len(list) > 0 {
+		b, p.free[n] = list[len(list)-1], list[:len(list)-1]
+		p.kept -= int64(n)
+		clear(b)
+	} else {
+		p.shrink(p.limit - p.used - int64(n))
+		var err error
+		if b, err = mapAnonymous(n); err != nil {
+			return nil, false
+		}
+	}
+	p.used += int64(n)
+	return b, true
+}
+
+// giveBack keeps anonymous memory for the next area.
+func (p *Pool) giveBack(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used -= int64(len(b))
+	p.kept += int64(len(b))
+	p.free[len(b)] = append(p.free[len(b)], b)
+	p.shrink(p.limit / 4)
+}
+
+// shrink unmaps what is kept beyond most bytes. p.mu is held.
+func (p *Pool) shrink(most int64) {
+	for n, list := range p.free {
+		for len(list) > 0 && p.kept > most {
+			unmap(list[len(list)-1])
+			list = list[:len(list)-1]
+			p.kept -= int64(n)
+		}
+		if p.free[n] = list; len(list) == 0 {
+			delete(p.free, n)
+		}
+	}
+}
+
+// tick is how often resident pages of files are counted; a disk reads and writes some ten MiB meanwhile.
+const tick = 20 * time.Millisecond
+
+// watch counts a mapped part of a file among those whose pages are handed back.
+func (p *Pool) watch(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files[&b[0]] = b
+	p.mapped += int64(len(b))
+	if p.end == nil && p.mapped > p.resident() {
+		p.end = make(chan struct{})
+		program, _ := residentFiles() // what is resident of files before: the program itself
+		go p.trim(p.end, program)
+	}
+}
+
+// resident bounds the resident bytes of mapped files.
+func (p *Pool) resident() int64 { return max(p.limit/4, 16<<20) }
+
+func (p *Pool) unwatch(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.files, &b[0])
+	if p.mapped -= int64(len(b)); p.end != nil && p.mapped <= p.resident() {
+		close(p.end)
+		p.end = nil
+	}
+}
+
+// trim hands the pages of mapped files back to the system whenever too many are resident.
+func (p *Pool) trim(end <-chan struct{}, program int64) {
+	every := time.NewTicker(tick)
+	defer every.Stop()
+	for {
+		select {
+		case <-end:
+			return
+		case <-every.C:
+			p.handBack(program)
+		}
+	}
+}
+
+// handBack hands the pages back if there are too many beside the program's.
+func (p *Pool) handBack(program int64) {
+	if n, err := residentFiles(); err == nil && n <= p.resident()+program {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.files {
+		handBack(b)
+	}
+}
