@@ -173,6 +173,7 @@ func (s *Server) executor() *exec.Executor {
 		Principal: session.Principal,
 		Roles:     session.Roles,
 		Memory:    s.cfg.ReleaseMemory << 20,
+		Spill:     s.spill,
 		Unchanged: s.unchanged,
 		Ran:       func(ctx *sql.Context, replayed, charged int) { at(ctx).ran(replayed, charged) },
 		Lost: func(err error) {

@@ -49,9 +49,12 @@ type Config struct {
 	// MemoryLimit is the store's, as in "1GiB" or "800MB"; "" means the store's default.
 	MemoryLimit string
 
-	// ReleaseMemory bounds the memory of one private query's per-person numbers, in MiB, by default 2048.
-	// A query that needs more fails after its charge, as every failure on protected data does.
+	// ReleaseMemory bounds what the public sizes of one private query take, in MiB, by default 2048: groups, coordinates, answers. A query
+	// that needs more is refused before its charge.
 	ReleaseMemory int64
+	// PersonsMemory is how much of the numbers that grow with persons and rows all private queries together keep in memory, in MiB, by
+	// default 512. What is more lies in the spill directory: how many persons there are decides nothing but how long a query takes.
+	PersonsMemory int64
 
 	// ReplayMemory bounds the stored answers that the same queries get again, on disk, in MiB, by default 64. The oldest go first.
 	ReplayMemory int64
@@ -93,6 +96,7 @@ func DefaultConfig(dataDir string) Config {
 		DataDir:          dataDir,
 		Listen:           "127.0.0.1:3307",
 		ReleaseMemory:    2048,
+		PersonsMemory:    512,
 		ReplayMemory:     64,
 		MaxConnections:   256,
 		AuthTimeout:      10 * time.Second,
@@ -113,6 +117,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.ReleaseMemory == 0 {
 		c.ReleaseMemory = d.ReleaseMemory
+	}
+	if c.PersonsMemory == 0 {
+		c.PersonsMemory = d.PersonsMemory
 	}
 	if c.ReplayMemory == 0 {
 		c.ReplayMemory = d.ReplayMemory
@@ -225,6 +232,9 @@ func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	if c.ReleaseMemory < 16 || c.ReleaseMemory > 1<<24 {
 		bad("ReleaseMemory", "want 16 MiB to 16 TiB of memory for a private query, have %d MiB", c.ReleaseMemory)
 	}
+	if c.PersonsMemory < 16 || c.PersonsMemory > 1<<24 {
+		bad("PersonsMemory", "want 16 MiB to 16 TiB of memory for persons' numbers, have %d MiB", c.PersonsMemory)
+	}
 	if c.ReplayMemory < 1 || c.ReplayMemory > 1<<20 {
 		bad("ReplayMemory", "want 1 MiB to 1 TiB of stored answers, have %d MiB", c.ReplayMemory)
 	}
@@ -261,6 +271,7 @@ const (
 	fileLock    = "LOCK"
 	fileID      = "DIRECTORY"
 	fileData    = "data.duckdb"
+	dirSpill    = "spill"
 	fileLedger  = "ledger.db"
 	fileCatalog = "catalog"
 	fileUsers   = "users"

@@ -13,8 +13,10 @@ import (
 	goerrors "gopkg.in/src-d/go-errors.v1"
 
 	"scrim/accounting"
+	"scrim/engine/exec"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/spill"
 )
 
 // translator turns errors into what clients may see, and logs what they may not. The log gets texts
@@ -48,7 +50,7 @@ func (t *translator) public(err error, f fate) error {
 	}
 	err = peel(err)
 	if r, ok := refuse.As(account(err)); ok {
-		if r.Code == refuse.Failed || r.Code == refuse.Ledger {
+		if r.Code == refuse.Failed || r.Code == refuse.Ledger || r.Code == refuse.Space {
 			t.record(err, f)
 			return failure(r, f)
 		}
@@ -104,9 +106,18 @@ func (t *translator) record(err error, f fate) {
 		}
 	}
 	var s *store.Error
+	var full *spill.Full
+	var limit *exec.Limit
 	switch {
+	case errors.As(err, &full): // sizes and a directory
+		e = e.Str("wanted", full.Error())
+	case errors.As(err, &limit):
+		e = e.Str("wanted", limit.Error())
 	case errors.As(err, &s):
 		e = e.Str("store", s.Kind.String())
+		if s.Detail != "" {
+			e = e.Str("wanted", s.Detail)
+		}
 		if t.debug {
 			e = e.Str("driver", s.Driver)
 		}
@@ -118,9 +129,13 @@ func (t *translator) record(err error, f fate) {
 	e.Msg("statement failed")
 }
 
+// root is the innermost error; of several that one wraps, the last one, which is the cause behind a public text.
 func root(err error) error {
 	for {
 		next := errors.Unwrap(err)
+		if many, ok := err.(interface{ Unwrap() []error }); ok && len(many.Unwrap()) > 0 {
+			next = many.Unwrap()[len(many.Unwrap())-1]
+		}
 		if next == nil {
 			return err
 		}

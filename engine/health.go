@@ -69,7 +69,7 @@ func (h *health) check() error {
 
 // writes reports whether the disk of the ledger takes another page. The store empties the directory that it is tried in.
 func (h *health) writes() error {
-	dir := filepath.Join(h.directory, "spill")
+	dir := filepath.Join(h.directory, dirSpill)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return errNoDisk
 	}

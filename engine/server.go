@@ -26,6 +26,7 @@ import (
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -36,6 +37,7 @@ type Server struct {
 
 	dir     *directory
 	store   *duckdb.Store
+	spill   *spill.Pool
 	ledger  *accounting.Ledger
 	catalog *catalog.Catalog
 
@@ -126,6 +128,7 @@ func (s *Server) charged(account string) bool {
 }
 
 func (s *Server) openStore() (err error) {
+	s.spill = spill.NewPool(s.cfg.path(dirSpill), s.cfg.PersonsMemory<<20, 0)
 	s.store, err = duckdb.Open(s.cfg.path(fileData), duckdb.Options{
 		Threads: s.cfg.Threads, MemoryLimit: s.cfg.MemoryLimit, DirectoryID: s.dir.id,
 	})

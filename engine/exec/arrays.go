@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -21,7 +22,7 @@ type arrays struct {
 	onto   lattice
 	sums   bool // several rows a person
 	groups []summed
-	space  *room
+	space  *spill.Area
 
 	glances int64 // see look
 }
@@ -29,11 +30,11 @@ type arrays struct {
 // summed is one group: its block and, with several rows a person, each person's place in it.
 type summed struct {
 	dense
-	places []place           // by the person's number, plus 1; 0 while the person has no row that is present
-	high   map[place][]int64 // of persons with many rows: the sums are high·2^carryBits and what the block holds
+	places []place   // by the person's number, plus 1; 0 while the person has no row that is present
+	high   [][]int64 // by chunk, where it has persons with many rows: the sums are high·2^carryBits and what the block holds
 }
 
-func newArrays(column int, v *planner.Vector, sums bool, space *room) (*arrays, error) {
+func newArrays(column int, v *planner.Vector, sums bool, space *spill.Area) (*arrays, error) {
 	onto, err := newLattice(v.Grid)
 	return &arrays{column: column, dim: v.Dim, onto: onto, sums: sums, space: space}, err
 }
@@ -102,8 +103,8 @@ func (g *summed) sum(onto lattice, row []float64, person int32) error {
 	if person < 0 {
 		return nil
 	}
-	if n := int(person) + 1 - len(g.places); n > 0 {
-		g.places = append(g.places, make([]place, n)...)
+	if err := g.number(person); err != nil {
+		return err
 	}
 	if at := g.places[person]; at > 0 {
 		if !onto.add(g.vector(at-1), row) {
@@ -121,6 +122,24 @@ func (g *summed) sum(onto lattice, row []float64, person int32) error {
 	return err
 }
 
+// number makes room for the place of a person who is one after those before.
+func (g *summed) number(person int32) error {
+	if int(person) < len(g.places) {
+		return nil
+	}
+	if int(person) >= cap(g.places) {
+		more, err := take[place](g.space, max(2*cap(g.places), int(person)+1, firstPersons))
+		if err != nil {
+			return err
+		}
+		copy(more, g.places)
+		free(g.space, g.places)
+		g.places = more[:len(g.places)]
+	}
+	g.places = g.places[:person+1]
+	return nil
+}
+
 // Every carryRows rows of a person, what is above carryBits bits of a sum is carried to high. An index is at most 2^50, so in between
 // a sum's size is less than 2^carryBits + carryRows·2^50 < 2^62.
 const (
@@ -130,17 +149,18 @@ const (
 
 // carry leaves the last carryBits bits of a person's sums in the block, which are not negative.
 func (g *summed) carry(at place) error {
-	high := g.high[at]
-	if high == nil {
-		if err := g.space.take(8 * int64(g.dim)); err != nil {
+	chunk := int(at >> placeBits)
+	for len(g.high) <= chunk {
+		g.high = append(g.high, nil)
+	}
+	if g.high[chunk] == nil {
+		var err error
+		if g.high[chunk], err = take[int64](g.space, len(g.chunks[chunk].Dense)); err != nil {
 			return err
 		}
-		if g.high == nil {
-			g.high = map[place][]int64{}
-		}
-		high = make([]int64, g.dim)
-		g.high[at] = high
 	}
+	from := int(at&(chunkPersons-1)) * g.dim
+	high := g.high[chunk][from : from+g.dim]
 	for j, k := range g.vector(at) {
 		high[j] += k >> carryBits
 		g.vector(at)[j] = k & (1<<carryBits - 1)
@@ -151,19 +171,21 @@ func (g *summed) carry(at place) error {
 // fold brings high back and clamps the sums. Where high is beyond ±(carryRows+2), it makes no difference how far: what the block
 // holds cannot bring such a sum back within MaxUnits.
 func (g *summed) fold() {
-	for at, high := range g.high {
-		sums := g.vector(at)
-		for j, h := range high {
-			h = min(max(h, -carryRows-2), carryRows+2)
-			sums[j] += h << carryBits
+	for chunk, high := range g.high {
+		sums := g.chunks[chunk].Dense
+		for i, h := range high {
+			if h == 0 {
+				continue
+			}
+			sums[i] = clamped(sums[i] + min(max(h, -carryRows-2), carryRows+2)<<carryBits)
 		}
-		clamp(sums)
+		free(g.space, high)
 	}
 	g.high = nil
 }
 
-func (a *arrays) block(group int) *estimator.Block {
+func (a *arrays) block(group int) (*estimator.Block, error) {
 	g := &a.groups[group]
 	g.fold()
-	return g.dense.block(a.onto.reach())
+	return g.dense.block(a.onto.reach()), nil
 }

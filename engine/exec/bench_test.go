@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -11,10 +12,9 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
-	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
-	"scrim/internal/stattest"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -117,15 +117,23 @@ func benchBlock(b *testing.B, snap store.Snapshot, scan planner.Scan, column int
 
 func benchTake(b *testing.B, snap store.Snapshot, scan planner.Scan, a planner.Aggregate) *estimator.Block {
 	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{a}}
-	x := &Executor{Memory: 1 << 40, Noise: func() noise.Noiser { return stattest.Zero{} }}
-	scans, _, err := x.scan(context.Background(), snap, r, &room{x.Memory})
+	in, err := scanned(snap, r, benchArea(b))
 	if err == nil {
-		err = blocks(context.Background(), scans, []answerGroup{{}})
+		err = blocks(context.Background(), []*intake{in}, 1)
 	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	return scans[0].vectors[0].blocks[0]
+	return in.vectors[0].blocks[0]
+}
+
+// benchPool is the server's.
+var benchPool = spill.NewPool(os.TempDir(), 1<<30, 0)
+
+func benchArea(b *testing.B) *spill.Area {
+	a := benchPool.Area()
+	b.Cleanup(func() { a.Close() })
+	return a
 }
 
 func median(d []time.Duration) time.Duration {
@@ -163,21 +171,16 @@ func BenchmarkGroups(b *testing.B) {
 			b.Fatal(err)
 		}
 		middle := time.Now()
-		x := &Executor{Memory: 1 << 40, Noise: func() noise.Noiser { return stattest.Zero{} }}
-		scans, _, err := x.scan(context.Background(), snap, r, &room{x.Memory})
+		in, err := scanned(snap, r, benchArea(b))
 		if err != nil {
 			b.Fatal(err)
 		}
-		scanned := time.Now()
-		numbers := make([]int32, 20)
-		for i := range numbers {
-			numbers[i] = int32(i)
-		}
-		block, err := scans[0].grouped.block(context.Background(), numbers, 20)
+		arrived := time.Now()
+		block, err := in.grouped.block(context.Background(), 20)
 		if err != nil || block.Persons() == 0 {
 			b.Fatal("no block", err)
 		}
-		raw, took, ours = append(raw, middle.Sub(start)), append(took, scanned.Sub(middle)), append(ours, time.Since(scanned))
+		raw, took, ours = append(raw, middle.Sub(start)), append(took, arrived.Sub(middle)), append(ours, time.Since(arrived))
 	}
 	b.ReportMetric(median(raw).Seconds()*1e3, "raw-ms")
 	b.ReportMetric(median(took).Seconds()*1e3, "scan-ms")

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"scrim/engine/store"
+	"scrim/internal/spill"
 )
 
 // maxGroups bounds the group numbers of a block: they are kept as int32.
@@ -23,40 +24,67 @@ func (t *table) group(g, column int) []int64 {
 	return t.columns[column][t.offsets[g]:t.offsets[g+1]:t.offsets[g+1]]
 }
 
-// gathered is a scan's result as it arrives: the group of each row, and the data columns as runs.
+// gathered is a scan's result as it arrives, in runs: the group of each row, and the data columns.
 type gathered struct {
 	groups [][]int32
 	data   [][][]int64 // data[c] lists the runs of column c
 	rows   int
+	space  *spill.Area
 }
+
+// A run has room for as many rows as there are already, within these bounds.
+const leastRows, mostRows = 1 << 12, 1 << 20
 
 // add keeps a chunk's rows. The columns are integers; a NULL there stands for 0, which makes the person
 // absent (its Rows column is 0 too).
-func (g *gathered) add(ch store.Chunk, columns []int, groups []int32, space *room) error {
-	if err := space.take(int64(ch.Len) * int64(4+8*len(columns))); err != nil {
-		return err
+func (g *gathered) add(ch store.Chunk, columns []int, groups []int32) error {
+	last := len(g.groups) - 1
+	if last < 0 || cap(g.groups[last])-len(g.groups[last]) < ch.Len {
+		if err := g.grow(ch.Len); err != nil {
+			return err
+		}
+		last++
 	}
-	g.groups = append(g.groups, append([]int32(nil), groups...))
+	g.groups[last] = append(g.groups[last], groups...)
 	for c, column := range columns {
-		g.data[c] = append(g.data[c], copyInts(ch.Columns[column], ch.Len))
+		g.data[c][last] = appendInts(g.data[c][last], &ch.Columns[column], ch.Len)
 	}
 	g.rows += ch.Len
 	return nil
 }
 
-// copyInts copies a vector out of the store's memory, NULL as 0.
-func copyInts(v store.Vector, n int) []int64 {
-	out := append([]int64(nil), v.Ints[:n]...)
+// grow begins a run with room for n rows at least.
+func (g *gathered) grow(n int) error {
+	n = max(n, min(max(g.rows, leastRows), mostRows))
+	run, err := room[int32](g.space, n)
+	if err != nil {
+		return err
+	}
+	g.groups = append(g.groups, run[:0])
+	for c := range g.data {
+		run, err := room[int64](g.space, n)
+		if err != nil {
+			return err
+		}
+		g.data[c] = append(g.data[c], run[:0])
+	}
+	return nil
+}
+
+// appendInts appends a vector, NULL as 0, to a list with room for it.
+func appendInts(to []int64, v *store.Vector, n int) []int64 {
+	at := len(to)
+	to = append(to, v.Ints[:n]...)
 	for i, null := range v.Null {
 		if null {
-			out[i] = 0
+			to[at+i] = 0
 		}
 	}
-	return out
+	return to
 }
 
 // sorted orders a gathered scan by group with one counting pass and one scatter pass a column, each
-// on all cores, and frees the runs of each column as it goes: at most one column is held twice.
+// on all cores, and gives the runs of each column back as it goes: at most one column is held twice.
 func (g *gathered) sorted(groups int) (*table, error) {
 	if groups > maxGroups {
 		return nil, fmt.Errorf("exec: %d groups", groups)
@@ -77,15 +105,28 @@ func (g *gathered) sorted(groups int) (*table, error) {
 	}
 	t.offsets[groups] = at
 	for c := range g.data {
-		dst := make([]int64, g.rows)
+		if groups == 1 && len(g.data[c]) == 1 {
+			t.columns[c] = g.data[c][0]
+			continue
+		}
+		dst, err := room[int64](g.space, g.rows)
+		if err != nil {
+			return nil, err
+		}
 		var scatter sync.WaitGroup
 		for i := range parts {
 			scatter.Go(func() { parts[i].scatter(dst, g.data[c], g.groups) })
 		}
 		scatter.Wait()
 		t.columns[c] = dst
-		g.data[c] = nil
+		for _, run := range g.data[c] {
+			free(g.space, run)
+		}
 	}
+	for _, run := range g.groups {
+		free(g.space, run)
+	}
+	g.data, g.groups = nil, nil
 	return t, nil
 }
 
@@ -97,16 +138,20 @@ type part struct {
 	next     []int
 }
 
-// parts divides the runs evenly between the cores, but into one part where there are so many groups
+// parts divides the runs between the cores, each about as many rows, but into one part where there are so many groups
 // that counting them for each core costs more than it saves.
 func (g *gathered) parts(groups int) []part {
 	n := runtime.GOMAXPROCS(0)
 	if groups > g.rows/64 {
 		n = 1
 	}
-	out := make([]part, n)
+	out, run, rows := make([]part, n), 0, 0
 	for i := range out {
-		out[i] = part{from: i * len(g.groups) / n, to: (i + 1) * len(g.groups) / n, first: make([]int, groups), next: make([]int, groups)}
+		from := run
+		for ; run < len(g.groups) && (i == n-1 || rows < (i+1)*g.rows/n); run++ {
+			rows += len(g.groups[run])
+		}
+		out[i] = part{from: from, to: run, first: make([]int, groups), next: make([]int, groups)}
 	}
 	return out
 }

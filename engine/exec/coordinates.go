@@ -3,6 +3,7 @@ package exec
 import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -12,11 +13,11 @@ type coordinates struct {
 	columns []int // the number of rows, then the coordinates
 	dim     int
 	groups  []dense
-	space   *room
+	space   *spill.Area
 	places  [][]int64 // the vectors of the persons of a chunk, nil where absent
 }
 
-func newCoordinates(columns []int, v *planner.Vector, space *room) *coordinates {
+func newCoordinates(columns []int, v *planner.Vector, space *spill.Area) *coordinates {
 	return &coordinates{columns: columns, dim: v.Dim, space: space}
 }
 
@@ -55,7 +56,7 @@ func (c *coordinates) transpose(ch store.Chunk, from, to int) {
 		v := &ch.Columns[column]
 		for i := from; i < to; i++ {
 			if c.places[i] != nil {
-				c.places[i][j] = min(max(present(v, i), -estimator.MaxUnits), estimator.MaxUnits)
+				c.places[i][j] = clamped(present(v, i))
 			}
 		}
 	}
@@ -69,4 +70,6 @@ func present(v *store.Vector, i int) int64 {
 	return v.Ints[i]
 }
 
-func (c *coordinates) block(group int) *estimator.Block { return c.groups[group].block(0) }
+func (c *coordinates) block(group int) (*estimator.Block, error) {
+	return c.groups[group].block(0), nil
+}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"scrim/engine/estimator"
+	"scrim/internal/spill"
 )
 
 // The persons of a chunk of a dense block: at most 1 MiB of numbers and 1024 persons. The first chunks of a
@@ -13,16 +14,12 @@ const (
 	placeBits    = 10
 )
 
-// held is what a number of a block counts for, in bytes: it is there once, and an estimator may copy
-// it once, for means or rotated vectors.
-const held = 2 * 8
-
 // dense is a dense block that is being filled. Nothing is copied when it grows.
 type dense struct {
 	dim    int
 	counts bool // of rows are kept; otherwise each person has one
 	chunks []estimator.Chunk
-	space  *room
+	space  *spill.Area
 }
 
 // place is where a person lies in a dense block: the chunk's number and, in the last placeBits bits, the person's
@@ -79,12 +76,14 @@ func (d *dense) grow() error {
 	if k := len(d.chunks); k < placeBits {
 		n = min(n, firstPersons<<k)
 	}
-	if err := d.space.take(int64(n) * (int64(d.dim)*held + 8)); err != nil {
+	c, err := estimator.Chunk{}, error(nil)
+	if c.Dense, err = take[int64](d.space, n*d.dim); err != nil {
 		return err
 	}
-	c := estimator.Chunk{Dense: make([]int64, n*d.dim)}
 	if d.counts {
-		c.Rows = make([]int64, n)
+		if c.Rows, err = take[int64](d.space, n); err != nil {
+			return err
+		}
 	}
 	d.chunks = append(d.chunks, c)
 	return nil
@@ -93,7 +92,7 @@ func (d *dense) grow() error {
 // block returns what has been filled in. reach bounds the size of a number of one row: only sums of so many
 // rows that they may be beyond MaxUnits are clamped.
 func (d *dense) block(reach int64) *estimator.Block {
-	b := &estimator.Block{Dim: d.dim}
+	b := &estimator.Block{Dim: d.dim, Memory: d.space}
 	for _, c := range d.chunks {
 		if c.Persons == 0 {
 			continue
@@ -112,8 +111,11 @@ func (d *dense) block(reach int64) *estimator.Block {
 	return b
 }
 
+// clamped returns k within ±MaxUnits.
+func clamped(k int64) int64 { return min(max(k, -estimator.MaxUnits), estimator.MaxUnits) }
+
 func clamp(sums []int64) {
 	for j, k := range sums {
-		sums[j] = min(max(k, -estimator.MaxUnits), estimator.MaxUnits)
+		sums[j] = clamped(k)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
 	"scrim/internal/refuse"
+	"scrim/internal/spill"
 	"scrim/internal/stattest"
 	"scrim/planner"
 )
@@ -136,6 +138,7 @@ func executor(s store.Store, l *accounting.Ledger) *Executor {
 		Noise:     func() noise.Noiser { return stattest.Zero{} },
 		Principal: func(*sql.Context) string { return "ann@%" },
 		Memory:    1 << 20,
+		Spill:     spill.NewPool(os.TempDir(), 1<<20, 0),
 		Unchanged: func(_ *sql.Context, d planner.Definition) error {
 			if d.Text != "as planned" {
 				return planner.Changed(d.Ref)

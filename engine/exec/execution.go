@@ -1,12 +1,14 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner"
 )
@@ -95,6 +97,9 @@ func (e *execution) answers(ctx *sql.Context, found map[*planner.Release]stored)
 	if len(open) == 0 {
 		return answers, nil
 	}
+	if err := e.x.Store.Room(); err != nil {
+		return nil, noRoom(err)
+	}
 	receipt, err := e.x.Account.Reserve(ctx, e.request(open))
 	if err != nil {
 		return nil, err
@@ -107,26 +112,39 @@ func (e *execution) answers(ctx *sql.Context, found map[*planner.Release]stored)
 	return answers, nil
 }
 
-// release runs the releases on one snapshot, opened after the charge, and keeps their answers. Nothing is released from tables that are not defined
+// release runs the releases on one snapshot, opened after the charge, and keeps their answers.
+//
+// What had too little memory or disk because of what ran beside it is done again, alone, from its first scan on: whether a statement
+// ends well must not follow from how many persons it reads together with what others read. Nobody has seen what the first attempt drew.
+func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers map[*planner.Release]*answer, receipt accounting.Receipt) error {
+	snapshot := e.x.Store.Snapshot
+	if len(open) == 1 && len(open[0].Scans) == 1 && open[0].Selection == nil {
+		snapshot = e.x.Store.Once
+	}
+	err := e.attempt(ctx, snapshot, open, answers, receipt)
+	if store.Crowded(err) && ctx.Err() == nil {
+		err = e.attempt(ctx, e.x.Store.Alone, open, answers, receipt)
+	}
+	return err
+}
+
+// attempt makes the answers on a snapshot, and keeps them when all are there. Nothing is released from tables that are not defined
 // any more as the plan took them: they are looked up when the scans have ended, and what was scanned cannot be newer than that.
-func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers map[*planner.Release]*answer, receipt accounting.Receipt) (err error) {
+func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (store.Snapshot, error), open []*planner.Release, answers map[*planner.Release]*answer, receipt accounting.Receipt) (err error) {
 	// A panic here would be a visible, data-dependent end; it becomes the same failure as any other.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("exec: panic: %v", p)
 		}
 	}()
-	snapshot := e.x.Store.Snapshot
-	if len(open) == 1 && len(open[0].Scans) == 1 {
-		snapshot = e.x.Store.Once
-	}
 	snap, err := snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer snap.Close()
-	for _, r := range open {
-		a, err := e.x.answer(ctx, snap, r)
+	made := make([]*answer, len(open))
+	for i, r := range open {
+		made[i], err = e.x.answer(ctx, snap, r)
 		for _, d := range r.Defined { // a change may be why a scan failed
 			if err := e.x.Unchanged(ctx, d); err != nil {
 				return err
@@ -135,9 +153,11 @@ func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers m
 		if err != nil {
 			return err
 		}
-		answers[r] = a
-		e.keep(ctx, snap, r, a, receipt)
-		e.remember(r, a)
+	}
+	for i, r := range open {
+		answers[r] = made[i]
+		e.keep(ctx, snap, r, made[i], receipt)
+		e.remember(r, made[i])
 	}
 	return nil
 }

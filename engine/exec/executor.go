@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -11,6 +12,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/digest"
 	"scrim/internal/refuse"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -42,8 +44,11 @@ type Executor struct {
 	Roles func(*sql.Context) []string
 	// Unchanged returns an error if a table is not defined any more as a plan took it.
 	Unchanged func(*sql.Context, planner.Definition) error
-	// Memory bounds the numbers of one release that are held at a time, in bytes.
+	// Memory bounds what the public sizes of one release take, in bytes: the numbers of an answer in the groups that were selected. Plans
+	// whose sizes are all public have been compared with it before.
 	Memory int64
+	// Spill gives the memory of what grows with the number of persons.
+	Spill *spill.Pool
 	// Lost is told when an answer could not be kept for replays; the answer itself is not affected.
 	Lost func(error)
 
@@ -82,6 +87,26 @@ func failed(cause error) error {
 func notStarted(cause error) error {
 	return &failure{
 		public: refuse.New(refuse.Failed, "The query on protected data could not be started; nothing was charged."),
+		cause:  cause,
+	}
+}
+
+// Limit is a failure of a release whose released keys are too many: what was wanted, and what there is. It acts on released numbers only, and
+// may be logged.
+type Limit struct {
+	What         string
+	Wanted, Have int64
+}
+
+// Error tells what was wanted and what there is.
+func (l *Limit) Error() string {
+	return fmt.Sprintf("exec: want %d %s, at most %d may be", l.Wanted, l.What, l.Have)
+}
+
+// noRoom is a refusal before the charge: the disk has no room for what the query may spill.
+func noRoom(cause error) error {
+	return &failure{
+		public: refuse.New(refuse.Space, "The server's directory for temporary files cannot be used, or its disk is nearly full; nothing was charged."),
 		cause:  cause,
 	}
 }

@@ -7,49 +7,41 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"scrim/engine/estimator"
+	"scrim/internal/spill"
 )
 
 // gathering makes the block of all groups: its shards, in tasks of a few thousand records each, on all cores.
 type gathering struct {
 	*grouped
-	numbers []int32 // of each group of the scan, its number among those that are answered; -1: its rows are left out
-	groups  int     // that are answered
-	lock    sync.Mutex
+	groups int // that are answered
 }
 
-// bench is what a worker uses again and again.
-type bench struct {
-	records       []int64  // with the group's number among those that are answered in the group's place
-	table         []int32  // a person's number and 1, by hash
-	units         []int64  // of the persons
-	owner         []int32  // of each record, its person; -1: none
-	byGroup       []int32  // the records in the order of groups
-	starts, order []int32  // the records of person p are order[starts[p]:starts[p+1]], in the order of groups
-	keys          []uint64 // of one person's records, to be sorted
-	entries       int      // of the records: at least as many as there will be
+// scratch is what a worker uses again and again. It lies in the memory of the records: a shard of very many is as good as one of few.
+type scratch struct {
+	space         *spill.Area
+	records       []int64
+	table         []int32 // a person's number and 1, by hash
+	units         []int64 // of the persons
+	owner         []int32 // of each record, its person
+	byGroup       []int32 // the records in the order of groups
+	starts, order []int32 // the records of person p are order[starts[p]:starts[p+1]], in the order of groups
+	keys          []uint64
+	entries       int // of the records: at least as many as there will be
 }
 
 // taskRecords is about how many records are ordered at a time: with what is beside them they fit into a core's own cache.
 const taskRecords = 1 << 12
 
-// What an entry of a sparse block takes, and a person: of many, half are copied once more at most, and for each a few numbers are kept (package groups).
-const (
-	entryBytes  = (4 + 8) * 3 / 2
-	personBytes = 8 // a number
-)
-
 // block returns one sparse vector a person with entry number·width + c for column c of a group. What is 0 is left out, and so are persons
-// of whom nothing is left. numbers gives each group of the scan its number in the block, or -1. It is a function of each person's own
-// rows; the persons' order means nothing. The records are given up.
-func (g *grouped) block(ctx context.Context, numbers []int32, groups int) (*estimator.Block, error) {
-	width := len(g.entries)
-	if groups > math.MaxInt32/width {
+// of whom nothing is left. It is a function of each person's own rows; the persons' order means nothing. The records are given up.
+func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, error) {
+	defer g.held.Close()
+	if groups > math.MaxInt32/len(g.entries) {
 		return nil, errors.New("exec: too many groups for one vector")
 	}
 	var tasks [][]shard
@@ -62,12 +54,12 @@ func (g *grouped) block(ctx context.Context, numbers []int32, groups int) (*esti
 		tasks = append(tasks, g.shards[from:to])
 		from = to
 	}
-	b := &gathering{grouped: g, numbers: numbers, groups: groups}
+	b := &gathering{grouped: g, groups: groups}
 	chunks, next := make([]estimator.Chunk, len(tasks)), atomic.Int64{}
 	var eg errgroup.Group
 	for range runtime.GOMAXPROCS(0) {
 		eg.Go(func() (err error) {
-			var w bench
+			w := scratch{space: g.held}
 			for i := next.Add(1) - 1; int(i) < len(tasks) && err == nil && ctx.Err() == nil; i = next.Add(1) - 1 {
 				err = errors.Join(guarded(func() { chunks[i], err = b.chunk(&w, tasks[i]) }), err)
 			}
@@ -78,53 +70,60 @@ func (g *grouped) block(ctx context.Context, numbers []int32, groups int) (*esti
 		return nil, err
 	}
 	chunks = slices.DeleteFunc(chunks, func(c estimator.Chunk) bool { return c.Persons == 0 })
-	return &estimator.Block{Dim: groups * width, Sparse: true, Chunks: chunks}, nil
+	return &estimator.Block{Dim: groups * len(g.entries), Sparse: true, Chunks: chunks, Memory: g.space}, nil
 }
 
-// chunk makes the chunk of some shards' persons, and frees the shards.
-func (b *gathering) chunk(w *bench, shards []shard) (estimator.Chunk, error) {
-	size, freed := b.size(), int64(0)
-	w.records = w.records[:0]
+// chunk makes the chunk of some shards' persons.
+func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err error) {
+	n := 0
 	for i := range shards {
-		freed += shards[i].bytes()
-		for _, run := range shards[i].runs() {
-			w.records = append(w.records, run...)
-		}
-		shards[i] = shard{}
+		n += shards[i].records
 	}
-	b.persons(w, size)
-	persons := len(w.units)
-	if err := b.exchange(freed, int64(w.entries*entryBytes+8+persons*personBytes*(len(b.entries)+3))); err != nil {
-		return estimator.Chunk{}, err
+	if w.records, err = grown(w.space, w.records, n*b.size()); err != nil {
+		return c, err
 	}
-	c := estimator.Chunk{Starts: make([]int, 1, persons+1), Index: make([]int32, w.entries), Values: make([]int64, w.entries)}
 	at := 0
+	for i := range shards {
+		for _, run := range shards[i].runs() {
+			at += copy(w.records[at:], run)
+		}
+	}
+	if err := b.persons(w); err != nil {
+		return c, err
+	}
+	persons := len(w.units)
+	if c.Starts, err = room[int](b.space, persons+1); err != nil {
+		return c, err
+	}
+	if c.Index, err = room[int32](b.space, w.entries); err != nil {
+		return c, err
+	}
+	if c.Values, err = room[int64](b.space, w.entries); err != nil {
+		return c, err
+	}
+	at, c.Starts[0] = 0, 0
 	for p := range persons {
 		to := b.vector(&c, at, w.records, w.order[w.starts[p]:w.starts[p+1]])
 		if to > at {
-			c.Starts = append(c.Starts, to)
 			c.Persons++
+			c.Starts[c.Persons] = to
 		}
 		at = to
 	}
-	c.Index, c.Values = c.Index[:at], c.Values[:at]
+	c.Starts, c.Index, c.Values = c.Starts[:c.Persons+1], c.Index[:at], c.Values[:at]
 	return c, nil
 }
 
-// persons numbers the persons of the records of groups that are answered, and orders these by person and group.
-func (b *gathering) persons(w *bench, size int) {
+// persons numbers the persons of the records, and orders these by person and group.
+func (b *gathering) persons(w *scratch) error {
+	size := b.size()
 	n := len(w.records) / size
-	mask := uint64(1)<<bits.Len(uint(2*n)) - 1
-	w.table = cleared(w.table, int(mask+1))
-	w.owner = slices.Grow(w.owner[:0], n)[:n]
-	w.starts, w.units, w.entries = append(w.starts[:0], 0), w.units[:0], 0
+	if err := w.fit(n); err != nil {
+		return err
+	}
+	mask := uint64(len(w.table) - 1)
 	for i := range w.owner {
 		r := w.records[i*size : (i+1)*size]
-		r[1] = int64(b.numbers[r[1]])
-		if r[1] < 0 {
-			w.owner[i] = -1
-			continue
-		}
 		at := mixed(r[0], b.seed) & mask
 		for w.table[at] > 0 && w.units[w.table[at]-1] != r[0] {
 			at = (at + 1) & mask
@@ -145,45 +144,58 @@ func (b *gathering) persons(w *bench, size int) {
 	for p := range w.units {
 		w.starts[p+1] += w.starts[p]
 	}
-	w.order = cleared(w.order, int(w.starts[len(w.units)]))
-	w.byGroup = w.byGroup[:0]
 	if b.groups <= n {
 		w.sortGroups(size, b.groups)
 		w.scatter()
-		return
+		return nil
 	}
-	for i, p := range w.owner {
-		if p >= 0 {
-			w.byGroup = append(w.byGroup, int32(i))
-		}
+	for i := range w.byGroup {
+		w.byGroup[i] = int32(i)
 	}
 	w.scatter()
-	w.sortPersons(size)
+	return w.sortPersons(size)
+}
+
+// fit makes room for n records.
+func (w *scratch) fit(n int) (err error) {
+	for _, s := range []*[]int32{&w.owner, &w.byGroup, &w.order, &w.starts} {
+		if *s, err = grown(w.space, *s, n+1); err != nil {
+			return err
+		}
+	}
+	w.owner, w.byGroup, w.order = w.owner[:n], w.byGroup[:n], w.order[:n]
+	w.starts, w.entries = w.starts[:1], 0
+	w.starts[0] = 0
+	if w.units, err = grown(w.space, w.units, n); err != nil {
+		return err
+	}
+	w.units = w.units[:0]
+	if w.table, err = grown(w.space, w.table, 1<<bits.Len(uint(2*n))); err != nil {
+		return err
+	}
+	clear(w.table)
+	return nil
 }
 
 // sortGroups orders the records by group, by counting. For few groups that is less work than to sort those of each person.
-func (w *bench) sortGroups(size, groups int) {
-	next := cleared(w.table, groups+1) // the table has at least twice as many places as there are records, and is not read any more
-	for i, p := range w.owner {
-		if p >= 0 {
-			next[w.records[i*size+1]+1]++
-		}
+func (w *scratch) sortGroups(size, groups int) {
+	next := w.table[:groups+1] // the table has at least twice as many places as there are records, and is not read any more
+	clear(next)
+	for i := range w.owner {
+		next[w.records[i*size+1]+1]++
 	}
 	for g := range groups {
 		next[g+1] += next[g]
 	}
-	w.byGroup = cleared(w.byGroup, len(w.order))
-	for i, p := range w.owner {
-		if p >= 0 {
-			g := w.records[i*size+1]
-			w.byGroup[next[g]] = int32(i)
-			next[g]++
-		}
+	for i := range w.owner {
+		g := w.records[i*size+1]
+		w.byGroup[next[g]] = int32(i)
+		next[g]++
 	}
 }
 
 // scatter orders records by person, those of a person as they come: by group, where they are sorted.
-func (w *bench) scatter() {
+func (w *scratch) scatter() {
 	next := w.table[:len(w.units)]
 	copy(next, w.starts)
 	for _, i := range w.byGroup {
@@ -194,25 +206,21 @@ func (w *bench) scatter() {
 }
 
 // sortPersons orders the records of each person by group.
-func (w *bench) sortPersons(size int) {
+func (w *scratch) sortPersons(size int) (err error) {
 	for p := range w.units {
 		own := w.order[w.starts[p]:w.starts[p+1]]
-		w.keys = w.keys[:0]
-		for _, i := range own {
-			w.keys = append(w.keys, uint64(w.records[int(i)*size+1])<<32|uint64(i))
+		if w.keys, err = grown(w.space, w.keys, len(own)); err != nil {
+			return err
+		}
+		for k, i := range own {
+			w.keys[k] = uint64(w.records[int(i)*size+1])<<32 | uint64(i)
 		}
 		sortFew(w.keys)
 		for k, key := range w.keys {
 			own[k] = int32(uint32(key))
 		}
 	}
-}
-
-// cleared returns n zeros in the memory of s where that suffices.
-func cleared(s []int32, n int) []int32 {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
+	return nil
 }
 
 // vector writes the entries of one person from place at on, and returns the place after them. The records are in the order of
@@ -227,30 +235,19 @@ func (b *gathering) vector(c *estimator.Chunk, at int, records []int64, order []
 				break
 			}
 			for j, v := range again[2:] {
-				r[2+j] = within(within(r[2+j]) + within(v))
+				r[2+j] = clamped(clamped(r[2+j]) + clamped(v))
 			}
 		}
 		first := int(r[1]) * width
 		for j, column := range b.entries {
 			if v := r[2+column]; v != 0 {
-				c.Index[at], c.Values[at] = int32(first+j), within(v)
+				c.Index[at], c.Values[at] = int32(first+j), clamped(v)
 				at++
 			}
 		}
 	}
 	return at
 }
-
-// exchange gives back what records took and takes what is made of them.
-func (b *gathering) exchange(freed, taken int64) error {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	b.space.give(freed)
-	return b.space.take(taken)
-}
-
-// within returns k within ±MaxUnits.
-func within(k int64) int64 { return min(max(k, -estimator.MaxUnits), estimator.MaxUnits) }
 
 // sortFew sorts keys that are few or nearly in order.
 func sortFew(keys []uint64) {

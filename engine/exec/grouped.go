@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -18,10 +19,12 @@ type grouped struct {
 	columns []int // columns of the scan that are kept, each once
 	entries []int // of each column of a group: which of the kept ones it is
 	seed    uint64
-	names   map[string]int64 // numbers of units that are texts
+	names   names // of units that are texts
+	numbers []int64
 	shards  []shard
 	records int
-	space   *room
+	space   *spill.Area // of the block, and of the estimator
+	held    *spill.Area // of the records, which are given back when the block is made
 }
 
 // shard holds records in runs that are never copied as it grows.
@@ -38,14 +41,14 @@ const (
 	leastRun     = 16
 )
 
-// newGrouped returns the intake of an aggregate whose scan has so many leading columns, then the unit. seed keeps anybody from choosing
+// newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed keeps anybody from choosing
 // units that share a shard.
-func newGrouped(a planner.Aggregate, leading int, seed uint64, space *room) (*grouped, error) {
+func newGrouped(a planner.Aggregate, keys groupKeys, seed uint64, space *spill.Area) (*grouped, error) {
 	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
 		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
 	}
-	g := &grouped{unit: leading, seed: seed, names: map[string]int64{}, shards: make([]shard, 1), space: space}
-	for _, c := range a.Columns {
+	g := &grouped{unit: keys.leading(), seed: seed, shards: make([]shard, 1), space: space, held: space.Beside()}
+	for _, c := range keys.all(a.Columns) {
 		if !slices.Contains(g.columns, c) {
 			g.columns = append(g.columns, c)
 		}
@@ -78,7 +81,7 @@ func (g *grouped) add(ch store.Chunk, groups []int32) error {
 		s := g.shardOf(unit[i])
 		at := len(s.run)
 		if at == cap(s.run) {
-			if err := s.grow(size, g.space); err != nil {
+			if err := s.grow(size, g.held); err != nil {
 				return err
 			}
 			at = 0
@@ -100,7 +103,7 @@ func (g *grouped) data(ch store.Chunk) [][]int64 {
 	for c, column := range g.columns {
 		v := ch.Columns[column]
 		if out[c] = v.Ints[:ch.Len]; v.Null != nil {
-			out[c] = copyInts(v, ch.Len)
+			out[c] = appendInts(make([]int64, 0, ch.Len), &v, ch.Len)
 		}
 	}
 	return out
@@ -111,19 +114,18 @@ func (g *grouped) units(v *store.Vector) ([]int64, error) {
 	if v.Ints != nil {
 		return v.Ints, nil
 	}
-	out := make([]int64, len(v.Texts))
-	for i, t := range v.Texts {
-		n, known := g.names[t]
-		if !known {
-			if err := g.space.take(int64(personOverhead + len(t))); err != nil {
+	g.numbers = g.numbers[:0]
+	for _, t := range v.Texts {
+		n := g.names.find(t)
+		if n < 0 {
+			n = int32(g.names.taken)
+			if err := g.names.put(t, n, g.held); err != nil {
 				return nil, err
 			}
-			n = int64(len(g.names))
-			g.names[own(t)] = n
 		}
-		out[i] = n
+		g.numbers = append(g.numbers, int64(n))
 	}
-	return out, nil
+	return g.numbers, nil
 }
 
 func (g *grouped) shardOf(unit int64) *shard {
@@ -141,7 +143,7 @@ func (g *grouped) deal() error {
 		for ; len(run) > 0; run = run[size:] {
 			s := g.shardOf(run[0])
 			if len(s.run) == cap(s.run) {
-				if err := s.grow(size, g.space); err != nil {
+				if err := s.grow(size, g.held); err != nil {
 					return err
 				}
 			}
@@ -149,20 +151,23 @@ func (g *grouped) deal() error {
 			s.records++
 		}
 	}
-	g.space.give(all.bytes())
+	for _, run := range all.runs() {
+		free(g.held, run)
+	}
 	return nil
 }
 
 // grow begins a run. A run holds whole records, so that it is full at its capacity.
-func (s *shard) grow(size int, space *room) error {
+func (s *shard) grow(size int, held *spill.Area) error {
 	n := min(max(s.records, leastRun), runRecords)
-	if err := space.take(int64(n * size * 8)); err != nil {
+	run, err := room[int64](held, n*size)
+	if err != nil {
 		return err
 	}
 	if len(s.run) > 0 {
 		s.full = append(s.full, s.run)
 	}
-	s.run = make([]int64, 0, n*size)
+	s.run = run[:0]
 	return nil
 }
 
@@ -172,15 +177,6 @@ func (s *shard) runs() [][]int64 {
 		return s.full
 	}
 	return append(s.full[:len(s.full):len(s.full)], s.run)
-}
-
-// bytes is what the records take.
-func (s *shard) bytes() int64 {
-	n := 8 * cap(s.run)
-	for _, r := range s.full {
-		n += 8 * cap(r)
-	}
-	return int64(n)
 }
 
 // mixed is a hash of a unit: one to one for each seed, and every bit depends on all of the unit's.

@@ -96,16 +96,14 @@ func vectorsOf(t *testing.T, b *estimator.Block) []string {
 	return out
 }
 
-// wanted is what vectorsOf should write of columns (rows, sum, rows) of the groups that numbers keeps.
-func wanted(rows []visit, numbers []int32) []string {
+// wanted is what vectorsOf should write of columns (rows, sum, rows).
+func wanted(rows []visit) []string {
 	person := map[string]map[int32][]int64{}
 	for _, v := range rows {
-		if n := numbers[v.g]; n >= 0 {
-			if person[v.u] == nil {
-				person[v.u] = map[int32][]int64{}
-			}
-			person[v.u][n] = []int64{v.rows, v.sum, v.rows}
+		if person[v.u] == nil {
+			person[v.u] = map[int32][]int64{}
 		}
+		person[v.u][int32(v.g)] = []int64{v.rows, v.sum, v.rows}
 	}
 	var out []string
 	for _, p := range person {
@@ -133,34 +131,23 @@ func TestVectorsOverGroups(t *testing.T) {
 	for _, size := range []struct{ groups, persons, rows int }{{1, 5, 20}, {7, 300, 1500}, {50, 40, 3000}, {300, 5000, 25000}} {
 		rows := randomVisits(rng, size.groups, size.persons, size.rows)
 		fillVisits(t, s, rows)
-		all, some := make([]int32, size.groups), make([]int32, size.groups)
-		kept := int32(0)
-		for g := range all {
-			all[g], some[g] = int32(g), -1
-		}
-		for g := size.groups - 1; g >= 0; g -= 2 { // in another order than the scan's
-			some[g] = kept
-			kept++
-		}
 		for _, scan := range []planner.Scan{
 			{SQL: "SELECT g, u, n, x FROM d.pairs", Types: append(intPair, store.ScanInt64), Units: true},
 			{SQL: "SELECT g, u, n, x FROM d.pairs ORDER BY hash(u, g, n)", Types: append(intPair, store.ScanInt64), Units: true},
 			{SQL: "SELECT g, 'unit ' || u, n, x FROM d.pairs UNION ALL SELECT 0, NULL, 5, 5", Types: []store.ScanType{store.ScanInt64, store.ScanText, store.ScanInt64, store.ScanInt64}, Units: true},
 		} {
-			for _, numbers := range [][]int32{all, some} {
-				in, err := taken(t, s, size.groups, scan, allGroups(size.groups, groups.Rows, groups.RowMean))
-				if err != nil {
-					t.Fatal(err)
-				}
-				b, err := in.grouped.block(context.Background(), numbers, size.groups)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if b.Dim != 3*size.groups {
-					t.Errorf("got dimension %d", b.Dim)
-				}
-				same(t, fmt.Sprint(scan.SQL, size), vectorsOf(t, b), wanted(rows, numbers))
+			in, err := taken(t, s, size.groups, scan, allGroups(size.groups, groups.Rows, groups.RowMean))
+			if err != nil {
+				t.Fatal(err)
 			}
+			b, err := in.grouped.block(context.Background(), size.groups)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Dim != 3*size.groups {
+				t.Errorf("got dimension %d", b.Dim)
+			}
+			same(t, fmt.Sprint(scan.SQL, size), vectorsOf(t, b), wanted(rows))
 		}
 	}
 }
@@ -174,24 +161,30 @@ func TestVectorsOverGroupsAreClamped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := in.grouped.block(context.Background(), []int32{0, 1}, 2)
+	b, err := in.grouped.block(context.Background(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "clamped", vectorsOf(t, b), []string{fmt.Sprint("0=", limit, " 2=", -limit, " 3=3"), "0=8"})
 }
 
-// TestVectorsOverGroupsTakeRoom: they end where the memory does, as texts or numbers, and are not made of other scans.
-func TestVectorsOverGroupsTakeRoom(t *testing.T) {
+// TestVectorsOverGroupsEndWithTheDisk: they are made of what lies on disk, end where that cannot be written, as texts or numbers, and are not
+// made of other scans.
+func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, "CREATE TABLE d.many AS SELECT CAST(0 AS BIGINT) AS g, i AS u, i AS n FROM range(400000) r(i)")
 	for _, scan := range []planner.Scan{
 		{SQL: "SELECT g, u, n, n FROM d.many", Types: append(intPair, store.ScanInt64), Units: true},
 		{SQL: "SELECT g, 'unit ' || u, n, n FROM d.many", Types: []store.ScanType{store.ScanInt64, store.ScanText, store.ScanInt64, store.ScanInt64}, Units: true},
 	} {
-		if _, err := taken(t, s, 1, scan, allGroups(1, groups.Rows, groups.Sum)); err != errNoRoom {
-			t.Errorf("%s: got %v", scan.SQL, err)
+		in, err := taken(t, s, 1, scan, allGroups(1, groups.Rows, groups.Sum))
+		if err != nil {
+			t.Fatalf("%s: got %v", scan.SQL, err)
 		}
+		if b, err := in.grouped.block(context.Background(), 1); err != nil || b.Persons() != 399_999 {
+			t.Errorf("%s: got %v, or other than 399999 persons, of whom one has zeros", scan.SQL, err)
+		}
+		endsWithTheDisk(t, s, scan, allGroups(1, groups.Rows, groups.Sum))
 	}
 	for name, scan := range map[string]planner.Scan{
 		"rows":  {SQL: "SELECT g, u, n, n FROM d.many", Types: append(intPair, store.ScanInt64), Rows: true},
@@ -218,7 +211,7 @@ func TestVectorsOverGroupsTakeRoom(t *testing.T) {
 // TestShardsDoNotChangeVectors: the same rows in one shard, and dealt out after the first few.
 func TestShardsDoNotChangeVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	g := &grouped{unit: 1, columns: []int{2}, entries: []int{0}, seed: 3, shards: make([]shard, 1), space: &room{1 << 40}}
+	g := &grouped{unit: 1, columns: []int{2}, entries: []int{0}, seed: 3, shards: make([]shard, 1), held: spillArea(t)}
 	want := map[int64]int64{}
 	for i := range firstRecords + 5000 {
 		unit := rng.Int64N(1 << 62)
@@ -244,13 +237,6 @@ func TestShardsDoNotChangeVectors(t *testing.T) {
 		if n != 0 {
 			t.Fatalf("unit %d: %d records too few", u, n)
 		}
-	}
-	held := g.space.left
-	for i := range g.shards {
-		g.space.give(g.shards[i].bytes())
-	}
-	if g.space.left != 1<<40 {
-		t.Errorf("%d bytes are held, and %d counted", 1<<40-held, 1<<40-g.space.left)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -14,7 +15,7 @@ import (
 // ordered by group, vectors as one block a group, both as the rows arrive.
 type intake struct {
 	scan    planner.Scan
-	leading int // columns at the front that name the group
+	keys    groupKeys
 	persons persons
 	columns []int // of the scan, that aggregates read as they are
 	kept    gathered
@@ -22,7 +23,7 @@ type intake struct {
 	vectors []*vectors
 	grouped *grouped // of the aggregate of all groups at once; it has a scan of its own
 	groups  []int32  // of a chunk
-	space   *room
+	space   *spill.Area
 }
 
 // vectors are the blocks of the aggregates that are made of the same columns in the same way.
@@ -30,7 +31,7 @@ type vectors struct {
 	collector
 	columns []int
 	form    planner.Vector
-	blocks  map[int]*estimator.Block // of the groups that are answered
+	blocks  []*estimator.Block // of the groups
 }
 
 // collector makes a block of each group.
@@ -40,11 +41,11 @@ type collector interface {
 	// add takes in the rows of a chunk.
 	add(store.Chunk, origin) error
 	// block returns the block of a group. Once for each; concurrently for different groups.
-	block(group int) *estimator.Block
+	block(group int) (*estimator.Block, error)
 }
 
-func newIntake(r *planner.Release, scan, leading int, space *room, secrets secrets) (*intake, error) {
-	in := &intake{scan: r.Scans[scan], leading: leading, persons: persons{space: space}, space: space}
+func newIntake(r *planner.Release, scan int, keys groupKeys, space *spill.Area, secrets secrets) (*intake, error) {
+	in := &intake{scan: r.Scans[scan], keys: keys, persons: persons{space: space}, space: space, kept: gathered{space: space}}
 	for _, a := range r.Aggregates {
 		if a.Scan != scan {
 			continue
@@ -63,7 +64,7 @@ func (in *intake) want(a planner.Aggregate, secrets secrets) (err error) {
 		return fmt.Errorf("exec: %s reads a scan of units, or none, for the wrong aggregates", a.Text)
 	}
 	if a.Groups != nil {
-		in.grouped, err = newGrouped(a, in.leading, secrets.noise.Uniform(), in.space)
+		in.grouped, err = newGrouped(a, in.keys, secrets.noise.Uniform(), in.space)
 		return err
 	}
 	if a.Vector == nil {
@@ -71,7 +72,7 @@ func (in *intake) want(a planner.Aggregate, secrets secrets) (err error) {
 			return fmt.Errorf("exec: %s reads a scan of rows", a.Text)
 		}
 		for _, c := range a.Columns {
-			if !slices.Contains(in.columns, c) {
+			if c = in.keys.at(c); !slices.Contains(in.columns, c) {
 				in.columns = append(in.columns, c)
 			}
 		}
@@ -81,9 +82,12 @@ func (in *intake) want(a planner.Aggregate, secrets secrets) (err error) {
 		return nil
 	}
 	c, err := in.collect(a)
-	in.vectors = append(in.vectors, &vectors{collector: c, columns: a.Columns, form: *a.Vector, blocks: map[int]*estimator.Block{}})
+	in.vectors = append(in.vectors, &vectors{collector: c, columns: a.Columns, form: *a.Vector})
 	return err
 }
+
+// read reports whether an aggregate reads the scan.
+func (in *intake) read() bool { return len(in.columns)+len(in.vectors) > 0 || in.grouped != nil }
 
 // find returns the vectors of an aggregate.
 func (in *intake) find(a planner.Aggregate) *vectors {
@@ -100,32 +104,31 @@ func (in *intake) collect(a planner.Aggregate) (collector, error) {
 	switch {
 	case v.Dim < 1:
 	case v.Form == planner.Arrays && len(a.Columns) == 1:
-		return newArrays(a.Columns[0], v, in.scan.Rows, in.space)
+		return newArrays(in.keys.at(a.Columns[0]), v, in.scan.Rows, in.space)
 	case v.Form == planner.Coordinates && len(a.Columns) == 1+v.Dim && !in.scan.Rows:
-		return newCoordinates(a.Columns, v, in.space), nil
+		return newCoordinates(in.keys.all(a.Columns), v, in.space), nil
 	case v.Form == planner.Pairs && len(a.Columns) == 1 && in.scan.Rows:
-		return newPairs(a.Columns[0], v, in.space)
+		return newPairs(in.keys.at(a.Columns[0]), v, in.space)
 	}
 	return nil, fmt.Errorf("exec: vectors of form %d and dimension %d from %d columns", v.Form, v.Dim, len(a.Columns))
 }
 
-// run reads the whole scan. keys turns a chunk's leading columns into group numbers.
-func (in *intake) run(ctx context.Context, snap store.Snapshot, args []any, keys *assigner) error {
-	return snap.Scan(ctx, in.scan.SQL, args, in.scan.Types, func(ch store.Chunk) error {
+// run reads the whole scan, whose rows are numbered by group.
+func (in *intake) run(ctx context.Context, snap store.Snapshot, sql string, args []any) error {
+	in.resize(in.keys.groups)
+	return snap.Scan(ctx, sql, args, in.keys.types(in.scan.Types), func(ch store.Chunk) error {
 		if ch.Len == 0 {
 			return nil
 		}
 		in.groups = slices.Grow(in.groups[:0], ch.Len)[:ch.Len]
-		clear(in.groups)
-		if err := keys.assign(ch, in.groups); err != nil {
+		if err := in.keys.assign(ch, in.groups); err != nil {
 			return err
 		}
-		in.resize(keys.groups())
 		return in.take(ch)
 	})
 }
 
-// resize makes room for the groups that are known so far.
+// resize makes room for the groups.
 func (in *intake) resize(groups int) {
 	in.persons.resize(groups)
 	for _, v := range in.vectors {
@@ -136,16 +139,13 @@ func (in *intake) resize(groups int) {
 // take takes in a chunk, whose rows' groups are known.
 func (in *intake) take(ch store.Chunk) (err error) {
 	if in.grouped != nil {
-		in.selecting(ch)
 		return in.grouped.add(ch, in.groups)
 	}
 	of := origin{groups: in.groups}
 	if in.scan.Rows {
-		if of.persons, err = in.persons.number(&ch.Columns[in.leading], in.groups); err != nil {
+		if of.persons, err = in.persons.number(&ch.Columns[in.keys.leading()], in.groups); err != nil {
 			return err
 		}
-	} else {
-		in.persons.count(in.groups)
 	}
 	for _, v := range in.vectors {
 		if err := v.add(ch, of); err != nil {
@@ -155,18 +155,7 @@ func (in *intake) take(ch store.Chunk) (err error) {
 	if len(in.columns) == 0 {
 		return nil
 	}
-	return in.kept.add(ch, in.columns, in.groups, in.space)
-}
-
-// selecting counts the persons of each group for the key selection, where the scan says in which of their groups they count.
-func (in *intake) selecting(ch store.Chunk) {
-	if !in.scan.Kept {
-		return
-	}
-	kept := &ch.Columns[in.leading+1]
-	for i, g := range in.groups {
-		in.persons.counts[g] += min(max(present(kept, i), 0), 1)
-	}
+	return in.kept.add(ch, in.columns, in.groups)
 }
 
 // input returns what an aggregate reads of one group.
@@ -176,7 +165,7 @@ func (in *intake) input(a planner.Aggregate, group int) estimator.Input {
 	}
 	out := make([][]int64, len(a.Columns))
 	for i, c := range a.Columns {
-		out[i] = in.table.group(group, slices.Index(in.columns, c))
+		out[i] = in.table.group(group, slices.Index(in.columns, in.keys.at(c)))
 	}
-	return estimator.Input{Columns: out}
+	return estimator.Input{Columns: out, Memory: in.space}
 }

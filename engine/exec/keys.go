@@ -2,26 +2,67 @@ package exec
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"scrim/engine/store"
 	"scrim/planner"
 )
 
-// assigner numbers the groups of a release's scans. Public keys arrive as numbers from the store;
-// private ones are numbered here in order of arrival, and only keys that selection keeps are ever
-// shown, in sorted order.
-type assigner struct {
-	release *planner.Release
-	index   map[string]int32 // encoded private key -> number
-	keys    [][]keyValue     // number -> the key's parts
-	scratch []byte
-	space   *room
+// groupKeys says how the rows of a release's scans name their groups. What the aggregates know as the columns of a scan are those of its
+// generated SQL, whose first ones are the keys where they are selected; what arrives has the group's number in their place.
+type groupKeys struct {
+	keys   int // of the statement
+	named  int // columns that name the group in the generated SQL
+	groups int // that are answered
 }
 
-// keyOverhead is about what a private key takes beside its text: the map's entry and its parts.
-const keyOverhead = 160
+// publicKeys are the keys of a release without a selection.
+func publicKeys(r *planner.Release) groupKeys {
+	if len(r.Keys) == 0 {
+		return groupKeys{groups: 1}
+	}
+	return groupKeys{len(r.Keys), 1, r.Groups}
+}
+
+// selectedKeys are those of a release of so many selected groups.
+func selectedKeys(r *planner.Release, groups int) groupKeys {
+	return groupKeys{len(r.Keys), len(r.Keys), groups}
+}
+
+// leading is the number of columns at the front of what arrives that name the group: 0 or 1.
+func (k groupKeys) leading() int { return min(k.keys, 1) }
+
+// at returns where a column of the generated SQL behind the keys arrives.
+func (k groupKeys) at(column int) int { return column - k.named + k.leading() }
+
+func (k groupKeys) all(columns []int) []int {
+	out := make([]int, len(columns))
+	for i, c := range columns {
+		out[i] = k.at(c)
+	}
+	return out
+}
+
+// types are those of what arrives.
+func (k groupKeys) types(of []store.ScanType) []store.ScanType {
+	return append(slices.Repeat([]store.ScanType{store.ScanInt64}, k.leading()), of[k.named:]...)
+}
+
+// assign writes the group number of each row of a chunk.
+func (k groupKeys) assign(ch store.Chunk, dst []int32) error {
+	if k.keys == 0 {
+		clear(dst)
+		return nil
+	}
+	for i, g := range ch.Columns[0].Ints {
+		if g < 0 || g >= int64(k.groups) {
+			return fmt.Errorf("exec: group number out of range")
+		}
+		dst[i] = int32(g)
+	}
+	return nil
+}
 
 // keyValue is one part of a private key as a scan returned it.
 type keyValue struct {
@@ -32,72 +73,9 @@ type keyValue struct {
 	Text  string
 }
 
-func newAssigner(r *planner.Release, space *room) *assigner {
-	return &assigner{release: r, index: map[string]int32{}, space: space}
-}
-
-// leading is the number of columns at the front of every scan that name the group.
-func (a *assigner) leading() int {
-	switch {
-	case len(a.release.Keys) == 0:
-		return 0
-	case a.release.Selection == nil:
-		return 1
-	default:
-		return len(a.release.Keys)
-	}
-}
-
-// groups is the number of groups numbered so far, or all of them when the keys are public.
-func (a *assigner) groups() int {
-	switch {
-	case len(a.release.Keys) == 0:
-		return 1
-	case a.release.Selection == nil:
-		return a.release.Groups
-	default:
-		return len(a.keys)
-	}
-}
-
-// assign writes the group number of each row of a chunk.
-func (a *assigner) assign(ch store.Chunk, dst []int32) error {
-	switch {
-	case len(a.release.Keys) == 0:
-		return nil // all zero: one group
-	case a.release.Selection == nil:
-		for i, k := range ch.Columns[0].Ints {
-			if k < 0 || k >= int64(a.release.Groups) {
-				return fmt.Errorf("exec: group number out of range")
-			}
-			dst[i] = int32(k)
-		}
-		return nil
-	}
-	for i := range dst {
-		a.scratch = a.scratch[:0]
-		for c := range a.release.Keys {
-			a.scratch = appendKey(a.scratch, &ch.Columns[c], i)
-		}
-		k, ok := a.index[string(a.scratch)]
-		if !ok {
-			if len(a.keys) == maxGroups {
-				return fmt.Errorf("exec: too many groups")
-			}
-			if err := a.space.take(int64(2*len(a.scratch) + keyOverhead*len(a.release.Keys))); err != nil {
-				return err
-			}
-			k = int32(len(a.keys))
-			a.index[string(a.scratch)] = k
-			a.keys = append(a.keys, a.parts(ch, i))
-		}
-		dst[i] = k
-	}
-	return nil
-}
-
-func (a *assigner) parts(ch store.Chunk, row int) []keyValue {
-	out := make([]keyValue, len(a.release.Keys))
+// keyOf copies the key in the first columns of a row.
+func keyOf(ch store.Chunk, parts, row int) []keyValue {
+	out := make([]keyValue, parts)
 	for c := range out {
 		v := &ch.Columns[c]
 		switch {
@@ -114,15 +92,14 @@ func (a *assigner) parts(ch store.Chunk, row int) []keyValue {
 	return out
 }
 
-// order returns group numbers sorted by key, NULL first: never in the order of arrival, which
-// depends on the rows.
-func (a *assigner) order() []int {
-	out := make([]int, len(a.keys))
-	for i := range out {
-		out[i] = i
+func compareKeys(x, y []keyValue) int {
+	switch {
+	case lessKey(x, y):
+		return -1
+	case lessKey(y, x):
+		return 1
 	}
-	sort.Slice(out, func(i, j int) bool { return lessKey(a.keys[out[i]], a.keys[out[j]]) })
-	return out
+	return 0
 }
 
 func lessKey(x, y []keyValue) bool {

@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
@@ -15,10 +16,10 @@ type pairs struct {
 	column int
 	dim    int
 	groups []pairSet
-	space  *room
+	space  *spill.Area
 }
 
-func newPairs(column int, v *planner.Vector, space *room) (*pairs, error) {
+func newPairs(column int, v *planner.Vector, space *spill.Area) (*pairs, error) {
 	if v.Dim > math.MaxInt32 {
 		return nil, fmt.Errorf("exec: pairs of %d coordinates", v.Dim)
 	}
@@ -45,16 +46,24 @@ func (p *pairs) add(ch store.Chunk, of origin) error {
 }
 
 // block cuts the group's pairs into persons.
-func (p *pairs) block(group int) *estimator.Block {
-	b := &estimator.Block{Dim: p.dim, Sparse: true}
-	keys := p.groups[group].sorted()
+func (p *pairs) block(group int) (*estimator.Block, error) {
+	b := &estimator.Block{Dim: p.dim, Sparse: true, Memory: p.space}
+	all, err := p.groups[group].sorted(p.space)
+	if err != nil {
+		return nil, err
+	}
 	p.groups[group] = pairSet{}
-	for len(keys) > 0 {
+	for keys := all; len(keys) > 0; {
 		n := p.cut(keys)
-		b.Chunks = append(b.Chunks, p.chunk(keys[:n]))
+		c, err := p.chunk(keys[:n])
+		if err != nil {
+			return nil, err
+		}
+		b.Chunks = append(b.Chunks, c)
 		keys = keys[n:]
 	}
-	return b
+	free(p.space, all)
+	return b, nil
 }
 
 // cut returns how many of the sorted pairs make the next chunk: whole persons, about chunkNumbers pairs.
@@ -67,9 +76,21 @@ func (p *pairs) cut(keys []uint64) int {
 }
 
 // chunk makes a chunk of sorted and distinct pairs.
-func (p *pairs) chunk(keys []uint64) estimator.Chunk {
-	c := estimator.Chunk{Index: make([]int32, 0, len(keys))}
+func (p *pairs) chunk(keys []uint64) (c estimator.Chunk, err error) {
 	person, dim := uint64(math.MaxUint64), uint64(p.dim)
+	for _, k := range keys {
+		if owner := k / dim; owner != person {
+			person = owner
+			c.Persons++
+		}
+	}
+	if c.Index, err = room[int32](p.space, len(keys)); err != nil {
+		return c, err
+	}
+	if c.Starts, err = room[int](p.space, c.Persons+1); err != nil {
+		return c, err
+	}
+	c.Index, c.Starts, person = c.Index[:0], c.Starts[:0], math.MaxUint64
 	for _, k := range keys {
 		owner := k / dim
 		if owner != person {
@@ -78,7 +99,6 @@ func (p *pairs) chunk(keys []uint64) estimator.Chunk {
 		}
 		c.Index = append(c.Index, int32(k-owner*dim))
 	}
-	c.Persons = len(c.Starts)
 	c.Starts = append(c.Starts, len(c.Index))
-	return c
+	return c, nil
 }

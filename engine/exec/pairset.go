@@ -1,6 +1,10 @@
 package exec
 
-import "slices"
+import (
+	"slices"
+
+	"scrim/internal/spill"
+)
 
 // pairSet is the distinct pairs of one group, each a number person·dim + coordinate. A pair may arrive any number of
 // times: whenever as many pairs have arrived as are known to be distinct, they are sorted and merged into those, so that
@@ -10,7 +14,6 @@ type pairSet struct {
 	known   []uint64   // sorted and distinct
 	fresh   [][]uint64 // runs of pairs as they arrived
 	arrived int        // pairs of the runs
-	taken   int        // pairs that room is taken for
 }
 
 // A run holds as many pairs as there are already, within these bounds.
@@ -19,11 +22,7 @@ const (
 	runPairs   = 1 << 16
 )
 
-// heldPair is what a pair counts for: itself and a copy while it is sorted or merged; what is made of it in the end
-// takes less.
-const heldPair = 2 * 8
-
-func (s *pairSet) add(pair uint64, space *room) error {
+func (s *pairSet) add(pair uint64, space *spill.Area) error {
 	last := len(s.fresh) - 1
 	if last < 0 || len(s.fresh[last]) == cap(s.fresh[last]) {
 		if err := s.grow(space); err != nil {
@@ -37,38 +36,50 @@ func (s *pairSet) add(pair uint64, space *room) error {
 }
 
 // grow makes room for another run. All runs are full.
-func (s *pairSet) grow(space *room) error {
+func (s *pairSet) grow(space *spill.Area) error {
 	if s.arrived >= max(len(s.known), 2*firstPairs) {
-		s.compact()
-		space.give(int64(s.taken-len(s.known)) * heldPair)
-		s.taken = len(s.known)
+		if err := s.compact(space); err != nil {
+			return err
+		}
 	}
-	n := min(max(len(s.known)+s.arrived, firstPairs), runPairs)
-	if err := space.take(int64(n) * heldPair); err != nil {
-		return err
-	}
-	s.taken += n
-	s.fresh = append(s.fresh, make([]uint64, 0, n))
-	return nil
+	run, err := room[uint64](space, min(max(len(s.known)+s.arrived, firstPairs), runPairs))
+	s.fresh = append(s.fresh, run[:0])
+	return err
 }
 
 // compact brings what has arrived to what is known.
-func (s *pairSet) compact() {
-	fresh := joined(s.fresh)
+func (s *pairSet) compact(space *spill.Area) error {
+	fresh, err := joined(s.fresh, s.arrived, space)
+	if err != nil {
+		return err
+	}
 	s.fresh, s.arrived = nil, 0
-	sortKeys(fresh)
+	other, err := room[uint64](space, len(fresh))
+	if err != nil {
+		return err
+	}
+	sortKeys(fresh, other)
+	free(space, other)
 	fresh = slices.Compact(fresh)
 	if len(s.known) == 0 {
-		s.known = fitted(fresh)
-		return
+		s.known = fresh
+		return nil
 	}
-	s.known = fitted(union(make([]uint64, 0, len(s.known)+len(fresh)), s.known, fresh))
+	all, err := room[uint64](space, len(s.known)+len(fresh))
+	if err != nil {
+		return err
+	}
+	before := s.known
+	s.known = union(all[:0], before, fresh)
+	free(space, before)
+	free(space, fresh)
+	return nil
 }
 
 // sorted returns the pairs in order, each once. The set is of no use after it.
-func (s *pairSet) sorted() []uint64 {
-	s.compact()
-	return s.known
+func (s *pairSet) sorted(space *spill.Area) ([]uint64, error) {
+	err := s.compact(space)
+	return s.known, err
 }
 
 // union appends the numbers that are in a or b to dst. Each is sorted and has every number once, and so has the result.
@@ -86,23 +97,16 @@ func union(dst, a, b []uint64) []uint64 {
 	return append(append(dst, a...), b...)
 }
 
-// fitted returns keys without the memory behind them, where that is much.
-func fitted(keys []uint64) []uint64 {
-	if cap(keys)-len(keys) > len(keys)/16 {
-		return append(make([]uint64, 0, len(keys)), keys...)
+// joined puts runs of so many pairs into one, and gives them back.
+func joined(runs [][]uint64, pairs int, space *spill.Area) ([]uint64, error) {
+	out, err := room[uint64](space, pairs)
+	if err != nil {
+		return nil, err
 	}
-	return keys
-}
-
-func joined(runs [][]uint64) []uint64 {
-	n := 0
+	at := 0
 	for _, r := range runs {
-		n += len(r)
+		at += copy(out[at:], r)
+		free(space, r)
 	}
-	out := make([]uint64, 0, n)
-	for i, r := range runs {
-		out = append(out, r...)
-		runs[i] = nil
-	}
-	return out
+	return out, nil
 }

@@ -2,9 +2,9 @@ package exec
 
 import (
 	"fmt"
-	"strings"
 
 	"scrim/engine/store"
+	"scrim/internal/spill"
 )
 
 // origin says whose the rows of a chunk are.
@@ -13,30 +13,19 @@ type origin struct {
 	persons []int32 // of a scan of rows: the person's number in the group, -1 for a row of nobody; else nil
 }
 
-// persons counts the persons of each group. Of a scan of rows it numbers them, in the order of arrival: the
-// numbers are used to bring a person's rows together and are not seen by any estimator.
+// persons numbers the persons of each group of a scan of rows, in the order of arrival: the numbers are used to bring a person's rows
+// together and are not seen by any estimator.
 type persons struct {
-	counts  []int64
+	counts  []int64 // of each group
 	ints    []units
-	texts   []map[string]int32
+	texts   []names
 	numbers []int32 // of a chunk
 	glances int64   // see look
-	space   *room
+	space   *spill.Area
 }
-
-// personOverhead is about what a person's number takes beside the unit's text: an entry of a table or map that is at most
-// three quarters full, half of them when it has just grown, and a place.
-const personOverhead = 48
 
 // maxPersons bounds the persons of a group, whose numbers are int32.
 const maxPersons = 1<<31 - 1
-
-// count counts scan rows that are a person each.
-func (p *persons) count(of []int32) {
-	for _, g := range of {
-		p.counts[g]++
-	}
-}
 
 // resize makes room for so many groups.
 func (p *persons) resize(groups int) {
@@ -102,9 +91,9 @@ func (p *persons) integer(g int32, unit int64) (int32, error) {
 	if n := p.ints[g].find(unit); n >= 0 {
 		return n, nil
 	}
-	n, err := p.next(g, 0)
+	n, err := p.next(g)
 	if err == nil {
-		p.ints[g].put(unit, n)
+		err = p.ints[g].put(unit, n, p.space)
 	}
 	return n, err
 }
@@ -112,38 +101,23 @@ func (p *persons) integer(g int32, unit int64) (int32, error) {
 // text is integer for units that are texts.
 func (p *persons) text(g int32, unit string) (int32, error) {
 	for len(p.texts) <= int(g) {
-		p.texts = append(p.texts, nil)
+		p.texts = append(p.texts, names{})
 	}
-	if n, ok := p.texts[g][unit]; ok {
+	if n := p.texts[g].find(unit); n >= 0 {
 		return n, nil
 	}
-	n, err := p.next(g, len(unit))
-	if err != nil {
-		return n, err
+	n, err := p.next(g)
+	if err == nil {
+		err = p.texts[g].put(unit, n, p.space)
 	}
-	if p.texts[g] == nil {
-		p.texts[g] = map[string]int32{}
-	}
-	p.texts[g][own(unit)] = n
-	return n, nil
+	return n, err
 }
 
-// next counts one more person of a group and returns the number. size is what the unit takes beside its entry.
-func (p *persons) next(g int32, size int) (int32, error) {
+// next counts one more person of a group and returns the number.
+func (p *persons) next(g int32) (int32, error) {
 	if p.counts[g] == maxPersons {
 		return 0, fmt.Errorf("exec: too many persons")
 	}
-	if err := p.space.take(int64(personOverhead + size)); err != nil {
-		return 0, err
-	}
 	p.counts[g]++
 	return int32(p.counts[g] - 1), nil
-}
-
-// own returns a unit that keeps no more memory than its own: the texts of a chunk share theirs.
-func own[K int64 | string](unit K) K {
-	if s, ok := any(unit).(string); ok {
-		return any(strings.Clone(s)).(K)
-	}
-	return unit
 }

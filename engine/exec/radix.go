@@ -9,14 +9,14 @@ import (
 // nearest cache.
 const digitBits = 11
 
-// sortKeys sorts in place, by counting: one pass for each digit of the largest key, or by comparison where there
+// sortKeys sorts in place, with room for as many keys, by counting: one pass for each digit of the largest key, or by comparison where there
 // are fewer keys than a digit has values.
-func sortKeys(keys []uint64) {
+func sortKeys(keys, room []uint64) {
 	if len(keys) < 1<<digitBits {
 		slices.Sort(keys)
 		return
 	}
-	from, to := keys, make([]uint64, len(keys))
+	from, to := keys, room
 	for shift := 0; shift < bits.Len64(slices.Max(keys)); shift += digitBits {
 		scatterDigit(to, from, shift)
 		from, to = to, from

@@ -11,83 +11,92 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/planner"
 )
 
 // answer scans for one release and runs its estimators on every group. The caller has paid.
 func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.Release) (*answer, error) {
-	space := &room{x.Memory}
-	scans, keys, err := x.scan(ctx, snap, r, space)
+	space := x.Spill.Area()
+	defer space.Close()
+	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
+	keys, a := publicKeys(r), &answer{}
+	var chosen *selection
+	if r.Selection != nil {
+		var err error
+		if chosen, err = x.selects(ctx, snap, r, secrets); err != nil || len(chosen.keys) == 0 {
+			return a, err
+		}
+		keys = selectedKeys(r, len(chosen.keys))
+	}
+	for g := range keys.groups {
+		a.Groups = append(a.Groups, answerGroup{Number: g})
+		if chosen != nil {
+			a.Groups[g].Key = chosen.keys[g]
+		}
+	}
+	if size := answerSize(r, keys.groups); size > x.Memory {
+		return nil, &Limit{"bytes of an answer in the groups that were selected", size, x.Memory}
+	}
+	scans, err := x.scan(ctx, snap, r, keys, chosen, space, secrets)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{}
-	if r.Selection == nil {
-		for g := range keys.groups() {
-			a.Groups = append(a.Groups, answerGroup{Number: g})
-		}
-	} else {
-		noiser := x.Noise()
-		for _, g := range keys.order() {
-			// The first scan returns every person of every group, once or with all rows.
-			if n := scans[0].persons.counts[g]; n > 0 && r.Selection.Keep(noiser, n) {
-				a.Groups = append(a.Groups, answerGroup{Number: g, Key: keys.keys[g]})
-			}
-		}
-	}
-	if err := blocks(ctx, scans, a.Groups); err != nil {
+	if err := blocks(ctx, scans, keys.groups); err != nil {
 		return nil, err
 	}
-	if err := x.estimate(ctx, r, scans, a.Groups, space); err != nil {
+	if err := x.estimate(ctx, r, scans, a.Groups); err != nil {
 		return nil, err
 	}
-	return a, x.together(ctx, r, scans, a.Groups, keys.groups())
+	return a, x.together(ctx, r, scans, a.Groups)
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
-func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release, space *room) ([]*intake, *assigner, error) {
-	keys := newAssigner(r, space)
-	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
+func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release, keys groupKeys, chosen *selection, space *spill.Area, secrets secrets) ([]*intake, error) {
 	scans := make([]*intake, len(r.Scans))
 	for i, s := range r.Scans {
-		var err error
-		if scans[i], err = newIntake(r, i, keys.leading(), space, secrets); err != nil {
-			return nil, nil, err
+		in, err := newIntake(r, i, keys, space, secrets)
+		if err != nil {
+			return nil, err
 		}
-		if err := scans[i].run(ctx, snap, secrets.fill(s.Args), keys); err != nil {
-			return nil, nil, err
+		scans[i] = in
+		if chosen != nil && !in.read() {
+			continue // it was counted
+		}
+		sql, args := s.SQL, s.Args
+		if chosen != nil {
+			var own bool
+			if sql, own = chosen.scanSQL(i); !own {
+				args = nil
+			}
+		}
+		if err := in.run(ctx, snap, sql, secrets.fill(args)); err != nil {
+			return nil, err
+		}
+		if in.table, err = in.kept.sorted(keys.groups); err != nil {
+			return nil, err
 		}
 	}
-	for _, in := range scans {
-		in.resize(keys.groups())
-		var err error
-		if in.table, err = in.kept.sorted(keys.groups()); err != nil {
-			return nil, nil, err
-		}
-	}
-	return scans, keys, nil
+	return scans, nil
 }
 
 // blocks makes the blocks of the groups that are answered, on all cores.
-func blocks(ctx context.Context, scans []*intake, groups []answerGroup) error {
+func blocks(ctx context.Context, scans []*intake, groups int) error {
 	var eg errgroup.Group
 	eg.SetLimit(runtime.GOMAXPROCS(0))
 	for _, in := range scans {
 		for _, v := range in.vectors {
-			made := make([]*estimator.Block, len(groups))
-			for i := range groups {
+			v.blocks = make([]*estimator.Block, groups)
+			for g := range groups {
 				if ctx.Err() != nil {
 					break
 				}
-				eg.Go(func() error {
-					return guarded(func() { made[i] = v.block(groups[i].Number) })
+				eg.Go(func() (err error) {
+					return errors.Join(guarded(func() { v.blocks[g], err = v.block(g) }), err)
 				})
 			}
 			if err := errors.Join(eg.Wait(), ctx.Err()); err != nil {
 				return err
-			}
-			for i := range groups {
-				v.blocks[groups[i].Number] = made[i]
 			}
 		}
 	}
@@ -119,10 +128,7 @@ func (s secrets) fill(args []any) []any {
 // estimate fills in the estimates of the groups, on all cores. Groups are independent: each
 // estimator's loss holds for one group, and the plan has divided the loss by the number of groups
 // that one person may be in.
-func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*intake, groups []answerGroup, space *room) error {
-	if err := space.take(answerSize(r, len(groups))); err != nil {
-		return err
-	}
+func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*intake, groups []answerGroup) error {
 	var eg errgroup.Group
 	eg.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range groups {

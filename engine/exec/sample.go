@@ -28,6 +28,9 @@ func (x *Executor) Sample(ctx *sql.Context, s *planner.Sample, c Charged, use fu
 	if err := ctx.Err(); err != nil {
 		return notStarted(err)
 	}
+	if err := x.Store.Room(); err != nil {
+		return noRoom(err)
+	}
 	receipt, err := x.Account.Reserve(ctx, x.chargeFor(ctx, s, c))
 	if err != nil {
 		return err

@@ -1,9 +1,13 @@
 package exec
 
-import "hash/maphash"
+import (
+	"hash/maphash"
 
-// units numbers the integers that name the persons of a group. It is a table with open places: a unit lies at the place of its hash or
-// behind it, before a free one. A row costs one access to memory, which the processor can have begun before.
+	"scrim/internal/spill"
+)
+
+// units numbers the integers that name the persons of a group, 0, 1, 2, … as they come. It is a table with open places: a unit lies at the
+// place of its hash or behind it, before a free one. A row costs one access to memory, which the processor can have begun before.
 type units struct {
 	slots []unitSlot // a power of two of them, at most three quarters taken
 	taken int
@@ -40,25 +44,32 @@ func (u *units) find(unit int64) int32 {
 }
 
 // put gives a number to a unit that has none.
-func (u *units) put(unit int64, number int32) {
+func (u *units) put(unit int64, number int32, space *spill.Area) error {
 	if 4*(u.taken+1) > 3*len(u.slots) {
-		u.grow()
+		if err := u.grow(space); err != nil {
+			return err
+		}
 	}
 	*u.at(unit) = unitSlot{unit, number + 1}
 	u.taken++
+	return nil
 }
 
-func (u *units) grow() {
+func (u *units) grow(space *spill.Area) (err error) {
 	before := u.slots
 	if before == nil {
 		u.seed = maphash.Bytes(maphash.MakeSeed(), nil)
 	}
-	u.slots = make([]unitSlot, max(firstUnits, 2*len(before)))
+	if u.slots, err = take[unitSlot](space, max(firstUnits, 2*len(before))); err != nil {
+		return err
+	}
 	for _, s := range before {
 		if s.number > 0 {
 			*u.at(s.unit) = s
 		}
 	}
+	free(space, before)
+	return nil
 }
 
 // glance reads a unit's place and returns what is there, which means nothing: see look.

@@ -12,6 +12,7 @@ import (
 func TestUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var u units
+	space := spillArea(t)
 	want := map[int64]int32{}
 	for i := range 20_000 {
 		unit := int64(r.IntN(5000)) << (8 * (i % 7))
@@ -30,7 +31,9 @@ func TestUnits(t *testing.T) {
 		if !ok {
 			n = int32(len(want))
 			want[unit] = n
-			u.put(unit, n)
+			if err := u.put(unit, n, space); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	for unit, n := range want {
@@ -45,7 +48,7 @@ func TestUnits(t *testing.T) {
 
 // TestNumbersOfUnits: units are numbered in their order in each group; NULL has no number.
 func TestNumbersOfUnits(t *testing.T) {
-	p := persons{space: &room{1 << 20}}
+	p := persons{space: spillArea(t)}
 	p.resize(3)
 	rows := []struct {
 		group int32

@@ -27,6 +27,7 @@ const (
 	Ledger          Code = "LEDGER_UNAVAILABLE"
 	Unsupported     Code = "UNSUPPORTED"
 	Audit           Code = "AUDIT_UNAVAILABLE"
+	Space           Code = "TEMPORARY_SPACE"
 
 	CollectionParameter Code = "COLLECTION_PARAMETER"
 	CollectionState     Code = "COLLECTION_STATE"
@@ -71,6 +72,7 @@ var Table = []Entry{
 	{Ledger, "45016", "The charge could not be made durable, so nothing was answered.", "Ask an operator to look at the disk of the data directory."},
 	{Unsupported, "45017", "The statement is valid SQL that this server does not support.", "The message says what to use instead."},
 	{Audit, "45018", "The audit log could not be written, so that no statement is run.", "Ask an operator to look at the disk of the audit log; statements run again as soon as it can be written."},
+	{Space, "45019", "The directory for temporary files cannot be written, or its disk has less free space than the server keeps in reserve.", "Ask an operator to look at the disk of the directory spill in the data directory; nothing was charged."},
 
 	{CollectionParameter, "45D10", "A parameter of a collection is missing, unknown, or out of its range.", "See docs/collections.md for the parameters of each protocol."},
 	{CollectionState, "45D11", "The collection is not in the state that the statement needs.", "SELECT * FROM dp.collections tells its state and what may follow."},

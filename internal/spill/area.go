@@ -2,6 +2,7 @@ package spill
 
 import (
 	"errors"
+	"math/bits"
 	"os"
 	"sync"
 )
@@ -12,10 +13,12 @@ type Area struct {
 
 	mu      sync.Mutex
 	slab    []byte // what is left of the slab that small pieces are cut from
+	used    bool   // it may hold something
 	next    int    // size of the next slab
 	file    *os.File
 	end     int64 // of what is reserved of the file
 	regions map[*byte]region
+	beside  []*Area
 	closed  bool
 }
 
@@ -30,8 +33,9 @@ const (
 	small = 256 << 10
 	// firstSlab is the size of an area's first slab. Slabs double; from largeSlab on they are regions, the ones before lie in the Go heap.
 	firstSlab, largeSlab = 32 << 10, 1 << 20
-	// granule is what the sizes of regions are multiples of.
-	granule = 64 << 10
+	// granule is what the sizes of regions are multiples of, those of large ones of hugePage.
+	granule  = 64 << 10
+	hugePage = 2 << 20
 )
 
 // ErrClosed tells that an area was closed.
@@ -39,72 +43,95 @@ var ErrClosed = errors.New("spill: closed")
 
 // Take returns n zero bytes, aligned for words. It fails where the disk has no space or cannot be written (*Full).
 func (a *Area) Take(n int) ([]byte, error) {
+	b, used, err := a.take(n)
+	if used {
+		clear(b)
+	}
+	return b, err
+}
+
+// Room is Take for bytes that are all written before they are read: they are what somebody left there.
+func (a *Area) Room(n int) ([]byte, error) {
+	b, _, err := a.take(n)
+	return b, err
+}
+
+// take returns n bytes; used tells that they may not be 0.
+func (a *Area) take(n int) (b []byte, used bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
 	case a.closed:
-		return nil, ErrClosed
+		return nil, false, ErrClosed
 	case n <= 0:
-		return nil, nil
+		return nil, false, nil
 	case n > small:
-		r, err := a.region(n)
-		if err != nil {
-			return nil, err
+		if b, used, err = a.region(n); err != nil {
+			return nil, false, err
 		}
-		return r[:n:n], nil
+		return b[:n:n], used, nil
 	}
 	if len(a.slab) < n {
 		if err := a.begin(n); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	out := a.slab[:n:n]
+	b = a.slab[:n:n]
 	a.slab = a.slab[min((n+7)&^7, len(a.slab)):]
-	return out, nil
+	return b, a.used, nil
 }
 
 // begin begins a slab with room for n bytes, n <= small.
-func (a *Area) begin(n int) error {
+func (a *Area) begin(n int) (err error) {
 	size := max(a.next, firstSlab)
 	for size < n {
 		size *= 2
 	}
 	a.next = min(2*size, 4*largeSlab)
 	if size < largeSlab {
-		a.slab = make([]byte, size)
+		a.slab, a.used = make([]byte, size), false
 		return nil
 	}
-	r, err := a.region(size)
-	a.slab = r
+	a.slab, a.used, err = a.region(size)
 	return err
 }
 
-// region maps n bytes: anonymous ones while the pool has some, else of the file.
-func (a *Area) region(n int) ([]byte, error) {
-	n = (n + granule - 1) &^ (granule - 1)
-	if b, ok := a.pool.anonymous(n); ok {
+// region maps n bytes: anonymous ones while the pool has some, else of the file. used tells that they may not be 0.
+func (a *Area) region(n int) (b []byte, used bool, err error) {
+	n = rounded(n)
+	if b, used = a.pool.anonymous(n); b != nil {
 		a.regions[&b[0]] = region{bytes: b}
-		return b, nil
+		return b, used, nil
 	}
-	b, err := a.mapped(n)
-	if err != nil {
-		return nil, a.pool.full(n, err)
+	if b, err = a.mapped(n); err != nil {
+		return nil, false, a.pool.full(n, err)
 	}
 	a.regions[&b[0]] = region{b, true}
-	return b, nil
+	return b, false, nil
+}
+
+// rounded is the size of a region for n bytes: one of eight in each octave, so that another one of about the size can have it later.
+func rounded(n int) int {
+	step := max(granule, 1<<max(bits.Len(uint(n-1))-4, 0))
+	if step >= hugePage {
+		step = (step + hugePage - 1) &^ (hugePage - 1)
+	} else if n > hugePage {
+		step = hugePage
+	}
+	return (n + step - 1) / step * step
 }
 
 // mapped reserves n bytes more of the file and maps them.
 func (a *Area) mapped(n int) ([]byte, error) {
-	if err := a.pool.room(int64(n)); err != nil {
-		return nil, err
-	}
 	if a.file == nil {
 		f, err := unnamed(a.pool.dir)
 		if err != nil {
 			return nil, err
 		}
 		a.file = f
+	}
+	if err := a.pool.room(int64(n)); err != nil {
+		return nil, err
 	}
 	if err := reserve(a.file, a.end, int64(n)); err != nil {
 		return nil, err
@@ -116,6 +143,15 @@ func (a *Area) mapped(n int) ([]byte, error) {
 	a.end += int64(n)
 	a.pool.watch(b)
 	return b, nil
+}
+
+// Beside returns an area of the same pool, which may be closed earlier and is closed with this one.
+func (a *Area) Beside() *Area {
+	b := a.pool.Area()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.beside = append(a.beside, b)
+	return b
 }
 
 // Free gives back what Take returned, if it is large enough to matter before the area is closed. The disk is given back at the end.
@@ -156,10 +192,14 @@ func (a *Area) Close() error {
 		a.release(r)
 	}
 	clear(a.regions)
-	if a.file == nil {
-		return nil
+	var errs []error
+	for _, b := range a.beside {
+		errs = append(errs, b.Close())
 	}
-	err := a.file.Close()
-	a.file = nil
-	return err
+	a.beside = nil
+	if a.file != nil {
+		errs = append(errs, a.file.Close())
+		a.file = nil
+	}
+	return errors.Join(errs...)
 }

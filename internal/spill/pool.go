@@ -16,13 +16,14 @@ type Pool struct {
 	used   int64            // anonymous bytes in areas
 	kept   int64            // anonymous bytes that no area has, for the next one
 	free   map[int][][]byte // by size
+	idle   *time.Timer      // until kept memory goes back
 	files  map[*byte][]byte // mapped parts of files
 	mapped int64
 	end    chan struct{} // of the watch over mapped parts; nil where there are none
 }
 
-// NewPool returns a pool of areas that hold limit bytes of anonymous memory together and write what is more to files in dir, of which
-// they leave reserved bytes of its file system free.
+// NewPool returns a pool of areas that hold limit bytes of anonymous memory together and write what is more to files in dir, of whose
+// file system they leave reserved bytes free.
 func NewPool(dir string, limit, reserved int64) *Pool {
 	return &Pool{dir: dir, limit: limit, reserved: reserved, free: map[int][][]byte{}, files: map[*byte][]byte{}}
 }
@@ -66,8 +67,8 @@ func (p *Pool) room(n int64) error {
 	return nil
 }
 
-// anonymous returns n zero bytes within the pool's limit; ok is false beyond it.
-func (p *Pool) anonymous(n int) (b []byte, ok bool) {
+// anonymous returns n bytes within the pool's limit, nil beyond it; used tells that they may not be 0.
+func (p *Pool) anonymous(n int) (b []byte, used bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.used+int64(n) > p.limit {
@@ -76,26 +77,46 @@ func (p *Pool) anonymous(n int) (b []byte, ok bool) {
 	if list := p.free[n]; len(list) > 0 {
 		b, p.free[n] = list[len(list)-1], list[:len(list)-1]
 		p.kept -= int64(n)
-		clear(b)
-	} else {
-		p.shrink(p.limit - p.used - int64(n))
-		var err error
-		if b, err = mapAnonymous(n); err != nil {
-			return nil, false
-		}
+		p.used += int64(n)
+		return b, true
+	}
+	p.shrink(p.limit - p.used - int64(n))
+	b, err := mapAnonymous(n)
+	if err != nil {
+		return nil, false
 	}
 	p.used += int64(n)
-	return b, true
+	return b, false
 }
 
-// giveBack keeps anonymous memory for the next area.
+// giveBack keeps anonymous memory for the next area: new memory costs as much as what is done with it. After a while without work all of it
+// goes back to the system.
 func (p *Pool) giveBack(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used -= int64(len(b))
 	p.kept += int64(len(b))
 	p.free[len(b)] = append(p.free[len(b)], b)
-	p.shrink(p.limit / 4)
+	if p.used > 0 {
+		return
+	}
+	if p.idle == nil {
+		p.idle = time.AfterFunc(idleTime, p.rest)
+	} else {
+		p.idle.Reset(idleTime)
+	}
+}
+
+// idleTime is how long memory is kept while nobody has any.
+const idleTime = 10 * time.Second
+
+// rest gives kept memory back to the system, unless there is work again.
+func (p *Pool) rest() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.used == 0 {
+		p.shrink(0)
+	}
 }
 
 // shrink unmaps what is kept beyond most bytes. p.mu is held.

@@ -173,7 +173,9 @@ func differ(a, b []uint64) int {
 
 type chooserFunc func([]uint64) uint64
 
-func (f chooserFunc) choose(_ noise.Noiser, _ estimator.Memory, sorted []uint64) (uint64, bool) { return f(sorted), true }
+func (f chooserFunc) choose(_ noise.Noiser, _ estimator.Memory, sorted []uint64) (uint64, bool) {
+	return f(sorted), true
+}
 
 // words returns the secret bits of a release and of its neighbour's, which lacks person gone, or nobody: a matching, then a coin a person.
 func (m mean) words(r *rand.Rand, persons, gone int) (full, less []uint64) {

@@ -1,0 +1,110 @@
+package exec
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"scrim/engine/store"
+	"scrim/planner"
+)
+
+// selection is what the key selection of a release leaves in the store: a temporary table with the rows of the first scan, which is counted
+// and then read again, and one with the keys that were selected and the numbers of their groups, with which every scan is
+// joined. The keys of the data stay in the store but for one at a time: how many there are is private, those that are kept are released.
+type selection struct {
+	release *planner.Release
+	rows    string // table of the first scan's rows
+	kept    string // table of keys and numbers
+	keys    [][]keyValue
+}
+
+// mostSelected bounds the groups that are answered. It acts on released keys.
+const mostSelected = 1 << 20
+
+// selects counts the persons of each key, decides on each, and keeps those that are shown, in the order of the keys.
+func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *planner.Release, secrets secrets) (*selection, error) {
+	s, scan := &selection{release: r}, r.Scans[0]
+	var err error
+	if s.rows, err = snap.Materialise(ctx, scan.SQL, secrets.fill(scan.Args), columnNames(len(scan.Types))); err != nil {
+		return nil, err
+	}
+	n, noiser := len(r.Keys), x.Noise()
+	types := append(slices.Clone(scan.Types[:n]), store.ScanInt64)
+	err = snap.Scan(ctx, s.countSQL(), nil, types, func(ch store.Chunk) error {
+		for i, persons := range ch.Columns[n].Ints[:ch.Len] {
+			if persons > 0 && r.Selection.Keep(noiser, persons) {
+				s.keys = append(s.keys, keyOf(ch, n, i))
+			}
+		}
+		if len(s.keys) > mostSelected {
+			return &Limit{"selected keys", int64(len(s.keys)), mostSelected}
+		}
+		return nil
+	})
+	if err != nil || len(s.keys) == 0 {
+		return s, err
+	}
+	slices.SortFunc(s.keys, compareKeys)
+	s.kept, err = snap.Keep(ctx, append(columnNames(n), "g"), types, s.numbered())
+	return s, err
+}
+
+// countSQL counts the persons of each key of the first scan, which returns every person of every group, once or with all rows. The keys come in
+// their order, so that the noise is drawn in it.
+func (s *selection) countSQL() string {
+	n, scan := len(s.release.Keys), s.release.Scans[0]
+	keys := strings.Join(columnNames(n), ", ")
+	order := strings.Join(columnNames(n), " NULLS FIRST, ") + " NULLS FIRST"
+	from, count := s.rows, "count(*)"
+	switch unit := columnName(n); {
+	case scan.Kept:
+		count = "count(*) FILTER (WHERE " + columnName(n+1) + " >= 1)"
+	case scan.Rows:
+		from = "(SELECT DISTINCT " + keys + ", " + unit + " FROM " + s.rows + " WHERE " + unit + " IS NOT NULL)"
+	}
+	return "SELECT " + keys + ", " + count + " FROM " + from + " GROUP BY " + keys + " ORDER BY " + order
+}
+
+// numbered are the rows of the table of keys.
+func (s *selection) numbered() [][]any {
+	out := make([][]any, len(s.keys))
+	for g, key := range s.keys {
+		for _, k := range key {
+			out[g] = append(out[g], k.raw())
+		}
+		out[g] = append(out[g], int64(g))
+	}
+	return out
+}
+
+// scanSQL is scan i with the group's number in the place of the keys, without the rows of keys that were not selected, and whether it takes
+// the scan's arguments.
+func (s *selection) scanSQL(i int) (sql string, args bool) {
+	n, scan := len(s.release.Keys), s.release.Scans[i]
+	from := s.rows
+	if i > 0 {
+		from, args = "("+scan.SQL+")", true
+	}
+	all := columnNames(len(scan.Types))
+	items, same := []string{"q.g"}, []string(nil)
+	for k, name := range all {
+		if k < n {
+			same = append(same, "t."+name+" IS NOT DISTINCT FROM q."+name)
+		} else {
+			items = append(items, "t."+name)
+		}
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM " + from + " AS t(" + strings.Join(all, ", ") + ") JOIN " + s.kept + " AS q ON " + strings.Join(same, " AND "), args
+}
+
+func columnName(i int) string { return "c" + strconv.Itoa(i) }
+
+func columnNames(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = columnName(i)
+	}
+	return out
+}
