@@ -29,6 +29,8 @@ const (
 	Unsupported              // the store cannot do this
 	Refused                  // closed by the store's locked configuration
 	Damaged                  // the store cannot go on; the process must be restarted
+	Fault                    // a mistake of the store's engine, which met it while it ran a statement
+	NoRoom                   // the directory for temporary files cannot take any; see Error.Reason
 	kindCount
 )
 
@@ -51,6 +53,8 @@ var kindText = [kindCount]string{
 	Unsupported:  "not supported",
 	Refused:      "refused",
 	Damaged:      "the store must be restarted",
+	Fault:        "internal error",
+	NoRoom:       "the server's directory for temporary files cannot be used",
 }
 
 // String returns the fixed text of the kind.
@@ -69,6 +73,11 @@ type Error struct {
 	Primary bool
 	// Table and Column name what a NotNull or Check constraint is about, "" when unknown.
 	Table, Column string
+	// Reason says more of NoRoom, in public words of this code.
+	Reason string
+	// Detail says of OutOfMemory, DiskFull and NoRoom what was wanted and what there was. It is made of fixed words, of sizes, and for
+	// NoRoom of the directory's name: it holds nothing of rows, and may be logged. It is not public: sizes follow from rows.
+	Detail string
 	// Driver is the driver's own message. It may hold values of rows: only for an operator's
 	// debugging, off by default.
 	Driver string
@@ -80,6 +89,9 @@ type Error struct {
 func (e *Error) Error() string {
 	if e.Kind == NotNull && e.Column != "" {
 		return fmt.Sprintf("store: column %s must not be NULL", e.Column)
+	}
+	if e.Reason != "" {
+		return "store: " + e.Kind.String() + ": " + e.Reason
 	}
 	return "store: " + e.Kind.String()
 }
@@ -97,6 +109,25 @@ func KindOf(err error) Kind {
 		return Interrupted
 	}
 	return Internal
+}
+
+// Crowded tells of a statement's error that the statement may end well when nothing runs beside it (Store.Alone): it had too little memory
+// or disk, which others may have taken, or the engine failed in a way that depends on what its threads did when.
+func Crowded(err error) bool {
+	switch KindOf(err) {
+	case OutOfMemory, DiskFull, Fault:
+		return true
+	}
+	return false
+}
+
+// DetailOf returns the detail of a store error, "" where there is none.
+func DetailOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Detail
+	}
+	return ""
 }
 
 // ErrInUse tells that another process, or another Store of this process, holds the data.

@@ -51,6 +51,13 @@ type Store interface {
 	// Once is Snapshot for one Scan only, which is faster: the state is the one when the scan starts, or
 	// when Versions is asked before.
 	Once(ctx context.Context) (Snapshot, error)
+	// Alone is Snapshot with the store to itself: it waits until no other statement runs, and from then on the others wait until it is
+	// closed. Its statements run on one thread. So what they need of memory follows from themselves and from nothing that happens
+	// beside them. It is for doing again, from its first scan, what has failed with an error that is Crowded.
+	Alone(ctx context.Context) (Snapshot, error)
+	// Room tells by an error of kind NoRoom that the directory which statements spill to cannot take anything, or that the
+	// disk has less free space than it is to keep. It looks at the disk only, not at rows.
+	Room() error
 	// Versions returns what Snapshot.Versions of a snapshot would that is opened now.
 	Versions(ctx context.Context, refs ...TableRef) ([]string, error)
 	// Close closes the store after checkpointing it.
@@ -95,13 +102,22 @@ type Rows interface {
 type Decimal string
 
 // Snapshot is one committed state, read-only. All scans of one statement use the same one.
+//
+// Materialise and Keep make tables of the snapshot's own, which its later scans may name and nobody else sees. They are gone when the
+// snapshot is closed, or fails. A snapshot by Once has none.
 type Snapshot interface {
 	// Versions returns the versions of the tables in this state, in the order of refs. A version is an
 	// opaque text that differs after any committed write to the table or its definition.
 	Versions(ctx context.Context, refs ...TableRef) ([]string, error)
 	// Scan runs a generated SELECT and hands over its result chunk by chunk, as the types say, one
-	// type a column. A chunk is valid until each returns. It stops at each's first error.
+	// type a column. A chunk is valid until each returns. It stops at each's first error. each must not run
+	// statements of the store, which may be waiting for this one.
 	Scan(ctx context.Context, sql string, args []any, types []ScanType, each func(Chunk) error) error
+	// Materialise keeps the rows of a generated SELECT in a table, whose columns get the names given, and returns the table's
+	// name as it is written in SQL. The rows do not have to fit into memory.
+	Materialise(ctx context.Context, sql string, args []any, columns []string) (table string, err error)
+	// Keep makes a table of the server's own values: int64 for ScanInt64, float64 for ScanFloat64, string for ScanText, nil for NULL.
+	Keep(ctx context.Context, columns []string, types []ScanType, rows [][]any) (table string, err error)
 	Close() error
 }
 

@@ -19,6 +19,10 @@ func (s *Store) ScanBytes(ctx context.Context, sql string, args []any, each func
 	if closed {
 		return store.ErrClosed
 	}
+	if err := s.gate.enter(ctx); err != nil {
+		return classify(ctx, err)
+	}
+	defer s.gate.leave()
 	r, err := s.in.connectRaw()
 	if err != nil {
 		return err

@@ -71,8 +71,29 @@ func typedError(ctx context.Context, typ duckdb.ErrorType, msg string) error {
 		e.Kind = store.Unsupported
 	case duckdb.ErrorTypeFatal:
 		e.Kind = store.Damaged
+	case duckdb.ErrorTypeInternal:
+		e.Kind = store.Fault
+	}
+	if e.Kind == store.OutOfMemory || e.Kind == store.DiskFull {
+		e.Detail = e.Kind.String() + sizes(msg)
 	}
 	return e
+}
+
+var (
+	wantedSize = regexp.MustCompile(`of size ([0-9.]+ (?:bytes|[KMGT]iB))`)
+	usedSize   = regexp.MustCompile(`\(([0-9.]+ (?:bytes|[KMGT]iB))/([0-9.]+ (?:bytes|[KMGT]iB)) used\)`)
+)
+
+// sizes takes the sizes out of DuckDB's message about memory or disk, and nothing else of it.
+func sizes(msg string) (out string) {
+	if m := wantedSize.FindStringSubmatch(msg); m != nil {
+		out = ": wanted " + m[1]
+	}
+	if m := usedSize.FindStringSubmatch(msg); m != nil {
+		out += ", " + m[1] + " of " + m[2] + " in use"
+	}
+	return out
 }
 
 var (
@@ -131,6 +152,7 @@ var prefixes = []struct {
 	{"TransactionContext Error: ", duckdb.ErrorTypeTransaction},
 	{"INTERRUPT Error: ", duckdb.ErrorTypeInterrupt},
 	{"Out of Memory Error: ", duckdb.ErrorTypeOutOfMemory},
+	{"INTERNAL Error: ", duckdb.ErrorTypeInternal},
 	{"IO Error: ", duckdb.ErrorTypeIO},
 	{"Catalog Error: ", duckdb.ErrorTypeCatalog},
 	{"Dependency Error: ", duckdb.ErrorTypeDependency},

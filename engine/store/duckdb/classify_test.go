@@ -28,7 +28,7 @@ func TestClassifyByWording(t *testing.T) {
 		{duckdb.ErrorTypeCatalog, "Catalog Error: Catalog write-write conflict on create with \"t\"", store.Conflict},
 		{duckdb.ErrorTypeFatal, "FATAL Error: Failed: database has been invalidated because of a previous fatal error", store.Damaged},
 		{duckdb.ErrorTypeNotImplemented, "Not implemented Error: x", store.Unsupported},
-		{duckdb.ErrorTypeInternal, "INTERNAL Error: assertion", store.Internal},
+		{duckdb.ErrorTypeInternal, "INTERNAL Error: assertion", store.Fault},
 		{duckdb.ErrorTypeInvalid, "?", store.Internal},
 	}
 	for _, tt := range tests {

@@ -13,6 +13,7 @@ import "C"
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -25,6 +26,7 @@ import (
 type crew struct {
 	size  int // beside the caller's thread
 	state unsafe.Pointer
+	rests atomic.Bool // while a snapshot has the store to itself
 
 	mu      sync.Mutex
 	long    int           // statements that have run for a while
@@ -115,7 +117,10 @@ func (c *crew) work(stop <-chan struct{}) {
 			return
 		default:
 		}
-		if C.duckdb_execute_n_tasks_state(c.state, batch) == 0 {
+		switch {
+		case c.rests.Load():
+			time.Sleep(patience)
+		case C.duckdb_execute_n_tasks_state(c.state, batch) == 0:
 			time.Sleep(pause)
 		}
 	}

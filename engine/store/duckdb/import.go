@@ -107,7 +107,14 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 // openForImport prepares and locks the database as Open does, but for the file to be read.
 func (c *conn) openForImport(ctx context.Context, in *instance, file string, o Options) error {
 	in.crew.size = o.threads() - 1
-	if err := c.configure(ctx, o.settings(in.path)); err != nil {
+	if err := o.spilling(in.path).prepare(); err != nil {
+		return err
+	}
+	settings, err := o.settings(in.path)
+	if err != nil {
+		return err
+	}
+	if err := c.configure(ctx, settings); err != nil {
 		return err
 	}
 	if err := c.initSchema(ctx); err != nil {

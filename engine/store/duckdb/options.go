@@ -1,13 +1,8 @@
 package duckdb
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 )
 
 // Options say how the database is opened. The zero value is usable.
@@ -19,6 +14,9 @@ type Options struct {
 	MemoryLimit string
 	// TempDirectory is where DuckDB spills to, by default the directory "spill" beside the file.
 	TempDirectory string
+	// Reserve is how many bytes stay free on the disk of TempDirectory: DuckDB's spilling stops before, and Room fails below. The default is
+	// 1 GiB, or 5 % of a disk where that is less.
+	Reserve int64
 	// Setup is generated SQL that runs once when the database is opened, after our own tables exist
 	// and before the configuration is locked, one statement an entry. What it creates is kept in the
 	// file and seen by every connection, e.g. CREATE OR REPLACE MACRO.
@@ -31,33 +29,6 @@ type Options struct {
 // DefaultMemoryLimit leaves a process of 2 GiB room for the server itself.
 const DefaultMemoryLimit = "1GiB"
 
-// spill is the directory for temporary files.
-func (o Options) spill(path string) string {
-	if o.TempDirectory != "" {
-		return o.TempDirectory
-	}
-	return filepath.Join(filepath.Dir(path), "spill")
-}
-
-// sweep removes what a killed process left in the spill directory: pieces of rows. The file's lock
-// is held, so that nobody uses them any more.
-func (o Options) sweep(path string) error {
-	dir := o.spill(path)
-	left, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, f := range left {
-		if !strings.HasPrefix(f.Name(), "duckdb_temp_") {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // threads is how many threads a statement may use, its caller's included.
 func (o Options) threads() int {
 	if o.Threads > 0 {
@@ -66,24 +37,40 @@ func (o Options) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// settings returns the statements that configure and then lock the database at path.
-func (o Options) settings(path string) []string {
+// planned is how many threads DuckDB plans for. Its hash aggregates for exactly two are wrong in DuckDB 1.4: where one of the two runs out of
+// its share of the memory and the other does not, they part their rows in different ways, and putting them together ends with an internal error
+// or a fault of the process. Those for three bring both onto one way.
+func (o Options) planned() int {
+	if n := o.threads(); n != 2 {
+		return n
+	}
+	return 3
+}
+
+// settings returns the statements that configure the database at path, whose directory for temporary files is there.
+func (o Options) settings(path string) ([]string, error) {
 	memory := o.MemoryLimit
 	if memory == "" {
 		memory = DefaultMemoryLimit
 	}
+	spill := o.spilling(path)
+	limit, err := spill.limit()
+	if err != nil {
+		return nil, err
+	}
 	return []string{
-		fmt.Sprintf("SET GLOBAL threads = %d", o.threads()),
-		fmt.Sprintf("SET GLOBAL external_threads = %d", o.threads()), // see crew
+		fmt.Sprintf("SET GLOBAL threads = %d", o.planned()),
+		fmt.Sprintf("SET GLOBAL external_threads = %d", o.planned()), // see crew
 		"SET GLOBAL memory_limit = " + quoteText(memory),
-		"SET GLOBAL temp_directory = " + quoteText(o.spill(path)),
+		"SET GLOBAL temp_directory = " + quoteText(spill.dir),
+		limit,
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL preserve_insertion_order = false",
 		immediate,
 		"SET GLOBAL autoinstall_known_extensions = false",
 		"SET GLOBAL autoload_known_extensions = false",
 		"SET GLOBAL allow_community_extensions = false",
-	}
+	}, nil
 }
 
 // lock is what closes the database to the outside; nothing can be configured after it.

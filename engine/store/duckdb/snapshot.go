@@ -23,6 +23,8 @@ type snapshot struct {
 	scanned bool   // the one scan without a transaction
 	broken  bool   // a statement failed, or its result was not read to the end
 	state   *state // what the transaction shows; nil where a commit was under way when it began
+	tables  int    // that were made in the transaction
+	alone   func() // lets the other statements of the store go on; nil unless they wait for this
 	read    map[store.TableRef]tableVersion
 }
 
@@ -106,6 +108,11 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 	if s.closed {
 		return store.ErrClosed
 	}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return classify(ctx, err)
+	}
+	defer leave()
 	if !s.once || s.begun {
 		return s.scan(ctx, sql, args, types, nil, each)
 	}
@@ -149,6 +156,8 @@ func (s *snapshot) scan(ctx context.Context, sql string, args []any, types []sto
 	if err != nil {
 		s.broken = true
 		mapping.DestroyPrepare(&p.stmt)
+	} else if s.tables > 0 {
+		mapping.DestroyPrepare(&p.stmt) // another snapshot's tables may have the same names
 	} else {
 		s.line.keep(sql, p, time.Since(start))
 	}
@@ -194,6 +203,9 @@ func (s *snapshot) Close() error {
 		s.broken = true
 	}
 	s.st.release(s, !s.broken)
+	if s.alone != nil {
+		s.alone()
+	}
 	return nil
 }
 

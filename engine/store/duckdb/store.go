@@ -18,6 +18,9 @@ type Store struct {
 	cache   catalogCache
 	entries atomic.Int64 // version log entries committed since they were last folded
 	commits commits
+	gate    *gate
+	places  chan struct{} // of the scans of snapshots that run at once
+	spill   spill
 
 	keeping sync.Mutex // one use of keeper at a time
 	keeper  *conn      // our own connection: catalogue, folding, checkpoint
@@ -50,7 +53,11 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func prepare(in *instance, o Options) (*Store, error) {
-	if err := o.sweep(in.path); err != nil {
+	if err := o.spilling(in.path).prepare(); err != nil {
+		return nil, err
+	}
+	settings, err := o.settings(in.path)
+	if err != nil {
 		return nil, err
 	}
 	ctx := context.Background()
@@ -65,7 +72,7 @@ func prepare(in *instance, o Options) (*Store, error) {
 		}
 	}()
 	in.crew.size = o.threads() - 1
-	if err := c.configure(ctx, o.settings(in.path)); err != nil {
+	if err := c.configure(ctx, settings); err != nil {
 		return nil, err
 	}
 	if err := c.initSchema(ctx); err != nil {
@@ -86,7 +93,14 @@ func prepare(in *instance, o Options) (*Store, error) {
 	if err := c.verifyLock(ctx); err != nil {
 		return nil, err
 	}
-	s := &Store{in: in, keeper: c, open: map[closer]struct{}{}}
+	limit, err := c.collect(ctx, "SELECT current_setting('memory_limit')")
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		in: in, keeper: c, open: map[closer]struct{}{}, gate: newGate(), spill: o.spilling(in.path),
+		places: make(chan struct{}, scansAtOnce(fmt.Sprint(limit[0][0]))),
+	}
 	s.commits.now.Store(s.readState())
 	ok = true
 	return s, nil
@@ -169,6 +183,7 @@ func (s *Store) Close() error {
 	lines := s.lines
 	s.lines = nil
 	s.mu.Unlock()
+	s.gate.close()
 	for _, c := range left {
 		_ = c.Close() // a rollback that fails leaves nothing behind either
 	}

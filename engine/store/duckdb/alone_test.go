@@ -1,0 +1,205 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"scrim/engine/store"
+)
+
+// testMany makes shop.people(u, g, x) of one row a person, and shop.one of as many rows of one person.
+func testMany(t testing.TB, s *Store, rows int) {
+	t.Helper()
+	c := testSession(t, s)
+	write(t, c, people, "CREATE SCHEMA shop",
+		fmt.Sprintf("CREATE TABLE shop.people AS SELECT i AS u, i %% 20 AS g, CAST(hash(i) %% 1000 AS BIGINT) AS x FROM range(%d) r(i)", rows),
+		fmt.Sprintf("CREATE TABLE shop.one AS SELECT CAST(7 AS BIGINT) AS u, i %% 20 AS g, CAST(hash(i) %% 1000000007 AS BIGINT) AS x FROM range(%d) r(i)", rows))
+}
+
+// While a snapshot is alone, others wait, and go on when it is closed.
+func TestAlone(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{})
+	c := testSession(t, s)
+	testPeople(t, c)
+	beside := testSnapshot(t, s)
+	snap, err := s.Alone(ctx)
+	must(t, err)
+	n, _ := total(t, snap)
+	equal(t, "rows", n, int64(3))
+	_, err = snap.Materialise(ctx, "SELECT id FROM shop.people", nil, []string{"id"})
+	must(t, err)
+
+	nothing := func(store.Chunk) error { return nil }
+	waiting := map[string]func() error{
+		"a scan":  func() error { return beside.Scan(ctx, "SELECT id::BIGINT FROM shop.people", nil, oneInt, nothing) },
+		"a query": func() error { _, err := testSession(t, s).Query(ctx, "SELECT id FROM shop.people"); return err },
+		"a write": func() error { _, err := c.Write(ctx, []store.TableRef{people}, "DELETE FROM shop.people"); return err },
+		"bytes": func() error {
+			return s.ScanBytes(ctx, "SELECT id::BIGINT FROM shop.people", nil, func(store.BytesChunk) error { return nil })
+		},
+		"one scan": func() error {
+			o, _ := s.Once(ctx)
+			defer o.Close()
+			return o.Scan(ctx, "SELECT 1::BIGINT", nil, oneInt, nothing)
+		},
+		"another alone": func() error {
+			a, err := s.Alone(ctx)
+			if err == nil {
+				err = a.Close()
+			}
+			return err
+		},
+	}
+	ended := map[string]<-chan struct{}{}
+	for name, f := range waiting {
+		ended[name] = started(func() {
+			if err := f(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	for name, e := range ended {
+		if !stays(e) {
+			t.Errorf("%s did not wait", name)
+		}
+	}
+	short, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
+	defer cancel()
+	_, err = s.Alone(short)
+	wantKind(t, "another that cannot wait", err, store.Interrupted)
+	_, err = testSession(t, s).Query(short, "SELECT 2")
+	wantKind(t, "a query that cannot wait", err, store.Interrupted)
+	n, _ = total(t, snap)
+	equal(t, "rows", n, int64(3))
+	must(t, snap.Close())
+	must(t, snap.Close())
+	for _, e := range ended {
+		<-e
+	}
+}
+
+// The store can be closed while somebody is alone and others wait.
+func TestCloseWhileAlone(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{})
+	c := testSession(t, s)
+	testPeople(t, c)
+	snap, err := s.Alone(ctx)
+	must(t, err)
+	query := started(func() {
+		if _, err := c.Query(ctx, "SELECT count(*) FROM shop.people"); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("the query that waited: got %v", err)
+		}
+	})
+	if !stays(query) {
+		t.Error("a query did not wait")
+	}
+	must(t, s.Close())
+	<-query
+	if err := snap.Scan(ctx, "SELECT 1::BIGINT", nil, oneInt, func(store.Chunk) error { return nil }); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Alone(ctx); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// scanForms are the ways in which generated scans bring rows together.
+var scanForms = map[string]string{
+	"persons":       "SELECT CAST(sum(n + x) AS BIGINT) FROM (SELECT g, u, count(*) AS n, sum(x) AS x FROM shop.people GROUP BY g, u)",
+	"text persons":  "SELECT count(*) FROM (SELECT g, count(*) FROM (SELECT g, 'person number ' || u || ' of all of them' AS u FROM shop.people) GROUP BY g, u)",
+	"text keys":     "SELECT count(*) FROM (SELECT g, count(*) FROM (SELECT u, 'a key as long as a line of text ' || u AS g FROM shop.people) GROUP BY g, u)",
+	"values":        "SELECT CAST(sum(n) AS BIGINT) FROM (SELECT g, u, count(DISTINCT x) AS n FROM shop.one GROUP BY g, u)",
+	"groups":        "SELECT count(*) FROM (SELECT g, x FROM shop.people QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(u, 5, g), g) <= 2)",
+	"rows of one":   "SELECT count(*) FROM (SELECT g, x FROM shop.one QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(u, 5, x), x) <= 2)",
+	"groups of one": "SELECT count(*) FROM (SELECT g, x FROM shop.one QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY hash(u, 5, g), g) <= 2)",
+	"median": `SELECT CAST(sum(m) AS BIGINT) FROM (SELECT g, max(CASE WHEN j = (n + 1) // 2 THEN x END) AS m FROM (SELECT g, u, x,
+		row_number() OVER (PARTITION BY g, u ORDER BY x NULLS LAST) AS j, count(x) OVER (PARTITION BY g, u) AS n FROM shop.one) GROUP BY g, u)`,
+	"join": "SELECT CAST(sum(n) AS BIGINT) FROM (SELECT p.g, p.u, count(*) AS n FROM shop.people p JOIN shop.people q ON p.u = q.u GROUP BY p.g, p.u)",
+}
+
+// Alone every form ends well in little memory, whoever owns the rows.
+func TestAloneInLittleMemory(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{MemoryLimit: "256MB"})
+	testMany(t, s, 2_000_000)
+	for name, sql := range scanForms {
+		snap, err := s.Alone(ctx)
+		must(t, err)
+		start := time.Now()
+		err = snap.Scan(ctx, sql, nil, oneInt, func(store.Chunk) error { return nil })
+		t.Logf("%s: %v", name, time.Since(start))
+		if err != nil {
+			t.Errorf("%s: %v (%s)", name, err, store.DetailOf(err))
+		}
+		must(t, snap.Close())
+	}
+}
+
+// Many at once, and a query that takes all memory that it gets: what is crowded out ends well alone.
+func TestCrowd(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{MemoryLimit: "200MB"})
+	testMany(t, s, 1_200_000)
+	stop := make(chan struct{})
+	hog := started(func() {
+		c := testSession(t, s)
+		for {
+			select {
+			case <-stop:
+				return
+			default: // it may fail: it is nobody's who was promised anything
+				_, _ = c.Query(ctx, "SELECT count(*) FROM (SELECT u, list(x), max(g) FROM shop.people GROUP BY u)")
+			}
+		}
+	})
+	var again atomic.Int64
+	var group sync.WaitGroup
+	for i := range 16 {
+		name := []string{"persons", "text keys", "groups", "groups of one"}[i%4]
+		group.Go(func() {
+			count := func(open func(context.Context) (store.Snapshot, error)) error {
+				snap, err := open(ctx)
+				if err != nil {
+					return err
+				}
+				defer snap.Close()
+				return snap.Scan(ctx, scanForms[name], nil, oneInt, func(store.Chunk) error { return nil })
+			}
+			err := count(s.Snapshot)
+			if store.Crowded(err) {
+				again.Add(1)
+				err = count(s.Alone)
+			}
+			if err != nil {
+				t.Errorf("%s: %v (%s)", name, err, store.DetailOf(err))
+			}
+		})
+	}
+	group.Wait()
+	close(stop)
+	<-hog
+	t.Logf("%d of 16 ran again", again.Load())
+}
+
+// What memory ran out for is told in sizes only.
+func TestDetailOfOutOfMemory(t *testing.T) {
+	s, _ := testOpen(t, Options{MemoryLimit: "64MB"})
+	err := testSnapshot(t, s).Scan(context.Background(), "SELECT count(*) FROM (SELECT 'topsecret ' || i AS k FROM range(3000000) r(i) GROUP BY k)", nil, oneInt,
+		func(store.Chunk) error { return nil })
+	e := wantKind(t, "out of memory", err, store.OutOfMemory)
+	var wanted, used, of float64
+	var a, b, c string
+	if n, err := fmt.Sscanf(e.Detail, "out of memory: wanted %f %s %f %s of %f %s in use", &wanted, &a, &used, &b, &of, &c); n != 6 {
+		t.Errorf("detail %q: %v", e.Detail, err)
+	}
+	if !store.Crowded(err) {
+		t.Error("not crowded")
+	}
+}
