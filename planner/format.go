@@ -90,7 +90,21 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	for i, t := range r.Reads {
 		tables[i] = t.String()
 	}
+	fmt.Fprintf(b, "%s├─ memory %s\n", indent, r.memoryText())
 	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))
+}
+
+// memoryText tells what the public sizes take.
+func (r *Release) memoryText() string {
+	text := fmt.Sprintf("%.0f MiB", mib(float64(r.Memory())))
+	if r.Selection != nil {
+		text += ", more for each key that is selected"
+	}
+	text += "; persons' numbers spill to disk"
+	if r.maxPersons > 0 {
+		text += fmt.Sprintf(", up to %.0f MiB", mib(r.disk()))
+	}
+	return text
 }
 
 func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {

@@ -3,18 +3,21 @@ package planner
 import (
 	"math"
 
-	"scrim/engine/estimator"
 	"scrim/functions"
 	"scrim/internal/refuse"
 )
 
-// What a release takes of the memory of a query, in bytes, as far as public facts tell it.
+// What a release takes of the memory of a query, in bytes, from public facts. What there is of each person lies in memory of another kind,
+// which goes on on disk: no public fact tells how much it is, and to stop when it is too much would tell it.
 const (
 	// AnswerBytes is about what a number of a vector of the answer takes: itself and its standard error, encoded to be kept,
 	// and as the text of a row.
 	AnswerBytes = 64
-	// personBytes is what a coordinate of a person takes in a dense block, and in the estimators' one copy of it.
-	personBytes = 16
+	// numberBytes is about what a number that is no vector's takes: its estimate with the law of its error, and the same texts.
+	numberBytes = 512
+	// sumBytes is about what a coordinate takes while persons are added up: 128-bit sums, norms' terms and what is released of it, on each of up to
+	// four threads.
+	sumBytes = 256
 	// chunkRows is the number of rows of the store's vectors. An array's numbers are there for all of them, however
 	// many rows a table has.
 	chunkRows = 2048
@@ -23,26 +26,69 @@ const (
 	chunkVectors = 4
 )
 
-// fits refuses an aggregate whose vectors would not fit into the memory of a query, from public facts only: the
-// number of persons is private, and to stop when it proves too large would show it. A table's public upper bound on
-// its persons, max_persons, decides where there is one; without it, only what the estimator needs at least does, and
-// beyond it the executor ends the query after the charge, as its documentation says.
-func (s *statement) fits(d *draft, a *aggregate, e estimator.Estimator) error {
-	limit := s.p.config.Memory
-	if a.vector == nil || a.vector.form == Pairs {
-		return nil
+// Memory is about what a release takes at most, in bytes, whatever its rows are: by groups, coordinates and columns. Where keys are selected it
+// is that of one group; the others follow from how many keys are released.
+func (r *Release) Memory() int64 {
+	groups, total := int64(max(1, r.Groups)), int64(0)
+	for _, a := range r.Aggregates {
+		switch {
+		case a.Groups != nil:
+			total += groups * int64(a.Groups.Width()) * (2*AnswerBytes + sumBytes)
+		case a.Vector != nil:
+			total += groups*int64(a.Vector.Dim)*AnswerBytes + int64(a.Vector.Dim)*sumBytes
+		default:
+			total += groups * numberBytes
+		}
 	}
-	if err := s.chunkFits(a); err != nil {
-		return err
+	most := int64(0) // scans run one after another
+	for i, s := range r.Scans {
+		columns := int64(len(s.Types))
+		for _, a := range r.Aggregates {
+			if a.Vector != nil && a.Scan == i && a.Vector.Form == Arrays {
+				columns += int64(a.Vector.Dim)
+			}
+		}
+		most = max(most, columns*chunkRows*8*chunkVectors)
 	}
-	persons, why := e.MinPersons(), "the least number of persons that the method needs"
-	if n := maxPersons(d.relation.private); n > 0 {
-		persons, why = n, "max_persons of the table"
+	return total + most
+}
+
+// disk is about what the numbers of persons take beyond the memory that they are kept in, where their number has a public bound, and 0 where
+// it has none: each number of a person in each group, once and in an estimator's copy.
+func (r *Release) disk() float64 {
+	numbers := 0
+	for _, a := range r.Aggregates {
+		if a.Vector != nil {
+			numbers += a.Vector.Dim
+		}
+		numbers += 1 + len(a.Columns)
 	}
-	if size := float64(persons) * float64(a.vector.dim) * personBytes; !within(size, limit) {
-		return tooLarge("The vectors of %s take %.0f MiB for %d persons, %s; a query may take %d MiB.", a.text, mib(size), persons, why, limit>>20)
+	return 16 * float64(r.maxPersons) * float64(numbers) * float64(max(1, r.perUnit))
+}
+
+// maxPersons is the greatest of the declared bounds on the persons of the tables; 0 where none is declared.
+func maxPersons(tables []protected) int64 {
+	n := int64(0)
+	for _, t := range tables {
+		n = max(n, t.policy.Defaults.MaxPersons)
+	}
+	return n
+}
+
+// allFits refuses a release whose public sizes together pass the memory of a query.
+func (s *statement) allFits(r *Release) error {
+	if size := float64(r.Memory()); !within(size, s.p.config.Memory) {
+		return tooLarge("The groups, coordinates and columns of the query take %.0f MiB; a query may take %d MiB.", mib(size), s.p.config.Memory>>20)
 	}
 	return nil
+}
+
+// fits refuses an aggregate of arrays so long that what holds a few of them does not fit.
+func (s *statement) fits(a *aggregate) error {
+	if a.vector == nil {
+		return nil
+	}
+	return s.chunkFits(a)
 }
 
 // chunkFits refuses arrays so long that the store's vectors of them pass the memory of a query, or that one passes what
@@ -83,8 +129,10 @@ func (s *statement) answerFits(d *draft) error {
 }
 
 // vectorSize is about what one vector over all groups takes, with its sums and its answer: a number of one group takes what one of an
-// answer does. The persons' vectors take as much as there are rows of (group, person), of which no public fact tells the number.
-func vectorSize(groups, width int) float64 { return answerSize(groups, 2*width) }
+// answer does.
+func vectorSize(groups, width int) float64 {
+	return float64(max(1, groups)) * float64(width) * (2*AnswerBytes + sumBytes)
+}
 
 // answerSize is about what an answer of vectors takes. groups is 0 where their number is private: one is expected.
 func answerSize(groups, numbers int) float64 {
@@ -99,13 +147,4 @@ func mib(bytes float64) float64 { return math.Ceil(bytes / (1 << 20)) }
 
 func tooLarge(format string, args ...any) error {
 	return deny(RuleMemory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --query-memory.", format, args...)
-}
-
-// maxPersons is the greatest of the declared bounds on the persons of the tables; 0 where none is declared.
-func maxPersons(tables []protected) int64 {
-	n := int64(0)
-	for _, t := range tables {
-		n = max(n, t.policy.Defaults.MaxPersons)
-	}
-	return n
 }

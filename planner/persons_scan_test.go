@@ -48,7 +48,7 @@ func TestPersonScan(t *testing.T) {
 // TestWhoAddsUp: the executor adds up the rows of columns where it can take a unit with each row and all groups of a person are
 // kept, and nothing is refused because it could not.
 func TestWhoAddsUp(t *testing.T) {
-	const few, most = 128 << 10, 4 << 20
+	const few, most = 48 << 10, 4 << 20
 	for _, c := range []struct {
 		unit, query string
 		memory      int64
@@ -67,7 +67,7 @@ func TestWhoAddsUp(t *testing.T) {
 			t.Fatal(out)
 		}
 		h.policies["shop.t"] = catalog.Table{Name: "shop.t", Account: "t", State: catalog.Protected, Entity: "person", Unit: catalog.Unit{Column: "person"}}
-		h.planner.config.Memory, h.planner.config.StoreMemory = c.memory, c.memory
+		h.planner.config.Memory, h.planner.config.StoreMemory = most, c.memory
 		s, n, err := h.plan(c.query)
 		if err != nil {
 			t.Fatalf("%s, %s: %v", c.unit, c.query, err)

@@ -45,6 +45,7 @@ type Release struct {
 	Output     []Output // one per column of a row of its answer, of which each node shows some
 	Schema     sql.Schema
 	choice     choice // of answering groups together or apart
+	maxPersons int64  // public bound on the persons of the tables; 0 where none is declared
 	Loss       accounting.Loss
 	Tables     []string         // catalog accounts of the protected tables touched
 	Entities   []string         // their entities

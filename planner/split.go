@@ -224,7 +224,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
-		if err := s.fits(d, x, e); err != nil {
+		if err := s.fits(x); err != nil {
 			return err
 		}
 		r.Loss = r.Loss.Add(d.lossOf(x, e.Loss()))
@@ -236,7 +236,10 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, loss.Float())
 		}
 	}
-	r.Scans, r.Groups, r.perUnit = d.scans, d.groups, d.maxGroups
+	r.Scans, r.Groups, r.perUnit, r.maxPersons = d.scans, d.groups, d.maxGroups, maxPersons(d.relation.private)
+	if err := s.allFits(r); err != nil {
+		return err
+	}
 	if d.bounded {
 		r.MaxGroups = d.maxGroups
 	}

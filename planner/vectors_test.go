@@ -7,6 +7,8 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/groups"
+	"scrim/engine/store"
 	"scrim/functions"
 	"scrim/internal/refuse"
 )
@@ -19,40 +21,26 @@ type needs struct {
 
 func (n needs) MinPersons() int64 { return n.persons }
 
-// TestMemory: vectors that cannot fit are refused by public facts, 16 bytes a coordinate and person, and nothing else is.
+// TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
 func TestMemory(t *testing.T) {
 	h := newHarness(t)
 	s := &statement{ctx: h.context(""), p: &Planner{config: Config{Memory: 1 << 20}}}
-	d := &draft{relation: &relation{}}
 	for _, c := range []struct {
 		form    VectorForm
 		dim     int
-		persons int64
 		refused bool
 	}{
-		{Arrays, 16, 1 << 12, false},
-		{Arrays, 16, 1<<12 + 1, true},
-		{Arrays, 17, 0, true}, // four of the store's vectors take more
-		{Coordinates, 1 << 10, 64, false},
-		{Coordinates, 1 << 10, 65, true},
-		{Coordinates, 100_000, 1 << 60, true},
-		{Coordinates, 100_000, 0, false},
-		{Pairs, 1 << 20, 1 << 40, false}, // what a sparse block takes is private
+		{Arrays, 16, false},
+		{Arrays, 17, true}, // four of the store's vectors take more
+		{Coordinates, 100_000, false},
+		{Pairs, 1 << 20, false},
 	} {
-		a := &aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: c.form, dim: c.dim}}
-		err := s.fits(d, a, needs{persons: c.persons})
+		err := s.fits(&aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: c.form, dim: c.dim}})
 		if (RuleOf(err) == RuleMemory) != c.refused || !c.refused && err != nil {
-			t.Errorf("form %d, dimension %d, %d persons: got %v", c.form, c.dim, c.persons, err)
+			t.Errorf("form %d, dimension %d: got %v", c.form, c.dim, err)
 		}
 	}
-	a := &aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: Coordinates, dim: 64}}
-	for persons, refused := range map[int64]bool{1 << 10: false, 1<<10 + 1: true} {
-		d.relation.private = []protected{{policy: catalog.Table{Defaults: catalog.Defaults{MaxPersons: 5}}}, {policy: catalog.Table{Defaults: catalog.Defaults{MaxPersons: persons}}}}
-		if err := s.fits(d, a, needs{persons: 1 << 60}); (RuleOf(err) == RuleMemory) != refused {
-			t.Errorf("at most %d persons: got %v", persons, err)
-		}
-	}
-	if err := s.fits(d, &aggregate{}, needs{persons: 1 << 60}); err != nil {
+	if err := s.fits(&aggregate{}); err != nil {
 		t.Errorf("a number: %v", err)
 	}
 	for groups, refused := range map[int]bool{0: false, 256: false, 257: true} {
@@ -61,14 +49,36 @@ func TestMemory(t *testing.T) {
 			t.Errorf("64 numbers in %d groups: got %v", groups, err)
 		}
 	}
+	for _, c := range []struct {
+		release *Release
+		want    int64
+	}{
+		{&Release{Aggregates: []Aggregate{{}}, Scans: []Scan{{Types: make([]store.ScanType, 3)}}}, numberBytes + 3*chunkRows*8*chunkVectors},
+		{&Release{Groups: 1000, Aggregates: []Aggregate{{}, {}}}, 2000 * numberBytes},
+		{&Release{Groups: 10, Aggregates: []Aggregate{{Vector: &Vector{Dim: 100}}}, Scans: []Scan{{Types: make([]store.ScanType, 2)}}},
+			1000*AnswerBytes + 100*sumBytes + 102*chunkRows*8*chunkVectors},
+		{&Release{Groups: 20, Aggregates: []Aggregate{{Groups: &groups.Params{Groups: 20, Aggregates: []groups.Aggregate{{Measure: groups.Rows}}}}}}, 20 * (2*AnswerBytes + sumBytes)},
+	} {
+		if got := c.release.Memory(); got != c.want {
+			t.Errorf("got %d bytes, want %d", got, c.want)
+		}
+		s.p.config.Memory = c.want
+		if err := s.allFits(c.release); err != nil {
+			t.Error(err)
+		}
+		s.p.config.Memory--
+		if err := s.allFits(c.release); RuleOf(err) != RuleMemory {
+			t.Errorf("one byte too little: got %v", err)
+		}
+	}
 	s.p.config = Config{Memory: 1 << 24, StoreMemory: 1 << 21}
 	for dim, refused := range map[int]bool{128: false, 129: true, 257: true} {
-		if err := s.fits(&draft{relation: &relation{}}, &aggregate{vector: &vectorArg{dim: dim}}, needs{}); (RuleOf(err) == RuleMemory) != refused {
+		if err := s.fits(&aggregate{vector: &vectorArg{dim: dim}}); (RuleOf(err) == RuleMemory) != refused {
 			t.Errorf("arrays of %d: got %v", dim, err)
 		}
 	}
 	s.p = &Planner{}
-	if err := s.fits(d, &aggregate{vector: &vectorArg{dim: 100_000}}, needs{persons: 1 << 60}); err != nil {
+	if err := s.fits(&aggregate{vector: &vectorArg{dim: 100_000}}); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
 }
