@@ -203,3 +203,12 @@ func TestDetailOfOutOfMemory(t *testing.T) {
 		t.Error("not crowded")
 	}
 }
+
+// DuckDB is never planned for exactly two threads.
+func TestPlannedThreads(t *testing.T) {
+	for threads, want := range map[int]int64{1: 1, 2: 3, 3: 3, 4: 4} {
+		s, _ := testOpen(t, Options{Threads: threads})
+		equal(t, fmt.Sprint(threads, " threads"), rowsOf(t, testSnapshot(t, s), 1, "SELECT current_setting('threads')"), [][]int64{{want}})
+		equal(t, "helpers", s.in.crew.size, threads-1)
+	}
+}

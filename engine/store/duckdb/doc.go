@@ -5,6 +5,8 @@
 //	           │──────▶ Snapshot  one connection in a read-only transaction: columns, chunk by chunk
 //	           │──────▶ commits   the versions of the last committed state, in memory
 //	           │──────▶ crew      threads that help with long statements
+//	           │──────▶ gate      statements beside each other, or one snapshot alone
+//	           │──────▶ spill     the directory for temporary files, and the disk that it lies on
 //	           └──────▶ catalogue cache, dropped when a session commits a change of definition
 //	ImportFile            opens the file in a mode of its own, offline
 //
@@ -19,6 +21,8 @@
 //     folding entries together keeps.
 //   - What is kept between statements holds for one state of the tables only (commits.go): their versions, and plans that DuckDB
 //     made with its statistics of them.
+//   - That a scan of a snapshot fails follows from the statement, the configuration and the disk alone; not from how many rows there are
+//     or whose, and not from what else runs. See below.
 //   - A cancelled context interrupts the statement that runs under it.
 //   - Public error text holds nothing of rows: see classify.go.
 //
@@ -26,6 +30,19 @@
 //
 //	__scrim.version(schema_name, table_name, entries BIGINT, token BIGINT)    insert-only, folded
 //	__scrim.meta(bucket, key, value BLOB)                                      NULL value: deleted
+//
+// # Memory
+//
+// DuckDB's sorts, windows, hash aggregates and hash joins spill: each needs an amount of memory that follows from the plan and the number of
+// threads, and puts what is more into temporary files. That holds within these bounds, which whoever generates statements keeps to:
+//
+//   - No aggregate whose state grows with its rows (quantile_disc, list, string_agg, mode): such states do not spill, and the vectors in
+//     them are not even counted. A median is the middle one of row_number() over the sorted rows.
+//   - No join that builds its hash table of rows of which many may have one key. Rows of one key cannot be parted.
+//
+// The amounts of several statements add up, and the limit is one for all. As many scans of snapshots run at once as the limit allows for
+// in the ordinary case (perScan); a snapshot that was crowded out nevertheless is repeated by its user, alone (Store.Alone), on one thread. In 256 MB
+// each form of alone_test.go then ends well, however many rows there are.
 //
 // # Two ways in
 //

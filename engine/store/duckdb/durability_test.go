@@ -16,12 +16,16 @@ import (
 )
 
 // child, set in the environment, makes the test binary play a process that is killed or that holds
-// the file. It names the file.
+// the file, or one that sees a small disk. It names the file, or the disk's directory after smallDisk.
 const child = "SCRIM_STORE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(child); path != "" {
-		if err := playChild(path); err != nil {
+		play := playChild
+		if dir, ok := strings.CutPrefix(path, smallDisk); ok {
+			path, play = dir, playSmallDisk
+		}
+		if err := play(path); err != nil {
 			fmt.Println("error:", err)
 			os.Exit(1)
 		}
