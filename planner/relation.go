@@ -34,6 +34,8 @@ type relation struct {
 	bare    string           // the FROM item of one protected table with all its rows; "" where it never was that
 	known   []sql.Expression // conditions that hold of all rows, over base columns: see reach.go
 	joined  bool             // the FROM item is a join, so it needs parentheses on the right of another
+	links   []linkJoin       // joins within the FROM item that are there for a unit alone
+	spared  []linkJoin       // such joins that are left out of the FROM item
 }
 
 // unit is the person of each row. merged is the index of the unit it is proven equal to, or its own.
@@ -198,6 +200,9 @@ func (r *relation) baseByID(id sql.ColumnId) *base {
 // clause returns the FROM and WHERE clauses.
 func (r *relation) clause() string {
 	s := " FROM " + r.from
+	for _, j := range r.spared {
+		s = strings.Replace(strings.Replace(s, "("+j.own+j.text+")", j.own, 1), j.own+j.text, j.own, 1)
+	}
 	if len(r.where) > 0 {
 		s += " WHERE " + strings.Join(r.where, " AND ")
 	}
@@ -218,7 +223,7 @@ func (s *statement) nest(r *relation) (*relation, error) {
 func (s *statement) nestAs(r *relation, suffix string, exprs []string) *relation {
 	alias := s.alias()
 	out := *r
-	out.where = nil
+	out.where, out.links, out.spared = nil, nil, nil
 	out.joined = false
 	out.columns = append([]column(nil), r.columns...)
 	out.bases = append([]base(nil), r.bases...)
@@ -284,14 +289,14 @@ func (s *statement) filter(r *relation, cond sql.Expression) (*relation, error) 
 			return nil, err
 		}
 		out.where = append(out.where, p.SQL)
-		out.link(c)
+		out.link(c, true)
 		out.noteCondition(s.ctx, c)
 	}
 	return &out, nil
 }
 
-// link merges units when the condition is an equality of columns that determine the same unit.
-func (r *relation) link(cond sql.Expression) {
+// link merges units when the condition is an equality of columns that determine the same unit. all says that it holds of all rows.
+func (r *relation) link(cond sql.Expression, all bool) {
 	eq, ok := cond.(*expression.Equals)
 	if !ok {
 		return
@@ -309,6 +314,10 @@ func (r *relation) link(cond sql.Expression) {
 		for _, y := range b.tags {
 			if x.key == y.key && sameUnit(x.kind, y.kind) {
 				r.merge(x.unit, y.unit)
+				if all {
+					r.spare(a, b, x, y)
+					r.spare(b, a, y, x)
+				}
 			}
 		}
 	}

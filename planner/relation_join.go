@@ -58,7 +58,7 @@ func (s *statement) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 			return nil, err
 		}
 		on = append(on, p.SQL)
-		out.link(c)
+		out.link(c, !left)
 		if !left {
 			out.noteCondition(s.ctx, c)
 		}
@@ -98,11 +98,17 @@ func concat(l, r *relation) *relation {
 		private: append(append([]protected(nil), l.private...), r.private...),
 		reads:   append(l.reads[:len(l.reads):len(l.reads)], r.reads...),
 		columns: append([]column(nil), l.columns...),
+		links:   append([]linkJoin(nil), l.links...),
+		spared:  append(append([]linkJoin(nil), l.spared...), r.spared...),
 	}
 	if !l.isPrivate() {
 		out.entity, out.rowUnit = r.entity, r.rowUnit
 	}
 	shift := len(l.units)
+	for _, j := range r.links {
+		j.unit += shift
+		out.links = append(out.links, j)
+	}
 	for _, u := range r.units {
 		u.merged += shift
 		out.units = append(out.units, u)

@@ -97,7 +97,12 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 			}
 		}
 	}
-	column := alias
+	column, own := alias, r.from
+	defer func() {
+		if text := strings.TrimPrefix(r.from, own); text != "" {
+			r.links = []linkJoin{{own: own, text: text}}
+		}
+	}()
 	for depth := 0; ; depth++ {
 		switch {
 		case policy.State != catalog.Protected || policy.Entity != r.entity:
