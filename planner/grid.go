@@ -135,7 +135,23 @@ func (g grid) index(x lower.Expr) string {
 		return "CASE WHEN " + bare + " BETWEEN " + lo + " AND " + hi + " THEN TRY_CAST(" + bare + " * " + float(inverse) + " AS BIGINT)" +
 			" WHEN isfinite(" + bare + ") THEN CASE WHEN " + bare + " < " + lo + " THEN " + itoa64(g.Lo) + " ELSE " + itoa64(g.Hi) + " END END"
 	}
-	return g.within(d, lo, hi, "TRY_CAST("+d+" * "+float(inverse)+" AS BIGINT)")
+	scaled := func(d string) string {
+		if inverse != 1 {
+			d += " * " + float(inverse)
+		}
+		return "TRY_CAST(" + d + " AS BIGINT)"
+	}
+	text := g.within(d, lo, hi, scaled(d))
+	w, ok := x.Word()
+	if !ok {
+		return text
+	}
+	// The same number in a machine word is the same DOUBLE: what follows is the index where the word is not NULL.
+	d = "CAST(" + w + " AS DOUBLE)"
+	if g.Lower == nil && digits(lower.WordDigits-x.Type.Scale)*inverse <= min(float64(g.Hi), -float64(g.Lo)) {
+		return "CASE WHEN " + w + " IS NOT NULL THEN " + scaled(d) + " ELSE " + text + " END"
+	}
+	return "CASE WHEN " + d + " BETWEEN " + lo + " AND " + hi + " THEN " + scaled(d) + " ELSE " + text + " END"
 }
 
 // open is index for columns that clamp what they make of it: an integer without declared bounds is then

@@ -155,6 +155,7 @@ type flat struct {
 	groupColumns []string
 	groupTypes   []store.ScanType
 	index        map[*aggregate]string // "" where rows are counted
+	whole        map[*aggregate]bool   // whose argument is NULL on no row
 	vector       []string              // columns of the one aggregate of vectors of a scan
 	unit         string                // the unit u as a column that a scan can return, and its type
 	unitType     store.ScanType
@@ -170,7 +171,7 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 	if err != nil {
 		return nil, err
 	}
-	f := &flat{index: map[*aggregate]string{}}
+	f := &flat{index: map[*aggregate]string{}, whole: map[*aggregate]bool{}}
 	var items []string
 	number := ""
 	for i, k := range keys {
@@ -231,6 +232,9 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 		x, err := s.lower(a.arg, r.resolve)
 		if err != nil {
 			return nil, err
+		}
+		if f.whole[a] = !x.Nullable; f.whole[a] && a.call.Function.Measure == functions.Count {
+			continue
 		}
 		text := "CASE WHEN " + x.SQL + " IS NOT NULL THEN 1 END"
 		if a.call.Function.Measure != functions.Count {
@@ -304,7 +308,7 @@ func (s *statement) dataColumns(d *draft, at int, rel *flat, grouped bool) []str
 		}
 		a.columns = nil
 		for _, k := range a.kinds {
-			text := columnOf(k, rel.index[a], grouped)
+			text := rel.column(a, k, grouped)
 			n, ok := seen[text]
 			if !ok {
 				n = len(cols)
@@ -318,6 +322,14 @@ func (s *statement) dataColumns(d *draft, at int, rel *flat, grouped bool) []str
 		cols = []string{"CAST(1 AS BIGINT) AS a0"}
 	}
 	return cols
+}
+
+// column writes one per-person column of an aggregate. An index is NULL only where its argument is, so where that is on no row, all rows count.
+func (f *flat) column(a *aggregate, k estimator.Kind, grouped bool) string {
+	if k == estimator.Rows && f.whole[a] {
+		return columnOf(k, "", grouped)
+	}
+	return columnOf(k, f.index[a], grouped)
 }
 
 // columnOf writes one per-person column: over the rows of a (group, person), or of the one row that

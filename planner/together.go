@@ -206,8 +206,8 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan
 	seen := map[string]int{}
 	for _, m := range t.parts {
 		for _, k := range m.perGroup() {
-			text := columnOf(k, rel.index[m], true)
-			if m.call.Units && m.arg == nil {
+			text := rel.column(m, k, true)
+			if m.call.Units && (m.arg == nil || rel.whole[m]) {
 				text = "CAST(1 AS BIGINT)"
 			} else if m.call.Units {
 				text = "CAST(CASE WHEN " + text + " > 0 THEN 1 ELSE 0 END AS BIGINT)"

@@ -67,7 +67,7 @@ func (l *lowerer) decimals(op string, x, y Expr) Expr {
 	p1, s1 := precision(x)
 	p2, s2 := precision(y)
 	if op == "*" {
-		return l.product(x, y)
+		return withWord(op, l.product(x, y), x, y)
 	}
 	s := max(s1, s2)
 	whole := max(p1-s1, p2-s2)
@@ -80,11 +80,11 @@ func (l *lowerer) decimals(op string, x, y Expr) Expr {
 		if p-1 == wordDigits {
 			p++
 		}
-		x, y = l.toDecimal(x, p-1, s), l.toDecimal(y, p-1, s)
-		return decimal("("+x.SQL+" "+op+" "+y.SQL+")", p, s, x.Nullable || y.Nullable)
+		a, b := l.toDecimal(x, p-1, s), l.toDecimal(y, p-1, s)
+		return withWord(op, decimal("("+a.SQL+" "+op+" "+b.SQL+")", p, s, a.Nullable || b.Nullable), x, y)
 	}
-	x, y = l.toDecimal(x, maxPrecision, s), l.toDecimal(y, maxPrecision, s)
-	return l.guarded(op, x, y, maxPrecision-s, s)
+	a, b := l.toDecimal(x, maxPrecision, s), l.toDecimal(y, maxPrecision, s)
+	return withWord(op, l.guarded(op, a, b, maxPrecision-s, s), x, y)
 }
 
 // product multiplies exact numbers. Where both have many fractional digits, they are rounded to 15

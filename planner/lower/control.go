@@ -12,8 +12,12 @@ var control = []entry{
 		if err != nil {
 			return Expr{}, err
 		}
-		x := Expr{SQL: "(CASE WHEN " + l.isTruth(c.args[0]).SQL + " THEN " + vs[0].SQL + " ELSE " + vs[1].SQL + " END)", Type: vs[0].Type}
-		return l.nullable(x, vs), nil
+		cond := l.isTruth(c.args[0]).SQL
+		write := func(values []string) string {
+			return "(CASE WHEN " + cond + " THEN " + values[0] + " ELSE " + values[1] + " END)"
+		}
+		x := Expr{SQL: write(texts(vs)), Type: vs[0].Type}
+		return chosen(l.nullable(x, vs), c.args[1:], write), nil
 	}},
 	{names: "ifnull", signature: "IFNULL(a, b)", lax: true, lower: coalesce},
 	{names: "coalesce", signature: "COALESCE(a, …)", lax: true, lower: coalesce},

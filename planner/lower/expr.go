@@ -41,6 +41,7 @@ type Expr struct {
 	Nullable bool
 
 	read   read    // what is known of it as a column
+	word   oneWord // what it is in a machine word
 	loose  bool    // a Double that may be NaN or infinite: within the translation only
 	digits int     // decimal digits of an integer constant; 0 when not known
 	number *int64  // value of an integer constant

@@ -136,11 +136,12 @@ func (l *lowerer) caseOf(e *expression.Case) (Expr, error) {
 			return other, err
 		}
 	}
-	values, err = l.unify(append(values, other))
+	given := append(values, other)
+	values, err = l.unify(given)
 	if err != nil {
 		return Expr{}, err
 	}
-	write := func(ref string) string {
+	branches := func(values []string, ref string) string {
 		var s strings.Builder
 		s.WriteString("(CASE")
 		for i, c := range conds {
@@ -149,17 +150,18 @@ func (l *lowerer) caseOf(e *expression.Case) (Expr, error) {
 				w.SQL = ref
 				c = l.compare("=", w, c)
 			}
-			s.WriteString(" WHEN " + c.SQL + " THEN " + values[i].SQL)
+			s.WriteString(" WHEN " + c.SQL + " THEN " + values[i])
 		}
-		return s.String() + " ELSE " + values[len(values)-1].SQL + " END)"
+		return s.String() + " ELSE " + values[len(values)-1] + " END)"
 	}
-	x := Expr{Type: values[0].Type}
-	if e.Expr == nil {
-		x.SQL = write("")
-	} else {
-		x.SQL = l.let(subject.SQL, write)
+	write := func(values []string) string {
+		if e.Expr == nil {
+			return branches(values, "")
+		}
+		return l.let(subject.SQL, func(ref string) string { return branches(values, ref) })
 	}
-	return l.nullable(x, values), nil
+	x := Expr{SQL: write(texts(values)), Type: values[0].Type}
+	return chosen(l.nullable(x, values), given, write), nil
 }
 
 func (l *lowerer) nullable(x Expr, from []Expr) Expr {

@@ -87,14 +87,20 @@ func (l *lowerer) finish(x Expr) (Expr, error) {
 		return Expr{}, refuse.New(refuse.Expression, "The expression is too large.")
 	}
 	bound := map[string]string{}
-	x.SQL = mark.ReplaceAllStringFunc(x.SQL, func(m string) string {
-		if bound[m] == "" {
-			n, _ := strconv.Atoi(strings.Trim(m, "\x00"))
-			bound[m] = l.b.Bind(l.texts[n])
-		}
-		return bound[m]
-	})
-	return Expr{SQL: x.SQL, Type: x.Type, Nullable: x.Nullable, read: x.read}, nil
+	bind := func(sql string) string {
+		return mark.ReplaceAllStringFunc(sql, func(m string) string {
+			if bound[m] == "" {
+				n, _ := strconv.Atoi(strings.Trim(m, "\x00"))
+				bound[m] = l.b.Bind(l.texts[n])
+			}
+			return bound[m]
+		})
+	}
+	out := Expr{SQL: bind(x.SQL), Type: x.Type, Nullable: x.Nullable, read: x.read}
+	if w, ok := x.Word(); ok {
+		out.word = oneWord{out.SQL, bind(w)}
+	}
+	return out, nil
 }
 
 // expr dispatches on the node.
