@@ -29,7 +29,6 @@ const (
 	Unsupported              // the store cannot do this
 	Refused                  // closed by the store's locked configuration
 	Damaged                  // the store cannot go on; the process must be restarted
-	Fault                    // a mistake of the store's engine, which met it while it ran a statement
 	NoRoom                   // the directory for temporary files cannot take any; see Error.Reason
 	kindCount
 )
@@ -53,7 +52,6 @@ var kindText = [kindCount]string{
 	Unsupported:  "not supported",
 	Refused:      "refused",
 	Damaged:      "the store must be restarted",
-	Fault:        "internal error",
 	NoRoom:       "the server's directory for temporary files cannot be used",
 }
 
@@ -112,13 +110,10 @@ func KindOf(err error) Kind {
 }
 
 // Crowded tells of a statement's error that the statement may end well when nothing runs beside it (Store.Alone): it had too little memory
-// or disk, which others may have taken, or the engine failed in a way that depends on what its threads did when.
+// or disk, which others may have taken.
 func Crowded(err error) bool {
-	switch KindOf(err) {
-	case OutOfMemory, DiskFull, Fault:
-		return true
-	}
-	return false
+	k := KindOf(err)
+	return k == OutOfMemory || k == DiskFull
 }
 
 // DetailOf returns the detail of a store error, "" where there is none.

@@ -71,8 +71,6 @@ func typedError(ctx context.Context, typ duckdb.ErrorType, msg string) error {
 		e.Kind = store.Unsupported
 	case duckdb.ErrorTypeFatal:
 		e.Kind = store.Damaged
-	case duckdb.ErrorTypeInternal:
-		e.Kind = store.Fault
 	}
 	if e.Kind == store.OutOfMemory || e.Kind == store.DiskFull {
 		e.Detail = e.Kind.String() + sizes(msg)
@@ -152,7 +150,6 @@ var prefixes = []struct {
 	{"TransactionContext Error: ", duckdb.ErrorTypeTransaction},
 	{"INTERRUPT Error: ", duckdb.ErrorTypeInterrupt},
 	{"Out of Memory Error: ", duckdb.ErrorTypeOutOfMemory},
-	{"INTERNAL Error: ", duckdb.ErrorTypeInternal},
 	{"IO Error: ", duckdb.ErrorTypeIO},
 	{"Catalog Error: ", duckdb.ErrorTypeCatalog},
 	{"Dependency Error: ", duckdb.ErrorTypeDependency},

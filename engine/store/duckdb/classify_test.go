@@ -28,7 +28,7 @@ func TestClassifyByWording(t *testing.T) {
 		{duckdb.ErrorTypeCatalog, "Catalog Error: Catalog write-write conflict on create with \"t\"", store.Conflict},
 		{duckdb.ErrorTypeFatal, "FATAL Error: Failed: database has been invalidated because of a previous fatal error", store.Damaged},
 		{duckdb.ErrorTypeNotImplemented, "Not implemented Error: x", store.Unsupported},
-		{duckdb.ErrorTypeInternal, "INTERNAL Error: assertion", store.Fault},
+		{duckdb.ErrorTypeInternal, "INTERNAL Error: assertion", store.Internal},
 		{duckdb.ErrorTypeInvalid, "?", store.Internal},
 	}
 	for _, tt := range tests {
@@ -36,7 +36,32 @@ func TestClassifyByWording(t *testing.T) {
 		e := wantKind(t, tt.msg, err, tt.want)
 		equal(t, "driver text", e.Driver, tt.msg)
 		equal(t, "public text", e.Error(), "store: "+tt.want.String())
+		equal(t, "crowded", store.Crowded(err), tt.want == store.OutOfMemory || tt.want == store.DiskFull)
 	}
+}
+
+// The detail of what ran out holds sizes and nothing else of the message.
+func TestDetail(t *testing.T) {
+	tests := []struct {
+		typ       duckdb.ErrorType
+		msg, want string
+	}{
+		{duckdb.ErrorTypeOutOfMemory, "Out of Memory Error: could not allocate block of size 256.0 KiB (953.6 MiB/953.6 MiB used)\n\nPossible solutions: topsecret",
+			"out of memory: wanted 256.0 KiB, 953.6 MiB of 953.6 MiB in use"},
+		{duckdb.ErrorTypeOutOfMemory, "Out of Memory Error: failed to pin block of size 256.0 KiB (95.4 MiB/95.3 MiB used)",
+			"out of memory: wanted 256.0 KiB, 95.4 MiB of 95.3 MiB in use"},
+		{duckdb.ErrorTypeOutOfMemory, "Out of Memory Error: failed to allocate data of size 512.0 MiB (0 bytes/244.1 MiB used)",
+			"out of memory: wanted 512.0 MiB, 0 bytes of 244.1 MiB in use"},
+		{duckdb.ErrorTypeOutOfMemory, "Out of Memory Error: failed to offload data block of size 256.0 KiB (46.0 MiB/46.0 MiB used).\nThis limit was set by the 'max_temp_directory_size' setting.",
+			"disk full: wanted 256.0 KiB, 46.0 MiB of 46.0 MiB in use"},
+		{duckdb.ErrorTypeIO, "IO Error: Could not write file \"/srv/topsecret\": No space left on device", "disk full"},
+		{duckdb.ErrorTypeOutOfMemory, "Out of Memory Error: of size topsecret KiB (topsecret/1.0 GiB used)", "out of memory"},
+		{duckdb.ErrorTypeConversion, "Conversion Error: of size 1.0 KiB", ""},
+	}
+	for _, tt := range tests {
+		equal(t, tt.msg, store.DetailOf(classify(context.Background(), &duckdb.Error{Type: tt.typ, Msg: tt.msg})), tt.want)
+	}
+	equal(t, "no error", store.DetailOf(nil), "")
 }
 
 func TestClassifyTextOnly(t *testing.T) {
