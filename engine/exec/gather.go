@@ -31,6 +31,7 @@ type scratch struct {
 	byGroup       []int32 // the records in the order of groups
 	starts, order []int32 // the records of person p are order[starts[p]:starts[p+1]], in the order of groups
 	keys          []uint64
+	packed        []byte
 	entries       int // of the records: at least as many as there will be
 }
 
@@ -85,7 +86,10 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 	at := 0
 	for i := range shards {
 		for _, run := range shards[i].runs() {
-			at += copy(w.records[at:], run)
+			for len(run) > 0 {
+				w.records[at], run = estimator.Number(run)
+				at++
+			}
 		}
 	}
 	if err := b.persons(w); err != nil {
@@ -95,23 +99,22 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 	if c.Starts, err = room[int](b.space, persons+1); err != nil {
 		return c, err
 	}
-	if c.Index, err = room[int32](b.space, w.entries); err != nil {
+	if w.packed, err = grown(w.space, w.packed, w.entries*2*estimator.MostBytes); err != nil {
 		return c, err
 	}
-	if c.Values, err = room[int64](b.space, w.entries); err != nil {
-		return c, err
-	}
-	at, c.Starts[0] = 0, 0
+	packed := w.packed[:0]
+	c.Starts[0] = 0
 	for p := range persons {
-		to := b.vector(&c, at, w.records, w.order[w.starts[p]:w.starts[p+1]])
-		if to > at {
+		from := len(packed)
+		if packed = b.vector(packed, w.records, w.order[w.starts[p]:w.starts[p+1]]); len(packed) > from {
 			c.Persons++
-			c.Starts[c.Persons] = to
+			c.Starts[c.Persons] = len(packed)
 		}
-		at = to
 	}
-	c.Starts, c.Index, c.Values = c.Starts[:c.Persons+1], c.Index[:at], c.Values[:at]
-	return c, nil
+	c.Starts = c.Starts[:c.Persons+1]
+	c.Packed, err = room[byte](b.space, len(packed))
+	copy(c.Packed, packed)
+	return c, err
 }
 
 // persons numbers the persons of the records, and orders these by person and group.
@@ -223,10 +226,10 @@ func (w *scratch) sortPersons(size int) (err error) {
 	return nil
 }
 
-// vector writes the entries of one person from place at on, and returns the place after them. The records are in the order of
-// groups. Groups come once; if one came again, its numbers would be added up.
-func (b *gathering) vector(c *estimator.Chunk, at int, records []int64, order []int32) int {
-	size, width := b.size(), len(b.entries)
+// vector appends the entries of one person, whose records are in the order of groups. Groups come once; if one came again, its numbers would be
+// added up.
+func (b *gathering) vector(packed []byte, records []int64, order []int32) []byte {
+	size, width, last := b.size(), len(b.entries), -1
 	for i := 0; i < len(order); {
 		r := records[int(order[i])*size:][:size]
 		for i++; i < len(order); i++ {
@@ -241,12 +244,12 @@ func (b *gathering) vector(c *estimator.Chunk, at int, records []int64, order []
 		first := int(r[1]) * width
 		for j, column := range b.entries {
 			if v := r[2+column]; v != 0 {
-				c.Index[at], c.Values[at] = int32(first+j), clamped(v)
-				at++
+				packed = estimator.AppendEntry(packed, uint32(first+j-last), clamped(v))
+				last = first + j
 			}
 		}
 	}
-	return at
+	return packed
 }
 
 // sortFew sorts keys that are few or nearly in order.

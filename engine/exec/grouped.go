@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/spill"
 	"scrim/planner"
@@ -27,18 +28,20 @@ type grouped struct {
 	held    *spill.Area // of the records, which are given back when the block is made
 }
 
-// shard holds records in runs that are never copied as it grows.
+// shard holds records in runs that are never copied as it grows. A record is packed: its numbers one after the other, as estimator.AppendNumber
+// writes them. Most are small, and there are as many as rows of (group, person).
 type shard struct {
-	run     []int64   // that is being filled
-	full    [][]int64 // runs
+	run     []byte   // that is being filled
+	full    [][]byte // runs
 	records int
 }
 
 const (
 	firstRecords = 1 << 14 // that many stay in one shard
 	shardBits    = 9
-	runRecords   = 1 << 10 // a run holds as many records as there are already, from leastRun to this
-	leastRun     = 16
+	// A run has room for as many bytes as the records that there are already take about, from leastRun to mostRun.
+	leastRun, mostRun = 1 << 8, 1 << 15
+	aboutRecord       = 1 << 4
 )
 
 // newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed keeps anybody from choosing
@@ -57,7 +60,7 @@ func newGrouped(a planner.Aggregate, keys groupKeys, seed uint64, space *spill.A
 	return g, nil
 }
 
-// size is the number of words of a record.
+// size is how many numbers a record has: unit, group, columns.
 func (g *grouped) size() int { return 2 + len(g.columns) }
 
 // add takes in a chunk, whose rows' groups are known. A row of nobody is absent, and a NULL is 0.
@@ -73,26 +76,23 @@ func (g *grouped) add(ch store.Chunk, groups []int32) error {
 		}
 	}
 	g.records += len(groups)
-	size, data := g.size(), g.data(ch)
+	longest, data := g.size()*estimator.MostBytes, g.data(ch)
 	for i, k := range groups {
 		if v.Null != nil && v.Null[i] {
 			continue
 		}
 		s := g.shardOf(unit[i])
-		at := len(s.run)
-		if at == cap(s.run) {
-			if err := s.grow(size, g.held); err != nil {
+		if cap(s.run)-len(s.run) < longest {
+			if err := s.grow(longest, g.held); err != nil {
 				return err
 			}
-			at = 0
 		}
-		s.run = s.run[:at+size]
 		s.records++
-		r := s.run[at : at+size : at+size]
-		r[0], r[1] = unit[i], int64(k)
-		for c, x := range data {
-			r[2+c] = x[i]
+		r := estimator.AppendNumber(estimator.AppendNumber(s.run, unit[i]), int64(k))
+		for _, x := range data {
+			r = estimator.AppendNumber(r, x[i])
 		}
+		s.run = r
 	}
 	return nil
 }
@@ -137,18 +137,23 @@ func (g *grouped) shardOf(unit int64) *shard {
 
 // deal divides the records of the one shard between many.
 func (g *grouped) deal() error {
-	all, size := g.shards[0], g.size()
+	all, longest := g.shards[0], g.size()*estimator.MostBytes
 	g.shards = make([]shard, 1<<shardBits)
 	for _, run := range all.runs() {
-		for ; len(run) > 0; run = run[size:] {
-			s := g.shardOf(run[0])
-			if len(s.run) == cap(s.run) {
-				if err := s.grow(size, g.held); err != nil {
+		for len(run) > 0 {
+			unit, rest := estimator.Number(run)
+			for range g.size() - 1 {
+				_, rest = estimator.Number(rest)
+			}
+			s := g.shardOf(unit)
+			if cap(s.run)-len(s.run) < longest {
+				if err := s.grow(longest, g.held); err != nil {
 					return err
 				}
 			}
-			s.run = append(s.run, run[:size]...)
+			s.run = append(s.run, run[:len(run)-len(rest)]...)
 			s.records++
+			run = rest
 		}
 	}
 	for _, run := range all.runs() {
@@ -157,10 +162,9 @@ func (g *grouped) deal() error {
 	return nil
 }
 
-// grow begins a run. A run holds whole records, so that it is full at its capacity.
-func (s *shard) grow(size int, held *spill.Area) error {
-	n := min(max(s.records, leastRun), runRecords)
-	run, err := room[int64](held, n*size)
+// grow begins a run, with room for one record of the longest at least.
+func (s *shard) grow(longest int, held *spill.Area) error {
+	run, err := room[byte](held, max(longest, min(max(s.records*aboutRecord, leastRun), mostRun)))
 	if err != nil {
 		return err
 	}
@@ -172,7 +176,7 @@ func (s *shard) grow(size int, held *spill.Area) error {
 }
 
 // runs lists the runs, whole records each.
-func (s *shard) runs() [][]int64 {
+func (s *shard) runs() [][]byte {
 	if len(s.run) == 0 {
 		return s.full
 	}

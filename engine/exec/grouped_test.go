@@ -78,16 +78,17 @@ func vectorsOf(t *testing.T, b *estimator.Block) []string {
 	t.Helper()
 	var out []string
 	for _, c := range b.Chunks {
-		if !b.Sparse || c.Persons < 1 || len(c.Starts) != c.Persons+1 || c.Starts[0] != 0 || c.Starts[c.Persons] != len(c.Index) || len(c.Values) != len(c.Index) {
-			t.Fatalf("chunk of %d persons, %d starts, %d indexes, %d values", c.Persons, len(c.Starts), len(c.Index), len(c.Values))
+		if !b.Sparse || c.Persons < 1 || len(c.Starts) != c.Persons+1 || c.Starts[0] != 0 || c.Starts[c.Persons] != len(c.Packed) {
+			t.Fatalf("chunk of %d persons, %d starts, %d bytes", c.Persons, len(c.Starts), len(c.Packed))
 		}
 		for i := range c.Persons {
 			var one []string
-			for e := c.Starts[i]; e < c.Starts[i+1]; e++ {
-				if c.Values[e] == 0 || int(c.Index[e]) >= b.Dim || e > c.Starts[i] && c.Index[e-1] >= c.Index[e] {
-					t.Fatalf("entry %d = %d after %v", c.Index[e], c.Values[e], one)
+			index, values := c.Unpack(i, nil, nil)
+			for e, k := range index {
+				if values[e] == 0 || int(k) >= b.Dim || e > 0 && index[e-1] >= k {
+					t.Fatalf("entry %d = %d after %v", k, values[e], one)
 				}
-				one = append(one, fmt.Sprint(c.Index[e], "=", c.Values[e]))
+				one = append(one, fmt.Sprint(k, "=", values[e]))
 			}
 			out = append(out, strings.Join(one, " "))
 		}
@@ -226,9 +227,14 @@ func TestShardsDoNotChangeVectors(t *testing.T) {
 	}
 	for i := range g.shards {
 		for _, run := range g.shards[i].runs() {
-			for ; len(run) > 0; run = run[g.size():] {
-				if want[run[0]]--; &g.shards[i] != g.shardOf(run[0]) {
-					t.Fatalf("unit %d is in shard %d", run[0], i)
+			for len(run) > 0 {
+				var unit int64
+				unit, run = estimator.Number(run)
+				if want[unit]--; &g.shards[i] != g.shardOf(unit) {
+					t.Fatalf("unit %d is in shard %d", unit, i)
+				}
+				for range g.size() - 1 {
+					_, run = estimator.Number(run)
 				}
 			}
 		}
@@ -286,8 +292,11 @@ type sparsePlain struct{ plain }
 func (sparsePlain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimate {
 	e := estimator.Estimate{Values: make([]float64, in.Vectors.Dim), StdErr: make([]float64, in.Vectors.Dim)}
 	for _, c := range in.Vectors.Chunks {
-		for i, j := range c.Index {
-			e.Values[j] += float64(c.Values[i])
+		for i := range c.Persons {
+			index, values := c.Unpack(i, nil, nil)
+			for k, j := range index {
+				e.Values[j] += float64(values[k])
+			}
 		}
 	}
 	return e

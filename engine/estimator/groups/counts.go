@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -63,7 +64,7 @@ func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 		}
 	}
 	out := &estimator.Block{Dim: own.dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
-	x := make([]int64, l.width)
+	x, entries := make([]int64, l.width), block.Entries{}
 	for k := range b.Chunks {
 		from, to := &b.Chunks[k], &out.Chunks[k]
 		to.Persons, to.Starts = from.Persons, estimator.Make[int](b.Memory, from.Persons+1)[:1]
@@ -76,12 +77,8 @@ func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 			}
 		}
 		for i := range from.Persons {
-			start, end := from.Starts[i], from.Starts[i+1]
-			var values []int64
-			if from.Values != nil {
-				values = from.Values[start:end]
-			}
-			l.groups(from.Index[start:end], values, x, put)
+			index, values := entries.Of(from, i)
+			l.groups(index, values, x, put)
 			to.Starts = append(to.Starts, len(to.Index))
 		}
 	}

@@ -120,7 +120,8 @@ func root(q float64) float64 {
 // is the bound: a_i/2^ClipBits·‖y_i‖_w ≤ radius, as norms are never under the true ones.
 func (v vectors) clipSum(l *layout, radius float64) []*big.Int {
 	less := block.NewExact(l.dim)
-	block.EachPerson(v.Block, func() (func(int, []int32, []int64), func()) {
+	beyond := func(i int) bool { return block.Shortening(v.norms[i], radius) > 0 }
+	block.EachOf(v.Block, beyond, func() (func(int, []int32, []int64), func()) {
 		own, short := block.NewExact(l.dim), int64(0)
 		r := l.reading(v.centres, func(at int, y []int64) {
 			for c, x := range y {
@@ -128,9 +129,8 @@ func (v vectors) clipSum(l *layout, radius float64) []*big.Int {
 			}
 		})
 		return func(i int, index []int32, values []int64) {
-			if short = block.Shortening(v.norms[i], radius); short > 0 {
-				r.person(index, values)
-			}
+			short = block.Shortening(v.norms[i], radius)
+			r.person(index, values)
 		}, func() { less.AddAll(own) }
 	})
 	return v.whole.Less(less)

@@ -12,15 +12,38 @@ import (
 // coordinates and the values, nil where all are 1. worker makes the function of one core, and one that hands over what it has in the
 // end; of these one runs at a time.
 func EachPerson(b *estimator.Block, worker func() (person func(i int, index []int32, values []int64), done func())) {
+	EachOf(b, nil, worker)
+}
+
+// Entries reads persons of sparse chunks, one at a time.
+type Entries struct {
+	index  []int32
+	values []int64
+}
+
+// Of returns the coordinates of person i of a chunk, and the values, nil where all are 1. They are valid until the next call.
+func (e *Entries) Of(ch *estimator.Chunk, i int) (index []int32, values []int64) {
+	if ch.Packed == nil {
+		return entries(ch, i)
+	}
+	e.index, e.values = ch.Unpack(i, e.index[:0], e.values[:0])
+	return e.index, e.values
+}
+
+// EachOf is EachPerson for the persons that are wanted, by their numbers; nil: all.
+func EachOf(b *estimator.Block, wanted func(i int) bool, worker func() (person func(i int, index []int32, values []int64), done func())) {
 	rs := runs(b)
 	var mu sync.Mutex
 	spread(len(rs), func(next func() (int, bool)) {
 		person, done := worker()
+		var own Entries
 		for k, ok := next(); ok; k, ok = next() {
 			r := rs[k]
 			for i := r.from; i < r.to; i++ {
-				index, values := entries(r.chunk, i)
-				person(r.at+i-r.from, index, values)
+				if at := r.at + i - r.from; wanted == nil || wanted(at) {
+					index, values := own.Of(r.chunk, i)
+					person(at, index, values)
+				}
 			}
 		}
 		mu.Lock()
@@ -39,10 +62,14 @@ func SampleIn(b *estimator.Block, kept []bool) *estimator.Block {
 			if !kept[i] {
 				continue
 			}
+			if to.Persons++; from.Packed != nil {
+				to.Packed = append(to.Packed, from.Packed[from.Starts[i]:from.Starts[i+1]]...)
+				to.Starts = append(to.Starts, len(to.Packed))
+				continue
+			}
 			index, values := entries(from, i)
 			to.Index, to.Values = append(to.Index, index...), append(to.Values, values...)
 			to.Starts = append(to.Starts, len(to.Index))
-			to.Persons++
 		}
 		kept = kept[from.Persons:]
 		out.Chunks = append(out.Chunks, to)
@@ -58,7 +85,12 @@ func roomFor(m estimator.Memory, from *estimator.Chunk, kept []bool) estimator.C
 			persons, size = persons+1, size+from.Starts[i+1]-from.Starts[i]
 		}
 	}
-	to := estimator.Chunk{Starts: estimator.Make[int](m, persons+1)[:1], Index: estimator.Make[int32](m, size)[:0]}
+	to := estimator.Chunk{Starts: estimator.Make[int](m, persons+1)[:1]}
+	if from.Packed != nil {
+		to.Packed = estimator.Make[byte](m, size)[:0]
+		return to
+	}
+	to.Index = estimator.Make[int32](m, size)[:0]
 	if from.Values != nil {
 		to.Values = estimator.Make[int64](m, size)[:0]
 	}
