@@ -36,6 +36,21 @@ func (s *Store) Alone(ctx context.Context) (store.Snapshot, error) {
 	return snap, nil
 }
 
+// Alive tells whether DuckDB runs statements, by one that needs nothing and waits for nobody who is alone.
+func (s *Store) Alive(ctx context.Context) error {
+	snap, err := s.connectSnapshot()
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
+	snap.mu.Lock()
+	defer snap.mu.Unlock()
+	if snap.closed {
+		return store.ErrClosed
+	}
+	return snap.scan(ctx, "SELECT 1::BIGINT", nil, []store.ScanType{store.ScanInt64}, nil, func(store.Chunk) error { return nil })
+}
+
 // forgetPlans gives back the memory that plans of idle connections hold.
 func (s *Store) forgetPlans() {
 	s.mu.Lock()

@@ -77,6 +77,10 @@ func TestAlone(t *testing.T) {
 	wantKind(t, "a query that cannot wait", err, store.Interrupted)
 	n, _ = total(t, snap)
 	equal(t, "rows", n, int64(3))
+	must(t, s.Alive(ctx))
+	_, ok, err := s.Table(ctx, people)
+	must(t, err)
+	equal(t, "a table's definition is found", ok, true)
 	must(t, snap.Close())
 	must(t, snap.Close())
 	for _, e := range ended {
@@ -106,6 +110,9 @@ func TestCloseWhileAlone(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := s.Alone(ctx); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Alive(ctx); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
