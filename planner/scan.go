@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -105,6 +106,9 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 		cols = []string{rel.index[d.aggregates[spec.argument]] + " AS a0"}
 		d.aggregates[spec.argument].columns = []int{len(g)}
 	} else {
+		if grouped {
+			d.rank(at, rel)
+		}
 		cols = s.dataColumns(d, at, rel, grouped)
 	}
 	for i := range cols {
@@ -332,6 +336,27 @@ func (f *flat) column(a *aggregate, k estimator.Kind, grouped bool) string {
 	return columnOf(k, f.index[a], grouped)
 }
 
+// rank adds to a flat input the columns that medians come from: of each index of which a person's median is read, its rank among those of the
+// person in the group, NULL last, and how many there are. The store's own median keeps all of a person's indexes in memory, which no bound
+// of its own is on, and one person may have every row; ranks are found by a sort, which spills.
+func (d *draft) rank(at int, f *flat) {
+	var ranks []string
+	part := "PARTITION BY " + comma(append([]string{"u"}, f.groupColumns...))
+	for _, a := range d.aggregates {
+		x := f.index[a]
+		if a.scan != at || !slices.Contains(a.kinds, estimator.Median) || slices.Contains(ranks, x) {
+			continue
+		}
+		ranks = append(ranks, x)
+		f.sql = "SELECT *, row_number() OVER (" + part + " ORDER BY " + x + " NULLS LAST) AS " + rankOf(x) +
+			", count(" + x + ") OVER (" + part + ") AS " + presentOf(x) + " FROM (" + f.sql + ") AS w"
+	}
+}
+
+// rankOf and presentOf name the columns that rank adds for an index.
+func rankOf(x string) string    { return "rank_" + x }
+func presentOf(x string) string { return "present_" + x }
+
 // columnOf writes one per-person column: over the rows of a (group, person), or of the one row that
 // a person has. x is the grid index, "" where rows are counted. All are total: an index has at most
 // 63 bits, so a sum of 2^40 of them has 103; one to be squared has 43, so a sum of squares has 126. Sums and
@@ -367,7 +392,7 @@ func columnOf(k estimator.Kind, x string, grouped bool) string {
 		return "CAST(CASE WHEN " + q + " >= " + two63 + " THEN " + q + " - " + two64 + " ELSE " + q + " END AS BIGINT)"
 	case estimator.Median:
 		if grouped {
-			return clamped("quantile_disc(" + x + ", 0.5)")
+			return clamped("max(CASE WHEN " + rankOf(x) + " = (" + presentOf(x) + " + 1) // 2 THEN " + x + " END)")
 		}
 		return clamped(x)
 	}
