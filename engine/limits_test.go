@@ -1,54 +1,135 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"scrim/engine/store"
+	"scrim/internal/spill"
 )
 
-// What may be asked is planned soon, because nothing ends its planning; what is larger is refused with MySQL's numbers, prepared or not.
-func TestLargeStatementsArePlannedSoon(t *testing.T) {
-	i := start(t, "")
-	root := i.root()
-	root.exec("CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT, b INT)", "INSERT INTO t VALUES (1, 2)")
-	many := func(sep, part string, n int) string { return strings.Repeat(sep+part, n)[len(sep):] }
-	for name, shape := range map[string]struct {
-		write          func(n int) string
-		taken, refused int
-		errno          uint16
-	}{
-		"sum":    {func(n int) string { return "SELECT " + many("+", "a", n) + " FROM t" }, 1900, 10000, 1436},
-		"AND":    {func(n int) string { return "SELECT a FROM t WHERE " + many(" AND ", "a=1", n) }, 4900, 20000, 1436},
-		"OR":     {func(n int) string { return "SELECT a FROM t WHERE " + many(" OR ", "a=1", n) }, 4900, 20000, 1436},
-		"UNION":  {func(n int) string { return many(" UNION ALL ", "SELECT a FROM t", n) }, 390, 1000, 1473},
-		"tables": {func(n int) string { return "SELECT 1 FROM t t0" + joined(n-1) }, 61, 100, 1116},
-		"EXISTS": {func(n int) string { return "SELECT a FROM t WHERE " + many(" AND ", "EXISTS (SELECT 1 FROM t)", n) }, 60, 100, 1116},
-		"parts":  {func(n int) string { return "SELECT " + many(", ", "(SELECT a FROM t)", n) }, 390, 1000, 1116},
-		"ones":   {func(n int) string { return "SELECT " + many(", ", "SUM(a)", n) + " FROM t" }, 1000, 5000, 1117},
-	} {
-		began := time.Now()
-		root.query(shape.write(shape.taken))
-		took := time.Since(began)
-		if took > 20*time.Second { // on a machine with other work
-			t.Errorf("%s: %d took %v", name, shape.taken, took)
-		}
-		t.Logf("%s: %d took %v", name, shape.taken, took)
-		began = time.Now()
-		root.refused(shape.errno, "HY000", shape.write(shape.refused))
-		if _, err := root.conn.PrepareContext(t.Context(), shape.write(shape.refused)); err == nil || !strings.Contains(err.Error(), fmt.Sprint(shape.errno)) {
-			t.Errorf("%s: prepared: %v", name, err)
-		}
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("%s: %d refused after %v", name, shape.refused, took)
-		}
-	}
+// limitQueries are statements whose numbers of persons pass what the server of TestNoLimitCountsPersons keeps in memory where there are 100,000, by
+// persons, rows, coordinates, keys or texts. # stands for the table.
+var limitQueries = []string{
+	// Persons and rows.
+	"SELECT COUNT(*), COUNT(DISTINCT u) FROM #", "SELECT SUM(x), AVG(x), COUNT(x) FROM #", "SELECT STDDEV(x), VAR_POP(n) FROM #",
+	"SELECT DP_MEAN(x), DP_VARIANCE(x) FROM #", "SELECT DP_MEDIAN(x) FROM #", "SELECT DP_QUANTILES(x, '[0.1, 0.5, 0.9]') FROM #",
+	"SELECT DP_QUANTILES(x, '[0.1, 0.3, 0.5, 0.9]', 'method=exponential') FROM #", "SELECT DP_MEAN(x, 'method=person') FROM #",
+	"SELECT SUM(d) FROM (SELECT u, SUM(x) AS d FROM # GROUP BY u) p", "SELECT COUNT(*) FROM # a JOIN # b ON a.u = b.u",
+	"SELECT COUNT(*), SUM(x) FROM # JOIN s.rates ON # .g = s.rates.g",
+	// Groups of public keys, as one vector and each by itself.
+	"SELECT /*+ SET_VAR(dp_group_by='vector') */ g, COUNT(*), AVG(x), SUM(n) FROM # GROUP BY g",
+	"SELECT /*+ SET_VAR(dp_group_by='separate') */ g, COUNT(*), AVG(x), SUM(n) FROM # GROUP BY g",
+	"SELECT g, DP_MEDIAN(x), VARIANCE(x) FROM # GROUP BY g", "SELECT g, DP_MEAN(v), DP_SUM(v) FROM # GROUP BY g",
+	// Keys that are selected: more of them than persons may be shown.
+	"SELECT k, COUNT(*) FROM # GROUP BY k", "SELECT t, AVG(x) FROM # GROUP BY t", "SELECT k, t, SUM(x), DP_MEDIAN(x) FROM # GROUP BY k, t",
+	"SELECT /*+ SET_VAR(dp_group_by='separate') */ t, SUM(x) FROM # GROUP BY t", "SELECT t, DP_MEAN(v) FROM # GROUP BY t",
+	"SELECT k FROM # GROUP BY k", "SELECT CASE WHEN k < 500 THEN 'few' ELSE t END AS c, COUNT(*) FROM # GROUP BY c",
+	// Arrays, vectors of columns and of items.
+	"SELECT DP_MEAN(v) FROM #", "SELECT DP_MEAN(v, 'method=shifted'), DP_MEAN(v, 'method=plan') FROM #", "SELECT DP_VARIANCE(v) FROM #",
+	"SELECT DP_MEAN(v, 'method=person') FROM #", "SELECT DP_MEAN(v, 'method=coinpress, sigma=3') FROM #", "SELECT DP_SUM(v) FROM #",
+	"SELECT DP_MEAN(DP_VECTOR(x, n, x * n, g)) FROM #", "SELECT DP_SUM(DP_ONEHOT(n, 'dimension=50')) FROM #", "SELECT DP_MEAN(DP_ONEHOT(k, 'dimension=100000')) FROM #",
+	"SELECT DP_MEAN(CONCAT('[', REPEAT('1,', 300), '1]'), 'dimension=301') FROM # WHERE u < 20000",
 }
 
-func joined(n int) string {
-	var b strings.Builder
-	for k := range n {
-		fmt.Fprintf(&b, " JOIN t t%d ON t0.a = t%d.a", k+1, k+1)
+// limitTables are the databases: a few persons, a hundred times as many, these and one more who has a third of all rows, and nobody.
+var limitTables = map[string]string{
+	"few":    "FROM range(1000) r(i)",
+	"many":   "FROM range(100000) r(i)",
+	"owner":  "FROM (SELECT i FROM range(100000) r(i) UNION ALL SELECT 100000 FROM range(50000)) r(i)",
+	"nobody": "FROM range(0) r(i)",
+}
+
+const limitDim = 48
+
+// limitServer has the tables and so little memory that much of what is made of the larger ones does not fit.
+func limitServer(t *testing.T) (*instance, *client) {
+	i := startWith(t, "", seeded(t, "limits", 1), func(c *Config) { c.PersonsMemory, c.ReleaseMemory, c.MemoryLimit = 16, 64, "256MiB" })
+	root := i.root()
+	root.exec("CREATE DATABASE s", "CREATE TABLE s.rates (g INT, rate DOUBLE)", "INSERT INTO s.rates VALUES (1, 0.5), (1, 2), (2, 3)", "CALL dp_public('s.rates')")
+	session, err := i.store.Session(context.Background())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return b.String()
+	defer session.Close()
+	for name, from := range limitTables {
+		table := "s." + name
+		root.exec("CREATE TABLE "+table+fmt.Sprintf(" (u BIGINT, g INT, k INT, t VARCHAR(60), x DOUBLE, n INT, v VECTOR(%d))", limitDim),
+			"CALL dp_protect('"+table+"', 'u', 'p')", "CALL dp_set_domain('"+table+"', 'g', '[0,1,2,3]')", "CALL dp_set_budget('"+table+"', '*', 1000000, 0.001, 'never')")
+		ref := store.TableRef{Schema: "s", Name: name}
+		_, err := session.Write(context.Background(), []store.TableRef{ref}, "INSERT INTO s."+name+" SELECT i, hash(i) % 4, i, 'a key longer than twelve bytes ' || i, "+
+			"CAST(hash(i + 1) % 1000 AS DOUBLE) / 8, hash(i + 2) % 40, CAST(list_transform(range("+fmt.Sprint(limitDim)+"), lambda j: CAST(hash(i + j) % 100 AS DOUBLE)) AS DOUBLE["+fmt.Sprint(limitDim)+"]) "+from)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann := i.analyst(root, "ann", "s")
+	ann.exec("USE s", "SET dp_rho = 0.2")
+	return i, ann
+}
+
+// limitEnd is how a statement ends: refused, failed or answered. How many keys are selected follows from noise.
+func limitEnd(c *client, query, table string) string {
+	_, err := c.try(strings.ReplaceAll(query, "#", table))
+	if err == nil {
+		return "answered"
+	}
+	return strings.ReplaceAll(strings.Split(err.Error(), " (statement id")[0], "s."+table, "#")
+}
+
+// TestNoLimitCountsPersons: databases of 1,000 and 100,000 persons, with one more who owns a third of the rows, and of nobody, end every
+// statement alike: it is answered, or it is refused for its text. Where what goes beyond the memory has no disk to go to, as
+// where a limit on memory ends a query, they do not, and that is noticed.
+func TestNoLimitCountsPersons(t *testing.T) {
+	i, ann := limitServer(t)
+	refused := 0
+	few := map[string]string{}
+	for _, q := range limitQueries {
+		if few[q] = limitEnd(ann, q, "few"); few[q] != "answered" {
+			refused++
+			if !strings.Contains(few[q], "45") || strings.Contains(few[q], "45015") {
+				t.Errorf("%s: %s", q, few[q])
+			}
+		}
+		for _, table := range []string{"many", "owner", "nobody"} {
+			if end := limitEnd(ann, q, table); end != few[q] {
+				t.Errorf("%s\nfew persons: %s\n%s: %s", q, few[q], table, end)
+			}
+		}
+	}
+	if refused > 3 {
+		t.Errorf("%d of %d statements are refused", refused, len(limitQueries))
+	}
+	// Around a number of persons at which a limit of the memory acted, which one person passes.
+	const around = "SELECT DP_MEAN(CONCAT('[', REPEAT('1,', 100), '1]'), 'dimension=101') FROM # WHERE u < "
+	for n := 10_200; n < 10_206; n++ {
+		if end := limitEnd(ann, fmt.Sprint(around, n), "many"); end != "answered" {
+			t.Errorf("%d persons: %s", n, end)
+		}
+	}
+	old := i.runner.Spill
+	defer func() { i.runner.Spill = old }()
+	i.runner.Spill = spill.NewPool(t.TempDir(), 16<<20, 1<<62)
+	ann.exec("SET dp_rho = 0.25") // no replays
+	differ := 0
+	for _, q := range limitQueries {
+		if limitEnd(ann, q, "many") != limitEnd(ann, q, "few") {
+			differ++
+		}
+	}
+	if differ < 5 {
+		t.Errorf("a limit on persons changes the end of %d statements", differ)
+	}
+	var ends []string
+	for _, n := range []int{1000, 20_000, 100_000} {
+		ends = append(ends, limitEnd(ann, fmt.Sprint(around, n), "many"))
+	}
+	if ends[0] != "answered" || ends[2] == "answered" {
+		t.Errorf("with a limit the ends are %v", ends)
+	}
+	if log := i.log.String(); !strings.Contains(log, "MiB more in") {
+		t.Error("the log does not tell what was wanted")
+	}
 }
