@@ -222,12 +222,19 @@ func (c Config) checkTLS(bad func(field, format string, args ...any)) {
 	}
 }
 
+// leastStore is the memory in which all that private statements ask of the store spills, as was measured: a fixed minimum, on one thread, that
+// does not grow with rows.
+const leastStore = 256_000_000
+
 func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	if c.Threads < 0 || c.Threads > 1024 {
 		bad("Threads", "want 0 to 1024 threads, have %d", c.Threads)
 	}
 	if c.MemoryLimit != "" && !memoryPattern.MatchString(c.MemoryLimit) {
 		bad("MemoryLimit", "memory limit %q: want a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB", c.MemoryLimit)
+	}
+	if c.MemoryLimit != "" && memoryPattern.MatchString(c.MemoryLimit) && c.storeMemory() < leastStore {
+		bad("MemoryLimit", "memory limit %q: the store needs 256MiB, so that no statement on protected tables fails for the number of its rows", c.MemoryLimit)
 	}
 	if c.ReleaseMemory < 16 || c.ReleaseMemory > 1<<24 {
 		bad("ReleaseMemory", "want 16 MiB to 16 TiB of memory for a private query, have %d MiB", c.ReleaseMemory)

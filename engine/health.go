@@ -85,21 +85,11 @@ func (h *health) writes() error {
 	return nil
 }
 
-// answers reports whether the store answers.
+// answers reports whether the store answers, also while a statement has it to itself.
 func (h *health) answers() error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	s, err := h.store.Session(ctx)
-	if err != nil {
-		return errStoreDown
-	}
-	defer s.Close()
-	rows, err := s.Query(ctx, "SELECT 1")
-	if err != nil {
-		return errStoreDown
-	}
-	defer rows.Close()
-	if _, err := rows.Next(); err != nil {
+	if h.store.Alive(ctx) != nil {
 		return errStoreDown
 	}
 	return nil

@@ -111,7 +111,7 @@ func TestNoLimitCountsPersons(t *testing.T) {
 	}
 	old := i.runner.Spill
 	defer func() { i.runner.Spill = old }()
-	i.runner.Spill = spill.NewPool(t.TempDir(), 16<<20, 1<<62)
+	i.runner.Spill = spill.NewPool(spill.Disk{Dir: t.TempDir(), Reserve: 1 << 60}, 16<<20)
 	ann.exec("SET dp_rho = 0.25") // no replays
 	differ := 0
 	for _, q := range limitQueries {

@@ -128,7 +128,7 @@ func benchTake(b *testing.B, snap store.Snapshot, scan planner.Scan, a planner.A
 }
 
 // benchPool is the server's.
-var benchPool = spill.NewPool(os.TempDir(), 1<<30, 0)
+var benchPool = spill.NewPool(spill.Disk{Dir: os.TempDir()}, 1<<30)
 
 func benchArea(b *testing.B) *spill.Area {
 	a := benchPool.Area()

@@ -138,7 +138,7 @@ func executor(s store.Store, l *accounting.Ledger) *Executor {
 		Noise:     func() noise.Noiser { return stattest.Zero{} },
 		Principal: func(*sql.Context) string { return "ann@%" },
 		Memory:    1 << 20,
-		Spill:     spill.NewPool(os.TempDir(), 1<<20, 0),
+		Spill:     spill.NewPool(spill.Disk{Dir: os.TempDir()}, 1<<20),
 		Unchanged: func(_ *sql.Context, d planner.Definition) error {
 			if d.Text != "as planned" {
 				return planner.Changed(d.Ref)

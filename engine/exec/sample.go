@@ -66,7 +66,10 @@ func (x *Executor) sampled(ctx *sql.Context, s *planner.Sample, use func(values 
 			err = fmt.Errorf("exec: panic: %v", p)
 		}
 	}()
-	values, err := x.scanSample(ctx, s)
+	values, err := x.scanSample(ctx, x.Store.Once, s)
+	if store.Crowded(err) && ctx.Err() == nil { // as execution.release does
+		values, err = x.scanSample(ctx, x.Store.Alone, s)
+	}
 	for _, d := range s.Defined { // a change may be why the scan failed
 		if err := x.Unchanged(ctx, d); err != nil {
 			return err
@@ -79,8 +82,8 @@ func (x *Executor) sampled(ctx *sql.Context, s *planner.Sample, use func(values 
 }
 
 // scanSample returns a uniform choice of at most Slots of the persons. Their order means nothing.
-func (x *Executor) scanSample(ctx context.Context, s *planner.Sample) ([][]float64, error) {
-	snap, err := x.Store.Once(ctx)
+func (x *Executor) scanSample(ctx context.Context, snapshot func(context.Context) (store.Snapshot, error), s *planner.Sample) ([][]float64, error) {
+	snap, err := snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func endsWithTheDisk(t *testing.T, s store.Store, scan planner.Scan, a planner.A
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	space := spill.NewPool(file, 1<<20, 0).Area()
+	space := spill.NewPool(spill.Disk{Dir: file}, 1<<20).Area()
 	defer space.Close()
 	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{a}, Groups: 1, Keys: []planner.Key{{}}}
 	var full *spill.Full
@@ -81,7 +81,7 @@ func endsWithTheDisk(t *testing.T, s store.Store, scan planner.Scan, a planner.A
 
 // spillArea is memory of which a part lies on disk: little is taken from elsewhere.
 func spillArea(t testing.TB) *spill.Area {
-	a := spill.NewPool(t.TempDir(), 1<<20, 0).Area()
+	a := spill.NewPool(spill.Disk{Dir: t.TempDir()}, 1<<20).Area()
 	t.Cleanup(func() { a.Close() })
 	return a
 }

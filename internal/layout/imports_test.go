@@ -49,10 +49,11 @@ var rules = []struct {
 	reason string
 }{
 	{"scrim/internal/refuse", nil, "the vocabulary of refusals is a leaf"},
+	{"scrim/internal/spill", nil, "memory knows nothing of what lies in it"},
 	{"scrim/internal/digest", nil, "taking literals out of a text needs nothing else"},
 	{"scrim/accounting", nil, "the account can be read and proven alone"},
 	{"scrim/catalog", []string{"scrim/internal/refuse"}, "policies stand below everything that applies them"},
-	{"scrim/engine/store", []string{"scrim/engine/store"}, "a store knows tables, not privacy"},
+	{"scrim/engine/store", []string{"scrim/engine/store", "scrim/internal/spill"}, "a store knows tables, not privacy"},
 	{"scrim/engine/estimator", []string{"scrim/engine/estimator", "scrim/accounting"}, "the numeric core knows no SQL and no server"},
 	{"scrim/engine/estimator/local", []string{"scrim/engine/estimator", "scrim/engine/collect", "scrim/internal/refuse"}, "decoders know the public parameters of collections, no SQL and no server"},
 	{"scrim/engine/estimator/shuffle", []string{"scrim/engine/estimator", "scrim/engine/collect", "scrim/internal/refuse"}, "decoders know the public parameters of collections, no SQL and no server"},

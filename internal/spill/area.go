@@ -124,7 +124,7 @@ func rounded(n int) int {
 // mapped reserves n bytes more of the file and maps them.
 func (a *Area) mapped(n int) ([]byte, error) {
 	if a.file == nil {
-		f, err := unnamed(a.pool.dir)
+		f, err := unnamed(a.pool.disk.Dir)
 		if err != nil {
 			return nil, err
 		}

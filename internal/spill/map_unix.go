@@ -65,11 +65,11 @@ func unnamed(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// freeBytes is what is left on the file system of a directory for this process.
-func freeBytes(dir string) (int64, error) {
+// fileSystem tells how many bytes of a directory's file system are free for this process, and how many there are.
+func fileSystem(dir string) (free, size int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, err
+		return 0, 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }

@@ -1,6 +1,7 @@
 package spill
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -8,9 +9,8 @@ import (
 
 // Pool is what areas share: a bound on memory, and a directory. It is safe for concurrent use.
 type Pool struct {
-	dir      string
-	limit    int64 // of anonymous memory
-	reserved int64 // bytes of the disk that are left free
+	disk  Disk
+	limit int64 // of anonymous memory
 
 	mu     sync.Mutex
 	used   int64            // anonymous bytes in areas
@@ -22,10 +22,10 @@ type Pool struct {
 	end    chan struct{} // of the watch over mapped parts; nil where there are none
 }
 
-// NewPool returns a pool of areas that hold limit bytes of anonymous memory together and write what is more to files in dir, of whose
-// file system they leave reserved bytes free.
-func NewPool(dir string, limit, reserved int64) *Pool {
-	return &Pool{dir: dir, limit: limit, reserved: reserved, free: map[int][][]byte{}, files: map[*byte][]byte{}}
+// NewPool returns a pool of areas that hold limit bytes of anonymous memory together and write what is more to files in a directory, as far as
+// its disk has room.
+func NewPool(disk Disk, limit int64) *Pool {
+	return &Pool{disk: disk, limit: limit, free: map[int][][]byte{}, files: map[*byte][]byte{}}
 }
 
 // Area returns an empty area.
@@ -48,23 +48,22 @@ func (f *Full) Error() string {
 func (f *Full) Unwrap() error { return f.Cause }
 
 func (p *Pool) full(wanted int, cause error) error {
-	free, err := freeBytes(p.dir)
+	free, _, err := p.disk.Free()
 	if err != nil {
 		free = -1
 	}
-	return &Full{p.dir, int64(wanted), free, cause}
+	return &Full{p.disk.Dir, int64(wanted), free, cause}
 }
 
-// room fails where n bytes more would touch what is reserved of the disk.
+var errReserve = errors.New("the disk has no more room beside what is to stay free")
+
+// room fails where n bytes more would touch what is to stay free of the disk.
 func (p *Pool) room(n int64) error {
-	free, err := freeBytes(p.dir)
-	if err != nil {
-		return err
+	room, err := p.disk.Room()
+	if err == nil && room < n {
+		err = errReserve
 	}
-	if free-n < p.reserved {
-		return fmt.Errorf("%d MiB are kept free", p.reserved>>20)
-	}
-	return nil
+	return err
 }
 
 // anonymous returns n bytes within the pool's limit, nil beyond it; used tells that they may not be 0.

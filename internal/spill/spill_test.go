@@ -31,7 +31,7 @@ func filled(b []byte, seed byte) bool {
 // TestPiecesAreTheirOwn takes pieces of all sizes from heap, anonymous memory and file: they are zero, aligned, do not overlap, and keep what is
 // written in them while others are taken, given back and written to disk.
 func TestPiecesAreTheirOwn(t *testing.T) {
-	p := NewPool(t.TempDir(), 8<<20, 0)
+	p := NewPool(Disk{Dir: t.TempDir()}, 8<<20)
 	for round := range 3 { // later rounds get what earlier ones used
 		a, r := p.Area(), rand.New(rand.NewPCG(1, uint64(round)))
 		type piece struct {
@@ -82,7 +82,7 @@ func TestPiecesAreTheirOwn(t *testing.T) {
 // TestNothingIsLeftInTheDirectory: the file has no name, while it is used and afterwards.
 func TestNothingIsLeftInTheDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made when it is needed")
-	a := NewPool(dir, 0, 0).Area()
+	a := NewPool(Disk{Dir: dir}, 0).Area()
 	defer a.Close()
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the directory is made before anything spills")
@@ -98,7 +98,7 @@ func TestNothingIsLeftInTheDirectory(t *testing.T) {
 
 // TestLimitIsOfAllAreas: two areas together get as much anonymous memory as the pool has, and the rest on disk.
 func TestLimitIsOfAllAreas(t *testing.T) {
-	p := NewPool(t.TempDir(), 4<<20, 0)
+	p := NewPool(Disk{Dir: t.TempDir()}, 4<<20)
 	a, b := p.Area(), p.Area()
 	defer b.Close()
 	for _, area := range []*Area{a, b} {
@@ -125,7 +125,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, p := range map[string]*Pool{"no directory": NewPool(file, 2<<20, 0), "reserved": NewPool(t.TempDir(), 2<<20, 1<<62)} {
+	for name, p := range map[string]*Pool{"no directory": NewPool(Disk{Dir: file}, 2<<20), "reserved": NewPool(Disk{t.TempDir(), 1 << 60}, 2<<20)} {
 		a := p.Area()
 		b, err := a.Take(2 << 20)
 		if err != nil {
@@ -133,7 +133,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		fill(b, 7)
 		var full *Full
-		if _, err := a.Take(3 << 20); !errors.As(err, &full) || full.Wanted < 3<<20 || full.Dir != p.dir || full.Cause == nil {
+		if _, err := a.Take(3 << 20); !errors.As(err, &full) || full.Wanted < 3<<20 || full.Dir != p.disk.Dir || full.Cause == nil {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if !filled(b, 7) {
@@ -155,7 +155,7 @@ func TestResidentPagesAreHandedBack(t *testing.T) {
 		t.Skip("not known on this system")
 	}
 	const parts, size = 48, 8 << 20
-	p := NewPool(t.TempDir(), 16<<20, 0)
+	p := NewPool(Disk{Dir: t.TempDir()}, 16<<20)
 	a := p.Area()
 	defer a.Close()
 	all := make([][]byte, parts)
@@ -208,7 +208,7 @@ func TestSizesOfRegions(t *testing.T) {
 
 // TestBesideEndsEarlier: an area beside another is closed alone, or with it.
 func TestBesideEndsEarlier(t *testing.T) {
-	p := NewPool(t.TempDir(), 64<<20, 0)
+	p := NewPool(Disk{Dir: t.TempDir()}, 64<<20)
 	a := p.Area()
 	early, late := a.Beside(), a.Beside()
 	for _, x := range []*Area{a, early, late} {

@@ -62,7 +62,7 @@ func (o Options) settings(path string) ([]string, error) {
 		fmt.Sprintf("SET GLOBAL threads = %d", o.planned()),
 		fmt.Sprintf("SET GLOBAL external_threads = %d", o.planned()), // see crew
 		"SET GLOBAL memory_limit = " + quoteText(memory),
-		"SET GLOBAL temp_directory = " + quoteText(spill.dir),
+		"SET GLOBAL temp_directory = " + quoteText(spill.Dir),
 		limit,
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL preserve_insertion_order = false",

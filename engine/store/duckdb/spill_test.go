@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/internal/testenv"
 )
 
@@ -46,11 +47,11 @@ func TestRoom(t *testing.T) {
 
 // The default reserve is a share of a small disk.
 func TestDefaultReserve(t *testing.T) {
-	s := spill{dir: t.TempDir()}
-	free, reserve, err := s.disk()
+	s := spilled{spill.Disk{Dir: t.TempDir()}}
+	free, reserve, err := s.Free()
 	must(t, err)
 	var st syscall.Statfs_t
-	must(t, syscall.Statfs(s.dir, &st))
+	must(t, syscall.Statfs(s.Dir, &st))
 	if want := min(1<<30, int64(st.Blocks)*int64(st.Bsize)/20); reserve > want || reserve < want-int64(st.Bsize) || free <= 0 {
 		t.Errorf("%d bytes are free and %d reserved, want %d", free, reserve, want)
 	}

@@ -20,7 +20,7 @@ type Store struct {
 	commits commits
 	gate    *gate
 	places  chan struct{} // of the scans of snapshots that run at once
-	spill   spill
+	spill   spilled
 
 	keeping sync.Mutex // one use of keeper at a time
 	keeper  *conn      // our own connection: catalogue, folding, checkpoint
