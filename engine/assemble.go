@@ -175,6 +175,7 @@ func (s *Server) executor() *exec.Executor {
 		Memory:    s.cfg.ReleaseMemory << 20,
 		Spill:     s.spill,
 		Unchanged: s.unchanged,
+		Progress:  shownStep,
 		Ran:       func(ctx *sql.Context, replayed, charged int) { at(ctx).ran(replayed, charged) },
 		Lost: func(err error) {
 			s.log.Warn().Str("type", errorType(err)).Msg("an answer was not kept for replays")

@@ -7,7 +7,7 @@ import (
 )
 
 // ownProcesses is the process list as one account may see it: its own connections, and no progress
-// of scans, which would count rows; the runs of simulations are. Everything else goes to the server's list.
+// of scans, which would count rows; the runs of simulations and the steps of private queries are. Everything else goes to the server's list.
 type ownProcesses struct {
 	sql.ProcessList
 	user sql.Client // the account, its host as defined
@@ -21,7 +21,7 @@ func (l ownProcesses) Processes() []sql.Process {
 		if !l.all && (p.User != l.user.User || p.Host != l.user.Address) {
 			continue
 		}
-		p.Progress = ofSimulations(p.Progress)
+		p.Progress = shownOf(p.Progress)
 		shown = append(shown, p)
 	}
 	return shown
@@ -45,15 +45,34 @@ func (l ownProcesses) Kill(connection uint32) {
 // simulatedRuns begins the name under which the runs of a simulation are counted in the process list.
 const simulatedRuns = "simulated runs of "
 
-// ofSimulations leaves of a statement's progress what counts the runs of a simulation.
-func ofSimulations(all map[string]sql.TableProgress) map[string]sql.TableProgress {
+// privateStep begins the names of the steps of private queries there.
+const privateStep = "private query, "
+
+// shownOf leaves of a statement's progress what counts the runs of a simulation, and the last step of a private query.
+func shownOf(all map[string]sql.TableProgress) map[string]sql.TableProgress {
 	var out map[string]sql.TableProgress
 	for name, p := range all {
-		if strings.HasPrefix(name, simulatedRuns) {
+		if strings.HasPrefix(name, simulatedRuns) || strings.HasPrefix(name, privateStep) && (len(out) == 0 || p.Done > last(out)) {
 			out = map[string]sql.TableProgress{name: p}
 		}
 	}
 	return out
+}
+
+// last is the step of the one entry.
+func last(of map[string]sql.TableProgress) int64 {
+	for _, p := range of {
+		return p.Done
+	}
+	return 0
+}
+
+// shownStep shows the step of a private query that begins; those before it stay in the list until the statement ends.
+func shownStep(ctx *sql.Context, name string, step, steps int) {
+	list, pid, name := ctx.ProcessList, ctx.Pid(), privateStep+name+", step"
+	list.RemoveTableProgress(pid, name)
+	list.AddTableProgress(pid, name, int64(steps))
+	list.UpdateTableProgress(pid, name, int64(step))
 }
 
 // shownRuns shows the runs of a simulation in the process list as they end; end takes them off it.

@@ -142,9 +142,9 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 		return err
 	}
 	defer snap.Close()
-	made := make([]*answer, len(open))
+	made, progress := make([]*answer, len(open)), e.x.progressOf(ctx, open)
 	for i, r := range open {
-		made[i], err = e.x.answer(ctx, snap, r)
+		made[i], err = e.x.answer(ctx, snap, r, progress)
 		for _, d := range r.Defined { // a change may be why a scan failed
 			if err := e.x.Unchanged(ctx, d); err != nil {
 				return err

@@ -16,13 +16,14 @@ import (
 )
 
 // answer scans for one release and runs its estimators on every group. The caller has paid.
-func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.Release) (*answer, error) {
+func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.Release, progress *progress) (*answer, error) {
 	space := x.Spill.Area()
 	defer space.Close()
 	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
 	keys, a := publicKeys(r), &answer{}
 	var chosen *selection
 	if r.Selection != nil {
+		progress.begin("key selection")
 		var err error
 		if chosen, err = x.selects(ctx, snap, r, secrets); err != nil || len(chosen.keys) == 0 {
 			return a, err
@@ -38,10 +39,11 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 	if size := answerSize(r, keys.groups); size > x.Memory {
 		return nil, &Limit{"bytes of an answer in the groups that were selected", size, x.Memory}
 	}
-	scans, err := x.scan(ctx, snap, r, keys, chosen, space, secrets)
+	scans, err := x.scan(ctx, snap, r, keys, chosen, space, secrets, progress)
 	if err != nil {
 		return nil, err
 	}
+	progress.begin("estimates")
 	if err := blocks(ctx, scans, keys.groups); err != nil {
 		return nil, err
 	}
@@ -52,7 +54,7 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
-func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release, keys groupKeys, chosen *selection, space *spill.Area, secrets secrets) ([]*intake, error) {
+func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release, keys groupKeys, chosen *selection, space *spill.Area, secrets secrets, progress *progress) ([]*intake, error) {
 	scans := make([]*intake, len(r.Scans))
 	for i, s := range r.Scans {
 		in, err := newIntake(r, i, keys, space, secrets)
@@ -60,6 +62,7 @@ func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Rel
 			return nil, err
 		}
 		scans[i] = in
+		progress.begin("scan %d of %d", i+1, len(r.Scans))
 		if chosen != nil && !in.read() {
 			continue // it was counted
 		}

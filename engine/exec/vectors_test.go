@@ -51,7 +51,7 @@ func taken(t *testing.T, s store.Store, groups int, scan planner.Scan, aggregate
 // scanned runs the one scan of a release.
 func scanned(snap store.Snapshot, r *planner.Release, space *spill.Area) (*intake, error) {
 	x := &Executor{Noise: func() noise.Noiser { return stattest.Zero{} }}
-	scans, err := x.scan(context.Background(), snap, r, publicKeys(r), nil, space, secrets{noise: x.Noise(), drawn: map[int]int64{}})
+	scans, err := x.scan(context.Background(), snap, r, publicKeys(r), nil, space, secrets{noise: x.Noise(), drawn: map[int]int64{}}, &progress{})
 	if err != nil {
 		return nil, err
 	}
