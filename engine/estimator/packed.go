@@ -1,29 +1,29 @@
 package estimator
 
-import "math"
-
-// AppendEntry appends an entry of a packed chunk: how far its coordinate is behind the one before it, which is −1 before the first, and its value.
-// Both are written in groups of seven bits, the lowest first, with the eighth bit set in all but the last; the sign of a value is its lowest bit. Small numbers
-// take a byte each.
-func AppendEntry(dst []byte, gap uint32, value int64) []byte {
-	return AppendNumber(appendBits(dst, uint64(gap)), value)
+// AppendGroup appends a group of a packed chunk: how far it is behind the one before it, which is −1 before the first, and the values of its
+// coordinates.
+func AppendGroup(dst []byte, gap int64, values []int64) []byte {
+	dst = AppendNumber(dst, gap)
+	for _, v := range values {
+		dst = AppendNumber(dst, v)
+	}
+	return dst
 }
 
-// AppendNumber appends a number as AppendEntry does a value.
-func AppendNumber(dst []byte, x int64) []byte { return appendBits(dst, uint64(x)<<1^uint64(x>>63)) }
+// AppendNumber appends a number in groups of seven bits, the lowest first, with the eighth bit set in all but the last; the sign is the lowest bit of all.
+// Small numbers take a byte.
+func AppendNumber(dst []byte, x int64) []byte {
+	if u := uint64(x)<<1 ^ uint64(x>>63); u < 1<<7 {
+		return append(dst, byte(u))
+	}
+	return appendLong(dst, x)
+}
 
 // MostBytes is the length of the longest number.
 const MostBytes = 10
 
-// appendBits and readBits are small enough to become part of their callers' loops; what is longer than a byte is for others.
-func appendBits(dst []byte, u uint64) []byte {
-	if u < 1<<7 {
-		return append(dst, byte(u))
-	}
-	return appendLong(dst, u)
-}
-
-func appendLong(dst []byte, u uint64) []byte {
+func appendLong(dst []byte, x int64) []byte {
+	u := uint64(x)<<1 ^ uint64(x>>63)
 	for ; u >= 1<<7; u >>= 7 {
 		dst = append(dst, byte(u)|1<<7)
 	}
@@ -32,36 +32,34 @@ func appendLong(dst []byte, u uint64) []byte {
 
 // Number reads a number that AppendNumber wrote, and returns what is behind it.
 func Number(b []byte) (int64, []byte) {
-	u, n := readBits(b)
-	return int64(u>>1) ^ -int64(u&1), b[n:]
-}
-
-func readBits(b []byte) (u uint64, n int) {
-	if b[0] < 1<<7 {
-		return uint64(b[0]), 1
+	if c := b[0]; c < 1<<7 {
+		return int64(c>>1) ^ -int64(c&1), b[1:]
 	}
-	return readLong(b)
+	return longNumber(b)
 }
 
-func readLong(b []byte) (u uint64, n int) {
-	for shift := uint(0); ; shift += 7 {
+func longNumber(b []byte) (int64, []byte) {
+	u := uint64(0)
+	for shift, n := uint(0), 0; ; shift += 7 {
 		c := b[n]
 		n++
 		if u |= uint64(c&(1<<7-1)) << shift; c < 1<<7 {
-			return u, n
+			return int64(u>>1) ^ -int64(u&1), b[n:]
 		}
 	}
 }
 
-// Unpack appends the coordinates and the values of person i of a packed chunk.
-func (c *Chunk) Unpack(i int, index []int32, values []int64) ([]int32, []int64) {
-	at := int32(-1)
+// Unpack appends the groups of person i of a packed chunk, and Width values for each.
+func (c *Chunk) Unpack(i int, groups []int32, values []int64) ([]int32, []int64) {
+	at, v := int64(-1), int64(0)
 	for b := c.Packed[c.Starts[i]:c.Starts[i+1]]; len(b) > 0; {
-		gap, n := readBits(b)
-		var v int64
-		v, b = Number(b[n:])
-		at += int32(min(gap, math.MaxInt32))
-		index, values = append(index, at), append(values, v)
+		v, b = Number(b)
+		at += v
+		groups = append(groups, int32(at))
+		for range c.Width {
+			v, b = Number(b)
+			values = append(values, v)
+		}
 	}
-	return index, values
+	return groups, values
 }

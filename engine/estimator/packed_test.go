@@ -36,27 +36,32 @@ func TestPackedNumbers(t *testing.T) {
 	}
 }
 
-// TestPackedPersons: persons come out of a packed chunk as they were put in, also those without an entry.
+// TestPackedPersons: persons come out of a packed chunk as they were put in, also those without a group.
 func TestPackedPersons(t *testing.T) {
 	r := rand.New(stattest.Source(t, "packed persons"))
-	c := estimator.Chunk{Starts: []int{0}}
-	var indexes [][]int32
-	var values [][]int64
-	for range 500 {
-		var index []int32
-		var value []int64
-		for at := int32(-1); r.IntN(6) > 0; {
-			gap := uint32(1 + r.IntN(1+r.IntN(1<<20)))
-			at += int32(gap)
-			index, value = append(index, at), append(value, r.Int64()-math.MaxInt64/2)
-			c.Packed = estimator.AppendEntry(c.Packed, gap, value[len(value)-1])
+	for _, width := range []int{1, 2, 5} {
+		c := estimator.Chunk{Starts: []int{0}, Width: width}
+		var groups [][]int32
+		var values [][]int64
+		for range 500 {
+			var group []int32
+			var value []int64
+			for at := int64(-1); r.IntN(6) > 0; {
+				gap, own := 1+r.Int64N(1+r.Int64N(1<<20)), make([]int64, width)
+				for j := range own {
+					own[j] = (r.Int64() - math.MaxInt64/2) >> r.IntN(64)
+				}
+				at += gap
+				group, value = append(group, int32(at)), append(value, own...)
+				c.Packed = estimator.AppendGroup(c.Packed, gap, own)
+			}
+			c.Persons++
+			c.Starts, groups, values = append(c.Starts, len(c.Packed)), append(groups, group), append(values, value)
 		}
-		c.Persons++
-		c.Starts, indexes, values = append(c.Starts, len(c.Packed)), append(indexes, index), append(values, value)
-	}
-	for i := range c.Persons {
-		if index, value := c.Unpack(i, nil, nil); !slices.Equal(index, indexes[i]) || !slices.Equal(value, values[i]) {
-			t.Fatalf("person %d: got %v and %v, want %v and %v", i, index, value, indexes[i], values[i])
+		for i := range c.Persons {
+			if group, value := c.Unpack(i, nil, nil); !slices.Equal(group, groups[i]) || !slices.Equal(value, values[i]) {
+				t.Fatalf("person %d: got %v and %v, want %v and %v", i, group, value, groups[i], values[i])
+			}
 		}
 	}
 }

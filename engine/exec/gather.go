@@ -32,7 +32,6 @@ type scratch struct {
 	starts, order []int32 // the records of person p are order[starts[p]:starts[p+1]], in the order of groups
 	keys          []uint64
 	packed        []byte
-	entries       int // of the records: at least as many as there will be
 }
 
 // taskRecords is about how many records are ordered at a time: with what is beside them they fit into a core's own cache.
@@ -99,14 +98,14 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 	if c.Starts, err = room[int](b.space, persons+1); err != nil {
 		return c, err
 	}
-	if w.packed, err = grown(w.space, w.packed, w.entries*2*estimator.MostBytes); err != nil {
+	if w.packed, err = grown(w.space, w.packed, n*(1+len(b.entries))*estimator.MostBytes); err != nil {
 		return c, err
 	}
-	packed := w.packed[:0]
-	c.Starts[0] = 0
+	packed, own := w.packed[:0], make([]int64, len(b.entries))
+	c.Starts[0], c.Width = 0, len(b.entries)
 	for p := range persons {
 		from := len(packed)
-		if packed = b.vector(packed, w.records, w.order[w.starts[p]:w.starts[p+1]]); len(packed) > from {
+		if packed = b.vector(packed, w.records, w.order[w.starts[p]:w.starts[p+1]], own); len(packed) > from {
 			c.Persons++
 			c.Starts[c.Persons] = len(packed)
 		}
@@ -138,11 +137,6 @@ func (b *gathering) persons(w *scratch) error {
 		}
 		w.owner[i] = w.table[at] - 1
 		w.starts[w.table[at]]++
-		for _, c := range b.entries {
-			if r[2+c] != 0 {
-				w.entries++
-			}
-		}
 	}
 	for p := range w.units {
 		w.starts[p+1] += w.starts[p]
@@ -167,7 +161,7 @@ func (w *scratch) fit(n int) (err error) {
 		}
 	}
 	w.owner, w.byGroup, w.order = w.owner[:n], w.byGroup[:n], w.order[:n]
-	w.starts, w.entries = w.starts[:1], 0
+	w.starts = w.starts[:1]
 	w.starts[0] = 0
 	if w.units, err = grown(w.space, w.units, n); err != nil {
 		return err
@@ -226,10 +220,10 @@ func (w *scratch) sortPersons(size int) (err error) {
 	return nil
 }
 
-// vector appends the entries of one person, whose records are in the order of groups. Groups come once; if one came again, its numbers would be
+// vector appends the groups of one person, whose records are in their order. Groups come once; if one came again, its numbers would be
 // added up.
-func (b *gathering) vector(packed []byte, records []int64, order []int32) []byte {
-	size, width, last := b.size(), len(b.entries), -1
+func (b *gathering) vector(packed []byte, records []int64, order []int32, own []int64) []byte {
+	size, last := b.size(), int64(-1)
 	for i := 0; i < len(order); {
 		r := records[int(order[i])*size:][:size]
 		for i++; i < len(order); i++ {
@@ -241,12 +235,14 @@ func (b *gathering) vector(packed []byte, records []int64, order []int32) []byte
 				r[2+j] = clamped(clamped(r[2+j]) + clamped(v))
 			}
 		}
-		first := int(r[1]) * width
+		some := int64(0)
 		for j, column := range b.entries {
-			if v := r[2+column]; v != 0 {
-				packed = estimator.AppendEntry(packed, uint32(first+j-last), clamped(v))
-				last = first + j
-			}
+			own[j] = clamped(r[2+column])
+			some |= own[j]
+		}
+		if some != 0 {
+			packed = estimator.AppendGroup(packed, r[1]-last, own)
+			last = r[1]
 		}
 	}
 	return packed

@@ -83,12 +83,17 @@ func vectorsOf(t *testing.T, b *estimator.Block) []string {
 		}
 		for i := range c.Persons {
 			var one []string
-			index, values := c.Unpack(i, nil, nil)
-			for e, k := range index {
-				if values[e] == 0 || int(k) >= b.Dim || e > 0 && index[e-1] >= k {
-					t.Fatalf("entry %d = %d after %v", k, values[e], one)
+			groups, values := c.Unpack(i, nil, nil)
+			for e, g := range groups {
+				own := values[e*c.Width : (e+1)*c.Width]
+				if !slices.ContainsFunc(own, func(v int64) bool { return v != 0 }) || int(g)*c.Width >= b.Dim || e > 0 && groups[e-1] >= g {
+					t.Fatalf("group %d with %v after %v", g, own, one)
 				}
-				one = append(one, fmt.Sprint(k, "=", values[e]))
+				for k, v := range own {
+					if v != 0 {
+						one = append(one, fmt.Sprint(int(g)*c.Width+k, "=", v))
+					}
+				}
 			}
 			out = append(out, strings.Join(one, " "))
 		}
@@ -293,9 +298,9 @@ func (sparsePlain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimat
 	e := estimator.Estimate{Values: make([]float64, in.Vectors.Dim), StdErr: make([]float64, in.Vectors.Dim)}
 	for _, c := range in.Vectors.Chunks {
 		for i := range c.Persons {
-			index, values := c.Unpack(i, nil, nil)
-			for k, j := range index {
-				e.Values[j] += float64(values[k])
+			groups, values := c.Unpack(i, nil, nil)
+			for k, v := range values {
+				e.Values[int(groups[k/c.Width])*c.Width+k%c.Width] += float64(v)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // EachPerson calls a function for each person of a sparse block, once, on all cores: with the person's number in the block, the
-// coordinates and the values, nil where all are 1. worker makes the function of one core, and one that hands over what it has in the
+// coordinates and the values, nil where all are 1; of a packed chunk with the groups, and Width values for each. worker makes the function of one core, and one that hands over what it has in the
 // end; of these one runs at a time.
 func EachPerson(b *estimator.Block, worker func() (person func(i int, index []int32, values []int64), done func())) {
 	EachOf(b, nil, worker)
@@ -21,7 +21,7 @@ type Entries struct {
 	values []int64
 }
 
-// Of returns the coordinates of person i of a chunk, and the values, nil where all are 1. They are valid until the next call.
+// Of returns the coordinates of person i of a chunk, and the values, nil where all are 1; of a packed one the groups, and Width values for each. They are valid until the next call.
 func (e *Entries) Of(ch *estimator.Chunk, i int) (index []int32, values []int64) {
 	if ch.Packed == nil {
 		return entries(ch, i)
@@ -85,7 +85,7 @@ func roomFor(m estimator.Memory, from *estimator.Chunk, kept []bool) estimator.C
 			persons, size = persons+1, size+from.Starts[i+1]-from.Starts[i]
 		}
 	}
-	to := estimator.Chunk{Starts: estimator.Make[int](m, persons+1)[:1]}
+	to := estimator.Chunk{Starts: estimator.Make[int](m, persons+1)[:1], Width: from.Width}
 	if from.Packed != nil {
 		to.Packed = estimator.Make[byte](m, size)[:0]
 		return to
