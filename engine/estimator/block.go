@@ -18,12 +18,12 @@ type Block struct {
 //	dense    Dense[i*Dim : (i+1)*Dim] is person i's vector
 //	sparse   person i has the entries Starts[i] to Starts[i+1]-1: coordinate Index[e] is Values[e], or 1 where
 //	         Values is nil; all other coordinates are 0. A coordinate comes once, in ascending order.
-//	packed   sparse, for vectors over groups of Width coordinates each: the groups in which person i has an entry are packed in
-//	         Packed[Starts[i]:Starts[i+1]] (AppendGroup). A fifth of the memory, for estimators that read a person at a time (block.EachPerson)
+//	packed   sparse, for vectors over groups: the groups in which person i has an entry are in Packed[Starts[i]:Starts[i+1]], as
+//	         Packing says. A fifth of the memory, for estimators that read a person at a time (block.EachPerson)
 type Chunk struct {
 	Persons int
 	Packed  []byte
-	Width   int
+	Packing *Packing
 	Rows    []int64 // number of rows of each person, >= 1; nil: one each
 	Dense   []int64
 	Starts  []int

@@ -1,13 +1,10 @@
 package estimator
 
-// AppendGroup appends a group of a packed chunk: how far it is behind the one before it, which is −1 before the first, and the values of its
-// coordinates.
-func AppendGroup(dst []byte, gap int64, values []int64) []byte {
-	dst = AppendNumber(dst, gap)
-	for _, v := range values {
-		dst = AppendNumber(dst, v)
-	}
-	return dst
+// Packing says what a packed chunk holds of a person: for each group, in order, how far it is behind the one before it, which is −1 before the
+// first, then Numbers numbers, of which coordinate c of the group is number Of[c]; all as AppendNumber writes them.
+type Packing struct {
+	Numbers int
+	Of      []int // one for each coordinate of a group
 }
 
 // AppendNumber appends a number in groups of seven bits, the lowest first, with the eighth bit set in all but the last; the sign is the lowest bit of all.
@@ -49,17 +46,34 @@ func longNumber(b []byte) (int64, []byte) {
 	}
 }
 
-// Unpack appends the groups of person i of a packed chunk, and Width values for each.
-func (c *Chunk) Unpack(i int, groups []int32, values []int64) ([]int32, []int64) {
+// Skip returns what is behind a number.
+func Skip(b []byte) []byte {
+	n := 0
+	for b[n] >= 1<<7 {
+		n++
+	}
+	return b[n+1:]
+}
+
+// EachGroup calls visit for each group of person i of a packed chunk, in order, with its coordinates, which lie in x.
+func (c *Chunk) EachGroup(i int, x []int64, visit func(g int, x []int64)) {
+	var few [8]int64
+	numbers := few[:min(len(few), c.Packing.Numbers)]
+	if c.Packing.Numbers > len(few) {
+		numbers = make([]int64, c.Packing.Numbers)
+	}
+	of := c.Packing.Of
+	x = x[:len(of)]
 	at, v := int64(-1), int64(0)
 	for b := c.Packed[c.Starts[i]:c.Starts[i+1]]; len(b) > 0; {
 		v, b = Number(b)
 		at += v
-		groups = append(groups, int32(at))
-		for range c.Width {
-			v, b = Number(b)
-			values = append(values, v)
+		for k := range numbers {
+			numbers[k], b = Number(b)
 		}
+		for k, n := range of {
+			x[k] = numbers[n]
+		}
+		visit(int(at), x)
 	}
-	return groups, values
 }

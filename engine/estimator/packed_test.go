@@ -1,9 +1,9 @@
 package estimator_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"scrim/engine/estimator"
@@ -39,28 +39,38 @@ func TestPackedNumbers(t *testing.T) {
 // TestPackedPersons: persons come out of a packed chunk as they were put in, also those without a group.
 func TestPackedPersons(t *testing.T) {
 	r := rand.New(stattest.Source(t, "packed persons"))
-	for _, width := range []int{1, 2, 5} {
-		c := estimator.Chunk{Starts: []int{0}, Width: width}
-		var groups [][]int32
-		var values [][]int64
+	for _, p := range []estimator.Packing{{1, []int{0}}, {2, []int{0, 1}}, {2, []int{1, 0, 1}}, {9, []int{8, 0, 1, 2, 3, 4, 5, 6, 7, 8}}} {
+		c := estimator.Chunk{Starts: []int{0}, Packing: &p}
+		var want []string
 		for range 500 {
-			var group []int32
-			var value []int64
+			text := ""
 			for at := int64(-1); r.IntN(6) > 0; {
-				gap, own := 1+r.Int64N(1+r.Int64N(1<<20)), make([]int64, width)
+				gap, own := 1+r.Int64N(1+r.Int64N(1<<20)), make([]int64, p.Numbers)
+				at += gap
+				c.Packed = estimator.AppendNumber(c.Packed, gap)
 				for j := range own {
 					own[j] = (r.Int64() - math.MaxInt64/2) >> r.IntN(64)
+					c.Packed = estimator.AppendNumber(c.Packed, own[j])
 				}
-				at += gap
-				group, value = append(group, int32(at)), append(value, own...)
-				c.Packed = estimator.AppendGroup(c.Packed, gap, own)
+				text += fmt.Sprint(at, ":")
+				for _, j := range p.Of {
+					text += fmt.Sprint(own[j], " ")
+				}
 			}
 			c.Persons++
-			c.Starts, groups, values = append(c.Starts, len(c.Packed)), append(groups, group), append(values, value)
+			c.Starts, want = append(c.Starts, len(c.Packed)), append(want, text)
 		}
+		x := make([]int64, len(p.Of))
 		for i := range c.Persons {
-			if group, value := c.Unpack(i, nil, nil); !slices.Equal(group, groups[i]) || !slices.Equal(value, values[i]) {
-				t.Fatalf("person %d: got %v and %v, want %v and %v", i, group, value, groups[i], values[i])
+			text := ""
+			c.EachGroup(i, x, func(g int, x []int64) {
+				text += fmt.Sprint(g, ":")
+				for _, v := range x {
+					text += fmt.Sprint(v, " ")
+				}
+			})
+			if text != want[i] {
+				t.Fatalf("person %d: got %v, want %v", i, text, want[i])
 			}
 		}
 	}

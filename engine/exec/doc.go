@@ -4,15 +4,33 @@
 //
 // The order is the guarantee. For one execution of a statement:
 //
-//	versions ─▶ stored answers ─▶ Reserve (durable) ─▶ snapshot ─▶ scans ─▶ noise ─▶ store answer ─▶ rows
-//	            all there? stop     refused? stop       │
-//	                                                    └─ from here on any failure is the one fixed
-//	                                                       error, and the charge stands
+//	versions ─▶ stored answers ─▶ Room ─▶ Reserve (durable) ─▶ snapshot ─▶ keys ─▶ scans ─▶ noise ─▶ store answer ─▶ rows
+//	            all there? stop   no? stop  refused? stop      │
+//	                                                           ├─ short of memory or disk: once more from here, alone
+//	                                                           └─ from here on any failure is the one fixed
+//	                                                              error, and the charge stands
 //
 // The first DPAggregate node that asks for rows runs every release of the statement, so that all
 // scans read one snapshot and a statement is charged once, whatever GMS does with its nodes: a CTE
 // or subquery that is iterated twice gets the same rows twice. No row of a protected table is read
-// before Reserve has returned; reading versions reads no rows.
+// before Reserve has returned; reading versions reads no rows, and Room looks at the disk only.
+//
+// # No limit acts on private sizes
+//
+// How many persons, rows and distinct keys there are is private, and whether a statement ends well is seen. So no failure of
+// this package after the charge follows from them, but for a full disk and 2^31 persons in a group or texts that name persons. Within which bounds the store's
+// scans keep to that is in package duckdb.
+//
+//   - What grows with persons lies in an area of package spill, one a release, which goes on on disk. Every slice with an element for each
+//     person, row or key comes from room, take or grown, and every estimator gets the area as its memory.
+//   - What fails for want of memory or disk (store.Crowded) is done once more from its first scan, with new secrets, on a snapshot that has the
+//     store to itself (execution.go). Nobody has seen what the first attempt drew, and the charge is made
+//     once.
+//   - Private keys stay in the store (selection.go): the first scan's rows become a temporary table, the store counts the persons of each key, the
+//     noise decides on one after the other, and the selected ones with their numbers become a table that every scan is joined with.
+//
+// Limits act on public sizes before the charge (package planner) and on released ones after it: the number of selected keys, and the size of the
+// answer in them (Limit). Progress is told in steps of the plan, whose names and number are public.
 //
 // # Replays
 //
@@ -31,6 +49,6 @@
 //	pairs         sorted by person and coordinate, each kept once                      sparse
 //
 // A block holds each person's rows added up by a function that does not depend on the order of rows, whatever
-// order the store returns them in; the order of the persons in it is that of arrival and means nothing. All memory
-// is taken from one bound for each release.
+// order the store returns them in; the order of the persons in it is that of arrival and means nothing. What aggregates of all groups at
+// once read is kept as packed records, dealt out by a hash of the person, and becomes one sparse vector a person (grouped.go, gather.go).
 package exec

@@ -24,7 +24,11 @@ type gathering struct {
 // scratch is what a worker uses again and again. It lies in the memory of the records: a shard of very many is as good as one of few.
 type scratch struct {
 	space         *spill.Area
-	records       []int64
+	bytes         []byte  // records
+	names         []int64 // unit of each record
+	groups        []int32 // group of each record
+	at            []int   // where each record's numbers begin; one more, which is where the last ones end
+	ends          []int
 	table         []int32 // a person's number and 1, by hash
 	units         []int64 // of the persons
 	owner         []int32 // of each record, its person
@@ -41,7 +45,7 @@ const taskRecords = 1 << 12
 // of whom nothing is left. It is a function of each person's own rows; the persons' order means nothing. The records are given up.
 func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, error) {
 	defer g.held.Close()
-	if groups > math.MaxInt32/len(g.entries) {
+	if groups > math.MaxInt32/len(g.packing.Of) {
 		return nil, errors.New("exec: too many groups for one vector")
 	}
 	var tasks [][]shard
@@ -70,26 +74,13 @@ func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, erro
 		return nil, err
 	}
 	chunks = slices.DeleteFunc(chunks, func(c estimator.Chunk) bool { return c.Persons == 0 })
-	return &estimator.Block{Dim: groups * len(g.entries), Sparse: true, Chunks: chunks, Memory: g.space}, nil
+	return &estimator.Block{Dim: groups * len(g.packing.Of), Sparse: true, Chunks: chunks, Memory: g.space}, nil
 }
 
 // chunk makes the chunk of some shards' persons.
 func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err error) {
-	n := 0
-	for i := range shards {
-		n += shards[i].records
-	}
-	if w.records, err = grown(w.space, w.records, n*b.size()); err != nil {
+	if err := b.read(w, shards); err != nil {
 		return c, err
-	}
-	at := 0
-	for i := range shards {
-		for _, run := range shards[i].runs() {
-			for len(run) > 0 {
-				w.records[at], run = estimator.Number(run)
-				at++
-			}
-		}
 	}
 	if err := b.persons(w); err != nil {
 		return c, err
@@ -98,14 +89,15 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 	if c.Starts, err = room[int](b.space, persons+1); err != nil {
 		return c, err
 	}
-	if w.packed, err = grown(w.space, w.packed, n*(1+len(b.entries))*estimator.MostBytes); err != nil {
+	// Beside its numbers a group takes what it is behind the one before.
+	if w.packed, err = grown(w.space, w.packed, len(w.bytes)+len(w.names)*estimator.MostBytes); err != nil {
 		return c, err
 	}
-	packed, own := w.packed[:0], make([]int64, len(b.entries))
-	c.Starts[0], c.Width = 0, len(b.entries)
+	packed := w.packed[:0]
+	c.Starts[0], c.Packing = 0, &b.packing
 	for p := range persons {
 		from := len(packed)
-		if packed = b.vector(packed, w.records, w.order[w.starts[p]:w.starts[p+1]], own); len(packed) > from {
+		if packed = b.vector(packed, w, w.order[w.starts[p]:w.starts[p+1]]); len(packed) > from {
 			c.Persons++
 			c.Starts[c.Persons] = len(packed)
 		}
@@ -116,22 +108,47 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 	return c, err
 }
 
-// persons numbers the persons of the records, and orders these by person and group.
-func (b *gathering) persons(w *scratch) error {
-	size := b.size()
-	n := len(w.records) / size
-	if err := w.fit(n); err != nil {
+// read puts the records of some shards into one list and finds their parts.
+func (b *gathering) read(w *scratch, shards []shard) error {
+	n, size := 0, 0
+	for i := range shards {
+		n += shards[i].records
+		for _, run := range shards[i].runs() {
+			size += len(run)
+		}
+	}
+	if err := w.fit(n, size); err != nil {
 		return err
 	}
+	to := w.bytes[:0]
+	for i := range shards {
+		for _, run := range shards[i].runs() {
+			to = append(to, run...)
+		}
+	}
+	rest, group := w.bytes, int64(0)
+	for i := range w.names {
+		w.names[i], rest = estimator.Number(rest)
+		group, rest = estimator.Number(rest)
+		w.groups[i], w.at[i] = int32(group), size-len(rest)
+		for range b.packing.Numbers {
+			rest = estimator.Skip(rest)
+		}
+		w.ends[i] = size - len(rest)
+	}
+	return nil
+}
+
+// persons numbers the persons of the records, and orders these by person and group.
+func (b *gathering) persons(w *scratch) error {
 	mask := uint64(len(w.table) - 1)
-	for i := range w.owner {
-		r := w.records[i*size : (i+1)*size]
-		at := mixed(r[0], b.seed) & mask
-		for w.table[at] > 0 && w.units[w.table[at]-1] != r[0] {
+	for i, unit := range w.names {
+		at := mixed(unit, b.seed) & mask
+		for w.table[at] > 0 && w.units[w.table[at]-1] != unit {
 			at = (at + 1) & mask
 		}
 		if w.table[at] == 0 {
-			w.units = append(w.units, r[0])
+			w.units = append(w.units, unit)
 			w.starts = append(w.starts, 0)
 			w.table[at] = int32(len(w.units))
 		}
@@ -141,8 +158,8 @@ func (b *gathering) persons(w *scratch) error {
 	for p := range w.units {
 		w.starts[p+1] += w.starts[p]
 	}
-	if b.groups <= n {
-		w.sortGroups(size, b.groups)
+	if b.groups <= len(w.names) {
+		w.sortGroups(b.groups)
 		w.scatter()
 		return nil
 	}
@@ -150,23 +167,32 @@ func (b *gathering) persons(w *scratch) error {
 		w.byGroup[i] = int32(i)
 	}
 	w.scatter()
-	return w.sortPersons(size)
+	return w.sortPersons()
 }
 
-// fit makes room for n records.
-func (w *scratch) fit(n int) (err error) {
-	for _, s := range []*[]int32{&w.owner, &w.byGroup, &w.order, &w.starts} {
+// fit makes room for n records of so many bytes.
+func (w *scratch) fit(n, size int) (err error) {
+	for _, s := range []*[]int32{&w.groups, &w.owner, &w.byGroup, &w.order, &w.starts} {
 		if *s, err = grown(w.space, *s, n+1); err != nil {
 			return err
 		}
 	}
-	w.owner, w.byGroup, w.order = w.owner[:n], w.byGroup[:n], w.order[:n]
-	w.starts = w.starts[:1]
+	w.groups, w.owner, w.byGroup, w.order, w.starts = w.groups[:n], w.owner[:n], w.byGroup[:n], w.order[:n], w.starts[:1]
 	w.starts[0] = 0
-	if w.units, err = grown(w.space, w.units, n); err != nil {
-		return err
+	for _, s := range []*[]int64{&w.names, &w.units} {
+		if *s, err = grown(w.space, *s, n); err != nil {
+			return err
+		}
 	}
 	w.units = w.units[:0]
+	for _, s := range []*[]int{&w.at, &w.ends} {
+		if *s, err = grown(w.space, *s, n); err != nil {
+			return err
+		}
+	}
+	if w.bytes, err = grown(w.space, w.bytes, size); err != nil {
+		return err
+	}
 	if w.table, err = grown(w.space, w.table, 1<<bits.Len(uint(2*n))); err != nil {
 		return err
 	}
@@ -175,17 +201,16 @@ func (w *scratch) fit(n int) (err error) {
 }
 
 // sortGroups orders the records by group, by counting. For few groups that is less work than to sort those of each person.
-func (w *scratch) sortGroups(size, groups int) {
+func (w *scratch) sortGroups(groups int) {
 	next := w.table[:groups+1] // the table has at least twice as many places as there are records, and is not read any more
 	clear(next)
-	for i := range w.owner {
-		next[w.records[i*size+1]+1]++
+	for _, g := range w.groups {
+		next[g+1]++
 	}
 	for g := range groups {
 		next[g+1] += next[g]
 	}
-	for i := range w.owner {
-		g := w.records[i*size+1]
+	for i, g := range w.groups {
 		w.byGroup[next[g]] = int32(i)
 		next[g]++
 	}
@@ -203,14 +228,14 @@ func (w *scratch) scatter() {
 }
 
 // sortPersons orders the records of each person by group.
-func (w *scratch) sortPersons(size int) (err error) {
+func (w *scratch) sortPersons() (err error) {
 	for p := range w.units {
 		own := w.order[w.starts[p]:w.starts[p+1]]
 		if w.keys, err = grown(w.space, w.keys, len(own)); err != nil {
 			return err
 		}
 		for k, i := range own {
-			w.keys[k] = uint64(w.records[int(i)*size+1])<<32 | uint64(i)
+			w.keys[k] = uint64(w.groups[i])<<32 | uint64(i)
 		}
 		sortFew(w.keys)
 		for k, key := range w.keys {
@@ -220,32 +245,45 @@ func (w *scratch) sortPersons(size int) (err error) {
 	return nil
 }
 
-// vector appends the groups of one person, whose records are in their order. Groups come once; if one came again, its numbers would be
-// added up.
-func (b *gathering) vector(packed []byte, records []int64, order []int32, own []int64) []byte {
-	size, last := b.size(), int64(-1)
+// vector appends the groups of one person, whose records are in their order, with the numbers as they stand in the records. Groups come once; if one
+// came again, its numbers would be added up.
+func (b *gathering) vector(packed []byte, w *scratch, order []int32) []byte {
+	last := int64(-1)
 	for i := 0; i < len(order); {
-		r := records[int(order[i])*size:][:size]
-		for i++; i < len(order); i++ {
-			again := records[int(order[i])*size:][:size]
-			if again[1] != r[1] {
-				break
-			}
-			for j, v := range again[2:] {
-				r[2+j] = clamped(clamped(r[2+j]) + clamped(v))
-			}
+		k := order[i]
+		group, numbers := w.groups[k], w.bytes[w.at[k]:w.ends[k]]
+		for i++; i < len(order) && w.groups[order[i]] == group; i++ {
+			numbers = added(numbers, w.bytes[w.at[order[i]]:w.ends[order[i]]])
 		}
-		some := int64(0)
-		for j, column := range b.entries {
-			own[j] = clamped(r[2+column])
-			some |= own[j]
+		if zero(numbers) {
+			continue
 		}
-		if some != 0 {
-			packed = estimator.AppendGroup(packed, r[1]-last, own)
-			last = r[1]
-		}
+		packed = append(estimator.AppendNumber(packed, int64(group)-last), numbers...)
+		last = int64(group)
 	}
 	return packed
+}
+
+// zero tells whether all packed numbers are 0, each a byte of 0 then.
+func zero(numbers []byte) bool {
+	for _, b := range numbers {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// added adds packed numbers up.
+func added(one, other []byte) []byte {
+	var out []byte
+	for len(one) > 0 {
+		var x, y int64
+		x, one = estimator.Number(one)
+		y, other = estimator.Number(other)
+		out = estimator.AppendNumber(out, clamped(x+y))
+	}
+	return out
 }
 
 // sortFew sorts keys that are few or nearly in order.

@@ -18,7 +18,7 @@ import (
 type grouped struct {
 	unit    int   // the unit's column of the scan
 	columns []int // columns of the scan that are kept, each once
-	entries []int // of each column of a group: which of the kept ones it is
+	packing estimator.Packing
 	seed    uint64
 	names   names // of units that are texts
 	numbers []int64
@@ -28,8 +28,8 @@ type grouped struct {
 	held    *spill.Area // of the records, which are given back when the block is made
 }
 
-// shard holds records in runs that are never copied as it grows. A record is packed: its numbers one after the other, as estimator.AppendNumber
-// writes them. Most are small, and there are as many as rows of (group, person).
+// shard holds records in runs that are never copied as it grows. A record is packed: the unit, the group, and the numbers as they will stand in the
+// person's vector (estimator.Packing). Most are small, and there are as many as rows of (group, person).
 type shard struct {
 	run     []byte   // that is being filled
 	full    [][]byte // runs
@@ -55,8 +55,9 @@ func newGrouped(a planner.Aggregate, keys groupKeys, seed uint64, space *spill.A
 		if !slices.Contains(g.columns, c) {
 			g.columns = append(g.columns, c)
 		}
-		g.entries = append(g.entries, slices.Index(g.columns, c))
+		g.packing.Of = append(g.packing.Of, slices.Index(g.columns, c))
 	}
+	g.packing.Numbers = len(g.columns)
 	return g, nil
 }
 
@@ -90,7 +91,7 @@ func (g *grouped) add(ch store.Chunk, groups []int32) error {
 		s.records++
 		r := estimator.AppendNumber(estimator.AppendNumber(s.run, unit[i]), int64(k))
 		for _, x := range data {
-			r = estimator.AppendNumber(r, x[i])
+			r = estimator.AppendNumber(r, clamped(x[i]))
 		}
 		s.run = r
 	}

@@ -83,18 +83,18 @@ func vectorsOf(t *testing.T, b *estimator.Block) []string {
 		}
 		for i := range c.Persons {
 			var one []string
-			groups, values := c.Unpack(i, nil, nil)
-			for e, g := range groups {
-				own := values[e*c.Width : (e+1)*c.Width]
-				if !slices.ContainsFunc(own, func(v int64) bool { return v != 0 }) || int(g)*c.Width >= b.Dim || e > 0 && groups[e-1] >= g {
+			last, width := -1, len(c.Packing.Of)
+			c.EachGroup(i, make([]int64, width), func(g int, own []int64) {
+				if !slices.ContainsFunc(own, func(v int64) bool { return v != 0 }) || g*width >= b.Dim || g <= last {
 					t.Fatalf("group %d with %v after %v", g, own, one)
 				}
+				last = g
 				for k, v := range own {
 					if v != 0 {
-						one = append(one, fmt.Sprint(int(g)*c.Width+k, "=", v))
+						one = append(one, fmt.Sprint(g*width+k, "=", v))
 					}
 				}
-			}
+			})
 			out = append(out, strings.Join(one, " "))
 		}
 	}
@@ -217,7 +217,7 @@ func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 // TestShardsDoNotChangeVectors: the same rows in one shard, and dealt out after the first few.
 func TestShardsDoNotChangeVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	g := &grouped{unit: 1, columns: []int{2}, entries: []int{0}, seed: 3, shards: make([]shard, 1), held: spillArea(t)}
+	g := &grouped{unit: 1, columns: []int{2}, packing: estimator.Packing{Numbers: 1, Of: []int{0}}, seed: 3, shards: make([]shard, 1), held: spillArea(t)}
 	want := map[int64]int64{}
 	for i := range firstRecords + 5000 {
 		unit := rng.Int64N(1 << 62)
@@ -298,10 +298,12 @@ func (sparsePlain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimat
 	e := estimator.Estimate{Values: make([]float64, in.Vectors.Dim), StdErr: make([]float64, in.Vectors.Dim)}
 	for _, c := range in.Vectors.Chunks {
 		for i := range c.Persons {
-			groups, values := c.Unpack(i, nil, nil)
-			for k, v := range values {
-				e.Values[int(groups[k/c.Width])*c.Width+k%c.Width] += float64(v)
-			}
+			width := len(c.Packing.Of)
+			c.EachGroup(i, make([]int64, width), func(g int, x []int64) {
+				for k, v := range x {
+					e.Values[g*width+k] += float64(v)
+				}
+			})
 		}
 	}
 	return e

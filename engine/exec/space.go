@@ -27,7 +27,7 @@ func take[T int32 | int64 | uint64 | uint8 | int | place | unitSlot | textSlot](
 }
 
 // grown returns a list of n numbers, in the memory of s where that suffices; what they are means nothing.
-func grown[T uint8 | int32 | int64 | uint64](space *spill.Area, s []T, n int) ([]T, error) {
+func grown[T uint8 | int | int32 | int64 | uint64](space *spill.Area, s []T, n int) ([]T, error) {
 	if cap(s) >= n {
 		return s[:n], nil
 	}

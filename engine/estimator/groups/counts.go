@@ -64,7 +64,7 @@ func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 		}
 	}
 	out := &estimator.Block{Dim: own.dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
-	x, entries := make([]int64, l.width), block.Entries{}
+	x := make([]int64, l.width)
 	for k := range b.Chunks {
 		from, to := &b.Chunks[k], &out.Chunks[k]
 		to.Persons, to.Starts = from.Persons, estimator.Make[int](b.Memory, from.Persons+1)[:1]
@@ -77,8 +77,7 @@ func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 			}
 		}
 		for i := range from.Persons {
-			index, values := entries.Of(from, i)
-			l.groups(index, values, x, put)
+			l.groups(block.Person{Chunk: from, I: i}, x, put)
 			to.Starts = append(to.Starts, len(to.Index))
 		}
 	}

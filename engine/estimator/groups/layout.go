@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/scalar"
 )
 
@@ -148,15 +149,14 @@ func (l *layout) prepare(to, x []int64, centres []centring) {
 }
 
 // groups calls visit for each group of one person, in order, with the columns of the group. x is memory for them: 0 before and after. Entries
-// whose index does not rise are left out, as are those out of range. Of a packed chunk index has the groups, in order, and values those of all
-// columns of each, so that there are more of them.
-func (l *layout) groups(index []int32, values []int64, x []int64, visit func(g int, x []int64)) {
-	if w := l.width; len(values) > len(index) {
-		for k, g := range index {
-			visit(int(g), values[k*w:(k+1)*w:(k+1)*w])
-		}
+// whose index does not rise are left out, as are those out of range.
+func (l *layout) groups(p block.Person, x []int64, visit func(g int, x []int64)) {
+	if p.Packed != nil {
+		p.EachGroup(p.I, x, visit)
+		clear(x)
 		return
 	}
+	index, values := p.Entries()
 	width, dim := int32(l.width), int32(l.dim)
 	last := int32(-1)
 	for e := 0; e < len(index); {

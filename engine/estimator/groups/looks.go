@@ -49,7 +49,7 @@ func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centrin
 func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 	rows, sums = estimator.Make[int64](b.Memory, int(b.Persons())), estimator.Make[int64](b.Memory, int(b.Persons()))
 	within := func(x int64) int64 { return min(max(x, -estimator.MaxUnits), estimator.MaxUnits) }
-	block.EachPerson(b, func() (func(int, []int32, []int64), func()) {
+	block.EachPerson(b, func() (func(int, block.Person), func()) {
 		x := make([]int64, l.width)
 		var count, sum int64
 		visit := func(_ int, x []int64) {
@@ -57,9 +57,9 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 				count, sum = min(count+m, estimator.MaxUnits), within(sum+within(x[p.first]))
 			}
 		}
-		return func(i int, index []int32, values []int64) {
+		return func(i int, p block.Person) {
 			count, sum = 0, 0
-			l.groups(index, values, x, visit)
+			l.groups(p, x, visit)
 			rows[i], sums[i] = count, sum
 		}, func() {}
 	})

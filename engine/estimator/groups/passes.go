@@ -32,15 +32,16 @@ type reading struct {
 	centres []centring
 	x, y    []int64
 	visit   func(at int, y []int64) // with the entries of a group and the first one's index
+	each    func(g int, x []int64)  // group, made once
 }
 
 func (l *layout) reading(centres []centring, visit func(at int, y []int64)) *reading {
-	return &reading{l, centres, make([]int64, l.width), make([]int64, l.width), visit}
+	r := &reading{layout: l, centres: centres, x: make([]int64, l.width), y: make([]int64, l.width), visit: visit}
+	r.each = r.group
+	return r
 }
 
-func (r *reading) person(index []int32, values []int64) {
-	r.groups(index, values, r.x, r.group)
-}
+func (r *reading) person(p block.Person) { r.groups(p, r.x, r.each) }
 
 func (r *reading) group(g int, x []int64) {
 	r.prepare(r.y, x, r.centres)
@@ -50,7 +51,7 @@ func (r *reading) group(g int, x []int64) {
 // measure reads a block with the centres of the parts that are means.
 func (l *layout) measure(b *estimator.Block, centres []centring) measured {
 	m := measured{b, centres, block.NewExact(l.dim), estimator.Make[float64](b.Memory, int(b.Persons())*l.width)}
-	block.EachPerson(b, func() (func(int, []int32, []int64), func()) {
+	block.EachPerson(b, func() (func(int, block.Person), func()) {
 		own, squares := block.NewExact(l.dim), []float64(nil)
 		r := l.reading(centres, func(at int, y []int64) {
 			for c, v := range y {
@@ -58,9 +59,9 @@ func (l *layout) measure(b *estimator.Block, centres []centring) measured {
 			}
 			own.AddAt(at, y)
 		})
-		return func(i int, index []int32, values []int64) {
+		return func(i int, p block.Person) {
 			squares = m.squares[i*l.width : (i+1)*l.width : (i+1)*l.width]
-			r.person(index, values)
+			r.person(p)
 		}, func() { m.whole.AddAll(own) }
 	})
 	return m
@@ -86,16 +87,16 @@ func (l *layout) norms(m estimator.Memory, squares, weights []float64) []float64
 // normsBy is norms for weights of the coordinates: the block is read again. The error is that of norms, with the products inside the sum.
 func (m measured) normsBy(l *layout, weights []float64) []float64 {
 	out, slack := estimator.Make[float64](m.Memory, int(m.Persons())), l.slack()
-	block.EachPerson(m.Block, func() (func(int, []int32, []int64), func()) {
+	block.EachPerson(m.Block, func() (func(int, block.Person), func()) {
 		q := 0.0
 		r := l.reading(m.centres, func(at int, y []int64) {
 			for c, v := range y {
 				q += float64(weights[at+c] * float64(float64(v)*float64(v)))
 			}
 		})
-		return func(i int, index []int32, values []int64) {
+		return func(i int, p block.Person) {
 			q = 0
-			r.person(index, values)
+			r.person(p)
 			out[i] = root(float64(q * slack))
 		}, func() {}
 	})
@@ -120,17 +121,17 @@ func root(q float64) float64 {
 // is the bound: a_i/2^ClipBits·‖y_i‖_w ≤ radius, as norms are never under the true ones.
 func (v vectors) clipSum(l *layout, radius float64) []*big.Int {
 	less := block.NewExact(l.dim)
-	beyond := func(i int) bool { return block.Shortening(v.norms[i], radius) > 0 }
-	block.EachOf(v.Block, beyond, func() (func(int, []int32, []int64), func()) {
+	block.EachPerson(v.Block, func() (func(int, block.Person), func()) {
 		own, short := block.NewExact(l.dim), int64(0)
 		r := l.reading(v.centres, func(at int, y []int64) {
 			for c, x := range y {
 				own.AddTimes(at+c, x, short)
 			}
 		})
-		return func(i int, index []int32, values []int64) {
-			short = block.Shortening(v.norms[i], radius)
-			r.person(index, values)
+		return func(i int, p block.Person) {
+			if short = block.Shortening(v.norms[i], radius); short > 0 {
+				r.person(p)
+			}
 		}, func() { less.AddAll(own) }
 	})
 	return v.whole.Less(less)

@@ -59,7 +59,7 @@ func profileUnit(dim int) float64 { return (1 << block.ClipBits) * (1 - float64(
 func (l *layout) profile(b *estimator.Block) []*big.Int {
 	parts := len(l.parts)
 	less := block.NewExact(l.dim / l.width * parts)
-	block.EachPerson(b, func() (func(int, []int32, []int64), func()) {
+	block.EachPerson(b, func() (func(int, block.Person), func()) {
 		own, x, u := block.NewExact(l.dim/l.width*parts), make([]int64, l.width), make([]int64, parts)
 		squares, scales := make([]float64, parts), make([]float64, parts)
 		measure := func(_ int, x []int64) {
@@ -74,13 +74,13 @@ func (l *layout) profile(b *estimator.Block) []*big.Int {
 			}
 			own.AddAt(g*parts, u)
 		}
-		return func(_ int, index []int32, values []int64) {
+		return func(_ int, p block.Person) {
 			clear(squares)
-			l.groups(index, values, x, measure)
+			l.groups(p, x, measure)
 			for k, q := range squares {
 				scales[k] = profileUnit(l.dim) / math.Sqrt(max(q, 1)) // what is not 0 is 1 at least
 			}
-			l.groups(index, values, x, add)
+			l.groups(p, x, add)
 		}, func() { less.AddAll(own) }
 	})
 	sums := block.NewExact(l.dim / l.width * parts).Less(less)

@@ -8,42 +8,26 @@ import (
 	"scrim/engine/estimator"
 )
 
-// EachPerson calls a function for each person of a sparse block, once, on all cores: with the person's number in the block, the
-// coordinates and the values, nil where all are 1; of a packed chunk with the groups, and Width values for each. worker makes the function of one core, and one that hands over what it has in the
-// end; of these one runs at a time.
-func EachPerson(b *estimator.Block, worker func() (person func(i int, index []int32, values []int64), done func())) {
-	EachOf(b, nil, worker)
+// Person is a person of a sparse block: number I of a chunk.
+type Person struct {
+	*estimator.Chunk
+	I int
 }
 
-// Entries reads persons of sparse chunks, one at a time.
-type Entries struct {
-	index  []int32
-	values []int64
-}
+// Entries returns the coordinates of a person whose chunk is not packed, and the values, nil where all are 1.
+func (p Person) Entries() (index []int32, values []int64) { return entries(p.Chunk, p.I) }
 
-// Of returns the coordinates of person i of a chunk, and the values, nil where all are 1; of a packed one the groups, and Width values for each. They are valid until the next call.
-func (e *Entries) Of(ch *estimator.Chunk, i int) (index []int32, values []int64) {
-	if ch.Packed == nil {
-		return entries(ch, i)
-	}
-	e.index, e.values = ch.Unpack(i, e.index[:0], e.values[:0])
-	return e.index, e.values
-}
-
-// EachOf is EachPerson for the persons that are wanted, by their numbers; nil: all.
-func EachOf(b *estimator.Block, wanted func(i int) bool, worker func() (person func(i int, index []int32, values []int64), done func())) {
+// EachPerson calls a function for each person of a sparse block, once, on all cores, with the person's number in the block.
+// worker makes the function of one core, and one that hands over what it has in the end; of these one runs at a time.
+func EachPerson(b *estimator.Block, worker func() (person func(i int, p Person), done func())) {
 	rs := runs(b)
 	var mu sync.Mutex
 	spread(len(rs), func(next func() (int, bool)) {
 		person, done := worker()
-		var own Entries
 		for k, ok := next(); ok; k, ok = next() {
 			r := rs[k]
 			for i := r.from; i < r.to; i++ {
-				if at := r.at + i - r.from; wanted == nil || wanted(at) {
-					index, values := own.Of(r.chunk, i)
-					person(at, index, values)
-				}
+				person(r.at+i-r.from, Person{r.chunk, i})
 			}
 		}
 		mu.Lock()
@@ -85,7 +69,7 @@ func roomFor(m estimator.Memory, from *estimator.Chunk, kept []bool) estimator.C
 			persons, size = persons+1, size+from.Starts[i+1]-from.Starts[i]
 		}
 	}
-	to := estimator.Chunk{Starts: estimator.Make[int](m, persons+1)[:1], Width: from.Width}
+	to := estimator.Chunk{Starts: estimator.Make[int](m, persons+1)[:1], Packing: from.Packing}
 	if from.Packed != nil {
 		to.Packed = estimator.Make[byte](m, size)[:0]
 		return to

@@ -23,9 +23,10 @@ func TestExactLessIsTheClipSum(t *testing.T) {
 			}
 		}
 		whole, less := NewExact(sparse.Dim), NewExact(sparse.Dim)
-		EachPerson(sparse, func() (func(int, []int32, []int64), func()) {
+		EachPerson(sparse, func() (func(int, Person), func()) {
 			own, short := NewExact(sparse.Dim), NewExact(sparse.Dim)
-			return func(i int, index []int32, values []int64) {
+			return func(i int, p Person) {
+					index, values := p.Entries()
 					for e, j := range index {
 						v := int64(1)
 						if values != nil {
