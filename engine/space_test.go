@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNoRoomForTemporaryFiles: while the directory for temporary files is not there, or is no directory, queries on protected tables are refused before
+// their charge, whatever they read; the log names the directory; and they are answered as soon as it is back.
+func TestNoRoomForTemporaryFiles(t *testing.T) {
+	i := startWith(t, "", seeded(t, "space", 1))
+	root := i.root()
+	root.exec(soundSchema...)
+	root.exec("SET dp_raw = ON")
+	fill(root, nil)
+	root.exec("SET dp_raw = OFF")
+	ann := i.analyst(root, "ann", "s")
+	ann.exec("SET dp_rho = 0.5")
+	spent := func() string {
+		return fmt.Sprint(root.query("SELECT account, spent_epsilon, spent_rho FROM dp.budgets ORDER BY 1, 2"))
+	}
+	before, dir := spent(), filepath.Join(i.cfg.DataDir, dirSpill)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	queries := []string{"SELECT COUNT(*) FROM s.visits", "SELECT g, AVG(x) FROM s.visits GROUP BY g", "SELECT n, SUM(x) FROM s.visits GROUP BY n", "SELECT COUNT(*) FROM s.visits WHERE person > 1000"}
+	refused := func() {
+		for _, q := range queries {
+			if e := ann.refused(1644, "45019", q); !strings.Contains(e.Message, "nothing was charged") {
+				t.Errorf("%s: got %v", q, e)
+			}
+		}
+		if rows, err := ann.try("SELECT COUNT(*) FROM s.rates"); err != nil || fmt.Sprint(rows) != "[[3]]" {
+			t.Errorf("a public table: got %v, %v", rows, err)
+		}
+	}
+	refused()
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused()
+	if after := spent(); after != before {
+		t.Errorf("refusals cost something: %s, then %s", before, after)
+	}
+	if !strings.Contains(i.log.String(), dir) {
+		t.Errorf("the log does not name the directory: %s", i.log)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		ann.query(q)
+	}
+}
