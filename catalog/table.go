@@ -87,7 +87,7 @@ type Defaults struct {
 	MinimumGroupUnits int     `json:"min_group_units,omitempty"`   // key selection never shows keys with a noisy count under this
 	Method            string  `json:"dp_method,omitempty"`         // of the means of vectors
 	GroupBy           string  `json:"dp_group_by,omitempty"`       // how groups are answered: together or apart
-	MaxPersons        int64   `json:"max_persons,omitempty"`       // public upper bound on the number of units: refuses what would not fit into memory
+	MaxPersons        int64   `json:"max_persons,omitempty"`       // public upper bound on the number of units: EXPLAIN tells the disk that their numbers take
 	ShareReplays      bool    `json:"dp_share_replays,omitempty"`  // the analysts of the table find each other's stored answers
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOnePersonCannotEndAQuery: one person with more keys than there is memory for is left out of most of them, and the query is answered as
+// TestOnePersonCannotEndAQuery: one person with more keys than are kept of one is left out of most of them, and the query is answered as
 // without that person, also where other aggregates stand beside. Nobody else has so many keys that a query would have to end.
 func TestOnePersonCannotEndAQuery(t *testing.T) {
 	i := startWith(t, "", seeded(t, "one person with many keys", 1), func(c *Config) { c.ReleaseMemory = 16 })

@@ -12,16 +12,18 @@ type Memory interface {
 	Free([]byte)
 }
 
-// Make returns n zeros of a type without pointers from m; from the Go heap where m is nil, as in tests and benches, and where m's disk has
-// no room, as a mechanism cannot fail.
+// Make returns n zeros of a type without pointers from m; from the Go heap where m is nil, as in tests and benches. Where m has no room, which is
+// a full disk, it panics with m's error: a mechanism has no answer then, and who runs it makes the panic the end of the release.
 func Make[T any](m Memory, n int) []T {
-	if m != nil && n > 0 {
-		var zero T
-		if b, err := m.Take(n * int(unsafe.Sizeof(zero))); err == nil {
-			return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
-		}
+	if m == nil || n == 0 {
+		return make([]T, n)
 	}
-	return make([]T, n)
+	var zero T
+	b, err := m.Take(n * int(unsafe.Sizeof(zero)))
+	if err != nil {
+		panic(err)
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
 // Free gives back what Make returned, the whole of it, before the rest of m.

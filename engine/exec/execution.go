@@ -134,7 +134,7 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 	// A panic here would be a visible, data-dependent end; it becomes the same failure as any other.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("exec: panic: %v", p)
+			err = panicked(p)
 		}
 	}()
 	snap, err := snapshot(ctx)

@@ -155,11 +155,19 @@ func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*in
 	return eg.Wait()
 }
 
+// panicked is the error that a panic becomes. A full disk comes so from the estimators (estimator.Make).
+func panicked(p any) error {
+	if err, ok := p.(error); ok {
+		return fmt.Errorf("exec: panic: %w", err)
+	}
+	return fmt.Errorf("exec: panic: %v", p)
+}
+
 // guarded runs a piece of work. A panic in a goroutine would end the server, so it becomes an error.
 func guarded(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("exec: panic: %v", p)
+			err = panicked(p)
 		}
 	}()
 	f()

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -63,7 +62,7 @@ func (x *Executor) chargeFor(ctx *sql.Context, s *planner.Sample, c Charged) acc
 func (x *Executor) sampled(ctx *sql.Context, s *planner.Sample, use func(values [][]float64) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("exec: panic: %v", p)
+			err = panicked(p)
 		}
 	}()
 	values, err := x.scanSample(ctx, x.Store.Once, s)

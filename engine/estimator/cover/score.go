@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"scrim/engine/estimator/internal/fork"
 )
 
 // cover is a plan with the scores of every position on every line, about a centre: scores[l][c+cells] for cell c of line l, at most top.
@@ -164,7 +166,7 @@ func (c cover) inRow(j, score int, rank int64) int64 {
 // eachRow calls, on all cores, what worker returns: visit for every row that is not 0 as a whole, and done at the end.
 func (c cover) eachRow(worker func() (visit func(j int, scores []int32), done func())) {
 	var next atomic.Int64
-	var wg sync.WaitGroup
+	var wg fork.Group
 	for range min(runtime.GOMAXPROCS(0), c.rows()) {
 		wg.Go(func() {
 			visit, done := worker()
@@ -183,7 +185,7 @@ func (c cover) eachRow(worker func() (visit func(j int, scores []int32), done fu
 // parallel calls work for 0, …, n−1 on all cores.
 func parallel(n int, work func(i int)) {
 	var next atomic.Int64
-	var wg sync.WaitGroup
+	var wg fork.Group
 	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {

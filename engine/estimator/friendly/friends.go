@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"scrim/engine/estimator/internal/fork"
 )
 
 // side is the number of persons on either side of a tile: the vectors of two sides stay near to a core.
@@ -61,7 +63,7 @@ func spread(n int, work func(next func() (int, bool))) {
 		i := int(at.Add(1) - 1)
 		return i, i < n
 	}
-	var all sync.WaitGroup
+	var all fork.Group
 	for range min(runtime.GOMAXPROCS(0), n) {
 		all.Go(func() { work(next) })
 	}

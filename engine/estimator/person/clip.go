@@ -7,6 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -63,7 +64,7 @@ func clampedSums(b *estimator.Block, centre []int64, radius int64) []*big.Int {
 	for j := range sums {
 		sums[j] = new(big.Int)
 	}
-	var all sync.WaitGroup
+	var all fork.Group
 	var mu sync.Mutex
 	for i := range b.Chunks {
 		all.Go(func() {

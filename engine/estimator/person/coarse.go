@@ -5,10 +5,10 @@ import (
 	"math/big"
 	"runtime"
 	"slices"
-	"sync"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/exponential"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -85,7 +85,7 @@ func (c coarse) release(n noise.Noiser, b *estimator.Block) []int64 {
 
 // fill sets columns to the sorted buckets of the coordinates from from on, a coordinate a goroutine.
 func (c coarse) fill(columns [][]uint64, b *estimator.Block, from int) {
-	var all sync.WaitGroup
+	var all fork.Group
 	for k := range columns {
 		all.Go(func() {
 			out := columns[k][:0]

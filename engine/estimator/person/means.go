@@ -1,10 +1,9 @@
 package person
 
 import (
-	"sync"
-
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 )
 
 // means returns the persons' means in units, clamped to the public range: a map of one person at a time. What follows needs numbers within
@@ -18,7 +17,7 @@ func (m mean) means(b *estimator.Block) *estimator.Block {
 		return b
 	}
 	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
-	var all sync.WaitGroup
+	var all fork.Group
 	for i := range b.Chunks {
 		all.Go(func() {
 			ch := estimator.Chunk{Persons: b.Chunks[i].Persons, Dense: estimator.Make[int64](b.Memory, len(b.Chunks[i].Dense))}

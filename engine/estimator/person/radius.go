@@ -2,10 +2,10 @@ package person
 
 import (
 	"math"
-	"sync"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/noise"
 )
@@ -85,7 +85,7 @@ func (l law) distances(b *estimator.Block, centre []int64) []float64 {
 		return block.Norms(b, centre, nil)
 	}
 	out, at := estimator.Make[float64](b.Memory, int(b.Persons())), 0
-	var all sync.WaitGroup
+	var all fork.Group
 	for i := range b.Chunks {
 		to, x := out[at:at+b.Chunks[i].Persons], b.Chunks[i].Dense
 		at += b.Chunks[i].Persons

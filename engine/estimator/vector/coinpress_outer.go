@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -100,7 +101,7 @@ func (o outer) sum(rows rows, a *mat.Dense) []*big.Int {
 		total[i] = new(big.Int)
 	}
 	var mu sync.Mutex
-	var all sync.WaitGroup
+	var all fork.Group
 	next := make(chan [2]int)
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {

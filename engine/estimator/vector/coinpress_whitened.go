@@ -2,9 +2,9 @@ package vector
 
 import (
 	"math"
-	"sync"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -90,7 +90,7 @@ func (w whitened) largest(m whitening) float64 {
 func (w whitened) mapped(g group, m whitening, grid estimator.Grid) group {
 	unit := math.Ldexp(scalar.Scale(w.p.Grid, 1), -int(g.shift))
 	out := &estimator.Block{Dim: g.Dim, Chunks: make([]estimator.Chunk, len(g.Chunks)), Memory: g.Memory}
-	var all sync.WaitGroup
+	var all fork.Group
 	for i := range g.Chunks {
 		all.Go(func() {
 			in := &g.Chunks[i]

@@ -1,10 +1,9 @@
 package vector
 
 import (
-	"sync"
-
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/internal/scalar"
 )
 
@@ -73,7 +72,7 @@ func extremes(x []int64, v int64) (least, most int64) {
 
 // eachChunk calls work for every chunk with its number and that of its first person, several at a time.
 func eachChunk(b *estimator.Block, work func(i int, ch *estimator.Chunk, at int)) {
-	var all sync.WaitGroup
+	var all fork.Group
 	at := 0
 	for i := range b.Chunks {
 		ch, from := &b.Chunks[i], at

@@ -1,10 +1,9 @@
 package vector
 
 import (
-	"sync"
-
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 )
 
 // entries is a sparse block of one vector a person, with values from 0 to top in units of 2^-shift grid steps.
@@ -36,7 +35,7 @@ func (s sparse) entries(g group) entries {
 // chunkwise returns a sparse block of chunks that are made one by one.
 func chunkwise(b *estimator.Block, of func(*estimator.Chunk) estimator.Chunk) *estimator.Block {
 	out := &estimator.Block{Dim: b.Dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
-	var all sync.WaitGroup
+	var all fork.Group
 	for i := range b.Chunks {
 		all.Go(func() { out.Chunks[i] = of(&b.Chunks[i]) })
 	}

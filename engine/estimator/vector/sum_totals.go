@@ -2,10 +2,10 @@ package vector
 
 import (
 	"slices"
-	"sync"
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/noise"
 )
 
@@ -66,7 +66,7 @@ func withoutRows(b *estimator.Block) *estimator.Block {
 func confined(b *estimator.Block, lo, hi int64) *estimator.Block {
 	out := *b
 	out.Chunks = slices.Clone(b.Chunks)
-	var all sync.WaitGroup
+	var all fork.Group
 	for i := range out.Chunks {
 		ch := &out.Chunks[i]
 		all.Go(func() {

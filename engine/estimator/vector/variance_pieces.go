@@ -7,6 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 )
 
 // sum returns the exact sums of the clipped vectors y − (0, H) (block.ClipSum). The block of all y would be twice as large as
@@ -38,7 +39,7 @@ func eachPiece(b *estimator.Block, work func(piece estimator.Chunk, at int)) {
 		at    int
 	}
 	next := make(chan run)
-	var all sync.WaitGroup
+	var all fork.Group
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for r := range next {

@@ -2,10 +2,10 @@ package block
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/fork"
 )
 
 // A sparse block is never turned into a dense one: with nnz entries in all, each pass takes O(nnz + n + d) time.
@@ -45,7 +45,7 @@ func spread(n int, work func(next func() (int, bool))) {
 		i := int(taken.Add(1)) - 1
 		return i, i < n
 	}
-	var wait sync.WaitGroup
+	var wait fork.Group
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		wait.Go(func() { work(next) })
 	}

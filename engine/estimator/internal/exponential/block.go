@@ -3,10 +3,10 @@ package exponential
 import (
 	"runtime"
 	"slices"
-	"sync"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/noise"
 )
 
@@ -106,7 +106,7 @@ func (c *columns) done() { estimator.Free(c.b.Memory, c.values) }
 
 // fill makes the choices of the coordinates from, from+1, …
 func (c *columns) fill(wheels []wheel, from int, q *Quantile) {
-	var wg sync.WaitGroup
+	var wg fork.Group
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(wheels)))
 	for k := range workers {
 		lo, hi := k*len(wheels)/workers, (k+1)*len(wheels)/workers
