@@ -127,13 +127,20 @@ func benchTake(b *testing.B, snap store.Snapshot, scan planner.Scan, a planner.A
 	return in.vectors[0].blocks[0]
 }
 
-// benchPool is the server's.
-var benchPool = spill.NewPool(spill.Disk{Dir: os.TempDir()}, 1<<30)
+// benchPool is like the server's, and benchLast the area of the run before, which is given back as a statement's is.
+var (
+	benchPool = spill.NewPool(spill.Disk{Dir: os.TempDir()}, 512<<20)
+	benchLast *spill.Area
+)
 
 func benchArea(b *testing.B) *spill.Area {
-	a := benchPool.Area()
-	b.Cleanup(func() { a.Close() })
-	return a
+	if benchLast != nil {
+		if err := benchLast.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	benchLast = benchPool.Area()
+	return benchLast
 }
 
 func median(d []time.Duration) time.Duration {
