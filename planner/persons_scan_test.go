@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"scrim/catalog"
 )
 
 // TestPersonScan compares the scans of means of sixteen columns with the files that the benchmark of per-person
@@ -46,39 +44,67 @@ func TestPersonScan(t *testing.T) {
 }
 
 // TestWhoAddsUp: the executor adds up the rows of columns where it can take a unit with each row and all groups of a person are
-// kept, and nothing is refused because it could not.
+// kept, and where the store has no memory for the sums. What neither can add up is refused, by public facts alone.
 func TestWhoAddsUp(t *testing.T) {
-	const few, most = 48 << 10, 4 << 20
+	// The store adds up 8 coordinates, and orders arrays of 32; the executor takes rows of 32.
+	const store, query = 8 * stateBytes, 32 * 2 * chunkVectors * chunkRows * 8
+	sums := func(n int) string { return "DP_VECTOR(a, b" + strings.Repeat(", a + b", n-2) + ")" }
 	for _, c := range []struct {
 		unit, query string
 		memory      int64
 		rows        bool
+		refused     string
 	}{
-		{"BIGINT", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, true},
-		{"BIGINT", "SELECT DP_MEAN(DP_VECTOR(a, b)), DP_SUM(DP_VECTOR(a, b)) FROM t", most, true},
-		{"BIGINT", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", few, false},
-		{"VARCHAR(9)", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, false},
-		{"DOUBLE", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, false},
-		{"BIGINT", "SELECT b, DP_MEAN(DP_VECTOR(a, b)) FROM t GROUP BY b", most, false},
-		{"BIGINT PRIMARY KEY", "SELECT DP_MEAN(DP_VECTOR(a, b)) FROM t", most, false},
+		{"BIGINT", "SELECT DP_MEAN(" + sums(2) + ") FROM t", query, true, ""},
+		{"BIGINT", "SELECT DP_MEAN(" + sums(2) + "), DP_SUM(" + sums(2) + ") FROM t", query, true, ""},
+		{"BIGINT", "SELECT DP_MEAN(" + sums(8) + ") FROM t", query/4 - 1, false, ""},
+		{"VARCHAR(9)", "SELECT DP_MEAN(" + sums(8) + ") FROM t", query, false, ""},
+		{"DOUBLE", "SELECT DP_MEAN(" + sums(8) + ") FROM t", query, false, ""},
+		{"BIGINT", "SELECT b, DP_MEAN(" + sums(8) + ") FROM t GROUP BY b", query, false, ""},
+		{"BIGINT PRIMARY KEY", "SELECT DP_MEAN(" + sums(2) + ") FROM t", query, false, ""},
+		{"BIGINT PRIMARY KEY", "SELECT DP_MEAN(" + sums(1024) + ") FROM t", 100 * query, false, ""},
+
+		{"BIGINT", "SELECT DP_MEAN(" + sums(9) + ") FROM t", query, true, ""},
+		{"VARCHAR(9)", "SELECT DP_MEAN(" + sums(9) + ") FROM t", query, true, ""},
+		{"DOUBLE", "SELECT DP_MEAN(" + sums(32) + ") FROM t", query, true, ""},
+		{"VARCHAR(9)", "SELECT DP_MEAN(" + sums(33) + ") FROM t", query, false, "raise --query-memory"},
+		{"VARCHAR(9)", "SELECT DP_MEAN(" + sums(1024) + ") FROM t", 100 * query, true, ""},
+		{"BIGINT", "SELECT b, DP_MEAN(" + sums(32) + ") FROM t GROUP BY b", query, true, ""},
+		{"BIGINT", "SELECT b, DP_MEAN(" + sums(33) + ") FROM t GROUP BY b", 2 * query, false, "raise --memory-limit"},
+		{"BIGINT", "SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ g, DP_MEAN(" + sums(33) + ") FROM t GROUP BY g", 2 * query, false, "Set dp_max_groups_contributed = 3,"},
+		{"BIGINT", "SELECT /*+ SET_VAR(dp_max_groups_contributed=3) */ g, DP_MEAN(" + sums(33) + ") FROM t GROUP BY g", 2 * query, true, ""},
+		// Arrays are ordered where groups are bounded.
+		{"BIGINT", "SELECT b, DP_MEAN(j, 'dimension=32') FROM t GROUP BY b", query, true, ""},
+		{"BIGINT", "SELECT b, DP_MEAN(j, 'dimension=33') FROM t GROUP BY b", 2 * query, false, "raise --memory-limit"},
+		{"BIGINT", "SELECT g, DP_MEAN(j, 'dimension=33') FROM t GROUP BY g", 2 * query, true, ""},
+		{"BIGINT", "SELECT DP_MEAN(j, 'dimension=33') FROM t", 2 * query, true, ""},
+		{"BIGINT", "SELECT b, DP_SUM(DP_ONEHOT(b, 'dimension=1000')) FROM t GROUP BY b", query, true, ""},
 	} {
 		h := newHarness(t)
-		if out := h.define("CREATE TABLE t (person " + c.unit + ", a DOUBLE, b INTEGER)"); out != "ok" {
+		if out := h.define("CREATE TABLE t (person " + c.unit + ", a DOUBLE, b INTEGER, g INTEGER, j TEXT)"); out != "ok" {
 			t.Fatal(out)
 		}
-		h.policies["shop.t"] = catalog.Table{Name: "shop.t", Account: "t", State: catalog.Protected, Entity: "person", Unit: catalog.Unit{Column: "person"}}
-		h.planner.config.Memory, h.planner.config.StoreMemory = most, c.memory
+		if out := h.declare("protect shop.t person person\ndomain shop.t g [1,2,3]"); out != "ok" {
+			t.Fatal(out)
+		}
+		h.planner.config.Memory, h.planner.config.StoreMemory = c.memory, store
 		s, n, err := h.plan(c.query)
+		if c.refused != "" {
+			if RuleOf(err) != RuleMemory || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%s, %.60s: got %v, want a refusal that says %s", c.unit, c.query, err, c.refused)
+			}
+			continue
+		}
 		if err != nil {
-			t.Fatalf("%s, %s: %v", c.unit, c.query, err)
+			t.Errorf("%s, %.60s: %v", c.unit, c.query, err)
+			continue
 		}
 		if err := Verify(s, n); err != nil {
-			t.Errorf("%s, %s: %v", c.unit, c.query, err)
+			t.Errorf("%s, %.60s: %v", c.unit, c.query, err)
 		}
 		for _, a := range s.Releases[0].Aggregates {
-			sc := s.Releases[0].Scans[a.Scan]
-			if sc.Rows != c.rows || (a.Vector.Form == Arrays) != c.rows {
-				t.Errorf("%s, %s: rows %v, form %v", c.unit, c.query, sc.Rows, a.Vector.Form)
+			if sc := s.Releases[0].Scans[a.Scan]; sc.Rows != c.rows || (a.Vector.Form == Coordinates) == c.rows {
+				t.Errorf("%s, %.60s: rows %v, form %v", c.unit, c.query, sc.Rows, a.Vector.Form)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 		}
 		name := strings.ToLower(c.Name)
 		out := column{id: ids[i], name: c.Name, typ: c.Type,
-			expr: lower.ReadColumn(alias+"."+lower.Identifier(sc.Name), sc.Type)}
+			expr: s.stored(alias, sc)}
 		out.expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		out.required, out.scales = !sc.Nullable, policy.Scales[name]
 		out.opaque = s.asWritten && out.expr.Type.Kind == lower.Null

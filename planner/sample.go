@@ -180,6 +180,9 @@ func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
 		out.exprs = append(out.exprs, field(sql.ColumnId(i+1), 0, c.Type, "", "", c.Name))
 	}
 	s.sampleScan(out, r.rel, columns)
+	if err := s.samplable(out, r.rel); err != nil {
+		return nil, err
+	}
 	return out, s.charged(out, r.rel)
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/refuse"
 	"scrim/planner/lower"
 )
 
@@ -61,6 +62,16 @@ func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
 	out.Scan.SQL = "SELECT " + comma(names) + " FROM (" + from + ") AS p"
 	out.Scan.Args = s.binder.Args()
 	out.Scan = renumbered(out.Scan)
+}
+
+// samplable refuses what the store has no memory for: see storeHolds.
+func (s *statement) samplable(out *Sample, r *relation) error {
+	if !r.unique && !s.storeHolds(out.Width, orderedBytes) {
+		return deny(RuleMemory, refuse.Option, "Have an operator raise --memory-limit.",
+			"To keep one row of each person, the store orders values of %d numbers; with its memory limit of %d MiB it can order %d.",
+			out.Width, s.p.config.StoreMemory>>20, s.mostOf(orderedBytes))
+	}
+	return s.readable(out.Scan.SQL)
 }
 
 // onePerPerson keeps one row of each person, by a keyed hash of what is selected of it; equal rows are numbered, so that each of them counts. Which one is

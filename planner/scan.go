@@ -78,6 +78,15 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 // by a hash of the person, the group and a secret that the executor draws for each execution. The
 // choice depends on nothing but that person's rows and the secret.
 func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
+	sc, err := s.writeScan(d, at, input)
+	if err == nil {
+		err = s.readable(sc.SQL)
+	}
+	return sc, err
+}
+
+// writeScan is scanOf, however many columns of a table the scan reads.
+func (s *statement) writeScan(d *draft, at int, input sql.Node) (Scan, error) {
 	s.begin()
 	spec := d.specs[at]
 	r, err := s.build(input, place{aggregate: true})
@@ -91,9 +100,10 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 	if spec.argument >= 0 {
 		switch a := d.aggregates[spec.argument]; {
 		case a.vector != nil:
-			return s.vectorScan(d, at, rel), nil
+			return s.vectorScan(d, at, rel)
 		case a.all:
-			return s.groupScan(d, a, rel, spec.kept), nil
+			sc := s.groupScan(d, a, rel, spec.kept)
+			return sc, s.summable(len(slices.Compact(slices.Sorted(slices.Values(a.columns)))))
 		}
 	}
 	g := rel.groupColumns
@@ -110,6 +120,9 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 			d.rank(at, rel)
 		}
 		cols = s.dataColumns(d, at, rel, grouped)
+		if err := s.summable(len(cols)); grouped && err != nil {
+			return Scan{}, err
+		}
 	}
 	for i := range cols {
 		out = append(out, "a"+itoa(i))

@@ -21,8 +21,9 @@ type statement struct {
 	catalog catalog.Reader
 	tables  func(name string) (Table, bool)
 	params  *parameters
-	binder  *lower.Binder // of the scan being generated
-	aliases int           // number of aliases given out in the scan being generated
+	binder  *lower.Binder  // of the scan being generated
+	aliases int            // number of aliases given out in the scan being generated
+	counted map[string]int // columns of tables that it may read: see stored
 	nextCol sql.ColumnId
 	retyped map[sql.ColumnId]sql.Type // columns of answers whose type differs from what the binder said
 	nodes   []*DPAggregate            // in the order of the tree
@@ -53,7 +54,7 @@ func (s *statement) newID() sql.ColumnId {
 // begin starts the generation of a scan: fresh values and aliases, so that the same subtree always
 // gives the same text.
 func (s *statement) begin() {
-	s.binder, s.aliases = new(lower.Binder), 0
+	s.binder, s.aliases, s.counted = new(lower.Binder), 0, nil
 }
 
 func (s *statement) tableByName(name string) (Table, bool) { return s.tables(name) }

@@ -82,9 +82,9 @@ func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
 //	Arrays, one row a person   SELECT g, x0
 //	Arrays                     SELECT g, u, x0 … QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY hash(…)) <= n
 //	Coordinates                SELECT g, count(*), sum(x0), sum(x1), … GROUP BY g, u
-//	Coordinates as Arrays      SELECT g, u, [x0, x1, …]
+//	Coordinates as Arrays      SELECT g, u, [x0, x1, …] …, as of Arrays
 //	Pairs                      SELECT g, u, x0, as often as there are rows
-func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
+func (s *statement) vectorScan(d *draft, at int, rel *flat) (Scan, error) {
 	a := d.aggregates[d.specs[at].argument]
 	v := *a.vector
 	out := Scan{Types: append([]store.ScanType(nil), rel.groupTypes...)}
@@ -92,13 +92,18 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 	switch {
 	case v.form == Coordinates && s.addsUp(d, rel):
 		v.form = Arrays
-		out.Rows, out.SQL = true, arrayScan(rel)
+		out.Rows, out.SQL = true, s.arrayScan(d, rel)
 	case v.form == Coordinates:
+		if !d.relation.unique && !s.storeHolds(v.dim, stateBytes) {
+			return out, s.tooWideToAdd(d, a)
+		}
 		n, t = 1+v.dim, store.ScanInt64
 		out.SQL = s.coordinateScan(d, rel, a)
 	default:
 		if v.form == Pairs {
 			t = store.ScanInt64
+		} else if d.bounded && !s.storeHolds(v.dim, orderedBytes) {
+			return out, s.tooWideToBound(d, a)
 		}
 		out.Rows = v.form == Pairs || !d.relation.unique
 		out.SQL = s.rowScan(d, rel, out.Rows)
@@ -117,40 +122,59 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) Scan {
 		}
 	}
 	out.Args = s.binder.Args()
-	return out
+	return out, nil
 }
 
-// widestRow bounds the coordinates of a DP_VECTOR whose rows are scanned one by one: the store then makes a list and an array of each.
-const widestRow = 1024
+// rowsSize is about what a scan takes that makes an array of each row's coordinates: the store makes a list first.
+func rowsSize(coordinates int) float64 {
+	return float64(coordinates) * 2 * chunkVectors * chunkRows * 8
+}
 
-// addsUp reports whether the executor adds up the rows of a DP_VECTOR, instead of the store: persons have several, all their
-// groups are kept, the unit is an integer, which costs little to hand over with each row, and the rows fit into memory. The store's exact
-// sums take longer than handing the rows over: it does not know the range of the indexes, and adds them up in 128 bits.
+// addsUp reports whether the executor adds up the rows of a DP_VECTOR, where persons have several, instead of the store.
+//
+// It does where the unit is an integer, which costs little to hand over with each row, and all groups are kept: the store's exact sums take longer
+// than handing the rows over, as it does not know the range of the indexes, and adds them up in 128 bits. And it does what the store has
+// no memory for.
 func (s *statement) addsUp(d *draft, rel *flat) bool {
-	if d.relation.unique || d.bounded || rel.unitType != store.ScanInt64 || len(rel.vector) > widestRow {
+	n := len(rel.vector)
+	if d.relation.unique || !within(rowsSize(n), s.p.config.Memory) {
 		return false
 	}
-	one := float64(len(rel.vector)) * chunkRows * 8
-	return within(2*chunkVectors*one, s.p.config.Memory) && within(2*one, s.p.config.StoreMemory)
+	if s.storeHolds(n, stateBytes) {
+		return rel.unitType == store.ScanInt64 && !d.bounded
+	}
+	return !d.bounded || s.storeHolds(n, orderedBytes)
+}
+
+// tooWideToAdd says why neither the store adds up the coordinates of a DP_VECTOR, nor the executor.
+func (s *statement) tooWideToAdd(d *draft, a *aggregate) error {
+	if n := a.vector.dim; !within(rowsSize(n), s.p.config.Memory) {
+		return tooLarge("Reading the rows of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.text, mib(rowsSize(n)), n, s.p.config.Memory>>20)
+	}
+	return s.tooWideToBound(d, a)
 }
 
 // arrayScan is the scan of a DP_VECTOR whose rows the executor adds up. A row with a NULL in its array is absent, as is one with a NaN
 // or an infinity.
-func arrayScan(rel *flat) string {
+func (s *statement) arrayScan(d *draft, rel *flat) string {
 	array := "CAST(list_value(" + comma(rel.vector) + ") AS DOUBLE[" + itoa(len(rel.vector)) + "]) AS x0"
-	return "SELECT " + comma(append(append([]string(nil), rel.groupColumns...), rel.unit+" AS unit", array)) + " FROM (" + rel.sql + ") AS r"
+	return s.keptRows(d, rel, "SELECT "+comma(append(append([]string(nil), rel.groupColumns...), rel.unit+" AS unit", array))+" FROM ("+rel.sql+") AS r")
 }
 
 // rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. The executor drops pairs
 // that come again as they arrive, much faster than the store would with DISTINCT.
 func (s *statement) rowScan(d *draft, rel *flat, unit bool) string {
-	g, items := rel.groupColumns, append([]string(nil), rel.groupColumns...)
+	items := append([]string(nil), rel.groupColumns...)
 	if unit {
 		items = append(items, rel.unit+" AS unit")
 	}
-	sql := "SELECT " + comma(append(items, "x0")) + " FROM (" + rel.sql + ") AS r"
+	return s.keptRows(d, rel, "SELECT "+comma(append(items, "x0"))+" FROM ("+rel.sql+") AS r")
+}
+
+// keptRows keeps a person's rows in at most maxGroups groups, where that has to be seen to.
+func (s *statement) keptRows(d *draft, rel *flat, sql string) string {
 	if d.bounded {
-		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", rel.groupColumns) + ") <= " + itoa(d.maxGroups)
 	}
 	return sql
 }

@@ -137,6 +137,9 @@ var vectorQueries = []string{
 	"SELECT kind, DP_MEAN(j, 'dimension=2') FROM (SELECT kind, CONCAT('[', x, ', ', y, IF(page > 3, '', ']')) AS j FROM clicks) d GROUP BY kind",
 }
 
+// narrowQuery reads as many columns as the store of TestVectorScansAreSound has memory for, which cannot add up its two coordinates.
+const narrowQuery = "SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ page, DP_MEAN(DP_VECTOR(x, x)) FROM clicks GROUP BY page"
+
 // TestVectorScansAreSound drops each person in turn: of what a scan returns only that person's rows may go, and they
 // are in no more groups than the loss is multiplied by.
 func TestVectorScansAreSound(t *testing.T) {
@@ -154,7 +157,11 @@ func TestVectorScansAreSound(t *testing.T) {
 	for u := range units {
 		without[u] = clicksStore(t, slices.DeleteFunc(slices.Clone(rows), func(c click) bool { return c.visitor == any(u) }))
 	}
-	for _, q := range vectorQueries {
+	for _, q := range append(vectorQueries, narrowQuery) {
+		h.planner.config.StoreMemory = 0
+		if q == narrowQuery {
+			h.planner.config.StoreMemory = 3 * columnBytes
+		}
 		s, n, err := h.plan(q)
 		if err != nil {
 			t.Fatalf("%s: %v", q, err)
