@@ -182,9 +182,9 @@ func (a *aggregate) presentOne(v float64) any {
 	return a.present(estimator.Estimate{Values: []float64{v}})
 }
 
-// mostGroups bounds the groups of one unit in the scan of all groups where keys are selected. The loss does not ask for it: memory does.
-// Without it one person with millions of keys, who would be shortened to nothing among those that are selected, could end every
-// query that meets them, and an end is seen. Where keys are public there are MaxPublicGroups at most.
+// mostGroups bounds the groups of one unit in the scan of all groups where keys are selected. The loss does not ask for it, and neither does memory: a
+// person with millions of keys would be shortened to nothing among those that are selected, but every query that meets them would write all of their
+// keys to disk. Which ones are kept follows from that person's rows and a secret alone. Where keys are public there are MaxPublicGroups at most.
 const mostGroups = 1 << 14
 
 // groupScan generates the scan of all groups over what materialise wrote: one row a (group, unit), of every group that the unit is in.

@@ -52,7 +52,7 @@ func (r *Release) groupLines(a Aggregate) []string {
 	if r.Selection != nil {
 		n = fmt.Sprintf("groups=those selected, here as for %d", a.Groups.Groups)
 	}
-	lines := []string{fmt.Sprintf("one vector a unit  %s  columns=%d  memory=%d bytes a unit and group", n, len(a.Columns), 8*(2+len(a.Columns))+20*len(a.Columns))}
+	lines := []string{fmt.Sprintf("one vector a unit  %s  columns=%d", n, len(a.Columns))}
 	if r, ok := a.Estimator.(estimator.Reasoned); ok && r.Reason() != "" {
 		lines = append(lines, "method: "+r.Reason())
 	}
