@@ -30,7 +30,7 @@ func TestPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer snap.Close()
-	err = snap.Scan(context.Background(), "SELECT DISTINCT g, u, k FROM d.baskets WHERE u IS NOT NULL AND k BETWEEN 0 AND 199999 ORDER BY k", nil, intPair, func(c store.Chunk) error {
+	err = snap.ScanInOrder(context.Background(), "SELECT DISTINCT g, u, k FROM d.baskets WHERE u IS NOT NULL AND k BETWEEN 0 AND 199999 ORDER BY k", nil, intPair, func(c store.Chunk) error {
 		for i, g := range c.Columns[0].Ints {
 			if owned[g] == nil {
 				owned[g] = map[int64][]int32{}

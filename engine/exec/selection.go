@@ -32,7 +32,7 @@ func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *planner.
 	}
 	n, noiser := len(r.Keys), x.Noise()
 	types := append(slices.Clone(scan.Types[:n]), store.ScanInt64)
-	err = snap.Scan(ctx, s.countSQL(), nil, types, func(ch store.Chunk) error {
+	err = snap.ScanInOrder(ctx, s.countSQL(), nil, types, func(ch store.Chunk) error {
 		for i, persons := range ch.Columns[n].Ints[:ch.Len] {
 			if persons > 0 && r.Selection.Keep(noiser, persons) {
 				s.keys = append(s.keys, keyOf(ch, n, i))

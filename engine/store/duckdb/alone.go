@@ -48,7 +48,7 @@ func (s *Store) Alive(ctx context.Context) error {
 	if snap.closed {
 		return store.ErrClosed
 	}
-	return snap.scan(ctx, "SELECT 1::BIGINT", nil, []store.ScanType{store.ScanInt64}, nil, func(store.Chunk) error { return nil })
+	return snap.scan(ctx, query{"SELECT 1::BIGINT", nil, []store.ScanType{store.ScanInt64}, true}, nil, func(store.Chunk) error { return nil })
 }
 
 // forgetPlans gives back the memory that plans of idle connections hold.

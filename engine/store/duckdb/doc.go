@@ -61,7 +61,7 @@
 // than all else. What has parts, lists and arrays, goes through the driver's rows. Snapshots use the driver's
 // mapping of the C interface on the same database instance, and of that interface two functions that
 // the mapping leaves out (stream.go). The driver's Arrow reader will not do: it cannot be interrupted,
-// and it holds the whole result in memory, outside DuckDB's memory limit. The streamed result takes a
-// few chunks, DuckDB goes on computing while a chunk is worked on, and its plain vectors are as good
-// as Arrow's.
+// and it holds the whole result in memory, outside DuckDB's memory limit. A scan in any order hands its rows to a function of ours
+// inside DuckDB (deliver.go), with nothing in between; one in order streams, through a few chunks of memory. Both have plain vectors, which are
+// as good as Arrow's.
 package duckdb

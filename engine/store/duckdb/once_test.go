@@ -38,7 +38,7 @@ func TestScanIsFixedWhenItStarts(t *testing.T) {
 			}
 			r := newReader([]store.ScanType{store.ScanInt64})
 			must(t, l.stream(ctx, stmt, q.args, started, r.check, func(chunk mapping.DataChunk) error {
-				equal(t, what, r.read(chunk).Columns[0].Ints[0], before)
+				equal(t, what, r.read(chunk, 0).Columns[0].Ints[0], before)
 				return nil
 			}))
 		}

@@ -64,11 +64,33 @@ func arrayOf(res *mapping.Result, column int) (int, mapping.Type) {
 	return int(mapping.ArrayTypeArraySize(array)), mapping.GetTypeId(element)
 }
 
-// read views a chunk; the view lasts as long as the chunk.
-func (r *reader) read(chunk mapping.DataChunk) store.Chunk {
+// checkChunk is check for the columns of a chunk from the first one on.
+func (r *reader) checkChunk(chunk mapping.DataChunk, first int) error {
+	if n := int(mapping.DataChunkGetColumnCount(chunk)) - first; n != len(r.types) {
+		return internal(fmt.Sprintf("scan of %d columns as %d", n, len(r.types)))
+	}
+	for i, t := range r.types {
+		typ := mapping.VectorGetColumnType(mapping.DataChunkGetVector(chunk, mapping.IdxT(first+i)))
+		want, ok := scanTypes[t]
+		have := mapping.GetTypeId(typ)
+		if ok && have == want && t == store.ScanVector {
+			element := mapping.ArrayTypeChildType(typ)
+			r.widths[i], have, want = int(mapping.ArrayTypeArraySize(typ)), mapping.GetTypeId(element), mapping.TypeDouble
+			mapping.DestroyLogicalType(&element)
+		}
+		mapping.DestroyLogicalType(&typ)
+		if !ok || have != want {
+			return internal(fmt.Sprintf("scan column %d: want type %d, have %d", i+1, want, have))
+		}
+	}
+	return nil
+}
+
+// read views the columns of a chunk from the first one on; the view lasts as long as the chunk.
+func (r *reader) read(chunk mapping.DataChunk, first int) store.Chunk {
 	n := int(mapping.DataChunkGetSize(chunk))
 	for i, t := range r.types {
-		vec := mapping.DataChunkGetVector(chunk, mapping.IdxT(i))
+		vec := mapping.DataChunkGetVector(chunk, mapping.IdxT(first+i))
 		data := mapping.VectorGetData(vec)
 		v := store.Vector{Null: r.nullMask(i, mapping.VectorGetValidity(vec), n)}
 		switch t {

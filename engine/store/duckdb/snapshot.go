@@ -15,17 +15,17 @@ import (
 type snapshot struct {
 	st *Store
 
-	mu      sync.Mutex
-	line    *line
-	closed  bool
-	once    bool // no transaction is begun for its one scan, which DuckDB runs in one of its own
-	begun   bool
-	scanned bool   // the one scan without a transaction
-	broken  bool   // a statement failed, or its result was not read to the end
-	state   *state // what the transaction shows; nil where a commit was under way when it began
-	tables  int    // that were made in the transaction
-	alone   func() // lets the other statements of the store go on; nil unless they wait for this
-	read    map[store.TableRef]tableVersion
+	mu     sync.Mutex
+	line   *line
+	closed bool
+	once   bool // no transaction is begun for its one scan, which DuckDB runs in one of its own
+	begun  bool
+	over   bool   // the one scan without a transaction
+	broken bool   // a statement failed, or its result was not read to the end
+	state  *state // what the transaction shows; nil where a commit was under way when it began
+	tables int    // that were made in the transaction
+	alone  func() // lets the other statements of the store go on; nil unless they wait for this
+	read   map[store.TableRef]tableVersion
 }
 
 // Snapshot implements store.Store.
@@ -103,6 +103,24 @@ func (s *snapshot) start() error {
 // Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the texts
 // are copies. An Ints or Floats element of a NULL is undefined, a Texts element is "".
 func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
+	return s.scanned(ctx, query{sql, args, types, false}, each)
+}
+
+// ScanInOrder implements store.Snapshot.
+func (s *snapshot) ScanInOrder(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
+	return s.scanned(ctx, query{sql, args, types, true}, each)
+}
+
+// query is a generated SELECT whose rows are scanned.
+type query struct {
+	sql     string
+	args    []any
+	types   []store.ScanType
+	ordered bool
+}
+
+// scanned is Scan and ScanInOrder.
+func (s *snapshot) scanned(ctx context.Context, q query, each func(store.Chunk) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -114,52 +132,60 @@ func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []sto
 	}
 	defer leave()
 	if !s.once || s.begun {
-		return s.scan(ctx, sql, args, types, nil, each)
+		return s.scan(ctx, q, nil, each)
 	}
-	if s.scanned {
+	if s.over {
 		return internal("a second scan")
 	}
-	s.scanned = true
+	s.over = true
 	// DuckDB begins the scan's transaction when it makes the statement ready to be executed: it looks the catalogue's version
 	// up in that transaction, to tell whether the plan still holds, or plans anew. Until then nobody commits.
 	c := &s.st.commits
 	if c.mu.TryRLock() {
 		if s.state = c.now.Load(); s.state != nil {
-			return s.scan(ctx, sql, args, types, sync.OnceFunc(c.mu.RUnlock), each)
+			return s.scan(ctx, q, sync.OnceFunc(c.mu.RUnlock), each)
 		}
 		c.mu.RUnlock() // the versions have to be read in the transaction of the rows
 	}
 	if err := s.start(); err != nil {
 		return classify(ctx, err)
 	}
-	return s.scan(ctx, sql, args, types, nil, each)
+	return s.scan(ctx, q, nil, each)
 }
 
-// scan is Scan. It calls started, if not nil, once what it shows is fixed, or it has failed. s.mu is held.
-func (s *snapshot) scan(ctx context.Context, sql string, args []any, types []store.ScanType, started func(), each func(store.Chunk) error) error {
+// scan runs a query. It calls started, if not nil, once what it shows is fixed, or it has failed. s.mu is held.
+func (s *snapshot) scan(ctx context.Context, q query, started func(), each func(store.Chunk) error) error {
 	if started != nil {
 		defer started()
 	}
-	p, err := s.line.prepared(sql, s.state)
+	text := q.text()
+	p, err := s.line.prepared(text, s.state)
 	if err != nil {
 		s.broken = true
+		if _, plain := s.line.prepared(q.sql, nil); plain != nil {
+			err = plain // of the text as it was given
+		}
 		return classify(ctx, err)
 	}
 	// The caller's own error goes back as it is.
 	var own error
-	r, start := newReader(types), time.Now()
-	err = s.line.stream(ctx, p.stmt, args, started, r.check,
-		func(chunk mapping.DataChunk) error {
-			own = each(r.read(chunk))
-			return own
-		})
+	r, start := newReader(q.types), time.Now()
+	take := func(ch store.Chunk) error {
+		own = each(ch)
+		return own
+	}
+	if q.ordered {
+		err = s.line.stream(ctx, p.stmt, q.args, started, r.check, func(chunk mapping.DataChunk) error { return take(r.read(chunk, 0)) })
+	} else {
+		err = s.line.delivered(ctx, p.stmt, q.args, started, r, take)
+	}
 	if err != nil {
 		s.broken = true
 		mapping.DestroyPrepare(&p.stmt)
 	} else if s.tables > 0 {
 		mapping.DestroyPrepare(&p.stmt) // another snapshot's tables may have the same names
 	} else {
-		s.line.keep(sql, p, time.Since(start))
+		s.line.keep(text, p, time.Since(start))
 	}
 	if own != nil {
 		return own
@@ -174,7 +200,7 @@ func (s *snapshot) Versions(ctx context.Context, refs ...store.TableRef) ([]stri
 	if s.closed {
 		return nil, store.ErrClosed
 	}
-	if s.once && !s.begun && !s.scanned {
+	if s.once && !s.begun && !s.over {
 		if err := s.start(); err != nil {
 			return nil, classify(ctx, err)
 		}

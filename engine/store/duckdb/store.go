@@ -87,6 +87,9 @@ func prepare(in *instance, o Options) (*Store, error) {
 	if err := c.fold(ctx); err != nil {
 		return nil, err
 	}
+	if err := registerDeliver(c.line.c); err != nil {
+		return nil, err
+	}
 	if err := c.configure(ctx, lock); err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func versionText(entries, token int64) string {
 func (s *snapshot) readVersions(ctx context.Context) (map[store.TableRef]tableVersion, error) {
 	versions := map[store.TableRef]tableVersion{}
 	types := []store.ScanType{store.ScanText, store.ScanText, store.ScanInt64, store.ScanInt64}
-	err := s.scan(ctx, `SELECT schema_name, table_name, entries, token FROM `+hidden+`.version`, nil, types, nil, func(c store.Chunk) error {
+	err := s.scan(ctx, query{`SELECT schema_name, table_name, entries, token FROM ` + hidden + `.version`, nil, types, true}, nil, func(c store.Chunk) error {
 		for i := range c.Len {
 			ref := store.TableRef{Schema: c.Columns[0].Texts[i], Name: c.Columns[1].Texts[i]}
 			v := versions[ref]
