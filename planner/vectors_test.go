@@ -6,20 +6,11 @@ import (
 	"testing"
 
 	"scrim/catalog"
-	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
 	"scrim/engine/store"
 	"scrim/functions"
 	"scrim/internal/refuse"
 )
-
-// needs is an estimator of which only the least number of persons matters.
-type needs struct {
-	estimator.Estimator
-	persons int64
-}
-
-func (n needs) MinPersons() int64 { return n.persons }
 
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
 func TestMemory(t *testing.T) {
