@@ -102,7 +102,11 @@ func (d *delivery) take(chunk mapping.DataChunk) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			d.err = fmt.Errorf("duckdb: panic: %v", p)
+			err, ok := p.(error)
+			if !ok {
+				err = fmt.Errorf("%v", p)
+			}
+			d.err = fmt.Errorf("duckdb: panic: %w", err) // a full disk stays one
 		}
 	}()
 	if !d.check {
