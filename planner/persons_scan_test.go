@@ -109,3 +109,40 @@ func TestWhoAddsUp(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoAddsUpGroups: of groups that are answered at once, the executor adds up few numbers of rows whose unit is an integer and whose keys are public.
+// Whether a unit is present is no sum.
+func TestWhoAddsUpGroups(t *testing.T) {
+	for _, c := range []struct {
+		unit, query string
+		rows        bool
+	}{
+		{"BIGINT", "SELECT g, COUNT(*), AVG(a) FROM t GROUP BY g", true},
+		{"BIGINT", "SELECT g, SUM(a), SUM(b), COUNT(*) FROM t GROUP BY g", true},
+		{"BIGINT", "SELECT g, AVG(a), AVG(b) FROM t GROUP BY g", false},
+		{"BIGINT", "SELECT g, COUNT(*), COUNT(DISTINCT person) FROM t GROUP BY g", false},
+		{"BIGINT", "SELECT b, COUNT(*) FROM t GROUP BY b", false},
+		{"VARCHAR(9)", "SELECT g, COUNT(*), AVG(a) FROM t GROUP BY g", false},
+		{"DOUBLE", "SELECT g, COUNT(*), AVG(a) FROM t GROUP BY g", false},
+	} {
+		h := newHarness(t)
+		if out := h.define("CREATE TABLE t (person " + c.unit + ", a DOUBLE, b INTEGER, g INTEGER)"); out != "ok" {
+			t.Fatal(out)
+		}
+		if out := h.declare("protect shop.t person person\ndomain shop.t g [1,2,3]"); out != "ok" {
+			t.Fatal(out)
+		}
+		s, n, err := h.plan(strings.Replace(c.query, "SELECT", "SELECT /*+ SET_VAR(dp_group_by='vector') */", 1))
+		if err == nil {
+			err = Verify(s, n)
+		}
+		if err != nil {
+			t.Errorf("%s, %s: %v", c.unit, c.query, err)
+			continue
+		}
+		r := s.Releases[0]
+		if sc := r.Scans[r.Aggregates[0].Scan]; !sc.Units || strings.Contains(sc.SQL, "GROUP BY") == c.rows {
+			t.Errorf("%s, %s: rows %v expected of %s", c.unit, c.query, c.rows, sc.SQL)
+		}
+	}
+}

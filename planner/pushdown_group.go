@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -13,8 +14,9 @@ import (
 	"scrim/planner/lower"
 )
 
-// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not grouped has any
-// value of its group, as the expressions above it that repeat a grouping expression need.
+// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not a key by itself has any
+// value of its group, as the expressions above it that repeat a grouping expression need; the store would
+// keep one for each group.
 func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	r := *b.rel
 	r.columns = nil
@@ -37,7 +39,9 @@ func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 			if !ok {
 				return nil, errStay
 			}
-			x.SQL, x.Nullable = "any_value("+x.SQL+")", true
+			if !slices.Contains(by, x.SQL) {
+				x.SQL, x.Nullable = "any_value("+x.SQL+")", true
+			}
 			c.expr = x
 		case sql.Aggregation:
 			x, err := s.plainAggregate(b.rel, e)

@@ -64,8 +64,8 @@ type Scan struct {
 	// Rows makes the scan one of rows: after the group's columns comes one that names the unit, an integer
 	// or a text, and the executor adds the rows up by (group, unit). Only vectors and pairs are scanned so.
 	Rows bool
-	// Units puts the same column after the group's into a scan of one row per (group, unit), of every group that the unit is
-	// in. The aggregate of all groups at once is scanned so, alone.
+	// Units puts the same column after the group's into a scan of every group that the unit is in: of one row per (group, unit), or of rows
+	// that are added up to it, exactly, and clamped then. The aggregate of all groups at once is scanned so, alone.
 	Units bool
 	// Kept, with Units, says that the column after the unit is 1 in the groups in which the unit is counted for the key selection, and 0 in
 	// the others.

@@ -187,12 +187,31 @@ func (a *aggregate) presentOne(v float64) any {
 // keys to disk. Which ones are kept follows from that person's rows and a secret alone. Where keys are public there are MaxPublicGroups at most.
 const mostGroups = 1 << 14
 
+// mostAdded is how many numbers of a row the executor adds up by itself: more take less room as sums of the store.
+const mostAdded = 3
+
+// additive reports whether the numbers of a unit in a group are few sums over its rows.
+func (t *aggregate) additive(rel *flat) bool {
+	texts := map[string]bool{}
+	for _, m := range t.parts {
+		if m.call.Units {
+			return false
+		}
+		for _, k := range m.perGroup() {
+			texts[rel.column(m, k, true)] = true
+		}
+	}
+	return len(texts) <= mostAdded
+}
+
 // groupScan generates the scan of all groups over what materialise wrote: one row a (group, unit), of every group that the unit is in.
 //
 //	SELECT g, u, count(*), sum(x0), count(x0), … GROUP BY g, u
 //
 // Where the keys are selected, a unit's groups are numbered in the order of scanOf's choice, and those beyond mostGroups left out. Where
 // the same scan serves the selection, a column more says in which groups a person counts for that: as many as its loss allows for.
+//
+// Few numbers of rows are not added up in the store but where the rows of a person are brought together anyway: the scan is then of one row a row.
 func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan {
 	out := Scan{Units: true, Kept: kept, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
 	by := append(slices.Clone(rel.groupColumns), rel.unit)
@@ -202,15 +221,18 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan
 		out.Types = append(out.Types, store.ScanInt64)
 		names = append(names, "CAST(place <= "+itoa(d.maxGroups)+" AS BIGINT) AS kept")
 	}
+	grouped := !d.public || rel.unitType != store.ScanInt64 || !t.additive(rel)
 	t.columns = nil
 	seen := map[string]int{}
 	for _, m := range t.parts {
 		for _, k := range m.perGroup() {
-			text := rel.column(m, k, true)
+			text := rel.column(m, k, grouped)
 			if m.call.Units && (m.arg == nil || rel.whole[m]) {
 				text = "CAST(1 AS BIGINT)"
 			} else if m.call.Units {
 				text = "CAST(CASE WHEN " + text + " > 0 THEN 1 ELSE 0 END AS BIGINT)"
+			} else if !grouped && k == estimator.Sum {
+				text = "CAST(" + rel.index[m] + " AS BIGINT)" // clamped when it is added up
 			}
 			at, ok := seen[text]
 			if !ok {
@@ -223,7 +245,10 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan
 			t.columns = append(t.columns, at)
 		}
 	}
-	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(by)
+	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r"
+	if grouped {
+		out.SQL += " GROUP BY " + comma(by)
+	}
 	if !d.public {
 		place := "row_number() OVER (PARTITION BY unit ORDER BY " + s.choice("unit", rel.groupColumns) + ") AS place"
 		out.SQL = "SELECT " + comma(names) + " FROM (SELECT *, " + place + " FROM (" + out.SQL + ") AS p) AS q WHERE place <= " + itoa(mostGroups)

@@ -36,6 +36,13 @@ type scratch struct {
 	starts, order []int32 // the records of person p are order[starts[p]:starts[p+1]], in the order of groups
 	keys          []uint64
 	packed        []byte
+	low           []uint64 // sums of the numbers of a group, of 128 bits
+	high          []int64
+	packedSum     []byte
+}
+
+func (g *grouped) scratch() *scratch {
+	return &scratch{space: g.held, low: make([]uint64, g.packing.Numbers), high: make([]int64, g.packing.Numbers)}
 }
 
 // taskRecords is about how many records are ordered at a time: with what is beside them they fit into a core's own cache.
@@ -63,9 +70,9 @@ func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, erro
 	var eg errgroup.Group
 	for range runtime.GOMAXPROCS(0) {
 		eg.Go(func() (err error) {
-			w := scratch{space: g.held}
+			w := g.scratch()
 			for i := next.Add(1) - 1; int(i) < len(tasks) && err == nil && ctx.Err() == nil; i = next.Add(1) - 1 {
-				err = errors.Join(guarded(func() { chunks[i], err = b.chunk(&w, tasks[i]) }), err)
+				err = errors.Join(guarded(func() { chunks[i], err = b.chunk(w, tasks[i]) }), err)
 			}
 			return err
 		})
@@ -245,24 +252,38 @@ func (w *scratch) sortPersons() (err error) {
 	return nil
 }
 
-// vector appends the groups of one person, whose records are in their order, with the numbers as they stand in the records. Groups come once; if one
-// came again, its numbers would be added up.
+// vector appends the groups of one person, whose records are in their order: of each group the sums of the records' numbers, clamped.
 func (b *gathering) vector(packed []byte, w *scratch, order []int32) []byte {
 	last := int64(-1)
-	for i := 0; i < len(order); {
-		k := order[i]
-		group, numbers := w.groups[k], w.bytes[w.at[k]:w.ends[k]]
-		for i++; i < len(order) && w.groups[order[i]] == group; i++ {
-			numbers = added(numbers, w.bytes[w.at[order[i]]:w.ends[order[i]]])
+	for len(order) > 0 {
+		same := w.sameGroup(order)
+		k := order[0]
+		numbers := w.bytes[w.at[k]:w.ends[k]]
+		if same > 1 || len(numbers) > surelySmall {
+			numbers = w.total(order[:same])
 		}
+		order = order[same:]
 		if zero(numbers) {
 			continue
 		}
-		packed = append(estimator.AppendNumber(packed, int64(group)-last), numbers...)
-		last = int64(group)
+		group := int64(w.groups[k])
+		packed = append(estimator.AppendNumber(packed, group-last), numbers...)
+		last = group
 	}
 	return packed
 }
+
+// sameGroup is how many records in a person's order, one at least, are of the first one's group.
+func (w *scratch) sameGroup(order []int32) int {
+	n := 1
+	for n < len(order) && w.groups[order[n]] == w.groups[order[0]] {
+		n++
+	}
+	return n
+}
+
+// surelySmall is how many bytes packed numbers take at most if none of them can be beyond ±MaxUnits.
+const surelySmall = 7
 
 // zero tells whether all packed numbers are 0, each a byte of 0 then.
 func zero(numbers []byte) bool {
@@ -274,16 +295,42 @@ func zero(numbers []byte) bool {
 	return true
 }
 
-// added adds packed numbers up.
-func added(one, other []byte) []byte {
-	var out []byte
-	for len(one) > 0 {
-		var x, y int64
-		x, one = estimator.Number(one)
-		y, other = estimator.Number(other)
-		out = estimator.AppendNumber(out, clamped(x+y))
+// total is the sum of some records' numbers, packed, which takes no more room than the records. It is exact, and clamped once: it does
+// not depend on the records' order.
+func (w *scratch) total(records []int32) []byte {
+	w.add(records)
+	w.packedSum = w.packedSum[:0]
+	for c, low := range w.low {
+		w.packedSum = estimator.AppendNumber(w.packedSum, clamped(narrowed(w.high[c], low)))
 	}
-	return out
+	return w.packedSum
+}
+
+// add adds up the numbers of some records.
+func (w *scratch) add(records []int32) {
+	clear(w.low)
+	clear(w.high)
+	for _, k := range records {
+		numbers := w.bytes[w.at[k]:w.ends[k]]
+		for c := range w.low {
+			var x int64
+			x, numbers = estimator.Number(numbers)
+			var carry uint64
+			w.low[c], carry = bits.Add64(w.low[c], uint64(x), 0)
+			w.high[c] += x>>63 + int64(carry)
+		}
+	}
+}
+
+// narrowed is the 64-bit number nearest to one of 128 bits.
+func narrowed(high int64, low uint64) int64 {
+	switch {
+	case high == int64(low)>>63:
+		return int64(low)
+	case high < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }
 
 // sortFew sorts keys that are few or nearly in order.

@@ -10,8 +10,8 @@ import (
 	"scrim/planner"
 )
 
-// grouped takes in a scan of one row a (group, unit), in any order, for the estimator that answers all groups at
-// once: in the end each person is one sparse vector over groups and columns.
+// grouped takes in a scan of rows of groups and units, in any order, for the estimator that answers all groups at
+// once: in the end each person is one sparse vector over groups and columns, of the rows' sums.
 //
 // Rows are kept as records (unit, group, columns…). Few records stay in one shard as they arrive; more are dealt out by a hash of
 // the unit, so that the rows of a person lie in one shard, and a shard is small enough to be ordered in the nearest caches.
@@ -26,6 +26,8 @@ type grouped struct {
 	records int
 	space   *spill.Area // of the block, and of the estimator
 	held    *spill.Area // of the records, which are given back when the block is made
+	foldAt  int         // foldRecords
+	folding *scratch
 }
 
 // shard holds records in runs that are never copied as it grows. A record is packed: the unit, the group, and the numbers as they will stand in the
@@ -34,6 +36,7 @@ type shard struct {
 	run     []byte   // that is being filled
 	full    [][]byte // runs
 	records int
+	foldAt  int // so many records, see fold
 }
 
 const (
@@ -50,7 +53,7 @@ func newGrouped(a planner.Aggregate, keys groupKeys, seed uint64, space *spill.A
 	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
 		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
 	}
-	g := &grouped{unit: keys.leading(), seed: seed, shards: make([]shard, 1), space: space, held: space.Beside()}
+	g := &grouped{unit: keys.leading(), seed: seed, shards: []shard{{foldAt: foldRecords}}, space: space, held: space.Beside(), foldAt: foldRecords}
 	for _, c := range keys.all(a.Columns) {
 		if !slices.Contains(g.columns, c) {
 			g.columns = append(g.columns, c)
@@ -77,21 +80,24 @@ func (g *grouped) add(ch store.Chunk, groups []int32) error {
 		}
 	}
 	g.records += len(groups)
-	longest, data := g.size()*estimator.MostBytes, g.data(ch)
+	data := g.data(ch)
 	for i, k := range groups {
 		if v.Null != nil && v.Null[i] {
 			continue
 		}
 		s := g.shardOf(unit[i])
-		if cap(s.run)-len(s.run) < longest {
-			if err := s.grow(longest, g.held); err != nil {
+		if s.records >= s.foldAt {
+			if err := g.fold(s); err != nil {
 				return err
 			}
 		}
-		s.records++
-		r := estimator.AppendNumber(estimator.AppendNumber(s.run, unit[i]), int64(k))
+		r, err := g.record(s)
+		if err != nil {
+			return err
+		}
+		r = estimator.AppendNumber(estimator.AppendNumber(r, unit[i]), int64(k))
 		for _, x := range data {
-			r = estimator.AppendNumber(r, clamped(x[i]))
+			r = estimator.AppendNumber(r, x[i])
 		}
 		s.run = r
 	}
@@ -138,8 +144,11 @@ func (g *grouped) shardOf(unit int64) *shard {
 
 // deal divides the records of the one shard between many.
 func (g *grouped) deal() error {
-	all, longest := g.shards[0], g.size()*estimator.MostBytes
+	all := g.shards[0]
 	g.shards = make([]shard, 1<<shardBits)
+	for i := range g.shards {
+		g.shards[i].foldAt = g.foldAt
+	}
 	for _, run := range all.runs() {
 		for len(run) > 0 {
 			unit, rest := estimator.Number(run)
@@ -147,13 +156,11 @@ func (g *grouped) deal() error {
 				_, rest = estimator.Number(rest)
 			}
 			s := g.shardOf(unit)
-			if cap(s.run)-len(s.run) < longest {
-				if err := s.grow(longest, g.held); err != nil {
-					return err
-				}
+			to, err := g.record(s)
+			if err != nil {
+				return err
 			}
-			s.run = append(s.run, run[:len(run)-len(rest)]...)
-			s.records++
+			s.run = append(to, run[:len(run)-len(rest)]...)
 			run = rest
 		}
 	}
@@ -161,6 +168,17 @@ func (g *grouped) deal() error {
 		free(g.held, run)
 	}
 	return nil
+}
+
+// record counts one more record of a shard and returns the run that it is to be appended to.
+func (g *grouped) record(s *shard) ([]byte, error) {
+	if longest := g.size() * estimator.MostBytes; cap(s.run)-len(s.run) < longest {
+		if err := s.grow(longest, g.held); err != nil {
+			return nil, err
+		}
+	}
+	s.records++
+	return s.run, nil
 }
 
 // grow begins a run, with room for one record of the longest at least.

@@ -217,7 +217,7 @@ func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 // TestShardsDoNotChangeVectors: the same rows in one shard, and dealt out after the first few.
 func TestShardsDoNotChangeVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	g := &grouped{unit: 1, columns: []int{2}, packing: estimator.Packing{Numbers: 1, Of: []int{0}}, seed: 3, shards: make([]shard, 1), held: spillArea(t)}
+	g := &grouped{unit: 1, columns: []int{2}, packing: estimator.Packing{Numbers: 1, Of: []int{0}}, seed: 3, shards: []shard{{foldAt: foldRecords}}, held: spillArea(t), foldAt: foldRecords}
 	want := map[int64]int64{}
 	for i := range firstRecords + 5000 {
 		unit := rng.Int64N(1 << 62)
