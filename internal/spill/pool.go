@@ -106,8 +106,8 @@ func (p *Pool) giveBack(b []byte) {
 	}
 }
 
-// idleTime is how long memory is kept while nobody has any.
-const idleTime = 10 * time.Second
+// idleTime is how long memory is kept while nobody has any: for the next of a series of queries, not beside what the store needs for other work.
+const idleTime = time.Second
 
 // rest gives kept memory back to the system, unless there is work again.
 func (p *Pool) rest() {
