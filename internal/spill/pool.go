@@ -99,6 +99,7 @@ func (p *Pool) giveBack(b []byte) {
 	if p.used > 0 {
 		return
 	}
+	p.shrink(p.limit * 3 / 8) // the store may fill its own limit next
 	if p.idle == nil {
 		p.idle = time.AfterFunc(idleTime, p.rest)
 	} else {
