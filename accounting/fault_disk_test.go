@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -112,24 +111,7 @@ func TestLimitedFile(t *testing.T) {
 
 // TestFullDisk fills a file system of one megabyte, which only the child sees.
 func TestFullDisk(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), childVariable+"=disk|"+t.TempDir()+"||4")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if id := os.Getuid(); id != 0 {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
-	}
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) || bytes.HasPrefix(out, []byte("no mount")) {
-		testenv.Skip(t, "no file system can be mounted here: %v %s", err, out)
-	}
-	if err != nil || !bytes.HasSuffix(out, []byte("\nwell\n")) {
-		t.Errorf("%v\n%s", err, out[max(0, len(out)-2000):])
-	}
+	testenv.OwnMounts(t, childVariable+"=disk|"+t.TempDir()+"||4")
 }
 
 // smallDisk is the child of TestFullDisk: it charges until the disk is full, opens the ledger on the full disk, and charges again when

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	stdsql "database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -21,11 +20,7 @@ func TestMedianScans(t *testing.T) {
 	if out := h.declare("protect shop.t person person"); out != "ok" {
 		t.Fatal(out)
 	}
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := duckDB(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	const limit = estimator.MaxUnits
 	values := map[string][]int64{} // by group and person

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	stdsql "database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,12 +22,7 @@ func TestSparedLinks(t *testing.T) {
 			t.Fatal(out)
 		}
 	}
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
+	db := duckDB(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	key := func(n, step int) string {
 		if k := r.IntN(n + 1); k < n {

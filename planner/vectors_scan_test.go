@@ -53,8 +53,8 @@ func literal(v any) string {
 	return fmt.Sprint(v)
 }
 
-// clicksStore is a store with the rows.
-func clicksStore(t *testing.T, rows []click) *stdsql.DB {
+// duckDB is an empty store in memory.
+func duckDB(t *testing.T) *stdsql.DB {
 	t.Helper()
 	db, err := stdsql.Open("duckdb", "")
 	if err != nil {
@@ -62,6 +62,13 @@ func clicksStore(t *testing.T, rows []click) *stdsql.DB {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1)
+	return db
+}
+
+// clicksStore is a store with the rows.
+func clicksStore(t *testing.T, rows []click) *stdsql.DB {
+	t.Helper()
+	db := duckDB(t)
 	items := make([]string, len(rows))
 	for i, c := range rows {
 		items[i] = "(" + strings.Join([]string{fmt.Sprint(i), literal(c.visitor), literal(c.page), literal(c.upage), literal(c.kind), "NULL", literal(c.vec), literal(c.x), literal(c.y)}, ", ") + ")"

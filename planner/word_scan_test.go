@@ -103,12 +103,7 @@ func TestWideDecimals(t *testing.T) {
 	if out := h.declare("protect shop.t id person"); out != "ok" {
 		t.Fatal(out)
 	}
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
+	db := duckDB(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	rows := make([][3]*big.Int, 20000)
 	items := make([]string, len(rows))

@@ -1,12 +1,9 @@
 package duckdb
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -62,22 +59,7 @@ func TestDefaultReserve(t *testing.T) {
 
 // TestSmallDisk spills to a file system of a few megabytes, which only the child sees.
 func TestSmallDisk(t *testing.T) {
-	exe, err := os.Executable()
-	must(t, err)
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), child+"="+smallDisk+t.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if id := os.Getuid(); id != 0 {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
-	}
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) || bytes.HasPrefix(out, []byte("no mount")) {
-		testenv.Skip(t, "no file system can be mounted here: %v %s", err, out)
-	}
-	if err != nil || !bytes.HasSuffix(out, []byte("well\n")) {
-		t.Errorf("%v\n%s", err, out[max(0, len(out)-2000):])
-	}
+	testenv.OwnMounts(t, child+"="+smallDisk+t.TempDir())
 }
 
 // smallDisk begins what names the directory of TestSmallDisk's child.
