@@ -238,7 +238,7 @@ func (s *Server) speak() error {
 	if err != nil {
 		return err
 	}
-	return s.tellLimits()
+	return tellLimits(s.cfg)
 }
 
 // addressed is the socket as go-mysql-server sees it: it asks for the address, and accepts nothing.
@@ -281,7 +281,7 @@ func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.Se
 		return nil, err
 	}
 	accounts := auth.NewServer(s.analyzer.Catalog.MySQLDb, key, s.loginRefused)
-	return wire.NewServer(s.sockets, s.handler, accounts.Login, Version, auth.DefaultPlugin), nil
+	return wire.NewServer(s.sockets, s.handler, s.admitting(accounts.Login), Version, auth.DefaultPlugin), nil
 }
 
 // builderOf makes the session of an authenticated client.

@@ -64,9 +64,10 @@ func tlsOf(ctx *sql.Context) (cipher, version string) {
 
 // tellLimits makes the variables that tell of the server's limits true. go-mysql-server would take them for limits of its own while it is
 // assembled.
-func (s *Server) tellLimits() error {
+func tellLimits(c Config) error {
 	return sql.SystemVariables.AssignValues(map[string]any{
-		"max_allowed_packet": int64(s.cfg.MaxPacket), "max_connections": int64(s.cfg.MaxConnections),
+		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections),
+		maxUserConnections: int64(c.MaxUserConnections),
 	})
 }
 

@@ -61,6 +61,9 @@ type Config struct {
 
 	// MaxConnections bounds the open connections, by default 256.
 	MaxConnections int
+	// MaxUserConnections bounds the open connections of one account that is not an administrator's, by default three quarters of
+	// MaxConnections. SET GLOBAL max_user_connections changes it, and 0 there means any number.
+	MaxUserConnections int
 	// AuthTimeout bounds the time from accepting a connection to its login, by default 10 s.
 	AuthTimeout time.Duration
 	// MaxPreAuthPacket bounds a packet before the login, in bytes, by default 16 KiB.
@@ -126,6 +129,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = d.MaxConnections
+	}
+	if c.MaxUserConnections == 0 {
+		c.MaxUserConnections = max(1, c.MaxConnections*3/4)
 	}
 	if c.AuthTimeout == 0 {
 		c.AuthTimeout = d.AuthTimeout
@@ -247,6 +253,9 @@ func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	}
 	if c.MaxConnections < 1 || c.MaxConnections > 100_000 {
 		bad("MaxConnections", "want 1 to 100000 connections, have %d", c.MaxConnections)
+	}
+	if c.MaxUserConnections < 1 || c.MaxUserConnections > 100_000 {
+		bad("MaxUserConnections", "want 1 to 100000 connections of an account, or 0 for three quarters of all, have %d", c.MaxUserConnections)
 	}
 	if c.AuthTimeout < 100*time.Millisecond || c.AuthTimeout > 10*time.Minute {
 		bad("AuthTimeout", "want a login timeout from 100ms to 10m, have %v", c.AuthTimeout)

@@ -5,7 +5,7 @@ import (
 )
 
 // Reloadable lists the fields of a Config that Reload puts into effect.
-var Reloadable = []string{"TLSCert", "TLSKey", "MaxConnections", "AuthTimeout", "AuditDays"}
+var Reloadable = []string{"TLSCert", "TLSKey", "MaxConnections", "MaxUserConnections", "AuthTimeout", "AuditDays"}
 
 // Reload puts the Reloadable fields of c into effect, all of them or, where c has a problem, none: the certificate and its key are
 // read again, connections beyond a lower limit stay until they end. note says for the audit log what has changed.
@@ -20,6 +20,9 @@ func (s *Server) Reload(c Config, note string) error {
 		}
 	}
 	s.sockets.SetLimits(c.MaxConnections, c.AuthTimeout)
+	if err := tellLimits(c); err != nil {
+		return err
+	}
 	s.audit.Keep(c.AuditDays)
 	s.audit.Write(audit.Record{Kind: audit.Reload, Note: note})
 	return nil

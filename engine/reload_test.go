@@ -54,6 +54,7 @@ func TestReload(t *testing.T) {
 	if err := login("the second"); err != nil {
 		t.Errorf("the new certificate is not shown: %v", err)
 	}
+	i.root() // the one beyond the limit
 	if _, err := i.dial("root", rootPassword); err == nil || !strings.Contains(err.Error(), "Too many connections") {
 		t.Errorf("got %v, want the new limit of connections", err)
 	}

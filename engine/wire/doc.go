@@ -2,10 +2,13 @@
 // which knows sessions and statements:
 //
 //	accept ─▶ slots ─▶ greeting ─▶ [SSLRequest ─▶ TLS] ─▶ login exchange ─▶ OK ─▶ commands
-//	          full?      │            required?              │               │       ▲ │
+//	          full?      │            required?              │   full? 1040  │       ▲ │
 //	          1040       └── one deadline, a small cap on every packet ──────┘       │ └─▶ COM_CHANGE_USER
 //	                                         ▲                                       │          │
 //	                                         └───────── the old session has ended ───┴──────────┘
+//
+// Who has logged in holds one of a limited number of places, of which one account may have a part only;
+// one place more is for administrators, so that somebody can come in and end what fills the others.
 //
 // Until the OK packet, a connection has one deadline, may send packets up to a small size only, and
 // holds one of a limited number of login slots. With RequireTLS a client whose first packet is not an

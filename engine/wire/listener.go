@@ -14,7 +14,7 @@ type Config struct {
 	TLS        *tls.Config // nil: TLS is not offered
 	RequireTLS bool        // close clients that go on in clear
 
-	MaxConnections   int           // open connections, default 256
+	MaxConnections   int           // connections that have logged in, default 256; administrators have one more
 	MaxLogins        int           // connections that have not logged in yet, default MaxConnections
 	AuthTimeout      time.Duration // from accept to the end of the login, default 10 s
 	MaxPreAuthPacket int           // payload bytes of a packet before the login is done, default 16 KiB
@@ -42,17 +42,18 @@ type Listener struct {
 	inner net.Listener
 	cfg   Config
 
-	mu     sync.Mutex
-	conns  map[*Conn]bool // open connections; true while one holds a login slot
-	logins int
-	closed bool
+	mu       sync.Mutex
+	conns    map[*Conn]*seat // open connections
+	loggedIn int
+	accounts map[string]int // connections that are logged in, by account
+	closed   bool
 
 	received, sent atomic.Uint64 // bytes of packets of all connections
 }
 
 // NewListener guards inner.
 func NewListener(inner net.Listener, cfg Config) *Listener {
-	return &Listener{inner: inner, cfg: cfg.withDefaults(), conns: map[*Conn]bool{}}
+	return &Listener{inner: inner, cfg: cfg.withDefaults(), conns: map[*Conn]*seat{}, accounts: map[string]int{}}
 }
 
 // SetLimits changes the limits of connections that come from now on.
@@ -83,16 +84,15 @@ func (l *Listener) accept() (*Conn, error) {
 	}
 }
 
-// admit takes a slot for raw, or returns nil when there is none.
+// admit takes a place for raw among those that log in, or returns nil when there is none.
 func (l *Listener) admit(raw net.Conn) *Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.conns) >= l.cfg.MaxConnections || l.logins >= l.cfg.MaxLogins {
+	if !l.room() {
 		return nil
 	}
 	c := newConn(raw, l)
-	l.conns[c] = true
-	l.logins++
+	l.conns[c] = &seat{}
 	return c
 }
 
@@ -103,31 +103,11 @@ func turnAway(raw net.Conn) {
 	_ = raw.Close()
 }
 
-// loggedIn gives c's login slot back.
-func (l *Listener) loggedIn(c *Conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conns[c] {
-		l.conns[c] = false
-		l.logins--
-	}
-}
-
 // authTimeout is the present limit of a login.
 func (l *Listener) authTimeout() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cfg.AuthTimeout
-}
-
-// release forgets a closed connection, and its login slot if it still holds one.
-func (l *Listener) release(c *Conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conns[c] {
-		l.logins--
-	}
-	delete(l.conns, c)
 }
 
 func (l *Listener) isClosed() bool {

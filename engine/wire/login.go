@@ -28,6 +28,13 @@ type Login struct {
 	From           net.Addr
 	Secure         bool // nobody between the client and the server can read what is sent
 
+	// What a LoginFunc says of the account: its name, how many connections it may have at once (0: any
+	// number), and whether it may have more and take the place beyond the listener's limit, which is
+	// asked only where it matters. Nil: it may not.
+	Account        string
+	MaxConnections int
+	Administrator  func() bool
+
 	conn     *Conn
 	switched bool
 }
@@ -198,6 +205,10 @@ func (s *Server) admit(c *Conn, l *Login) error {
 		c.fail(err)
 		return errLogin
 	}
+	if err := c.listener.seat(c, l); err != nil {
+		c.fail(err)
+		return err
+	}
 	c.peer.User, c.peer.UserData = l.User, user
 	c.peer.Capabilities = c.capabilities & (capFoundRows | capDeprecateEOF | capMultiStatement | capInteractive)
 	if c.Secure() {
@@ -216,7 +227,6 @@ func (s *Server) admit(c *Conn, l *Login) error {
 	_ = c.raw.SetDeadline(time.Time{})
 	if c.buffered == nil {
 		c.buffered = bufio.NewReaderSize(c.conn(), chunk)
-		c.listener.loggedIn(c)
 	}
 	if !c.done(nil) {
 		return c.failed

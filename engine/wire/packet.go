@@ -63,6 +63,8 @@ const (
 	errMalformed    = 1835
 	errInsecure     = 3159
 	errIdle         = 4031
+
+	errTooManyOfUser = 1203
 )
 
 func payloadLength(header []byte) int {
