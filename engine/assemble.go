@@ -172,6 +172,7 @@ func (s *Server) executor() *exec.Executor {
 		Noise:     s.noise,
 		Principal: session.Principal,
 		Roles:     session.Roles,
+		Fixed:     session.Fixed,
 		Memory:    s.cfg.ReleaseMemory << 20,
 		Spill:     s.spill,
 		Unchanged: s.unchanged,

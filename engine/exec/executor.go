@@ -42,6 +42,8 @@ type Executor struct {
 	Principal func(*sql.Context) string
 	// Roles names the roles granted to it, whose budgets a charge counts for, too. Nil: none.
 	Roles func(*sql.Context) []string
+	// Fixed, if not nil, names the statement by which the client has fixed what its session reads, "" if none has.
+	Fixed func(*sql.Context) string
 	// Unchanged returns an error if a table is not defined any more as a plan took it.
 	Unchanged func(*sql.Context, planner.Definition) error
 	// Memory bounds what the public sizes of one release take, in bytes: the numbers of an answer in the groups that were selected. Plans
@@ -61,8 +63,14 @@ type Executor struct {
 
 var _ planner.Executor = (*Executor)(nil)
 
-// Begin implements planner.Executor.
+// Begin implements planner.Executor. A release reads the newest data, which is not what a client expects that has fixed a snapshot.
 func (x *Executor) Begin(ctx *sql.Context, s *planner.Statement) (planner.Execution, error) {
+	if x.Fixed != nil {
+		if by := x.Fixed(ctx); by != "" {
+			return nil, refuse.New(refuse.Context, "A private query reads the newest data, not those that %s has fixed; nothing was charged.", by).
+				With("End it with COMMIT, ROLLBACK or UNLOCK TABLES, and ask then.")
+		}
+	}
 	e := &execution{x: x, statement: s, principal: x.Principal(ctx), text: digest.Redact(s.Text)}
 	e.digest = digest.Of(e.text)
 	if x.Roles != nil {

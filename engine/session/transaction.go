@@ -1,6 +1,8 @@
 package session
 
 import (
+	"regexp"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 )
@@ -12,7 +14,9 @@ type Transaction struct {
 	explicit bool
 	readOnly bool
 	// locked: LOCK TABLES began it.
-	locked     bool
+	locked bool
+	// snapshot: it began WITH CONSISTENT SNAPSHOT.
+	snapshot   bool
 	savepoints []savepoint
 }
 
@@ -35,7 +39,30 @@ func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteri
 	if err != nil {
 		return nil, err
 	}
-	return &Transaction{explicit: begin || !auto, readOnly: c == sql.ReadOnly}, nil
+	tx := &Transaction{explicit: begin || !auto, readOnly: c == sql.ReadOnly, snapshot: begin && consistent.MatchString(ctx.Query())}
+	if tx.snapshot {
+		if st, err := s.Store(ctx); err != nil {
+			return nil, err
+		} else if !st.InTransaction() {
+			return tx, st.Begin(ctx)
+		}
+	}
+	return tx, nil
+}
+
+// consistent finds START TRANSACTION … WITH CONSISTENT SNAPSHOT, and some texts that only speak of it.
+var consistent = regexp.MustCompile(`(?is)\bwith\b.*\bconsistent\b.*\bsnapshot\b`)
+
+// Fixed names the statement by which the client has fixed what the session reads until a later one, "" if none has.
+func Fixed(ctx *sql.Context) string {
+	tx, ok := ctx.GetTransaction().(*Transaction)
+	switch {
+	case ok && tx.locked:
+		return "LOCK TABLES … READ"
+	case ok && tx.snapshot:
+		return "START TRANSACTION WITH CONSISTENT SNAPSHOT"
+	}
+	return ""
 }
 
 // CommitTransaction implements sql.TransactionSession.

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
 )
@@ -68,13 +69,19 @@ var dateFunctions = []entry{
 	{names: "date_add adddate timestampadd", signature: "DATE_ADD(d, INTERVAL n unit)", remark: "a date where d is a DATE and the unit a day or longer", raw: true, lower: shift},
 	{names: "date_sub subdate", signature: "DATE_SUB(d, INTERVAL n unit)", remark: "as DATE_ADD", raw: true, lower: shift},
 	{names: "extract", signature: "EXTRACT(unit FROM d)", lower: extract},
-	{names: "unix_timestamp", signature: "UNIX_TIMESTAMP(d)", remark: "in UTC; whole seconds", lower: func(l *lowerer, c *call) (Expr, error) {
+	{names: "unix_timestamp", signature: "UNIX_TIMESTAMP(d)", remark: "whole seconds; d is of the session's time_zone", lower: func(l *lowerer, c *call) (Expr, error) {
 		d := l.toDatetime(c.args[0])
+		if !c.raw[0].Type(l.ctx).Equals(types.Timestamp) { // which is a moment by itself
+			var err error
+			if d, err = l.clockOf(d, true); err != nil {
+				return d, err
+			}
+		}
 		return of(Int, l.let(d.SQL, func(r string) string {
 			return "(CASE WHEN " + r + " IS NULL THEN NULL WHEN " + r + " BETWEEN TIMESTAMP '1970-01-01 00:00:00' AND TIMESTAMP '3001-01-18 23:59:59.999999' THEN epoch_us(" + r + ") // 1000000 ELSE 0 END)"
 		}), d), nil
 	}},
-	{names: "from_unixtime", signature: "FROM_UNIXTIME(n [, format])", remark: "in UTC", lower: fromUnixtime},
+	{names: "from_unixtime", signature: "FROM_UNIXTIME(n [, format])", remark: "in the session's time_zone", lower: fromUnixtime},
 	{names: "date_format", signature: "DATE_FORMAT(d, 'format')", remark: "a constant format; %a %b %c %D %d %e %f %H %h %I %i %j %k %l %M %m %p %r %S %s %T %U %u %V %v %W %w %X %x %Y %y %%", lower: func(l *lowerer, c *call) (Expr, error) {
 		f, ok := c.constantText(1)
 		if !ok {
@@ -297,8 +304,9 @@ func fromUnixtime(l *lowerer, c *call) (Expr, error) {
 	d := maybe(Datetime, l.let("TRY_CAST("+micros.SQL+" AS BIGINT)", func(r string) string {
 		return fmt.Sprintf("(CASE WHEN %[1]s BETWEEN 0 AND %[2]d THEN make_timestamp(%[1]s) END)", r, int64(function.MaxUnixTimeMicroSecs))
 	}))
-	if !c.has(1) {
-		return d, nil
+	d, err := l.clockOf(d, false)
+	if err != nil || !c.has(1) {
+		return d, err
 	}
 	f, ok := c.constantText(1)
 	if !ok {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
 	"scrim/internal/refuse"
 )
@@ -40,6 +41,34 @@ func convertTz(l *lowerer, c *call) (Expr, error) {
 	})
 	if len(s) > maxSQL {
 		return Expr{}, refuse.New(refuse.Expression, "CONVERT_TZ() between these zones is too large.")
+	}
+	return maybe(Datetime, s), nil
+}
+
+// clockOf converts a moment from UTC to the clock of the session's time_zone, or back; in UTC it is itself. The zone is written out in the
+// statement, so that answers in one zone are not those of another.
+func (l *lowerer) clockOf(d Expr, back bool) (Expr, error) {
+	name, err := function.SessionTimeZone(l.ctx)
+	if err != nil {
+		return d, err
+	}
+	at, err := zone(name)
+	if err != nil {
+		return d, nil // as go-mysql-server
+	}
+	sign := "+"
+	if back {
+		sign = "-"
+	}
+	s := l.let(d.SQL, func(r string) string {
+		ahead := offsets(r, at, back)
+		if ahead == "0" {
+			return r
+		}
+		return "(" + r + " " + sign + " to_seconds(" + ahead + "))"
+	})
+	if len(s) > maxSQL {
+		return d, refuse.New(refuse.Expression, "The clock of the time zone %s changes too often; SET time_zone to an offset such as '+02:00'.", name)
 	}
 	return maybe(Datetime, s), nil
 }
