@@ -53,7 +53,7 @@ func TestReportsAreReadOnly(t *testing.T) {
 	o.root.refused(1644, "45011", "CALL dp_protect('survey.commute', 'row', 'person')")
 	o.wants(5, "after all attempts")
 	ann.refused(1142, "42000", "INSERT INTO dp_in.commute VALUES ('x', 'y')")
-	o.con.refused(1044, "42000", "SELECT * FROM survey.commute")
+	o.con.refused(1227, "42000", "SELECT * FROM survey.commute")
 
 	// What stays when it is dropped: a name that nobody has declared.
 	o.root.exec("CALL dp_abort_collection('commute', 'a test')", "CALL dp_drop_collection('commute')", "CREATE TABLE survey.commute (a INT)")
@@ -87,7 +87,7 @@ func TestWhoCollects(t *testing.T) {
 		t.Errorf("%s lines in the ledger tell what contributors pay", got)
 	}
 
-	for _, table := range []string{"collections", "collection_rounds", "collection_cells", "collection_tokens"} {
+	for _, table := range []string{"collections", "collection_rounds", "collection_cells"} {
 		if got := o.con.query("SELECT * FROM dp." + table); len(got) == 0 {
 			t.Errorf("the contributor finds nothing in dp.%s", table)
 		}
@@ -96,14 +96,15 @@ func TestWhoCollects(t *testing.T) {
 		"SELECT declared FROM dp.collections": `[[{"epsilon":"2","hi":120,"lo":0,"n_expected":400,"null_default":[60]}]]`,
 		"SELECT name, table_name, model, state, round, epsilon, n_expected, owner FROM dp.collections": "[[commute survey.commute LOCAL OPEN 1 2.0000 400 root@%]]",
 		"SELECT collection, cell, randomizer, n_tokens, n_received FROM dp.collection_cells":           "[[commute 0 BITMEAN 10 0]]",
-		"SELECT collection, round, n_issued, n_spent, n_free FROM dp.collection_tokens":                "[[commute 1 10 0 10]]",
 		"SELECT LENGTH(fingerprint), seal_key, closed_at FROM dp.collection_rounds":                    "[[32 NULL NULL]]",
-		"SELECT COUNT(*) FROM dp.ledger": "[[0]]",
-		"SHOW GRANTS":                    "[[GRANT USAGE ON *.* TO `contributor`@`%`] [GRANT SELECT ON `dp`.* TO `contributor`@`%`] [GRANT INSERT ON `dp_in`.* TO `contributor`@`%`]]",
+		"SHOW GRANTS": "[[GRANT USAGE ON *.* TO `contributor`@`%`] [GRANT SELECT ON `dp`.* TO `contributor`@`%`] [GRANT INSERT ON `dp_in`.* TO `contributor`@`%`]]",
 	} {
 		if got := fmt.Sprint(o.con.query(table)); got != want {
 			t.Errorf("%s: got %s, want %s", table, got, want)
 		}
+	}
+	if got := fmt.Sprint(o.root.query("SELECT collection, round, n_issued, n_spent, n_free FROM dp.collection_tokens")); got != "[[commute 1 10 0 10]]" {
+		t.Errorf("the tokens are %s", got)
 	}
 	o.root.exec("REVOKE INSERT ON dp_in.* FROM contributor")
 	token, r := o.next()

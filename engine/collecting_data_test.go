@@ -53,7 +53,7 @@ func TestReportsFromElsewhere(t *testing.T) {
 	defer mysql.DeregisterLocalFile(file)
 	o.root.refused(1644, "45017", "LOAD DATA LOCAL INFILE '"+file+"' INTO TABLE survey.commute FIELDS TERMINATED BY ','")
 	o.root.refused(1644, "45D21", "LOAD DATA LOCAL INFILE '"+file+"' INTO TABLE dp_in.commute FIELDS TERMINATED BY ',' (token, report, @a, @b, @c)")
-	o.con.refused(1644, "45014", "LOAD DATA LOCAL INFILE '"+file+"' INTO TABLE dp_in.commute FIELDS TERMINATED BY ',' (token, report, @a, @b, @c)")
+	o.con.refused(1227, "42000", "LOAD DATA LOCAL INFILE '"+file+"' INTO TABLE dp_in.commute FIELDS TERMINATED BY ',' (token, report, @a, @b, @c)")
 	o.wants(0, "after LOAD DATA")
 	cfg := o.cfg
 	o.end()

@@ -208,9 +208,9 @@ func TestNothingButInsert(t *testing.T) {
 		if got := fmt.Sprint(c.query("DESCRIBE dp_in.commute")); !strings.Contains(got, "token binary(16) NO") || !strings.Contains(got, "report varbinary(60000) NO") {
 			t.Errorf("DESCRIBE: %s", got)
 		}
-		if got := fmt.Sprint(c.query("SELECT table_name, table_rows FROM information_schema.tables WHERE table_schema = 'dp_in'")); got != "[[commute NULL]]" {
-			t.Errorf("information_schema.tables: %s", got)
-		}
+	}
+	if got := fmt.Sprint(o.root.query("SELECT table_name, table_rows FROM information_schema.tables WHERE table_schema = 'dp_in'")); got != "[[commute NULL]]" {
+		t.Errorf("information_schema.tables: %s", got)
 	}
 	for _, q := range []string{"SHOW CREATE TABLE dp_in.commute", "SHOW COLUMNS FROM dp_in.commute", "SHOW INDEX FROM dp_in.commute", "SHOW TABLE STATUS FROM dp_in", "SHOW CREATE DATABASE dp_in"} {
 		o.root.query(q)
@@ -228,7 +228,7 @@ func TestNothingButInsert(t *testing.T) {
 			t.Errorf("%s: %v", q, err)
 		}
 		if q[:6] == "SELECT" || q[:6] == "UPDATE" || q[:6] == "DELETE" {
-			o.con.refused(1142, "42000", q)
+			o.con.refused(1227, "42000", q)
 		}
 	}
 	o.wants(0, "in the end")

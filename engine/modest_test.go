@@ -9,14 +9,14 @@ import (
 func TestLongStatements(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
-	root.exec("CREATE USER contributor IDENTIFIED BY 'pw'", "GRANT INSERT ON dp_in.* TO contributor", "CREATE USER bulk IDENTIFIED BY 'pw'", "GRANT importer TO bulk")
-	contributor, bulk := i.client("contributor", "pw"), i.client("bulk", "pw")
+	root.exec("CREATE USER contributor IDENTIFIED BY 'pw'", "GRANT INSERT ON dp_in.* TO contributor", "CREATE USER bulk IDENTIFIED BY 'pw'", "GRANT importer TO bulk", "CREATE USER ann IDENTIFIED BY 'pw'")
+	contributor, bulk, ann := i.client("contributor", "pw"), i.client("bulk", "pw"), i.client("ann", "pw")
 	insert := func(rows int) string {
 		return "INSERT INTO dp_in.commute VALUES (1,'')" + strings.Repeat(",(1,'')", rows)
 	}
 	// A row is six tokens.
 	contributor.refused(1436, "HY000", insert(modestTokens/6+10))
-	contributor.refused(1064, "42000", "CALL dp_price('SELECT 1"+strings.Repeat(",1", modestTokens)+"')")
+	ann.refused(1064, "42000", "CALL dp_price('SELECT 1"+strings.Repeat(",1", modestTokens)+"')")
 	if _, err := contributor.try("SELECT ?"+strings.Repeat(",1", modestTokens), 1); err == nil || !strings.Contains(err.Error(), "1436") {
 		t.Errorf("prepared: %.200v", err)
 	}

@@ -66,6 +66,9 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 	if err != nil {
 		return "", err
 	}
+	if err := h.confine(ctx, parsed); err != nil {
+		return "", err
+	}
 	switch s := parsed.(type) {
 	case *sqlparser.Prepare, *sqlparser.Deallocate:
 		if err := h.named(ctx, s); err != nil {
@@ -78,6 +81,9 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 		}
 		at(ctx).narrow(cmd.text)
 		if parsed, text, _, err = h.parse(ctx, cmd); err != nil {
+			return "", err
+		}
+		if err := h.confine(ctx, parsed); err != nil {
 			return "", err
 		}
 	case *sqlparser.Load:
