@@ -64,11 +64,15 @@ func (h *handler) logout(c *mysql.Conn) {
 }
 
 func connection(kind audit.Kind, c *mysql.Conn) audit.Record {
-	r := audit.Record{Kind: kind, Connection: c.ConnectionID, Principal: c.User, From: c.RemoteAddr().String()}
+	return audit.Record{Kind: kind, Connection: c.ConnectionID, Principal: principalOf(c), From: c.RemoteAddr().String()}
+}
+
+// principalOf is the account that a client has logged in to, user@host.
+func principalOf(c *mysql.Conn) string {
 	if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
-		r.Principal = u.User + "@" + u.Host
+		return u.User + "@" + u.Host
 	}
-	return r
+	return c.User
 }
 
 // loginRefused tells the log and the audit log of a login that failed.

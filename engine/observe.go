@@ -69,7 +69,7 @@ func (o *observed) narrow(first string) {
 
 // begin notes a statement that is about to run, for which the audit log must have a place.
 func (h *handler) begin(ctx context.Context, c *mysql.Conn, text string) (context.Context, *observed, error) {
-	ctx, o := observe(ctx, text)
+	ctx, o := observe(store.ForAccount(ctx, principalOf(c)), text)
 	var err error
 	if o.place, err = h.admit(); err != nil {
 		return ctx, o, h.end(nil, c, o, err)
@@ -115,12 +115,9 @@ func (o *observed) event(c *mysql.Conn, ctx *sql.Context, cause, public error) w
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	e := watch.Event{
-		ID: o.id, At: o.started, Duration: time.Since(o.started), Client: c.ConnectionID, Principal: c.User,
+		ID: o.id, At: o.started, Duration: time.Since(o.started), Client: c.ConnectionID, Principal: principalOf(c),
 		Statement: o.redacted, Digest: digest.Of(o.redacted),
 		Private: o.private, Tables: o.tables,
-	}
-	if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
-		e.Principal = u.User + "@" + u.Host
 	}
 	if ctx != nil && ctx.Session != nil {
 		e.Database = ctx.GetCurrentDatabase()

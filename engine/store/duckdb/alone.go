@@ -65,19 +65,7 @@ func (s *snapshot) enter(ctx context.Context) (leave func(), err error) {
 	if s.alone != nil {
 		return func() {}, ctx.Err()
 	}
-	select {
-	case s.st.places <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if err := s.st.gate.enter(ctx); err != nil {
-		<-s.st.places
-		return nil, err
-	}
-	return func() {
-		s.st.gate.leave()
-		<-s.st.places
-	}, nil
+	return s.st.admit(ctx, s.st.scans)
 }
 
 const (

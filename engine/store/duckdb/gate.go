@@ -13,7 +13,7 @@ import (
 //	enter ─▶ statements, any number of them ─▶ leave
 //	alone ─▶ waits for those that run; whoever enters waits ─▶ the function that it returned
 //
-// Whoever has entered must not enter again: somebody may be waiting to be alone.
+// Who may come to the gate, and in which order, is a queue's matter. Whoever has entered must not enter again: somebody may be waiting to be alone.
 type gate struct {
 	turn chan struct{} // held by who is alone or waits to be
 

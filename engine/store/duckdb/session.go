@@ -181,10 +181,11 @@ func (s *session) mutate(ctx context.Context, tables []store.TableRef, change fu
 			return &store.Error{Kind: store.Refused, Driver: fmt.Sprintf("schema %s is reserved", r.Schema)}
 		}
 	}
-	if err := s.st.gate.enter(ctx); err != nil {
+	leave, err := s.st.admit(ctx, s.st.work)
+	if err != nil {
 		return classify(ctx, err)
 	}
-	defer s.st.gate.leave()
+	defer leave()
 	own := !s.tx
 	if own {
 		if err := s.begin(ctx); err != nil {
@@ -241,10 +242,11 @@ func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Row
 			return &repeated{result: found}, ctx.Err()
 		}
 	}
-	if err := s.st.gate.enter(ctx); err != nil {
+	leave, err := s.st.admit(ctx, s.st.work)
+	if err != nil {
 		return nil, classify(ctx, err)
 	}
-	defer s.st.gate.leave()
+	defer leave()
 	r, err := s.query(ctx, sql, args)
 	if err != nil {
 		return nil, classify(ctx, err)

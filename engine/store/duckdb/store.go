@@ -19,7 +19,8 @@ type Store struct {
 	entries atomic.Int64 // version log entries committed since they were last folded
 	commits commits
 	gate    *gate
-	places  chan struct{} // of the scans of snapshots that run at once
+	scans   *queue // of snapshots
+	work    *queue // what sessions read and write
 	spill   spilled
 
 	keeping sync.Mutex // one use of keeper at a time
@@ -102,7 +103,7 @@ func prepare(in *instance, o Options) (*Store, error) {
 	}
 	s := &Store{
 		in: in, keeper: c, open: map[closer]struct{}{}, gate: newGate(), spill: o.spilling(in.path),
-		places: make(chan struct{}, scansAtOnce(fmt.Sprint(limit[0][0]))),
+		scans: newQueue(scansAtOnce(fmt.Sprint(limit[0][0])), false), work: newQueue(statementsAtOnce(o.threads()), true),
 	}
 	s.commits.now.Store(s.readState())
 	ok = true
