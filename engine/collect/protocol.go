@@ -40,10 +40,10 @@ type Info struct {
 
 // Protocols lists every protocol in the order of the documentation.
 var Protocols = []Info{
-	{LDPBit, 1, Local, 1, "the mean of a bounded number"},
-	{LDPKV2, 2, Local, 2, "a Gaussian mean in a wide range, standard deviation known"},
+	{LDPBit, 1, Local, 1, "the mean of a bounded number, whatever its law: the one to take for a mean"},
+	{LDPKV2, 2, Local, 2, "the mean of Gaussian numbers in a wide range, standard deviation known"},
 	{LDPKV1, 3, Local, 1, "the same in one round"},
-	{LDPUV2, 4, Local, 2, "a Gaussian mean in a wide range, standard deviation unknown"},
+	{LDPUV2, 4, Local, 2, "the mean of nearly Gaussian numbers in a wide range, standard deviation unknown"},
 	{LDPUV1, 5, Local, 1, "the same in one round, with the standard deviation"},
 	{LDPHier, 6, Local, 1, "histogram, ranges and quantiles, up to 4096 buckets"},
 	{LDPHaar, 7, Local, 1, "ranges and quantiles, up to 2^20 buckets"},

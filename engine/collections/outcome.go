@@ -28,17 +28,40 @@ func (c *Collections) outcome(ctx context.Context, r record, p *collect.Params) 
 	if err != nil {
 		return outcome{}, err
 	}
-	return evaluate(p, t)
+	before, err := c.before(ctx, r, p)
+	if err != nil {
+		return outcome{}, err
+	}
+	return evaluate(p, t, before...)
+}
+
+// before returns the first round of a stratum, where p is the second one and its estimate takes something from the first.
+func (c *Collections) before(ctx context.Context, r record, p *collect.Params) ([]local.Before, error) {
+	if p.Round != 2 || p.Protocol != collect.LDPKV2 && p.Protocol != collect.LDPUV2 {
+		return nil, nil
+	}
+	c.mu.RLock()
+	col, err := c.find(r.Name)
+	var first *collect.Params
+	if err == nil {
+		first = col.rounds[roundKey{1, p.Stratum}].params
+	}
+	c.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.tallyLocal(ctx, r.ref(), first)
+	return []local.Before{{Params: first, Tally: t}}, err
 }
 
 // evaluate evaluates the reports of a round of the local model.
-func evaluate(p *collect.Params, t *local.Tally) (outcome, error) {
+func evaluate(p *collect.Params, t *local.Tally, before ...local.Before) (outcome, error) {
 	o := outcome{arrived: local.Arrived(p, t)}
 	if p.Round < p.Rounds() {
 		pub, info, err := local.Preview(p, t)
 		return outcome{arrived: info, published: pub}, err
 	}
-	e, err := local.Decode(p, t)
+	e, err := local.Decode(p, t, before...)
 	if err == nil {
 		o.estimate = e
 	}

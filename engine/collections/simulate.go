@@ -123,6 +123,7 @@ func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact
 	}
 	signs := s.signs(r)
 	var pub collect.Published
+	var before []local.Before
 	for number := 1; ; number++ {
 		p, err := s.params(number, pub, signs)
 		if err != nil {
@@ -134,11 +135,11 @@ func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact
 				mine = append(mine, at)
 			}
 		}
-		o, err := s.round(ctx, p, mine, &order, r)
+		o, t, err := s.round(ctx, p, mine, &order, r, before)
 		if err != nil || number == s.Design.Rounds() {
 			return outcomeOf(o.estimate, err)
 		}
-		pub = o.published
+		pub, before = o.published, append(before, local.Before{Params: p, Tally: t})
 	}
 }
 
@@ -180,27 +181,29 @@ func (s Simulation) params(number int, pub collect.Published, signs []byte) (*co
 	return s.Design.Params(number, stratum, pub, key, signs)
 }
 
-// round has the holders of a round's seats report, the next of order, and evaluates it.
-func (s Simulation) round(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand) (outcome, error) {
+// round has the holders of a round's seats report, the next of order, and evaluates it. t is nil in the shuffle model.
+func (s Simulation) round(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand, before []local.Before) (o outcome, t *local.Tally, err error) {
 	if p.Batch != nil {
-		return s.roundShuffle(ctx, p, seats, order, r)
+		o, err = s.roundShuffle(ctx, p, seats, order, r)
+		return o, nil, err
 	}
 	t, d := local.NewTally(p), device.New(p)
 	for _, at := range seats {
 		for range at.Taken {
 			if err := ctx.Err(); err != nil {
-				return outcome{}, err
+				return o, nil, err
 			}
 			report, err := d.Report(r, at.Place.cell, s.next(order))
 			if err == nil {
 				err = t.Add(at.Place.cell, report[collect.HeaderSize:], 1)
 			}
 			if err != nil {
-				return outcome{}, err
+				return o, nil, err
 			}
 		}
 	}
-	return evaluate(p, t)
+	o, err = evaluate(p, t, before...)
+	return o, t, err
 }
 
 func (s Simulation) next(order *[]int) collect.Value {

@@ -15,7 +15,7 @@ import (
 // seeded is the randomness of a run over public data.
 func seeded(run int) *exact.Rand { return exact.New(rand.NewPCG(11, uint64(run))) }
 
-// simulated plans a collection and runs it over n values around 40.
+// simulated plans a collection and runs it over the n quantiles of a Gaussian around 40.
 func simulated(t *testing.T, p collect.Protocol, n, runs int, change ...func(*collect.Declaration)) ([]Simulated, error) {
 	t.Helper()
 	d := declared[p]
@@ -26,7 +26,7 @@ func simulated(t *testing.T, p collect.Protocol, n, runs int, change ...func(*co
 	must(t, err)
 	values := make([]collect.Value, n)
 	for i := range values {
-		values[i] = collect.Value{40 + 5*math.Sqrt2*math.Sin(float64(i))}
+		values[i] = collect.Value{40 + 5*math.Sqrt2*math.Erfinv((2*float64(i)+1)/float64(n)-1)}
 	}
 	return Simulate(context.Background(), Simulation{Design: g, Values: values, Runs: runs, Rand: seeded})
 }

@@ -49,6 +49,7 @@ func (c collecting) rounds(w words, x dataset.Sample) (local.Estimate, error) {
 		signs[i] = byte(w.Uint64()) | 1
 	}
 	var pub collect.Published
+	var before []local.Before
 	for round := 1; ; round++ {
 		p, err := c.params(round, pub, signs)
 		if err != nil {
@@ -56,7 +57,7 @@ func (c collecting) rounds(w words, x dataset.Sample) (local.Estimate, error) {
 		}
 		var e local.Estimate
 		if p.Batch == nil {
-			e, pub, err = c.local(p, r, next)
+			e, pub, err = c.local(p, r, next, &before)
 		} else {
 			e, pub, err = c.shuffled(p, r, w, next)
 		}
@@ -88,8 +89,8 @@ func eachValue(x dataset.Sample, step float64) func() collect.Value {
 	}
 }
 
-// local has the quotas of a round filled and evaluates it.
-func (c collecting) local(p *collect.Params, r *exact.Rand, next func() collect.Value) (e local.Estimate, pub collect.Published, err error) {
+// local has the quotas of a round filled and evaluates it; before are the rounds so far.
+func (c collecting) local(p *collect.Params, r *exact.Rand, next func() collect.Value, before *[]local.Before) (e local.Estimate, pub collect.Published, err error) {
 	t, d := local.NewTally(p), device.New(p)
 	for _, cell := range p.Cells {
 		for range cell.Quota {
@@ -104,12 +105,13 @@ func (c collecting) local(p *collect.Params, r *exact.Rand, next func() collect.
 	}
 	switch {
 	case p.Round == c.design.Rounds():
-		e, err = local.Decode(p, t)
+		e, err = local.Decode(p, t, *before...)
 	case c.paper:
 		pub, err = local.PublishPaper(p, t)
 	default:
 		pub, err = local.Publish(p, t)
 	}
+	*before = append(*before, local.Before{Params: p, Tally: t})
 	return e, pub, err
 }
 

@@ -48,7 +48,10 @@ func publish(p *collect.Params, t *Tally, info *Info) (collect.Published, error)
 // Decode returns the estimate from the last round's reports. It refuses TooFewReports if a cell has not
 // its minimum, RoundInconclusive if the reports of a single round determine nothing, and
 // CollectionRounds for a round that is not the last.
-func Decode(p *collect.Params, t *Tally) (Estimate, error) {
+//
+// before are the rounds before the last one. LDP_KV2 and LDP_UV2 take from the first one whether the values look Gaussian; without
+// it they cannot tell.
+func Decode(p *collect.Params, t *Tally, before ...Before) (Estimate, error) {
 	if info, ok := p.Protocol.Info(); !ok || info.Model != collect.Local {
 		return nil, notLocal(p)
 	}
@@ -58,19 +61,25 @@ func Decode(p *collect.Params, t *Tally) (Estimate, error) {
 	if err := enough(p, t); err != nil {
 		return nil, err
 	}
-	return decode(p, t, Arrived(p, t))
+	return decode(p, t, before, Arrived(p, t))
 }
 
-func decode(p *collect.Params, t *Tally, info Info) (Estimate, error) {
+// Before is an earlier round, with its reports.
+type Before struct {
+	Params *collect.Params
+	Tally  *Tally
+}
+
+func decode(p *collect.Params, t *Tally, before []Before, info Info) (Estimate, error) {
 	switch p.Protocol {
 	case collect.LDPBit:
 		return decodeBit(p, t, info)
 	case collect.LDPKV2:
-		return decodeKV2(p, t, info)
+		return decodeKV2(p, t, before, info)
 	case collect.LDPKV1:
 		return decodeKV1(p, t, info)
 	case collect.LDPUV2:
-		return decodeUV2(p, t, info)
+		return decodeUV2(p, t, before, info)
 	case collect.LDPUV1:
 		return decodeUV1(p, t, info)
 	case collect.LDPHier, collect.LDPHaar:

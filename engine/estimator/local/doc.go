@@ -21,5 +21,11 @@
 // chose not to report.
 //
 // The likelihood estimates of LDP_KV1, LDP_KV2 and LDP_UV1 take values for Gaussian; privacy does not. For
-// skewed values they tend to the median.
+// skewed values they tend to the median. The reports are asked whether values look Gaussian, and intervals are wider
+// by the skewness and the tails that they do not exclude: see law. Where they do not, an estimate carries
+// a warning, and has no standard error:
+//
+//	LDP_KV1, LDP_UV1   no interval
+//	LDP_KV2            the interval that holds for any law of standard deviation sigma or less
+//	LDP_UV2            the mean needs no Gaussian; its interval is wider by what clipping can move
 package local

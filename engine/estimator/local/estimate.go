@@ -34,7 +34,8 @@ type Info struct {
 	Cells    []CellInfo       `json:"cells"`
 
 	Outside *float64 `json:"outside,omitempty"`     // KV, UV: posterior mass far from the centre, refused above 0.05
-	FitP    *float64 `json:"fit_p,omitempty"`       // LDP_UV1: p-value of the fit of a Gaussian
+	FitP    *float64 `json:"fit_p,omitempty"`       // KV, UV: p-value of the fit of a Gaussian
+	ShapeP  *float64 `json:"shape_p,omitempty"`     // KV, UV: p-value of a Gaussian's skewness and kurtosis
 	Clip    *float64 `json:"clip_target,omitempty"` // LDP_SCM3: share of vectors that round 3 meant to clip
 
 	Covers   string    `json:"stderr_covers,omitempty"` // what standard errors and intervals cover
@@ -68,7 +69,10 @@ const (
 const (
 	coversBoth   = "randomisation, and that contributors are a sample"
 	coversRandom = "randomisation"
-	omitsBias    = "clipping, dishonest reports, and who chose not to report"
+	// An interval of a Gaussian protocol is wider than its standard error says.
+	coversGaussian = "randomisation, that contributors are a sample, and in intervals the skewness and the tails that the reports do not exclude"
+	omitsKnown     = "a wrong sigma, dishonest reports, and who chose not to report"
+	omitsBias      = "clipping, dishonest reports, and who chose not to report"
 )
 
 // Arrived describes what a tally holds, in any round and with any number of reports.

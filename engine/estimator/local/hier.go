@@ -44,5 +44,5 @@ func (h histogram) Mean() (value, stderr float64, err error) {
 // Interval implements Estimate.
 func (h histogram) Interval(conf float64) (lo, hi float64, err error) {
 	value, stderr := h.placed.Mean()
-	return located{h.only, value, stderr}.Interval(conf)
+	return located{only: h.only, mean: value, stderr: stderr}.Interval(conf)
 }

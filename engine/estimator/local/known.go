@@ -52,16 +52,25 @@ type centred struct {
 	coin             coin
 	lo, hi           float64
 	sigma, centre, s float64
+	law              *law // nil: round 1 is not there
+	poor             bool // values do not look Gaussian
 }
 
-func decodeKV2(p *collect.Params, t *Tally, info Info) (Estimate, error) {
-	info.Covers, info.Omits = coversBoth, "values that are not Gaussian, a wrong sigma, dishonest reports, and who chose not to report"
+func decodeKV2(p *collect.Params, t *Tally, before []Before, info Info) (Estimate, error) {
+	info.Covers, info.Omits = coversGaussian, omitsKnown
 	d := p.Declaration
-	c := centred{only{info, "LDP_MEAN(report)"}, newCoin(t.of(collect.BRR)[0]), d.Lo, d.Hi, d.Sigma, p.Published.Centre[0], 0}
+	c := centred{only: only{info, "LDP_MEAN(report)"}, coin: newCoin(t.of(collect.BRR)[0]), lo: d.Lo, hi: d.Hi, sigma: d.Sigma, centre: p.Published.Centre[0]}
 	f, stderr := c.coin.share()
 	c.s = min(max(2*f-1, -farthest), farthest)
 	if math.Abs(2*f-1)+2*(2*stderr) >= farthest {
 		c.info.warn(CentreOff, "Round 1's centre may lie three standard deviations or more from the mean: sigma may be wrong, or contributors of the two rounds differ.")
+	}
+	if len(before) > 0 {
+		r := newResidues(before[0].Params, before[0].Tally)
+		likeliest := golden(func(x float64) float64 { return r.at(x, 1) }, c.centre-0.25, c.centre+0.25)
+		l := lawOf(r.readings(likeliest, 1), 1)
+		c.law = &l
+		c.poor = l.poor(&c.info, "there is no standard error, and the interval is the one that holds for any law of at most that sigma.")
 	}
 	return c, nil
 }
@@ -69,18 +78,46 @@ func decodeKV2(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 func (c centred) Mean() (value, stderr float64, err error) {
 	tau, a := math.Sqrt2*math.Erfinv(c.s), c.coin.scale()
 	stderr = c.sigma * a * math.Sqrt(1-c.s*c.s/(a*a)) / (2 * density(tau) * math.Sqrt(c.coin.n))
+	if c.poor {
+		stderr = math.NaN()
+	}
 	return c.lo + c.sigma*(c.centre+tau), stderr, nil
 }
 
-// Interval maps the interval of the share. An end that the reports leave open is the declared one of the mean.
+// Interval maps the interval of the share, and adds what the law's departure from the Gaussian may move. An end that the reports leave
+// open is the declared one of the mean.
 func (c centred) Interval(conf float64) (lo, hi float64, err error) {
 	if err := checkLevel(conf); err != nil {
 		return 0, 0, err
 	}
 	value, _, _ := c.Mean()
 	lo, hi = c.coin.interval(conf)
-	lo, hi = max(c.lo, c.position(2*lo-1)), min(c.hi, c.position(2*hi-1))
-	return min(lo, value), max(hi, value), nil
+	if c.poor {
+		lo, hi = c.anyLaw(lo, hi)
+	} else {
+		shift := c.shift(conf)
+		lo, hi = c.position(2*lo-1)-shift, c.position(2*hi-1)+shift
+	}
+	return min(max(c.lo, lo), value), max(min(c.hi, hi), value), nil
+}
+
+// anyLaw returns between which means a law of standard deviation sigma, or less, has a share of its values above the centre:
+//
+//	centre − sigma·√((1−f)/f) ≤ mean ≤ centre + sigma·√(f/(1−f))
+//
+// by Cantelli's inequality, for the ends of an interval of f.
+func (c centred) anyLaw(least, most float64) (lo, hi float64) {
+	least, most = max(least, 0), min(most, 1)
+	return c.lo + c.sigma*(c.centre-math.Sqrt((1-least)/least)), c.lo + c.sigma*(c.centre+math.Sqrt(most/(1-most)))
+}
+
+// shift is what γ and κ may move the estimate by: at z standard deviations from the mean a share of F(z) is taken for one of Φ(z).
+func (c centred) shift(conf float64) float64 {
+	if c.law == nil {
+		return 0
+	}
+	z := -math.Sqrt2 * math.Erfinv(c.s)
+	return c.sigma * c.law.shift([2]float64{(z*z - 1) / 6, (z*z*z - 3*z) / 24}, quantileOf(conf))
 }
 
 // position returns the mean for a difference s, infinite where there is none.
@@ -88,10 +125,21 @@ func (c centred) position(s float64) float64 {
 	return c.lo + c.sigma*(c.centre+math.Sqrt2*math.Erfinv(min(max(s, -1), 1)))
 }
 
-// located is a mean, and maybe a standard deviation, estimated by likelihood with normal errors.
+// located is a mean, and maybe a standard deviation, estimated by likelihood with normal errors. Where the values do not look Gaussian
+// the standard error is NaN, and so is the interval.
 type located struct {
 	only
 	mean, stderr float64
+	unit         float64 // of the law
+	law          *law    // nil: none is assumed
+}
+
+// likeliest returns the estimate of the likeliest Gaussian, with what the reports say of its law.
+func likeliest(ask only, l law, mean, stderr, unit float64) located {
+	if l.poor(&ask.info, "there is no standard error and no interval.") {
+		stderr = math.NaN()
+	}
+	return located{ask, mean, stderr, unit, &l}
 }
 
 func (l located) Mean() (value, stderr float64, err error) { return l.mean, l.stderr, nil }
@@ -101,7 +149,11 @@ func (l located) Interval(conf float64) (lo, hi float64, err error) {
 		return 0, 0, err
 	}
 	z := quantileOf(conf)
-	return l.mean - z*l.stderr, l.mean + z*l.stderr, nil
+	half := z * l.stderr
+	if l.law != nil {
+		half += l.unit * l.law.shift(l.law.pull, z)
+	}
+	return l.mean - half, l.mean + half, nil
 }
 
 // window and windowStep are where and how closely LDP_KV1 looks around the centre that residues give, before
@@ -131,9 +183,9 @@ func decodeKV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	}
 	best = golden(both, best-windowStep, best+windowStep)
 	stderr := 1 / math.Sqrt(r.information(best, 1).mean+s.information(best))
-	info.Covers, info.Omits = coversBoth, "values that are not Gaussian, a wrong sigma, dishonest reports, and who chose not to report"
-	d := p.Declaration
-	return located{only{info, "LDP_MEAN(report)"}, d.Lo + d.Sigma*best, d.Sigma * stderr}, nil
+	info.Covers, info.Omits = coversGaussian, omitsKnown
+	d, l := p.Declaration, lawOf(append(r.readings(best, 1), s.readings(best)...), 1)
+	return likeliest(only{info, "LDP_MEAN(report)"}, l, d.Lo+d.Sigma*best, d.Sigma*stderr, d.Sigma), nil
 }
 
 // golden returns where f is largest in [lo, hi], to precision, if it has one peak there.

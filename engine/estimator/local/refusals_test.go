@@ -134,7 +134,7 @@ func TestRoundsInOrder(t *testing.T) {
 // finite numbers; levels that are none are refused.
 func TestWhatHasNoAnswer(t *testing.T) {
 	for _, d := range kinds {
-		e, err := d.run(t, rand.New(stattest.Source(t, d.String())), gaussian(40, 3))
+		e, err := d.run(t, rand.New(stattest.Source(t, d.String())), gaussian(40, min(3, d.sd())))
 		if err != nil {
 			t.Fatal(d, err)
 		}

@@ -54,15 +54,15 @@ func TestResidueSlopes(t *testing.T) {
 		for _, sd := range []float64{1, 3.1} {
 			for j := range 8 {
 				width := math.Ldexp(1, j)
-				byMean, bySD := residueSlopes(mean, sd, width)
+				by := residueMoves(mean, sd, width)
 				up, down := residueShares(mean+h, sd, width), residueShares(mean-h, sd, width)
 				wide, slim := residueShares(mean, sd+h, width), residueShares(mean, sd-h, width)
 				for a := range up {
-					if d := (up[a] - down[a]) / (2 * h); math.Abs(d-byMean[a]) > 1e-8 {
-						t.Errorf("mean %v, sd %v, level %d: slope by mean %v, want %v", mean, sd, j, byMean[a], d)
+					if d := (up[a] - down[a]) / (2 * h); math.Abs(d-by[a][0]) > 1e-8 {
+						t.Errorf("mean %v, sd %v, level %d: slope by mean %v, want %v", mean, sd, j, by[a][0], d)
 					}
-					if d := (wide[a] - slim[a]) / (2 * h); math.Abs(d-bySD[a]) > 1e-8 {
-						t.Errorf("mean %v, sd %v, level %d: slope by sd %v, want %v", mean, sd, j, bySD[a], d)
+					if d := (wide[a] - slim[a]) / (2 * h); math.Abs(d-by[a][1]) > 1e-8 {
+						t.Errorf("mean %v, sd %v, level %d: slope by sd %v, want %v", mean, sd, j, by[a][1], d)
 					}
 				}
 			}
@@ -162,7 +162,7 @@ func TestNothingReportedIsNoNaN(t *testing.T) {
 	if _, _, ok := in.information(3, 1).errors(); ok {
 		t.Error("no report has errors")
 	}
-	if p := in.fit(at); p != 1 {
+	if p := lawOf(in.readings(at.mean, at.sd), 2).fit; p != 1 {
 		t.Errorf("fit of nothing: %v", p)
 	}
 	in.levels[3].counts = [4]float64{0, 0, 1e9, 0}

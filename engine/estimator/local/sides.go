@@ -52,14 +52,24 @@ func (s sides) information(t float64) float64 {
 // reported returns the probability y of a 1, and its derivative by t.
 func (c side) reported(t float64) (y, slope float64) {
 	above, gain := 0.0, 2*c.keep-1
-	m := math.Floor((t - reach - c.offset) / geometry.Lattice)
-	for ; c.offset+geometry.Lattice*m < t+reach; m++ {
-		if math.Mod(m, 2) != 0 {
-			continue
-		}
-		lo, hi := c.offset+geometry.Lattice*m-t, c.offset+geometry.Lattice*(m+1)-t
-		above += normal(hi) - normal(lo)
-		slope += density(lo) - density(hi)
+	for _, e := range c.edges(t) {
+		above += e.sign * normal(e.z)
+		slope -= e.sign * density(e.z)
 	}
 	return 1 - c.keep + gain*above, gain * slope
+}
+
+// edge is where being above ends, or begins, with sign −1, in standard deviations from the mean.
+type edge struct{ z, sign float64 }
+
+// edges lists those that matter to a mean t.
+func (c side) edges(t float64) (all []edge) {
+	m := math.Floor((t - reach - c.offset) / geometry.Lattice)
+	for ; c.offset+geometry.Lattice*m < t+reach; m++ {
+		if math.Mod(m, 2) == 0 {
+			at := c.offset + geometry.Lattice*m - t
+			all = append(all, edge{at, -1}, edge{at + geometry.Lattice, 1})
+		}
+	}
+	return all
 }

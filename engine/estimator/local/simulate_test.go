@@ -194,15 +194,17 @@ func inUnits(x float64) float64 { return (x - 10) * 2 }
 func (d declared) run(t testing.TB, r *rand.Rand, v population) (Estimate, error) {
 	p := d.params(t, 1, collect.Published{})
 	tally := v.report(r, p)
+	var before []Before
 	if info, _ := d.protocol.Info(); info.Rounds == 2 {
 		pub, err := Publish(p, tally)
 		if err != nil {
 			return nil, err
 		}
+		before = []Before{{p, tally}}
 		p = d.params(t, 2, pub)
 		tally = v.report(r, p)
 	}
-	return Decode(p, tally)
+	return Decode(p, tally, before...)
 }
 
 // outcome is one run's error in units, and what it said of it.

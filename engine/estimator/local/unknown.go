@@ -3,8 +3,6 @@ package local
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"scrim/engine/collect"
 	"scrim/engine/collect/geometry"
 )
@@ -81,24 +79,63 @@ func windowOf(p *collect.Params, mean, sd float64) collect.Published {
 // windowed is the estimate of LDP_UV2's round 2: a mean over the window, and the standard deviation that round 1 found.
 type windowed struct {
 	Estimate
+	info        Info
 	sd, sdError float64
+	cut         float64 // what clipping to the window may move, where values do not look Gaussian
 }
+
+func (w windowed) Info() Info { return w.info }
 
 func (w windowed) SD() (value, stderr float64, err error) { return w.sd, w.sdError, nil }
 
+// Interval adds what clipping may move.
+func (w windowed) Interval(conf float64) (lo, hi float64, err error) {
+	lo, hi, err = w.Estimate.Interval(conf)
+	return lo - w.cut, hi + w.cut, err
+}
+
 // decodeUV2 averages the values within t1 ± w, those beyond counted as its ends.
-func decodeUV2(p *collect.Params, t *Tally, info Info) (Estimate, error) {
+func decodeUV2(p *collect.Params, t *Tally, before []Before, info Info) (Estimate, error) {
 	info.Covers, info.Omits = coversBoth, omitsBias
 	unit := p.Declaration.SigmaMin
 	lo := p.Declaration.Lo + unit*(p.Published.Centre[0]-p.Published.Width)
 	width := unit * 2 * p.Published.Width
 	ask := only{info, "LDP_MEAN(report) or LDP_SD(report)"}
 	sd, sdError := roundOne(p)
+	w := windowed{sd: unit * sd, sdError: unit * sdError}
 	if c := t.parts[0]; c.Randomiser == collect.DLAP {
 		mean, stderr := noisy(c, p.Declaration.Epsilon.Float())
-		return windowed{located{ask, lo + width*mean, width * stderr}, unit * sd, unit * sdError}, nil
+		w.Estimate = located{only: ask, mean: lo + width*mean, stderr: width * stderr}
+	} else {
+		w.Estimate = bounded{ask, newCoin(&t.parts[0]), lo, lo + width}
 	}
-	return windowed{bounded{ask, newCoin(&t.parts[0]), lo, lo + width}, unit * sd, unit * sdError}, nil
+	w.info = info
+	if len(before) > 0 && unlike(p, before[0], &w.info) {
+		w.sdError = math.NaN()
+		w.cut = clipped(p.Declaration.SigmaMax, w.Estimate, lo, lo+width)
+	}
+	return w, nil
+}
+
+// unlike reports whether the values of round 1 of LDP_UV2 do not look Gaussian.
+func unlike(p *collect.Params, b Before, info *Info) bool {
+	r := newResidues(b.Params, b.Tally)
+	sd, _ := roundOne(p)
+	at := r.refine(point{p.Published.Centre[0], sd, r.at(p.Published.Centre[0], sd)}, p.Derived.Scales)
+	return lawOf(r.readings(at.mean, at.sd), 2).poor(info,
+		"the standard deviation is of the nearest Gaussian, and the interval is wider by what values beyond the window may add.")
+}
+
+// clipped bounds what counting values beyond [lo, hi] as its ends moves a mean by, for any law of standard deviation sd or less: beyond an
+// end at distance d from the mean lie on average at most
+//
+//	(√(sd² + d²) − d)/2
+//
+// since max(x−d, 0) = (|x−d| + x − d)/2, and E|x−d| ≤ √E(x−d)².
+func clipped(sd float64, e Estimate, lo, hi float64) float64 {
+	mean, _, _ := e.Mean()
+	d := max(min(mean-lo, hi-mean), 0)
+	return (math.Hypot(sd, d) - d) / 2
 }
 
 // roundOne returns the standard deviation that round 1 of LDP_UV2 found, which the width tells, and its standard error if as
@@ -135,9 +172,6 @@ type shaped struct {
 
 func (s shaped) SD() (value, stderr float64, err error) { return s.sd, s.sdError, nil }
 
-// poor is the p-value below which a fit is called poor.
-const poor = 0.01
-
 // decodeUV1 returns the likeliest mean and standard deviation. Standard errors are those of the inverse of the Fisher
 // information.
 func decodeUV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
@@ -151,38 +185,10 @@ func decodeUV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	if err := conclusive(p, outside); err != nil {
 		return nil, err
 	}
-	fit := r.fit(at)
-	info.FitP = &fit
-	if fit < poor {
-		info.warn(PoorFit, "The values do not look Gaussian; use LDP_UV2.")
+	info.Covers, info.Omits = coversGaussian, "dishonest reports, and who chose not to report"
+	l := likeliest(only{info, "LDP_MEAN(report) or LDP_SD(report)"}, lawOf(r.readings(at.mean, at.sd), 2), p.Declaration.Lo+unit*at.mean, unit*mean, unit)
+	if math.IsNaN(l.stderr) {
+		sd = math.NaN()
 	}
-	info.Covers, info.Omits = coversBoth, "values that are not Gaussian, dishonest reports, and who chose not to report"
-	l := located{only{info, "LDP_MEAN(report) or LDP_SD(report)"}, p.Declaration.Lo + unit*at.mean, unit * mean}
 	return shaped{l, unit * at.sd, unit * sd}, nil
-}
-
-// fit returns the p-value of the reports for the Gaussian at a point: the probability of a chi-squared
-// variable beyond
-//
-//	G² = 2 Σ C·ln(C/(k·π))
-//
-// with three degrees of freedom a level that has reports, less two for what was estimated.
-func (r residues) fit(at point) float64 {
-	g, degrees := 0.0, -2.0
-	for _, l := range r.levels {
-		n, shares := l.reports(), residueShares(at.mean, at.sd, l.width)
-		if n == 0 {
-			continue
-		}
-		degrees += geometry.Residues - 1
-		for a, c := range l.counts {
-			if c > 0 {
-				g += 2 * c * math.Log(c/(n*(r.other+(r.keep-r.other)*shares[a])))
-			}
-		}
-	}
-	if degrees < 1 {
-		return 1
-	}
-	return mathext.GammaIncRegComp(degrees/2, max(g, 0)/2)
 }
