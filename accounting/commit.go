@@ -97,6 +97,7 @@ func (l *Ledger) write(b *batch) error {
 		return err
 	}
 	l.end = end
+	l.durable.Store(&end)
 	l.answers.written(b.answers)
 	l.reading.Lock()
 	for _, r := range b.records {

@@ -166,8 +166,17 @@
 // system; nobody else writes the files. Not assumed: any order between writes without a sync between
 // them, or anything about unsynced writes after a crash. Without the key, records cannot be changed, left out, moved or added but for
 // leaving out the last ones; and that, like an older copy of the whole file, the mark tells. They do not stop an operator with access to
-// the disk who takes the key as well, or puts all three files back together with the data as they were: such a restored backup is
-// consistent, and only somebody who knows that there was more can say so.
+// the disk who takes the key as well. An older ledger that is put back together with its mark and key is consistent by itself: only who
+// knows that there was more can say so.
+//
+// # Known elsewhere
+//
+// So the server writes the ledger's [Position] into other files as well: into the data with every commit, into the catalogue with every change
+// and into the audit log with the next record after each charge; into all of them, and a witness on another disk where there is one, at start
+// and stop. At the start a ledger that does not continue ([Ledger.Continues]) the last position of any of them is refused. A position is
+// what a finished sync has made durable, and an opening flushes the file before it gives one, because a killed process may have left its last batch to the system.
+// So no crash, at whatever write, leaves a position that the ledger does not reach. Where all of these files are rolled
+// back together, a witness tells; without one nothing does.
 //
 // What a crash leaves, by operation:
 //

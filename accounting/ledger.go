@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -48,6 +49,8 @@ type Ledger struct {
 
 	reading sync.RWMutex // for index; never taken together with mu
 	index   *index
+
+	durable atomic.Pointer[mark] // the last record that a sync has made durable
 
 	// The committer's own, once it runs:
 	end   mark // the last durable record

@@ -111,12 +111,18 @@ func (l *Ledger) start(o Options) error {
 	if err := l.checkMark(o); err != nil {
 		return err
 	}
+	end := l.end
+	l.durable.Store(&end)
 	if o.ReadOnly {
 		l.fault = errReadOnly
 		close(l.stopped)
 		return nil
 	}
-	var err error
+	// A killed process may have left its last batch to the system without a sync.
+	err := guard(l.db.Sync)
+	if err != nil {
+		return fmt.Errorf("accounting: flushing the ledger: %w", err)
+	}
 	if l.mark, err = openMarker(l.path+MarkSuffix, newChainer(l.key.derive("mark")), l.end); err != nil {
 		return err
 	}

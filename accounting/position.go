@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -17,19 +19,31 @@ type Position struct {
 	Hash   string    `json:"hash"`
 }
 
-// Position is where the ledger ends: its last durable record.
-func (l *Ledger) Position() (p Position, err error) {
-	err = guard(func() error {
-		return l.db.View(func(tx *bolt.Tx) error {
-			h, err := decodeHead(tx.Bucket(metaBucket).Get(headKey))
-			if err != nil {
-				return damaged(l.path, err)
-			}
-			p = Position{h.id, h.at, hex.EncodeToString(h.hash[:])}
-			return nil
-		})
-	})
-	return p, err
+// String is the position in one line: record, nanoseconds since 1970 and hash. ParsePosition reads it.
+func (p Position) String() string {
+	return fmt.Sprintf("%d %d %s", p.Record, p.At.UnixNano(), p.Hash)
+}
+
+// ParsePosition reads what String writes.
+func ParsePosition(text string) (p Position, err error) {
+	f := strings.Fields(text)
+	if len(f) != 3 {
+		return p, fmt.Errorf("accounting: %q is no position of a ledger: want record, time and hash", text)
+	}
+	id, e1 := strconv.ParseUint(f[0], 10, 64)
+	nanos, e2 := strconv.ParseInt(f[1], 10, 64)
+	hash, e3 := hex.DecodeString(f[2])
+	if e1 != nil || e2 != nil || e3 != nil || len(hash) != len(sum{}) {
+		return p, fmt.Errorf("accounting: %q is no position of a ledger: want record, time and hash", text)
+	}
+	return Position{id, time.Unix(0, nanos).UTC(), f[2]}, nil
+}
+
+// Position is where the ledger ends: its last record that is known to be durable. It may be written elsewhere: no crash leaves a ledger
+// that ends before it. It is known still after Close.
+func (l *Ledger) Position() Position {
+	m := l.durable.Load()
+	return Position{m.id, m.at, hex.EncodeToString(m.hash[:])}
 }
 
 // Continues reports whether the ledger has the record of p with the same hash: then it holds everything that a ledger holds which ends

@@ -15,9 +15,9 @@ func TestPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, err := l.Position()
-	if err != nil || start.Record != 0 {
-		t.Fatalf("got %+v, %v, want the beginning", start, err)
+	start := l.Position()
+	if start.Record != 0 {
+		t.Fatalf("got %+v, want the beginning", start)
 	}
 	note := func(l *Ledger, text string) {
 		t.Helper()
@@ -26,16 +26,16 @@ func TestPosition(t *testing.T) {
 		}
 	}
 	note(l, "a")
-	middle, err := l.Position()
-	if err != nil || middle.Record != 1 || middle.At.IsZero() {
-		t.Fatalf("got %+v, %v", middle, err)
+	middle := l.Position()
+	if middle.Record != 1 || middle.At.IsZero() {
+		t.Fatalf("got %+v", middle)
 	}
 	var copied bytes.Buffer
 	if err := l.Backup(context.Background(), &copied); err != nil {
 		t.Fatal(err)
 	}
 	note(l, "b")
-	end, _ := l.Position()
+	end := l.Position()
 	for _, p := range []Position{start, middle, end} {
 		if ok, err := l.Continues(p); !ok || err != nil {
 			t.Errorf("the ledger does not continue %+v: %v", p, err)
@@ -47,11 +47,24 @@ func TestPosition(t *testing.T) {
 	if ok, _ := l.Continues(Position{Record: 3, Hash: end.Hash}); ok {
 		t.Error("a record that is not there")
 	}
+	for _, p := range []Position{start, middle, end} {
+		if got, err := ParsePosition(p.String()); got != p || err != nil {
+			t.Errorf("%q is read as %+v, %v", p, got, err)
+		}
+	}
+	for _, text := range []string{"", "1", "1 2 zz", "x 2 " + end.Hash, end.String() + " 1", end.String()[:20]} {
+		if _, err := ParsePosition(text); err == nil {
+			t.Errorf("%q is a position", text)
+		}
+	}
 	if _, err := l.Continues(Position{Record: 1, Hash: "x"}); err == nil {
 		t.Error("no hash")
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if l.Position() != end {
+		t.Error("the position is lost by Close")
 	}
 
 	// A copy goes on by itself: neither continues the other.
@@ -79,5 +92,23 @@ func TestPosition(t *testing.T) {
 	}
 	if ok, _ := c.Continues(end); ok {
 		t.Error("the copy continues what came later")
+	}
+}
+
+// TestPositionIsDurable: what a transaction has not yet made durable is in no position.
+func TestPositionIsDurable(t *testing.T) {
+	l, _ := create1(t, nil)
+	before, seen := l.Position(), Position{}
+	l.hook = func(point string) error {
+		if point == "in-transaction" {
+			seen = l.Position()
+		}
+		return nil
+	}
+	if err := l.Note("ann@%", "kind", ""); err != nil {
+		t.Fatal(err)
+	}
+	if after := l.Position(); seen != before || after.Record != before.Record+1 {
+		t.Errorf("got %v inside the transaction and %v after it, want %v and one more", seen, after, before)
 	}
 }

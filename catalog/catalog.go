@@ -42,6 +42,7 @@ type Catalog struct {
 	mu     sync.Mutex // serialises changes
 	header header     // of the file as this process last wrote or read it
 	failed error      // why changes are refused
+	ledger func() string
 }
 
 // Open opens the catalogue in the file, or creates it.
@@ -53,7 +54,7 @@ func Open(path string, o Options) (*Catalog, error) {
 	h, s, err := load(path, o.DirectoryID)
 	if errors.Is(err, ErrMissing) && o.Create {
 		s = &Snapshot{tables: map[string]Table{}}
-		h, err = save(path, o.DirectoryID, s)
+		h, err = save(path, o.DirectoryID, "", s)
 	}
 	if err != nil {
 		return nil, err
@@ -89,12 +90,21 @@ func (c *Catalog) change(edit func(s *Snapshot) (bool, error)) error {
 		c.failed = err
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	h, err := save(c.path, c.opts.DirectoryID, next)
+	if err := c.replace(next, c.following()); err != nil {
+		return err
+	}
+	published = next
+	return nil
+}
+
+// replace puts a state into the file. c.mu is held.
+func (c *Catalog) replace(next *Snapshot, ledger string) error {
+	h, err := save(c.path, c.opts.DirectoryID, ledger, next)
 	if err != nil {
 		c.failed = err
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	c.header, published = h, next
+	c.header = h
 	return nil
 }
 

@@ -30,12 +30,16 @@ type header struct {
 	Directory string `json:"directory"`
 	Revision  uint64 `json:"revision"`
 	SHA256    string `json:"sha256"`
+	Ledger    string `json:"ledger,omitempty"` // see Catalog.Follow
 }
 
 // sum is the checksum over everything in the file but itself and the constant format.
 func (h header) sum(payload []byte) string {
 	s := sha256.New()
 	fmt.Fprintf(s, "%d\n%s\n%d\n", h.Version, h.Directory, h.Revision)
+	if h.Ledger != "" {
+		fmt.Fprintf(s, "%s\n", h.Ledger)
+	}
 	s.Write(payload)
 	return hex.EncodeToString(s.Sum(nil))
 }
@@ -202,12 +206,12 @@ func unchanged(path string, want header) error {
 }
 
 // save replaces the file: temporary file, fsync, rename, fsync of the directory.
-func save(path, directory string, s *Snapshot) (header, error) {
+func save(path, directory, ledger string, s *Snapshot) (header, error) {
 	payload, err := encode(s)
 	if err != nil {
 		return header{}, fmt.Errorf("catalog: %w", err)
 	}
-	h := header{Format: fileFormat, Version: fileVersion, Directory: directory, Revision: s.revision}
+	h := header{Format: fileFormat, Version: fileVersion, Directory: directory, Revision: s.revision, Ledger: ledger}
 	h.SHA256 = h.sum(payload)
 	line, err := json.Marshal(h)
 	if err != nil {

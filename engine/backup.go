@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/catalog"
 	"scrim/engine/audit"
 	"scrim/engine/session"
 	"scrim/engine/store/duckdb"
@@ -99,7 +100,7 @@ func readPosition(dir, id string) (accounting.Position, error) {
 		return accounting.Position{}, err
 	}
 	defer l.Close()
-	return l.Position()
+	return l.Position(), nil
 }
 
 // data copies the store's file and the policies of the same moment.
@@ -174,6 +175,13 @@ func Backup(ctx context.Context, c Config, to string, progress func(done, total 
 		return m, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
+	policies, err := catalog.Open(c.path(fileCatalog), catalog.Options{DirectoryID: dir.id})
+	if err != nil {
+		return m, err
+	}
+	if err := (traces{cfg: c, store: st, catalog: policies}).check(ctx, ledger); err != nil {
+		return m, err
+	}
 	if err := settled(ctx, st); err != nil {
 		return m, err
 	}

@@ -18,6 +18,7 @@ import (
 	"scrim/engine/audit"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
+	"scrim/engine/witness"
 )
 
 // Version is what the server calls itself towards clients: MySQL 8.0, which is what they adapt to.
@@ -83,6 +84,10 @@ type Config struct {
 
 	// BackupDir is where CALL dp_backup may write; "" for nowhere.
 	BackupDir string
+
+	// Witness is a file on another disk, or an http(s) URL, that keeps how far the ledger had come: a data directory that is rolled back as
+	// a whole is then refused. "" for none. See package witness.
+	Witness string
 
 	// Observers are told about every statement that ended.
 	Observers watch.Observers
@@ -212,6 +217,11 @@ func (c Config) checkPlaces(bad func(field, format string, args ...any)) {
 		}
 	}
 	address("Listen", "listen address", c.Listen)
+	if c.Witness != "" {
+		if err := witness.Check(c.Witness, c.DataDir); err != nil {
+			bad("Witness", "%v", err)
+		}
+	}
 	if c.HTTP != "" {
 		address("HTTP", "HTTP address", c.HTTP)
 	}

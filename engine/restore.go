@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/engine/witness"
 )
 
 // RestoreOptions say what is restored and where to.
@@ -18,8 +19,19 @@ type RestoreOptions struct {
 	// AcceptLedgerOf is the day of the last record in the backup's ledger, as YYYY-MM-DD. It is needed where the backup's ledger is
 	// to be the account from now on: what was charged after it is then forgotten.
 	AcceptLedgerOf string
+	// BudgetsSpent counts all budgets as spent, where an older ledger becomes the account.
+	BudgetsSpent bool
 	// By is who restores, for the ledger's note.
 	By string
+	// AuditDir and Witness are the server's, where it has them: they know how far the ledger had come.
+	AuditDir, Witness string
+}
+
+// config is what a restore knows of the server's configuration.
+func (o RestoreOptions) config() Config {
+	c := DefaultConfig(o.DataDir)
+	c.AuditDir, c.Witness = o.AuditDir, o.Witness
+	return c
 }
 
 // Restored says what a restore has done.
@@ -89,13 +101,13 @@ func (x *restore) choose() (kept bool, err error) {
 		return false, errors.Join(x.accepted("the directory's own ledger cannot be used"), errUnlessAccepted(x.o, err))
 	}
 	defer own.Close()
-	if ok, err := own.Continues(x.m.Ledger); err != nil || ok {
-		return ok, err
-	}
-	end, err := own.Position()
-	if err != nil {
+	switch ok, err := own.Continues(x.m.Ledger); {
+	case err != nil:
 		return false, err
+	case ok:
+		return x.keeps(own)
 	}
+	end := own.Position()
 	older, err := x.continues(end)
 	switch {
 	case err != nil:
@@ -105,6 +117,20 @@ func (x *restore) choose() (kept bool, err error) {
 			"Nothing was changed. Restore a backup from before that, or of this directory", x.dir.path)
 	}
 	return false, x.accepted(fmt.Sprintf("the directory's own ledger ends at record %d, before the backup's, which ends at record %d", end.Record, x.m.Ledger.Record))
+}
+
+// keeps reports whether the directory's own ledger stays, which continues the backup's. One that is older than it is known to have been is
+// refused, unless it was put there by a restore that was not finished.
+func (x *restore) keeps(own *accounting.Ledger) (bool, error) {
+	t := traces{cfg: x.o.config()}
+	if x.o.Witness != "" {
+		t.witness = witness.At(x.o.Witness, x.m.Directory)
+	}
+	err := t.check(x.tally.ctx, own)
+	if _, state, _ := x.dir.read(); err != nil && state == restoring && x.o.AcceptLedgerOf != "" {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func errUnlessAccepted(o RestoreOptions, err error) error {
@@ -220,43 +246,25 @@ func (x *restore) record(keptLedger bool) error {
 	if err != nil {
 		return err
 	}
+	defer l.Close()
 	text := "restored data and policies of the backup made at " + x.m.Made.Format(time.RFC3339)
 	if keptLedger {
 		text += "; the ledger stays"
 	}
-	if err := errors.Join(l.Note(x.o.By, accounting.RestoreNote, text), l.Close()); err != nil {
+	if err := l.Note(x.o.By, accounting.RestoreNote, text); err != nil {
+		return err
+	}
+	if !keptLedger {
+		t := traces{cfg: x.o.config()} // data and policies are the backup's, and know no later ledger
+		if x.o.Witness != "" {
+			t.witness = witness.At(x.o.Witness, x.m.Directory)
+		}
+		if err := x.o.settle(x.tally.ctx, l, t, text); err != nil {
+			return err
+		}
+	}
+	if err := l.Close(); err != nil {
 		return err
 	}
 	return x.dir.write(x.dir.id + "\n")
-}
-
-// AcceptLedger takes the ledger that is in a data directory although it is older than it is known to have been, because an older copy
-// was put back by hand and there is no newer one. day is that of its last record. The ledger records it.
-func AcceptLedger(dataDir, day, by string) (accounting.Position, error) {
-	of, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return accounting.Position{}, fmt.Errorf("engine: want a day as YYYY-MM-DD, have %q", day)
-	}
-	if _, err := os.Stat(filepath.Join(dataDir, fileID)); err != nil {
-		return accounting.Position{}, fmt.Errorf("engine: %s is no data directory: %w", dataDir, err)
-	}
-	dir, err := openDirectory(dataDir)
-	if err != nil {
-		return accounting.Position{}, err
-	}
-	defer dir.Close()
-	path, o := filepath.Join(dataDir, fileLedger), accounting.Options{DirectoryID: dir.id}
-	l, err := accounting.Open(path, o)
-	if err == nil {
-		return accounting.Position{}, errors.Join(errors.New("engine: the ledger is as far as it is known to have been: there is nothing to accept"), l.Close())
-	}
-	if !errors.Is(err, accounting.ErrOlder) {
-		return accounting.Position{}, err
-	}
-	o.Accept = &accounting.Acceptance{Of: of, By: by, Reason: "put back by hand"}
-	if l, err = accounting.Open(path, o); err != nil {
-		return accounting.Position{}, err
-	}
-	end, err := l.Position()
-	return end, errors.Join(err, l.Close())
 }

@@ -26,6 +26,7 @@ import (
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
+	"scrim/engine/witness"
 	"scrim/internal/spill"
 	"scrim/planner"
 )
@@ -40,6 +41,8 @@ type Server struct {
 	spill   *spill.Pool
 	ledger  *accounting.Ledger
 	catalog *catalog.Catalog
+	traces  *traces         // of the ledger, since it was found to be as far as they know; nil before
+	keeper  *witness.Keeper // nil without a witness
 
 	collections *collections.Collections
 	sampled     func(values [][]float64) // tests look at what a simulation scans; nil
@@ -60,6 +63,7 @@ type Server struct {
 	backups     sync.Mutex      // one at a time
 	observers   watch.Observers // told about every statement that ended; set before the first client
 	watching    *watching
+	warnings    warnings
 
 	noise        func() noise.Noiser
 	rootPassword string
@@ -88,7 +92,7 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 
 // start opens one thing after another, each of which rests on those before.
 func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP} {
+	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -226,6 +230,7 @@ func (s *Server) close() error {
 	if s.collections != nil {
 		errs = append(errs, s.collections.Shutdown())
 	}
+	errs = append(errs, s.unfollow())
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}

@@ -118,13 +118,17 @@ func backupVerifyCommand(s streams) *cobra.Command {
 }
 
 // acceptLedger takes an older ledger where it is.
-func acceptLedger(s streams, o engine.RestoreOptions) error {
-	end, err := engine.AcceptLedger(o.DataDir, o.AcceptLedgerOf, o.By)
+func acceptLedger(ctx context.Context, s streams, o engine.RestoreOptions) error {
+	end, err := engine.AcceptLedger(ctx, o)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s: its ledger is accepted, up to record %d; what was charged since %s is not in it: lower the budgets by that\n",
-		o.DataDir, end.Record, o.AcceptLedgerOf)
+	then := "lower the budgets by that"
+	if o.BudgetsSpent {
+		then = "all budgets count as spent"
+	}
+	fmt.Fprintf(s.out, "%s: its ledger is accepted, up to record %d; what was charged since %s is not in it: %s\n",
+		o.DataDir, end.Record, o.AcceptLedgerOf, then)
 	return nil
 }
 
@@ -143,7 +147,8 @@ read, and in a new directory, the backup's ledger becomes the account. What was 
 so this has to be said: --accept-ledger-of with the day of the backup's last record. The ledger records it.
 
 Without --from, --accept-ledger-of takes the ledger that is in the data directory: an older copy that was put back by hand,
-which the server refuses.`,
+which the server refuses. With --budgets-spent every budget then counts as spent until its window ends or a DBA resets it.
+Where the server has an audit-dir or a witness, name them, for they know how far the ledger had come.`,
 		Example: `  scrim restore --from /backup/scrim-monday --data /var/lib/scrim
   scrim restore --from /backup/scrim-monday --data /var/lib/scrim-new --accept-ledger-of 2026-11-22`,
 		Args: cobra.NoArgs,
@@ -152,7 +157,7 @@ which the server refuses.`,
 			case o.DataDir == "", o.From == "" && o.AcceptLedgerOf == "":
 				return errors.New("want --from, a backup, and --data, a data directory")
 			case o.From == "":
-				return acceptLedger(s, o)
+				return acceptLedger(cmd.Context(), s, o)
 			}
 			progress, finish := progressOn(s.err, "restore "+o.DataDir)
 			r, err := engine.Restore(cmd.Context(), o, progress)
@@ -174,6 +179,9 @@ which the server refuses.`,
 	f := cmd.Flags()
 	f.StringVar(&o.From, "from", "", "directory of the backup (required)")
 	f.StringVar(&o.DataDir, "data", "", "data directory that nobody serves (required)")
+	f.BoolVar(&o.BudgetsSpent, "budgets-spent", false, "count all budgets as spent, where an older ledger becomes the account")
+	f.StringVar(&o.AuditDir, "audit-dir", "", "the server's directory of the audit log (default: audit in the data directory)")
+	f.StringVar(&o.Witness, "witness", "", "the server's witness, if it has one")
 	f.StringVar(&o.AcceptLedgerOf, "accept-ledger-of", "", "day (UTC, YYYY-MM-DD) of the last record in the backup's ledger, where that ledger is to be the account")
 	return cmd
 }

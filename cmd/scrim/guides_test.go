@@ -76,7 +76,7 @@ func newGuide(t *testing.T) *guide {
 // here puts the test's places into a guide.
 func (g *guide) here(text string) string {
 	return strings.NewReplacer(
-		"/var/lib/scrim", g.dir+"/lib", "/etc/scrim", g.dir+"/etc", "/backup", g.dir+"/backup",
+		"/var/lib/scrim", g.dir+"/lib", "/etc/scrim", g.dir+"/etc", "/backup", g.dir+"/backup", "/witness", g.dir+"/witness",
 		"127.0.0.1:3307", g.addr, "127.0.0.1:8307", g.web, "2026-11-22", time.Now().UTC().Format(time.DateOnly),
 	).Replace(text)
 }

@@ -57,6 +57,7 @@ var settings = []setting{
 	{name: "audit-size", field: "AuditSize", doc: "MiB after which a new file of the audit log is begun; a new day begins one, too"},
 	{name: "audit-days", field: "AuditDays", doc: "days that files of the audit log are kept; 0 keeps all", reload: true},
 	{name: "backup-dir", field: "BackupDir", doc: "directory into which a DBA may CALL dp_backup (default: none)"},
+	{name: "witness", field: "Witness", doc: "file on another disk, or http(s) URL, that keeps how far the ledger had come, so that a data directory that is rolled back as a whole is refused (default: none)"},
 	{name: "log-level", field: "LogLevel", doc: "debug, info, warn or error", reload: true},
 	{name: "log-format", field: "LogFormat", doc: "json, or text for people"},
 	{name: "log-store-errors", field: "DebugErrors", doc: "add the store's raw messages, which may hold values of rows, to the log"},

@@ -61,6 +61,7 @@ type Log struct {
 	failing atomic.Bool
 	lost    atomic.Uint64 // not yet told in the log
 	total   atomic.Uint64
+	follow  atomic.Pointer[func() string]
 	closing chan struct{}
 	once    sync.Once
 	done    chan struct{}

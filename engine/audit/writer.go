@@ -16,6 +16,7 @@ type writer struct {
 	places int          // that the lines in buf take
 	dirty  bool         // something is written and not flushed
 	giveUp bool         // a flush failed: the file is not to be used any more
+	ledger string       // what the last record said of the ledger
 	pruned string       // the day on which old files were looked for
 }
 
@@ -66,6 +67,11 @@ func (w *writer) gather(limit int) {
 
 func (w *writer) encode(r Record) {
 	w.places++
+	if follow := w.log.follow.Load(); follow != nil {
+		if now := (*follow)(); now != w.ledger {
+			r.Ledger, w.ledger = now, now
+		}
+	}
 	w.line(r)
 }
 
@@ -133,6 +139,7 @@ func (w *writer) rotate() bool {
 		return false
 	}
 	w.giveUp, w.dirty, w.torn = false, false, 0
+	w.ledger = "" // every file says it anew
 	return true
 }
 

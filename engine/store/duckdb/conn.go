@@ -21,6 +21,7 @@ type conn struct {
 	line *line // the same connection through the C interface; closing dc closes it
 
 	bumping *duckdb.Stmt // bumpSQL, prepared: every change runs it, and an INSERT's plan rests on no statistics
+	marking *duckdb.Stmt // markSQL, likewise
 }
 
 // errType tells that a statement is not of a type that its caller may run.
@@ -150,8 +151,10 @@ func (c *conn) close() {
 	if c.line != nil {
 		c.line.forget()
 	}
-	if c.bumping != nil {
-		_ = c.bumping.Close() // fails only when closed before
+	for _, stmt := range []*duckdb.Stmt{c.bumping, c.marking} {
+		if stmt != nil {
+			_ = stmt.Close() // fails only when closed before
+		}
 	}
 	_ = c.dc.Close() // fails only when closed before
 }

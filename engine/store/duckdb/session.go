@@ -102,7 +102,7 @@ func (s *session) commit() error {
 	}
 	var err error
 	if s.ddl || len(s.bumped) > 0 {
-		err = s.st.commit(s.bumped, commit)
+		err = s.commitMarked(commit)
 	} else {
 		err = commit()
 	}
@@ -113,6 +113,19 @@ func (s *session) commit() error {
 	entries := len(s.bumped)
 	s.tx, s.ddl, s.bumped = false, false, nil
 	s.st.logged(entries)
+	return nil
+}
+
+// commitMarked commits a change together with the store's mark.
+func (s *session) commitMarked(commit func() error) error {
+	m, err := s.st.mark(s.c)
+	if err != nil {
+		return err
+	}
+	if err := s.st.commit(s.bumped, commit); err != nil {
+		return err
+	}
+	s.st.marked(m)
 	return nil
 }
 

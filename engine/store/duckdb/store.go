@@ -18,6 +18,7 @@ type Store struct {
 	cache   catalogCache
 	entries atomic.Int64 // version log entries committed since they were last folded
 	commits commits
+	marks   marks
 	gate    *gate
 	scans   *queue // of snapshots
 	work    *queue // what sessions read and write

@@ -27,6 +27,7 @@ func (c *conn) initSchema(ctx context.Context) error {
 			schema_name VARCHAR NOT NULL, table_name VARCHAR NOT NULL, entries BIGINT NOT NULL, token BIGINT NOT NULL)`,
 		`CREATE TABLE IF NOT EXISTS ` + hidden + `.meta (
 			bucket VARCHAR NOT NULL, "key" VARCHAR NOT NULL, "value" BLOB, PRIMARY KEY (bucket, "key"))`,
+		`CREATE TABLE IF NOT EXISTS ` + hidden + `.mark ("order" BIGINT NOT NULL, "text" VARCHAR NOT NULL)`,
 		`DELETE FROM ` + hidden + `.meta WHERE "value" IS NULL`,
 	})
 }
@@ -97,7 +98,7 @@ func (c *conn) fold(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		return c.foldMarks(ctx)
 	})
 }
 

@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"scrim/accounting"
+	"scrim/catalog"
+	"scrim/engine/audit"
+	"scrim/engine/estimator/noise"
+	"scrim/engine/store/duckdb"
+)
+
+// ledgerFiles are what somebody puts back who wants spent budget back.
+var ledgerFiles = []string{fileLedger, fileLedger + accounting.KeySuffix, fileLedger + accounting.MarkSuffix}
+
+// copyAll copies files and directories of one directory into another one.
+func copyAll(t *testing.T, from, to string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(to, name)); err != nil {
+			t.Fatal(err)
+		}
+		fi, err := os.Stat(filepath.Join(from, name))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			continue
+		case err != nil:
+			t.Fatal(err)
+		case fi.IsDir():
+			err = os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name)))
+		default:
+			var b []byte
+			if b, err = os.ReadFile(filepath.Join(from, name)); err == nil {
+				err = os.WriteFile(filepath.Join(to, name), b, 0o600)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// spender is a data directory of a table with a budget, and a server that spends of it.
+func spender(t *testing.T, change ...func(*Config)) *instance {
+	t.Helper()
+	i := start(t, "", change...)
+	i.root().exec("CREATE DATABASE s", "CREATE TABLE s.t (p INT, x DOUBLE)", "INSERT INTO s.t VALUES (1, 1.5), (2, 2.5)",
+		"CALL dp_protect('s.t', 'p', 'person')", "CALL dp_set_budget('s.t', '*', 50, 1e-6, 'never')")
+	return i
+}
+
+func (i *instance) spend(column string) {
+	i.t.Helper()
+	i.root().exec("SELECT /*+ SET_VAR(dp_rho=0.0001) */ COUNT(*) AS " + column + " FROM s.t")
+}
+
+// opens tries to open a server on a directory.
+func opens(dir string, change ...func(*Config)) error {
+	cfg := DefaultConfig(dir)
+	cfg.Listen, cfg.Threads, cfg.MemoryLimit, cfg.Logger = "127.0.0.1:0", 2, "512MiB", zerolog.Nop()
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := open(cfg, noise.Secure)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// refusedAsOlder checks that a directory is refused because of what a place knows, and returns the command that the refusal offers.
+func refusedAsOlder(t *testing.T, what string, err error, place string) {
+	t.Helper()
+	if !errors.Is(err, accounting.ErrOlder) {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	for _, says := range []string{place, "knows another record", "scrim restore --from BACKUP --data ", "--accept-ledger-of 2", "--budgets-spent"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: the refusal does not say %q: %v", what, says, err)
+		}
+	}
+}
+
+// TestOlderLedgerWithItsMarkIsRefused puts yesterday's ledger back with key and mark, and beside it all but one of the places that know
+// more: the one that is left refuses it, and refuses it again.
+func TestOlderLedgerWithItsMarkIsRefused(t *testing.T) {
+	i := spender(t)
+	dir := i.cfg.DataDir
+	i.spend("one")
+	i.end()
+	old, newest := t.TempDir(), t.TempDir()
+	all := append(slices.Clone(ledgerFiles), fileData, fileData+".wal", fileCatalog, fileUsers, fileAudit, fileID)
+	copyAll(t, dir, old, all...)
+	i = start(t, dir)
+	i.spend("two")
+	i.end()
+	copyAll(t, dir, newest, all...)
+	for _, left := range []struct{ name, place string }{{fileData, fileData}, {fileCatalog, "the file catalog"}, {fileAudit, "the audit log"}} {
+		copyAll(t, old, dir, all...)
+		copyAll(t, newest, dir, left.name)
+		for range 2 {
+			refusedAsOlder(t, left.name, opens(dir), left.place)
+		}
+	}
+	copyAll(t, newest, dir, all...)
+	copyAll(t, old, dir, fileData, fileData+".wal")
+	if err := opens(dir); err != nil {
+		t.Errorf("older data beside the newest ledger: %v", err)
+	}
+	copyAll(t, old, dir, all...)
+	if err := opens(dir); err != nil {
+		t.Errorf("all of it: %v", err)
+	}
+}
+
+// TestAcceptingAnOlderLedger takes it by the command that the refusal names, which both logs record; then all places know it.
+func TestAcceptingAnOlderLedger(t *testing.T) {
+	i := spender(t)
+	dir := i.cfg.DataDir
+	i.end()
+	old := t.TempDir()
+	copyAll(t, dir, old, ledgerFiles...)
+	witness := filepath.Join(t.TempDir(), "witness")
+	with := func(c *Config) { c.Witness = witness }
+	i = start(t, dir, with)
+	i.spend("one")
+	i.end()
+	copyAll(t, old, dir, ledgerFiles...)
+	refusedAsOlder(t, "older ledger", opens(dir, with), fileData)
+	l, err := accounting.Open(filepath.Join(dir, fileLedger), accounting.Options{DirectoryID: i.dir.id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := l.Position().At.Format("2006-01-02")
+	l.Close()
+	accept := RestoreOptions{DataDir: dir, AcceptLedgerOf: "2001-01-01", By: "operator", Witness: witness, BudgetsSpent: true}
+	_, err = AcceptLedger(context.Background(), accept)
+	refusedAsOlder(t, "accepted by another day", err, fileData)
+	accept.AcceptLedgerOf = day
+	if _, err := AcceptLedger(context.Background(), accept); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := AcceptLedger(context.Background(), accept); err == nil || !strings.Contains(err.Error(), "nothing to accept") {
+		t.Errorf("accepted again: %v", err)
+	}
+	i = start(t, dir, with)
+	if n := i.root().value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'restore'"); n != "1" {
+		t.Errorf("%s notes of the acceptance, want 1", n)
+	}
+	if _, err := i.root().try("SELECT /*+ SET_VAR(dp_rho=0.0001) */ COUNT(*) AS two FROM s.t"); err == nil {
+		t.Error("the budgets were to count as spent")
+	}
+	i.end()
+	if _, text := audited(t, filepath.Join(dir, fileAudit)); !strings.Contains(text, `"kind":"ledger accepted","principal":"operator"`) || !strings.Contains(text, "all budgets count as spent") {
+		t.Errorf("the audit log does not record the acceptance:\n%s", text)
+	}
+	if text, _ := os.ReadFile(witness); !strings.Contains(string(text), "accepted an older ledger") {
+		t.Errorf("the witness does not record the acceptance:\n%s", text)
+	}
+}
+
+// TestRestoreKeepsPlacesTogether: a backup is taken and put back by the product's own commands, into a new directory, beside a later ledger,
+// and in the place of a lost one.
+func TestRestoreKeepsPlacesTogether(t *testing.T) {
+	ctx, backup := context.Background(), filepath.Join(t.TempDir(), "b")
+	i := spender(t)
+	dir := i.cfg.DataDir
+	i.spend("one")
+	i.end()
+	cfg := DefaultConfig(dir)
+	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
+	m, err := Backup(ctx, cfg, backup, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := filepath.Join(t.TempDir(), "fresh")
+	i = start(t, dir)
+	i.spend("two")
+	i.root().exec("INSERT INTO s.t VALUES (3, 3.5)")
+	i.end()
+	for _, o := range []RestoreOptions{{From: backup, DataDir: fresh, AcceptLedgerOf: m.Day(), By: "operator"}, {From: backup, DataDir: dir, By: "operator"}} {
+		if _, err := Restore(ctx, o, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := opens(o.DataDir); err != nil {
+			t.Errorf("after a restore: %v", err)
+		}
+	}
+	for _, name := range ledgerFiles {
+		os.Remove(filepath.Join(dir, name))
+	}
+	if _, err := Restore(ctx, RestoreOptions{From: backup, DataDir: dir, AcceptLedgerOf: m.Day(), By: "operator"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := opens(dir); err != nil {
+		t.Errorf("after a restore of a lost ledger: %v", err)
+	}
+}
+
+// TestRestoreRefusesAnOlderLedger: a restore does not keep a ledger that is older than the audit log knows, and a backup is not made of one.
+func TestRestoreRefusesAnOlderLedger(t *testing.T) {
+	ctx, backup := context.Background(), filepath.Join(t.TempDir(), "b")
+	i := spender(t)
+	dir := i.cfg.DataDir
+	i.end()
+	cfg := DefaultConfig(dir)
+	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
+	if _, err := Backup(ctx, cfg, backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	old := t.TempDir()
+	copyAll(t, dir, old, ledgerFiles...)
+	i = start(t, dir)
+	i.spend("one")
+	i.end()
+	copyAll(t, old, dir, ledgerFiles...)
+	_, err := Backup(ctx, cfg, backup+"2", nil)
+	refusedAsOlder(t, "backup", err, fileData)
+	_, err = Restore(ctx, RestoreOptions{From: backup, DataDir: dir, By: "operator"}, nil)
+	refusedAsOlder(t, "restore", err, "the audit log")
+}
+
+// TestEveryCommitKnowsTheLedger: charges are in the audit log, and in the data and the catalogue with the next change of them.
+func TestEveryCommitKnowsTheLedger(t *testing.T) {
+	i := spender(t)
+	i.spend("one")
+	ctx := context.Background()
+	before := i.ledger.Position().Record
+	i.root().exec("INSERT INTO s.t VALUES (3, 3.5)", "CREATE TABLE s.u (n INT)", "CALL dp_public('s.u')")
+	m, ok, err := i.store.Mark(ctx)
+	if err != nil || !ok || m.Order < before {
+		t.Errorf("the data know %+v, %v, %v, want record %d", m, ok, err, before)
+	}
+	if p, err := accounting.ParsePosition(i.catalog.Ledger()); err != nil || p.Record < before {
+		t.Errorf("the catalogue knows %+v, %v, want record %d", p, err, before)
+	}
+	i.end()
+	end := i.ledger.Position().String()
+	if logged, err := audit.LastLedger(i.cfg.auditDir()); logged != end || err != nil {
+		t.Errorf("the audit log knows %q, %v, want %q", logged, err, end)
+	}
+	c, err := catalog.Open(i.cfg.path(fileCatalog), catalog.Options{DirectoryID: i.dir.id})
+	if err != nil || c.Ledger() != end {
+		t.Errorf("the catalogue knows %q, %v, want %q", c.Ledger(), err, end)
+	}
+	st, err := duckdb.Open(i.cfg.path(fileData), duckdb.Options{DirectoryID: i.dir.id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if m, _, err := st.Mark(ctx); m.Text != end || err != nil {
+		t.Errorf("the data know %q, %v, want %q", m.Text, err, end)
+	}
+}
+
+// TestWitness: a directory that is rolled back as a whole is refused by the witness alone.
+func TestWitness(t *testing.T) {
+	witness := filepath.Join(t.TempDir(), "witness")
+	with := func(c *Config) { c.Witness = witness }
+	i := spender(t, with)
+	dir := i.cfg.DataDir
+	i.end()
+	old := filepath.Join(t.TempDir(), "old")
+	if err := os.CopyFS(old, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	i = start(t, dir, with)
+	i.spend("one")
+	i.end()
+	if err := opens(dir, with); err != nil {
+		t.Errorf("the directory itself: %v", err)
+	}
+	if err := os.Chmod(filepath.Join(old, fileLedger+accounting.KeySuffix), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := opens(old, with)
+	refusedAsOlder(t, "rolled back", err, "the witness "+witness)
+	if err != nil && !strings.Contains(err.Error(), "--witness "+witness) {
+		t.Errorf("the remedy does not name the witness: %v", err)
+	}
+	if err := opens(old); err != nil {
+		t.Errorf("without a witness: %v", err)
+	}
+	if err := opens(dir, func(c *Config) { c.Witness = filepath.Join(dir, "w") }); err == nil || !strings.Contains(err.Error(), "is in the data directory") {
+		t.Errorf("a witness in the data directory: %v", err)
+	}
+}

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"scrim/engine/audit"
+)
+
+// warnings are what an operator has to look at although the server answers. The dashboard shows them.
+type warnings struct {
+	mu   sync.Mutex
+	list []warning
+}
+
+type warning struct{ of, text string }
+
+// What warnings are of.
+const (
+	warnWitness = "witness" // it fails
+	warnSecond  = "second"  // a second server appends to it
+	warnHost    = "host"    // the directory was moved or copied
+)
+
+// set puts a text in the place of what was said of something; "" says nothing any more.
+func (w *warnings) set(of, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = slices.DeleteFunc(w.list, func(x warning) bool { return x.of == of })
+	if text != "" {
+		w.list = append(w.list, warning{of, text})
+	}
+}
+
+func (w *warnings) texts() (out []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.list {
+		out = append(out, x.text)
+	}
+	return out
+}
+
+// elsewhere tells the log, the dashboard and the audit log, once, that the data directory may be in use in a second place.
+func (s *Server) elsewhere(of, text string) {
+	if slices.Contains(s.warnings.texts(), text) {
+		return
+	}
+	s.log.Error().Msg(text)
+	s.warnings.set(of, text)
+	s.audit.Write(audit.Record{Kind: audit.Elsewhere, Note: text})
+}
