@@ -40,18 +40,26 @@ func (c *Collections) before(ctx context.Context, r record, p *collect.Params) (
 	if p.Round != 2 || p.Protocol != collect.LDPKV2 && p.Protocol != collect.LDPUV2 {
 		return nil, nil
 	}
-	c.mu.RLock()
-	col, err := c.find(r.Name)
-	var first *collect.Params
-	if err == nil {
-		first = col.rounds[roundKey{1, p.Stratum}].params
-	}
-	c.mu.RUnlock()
+	first, err := c.paramsOf(r, 1, p.Stratum)
 	if err != nil {
 		return nil, err
 	}
 	t, err := c.tallyLocal(ctx, r.ref(), first)
 	return []local.Before{{Params: first, Tally: t}}, err
+}
+
+// paramsOf returns the parameters of a round that has been open.
+func (c *Collections) paramsOf(r record, round int, stratum string) (*collect.Params, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	col, err := c.find(r.Name)
+	if err == nil && col.UUID != r.UUID {
+		err = col.changed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return col.rounds[roundKey{round, stratum}].params, nil
 }
 
 // evaluate evaluates the reports of a round of the local model.

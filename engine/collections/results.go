@@ -28,7 +28,7 @@ var shares = []float64{0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99}
 // summarise asks an estimate everything.
 func summarise(e Estimate) Result {
 	r := Result{Info: e.Info()}
-	for _, x := range []**float64{&r.Info.Outside, &r.Info.FitP, &r.Info.ShapeP, &r.Info.Clip} {
+	for _, x := range []**float64{&r.Info.Outside, &r.Info.FitP, &r.Info.ShapeP, &r.Info.Clip, &r.Info.Cut} {
 		if *x != nil {
 			*x = finite(**x)
 		}

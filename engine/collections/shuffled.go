@@ -18,16 +18,33 @@ func (c *Collections) outcomeShuffle(ctx context.Context, r record, p *collect.P
 	if err != nil {
 		return outcome{}, err
 	}
-	return evaluateShuffle(p, t)
+	before, err := c.beforeShuffle(ctx, r, p)
+	if err != nil {
+		return outcome{}, err
+	}
+	return evaluateShuffle(p, t, before...)
 }
 
-func evaluateShuffle(p *collect.Params, t *shuffle.Tally) (outcome, error) {
+// beforeShuffle returns the second round of a stratum, where p is the third one and its estimate takes something from the second.
+func (c *Collections) beforeShuffle(ctx context.Context, r record, p *collect.Params) ([]shuffle.Before, error) {
+	if p.Round != 3 {
+		return nil, nil
+	}
+	second, err := c.paramsOf(r, 2, p.Stratum)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.tallyShuffle(ctx, r, second)
+	return []shuffle.Before{{Params: second, Tally: t}}, err
+}
+
+func evaluateShuffle(p *collect.Params, t *shuffle.Tally, before ...shuffle.Before) (outcome, error) {
 	if p.Round < p.Rounds() {
 		pub, info, err := shuffle.Preview(p, t)
 		return outcome{arrived: info, published: pub}, err
 	}
 	o := outcome{arrived: shuffle.Arrived(p, t)}
-	e, err := shuffle.Decode(p, t)
+	e, err := shuffle.Decode(p, t, before...)
 	if err == nil {
 		o.estimate = e
 	}
@@ -117,7 +134,7 @@ func checkBatch(p *collect.Params, part Part, messages []collect.Message) error 
 }
 
 // roundShuffle has contributors send their messages, one batch a cell, and evaluates them.
-func (s Simulation) roundShuffle(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand) (outcome, error) {
+func (s Simulation) roundShuffle(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand, before *earlier) (outcome, error) {
 	t, d := shuffle.NewTally(p), device.New(p)
 	for _, at := range seats {
 		b, err := t.Batch(at.Place.cell, at.Taken)
@@ -137,5 +154,7 @@ func (s Simulation) roundShuffle(ctx context.Context, p *collect.Params, seats [
 			}
 		}
 	}
-	return evaluateShuffle(p, t)
+	o, err := evaluateShuffle(p, t, before.shuffled...)
+	before.shuffled = append(before.shuffled, shuffle.Before{Params: p, Tally: t})
+	return o, err
 }

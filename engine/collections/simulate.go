@@ -13,6 +13,7 @@ import (
 	"scrim/engine/collect/exact"
 	"scrim/engine/collect/issue"
 	"scrim/engine/estimator/local"
+	"scrim/engine/estimator/shuffle"
 	"scrim/internal/refuse"
 )
 
@@ -123,7 +124,7 @@ func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact
 	}
 	signs := s.signs(r)
 	var pub collect.Published
-	var before []local.Before
+	var before earlier
 	for number := 1; ; number++ {
 		p, err := s.params(number, pub, signs)
 		if err != nil {
@@ -135,11 +136,11 @@ func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact
 				mine = append(mine, at)
 			}
 		}
-		o, t, err := s.round(ctx, p, mine, &order, r, before)
+		o, err := s.round(ctx, p, mine, &order, r, &before)
 		if err != nil || number == s.Design.Rounds() {
 			return outcomeOf(o.estimate, err)
 		}
-		pub, before = o.published, append(before, local.Before{Params: p, Tally: t})
+		pub = o.published
 	}
 }
 
@@ -181,29 +182,35 @@ func (s Simulation) params(number int, pub collect.Published, signs []byte) (*co
 	return s.Design.Params(number, stratum, pub, key, signs)
 }
 
-// round has the holders of a round's seats report, the next of order, and evaluates it. t is nil in the shuffle model.
-func (s Simulation) round(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand, before []local.Before) (o outcome, t *local.Tally, err error) {
+// earlier are the rounds that were run.
+type earlier struct {
+	local    []local.Before
+	shuffled []shuffle.Before
+}
+
+// round has the holders of a round's seats report, the next of order, and evaluates it.
+func (s Simulation) round(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand, before *earlier) (outcome, error) {
 	if p.Batch != nil {
-		o, err = s.roundShuffle(ctx, p, seats, order, r)
-		return o, nil, err
+		return s.roundShuffle(ctx, p, seats, order, r, before)
 	}
 	t, d := local.NewTally(p), device.New(p)
 	for _, at := range seats {
 		for range at.Taken {
 			if err := ctx.Err(); err != nil {
-				return o, nil, err
+				return outcome{}, err
 			}
 			report, err := d.Report(r, at.Place.cell, s.next(order))
 			if err == nil {
 				err = t.Add(at.Place.cell, report[collect.HeaderSize:], 1)
 			}
 			if err != nil {
-				return o, nil, err
+				return outcome{}, err
 			}
 		}
 	}
-	o, err = evaluate(p, t, before...)
-	return o, t, err
+	o, err := evaluate(p, t, before.local...)
+	before.local = append(before.local, local.Before{Params: p, Tally: t})
+	return o, err
 }
 
 func (s Simulation) next(order *[]int) collect.Value {

@@ -36,7 +36,8 @@ type Info struct {
 	Outside *float64 `json:"outside,omitempty"`     // KV, UV: posterior mass far from the centre, refused above 0.05
 	FitP    *float64 `json:"fit_p,omitempty"`       // KV, UV: p-value of the fit of a Gaussian
 	ShapeP  *float64 `json:"shape_p,omitempty"`     // KV, UV: p-value of a Gaussian's skewness and kurtosis
-	Clip    *float64 `json:"clip_target,omitempty"` // LDP_SCM3: share of vectors that round 3 meant to clip
+	Clip    *float64 `json:"clip_target,omitempty"` // SCM3: share of vectors that round 3 meant to clip
+	Cut     *float64 `json:"clip_shift,omitempty"`  // SHUF_SCM3: what clipping moves the mean by at most, as far as round 2 tells
 
 	Covers   string    `json:"stderr_covers,omitempty"` // what standard errors and intervals cover
 	Omits    string    `json:"stderr_omits,omitempty"`  // and what they do not

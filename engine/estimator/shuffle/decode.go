@@ -56,7 +56,9 @@ func (t *Tally) hier(cell uint32) *tree.Hier {
 
 // Decode returns the estimate from the last round's batches. It refuses TooFewReports if a cell has not its
 // minimum, BatchWindow for a batch that cannot be, and CollectionRounds for a round that is not the last.
-func Decode(p *collect.Params, t *Tally) (Estimate, error) {
+//
+// before are the rounds before the last one: SHUF_SCM3 takes from the second one how long vectors are. Without it the standard error is larger.
+func Decode(p *collect.Params, t *Tally, before ...Before) (Estimate, error) {
 	if p.Round != p.Rounds() {
 		return nil, refuse.New(refuse.CollectionRounds, "Round %d of %s is not its last one.", p.Round, p.Collection)
 	}
@@ -69,7 +71,13 @@ func Decode(p *collect.Params, t *Tally) (Estimate, error) {
 	case collect.ShufHier:
 		return decodeHistogram(p, t, info), nil
 	case collect.ShufVec, collect.ShufSCM3:
-		return decodeVector(p, t, info), nil
+		return decodeVector(p, t, before, info), nil
 	}
 	return nil, refuse.New(refuse.CollectionParameter, "%s is not a protocol of the shuffle model.", p.Protocol)
+}
+
+// Before is an earlier round, with its batches.
+type Before struct {
+	Params *collect.Params
+	Tally  *Tally
 }

@@ -25,9 +25,11 @@ const leftOut = "W6"
 // What standard errors cover and omit.
 const (
 	coversNoise = "the devices' noise and rounding, for the contributors of the batches"
-	omitsClip   = "clipping, dishonest contributors, and who chose not to report"
-	omitsLeaf   = "where in its leaf a value lies, dishonest contributors, and who chose not to report"
-	omitsSum    = "dishonest contributors, one of whom can make the sum anything, and who chose not to report"
+	// coversSample is of SHUF_SCM3, whose last round asks some of the people.
+	coversSample = "the devices' noise and rounding, and that the contributors of the last round are a sample"
+	omitsClip    = "clipping, dishonest contributors, and who chose not to report"
+	omitsLeaf    = "where in its leaf a value lies, dishonest contributors, and who chose not to report"
+	omitsSum     = "dishonest contributors, one of whom can make the sum anything, and who chose not to report"
 )
 
 // Arrived describes what a tally holds, in any round and with any number of batches.

@@ -43,3 +43,24 @@ func Restore(p *collect.Params, y []float64) []float64 {
 	geometry.Clip(mean, p.Derived.Ball)
 	return mean
 }
+
+// Lengths says what round 2 tells of the vectors about the centre that round 3 clipped to a norm.
+type Lengths struct {
+	Square float64 // at most their mean squared length once they are clipped, with two standard errors
+	Cut    float64 // at most what clipping moves the mean by, where no vector is more than twice as long as the norm
+}
+
+// LengthsOf reads them off the tree of norms. Every vector is as long as its bucket's upper edge; clipping one of length r moves it by r − clip.
+func LengthsOf(p *collect.Params, norms *Hier, clip float64) Lengths {
+	d := &p.Derived
+	buckets := geometry.ShiftedBuckets(d.Box, d.BoxLevels, d.Ball, p.Published.Centre)
+	square, cut := make([]float64, len(norms.leaves)), make([]float64, len(norms.leaves))
+	for b := range square {
+		edge := buckets.Edge(uint64(b))
+		square[b] = min(edge, clip) * min(edge, clip)
+		cut[b] = min(max(edge-clip, 0), clip)
+	}
+	s, sErr := norms.Linear(square)
+	c, cErr := norms.Linear(cut)
+	return Lengths{Square: min(max(s, 0)+2*sErr, clip*clip), Cut: max(c, 0) + 2*cErr}
+}
