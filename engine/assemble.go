@@ -281,8 +281,8 @@ func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.Se
 	if err != nil {
 		return nil, err
 	}
-	accounts := auth.NewServer(s.analyzer.Catalog.MySQLDb, key, s.loginRefused)
-	return wire.NewServer(s.sockets, s.handler, s.admitting(accounts.Login), Version, auth.DefaultPlugin), nil
+	s.logins = auth.NewServer(s.analyzer.Catalog.MySQLDb, key, s.loginTried)
+	return wire.NewServer(s.sockets, s.handler, s.admitting(s.logins.Login), Version, auth.DefaultPlugin), nil
 }
 
 // builderOf makes the session of an authenticated client.

@@ -86,7 +86,7 @@ func (s *Server) listenHTTP() error {
 	w.dashboard = dashboard.New(dashboard.Options{
 		Ledger:   s.ledger,
 		Catalog:  func() *catalog.Snapshot { return s.catalog.Snapshot() },
-		Accounts: viewers{s.analyzer.Catalog.MySQLDb, s.sessionOptions()},
+		Accounts: viewers{s.analyzer.Catalog.MySQLDb, s.sessionOptions(), s.logins},
 		Recent:   w.recent,
 		Server:   w.facts,
 		Secure:   certificate != nil,

@@ -20,6 +20,7 @@ import (
 type viewers struct {
 	db      *mysql_db.MySQLDb
 	session *session.Options
+	logins  *auth.Server
 }
 
 var _ dashboard.Accounts = viewers{}
@@ -27,11 +28,12 @@ var _ dashboard.Accounts = viewers{}
 // Login implements dashboard.Accounts. The account is the one that the MySQL protocol would take for that address.
 func (v viewers) Login(user, password, address string, secure bool) (dashboard.Viewer, bool) {
 	u := v.account(user, address)
-	if u == nil {
-		auth.Matches(&mysql_db.User{Plugin: auth.DefaultPlugin, AuthString: "*none"}, password) // as long as for one that exists
+	nobody := v.logins.Nobody(user) // so that all names take as long
+	if u == nil || !mayLogin(u, secure) {
+		auth.Matches(nobody, password)
 		return dashboard.Viewer{}, false
 	}
-	if !mayLogin(u, secure) || !auth.Matches(u, password) {
+	if !auth.Matches(u, password) {
 		return dashboard.Viewer{}, false
 	}
 	return v.viewer(u)

@@ -18,6 +18,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/admin"
 	"scrim/engine/audit"
+	"scrim/engine/auth"
 	"scrim/engine/browse"
 	"scrim/engine/collections"
 	"scrim/engine/estimator/noise"
@@ -57,6 +58,7 @@ type Server struct {
 	sockets  *wire.Listener
 	protocol *server.Server
 	handler  *handler
+	logins   *auth.Server
 
 	certificate certificate
 	audit       *audit.Log

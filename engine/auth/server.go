@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
 	"net"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
@@ -21,17 +24,41 @@ const DefaultPlugin = wire.NativePassword
 // Server decides on logins: by mysql_native_password and by caching_sha2_password, each in TLS and in
 // clear.
 type Server struct {
-	db     *mysql_db.MySQLDb
-	key    *Key
-	failed func(user string, from net.Addr)
-	seen   seen
-	decoy  [32]byte
+	db       *mysql_db.MySQLDb
+	key      *Key
+	tried    func(Attempt)
+	seen     seen
+	decoy    [32]byte
+	attempts *attempts
 }
 
+// Attempt is what is told of an attempt to log in.
+type Attempt struct {
+	User   string
+	From   net.Addr
+	Result Result
+	Waited time.Duration // until the password was looked at
+	// Unlooked is how many attempts from the address were refused without a look since that was told last; 0 where it was just now.
+	Unlooked int
+}
+
+// Result is how an attempt to log in ended.
+type Result string
+
+// The results.
+const (
+	Accepted Result = "accepted"
+	Refused  Result = "refused"
+	Limited  Result = "limited" // without a look at the password, because too many were wrong before
+)
+
 // NewServer decides by the accounts in db. key decrypts the passwords that come in clear connections.
-// failed, if not nil, is told about refused logins.
-func NewServer(db *mysql_db.MySQLDb, key *Key, failed func(user string, from net.Addr)) *Server {
-	s := &Server{db: db, key: key, failed: failed}
+// tried is told about every attempt to log in; nil for nobody.
+func NewServer(db *mysql_db.MySQLDb, key *Key, tried func(Attempt)) *Server {
+	if tried == nil {
+		tried = func(Attempt) {}
+	}
+	s := &Server{db: db, key: key, tried: tried, attempts: newAttempts()}
 	_, _ = rand.Read(s.decoy[:]) // never fails
 	return s
 }
@@ -42,22 +69,35 @@ var errDenied = errors.New("auth: access denied")
 // Login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an account
 // or not, and take the same messages and about the same time: for a name without an account the
 // exchange is that of some account's plugin, always the same one for a name, and ends in the check of
-// a password that nobody has.
+// a password that nobody has. Names without an account are slowed down as accounts are.
 func (s *Server) Login(l *wire.Login) (mysql.Getter, error) {
-	u := s.account(l)
-	err := s.check(l, u)
-	if err != nil || u.User == "" {
-		if s.failed != nil {
-			s.failed(l.User, l.From)
-		}
-		given := "YES"
-		if !hasResponse(l) {
-			given = "NO"
-		}
-		return nil, mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError,
-			"Access denied for user '%s'@'%s' (using password: %s)", l.User, hostOf(l.From), given)
+	t, ok, wait, unlooked := s.attempts.begin(l.User, hostOf(l.From))
+	if !ok {
+		s.tried(Attempt{User: l.User, From: l.From, Result: Limited, Unlooked: unlooked})
+		return nil, denied(l, fmt.Sprintf(": too many failed logins from this address; try again in %d seconds", int(math.Ceil(wait.Seconds()))))
 	}
+	shown := false
+	defer func() { s.attempts.end(t, shown) }()
+	u := s.account(l)
+	shown = s.check(l, u) == nil && u.User != ""
+	told := Attempt{User: l.User, From: l.From, Result: Refused, Waited: wait}
+	if !shown {
+		s.tried(told)
+		return nil, denied(l, "")
+	}
+	told.Result = Accepted
+	s.tried(told)
 	return sql.MysqlConnectionUser{User: u.User, Host: u.Host}, nil
+}
+
+// denied is the one error of all refusals.
+func denied(l *wire.Login, more string) error {
+	given := "YES"
+	if !hasResponse(l) {
+		given = "NO"
+	}
+	return mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError,
+		"Access denied for user '%s'@'%s' (using password: %s)%s", l.User, hostOf(l.From), given, more)
 }
 
 // hasResponse reports whether the client has answered with something: no account has an empty password.
@@ -66,18 +106,26 @@ func hasResponse(l *wire.Login) bool {
 }
 
 // account is what a check needs of the account that the client would log in to. Where it cannot log in
-// that way, User is empty and the password one that nobody has.
+// that way, User is empty and the password one that nobody has. The work is the same for all names.
 func (s *Server) account(l *wire.Login) mysql_db.User {
 	rd := s.db.Reader()
 	defer rd.Close()
-	u := s.db.GetUser(rd, l.User, hostOf(l.From), false)
+	u, decoy := s.db.GetUser(rd, l.User, hostOf(l.From), false), s.decoyPlugin(rd, l.User)
 	if u != nil && u.User != "" && u.AuthString != "" && !u.IsRole && !u.Locked && (u.SslType == "" || u.SslType == "ANY" && l.Secure) {
 		return mysql_db.User{User: u.User, Host: u.Host, Plugin: u.Plugin, AuthString: u.AuthString}
 	}
 	if u != nil && u.Plugin != "" && !u.IsRole {
 		return nobody(u.Plugin)
 	}
-	return nobody(s.decoyPlugin(rd, l.User))
+	return nobody(decoy)
+}
+
+// Nobody is what a check by Matches needs in the place of an account that there is not.
+func (s *Server) Nobody(name string) *mysql_db.User {
+	rd := s.db.Reader()
+	defer rd.Close()
+	u := nobody(s.decoyPlugin(rd, name))
+	return &u
 }
 
 // decoyPlugin chooses the plugin of an account by the name, with a key: names without an account are

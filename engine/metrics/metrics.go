@@ -27,6 +27,8 @@ type Metrics struct {
 	seconds    *prometheus.HistogramVec
 	releases   *prometheus.CounterVec
 	logins     *prometheus.CounterVec
+	attempts   *prometheus.CounterVec
+	delayed    prometheus.Counter
 	commits    prometheus.Histogram
 	causes     words
 }
@@ -52,12 +54,18 @@ func New(s Sources) *Metrics {
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "scrim_dashboard_logins_total", Help: "Attempts to log in to the dashboard, by result.",
 		}, []string{"result"}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "scrim_logins_total", Help: "Attempts to log in by the MySQL protocol: accepted, refused, or limited, which is refused without a look because too many were refused before.",
+		}, []string{"result"}),
+		delayed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "scrim_logins_delayed_total", Help: "Attempts to log in by the MySQL protocol that were made to wait before the password was looked at.",
+		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "scrim_ledger_commit_seconds", Help: "How long charges waited until their records were on disk.", Buckets: commitBuckets,
 		}),
 		causes: words{limit: 128},
 	}
-	m.registry.MustRegister(m.statements, m.refusals, m.seconds, m.releases, m.logins, m.commits, newState(s),
+	m.registry.MustRegister(m.statements, m.refusals, m.seconds, m.releases, m.logins, m.attempts, m.delayed, m.commits, newState(s),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.begin()
 	return m
@@ -76,6 +84,7 @@ func (m *Metrics) begin() {
 	}
 	for _, result := range []string{"accepted", "refused", "limited"} {
 		m.logins.WithLabelValues(result)
+		m.attempts.WithLabelValues(result)
 	}
 }
 
@@ -96,6 +105,14 @@ func (m *Metrics) Statement(e watch.Event) {
 
 // Login counts an attempt to log in to the dashboard: accepted, refused or limited.
 func (m *Metrics) Login(result string) { m.logins.WithLabelValues(result).Inc() }
+
+// Attempt counts an attempt to log in by the MySQL protocol: accepted, refused or limited, and whether it was made to wait.
+func (m *Metrics) Attempt(result string, delayed bool) {
+	m.attempts.WithLabelValues(result).Inc()
+	if delayed {
+		m.delayed.Inc()
+	}
+}
 
 // Committed counts a charge that waited so long until its record was on disk.
 func (m *Metrics) Committed(d time.Duration) { m.commits.Observe(d.Seconds()) }
