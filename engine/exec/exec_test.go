@@ -45,8 +45,8 @@ func (m meddling) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	return meddlingSnapshot{s, m.t, m.Store}, err
 }
 
-func (m meddlingSnapshot) Scan(ctx context.Context, q string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
-	err := m.Snapshot.Scan(ctx, q, args, types, each)
+func (m meddlingSnapshot) Scan(ctx context.Context, q string, args []any, types []store.ScanType, each ...func(store.Chunk) error) error {
+	err := m.Snapshot.Scan(ctx, q, args, types, each...)
 	write(m.t, m.s, "INSERT INTO d.visits SELECT 1000 + range, 1 FROM range(500)")
 	return err
 }
@@ -338,7 +338,7 @@ func (u unreadable) Once(ctx context.Context) (store.Snapshot, error) {
 	return unreadableSnapshot{s, u.t}, err
 }
 
-func (u unreadableSnapshot) Scan(context.Context, string, []any, []store.ScanType, func(store.Chunk) error) error {
+func (u unreadableSnapshot) Scan(context.Context, string, []any, []store.ScanType, ...func(store.Chunk) error) error {
 	u.t.Error("rows were read before a charge")
 	return errors.New("unreadable")
 }

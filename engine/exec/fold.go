@@ -13,11 +13,11 @@ const foldRecords = 1 << 18
 
 // fold adds up the records of each (group, unit) of a shard, exactly: nothing is clamped before all are there. A sum of more than 64 bits stays
 // several records, never more than it was made of.
-func (g *grouped) fold(s *shard) error {
+func (g *dealer) fold(s *shard) error {
 	if g.folding == nil {
 		g.folding = g.scratch()
 	}
-	w, b := g.folding, &gathering{grouped: g, groups: math.MaxInt}
+	w, b := g.folding, &gathering{grouped: g.grouped, groups: math.MaxInt}
 	if err := b.read(w, []shard{*s}); err != nil {
 		return err
 	}

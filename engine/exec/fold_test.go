@@ -67,31 +67,34 @@ func TestRowsAreAddedUpExactly(t *testing.T) {
 		slices.Sort(want)
 		for _, foldAt := range []int{32, 1000, foldRecords} {
 			rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-			g := &grouped{unit: 1, columns: []int{2, 3}, packing: estimator.Packing{Numbers: 2, Of: []int{0, 1}}, seed: 3, shards: []shard{{foldAt: foldAt}},
-				space: spillArea(t), held: spillArea(t), foldAt: foldAt}
+			g := &grouped{unit: 1, columns: []int{2, 3}, packing: estimator.Packing{Numbers: 2, Of: []int{0, 1}}, seed: 3, space: spillArea(t), held: spillArea(t), foldAt: foldAt}
+			g.makeDealers(1 + rng.IntN(3))
 			for part := range slices.Chunk(rows, 2048) {
 				columns := make([][]int64, 4)
-				var groups []int32
+				d := g.dealers[rng.IntN(len(g.dealers))]
+				d.groups = d.groups[:0]
 				for _, r := range part {
 					for i, x := range []int64{r.group, r.unit, r.x, r.y} {
 						columns[i] = append(columns[i], x)
 					}
-					groups = append(groups, int32(r.group))
+					d.groups = append(d.groups, int32(r.group))
 				}
 				var ch store.Chunk
 				for _, x := range columns {
 					ch.Columns = append(ch.Columns, store.Vector{Ints: x})
 				}
 				ch.Len = len(part)
-				if err := g.add(ch, groups); err != nil {
+				if err := d.take(ch); err != nil {
 					t.Fatal(err)
 				}
 			}
 			kept := 0
-			for _, s := range g.shards {
-				kept += s.records
+			for _, d := range g.dealers {
+				for _, s := range d.shards {
+					kept += s.records
+				}
 			}
-			if bound := 2*len(sums) + (2*foldAt+2)*len(g.shards); foldAt == 32 && c.rows > 1000 && c.draw() != math.MaxInt64 && kept > bound {
+			if bound := (2*len(sums) + (2*foldAt+2)<<shardBits) * len(g.dealers); foldAt == 32 && c.rows > 1000 && c.draw() != math.MaxInt64 && kept > bound {
 				t.Errorf("%d records are kept of %d sums", kept, len(sums))
 			}
 			b, err := g.block(context.Background(), c.groups)

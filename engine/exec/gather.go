@@ -55,15 +55,22 @@ func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, erro
 	if groups > math.MaxInt32/len(g.packing.Of) {
 		return nil, errors.New("exec: too many groups for one vector")
 	}
+	shards, err := g.shards()
+	if err != nil {
+		return nil, err
+	}
 	var tasks [][]shard
-	for from := 0; from < len(g.shards); {
-		to, n := from, 0
-		for to < len(g.shards) && (to == from || n+g.shards[to].records <= taskRecords) {
-			n += g.shards[to].records
-			to++
+	n := 0
+	for _, same := range shards {
+		more := 0
+		for _, s := range same {
+			more += s.records
 		}
-		tasks = append(tasks, g.shards[from:to])
-		from = to
+		if n += more; len(tasks) == 0 || n > taskRecords {
+			tasks, n = append(tasks, nil), more
+		}
+		last := len(tasks) - 1
+		tasks[last] = append(tasks[last], same...)
 	}
 	b := &gathering{grouped: g, groups: groups}
 	chunks, next := make([]estimator.Chunk, len(tasks)), atomic.Int64{}
@@ -82,6 +89,26 @@ func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, erro
 	}
 	chunks = slices.DeleteFunc(chunks, func(c estimator.Chunk) bool { return c.Persons == 0 })
 	return &estimator.Block{Dim: groups * len(g.packing.Of), Sparse: true, Chunks: chunks, Memory: g.space}, nil
+}
+
+// shards lists the shards that may hold rows of the same persons: one of each dealer.
+func (g *grouped) shards() ([][]shard, error) {
+	dealt := slices.ContainsFunc(g.dealers, func(d *dealer) bool { return len(d.shards) > 1 })
+	var out [][]shard
+	for _, d := range g.dealers {
+		if dealt && len(d.shards) == 1 {
+			if err := d.dealOut(); err != nil {
+				return nil, err
+			}
+		}
+		if out == nil {
+			out = make([][]shard, len(d.shards))
+		}
+		for i, s := range d.shards {
+			out[i] = append(out[i], s)
+		}
+	}
+	return out, nil
 }
 
 // chunk makes the chunk of some shards' persons.

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"scrim/engine/estimator"
@@ -14,19 +15,26 @@ import (
 // once: in the end each person is one sparse vector over groups and columns, of the rows' sums.
 //
 // Rows are kept as records (unit, group, columns…). Few records stay in one shard as they arrive; more are dealt out by a hash of
-// the unit, so that the rows of a person lie in one shard, and a shard is small enough to be ordered in the nearest caches.
+// the unit, so that the rows of a person lie in one shard of each dealer, and a shard is small enough to be ordered in the nearest caches.
 type grouped struct {
 	unit    int   // the unit's column of the scan
 	columns []int // columns of the scan that are kept, each once
 	packing estimator.Packing
 	seed    uint64
-	names   names // of units that are texts
-	numbers []int64
-	shards  []shard
-	records int
 	space   *spill.Area // of the block, and of the estimator
 	held    *spill.Area // of the records, which are given back when the block is made
 	foldAt  int         // foldRecords
+	dealers []*dealer
+}
+
+// dealer takes in some of a scan's chunks, one at a time.
+type dealer struct {
+	*grouped
+	names   names // of units that are texts
+	numbers []int64
+	groups  []int32 // of a chunk
+	shards  []shard
+	records int
 	folding *scratch
 }
 
@@ -47,13 +55,17 @@ const (
 	aboutRecord       = 1 << 4
 )
 
-// newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed keeps anybody from choosing
-// units that share a shard.
-func newGrouped(a planner.Aggregate, keys groupKeys, seed uint64, space *spill.Area) (*grouped, error) {
+// newGrouped returns the intake of an aggregate whose scan has the unit behind the group. Texts are numbered by one dealer; of integers there are as many as
+// threads. seed keeps anybody from choosing units that share a shard.
+func newGrouped(a planner.Aggregate, keys groupKeys, unit store.ScanType, seed uint64, space *spill.Area) (*grouped, error) {
 	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
 		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
 	}
-	g := &grouped{unit: keys.leading(), seed: seed, shards: []shard{{foldAt: foldRecords}}, space: space, held: space.Beside(), foldAt: foldRecords}
+	g := &grouped{unit: keys.leading(), seed: seed, space: space, held: space.Beside(), foldAt: foldRecords}
+	g.makeDealers(1)
+	if unit == store.ScanInt64 {
+		g.makeDealers(runtime.GOMAXPROCS(0))
+	}
 	for _, c := range keys.all(a.Columns) {
 		if !slices.Contains(g.columns, c) {
 			g.columns = append(g.columns, c)
@@ -64,24 +76,32 @@ func newGrouped(a planner.Aggregate, keys groupKeys, seed uint64, space *spill.A
 	return g, nil
 }
 
+// makeDealers makes so many dealers.
+func (g *grouped) makeDealers(n int) {
+	g.dealers = nil
+	for range n {
+		g.dealers = append(g.dealers, &dealer{grouped: g, shards: []shard{{foldAt: g.foldAt}}})
+	}
+}
+
 // size is how many numbers a record has: unit, group, columns.
 func (g *grouped) size() int { return 2 + len(g.columns) }
 
-// add takes in a chunk, whose rows' groups are known. A row of nobody is absent, and a NULL is 0.
-func (g *grouped) add(ch store.Chunk, groups []int32) error {
+// take takes in a chunk, the groups of whose rows are g.groups. A row of nobody is absent, and a NULL is 0.
+func (g *dealer) take(ch store.Chunk) error {
 	v := &ch.Columns[g.unit]
 	unit, err := g.units(v)
 	if err != nil {
 		return err
 	}
 	if len(g.shards) == 1 && g.records >= firstRecords {
-		if err := g.deal(); err != nil {
+		if err := g.dealOut(); err != nil {
 			return err
 		}
 	}
-	g.records += len(groups)
+	g.records += ch.Len
 	data := g.data(ch)
-	for i, k := range groups {
+	for i, k := range g.groups {
 		if v.Null != nil && v.Null[i] {
 			continue
 		}
@@ -117,7 +137,7 @@ func (g *grouped) data(ch store.Chunk) [][]int64 {
 }
 
 // units are the units of a chunk as integers: equal ones for equal units.
-func (g *grouped) units(v *store.Vector) ([]int64, error) {
+func (g *dealer) units(v *store.Vector) ([]int64, error) {
 	if v.Ints != nil {
 		return v.Ints, nil
 	}
@@ -135,15 +155,15 @@ func (g *grouped) units(v *store.Vector) ([]int64, error) {
 	return g.numbers, nil
 }
 
-func (g *grouped) shardOf(unit int64) *shard {
+func (g *dealer) shardOf(unit int64) *shard {
 	if len(g.shards) == 1 {
 		return &g.shards[0]
 	}
 	return &g.shards[mixed(unit, g.seed)>>(64-shardBits)]
 }
 
-// deal divides the records of the one shard between many.
-func (g *grouped) deal() error {
+// dealOut divides the records of the one shard between many.
+func (g *dealer) dealOut() error {
 	all := g.shards[0]
 	g.shards = make([]shard, 1<<shardBits)
 	for i := range g.shards {
@@ -171,7 +191,7 @@ func (g *grouped) deal() error {
 }
 
 // record counts one more record of a shard and returns the run that it is to be appended to.
-func (g *grouped) record(s *shard) ([]byte, error) {
+func (g *dealer) record(s *shard) ([]byte, error) {
 	if longest := g.size() * estimator.MostBytes; cap(s.run)-len(s.run) < longest {
 		if err := s.grow(longest, g.held); err != nil {
 			return nil, err

@@ -217,12 +217,15 @@ func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 // TestShardsDoNotChangeVectors: the same rows in one shard, and dealt out after the first few.
 func TestShardsDoNotChangeVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	g := &grouped{unit: 1, columns: []int{2}, packing: estimator.Packing{Numbers: 1, Of: []int{0}}, seed: 3, shards: []shard{{foldAt: foldRecords}}, held: spillArea(t), foldAt: foldRecords}
+	all := &grouped{unit: 1, columns: []int{2}, packing: estimator.Packing{Numbers: 1, Of: []int{0}}, seed: 3, held: spillArea(t), foldAt: foldRecords}
+	all.makeDealers(1)
+	g := all.dealers[0]
 	want := map[int64]int64{}
 	for i := range firstRecords + 5000 {
 		unit := rng.Int64N(1 << 62)
 		ints := func(x int64) store.Vector { return store.Vector{Ints: []int64{x}} }
-		if err := g.add(store.Chunk{Len: 1, Columns: []store.Vector{ints(0), ints(unit), ints(int64(i))}}, []int32{int32(i % 4)}); err != nil {
+		g.groups = []int32{int32(i % 4)}
+		if err := g.take(store.Chunk{Len: 1, Columns: []store.Vector{ints(0), ints(unit), ints(int64(i))}}); err != nil {
 			t.Fatal(err)
 		}
 		want[unit]++

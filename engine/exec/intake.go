@@ -64,7 +64,7 @@ func (in *intake) want(a planner.Aggregate, secrets secrets) (err error) {
 		return fmt.Errorf("exec: %s reads a scan of units, or none, for the wrong aggregates", a.Text)
 	}
 	if a.Groups != nil {
-		in.grouped, err = newGrouped(a, in.keys, secrets.noise.Uniform(), in.space)
+		in.grouped, err = newGrouped(a, in.keys, in.scan.Types[in.keys.named], secrets.noise.Uniform(), in.space)
 		return err
 	}
 	if a.Vector == nil {
@@ -116,16 +116,28 @@ func (in *intake) collect(a planner.Aggregate) (collector, error) {
 // run reads the whole scan, whose rows are numbered by group.
 func (in *intake) run(ctx context.Context, snap store.Snapshot, sql string, args []any) error {
 	in.resize(in.keys.groups)
-	return snap.Scan(ctx, sql, args, in.keys.types(in.scan.Types), func(ch store.Chunk) error {
+	takers := []func(store.Chunk) error{in.keys.each(&in.groups, in.take)}
+	if in.grouped != nil {
+		takers = nil
+		for _, d := range in.grouped.dealers {
+			takers = append(takers, in.keys.each(&d.groups, d.take))
+		}
+	}
+	return snap.Scan(ctx, sql, args, in.keys.types(in.scan.Types), takers...)
+}
+
+// each hands chunks on when their rows' groups are known.
+func (k groupKeys) each(groups *[]int32, take func(store.Chunk) error) func(store.Chunk) error {
+	return func(ch store.Chunk) error {
 		if ch.Len == 0 {
 			return nil
 		}
-		in.groups = slices.Grow(in.groups[:0], ch.Len)[:ch.Len]
-		if err := in.keys.assign(ch, in.groups); err != nil {
+		*groups = slices.Grow((*groups)[:0], ch.Len)[:ch.Len]
+		if err := k.assign(ch, *groups); err != nil {
 			return err
 		}
-		return in.take(ch)
-	})
+		return take(ch)
+	}
 }
 
 // resize makes room for the groups.
@@ -138,9 +150,6 @@ func (in *intake) resize(groups int) {
 
 // take takes in a chunk, whose rows' groups are known.
 func (in *intake) take(ch store.Chunk) (err error) {
-	if in.grouped != nil {
-		return in.grouped.add(ch, in.groups)
-	}
 	of := origin{groups: in.groups}
 	if in.scan.Rows {
 		if of.persons, err = in.persons.number(&ch.Columns[in.keys.leading()], in.groups); err != nil {

@@ -112,8 +112,9 @@ type Snapshot interface {
 	// Scan runs a generated SELECT and hands over its result chunk by chunk, as the types say, one
 	// type a column. A chunk is valid until each returns. It stops at each's first error. each must not run
 	// statements of the store, which may be waiting for this one.
-	// The rows come in no order, whatever the SELECT says.
-	Scan(ctx context.Context, sql string, args []any, types []ScanType, each func(Chunk) error) error
+	// The rows come in no order, whatever the SELECT says. Of several functions each gets some of the chunks; different ones are called
+	// at the same time.
+	Scan(ctx context.Context, sql string, args []any, types []ScanType, each ...func(Chunk) error) error
 	// ScanInOrder is Scan with the rows in the order of the SELECT, which takes longer where they are many.
 	ScanInOrder(ctx context.Context, sql string, args []any, types []ScanType, each func(Chunk) error) error
 	// Materialise keeps the rows of a generated SELECT in a table, whose columns get the names given, and returns the table's

@@ -40,16 +40,23 @@ import (
 //	SELECT max(__scrim_deliver($n, c0, c1, …)) FROM (<scan>) AS s(c0, c1, …)
 //
 // $n names the scan under way, a number that no client learns; SQL of clients never gets here, as only listed functions are pushed down. Nothing
-// is buffered, and a chunk is taken in by the thread that made it, one at a time. Of a SELECT of more columns than types the first ones are scanned.
+// is buffered, and a chunk is taken in by the thread that made it; each of a scan's takers takes one chunk at a time. Of a SELECT of more columns than
+// types the first ones are scanned.
 const deliverName = "__scrim_deliver"
 
 // delivery takes in the rows of one scan.
 type delivery struct {
+	takers []*taker
+	next   atomic.Uint32
+	err    atomic.Pointer[error] // the first one, of a taker or of the rows' types
+}
+
+// taker takes in chunks, one at a time.
+type taker struct {
 	mu    sync.Mutex
 	r     *reader
 	each  func(store.Chunk) error
-	err   error // of each, or of the rows' types
-	check bool  // the types were looked at
+	check bool // the types were looked at
 }
 
 var (
@@ -87,56 +94,75 @@ func scrimDeliver(info, input unsafe.Pointer) {
 	}
 	number := *(*int64)(mapping.VectorGetData(mapping.DataChunkGetVector(chunk, 0)))
 	if d, ok := deliveries.Load(number); ok {
-		d.(*delivery).take(chunk)
+		d.(func(mapping.DataChunk))(chunk)
 	} else {
 		mapping.ScalarFunctionSetError(mapping.FunctionInfo{Ptr: info}, "no scan is under way")
 	}
 }
 
 // take takes in a chunk. After an error the rest is let by: a failure of the statement would end the snapshot's transaction.
-func (d *delivery) take(chunk mapping.DataChunk) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.err != nil {
+func (d *delivery) take(ctx context.Context, chunk mapping.DataChunk) {
+	l := d.free()
+	defer l.mu.Unlock()
+	if d.err.Load() != nil {
 		return
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err, ok := p.(error)
-			if !ok {
-				err = fmt.Errorf("%v", p)
-			}
-			d.err = fmt.Errorf("duckdb: panic: %w", err) // a full disk stays one
-		}
-	}()
-	if !d.check {
-		d.check = true
-		if d.err = d.r.checkChunk(chunk, 1); d.err != nil {
-			return
+	err := ctx.Err()
+	if err == nil {
+		err = l.take(chunk)
+	}
+	if err != nil {
+		d.err.CompareAndSwap(nil, &err)
+	}
+}
+
+// free returns a taker of the caller's own: one that is free, or another that it has waited for.
+func (d *delivery) free() *taker {
+	for _, l := range d.takers {
+		if l.mu.TryLock() {
+			return l
 		}
 	}
-	d.err = d.each(d.r.read(chunk, 1))
+	l := d.takers[int(d.next.Add(1))%len(d.takers)]
+	l.mu.Lock()
+	return l
+}
+
+func (l *taker) take(chunk mapping.DataChunk) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			cause, ok := p.(error)
+			if !ok {
+				cause = fmt.Errorf("%v", p)
+			}
+			err = fmt.Errorf("duckdb: panic: %w", cause) // a full disk stays one
+		}
+	}()
+	if !l.check {
+		l.check = true
+		if err := l.r.checkChunk(chunk, 1); err != nil {
+			return err
+		}
+	}
+	return l.each(l.r.read(chunk, 1))
 }
 
 // delivered is stream for a scan whose statement delivers its rows.
-func (r *raw) delivered(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func(), rd *reader, each func(store.Chunk) error) error {
-	d := &delivery{r: rd, each: func(ch store.Chunk) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return each(ch)
-	}}
+func (r *raw) delivered(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func(), takers []*taker) error {
+	d := &delivery{takers: takers}
 	number := lastDelivery.Add(1)
-	deliveries.Store(number, d)
+	deliveries.Store(number, func(chunk mapping.DataChunk) { d.take(ctx, chunk) })
 	defer deliveries.Delete(number)
 	res, err := r.run(ctx, stmt, append(args[:len(args):len(args)], number), started)
 	if err == nil {
 		mapping.DestroyResult(&res)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.err != nil {
-		return d.err
+	for _, l := range takers {
+		l.mu.Lock() // whoever is still in it
+		defer l.mu.Unlock()
+	}
+	if own := d.err.Load(); own != nil {
+		return *own
 	}
 	return err
 }

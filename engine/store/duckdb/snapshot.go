@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/marcboeker/go-duckdb/mapping"
@@ -102,8 +103,8 @@ func (s *snapshot) start() error {
 
 // Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the texts
 // are copies. An Ints or Floats element of a NULL is undefined, a Texts element is "".
-func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
-	return s.scanned(ctx, query{sql, args, types, false}, each)
+func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []store.ScanType, each ...func(store.Chunk) error) error {
+	return s.scanned(ctx, query{sql, args, types, false}, each...)
 }
 
 // ScanInOrder implements store.Snapshot.
@@ -120,7 +121,7 @@ type query struct {
 }
 
 // scanned is Scan and ScanInOrder.
-func (s *snapshot) scanned(ctx context.Context, q query, each func(store.Chunk) error) error {
+func (s *snapshot) scanned(ctx context.Context, q query, each ...func(store.Chunk) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -132,7 +133,7 @@ func (s *snapshot) scanned(ctx context.Context, q query, each func(store.Chunk) 
 	}
 	defer leave()
 	if !s.once || s.begun {
-		return s.scan(ctx, q, nil, each)
+		return s.scan(ctx, q, nil, each...)
 	}
 	if s.over {
 		return internal("a second scan")
@@ -143,18 +144,18 @@ func (s *snapshot) scanned(ctx context.Context, q query, each func(store.Chunk) 
 	c := &s.st.commits
 	if c.mu.TryRLock() {
 		if s.state = c.now.Load(); s.state != nil {
-			return s.scan(ctx, q, sync.OnceFunc(c.mu.RUnlock), each)
+			return s.scan(ctx, q, sync.OnceFunc(c.mu.RUnlock), each...)
 		}
 		c.mu.RUnlock() // the versions have to be read in the transaction of the rows
 	}
 	if err := s.start(); err != nil {
 		return classify(ctx, err)
 	}
-	return s.scan(ctx, q, nil, each)
+	return s.scan(ctx, q, nil, each...)
 }
 
-// scan runs a query. It calls started, if not nil, once what it shows is fixed, or it has failed. s.mu is held.
-func (s *snapshot) scan(ctx context.Context, q query, started func(), each func(store.Chunk) error) error {
+// scan runs a query, whose rows in order the first function takes. It calls started, if not nil, once what it shows is fixed, or it has failed. s.mu is held.
+func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...func(store.Chunk) error) error {
 	if started != nil {
 		defer started()
 	}
@@ -167,17 +168,22 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each func(
 		}
 		return classify(ctx, err)
 	}
-	// The caller's own error goes back as it is.
-	var own error
-	r, start := newReader(q.types), time.Now()
-	take := func(ch store.Chunk) error {
-		own = each(ch)
-		return own
+	var own atomic.Pointer[error] // of the caller's, which goes back as it is
+	takers, start := make([]*taker, len(each)), time.Now()
+	for i, take := range each {
+		takers[i] = &taker{r: newReader(q.types), each: func(ch store.Chunk) error {
+			err := take(ch)
+			if err != nil {
+				own.CompareAndSwap(nil, &err)
+			}
+			return err
+		}}
 	}
 	if q.ordered {
-		err = s.line.stream(ctx, p.stmt, q.args, started, r.check, func(chunk mapping.DataChunk) error { return take(r.read(chunk, 0)) })
+		l := takers[0]
+		err = s.line.stream(ctx, p.stmt, q.args, started, l.r.check, func(chunk mapping.DataChunk) error { return l.each(l.r.read(chunk, 0)) })
 	} else {
-		err = s.line.delivered(ctx, p.stmt, q.args, started, r, take)
+		err = s.line.delivered(ctx, p.stmt, q.args, started, takers)
 	}
 	if err != nil {
 		s.broken = true
@@ -187,8 +193,8 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each func(
 	} else {
 		s.line.keep(text, p, time.Since(start))
 	}
-	if own != nil {
-		return own
+	if e := own.Load(); e != nil {
+		return *e
 	}
 	return classify(ctx, err)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"scrim/engine/store"
@@ -161,7 +163,23 @@ func TestScansDeliverEveryRowOnce(t *testing.T) {
 		var seen [2]map[string]int
 		for k, scan := range []func(store.Snapshot) func(context.Context, string, []any, []store.ScanType, func(store.Chunk) error) error{
 			func(s store.Snapshot) func(context.Context, string, []any, []store.ScanType, func(store.Chunk) error) error {
-				return s.Scan
+				return func(ctx context.Context, sql string, args []any, types []store.ScanType, each func(store.Chunk) error) error {
+					var one sync.Mutex
+					var inside [3]atomic.Int32
+					var takers []func(store.Chunk) error
+					for k := range inside {
+						takers = append(takers, func(ch store.Chunk) error {
+							if inside[k].Add(1) > 1 {
+								t.Error("two threads are in one taker")
+							}
+							defer inside[k].Add(-1)
+							one.Lock()
+							defer one.Unlock()
+							return each(ch)
+						})
+					}
+					return s.Scan(ctx, sql, args, types, takers...)
+				}
 			},
 			func(s store.Snapshot) func(context.Context, string, []any, []store.ScanType, func(store.Chunk) error) error {
 				return s.ScanInOrder
