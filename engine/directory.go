@@ -132,9 +132,11 @@ func (d *directory) commit() error {
 	return d.write(d.id + "\n")
 }
 
-// write replaces the id file as a whole and flushes it and the directory.
-func (d *directory) write(text string) error {
-	path := filepath.Join(d.path, fileID)
+// write replaces the id file.
+func (d *directory) write(text string) error { return replaceFile(filepath.Join(d.path, fileID), text) }
+
+// replaceFile replaces a small file as a whole and flushes it and its directory.
+func replaceFile(path, text string) error {
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
@@ -152,12 +154,7 @@ func (d *directory) write(text string) error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	dir, err := os.Open(d.path)
-	if err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	defer dir.Close()
-	return dir.Sync()
+	return syncDirectory(filepath.Dir(path))
 }
 
 func (d *directory) has(name string) bool {

@@ -51,7 +51,7 @@ func (s *Server) witnessed(r witness.Report) {
 	switch {
 	case r.Failing != nil:
 		s.log.Error().Err(r.Failing).Msg("the witness cannot be read or written: a roll-back of the data directory to this time would not be noticed")
-		s.warnings.set(warnWitness, "The witness cannot be read or written; the server's log says why.")
+		s.warnings.set(warnWitness, "the witness cannot be read or written; the server's log says why")
 	default:
 		s.warnings.set(warnWitness, "")
 	}

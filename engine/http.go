@@ -197,7 +197,7 @@ func (w *watching) facts() dashboard.Server {
 		Version: Version, Comment: VersionComment, Go: runtime.Version(), Started: w.started,
 		Listen: s.Addr().String(), HTTP: w.listener.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
 		Connections: s.sockets.Connections(), MaxConnections: s.sockets.MaxConnections(),
-		LedgerRecords: l.Records, LedgerBytes: l.Bytes, NotReady: w.health.check(),
+		LedgerRecords: l.Records, LedgerBytes: l.Bytes, NotReady: w.health.check(), Warnings: s.warnings.texts(),
 	}
 }
 

@@ -94,7 +94,7 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 
 // start opens one thing after another, each of which rests on those before.
 func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP} {
+	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.checkHost, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -55,7 +55,8 @@ type Server struct {
 	Connections, MaxConnections int
 	LedgerRecords               uint64
 	LedgerBytes                 int64
-	NotReady                    error // why private statements cannot be answered; nil when they can
+	NotReady                    error    // why private statements cannot be answered; nil when they can
+	Warnings                    []string // what an operator has to look at although they are answered
 }
 
 // Attempt is one to log in.

@@ -60,6 +60,7 @@ type overviewPage struct {
 	Refusals []Unanswered
 	Pressing int // budgets that are used up or will not last
 	NotReady error
+	Warnings []string
 }
 
 func (d *Dashboard) overview(r *http.Request) (string, any, error) {
@@ -67,7 +68,9 @@ func (d *Dashboard) overview(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	p := overviewPage{Closed: f.closed(), Rates: d.rates(f.now), Causes: d.causes(), NotReady: d.o.Server().NotReady}
+	p := overviewPage{Closed: f.closed(), Rates: d.rates(f.now), Causes: d.causes()}
+	server := d.o.Server()
+	p.NotReady, p.Warnings = server.NotReady, server.Warnings
 	total := func(b *accounting.BudgetStatus) bool { return b.Holder == accounting.All }
 	if p.Lines, p.More, err = f.lines(cards, total); err != nil {
 		return "", nil, err
