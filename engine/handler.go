@@ -82,7 +82,12 @@ func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
 	if err != nil {
 		return err
 	}
-	return h.end(nil, c, noted, guard(func() error { return h.sessions.SetDB(context.Background(), c, schema) }))
+	return h.end(nil, c, noted, guard(func() error {
+		if own, ok := c.ClientData.(*session.Session); ok {
+			own.Diagnose(session.Clears)
+		}
+		return h.sessions.SetDB(context.Background(), c, schema)
+	}))
 }
 
 // ComResetConnection implements wire.Handler.

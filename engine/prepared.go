@@ -38,6 +38,7 @@ func (h *handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 	if err := h.confine(ctx, s); err != nil {
 		return p, err
 	}
+	diagnose(ctx, s, text)
 	switch s.(type) {
 	case *sqlparser.Prepare, *sqlparser.Execute, *sqlparser.Deallocate, *sqlparser.Load:
 		return p, mysql.NewSQLError(1295, "HY000", "This command is not supported in the prepared statement protocol yet")

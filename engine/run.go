@@ -69,6 +69,7 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 	if err := h.confine(ctx, parsed); err != nil {
 		return "", err
 	}
+	diagnose(ctx, parsed, text)
 	switch s := parsed.(type) {
 	case *sqlparser.Prepare, *sqlparser.Deallocate:
 		if err := h.named(ctx, s); err != nil {
@@ -86,6 +87,7 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 		if err := h.confine(ctx, parsed); err != nil {
 			return "", err
 		}
+		diagnose(ctx, parsed, text)
 	case *sqlparser.Load:
 		return rest, h.load(ctx, c, s, w, func(r *sqltypes.Result) error { return send(r, rest != "") })
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
 // answers make the answers of statements, as the table of one statement: made when the statement is bound, so that a
@@ -32,6 +33,24 @@ func from(kind string, args ...*string) string {
 		parts = append(parts, "x"+hex.EncodeToString([]byte(*a)))
 	}
 	return "SELECT * FROM " + quoteName(ShowDatabase) + "." + quoteName(strings.Join(parts, " "))
+}
+
+// ShowsMessages reports whether a statement shows the messages of the one before it in a form of ours.
+func ShowsMessages(s sqlparser.Statement) bool {
+	sel, ok := s.(*sqlparser.Select)
+	if !ok || len(sel.From) != 1 {
+		return false
+	}
+	t, ok := sel.From[0].(*sqlparser.AliasedTableExpr)
+	if !ok {
+		return false
+	}
+	name, ok := t.Expr.(sqlparser.TableName)
+	if !ok || name.DbQualifier.String() != ShowDatabase {
+		return false
+	}
+	kind, _, _ := strings.Cut(name.Name.String(), " ")
+	return kind == hex.EncodeToString([]byte("errors")) || kind == hex.EncodeToString([]byte("count"))
 }
 
 // answer finds the table that from has named.

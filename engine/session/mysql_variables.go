@@ -114,15 +114,9 @@ func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error)
 	case "identity":
 		return s.BaseSession.GetSessionVariable(ctx, "last_insert_id")
 	case "warning_count":
-		return int64(len(s.Warnings())), nil
+		return s.diagnostics.warnings, nil
 	case "error_count":
-		n := int64(0)
-		for _, w := range s.Warnings() {
-			if w.Level == "Error" {
-				n++
-			}
-		}
-		return n, nil
+		return s.diagnostics.errors, nil
 	}
 	return s.BaseSession.GetSessionVariable(ctx, name)
 }

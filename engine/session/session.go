@@ -49,6 +49,7 @@ type Session struct {
 	// preparedText is how many bytes the texts of prepared have.
 	preparedText int
 	commands     atomic.Uint64
+	diagnostics  diagnostics
 }
 
 var (
@@ -135,6 +136,7 @@ func (s *Session) TouchesProtected() bool { return s.protected.Load() }
 // refused once the account has been dropped.
 func (s *Session) CommandBegin() error {
 	s.protected.Store(false)
+	s.diagnostics.keeps = false
 	s.commands.Add(1)
 	c := s.Client()
 	if s.opts.Exists != nil && !s.opts.Exists(c.User, c.Address) {
