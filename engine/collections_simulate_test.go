@@ -171,7 +171,7 @@ func TestSimulateProtected(t *testing.T) {
 	near("rho of two shuffled runs", rho2-rho1, 1)
 	near("their delta", delta2-delta0, 2e-6)
 	near("their pure epsilon", pure2-pure1, 0)
-	root.query(`CALL dp_create_collection('survey.rho', 'LDP_SCM3', '{"epsilon": 4, "option": "zcdp", "dimension": 2, "centre_norm": 8, "sigma_min": 0.5, "sigma_max": 2, "n_expected": 60000}')`)
+	root.query(`CALL dp_create_collection('survey.rho', 'LDP_SCM3', '{"epsilon": 4, "option": "zcdp", "pays_epsilon": 22.2092, "dimension": 2, "centre_norm": 8, "sigma_min": 0.5, "sigma_max": 2, "n_expected": 60000}')`)
 	root.query("CALL dp_simulate_collection('rho', 'SELECT v FROM shop.trips', 60000, 1)")
 	_, rho3, pure3, delta3, _ := root.charges("shop.trips")
 	near("rho of the option zcdp", rho3-rho2, 4)

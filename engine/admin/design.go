@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/exact"
 )
 
 // designColumns are what dp_create_collection and dp_forecast_collection return.
@@ -20,7 +21,7 @@ func DesignRows(g *collect.Design) []sql.Row {
 	d.add("collection", g.Collection, "its table")
 	d.add("uuid", g.UUID, "by which wallets know it")
 	d.add("protocol", string(g.Protocol), about(g.Protocol))
-	d.paid(g.Cost())
+	d.paid(g.Cost(), g.Declaration.Epsilon)
 	d.forecast(g)
 	d.derived(g.Derived)
 	for round := range g.Rounds() {
@@ -49,8 +50,12 @@ func (d *design) whole(item string, n uint64, meaning string) {
 	}
 }
 
-func (d *design) paid(l collect.Loss) {
-	d.add("contributor_epsilon", l.Epsilon.String(), "what each contributor pays, once")
+func (d *design) paid(l collect.Loss, declared exact.Epsilon) {
+	meaning := "what each contributor pays, once"
+	if l.Epsilon > declared {
+		meaning += fmt.Sprintf(": more than the declared epsilon of %v, in the last round", declared)
+	}
+	d.add("contributor_epsilon", l.Epsilon.String(), meaning)
 	if l.Delta > 0 {
 		d.add("contributor_delta", shortest(l.Delta), "with it")
 	}

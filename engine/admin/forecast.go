@@ -34,6 +34,9 @@ func (a *Admin) forecast() sql.ExternalStoredProcedureDetails {
 			}
 			defer func() { <-a.forecasting }()
 			g, err := collect.Plan("forecast", forecastUUID, p, d)
+			if err == nil {
+				err = g.CheckNamed()
+			}
 			if err != nil {
 				return nil, err
 			}

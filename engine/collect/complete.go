@@ -46,7 +46,7 @@ func checkFinite(_ Protocol, d *Declaration) error {
 		value float64
 	}{
 		{"delta", d.Delta}, {"lo", d.Lo}, {"hi", d.Hi}, {"sigma", d.Sigma}, {"sigma_min", d.SigmaMin}, {"sigma_max", d.SigmaMax},
-		{"radius", d.Radius}, {"centre_norm", d.Centre}, {"resolution", d.Resolution},
+		{"radius", d.Radius}, {"centre_norm", d.Centre}, {"resolution", d.Resolution}, {"pays_epsilon", d.Pays},
 	} {
 		if !moderate(v.value) {
 			return bad("%s is %v.", v.key, v.value).With("Declare a finite number of at most 1e100 in size.")
@@ -217,6 +217,9 @@ func completeRotated(p Protocol, d *Declaration) error {
 		return err
 	}
 	if err := completeVector(d, ball(d)); err != nil {
+		return err
+	}
+	if err := checkPays(p, d); err != nil {
 		return err
 	}
 	if d.Option == "gauss" {

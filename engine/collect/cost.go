@@ -26,6 +26,30 @@ func (g *Design) Cost() Loss {
 	return worst
 }
 
+// CheckNamed refuses a design of which contributors pay more than the declared epsilon, unless the declaration names what they pay. It is not part
+// of Plan: a collection that was declared before loads, and devices refuse its parameters.
+func (g *Design) CheckNamed() error { return checkNamed(g.Cost(), &g.Declaration) }
+
+func checkNamed(paid Loss, d *Declaration) error {
+	if paid.Epsilon <= d.Epsilon || d.Pays == paid.Epsilon.Float() {
+		return nil
+	}
+	return bad("Each contributor pays epsilon %v with delta %v, more than the declared %v.", paid.Epsilon, paid.Delta, d.Epsilon).
+		With(`Name it in the declaration, "pays_epsilon": %v, declare a smaller epsilon, or leave the option out.`, paid.Epsilon)
+}
+
+// checkPays refuses a name of what contributors pay that is another number.
+func checkPays(p Protocol, d *Declaration) error {
+	paid := lossOf(p, d, 3).Epsilon
+	switch {
+	case d.Pays == 0 || paid > d.Epsilon && d.Pays == paid.Float():
+		return nil
+	case paid <= d.Epsilon:
+		return bad("pays_epsilon is %v, and contributors pay the declared epsilon.", d.Pays).With("Leave pays_epsilon out.")
+	}
+	return bad("pays_epsilon is %v, and contributors pay %v.", d.Pays, paid).With("Declare pays_epsilon of %v, with delta %v.", paid, WalletDelta)
+}
+
 // Cost returns what a report of this round costs.
 func (p *Params) Cost() Loss { return lossOf(p.Protocol, &p.Declaration, p.Round) }
 

@@ -126,6 +126,8 @@ func (d *Declaration) number(key string) *float64 {
 		return &d.Centre
 	case "resolution":
 		return &d.Resolution
+	case "pays_epsilon":
+		return &d.Pays
 	}
 	panic("collect: key without a reader: " + key)
 }

@@ -18,7 +18,8 @@
 // round, stratum and cell, when and from where is not hidden. A contributor reports once, in one
 // round.
 //
-//   - Local: every report is ε-DP by itself, against everybody. Later rounds depend only on other
+//   - Local: every report is ε-DP by itself, against everybody; (ε, δ)-DP in round 3 of LDP_SCM3 with an option, where CheckNamed
+//     sees to it that the declaration names the ε. Later rounds depend only on other
 //     people's reports.
 //   - Shuffle: the bag of one batch is (ε,δ)-DP against the server if the shuffler permutes and does
 //     not collude with the server, and at least Batch.Honest reporters follow the protocol. Against

@@ -30,7 +30,7 @@ var samples = []sample{
 	{"haar", LDPHaar, `{"epsilon":1,"lo":0,"hi":1,"levels":20,"n_expected":1000000}`},
 	{"scm3", LDPSCM3, `{"epsilon":1,"dimension":7,"centre_norm":50,"sigma_min":0.1,"sigma_max":2,"n_expected":1000000}`},
 	{"scm3 gauss", LDPSCM3, `{"epsilon":1,"dimension":8,"radius":56.5,"resolution":0.4,"n_expected":1000000,"option":"gauss","delta":1e-9}`},
-	{"scm3 zcdp", LDPSCM3, `{"epsilon":1,"dimension":8,"radius":56.5,"resolution":0.4,"n_expected":1000000,"option":"zcdp"}`},
+	{"scm3 zcdp", LDPSCM3, `{"epsilon":1,"dimension":8,"radius":56.5,"resolution":0.4,"n_expected":1000000,"option":"zcdp","pays_epsilon":4.8023}`},
 	{"sum", ShufSum, `{"epsilon":1,"delta":1e-9,"lo":0,"hi":1,"n_expected":1000000,"trust":"separate"}`},
 	{"vec", ShufVec, `{"epsilon":1,"dimension":8,"radius":2,"n_expected":1000000,"trust":"same_operator"}`},
 	{"nodes", ShufHier, `{"epsilon":1,"lo":0,"hi":1,"n_expected":1000000,"trust":"separate","retry_of":"survey.commute"}`},

@@ -19,6 +19,7 @@ type Declaration struct {
 	Resolution  float64       `json:"resolution,omitempty"`   // *_SCM3: bucket width of round 1; 4 sigma_min by default
 	NullDefault []float64     `json:"null_default,omitempty"` // reported for NULL, NaN, wrong dimensions; one number, or one a coordinate
 	Option      string        `json:"option,omitempty"`       // LDP_UV2 "laplace"; LDP_HIER "zcdp"; LDP_SCM3 "gauss" or "zcdp"
+	Pays        float64       `json:"pays_epsilon,omitempty"` // LDP_SCM3 "zcdp": the epsilon of what contributors pay, which is more than Epsilon
 	Strata      []string      `json:"strata,omitempty"`       // public groups, each a collection of n_expected of its own
 	Trust       string        `json:"trust,omitempty"`        // shuffle: "separate" or "same_operator"
 	RetryOf     string        `json:"retry_of,omitempty"`     // shuffle: the collection whose batch was destroyed

@@ -16,6 +16,8 @@ import (
 // earlier rounds, the key and the signs cannot be derived; those are checked for form and range, and
 // privacy rests on none of them but the key, which binds the fingerprint.
 //
+// Parameters whose report costs more than the declaration names are refused too.
+//
 // Parameters that pass give every report the declared guarantee whatever the server meant by them. A
 // device reports nothing on an error.
 func (p *Params) Verify() error {
@@ -40,6 +42,9 @@ func (p *Params) Verify() error {
 	want.adopt(p)
 	if err := p.compare(want); err != nil {
 		return err
+	}
+	if checkNamed(p.Cost(), &p.Declaration) != nil {
+		return p.doubt("cost epsilon %v with delta %v, and their declaration names %v", p.Cost().Epsilon, p.Cost().Delta, p.Declaration.Epsilon)
 	}
 	return g.prove(quick)
 }

@@ -34,6 +34,9 @@ func (c *Collections) Create(ctx context.Context, ref store.TableRef, p collect.
 	ref = store.TableRef{Schema: strings.ToLower(ref.Schema), Name: strings.ToLower(ref.Name)}
 	uuid := newUUID()
 	design, err := collect.Plan(ref.String(), uuid, p, d)
+	if err == nil {
+		err = design.CheckNamed()
+	}
 	if err != nil {
 		return nil, err
 	}

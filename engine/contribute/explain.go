@@ -42,9 +42,13 @@ func title(p *Params, info collect.Info, c collect.Cell) string {
 // odds says what ε means.
 func odds(p *Params, cost Loss) string {
 	eps := float64(cost.Epsilon) / epsilonUnit
-	s := fmt.Sprintf("It costs %v. Whatever the report says, it is at most %s times as likely for your value as for any other value. "+
+	more := ""
+	if declared := Epsilon(p.Declaration.Epsilon); cost.Epsilon > declared {
+		more = fmt.Sprintf(", which is more than the epsilon of %v that the collection is declared with", declared)
+	}
+	s := fmt.Sprintf("It costs %v%s. Whatever the report says, it is at most %s times as likely for your value as for any other value. "+
 		"Somebody who thought two values equally likely before is at most %s sure of one of them afterwards.",
-		cost, significant(math.Exp(eps)), percent(1/(1+math.Exp(-eps))))
+		cost, more, significant(math.Exp(eps)), percent(1/(1+math.Exp(-eps))))
 	if cost.Delta.Cmp(Delta{}) > 0 {
 		s += fmt.Sprintf(" This fails with a probability of at most %v.", cost.Delta)
 	}

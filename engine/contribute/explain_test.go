@@ -24,7 +24,7 @@ func TestExplain(t *testing.T) {
 		{"scm3", 1, 0, []string{"coordinate 0"}},
 		{"scm3", 2, 0, []string{"distance from the published centre"}},
 		{"scm3", 3, 0, []string{"random direction", "73.1 %"}},
-		{"scm3 zcdp", 3, 0, []string{"8 numbers", "length of 4", "standard deviation of", "fails with a probability of at most 1e-9"}},
+		{"scm3 zcdp", 3, 0, []string{"8 numbers", "more than the epsilon of 1 that the collection is declared with", "length of 4", "standard deviation of", "fails with a probability of at most 1e-9"}},
 		{"sum", 1, 0, []string{"sealed messages of 64 bytes", "random shares", "at least 8000 people", "at least 7200", "NOT protected", "separate operators"}},
 		{"vec", 1, 0, []string{"ONE operator", "a vector of 2 times 0"}},
 		{"nodes", 1, 0, []string{"padded to the same length", "2 of them say"}},

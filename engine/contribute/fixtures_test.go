@@ -31,7 +31,7 @@ var samples = []sample{
 	{"hier", collect.LDPHier, `{"epsilon":1,"lo":0,"hi":1,"n_expected":1000000,"strata":["north","south"]}`},
 	{"haar", collect.LDPHaar, `{"epsilon":1,"lo":0,"hi":1,"levels":20,"n_expected":1000000}`},
 	{"scm3", collect.LDPSCM3, `{"epsilon":1,"dimension":8,"radius":56.5,"resolution":0.4,"n_expected":1000000}`},
-	{"scm3 zcdp", collect.LDPSCM3, `{"epsilon":1,"dimension":8,"radius":56.5,"resolution":0.4,"n_expected":1000000,"option":"zcdp"}`},
+	{"scm3 zcdp", collect.LDPSCM3, `{"epsilon":1,"dimension":8,"radius":56.5,"resolution":0.4,"n_expected":1000000,"option":"zcdp","pays_epsilon":4.8023}`},
 	{"sum", collect.ShufSum, `{"epsilon":1,"delta":1e-9,"lo":0,"hi":1,"n_expected":10000,"trust":"separate"}`},
 	{"vec", collect.ShufVec, `{"epsilon":1,"dimension":2,"radius":2,"n_expected":100000,"trust":"same_operator"}`},
 	{"nodes", collect.ShufHier, `{"epsilon":1,"lo":0,"hi":1,"levels":2,"n_expected":1000000,"trust":"separate"}`},
