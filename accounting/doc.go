@@ -174,7 +174,8 @@
 // So the server writes the ledger's [Position] into other files as well: into the data with every commit, into the catalogue with every change
 // and into the audit log with the next record after each charge; into all of them, and a witness on another disk where there is one, at start
 // and stop. At the start a ledger that does not continue ([Ledger.Continues]) the last position of any of them is refused. A position is
-// what a finished sync has made durable, and an opening flushes the file before it gives one, because a killed process may have left its last batch to the system.
+// what a finished sync has made durable. An opening that finds records behind the mark flushes the file before it gives one, because a killed
+// process may have left its last batch to the system.
 // So no crash, at whatever write, leaves a position that the ledger does not reach. Where all of these files are rolled
 // back together, a witness tells; without one nothing does.
 //

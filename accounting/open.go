@@ -118,10 +118,11 @@ func (l *Ledger) start(o Options) error {
 		close(l.stopped)
 		return nil
 	}
-	// A killed process may have left its last batch to the system without a sync.
-	err := guard(l.db.Sync)
-	if err != nil {
-		return fmt.Errorf("accounting: flushing the ledger: %w", err)
+	var err error
+	if l.marked == nil || l.marked.id != l.end.id { // a killed process may have left its last batch to the system without a sync
+		if err = guard(l.db.Sync); err != nil {
+			return fmt.Errorf("accounting: flushing the ledger: %w", err)
+		}
 	}
 	if l.mark, err = openMarker(l.path+MarkSuffix, newChainer(l.key.derive("mark")), l.end); err != nil {
 		return err
