@@ -88,7 +88,11 @@ func sendTwice(t *testing.T, m *mixer, params *contribute.Params, people []*pers
 			if n != 1 { // the second time it is the wallet of the first
 				p.wallet = contribute.InMemory(contribute.DefaultCaps())
 			}
-			bundle, err := p.wallet.Bundle(params, p.token, contribute.Number(p.value))
+			pin, err := contribute.AskPin(context.Background(), db, params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bundle, err := p.wallet.Bundle(pin, params, p.token, contribute.Number(p.value))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +111,11 @@ func sendTwice(t *testing.T, m *mixer, params *contribute.Params, people []*pers
 func refusedLate(t *testing.T, m *mixer, params *contribute.Params, token contribute.Token) {
 	t.Helper()
 	w := contribute.InMemory(contribute.DefaultCaps())
-	if _, err := w.Bundle(params, token, contribute.Number(1)); err != nil {
+	pin, err := contribute.AskPin(context.Background(), m.pool(t), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Bundle(pin, params, token, contribute.Number(1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.SendBundle(context.Background(), m.pool(t), params.UUID); state(err) != "45D23" {

@@ -19,6 +19,7 @@ import (
 type randomizing struct {
 	dsn, shuffler, ca     string
 	unverified            bool
+	trustOperator         bool
 	collection, tokenFile string
 	value, vector         string
 	null                  bool
@@ -51,7 +52,9 @@ sent and what it means; --explain says it for one collection, in numbers, and --
 The token is one row that the issuer sent: secret, round, cell, stratum. The value is better not typed where others see it:
 --value - reads it from standard input. Without a value, a report that is already in the wallet is sent again.
 
-Collections of the shuffle model send to a shuffler, --shuffler HOST:PORT or a DSN, and never to the server.
+Collections of the shuffle model send to a shuffler, --shuffler HOST:PORT or a DSN, and never to the server. It is asked whether it has
+pinned the parameters before anything is made or charged. Where one operator runs the shuffler and the server, that operator can read the
+value: --accept-trusted-operator says that you agree.
 
 Connections to other machines must use TLS that verifies (tls=true in the DSN, or --tls-ca); --unverified allows others. The DSN
 is that of go-sql-driver/mysql; without --dsn it is taken from SCRIM_DSN, where no list of processes shows its password.
@@ -80,6 +83,7 @@ func (r *randomizing) flags(cmd *cobra.Command) {
 	f.StringVar(&r.dsn, "dsn", "", "server, as USER:PASSWORD@tcp(HOST:PORT)/?tls=true (default $"+dsnVariable+")")
 	f.StringVar(&r.shuffler, "shuffler", "", "shuffler of a shuffle collection, as HOST:PORT or a DSN")
 	f.StringVar(&r.ca, "tls-ca", "", "file of PEM certificates that sign the server's and the shuffler's, instead of the system's")
+	f.BoolVar(&r.trustOperator, "accept-trusted-operator", false, "report to a shuffle collection of which one operator runs shuffler and server, and can read the value")
 	f.BoolVar(&r.unverified, "unverified", false, "connect to other machines without TLS that verifies who they are")
 	f.StringVar(&r.collection, "collection", "", "name of the collection (required)")
 	f.StringVar(&r.tokenFile, "token-file", "", "file with the token, - for standard input (required)")
@@ -185,7 +189,7 @@ func (r *randomizing) rehearse(s streams, p *contribute.Params) error {
 			if kept.State == contribute.Pending {
 				then = "it would be sent unchanged"
 			}
-			fmt.Fprintf(s.out, "the wallet has a report to %s from %s, which is %s; %s\n", p.Collection, kept.Made, kept.State, then)
+			fmt.Fprintf(s.out, "the wallet has a report to %s from %s, which is %s; %s%s\n", p.Collection, kept.Made, kept.State, then, unprotected(kept))
 			return nil
 		}
 		if err := w.Allows(p); err != nil {
@@ -196,6 +200,9 @@ func (r *randomizing) rehearse(s streams, p *contribute.Params) error {
 			return err
 		}
 		fmt.Fprintf(s.out, "%s\nwould send: %s\n%s\nnothing was made, kept or sent\n", heading(p, r.parsedToken), statement(p, r.parsedToken), balance(w.Spent().Add(cost), cost, w.Caps()))
+		if contribute.Trusting(p) && !r.trustOperator {
+			fmt.Fprintln(s.out, "it would be refused: agree to the operator by --accept-trusted-operator")
+		}
 		return nil
 	})
 }
@@ -211,8 +218,15 @@ func statement(p *contribute.Params, t contribute.Token) string {
 }
 
 func heading(p *contribute.Params, t contribute.Token) string {
-	return fmt.Sprintf("%s: %s, round %d of %d, cell %d, fingerprint %x", p.Collection, p.Protocol, p.Round, p.Rounds(), t.Cell, p.Fingerprint())
+	head := fmt.Sprintf("%s: %s, round %d of %d, cell %d, fingerprint %x", p.Collection, p.Protocol, p.Round, p.Rounds(), t.Cell, p.Fingerprint())
+	if contribute.Trusting(p) {
+		head += "\n" + oneOperator
+	}
+	return head
 }
+
+// oneOperator is said wherever a report is spoken of whose operator can read the value.
+const oneOperator = "ONE operator runs the shuffler and the server: your value is NOT protected against this operator"
 
 func balance(spent, cost contribute.Loss, caps contribute.Caps) string {
 	return fmt.Sprintf("costs %v; with it, your reports cost %v of at most %v", cost, spent, caps)

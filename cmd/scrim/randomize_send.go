@@ -27,7 +27,7 @@ func (r *randomizing) contribute(ctx context.Context, s streams, server *sql.DB,
 	}
 	ended := false
 	err := withWallet(r.wallet, func(w *contribute.Wallet) (err error) {
-		ended, err = r.make(s, w, p, info.Model)
+		ended, err = r.make(ctx, s, w, to, p, info.Model)
 		return err
 	})
 	if err != nil || ended {
@@ -40,13 +40,13 @@ func (r *randomizing) contribute(ctx context.Context, s streams, server *sql.DB,
 }
 
 // make has the wallet make the report once; ended tells that it was acknowledged or given up before.
-func (r *randomizing) make(s streams, w *contribute.Wallet, p *contribute.Params, model collect.Model) (ended bool, err error) {
+func (r *randomizing) make(ctx context.Context, s streams, w *contribute.Wallet, to *sql.DB, p *contribute.Params, model collect.Model) (ended bool, err error) {
 	kept, again := w.Record(p.UUID)
 	if !again && !r.given() {
 		return false, errors.New("want --value, --vector or --null: the wallet has no report to this collection yet")
 	}
 	if model == collect.Shuffle {
-		_, err = w.Bundle(p, r.parsedToken, r.parsedValue)
+		err = r.bundle(ctx, w, to, p, again)
 	} else {
 		_, err = w.Report(p, r.parsedToken, r.parsedValue)
 	}
@@ -61,21 +61,45 @@ func (r *randomizing) make(s streams, w *contribute.Wallet, p *contribute.Params
 	return false, nil
 }
 
+// bundle has the wallet make a bundle once the shuffler has said that it has pinned the parameters; one that was made before needs no word.
+func (r *randomizing) bundle(ctx context.Context, w *contribute.Wallet, to *sql.DB, p *contribute.Params, again bool) (err error) {
+	var pin contribute.Pin
+	if !again {
+		if pin, err = contribute.AskPin(ctx, to, p); err != nil {
+			return fmt.Errorf("%w\nNothing was made or charged", err)
+		}
+	}
+	var consents []contribute.Consent
+	if r.trustOperator {
+		consents = append(consents, contribute.TrustedOperator)
+	}
+	_, err = w.Bundle(pin, p, r.parsedToken, r.parsedValue, consents...)
+	return err
+}
+
+// unprotected is what is added to a line about a report whose operator can read the value.
+func unprotected(r contribute.Record) string {
+	if !r.Trusted {
+		return ""
+	}
+	return "; " + oneOperator
+}
+
 // found says that the wallet has a report; ended that nothing is to be sent.
 func (r *randomizing) found(s streams, kept contribute.Record) (ended bool) {
 	if kept.State == contribute.Abandoned {
-		fmt.Fprintf(s.out, "%s: the report of %s was given up; nobody reports twice, and nothing was sent\n", kept.Collection, kept.Made)
+		fmt.Fprintf(s.out, "%s: the report of %s was given up; nobody reports twice, and nothing was sent%s\n", kept.Collection, kept.Made, unprotected(kept))
 		return true
 	}
 	if kept.State == contribute.Acknowledged {
-		fmt.Fprintf(s.out, "%s: the report of %s has arrived; nobody reports twice, and nothing was sent\n", kept.Collection, kept.Made)
+		fmt.Fprintf(s.out, "%s: the report of %s has arrived; nobody reports twice, and nothing was sent%s\n", kept.Collection, kept.Made, unprotected(kept))
 		return true
 	}
 	fmt.Fprintf(s.out, "%s: the report of %s is sent again, unchanged", kept.Collection, kept.Made)
 	if r.given() {
 		fmt.Fprint(s.out, "; the value given now was not looked at")
 	}
-	fmt.Fprintln(s.out)
+	fmt.Fprintln(s.out, unprotected(kept))
 	return false
 }
 
@@ -99,7 +123,8 @@ func deliver(ctx context.Context, s streams, w *contribute.Wallet, to *sql.DB, p
 	if err := send(); err != nil {
 		return fmt.Errorf("%w\nThe report is kept and charged%s", err, remedy(err))
 	}
-	fmt.Fprintf(s.out, "arrived at %s\n", time.Now().UTC().Format(time.DateTime+" UTC"))
+	kept, _ := w.Record(p.UUID)
+	fmt.Fprintf(s.out, "arrived at %s%s\n", time.Now().UTC().Format(time.DateTime+" UTC"), unprotected(kept))
 	return nil
 }
 

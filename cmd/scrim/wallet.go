@@ -79,8 +79,8 @@ func walletShow(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "List the reports, what they cost, and the caps",
-		Long: `Show lists every report that was made: its day, the collection, the round, what it cost, whether it arrived, and the fingerprint
-of the parameters it was made by. --reports adds the bytes that were sent. The last lines are the sums and the caps. A report counts
+		Long: `Show lists every report that was made: its day, the collection, the round, what it cost, whether it arrived, against whom its
+value is protected, and the fingerprint of the parameters it was made by. --reports adds the bytes that were sent. The last lines are the sums and the caps. A report counts
 whether it arrived or not: nobody knows who has seen it.`,
 		Example: "  scrim wallet show\n  scrim wallet show --reports --wallet ann.wallet",
 		Args:    cobra.NoArgs,
@@ -98,10 +98,10 @@ func list(out io.Writer, w *contribute.Wallet, reports bool) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	records := w.Records()
 	if len(records) > 0 {
-		fmt.Fprintln(t, "made\tcollection\tprotocol\tround\tcell\tepsilon\tdelta\tstate\tfingerprint")
+		fmt.Fprintln(t, "made\tcollection\tprotocol\tround\tcell\tepsilon\tdelta\tstate\tprotected against\tfingerprint")
 	}
 	for _, r := range records {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%v\t%v\t%s\t%v\n", r.Made, r.Collection, r.Protocol, r.Round, r.Cell, r.Cost.Epsilon, r.Cost.Delta, r.State, r.Fingerprint)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%v\t%v\t%s\t%s\t%v\n", r.Made, r.Collection, r.Protocol, r.Round, r.Cell, r.Cost.Epsilon, r.Cost.Delta, r.State, r.Protected(), r.Fingerprint)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -18,7 +18,9 @@ func BenchmarkReport(b *testing.B) {
 				w := InMemory(generous(b))
 				make := w.Report
 				if info.Model == "SHUFFLE" {
-					make = w.Bundle
+					make = func(p *Params, t Token, v Value) ([]byte, error) {
+						return w.Bundle(pinOf(p), p, t, v, TrustedOperator)
+					}
 				}
 				if _, err := make(p, token, someValue(p)); err != nil {
 					b.Fatal(err)

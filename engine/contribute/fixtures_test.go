@@ -170,3 +170,6 @@ func refusedWith(t testing.TB, err error, code string) {
 		t.Errorf("got %v (%q), want %s", err, Code(err), code)
 	}
 }
+
+// pinOf is a shuffler's word for parameters.
+func pinOf(p *Params) Pin { return Pin{p.Fingerprint()} }

@@ -73,14 +73,18 @@ func TestWeakerParameters(t *testing.T) {
 		if report != nil || err == nil {
 			t.Errorf("%s: report %x, %v", x.name, report, err)
 		}
-		bundle, err := w.Bundle(q, tokenOf(p, 0, 1), someValue(p))
+		var pin Pin
+		if text, ok := canonical(q); ok {
+			pin.fingerprint = sha256.Sum256(text)
+		}
+		bundle, err := w.Bundle(pin, q, tokenOf(p, 0, 1), someValue(p), TrustedOperator)
 		if bundle != nil || err == nil {
 			t.Errorf("%s: bundle of %d bytes, %v", x.name, len(bundle), err)
 		}
 		if text, ok := canonical(q); ok {
 			print := sha256.Sum256(text)
 			db := serving(t, text, print[:])
-			if err := w.Contribute(t.Context(), db, db, "commute", tokenOf(p, 0, 1), someValue(p)); err == nil {
+			if err := w.Contribute(t.Context(), db, db, "commute", tokenOf(p, 0, 1), someValue(p), TrustedOperator); err == nil {
 				t.Errorf("%s: contributed", x.name)
 			}
 			if n := db.fake.sent(); n != 0 {

@@ -34,7 +34,8 @@ type Record struct {
 	State       State            `json:"state"`
 	Token       Secret           `json:"token,omitempty"` // while pending
 	TokenHash   Hash             `json:"token_sha256"`
-	Shuffler    string           `json:"shuffler,omitempty"` // the one that the bundle may have been sent to: no other ever gets it
+	Shuffler    string           `json:"shuffler,omitempty"`         // the one that the bundle may have been sent to: no other ever gets it
+	Trusted     bool             `json:"trusted_operator,omitempty"` // one operator, to whom its person agreed, can read the value
 	// Report is the report, or the bundle. The report is kept for good; the bundle while it is pending, because with the
 	// server's key it would tell the value.
 	Report     []byte `json:"report,omitempty"`
@@ -74,6 +75,8 @@ func (r *Record) check() error {
 		return wrong("has a token that is not the one of its hash")
 	case r.Shuffler != "" && (info.Model != collect.Shuffle || !identity.MatchString(r.Shuffler)):
 		return wrong("names a shuffler that is none")
+	case r.Trusted && info.Model != collect.Shuffle:
+		return wrong("names an operator that no report of its model trusts")
 	case len(r.Report) > 0 && sha256.Sum256(r.Report) != r.ReportHash:
 		return wrong("has a report that is not the one of its hash")
 	case len(r.Report) > 0 && !r.carries():

@@ -23,15 +23,22 @@ var ErrForgotten = errors.New("contribute: the bundle has arrived or was given u
 // are not what their declaration demands, if the token is of another place or was used for another collection, if the
 // wallet has reported to the collection by other parameters or with another token, and beyond the caps.
 func (w *Wallet) Report(p *Params, t Token, v Value) ([]byte, error) {
-	return w.once(p, t, collect.Local, func(cell uint32) ([]byte, error) {
+	return w.once(p, t, collect.Local, nil, func(cell uint32) ([]byte, error) {
 		return device.Report(exact.Secure(), p, cell, v)
 	})
 }
 
 // Bundle is Report for a collection of the shuffle model: it returns the bundle of messages, each split, drawn and sealed once.
-// A bundle that was acknowledged or given up is gone: ErrForgotten.
-func (w *Wallet) Bundle(p *Params, t Token, v Value) ([]byte, error) {
-	return w.once(p, t, collect.Shuffle, func(cell uint32) ([]byte, error) {
+// A bundle that was acknowledged or given up is gone: ErrForgotten. Before the first one is made, a shuffler has to have pinned the parameters, and
+// its person to have agreed to what they leave unprotected; a bundle that was made comes without either.
+func (w *Wallet) Bundle(pin Pin, p *Params, t Token, v Value, consents ...Consent) ([]byte, error) {
+	allow := func() error {
+		if err := agreed(p, consents); err != nil {
+			return err
+		}
+		return pin.fits(p)
+	}
+	return w.once(p, t, collect.Shuffle, allow, func(cell uint32) ([]byte, error) {
 		messages, err := device.Messages(exact.Secure(), p, cell, v)
 		if err != nil {
 			return nil, err
@@ -44,8 +51,8 @@ func (w *Wallet) Bundle(p *Params, t Token, v Value) ([]byte, error) {
 	})
 }
 
-// once returns the bytes that the wallet keeps for a collection, or has them made, charged and kept.
-func (w *Wallet) once(p *Params, t Token, model collect.Model, create func(cell uint32) ([]byte, error)) ([]byte, error) {
+// once returns the bytes that the wallet keeps for a collection, or has them made, charged and kept, if allow, where it is not nil, does.
+func (w *Wallet) once(p *Params, t Token, model collect.Model, allow func() error, create func(cell uint32) ([]byte, error)) ([]byte, error) {
 	cell, err := ready(p, t, model)
 	if err != nil {
 		return nil, err
@@ -57,6 +64,11 @@ func (w *Wallet) once(p *Params, t Token, model collect.Model, create func(cell 
 	}
 	if r := w.book.find(p.UUID); r != nil {
 		return r.again(p, t)
+	}
+	if allow != nil {
+		if err := allow(); err != nil {
+			return nil, err
+		}
 	}
 	r, err := w.admit(p, t, cell)
 	if err != nil {
@@ -120,6 +132,6 @@ func (w *Wallet) admit(p *Params, t Token, cell uint32) (Record, error) {
 	return Record{
 		UUID: p.UUID, Collection: p.Collection, Protocol: p.Protocol, Round: p.Round, Stratum: p.Stratum, Cell: cell,
 		Fingerprint: p.Fingerprint(), Cost: cost, Made: today(), State: Pending,
-		Token: slices.Clone(t.Secret[:]), TokenHash: hash,
+		Token: slices.Clone(t.Secret[:]), TokenHash: hash, Trusted: Trusting(p),
 	}, nil
 }

@@ -1,14 +1,12 @@
 package contribute
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"time"
 
@@ -57,7 +55,7 @@ func (w *Wallet) SendBundle(ctx context.Context, shuffler DB, uuid string) error
 	if err != nil || r.State == Acknowledged {
 		return err
 	}
-	id, err := pinned(ctx, shuffler, r)
+	id, err := pinned(ctx, shuffler, r.Collection, r.Fingerprint)
 	if err != nil {
 		return err
 	}
@@ -68,8 +66,9 @@ func (w *Wallet) SendBundle(ctx context.Context, shuffler DB, uuid string) error
 }
 
 // Contribute does everything for one person: it fetches and verifies the parameters, makes the report or the bundle once, keeps it,
-// and sends it. Called again it goes on where it was. shuffler is nil for collections of the local model.
-func (w *Wallet) Contribute(ctx context.Context, server, shuffler DB, collection string, t Token, v Value) error {
+// and sends it. Called again it goes on where it was. shuffler is nil for collections of the local model; it is asked whether it has pinned
+// the parameters before a bundle is made. Some collections want a Consent.
+func (w *Wallet) Contribute(ctx context.Context, server, shuffler DB, collection string, t Token, v Value, consents ...Consent) error {
 	p, err := FetchParams(ctx, server, collection, t)
 	if err != nil {
 		return err
@@ -84,7 +83,13 @@ func (w *Wallet) Contribute(ctx context.Context, server, shuffler DB, collection
 		return refuse.New(refuse.CollectionState, "%.130q is a collection of the shuffle model.", p.Collection).
 			With("Give the shuffler's address. Nothing was made or sent.")
 	}
-	if _, err := w.Bundle(p, t, v); err != nil && !errors.Is(err, ErrForgotten) {
+	pin := Pin{}
+	if _, made := w.Record(p.UUID); !made {
+		if pin, err = AskPin(ctx, shuffler, p); err != nil {
+			return err
+		}
+	}
+	if _, err := w.Bundle(pin, p, t, v, consents...); err != nil && !errors.Is(err, ErrForgotten) {
 		return err
 	}
 	return w.SendBundle(ctx, shuffler, p.UUID)
@@ -106,9 +111,6 @@ func (w *Wallet) toSend(uuid string, model collect.Model) (Record, error) {
 	return r, nil
 }
 
-// identity is what shufflers are told apart by: 16 random bytes in hex.
-var identity = regexp.MustCompile(`^[0-9a-f]{32}$`)
-
 // bind keeps, before anything is sent, which shuffler a bundle goes to, and refuses any other: a bundle in batches of two shufflers
 // would be known to the server by the messages that both batches have.
 func (w *Wallet) bind(uuid, shuffler string) error {
@@ -127,35 +129,6 @@ func (w *Wallet) bind(uuid, shuffler string) error {
 	bound := *r
 	bound.Shuffler = shuffler
 	return w.commit(w.book.with(bound))
-}
-
-// pinned asks whether the other side is a shuffler that waits for bundles of the record's fingerprint, and which one.
-func pinned(ctx context.Context, db DB, r Record) (id string, err error) {
-	err = persist(ctx, func(ctx context.Context) error {
-		rows, err := db.QueryContext(ctx, "SELECT fingerprint, shuffler FROM pins WHERE fingerprint = ?", r.Fingerprint[:])
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		var print, name sql.RawBytes
-		if rows.Next() {
-			if err := rows.Scan(&print, &name); err != nil {
-				return err
-			}
-			if id = string(name); bytes.Equal(print, r.Fingerprint[:]) && identity.MatchString(id) {
-				return nil
-			}
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		return refuse.New(refuse.MalformedReport, "The shuffler has not pinned the parameters of %.130q (fingerprint %v).", r.Collection, r.Fingerprint).
-			With("Nothing was sent. Try again once the shuffler's operator has pinned them; if it pinned others, the server shows you other parameters than the shuffler.")
-	})
-	if err != nil {
-		return "", fmt.Errorf("contribute: ask the shuffler which parameters it has pinned; nothing was sent: %w", err)
-	}
-	return id, nil
 }
 
 // deliver sends a record's bytes, and keeps that they arrived.

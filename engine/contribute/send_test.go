@@ -134,6 +134,16 @@ func TestSendBundle(t *testing.T) {
 	if n := stranger.fake.sent() + server.fake.sent(); n != 0 {
 		t.Fatalf("%d statements to who had pinned nothing", n)
 	}
+	if len(w.Records()) != 0 || w.Spent().Epsilon != 0 {
+		t.Fatalf("parameters that nobody has pinned cost %v and bind %d reports", w.Spent(), len(w.Records()))
+	}
+	if _, err := w.Bundle(Pin{}, p, token, Number(1)); Code(err) != "MALFORMED_REPORT" || len(w.Records()) != 0 {
+		t.Errorf("a bundle without a pin: %v", err)
+	}
+	if _, err := w.Bundle(pinOf(p), p, token, Number(1)); err != nil {
+		t.Fatal(err)
+	}
+	refusedWith(t, w.Contribute(t.Context(), server, stranger, "commute", token, Number(1)), "MALFORMED_REPORT")
 	if err := w.Send(t.Context(), server, p.UUID); Code(err) != "COLLECTION_STATE" || server.fake.sent() != 0 {
 		t.Errorf("a bundle goes to the server: %v", err)
 	}

@@ -60,11 +60,11 @@ func TestBundleOnce(t *testing.T) {
 		p, key := roundOf(t, planned(t, name, someUUID), 1)
 		w := newWallet(t)
 		token := tokenOf(p, 0, 1)
-		bundle, err := w.Bundle(p, token, someValue(p))
+		bundle, err := w.Bundle(pinOf(p), p, token, someValue(p), TrustedOperator)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := w.Bundle(p, token, Null())
+		again, err := w.Bundle(pinOf(p), p, token, Null(), TrustedOperator)
 		if err != nil || !bytes.Equal(again, bundle) {
 			t.Fatalf("%s: another bundle, %v", name, err)
 		}
@@ -78,7 +78,7 @@ func TestBundleOnce(t *testing.T) {
 		if err := w.acknowledge(p.UUID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Bundle(p, token, Null()); !errors.Is(err, ErrForgotten) {
+		if _, err := w.Bundle(pinOf(p), p, token, Null(), TrustedOperator); !errors.Is(err, ErrForgotten) {
 			t.Errorf("%s: got %v, want that it is forgotten", name, err)
 		}
 		if r := w.Records()[0]; r.Report != nil || r.Token != nil || r.State != Acknowledged {
@@ -91,7 +91,7 @@ func TestBundleOnce(t *testing.T) {
 func TestModels(t *testing.T) {
 	w := InMemory(generous(t))
 	p := first(t, "bit")
-	_, err := w.Bundle(p, tokenOf(p, 0, 1), Number(1))
+	_, err := w.Bundle(pinOf(p), p, tokenOf(p, 0, 1), Number(1), TrustedOperator)
 	refusedWith(t, err, "COLLECTION_STATE")
 	p = first(t, "sum")
 	_, err = w.Report(p, tokenOf(p, 0, 1), Number(1))
@@ -133,10 +133,10 @@ func TestSecondKey(t *testing.T) {
 	p, _ := roundOf(t, g, 1)
 	q, _ := roundOf(t, g, 1)
 	w := InMemory(generous(t))
-	if _, err := w.Bundle(p, tokenOf(p, 0, 1), Number(1)); err != nil {
+	if _, err := w.Bundle(pinOf(p), p, tokenOf(p, 0, 1), Number(1), TrustedOperator); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Bundle(q, tokenOf(p, 0, 1), Number(1))
+	_, err := w.Bundle(pinOf(q), q, tokenOf(p, 0, 1), Number(1), TrustedOperator)
 	refusedWith(t, err, "SPENT_TOKEN")
 	if !strings.Contains(err.Error(), "another key") {
 		t.Errorf("does not speak of the key: %v", err)
@@ -151,7 +151,7 @@ func TestCaps(t *testing.T) {
 	if _, err := w.Report(p, tokenOf(p, 0, 1), Number(1)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Bundle(q, tokenOf(q, 0, 2), Number(1))
+	_, err := w.Bundle(pinOf(q), q, tokenOf(q, 0, 2), Number(1), TrustedOperator)
 	refusedWith(t, err, "BUDGET_EXHAUSTED")
 	if !strings.Contains(err.Error(), "set-cap --epsilon 2 --delta 1e-9") {
 		t.Errorf("does not say which caps would do: %v", err)
@@ -160,13 +160,13 @@ func TestCaps(t *testing.T) {
 		if err := w.SetCaps(c); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.Bundle(q, tokenOf(q, 0, 2), Number(1))
+		_, err = w.Bundle(pinOf(q), q, tokenOf(q, 0, 2), Number(1), TrustedOperator)
 		refusedWith(t, err, "BUDGET_EXHAUSTED")
 	}
 	if err := w.SetCaps(caps(t, "2", "1e-9")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Bundle(q, tokenOf(q, 0, 2), Number(1)); err != nil {
+	if _, err := w.Bundle(pinOf(q), q, tokenOf(q, 0, 2), Number(1), TrustedOperator); err != nil {
 		t.Errorf("the sum is the cap: %v", err)
 	}
 	if got := w.Spent().String(); got != "epsilon 2, delta 1e-9" {
@@ -429,7 +429,7 @@ func TestAbandon(t *testing.T) {
 	db := servingParams(t, p)
 	w := newWallet(t)
 	token := tokenOf(p, 0, 1)
-	if _, err := w.Bundle(p, token, Number(1)); err != nil {
+	if _, err := w.Bundle(pinOf(p), p, token, Number(1), TrustedOperator); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -444,7 +444,7 @@ func TestAbandon(t *testing.T) {
 	if n := db.fake.sent(); n != 0 {
 		t.Errorf("%d statements", n)
 	}
-	if _, err := w.Bundle(p, tokenOf(p, 0, 2), Number(1)); err == nil {
+	if _, err := w.Bundle(pinOf(p), p, tokenOf(p, 0, 2), Number(1), TrustedOperator); err == nil {
 		t.Error("a second bundle")
 	}
 	if err := w.Verify(); err != nil {
