@@ -43,6 +43,9 @@ func lastLedger(path string) (last string, err error) {
 		return "", fmt.Errorf("audit: %w", err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", err // a device has no end
+	}
 	for in := bufio.NewReaderSize(f, 1<<16); ; {
 		line, err := in.ReadBytes('\n')
 		var r struct{ Ledger string }

@@ -53,3 +53,14 @@ func TestLastLedger(t *testing.T) {
 	}
 	last("two")
 }
+
+// TestLastLedgerOfADevice: what is no file has no last record, and no end either.
+func TestLastLedgerOfADevice(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/zero", filepath.Join(dir, "audit-000001-2026-01-31.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := LastLedger(dir); err != nil || last != "" {
+		t.Errorf("got %q, %v", last, err)
+	}
+}
