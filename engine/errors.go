@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,6 +70,9 @@ func (t *translator) public(err error, f fate) error {
 		return failure(refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."), f)
 	}
 	if e := conditionIn(valueConditions, err, f.scene); e != nil {
+		return e
+	}
+	if e := illegalDouble(err); e != nil {
 		return e
 	}
 	if e := storeCondition(err); e != nil {
@@ -239,6 +243,15 @@ func kindOf(err error) error {
 		}
 	}
 	return nil
+}
+
+// illegalDouble words a number that is beyond DOUBLE.
+func illegalDouble(err error) error {
+	var n *strconv.NumError
+	if !errors.As(err, &n) || n.Func != "ParseFloat" || !errors.Is(n, strconv.ErrRange) {
+		return nil
+	}
+	return mysql.NewSQLError(1367, "22007", "Illegal double '%.64s' value found during parsing", n.Num)
 }
 
 // storeCondition words a failure of the store on public data or of a DBA's statement.

@@ -174,7 +174,7 @@ func ending(err error) (watch.Outcome, string) {
 	e, ok := asSQLError(condition(err))
 	switch {
 	case !ok:
-		if storeCondition(err) != nil || kindOf(err) != nil {
+		if storeCondition(err) != nil || kindOf(err) != nil || illegalDouble(err) != nil {
 			return watch.Failed, causeStatement
 		}
 		return watch.Failed, causeInternal

@@ -287,6 +287,9 @@ func (s *statement) shape(r *relation, a *aggregate) error {
 			return deny(RuleOption, refuse.Option, "Give lower and upper that are apart and inside the type's range.",
 				"The declared bounds of %s leave no values.", f.Name)
 		}
+		if err := g.steps(f.Name); err != nil {
+			return err
+		}
 		a.grid = g
 	}
 	// Any loss will do to ask for the columns.

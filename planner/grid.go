@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scrim/engine/estimator"
+	"scrim/internal/refuse"
 	"scrim/planner/lower"
 )
 
@@ -70,6 +71,18 @@ func gridOf(t lower.Type, b *bounds, bits int) (grid, bool) {
 		g.Lower, g.Upper = &lo, &hi
 	}
 	return g, true
+}
+
+// The steps that estimators take, so that the squares of values are numbers too.
+const leastStep, mostStep = 1e-100, 1e100
+
+// steps refuses a lattice that estimators do not take, which only a range near the ends of DOUBLE needs.
+func (g grid) steps(name string) error {
+	if g.Decimal || g.Step >= leastStep && g.Step <= mostStep {
+		return nil
+	}
+	return deny(RuleOption, refuse.Option, "Scale the values, or narrow their range with GREATEST and LEAST.",
+		"The range of the values of %s is too near to the largest or the smallest DOUBLE.", name)
 }
 
 // fits reports whether bounds fit into the limit at a scale.

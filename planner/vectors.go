@@ -198,7 +198,7 @@ func (s *statement) vectorGrid(r *relation, a *aggregate) (grid, error) {
 	if !ok {
 		return g, deny(RuleOption, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.call.Function.Name)
 	}
-	return g, nil
+	return g, g.steps(a.call.Function.Name)
 }
 
 // vectorBounds returns the declared bounds of every coordinate: the options, else the hull of the public ranges of
