@@ -29,6 +29,7 @@ import (
 	"scrim/engine/dialect"
 	"scrim/engine/estimates"
 	"scrim/engine/exec"
+	"scrim/engine/hold"
 	"scrim/engine/inbox"
 	"scrim/engine/session"
 	"scrim/engine/tables"
@@ -119,7 +120,8 @@ func (s *Server) assemble() error {
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
 	estimates.Add(builder, s.answering())
 	s.analyzer = s.planner.Build(builder)
-	s.analyzer.ExecBuilder.PriorityBuilder = tables.NewBuilder(provider, loader{dialect.Explainer{Next: locking{}}})
+	own := tables.NewBuilder(provider, loader{dialect.Explainer{Next: locking{}}})
+	s.analyzer.ExecBuilder.PriorityBuilder = hold.NewBuilder(own, s.analyzer.ExecBuilder)
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version}, sql.FunctionN{Name: "current_role", Fn: currentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
@@ -251,8 +253,9 @@ func (addressed) Accept() (net.Conn, error) { return nil, net.ErrClosed }
 // sessionOptions are what the sessions of all clients share.
 func (s *Server) sessionOptions() *session.Options {
 	return &session.Options{
-		Store: s.store,
-		IsDBA: func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
+		Store:  s.store,
+		Memory: s.cfg.limits(),
+		IsDBA:  func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
 		Exists: func(user, host string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, user+"@"+host)
 		},

@@ -57,6 +57,11 @@ type Config struct {
 	// default 512. What is more lies in the spill directory: how many persons there are decides nothing but how long a query takes.
 	PersonsMemory int64
 
+	// StatementMemory bounds what the running statement of a connection holds in the server's own memory, in MiB, by default 256: rows that are
+	// sorted, grouped or joined outside the store, and texts. ConnectionMemory bounds that and what the connection keeps between statements, by
+	// default 256, and SessionsMemory all connections together, by default 512. More is refused.
+	StatementMemory, ConnectionMemory, SessionsMemory int64
+
 	// ReplayMemory bounds the stored answers that the same queries get again, on disk, in MiB, by default 64. The oldest go first.
 	ReplayMemory int64
 
@@ -105,6 +110,9 @@ func DefaultConfig(dataDir string) Config {
 		Listen:           "127.0.0.1:3307",
 		ReleaseMemory:    2048,
 		PersonsMemory:    512,
+		StatementMemory:  256,
+		ConnectionMemory: 256,
+		SessionsMemory:   512,
 		ReplayMemory:     64,
 		MaxConnections:   256,
 		AuthTimeout:      10 * time.Second,
@@ -128,6 +136,11 @@ func (c Config) withDefaults() Config {
 	}
 	if c.PersonsMemory == 0 {
 		c.PersonsMemory = d.PersonsMemory
+	}
+	for _, m := range c.memories() {
+		if *m.value == 0 {
+			*m.value = m.standard
+		}
 	}
 	if c.ReplayMemory == 0 {
 		c.ReplayMemory = d.ReplayMemory
@@ -258,6 +271,7 @@ func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	if c.PersonsMemory < 16 || c.PersonsMemory > 1<<24 {
 		bad("PersonsMemory", "want 16 MiB to 16 TiB of memory for persons' numbers, have %d MiB", c.PersonsMemory)
 	}
+	c.checkMemories(bad)
 	if c.ReplayMemory < 1 || c.ReplayMemory > 1<<20 {
 		bad("ReplayMemory", "want 1 MiB to 1 TiB of stored answers, have %d MiB", c.ReplayMemory)
 	}

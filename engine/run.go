@@ -105,6 +105,7 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 		return "", err
 	}
 	defer end()
+	defer cutLate(limited.Context, c)()
 	if len(cmd.bindings) > 0 {
 		// The engine looks for a statement with bindings here, by its text.
 		limited.Session.PrepareQuery(text, parsed)

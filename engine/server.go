@@ -246,7 +246,7 @@ func (s *Server) close() error {
 
 // stopTimeout bounds how long Close waits for statements to notice that they have been ended. What
 // still runs then finds the ledger and the store closed.
-const stopTimeout = 20 * time.Second
+const stopTimeout = 5 * time.Second
 
 func (s *Server) waitForSessions() {
 	if s.protocol == nil {

@@ -8,11 +8,19 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"scrim/internal/quota"
 )
 
 // batchRows is how many rows go to the client at a time. Up to so many rows are held back until the
 // statement has ended without an error, so that a small answer is either whole or an error.
 const batchRows = 128
+
+// batchBytes is how large a batch may become before it is sent, however few rows it has.
+const batchBytes = 16 << 20
+
+// longRow is the size from which a row is taken from the connection's memory while it is held back: once as it is, and once as it is written.
+const longRow = 4096
 
 // rowText is how much room the text of a result has at first; a batch that needs more makes it larger. It is used again for the
 // next batch unless it has become larger than keptText.
@@ -43,7 +51,7 @@ func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 			s.ok = okResult(row[0].(types.OkResult))
 			continue
 		}
-		if len(s.rows) == batchRows {
+		if len(s.rows) == batchRows || s.bytes > batchBytes {
 			if err := send(s.result()); err != nil {
 				return nil, err
 			}
@@ -51,7 +59,7 @@ func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 				return nil, err
 			}
 			sent = true
-			s.clear()
+			s.clear(ctx)
 		}
 		if err := s.add(ctx, row); err != nil {
 			return nil, err
@@ -80,6 +88,7 @@ type spooled struct {
 	values []sqltypes.Value // of all rows
 	text   []byte           // of values that came as text
 	buffer *sql.ByteBuffer  // of others
+	bytes  int64            // of long rows
 }
 
 func newSpool(ctx *sql.Context, schema sql.Schema) *spooled {
@@ -92,6 +101,12 @@ func newSpool(ctx *sql.Context, schema sql.Schema) *spooled {
 
 // add holds a row back. Of a value that is text already a copy is made, because it holds until the next row only.
 func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
+	if n := quota.Row(row); n > longRow {
+		if err := quota.Of(ctx).Take(2 * n); err != nil {
+			return err
+		}
+		s.bytes += n
+	}
 	start := len(s.values)
 	for i, c := range s.schema {
 		v := sqltypes.NULL
@@ -133,7 +148,9 @@ func (s *spooled) result() *sqltypes.Result {
 }
 
 // clear begins another batch: what was sent is not looked at again.
-func (s *spooled) clear() {
+func (s *spooled) clear(ctx *sql.Context) {
+	quota.Of(ctx).Free(2 * s.bytes)
+	s.bytes = 0
 	s.rows, s.values, s.text = s.rows[:0], s.values[:0], s.text[:0]
 	s.buffer.Reset()
 	if cap(s.text) > keptText {

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/quota"
 )
 
 // Opener opens store connections; store.Store is one.
@@ -29,6 +30,8 @@ type Options struct {
 	Exists func(user, host string) bool
 	// NoteRaw records durably that the principal is about to read raw rows. An error refuses the switch.
 	NoteRaw func(ctx *sql.Context, principal string) error
+	// Memory bounds what a session and its statements hold. Nil: nothing does.
+	Memory *quota.Limits
 }
 
 // Session is the server's session of one client. GMS calls it from one goroutine at a time, except
@@ -46,10 +49,11 @@ type Session struct {
 
 	protected atomic.Bool
 	prepared  map[string]Prepared // by lower-case name
+	diagnostics  diagnostics
 	// preparedText is how many bytes the texts of prepared have.
 	preparedText int
 	commands     atomic.Uint64
-	diagnostics  diagnostics
+	quota        *quota.Account // nil without bounds
 }
 
 var (
@@ -60,7 +64,7 @@ var (
 
 // New wraps the base session of an authenticated client.
 func New(base *sql.BaseSession, opts *Options) *Session {
-	return &Session{BaseSession: base, opts: opts}
+	return &Session{BaseSession: base, opts: opts, quota: opts.account()}
 }
 
 // From returns the server's session in ctx; false inside contexts that no client started.
@@ -132,11 +136,12 @@ func (s *Session) TouchProtected() { s.protected.Store(true) }
 // TouchesProtected reports whether the running statement has been noted to read protected tables.
 func (s *Session) TouchesProtected() bool { return s.protected.Load() }
 
+	s.diagnostics.keeps = false
 // CommandBegin implements sql.LifecycleAwareSession: a new command has touched nothing yet, and is
 // refused once the account has been dropped.
 func (s *Session) CommandBegin() error {
 	s.protected.Store(false)
-	s.diagnostics.keeps = false
+	s.quota.Begin()
 	s.commands.Add(1)
 	c := s.Client()
 	if s.opts.Exists != nil && !s.opts.Exists(c.User, c.Address) {
@@ -150,7 +155,7 @@ func (s *Session) CommandBegin() error {
 func (s *Session) Commands() uint64 { return s.commands.Load() }
 
 // CommandEnd implements sql.LifecycleAwareSession.
-func (s *Session) CommandEnd() {}
+func (s *Session) CommandEnd() { s.quota.Begin() }
 
 // SessionEnd implements sql.LifecycleAwareSession: it rolls back what is open and closes the store
 // connection.
@@ -158,6 +163,7 @@ func (s *Session) SessionEnd() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	s.quota.Close()
 	if s.store != nil {
 		if s.store.InTransaction() {
 			_ = s.store.Rollback(context.Background())

@@ -34,6 +34,9 @@ func define(list ...function) {
 
 // Function finds a function by its name in lower case.
 func Function(name string) (sql.Function, bool) {
+	if b := bounded[name]; b != nil {
+		return b, true
+	}
 	f, w := byName[name], wrapped[name]
 	if f == nil && w == nil {
 		return nil, false
@@ -44,11 +47,22 @@ func Function(name string) (sql.Function, bool) {
 				return e, err
 			}
 		}
-		if len(args) < f.min || len(args) > f.max {
-			return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(f.name), f.counts(), len(args))
-		}
-		return newCall(ctx, f, args), nil
+		return f.instance(ctx, args)
 	}}, true
+}
+
+// function is the entry as go-mysql-server calls it.
+func (f *function) function() sql.Function {
+	return sql.FunctionN{Name: f.name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		return f.instance(ctx, args)
+	}}
+}
+
+func (f *function) instance(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
+	if len(args) < f.min || len(args) > f.max {
+		return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(f.name), f.counts(), len(args))
+	}
+	return newCall(ctx, f, args), nil
 }
 
 // Names returns the names of all functions, in lower case.

@@ -103,16 +103,16 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 	return res, nil
 }
 
-// selected is run with arguments of a session, whose texts hold no zero bytes.
-func (r *raw) selected(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (mapping.Result, error) {
+// selected is gather with arguments of a session, whose texts hold no zero bytes.
+func (r *raw) selected(ctx context.Context, stmt mapping.PreparedStatement, args []any, held *int, started func()) (*gathered, error) {
 	for _, a := range args {
 		if t, ok := a.(string); ok {
 			if err := whole(t); err != nil {
-				return mapping.Result{}, err
+				return nil, err
 			}
 		}
 	}
-	return r.run(ctx, stmt, args, started)
+	return r.gather(ctx, stmt, args, held, started)
 }
 
 // ready binds the arguments and looks at the context for the last time: a statement that is pending

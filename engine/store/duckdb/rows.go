@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"context"
 	"io"
 
 	"github.com/marcboeker/go-duckdb/mapping"
@@ -8,12 +9,14 @@ import (
 	"scrim/engine/store"
 )
 
-// rows reads a materialised result column by column.
+// rows reads the result of a session's statement column by column.
 type rows struct {
-	res mapping.Result
+	s   *session
+	ctx context.Context // the statement's
+	res *gathered       // nil when it is closed, or cut
 	*shape
-	closed bool
-	ended  bool
+	release func() // lets go of what the result rests on
+	closed  bool
 	cursor
 }
 
@@ -27,20 +30,20 @@ func (r *rows) Batch() (*store.Batch, error) {
 	if r.closed {
 		return nil, store.ErrClosed
 	}
-	if r.ended {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if r.res == nil {
+		return nil, errCut
+	}
+	chunk, err := r.res.next()
+	if err != nil {
+		return nil, classify(r.ctx, err)
+	}
+	if chunk.Ptr == nil {
 		return nil, io.EOF
 	}
-	res := r.res // cgo wants no memory that holds Go pointers beside it
-	chunk := fetch(&res)
 	defer destroy(chunk)
-	n := 0
-	if chunk.Ptr != nil {
-		n = int(mapping.DataChunkGetSize(chunk))
-	}
-	if n == 0 {
-		r.ended = true
-		return nil, io.EOF
-	}
+	n := int(mapping.DataChunkGetSize(chunk))
 	b := &store.Batch{Len: n, Columns: make([]store.Values, len(r.readers))}
 	for i, c := range r.readers {
 		b.Columns[i] = c.read(mapping.DataChunkGetVector(chunk, mapping.IdxT(i)), n)
@@ -58,11 +61,24 @@ func (r *rows) Next() ([]any, error) {
 
 // Close implements store.Rows.
 func (r *rows) Close() error {
-	if !r.closed {
-		r.closed = true
-		mapping.DestroyResult(&r.res)
-	}
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.closed = true
+	r.cut()
 	return nil
+}
+
+// cut gives up what was not read, and the connection.
+func (r *rows) cut() {
+	if r.res == nil {
+		return
+	}
+	r.res.close()
+	r.res = nil
+	r.release()
+	if r.s.reading == r {
+		r.s.reading = nil
+	}
 }
 
 // cursor hands batches over row by row.

@@ -15,16 +15,18 @@ import (
 type session struct {
 	st *Store
 
-	mu      sync.Mutex // a late Close meets a running statement
-	c       *conn
-	closed  bool
-	tx      bool
-	aborted bool                     // an error left the transaction without the effect of a statement: it must not commit
-	ddl     bool                     // the transaction changed a definition
-	bumped  map[store.TableRef]int64 // tables that the transaction changed, with the tokens of their log entries
-	batches int                      // temporary tables made by Append
-	repeats repeats
-	asked   texts
+	mu       sync.Mutex // a late Close meets a running statement
+	c        *conn
+	closed   bool
+	tx       bool
+	aborted  bool                     // an error left the transaction without the effect of a statement: it must not commit
+	ddl      bool                     // the transaction changed a definition
+	bumped   map[store.TableRef]int64 // tables that the transaction changed, with the tokens of their log entries
+	batches  int                      // temporary tables made by Append
+	repeats  repeats
+	asked    texts
+	reading  *rows // a result of which DuckDB is to compute more
+	gathered int   // by all results that are open
 }
 
 // writes are the statements that Write runs, and whether they change a definition.
@@ -43,10 +45,21 @@ func (s *session) usable() error {
 	if s.closed {
 		return store.ErrClosed
 	}
+	s.free()
 	if s.aborted {
 		return &store.Error{Kind: store.Aborted}
 	}
 	return nil
+}
+
+// free takes the connection from a result that is still being read.
+func (s *session) free() {
+	if r := s.reading; r != nil {
+		s.reading = nil
+		if !r.res.settle() {
+			r.cut()
+		}
+	}
 }
 
 // Begin implements store.Session.
@@ -93,6 +106,7 @@ func (s *session) Commit(ctx context.Context) error {
 }
 
 func (s *session) commit() error {
+	s.free()
 	commit := func() error {
 		_, err := s.c.exec(context.Background(), "COMMIT")
 		return err
@@ -145,6 +159,7 @@ func (s *session) Rollback(context.Context) error {
 // rollback ends the transaction. DuckDB fails it only when none is open, because a failed COMMIT has
 // ended it.
 func (s *session) rollback() {
+	s.free()
 	_, _ = s.c.exec(context.Background(), "ROLLBACK")
 	s.tx, s.aborted, s.ddl, s.bumped = false, false, false, nil
 }
@@ -284,7 +299,7 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 		return s.boxed(ctx, sql, args)
 	}
 	worked := working()
-	res, err := s.c.line.selected(ctx, p.stmt, args, release)
+	res, err := s.c.line.selected(ctx, p.stmt, args, &s.gathered, release)
 	took := worked()
 	if err != nil {
 		mapping.DestroyPrepare(&p.stmt)
@@ -292,21 +307,25 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 	}
 	form := p.shape
 	if form == nil {
-		form = shapeOf(&res)
+		form = shapeOf(&res.res)
 	}
 	if form != nil && len(args) == 0 {
 		p.shape = form
 	}
-	if s.asked.before(sql) {
+	r := &rows{s: s, ctx: ctx, res: res, shape: form, release: func() {}}
+	switch {
+	case !res.ended:
+		s.reading, r.release = r, func() { mapping.DestroyPrepare(&p.stmt) }
+	case s.asked.before(sql):
 		s.c.line.keep(sql, p, took)
-	} else {
+	default:
 		mapping.DestroyPrepare(&p.stmt)
 	}
 	if form == nil {
-		mapping.DestroyResult(&res)
+		r.cut()
 		return s.boxed(ctx, sql, args)
 	}
-	return &rows{res: res, shape: form}, nil
+	return r, nil
 }
 
 // replans is how often a statement is planned again because of a commit meanwhile.
@@ -398,6 +417,7 @@ func (s *session) Close() error {
 	if s.closed {
 		return nil
 	}
+	s.free()
 	if s.tx {
 		s.rollback()
 	}

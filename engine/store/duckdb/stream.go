@@ -36,19 +36,9 @@ var _ [unsafe.Sizeof(mapping.Result{})]struct{} = [C.sizeof_result]struct{}{}
 // interrupts it. Each chunk is destroyed after each has returned. It calls started, if not nil, once what the statement
 // shows is fixed, or it has failed.
 func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func(), check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
-	err := ready(ctx, stmt, args)
-	var pending mapping.PendingResult
-	ok := err == nil && C.duckdb_pending_prepared_streaming(stmt.Ptr, &pending.Ptr) == C.int(mapping.StateSuccess)
-	if started != nil {
-		started()
-	}
-	switch {
-	case err != nil:
+	pending, err := r.streaming(ctx, stmt, args, started)
+	if err != nil {
 		return err
-	case !ok:
-		msg := mapping.PendingError(pending)
-		mapping.DestroyPending(&pending)
-		return worded(msg)
 	}
 	defer mapping.DestroyPending(&pending)
 	defer r.interruptWith(ctx)()
@@ -69,6 +59,21 @@ func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args [
 		return failure(mapping.ResultErrorType(&res), msg)
 	}
 	return nil
+}
+
+// streaming makes a statement ready whose result is handed over while it is computed.
+func (r *raw) streaming(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (mapping.PendingResult, error) {
+	err := ready(ctx, stmt, args)
+	var pending mapping.PendingResult
+	ok := err == nil && C.duckdb_pending_prepared_streaming(stmt.Ptr, &pending.Ptr) == C.int(mapping.StateSuccess)
+	if started != nil {
+		started()
+	}
+	if err == nil && !ok {
+		err = worded(mapping.PendingError(pending))
+		mapping.DestroyPending(&pending)
+	}
+	return pending, err
 }
 
 // drain hands over a result's chunks. While each works on a full one, DuckDB is already computing the next: the chunks

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// hostile are statements of an account that may read one small public table, each of which would take gigabytes or minutes. The first ten are
+// answered, with NULL for a text that is too long; the others are refused.
+var hostile = []string{
+	"SELECT LENGTH(REPEAT(REPEAT('a', 1000000), 100000000))",
+	"SELECT LENGTH(SPACE(2000000000))",
+	"SELECT LENGTH(LPAD('a', 2000000000, 'ab')), LENGTH(RPAD('a', 2000000000, 'ab'))",
+	"SELECT LENGTH(REPLACE(REPEAT('a', 60000), 'a', REPEAT('b', 60000)))",
+	"SELECT LENGTH(CONCAT(REPEAT('a', 60000000), REPEAT('b', 60000000)))",
+	"SELECT LENGTH(CONCAT_WS(REPEAT(',', 60000000), 'a', 'b', 'c'))",
+	"SELECT LENGTH(INSERT(REPEAT('a', 60000000), 2, 1, REPEAT('b', 60000000)))",
+	"SELECT LENGTH(HEX(REPEAT('a', 60000000)))",
+	"SELECT LENGTH(TO_BASE64(REPEAT('a', 60000000)))",
+	"SELECT LENGTH(EXPORT_SET(0, REPEAT('a', 2000000), REPEAT('b', 2000000)))",
+
+	"SELECT LENGTH(REGEXP_REPLACE(REPEAT('a', 60000), 'a', REPEAT('b', 60000)))",
+	"SELECT REPEAT('a', 60000000), REPEAT('b', 60000000), REPEAT('c', 60000000), REPEAT('d', 60000000), REPEAT('e', 60000000)",
+	"SELECT FIND_IN_SET('x', REPEAT(',', 60000000))",
+	"SELECT JSON_LENGTH(CONCAT('[', REPEAT('1,', 30000000), '1]'))",
+	"SELECT LENGTH(GROUP_CONCAT(REPEAT(a.n, 1000))) FROM h.t a, h.t b, h.t c",
+	"SELECT JSON_LENGTH(JSON_ARRAYAGG(a.n)) FROM h.t a, h.t b, h.t c",
+	"SELECT JSON_LENGTH(JSON_OBJECTAGG(CONCAT(a.n, '-', b.n, '-', c.n), a.n)) FROM h.t a, h.t b, h.t c",
+	"SELECT a.n + b.n, MAX(REPEAT(c.n, 1000000)) FROM h.t a, h.t b, h.t c GROUP BY a.n, b.n",
+	"WITH RECURSIVE r(n, s) AS (SELECT 1, CAST('a' AS CHAR(64000000)) UNION ALL SELECT n + 1, CONCAT(s, s, s, s) FROM r WHERE n < 500) SELECT MAX(LENGTH(s)) FROM r",
+	"WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT r.n + 1 FROM r, h.t WHERE r.n < 500) SELECT COUNT(*) FROM r",
+	"SELECT MAX(k) FROM (SELECT ROW_NUMBER() OVER (ORDER BY a.n * b.n) k FROM h.t a, h.t b, h.t c) d",
+	"SELECT MAX(k) FROM (SELECT SUM(a.n) OVER (ORDER BY a.n * b.n) k FROM h.t a, h.t b, h.t c) d",
+	"SELECT MAX(LENGTH(k)) FROM (SELECT JSON_ARRAYAGG(a.n) OVER (ORDER BY a.n, b.n) k FROM h.t a, h.t b) d",
+	"SELECT CONCAT(a.n, b.n, c.n) s FROM h.t a, h.t b, h.t c ORDER BY SOUNDEX(s), s",
+	"SELECT DISTINCT SOUNDEX(CONCAT(a.n, 'x', b.n)), a.n, b.n, c.n FROM h.t a, h.t b, h.t c WHERE SOUNDEX(a.n) <> 'x' ORDER BY 1",
+	"SELECT 7 NOT IN (SELECT a.n * b.n * 0 + c.n * 10 + 1 FROM h.t a, h.t b, h.t c WHERE SOUNDEX(a.n) <> 'x')",
+	"SELECT a.n INTO @x FROM h.t a, h.t b, h.t c WHERE SOUNDEX(a.n) <> 'x'",
+}
+
+// hostileServer serves the table, and an account that may read it. Texts may have 64 MiB.
+func hostileServer(t *testing.T) (i *instance, root *client) {
+	i = start(t, "")
+	root = i.root()
+	root.exec("CREATE DATABASE h", "CREATE TABLE h.t (n INT)", "CALL dp_public('h.t')", "INSERT INTO h.t WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 1000) SELECT n FROM r")
+	return i, root
+}
+
+// tooLong is how many of the first hostile statements make a text that is too long.
+const tooLong = 10
+
+// TestTextsBeyondThePacketAreNull: as in MySQL, with its warning.
+func TestTextsBeyondThePacketAreNull(t *testing.T) {
+	i, root := hostileServer(t)
+	c := i.analyst(root, "mallory", "h")
+	for _, q := range hostile[:tooLong] {
+		for _, v := range c.query(q)[0] {
+			if v != "NULL" {
+				t.Errorf("%s: got a text of %s bytes, want NULL", q, v)
+			}
+		}
+		if w := c.query("SHOW WARNINGS"); len(w) == 0 || w[0][1] != "1301" {
+			t.Errorf("%s: got warnings %v, want 1301", q, w)
+		}
+	}
+	if got := c.value("SELECT LENGTH(REPEAT('a', 60000000))"); got != "60000000" {
+		t.Errorf("a text below max_allowed_packet: got length %s", got)
+	}
+}
+
+// TestUserVariablesAreBounded: what a session keeps counts, and is given back.
+func TestUserVariablesAreBounded(t *testing.T) {
+	i, root := hostileServer(t)
+	c := i.analyst(root, "mallory", "h")
+	fill := func() (n int, err error) {
+		for ; n < 20 && err == nil; n++ {
+			_, err = c.try("SET @v" + strconv.Itoa(n) + " = REPEAT('a', 60000000)")
+		}
+		return n, err
+	}
+	n, err := fill()
+	if e := new(mysql.MySQLError); !errors.As(err, &e) || e.Number != 3170 {
+		t.Fatalf("after %d variables of 60 MB: got %v, want error 3170", n, err)
+	}
+	for v := range n {
+		c.exec("SET @v" + strconv.Itoa(v) + " = NULL")
+	}
+	if again, _ := fill(); again != n {
+		t.Errorf("after they were NULL: %d variables, %d before", again, n)
+	}
+}
+
+// ends are the errors by which a hostile statement may end: the memory's, the store's, and that of its time.
+var ends = []uint16{3170, 1041, 3024}
+
+// TestHostileStatementsAreBounded: eight connections at a time run hostile statements; each ends soon, memory stays bounded, and others are answered.
+// With SCRIM_HOSTILE=3m it goes on for so long.
+func TestHostileStatementsAreBounded(t *testing.T) {
+	i, root := hostileServer(t)
+	quiet := median(honest(i, root, "quiet", time.Second))
+	var until time.Time
+	if d, err := time.ParseDuration(os.Getenv("SCRIM_HOSTILE")); err == nil {
+		until = time.Now().Add(d)
+	}
+	var ran, most atomic.Int64
+	var crowd sync.WaitGroup
+	for n := range 8 {
+		c := i.analyst(root, "mallory"+strconv.Itoa(n), "h")
+		crowd.Go(func() {
+			c.exec("USE h", "SET max_execution_time = 1000")
+			for {
+				k := ran.Add(1) - 1
+				if k >= int64(len(hostile)) && time.Now().After(until) {
+					return
+				}
+				attack(t, c, hostile[k%int64(len(hostile))])
+				most.Store(max(most.Load(), int64(residentMiB(t))))
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() { crowd.Wait(); close(over) }()
+	var beside []time.Duration
+	for n := 0; ; n++ {
+		beside = append(beside, honest(i, root, "beside"+strconv.Itoa(n), time.Second)...)
+		select {
+		case <-over:
+		default:
+			continue
+		}
+		break
+	}
+	t.Logf("%d statements, %d MiB; SELECT 1 takes %v at the median, %v without them", ran.Load(), most.Load(), median(beside), quiet)
+	if most.Load() > 1536 {
+		t.Errorf("the process took %d MiB, want at most 1536", most.Load())
+	}
+	if m := median(beside); m > 100*time.Millisecond {
+		t.Errorf("others' statements take %v at the median, want at most 100 ms", m)
+	}
+}
+
+// attack runs a hostile statement under a limit of 1 s.
+func attack(t *testing.T, c *client, q string) {
+	began := time.Now()
+	_, err := c.try(q)
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("%.80s: took %v with a limit of 1 s", q, took)
+	}
+	e := new(mysql.MySQLError)
+	switch {
+	case err == nil && slices.Contains(hostile[:tooLong], q), errors.As(err, &e) && slices.Contains(ends, e.Number):
+	default:
+		t.Errorf("%.80s: got %v, want one of the errors %v", q, err, ends)
+	}
+}
+
+// honest asks for as long as d, and returns how long each answer took.
+func honest(i *instance, root *client, name string, d time.Duration) (took []time.Duration) {
+	c := i.analyst(root, name, "h")
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		began := time.Now()
+		c.value("SELECT 1")
+		took = append(took, time.Since(began))
+	}
+	return took
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// residentMiB is the memory of the process.
+func residentMiB(t *testing.T) int {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("needs /proc")
+	}
+	for _, l := range strings.Split(string(b), "\n") {
+		if f := strings.Fields(l); len(f) > 1 && f[0] == "VmRSS:" {
+			n, _ := strconv.Atoi(f[1])
+			return n >> 10
+		}
+	}
+	t.Fatal("no VmRSS")
+	return 0
+}

@@ -1,0 +1,153 @@
+package duckdb
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/marcboeker/go-duckdb/mapping"
+
+	"scrim/engine/store"
+)
+
+// maxAhead is how much of a result, in bytes, is fetched before its reader gets any of it. Then the connection is free for other statements of
+// the session. Of a larger result the rest is fetched while it is read: DuckDB would keep a whole result in memory that its limit does not count.
+// A statement that comes in between has it fetched at once, up to maxGathered for all results of the session; what is more is lost.
+const (
+	maxAhead    = 8 << 20
+	maxGathered = 64 << 20
+)
+
+// gathered is a result of which DuckDB computes as much as is fetched.
+type gathered struct {
+	res     mapping.Result
+	pending mapping.PendingResult
+	raw     *raw
+	chunks  []mapping.DataChunk // fetched ahead
+	sizes   []int
+	held    *int // how much all results of the session have fetched ahead
+	ended   bool
+	stop    func() // of the interrupt
+}
+
+// gather executes a statement and fetches its result as far as maxAhead. It calls started once what the statement shows is fixed, or it has failed.
+func (r *raw) gather(ctx context.Context, stmt mapping.PreparedStatement, args []any, held *int, started func()) (*gathered, error) {
+	g := &gathered{raw: r, held: held}
+	var err error
+	if g.pending, err = r.streaming(ctx, stmt, args, started); err != nil {
+		return nil, err
+	}
+	g.stop = r.interruptWith(ctx)
+	shift := r.crew.begin()
+	defer shift.end()
+	if mapping.ExecutePending(g.pending, &g.res) == mapping.StateError {
+		err = failure(mapping.ResultErrorType(&g.res), mapping.ResultError(&g.res))
+	} else {
+		err = g.ahead(*held + maxAhead)
+	}
+	if err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// ahead fetches until the results of the session hold so much.
+func (g *gathered) ahead(most int) error {
+	for !g.ended && *g.held < min(most, maxGathered) {
+		chunk, err := g.fetch()
+		if err != nil {
+			return err
+		}
+		if chunk.Ptr != nil {
+			n := chunkSize(chunk)
+			g.chunks, g.sizes = append(g.chunks, chunk), append(g.sizes, n)
+			*g.held += n
+		}
+	}
+	return nil
+}
+
+// settle fetches the rest, so that the connection is free. ok is false where that is too much, or fails.
+func (g *gathered) settle() (ok bool) {
+	shift := g.raw.crew.begin()
+	defer shift.end()
+	return g.ahead(maxGathered) == nil && g.ended
+}
+
+// fetch fetches one more chunk; one without rows is the end.
+func (g *gathered) fetch() (mapping.DataChunk, error) {
+	res := g.res // cgo wants no memory that holds Go pointers beside it
+	chunk := fetch(&res)
+	if chunk.Ptr != nil && mapping.DataChunkGetSize(chunk) > 0 {
+		return chunk, nil
+	}
+	destroy(chunk)
+	g.finish()
+	// The last chunk and a failure look alike.
+	if msg := mapping.ResultError(&g.res); msg != "" {
+		return mapping.DataChunk{}, failure(mapping.ResultErrorType(&g.res), msg)
+	}
+	return mapping.DataChunk{}, nil
+}
+
+// next returns the next chunk, nil at the end.
+func (g *gathered) next() (mapping.DataChunk, error) {
+	if len(g.chunks) > 0 {
+		chunk := g.chunks[0]
+		*g.held -= g.sizes[0]
+		g.chunks, g.sizes = g.chunks[1:], g.sizes[1:]
+		return chunk, nil
+	}
+	if g.ended {
+		return mapping.DataChunk{}, nil
+	}
+	shift := g.raw.crew.begin()
+	defer shift.end()
+	return g.fetch()
+}
+
+// finish says that DuckDB computes nothing more.
+func (g *gathered) finish() {
+	if !g.ended {
+		g.ended = true
+		g.stop()
+	}
+}
+
+// close destroys the result.
+func (g *gathered) close() {
+	for i, c := range g.chunks {
+		destroy(c)
+		*g.held -= g.sizes[i]
+	}
+	g.chunks, g.sizes = nil, nil
+	g.finish()
+	mapping.DestroyResult(&g.res)
+	mapping.DestroyPending(&g.pending)
+}
+
+// chunkSize is about what the rows of a chunk take.
+func chunkSize(chunk mapping.DataChunk) int {
+	n := int(mapping.DataChunkGetSize(chunk))
+	size := 0
+	for i := range mapping.DataChunkGetColumnCount(chunk) {
+		vec := mapping.DataChunkGetVector(chunk, i)
+		typ := mapping.VectorGetColumnType(vec)
+		id := mapping.GetTypeId(typ)
+		mapping.DestroyLogicalType(&typ)
+		size += 16 * n
+		if id != mapping.TypeVarchar && id != mapping.TypeBlob {
+			continue
+		}
+		there := validityOf(mapping.VectorGetValidity(vec), n)
+		for j, s := range unsafe.Slice((*stringT)(mapping.VectorGetData(vec)), n) {
+			if s.length > inlined && (there == nil || there.all(j, j+1)) {
+				size += int(s.length)
+			}
+		}
+	}
+	return size
+}
+
+// errCut is the end of a large result whose connection another statement of the session needed.
+var errCut = &store.Error{Kind: store.OutOfMemory, Driver: "a result that was not read to its end"}

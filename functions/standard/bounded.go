@@ -1,0 +1,251 @@
+package standard
+
+import (
+	"math"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/quota"
+)
+
+// bound says what a function of texts takes to compute. Its arguments are computed first.
+type bound struct {
+	// length is how long the result will be, in bytes. One longer than max_allowed_packet is NULL, as in MySQL, and is not computed. Nil: it is no
+	// longer than the arguments, or is looked at when it is there.
+	length func(ctx *sql.Context, args []any) int64
+	// work is how many bytes the function needs for each byte of its arguments while it runs.
+	work int64
+	// most bounds the length of a result that is known only when it is there. Nil: length, or the arguments' does.
+	most func(args []any) int64
+}
+
+// bounds are the functions of texts by their names.
+var bounds = map[string]bound{
+	"repeat":         {length: repeatLength},
+	"space":          {length: func(ctx *sql.Context, a []any) int64 { return max(0, number(ctx, a[0])) }},
+	"lpad":           {length: padLength},
+	"rpad":           {length: padLength},
+	"concat":         {length: totalLength},
+	"concat_ws":      {length: joinedLength},
+	"replace":        {length: replacedLength},
+	"insert":         {length: insertedLength, work: 4},
+	"hex":            {length: func(ctx *sql.Context, a []any) int64 { return 2 * lengthOf(a[0]) }},
+	"to_base64":      {length: func(ctx *sql.Context, a []any) int64 { return (lengthOf(a[0]) + 2) / 3 * 4 * 77 / 76 }},
+	"quote":          {length: quotedLength},
+	"export_set":     {length: exportedLength},
+	"make_set":       {length: joinedLength},
+	"regexp_replace": {most: func(a []any) int64 { return lengthOf(a[0]) + times(lengthOf(a[0])+1, lengthOf(a[2])) }},
+}
+
+// readers need as many bytes for each byte of their arguments, and give back nothing longer than them.
+var readers = map[int64]string{
+	1: "length octet_length bit_length char_length character_length ascii ord crc32 md5 sha sha1 sha2 strcmp instr left right lower lcase upper ucase unhex " +
+		"from_base64 ltrim rtrim soundex compress uncompress regexp_like regexp_instr regexp_substr",
+	4:  "substring substr mid reverse locate field elt",
+	16: "find_in_set substring_index",
+	24: "json_array json_object json_array_append json_array_insert json_contains json_contains_path json_depth json_extract json_insert json_keys json_length " +
+		"json_merge json_merge_patch json_merge_preserve json_overlaps json_pretty json_quote json_remove json_replace json_search json_set json_type " +
+		"json_unquote json_valid json_storage_size",
+}
+
+func init() {
+	define(function{name: "space", min: 1, max: 1, typ: types.LongText, eval: space, doc: "returns a text of so many spaces."})
+	for work, names := range readers {
+		for _, n := range strings.Fields(names) {
+			bounds[n] = bound{work: work}
+		}
+	}
+	known := map[string]sql.Function{}
+	for _, f := range gms.BuiltIns {
+		known[f.FunctionName()] = f
+	}
+	for name, b := range bounds {
+		f := known[name]
+		if own := byName[name]; own != nil {
+			f = own.function()
+		}
+		if f == nil {
+			panic("standard: bound of no function: " + name)
+		}
+		bounded[name] = sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			return newBoundedCall(ctx, &boundedFunction{bound: b, of: f}, args)
+		}}
+	}
+}
+
+// bounded are the functions of bounds, as they are called.
+var bounded = map[string]sql.Function{}
+
+// boundedFunction is a function with its bound.
+type boundedFunction struct {
+	bound
+	of sql.Function
+}
+
+// boundedCall is a call of a function of texts that computes its arguments, looks at what the function is about to take, and then calls it with
+// their values.
+type boundedCall struct {
+	sql.Expression // the function with its arguments, which is not evaluated
+	f              *boundedFunction
+	args           []sql.Expression
+	call           sql.Expression // with the values, which are in a row
+}
+
+var _ sql.FunctionExpression = (*boundedCall)(nil)
+
+func newBoundedCall(ctx *sql.Context, f *boundedFunction, args []sql.Expression) (sql.Expression, error) {
+	whole, err := f.of.NewInstance(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	if !expression.ExpressionsResolved(args...) {
+		return &boundedCall{Expression: whole, f: f, args: args}, nil
+	}
+	slots := make([]sql.Expression, len(args))
+	for i, a := range args {
+		if slots[i] = a; !constant(a) {
+			slots[i] = expression.NewGetField(i, a.Type(ctx), a.String(), true)
+		}
+	}
+	call, err := f.of.NewInstance(ctx, slots)
+	if err != nil {
+		return nil, err
+	}
+	return &boundedCall{Expression: whole, f: f, args: args, call: call}, nil
+}
+
+// constant reports whether an argument is one that functions look at before they run.
+func constant(e sql.Expression) bool {
+	_, ok := e.(*expression.Literal)
+	return ok
+}
+
+// small is the length below which a text is not counted, and below which max_allowed_packet cannot be.
+const small = 1024
+
+// Eval implements sql.Expression.
+func (c *boundedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	if c.call == nil {
+		return c.Expression.Eval(ctx, row)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	account := quota.Of(ctx)
+	mark := account.Mark()
+	values, total, err := c.values(ctx, account, row)
+	if err != nil {
+		return nil, err
+	}
+	needed := int64(0)
+	if c.f.length != nil {
+		if needed = c.f.length(ctx, values); c.tooLong(ctx, needed) {
+			account.Reset(mark)
+			return nil, nil
+		}
+	}
+	if c.f.most != nil {
+		needed = c.f.most(values)
+	}
+	if err := account.Push(account.Mark(), counted(needed+c.f.work*total)); err != nil {
+		return nil, err
+	}
+	v, err := c.call.Eval(ctx, values)
+	if err != nil {
+		return nil, err
+	}
+	if types.IsText(c.call.Type(ctx)) && c.tooLong(ctx, lengthOf(v)) {
+		v = nil
+	}
+	return v, account.Push(mark, counted(quota.Size(v)))
+}
+
+// values computes the arguments, and the length of all of them.
+func (c *boundedCall) values(ctx *sql.Context, account *quota.Account, row sql.Row) (sql.Row, int64, error) {
+	out, total := make(sql.Row, len(c.args)), int64(0)
+	for i, a := range c.args {
+		mark := account.Mark()
+		v, err := a.Eval(ctx, row)
+		if err == nil {
+			v, err = sql.UnwrapAny(ctx, v)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		n := quota.Size(v)
+		if err := account.Push(mark, counted(n)); err != nil {
+			return nil, 0, err
+		}
+		out[i], total = v, total+n
+	}
+	return out, total, nil
+}
+
+func counted(n int64) int64 {
+	if n < small {
+		return 0
+	}
+	return n
+}
+
+// tooLong warns of a text longer than max_allowed_packet.
+func (c *boundedCall) tooLong(ctx *sql.Context, n int64) bool {
+	if n <= small {
+		return false
+	}
+	most := packet(ctx)
+	if n <= most {
+		return false
+	}
+	ctx.Warn(1301, "Result of %s() was larger than max_allowed_packet (%d) - truncated", c.FunctionName(), most)
+	return true
+}
+
+// packet is max_allowed_packet.
+func packet(ctx *sql.Context) int64 {
+	v, err := ctx.GetSessionVariable(ctx, "max_allowed_packet")
+	if err != nil {
+		return math.MaxInt64
+	}
+	n, ok := integer(ctx, v)
+	if !ok {
+		return math.MaxInt64
+	}
+	return n
+}
+
+// FunctionName implements sql.FunctionExpression.
+func (c *boundedCall) FunctionName() string {
+	if f, ok := c.Expression.(sql.FunctionExpression); ok {
+		return f.FunctionName()
+	}
+	return c.f.of.FunctionName()
+}
+
+// Description implements sql.FunctionExpression.
+func (c *boundedCall) Description() string {
+	if f, ok := c.Expression.(sql.FunctionExpression); ok {
+		return f.Description()
+	}
+	return ""
+}
+
+// Children implements sql.Expression.
+func (c *boundedCall) Children() []sql.Expression { return c.args }
+
+// WithChildren implements sql.Expression.
+func (c *boundedCall) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != len(c.args) {
+		return nil, sql.ErrInvalidChildrenNumber.New(c, len(children), len(c.args))
+	}
+	return newBoundedCall(ctx, c.f, children)
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (c *boundedCall) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	return sql.GetCoercibility(ctx, c.Expression)
+}
