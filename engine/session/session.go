@@ -49,11 +49,11 @@ type Session struct {
 
 	protected atomic.Bool
 	prepared  map[string]Prepared // by lower-case name
-	diagnostics  diagnostics
 	// preparedText is how many bytes the texts of prepared have.
 	preparedText int
 	commands     atomic.Uint64
 	quota        *quota.Account // nil without bounds
+	diagnostics  diagnostics
 }
 
 var (
@@ -136,12 +136,12 @@ func (s *Session) TouchProtected() { s.protected.Store(true) }
 // TouchesProtected reports whether the running statement has been noted to read protected tables.
 func (s *Session) TouchesProtected() bool { return s.protected.Load() }
 
-	s.diagnostics.keeps = false
 // CommandBegin implements sql.LifecycleAwareSession: a new command has touched nothing yet, and is
 // refused once the account has been dropped.
 func (s *Session) CommandBegin() error {
 	s.protected.Store(false)
 	s.quota.Begin()
+	s.diagnostics.keeps = false
 	s.commands.Add(1)
 	c := s.Client()
 	if s.opts.Exists != nil && !s.opts.Exists(c.User, c.Address) {
