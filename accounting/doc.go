@@ -55,32 +55,24 @@
 //
 // [Ledger.Reserve] grants a charge when, for every budget (ε, δ) that it touches,
 //
-//	δ_z(Σρ, ε) + Σδ_event + (1+e^ε)·Σδ_tv <= δ
+//	δ_z(Σρ, ε) <= δ/2,   Σδ_event <= δ/4,   (1+e^ε)·Σδ_tv <= δ/4
 //
-// where the sums run over the budget's window, the pending charge included. For caps on the three
-// sums that are fixed beforehand, stopping before a cap is passed gives the guarantee at the caps
+// where the sums run over the budget's window, the pending charge included. The shares of δ follow from the budget alone, so that these
+// are caps on three sums that are fixed beforehand. For such caps, stopping before one is passed gives the guarantee at the caps
 // although each loss is chosen after seeing the answers before it: Feldman and Zrnic, Individual
 // Privacy Accounting via a Rényi Filter (2021), for zCDP; Whitehouse, Ramdas, Rogers and Wu, Fully
-// Adaptive Composition in Differential Privacy (2023), for approximate zCDP. The test above fixes one
-// curve instead of three caps. Where the slack Σδ_event+(1+e^ε)·Σδ_tv of a window comes out the same
-// whatever the answers, the two are one. An analyst who lets earlier answers decide whether to spend ρ
-// or slack always stays within the caps ρ <= RhoFor(ε, δ) and slack <= d, the largest slack that any
-// course of the dialogue spends, and is covered for (ε, δ+d). As d <= δ that is (ε, 2δ) at worst.
+// Adaptive Composition in Differential Privacy (2023), for approximate zCDP. The conversion then gives (ε, δ). docs/proofs/filter.md has the
+// argument in full, and says why budgets that were made under an earlier rule grant no more than they did.
 //
-// Where 1+e^ε makes even the slack of samplers large, which takes an ε of 40 or more, the test passes
-// also when it does at a smaller ε'. That is sound because (ε', δ) is the stronger promise; the
-// preceding paragraph is then about ε' in the place of ε.
+// Where 1+e^ε makes even the slack of samplers large, which takes an ε above 30 or so, there are two such sets of caps, for half of δ
+// each: one at ε, for charges without δ_tv, and one for the others at the largest ε' that has room for it.
 //
 // A pure ε' of at most ε passes the test by itself. So a budget with δ = 0, the pure account, grants a charge if and only if every
 // charge of its window and the pending one have a pure ε, and these add up to at most ε: exactly, in fixed point. Whatever the
 // dialogue, the quotient of the two probabilities of what was seen is the product of those of its steps, at most e^ε.
 //
-// Where δ > 0 a dialogue may pass by either test, and is covered all the same. Let A be the transcripts whose charges are all
-// pure and add up to at most ε, and B those that pass by ρ. Both tests only get harder as charges are added, so a transcript passes
-// all along by the test that passes its last charge, and those of B are transcripts of a dialogue that is filtered by ρ
-// alone, with the same probability. For every set S
-//
-//	P[S] = P[S∩A] + P[S∩B∖A] <= e^ε·Q[S∩A] + e^ε·Q[S∩B∖A] + δ
+// Where δ > 0 a dialogue may pass by any of these tests, and is covered all the same: a transcript passes all along by the test that passes its
+// last charge, since every test only gets harder as charges are added, and the δ of the tests add up to at most the budget's.
 //
 // A budget in ρ grants a charge when Σρ is at most its ρ and Σδ_event + Σδ_tv at most its δ: caps on the sums, as above.
 //

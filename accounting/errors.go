@@ -73,7 +73,7 @@ type ExhaustedError struct {
 	// NotPure and SpentNotPure are the reasons besides too large an ε for which a budget with δ = 0 refuses: the charge has no pure
 	// ε, or something that the window holds has none.
 	NotPure, SpentNotPure bool
-	// NoSlack tells for a budget in ρ that the ρ would fit, and the δ does not.
+	// NoSlack tells that the ρ would fit, and the δ of the charge beside what is spent of it does not.
 	NoSlack bool
 }
 
@@ -83,6 +83,9 @@ func (e *ExhaustedError) Error() string {
 	case e.LimitRho > 0:
 		return fmt.Sprintf("accounting: %s: budget %q (rho %.6g, delta %.3g, window %s): want rho %.6g, have rho %.6g",
 			nameOf(e.Account, e.Table), e.Scope, e.LimitRho.Float(), float64(e.Delta), e.Window, e.RequestedRho.Float(), e.RemainingRho.Float())
+	case e.NoSlack:
+		return fmt.Sprintf("accounting: %s: budget %q (epsilon %.6g, delta %.3g, window %s): its share of delta for slack is used up: want a charge with less delta",
+			nameOf(e.Account, e.Table), e.Scope, float64(e.Limit), float64(e.Delta), e.Window)
 	case e.NotPure:
 		return fmt.Sprintf("accounting: %s: budget %q (epsilon %.6g, delta 0, window %s): want a charge with a pure epsilon, have rho %.6g",
 			nameOf(e.Account, e.Table), e.Scope, float64(e.Limit), e.Window, e.RequestedRho.Float())

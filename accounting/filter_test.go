@@ -405,5 +405,8 @@ func keeps(list []Loss, b Budget) bool {
 	if pure && epsilon.Cmp(new(big.Rat).SetFloat64(float64(b.Epsilon))) <= 0 {
 		return true
 	}
-	return b.Delta > 0 && DeltaOf(all.loss(), b.Epsilon) <= b.Delta
+	// Of δ half is for the conversion of ρ, and a quarter for each kind of slack.
+	l := all.loss()
+	return b.Delta > 0 && DeltaOf(Loss{Rho: l.Rho}, b.Epsilon) <= b.Delta/2 &&
+		l.DeltaEvent <= float64(b.Delta/4) && (1+math.Exp(float64(b.Epsilon)))*l.DeltaTV <= float64(b.Delta/4)
 }

@@ -57,7 +57,7 @@ func mustCharge(t *testing.T, l *Ledger, r *rand.Rand, who, account string) Rece
 	var events []Event
 	loss := Loss{}
 	for range 1 + r.IntN(3) {
-		e := Event{Kind: DiscreteGaussian, Rho: Rho(1 + r.IntN(5)), DeltaTV: 0x1p-90, Count: 1 + r.Uint32N(3)}
+		e := Event{Kind: DiscreteGaussian, Rho: Rho(1 + r.IntN(5)), DeltaTV: 0x1p-100, Count: 1 + r.Uint32N(3)}
 		if r.IntN(2) == 0 {
 			e = Event{Kind: DiscreteLaplace, Epsilon: Pure(1 + r.IntN(1e9)), Steps: 1 + r.Uint64N(3), Count: 1}
 		}

@@ -151,7 +151,7 @@ func TestStatus(t *testing.T) {
 		if b.SpentEpsilon != EpsilonOf(b.Spent, b.Delta) || b.Remaining > left || b.Remaining < left-1e-12 {
 			t.Errorf("%s %s: spent %v remaining %v", b.Account, b.Holder, b.SpentEpsilon, b.Remaining)
 		}
-		if r := b.RemainingRho + b.Spent.Rho; DeltaOf(Loss{Rho: r}, b.Epsilon) > b.Delta || DeltaOf(Loss{Rho: r + r/1000}, b.Epsilon) <= b.Delta {
+		if r := b.RemainingRho + b.Spent.Rho; DeltaOf(Loss{Rho: r}, b.Epsilon) > b.Delta/2 || DeltaOf(Loss{Rho: r + r/1000}, b.Epsilon) <= b.Delta/2 { // half of δ is for the conversion
 			t.Errorf("%s %s: remaining rho %v", b.Account, b.Holder, b.RemainingRho)
 		}
 	}

@@ -137,6 +137,7 @@ func (b *Budget) exhausted(c *booked, r *record, before tally) error {
 		return e
 	}
 	e.Requested, e.Remaining = EpsilonOf(c.loss.loss(), b.Delta), b.remaining(before)
+	e.NoSlack = b.Delta > 0 && b.fits(tally{rho: before.rho + c.loss.rho})
 	e.NotPure = b.Delta == 0 && !c.loss.loss().IsPure()
 	e.SpentNotPure = b.Delta == 0 && !before.loss().IsPure()
 	return e
