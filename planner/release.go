@@ -67,6 +67,9 @@ type Scan struct {
 	// Units puts the same column after the group's into a scan of every group that the unit is in: of one row per (group, unit), or of rows
 	// that are added up to it, exactly, and clamped then. The aggregate of all groups at once is scanned so, alone.
 	Units bool
+	// Adds makes it a scan of rows, with the same column after the group's, whose other columns the executor adds up by (group, unit), exactly, and
+	// clamps then, for aggregates that read columns.
+	Adds bool
 	// Kept, with Units, says that the column after the unit is 1 in the groups in which the unit is counted for the key selection, and 0 in
 	// the others.
 	Kept bool

@@ -117,9 +117,12 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (Scan, error) {
 		d.aggregates[spec.argument].columns = []int{len(g)}
 	} else {
 		if grouped {
+			if sc, ok := s.addedScan(d, at, rel); ok {
+				return sc, nil
+			}
 			d.rank(at, rel)
 		}
-		cols = s.dataColumns(d, at, rel, grouped)
+		cols = d.dataColumns(at, len(g), func(a *aggregate, k estimator.Kind) string { return rel.column(a, k, grouped) })
 		if err := s.summable(len(cols)); grouped && err != nil {
 			return Scan{}, err
 		}
@@ -314,18 +317,17 @@ func keyColumn(x lower.Expr) (string, store.ScanType, bool) {
 	return "", 0, false
 }
 
-// dataColumns lists the per-person columns of the aggregates of a scan, each once.
-func (s *statement) dataColumns(d *draft, at int, rel *flat, grouped bool) []string {
+// dataColumns lists the columns of the aggregates of a scan behind the leading ones, each once, as text writes them.
+func (d *draft) dataColumns(at, leading int, text func(*aggregate, estimator.Kind) string) []string {
 	var cols []string
 	seen := map[string]int{}
-	leading := len(rel.groupColumns)
 	for _, a := range d.aggregates {
 		if a.scan != at {
 			continue
 		}
 		a.columns = nil
 		for _, k := range a.kinds {
-			text := rel.column(a, k, grouped)
+			text := text(a, k)
 			n, ok := seen[text]
 			if !ok {
 				n = len(cols)

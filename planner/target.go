@@ -194,7 +194,7 @@ func (s *statement) aimAll(accounts map[string]*account) error {
 func (d *draft) shape(a *aggregate) string {
 	h := sha256.New()
 	sc := d.scans[a.scan]
-	fmt.Fprintf(h, "%q %v %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units, sc.Kept)
+	fmt.Fprintf(h, "%q %v %v %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units, sc.Adds, sc.Kept)
 	for _, x := range sc.Args {
 		fmt.Fprintf(h, "%T %q,", x, fmt.Sprint(x))
 	}

@@ -187,23 +187,6 @@ func (a *aggregate) presentOne(v float64) any {
 // keys to disk. Which ones are kept follows from that person's rows and a secret alone. Where keys are public there are MaxPublicGroups at most.
 const mostGroups = 1 << 14
 
-// mostAdded is how many numbers of a row the executor adds up by itself: more take less room as sums of the store.
-const mostAdded = 3
-
-// additive reports whether the numbers of a unit in a group are few sums over its rows.
-func (t *aggregate) additive(rel *flat) bool {
-	texts := map[string]bool{}
-	for _, m := range t.parts {
-		if m.call.Units {
-			return false
-		}
-		for _, k := range m.perGroup() {
-			texts[rel.column(m, k, true)] = true
-		}
-	}
-	return len(texts) <= mostAdded
-}
-
 // groupScan generates the scan of all groups over what materialise wrote: one row a (group, unit), of every group that the unit is in.
 //
 //	SELECT g, u, count(*), sum(x0), count(x0), … GROUP BY g, u
@@ -221,29 +204,33 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan
 		out.Types = append(out.Types, store.ScanInt64)
 		names = append(names, "CAST(place <= "+itoa(d.maxGroups)+" AS BIGINT) AS kept")
 	}
-	grouped := !d.public || rel.unitType != store.ScanInt64 || !t.additive(rel)
-	t.columns = nil
-	seen := map[string]int{}
+	var numbers []summand
 	for _, m := range t.parts {
 		for _, k := range m.perGroup() {
-			text := rel.column(m, k, grouped)
-			if m.call.Units && (m.arg == nil || rel.whole[m]) {
-				text = "CAST(1 AS BIGINT)"
-			} else if m.call.Units {
-				text = "CAST(CASE WHEN " + text + " > 0 THEN 1 ELSE 0 END AS BIGINT)"
-			} else if !grouped && k == estimator.Sum {
-				text = "CAST(" + rel.index[m] + " AS BIGINT)" // clamped when it is added up
-			}
-			at, ok := seen[text]
-			if !ok {
-				at = len(out.Types)
-				name := "a" + itoa(len(seen))
-				seen[text] = at
-				items, names = append(items, text+" AS "+name), append(names, name)
-				out.Types = append(out.Types, store.ScanInt64)
-			}
-			t.columns = append(t.columns, at)
+			numbers = append(numbers, summand{m, k})
 		}
+	}
+	grouped := !d.additive(rel, numbers)
+	t.columns = nil
+	seen := map[string]int{}
+	for _, n := range numbers {
+		m, text := n.of, rel.column(n.of, n.kind, true)
+		if !grouped {
+			text = rel.ofRow(m, n.kind)
+		} else if m.call.Units && (m.arg == nil || rel.whole[m]) {
+			text = "CAST(1 AS BIGINT)"
+		} else if m.call.Units {
+			text = "CAST(CASE WHEN " + text + " > 0 THEN 1 ELSE 0 END AS BIGINT)"
+		}
+		at, ok := seen[text]
+		if !ok {
+			at = len(out.Types)
+			name := "a" + itoa(len(seen))
+			seen[text] = at
+			items, names = append(items, text+" AS "+name), append(names, name)
+			out.Types = append(out.Types, store.ScanInt64)
+		}
+		t.columns = append(t.columns, at)
 	}
 	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r"
 	if grouped {

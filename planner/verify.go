@@ -113,7 +113,7 @@ func (r *Release) verify() error {
 			return fmt.Errorf("invariant 7: %s has %d columns, wants %d", a.Text, len(a.Columns), len(a.Estimator.Columns()))
 		}
 		for _, c := range a.Columns {
-			if a.Scan >= len(r.Scans) || c >= len(r.Scans[a.Scan].Types) {
+			if a.Scan >= len(r.Scans) || c >= len(r.Scans[a.Scan].Types) || r.Scans[a.Scan].Adds && c < 2 {
 				return fmt.Errorf("invariant 7: %s reads a column that is not scanned", a.Text)
 			}
 		}

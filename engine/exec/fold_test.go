@@ -14,11 +14,40 @@ import (
 	"scrim/engine/store"
 )
 
+// addend is a row of which two numbers are added up.
+type addend struct{ unit, group, x, y int64 }
+
+// filled takes in the rows by some dealers, in chunks.
+func filled(t *testing.T, rng *rand.Rand, rows []addend, foldAt int) *grouped {
+	t.Helper()
+	g := &grouped{unit: 1, columns: []int{2, 3}, packing: estimator.Packing{Numbers: 2, Of: []int{0, 1}}, seed: 3, space: spillArea(t), held: spillArea(t), foldAt: foldAt}
+	g.makeDealers(1 + rng.IntN(3))
+	for part := range slices.Chunk(rows, 2048) {
+		columns := make([][]int64, 4)
+		d := g.dealers[rng.IntN(len(g.dealers))]
+		d.groups = d.groups[:0]
+		for _, r := range part {
+			for i, x := range []int64{r.group, r.unit, r.x, r.y} {
+				columns[i] = append(columns[i], x)
+			}
+			d.groups = append(d.groups, int32(r.group))
+		}
+		var ch store.Chunk
+		for _, x := range columns {
+			ch.Columns = append(ch.Columns, store.Vector{Ints: x})
+		}
+		ch.Len = len(part)
+		if err := d.take(ch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
 // TestRowsAreAddedUpExactly: a person's number of a group is the sum of its rows, clamped once, whatever their order and however often those that
 // are there were added up before the others came: of small numbers, of 2^50, of sums far beyond 64 bits that come back, of one person owning nearly every row.
 func TestRowsAreAddedUpExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	type row struct{ unit, group, x, y int64 }
 	type place struct{ unit, group int64 }
 	extremes := []int64{math.MaxInt64, math.MinInt64, 1 << 50, -1 << 50, 1<<50 - 1, math.MaxInt64 - 1, 1, -1, 0}
 	for _, c := range []struct {
@@ -31,10 +60,10 @@ func TestRowsAreAddedUpExactly(t *testing.T) {
 		{30000, 20000, 50, func() int64 { return extremes[rng.IntN(len(extremes))] }},
 		{500, 4, 2, func() int64 { return math.MinInt64 }},
 	} {
-		var rows []row
+		var rows []addend
 		sums := map[place]*[2]big.Int{}
 		for range c.rows {
-			r := row{rng.Int64N(int64(c.units)) << 30, rng.Int64N(int64(c.groups)), c.draw(), c.draw()}
+			r := addend{rng.Int64N(int64(c.units)) << 30, rng.Int64N(int64(c.groups)), c.draw(), c.draw()}
 			if rng.IntN(2) == 0 {
 				r.unit = 7
 			}
@@ -65,29 +94,14 @@ func TestRowsAreAddedUpExactly(t *testing.T) {
 			want = append(want, strings.Join(one, " "))
 		}
 		slices.Sort(want)
+		var rowsWanted []string
+		for p, sum := range sums {
+			rowsWanted = append(rowsWanted, fmt.Sprint(p.group, " ", &sum[0], " ", &sum[1]))
+		}
+		slices.Sort(rowsWanted)
 		for _, foldAt := range []int{32, 1000, foldRecords} {
 			rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-			g := &grouped{unit: 1, columns: []int{2, 3}, packing: estimator.Packing{Numbers: 2, Of: []int{0, 1}}, seed: 3, space: spillArea(t), held: spillArea(t), foldAt: foldAt}
-			g.makeDealers(1 + rng.IntN(3))
-			for part := range slices.Chunk(rows, 2048) {
-				columns := make([][]int64, 4)
-				d := g.dealers[rng.IntN(len(g.dealers))]
-				d.groups = d.groups[:0]
-				for _, r := range part {
-					for i, x := range []int64{r.group, r.unit, r.x, r.y} {
-						columns[i] = append(columns[i], x)
-					}
-					d.groups = append(d.groups, int32(r.group))
-				}
-				var ch store.Chunk
-				for _, x := range columns {
-					ch.Columns = append(ch.Columns, store.Vector{Ints: x})
-				}
-				ch.Len = len(part)
-				if err := d.take(ch); err != nil {
-					t.Fatal(err)
-				}
-			}
+			g, other := filled(t, rng, rows, foldAt), filled(t, rng, rows, foldAt)
 			kept := 0
 			for _, d := range g.dealers {
 				for _, s := range d.shards {
@@ -101,7 +115,20 @@ func TestRowsAreAddedUpExactly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, fmt.Sprint(c.rows, " rows of ", c.units, ", added up at ", foldAt), vectorsOf(t, b), want)
+			what := fmt.Sprint(c.rows, " rows of ", c.units, ", added up at ", foldAt)
+			same(t, what, vectorsOf(t, b), want)
+			to := &gathered{space: spillArea(t), data: make([][][]int64, 2)}
+			if err := other.sums(context.Background(), c.groups, to); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for r, run := range to.groups {
+				for i, k := range run {
+					got = append(got, fmt.Sprint(k, " ", to.data[0][r][i], " ", to.data[1][r][i]))
+				}
+			}
+			slices.Sort(got)
+			same(t, what+", as columns", got, rowsWanted)
 		}
 	}
 }

@@ -39,6 +39,7 @@ type scratch struct {
 	low           []uint64 // sums of the numbers of a group, of 128 bits
 	high          []int64
 	packedSum     []byte
+	out           sumRows
 }
 
 func (g *grouped) scratch() *scratch {
@@ -55,6 +56,24 @@ func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, erro
 	if groups > math.MaxInt32/len(g.packing.Of) {
 		return nil, errors.New("exec: too many groups for one vector")
 	}
+	tasks, err := g.tasks()
+	if err != nil {
+		return nil, err
+	}
+	b, chunks := &gathering{grouped: g, groups: groups}, make([]estimator.Chunk, len(tasks))
+	err = g.each(ctx, tasks, func(w *scratch, i int) (err error) {
+		chunks[i], err = b.chunk(w, tasks[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	chunks = slices.DeleteFunc(chunks, func(c estimator.Chunk) bool { return c.Persons == 0 })
+	return &estimator.Block{Dim: groups * len(g.packing.Of), Sparse: true, Chunks: chunks, Memory: g.space}, nil
+}
+
+// tasks lists the shards in pieces that are ordered at a time.
+func (g *grouped) tasks() ([][]shard, error) {
 	shards, err := g.shards()
 	if err != nil {
 		return nil, err
@@ -72,23 +91,23 @@ func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, erro
 		last := len(tasks) - 1
 		tasks[last] = append(tasks[last], same...)
 	}
-	b := &gathering{grouped: g, groups: groups}
-	chunks, next := make([]estimator.Chunk, len(tasks)), atomic.Int64{}
+	return tasks, nil
+}
+
+// each does the tasks on all cores.
+func (g *grouped) each(ctx context.Context, tasks [][]shard, do func(w *scratch, i int) error) error {
+	next := atomic.Int64{}
 	var eg errgroup.Group
 	for range runtime.GOMAXPROCS(0) {
 		eg.Go(func() (err error) {
 			w := g.scratch()
 			for i := next.Add(1) - 1; int(i) < len(tasks) && err == nil && ctx.Err() == nil; i = next.Add(1) - 1 {
-				err = errors.Join(guarded(func() { chunks[i], err = b.chunk(w, tasks[i]) }), err)
+				err = tried(func() error { return do(w, int(i)) })
 			}
 			return err
 		})
 	}
-	if err := errors.Join(eg.Wait(), ctx.Err()); err != nil {
-		return nil, err
-	}
-	chunks = slices.DeleteFunc(chunks, func(c estimator.Chunk) bool { return c.Persons == 0 })
-	return &estimator.Block{Dim: groups * len(g.packing.Of), Sparse: true, Chunks: chunks, Memory: g.space}, nil
+	return errors.Join(eg.Wait(), ctx.Err())
 }
 
 // shards lists the shards that may hold rows of the same persons: one of each dealer.

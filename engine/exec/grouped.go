@@ -55,25 +55,32 @@ const (
 	aboutRecord       = 1 << 4
 )
 
-// newGrouped returns the intake of an aggregate whose scan has the unit behind the group. Texts are numbered by one dealer; of integers there are as many as
-// threads. seed keeps anybody from choosing units that share a shard.
+// newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed keeps anybody from choosing
+// units that share a shard.
 func newGrouped(a planner.Aggregate, keys groupKeys, unit store.ScanType, seed uint64, space *spill.Area) (*grouped, error) {
 	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
 		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
 	}
-	g := &grouped{unit: keys.leading(), seed: seed, space: space, held: space.Beside(), foldAt: foldRecords}
+	var columns, of []int
+	for _, c := range keys.all(a.Columns) {
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
+		}
+		of = append(of, slices.Index(columns, c))
+	}
+	g := newSums(columns, keys, unit, seed, space)
+	g.packing.Of = of
+	return g, nil
+}
+
+// newSums returns the intake of columns that are added up. Texts are numbered by one dealer; of integers there are as many as threads.
+func newSums(columns []int, keys groupKeys, unit store.ScanType, seed uint64, space *spill.Area) *grouped {
+	g := &grouped{unit: keys.leading(), columns: columns, packing: estimator.Packing{Numbers: len(columns)}, seed: seed, space: space, held: space.Beside(), foldAt: foldRecords}
 	g.makeDealers(1)
 	if unit == store.ScanInt64 {
 		g.makeDealers(runtime.GOMAXPROCS(0))
 	}
-	for _, c := range keys.all(a.Columns) {
-		if !slices.Contains(g.columns, c) {
-			g.columns = append(g.columns, c)
-		}
-		g.packing.Of = append(g.packing.Of, slices.Index(g.columns, c))
-	}
-	g.packing.Numbers = len(g.columns)
-	return g, nil
+	return g
 }
 
 // makeDealers makes so many dealers.

@@ -21,7 +21,7 @@ type intake struct {
 	kept    gathered
 	table   *table
 	vectors []*vectors
-	grouped *grouped // of the aggregate of all groups at once; it has a scan of its own
+	grouped *grouped // of the aggregate of all groups at once, which has a scan of its own, or of columns that are added up
 	groups  []int32  // of a chunk
 	space   *spill.Area
 }
@@ -55,6 +55,9 @@ func newIntake(r *planner.Release, scan int, keys groupKeys, space *spill.Area, 
 		}
 	}
 	in.kept.data = make([][][]int64, len(in.columns))
+	if in.scan.Adds {
+		in.grouped = newSums(in.columns, keys, in.scan.Types[keys.named], secrets.noise.Uniform(), space)
+	}
 	return in, nil
 }
 
@@ -123,7 +126,11 @@ func (in *intake) run(ctx context.Context, snap store.Snapshot, sql string, args
 			takers = append(takers, in.keys.each(&d.groups, d.take))
 		}
 	}
-	return snap.Scan(ctx, sql, args, in.keys.types(in.scan.Types), takers...)
+	err := snap.Scan(ctx, sql, args, in.keys.types(in.scan.Types), takers...)
+	if err == nil && in.scan.Adds {
+		err = in.grouped.sums(ctx, in.keys.groups, &in.kept)
+	}
+	return err
 }
 
 // each hands chunks on when their rows' groups are known.

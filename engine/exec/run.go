@@ -94,8 +94,11 @@ func blocks(ctx context.Context, scans []*intake, groups int) error {
 				if ctx.Err() != nil {
 					break
 				}
-				eg.Go(func() (err error) {
-					return errors.Join(guarded(func() { v.blocks[g], err = v.block(g) }), err)
+				eg.Go(func() error {
+					return tried(func() (err error) {
+						v.blocks[g], err = v.block(g)
+						return err
+					})
 				})
 			}
 			if err := errors.Join(eg.Wait(), ctx.Err()); err != nil {
@@ -161,6 +164,13 @@ func panicked(p any) error {
 		return fmt.Errorf("exec: panic: %w", err)
 	}
 	return fmt.Errorf("exec: panic: %v", p)
+}
+
+// tried is guarded for work that may fail.
+func tried(f func() error) error {
+	var own error
+	fault := guarded(func() { own = f() })
+	return errors.Join(fault, own)
 }
 
 // guarded runs a piece of work. A panic in a goroutine would end the server, so it becomes an error.

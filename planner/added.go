@@ -1,0 +1,66 @@
+package planner
+
+import (
+	"slices"
+
+	"scrim/engine/estimator"
+	"scrim/engine/store"
+)
+
+// mostAdded is how many numbers of a row the executor adds up by itself: more take less room as sums of the store.
+const mostAdded = 3
+
+// additive reports whether the numbers of a unit in a group are few sums over its rows, of a unit that is an integer, in all of its groups, which are
+// public: what the executor adds up faster than the store, which has a table of all (group, unit) for it.
+func (d *draft) additive(rel *flat, numbers []summand) bool {
+	if !d.public || len(d.keys) == 0 || rel.unitType != store.ScanInt64 {
+		return false
+	}
+	texts := map[string]bool{}
+	for _, n := range numbers {
+		if n.of.call.Units || n.kind != estimator.Rows && n.kind != estimator.Sum {
+			return false
+		}
+		texts[rel.column(n.of, n.kind, true)] = true
+	}
+	return len(texts) <= mostAdded
+}
+
+// summand is what an aggregate reads of a (group, unit).
+type summand struct {
+	of   *aggregate
+	kind estimator.Kind
+}
+
+// ofRow writes what a row adds to a number: the sum over a unit's rows in a group is clamped when it is complete.
+func (f *flat) ofRow(a *aggregate, k estimator.Kind) string {
+	if k == estimator.Sum {
+		return "CAST(" + f.index[a] + " AS BIGINT)"
+	}
+	return f.column(a, k, false)
+}
+
+// addedScan generates a scan of one row a row for aggregates of sums, if it is worth it:
+//
+//	SELECT g, u, x0, 1, … FROM <relation>
+func (s *statement) addedScan(d *draft, at int, rel *flat) (Scan, bool) {
+	var numbers []summand
+	for _, a := range d.aggregates {
+		for _, k := range a.kinds {
+			if a.scan == at {
+				numbers = append(numbers, summand{a, k})
+			}
+		}
+	}
+	if d.bounded || len(numbers) == 0 || !d.additive(rel, numbers) {
+		return Scan{}, false
+	}
+	g := rel.groupColumns
+	cols := d.dataColumns(at, len(g)+1, rel.ofRow)
+	types := append(slices.Clone(rel.groupTypes), rel.unitType)
+	for range cols {
+		types = append(types, store.ScanInt64)
+	}
+	sql := "SELECT " + comma(append(append(slices.Clone(g), rel.unit+" AS unit"), cols...)) + " FROM (" + rel.sql + ") AS r"
+	return Scan{SQL: sql, Args: s.binder.Args(), Types: types, Adds: true}, true
+}
