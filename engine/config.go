@@ -59,7 +59,7 @@ type Config struct {
 
 	// StatementMemory bounds what the running statement of a connection holds in the server's own memory, in MiB, by default 256: rows that are
 	// sorted, grouped or joined outside the store, and texts. ConnectionMemory bounds that and what the connection keeps between statements, by
-	// default 256, and SessionsMemory all connections together, by default 512. More is refused.
+	// default 256, and SessionsMemory all connections together, by default 384. More is refused.
 	StatementMemory, ConnectionMemory, SessionsMemory int64
 
 	// ReplayMemory bounds the stored answers that the same queries get again, on disk, in MiB, by default 64. The oldest go first.
@@ -112,7 +112,7 @@ func DefaultConfig(dataDir string) Config {
 		PersonsMemory:    512,
 		StatementMemory:  256,
 		ConnectionMemory: 256,
-		SessionsMemory:   512,
+		SessionsMemory:   384,
 		ReplayMemory:     64,
 		MaxConnections:   256,
 		AuthTimeout:      10 * time.Second,

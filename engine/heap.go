@@ -11,9 +11,13 @@ import (
 // collect after every few dozen statements; one that keeps more than half of this collects as Go does by default.
 const roomyHeap = 256 << 20
 
-// makeHeapRoomy sets the collector's pace after every collection, unless GOGC says what it should be.
+// calmHeap is the memory from which garbage is collected whatever the pace: texts of many megabytes may come and go between two collections, and the
+// pace of a small heap would let them grow to ten times their size.
+const calmHeap = 2 * roomyHeap
+
+// makeHeapRoomy sets the collector's pace after every collection, unless GOGC or GOMEMLIMIT says what it should be.
 func makeHeapRoomy() {
-	if os.Getenv("GOGC") == "" {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		pace(nil)
 	}
 }
@@ -26,9 +30,13 @@ func pace(*collected) {
 	metrics.Read(live)
 	if live[0].Value.Kind() == metrics.KindUint64 {
 		debug.SetGCPercent(gcPercent(live[0].Value.Uint64()))
+		debug.SetMemoryLimit(memoryLimit(live[0].Value.Uint64()))
 	}
 	runtime.SetFinalizer(&collected{}, pace)
 }
+
+// memoryLimit is the memory at which garbage is collected early. A heap that is large for good must not be collected all the time.
+func memoryLimit(live uint64) int64 { return int64(min(max(calmHeap, 2*live), 1<<60)) }
 
 // gcPercent is the percentage by which the heap may grow from live bytes.
 func gcPercent(live uint64) int {

@@ -14,6 +14,9 @@ func TestHeapGrowth(t *testing.T) {
 		{1 << 30, 100},
 		{1 << 40, 100},
 	} {
+		if got, want := memoryLimit(c.live), max(512<<20, 2*int64(c.live)); got != want {
+			t.Errorf("%d bytes: a limit of %d bytes, want %d", c.live, got, want)
+		}
 		if got := gcPercent(c.live); got != c.want {
 			t.Errorf("%d bytes: got %d %%, want %d %%", c.live, got, c.want)
 		}

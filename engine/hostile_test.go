@@ -49,7 +49,7 @@ var hostile = []string{
 
 // hostileServer serves the table, and an account that may read it. Texts may have 64 MiB.
 func hostileServer(t *testing.T) (i *instance, root *client) {
-	i = start(t, "")
+	i = start(t, "", func(c *Config) { c.MemoryLimit = "256MiB" })
 	root = i.root()
 	root.exec("CREATE DATABASE h", "CREATE TABLE h.t (n INT)", "CALL dp_public('h.t')", "INSERT INTO h.t WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 1000) SELECT n FROM r")
 	return i, root

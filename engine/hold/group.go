@@ -165,7 +165,7 @@ func (g *groups) gather(ctx *sql.Context) error {
 	key := make(sql.Row, len(g.by))
 	for n := 1; ; n++ {
 		if n%lookEvery == 0 {
-			if err := ctx.Err(); err != nil {
+			if err := look(ctx); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,8 @@
 package hold
 
 import (
+	"runtime"
+
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/internal/quota"
@@ -8,6 +10,13 @@ import (
 
 // lookEvery is after how many rows, or values, a loop looks at its context.
 const lookEvery = 64
+
+// look looks at the context, and lets others work: a statement that turns over rows would otherwise keep its processor for 10 ms at a time, and
+// a short one waits for that at each of its steps.
+func look(ctx *sql.Context) error {
+	runtime.Gosched()
+	return ctx.Err()
+}
 
 // interruptible is an iterator that ends with the context.
 type interruptible struct {
@@ -18,7 +27,7 @@ type interruptible struct {
 // Next implements sql.RowIter.
 func (i *interruptible) Next(ctx *sql.Context) (sql.Row, error) {
 	if i.n++; i.n%lookEvery == 0 {
-		if err := ctx.Err(); err != nil {
+		if err := look(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -39,7 +48,7 @@ type metered struct {
 // Next implements sql.RowIter.
 func (m *metered) Next(ctx *sql.Context) (sql.Row, error) {
 	if m.n++; m.n%lookEvery == 0 {
-		if err := ctx.Err(); err != nil {
+		if err := look(ctx); err != nil {
 			return nil, err
 		}
 	}

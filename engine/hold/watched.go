@@ -16,7 +16,7 @@ type watched struct {
 // Eval implements sql.Expression.
 func (w *watched) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if w.n++; w.n%lookEvery == 0 {
-		if err := ctx.Err(); err != nil {
+		if err := look(ctx); err != nil {
 			return nil, err
 		}
 	}
