@@ -17,7 +17,7 @@ type Prepared struct {
 // maxPrepared and maxPreparedText bound a session's named statements, and the bytes of their texts together.
 const (
 	maxPrepared     = 16382
-	maxPreparedText = 64 << 20
+	maxPreparedText = 16 << 20
 )
 
 // Remember puts a statement under a name; names differ by more than their case.

@@ -28,7 +28,7 @@ const (
 	// chunk is how much of a packet is waited for at a time, and how much of a result is held back.
 	chunk = 16 << 10
 	// keep is the largest buffer that outlives the packet it was made for.
-	keep = 1 << 20
+	keep = 64 << 10
 	// bodyTimeout bounds the wait for the next part of a packet that has begun, and writeTimeout how
 	// long a client may leave a part of its result unread, unless the handler says otherwise.
 	bodyTimeout  = 30 * time.Second
@@ -50,6 +50,7 @@ type Conn struct {
 
 	buffered *bufio.Reader // after the login
 	in       []byte        // the packet that was read last
+	heldIn   int           // bytes of it that are counted, see hold
 	out      []byte        // packets not sent yet
 	sequence byte
 	failed   error // of a write: nothing can be sent any more
@@ -112,10 +113,7 @@ func (c *Conn) source() io.Reader {
 // read returns the next packet of at most limit bytes, joined from its parts. It is valid until the
 // next read.
 func (c *Conn) read(limit int) ([]byte, error) {
-	if cap(c.in) > keep {
-		c.in = nil
-	}
-	c.in = c.in[:0]
+	c.dropPacket()
 	for {
 		var header [headerSize]byte
 		if _, err := io.ReadFull(c.source(), header[:]); err != nil {
@@ -144,6 +142,12 @@ func (c *Conn) read(limit int) ([]byte, error) {
 func (c *Conn) fill(n int) error {
 	for n > 0 {
 		start, step := len(c.in), min(n, max(chunk, len(c.in)))
+		if start+step > keep {
+			if err := c.listener.hold(step); err != nil {
+				return err
+			}
+			c.heldIn += step
+		}
 		c.in = slices.Grow(c.in, step)[:start+step]
 		if c.buffered != nil {
 			_ = c.conn().SetReadDeadline(time.Now().Add(c.patience.body()))
@@ -206,6 +210,7 @@ func (c *Conn) flush() error {
 		_, c.failed = c.conn().Write(c.out)
 	}
 	if c.out = c.out[:0]; cap(c.out) > keep {
+		c.listener.returned(cap(c.out))
 		c.out = nil
 	}
 	return c.failed
@@ -216,10 +221,12 @@ func (c *Conn) startTLS(request []byte) error {
 	if c.listener.cfg.TLS == nil || len(request) != sslRequestSize {
 		return errNoTLS
 	}
-	secure := tls.Server(c.raw, c.listener.cfg.TLS)
+	bounded := &greeted{c.raw, 2 * c.listener.cfg.MaxPreAuthPacket}
+	secure := tls.Server(bounded, c.listener.cfg.TLS)
 	if err := secure.Handshake(); err != nil {
 		return err
 	}
+	bounded.left = -1
 	var conn net.Conn = secure
 	c.stream.Store(&conn)
 	c.secure.Store(true)

@@ -49,6 +49,9 @@ type Listener struct {
 	closed   bool
 
 	received, sent atomic.Uint64 // bytes of packets of all connections
+	held           atomic.Int64  // bytes that all connections hold of what was sent
+	free           atomic.Int64  // bytes that were let go since memory was given back
+	returning      atomic.Bool   // memory is about to be given back, or has just been
 }
 
 // NewListener guards inner.

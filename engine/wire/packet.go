@@ -64,7 +64,10 @@ const (
 	errInsecure     = 3159
 	errIdle         = 4031
 
+	errNoMemory      = 1041
+	errUnknown       = 1105
 	errTooManyOfUser = 1203
+	errCapacity      = 3170
 )
 
 func payloadLength(header []byte) int {

@@ -59,6 +59,7 @@ func (s *Server) serve(c *Conn) {
 			_ = c.flush()
 		}
 		_ = c.Close()
+		c.forgetSent()
 	}()
 	s.handler.NewConnection(c.peer)
 	defer s.handler.ConnectionClosed(c.peer)
@@ -88,6 +89,7 @@ func (s *Server) command(c *Conn) bool {
 		idle = time.Now().Add(c.patience.Idle)
 	}
 	_ = c.conn().SetReadDeadline(idle)
+	c.dropPacket() // the client may take its time
 	waiting := true
 	if _, err := c.buffered.Peek(headerSize); err == nil {
 		waiting = false
@@ -101,6 +103,8 @@ func (s *Server) command(c *Conn) bool {
 		return c.refuse(errIdle, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.") && false
 	case errors.Is(err, errOversize):
 		return c.refuse(errTooLarge, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes") && false
+	case errors.Is(err, errNoRoom):
+		return c.refuse(c.tooMuch(err)) && false
 	default:
 		return false
 	}
@@ -163,7 +167,7 @@ func (s *Server) dispatch(ctx context.Context, c *Conn, command byte, body []byt
 	case comStmtExecute:
 		return s.execute(ctx, c, body)
 	case comStmtLongData:
-		c.statements.longData(body, c.listener.cfg.MaxPacket)
+		c.longData(body)
 		return true
 	case comStmtClose:
 		s.forget(c, body)

@@ -11,6 +11,9 @@ import (
 // maxStatements bounds a connection's prepared statements, as MySQL bounds a server's.
 const maxStatements = 16382
 
+// maxStatementText bounds the texts of a connection's prepared statements: each is kept in a form that is many times as large.
+const maxStatementText = 16 << 20
+
 // statement is a prepared statement of one connection.
 type statement struct {
 	Prepared
@@ -39,34 +42,52 @@ func (s *statements) add(p Prepared) (id uint32) {
 }
 
 // dropLong forgets a statement's long data.
-func (s *statements) dropLong(st *statement) {
+func (c *Conn) dropLong(st *statement) {
 	for _, b := range st.long {
-		s.long -= len(b)
+		c.statements.long -= len(b)
+		c.listener.letGo(len(b))
 	}
 	st.long, st.err = nil, nil
 }
 
 // longData keeps a part of a parameter. What is wrong with it is told when the statement is executed.
-func (s *statements) longData(body []byte, limit int) {
+func (c *Conn) longData(body []byte) {
 	r := reader{b: body}
-	st, parameter := s.byID[r.uint32()], int(r.uint16())
+	st, parameter := c.statements.byID[r.uint32()], int(r.uint16())
 	switch {
-	case st == nil || r.bad:
+	case st == nil || r.bad || st.err != nil:
+		return
 	case parameter >= st.Params:
 		st.err = fmt.Errorf("wire: long data for parameter %d of %d", parameter+1, st.Params)
-	case s.long+len(r.b) > limit:
-		s.dropLong(st)
-		st.err = errOversize
-	default:
-		if st.long == nil {
-			st.long = map[int][]byte{}
-		}
-		st.long[parameter] = append(st.long[parameter], r.b...)
-		if st.long[parameter] == nil {
-			st.long[parameter] = []byte{}
-		}
-		s.long += len(r.b)
+		return
 	}
+	if err := c.holdLong(len(st.long[parameter]), len(r.b)); err != nil {
+		c.dropLong(st)
+		st.err = err
+		return
+	}
+	if st.long == nil {
+		st.long = map[int][]byte{}
+	}
+	st.long[parameter] = append(st.long[parameter], r.b...)
+	if st.long[parameter] == nil {
+		st.long[parameter] = []byte{}
+	}
+}
+
+// holdLong counts n bytes more of a parameter of so many bytes, or tells what they are too many for.
+func (c *Conn) holdLong(parameter, n int) error {
+	switch most := c.listener.cfg.MaxPacket; {
+	case parameter+n > most:
+		return errOversize
+	case c.statements.long+n > heldByOne*most:
+		return errHeld
+	}
+	if err := c.listener.hold(n); err != nil {
+		return err
+	}
+	c.statements.long += n
+	return nil
 }
 
 func unknownStatement(id uint32, command string) (uint16, string, string) {
@@ -78,8 +99,8 @@ func (s *Server) prepare(ctx context.Context, c *Conn, text string) bool {
 	if len(c.statements.byID) >= maxStatements {
 		return c.refuse(errTooManyStmts, "42000", fmt.Sprintf("Can't create more than max_prepared_stmt_count statements (current value: %d)", maxStatements))
 	}
-	if c.statements.text+len(text) > c.listener.cfg.MaxPacket {
-		return c.refuse(errTooManyStmts, "42000", fmt.Sprintf("Can't keep more than %d bytes of prepared statements in a connection; close some", c.listener.cfg.MaxPacket))
+	if most := min(maxStatementText, c.listener.cfg.MaxPacket); c.statements.text+len(text) > most {
+		return c.refuse(errTooManyStmts, "42000", fmt.Sprintf("Can't keep more than %d bytes of prepared statements in a connection; close some", most))
 	}
 	p, err := s.handler.Prepare(ctx, c.peer, text)
 	if err != nil {
@@ -129,9 +150,9 @@ func (s *Server) execute(ctx context.Context, c *Conn, body []byte) bool {
 	if r.bad {
 		return c.malformed()
 	}
-	defer c.statements.dropLong(st)
+	defer c.dropLong(st)
 	if st.err != nil {
-		return c.refuse(errWrongArgs, "HY000", "Incorrect arguments to mysqld_stmt_execute")
+		return c.refuse(c.tooMuch(st.err))
 	}
 	values, ok := st.values(&r)
 	if !ok {
@@ -159,7 +180,7 @@ func (c *Conn) resetStatement(body []byte) bool {
 	case st == nil:
 		return c.refuse(unknownStatement(id, "mysqld_stmt_reset"))
 	}
-	c.statements.dropLong(st)
+	c.dropLong(st)
 	return c.done(nil)
 }
 
@@ -179,7 +200,7 @@ func (c *Conn) fetch(body []byte) bool {
 func (s *Server) forget(c *Conn, body []byte) {
 	id, _ := statementID(body)
 	if st := c.statements.byID[id]; st != nil {
-		c.statements.dropLong(st)
+		c.dropLong(st)
 		c.statements.text -= len(st.Text)
 		delete(c.statements.byID, id)
 		s.handler.Forget(c.peer, st.Prepared)
@@ -189,6 +210,7 @@ func (s *Server) forget(c *Conn, body []byte) {
 // forgetAll closes all statements.
 func (s *Server) forgetAll(c *Conn) {
 	for _, st := range c.statements.byID {
+		c.dropLong(st)
 		s.handler.Forget(c.peer, st.Prepared)
 	}
 	c.statements = statements{last: c.statements.last}
