@@ -17,7 +17,7 @@ import (
 // confine refuses what the account of contributors is not there for. Its password may be everybody's, so one of them must not be able
 // to lock the others out, to see or end their connections, or to keep the server busy. Most statements of others end at the
 // first check as well: the grants are looked at only for those that do not.
-func (h *handler) confine(ctx *sql.Context, s ast.Statement) error {
+func (h *handler) confine(ctx *sql.Context, text string, s ast.Statement) error {
 	if forContributors(s, ctx.GetCurrentDatabase()) {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (h *handler) confine(ctx *sql.Context, s ast.Statement) error {
 	return mysql.NewSQLError(mysql.ERSpecifiedAccessDenied, "42000",
 		"Access denied; %s is not for '%s'@'%s', an account that contributors share: it reads the public parameters in %s, one table at a time, and inserts reports into %s. "+
 			"Use an account of your own, which a DBA makes with CREATE USER and gives a role or a further privilege",
-		statementKind(s), by.User, by.Host, strings.Join(publicParameters, ", "), inbox.Name)
+		statementKind(text, s), by.User, by.Host, strings.Join(publicParameters, ", "), inbox.Name)
 }
 
 // publicParameters are the tables of dp that tell contributors what they would take part in.
@@ -119,8 +119,11 @@ func shownTo(t ast.TableName, current string) bool {
 	return db == browse.ShowDatabase || slices.Contains(probed, strings.ToLower(db+"."+t.Name.String()))
 }
 
-// statementKind names a statement.
-func statementKind(s ast.Statement) string {
+// statementKind names a statement. What begins with SHOW has become a SELECT by now.
+func statementKind(text string, s ast.Statement) string {
+	if words := strings.Fields(text); len(words) > 1 && strings.EqualFold(words[0], "SHOW") {
+		return strings.ToUpper(strings.TrimRight(strings.Join(words[:min(len(words), 3)], " "), "; "))
+	}
 	switch s := s.(type) {
 	case *ast.Select, *ast.SetOp, *ast.ParenSelect:
 		return "a SELECT of other tables, or of several"

@@ -33,6 +33,9 @@ func TestContributorsAreConfined(t *testing.T) {
 			t.Errorf("%s: the message does not help: %s", q, e.Message)
 		}
 	}
+	if e := o.con.refused(1227, "42000", "show  full processlist;"); !strings.Contains(e.Message, "SHOW FULL PROCESSLIST is not for") {
+		t.Errorf("the statement is not named: %s", e.Message)
+	}
 	for _, q := range []string{"PREPARE s FROM 'SHOW PROCESSLIST'", "SELECT 1; SET PASSWORD = 'mine'"} {
 		if _, err := o.con.try(q); err == nil {
 			t.Errorf("%s is not refused", q)

@@ -35,7 +35,7 @@ func (h *handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 	if err != nil {
 		return p, err
 	}
-	if err := h.confine(ctx, s); err != nil {
+	if err := h.confine(ctx, text, s); err != nil {
 		return p, err
 	}
 	diagnose(ctx, s, text)

@@ -66,7 +66,7 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 	if err != nil {
 		return "", err
 	}
-	if err := h.confine(ctx, parsed); err != nil {
+	if err := h.confine(ctx, text, parsed); err != nil {
 		return "", err
 	}
 	diagnose(ctx, parsed, text)
@@ -84,7 +84,7 @@ func (h *handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *clien
 		if parsed, text, _, err = h.parse(ctx, cmd); err != nil {
 			return "", err
 		}
-		if err := h.confine(ctx, parsed); err != nil {
+		if err := h.confine(ctx, text, parsed); err != nil {
 			return "", err
 		}
 		diagnose(ctx, parsed, text)

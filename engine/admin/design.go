@@ -66,7 +66,12 @@ func (d *design) paid(l collect.Loss, declared exact.Epsilon) {
 
 func (d *design) forecast(g *collect.Design) {
 	f := g.Forecast()
-	d.add("standard_error", rounded(f.StdErr), "to expect of the "+f.Of+" with n_expected contributors")
+	meaning := "to expect of the " + f.Of + " with n_expected contributors"
+	switch g.Protocol {
+	case collect.LDPKV1, collect.LDPKV2, collect.LDPUV1:
+		meaning += ", if their values are Gaussian; intervals are wider, and of other values there is no standard error: for a mean take LDP_BIT"
+	}
+	d.add("standard_error", rounded(f.StdErr), meaning)
 	if f.StdErrLow != f.StdErr {
 		d.add("standard_error_least", rounded(f.StdErrLow), "of the same, for the values that it is smallest for")
 	}

@@ -86,6 +86,9 @@ func (c *Collections) Open(ctx context.Context, name string) error {
 	return c.transition(ctx, name, func(col *collection) (*change, error) {
 		switch col.State {
 		case Draft:
+			if err := col.design.CheckNamed(); err != nil { // declared by an older version
+				return nil, err
+			}
 		case Between, Failed:
 			return c.reopening(ctx, col)
 		default:

@@ -68,8 +68,7 @@ const (
 
 // What standard errors cover and omit.
 const (
-	coversBoth   = "randomisation, and that contributors are a sample"
-	coversRandom = "randomisation"
+	coversBoth = "randomisation, and that contributors are a sample"
 	// An interval of a Gaussian protocol is wider than its standard error says.
 	coversGaussian = "randomisation, that contributors are a sample, and in intervals the skewness and the tails that the reports do not exclude"
 	omitsKnown     = "a wrong sigma, dishonest reports, and who chose not to report"

@@ -58,13 +58,11 @@ func decodeSCM3(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	var variance float64 // of all rotated coordinates together
 	if cell.Randomiser == collect.Sphere {
 		y, variance = sphereMean(p, cell, t.part(cell.Cell).sum.(*sphere), n)
-		info.Covers = coversBoth
 	} else {
 		y, variance = gaussMean(p, t.sums(cell), n)
-		info.Covers = coversRandom
 	}
 	target := p.Derived.ClipTarget
-	info.Clip, info.Omits = &target, omitsBias
+	info.Clip, info.Covers, info.Omits = &target, coversBoth, omitsBias
 	share := float64(p.Declaration.Dimension) / float64(p.Derived.Padded)
 	return vector{only{info, "LDP_VECTOR_MEAN(report)"}, tree.Restore(p, y), math.Sqrt(share * variance)}, nil
 }
@@ -88,7 +86,8 @@ func sphereMean(p *collect.Params, c collect.Cell, s *sphere, n float64) (y []fl
 	return y, (scale*scale - length*length) / n
 }
 
-// gaussMean is sphereMean for reports on the grid of 65536·√d steps in C, with Gaussian noise a coordinate.
+// gaussMean is sphereMean for reports on the grid of 65536·√d steps in C, with Gaussian noise a coordinate. That contributors are a sample adds
+// at most (C² − ‖y‖²)/n.
 func gaussMean(p *collect.Params, sums []int64, n float64) (y []float64, variance float64) {
 	d := float64(len(sums))
 	step := p.Published.Clip / (collect.GridRoot * math.Sqrt(d))
@@ -96,5 +95,6 @@ func gaussMean(p *collect.Params, sums []int64, n float64) (y []float64, varianc
 	for j, sum := range sums {
 		y[j] = step * float64(sum) / n
 	}
-	return y, d * step * step * float64(p.GaussVariance()) / n
+	length := min(geometry.Norm(y), p.Published.Clip)
+	return y, (d*step*step*float64(p.GaussVariance()) + p.Published.Clip*p.Published.Clip - length*length) / n
 }
