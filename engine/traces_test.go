@@ -229,6 +229,47 @@ func TestRestoreRefusesAnOlderLedger(t *testing.T) {
 	refusedAsOlder(t, "restore", err, "the audit log")
 }
 
+// TestInterruptedRestoreIsRunAgain: a restore that made the backup's ledger the account was cut short before the audit log knew. It is not taken
+// for a ledger that somebody put back, and is run again by the same command.
+func TestInterruptedRestoreIsRunAgain(t *testing.T) {
+	ctx, backup := context.Background(), filepath.Join(t.TempDir(), "b")
+	i := spender(t)
+	dir := i.cfg.DataDir
+	i.end()
+	cfg := DefaultConfig(dir)
+	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
+	m, err := Backup(ctx, cfg, backup, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i = start(t, dir)
+	i.spend("one")
+	i.end()
+	later := t.TempDir()
+	copyAll(t, dir, later, fileAudit)
+	for _, name := range ledgerFiles {
+		os.Remove(filepath.Join(dir, name))
+	}
+	o := RestoreOptions{From: backup, DataDir: dir, AcceptLedgerOf: m.Day(), By: "operator"}
+	if _, err := Restore(ctx, o, nil); err != nil {
+		t.Fatal(err)
+	}
+	copyAll(t, later, dir, fileAudit)
+	if err := os.WriteFile(filepath.Join(dir, fileID), []byte(m.Directory+" "+restoring+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.AcceptLedgerOf = ""
+	_, err = Restore(ctx, o, nil)
+	refusedAsOlder(t, "without saying so again", err, "the audit log")
+	o.AcceptLedgerOf = m.Day()
+	if r, err := Restore(ctx, o, nil); err != nil || r.KeptLedger {
+		t.Errorf("run again: %+v, %v", r, err)
+	}
+	if err := opens(dir); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
 // TestEveryCommitKnowsTheLedger: charges are in the audit log, and in the data and the catalogue with the next change of them.
 func TestEveryCommitKnowsTheLedger(t *testing.T) {
 	i := spender(t)
