@@ -114,16 +114,20 @@ func (g *gathered) finish() {
 	}
 }
 
-// close destroys the result.
+// close destroys the result. DuckDB ends a query that was not read to its end, and its transaction, with the next one only.
 func (g *gathered) close() {
 	for i, c := range g.chunks {
 		destroy(c)
 		*g.held -= g.sizes[i]
 	}
 	g.chunks, g.sizes = nil, nil
+	open := !g.ended
 	g.finish()
 	mapping.DestroyResult(&g.res)
 	mapping.DestroyPending(&g.pending)
+	if open {
+		_, _ = g.raw.exec(context.Background(), "SELECT 1")
+	}
 }
 
 // chunkSize is about what the rows of a chunk take.

@@ -417,7 +417,9 @@ func (s *session) Close() error {
 	if s.closed {
 		return nil
 	}
-	s.free()
+	if s.reading != nil {
+		s.reading.cut()
+	}
 	if s.tx {
 		s.rollback()
 	}
