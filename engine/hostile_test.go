@@ -99,6 +99,66 @@ func TestUserVariablesAreBounded(t *testing.T) {
 	}
 }
 
+// long are statements that compute for minutes in the SQL engine itself: in a sort, a window, a loop of conditions, and in texts.
+var long = []string{
+	"SELECT MAX(k) FROM (SELECT ROW_NUMBER() OVER (ORDER BY a.n + b.n) k FROM h.t a, h.t b) d WHERE SOUNDEX(k) <> 'x'",
+	"SELECT SUM(k) FROM (SELECT SUM(a.n) OVER (ORDER BY a.n + b.n ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) k FROM h.t a, h.t b) d",
+	"SELECT a.n FROM h.t a, h.t b ORDER BY SOUNDEX(a.n), SOUNDEX(b.n)",
+	"SELECT COUNT(*) FROM h.t a, h.t b, h.t c WHERE SOUNDEX(a.n + b.n + c.n) = 'x'",
+	"SELECT " + strings.TrimSuffix(strings.Repeat("LENGTH(REVERSE(REPEAT('a', 30000000))), ", 200), ", "),
+}
+
+// TestLongStatementsEnd: by their limit, and by KILL, which leaves the connection as it was.
+func TestLongStatementsEnd(t *testing.T) {
+	i, root := hostileServer(t)
+	c := i.analyst(root, "mallory", "h")
+	id := c.value("SELECT CONNECTION_ID()")
+	for _, q := range long {
+		c.exec("SET max_execution_time = 300")
+		began := time.Now()
+		c.refused(3024, "", q)
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("%.80s: took %v with a limit of 0.3 s", q, took)
+		}
+		c.exec("SET max_execution_time = 0")
+		killed := time.AfterFunc(300*time.Millisecond, func() { root.exec("KILL QUERY " + id) })
+		began = time.Now()
+		c.refused(1317, "70100", q)
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("%.80s: took %v, killed after 0.3 s", q, took)
+		}
+		killed.Stop()
+	}
+}
+
+// TestManyRowsOfValues: planning takes time by their number, not by its square.
+func TestManyRowsOfValues(t *testing.T) {
+	i, root := hostileServer(t)
+	c := i.analyst(root, "mallory", "h")
+	began := time.Now()
+	rows := c.query("VALUES ROW(1, 'a')" + strings.Repeat(", ROW(2, 'b')", 50_000))
+	if took := time.Since(began); len(rows) != 50_001 || took > 5*time.Second {
+		t.Errorf("%d rows in %v", len(rows), took)
+	}
+}
+
+// TestServerEndsBesideLongStatements: they do not keep the process.
+func TestServerEndsBesideLongStatements(t *testing.T) {
+	i, root := hostileServer(t)
+	var running sync.WaitGroup
+	for n, q := range long {
+		c := i.analyst(root, "mallory"+strconv.Itoa(n), "h")
+		running.Go(func() { _, _ = c.try(q) })
+	}
+	time.Sleep(500 * time.Millisecond)
+	began := time.Now()
+	i.end()
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the server took %v to end", took)
+	}
+	running.Wait()
+}
+
 // ends are the errors by which a hostile statement may end: the memory's, the store's, and that of its time.
 var ends = []uint16{3170, 1041, 3024}
 

@@ -93,17 +93,33 @@ func unknown(s *statement, i int) {
 	}
 }
 
+// rowSeen is the ROW that was met last: the next one of its list is as it is.
+type rowSeen struct {
+	at       int
+	inValues bool
+}
+
 // row leaves the word out of ROW(1, 2) = ROW(3, 4). In VALUES ROW(…) the grammar wants it.
 func row(s *statement, i int) {
 	if !s.is(i+1, "(") {
 		return
 	}
-	for k := i - 1; k >= 0; k-- {
+	s.row = rowSeen{i, s.inValues(i)}
+	if !s.row.inValues {
+		s.drop(i, i)
+	}
+}
+
+// inValues tells whether the ROW at i stands in a list of VALUES, as at the start of a text.
+func (s *statement) inValues(i int) bool {
+	for k := i - 1; k >= 0 && s.step(); k-- {
 		switch {
 		case s.is(k, "VALUES"):
-			return
+			return true
+		case k == s.row.at && k > 0:
+			return s.row.inValues
 		case s.is(k, ")"):
-			for depth := 1; depth > 0 && k > 0; {
+			for depth := 1; depth > 0 && k > 0 && s.step(); {
 				k--
 				switch {
 				case s.is(k, ")"):
@@ -113,10 +129,10 @@ func row(s *statement, i int) {
 				}
 			}
 		case !s.is(k, ",", "ROW"):
-			s.drop(i, i)
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // not gives NOT the precedence of ! where the session's mode says so.

@@ -12,6 +12,7 @@ type statement struct {
 	who    Caller
 	tokens []token
 	edits  []edit
+	row    rowSeen
 	steps  int   // how many tokens have been passed in search of an end
 	err    error // a refusal
 }
