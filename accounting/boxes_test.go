@@ -75,7 +75,7 @@ func TestBoxesGrantNoMoreThanTheCurve(t *testing.T) {
 // cap and no further, so that no course of the dialogue ends outside of the one box.
 func TestSplitIsFixedBeforehand(t *testing.T) {
 	const eps, delta = 2, 1e-6
-	kinds := []Loss{{Rho: RhoFor(eps, delta/2) / 10}, {DeltaEvent: delta / 40 * (1 - 1e-9)}, {DeltaTV: delta / 40 / (1 + math.E*math.E) * (1 - 1e-9)}}
+	kinds := []Loss{{Rho: RhoFor(eps, delta/2) / 10}, {DeltaEvent: delta * 3 / 80 * (1 - 1e-9)}, {DeltaTV: delta / 160 / (1 + math.E*math.E) * (1 - 1e-9)}}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		l, _ := create1(t, nil)
 		mustSet(t, l, "t", false, All, eps, delta, Never)
@@ -102,7 +102,7 @@ func TestSlackIsNamed(t *testing.T) {
 	_, err := l.Reserve(context.Background(), Request{Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1, DeltaEvent: 0.4e-6}}}})
 	var x *ExhaustedError
 	if !errors.As(err, &x) || !x.NoSlack {
-		t.Errorf("the event's δ above a quarter: %v", err)
+		t.Errorf("the event's δ above its share: %v", err)
 	}
 	_, err = reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: RhoOf(3)}}})
 	if !errors.As(err, &x) || x.NoSlack || fmt.Sprint(x.RemainingRho) != fmt.Sprint(RhoFor(2, 0.5e-6)) {
