@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"sort"
 	"strings"
@@ -126,7 +127,21 @@ func (s *statement) aggregateKey(r *relation, a *aggregate) string {
 	if a.arg != nil {
 		_, text = (&canon{s.ctx, r.resolve}).expr(a.arg)
 	}
-	return fmt.Sprintf("%s %t %s %+v", a.call.Function.Name, a.call.Units, text, a.call.Options)
+	return fmt.Sprintf("%s %t %s %s", a.call.Function.Name, a.call.Units, text, optionsText(a.call.Options))
+}
+
+// noBound stands for a bound that is not declared; no declared one is as large.
+var noBound = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 100))
+
+// optionsText is what fmt writes of options. Asked to write a bound that is missing, fmt follows the nil pointer and recovers, in every query.
+func optionsText(o functions.Options) string {
+	if o.Lower == nil {
+		o.Lower = noBound
+	}
+	if o.Upper == nil {
+		o.Upper = noBound
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%+v", o), noBound.String(), "<nil>")
 }
 
 // countsRows reports whether an aggregate is a plain count of rows: COUNT(*) is COUNT(1).
