@@ -203,7 +203,7 @@ func (d *draft) shape(a *aggregate) string {
 	if a.call.Target() > 0 {
 		o.Error = 0
 	}
-	fmt.Fprintf(h, "%q %+v %v %v %v %d %v %v;", a.call.Function.Name, o, a.call.Fractions, a.columns, a.grid.Grid, a.maxRows, a.call.Units, a.pure)
+	fmt.Fprintf(h, "%q %s %v %v %v %d %v %v;", a.call.Function.Name, optionsText(o), a.call.Fractions, a.columns, a.grid.Grid, a.maxRows, a.call.Units, a.pure)
 	for _, k := range d.keys {
 		fmt.Fprintf(h, "%q", k.name)
 	}
