@@ -75,7 +75,7 @@ func TestBoxesGrantNoMoreThanTheCurve(t *testing.T) {
 // cap and no further, so that no course of the dialogue ends outside of the one box.
 func TestSplitIsFixedBeforehand(t *testing.T) {
 	const eps, delta = 2, 1e-6
-	kinds := []Loss{{Rho: RhoFor(eps, delta/2) / 10}, {DeltaEvent: delta * 3 / 80 * (1 - 1e-9)}, {DeltaTV: delta / 160 / (1 + math.E*math.E) * (1 - 1e-9)}}
+	kinds := []Loss{{Rho: RhoFor(eps, delta/2) / 10}, {DeltaEvent: delta * 5 / 160 * (1 - 1e-9)}, {DeltaTV: delta / 80 / (1 + math.E*math.E) * (1 - 1e-9)}}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		l, _ := create1(t, nil)
 		mustSet(t, l, "t", false, All, eps, delta, Never)

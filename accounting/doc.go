@@ -55,7 +55,7 @@
 //
 // [Ledger.Reserve] grants a charge when, for every budget (ε, δ) that it touches,
 //
-//	δ_z(Σρ, ε) <= δ/2,   Σδ_event <= 3δ/8,   (1+e^ε)·Σδ_tv <= δ/16
+//	δ_z(Σρ, ε) <= δ/2,   Σδ_event <= 5δ/16,   (1+e^ε)·Σδ_tv <= δ/8
 //
 // where the sums run over the budget's window, the pending charge included. The shares of δ follow from the budget alone, so that these
 // are caps on three sums that are fixed beforehand. For such caps, stopping before one is passed gives the guarantee at the caps

@@ -16,14 +16,15 @@ const samplers = 0x1p-78
 
 // boxes are the promises of a budget in ε: spending that is within one of them fits. Their δ add up to at most the budget's.
 //
-// One box takes half of δ for the conversion, three eighths for events, which selected keys have, and a sixteenth for samplers, whose slack is tiny. At a large ε no Σδ_tv passes the factor 1+e^ε. There are
-// two boxes then, of half of δ each: one at that ε, without δ_tv, and one with it at the largest ε that has room for the samplers'.
+// One box takes half of δ for the conversion, five sixteenths for events, which selected keys have, and an eighth for δ_tv, whose slack counts 1+e^ε times;
+// what is left is for the rounding of the sum. At a large ε no Σδ_tv passes that factor. There are two boxes then, of half of δ each: one at that ε,
+// without δ_tv, and one with it at the largest ε that has room for the samplers'.
 func (b *Budget) boxes() []box {
 	e, d := b.Epsilon, b.Delta
 	if top := Epsilon(math.Log(float64(d)/8/samplers)) - 1; e > top && d > 0 {
 		return []box{{e, d / 4, d / 4, 0}, {max(0, top), d / 4, d / 8, d / 8}}
 	}
-	return []box{{e, d / 2, d/4 + d/8, d / 16}} // a sixteenth is left for the rounding of the sum
+	return []box{{e, d / 2, d/4 + d/16, d / 8}}
 }
 
 // takes reports whether spending is within the box.

@@ -405,8 +405,8 @@ func keeps(list []Loss, b Budget) bool {
 	if pure && epsilon.Cmp(new(big.Rat).SetFloat64(float64(b.Epsilon))) <= 0 {
 		return true
 	}
-	// Of δ half is for the conversion of ρ, three eighths for events and a sixteenth for samplers.
+	// Of δ half is for the conversion of ρ, five sixteenths for events and an eighth for δ_tv.
 	l := all.loss()
 	return b.Delta > 0 && DeltaOf(Loss{Rho: l.Rho}, b.Epsilon) <= b.Delta/2 &&
-		l.DeltaEvent <= float64(b.Delta*3/8) && (1+math.Exp(float64(b.Epsilon)))*l.DeltaTV <= float64(b.Delta/16)
+		l.DeltaEvent <= float64(b.Delta*5/16) && (1+math.Exp(float64(b.Epsilon)))*l.DeltaTV <= float64(b.Delta/8)
 }

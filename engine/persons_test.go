@@ -37,7 +37,7 @@ func ward(root *client, persons int) {
 	}
 	root.exec("CALL dp_protect('c.people', 'id', 'patient')", "CALL dp_link('c.visits', 'person', 'c.people', 'id')", "CALL dp_protect('c.sized', 'person', 'sized')",
 		"CALL dp_set_neighbours('c.sized', 'replace-one')", `CALL dp_set_domain('c.people', 'ward', '["east","west"]')`,
-		"CALL dp_set_budget('c.people', '*', 1000000, 1e-4, 'never')", "CALL dp_set_budget('c.visits', '*', 1000000, 1e-4, 'never')",
+		"CALL dp_set_budget('c.people', '*', 'rho=1000', 1e-4, 'never')", "CALL dp_set_budget('c.visits', '*', 'rho=1000', 1e-4, 'never')",
 		"CALL dp_set_budget('c.sized', '*', 1000, 0, 'never')")
 }
 
