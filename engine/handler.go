@@ -22,6 +22,7 @@ import (
 	"scrim/engine/session"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
+	"scrim/internal/panics"
 )
 
 // handler serves the commands of the protocol. Connections and sessions stay with go-mysql-server's
@@ -124,6 +125,7 @@ func (h *handler) plain(c *mysql.Conn, f func() error) error {
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			panics.Recovered()
 			err = &panicked{value: p, stack: debug.Stack()}
 		}
 	}()

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/estimator/noise"
+	"scrim/internal/panics"
 )
 
 const rootPassword = "root-password"
@@ -44,6 +45,9 @@ type instance struct {
 	log  *buffer
 	stop context.CancelFunc
 	done chan error
+
+	before  uint64 // panics that were recovered from before it began
+	defects bool   // panics are what the test is about
 }
 
 // start opens dir, or a new one when it is "", and serves it.
@@ -58,7 +62,7 @@ func startWith(t *testing.T, dir string, source func() noise.Noiser, change ...f
 	if dir == "" {
 		dir = filepath.Join(t.TempDir(), "data")
 	}
-	i := &instance{t: t, log: &buffer{}, done: make(chan error, 1)}
+	i := &instance{t: t, log: &buffer{}, done: make(chan error, 1), before: panics.Total()}
 	cfg := DefaultConfig(dir)
 	cfg.Listen, cfg.RootPassword, cfg.Threads, cfg.MemoryLimit = "127.0.0.1:0", rootPassword, 2, "512MiB"
 	cfg.Logger = zerolog.New(i.log)
@@ -87,6 +91,9 @@ func (i *instance) end() {
 	}
 	if err := i.Close(); err != nil {
 		i.t.Errorf("close: %v", err)
+	}
+	if n := panics.Total() - i.before; n > 0 && !i.defects {
+		i.t.Errorf("%d panics were recovered from, whose stacks are in the log", n)
 	}
 }
 

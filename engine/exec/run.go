@@ -11,6 +11,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
+	"scrim/internal/panics"
 	"scrim/internal/spill"
 	"scrim/planner"
 )
@@ -160,7 +161,11 @@ func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*in
 
 // panicked is the error that a panic becomes. A full disk comes so from the estimators (estimator.Make).
 func panicked(p any) error {
-	if err, ok := p.(error); ok {
+	err, ok := p.(error)
+	if full := new(spill.Full); !errors.As(err, &full) {
+		panics.Recovered()
+	}
+	if ok {
 		return fmt.Errorf("exec: panic: %w", err)
 	}
 	return fmt.Errorf("exec: panic: %v", p)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"scrim/engine/watch"
+	"scrim/internal/panics"
 )
 
 // buckets are the upper ends, in seconds, of the buckets of durations: a decade each, on purpose. See the package documentation.
@@ -65,7 +66,10 @@ func New(s Sources) *Metrics {
 		}),
 		causes: words{limit: 128},
 	}
-	m.registry.MustRegister(m.statements, m.refusals, m.seconds, m.releases, m.logins, m.attempts, m.delayed, m.commits, newState(s),
+	defects := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "scrim_recovered_panics_total", Help: "Statements and connections that ended with a panic: defects of the server, whose stacks are in its log.",
+	}, func() float64 { return float64(panics.Total()) })
+	m.registry.MustRegister(m.statements, m.refusals, m.seconds, m.releases, m.logins, m.attempts, m.delayed, m.commits, defects, newState(s),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.begin()
 	return m

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/internal/panics"
 )
 
 // Server answers the connections of a listener.
@@ -57,6 +59,8 @@ func (s *Server) serve(c *Conn) {
 	defer func() {
 		if recover() == nil {
 			_ = c.flush()
+		} else {
+			panics.Recovered()
 		}
 		_ = c.Close()
 		c.forgetSent()
