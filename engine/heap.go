@@ -35,8 +35,12 @@ func pace(*collected) {
 	runtime.SetFinalizer(&collected{}, pace)
 }
 
-// memoryLimit is the memory at which garbage is collected early. A heap that is large for good must not be collected all the time.
-func memoryLimit(live uint64) int64 { return int64(min(max(calmHeap, 2*live), 1<<60)) }
+// memoryLimit is the memory at which garbage is collected early: as much as may be garbage, beside what lives, is half of a large heap, which must not
+// be collected all the time, and no more than roomyHeap of a smaller one.
+func memoryLimit(live uint64) int64 {
+	live = min(live, 1<<59)
+	return int64(max(calmHeap, live+max(roomyHeap, live/2)))
+}
 
 // gcPercent is the percentage by which the heap may grow from live bytes.
 func gcPercent(live uint64) int {
