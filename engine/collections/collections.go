@@ -108,6 +108,15 @@ func (c *Collections) find(name string) (*collection, error) {
 		With("SELECT * FROM dp.collections lists them.")
 }
 
+// same returns the collection of a record, and refuses another one of its name. c.mu is held.
+func (c *Collections) same(r record) (*collection, error) {
+	col, err := c.find(r.Name)
+	if err == nil && col.UUID != r.UUID {
+		return nil, col.changed()
+	}
+	return col, err
+}
+
 // Holds tells whether a stored table is a collection's, which nobody may write, alter, rename or drop by SQL. A ref
 // without a name asks for a whole database.
 func (c *Collections) Holds(ref store.TableRef) bool {

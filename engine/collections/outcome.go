@@ -52,10 +52,7 @@ func (c *Collections) before(ctx context.Context, r record, p *collect.Params) (
 func (c *Collections) paramsOf(r record, round int, stratum string) (*collect.Params, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	col, err := c.find(r.Name)
-	if err == nil && col.UUID != r.UUID {
-		err = col.changed()
-	}
+	col, err := c.same(r)
 	if err != nil {
 		return nil, err
 	}

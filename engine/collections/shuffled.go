@@ -100,10 +100,7 @@ func (b *bagTally) add() error {
 func (c *Collections) bags(t *shuffle.Tally, r record, p *collect.Params) (map[int64]*bagTally, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	col, err := c.find(r.Name)
-	if err == nil && col.UUID != r.UUID {
-		err = col.changed()
-	}
+	col, err := c.same(r)
 	if err != nil {
 		return nil, err
 	}

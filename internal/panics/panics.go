@@ -1,0 +1,11 @@
+package panics
+
+import "sync/atomic"
+
+var total atomic.Uint64
+
+// Recovered counts one.
+func Recovered() { total.Add(1) }
+
+// Total is how many there were since the process began.
+func Total() uint64 { return total.Load() }
