@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // Acceptance takes a ledger that does not reach its high-water mark, or has none: that of a backup. What was charged after it is then
@@ -67,17 +65,9 @@ func (l *Ledger) reaches(m mark) error {
 	if m.id > l.end.id {
 		return fmt.Errorf("%w: %s has %d records, but there were %d on %s", ErrOlder, l.path, l.end.id, m.id, m.at.Format(time.DateOnly))
 	}
-	have := l.chain.genesis(l.directory)
-	if m.id > 0 {
-		err := guard(func() error {
-			return l.db.View(func(tx *bolt.Tx) error {
-				copy(have[:], tx.Bucket(recordsBucket).Get(recordKey(m.id)))
-				return nil
-			})
-		})
-		if err != nil {
-			return damaged(l.path, err)
-		}
+	have, _, err := l.hashAt(m.id)
+	if err != nil {
+		return damaged(l.path, err)
 	}
 	if have != m.hash {
 		return fmt.Errorf("%w: %s went on from an older copy: its record %d is not the one that was written on %s", ErrOlder, l.path, m.id, m.at.Format(time.DateOnly))

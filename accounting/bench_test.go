@@ -91,6 +91,56 @@ func BenchmarkReopen(b *testing.B) {
 	b.ReportMetric(used.Seconds()/float64(b.N), "processor-s/op")
 }
 
+// BenchmarkResume opens the large ledger from its checkpoint, as a server does: until it charges, and until dp.ledger can be asked.
+func BenchmarkResume(b *testing.B) {
+	path := largeLedger(b)
+	o := Options{DirectoryID: testDirectory, Checkpoints: true}
+	makeCheckpoint(b, path, o)
+	before := heap()
+	var used, searchable time.Duration
+	for b.Loop() {
+		start, began := processor(), time.Now()
+		l, err := Open(path, o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		used += processor() - start
+		b.StopTimer()
+		if l.Upkeep().Resumed == 0 {
+			b.Fatal("the opening did not begin at a checkpoint")
+		}
+		if err := l.searchable(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		searchable += time.Since(began)
+		b.ReportMetric(float64(heap()-before)/(1<<20), "MiB-heap")
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(used.Seconds()/float64(b.N), "processor-s/op")
+	b.ReportMetric(searchable.Seconds()/float64(b.N), "searchable-s/op")
+}
+
+// makeCheckpoint opens a ledger until it has its checkpoint.
+func makeCheckpoint(b *testing.B, path string, o Options) {
+	b.Helper()
+	l, err := Open(path, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for l.durable.Load().id >= l.up.due.Load() {
+		if u := l.Upkeep(); u.Failed != nil || u.Damage != nil {
+			b.Fatal(u)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // BenchmarkChain reads all records of the large ledger in their order and computes the keyed chain, and nothing else: the least that
 // an opening takes, in processor time.
 func BenchmarkChain(b *testing.B) {

@@ -43,6 +43,9 @@ func (l *Ledger) spentByDay(h holder) []daySpent {
 func (l *Ledger) paidByDay(h holder, first day) []daySpent {
 	var days []daySpent
 	f := Filter{Principal: h.principal, Account: h.account, Kinds: []EntryKind{ChargeEntry}}
+	if l.searchable(context.Background()) != nil {
+		return nil
+	}
 	l.reading.RLock()
 	f.AfterID = l.index.before(first)
 	l.reading.RUnlock()

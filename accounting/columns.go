@@ -24,6 +24,9 @@ type interval struct{ from, to int64 }
 // blockSize is how many records share an interval of times.
 const blockSize = 256
 
+// columnsBegin returns where the columns begin of records from first on, which is 1 or a multiple of blockSize.
+func columnsBegin(first uint64) uint32 { return uint32(first / blockSize * blockSize) }
+
 // made notes when record id was made, which follows the last one. It has no digest yet.
 func (c *columns) made(id uint32, at int64, d day) {
 	c.last = id

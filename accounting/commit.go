@@ -38,6 +38,7 @@ func (l *Ledger) commit() {
 			}
 			close(b.done)
 			l.moveMark()
+			l.nudge()
 		}
 		if last {
 			return
@@ -140,10 +141,13 @@ func (l *Ledger) moveMark() {
 }
 
 func (l *Ledger) at(point string) error {
-	if l.hook == nil {
+	l.mu.Lock()
+	hook := l.hook
+	l.mu.Unlock()
+	if hook == nil {
 		return nil
 	}
-	return l.hook(point)
+	return hook(point)
 }
 
 // poison ends the ledger's work. After a failed write or fsync nobody can say what is on the disk,

@@ -14,6 +14,9 @@ import (
 // tells progress, which may be nil, how many records are copied. The key and the mark stay.
 func Compact(ctx context.Context, path string, o Options, progress func(done, total int64)) (before, after int64, err error) {
 	o.Create, o.Accept, o.ReadOnly = false, nil, true
+	if err := o.complete(); err != nil {
+		return 0, 0, err
+	}
 	l, err := Open(path, o)
 	if err != nil {
 		return 0, 0, err

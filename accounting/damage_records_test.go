@@ -167,7 +167,7 @@ func TestNotThisLedger(t *testing.T) {
 		{"no key", nothing, func(p string) { ok(t, os.Remove(p+KeySuffix)) }, ErrKey},
 		{"no ledger", nothing, func(p string) { ok(t, os.Remove(p)) }, ErrMissing},
 		{"an older format", set(formatKey, []byte("scrim ledger 2")), func(string) {}, ErrVersion},
-		{"a newer format", set(formatKey, []byte("scrim ledger 4")), func(string) {}, ErrVersion},
+		{"a newer format", set(formatKey, []byte("scrim ledger 5")), func(string) {}, ErrVersion},
 		{"no format", func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }, func(string) {}, ErrVersion},
 	} {
 		path := edited(t, from, c.edit)

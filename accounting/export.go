@@ -32,6 +32,9 @@ func (l *Ledger) export(ctx context.Context, w io.Writer, f Filter, progress fun
 	if progress == nil {
 		progress = func(int64, int64) {}
 	}
+	if err := l.searchable(ctx); err != nil {
+		return err
+	}
 	total, left, done := l.atMost(&f), f.Limit, 0
 	if left == 0 {
 		left = math.MaxInt

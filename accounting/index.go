@@ -17,6 +17,10 @@ type index struct {
 	tables     map[string]*roaring.Bitmap
 
 	digests map[uint32]*roaring.Bitmap // by the fingerprint's last bits: digests may be as many as records
+
+	lines [lineSets]*roaring.Bitmap // entries by how many lines they have, where that is not one
+
+	late []outcomeOf // of charges before the first record
 }
 
 // digestSets is how many sets the records with digests are spread over.
@@ -25,8 +29,12 @@ const digestSets = 1 << 12
 // maxRecords is how many records a ledger can have.
 const maxRecords = 1<<32 - 2
 
-func newIndex() *index {
+func newIndex() *index { return newIndexAfter(0) }
+
+// newIndexAfter makes the index of the records after one.
+func newIndexAfter(last uint64) *index {
 	x := &index{
+		columns:    columns{first: columnsBegin(last + 1), last: uint32(last)},
 		entries:    roaring.New(),
 		principals: map[string]*roaring.Bitmap{}, accounts: map[string]*roaring.Bitmap{}, tables: map[string]*roaring.Bitmap{},
 		digests: map[uint32]*roaring.Bitmap{},
@@ -37,6 +45,9 @@ func newIndex() *index {
 	for i := range x.outcomes {
 		x.outcomes[i] = roaring.New()
 	}
+	for i := range x.lines {
+		x.lines[i] = roaring.New()
+	}
 	return x
 }
 
@@ -44,7 +55,7 @@ func newIndex() *index {
 func (x *index) add(r *record) {
 	id := x.last + 1
 	x.made(id, r.at.UnixNano(), r.day)
-	x.prints[id] = r.print
+	x.prints[id-x.first] = r.print
 	if r.kind == outcomeRecord {
 		for _, o := range r.outcomes {
 			x.finish(o)
@@ -57,6 +68,7 @@ func (x *index) add(r *record) {
 	if r.print != 0 {
 		into(x.digests, r.print%digestSets, id)
 	}
+	eachLineSet(r.lines(), func(set uint32) { x.lines[set].Add(id) })
 	switch r.kind {
 	case chargeRecord:
 		x.outcomes[Unfinished].Add(id)
@@ -91,6 +103,10 @@ func setOf[K comparable](m map[K]*roaring.Bitmap, name K) *roaring.Bitmap {
 // finish notes the outcome of a charge, if it is one.
 func (x *index) finish(o outcomeOf) {
 	id := uint32(o.charge)
+	if id < x.first {
+		x.late = append(x.late, o)
+		return
+	}
 	if !x.kinds[chargeRecord].Contains(id) {
 		return
 	}

@@ -62,13 +62,17 @@ func child(spec []string) {
 		rate(path, workers)
 		return
 	}
-	l, err := Open(path, Options{DirectoryID: testDirectory})
+	o := Options{DirectoryID: testDirectory}
+	if mode == "keep" {
+		o.Checkpoints, o.part = true, smallParts
+	}
+	l, err := Open(path, o)
 	if err != nil {
 		fmt.Println("error", err)
 		os.Exit(3)
 	}
 	switch mode {
-	case "point": // die at the n-th passing of a named point
+	case "point", "keep": // die at the n-th passing of a named point
 		name, count, _ := strings.Cut(argument, ":")
 		n, _ := strconv.Atoi(count)
 		l.hook = func(point string) error {

@@ -28,8 +28,17 @@ type Options struct {
 	ReadOnly bool
 	// Progress, which may be nil, is told how many of the records are read and verified while the ledger opens.
 	Progress func(done, total int64)
+	// Checkpoints has the opening begin at the last checkpoint, and verify in the background what was before it. Damage that is found
+	// then ends the ledger: all is refused with ErrUnavailable and ErrDamaged. New checkpoints are written while the ledger is open.
+	// Without it, or where ReadOnly or Accept is set, all is verified before Open returns.
+	Checkpoints bool
+	// Upkeep, which may be nil, is told whenever the work in the background has come to something. It must not wait.
+	Upkeep func(Upkeep)
 	// LockTimeout is how long to wait for another process to close the file; one second when zero.
 	LockTimeout time.Duration
+
+	part    uint64 // records of a part, a multiple of blockSize; partSize when zero
+	archive bool   // the file is an archive
 }
 
 // Ledger is the privacy account: budgets, spending and the record of both, in one file. All methods
@@ -57,10 +66,14 @@ type Ledger struct {
 	chain *chainer
 	mark  *marker // nil when ReadOnly
 
+	up upkeep
+
 	// As they were when the ledger was opened:
 	key      key
-	accepted mark  // the end
-	marked   *mark // the high-water mark; nil: none
+	base     cut    // before the first record of the file
+	part     uint64 // how many records make a part
+	accepted mark   // the end
+	marked   *mark  // the high-water mark; nil: none
 
 	wake    chan struct{} // capacity 1
 	closing chan struct{}
@@ -85,6 +98,7 @@ func (l *Ledger) Close() error {
 	l.once.Do(func() {
 		close(l.closing)
 		<-l.stopped
+		<-l.up.idle
 		l.mu.Lock()
 		switch l.fault {
 		case errClosed:
@@ -119,6 +133,21 @@ func (l *Ledger) usable() error {
 		return err
 	}
 	return nil
+}
+
+// searchable waits until the index holds all records, and returns nil while the ledger can be read.
+func (l *Ledger) searchable(ctx context.Context) error {
+	if err := l.usable(); err != nil {
+		return err
+	}
+	select {
+	case <-l.up.indexed:
+	case <-l.closing:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return l.usable()
 }
 
 // stamp gives a record its time, as it will be read back, and its day. l.mu is held.

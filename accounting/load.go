@@ -17,16 +17,22 @@ import (
 // partSize is how many records one goroutine reads and verifies at a time. The sets of the index keep records in containers of as many.
 const partSize = 1 << 16
 
-// load derives budgets, spending and the index from the records, and compares their end with the head. Parts of the records, of that size, are
-// read, verified and added up side by side, and joined in their order.
-func (l *Ledger) load(k key, end head, size uint64, progress func(done, total int64)) error {
+// load derives budgets, spending and the index from the records after a cut, and compares their end with the head. Parts of the records, of
+// that size, are read, verified and added up side by side, and joined in their order.
+func (l *Ledger) load(k key, from cut, end head, size uint64, progress func(done, total int64)) error {
 	if err := l.db.View(l.answers.load); err != nil {
 		return err
 	}
-	l.state, l.index = newState(), newIndex()
-	l.end = mark{at: time.Unix(0, 0).UTC(), hash: l.chain.genesis(l.directory)}
+	var err error
+	if l.state, err = from.decode(); err != nil {
+		return err
+	}
+	if end.id < from.end.id {
+		return fmt.Errorf("the head names record %d, before the %d records that came earlier", end.id, from.end.id)
+	}
+	l.index, l.end = newIndexAfter(from.end.id), from.end
 	l.state.starts = startsOf(end.day)
-	if err := l.parts(k, end, size, progress); err != nil {
+	if err := l.parts(k, from.end, end, size, progress); err != nil {
 		return err
 	}
 	l.index.joined()
@@ -37,27 +43,30 @@ func (l *Ledger) load(k key, end head, size uint64, progress func(done, total in
 	return nil
 }
 
-// identify checks what the file says of itself, and returns its head and what its key must give.
-func (l *Ledger) identify(tx *bolt.Tx) (h head, check []byte, err error) {
+// identify checks what the file says of itself, and returns its head, what its key must give, and what came before its records.
+func (l *Ledger) identify(tx *bolt.Tx) (h head, check, base []byte, err error) {
 	meta := tx.Bucket(metaBucket)
 	if meta == nil {
-		return h, nil, errors.New("not a ledger")
+		return h, nil, nil, errors.New("not a ledger")
 	}
-	if v := meta.Get(formatKey); string(v) != format {
-		return h, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrVersion, l.path, v, format, repairVersion)
+	if v := string(meta.Get(formatKey)); v != format && v != archivedFormat {
+		return h, nil, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrVersion, l.path, v, format, repairVersion)
 	}
 	if v := meta.Get(directoryKey); string(v) != l.directory {
-		return h, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrForeign, l.path, v, l.directory, repairForeign)
+		return h, nil, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrForeign, l.path, v, l.directory, repairForeign)
 	}
 	for _, b := range [][]byte{recordsBucket, answersBucket, orderBucket} {
 		if tx.Bucket(b) == nil {
-			return h, nil, fmt.Errorf("bucket %s is missing", b)
+			return h, nil, nil, fmt.Errorf("bucket %s is missing", b)
 		}
+	}
+	if base = bytes.Clone(meta.Get(baseKey)); (base == nil) != (string(meta.Get(formatKey)) == format) {
+		return h, nil, nil, errors.New("what it says of its archive does not fit its format")
 	}
 	if h, err = decodeHead(meta.Get(headKey)); err == nil && h.id > maxRecords {
 		err = errors.New("the head names a record that cannot be")
 	}
-	return h, bytes.Clone(meta.Get(checkKey)), err
+	return h, bytes.Clone(meta.Get(checkKey)), base, err
 }
 
 // readKey reads the ledger's key and checks that it is the one that the ledger was made with.
@@ -69,9 +78,10 @@ func (l *Ledger) readKey(check []byte) (key, error) {
 	return k, err
 }
 
-// parts loads the records from 1 to the end, size of them at a time, a multiple of blockSize.
-func (l *Ledger) parts(k key, end head, size uint64, progress func(done, total int64)) error {
-	results := make([]chan *part, end.id/size+1)
+// parts loads the records after from to the end, size of them at a time, a multiple of blockSize.
+func (l *Ledger) parts(k key, from mark, end head, size uint64, progress func(done, total int64)) error {
+	bounds := partsBetween(from.id, end.id, size)
+	results := make([]chan *part, len(bounds))
 	for i := range results {
 		results[i] = make(chan *part, 1)
 	}
@@ -84,8 +94,11 @@ func (l *Ledger) parts(k key, end head, size uint64, progress func(done, total i
 			g.Go(func() error {
 				s := memory.Get().(*scratch)
 				defer memory.Put(s)
-				p := newPart(uint64(i)*size, min(uint64(i+1)*size-1, end.id), end.day, s)
+				p := newPart(bounds[i].first, bounds[i].last, end.day, s)
 				p.final = i == len(results)-1
+				if i == 0 {
+					p.start = &from.hash
+				}
 				if !stop.Load() {
 					p.err = guard(func() error { return l.db.View(func(tx *bolt.Tx) error { return p.read(tx, k, &stop) }) })
 				}
@@ -103,6 +116,23 @@ func (l *Ledger) parts(k key, end head, size uint64, progress func(done, total i
 	stop.Store(true)
 	_ = outer.Wait()
 	return err
+}
+
+// stretch is some records that follow each other.
+type stretch struct{ first, last uint64 }
+
+// partsBetween divides the records after one, up to another, at the multiples of size. There is at least one part, which may be empty.
+func partsBetween(after, last, size uint64) []stretch {
+	list := []stretch{}
+	for first := after + 1; first <= last; {
+		end := min(first/size*size+size-1, last)
+		list = append(list, stretch{first, end})
+		first = end + 1
+	}
+	if len(list) == 0 {
+		list = append(list, stretch{after + 1, after})
+	}
+	return list
 }
 
 // join takes in the parts in their order.

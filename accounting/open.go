@@ -20,10 +20,15 @@ var (
 	directoryKey = []byte("directory")
 	checkKey     = []byte("key-check")
 	headKey      = []byte("head")
+	baseKey      = []byte("base")
 )
 
 // format names the layout. A program that changes the layout changes the number.
 const format = "scrim ledger 3"
+
+// archivedFormat is that of a file whose first records are in an archive: it says under baseKey what they come to. The chain is the same,
+// and begins with the name of the other format.
+const archivedFormat = "scrim ledger 4"
 
 const defaultLockTimeout = time.Second
 
@@ -42,10 +47,14 @@ const (
 	repairForeign = "Put back the ledger that belongs to this data directory"
 	repairVersion = "Use the version of the program that wrote it, or a newer one"
 	repairLocked  = "Stop the other process, or use another data directory"
-	repairKey     = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed"
+	repairFound   = "The server charges and answers nothing more. Stop it and look at the disk. Its next start reads the whole ledger: it " +
+		"refuses one that is damaged. Then restore the data directory from a backup; charges made since that backup are unknown, so lower " +
+		"the budgets by what may have been spent"
+	repairKey = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed"
 )
 
-// Open opens the ledger at path, reads and verifies all of it, and starts its committer. It refuses a
+// Open opens the ledger at path, reads and verifies all of it, and starts its committer. With Options.Checkpoints it begins at the last
+// checkpoint, where there is one that was made of this file, and verifies what was before it when it is open. It refuses a
 // missing file (unless Options.Create), one of another directory, key or format, one that is damaged in
 // any part that spending rests on, one that is older than its high-water mark, and one that another process
 // has open: ErrMissing, ErrForeign, ErrKey, ErrVersion, ErrDamaged, ErrOlder, ErrLocked. It never resets anything.
@@ -85,6 +94,10 @@ func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.part == 0 {
+		o.part = partSize
+	}
+	o.Checkpoints = o.Checkpoints && !o.ReadOnly && o.Accept == nil
 	if o.AnswerBytes == 0 {
 		o.AnswerBytes = DefaultAnswerBytes
 	}
@@ -96,10 +109,11 @@ func (o *Options) complete() error {
 
 func newLedger(path string, db *bolt.DB, o Options) *Ledger {
 	return &Ledger{
-		path: path, directory: o.DirectoryID, db: db, now: o.Now,
+		path: path, directory: o.DirectoryID, db: db, now: o.Now, part: o.part,
 		answers: answerStore{limit: o.AnswerBytes, pending: map[string][]byte{}},
 		next:    newBatch(),
 		wake:    make(chan struct{}, 1), closing: make(chan struct{}), stopped: make(chan struct{}),
+		up: upkeep{wake: make(chan struct{}, 1), idle: make(chan struct{}), indexed: make(chan struct{})},
 	}
 }
 
@@ -116,6 +130,7 @@ func (l *Ledger) start(o Options) error {
 	if o.ReadOnly {
 		l.fault = errReadOnly
 		close(l.stopped)
+		close(l.up.idle)
 		return nil
 	}
 	var err error
@@ -128,16 +143,22 @@ func (l *Ledger) start(o Options) error {
 		return err
 	}
 	go l.commit()
+	if o.Checkpoints {
+		go l.keep()
+		l.nudge()
+	} else {
+		close(l.up.idle)
+	}
 	return nil
 }
 
-// verify reads and verifies all of the file.
+// verify reads and verifies the file, from a checkpoint on where there is one and the options ask for it, else all of it.
 func (l *Ledger) verify(o Options) error {
 	var end head
-	var check []byte
+	var check, base []byte
 	err := guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) (err error) {
-			end, check, err = l.identify(tx)
+			end, check, base, err = l.identify(tx)
 			return err
 		})
 	})
@@ -146,13 +167,34 @@ func (l *Ledger) verify(o Options) error {
 	}
 	if err == nil {
 		l.chain = newChainer(l.key)
-		err = guard(func() error { return l.load(l.key, end, partSize, o.Progress) })
+		l.base, err = l.baseOf(base)
+	}
+	if err == nil {
+		err = l.derive(end, o)
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrForeign), errors.Is(err, ErrVersion), errors.Is(err, ErrKey):
 		return err
 	}
 	return damaged(l.path, err)
+}
+
+// derive makes budgets, spending and the index, from a checkpoint or from the base.
+func (l *Ledger) derive(end head, o Options) error {
+	from := l.base
+	if o.Checkpoints {
+		c, err := l.resume(end)
+		if err == nil {
+			from = c
+		} else if err := verifyPagesOf(l.path, whole); err != nil { // they were only skimmed
+			return err
+		}
+	}
+	if err := guard(func() error { return l.load(l.key, from, end, l.part, o.Progress) }); err != nil {
+		return err
+	}
+	l.prepareUpkeep(from, o)
+	return nil
 }
 
 // ensure returns nil when there is a file at path, which it makes only when that is allowed.
@@ -202,7 +244,11 @@ func openFile(path string, o Options) (*bolt.DB, error) {
 				if outside = stillAt(name, f); outside != nil {
 					return nil, outside
 				}
-				if err = verifyPages(f); err != nil {
+				reach := whole
+				if o.Checkpoints {
+					reach = skimmed
+				}
+				if err = verifyPages(f, reach); err != nil {
 					return nil, damaged(path, err)
 				}
 				return f, nil

@@ -46,19 +46,30 @@ type pageMeta struct {
 	root, freelist, end, txid uint64
 }
 
+// reach is how far pages are verified.
+type reach int
+
+const (
+	whole   reach = iota // all pages
+	skimmed              // all but the leaves of records; see pages_skim.go
+)
+
 // pageWalker verifies the pages of one file.
 type pageWalker struct {
-	data []byte // the file
-	meta pageMeta
-	seen []atomic.Bool // by page number
-	side errgroup.Group
+	data  []byte // the file
+	meta  pageMeta
+	reach reach
+	seen  []atomic.Bool // by page number
+	side  errgroup.Group
+
+	unread []atomic.Bool // by page number: leaves of records that were not read; nil where all are
 }
 
 // verifyPages checks that f is a whole bbolt file: both meta pages intact and one transaction apart,
 // every page below the end reached exactly once from the root or the freelist, every element inside
 // its page, all keys in order. It refuses a file of which one meta page is damaged, although bbolt
 // would fall back on the other: that would forget the last transaction.
-func verifyPages(f *os.File) error {
+func verifyPages(f *os.File, r reach) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -71,10 +82,20 @@ func verifyPages(f *os.File) error {
 		return fmt.Errorf("the file cannot be mapped: %w", err)
 	}
 	defer func() { _ = syscall.Munmap(data) }()
-	return guard(func() error { return verifyData(data) })
+	return guard(func() error { return verifyData(data, r) })
 }
 
-func verifyData(data []byte) error {
+// verifyPagesOf is verifyPages of the file at path, which is not written meanwhile.
+func verifyPagesOf(path string, r reach) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return verifyPages(f, r)
+}
+
+func verifyData(data []byte, r reach) error {
 	const metaSize = pageHeader + 64
 	if len(data) < metaSize {
 		return errors.New("the file is cut short")
@@ -94,7 +115,7 @@ func verifyData(data []byte) error {
 		max(first.txid, second.txid)-min(first.txid, second.txid) != 1 {
 		return errors.New("the two meta pages do not belong together")
 	}
-	w := &pageWalker{data: data, meta: first}
+	w := &pageWalker{data: data, meta: first, reach: r}
 	if second.txid > first.txid {
 		w.meta = second
 	}
@@ -109,13 +130,19 @@ func (w *pageWalker) walk() error {
 	w.seen = make([]atomic.Bool, w.meta.end)
 	w.seen[0].Store(true)
 	w.seen[1].Store(true)
+	if w.reach == skimmed {
+		w.unread = make([]atomic.Bool, w.meta.end)
+	}
 	w.side.SetLimit(runtime.GOMAXPROCS(0))
-	err := w.tree(w.meta.root, nil, nil, 0)
+	err := w.tree(w.meta.root, subtree{})
 	if e := w.side.Wait(); err == nil {
 		err = e
 	}
 	if err == nil {
 		err = w.freelist()
+	}
+	if err == nil && w.reach == skimmed {
+		err = w.overflows()
 	}
 	if err != nil {
 		return err

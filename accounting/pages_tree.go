@@ -26,26 +26,34 @@ func (w *pageWalker) page(id uint64) ([]byte, error) {
 	return head[:(over+1)*size], nil
 }
 
-// tree checks the tree at page id, whose keys must lie in [low, high); nil is no bound.
-func (w *pageWalker) tree(id uint64, low, high []byte, depth int) error {
-	if depth > maxDepth {
+// subtree is what is known of a tree of pages before it is read: its keys lie in [low, high); nil is no bound. skim says that it is one of
+// records, of which leaves are not read but the last.
+type subtree struct {
+	low, high []byte
+	depth     int
+	skim      bool
+}
+
+// tree checks the tree at page id.
+func (w *pageWalker) tree(id uint64, t subtree) error {
+	if t.depth > maxDepth {
 		return errors.New("the tree of pages is too deep")
 	}
 	b, err := w.page(id)
 	if err != nil {
 		return err
 	}
-	return w.node(b, id, low, high, depth)
+	return w.node(b, id, t)
 }
 
 // node checks one branch or leaf page, or the page inside the value of a small bucket.
-func (w *pageWalker) node(b []byte, id uint64, low, high []byte, depth int) error {
+func (w *pageWalker) node(b []byte, id uint64, t subtree) error {
 	e := binary.NativeEndian
 	kind, n := e.Uint16(b[8:]), int(e.Uint16(b[10:]))
 	if kind != leafPage && (kind != branchPage || n == 0) || pageHeader+n*elementSize > len(b) {
 		return fmt.Errorf("page %d has a damaged header", id)
 	}
-	before := low
+	before := t.low
 	for i := range n {
 		key, value, err := element(b, kind, n, i)
 		if err != nil {
@@ -56,18 +64,20 @@ func (w *pageWalker) node(b []byte, id uint64, low, high []byte, depth int) erro
 		}
 		before = key
 		if kind == leafPage && e.Uint32(b[pageHeader+i*elementSize:]) == 1 {
-			if err := w.bucket(value, id, depth+1); err != nil {
+			skim := w.reach == skimmed && t.depth == 0 && string(key) == string(recordsBucket)
+			if err := w.bucket(value, id, subtree{depth: t.depth + 1, skim: skim}); err != nil {
 				return err
 			}
 		}
 	}
-	if n > 0 && high != nil && bytes.Compare(before, high) >= 0 { // the last one is the highest
+	if n > 0 && t.high != nil && bytes.Compare(before, t.high) >= 0 { // the last one is the highest
 		return fmt.Errorf("page %d has its keys out of order", id)
 	}
 	if kind == leafPage {
 		return nil
 	}
-	return w.children(b, n, high, depth+1)
+	t.depth++
+	return w.children(b, n, t)
 }
 
 var errElement = errors.New("holds a damaged element")
@@ -91,16 +101,25 @@ func element(b []byte, kind uint16, n, i int) (key, value []byte, err error) {
 }
 
 // children checks the subtrees of a branch page, some of them side by side.
-func (w *pageWalker) children(b []byte, n int, high []byte, depth int) error {
+func (w *pageWalker) children(b []byte, n int, t subtree) error {
 	const together = 16
+	skim, err := w.skims(b, n, t)
+	if err != nil {
+		return err
+	}
 	run := func(from, to int) error {
 		for i := from; i < to; i++ {
-			low, _, _ := element(b, branchPage, n, i)
-			next := high
+			under := t
+			under.low, _, _ = element(b, branchPage, n, i)
 			if i+1 < n {
-				next, _, _ = element(b, branchPage, n, i+1)
+				under.high, _, _ = element(b, branchPage, n, i+1)
 			}
-			if err := w.tree(binary.NativeEndian.Uint64(b[pageHeader+i*elementSize+8:]), low, next, depth); err != nil {
+			id := binary.NativeEndian.Uint64(b[pageHeader+i*elementSize+8:])
+			check := w.tree
+			if skim && i+1 < n {
+				check = w.skip
+			}
+			if err := check(id, under); err != nil {
 				return err
 			}
 		}
@@ -108,7 +127,7 @@ func (w *pageWalker) children(b []byte, n int, high []byte, depth int) error {
 	}
 	for from := 0; from < n; from += together {
 		to := min(n, from+together)
-		if w.side.TryGo(func() error { return guard(func() error { return run(from, to) }) }) {
+		if !skim && w.side.TryGo(func() error { return guard(func() error { return run(from, to) }) }) {
 			continue
 		}
 		if err := run(from, to); err != nil {
@@ -119,17 +138,17 @@ func (w *pageWalker) children(b []byte, n int, high []byte, depth int) error {
 }
 
 // bucket checks the bucket whose value in page id is v.
-func (w *pageWalker) bucket(v []byte, id uint64, depth int) error {
+func (w *pageWalker) bucket(v []byte, id uint64, t subtree) error {
 	if len(v) < 16 {
 		return fmt.Errorf("page %d holds a damaged bucket", id)
 	}
 	if root := binary.NativeEndian.Uint64(v); root != 0 {
-		return w.tree(root, nil, nil, depth)
+		return w.tree(root, t)
 	}
-	if depth > maxDepth || len(v) < 16+pageHeader {
+	if t.depth > maxDepth || len(v) < 16+pageHeader {
 		return fmt.Errorf("page %d holds a damaged bucket", id)
 	}
-	return w.node(v[16:], id, nil, nil, depth)
+	return w.node(v[16:], id, t)
 }
 
 // freelist checks that the free pages are exactly pages that nothing uses.

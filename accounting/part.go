@@ -14,9 +14,13 @@ import (
 type part struct {
 	first, last uint64 // the records; the first part begins with 1
 	final       bool   // no record may follow
-	before      *sum   // the hash that the first record was verified with; nil: the first of all
+	start       *sum   // the hash before the first record, where it is known to be true; nil: it is not
+	before      *sum   // the hash that the first record was verified with; nil: start
 	hash        sum    // of the last record
 	err         error
+
+	at    uint64 // the record to read next
+	chain *chainer
 
 	names map[string]*name
 	sums  sums
@@ -44,31 +48,44 @@ func (p *part) name(text []byte) *name {
 // newPart returns the part with those records. today is the day on which the ledger says that it ends.
 func newPart(first, last uint64, today day, s *scratch) *part {
 	return &part{
-		first: first, last: last, names: map[string]*name{},
-		sums: newSums(today), index: newPartIndex(uint32(first), s),
+		first: first, last: last, at: first, names: map[string]*name{},
+		sums: newSums(today), index: newPartIndex(columnsBegin(first), s),
 	}
 }
 
 // read reads the part and verifies the hash of every record.
 func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
-	records := tx.Bucket(recordsBucket)
-	chain, c := newChainer(k), records.Cursor()
-	if p.first > 0 {
-		if err := p.follow(records); err != nil {
-			return err
-		}
-	} else {
-		p.hash, p.first = chain.genesis(string(tx.Bucket(metaBucket).Get(directoryKey))), 1
+	if err := p.begin(tx, k); err != nil {
+		return err
 	}
-	key, value := c.First()
-	if p.first > 1 {
-		key, value = c.Seek(recordKey(p.first))
+	if err := p.some(tx, p.last, stop); err != nil || stop.Load() {
+		return err
 	}
-	for id := p.first; id <= p.last; id++ {
+	p.end()
+	return nil
+}
+
+// begin finds the hash that the first record follows.
+func (p *part) begin(tx *bolt.Tx, k key) error {
+	p.chain = newChainer(k)
+	if p.start != nil {
+		p.hash = *p.start
+		return nil
+	}
+	return p.follow(tx.Bucket(recordsBucket))
+}
+
+// some reads on, up to record to. It ends early when stop is set.
+func (p *part) some(tx *bolt.Tx, to uint64, stop *atomic.Bool) error {
+	defer p.sums.forgetEvent() // its bytes are the transaction's
+	c := tx.Bucket(recordsBucket).Cursor()
+	key, value := c.Seek(recordKey(p.at))
+	for ; p.at <= to; p.at++ {
+		id := p.at
 		if len(key) != 8 || binary.BigEndian.Uint64(key) != id {
 			return fmt.Errorf("record %d is missing", id)
 		}
-		payload, err := p.verify(chain, id, value)
+		payload, err := p.verify(p.chain, id, value)
 		if err == nil {
 			err = p.take(id, payload)
 		}
@@ -80,12 +97,16 @@ func (p *part) read(tx *bolt.Tx, k key, stop *atomic.Bool) error {
 		}
 		key, value = c.Next()
 	}
-	if p.final && key != nil {
+	if p.final && p.at > p.last && key != nil {
 		return fmt.Errorf("the records go on after number %d, which is not where the head says", p.last)
 	}
+	return nil
+}
+
+// end adds up what was read.
+func (p *part) end() {
 	p.sums.fold()
 	p.index.sort()
-	return nil
 }
 
 // follow takes the hash of the record before the part as it is stored; join compares it with the one that was verified.

@@ -22,11 +22,12 @@ type scratch struct {
 // tag puts a record into a set.
 type tag struct{ set, id uint32 }
 
-// The sets by number: of a kind, of an outcome, of digests, and then as they come.
+// The sets by number: of a kind, of an outcome, of digests, of numbers of lines, and then as they come.
 const (
 	firstOutcome = uint32(replayRecord) + 1
 	firstDigest  = firstOutcome + uint32(Cancelled) + 1
-	firstNamed   = firstDigest + digestSets
+	firstLines   = firstDigest + digestSets
+	firstNamed   = firstLines + lineSets
 )
 
 // setName is what the records of a set have in common.
@@ -76,6 +77,11 @@ func (x *partIndex) digest(text []byte, id uint32) {
 	}
 }
 
+// lines notes how many lines an entry has.
+func (x *partIndex) lines(n int, id uint32) {
+	eachLineSet(n, func(set uint32) { x.tags = append(x.tags, tag{firstLines + set, id}) })
+}
+
 // charge notes a charge without an outcome.
 func (x *partIndex) charge(id uint32) { x.outcomes[id-x.first] = 1 + uint8(Unfinished) }
 
@@ -119,8 +125,10 @@ func (x *index) set(number uint32, named []setName) *roaring.Bitmap {
 		return x.kinds[number]
 	case number < firstDigest:
 		return x.outcomes[number-firstOutcome]
-	case number < firstNamed:
+	case number < firstLines:
 		return setOf(x.digests, number-firstDigest)
+	case number < firstNamed:
+		return x.lines[number-firstLines]
 	}
 	n := named[number-firstNamed]
 	return setOf([nameRoles]map[string]*roaring.Bitmap{x.principals, x.accounts, x.tables}[n.role], n.text)

@@ -1,5 +1,7 @@
 package accounting
 
+import "math"
+
 // take takes a record apart as decoder.record does, but keeps only what opening wants of it.
 func (p *part) take(id uint64, payload []byte) error {
 	d := decoder{b: payload}
@@ -33,7 +35,9 @@ func (p *part) charge(d *decoder, id uint32) {
 	p.index.digest(d.bytes(), id)
 	d.bytes() // the mechanisms
 	roles := p.sums.rolesOf(d)
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+	charges := d.uvarint()
+	p.index.lines(int(min(charges, math.MaxInt32)), id)
+	for n := charges; n > 0 && !d.bad; n-- {
 		account, entity, table := p.name(d.bytes()), d.bool(), d.bytes()
 		p.index.tag(asAccount, account, id)
 		if len(table) > 0 {
@@ -55,7 +59,9 @@ func (p *part) replay(d *decoder, id uint64) error {
 	d.bytes() // the statement
 	p.index.digest(d.bytes(), uint32(id))
 	of := record{kind: replayRecord, charge: d.uint64()}
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+	tables := d.uvarint()
+	p.index.lines(int(min(tables, math.MaxInt32)), uint32(id))
+	for n := tables; n > 0 && !d.bad; n-- {
 		p.index.tag(asAccount, p.name(d.bytes()), uint32(id))
 	}
 	return of.follows(id)

@@ -153,6 +153,9 @@ func (s *sums) curve(d *decoder) *Curve {
 	return c
 }
 
+// forgetEvent forgets the bytes of the last event, which are not the part's own.
+func (s *sums) forgetEvent() { s.lastEvent, s.lastCurve = nil, nil }
+
 // rolesOf takes the roles of a charge.
 func (s *sums) rolesOf(d *decoder) *roleList {
 	encoded := d.encodedStrings()

@@ -128,7 +128,7 @@ func TestPartsAgainstOneByOne(t *testing.T) {
 	end := head{l.end, l.state.lastDay}
 	for _, size := range []uint64{blockSize, 2 * blockSize, partSize} {
 		l.answers = answerStore{limit: 1, pending: map[string][]byte{}}
-		ok(t, l.load(l.key, end, size, nil))
+		ok(t, l.load(l.key, l.base, end, size, nil))
 		if l.state.lastID != s.lastID || l.state.lastDay != s.lastDay || l.state.starts != s.starts || !reflect.DeepEqual(l.state.budgets, s.budgets) {
 			t.Fatalf("parts of %d: another end, or other budgets", size)
 		}

@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -53,17 +52,28 @@ func (l *Ledger) Continues(p Position) (bool, error) {
 	if err != nil || len(want) != len(sum{}) {
 		return false, fmt.Errorf("accounting: %q is no hash of a record", p.Hash)
 	}
-	if p.Record == 0 {
-		g := l.chain.genesis(l.directory)
-		return bytes.Equal(g[:], want), nil
+	have, found, err := l.hashAt(p.Record)
+	return found && bytes.Equal(have[:], want), err
+}
+
+// hashAt returns the hash of a record as it is stored, if there is one.
+func (l *Ledger) hashAt(id uint64) (hash sum, found bool, err error) {
+	switch {
+	case id == 0:
+		return l.chain.genesis(l.directory), true, nil
+	case id == l.base.end.id:
+		return l.base.end.hash, true, nil
+	case id < l.base.end.id:
+		return l.archivedHash(id)
 	}
-	found := false
 	err = guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) error {
-			v := tx.Bucket(recordsBucket).Get(binary.BigEndian.AppendUint64(nil, p.Record))
-			found = len(v) >= len(want) && bytes.Equal(v[:len(want)], want)
+			v := tx.Bucket(recordsBucket).Get(recordKey(id))
+			if found = len(v) >= len(hash); found {
+				hash = sum(v[:len(hash)])
+			}
 			return nil
 		})
 	})
-	return found, err
+	return hash, found, err
 }

@@ -49,7 +49,7 @@ func (l *Ledger) scan(ctx context.Context, f Filter, visit func([]Entry) error) 
 
 // candidates calls visit with the numbers of the records that may match f, at most n at a time, until it wants no more.
 func (l *Ledger) candidates(ctx context.Context, f *Filter, n int, visit func(ids []uint32) (more bool, err error)) error {
-	if err := l.usable(); err != nil {
+	if err := l.searchable(ctx); err != nil {
 		return err
 	}
 	l.reading.RLock()

@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"math"
 	"time"
 )
@@ -62,15 +61,17 @@ type booked struct {
 	tested  []tested
 }
 
-// fingerprints tells digests apart in the index, which checks them again in the record.
-var fingerprints = maphash.MakeSeed()
-
-// 0 stands for no digest.
+// fingerprint tells digests apart in the index, which checks them again in the record: FNV-1a, the same
+// in every process, as the index is kept in a file. 0 stands for no digest.
 func fingerprint[T string | []byte](digest T) uint32 {
 	if len(digest) == 0 {
 		return 0
 	}
-	return max(1, uint32(maphash.Bytes(fingerprints, []byte(digest))))
+	h := uint32(2166136261)
+	for i := range len(digest) {
+		h = (h ^ uint32(digest[i])) * 16777619
+	}
+	return max(1, h)
 }
 
 // encode appends the payload of a record; see the package documentation for the layout.

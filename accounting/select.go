@@ -78,9 +78,9 @@ func (x *index) withOutcomes(outcomes []Outcome) *roaring.Bitmap {
 
 // between returns the range of records [from, to) that a filter allows. A record made at or after a time is of its day or later.
 func (x *index) between(f *Filter) (from, to uint64) {
-	from, to = 1, uint64(x.last)+1
+	from, to = max(1, uint64(x.first)), uint64(x.last)+1
 	if f.AfterID > 0 {
-		from = min(f.AfterID, maxRecords) + 1
+		from = max(from, min(f.AfterID, maxRecords)+1)
 	}
 	if f.BeforeID > 0 {
 		to = min(to, f.BeforeID)

@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"context"
 	"os"
 	"time"
 )
@@ -25,7 +26,7 @@ const NoMark = ^uint64(0)
 
 // Report says what the ledger holds.
 func (l *Ledger) Report() (Report, error) {
-	if err := l.usable(); err != nil {
+	if err := l.searchable(context.Background()); err != nil {
 		return Report{}, err
 	}
 	r := Report{Path: l.path, Directory: l.directory, Marked: NoMark, Entries: map[EntryKind]uint64{}, Outcomes: map[Outcome]uint64{}}

@@ -1,0 +1,142 @@
+package accounting
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// errSegment says that bytes are no segment of the index.
+var errSegment = errors.New("the segment does not decode")
+
+// A segment is the index of a part in a file, so that opening need not read the records for it. It follows from the part's records
+// alone. All numbers are big-endian:
+//
+//	first u32 (of the columns), last u32
+//	prints         n uvarint, n × u32
+//	times          n uvarint, n × {from i64, to i64}
+//	days           n uvarint, n × {day u32, record u32}
+//	named          n uvarint, n × {role u8, name}
+//	sets           n uvarint, n × {set uvarint, n uvarint, n × u16 (record − first)}
+//	late outcomes  n uvarint, n × {record u64, outcome u8}
+
+// encode appends the segment. The index of a part is sorted.
+func (x *partIndex) encode(b []byte) []byte {
+	e := binary.BigEndian
+	b = e.AppendUint32(e.AppendUint32(b, x.first), x.last)
+	b = binary.AppendUvarint(b, uint64(len(x.prints)))
+	for _, v := range x.prints {
+		b = e.AppendUint32(b, v)
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.times)))
+	for _, v := range x.times {
+		b = e.AppendUint64(e.AppendUint64(b, uint64(v.from)), uint64(v.to))
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.days)))
+	for _, v := range x.days {
+		b = e.AppendUint32(e.AppendUint32(b, uint32(v.day)), v.id)
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.named)))
+	for _, v := range x.named {
+		b = appendString(append(b, byte(v.role)), v.text)
+	}
+	b = x.appendSets(b)
+	b = binary.AppendUvarint(b, uint64(len(x.late)))
+	for _, o := range x.late {
+		b = append(e.AppendUint64(b, o.charge), byte(o.outcome))
+	}
+	return b
+}
+
+func (x *partIndex) appendSets(b []byte) []byte {
+	full := uint64(0)
+	for i, from := 0, uint32(0); i < len(x.ends); i, from = i+1, x.ends[i] {
+		if x.ends[i] > from {
+			full++
+		}
+	}
+	b = binary.AppendUvarint(b, full)
+	from := uint32(0)
+	for set, to := range x.ends {
+		if to > from {
+			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(set)), uint64(to-from))
+			for _, id := range x.ids[from:to] {
+				b = binary.BigEndian.AppendUint16(b, uint16(id-x.first))
+			}
+		}
+		from = to
+	}
+	return b
+}
+
+// decodeSegment is encode's inverse.
+func decodeSegment(b []byte) (*partIndex, error) {
+	d := decoder{b: b}
+	x := &partIndex{columns: columns{first: d.uint32(), last: d.uint32()}}
+	if d.bad || x.last < x.first || x.last-x.first > math.MaxUint16 {
+		return nil, errSegment
+	}
+	e, records := binary.BigEndian, uint64(x.last-x.first)+1
+	if v := d.list(4, records); v != nil {
+		x.prints = make([]uint32, len(v)/4)
+		for i := range x.prints {
+			x.prints[i] = e.Uint32(v[4*i:])
+		}
+	}
+	if v := d.list(16, records/blockSize+1); v != nil {
+		x.times = make([]interval, len(v)/16)
+		for i := range x.times {
+			x.times[i] = interval{int64(e.Uint64(v[16*i:])), int64(e.Uint64(v[16*i+8:]))}
+		}
+	}
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		x.days = append(x.days, firstOf{day(d.uint32()), d.uint32()})
+	}
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		v := setName{nameRole(d.byte()), d.string()}
+		d.bad = d.bad || v.role < 0 || v.role >= nameRoles
+		x.named = append(x.named, v)
+	}
+	d.sets(x)
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		x.late = append(x.late, d.outcome())
+	}
+	if d.bad || d.left() || uint64(len(x.prints)) != records {
+		return nil, errSegment
+	}
+	return x, nil
+}
+
+// list takes a list of at most most values of that size, as it stands.
+func (d *decoder) list(size, most uint64) []byte {
+	n := d.uvarint()
+	if n > most {
+		d.fail()
+		return nil
+	}
+	return d.take(n * size)
+}
+
+// sets takes the sets of a segment, which come in their order.
+func (d *decoder) sets(x *partIndex) {
+	x.ends = make([]uint32, int(firstNamed)+len(x.named)+1)
+	next := 0
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		set, v := d.uvarint(), d.list(2, uint64(x.last-x.first)+1)
+		if set < uint64(next) || set >= uint64(len(x.ends)-1) {
+			d.fail()
+			return
+		}
+		for ; next < int(set); next++ {
+			x.ends[next] = uint32(len(x.ids))
+		}
+		for i := 0; i < len(v); i += 2 {
+			x.ids = append(x.ids, x.first+uint32(binary.BigEndian.Uint16(v[i:])))
+		}
+		x.ends[next] = uint32(len(x.ids))
+		next++
+	}
+	for ; next < len(x.ends); next++ {
+		x.ends[next] = uint32(len(x.ids))
+	}
+}

@@ -1,0 +1,233 @@
+package accounting
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Upkeep is how the work beside a ledger stands that keeps checkpoints: the verification of what the opening did not read, and the
+// checkpoints.
+type Upkeep struct {
+	Resumed    uint64    // the record of the checkpoint that the opening began with; 0: it read and verified everything
+	Verified   uint64    // how many records up to Resumed are verified
+	VerifiedAt time.Time // when all records were; zero: they are not yet
+	Damage     error     // what is wrong with the ledger, which grants nothing any more; nil: nothing was found
+	Checkpoint uint64    // the record of the newest checkpoint; 0: there is none
+	Failed     error     // why the newest checkpoint could not be written; nil: it could
+}
+
+// upkeep is that work. Its fields are its goroutine's own, but for those that say otherwise.
+type upkeep struct {
+	wake chan struct{} // capacity 1: a checkpoint is due
+	idle chan struct{} // closed when the work has ended
+	due  atomic.Uint64 // from which record on the next checkpoint is due
+
+	indexed chan struct{} // closed when the index holds all records, or never will
+
+	tell   func(Upkeep) // nil: nobody listens
+	mu     sync.Mutex
+	status Upkeep // under mu
+
+	kept   mark // of the newest checkpoint; the base's where there is none
+	digest sum  // of its state
+	parts  *segments
+}
+
+// errStopping says that the ledger is being closed.
+var errStopping = errors.New("accounting: the ledger is being closed")
+
+// promptParts is how many parts a closing waits for, so that the next opening has little to read.
+const promptParts = 4
+
+// checkpointEvery is how many parts one checkpoint follows the other after, where many are due: the state is written each time.
+const checkpointEvery = 64
+
+// Upkeep tells how the work beside the ledger stands.
+func (l *Ledger) Upkeep() Upkeep {
+	l.up.mu.Lock()
+	defer l.up.mu.Unlock()
+	return l.up.status
+}
+
+func (u *upkeep) change(f func(*Upkeep)) {
+	u.mu.Lock()
+	f(&u.status)
+	now := u.status
+	u.mu.Unlock()
+	if u.tell != nil {
+		u.tell(now)
+	}
+}
+
+// prepareUpkeep prepares the work for a ledger that began with a checkpoint, or with its base.
+func (l *Ledger) prepareUpkeep(from cut, o Options) {
+	u := &l.up
+	u.tell, u.kept, u.digest = o.Upkeep, from.end, sha256.Sum256(from.state)
+	u.parts = newSegments(l.path+IndexSuffix, l.key, l.base.end.hash)
+	u.due.Store((u.kept.id+1)/l.part*l.part + l.part - 1)
+	if from.end.id > l.base.end.id {
+		u.status.Resumed, u.status.Checkpoint = from.end.id, from.end.id
+		return
+	}
+	u.status.VerifiedAt = l.now()
+	close(u.indexed)
+}
+
+// nudge has the work look whether a checkpoint is due.
+func (l *Ledger) nudge() {
+	if l.durable.Load().id >= l.up.due.Load() {
+		select {
+		case l.up.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// keep completes the index, verifies what the opening did not read, and then makes a checkpoint whenever one is due.
+func (l *Ledger) keep() {
+	defer close(l.up.idle)
+	if l.up.status.Resumed > 0 {
+		if err := l.catchUp(); err != nil && err != errStopping {
+			l.condemn(err)
+		}
+	}
+	for l.Err() == nil {
+		select {
+		case <-l.up.wake:
+			l.checkpoint(l.pause)
+			continue
+		case <-l.closing:
+		}
+		break
+	}
+	<-l.stopped
+	if l.prompt() {
+		l.checkpoint(func(time.Duration) error { return nil })
+	}
+}
+
+// prompt reports whether a closing ledger makes a checkpoint before it is closed: where one is due that takes no long, and the segments
+// that it goes on from were read.
+func (l *Ledger) prompt() bool {
+	u, end := &l.up, l.durable.Load().id
+	return end >= u.due.Load() && (end-u.kept.id)/l.part <= promptParts && u.parts.end == u.kept.hash && l.Err() == errClosed
+}
+
+// pause waits, after some work, three times as long as it took, so that it takes a quarter of a processor at most.
+func (l *Ledger) pause(worked time.Duration) error {
+	select {
+	case <-l.closing:
+		return errStopping
+	case <-time.After(3 * worked):
+		return nil
+	}
+}
+
+// checkpoint makes the checkpoints that are due. Damage in the records that it reads ends the ledger; a checkpoint that cannot be written
+// does not, as nothing rests on it.
+func (l *Ledger) checkpoint(pause func(time.Duration) error) {
+	u, before := &l.up, *l.up.parts
+	err := l.advance(pause)
+	var d *damage
+	switch {
+	case errors.As(err, &d):
+		l.condemn(err)
+		return
+	case err == errStopping:
+		*u.parts = before
+		return
+	case err != nil:
+		*u.parts = before
+		u.due.Store(l.durable.Load().id + l.part) // try again, but not at once
+		u.change(func(s *Upkeep) { s.Failed = err })
+		return
+	}
+	u.due.Store(u.kept.id + l.part)
+	u.change(func(s *Upkeep) { s.Checkpoint, s.Failed = u.kept.id, nil })
+}
+
+// advance moves the checkpoint on to the last part that is complete.
+func (l *Ledger) advance(pause func(time.Duration) error) error {
+	u := &l.up
+	from := l.base
+	if u.kept.id > l.base.end.id {
+		var err error
+		if from, err = l.readCheckpoint(); err != nil || from.end.id != u.kept.id || from.end.hash != u.kept.hash {
+			from, u.kept = l.base, l.base.end // somebody took it away: from the beginning
+			*u.parts = *newSegments(u.parts.path, l.key, l.base.end.hash)
+		}
+	}
+	s, err := from.decode()
+	if err != nil {
+		return err
+	}
+	f, err := u.parts.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	memory := l.scratch()
+	at, full := from.end, (l.durable.Load().id+1)/l.part*l.part
+	for i, b := range partsBetween(from.end.id, full-1, l.part) {
+		if b.last < b.first {
+			return nil
+		}
+		p, end, err := l.readPart(b, at.hash, s, memory, pause)
+		if err != nil {
+			return err
+		}
+		if err := u.parts.append(f, end.hash, p.index.encode(nil)); err != nil {
+			return err
+		}
+		at = end
+		if b.last < full-1 && (i+1)%checkpointEvery > 0 {
+			continue
+		}
+		if err := l.at("segment-written"); err != nil {
+			return err
+		}
+		if err := l.place(f, cut{at, s.encode(nil)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place makes the segments durable and then the checkpoint, which says how far they reach.
+func (l *Ledger) place(f *os.File, c cut) error {
+	err := f.Truncate(l.up.parts.size)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = l.at("segment-synced")
+	}
+	if err == nil {
+		err = l.writeCheckpoint(c)
+	}
+	if err == nil {
+		l.up.kept, l.up.digest = c.end, sha256.Sum256(c.state)
+	}
+	return err
+}
+
+// condemn ends the ledger's work because its file is damaged, and has the next opening read everything.
+func (l *Ledger) condemn(cause error) {
+	l.mu.Lock()
+	if l.fault == nil || l.fault == errClosed {
+		l.fault = fmt.Errorf("%w: %w: %s: %v. %s", ErrUnavailable, ErrDamaged, l.path, cause, repairFound)
+	}
+	l.mu.Unlock()
+	l.dropCheckpoint()
+	l.up.change(func(s *Upkeep) { s.Damage = cause })
+	select {
+	case <-l.up.indexed:
+	default:
+		close(l.up.indexed) // nobody waits for what does not come
+	}
+}
