@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/estimator"
@@ -66,8 +68,22 @@ func (r *relation) whole() bool {
 	return r.bareTable() && r.private[0].policy.Sized
 }
 
+// countPersons is the SELECT of Release.Persons. It counts what the scans tell persons apart by, as written for them, and nothing
+// of what a query says of their rows: should always be wrong of a value, the number is still that of the table.
+func (d *draft) countPersons() string {
+	r := d.relation
+	public := func(a *aggregate) bool { _, sized := d.estimated(a); return sized }
+	switch {
+	case !slices.ContainsFunc(d.aggregates, public):
+		return ""
+	case r.unique: // a row id, or a primary key: one a row, and never NULL
+		return "SELECT count(*) FROM " + r.from
+	}
+	return "SELECT count(DISTINCT " + r.units[0].expr.SQL + ") FROM " + r.from
+}
+
 // always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then. It is what
-// makes a number of persons public: some estimators take the number of those present, which is that of all only because of this.
+// makes a number of persons public. The number itself is not taken from those who have a value: see countPersons.
 func (a *aggregate) always() bool {
 	if a.arg == nil {
 		return true

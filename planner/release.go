@@ -45,7 +45,10 @@ type Release struct {
 	Output     []Output // one per column of a row of its answer, of which each node shows some
 	Schema     sql.Schema
 	choice     choice // of answering groups together or apart
-	maxPersons int64  // public bound on the persons of the tables; 0 where none is declared
+	// Persons is a SELECT of one BIGINT that counts the persons of the table, from its unit column alone. It is set where
+	// an aggregate takes their number as public (estimator.Input.Persons), and "" elsewhere.
+	Persons    string
+	maxPersons int64 // public bound on the persons of the tables; 0 where none is declared
 	Loss       accounting.Loss
 	Tables     []string         // catalog accounts of the protected tables touched
 	Entities   []string         // their entities

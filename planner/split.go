@@ -236,6 +236,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, loss.Float())
 		}
 	}
+	r.Persons = d.countPersons()
 	r.Scans, r.Groups, r.perUnit, r.maxPersons = d.scans, d.groups, d.maxGroups, maxPersons(d.relation.private)
 	if err := s.allFits(r); err != nil {
 		return err

@@ -32,6 +32,8 @@ import (
 //     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups. As the
 //     first scan of a release whose keys are selected it says whom the selection counts.
 //  10. A release has a key, which no other of the statement has, and Written lists each of the group keys once.
+//  11. The persons of a release are counted where an aggregate takes their number as public, and only there; it is one without
+//     groups, of one protected table, under replace-one.
 func Verify(s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -139,6 +141,10 @@ func (r *Release) verify() error {
 	}
 	if !permutation(r.Written, len(r.Keys)) {
 		return fmt.Errorf("invariant 10: %d keys in the order %v", len(r.Keys), r.Written)
+	}
+	public := slices.ContainsFunc(r.Aggregates, func(a Aggregate) bool { return a.sized })
+	if public != (r.Persons != "") || public && (len(r.Keys) > 0 || len(r.Tables) != 1 || len(r.Reads) != 1 || r.relation != estimator.ReplaceOne) {
+		return fmt.Errorf("invariant 11: persons are counted by %q, their number is public (%v) in %d tables", r.Persons, public, len(r.Tables))
 	}
 	for _, o := range r.Output {
 		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {

@@ -113,7 +113,7 @@ func onePerson(x []float64, step float64) block {
 }
 
 func (b block) input(kinds []estimator.Kind) estimator.Input {
-	var in estimator.Input
+	in := estimator.Input{Persons: int64(len(b.median))}
 	for _, k := range kinds {
 		in.Columns = append(in.Columns, map[estimator.Kind][]int64{
 			estimator.Rows: b.rows, estimator.Sum: b.sum, estimator.SumSquaresHi: b.hi,

@@ -8,5 +8,6 @@
 // the mechanisms, one a file.
 //
 // Every mechanism is built for a neighbour relation (Relation), add-remove or replace-one, and declares its loss for
-// that one. Under replace-one the number of persons is public only where Params.Sized says so.
+// that one. Under replace-one the number of persons is public only where Params.Sized says so. It comes with the input
+// then, counted apart from it: Input.Persons.
 package estimator

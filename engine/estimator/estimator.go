@@ -37,6 +37,9 @@ const (
 // columns come in the order of the estimator's Columns. A person whose Rows entry is 0 is absent.
 // An estimator may reorder nothing and write nothing in it.
 type Input struct {
+	// Persons, for an estimator with Params.Sized, is the public number of persons: that of the table, whatever is in the
+	// columns. Others do not read it.
+	Persons int64
 	Columns [][]int64
 	Vectors *Block // for an estimator whose Columns are [Vector]
 	Memory  Memory // for what the estimator makes of Columns; nil: the Go heap

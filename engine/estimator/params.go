@@ -21,7 +21,8 @@ type Params struct {
 
 	Relation Relation // the neighbour relation that Rho is a loss for
 	// Sized, with ReplaceOne only, says that the number of persons of the input is public: the whole of a
-	// table of public size, with a value for every person. It is then used as it is, at no loss.
+	// table of public size, with a value for every person. It is then used as it is, at no loss. It is
+	// Input.Persons: the length of the input is private (package sized).
 	Sized bool
 }
 

@@ -118,7 +118,7 @@ func (e *execution) answers(ctx *sql.Context, found map[*planner.Release]stored)
 // ends well must not follow from how many persons it reads together with what others read. Nobody has seen what the first attempt drew.
 func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers map[*planner.Release]*answer, receipt accounting.Receipt) error {
 	snapshot := e.x.Store.Snapshot
-	if len(open) == 1 && len(open[0].Scans) == 1 && open[0].Selection == nil {
+	if len(open) == 1 && len(open[0].Scans) == 1 && open[0].Selection == nil && open[0].Persons == "" {
 		snapshot = e.x.Store.Once
 	}
 	err := e.attempt(ctx, snapshot, open, answers, receipt)

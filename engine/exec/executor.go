@@ -55,6 +55,7 @@ type Executor struct {
 	Lost func(error)
 
 	flights flights
+	counts  personCounts
 	// Progress, if not nil, is told of each step of the plan that begins.
 	Progress func(ctx *sql.Context, name string, step, steps int)
 	// Ran, if not nil, is told of a statement that was answered how many of its releases were replays and how many were charged.

@@ -44,11 +44,15 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 	if err != nil {
 		return nil, err
 	}
+	persons, err := x.publicPersons(ctx, snap, r)
+	if err != nil {
+		return nil, err
+	}
 	progress.begin("estimates")
 	if err := blocks(ctx, scans, keys.groups); err != nil {
 		return nil, err
 	}
-	if err := x.estimate(ctx, r, scans, a.Groups); err != nil {
+	if err := x.estimate(ctx, r, scans, a.Groups, persons); err != nil {
 		return nil, err
 	}
 	return a, x.together(ctx, r, scans, a.Groups)
@@ -134,8 +138,8 @@ func (s secrets) fill(args []any) []any {
 
 // estimate fills in the estimates of the groups, on all cores. Groups are independent: each
 // estimator's loss holds for one group, and the plan has divided the loss by the number of groups
-// that one person may be in.
-func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*intake, groups []answerGroup) error {
+// that one person may be in. persons is their public number, where there is one: then there is one group.
+func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*intake, groups []answerGroup, persons int64) error {
 	var eg errgroup.Group
 	eg.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range groups {
@@ -151,6 +155,7 @@ func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*in
 			}
 			noiser := x.Noise()
 			in := scans[agg.Scan].input(agg, g.Number)
+			in.Persons = persons
 			eg.Go(func() error {
 				return guarded(func() { g.Estimates[j] = agg.Estimator.Release(noiser, in) })
 			})

@@ -115,7 +115,9 @@ func released(e estimator.Estimator, input func(dataset.Sample) estimator.Input)
 	}
 }
 
-func vectors(s dataset.Sample) estimator.Input { return estimator.Input{Vectors: s.Block} }
+func vectors(s dataset.Sample) estimator.Input {
+	return estimator.Input{Persons: s.Block.Persons(), Vectors: s.Block}
+}
 
 // scalars is a one-dimensional sample as the two columns of a scalar estimator: rows and sums.
 func scalars(s dataset.Sample) estimator.Input {
@@ -126,5 +128,5 @@ func scalars(s dataset.Sample) estimator.Input {
 			sums = append(sums, ch.Dense[i])
 		}
 	}
-	return estimator.Input{Columns: [][]int64{rows, sums}}
+	return estimator.Input{Persons: int64(len(rows)), Columns: [][]int64{rows, sums}}
 }

@@ -97,7 +97,10 @@ func openRowsAsPersons(n *named.Name) Method {
 }
 
 // rows is the sample with a vector a row.
-func rows(s dataset.Sample) estimator.Input { return estimator.Input{Vectors: s.Rows()} }
+func rows(s dataset.Sample) estimator.Input {
+	b := s.Rows()
+	return estimator.Input{Persons: b.Persons(), Vectors: b}
+}
 
 // openMeanOfRows is the exact mean of all rows: SQL's AVG, where every row counts the same and not every person.
 func openMeanOfRows(*named.Name) Method {

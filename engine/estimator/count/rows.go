@@ -7,6 +7,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
@@ -96,6 +97,7 @@ func (r rows) noise(bound int64) scalar.Noise { return scalar.Single(r.p, bound-
 
 // Release implements estimator.Estimator.
 func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in = sized.Columns(r.p, r.Columns(), in)
 	bound := r.bound
 	if bound == 0 {
 		bound = r.search(n, in.Columns[0])

@@ -48,8 +48,8 @@ func (u units) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	return scalar.Hidden(float64(v), u.noise, 1)
 }
 
-// public is the number of persons where it is public. It counts every entry of the input, so that a person without
-// rows, against the promise that there is none, does not show.
+// public is the number of persons where it is public. It reads no entry of the input, so that neither who is missing there
+// nor who has no row shows, against the promise that there is nobody like that.
 type public struct{}
 
 func (public) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows} }
@@ -62,5 +62,5 @@ func (public) Steps() []estimator.Step {
 
 // Release implements estimator.Estimator.
 func (public) Release(_ noise.Noiser, in estimator.Input) estimator.Estimate {
-	return scalar.Hidden(float64(len(in.Columns[0])), scalar.Noise{}, 1)
+	return scalar.Hidden(float64(in.Persons), scalar.Noise{}, 1)
 }

@@ -47,7 +47,7 @@ func errorsOf(e estimator.Estimator, n noise.Noiser, b *estimator.Block) (sample
 		m = m/float64(b.Chunks[0].Persons)/0x1p20 - 7
 		sample += m * m
 	}
-	a := e.Release(n, estimator.Input{Vectors: b})
+	a := e.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b})
 	if a.Status != estimator.OK {
 		return math.Sqrt(sample), math.NaN()
 	}
@@ -164,7 +164,7 @@ func TestStandardErrorsAreThoseOfTheAnswers(t *testing.T) {
 		got, want := 0.0, 0.0
 		for range 5 {
 			b := normal(r, 900, sigma)
-			a := e.Release(n, estimator.Input{Vectors: b})
+			a := e.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b})
 			all := meanOf(rowsOf(b), slices.Repeat([]bool{true}, 900))
 			for j, v := range a.Values {
 				d := v - all[j]/0x1p20

@@ -45,7 +45,7 @@ func draws(t *testing.T, name string, e mean, rows []int64, times int) []float64
 	}
 	b, n, out := blockOf(column), stattest.Noiser(t, name), make([]float64, times)
 	for i := range out {
-		if a := e.Release(n, estimator.Input{Vectors: b}); a.Status == estimator.OK {
+		if a := e.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b}); a.Status == estimator.OK {
 			out[i] = a.Values[0]
 		} else {
 			out[i] = -1e12

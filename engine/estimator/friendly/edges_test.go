@@ -139,7 +139,7 @@ func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 				name := fmt.Sprintf("%+v %d %d", k, dim, rows)
 				r, n := rand.New(stattest.Source(t, name+" data")), stattest.Noiser(t, name)
 				for what, b := range blocks(r, dim) {
-					a := e.Release(n, estimator.Input{Vectors: b})
+					a := e.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b})
 					few := b.Persons() < 3
 					if (a.Status == estimator.TooFew) != few && (few || what == "equal" || what == "normal" || what == "all but one") || len(a.Values) != dim || len(a.StdErr) != dim {
 						t.Errorf("%s, %s: %+v", name, what, a)
@@ -169,7 +169,7 @@ func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 	}
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
 		e := kind{relation: relation}.mean(t, Params{Params: near, Dim: 3, Delta: 1e-9}, 1)
-		a := e.Release(stattest.Noiser(t, fmt.Sprint("equal", relation)), estimator.Input{Vectors: blockOf(rows)})
+		a := e.Release(stattest.Noiser(t, fmt.Sprint("equal", relation)), estimator.Input{Persons: int64(len(rows)), Vectors: blockOf(rows)})
 		for j, want := range []float64{12345, -7, 0} {
 			if a.Status != estimator.OK || math.Abs(a.Values[j]-want) > 0.05 {
 				t.Errorf("%v: %+v, want %v", relation, a, rows[0])
@@ -189,7 +189,7 @@ func TestAFarClusterIsLeftOut(t *testing.T) {
 	}
 	for _, k := range []kind{{}, {relation: estimator.ReplaceOne, sized: true}} {
 		e := k.mean(t, Params{Params: open, Dim: 20, Delta: 1e-9}, 1)
-		a := e.Release(stattest.Noiser(t, "far cluster"), estimator.Input{Vectors: b})
+		a := e.Release(stattest.Noiser(t, "far cluster"), estimator.Input{Persons: b.Persons(), Vectors: b})
 		q := 0.0
 		for _, v := range a.Values {
 			q += (v - 7) * (v - 7)
@@ -206,7 +206,7 @@ func TestTwoFarClustersAreAnsweredOtherwise(t *testing.T) {
 	e := kind{declared: true}.mean(t, Params{Params: open, Dim: 2, Delta: 1e-9}, 2)
 	called := &counted{Estimator: e.instead}
 	e.instead = called
-	if e.Release(stattest.Noiser(t, "clusters"), estimator.Input{Vectors: b}); called.times != 1 {
+	if e.Release(stattest.Noiser(t, "clusters"), estimator.Input{Persons: b.Persons(), Vectors: b}); called.times != 1 {
 		t.Errorf("the other method was asked %d times, want once", called.times)
 	}
 	called.times = 0

@@ -25,7 +25,7 @@ func TestGoldenAnswers(t *testing.T) {
 		if k.sampled {
 			e.persons.most = 600
 		}
-		a := e.Release(noise.New(rand.NewPCG(5, 6)), estimator.Input{Vectors: b})
+		a := e.Release(noise.New(rand.NewPCG(5, 6)), estimator.Input{Persons: b.Persons(), Vectors: b})
 		fmt.Fprintf(&out, "%+v: %.9g ± %.9g status=%d\n", k, a.Values[:3], a.StdErr[139], a.Status)
 	}
 	if *rewriteGolden {

@@ -9,6 +9,7 @@ import (
 	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/vector"
 )
@@ -146,6 +147,7 @@ func (m mean) Reason() string {
 
 // Release implements estimator.Estimator.
 func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in = sized.Vectors(m.p.Params, m.p.Dim, false, in)
 	b := in.Vectors
 	if b == nil {
 		b = &estimator.Block{Dim: m.p.Dim}

@@ -68,7 +68,8 @@ func (p persons) release(n noise.Noiser, b *estimator.Block, least int64) (sampl
 	return sample{b, about, int64(about) + above, 0}, true
 }
 
-// count returns the number of persons and t.
+// count returns the number of persons and t. Where the number is public, the block has as many persons (package sized), or is a
+// sample of them.
 func (p persons) count(n noise.Noiser, b *estimator.Block, c scalar.Persons) (about float64, above int64) {
 	if p.public {
 		return float64(max(1, b.Persons())), 0

@@ -61,7 +61,7 @@ func (steady) Uniform() uint64 { return 1 << 50 }
 // run releases with answers by number of the query.
 func (p pair) run(rows [][]int64, answer func(i int, v, s *big.Int) *big.Int) *stattest.Recorder {
 	rec := &stattest.Recorder{Answer: answer}
-	p.e.Release(steady{rec}, estimator.Input{Vectors: blockOf(rows)})
+	p.e.Release(steady{rec}, estimator.Input{Persons: int64(len(rows)), Vectors: blockOf(rows)})
 	return rec
 }
 

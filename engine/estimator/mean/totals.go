@@ -48,5 +48,5 @@ func (e totals) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if a.Status != estimator.OK {
 		return a
 	}
-	return a.Times(float64(e.n.Of(in.Columns[0])))
+	return a.Times(float64(in.Persons))
 }

@@ -100,7 +100,7 @@ func (s setting) errorsOf(t *testing.T, trials int, made map[string]estimator.Es
 		b, sample := s.draw(r)
 		out["sample"] = append(out["sample"], distance(sample, s.mean))
 		for _, name := range slices.Sorted(maps.Keys(made)) { // a fixed order: they share the noise
-			if a := made[name].Release(n, estimator.Input{Vectors: b}); a.Status == estimator.OK {
+			if a := made[name].Release(n, estimator.Input{Persons: b.Persons(), Vectors: b}); a.Status == estimator.OK {
 				out[name] = append(out[name], distance(a.Values, s.mean))
 			}
 		}
@@ -225,7 +225,7 @@ func TestPersonsBeatRowsWithGroupPrivacy(t *testing.T) {
 			}
 			at += ch.Persons
 		}
-		for name, a := range map[string]estimator.Estimate{"person": person.Release(n, estimator.Input{Vectors: together}), "rows": rows.Release(n, estimator.Input{Vectors: all})} {
+		for name, a := range map[string]estimator.Estimate{"person": person.Release(n, estimator.Input{Persons: together.Persons(), Vectors: together}), "rows": rows.Release(n, estimator.Input{Persons: all.Persons(), Vectors: all})} {
 			if a.Status != estimator.OK {
 				t.Fatalf("%s: %+v", name, a)
 			}
@@ -257,7 +257,7 @@ func TestStandardErrorsAreThoseOfTheNoise(t *testing.T) {
 		scatter := func(n noise.Noiser) []float64 {
 			var out []float64
 			for range runs {
-				a := m.Release(n, estimator.Input{Vectors: b})
+				a := m.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b})
 				for j, x := range a.Values {
 					out = append(out, (x/m.p.Grid.Step-exact[j])/(a.StdErr[j]/m.p.Grid.Step))
 				}

@@ -32,7 +32,7 @@ func TestIntervalsCover(t *testing.T) {
 			for range persons * dim {
 				b.Chunks[0].Dense = append(b.Chunks[0].Dense, int64(300*r.NormFloat64())+1000)
 			}
-			in := estimator.Input{Vectors: b}
+			in := estimator.Input{Persons: b.Persons(), Vectors: b}
 			for range 200 {
 				tape := &stattest.Tape{Noiser: stattest.Noiser(t, fmt.Sprint(name, n))}
 				a := e.Release(tape, in)
@@ -67,7 +67,7 @@ func TestIntervalsCover(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &estimator.Block{Dim: 1, Chunks: []estimator.Chunk{{Persons: persons, Dense: make([]int64, persons)}}}
-	if a := e.Release(stattest.Noiser(t, "third"), estimator.Input{Vectors: b}); a.Status == estimator.OK && a.Error != nil {
+	if a := e.Release(stattest.Noiser(t, "third"), estimator.Input{Persons: b.Persons(), Vectors: b}); a.Status == estimator.OK && a.Error != nil {
 		t.Error("a mean of a third of the persons has error bars")
 	}
 }

@@ -77,7 +77,7 @@ func TestFewPersonsAreTooFew(t *testing.T) {
 			m := v.at(t, 3, 9, pure, estimator.ReplaceOne, true)
 			for _, persons := range []int64{0, 1, 2, m.least - 1, m.least} {
 				b := blockOf(3, int(persons), nil, func(i, j int) int64 { return int64(i % 7 * j) })
-				got, want := m.Release(stattest.Noiser(t, v.name), estimator.Input{Vectors: b}), estimator.OK
+				got, want := m.Release(stattest.Noiser(t, v.name), estimator.Input{Persons: b.Persons(), Vectors: b}), estimator.OK
 				if persons < m.least {
 					want = estimator.TooFew
 				}
@@ -126,7 +126,7 @@ func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
 			for _, loss := range []float64{0.05, 50} {
 				for name, b := range groups {
 					for _, pure := range []bool{false, true} {
-						a := v.at(t, d, loss, pure, estimator.AddRemove, false).Release(stattest.Noiser(t, v.name+name), estimator.Input{Vectors: b})
+						a := v.at(t, d, loss, pure, estimator.AddRemove, false).Release(stattest.Noiser(t, v.name+name), estimator.Input{Persons: b.Persons(), Vectors: b})
 						for j, x := range a.Values {
 							if lo := float64(estimator.MaxUnits); !(math.Abs(x) <= lo) || a.Status == estimator.OK && !(a.StdErr[j] >= 0 && a.StdErr[j] < math.MaxFloat64) {
 								t.Errorf("%s, d=%d, loss=%v, %s: %v ± %v", v.name, d, loss, name, x, a.StdErr[j])
@@ -149,7 +149,7 @@ func TestEqualPersonsAndOutliers(t *testing.T) {
 			for _, pure := range []bool{false, true} {
 				m := v.at(t, d, 20, pure, estimator.ReplaceOne, true)
 				for name, w := range want {
-					a := m.Release(stattest.Noiser(t, v.name+name), estimator.Input{Vectors: groups[name]})
+					a := m.Release(stattest.Noiser(t, v.name+name), estimator.Input{Persons: groups[name].Persons(), Vectors: groups[name]})
 					for j, x := range a.Values {
 						if got := x / m.p.Grid.Step; math.Abs(got-w) > 1.5 && v.p.Sigma == 0 && v.p.SigmaK == 0 || math.Abs(got-w) > 6+6*a.StdErr[j]/m.p.Grid.Step {
 							t.Errorf("%s, d=%d, pure=%v, %s: coordinate %d is %v ± %v, want %v", v.name, d, pure, name, j, got, a.StdErr[j]/m.p.Grid.Step, w)
@@ -179,8 +179,8 @@ func TestNumbersAreVectorsOfLengthOne(t *testing.T) {
 		if k := number.Columns(); !slices.Equal(k, []estimator.Kind{estimator.Rows, estimator.Sum}) {
 			t.Errorf("columns %v", k)
 		}
-		x := number.Release(noise.New(rand.NewPCG(1, 2)), estimator.Input{Columns: [][]int64{rows, sums}})
-		y := m.Release(noise.New(rand.NewPCG(1, 2)), estimator.Input{Vectors: b})
+		x := number.Release(noise.New(rand.NewPCG(1, 2)), estimator.Input{Persons: int64(len(rows)), Columns: [][]int64{rows, sums}})
+		y := m.Release(noise.New(rand.NewPCG(1, 2)), estimator.Input{Persons: b.Persons(), Vectors: b})
 		if !reflect.DeepEqual(x, y) || x.Status != estimator.OK {
 			t.Errorf("%s: %v as a number, %v as a vector", v.name, x, y)
 		}
@@ -231,7 +231,7 @@ func TestAuditOfWorstNeighbours(t *testing.T) {
 					draw := func(n noise.Noiser, b *estimator.Block) []float64 {
 						out := make([]float64, runs)
 						for i := range out {
-							if a := m.Release(n, estimator.Input{Vectors: b}); a.Status == estimator.OK {
+							if a := m.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b}); a.Status == estimator.OK {
 								out[i] = a.Values[0]
 							} else {
 								out[i] = math.Inf(-1)

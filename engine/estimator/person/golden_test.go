@@ -27,7 +27,7 @@ func TestGoldenAnswers(t *testing.T) {
 				if pure && v.p.Delta > 0 {
 					continue
 				}
-				a := v.at(t, dim, 12, pure, rel.relation, rel.sized).Release(noise.New(rand.NewPCG(5, 6)), estimator.Input{Vectors: b})
+				a := v.at(t, dim, 12, pure, rel.relation, rel.sized).Release(noise.New(rand.NewPCG(5, 6)), estimator.Input{Persons: b.Persons(), Vectors: b})
 				fmt.Fprintf(&out, "%s, %v, sized=%v, pure=%v: %.9g ± %.4g status=%d\n", v.name, rel.relation, rel.sized, pure, a.Values, a.StdErr, a.Status)
 			}
 		}

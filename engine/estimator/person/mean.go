@@ -6,6 +6,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
@@ -103,17 +104,19 @@ func (m mean) release(n noise.Noiser, b *estimator.Block, count float64) estimat
 	return m.fine(n, m.batches(n, means, count), s, left.rest())
 }
 
-// block returns the persons present as a block, and their number; where it is public, all persons are counted, as scalar.Persons.Of does.
+// block returns the persons present as a block, and their number, or the public one.
 func (m mean) block(in estimator.Input) (b *estimator.Block, persons int64) {
-	if !m.number {
+	if m.number {
+		in = sized.Columns(m.p.Params, m.Columns(), in)
+		b = ofColumns(in.Memory, in.Columns[0], in.Columns[1])
+	} else {
+		in = sized.Vectors(m.p.Params, m.p.Dim, false, in)
 		if b = in.Vectors; b == nil {
 			b = &estimator.Block{Dim: m.p.Dim}
 		}
-		return b, b.Persons()
 	}
-	b = ofColumns(in.Memory, in.Columns[0], in.Columns[1])
 	if m.p.Sized {
-		return b, int64(len(in.Columns[0]))
+		return b, in.Persons
 	}
 	return b, b.Persons()
 }

@@ -239,7 +239,7 @@ func (v variant) worst(t *testing.T, m mean, tries int, enough *big.Rat) *big.Ra
 				e.least = 0 // the searches use the true number inside their queries
 				e.release(s, b, float64(count))
 			} else {
-				e.Release(s, estimator.Input{Vectors: b})
+				e.Release(s, estimator.Input{Persons: b.Persons(), Vectors: b})
 			}
 			return s
 		}

@@ -9,6 +9,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/exponential"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
@@ -158,9 +159,10 @@ func (e chosen) Steps() []estimator.Step {
 
 // Release implements estimator.Estimator.
 func (e chosen) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in = sized.Columns(e.p, e.Columns(), in)
 	cells := e.quantiles.cells(in)
 	defer estimator.Free(in.Memory, cells)
-	count := float64(len(cells))
+	count := float64(in.Persons)
 	if !e.sized() {
 		count = e.count.Release(n, int64(len(cells)))
 	}

@@ -107,7 +107,7 @@ func TestChosenRanksAreAsStated(t *testing.T) {
 			bounds := e.(interface{ RankError() []float64 }).RankError()
 			noiser, outside := stattest.Noiser(t, name), 0
 			for range runs {
-				v := e.Release(noiser, estimator.Input{Columns: [][]int64{rows, x}}).Values
+				v := e.Release(noiser, estimator.Input{Persons: int64(len(x)), Columns: [][]int64{rows, x}}).Values
 				for i := range v {
 					rank, _ := slices.BinarySearch(sorted, int64(v[i]))
 					if math.Abs(float64(rank)-f[i].Float()*n) > bounds[i]+2 { // a cell's width moves a rank by less
@@ -135,7 +135,7 @@ func TestChosenEdges(t *testing.T) {
 			e, n := chosen(t, p, three, false), stattest.Noiser(t, name)
 			for _, persons := range []int{0, 1, 2, 2000} {
 				for _, v := range []int64{5, math.MaxInt64, math.MinInt64} {
-					in := estimator.Input{Columns: [][]int64{slices.Repeat([]int64{1}, persons), slices.Repeat([]int64{v}, persons)}}
+					in := estimator.Input{Persons: int64(persons), Columns: [][]int64{slices.Repeat([]int64{1}, persons), slices.Repeat([]int64{v}, persons)}}
 					before := fmt.Sprint(in)
 					a := e.Release(n, in)
 					if fmt.Sprint(in) != before || len(a.Values) != 3 || len(a.StdErr) != 3 {

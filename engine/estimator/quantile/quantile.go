@@ -8,6 +8,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
@@ -80,6 +81,7 @@ func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimat
 			return nil, fmt.Errorf("quantile: ranking rows needs 1 <= max rows <= %d, have %d", maxRows, p.MaxRows)
 		}
 	}
+	p.Sized = p.Sized && perUnit == 1
 	lo, hi := scalar.Range(p)
 	q := quantiles{p: p, o: o, fractions: slices.Clone(fractions), axis: scalar.NewAxis(lo, hi, rounds)}
 	if o.Exponential || p.Pure() {
@@ -97,7 +99,6 @@ func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimat
 
 // split returns the number of values, of which a person has at most perUnit, and the loss of each search.
 func split(p estimator.Params, fractions []Fraction, perUnit int64) (scalar.Persons, []float64) {
-	p.Sized = p.Sized && perUnit == 1
 	shares := scalar.Shares{AddRemove: []float64{0.08}}
 	for _, f := range fractions {
 		far := float64(max(f.Num, f.Den-f.Num)) / float64(f.Den)
@@ -141,11 +142,12 @@ func (q quantiles) Steps() []estimator.Step {
 
 // Release implements estimator.Estimator.
 func (q quantiles) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in = sized.Columns(q.p, q.Columns(), in)
 	cells := q.cells(in)
 	defer estimator.Free(in.Memory, cells)
 	values := int64(len(cells))
-	if !q.o.Rows {
-		values = q.n.Of(in.Columns[0])
+	if q.p.Sized {
+		values = in.Persons
 	}
 	if q.n.Release(n, values) < float64(q.minimum) {
 		return scalar.TooFew(len(q.fractions), q.minimum)

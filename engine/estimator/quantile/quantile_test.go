@@ -70,7 +70,7 @@ func TestRankErrorIsAsStated(t *testing.T) {
 		noiser := stattest.Noiser(t, "noise"+relation.String())
 		outside := make([]int64, len(fractions))
 		for range runs {
-			a := e.Release(noiser, estimator.Input{Columns: [][]int64{rows, x}})
+			a := e.Release(noiser, estimator.Input{Persons: int64(len(x)), Columns: [][]int64{rows, x}})
 			for i, v := range a.Values {
 				// A cell is a thousandth of the gap between neighbours here: its width moves no rank.
 				rank, _ := slices.BinarySearch(sorted, int64(math.Round(v*1000)))
@@ -109,7 +109,7 @@ func TestQuantilesBesideAnAtom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 50 {
-		v := e.Release(stattest.Noiser(t, "atom"), estimator.Input{Columns: [][]int64{rows, x}}).Values
+		v := e.Release(stattest.Noiser(t, "atom"), estimator.Input{Persons: int64(len(x)), Columns: [][]int64{rows, x}}).Values
 		if v[0] != 0 || v[1] != 0 || v[2] != 0 || v[3] < 1000 || v[3] > 21000 {
 			t.Fatalf("got %v", v)
 		}

@@ -6,6 +6,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
@@ -100,6 +101,12 @@ type rowPersons struct{ persons }
 
 func (rowPersons) Columns() []estimator.Kind { return rows{}.Columns() }
 
+// Release implements estimator.Estimator.
+func (e rowPersons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in.Columns = in.Columns[:len(e.persons.Columns())]
+	return e.persons.Release(n, in)
+}
+
 // Columns implements estimator.Estimator.
 func (rows) Columns() []estimator.Kind {
 	return []estimator.Kind{estimator.Rows, estimator.Sum, estimator.SumSquaresHi, estimator.SumSquaresLo}
@@ -133,8 +140,9 @@ func (e rows) Steps() []estimator.Step {
 
 // Release implements estimator.Estimator.
 func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in = sized.Columns(e.p, e.Columns(), in)
 	m := in.Columns[0]
-	count := e.n.Release(n, e.n.Of(m))
+	count := e.n.Release(n, e.n.Of(in))
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}

@@ -9,6 +9,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
@@ -140,8 +141,9 @@ func (e persons) sigma2() (first, second *big.Int) {
 
 // Release implements estimator.Estimator.
 func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in = sized.Columns(e.p, e.Columns(), in)
 	rows, totals := in.Columns[0], in.Columns[1]
-	count := e.n.Release(n, e.n.Of(rows))
+	count := e.n.Release(n, e.n.Of(in))
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}

@@ -120,7 +120,7 @@ func (s setting) run(t *testing.T, trials int, methods string) map[string]errors
 				if err != nil {
 					t.Fatal(err)
 				}
-				a := e.Release(n, estimator.Input{Vectors: b})
+				a := e.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b})
 				if key := m.name + " " + relation.String(); a.Status == estimator.OK {
 					x, y := s.errors(a, sample)
 					out[key] = errorsOf{append(out[key].toMean, x), append(out[key].toSample, y)}

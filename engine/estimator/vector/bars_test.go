@@ -96,7 +96,7 @@ func TestIntervalsAndRadiiCover(t *testing.T) {
 				name := fmt.Sprintf("%s, d=%d, %v, sized=%v", m.name, dim, rel.relation, rel.sized)
 				p := m.params(dim, 0.5, rel.relation, rel.sized)
 				r := rand.New(stattest.Source(t, name))
-				in := estimator.Input{Vectors: blockOf(dim, 1000, func(_, j int) int64 { return int64(1000*r.NormFloat64())*int64(1+j%3) + 40 })}
+				in := estimator.Input{Persons: 1000, Vectors: blockOf(dim, 1000, func(_, j int) int64 { return int64(1000*r.NormFloat64())*int64(1+j%3) + 40 })}
 				e := m.at(t, p)
 				for range 50 {
 					tape := &stattest.Tape{Noiser: stattest.Noiser(t, fmt.Sprint(name, c.n))}
@@ -124,7 +124,7 @@ func TestVarianceIntervalsCover(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := rand.New(stattest.Source(t, name))
-			in := estimator.Input{Vectors: blockOf(dim, 3000, func(_, j int) int64 { return int64(5000*r.NormFloat64())*int64(1+j%3) + 40 })}
+			in := estimator.Input{Persons: 3000, Vectors: blockOf(dim, 3000, func(_, j int) int64 { return int64(5000*r.NormFloat64())*int64(1+j%3) + 40 })}
 			for range 70 {
 				tape := &stattest.Tape{Noiser: stattest.Noiser(t, fmt.Sprint(name, c.n))}
 				a := e.Release(tape, in)
@@ -175,7 +175,7 @@ func TestSparseIntervalsCover(t *testing.T) {
 			}
 			b.Chunks = []estimator.Chunk{ch}
 			for range 70 {
-				a := e.Release(stattest.Noiser(t, fmt.Sprint(name, c.n)), estimator.Input{Vectors: b})
+				a := e.Release(stattest.Noiser(t, fmt.Sprint(name, c.n)), estimator.Input{Persons: b.Persons(), Vectors: b})
 				if a.Status == estimator.OK {
 					c.add(a, exact, r.IntN(dim))
 				}

@@ -127,7 +127,7 @@ func benchDense(b *testing.B, p Params) {
 			base, baseCPU = append(base, w), append(baseCPU, c)
 			n.runs = nil
 			w, c = timed(func() {
-				if e := m.Release(n, estimator.Input{Vectors: x}); e.Status != estimator.OK {
+				if e := m.Release(n, estimator.Input{Persons: x.Persons(), Vectors: x}); e.Status != estimator.OK {
 					b.Fatalf("needs %d persons", m.MinPersons())
 				}
 			})

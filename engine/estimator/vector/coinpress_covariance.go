@@ -254,7 +254,8 @@ func (m covarianceMatrix) Steps() []estimator.Step      { return append(m.count.
 // Release implements estimator.Estimator.
 func (m covarianceMatrix) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	d := m.p.Dim
-	count := m.count.release(n, in.Vectors)
+	in = m.p.whole(in)
+	count := m.count.release(n, in)
 	if count < float64(m.MinPersons()) {
 		return scalar.TooFew(d*d, m.MinPersons())
 	}

@@ -73,7 +73,7 @@ func TestCoinpressErrors(t *testing.T) {
 		runs := 40000 / c.n
 		sum := 0.0
 		for range runs {
-			a := e.Release(n, estimator.Input{Vectors: normalBlock(r, c.n, constant(50, 1))})
+			a := e.Release(n, estimator.Input{Persons: int64(c.n), Vectors: normalBlock(r, c.n, constant(50, 1))})
 			if a.Status != estimator.OK {
 				t.Fatalf("%v", a.Status)
 			}
@@ -121,7 +121,7 @@ func TestCovarianceErrors(t *testing.T) {
 		n, r, sum := stattest.Noiser(t, "noise"), rand.New(stattest.Source(t, "persons")), 0.0
 		const runs = 12
 		for range runs {
-			a := e.Release(n, estimator.Input{Vectors: normalBlock(r, c.n, constant(10, 1))})
+			a := e.Release(n, estimator.Input{Persons: int64(c.n), Vectors: normalBlock(r, c.n, constant(10, 1))})
 			sum += frobenius(a.Values, constant(10, 1))
 		}
 		t.Logf("%v %+v n=%d: %.4f (%.3f), needs %d", c.relation, c.o, c.n, sum/runs, c.want, e.MinPersons())
@@ -146,7 +146,7 @@ func TestWhitenedMeanFindsTheSpread(t *testing.T) {
 	noiser, r := stattest.Noiser(t, "noise"), rand.New(stattest.Source(t, "persons"))
 	var by, plain float64
 	for range runs {
-		in := estimator.Input{Vectors: normalBlock(r, n, deviations)}
+		in := estimator.Input{Persons: int64(n), Vectors: normalBlock(r, n, deviations)}
 		a, b := e.Release(noiser, in), direct.Release(noiser, in)
 		if a.Status != estimator.OK || b.Status != estimator.OK {
 			t.Fatalf("%v %v, %d and %d needed", a.Status, b.Status, e.MinPersons(), direct.MinPersons())

@@ -134,7 +134,7 @@ func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate
 				i++
 			}
 		}
-		one := e.Release(n, estimator.Input{Columns: [][]int64{rows, column}, Memory: g.Memory})
+		one := e.Release(n, estimator.Input{Persons: g.Persons(), Columns: [][]int64{rows, column}, Memory: g.Memory})
 		if out.Values[j], out.StdErr[j] = one.Values[0]*s.unit, one.StdErr[0]*s.unit; one.Status == estimator.TooFew {
 			out.Values[j], out.StdErr[j] = math.NaN(), math.NaN()
 			out.Needed = max(out.Needed, one.Needed)

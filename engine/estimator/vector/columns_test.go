@@ -44,7 +44,7 @@ func TestColumnsFallBackToSeparateMeans(t *testing.T) {
 			truth[i%dim] += float64(x[i]) / float64(persons)
 		}
 		b := &estimator.Block{Dim: dim, Chunks: []estimator.Chunk{{Persons: int(persons), Dense: x}}}
-		a := e.Release(stattest.Noiser(t, fmt.Sprint("columns", persons)), estimator.Input{Vectors: b})
+		a := e.Release(stattest.Noiser(t, fmt.Sprint("columns", persons)), estimator.Input{Persons: b.Persons(), Vectors: b})
 		if a.Status != estimator.OK {
 			t.Fatalf("%d persons: too few", persons)
 		}
@@ -91,9 +91,9 @@ func TestSeparateColumnsKeepToTheLoss(t *testing.T) {
 				if relation == estimator.AddRemove {
 					other = without(b, 0)
 				}
-				e.Release(full, estimator.Input{Vectors: b})
+				e.Release(full, estimator.Input{Persons: b.Persons(), Vectors: b})
 				less := full.Replay(t)
-				e.Release(less, estimator.Input{Vectors: other})
+				e.Release(less, estimator.Input{Persons: other.Persons(), Vectors: other})
 				if l := stattest.Loss(t, full, less); l.Cmp(most) > 0 {
 					most = l
 				}
@@ -139,7 +139,7 @@ func TestAutoFallsBackToCoordinates(t *testing.T) {
 			}
 		}
 		b := &estimator.Block{Dim: dim, Chunks: []estimator.Chunk{{Persons: persons, Rows: rows, Dense: x}}}
-		a := e.Release(stattest.Noiser(t, "coordinates noise"), estimator.Input{Vectors: b})
+		a := e.Release(stattest.Noiser(t, "coordinates noise"), estimator.Input{Persons: b.Persons(), Vectors: b})
 		for j, v := range a.Values {
 			if a.Status != estimator.OK || math.Abs(v-float64(10*j)) > 1 {
 				t.Errorf("rows %d, coordinate %d: %v (status %v)", maxRows, j, v, a.Status)

@@ -71,7 +71,7 @@ func TestFewPersonsAreTooFew(t *testing.T) {
 		e := m.at(t, m.params(3, 5, estimator.ReplaceOne, true))
 		for _, persons := range []int64{0, 1, 2, e.MinPersons() - 1, e.MinPersons()} {
 			b := blockOf(3, int(persons), func(i, j int) int64 { return int64(i % 7 * j) })
-			got := e.Release(stattest.Noiser(t, m.name), estimator.Input{Vectors: b})
+			got := e.Release(stattest.Noiser(t, m.name), estimator.Input{Persons: b.Persons(), Vectors: b})
 			want := estimator.OK
 			if persons < e.MinPersons() {
 				want = estimator.TooFew
@@ -113,7 +113,7 @@ func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
 			for _, rho := range []float64{0.05, 50} {
 				for name, b := range groups {
 					e := m.at(t, m.params(d, rho, estimator.AddRemove, false))
-					a := e.Release(stattest.Noiser(t, m.name+name), estimator.Input{Vectors: b})
+					a := e.Release(stattest.Noiser(t, m.name+name), estimator.Input{Persons: b.Persons(), Vectors: b})
 					lo, hi := -float64(estimator.MaxUnits), float64(estimator.MaxUnits)
 					for j, v := range a.Values {
 						if !(v >= lo && v <= hi) || a.Status == estimator.OK && !(a.StdErr[j] >= 0 && a.StdErr[j] < math.MaxFloat64) {
@@ -137,7 +137,7 @@ func TestEqualPersonsAndOutliers(t *testing.T) {
 			}
 			e := m.at(t, m.params(d, 20, estimator.ReplaceOne, true))
 			release := func(name string) estimator.Estimate {
-				return e.Release(stattest.Noiser(t, m.name+name), estimator.Input{Vectors: groups[name]})
+				return e.Release(stattest.Noiser(t, m.name+name), estimator.Input{Persons: groups[name].Persons(), Vectors: groups[name]})
 			}
 			for j := range d {
 				want := map[string]float64{"equal": 41, "zero": 0, "constant": 44.5 * float64(j%2), "outlier": 34}
@@ -175,7 +175,7 @@ func TestShiftedMeansMoveWithTheData(t *testing.T) {
 		e := m.at(t, m.params(d, 0.1, estimator.AddRemove, false))
 		answer := func(by int64) estimator.Estimate {
 			b := blockOf(d, persons, func(i, j int) int64 { return base[i*d+j] + by })
-			return e.Release(quiet{bits: stattest.Source(t, "pairs")}, estimator.Input{Vectors: b})
+			return e.Release(quiet{bits: stattest.Source(t, "pairs")}, estimator.Input{Persons: b.Persons(), Vectors: b})
 		}
 		still := answer(0)
 		for _, by := range []int64{1, 379, -1 << 12, 1 << 20, -3_000_001} {
@@ -254,7 +254,7 @@ func spreads(t *testing.T, e mean, b *estimator.Block, n noise.Noiser) []float64
 	const releases = 70
 	var all []estimator.Estimate
 	for range releases {
-		all = append(all, e.Release(n, estimator.Input{Vectors: b}))
+		all = append(all, e.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b}))
 	}
 	var z []float64
 	for j := range b.Dim {
@@ -286,7 +286,7 @@ func TestMedianSearchesAgree(t *testing.T) {
 		if d := e.Loss().DeltaTV; !(d > 0 && d < 1e-25) {
 			t.Errorf("slack %v", d)
 		}
-		a := e.Release(stattest.Noiser(t, fmt.Sprint(method)), estimator.Input{Vectors: b})
+		a := e.Release(stattest.Noiser(t, fmt.Sprint(method)), estimator.Input{Persons: b.Persons(), Vectors: b})
 		for j, v := range a.Values {
 			if got := v / p.Grid.Step; math.Abs(got-float64(1000*j)) > 60 {
 				t.Errorf("method %d: coordinate %d is %v", method, j, got)

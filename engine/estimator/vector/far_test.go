@@ -28,7 +28,7 @@ func TestTightDataFarAway(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range e.Release(stattest.Noiser(t, "far noise"), estimator.Input{Vectors: b}).StdErr {
+			for _, s := range e.Release(stattest.Noiser(t, "far noise"), estimator.Input{Persons: b.Persons(), Vectors: b}).StdErr {
 				worst[name] = max(worst[name], s)
 			}
 		}

@@ -44,7 +44,7 @@ func TestGoldenAnswers(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			b := &estimator.Block{Dim: dim, Sparse: p.Sparse, Chunks: []estimator.Chunk{chunk}}
-			a := e.Release(noise.New(rand.NewPCG(5, 6)), estimator.Input{Vectors: b})
+			a := e.Release(noise.New(rand.NewPCG(5, 6)), estimator.Input{Persons: b.Persons(), Vectors: b})
 			fmt.Fprintf(&out, "%s, %v: %.9g status=%d\n", name, relation, a.Values, a.Status)
 		}
 	}

@@ -50,15 +50,12 @@ func (m mean) Reason() string { return m.reason }
 
 // Release implements estimator.Estimator.
 func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
-	b := in.Vectors
-	if b == nil {
-		b = &estimator.Block{Dim: m.p.Dim, Sparse: m.p.Sparse}
-	}
-	count := m.count.release(n, b)
+	in = m.p.whole(in)
+	count := m.count.release(n, in)
 	if least := m.MinPersons(); count < float64(least) {
 		return scalar.TooFew(m.p.Dim, least)
 	}
-	return m.core.release(n, m.p.group(b), count)
+	return m.core.release(n, m.p.group(in.Vectors), count)
 }
 
 // NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns: Vector.

@@ -55,7 +55,7 @@ func TestNoiseFollowsTheScales(t *testing.T) {
 	}{{1, false}, {2, false}, {6, false}, {2, true}} {
 		p := planParams(len(sigma), 1)
 		p.P, p.Relative, p.Scale, p.Sigma = c.p, c.relative, Declared, values
-		a := newMean(t, p).Release(stattest.Noiser(t, "n"), estimator.Input{Vectors: b})
+		a := newMean(t, p).Release(stattest.Noiser(t, "n"), estimator.Input{Persons: b.Persons(), Vectors: b})
 		for j := range sigma {
 			want := math.Pow((sigma[j]+average)/(sigma[0]+average), 2/(c.p+2))
 			if c.relative {
@@ -108,7 +108,7 @@ func TestPlanGainsFromUnequalScales(t *testing.T) {
 		for _, method := range []Method{Plan, Shifted} {
 			p := planParams(len(sigma), 0.5)
 			p.Method = method
-			noise = append(noise, noiseNorm(newMean(t, p).Release(stattest.Noiser(t, "n"), estimator.Input{Vectors: b})))
+			noise = append(noise, noiseNorm(newMean(t, p).Release(stattest.Noiser(t, "n"), estimator.Input{Persons: b.Persons(), Vectors: b})))
 		}
 		return noise[0] / noise[1]
 	}
@@ -129,7 +129,7 @@ func TestRelativeErrorsAreEven(t *testing.T) {
 	b := normals(rand.New(stattest.Source(t, "x")), 6000, sigma)
 	p := planParams(len(sigma), 1)
 	p.Relative = true
-	a := newMean(t, p).Release(stattest.Noiser(t, "n"), estimator.Input{Vectors: b})
+	a := newMean(t, p).Release(stattest.Noiser(t, "n"), estimator.Input{Persons: b.Persons(), Vectors: b})
 	var relative []float64
 	for j, s := range a.StdErr {
 		relative = append(relative, s*2/sigma[j])
@@ -148,7 +148,7 @@ func TestAutoChooses(t *testing.T) {
 		p.Method = Auto
 		e := newMean(t, p)
 		b := blockOf(len(sigma), 6000, func(_, j int) int64 { return at + int64(sigma[j]*r.NormFloat64()) })
-		return e.Release(stattest.Noiser(t, "n"), estimator.Input{Vectors: b}), e
+		return e.Release(stattest.Noiser(t, "n"), estimator.Input{Persons: b.Persons(), Vectors: b}), e
 	}
 	even := func(a estimator.Estimate) bool { return slices.Max(a.StdErr) < 1.01*slices.Min(a.StdErr) }
 	flat, skewed := geometric(32, 500, 500), geometric(32, 5000, 20)
@@ -184,7 +184,7 @@ func TestAutoFallsBack(t *testing.T) {
 			continue
 		}
 		b := normals(rand.New(stattest.Source(t, "x")), int(e.MinPersons()+least)/2, geometric(256, 300, 300))
-		if a := e.Release(stattest.Noiser(t, "n"), estimator.Input{Vectors: b}); a.Status != estimator.OK {
+		if a := e.Release(stattest.Noiser(t, "n"), estimator.Input{Persons: b.Persons(), Vectors: b}); a.Status != estimator.OK {
 			t.Errorf("%s: %+v", name, a.Status)
 		}
 	}

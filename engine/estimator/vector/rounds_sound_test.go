@@ -124,7 +124,7 @@ func (s sound) worst(t *testing.T, e estimator.Estimator, relation estimator.Rel
 	worst := new(big.Rat)
 	visit := func(full replay, other [][]int64, seed string) {
 		less := replay{full.Replay(t), s.bits(t, seed)}
-		e.Release(less, estimator.Input{Vectors: s.block(other)})
+		e.Release(less, estimator.Input{Persons: int64(len(other)), Vectors: s.block(other)})
 		if l := stattest.Loss(t, full.Recorder, less.Recorder); l.Cmp(worst) > 0 {
 			worst = l
 		}
@@ -136,7 +136,7 @@ func (s sound) worst(t *testing.T, e estimator.Estimator, relation estimator.Rel
 		db := s.tiny(r, 1+r.IntN(4))
 		seed := fmt.Sprint(s.name, try)
 		full := replay{&stattest.Recorder{Answer: forced(r, n)}, s.bits(t, seed)}
-		e.Release(full, estimator.Input{Vectors: s.block(db)})
+		e.Release(full, estimator.Input{Persons: int64(len(db)), Vectors: s.block(db)})
 		for k := range db {
 			if !s.paired {
 				visit(full, append(append([][]int64{}, db[:k]...), db[k+1:]...), seed)
@@ -237,7 +237,7 @@ func (s sound) edgeInputs(t *testing.T) {
 				}
 				b := s.block(db)
 				before := fmt.Sprint(*b)
-				a := e.Release(stattest.Noiser(t, name), estimator.Input{Vectors: b})
+				a := e.Release(stattest.Noiser(t, name), estimator.Input{Persons: b.Persons(), Vectors: b})
 				if fmt.Sprint(*b) != before {
 					t.Errorf("%s, %s: the block was changed", s.name, name)
 				}

@@ -238,7 +238,7 @@ func (m method) worst(t *testing.T, e mean, dim, tries int, enough *big.Rat) *bi
 			if e.p.Sized {
 				e.core.release(s, e.p.group(b), float64(count))
 			} else {
-				e.Release(s, estimator.Input{Vectors: b})
+				e.Release(s, estimator.Input{Persons: b.Persons(), Vectors: b})
 			}
 			return rec
 		}

@@ -18,7 +18,7 @@ func meanError(t *testing.T, p Params, b *estimator.Block, exact *estimator.Bloc
 	}
 	n, sum := stattest.Noiser(t, "sparse accuracy"), 0.0
 	for range trials {
-		a := e.Release(n, estimator.Input{Vectors: b})
+		a := e.Release(n, estimator.Input{Persons: b.Persons(), Vectors: b})
 		if a.Status != estimator.OK {
 			t.Fatalf("status %v", a.Status)
 		}
@@ -98,7 +98,7 @@ func TestBinaryDenseIsSparse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return e.Release(stattest.Noiser(t, "forms"), estimator.Input{Vectors: b}).Values
+			return e.Release(stattest.Noiser(t, "forms"), estimator.Input{Persons: b.Persons(), Vectors: b}).Values
 		}
 		x, y := answer(dense), answer(lists)
 		for j := range x {
@@ -147,7 +147,7 @@ func TestSparseStdErrIsTheNoise(t *testing.T) {
 	spread := func(n noise.Noiser) []float64 {
 		var z []float64
 		for range 150 {
-			a := e.Release(n, estimator.Input{Vectors: lists})
+			a := e.Release(n, estimator.Input{Persons: lists.Persons(), Vectors: lists})
 			for j := 2; j < 8; j++ { // whose means are not near 1/2, where the centre may be either end
 				z = append(z, (a.Values[j]-float64(want[j])/6000)/a.StdErr[j])
 			}

@@ -116,7 +116,7 @@ func BenchmarkSparse(b *testing.B) {
 			n := noise.New(rand.NewPCG(1, 1))
 			var a estimator.Estimate
 			for b.Loop() {
-				a = e.Release(n, estimator.Input{Vectors: clicks})
+				a = e.Release(n, estimator.Input{Persons: clicks.Persons(), Vectors: clicks})
 			}
 			b.ReportMetric(halfL1(clicks, a.Values), "half-l1")
 		})

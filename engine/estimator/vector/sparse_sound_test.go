@@ -118,10 +118,10 @@ func (v sparseVariant) worst(t *testing.T, e estimator.Estimator, relation estim
 		}
 		db, values := v.persons(r, size), v.p.Grid.Hi > 1 || r.IntN(2) == 0
 		full := &stattest.Recorder{Answer: sparseAnswers(r, n, sized)}
-		e.Release(full, estimator.Input{Vectors: v.block(db, values)})
+		e.Release(full, estimator.Input{Persons: int64(len(db)), Vectors: v.block(db, values)})
 		visit := func(other []sparsePerson) {
 			less := full.Replay(t)
-			e.Release(less, estimator.Input{Vectors: v.block(other, values)})
+			e.Release(less, estimator.Input{Persons: int64(len(db)), Vectors: v.block(other, values)})
 			if l := stattest.Loss(t, full, less); l.Cmp(worst) > 0 {
 				worst = l
 			}
@@ -211,7 +211,7 @@ func TestSparseEdgeInputs(t *testing.T) {
 			for _, rho := range []float64{1e-9, 0.5, 1e6} {
 				for _, sized := range []bool{false, true} {
 					e := v.at(t, rho, estimator.ReplaceOne, sized)
-					v.checkAnswer(t, name, e, e.Release(stattest.Noiser(t, v.name), estimator.Input{Vectors: b}))
+					v.checkAnswer(t, name, e, e.Release(stattest.Noiser(t, v.name), estimator.Input{Persons: b.Persons(), Vectors: b}))
 				}
 			}
 			if fmt.Sprint(b.Chunks) != before {

@@ -7,6 +7,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
@@ -44,11 +45,20 @@ func newPersons(p Params, rho float64) persons {
 }
 
 // release returns a number of at least 1.
-func (c persons) release(n noise.Noiser, b *estimator.Block) float64 {
+func (c persons) release(n noise.Noiser, in estimator.Input) float64 {
 	if c.known {
-		return float64(max(1, b.Persons()))
+		return float64(max(1, in.Persons))
 	}
-	return c.Release(n, b.Persons())
+	return c.Release(n, in.Vectors.Persons())
+}
+
+// whole returns the input of an estimator: with a block, and with as many persons as are public.
+func (p Params) whole(in estimator.Input) estimator.Input {
+	in = sized.Vectors(p.Params, p.Dim, p.Sparse, in)
+	if in.Vectors == nil {
+		in.Vectors = &estimator.Block{Dim: p.Dim, Sparse: p.Sparse}
+	}
+	return in
 }
 
 // enough is the number of persons that makes the noise at most a fifth of it.

@@ -119,7 +119,8 @@ func normsStep(h look.Histogram) estimator.Step {
 
 // Release implements estimator.Estimator.
 func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
-	if s.count.release(n, in.Vectors) < float64(s.MinPersons()) {
+	in = s.p.whole(in)
+	if s.count.release(n, in) < float64(s.MinPersons()) {
 		return scalar.TooFew(s.p.Dim, s.MinPersons())
 	}
 	b := confined(in.Vectors, s.lo, s.hi)

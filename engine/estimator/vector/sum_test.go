@@ -66,7 +66,7 @@ func TestSumErrors(t *testing.T) {
 					ch.Dense[i] = int64(1024 * math.Exp(r.NormFloat64()))
 					exact[i%c.d] += float64(ch.Dense[i]) / 1024
 				}
-				a := e.Release(noiser, estimator.Input{Vectors: &estimator.Block{Dim: c.d, Chunks: []estimator.Chunk{ch}}})
+				a := e.Release(noiser, estimator.Input{Persons: int64(ch.Persons), Vectors: &estimator.Block{Dim: c.d, Chunks: []estimator.Chunk{ch}}})
 				if a.Status != estimator.OK {
 					t.Fatalf("status %v", a.Status)
 				}
@@ -95,7 +95,7 @@ func TestSumStdErrIsTheNoise(t *testing.T) {
 	for i := range ch.Dense {
 		ch.Dense[i] = []int64{300, -400, 0}[i%3] // norm 500
 	}
-	in := estimator.Input{Vectors: &estimator.Block{Dim: 3, Chunks: []estimator.Chunk{ch}}}
+	in := estimator.Input{Persons: int64(ch.Persons), Vectors: &estimator.Block{Dim: 3, Chunks: []estimator.Chunk{ch}}}
 	draws := func(noiser string, factor int64) []float64 {
 		var z []float64
 		n := stattest.Shrunk{Noiser: stattest.Noiser(t, noiser), Factor: factor}
@@ -124,7 +124,7 @@ func TestSizedSumIsTheMeanTimesN(t *testing.T) {
 	}
 	p := openParams()
 	p.Rho, p.Relation, p.MaxRows, p.Method = 0.5, estimator.ReplaceOne, 4, Shifted
-	in := estimator.Input{Vectors: &estimator.Block{Dim: 3, Chunks: []estimator.Chunk{ch}}}
+	in := estimator.Input{Persons: int64(ch.Persons), Vectors: &estimator.Block{Dim: 3, Chunks: []estimator.Chunk{ch}}}
 	errors := map[bool]float64{}
 	for _, sized := range []bool{false, true} {
 		p.Sized = sized

@@ -43,12 +43,13 @@ func (t totals) Steps() []estimator.Step        { return t.mean.Steps() }
 
 // Release implements estimator.Estimator.
 func (t totals) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
-	b := withoutRows(confined(in.Vectors, t.lo, t.hi))
-	e := t.mean.Release(n, estimator.Input{Vectors: b})
+	in = t.p.whole(in)
+	in.Vectors = withoutRows(confined(in.Vectors, t.lo, t.hi))
+	e := t.mean.Release(n, in)
 	if e.Status != estimator.OK {
 		return e
 	}
-	return e.Times(float64(b.Persons()))
+	return e.Times(float64(in.Persons))
 }
 
 // withoutRows is a block whose vectors are no longer told to be totals of several rows.

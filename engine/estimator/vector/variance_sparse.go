@@ -108,6 +108,7 @@ func (s sparseVariance) Steps() []estimator.Step {
 
 // Release implements estimator.Estimator.
 func (s sparseVariance) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	in = s.p.whole(in)
 	e := s.first.Release(n, in)
 	if e.Status != estimator.OK {
 		return scalar.TooFew(s.p.Dim, s.MinPersons())
@@ -116,7 +117,7 @@ func (s sparseVariance) Release(n noise.Noiser, in estimator.Input) estimator.Es
 	second := estimator.Estimate{Values: e.Values, StdErr: e.StdErr}
 	unit := step
 	if s.second != nil {
-		second = s.second.Release(n, estimator.Input{Vectors: s.squared(in.Vectors)})
+		second = s.second.Release(n, estimator.Input{Persons: in.Persons, Vectors: s.squared(in.Vectors)})
 		if unit = math.Ldexp(step*step, int(s.shift)); second.Status != estimator.OK {
 			return scalar.TooFew(s.p.Dim, s.MinPersons())
 		}

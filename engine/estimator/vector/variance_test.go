@@ -103,7 +103,7 @@ func TestVarianceErrors(t *testing.T) {
 			var off, z []float64
 			for range runs {
 				b, want := varied(r, n, c.d, c.draw)
-				a := e.Release(noiser, estimator.Input{Vectors: b})
+				a := e.Release(noiser, estimator.Input{Persons: b.Persons(), Vectors: b})
 				if a.Status != estimator.OK {
 					t.Fatalf("%s, d = %d: %d persons needed", c.name, c.d, a.Needed)
 				}

@@ -43,14 +43,13 @@ func Present(rows []int64) int64 {
 	return n
 }
 
-// Of returns the number of persons of a group, not yet released: those present, or, where it is public, all.
-// Then every person has a value; to count those without one as well keeps the number the same on both sides even if
-// that promise is broken.
-func (p Persons) Of(rows []int64) int64 {
+// Of returns the number of persons of a group, not yet released: those present, or the public number, which does not
+// follow from the columns. The first column is Rows.
+func (p Persons) Of(in estimator.Input) int64 {
 	if p.public {
-		return int64(len(rows))
+		return in.Persons
 	}
-	return Present(rows)
+	return Present(in.Columns[0])
 }
 
 // Release returns max(1, n + noise), or max(1, n) where n is public.

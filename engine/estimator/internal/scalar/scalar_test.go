@@ -157,7 +157,7 @@ func TestSharesCoverTheNumberOfPersons(t *testing.T) {
 		}
 		p.Sized = true
 		n, parts = s.Of(p, 1)
-		if total(parts).Cmp(exact) > 0 || len(n.Steps()) != 0 || n.Enough() != 0 || n.Sigma() != 0 || n.Release(nil, 7) != 7 || n.Of([]int64{0, 1}) != 2 {
+		if total(parts).Cmp(exact) > 0 || len(n.Steps()) != 0 || n.Enough() != 0 || n.Sigma() != 0 || n.Release(nil, 7) != 7 || n.Of(estimator.Input{Persons: 5, Columns: [][]int64{{0, 1}}}) != 5 {
 			t.Fatalf("public: %v and %+v of %v", parts, n, rho)
 		}
 	}
