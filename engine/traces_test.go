@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -303,7 +304,7 @@ func TestEveryCommitKnowsTheLedger(t *testing.T) {
 	}
 }
 
-// TestWitness: a directory that is rolled back as a whole is refused by the witness alone.
+// TestWitness: a directory that is rolled back as a whole is refused by the witness alone, which is cut down to its newest line before.
 func TestWitness(t *testing.T) {
 	witness := filepath.Join(t.TempDir(), "witness")
 	with := func(c *Config) { c.Witness = witness }
@@ -314,7 +315,17 @@ func TestWitness(t *testing.T) {
 	if err := os.CopyFS(old, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
+	lines, err := os.ReadFile(witness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(witness, bytes.Repeat(lines, 1+(1<<20)/len(lines)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	i = start(t, dir, with)
+	if info, err := os.Stat(witness); err != nil || info.Size() > 4<<10 {
+		t.Errorf("the witness was not cut down: %v", err)
+	}
 	i.spend("one")
 	i.end()
 	if err := opens(dir, with); err != nil {
@@ -323,7 +334,7 @@ func TestWitness(t *testing.T) {
 	if err := os.Chmod(filepath.Join(old, fileLedger+accounting.KeySuffix), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := opens(old, with)
+	err = opens(old, with)
 	refusedAsOlder(t, "rolled back", err, "the witness "+witness)
 	if err != nil && !strings.Contains(err.Error(), "--witness "+witness) {
 		t.Errorf("the remedy does not name the witness: %v", err)

@@ -36,7 +36,10 @@ func (f file) tail() ([]byte, error) {
 }
 
 func (f file) add(line []byte) error {
-	_, err := os.Lstat(string(f))
+	if done, err := f.compacted(line); done {
+		return err
+	}
+	_, err := os.Lstat(string(f)) // what cannot be cut down grows
 	fresh := errors.Is(err, os.ErrNotExist)
 	out, err := os.OpenFile(string(f), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
