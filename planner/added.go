@@ -5,11 +5,13 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
-	"scrim/planner/lower"
 )
 
 // mostAdded is how many numbers of a row the executor adds up by itself: more take less room as sums of the store.
 const mostAdded = 3
+
+// mostAddedGroups is how many groups the executor has columns of at a time for each thread.
+const mostAddedGroups = 1 << 12
 
 // additive reports whether the numbers of a unit in a group are few sums over its rows, of a unit that is an integer, in all of its groups, which are
 // public: what the executor adds up faster than the store, which has a table of all (group, unit) for it.
@@ -45,8 +47,7 @@ func (f *flat) ofRow(a *aggregate, k estimator.Kind) string {
 //
 //	SELECT g, u, x0, 1, … FROM <relation>
 //
-// It is where the store would add up in 128 bits, as it knows no range of the grid's indexes of a DOUBLE. What it adds up in 64 bits takes as long in either
-// place, and less on disk as sums.
+// The store would keep a table of all (group, unit), and add up what is not an INTEGER or BIGINT in 128 bits.
 func (s *statement) addedScan(d *draft, at int, rel *flat) (Scan, bool) {
 	var numbers []summand
 	for _, a := range d.aggregates {
@@ -56,8 +57,7 @@ func (s *statement) addedScan(d *draft, at int, rel *flat) (Scan, bool) {
 			}
 		}
 	}
-	wide := slices.ContainsFunc(numbers, func(n summand) bool { return n.kind == estimator.Sum && n.of.value.Type.Kind == lower.Double })
-	if d.bounded || !wide || !d.additive(rel, numbers) {
+	if d.bounded || d.groupsOf() > mostAddedGroups || !d.additive(rel, numbers) {
 		return Scan{}, false
 	}
 	g := rel.groupColumns

@@ -51,5 +51,7 @@
 // A block holds each person's rows added up by a function that does not depend on the order of rows, whatever
 // order the store returns them in; the order of the persons in it is that of arrival and means nothing. What aggregates of all groups at
 // once read is kept as packed records, dealt out by a hash of the person, added up where they grow many (fold.go), and becomes one sparse vector a person
-// (grouped.go, gather.go).
+// (grouped.go, gather.go). What scalar aggregates read of rows is kept
+// in the same way, added up by (group, person), and becomes packed columns of each group, which are unpacked while its estimators read them
+// (totals.go, sums.go).
 package exec

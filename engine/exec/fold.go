@@ -3,8 +3,6 @@ package exec
 import (
 	"math"
 	"math/bits"
-
-	"scrim/engine/estimator"
 )
 
 // foldRecords is how many records of a shard are taken in before those of a (group, unit) are added up, so that units with very many rows take
@@ -35,8 +33,8 @@ func (g *dealer) fold(s *shard) error {
 				if err != nil {
 					return err
 				}
-				r = estimator.AppendNumber(estimator.AppendNumber(r, unit), int64(w.groups[order[0]]))
-				s.run, more = w.take(r)
+				more = w.take()
+				s.run = appendRecord(r, unit, w.groups[order[0]], w.numbers)
 			}
 			order = order[same:]
 		}
@@ -48,16 +46,15 @@ func (g *dealer) fold(s *shard) error {
 	return nil
 }
 
-// take appends what fits into 64 bits of each of the sums, and tells whether anything is left of them.
-func (w *scratch) take(r []byte) ([]byte, bool) {
-	more := false
+// take takes what fits into 64 bits of each of the sums, and tells whether anything is left of them.
+func (w *scratch) take() (more bool) {
 	for c := range w.low {
 		x := narrowed(w.high[c], w.low[c])
 		var borrow uint64
 		w.low[c], borrow = bits.Sub64(w.low[c], uint64(x), 0)
 		w.high[c] -= x>>63 + int64(borrow)
+		w.numbers[c] = x
 		more = more || w.low[c] != 0 || w.high[c] != 0
-		r = estimator.AppendNumber(r, x)
 	}
-	return r, more
+	return more
 }

@@ -117,14 +117,20 @@ func TestRowsAreAddedUpExactly(t *testing.T) {
 			}
 			what := fmt.Sprint(c.rows, " rows of ", c.units, ", added up at ", foldAt)
 			same(t, what, vectorsOf(t, b), want)
-			to := &gathered{space: spillArea(t), data: make([][][]int64, 2)}
-			if err := other.sums(context.Background(), c.groups, to); err != nil {
+			added, err := other.sums(context.Background(), c.groups)
+			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for r, run := range to.groups {
-				for i, k := range run {
-					got = append(got, fmt.Sprint(k, " ", to.data[0][r][i], " ", to.data[1][r][i]))
+			for k := range c.groups {
+				var columns [2][]int64
+				for i := range columns {
+					if columns[i], err = added.column(k, i); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for i, x := range columns[0] {
+					got = append(got, fmt.Sprint(k, " ", x, " ", columns[1][i]))
 				}
 			}
 			slices.Sort(got)

@@ -20,6 +20,7 @@ type intake struct {
 	columns []int // of the scan, that aggregates read as they are
 	kept    gathered
 	table   *table
+	sums    *sums // of a scan that is added up
 	vectors []*vectors
 	grouped *grouped // of the aggregate of all groups at once, which has a scan of its own, or of columns that are added up
 	groups  []int32  // of a chunk
@@ -128,7 +129,7 @@ func (in *intake) run(ctx context.Context, snap store.Snapshot, sql string, args
 	}
 	err := snap.Scan(ctx, sql, args, in.keys.types(in.scan.Types), takers...)
 	if err == nil && in.scan.Adds {
-		err = in.grouped.sums(ctx, in.keys.groups, &in.kept)
+		in.sums, err = in.grouped.sums(ctx, in.keys.groups)
 	}
 	return err
 }
@@ -174,14 +175,25 @@ func (in *intake) take(ch store.Chunk) (err error) {
 	return in.kept.add(ch, in.columns, in.groups)
 }
 
-// input returns what an aggregate reads of one group.
-func (in *intake) input(a planner.Aggregate, group int) estimator.Input {
+// input returns what an aggregate reads of one group, and gives it to read while it is needed.
+func (in *intake) input(a planner.Aggregate, group int, read func(estimator.Input)) error {
 	if a.Vector != nil {
-		return estimator.Input{Vectors: in.find(a).blocks[group]}
+		read(estimator.Input{Vectors: in.find(a).blocks[group]})
+		return nil
 	}
 	out := make([][]int64, len(a.Columns))
 	for i, c := range a.Columns {
-		out[i] = in.table.group(group, slices.Index(in.columns, in.keys.at(c)))
+		column := slices.Index(in.columns, in.keys.at(c))
+		if in.sums == nil {
+			out[i] = in.table.group(group, column)
+			continue
+		}
+		var err error
+		if out[i], err = in.sums.column(group, column); err != nil {
+			return err
+		}
+		defer free(in.space, out[i])
 	}
-	return estimator.Input{Columns: out, Memory: in.space}
+	read(estimator.Input{Columns: out, Memory: in.space})
+	return nil
 }

@@ -47,9 +47,9 @@ func TestPairs(t *testing.T) {
 		for _, k := range owned[g] {
 			want = append(want, fmt.Sprint(1, ":", k))
 		}
-		same(t, fmt.Sprint("group ", g), written(t, in.input(a, g).Vectors), want)
+		same(t, fmt.Sprint("group ", g), written(t, inputOf(t, in, a, g).Vectors), want)
 	}
-	if n := len(in.input(a, 0).Vectors.Chunks); n < 2 {
+	if n := len(inputOf(t, in, a, 0).Vectors.Chunks); n < 2 {
 		t.Errorf("got %d chunks of 209000 pairs", n)
 	}
 }
@@ -72,10 +72,10 @@ func TestPairsThatComeAgain(t *testing.T) {
 		}
 		return n
 	}
-	if n := numbers(in.input(a, 0).Vectors); n != 1000+300*100 {
+	if n := numbers(inputOf(t, in, a, 0).Vectors); n != 1000+300*100 {
 		t.Errorf("got %d pairs of group 0", n)
 	}
-	if n := numbers(in.input(a, 1).Vectors); n != 1000 {
+	if n := numbers(inputOf(t, in, a, 1).Vectors); n != 1000 {
 		t.Errorf("got %d pairs of group 1", n)
 	}
 }

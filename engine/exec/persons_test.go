@@ -48,6 +48,6 @@ func TestPersonScans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, typ, written(t, in.input(a, 0).Vectors), want)
+		same(t, typ, written(t, inputOf(t, in, a, 0).Vectors), want)
 	}
 }

@@ -6,10 +6,17 @@ import (
 	"scrim/planner"
 )
 
-// request is the charge for the releases that are not replays: each protected table in full, each
-// entity once a release.
+// request is the charge for the releases that are not replays.
 func (e *execution) request(open []*planner.Release) accounting.Request {
-	req := accounting.Request{Principal: e.principal, Roles: e.roles, Statement: e.text, Digest: e.digest}
+	req := accounting.Request{Principal: e.principal, Roles: e.roles, Statement: e.text, Digest: e.digest, Charges: Charges(e.statement, open)}
+	for _, r := range open {
+		req.Mechanisms = joinMechanisms(req.Mechanisms, r)
+	}
+	return req
+}
+
+// Charges is what some releases of a statement cost: each protected table in full, each entity once a release.
+func Charges(s *planner.Statement, open []*planner.Release) (list []accounting.Charge) {
 	tables, entities := map[string]accounting.Charge{}, map[string]accounting.Charge{}
 	add := func(to map[string]accounting.Charge, name string, r *planner.Release) {
 		c := to[name]
@@ -24,21 +31,20 @@ func (e *execution) request(open []*planner.Release) accounting.Request {
 		for _, n := range r.Entities {
 			add(entities, n, r)
 		}
-		req.Mechanisms = joinMechanisms(req.Mechanisms, r)
 	}
-	for _, c := range e.statement.Tables {
+	for _, c := range s.Tables {
 		if x, ok := tables[c.Account]; ok {
 			x.Account, x.Table = c.Account, c.Table
-			req.Charges = append(req.Charges, x)
+			list = append(list, x)
 		}
 	}
-	for _, c := range e.statement.Entities {
+	for _, c := range s.Entities {
 		if x, ok := entities[c.Account]; ok {
 			x.Account, x.Entity = c.Account, true
-			req.Charges = append(req.Charges, x)
+			list = append(list, x)
 		}
 	}
-	return req
+	return list
 }
 
 // joinMechanisms appends the texts of a release's aggregates, for the ledger: without their literals, like the statement.

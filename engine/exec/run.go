@@ -154,10 +154,13 @@ func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*in
 				return err
 			}
 			noiser := x.Noise()
-			in := scans[agg.Scan].input(agg, g.Number)
-			in.Persons = persons
 			eg.Go(func() error {
-				return guarded(func() { g.Estimates[j] = agg.Estimator.Release(noiser, in) })
+				return tried(func() error {
+					return scans[agg.Scan].input(agg, g.Number, func(in estimator.Input) {
+						in.Persons = persons
+						g.Estimates[j] = agg.Estimator.Release(noiser, in)
+					})
+				})
 			})
 		}
 	}

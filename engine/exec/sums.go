@@ -4,79 +4,114 @@ import (
 	"context"
 	"sync"
 
-	"scrim/engine/store"
+	"scrim/engine/estimator"
+	"scrim/internal/spill"
 )
 
-// sums keeps the sums of each (group, unit) as the rows of a scan, in no order; the units are not needed any more. The records are given up.
-func (g *grouped) sums(ctx context.Context, groups int, to *gathered) error {
+// sums are the sums of each (group, unit), by group; the units are not needed any more. A group's columns are made when an estimator asks for
+// them: packed, they take a small part of the room.
+type sums struct {
+	columns int
+	space   *spill.Area
+	workers []sumRuns
+}
+
+// sumRuns are the packed columns of each group that a worker has made: column c of group g is [g·columns + c].
+type sumRuns []packedColumn
+
+// packedColumn is a list of numbers in runs that are never copied as it grows.
+type packedColumn struct {
+	run     []byte   // that is being filled
+	full    [][]byte // runs
+	numbers int
+}
+
+// A run has room for as many bytes as there are already, within these bounds.
+const leastColumn, mostColumn = 1 << 6, 1 << 16
+
+// sums adds up the records of each (group, unit). The records are given up.
+func (g *grouped) sums(ctx context.Context, groups int) (*sums, error) {
 	defer g.held.Close()
 	tasks, err := g.tasks()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b, mu := &gathering{grouped: g, groups: groups}, sync.Mutex{}
-	columns := make([]int, len(g.columns))
-	for c := range columns {
-		columns[c] = c
-	}
-	return g.each(ctx, tasks, func(w *scratch, i int) error {
-		if err := b.read(w, tasks[i]); err != nil {
-			return err
-		}
-		if err := b.persons(w); err != nil {
-			return err
-		}
-		out := w.out.empty(len(columns))
-		keep := func() error {
+	out, mu := &sums{columns: len(g.columns), space: g.space}, sync.Mutex{}
+	err = g.each(ctx, tasks, func(w *scratch, i int) error {
+		if w.totals == nil {
+			w.totals = &totals{seed: g.seed, row: make([]int64, len(g.columns)), space: g.held}
+			w.sums = make(sumRuns, groups*len(g.columns))
 			mu.Lock()
-			defer mu.Unlock()
-			return to.add(out.chunk(), columns, out.groups)
+			out.workers = append(out.workers, w.sums)
+			mu.Unlock()
 		}
-		for p := range w.units {
-			for order := w.order[w.starts[p]:w.starts[p+1]]; len(order) > 0; {
-				same := w.sameGroup(order)
-				w.add(order[:same])
-				out.groups = append(out.groups, w.groups[order[0]])
-				for c, low := range w.low {
-					out.numbers[c] = append(out.numbers[c], clamped(narrowed(w.high[c], low)))
-				}
-				if order = order[same:]; len(out.groups) < sumsChunk {
-					continue
-				}
-				if err := keep(); err != nil {
-					return err
-				}
-				out.empty(len(columns))
+		records := 0
+		for _, s := range tasks[i] {
+			records += s.records
+		}
+		if err := w.totals.fit(records); err != nil {
+			return err
+		}
+		for _, s := range tasks[i] {
+			for _, run := range s.runs() {
+				w.totals.addAll(run)
 			}
 		}
-		return keep()
+		return w.sums.keep(w.totals, g.space)
 	})
+	return out, err
 }
 
-// sumsChunk is how many sums are kept at a time.
-const sumsChunk = 1 << 11
-
-// sumRows are sums on their way.
-type sumRows struct {
-	groups  []int32
-	numbers [][]int64 // by column
+// keep appends all totals to the columns of their groups.
+func (r sumRuns) keep(t *totals, space *spill.Area) error {
+	for at := 0; at < len(t.slots); at += t.stride() {
+		first := int(t.slots[at+1]) * len(t.row)
+		for c := range r[first:][:len(t.row)] {
+			if err := r[first+c].append(t.sum(at+2+c), space); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-func (r *sumRows) empty(columns int) *sumRows {
-	if r.numbers == nil {
-		r.numbers = make([][]int64, columns)
+func (p *packedColumn) append(x int64, space *spill.Area) error {
+	if cap(p.run)-len(p.run) < estimator.MostBytes {
+		run, err := room[byte](space, max(leastColumn, min(cap(p.run)*2, mostColumn)))
+		if err != nil {
+			return err
+		}
+		if len(p.run) > 0 {
+			p.full = append(p.full, p.run)
+		}
+		p.run = run[:0]
 	}
-	r.groups = r.groups[:0]
-	for c := range r.numbers {
-		r.numbers[c] = r.numbers[c][:0]
-	}
-	return r
+	p.run = estimator.AppendNumber(p.run, x)
+	p.numbers++
+	return nil
 }
 
-func (r *sumRows) chunk() store.Chunk {
-	ch := store.Chunk{Len: len(r.groups)}
-	for _, x := range r.numbers {
-		ch.Columns = append(ch.Columns, store.Vector{Ints: x})
+// unpack writes the numbers to the front of a list, and returns the rest of it.
+func (p *packedColumn) unpack(to []int64) []int64 {
+	for _, run := range append(p.full[:len(p.full):len(p.full)], p.run) {
+		to = estimator.Unpack(run, to)
 	}
-	return ch
+	return to
+}
+
+// column returns a column of a group, in memory that the caller gives back.
+func (s *sums) column(group, column int) ([]int64, error) {
+	n, at := 0, group*s.columns+column
+	for _, w := range s.workers {
+		n += w[at].numbers
+	}
+	out, err := room[int64](s.space, n)
+	if err != nil {
+		return nil, err
+	}
+	rest := out
+	for _, w := range s.workers {
+		rest = w[at].unpack(rest)
+	}
+	return out, nil
 }

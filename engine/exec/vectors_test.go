@@ -217,7 +217,7 @@ func TestArraysOfSeveralRows(t *testing.T) {
 					}
 				}
 			}
-			same(t, fmt.Sprint(scan.SQL, ", group ", g), written(t, in.input(a, int(g)).Vectors), want)
+			same(t, fmt.Sprint(scan.SQL, ", group ", g), written(t, inputOf(t, in, a, int(g)).Vectors), want)
 			if in.persons.counts[g] != n {
 				t.Errorf("%s: got %d persons, want %d: those whose rows are all absent too", scan.SQL, in.persons.counts[g], n)
 			}
@@ -244,7 +244,7 @@ func TestArraysOfOneRow(t *testing.T) {
 		}
 	}
 	for g := range want {
-		same(t, fmt.Sprint("group ", g), written(t, in.input(a, g).Vectors), want[g])
+		same(t, fmt.Sprint("group ", g), written(t, inputOf(t, in, a, g).Vectors), want[g])
 	}
 }
 
@@ -270,7 +270,7 @@ func TestLongSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "by "+order, written(t, in.input(a, 0).Vectors), want)
+		same(t, "by "+order, written(t, inputOf(t, in, a, 0).Vectors), want)
 	}
 }
 
@@ -300,9 +300,9 @@ func TestCoordinates(t *testing.T) {
 		want[i%3] = append(want[i%3], fmt.Sprint(i%5+1, ":", []int64{i, c, -i}))
 	}
 	for g := range want {
-		same(t, fmt.Sprint("group ", g), written(t, in.input(a, g).Vectors), want[g])
+		same(t, fmt.Sprint("group ", g), written(t, inputOf(t, in, a, g).Vectors), want[g])
 	}
-	for _, k := range in.input(plain, 1).Columns[0] {
+	for _, k := range inputOf(t, in, plain, 1).Columns[0] {
 		b -= k
 	}
 	if b != 0 {
@@ -351,4 +351,13 @@ func TestPlansThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// inputOf is what an aggregate reads of a group.
+func inputOf(t *testing.T, in *intake, a planner.Aggregate, group int) (out estimator.Input) {
+	t.Helper()
+	if err := in.input(a, group, func(in estimator.Input) { out = in }); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

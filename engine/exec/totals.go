@@ -1,0 +1,93 @@
+package exec
+
+import (
+	"math/bits"
+
+	"scrim/engine/estimator"
+	"scrim/internal/spill"
+)
+
+// totals adds up records by (unit, group), exactly, in no order.
+//
+// A sum is kept in 64 bits, which wrap, and carries counts how often it did, up and down: while that is not 0 the sum is
+// beyond 64 bits, on the side of the sign.
+type totals struct {
+	seed    uint64
+	row     []int64 // the numbers of a record
+	space   *spill.Area
+	table   []int32       // a slot's number and 1, by hash
+	slots   []int64       // unit, group and the sums of each
+	carries map[int]int64 // by the sum's place in slots
+}
+
+// stride is how many numbers a slot has.
+func (t *totals) stride() int { return 2 + len(t.row) }
+
+// fit makes room for so many records, of which none is there yet.
+func (t *totals) fit(records int) (err error) {
+	if t.table, err = grown(t.space, t.table, 1<<bits.Len(uint(2*records))); err != nil {
+		return err
+	}
+	clear(t.table)
+	clear(t.carries)
+	t.slots, err = grown(t.space, t.slots, records*t.stride())
+	t.slots = t.slots[:0]
+	return err
+}
+
+// addAll adds records.
+func (t *totals) addAll(records []byte) {
+	for len(records) > 0 {
+		unit, group, size := recordOf(records)
+		size += estimator.Numbers(records[size:], t.row)
+		records = records[size:]
+		at := t.slot(unit, group)
+		for c, was := range t.slots[at:][:len(t.row)] {
+			x := t.row[c]
+			sum := was + x
+			t.slots[at+c] = sum
+			if (sum^was)&(sum^x) < 0 {
+				t.carry(at+c, x)
+			}
+		}
+	}
+}
+
+// slot returns the place of the first sum of a (unit, group).
+func (t *totals) slot(unit, group int64) int {
+	mask := uint64(len(t.table) - 1)
+	for h := (mixed(unit, t.seed) + uint64(group)*0x9e3779b97f4a7c15>>7) & mask; ; h = (h + 1) & mask {
+		n := t.table[h]
+		if n == 0 {
+			at := len(t.slots)
+			t.slots = t.slots[:at+t.stride()]
+			t.slots[at], t.slots[at+1] = unit, group
+			clear(t.slots[at+2:])
+			t.table[h] = int32(at/t.stride() + 1)
+			return at + 2
+		}
+		if at := int(n-1) * t.stride(); t.slots[at] == unit && t.slots[at+1] == group {
+			return at + 2
+		}
+	}
+}
+
+// carry counts a sum that has wrapped when x was added.
+func (t *totals) carry(at int, x int64) {
+	if t.carries == nil {
+		t.carries = map[int]int64{}
+	}
+	if t.carries[at] += x>>63 | 1; t.carries[at] == 0 {
+		delete(t.carries, at)
+	}
+}
+
+// sum returns the sum at a place, clamped to ±MaxUnits.
+func (t *totals) sum(at int) int64 {
+	if len(t.carries) > 0 {
+		if n := t.carries[at]; n != 0 {
+			return (n>>63 | 1) * estimator.MaxUnits
+		}
+	}
+	return clamped(t.slots[at])
+}
