@@ -20,6 +20,7 @@ type Ledger interface {
 	Note(principal, kind, text string) error
 	Status(entityOf map[string]string) (accounting.Status, error)
 	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
+	Count(ctx context.Context, f accounting.Filter) (entries, lines uint64, err error)
 	StoredAnswers(ctx context.Context, f accounting.AnswerFilter) ([]accounting.StoredAnswer, uint64, error)
 }
 

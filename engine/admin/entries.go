@@ -27,12 +27,8 @@ const ledgerPage = 1000
 // the charge by itself, as the account counts it, at the δ that the account's budget has now; charges
 // add up in ρ, not in ε.
 func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() ([]sql.Row, error) {
-	who, all := a.o.Principal(ctx), a.seesAll(ctx)
-	none := who == ""
-	if !all {
-		none = none || f.Principal != "" && f.Principal != who
-		f.Principal = who
-	}
+	all := a.seesAll(ctx)
+	f, none := a.own(ctx, f)
 	if f.Limit <= 0 {
 		f.Limit = ledgerPage
 	}
@@ -61,6 +57,17 @@ func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() (
 		}
 		return out, nil
 	}
+}
+
+// own narrows a filter to what the session may see of the ledger: an analyst sees their own entries. none says that this is nothing.
+func (a *Admin) own(ctx *sql.Context, f accounting.Filter) (narrowed accounting.Filter, none bool) {
+	who := a.o.Principal(ctx)
+	none = who == ""
+	if !a.seesAll(ctx) {
+		none = none || f.Principal != "" && f.Principal != who
+		f.Principal = who
+	}
+	return f, none
 }
 
 // after returns the bounds on ids of what follows an entry.

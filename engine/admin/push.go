@@ -14,7 +14,7 @@ import (
 const pushRuleID analyzer.RuleId = 20030
 
 // Rules returns the analysis rule of the package, which belongs into analyzer.AlwaysBeforeDefault: it
-// gives dp.ledger the conditions, the order and the limit of a statement, so that what the ledger has an
+// gives dp.ledger the conditions, the order and the limit of a statement, and counts its lines, so that what the ledger has an
 // index for is not read as a whole. go-mysql-server itself hands filters to no table.
 func Rules() []analyzer.Rule { return []analyzer.Rule{{Id: pushRuleID, Apply: push}} }
 
@@ -27,6 +27,8 @@ func push(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 			return pushSort(ctx, n)
 		case *plan.Limit:
 			return pushLimit(ctx, n)
+		case *plan.GroupBy:
+			return pushCount(ctx, n)
 		}
 		return n, transform.SameTree, nil
 	})
