@@ -130,7 +130,7 @@ func (l *Ledger) verifyParts(to mark, digest sum, pause func(time.Duration) erro
 			return err
 		}
 		at = end
-		l.up.change(func(u *Upkeep) { u.Verified = end.id - l.base.end.id })
+		l.up.change(func(u *Upkeep) { u.Verified = end.id })
 	}
 	if at.hash != to.hash {
 		return damagedRecords("record %d is not the one at which the checkpoint was made", to.id)

@@ -14,7 +14,7 @@ import (
 // checkpoints.
 type Upkeep struct {
 	Resumed    uint64    // the record of the checkpoint that the opening began with; 0: it read and verified everything
-	Verified   uint64    // how many records up to Resumed are verified
+	Verified   uint64    // up to which record those are verified
 	VerifiedAt time.Time // when all records were; zero: they are not yet
 	Damage     error     // what is wrong with the ledger, which grants nothing any more; nil: nothing was found
 	Checkpoint uint64    // the record of the newest checkpoint; 0: there is none
@@ -71,7 +71,7 @@ func (l *Ledger) prepareUpkeep(from cut, o Options) {
 	u.parts = newSegments(l.path+IndexSuffix, l.key, l.base.end.hash)
 	u.due.Store((u.kept.id+1)/l.part*l.part + l.part - 1)
 	if from.end.id > l.base.end.id {
-		u.status.Resumed, u.status.Checkpoint = from.end.id, from.end.id
+		u.status.Resumed, u.status.Checkpoint, u.status.Verified = from.end.id, from.end.id, l.base.end.id
 		return
 	}
 	u.status.VerifiedAt = l.now()

@@ -165,6 +165,9 @@ func account(err error) error {
 		return refuse.New(refuse.NoBudget, "%s has no budget for all principals together.", named(none.Table, none.Account))
 	case errors.As(err, &spent):
 		return exhausted(spent)
+	case errors.Is(err, accounting.ErrUnavailable) && errors.Is(err, accounting.ErrDamaged):
+		return errors.Join(refuse.New(refuse.Ledger, "The ledger is damaged; nothing was charged, read or answered.").
+			With("Ask an operator to look at the server's log, which says what to do."), err)
 	case errors.Is(err, accounting.ErrUnavailable):
 		return errors.Join(refuse.New(refuse.Ledger, "The charge could not be made durable; nothing was read or answered."), err)
 	default:

@@ -36,6 +36,7 @@ type health struct {
 var (
 	errStopping  = errors.New("the server is stopping")
 	errNoLedger  = errors.New("the ledger does not write; the server's log says why")
+	errBadLedger = errors.New("the ledger is damaged; the server's log says what to do")
 	errNoAudit   = errors.New("the audit log cannot be written; the server's log says why")
 	errNoDisk    = errors.New("the data directory cannot be written: is the disk full, or read-only?")
 	errStoreDown = errors.New("the store does not answer")
@@ -52,8 +53,8 @@ func (h *health) check() error {
 	if h.stopping.Load() {
 		return errStopping
 	}
-	if h.ledger.Err() != nil {
-		return errNoLedger
+	if err := ledgerError(h.ledger); err != nil {
+		return err
 	}
 	if h.audit.Failing() {
 		return errNoAudit

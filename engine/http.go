@@ -179,10 +179,12 @@ func (w *watching) logged(a dashboard.Attempt) error {
 
 // ledger is the state of the ledger's file.
 func (w *watching) ledger() metrics.Ledger {
-	l := metrics.Ledger{Up: w.server.ledger.Err() == nil}
-	last, err := w.server.ledger.Entries(context.Background(), accounting.Filter{Descending: true, Limit: 1})
-	if err == nil && len(last) == 1 {
-		l.Records = last[0].ID
+	from, u := w.server.ledger, w.server.ledger.Upkeep()
+	l := metrics.Ledger{
+		Up: from.Err() == nil, Records: from.Position().Record, Damaged: u.Damage != nil, Checkpoint: u.Checkpoint,
+	}
+	if u.VerifiedAt.IsZero() {
+		l.Unverified = u.Resumed - u.Verified
 	}
 	if fi, err := os.Stat(w.server.cfg.path(fileLedger)); err == nil {
 		l.Bytes = fi.Size()
@@ -197,7 +199,7 @@ func (w *watching) facts() dashboard.Server {
 		Version: Version, Comment: VersionComment, Go: runtime.Version(), Started: w.started,
 		Listen: s.Addr().String(), HTTP: w.listener.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
 		Connections: s.sockets.Connections(), MaxConnections: s.sockets.MaxConnections(),
-		LedgerRecords: l.Records, LedgerBytes: l.Bytes, NotReady: w.health.check(), Warnings: s.warnings.texts(),
+		LedgerRecords: l.Records, LedgerBytes: l.Bytes, LedgerUnverified: l.Unverified, NotReady: w.health.check(), Warnings: s.warnings.texts(),
 	}
 }
 

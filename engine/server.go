@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -66,6 +67,7 @@ type Server struct {
 	observers   watch.Observers // told about every statement that ended; set before the first client
 	watching    *watching
 	warnings    warnings
+	upkeep      atomic.Pointer[accounting.Upkeep] // of the ledger; nil: nothing was told yet
 
 	noise        func() noise.Noiser
 	rootPassword string
@@ -108,7 +110,9 @@ func (s *Server) openDirectory() (err error) {
 }
 
 func (s *Server) openLedger() (err error) {
-	s.ledger, err = accounting.Open(s.cfg.path(fileLedger), accounting.Options{DirectoryID: s.dir.id, Create: s.dir.fresh, AnswerBytes: s.cfg.ReplayMemory << 20})
+	s.ledger, err = accounting.Open(s.cfg.path(fileLedger), accounting.Options{
+		DirectoryID: s.dir.id, Create: s.dir.fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.upkept,
+	})
 	return err
 }
 
@@ -119,18 +123,10 @@ func (s *Server) openCatalog() (err error) {
 	return err
 }
 
-// charged reports whether anything was ever charged to an account. What cannot be known was.
+// charged reports whether anything was ever charged to an account, also in what is archived. What cannot be known was.
 func (s *Server) charged(account string) bool {
-	entries, err := s.ledger.Entries(context.Background(), accounting.Filter{Account: account, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Limit: 1})
-	if err != nil {
-		return true
-	}
-	for _, e := range entries {
-		if e.Kind == accounting.ChargeEntry {
-			return true
-		}
-	}
-	return false
+	charged, err := s.ledger.Charged(account)
+	return charged || err != nil
 }
 
 func (s *Server) openStore() (err error) {

@@ -20,6 +20,9 @@ const (
 	warnWitness = "witness" // it fails
 	warnSecond  = "second"  // a second server appends to it
 	warnHost    = "host"    // the directory was moved or copied
+
+	warnLedger     = "ledger"     // it is damaged
+	warnCheckpoint = "checkpoint" // none can be written
 )
 
 // set puts a text in the place of what was said of something; "" says nothing any more.

@@ -22,6 +22,8 @@ const (
 	Backup       Kind = "backup"          // Note says where to
 	Lost         Kind = "lost"            // Missing records are not in the log
 	Accepted     Kind = "ledger accepted" // one that is older than it was known to be; Note says why
+	Damaged      Kind = "ledger damaged"  // found while the server runs; Note says where
+	Archived     Kind = "ledger archived" // its older records are in an archive; Note says which
 	Elsewhere    Kind = "elsewhere"       // the data directory is, or may be, in use in a second place; Note says how that is known
 )
 

@@ -55,6 +55,7 @@ type Server struct {
 	Connections, MaxConnections int
 	LedgerRecords               uint64
 	LedgerBytes                 int64
+	LedgerUnverified            uint64   // records that the start took from a checkpoint and that are being verified
 	NotReady                    error    // why private statements cannot be answered; nil when they can
 	Warnings                    []string // what an operator has to look at although they are answered
 }

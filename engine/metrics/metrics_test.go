@@ -36,7 +36,7 @@ func sources() Sources {
 	return Sources{
 		Version: "8.0", Status: func() (accounting.Status, error) { return st, nil },
 		Names:       func() map[string][]string { return map[string][]string{"shop.orders": {"shop.sales", "shop.old"}} },
-		Ledger:      func() Ledger { return Ledger{Up: true, Records: 7, Bytes: 4096} },
+		Ledger:      func() Ledger { return Ledger{Up: true, Records: 7, Bytes: 4096, Unverified: 3, Checkpoint: 5} },
 		Audit:       func() (bool, uint64) { return true, 2 },
 		Connections: func() int { return 3 }, MaxConnections: func() int { return 256 },
 		Ready: func() error { return nil }, Now: time.Now,

@@ -33,9 +33,12 @@ type Sources struct {
 
 // Ledger is the state of the ledger's file.
 type Ledger struct {
-	Up      bool
-	Records uint64
-	Bytes   int64
+	Up         bool
+	Records    uint64
+	Bytes      int64
+	Unverified uint64 // records that the start took from a checkpoint and that were not verified yet
+	Damaged    bool
+	Checkpoint uint64 // records that the newest checkpoint covers
 }
 
 // stale is how old what is told of budgets may be: reading them costs some 50 µs a budget, and who may read /metrics may read
@@ -71,6 +74,10 @@ var (
 	ledgerRecords = describe("scrim_ledger_records", "Records in the ledger.")
 	ledgerBytes   = describe("scrim_ledger_bytes", "Size of the ledger's file.")
 
+	ledgerUnverified = describe("scrim_ledger_unverified_records", "Records that the start took from a checkpoint and that are not verified yet.")
+	ledgerDamaged    = describe("scrim_ledger_damaged", "1 after damage was found in the ledger while the server runs: nothing private is answered any more.")
+	ledgerCheckpoint = describe("scrim_ledger_checkpoint_records", "Records that the newest checkpoint covers; a start reads those behind it.")
+
 	auditUp      = describe("scrim_audit_up", "1 while the audit log can be written, or is off.")
 	auditMissing = describe("scrim_audit_missing_total", "Records that the audit log lacks because it could not be written.")
 
@@ -88,7 +95,8 @@ var (
 // Describe implements prometheus.Collector.
 func (c *state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		info, ready, connections, maxConnections, ledgerUp, ledgerRecords, ledgerBytes, auditUp, auditMissing,
+		info, ready, connections, maxConnections, ledgerUp, ledgerRecords, ledgerBytes,
+		ledgerUnverified, ledgerDamaged, ledgerCheckpoint, auditUp, auditMissing,
 		limitEpsilon, spentEpsilon, remainingEpsilon, spentRho, remainingRho, usedRatio, windowEnd, entityBound, entitySpent,
 	} {
 		ch <- d
@@ -108,6 +116,9 @@ func (c *state) Collect(ch chan<- prometheus.Metric) {
 	tell(ledgerUp, one(l.Up))
 	tell(ledgerRecords, float64(l.Records))
 	tell(ledgerBytes, float64(l.Bytes))
+	tell(ledgerUnverified, float64(l.Unverified))
+	tell(ledgerDamaged, one(l.Damaged))
+	tell(ledgerCheckpoint, float64(l.Checkpoint))
 	up, missing := c.s.Audit()
 	tell(auditUp, one(up))
 	ch <- prometheus.MustNewConstMetric(auditMissing, prometheus.CounterValue, float64(missing))
