@@ -16,9 +16,9 @@ demo: build
 bench: tools
 	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 1x -timeout 60m ./engine/bench
 
-# docs writes the generated parts of the README from the code's own tables.
+# docs writes docs/reference.md from the code's own tables.
 docs: build
-	./bin/scrim reference README.md
+	./bin/scrim reference docs/reference.md
 
 tools:
 	@command -v go >/dev/null || { echo "scrim needs Go 1.26 or newer: https://go.dev/dl/"; exit 1; }

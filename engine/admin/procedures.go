@@ -10,7 +10,7 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Procedure documents one stored procedure. The README's reference is made from Procedures.
+// Procedure documents one stored procedure. docs/reference.md is made from Procedures.
 type Procedure struct{ Name, Signature, Doc, Example string }
 
 // procedure is a Procedure and what it does. It takes from min to max arguments, all of them text.

@@ -13,7 +13,7 @@ import (
 // will not help, unless Temporary.
 type Refused struct {
 	Number   int    // of the error, in MySQL's numbering; 1644 for refusals of collections
-	SQLState string // 45D20 to 45D42 for refusals of collections; see the table of errors in README.md
+	SQLState string // 45D20 to 45D42 for refusals of collections; see the table of refusals in docs/reference.md
 	Message  string
 }
 
@@ -64,7 +64,7 @@ func clean(s string) string {
 }
 
 // Code names the kind of a refusal, of this package or of the server: SPENT_TOKEN, BUDGET_EXHAUSTED and so on, as in
-// the table of errors in README.md. It is "" for other errors.
+// the table of refusals in docs/reference.md. It is "" for other errors.
 func Code(err error) string {
 	var r *Refused
 	if e, ok := refuse.As(err); ok {

@@ -6,7 +6,7 @@ import "scrim/internal/refuse"
 var refused = []Form{
 	no("HANDLER <rest>", "HANDLER reads rows past the planner.", "Use SELECT."),
 	no("XA <rest>", "Distributed transactions are not supported.", "Use BEGIN and COMMIT."),
-	no("HELP <rest>", "The server holds no help texts.", "See the README, or SELECT * FROM dp.functions."),
+	no("HELP <rest>", "The server holds no help texts.", "See docs/reference.md, or SELECT * FROM dp.functions."),
 	no("INSTALL <rest>", "The server has no plugins.", "Nothing needs to be installed."),
 	no("UNINSTALL <rest>", "The server has no plugins.", "Nothing needs to be installed."),
 	no("RESET <rest>", "The server has no binary log.", "Copy the data directory with CALL dp_backup."),

@@ -1,3 +1,3 @@
-// Package reference writes the README's reference from the tables that the server itself uses:
+// Package reference writes docs/reference.md from the tables that the server itself uses:
 // functions, procedures, variables, the dp database, the allow-list of expressions, and refusals.
 package reference

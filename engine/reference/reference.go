@@ -31,7 +31,7 @@ func Replace(document string) (string, error) {
 // Text returns the whole reference as Markdown.
 func Text() string {
 	var b strings.Builder
-	section := func(title, text string) { fmt.Fprintf(&b, "### %s\n\n%s\n", title, text) }
+	section := func(title, text string) { fmt.Fprintf(&b, "## %s\n\n%s\n", title, text) }
 	section("Functions", functions.Reference())
 	section("Procedures", "For DBAs; callable with and without a current database.\n\n"+admin.Reference())
 	section("Session variables", variables())

@@ -27,7 +27,7 @@ func NullIfFew(ctx *sql.Context) bool {
 	return v == "null"
 }
 
-// Variable documents one of our session variables. The README's list is made from Variables.
+// Variable documents one of our session variables. docs/reference.md is made from Variables.
 type Variable struct {
 	Name    string
 	Default any

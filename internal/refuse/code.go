@@ -52,12 +52,12 @@ type Entry struct {
 	Remedy   string
 }
 
-// Table lists every code in the order of its SQLSTATE. The README's list of errors is made from it.
+// Table lists every code in the order of its SQLSTATE. docs/reference.md is made from it.
 var Table = []Entry{
 	{Undeclared, "45001", "The table has been declared neither protected nor public.", "A DBA runs CALL dp_protect(table, unit_column, entity) or CALL dp_public(table)."},
 	{RawRows, "45002", "The statement would return or copy rows of a protected table.", "Ask for an aggregate, for example SELECT COUNT(*) FROM t; a DBA may SET dp_raw = ON."},
 	{Shape, "45003", "The query has a part through which the person behind a row cannot be followed.", "Join protected tables on the unit, aggregate at the top, and drop the clause that the message names."},
-	{Expression, "45004", "An expression on protected rows is not on the list of deterministic, total functions.", "Use a function from the list in the README, or apply it to the answer outside the aggregate."},
+	{Expression, "45004", "An expression on protected rows is not on the list of deterministic, total functions.", "Use a function from the list in docs/reference.md, or apply it to the answer outside the aggregate."},
 	{Aggregate, "45005", "The aggregate has no private form.", "Use the DP function that the message names."},
 	{Option, "45006", "An option of a DP function is unknown, repeated, out of range, or not for this function.", "See SELECT * FROM dp.functions."},
 	{Parameter, "45007", "A privacy parameter is not a positive, finite number within its range.", "Set dp_epsilon, dp_delta or dp_rho to a value within the range that the message gives."},

@@ -94,7 +94,7 @@ func strToDate(l *lowerer, c *call) (Expr, error) {
 		}
 		i++
 		if i == len(format) || strings.IndexByte(parseFormat, format[i]) < 0 {
-			return Expr{}, refuse.New(refuse.Expression, "STR_TO_DATE() takes the specifiers that the README lists on protected rows.")
+			return Expr{}, refuse.New(refuse.Expression, "STR_TO_DATE() takes the specifiers that docs/reference.md lists on protected rows.")
 		}
 		clock = clock || strings.IndexByte("HkhIliSspfT", format[i]) >= 0
 		date = date || strings.IndexByte("YymcdeMbj", format[i]) >= 0
