@@ -3,7 +3,6 @@ package accounting
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -25,6 +24,30 @@ func promised(t *testing.T, b Budget) *big.Rat {
 	return sum
 }
 
+// amountOf is a loss of which nothing else is known.
+func amountOf(l Loss) *amount { return (&amount{}).with(l) }
+
+// made returns a budget as the ledger makes it, with its Rényi order.
+func made(eps Epsilon, delta Delta) Budget {
+	b := Budget{Account: "t", Principal: All, Window: Never, Epsilon: eps, Delta: delta}
+	b.Order = b.orderFor()
+	return b
+}
+
+// limitFor returns an ε for a budget of δ that takes Gaussian noise of rho, and hardly more.
+func limitFor(rho Rho, delta Delta) Epsilon {
+	lo, hi := Epsilon(0), Epsilon(30)
+	for hi-lo > 1e-9 {
+		mid := (lo + hi) / 2
+		if b := made(mid, delta); b.remainingRho(&amount{}, tally{}) < rho {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
 func eachBudget(f func(b Budget)) {
 	r := rand.New(rand.NewPCG(1, 12))
 	for range 2000 {
@@ -40,7 +63,7 @@ func TestBoxesAreWithinTheBudget(t *testing.T) {
 		if promised(t, b).Cmp(new(big.Rat).SetFloat64(float64(b.Delta))) > 0 {
 			t.Errorf("%v %v: promises %+v", b.Epsilon, b.Delta, b.boxes())
 		}
-		if !b.fits(tallyOf(Loss{Rho: 1, DeltaTV: samplers / 2})) {
+		if !b.fits(amountOf(Loss{Rho: 1, DeltaTV: samplers / 2})) {
 			t.Errorf("%v %v: no room for samplers in %+v", b.Epsilon, b.Delta, b.boxes())
 		}
 	})
@@ -56,7 +79,7 @@ func TestBoxesGrantNoMoreThanTheCurve(t *testing.T) {
 		for range 5 {
 			l := Loss{Rho: Rho(float64(top) * r.Float64() * 1.2), DeltaEvent: float64(b.Delta) * r.Float64() / 2,
 				DeltaTV: float64(b.Delta) / (1 + math.Exp(float64(b.Epsilon))) * r.Float64() / 2}
-			if !b.fits(tallyOf(l)) {
+			if !b.fits(amountOf(l)) {
 				continue
 			}
 			fit++
@@ -75,7 +98,12 @@ func TestBoxesGrantNoMoreThanTheCurve(t *testing.T) {
 // cap and no further, so that no course of the dialogue ends outside of the one box.
 func TestSplitIsFixedBeforehand(t *testing.T) {
 	const eps, delta = 2, 1e-6
-	kinds := []Loss{{Rho: RhoFor(eps, delta/2) / 10}, {DeltaEvent: delta * 5 / 160 * (1 - 1e-9)}, {DeltaTV: delta / 80 / (1 + math.E*math.E) * (1 - 1e-9)}}
+	b := made(eps, delta)
+	kinds := []Loss{
+		{Rho: b.remainingRho(&amount{}, tally{}) / 10},
+		{DeltaEvent: delta * 3 / 160 * (1 - 1e-9)},
+		{DeltaTV: delta / 320 / (1 + math.E*math.E) * (1 - 1e-9)},
+	}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		l, _ := create1(t, nil)
 		mustSet(t, l, "t", false, All, eps, delta, Never)
@@ -104,8 +132,10 @@ func TestSlackIsNamed(t *testing.T) {
 	if !errors.As(err, &x) || !x.NoSlack {
 		t.Errorf("the event's δ above its share: %v", err)
 	}
+	b := made(2, 1e-6)
+	most := b.remainingRho(&amount{}, tally{})
 	_, err = reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: RhoOf(3)}}})
-	if !errors.As(err, &x) || x.NoSlack || fmt.Sprint(x.RemainingRho) != fmt.Sprint(RhoFor(2, 0.5e-6)) {
+	if !errors.As(err, &x) || x.NoSlack || x.RemainingRho != most {
 		t.Errorf("too much ρ: %+v", x)
 	}
 }

@@ -30,9 +30,11 @@ type Budget struct {
 	Rho       Rho     // above 0 for a budget in ρ: charges fit whose ρ add up to at most this, and whose δ to at most Delta
 	Delta     Delta   // within [0, 1); 0: the pure account, where only charges with a pure ε fit; in ρ: only charges without slack
 	Window    Window
-	Reason    string // why it was set, for the record
-	SetBy     string
-	SetAt     time.Time
+	// Order is the Rényi order of the filter's test, chosen by the ledger when the budget is made; 0: none, see boxes.
+	Order  float64
+	Reason string // why it was set, for the record
+	SetBy  string
+	SetAt  time.Time
 }
 
 // Check refuses a budget that means nothing and says what would be right.

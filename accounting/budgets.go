@@ -8,11 +8,12 @@ import (
 )
 
 // SetBudget makes or replaces the budget of b's account and principal, durably. It changes nothing
-// else: what is spent stays spent, whatever the new limit or window. SetAt is set by the ledger.
+// else: what is spent stays spent, whatever the new limit or window. SetAt and Order are set by the ledger.
 func (l *Ledger) SetBudget(ctx context.Context, b Budget) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
+	b.Order = b.orderFor()
 	b.Window, _ = ParseWindow(string(b.Window)) // Check has parsed it: now in its one spelling
 	return l.record(ctx, &record{kind: setBudgetRecord, principal: b.SetBy, budget: b})
 }

@@ -66,6 +66,10 @@ func (d *decoder) budget(r *record) {
 	*b = Budget{Account: d.string(), Entity: d.bool(), Principal: d.string(), Reason: d.string(), SetBy: r.principal, SetAt: r.at}
 	if r.kind == setBudgetRecord {
 		b.Epsilon, b.Rho, b.Delta, b.Window = Epsilon(d.float()), Rho(d.uint64()), Delta(d.float()), Window(d.string())
+		if d.left() { // a budget that was made before orders were chosen has none
+			b.Order = d.float()
+			d.bad = d.bad || !b.hasOrder()
+		}
 		d.bad = d.bad || b.Check() != nil
 	}
 }

@@ -53,18 +53,24 @@
 //
 // # Filter
 //
-// [Ledger.Reserve] grants a charge when, for every budget (ε, δ) that it touches,
+// [Ledger.Reserve] grants a charge when, for every budget (ε, δ) that it touches, at the Rényi order α = 1+β that was chosen when the budget
+// was made, and is recorded with it,
+//
+//	e^(β(Σd(α)−ε))·(1−1/α)^α/β <= 25δ/32,   Σδ_event <= 3δ/16,   (1+e^ε)·Σδ_tv <= δ/32
+//
+// where the sums run over the budget's window, the pending charge included, and Σd(α) is the lesser of α·Σρ and what the [Curve] of the
+// events has. So Gaussian noise counts by its ρ, and what is pure by less, beside it. Order and shares of δ follow from the budget alone, so that these
+// are caps on three sums that are fixed beforehand. For such caps, stopping before one is passed gives the guarantee at the caps
+// although each loss is chosen after seeing the answers before it: Feldman and Zrnic, Individual
+// Privacy Accounting via a Rényi Filter (2021); Whitehouse, Ramdas, Rogers and Wu, Fully
+// Adaptive Composition in Differential Privacy (2023), for approximate zCDP. docs/proofs/filter.md has the
+// argument in full, how the order is chosen, and how much of an exact composition it admits.
+//
+// A budget without an order, one that was made before there were any, has caps on Σρ and on both δ instead:
 //
 //	δ_z(Σρ, ε) <= δ/2,   Σδ_event <= 5δ/16,   (1+e^ε)·Σδ_tv <= δ/8
 //
-// where the sums run over the budget's window, the pending charge included. The shares of δ follow from the budget alone, so that these
-// are caps on three sums that are fixed beforehand. For such caps, stopping before one is passed gives the guarantee at the caps
-// although each loss is chosen after seeing the answers before it: Feldman and Zrnic, Individual
-// Privacy Accounting via a Rényi Filter (2021), for zCDP; Whitehouse, Ramdas, Rogers and Wu, Fully
-// Adaptive Composition in Differential Privacy (2023), for approximate zCDP. The conversion then gives (ε, δ). docs/proofs/filter.md has the
-// argument in full, and says why budgets that were made under an earlier rule grant no more than they did.
-//
-// Where 1+e^ε makes even the slack of samplers large, which takes an ε above 30 or so, there are two such sets of caps, for half of δ
+// So has one where 1+e^ε makes even the slack of samplers large, which takes an ε above 30 or so. There are two such sets of caps then, for half of δ
 // each: one at ε, for charges without δ_tv, and one for the others at the largest ε' that has room for it.
 //
 // A pure ε' of at most ε passes the test by itself. So a budget with δ = 0, the pure account, grants a charge if and only if every
@@ -81,8 +87,8 @@
 // bounds what one principal learns who shares with nobody. The bound is for one window, and for the time between two resets: what is
 // learnt in several adds.
 //
-// The filter runs on ρ, the two δ and the pure ε alone. The [Event] list of each charge says what ran; the [Curve] of the events is
-// summed beside ρ, and [BestEpsilon] takes from both the least ε that one of several valid conversions gives. That is for showing.
+// What remains of a budget, wherever it is shown, is what the filter grants: the largest ε that a statement is charged as Gaussian noise for at the
+// budget's δ, or the largest pure ε. What is spent is shown as the least ε that one of several valid conversions gives ([BestEpsilon]).
 //
 // # Files
 //
@@ -114,7 +120,7 @@
 //	                 ρ u64, ε u64, δ_event u128, δ_tv u128, events, list of {scope, remaining ε f64 (NaN: in ρ), remaining ρ u64}}
 //	2 outcomes       list of {record of the charge u64, outcome u8}
 //	3 note           kind, text
-//	4 set budget     account, entity u8, principal, reason, ε f64, ρ u64, δ f64, window
+//	4 set budget     account, entity u8, principal, reason, ε f64, ρ u64, δ f64, window, and the Rényi order f64 where it has one
 //	5 remove budget  account, entity u8, principal, reason
 //	6 reset budget   account, entity u8, principal, reason
 //	7 replay         statement, digest, record of the charge u64 (0: not known), accounts (list of strings)

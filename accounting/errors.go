@@ -66,8 +66,8 @@ type ExhaustedError struct {
 	// alone is more than that δ.
 	Requested    Epsilon
 	RequestedRho Rho
-	// Remaining is the limit minus the ε already spent, rounded down; RemainingRho is the largest ρ
-	// that still fits beside the request's own slack. Both are zero when nothing does.
+	// Remaining is the largest ε that a statement of the request's kind is granted, see BudgetStatus, and RemainingRho the largest ρ
+	// that still fits beside the request's own slack, rounded down. Both are zero when nothing does.
 	Remaining    Epsilon
 	RemainingRho Rho
 	// NotPure and SpentNotPure are the reasons besides too large an ε for which a budget with δ = 0 refuses: the charge has no pure
@@ -75,6 +75,8 @@ type ExhaustedError struct {
 	NotPure, SpentNotPure bool
 	// NoSlack tells that the ρ would fit, and the δ of the charge beside what is spent of it does not.
 	NoSlack bool
+	// EventShare and TVShare are the parts of Delta that the window has for both kinds of slack.
+	EventShare, TVShare Delta
 }
 
 // Error implements error.

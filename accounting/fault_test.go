@@ -167,10 +167,9 @@ func TestCloseWhileReserving(t *testing.T) {
 func TestManyBudgetsUnderLoad(t *testing.T) {
 	l, path := create1(t, nil)
 	one := Loss{Rho: RhoOf(0.001), DeltaTV: 0x1p-100}
-	// Half of a budget's δ is for the conversion.
-	mustSet(t, l, "t", false, All, EpsilonOf(one.Times(30), 1e-6), 2e-6, Never)
-	mustSet(t, l, "t", false, Default, EpsilonOf(one.Times(4), 1e-6), 2e-6, Never)
-	mustSet(t, l, "t", false, "p0", EpsilonOf(one.Times(7), 1e-6), 2e-6, Never)
+	mustSet(t, l, "t", false, All, limitFor(30*one.Rho, 2e-6), 2e-6, Never)
+	mustSet(t, l, "t", false, Default, limitFor(4*one.Rho, 2e-6), 2e-6, Never)
+	mustSet(t, l, "t", false, "p0", limitFor(7*one.Rho, 2e-6), 2e-6, Never)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	granted := map[string]int{}

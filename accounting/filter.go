@@ -14,7 +14,8 @@ type box struct {
 // samplers is a Σδ_tv for which every budget has room: 2^22 draws of samplers whose slack is 2^-100.
 const samplers = 0x1p-78
 
-// boxes are the promises of a budget in ε: spending that is within one of them fits. Their δ add up to at most the budget's.
+// boxes are the promises of a budget in ε without a Rényi order: spending that is within one of them fits. Their δ add up to at most the
+// budget's. Budgets that were made before orders were chosen have none, and those with a very large ε.
 //
 // One box takes half of δ for the conversion, five sixteenths for events, which selected keys have, and an eighth for δ_tv, whose slack counts 1+e^ε times;
 // what is left is for the rounding of the sum. At a large ε no Σδ_tv passes that factor. There are two boxes then, of half of δ each: one at that ε,
@@ -39,7 +40,7 @@ func (x *box) slack(l Loss) bool {
 
 // fits is the filter's test: whether spending of the given total, the pending charge included, keeps
 // the promise of budget b.
-func (b *Budget) fits(spent tally) bool {
+func (b *Budget) fits(spent *amount) bool {
 	l := spent.loss()
 	if b.Rho > 0 {
 		return spent.rho <= b.Rho && addUp(l.DeltaEvent, l.DeltaTV) <= float64(b.Delta)
@@ -47,45 +48,14 @@ func (b *Budget) fits(spent tally) bool {
 	if l.IsPure() && l.Pure <= PureWithin(b.Epsilon) && l.DeltaEvent == 0 && l.DeltaTV == 0 {
 		return true
 	}
+	if b.Order > 0 {
+		r := b.rule()
+		return r.takes(spent)
+	}
 	for _, x := range b.boxes() {
 		if x.takes(l) {
 			return true
 		}
 	}
 	return false
-}
-
-// remaining returns an ε that is left, rounded down, at least 0; NaN for a budget in ρ: the limit minus the ε spent, and no more than the
-// ε of the largest ρ that fits.
-func (b *Budget) remaining(spent tally) Epsilon {
-	if b.Rho > 0 {
-		return Epsilon(math.NaN())
-	}
-	l := spent.loss()
-	r := Epsilon(-addUp(float64(EpsilonOf(l, b.Delta)), -float64(b.Epsilon)))
-	if !l.IsPure() {
-		r = min(r, EpsilonOf(Loss{Rho: b.remainingRho(spent, tally{})}, b.Delta))
-	}
-	return max(0, r)
-}
-
-// remainingRho returns the largest ρ that still fits beside the δ of pending, rounded down.
-func (b *Budget) remainingRho(spent, pending tally) Rho {
-	l := spent.add(tally{event: pending.event, tv: pending.tv}).loss()
-	if b.Rho > 0 {
-		if b.Rho <= spent.rho || addUp(l.DeltaEvent, l.DeltaTV) > float64(b.Delta) {
-			return 0
-		}
-		return b.Rho - spent.rho
-	}
-	total := Rho(0)
-	for _, x := range b.boxes() {
-		if x.slack(l) {
-			total = max(total, RhoFor(x.epsilon, x.conversion))
-		}
-	}
-	if total <= spent.rho {
-		return 0
-	}
-	return total - spent.rho
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -286,6 +287,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 				if err := l.SetBudget(context.Background(), b); err != nil {
 					t.Fatal(err)
 				}
+				b.Order = b.orderFor()
 				budgets[a] = b
 			case n < 3 && len(budgets) > 0:
 				b := l.Budgets()[r.IntN(len(budgets))]
@@ -395,18 +397,34 @@ func keeps(list []Loss, b Budget) bool {
 		}
 		return rho <= b.Rho && delta.Cmp(new(big.Rat).SetFloat64(float64(b.Delta))) <= 0
 	}
-	epsilon, pure, all := new(big.Rat), true, tally{}
+	epsilon, pure, rho, d, event, tv := new(big.Rat), true, 0.0, 0.0, 0.0, 0.0
+	beta := b.Order - 1
 	for _, l := range list {
 		pure = pure && l.Pure > 0
 		epsilon.Add(epsilon, new(big.Rat).SetFrac(new(big.Int).SetUint64(uint64(l.Pure)), big.NewInt(1<<40)))
-		l.Pure = 0
-		all = all.add(tallyOf(l))
+		rho, event, tv = rho+l.Rho.Float(), event+l.DeltaEvent, tv+l.DeltaTV
+		switch {
+		case b.Delta == 0:
+		case l.Pure == 0:
+			d += b.Order * l.Rho.Float()
+		default:
+			d += onGrid(beta, func(beta float64) float64 {
+				return math.Min((1+beta)*l.Rho.Float(), response(l.Pure.Float(), beta))
+			})
+		}
 	}
 	if pure && epsilon.Cmp(new(big.Rat).SetFloat64(float64(b.Epsilon))) <= 0 {
 		return true
 	}
-	// Of δ half is for the conversion of ρ, five sixteenths for events and an eighth for δ_tv.
-	l := all.loss()
-	return b.Delta > 0 && DeltaOf(Loss{Rho: l.Rho}, b.Epsilon) <= b.Delta/2 &&
-		l.DeltaEvent <= float64(b.Delta*5/16) && (1+math.Exp(float64(b.Epsilon)))*l.DeltaTV <= float64(b.Delta/8)
+	// Of δ 25/32 are for the conversion at the budget's order, 3/16 for events and 1/32 for δ_tv.
+	limit := float64(b.Epsilon) + (math.Log(float64(b.Delta)*25/32)+b.Order*math.Log1p(1/beta)+math.Log(beta))/beta
+	return b.Delta > 0 && min(d, b.Order*rho) <= limit &&
+		event <= float64(b.Delta*3/16) && (1+math.Exp(float64(b.Epsilon)))*tv <= float64(b.Delta/32)
+}
+
+// onGrid is a divergence d of order 1+β on the chord of β·d between the two orders of the grid around it.
+func onGrid(beta float64, d func(beta float64) float64) float64 {
+	i := slices.IndexFunc(curveOrders[:], func(x float64) bool { return x >= beta })
+	lo, hi := curveOrders[i-1], curveOrders[i]
+	return (lo*d(lo)*(hi-beta) + hi*d(hi)*(beta-lo)) / (hi - lo) / beta
 }

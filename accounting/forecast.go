@@ -17,9 +17,9 @@ type Forecast struct {
 
 	Cost         Epsilon // of the charge by itself at the budget's δ; NaN for a budget in ρ
 	CostRho      Rho
-	Remaining    Epsilon // before the charge, and after it: rounded down, NaN for a budget in ρ
+	Remaining    Epsilon // what a statement of the kind of the charge is granted before it, and after it; NaN for a budget in ρ
 	After        Epsilon
-	RemainingRho Rho // the largest ρ that fits before the charge, and after it
+	RemainingRho Rho // the largest ρ of Gaussian noise that fits before the charge, and after it
 	AfterRho     Rho
 	Fits         bool
 	Queries      int // how many such charges in a row fit in the current window, at most MaxForecast
@@ -34,7 +34,7 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 	}
 	type pending struct {
 		Forecast
-		before, loss tally
+		before, loss amount
 	}
 	var list []pending
 	l.mu.Lock()
@@ -51,11 +51,11 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 			}
 			known = true
 			f := Forecast{Account: c.account, Entity: c.entity, Table: c.table, Budget: *b, Holder: who}
-			list = append(list, pending{f, l.state.spentIn(b, holder{c.account, c.entity, who}, today), c.loss})
+			list = append(list, pending{f, l.state.spentIn(b, holder{c.account, c.entity, who}, today), *c.amount()})
 		}
 		add(l.state.budgets[holder{c.account, c.entity, All}], All)
 		if !known && !c.entity {
-			list = append(list, pending{Forecast: Forecast{Account: c.account, Table: c.table, Missing: true}, loss: c.loss})
+			list = append(list, pending{Forecast: Forecast{Account: c.account, Table: c.table, Missing: true}, loss: *c.amount()})
 			continue
 		}
 		for _, role := range unique(roles) {
@@ -68,59 +68,49 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 	out := make([]Forecast, len(list))
 	for i := range list {
 		out[i] = list[i].Forecast
-		out[i].weigh(list[i].before, list[i].loss)
+		out[i].weigh(&list[i].before, &list[i].loss)
 	}
 	return out, nil
 }
 
 // weigh fills in what the charge costs, and what it leaves.
-func (f *Forecast) weigh(before, loss tally) {
+func (f *Forecast) weigh(before, loss *amount) {
 	f.CostRho = loss.rho
 	if f.Missing {
 		f.Cost = Epsilon(math.NaN())
 		return
 	}
 	b := &f.Budget
-	after := before.add(loss)
+	after := *before
+	after.plus(loss)
 	f.Cost = Epsilon(math.NaN())
 	if b.Rho == 0 {
 		f.Cost = EpsilonOf(loss.loss(), b.Delta)
 	}
-	f.Fits = b.fits(after)
-	f.Remaining, f.RemainingRho = b.remaining(before), b.remainingRho(before, tally{})
-	f.After, f.AfterRho = b.remaining(after), b.remainingRho(after, tally{})
+	f.Fits = b.fits(&after)
+	f.Remaining, f.RemainingRho = b.remainingFor(loss.tally, before), b.remainingRho(before, tally{})
+	f.After, f.AfterRho = b.remainingFor(loss.tally, &after), b.remainingRho(&after, tally{})
 	f.Queries = b.holds(before, loss)
 }
 
 // holds returns how many charges of one loss fit on top of what is spent, at most MaxForecast.
-func (b *Budget) holds(spent, loss tally) int {
+func (b *Budget) holds(spent, loss *amount) int {
+	fits := func(n int) bool {
+		sum := *spent
+		sum.plus(loss.times(n))
+		return b.fits(&sum)
+	}
 	lo, hi := 0, 1
-	for hi <= MaxForecast && b.fits(spent.add(loss.times(hi))) {
+	for hi <= MaxForecast && fits(hi) {
 		lo, hi = hi, 2*hi
 	}
 	hi = min(hi, MaxForecast+1)
 	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; b.fits(spent.add(loss.times(mid))) {
+		if mid := lo + (hi-lo)/2; fits(mid) {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
 	return lo
-}
-
-// times returns the sum of n tallies like t, n >= 1.
-func (t tally) times(n int) tally {
-	sum, power, first := tally{}, t, true
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			if first {
-				sum, first = power, false
-			} else {
-				sum = sum.add(power)
-			}
-		}
-		power = power.add(power)
-	}
-	return sum
 }

@@ -144,7 +144,8 @@ func TestReserveSurvivesReopening(t *testing.T) {
 	if c.Loss.Rho != RhoOf(0.01) || math.IsNaN(float64(c.RemainingAll())) || !math.IsNaN(float64(c.RemainingOwn())) {
 		t.Errorf("charge %+v", c)
 	}
-	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01)}, 1e-6); math.Abs(float64(c.RemainingAll()-want)) > 1e-12 {
+	b := made(2, 1e-6)
+	if want := b.remaining(amountOf(Loss{Rho: RhoOf(0.01)})); c.RemainingAll() != want || want <= 0 {
 		t.Errorf("remaining %v, want %v", c.RemainingAll(), want)
 	}
 }
@@ -152,7 +153,7 @@ func TestReserveSurvivesReopening(t *testing.T) {
 func TestExactlyTen(t *testing.T) {
 	l, _ := create1(t, nil)
 	one := Loss{Rho: RhoOf(0.01), DeltaEvent: 1e-9, DeltaTV: 0x1p-100}
-	mustSet(t, l, "t", false, All, EpsilonOf(one.Times(10), 1e-6), 2e-6, Month) // half of a budget's δ is for the conversion
+	mustSet(t, l, "t", false, All, limitFor(10*one.Rho, 2e-6), 2e-6, Month)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	granted := 0

@@ -71,7 +71,8 @@ func TestEntries(t *testing.T) {
 	if u.Account != "u" || u.RemainingOwn() >= 1 || u.RemainingAll() >= 2 || u.RemainingAll() <= u.RemainingOwn() {
 		t.Errorf("charge on u %+v", u)
 	}
-	if want := 2 - EpsilonOf(Loss{Rho: RhoOf(0.01) + RhoOf(0.02)}, 1e-6); math.Abs(float64(onT.RemainingAll()-want)) > 1e-9 {
+	budget := made(2, 1e-6)
+	if want := budget.remaining(amountOf(Loss{Rho: RhoOf(0.01) + RhoOf(0.02)})); onT.RemainingAll() != want || want <= 0 {
 		t.Errorf("remaining on t %v, want %v", onT.RemainingAll(), want)
 	}
 	if es[0].Budget.Account != "t" || es[0].Budget.SetBy != "root@%" || !es[0].Budget.SetAt.Equal(k.now()) {
@@ -147,12 +148,12 @@ func TestStatus(t *testing.T) {
 	var got []line
 	for _, b := range st.Budgets {
 		got = append(got, line{b.Account, b.Principal, b.Holder, b.Spent.Rho.Float()})
-		left := b.Budget.Epsilon - EpsilonOf(b.Spent, b.Delta)
-		if b.SpentEpsilon != EpsilonOf(b.Spent, b.Delta) || b.Remaining > left || b.Remaining < left-1e-12 {
+		if r := RhoFor(b.Remaining, b.Delta); b.SpentEpsilon != EpsilonOf(b.Spent, b.Delta) || r > b.RemainingRho || r < b.RemainingRho-b.RemainingRho/1e6 {
 			t.Errorf("%s %s: spent %v remaining %v", b.Account, b.Holder, b.SpentEpsilon, b.Remaining)
 		}
-		if r := b.RemainingRho + b.Spent.Rho; DeltaOf(Loss{Rho: r}, b.Epsilon) > b.Delta/2 || DeltaOf(Loss{Rho: r + r/1000}, b.Epsilon) <= b.Delta/2 { // half of δ is for the conversion
-			t.Errorf("%s %s: remaining rho %v", b.Account, b.Holder, b.RemainingRho)
+		limit := renyiLimit(b.Epsilon, b.Delta*25/32, b.Order-1) / b.Order
+		if r := (b.RemainingRho + b.Spent.Rho).Float(); r > limit || r < limit*(1-1e-9) {
+			t.Errorf("%s %s: remaining rho %v of %v", b.Account, b.Holder, b.RemainingRho, limit)
 		}
 	}
 	up := func(r float64) float64 { return RhoOf(r).Float() }

@@ -57,6 +57,7 @@ type booked struct {
 	table   string
 	loss    tally
 	events  []Event
+	curve   *Curve // of the events; nil: not yet made
 	left    []Left // of each budget that the charge was tested against
 	tested  []tested
 }
@@ -107,6 +108,9 @@ func (r *record) encode(b []byte) []byte {
 			b = binary.BigEndian.AppendUint64(b, uint64(r.budget.Rho))
 			b = appendFloat(b, float64(r.budget.Delta))
 			b = appendString(b, string(r.budget.Window))
+			if r.budget.Order > 0 {
+				b = appendFloat(b, r.budget.Order)
+			}
 		}
 	}
 	return b
@@ -122,6 +126,15 @@ func (c *booked) append(b []byte) []byte {
 		b = binary.BigEndian.AppendUint64(b, uint64(l.Rho))
 	}
 	return b
+}
+
+// amount returns what is charged, with the curve of its events.
+func (c *booked) amount() *amount {
+	if c.curve == nil {
+		v := CurveOf(c.events)
+		c.curve = &v
+	}
+	return &amount{c.loss, *c.curve}
 }
 
 func (t tally) append(b []byte) []byte {

@@ -94,9 +94,10 @@ func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
 		return nil
 	}
 	before := s.spentIn(b, holder{c.account, c.entity, who}, r.day)
-	after := before.add(c.loss)
-	if !b.fits(after) {
-		return b.exhausted(c, r, before)
+	after := before
+	after.plus(c.amount())
+	if !b.fits(&after) {
+		return b.exhausted(c, r, &before)
 	}
 	c.left = append(c.left, Left{Scope: scope})
 	c.tested = append(c.tested, tested{*b, after})
@@ -106,15 +107,16 @@ func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
 // tested is a budget that a charge fits, with all that is then spent.
 type tested struct {
 	budget Budget
-	after  tally
+	after  amount
 }
 
 // weigh fills in what the charges left. It takes as long as all else that is done for a charge, so nobody waits for it but the committer.
 func (r *record) weigh() {
 	for i := range r.charges {
 		c := &r.charges[i]
-		for j, t := range c.tested {
-			c.left[j].Epsilon = t.budget.remaining(t.after)
+		for j := range c.tested {
+			t := &c.tested[j]
+			c.left[j].Epsilon = t.budget.remaining(&t.after)
 			if t.budget.Rho > 0 {
 				c.left[j].Rho = t.budget.Rho - t.after.rho
 			}
@@ -125,19 +127,27 @@ func (r *record) weigh() {
 }
 
 // exhausted tells what a charge would cost that does not fit, and what fits.
-func (b *Budget) exhausted(c *booked, r *record, before tally) error {
+func (b *Budget) exhausted(c *booked, r *record, before *amount) error {
 	e := &ExhaustedError{
 		Account: c.account, Entity: c.entity, Table: c.table, Scope: b.Principal, Principal: r.principal,
 		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.end(r.day),
-		RequestedRho: c.loss.rho, RemainingRho: b.remainingRho(before, c.loss),
+		RequestedRho: c.loss.rho,
 	}
+	// Between two orders of the grid the curve of what is not Gaussian noise may count a little more than α·ρ.
+	e.RemainingRho = min(b.remainingRho(before, c.loss), c.loss.rho-min(c.loss.rho, 1))
 	if b.Rho > 0 {
-		sum := before.add(c.loss)
-		e.NoSlack = sum.rho <= b.Rho
+		e.NoSlack = before.rho.Add(c.loss.rho) <= b.Rho
 		return e
 	}
-	e.Requested, e.Remaining = EpsilonOf(c.loss.loss(), b.Delta), b.remaining(before)
-	e.NoSlack = b.Delta > 0 && b.fits(tally{rho: before.rho + c.loss.rho})
+	ideal := *before
+	ideal.plus(&amount{tally{rho: c.loss.rho}, c.amount().curve})
+	ideal.event, ideal.tv = slack{}, slack{}
+	e.NoSlack = b.Delta > 0 && b.fits(&ideal)
+	e.EventShare, e.TVShare = b.slackShares()
+	e.Requested, e.Remaining = EpsilonOf(c.loss.loss(), b.Delta), b.remainingFor(c.loss, before)
+	if c.loss.pure > 0 {
+		e.Requested = c.loss.pure.epsilon()
+	}
 	e.NotPure = b.Delta == 0 && !c.loss.loss().IsPure()
 	e.SpentNotPure = b.Delta == 0 && !before.loss().IsPure()
 	return e
@@ -169,15 +179,37 @@ func merge(charges []Charge) []booked {
 		m[i].loss = m[i].loss.add(tallyOf(c.Loss))
 		m[i].events = slices.Concat(m[i].events, eventsOf(&c))
 	}
+	for i := range m {
+		m[i].amount() // makes the curve, while no lock is held
+	}
 	return m
 }
 
-// eventsOf returns what a charge was made for: as it says, or all that its loss says.
+// eventsOf returns what a charge was made for: as it says, or all that its loss says, where it names no events or some that are less than
+// the loss. The filter counts what they diverge by.
 func eventsOf(c *Charge) []Event {
-	if len(c.Events) == 0 {
+	if len(c.Events) == 0 || !cover(c.Events, c.Loss) {
 		return EventsOf(c.Loss)
 	}
 	return slices.Clone(c.Events)
+}
+
+// cover reports whether events are all of a loss, but for the rounding of its parts: its ε where it is pure, else its ρ.
+func cover(events []Event, l Loss) bool {
+	var sum Loss
+	for _, e := range events {
+		sum = sum.Add(e.Loss())
+	}
+	if l.Pure > 0 {
+		return sum.IsPure() && enough(uint64(sum.Pure), uint64(l.Pure), len(events))
+	}
+	return enough(uint64(sum.Rho), uint64(l.Rho), len(events))
+}
+
+// enough reports whether a sum of n parts is want, but for a millionth of it and some units for each part.
+func enough(sum, want uint64, n int) bool {
+	room := want>>20 + 16*uint64(n)
+	return sum >= want-min(want, room)
 }
 
 // roleHolders returns for whom a charge counts by these roles, each once.

@@ -21,6 +21,30 @@ func (a *amount) plus(b *amount) {
 	a.curve.plus(&b.curve)
 }
 
+// with returns the amount and, beside it, one charge of a loss of which nothing else is known.
+func (a *amount) with(l Loss) *amount {
+	sum := *a
+	sum.plus(&amount{tallyOf(l), CurveOf(EventsOf(l))})
+	return &sum
+}
+
+// times returns the sum of n amounts like a, n >= 1.
+func (a *amount) times(n int) *amount {
+	sum, power, first := amount{}, *a, true
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			if first {
+				sum, first = power, false
+			} else {
+				sum.plus(&power)
+			}
+		}
+		twice := power
+		power.plus(&twice)
+	}
+	return &sum
+}
+
 // plus adds d to c.
 func (c *Curve) plus(d *Curve) {
 	c.rho = c.rho.Add(d.rho)

@@ -40,7 +40,7 @@ func (s *state) apply(r *record) error {
 	case chargeRecord:
 		for i := range r.charges {
 			c := &r.charges[i]
-			a := &amount{c.loss, CurveOf(c.events)}
+			a := c.amount()
 			r.payers(func(who string) { s.spend(holder{c.account, c.entity, who}, a) })
 		}
 	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
@@ -138,6 +138,6 @@ func (s *state) own(account string, entity bool, principal string) *Budget {
 }
 
 // spentIn returns what h has spent in the window of b that holds day today.
-func (s *state) spentIn(b *Budget, h holder, today day) tally {
-	return s.spent[h].in(b.Window, today).tally
+func (s *state) spentIn(b *Budget, h holder, today day) amount {
+	return s.spent[h].in(b.Window, today)
 }

@@ -11,7 +11,7 @@ import (
 // stateVersion is the version of what encode writes. Raise it when a field is added to state, spending
 // or amount, when one means something else, or when a curve of events is computed otherwise: what was
 // kept under another version is then read again from the records. A test compares it with the fields.
-const stateVersion = 1
+const stateVersion = 2
 
 // errState says that an encoded state is none, or one of another version.
 var errState = errors.New("the state does not decode")

@@ -21,11 +21,14 @@ type BudgetStatus struct {
 	Holder       string
 	Spent        Loss
 	SpentCurve   Curve   // of the events that Spent was charged for: BestEpsilon takes both
-	SpentEpsilon Epsilon // of Spent at the budget's δ, rounded up
-	Remaining    Epsilon // limit minus SpentEpsilon, at least 0
-	RemainingRho Rho     // the largest ρ without slack that fits
-	WindowStart  time.Time
-	WindowEnd    time.Time // zero for Never
+	SpentEpsilon Epsilon // of Spent at the budget's δ, the least of several conversions, see BestEpsilon; rounded up
+	// Remaining is what the next statement is granted, rounded down: the largest ε that fits of Gaussian noise of the ρ that it
+	// converts to at the budget's δ; of a pure charge where δ = 0. NaN for a budget in ρ.
+	Remaining     Epsilon
+	RemainingRho  Rho  // the largest ρ of Gaussian noise, without slack, that fits
+	RemainingPure Pure // the largest ε of a pure charge that fits; 0 for a budget in ρ
+	WindowStart   time.Time
+	WindowEnd     time.Time // zero for Never
 }
 
 // Status returns where every budget stands, and each entity's bound. entityOf gives the entity of
@@ -90,10 +93,10 @@ func (s *state) positions(today day) []position {
 
 func (p *position) status(today day) BudgetStatus {
 	b, loss := &p.budget, p.spent.loss()
+	epsilon, _ := BestEpsilon(loss, p.spent.curve, b.Delta)
 	st := BudgetStatus{
-		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.curve,
-		SpentEpsilon: EpsilonOf(loss, b.Delta),
-		Remaining:    b.remaining(p.spent.tally), RemainingRho: b.remainingRho(p.spent.tally, tally{}),
+		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.curve, SpentEpsilon: epsilon,
+		Remaining: b.remaining(&p.spent), RemainingRho: b.remainingRho(&p.spent, tally{}), RemainingPure: b.remainingPure(&p.spent),
 		WindowEnd: b.Window.end(today),
 	}
 	if b.Window != Never {

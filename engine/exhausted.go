@@ -35,7 +35,7 @@ func exhausted(e *accounting.ExhaustedError) *refuse.Error {
 		return refuse.New(refuse.BudgetExhausted, "%s has delta 0, and its window holds spending without a pure epsilon.", capital(on)).
 			With("Wait for the next window, if it has an end, or have a DBA set a budget with delta > 0, or one with a shorter window.")
 	case e.NoSlack && e.LimitRho == 0:
-		return refuse.New(refuse.BudgetExhausted, "The query's delta does not fit into what is left of the share for it in the delta %.3g of %s: five sixteenths for selected keys and an eighth for methods that may fail, as half is for rho.", float64(e.Delta), on).
+		return refuse.New(refuse.BudgetExhausted, "The query's delta does not fit into what is left of the share for it in the delta %.3g of %s: %.3g for selected keys and %.3g for methods that may fail, as most is for rho.", float64(e.Delta), on, float64(e.EventShare), float64(e.TVShare)).
 			With("Ask with a smaller dp_delta, or without group keys that are selected privately, or have a DBA set a budget with a larger delta.")
 	case e.NoSlack:
 		return refuse.New(refuse.BudgetExhausted, "The query's delta does not fit into the delta %.3g of %s.", float64(e.Delta), on).

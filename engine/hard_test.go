@@ -89,14 +89,13 @@ func TestInterruptedPrivateQueriesStayCharged(t *testing.T) {
 	}
 }
 
-// TestConnectionsShareABudget: ten charges of ρ = 0.01 are ε = 2.1419 at δ = 1e-6, which half of a budget's δ is for, and an eleventh is
-// more, so a budget of (2.142, 2e-6) is one for ten queries.
+// TestConnectionsShareABudget: a budget of (2.154, 2e-6) takes ten charges of ρ = 0.01, and no eleventh.
 func TestConnectionsShareABudget(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
 	people(t, root, 300)
 	root.exec("CREATE USER 'many'@'%' IDENTIFIED BY 'x'", "GRANT SELECT ON d.* TO 'many'@'%'",
-		"CALL dp_set_budget('d.people', 'many@%', 2.142, 2e-6, 'never')")
+		"CALL dp_set_budget('d.people', 'many@%', 2.154, 2e-6, 'never')")
 	var answered atomic.Int64
 	var wg sync.WaitGroup
 	for n := range 64 {

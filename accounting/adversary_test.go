@@ -1,0 +1,155 @@
+package accounting
+
+import (
+	"math"
+	"testing"
+)
+
+// leak is the place of an outcome that tells the neighbours apart.
+const leak = math.MaxInt
+
+// move is a mechanism that the adversary may run: its charge, and its outcomes under the first law,
+// by the logarithm of the quotient in steps of moveStep.
+type move struct {
+	charge amount
+	steps  []int
+	p      []float64
+}
+
+const moveStep = 1.0 / 32
+
+func moveOf(e Event, steps []int, p []float64) move {
+	return move{amount{tallyOf(e.Loss()), e.Curve()}, steps, p}
+}
+
+// coinMove is randomised response of ε = n steps.
+func coinMove(n int) move {
+	eps := float64(n) * moveStep
+	e := Event{Kind: RandomizedResponse, Epsilon: PureOf(eps), Count: 1}
+	return moveOf(e, []int{n, -n}, []float64{1 / (1 + math.Exp(-eps)), 1 / (1 + math.Exp(eps))})
+}
+
+// choiceMove is a choice whose quotients have the logarithms of n and n−range steps.
+func choiceMove(n, width int) move {
+	t, eps := float64(n)*moveStep, float64(width)*moveStep
+	q := -math.Expm1(t-eps) / (math.Exp(t) - math.Exp(t-eps)) // of the first outcome, under the second law
+	e := Event{Kind: Exponential, Epsilon: PureOf(eps), Count: 1}
+	return moveOf(e, []int{n, n - width}, []float64{q * math.Exp(t), (1 - q) * math.Exp(t-eps)})
+}
+
+// gaussianMove is discrete Gaussian noise of variance 1/(2·steps·moveStep), for a move by 1, seen
+// from either side.
+func gaussianMove(steps int, back bool) move {
+	sigma2 := 1 / (2 * float64(steps) * moveStep)
+	g := noisy(func(y float64) float64 { return math.Exp(-y * y / (2 * sigma2)) }, 1, int(7*math.Sqrt(sigma2)))
+	p, q := g.p, g.q
+	if back {
+		p, q = q, p
+	}
+	at := make([]int, len(p))
+	for i := range p {
+		at[i] = int(math.Round(math.Log(p[i]/q[i]) / moveStep))
+	}
+	return moveOf(Event{Kind: DiscreteGaussian, Rho: RhoOf(1 / (2 * sigma2)), Count: 1}, at, p)
+}
+
+// leakMove tells all with probability d, and else nothing.
+func leakMove(l Loss, d float64) move {
+	return move{amount{tallyOf(l), Curve{}}, []int{leak, 0}, []float64{d, 1 - d}}
+}
+
+// adversary plays against a filter: at every point, knowing all answers so far, it makes whichever
+// move is granted that helps it most, or stops.
+type adversary struct {
+	epsilon float64
+	moves   []move
+	grants  func(spent *amount) bool
+	values  map[[6]int][]float64 // by how often each move was made: by place, of the most that can be reached
+	reach   int                  // places go from −reach to reach
+}
+
+// wins returns the largest P[S] − e^ε·Q[S] over all ways to play and all sets S of transcripts.
+// That is the largest mean, under P, of the positive part of 1 − e^{ε−L}, where L is the logarithm
+// of the quotient at the end.
+func (a *adversary) wins() float64 {
+	a.values = map[[6]int][]float64{}
+	return a.value([6]int{}, &amount{})[a.reach]
+}
+
+func (a *adversary) value(made [6]int, spent *amount) []float64 {
+	if v := a.values[made]; v != nil {
+		return v
+	}
+	v := make([]float64, 2*a.reach+1)
+	for i := range v {
+		v[i] = math.Max(0, -math.Expm1(a.epsilon-float64(i-a.reach)*moveStep))
+	}
+	for m := range a.moves {
+		move := &a.moves[m]
+		after := *spent
+		after.plus(&move.charge)
+		if !a.grants(&after) {
+			continue
+		}
+		next := made
+		next[m]++
+		w := a.value(next, &after)
+		for i := range v {
+			sum := 0.0
+			for j, s := range move.steps {
+				if s == leak {
+					sum += move.p[j]
+					continue
+				}
+				// Few places are beyond the reach: above it all but e^{ε−12.5} is won, and below it
+				// nothing.
+				sum += move.p[j] * w[min(max(i+s, 0), 2*a.reach)]
+			}
+			v[i] = math.Max(v[i], sum)
+		}
+	}
+	a.values[made] = v
+	return v
+}
+
+// TestAdversaryOfTheFilter computes what the best of all adaptive analysts reaches against the
+// filter of a budget, by all outcomes of small mechanisms: pure ones of two kinds, noise, and some
+// that fail. It is at most the budget's δ, at every share of it, and would be more if the limit
+// were twice as large.
+func TestAdversaryOfTheFilter(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		epsilon, delta float64
+		moves          []move
+	}{
+		{"coins and noise", 1.5, 0.01, []move{coinMove(16), coinMove(8), gaussianMove(1, false), gaussianMove(1, true)}},
+		{"choices and noise", 1.5, 0.01, []move{choiceMove(4, 16), choiceMove(8, 16), choiceMove(12, 16), gaussianMove(1, false)}},
+		{"coins and noise that fail", 1, 0.02, []move{
+			coinMove(12), gaussianMove(1, false), leakMove(Loss{DeltaEvent: 0.0012}, 0.0012), leakMove(Loss{DeltaTV: 0.0001}, 0.0001)}},
+		{"noise", 1.5, 1e-3, []move{gaussianMove(1, false), gaussianMove(1, true)}},
+		{"small coins and noise", 1, 1e-3, []move{coinMove(4), coinMove(2), gaussianMove(1, false)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := made(Epsilon(c.epsilon), Delta(c.delta))
+			if b.Order == 0 {
+				t.Fatal("no order")
+			}
+			a := &adversary{epsilon: c.epsilon, moves: c.moves, reach: 400, grants: b.fits}
+			got := a.wins()
+			points := len(a.values)
+			r := b.rule()
+			r.limit *= 2
+			a.grants = r.takes
+			loose := a.wins()
+			t.Logf("order %.4g: %d points, δ = %.3g of %.3g; with twice the limit %.3g", b.Order, points, got, c.delta, loose)
+			if got > c.delta || got < c.delta/100 {
+				t.Errorf("the adversary reaches δ = %v of %v", got, c.delta)
+			}
+			if loose <= c.delta {
+				t.Errorf("with twice the limit it reaches %v: the test says little", loose)
+			}
+		})
+	}
+}
