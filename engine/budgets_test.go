@@ -175,3 +175,47 @@ func TestSpentIsShownAtItsBest(t *testing.T) {
 		t.Errorf("spent rho %v, want 0.05", got)
 	}
 }
+
+// TestRemainingIsGranted: five pure queries by one account do not close the budget for another's Gaussian ones. What dp.budgets and dp_price
+// show as remaining is what a statement of the kind is granted, and a hundredth more is refused.
+func TestRemainingIsGranted(t *testing.T) {
+	i, root := company(t, "")
+	root.exec("CALL dp_set_budget('d.p', '*', 1, 1e-6, 'never')", "CALL dp_set_budget('d.p', 'ann@%', 10, 0, 'never')")
+	ann, boss, n := i.as("ann"), i.as("boss"), 0
+	ask := func(c *client, epsilon float64) error {
+		n++
+		_, err := c.try(fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%v) SET_VAR(dp_delta=1e-6) */ COUNT(DISTINCT id) FROM d.p WHERE x > %d", epsilon, n))
+		return err
+	}
+	for range 5 {
+		if err := ask(ann, 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ask(boss, 0.0075); err != nil {
+		t.Errorf("after five pure queries: %v", err)
+	}
+	const shown = "SELECT %s FROM dp.budgets WHERE account = 'd.p' AND budget = '*'"
+	remaining := func(what string) float64 { return float(t, root.value(fmt.Sprintf(shown, what))) }
+	for _, part := range []float64{0.3, 0.9, 1} {
+		if left := remaining("remaining_pure_epsilon"); left > 0.01 {
+			ann.refused(1644, "45013", fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%v) */ COUNT(DISTINCT id) FROM d.p WHERE x > %d", left*1.01, 1000+n))
+			if err := ask(ann, left*part/10); err != nil {
+				t.Errorf("a tenth of the pure epsilon %v: %v", left, err)
+			}
+		}
+		left := remaining("remaining_epsilon")
+		if ask(boss, left*1.01) == nil {
+			t.Errorf("a hundredth more than %v was granted", left)
+		}
+		if err := ask(boss, left*part); err != nil {
+			t.Errorf("%v of the epsilon %v: %v", part, left, err)
+		}
+	}
+	if left := remaining("remaining_epsilon"); left > 0.01 {
+		t.Errorf("remaining after all was asked for: %v", left)
+	}
+	if got := root.value(fmt.Sprintf(shown, "spent_epsilon <= epsilon AND renyi_order > 28")); got != "1" {
+		t.Errorf("spent at most the limit, at an order: %s", got)
+	}
+}

@@ -4,15 +4,16 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/engine/exec"
 	"scrim/engine/session"
 	"scrim/planner"
 )
 
-// forecast tells what the budgets would say to a statement. A DBA and an auditor see every budget that it touches. Others see their
+// forecast tells what the budgets would say to a statement that no stored answer serves. A DBA and an auditor see every budget that it touches. Others see their
 // own, and of those that they share with others whether the statement fits: what is left of these tells what the others spent.
 func (s *Server) forecast(ctx *sql.Context, st *planner.Statement) ([]accounting.Forecast, error) {
 	who := session.Principal(ctx)
-	list, err := s.ledger.Forecast(who, session.Roles(ctx), charges(st))
+	list, err := s.ledger.Forecast(who, session.Roles(ctx), exec.Charges(st, st.Releases))
 	if err != nil || session.IsDBA(ctx) || session.IsAuditor(ctx) {
 		return list, err
 	}
@@ -22,16 +23,4 @@ func (s *Server) forecast(ctx *sql.Context, st *planner.Statement) ([]accounting
 		}
 	}
 	return list, nil
-}
-
-// charges is what a statement costs that no stored answer serves.
-func charges(st *planner.Statement) []accounting.Charge {
-	var out []accounting.Charge
-	for _, c := range st.Tables {
-		out = append(out, accounting.Charge{Account: c.Account, Table: c.Table, Loss: c.Loss})
-	}
-	for _, c := range st.Entities {
-		out = append(out, accounting.Charge{Account: c.Account, Entity: true, Loss: c.Loss})
-	}
-	return out
 }

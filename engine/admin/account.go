@@ -64,7 +64,7 @@ func visible(all []accounting.BudgetStatus, who string) []accounting.BudgetStatu
 }
 
 // budgetRow shows a budget. What is spent is shown as the least of several valid ε; what remains is
-// what the next charge is measured by.
+// what the next charge is granted.
 func budgetRow(b accounting.BudgetStatus) sql.Row {
 	row := sql.Row{
 		accountType(b.Entity), b.Account, b.Principal, b.Holder,
@@ -72,10 +72,14 @@ func budgetRow(b accounting.BudgetStatus) sql.Row {
 		b.Spent.Rho.Float(), slack(b.Spent), pure(b.Spent), nil, nil,
 		nil, b.RemainingRho.Float(),
 		instant(b.WindowStart), instant(b.WindowEnd), orNull(b.SetBy), instant(b.SetAt), orNull(b.Reason), nil,
+		nil, nil,
 	}
 	row[11], row[12] = spent(b)
 	if b.Rho == 0 {
-		row[13] = finite(float64(b.Remaining))
+		row[13], row[21] = finite(float64(b.Remaining)), b.RemainingPure.Float()
+	}
+	if b.Order > 0 {
+		row[22] = b.Order
 	}
 	return row
 }

@@ -336,7 +336,7 @@ func TestAnalystSeesOwn(t *testing.T) {
 		}
 		return r
 	}
-	f.want(ann, "SELECT account, budget, principal, epsilon, spent_epsilon, remaining_epsilon FROM dp.budgets", "shop.orders|default|ann@%|2|0|2")
+	f.want(ann, "SELECT account, budget, principal, epsilon, spent_epsilon, ROUND(remaining_epsilon, 3), remaining_pure_epsilon, ROUND(renyi_order, 1) FROM dp.budgets", "shop.orders|default|ann@%|2|0|1.931|2|15.7")
 	f.ledger.Finish(spend(bob, 0.03125), accounting.Answered)
 	before := show(f.must(ann, "", "SELECT * FROM dp.budgets")) + show(f.must(ann, "", "SELECT * FROM dp.ledger"))
 	f.ledger.Finish(spend(bob, 0.03125), accounting.Failed)

@@ -143,7 +143,7 @@ func TestOnlyResetRefills(t *testing.T) {
 	f.refused(dba, "", "CALL dp_reset_budget('shop.orders', 'default', 'x')", refuse.Policy, "name the account")
 	f.refused(ann, "", "CALL dp_reset_budget('shop.orders', '*', 'x')", refuse.NotDBA, "DBA")
 	f.must(dba, "shop", "CALL dp_reset_budget('orders', '*', 'the answers were destroyed')")
-	f.want(dba, "SELECT spent_rho, remaining_epsilon FROM dp.budgets WHERE account_type = 'table' AND principal = '*'", "0|8")
+	f.want(dba, "SELECT spent_rho, ROUND(remaining_epsilon, 3), remaining_pure_epsilon FROM dp.budgets WHERE account_type = 'table' AND principal = '*'", "0|7.722|8")
 	f.want(dba, "SELECT spent_rho FROM dp.budgets WHERE account_type = 'table' AND principal = 'ann@%'", "0.25")
 	f.want(dba, "SELECT spent_rho FROM dp.budgets WHERE account_type = 'entity sum'", "0.25")
 	f.want(dba, "SELECT principal, statement, account, reason FROM dp.ledger WHERE entry = 'reset-budget'", "root@%|budget of * reset|shop.orders|the answers were destroyed")
@@ -155,9 +155,9 @@ func TestBudgetsInRhoAndOfRoles(t *testing.T) {
 	f := budgeted(t)
 	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', ' RHO = 0.5 ', 1e-7, 'never', 'in rho')")
 	f.must(dba, "", "CALL dp_set_budget('shop.orders', 'Role:analyst', 'rho=0.125', 0, 'never')")
-	f.want(dba, "SELECT budget, epsilon, rho, delta, remaining_epsilon, remaining_rho, set_by, reason FROM dp.budgets WHERE account_type = 'table' ORDER BY 1", `
-*|<nil>|0.5|1e-07|<nil>|0.5|root@%|in rho
-role:analyst|<nil>|0.125|0|<nil>|0.125|root@%|<nil>`)
+	f.want(dba, "SELECT budget, epsilon, rho, delta, remaining_epsilon, remaining_rho, remaining_pure_epsilon, renyi_order, set_by, reason FROM dp.budgets WHERE account_type = 'table' ORDER BY 1", `
+*|<nil>|0.5|1e-07|<nil>|0.5|<nil>|<nil>|root@%|in rho
+role:analyst|<nil>|0.125|0|<nil>|0.125|<nil>|<nil>|root@%|<nil>`)
 	f.want(dba, "SELECT epsilon > 0.5, rho, delta > 1e-6 FROM dp.budgets WHERE account_type = 'entity sum'", "true|0.5|true")
 	for _, c := range []struct{ args, want string }{
 		{"'shop.orders', 'role:nobody', 1, 1e-6, 'month'", "no role"},

@@ -63,7 +63,7 @@ const (
 // has no days to show; resets are when the budget was reset. Both ascend.
 func burnOf(s accounting.BudgetStatus, days []accounting.DaySpent, charges []Point, resets []time.Time, now time.Time) *Burn {
 	b := &Burn{Budget: s, Measure: watch.MeasureOf(s.Budget), Now: now.UTC()}
-	b.Spent = b.Measure.Of(s.Spent)
+	b.Spent = b.Measure.Spent(&s)
 	b.Left = math.Max(0, b.Measure.Limit-b.Spent)
 	b.From, b.To = s.WindowStart, s.WindowEnd
 	if s.WindowEnd.IsZero() {
@@ -119,7 +119,7 @@ func (b *Burn) cumulate(days []accounting.DaySpent, resets []time.Time) []Point 
 			break
 		}
 		sum = sum.Add(s.spent)
-		amount = b.Measure.Of(sum)
+		amount = b.of(sum)
 		fall(s.to) // what was spent on a day of a reset is shown before it
 		points = append(points, Point{s.to, amount})
 	}
@@ -164,7 +164,7 @@ func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 		return
 	}
 	after := func(t time.Time) float64 {
-		return b.Measure.Of(b.Budget.Spent.Add(scaled(lately, float64(t.Sub(b.Now))/float64(elapsed))))
+		return b.of(b.Budget.Spent.Add(scaled(lately, float64(t.Sub(b.Now))/float64(elapsed))))
 	}
 	const steps = 24
 	for i := range steps + 1 {
@@ -177,6 +177,16 @@ func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 		}
 		b.Projected = append(b.Projected, Point{at, amount})
 	}
+}
+
+// of tells a loss in the unit of the budget. Days are kept without the curves of their events, so that pure charges beside others look dearer than
+// they are: by as much as all that is spent does.
+func (b *Burn) of(l accounting.Loss) float64 {
+	amount, byRho := b.Measure.Of(l), b.Measure.Of(b.Budget.Spent)
+	if b.Spent < byRho && !math.IsInf(byRho, 1) {
+		amount *= b.Spent / byRho
+	}
+	return amount
 }
 
 // since is when the rate begins: with the window's first day of spending, at most rateOver ago where there is no window, or the

@@ -18,7 +18,7 @@ func measureOf(b accounting.BudgetStatus, l accounting.Loss) float64 {
 
 func share(b *accounting.BudgetStatus) float64 {
 	m := watch.MeasureOf(b.Budget)
-	return m.Share(m.Of(b.Spent))
+	return m.Share(m.Spent(b))
 }
 
 // Spender is what one account of the server spent of the total budget of a table or an entity, in its window.

@@ -165,7 +165,7 @@ func (c *state) budgets(st accounting.Status, tell func(*prometheus.Desc, float6
 		tell(spentEpsilon, float64(b.SpentEpsilon), scope, name)
 		tell(spentRho, b.Spent.Rho.Float(), scope, name)
 		tell(remainingRho, b.RemainingRho.Float(), scope, name)
-		tell(usedRatio, m.Share(m.Of(b.Spent)), scope, name)
+		tell(usedRatio, m.Share(m.Spent(b)), scope, name)
 		tell(windowEnd, end(b.WindowEnd), scope, name)
 	}
 }

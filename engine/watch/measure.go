@@ -43,6 +43,15 @@ func (m Measure) Of(l accounting.Loss) float64 {
 	return float64(accounting.EpsilonOf(l, m.Delta))
 }
 
+// Spent returns what is spent of a budget in the unit of the measure: in ε the least that one of several conversions proves.
+func (m Measure) Spent(b *accounting.BudgetStatus) float64 {
+	amount := m.Of(b.Spent)
+	if m.Unit == Epsilon && b.SpentEpsilon > 0 {
+		amount = math.Min(amount, float64(b.SpentEpsilon))
+	}
+	return amount
+}
+
 // Share returns the part of the limit that an amount is, within [0, 1].
 func (m Measure) Share(amount float64) float64 {
 	if !(m.Limit > 0) {
