@@ -15,7 +15,7 @@ type Forecast struct {
 	Budget  Budget
 	Holder  string // whose spending the budget caps: All, RolePrefix and a role, or the principal
 
-	Cost         Epsilon // of the charge by itself at the budget's δ; NaN for a budget in ρ
+	Cost         Epsilon // of the charge by itself: its pure ε, or that at the budget's δ; NaN for a budget in ρ
 	CostRho      Rho
 	Remaining    Epsilon // what a statement of the kind of the charge is granted before it, and after it; NaN for a budget in ρ
 	After        Epsilon
@@ -85,7 +85,7 @@ func (f *Forecast) weigh(before, loss *amount) {
 	after.plus(loss)
 	f.Cost = Epsilon(math.NaN())
 	if b.Rho == 0 {
-		f.Cost = EpsilonOf(loss.loss(), b.Delta)
+		f.Cost = b.cost(loss.loss())
 	}
 	f.Fits = b.fits(&after)
 	f.Remaining, f.RemainingRho = b.remainingFor(loss.tally, before), b.remainingRho(before, tally{})

@@ -116,3 +116,33 @@ func TestEventsThatAreLessThanTheLossDoNotCount(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkBudget times what a charge waits for, the test of one budget; what is found out after
+// it, what remains; and what only those wait for who look at budgets: all that remains.
+func BenchmarkBudget(b *testing.B) {
+	budget := made(1, 1e-6)
+	spent := amountOf(PureLoss(0.2))
+	spent = spent.with(Loss{Rho: RhoOf(1e-3), DeltaTV: 0x1p-100})
+	charge := &amount{tallyOf(Loss{Rho: RhoOf(1e-4)}), CurveOf(EventsOf(Loss{Rho: RhoOf(1e-4)}))}
+	pure := Event{Kind: DiscreteLaplace, Epsilon: PureOf(0.1), Steps: 1, Count: 1}
+	for _, c := range []struct {
+		name string
+		run  func()
+	}{
+		{"fits", func() {
+			after := *spent
+			after.plus(charge)
+			budget.fits(&after)
+		}},
+		{"remaining", func() { budget.remaining(spent) }},
+		{"remaining pure", func() { budget.remainingPure(spent) }},
+		{"curve of a pure event", func() { pure.Curve() }},
+		{"order of a new budget", func() { budget.orderFor() }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				c.run()
+			}
+		})
+	}
+}

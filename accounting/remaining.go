@@ -18,6 +18,15 @@ func (b *Budget) remaining(spent *amount) Epsilon {
 	return epsilonWithin(b.remainingRho(spent, tally{}), b.Delta)
 }
 
+// cost returns the ε of a charge by itself, which compares with remainingFor: its pure ε, or that at
+// the budget's δ.
+func (b *Budget) cost(l Loss) Epsilon {
+	if l.Pure > 0 {
+		return l.Pure.epsilon()
+	}
+	return EpsilonOf(l, b.Delta)
+}
+
 // remainingFor is remaining, of statements of the kind of a charge: a pure ε where it is pure.
 func (b *Budget) remainingFor(charge tally, spent *amount) Epsilon {
 	if b.Rho == 0 && charge.pure > 0 {

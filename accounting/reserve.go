@@ -144,10 +144,7 @@ func (b *Budget) exhausted(c *booked, r *record, before *amount) error {
 	ideal.event, ideal.tv = slack{}, slack{}
 	e.NoSlack = b.Delta > 0 && b.fits(&ideal)
 	e.EventShare, e.TVShare = b.slackShares()
-	e.Requested, e.Remaining = EpsilonOf(c.loss.loss(), b.Delta), b.remainingFor(c.loss, before)
-	if c.loss.pure > 0 {
-		e.Requested = c.loss.pure.epsilon()
-	}
+	e.Requested, e.Remaining = b.cost(c.loss.loss()), b.remainingFor(c.loss, before)
 	e.NotPure = b.Delta == 0 && !c.loss.loss().IsPure()
 	e.SpentNotPure = b.Delta == 0 && !before.loss().IsPure()
 	return e
