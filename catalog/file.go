@@ -11,9 +11,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"scrim/internal/durable"
 )
 
 const (
@@ -205,7 +206,7 @@ func unchanged(path string, want header) error {
 	return nil
 }
 
-// save replaces the file: temporary file, fsync, rename, fsync of the directory.
+// save replaces the file.
 func save(path, directory, ledger string, s *Snapshot) (header, error) {
 	payload, err := encode(s)
 	if err != nil {
@@ -217,36 +218,8 @@ func save(path, directory, ledger string, s *Snapshot) (header, error) {
 	if err != nil {
 		return header{}, fmt.Errorf("catalog: %w", err)
 	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
-		return header{}, fmt.Errorf("catalog: %w", err)
-	}
-	defer os.Remove(f.Name()) // after the rename there is nothing to remove
-	if err := writeAndSync(f, line, payload); err != nil {
-		return header{}, fmt.Errorf("catalog: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return header{}, fmt.Errorf("catalog: %w", err)
-	}
-	if err := syncDir(dir); err != nil {
+	if err := durable.Replace(path, 0o600, durable.Bytes(slices.Concat(line, []byte("\n"), payload))); err != nil {
 		return header{}, fmt.Errorf("catalog: %w", err)
 	}
 	return h, nil
-}
-
-func writeAndSync(f *os.File, line, payload []byte) error {
-	w := bufio.NewWriter(f)
-	_, _ = w.Write(line) // bufio keeps the first error for Flush
-	_ = w.WriteByte('\n')
-	_, _ = w.Write(payload)
-	return errors.Join(w.Flush(), f.Sync(), f.Close())
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -18,6 +18,7 @@ import (
 	"scrim/engine/audit"
 	"scrim/engine/session"
 	"scrim/engine/store/duckdb"
+	"scrim/internal/durable"
 	"scrim/internal/refuse"
 )
 
@@ -59,10 +60,10 @@ func (b backup) to(ctx context.Context, path string, progress func(done, total i
 	if _, err = VerifyBackup(ctx, partial, nil); err != nil {
 		return m, err
 	}
-	if err := os.Rename(partial, path); err != nil {
+	if err := durable.Rename(partial, path); err != nil {
 		return m, fmt.Errorf("engine: backup: %w", err)
 	}
-	return m, syncDirectory(filepath.Dir(path))
+	return m, nil
 }
 
 // fill writes the files and the manifest.
@@ -90,7 +91,7 @@ func (b backup) fill(ctx context.Context, dir string, progress func(done, total 
 	if _, err := (&tally{ctx: ctx}).place(dir, fileManifest, func(w io.Writer) error { _, err := w.Write(m.encode()); return err }); err != nil {
 		return m, err
 	}
-	return m, syncDirectory(dir)
+	return m, durable.SyncDir(dir)
 }
 
 // readPosition opens the ledger of a directory, which verifies all of it, and says where it ends.

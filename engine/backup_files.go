@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/internal/durable"
 )
 
 // fileManifest is written last: a directory without it is no backup.
@@ -142,19 +143,11 @@ func (t *tally) copy(name string, to io.Writer, from io.Reader) (BackupFile, err
 
 // place writes a new file, which is on disk when place returns, and tells what is in it.
 func (t *tally) place(dir, name string, write func(io.Writer) error) (BackupFile, error) {
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return BackupFile{}, fmt.Errorf("engine: %w", err)
-	}
-	h := sha256.New()
-	c := &counted{w: io.MultiWriter(f, h, t)}
-	err = write(c)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
+	c, h := new(counted), sha256.New()
+	err := durable.Create(filepath.Join(dir, name), 0o600, func(w io.Writer) error {
+		c.w = io.MultiWriter(w, h, t)
+		return write(c)
+	})
 	if err != nil {
 		return BackupFile{}, fmt.Errorf("engine: writing %s: %w", name, err)
 	}
@@ -170,17 +163,4 @@ func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
 	c.n += int64(n)
 	return n, err
-}
-
-// syncDirectory flushes the names in a directory.
-func syncDirectory(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	return nil
 }

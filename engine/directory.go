@@ -9,7 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"scrim/internal/durable"
 )
 
 // directory is an open data directory: one process holds its lock, and everything in it carries its
@@ -42,13 +43,12 @@ func lockDirectory(path string) (*directory, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: data directory: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(path, fileLock), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := durable.Lock(filepath.Join(path, fileLock))
+	if errors.Is(err, durable.ErrHeld) {
+		return nil, ErrDirectoryInUse
+	}
 	if err != nil {
 		return nil, fmt.Errorf("engine: data directory: %w", err)
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = lock.Close()
-		return nil, ErrDirectoryInUse
 	}
 	return &directory{path: path, lock: lock}, nil
 }
@@ -133,28 +133,11 @@ func (d *directory) commit() error {
 }
 
 // write replaces the id file.
-func (d *directory) write(text string) error { return replaceFile(filepath.Join(d.path, fileID), text) }
-
-// replaceFile replaces a small file as a whole and flushes it and its directory.
-func replaceFile(path, text string) error {
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
+func (d *directory) write(text string) error {
+	if err := durable.Replace(filepath.Join(d.path, fileID), 0o600, durable.Bytes([]byte(text))); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	return syncDirectory(filepath.Dir(path))
+	return nil
 }
 
 func (d *directory) has(name string) bool {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"scrim/internal/durable"
 )
 
 // fileHost says where a data directory was last served: the machine, hashed with the directory's id, and the place on its disks.
@@ -68,5 +70,5 @@ func (s *Server) checkHost() error {
 		s.elsewhere(warnHost, "this data directory was last served "+where+". If it was moved, all is well, and the next start says nothing. If it was copied, "+
 			"what one copy spends the other does not count: serve one of them, and remove the other")
 	}
-	return replaceFile(filepath.Join(s.dir.path, fileHost), now.machine+" "+now.place+"\n")
+	return durable.Replace(filepath.Join(s.dir.path, fileHost), 0o600, durable.Bytes([]byte(now.machine+" "+now.place+"\n")))
 }

@@ -11,6 +11,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/witness"
+	"scrim/internal/durable"
 )
 
 // RestoreOptions say what is restored and where to.
@@ -201,7 +202,7 @@ func (x *restore) place(keepLedger bool) (aside string, err error) {
 	if !moved {
 		aside = ""
 	}
-	return aside, syncDirectory(d.path)
+	return aside, durable.SyncDir(d.path)
 }
 
 // names lists the files that come from the backup.

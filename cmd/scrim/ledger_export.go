@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/accounting"
+	"scrim/internal/durable"
 )
 
 // ledgerFilter is the flags that choose entries.
@@ -143,19 +143,5 @@ func exportTo(ctx context.Context, s streams, name string, export func(ctx conte
 	if name == "-" {
 		return export(ctx, s.out)
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = export(ctx, f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		_ = os.Remove(name)
-	}
-	return err
+	return durable.Create(name, 0o600, func(w io.Writer) error { return export(ctx, w) })
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"scrim/internal/durable"
 )
 
 const day = "2006-01-02"
@@ -134,7 +136,7 @@ func (a *appender) next(now time.Time) error {
 	if err := fresh.open(os.O_CREATE | os.O_EXCL | os.O_RDWR); err != nil {
 		return err
 	}
-	if err := syncDirectory(a.dir); err != nil {
+	if err := durable.SyncDir(a.dir); err != nil {
 		_ = fresh.f.Close()
 		_ = os.Remove(filepath.Join(a.dir, following.name))
 		return err
@@ -143,18 +145,6 @@ func (a *appender) next(now time.Time) error {
 		_ = a.f.Close()
 	}
 	*a = *fresh
-	return nil
-}
-
-func syncDirectory(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
 	return nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"scrim/internal/durable"
 )
 
 // keyBits is the size that MySQL's own key has.
@@ -83,7 +85,7 @@ func (k *Key) make() error {
 	if err != nil {
 		return fmt.Errorf("auth: %w", err)
 	}
-	if err := replaceFile(k.path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
+	if err := durable.Replace(k.path, 0o600, durable.Bytes(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))); err != nil {
 		return fmt.Errorf("auth: %w", err)
 	}
 	return k.use(key)

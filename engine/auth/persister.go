@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
+
+	"scrim/internal/durable"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
@@ -67,40 +68,5 @@ func (p *Persister) Persist(_ *sql.Context, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	head := fmt.Sprintf("%s %s %s\n", format, p.directoryID, digestOf(data))
-	return replaceFile(p.path, append([]byte(head), data...))
-}
-
-// replaceFile writes data beside path, flushes it, renames it over path and flushes the directory.
-func replaceFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err = f.Chmod(0o600); err != nil {
-		return err
-	}
-	if _, err = f.Write(data); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
+	return durable.Replace(p.path, 0o600, durable.Bytes(append([]byte(head), data...)))
 }

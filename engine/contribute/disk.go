@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"scrim/internal/durable"
 )
 
 // Errors of opening a wallet.
@@ -33,9 +35,12 @@ func openDisk(path string) (d *disk, b book, err error) {
 	if path, err = place(path); err != nil {
 		return nil, book{}, err
 	}
-	lock, err := lockFile(path + ".lock")
+	lock, err := durable.Lock(path + ".lock") // without it, two processes could report twice
+	if errors.Is(err, durable.ErrHeld) {
+		return nil, book{}, ErrInUse
+	}
 	if err != nil {
-		return nil, book{}, err
+		return nil, book{}, fmt.Errorf("contribute: lock %s: %w", path, err)
 	}
 	d = &disk{path, lock}
 	if b, err = d.read(); err != nil {
@@ -150,15 +155,16 @@ func (d *disk) write(b book) error {
 		return err
 	}
 	reached("made")
-	if err := writeSynced(d.path+".new", file); err != nil {
+	name := d.path + durable.NewSuffix
+	if err := errors.Join(durable.Remove(name), durable.Create(name, 0o600, durable.Bytes(file))); err != nil {
 		return fmt.Errorf("contribute: %w", err)
 	}
 	reached("written")
-	if err := os.Rename(d.path+".new", d.path); err != nil {
+	if err := os.Rename(name, d.path); err != nil {
 		return fmt.Errorf("contribute: %w", err)
 	}
 	reached("renamed")
-	if err := syncDirectory(filepath.Dir(d.path)); err != nil {
+	if err := durable.SyncDir(filepath.Dir(d.path)); err != nil {
 		return fmt.Errorf("contribute: %w", err)
 	}
 	reached("synced")
@@ -180,23 +186,6 @@ func (d *disk) held() error {
 		return fmt.Errorf("%w: %s.lock was removed or replaced while the wallet was open", ErrDamaged, d.path)
 	}
 	return nil
-}
-
-// writeSynced makes a file that only its owner may read, and has it on disk when it returns. What was left in its
-// place goes first.
-func writeSynced(path string, b []byte) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }
 
 func (d *disk) close() error { return d.lock.Close() }

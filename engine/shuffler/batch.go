@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/engine/collect/seal"
+	"scrim/internal/durable"
 )
 
 // bucketBundles is the one bucket of a batch's file: SHA-256(token) -> SHA-256(token | bundle), sealed messages. Its sequence is
@@ -42,7 +43,7 @@ func (s *Shuffler) openBatch(p place, number uint32) (*batch, error) {
 		return err
 	})
 	if err == nil {
-		err = syncDir(filepath.Dir(b.path))
+		err = durable.SyncDir(filepath.Dir(b.path))
 	}
 	if err != nil {
 		b.db.Close()
@@ -105,13 +106,12 @@ func (b *batch) erase() error {
 			err = errors.Join(err, e)
 		}
 	}
-	return errors.Join(err, syncDir(filepath.Dir(b.path)))
+	return errors.Join(err, durable.SyncDir(filepath.Dir(b.path)))
 }
 
 // writeBag permutes the batch's messages into its bag, durably. most bounds the messages of one bundle.
 func (s *Shuffler) writeBag(b *batch, most int) (messages uint64, digest []byte, err error) {
-	dir := filepath.Dir(b.path)
-	piles, err := newScatter(s.random, dir, int64(b.n)*int64(most)*int64(seal.SealedSize), s.memory)
+	piles, err := newScatter(s.random, filepath.Dir(b.path), int64(b.n)*int64(most)*int64(seal.SealedSize), s.memory)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -122,22 +122,12 @@ func (s *Shuffler) writeBag(b *batch, most int) (messages uint64, digest []byte,
 	}); err != nil {
 		return 0, nil, err
 	}
-	f, err := os.OpenFile(b.path+suffixBag+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	h := sha256.New()
+	err = durable.Replace(b.path+suffixBag, 0o600, func(w io.Writer) error { return piles.writeTo(io.MultiWriter(w, h)) })
 	if err != nil {
 		return 0, nil, err
 	}
-	h := sha256.New()
-	err = piles.writeTo(io.MultiWriter(f, h))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, nil, err
-	}
-	if err := os.Rename(f.Name(), b.path+suffixBag); err != nil {
-		return 0, nil, err
-	}
-	return messages, h.Sum(nil), syncDir(dir)
+	return messages, h.Sum(nil), nil
 }
 
 // checkBag compares a bag on disk with what was recorded of it. A bag that changed is not sent: the server would have

@@ -10,6 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/internal/durable"
 	"scrim/internal/refuse"
 )
 
@@ -266,7 +267,7 @@ func removeStray(dir string, wanted map[string]bool) error {
 			}
 		}
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 func recordAt(tx *bolt.Tx, p place, number uint32) (r Record, err error) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"scrim/internal/durable"
+
 	"github.com/rs/zerolog"
 )
 
@@ -98,13 +100,5 @@ func operatorPassword(c Config) (string, error) {
 	random := make([]byte, 18)
 	rand.Read(random) // never fails: it ends the program instead
 	password := base64.RawURLEncoding.EncodeToString(random)
-	return password, writeFile(path, password+"\n")
-}
-
-// writeFile writes a small file that only its owner may read, whole or not at all.
-func writeFile(path, text string) error {
-	if err := os.WriteFile(path+".tmp", []byte(text), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".tmp", path)
+	return password, durable.Replace(path, 0o600, durable.Bytes([]byte(password+"\n")))
 }

@@ -22,6 +22,7 @@ import (
 
 	"scrim/engine/collect"
 	"scrim/engine/collect/issue"
+	"scrim/internal/durable"
 	"scrim/internal/refuse"
 )
 
@@ -65,7 +66,7 @@ func (d directory) Load(_ context.Context, p Part) (bool, error) {
 		_ = os.WriteFile(filepath.Join(d.path, "conflict"), nil, 0o600)
 		return false, &Rejected{"45D41", "another part was there"}
 	case errors.Is(err, os.ErrNotExist):
-		if err := writeFile(name, string(append(head, p.Sealed...))); err != nil {
+		if err := durable.Replace(name, 0o600, durable.Bytes(append(head, p.Sealed...))); err != nil {
 			return false, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scrim/engine/wire"
+	"scrim/internal/durable"
 )
 
 // version is what the shuffler calls itself to clients: some want a number of MySQL's.
@@ -73,7 +74,7 @@ func (s *Server) open(ctx context.Context) error {
 	})
 	accounts := logins{Contributor: newSecret(s.config.ContributorPassword), Operator: newSecret(password)}
 	s.wire = wire.NewServer(s.listener, &handler{shuffler: s.Shuffler, log: s.log, open: s.listener.Connections}, accounts.login, version, wire.CachingSHA2)
-	return writeFile(filepath.Join(s.config.DataDir, FileAddress), s.Addr().String()+"\n")
+	return durable.Replace(filepath.Join(s.config.DataDir, FileAddress), 0o600, durable.Bytes([]byte(s.Addr().String()+"\n")))
 }
 
 // Addr is the address that the server listens on.

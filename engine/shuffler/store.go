@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"scrim/internal/durable"
+
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
@@ -61,7 +63,7 @@ func openStore(dir string) (*bolt.DB, error) {
 		db.Close()
 		return nil, err
 	}
-	return db, syncDir(dir)
+	return db, durable.SyncDir(dir)
 }
 
 // openBolt opens a bbolt file, which is locked until it is closed.
@@ -98,15 +100,6 @@ func prepare(tx *bolt.Tx) error {
 func identity(db *bolt.DB) (id string) {
 	_ = db.View(func(tx *bolt.Tx) error { id = hex.EncodeToString(tx.Bucket(bucketMeta).Get([]byte("id"))); return nil })
 	return id
-}
-
-// syncDir makes the names of files in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // State is how far a batch is.

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"scrim/internal/durable"
 )
 
 // mostFile is the size from which a file is cut down to the newest line of each directory: some 5000 lines, far more than is ever read.
@@ -31,19 +32,10 @@ func (f file) compacted(line []byte) (ok bool, err error) {
 	if err != nil || len(kept) == 0 {
 		return false, err
 	}
-	out, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
-	if err != nil {
+	if err := durable.Replace(path, info.Mode().Perm(), durable.Bytes(append(bytes.Join(kept, nil), line...))); err != nil {
 		return false, err
 	}
-	defer os.Remove(out.Name()) // there is none after the renaming
-	_, err = out.Write(append(bytes.Join(kept, nil), line...))
-	if err = errors.Join(err, out.Chmod(info.Mode().Perm()), out.Sync(), out.Close()); err != nil {
-		return false, err
-	}
-	if err := os.Rename(out.Name(), path); err != nil {
-		return false, err
-	}
-	return true, syncDirectory(filepath.Dir(path))
+	return true, nil
 }
 
 // newest returns the last line of each directory, the last of all at the end.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"scrim/internal/durable"
 )
 
 // file is a witness at a path.
@@ -50,7 +52,7 @@ func (f file) add(line []byte) error {
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil || !fresh {
 		return err
 	}
-	return syncDirectory(filepath.Dir(string(f)))
+	return durable.SyncDir(filepath.Dir(string(f)))
 }
 
 // unended returns the end of line that the last line of f lacks since a crash, if it does.
@@ -64,12 +66,4 @@ func unended(f *os.File) []byte {
 		return nil
 	}
 	return []byte("\n")
-}
-
-func syncDirectory(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
