@@ -94,6 +94,7 @@ func (x *Budget) appendJSON(b []byte) []byte {
 	b = jsonNumber(b, "rho", x.Rho.Float())
 	b = jsonNumber(b, "delta", float64(x.Delta))
 	b = jsonField(b, "window", string(x.Window))
+	b = jsonNumber(b, "renyi_order", x.Order)
 	return append(jsonField(b, "reason", x.Reason), '}')
 }
 
