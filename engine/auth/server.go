@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/engine/auth/brake"
 	"scrim/engine/wire"
 )
 
@@ -29,7 +30,7 @@ type Server struct {
 	tried    func(Attempt)
 	seen     seen
 	decoy    [32]byte
-	attempts *attempts
+	attempts *brake.Attempts
 }
 
 // Attempt is what is told of an attempt to log in.
@@ -58,7 +59,7 @@ func NewServer(db *mysql_db.MySQLDb, key *Key, tried func(Attempt)) *Server {
 	if tried == nil {
 		tried = func(Attempt) {}
 	}
-	s := &Server{db: db, key: key, tried: tried, attempts: newAttempts()}
+	s := &Server{db: db, key: key, tried: tried, attempts: brake.New()}
 	_, _ = rand.Read(s.decoy[:]) // never fails
 	return s
 }
@@ -71,17 +72,17 @@ var errDenied = errors.New("auth: access denied")
 // exchange is that of some account's plugin, always the same one for a name, and ends in the check of
 // a password that nobody has. Names without an account are slowed down as accounts are.
 func (s *Server) Login(l *wire.Login) (mysql.Getter, error) {
-	t, ok, wait, unlooked := s.attempts.begin(l.User, hostOf(l.From))
-	if !ok {
-		s.tried(Attempt{User: l.User, From: l.From, Result: Limited, Unlooked: unlooked})
-		return nil, denied(l, fmt.Sprintf(": too many failed logins from this address; try again in %d seconds", int(math.Ceil(wait.Seconds()))))
+	var u mysql_db.User
+	o := s.attempts.Try(l.User, l.From, func() bool {
+		u = s.account(l)
+		return s.check(l, u) == nil && u.User != ""
+	})
+	if !o.Looked {
+		s.tried(Attempt{User: l.User, From: l.From, Result: Limited, Unlooked: o.Unlooked})
+		return nil, denied(l, fmt.Sprintf(": too many failed logins from this address; try again in %d seconds", int(math.Ceil(o.Waited.Seconds()))))
 	}
-	shown := false
-	defer func() { s.attempts.end(t, shown) }()
-	u := s.account(l)
-	shown = s.check(l, u) == nil && u.User != ""
-	told := Attempt{User: l.User, From: l.From, Result: Refused, Waited: wait}
-	if !shown {
+	told := Attempt{User: l.User, From: l.From, Result: Refused, Waited: o.Waited}
+	if !o.Shown {
 		s.tried(told)
 		return nil, denied(l, "")
 	}
@@ -97,7 +98,7 @@ func denied(l *wire.Login, more string) error {
 		given = "NO"
 	}
 	return mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError,
-		"Access denied for user '%s'@'%s' (using password: %s)%s", l.User, hostOf(l.From), given, more)
+		"Access denied for user '%s'@'%s' (using password: %s)%s", l.User, wire.HostOf(l.From), given, more)
 }
 
 // hasResponse reports whether the client has answered with something: no account has an empty password.
@@ -110,7 +111,7 @@ func hasResponse(l *wire.Login) bool {
 func (s *Server) account(l *wire.Login) mysql_db.User {
 	rd := s.db.Reader()
 	defer rd.Close()
-	u, decoy := s.db.GetUser(rd, l.User, hostOf(l.From), false), s.decoyPlugin(rd, l.User)
+	u, decoy := s.db.GetUser(rd, l.User, wire.HostOf(l.From), false), s.decoyPlugin(rd, l.User)
 	if u != nil && u.User != "" && u.AuthString != "" && !u.IsRole && !u.Locked && (u.SslType == "" || u.SslType == "ANY" && l.Secure) {
 		return mysql_db.User{User: u.User, Host: u.Host, Plugin: u.Plugin, AuthString: u.AuthString}
 	}
@@ -182,15 +183,4 @@ func (s *Server) check(l *wire.Login, u mysql_db.User) error {
 		return s.checkSHA2(l, u)
 	}
 	return checkNative(l, u)
-}
-
-func hostOf(a net.Addr) string {
-	if a.Network() == "unix" {
-		return "localhost"
-	}
-	host, _, err := net.SplitHostPort(a.String())
-	if err != nil {
-		return a.String()
-	}
-	return host
 }

@@ -4,10 +4,14 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
+	"math"
 
 	"github.com/dolthub/vitess/go/mysql"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	"github.com/rs/zerolog"
 
+	"scrim/engine/auth/brake"
 	"scrim/engine/wire"
 )
 
@@ -37,19 +41,42 @@ func newSecret(password string) secret {
 }
 
 // logins decides on logins.
-type logins map[string]secret
+type logins struct {
+	accounts map[string]secret
+	attempts *brake.Attempts
+	log      zerolog.Logger
+}
 
-// login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an account or not.
-func (a logins) login(l *wire.Login) (mysql.Getter, error) {
-	s, known := a[l.User]
-	ok, err := s.check(l)
-	if err != nil {
-		return nil, err
-	}
-	if !ok || !known {
-		return nil, mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError, "Access denied for user '%s'", l.User)
+func newLogins(accounts map[string]secret, log zerolog.Logger) *logins {
+	return &logins{accounts, brake.New(), log}
+}
+
+// login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an account or not. After wrong passwords
+// attempts wait as they do at the server, the contributors' as well: who sends bundles without a password shows none that is wrong.
+func (a *logins) login(l *wire.Login) (mysql.Getter, error) {
+	s, known := a.accounts[l.User]
+	var failed error
+	o := a.attempts.Try(l.User, l.From, func() bool {
+		ok, err := s.check(l)
+		failed = err
+		return ok && known && err == nil
+	})
+	switch {
+	case !o.Looked:
+		if o.Unlooked > 0 {
+			a.log.Warn().Int("attempts", o.Unlooked).Msg("attempts to log in were refused without a look: too many had failed from their address, which is not told")
+		}
+		return nil, denied(l, fmt.Sprintf(": too many failed logins from this address; try again in %d seconds", int(math.Ceil(o.Waited.Seconds()))))
+	case failed != nil:
+		return nil, failed
+	case !o.Shown:
+		return nil, denied(l, "")
 	}
 	return account{l.User}, nil
+}
+
+func denied(l *wire.Login, more string) error {
+	return mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError, "Access denied for user '%s'%s", l.User, more)
 }
 
 // check goes through the exchange of the plugin that the client has chosen, or of mysql_native_password if it chose one that

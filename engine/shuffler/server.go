@@ -72,7 +72,7 @@ func (s *Server) open(ctx context.Context) error {
 	s.listener = wire.NewListener(inner, wire.Config{
 		TLS: tls, RequireTLS: s.config.RequireTLS, MaxConnections: s.config.MaxConnections, AuthTimeout: s.config.AuthTimeout, MaxPacket: maxPacket,
 	})
-	accounts := logins{Contributor: newSecret(s.config.ContributorPassword), Operator: newSecret(password)}
+	accounts := newLogins(map[string]secret{Contributor: newSecret(s.config.ContributorPassword), Operator: newSecret(password)}, s.log)
 	s.wire = wire.NewServer(s.listener, &handler{shuffler: s.Shuffler, log: s.log, open: s.listener.Connections}, accounts.login, version, wire.CachingSHA2)
 	return durable.Replace(filepath.Join(s.config.DataDir, FileAddress), 0o600, durable.Bytes([]byte(s.Addr().String()+"\n")))
 }

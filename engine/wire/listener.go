@@ -16,6 +16,7 @@ type Config struct {
 
 	MaxConnections   int           // connections that have logged in, default 256; administrators have one more
 	MaxLogins        int           // connections that have not logged in yet, default MaxConnections
+	MaxLoginsFrom    int           // of these from one address, default three quarters of MaxLogins, at least 8
 	AuthTimeout      time.Duration // from accept to the end of the login, default 10 s
 	MaxPreAuthPacket int           // payload bytes of a packet before the login is done, default 16 KiB
 	MaxPacket        int           // payload bytes of one command, default 64 MiB
@@ -46,6 +47,7 @@ type Listener struct {
 	conns    map[*Conn]*seat // open connections
 	loggedIn int
 	accounts map[string]int // connections that are logged in, by account
+	logins   map[string]int // connections that have not logged in yet, by address
 	closed   bool
 
 	received, sent atomic.Uint64 // bytes of packets of all connections
@@ -56,7 +58,7 @@ type Listener struct {
 
 // NewListener guards inner.
 func NewListener(inner net.Listener, cfg Config) *Listener {
-	return &Listener{inner: inner, cfg: cfg.withDefaults(), conns: map[*Conn]*seat{}, accounts: map[string]int{}}
+	return &Listener{inner: inner, cfg: cfg.withDefaults(), conns: map[*Conn]*seat{}, accounts: map[string]int{}, logins: map[string]int{}}
 }
 
 // SetLimits changes the limits of connections that come from now on.
@@ -91,11 +93,13 @@ func (l *Listener) accept() (*Conn, error) {
 func (l *Listener) admit(raw net.Conn) *Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.room() {
+	from := Network(HostOf(raw.RemoteAddr()))
+	if !l.room(from) {
 		return nil
 	}
 	c := newConn(raw, l)
-	l.conns[c] = &seat{}
+	l.conns[c] = &seat{entering: true, from: from}
+	l.logins[from]++
 	return c
 }
 

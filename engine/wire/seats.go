@@ -9,6 +9,8 @@ import (
 // seat is what an open connection takes of the listener's limits: a place among those that log in, and
 // then one among those that have, which is also its account's.
 type seat struct {
+	entering bool   // it has not logged in yet
+	from     string // the address that this counts for
 	loggedIn bool
 	account  string
 }
@@ -17,9 +19,30 @@ type seat struct {
 // administrators is known only then, and those who are refused must not keep an administrator out.
 const spareLogins = 8
 
-// room reports whether another connection may begin to log in. l.mu is held.
-func (l *Listener) room() bool {
-	return !l.closed && len(l.conns) < l.cfg.MaxConnections+spareLogins && len(l.conns)-l.loggedIn < l.cfg.MaxLogins
+// room reports whether another connection may begin to log in. One address does not take all the places for that: its connections
+// need not say anything to hold them. l.mu is held.
+func (l *Listener) room(from string) bool {
+	return !l.closed && len(l.conns) < l.cfg.MaxConnections+spareLogins && len(l.conns)-l.loggedIn < l.cfg.MaxLogins && l.logins[from] < l.loginsFrom()
+}
+
+// loginsFrom is how many connections of one address may be logging in at the same time: as many of all as one account may have by
+// default, so that what a program opens at once comes in. l.mu is held.
+func (l *Listener) loginsFrom() int {
+	if l.cfg.MaxLoginsFrom > 0 {
+		return l.cfg.MaxLoginsFrom
+	}
+	return max(8, l.cfg.MaxLogins*3/4)
+}
+
+// entered notes that a connection is not one any more that has not logged in yet. l.mu is held.
+func (l *Listener) entered(s *seat) {
+	if !s.entering {
+		return
+	}
+	s.entering = false
+	if l.logins[s.from]--; l.logins[s.from] == 0 {
+		delete(l.logins, s.from)
+	}
 }
 
 // seat gives a client that has shown its password a place, or tells MySQL's error. An administrator may
@@ -51,6 +74,7 @@ func (l *Listener) take(c *Conn, login *Login, administrator bool) error {
 		return mysql.NewSQLError(errTooManyOfUser, "42000", "%s",
 			fmt.Sprintf("User %s already has more than 'max_user_connections' active connections", login.User))
 	}
+	l.entered(s)
 	s.loggedIn, s.account = true, login.Account
 	l.loggedIn++
 	l.accounts[s.account]++
@@ -66,7 +90,7 @@ func (l *Listener) leave(s *seat) {
 	if l.accounts[s.account]--; l.accounts[s.account] == 0 {
 		delete(l.accounts, s.account)
 	}
-	*s = seat{}
+	s.loggedIn, s.account = false, ""
 }
 
 // release forgets a closed connection.
@@ -74,6 +98,7 @@ func (l *Listener) release(c *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s := l.conns[c]; s != nil {
+		l.entered(s)
 		l.leave(s)
 		delete(l.conns, c)
 	}

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -87,6 +88,53 @@ func settled(t *testing.T, l *wire.Listener, n int) {
 	for until := time.Now().Add(10 * time.Second); l.Connections() > n; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("%d connections are open, want %d", l.Connections(), n)
+		}
+	}
+}
+
+// TestLoginsOfOneAddress: connections of one address that say nothing leave places to log in for others, and for it when they are gone; those
+// that have logged in do not count, nor do they when they log in as another user.
+func TestLoginsOfOneAddress(t *testing.T) {
+	const from = 3
+	l := serve(t, wire.Config{MaxConnections: 40, MaxLoginsFrom: from, AuthTimeout: time.Minute})
+	for range 2 * from {
+		connect(t, l).login(0)
+	}
+	var silent []net.Conn
+	for range from {
+		silent = append(silent, greeting(t, l))
+	}
+	if _, err := ask(t, l, "native", "secret", "false"); err == nil || !strings.Contains(err.Error(), "1040") {
+		t.Errorf("beside %d that say nothing: got %v, want error 1040", from, err)
+	}
+	other, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Skipf("there is no second address on this machine: %v", err)
+	}
+	defer other.Close()
+	_ = other.SetDeadline(time.Now().Add(5 * time.Second))
+	var head [5]byte
+	if _, err := io.ReadFull(other, head[:]); err != nil || head[4] != 10 {
+		t.Errorf("another address is not greeted: %v, %x", err, head)
+	}
+	silent[0].Close()
+	for until := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err = ask(t, l, "native", "secret", "false"); err == nil || time.Now().After(until) {
+			break
+		}
+	}
+	if err != nil {
+		t.Errorf("when one has gone: %v", err)
+	}
+}
+
+// TestNetworks: of IPv6 a customer's network is one address, an address of IPv4 is one in either form.
+func TestNetworks(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.0.0.1": "10.0.0.1", "2001:db8:1:2:3::4": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64", "localhost": "localhost", "::ffff:10.0.0.1": "::ffff:10.0.0.1",
+	} {
+		if got := wire.Network(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
 }

@@ -1,10 +1,12 @@
-package auth
+package brake
 
 import (
 	"hash/maphash"
-	"net/netip"
+	"net"
 	"sync"
 	"time"
+
+	"scrim/engine/wire"
 )
 
 const (
@@ -18,8 +20,8 @@ const (
 	tellEvery = 10 * time.Second
 )
 
-// attempts makes attempts to log in wait for their turn. It is safe for concurrent use.
-type attempts struct {
+// Attempts makes attempts to log in wait for their turn. It is safe for concurrent use.
+type Attempts struct {
 	seed maphash.Seed
 
 	mu      sync.Mutex
@@ -28,8 +30,28 @@ type attempts struct {
 	changed chan struct{} // closed when an attempt has been checked
 }
 
-func newAttempts() *attempts {
-	return &attempts{seed: maphash.MakeSeed(), brakes: map[uint64]*brake{}, changed: make(chan struct{})}
+// New returns the brake of a program's accounts.
+func New() *Attempts {
+	return &Attempts{seed: maphash.MakeSeed(), brakes: map[uint64]*brake{}, changed: make(chan struct{})}
+}
+
+// Outcome is how an attempt ended.
+type Outcome struct {
+	Looked   bool          // the password was looked at
+	Shown    bool          // and was right
+	Waited   time.Duration // until then; of an attempt that was not looked at, how long the next one has to wait at least
+	Unlooked int           // attempts from the address that were not looked at since that was told last; 0 where it was just now
+}
+
+// Try has check look at the password of an attempt when its turn has come, or not at all.
+func (a *Attempts) Try(user string, from net.Addr, check func() (shown bool)) (o Outcome) {
+	t, ok, wait, unlooked := a.begin(user, wire.HostOf(from))
+	o = Outcome{Looked: ok, Waited: wait, Unlooked: unlooked}
+	if ok {
+		defer func() { a.end(t, o.Shown) }()
+		o.Shown = check()
+	}
+	return o
 }
 
 // attempt is one at an account from an address.
@@ -37,11 +59,11 @@ type attempt struct{ pair, address *brake }
 
 // begin waits until an attempt may be checked; ok is false where that takes too long, and wait is then how long at least, and unlooked the
 // number of attempts refused so that are to be told of.
-func (a *attempts) begin(user, address string) (t attempt, ok bool, wait time.Duration, unlooked int) {
+func (a *Attempts) begin(user, address string) (t attempt, ok bool, wait time.Duration, unlooked int) {
 	start := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t = a.attempt(user, network(address), start)
+	t = a.attempt(user, wire.Network(address), start)
 	t.pair.waiting++
 	t.address.waiting++
 	defer func() {
@@ -67,7 +89,7 @@ func (a *attempts) begin(user, address string) (t attempt, ok bool, wait time.Du
 }
 
 // sleep gives a.mu away until an attempt has been checked, or for so long.
-func (a *attempts) sleep(wait time.Duration) {
+func (a *Attempts) sleep(wait time.Duration) {
 	changed := a.changed
 	a.mu.Unlock()
 	defer a.mu.Lock()
@@ -80,7 +102,7 @@ func (a *attempts) sleep(wait time.Duration) {
 }
 
 // end tells how a check ended.
-func (a *attempts) end(t attempt, shown bool) {
+func (a *Attempts) end(t attempt, shown bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Now()
@@ -112,12 +134,12 @@ func (t attempt) crowded() bool {
 }
 
 // attempt finds the brakes of an attempt, or makes them. a.mu is held.
-func (a *attempts) attempt(user, address string, now time.Time) attempt {
+func (a *Attempts) attempt(user, address string, now time.Time) attempt {
 	a.makeRoom(now)
 	return attempt{a.brake(&pairRule, user, address), a.brake(&addressRule, "", address)}
 }
 
-func (a *attempts) brake(r *rule, user, address string) *brake {
+func (a *Attempts) brake(r *rule, user, address string) *brake {
 	key := maphash.Comparable(a.seed, struct {
 		rule          *rule
 		user, address string
@@ -131,7 +153,7 @@ func (a *attempts) brake(r *rule, user, address string) *brake {
 }
 
 // makeRoom forgets what is of no use any more, at most once a second, and then what weighs least of some. a.mu is held.
-func (a *attempts) makeRoom(now time.Time) {
+func (a *Attempts) makeRoom(now time.Time) {
 	if len(a.brakes) < maxBrakes-2 {
 		return
 	}
@@ -151,7 +173,7 @@ func (a *attempts) makeRoom(now time.Time) {
 }
 
 // dropLeast forgets what weighs least of a few that are not in use.
-func (a *attempts) dropLeast(now time.Time) bool {
+func (a *Attempts) dropLeast(now time.Time) bool {
 	const few = 16
 	least, n := uint64(0), 0
 	for key, b := range a.brakes { // in no order
@@ -167,14 +189,4 @@ func (a *attempts) dropLeast(now time.Time) bool {
 	}
 	delete(a.brakes, least)
 	return n > 0
-}
-
-// network is what is taken for one address: of IPv6, what one customer has.
-func network(address string) string {
-	ip, err := netip.ParseAddr(address)
-	if err != nil || !ip.Unmap().Is6() {
-		return address
-	}
-	p, _ := ip.WithZone("").Prefix(64)
-	return p.String()
 }
