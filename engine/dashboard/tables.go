@@ -195,8 +195,8 @@ func (f *facts) outlook(b accounting.BudgetStatus) (*Outlook, error) {
 	middle := losses[len(losses)/2]
 	o := &Outlook{Charges: len(losses), Typical: measureOf(b, middle), Unit: watch.MeasureOf(b.Budget).Unit}
 	o.Left = math.Floor(b.RemainingRho.Float() / middle.Rho.Float())
-	if o.Unit == watch.Pure {
-		o.Left = math.Floor(float64(b.Remaining) / middle.Pure.Float())
+	if middle.Pure > 0 { // pure charges one by one count no more than one of their sum
+		o.Left = max(o.Left, math.Floor(b.RemainingPure.Float()/middle.Pure.Float()))
 	}
 	return o, nil
 }
