@@ -2,8 +2,9 @@ package accounting
 
 import "math"
 
-// box is what a promise of a budget takes: caps on three sums, all of which follow from the budget alone. Spending within them is
-// (epsilon, conversion + event + tv)-DP, however the charges follow from earlier answers; see docs/proofs/filter.md.
+// box is what a promise of a budget takes: caps on three sums, all of which follow from the budget
+// alone. Spending within them is (epsilon, conversion + event + tv)-DP, however the charges follow
+// from earlier answers; see docs/proofs/filter.md.
 type box struct {
 	epsilon    Epsilon
 	conversion Delta // caps Σρ: δ_z(Σρ, epsilon) is at most this
@@ -11,15 +12,18 @@ type box struct {
 	tv         Delta // caps Σδ_tv: (1+e^epsilon)·Σδ_tv is at most this; 0: none is taken
 }
 
-// samplers is a Σδ_tv for which every budget has room: 2^22 draws of samplers whose slack is 2^-100.
+// samplers is a Σδ_tv for which every budget has room: 2^22 draws of samplers whose slack is
+// 2^-100.
 const samplers = 0x1p-78
 
-// boxes are the promises of a budget in ε without a Rényi order: spending that is within one of them fits. Their δ add up to at most the
-// budget's. Budgets that were made before orders were chosen have none, and those with a very large ε.
+// boxes are the promises of a budget in ε without a Rényi order: spending that is within one of
+// them fits. Their δ add up to at most the budget's. Budgets that were made before orders were
+// chosen have none, and those with a very large ε.
 //
-// One box takes half of δ for the conversion, five sixteenths for events, which selected keys have, and an eighth for δ_tv, whose slack counts 1+e^ε times;
-// what is left is for the rounding of the sum. At a large ε no Σδ_tv passes that factor. There are two boxes then, of half of δ each: one at that ε,
-// without δ_tv, and one with it at the largest ε that has room for the samplers'.
+// One box takes half of δ for the conversion, five sixteenths for events, which selected keys have,
+// and an eighth for δ_tv, whose slack counts 1+e^ε times; what is left is for the rounding of the
+// sum. At a large ε no Σδ_tv passes that factor. There are two boxes then, of half of δ each: one
+// at that ε, without δ_tv, and one with it at the largest ε that has room for the samplers'.
 func (b *Budget) boxes() []box {
 	e, d := b.Epsilon, b.Delta
 	if top := Epsilon(math.Log(float64(d)/8/samplers)) - 1; e > top && d > 0 {
@@ -38,8 +42,8 @@ func (x *box) slack(l Loss) bool {
 	return l.DeltaEvent <= float64(x.event) && (l.DeltaTV == 0 || mulUp(addUp(1, expUp(float64(x.epsilon))), l.DeltaTV) <= float64(x.tv))
 }
 
-// fits is the filter's test: whether spending of the given total, the pending charge included, keeps
-// the promise of budget b.
+// fits is the filter's test: whether spending of the given total, the pending charge included,
+// keeps the promise of budget b.
 func (b *Budget) fits(spent *amount) bool {
 	l := spent.loss()
 	if b.Rho > 0 {

@@ -10,7 +10,8 @@ type Forecast struct {
 	Account string
 	Entity  bool
 	Table   string // schema.table; "" for an entity
-	// Missing says that a table has no budget of all principals, so that every charge is refused; Budget is then zero.
+	// Missing says that a table has no budget of all principals, so that every charge is refused;
+	// Budget is then zero.
 	Missing bool
 	Budget  Budget
 	Holder  string // whose spending the budget caps: All, RolePrefix and a role, or the principal
@@ -25,8 +26,9 @@ type Forecast struct {
 	Queries      int // how many such charges in a row fit in the current window, at most MaxForecast
 }
 
-// Forecast tells what the budgets on the accounts of the charges would say to them, in the order of the charges: that of all
-// principals, those of the roles, then the principal's own or the default one. It changes nothing. Another's charge may come first.
+// Forecast tells what the budgets on the accounts of the charges would say to them, in the order of
+// the charges: that of all principals, those of the roles, then the principal's own or the default
+// one. It changes nothing. Another's charge may come first.
 func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([]Forecast, error) {
 	req := Request{Principal: principal, Charges: charges, Roles: roles}
 	if err := req.check(); err != nil {

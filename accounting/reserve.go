@@ -69,8 +69,8 @@ func (l *Ledger) admit(r *record) (uint64, *batch, error) {
 	return l.append(r)
 }
 
-// admit is the filter: it tests one charge against the budgets on its account, and notes in c what it
-// would leave. It changes no spending.
+// admit is the filter: it tests one charge against the budgets on its account, and notes in c what
+// it would leave. It changes no spending.
 func (s *state) admit(c *booked, r *record) error {
 	all := s.budgets[holder{c.account, c.entity, All}]
 	if all == nil && !c.entity {
@@ -110,7 +110,8 @@ type tested struct {
 	after  amount
 }
 
-// weigh fills in what the charges left. It takes as long as all else that is done for a charge, so nobody waits for it but the committer.
+// weigh fills in what the charges left. It takes as long as all else that is done for a charge, so
+// nobody waits for it but the committer.
 func (r *record) weigh() {
 	for i := range r.charges {
 		c := &r.charges[i]
@@ -133,7 +134,8 @@ func (b *Budget) exhausted(c *booked, r *record, before *amount) error {
 		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.end(r.day),
 		RequestedRho: c.loss.rho,
 	}
-	// Between two orders of the grid the curve of what is not Gaussian noise may count a little more than α·ρ.
+	// Between two orders of the grid the curve of what is not Gaussian noise may count a little
+	// more than α·ρ.
 	e.RemainingRho = min(b.remainingRho(before, c.loss), c.loss.rho-min(c.loss.rho, 1))
 	if b.Rho > 0 {
 		e.NoSlack = before.rho.Add(c.loss.rho) <= b.Rho
@@ -182,8 +184,8 @@ func merge(charges []Charge) []booked {
 	return m
 }
 
-// eventsOf returns what a charge was made for: as it says, or all that its loss says, where it names no events or some that are less than
-// the loss. The filter counts what they diverge by.
+// eventsOf returns what a charge was made for: as it says, or all that its loss says, where it
+// names no events or some that are less than the loss. The filter counts what they diverge by.
 func eventsOf(c *Charge) []Event {
 	if len(c.Events) == 0 || !cover(c.Events, c.Loss) {
 		return EventsOf(c.Loss)
@@ -191,7 +193,8 @@ func eventsOf(c *Charge) []Event {
 	return slices.Clone(c.Events)
 }
 
-// cover reports whether events are all of a loss, but for the rounding of its parts: its ε where it is pure, else its ρ.
+// cover reports whether events are all of a loss, but for the rounding of its parts: its ε where it
+// is pure, else its ρ.
 func cover(events []Event, l Loss) bool {
 	var sum Loss
 	for _, e := range events {
@@ -203,7 +206,8 @@ func cover(events []Event, l Loss) bool {
 	return enough(uint64(sum.Rho), uint64(l.Rho), len(events))
 }
 
-// enough reports whether a sum of n parts is want, but for a millionth of it and some units for each part.
+// enough reports whether a sum of n parts is want, but for a millionth of it and some units for
+// each part.
 func enough(sum, want uint64, n int) bool {
 	room := want>>20 + 16*uint64(n)
 	return sum >= want-min(want, room)

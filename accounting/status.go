@@ -22,8 +22,9 @@ type BudgetStatus struct {
 	Spent        Loss
 	SpentCurve   Curve   // of the events that Spent was charged for: BestEpsilon takes both
 	SpentEpsilon Epsilon // of Spent at the budget's δ, the least of several conversions, see BestEpsilon; rounded up
-	// Remaining is what the next statement is granted, rounded down: the largest ε that fits of Gaussian noise of the ρ that it
-	// converts to at the budget's δ; of a pure charge where δ = 0. NaN for a budget in ρ.
+	// Remaining is what the next statement is granted, rounded down: the largest ε that fits of
+	// Gaussian noise of the ρ that it converts to at the budget's δ; of a pure charge where δ = 0.
+	// NaN for a budget in ρ.
 	Remaining     Epsilon
 	RemainingRho  Rho  // the largest ρ of Gaussian noise, without slack, that fits
 	RemainingPure Pure // the largest ε of a pure charge that fits; 0 for a budget in ρ
