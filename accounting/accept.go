@@ -66,7 +66,10 @@ func (l *Ledger) reaches(m mark) error {
 		return fmt.Errorf("%w: %s has %d records, but there were %d on %s", ErrOlder, l.path, l.end.id, m.id, m.at.Format(time.DateOnly))
 	}
 	have, _, err := l.hashAt(m.id)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrArchive):
+		return fmt.Errorf("%w: %s knows an older record than those of the ledger: %w", ErrOlder, l.path+MarkSuffix, err)
+	case err != nil:
 		return damaged(l.path, err)
 	}
 	if have != m.hash {

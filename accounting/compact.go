@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -104,7 +105,7 @@ func copyBucket(ctx context.Context, db *bolt.DB, from *bolt.Bucket, name []byte
 	}
 }
 
-// same checks that a file is a sound ledger that ends where this one does.
+// same checks that a file is a sound ledger that ends where this one does, and comes to the same.
 func (l *Ledger) same(name string, o Options) error {
 	db, err := openFile(name, o)
 	if err != nil {
@@ -113,7 +114,7 @@ func (l *Ledger) same(name string, o Options) error {
 	defer func() { _ = guard(db.Close) }()
 	m := newLedger(l.path, db, o) // with this one's key
 	err = m.verify(o)
-	if err == nil && (m.end.id != l.end.id || m.end.hash != l.end.hash) {
+	if err == nil && (m.end.id != l.end.id || m.end.hash != l.end.hash || !bytes.Equal(m.state.encode(nil), l.state.encode(nil))) {
 		err = fmt.Errorf("%s is not a copy of %s", name, l.path)
 	}
 	return err

@@ -72,6 +72,7 @@ type Ledger struct {
 	key      key
 	base     cut    // before the first record of the file
 	part     uint64 // how many records make a part
+	archive  bool   // it is an archive
 	accepted mark   // the end
 	marked   *mark  // the high-water mark; nil: none
 

@@ -55,6 +55,9 @@ func (l *Ledger) identify(tx *bolt.Tx) (h head, check, base []byte, err error) {
 	if v := meta.Get(directoryKey); string(v) != l.directory {
 		return h, nil, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrForeign, l.path, v, l.directory, repairForeign)
 	}
+	if archive := meta.Get(archiveKey) != nil; archive != l.archive {
+		return h, nil, nil, fmt.Errorf("%w: %s: an archive cannot stand in the place of a ledger, nor a ledger in that of an archive. %s", ErrForeign, l.path, repairForeign)
+	}
 	for _, b := range [][]byte{recordsBucket, answersBucket, orderBucket} {
 		if tx.Bucket(b) == nil {
 			return h, nil, nil, fmt.Errorf("bucket %s is missing", b)

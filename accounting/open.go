@@ -109,7 +109,7 @@ func (o *Options) complete() error {
 
 func newLedger(path string, db *bolt.DB, o Options) *Ledger {
 	return &Ledger{
-		path: path, directory: o.DirectoryID, db: db, now: o.Now, part: o.part,
+		path: path, directory: o.DirectoryID, db: db, now: o.Now, part: o.part, archive: o.archive,
 		answers: answerStore{limit: o.AnswerBytes, pending: map[string][]byte{}},
 		next:    newBatch(),
 		wake:    make(chan struct{}, 1), closing: make(chan struct{}), stopped: make(chan struct{}),

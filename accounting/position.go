@@ -41,9 +41,10 @@ func ParsePosition(text string) (p Position, err error) {
 // Position is where the ledger ends: its last record that is known to be durable. It may be written elsewhere: no crash leaves a ledger
 // that ends before it. It is known still after Close.
 func (l *Ledger) Position() Position {
-	m := l.durable.Load()
-	return Position{m.id, m.at, hex.EncodeToString(m.hash[:])}
+	return positionOf(*l.durable.Load())
 }
+
+func positionOf(m mark) Position { return Position{m.id, m.at, hex.EncodeToString(m.hash[:])} }
 
 // Continues reports whether the ledger has the record of p with the same hash: then it holds everything that a ledger holds which ends
 // there, and perhaps more.

@@ -41,7 +41,8 @@ func (s *state) encode(b []byte) []byte {
 	return b
 }
 
-// decodeState is encode's inverse.
+// decodeState is encode's inverse. A checkpoint of another version is made again from the records. What is sealed in a ledger with an archive
+// is not: whoever raises the version has to go on decoding the one before, as far as its state means the same.
 func decodeState(b []byte) (*state, error) {
 	d, s := decoder{b: b}, newState()
 	if d.byte() != stateVersion {
@@ -64,6 +65,39 @@ func decodeState(b []byte) (*state, error) {
 	}
 	s.starts = startsOf(s.lastDay)
 	return s, nil
+}
+
+// covers reports whether a state says what another one says, with no lesser curve of anything that was spent.
+func (s *state) covers(t *state) bool {
+	if s.lastID != t.lastID || s.lastDay != t.lastDay || len(s.budgets) != len(t.budgets) || len(s.spent) != len(t.spent) {
+		return false
+	}
+	for h, b := range t.budgets {
+		if have := s.budgets[h]; have == nil || *have != *b {
+			return false
+		}
+	}
+	for h, p := range t.spent {
+		have := s.spent[h]
+		if have == nil || !have.ever.covers(&p.ever) || !slices.Equal(have.days, p.days) {
+			return false
+		}
+		for i := range p.since {
+			if have.since[i].first != p.since[i].first || !have.since[i].covers(&p.since[i].amount) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (a *amount) covers(b *amount) bool {
+	for i := range a.curve.other {
+		if a.curve.other[i] < b.curve.other[i] {
+			return false
+		}
+	}
+	return a.tally == b.tally && a.curve.rho >= b.curve.rho
 }
 
 // encode appends what a holder has spent. Of windows that do not hold the last day nothing counts.

@@ -10,12 +10,13 @@ import (
 type Report struct {
 	Path      string
 	Directory string
-	Bytes     int64 // of the file
-	Records   uint64
+	Bytes     int64  // of the file
+	Records   uint64 // of the ledger, the archived ones included
+	Archived  uint64 // of them: those that are in archives
 	Entries   map[EntryKind]uint64
 	Outcomes  map[Outcome]uint64
 	Budgets   int
-	First     time.Time // of the first record; zero when there is none
+	First     time.Time // of the first record of the file; zero when there is none
 	Last      time.Time
 	Marked    uint64 // the record of the high-water mark; NoMark: there is none
 	Answers   int64  // bytes of stored answers
@@ -47,11 +48,12 @@ func (l *Ledger) Report() (Report, error) {
 	if l.marked != nil {
 		r.Marked = l.marked.id
 	}
-	if r.Records == 0 {
+	r.Archived = l.base.end.id
+	if r.Records == r.Archived {
 		return r, nil
 	}
-	err = l.records([]uint32{1, uint32(r.Records)}, func(id uint64, x *record) {
-		if id == 1 {
+	err = l.records([]uint32{uint32(r.Archived + 1), uint32(r.Records)}, func(id uint64, x *record) {
+		if id == r.Archived+1 {
 			r.First = x.at
 		}
 		r.Last = x.at
