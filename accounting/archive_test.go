@@ -277,15 +277,17 @@ func TestForgedBase(t *testing.T) {
 		return func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(key, value) }
 	}
 	for what, edit := range map[string]func(*bolt.Tx) error{
-		"nothing spent, with another key":   set(baseKey, cut{base.end, empty.encode(nil)}.seal(key{7}, baseSeal, nil)),
-		"sealed as a checkpoint":            set(baseKey, base.seal(testKey, checkpointSeal, nil)),
-		"a bit changed":                     set(baseKey, func() []byte { b := bytes.Clone(sealed); b[len(b)/2] ^= 1; return b }()),
-		"cut short":                         set(baseKey, sealed[:len(sealed)-1]),
-		"left out":                          func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(baseKey) },
-		"left out, with the earlier format": func(tx *bolt.Tx) error { return errors.Join(tx.Bucket(metaBucket).Delete(baseKey), set(formatKey, []byte(format))(tx)) },
-		"the earlier format":                set(formatKey, []byte(format)),
-		"the first record left out":         func(tx *bolt.Tx) error { return tx.Bucket(recordsBucket).Delete(recordKey(base.end.id + 1)) },
-		"marked as an archive":              set(archiveKey, []byte("x")),
+		"nothing spent, with another key": set(baseKey, cut{base.end, empty.encode(nil)}.seal(key{7}, baseSeal, nil)),
+		"sealed as a checkpoint":          set(baseKey, base.seal(testKey, checkpointSeal, nil)),
+		"a bit changed":                   set(baseKey, func() []byte { b := bytes.Clone(sealed); b[len(b)/2] ^= 1; return b }()),
+		"cut short":                       set(baseKey, sealed[:len(sealed)-1]),
+		"left out":                        func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(baseKey) },
+		"left out, with the earlier format": func(tx *bolt.Tx) error {
+			return errors.Join(tx.Bucket(metaBucket).Delete(baseKey), set(formatKey, []byte(format))(tx))
+		},
+		"the earlier format":        set(formatKey, []byte(format)),
+		"the first record left out": func(tx *bolt.Tx) error { return tx.Bucket(recordsBucket).Delete(recordKey(base.end.id + 1)) },
+		"marked as an archive":      set(archiveKey, []byte("x")),
 	} {
 		path := edited(t, from, edit)
 		_, err := Open(path, archiveOptions())

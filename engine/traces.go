@@ -96,16 +96,22 @@ func (t traces) acceptance(end accounting.Position) string {
 
 // accept puts a position in the place of every other that is known: of a ledger that somebody has taken although it is older.
 func (t traces) accept(ctx context.Context, p accounting.Position, by, note string) error {
+	return t.know(ctx, p, audit.Accepted, by, note)
+}
+
+// know writes a position into every place, with a record of that kind in the audit log.
+func (t traces) know(ctx context.Context, p accounting.Position, kind audit.Kind, by, note string) error {
+	run := map[audit.Kind]string{audit.Accepted: "scrim restore", audit.Archived: "scrim ledger archive"}[kind]
 	err := t.set(ctx, p)
 	if t.witness != nil {
-		err = errors.Join(err, t.witness.Add(witness.Entry{Run: "scrim restore", Position: p.String(), Note: note}))
+		err = errors.Join(err, t.witness.Add(witness.Entry{Run: run, Position: p.String(), Note: note}))
 	}
 	log, e := audit.Open(audit.Options{Dir: t.cfg.auditDir()})
 	if e != nil {
 		return errors.Join(err, e)
 	}
 	log.Follow(p.String)
-	log.Write(audit.Record{Kind: audit.Accepted, Principal: by, Note: note})
+	log.Write(audit.Record{Kind: kind, Principal: by, Note: note})
 	return errors.Join(err, log.Close())
 }
 

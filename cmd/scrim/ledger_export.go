@@ -23,7 +23,7 @@ type ledgerFilter struct {
 }
 
 func ledgerExport(s streams) *cobra.Command {
-	var dir, format, output string
+	var dir, format, output, archive string
 	var x ledgerFilter
 	cmd := &cobra.Command{
 		Use:   "export --data DIR",
@@ -32,10 +32,12 @@ func ledgerExport(s streams) *cobra.Command {
 what they left of each budget and how the statement ended; replays; budgets set, removed and reset; notes. JSON lines hold
 one entry a line; CSV has one line for each account that an entry is about. Statements are recorded without their literals.
 
-Flags choose entries; an entry must suit all of them. Times are dates (UTC) or RFC 3339.`,
+Flags choose entries; an entry must suit all of them. Times are dates (UTC) or RFC 3339. Entries that were archived are in the
+archive: name its file with --archive to have these in the place of the ledger's.`,
 		Example: `  scrim ledger export --data /var/lib/scrim --output ledger.jsonl
   scrim ledger export --data /var/lib/scrim --format csv --principal 'ann@%' --since 2026-01-01 --until 2026-02-01
-  scrim ledger export --data /var/lib/scrim --kind charge --outcome failed,timeout --descending --limit 100`,
+  scrim ledger export --data /var/lib/scrim --kind charge --outcome failed,timeout --descending --limit 100
+  scrim ledger export --data /var/lib/scrim --archive /var/lib/scrim/ledger.db.archive/000000000001-000000065535.db`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := x.filter()
@@ -45,7 +47,7 @@ Flags choose entries; an entry must suit all of them. Times are dates (UTC) or R
 			if err != nil {
 				return err
 			}
-			return withLedger(s, dir, "verify", func(l *accounting.Ledger) error {
+			return withEntries(s, dir, archive, func(l *accounting.Ledger) error {
 				progress, finish := countOn(s.err, "export")
 				defer finish()
 				return exportTo(cmd.Context(), s, output, func(ctx context.Context, w io.Writer) error {
@@ -60,6 +62,7 @@ Flags choose entries; an entry must suit all of them. Times are dates (UTC) or R
 	ledgerData(cmd, &dir)
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "json", "json (one object a line) or csv")
+	f.StringVar(&archive, "archive", "", "file of an archive of the ledger, whose entries are exported in the place of the ledger's")
 	f.StringVar(&output, "output", "-", "new file to write; - is the standard output")
 	f.StringVar(&x.f.Principal, "principal", "", "who asked, or who changed a budget, for example 'ann@%'")
 	f.StringVar(&x.f.Account, "account", "", "account of a table, or name of an entity")
@@ -74,6 +77,26 @@ Flags choose entries; an entry must suit all of them. Times are dates (UTC) or R
 	f.BoolVar(&x.f.Descending, "descending", false, "the last entry first")
 	f.IntVar(&x.f.Limit, "limit", 0, "at most so many entries; 0: all")
 	return cmd
+}
+
+// withEntries opens the ledger of a data directory, or an archive of it, for reading.
+func withEntries(s streams, dir, archive string, do func(*accounting.Ledger) error) error {
+	if archive == "" {
+		return withLedger(s, dir, "verify", func(l *accounting.Ledger, _ string, _ accounting.Options) error { return do(l) })
+	}
+	path, o, unlock, err := ledgerOf(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	var finish func()
+	o.Progress, finish = countOn(s.err, "verify")
+	l, err := accounting.OpenArchive(archive, path, o)
+	finish()
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(l), l.Close())
 }
 
 var entryKinds = []accounting.EntryKind{
