@@ -108,7 +108,7 @@ func (p policies) Table(name string) catalog.Table {
 
 // harness is one engine with a planner over stubs.
 type harness struct {
-	t        *testing.T
+	t        testing.TB
 	policies policies
 	session  map[string]any
 	raw, dba bool
@@ -162,7 +162,7 @@ func (h *harness) Answer(_ *sql.Context, r *Release) ([]sql.Row, error) {
 	return []sql.Row{row}, nil
 }
 
-func newHarness(t *testing.T) *harness {
+func newHarness(t testing.TB) *harness {
 	h := &harness{t: t, policies: policies{}, session: map[string]any{}, sources: map[string][]any{}, pure: map[string]bool{}}
 	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("extern"))
 	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)

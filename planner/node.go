@@ -157,6 +157,9 @@ func (b *Budget) DebugString(*sql.Context) string { return Format(b.Statement) }
 
 // BuildRowIter implements sql.ExecBuilderNode.
 func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row sql.Row) (sql.RowIter, error) {
+	if err := verify(ctx, b.Statement, b); err != nil {
+		return nil, &brokenPlan{err}
+	}
 	e, err := b.executor.Begin(ctx, b.Statement)
 	if err != nil {
 		return nil, err

@@ -10,9 +10,22 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/functions"
+	"scrim/internal/refuse"
 )
 
-// Verify checks the invariants of a private plan:
+// brokenPlan is the failure of a plan that breaks an invariant: a fault of the planner, which is found before anything is charged or read.
+// The client sees a fixed refusal, the log what is wrong, which is made of the plan alone.
+type brokenPlan struct{ cause error }
+
+// Error is for the operators' log.
+func (b *brokenPlan) Error() string { return "planner: a private plan is not sound: " + b.cause.Error() }
+
+// Unwrap gives the refusal first: that is what errors.As finds.
+func (b *brokenPlan) Unwrap() []error {
+	return []error{refuse.New(refuse.Failed, "The query on protected data could not be started; nothing was charged."), b.cause}
+}
+
+// Verify checks the invariants of a private plan. It runs at the start of every private statement, before anything is charged or read.
 //
 //  1. The root is a Budget, the only one, and every DPAggregate of the tree has its statement and
 //     one of its releases.
@@ -34,7 +47,10 @@ import (
 //  10. A release has a key, which no other of the statement has, and Written lists each of the group keys once.
 //  11. The persons of a release are counted where an aggregate takes their number as public, and only there; it is one without
 //     groups, of one protected table, under replace-one.
-func Verify(s *Statement, root sql.Node) error {
+func Verify(s *Statement, root sql.Node) error { return verify(sql.NewEmptyContext(), s, root) }
+
+// verify is Verify with the context of the statement.
+func verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
 		return fmt.Errorf("invariant 1: the root is %T", root)
@@ -44,7 +60,7 @@ func Verify(s *Statement, root sql.Node) error {
 		known[r] = false
 	}
 	var err error
-	inspect(sql.NewEmptyContext(), b.Child, func(n sql.Node) {
+	inspect(ctx, b.Child, func(n sql.Node) {
 		switch n := n.(type) {
 		case *Budget:
 			err = fmt.Errorf("invariant 1: a second Budget")
@@ -55,6 +71,11 @@ func Verify(s *Statement, root sql.Node) error {
 			known[n.Release] = true
 			if len(n.schema) != len(n.exprs) || len(n.schema) != len(n.columns) {
 				err = fmt.Errorf("invariant 8: %d columns, %d expressions, %d outputs", len(n.schema), len(n.exprs), len(n.columns))
+			}
+			for _, c := range n.columns {
+				if c < 0 || c >= len(n.Release.Output) {
+					err = fmt.Errorf("invariant 8: output %d of %d", c, len(n.Release.Output))
+				}
 			}
 		}
 	}, nil)
@@ -243,9 +264,11 @@ func charged(charges []Charge, want map[string]accounting.Loss) error {
 		return fmt.Errorf("invariant 4: %d charges for %d accounts", len(charges), len(want))
 	}
 	for _, c := range charges {
-		if c.Loss != want[c.Account] {
-			return fmt.Errorf("invariant 4: %s is charged %v, want %v", c.Account, c.Loss, want[c.Account])
+		loss, ok := want[c.Account]
+		if !ok || c.Loss != loss {
+			return fmt.Errorf("invariant 4: %q is charged %v, want %v (%v)", c.Account, c.Loss, loss, ok)
 		}
+		delete(want, c.Account)
 	}
 	return nil
 }

@@ -1,0 +1,71 @@
+package planner
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
+	"scrim/internal/refuse"
+)
+
+// TestUnsoundPlansDoNotRun: a plan that breaks an invariant is refused before the executor hears of it.
+func TestUnsoundPlansDoNotRun(t *testing.T) {
+	for name, spoil := range map[string]func(*Statement){
+		"a loss that is not charged":  func(s *Statement) { clear(s.Tables) },
+		"a release that costs less":   func(s *Statement) { s.Releases[0].Loss = accounting.Loss{} },
+		"a release of no table":       func(s *Statement) { s.Releases[0].Tables = nil },
+		"a number of groups too few":  func(s *Statement) { s.Releases[0].Groups-- },
+		"a key that is not its own":   func(s *Statement) { s.Releases[0].Key = "" },
+		"an output that is not there": func(s *Statement) { s.Releases[0].Output = s.Releases[0].Output[1:] },
+	} {
+		h := newHarness(t)
+		if out := h.define("CREATE TABLE t (person BIGINT, g INT, x INT)"); out != "ok" {
+			t.Fatal(out)
+		}
+		if out := h.declare("protect shop.t person person\ndomain shop.t g [1,2,3]"); out != "ok" {
+			t.Fatal(out)
+		}
+		run := func(spoil func(*Statement)) error {
+			const query = "SELECT g, COUNT(*), AVG(x) FROM t GROUP BY g"
+			s, n, err := h.plan(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spoil(s)
+			ctx := h.context(query)
+			iter, err := n.(*Budget).BuildRowIter(ctx, h.engine.Analyzer.ExecBuilder, nil)
+			if err != nil {
+				return err
+			}
+			_, err = sql.RowIterToRows(ctx, iter)
+			return err
+		}
+		if err := run(func(*Statement) {}); err != nil || h.begun != 1 {
+			t.Fatalf("a sound plan: %v, begun %d times", err, h.begun)
+		}
+		err := run(spoil)
+		var refusal *refuse.Error
+		if !errors.As(err, &refusal) || refusal.Code != refuse.Failed || h.begun != 1 {
+			t.Errorf("%s: %v, begun %d times", name, err, h.begun-1)
+		}
+	}
+}
+
+// BenchmarkVerify is what a private statement of one aggregate pays for the check of its plan.
+func BenchmarkVerify(b *testing.B) {
+	h := newHarness(b)
+	h.define("CREATE TABLE t (person BIGINT, x INT)")
+	h.declare("protect shop.t person person")
+	s, n, err := h.plan("SELECT COUNT(*) FROM t")
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := h.context("")
+	for b.Loop() {
+		if err := verify(ctx, s, n); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
