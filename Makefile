@@ -2,10 +2,13 @@
 TAGS := gms_pure_go
 ARGS ?=
 
-.PHONY: build test demo bench docs check tools
+.PHONY: build test demo bench docs check tools bin/scrim-bench
 
 build: tools
 	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
+
+bin/scrim-bench: tools
+	go build -tags $(TAGS) -o bin/scrim-bench ./cmd/scrim-bench
 
 test: tools
 	go test -tags $(TAGS) ./...
@@ -14,7 +17,7 @@ demo: build
 	./bin/scrim demo $(ARGS)
 
 bench: tools
-	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 1x -timeout 60m ./engine/bench
+	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/bench
 
 # docs writes docs/reference.md from the code's own tables.
 docs: build

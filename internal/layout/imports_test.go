@@ -104,6 +104,9 @@ func TestOneDriverPackage(t *testing.T) {
 			if under(d, "scrim/internal/stattest") || under(d, "scrim/internal/testenv") {
 				t.Errorf("the server binary links %s: noise could be replaced", d)
 			}
+			if under(d, "scrim/internal/bench") || under(d, "gonum.org/v1/plot") {
+				t.Errorf("the server binary links %s: experiments and plots are scrim-bench's", d)
+			}
 		}
 	}
 }

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"scrim/internal/bench/accuracy"
+	"scrim/internal/bench/dataset"
+)
+
+// write writes a report in the form that was asked for.
+func (f *accuracyFlags) write(s streams, r accuracy.Report) error {
+	if f.plots != "" {
+		if err := writePlots(f.plots, r); err != nil {
+			return err
+		}
+	}
+	if f.into != "" && !r.Cut {
+		if f.plots != "" {
+			plots, err := filepath.Rel(filepath.Dir(f.into), f.plots)
+			if err != nil {
+				return err
+			}
+			r.Plots = filepath.ToSlash(plots) + "/"
+		}
+		return writeInto(f.into, r)
+	}
+	switch {
+	case f.json:
+		enc := json.NewEncoder(s.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r.JSON())
+	case f.markdown:
+		return r.Markdown(s.out)
+	}
+	return r.Text(s.out)
+}
+
+func writePlots(dir string, r accuracy.Report) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, fig := range r.Figures() {
+		file, err := os.Create(filepath.Join(dir, name+".png"))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(fig.WritePNG(file), file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeInto(document string, r accuracy.Report) error {
+	old, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	if err := r.Markdown(&b); err != nil {
+		return err
+	}
+	text, err := accuracy.Replace(string(old), r.Experiment.Name, b.String())
+	if err != nil {
+		return fmt.Errorf("%s: %w", document, err)
+	}
+	return os.WriteFile(document, []byte(text), 0o644)
+}
+
+// trialsOn reports progress on w: a bar on a terminal, elsewhere a line every half minute.
+func trialsOn(w io.Writer, title string) (report func(done, total int), finish func()) {
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		var bar *progressbar.ProgressBar
+		report = func(done, total int) {
+			if bar == nil {
+				bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(title),
+					progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish())
+			}
+			_ = bar.Set(done)
+		}
+		return report, func() {
+			if bar != nil {
+				_ = bar.Finish()
+			}
+		}
+	}
+	start := time.Now()
+	last := start
+	return func(done, total int) {
+		if now := time.Now(); done == total || now.Sub(last) > 30*time.Second {
+			last = now
+			fmt.Fprintf(w, "%s: %d of %d runs, %.0f s\n", title, done, total, now.Sub(start).Seconds())
+		}
+	}, func() {}
+}
+
+// listAccuracy prints what there is.
+func listAccuracy(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("Experiments\n")
+	for _, e := range accuracy.Experiments() {
+		fmt.Fprintf(&b, "  %-22s %s\n", e.Name, e.Title)
+	}
+	b.WriteString("\nData sets, with their parameters\n")
+	for _, k := range dataset.Kinds() {
+		fmt.Fprintf(&b, "  %s:%s\n      %s\n", k.Name, k.Params, k.Text)
+	}
+	b.WriteString("\nMethods, with their parameters\n")
+	for _, k := range accuracy.MethodKinds() {
+		fmt.Fprintf(&b, "  %s\n      %s\n", strings.TrimSuffix(k.Name+":"+k.Params, ":"), k.Text)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
