@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"fmt"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 
 	"scrim/catalog"
 	"scrim/engine/admin"
+	"scrim/engine/auth"
 	"scrim/engine/browse"
 	"scrim/engine/session"
 	"scrim/engine/store"
@@ -87,5 +90,9 @@ func (s *Server) showCreateUser(user, host string) (string, bool) {
 	if u.IsRole {
 		expire = ""
 	}
-	return "CREATE USER " + u.UserHostToString("`") + " IDENTIFIED WITH '" + u.Plugin + "' REQUIRE NONE PASSWORD EXPIRE" + expire + " ACCOUNT " + lock, true
+	with := ""
+	if n := auth.Connections(u); n > 0 {
+		with = fmt.Sprintf(" WITH MAX_USER_CONNECTIONS %d", n)
+	}
+	return "CREATE USER " + u.UserHostToString("`") + " IDENTIFIED WITH '" + u.Plugin + "' REQUIRE NONE" + with + " PASSWORD EXPIRE" + expire + " ACCOUNT " + lock, true
 }

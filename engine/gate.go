@@ -36,6 +36,9 @@ func gate(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err := checkFunctions(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
+	if limits, ok := auth.WithLimits(grants, n); ok {
+		return limits, transform.NewTree, nil
+	}
 	if show, ok := n.(*plan.ShowGrants); ok {
 		shown, err := auth.ShowGrants(grants, by, show)
 		return shown, transform.NewTree, err

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/auth"
 	"scrim/engine/browse"
 	"scrim/engine/dialect"
 	"scrim/engine/session"
@@ -93,6 +94,7 @@ func modest(ctx *sql.Context, query string) error {
 }
 
 func own(ctx context.Context, s ast.Statement) ast.Statement {
+	s = auth.AsCreateUser(s)
 	browse.OwnRows(s, currentDatabase(ctx))
 	switch n := s.(type) {
 	case *ast.ShowGrants:

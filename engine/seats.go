@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/engine/auth"
 	"scrim/engine/session"
 	"scrim/engine/wire"
 )
@@ -13,7 +14,8 @@ import (
 // maxUserConnections is the variable with the number of connections that one account may have.
 const maxUserConnections = "max_user_connections"
 
-// admitting adds to a login how many connections its account may have, and whether it is an administrator's.
+// admitting adds to a login how many connections its account may have, by its own number or else by everybody's, and whether it is an
+// administrator's.
 func (s *Server) admitting(login wire.LoginFunc) wire.LoginFunc {
 	options := s.sessionOptions()
 	return func(l *wire.Login) (mysql.Getter, error) {
@@ -23,6 +25,7 @@ func (s *Server) admitting(login wire.LoginFunc) wire.LoginFunc {
 			return u, err
 		}
 		l.Account, l.MaxConnections = account.User+"@"+account.Host, connectionsOfAccount()
+		l.OwnConnections = int(auth.ConnectionsOf(s.analyzer.Catalog.MySQLDb, account.User, account.Host))
 		l.Administrator = func() bool { return administrates(account, options) }
 		return u, nil
 	}

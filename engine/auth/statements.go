@@ -31,9 +31,15 @@ func CheckStatement(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n sql.Nod
 func checkKind(ctx *sql.Context, db *mysql_db.MySQLDb, by Caller, n sql.Node) error {
 	switch n := n.(type) {
 	case *plan.CreateUser:
+		if err := checkLimits(by, n); err != nil {
+			return err
+		}
+		if n.Attribute == altered {
+			return checkAlterUser(db, by, &plan.AlterUser{User: n.Users[0]}, n.Users[0].Auth1 == nil)
+		}
 		return checkCreateUser(by, n)
 	case *plan.AlterUser:
-		return checkAlterUser(db, by, n)
+		return checkAlterUser(db, by, n, false)
 	case *plan.DropUser:
 		return checkDropUser(db, by, n)
 	case *plan.RenameUser:
@@ -78,10 +84,12 @@ func checkCreateUser(by Caller, n *plan.CreateUser) error {
 	return nil
 }
 
-// checkAlterUser lets an account change its own password, and a DBA everybody's.
-func checkAlterUser(db *mysql_db.MySQLDb, by Caller, n *plan.AlterUser) error {
-	if err := checkUser(&n.User); err != nil {
-		return err
+// checkAlterUser lets an account change its own password, and a DBA everybody's. keeps says that the password stays as it is.
+func checkAlterUser(db *mysql_db.MySQLDb, by Caller, n *plan.AlterUser, keeps bool) error {
+	if !keeps {
+		if err := checkUser(&n.User); err != nil {
+			return err
+		}
 	}
 	if err := exactly(db, "ALTER USER", []plan.UserName{n.User.UserName}); err != nil {
 		return err

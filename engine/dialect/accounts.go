@@ -109,6 +109,10 @@ func alterUser(s *statement) {
 		if s.is(i-1, "@", ",") || s.tokens[i].kind != word {
 			continue
 		}
+		if s.are(i, "IDENTIFIED", "BY") && s.is(i+3, "WITH") && s.tokens[i+2].kind == text && s.unquoted(i+2) == "" {
+			s.refuse("The account would have no password.", "Write IDENTIFIED BY 'password'.") // the grammar cannot tell it from no password given
+			return
+		}
 		for _, o := range options {
 			if equal(s.text(i), o.word) && !strings.HasSuffix(s.text(i-1), "@") {
 				s.refuse(o.cause, o.remedy)

@@ -28,11 +28,12 @@ type Login struct {
 	From           net.Addr
 	Secure         bool // nobody between the client and the server can read what is sent
 
-	// What a LoginFunc says of the account: its name, how many connections it may have at once (0: any
-	// number), and whether it may have more and take the place beyond the listener's limit, which is
-	// asked only where it matters. Nil: it may not.
+	// What a LoginFunc says of the account: its name, how many connections it may have at once as any account (0: any
+	// number), or by a number of its own in the place of that (0: it has none), and whether it may have more and take the
+	// place beyond the listener's limit, which is asked only where it matters. Nil: it may not.
 	Account        string
 	MaxConnections int
+	OwnConnections int
 	Administrator  func() bool
 
 	conn     *Conn

@@ -67,6 +67,7 @@ const (
 	errNoMemory      = 1041
 	errUnknown       = 1105
 	errTooManyOfUser = 1203
+	errUserLimit     = 1226
 	errCapacity      = 3170
 )
 

@@ -70,7 +70,10 @@ func (l *Listener) take(c *Conn, login *Login, administrator bool) error {
 	switch {
 	case l.loggedIn >= limit:
 		return mysql.NewSQLError(errTooMany, "08004", "Too many connections")
-	case !administrator && login.MaxConnections > 0 && l.accounts[login.Account] >= login.MaxConnections:
+	case !administrator && login.OwnConnections > 0 && l.accounts[login.Account] >= login.OwnConnections:
+		return mysql.NewSQLError(errUserLimit, "42000", "%s",
+			fmt.Sprintf("User '%s' has exceeded the 'max_user_connections' resource (current value: %d)", login.User, login.OwnConnections))
+	case !administrator && login.OwnConnections == 0 && login.MaxConnections > 0 && l.accounts[login.Account] >= login.MaxConnections:
 		return mysql.NewSQLError(errTooManyOfUser, "42000", "%s",
 			fmt.Sprintf("User %s already has more than 'max_user_connections' active connections", login.User))
 	}

@@ -1,0 +1,190 @@
+package auth
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/rowexec"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/internal/refuse"
+)
+
+// Limits of single accounts: CREATE USER and ALTER USER … WITH MAX_USER_CONNECTIONS n. go-mysql-server reads them and does nothing with
+// them, and its plan of ALTER USER has no place for them. So an ALTER USER with limits is written as the CREATE USER that it would be
+// (AsCreateUser), marked, and both become a node of this package's (limited). The number is kept among the account's attributes.
+
+// altered marks a CREATE USER that was an ALTER USER. No statement has it: AsCreateUser takes it off what was read.
+const altered = "\x00altered"
+
+// attributes are what is kept of an account beside what go-mysql-server knows.
+type attributes struct {
+	MaxUserConnections int64 `json:"max_user_connections,omitempty"`
+}
+
+// AsCreateUser returns an ALTER USER with limits as a CREATE USER, and any other statement as it is.
+func AsCreateUser(s sqlparser.Statement) sqlparser.Statement {
+	switch n := s.(type) {
+	case *sqlparser.CreateUser:
+		if n.Attribute == altered {
+			n.Attribute = ""
+		}
+	case *sqlparser.DDL:
+		if n.AccountLimits == nil || n.User.Name == "" {
+			return s
+		}
+		user := sqlparser.AccountWithAuth{AccountName: n.User}
+		if a := n.Authentication; a != nil && *a != (sqlparser.Authentication{}) {
+			user.Auth1 = a
+		}
+		return &sqlparser.CreateUser{Auth: n.Auth, AccountLimits: n.AccountLimits, Attribute: altered, Users: []sqlparser.AccountWithAuth{user}, IfNotExists: n.IfExists}
+	}
+	return s
+}
+
+// checkLimits refuses limits that the server does not keep, and those that somebody but a DBA sets.
+func checkLimits(by Caller, n *plan.CreateUser) error {
+	l := n.AccountLimits
+	if l == nil {
+		return nil
+	}
+	for _, hourly := range []*int64{l.MaxQueriesPerHour, l.MaxUpdatesPerHour, l.MaxConnectionsPerHour} {
+		if hourly != nil && *hourly != 0 {
+			return refuse.New(refuse.Unsupported, "Limits by the hour are not supported.").With("MAX_USER_CONNECTIONS bounds the connections that an account has at once; budgets bound what it learns.")
+		}
+	}
+	if n.Attribute == altered && !by.DBA {
+		return notDBA("ALTER USER … WITH")
+	}
+	return nil
+}
+
+// ConnectionsOf is the number of connections that the account user@host, its host as it is defined, may have at once by itself; 0 where
+// it has no number of its own.
+func ConnectionsOf(db *mysql_db.MySQLDb, user, host string) int64 {
+	if u := account(db, user, host); u != nil {
+		return Connections(u)
+	}
+	return 0
+}
+
+// Connections is ConnectionsOf for an account that was read.
+func Connections(u *mysql_db.User) int64 { return attributesOf(u).MaxUserConnections }
+
+func attributesOf(u *mysql_db.User) (a attributes) {
+	if u.Attributes != nil {
+		_ = json.Unmarshal([]byte(*u.Attributes), &a) // what cannot be read is none of ours
+	}
+	return a
+}
+
+// limited is a CREATE USER or ALTER USER with limits.
+type limited struct {
+	db *mysql_db.MySQLDb
+	of *plan.CreateUser
+}
+
+var _ sql.ExecSourceRel = (*limited)(nil)
+
+// WithLimits returns the node of a statement that sets limits, and any other as it is.
+func WithLimits(db *mysql_db.MySQLDb, n sql.Node) (sql.Node, bool) {
+	if c, ok := n.(*plan.CreateUser); ok && c.AccountLimits != nil {
+		return &limited{db, c}, true
+	}
+	return n, false
+}
+
+// RowIter implements sql.ExecSourceRel.
+func (l *limited) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	there := make([]bool, len(l.of.Users))
+	for i, u := range l.of.Users {
+		there[i] = named(l.db, u.UserName) != nil
+	}
+	if err := l.account(ctx, there); err != nil {
+		return nil, err
+	}
+	if number := l.of.AccountLimits.MaxUserConnections; number != nil {
+		if err := l.limit(ctx, there, *number); err != nil {
+			return nil, err
+		}
+	}
+	return sql.RowsToRowIter(sql.Row{types.NewOkResult(0)}), nil
+}
+
+// account does what the statement says beside limits.
+func (l *limited) account(ctx *sql.Context, there []bool) error {
+	var node sql.Node = l.of
+	if l.of.Attribute == altered {
+		u := l.of.Users[0]
+		if u.Auth1 == nil && there[0] || !there[0] && l.of.IfNotExists {
+			return nil
+		}
+		node = &plan.AlterUser{MySQLDb: l.of.MySQLDb, User: u, IfExists: l.of.IfNotExists} // an account that is not there is refused by it
+	}
+	rows, err := rowexec.NewBuilder(nil, sql.EngineOverrides{}).Build(ctx, node, nil)
+	if err == nil {
+		_, err = sql.RowIterToRows(ctx, rows)
+	}
+	return err
+}
+
+// limit keeps the number of the accounts that the statement made, or altered.
+func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
+	ed := l.db.Editor()
+	defer ed.Close()
+	for i, n := range l.of.Users {
+		if there[i] != (l.of.Attribute == altered) {
+			continue // CREATE USER IF NOT EXISTS of one that was there, or ALTER USER IF EXISTS of one that is not
+		}
+		user, host := nameOf(n.UserName)
+		u, ok := ed.GetUser(mysql_db.UserPrimaryKey{User: user, Host: host})
+		if !ok {
+			continue
+		}
+		a := attributesOf(u)
+		a.MaxUserConnections = number
+		text, err := json.Marshal(a)
+		if err != nil {
+			return err
+		}
+		kept := string(text)
+		u.Attributes = &kept // in its place, as ALTER USER does: go-mysql-server would keep a copy beside it
+		ed.PutUser(u)
+	}
+	return l.db.Persist(ctx, ed)
+}
+
+// Resolved implements sql.Node.
+func (*limited) Resolved() bool { return true }
+
+// IsReadOnly implements sql.Node.
+func (*limited) IsReadOnly() bool { return false }
+
+// Schema implements sql.Node.
+func (*limited) Schema(*sql.Context) sql.Schema { return types.OkResultSchema }
+
+// Children implements sql.Node.
+func (*limited) Children() []sql.Node { return nil }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (*limited) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 7
+}
+
+// WithChildren implements sql.Node.
+func (l *limited) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	return plan.NillaryWithChildren(l, children...)
+}
+
+// String implements sql.Node, without passwords.
+func (l *limited) String() string {
+	names := make([]string, len(l.of.Users))
+	for i, u := range l.of.Users {
+		names[i] = u.UserName.String("'")
+	}
+	return "AccountLimits(" + strings.Join(names, ", ") + ")"
+}
