@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -40,7 +42,7 @@ func (p *Planner) readText(ctx *sql.Context) (text, error) {
 	}
 	stmt, _, _, err := parser.Parse(ctx, ctx.Query(), true)
 	if err != nil {
-		return t, nil
+		return t, deny(RuleContext, refuse.Context, "Send it as a statement of its own.", "The text of the statement around a private query cannot be read.")
 	}
 	if e, ok := stmt.(*ast.Execute); ok {
 		if prepared, ok := ctx.Session.GetPreparedQuery(e.Name); ok {
@@ -59,37 +61,47 @@ func (p *Planner) readText(ctx *sql.Context) (text, error) {
 		return t, nil
 	}
 	t.query, t.window = true, windowBeside(sel)
-	// Walk reports only what its callback returns, and this one returns no error.
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
-		if v, ok := n.(*ast.SQLVal); ok && v.Type == ast.ValArg {
-			t.binds = true
+	first := firstSelect(sel)
+	err = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *ast.SQLVal:
+			t.binds = t.binds || n.Type == ast.ValArg
+		case *ast.Select:
+			if n != first && slices.ContainsFunc(n.Comments, func(c []byte) bool { return isHint(c) && ourName.Match(c) }) {
+				return false, deny(RuleHint, refuse.Parameter, "Write it after the first SELECT.", "A hint on a privacy parameter holds for the whole statement, and stands in a part of it.")
+			}
 		}
 		return true, nil
 	}, sel)
-	return t, t.readHints(comments(sel))
+	if err != nil || first == nil {
+		return t, err
+	}
+	return t, t.readHints(first.Comments)
 }
 
-// comments returns the comments after the first SELECT of a query.
-func comments(s ast.SelectStatement) ast.Comments {
+// firstSelect returns the SELECT after which the hints of a query stand.
+func firstSelect(s ast.SelectStatement) *ast.Select {
 	switch s := s.(type) {
 	case *ast.Select:
-		return s.Comments
+		return s
 	case *ast.SetOp:
-		return comments(s.Left)
+		return firstSelect(s.Left)
 	case *ast.ParenSelect:
-		return comments(s.Select)
+		return firstSelect(s.Select)
 	}
 	return nil
 }
+
+func isHint(comment []byte) bool { return bytes.HasPrefix(comment, []byte("/*+")) }
 
 // readHints reads SET_VAR of our parameters; hints of other names are MySQL's business.
 func (t *text) readHints(list ast.Comments) error {
 	seen := map[string]bool{}
 	for _, c := range list {
-		s := string(c)
-		if !strings.HasPrefix(s, "/*+") {
+		if !isHint(c) {
 			continue
 		}
+		s := string(c)
 		if rest := setVar.ReplaceAllString(s, ""); ourName.MatchString(rest) {
 			return deny(RuleHint, refuse.Parameter, "Write it as SET_VAR(dp_epsilon=0.1).", "A hint on a privacy parameter cannot be read.")
 		}
