@@ -14,7 +14,8 @@ import (
 // ArchiveSuffix names the directory of a ledger's archives: the ledger's own name with it behind.
 const ArchiveSuffix = ".archive"
 
-// ArchiveNote is the kind of the note that says what was moved into an archive. It is made before: a crash leaves the note and no archive.
+// ArchiveNote is the kind of the note that says what was moved into an archive. It is made before:
+// a crash leaves the note and no archive.
 const ArchiveNote = "archive"
 
 // archiveKey stands in the meta bucket of an archive: it is no ledger that could go on.
@@ -27,8 +28,9 @@ type ArchivePlan struct {
 	File        string    // its name
 }
 
-// PlanArchive chooses the records that an archive takes: those of days before the one of a time, but for up to 255 of the newest, since an
-// archive ends where a block of records does. It refuses with ErrInvalid where there are none. The last record of a ledger always stays.
+// PlanArchive chooses the records that an archive takes: those of days before the one of a time,
+// but for up to 255 of the newest, since an archive ends where a block of records does. It refuses
+// with ErrInvalid where there are none. The last record of a ledger always stays.
 func (l *Ledger) PlanArchive(ctx context.Context, before time.Time) (p ArchivePlan, err error) {
 	if err := l.searchable(ctx); err != nil {
 		return p, err
@@ -45,10 +47,12 @@ func (l *Ledger) PlanArchive(ctx context.Context, before time.Time) (p ArchivePl
 	return p, err
 }
 
-// Archive moves the records of a plan out of the file of a ledger that nobody has open, into a file of their own in a directory, which is
-// made: it is verified before the ledger's file is written anew without them, which is verified too, and takes the place of the old one in
-// one step. What they come to, and their last hash, are sealed in the ledger: budgets, sums and the chain go on as if they were there. The
-// key and the mark stay. Archive tells progress, which may be nil, how many records are copied.
+// Archive moves the records of a plan out of the file of a ledger that nobody has open, into a file
+// of their own in a directory, which is made: it is verified before the ledger's file is written
+// anew without them, which is verified too, and takes the place of the old one in one step. What
+// they come to, and their last hash, are sealed in the ledger: budgets, sums and the chain go on as
+// if they were there. The key and the mark stay. Archive tells progress, which may be nil, how many
+// records are copied.
 func Archive(ctx context.Context, path string, o Options, dir string, p ArchivePlan, progress func(done, total int64)) error {
 	o.Create, o.Accept, o.ReadOnly = false, nil, true
 	if err := o.complete(); err != nil {
@@ -97,7 +101,8 @@ func (a *archiving) run() error {
 	return a.shorten(c)
 }
 
-// check refuses a plan that does not fit the ledger, and makes the mark durable: it must not fall back behind the archive in a crash.
+// check refuses a plan that does not fit the ledger, and makes the mark durable: it must not fall
+// back behind the archive in a crash.
 func (a *archiving) check() error {
 	p := a.plan
 	if p.First != a.base.end.id+1 || p.Last < p.First || p.Last >= a.end.id || (p.Last+1)%blockSize != 0 || p.File != archiveName(p.First, p.Last) {
@@ -113,7 +118,8 @@ func (a *archiving) check() error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// cutAt reads and verifies the records of the file up to one, and returns what they come to, and that record's day.
+// cutAt reads and verifies the records of the file up to one, and returns what they come to, and
+// that record's day.
 func (l *Ledger) cutAt(id uint64) (cut, day, error) {
 	s, err := l.base.decode()
 	if err != nil {
@@ -128,7 +134,8 @@ func (l *Ledger) cutAt(id uint64) (cut, day, error) {
 	return cut{at, s.encode(nil)}, s.lastDay, nil
 }
 
-// placeArchive makes the archive, complete or not at all. One that is there from an interrupted attempt is taken, if it holds the same.
+// placeArchive makes the archive, complete or not at all. One that is there from an interrupted
+// attempt is taken, if it holds the same.
 func (a *archiving) placeArchive(file string, c cut, last day) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return err
@@ -178,7 +185,8 @@ func (a *archiving) isArchive(file string, c cut) error {
 	return nil
 }
 
-// shorten writes the ledger's file without the records of the archive, and puts it in the place of the old one.
+// shorten writes the ledger's file without the records of the archive, and puts it in the place of
+// the old one.
 func (a *archiving) shorten(c cut) error {
 	name := a.path + ".archiving"
 	defer os.Remove(name)

@@ -56,8 +56,8 @@ func allPositions(t *testing.T, path string) (list []Position) {
 	return list
 }
 
-// TestArchive: what is spent, the budgets and the chain go on as if nothing had been moved; the entries are in one place or the other; and
-// every position that anybody has kept is still known.
+// TestArchive: what is spent, the budgets and the chain go on as if nothing had been moved; the
+// entries are in one place or the other; and every position that anybody has kept is still known.
 func TestArchive(t *testing.T) {
 	path := withCheckpoint(t)
 	whole := open(t, path, Options{ReadOnly: true})
@@ -162,7 +162,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestArchiveInterrupted: a crash at any step leaves a ledger that says the same, and the archive is made when it is asked for again.
+// TestArchiveInterrupted: a crash at any step leaves a ledger that says the same, and the archive
+// is made when it is asked for again.
 func TestArchiveInterrupted(t *testing.T) {
 	crash := errors.New("crash")
 	for _, point := range []string{"archive-written", "archive-placed", "ledger-written"} {
@@ -196,8 +197,8 @@ func TestArchiveInterrupted(t *testing.T) {
 	}
 }
 
-// TestBadArchives: an archive that is missing, changed or of another ledger is told, and is never taken for the right one; the ledger itself
-// does not need it.
+// TestBadArchives: an archive that is missing, changed or of another ledger is told, and is never
+// taken for the right one; the ledger itself does not need it.
 func TestBadArchives(t *testing.T) {
 	path := withCheckpoint(t)
 	positions := allPositions(t, path)
@@ -261,8 +262,8 @@ func TestBadArchives(t *testing.T) {
 	}
 }
 
-// TestForgedBase: what is sealed for the archived records cannot be changed, left out or brought in from elsewhere; nor can the archived
-// part be made longer or shorter.
+// TestForgedBase: what is sealed for the archived records cannot be changed, left out or brought in
+// from elsewhere; nor can the archived part be made longer or shorter.
 func TestForgedBase(t *testing.T) {
 	from := withCheckpoint(t)
 	before, err := os.ReadFile(from)
@@ -301,7 +302,8 @@ func TestForgedBase(t *testing.T) {
 	l.Close()
 }
 
-// TestPlanArchive: there is nothing to archive of a short ledger, nor before its first day; and a plan fits one ledger only.
+// TestPlanArchive: there is nothing to archive of a short ledger, nor before its first day; and a
+// plan fits one ledger only.
 func TestPlanArchive(t *testing.T) {
 	path := withCheckpoint(t)
 	l := open(t, path, Options{ReadOnly: true})

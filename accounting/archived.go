@@ -22,7 +22,8 @@ type archiveFile struct {
 	path string
 }
 
-// archivesTo lists the archives in a directory that lead from the first record to one, in their order.
+// archivesTo lists the archives in a directory that lead from the first record to one, in their
+// order.
 func archivesTo(dir string, last uint64) ([]archiveFile, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -46,7 +47,8 @@ func archivesTo(dir string, last uint64) ([]archiveFile, error) {
 	return chain, nil
 }
 
-// OpenArchive opens an archive of the ledger at path, whose key it needs, and verifies all of it. It can be read and exported.
+// OpenArchive opens an archive of the ledger at path, whose key it needs, and verifies all of it.
+// It can be read and exported.
 func OpenArchive(file, path string, o Options) (*Ledger, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -73,11 +75,13 @@ func openArchive(file, path string, o Options) (*Ledger, error) {
 	return l, nil
 }
 
-// Archived is where the records end that are not in the ledger's file, but in archives; record 0 where none are.
+// Archived is where the records end that are not in the ledger's file, but in archives; record 0
+// where none are.
 func (l *Ledger) Archived() Position { return positionOf(l.base.end) }
 
-// VerifyArchives opens the archives in a directory that lead to the ledger's file, verifies all of each, and that each goes on where the one
-// before ended, up to the file, and that their records come to what is sealed. It calls found with each.
+// VerifyArchives opens the archives in a directory that lead to the ledger's file, verifies all of
+// each, and that each goes on where the one before ended, up to the file, and that their records
+// come to what is sealed. It calls found with each.
 func (l *Ledger) VerifyArchives(ctx context.Context, dir string, o Options, found func(Report)) error {
 	if err := o.complete(); err != nil {
 		return err
@@ -91,7 +95,8 @@ func (l *Ledger) VerifyArchives(ctx context.Context, dir string, o Options, foun
 	})
 }
 
-// eachArchive opens the archives that lead to the ledger's file, from the one that holds a record on, and calls f with each.
+// eachArchive opens the archives that lead to the ledger's file, from the one that holds a record
+// on, and calls f with each.
 func (l *Ledger) eachArchive(dir string, from uint64, o Options, f func(*Ledger) error) error {
 	list, err := archivesTo(dir, l.base.end.id)
 	if err != nil {
@@ -115,7 +120,8 @@ func (l *Ledger) eachArchive(dir string, from uint64, o Options, f func(*Ledger)
 	return l.base.follows(before, "the ledger")
 }
 
-// oneArchive opens an archive that goes on from a cut, calls f with it, and returns what the records are come to at its end.
+// oneArchive opens an archive that goes on from a cut, calls f with it, and returns what the
+// records are come to at its end.
 func (l *Ledger) oneArchive(x archiveFile, before *cut, o Options, f func(*Ledger) error) (next cut, err error) {
 	a, err := openArchive(x.path, l.path, o)
 	if err != nil {
@@ -131,8 +137,9 @@ func (l *Ledger) oneArchive(x archiveFile, before *cut, o Options, f func(*Ledge
 	return cut{a.end, a.state.encode(nil)}, f(a)
 }
 
-// follows checks that a file that begins with a cut goes on from what the records before it come to. A program that computes the curves of
-// events otherwise may have sealed greater ones, never lesser.
+// follows checks that a file that begins with a cut goes on from what the records before it come
+// to. A program that computes the curves of events otherwise may have sealed greater ones, never
+// lesser.
 func (c cut) follows(before *cut, file string) error {
 	if before == nil {
 		return nil

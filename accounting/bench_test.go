@@ -252,38 +252,47 @@ func BenchmarkExport(b *testing.B) {
 	}
 }
 
-// BenchmarkReserve charges from 1 and from 64 goroutines, in memory and on the disk of the temporary directory. Each charge is tested
-// against four budgets.
+// BenchmarkReserve charges from 1 and from 64 goroutines, in memory and on the disk of the temporary directory, without checkpoints and with
+// them, as a server does. Each charge is tested against four budgets.
 func BenchmarkReserve(b *testing.B) {
 	for place, dir := range map[string]func() string{"memory": func() string { return memoryDir(b) }, "disk": b.TempDir} {
 		for _, workers := range []int{1, 64} {
-			b.Run(fmt.Sprintf("%s/%d", place, workers), func(b *testing.B) {
-				path := filepath.Join(dir(), "ledger")
-				l := open(b, path, Options{Create: true})
-				mustSet(b, l, "t", false, All, 20, 1e-6, Never)
-				mustSet(b, l, "t", false, Default, 20, 1e-6, Month)
-				mustSet(b, l, "e", true, All, 20, 1e-6, Never)
-				mustSet(b, l, "e", true, Default, 20, 1e-6, Month)
-				var next atomic.Int64
-				var wg sync.WaitGroup
-				start := processor()
-				b.ResetTimer()
-				for w := range workers {
-					wg.Go(func() {
-						for int(next.Add(1)) <= b.N {
-							if err := chargeOnce(l, w); err != nil {
-								b.Error(err)
-								return
-							}
-						}
-					})
-				}
-				wg.Wait()
-				b.StopTimer()
-				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
-				b.ReportMetric((processor()-start).Seconds()*1e6/float64(b.N), "processor-µs/charge")
+			b.Run(fmt.Sprintf("%s/%d", place, workers), func(b *testing.B) { reserveFrom(b, dir(), workers, Options{Create: true}) })
+			b.Run(fmt.Sprintf("%s/%d/checkpoints", place, workers), func(b *testing.B) {
+				reserveFrom(b, dir(), workers, Options{Create: true, Checkpoints: true})
 			})
 		}
+	}
+}
+
+// reserveFrom charges a new ledger from so many goroutines.
+func reserveFrom(b *testing.B, dir string, workers int, o Options) {
+	l := open(b, filepath.Join(dir, "ledger"), o)
+	mustSet(b, l, "t", false, All, 20, 1e-6, Never)
+	mustSet(b, l, "t", false, Default, 20, 1e-6, Month)
+	mustSet(b, l, "e", true, All, 20, 1e-6, Never)
+	mustSet(b, l, "e", true, Default, 20, 1e-6, Month)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	start := processor()
+	b.ResetTimer()
+	for w := range workers {
+		wg.Go(func() {
+			for int(next.Add(1)) <= b.N {
+				if err := chargeOnce(l, w); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+	b.ReportMetric((processor()-start).Seconds()*1e6/float64(b.N), "processor-µs/charge")
+	b.ReportMetric(float64(l.Upkeep().Checkpoint), "checkpoint")
+	if err := l.Close(); err != nil {
+		b.Fatal(err)
 	}
 }
 

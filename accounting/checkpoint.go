@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// CheckpointSuffix names the file of the ledger's checkpoint: the ledger's own name with it behind. It can be removed at any time: the
-// ledger is then read as a whole when it is opened.
+// CheckpointSuffix names the file of the ledger's checkpoint: the ledger's own name with it behind.
+// It can be removed at any time: the ledger is then read as a whole when it is opened.
 const CheckpointSuffix = ".checkpoint"
 
 // checkpointFormat begins the file; behind it stands the cut, sealed.
@@ -21,8 +21,8 @@ const checkpointFormat = "scrim ledger checkpoint 1\n"
 // errCheckpoint says that a checkpoint cannot be used, so that everything is read.
 var errCheckpoint = errors.New("accounting: no usable checkpoint")
 
-// checkpointBond is what has to be the same when a checkpoint is used: after which record the ledger's file begins, how many records
-// make a part, and what events cost in this program.
+// checkpointBond is what has to be the same when a checkpoint is used: after which record the
+// ledger's file begins, how many records make a part, and what events cost in this program.
 func (l *Ledger) checkpointBond() []byte {
 	b := binary.BigEndian.AppendUint64(nil, l.base.end.id)
 	b = binary.BigEndian.AppendUint64(b, l.part)
@@ -64,8 +64,8 @@ func (l *Ledger) writeCheckpoint(c cut) error {
 	return l.at("checkpoint-placed")
 }
 
-// readCheckpoint reads the checkpoint. errCheckpoint says that there is none that was made with the ledger's key, for a ledger that
-// begins where this one does, by a program that adds up alike.
+// readCheckpoint reads the checkpoint. errCheckpoint says that there is none that was made with the
+// ledger's key, for a ledger that begins where this one does, by a program that adds up alike.
 func (l *Ledger) readCheckpoint() (c cut, err error) {
 	b, err := os.ReadFile(l.path + CheckpointSuffix)
 	rest, ok := bytes.CutPrefix(b, []byte(checkpointFormat))
@@ -100,7 +100,8 @@ func (l *Ledger) dropCheckpoint() {
 	}
 }
 
-// curvesPrint tells programs apart that compute the curve of an event otherwise: a checkpoint holds sums of curves.
+// curvesPrint tells programs apart that compute the curve of an event otherwise: a checkpoint holds
+// sums of curves.
 var curvesPrint = sync.OnceValue(func() sum {
 	h := sha256.New()
 	for _, beta := range curveOrders {

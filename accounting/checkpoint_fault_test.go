@@ -15,7 +15,8 @@ import (
 // keepPoints are the places at which the work beside a ledger can die, in their order.
 var keepPoints = []string{"segment-written", "segment-synced", "checkpoint-written", "checkpoint-synced", "checkpoint-placed"}
 
-// keepsCheckpoints says whether a ledger opens from a checkpoint with exactly what reading everything gives, and finds no damage.
+// keepsCheckpoints says whether a ledger opens from a checkpoint with exactly what reading
+// everything gives, and finds no damage.
 func keepsCheckpoints(t *testing.T, what, path string) (spent Rho) {
 	t.Helper()
 	want, members := wholeOf(t, path)
@@ -29,8 +30,9 @@ func keepsCheckpoints(t *testing.T, what, path string) (spent Rho) {
 	return spent
 }
 
-// TestKillWhileKeeping kills a child at each step of a checkpoint, and again when it has done so before: every acknowledged charge is
-// there, whether the next opening begins at that checkpoint or not.
+// TestKillWhileKeeping kills a child at each step of a checkpoint, and again when it has done so
+// before: every acknowledged charge is there, whether the next opening begins at that checkpoint or
+// not.
 func TestKillWhileKeeping(t *testing.T) {
 	path := preparedIn(t, memoryDir(t))
 	before := Rho(0)
@@ -68,7 +70,8 @@ func TestKillWhileKeepingAtRandom(t *testing.T) {
 	}
 }
 
-// TestCheckpointThatFails: a checkpoint that cannot be written harms nothing, is told, and is tried again.
+// TestCheckpointThatFails: a checkpoint that cannot be written harms nothing, is told, and is tried
+// again.
 func TestCheckpointThatFails(t *testing.T) {
 	for _, point := range keepPoints[:4] {
 		path := withCheckpoint(t)
@@ -111,7 +114,8 @@ func TestCheckpointThatFails(t *testing.T) {
 	}
 }
 
-// TestCheckpointWithoutDirectory: where no file can be made, the ledger works as one without checkpoints.
+// TestCheckpointWithoutDirectory: where no file can be made, the ledger works as one without
+// checkpoints.
 func TestCheckpointWithoutDirectory(t *testing.T) {
 	path := withCheckpoint(t)
 	for _, s := range []string{CheckpointSuffix, IndexSuffix} {
@@ -127,8 +131,9 @@ func TestCheckpointWithoutDirectory(t *testing.T) {
 	ok(t, l.Close())
 }
 
-// TestBitsWithCheckpoint flips bits all over a ledger that opens from a checkpoint. It is refused; or what is spent is what it was, and then
-// the work beside it finds the damage, or nothing is different.
+// TestBitsWithCheckpoint flips bits all over a ledger that opens from a checkpoint. It is refused;
+// or what is spent is what it was, and then the work beside it finds the damage, or nothing is
+// different.
 func TestBitsWithCheckpoint(t *testing.T) {
 	from := withCheckpoint(t)
 	file, err := os.ReadFile(from)

@@ -92,7 +92,8 @@ func sameAsWhole(t *testing.T, l *Ledger, what string, want summary, members map
 	}
 }
 
-// TestResume: an opening begins at the checkpoint, finds what reading everything finds, verifies the rest, and goes on.
+// TestResume: an opening begins at the checkpoint, finds what reading everything finds, verifies
+// the rest, and goes on.
 func TestResume(t *testing.T) {
 	path := withCheckpoint(t)
 	want, members := wholeOf(t, path)
@@ -147,8 +148,8 @@ func spoil(t *testing.T, path string, change func([]byte) []byte) {
 	ok(t, os.WriteFile(path, change(b), 0o600))
 }
 
-// TestCheckpointThatCannotBeUsed: a forged, torn, stale, foreign or absent checkpoint makes the opening read everything; so nothing that
-// was spent comes back.
+// TestCheckpointThatCannotBeUsed: a forged, torn, stale, foreign or absent checkpoint makes the
+// opening read everything; so nothing that was spent comes back.
 func TestCheckpointThatCannotBeUsed(t *testing.T) {
 	path := withCheckpoint(t)
 	want, members := wholeOf(t, path)
@@ -209,7 +210,8 @@ func TestCheckpointThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestStaleCheckpoint: an older checkpoint of the same ledger is used, and what came later is read: nothing is lost.
+// TestStaleCheckpoint: an older checkpoint of the same ledger is used, and what came later is read:
+// nothing is lost.
 func TestStaleCheckpoint(t *testing.T) {
 	path := withCheckpoint(t)
 	old, err := os.ReadFile(path + CheckpointSuffix)
@@ -234,7 +236,8 @@ func TestStaleCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfOlderLedger: a ledger that is put back from before the checkpoint does not begin with it, and is refused for its mark.
+// TestCheckpointOfOlderLedger: a ledger that is put back from before the checkpoint does not begin
+// with it, and is refused for its mark.
 func TestCheckpointOfOlderLedger(t *testing.T) {
 	path := withCheckpoint(t)
 	older, err := os.ReadFile(path)
@@ -331,8 +334,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestBackgroundFindsDamage: what an opening from a checkpoint does not read is found afterwards; then nothing is granted, in words that
-// say what to do, and the next opening refuses the file.
+// TestBackgroundFindsDamage: what an opening from a checkpoint does not read is found afterwards;
+// then nothing is granted, in words that say what to do, and the next opening refuses the file.
 func TestBackgroundFindsDamage(t *testing.T) {
 	path := withCheckpoint(t)
 	file, err := os.ReadFile(path)
@@ -383,8 +386,8 @@ func TestBackgroundFindsDamage(t *testing.T) {
 	}
 }
 
-// TestBackgroundFindsWrongCheckpoint: a checkpoint that was made with the key and does not follow from the records ends the ledger, and
-// the next opening reads the records.
+// TestBackgroundFindsWrongCheckpoint: a checkpoint that was made with the key and does not follow
+// from the records ends the ledger, and the next opening reads the records.
 func TestBackgroundFindsWrongCheckpoint(t *testing.T) {
 	path := withCheckpoint(t)
 	want, members := wholeOf(t, path)

@@ -7,8 +7,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// lineSets is how many sets say how many lines entries have: the first holds those without any, and set 1+i those for which bit i is set
-// in the number of lines beyond the first.
+// lineSets is how many sets say how many lines entries have: the first holds those without any, and
+// set 1+i those for which bit i is set in the number of lines beyond the first.
 const lineSets = 1 + 32
 
 // eachLineSet calls f with the sets of an entry of n lines.
@@ -22,7 +22,8 @@ func eachLineSet(n int, f func(set uint32)) {
 	}
 }
 
-// lines is how many lines an entry has: one for each account that it is about, and one where it is about none by its kind.
+// lines is how many lines an entry has: one for each account that it is about, and one where it is
+// about none by its kind.
 func (r *record) lines() int {
 	switch r.kind {
 	case chargeRecord:
@@ -33,13 +34,15 @@ func (r *record) lines() int {
 	return 1
 }
 
-// Countable reports whether Count can tell how many entries a filter chooses: the index holds all that it asks for exactly.
+// Countable reports whether Count can tell how many entries a filter chooses: the index holds all
+// that it asks for exactly.
 func (f *Filter) Countable() bool {
 	return f.Digest == "" && f.Since.IsZero() && f.Until.IsZero() && f.Limit == 0
 }
 
-// Count is how many entries a filter chooses, and how many lines these have together: one for each account that a charge or a replay is
-// about, and one for each note and each change of a budget. It reads no entry. It refuses a filter that is not Countable.
+// Count is how many entries a filter chooses, and how many lines these have together: one for each
+// account that a charge or a replay is about, and one for each note and each change of a budget. It
+// reads no entry. It refuses a filter that is not Countable.
 func (l *Ledger) Count(ctx context.Context, f Filter) (entries, lines uint64, err error) {
 	if !f.Countable() {
 		return 0, 0, invalid("filter: entries of a digest or a time cannot be counted")
@@ -62,7 +65,8 @@ func (x *index) count(ids *roaring.Bitmap) (entries, lines uint64) {
 	return entries, lines
 }
 
-// Charged reports whether anything was ever charged to an account, or to an entity of that name, also before the oldest entry.
+// Charged reports whether anything was ever charged to an account, or to an entity of that name,
+// also before the oldest entry.
 func (l *Ledger) Charged(account string) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -24,7 +24,8 @@ const (
 	checkpointSeal = "ledger checkpoint"
 )
 
-// seal encodes the cut with a keyed hash over all of it, and over what it is bound to, which is of one length for each purpose:
+// seal encodes the cut with a keyed hash over all of it, and over what it is bound to, which is of
+// one length for each purpose:
 //
 //	record u64, unix nanos i64, hash [32], state, hash [32]
 func (c cut) seal(k key, purpose string, to []byte) []byte {
@@ -80,7 +81,8 @@ func (l *Ledger) beginning() cut {
 	return cut{end: mark{at: time.Unix(0, 0).UTC(), hash: l.chain.genesis(l.directory)}}
 }
 
-// baseOf returns the cut at which the records of the file begin: what the archived ones come to, or the beginning where none are.
+// baseOf returns the cut at which the records of the file begin: what the archived ones come to, or
+// the beginning where none are.
 func (l *Ledger) baseOf(sealed []byte) (cut, error) {
 	if sealed == nil {
 		return l.beginning(), nil

@@ -101,7 +101,9 @@
 //
 // # Files
 //
-// Three files: the ledger, its key (the name with [KeySuffix]) and its mark ([MarkSuffix]), all of mode 0600.
+// Three files: the ledger, its key (the name with [KeySuffix]) and its mark ([MarkSuffix]), all of
+// mode 0600. Beside them a server keeps a checkpoint ([CheckpointSuffix]) and the index up to it
+// ([IndexSuffix]), which follow from the ledger, and archives in a directory ([ArchiveSuffix]).
 //
 // The key is 64 hexadecimal digits, 32 random bytes, made with the ledger and never changed. It is refused when others than its owner
 // may read it.
@@ -112,10 +114,12 @@
 // The ledger is one bbolt file. All numbers are big-endian; strings are a uvarint length and UTF-8; lists a uvarint length and the values.
 //
 //	bucket        key                              value
-//	meta          "format"                         "scrim ledger 3"
+//	meta          "format"                         "scrim ledger 3"; with an archive "scrim ledger 4"
 //	              "directory"                      Options.DirectoryID
 //	              "key-check"                      what only the key gives [32]
 //	              "head"                           last record u64, its hash [32], last day u32, its time i64
+//	              "base"                           with an archive: what its records come to, see below
+//	              "archive"                        in an archive: the name of its file
 //	records       number u64 from 1, no gaps       hash [32], payload
 //	answers       as given                         see answers.go
 //	answer-order  sequence u64                     key of the answer
@@ -139,7 +143,7 @@
 // ρ and the pure ε (0: none) count units of 2^-40 and δ units of 2^-126, each charge rounded up, so
 // sums are exact. Statements come without their literals, which can be values of rows.
 //
-// The records determine everything but the stored answers: budgets and sums are kept nowhere else, and are derived at every opening. The
+// The records determine everything but the stored answers: budgets and sums are derived from them. The
 // day of a record is never before that of the record before it: a clock
 // that is set back stays in the last day that had a record, and a clock set far ahead therefore
 // keeps its windows closed until that day has come. So one sum for each kind of window, of the period that holds the last day, is all
@@ -152,10 +156,10 @@
 //
 // # Index
 //
-// In memory, sets of record numbers (roaring bitmaps) by principal, account, table, kind, outcome and digest, the digests spread over 4096 sets
-// by a keyed fingerprint that is kept for each record as well; the first record of each day; and the earliest and latest time of each
+// In memory, sets of record numbers (roaring bitmaps) by principal, account, table, kind, outcome, number of lines and digest, the digests spread over
+// 4096 sets by a fingerprint that is kept for each record as well; the first record of each day; and the earliest and latest time of each
 // 256 records. A [Filter] is answered by intersecting sets from the smallest and reading only what may match, which is then tested in
-// full. The index holds durable records only.
+// full. The index holds durable records only. [Ledger.Count] reads no record.
 //
 // # Opening
 //
@@ -165,6 +169,55 @@
 // is read. Its sums are cut only where spending is reset and where one of the windows begins that hold the last day of the ledger; windows that
 // are over count no more. That day is what the head says, and is compared with the records when all are read. What
 // comes out is what booking one record after the other gives, which a test compares.
+//
+// # Checkpoints
+//
+// With Options.Checkpoints an opening reads no more than 65536 records and what came while the last
+// checkpoint was written. Both files that it begins with follow from the records:
+//
+//	checkpoint   "scrim ledger checkpoint 1\n", then a sealed cut
+//	cut          record u64, unix nanos i64, hash [32], state (state_codec.go), HMAC [32]
+//	index        "scrim ledger index 1\n", then for each part
+//	             hash before it [32], hash of its last record [32], length u32, HMAC [32], segment (segment.go)
+//
+// Every HMAC is under a key of its own that is derived from the ledger's. That of a checkpoint also
+// covers after which record the file begins, how many records make a part, and what the curves of
+// some events are in this program; the state has a version. So a checkpoint is used if and only if
+// it was made with the ledger's key, by a program that adds up alike, and the ledger has the record
+// of the cut with its hash. What comes after it is read and chained from that hash, up to the head,
+// and the mark is compared as always: an older checkpoint of the same chain makes an opening read
+// more and changes nothing else. In every other case, be it torn, forged, missing, of another chain
+// or of another version, all is read.
+//
+// A checkpoint is made beside the committer, of durable records only: of the checkpoint before it
+// and the next parts, read from the file and verified in transactions of 4096 records, with pauses
+// of three times the work. First the segments are synced, then the checkpoint is written under
+// another name, synced and renamed. A closing ledger waits for at most four parts.
+//
+// The pages of the records before the checkpoint are not read at the opening, but for those that
+// bbolt follows: meta pages, branches, the list of free pages, the other buckets and the last leaf
+// of each branch. Each page must be in use once or free, as in a whole walk; what the leaves that
+// are not read say of their own length has to account for the rest (pages_skim.go).
+//
+// When the ledger is open, the segments are read into the index, for which readers of entries wait,
+// and charges do not. Then all records from the first are read again, a quarter of a processor at
+// most, their hashes verified, and what they come to compared with the checkpoint, and their index
+// with the segments, bit by bit. Damage ends the ledger like a failed write, with [ErrUnavailable]
+// and [ErrDamaged], and takes the checkpoint away: the next opening reads everything, and refuses
+// the file. Until then what was granted rested on sums that were sealed with the key.
+//
+// # Archives
+//
+// [Archive] moves the first records into a file of their own, which ends with a block of 256. It is
+// a file of the same format, that says of itself that it is an archive and is never opened as a
+// ledger. "base" in the ledger, and in the next archive, is the cut at which the records before it
+// ended, sealed like a checkpoint under another key: budgets, what was spent, and the hash that the
+// next record is chained to. Nothing can make it again but the archive, so a program goes on
+// decoding the versions of states that are in use. Answers, key and mark stay.
+//
+// A position in an archived part is compared with the archive, which is opened and verified with
+// all that follow it; the base's own is known without. [Ledger.VerifyArchives] reads all of them,
+// and compares what they come to with what is sealed.
 //
 // # Disk
 //
@@ -203,6 +256,12 @@
 //     was durable. A killed process leaves it at the last batch or the one before; a crash of the machine leaves it where
 //     the system last wrote it, and an older copy of the ledger from those seconds is then not noticed.
 //   - Compact writes a second file, verifies it and renames it over the first: the one or the other is there, with the same records.
+//   - A checkpoint and the segments that it counts on are there as a whole, or the ones before, or
+//     none that is used. Segments behind the checkpoint's are written over.
+//   - Archive makes the mark durable, writes the archive under another name, verifies it, and renames
+//     it; then it writes and verifies the ledger without its records and renames that over the first.
+//     In between the archive holds copies of what the ledger still has, and is taken when it is made
+//     again.
 //   - A failed write or sync makes the ledger refuse everything with [ErrUnavailable] until it is
 //     opened again: only reading the files back tells what reached the disk. No sync is tried twice.
 //

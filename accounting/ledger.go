@@ -12,29 +12,36 @@ import (
 
 // Options of Open. DirectoryID is required.
 type Options struct {
-	// DirectoryID names the data directory that the ledger belongs to. A ledger with another one is
-	// refused.
+	// DirectoryID names the data directory that the ledger belongs to. A ledger with another
+	// one is refused.
 	DirectoryID string
-	// Create makes the file when it does not exist. Set it only for a data directory that is new:
-	// otherwise a lost ledger would come back empty.
+	// Create makes the file when it does not exist. Set it only for a data directory that is
+	// new: otherwise a lost ledger would come back empty.
 	Create bool
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
-	// AnswerBytes bounds the stored answers, keys included; 64 MiB when zero. The oldest go first.
+	// AnswerBytes bounds the stored answers, keys included; 64 MiB when zero. The oldest go
+	// first.
 	AnswerBytes int64
-	// Accept takes a ledger that is older than its high-water mark, or that has none; see Acceptance. Nil refuses it.
+	// Accept takes a ledger that is older than its high-water mark, or that has none; see
+	// Acceptance. Nil refuses it.
 	Accept *Acceptance
-	// ReadOnly opens the ledger without ever writing to its files. All that would write is refused with ErrUnavailable.
+	// ReadOnly opens the ledger without ever writing to its files. All that would write is
+	// refused with ErrUnavailable.
 	ReadOnly bool
-	// Progress, which may be nil, is told how many of the records are read and verified while the ledger opens.
+	// Progress, which may be nil, is told how many of the records are read and verified while
+	// the ledger opens.
 	Progress func(done, total int64)
-	// Checkpoints has the opening begin at the last checkpoint, and verify in the background what was before it. Damage that is found
-	// then ends the ledger: all is refused with ErrUnavailable and ErrDamaged. New checkpoints are written while the ledger is open.
+	// Checkpoints has the opening begin at the last checkpoint, and verify in the background
+	// what was before it. Damage that is found then ends the ledger: all is refused with
+	// ErrUnavailable and ErrDamaged. New checkpoints are written while the ledger is open.
 	// Without it, or where ReadOnly or Accept is set, all is verified before Open returns.
 	Checkpoints bool
-	// Upkeep, which may be nil, is told whenever the work in the background has come to something. It must not wait.
+	// Upkeep, which may be nil, is told whenever the work in the background has come to
+	// something. It must not wait.
 	Upkeep func(Upkeep)
-	// LockTimeout is how long to wait for another process to close the file; one second when zero.
+	// LockTimeout is how long to wait for another process to close the file; one second when
+	// zero.
 	LockTimeout time.Duration
 
 	part    uint64 // records of a part, a multiple of blockSize; partSize when zero
@@ -93,7 +100,8 @@ var (
 // commit to share.
 const lazyDelay = 50 * time.Millisecond
 
-// Close writes what is queued and releases the file. Every later call is refused with ErrUnavailable.
+// Close writes what is queued and releases the file. Every later call is refused with
+// ErrUnavailable.
 func (l *Ledger) Close() error {
 	var err error
 	l.once.Do(func() {
@@ -219,8 +227,9 @@ func (l *Ledger) Note(principal, kind, text string) error {
 	})
 }
 
-// Replayed records that a stored answer was given again, at no cost: of is the record of the charge that paid for it, 0 where that is
-// not known, and tables are the accounts that it reads. It does not wait, and what cannot be written is lost.
+// Replayed records that a stored answer was given again, at no cost: of is the record of the charge
+// that paid for it, 0 where that is not known, and tables are the accounts that it reads. It does
+// not wait, and what cannot be written is lost.
 func (l *Ledger) Replayed(principal, statement, digest string, of uint64, tables []string) {
 	if checkName("principal", principal) != nil {
 		return

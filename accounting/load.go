@@ -14,11 +14,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// partSize is how many records one goroutine reads and verifies at a time. The sets of the index keep records in containers of as many.
+// partSize is how many records one goroutine reads and verifies at a time. The sets of the index
+// keep records in containers of as many.
 const partSize = 1 << 16
 
-// load derives budgets, spending and the index from the records after a cut, and compares their end with the head. Parts of the records, of
-// that size, are read, verified and added up side by side, and joined in their order.
+// load derives budgets, spending and the index from the records after a cut, and compares their end
+// with the head. Parts of the records, of that size, are read, verified and added up side by side,
+// and joined in their order.
 func (l *Ledger) load(k key, from cut, end head, size uint64, progress func(done, total int64)) error {
 	if err := l.db.View(l.answers.load); err != nil {
 		return err
@@ -43,7 +45,8 @@ func (l *Ledger) load(k key, from cut, end head, size uint64, progress func(done
 	return nil
 }
 
-// identify checks what the file says of itself, and returns its head, what its key must give, and what came before its records.
+// identify checks what the file says of itself, and returns its head, what its key must give, and
+// what came before its records.
 func (l *Ledger) identify(tx *bolt.Tx) (h head, check, base []byte, err error) {
 	meta := tx.Bucket(metaBucket)
 	if meta == nil {
@@ -124,7 +127,8 @@ func (l *Ledger) parts(k key, from mark, end head, size uint64, progress func(do
 // stretch is some records that follow each other.
 type stretch struct{ first, last uint64 }
 
-// partsBetween divides the records after one, up to another, at the multiples of size. There is at least one part, which may be empty.
+// partsBetween divides the records after one, up to another, at the multiples of size. There is at
+// least one part, which may be empty.
 func partsBetween(after, last, size uint64) []stretch {
 	list := []stretch{}
 	for first := after + 1; first <= last; {

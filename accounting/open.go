@@ -26,13 +26,14 @@ var (
 // format names the layout. A program that changes the layout changes the number.
 const format = "scrim ledger 3"
 
-// archivedFormat is that of a file whose first records are in an archive: it says under baseKey what they come to. The chain is the same,
-// and begins with the name of the other format.
+// archivedFormat is that of a file whose first records are in an archive: it says under baseKey
+// what they come to. The chain is the same, and begins with the name of the other format.
 const archivedFormat = "scrim ledger 4"
 
 const defaultLockTimeout = time.Second
 
-// mapped is how much of the address space the file gets at least: while it is smaller, a reader never makes a writer wait.
+// mapped is how much of the address space the file gets at least: while it is smaller, a reader
+// never makes a writer wait.
 const mapped = 1 << 30
 
 // growth is how many bytes the file grows by.
@@ -53,11 +54,13 @@ const (
 	repairKey = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed"
 )
 
-// Open opens the ledger at path, reads and verifies all of it, and starts its committer. With Options.Checkpoints it begins at the last
-// checkpoint, where there is one that was made of this file, and verifies what was before it when it is open. It refuses a
-// missing file (unless Options.Create), one of another directory, key or format, one that is damaged in
-// any part that spending rests on, one that is older than its high-water mark, and one that another process
-// has open: ErrMissing, ErrForeign, ErrKey, ErrVersion, ErrDamaged, ErrOlder, ErrLocked. It never resets anything.
+// Open opens the ledger at path, reads and verifies all of it, and starts its committer. With
+// Options.Checkpoints it begins at the last checkpoint, where there is one that was made of this
+// file, and verifies what was before it when it is open. It refuses a missing file (unless
+// Options.Create), one of another directory, key or format, one that is damaged in any part that
+// spending rests on, one that is older than its high-water mark, and one that another process has
+// open: ErrMissing, ErrForeign, ErrKey, ErrVersion, ErrDamaged, ErrOlder, ErrLocked. It never
+// resets anything.
 func Open(path string, o Options) (*Ledger, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -152,7 +155,8 @@ func (l *Ledger) start(o Options) error {
 	return nil
 }
 
-// verify reads and verifies the file, from a checkpoint on where there is one and the options ask for it, else all of it.
+// verify reads and verifies the file, from a checkpoint on where there is one and the options ask
+// for it, else all of it.
 func (l *Ledger) verify(o Options) error {
 	var end head
 	var check, base []byte
@@ -217,8 +221,8 @@ func damaged(path string, cause error) error {
 	return fmt.Errorf("%w: %s: %v. %s", ErrDamaged, path, cause, repairDamaged)
 }
 
-// openFile locks the file, verifies its pages, and only then lets bbolt map it: bbolt trusts what it
-// reads and may crash the process on a damaged page.
+// openFile locks the file, verifies its pages, and only then lets bbolt map it: bbolt trusts what
+// it reads and may crash the process on a damaged page.
 func openFile(path string, o Options) (*bolt.DB, error) {
 	var db *bolt.DB
 	var held *os.File
@@ -272,7 +276,8 @@ func openFile(path string, o Options) (*bolt.DB, error) {
 	return nil, damaged(path, err)
 }
 
-// stillAt checks that the locked file is the one at its name, and not one that was replaced while this process waited for the lock.
+// stillAt checks that the locked file is the one at its name, and not one that was replaced while
+// this process waited for the lock.
 func stillAt(name string, f *os.File) error {
 	held, err := f.Stat()
 	if err != nil {

@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// Where an opening begins with a checkpoint, it does not read the records before it, and so not the pages that hold them: that would take
-// as long as reading all. Skimming reads the meta pages, all branches, the free pages, all of the other buckets, and the last leaf of
-// each branch of records. What bbolt follows is thereby verified, and what it gives to writers is free. The contents of the
+// Where an opening begins with a checkpoint, it does not read the records before it, and so not the
+// pages that hold them: that would take as long as reading all. Skimming reads the meta pages, all
+// branches, the free pages, all of the other buckets, and the last leaf of each branch of records.
+// What bbolt follows is thereby verified, and what it gives to writers is free. The contents of the
 // leaves are verified when their records are, in the background.
 
-// skims reports whether the children of a branch page are leaves of records. In a tree of bbolt all leaves are equally deep, so the first
-// child tells.
+// skims reports whether the children of a branch page are leaves of records. In a tree of bbolt all
+// leaves are equally deep, so the first child tells.
 func (w *pageWalker) skims(b []byte, n int, t subtree) (bool, error) {
 	if !t.skim {
 		return false, nil
@@ -36,7 +37,8 @@ func (w *pageWalker) skip(id uint64, _ subtree) error {
 	return nil
 }
 
-// overflows accounts for the pages that nothing named: each run of them must be what the leaf before it says of its own length.
+// overflows accounts for the pages that nothing named: each run of them must be what the leaf
+// before it says of its own length.
 func (w *pageWalker) overflows() error {
 	size, e := uint64(w.meta.pageSize), binary.NativeEndian
 	for id := uint64(2); id < w.meta.end; id++ {

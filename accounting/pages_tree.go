@@ -26,8 +26,8 @@ func (w *pageWalker) page(id uint64) ([]byte, error) {
 	return head[:(over+1)*size], nil
 }
 
-// subtree is what is known of a tree of pages before it is read: its keys lie in [low, high); nil is no bound. skim says that it is one of
-// records, of which leaves are not read but the last.
+// subtree is what is known of a tree of pages before it is read: its keys lie in [low, high); nil
+// is no bound. skim says that it is one of records, of which leaves are not read but the last.
 type subtree struct {
 	low, high []byte
 	depth     int

@@ -9,8 +9,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// part is a stretch of the records, read and verified by itself: what its charges add up to, its changes of budgets, and its index.
-// A ledger has millions of records, so a part never makes a record of what it reads often, and keeps each name once.
+// part is a stretch of the records, read and verified by itself: what its charges add up to, its
+// changes of budgets, and its index. A ledger has millions of records, so a part never makes a
+// record of what it reads often, and keeps each name once.
 type part struct {
 	first, last uint64 // the records; the first part begins with 1
 	final       bool   // no record may follow
@@ -27,7 +28,8 @@ type part struct {
 	index partIndex
 }
 
-// name is a name that records of a part have: of a principal, an account, a table, or several of these.
+// name is a name that records of a part have: of a principal, an account, a table, or several of
+// these.
 type name struct {
 	text   string
 	number uint32               // among the part's names
@@ -45,7 +47,8 @@ func (p *part) name(text []byte) *name {
 	return n
 }
 
-// newPart returns the part with those records. today is the day on which the ledger says that it ends.
+// newPart returns the part with those records. today is the day on which the ledger says that it
+// ends.
 func newPart(first, last uint64, today day, s *scratch) *part {
 	return &part{
 		first: first, last: last, at: first, names: map[string]*name{},
@@ -109,7 +112,8 @@ func (p *part) end() {
 	p.index.sort()
 }
 
-// follow takes the hash of the record before the part as it is stored; join compares it with the one that was verified.
+// follow takes the hash of the record before the part as it is stored; join compares it with the
+// one that was verified.
 func (p *part) follow(records *bolt.Bucket) error {
 	v := records.Get(recordKey(p.first - 1))
 	if len(v) < len(p.hash) {

@@ -10,8 +10,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// recheckChunk is how many records one read transaction of the upkeep visits: some milliseconds. A writer may have to wait for readers when
-// the file grows.
+// recheckChunk is how many records one read transaction of the upkeep visits: some milliseconds. A
+// writer may have to wait for readers when the file grows.
 const recheckChunk = 4096
 
 // damage is an error that says that the records are not what was written.
@@ -21,7 +21,8 @@ func (d *damage) Error() string { return d.cause.Error() }
 
 func damagedRecords(format string, args ...any) error { return &damage{fmt.Errorf(format, args...)} }
 
-// catchUp completes the index, and verifies all records up to the checkpoint that the opening began with.
+// catchUp completes the index, and verifies all records up to the checkpoint that the opening began
+// with.
 func (l *Ledger) catchUp() error {
 	u := &l.up
 	opened, digest := u.kept, u.digest
@@ -92,7 +93,8 @@ func (l *Ledger) rebuild(opened mark, digest sum) (*index, error) {
 	return full, nil
 }
 
-// recheck reads the records up to the checkpoint and compares what they come to with the checkpoint and with the segments of the index.
+// recheck reads the records up to the checkpoint and compares what they come to with the checkpoint
+// and with the segments of the index.
 func (l *Ledger) recheck(opened mark, digest sum, pause func(time.Duration) error, tags []sum) error {
 	before := l.base.end.hash
 	return l.verifyParts(opened, digest, func(worked time.Duration) error {
@@ -114,7 +116,8 @@ func (l *Ledger) recheck(opened mark, digest sum, pause func(time.Duration) erro
 	})
 }
 
-// verifyParts reads the records from the base to a mark, part by part, and compares what they come to.
+// verifyParts reads the records from the base to a mark, part by part, and compares what they come
+// to.
 func (l *Ledger) verifyParts(to mark, digest sum, pause func(time.Duration) error, each func(i int, p *part) error) error {
 	s, err := l.base.decode()
 	if err != nil {
@@ -144,7 +147,8 @@ func (l *Ledger) verifyParts(to mark, digest sum, pause func(time.Duration) erro
 // scratch is memory for reading one part after the other.
 func (l *Ledger) scratch() *scratch { return &scratch{outcomes: make([]uint8, l.part)} }
 
-// readPart reads and verifies records, the first of which follows a hash, books them in s, and says where they end. It pauses in between.
+// readPart reads and verifies records, the first of which follows a hash, books them in s, and says
+// where they end. It pauses in between.
 func (l *Ledger) readPart(b stretch, after sum, s *state, memory *scratch, pause func(time.Duration) error) (p *part, end mark, err error) {
 	last, err := l.headOf(b.last)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // errSegment says that bytes are no segment of the index.
 var errSegment = errors.New("the segment does not decode")
 
-// A segment is the index of a part in a file, so that opening need not read the records for it. It follows from the part's records
-// alone. All numbers are big-endian:
+// A segment is the index of a part in a file, so that opening need not read the records for it. It
+// follows from the part's records alone. All numbers are big-endian:
 //
 //	first u32 (of the columns), last u32
 //	prints         n uvarint, n × u32

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// IndexSuffix names the file of the ledger's index up to its checkpoint: the ledger's own name with it behind. It can be removed at any
-// time: the index is then made from the records.
+// IndexSuffix names the file of the ledger's index up to its checkpoint: the ledger's own name with
+// it behind. It can be removed at any time: the index is then made from the records.
 const IndexSuffix = ".index"
 
 // segmentsFormat begins the file. Then come the segments of the parts, in their order:
@@ -45,7 +45,8 @@ func (s *segments) tag(before, after *sum, body []byte) sum {
 	return tagOf(s.key, segmentSeal, append(before[:len(before):len(before)], after[:]...), body)
 }
 
-// append adds the segment of a part that ends with a hash, at the end of what is valid. It is on the disk when sync has returned.
+// append adds the segment of a part that ends with a hash, at the end of what is valid. It is on
+// the disk when sync has returned.
 func (s *segments) append(f *os.File, after sum, body []byte) error {
 	if s.size == 0 {
 		if err := f.Truncate(0); err != nil {
@@ -72,8 +73,9 @@ func (s *segments) open() (*os.File, error) {
 	return os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, keyMode)
 }
 
-// read calls each with the segments in their order, up to the one of which the last record has the hash end. What stands behind is cut
-// off by the next append. errSegments says that some are missing, or are not what was written.
+// read calls each with the segments in their order, up to the one of which the last record has the
+// hash end. What stands behind is cut off by the next append. errSegments says that some are
+// missing, or are not what was written.
 func (s *segments) read(end sum, each func(*partIndex) error) error {
 	f, err := os.Open(s.path)
 	if err != nil {

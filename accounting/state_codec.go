@@ -8,15 +8,17 @@ import (
 	"slices"
 )
 
-// stateVersion is the version of what encode writes. Raise it when a field is added to state, spending
-// or amount, when one means something else, or when a curve of events is computed otherwise: what was
-// kept under another version is then read again from the records. A test compares it with the fields.
+// stateVersion is the version of what encode writes. Raise it when a field is added to state,
+// spending or amount, when one means something else, or when a curve of events is computed
+// otherwise: what was kept under another version is then read again from the records. A test
+// compares it with the fields.
 const stateVersion = 2
 
 // errState says that an encoded state is none, or one of another version.
 var errState = errors.New("the state does not decode")
 
-// encode appends the state: what it says depends on the records alone, not on how they were added up.
+// encode appends the state: what it says depends on the records alone, not on how they were added
+// up.
 //
 //	version u8, last record u64, last day u32
 //	n uvarint, n × budget: uvarint length and the payload of the record that set it
@@ -41,8 +43,9 @@ func (s *state) encode(b []byte) []byte {
 	return b
 }
 
-// decodeState is encode's inverse. A checkpoint of another version is made again from the records. What is sealed in a ledger with an archive
-// is not: whoever raises the version has to go on decoding the one before, as far as its state means the same.
+// decodeState is encode's inverse. A checkpoint of another version is made again from the records.
+// What is sealed in a ledger with an archive is not: whoever raises the version has to go on
+// decoding the one before, as far as its state means the same.
 func decodeState(b []byte) (*state, error) {
 	d, s := decoder{b: b}, newState()
 	if d.byte() != stateVersion {
@@ -67,7 +70,8 @@ func decodeState(b []byte) (*state, error) {
 	return s, nil
 }
 
-// covers reports whether a state says what another one says, with no lesser curve of anything that was spent.
+// covers reports whether a state says what another one says, with no lesser curve of anything that
+// was spent.
 func (s *state) covers(t *state) bool {
 	if s.lastID != t.lastID || s.lastDay != t.lastDay || len(s.budgets) != len(t.budgets) || len(s.spent) != len(t.spent) {
 		return false

@@ -30,8 +30,9 @@ func layoutOf(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// TestStateVersion: whoever changes the fields of what a checkpoint holds sees this fail; then stateVersion has to be raised, encode and
-// decodeState have to keep the new fields, and the new layout has to be written here.
+// TestStateVersion: whoever changes the fields of what a checkpoint holds sees this fail; then
+// stateVersion has to be raised, encode and decodeState have to keep the new fields, and the new
+// layout has to be written here.
 func TestStateVersion(t *testing.T) {
 	const version = 2
 	for _, c := range []struct {
@@ -59,7 +60,8 @@ func TestStateVersion(t *testing.T) {
 	}
 }
 
-// TestStateCodec: what is encoded depends on the records alone, is read back as it was, and nothing else decodes.
+// TestStateCodec: what is encoded depends on the records alone, is read back as it was, and nothing
+// else decodes.
 func TestStateCodec(t *testing.T) {
 	l := open(t, withCheckpoint(t), Options{ReadOnly: true, part: smallParts})
 	one, _ := replayed(t, l)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Upkeep is how the work beside a ledger stands that keeps checkpoints: the verification of what the opening did not read, and the
-// checkpoints.
+// Upkeep is how the work beside a ledger stands that keeps checkpoints: the verification of what
+// the opening did not read, and the checkpoints.
 type Upkeep struct {
 	Resumed    uint64    // the record of the checkpoint that the opening began with; 0: it read and verified everything
 	Verified   uint64    // up to which record those are verified
@@ -44,7 +44,8 @@ var errStopping = errors.New("accounting: the ledger is being closed")
 // promptParts is how many parts a closing waits for, so that the next opening has little to read.
 const promptParts = 4
 
-// checkpointEvery is how many parts one checkpoint follows the other after, where many are due: the state is written each time.
+// checkpointEvery is how many parts one checkpoint follows the other after, where many are due: the
+// state is written each time.
 const checkpointEvery = 64
 
 // Upkeep tells how the work beside the ledger stands.
@@ -88,7 +89,8 @@ func (l *Ledger) nudge() {
 	}
 }
 
-// keep completes the index, verifies what the opening did not read, and then makes a checkpoint whenever one is due.
+// keep completes the index, verifies what the opening did not read, and then makes a checkpoint
+// whenever one is due.
 func (l *Ledger) keep() {
 	defer close(l.up.idle)
 	if l.up.status.Resumed > 0 {
@@ -111,14 +113,15 @@ func (l *Ledger) keep() {
 	}
 }
 
-// prompt reports whether a closing ledger makes a checkpoint before it is closed: where one is due that takes no long, and the segments
-// that it goes on from were read.
+// prompt reports whether a closing ledger makes a checkpoint before it is closed: where one is due
+// that takes no long, and the segments that it goes on from were read.
 func (l *Ledger) prompt() bool {
 	u, end := &l.up, l.durable.Load().id
 	return end >= u.due.Load() && (end-u.kept.id)/l.part <= promptParts && u.parts.end == u.kept.hash && l.Err() == errClosed
 }
 
-// pause waits, after some work, three times as long as it took, so that it takes a quarter of a processor at most.
+// pause waits, after some work, three times as long as it took, so that it takes a quarter of a
+// processor at most.
 func (l *Ledger) pause(worked time.Duration) error {
 	select {
 	case <-l.closing:
@@ -128,8 +131,8 @@ func (l *Ledger) pause(worked time.Duration) error {
 	}
 }
 
-// checkpoint makes the checkpoints that are due. Damage in the records that it reads ends the ledger; a checkpoint that cannot be written
-// does not, as nothing rests on it.
+// checkpoint makes the checkpoints that are due. Damage in the records that it reads ends the
+// ledger; a checkpoint that cannot be written does not, as nothing rests on it.
 func (l *Ledger) checkpoint(pause func(time.Duration) error) {
 	u, before := &l.up, *l.up.parts
 	err := l.advance(pause)
@@ -216,7 +219,8 @@ func (l *Ledger) place(f *os.File, c cut) error {
 	return err
 }
 
-// condemn ends the ledger's work because its file is damaged, and has the next opening read everything.
+// condemn ends the ledger's work because its file is damaged, and has the next opening read
+// everything.
 func (l *Ledger) condemn(cause error) {
 	l.mu.Lock()
 	if l.fault == nil || l.fault == errClosed {

@@ -17,12 +17,14 @@ type ArchiveOptions struct {
 	DataDir string
 	// Before is the day (UTC): entries made on it and later stay.
 	Before time.Time
-	// To is the directory of the archive; "" for the one beside the ledger, where a restore of an old backup looks for it.
+	// To is the directory of the archive; "" for the one beside the ledger, where a restore of
+	// an old backup looks for it.
 	To string
 	// By is who archives, for the ledger's note and the audit log.
 	By string
-	// AuditDir and Witness are the server's, where it has them: they are told how far the ledger has come, since a position that
-	// is archived cannot be compared any more without the archive.
+	// AuditDir and Witness are the server's, where it has them: they are told how far the
+	// ledger has come, since a position that is archived cannot be compared any more without
+	// the archive.
 	AuditDir, Witness string
 }
 
@@ -33,8 +35,9 @@ type Archived struct {
 	Before, After int64  // bytes of the ledger's file
 }
 
-// ArchiveLedger moves the older entries of a ledger that nobody serves into an archive. The places that know how far the ledger had come are
-// compared with it first, and told where it ends now, so that none of them knows an archived position only.
+// ArchiveLedger moves the older entries of a ledger that nobody serves into an archive. The places
+// that know how far the ledger had come are compared with it first, and told where it ends now, so
+// that none of them knows an archived position only.
 func ArchiveLedger(ctx context.Context, o ArchiveOptions, progress func(done, total int64)) (a Archived, err error) {
 	path, lo, unlock, err := LedgerOf(o.DataDir)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"scrim/engine/audit"
 )
 
-// TestArchiveLedger: after an archive the server starts, knows what is spent, replays its answers, and says where the older entries are; and a
-// backup from before can still be restored, as long as the archive is there.
+// TestArchiveLedger: after an archive the server starts, knows what is spent, replays its answers,
+// and says where the older entries are; and a backup from before can still be restored, as long as
+// the archive is there.
 func TestArchiveLedger(t *testing.T) {
 	witness := filepath.Join(t.TempDir(), "witness")
 	with := func(c *Config) { c.Witness = witness }
@@ -92,7 +93,8 @@ func TestArchiveLedger(t *testing.T) {
 	if err := opens(dir, with); err != nil {
 		t.Errorf("after the restore: %v", err)
 	}
-	// A backup of the ledger with an archive holds the account, in a directory without the archive as well.
+	// A backup of the ledger with an archive holds the account, in a directory without the
+	// archive as well.
 	later := filepath.Join(t.TempDir(), "later")
 	m, err := Backup(t.Context(), DefaultConfig(dir), later, nil)
 	if err != nil {
@@ -121,7 +123,8 @@ func (i *instance) catalogCharged() error {
 	return nil
 }
 
-// TestArchiveRefusals: an archive of a directory that is served, of no entries, or of a ledger that is older than it was, changes nothing.
+// TestArchiveRefusals: an archive of a directory that is served, of no entries, or of a ledger that
+// is older than it was, changes nothing.
 func TestArchiveRefusals(t *testing.T) {
 	i := spender(t)
 	dir := i.cfg.DataDir

@@ -7,7 +7,8 @@ import (
 	"scrim/engine/audit"
 )
 
-// upkept hears how the work beside the ledger stands: the verification of what the start took from a checkpoint, and the checkpoints.
+// upkept hears how the work beside the ledger stands: the verification of what the start took from
+// a checkpoint, and the checkpoints.
 func (s *Server) upkept(u accounting.Upkeep) {
 	before := s.upkeep.Swap(&u)
 	if before == nil {
@@ -32,7 +33,8 @@ func (s *Server) upkept(u accounting.Upkeep) {
 	}
 }
 
-// ledgerError is why the ledger takes no charges, in words for whoever can reach /readyz; nil while it does.
+// ledgerError is why the ledger takes no charges, in words for whoever can reach /readyz; nil while
+// it does.
 func ledgerError(l *accounting.Ledger) error {
 	switch err := l.Err(); {
 	case errors.Is(err, accounting.ErrDamaged):

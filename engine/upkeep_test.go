@@ -17,7 +17,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// lengthen adds replays to the ledger of a directory that nobody serves, so many that a checkpoint comes.
+// lengthen adds replays to the ledger of a directory that nobody serves, so many that a checkpoint
+// comes.
 func lengthen(t *testing.T, dir string, n int) {
 	t.Helper()
 	path, o, unlock, err := LedgerOf(dir)
@@ -47,8 +48,9 @@ func wait(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestStartFromCheckpoint: a server with a long ledger writes a checkpoint, the next one begins with it, verifies the rest, and tells; where
-// it finds damage then, it answers nothing private any more, and says so everywhere, and the one after that does not start.
+// TestStartFromCheckpoint: a server with a long ledger writes a checkpoint, the next one begins
+// with it, verifies the rest, and tells; where it finds damage then, it answers nothing private any
+// more, and says so everywhere, and the one after that does not start.
 func TestStartFromCheckpoint(t *testing.T) {
 	i := spender(t)
 	dir := i.cfg.DataDir

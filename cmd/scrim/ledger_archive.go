@@ -61,7 +61,8 @@ they are. Where the server has an audit-dir or a witness, name them: they are to
 	return cmd
 }
 
-// reportOnArchives verifies the archives of a ledger, in a directory that somebody has named, or beside it where they are there.
+// reportOnArchives verifies the archives of a ledger, in a directory that somebody has named, or
+// beside it where they are there.
 func reportOnArchives(ctx context.Context, s streams, l *accounting.Ledger, path, named string, o accounting.Options) error {
 	if l.Archived().Record == 0 {
 		return nil

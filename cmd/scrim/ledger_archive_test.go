@@ -44,7 +44,8 @@ func directoryWith(t *testing.T, replays int) string {
 	return dir
 }
 
-// says runs the program and checks what it says, on the standard output where it ends well, else on the standard error.
+// says runs the program and checks what it says, on the standard output where it ends well, else on
+// the standard error.
 func says(t *testing.T, code int, want []string, args ...string) string {
 	t.Helper()
 	var out, err bytes.Buffer

@@ -10,8 +10,9 @@ import (
 	"scrim/accounting"
 )
 
-// pushCount has the ledger's index count the lines of dp.ledger, where a statement asks for nothing but their number and the index holds
-// all that its WHERE says. The table then has one row, which holds the number in the place of an id.
+// pushCount has the ledger's index count the lines of dp.ledger, where a statement asks for nothing
+// but their number and the index holds all that its WHERE says. The table then has one row, which
+// holds the number in the place of an id.
 //
 //	SELECT COUNT(*) FROM dp.ledger WHERE principal = 'ann@%'
 //	SELECT FIRST(id) FROM (the number as id)
@@ -83,8 +84,9 @@ func (c counted) WithId(id sql.ColumnId) sql.IdExpression {
 	return counted{c.First.WithId(id).(*aggregation.First), c.name}
 }
 
-// countable reports whether the filter says exactly which lines the statement shows. An account, a table or an outcome chooses entries, of
-// which other lines may not be shown; a time is a second wider than the statement's.
+// countable reports whether the filter says exactly which lines the statement shows. An account, a
+// table or an outcome chooses entries, of which other lines may not be shown; a time is a second
+// wider than the statement's.
 func (t *logTable) countable() bool {
 	f := &t.filter
 	return t.whole && !t.from && !t.to && f.Account == "" && f.Table == "" && len(f.Outcomes) == 0 && f.Countable()

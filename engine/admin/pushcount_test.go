@@ -63,7 +63,8 @@ func mixed(t *testing.T, l *accounting.Ledger) {
 	check(l.Note(dba, "kind", "everything before is durable"))
 }
 
-// TestCountIsPushed: a COUNT is what counting the lines gives, for everybody; where the index knows it no entry is read.
+// TestCountIsPushed: a COUNT is what counting the lines gives, for everybody; where the index knows
+// it no entry is read.
 func TestCountIsPushed(t *testing.T) {
 	f := newFixture(t)
 	mixed(t, f.ledger)
