@@ -21,7 +21,7 @@ var tableDocs = map[string]string{
 	"domains":                "Declared public domains.",
 	"errors":                 "Every refusal with its SQLSTATE, cause and remedy.",
 	"functions":              "The aggregate functions with options and examples.",
-	"ledger":                 "Who asked what, when, what it cost and what remained. An analyst sees their own entries.",
+	"ledger":                 "Who asked what, when, what it cost and what remained. An analyst sees their own entries. Of entries that were archived, a line with the outcome archive says where they are.",
 	"policies":               "What each table is declared to be, and its defaults.",
 	"procedures":             "The procedures for DBAs.",
 	"protocols":              "The protocols of collections, and the parameters that each takes.",
