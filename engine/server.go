@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +133,7 @@ func (s *Server) charged(account string) bool {
 func (s *Server) openStore() (err error) {
 	s.spill = spill.NewPool(spill.Disk{Dir: s.cfg.path(dirSpill)}, s.cfg.PersonsMemory<<20)
 	s.store, err = duckdb.Open(s.cfg.path(fileData), duckdb.Options{
-		Threads: s.cfg.Threads, MemoryLimit: s.cfg.MemoryLimit, DirectoryID: s.dir.id,
+		Threads: cmp.Or(s.cfg.Threads, processors()), MemoryLimit: s.cfg.MemoryLimit, DirectoryID: s.dir.id,
 	})
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"scrim/internal/quota"
+	"scrim/internal/turns"
 )
 
 // batchRows is how many rows go to the client at a time. Up to so many rows are held back until the
@@ -52,10 +53,11 @@ func spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 			continue
 		}
 		if len(s.rows) == batchRows || s.bytes > batchBytes {
+			turns.Of(ctx).Rest() // the client may be slow
 			if err := send(s.result()); err != nil {
 				return nil, err
 			}
-			if err := ctx.Err(); err != nil {
+			if err := turns.Of(ctx).Look(ctx); err != nil {
 				return nil, err
 			}
 			sent = true

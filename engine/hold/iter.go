@@ -1,22 +1,18 @@
 package hold
 
 import (
-	"runtime"
-
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/internal/quota"
+	"scrim/internal/turns"
 )
 
 // lookEvery is after how many rows, or values, a loop looks at its context.
 const lookEvery = 64
 
-// look looks at the context, and lets others work: a statement that turns over rows would otherwise keep its processor for 10 ms at a time, and
-// a short one waits for that at each of its steps.
-func look(ctx *sql.Context) error {
-	runtime.Gosched()
-	return ctx.Err()
-}
+// look looks at the context, and takes turns with others: a statement that turns over rows would otherwise keep its processor for 10 ms at a time,
+// and a short one waits for that at each of its steps.
+func look(ctx *sql.Context) error { return turns.Of(ctx).Look(ctx) }
 
 // interruptible is an iterator that ends with the context.
 type interruptible struct {

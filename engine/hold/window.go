@@ -97,7 +97,7 @@ type watchedFunction struct {
 
 // Compute implements sql.WindowFunction.
 func (w *watchedFunction) Compute(ctx *sql.Context, frame sql.WindowInterval, rows sql.WindowBuffer) (any, error) {
-	if err := ctx.Err(); err != nil {
+	if err := look(ctx); err != nil { // each value may read a frame of any number of rows
 		return nil, err
 	}
 	mark := w.account.Mark()

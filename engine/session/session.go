@@ -12,6 +12,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/quota"
+	"scrim/internal/turns"
 )
 
 // Opener opens store connections; store.Store is one.
@@ -32,6 +33,8 @@ type Options struct {
 	NoteRaw func(ctx *sql.Context, principal string) error
 	// Memory bounds what a session and its statements hold. Nil: nothing does.
 	Memory *quota.Limits
+	// Turns are taken by statements that compute for long. Nil: none do.
+	Turns *turns.Turns
 }
 
 // Session is the server's session of one client. GMS calls it from one goroutine at a time, except
@@ -53,6 +56,7 @@ type Session struct {
 	preparedText int
 	commands     atomic.Uint64
 	quota        *quota.Account // nil without bounds
+	seat         *turns.Seat    // nil without turns
 	diagnostics  diagnostics
 }
 
@@ -64,7 +68,7 @@ var (
 
 // New wraps the base session of an authenticated client.
 func New(base *sql.BaseSession, opts *Options) *Session {
-	return &Session{BaseSession: base, opts: opts, quota: opts.account()}
+	return &Session{BaseSession: base, opts: opts, quota: opts.account(), seat: opts.seat(base.Client())}
 }
 
 // From returns the server's session in ctx; false inside contexts that no client started.
@@ -141,6 +145,7 @@ func (s *Session) TouchesProtected() bool { return s.protected.Load() }
 func (s *Session) CommandBegin() error {
 	s.protected.Store(false)
 	s.quota.Begin()
+	s.seat.Begin()
 	s.diagnostics.keeps = false
 	s.commands.Add(1)
 	c := s.Client()
@@ -155,7 +160,10 @@ func (s *Session) CommandBegin() error {
 func (s *Session) Commands() uint64 { return s.commands.Load() }
 
 // CommandEnd implements sql.LifecycleAwareSession.
-func (s *Session) CommandEnd() { s.quota.Begin() }
+func (s *Session) CommandEnd() {
+	s.quota.Begin()
+	s.seat.End()
+}
 
 // SessionEnd implements sql.LifecycleAwareSession: it rolls back what is open and closes the store
 // connection.

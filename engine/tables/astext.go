@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
+	"scrim/internal/turns"
 )
 
 // asText is the context's key for a caller of Next who takes text. The value is a form.
@@ -115,6 +116,7 @@ func (t *texts) next(ctx *sql.Context) (sql.Row, error) {
 }
 
 func (t *texts) advance(ctx *sql.Context) error {
+	turns.Of(ctx).Rest() // the store computes
 	b, err := t.result.Batch()
 	if err != nil {
 		return err

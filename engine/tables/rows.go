@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/turns"
 )
 
 // Query runs a generated SELECT on the client's store session and returns its rows as SQL values of
@@ -95,6 +96,7 @@ func (r *rows) open(ctx *sql.Context) error {
 	if err != nil {
 		return err
 	}
+	turns.Of(ctx).Rest() // the store computes
 	if r.result, err = s.Query(ctx, r.statement, r.args...); err != nil {
 		r.result = nil
 		return classify(err, nil)

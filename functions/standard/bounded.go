@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/quota"
+	"scrim/internal/turns"
 )
 
 // bound says what a function of texts takes to compute. Its arguments are computed first.
@@ -141,6 +142,11 @@ func (c *boundedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	done, err := step(ctx, total)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { done() }()
 	needed := int64(0)
 	if c.f.length != nil {
 		if needed = c.f.length(ctx, values); c.tooLong(ctx, needed) {
@@ -153,6 +159,11 @@ func (c *boundedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	if err := account.Push(account.Mark(), counted(needed+c.f.work*total)); err != nil {
 		return nil, err
+	}
+	if total < longStep {
+		if done, err = step(ctx, needed); err != nil {
+			return nil, err
+		}
 	}
 	v, err := c.call.Eval(ctx, values)
 	if err != nil {
@@ -190,6 +201,23 @@ func counted(n int64) int64 {
 		return 0
 	}
 	return n
+}
+
+// Steps of a function by the bytes that it works on, some 1 to 5 for each nanosecond.
+const (
+	briefStep = 64 << 10 // looks at nothing below
+	longStep  = 4 << 20  // takes milliseconds
+)
+
+// step takes turns with other statements before a step of a function.
+func step(ctx *sql.Context, bytes int64) (done func(), err error) {
+	switch {
+	case bytes >= longStep:
+		return turns.Of(ctx).Long(ctx)
+	case bytes >= briefStep:
+		return func() {}, turns.Of(ctx).Look(ctx)
+	}
+	return func() {}, nil
 }
 
 // tooLong warns of a text longer than max_allowed_packet.

@@ -63,8 +63,9 @@ var rules = []struct {
 	{"scrim/engine/shuffler", []string{"scrim/engine/collect", "scrim/engine/wire", "scrim/engine/auth", "scrim/internal/refuse", "scrim/internal/durable", "scrim/internal/selfsigned"}, "the shuffler is a process of its own and knows nothing of the server's data"},
 	{"scrim/internal/durable", nil, "files know nothing of what is in them"},
 	{"scrim/internal/quota", nil, "memory knows nothing of what lies in it"},
+	{"scrim/internal/turns", nil, "statements take turns, whatever they compute"},
 	{"scrim/internal/panics", nil, "everything may count a panic"},
-	{"scrim/functions/standard", []string{"scrim/internal/quota"}, "functions as MySQL documents them, within a connection's memory, and nothing above"},
+	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
 	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "planning opens nothing and runs nothing"},
 }

@@ -1,0 +1,201 @@
+package turns
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// slice is how long a turn lasts.
+	slice = 2 * time.Millisecond
+	// grace is how late a statement may look before its turn goes to another one.
+	grace = 4 * slice
+	// longest is how late it may look that takes a single step.
+	longest = 100 * slice
+	// calm is for how long nobody must have begun a statement before all processors compute.
+	calm = time.Second
+)
+
+// Turns are the turns of a server.
+type Turns struct {
+	processors int
+	start      time.Time
+	begun      atomic.Int64 // when a statement began last, by clock
+
+	mu       sync.Mutex
+	holders  []*Seat
+	accounts map[string]*account // that hold turns or wait for one
+	floor    time.Duration       // the time of the account that was served last
+}
+
+// New returns the turns of so many processors.
+func New(processors int) *Turns {
+	return &Turns{processors: processors, start: time.Now(), accounts: map[string]*account{}}
+}
+
+// account is what an account has had since it came, and its statements that wait.
+type account struct {
+	had     time.Duration
+	holding int
+	waiting []*waiter // the first has waited the longest
+}
+
+// waiter is a statement that waits.
+type waiter struct {
+	seat  *Seat
+	long  bool          // for a single step
+	ready chan struct{} // closed with the turn
+}
+
+// clock is the time since the start, never 0.
+func (t *Turns) clock() time.Duration { return time.Since(t.start) + 1 }
+
+// take ends the turn of a seat, if it has one, and waits for the next.
+func (t *Turns) take(ctx context.Context, s *Seat, long bool) error {
+	w := &waiter{s, long, make(chan struct{})}
+	t.mu.Lock()
+	now := t.clock()
+	t.back(s, now)
+	a := t.account(s.account)
+	a.waiting = append(a.waiting, w)
+	t.serve(now)
+	t.tidy()
+	t.mu.Unlock()
+	select {
+	case <-w.ready:
+		return ctx.Err()
+	default:
+		return t.wait(ctx, w)
+	}
+}
+
+// wait waits for a turn, and looks meanwhile for those that nobody uses.
+func (t *Turns) wait(ctx context.Context, w *waiter) error {
+	late := time.NewTicker(grace)
+	defer late.Stop()
+	for {
+		select {
+		case <-w.ready:
+			return ctx.Err()
+		case <-ctx.Done():
+			t.leave(w)
+			return ctx.Err()
+		case <-late.C:
+			t.mu.Lock()
+			t.serve(t.clock())
+			t.tidy()
+			t.mu.Unlock()
+		}
+	}
+}
+
+// leave takes back a wish for a turn, or the turn if it was given meanwhile and not lost since.
+func (t *Turns) leave(w *waiter) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a := t.accounts[w.seat.account]; a != nil {
+		a.waiting = slices.DeleteFunc(a.waiting, func(v *waiter) bool { return v == w })
+	}
+	now := t.clock()
+	t.back(w.seat, now)
+	t.serve(now)
+	t.tidy()
+}
+
+// end ends the turn of a seat.
+func (t *Turns) end(s *Seat) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock()
+	t.back(s, now)
+	t.serve(now)
+	t.tidy()
+}
+
+// account finds an account. One that comes has had as much time as who was served last. t.mu is
+// held.
+func (t *Turns) account(name string) *account {
+	a := t.accounts[name]
+	if a == nil {
+		a = &account{had: t.floor}
+		t.accounts[name] = a
+	}
+	return a
+}
+
+// tidy forgets accounts that neither hold a turn nor wait for one. t.mu is held.
+func (t *Turns) tidy() {
+	maps.DeleteFunc(t.accounts, func(_ string, a *account) bool {
+		return a.holding == 0 && len(a.waiting) == 0
+	})
+}
+
+// back takes the turn of a seat back, if it has one. t.mu is held.
+func (t *Turns) back(s *Seat, now time.Duration) {
+	i := slices.Index(t.holders, s)
+	if i < 0 {
+		return
+	}
+	t.holders = slices.Delete(t.holders, i, i+1)
+	s.until.Store(0)
+	a := t.accounts[s.account]
+	a.had += now - s.since
+	a.holding--
+}
+
+// serve hands out the turns that are free, and those whose statements do not look any more. t.mu is
+// held.
+func (t *Turns) serve(now time.Duration) {
+	for _, s := range slices.Clone(t.holders) {
+		if now > time.Duration(s.until.Load())+s.late {
+			t.back(s, now)
+		}
+	}
+	for len(t.holders) < t.places(now) {
+		a := t.next()
+		if a == nil {
+			return
+		}
+		t.give(a, now)
+	}
+}
+
+// places is how many turns there are.
+func (t *Turns) places(now time.Duration) int {
+	if now > time.Duration(t.begun.Load())+calm {
+		return t.processors
+	}
+	return max(1, t.processors-1)
+}
+
+// next is the account that goes first, nil where none waits. t.mu is held.
+func (t *Turns) next() (first *account) {
+	for _, a := range t.accounts {
+		if len(a.waiting) > 0 && (first == nil || a.had < first.had) {
+			first = a
+		}
+	}
+	return first
+}
+
+// give gives a turn to the first of an account that waits. t.mu is held.
+func (t *Turns) give(a *account, now time.Duration) {
+	w := a.waiting[0]
+	a.waiting = slices.Delete(a.waiting, 0, 1)
+	s := w.seat
+	if !slices.Contains(t.holders, s) { // another goroutine of the statement may have it
+		t.floor = max(t.floor, a.had)
+		a.holding++
+		t.holders = append(t.holders, s)
+		s.since, s.late = now, grace
+	}
+	if w.long {
+		s.late = longest
+	}
+	s.until.Store(int64(now + slice))
+	close(w.ready)
+}
