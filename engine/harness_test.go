@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -100,16 +99,44 @@ func (i *instance) end() {
 // client connects one session.
 func (i *instance) client(user, password string, change ...func(*mysql.Config)) *client {
 	i.t.Helper()
-	c, err := i.dial(user, password, change...)
+	return i.endpoint().client(user, password, change...)
+}
+
+func (i *instance) dial(user, password string, change ...func(*mysql.Config)) (*client, error) {
+	return i.endpoint().dial(user, password, change...)
+}
+
+func (i *instance) root() *client {
+	i.t.Helper()
+	return i.endpoint().root()
+}
+
+// analyst makes an account that may read the schema, and connects it.
+func (i *instance) analyst(root *client, name, schema string) *client {
+	i.t.Helper()
+	return i.endpoint().analyst(root, name, schema)
+}
+
+func (i *instance) endpoint() endpoint { return endpoint{i.t, i.Addr().String()} }
+
+// endpoint is where a server listens, in this process or in another one.
+type endpoint struct {
+	t       *testing.T
+	address string
+}
+
+func (e endpoint) client(user, password string, change ...func(*mysql.Config)) *client {
+	e.t.Helper()
+	c, err := e.dial(user, password, change...)
 	if err != nil {
-		i.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return c
 }
 
-func (i *instance) dial(user, password string, change ...func(*mysql.Config)) (*client, error) {
+func (e endpoint) dial(user, password string, change ...func(*mysql.Config)) (*client, error) {
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = user, password, "tcp", i.Addr().(*net.TCPAddr).String()
+	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = user, password, "tcp", e.address
 	cfg.Logger = &mysql.NopLogger{}
 	for _, c := range change {
 		c(cfg)
@@ -119,26 +146,29 @@ func (i *instance) dial(user, password string, change ...func(*mysql.Config)) (*
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
-	i.t.Cleanup(func() { db.Close() })
+	e.t.Cleanup(func() { db.Close() })
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	i.t.Cleanup(func() { conn.Close() })
-	return &client{i.t, conn}, nil
+	e.t.Cleanup(func() { conn.Close() })
+	return &client{e.t, conn}, nil
 }
 
-func (i *instance) root() *client { return i.client("root", rootPassword) }
+func (e endpoint) root() *client {
+	e.t.Helper()
+	return e.client("root", rootPassword)
+}
 
-// analyst makes an account that may read the schema, and connects it.
-func (i *instance) analyst(root *client, name, schema string) *client {
+func (e endpoint) analyst(root *client, name, schema string) *client {
+	e.t.Helper()
 	root.exec("CREATE USER '" + name + "'@'%' IDENTIFIED BY 'pw-" + name + "'")
 	if schema != "" {
 		root.exec("GRANT SELECT ON " + schema + ".* TO '" + name + "'@'%'")
 	}
-	return i.client(name, "pw-"+name)
+	return e.client(name, "pw-"+name)
 }
 
 // client is one session of a test.

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"scrim/internal/panics"
+)
+
+// What the processes of this test binary are told that are not the test itself: the directory to serve,
+// and the server to ask hostile statements.
+const (
+	servedDirectory = "SCRIM_HOSTILE_SERVES"
+	attackedServer  = "SCRIM_HOSTILE_ATTACKS"
+)
+
+// TestHostileServer is the process of the server. By itself it does nothing.
+func TestHostileServer(t *testing.T) {
+	if dir := os.Getenv(servedDirectory); dir != "" {
+		i := start(t, dir, hostileConfig)
+		fmt.Println(i.Addr())
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		if panics.Total() > i.before {
+			t.Logf("the log of the server, with stacks of panics:\n%s", i.log)
+		}
+	}
+}
+
+// TestHostileCrowd is the process of eight accounts that run hostile statements until its input ends,
+// each statement at least once. By itself it does nothing.
+func TestHostileCrowd(t *testing.T) {
+	address := os.Getenv(attackedServer)
+	if address == "" {
+		return
+	}
+	at := endpoint{t, address}
+	root := at.root()
+	var clients [8]*client
+	for n := range clients {
+		clients[n] = at.analyst(root, "mallory"+strconv.Itoa(n), "h")
+		clients[n].exec("USE h", "SET max_execution_time = 1000")
+	}
+	fmt.Println("begins")
+	over := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(over) }()
+	queue := make(chan string)
+	var crowd sync.WaitGroup
+	for _, c := range clients {
+		crowd.Go(func() {
+			for q := range queue {
+				attack(c, q)
+			}
+		})
+	}
+	for ended, k := false, 0; k < len(hostile) || !ended; k++ {
+		queue <- hostile[k%len(hostile)]
+		select {
+		case <-over:
+			ended = true
+		default:
+		}
+	}
+	close(queue)
+	crowd.Wait()
+}
+
+// child is such a process.
+type child struct {
+	t     *testing.T
+	pid   int
+	first string // the first line that it said
+	input io.Closer
+	ended chan struct{}
+}
+
+// begin starts a process that runs one test, and waits for its first line.
+func begin(t *testing.T, test, variable, value string) *child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run", "^"+test+"$", "-test.timeout", "0")
+	cmd.Env = append(os.Environ(), variable+"="+value)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &child{t: t, pid: cmd.Process.Pid, input: in, ended: make(chan struct{})}
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n')
+	c.first = strings.TrimSpace(first)
+	go func() {
+		defer close(c.ended)
+		rest, _ := io.ReadAll(lines)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v\n%s%s", test, err, first, rest)
+		}
+	}()
+	t.Cleanup(c.end)
+	if err != nil {
+		t.Fatalf("%s: said %q, %v", test, first, err)
+	}
+	return c
+}
+
+// end ends the process's input, and waits for its end.
+func (c *child) end() {
+	_ = c.input.Close()
+	<-c.ended
+}
+
+// beginServer serves a new directory in a process of its own.
+func beginServer(t *testing.T) (*child, endpoint) {
+	t.Helper()
+	c := begin(t, "TestHostileServer", servedDirectory, filepath.Join(t.TempDir(), "data"))
+	return c, endpoint{t, c.first}
+}
+
+// mostMiB is the most memory that the process ever had.
+func (c *child) mostMiB() int {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.pid) + "/status")
+	if err != nil {
+		c.t.Skip("needs /proc")
+	}
+	for l := range strings.Lines(string(b)) {
+		if f := strings.Fields(l); len(f) > 1 && f[0] == "VmHWM:" {
+			n, _ := strconv.Atoi(f[1])
+			return n >> 10
+		}
+	}
+	c.t.Fatal("no VmHWM")
+	return 0
+}
+
+// hostileConfig is of a small server.
+func hostileConfig(c *Config) { c.MemoryLimit = "256MiB" }
