@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -414,4 +415,60 @@ func TestBackgroundFindsWrongCheckpoint(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	sameAsWhole(t, l, "after it", want, members)
+}
+
+// TestRecheck: an open ledger is verified again, while it is charged; damage ends it, and what is
+// not damage does not.
+func TestRecheck(t *testing.T) {
+	path := withCheckpoint(t)
+	l := checkpointed(t, path)
+	settled(t, l)
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				mustReserve(t, l, "a@%", rho("t1", 1e-9))
+			}
+		}
+	}()
+	for range 3 {
+		before := l.Position().Record
+		r, err := l.Recheck(t.Context())
+		if err != nil || r.Records < before || r.Archived != 0 || r.End.Record != r.Records {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	close(stop)
+	<-done
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Recheck(ended); !errors.Is(err, context.Canceled) || l.Err() != nil {
+		t.Errorf("cancelled: %v, %v", err, l.Err())
+	}
+	l.up.again.Lock()
+	if _, err := l.Recheck(t.Context()); err != errRechecking {
+		t.Errorf("twice: %v", err)
+	}
+	l.up.again.Unlock()
+	ok(t, l.db.Update(func(tx *bolt.Tx) error { // as a disk that forgets
+		b := tx.Bucket(recordsBucket)
+		v := bytes.Clone(b.Get(recordKey(300)))
+		v[len(v)-1] ^= 1
+		return b.Put(recordKey(300), v)
+	}))
+	if _, err := l.Recheck(t.Context()); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "record 300") {
+		t.Errorf("damaged: %v", err)
+	}
+	if _, err := reserve(l, "a@%", rho("t1", 1e-9)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("after it: %v", err)
+	}
+	l.Close()
+	if _, err := l.Recheck(t.Context()); err == nil {
+		t.Error("a closed ledger was verified")
+	}
 }

@@ -205,6 +205,7 @@
 // with the segments, bit by bit. Damage ends the ledger like a failed write, with [ErrUnavailable]
 // and [ErrDamaged], and takes the checkpoint away: the next opening reads everything, and refuses
 // the file. Until then what was granted rested on sums that were sealed with the key.
+// [Ledger.Recheck] verifies the records of an open ledger again.
 //
 // # Archives
 //

@@ -43,7 +43,7 @@ func (l *Ledger) catchUp() error {
 	full.merge(l.index)
 	l.index = full
 	l.reading.Unlock()
-	close(u.indexed)
+	u.searchable()
 	if !rebuilt {
 		err = l.recheck(opened, digest, l.pause, u.parts.tags)
 	}

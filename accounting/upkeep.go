@@ -21,13 +21,16 @@ type Upkeep struct {
 	Failed     error     // why the newest checkpoint could not be written; nil: it could
 }
 
-// upkeep is that work. Its fields are its goroutine's own, but for those that say otherwise.
+// upkeep is that work. Its last fields are its goroutine's own.
 type upkeep struct {
 	wake chan struct{} // capacity 1: a checkpoint is due
 	idle chan struct{} // closed when the work has ended
 	due  atomic.Uint64 // from which record on the next checkpoint is due
 
 	indexed chan struct{} // closed when the index holds all records, or never will
+	ready   sync.Once     // closes it
+
+	again sync.Mutex // held by Recheck
 
 	tell   func(Upkeep) // nil: nobody listens
 	mu     sync.Mutex
@@ -76,7 +79,7 @@ func (l *Ledger) prepareUpkeep(from cut, o Options) {
 		return
 	}
 	u.status.VerifiedAt = l.now()
-	close(u.indexed)
+	u.searchable()
 }
 
 // nudge has the work look whether a checkpoint is due.
@@ -229,9 +232,8 @@ func (l *Ledger) condemn(cause error) {
 	l.mu.Unlock()
 	l.dropCheckpoint()
 	l.up.change(func(s *Upkeep) { s.Damage = cause })
-	select {
-	case <-l.up.indexed:
-	default:
-		close(l.up.indexed) // nobody waits for what does not come
-	}
+	l.up.searchable() // nobody waits for what does not come
 }
+
+// searchable ends the waiting for the index.
+func (u *upkeep) searchable() { u.ready.Do(func() { close(u.indexed) }) }

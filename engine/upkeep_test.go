@@ -78,7 +78,15 @@ func TestStartFromCheckpoint(t *testing.T) {
 			t.Errorf("metrics without %q", line)
 		}
 	}
-	i.spend("b")
+	root := i.root()
+	auditor := i.analyst(root, "aud", "")
+	auditor.refused(1644, "45014", "CALL dp_verify_ledger()")
+	root.exec("GRANT auditor TO 'aud'@'%'")
+	for _, c := range []*client{root, i.client("aud", "pw-aud")} {
+		if got := c.query("CALL dp_verify_ledger()"); len(got) != 1 || got[0][0] != got[0][2] || got[0][1] != "0" {
+			t.Errorf("verified: %v", got)
+		}
+	}
 	i.end()
 
 	path := filepath.Join(dir, fileLedger)

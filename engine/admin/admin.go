@@ -21,6 +21,7 @@ type Ledger interface {
 	Status(entityOf map[string]string) (accounting.Status, error)
 	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
 	Count(ctx context.Context, f accounting.Filter) (entries, lines uint64, err error)
+	Recheck(ctx context.Context) (accounting.Rechecked, error)
 	StoredAnswers(ctx context.Context, f accounting.AnswerFilter) ([]accounting.StoredAnswer, uint64, error)
 }
 

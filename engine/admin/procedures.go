@@ -82,7 +82,7 @@ func Procedures() []Procedure {
 	for i, p := range procedures {
 		out[i] = p.Procedure
 	}
-	return append(out, simulateDoc, forecastDoc, loadBatchDoc, priceDoc, backupDoc)
+	return append(out, simulateDoc, forecastDoc, loadBatchDoc, priceDoc, backupDoc, verifyDoc)
 }
 
 // Reference returns the Markdown tables of the procedures and of the keys of dp_set_defaults.
@@ -110,6 +110,7 @@ func (a *Admin) Registry() sql.ExternalStoredProcedureRegistry {
 	}
 	r.Register(a.price())
 	r.Register(a.backup())
+	r.Register(a.verifyLedger())
 	r.Register(a.loadBatch())
 	r.Register(a.forecast())
 	for _, p := range a.simulations() {
