@@ -11,8 +11,8 @@ import (
 	"scrim/engine/session"
 	"scrim/engine/store"
 	"scrim/engine/tables"
+	"scrim/internal/sqltext"
 	"scrim/planner"
-	"scrim/planner/lower"
 )
 
 // facts tells the planner about the session of a statement.
@@ -79,10 +79,10 @@ func (d domains) Values(ctx *sql.Context, source catalog.Source, limit int) ([]a
 	if column == nil {
 		return nil, sql.ErrColumnNotFound.New(source.Column)
 	}
-	id := lower.Identifier(column[0].Name)
+	id := sqltext.StoreName(column[0].Name)
 	ref := stored.StoreRef()
 	query := fmt.Sprintf("SELECT DISTINCT %s FROM %s.%s ORDER BY 1 ASC NULLS LAST LIMIT %d",
-		id, lower.Identifier(ref.Schema), lower.Identifier(ref.Name), limit+1)
+		id, sqltext.StoreName(ref.Schema), sqltext.StoreName(ref.Name), limit+1)
 	return d.collect(ctx, ref, query, column)
 }
 

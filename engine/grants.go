@@ -14,6 +14,7 @@ import (
 	"scrim/engine/admin"
 	"scrim/engine/auth"
 	"scrim/engine/session"
+	"scrim/internal/sqltext"
 )
 
 // checkTables closes the ways around the grants that go-mysql-server leaves open: the grant tables
@@ -119,7 +120,7 @@ func currentRole(ctx *sql.Context, args ...sql.Expression) (sql.Expression, erro
 	}
 	roles := session.Roles(ctx)
 	for i, r := range roles {
-		roles[i] = "`" + strings.ReplaceAll(r, "`", "``") + "`@`%`"
+		roles[i] = sqltext.Name(r) + "@`%`"
 	}
 	if len(roles) == 0 {
 		roles = []string{"NONE"}

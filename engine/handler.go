@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -23,6 +22,7 @@ import (
 	"scrim/engine/watch"
 	"scrim/engine/wire"
 	"scrim/internal/panics"
+	"scrim/internal/sqltext"
 )
 
 // handler serves the commands of the protocol. Connections and sessions stay with go-mysql-server's
@@ -79,7 +79,7 @@ func (h *handler) LeaveSession(c *mysql.Conn) {
 
 // ComInitDB implements wire.Handler.
 func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
-	_, noted, err := h.begin(context.Background(), c, "USE `"+strings.ReplaceAll(schema, "`", "``")+"`")
+	_, noted, err := h.begin(context.Background(), c, "USE "+sqltext.Name(schema))
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (h *handler) Forget(*mysql.Conn, wire.Prepared) {}
 
 // Fields implements wire.Handler: what a query without rows tells.
 func (h *handler) Fields(ctx context.Context, c *mysql.Conn, table string) (fields []*querypb.Field, err error) {
-	text := "SELECT * FROM `" + strings.ReplaceAll(table, "`", "``") + "` LIMIT 0"
+	text := "SELECT * FROM " + sqltext.Name(table) + " LIMIT 0"
 	_, err = h.run(ctx, c, command{text: text}, func(r *sqltypes.Result, _ bool) error {
 		fields = r.Fields
 		return nil

@@ -18,6 +18,7 @@ import (
 	"scrim/engine/session"
 	"scrim/engine/wire"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 )
 
 // load carries out LOAD DATA LOCAL INFILE: it is an INSERT, planned and checked like any other, whose
@@ -97,7 +98,7 @@ func localFiles(ctx *sql.Context) (bool, error) {
 // values, -1 for one that goes into a variable and is not kept.
 func (h *handler) insertion(ctx *sql.Context, s *sqlparser.Load) (text string, fields []int, err error) {
 	var columns, values []string
-	name := func(n string) { columns, values = append(columns, quoted(n)), append(values, "''") }
+	name := func(n string) { columns, values = append(columns, sqltext.Name(n)), append(values, "''") }
 	for _, col := range s.Columns {
 		if strings.HasPrefix(col.String(), "@") {
 			fields = append(fields, -1)
@@ -119,14 +120,12 @@ func (h *handler) insertion(ctx *sql.Context, s *sqlparser.Load) (text string, f
 	if len(columns) == 0 {
 		return "", nil, unsupported("LOAD DATA names no column.", "Name the columns that the file's fields go into.")
 	}
-	table := quoted(s.Table.Name.String())
+	table := sqltext.Name(s.Table.Name.String())
 	if db := s.Table.DbQualifier.String(); db != "" {
-		table = quoted(db) + "." + table
+		table = sqltext.Name(db) + "." + table
 	}
 	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")", fields, nil
 }
-
-func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // columnsOf are the columns of the table that a statement names.
 func (h *handler) columnsOf(ctx *sql.Context, name sqlparser.TableName) (sql.Schema, error) {

@@ -10,6 +10,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -174,7 +175,7 @@ func (s *statement) isUnitColumn(r *relation, i int, self string, policy catalog
 func readNamed(t Table, alias, name string) (lower.Expr, bool) {
 	for _, c := range t.StoreColumns() {
 		if strings.EqualFold(c.Name, name) {
-			e := lower.ReadColumn(alias+"."+lower.Identifier(c.Name), c.Type)
+			e := lower.ReadColumn(alias+"."+sqltext.StoreName(c.Name), c.Type)
 			switch e.Type.Kind {
 			case lower.Null, lower.JSON, lower.Array, lower.Time:
 				return e, false
@@ -197,7 +198,7 @@ func isPrimary(ctx *sql.Context, t Table, name string) bool {
 
 // qualified quotes a table name.
 func qualified(r store.TableRef) string {
-	return lower.Identifier(r.Schema) + "." + lower.Identifier(r.Name)
+	return sqltext.StoreName(r.Schema) + "." + sqltext.StoreName(r.Name)
 }
 
 // columnIDs lists the ids of a relation's columns in the order of its schema; nil when their number

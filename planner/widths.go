@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -34,7 +35,7 @@ func (s *statement) mostOf(bytes int64) int64 { return s.p.config.StoreMemory / 
 
 // stored reads a column of a table in the scan that is generated, and remembers how many columns of eight bytes it is counted as.
 func (s *statement) stored(alias string, c store.Column) lower.Expr {
-	e := lower.ReadColumn(alias+"."+lower.Identifier(c.Name), c.Type)
+	e := lower.ReadColumn(alias+"."+sqltext.StoreName(c.Name), c.Type)
 	n := 1
 	if e.Type.Kind == lower.Decimal && e.Type.Precision > 18 || strings.Contains(c.Type, "HUGEINT") || c.Type == "UUID" {
 		n = 2 // of sixteen bytes
@@ -42,7 +43,7 @@ func (s *statement) stored(alias string, c store.Column) lower.Expr {
 	if s.counted == nil {
 		s.counted = map[string]int{}
 	}
-	s.counted[alias+"."+lower.Identifier(c.Name)] = n
+	s.counted[alias+"."+sqltext.StoreName(c.Name)] = n
 	return e
 }
 

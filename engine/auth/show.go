@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/session"
+	"scrim/internal/sqltext"
 )
 
 // showGrants is SHOW GRANTS. It lists what the account can do on this server: a privilege that moves
@@ -104,10 +105,10 @@ func privilegeLines(set mysql_db.PrivilegeSet, to string) []string {
 		if strings.EqualFold(d.Name(), mysqlDatabase) {
 			continue
 		}
-		name := quoted(d.Name())
+		name := sqltext.Name(d.Name())
 		lines = append(lines, grantLine(d.Has, tablePrivileges, name+".*", to))
 		for _, t := range d.GetTables() {
-			lines = append(lines, grantLine(t.Has, tablePrivileges, name+"."+quoted(t.Name()), to))
+			lines = append(lines, grantLine(t.Has, tablePrivileges, name+"."+sqltext.Name(t.Name()), to))
 		}
 	}
 	return slices.DeleteFunc(lines, func(s string) bool { return s == "" })
@@ -164,8 +165,6 @@ func roleLines(rd *mysql_db.Reader, u *mysql_db.User, to string) []string {
 	}
 	return lines
 }
-
-func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // Resolved implements sql.Node.
 func (*showGrants) Resolved() bool { return true }

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"scrim/internal/sqltext"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
@@ -32,7 +34,7 @@ func from(kind string, args ...*string) string {
 		}
 		parts = append(parts, "x"+hex.EncodeToString([]byte(*a)))
 	}
-	return "SELECT * FROM " + quoteName(ShowDatabase) + "." + quoteName(strings.Join(parts, " "))
+	return "SELECT * FROM " + sqltext.Name(ShowDatabase) + "." + sqltext.Name(strings.Join(parts, " "))
 }
 
 // ShowsMessages reports whether a statement shows the messages of the one before it in a form of ours.

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/tables"
+	"scrim/internal/sqltext"
 )
 
 // showCreateTable answers SHOW CREATE TABLE, of a view as SHOW CREATE VIEW does.
@@ -35,23 +36,23 @@ func (s *Server) showCreateView(ctx *sql.Context, args []*string) (*table, error
 
 func createView(o object) *table {
 	return fixedRows(columns("", "", "View", sql.Type(name), "Create View", text, "character_set_client", sql.Type(name), "collation_connection", sql.Type(name)),
-		[]sql.Row{{o.name, "CREATE VIEW " + quoteName(o.name) + " AS " + o.view.TextDefinition, charset(), collation()}})
+		[]sql.Row{{o.name, "CREATE VIEW " + sqltext.Name(o.name) + " AS " + o.view.TextDefinition, charset(), collation()}})
 }
 
 // createTable writes the statement that makes a table, which this server would take.
 func createTable(o object) string {
 	var lines []string
 	for _, c := range o.definition.Columns {
-		lines = append(lines, "  "+quoteName(c.Name)+" "+columnText(c))
+		lines = append(lines, "  "+sqltext.Name(c.Name)+" "+columnText(c))
 	}
 	for _, k := range o.keysOf() {
-		head := "UNIQUE KEY " + quoteName(k.Name)
+		head := "UNIQUE KEY " + sqltext.Name(k.Name)
 		if k.Primary() {
 			head = "PRIMARY KEY"
 		}
 		quoted := make([]string, len(k.Columns))
 		for i, c := range k.Columns {
-			quoted[i] = quoteName(c)
+			quoted[i] = sqltext.Name(c)
 		}
 		lines = append(lines, "  "+head+" ("+strings.Join(quoted, ",")+")")
 	}
@@ -59,9 +60,9 @@ func createTable(o object) string {
 	if o.kind == systemView {
 		word = "CREATE TEMPORARY TABLE " // MySQL's own word for them
 	}
-	t := word + quoteName(o.name) + " (\n" + strings.Join(lines, ",\n") + "\n) ENGINE=" + engineName + " DEFAULT CHARSET=" + charset() + " COLLATE=" + collation()
+	t := word + sqltext.Name(o.name) + " (\n" + strings.Join(lines, ",\n") + "\n) ENGINE=" + engineName + " DEFAULT CHARSET=" + charset() + " COLLATE=" + collation()
 	if o.comment != "" {
-		t += " COMMENT=" + quoteText(o.comment)
+		t += " COMMENT=" + sqltext.Text(o.comment)
 	}
 	return t
 }
@@ -82,13 +83,13 @@ func columnText(c tables.DescribedColumn) string {
 	case c.Expression:
 		t += " DEFAULT (" + *c.Default + ")"
 	default:
-		t += " DEFAULT " + quoteText(*c.Default)
+		t += " DEFAULT " + sqltext.Text(*c.Default)
 	}
 	if c.OnUpdate != "" {
 		t += " ON UPDATE CURRENT_TIMESTAMP"
 	}
 	if c.Comment != "" {
-		t += " COMMENT " + quoteText(c.Comment)
+		t += " COMMENT " + sqltext.Text(c.Comment)
 	}
 	return t
 }
@@ -102,7 +103,7 @@ func (s *Server) showCreateUser(ctx *sql.Context, args []*string) (*table, error
 	}
 	text, ok := s.ShowCreateUser(user, host)
 	if !ok {
-		return nil, mysql.NewSQLError(1396, "HY000", "Operation SHOW CREATE USER failed for %s@%s", quoteText(user), quoteText(host))
+		return nil, mysql.NewSQLError(1396, "HY000", "Operation SHOW CREATE USER failed for %s@%s", sqltext.Text(user), sqltext.Text(host))
 	}
 	return fixedRows(columns("", "", "CREATE USER for "+user+"@"+host, long), []sql.Row{{text}}), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"scrim/engine/dialect"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 )
 
 // Forms are the statements that are answered here. The parser tries them in this order.
@@ -101,7 +102,7 @@ func column(pattern string) dialect.Form {
 		if args[0] == nil && slices.Contains(statements, strings.ToUpper(of(args[1]))) {
 			return ""
 		}
-		return "SELECT * FROM (" + from("columns", args[0], args[1]) + ") AS answer WHERE `Field` LIKE " + quoteText(of(args[2]))
+		return "SELECT * FROM (" + from("columns", args[0], args[1]) + ") AS answer WHERE `Field` LIKE " + sqltext.Text(of(args[2]))
 	}}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/tables"
+	"scrim/internal/sqltext"
 )
 
 // object is a table or view as an account sees it.
@@ -258,7 +259,7 @@ func (s *Server) columnsOf(ctx *sql.Context, o object) []tables.DescribedColumn 
 	}
 	b := planbuilder.New(ctx, s.catalog, nil)
 	b.DisableAuth()
-	node, _, _, _, err := b.Parse("SELECT * FROM "+quoteName(o.database)+"."+quoteName(o.name), nil, false)
+	node, _, _, _, err := b.Parse("SELECT * FROM "+sqltext.Name(o.database)+"."+sqltext.Name(o.name), nil, false)
 	if err != nil {
 		return nil
 	}
@@ -275,10 +276,4 @@ func (o object) keysOf() []tables.DescribedKey {
 		return nil
 	}
 	return o.definition.Keys
-}
-
-func quoteName(n string) string { return "`" + strings.ReplaceAll(n, "`", "``") + "`" }
-
-func quoteText(t string) string {
-	return "'" + strings.ReplaceAll(strings.ReplaceAll(t, `\`, `\\`), "'", "''") + "'"
 }

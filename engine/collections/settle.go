@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/collect"
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // sortAfter is how many rows of a table of spent tokens stay unsorted at least; half as many as are sorted are
@@ -71,7 +72,7 @@ func (t tx) sort(ref store.TableRef, columns, order string, changed ...store.Tab
 		"CREATE TABLE " + quoted(sorted) + " (" + columns + ")",
 		"INSERT INTO " + quoted(sorted) + " SELECT * FROM " + quoted(ref) + " ORDER BY " + order,
 		"DROP TABLE " + quoted(ref),
-		"ALTER TABLE " + quoted(sorted) + " RENAME TO " + quote(ref.Name),
+		"ALTER TABLE " + quoted(sorted) + " RENAME TO " + sqltext.StoreName(ref.Name),
 	} {
 		if err := t.do(sql, changed...); err != nil {
 			return err

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // conflictPatience is how often a transaction begins anew that another one was in the way of.
@@ -95,7 +95,4 @@ func (t tx) table(kind string, r record) store.TableRef {
 func (t tx) save(r record) error { return t.put(bucketCollection, r.UUID, r) }
 
 // quoted writes a table's name in the store's SQL.
-func quoted(r store.TableRef) string { return quote(r.Schema) + "." + quote(r.Name) }
-
-// quote writes a name in the store's SQL.
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func quoted(r store.TableRef) string { return sqltext.StoreTable(r.Schema, r.Name) }

@@ -13,7 +13,7 @@ func TestLinksNoServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	may := []string{"scrim/engine/contribute", "scrim/engine/collect", "scrim/engine/estimator/noise", "scrim/internal/refuse", "scrim/internal/durable"}
+	may := []string{"scrim/engine/contribute", "scrim/engine/collect", "scrim/engine/estimator/noise", "scrim/internal/refuse", "scrim/internal/durable", "scrim/internal/sqltext"}
 	n := 0
 	for _, path := range strings.Fields(string(out)) {
 		n++

@@ -12,6 +12,7 @@ import (
 
 	"scrim/engine/collect"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 )
 
 // Execer runs one statement; *sql.DB, *sql.Conn and *sql.Tx are Execers.
@@ -43,7 +44,7 @@ func (w *Wallet) Send(ctx context.Context, db Execer, uuid string) error {
 		return err
 	}
 	short := r.Collection[strings.LastIndex(r.Collection, ".")+1:]
-	table := "`dp_in`.`" + strings.ReplaceAll(short, "`", "``") + "`"
+	table := "`dp_in`." + sqltext.Name(short)
 	return w.deliver(ctx, db, "INSERT INTO "+table+" (token, report) VALUES (?, ?)", r)
 }
 

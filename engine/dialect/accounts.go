@@ -1,6 +1,10 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+
+	"scrim/internal/sqltext"
+)
 
 func init() {
 	heads["SET"] = sets
@@ -47,7 +51,7 @@ func (s *statement) password() {
 		if !m.account() {
 			return
 		}
-		account = quote(*m.args[0]) + "@" + quote(*m.args[1])
+		account = sqltext.Text(*m.args[0]) + "@" + sqltext.Text(*m.args[1])
 	} else {
 		account = s.caller()
 	}
@@ -69,11 +73,11 @@ func (s *statement) password() {
 		s.refuse("An account has one password, and an open session may change it.", "Leave REPLACE and RETAIN CURRENT PASSWORD out.")
 		return
 	}
-	s.whole("ALTER USER " + account + " IDENTIFIED BY " + quote(s.unquoted(value)))
+	s.whole("ALTER USER " + account + " IDENTIFIED BY " + sqltext.Text(s.unquoted(value)))
 }
 
 // caller writes the account that the statement comes from.
-func (s *statement) caller() string { return quote(s.who.User) + "@" + quote(s.who.Host) }
+func (s *statement) caller() string { return sqltext.Text(s.who.User) + "@" + sqltext.Text(s.who.Host) }
 
 // options are the parts of ALTER USER and CREATE USER that the server has nothing for, with what it has.
 var options = []struct{ word, cause, remedy string }{

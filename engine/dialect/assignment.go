@@ -1,5 +1,7 @@
 package dialect
 
+import "scrim/internal/sqltext"
+
 // assignment makes a call of @x := expr, which the grammar has in SET only:
 //
 //	SELECT @n := id + 1 FROM t
@@ -14,7 +16,7 @@ func (s *statement) assignment(i int) {
 	if len(v) > 1 && v[1] == '@' {
 		return // not a user's variable: the grammar says what is wrong
 	}
-	s.replace(i-1, i, quoteName(AssignFunction)+"("+quote(s.host(i-1))+", ")
+	s.replace(i-1, i, sqltext.Name(AssignFunction)+"("+sqltext.Text(s.host(i-1))+", ")
 	s.before(s.expression(i+1), ")")
 }
 

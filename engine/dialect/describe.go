@@ -1,5 +1,7 @@
 package dialect
 
+import "scrim/internal/sqltext"
+
 func init() {
 	for _, w := range []string{"DESCRIBE", "DESC", "EXPLAIN"} {
 		heads[w] = describe
@@ -60,7 +62,7 @@ func (s *statement) column() {
 		return
 	}
 	s.replace(0, 0, "SHOW COLUMNS FROM")
-	s.replace(after, after, "LIKE "+quote(s.unquoted(after)))
+	s.replace(after, after, "LIKE "+sqltext.Text(s.unquoted(after)))
 }
 
 // do makes DO a, b, which evaluates expressions and returns nothing, into SET of a variable that nobody reads.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 )
 
 // Form is a statement as a whole that the grammar lacks, or that is to be answered otherwise: another statement answers it, or it is refused.
@@ -41,7 +42,7 @@ type Form struct {
 func Empty(columns ...string) string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
-		list[i] = "'' AS " + quoteName(c)
+		list[i] = "'' AS " + sqltext.Name(c)
 	}
 	return "SELECT " + strings.Join(list, ", ") + " FROM DUAL WHERE 1 = 0"
 }
@@ -130,7 +131,7 @@ func fill(query string, args []*string) string {
 	for i := len(args); i > 0; i-- {
 		literal, quoted := "NULL", "NULL"
 		if a := args[i-1]; a != nil {
-			literal, quoted = quote(*a), quoteName(*a)
+			literal, quoted = sqltext.Text(*a), sqltext.Name(*a)
 		}
 		query = strings.ReplaceAll(query, fmt.Sprintf("$%d", i), literal)
 		query = strings.ReplaceAll(query, fmt.Sprintf(":%d", i), quoted)

@@ -3,6 +3,8 @@ package dialect
 import (
 	"encoding/hex"
 	"strings"
+
+	"scrim/internal/sqltext"
 )
 
 // literal mends a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes a text with backslashes is written in
@@ -69,7 +71,7 @@ func patterns(v string) string {
 // name mends a name in double quotes within a versioned comment, where vitess forgets ANSI_QUOTES.
 func (s *statement) name(i int, t *token) {
 	if t.versioned && s.src[t.start] == '"' {
-		s.replace(i, i, quoteName(s.unquoted(i)))
+		s.replace(i, i, sqltext.Name(s.unquoted(i)))
 	}
 }
 
@@ -122,6 +124,6 @@ func (s *statement) invert(i int) {
 	if last >= len(s.tokens) || s.is(i+1, "~") {
 		return
 	}
-	s.replace(i, i, quoteName(InvertFunction)+"(")
+	s.replace(i, i, sqltext.Name(InvertFunction)+"(")
 	s.before(last+1, ")")
 }

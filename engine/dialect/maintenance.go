@@ -1,6 +1,10 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+
+	"scrim/internal/sqltext"
+)
 
 func init() {
 	heads["CHECK"] = maintenance
@@ -21,13 +25,13 @@ func maintenance(s *statement) {
 	op := strings.ToLower(s.text(0))
 	var rows []string
 	for i++; s.named(i); i++ {
-		table := "DATABASE(), '.', " + quote(s.unquoted(i))
+		table := "DATABASE(), '.', " + sqltext.Text(s.unquoted(i))
 		if s.is(i+1, ".") && s.named(i+2) {
-			table = quote(s.unquoted(i)) + ", '.', " + quote(s.unquoted(i+2))
+			table = sqltext.Text(s.unquoted(i)) + ", '.', " + sqltext.Text(s.unquoted(i+2))
 			i += 2
 		}
 		rows = append(rows, "SELECT CONCAT("+table+") AS `Table`, '"+op+"' AS Op, 'note' AS Msg_type, "+
-			quote("The storage engine for the table doesn't support "+op)+" AS Msg_text")
+			sqltext.Text("The storage engine for the table doesn't support "+op)+" AS Msg_text")
 		if i++; !s.is(i, ",") {
 			break
 		}

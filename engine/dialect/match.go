@@ -1,6 +1,10 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+
+	"scrim/internal/sqltext"
+)
 
 // match compares a statement with a pattern.
 type match struct {
@@ -120,7 +124,7 @@ func (m *match) filter() bool {
 	s := m.s
 	switch {
 	case s.is(m.at, "LIKE") && !s.ends(m.at+1) && s.tokens[m.at+1].kind == text:
-		m.like = quote(s.unquoted(m.at + 1))
+		m.like = sqltext.Text(s.unquoted(m.at + 1))
 		m.at += 2
 	case s.is(m.at, "WHERE") && !s.ends(m.at+1):
 		m.where = s.src[s.tokens[m.at+1].start:s.tokens[len(s.tokens)-1].end]
@@ -133,7 +137,7 @@ func (m *match) filter() bool {
 func (m *match) filtered(query, column string) string {
 	switch {
 	case m.like != "":
-		return "SELECT * FROM (" + query + ") AS answer WHERE " + quoteName(column) + " LIKE " + m.like
+		return "SELECT * FROM (" + query + ") AS answer WHERE " + sqltext.Name(column) + " LIKE " + m.like
 	case m.where != "":
 		return "SELECT * FROM (" + query + ") AS answer WHERE " + m.where
 	}

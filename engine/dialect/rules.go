@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 )
 
 // heads are the rules for a statement that begins with a word, in upper case. They come before those for single tokens.
@@ -60,7 +61,7 @@ func (s *statement) token(i int) {
 // word looks a word up. A word behind a dot is a name.
 func (s *statement) word(i int, t *token) {
 	if t.foreign {
-		s.replace(i, i, quoteName(s.text(i)))
+		s.replace(i, i, sqltext.Name(s.text(i)))
 		return
 	}
 	n := t.end - t.start

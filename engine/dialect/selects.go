@@ -1,5 +1,7 @@
 package dialect
 
+import "scrim/internal/sqltext"
+
 func init() {
 	words["SELECT"] = modifiers
 	words["GROUP_CONCAT"] = groupConcat
@@ -160,7 +162,7 @@ func (s *statement) operand(i int) bool {
 func with(s *statement, i int) {
 	switch {
 	case i > 0 && s.is(i+1, "ROLLUP"):
-		s.replace(i, i+1, ", "+quoteName(RollupMark)+"()")
+		s.replace(i, i+1, ", "+sqltext.Name(RollupMark)+"()")
 	case s.are(0, "START", "TRANSACTION") && s.are(i, "WITH", "CONSISTENT", "SNAPSHOT"):
 		switch {
 		case s.is(i+3, ","):
@@ -179,7 +181,7 @@ const RollupMark = "with rollup"
 // unit quotes a unit of INTERVAL that the grammar takes for another word: INTERVAL '1:30' MINUTE_SECOND.
 func unit(s *statement, i int) {
 	if i > 1 && !s.is(i-1, "(", ",", "SCHEDULE", "EVERY") && s.operand(i-1) && !s.is(i+1, "PRECEDING", "FOLLOWING", "FROM") {
-		s.replace(i, i, quoteName(s.text(i)))
+		s.replace(i, i, sqltext.Name(s.text(i)))
 	}
 }
 
@@ -198,7 +200,7 @@ func interval(s *statement, i int) {
 				return
 			}
 		case s.is(k, ",") && depth == 1:
-			s.replace(i, i, quoteName("interval"))
+			s.replace(i, i, sqltext.Name("interval"))
 			return
 		}
 	}
@@ -247,6 +249,6 @@ func groupConcat(s *statement, i int) {
 	if last == len(s.tokens) || s.is(last+1, "OVER") {
 		return
 	}
-	s.replace(i, i, quoteName(WholeFunction)+"(GROUP_CONCAT")
+	s.replace(i, i, sqltext.Name(WholeFunction)+"(GROUP_CONCAT")
 	s.before(last+1, ")")
 }

@@ -160,14 +160,6 @@ func unescape(v string) string {
 	return b.String()
 }
 
-// quote writes a literal that the grammar reads as v in every mode that it knows.
-func quote(v string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, "\x00", `\0`).Replace(v) + "'"
-}
-
-// quoteName writes a name in quotes.
-func quoteName(v string) string { return "`" + strings.ReplaceAll(v, "`", "``") + "`" }
-
 // mended is a text after its edits, and the way back.
 type mended struct {
 	text     string

@@ -7,7 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/engine/store"
-	"scrim/planner/lower"
+	"scrim/internal/sqltext"
 )
 
 // alteration is one ALTER TABLE clause: what is asked first, how the definition changes, and whether
@@ -112,7 +112,7 @@ func (d *Database) addColumn(ctx *sql.Context, table string, c *sql.Column, orde
 	}
 	if def.nullable && def.fill == nil && order == nil {
 		a.native = func(*definition) string {
-			return "ALTER TABLE " + quote(d.ref(table)) + " ADD COLUMN " + lower.Identifier(def.name) + " " + def.store
+			return "ALTER TABLE " + quote(d.ref(table)) + " ADD COLUMN " + sqltext.StoreName(def.name) + " " + def.store
 		}
 	}
 	return d.alter(ctx, table, a)
@@ -151,7 +151,7 @@ func (d *Database) dropColumn(ctx *sql.Context, table, column string) error {
 			return nil
 		},
 		native: func(*definition) string {
-			return "ALTER TABLE " + quote(d.ref(table)) + " DROP COLUMN " + lower.Identifier(column)
+			return "ALTER TABLE " + quote(d.ref(table)) + " DROP COLUMN " + sqltext.StoreName(column)
 		},
 	})
 }
@@ -172,7 +172,7 @@ func (d *Database) renameColumn(ctx *sql.Context, table, from, to string) error 
 			return nil
 		},
 		native: func(*definition) string {
-			return "ALTER TABLE " + quote(d.ref(table)) + " RENAME COLUMN " + lower.Identifier(from) + " TO " + lower.Identifier(to)
+			return "ALTER TABLE " + quote(d.ref(table)) + " RENAME COLUMN " + sqltext.StoreName(from) + " TO " + sqltext.StoreName(to)
 		},
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
-	"scrim/planner/lower"
+	"scrim/internal/sqltext"
 )
 
 // PeekNextAutoIncrementValue implements sql.AutoIncrementGetter. It always says 1, which SHOW CREATE
@@ -46,7 +46,7 @@ func (t *Table) largestID(ctx *sql.Context) (uint64, error) {
 		if !col.AutoIncrement {
 			continue
 		}
-		id := lower.Identifier(col.Name)
+		id := sqltext.StoreName(col.Name)
 		it := newRows("SELECT CAST(greatest(coalesce(max("+id+"), 0), 0) AS UBIGINT) FROM "+quote(t.def.Ref),
 			nil, sql.Schema{{Name: "id", Type: types.Uint64}})
 		defer it.Close(ctx)

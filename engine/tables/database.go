@@ -6,7 +6,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
-	"scrim/planner/lower"
+	"scrim/internal/sqltext"
 )
 
 // Database is one schema of the store.
@@ -109,7 +109,7 @@ func (d *Database) RenameTable(ctx *sql.Context, oldName, newName string) error 
 		return err
 	}
 	err := d.p.definition(ctx, []store.TableRef{from, to},
-		"ALTER TABLE "+quote(from)+" RENAME TO "+lower.Identifier(to.Name), func() error {
+		"ALTER TABLE "+quote(from)+" RENAME TO "+sqltext.StoreName(to.Name), func() error {
 			return d.p.access.Renamed(ctx, from, to)
 		})
 	d.p.ids.forget(from)
@@ -179,5 +179,5 @@ func (p *Provider) checkAlter(ctx *sql.Context, ref store.TableRef, c Change) er
 
 // quote returns the store's SQL name of a table.
 func quote(ref store.TableRef) string {
-	return lower.Identifier(ref.Schema) + "." + lower.Identifier(ref.Name)
+	return sqltext.StoreTable(ref.Schema, ref.Name)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -127,7 +128,7 @@ func (d *definition) uses(column string) bool {
 func (d *definition) createSQL(as store.TableRef) string {
 	var parts []string
 	for _, c := range d.columns {
-		p := lower.Identifier(c.name) + " " + c.store
+		p := sqltext.StoreName(c.name) + " " + c.store
 		if !c.nullable {
 			p += " NOT NULL"
 		}
@@ -150,7 +151,7 @@ func (d *definition) writeMeta(ctx *sql.Context, s store.Session) error {
 		if c.meta != (columnMeta{}) {
 			text = "'" + encodeMeta(c.meta) + "'"
 		}
-		if err := d.commentOn(ctx, s, "COLUMN "+quote(d.ref)+"."+lower.Identifier(c.name), text); err != nil {
+		if err := d.commentOn(ctx, s, "COLUMN "+quote(d.ref)+"."+sqltext.StoreName(c.name), text); err != nil {
 			return err
 		}
 	}
@@ -190,7 +191,7 @@ func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
 	for i, c := range d.columns {
 		into[i] = c.name
 		if c.from != "" {
-			from[i] = "CAST(" + lower.Identifier(c.from) + " AS " + c.store + ")"
+			from[i] = "CAST(" + sqltext.StoreName(c.from) + " AS " + c.store + ")"
 			continue
 		}
 		from[i] = "CAST(" + b.Bind(bound(c.fill)) + " AS " + c.store + ")"
@@ -202,7 +203,7 @@ func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
 		{d.createSQL(next), nil},
 		{"INSERT INTO " + quote(next) + " (" + names(into) + ") SELECT " + strings.Join(from, ", ") + " FROM " + quote(d.ref), b.Args()},
 		{"DROP TABLE " + quote(d.ref), nil},
-		{"ALTER TABLE " + quote(next) + " RENAME TO " + lower.Identifier(d.ref.Name), nil},
+		{"ALTER TABLE " + quote(next) + " RENAME TO " + sqltext.StoreName(d.ref.Name), nil},
 	}
 	for _, step := range steps {
 		if _, err := s.Write(ctx, []store.TableRef{d.ref}, step.sql, step.args...); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -28,7 +29,7 @@ func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
 		if keyText([]any{v}) == keyText([]any{was}) {
 			continue
 		}
-		set = append(set, lower.Identifier(e.t.def.Columns[i].Name)+" = "+e.t.bind(&b, i, v))
+		set = append(set, sqltext.StoreName(e.t.def.Columns[i].Name)+" = "+e.t.bind(&b, i, v))
 	}
 	if len(set) == 0 {
 		return nil

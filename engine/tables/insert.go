@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -295,7 +296,7 @@ func (t *Table) matchAny(b *lower.Binder, columns []int, keys [][]any) string {
 func (t *Table) matchKey(b *lower.Binder, columns []int, values []any) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = lower.Identifier(t.def.Columns[c].Name) + " = " + t.bind(b, c, values[i])
+		parts[i] = sqltext.StoreName(t.def.Columns[c].Name) + " = " + t.bind(b, c, values[i])
 	}
 	return "(" + strings.Join(parts, " AND ") + ")"
 }

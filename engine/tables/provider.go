@@ -10,7 +10,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
-	"scrim/planner/lower"
+	"scrim/internal/sqltext"
 )
 
 // reserved are the names that CREATE DATABASE refuses and that never stand for a stored schema: those
@@ -126,7 +126,7 @@ func (p *Provider) CreateDatabase(ctx *sql.Context, name string) error {
 	if p.HasDatabase(ctx, folded) {
 		return sql.ErrDatabaseExists.New(name)
 	}
-	return p.definition(ctx, nil, "CREATE SCHEMA "+lower.Identifier(folded), nil)
+	return p.definition(ctx, nil, "CREATE SCHEMA "+sqltext.StoreName(folded), nil)
 }
 
 // DropDatabase implements sql.MutableDatabaseProvider: it drops every table and view of the database.
@@ -151,7 +151,7 @@ func (p *Provider) DropDatabase(ctx *sql.Context, name string) error {
 	}
 	var viewsGone func()
 	err = p.atomically(ctx, func(s store.Session) error {
-		if _, err := s.Write(ctx, refs, "DROP SCHEMA "+lower.Identifier(folded)+" CASCADE"); err != nil {
+		if _, err := s.Write(ctx, refs, "DROP SCHEMA "+sqltext.StoreName(folded)+" CASCADE"); err != nil {
 			return classify(err, nil)
 		}
 		for _, r := range refs {

@@ -12,13 +12,13 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
-	"scrim/planner/lower"
+	"scrim/internal/sqltext"
 )
 
 // readSQL returns the expression that reads a stored column for a client, in one of the forms that
 // store.Rows hands over.
 func readSQL(c store.Column) string {
-	name := lower.Identifier(c.Name)
+	name := sqltext.StoreName(c.Name)
 	t := strings.ToUpper(c.Type)
 	switch {
 	case strings.HasSuffix(t, "]"), strings.HasPrefix(t, "DECIMAL"), strings.HasPrefix(t, "TIMESTAMP"):

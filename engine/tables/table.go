@@ -7,7 +7,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
-	"scrim/planner/lower"
+	"scrim/internal/sqltext"
 )
 
 // Table is one stored table, perhaps with only some of its columns. It is immutable.
@@ -196,7 +196,7 @@ func asTable(t sql.Table) (*Table, bool) {
 func names(columns []string) string {
 	q := make([]string, len(columns))
 	for i, c := range columns {
-		q[i] = lower.Identifier(c)
+		q[i] = sqltext.StoreName(c)
 	}
 	return strings.Join(q, ", ")
 }

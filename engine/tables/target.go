@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -153,6 +154,6 @@ func (t *target) columns(assigned map[int]lower.Expr) lower.Columns {
 			return e, true
 		}
 		c := t.table.def.Columns[i]
-		return lower.ReadColumn(lower.Identifier(c.Name), c.Type), true
+		return lower.ReadColumn(sqltext.StoreName(c.Name), c.Type), true
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -144,7 +145,7 @@ func (u *update) assignments(ctx *sql.Context, b *lower.Binder) (list, differs [
 		assigned[a.column] = lower.ReadColumn("("+value+")", u.table.def.Columns[a.column].Type)
 	}
 	for _, i := range order {
-		name := lower.Identifier(u.table.def.Columns[i].Name)
+		name := sqltext.StoreName(u.table.def.Columns[i].Name)
 		list = append(list, name+" = "+byColumn[i])
 		if !derived[i] {
 			differs = append(differs, name+" IS DISTINCT FROM "+byColumn[i])

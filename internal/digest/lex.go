@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"scrim/internal/sqltext"
 )
 
 // kind is what a token is.
@@ -307,7 +309,7 @@ func name(s string) string {
 		tokens, _ := read(s, false)
 		return "`" + strings.ReplaceAll(show(fold(tokens)), "`", "") + "`"
 	}
-	return "`" + strings.ReplaceAll(s, "`", "``") + "`"
+	return sqltext.Name(s)
 }
 
 // known returns a word of letters and digits, and the mark for one that holds anything else: typographic quotes may

@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	_ "github.com/marcboeker/go-duckdb/v2"
 
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -94,7 +95,7 @@ func (b *binder) bind(text string) (e sql.Expression, err error) {
 func resolve(gf *expression.GetField) (lower.Expr, bool) {
 	for _, c := range columns {
 		if c[0] == gf.Name() {
-			return lower.ReadColumn("t."+lower.Identifier(c[0]), c[1]), true
+			return lower.ReadColumn("t."+sqltext.StoreName(c[0]), c[1]), true
 		}
 	}
 	return lower.ReadColumn("t.doc", "JSON"), gf.Name() == "doc"
@@ -111,7 +112,7 @@ func openStore(t testing.TB) *stdsql.DB {
 	t.Cleanup(func() { db.Close() })
 	ddl := "CREATE TABLE t ("
 	for _, c := range columns {
-		ddl += lower.Identifier(c[0]) + " " + c[1] + ", "
+		ddl += sqltext.StoreName(c[0]) + " " + c[1] + ", "
 	}
 	if _, err := db.Exec(ddl + "doc JSON)"); err != nil {
 		t.Fatal(err)

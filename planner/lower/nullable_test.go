@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -28,7 +29,7 @@ func TestNotNullable(t *testing.T) {
 	b, db := newBinder(t), openStore(t)
 	var null []string
 	for _, c := range columns {
-		null = append(null, lower.Identifier(c[0])+" IS NULL")
+		null = append(null, sqltext.StoreName(c[0])+" IS NULL")
 	}
 	if _, err := db.Exec("DELETE FROM t WHERE " + strings.Join(null, " OR ")); err != nil {
 		t.Fatal(err)

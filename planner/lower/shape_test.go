@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
 
@@ -167,7 +168,7 @@ func TestFunctions(t *testing.T) {
 }
 
 func TestIdentifier(t *testing.T) {
-	if got := lower.Identifier(`a"b`); got != `"a""b"` {
+	if got := sqltext.StoreName(`a"b`); got != `"a""b"` {
 		t.Error(got)
 	}
 }
@@ -191,7 +192,7 @@ func TestConvert(t *testing.T) {
 	db := openStore(t)
 	for _, c := range columns {
 		for _, k := range []lower.Type{{Kind: lower.Int}, {Kind: lower.Double}, {Kind: lower.String}, {Kind: lower.Datetime}, {Kind: lower.Date}, {Kind: lower.Bool}, {Kind: lower.UInt}, {Kind: lower.Decimal, Precision: 38, Scale: 20}, {Kind: lower.JSON}} {
-			x := lower.Convert(lower.ReadColumn("t."+lower.Identifier(c[0]), c[1]), k)
+			x := lower.Convert(lower.ReadColumn("t."+sqltext.StoreName(c[0]), c[1]), k)
 			if x.Type != k {
 				t.Errorf("%s: %+v", c[0], x.Type)
 			}

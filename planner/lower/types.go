@@ -17,11 +17,6 @@ import (
 // maxPrecision is the store's limit of decimal digits; MySQL's is 65.
 const maxPrecision = 38
 
-// Identifier quotes a name for the store.
-func Identifier(name string) string {
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
 // duckdb is the store's name of a type.
 func (t Type) duckdb() string {
 	switch t.Kind {

@@ -11,6 +11,7 @@ import (
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // appendRows is how many rows travel at a time.
@@ -121,7 +122,7 @@ func valueKind(v any, blob bool) duckdb.Type {
 func (s *session) insertFew(ctx context.Context, table store.TableRef, columns []string, kinds []duckdb.Type, rows [][]any) error {
 	quoted := make([]string, len(columns))
 	for i, c := range columns {
-		quoted[i] = quoteName(c)
+		quoted[i] = sqltext.StoreName(c)
 	}
 	tuples := make([]string, len(rows))
 	var args []any
@@ -151,7 +152,7 @@ func (s *session) appendBatch(ctx context.Context, table store.TableRef, columns
 	for i, k := range kinds {
 		names[i] = fmt.Sprintf("c%d", i)
 		define[i] = names[i] + " " + travelTypes[k]
-		quoted[i] = quoteName(columns[i])
+		quoted[i] = sqltext.StoreName(columns[i])
 	}
 	if _, err := s.c.exec(ctx, "CREATE TEMP TABLE "+batch+" ("+strings.Join(define, ", ")+")"); err != nil {
 		return err
@@ -245,7 +246,7 @@ func list[T any](values []T) string {
 		case int64, uint64, float64, bool, *big.Int:
 			b.WriteString(text(n))
 		default:
-			b.WriteString(quoteText(text(n)))
+			b.WriteString(sqltext.StoreText(text(n)))
 		}
 	}
 	b.WriteByte(']')

@@ -12,6 +12,7 @@ import (
 	"github.com/marcboeker/go-duckdb/mapping"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // ImportMode says what an import does with a table that may be there already.
@@ -123,7 +124,7 @@ func (c *conn) openForImport(ctx context.Context, in *instance, file string, o O
 	if err := c.claim(ctx, o.DirectoryID); err != nil {
 		return err
 	}
-	return c.configure(ctx, append([]string{"SET GLOBAL allowed_paths = [" + quoteText(file) + "]"}, lock...))
+	return c.configure(ctx, append([]string{"SET GLOBAL allowed_paths = [" + sqltext.StoreText(file) + "]"}, lock...))
 }
 
 // fileSource is a file and the table function that reads it.
@@ -148,7 +149,7 @@ func fileReader(file string, o ImportOptions) (fileSource, int64, error) {
 	name := strings.ToLower(path)
 	switch {
 	case strings.HasSuffix(name, ".parquet"):
-		return fileSource{path, "read_parquet(" + quoteText(path) + ")"}, fi.Size(), nil
+		return fileSource{path, "read_parquet(" + sqltext.StoreText(path) + ")"}, fi.Size(), nil
 	case strings.HasSuffix(name, ".csv"), strings.HasSuffix(name, ".csv.gz"):
 		return fileSource{path, csvReader(path, o)}, fi.Size(), nil
 	}
@@ -162,11 +163,11 @@ func csvReader(path string, o ImportOptions) string {
 	}
 	quoted := make([]string, len(nulls))
 	for i, n := range nulls {
-		quoted[i] = quoteText(n)
+		quoted[i] = sqltext.StoreText(n)
 	}
-	sql := fmt.Sprintf("read_csv(%s, sample_size = %d, nullstr = [%s]", quoteText(path), sampleRows, strings.Join(quoted, ", "))
+	sql := fmt.Sprintf("read_csv(%s, sample_size = %d, nullstr = [%s]", sqltext.StoreText(path), sampleRows, strings.Join(quoted, ", "))
 	if o.Delimiter != "" {
-		sql += ", delim = " + quoteText(o.Delimiter)
+		sql += ", delim = " + sqltext.StoreText(o.Delimiter)
 	}
 	return sql + ")"
 }
@@ -264,7 +265,7 @@ func (im *importer) exists(ctx context.Context) (bool, error) {
 func (im *importer) load(ctx context.Context, exists bool, columns []string) (int64, error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = quoteName(c)
+		names[i] = sqltext.StoreName(c)
 	}
 	list := strings.Join(names, ", ")
 	// The alias list renames the file's columns by position.
@@ -273,7 +274,7 @@ func (im *importer) load(ctx context.Context, exists bool, columns []string) (in
 	sql := "INSERT INTO " + quoteRef(im.table) + " (" + list + ") " + rows
 	switch {
 	case !exists:
-		before = []string{"CREATE SCHEMA IF NOT EXISTS " + quoteName(im.table.Schema)}
+		before = []string{"CREATE SCHEMA IF NOT EXISTS " + sqltext.StoreName(im.table.Schema)}
 		sql = "CREATE TABLE " + quoteRef(im.table) + " AS " + rows
 	case im.mode == ImportReplace:
 		before = []string{"DELETE FROM " + quoteRef(im.table)}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 var visits = store.TableRef{Schema: "shop", Name: "visits"}
@@ -135,7 +136,7 @@ func TestImportGzipAndParquet(t *testing.T) {
 	must(t, err)
 	c, err := in.connect(context.Background())
 	must(t, err)
-	_, err = c.exec(context.Background(), "COPY (SELECT range AS Id, 'n' || range AS name FROM range(1000)) TO "+quoteText(parquet))
+	_, err = c.exec(context.Background(), "COPY (SELECT range AS Id, 'n' || range AS name FROM range(1000)) TO "+sqltext.StoreText(parquet))
 	must(t, err)
 	c.close()
 	in.close()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // TestImportVectors: Parquet lists come in as lists, and into arrays that are there as arrays; so does the text of a
@@ -18,7 +19,7 @@ func TestImportVectors(t *testing.T) {
 	must(t, err)
 	c, err := in.connect(ctx)
 	must(t, err)
-	_, err = c.exec(ctx, "COPY (SELECT i AS id, [i, 0.5, NULL]::FLOAT[3] AS v FROM range(3) r(i)) TO "+quoteText(parquet)+" (FORMAT parquet)")
+	_, err = c.exec(ctx, "COPY (SELECT i AS id, [i, 0.5, NULL]::FLOAT[3] AS v FROM range(3) r(i)) TO "+sqltext.StoreText(parquet)+" (FORMAT parquet)")
 	must(t, err)
 	c.close()
 	in.close()

@@ -9,6 +9,7 @@ import (
 	"github.com/marcboeker/go-duckdb/mapping"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // A snapshot's own tables are temporary ones of its connection, made in its transaction, which ends by a rollback in any case. The transaction
@@ -69,7 +70,7 @@ func (s *snapshot) Keep(ctx context.Context, columns []string, types []store.Sca
 		if keptTypes[types[i]] == "" {
 			return "", internal(fmt.Sprintf("column %d of type %d cannot be kept", i+1, types[i]))
 		}
-		define[i] = quoteName(c) + " " + keptTypes[types[i]]
+		define[i] = sqltext.StoreName(c) + " " + keptTypes[types[i]]
 	}
 	table := s.newTable()
 	_, err := s.line.exec(ctx, "CREATE TEMP TABLE "+table+" ("+strings.Join(define, ", ")+")")
@@ -106,7 +107,7 @@ func (s *snapshot) newTable() string {
 func quotedNames(names []string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = quoteName(n)
+		out[i] = sqltext.StoreName(n)
 	}
 	return strings.Join(out, ", ")
 }

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // outside are statements that would reach files, extensions or settings.
 func outside(secret string) []string {
-	q := quoteText(secret)
+	q := sqltext.StoreText(secret)
 	return []string{
 		"SELECT * FROM read_csv(" + q + ")",
 		"SELECT * FROM read_text(" + q + ")",
@@ -23,9 +24,9 @@ func outside(secret string) []string {
 		"SELECT * FROM " + q,
 		"ATTACH " + q + " AS other",
 		"ATTACH ':memory:' AS other",
-		"COPY (SELECT 1) TO " + quoteText(secret+".out"),
+		"COPY (SELECT 1) TO " + sqltext.StoreText(secret+".out"),
 		"COPY shop.people FROM " + q,
-		"EXPORT DATABASE " + quoteText(secret+".dir"),
+		"EXPORT DATABASE " + sqltext.StoreText(secret+".dir"),
 		"INSTALL httpfs",
 		"LOAD httpfs",
 		"LOAD " + q,

@@ -3,6 +3,8 @@ package duckdb
 import (
 	"fmt"
 	"runtime"
+
+	"scrim/internal/sqltext"
 )
 
 // Options say how the database is opened. The zero value is usable.
@@ -61,8 +63,8 @@ func (o Options) settings(path string) ([]string, error) {
 	return []string{
 		fmt.Sprintf("SET GLOBAL threads = %d", o.planned()),
 		fmt.Sprintf("SET GLOBAL external_threads = %d", o.planned()), // see crew
-		"SET GLOBAL memory_limit = " + quoteText(memory),
-		"SET GLOBAL temp_directory = " + quoteText(spill.Dir),
+		"SET GLOBAL memory_limit = " + sqltext.StoreText(memory),
+		"SET GLOBAL temp_directory = " + sqltext.StoreText(spill.Dir),
 		limit,
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL preserve_insertion_order = false",
