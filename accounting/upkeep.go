@@ -141,6 +141,9 @@ func (l *Ledger) checkpoint(pause func(time.Duration) error) {
 	err := l.advance(pause)
 	var d *damage
 	switch {
+	case errors.Is(l.Err(), ErrDamaged): // found by somebody else meanwhile
+		l.dropCheckpoint()
+		return
 	case errors.As(err, &d):
 		l.condemn(err)
 		return
