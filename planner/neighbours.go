@@ -69,7 +69,8 @@ func (r *relation) whole() bool {
 }
 
 // countPersons is the SELECT of Release.Persons. It counts what the scans tell persons apart by, as written for them, and nothing
-// of what a query says of their rows: should always be wrong of a value, the number is still that of the table.
+// of what a query says of their rows: should always be wrong of a value, the number is still that of the table. Persons are brought
+// together by a GROUP BY as the scans' are, which needs no more memory than theirs.
 func (d *draft) countPersons() string {
 	r := d.relation
 	public := func(a *aggregate) bool { _, sized := d.estimated(a); return sized }
@@ -79,7 +80,8 @@ func (d *draft) countPersons() string {
 	case r.unique: // a row id, or a primary key: one a row, and never NULL
 		return "SELECT count(*) FROM " + r.from
 	}
-	return "SELECT count(DISTINCT " + r.units[0].expr.SQL + ") FROM " + r.from
+	u := r.units[0].expr.SQL
+	return "SELECT count(*) FROM (SELECT " + u + " AS u FROM " + r.from + " WHERE " + u + " IS NOT NULL GROUP BY " + u + ") AS p"
 }
 
 // always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then. It is what
