@@ -49,6 +49,12 @@ func TestConnectionsOfAnAccount(t *testing.T) {
 			t.Errorf("%s: got %v, want error %d", query, err, number)
 		}
 	}
+	root.exec("CREATE USER zoe@'' IDENTIFIED BY 'pw-zoe', yan@'10.%' IDENTIFIED BY 'pw-yan' WITH MAX_USER_CONNECTIONS 7")
+	for _, account := range []string{"zoe@'%'", "yan@'10.%'"} {
+		if got := root.value("SHOW CREATE USER " + account); !strings.Contains(got, " WITH MAX_USER_CONNECTIONS 7 ") {
+			t.Errorf("%s: %s", account, got)
+		}
+	}
 	root.exec("CREATE USER IF NOT EXISTS ann IDENTIFIED BY 'pw-other' WITH MAX_USER_CONNECTIONS 9")
 	// Not one's own, and nobody else's.
 	for _, query := range []string{"ALTER USER ann WITH MAX_USER_CONNECTIONS 9", "ALTER USER CURRENT_USER() WITH MAX_USER_CONNECTIONS 9", "ALTER USER bob WITH MAX_USER_CONNECTIONS 9"} {

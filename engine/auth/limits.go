@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -102,7 +103,8 @@ func WithLimits(db *mysql_db.MySQLDb, n sql.Node) (sql.Node, bool) {
 func (l *limited) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 	there := make([]bool, len(l.of.Users))
 	for i, u := range l.of.Users {
-		there[i] = named(l.db, u.UserName) != nil
+		k := keyOf(u.UserName)
+		there[i] = account(l.db, k.User, k.Host) != nil
 	}
 	if err := l.account(ctx, there); err != nil {
 		return nil, err
@@ -132,6 +134,15 @@ func (l *limited) account(ctx *sql.Context, there []bool) error {
 	return err
 }
 
+// keyOf is the account that go-mysql-server takes a name for: an empty host is any.
+func keyOf(n plan.UserName) mysql_db.UserPrimaryKey {
+	user, host := nameOf(n)
+	if host == "" {
+		host = anyHost
+	}
+	return mysql_db.UserPrimaryKey{User: user, Host: host}
+}
+
 // limit keeps the number of the accounts that the statement made, or altered.
 func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
 	ed := l.db.Editor()
@@ -140,10 +151,9 @@ func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
 		if there[i] != (l.of.Attribute == altered) {
 			continue // CREATE USER IF NOT EXISTS of one that was there, or ALTER USER IF EXISTS of one that is not
 		}
-		user, host := nameOf(n.UserName)
-		u, ok := ed.GetUser(mysql_db.UserPrimaryKey{User: user, Host: host})
+		u, ok := ed.GetUser(keyOf(n.UserName))
 		if !ok {
-			continue
+			return fmt.Errorf("auth: the account %s is not there after its statement", n.UserName.String("'"))
 		}
 		a := attributesOf(u)
 		a.MaxUserConnections = number
