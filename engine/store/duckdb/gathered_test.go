@@ -86,3 +86,47 @@ func TestUnreadResultsEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestClosedResultsKeepNoTransaction: DuckDB ends the transaction of a result that nobody read to its
+// end with the connection's next statement only, and until then cannot write its log into its file.
+func TestClosedResultsKeepNoTransaction(t *testing.T) {
+	s, _ := testOpen(t, Options{})
+	reader, writer := testSession(t, s), testSession(t, s)
+	write := func(sql string) {
+		t.Helper()
+		_, err := writer.Write(context.Background(), nil, sql)
+		must(t, err)
+	}
+	write("CREATE TABLE t (i INTEGER)")
+	write("INSERT INTO t SELECT i FROM range(300000) r(i)")
+	r, err := reader.Query(context.Background(), large+", t WHERE t.i < 3")
+	must(t, err)
+	must(t, r.Close())
+	write("DELETE FROM t WHERE i > 10")
+	done := make(chan error, 1)
+	go func() { done <- s.checkpoint(context.Background()) }()
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("there is no checkpoint while a session lives that has closed its result")
+		must(t, reader.Close())
+		must(t, <-done)
+	}
+}
+
+// TestClosedSessionsComputeNothing: a session ends without the rest of a result that it was reading, which may take hours.
+func TestClosedSessionsComputeNothing(t *testing.T) {
+	s, _ := testOpen(t, Options{})
+	c := testSession(t, s)
+	_, err := c.Query(context.Background(), "SELECT i FROM range(4000000) t(i) UNION ALL SELECT a.i FROM range(1000000) a(i), range(1000000) b(i) WHERE a.i * b.i = -1")
+	must(t, err)
+	done := make(chan error, 1)
+	go func() { done <- c.Close() }()
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the session does not end")
+	}
+}
