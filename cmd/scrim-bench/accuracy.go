@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scrim/internal/bench/accuracy"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/accuracy"
 )
 
 // accuracyFlags are the flags of scrim-bench accuracy.
@@ -21,7 +21,7 @@ type accuracyFlags struct {
 	rhos           []float64
 	relations      []string
 	json, markdown bool
-	plots, into    string
+	plots, csv     string
 }
 
 func accuracyCommand(s streams) *cobra.Command {
@@ -44,7 +44,7 @@ run while the other cores work on other trials; for times as such use --workers 
 Ctrl-C ends the run and prints the trials that are done.`,
 		Example: `  scrim-bench accuracy --list
   scrim-bench accuracy plan-fig3 --trials 5 --plots plots
-  scrim-bench accuracy hly-fig7 --data-dir data
+  scrim-bench accuracy hly-fig7 --data-dir data --csv docs/accuracy
   scrim-bench accuracy acceptance --markdown > acceptance.md
   scrim-bench accuracy acceptance-groups --data-dir data
   scrim-bench accuracy hly-fig12 --trials 10
@@ -80,7 +80,7 @@ func (f *accuracyFlags) register(cmd *cobra.Command) {
 	l.BoolVar(&f.json, "json", false, "write JSON, with the errors of every trial")
 	l.BoolVar(&f.markdown, "markdown", false, "write Markdown tables")
 	l.StringVar(&f.plots, "plots", "", "directory for plots, a PNG file each")
-	l.StringVar(&f.into, "into", "", "Markdown document to write the tables into, between <!-- accuracy:begin EXPERIMENT --> and <!-- accuracy:end EXPERIMENT -->, with the plots of --plots")
+	l.StringVar(&f.csv, "csv", "", "directory for CSV files: EXPERIMENT.csv with a line for each cell, EXPERIMENT-KIND.csv for verdicts and closed forms; an interrupted run writes none")
 }
 
 // experiments returns what a command line asks for.
@@ -97,8 +97,6 @@ func (f *accuracyFlags) experiments(names []string) ([]accuracy.Experiment, erro
 		return nil, errors.New("want an EXPERIMENT or --data; --list shows them")
 	case len(names) > 0 && len(f.data) > 0:
 		return nil, errors.New("an EXPERIMENT has its own data: leave out --data")
-	case f.into != "" && len(names) == 0:
-		return nil, errors.New("--into needs an EXPERIMENT")
 	}
 	var out []accuracy.Experiment
 	if len(names) == 0 {

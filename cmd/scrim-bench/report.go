@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,15 +25,10 @@ func (f *accuracyFlags) write(s streams, r accuracy.Report) error {
 			return err
 		}
 	}
-	if f.into != "" && !r.Cut {
-		if f.plots != "" {
-			plots, err := filepath.Rel(filepath.Dir(f.into), f.plots)
-			if err != nil {
-				return err
-			}
-			r.Plots = filepath.ToSlash(plots) + "/"
+	if f.csv != "" && !r.Cut {
+		if err := writeTables(f.csv, r); err != nil {
+			return err
 		}
-		return writeInto(f.into, r)
 	}
 	switch {
 	case f.json:
@@ -61,20 +57,20 @@ func writePlots(dir string, r accuracy.Report) error {
 	return nil
 }
 
-func writeInto(document string, r accuracy.Report) error {
-	old, err := os.ReadFile(document)
-	if err != nil {
+func writeTables(dir string, r accuracy.Report) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	var b strings.Builder
-	if err := r.Markdown(&b); err != nil {
-		return err
+	for name, lines := range r.Tables() {
+		file, err := os.Create(filepath.Join(dir, name+".csv"))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(csv.NewWriter(file).WriteAll(lines), file.Close()); err != nil {
+			return err
+		}
 	}
-	text, err := accuracy.Replace(string(old), r.Experiment.Name, b.String())
-	if err != nil {
-		return fmt.Errorf("%s: %w", document, err)
-	}
-	return os.WriteFile(document, []byte(text), 0o644)
+	return nil
 }
 
 // trialsOn reports progress on w: a bar on a terminal, elsewhere a line every half minute.

@@ -120,7 +120,7 @@ func TestShapes(t *testing.T) {
 	r.Experiment.Shapes = []Shape{{Panel: "p", Method: "plan", Run: Flat, Within: 0.1}}
 	r.Experiment.Panels[0].Points = overRho("data", 1, 1)
 	var b strings.Builder
-	r.shapes(&b)
+	r.shapes().markdown(&b)
 	if !strings.Contains(b.String(), "1 of 1 met") {
 		t.Errorf("got\n%s", b.String())
 	}

@@ -12,7 +12,7 @@
 //	Goal         an error to reach
 //	Versus       a comparison of methods to win
 //	Terms        constants of a theorem's terms, fitted to measured errors
-//	Report       tables, JSON, figures, verdicts
+//	Report       tables as text, Markdown, CSV and JSON; figures, verdicts
 //
 // Trials are seeded: this is a bench on generated or public data, which the server does not link to its wire. The
 // yardsticks that are not estimators of the core say so; those with floating-point noise release nothing.

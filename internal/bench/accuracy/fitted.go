@@ -6,39 +6,38 @@ import (
 	"math"
 	"strings"
 
-	"scrim/internal/bench/figure"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/figure"
 )
 
-// fits writes, for each fitted method, the constants and every measured error beside the fitted one.
-func (r Report) fits(b *strings.Builder) {
+// fits has, for each fitted method, the constants and every measured error beside the fitted one.
+func (r Report) fits() (out []sheet) {
 	for _, relation := range r.Experiment.Relations {
 		for _, method := range r.Experiment.fitted() {
 			all := r.measurements(relation, method)
 			if len(all) > termCount {
-				r.fitTable(b, relation, method, all)
+				out = append(out, fitSheet(relation, method, all))
 			}
 		}
 	}
+	return out
 }
 
-func (r Report) fitTable(b *strings.Builder, relation estimator.Relation, method string, all []measured) {
+func fitSheet(relation estimator.Relation, method string, all []measured) sheet {
 	t := fit(all)
-	fmt.Fprintf(b, "**Four terms fitted to `%s`**, %v, ε = √(2ρ): %v\n\n", method, relation, t)
-	head := []string{"n", "m", "d", "k", "ρ", "set", "measured α", "fitted α", "measured / fitted", "sampling", "privacy", "heavy tail", "first look"}
-	table(b, head, func(yield func([]string)) {
-		for _, m := range all {
-			yield(m.row(t))
-		}
-	})
+	out := sheet{kind: "terms", lead: fmt.Sprintf("**Four terms fitted to `%s`**, %v, ε = √(2ρ): %v", method, relation, t),
+		about: [][2]string{{"relation", relation.String()}, {"method", method}, {"fit", t.String()}},
+		head:  []string{"n", "m", "d", "k", "ρ", "set", "measured α", "fitted α", "measured / fitted", "sampling", "privacy", "heavy tail", "first look"}}
 	logs := []float64{}
 	for _, m := range all {
+		out.add(m.row(t)...)
 		if x := t.alpha(m.facts); !math.IsNaN(x) {
 			logs = append(logs, math.Abs(math.Log(m.alpha/x)))
 		}
 	}
-	fmt.Fprintf(b, "The last four columns are the terms' shares of n at the fitted error. %d of %d points have a fitted error, off by a factor of %s on (geometric) average.\n\n",
+	out.foot = fmt.Sprintf("The last four columns are the terms' shares of n at the fitted error. %d of %d points have a fitted error, off by a factor of %s on (geometric) average.",
 		len(logs), len(all), digits(math.Exp(mean(logs))))
+	return out
 }
 
 // String is the sample size with its constants.

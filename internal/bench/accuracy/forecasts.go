@@ -65,9 +65,9 @@ func (f forecast) verdict() (text string, judged, met bool) {
 }
 
 func (f forecast) row() []string {
-	closed, share, text := "–", "–", ""
+	closed, share, chance, text := "–", "–", "–", ""
 	if f.closed > 0 {
-		closed, share = digits(f.closed), fmt.Sprintf("%.3f ± %.3f", f.rms/f.closed, f.chance/f.closed)
+		closed, share, chance = digits(f.closed), ratio(f.rms/f.closed), ratio(f.chance/f.closed)
 	}
 	if text, _, _ = f.verdict(); f.refused > 0 {
 		text = strings.TrimSpace(fmt.Sprintf("%s (%d refused)", text, f.refused))
@@ -76,7 +76,7 @@ func (f forecast) row() []string {
 	if !math.IsNaN(f.covered) {
 		cover = fmt.Sprintf("%.1f %%", 100*f.covered)
 	}
-	return append(f.place, f.method, digits(f.rms), digits(f.stated), closed, share, cover, text)
+	return append(f.place, f.method, digits(f.rms), digits(f.stated), closed, share, chance, cover, text)
 }
 
 // eachForecast calls f for every cell of a panel that has a forecast.
@@ -91,30 +91,26 @@ func (r Report) eachForecast(p Panel, do func(f forecast)) {
 }
 
 func (r Report) forecastHead(p Panel) []string {
-	return append(p.place(p.heading(), r.Experiment.loss()), "method", "root mean square", "stated", "closed form", "ratio ± s.e.", "95 % intervals hold", "")
+	return append(p.place(p.heading(), r.Experiment.loss()), "method", "root mean square", "stated", "closed form", "ratio", "± s.e.", "95 % intervals hold", "")
 }
 
-// forecasts writes, for every panel with closed forms, one row for each cell.
-func (r Report) forecasts(b *strings.Builder) {
+// forecasts has, for every panel with closed forms, one row for each cell.
+func (r Report) forecasts() (out []sheet) {
 	for _, p := range r.Experiment.Panels {
-		var text strings.Builder
-		rows, judged, met := 0, 0, 0
-		table(&text, r.forecastHead(p), func(yield func([]string)) {
-			r.eachForecast(p, func(f forecast) {
-				_, j, m := f.verdict()
-				rows, judged, met = rows+1, judged+unit(j), met+unit(m)
-				yield(f.row())
-			})
+		judged, met := 0, 0
+		s := sheet{kind: "forecasts", about: [][2]string{{"panel", p.Name}}, head: r.forecastHead(p)}
+		r.eachForecast(p, func(f forecast) {
+			_, j, m := f.verdict()
+			judged, met = judged+unit(j), met+unit(m)
+			s.add(f.row()...)
 		})
-		if rows == 0 {
-			continue
-		}
-		fmt.Fprintf(b, "**%s: beside the closed forms**", p.Title)
+		s.lead = fmt.Sprintf("**%s: beside the closed forms**", p.Title)
 		if judged > 0 {
-			fmt.Fprintf(b, ", within %.0f %%: %d of %d met", 100*p.Within, met, judged)
+			s.lead += fmt.Sprintf(", within %.0f %%: %d of %d met", 100*p.Within, met, judged)
 		}
-		fmt.Fprintf(b, "\n\n%s", text.String())
+		out = append(out, s)
 	}
+	return out
 }
 
 func unit(b bool) int {

@@ -14,8 +14,7 @@ type Report struct {
 	Experiment Experiment
 	Results    Results
 	Seed       uint64
-	Cut        bool   // ended before all trials were done
-	Plots      string // where Markdown finds the plots, with / at its end; empty: it shows none
+	Cut        bool // ended before all trials were done
 }
 
 // Markdown writes the report as tables, one a panel and relation. A cell has mean / median / trimmed mean ± standard
@@ -23,22 +22,10 @@ type Report struct {
 func (r Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	r.remarks(&b)
-	if len(r.Experiment.Goals) > 0 {
-		r.goals(&b)
+	for _, s := range r.sheets() {
+		s.markdown(&b)
 	}
-	if all := r.compare(); len(r.Experiment.Goals) > 0 && len(all) > 0 {
-		r.ratios(&b, all)
-	}
-	if len(r.Experiment.Versus) > 0 {
-		r.versus(&b)
-	}
-	r.shapes(&b)
-	r.forecasts(&b)
-	r.fits(&b)
 	for _, p := range r.Experiment.Panels {
-		if r.Plots != "" && p.XLabel != "" {
-			fmt.Fprintf(&b, "![%s](%s%s.png)\n\n", p.Title, r.Plots, p.Name)
-		}
 		for _, relation := range r.Experiment.Relations {
 			r.panel(&b, p, relation)
 		}

@@ -78,14 +78,14 @@ func TestGoalsAreJudged(t *testing.T) {
 		r.Experiment.Goals = append(r.Experiment.Goals, Goal{"p", at, estimator.ReplaceOne, m, 1, 1.15, 0})
 	}
 	var b strings.Builder
-	r.goals(&b)
+	r.goals().markdown(&b)
 	if !strings.Contains(b.String(), "1 of 2 met") || strings.Count(b.String(), "missed") != 1 || !strings.Contains(b.String(), "not run") {
 		t.Errorf("got\n%s", b.String())
 	}
 	r = made(map[string]float64{"plan": 1}, "plan")
 	r.Experiment.Goals = []Goal{{"p", at, estimator.ReplaceOne, "plan", 1, 1.15, 0}}
 	b.Reset()
-	r.goals(&b)
+	r.goals().markdown(&b)
 	if !strings.Contains(b.String(), "1 of 2 refused") {
 		t.Errorf("got\n%s", b.String())
 	}
@@ -102,23 +102,9 @@ func TestAutoIsCompared(t *testing.T) {
 		t.Errorf("got %+v", all)
 	}
 	var b strings.Builder
-	overall(&b, all)
+	overall(all).markdown(&b)
 	if !strings.Contains(b.String(), "| shifted | 1 of 1 | 1.000 | 1.100 | **missed** |") || !strings.Contains(b.String(), "| auto | 1 of 1 | 1.100 |") {
 		t.Errorf("got\n%s", b.String())
-	}
-}
-
-func TestReplace(t *testing.T) {
-	doc := "a\n<!-- accuracy:begin x -->\nold\n<!-- accuracy:end x -->\nb\n"
-	once, err := Replace(doc, "x", "new\n")
-	if err != nil || once != "a\n<!-- accuracy:begin x -->\n\nnew\n\n<!-- accuracy:end x -->\nb\n" {
-		t.Errorf("%v: %q", err, once)
-	}
-	if twice, err := Replace(once, "x", "new"); err != nil || twice != once {
-		t.Errorf("%v: %q", err, twice)
-	}
-	if _, err := Replace(doc, "y", "new"); err == nil {
-		t.Error("no error without marks")
 	}
 }
 

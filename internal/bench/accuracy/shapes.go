@@ -24,27 +24,24 @@ const (
 	Flat
 )
 
-// shapes writes one row for each shape.
-func (r Report) shapes(b *strings.Builder) {
-	var text strings.Builder
+// shapes has one row for each shape.
+func (r Report) shapes() sheet {
 	met, judged := 0, 0
-	table(&text, []string{"plot", "method", "has to", "errors", "largest / smallest", ""}, func(yield func([]string)) {
-		for _, s := range r.Experiment.Shapes {
-			x := r.errorsOf(s)
-			verdict := "not run"
-			if len(x) > 1 {
-				judged++
-				if verdict = "**missed**"; s.met(x) {
-					verdict = "met"
-					met++
-				}
+	out := sheet{kind: "shapes", head: []string{"plot", "method", "has to", "errors", "largest / smallest", ""}}
+	for _, s := range r.Experiment.Shapes {
+		x := r.errorsOf(s)
+		verdict := "not run"
+		if len(x) > 1 {
+			judged++
+			if verdict = "**missed**"; s.met(x) {
+				verdict = "met"
+				met++
 			}
-			yield(append(s.row(x), verdict))
 		}
-	})
-	if len(r.Experiment.Shapes) > 0 {
-		fmt.Fprintf(b, "**Shapes**: %d of %d met.\n\n%s", met, judged, text.String())
+		out.add(append(s.row(x), verdict)...)
 	}
+	out.lead = fmt.Sprintf("**Shapes**: %d of %d met.", met, judged)
+	return out
 }
 
 // errorsOf lists a shape's errors over the points of its panel; nil where some point has none.

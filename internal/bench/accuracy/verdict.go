@@ -19,32 +19,30 @@ func (r Report) metric(panel string) Metric {
 	return L2
 }
 
-// goals writes one row for each figure to reach.
-func (r Report) goals(b *strings.Builder) {
+// goals has one row for each figure to reach.
+func (r Report) goals() sheet {
 	missed, judged := 0, 0
-	var text strings.Builder
-	head := []string{"setting", r.Experiment.loss(), "relation", "method", "ours", "± s.e.", "non-private", "figure", "ratio", "at most", ""}
-	table(&text, head, func(yield func([]string)) {
-		for _, g := range r.Experiment.Goals {
-			m := r.metric(g.Panel)
-			s, done, refused := r.outcome(g.Point, g.Relation, g.Method).Summary(m)
-			exact, _, _ := r.outcome(g.Point, g.Relation, "non-private").Summary(m)
-			ours, limit := s.Mean, fmt.Sprintf("%.2f", g.Factor)
-			if g.Within > 0 {
-				ours, limit = s.Trimmed, fmt.Sprintf("1 ± %.2f", g.Within)
-			}
-			verdict := g.verdict(ours, done, refused)
-			if done > 0 {
-				judged++
-			}
-			if done > 0 && verdict != "met" {
-				missed++
-			}
-			yield([]string{g.Point.label(), number(g.Point.Rho), g.Relation.String(), g.Method, digits(ours), short(s.StdErr), digits(exact.Mean),
-				number(g.Figure), fmt.Sprintf("%.3f", ours/g.Figure), limit, verdict})
+	out := sheet{kind: "goals", head: []string{"setting", r.Experiment.loss(), "relation", "method", "ours", "± s.e.", "non-private", "figure", "ratio", "at most", ""}}
+	for _, g := range r.Experiment.Goals {
+		m := r.metric(g.Panel)
+		s, done, refused := r.outcome(g.Point, g.Relation, g.Method).Summary(m)
+		exact, _, _ := r.outcome(g.Point, g.Relation, "non-private").Summary(m)
+		ours, limit := s.Mean, fmt.Sprintf("%.2f", g.Factor)
+		if g.Within > 0 {
+			ours, limit = s.Trimmed, fmt.Sprintf("1 ± %.2f", g.Within)
 		}
-	})
-	fmt.Fprintf(b, "**Figures to reach**: %d of %d met.\n\n%s", judged-missed, judged, text.String())
+		verdict := g.verdict(ours, done, refused)
+		if done > 0 {
+			judged++
+		}
+		if done > 0 && verdict != "met" {
+			missed++
+		}
+		out.add(g.Point.label(), number(g.Point.Rho), g.Relation.String(), g.Method, digits(ours), short(s.StdErr), digits(exact.Mean),
+			number(g.Figure), fmt.Sprintf("%.3f", ours/g.Figure), limit, verdict)
+	}
+	out.lead = fmt.Sprintf("**Figures to reach**: %d of %d met.", judged-missed, judged)
+	return out
 }
 
 func (g Goal) verdict(mean float64, done, refused int) string {
@@ -127,27 +125,25 @@ func (r Report) answered(p Panel, at Point, relation estimator.Relation, method 
 	return s.Mean, done > 0 && refused == 0
 }
 
-// ratios writes auto beside the best single method at every point, and over all points by geometric means.
-func (r Report) ratios(b *strings.Builder, all []comparison) {
+// ratios has auto beside the best single method at every point.
+func ratios(all []comparison) sheet {
 	missed := 0
-	var text strings.Builder
-	table(&text, []string{"setting", "ρ", "relation", "auto", "best single method", "its error", "ratio", "at most", ""}, func(yield func([]string)) {
-		for _, c := range all {
-			verdict := "met"
-			if c.ratio() > c.limit {
-				verdict = "**missed**"
-				missed++
-			}
-			yield([]string{c.at.label(), number(c.at.Rho), c.relation.String(), digits(c.auto), c.best, digits(c.singles[c.best]),
-				fmt.Sprintf("%.3f", c.ratio()), fmt.Sprintf("%.2f", c.limit), verdict})
+	out := sheet{kind: "auto", head: []string{"setting", "ρ", "relation", "auto", "best single method", "its error", "ratio", "at most", ""}}
+	for _, c := range all {
+		verdict := "met"
+		if c.ratio() > c.limit {
+			verdict = "**missed**"
+			missed++
 		}
-	})
-	fmt.Fprintf(b, "**auto beside the best single method**: %d of %d met.\n\n%s", len(all)-missed, len(all), text.String())
-	overall(b, all)
+		out.add(c.at.label(), number(c.at.Rho), c.relation.String(), digits(c.auto), c.best, digits(c.singles[c.best]),
+			fmt.Sprintf("%.3f", c.ratio()), fmt.Sprintf("%.2f", c.limit), verdict)
+	}
+	out.lead = fmt.Sprintf("**auto beside the best single method**: %d of %d met.", len(all)-missed, len(all))
+	return out
 }
 
-// overall writes, for every method, the geometric mean of its error over that of the best single method.
-func overall(b *strings.Builder, all []comparison) {
+// overall has, for every method, the geometric mean of its error over that of the best single method.
+func overall(all []comparison) sheet {
 	logs := map[string][]float64{}
 	against := map[string][]float64{}
 	for _, c := range all {
@@ -164,17 +160,17 @@ func overall(b *strings.Builder, all []comparison) {
 		methods = append(methods, m)
 	}
 	slices.Sort(methods)
-	b.WriteString("**Over all settings**, geometric means. A single method counts only where it answered in every trial.\n\n")
-	table(b, []string{"method", "settings answered", "its error / the best single method's", "auto's error / its error", ""}, func(yield func([]string)) {
-		for _, m := range methods {
-			row := []string{m, fmt.Sprintf("%d of %d", len(logs[m]), len(all)), fmt.Sprintf("%.3f", math.Exp(mean(logs[m]))), "", ""}
-			if a := against[m]; a != nil {
-				row[3], row[4] = fmt.Sprintf("%.3f", math.Exp(mean(a))), "met"
-				if mean(a) >= 0 {
-					row[4] = "**missed**"
-				}
+	out := sheet{kind: "overall", lead: "**Over all settings**, geometric means. A single method counts only where it answered in every trial.",
+		head: []string{"method", "settings answered", "its error / the best single method's", "auto's error / its error", ""}}
+	for _, m := range methods {
+		row := []string{m, fmt.Sprintf("%d of %d", len(logs[m]), len(all)), fmt.Sprintf("%.3f", math.Exp(mean(logs[m]))), "", ""}
+		if a := against[m]; a != nil {
+			row[3], row[4] = fmt.Sprintf("%.3f", math.Exp(mean(a))), "met"
+			if mean(a) >= 0 {
+				row[4] = "**missed**"
 			}
-			yield(row)
 		}
-	})
+		out.add(row...)
+	}
+	return out
 }

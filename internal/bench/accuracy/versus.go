@@ -37,32 +37,31 @@ type judged struct {
 // chances is how many standard errors a ratio may be over what is asked for to be called a matter of chance.
 const chances = 2
 
-// versus writes one row for each comparison and relation.
-func (r Report) versus(b *strings.Builder) {
-	var text strings.Builder
+// versus has one row for each comparison and relation.
+func (r Report) versus() sheet {
 	ran, missed, beyond := 0, 0, 0
-	table(&text, []string{"setting", r.Experiment.loss(), "relation", "to reach", "method", "median", "against", "its median", "ratio", "± s.e.", "at most", ""}, func(yield func([]string)) {
-		for _, relation := range r.Experiment.Relations {
-			for _, v := range r.Experiment.Versus {
-				j := r.judge(v, relation)
-				if j.ran {
-					ran++
-				}
-				if j.missed {
-					missed++
-				}
-				if j.beyond {
-					beyond++
-				}
-				yield(j.row())
+	out := sheet{kind: "versus", head: []string{"setting", r.Experiment.loss(), "relation", "to reach", "method", "median", "against", "its median", "ratio", "± s.e.", "at most", ""}}
+	for _, relation := range r.Experiment.Relations {
+		for _, v := range r.Experiment.Versus {
+			j := r.judge(v, relation)
+			if j.ran {
+				ran++
 			}
+			if j.missed {
+				missed++
+			}
+			if j.beyond {
+				beyond++
+			}
+			out.add(j.row()...)
 		}
-	})
+	}
 	more := ""
 	if beyond > 0 {
 		more = fmt.Sprintf(" %d more are out of reach of any method.", beyond)
 	}
-	fmt.Fprintf(b, "**Comparisons to win**, medians over the trials: %d of %d met.%s\n\n%s", ran-missed, ran, more, text.String())
+	out.lead = fmt.Sprintf("**Comparisons to win**, medians over the trials: %d of %d met.%s", ran-missed, ran, more)
+	return out
 }
 
 // judge finds the figures and the verdict of a comparison.
