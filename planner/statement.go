@@ -64,6 +64,9 @@ func (s *statement) lower(e sql.Expression, cols lower.Columns) (lower.Expr, err
 	if err := s.noSubquery(e); err != nil {
 		return lower.Expr{}, err
 	}
+	if s.asWritten && lower.MayExceed(s.ctx, e) {
+		return lower.Expr{}, errStay
+	}
 	x, err := lower.Lower(s.ctx, s.canonical(e, cols), s.binder, cols)
 	return x, lowered(err)
 }
@@ -72,6 +75,9 @@ func (s *statement) lower(e sql.Expression, cols lower.Columns) (lower.Expr, err
 func (s *statement) predicate(e sql.Expression, cols lower.Columns) (lower.Expr, error) {
 	if err := s.noSubquery(e); err != nil {
 		return lower.Expr{}, err
+	}
+	if s.asWritten && lower.MayExceed(s.ctx, e) {
+		return lower.Expr{}, errStay
 	}
 	x, err := lower.LowerPredicate(s.ctx, s.canonical(e, cols), s.binder, cols)
 	return x, lowered(err)
