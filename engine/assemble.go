@@ -38,6 +38,7 @@ import (
 	"scrim/functions/standard"
 	"scrim/internal/turns"
 	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 var process sync.Once
@@ -189,10 +190,10 @@ func (s *Server) executor() *exec.Executor {
 }
 
 // unchanged looks a table up as it is now and compares it with what a plan took from it.
-func (s *Server) unchanged(ctx *sql.Context, d planner.Definition) error {
+func (s *Server) unchanged(ctx *sql.Context, d plan.Definition) error {
 	db, err := s.analyzer.Catalog.DbProvider.Database(ctx, d.Ref.Schema)
 	if err != nil {
-		return planner.Changed(d.Ref)
+		return plan.Changed(d.Ref)
 	}
 	t, ok, err := db.GetTableInsensitive(ctx, d.Ref.Name)
 	if err != nil {
@@ -200,7 +201,7 @@ func (s *Server) unchanged(ctx *sql.Context, d planner.Definition) error {
 	}
 	now, stored := t.(planner.Table)
 	if !ok || !stored || planner.DefinitionOf(ctx, now, s.catalog.Snapshot().Table(d.Ref.String())) != d {
-		return planner.Changed(d.Ref)
+		return plan.Changed(d.Ref)
 	}
 	return nil
 }

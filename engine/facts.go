@@ -13,6 +13,7 @@ import (
 	"scrim/engine/tables"
 	"scrim/internal/sqltext"
 	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // facts tells the planner about the session of a statement.
@@ -36,10 +37,10 @@ func (facts) RawAccess(ctx *sql.Context) bool { return session.Raw(ctx) }
 func (facts) IsDBA(ctx *sql.Context) bool { return session.IsDBA(ctx) }
 
 // marking is the executor that notes in the session that protected tables are about to be read.
-type marking struct{ planner.Executor }
+type marking struct{ plan.Executor }
 
 // Begin implements planner.Executor.
-func (m marking) Begin(ctx *sql.Context, s *planner.Statement) (planner.Execution, error) {
+func (m marking) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, error) {
 	if own, ok := session.From(ctx); ok {
 		own.TouchProtected()
 	}

@@ -19,7 +19,7 @@ import (
 	"scrim/engine/watch"
 	"scrim/internal/digest"
 	"scrim/internal/refuse"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // observed is what the server notes of one statement while it runs. Of the text it keeps the redacted form only.
@@ -78,7 +78,7 @@ func (h *handler) begin(ctx context.Context, c *mysql.Conn, text string) (contex
 }
 
 // begin notes that a private statement is about to be answered.
-func (o *observed) begin(s *planner.Statement) {
+func (o *observed) begin(s *plan.Statement) {
 	if o == nil {
 		return
 	}

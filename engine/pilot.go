@@ -9,6 +9,7 @@ import (
 
 	"scrim/engine/session"
 	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // query plans a statement and begins its execution. A statement whose cost only a pilot can tell is run as its own pilot first:
@@ -53,6 +54,6 @@ func (h *handler) drop(ctx *sql.Context, text string, bindings map[string]sqlpar
 }
 
 // earlier finds what an earlier answer of the session's account tells about an aggregate's error.
-func (s *Server) earlier(ctx *sql.Context, shape string) (planner.Earlier, bool) {
+func (s *Server) earlier(ctx *sql.Context, shape string) (plan.Earlier, bool) {
 	return s.runner.Earlier(session.Principal(ctx), shape)
 }

@@ -11,6 +11,7 @@ import (
 	"scrim/engine/admin"
 	"scrim/internal/refuse"
 	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // price plans a query and tells what it would cost and how exact its answers would be, without running it or charging anything.
@@ -35,7 +36,7 @@ func (s *Server) price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := n.(*planner.Budget)
+	b, ok := n.(*plan.Budget)
 	if !ok {
 		return []admin.PriceLine{{Item: "statement", Name: "no protected table", Fits: true, Error: math.NaN(), Remark: "costs nothing"}}, nil
 	}
@@ -60,7 +61,7 @@ func budgetLines(list []accounting.Forecast, remark string) []admin.PriceLine {
 }
 
 // answerLines has a line for each aggregate.
-func (s *Server) answerLines(ctx *sql.Context, st *planner.Statement) []admin.PriceLine {
+func (s *Server) answerLines(ctx *sql.Context, st *plan.Statement) []admin.PriceLine {
 	var out []admin.PriceLine
 	for _, r := range st.Releases {
 		for _, a := range r.Aggregates {
@@ -73,7 +74,7 @@ func (s *Server) answerLines(ctx *sql.Context, st *planner.Statement) []admin.Pr
 }
 
 // expectedError is that of an aggregate: by the mechanism's formula, or scaled from an earlier answer; NaN where neither tells it.
-func (s *Server) expectedError(ctx *sql.Context, a planner.Aggregate) (float64, string) {
+func (s *Server) expectedError(ctx *sql.Context, a plan.Aggregate) (float64, string) {
 	if e, ok := a.Estimator.ExpectedError(); ok {
 		return e, ""
 	}

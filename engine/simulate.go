@@ -26,7 +26,7 @@ const (
 )
 
 // simulate runs a collection in memory over the values of a query. Over public tables they are read as the client may read
-// them; over a protected table planner.Sample is what is read, after a charge: see there why one person moves one of the
+// them; over a protected table planner.SampleNode is what is read, after a charge: see there why one person moves one of the
 // values, and collections.Simulation why the runs then have the guarantee that is charged.
 func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.Trial, error) {
 	c := q.Collection
@@ -90,7 +90,7 @@ func unsuitable(format string, args ...any) error {
 }
 
 // simulateProtected charges, reads and runs. There is no seed and no truth: either would tell of the values.
-func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, sample *planner.Sample) (trials []collections.Trial, err error) {
+func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, sample *planner.SampleNode) (trials []collections.Trial, err error) {
 	if q.Seed != nil {
 		return nil, refuse.New(refuse.SimulationSource, "A simulation over the protected table %s takes no seed: who knows it could undo the noise.", sample.Tables[0].Table).
 			With("Leave the seed out, or simulate over a public table.")
@@ -108,7 +108,7 @@ func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim col
 		Loss: event.Loss(), Events: []accounting.Event{event}, Statement: q.Query,
 		Mechanism: fmt.Sprintf("simulation of %s.%s (%s), %d runs", c.Schema, c.Name, c.Protocol, q.Runs),
 	}
-	err = s.runner.Sample(ctx, sample, charged, func(values [][]float64) error {
+	err = s.runner.Sample(ctx, &sample.Sample, charged, func(values [][]float64) error {
 		if s.sampled != nil {
 			s.sampled(values)
 		}
@@ -133,7 +133,7 @@ func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim col
 //   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15], so outside of an event of
 //     probability δ it is ε²/2-zCDP.
 //
-// Both neighbour relations move one slot (planner.Sample), which is what the guarantee is stated for.
+// Both neighbour relations move one slot (planner.SampleNode), which is what the guarantee is stated for.
 func guarantee(g *collect.Design) accounting.Event {
 	cost := g.Cost()
 	eps := accounting.Pure(0)

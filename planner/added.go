@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/planner/plan"
 )
 
 // mostAdded is how many numbers of a row the executor adds up by itself: more take less room as sums of the store.
@@ -48,7 +49,7 @@ func (f *flat) ofRow(a *aggregate, k estimator.Kind) string {
 //	SELECT g, u, x0, 1, … FROM <relation>
 //
 // The store would keep a table of all (group, unit), and add up what is not an INTEGER or BIGINT in 128 bits.
-func (s *statement) addedScan(d *draft, at int, rel *flat) (Scan, bool) {
+func (s *statement) addedScan(d *draft, at int, rel *flat) (plan.Scan, bool) {
 	var numbers []summand
 	for _, a := range d.aggregates {
 		for _, k := range a.kinds {
@@ -58,7 +59,7 @@ func (s *statement) addedScan(d *draft, at int, rel *flat) (Scan, bool) {
 		}
 	}
 	if d.bounded || d.groupsOf() > mostAddedGroups || !d.additive(rel, numbers) {
-		return Scan{}, false
+		return plan.Scan{}, false
 	}
 	g := rel.groupColumns
 	cols := d.dataColumns(at, len(g)+1, rel.ofRow)
@@ -67,5 +68,5 @@ func (s *statement) addedScan(d *draft, at int, rel *flat) (Scan, bool) {
 		types = append(types, store.ScanInt64)
 	}
 	sql := "SELECT " + comma(append(append(slices.Clone(g), rel.unit+" AS unit"), cols...)) + " FROM (" + rel.sql + ") AS r"
-	return Scan{SQL: sql, Args: s.binder.Args(), Types: types, Adds: true}, true
+	return plan.Scan{SQL: sql, Args: s.binder.Args(), Types: types, Adds: true}, true
 }

@@ -7,9 +7,10 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // joinSide is one side of a tree of inner joins.
@@ -22,9 +23,9 @@ type joinSide struct {
 }
 
 // inner reports whether a join is one whose sides may be exchanged.
-func inner(n sql.Node) (*plan.JoinNode, bool) {
-	j, ok := n.(*plan.JoinNode)
-	return j, ok && (j.Op == plan.JoinTypeInner || j.Op == plan.JoinTypeCross)
+func inner(n sql.Node) (*gmsplan.JoinNode, bool) {
+	j, ok := n.(*gmsplan.JoinNode)
+	return j, ok && (j.Op == gmsplan.JoinTypeInner || j.Op == gmsplan.JoinTypeCross)
 }
 
 // sides flattens a tree of inner and cross joins into what is joined, as written, and the conditions. An inner join is the product of its sides with
@@ -43,8 +44,8 @@ func (s *statement) sides(n sql.Node, list []*joinSide, conds []sql.Expression) 
 // written.
 func (s *statement) reads(n sql.Node) string {
 	var names []string
-	inspect(s.ctx, n, func(n sql.Node) {
-		if rt, ok := n.(*plan.ResolvedTable); ok {
+	plan.Inspect(s.ctx, n, func(n sql.Node) {
+		if rt, ok := n.(*gmsplan.ResolvedTable); ok {
 			names = append(names, strings.ToLower(rt.Name()))
 			if t, ok := storeTable(rt.Table); ok {
 				names[len(names)-1] = t.StoreRef().String()
@@ -58,7 +59,7 @@ func (s *statement) reads(n sql.Node) string {
 // innerJoin joins the sides of a tree of inner joins in the order of the tables that they read, one after the other. A condition stands at the first
 // join that has its columns: which it is makes no difference. The columns keep the order in which they are written, for a derived
 // table above counts them.
-func (s *statement) innerJoin(n *plan.JoinNode, at place) (result, error) {
+func (s *statement) innerJoin(n *gmsplan.JoinNode, at place) (result, error) {
 	written, conds := s.sides(n, nil, nil)
 	list := slices.Clone(written)
 	if !s.asWritten {
@@ -90,7 +91,7 @@ func (s *statement) innerJoin(n *plan.JoinNode, at place) (result, error) {
 		x.first = len(out.columns)
 		var on []sql.Expression
 		on, conds = available(s.ctx, conds, out, next, i == len(list)-2)
-		j := &plan.JoinNode{Op: plan.JoinTypeCross, Filter: expression.JoinAnd(on...)}
+		j := &gmsplan.JoinNode{Op: gmsplan.JoinTypeCross, Filter: expression.JoinAnd(on...)}
 		var err error
 		if out, err = s.join(out, next, j); err != nil {
 			return result{}, err

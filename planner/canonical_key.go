@@ -37,7 +37,7 @@ func (s *statement) digestOf(d *draft) string {
 			e.put(k.image.values)
 		}
 	}
-	e.put(d.public, d.groups, d.maxGroups, d.bounded, d.pure, d.choice.together)
+	e.put(d.public, d.groups, d.maxGroups, d.bounded, d.pure, d.choice.Together)
 	return e.sum()
 }
 
@@ -56,7 +56,7 @@ func (a *aggregate) encode(e *encoding) {
 // releaseKey digests a complete release.
 func (s *statement) releaseKey(d *draft) string {
 	e, r := newEncoding(keyVersion), d.release
-	e.put(d.digest, r.Loss, r.relation, r.exchanged, r.perUnit, r.MaxGroups, r.Groups)
+	e.put(d.digest, r.Loss, r.Relation, r.Exchanged, r.PerUnit, r.MaxGroups, r.Groups)
 	policies := d.tables()
 	slices.SortFunc(policies, func(a, b protected) int { return strings.Compare(a.name, b.name) })
 	r.Shared = shared(policies)
@@ -76,7 +76,7 @@ func (s *statement) releaseKey(d *draft) string {
 	}
 	e.put(len(r.Aggregates))
 	for i, a := range r.Aggregates {
-		e.put(a.Estimator.Columns(), a.Estimator.Loss(), a.Estimator.MinPersons(), a.Estimator.Steps(), a.sized, d.aggregates[i].slack)
+		e.put(a.Estimator.Columns(), a.Estimator.Loss(), a.Estimator.MinPersons(), a.Estimator.Steps(), a.Sized, d.aggregates[i].slack)
 		if x, ok := a.Estimator.(estimator.Biased); ok {
 			e.put(x.Bias())
 		}

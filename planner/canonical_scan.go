@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scrim/functions"
+	"scrim/planner/plan"
 )
 
 // clause returns the FROM and WHERE clauses, the conditions in the order of their texts.
@@ -48,7 +49,7 @@ func (s *statement) inked(sql string) string {
 
 // renumbered numbers the place holders of a scan in the order of the text, so that it tells nothing of the order in which the parts of a query were
 // translated.
-func renumbered(sc Scan) Scan {
+func renumbered(sc plan.Scan) plan.Scan {
 	var args []any
 	given := map[int]int{}
 	sc.SQL = holders(sc.SQL, func(n int) string {
@@ -107,7 +108,7 @@ func (s *statement) orderKeys(d *draft) {
 }
 
 // orderAggregates puts the aggregates of a draft in the order of their texts, whatever the order of the columns that show them.
-func (s *statement) orderAggregates(d *draft, outputs []Output) {
+func (s *statement) orderAggregates(d *draft, outputs []plan.Output) {
 	texts := map[*aggregate]string{}
 	for _, a := range d.aggregates {
 		texts[a] = s.aggregateKey(d.relation, a)

@@ -6,6 +6,7 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/planner/plan"
 )
 
 // Table is a GMS table that the store holds. The planner recognises scans of the store by it.
@@ -61,17 +62,17 @@ type PublicExecutor interface {
 type Config struct {
 	// Catalog returns the current policies; it is called once a statement.
 	Catalog  func() catalog.Reader
-	Executor Executor
+	Executor plan.Executor
 	Session  SessionFacts
 	// Pure reports whether what the session's principal spends on a table's or an entity's account must have a pure ε: a budget that
 	// it is tested against has δ = 0. nil: it never must.
 	Pure func(ctx *sql.Context, account string, entity bool) bool
 	// Forecast tells what the budgets would say to the charges of a statement, as far as the session's account may know: EXPLAIN
 	// prints it. nil: EXPLAIN tells the cost alone.
-	Forecast func(ctx *sql.Context, s *Statement) ([]accounting.Forecast, error)
+	Forecast func(ctx *sql.Context, s *plan.Statement) ([]accounting.Forecast, error)
 	// Earlier finds what an earlier answer of the session's principal tells about the error of an aggregate, by its shape
 	// (Aggregate.Shape). nil: nothing is kept.
-	Earlier func(ctx *sql.Context, shape string) (Earlier, bool)
+	Earlier func(ctx *sql.Context, shape string) (plan.Earlier, bool)
 	// Domains may be nil: domains that come from a table are then refused.
 	Domains DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.
@@ -83,7 +84,3 @@ type Config struct {
 	// StoreMemory bounds what the store keeps in memory, in bytes; 0: no bound is known.
 	StoreMemory int64
 }
-
-// SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each
-// index in its place, the same for all scans of one execution of a statement.
-type SecretArg struct{ Index int }

@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // statementKind deals with the statements that are not queries. handled is true where the planner
@@ -31,12 +32,12 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 			"%s cannot read protected tables.", what)
 	}
 	switch n := n.(type) {
-	case *plan.InsertInto:
+	case *gmsplan.InsertInto:
 		if reads(n.Source) || subqueriesRead(ctx, n, reads) {
 			return true, write("INSERT")
 		}
 		return true, nil
-	case *plan.Update, *plan.DeleteFrom:
+	case *gmsplan.Update, *gmsplan.DeleteFrom:
 		if !reads(n) {
 			return true, nil
 		}
@@ -47,22 +48,22 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 			return true, write("UPDATE or DELETE with a join or a subquery")
 		}
 		return true, nil
-	case *plan.CreateTable:
+	case *gmsplan.CreateTable:
 		if sel := n.Select(); sel != nil && reads(sel) {
 			return true, deny(RuleCreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
 		}
 		return true, nil
-	case *plan.TableCopier:
+	case *gmsplan.TableCopier:
 		if reads(n) {
 			return true, deny(RuleCreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
 		}
 		return true, nil
-	case *plan.Set:
+	case *gmsplan.Set:
 		if reads(n) {
 			return true, deny(RuleUserVariable, refuse.Context, "", "A variable cannot be set from protected tables.")
 		}
 		return true, nil
-	case *plan.AnalyzeTable:
+	case *gmsplan.AnalyzeTable:
 		if reads(n) || len(n.Children()) == 0 && analyzes(n, c) {
 			return true, deny(RuleStatistics, refuse.Context, "The planner needs no statistics.",
 				"ANALYZE TABLE would keep exact statistics of protected rows.")
@@ -73,7 +74,7 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 }
 
 // analyzes reports whether ANALYZE TABLE names a protected table.
-func analyzes(n *plan.AnalyzeTable, c catalog.Reader) bool {
+func analyzes(n *gmsplan.AnalyzeTable, c catalog.Reader) bool {
 	for _, t := range n.Tables {
 		if st, ok := storeTable(t); ok && c.Table(st.StoreRef().String()).State == catalog.Protected {
 			return true
@@ -85,8 +86,8 @@ func analyzes(n *plan.AnalyzeTable, c catalog.Reader) bool {
 // subqueriesRead reports whether a subquery expression of the statement satisfies reads.
 func subqueriesRead(ctx *sql.Context, n sql.Node, reads func(...sql.Node) bool) bool {
 	found := false
-	inspect(ctx, n, nil, func(e sql.Expression) {
-		if q, ok := e.(*plan.Subquery); ok && reads(q.Query) {
+	plan.Inspect(ctx, n, nil, func(e sql.Expression) {
+		if q, ok := e.(*gmsplan.Subquery); ok && reads(q.Query) {
 			found = true
 		}
 	})
@@ -96,9 +97,9 @@ func subqueriesRead(ctx *sql.Context, n sql.Node, reads func(...sql.Node) bool) 
 // joins reports whether a statement has a join.
 func joins(ctx *sql.Context, n sql.Node) bool {
 	found := false
-	inspect(ctx, n, func(n sql.Node) {
+	plan.Inspect(ctx, n, func(n sql.Node) {
 		switch n.(type) {
-		case *plan.JoinNode, *plan.SetOp, *plan.SubqueryAlias:
+		case *gmsplan.JoinNode, *gmsplan.SetOp, *gmsplan.SubqueryAlias:
 			found = true
 		}
 	}, nil)
@@ -109,14 +110,14 @@ func joins(ctx *sql.Context, n sql.Node) bool {
 // is treated as a query: refused when a protected scan is left in it.
 func schemaOnly(ctx *sql.Context, n sql.Node) bool {
 	switch n := n.(type) {
-	case *plan.Filter: // SHOW … LIKE and WHERE
+	case *gmsplan.Filter: // SHOW … LIKE and WHERE
 		return !subqueryIn(ctx, n.Expression) && schemaOnly(ctx, n.Child)
-	case *plan.DropTable, *plan.RenameTable, *plan.Truncate, *plan.CreateView, *plan.DropView, *plan.Use,
-		*plan.AddColumn, *plan.DropColumn, *plan.RenameColumn, *plan.ModifyColumn, *plan.AlterPK,
-		*plan.CreateIndex, *plan.AlterIndex, *plan.CreateForeignKey, *plan.DropForeignKey, *plan.AlterAutoIncrement,
-		*plan.AlterDefaultSet, *plan.AlterDefaultDrop, *plan.CreateCheck, *plan.DropCheck, *plan.DropConstraint,
-		*plan.CreateTrigger, *plan.CreateProcedure, *plan.CreateEvent, *plan.Call, *plan.Describe,
-		*plan.LockTables, *plan.UnlockTables, *plan.AlterTableCollation, *plan.AlterTableComment:
+	case *gmsplan.DropTable, *gmsplan.RenameTable, *gmsplan.Truncate, *gmsplan.CreateView, *gmsplan.DropView, *gmsplan.Use,
+		*gmsplan.AddColumn, *gmsplan.DropColumn, *gmsplan.RenameColumn, *gmsplan.ModifyColumn, *gmsplan.AlterPK,
+		*gmsplan.CreateIndex, *gmsplan.AlterIndex, *gmsplan.CreateForeignKey, *gmsplan.DropForeignKey, *gmsplan.AlterAutoIncrement,
+		*gmsplan.AlterDefaultSet, *gmsplan.AlterDefaultDrop, *gmsplan.CreateCheck, *gmsplan.DropCheck, *gmsplan.DropConstraint,
+		*gmsplan.CreateTrigger, *gmsplan.CreateProcedure, *gmsplan.CreateEvent, *gmsplan.Call, *gmsplan.Describe,
+		*gmsplan.LockTables, *gmsplan.UnlockTables, *gmsplan.AlterTableCollation, *gmsplan.AlterTableComment:
 		return true
 	}
 	// SHOW … over the definition of tables: ShowColumns, ShowIndexes, ShowCreateTable and the like.
@@ -130,7 +131,7 @@ func schemaOnly(ctx *sql.Context, n sql.Node) bool {
 func subqueryIn(ctx *sql.Context, e sql.Expression) bool {
 	found := false
 	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		_, is := e.(*plan.Subquery)
+		_, is := e.(*gmsplan.Subquery)
 		found = found || is
 		return !found
 	})

@@ -5,9 +5,10 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // declared is an answer that follows from what is declared for a table: the values of a column that a filter offers, the ends of its range. No row is
@@ -38,7 +39,7 @@ const declaredKeysNote = "The values are those that are declared for the columns
 // declaredKeys is a GROUP BY of public keys without an aggregate: its rows are known before any is read.
 //
 //	SELECT region FROM orders GROUP BY region     SELECT DISTINCT region FROM orders
-func (s *statement) declaredKeys(g *plan.GroupBy, d *draft, outputs []Output) (result, error) {
+func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (result, error) {
 	reachable, err := s.reachable(d)
 	if err != nil {
 		return result{}, err
@@ -60,7 +61,7 @@ func (s *statement) declaredKeys(g *plan.GroupBy, d *draft, outputs []Output) (r
 		}
 		f := field(s.newID(), 0, k.typ, "", "", k.name)
 		n.exprs, n.schema = append(n.exprs, f), append(n.schema, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
-		outputs = append(outputs, Output{Key: i, Aggregate: -1})
+		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
 		r.keys = append(r.keys, keyField{k.expr, f})
 	}
 	for at := range d.groups {

@@ -7,6 +7,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/planner/plan"
 )
 
 // plain is a stored table of which only the definition matters.
@@ -29,8 +30,8 @@ func TestDefinitionsTellChangesApart(t *testing.T) {
 	if a, b := DefinitionOf(ctx, table, link("x")), DefinitionOf(ctx, table, link("x")); a != b {
 		t.Errorf("two of the same differ:\n%s\n%s", a.Text, b.Text)
 	}
-	seen := map[Definition]string{}
-	for name, d := range map[string]Definition{
+	seen := map[plan.Definition]string{}
+	for name, d := range map[string]plan.Definition{
 		"link":     DefinitionOf(ctx, table, link("x")),
 		"column":   DefinitionOf(ctx, table, link("y")),
 		"unit":     DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Column: "x"}}),

@@ -5,9 +5,10 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // Defaults of the number of groups that a person may be in. All groups are kept where the keys are
@@ -31,16 +32,17 @@ type draft struct {
 	maxGroups  int        // groups that a unit may be in, >= 1
 	bounded    bool       // maxGroups is enforced by the scans
 	aggregates []*aggregate
-	choice     choice // whether the groups are answered together
-	pure       bool   // by pure mechanisms only
+	choice     plan.Grouping // whether the groups are answered together
+	joint      *aggregate    // what would answer, or answers, all groups at once; nil where the two ways are not compared
+	pure       bool          // by pure mechanisms only
 	specs      []scanSpec
-	scans      []Scan
+	scans      []plan.Scan
 	digest     string
-	release    *Release
+	release    *plan.Release
 }
 
 // release plans one GROUP BY over rows of persons.
-func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
+func (s *statement) release(g *gmsplan.GroupBy, r *relation) (result, error) {
 	if ends, ok, err := s.ends(g, r); ok || err != nil {
 		return ends, err
 	}
@@ -89,7 +91,7 @@ func (s *statement) release(g *plan.GroupBy, r *relation) (result, error) {
 }
 
 // noGroups is a GROUP BY by a key that no row can have, whatever the data are.
-func (s *statement) noGroups(g *plan.GroupBy) (result, error) {
+func (s *statement) noGroups(g *gmsplan.GroupBy) (result, error) {
 	child, err := s.noRows(g.Child)
 	if err != nil {
 		return result{}, err
@@ -99,11 +101,11 @@ func (s *statement) noGroups(g *plan.GroupBy) (result, error) {
 
 // outputs plans the columns of the GROUP BY: its aggregates, each once, and its keys. A column that
 // is neither is one that the binder carries along, and is NULL.
-func (s *statement) outputs(d *draft, g *plan.GroupBy) ([]Output, error) {
-	outputs := make([]Output, len(g.SelectDeps))
+func (s *statement) outputs(d *draft, g *gmsplan.GroupBy) ([]plan.Output, error) {
+	outputs := make([]plan.Output, len(g.SelectDeps))
 	known := map[string]int{}
 	for i, e := range g.SelectDeps {
-		outputs[i] = Output{Key: -1, Aggregate: -1}
+		outputs[i] = plan.Output{Key: -1, Aggregate: -1}
 		switch e := e.(type) {
 		case *expression.GetField:
 			for k, key := range d.keys {
@@ -173,17 +175,17 @@ func (s *statement) distinctDraft(d *draft) (*draft, error) {
 	if len(s.drafts) >= maxReleases {
 		return nil, deny(RuleTooManyReleases, refuse.Shape, "Send several statements.", "The statement has more than %d private parts.", maxReleases)
 	}
-	d.release = &Release{}
+	d.release = &plan.Release{}
 	s.drafts = append(s.drafts, d)
 	return d, nil
 }
 
 // place makes the DPAggregate node: the columns of the GROUP BY, then the keys that are expressions,
 // which the nodes above refer to by new columns.
-func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) (result, error) {
-	n := &DPAggregate{schema: g.Schema(s.ctx), keys: len(d.keys)}
+func (s *statement) place(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (result, error) {
+	n := &plan.DPAggregate{Shown: g.Schema(s.ctx), Keys: len(d.keys)}
 	for i, e := range g.SelectDeps {
-		col := *n.schema[i]
+		col := *n.Shown[i]
 		var id sql.ColumnId
 		if x, ok := e.(sql.IdExpression); ok {
 			id = x.Id()
@@ -193,8 +195,8 @@ func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) (result, 
 			col.Type = d.sqlType(o)
 		}
 		col.Nullable = true
-		n.schema[i] = &col
-		n.exprs = append(n.exprs, field(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
+		n.Shown[i] = &col
+		n.Exprs = append(n.Exprs, field(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
 	}
 	r := result{node: n, answer: true}
 	for i, k := range d.keys {
@@ -202,9 +204,9 @@ func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) (result, 
 			continue
 		}
 		f := field(s.newID(), 0, k.typ, "", "", k.name)
-		n.exprs = append(n.exprs, f)
-		n.schema = append(n.schema, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
-		outputs = append(outputs, Output{Key: i, Aggregate: -1})
+		n.Exprs = append(n.Exprs, f)
+		n.Shown = append(n.Shown, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
+		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
 		r.keys = append(r.keys, keyField{k.expr, f})
 	}
 	n.Release = d.release
@@ -212,13 +214,13 @@ func (s *statement) place(g *plan.GroupBy, d *draft, outputs []Output) (result, 
 		at := slices.Index(d.release.Output, o)
 		if at < 0 {
 			at = len(d.release.Output)
-			d.release.Output, d.release.Schema = append(d.release.Output, o), append(d.release.Schema, n.schema[i])
+			d.release.Output, d.release.Schema = append(d.release.Output, o), append(d.release.Schema, n.Shown[i])
 		}
-		n.columns = append(n.columns, at)
+		n.Columns = append(n.Columns, at)
 	}
 	var err error
 	if d.public {
-		if n.reachable, err = s.reachable(d); err != nil {
+		if n.Reachable, err = s.reachable(d); err != nil {
 			return result{}, err
 		}
 	}

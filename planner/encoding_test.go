@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"scrim/planner/plan"
 )
 
 func encoded(values ...any) []byte {
@@ -39,7 +41,7 @@ func TestEncodingTellsValuesApart(t *testing.T) {
 		{map[string]int{"a": 1, "b": 2}}, {map[string]int{"a": 2, "b": 1}}, {map[string]int{"a": 1}}, {map[string]int{}},
 		{&one}, {&other}, {(*int)(nil)}, {hidden{shown: 1}}, {hidden{shown: 2}}, {hidden{shown: 1, next: &hidden{}}}, {hidden{shown: 1, next: &hidden{shown: 3}}},
 		{decimal("1.0")}, {decimal("1.00")}, {decimal("-1.0")}, {big.NewRat(1, 2)}, {big.NewRat(1, 3)},
-		{time.Unix(5, 0)}, {time.Unix(5, 1)}, {SecretArg{Index: 0}}, {SecretArg{Index: 1}}, {Scan{SQL: "x"}}, {Scan{SQL: "x", Rows: true}}, {Scan{SQL: "x", Args: []any{"1"}}}, {Scan{SQL: "x", Args: []any{int64(1)}}},
+		{time.Unix(5, 0)}, {time.Unix(5, 1)}, {plan.SecretArg{Index: 0}}, {plan.SecretArg{Index: 1}}, {plan.Scan{SQL: "x"}}, {plan.Scan{SQL: "x", Rows: true}}, {plan.Scan{SQL: "x", Args: []any{"1"}}}, {plan.Scan{SQL: "x", Args: []any{int64(1)}}},
 	}
 	for i, a := range list {
 		for j, b := range list {
@@ -111,7 +113,7 @@ func TestEncodingOfRandomValues(t *testing.T) {
 
 // TestHolders: place holders are found outside of names and texts only.
 func TestHolders(t *testing.T) {
-	got := renumbered(Scan{SQL: `SELECT "a$1", '$2', 'it''s $1', $3, $1, $3 FROM "t""$2" WHERE x$ = $12`, Args: []any{"one", 2, "three", 4, 5, 6, 7, 8, 9, 10, 11, "twelve"}})
+	got := renumbered(plan.Scan{SQL: `SELECT "a$1", '$2', 'it''s $1', $3, $1, $3 FROM "t""$2" WHERE x$ = $12`, Args: []any{"one", 2, "three", 4, 5, 6, 7, 8, 9, 10, 11, "twelve"}})
 	if want := `SELECT "a$1", '$2', 'it''s $1', $1, $2, $1 FROM "t""$2" WHERE x$ = $3`; got.SQL != want || !reflect.DeepEqual(got.Args, []any{"three", "one", "twelve"}) {
 		t.Errorf("got %s with %v", got.SQL, got.Args)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"scrim/accounting"
+	"scrim/planner/plan"
 )
 
 // TestEvents holds the events of every plan of the corpus against the loss that it declares: no more is claimed, and no less than what is drawn.
@@ -39,7 +40,7 @@ func TestEvents(t *testing.T) {
 							seen[e.Kind]++
 						}
 						scales += scaled(t, q, r)
-						if r.exchanged > 1 {
+						if r.Exchanged > 1 {
 							exchanged++
 						}
 					}
@@ -64,7 +65,7 @@ func TestEvents(t *testing.T) {
 const eventUnit = 8 * accounting.RhoUnit
 
 // unsound compares the events of a release with its loss.
-func unsound(r *Release) (problems []string) {
+func unsound(r *plan.Release) (problems []string) {
 	var sum accounting.Loss
 	events := r.Events()
 	room := eventUnit * float64(len(events))
@@ -99,7 +100,7 @@ func unsound(r *Release) (problems []string) {
 
 // scaled recomputes the loss of aggregates of one Gaussian step from their noise: (Δ/σ)²/2 for each group, four times as much for
 // an exchange. It returns how many there are.
-func scaled(t *testing.T, q string, r *Release) (n int) {
+func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 	for _, a := range r.Aggregates {
 		steps := a.Estimator.Steps()
 		sigma, known := a.Estimator.ExpectedError()
@@ -111,11 +112,11 @@ func scaled(t *testing.T, q string, r *Release) (n int) {
 			continue
 		}
 		n++
-		drawn := moves * moves / (2 * sigma * sigma) * float64(r.perUnit)
-		if r.exchanged > 1 {
+		drawn := moves * moves / (2 * sigma * sigma) * float64(r.PerUnit)
+		if r.Exchanged > 1 {
 			drawn *= 4
 		}
-		alone := &Release{Aggregates: []Aggregate{a}, perUnit: r.perUnit, exchanged: r.exchanged}
+		alone := &plan.Release{Aggregates: []plan.Aggregate{a}, PerUnit: r.PerUnit, Exchanged: r.Exchanged}
 		claimed := accounting.Rho(0)
 		for _, e := range alone.Events() {
 			claimed = claimed.Add(e.Loss().Rho)
@@ -130,18 +131,18 @@ func scaled(t *testing.T, q string, r *Release) (n int) {
 
 // TestEventsOfExchange: one removal and one addition, in every group that a person may be in.
 func TestEventsOfExchange(t *testing.T) {
-	r := &Release{perUnit: 3, exchanged: 2}
-	got := r.inGroups(accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: 5, Steps: 1, Count: 2})
+	r := &plan.Release{PerUnit: 3, Exchanged: 2}
+	got := r.InGroups(accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: 5, Steps: 1, Count: 2})
 	if want := (accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: 10, Steps: 2, Count: 6}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	got = r.inGroups(accounting.Event{Kind: accounting.DiscreteGaussian, Rho: 7, Count: 1})
+	got = r.InGroups(accounting.Event{Kind: accounting.DiscreteGaussian, Rho: 7, Count: 1})
 	if want := (accounting.Event{Kind: accounting.DiscreteGaussian, Rho: 28, Count: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	r = &Release{perUnit: 1 << 20, exchanged: 1}
+	r = &plan.Release{PerUnit: 1 << 20, Exchanged: 1}
 	many := accounting.Event{Kind: accounting.Exponential, Epsilon: 1 << 20, Count: 1 << 20}
-	if got := r.inGroups(many); got.Loss().Rho < many.Loss().Rho*(1<<20) || got.Epsilon != many.Epsilon<<40 {
+	if got := r.InGroups(many); got.Loss().Rho < many.Loss().Rho*(1<<20) || got.Epsilon != many.Epsilon<<40 {
 		t.Errorf("more runs than fit into a count: %+v", got)
 	}
 }

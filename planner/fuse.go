@@ -12,6 +12,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/functions"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // minFused is the least number of means that are worth answering as one vector.
@@ -29,7 +30,7 @@ const minFused = 3
 // It is done where it changes nothing but the noise: one row a person, columns that the store keeps from being NULL, no
 // declared bounds (their fixed clips need no search), no loss or method of its own on any of them. A person
 // with NaN or an infinity in one of the columns is left out of all of them.
-func (s *statement) fuse(d *draft, outputs []Output) {
+func (s *statement) fuse(d *draft, outputs []plan.Output) {
 	var members []*aggregate
 	for _, a := range d.aggregates {
 		if d.relation.unique && s.fusible(d.relation, a) {
@@ -47,7 +48,7 @@ func (s *statement) fuse(d *draft, outputs []Output) {
 }
 
 // replace puts one aggregate, the first, in the place of several, whose outputs become its parts.
-func (d *draft) replace(members []*aggregate, whole *aggregate, outputs []Output) {
+func (d *draft) replace(members []*aggregate, whole *aggregate, outputs []plan.Output) {
 	before := d.aggregates
 	d.aggregates = []*aggregate{whole}
 	for _, a := range before {
@@ -94,7 +95,7 @@ func (s *statement) fused(members []*aggregate) (*aggregate, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &vectorArg{form: Coordinates, dim: len(members)}
+	v := &vectorArg{form: plan.Coordinates, dim: len(members)}
 	a := &aggregate{call: call, vector: v, maxRows: 1, kinds: []estimator.Kind{estimator.Vector}, parts: members,
 		value: lower.Expr{Type: lower.Type{Kind: lower.Int}}}
 	a.grid.Step = 1
@@ -170,7 +171,7 @@ func (g grid) value(steps float64) float64 {
 }
 
 // output is the aggregate that a column of the answer shows.
-func (d *draft) output(o Output) *aggregate {
+func (d *draft) output(o plan.Output) *aggregate {
 	a := d.aggregates[o.Aggregate]
 	if a.parts != nil {
 		return a.parts[o.Part]
@@ -179,7 +180,7 @@ func (d *draft) output(o Output) *aggregate {
 }
 
 // sqlType is the type of a column of the answer that is an aggregate.
-func (d *draft) sqlType(o Output) sql.Type {
+func (d *draft) sqlType(o plan.Output) sql.Type {
 	if a := d.output(o); o.Bar != functions.NoBar {
 		return a.barType(o.Bar)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/memory"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"scrim/catalog"
@@ -21,6 +21,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // TestMain takes out the refusal rule that the environment names, so that a script can see that some
@@ -145,14 +146,17 @@ func (h *harness) Values(_ *sql.Context, s catalog.Source, limit int) ([]any, er
 
 // QueryTables notes the query and returns no rows.
 func (h *harness) QueryTables(_ *sql.Context, reads []store.TableRef, query string, args []any, _ sql.Schema) (sql.RowIter, error) {
-	h.pushed = append(h.pushed, scanText(Scan{SQL: query, Args: args})+fmt.Sprintf("\n  -- reads %v", reads))
+	h.pushed = append(h.pushed, scanText(plan.Scan{SQL: query, Args: args})+fmt.Sprintf("\n  -- reads %v", reads))
 	return sql.RowsToRowIter(), nil
 }
 
-func (h *harness) Begin(*sql.Context, *Statement) (Execution, error) { h.begun++; return h, nil }
+func (h *harness) Begin(*sql.Context, *plan.Statement) (plan.Execution, error) {
+	h.begun++
+	return h, nil
+}
 
 // Answer makes up one row per public group, or one.
-func (h *harness) Answer(_ *sql.Context, r *Release) ([]sql.Row, error) {
+func (h *harness) Answer(_ *sql.Context, r *plan.Release) ([]sql.Row, error) {
 	row := make(sql.Row, len(r.Output))
 	for i, o := range r.Output {
 		if o.Aggregate >= 0 {
@@ -208,16 +212,16 @@ func (h *harness) run(q string) ([]sql.Row, error) {
 }
 
 // plan binds and analyses a statement and returns its private part.
-func (h *harness) plan(q string) (*Statement, sql.Node, error) {
+func (h *harness) plan(q string) (*plan.Statement, sql.Node, error) {
 	ctx := h.context(q)
 	n, err := h.engine.AnalyzeQuery(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	if d, ok := n.(*plan.DescribeQuery); ok {
+	if d, ok := n.(*gmsplan.DescribeQuery); ok {
 		n = d.Query()
 	}
-	b, ok := n.(*Budget)
+	b, ok := n.(*plan.Budget)
 	if !ok {
 		return nil, n, nil
 	}

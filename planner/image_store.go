@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // storeImage evaluates a grouping expression on public values in the store, with the translation that rows of persons get: WEEK(d, 3) is then the same
@@ -51,7 +52,7 @@ func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*base, tupl
 		inner = append(inner, "unnest(from_json(CAST("+b.Bind(jsonList(tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS v"+itoa(i))
 		outer = append(outer, castText("v"+itoa(i), base.expr.Type)+" AS c"+itoa(i))
 	}
-	query := renumbered(Scan{SQL: "SELECT " + x.SQL + " FROM (SELECT " + comma(outer) + " FROM (SELECT " + comma(inner) + ") AS v) AS d ORDER BY d.n", Args: b.Args()})
+	query := renumbered(plan.Scan{SQL: "SELECT " + x.SQL + " FROM (SELECT " + comma(outer) + " FROM (SELECT " + comma(inner) + ") AS v) AS d ORDER BY d.n", Args: b.Args()})
 	name := fmt.Sprintf("%s %q", query.SQL, query.Args)
 	if v, ok := s.images[name]; ok {
 		return v, nil
@@ -68,7 +69,7 @@ func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*base, tupl
 }
 
 // storeValues runs a query of one column without tables.
-func (s *statement) storeValues(query Scan, t sql.Type) ([]any, error) {
+func (s *statement) storeValues(query plan.Scan, t sql.Type) ([]any, error) {
 	rows, err := s.p.config.Public.QueryTables(s.ctx, nil, query.SQL, query.Args, sql.Schema{{Name: "k", Type: t, Nullable: true}})
 	if err != nil {
 		return nil, err

@@ -5,9 +5,10 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // Charts with a limit on their series join the rows with the answer that names the series to keep:
@@ -30,9 +31,9 @@ type lifted struct {
 // lift takes the joins with answers out of the input of a GROUP BY.
 func (s *statement) lift(n sql.Node) (sql.Node, []*lifted, error) {
 	switch n := n.(type) {
-	case *plan.Filter:
+	case *gmsplan.Filter:
 		return s.liftFilter(n)
-	case *plan.JoinNode:
+	case *gmsplan.JoinNode:
 		if j, ok := inner(n); ok {
 			return s.liftJoin(j)
 		}
@@ -41,7 +42,7 @@ func (s *statement) lift(n sql.Node) (sql.Node, []*lifted, error) {
 }
 
 // liftFilter takes out IN (an answer), and conditions on the columns of answers that are joined below.
-func (s *statement) liftFilter(n *plan.Filter) (sql.Node, []*lifted, error) {
+func (s *statement) liftFilter(n *gmsplan.Filter) (sql.Node, []*lifted, error) {
 	child, list, err := s.lift(n.Child)
 	if err != nil {
 		return nil, nil, err
@@ -57,7 +58,7 @@ func (s *statement) liftFilter(n *plan.Filter) (sql.Node, []*lifted, error) {
 	if len(rest) == 0 {
 		return child, list, nil
 	}
-	return plan.NewFilter(s.ctx, expression.JoinAnd(rest...), child), list, nil
+	return gmsplan.NewFilter(s.ctx, expression.JoinAnd(rest...), child), list, nil
 }
 
 // membership reads x [NOT] IN (SELECT … over an answer).
@@ -66,11 +67,11 @@ func (s *statement) membership(e sql.Expression) *lifted {
 	if negated {
 		e = not.Child
 	}
-	in, ok := e.(*plan.InSubquery)
+	in, ok := e.(*gmsplan.InSubquery)
 	if !ok {
 		return nil
 	}
-	q, ok := in.Right().(*plan.Subquery)
+	q, ok := in.Right().(*gmsplan.Subquery)
 	if !ok || !q.Correlated().Empty() || !s.hasProtected(q.Query) || s.private(q.Query) {
 		return nil
 	}
@@ -94,11 +95,11 @@ func (l *lifted) has(ctx *sql.Context, e sql.Expression) bool {
 }
 
 // liftJoin takes the sides out of a tree of inner joins that are answers.
-func (s *statement) liftJoin(j *plan.JoinNode) (sql.Node, []*lifted, error) {
+func (s *statement) liftJoin(j *gmsplan.JoinNode) (sql.Node, []*lifted, error) {
 	var sides [2]sql.Node
 	var list []*lifted
 	for i, side := range j.Children() {
-		if a, ok := side.(*plan.SubqueryAlias); ok && !a.IsLateral && s.hasProtected(side) && !s.private(side) {
+		if a, ok := side.(*gmsplan.SubqueryAlias); ok && !a.IsLateral && s.hasProtected(side) && !s.private(side) {
 			ids := columnIDs(a, len(a.Schema(s.ctx)))
 			list = append(list, &lifted{node: side, ids: ids})
 			continue
@@ -126,20 +127,20 @@ func (s *statement) liftJoin(j *plan.JoinNode) (sql.Node, []*lifted, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		both := *n.(*plan.JoinNode)
+		both := *n.(*gmsplan.JoinNode)
 		both.Filter = expression.JoinAnd(rest...)
 		return &both, list, nil
 	}
 	if len(rest) > 0 {
-		one = plan.NewFilter(s.ctx, expression.JoinAnd(rest...), one)
+		one = gmsplan.NewFilter(s.ctx, expression.JoinAnd(rest...), one)
 	}
 	return one, list, nil
 }
 
 // joinAnswers joins the answer of a GROUP BY with the answers that were taken out of its input.
-func (s *statement) joinAnswers(g *plan.GroupBy, r result, list []*lifted) (result, error) {
+func (s *statement) joinAnswers(g *gmsplan.GroupBy, r result, list []*lifted) (result, error) {
 	switch r.node.(type) {
-	case *DPAggregate, *declared:
+	case *plan.DPAggregate, *declared:
 	default:
 		return r, nil // without rows, whatever the data are
 	}
@@ -230,9 +231,9 @@ func (s *statement) keyOf(keyed sql.Projector, keys []keyField, e sql.Expression
 		}
 	}
 	if gf, ok := e.(*expression.GetField); ok {
-		dp, released := keyed.(*DPAggregate)
+		dp, released := keyed.(*plan.DPAggregate)
 		for i, x := range keyed.ProjectedExprs() {
-			if x.(*expression.GetField).Id() == gf.Id() && (!released || dp.Release.Output[dp.columns[i]].Key >= 0) {
+			if x.(*expression.GetField).Id() == gf.Id() && (!released || dp.Release.Output[dp.Columns[i]].Key >= 0) {
 				return i, nil
 			}
 		}
@@ -241,7 +242,7 @@ func (s *statement) keyOf(keyed sql.Projector, keys []keyField, e sql.Expression
 }
 
 // withKeys is a GROUP BY that also returns its keys that are plain columns.
-func (s *statement) withKeys(g *plan.GroupBy, child sql.Node) *plan.GroupBy {
+func (s *statement) withKeys(g *gmsplan.GroupBy, child sql.Node) *gmsplan.GroupBy {
 	deps := slices.Clone(g.SelectDeps)
 	for _, k := range g.GroupByExprs {
 		gf, ok := unalias(k).(*expression.GetField)
@@ -252,13 +253,13 @@ func (s *statement) withKeys(g *plan.GroupBy, child sql.Node) *plan.GroupBy {
 			deps = append(deps, gf)
 		}
 	}
-	return plan.NewGroupBy(deps, g.GroupByExprs, child)
+	return gmsplan.NewGroupBy(deps, g.GroupByExprs, child)
 }
 
 // oneEach reports whether an answer has at most one row for any values of the given columns: they are all its keys.
 func oneEach(n sql.Node, ids []sql.ColumnId) bool {
 	switch n := n.(type) {
-	case *plan.SubqueryAlias:
+	case *gmsplan.SubqueryAlias:
 		outer, below := outputIDs(n), outputIDs(n.Child)
 		var under []sql.ColumnId
 		for _, id := range ids {
@@ -269,7 +270,7 @@ func oneEach(n sql.Node, ids []sql.ColumnId) bool {
 			under = append(under, below[at])
 		}
 		return oneEach(n.Child, under)
-	case *plan.Project:
+	case *gmsplan.Project:
 		var under []sql.ColumnId
 		for _, id := range ids {
 			for _, e := range n.Projections {
@@ -281,18 +282,18 @@ func oneEach(n sql.Node, ids []sql.ColumnId) bool {
 			}
 		}
 		return len(under) == len(ids) && oneEach(n.Child, under)
-	case *plan.Limit, *plan.Offset, *plan.Sort, *plan.TopN, *plan.Having, *plan.Filter, *plan.Distinct:
+	case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Sort, *gmsplan.TopN, *gmsplan.Having, *gmsplan.Filter, *gmsplan.Distinct:
 		return oneEach(n.Children()[0], ids)
 	case *keyJoin:
 		return oneEach(n.left, ids)
-	case *DPAggregate:
+	case *plan.DPAggregate:
 		found := map[int]bool{}
-		for i, e := range n.exprs {
-			if k := n.Release.Output[n.columns[i]].Key; k >= 0 && slices.Contains(ids, e.(*expression.GetField).Id()) {
+		for i, e := range n.Exprs {
+			if k := n.Release.Output[n.Columns[i]].Key; k >= 0 && slices.Contains(ids, e.(*expression.GetField).Id()) {
 				found[k] = true
 			}
 		}
-		return len(found) == n.keys
+		return len(found) == n.Keys
 	}
 	return false
 }

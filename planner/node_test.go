@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/planner/plan"
 )
 
 // TestNoRowsWithoutReservation checks that a DPAggregate outside its Budget, or under the Budget of
@@ -21,27 +22,27 @@ func TestNoRowsWithoutReservation(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
 	ctx := h.context("")
-	find := func() *DPAggregate {
+	find := func() *plan.DPAggregate {
 		_, n, err := h.plan("SELECT region, COUNT(*) FROM orders GROUP BY region")
 		if err != nil {
 			t.Fatal(err)
 		}
-		var d *DPAggregate
-		inspect(ctx, n, func(n sql.Node) {
-			if x, ok := n.(*DPAggregate); ok {
+		var d *plan.DPAggregate
+		plan.Inspect(ctx, n, func(n sql.Node) {
+			if x, ok := n.(*plan.DPAggregate); ok {
 				d = x
 			}
 		}, nil)
 		return d
 	}
 	a, b := find(), find()
-	if _, err := a.RowIter(ctx, nil); !errors.Is(err, ErrNoReservation) {
-		t.Errorf("without a Budget: got %v, want %v", err, ErrNoReservation)
+	if _, err := a.RowIter(ctx, nil); !errors.Is(err, plan.ErrNoReservation) {
+		t.Errorf("without a Budget: got %v, want %v", err, plan.ErrNoReservation)
 	}
-	if _, err := a.RowIter((&handed{b.Statement, h}).in(ctx), nil); !errors.Is(err, ErrNoReservation) {
-		t.Errorf("under another statement's Budget: got %v, want %v", err, ErrNoReservation)
+	if _, err := a.RowIter(plan.Reserved(ctx, b.Statement, h), nil); !errors.Is(err, plan.ErrNoReservation) {
+		t.Errorf("under another statement's Budget: got %v, want %v", err, plan.ErrNoReservation)
 	}
-	if _, err := a.RowIter((&handed{a.Statement, h}).in(ctx), nil); err != nil {
+	if _, err := a.RowIter(plan.Reserved(ctx, a.Statement, h), nil); err != nil {
 		t.Errorf("under its own Budget: %v", err)
 	}
 }
@@ -50,28 +51,28 @@ func TestNoRowsWithoutReservation(t *testing.T) {
 func TestVerifyNotices(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
-	for name, spoil := range map[string]func(*Statement, sql.Node) sql.Node{
-		"no Budget": func(_ *Statement, n sql.Node) sql.Node { return n.(*Budget).Child },
-		"second Budget": func(_ *Statement, n sql.Node) sql.Node {
-			b := *n.(*Budget)
-			b.UnaryNode = plan.UnaryNode{Child: n}
+	for name, spoil := range map[string]func(*plan.Statement, sql.Node) sql.Node{
+		"no Budget": func(_ *plan.Statement, n sql.Node) sql.Node { return n.(*plan.Budget).Child },
+		"second Budget": func(_ *plan.Statement, n sql.Node) sql.Node {
+			b := *n.(*plan.Budget)
+			b.UnaryNode = gmsplan.UnaryNode{Child: n}
 			return &b
 		},
-		"loss too small":     func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Loss.Rho--; return n },
-		"not charged":        func(s *Statement, n sql.Node) sql.Node { s.Tables = nil; return n },
-		"entity not charged": func(s *Statement, n sql.Node) sql.Node { s.Entities[0].Loss.Rho--; return n },
-		"groups":             func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Groups++; return n },
-		"groups per unit":    func(s *Statement, n sql.Node) sql.Node { s.Releases[0].perUnit = 0; return n },
-		"exchange":           func(s *Statement, n sql.Node) sql.Node { s.Releases[0].exchanged = 4; return n },
-		"columns":            func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Aggregates[0].Columns = nil; return n },
-		"error bars": func(s *Statement, n sql.Node) sql.Node {
+		"loss too small":     func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Loss.Rho--; return n },
+		"not charged":        func(s *plan.Statement, n sql.Node) sql.Node { s.Tables = nil; return n },
+		"entity not charged": func(s *plan.Statement, n sql.Node) sql.Node { s.Entities[0].Loss.Rho--; return n },
+		"groups":             func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Groups++; return n },
+		"groups per unit":    func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].PerUnit = 0; return n },
+		"exchange":           func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Exchanged = 4; return n },
+		"columns":            func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Aggregates[0].Columns = nil; return n },
+		"error bars": func(s *plan.Statement, n sql.Node) sql.Node {
 			s.Releases[0].Output[0].Bar, s.Releases[0].Output[0].Part = 1, 9
 			return n
 		},
-		"outputs":   func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },
-		"no key":    func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Key = ""; return n },
-		"written":   func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Written = []int{1}; return n },
-		"no tables": func(s *Statement, n sql.Node) sql.Node { s.Releases[0].Tables = nil; return n },
+		"outputs":   func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },
+		"no key":    func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Key = ""; return n },
+		"written":   func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Written = []int{1}; return n },
+		"no tables": func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Tables = nil; return n },
 	} {
 		spoiled(t, h, "SELECT /*+ SET_VAR(dp_group_by=separate) */ region, AVG(amount) FROM orders GROUP BY region", name, spoil)
 		if name != "exchange" { // the vector of all groups has its own sensitivities
@@ -81,16 +82,16 @@ func TestVerifyNotices(t *testing.T) {
 }
 
 // spoiled checks that a plan is sound, and that Verify rejects it when it has been spoilt.
-func spoiled(t *testing.T, h *harness, query, name string, spoil func(*Statement, sql.Node) sql.Node) {
+func spoiled(t *testing.T, h *harness, query, name string, spoil func(*plan.Statement, sql.Node) sql.Node) {
 	t.Helper()
 	s, n, err := h.plan(query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Verify(s, n); err != nil {
+	if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 		t.Fatalf("%s: sound plan: %v", query, err)
 	}
-	if err := Verify(s, spoil(s, n)); err == nil || !strings.HasPrefix(err.Error(), "invariant ") {
+	if err := plan.Verify(sql.NewEmptyContext(), s, spoil(s, n)); err == nil || !strings.HasPrefix(err.Error(), "invariant ") {
 		t.Errorf("%s: %s: got %v, want a broken invariant", query, name, err)
 	}
 }
@@ -99,25 +100,25 @@ func spoiled(t *testing.T, h *harness, query, name string, spoil func(*Statement
 func TestVerifyNoticesTheFormOfAllGroups(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
-	for name, spoil := range map[string]func(*Release){
-		"a scan that bounds groups":   func(r *Release) { r.Scans[0].Args = append(r.Scans[0].Args, SecretArg{}) },
-		"a scan without units":        func(r *Release) { r.Scans[0].Units = false },
-		"a scan of rows":              func(r *Release) { r.Scans[0].Rows = true },
-		"a scan for a selection":      func(r *Release) { r.Scans[0].Kept = true },
-		"the unit as a column":        func(r *Release) { r.Aggregates[0].Columns[0] = 1 },
-		"a text as a column":          func(r *Release) { r.Scans[0].Types[2] = store.ScanText },
-		"another relation":            func(r *Release) { r.Aggregates[0].Groups.Relation = estimator.ReplaceOne },
-		"another number of groups":    func(r *Release) { r.Aggregates[0].Groups.Groups++ },
-		"parts missing":               func(r *Release) { r.Aggregates[0].Parts = nil },
-		"a loss that is too small":    func(r *Release) { r.Loss.Rho-- },
-		"another aggregate of a scan": func(r *Release) { r.Aggregates = append(r.Aggregates, Aggregate{Text: "x"}) },
+	for name, spoil := range map[string]func(*plan.Release){
+		"a scan that bounds groups":   func(r *plan.Release) { r.Scans[0].Args = append(r.Scans[0].Args, plan.SecretArg{}) },
+		"a scan without units":        func(r *plan.Release) { r.Scans[0].Units = false },
+		"a scan of rows":              func(r *plan.Release) { r.Scans[0].Rows = true },
+		"a scan for a selection":      func(r *plan.Release) { r.Scans[0].Kept = true },
+		"the unit as a column":        func(r *plan.Release) { r.Aggregates[0].Columns[0] = 1 },
+		"a text as a column":          func(r *plan.Release) { r.Scans[0].Types[2] = store.ScanText },
+		"another relation":            func(r *plan.Release) { r.Aggregates[0].Groups.Relation = estimator.ReplaceOne },
+		"another number of groups":    func(r *plan.Release) { r.Aggregates[0].Groups.Groups++ },
+		"parts missing":               func(r *plan.Release) { r.Aggregates[0].Parts = nil },
+		"a loss that is too small":    func(r *plan.Release) { r.Loss.Rho-- },
+		"another aggregate of a scan": func(r *plan.Release) { r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: "x"}) },
 	} {
-		spoiled(t, h, "SELECT region, COUNT(*), AVG(amount) FROM orders GROUP BY region", name, func(s *Statement, n sql.Node) sql.Node {
+		spoiled(t, h, "SELECT region, COUNT(*), AVG(amount) FROM orders GROUP BY region", name, func(s *plan.Statement, n sql.Node) sql.Node {
 			spoil(s.Releases[0])
 			return n
 		})
 	}
-	spoiled(t, h, "SELECT status, COUNT(*) FROM orders GROUP BY status", "a selection that counts nobody", func(s *Statement, n sql.Node) sql.Node {
+	spoiled(t, h, "SELECT status, COUNT(*) FROM orders GROUP BY status", "a selection that counts nobody", func(s *plan.Statement, n sql.Node) sql.Node {
 		s.Releases[0].Scans[0].Kept = false
 		return n
 	})
@@ -145,7 +146,7 @@ func TestSameReleaseOnce(t *testing.T) {
 		if len(s.Releases) != want {
 			t.Errorf("%s: %d releases, want %d", q, len(s.Releases), want)
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Errorf("%s: %v", q, err)
 		}
 	}

@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/planner/plan"
 )
 
 // TestPersonScan compares the scans of means of sixteen columns with the files that the benchmark of per-person
@@ -47,7 +51,7 @@ func TestPersonScan(t *testing.T) {
 // kept, and where the store has no memory for the sums. What neither can add up is refused, by public facts alone.
 func TestWhoAddsUp(t *testing.T) {
 	// The store adds up 8 coordinates, and orders arrays of 32; the executor takes rows of 32.
-	const store, query = 8 * stateBytes, 32 * 2 * chunkVectors * chunkRows * 8
+	const store, query = 8 * stateBytes, 32 * 2 * plan.ChunkVectors * plan.ChunkRows * 8
 	sums := func(n int) string { return "DP_VECTOR(a, b" + strings.Repeat(", a + b", n-2) + ")" }
 	for _, c := range []struct {
 		unit, query string
@@ -99,11 +103,11 @@ func TestWhoAddsUp(t *testing.T) {
 			t.Errorf("%s, %.60s: %v", c.unit, c.query, err)
 			continue
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Errorf("%s, %.60s: %v", c.unit, c.query, err)
 		}
 		for _, a := range s.Releases[0].Aggregates {
-			if sc := s.Releases[0].Scans[a.Scan]; sc.Rows != c.rows || (a.Vector.Form == Coordinates) == c.rows {
+			if sc := s.Releases[0].Scans[a.Scan]; sc.Rows != c.rows || (a.Vector.Form == plan.Coordinates) == c.rows {
 				t.Errorf("%s, %.60s: rows %v, form %v", c.unit, c.query, sc.Rows, a.Vector.Form)
 			}
 		}
@@ -140,7 +144,7 @@ func TestWhoAddsUpGroups(t *testing.T) {
 		} {
 			s, n, err := h.plan(strings.Replace(c.query, "SELECT", "SELECT /*+ "+hint+" */", 1))
 			if err == nil {
-				err = Verify(s, n)
+				err = plan.Verify(sql.NewEmptyContext(), s, n)
 			}
 			if err != nil {
 				t.Errorf("%s, %s, %s: %v", c.unit, c.query, way, err)

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"github.com/cockroachdb/datadriven"
+	"scrim/planner/plan"
 )
 
 // TestPlans runs the files of testdata. Commands:
@@ -80,12 +81,12 @@ func (h *harness) describe(cmd, q string) string {
 		}
 		return declaredText(h, n)
 	}
-	if err := Verify(s, n); err != nil {
+	if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 		return "INVARIANT " + err.Error()
 	}
 	switch cmd {
 	case "explain":
-		return Format(s)
+		return plan.Format(s)
 	case "scan":
 		var out []string
 		for _, r := range s.Releases {
@@ -103,7 +104,7 @@ func (h *harness) describe(cmd, q string) string {
 // declaredText says what a plan without a private part over a protected table answers from: what is declared, or nothing.
 func declaredText(h *harness, n sql.Node) string {
 	text := ""
-	inspect(h.context(""), n, func(n sql.Node) {
+	plan.Inspect(h.context(""), n, func(n sql.Node) {
 		switch n := n.(type) {
 		case *declared:
 			text = fmt.Sprintf("%s, %d rows | charges nothing", n.name, len(n.rows))
@@ -119,7 +120,7 @@ func declaredText(h *harness, n sql.Node) string {
 	return text
 }
 
-func scanText(sc Scan) string {
+func scanText(sc plan.Scan) string {
 	args := make([]string, len(sc.Args))
 	for i, a := range sc.Args {
 		args[i] = fmt.Sprintf("$%d=%#v", i+1, a)
@@ -135,7 +136,7 @@ func scanText(sc Scan) string {
 }
 
 // summary prints what a plan releases in one line.
-func summary(s *Statement) string {
+func summary(s *plan.Statement) string {
 	var parts []string
 	for _, r := range s.Releases {
 		var aggs []string
@@ -145,12 +146,12 @@ func summary(s *Statement) string {
 		p := strings.Join(aggs, ", ")
 		switch {
 		case r.Selection != nil:
-			p += " by selected " + keyNames(r)
+			p += " by selected " + plan.KeyNames(r)
 		case len(r.Keys) > 0:
-			p += fmt.Sprintf(" by %d public %s", r.Groups, keyNames(r))
+			p += fmt.Sprintf(" by %d public %s", r.Groups, plan.KeyNames(r))
 		}
-		if r.perUnit > 1 {
-			p += fmt.Sprintf(" (%d a unit)", r.perUnit)
+		if r.PerUnit > 1 {
+			p += fmt.Sprintf(" (%d a unit)", r.PerUnit)
 		}
 		if len(r.Scans) > 1 {
 			p += fmt.Sprintf(" in %d scans", len(r.Scans))

@@ -5,11 +5,12 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // Ids of the analyzer rules, above those of go-mysql-server.
@@ -38,7 +39,7 @@ var planners sync.Map // *analyzer.Analyzer → *Planner
 
 func init() {
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, analyzer.Rule{Id: guardID,
-		Apply: func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, q *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		Apply: func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, sel analyzer.RuleSelector, q *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 			p, ok := planners.Load(a)
 			if !ok {
 				return n, transform.SameTree, nil
@@ -65,7 +66,7 @@ func (p *Planner) Close(a *analyzer.Analyzer) { planners.Delete(a) }
 // rewrite is the rule that runs on the bound tree before any rule of go-mysql-server: logical nodes
 // only, nothing pushed down, counted from statistics or reordered. Nested calls see subtrees of
 // what the call for the whole statement has already rewritten, or the bodies of triggers.
-func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	same := func(err error) (sql.Node, transform.TreeIdentity, error) { return n, transform.SameTree, err }
 	if want, ok := ctx.Value(sampleKey{}).(sampling); ok {
 		out, err := p.sample(ctx, a, n, !scope.IsEmpty() || scope.RecursionDepth() > 0, want)
@@ -168,7 +169,7 @@ func lookUp(ctx *sql.Context, a *analyzer.Analyzer, name string) (Table, bool) {
 }
 
 // guard runs where go-mysql-server skips the other rules: it refuses, and rewrites nothing.
-func (p *Planner) guard(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+func (p *Planner) guard(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	if p.config.Session.RawAccess(ctx) {
 		return n, transform.SameTree, nil
 	}
@@ -178,12 +179,12 @@ func (p *Planner) guard(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *p
 
 // budget puts the Budget node at the root of a statement, after validation: only then is the tree
 // what will run. Nested analyses leave it to the outermost.
-func (p *Planner) budget(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+func (p *Planner) budget(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	if !scope.IsEmpty() || scope.RecursionDepth() > 0 {
 		return n, transform.SameTree, nil
 	}
 	n, _, err := transform.NodeWithOpaque(ctx, n, func(_ *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		if b, ok := n.(*Budget); ok {
+		if b, ok := n.(*plan.Budget); ok {
 			return b.Child, transform.NewTree, nil
 		}
 		return n, transform.SameTree, nil
@@ -191,14 +192,14 @@ func (p *Planner) budget(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, sco
 	if err != nil {
 		return n, transform.SameTree, err
 	}
-	var st *Statement
-	inspect(ctx, n, func(n sql.Node) {
-		if d, ok := n.(*DPAggregate); ok {
+	var st *plan.Statement
+	plan.Inspect(ctx, n, func(n sql.Node) {
+		if d, ok := n.(*plan.DPAggregate); ok {
 			st = d.Statement
 		}
 	}, nil)
 	if st == nil {
 		return n, transform.SameTree, nil
 	}
-	return &Budget{UnaryNode: plan.UnaryNode{Child: n}, Statement: st, executor: p.config.Executor, forecast: p.config.Forecast}, transform.NewTree, nil
+	return &plan.Budget{UnaryNode: gmsplan.UnaryNode{Child: n}, Statement: st, Executor: p.config.Executor, Forecast: p.config.Forecast}, transform.NewTree, nil
 }

@@ -2,10 +2,11 @@ package planner
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // Some tools read the names and types of a table's columns from a preview: SELECT * FROM t LIMIT 1. Rows are never shown, so it is refused; an empty
@@ -35,18 +36,18 @@ func (p *parameters) emptyPreviews() bool {
 
 // isPreview reports whether a statement selects columns of rows, with a LIMIT above all of them.
 func (s *statement) isPreview(n sql.Node) bool {
-	if _, ok := n.(*plan.Limit); !ok {
+	if _, ok := n.(*gmsplan.Limit); !ok {
 		return false
 	}
 	plain := true
-	inspect(s.ctx, n, func(n sql.Node) {
+	plan.Inspect(s.ctx, n, func(n sql.Node) {
 		switch n.(type) {
-		case *plan.Limit, *plan.Offset, *plan.Sort, *plan.Project, *plan.Filter, *plan.TableAlias, *plan.SubqueryAlias, *plan.JoinNode, *plan.ResolvedTable:
+		case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Sort, *gmsplan.Project, *gmsplan.Filter, *gmsplan.TableAlias, *gmsplan.SubqueryAlias, *gmsplan.JoinNode, *gmsplan.ResolvedTable:
 		default:
 			plain = false
 		}
 	}, func(e sql.Expression) {
-		if _, ok := e.(*plan.Subquery); ok {
+		if _, ok := e.(*gmsplan.Subquery); ok {
 			plain = false
 		}
 	})

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dolthub/go-mysql-server/sql"
+
 	"scrim/accounting"
+	"scrim/planner/plan"
 )
 
 // TestPureSplitAddsUp: whatever the aggregates, the groups and the relation, the pure ε of a statement is at most dp_epsilon, and only
@@ -36,7 +39,7 @@ func TestPureSplitAddsUp(t *testing.T) {
 					}
 					t.Fatalf("%s: %v", q, err)
 				}
-				if err := Verify(s, n); err != nil {
+				if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 					t.Errorf("%s: %v", q, err)
 				}
 				for _, c := range append(s.Tables, s.Entities...) {
@@ -58,25 +61,27 @@ func TestVerifyNoticesWhatIsNotPure(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.declare("pure account:shop.orders on")
-	for name, spoil := range map[string]func(*Statement){
-		"a unit less":      func(s *Statement) { s.Releases[0].Loss.Pure-- },
-		"a unit more":      func(s *Statement) { s.Releases[0].Loss.Pure++ },
-		"none":             func(s *Statement) { s.Releases[0].Loss.Pure = 0 },
-		"a mechanism else": func(s *Statement) { s.Releases[0].Aggregates[0].Estimator = plain.Releases[0].Aggregates[0].Estimator },
-		"a charge less":    func(s *Statement) { s.Tables[0].Loss.Pure-- },
-		"groups per unit":  func(s *Statement) { s.Releases[0].perUnit++ },
+	for name, spoil := range map[string]func(*plan.Statement){
+		"a unit less": func(s *plan.Statement) { s.Releases[0].Loss.Pure-- },
+		"a unit more": func(s *plan.Statement) { s.Releases[0].Loss.Pure++ },
+		"none":        func(s *plan.Statement) { s.Releases[0].Loss.Pure = 0 },
+		"a mechanism else": func(s *plan.Statement) {
+			s.Releases[0].Aggregates[0].Estimator = plain.Releases[0].Aggregates[0].Estimator
+		},
+		"a charge less":   func(s *plan.Statement) { s.Tables[0].Loss.Pure-- },
+		"groups per unit": func(s *plan.Statement) { s.Releases[0].PerUnit++ },
 	} {
 		s, n, err := h.plan("SELECT COUNT(*) FROM orders")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Fatalf("sound plan: %v", err)
 		}
 		if s.Releases[0].Key == plain.Releases[0].Key {
 			t.Error("the pure release has the key of the other: one would replay the other's answer")
 		}
-		if spoil(s); Verify(s, n) == nil || !strings.HasPrefix(Verify(s, n).Error(), "invariant ") {
+		if spoil(s); plan.Verify(sql.NewEmptyContext(), s, n) == nil || !strings.HasPrefix(plan.Verify(sql.NewEmptyContext(), s, n).Error(), "invariant ") {
 			t.Errorf("%s: not noticed", name)
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/catalog"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // errStay says that a subtree stays with go-mysql-server.
@@ -23,12 +24,12 @@ var errStay = errors.New("planner: not pushed down")
 // becomes one generated query. With raw access a DBA's queries on protected tables are such, too. What does not translate wholly stays with go-mysql-server, with the
 // largest query blocks below it pushed. It runs after rewrite and touches only statements without
 // protected and undeclared tables.
-func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || schemaOnly(ctx, n) {
 		return n, transform.SameTree, nil
 	}
 	switch n.(type) {
-	case *plan.Project, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Having, *plan.Filter, *plan.GroupBy, *plan.SetOp:
+	case *gmsplan.Project, *gmsplan.Sort, *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Distinct, *gmsplan.Having, *gmsplan.Filter, *gmsplan.GroupBy, *gmsplan.SetOp:
 	default:
 		return n, transform.SameTree, nil
 	}
@@ -68,9 +69,9 @@ func (s *statement) push(n sql.Node) (sql.Node, bool, error) {
 	}
 	var children []sql.Node
 	switch n := n.(type) {
-	case *plan.Project, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Having, *plan.GroupBy, *plan.Window, *plan.SetOp:
+	case *gmsplan.Project, *gmsplan.Sort, *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Distinct, *gmsplan.Having, *gmsplan.GroupBy, *gmsplan.Window, *gmsplan.SetOp:
 		children = n.Children()
-	case *plan.SubqueryAlias:
+	case *gmsplan.SubqueryAlias:
 		if n.IsLateral || !n.Correlated.Empty() {
 			return n, false, nil
 		}
@@ -143,7 +144,7 @@ func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
 		q.exprs = append(q.exprs, field(c.id, 0, q.schema[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
 	}
 	// A projection that another replaces leaves values behind that nothing uses, and the store wants none of these.
-	used := renumbered(Scan{SQL: "SELECT " + comma(items) + b.rel.clause() + b.suffix(), Args: s.binder.Args()})
+	used := renumbered(plan.Scan{SQL: "SELECT " + comma(items) + b.rel.clause() + b.suffix(), Args: s.binder.Args()})
 	q.query, q.args = used.SQL, used.Args
 	return q, nil
 }
@@ -188,7 +189,7 @@ func (s *statement) block(n sql.Node) (*block, error) {
 		return b, err
 	}
 	switch n := n.(type) {
-	case *plan.ResolvedTable:
+	case *gmsplan.ResolvedTable:
 		t, ok := storeTable(n.Table)
 		if !ok || n.AsOf != nil {
 			return nil, errStay
@@ -199,9 +200,9 @@ func (s *statement) block(n sql.Node) (*block, error) {
 		}
 		r.bases = nil
 		return &block{rel: r}, nil
-	case *plan.TableAlias:
+	case *gmsplan.TableAlias:
 		return s.block(n.Child)
-	case *plan.SubqueryAlias:
+	case *gmsplan.SubqueryAlias:
 		if n.IsLateral || !n.Correlated.Empty() {
 			return nil, errStay
 		}
@@ -220,11 +221,11 @@ func (s *statement) block(n sql.Node) (*block, error) {
 		}
 		b.rel = &r
 		return b, nil
-	case *plan.Filter:
+	case *gmsplan.Filter:
 		return s.blockFilter(n.Child, n.Expression)
-	case *plan.Having:
+	case *gmsplan.Having:
 		return s.blockFilter(n.Child, n.Cond)
-	case *plan.JoinNode:
+	case *gmsplan.JoinNode:
 		l, err := child(n.Left(), true)
 		if err != nil {
 			return nil, err
@@ -235,19 +236,19 @@ func (s *statement) block(n sql.Node) (*block, error) {
 		}
 		rel, err := s.join(l.rel, r.rel, n)
 		return &block{rel: rel, worth: true}, err
-	case *plan.Project:
+	case *gmsplan.Project:
 		b, err := child(n.Child, false)
 		if err != nil {
 			return nil, err
 		}
 		return b, s.inline(b, n.Projections)
-	case *plan.GroupBy:
+	case *gmsplan.GroupBy:
 		b, err := child(n.Child, true)
 		if err != nil {
 			return nil, err
 		}
 		return s.blockGroup(b, n)
-	case *plan.Distinct:
+	case *gmsplan.Distinct:
 		b, err := child(n.Child, false)
 		if err != nil {
 			return nil, err
@@ -263,9 +264,9 @@ func (s *statement) block(n sql.Node) (*block, error) {
 			by = append(by, c.expr.SQL)
 		}
 		return &block{rel: s.nestAs(b.rel, " GROUP BY "+comma(by), nil), worth: true}, nil
-	case *plan.Sort:
+	case *gmsplan.Sort:
 		return s.blockSort(n)
-	case *plan.Limit:
+	case *gmsplan.Limit:
 		if n.CalcFoundRows { // the rows that the limit cuts off are counted
 			return nil, errStay
 		}
@@ -274,7 +275,7 @@ func (s *statement) block(n sql.Node) (*block, error) {
 			return nil, err
 		}
 		return b, s.number(b, &b.limit, n.Limit)
-	case *plan.Offset:
+	case *gmsplan.Offset:
 		b, err := child(n.Child, false)
 		if err != nil {
 			return nil, err
@@ -312,7 +313,7 @@ func (s *statement) blockFilter(n sql.Node, cond sql.Expression) (*block, error)
 }
 
 // blockSort adds an order: MySQL has NULL before everything.
-func (s *statement) blockSort(n *plan.Sort) (*block, error) {
+func (s *statement) blockSort(n *gmsplan.Sort) (*block, error) {
 	b, err := s.block(n.Child)
 	if err != nil {
 		return nil, err

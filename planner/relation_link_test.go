@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/planner/plan"
 )
 
 // TestSparedLinks compares scans of linked tables, whose joins to the unit are left out where the parent is joined as well, with the same
@@ -75,7 +79,7 @@ func TestSparedLinks(t *testing.T) {
 			t.Errorf("%s: %v", c.from, err)
 			continue
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Errorf("%s: %v", c.from, err)
 		}
 		sc := s.Releases[0].Scans[0]

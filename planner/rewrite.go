@@ -2,10 +2,11 @@ package planner
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // result is a rewritten subtree: rows of persons, or public rows.
@@ -30,8 +31,8 @@ type place struct {
 // hasProtected reports whether a subtree scans a protected table, in subqueries too.
 func (s *statement) hasProtected(n sql.Node) bool {
 	found := false
-	inspect(s.ctx, n, func(n sql.Node) {
-		if rt, ok := n.(*plan.ResolvedTable); ok {
+	plan.Inspect(s.ctx, n, func(n sql.Node) {
+		if rt, ok := n.(*gmsplan.ResolvedTable); ok {
 			if t, ok := storeTable(rt.Table); ok && s.catalog.Table(t.StoreRef().String()).State == catalog.Protected {
 				found = true
 			}
@@ -46,54 +47,54 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 		return result{node: n}, nil
 	}
 	switch n := n.(type) {
-	case *plan.ResolvedTable:
+	case *gmsplan.ResolvedTable:
 		t, _ := storeTable(n.Table)
 		rel, err := s.scan(n, t)
 		return result{rel: rel}, err
-	case *plan.TableAlias:
+	case *gmsplan.TableAlias:
 		return s.build(n.Child, at)
-	case *plan.SubqueryAlias:
+	case *gmsplan.SubqueryAlias:
 		return s.derived(n, at)
-	case *plan.Filter:
+	case *gmsplan.Filter:
 		if constantFalse(s.ctx, n.Expression) {
 			return s.noRows(n)
 		}
 		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Expression) })
-	case *plan.Having:
+	case *gmsplan.Having:
 		if constantFalse(s.ctx, n.Cond) {
 			return s.noRows(n)
 		}
 		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Cond) })
-	case *plan.Project:
+	case *gmsplan.Project:
 		return s.projection(n, at)
-	case *plan.Sort:
+	case *gmsplan.Sort:
 		return s.unary(n, at, func(r *relation) (*relation, error) { return r, nil })
-	case *plan.Limit:
+	case *gmsplan.Limit:
 		if isZero(n.Limit) {
 			return s.noRows(n)
 		}
 		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
-	case *plan.Offset:
+	case *gmsplan.Offset:
 		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
-	case *plan.TopN:
+	case *gmsplan.TopN:
 		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
-	case *plan.Distinct:
+	case *gmsplan.Distinct:
 		return s.distinct(n, at)
-	case *plan.Window:
+	case *gmsplan.Window:
 		return s.unary(n, at, func(*relation) (*relation, error) {
 			return nil, deny(RuleWindow, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
 				"A window function over protected rows depends on the rows of other persons.")
 		})
-	case *plan.GroupBy:
+	case *gmsplan.GroupBy:
 		return s.groupBy(n)
-	case *plan.JoinNode:
+	case *gmsplan.JoinNode:
 		return s.joinNode(n, at)
-	case *plan.SetOp:
+	case *gmsplan.SetOp:
 		return s.setOp(n, at)
-	case *plan.RecursiveCte:
+	case *gmsplan.RecursiveCte:
 		return result{}, deny(RuleRecursive, refuse.Shape, "Use a plain subquery.",
 			"A recursive common table expression over a protected table is not supported.")
-	case *plan.Into:
+	case *gmsplan.Into:
 		return result{}, deny(RuleInto, refuse.Context, "", "SELECT … INTO cannot take a private answer.")
 	}
 	return result{}, deny(RuleNode, refuse.Shape, "Write a plain SELECT with joins, filters and aggregates.",
@@ -127,7 +128,7 @@ func (s *statement) keep(n sql.Node, child result) (result, error) {
 
 // projection computes columns over private rows, or keeps a Project over public ones. The one at
 // the top of a query block keeps its width; one below passes the keys of the answer on.
-func (s *statement) projection(n *plan.Project, at place) (result, error) {
+func (s *statement) projection(n *gmsplan.Project, at place) (result, error) {
 	child, err := s.build(n.Child, place{aggregate: at.aggregate})
 	if err != nil {
 		return result{}, err
@@ -140,7 +141,7 @@ func (s *statement) projection(n *plan.Project, at place) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	p := r.node.(*plan.Project)
+	p := r.node.(*gmsplan.Project)
 	exprs := append([]sql.Expression(nil), p.Projections...)
 	if !at.top {
 		for _, k := range child.keys {
@@ -156,13 +157,13 @@ func (s *statement) projection(n *plan.Project, at place) (result, error) {
 			}
 		}
 	}
-	q := plan.NewProject(s.ctx, exprs, p.Child)
+	q := gmsplan.NewProject(s.ctx, exprs, p.Child)
 	r.node = q.WithAliasDeps(p.AliasDeps)
 	return r, nil
 }
 
 // derived is a derived table, a view or a common table expression: its columns get new ids.
-func (s *statement) derived(n *plan.SubqueryAlias, at place) (result, error) {
+func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) {
 	if n.IsLateral || !n.Correlated.Empty() {
 		return result{}, deny(RuleLateral, refuse.Shape, "Join on a condition.",
 			"A lateral derived table over a protected table is not supported.")
@@ -198,7 +199,7 @@ func (s *statement) derived(n *plan.SubqueryAlias, at place) (result, error) {
 }
 
 // joinNode joins private rows, or keeps a join of public ones.
-func (s *statement) joinNode(n *plan.JoinNode, at place) (result, error) {
+func (s *statement) joinNode(n *gmsplan.JoinNode, at place) (result, error) {
 	if j, ok := inner(n); ok {
 		return s.innerJoin(j, at)
 	}
@@ -235,13 +236,13 @@ func (s *statement) joinNode(n *plan.JoinNode, at place) (result, error) {
 // public turns a subtree over public store tables into a relation, to be joined with private rows.
 func (s *statement) public(n sql.Node) (*relation, error) {
 	switch n := n.(type) {
-	case *plan.ResolvedTable:
+	case *gmsplan.ResolvedTable:
 		if t, ok := storeTable(n.Table); ok {
 			return s.scan(n, t)
 		}
-	case *plan.TableAlias:
+	case *gmsplan.TableAlias:
 		return s.public(n.Child)
-	case *plan.SubqueryAlias:
+	case *gmsplan.SubqueryAlias:
 		rel, err := s.public(n.Child)
 		if err != nil {
 			return nil, err
@@ -256,19 +257,19 @@ func (s *statement) public(n sql.Node) (*relation, error) {
 			out.columns[i].id = ids[i]
 		}
 		return &out, nil
-	case *plan.Filter:
+	case *gmsplan.Filter:
 		rel, err := s.public(n.Child)
 		if err != nil {
 			return nil, err
 		}
 		return s.filter(rel, n.Expression)
-	case *plan.Project:
+	case *gmsplan.Project:
 		rel, err := s.public(n.Child)
 		if err != nil {
 			return nil, err
 		}
 		return s.project(rel, n.Projections)
-	case *plan.JoinNode:
+	case *gmsplan.JoinNode:
 		l, err := s.public(n.Left())
 		if err != nil {
 			return nil, err
@@ -284,7 +285,7 @@ func (s *statement) public(n sql.Node) (*relation, error) {
 }
 
 // setOp is UNION ALL of private rows, or any set operation on answers.
-func (s *statement) setOp(n *plan.SetOp, at place) (result, error) {
+func (s *statement) setOp(n *gmsplan.SetOp, at place) (result, error) {
 	at.top = true
 	l, err := s.build(n.Left(), at)
 	if err != nil {
@@ -311,7 +312,7 @@ func (s *statement) setOp(n *plan.SetOp, at place) (result, error) {
 }
 
 // groupBy is the one place where private rows become an answer.
-func (s *statement) groupBy(n *plan.GroupBy) (result, error) {
+func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 	if rows, list, err := s.lift(n.Child); err != nil {
 		return result{}, err
 	} else if len(list) > 0 && s.private(rows) {
@@ -370,7 +371,7 @@ func rawRows(what string) error {
 }
 
 // subquery rewrites a subquery expression over public rows; its rows must be public or an answer.
-func (s *statement) subquery(q *plan.Subquery) (sql.Expression, error) {
+func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
 	if !s.hasProtected(q.Query) {
 		return q, nil
 	}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/accounting"
-	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
-// Sample is the plan of the values that a simulated collection is run over: one of each person of one protected table. It is a leaf that
+// SampleNode is the plan of the values that a simulated collection is run over: one of each person of one protected table. It is a leaf that
 // nobody can iterate: the executor scans it after a charge, chooses at most Slots of the persons, and what they hold goes into randomisers.
 //
 //	SELECT <values> FROM <table> WHERE … AND u IS NOT NULL      one row a person, see onePerPerson
@@ -35,16 +35,9 @@ import (
 // Nothing else depends on rows: Slots is a constant of the caller, the text is a function of the query and the catalogue, and every
 // expression is total, with NULL for a row in which it fails. A row whose person is NULL belongs to nobody and is left out. What holds for each secret and each
 // draw holds on average over them.
-type Sample struct {
+type SampleNode struct {
 	constantRows
-	Scan     Scan // Width columns of DOUBLE, or one array of them
-	Width    int
-	Slots    int
-	Array    bool
-	Reads    []store.TableRef
-	Defined  []Definition
-	Tables   []Charge // of no loss yet
-	Entities []string
+	plan.Sample
 
 	caps      []total // of the tables, by place: δ
 	limits    []float64
@@ -52,13 +45,15 @@ type Sample struct {
 }
 
 // String names the leaf.
-func (n *Sample) String() string { return "Sample" }
+func (n *SampleNode) String() string { return "Sample" }
 
 // RowIter implements sql.ExecSourceRel: values of persons have no rows to show.
-func (n *Sample) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) { return nil, ErrNoReservation }
+func (n *SampleNode) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
+	return nil, plan.ErrNoReservation
+}
 
 // WithChildren implements sql.Node.
-func (n *Sample) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+func (n *SampleNode) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
 	if len(children) != 0 {
 		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
 	}
@@ -66,7 +61,7 @@ func (n *Sample) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, e
 }
 
 // Fits refuses a loss that the tables' policies do not allow to one statement.
-func (n *Sample) Fits(l accounting.Loss) error {
+func (n *SampleNode) Fits(l accounting.Loss) error {
 	if n.pureTable != "" && !l.IsPure() {
 		return deny(RulePure, refuse.SimulationSource, "Simulate over public data, or a protocol of the local model without the options gauss and zcdp.",
 			"The guarantee of the collection is not a pure epsilon, and %s is on the pure account (delta 0).", n.pureTable)
@@ -86,15 +81,15 @@ type sampleKey struct{}
 type sampling struct{ width, slots int }
 
 // WithSample returns a context in which a query is planned as the source of a simulation: of width numbers, or one vector of as
-// many, a row. The plan of one over a protected table has a Sample; any other is over public tables alone.
+// many, a row. The plan of one over a protected table has a SampleNode; any other is over public tables alone.
 func WithSample(ctx *sql.Context, width, slots int) *sql.Context {
 	return ctx.WithContext(context.WithValue(ctx.Context, sampleKey{}, sampling{width, slots}))
 }
 
-// SampleOf finds the Sample in a plan; nil where there is none.
-func SampleOf(ctx *sql.Context, n sql.Node) (s *Sample) {
-	inspect(ctx, n, func(n sql.Node) {
-		if x, ok := n.(*Sample); ok {
+// SampleOf finds the SampleNode in a plan; nil where there is none.
+func SampleOf(ctx *sql.Context, n sql.Node) (s *SampleNode) {
+	plan.Inspect(ctx, n, func(n sql.Node) {
+		if x, ok := n.(*SampleNode); ok {
 			s = x
 		}
 	}, nil)
@@ -138,8 +133,8 @@ func (p *Planner) sample(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, nes
 
 // onlyStored refuses public sources that are not stored tables: views of the server's own state.
 func onlyStored(ctx *sql.Context, n sql.Node) (err error) {
-	inspect(ctx, n, func(n sql.Node) {
-		if rt, ok := n.(*plan.ResolvedTable); ok && !plan.IsDualTable(rt.Table) {
+	plan.Inspect(ctx, n, func(n sql.Node) {
+		if rt, ok := n.(*gmsplan.ResolvedTable); ok && !gmsplan.IsDualTable(rt.Table) {
 			if _, ok := storeTable(rt.Table); !ok {
 				err = unsuitable("%s is not a stored table.", rt.Name())
 			}
@@ -150,7 +145,7 @@ func onlyStored(ctx *sql.Context, n sql.Node) (err error) {
 
 // sampleOf plans the source over a protected table: Project ─ Filter … ─ Table and nothing else.
 func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
-	project, ok := n.(*plan.Project)
+	project, ok := n.(*gmsplan.Project)
 	if !ok {
 		return nil, unsuitable("%s over a protected table is not row by row.", shape(n))
 	}
@@ -170,7 +165,7 @@ func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
 	if err := r.rel.single(); err != nil {
 		return nil, err
 	}
-	out := &Sample{Width: want.width, Slots: want.slots, pureTable: s.pureTable}
+	out := &SampleNode{Sample: plan.Sample{Width: want.width, Slots: want.slots}, pureTable: s.pureTable}
 	columns, err := s.values(out, r.rel, project.Projections)
 	if err != nil {
 		return nil, err
@@ -189,14 +184,14 @@ func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
 // rowwise refuses what makes a row of several, or depends on others.
 func (s *statement) rowwise(n sql.Node) error {
 	switch n := n.(type) {
-	case *plan.Filter:
+	case *gmsplan.Filter:
 		if err := s.plainExpressions([]sql.Expression{n.Expression}); err != nil {
 			return err
 		}
 		return s.rowwise(n.Child)
-	case *plan.TableAlias:
+	case *gmsplan.TableAlias:
 		return s.rowwise(n.Child)
-	case *plan.ResolvedTable:
+	case *gmsplan.ResolvedTable:
 		return nil
 	}
 	return unsuitable("%s over a protected table is not row by row.", shape(n))
@@ -208,7 +203,7 @@ func (s *statement) plainExpressions(list []sql.Expression) (err error) {
 	for _, e := range list {
 		sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
 			switch e.(type) {
-			case *plan.Subquery, *plan.InSubquery, *plan.ExistsSubquery:
+			case *gmsplan.Subquery, *gmsplan.InSubquery, *gmsplan.ExistsSubquery:
 				err = unsuitable("A subquery over a protected table is not row by row.")
 			case sql.Aggregation:
 				err = unsuitable("An aggregate over a protected table is not row by row.")
@@ -222,21 +217,21 @@ func (s *statement) plainExpressions(list []sql.Expression) (err error) {
 // shape names an operation.
 func shape(n sql.Node) string {
 	switch n.(type) {
-	case *plan.JoinNode:
+	case *gmsplan.JoinNode:
 		return "A join"
-	case *plan.Limit, *plan.Offset, *plan.TopN:
+	case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.TopN:
 		return "LIMIT"
-	case *plan.Sort:
+	case *gmsplan.Sort:
 		return "ORDER BY"
-	case *plan.Distinct:
+	case *gmsplan.Distinct:
 		return "DISTINCT"
-	case *plan.GroupBy, *plan.Having:
+	case *gmsplan.GroupBy, *gmsplan.Having:
 		return "An aggregate"
-	case *plan.Window:
+	case *gmsplan.Window:
 		return "A window function"
-	case *plan.SetOp:
+	case *gmsplan.SetOp:
 		return "UNION"
-	case *plan.SubqueryAlias:
+	case *gmsplan.SubqueryAlias:
 		return "A view or derived table"
 	}
 	return fmt.Sprintf("The operation %T", n)

@@ -6,10 +6,11 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // values translates what is selected: as many numbers as are wanted, or one array.
-func (s *statement) values(out *Sample, r *relation, list []sql.Expression) ([]string, error) {
+func (s *statement) values(out *SampleNode, r *relation, list []sql.Expression) ([]string, error) {
 	if len(list) == 1 && out.Width > 1 {
 		x, err := s.lower(unalias(list[0]), r.resolve)
 		if err != nil {
@@ -42,7 +43,7 @@ func (s *statement) values(out *Sample, r *relation, list []sql.Expression) ([]s
 }
 
 // sampleScan writes the scan.
-func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
+func (s *statement) sampleScan(out *SampleNode, r *relation, columns []string) {
 	u := r.units[0].expr.SQL
 	items, names := []string{u + " AS u"}, make([]string, len(columns))
 	for i, c := range columns {
@@ -65,7 +66,7 @@ func (s *statement) sampleScan(out *Sample, r *relation, columns []string) {
 }
 
 // samplable refuses what the store has no memory for: see storeHolds.
-func (s *statement) samplable(out *Sample, r *relation) error {
+func (s *statement) samplable(out *SampleNode, r *relation) error {
 	if !r.unique && !s.storeHolds(out.Width, orderedBytes) {
 		return deny(RuleMemory, refuse.Option, "Have an operator raise --memory-limit.",
 			"To keep one row of each person, the store orders values of %d numbers; with its memory limit of %d MiB it can order %d.",
@@ -79,12 +80,12 @@ func (s *statement) samplable(out *Sample, r *relation) error {
 func (s *statement) onePerPerson(from string, names []string) string {
 	values := comma(names)
 	rows := "SELECT u, " + values + ", row_number() OVER (PARTITION BY u, " + values + ") AS j FROM (" + from + ") AS r"
-	secret := s.binder.Bind(SecretArg{Index: 0})
+	secret := s.binder.Bind(plan.SecretArg{Index: 0})
 	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(" + values + ", j, CAST(" + secret + " AS BIGINT)), " + values + ") = 1"
 }
 
 // charged lists the accounts that a charge goes to: those of the table, of what it is linked to, and of the entity.
-func (s *statement) charged(out *Sample, r *relation) error {
+func (s *statement) charged(out *SampleNode, r *relation) error {
 	seen := map[string]bool{}
 	for _, t := range r.private {
 		if seen[t.policy.Account] {
@@ -95,7 +96,7 @@ func (s *statement) charged(out *Sample, r *relation) error {
 		if err != nil {
 			return err
 		}
-		out.Tables = append(out.Tables, Charge{Account: t.policy.Account, Table: t.name})
+		out.Tables = append(out.Tables, plan.Charge{Account: t.policy.Account, Table: t.name})
 		out.caps, out.limits = append(out.caps, total), append(out.limits, t.policy.Defaults.MaxEpsilon)
 	}
 	out.Entities = []string{r.entity}

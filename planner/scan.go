@@ -11,6 +11,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // scanSpec says which rows a scan reads and how it returns them.
@@ -77,7 +78,7 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 // and, where a person may be in more groups than the loss allows for, only that many of them, chosen
 // by a hash of the person, the group and a secret that the executor draws for each execution. The
 // choice depends on nothing but that person's rows and the secret.
-func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
+func (s *statement) scanOf(d *draft, at int, input sql.Node) (plan.Scan, error) {
 	sc, err := s.writeScan(d, at, input)
 	if err == nil {
 		err = s.readable(sc.SQL)
@@ -86,16 +87,16 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (Scan, error) {
 }
 
 // writeScan is scanOf, however many columns of a table the scan reads.
-func (s *statement) writeScan(d *draft, at int, input sql.Node) (Scan, error) {
+func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, error) {
 	s.begin()
 	spec := d.specs[at]
 	r, err := s.build(input, place{aggregate: true})
 	if err != nil {
-		return Scan{}, err
+		return plan.Scan{}, err
 	}
 	rel, err := s.materialise(d, r.rel, spec)
 	if err != nil {
-		return Scan{}, err
+		return plan.Scan{}, err
 	}
 	if spec.argument >= 0 {
 		switch a := d.aggregates[spec.argument]; {
@@ -124,7 +125,7 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (Scan, error) {
 		}
 		cols = d.dataColumns(at, len(g), func(a *aggregate, k estimator.Kind) string { return rel.column(a, k, grouped) })
 		if err := s.summable(len(cols)); grouped && err != nil {
-			return Scan{}, err
+			return plan.Scan{}, err
 		}
 	}
 	for i := range cols {
@@ -136,20 +137,20 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (Scan, error) {
 		from = s.sampled(d, rel, spec)
 	case grouped && !d.bounded:
 		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
-		return Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+		return plan.Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
 	case grouped:
 		inner := "SELECT " + comma(append(append([]string{"u"}, g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
 		from = "SELECT " + comma(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
-		return Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+		return plan.Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
 	default:
 		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r"
 	}
-	return Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+	return plan.Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
 }
 
 // choice orders the groups of a person by a keyed hash; the group itself breaks ties.
 func (s *statement) choice(u string, g []string) string {
-	secret := s.binder.Bind(SecretArg{Index: 0})
+	secret := s.binder.Bind(plan.SecretArg{Index: 0})
 	return "hash(" + comma(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + comma(g)
 }
 
@@ -160,7 +161,7 @@ func (s *statement) sampled(d *draft, rel *flat, spec scanSpec) string {
 	g := rel.groupColumns
 	part := comma(append([]string{"u"}, g...))
 	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + rel.sql + ") AS r"
-	secret := s.binder.Bind(SecretArg{Index: 1})
+	secret := s.binder.Bind(plan.SecretArg{Index: 1})
 	kept := "SELECT " + part + ", a0 FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY " + part +
 		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + itoa64(spec.maxRows)
 	if d.bounded {

@@ -12,6 +12,7 @@ import (
 	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // account is what the releases of a statement put on one protected table.
@@ -45,7 +46,7 @@ func (s *statement) finish() error {
 	if err != nil {
 		return err
 	}
-	st := &Statement{Text: s.ctx.Query()}
+	st := &plan.Statement{Text: s.ctx.Query()}
 	entities := map[string]accounting.Loss{}
 	for _, d := range s.drafts {
 		if err := s.complete(d, accounts); err != nil {
@@ -60,7 +61,7 @@ func (s *statement) finish() error {
 		}
 	}
 	for _, a := range sorted(accounts) {
-		st.Tables = append(st.Tables, Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
+		st.Tables = append(st.Tables, plan.Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
 		if m := a.policy.Defaults.MaxEpsilon; m > 0 && (a.fixed > 0 || a.aimed > 0) {
 			if eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, accounting.Delta(a.total.delta))); eps > m {
 				return deny(RuleEpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
@@ -69,7 +70,7 @@ func (s *statement) finish() error {
 		}
 	}
 	for _, e := range sortedNames(entities) {
-		st.Entities = append(st.Entities, Charge{Account: e, Loss: entities[e]})
+		st.Entities = append(st.Entities, plan.Charge{Account: e, Loss: entities[e]})
 	}
 	for _, n := range s.nodes {
 		n.Statement = st
@@ -190,9 +191,9 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		minimum = max(minimum, t.policy.Defaults.MinimumGroupUnits)
 	}
 	r := d.release
-	r.relation, r.exchanged, r.choice = d.neighbours(), d.exchanged(), d.choice
+	r.Relation, r.Exchanged, r.Choice = d.neighbours(), d.exchanged(), d.choice
 	if !d.public {
-		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.relation})
+		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.Relation})
 		if err != nil {
 			return deny(RuleGroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
 		}
@@ -202,10 +203,11 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	if err := s.answerFits(d); err != nil {
 		return err
 	}
-	if j := d.choice.joint; j != nil {
-		if err := r.choice.expect(d, (share * points(j.share())).Float()); err != nil {
+	if j := d.joint; j != nil {
+		if err := d.expect((share * points(j.share())).Float()); err != nil {
 			return s.tooSmall(j, err)
 		}
+		r.Choice = d.choice
 	}
 	for _, x := range d.aggregates {
 		loss := share * points(x.share())
@@ -229,15 +231,15 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 		r.Loss = r.Loss.Add(d.lossOf(x, e.Loss()))
 		_, sized := d.estimated(x)
-		r.Aggregates = append(r.Aggregates, Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, sized: sized, Vector: x.description(), Shape: d.shape(x), fused: x.fusedText()})
-		r.Aggregates[len(r.Aggregates)-1].told = x.tolds()
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, Sized: sized, Vector: x.description(), Shape: d.shape(x), Fused: x.fusedText()})
+		r.Aggregates[len(r.Aggregates)-1].Bars = x.tolds()
 		if x.parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
 			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, loss.Float())
 		}
 	}
 	r.Persons = d.countPersons()
-	r.Scans, r.Groups, r.perUnit, r.maxPersons = d.scans, d.groups, d.maxGroups, maxPersons(d.relation.private)
+	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.scans, d.groups, d.maxGroups, maxPersons(d.relation.private)
 	if err := s.allFits(r); err != nil {
 		return err
 	}
@@ -246,7 +248,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	}
 	r.Written = d.written
 	for _, k := range d.keys {
-		key := Key{Name: k.name, Type: k.typ, Decode: decode(k.typ)}
+		key := plan.Key{Name: k.name, Type: k.typ, Decode: decode(k.typ)}
 		if d.public {
 			key.Domain = k.image.values
 		}

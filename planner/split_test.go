@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/dolthub/go-mysql-server/sql"
+
 	"scrim/accounting"
+	"scrim/planner/plan"
 )
 
 // TestStatementStaysWithinItsTotal checks, for statements of many shapes, that the loss charged to
@@ -35,7 +38,7 @@ func TestStatementStaysWithinItsTotal(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", q, err)
 				}
-				if err := Verify(st, n); err != nil {
+				if err := plan.Verify(sql.NewEmptyContext(), st, n); err != nil {
 					t.Errorf("%s: %v", q, err)
 				}
 				for _, c := range st.Tables {

@@ -5,13 +5,13 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/transform"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // statement is the planning of one statement.
@@ -26,9 +26,9 @@ type statement struct {
 	counted map[string]int // columns of tables that it may read: see stored
 	nextCol sql.ColumnId
 	retyped map[sql.ColumnId]sql.Type // columns of answers whose type differs from what the binder said
-	nodes   []*DPAggregate            // in the order of the tree
+	nodes   []*plan.DPAggregate       // in the order of the tree
 	drafts  []*draft                  // distinct releases
-	defined map[store.TableRef]Definition
+	defined map[store.TableRef]plan.Definition
 
 	asWritten bool // public tables alone: operands and conditions keep their order
 
@@ -87,7 +87,7 @@ func (s *statement) predicate(e sql.Expression, cols lower.Columns) (lower.Expr,
 func (s *statement) noSubquery(e sql.Expression) error {
 	var found bool
 	sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		_, is := e.(*plan.Subquery)
+		_, is := e.(*gmsplan.Subquery)
 		found = found || is
 		return !found
 	})
@@ -109,36 +109,6 @@ func lowered(err error) error {
 	return err
 }
 
-// inspect visits every node and every expression of a statement, through opaque nodes and into the
-// queries of subquery expressions.
-func inspect(ctx *sql.Context, n sql.Node, node func(sql.Node), expr func(sql.Expression)) {
-	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
-		if n == nil {
-			return false
-		}
-		if node != nil {
-			node(n)
-		}
-		if ex, ok := n.(sql.Expressioner); ok {
-			for _, e := range ex.Expressions() {
-				sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
-					if e == nil {
-						return false
-					}
-					if expr != nil {
-						expr(e)
-					}
-					if sq, ok := e.(*plan.Subquery); ok {
-						inspect(ctx, sq.Query, node, expr)
-					}
-					return true
-				})
-			}
-		}
-		return true
-	})
-}
-
 // facts are what one look at a bound statement shows.
 type facts struct {
 	protected, undeclared []string
@@ -150,11 +120,11 @@ type facts struct {
 func look(ctx *sql.Context, c catalog.Reader, n sql.Node) facts {
 	var f facts
 	seen := map[string]bool{}
-	inspect(ctx, n, func(n sql.Node) {
-		if t, ok := n.(plan.TableIdNode); ok {
+	plan.Inspect(ctx, n, func(n sql.Node) {
+		if t, ok := n.(gmsplan.TableIdNode); ok {
 			t.Columns().ForEach(func(id sql.ColumnId) { f.maxColumn = max(f.maxColumn, id) })
 		}
-		rt, ok := n.(*plan.ResolvedTable)
+		rt, ok := n.(*gmsplan.ResolvedTable)
 		if !ok {
 			return
 		}

@@ -27,12 +27,6 @@ import (
 // wants it. A target is for the noise of every group's answer. The cost comes on top of what the other aggregates of the statement
 // cost; max_epsilon of the table and the budgets bound it as they bound any other.
 
-// Earlier is what an earlier answer tells about an aggregate's error.
-type Earlier struct {
-	Loss   float64 // of the release of one group: ρ, or ε of a pure one
-	StdErr float64 // the largest of its groups' standard errors, in units of the answer
-}
-
 // PilotNeeded is the refusal of a statement whose cost only a pilot can tell, where the pilot is allowed: the caller runs
 // the statement under WithPilot, and plans it again under AfterPilot.
 type PilotNeeded struct{ Share float64 } // of what the statement usually costs, within (0, 1]

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/planner/plan"
 )
 
 // TestTargetOfKnownError: where the error is known beforehand, the plan's is just below what is wanted, and half the error
@@ -35,7 +36,7 @@ func TestTargetOfKnownError(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
-				if err := Verify(s, n); err != nil {
+				if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 					t.Errorf("%s: %v", text, err)
 				}
 				aim := map[string]float64{"64": 64, "32": 32, "16": 16}[wanted]
@@ -62,18 +63,18 @@ func TestTargetOfKnownError(t *testing.T) {
 func TestTargetFromEarlier(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
-	known := map[string]Earlier{}
-	h.planner.config.Earlier = func(_ *sql.Context, shape string) (Earlier, bool) {
+	known := map[string]plan.Earlier{}
+	h.planner.config.Earlier = func(_ *sql.Context, shape string) (plan.Earlier, bool) {
 		e, ok := known[shape]
 		return e, ok
 	}
-	plan := func(q string) *Statement {
+	planned := func(q string) *plan.Statement {
 		t.Helper()
 		s, n, err := h.plan(q)
 		if err != nil {
 			t.Fatalf("%s: %v", q, err)
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Errorf("%s: %v", q, err)
 		}
 		return s
@@ -90,22 +91,22 @@ func TestTargetFromEarlier(t *testing.T) {
 	if _, _, err := h.plan("EXPLAIN " + piloted); RuleOf(err) != RuleTarget {
 		t.Errorf("EXPLAIN of what needs a pilot: %v", err)
 	}
-	full := plan("SELECT DP_MEAN(age), DP_MEDIAN(income) FROM people")
+	full := planned("SELECT DP_MEAN(age), DP_MEDIAN(income) FROM people")
 	n, err := h.engine.AnalyzeQuery(WithPilot(h.context(piloted), needed), piloted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pilot := n.(*Budget).Statement
+	pilot := n.(*plan.Budget).Statement
 	if got, want := pilot.Tables[0].Loss.Rho.Float(), full.Tables[0].Loss.Rho.Float()/16; math.Abs(got/want-1) > 0.2 {
 		t.Errorf("a pilot of a quarter of epsilon costs %v, not about %v", got, want)
 	}
 	if _, err := h.engine.AnalyzeQuery(AfterPilot(h.context(piloted)), piloted); RuleOf(err) != RuleTarget {
 		t.Errorf("after a pilot that told nothing: %v", err)
 	}
-	first := plan("SELECT DP_MEAN(age, 'epsilon=0.1') FROM people WHERE sex = 'F'").Releases[0].Aggregates[0]
+	first := planned("SELECT DP_MEAN(age, 'epsilon=0.1') FROM people WHERE sex = 'F'").Releases[0].Aggregates[0]
 	rho := first.Estimator.Loss().Rho.Float()
-	known[first.Shape] = Earlier{Loss: rho, StdErr: 1.5}
-	got := plan(aimed).Tables[0].Loss.Rho.Float()
+	known[first.Shape] = plan.Earlier{Loss: rho, StdErr: 1.5}
+	got := planned(aimed).Tables[0].Loss.Rho.Float()
 	if math.Abs(got/(9*rho)-1) > 0.01 {
 		t.Errorf("a third of the error costs %v, not nine times %v", got, rho)
 	}

@@ -9,6 +9,7 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/store"
 	"scrim/functions"
+	"scrim/planner/plan"
 )
 
 // together replaces the counts, sums and means of a GROUP BY by one aggregate that answers them in all groups at once:
@@ -20,7 +21,7 @@ import (
 // out of any group, the loss is not divided, and under replace-one an exchange costs nothing extra (package groups).
 //
 // Aggregates of other kinds, and those with a loss of their own, stay apart. docs/groups.md has the design.
-func (s *statement) together(d *draft, outputs []Output) {
+func (s *statement) together(d *draft, outputs []plan.Output) {
 	var members []*aggregate
 	for _, a := range d.aggregates {
 		if a.mayJoin() {
@@ -31,7 +32,7 @@ func (s *statement) together(d *draft, outputs []Output) {
 		return
 	}
 	t := joined(members)
-	if d.choice = s.choose(d, t); !d.choice.together {
+	if d.choice = s.choose(d, t); !d.choice.Together {
 		return
 	}
 	d.replace(members, t, outputs)
@@ -152,16 +153,6 @@ func (d *draft) groupsOf() int {
 	return expectedGroups
 }
 
-// AllGroups returns the estimator for so many groups.
-func (a *Aggregate) AllGroups(n int) (estimator.Estimator, error) {
-	if a.Groups.Groups == n {
-		return a.Estimator, nil
-	}
-	p := *a.Groups
-	p.Groups = n
-	return groups.New(p)
-}
-
 // presentsOf are the members' ways to present their part of a group.
 func presentsOf(members []*aggregate) []func(estimator.Estimate) any {
 	out := make([]func(estimator.Estimate) any, len(members))
@@ -195,8 +186,8 @@ const mostGroups = 1 << 14
 // the same scan serves the selection, a column more says in which groups a person counts for that: as many as its loss allows for.
 //
 // Few numbers of rows are not added up in the store but where the rows of a person are brought together anyway: the scan is then of one row a row.
-func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) Scan {
-	out := Scan{Units: true, Kept: kept, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
+func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) plan.Scan {
+	out := plan.Scan{Units: true, Kept: kept, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
 	by := append(slices.Clone(rel.groupColumns), rel.unit)
 	names := append(slices.Clone(rel.groupColumns), "unit")
 	items := append(slices.Clone(rel.groupColumns), rel.unit+" AS unit")

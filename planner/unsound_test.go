@@ -8,17 +8,18 @@ import (
 
 	"scrim/accounting"
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // TestUnsoundPlansDoNotRun: a plan that breaks an invariant is refused before the executor hears of it.
 func TestUnsoundPlansDoNotRun(t *testing.T) {
-	for name, spoil := range map[string]func(*Statement){
-		"a loss that is not charged":  func(s *Statement) { clear(s.Tables) },
-		"a release that costs less":   func(s *Statement) { s.Releases[0].Loss = accounting.Loss{} },
-		"a release of no table":       func(s *Statement) { s.Releases[0].Tables = nil },
-		"a number of groups too few":  func(s *Statement) { s.Releases[0].Groups-- },
-		"a key that is not its own":   func(s *Statement) { s.Releases[0].Key = "" },
-		"an output that is not there": func(s *Statement) { s.Releases[0].Output = s.Releases[0].Output[1:] },
+	for name, spoil := range map[string]func(*plan.Statement){
+		"a loss that is not charged":  func(s *plan.Statement) { clear(s.Tables) },
+		"a release that costs less":   func(s *plan.Statement) { s.Releases[0].Loss = accounting.Loss{} },
+		"a release of no table":       func(s *plan.Statement) { s.Releases[0].Tables = nil },
+		"a number of groups too few":  func(s *plan.Statement) { s.Releases[0].Groups-- },
+		"a key that is not its own":   func(s *plan.Statement) { s.Releases[0].Key = "" },
+		"an output that is not there": func(s *plan.Statement) { s.Releases[0].Output = s.Releases[0].Output[1:] },
 	} {
 		h := newHarness(t)
 		if out := h.define("CREATE TABLE t (person BIGINT, g INT, x INT)"); out != "ok" {
@@ -27,7 +28,7 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 		if out := h.declare("protect shop.t person person\ndomain shop.t g [1,2,3]"); out != "ok" {
 			t.Fatal(out)
 		}
-		run := func(spoil func(*Statement)) error {
+		run := func(spoil func(*plan.Statement)) error {
 			const query = "SELECT g, COUNT(*), AVG(x) FROM t GROUP BY g"
 			s, n, err := h.plan(query)
 			if err != nil {
@@ -35,14 +36,14 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 			}
 			spoil(s)
 			ctx := h.context(query)
-			iter, err := n.(*Budget).BuildRowIter(ctx, h.engine.Analyzer.ExecBuilder, nil)
+			iter, err := n.(*plan.Budget).BuildRowIter(ctx, h.engine.Analyzer.ExecBuilder, nil)
 			if err != nil {
 				return err
 			}
 			_, err = sql.RowIterToRows(ctx, iter)
 			return err
 		}
-		if err := run(func(*Statement) {}); err != nil || h.begun != 1 {
+		if err := run(func(*plan.Statement) {}); err != nil || h.begun != 1 {
 			t.Fatalf("a sound plan: %v, begun %d times", err, h.begun)
 		}
 		err := run(spoil)
@@ -64,7 +65,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	ctx := h.context("")
 	for b.Loop() {
-		if err := verify(ctx, s, n); err != nil {
+		if err := plan.Verify(ctx, s, n); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // vectorArg is an argument whose values are vectors, in the form in which it is scanned:
@@ -22,7 +23,7 @@ import (
 // A row is absent where its array is NULL or of another length, where a coordinate is NULL, NaN or infinite, and
 // where an item is not a number of the range: it is a function of the row alone, and never an error.
 type vectorArg struct {
-	form        VectorForm
+	form        plan.VectorForm
 	dim         int
 	coordinates []sql.Expression // of Coordinates
 	grids       []grid           // of Coordinates, where each has its own
@@ -36,7 +37,7 @@ func (s *statement) vectorArgument(r *relation, a *aggregate, arg sql.Expression
 		return false, err
 	}
 	a.arg, a.vector = arg, v
-	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == Pairs, Columns: v.form == Coordinates, Scales: r.scales(v, arg)}
+	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == plan.Pairs, Columns: v.form == plan.Coordinates, Scales: r.scales(v, arg)}
 	return true, optioned(a.call.Vector(facts, s.params.method(r.private), r.unique))
 }
 
@@ -47,7 +48,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	}
 	switch e := unalias(arg).(type) {
 	case *functions.Vector:
-		v := &vectorArg{form: Coordinates, dim: len(e.Coordinates()), coordinates: e.Coordinates()}
+		v := &vectorArg{form: plan.Coordinates, dim: len(e.Coordinates()), coordinates: e.Coordinates()}
 		var err error
 		if a.value, err = s.coordinates(r, e); err != nil {
 			return nil, err
@@ -74,7 +75,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	default:
 		return nil, nil
 	}
-	v := &vectorArg{form: Arrays, dim: max(declared, x.Type.Length)}
+	v := &vectorArg{form: plan.Arrays, dim: max(declared, x.Type.Length)}
 	if v.dim == 0 {
 		return nil, deny(RuleOption, refuse.Option, "Say it with the option: "+withDimension(a.call.Function),
 			"The length of the arrays under %s is not known from their type.", a.call.Function.Name)
@@ -100,7 +101,7 @@ func (r *relation) scales(v *vectorArg, arg sql.Expression) []float64 {
 		}
 		return nil
 	}
-	if v.form != Coordinates {
+	if v.form != plan.Coordinates {
 		return of(arg)
 	}
 	var out []float64
@@ -127,7 +128,7 @@ func (v *vectorArg) check(known int, a *aggregate) error {
 	switch declared := a.call.Options.Dimension; {
 	case known > 0 && declared > 0 && known != declared:
 		return deny(RuleOption, refuse.Option, "Leave the option dimension out.", "The vectors have length %d, not %d.", known, declared)
-	case v.form != Pairs && v.dim > functions.MaxDimension:
+	case v.form != plan.Pairs && v.dim > functions.MaxDimension:
 		return deny(RuleOption, refuse.Option, "Use DP_ONEHOT for sparse vectors.", "Vectors have at most %d coordinates.", functions.MaxDimension)
 	case a.call.Options.Binary && v.dim > types.MaxVectorDimensions:
 		return deny(RuleOption, refuse.Option, "Leave the option answer out.", "A VECTOR has at most %d coordinates.", types.MaxVectorDimensions)
@@ -180,13 +181,13 @@ func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vec
 		return nil, deny(RuleArgument, refuse.Aggregate, "Use CAST(… AS SIGNED), or join a table that numbers the items.", "The item of DP_ONEHOT is not a whole number.")
 	}
 	a.value = lower.Expr{Type: lower.Type{Kind: lower.Array}, Nullable: true}
-	v := &vectorArg{form: Pairs, dim: o.Dimension, item: e.Item()}
+	v := &vectorArg{form: plan.Pairs, dim: o.Dimension, item: e.Item()}
 	return v, v.check(v.dim, a)
 }
 
 // vectorGrid is the one lattice of all coordinates: a binary one, as that of a DOUBLE.
 func (s *statement) vectorGrid(r *relation, a *aggregate) (grid, error) {
-	if a.vector.form == Pairs {
+	if a.vector.form == plan.Pairs {
 		lo, hi := int64(0), int64(1)
 		return grid{Grid: estimator.Grid{Step: 1, Lo: lo, Hi: hi}, Lower: &lo, Upper: &hi}, nil
 	}
@@ -204,7 +205,7 @@ func (s *statement) vectorGrid(r *relation, a *aggregate) (grid, error) {
 // vectorBounds returns the declared bounds of every coordinate: the options, else the hull of the public ranges of
 // the columns that a DP_VECTOR is made of, where each has one.
 func (s *statement) vectorBounds(r *relation, a *aggregate) (*bounds, error) {
-	if a.call.Options.Lower != nil || a.vector.form != Coordinates {
+	if a.call.Options.Lower != nil || a.vector.form != plan.Coordinates {
 		return s.bounds(r, a)
 	}
 	var hull *bounds
@@ -224,11 +225,11 @@ func (s *statement) vectorBounds(r *relation, a *aggregate) (*bounds, error) {
 }
 
 // description is what the executor needs to know of an argument of vectors.
-func (a *aggregate) description() *Vector {
+func (a *aggregate) description() *plan.Vector {
 	if a.vector == nil {
 		return nil
 	}
-	return &Vector{Form: a.vector.form, Dim: a.vector.dim, Grid: a.grid.Grid}
+	return &plan.Vector{Form: a.vector.form, Dim: a.vector.dim, Grid: a.grid.Grid}
 }
 
 // vectorAnswer is the SQL type of a vector's answers, and how an estimate becomes a value of it. VECTOR has single

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dolthub/go-mysql-server/sql"
+
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // TestVectorsArePlannedOrRefused writes random queries of functions, arguments, options, groups and filters: each is
@@ -71,10 +74,10 @@ func TestVectorsArePlannedOrRefused(t *testing.T) {
 		if s == nil {
 			t.Fatalf("%s has no private part", q)
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Fatalf("%s: %v", q, err)
 		}
-		if text := Format(s); text == "" || strings.Contains(text, "%!") {
+		if text := plan.Format(s); text == "" || strings.Contains(text, "%!") {
 			t.Fatalf("%s: %s", q, text)
 		}
 		for _, sc := range s.Releases[0].Scans {

@@ -12,37 +12,38 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/planner/plan"
 )
 
 // TestVerifyNoticesVectors checks that Verify rejects vectors whose scan is of another form.
 func TestVerifyNoticesVectors(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
-	for form, q := range map[VectorForm]string{
-		Arrays:      "SELECT kind, DP_MEAN(vec) FROM clicks GROUP BY kind",
-		Coordinates: "SELECT page, DP_MEAN(DP_VECTOR(x, y)) FROM clicks GROUP BY page",
-		Pairs:       "SELECT DP_SUM(DP_ONEHOT(page, 'dimension=9')) FROM clicks",
+	for form, q := range map[plan.VectorForm]string{
+		plan.Arrays:      "SELECT kind, DP_MEAN(vec) FROM clicks GROUP BY kind",
+		plan.Coordinates: "SELECT page, DP_MEAN(DP_VECTOR(x, y)) FROM clicks GROUP BY page",
+		plan.Pairs:       "SELECT DP_SUM(DP_ONEHOT(page, 'dimension=9')) FROM clicks",
 	} {
-		for name, spoil := range map[string]func(a *Aggregate, sc *Scan){
-			"no columns":   func(a *Aggregate, _ *Scan) { a.Columns = nil },
-			"other column": func(a *Aggregate, _ *Scan) { a.Columns[0]-- },
-			"too many":     func(a *Aggregate, _ *Scan) { a.Columns = append(a.Columns, 0) },
-			"no scan":      func(a *Aggregate, _ *Scan) { a.Scan = 9 },
-			"rows":         func(_ *Aggregate, sc *Scan) { sc.Rows = !sc.Rows },
-			"type":         func(a *Aggregate, sc *Scan) { sc.Types[a.Columns[0]] = store.ScanFloat64 },
-			"form":         func(a *Aggregate, _ *Scan) { a.Vector.Form = (a.Vector.Form + 1) % 3 },
-			"number":       func(a *Aggregate, _ *Scan) { a.Vector = nil },
+		for name, spoil := range map[string]func(a *plan.Aggregate, sc *plan.Scan){
+			"no columns":   func(a *plan.Aggregate, _ *plan.Scan) { a.Columns = nil },
+			"other column": func(a *plan.Aggregate, _ *plan.Scan) { a.Columns[0]-- },
+			"too many":     func(a *plan.Aggregate, _ *plan.Scan) { a.Columns = append(a.Columns, 0) },
+			"no scan":      func(a *plan.Aggregate, _ *plan.Scan) { a.Scan = 9 },
+			"rows":         func(_ *plan.Aggregate, sc *plan.Scan) { sc.Rows = !sc.Rows },
+			"type":         func(a *plan.Aggregate, sc *plan.Scan) { sc.Types[a.Columns[0]] = store.ScanFloat64 },
+			"form":         func(a *plan.Aggregate, _ *plan.Scan) { a.Vector.Form = (a.Vector.Form + 1) % 3 },
+			"number":       func(a *plan.Aggregate, _ *plan.Scan) { a.Vector = nil },
 		} {
 			s, n, err := h.plan(q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := Verify(s, n); err != nil {
+			if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 				t.Fatalf("sound plan: %v", err)
 			}
 			r := s.Releases[0]
 			spoil(&r.Aggregates[0], &r.Scans[r.Aggregates[0].Scan])
-			if err := Verify(s, n); err == nil {
+			if err := plan.Verify(sql.NewEmptyContext(), s, n); err == nil {
 				t.Errorf("form %d, %s: passed", form, name)
 			}
 		}
@@ -109,7 +110,7 @@ func TestVectorsAskedTwice(t *testing.T) {
 		if r := s.Releases[0]; len(r.Aggregates) != want[0] || len(r.Scans) != want[1] {
 			t.Errorf("%s: %d aggregates in %d scans, want %v", q, len(r.Aggregates), len(r.Scans), want)
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Errorf("%s: %v", q, err)
 		}
 	}
@@ -186,7 +187,7 @@ func TestExplainVectors(t *testing.T) {
 			t.Errorf("%s: %v", q, err)
 			continue
 		}
-		text := Format(s)
+		text := plan.Format(s)
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s: no %q in\n%s", q, w, text)

@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 )
 
 // vectorColumns writes what one row gives of an argument of vectors, and the conditions under which the row is
@@ -16,7 +17,7 @@ import (
 func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present []string, err error) {
 	v := a.vector
 	switch v.form {
-	case Coordinates:
+	case plan.Coordinates:
 		for j, c := range v.coordinates {
 			x, err := s.lower(c, r.resolve)
 			if err != nil {
@@ -36,7 +37,7 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 			columns = append(columns, a.grid.index(lower.Convert(x, lower.Type{Kind: lower.Double})))
 		}
 		return columns, present, nil
-	case Pairs:
+	case plan.Pairs:
 		x, err := s.lower(v.item, r.resolve)
 		if err != nil {
 			return nil, nil, err
@@ -84,28 +85,28 @@ func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
 //	Coordinates                SELECT g, count(*), sum(x0), sum(x1), … GROUP BY g, u
 //	Coordinates as Arrays      SELECT g, u, [x0, x1, …] …, as of Arrays
 //	Pairs                      SELECT g, u, x0, as often as there are rows
-func (s *statement) vectorScan(d *draft, at int, rel *flat) (Scan, error) {
+func (s *statement) vectorScan(d *draft, at int, rel *flat) (plan.Scan, error) {
 	a := d.aggregates[d.specs[at].argument]
 	v := *a.vector
-	out := Scan{Types: append([]store.ScanType(nil), rel.groupTypes...)}
+	out := plan.Scan{Types: append([]store.ScanType(nil), rel.groupTypes...)}
 	n, t := 1, store.ScanVector
 	switch {
-	case v.form == Coordinates && s.addsUp(d, rel):
-		v.form = Arrays
+	case v.form == plan.Coordinates && s.addsUp(d, rel):
+		v.form = plan.Arrays
 		out.Rows, out.SQL = true, s.arrayScan(d, rel)
-	case v.form == Coordinates:
+	case v.form == plan.Coordinates:
 		if !d.relation.unique && !s.storeHolds(v.dim, stateBytes) {
 			return out, s.tooWideToAdd(d, a)
 		}
 		n, t = 1+v.dim, store.ScanInt64
 		out.SQL = s.coordinateScan(d, rel, a)
 	default:
-		if v.form == Pairs {
+		if v.form == plan.Pairs {
 			t = store.ScanInt64
 		} else if d.bounded && !s.storeHolds(v.dim, orderedBytes) {
 			return out, s.tooWideToBound(d, a)
 		}
-		out.Rows = v.form == Pairs || !d.relation.unique
+		out.Rows = v.form == plan.Pairs || !d.relation.unique
 		out.SQL = s.rowScan(d, rel, out.Rows)
 	}
 	if out.Rows {
@@ -127,7 +128,7 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) (Scan, error) {
 
 // rowsSize is about what a scan takes that makes an array of each row's coordinates: the store makes a list first.
 func rowsSize(coordinates int) float64 {
-	return float64(coordinates) * 2 * chunkVectors * chunkRows * 8
+	return float64(coordinates) * 2 * plan.ChunkVectors * plan.ChunkRows * 8
 }
 
 // addsUp reports whether the executor adds up the rows of a DP_VECTOR, where persons have several, instead of the store.
@@ -149,7 +150,7 @@ func (s *statement) addsUp(d *draft, rel *flat) bool {
 // tooWideToAdd says why neither the store adds up the coordinates of a DP_VECTOR, nor the executor.
 func (s *statement) tooWideToAdd(d *draft, a *aggregate) error {
 	if n := a.vector.dim; !within(rowsSize(n), s.p.config.Memory) {
-		return tooLarge("Reading the rows of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.text, mib(rowsSize(n)), n, s.p.config.Memory>>20)
+		return tooLarge("Reading the rows of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.text, plan.MiB(rowsSize(n)), n, s.p.config.Memory>>20)
 	}
 	return s.tooWideToBound(d, a)
 }

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	_ "github.com/marcboeker/go-duckdb/v2"
 
 	"scrim/engine/store"
+	"scrim/planner/plan"
 )
 
 // click is a row of shop.clicks; nil is NULL.
@@ -86,11 +88,11 @@ func clicksStore(t *testing.T, rows []click) *stdsql.DB {
 }
 
 // runScan runs a scan with one secret for all.
-func runScan(t *testing.T, db *stdsql.DB, sc Scan) [][]any {
+func runScan(t *testing.T, db *stdsql.DB, sc plan.Scan) [][]any {
 	t.Helper()
 	args := make([]any, len(sc.Args))
 	for i, a := range sc.Args {
-		if args[i] = a; a == any(SecretArg{0}) {
+		if args[i] = a; a == any(plan.SecretArg{Index: 0}) {
 			args[i] = int64(4711)
 		}
 	}
@@ -173,7 +175,7 @@ func TestVectorScansAreSound(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", q, err)
 		}
-		if err := Verify(s, n); err != nil {
+		if err := plan.Verify(sql.NewEmptyContext(), s, n); err != nil {
 			t.Fatalf("%s: %v", q, err)
 		}
 		r := s.Releases[0]
@@ -192,8 +194,8 @@ func TestVectorScansAreSound(t *testing.T) {
 			if sc.Rows && len(lost) > 0 && len(names) != 1 {
 				t.Errorf("%s: person %v has the names %v", q, u, names)
 			}
-			if len(groups) > r.perUnit || !sc.Rows && len(lost) > r.perUnit {
-				t.Errorf("%s: person %v is in %d groups with %d rows, want at most %d groups", q, u, len(groups), len(lost), r.perUnit)
+			if len(groups) > r.PerUnit || !sc.Rows && len(lost) > r.PerUnit {
+				t.Errorf("%s: person %v is in %d groups with %d rows, want at most %d groups", q, u, len(groups), len(lost), r.PerUnit)
 			}
 			gone += len(lost)
 		}
@@ -204,7 +206,7 @@ func TestVectorScansAreSound(t *testing.T) {
 }
 
 // groupColumns is the number of columns that name a group.
-func groupColumns(r *Release) int {
+func groupColumns(r *plan.Release) int {
 	if r.Selection != nil {
 		return len(r.Keys)
 	}

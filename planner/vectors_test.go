@@ -10,6 +10,7 @@ import (
 	"scrim/engine/store"
 	"scrim/functions"
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 )
 
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
@@ -17,14 +18,14 @@ func TestMemory(t *testing.T) {
 	h := newHarness(t)
 	s := &statement{ctx: h.context(""), p: &Planner{config: Config{Memory: 1 << 20}}}
 	for _, c := range []struct {
-		form    VectorForm
+		form    plan.VectorForm
 		dim     int
 		refused bool
 	}{
-		{Arrays, 16, false},
-		{Arrays, 17, true}, // four of the store's vectors take more
-		{Coordinates, 100_000, false},
-		{Pairs, 1 << 20, false},
+		{plan.Arrays, 16, false},
+		{plan.Arrays, 17, true}, // four of the store's vectors take more
+		{plan.Coordinates, 100_000, false},
+		{plan.Pairs, 1 << 20, false},
 	} {
 		err := s.fits(&aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: c.form, dim: c.dim}})
 		if (RuleOf(err) == RuleMemory) != c.refused || !c.refused && err != nil {
@@ -35,20 +36,20 @@ func TestMemory(t *testing.T) {
 		t.Errorf("a number: %v", err)
 	}
 	for groups, refused := range map[int]bool{0: false, 256: false, 257: true} {
-		d := &draft{groups: groups, aggregates: []*aggregate{{}, {vector: &vectorArg{dim: 40}}, {vector: &vectorArg{form: Pairs, dim: 24}}}}
+		d := &draft{groups: groups, aggregates: []*aggregate{{}, {vector: &vectorArg{dim: 40}}, {vector: &vectorArg{form: plan.Pairs, dim: 24}}}}
 		if err := s.answerFits(d); (RuleOf(err) == RuleMemory) != refused {
 			t.Errorf("64 numbers in %d groups: got %v", groups, err)
 		}
 	}
 	for _, c := range []struct {
-		release *Release
+		release *plan.Release
 		want    int64
 	}{
-		{&Release{Aggregates: []Aggregate{{}}, Scans: []Scan{{Types: make([]store.ScanType, 3)}}}, numberBytes + 3*chunkRows*8*chunkVectors},
-		{&Release{Groups: 1000, Aggregates: []Aggregate{{}, {}}}, 2000 * numberBytes},
-		{&Release{Groups: 10, Aggregates: []Aggregate{{Vector: &Vector{Dim: 100}}}, Scans: []Scan{{Types: make([]store.ScanType, 2)}}},
-			1000*AnswerBytes + 100*sumBytes + 102*chunkRows*8*chunkVectors},
-		{&Release{Groups: 20, Aggregates: []Aggregate{{Groups: &groups.Params{Groups: 20, Aggregates: []groups.Aggregate{{Measure: groups.Rows}}}}}}, 20 * (2*AnswerBytes + sumBytes)},
+		{&plan.Release{Aggregates: []plan.Aggregate{{}}, Scans: []plan.Scan{{Types: make([]store.ScanType, 3)}}}, plan.NumberBytes + 3*plan.ChunkRows*8*plan.ChunkVectors},
+		{&plan.Release{Groups: 1000, Aggregates: []plan.Aggregate{{}, {}}}, 2000 * plan.NumberBytes},
+		{&plan.Release{Groups: 10, Aggregates: []plan.Aggregate{{Vector: &plan.Vector{Dim: 100}}}, Scans: []plan.Scan{{Types: make([]store.ScanType, 2)}}},
+			1000*plan.AnswerBytes + 100*plan.SumBytes + 102*plan.ChunkRows*8*plan.ChunkVectors},
+		{&plan.Release{Groups: 20, Aggregates: []plan.Aggregate{{Groups: &groups.Params{Groups: 20, Aggregates: []groups.Aggregate{{Measure: groups.Rows}}}}}}, 20 * (2*plan.AnswerBytes + plan.SumBytes)},
 	} {
 		if got := c.release.Memory(); got != c.want {
 			t.Errorf("got %d bytes, want %d", got, c.want)

@@ -10,7 +10,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/functions"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // answer is one released answer, as it is kept: everything in it may be shown to its principal.
@@ -26,14 +26,14 @@ type answerGroup struct {
 }
 
 // answerSize is about what the vectors of an answer of so many groups take. Scalars are counted with the rows.
-func answerSize(r *planner.Release, groups int) int64 {
+func answerSize(r *plan.Release, groups int) int64 {
 	numbers := int64(0)
 	for _, a := range r.Aggregates {
 		if a.Vector != nil {
 			numbers += int64(a.Vector.Dim)
 		}
 	}
-	return int64(groups) * numbers * planner.AnswerBytes
+	return int64(groups) * numbers * plan.AnswerBytes
 }
 
 func (a *answer) encode() ([]byte, error) {
@@ -50,7 +50,7 @@ func decodeAnswer(b []byte) (*answer, bool) {
 }
 
 // rows turns a released answer into the rows of the node's schema. It is post-processing.
-func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
+func (a *answer) rows(ctx *sql.Context, r *plan.Release) ([]sql.Row, error) {
 	needed, absent := make([]int64, len(r.Aggregates)), make([]bool, len(r.Aggregates))
 	rows := make([]sql.Row, 0, len(a.Groups))
 	for _, g := range a.ordered(r) {
@@ -86,7 +86,7 @@ func (a *answer) rows(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
 }
 
 // ordered returns the groups in the order of the keys as the statement has them: GROUP BY b, a is answered as GROUP BY a, b.
-func (a *answer) ordered(r *planner.Release) []answerGroup {
+func (a *answer) ordered(r *plan.Release) []answerGroup {
 	if slices.IsSorted(r.Written) {
 		return a.Groups
 	}
@@ -103,7 +103,7 @@ func (a *answer) ordered(r *planner.Release) []answerGroup {
 }
 
 // compare compares two groups by key k.
-func (g *answerGroup) compare(h *answerGroup, r *planner.Release, k int) int {
+func (g *answerGroup) compare(h *answerGroup, r *plan.Release, k int) int {
 	if r.Selection == nil {
 		return g.place(r, k) - h.place(r, k)
 	}
@@ -117,7 +117,7 @@ func (g *answerGroup) compare(h *answerGroup, r *planner.Release, k int) int {
 }
 
 // place is the place of a public group's key k in its domain.
-func (g *answerGroup) place(r *planner.Release, k int) int {
+func (g *answerGroup) place(r *plan.Release, k int) int {
 	n := g.Number
 	for i := len(r.Keys) - 1; i > k; i-- {
 		n /= len(r.Keys[i].Domain)
@@ -127,7 +127,7 @@ func (g *answerGroup) place(r *planner.Release, k int) int {
 
 // keys returns the group's key values. Public groups are numbered in mixed radix, the last key
 // fastest.
-func (g *answerGroup) keys(r *planner.Release) ([]any, error) {
+func (g *answerGroup) keys(r *plan.Release) ([]any, error) {
 	out := make([]any, len(r.Keys))
 	if r.Selection == nil {
 		n := g.Number

@@ -6,7 +6,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // arrays makes dense blocks of a column of arrays. Rows that are NULL or hold a number that is NULL, NaN or
@@ -34,7 +34,7 @@ type summed struct {
 	high   [][]int64 // by chunk, where it has persons with many rows: the sums are high·2^carryBits and what the block holds
 }
 
-func newArrays(column int, v *planner.Vector, sums bool, space *spill.Area) (*arrays, error) {
+func newArrays(column int, v *plan.Vector, sums bool, space *spill.Area) (*arrays, error) {
 	onto, err := newLattice(v.Grid)
 	return &arrays{column: column, dim: v.Dim, onto: onto, sums: sums, space: space}, err
 }

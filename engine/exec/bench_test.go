@@ -15,7 +15,7 @@ import (
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 var (
@@ -63,16 +63,16 @@ func benchStore(b *testing.B, query string) store.Snapshot {
 // the pair; of-raw is the rate of ours over that of the raw scan.
 func BenchmarkVectors(b *testing.B) {
 	snap := benchVectors(b, 1)
-	benchPair(b, snap, planner.Scan{SQL: "SELECT v FROM d.t", Types: []store.ScanType{store.ScanVector}}, 0)
+	benchPair(b, snap, plan.Scan{SQL: "SELECT v FROM d.t", Types: []store.ScanType{store.ScanVector}}, 0)
 }
 
 // BenchmarkVectorRows is the same with ten rows a person, which are added up.
 func BenchmarkVectorRows(b *testing.B) {
 	snap := benchVectors(b, 10)
-	benchPair(b, snap, planner.Scan{SQL: "SELECT u, v FROM d.t", Types: []store.ScanType{store.ScanInt64, store.ScanVector}, Rows: true}, 1)
+	benchPair(b, snap, plan.Scan{SQL: "SELECT u, v FROM d.t", Types: []store.ScanType{store.ScanInt64, store.ScanVector}, Rows: true}, 1)
 }
 
-func benchPair(b *testing.B, snap store.Snapshot, scan planner.Scan, column int) {
+func benchPair(b *testing.B, snap store.Snapshot, scan plan.Scan, column int) {
 	b.SetBytes(int64(*benchRows) * int64(*benchDim) * 8)
 	var raw, ours []time.Duration
 	for b.Loop() {
@@ -110,13 +110,13 @@ func rawSum(b *testing.B, snap store.Snapshot) (sum float64) {
 	return sum
 }
 
-func benchBlock(b *testing.B, snap store.Snapshot, scan planner.Scan, column int) *estimator.Block {
-	return benchTake(b, snap, scan, planner.Aggregate{Columns: []int{column},
-		Vector: &planner.Vector{Dim: *benchDim, Grid: estimator.Grid{Step: 0x1p-20, Lo: -limit, Hi: limit}}})
+func benchBlock(b *testing.B, snap store.Snapshot, scan plan.Scan, column int) *estimator.Block {
+	return benchTake(b, snap, scan, plan.Aggregate{Columns: []int{column},
+		Vector: &plan.Vector{Dim: *benchDim, Grid: estimator.Grid{Step: 0x1p-20, Lo: -limit, Hi: limit}}})
 }
 
-func benchTake(b *testing.B, snap store.Snapshot, scan planner.Scan, a planner.Aggregate) *estimator.Block {
-	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{a}}
+func benchTake(b *testing.B, snap store.Snapshot, scan plan.Scan, a plan.Aggregate) *estimator.Block {
+	r := &plan.Release{Scans: []plan.Scan{scan}, Aggregates: []plan.Aggregate{a}}
 	in, err := scanned(snap, r, benchArea(b))
 	if err == nil {
 		err = blocks(context.Background(), []*intake{in}, 1)
@@ -154,10 +154,10 @@ func BenchmarkPairs(b *testing.B) {
 	const persons, items, dim = 75_462, 48, 27_983
 	snap := benchStore(b, fmt.Sprintf("SELECT CAST(hash(i // %d) >> 1 AS BIGINT) AS u, CAST(%d * pow(random(), 4) AS BIGINT) AS item FROM range(%d) r(i)", items, dim-1, persons*items))
 	for _, query := range []string{"SELECT u, item FROM d.t", "SELECT DISTINCT u, item FROM d.t"} {
-		scan := planner.Scan{SQL: query, Types: []store.ScanType{store.ScanInt64, store.ScanInt64}, Rows: true}
+		scan := plan.Scan{SQL: query, Types: []store.ScanType{store.ScanInt64, store.ScanInt64}, Rows: true}
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
-				benchTake(b, snap, scan, planner.Aggregate{Columns: []int{1}, Vector: &planner.Vector{Form: planner.Pairs, Dim: dim}})
+				benchTake(b, snap, scan, plan.Aggregate{Columns: []int{1}, Vector: &plan.Vector{Form: plan.Pairs, Dim: dim}})
 			}
 		})
 	}
@@ -168,9 +168,9 @@ func BenchmarkPairs(b *testing.B) {
 func BenchmarkGroups(b *testing.B) {
 	snap := benchStore(b, fmt.Sprintf("SELECT CAST(hash(i) %% %d AS BIGINT) AS u, CAST(hash(i + 1) %% 20 AS BIGINT) AS g, CAST(i %% 100 AS BIGINT) AS x FROM range(%d) r(i)", *benchRows/10, *benchRows))
 	const query = "SELECT g, u, count(*), sum(x)::BIGINT, count(x) FROM d.t GROUP BY u, g"
-	scan := planner.Scan{SQL: query, Types: append(intPair, store.ScanInt64, store.ScanInt64), Units: true}
-	a := planner.Aggregate{Columns: []int{2, 3, 4}, Groups: &groups.Params{Groups: 20, Aggregates: []groups.Aggregate{{Measure: groups.Rows}, {Measure: groups.RowMean}}}}
-	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{a}, Groups: 20, Keys: []planner.Key{{}}}
+	scan := plan.Scan{SQL: query, Types: append(intPair, store.ScanInt64, store.ScanInt64), Units: true}
+	a := plan.Aggregate{Columns: []int{2, 3, 4}, Groups: &groups.Params{Groups: 20, Aggregates: []groups.Aggregate{{Measure: groups.Rows}, {Measure: groups.RowMean}}}}
+	r := &plan.Release{Scans: []plan.Scan{scan}, Aggregates: []plan.Aggregate{a}, Groups: 20, Keys: []plan.Key{{}}}
 	var raw, took, ours []time.Duration
 	for b.Loop() {
 		start := time.Now()

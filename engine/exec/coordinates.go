@@ -4,7 +4,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // coordinates makes dense blocks of one column a coordinate, which hold each person's sums in one scan row, with
@@ -17,7 +17,7 @@ type coordinates struct {
 	places  [][]int64 // the vectors of the persons of a chunk, nil where absent
 }
 
-func newCoordinates(columns []int, v *planner.Vector, space *spill.Area) *coordinates {
+func newCoordinates(columns []int, v *plan.Vector, space *spill.Area) *coordinates {
 	return &coordinates{columns: columns, dim: v.Dim, space: space}
 }
 

@@ -8,16 +8,16 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // Earlier finds what an earlier answer of a principal tells about the error of an aggregate of the shape. It is kept with the answers,
 // but without the versions of the data: the noise of a query tells about that of the next one when rows have been added, too.
-func (x *Executor) Earlier(principal, shape string) (planner.Earlier, bool) {
-	var e planner.Earlier
+func (x *Executor) Earlier(principal, shape string) (plan.Earlier, bool) {
+	var e plan.Earlier
 	b, ok := x.Account.Answer(earlierKey(principal, shape))
 	if !ok || gob.NewDecoder(bytes.NewReader(b)).Decode(&e) != nil {
-		return planner.Earlier{}, false
+		return plan.Earlier{}, false
 	}
 	return e, true
 }
@@ -29,13 +29,13 @@ func earlierKey(principal, shape string) []byte {
 }
 
 // remember keeps what the answers of a release tell about their error, for targets of later ones. Everything in it is released.
-func (e *execution) remember(r *planner.Release, a *answer) {
+func (e *execution) remember(r *plan.Release, a *answer) {
 	for i, agg := range r.Aggregates {
 		if agg.Groups != nil || agg.Parts != nil {
 			continue // one estimate for several columns or groups has no loss of its own for each
 		}
 		l := agg.Estimator.Loss()
-		told := planner.Earlier{Loss: l.Rho.Float()}
+		told := plan.Earlier{Loss: l.Rho.Float()}
 		if l.IsPure() && r.Loss.IsPure() {
 			told.Loss = l.Pure.Float()
 		}

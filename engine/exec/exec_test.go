@@ -22,7 +22,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/internal/spill"
 	"scrim/internal/stattest"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 var visits = store.TableRef{Schema: "d", Name: "visits"}
@@ -97,11 +97,11 @@ func fixture(t *testing.T) (store.Store, *accounting.Ledger) {
 }
 
 // counts is a release of COUNT(*) by g, over scans passes of the same query.
-func counts(t *testing.T, passes int, private bool) (*planner.Statement, *planner.Release) {
+func counts(t *testing.T, passes int, private bool) (*plan.Statement, *plan.Release) {
 	t.Helper()
-	r := &planner.Release{Key: fmt.Sprint(passes, private), Tables: []string{"visits"}, Reads: []store.TableRef{visits},
-		Defined: []planner.Definition{{Ref: visits, Text: "as planned"}}}
-	r.Keys = []planner.Key{{Name: "g", Type: types.Int64, Domain: []any{int64(0), int64(1), int64(2)}, Decode: func(v any) (any, error) { return v, nil }}}
+	r := &plan.Release{Key: fmt.Sprint(passes, private), Tables: []string{"visits"}, Reads: []store.TableRef{visits},
+		Defined: []plan.Definition{{Ref: visits, Text: "as planned"}}}
+	r.Keys = []plan.Key{{Name: "g", Type: types.Int64, Domain: []any{int64(0), int64(1), int64(2)}, Decode: func(v any) (any, error) { return v, nil }}}
 	r.Groups = 3
 	if private {
 		s, err := partition.New(partition.Params{Rho: 1, Delta: 1e-9, MaxGroups: 1})
@@ -111,25 +111,25 @@ func counts(t *testing.T, passes int, private bool) (*planner.Statement, *planne
 		r.Selection, r.Groups, r.Keys[0].Domain = s, 0, nil
 		r.Loss = s.Loss()
 	}
-	r.Output = []planner.Output{{Key: 0, Aggregate: -1}}
+	r.Output = []plan.Output{{Key: 0, Aggregate: -1}}
 	for range passes {
 		e, err := count.NewUnits(estimator.Params{Rho: 1}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Scans = append(r.Scans, planner.Scan{
+		r.Scans = append(r.Scans, plan.Scan{
 			SQL:   "SELECT g, count(*) FROM d.visits GROUP BY g, p",
 			Types: []store.ScanType{store.ScanInt64, store.ScanInt64},
 		})
-		r.Output = append(r.Output, planner.Output{Key: -1, Aggregate: len(r.Aggregates)})
-		r.Aggregates = append(r.Aggregates, planner.Aggregate{
+		r.Output = append(r.Output, plan.Output{Key: -1, Aggregate: len(r.Aggregates)})
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{
 			Text: "COUNT", Scan: len(r.Scans) - 1, Columns: []int{1}, Estimator: e,
 			Present: func(e estimator.Estimate) any { return int64(e.Values[0]) },
 		})
 		r.Loss = r.Loss.Add(e.Loss())
 	}
-	return &planner.Statement{Text: "SELECT …", Releases: []*planner.Release{r},
-		Tables: []planner.Charge{{Account: "visits", Table: "d.visits", Loss: r.Loss}}}, r
+	return &plan.Statement{Text: "SELECT …", Releases: []*plan.Release{r},
+		Tables: []plan.Charge{{Account: "visits", Table: "d.visits", Loss: r.Loss}}}, r
 }
 
 func executor(s store.Store, l *accounting.Ledger) *Executor {
@@ -139,9 +139,9 @@ func executor(s store.Store, l *accounting.Ledger) *Executor {
 		Principal: func(*sql.Context) string { return "ann@%" },
 		Memory:    1 << 20,
 		Spill:     spill.NewPool(spill.Disk{Dir: os.TempDir()}, 1<<20),
-		Unchanged: func(_ *sql.Context, d planner.Definition) error {
+		Unchanged: func(_ *sql.Context, d plan.Definition) error {
 			if d.Text != "as planned" {
-				return planner.Changed(d.Ref)
+				return plan.Changed(d.Ref)
 			}
 			return nil
 		},
@@ -149,7 +149,7 @@ func executor(s store.Store, l *accounting.Ledger) *Executor {
 	}
 }
 
-func ask(t *testing.T, x *Executor, st *planner.Statement, r *planner.Release) ([]sql.Row, error) {
+func ask(t *testing.T, x *Executor, st *plan.Statement, r *plan.Release) ([]sql.Row, error) {
 	t.Helper()
 	ctx := sql.NewEmptyContext()
 	e, err := x.Begin(ctx, st)
@@ -250,13 +250,13 @@ func TestOneExecutionAnswersTwiceTheSame(t *testing.T) {
 // is charged, and is recorded.
 func TestFailuresAfterTheChargeAreOne(t *testing.T) {
 	s, l := fixture(t)
-	for name, breakIt := range map[string]func(*planner.Release, *Executor){
-		"store": func(r *planner.Release, _ *Executor) { r.Scans[0].SQL = "SELECT 1, error('secret row')" },
-		"group": func(r *planner.Release, _ *Executor) { r.Scans[0].SQL = "SELECT g + 7, 1 FROM d.visits" },
-		"estimator": func(r *planner.Release, _ *Executor) {
+	for name, breakIt := range map[string]func(*plan.Release, *Executor){
+		"store": func(r *plan.Release, _ *Executor) { r.Scans[0].SQL = "SELECT 1, error('secret row')" },
+		"group": func(r *plan.Release, _ *Executor) { r.Scans[0].SQL = "SELECT g + 7, 1 FROM d.visits" },
+		"estimator": func(r *plan.Release, _ *Executor) {
 			r.Aggregates[0].Estimator = panicking{r.Aggregates[0].Estimator}
 		},
-		"noise": func(_ *planner.Release, x *Executor) { x.Noise = func() noise.Noiser { panic("no source") } },
+		"noise": func(_ *plan.Release, x *Executor) { x.Noise = func() noise.Noiser { panic("no source") } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := executor(s, l)

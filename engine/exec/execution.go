@@ -10,13 +10,13 @@ import (
 	"scrim/accounting"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // execution is one execution of a statement: run once, by whichever node asks first.
 type execution struct {
 	x         *Executor
-	statement *planner.Statement
+	statement *plan.Statement
 	principal string
 	roles     []string
 	text      string // of the statement, redacted
@@ -25,13 +25,13 @@ type execution struct {
 	mu   sync.Mutex
 	ran  bool
 	err  error
-	rows map[*planner.Release][]sql.Row
+	rows map[*plan.Release][]sql.Row
 }
 
-var _ planner.Execution = (*execution)(nil)
+var _ plan.Execution = (*execution)(nil)
 
 // Answer implements planner.Execution.
-func (e *execution) Answer(ctx *sql.Context, r *planner.Release) ([]sql.Row, error) {
+func (e *execution) Answer(ctx *sql.Context, r *plan.Release) ([]sql.Row, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.ran {
@@ -49,7 +49,7 @@ func (e *execution) Answer(ctx *sql.Context, r *planner.Release) ([]sql.Row, err
 }
 
 // run answers every release of the statement: stored ones for nothing, the rest after one charge.
-func (e *execution) run(ctx *sql.Context) (map[*planner.Release][]sql.Row, error) {
+func (e *execution) run(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
 	found, missing, err := e.replays(ctx)
 	if err != nil {
 		return nil, notStarted(err)
@@ -70,7 +70,7 @@ func (e *execution) run(ctx *sql.Context) (map[*planner.Release][]sql.Row, error
 	if err != nil {
 		return nil, err
 	}
-	rows := make(map[*planner.Release][]sql.Row, len(answers))
+	rows := make(map[*plan.Release][]sql.Row, len(answers))
 	for _, r := range e.statement.Releases {
 		if rows[r], err = answers[r].rows(ctx, r); err != nil {
 			return nil, err
@@ -84,9 +84,9 @@ func (e *execution) run(ctx *sql.Context) (map[*planner.Release][]sql.Row, error
 }
 
 // answers makes the answers that were not found, after one charge for all of them.
-func (e *execution) answers(ctx *sql.Context, found map[*planner.Release]stored) (map[*planner.Release]*answer, error) {
-	answers := map[*planner.Release]*answer{}
-	var open []*planner.Release
+func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (map[*plan.Release]*answer, error) {
+	answers := map[*plan.Release]*answer{}
+	var open []*plan.Release
 	for _, r := range e.statement.Releases {
 		if f, ok := found[r]; ok {
 			answers[r] = f.answer
@@ -116,7 +116,7 @@ func (e *execution) answers(ctx *sql.Context, found map[*planner.Release]stored)
 //
 // What had too little memory or disk because of what ran beside it is done again, alone, from its first scan on: whether a statement
 // ends well must not follow from how many persons it reads together with what others read. Nobody has seen what the first attempt drew.
-func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers map[*planner.Release]*answer, receipt accounting.Receipt) error {
+func (e *execution) release(ctx *sql.Context, open []*plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) error {
 	snapshot := e.x.Store.Snapshot
 	if len(open) == 1 && len(open[0].Scans) == 1 && open[0].Selection == nil && open[0].Persons == "" {
 		snapshot = e.x.Store.Once
@@ -130,7 +130,7 @@ func (e *execution) release(ctx *sql.Context, open []*planner.Release, answers m
 
 // attempt makes the answers on a snapshot, and keeps them when all are there. Nothing is released from tables that are not defined
 // any more as the plan took them: they are looked up when the scans have ended, and what was scanned cannot be newer than that.
-func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (store.Snapshot, error), open []*planner.Release, answers map[*planner.Release]*answer, receipt accounting.Receipt) (err error) {
+func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (store.Snapshot, error), open []*plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) (err error) {
 	// A panic here would be a visible, data-dependent end; it becomes the same failure as any other.
 	defer func() {
 		if p := recover(); p != nil {

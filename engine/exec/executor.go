@@ -13,7 +13,7 @@ import (
 	"scrim/internal/digest"
 	"scrim/internal/refuse"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // Account is what the executor needs of the privacy account.
@@ -45,7 +45,7 @@ type Executor struct {
 	// Fixed, if not nil, names the statement by which the client has fixed what its session reads, "" if none has.
 	Fixed func(*sql.Context) string
 	// Unchanged returns an error if a table is not defined any more as a plan took it.
-	Unchanged func(*sql.Context, planner.Definition) error
+	Unchanged func(*sql.Context, plan.Definition) error
 	// Memory bounds what the public sizes of one release take, in bytes: the numbers of an answer in the groups that were selected. Plans
 	// whose sizes are all public have been compared with it before.
 	Memory int64
@@ -62,10 +62,10 @@ type Executor struct {
 	Ran func(ctx *sql.Context, replayed, charged int)
 }
 
-var _ planner.Executor = (*Executor)(nil)
+var _ plan.Executor = (*Executor)(nil)
 
 // Begin implements planner.Executor. A release reads the newest data, which is not what a client expects that has fixed a snapshot.
-func (x *Executor) Begin(ctx *sql.Context, s *planner.Statement) (planner.Execution, error) {
+func (x *Executor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, error) {
 	if x.Fixed != nil {
 		if by := x.Fixed(ctx); by != "" {
 			return nil, refuse.New(refuse.Context, "A private query reads the newest data, not those that %s has fixed; nothing was charged.", by).

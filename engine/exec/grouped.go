@@ -8,7 +8,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // grouped takes in a scan of rows of groups and units, in any order, for the estimator that answers all groups at
@@ -57,7 +57,7 @@ const (
 
 // newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed keeps anybody from choosing
 // units that share a shard.
-func newGrouped(a planner.Aggregate, keys groupKeys, unit store.ScanType, seed uint64, space *spill.Area) (*grouped, error) {
+func newGrouped(a plan.Aggregate, keys groupKeys, unit store.ScanType, seed uint64, space *spill.Area) (*grouped, error) {
 	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
 		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
 	}

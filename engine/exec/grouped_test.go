@@ -13,12 +13,12 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // allGroups is an aggregate with the measures' columns out of a scan of (g, u, rows, sum).
-func allGroups(n int, measures ...groups.Measure) planner.Aggregate {
-	a := planner.Aggregate{Text: "ALL", Groups: &groups.Params{Groups: n}}
+func allGroups(n int, measures ...groups.Measure) plan.Aggregate {
+	a := plan.Aggregate{Text: "ALL", Groups: &groups.Params{Groups: n}}
 	for _, m := range measures {
 		a.Groups.Aggregates = append(a.Groups.Aggregates, groups.Aggregate{Measure: m})
 		switch m {
@@ -137,7 +137,7 @@ func TestVectorsOverGroups(t *testing.T) {
 	for _, size := range []struct{ groups, persons, rows int }{{1, 5, 20}, {7, 300, 1500}, {50, 40, 3000}, {300, 5000, 25000}} {
 		rows := randomVisits(rng, size.groups, size.persons, size.rows)
 		fillVisits(t, s, rows)
-		for _, scan := range []planner.Scan{
+		for _, scan := range []plan.Scan{
 			{SQL: "SELECT g, u, n, x FROM d.pairs", Types: append(intPair, store.ScanInt64), Units: true},
 			{SQL: "SELECT g, u, n, x FROM d.pairs ORDER BY hash(u, g, n)", Types: append(intPair, store.ScanInt64), Units: true},
 			{SQL: "SELECT g, 'unit ' || u, n, x FROM d.pairs UNION ALL SELECT 0, NULL, 5, 5", Types: []store.ScanType{store.ScanInt64, store.ScanText, store.ScanInt64, store.ScanInt64}, Units: true},
@@ -163,7 +163,7 @@ func TestVectorsOverGroupsAreClamped(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, "CREATE OR REPLACE TABLE d.pairs (g BIGINT, u BIGINT, n BIGINT, x BIGINT)")
 	write(t, s, "INSERT INTO d.pairs VALUES (0, 1, 9223372036854775807, NULL), (1, 1, -9223372036854775807, 3), (0, 2, 3, 4), (0, 2, 5, -4), (1, 3, 0, 0)")
-	in, err := taken(t, s, 2, planner.Scan{SQL: "SELECT g, u, n, x FROM d.pairs", Types: append(intPair, store.ScanInt64), Units: true}, allGroups(2, groups.Rows, groups.Sum))
+	in, err := taken(t, s, 2, plan.Scan{SQL: "SELECT g, u, n, x FROM d.pairs", Types: append(intPair, store.ScanInt64), Units: true}, allGroups(2, groups.Rows, groups.Sum))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestVectorsOverGroupsAreClamped(t *testing.T) {
 func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, "CREATE TABLE d.many AS SELECT CAST(0 AS BIGINT) AS g, i AS u, i AS n FROM range(400000) r(i)")
-	for _, scan := range []planner.Scan{
+	for _, scan := range []plan.Scan{
 		{SQL: "SELECT g, u, n, n FROM d.many", Types: append(intPair, store.ScanInt64), Units: true},
 		{SQL: "SELECT g, 'unit ' || u, n, n FROM d.many", Types: []store.ScanType{store.ScanInt64, store.ScanText, store.ScanInt64, store.ScanInt64}, Units: true},
 	} {
@@ -192,7 +192,7 @@ func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 		}
 		endsWithTheDisk(t, s, scan, allGroups(1, groups.Rows, groups.Sum))
 	}
-	for name, scan := range map[string]planner.Scan{
+	for name, scan := range map[string]plan.Scan{
 		"rows":  {SQL: "SELECT g, u, n, n FROM d.many", Types: append(intPair, store.ScanInt64), Rows: true},
 		"plain": {SQL: "SELECT g, u, n, n FROM d.many", Types: append(intPair, store.ScanInt64)},
 	} {
@@ -200,7 +200,7 @@ func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	scan := planner.Scan{SQL: "SELECT g, u, n, n FROM d.many LIMIT 5", Types: append(intPair, store.ScanInt64), Units: true}
+	scan := plan.Scan{SQL: "SELECT g, u, n, n FROM d.many LIMIT 5", Types: append(intPair, store.ScanInt64), Units: true}
 	if _, err := taken(t, s, 1, scan, allGroups(1, groups.Rows), allGroups(1, groups.Sum)); err == nil {
 		t.Error("two aggregates of all groups read one scan")
 	}
@@ -209,7 +209,7 @@ func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 	if _, err := taken(t, s, 1, scan, a); err == nil {
 		t.Error("no columns: no error")
 	}
-	if _, err := taken(t, s, 1, scan, planner.Aggregate{Columns: []int{2}}); err == nil {
+	if _, err := taken(t, s, 1, scan, plan.Aggregate{Columns: []int{2}}); err == nil {
 		t.Error("a scalar reads a scan of units")
 	}
 }
@@ -256,7 +256,7 @@ func TestAllGroupsInOneRelease(t *testing.T) {
 	for _, private := range []bool{false, true} {
 		s, l := fixture(t)
 		st, r := counts(t, 1, private)
-		r.Scans = append(r.Scans, planner.Scan{SQL: "SELECT g, p AS unit, 1::BIGINT, p FROM d.visits WHERE g < 2", Units: true,
+		r.Scans = append(r.Scans, plan.Scan{SQL: "SELECT g, p AS unit, 1::BIGINT, p FROM d.visits WHERE g < 2", Units: true,
 			Types: append(intPair, store.ScanInt64)})
 		n := 3
 		if private {
@@ -266,7 +266,7 @@ func TestAllGroupsInOneRelease(t *testing.T) {
 		a.Scan, a.Estimator = 1, sparsePlain{}
 		for k := range 2 {
 			a.Parts = append(a.Parts, func(e estimator.Estimate) any { return e.Values[k] })
-			r.Output = append(r.Output, planner.Output{Key: -1, Aggregate: 1, Part: k})
+			r.Output = append(r.Output, plan.Output{Key: -1, Aggregate: 1, Part: k})
 		}
 		r.Aggregates = append(r.Aggregates, a)
 		r.Loss = r.Loss.Add(plain{}.Loss())
@@ -313,7 +313,7 @@ func (sparsePlain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimat
 func TestKeysSelectedByTheScanOfAllGroups(t *testing.T) {
 	s, l := fixture(t)
 	st, r := counts(t, 1, true)
-	r.Scans[0] = planner.Scan{Units: true, Kept: true, Types: append(intPair, store.ScanInt64, store.ScanInt64),
+	r.Scans[0] = plan.Scan{Units: true, Kept: true, Types: append(intPair, store.ScanInt64, store.ScanInt64),
 		SQL: "SELECT g, p, 1::BIGINT, 1::BIGINT, p FROM d.visits WHERE g = 0 UNION ALL SELECT 5, p, CASE WHEN p < 30 THEN 1 END, 1, p FROM d.visits UNION ALL SELECT 6, p, 0, 1, p FROM d.visits"}
 	a := allGroups(2, groups.Rows, groups.Sum)
 	for i := range a.Columns {
@@ -323,9 +323,9 @@ func TestKeysSelectedByTheScanOfAllGroups(t *testing.T) {
 	r.Output = r.Output[:1]
 	for k := range 2 {
 		a.Parts = append(a.Parts, func(e estimator.Estimate) any { return e.Values[k] })
-		r.Output = append(r.Output, planner.Output{Key: -1, Aggregate: 0, Part: k})
+		r.Output = append(r.Output, plan.Output{Key: -1, Aggregate: 0, Part: k})
 	}
-	r.Aggregates = []planner.Aggregate{a}
+	r.Aggregates = []plan.Aggregate{a}
 	rows, err := ask(t, executor(s, l), st, r)
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // intake takes in what one scan of a release returns, for the aggregates that read it: integers as columns
 // ordered by group, vectors as one block a group, both as the rows arrive.
 type intake struct {
-	scan    planner.Scan
+	scan    plan.Scan
 	keys    groupKeys
 	persons persons
 	columns []int // of the scan, that aggregates read as they are
@@ -31,7 +31,7 @@ type intake struct {
 type vectors struct {
 	collector
 	columns []int
-	form    planner.Vector
+	form    plan.Vector
 	blocks  []*estimator.Block // of the groups
 }
 
@@ -45,7 +45,7 @@ type collector interface {
 	block(group int) (*estimator.Block, error)
 }
 
-func newIntake(r *planner.Release, scan int, keys groupKeys, space *spill.Area, secrets secrets) (*intake, error) {
+func newIntake(r *plan.Release, scan int, keys groupKeys, space *spill.Area, secrets secrets) (*intake, error) {
 	in := &intake{scan: r.Scans[scan], keys: keys, persons: persons{space: space}, space: space, kept: gathered{space: space}}
 	for _, a := range r.Aggregates {
 		if a.Scan != scan {
@@ -63,7 +63,7 @@ func newIntake(r *planner.Release, scan int, keys groupKeys, space *spill.Area, 
 }
 
 // want makes the intake keep what an aggregate reads.
-func (in *intake) want(a planner.Aggregate, secrets secrets) (err error) {
+func (in *intake) want(a plan.Aggregate, secrets secrets) (err error) {
 	if in.scan.Units != (a.Groups != nil) || in.grouped != nil {
 		return fmt.Errorf("exec: %s reads a scan of units, or none, for the wrong aggregates", a.Text)
 	}
@@ -94,7 +94,7 @@ func (in *intake) want(a planner.Aggregate, secrets secrets) (err error) {
 func (in *intake) read() bool { return len(in.columns)+len(in.vectors) > 0 || in.grouped != nil }
 
 // find returns the vectors of an aggregate.
-func (in *intake) find(a planner.Aggregate) *vectors {
+func (in *intake) find(a plan.Aggregate) *vectors {
 	for _, v := range in.vectors {
 		if v.form == *a.Vector && slices.Equal(v.columns, a.Columns) {
 			return v
@@ -103,15 +103,15 @@ func (in *intake) find(a planner.Aggregate) *vectors {
 	return nil
 }
 
-func (in *intake) collect(a planner.Aggregate) (collector, error) {
+func (in *intake) collect(a plan.Aggregate) (collector, error) {
 	v := a.Vector
 	switch {
 	case v.Dim < 1:
-	case v.Form == planner.Arrays && len(a.Columns) == 1:
+	case v.Form == plan.Arrays && len(a.Columns) == 1:
 		return newArrays(in.keys.at(a.Columns[0]), v, in.scan.Rows, in.space)
-	case v.Form == planner.Coordinates && len(a.Columns) == 1+v.Dim && !in.scan.Rows:
+	case v.Form == plan.Coordinates && len(a.Columns) == 1+v.Dim && !in.scan.Rows:
 		return newCoordinates(in.keys.all(a.Columns), v, in.space), nil
-	case v.Form == planner.Pairs && len(a.Columns) == 1 && in.scan.Rows:
+	case v.Form == plan.Pairs && len(a.Columns) == 1 && in.scan.Rows:
 		return newPairs(in.keys.at(a.Columns[0]), v, in.space)
 	}
 	return nil, fmt.Errorf("exec: vectors of form %d and dimension %d from %d columns", v.Form, v.Dim, len(a.Columns))
@@ -176,7 +176,7 @@ func (in *intake) take(ch store.Chunk) (err error) {
 }
 
 // input returns what an aggregate reads of one group, and gives it to read while it is needed.
-func (in *intake) input(a planner.Aggregate, group int, read func(estimator.Input)) error {
+func (in *intake) input(a plan.Aggregate, group int, read func(estimator.Input)) error {
 	if a.Vector != nil {
 		read(estimator.Input{Vectors: in.find(a).blocks[group]})
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // groupKeys says how the rows of a release's scans name their groups. What the aggregates know as the columns of a scan are those of its
@@ -18,7 +18,7 @@ type groupKeys struct {
 }
 
 // publicKeys are the keys of a release without a selection.
-func publicKeys(r *planner.Release) groupKeys {
+func publicKeys(r *plan.Release) groupKeys {
 	if len(r.Keys) == 0 {
 		return groupKeys{groups: 1}
 	}
@@ -26,7 +26,7 @@ func publicKeys(r *planner.Release) groupKeys {
 }
 
 // selectedKeys are those of a release of so many selected groups.
-func selectedKeys(r *planner.Release, groups int) groupKeys {
+func selectedKeys(r *plan.Release, groups int) groupKeys {
 	return groupKeys{len(r.Keys), len(r.Keys), groups}
 }
 

@@ -12,7 +12,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // plain is an estimator without noise: the number of persons, of rows, and the sum of each coordinate. Its answer is
@@ -49,17 +49,17 @@ func (p plain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimate {
 
 // addVectors adds to a release a scan of rows and two aggregates of it: person p of d.visits has 1 + p % 3 rows
 // (p, -1) in its group, and person 40 only absent ones.
-func addVectors(r *planner.Release, s *planner.Statement, length int) {
-	r.Scans = append(r.Scans, planner.Scan{
+func addVectors(r *plan.Release, s *plan.Statement, length int) {
+	r.Scans = append(r.Scans, plan.Scan{
 		SQL: `SELECT g, 'p' || p, TRY_CAST(CASE WHEN p = 40 THEN NULL ELSE [p, -1] END AS DOUBLE[2]), p FROM
 			(SELECT g, p, unnest(range(1 + p % 3)) FROM d.visits) q`,
 		Types: []store.ScanType{store.ScanInt64, store.ScanText, store.ScanVector, store.ScanInt64}, Rows: true,
 	})
 	for range 2 {
-		r.Output = append(r.Output, planner.Output{Key: -1, Aggregate: len(r.Aggregates)})
-		r.Aggregates = append(r.Aggregates, planner.Aggregate{
+		r.Output = append(r.Output, plan.Output{Key: -1, Aggregate: len(r.Aggregates)})
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{
 			Text: "PLAIN", Scan: len(r.Scans) - 1, Columns: []int{2}, Estimator: plain{length},
-			Vector:  &planner.Vector{Dim: 2, Grid: estimator.Grid{Step: 0.5, Lo: -limit, Hi: limit}},
+			Vector:  &plan.Vector{Dim: 2, Grid: estimator.Grid{Step: 0.5, Lo: -limit, Hi: limit}},
 			Present: func(e estimator.Estimate) any { return fmt.Sprint(e.Values) },
 		})
 		r.Loss = r.Loss.Add(plain{}.Loss())
@@ -97,7 +97,7 @@ func TestSelectionCountsPersons(t *testing.T) {
 	for i := range r.Aggregates {
 		r.Aggregates[i].Scan = 0
 	}
-	r.Output = []planner.Output{{Key: 0, Aggregate: -1}, {Key: -1, Aggregate: 0}}
+	r.Output = []plan.Output{{Key: 0, Aggregate: -1}, {Key: -1, Aggregate: 0}}
 	keep := r.Selection.Threshold()
 	write(t, s, fmt.Sprintf("INSERT INTO d.visits SELECT 2 + 3 * (range %% %d), 7 FROM range(100000)", keep-1))
 	write(t, s, fmt.Sprintf("INSERT INTO d.visits SELECT 2 + 3 * range, 8 FROM range(%d)", keep))

@@ -7,7 +7,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // pairs makes sparse blocks of rows that each name one coordinate of a person: it is 1 there, however often
@@ -19,7 +19,7 @@ type pairs struct {
 	space  *spill.Area
 }
 
-func newPairs(column int, v *planner.Vector, space *spill.Area) (*pairs, error) {
+func newPairs(column int, v *plan.Vector, space *spill.Area) (*pairs, error) {
 	if v.Dim > math.MaxInt32 {
 		return nil, fmt.Errorf("exec: pairs of %d coordinates", v.Dim)
 	}

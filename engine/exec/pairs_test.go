@@ -10,7 +10,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 func TestPairs(t *testing.T) {
@@ -19,8 +19,8 @@ func TestPairs(t *testing.T) {
 	write(t, s, `CREATE TABLE d.baskets AS SELECT CAST(i % 2 AS BIGINT) AS g, CAST(hash(i) % 300 AS BIGINT) AS u, CASE WHEN i % 17 = 0 THEN NULL
 		WHEN i % 13 = 0 THEN -1 WHEN i % 19 = 0 THEN 200000 ELSE CAST(hash(i // 2) % 200000 AS BIGINT) END AS k FROM range(20000) r(i)
 		UNION ALL SELECT 0, 5, i FROM range(200000) r(i) UNION ALL SELECT 1, NULL, 3 UNION ALL SELECT 2, 7, 9 UNION ALL SELECT 2, 7, 4 UNION ALL SELECT 2, 7, 9`)
-	a := planner.Aggregate{Columns: []int{2}, Vector: &planner.Vector{Form: planner.Pairs, Dim: 200000}}
-	in, err := taken(t, s, 4, planner.Scan{SQL: "SELECT g, u, k FROM d.baskets ORDER BY hash(u, k)", Types: intPair, Rows: true}, a)
+	a := plan.Aggregate{Columns: []int{2}, Vector: &plan.Vector{Form: plan.Pairs, Dim: 200000}}
+	in, err := taken(t, s, 4, plan.Scan{SQL: "SELECT g, u, k FROM d.baskets ORDER BY hash(u, k)", Types: intPair, Rows: true}, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func TestPairsThatComeAgain(t *testing.T) {
 	// 3,000,000 rows, which would take 48 MB of the 8 MiB: 1000 pairs of person 1, 300 persons with 100 each between them.
 	write(t, s, `CREATE TABLE d.again AS SELECT CAST(i % 2 AS BIGINT) AS g, CAST(CASE WHEN i % 100 = 0 THEN 2 + i // 100 % 300 ELSE 1 END AS BIGINT) AS u,
 		CAST(CASE WHEN i % 100 = 0 THEN i // 30000 ELSE hash(i) % 1000 END AS BIGINT) AS k FROM range(3000000) r(i)`)
-	a := planner.Aggregate{Columns: []int{2}, Vector: &planner.Vector{Form: planner.Pairs, Dim: 1000}}
-	in, err := taken(t, s, 2, planner.Scan{SQL: "SELECT g, u, k FROM d.again", Types: intPair, Rows: true}, a)
+	a := plan.Aggregate{Columns: []int{2}, Vector: &plan.Vector{Form: plan.Pairs, Dim: 1000}}
+	in, err := taken(t, s, 2, plan.Scan{SQL: "SELECT g, u, k FROM d.again", Types: intPair, Rows: true}, a)
 	if err != nil {
 		t.Fatal(err)
 	}

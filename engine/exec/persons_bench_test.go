@@ -12,7 +12,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 var (
@@ -24,14 +24,14 @@ const personsDim = 16
 
 // personScan is the scan that the planner makes of a mean of the columns c1 to c16 of a type, over d.t(person, c1, …), and how it is taken in:
 // the planner's tests compare the file with the plan.
-func personScan(t testing.TB, typ string) (planner.Scan, planner.Aggregate) {
+func personScan(t testing.TB, typ string) (plan.Scan, plan.Aggregate) {
 	t.Helper()
 	text, err := os.ReadFile("../../planner/testdata/persons/" + strings.ToLower(typ) + ".sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.Scan{SQL: strings.ReplaceAll(string(text), `"shop"."t"`, "d.t"), Types: []store.ScanType{store.ScanInt64, store.ScanVector}, Rows: true},
-		planner.Aggregate{Columns: []int{1}, Vector: &planner.Vector{Dim: personsDim, Grid: estimator.Grid{Step: 0x1p-20, Lo: -limit, Hi: limit}}}
+	return plan.Scan{SQL: strings.ReplaceAll(string(text), `"shop"."t"`, "d.t"), Types: []store.ScanType{store.ScanInt64, store.ScanVector}, Rows: true},
+		plan.Aggregate{Columns: []int{1}, Vector: &plan.Vector{Dim: personsDim, Grid: estimator.Grid{Step: 0x1p-20, Lo: -limit, Hi: limit}}}
 }
 
 // eachColumn writes a pattern for 1 to 16, each after a comma.

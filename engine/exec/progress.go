@@ -5,7 +5,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // progress tells how far an attempt is, in steps of the plan: their names and their number are public. How long one takes follows from the rows, as the
@@ -16,7 +16,7 @@ type progress struct {
 }
 
 // progressOf is that of the releases of a statement.
-func (x *Executor) progressOf(ctx *sql.Context, releases []*planner.Release) *progress {
+func (x *Executor) progressOf(ctx *sql.Context, releases []*plan.Release) *progress {
 	p := &progress{}
 	if x.Progress == nil {
 		return p

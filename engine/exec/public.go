@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // publicPersons returns the public number of persons of a release, in the state that its scans read; 0 where none of its aggregates
 // takes it as public. It is counted once for each version of the table.
-func (x *Executor) publicPersons(ctx context.Context, snap store.Snapshot, r *planner.Release) (int64, error) {
+func (x *Executor) publicPersons(ctx context.Context, snap store.Snapshot, r *plan.Release) (int64, error) {
 	if r.Persons == "" {
 		return 0, nil
 	}

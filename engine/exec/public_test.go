@@ -9,7 +9,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/count"
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // counting counts the scans that count persons.
@@ -36,7 +36,7 @@ func (c countingSnapshot) Scan(ctx context.Context, q string, args []any, types 
 }
 
 // publicRelease tells the public number of persons, over a scan that has lost some of them, or has some twice.
-func publicRelease(t *testing.T, key, scan string) (*planner.Statement, *planner.Release) {
+func publicRelease(t *testing.T, key, scan string) (*plan.Statement, *plan.Release) {
 	t.Helper()
 	st, r := counts(t, 1, false)
 	e, err := count.NewUnits(estimator.Params{Rho: 1, Relation: estimator.ReplaceOne, Sized: true}, false)
@@ -44,7 +44,7 @@ func publicRelease(t *testing.T, key, scan string) (*planner.Statement, *planner
 		t.Fatal(err)
 	}
 	r.Key, r.Keys, r.Groups, r.Output = key, nil, 1, r.Output[1:]
-	r.Scans[0] = planner.Scan{SQL: scan, Types: []store.ScanType{store.ScanInt64}}
+	r.Scans[0] = plan.Scan{SQL: scan, Types: []store.ScanType{store.ScanInt64}}
 	r.Aggregates[0].Columns, r.Aggregates[0].Estimator = []int{0}, e
 	r.Persons = "SELECT count(DISTINCT p) FROM d.visits"
 	return st, r

@@ -7,7 +7,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key) and of the versions of every table that the release
@@ -31,7 +31,7 @@ type stored struct {
 }
 
 // answerKey digests what decides an answer. Each part is counted, so that no two inputs run together.
-func answerKey(scope, principal string, r *planner.Release, versions []string) []byte {
+func answerKey(scope, principal string, r *plan.Release, versions []string) []byte {
 	h := sha256.New()
 	for _, part := range append([]string{scope, principal, r.Key}, versions...) {
 		fmt.Fprintf(h, "%d:%s;", len(part), part)
@@ -40,7 +40,7 @@ func answerKey(scope, principal string, r *planner.Release, versions []string) [
 }
 
 // keys returns the keys under which a release's answer is kept where its tables have the versions: the principal's, then that of all, where there is one.
-func (e *execution) keys(r *planner.Release, versions []string) [][]byte {
+func (e *execution) keys(r *plan.Release, versions []string) [][]byte {
 	keys := [][]byte{answerKey(scopeOwn, e.principal, r, versions)}
 	if r.Shared {
 		keys = append(keys, answerKey(scopeShared, "", r, versions))
@@ -50,8 +50,8 @@ func (e *execution) keys(r *planner.Release, versions []string) [][]byte {
 
 // replays finds the releases whose answer is kept, and the keys under which the others will be if nothing is written meanwhile. The versions are those of
 // now: no protected row is read before the charge.
-func (e *execution) replays(ctx context.Context) (found map[*planner.Release]stored, missing []string, err error) {
-	found = map[*planner.Release]stored{}
+func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored, missing []string, err error) {
+	found = map[*plan.Release]stored{}
 	for _, r := range e.statement.Releases {
 		versions, err := e.x.Store.Versions(ctx, r.Reads...)
 		if err != nil {
@@ -96,7 +96,7 @@ func (e *execution) recall(key []byte) (stored, bool) {
 }
 
 // reused counts the replays of a statement that was answered.
-func (e *execution) reused(found map[*planner.Release]stored) {
+func (e *execution) reused(found map[*plan.Release]stored) {
 	for _, r := range e.statement.Releases {
 		if f, ok := found[r]; ok {
 			e.x.Account.Reused(accounting.Replay{Key: f.key, Principal: e.principal, Owner: f.about.Principal, Statement: e.text, Digest: e.digest,
@@ -106,7 +106,7 @@ func (e *execution) reused(found map[*planner.Release]stored) {
 }
 
 // keep stores an answer for replays, under the versions of the snapshot that it was made from. Failing to is no failure of the statement.
-func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *planner.Release, a *answer, receipt accounting.Receipt) {
+func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *plan.Release, a *answer, receipt accounting.Receipt) {
 	versions, err := snap.Versions(ctx, r.Reads...)
 	if err != nil {
 		e.x.Lost(err)

@@ -3,11 +3,11 @@ package exec
 import (
 	"scrim/accounting"
 	"scrim/internal/digest"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // request is the charge for the releases that are not replays.
-func (e *execution) request(open []*planner.Release) accounting.Request {
+func (e *execution) request(open []*plan.Release) accounting.Request {
 	req := accounting.Request{Principal: e.principal, Roles: e.roles, Statement: e.text, Digest: e.digest, Charges: Charges(e.statement, open)}
 	for _, r := range open {
 		req.Mechanisms = joinMechanisms(req.Mechanisms, r)
@@ -16,9 +16,9 @@ func (e *execution) request(open []*planner.Release) accounting.Request {
 }
 
 // Charges is what some releases of a statement cost: each protected table in full, each entity once a release.
-func Charges(s *planner.Statement, open []*planner.Release) (list []accounting.Charge) {
+func Charges(s *plan.Statement, open []*plan.Release) (list []accounting.Charge) {
 	tables, entities := map[string]accounting.Charge{}, map[string]accounting.Charge{}
-	add := func(to map[string]accounting.Charge, name string, r *planner.Release) {
+	add := func(to map[string]accounting.Charge, name string, r *plan.Release) {
 		c := to[name]
 		c.Loss = c.Loss.Add(r.Loss)
 		c.Events = append(c.Events, r.Events()...)
@@ -48,7 +48,7 @@ func Charges(s *planner.Statement, open []*planner.Release) (list []accounting.C
 }
 
 // joinMechanisms appends the texts of a release's aggregates, for the ledger: without their literals, like the statement.
-func joinMechanisms(text string, r *planner.Release) string {
+func joinMechanisms(text string, r *plan.Release) string {
 	for _, a := range r.Aggregates {
 		if text != "" {
 			text += "; "

@@ -13,11 +13,11 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/panics"
 	"scrim/internal/spill"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // answer scans for one release and runs its estimators on every group. The caller has paid.
-func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.Release, progress *progress) (*answer, error) {
+func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Release, progress *progress) (*answer, error) {
 	space := x.Spill.Area()
 	defer space.Close()
 	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
@@ -59,7 +59,7 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *planner.R
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
-func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *planner.Release, keys groupKeys, chosen *selection, space *spill.Area, secrets secrets, progress *progress) ([]*intake, error) {
+func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *plan.Release, keys groupKeys, chosen *selection, space *spill.Area, secrets secrets, progress *progress) ([]*intake, error) {
 	scans := make([]*intake, len(r.Scans))
 	for i, s := range r.Scans {
 		in, err := newIntake(r, i, keys, space, secrets)
@@ -125,7 +125,7 @@ type secrets struct {
 func (s secrets) fill(args []any) []any {
 	out := make([]any, len(args))
 	for i, v := range args {
-		if a, ok := v.(planner.SecretArg); ok {
+		if a, ok := v.(plan.SecretArg); ok {
 			if _, ok := s.drawn[a.Index]; !ok {
 				s.drawn[a.Index] = int64(s.noise.Uniform() >> 1)
 			}
@@ -139,7 +139,7 @@ func (s secrets) fill(args []any) []any {
 // estimate fills in the estimates of the groups, on all cores. Groups are independent: each
 // estimator's loss holds for one group, and the plan has divided the loss by the number of groups
 // that one person may be in. persons is their public number, where there is one: then there is one group.
-func (x *Executor) estimate(ctx context.Context, r *planner.Release, scans []*intake, groups []answerGroup, persons int64) error {
+func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup, persons int64) error {
 	var eg errgroup.Group
 	eg.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range groups {

@@ -9,7 +9,7 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/internal/digest"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // Charged is what a simulation costs.
@@ -22,8 +22,8 @@ type Charged struct {
 
 // Sample makes the charge for a simulation durable, scans its values and hands them to use, nil for a person whose value is NULL. The
 // charge stands whatever becomes of it. What use does with the values has to have the guarantee that was charged, with one value
-// exchanged, see planner.Sample; an error of use that could tell of values is told as the one fixed text.
-func (x *Executor) Sample(ctx *sql.Context, s *planner.Sample, c Charged, use func(values [][]float64) error) error {
+// exchanged, see planner.SampleNode; an error of use that could tell of values is told as the one fixed text.
+func (x *Executor) Sample(ctx *sql.Context, s *plan.Sample, c Charged, use func(values [][]float64) error) error {
 	if err := ctx.Err(); err != nil {
 		return notStarted(err)
 	}
@@ -43,7 +43,7 @@ func (x *Executor) Sample(ctx *sql.Context, s *planner.Sample, c Charged, use fu
 }
 
 // chargeFor is the request: the loss once for each table and each entity.
-func (x *Executor) chargeFor(ctx *sql.Context, s *planner.Sample, c Charged) accounting.Request {
+func (x *Executor) chargeFor(ctx *sql.Context, s *plan.Sample, c Charged) accounting.Request {
 	text := digest.Redact(c.Statement)
 	req := accounting.Request{Principal: x.Principal(ctx), Statement: text, Digest: digest.Of(text), Mechanisms: c.Mechanism}
 	if x.Roles != nil {
@@ -59,7 +59,7 @@ func (x *Executor) chargeFor(ctx *sql.Context, s *planner.Sample, c Charged) acc
 }
 
 // sampled scans and uses what was scanned, unless a table has been defined anew since the plan was made.
-func (x *Executor) sampled(ctx *sql.Context, s *planner.Sample, use func(values [][]float64) error) (err error) {
+func (x *Executor) sampled(ctx *sql.Context, s *plan.Sample, use func(values [][]float64) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
@@ -81,7 +81,7 @@ func (x *Executor) sampled(ctx *sql.Context, s *planner.Sample, use func(values 
 }
 
 // scanSample returns a uniform choice of at most Slots of the persons. Their order means nothing.
-func (x *Executor) scanSample(ctx context.Context, snapshot func(context.Context) (store.Snapshot, error), s *planner.Sample) ([][]float64, error) {
+func (x *Executor) scanSample(ctx context.Context, snapshot func(context.Context) (store.Snapshot, error), s *plan.Sample) ([][]float64, error) {
 	snap, err := snapshot(ctx)
 	if err != nil {
 		return nil, err

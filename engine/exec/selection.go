@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"scrim/engine/store"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 // selection is what the key selection of a release leaves in the store: a temporary table with the rows of the first scan, which is counted
 // and then read again, and one with the keys that were selected and the numbers of their groups, with which every scan is
 // joined. The keys of the data stay in the store but for one at a time: how many there are is private, those that are kept are released.
 type selection struct {
-	release *planner.Release
+	release *plan.Release
 	rows    string // table of the first scan's rows
 	kept    string // table of keys and numbers
 	keys    [][]keyValue
@@ -24,7 +24,7 @@ type selection struct {
 const mostSelected = 1 << 20
 
 // selects counts the persons of each key, decides on each, and keeps those that are shown, in the order of the keys.
-func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *planner.Release, secrets secrets) (*selection, error) {
+func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Release, secrets secrets) (*selection, error) {
 	s, scan := &selection{release: r}, r.Scans[0]
 	var err error
 	if s.rows, err = snap.Materialise(ctx, scan.SQL, secrets.fill(scan.Args), columnNames(len(scan.Types))); err != nil {

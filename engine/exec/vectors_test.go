@@ -17,7 +17,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/spill"
 	"scrim/internal/stattest"
-	"scrim/planner"
+	"scrim/planner/plan"
 )
 
 var (
@@ -33,14 +33,14 @@ const limit = estimator.MaxUnits
 var eighths = estimator.Grid{Step: 0.125, Lo: -limit, Hi: limit}
 
 // taken is what the executor makes of one scan with public groups.
-func taken(t *testing.T, s store.Store, groups int, scan planner.Scan, aggregates ...planner.Aggregate) (*intake, error) {
+func taken(t *testing.T, s store.Store, groups int, scan plan.Scan, aggregates ...plan.Aggregate) (*intake, error) {
 	t.Helper()
 	snap, err := s.Snapshot(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer snap.Close()
-	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: aggregates, Groups: groups, Keys: []planner.Key{{}}}
+	r := &plan.Release{Scans: []plan.Scan{scan}, Aggregates: aggregates, Groups: groups, Keys: []plan.Key{{}}}
 	in, err := scanned(snap, r, spillArea(t))
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func taken(t *testing.T, s store.Store, groups int, scan planner.Scan, aggregate
 }
 
 // scanned runs the one scan of a release.
-func scanned(snap store.Snapshot, r *planner.Release, space *spill.Area) (*intake, error) {
+func scanned(snap store.Snapshot, r *plan.Release, space *spill.Area) (*intake, error) {
 	x := &Executor{Noise: func() noise.Noiser { return stattest.Zero{} }}
 	scans, err := x.scan(context.Background(), snap, r, publicKeys(r), nil, space, secrets{noise: x.Noise(), drawn: map[int]int64{}}, &progress{})
 	if err != nil {
@@ -59,7 +59,7 @@ func scanned(snap store.Snapshot, r *planner.Release, space *spill.Area) (*intak
 }
 
 // endsWithTheDisk checks that a scan fails where what it takes cannot be written.
-func endsWithTheDisk(t *testing.T, s store.Store, scan planner.Scan, a planner.Aggregate) {
+func endsWithTheDisk(t *testing.T, s store.Store, scan plan.Scan, a plan.Aggregate) {
 	t.Helper()
 	snap, err := s.Snapshot(context.Background())
 	if err != nil {
@@ -72,7 +72,7 @@ func endsWithTheDisk(t *testing.T, s store.Store, scan planner.Scan, a planner.A
 	}
 	space := spill.NewPool(spill.Disk{Dir: file}, 1<<20).Area()
 	defer space.Close()
-	r := &planner.Release{Scans: []planner.Scan{scan}, Aggregates: []planner.Aggregate{a}, Groups: 1, Keys: []planner.Key{{}}}
+	r := &plan.Release{Scans: []plan.Scan{scan}, Aggregates: []plan.Aggregate{a}, Groups: 1, Keys: []plan.Key{{}}}
 	var full *spill.Full
 	if _, err := scanned(snap, r, space); !errors.As(err, &full) {
 		t.Errorf("%s: got %v, want a full disk", scan.SQL, err)
@@ -195,8 +195,8 @@ func TestArraysOfSeveralRows(t *testing.T) {
 			rows[o]++
 		}
 	}
-	a := planner.Aggregate{Columns: []int{2}, Vector: &planner.Vector{Dim: 3, Grid: eighths}}
-	for _, scan := range []planner.Scan{
+	a := plan.Aggregate{Columns: []int{2}, Vector: &plan.Vector{Dim: 3, Grid: eighths}}
+	for _, scan := range []plan.Scan{
 		{SQL: "SELECT g, u, v FROM d.points", Types: intVector, Rows: true},
 		{SQL: "SELECT g, u, v FROM d.points ORDER BY hash(u, v)", Types: intVector, Rows: true},
 		{SQL: "SELECT g, 'unit ' || u, v FROM d.points ORDER BY u DESC", Types: textVector, Rows: true},
@@ -232,8 +232,8 @@ func TestArraysOfOneRow(t *testing.T) {
 	s, _ := fixture(t)
 	points := randomPoints(rand.New(rand.NewPCG(3, 4)), 5000)
 	fill(t, s, 3, points)
-	a := planner.Aggregate{Columns: []int{1}, Vector: &planner.Vector{Dim: 3, Grid: eighths}}
-	in, err := taken(t, s, 4, planner.Scan{SQL: "SELECT g, v FROM d.points", Types: bareVector}, a)
+	a := plan.Aggregate{Columns: []int{1}, Vector: &plan.Vector{Dim: 3, Grid: eighths}}
+	in, err := taken(t, s, 4, plan.Scan{SQL: "SELECT g, v FROM d.points", Types: bareVector}, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestLongSums(t *testing.T) {
 			WHEN u = 0 THEN 1e30 WHEN u <= 2 THEN CASE WHEN (i % 3 > 0) = (u = 1) THEN 1e30 ELSE -1e30 END
 			WHEN i = 0 THEN 3 WHEN i = 1 AND u = 4 THEN 4 WHEN i % 2 = 0 THEN 1e30 ELSE -1e30 END, -1] AS DOUBLE[2]) AS v
 		FROM range(5) a(u), range(30000) b(i) WHERE u > 0 OR i < 8193`)
-	a := planner.Aggregate{Columns: []int{2}, Vector: &planner.Vector{Dim: 2, Grid: eighths}}
+	a := plan.Aggregate{Columns: []int{2}, Vector: &plan.Vector{Dim: 2, Grid: eighths}}
 	var want []string
 	for u, x := range []int64{limit, limit, -limit, 8*3 - limit, 8 * (3 + 4)} {
 		n := int64(30000)
@@ -266,7 +266,7 @@ func TestLongSums(t *testing.T) {
 		want = append(want, fmt.Sprint(n, ":", []int64{x, -8 * n}))
 	}
 	for _, order := range []string{"i", "-i", "hash(i)", "v, i", "v DESC"} {
-		in, err := taken(t, s, 1, planner.Scan{SQL: "SELECT g, u, v FROM d.long ORDER BY " + order, Types: intVector, Rows: true}, a)
+		in, err := taken(t, s, 1, plan.Scan{SQL: "SELECT g, u, v FROM d.long ORDER BY " + order, Types: intVector, Rows: true}, a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,10 +278,10 @@ func TestCoordinates(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, `CREATE TABLE d.sums AS SELECT CAST(i % 3 AS BIGINT) AS g, CAST(CASE WHEN i % 7 = 0 THEN 0 WHEN i % 11 = 0 THEN NULL ELSE i % 5 + 1 END AS BIGINT) AS n,
 		CAST(i AS BIGINT) AS a, CAST(-i AS BIGINT) AS b, CAST(CASE WHEN i % 2 = 0 THEN 4e18 END AS BIGINT) AS c FROM range(5000) r(i)`)
-	a := planner.Aggregate{Columns: []int{4, 1, 3, 2}, Vector: &planner.Vector{Form: planner.Coordinates, Dim: 3}}
+	a := plan.Aggregate{Columns: []int{4, 1, 3, 2}, Vector: &plan.Vector{Form: plan.Coordinates, Dim: 3}}
 	types := []store.ScanType{store.ScanInt64, store.ScanInt64, store.ScanInt64, store.ScanInt64, store.ScanInt64}
-	plain := planner.Aggregate{Columns: []int{2}}
-	in, err := taken(t, s, 4, planner.Scan{SQL: "SELECT g, a, b, c, n FROM d.sums", Types: types}, a, plain)
+	plain := plan.Aggregate{Columns: []int{2}}
+	in, err := taken(t, s, 4, plan.Scan{SQL: "SELECT g, a, b, c, n FROM d.sums", Types: types}, a, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,24 +314,24 @@ func TestCoordinates(t *testing.T) {
 func TestVectorsEndWithTheDisk(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, "CREATE TABLE d.many AS SELECT CAST(0 AS BIGINT) AS g, i AS u, CAST([i, i, i, i] AS DOUBLE[4]) AS v FROM range(400000) r(i)")
-	array := &planner.Vector{Dim: 4, Grid: eighths}
+	array := &plan.Vector{Dim: 4, Grid: eighths}
 	for name, c := range map[string]struct {
-		scan planner.Scan
-		a    planner.Aggregate
+		scan plan.Scan
+		a    plan.Aggregate
 	}{
-		"arrays":      {planner.Scan{SQL: "SELECT g, v FROM d.many", Types: bareVector}, planner.Aggregate{Columns: []int{1}, Vector: array}},
-		"rows":        {planner.Scan{SQL: "SELECT g, u, v FROM d.many", Types: intVector, Rows: true}, planner.Aggregate{Columns: []int{2}, Vector: array}},
-		"texts":       {planner.Scan{SQL: "SELECT g, 'unit ' || u, NULL::DOUBLE[4] FROM d.many", Types: textVector, Rows: true}, planner.Aggregate{Columns: []int{2}, Vector: array}},
-		"coordinates": {planner.Scan{SQL: "SELECT g, 1::BIGINT, u FROM d.many", Types: intPair}, planner.Aggregate{Columns: []int{1, 2}, Vector: &planner.Vector{Form: planner.Coordinates, Dim: 1}}},
-		"pairs":       {planner.Scan{SQL: "SELECT g, 1::BIGINT, u FROM d.many UNION ALL FROM (SELECT g, 2::BIGINT, u FROM d.many)", Types: intPair, Rows: true}, planner.Aggregate{Columns: []int{2}, Vector: &planner.Vector{Form: planner.Pairs, Dim: 1 << 20}}},
+		"arrays":      {plan.Scan{SQL: "SELECT g, v FROM d.many", Types: bareVector}, plan.Aggregate{Columns: []int{1}, Vector: array}},
+		"rows":        {plan.Scan{SQL: "SELECT g, u, v FROM d.many", Types: intVector, Rows: true}, plan.Aggregate{Columns: []int{2}, Vector: array}},
+		"texts":       {plan.Scan{SQL: "SELECT g, 'unit ' || u, NULL::DOUBLE[4] FROM d.many", Types: textVector, Rows: true}, plan.Aggregate{Columns: []int{2}, Vector: array}},
+		"coordinates": {plan.Scan{SQL: "SELECT g, 1::BIGINT, u FROM d.many", Types: intPair}, plan.Aggregate{Columns: []int{1, 2}, Vector: &plan.Vector{Form: plan.Coordinates, Dim: 1}}},
+		"pairs":       {plan.Scan{SQL: "SELECT g, 1::BIGINT, u FROM d.many UNION ALL FROM (SELECT g, 2::BIGINT, u FROM d.many)", Types: intPair, Rows: true}, plan.Aggregate{Columns: []int{2}, Vector: &plan.Vector{Form: plan.Pairs, Dim: 1 << 20}}},
 	} {
 		if _, err := taken(t, s, 1, c.scan, c.a); err != nil {
 			t.Errorf("%s: got %v", name, err)
 		}
 		endsWithTheDisk(t, s, c.scan, c.a)
 	}
-	r := &planner.Release{Aggregates: []planner.Aggregate{{Vector: array}, {}, {Vector: array}}}
-	if got := answerSize(r, 10); got != 10*8*planner.AnswerBytes {
+	r := &plan.Release{Aggregates: []plan.Aggregate{{Vector: array}, {}, {Vector: array}}}
+	if got := answerSize(r, 10); got != 10*8*plan.AnswerBytes {
 		t.Errorf("got %d bytes of an answer", got)
 	}
 }
@@ -339,22 +339,22 @@ func TestVectorsEndWithTheDisk(t *testing.T) {
 func TestPlansThatDoNotFit(t *testing.T) {
 	s, _ := fixture(t)
 	fill(t, s, 3, randomPoints(rand.New(rand.NewPCG(7, 8)), 10))
-	for name, a := range map[string]planner.Aggregate{
-		"width":     {Columns: []int{2}, Vector: &planner.Vector{Dim: 2, Grid: eighths}},
-		"grid":      {Columns: []int{2}, Vector: &planner.Vector{Dim: 3, Grid: estimator.Grid{Step: 0x1p-1070}}},
-		"columns":   {Columns: []int{1, 2}, Vector: &planner.Vector{Dim: 3, Grid: eighths}},
-		"dimension": {Columns: []int{2}, Vector: &planner.Vector{Grid: eighths}},
-		"sums":      {Columns: []int{2, 2}, Vector: &planner.Vector{Form: planner.Coordinates, Dim: 1}},
+	for name, a := range map[string]plan.Aggregate{
+		"width":     {Columns: []int{2}, Vector: &plan.Vector{Dim: 2, Grid: eighths}},
+		"grid":      {Columns: []int{2}, Vector: &plan.Vector{Dim: 3, Grid: estimator.Grid{Step: 0x1p-1070}}},
+		"columns":   {Columns: []int{1, 2}, Vector: &plan.Vector{Dim: 3, Grid: eighths}},
+		"dimension": {Columns: []int{2}, Vector: &plan.Vector{Grid: eighths}},
+		"sums":      {Columns: []int{2, 2}, Vector: &plan.Vector{Form: plan.Coordinates, Dim: 1}},
 		"scalar":    {Columns: []int{1}},
 	} {
-		if _, err := taken(t, s, 4, planner.Scan{SQL: "SELECT g, u, v FROM d.points", Types: intVector, Rows: true}, a); err == nil {
+		if _, err := taken(t, s, 4, plan.Scan{SQL: "SELECT g, u, v FROM d.points", Types: intVector, Rows: true}, a); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
 // inputOf is what an aggregate reads of a group.
-func inputOf(t *testing.T, in *intake, a planner.Aggregate, group int) (out estimator.Input) {
+func inputOf(t *testing.T, in *intake, a plan.Aggregate, group int) (out estimator.Input) {
 	t.Helper()
 	if err := in.input(a, group, func(in estimator.Input) { out = in }); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@ package hold
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/quota"
 )
@@ -70,13 +70,13 @@ func holding(n sql.Node) sql.Node {
 // caches puts metering nodes under a node that caches rows or values. It changes the node, which belongs to the running statement alone.
 func caches(ctx *sql.Context, a *quota.Account, n sql.Node) {
 	switch n := n.(type) {
-	case *plan.CachedResults:
+	case *gmsplan.CachedResults:
 		n.Child = holding(n.Child)
-	case *plan.HashLookup:
+	case *gmsplan.HashLookup:
 		n.Child = holding(n.Child)
-	case *plan.Into:
+	case *gmsplan.Into:
 		n.Child = holding(n.Child)
-	case *plan.JoinNode:
+	case *gmsplan.JoinNode:
 		if _, ok := n.Filter.(*watched); n.Filter != nil && !ok && !n.Op.IsMerge() {
 			subqueries(ctx, n.Filter)
 			n.Filter = &watched{Expression: n.Filter, account: a}
@@ -88,7 +88,7 @@ func caches(ctx *sql.Context, a *quota.Account, n sql.Node) {
 func subqueries(ctx *sql.Context, list ...sql.Expression) {
 	for _, e := range list {
 		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-			if s, ok := e.(*plan.Subquery); ok {
+			if s, ok := e.(*gmsplan.Subquery); ok {
 				if _, done := s.Query.(*held); !done {
 					s.Query = &held{Node: s.Query, always: !s.IsNonDeterministic()}
 				}

@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // it depends on rows.
 func Format(s *Statement) string { return format(s, nil) }
 
-// format prints a statement with what the budgets would say to it.
+// Format prints a statement with what the budgets would say to it.
 func format(s *Statement, forecasts []accounting.Forecast) string {
 	var b strings.Builder
 	b.WriteString("private statement\n")
@@ -41,17 +41,17 @@ func format(s *Statement, forecasts []accounting.Forecast) string {
 }
 
 func formatRelease(b *strings.Builder, r *Release, indent string) {
-	fmt.Fprintf(b, "release  unit=%s  relation=%s  %s\n", strings.Join(r.Entities, ","), r.relation, lossText(r.Loss))
+	fmt.Fprintf(b, "release  unit=%s  relation=%s  %s\n", strings.Join(r.Entities, ","), r.Relation, lossText(r.Loss))
 	switch {
 	case r.Selection != nil:
-		fmt.Fprintf(b, "%s├─ select keys %s  threshold=%d  persons>=%d\n", indent, keyNames(r), r.Selection.Threshold(), r.Selection.MinPersons())
+		fmt.Fprintf(b, "%s├─ select keys %s  threshold=%d  persons>=%d\n", indent, KeyNames(r), r.Selection.Threshold(), r.Selection.MinPersons())
 		formatSteps(b, r.Selection.Steps(), indent+"│   ")
 	case len(r.Keys) > 0:
-		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, keyNames(r), r.Groups)
+		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, KeyNames(r), r.Groups)
 	}
 	for i, a := range r.Aggregates {
 		fmt.Fprintf(b, "%s├─ %s  %s %s", indent, a.Text, costText(a.Estimator.Loss()), a.scope())
-		if a.sized {
+		if a.Sized {
 			b.WriteString("  n=public")
 		}
 		if n := a.Estimator.MinPersons(); n > 0 {
@@ -61,15 +61,15 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 			fmt.Fprintf(b, "  expected error=%s", number6(e))
 		}
 		b.WriteString("\n")
-		if a.fused != "" {
-			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.fused)
+		if a.Fused != "" {
+			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.Fused)
 		}
 		for _, line := range slices.Concat(vectorLines(a), r.groupLines(a), r.barLines(i)) {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)
 		}
 		formatSteps(b, r.steps(a), indent+"│   ")
 	}
-	for i, line := range r.choice.lines() {
+	for i, line := range r.Choice.lines() {
 		branch := "├─ "
 		if i > 0 {
 			branch = "│   └─ "
@@ -81,10 +81,10 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	} else if r.MaxGroups > 0 {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d  by secret random choice\n", indent, r.MaxGroups)
 	} else if len(r.Keys) > 0 {
-		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d\n", indent, r.perUnit)
+		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d\n", indent, r.PerUnit)
 	}
-	if r.exchanged > 1 && r.divided() {
-		fmt.Fprintf(b, "%s├─ groups under add-remove  an exchange costs %d times as much\n", indent, r.exchanged)
+	if r.Exchanged > 1 && r.divided() {
+		fmt.Fprintf(b, "%s├─ groups under add-remove  an exchange costs %d times as much\n", indent, r.Exchanged)
 	}
 	tables := make([]string, len(r.Reads))
 	for i, t := range r.Reads {
@@ -96,13 +96,13 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 
 // memoryText tells what the public sizes take.
 func (r *Release) memoryText() string {
-	text := fmt.Sprintf("%.0f MiB", mib(float64(r.Memory())))
+	text := fmt.Sprintf("%.0f MiB", MiB(float64(r.Memory())))
 	if r.Selection != nil {
 		text += ", more for each key that is selected"
 	}
 	text += "; persons' numbers spill to disk"
-	if r.maxPersons > 0 {
-		text += fmt.Sprintf(", up to %.0f MiB", mib(r.disk()))
+	if r.MaxPersons > 0 {
+		text += fmt.Sprintf(", up to %.0f MiB", MiB(r.disk()))
 	}
 	return text
 }
@@ -125,7 +125,7 @@ func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {
 	}
 }
 
-func keyNames(r *Release) string {
+func KeyNames(r *Release) string {
 	names := make([]string, len(r.Keys))
 	for i, k := range r.Written {
 		names[i] = r.Keys[k].Name

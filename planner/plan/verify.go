@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"fmt"
@@ -18,7 +18,9 @@ import (
 type brokenPlan struct{ cause error }
 
 // Error is for the operators' log.
-func (b *brokenPlan) Error() string { return "planner: a private plan is not sound: " + b.cause.Error() }
+func (b *brokenPlan) Error() string {
+	return "planner: a private plan is not sound: " + b.cause.Error()
+}
 
 // Unwrap gives the refusal first: that is what errors.As finds.
 func (b *brokenPlan) Unwrap() []error {
@@ -47,10 +49,7 @@ func (b *brokenPlan) Unwrap() []error {
 //  10. A release has a key, which no other of the statement has, and Written lists each of the group keys once.
 //  11. The persons of a release are counted where an aggregate takes their number as public, and only there; it is one without
 //     groups, of one protected table, under replace-one.
-func Verify(s *Statement, root sql.Node) error { return verify(sql.NewEmptyContext(), s, root) }
-
-// verify is Verify with the context of the statement.
-func verify(ctx *sql.Context, s *Statement, root sql.Node) error {
+func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
 		return fmt.Errorf("invariant 1: the root is %T", root)
@@ -60,7 +59,7 @@ func verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 		known[r] = false
 	}
 	var err error
-	inspect(ctx, b.Child, func(n sql.Node) {
+	Inspect(ctx, b.Child, func(n sql.Node) {
 		switch n := n.(type) {
 		case *Budget:
 			err = fmt.Errorf("invariant 1: a second Budget")
@@ -69,10 +68,10 @@ func verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 				err = fmt.Errorf("invariant 1: a DPAggregate of another statement")
 			}
 			known[n.Release] = true
-			if len(n.schema) != len(n.exprs) || len(n.schema) != len(n.columns) {
-				err = fmt.Errorf("invariant 8: %d columns, %d expressions, %d outputs", len(n.schema), len(n.exprs), len(n.columns))
+			if len(n.Shown) != len(n.Exprs) || len(n.Shown) != len(n.Columns) {
+				err = fmt.Errorf("invariant 8: %d columns, %d expressions, %d outputs", len(n.Shown), len(n.Exprs), len(n.Columns))
 			}
-			for _, c := range n.columns {
+			for _, c := range n.Columns {
 				if c < 0 || c >= len(n.Release.Output) {
 					err = fmt.Errorf("invariant 8: output %d of %d", c, len(n.Release.Output))
 				}
@@ -122,7 +121,7 @@ func (r *Release) verify() error {
 			}
 			continue
 		}
-		need = need.Add(a.Estimator.Loss().Times(r.perUnit * max(1, r.exchanged)))
+		need = need.Add(a.Estimator.Loss().Times(r.PerUnit * max(1, r.Exchanged)))
 		if a.Vector != nil {
 			if err := r.verifyVector(a); err != nil {
 				return err
@@ -157,21 +156,21 @@ func (r *Release) verify() error {
 	if r.Selection == nil && groups != r.Groups {
 		return fmt.Errorf("invariant 5: %d groups, the domains have %d", r.Groups, groups)
 	}
-	if r.perUnit < 1 || r.MaxGroups != 0 && r.MaxGroups != r.perUnit {
-		return fmt.Errorf("invariant 6: %d groups a unit, %d kept", r.perUnit, r.MaxGroups)
+	if r.PerUnit < 1 || r.MaxGroups != 0 && r.MaxGroups != r.PerUnit {
+		return fmt.Errorf("invariant 6: %d groups a unit, %d kept", r.PerUnit, r.MaxGroups)
 	}
 	if !permutation(r.Written, len(r.Keys)) {
 		return fmt.Errorf("invariant 10: %d keys in the order %v", len(r.Keys), r.Written)
 	}
-	public := slices.ContainsFunc(r.Aggregates, func(a Aggregate) bool { return a.sized })
-	if public != (r.Persons != "") || public && (len(r.Keys) > 0 || len(r.Tables) != 1 || len(r.Reads) != 1 || r.relation != estimator.ReplaceOne) {
+	public := slices.ContainsFunc(r.Aggregates, func(a Aggregate) bool { return a.Sized })
+	if public != (r.Persons != "") || public && (len(r.Keys) > 0 || len(r.Tables) != 1 || len(r.Reads) != 1 || r.Relation != estimator.ReplaceOne) {
 		return fmt.Errorf("invariant 11: persons are counted by %q, their number is public (%v) in %d tables", r.Persons, public, len(r.Tables))
 	}
 	for _, o := range r.Output {
 		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {
 			return fmt.Errorf("invariant 8: output %+v", o)
 		}
-		if o.Bar != functions.NoBar && (o.Aggregate < 0 || o.Part >= len(r.Aggregates[o.Aggregate].told)) {
+		if o.Bar != functions.NoBar && (o.Aggregate < 0 || o.Part >= len(r.Aggregates[o.Aggregate].Bars)) {
 			return fmt.Errorf("invariant 8: output %+v tells of the error of nothing", o)
 		}
 	}
@@ -247,7 +246,7 @@ func (r *Release) verifyGroups(a Aggregate) error {
 			return fmt.Errorf("invariant 9: the scan of %s leaves out groups of a unit", a.Text)
 		}
 	}
-	if a.Groups.Relation != r.relation || r.Selection == nil && a.Groups.Groups != r.Groups {
+	if a.Groups.Relation != r.Relation || r.Selection == nil && a.Groups.Groups != r.Groups {
 		return fmt.Errorf("invariant 9: %s is built for %v and %d groups", a.Text, a.Groups.Relation, a.Groups.Groups)
 	}
 	for _, b := range r.Aggregates {

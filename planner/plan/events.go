@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 // r.Loss, but for the rounding of each event.
 //
 // A person is in up to perUnit groups, and the draws of one group come after those of another: the runs add up. Under replace-one the groups'
-// estimators run under add-remove (draft.neighbours), and an exchange is a removal and an addition. In each run, given what came before, the
+// estimators run under add-remove (as the planner has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what came before, the
 // parameters are twice as large: noise hides a move of up to twice the length, and the logarithms of the quotients of two steps add up, so ε is doubled
 // and ρ, which grows with the square, is four times as large ([BS16, Proposition 27] where nothing more is known).
 func (r *Release) Events() []accounting.Event {
@@ -26,7 +26,7 @@ func (r *Release) Events() []accounting.Event {
 		a := &r.Aggregates[i]
 		for _, e := range estimator.Events(a.Estimator) {
 			if a.Groups == nil {
-				e = r.inGroups(e)
+				e = r.InGroups(e)
 			}
 			out = accounting.AppendEvent(out, e)
 		}
@@ -34,14 +34,14 @@ func (r *Release) Events() []accounting.Event {
 	return out
 }
 
-// inGroups is an event of one group in all groups that a person may be in.
-func (r *Release) inGroups(e accounting.Event) accounting.Event {
-	if r.exchanged > 1 {
+// InGroups is an event of one group in all groups that a person may be in.
+func (r *Release) InGroups(e accounting.Event) accounting.Event {
+	if r.Exchanged > 1 {
 		e.Rho, e.Epsilon, e.Steps = 4*e.Rho, 2*e.Epsilon, 2*e.Steps
 	}
-	n := uint64(e.Count) * uint64(max(1, r.perUnit))
+	n := uint64(e.Count) * uint64(max(1, r.PerUnit))
 	if n > math.MaxUint32 {
-		return accounting.EventsOf(e.Loss().Times(max(1, r.perUnit)))[0]
+		return accounting.EventsOf(e.Loss().Times(max(1, r.PerUnit)))[0]
 	}
 	e.Count = uint32(n)
 	return e

@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
@@ -38,17 +38,17 @@ type Release struct {
 	Groups     int   // number of groups when all keys are public; 0 when keys are selected privately
 	Selection  *partition.Selection
 	MaxGroups  int // groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
-	relation   estimator.Relation
-	exchanged  int // what the estimators' loss is multiplied by for the relation, see draft.neighbours
-	perUnit    int // groups that a unit may be in, >= 1: what the loss of one group is multiplied by
+	Relation   estimator.Relation
+	Exchanged  int // what the estimators' loss is multiplied by for the relation, 1 or more
+	PerUnit    int // groups that a unit may be in, >= 1: what the loss of one group is multiplied by
 	Aggregates []Aggregate
 	Output     []Output // one per column of a row of its answer, of which each node shows some
 	Schema     sql.Schema
-	choice     choice // of answering groups together or apart
+	Choice     Grouping // of answering groups together or apart
 	// Persons is a SELECT of one BIGINT that counts the persons of the table, from its unit column alone. It is set where
 	// an aggregate takes their number as public (estimator.Input.Persons), and "" elsewhere.
 	Persons    string
-	maxPersons int64 // public bound on the persons of the tables; 0 where none is declared
+	MaxPersons int64 // public bound on the persons of the tables; 0 where none is declared
 	Loss       accounting.Loss
 	Tables     []string         // catalog accounts of the protected tables touched
 	Entities   []string         // their entities
@@ -78,6 +78,10 @@ type Scan struct {
 	Kept bool
 }
 
+// SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each
+// index in its place, the same for all scans of one execution of a statement.
+type SecretArg struct{ Index int }
+
 // Key is one grouping expression.
 type Key struct {
 	Name   string
@@ -95,7 +99,7 @@ type Aggregate struct {
 	Estimator estimator.Estimator
 	// Vector is set for aggregates of vectors, whose Columns are then what the vector is made from.
 	Vector *Vector
-	sized  bool // the number of persons is public
+	Sized  bool // the number of persons is public
 	// Present turns an estimate with status OK into the SQL value of the aggregate's type.
 	Present func(estimator.Estimate) any
 	// Parts are set instead where one estimate answers several columns: Output.Part chooses one.
@@ -107,8 +111,8 @@ type Aggregate struct {
 	// Shape names what the aggregate asks, whatever it costs: an answer tells the error of another of one shape.
 	Shape string
 
-	fused string // what answering several columns at once saves
-	told  []told // how error bars are made, of each part
+	Fused string     // what answering several columns at once saves
+	Bars  []ErrorBar // how error bars are made, of each part
 }
 
 // Value is the SQL value of an output that shows the aggregate.
@@ -120,6 +124,16 @@ func (a *Aggregate) Value(o Output, e estimator.Estimate) any {
 		return a.Parts[o.Part](e)
 	}
 	return a.Present(e)
+}
+
+// AllGroups returns the estimator for so many groups.
+func (a *Aggregate) AllGroups(n int) (estimator.Estimator, error) {
+	if a.Groups.Groups == n {
+		return a.Estimator, nil
+	}
+	p := *a.Groups
+	p.Groups = n
+	return groups.New(p)
 }
 
 // Vector says how the executor makes an estimator.Block of an aggregate's columns.
@@ -154,4 +168,22 @@ type Output struct {
 	Key, Aggregate, Part int
 	Bar                  functions.Bar
 	Level                float64
+}
+
+// Earlier is what an earlier answer tells about an aggregate's error.
+type Earlier struct {
+	Loss   float64 // of the release of one group: ρ, or ε of a pure one
+	StdErr float64 // the largest of its groups' standard errors, in units of the answer
+}
+
+// Sample is a scan of values of persons, one of each, of which an execution chooses at most Slots, after a charge.
+type Sample struct {
+	Scan     Scan // Width columns of DOUBLE, or one array of them
+	Width    int
+	Slots    int
+	Array    bool
+	Reads    []store.TableRef
+	Defined  []Definition
+	Tables   []Charge // of no loss yet
+	Entities []string
 }

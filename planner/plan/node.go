@@ -1,4 +1,4 @@
-package planner
+package plan
 
 import (
 	"context"
@@ -20,11 +20,11 @@ var ErrNoReservation = errors.New("planner: a DPAggregate cannot be iterated wit
 type DPAggregate struct {
 	Statement *Statement
 	Release   *Release
-	exprs     []sql.Expression // one per column of the schema, with its column id
-	schema    sql.Schema
-	columns   []int  // of the release's rows, one per column of the schema
-	keys      int    // number of grouping expressions
-	reachable []bool // of the rows of public keys, which to show; nil for all
+	Exprs     []sql.Expression // one per column of the schema, with its column id
+	Shown     sql.Schema
+	Columns   []int  // of the release's rows, one per column of the schema
+	Keys      int    // number of grouping expressions
+	Reachable []bool // of the rows of public keys, which to show; nil for all
 }
 
 var (
@@ -40,13 +40,13 @@ func (n *DPAggregate) Resolved() bool { return true }
 func (n *DPAggregate) IsReadOnly() bool { return true }
 
 // Schema implements sql.Node.
-func (n *DPAggregate) Schema(*sql.Context) sql.Schema { return n.schema }
+func (n *DPAggregate) Schema(*sql.Context) sql.Schema { return n.Shown }
 
 // Children implements sql.Node.
 func (n *DPAggregate) Children() []sql.Node { return nil }
 
 // ProjectedExprs implements sql.Projector: the parents find the columns by these ids.
-func (n *DPAggregate) ProjectedExprs() []sql.Expression { return n.exprs }
+func (n *DPAggregate) ProjectedExprs() []sql.Expression { return n.Exprs }
 
 // WithChildren implements sql.Node.
 func (n *DPAggregate) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
@@ -85,11 +85,11 @@ func (n *DPAggregate) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) 
 	}
 	out := make([]sql.Row, 0, len(rows))
 	for i, row := range rows {
-		if n.reachable != nil && len(n.reachable) == len(rows) && !n.reachable[i] {
+		if n.Reachable != nil && len(n.Reachable) == len(rows) && !n.Reachable[i] {
 			continue
 		}
-		shown := make(sql.Row, len(n.columns))
-		for k, c := range n.columns {
+		shown := make(sql.Row, len(n.Columns))
+		for k, c := range n.Columns {
 			shown[k] = row[c]
 		}
 		out = append(out, shown)
@@ -110,8 +110,8 @@ type handed struct {
 type Budget struct {
 	plan.UnaryNode
 	Statement *Statement
-	executor  Executor
-	forecast  func(*sql.Context, *Statement) ([]accounting.Forecast, error) // nil: none
+	Executor  Executor
+	Forecast  func(*sql.Context, *Statement) ([]accounting.Forecast, error) // nil: none
 }
 
 var (
@@ -144,8 +144,8 @@ func (b *Budget) String() string { return Format(b.Statement) }
 // Describe implements sql.Describable: EXPLAIN prints the private plan, with what the budgets say to it, and nothing of the nodes
 // above it, which hold no estimate of rows.
 func (b *Budget) Describe(ctx *sql.Context, _ sql.DescribeOptions) string {
-	if b.forecast != nil {
-		if f, err := b.forecast(ctx, b.Statement); err == nil {
+	if b.Forecast != nil {
+		if f, err := b.Forecast(ctx, b.Statement); err == nil {
 			return format(b.Statement, f)
 		}
 	}
@@ -157,10 +157,10 @@ func (b *Budget) DebugString(*sql.Context) string { return Format(b.Statement) }
 
 // BuildRowIter implements sql.ExecBuilderNode.
 func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row sql.Row) (sql.RowIter, error) {
-	if err := verify(ctx, b.Statement, b); err != nil {
+	if err := Verify(ctx, b.Statement, b); err != nil {
 		return nil, &brokenPlan{err}
 	}
-	e, err := b.executor.Begin(ctx, b.Statement)
+	e, err := b.Executor.Begin(ctx, b.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,11 @@ func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row
 	return &budgetIter{iter, h}, nil
 }
 
-// in returns the context with the reservation.
+// Reserved returns the context in which the DPAggregates of a statement have rows: those of an execution of it.
+func Reserved(ctx *sql.Context, s *Statement, e Execution) *sql.Context {
+	return (&handed{s, e}).in(ctx)
+}
+
 func (h *handed) in(ctx *sql.Context) *sql.Context {
 	return ctx.WithContext(context.WithValue(ctx.Context, reservation{}, h))
 }

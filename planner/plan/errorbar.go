@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/bars"
+	"scrim/functions"
+)
+
+// ErrorBar is how error bars of one column are made from an estimate: post-processing of what is released, like the answer itself.
+type ErrorBar struct {
+	At    int // place among the values; -1: all of them, as an array
+	Value func(steps float64) float64
+	Count bool // whole, and where it is COUNT at least 0
+	Clamp bool
+}
+
+// bar is the SQL value of an output that tells of the aggregate's error: NULL where nothing is known.
+func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
+	t := a.Bars[o.Part]
+	if o.Bar == functions.Radius {
+		return known(bars.Radius(e, o.Level))
+	}
+	if t.At >= 0 {
+		return known(t.of(o, e, t.At))
+	}
+	list := make([]any, len(e.Values))
+	for i := range list {
+		list[i] = known(t.of(o, e, i))
+	}
+	return types.JSONDocument{Val: list}
+}
+
+// of returns one number, NaN for NULL.
+func (t ErrorBar) of(o Output, e estimator.Estimate, i int) float64 {
+	if math.IsNaN(e.Values[i]) {
+		return math.NaN()
+	}
+	if o.Bar == functions.StdErr {
+		return t.Value(e.StdErr[i])
+	}
+	lo, hi := bars.Interval(e, i, o.Level)
+	lo, hi = t.Value(lo), t.Value(hi)
+	if t.Count { // the answer is shown as a whole number, and the exact one is one
+		shown := math.RoundToEven(e.Values[i])
+		lo, hi = min(math.Ceil(lo), shown), max(math.Floor(hi), shown)
+	}
+	if t.Clamp {
+		lo, hi = max(lo, 0), max(hi, 0)
+	}
+	if o.Bar == functions.Low {
+		return lo
+	}
+	return hi
+}
+
+// known is a number as an SQL value: NULL for one that is not known or has no bound.
+func known(x float64) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return x
+}
+
+// barLines say of the columns that tell of an aggregate's error what they leave out, for EXPLAIN.
+func (r *Release) barLines(at int) []string {
+	var lines []string
+	for _, o := range r.Output {
+		if o.Aggregate != at || o.Bar == functions.NoBar {
+			continue
+		}
+		covers := "covers the noise"
+		if b, ok := r.Aggregates[at].Estimator.(estimator.Biased); ok && b.Bias() != "" {
+			covers += ", not " + b.Bias()
+		}
+		text := o.Bar.String()
+		if o.Level > 0 {
+			text += fmt.Sprintf(" level=%v", o.Level)
+		}
+		if r.Aggregates[at].Parts != nil {
+			text += fmt.Sprintf(" of column %d", o.Part+1)
+		}
+		lines = append(lines, text+"  free  "+covers)
+	}
+	return lines
+}
