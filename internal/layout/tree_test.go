@@ -185,3 +185,14 @@ func TestNoPathsOfAMachine(t *testing.T) {
 		}
 	}
 }
+
+// TestREADMEIsShort: what does not fit has a page of its own.
+func TestREADMEIsShort(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b) > 12<<10 {
+		t.Errorf("%d bytes, at most 12 KB are wanted", len(b))
+	}
+}
