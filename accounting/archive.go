@@ -39,7 +39,7 @@ func (l *Ledger) PlanArchive(ctx context.Context, before time.Time) (p ArchivePl
 	last := min(l.index.before(dayOf(before)), uint64(l.index.last)-1)
 	l.reading.RUnlock()
 	p.First, p.Last = l.base.end.id+1, (last+1)/blockSize*blockSize-1
-	if last < blockSize || p.Last < p.First {
+	if last+1 < blockSize || p.Last < p.First {
 		return p, invalid("%s has fewer than %d records before %s that are not archived: there is nothing to archive", l.path, blockSize, before.UTC().Format(time.DateOnly))
 	}
 	h, err := l.headOf(p.Last)

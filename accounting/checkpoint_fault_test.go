@@ -52,10 +52,13 @@ func TestKillWhileKeeping(t *testing.T) {
 
 // TestKillWhileKeepingAtRandom kills children at any time while they charge and make checkpoints.
 func TestKillWhileKeepingAtRandom(t *testing.T) {
-	path := preparedIn(t, memoryDir(t))
+	const together = 12 // kills of one ledger, which is read as a whole after each
 	r := rand.New(rand.NewPCG(*seed, 77))
-	before, resumed := Rho(0), 0
-	for i := range often(12, 300) {
+	path, before, resumed := "", Rho(0), 0
+	for i := range together * often(1, 8) {
+		if i%together == 0 {
+			path, before = preparedIn(t, memoryDir(t)), 0
+		}
 		c := runChild(t, fmt.Sprintf("keep|%s||%d", path, 1+r.IntN(12)), time.Duration(1+r.IntN(300_000))*time.Microsecond)
 		l := checkpointed(t, path)
 		if l.Upkeep().Resumed > 0 {
@@ -142,7 +145,7 @@ func TestBitsWithCheckpoint(t *testing.T) {
 	path := filepath.Join(memoryDir(t), "ledger")
 	r := rand.New(rand.NewPCG(*seed, 78))
 	refused, found, harmless := 0, 0, 0
-	for range often(150, 20_000) {
+	for range often(150, 2_000) {
 		for _, s := range ledgerFiles[1:] {
 			copyFile(t, path+s, from+s)
 		}
