@@ -31,6 +31,7 @@ import (
 	"scrim/engine/exec"
 	"scrim/engine/hold"
 	"scrim/engine/inbox"
+	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
 	"scrim/engine/tables"
 	"scrim/engine/wire"
@@ -184,7 +185,7 @@ func (s *Server) executor() *exec.Executor {
 		Progress:  shownStep,
 		Ran:       func(ctx *sql.Context, replayed, charged int) { at(ctx).ran(replayed, charged) },
 		Lost: func(err error) {
-			s.log.Warn().Str("type", errorType(err)).Msg("an answer was not kept for replays")
+			s.log.Warn().Str("type", mysqlerr.ErrorType(err)).Msg("an answer was not kept for replays")
 		},
 	}
 }
@@ -276,7 +277,7 @@ func (s *Server) sessionOptions() *session.Options {
 // handle is a server option that puts our handler on go-mysql-server's own.
 func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
 	s.handler = &handler{
-		inner: h, sessions: sm, engine: e, errors: &translator{log: s.log, debug: s.cfg.DebugErrors},
+		inner: h, sessions: sm, engine: e, errors: &mysqlerr.Translator{Log: s.log, Debug: s.cfg.DebugErrors},
 		inbox: s.inbox, observe: s.observe, audit: s.audit, open: s.sockets.Connections, since: time.Now(),
 	}
 	return e, sm, h

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -18,10 +17,10 @@ import (
 
 	"scrim/engine/audit"
 	"scrim/engine/inbox"
+	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
-	"scrim/internal/panics"
 	"scrim/internal/sqltext"
 )
 
@@ -33,7 +32,7 @@ type handler struct {
 	sessions *server.SessionManager
 	engine   *sqle.Engine
 	inbox    *inbox.Database
-	errors   *translator
+	errors   *mysqlerr.Translator
 	observe  func(watch.Event)
 	audit    *audit.Log
 	open     func() int // connections
@@ -73,7 +72,7 @@ func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
 // transaction, its locks and its variables. An empty one, in which nothing runs, takes its place.
 func (h *handler) LeaveSession(c *mysql.Conn) {
 	h.logout(c)
-	_ = guard(func() error { return h.inner.ComResetConnection(c) }) // fails where the database has gone
+	_ = mysqlerr.Guard(func() error { return h.inner.ComResetConnection(c) }) // fails where the database has gone
 	c.UserData = nil
 }
 
@@ -83,7 +82,7 @@ func (h *handler) ComInitDB(c *mysql.Conn, schema string) error {
 	if err != nil {
 		return err
 	}
-	return h.end(nil, c, noted, guard(func() error {
+	return h.end(nil, c, noted, mysqlerr.Guard(func() error {
 		if own, ok := c.ClientData.(*session.Session); ok {
 			own.Diagnose(session.Clears)
 		}
@@ -118,18 +117,7 @@ func (h *handler) Statistics(c *mysql.Conn) string {
 
 // plain runs a command without rows.
 func (h *handler) plain(c *mysql.Conn, f func() error) error {
-	return h.errors.public(guard(f), fate{principal: c.User, id: newID()})
-}
-
-// guard turns a panic of f into an error.
-func guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			panics.Recovered()
-			err = &panicked{value: p, stack: debug.Stack()}
-		}
-	}()
-	return f()
+	return h.errors.Public(mysqlerr.Guard(f), mysqlerr.Context{Principal: c.User, ID: newID()})
 }
 
 // Query implements wire.Handler.
@@ -141,7 +129,7 @@ func (h *handler) Query(ctx context.Context, c *mysql.Conn, text string, multi b
 func (h *handler) Execute(ctx context.Context, c *mysql.Conn, p wire.Prepared, values map[string]*querypb.BindVariable, send wire.Send) error {
 	bindings, err := expressions(values)
 	if err != nil {
-		return h.errors.public(err, fate{principal: c.User, id: newID()})
+		return h.errors.Public(err, mysqlerr.Context{Principal: c.User, ID: newID()})
 	}
 	parsed, _ := p.Handle.(sqlparser.Statement)
 	_, err = h.run(ctx, c, command{text: p.Text, prepared: parsed, bindings: bindings}, send)
@@ -168,7 +156,7 @@ func (h *handler) Prepare(ctx context.Context, c *mysql.Conn, text string) (p wi
 		return p, err
 	}
 	var sqlCtx *sql.Context
-	err = guard(func() error {
+	err = mysqlerr.Guard(func() error {
 		var err error
 		if sqlCtx, err = h.sessions.NewContextWithQuery(ctx, c, text); err != nil {
 			return err
@@ -205,15 +193,15 @@ func returnsNoRows(n sql.Node) bool {
 
 // end is the way out of every statement: it turns the error outward and tells how the statement ended. ctx may be nil.
 func (h *handler) end(ctx *sql.Context, c *mysql.Conn, noted *observed, err error) error {
-	f := fate{principal: c.User, id: noted.id, scene: scene{text: noted.redacted}}
+	f := mysqlerr.Context{Principal: c.User, ID: noted.id, Statement: mysqlerr.Statement{Text: noted.redacted}}
 	if ctx != nil {
-		f.scene.database = ctx.GetCurrentDatabase()
+		f.Statement.Database = ctx.GetCurrentDatabase()
 		if s, ok := session.From(ctx); ok {
-			f.protected, f.principal = s.TouchesProtected(), s.Principal()
+			f.Protected, f.Principal = s.TouchesProtected(), s.Principal()
 		}
 	}
-	public := h.errors.public(err, f)
-	if own, ok := asSQLError(public); ok && ctx != nil {
+	public := h.errors.Public(err, f)
+	if own, ok := mysqlerr.AsSQLError(public); ok && ctx != nil {
 		warn(ctx, own, noted.id)
 	}
 	e := noted.event(c, ctx, err, public)

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/inbox"
+	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
 	"scrim/engine/wire"
 	"scrim/internal/refuse"
@@ -232,11 +233,11 @@ func (l *loading) faultOf(err error) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	if _, refused := refuse.As(account(peel(err))); refused || l.rows == nil {
+	if _, refused := mysqlerr.RefusedBy(err); refused || l.rows == nil {
 		return err
 	}
-	own, ok := asSQLError((&translator{log: zerolog.Nop()}).public(err, fate{}))
-	if !ok || own.Num == mysql.ERQueryInterrupted || own.Num == mysql.ERUnknownError && kindOf(err) == nil {
+	own, ok := mysqlerr.AsSQLError((&mysqlerr.Translator{Log: zerolog.Nop()}).Public(err, mysqlerr.Context{}))
+	if !ok || own.Num == mysql.ERQueryInterrupted || own.Num == mysql.ERUnknownError && mysqlerr.KindOf(err) == nil {
 		return err
 	}
 	switch own.Num {

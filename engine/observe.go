@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/audit"
+	"scrim/engine/mysqlerr"
 	"scrim/engine/store"
 	"scrim/engine/watch"
 	"scrim/internal/digest"
@@ -123,19 +124,13 @@ func (o *observed) event(c *mysql.Conn, ctx *sql.Context, cause, public error) w
 		e.Database = ctx.GetCurrentDatabase()
 	}
 	e.Outcome, e.Cause = ending(cause)
-	if own, ok := asSQLError(public); ok {
+	if own, ok := mysqlerr.AsSQLError(public); ok {
 		e.Errno, e.SQLState = own.Num, own.State
 	}
 	if e.Outcome == watch.Answered {
 		e.Replayed, e.Charged = o.replayed, o.charged
 	}
 	return e
-}
-
-func asSQLError(err error) (*mysql.SQLError, bool) {
-	var e *mysql.SQLError
-	ok := errors.As(err, &e)
-	return e, ok
 }
 
 // The causes of endings that are not refusals by one of our rules.
@@ -153,8 +148,7 @@ func ending(err error) (watch.Outcome, string) {
 	if err == nil {
 		return watch.Answered, ""
 	}
-	err = peel(err)
-	r, refused := refuse.As(account(err))
+	r, refused := mysqlerr.RefusedBy(err)
 	cause := func(other string) string {
 		if refused {
 			return string(r.Code)
@@ -171,10 +165,10 @@ func ending(err error) (watch.Outcome, string) {
 	case refused:
 		return watch.Failed, string(r.Code)
 	}
-	e, ok := asSQLError(condition(err))
+	e, ok := mysqlerr.AsSQLError(mysqlerr.Condition(err))
 	switch {
 	case !ok:
-		if storeCondition(err) != nil || kindOf(err) != nil || illegalDouble(err) != nil {
+		if mysqlerr.Expected(err) {
 			return watch.Failed, causeStatement
 		}
 		return watch.Failed, causeInternal
@@ -196,7 +190,7 @@ func (h *handler) tell(e watch.Event) {
 	if e.Private || e.Outcome != watch.Answered {
 		level = zerolog.InfoLevel
 	}
-	if l := h.errors.log.WithLevel(level); l.Enabled() {
+	if l := h.errors.Log.WithLevel(level); l.Enabled() {
 		l = l.Str("id", e.ID).Str("principal", e.Principal).Uint32("connection", e.Client).Str("outcome", string(e.Outcome)).
 			Dur("ms", e.Duration).Str("digest", e.Digest).Str("statement", e.Statement)
 		if e.Errno != 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
 	"scrim/engine/tables"
 	"scrim/engine/wire"
@@ -33,7 +34,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, cmd command, send wire
 		return "", err
 	}
 	var sqlCtx *sql.Context
-	err = guard(func() error {
+	err = mysqlerr.Guard(func() error {
 		var err error
 		if sqlCtx, err = h.sessions.NewContextWithQuery(ctx, c, cmd.text); err != nil {
 			return err
@@ -144,7 +145,7 @@ func unparsed(err error) error {
 	case refused(err):
 		return err
 	}
-	if _, ok := asSQLError(err); ok {
+	if _, ok := mysqlerr.AsSQLError(err); ok {
 		return err
 	}
 	return sql.ErrSyntaxError.New(err.Error())

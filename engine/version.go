@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
@@ -20,5 +18,3 @@ func (v versionFunction) WithChildren(_ *sql.Context, children ...sql.Expression
 	}
 	return v, nil
 }
-
-func errorType(err error) string { return fmt.Sprintf("%T", root(err)) }

@@ -1,4 +1,4 @@
-package engine
+package mysqlerr
 
 import (
 	"bytes"
@@ -78,13 +78,13 @@ func TestPublicErrors(t *testing.T) {
 		{"unknown", errors.New(secret), false, 1105, "HY000", "internal error (statement id theid)"},
 		{"unknown on protected", errors.New(secret), true, 1644, failed, ""},
 		{"hidden in MySQL's unknown", mysql.NewSQLError(1105, "HY000", secret), false, 1105, "HY000", "internal error"},
-		{"panic", guard(func() error { panic(secret) }), false, 1105, "HY000", "internal error"},
-		{"panic on protected", guard(func() error { panic(secret) }), true, 1644, failed, ""},
+		{"panic", Guard(func() error { panic(secret) }), false, 1105, "HY000", "internal error"},
+		{"panic on protected", Guard(func() error { panic(secret) }), true, 1644, failed, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
-			tr := &translator{log: zerolog.New(&log)}
-			err := tr.public(c.err, fate{c.protected, "u@%", "theid", scene{}})
+			tr := &Translator{Log: zerolog.New(&log)}
+			err := tr.Public(c.err, Context{c.protected, "u@%", "theid", Statement{}})
 			var got *mysql.SQLError
 			if !errors.As(err, &got) {
 				t.Fatalf("got %v, want a MySQL error", err)
@@ -100,15 +100,15 @@ func TestPublicErrors(t *testing.T) {
 			}
 		})
 	}
-	if err := (&translator{}).public(nil, fate{protected: true}); err != nil {
+	if err := (&Translator{}).Public(nil, Context{Protected: true}); err != nil {
 		t.Errorf("got %v for no error, want nil", err)
 	}
 }
 
 func TestPanicsAreFoundInTheLog(t *testing.T) {
 	var log bytes.Buffer
-	tr := &translator{log: zerolog.New(&log)}
-	err := tr.public(guard(func() error { panic("boom") }), fate{id: "theid"})
+	tr := &Translator{Log: zerolog.New(&log)}
+	err := tr.Public(Guard(func() error { panic("boom") }), Context{ID: "theid"})
 	_, id, ok := strings.Cut(err.Error(), "statement id ")
 	id, _, _ = strings.Cut(id, ")")
 	if !ok || !strings.Contains(log.String(), id) || !strings.Contains(log.String(), "stack") {
@@ -120,11 +120,11 @@ func TestPanicsAreFoundInTheLog(t *testing.T) {
 func TestValuesOfProtectedRowsAreNotInErrors(t *testing.T) {
 	for _, c := range valueConditions {
 		err := fmt.Errorf("x: %w", c.kind.New("secret", "secret", "secret"))
-		if public := (&translator{log: zerolog.Nop()}).public(err, fate{protected: true, id: "theid"}); strings.Contains(public.Error(), "secret") || !strings.Contains(public.Error(), "its charge stands") {
+		if public := (&Translator{Log: zerolog.Nop()}).Public(err, Context{Protected: true, ID: "theid"}); strings.Contains(public.Error(), "secret") || !strings.Contains(public.Error(), "its charge stands") {
 			t.Errorf("%s: got %v on protected data", c.kind.Message, public)
 		}
 		var e *mysql.SQLError
-		if public := (&translator{log: zerolog.Nop()}).public(err, fate{id: "theid"}); !errors.As(public, &e) || e.Num != c.errno {
+		if public := (&Translator{Log: zerolog.Nop()}).Public(err, Context{ID: "theid"}); !errors.As(public, &e) || e.Num != c.errno {
 			t.Errorf("%s: got %v on public data, want error %d", c.kind.Message, public, c.errno)
 		}
 	}

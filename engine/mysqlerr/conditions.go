@@ -1,4 +1,4 @@
-package engine
+package mysqlerr
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"

@@ -1,4 +1,4 @@
-package engine
+package mysqlerr
 
 import (
 	"strconv"
@@ -9,11 +9,11 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// scene is what the words of an error say of the statement: its text without literals, and its session's database.
-type scene struct{ text, database string }
+// Statement is what the words of an error say of the statement: its text without literals, and its session's database.
+type Statement struct{ Text, Database string }
 
 // worded returns MySQL's error for one of the kinds of conditions, in MySQL's words.
-func worded(e error, errno int, state, message, words string, s scene) *mysql.SQLError {
+func worded(e error, errno int, state, message, words string, s Statement) *mysql.SQLError {
 	switch {
 	case sql.ErrSyntaxError.Is(e):
 		return s.syntax(e.Error())
@@ -31,7 +31,7 @@ func worded(e error, errno int, state, message, words string, s scene) *mysql.SQ
 }
 
 // instead finds MySQL's error where go-mysql-server has one kind for several.
-func (s scene) instead(errno int, state, words string, v []string) (int, string, string) {
+func (s Statement) instead(errno int, state, words string, v []string) (int, string, string) {
 	first := ""
 	if len(v) > 0 {
 		first = v[0]
@@ -77,7 +77,7 @@ func (s scene) instead(errno int, state, words string, v []string) (int, string,
 }
 
 // syntax words an error of the parser, which tells the word that it stopped at.
-func (s scene) syntax(message string) *mysql.SQLError {
+func (s Statement) syntax(message string) *mysql.SQLError {
 	if strings.Contains(message, "Every derived table must have its own alias") {
 		return mysql.NewSQLError(1248, "42000", "Every derived table must have its own alias")
 	}
@@ -94,7 +94,7 @@ func (s scene) syntax(message string) *mysql.SQLError {
 }
 
 // fill puts values and what the statement tells into words.
-func (s scene) fill(words string, v []string, message string) string {
+func (s Statement) fill(words string, v []string, message string) string {
 	for i := len(v); i > 0; i-- {
 		words = strings.ReplaceAll(words, "$"+strconv.Itoa(i), strings.ReplaceAll(v[i-1], "$", "＄"))
 	}
@@ -109,7 +109,7 @@ func (s scene) fill(words string, v []string, message string) string {
 }
 
 // told is what the statement tells.
-func (s scene) told(what, message string) string {
+func (s Statement) told(what, message string) string {
 	what, of, _ := strings.Cut(what, " ")
 	switch what {
 	case "clause":
@@ -196,8 +196,8 @@ func values(format, text string) []string {
 }
 
 // tokens are the words and marks of the statement. Its literals are gone.
-func (s scene) tokens() []string {
-	t := sqlparser.NewStringTokenizer(s.text)
+func (s Statement) tokens() []string {
+	t := sqlparser.NewStringTokenizer(s.Text)
 	var list []string
 	for len(list) < 10000 {
 		kind, value := t.Scan()
@@ -220,7 +220,7 @@ func word(list []string, i int) string {
 	return ""
 }
 
-func (s scene) has(w string) bool {
+func (s Statement) has(w string) bool {
 	for _, t := range s.tokens() {
 		if strings.EqualFold(t, w) {
 			return true
@@ -236,7 +236,7 @@ var clauses = map[string]string{
 }
 
 // clause says in which part of the statement a column is named first.
-func (s scene) clause(column string) string {
+func (s Statement) clause(column string) string {
 	at := "field list"
 	for _, t := range s.tokens() {
 		if c, ok := clauses[strings.ToLower(t)]; ok {
@@ -250,21 +250,21 @@ func (s scene) clause(column string) string {
 }
 
 // qualified is a table's name with its database, from the statement or the session.
-func (s scene) qualified(table string) string {
+func (s Statement) qualified(table string) string {
 	list := s.tokens()
 	for i := 2; i < len(list); i++ {
 		if strings.EqualFold(list[i], table) && list[i-1] == "." {
 			return list[i-2] + "." + table
 		}
 	}
-	if s.database == "" {
+	if s.Database == "" {
 		return table
 	}
-	return s.database + "." + table
+	return s.Database + "." + table
 }
 
 // columnOf returns the first column that a name qualifies, "" where it is also something else in the statement.
-func (s scene) columnOf(name string) string {
+func (s Statement) columnOf(name string) string {
 	list, found := s.tokens(), ""
 	for i, t := range list {
 		switch {
@@ -279,7 +279,7 @@ func (s scene) columnOf(name string) string {
 }
 
 // object is the first table that the statement names.
-func (s scene) object() string {
+func (s Statement) object() string {
 	list := s.tokens()
 	for i, t := range list {
 		switch strings.ToUpper(t) {

@@ -1,9 +1,10 @@
-package engine
+package mysqlerr
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -16,60 +17,61 @@ import (
 	"scrim/accounting"
 	"scrim/engine/exec"
 	"scrim/engine/store"
+	"scrim/internal/panics"
 	"scrim/internal/refuse"
 	"scrim/internal/spill"
 )
 
-// translator turns errors into what clients may see, and logs what they may not. The log gets texts
+// Translator turns errors into what clients may see, and logs what they may not. The log gets texts
 // of our own packages; messages of the store's driver, which may quote rows, only with debug.
-type translator struct {
-	log   zerolog.Logger
-	debug bool
+type Translator struct {
+	Log   zerolog.Logger
+	Debug bool
 }
 
-// panicked is a panic on a client's behalf.
-type panicked struct {
+// recovered is a panic on a client's behalf.
+type recovered struct {
 	value any
 	stack []byte
 }
 
-func (p *panicked) Error() string { return "engine: panic" }
+func (p *recovered) Error() string { return "engine: panic" }
 
-// fate is what an error's way out depends on.
-type fate struct {
+// Context is what an error's way out depends on.
+type Context struct {
 	// protected says that the statement read protected tables: then only refusals and conditions of the statement's own text
 	// get out.
-	protected     bool
-	principal, id string // of the statement, for the log; the client is told the id where it is not told the error
-	scene         scene
+	Protected     bool
+	Principal, ID string // of the statement, for the log; the client is told the id where it is not told the error
+	Statement     Statement
 }
 
-// public returns the error that a client sees for err.
-func (t *translator) public(err error, f fate) error {
+// Public returns the error that a client sees for err.
+func (t *Translator) Public(err error, f Context) error {
 	if err == nil {
 		return nil
 	}
 	err = peel(err)
-	if r, ok := refuse.As(account(err)); ok {
+	if r, ok := RefusedBy(err); ok {
 		if r.Code == refuse.Failed || r.Code == refuse.Ledger || r.Code == refuse.Space {
 			t.record(err, f)
 			return failure(r, f)
 		}
 		return refusal(r)
 	}
-	if !f.protected {
+	if !f.Protected {
 		if e := interruption(err); e != nil {
 			return e
 		}
 	}
-	if e := conditionIn(conditions, err, f.scene); e != nil {
+	if e := conditionIn(conditions, err, f.Statement); e != nil {
 		return e
 	}
-	if f.protected {
+	if f.Protected {
 		t.record(err, f)
 		return failure(refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."), f)
 	}
-	if e := conditionIn(valueConditions, err, f.scene); e != nil {
+	if e := conditionIn(valueConditions, err, f.Statement); e != nil {
 		return e
 	}
 	if e := illegalDouble(err); e != nil {
@@ -78,11 +80,11 @@ func (t *translator) public(err error, f fate) error {
 	if e := storeCondition(err); e != nil {
 		return e
 	}
-	if k := kindOf(err); k != nil && !strings.Contains(k.Error(), "file an issue") {
+	if k := KindOf(err); k != nil && !strings.Contains(k.Error(), "file an issue") {
 		return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "%s", clean(k.Error()))
 	}
 	t.record(err, f)
-	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (statement id %s)", f.id)
+	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (statement id %s)", f.ID)
 }
 
 // peel takes off the wrappers of go-mysql-server that hide what they wrap from errors.As.
@@ -100,12 +102,12 @@ func peel(err error) error {
 }
 
 // record logs an error that clients do not see.
-func (t *translator) record(err error, f fate) {
-	e := t.log.Error().Str("id", f.id).Str("principal", f.principal).Str("type", errorType(err))
-	var p *panicked
+func (t *Translator) record(err error, f Context) {
+	e := t.Log.Error().Str("id", f.ID).Str("principal", f.Principal).Str("type", ErrorType(err))
+	var p *recovered
 	if errors.As(err, &p) {
 		e = e.Bytes("stack", p.stack)
-		if t.debug {
+		if t.Debug {
 			e = e.Str("panic", fmt.Sprint(p.value))
 		}
 	}
@@ -122,16 +124,47 @@ func (t *translator) record(err error, f fate) {
 		if s.Detail != "" {
 			e = e.Str("wanted", s.Detail)
 		}
-		if t.debug {
+		if t.Debug {
 			e = e.Str("driver", s.Driver)
 		}
 	case errors.Is(err, accounting.ErrUnavailable): // its text is for operators, and says what to do
 		e = e.Str("ledger", err.Error())
-	case t.debug:
+	case t.Debug:
 		e = e.Str("error", err.Error())
 	}
 	e.Msg("statement failed")
 }
+
+// RefusedBy returns the refusal that an error is, the account's among them.
+func RefusedBy(err error) (*refuse.Error, bool) { return refuse.As(account(peel(err))) }
+
+// Expected reports whether an error that is no condition of MySQL's is one that go-mysql-server or the store knows: about the
+// statement's text, or about values that its client may read.
+func Expected(err error) bool {
+	err = peel(err)
+	return storeCondition(err) != nil || KindOf(err) != nil || illegalDouble(err) != nil
+}
+
+// Guard turns a panic of f into an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			panics.Recovered()
+			err = &recovered{value: p, stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// AsSQLError finds an error of MySQL in a chain.
+func AsSQLError(err error) (*mysql.SQLError, bool) {
+	var e *mysql.SQLError
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+// ErrorType names the type of the innermost error.
+func ErrorType(err error) string { return fmt.Sprintf("%T", root(err)) }
 
 // root is the innermost error; of several that one wraps, the last one, which is the cause behind a public text.
 func root(err error) error {
@@ -148,8 +181,8 @@ func root(err error) error {
 }
 
 // failure is a refusal whose cause is in the log only.
-func failure(r *refuse.Error, f fate) error {
-	return mysql.NewSQLError(refuse.MySQLErrno, refuse.Lookup(r.Code).SQLState, "%s (statement id %s)", r.Error(), f.id)
+func failure(r *refuse.Error, f Context) error {
+	return mysql.NewSQLError(refuse.MySQLErrno, refuse.Lookup(r.Code).SQLState, "%s (statement id %s)", r.Error(), f.ID)
 }
 
 func refusal(r *refuse.Error) error {
@@ -203,11 +236,11 @@ func interruption(err error) error {
 	return nil
 }
 
-// condition finds MySQL's own error in err: one that already is one, or a kind of go-mysql-server that is about the statement's text.
-func condition(err error) error { return conditionIn(conditions, err, scene{}) }
+// Condition finds MySQL's own error in err: one that already is one, or a kind of go-mysql-server that is about the statement's text.
+func Condition(err error) error { return conditionIn(conditions, err, Statement{}) }
 
 // conditionIn finds the error in a list, for the words of a statement.
-func conditionIn(list []mapping, err error, s scene) error {
+func conditionIn(list []mapping, err error, s Statement) error {
 	for e := err; e != nil; e = unwrap(e) {
 		if own, ok := e.(*mysql.SQLError); ok && own.Num != mysql.ERUnknownError {
 			return mysql.NewSQLError(own.Num, own.State, "%s", own.Message)
@@ -237,9 +270,9 @@ func unwrap(err error) error {
 	return errors.Unwrap(err)
 }
 
-// kindOf returns the go-mysql-server kind in err's chain: its text speaks of the statement, or of
+// KindOf returns the go-mysql-server kind in err's chain: its text speaks of the statement, or of
 // values that the client may read.
-func kindOf(err error) error {
+func KindOf(err error) error {
 	for e := err; e != nil; e = unwrap(e) {
 		if k, ok := e.(*goerrors.Error); ok {
 			return k
