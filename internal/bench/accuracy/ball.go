@@ -4,10 +4,10 @@ import (
 	"math"
 	"sync"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 // openBall is one vector a person with the best radius in hindsight: what the search for a radius costs `groups` is the

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/collect"
 	"scrim/engine/collect/exact"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 // collectedMethods are the protocols of collections, run in memory with the product's devices and decoders. Conditions.Rho is ε.

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"scrim/internal/bench/dataset"
 	"scrim/engine/collect"
 	"scrim/engine/collect/device"
 	"scrim/engine/collect/exact"
@@ -13,6 +12,7 @@ import (
 	"scrim/engine/estimator/local"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/shuffle"
+	"scrim/internal/bench/dataset"
 	"scrim/internal/refuse"
 )
 

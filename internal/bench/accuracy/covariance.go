@@ -3,10 +3,10 @@ package accuracy
 import (
 	"math"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/vector"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 // openWhitened is the yardstick of [HLY21, Fig. 4]: COINPRESS's covariance with half of ρ, then its mean in that metric.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"scrim/internal/bench/dataset"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/dataset"
 )
 
 // Experiment is a set of panels with what the paper says about them.

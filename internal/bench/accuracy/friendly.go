@@ -1,9 +1,9 @@
 package accuracy
 
 import (
+	"scrim/engine/estimator/friendly"
 	"scrim/internal/bench/dataset"
 	"scrim/internal/bench/internal/named"
-	"scrim/engine/estimator/friendly"
 )
 
 func friendlyMethods() []MethodKind {

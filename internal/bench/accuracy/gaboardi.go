@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"scrim/engine/estimator/noise"
 	"scrim/internal/bench/dataset"
 	"scrim/internal/bench/internal/named"
-	"scrim/engine/estimator/noise"
 )
 
 // gaboardiMethods are the estimators of [GRS19], which [HLY21] and [JKMW19] compare with. They are no part of the product,

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"math"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/count"
 	"scrim/engine/estimator/groups"
 	scalarmean "scrim/engine/estimator/mean"
 	"scrim/engine/estimator/noise"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 func groupMethods() []MethodKind {

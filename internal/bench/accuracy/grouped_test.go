@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"scrim/internal/bench/dataset"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/noise"
+	"scrim/internal/bench/dataset"
 )
 
 // shop is a set of four uneven baskets.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"scrim/internal/bench/dataset"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/dataset"
 )
 
 // bestOf returns the bounds for a sample: those that are fixed, the others the best in hindsight, which are found once

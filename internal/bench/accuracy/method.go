@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 // Conditions are what a method is held to.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"math"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/cover"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/person"
 	"scrim/engine/estimator/vector"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 // personMethods are the estimators for persons with many rows, and what has to be done without them.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"scrim/internal/bench/dataset"
 	"scrim/engine/estimator/local"
+	"scrim/internal/bench/dataset"
 )
 
 // Stated is what an answer says of its own error.

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
-	"scrim/internal/bench/dataset"
 	"scrim/engine/estimator/noise"
+	"scrim/internal/bench/dataset"
 )
 
 // Options say how cells are run.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/bench/figure"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/figure"
 )
 
 // small is an experiment that takes a moment.

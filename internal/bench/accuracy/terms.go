@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"scrim/internal/bench/dataset"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/dataset"
 )
 
 // termCount is the number of terms of the sample size of [AKM25, Theorems 1.1, 1.2 and 4.3].

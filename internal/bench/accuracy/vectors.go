@@ -3,10 +3,10 @@ package accuracy
 import (
 	"errors"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/vector"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 // vectorMethods are the core's estimators of a vector's mean and variance.

@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"scrim/internal/bench/dataset"
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/variance"
+	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/internal/named"
 )
 
 // yardsticks are methods that are not vector estimators of the core.

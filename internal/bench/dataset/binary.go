@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/named"
 )
 
 var binaries = []Kind{

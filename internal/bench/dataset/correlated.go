@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/named"
 )
 
 // factored is a Gaussian x = mu + Lz + e, with z standard normal and, where noisy, e too. The factor L is drawn

@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/named"
 )
 
 var files = []Kind{

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/named"
 )
 
 var gaussians = []Kind{

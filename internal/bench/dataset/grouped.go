@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
+	"scrim/internal/bench/internal/named"
 )
 
 var grouped = []Kind{

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/named"
 )
 
 var people = []Kind{

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/named"
 )
 
 // scalars are the sets of the local and the shuffle model: one number a person, or few.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"scrim/internal/bench/internal/named"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
+	"scrim/internal/bench/internal/named"
 )
 
 // Set is a named data set with the facts about it that are public in the experiments.
