@@ -121,6 +121,9 @@ func BenchmarkResume(b *testing.B) {
 	}
 	b.ReportMetric(used.Seconds()/float64(b.N), "processor-s/op")
 	b.ReportMetric(searchable.Seconds()/float64(b.N), "searchable-s/op")
+	if each := used / time.Duration(b.N); each > time.Second {
+		b.Errorf("an opening from a checkpoint takes %v of processor, want less than a second whatever the entries", each)
+	}
 }
 
 // makeCheckpoint opens a ledger until it has its checkpoint.

@@ -51,6 +51,7 @@ func ArchiveLedger(ctx context.Context, o ArchiveOptions, progress func(done, to
 	if a.Before, err = sizeOf(path); err != nil {
 		return a, err
 	}
+	lo.Progress = progress // of reading the ledger, before records are copied
 	if a.ArchivePlan, err = o.settle(ctx, path, lo); err != nil {
 		return a, err
 	}

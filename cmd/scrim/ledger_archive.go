@@ -75,6 +75,16 @@ func reportOnArchives(ctx context.Context, s streams, l *accounting.Ledger, path
 			return nil
 		}
 	}
+	progress, finish := countOn(s.err, "archive")
+	o.Progress = func(done, total int64) {
+		if progress != nil {
+			progress(done, total)
+		}
+		if done == total { // of this archive: the next one counts anew
+			finish()
+			progress, finish = countOn(s.err, "archive")
+		}
+	}
 	return l.VerifyArchives(ctx, dir, o, func(r accounting.Report) {
 		fmt.Fprintf(s.out, "%s is sound: records %d to %d, of %s to %s\n", r.Path, r.Archived+1, r.Records,
 			r.First.UTC().Format(time.RFC3339), r.Last.UTC().Format(time.RFC3339))
