@@ -108,6 +108,21 @@ func TestUserVariablesAreBounded(t *testing.T) {
 	}
 }
 
+// TestGroupsAreBounded: what aggregates keep of the rows of a group counts, whether it is one value or all of them.
+func TestGroupsAreBounded(t *testing.T) {
+	i, root := hostileServer(t)
+	c := i.analyst(root, "mallory", "h")
+	c.exec("SET sql_mode = ''", "SET group_concat_max_len = 100000000", "SET max_execution_time = 20000")
+	for _, kept := range []string{"MAX(REPEAT(b.n, 1000000))", "MIN(REPEAT(b.n, 1000000))", "ANY_VALUE(REPEAT(b.n, 1000000))",
+		"LENGTH(MAX(REPEAT(b.n, 1000000)))", "JSON_ARRAYAGG(REPEAT(b.n, 1000))", "JSON_OBJECTAGG(CONCAT(b.n, '-', a.n), REPEAT(b.n, 1000))",
+		"GROUP_CONCAT(REPEAT(b.n, 1000))", "COUNT(DISTINCT REPEAT(b.n, 5000))"} {
+		err := c.skim("SELECT a.n + 1, " + kept + " FROM h.t a, h.t b WHERE SOUNDEX(b.n) <> 'x' GROUP BY a.n")
+		if e := new(mysql.MySQLError); !errors.As(err, &e) || e.Number != 3170 {
+			t.Errorf("%s: got %v, want error 3170", kept, err)
+		}
+	}
+}
+
 // long are statements that compute for minutes in the SQL engine itself: in a sort, a window, a loop of conditions, and in texts.
 var long = []string{
 	"SELECT MAX(k) FROM (SELECT ROW_NUMBER() OVER (ORDER BY a.n + b.n) k FROM h.t a, h.t b) d WHERE SOUNDEX(k) <> 'x'",

@@ -77,7 +77,7 @@ func newGathered(ctx *sql.Context, a *quota.Account, e sql.Expression) (*gathere
 	children := agg.Children()
 	list := make([]sql.Expression, len(children))
 	for i, e := range children {
-		s := &sized{watched: watched{Expression: e, account: a}}
+		s := newSized(e, a)
 		list[i], c.values = s, append(c.values, s)
 	}
 	out, err := agg.WithChildren(ctx, list...)

@@ -28,7 +28,7 @@ func (b *Builder) project(ctx *sql.Context, a *quota.Account, n *plan.Project, r
 	for i, e := range n.Projections {
 		if list[i] = e; !plain(e) {
 			subqueries(ctx, e)
-			s := &sized{watched: watched{Expression: e, account: a}}
+			s := newSized(e, a)
 			list[i], computed = &taking{s}, append(computed, s)
 		}
 	}
@@ -65,13 +65,13 @@ type taking struct{ *sized }
 
 // Eval implements sql.Expression.
 func (t *taking) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	before := t.size
+	before := *t.size
 	v, err := t.sized.Eval(ctx, row)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.account.Take(t.size - before); err != nil {
-		t.size = before
+	if err := t.account.Take(*t.size - before); err != nil {
+		*t.size = before
 		return nil, err
 	}
 	return v, nil

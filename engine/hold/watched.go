@@ -35,17 +35,22 @@ func (w *watched) WithChildren(ctx *sql.Context, children ...sql.Expression) (sq
 	return &watched{Expression: e, account: w.account}, nil
 }
 
-// sized is a watched expression that notes the size of its last value, so that whoever asked can take it.
+// sized is a watched expression that notes the sizes of its values, so that whoever asked can take them.
+// Buffers of aggregates evaluate copies of it, which note them in the same place.
 type sized struct {
 	watched
-	size int64
+	size *int64
+}
+
+func newSized(e sql.Expression, a *quota.Account) *sized {
+	return &sized{watched{Expression: e, account: a}, new(int64)}
 }
 
 // Eval implements sql.Expression.
 func (s *sized) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	v, err := s.watched.Eval(ctx, row)
 	if err == nil {
-		s.size += quota.Size(v)
+		*s.size += quota.Size(v)
 	}
 	return v, err
 }
@@ -56,12 +61,12 @@ func (s *sized) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.
 	if err != nil {
 		return nil, err
 	}
-	return &sized{watched: watched{Expression: e, account: s.account}}, nil
+	return &sized{watched{Expression: e, account: s.account}, s.size}, nil
 }
 
 // spent returns the sizes noted since the last time.
 func (s *sized) spent() int64 {
-	n := s.size
-	s.size = 0
+	n := *s.size
+	*s.size = 0
 	return n
 }
