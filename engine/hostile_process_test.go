@@ -11,12 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"scrim/internal/panics"
 )
 
-// What the processes of this test binary are told that are not the test itself: the directory to serve,
-// and the server to ask hostile statements.
+// What the processes of this test binary are told that are not the test itself: the directory to
+// serve, and the server to ask hostile statements.
 const (
 	servedDirectory = "SCRIM_HOSTILE_SERVES"
 	attackedServer  = "SCRIM_HOSTILE_ATTACKS"
@@ -34,8 +35,9 @@ func TestHostileServer(t *testing.T) {
 	}
 }
 
-// TestHostileCrowd is the process of eight accounts that run hostile statements until its input ends,
-// each statement at least once. By itself it does nothing.
+// TestHostileCrowd is the process of eight accounts that run hostile statements until its input
+// ends, each statement at least once, half of them for a second at most and half for four: what
+// grows takes time. By itself it does nothing.
 func TestHostileCrowd(t *testing.T) {
 	address := os.Getenv(attackedServer)
 	if address == "" {
@@ -46,17 +48,17 @@ func TestHostileCrowd(t *testing.T) {
 	var clients [8]*client
 	for n := range clients {
 		clients[n] = at.analyst(root, "mallory"+strconv.Itoa(n), "h")
-		clients[n].exec("USE h", "SET max_execution_time = 1000")
+		clients[n].exec("USE h", fmt.Sprintf("SET max_execution_time = %d", limitOf(n).Milliseconds()))
 	}
 	fmt.Println("begins")
 	over := make(chan struct{})
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(over) }()
 	queue := make(chan string)
 	var crowd sync.WaitGroup
-	for _, c := range clients {
+	for n, c := range clients {
 		crowd.Go(func() {
 			for q := range queue {
-				attack(c, q)
+				attack(c, q, limitOf(n))
 			}
 		})
 	}
@@ -71,6 +73,9 @@ func TestHostileCrowd(t *testing.T) {
 	close(queue)
 	crowd.Wait()
 }
+
+// limitOf is the time limit of a hostile client.
+func limitOf(client int) time.Duration { return time.Duration(1+client%2*3) * time.Second }
 
 // child is such a process.
 type child struct {
