@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"scrim/internal/durable"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -167,7 +169,7 @@ func (a *archiving) placeArchive(file string, c cut, last day) error {
 		err = os.Rename(name, file)
 	}
 	if err == nil {
-		err = errors.Join(syncDir(a.dir), syncDir(filepath.Dir(a.dir)))
+		err = errors.Join(durable.SyncDir(a.dir), durable.SyncDir(filepath.Dir(a.dir)))
 	}
 	return err
 }
@@ -211,7 +213,7 @@ func (a *archiving) shorten(c cut) error {
 	if err := os.Rename(name, a.path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(a.path))
+	return durable.SyncDir(filepath.Dir(a.path))
 }
 
 // archiveStep is where tests end the making of an archive, as a crash would.

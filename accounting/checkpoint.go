@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"scrim/internal/durable"
 )
 
 // CheckpointSuffix names the file of the ledger's checkpoint: the ledger's own name with it behind.
@@ -55,7 +57,7 @@ func (l *Ledger) writeCheckpoint(c cut) error {
 		err = os.Rename(name, path)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = durable.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
 		_ = os.Remove(name)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"scrim/internal/durable"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -37,7 +39,7 @@ func Compact(ctx context.Context, path string, o Options, progress func(done, to
 	if err := os.Rename(name, path); err != nil {
 		return 0, 0, fmt.Errorf("accounting: compacting %s: %w", path, err)
 	}
-	return before, after, syncDir(filepath.Dir(path))
+	return before, after, durable.SyncDir(filepath.Dir(path))
 }
 
 // rewrite copies the ledger into a new file.

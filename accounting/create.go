@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"scrim/internal/durable"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -66,7 +68,7 @@ func createFile(path string, k key, o Options) error {
 	if err = os.Link(name, path); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // empty makes the buckets of a ledger without records.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"scrim/internal/durable"
 )
 
 // KeySuffix names the file of the ledger's key: the ledger's own name with it behind.
@@ -81,14 +83,5 @@ func placeFile(path string, content []byte) error {
 	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return durable.SyncDir(dir)
 }

@@ -5,8 +5,9 @@ package accounting
 import (
 	"errors"
 	"os"
-	"syscall"
 	"time"
+
+	"scrim/internal/durable"
 )
 
 // errHeld says that another process, or another opening in this one, holds the file.
@@ -18,11 +19,11 @@ var errHeld = errors.New("file is locked")
 func lock(f *os.File, timeout time.Duration) error {
 	const retry = 20 * time.Millisecond
 	for deadline := time.Now().Add(timeout); ; time.Sleep(retry) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := durable.TryLock(f)
 		switch {
 		case err == nil:
 			return nil
-		case err != syscall.EWOULDBLOCK && err != syscall.EINTR:
+		case !errors.Is(err, durable.ErrHeld):
 			return err
 		case time.Now().After(deadline):
 			return errHeld
