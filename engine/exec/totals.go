@@ -18,6 +18,7 @@ type totals struct {
 	table   []int32       // a slot's number and 1, by hash
 	slots   []int64       // unit, group and the sums of each
 	carries map[int]int64 // by the sum's place in slots
+	glances int64         // see addAll
 }
 
 // stride is how many numbers a slot has.
@@ -35,28 +36,62 @@ func (t *totals) fit(records int) (err error) {
 	return err
 }
 
-// addAll adds records.
+// addAll adds records. Each waits for memory where its slot is; the places of several are read before the first of them is
+// added, and the processor waits for all at once.
 func (t *totals) addAll(records []byte) {
+	var next [ahead]struct {
+		unit, group int64
+		hash        uint64
+		numbers     int // where they begin
+	}
 	for len(records) > 0 {
-		unit, group, size := recordOf(records)
-		size += estimator.Numbers(records[size:], t.row)
-		records = records[size:]
-		at := t.slot(unit, group)
-		for c, was := range t.slots[at:][:len(t.row)] {
-			x := t.row[c]
-			sum := was + x
-			t.slots[at+c] = sum
-			if (sum^was)&(sum^x) < 0 {
-				t.carry(at+c, x)
+		n, at := 0, 0
+		for ; n < ahead && at < len(records); n++ {
+			r := &next[n]
+			r.unit, r.group, r.numbers = recordOf(records[at:])
+			r.numbers += at
+			r.hash = t.hash(r.unit, r.group)
+			at = r.numbers + estimator.SkipNumbers(records[r.numbers:], len(t.row))
+		}
+		glances := int64(0)
+		for i := range next[:n] {
+			next[i].hash &= uint64(len(t.table) - 1)
+			glances += int64(t.table[next[i].hash])
+		}
+		for i := range next[:n] {
+			if k := t.table[next[i].hash]; k > 0 {
+				glances += t.slots[int(k-1)*t.stride()]
 			}
+		}
+		t.glances = glances // or else the compiler may leave the reading out
+		for i := range next[:n] {
+			r := &next[i]
+			estimator.Numbers(records[r.numbers:], t.row)
+			t.add(t.slot(r.unit, r.group, r.hash))
+		}
+		records = records[at:]
+	}
+}
+
+// add adds the row to the sums that begin at a place.
+func (t *totals) add(at int) {
+	for c, was := range t.slots[at:][:len(t.row)] {
+		x := t.row[c]
+		sum := was + x
+		t.slots[at+c] = sum
+		if (sum^was)&(sum^x) < 0 {
+			t.carry(at+c, x)
 		}
 	}
 }
 
-// slot returns the place of the first sum of a (unit, group).
-func (t *totals) slot(unit, group int64) int {
-	mask := uint64(len(t.table) - 1)
-	for h := (mixed(unit, t.seed) + uint64(group)*0x9e3779b97f4a7c15>>7) & mask; ; h = (h + 1) & mask {
+func (t *totals) hash(unit, group int64) uint64 {
+	return mixed(unit, t.seed) + uint64(group)*0x9e3779b97f4a7c15>>7
+}
+
+// slot returns the place of the first sum of a (unit, group), which is looked for from a place of the table on.
+func (t *totals) slot(unit, group int64, h uint64) int {
+	for mask := uint64(len(t.table) - 1); ; h = (h + 1) & mask {
 		n := t.table[h]
 		if n == 0 {
 			at := len(t.slots)

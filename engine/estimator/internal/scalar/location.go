@@ -179,16 +179,18 @@ func (b Bisection) Ranks(n noise.Noiser, cells []uint32) (int64, []estimator.Ran
 	return b.axis.Value(lo), ranks
 }
 
-// partition moves the entries that are at most mid to the front and returns their number.
+// partition moves the entries that are at most mid to the front and returns their number. Which way an entry goes cannot be
+// foretold, so nothing branches on it.
 func partition(cells []uint32, mid uint32) int {
-	i, j := 0, len(cells)
-	for i < j {
-		if cells[i] <= mid {
-			i++
-		} else if j--; cells[j] <= mid {
-			cells[i], cells[j] = cells[j], cells[i]
-			i++
+	i := 0
+	for j, x := range cells {
+		cells[j] = cells[i]
+		cells[i] = x
+		below := 0
+		if x <= mid {
+			below = 1
 		}
+		i += below
 	}
 	return i
 }
