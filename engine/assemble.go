@@ -37,6 +37,7 @@ import (
 	"scrim/engine/wire"
 	"scrim/functions"
 	"scrim/functions/standard"
+	"scrim/internal/processors"
 	"scrim/internal/turns"
 	"scrim/planner"
 	"scrim/planner/plan"
@@ -50,7 +51,7 @@ var process sync.Once
 func prepareProcess() {
 	process.Do(func() {
 		makeHeapRoomy()
-		processors()
+		processors.Count()
 		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}, browse.Rule()}, slices.Concat(admin.Rules(), tables.Rules())...)
 		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
 		analyzer.SetOutput(io.Discard)
@@ -259,7 +260,7 @@ func (s *Server) sessionOptions() *session.Options {
 	return &session.Options{
 		Store:  s.store,
 		Memory: s.cfg.limits(),
-		Turns:  turns.New(processors()),
+		Turns:  turns.New(processors.Count()),
 		IsDBA:  func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
 		Exists: func(user, host string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, user+"@"+host)

@@ -30,6 +30,7 @@ import (
 	"scrim/engine/watch"
 	"scrim/engine/wire"
 	"scrim/engine/witness"
+	"scrim/internal/processors"
 	"scrim/internal/spill"
 	"scrim/planner"
 )
@@ -133,7 +134,7 @@ func (s *Server) charged(account string) bool {
 func (s *Server) openStore() (err error) {
 	s.spill = spill.NewPool(spill.Disk{Dir: s.cfg.path(dirSpill)}, s.cfg.PersonsMemory<<20)
 	s.store, err = duckdb.Open(s.cfg.path(fileData), duckdb.Options{
-		Threads: cmp.Or(s.cfg.Threads, processors()), MemoryLimit: s.cfg.MemoryLimit, DirectoryID: s.dir.id,
+		Threads: cmp.Or(s.cfg.Threads, processors.Count()), MemoryLimit: s.cfg.MemoryLimit, DirectoryID: s.dir.id,
 	})
 	return err
 }

@@ -2,10 +2,10 @@ package exec
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 
 	"scrim/engine/store"
+	"scrim/internal/processors"
 	"scrim/internal/spill"
 )
 
@@ -141,7 +141,7 @@ type part struct {
 // parts divides the runs between the cores, each about as many rows, but into one part where there are so many groups
 // that counting them for each core costs more than it saves.
 func (g *gathered) parts(groups int) []part {
-	n := runtime.GOMAXPROCS(0)
+	n := processors.Count()
 	if groups > g.rows/64 {
 		n = 1
 	}

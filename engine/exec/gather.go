@@ -5,13 +5,13 @@ import (
 	"errors"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"scrim/engine/estimator"
+	"scrim/internal/processors"
 	"scrim/internal/spill"
 )
 
@@ -101,7 +101,7 @@ func (g *grouped) tasks() ([][]shard, error) {
 func (g *grouped) each(ctx context.Context, tasks [][]shard, do func(w *scratch, i int) error) error {
 	next := atomic.Int64{}
 	var eg errgroup.Group
-	for range runtime.GOMAXPROCS(0) {
+	for range processors.Count() {
 		eg.Go(func() (err error) {
 			w := g.scratch()
 			for i := next.Add(1) - 1; int(i) < len(tasks) && err == nil && ctx.Err() == nil; i = next.Add(1) - 1 {

@@ -2,11 +2,11 @@ package exec
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/processors"
 	"scrim/internal/spill"
 	"scrim/planner/plan"
 )
@@ -78,7 +78,7 @@ func newSums(columns []int, keys groupKeys, unit store.ScanType, seed uint64, sp
 	g := &grouped{unit: keys.leading(), columns: columns, packing: estimator.Packing{Numbers: len(columns)}, seed: seed, space: space, held: space.Beside(), foldAt: foldRecords}
 	g.makeDealers(1)
 	if unit == store.ScanInt64 {
-		g.makeDealers(runtime.GOMAXPROCS(0))
+		g.makeDealers(processors.Count())
 	}
 	return g
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,6 +11,7 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/internal/panics"
+	"scrim/internal/processors"
 	"scrim/internal/spill"
 	"scrim/planner/plan"
 )
@@ -91,7 +91,7 @@ func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *plan.Releas
 // blocks makes the blocks of the groups that are answered, on all cores.
 func blocks(ctx context.Context, scans []*intake, groups int) error {
 	var eg errgroup.Group
-	eg.SetLimit(runtime.GOMAXPROCS(0))
+	eg.SetLimit(processors.Count())
 	for _, in := range scans {
 		for _, v := range in.vectors {
 			v.blocks = make([]*estimator.Block, groups)
@@ -141,7 +141,7 @@ func (s secrets) fill(args []any) []any {
 // that one person may be in. persons is their public number, where there is one: then there is one group.
 func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup, persons int64) error {
 	var eg errgroup.Group
-	eg.SetLimit(runtime.GOMAXPROCS(0))
+	eg.SetLimit(processors.Count())
 	for i := range groups {
 		g := &groups[i]
 		g.Estimates = make([]estimator.Estimate, len(r.Aggregates))
