@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"scrim/engine/estimator"
@@ -27,49 +26,13 @@ func TestPackedNumbers(t *testing.T) {
 		}
 	}
 	for i, want := range numbers {
-		got, size := estimator.Number(b)
-		if got != want || size != estimator.Skip(b) {
-			t.Fatalf("number %d: got %d of %d bytes, want %d of %d", i, got, size, want, estimator.Skip(b))
+		var got int64
+		if got, b = estimator.Number(b); got != want {
+			t.Fatalf("number %d: got %d, want %d", i, got, want)
 		}
-		b = b[size:]
 	}
 	if len(b) != 0 {
 		t.Errorf("%d bytes are left", len(b))
-	}
-	for _, x := range numbers {
-		b = estimator.AppendNumber(b, x)
-	}
-	got := make([]int64, len(numbers)+1)
-	if rest := estimator.Unpack(b, got); len(rest) != 1 || !slices.Equal(got[:len(numbers)], numbers) {
-		t.Errorf("unpacked: %d are left, or the numbers are others", len(rest)-1)
-	}
-}
-
-// TestPackedNumbersTogether: numbers that are appended together are read again, counts of 1 in no byte of their own; and they tell whether all are 0.
-func TestPackedNumbersTogether(t *testing.T) {
-	r := rand.New(stattest.Source(t, "packed together"))
-	of := []func() int64{func() int64 { return 1 }, func() int64 { return 0 }, func() int64 { return r.Int64N(5) - 2 }, func() int64 { return int64(r.Uint64()) >> r.IntN(64) }}
-	for range 20000 {
-		x, ones, zeros := make([]int64, 1+r.IntN(11)), 0, true
-		draw := of[r.IntN(len(of))]
-		for c := range x {
-			x[c] = draw()
-			zeros = zeros && x[c] == 0
-			if x[c] == 1 {
-				ones++
-			}
-		}
-		b := estimator.AppendNumbers([]byte{1, 2}, x)[2:]
-		got := make([]int64, len(x))
-		if n := estimator.Numbers(b, got); n != len(b) || n != estimator.SkipNumbers(b, len(x)) || !slices.Equal(got, x) {
-			t.Fatalf("%v: got %v, %d and %d bytes of %d", x, got, n, estimator.SkipNumbers(b, len(x)), len(b))
-		}
-		if estimator.Zeros(b) != zeros {
-			t.Fatalf("%v: all 0 is %v", x, !zeros)
-		}
-		if ones == len(x) && ones <= 8 && len(b) != 1 {
-			t.Fatalf("%d times 1 takes %d bytes", ones, len(b))
-		}
 	}
 }
 
@@ -87,8 +50,8 @@ func TestPackedPersons(t *testing.T) {
 				c.Packed = estimator.AppendNumber(c.Packed, gap)
 				for j := range own {
 					own[j] = (r.Int64() - math.MaxInt64/2) >> r.IntN(64)
+					c.Packed = estimator.AppendNumber(c.Packed, own[j])
 				}
-				c.Packed = estimator.AppendNumbers(c.Packed, own)
 				text += fmt.Sprint(at, ":")
 				for _, j := range p.Of {
 					text += fmt.Sprint(own[j], " ")

@@ -3,6 +3,8 @@ package exec
 import (
 	"math"
 	"math/bits"
+
+	"scrim/engine/estimator"
 )
 
 // foldRecords is how many records of a shard are taken in before those of a (group, unit) are added up, so that units with very many rows take
@@ -33,8 +35,8 @@ func (g *dealer) fold(s *shard) error {
 				if err != nil {
 					return err
 				}
-				more = w.take()
-				s.run = appendRecord(r, unit, w.groups[order[0]], w.numbers)
+				r = estimator.AppendNumber(estimator.AppendNumber(r, unit), int64(w.groups[order[0]]))
+				s.run, more = w.take(r)
 			}
 			order = order[same:]
 		}
@@ -46,15 +48,16 @@ func (g *dealer) fold(s *shard) error {
 	return nil
 }
 
-// take takes what fits into 64 bits of each of the sums, and tells whether anything is left of them.
-func (w *scratch) take() (more bool) {
+// take appends what fits into 64 bits of each of the sums, and tells whether anything is left of them.
+func (w *scratch) take(r []byte) ([]byte, bool) {
+	more := false
 	for c := range w.low {
 		x := narrowed(w.high[c], w.low[c])
 		var borrow uint64
 		w.low[c], borrow = bits.Sub64(w.low[c], uint64(x), 0)
 		w.high[c] -= x>>63 + int64(borrow)
-		w.numbers[c] = x
 		more = more || w.low[c] != 0 || w.high[c] != 0
+		r = estimator.AppendNumber(r, x)
 	}
-	return more
+	return r, more
 }

@@ -38,15 +38,13 @@ type scratch struct {
 	packed        []byte
 	low           []uint64 // sums of the numbers of a group, of 128 bits
 	high          []int64
-	numbers       []int64 // of a record
 	packedSum     []byte
 	totals        *totals
 	sums          sumRuns
 }
 
 func (g *grouped) scratch() *scratch {
-	n := g.packing.Numbers
-	return &scratch{space: g.held, low: make([]uint64, n), high: make([]int64, n), numbers: make([]int64, n)}
+	return &scratch{space: g.held, low: make([]uint64, g.packing.Numbers), high: make([]int64, g.packing.Numbers)}
 }
 
 // taskRecords is about how many records are ordered at a time: with what is beside them they fit into a core's own cache.
@@ -146,7 +144,7 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 		return c, err
 	}
 	// Beside its numbers a group takes what it is behind the one before.
-	if w.packed, err = grown(w.space, w.packed, len(w.bytes)+(len(w.names)+1)*estimator.MostBytes); err != nil {
+	if w.packed, err = grown(w.space, w.packed, len(w.bytes)+len(w.names)*estimator.MostBytes); err != nil {
 		return c, err
 	}
 	packed := w.packed[:0]
@@ -182,13 +180,15 @@ func (b *gathering) read(w *scratch, shards []shard) error {
 			to = append(to, run...)
 		}
 	}
-	at := 0
+	rest, group := w.bytes, int64(0)
 	for i := range w.names {
-		unit, group, from := recordOf(w.bytes[at:])
-		w.names[i], w.groups[i], w.at[i] = unit, int32(group), at+from
-		at += from
-		at += estimator.SkipNumbers(w.bytes[at:], b.packing.Numbers)
-		w.ends[i] = at
+		w.names[i], rest = estimator.Number(rest)
+		group, rest = estimator.Number(rest)
+		w.groups[i], w.at[i] = int32(group), size-len(rest)
+		for range b.packing.Numbers {
+			rest = estimator.Skip(rest)
+		}
+		w.ends[i] = size - len(rest)
 	}
 	return nil
 }
@@ -310,7 +310,7 @@ func (b *gathering) vector(packed []byte, w *scratch, order []int32) []byte {
 			numbers = w.total(order[:same])
 		}
 		order = order[same:]
-		if estimator.Zeros(numbers) {
+		if zero(numbers) {
 			continue
 		}
 		group := int64(w.groups[k])
@@ -329,17 +329,27 @@ func (w *scratch) sameGroup(order []int32) int {
 	return n
 }
 
-// surelySmall is how many bytes packed numbers take at most if none of them can be beyond ±MaxUnits: such a one takes eight, behind the first.
-const surelySmall = 8
+// surelySmall is how many bytes packed numbers take at most if none of them can be beyond ±MaxUnits.
+const surelySmall = 7
+
+// zero tells whether all packed numbers are 0, each a byte of 0 then.
+func zero(numbers []byte) bool {
+	for _, b := range numbers {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // total is the sum of some records' numbers, packed, which takes no more room than the records. It is exact, and clamped once: it does
 // not depend on the records' order.
 func (w *scratch) total(records []int32) []byte {
 	w.add(records)
+	w.packedSum = w.packedSum[:0]
 	for c, low := range w.low {
-		w.numbers[c] = clamped(narrowed(w.high[c], low))
+		w.packedSum = estimator.AppendNumber(w.packedSum, clamped(narrowed(w.high[c], low)))
 	}
-	w.packedSum = estimator.AppendNumbers(w.packedSum[:0], w.numbers)
 	return w.packedSum
 }
 
@@ -348,8 +358,10 @@ func (w *scratch) add(records []int32) {
 	clear(w.low)
 	clear(w.high)
 	for _, k := range records {
-		estimator.Numbers(w.bytes[w.at[k]:], w.numbers)
-		for c, x := range w.numbers {
+		numbers := w.bytes[w.at[k]:w.ends[k]]
+		for c := range w.low {
+			var x int64
+			x, numbers = estimator.Number(numbers)
 			var carry uint64
 			w.low[c], carry = bits.Add64(w.low[c], uint64(x), 0)
 			w.high[c] += x>>63 + int64(carry)

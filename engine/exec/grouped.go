@@ -39,7 +39,7 @@ type dealer struct {
 }
 
 // shard holds records in runs that are never copied as it grows. A record is packed: the unit, the group, and the numbers as they will stand in the
-// person's vector (estimator.AppendNumbers). Most are small, and there are as many as rows of (group, person).
+// person's vector (estimator.Packing). Most are small, and there are as many as rows of (group, person).
 type shard struct {
 	run     []byte   // that is being filled
 	full    [][]byte // runs
@@ -91,20 +91,8 @@ func (g *grouped) makeDealers(n int) {
 	}
 }
 
-// longest is the size of the longest record.
-func (g *grouped) longest() int { return (3 + len(g.columns)) * estimator.MostBytes }
-
-// appendRecord appends a record.
-func appendRecord(to []byte, unit int64, group int32, numbers []int64) []byte {
-	return estimator.AppendNumbers(estimator.AppendNumber(estimator.AppendNumber(to, unit), int64(group)), numbers)
-}
-
-// recordOf reads the unit and the group of a record, and tells where its numbers are.
-func recordOf(b []byte) (unit, group int64, size int) {
-	unit, size = estimator.Number(b)
-	group, n := estimator.Number(b[size:])
-	return unit, group, size + n
-}
+// size is how many numbers a record has: unit, group, columns.
+func (g *grouped) size() int { return 2 + len(g.columns) }
 
 // take takes in a chunk, the groups of whose rows are g.groups. A row of nobody is absent, and a NULL is 0.
 func (g *dealer) take(ch store.Chunk) error {
@@ -120,7 +108,6 @@ func (g *dealer) take(ch store.Chunk) error {
 	}
 	g.records += ch.Len
 	data := g.data(ch)
-	row := make([]int64, len(data))
 	for i, k := range g.groups {
 		if v.Null != nil && v.Null[i] {
 			continue
@@ -135,10 +122,11 @@ func (g *dealer) take(ch store.Chunk) error {
 		if err != nil {
 			return err
 		}
-		for c, x := range data {
-			row[c] = x[i]
+		r = estimator.AppendNumber(estimator.AppendNumber(r, unit[i]), int64(k))
+		for _, x := range data {
+			r = estimator.AppendNumber(r, x[i])
 		}
-		s.run = appendRecord(r, unit[i], k, row)
+		s.run = r
 	}
 	return nil
 }
@@ -190,15 +178,17 @@ func (g *dealer) dealOut() error {
 	}
 	for _, run := range all.runs() {
 		for len(run) > 0 {
-			unit, _, from := recordOf(run)
-			size := from + estimator.SkipNumbers(run[from:], len(g.columns))
+			unit, rest := estimator.Number(run)
+			for range g.size() - 1 {
+				_, rest = estimator.Number(rest)
+			}
 			s := g.shardOf(unit)
 			to, err := g.record(s)
 			if err != nil {
 				return err
 			}
-			s.run = append(to, run[:size]...)
-			run = run[size:]
+			s.run = append(to, run[:len(run)-len(rest)]...)
+			run = rest
 		}
 	}
 	for _, run := range all.runs() {
@@ -209,7 +199,7 @@ func (g *dealer) dealOut() error {
 
 // record counts one more record of a shard and returns the run that it is to be appended to.
 func (g *dealer) record(s *shard) ([]byte, error) {
-	if longest := g.longest(); cap(s.run)-len(s.run) < longest {
+	if longest := g.size() * estimator.MostBytes; cap(s.run)-len(s.run) < longest {
 		if err := s.grow(longest, g.held); err != nil {
 			return nil, err
 		}

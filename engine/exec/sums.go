@@ -94,7 +94,10 @@ func (p *packedColumn) append(x int64, space *spill.Area) error {
 // unpack writes the numbers to the front of a list, and returns the rest of it.
 func (p *packedColumn) unpack(to []int64) []int64 {
 	for _, run := range append(p.full[:len(p.full):len(p.full)], p.run) {
-		to = estimator.Unpack(run, to)
+		for len(run) > 0 {
+			to[0], run = estimator.Number(run)
+			to = to[1:]
+		}
 	}
 	return to
 }

@@ -42,16 +42,19 @@ func (t *totals) addAll(records []byte) {
 	var next [ahead]struct {
 		unit, group int64
 		hash        uint64
-		numbers     int // where they begin
+		numbers     []byte
 	}
 	for len(records) > 0 {
-		n, at := 0, 0
-		for ; n < ahead && at < len(records); n++ {
+		n, rest := 0, records
+		for ; n < ahead && len(rest) > 0; n++ {
 			r := &next[n]
-			r.unit, r.group, r.numbers = recordOf(records[at:])
-			r.numbers += at
+			r.unit, rest = estimator.Number(rest)
+			r.group, rest = estimator.Number(rest)
+			r.numbers = rest
+			for range t.row {
+				rest = estimator.Skip(rest)
+			}
 			r.hash = t.hash(r.unit, r.group)
-			at = r.numbers + estimator.SkipNumbers(records[r.numbers:], len(t.row))
 		}
 		glances := int64(0)
 		for i := range next[:n] {
@@ -66,10 +69,12 @@ func (t *totals) addAll(records []byte) {
 		t.glances = glances // or else the compiler may leave the reading out
 		for i := range next[:n] {
 			r := &next[i]
-			estimator.Numbers(records[r.numbers:], t.row)
+			for c := range t.row {
+				t.row[c], r.numbers = estimator.Number(r.numbers)
+			}
 			t.add(t.slot(r.unit, r.group, r.hash))
 		}
-		records = records[at:]
+		records = rest
 	}
 }
 

@@ -27,7 +27,10 @@ func packed(b *estimator.Block, width int) *estimator.Block {
 						own[int(ch.Index[at])%width] = ch.Values[at]
 					}
 				}
-				to.Packed = estimator.AppendNumbers(estimator.AppendNumber(to.Packed, int64(g)-last), own)
+				to.Packed = estimator.AppendNumber(to.Packed, int64(g)-last)
+				for _, v := range own {
+					to.Packed = estimator.AppendNumber(to.Packed, v)
+				}
 				last = int64(g)
 			}
 			to.Starts = append(to.Starts, len(to.Packed))
