@@ -204,13 +204,5 @@ func RhoFor(eps Epsilon, delta Delta) Rho {
 	if fits(MaxRho) {
 		return MaxRho
 	}
-	lo, hi := Rho(0), MaxRho // lo fits, hi does not
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; fits(mid) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return largest(0, MaxRho, fits)
 }

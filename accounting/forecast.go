@@ -107,12 +107,5 @@ func (b *Budget) holds(spent, loss *amount) int {
 		lo, hi = hi, 2*hi
 	}
 	hi = min(hi, MaxForecast+1)
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; fits(mid) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return largest(lo, hi, fits)
 }

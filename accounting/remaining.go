@@ -92,14 +92,7 @@ func (b *Budget) remainingPure(spent *amount) Pure {
 	for hi = max(hi, lo+1); hi < MaxPure/2 && fits(hi); hi *= 2 {
 		lo = hi
 	}
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; fits(mid) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return largest(lo, hi, fits)
 }
 
 // epsilonDown returns the largest float64 that is at most p.
