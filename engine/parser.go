@@ -13,12 +13,12 @@ import (
 	"scrim/engine/browse"
 	"scrim/engine/dialect"
 	"scrim/engine/session"
-	"scrim/planner"
+	"scrim/planner/parse"
 )
 
 // newParser builds the parser of all statements.
 func newParser() sql.Parser {
-	return ownParser{planner.Parser(grammar())}
+	return ownParser{parse.Parser(grammar())}
 }
 
 // grammar reads a text, and changes nothing of what it says.

@@ -1,6 +1,6 @@
 // Package planner turns bound queries on protected tables into private plans.
 //
-//	parse ─▶ parser.go: DP_COUNT(*), EXPLAIN; hints.go: SET_VAR
+//	parse ─▶ package parse: DP_COUNT(*), EXPLAIN, error bars; hints.go: SET_VAR
 //	bind (go-mysql-server)
 //	contexts.go   statements that are not queries
 //	rewrite.go    find the protected scans of the statement; refuse, or replace the lowest aggregate

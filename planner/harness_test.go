@@ -21,6 +21,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/parse"
 	"scrim/planner/plan"
 )
 
@@ -171,7 +172,7 @@ func newHarness(t testing.TB) *harness {
 	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("extern"))
 	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)
 	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h, Public: h, Pure: h.Pure})
-	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: Parser(sql.NewMysqlParser())}})
+	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parse.Parser(sql.NewMysqlParser())}})
 	a := p.Build(b)
 	t.Cleanup(func() { p.Close(a) })
 	h.engine, h.planner = sqle.New(a, nil), p

@@ -1,4 +1,4 @@
-package planner
+package parse
 
 import (
 	"context"
@@ -47,8 +47,8 @@ func adapt(s ast.Statement) ast.Statement {
 		adapt(n.Statement)
 		return s
 	}
-	tellApart(s)
-	tellErrors(s)
+	resolveCaseClash(s)
+	nameErrorBars(s)
 	everywhere(func(n ast.SQLNode) (bool, error) {
 		f, ok := n.(*ast.FuncExpr)
 		if ok && strings.HasPrefix(f.Name.Lowered(), "dp_") {

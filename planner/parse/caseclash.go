@@ -1,4 +1,4 @@
-package planner
+package parse
 
 import (
 	"encoding/hex"
@@ -9,7 +9,7 @@ import (
 	"scrim/functions"
 )
 
-// tellApart keeps the binder from taking two plain aggregates for one. It merges aggregates whose
+// resolveCaseClash keeps the binder from taking two plain aggregates for one. It merges aggregates whose
 // texts are equal but for the case of letters, which would make
 //
 //	SELECT SUM(IF(grp = 'A', x, 0)), SUM(IF(grp = 'a', x, 0)) FROM t
@@ -17,7 +17,7 @@ import (
 // one column, twice. Where a statement has such a pair, its text constants s that are
 // arguments, results of CASE or sides of a comparison become COALESCE(s, 'hexadecimal of s'), which has the
 // same value and another text.
-func tellApart(s ast.Statement) {
+func resolveCaseClash(s ast.Statement) {
 	texts := map[string]string{} // lower case -> as written
 	clash := false
 	var aggregates []*ast.FuncExpr

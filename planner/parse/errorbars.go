@@ -1,4 +1,4 @@
-package planner
+package parse
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"scrim/functions"
 )
 
-// tellErrors brings DP_STDERR, DP_LOW, DP_HIGH and DP_RADIUS into the form in which the binder takes them for aggregates
+// nameErrorBars brings DP_STDERR, DP_LOW, DP_HIGH and DP_RADIUS into the form in which the binder takes them for aggregates
 // (functions.BarFunction): the aggregate that they are of, written out or named by its alias in the same SELECT list,
 //
 //	SELECT region, DP_MEAN(amount) AS m, DP_LOW(m, 0.9) FROM orders GROUP BY region
@@ -17,7 +17,7 @@ import (
 //
 // in the list itself, HAVING and ORDER BY. Whether a real column has the alias's name is seen when the aggregate is planned. What is wrong is put in
 // the call's place as a refusal.
-func tellErrors(s ast.Statement) {
+func nameErrorBars(s ast.Statement) {
 	b := barring{done: map[*ast.FuncExpr]bool{}}
 	everywhere(func(n ast.SQLNode) (bool, error) {
 		if sel, ok := n.(*ast.Select); ok {
