@@ -26,7 +26,7 @@ type packedColumn struct {
 	numbers int
 }
 
-// A run has room for as many bytes as there are already, within these bounds.
+// A run has twice the room of the one before it, within these bounds.
 const leastColumn, mostColumn = 1 << 6, 1 << 16
 
 // sums adds up the records of each (group, unit). The records are given up.

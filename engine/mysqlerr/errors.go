@@ -39,7 +39,7 @@ func (p *recovered) Error() string { return "engine: panic" }
 
 // Context is what an error's way out depends on.
 type Context struct {
-	// protected says that the statement read protected tables: then only refusals and conditions of the statement's own text
+	// Protected says that the statement read protected tables: then only refusals and conditions of the statement's own text
 	// get out.
 	Protected     bool
 	Principal, ID string // of the statement, for the log; the client is told the id where it is not told the error

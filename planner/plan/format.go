@@ -125,6 +125,7 @@ func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {
 	}
 }
 
+// KeyNames lists the names of a release's keys in the order of GROUP BY.
 func KeyNames(r *Release) string {
 	names := make([]string, len(r.Keys))
 	for i, k := range r.Written {
