@@ -11,6 +11,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // joinSide is one side of a tree of inner joins.
@@ -128,7 +129,7 @@ func (s *statement) privateSide(x *result) (err error) {
 		return nil
 	}
 	if x.answer {
-		return deny(RuleJoinAnswer, refuse.Shape, "Join answers in an outer query.",
+		return rule.Deny(rule.JoinAnswer, refuse.Shape, "Join answers in an outer query.",
 			"A join of protected rows with a private answer is not supported.")
 	}
 	x.rel, err = s.public(x.node)

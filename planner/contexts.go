@@ -10,6 +10,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // statementKind deals with the statements that are not queries. handled is true where the planner
@@ -28,7 +29,7 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 		return false
 	}
 	write := func(what string) error {
-		return deny(RuleWrite, refuse.Context, "Store what a SELECT answered, from the client.",
+		return rule.Deny(rule.Write, refuse.Context, "Store what a SELECT answered, from the client.",
 			"%s cannot read protected tables.", what)
 	}
 	switch n := n.(type) {
@@ -50,22 +51,22 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 		return true, nil
 	case *gmsplan.CreateTable:
 		if sel := n.Select(); sel != nil && reads(sel) {
-			return true, deny(RuleCreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
+			return true, rule.Deny(rule.CreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
 		}
 		return true, nil
 	case *gmsplan.TableCopier:
 		if reads(n) {
-			return true, deny(RuleCreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
+			return true, rule.Deny(rule.CreateSelect, refuse.Context, "", "CREATE TABLE … SELECT cannot read protected tables.")
 		}
 		return true, nil
 	case *gmsplan.Set:
 		if reads(n) {
-			return true, deny(RuleUserVariable, refuse.Context, "", "A variable cannot be set from protected tables.")
+			return true, rule.Deny(rule.UserVariable, refuse.Context, "", "A variable cannot be set from protected tables.")
 		}
 		return true, nil
 	case *gmsplan.AnalyzeTable:
 		if reads(n) || len(n.Children()) == 0 && analyzes(n, c) {
-			return true, deny(RuleStatistics, refuse.Context, "The planner needs no statistics.",
+			return true, rule.Deny(rule.Statistics, refuse.Context, "The planner needs no statistics.",
 				"ANALYZE TABLE would keep exact statistics of protected rows.")
 		}
 		return true, nil

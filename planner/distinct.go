@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rule"
 )
 
 // distinct is SELECT DISTINCT over rows of persons: what it lists are keys, so it is planned as the GROUP BY that says the same. Keys of public
@@ -55,7 +56,7 @@ func (s *statement) distinct(n *plan.Distinct, at place) (result, error) {
 }
 
 func (s *statement) noDistinct() error {
-	return deny(RuleDistinct, refuse.Shape, "Use COUNT(*), or GROUP BY columns.", "DISTINCT of constants over protected rows tells whether there are rows.")
+	return rule.Deny(rule.Distinct, refuse.Shape, "Use COUNT(*), or GROUP BY columns.", "DISTINCT of constants over protected rows tells whether there are rows.")
 }
 
 // definition returns what a column of the list is below the order: itself, or the expression that it names.

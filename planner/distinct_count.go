@@ -10,6 +10,7 @@ import (
 
 	"scrim/functions"
 	"scrim/internal/refuse"
+	"scrim/planner/rule"
 )
 
 // distinctArgument plans COUNT(DISTINCT x). Persons can be counted, and so can rows by what names each once:
@@ -39,7 +40,7 @@ func (s *statement) distinctArgument(r *relation, a *aggregate, e sql.Aggregatio
 	if f.Measure == functions.Count {
 		remedy = "Use COUNT(DISTINCT unit), which counts persons; SELECT COUNT(*) FROM (SELECT x FROM t GROUP BY x) k counts the values that are declared, or that enough persons share."
 	}
-	return deny(RuleDistinctArg, refuse.Aggregate, remedy, "%s is over distinct values of something other than the unit.", aggregateText(e))
+	return rule.Deny(rule.DistinctArg, refuse.Aggregate, remedy, "%s is over distinct values of something other than the unit.", aggregateText(e))
 }
 
 // someUnit reports whether an expression is the unit of its row, or NULL.

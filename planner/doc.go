@@ -18,7 +18,7 @@
 //
 // Planning is a pure function of the query, the catalogue and the session's parameters: it charges
 // nothing, draws nothing random and reads no protected row. Everything that it refuses, it refuses
-// before a charge, through one of the rules that rules.go names. A protected scan that no rule
+// before a charge, through one of the rules that package rule names. A protected scan that no rule
 // absorbed is refused, so a plan shape that the package does not know fails closed.
 //
 // The neighbour relation is that of the tables, add-remove or replace-one: neighbours.go says what follows from it.

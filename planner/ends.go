@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rule"
 )
 
 const declaredEndsNote = "MIN and MAX are the ends of the range that is declared for the column, not values of rows. DP_QUANTILE(x, 0.99) tells of the rows, privately."
@@ -55,7 +56,7 @@ func (r *relation) bareTable() bool {
 
 // end is the declared least or greatest value of the column that an aggregate is of.
 func (s *statement) end(r *relation, e sql.Aggregation, least bool) (any, error) {
-	undeclared := deny(RuleEnds, refuse.Aggregate, "A DBA may declare the column's range or values with dp_set_domain; DP_QUANTILE(x, 0.99) is private.",
+	undeclared := rule.Deny(rule.Ends, refuse.Aggregate, "A DBA may declare the column's range or values with dp_set_domain; DP_QUANTILE(x, 0.99) is private.",
 		"%s is one person's value, and no range of the column is declared.", e)
 	if len(e.Children()) != 1 {
 		return nil, undeclared

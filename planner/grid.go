@@ -8,6 +8,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/rule"
 )
 
 // Widest grid indexes. valueBits is the contract's bound on every per-person integer; squareBits
@@ -81,7 +82,7 @@ func (g grid) steps(name string) error {
 	if g.Decimal || g.Step >= leastStep && g.Step <= mostStep {
 		return nil
 	}
-	return deny(RuleOption, refuse.Option, "Scale the values, or narrow their range with GREATEST and LEAST.",
+	return rule.Deny(rule.Option, refuse.Option, "Scale the values, or narrow their range with GREATEST and LEAST.",
 		"The range of the values of %s is too near to the largest or the smallest DOUBLE.", name)
 }
 

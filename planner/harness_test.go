@@ -23,12 +23,13 @@ import (
 	"scrim/planner/lower"
 	"scrim/planner/parse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // TestMain takes out the refusal rule that the environment names, so that a script can see that some
 // test notices.
 func TestMain(m *testing.M) {
-	disabled = Rule(os.Getenv("SCRIM_WITHOUT_RULE"))
+	rule.Disabled = rule.Rule(os.Getenv("SCRIM_WITHOUT_RULE"))
 	os.Exit(m.Run())
 }
 
@@ -243,7 +244,7 @@ func refusalText(err error) string {
 	if !ok {
 		return "error: " + err.Error()
 	}
-	return fmt.Sprintf("refused by %s (%s)\n%s", RuleOf(err), r.Code, r.Error())
+	return fmt.Sprintf("refused by %s (%s)\n%s", rule.Of(err), r.Code, r.Error())
 }
 
 // policy runs one policy command:

@@ -10,6 +10,7 @@ import (
 
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // storeImage evaluates a grouping expression on public values in the store, with the translation that rows of persons get: WEEK(d, 3) is then the same
@@ -37,7 +38,7 @@ func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*base, tupl
 	}
 	x, err := translate(s.ctx, e, b, columns)
 	if err != nil {
-		return nil, lowered(err)
+		return nil, rule.By(rule.Expression, err)
 	}
 	if t == nil {
 		t, x.SQL = types.Int64, "CASE WHEN "+x.SQL+" THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END"

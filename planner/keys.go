@@ -12,6 +12,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/rule"
 )
 
 // MaxPublicGroups bounds the product of the public domains of the group keys, and each domain.
@@ -185,7 +186,7 @@ func (s *statement) domainValues(b *base) ([]any, bool, error) {
 			if x != nil {
 				c, in, err := b.typ.Convert(s.ctx, x)
 				if err != nil || in != sql.InRange {
-					return nil, false, deny(RuleDomain, refuse.GroupKeys, "A DBA declares the domain again with dp_set_domain.",
+					return nil, false, rule.Deny(rule.Domain, refuse.GroupKeys, "A DBA declares the domain again with dp_set_domain.",
 						"The domain of %s has a value that is not of type %s.", b.name, b.typ)
 				}
 				x = c
@@ -224,7 +225,7 @@ func (s *statement) oneDomain(d catalog.Domain, b *base) ([]any, bool, error) {
 		return v, true, nil
 	case d.Source != nil:
 		if s.p.config.Domains == nil || s.catalog.Table(d.Source.Table).State != catalog.Public {
-			return nil, false, deny(RuleDomain, refuse.GroupKeys, "A DBA declares the table public, or lists the values.",
+			return nil, false, rule.Deny(rule.Domain, refuse.GroupKeys, "A DBA declares the table public, or lists the values.",
 				"The domain of %s comes from %s, which is not a public table.", b.name, d.Source.Table)
 		}
 		v, err := s.p.config.Domains.Values(s.ctx, *d.Source, MaxPublicGroups)
@@ -237,7 +238,7 @@ func (s *statement) oneDomain(d catalog.Domain, b *base) ([]any, bool, error) {
 }
 
 func tooManyGroups() error {
-	return deny(RuleGroupSize, refuse.GroupKeys, "Group by fewer or coarser keys, or filter the answer of a smaller query.",
+	return rule.Deny(rule.GroupSize, refuse.GroupKeys, "Group by fewer or coarser keys, or filter the answer of a smaller query.",
 		"The public domains of the group keys have more than %d combinations.", MaxPublicGroups)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // Charts with a limit on their series join the rows with the answer that names the series to keep:
@@ -169,7 +170,7 @@ func (s *statement) joinAnswers(g *gmsplan.GroupBy, r result, list []*lifted) (r
 }
 
 func joinAnswer(remedy, format string, args ...any) error {
-	return deny(RuleJoinAnswer, refuse.Shape, remedy, format, args...)
+	return rule.Deny(rule.JoinAnswer, refuse.Shape, remedy, format, args...)
 }
 
 // pairs finds what is compared: columns of the released keys with columns of the other answer.

@@ -14,6 +14,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // TestNoRowsWithoutReservation checks that a DPAggregate outside its Budget, or under the Budget of
@@ -198,14 +199,14 @@ func TestPreparedStatements(t *testing.T) {
 	h.fixture("shop")
 	for _, c := range []struct {
 		query string
-		rule  Rule
+		rule  rule.Rule
 	}{
 		{"SELECT COUNT(*) FROM orders WHERE qty > ?", ""},
 		{"SELECT COUNT(*) FROM (SELECT amount FROM orders) x WHERE amount > ?", ""},
 		{"SELECT (SELECT COUNT(*) FROM orders), ? + 1", ""},
 		{"SELECT DP_QUANTILE(amount, 0.5), ? FROM orders", ""},
-		{"SELECT * FROM orders WHERE qty > ?", RuleRawRows},
-		{"SELECT id FROM orders WHERE id = (SELECT ?)", RuleSubquery},
+		{"SELECT * FROM orders WHERE qty > ?", rule.RawRows},
+		{"SELECT id FROM orders WHERE id = (SELECT ?)", rule.Subquery},
 	} {
 		ctx := h.context(c.query)
 		if _, err := h.engine.PrepareQuery(ctx, c.query); err != nil {
@@ -223,7 +224,7 @@ func TestPreparedStatements(t *testing.T) {
 		if err == nil {
 			_, err = sql.RowIterToRows(ctx, it)
 		}
-		if RuleOf(err) != c.rule || c.rule == "" && err != nil {
+		if rule.Of(err) != c.rule || c.rule == "" && err != nil {
 			t.Errorf("execute %s: got %v, want rule %q", c.query, err, c.rule)
 		}
 		if c.rule == "" && h.begun != 1 {

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // TestPersonScan compares the scans of means of sixteen columns with the files that the benchmark of per-person
@@ -94,7 +95,7 @@ func TestWhoAddsUp(t *testing.T) {
 		h.planner.config.Memory, h.planner.config.StoreMemory = c.memory, store
 		s, n, err := h.plan(c.query)
 		if c.refused != "" {
-			if RuleOf(err) != RuleMemory || !strings.Contains(err.Error(), c.refused) {
+			if rule.Of(err) != rule.Memory || !strings.Contains(err.Error(), c.refused) {
 				t.Errorf("%s, %.60s: got %v, want a refusal that says %s", c.unit, c.query, err, c.refused)
 			}
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // TestPlans runs the files of testdata. Commands:
@@ -70,7 +71,7 @@ func (h *harness) describe(cmd, q string) string {
 	}
 	s, n, err := h.plan(q)
 	if err != nil {
-		if cmd != "refuse" && RuleOf(err) == "" || cmd == "allow" || cmd == "public" {
+		if cmd != "refuse" && rule.Of(err) == "" || cmd == "allow" || cmd == "public" {
 			return "UNEXPECTED " + refusalText(err)
 		}
 		return refusalText(err)

@@ -11,6 +11,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // Ids of the analyzer rules, above those of go-mysql-server.
@@ -97,9 +98,9 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 		// of protected scans cannot run, the tables themselves refuse.
 		return same(nil)
 	case t.analyze:
-		return same(deny(RuleExplainAnalyze, refuse.Context, "Use EXPLAIN, which runs nothing.", "EXPLAIN ANALYZE would run the private query and time it."))
+		return same(rule.Deny(rule.ExplainAnalyze, refuse.Context, "Use EXPLAIN, which runs nothing.", "EXPLAIN ANALYZE would run the private query and time it."))
 	case !t.query || nested:
-		return same(deny(RuleContext, refuse.Context, "", "A private query cannot run inside another statement, a trigger, an event or a stored program."))
+		return same(rule.Deny(rule.Context, refuse.Context, "", "A private query cannot run inside another statement, a trigger, an event or a stored program."))
 	}
 	if t.window {
 		return same(windowed())

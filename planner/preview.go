@@ -7,6 +7,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // Some tools read the names and types of a table's columns from a preview: SELECT * FROM t LIMIT 1. Rows are never shown, so it is refused; an empty
@@ -65,5 +66,5 @@ func (s *statement) previewed(n sql.Node) (sql.Node, transform.TreeIdentity, err
 
 // preview refuses LIMIT over rows of persons.
 func preview() error {
-	return deny(RuleRawRows, refuse.RawRows, previewRemedy, "LIMIT would return rows of a protected table.")
+	return rule.Deny(rule.RawRows, refuse.RawRows, previewRemedy, "LIMIT would return rows of a protected table.")
 }

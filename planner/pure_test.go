@@ -9,6 +9,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // TestPureSplitAddsUp: whatever the aggregates, the groups and the relation, the pure ε of a statement is at most dp_epsilon, and only
@@ -34,7 +35,7 @@ func TestPureSplitAddsUp(t *testing.T) {
 				q = fmt.Sprintf(q, fmt.Sprintf("/*+ SET_VAR(dp_epsilon=%v) */", eps))
 				s, n, err := h.plan(q)
 				if err != nil {
-					if eps < 1e-5 && RuleOf(err) == RuleParameter {
+					if eps < 1e-5 && rule.Of(err) == rule.Parameter {
 						continue // too little to be divided so often
 					}
 					t.Fatalf("%s: %v", q, err)

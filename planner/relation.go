@@ -12,6 +12,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/rule"
 )
 
 // relation is a subtree over rows of the store as one generated SELECT in the making: a FROM item,
@@ -138,7 +139,7 @@ func (r *relation) single() error {
 		for i, p := range r.private {
 			names[i] = p.name
 		}
-		return deny(RuleJoinUnit, refuse.Shape,
+		return rule.Deny(rule.JoinUnit, refuse.Shape,
 			"Add an equality of the unit columns to the join, for example ON a.unit = b.unit.",
 			"The protected tables %s are not joined on their unit.", strings.Join(names, ", "))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rule"
 )
 
 // join combines two relations. At most one of them is public, or both are private and of one
@@ -28,11 +29,11 @@ func (s *statement) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 		left = true
 		l, r = r, l
 	default:
-		return nil, deny(RuleJoinKind, refuse.Shape, "Use INNER, LEFT or CROSS JOIN.",
+		return nil, rule.Deny(rule.JoinKind, refuse.Shape, "Use INNER, LEFT or CROSS JOIN.",
 			"A %s over a protected table is not supported.", j.Op)
 	}
 	if l.isPrivate() && r.isPrivate() && l.entity != r.entity {
-		return nil, deny(RuleJoinEntity, refuse.Shape, "Join protected tables of one entity, on the unit.",
+		return nil, rule.Deny(rule.JoinEntity, refuse.Shape, "Join protected tables of one entity, on the unit.",
 			"The protected tables %s and %s have different entities.", l.private[0].name, r.private[0].name)
 	}
 	if left {

@@ -11,6 +11,7 @@ import (
 	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/rule"
 )
 
 // perUnit is a derived table that aggregates the rows of each person apart: its GROUP BY has the
@@ -45,7 +46,7 @@ func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 		case *expression.GetField:
 			src := r.find(e)
 			if src == nil {
-				return nil, deny(RuleNode, refuse.Shape, "", "The column %s cannot be followed.", e)
+				return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s cannot be followed.", e)
 			}
 			c.expr, c.origin, c.tags, c.name, c.extended = src.expr, src.origin, src.tags, src.name, src.extended
 			sqlText := c.expr.SQL
@@ -65,7 +66,7 @@ func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 			c.expr = x
 			exprs = append(exprs, x.SQL)
 		default:
-			return nil, deny(RuleInnerAggregate, refuse.Shape, "Select grouping columns and aggregates only.",
+			return nil, rule.Deny(rule.InnerAggregate, refuse.Shape, "Select grouping columns and aggregates only.",
 				"The expression %s in a derived table that aggregates per unit is not supported.", e)
 		}
 		out.columns = append(out.columns, c)
@@ -121,7 +122,7 @@ func (s *statement) grouped(r *relation, gf *expression.GetField, g *plan.GroupB
 // the order of rows: sums of DOUBLE are formed on the grid 2^-20 with |x| <= 2^30.
 func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 	bad := func() (lower.Expr, error) {
-		return lower.Expr{}, deny(RuleInnerAggregate, refuse.Aggregate, "Use COUNT, SUM, AVG, MIN or MAX there.",
+		return lower.Expr{}, rule.Deny(rule.InnerAggregate, refuse.Aggregate, "Use COUNT, SUM, AVG, MIN or MAX there.",
 			"%s cannot be used in a derived table that aggregates per unit.", a)
 	}
 	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {

@@ -12,6 +12,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
+	"scrim/planner/rule"
 )
 
 // maxLinkDepth bounds the chain of links from a table to its unit; longer ones are cycles.
@@ -48,12 +49,12 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 	schema := n.Schema(s.ctx)
 	ids := columnIDs(n, len(schema))
 	if ids == nil {
-		return nil, deny(RuleNode, refuse.Shape, "", "The columns of %s cannot be followed.", ref)
+		return nil, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", ref)
 	}
 	for i, c := range schema {
 		sc, ok := byName[strings.ToLower(c.Name)]
 		if !ok {
-			return nil, deny(RuleNode, refuse.Shape, "", "The column %s of %s cannot be followed.", c.Name, ref)
+			return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s of %s cannot be followed.", c.Name, ref)
 		}
 		name := strings.ToLower(c.Name)
 		out := column{id: ids[i], name: c.Name, typ: c.Type,
@@ -107,7 +108,7 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 	for depth := 0; ; depth++ {
 		switch {
 		case policy.State != catalog.Protected || policy.Entity != r.entity:
-			return deny(RulePolicyEntity, refuse.Policy, "A DBA declares the parent protected with the same entity.",
+			return rule.Deny(rule.PolicyEntity, refuse.Policy, "A DBA declares the parent protected with the same entity.",
 				"The table that %s is linked to is not a protected table of entity %s.", self, r.entity)
 		case policy.Unit.Row:
 			r.units = []unit{{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}}}
@@ -117,7 +118,7 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 		case policy.Unit.Column != "":
 			e, ok := readNamed(t, column, policy.Unit.Column)
 			if !ok {
-				return deny(RulePolicyUnit, refuse.Policy, "A DBA declares the unit column again with dp_protect.",
+				return rule.Deny(rule.PolicyUnit, refuse.Policy, "A DBA declares the unit column again with dp_protect.",
 					"The unit column %s of %s is missing or cannot be compared.", policy.Unit.Column, t.StoreRef())
 			}
 			r.units = []unit{{expr: e}}
@@ -129,20 +130,20 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 			}
 			return nil
 		case policy.Unit.Link == nil || depth >= maxLinkDepth:
-			return deny(RulePolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
+			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
 				"The links of %s do not lead to a unit.", self)
 		}
 		l := policy.Unit.Link
 		parent, ok := s.tableByName(l.Parent)
 		if !ok {
-			return deny(RulePolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
+			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
 				"The table %s that %s is linked to does not exist.", l.Parent, t.StoreRef())
 		}
 		next := s.alias()
 		child, ok1 := readNamed(t, column, l.Column)
 		key, ok2 := readNamed(parent, next, l.ParentColumn)
 		if !ok1 || !ok2 || child.Type != key.Type {
-			return deny(RulePolicyLink, refuse.Policy, "A DBA gives both columns of the link the same type.",
+			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA gives both columns of the link the same type.",
 				"The link from %s to %s has columns that cannot be compared.", t.StoreRef(), l.Parent)
 		}
 		r.from += " JOIN " + qualified(parent.StoreRef()) + " AS " + next + " ON " + child.SQL + " = " + key.SQL

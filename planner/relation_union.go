@@ -6,6 +6,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/rule"
 )
 
 // union puts the rows of two private relations of one entity under each other. Both come with the
@@ -13,19 +14,19 @@ import (
 func (s *statement) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 	switch {
 	case n.SetOpType != plan.UnionType || n.Distinct:
-		return nil, deny(RuleUnionDistinct, refuse.Shape, "Use UNION ALL.",
+		return nil, rule.Deny(rule.UnionDistinct, refuse.Shape, "Use UNION ALL.",
 			"UNION DISTINCT, INTERSECT and EXCEPT compare rows of different persons.")
 	case n.Limit != nil || n.Offset != nil:
-		return nil, deny(RuleLimit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
+		return nil, rule.Deny(rule.Limit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
 			"LIMIT below an aggregate depends on the rows of other persons.")
 	case !l.isPrivate() || !r.isPrivate():
-		return nil, deny(RuleUnionPublic, refuse.Shape, "Aggregate the protected and the public part apart.",
+		return nil, rule.Deny(rule.UnionPublic, refuse.Shape, "Aggregate the protected and the public part apart.",
 			"UNION ALL of a protected and a public table has rows without a unit.")
 	case l.entity != r.entity:
-		return nil, deny(RuleUnionEntity, refuse.Shape, "Aggregate each table apart.",
+		return nil, rule.Deny(rule.UnionEntity, refuse.Shape, "Aggregate each table apart.",
 			"The protected tables %s and %s have different entities.", l.private[0].name, r.private[0].name)
 	case l.rowUnit != r.rowUnit:
-		return nil, deny(RuleUnionRow, refuse.Shape, "Aggregate each table apart.",
+		return nil, rule.Deny(rule.UnionRow, refuse.Shape, "Aggregate each table apart.",
 			"UNION ALL of tables whose unit is the row can only be of one table.")
 	}
 	l, err := s.nest(l)
@@ -85,7 +86,7 @@ func (s *statement) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 }
 
 func unionTypes(what string) error {
-	return deny(RuleUnionTypes, refuse.Shape, "CAST both to one type.",
+	return rule.Deny(rule.UnionTypes, refuse.Shape, "CAST both to one type.",
 		"The branches of UNION ALL have different types for %s.", what)
 }
 

@@ -7,6 +7,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // result is a rewritten subtree: rows of persons, or public rows.
@@ -82,7 +83,7 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 		return s.distinct(n, at)
 	case *gmsplan.Window:
 		return s.unary(n, at, func(*relation) (*relation, error) {
-			return nil, deny(RuleWindow, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
+			return nil, rule.Deny(rule.Window, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
 				"A window function over protected rows depends on the rows of other persons.")
 		})
 	case *gmsplan.GroupBy:
@@ -92,12 +93,12 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 	case *gmsplan.SetOp:
 		return s.setOp(n, at)
 	case *gmsplan.RecursiveCte:
-		return result{}, deny(RuleRecursive, refuse.Shape, "Use a plain subquery.",
+		return result{}, rule.Deny(rule.Recursive, refuse.Shape, "Use a plain subquery.",
 			"A recursive common table expression over a protected table is not supported.")
 	case *gmsplan.Into:
-		return result{}, deny(RuleInto, refuse.Context, "", "SELECT … INTO cannot take a private answer.")
+		return result{}, rule.Deny(rule.Into, refuse.Context, "", "SELECT … INTO cannot take a private answer.")
 	}
-	return result{}, deny(RuleNode, refuse.Shape, "Write a plain SELECT with joins, filters and aggregates.",
+	return result{}, rule.Deny(rule.Node, refuse.Shape, "Write a plain SELECT with joins, filters and aggregates.",
 		"The operation %T over a protected table is not supported.", n)
 }
 
@@ -165,7 +166,7 @@ func (s *statement) projection(n *gmsplan.Project, at place) (result, error) {
 // derived is a derived table, a view or a common table expression: its columns get new ids.
 func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) {
 	if n.IsLateral || !n.Correlated.Empty() {
-		return result{}, deny(RuleLateral, refuse.Shape, "Join on a condition.",
+		return result{}, rule.Deny(rule.Lateral, refuse.Shape, "Join on a condition.",
 			"A lateral derived table over a protected table is not supported.")
 	}
 	child, err := s.build(n.Child, place{top: true, aggregate: at.aggregate})
@@ -175,11 +176,11 @@ func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) 
 	schema := n.Schema(s.ctx)
 	ids := columnIDs(n, len(schema))
 	if ids == nil {
-		return result{}, deny(RuleNode, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
+		return result{}, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
 	}
 	if rel := child.rel; rel != nil {
 		if len(rel.columns) != len(ids) {
-			return result{}, deny(RuleNode, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
+			return result{}, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
 		}
 		out := *rel
 		out.columns = append([]column(nil), rel.columns...)
@@ -280,7 +281,7 @@ func (s *statement) public(n sql.Node) (*relation, error) {
 		}
 		return s.join(l, r, n)
 	}
-	return nil, deny(RuleJoinForeign, refuse.Shape, "Store the public side in a table first.",
+	return nil, rule.Deny(rule.JoinForeign, refuse.Shape, "Store the public side in a table first.",
 		"The public side of the join (%T) is more than stored tables with filters and projections.", n)
 }
 
@@ -335,7 +336,7 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 			return s.emptyGroups(n, child)
 		}
 		if a := dpAggregate(n); a != nil {
-			return result{}, deny(RuleArgument, refuse.Aggregate, "Use the plain SQL aggregate on the answer.",
+			return result{}, rule.Deny(rule.Argument, refuse.Aggregate, "Use the plain SQL aggregate on the answer.",
 				"%s is over an answer that is already private.", a)
 		}
 		return s.keep(n, child)
@@ -346,7 +347,7 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 	for _, k := range n.GroupByExprs {
 		if child.rel.isUnit(k) {
 			if a := dpAggregate(n); a != nil {
-				return result{}, deny(RuleUnitKey, refuse.Shape, "Leave the unit out of GROUP BY.",
+				return result{}, rule.Deny(rule.UnitKey, refuse.Shape, "Leave the unit out of GROUP BY.",
 					"%s in groups of one person each would describe persons.", a)
 			}
 			rel, err := s.perUnit(child.rel, n)
@@ -361,13 +362,13 @@ func limited(at place) error {
 	if !at.aggregate {
 		return preview()
 	}
-	return deny(RuleLimit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
+	return rule.Deny(rule.Limit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
 		"LIMIT below an aggregate depends on the rows of other persons.")
 }
 
 // rawRows refuses rows of persons at the top of a statement.
 func rawRows(what string) error {
-	return deny(RuleRawRows, refuse.RawRows, "", "%s would return rows of a protected table.", what)
+	return rule.Deny(rule.RawRows, refuse.RawRows, "", "%s would return rows of a protected table.", what)
 }
 
 // subquery rewrites a subquery expression over public rows; its rows must be public or an answer.
@@ -376,7 +377,7 @@ func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
 		return q, nil
 	}
 	if !q.Correlated().Empty() {
-		return nil, deny(RuleCorrelated, refuse.Context, "Join the answer of a derived table instead.",
+		return nil, rule.Deny(rule.Correlated, refuse.Context, "Join the answer of a derived table instead.",
 			"A correlated subquery would be a private query for every row.")
 	}
 	r, err := s.build(q.Query, place{top: true})
@@ -394,7 +395,7 @@ func (s *statement) raw(r *relation, what string) error {
 	for _, c := range r.columns {
 		for _, t := range c.tags {
 			if t.kind == tagUnit && r.unique {
-				return deny(RuleUnitKey, refuse.RawRows, "Aggregate over it: SELECT AVG(t) FROM (…) x.",
+				return rule.Deny(rule.UnitKey, refuse.RawRows, "Aggregate over it: SELECT AVG(t) FROM (…) x.",
 					"%s has one row for each person.", what)
 			}
 		}

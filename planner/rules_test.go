@@ -13,11 +13,13 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/planner/rule"
 )
 
 // byCode lists the rules that no statement of the corpus reaches, because the binder gives no such
 // tree today, because it depends on a limit, or because it is of the sources of simulations; Go tests reach them.
-var byCode = map[Rule]bool{RuleNode: true, RuleTooManyReleases: true, RuleContext: true, RuleSample: true}
+var byCode = map[rule.Rule]bool{rule.Node: true, rule.TooManyReleases: true, rule.Context: true, rule.Sample: true}
 
 // TestEveryRuleIsReached checks that the corpus refuses by each rule at least twice.
 func TestEveryRuleIsReached(t *testing.T) {
@@ -55,18 +57,18 @@ func TestEveryRuleIsReached(t *testing.T) {
 	}
 }
 
-// declaredRules reads the constants of rules.go.
-func declaredRules(t *testing.T) []Rule {
-	f, err := goparser.ParseFile(token.NewFileSet(), "rules.go", nil, 0)
+// declaredRules reads the constants of package rule.
+func declaredRules(t *testing.T) []rule.Rule {
+	f, err := goparser.ParseFile(token.NewFileSet(), filepath.Join("rule", "rule.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rules []Rule
+	var rules []rule.Rule
 	ast.Inspect(f, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasPrefix(v.Names[0].Name, "Rule") {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && v.Type != nil {
 			if l, ok := v.Values[0].(*ast.BasicLit); ok {
 				s, _ := strconv.Unquote(l.Value)
-				rules = append(rules, Rule(s))
+				rules = append(rules, rule.Rule(s))
 			}
 		}
 		return true
@@ -96,8 +98,8 @@ func TestUnknownNodesAreRefused(t *testing.T) {
 		}
 		s := &statement{ctx: ctx, catalog: h.policies, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
 		s.begin()
-		if _, err := s.build(&oddNode{plan.UnaryNode{Child: raw}}, at); RuleOf(err) != RuleNode {
-			t.Errorf("%+v: got %v, want a refusal by %s", at, err, RuleNode)
+		if _, err := s.build(&oddNode{plan.UnaryNode{Child: raw}}, at); rule.Of(err) != rule.Node {
+			t.Errorf("%+v: got %v, want a refusal by %s", at, err, rule.Node)
 		}
 	}
 }
@@ -112,7 +114,7 @@ func TestTooManyReleases(t *testing.T) {
 			parts[i] = fmt.Sprintf("(SELECT COUNT(*) FROM orders WHERE qty = %d)", i)
 		}
 		_, _, err := h.plan("SELECT " + strings.Join(parts, ", "))
-		if got := RuleOf(err) == RuleTooManyReleases; got != (n > maxReleases) {
+		if got := rule.Of(err) == rule.TooManyReleases; got != (n > maxReleases) {
 			t.Errorf("%d releases: %v", n, err)
 		}
 	}
@@ -125,18 +127,18 @@ func TestStoredProgramsAreRefused(t *testing.T) {
 	h.dba = true
 	for _, c := range []struct {
 		define, run string
-		want        Rule
+		want        rule.Rule
 	}{
-		{"CREATE PROCEDURE p1() SELECT COUNT(*) FROM orders", "CALL p1()", RuleContext},
-		{"CREATE PROCEDURE p2() BEGIN DECLARE n INT; SELECT AVG(amount) FROM orders; END", "CALL p2()", RuleContext},
-		{"CREATE TRIGGER tr1 BEFORE INSERT ON stores FOR EACH ROW SET NEW.size = (SELECT COUNT(*) FROM orders)", "INSERT INTO stores VALUES (1, 'x', 2)", RuleUserVariable},
+		{"CREATE PROCEDURE p1() SELECT COUNT(*) FROM orders", "CALL p1()", rule.Context},
+		{"CREATE PROCEDURE p2() BEGIN DECLARE n INT; SELECT AVG(amount) FROM orders; END", "CALL p2()", rule.Context},
+		{"CREATE TRIGGER tr1 BEFORE INSERT ON stores FOR EACH ROW SET NEW.size = (SELECT COUNT(*) FROM orders)", "INSERT INTO stores VALUES (1, 'x', 2)", rule.UserVariable},
 	} {
 		before := h.begun
 		_, err := h.run(c.define)
 		if err == nil {
 			_, err = h.run(c.run)
 		}
-		if err == nil || RuleOf(err) != c.want {
+		if err == nil || rule.Of(err) != c.want {
 			t.Errorf("%s; %s: got %v, want a refusal by %s", c.define, c.run, err, c.want)
 		}
 		if h.begun != before {

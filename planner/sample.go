@@ -11,6 +11,7 @@ import (
 	"scrim/accounting"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // SampleNode is the plan of the values that a simulated collection is run over: one of each person of one protected table. It is a leaf that
@@ -63,13 +64,13 @@ func (n *SampleNode) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Nod
 // Fits refuses a loss that the tables' policies do not allow to one statement.
 func (n *SampleNode) Fits(l accounting.Loss) error {
 	if n.pureTable != "" && !l.IsPure() {
-		return deny(RulePure, refuse.SimulationSource, "Simulate over public data, or a protocol of the local model without the options gauss and zcdp.",
+		return rule.Deny(rule.Pure, refuse.SimulationSource, "Simulate over public data, or a protocol of the local model without the options gauss and zcdp.",
 			"The guarantee of the collection is not a pure epsilon, and %s is on the pure account (delta 0).", n.pureTable)
 	}
 	for i, m := range n.limits {
 		eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: l.Rho, Pure: l.Pure}, accounting.Delta(n.caps[i].delta)))
 		if m > 0 && eps > m {
-			return deny(RuleEpsilonCap, refuse.Parameter, "Simulate fewer runs, or a collection of a smaller epsilon.",
+			return rule.Deny(rule.EpsilonCap, refuse.Parameter, "Simulate fewer runs, or a collection of a smaller epsilon.",
 				"A statement on %s may cost at most epsilon %v, these runs cost %.4g.", n.Tables[i].Table, m, eps)
 		}
 	}
@@ -98,7 +99,7 @@ func SampleOf(ctx *sql.Context, n sql.Node) (s *SampleNode) {
 
 // unsuitable refuses a source.
 func unsuitable(format string, args ...any) error {
-	return deny(RuleSample, refuse.SimulationSource, "Simulate over SELECT columns or expressions FROM one table WHERE …, with one number a row, or as many as the collection has dimensions.", format, args...)
+	return rule.Deny(rule.Sample, refuse.SimulationSource, "Simulate over SELECT columns or expressions FROM one table WHERE …, with one number a row, or as many as the collection has dimensions.", format, args...)
 }
 
 // sample plans the source of a simulation. Raw access plays no part: what is protected is charged, whoever asks.

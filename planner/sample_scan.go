@@ -7,6 +7,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // values translates what is selected: as many numbers as are wanted, or one array.
@@ -68,7 +69,7 @@ func (s *statement) sampleScan(out *SampleNode, r *relation, columns []string) {
 // samplable refuses what the store has no memory for: see storeHolds.
 func (s *statement) samplable(out *SampleNode, r *relation) error {
 	if !r.unique && !s.storeHolds(out.Width, orderedBytes) {
-		return deny(RuleMemory, refuse.Option, "Have an operator raise --memory-limit.",
+		return rule.Deny(rule.Memory, refuse.Option, "Have an operator raise --memory-limit.",
 			"To keep one row of each person, the store orders values of %d numbers; with its memory limit of %d MiB it can order %d.",
 			out.Width, s.p.config.StoreMemory>>20, s.mostOf(orderedBytes))
 	}

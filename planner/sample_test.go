@@ -1,6 +1,10 @@
 package planner
 
-import "testing"
+import (
+	"testing"
+
+	"scrim/planner/rule"
+)
 
 // TestSamplesAreRowByRow: the source of a simulation over a protected table is one row-wise SELECT, of as many numbers as are wanted; over public ones any query
 // of stored tables.
@@ -38,8 +42,8 @@ func TestSamplesAreRowByRow(t *testing.T) {
 		n, err := h.engine.AnalyzeQuery(ctx, query)
 		switch {
 		case want.refused:
-			if RuleOf(err) != RuleSample {
-				t.Errorf("%s (width %d): got %v, want a refusal by %s", query, want.width, err, RuleSample)
+			if rule.Of(err) != rule.Sample {
+				t.Errorf("%s (width %d): got %v, want a refusal by %s", query, want.width, err, rule.Sample)
 			}
 		case err != nil:
 			t.Errorf("%s (width %d): %v", query, want.width, err)

@@ -13,6 +13,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // account is what the releases of a statement put on one protected table.
@@ -64,7 +65,7 @@ func (s *statement) finish() error {
 		st.Tables = append(st.Tables, plan.Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
 		if m := a.policy.Defaults.MaxEpsilon; m > 0 && (a.fixed > 0 || a.aimed > 0) {
 			if eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, accounting.Delta(a.total.delta))); eps > m {
-				return deny(RuleEpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
+				return rule.Deny(rule.EpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
 					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
 			}
 		}
@@ -143,7 +144,7 @@ func (s *statement) accounts() (map[string]*account, error) {
 	}
 	for _, a := range sorted(accounts) {
 		if a.weight > 0 && a.fixed >= a.spend {
-			return nil, deny(RuleEpsilonShare, refuse.Parameter, "Raise dp_epsilon, or lower the epsilon of the aggregates.",
+			return nil, rule.Deny(rule.EpsilonShare, refuse.Parameter, "Raise dp_epsilon, or lower the epsilon of the aggregates.",
 				"The aggregates with an epsilon of their own leave nothing of the statement's total on %s for the others.", a.name)
 		}
 	}
@@ -195,7 +196,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	if !d.public {
 		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.Relation})
 		if err != nil {
-			return deny(RuleGroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
+			return rule.Deny(rule.GroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
 		}
 		r.Selection = sel
 		r.Loss = r.Loss.Add(sel.Loss())
@@ -215,7 +216,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 			loss = own
 		}
 		if x.call.Slack() && d.exchanged() > 1 {
-			return deny(RuleOption, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
+			return rule.Deny(rule.Option, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
 				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.text)
 		}
 		parts := d.parts(x)
@@ -279,7 +280,7 @@ func (s *statement) tooSmall(x *aggregate, err error) error {
 	if _, ok := refuse.As(err); ok || errors.Is(err, estimator.ErrNotPure) {
 		return s.unbuilt(x, err)
 	}
-	return deny(RuleParameter, refuse.Parameter, "Raise dp_epsilon, or ask for fewer aggregates and groups.",
+	return rule.Deny(rule.Parameter, refuse.Parameter, "Raise dp_epsilon, or ask for fewer aggregates and groups.",
 		"The share of the loss that is left for %s is too small.", x.text)
 }
 

@@ -12,6 +12,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // statement is the planning of one statement.
@@ -68,7 +69,7 @@ func (s *statement) lower(e sql.Expression, cols lower.Columns) (lower.Expr, err
 		return lower.Expr{}, errStay
 	}
 	x, err := lower.Lower(s.ctx, s.canonical(e, cols), s.binder, cols)
-	return x, lowered(err)
+	return x, rule.By(rule.Expression, err)
 }
 
 // predicate translates a condition on private rows.
@@ -80,7 +81,7 @@ func (s *statement) predicate(e sql.Expression, cols lower.Columns) (lower.Expr,
 		return lower.Expr{}, errStay
 	}
 	x, err := lower.LowerPredicate(s.ctx, s.canonical(e, cols), s.binder, cols)
-	return x, lowered(err)
+	return x, rule.By(rule.Expression, err)
 }
 
 // noSubquery refuses subquery expressions below an aggregate of protected rows.
@@ -92,21 +93,10 @@ func (s *statement) noSubquery(e sql.Expression) error {
 		return !found
 	})
 	if found {
-		return deny(RuleSubquery, refuse.Shape, "Write it as a JOIN, or compute it in a statement of its own.",
+		return rule.Deny(rule.Subquery, refuse.Shape, "Write it as a JOIN, or compute it in a statement of its own.",
 			"A subquery in an expression on protected rows is not supported.")
 	}
 	return nil
-}
-
-// lowered gives a refusal of the translation its rule.
-func lowered(err error) error {
-	if err == nil {
-		return nil
-	}
-	if r, ok := refuse.As(err); ok {
-		return deny(RuleExpression, r.Code, r.Remedy, "%s", r.Cause)
-	}
-	return err
 }
 
 // facts are what one look at a bound statement shows.
@@ -156,5 +146,5 @@ func look(ctx *sql.Context, c catalog.Reader, n sql.Node) facts {
 
 // undeclared refuses tables without a policy.
 func undeclared(names []string) error {
-	return deny(RuleUndeclared, refuse.Undeclared, "", "%s has been declared neither protected nor public.", strings.Join(names, ", "))
+	return rule.Deny(rule.Undeclared, refuse.Undeclared, "", "%s has been declared neither protected nor public.", strings.Join(names, ", "))
 }

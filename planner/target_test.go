@@ -10,6 +10,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // TestTargetOfKnownError: where the error is known beforehand, the plan's is just below what is wanted, and half the error
@@ -80,7 +81,7 @@ func TestTargetFromEarlier(t *testing.T) {
 		return s
 	}
 	const aimed = "SELECT DP_MEAN(age, 'error=0.5') FROM people WHERE sex = 'F'"
-	if _, _, err := h.plan(aimed); RuleOf(err) != RuleTarget {
+	if _, _, err := h.plan(aimed); rule.Of(err) != rule.Target {
 		t.Errorf("nothing is known: %v", err)
 	}
 	var needed *PilotNeeded
@@ -88,7 +89,7 @@ func TestTargetFromEarlier(t *testing.T) {
 	if _, _, err := h.plan(piloted); !errors.As(err, &needed) || needed.Share != 0.25 {
 		t.Fatalf("a pilot is allowed: %v", err)
 	}
-	if _, _, err := h.plan("EXPLAIN " + piloted); RuleOf(err) != RuleTarget {
+	if _, _, err := h.plan("EXPLAIN " + piloted); rule.Of(err) != rule.Target {
 		t.Errorf("EXPLAIN of what needs a pilot: %v", err)
 	}
 	full := planned("SELECT DP_MEAN(age), DP_MEDIAN(income) FROM people")
@@ -100,7 +101,7 @@ func TestTargetFromEarlier(t *testing.T) {
 	if got, want := pilot.Tables[0].Loss.Rho.Float(), full.Tables[0].Loss.Rho.Float()/16; math.Abs(got/want-1) > 0.2 {
 		t.Errorf("a pilot of a quarter of epsilon costs %v, not about %v", got, want)
 	}
-	if _, err := h.engine.AnalyzeQuery(AfterPilot(h.context(piloted)), piloted); RuleOf(err) != RuleTarget {
+	if _, err := h.engine.AnalyzeQuery(AfterPilot(h.context(piloted)), piloted); rule.Of(err) != rule.Target {
 		t.Errorf("after a pilot that told nothing: %v", err)
 	}
 	first := planned("SELECT DP_MEAN(age, 'epsilon=0.1') FROM people WHERE sex = 'F'").Releases[0].Aggregates[0]
@@ -110,14 +111,14 @@ func TestTargetFromEarlier(t *testing.T) {
 	if math.Abs(got/(9*rho)-1) > 0.01 {
 		t.Errorf("a third of the error costs %v, not nine times %v", got, rho)
 	}
-	if _, _, err := h.plan("SELECT DP_MEAN(age, 'error=0.00001') FROM people WHERE sex = 'F'"); RuleOf(err) != RuleTarget {
+	if _, _, err := h.plan("SELECT DP_MEAN(age, 'error=0.00001') FROM people WHERE sex = 'F'"); rule.Of(err) != rule.Target {
 		t.Errorf("an error that nothing reaches: %v", err)
 	}
-	if _, _, err := h.plan("SELECT DP_MEAN(age, 'error=0.5') FROM people WHERE sex = 'M'"); RuleOf(err) != RuleTarget {
+	if _, _, err := h.plan("SELECT DP_MEAN(age, 'error=0.5') FROM people WHERE sex = 'M'"); rule.Of(err) != rule.Target {
 		t.Errorf("another question has this one's earlier answer: %v", err)
 	}
 	h.declare(`defaults shop.people {"max_epsilon": 0.2}`)
-	if _, _, err := h.plan(aimed); RuleOf(err) != RuleEpsilonCap {
+	if _, _, err := h.plan(aimed); rule.Of(err) != rule.EpsilonCap {
 		t.Errorf("beyond the table's cap: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // vectorArg is an argument whose values are vectors, in the form in which it is scanned:
@@ -65,7 +66,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	switch x.Type.Kind {
 	case lower.Array:
 		if !x.Type.Numbers {
-			return nil, deny(RuleArgument, refuse.Aggregate, "Use an array of numbers.", "The argument of %s is an array, but not of numbers.", a.call.Function.Name)
+			return nil, rule.Deny(rule.Argument, refuse.Aggregate, "Use an array of numbers.", "The argument of %s is an array, but not of numbers.", a.call.Function.Name)
 		}
 	case lower.JSON:
 	case lower.String:
@@ -77,7 +78,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	}
 	v := &vectorArg{form: plan.Arrays, dim: max(declared, x.Type.Length)}
 	if v.dim == 0 {
-		return nil, deny(RuleOption, refuse.Option, "Say it with the option: "+withDimension(a.call.Function),
+		return nil, rule.Deny(rule.Option, refuse.Option, "Say it with the option: "+withDimension(a.call.Function),
 			"The length of the arrays under %s is not known from their type.", a.call.Function.Name)
 	}
 	if err := v.check(x.Type.Length, a); err != nil {
@@ -85,7 +86,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	}
 	var ok bool
 	if a.value, ok = lower.Vector(x, v.dim); !ok {
-		return nil, deny(RuleOption, refuse.Option, "", "The arrays under %s cannot be read as vectors of length %d.", a.call.Function.Name, v.dim)
+		return nil, rule.Deny(rule.Option, refuse.Option, "", "The arrays under %s cannot be read as vectors of length %d.", a.call.Function.Name, v.dim)
 	}
 	return v, nil
 }
@@ -127,11 +128,11 @@ func withDimension(f *functions.Function) string {
 func (v *vectorArg) check(known int, a *aggregate) error {
 	switch declared := a.call.Options.Dimension; {
 	case known > 0 && declared > 0 && known != declared:
-		return deny(RuleOption, refuse.Option, "Leave the option dimension out.", "The vectors have length %d, not %d.", known, declared)
+		return rule.Deny(rule.Option, refuse.Option, "Leave the option dimension out.", "The vectors have length %d, not %d.", known, declared)
 	case v.form != plan.Pairs && v.dim > functions.MaxDimension:
-		return deny(RuleOption, refuse.Option, "Use DP_ONEHOT for sparse vectors.", "Vectors have at most %d coordinates.", functions.MaxDimension)
+		return rule.Deny(rule.Option, refuse.Option, "Use DP_ONEHOT for sparse vectors.", "Vectors have at most %d coordinates.", functions.MaxDimension)
 	case a.call.Options.Binary && v.dim > types.MaxVectorDimensions:
-		return deny(RuleOption, refuse.Option, "Leave the option answer out.", "A VECTOR has at most %d coordinates.", types.MaxVectorDimensions)
+		return rule.Deny(rule.Option, refuse.Option, "Leave the option answer out.", "A VECTOR has at most %d coordinates.", types.MaxVectorDimensions)
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (s *statement) coordinates(r *relation, e *functions.Vector) (lower.Expr, e
 		case lower.Double:
 			all.Type.Kind = lower.Double
 		default:
-			return all, deny(RuleArgument, refuse.Aggregate, "Use CAST(… AS DOUBLE) or another numeric expression.", "The coordinate %s of DP_VECTOR is not a number.", c)
+			return all, rule.Deny(rule.Argument, refuse.Aggregate, "Use CAST(… AS DOUBLE) or another numeric expression.", "The coordinate %s of DP_VECTOR is not a number.", c)
 		}
 		all.Nullable = all.Nullable || x.Nullable
 	}
@@ -169,7 +170,7 @@ func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vec
 		return nil, optioned(err)
 	}
 	if o.Dimension == 0 {
-		return nil, deny(RuleOption, refuse.Option, "Use "+f.Signature+".", "DP_ONEHOT needs the number of items.")
+		return nil, rule.Deny(rule.Option, refuse.Option, "Use "+f.Signature+".", "DP_ONEHOT needs the number of items.")
 	}
 	x, err := s.lower(e.Item(), r.resolve)
 	if err != nil {
@@ -178,7 +179,7 @@ func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vec
 	switch x.Type.Kind {
 	case lower.Bool, lower.Int, lower.UInt:
 	default:
-		return nil, deny(RuleArgument, refuse.Aggregate, "Use CAST(… AS SIGNED), or join a table that numbers the items.", "The item of DP_ONEHOT is not a whole number.")
+		return nil, rule.Deny(rule.Argument, refuse.Aggregate, "Use CAST(… AS SIGNED), or join a table that numbers the items.", "The item of DP_ONEHOT is not a whole number.")
 	}
 	a.value = lower.Expr{Type: lower.Type{Kind: lower.Array}, Nullable: true}
 	v := &vectorArg{form: plan.Pairs, dim: o.Dimension, item: e.Item()}
@@ -197,7 +198,7 @@ func (s *statement) vectorGrid(r *relation, a *aggregate) (grid, error) {
 	}
 	g, ok := gridOf(lower.Type{Kind: lower.Double}, b, valueBits)
 	if !ok {
-		return g, deny(RuleOption, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.call.Function.Name)
+		return g, rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.call.Function.Name)
 	}
 	return g, g.steps(a.call.Function.Name)
 }

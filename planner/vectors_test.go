@@ -11,6 +11,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rule"
 )
 
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
@@ -28,7 +29,7 @@ func TestMemory(t *testing.T) {
 		{plan.Pairs, 1 << 20, false},
 	} {
 		err := s.fits(&aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: c.form, dim: c.dim}})
-		if (RuleOf(err) == RuleMemory) != c.refused || !c.refused && err != nil {
+		if (rule.Of(err) == rule.Memory) != c.refused || !c.refused && err != nil {
 			t.Errorf("form %d, dimension %d: got %v", c.form, c.dim, err)
 		}
 	}
@@ -37,7 +38,7 @@ func TestMemory(t *testing.T) {
 	}
 	for groups, refused := range map[int]bool{0: false, 256: false, 257: true} {
 		d := &draft{groups: groups, aggregates: []*aggregate{{}, {vector: &vectorArg{dim: 40}}, {vector: &vectorArg{form: plan.Pairs, dim: 24}}}}
-		if err := s.answerFits(d); (RuleOf(err) == RuleMemory) != refused {
+		if err := s.answerFits(d); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("64 numbers in %d groups: got %v", groups, err)
 		}
 	}
@@ -59,13 +60,13 @@ func TestMemory(t *testing.T) {
 			t.Error(err)
 		}
 		s.p.config.Memory--
-		if err := s.allFits(c.release); RuleOf(err) != RuleMemory {
+		if err := s.allFits(c.release); rule.Of(err) != rule.Memory {
 			t.Errorf("one byte too little: got %v", err)
 		}
 	}
 	s.p.config = Config{Memory: 1 << 24, StoreMemory: 1 << 21}
 	for dim, refused := range map[int]bool{128: false, 129: true, 257: true} {
-		if err := s.fits(&aggregate{vector: &vectorArg{dim: dim}}); (RuleOf(err) == RuleMemory) != refused {
+		if err := s.fits(&aggregate{vector: &vectorArg{dim: dim}}); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("arrays of %d: got %v", dim, err)
 		}
 	}
@@ -105,7 +106,7 @@ func TestMethodParameter(t *testing.T) {
 		}
 	}
 	for _, bad := range []any{"best", "", nil, 1, true} {
-		if err := new(layer).set(ParamMethod, bad, "test"); RuleOf(err) != RuleParameter {
+		if err := new(layer).set(ParamMethod, bad, "test"); rule.Of(err) != rule.Parameter {
 			t.Errorf("%v: got %v", bad, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
+	"scrim/planner/rule"
 )
 
 // What the store holds in memory however few rows a step of it has to do with at a time: it puts rows on disk, not columns. How wide a scan
@@ -68,7 +69,7 @@ func (s *statement) readable(sql string) error {
 	}
 	for _, n := range of {
 		if !s.storeHolds(n, columnBytes) {
-			return deny(RuleMemory, refuse.Option, "Read fewer columns, keep the numbers in one column of type VECTOR, or have an operator raise --memory-limit.",
+			return rule.Deny(rule.Memory, refuse.Option, "Read fewer columns, keep the numbers in one column of type VECTOR, or have an operator raise --memory-limit.",
 				"The query reads %d columns of one table, where numbers of more than 18 digits count twice; with its memory limit of %d MiB the store can read %d.",
 				n, s.p.config.StoreMemory>>20, s.mostOf(columnBytes))
 		}
@@ -81,7 +82,7 @@ func (s *statement) summable(columns int) error {
 	if s.storeHolds(columns, stateBytes) {
 		return nil
 	}
-	return deny(RuleMemory, refuse.Option, "Ask for fewer aggregates at a time, or have an operator raise --memory-limit.",
+	return rule.Deny(rule.Memory, refuse.Option, "Ask for fewer aggregates at a time, or have an operator raise --memory-limit.",
 		"The store adds up %d columns for each person; with its memory limit of %d MiB it can add up %d.", columns, s.p.config.StoreMemory>>20, s.mostOf(stateBytes))
 }
 
@@ -91,7 +92,7 @@ func (s *statement) tooWideToBound(d *draft, a *aggregate) error {
 	if d.public && d.groups <= MaxMaxGroups {
 		remedy = "Set dp_max_groups_contributed = " + itoa(d.groups) + ", so that persons are kept in all groups, ask for fewer coordinates, or have an operator raise --memory-limit."
 	}
-	return deny(RuleMemory, refuse.Option, remedy,
+	return rule.Deny(rule.Memory, refuse.Option, remedy,
 		"To keep a person in at most %d groups, the store orders the vectors of %s, which have %d coordinates; with its memory limit of %d MiB it can order %d.",
 		d.maxGroups, a.text, a.vector.dim, s.p.config.StoreMemory>>20, s.mostOf(orderedBytes))
 }

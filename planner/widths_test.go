@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"scrim/planner/rule"
 )
 
 // TestWidths: a scan may read, and the store may add up, as many columns as follow from the store's memory limit, and not one more.
@@ -67,7 +69,7 @@ func TestWidths(t *testing.T) {
 		for _, memory := range []int64{16 * columnBytes, 0} {
 			h.planner.config.StoreMemory = memory
 			_, _, err := h.plan(c.query)
-			if refused := c.refused && memory > 0; refused != (RuleOf(err) == RuleMemory) || !refused && err != nil {
+			if refused := c.refused && memory > 0; refused != (rule.Of(err) == rule.Memory) || !refused && err != nil {
 				t.Errorf("%s, %d MiB: got %v", c.query, memory>>20, err)
 			}
 		}

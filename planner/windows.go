@@ -5,6 +5,7 @@ import (
 
 	"scrim/functions"
 	"scrim/internal/refuse"
+	"scrim/planner/rule"
 )
 
 // windowBeside reports whether a query has a window function beside an aggregate or GROUP BY in one SELECT: the binder makes NULL of
@@ -35,6 +36,6 @@ func windowBeside(q ast.SelectStatement) bool {
 
 // windowed refuses it.
 func windowed() error {
-	return deny(RuleWindow, refuse.Shape, "Aggregate in a derived table: SELECT g, c, RANK() OVER (ORDER BY c) FROM (SELECT g, COUNT(*) AS c FROM t GROUP BY g) x.",
+	return rule.Deny(rule.Window, refuse.Shape, "Aggregate in a derived table: SELECT g, c, RANK() OVER (ORDER BY c) FROM (SELECT g, COUNT(*) AS c FROM t GROUP BY g) x.",
 		"A window function beside an aggregate over protected rows is not supported.")
 }

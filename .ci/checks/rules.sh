@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Takes out one refusal rule of the planner at a time and wants a test to fail each time: a rule that
-# nothing tests could be lost unseen. The rules are the constants of planner/rules.go.
+# nothing tests could be lost unseen. The rules are the constants of planner/rule/rule.go.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go test -c -tags gms_pure_go -o "$dir/planner.test" ./planner
 
-rules=$(sed -n 's/^\tRule[A-Za-z]* *Rule = "\([a-z-]*\)"$/\1/p' planner/rules.go)
+rules=$(sed -n 's/^\t[A-Z][A-Za-z]* *Rule = "\([a-z-]*\)"$/\1/p' planner/rule/rule.go)
 n=$(wc -w <<<"$rules")
-[ "$n" -ge 40 ] || { echo "only $n rules found in planner/rules.go"; exit 1; }
+[ "$n" -ge 40 ] || { echo "only $n rules found in planner/rule/rule.go"; exit 1; }
 
 cd planner
 "$dir/planner.test" >"$dir/whole" || { tail -20 "$dir/whole"; echo "the tests fail with all rules in place"; exit 1; }

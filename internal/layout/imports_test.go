@@ -71,6 +71,7 @@ var rules = []struct {
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
 	{"scrim/engine/mysqlerr", []string{"scrim/accounting", "scrim/engine/exec", "scrim/engine/store", "scrim/internal/panics", "scrim/internal/refuse", "scrim/internal/spill"}, "errors are worded without a server"},
 	{"scrim/engine/exec", []string{"scrim/planner/plan", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/digest", "scrim/internal/panics", "scrim/internal/processors", "scrim/internal/refuse", "scrim/internal/spill"}, "it runs plans, and makes none"},
+	{"scrim/planner/rule", []string{"scrim/internal/refuse"}, "a rule is a name"},
 	{"scrim/planner/parse", []string{"scrim/functions"}, "syntax trees alone"},
 	{"scrim/planner/plan", []string{"scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "a plan is a value"},
 	{"scrim/planner/lower", []string{"scrim/functions", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "expressions know no plans"},
