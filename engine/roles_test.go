@@ -343,7 +343,7 @@ func TestTheDocumentsStatementsRun(t *testing.T) {
 	root.exec("CREATE DATABASE shop", "CREATE TABLE shop.orders (customer_id INT, amount INT)", "CALL dp_protect('shop.orders', 'customer_id', 'customer')",
 		"CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')", "CALL dp_set_budget('shop.orders', 'ann@%', 4, 1e-6, 'month')", "DROP USER ann", "USE shop")
 	run := 0
-	for file, section := range map[string]string{"../docs/privileges.md": "## Roles", "../docs/dba-guide.md": "## Budgets in short"} {
+	for file, section := range map[string]string{"../docs/decisions/privileges.md": "## Roles", "../docs/dba.md": "## Budgets in short"} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 // out of some. Together, a person is one vector over groups and aggregates, of which only the length is bounded: nobody is left
 // out of any group, the loss is not divided, and under replace-one an exchange costs nothing extra (package groups).
 //
-// Aggregates of other kinds, and those with a loss of their own, stay apart. docs/groups.md has the design.
+// Aggregates of other kinds, and those with a loss of their own, stay apart. docs/decisions/groups.md has the design.
 func (s *statement) together(d *draft, outputs []plan.Output) {
 	var members []*aggregate
 	for _, a := range d.aggregates {

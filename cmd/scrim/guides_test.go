@@ -23,7 +23,7 @@ import (
 // A statement or a command before a line "-- refused: TEXT" or "# refused: TEXT" has to fail, with TEXT in what it says. Blocks of another
 // kind are not run. Directories and the address are replaced by the test's own.
 func TestGuides(t *testing.T) {
-	for _, name := range []string{"operator-guide.md", "dba-guide.md", "collections.md"} {
+	for _, name := range []string{"operator.md", "dba.md", "collections.md"} {
 		t.Run(name, func(t *testing.T) {
 			b, err := os.ReadFile(filepath.Join("../../docs", name))
 			if err != nil {

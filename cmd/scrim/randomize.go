@@ -46,7 +46,7 @@ and sends that. Whatever goes wrong on the way, the same command sends the same 
 is never randomised a second time.
 
 The wallet adds up what all collections cost, and refuses to go beyond the caps (scrim wallet set-cap). It is the file
-scrim/wallet in the user's configuration directory, unless --wallet names another one. docs/contributors.md says what is
+scrim/wallet in the user's configuration directory, unless --wallet names another one. docs/collections/contributors.md says what is
 sent and what it means; --explain says it for one collection, in numbers, and --dry-run says what would be done.
 
 The token is one row that the issuer sent: secret, round, cell, stratum. The value is better not typed where others see it:

@@ -12,7 +12,7 @@ import (
 
 const appSource = "../../engine/contribute/testdata/app"
 
-// TestContributorsApp builds the program of docs/contribute-go.md, and has three people use it with a real server: one reports,
+// TestContributorsApp builds the program of docs/collections/contribute-go.md, and has three people use it with a real server: one reports,
 // runs it again, and does not report twice; one says no; one has no token that is good.
 func TestContributorsApp(t *testing.T) {
 	app := filepath.Join(t.TempDir(), "app")
@@ -53,7 +53,7 @@ func TestContributorsApp(t *testing.T) {
 
 // TestContributorsAppIsDocumented: the guide shows the program that the test runs.
 func TestContributorsAppIsDocumented(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/contribute-go.md")
+	guide, err := os.ReadFile("../../docs/collections/contribute-go.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +62,6 @@ func TestContributorsAppIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(guide, append([]byte("```go\n"), append(program, "```\n"...)...)) {
-		t.Error("docs/contribute-go.md does not show engine/contribute/testdata/app/main.go as it is")
+		t.Error("docs/collections/contribute-go.md does not show engine/contribute/testdata/app/main.go as it is")
 	}
 }

@@ -95,7 +95,7 @@ hours
 # Groups with too few persons have a count and no mean: NULL is an honest answer. The rest makes a plot. An interval tells how far
 # noise may have moved an answer. It tells neither how well a sample stands for a population, nor what is lost where far-off persons are
 # clipped: nobody has declared bounds for the hours here, so the clip is sought as privately as the answer, and a group in which nearly
-# everybody works 40 hours is answered tightly about 40. [What an interval covers](errorbars.md).
+# everybody works 40 hours is answered tightly about 40. [What an interval covers](decisions/error-bars.md).
 
 
 # %%

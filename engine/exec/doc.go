@@ -36,7 +36,7 @@
 //
 // An answer is kept by a digest of the principal, the release's canonical plan and the versions of its tables, and found by it across restarts (replay.go).
 // What is asked several times at once is charged once (flight.go). What the ledger keeps of a statement is its redacted text.
-// docs/replays.md has the reasons.
+// docs/decisions/replays.md has the reasons.
 //
 // # From rows to blocks
 //

@@ -66,7 +66,7 @@ var trials = flag.Int("friendly.trials", 1, "trials of the target's setting, and
 
 var size = flag.Int("friendly.persons", 2000, "persons of the target's setting")
 
-// TestTarget is the setting of docs/anisotropic.md: more dimensions than persons, and a mean within four times the error of the data's own.
+// TestTarget is the setting of docs/decisions/anisotropic.md: more dimensions than persons, and a mean within four times the error of the data's own.
 func TestTarget(t *testing.T) {
 	const dim = 4096
 	sigma := decaying(dim)

@@ -139,7 +139,7 @@ func (s setting) estimators(t *testing.T, rho float64) map[string]estimator.Esti
 	return out
 }
 
-// TestAccuracyTable is the measurement behind docs/persons.md; it runs with -trials. It prints the median error over that of the mean of the persons' means, and the ratio of
+// TestAccuracyTable is the measurement behind docs/decisions/persons.md; it runs with -trials. It prints the median error over that of the mean of the persons' means, and the ratio of
 // the root mean squares.
 func TestAccuracyTable(t *testing.T) {
 	if *trials == 0 {
