@@ -17,6 +17,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
+	"scrim/planner/tree"
 )
 
 // aggregate is one distinct aggregate of a draft, before its share of the loss is known.
@@ -89,8 +90,8 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 func aggregateText(e sql.Aggregation) string {
 	switch d, ok := e.(*aggregation.CountDistinct); {
 	case ok && len(d.Children()) == 1:
-		return "COUNT(DISTINCT " + unTuple(d.Children()[0]).String() + ")"
-	case isStar(e):
+		return "COUNT(DISTINCT " + tree.Untuple(d.Children()[0]).String() + ")"
+	case tree.CountsRows(e):
 		return "COUNT(*)"
 	}
 	return strings.TrimSpace(e.String())
@@ -149,16 +150,14 @@ func plainName(name string) string {
 
 // constantText evaluates a constant argument.
 func (s *statement) constantText(f *functions.Function, e sql.Expression) (string, error) {
-	fixed := true
-	sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+	fixed := func(e sql.Expression) bool {
 		switch e.(type) {
-		case nil, *expression.Literal, *expression.Arithmetic, *expression.UnaryMinus:
-		default:
-			fixed = false
+		case *expression.Literal, *expression.Arithmetic, *expression.UnaryMinus:
+			return true
 		}
-		return fixed
-	})
-	if fixed {
+		return false
+	}
+	if !tree.Contains(s.ctx, e, func(e sql.Expression) bool { return !fixed(e) }) {
 		switch v, err := e.Eval(s.ctx, nil); x := v.(type) {
 		case string:
 			return x, nil
@@ -209,7 +208,7 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 	if distinct {
 		return s.distinctArgument(r, a, e, args)
 	}
-	if len(args) == 0 || f.Measure == functions.Count && constant(s.ctx, args[0]) {
+	if len(args) == 0 || f.Measure == functions.Count && tree.Constant(s.ctx, args[0]) {
 		if l, ok := firstLiteral(args); ok && l.Value() == nil {
 			return deny(RuleArgument, refuse.Aggregate, "Use "+f.Name+"(*).", "%s counts NULL.", e)
 		}
@@ -246,14 +245,6 @@ func firstLiteral(args []sql.Expression) (*expression.Literal, bool) {
 	}
 	l, ok := args[0].(*expression.Literal)
 	return l, ok
-}
-
-// unTuple returns the only member of a tuple.
-func unTuple(e sql.Expression) sql.Expression {
-	if t, ok := e.(expression.Tuple); ok && len(t) == 1 {
-		return t[0]
-	}
-	return e
 }
 
 // shape fixes the grid, the bound on rows and the columns of an aggregate from public facts.

@@ -12,6 +12,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/tree"
 )
 
 // toldOf is that of an aggregate whose values are its answer.
@@ -77,8 +78,8 @@ func plainMarker(e sql.Aggregation) (*functions.Aggregate, bool) {
 	args := e.Children()
 	if _, distinct := e.(*aggregation.CountDistinct); distinct && len(args) == 1 {
 		f, ok = functions.ByName("COUNT")
-		args = []sql.Expression{expression.NewDistinctExpression(unTuple(args[0]))}
-	} else if isStar(e) {
+		args = []sql.Expression{expression.NewDistinctExpression(tree.Untuple(args[0]))}
+	} else if tree.CountsRows(e) {
 		args = []sql.Expression{expression.NewLiteral(int64(1), types.Int64)}
 	}
 	return &functions.Aggregate{Function: f, Args: args}, ok

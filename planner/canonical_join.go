@@ -10,8 +10,8 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
-	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // joinSide is one side of a tree of inner joins.
@@ -38,14 +38,14 @@ func (s *statement) sides(n sql.Node, list []*joinSide, conds []sql.Expression) 
 	}
 	list, conds = s.sides(j.Left(), list, conds)
 	list, conds = s.sides(j.Right(), list, conds)
-	return list, append(conds, conjuncts(j.Filter)...)
+	return list, append(conds, tree.Conjuncts(j.Filter)...)
 }
 
 // reads names the tables below a node. Sides that read the same ones, as in a join of a table with itself, stay in the order in which they are
 // written.
 func (s *statement) reads(n sql.Node) string {
 	var names []string
-	plan.Inspect(s.ctx, n, func(n sql.Node) {
+	tree.Inspect(s.ctx, n, func(n sql.Node) {
 		if rt, ok := n.(*gmsplan.ResolvedTable); ok {
 			names = append(names, strings.ToLower(rt.Name()))
 			if t, ok := storeTable(rt.Table); ok {
@@ -110,7 +110,7 @@ func (s *statement) innerJoin(n *gmsplan.JoinNode, at place) (result, error) {
 func available(ctx *sql.Context, conds []sql.Expression, l, r *relation, all bool) (now, later []sql.Expression) {
 	for _, c := range conds {
 		known := true
-		for _, id := range fieldIDs(ctx, c) {
+		for _, id := range tree.Fields(ctx, c) {
 			gf := func(x column) bool { return x.id == id }
 			known = known && (slices.ContainsFunc(l.columns, gf) || slices.ContainsFunc(r.columns, gf))
 		}

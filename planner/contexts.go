@@ -9,8 +9,8 @@ import (
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
-	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // statementKind deals with the statements that are not queries. handled is true where the planner
@@ -87,7 +87,7 @@ func analyzes(n *gmsplan.AnalyzeTable, c catalog.Reader) bool {
 // subqueriesRead reports whether a subquery expression of the statement satisfies reads.
 func subqueriesRead(ctx *sql.Context, n sql.Node, reads func(...sql.Node) bool) bool {
 	found := false
-	plan.Inspect(ctx, n, nil, func(e sql.Expression) {
+	tree.Inspect(ctx, n, nil, func(e sql.Expression) {
 		if q, ok := e.(*gmsplan.Subquery); ok && reads(q.Query) {
 			found = true
 		}
@@ -98,7 +98,7 @@ func subqueriesRead(ctx *sql.Context, n sql.Node, reads func(...sql.Node) bool) 
 // joins reports whether a statement has a join.
 func joins(ctx *sql.Context, n sql.Node) bool {
 	found := false
-	plan.Inspect(ctx, n, func(n sql.Node) {
+	tree.Inspect(ctx, n, func(n sql.Node) {
 		switch n.(type) {
 		case *gmsplan.JoinNode, *gmsplan.SetOp, *gmsplan.SubqueryAlias:
 			found = true
@@ -112,7 +112,7 @@ func joins(ctx *sql.Context, n sql.Node) bool {
 func schemaOnly(ctx *sql.Context, n sql.Node) bool {
 	switch n := n.(type) {
 	case *gmsplan.Filter: // SHOW … LIKE and WHERE
-		return !subqueryIn(ctx, n.Expression) && schemaOnly(ctx, n.Child)
+		return !tree.HasSubquery(ctx, n.Expression) && schemaOnly(ctx, n.Child)
 	case *gmsplan.DropTable, *gmsplan.RenameTable, *gmsplan.Truncate, *gmsplan.CreateView, *gmsplan.DropView, *gmsplan.Use,
 		*gmsplan.AddColumn, *gmsplan.DropColumn, *gmsplan.RenameColumn, *gmsplan.ModifyColumn, *gmsplan.AlterPK,
 		*gmsplan.CreateIndex, *gmsplan.AlterIndex, *gmsplan.CreateForeignKey, *gmsplan.DropForeignKey, *gmsplan.AlterAutoIncrement,
@@ -127,14 +127,4 @@ func schemaOnly(ctx *sql.Context, n sql.Node) bool {
 		t = t.Elem()
 	}
 	return strings.HasPrefix(t.Name(), "Show") && strings.HasSuffix(t.PkgPath(), "go-mysql-server/sql/plan")
-}
-
-func subqueryIn(ctx *sql.Context, e sql.Expression) bool {
-	found := false
-	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		_, is := e.(*gmsplan.Subquery)
-		found = found || is
-		return !found
-	})
-	return found
 }

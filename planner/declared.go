@@ -9,12 +9,13 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/tree"
 )
 
 // declared is an answer that follows from what is declared for a table: the values of a column that a filter offers, the ends of its range. No row is
 // read and nothing is charged; a note says what the answer is.
 type declared struct {
-	constantRows
+	tree.KnownRows
 	name, note string
 }
 
@@ -22,16 +23,13 @@ func (n *declared) String() string { return n.name }
 
 // WithChildren implements sql.Node.
 func (n *declared) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	if len(children) != 0 {
-		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
-	}
-	return n, nil
+	return tree.Leaf(n, children)
 }
 
 // RowIter implements sql.ExecSourceRel.
 func (n *declared) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: refuse.MySQLErrno, Message: n.note})
-	return n.constantRows.RowIter(ctx, row)
+	return n.KnownRows.RowIter(ctx, row)
 }
 
 const declaredKeysNote = "The values are those that are declared for the columns; whether there are rows is not told."
@@ -45,22 +43,22 @@ func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *draft, outputs []plan.Ou
 		return result{}, err
 	}
 	n := &declared{name: "DeclaredValues", note: declaredKeysNote}
-	n.schema = slices.Clone(g.Schema(s.ctx))
+	n.Columns = slices.Clone(g.Schema(s.ctx))
 	for i, e := range g.SelectDeps {
 		var id sql.ColumnId
 		if x, ok := e.(sql.IdExpression); ok {
 			id = x.Id()
 		}
-		c := n.schema[i]
-		n.exprs = append(n.exprs, field(id, 0, c.Type, c.DatabaseSource, c.Source, c.Name))
+		c := n.Columns[i]
+		n.Exprs = append(n.Exprs, tree.Column(id, 0, c.Type, c.DatabaseSource, c.Source, c.Name))
 	}
 	r := result{node: n, answer: true}
 	for i, k := range d.keys {
 		if _, ok := k.expr.(*expression.GetField); ok {
 			continue
 		}
-		f := field(s.newID(), 0, k.typ, "", "", k.name)
-		n.exprs, n.schema = append(n.exprs, f), append(n.schema, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
+		f := tree.Column(s.newID(), 0, k.typ, "", "", k.name)
+		n.Exprs, n.Columns = append(n.Exprs, f), append(n.Columns, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
 		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
 		r.keys = append(r.keys, keyField{k.expr, f})
 	}
@@ -74,7 +72,7 @@ func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *draft, outputs []plan.Ou
 				row[i] = d.keys[o.Key].image.values[d.place(at, o.Key)]
 			}
 		}
-		n.rows = append(n.rows, row)
+		n.Rows = append(n.Rows, row)
 	}
 	return r, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // distinct is SELECT DISTINCT over rows of persons: what it lists are keys, so it is planned as the GROUP BY that says the same. Keys of public
@@ -38,13 +39,13 @@ func (s *statement) distinct(n *plan.Distinct, at place) (result, error) {
 	}
 	var deps, keys []sql.Expression
 	for _, e := range top.Projections {
-		e = unalias(e)
+		e = tree.Unalias(e)
 		if gf, ok := e.(*expression.GetField); ok {
 			if e = s.definition(rows, top.Child, gf); e == gf {
 				deps = append(deps, e)
 			}
 		}
-		if len(fieldIDs(s.ctx, e)) > 0 {
+		if len(tree.Fields(s.ctx, e)) > 0 {
 			keys = append(keys, e)
 		}
 	}
@@ -78,7 +79,7 @@ func aliases(exprs, list []sql.Expression) []sql.Expression {
 		_, named := e.(*expression.Alias)
 		if gf, ok := e.(*expression.GetField); ok {
 			named = slices.ContainsFunc(list, func(x sql.Expression) bool {
-				f, ok := unalias(x).(*expression.GetField)
+				f, ok := tree.Unalias(x).(*expression.GetField)
 				return ok && f.Id() == gf.Id()
 			})
 		}

@@ -11,6 +11,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // distinctArgument plans COUNT(DISTINCT x). Persons can be counted, and so can rows by what names each once:
@@ -23,7 +24,7 @@ import (
 func (s *statement) distinctArgument(r *relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
 	f := a.call.Function
 	if f.Distinct() && len(args) == 1 {
-		x := unTuple(args[0])
+		x := tree.Untuple(args[0])
 		switch {
 		case r.isUnit(x):
 			a.call.Units = true

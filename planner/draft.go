@@ -9,6 +9,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/tree"
 )
 
 // Defaults of the number of groups that a person may be in. All groups are kept where the keys are
@@ -92,11 +93,7 @@ func (s *statement) release(g *gmsplan.GroupBy, r *relation) (result, error) {
 
 // noGroups is a GROUP BY by a key that no row can have, whatever the data are.
 func (s *statement) noGroups(g *gmsplan.GroupBy) (result, error) {
-	child, err := s.noRows(g.Child)
-	if err != nil {
-		return result{}, err
-	}
-	return s.emptyGroups(g, child)
+	return s.emptyGroups(g, s.noRows(g.Child))
 }
 
 // outputs plans the columns of the GROUP BY: its aggregates, each once, and its keys. A column that
@@ -196,14 +193,14 @@ func (s *statement) place(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (
 		}
 		col.Nullable = true
 		n.Shown[i] = &col
-		n.Exprs = append(n.Exprs, field(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
+		n.Exprs = append(n.Exprs, tree.Column(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
 	}
 	r := result{node: n, answer: true}
 	for i, k := range d.keys {
 		if _, ok := k.expr.(*expression.GetField); ok {
 			continue
 		}
-		f := field(s.newID(), 0, k.typ, "", "", k.name)
+		f := tree.Column(s.newID(), 0, k.typ, "", "", k.name)
 		n.Exprs = append(n.Exprs, f)
 		n.Shown = append(n.Shown, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
 		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})

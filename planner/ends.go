@@ -11,6 +11,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 const declaredEndsNote = "MIN and MAX are the ends of the range that is declared for the column, not values of rows. DP_QUANTILE(x, 0.99) tells of the rows, privately."
@@ -39,14 +40,9 @@ func (s *statement) ends(g *plan.GroupBy, r *relation) (out result, ok bool, err
 			return out, false, err
 		}
 	}
-	n, err := s.noRows(g)
-	if err != nil {
-		return out, false, err
-	}
-	leaf := n.node.(*constantRows)
-	leaf.rows = []sql.Row{row}
-	n.node = &declared{*leaf, "DeclaredRange", declaredEndsNote}
-	return n, true, nil
+	leaf := tree.NoRows(s.ctx, g)
+	leaf.Rows = []sql.Row{row}
+	return result{node: &declared{*leaf, "DeclaredRange", declaredEndsNote}}, true, nil
 }
 
 // bareTable reports whether a relation is all the rows of one protected table.

@@ -13,6 +13,7 @@ import (
 	"scrim/functions"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/tree"
 )
 
 // minFused is the least number of means that are worth answering as one vector.
@@ -71,7 +72,7 @@ func (d *draft) replace(members []*aggregate, whole *aggregate, outputs []plan.O
 
 // fusible reports whether an aggregate is a mean that may become a coordinate.
 func (s *statement) fusible(r *relation, a *aggregate) bool {
-	gf, ok := unalias(a.arg).(*expression.GetField)
+	gf, ok := tree.Unalias(a.arg).(*expression.GetField)
 	if !ok || a.vector != nil || a.call.Function.Measure != functions.Mean || a.grid.Lower != nil || a.aimed {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // MaxPublicGroups bounds the product of the public domains of the group keys, and each domain.
@@ -40,7 +41,7 @@ type groupKey struct {
 func (s *statement) groupKeys(r *relation, exprs []sql.Expression) ([]groupKey, error) {
 	keys := make([]groupKey, len(exprs))
 	for i, e := range exprs {
-		e = unalias(e)
+		e = tree.Unalias(e)
 		k := groupKey{expr: e, typ: e.Type(s.ctx), name: e.String()}
 		if err := s.noSubquery(e); err != nil {
 			return nil, err
@@ -76,7 +77,7 @@ func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, 
 	var values [][]any
 	position := map[sql.ColumnId]int{}
 	total := 1
-	for _, id := range fieldIDs(s.ctx, e) {
+	for _, id := range tree.Fields(s.ctx, e) {
 		if _, ok := position[id]; ok {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // Charts with a limit on their series join the rows with the answer that names the series to keep:
@@ -49,7 +50,7 @@ func (s *statement) liftFilter(n *gmsplan.Filter) (sql.Node, []*lifted, error) {
 		return nil, nil, err
 	}
 	var rest []sql.Expression
-	for _, c := range conjuncts(n.Expression) {
+	for _, c := range tree.Conjuncts(n.Expression) {
 		if l := s.membership(c); l != nil {
 			list = append(list, l)
 		} else if !take(s.ctx, list, c) {
@@ -92,7 +93,7 @@ func take(ctx *sql.Context, list []*lifted, cond sql.Expression) bool {
 
 // has reports whether an expression has a column of the answer.
 func (l *lifted) has(ctx *sql.Context, e sql.Expression) bool {
-	return slices.ContainsFunc(fieldIDs(ctx, e), func(id sql.ColumnId) bool { return slices.Contains(l.ids, id) })
+	return slices.ContainsFunc(tree.Fields(ctx, e), func(id sql.ColumnId) bool { return slices.Contains(l.ids, id) })
 }
 
 // liftJoin takes the sides out of a tree of inner joins that are answers.
@@ -101,7 +102,7 @@ func (s *statement) liftJoin(j *gmsplan.JoinNode) (sql.Node, []*lifted, error) {
 	var list []*lifted
 	for i, side := range j.Children() {
 		if a, ok := side.(*gmsplan.SubqueryAlias); ok && !a.IsLateral && s.hasProtected(side) && !s.private(side) {
-			ids := columnIDs(a, len(a.Schema(s.ctx)))
+			ids := tree.ColumnIDs(a, len(a.Schema(s.ctx)))
 			list = append(list, &lifted{node: side, ids: ids})
 			continue
 		}
@@ -115,7 +116,7 @@ func (s *statement) liftJoin(j *gmsplan.JoinNode) (sql.Node, []*lifted, error) {
 		return j, nil, nil
 	}
 	var rest []sql.Expression
-	for _, c := range conjuncts(j.Filter) {
+	for _, c := range tree.Conjuncts(j.Filter) {
 		if !take(s.ctx, list, c) {
 			rest = append(rest, c)
 		}
@@ -227,7 +228,7 @@ func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *l
 // keyOf finds the column of a released key.
 func (s *statement) keyOf(keyed sql.Projector, keys []keyField, e sql.Expression) (int, error) {
 	for _, k := range keys {
-		if sameExpr(s.ctx, e, k.expr) {
+		if tree.Same(s.ctx, e, k.expr) {
 			e = k.field
 		}
 	}
@@ -246,7 +247,7 @@ func (s *statement) keyOf(keyed sql.Projector, keys []keyField, e sql.Expression
 func (s *statement) withKeys(g *gmsplan.GroupBy, child sql.Node) *gmsplan.GroupBy {
 	deps := slices.Clone(g.SelectDeps)
 	for _, k := range g.GroupByExprs {
-		gf, ok := unalias(k).(*expression.GetField)
+		gf, ok := tree.Unalias(k).(*expression.GetField)
 		if ok && !slices.ContainsFunc(deps, func(e sql.Expression) bool {
 			f, ok := e.(*expression.GetField)
 			return ok && f.Id() == gf.Id()
@@ -261,7 +262,7 @@ func (s *statement) withKeys(g *gmsplan.GroupBy, child sql.Node) *gmsplan.GroupB
 func oneEach(n sql.Node, ids []sql.ColumnId) bool {
 	switch n := n.(type) {
 	case *gmsplan.SubqueryAlias:
-		outer, below := outputIDs(n), outputIDs(n.Child)
+		outer, below := tree.OutputIDs(n), tree.OutputIDs(n.Child)
 		var under []sql.ColumnId
 		for _, id := range ids {
 			at := slices.Index(outer, id)
@@ -276,7 +277,7 @@ func oneEach(n sql.Node, ids []sql.ColumnId) bool {
 		for _, id := range ids {
 			for _, e := range n.Projections {
 				if x, ok := e.(sql.IdExpression); ok && x.Id() == id {
-					if gf, ok := unalias(e).(*expression.GetField); ok {
+					if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
 						under = append(under, gf.Id())
 					}
 				}

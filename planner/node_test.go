@@ -15,6 +15,7 @@ import (
 	"scrim/engine/store"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // TestNoRowsWithoutReservation checks that a DPAggregate outside its Budget, or under the Budget of
@@ -29,7 +30,7 @@ func TestNoRowsWithoutReservation(t *testing.T) {
 			t.Fatal(err)
 		}
 		var d *plan.DPAggregate
-		plan.Inspect(ctx, n, func(n sql.Node) {
+		tree.Inspect(ctx, n, func(n sql.Node) {
 			if x, ok := n.(*plan.DPAggregate); ok {
 				d = x
 			}

@@ -11,6 +11,7 @@ import (
 
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // TestPlans runs the files of testdata. Commands:
@@ -105,13 +106,13 @@ func (h *harness) describe(cmd, q string) string {
 // declaredText says what a plan without a private part over a protected table answers from: what is declared, or nothing.
 func declaredText(h *harness, n sql.Node) string {
 	text := ""
-	plan.Inspect(h.context(""), n, func(n sql.Node) {
+	tree.Inspect(h.context(""), n, func(n sql.Node) {
 		switch n := n.(type) {
 		case *declared:
-			text = fmt.Sprintf("%s, %d rows | charges nothing", n.name, len(n.rows))
-		case *constantRows:
+			text = fmt.Sprintf("%s, %d rows | charges nothing", n.name, len(n.Rows))
+		case *tree.KnownRows:
 			if text == "" {
-				text = fmt.Sprintf("%d rows whatever the data are | charges nothing", len(n.rows))
+				text = fmt.Sprintf("%d rows whatever the data are | charges nothing", len(n.Rows))
 			}
 		}
 	}, nil)

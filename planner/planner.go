@@ -12,6 +12,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // Ids of the analyzer rules, above those of go-mysql-server.
@@ -194,7 +195,7 @@ func (p *Planner) budget(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, sco
 		return n, transform.SameTree, err
 	}
 	var st *plan.Statement
-	plan.Inspect(ctx, n, func(n sql.Node) {
+	tree.Inspect(ctx, n, func(n sql.Node) {
 		if d, ok := n.(*plan.DPAggregate); ok {
 			st = d.Statement
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/internal/refuse"
-	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // Some tools read the names and types of a table's columns from a preview: SELECT * FROM t LIMIT 1. Rows are never shown, so it is refused; an empty
@@ -41,7 +41,7 @@ func (s *statement) isPreview(n sql.Node) bool {
 		return false
 	}
 	plain := true
-	plan.Inspect(s.ctx, n, func(n sql.Node) {
+	tree.Inspect(s.ctx, n, func(n sql.Node) {
 		switch n.(type) {
 		case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Sort, *gmsplan.Project, *gmsplan.Filter, *gmsplan.TableAlias, *gmsplan.SubqueryAlias, *gmsplan.JoinNode, *gmsplan.ResolvedTable:
 		default:
@@ -57,11 +57,7 @@ func (s *statement) isPreview(n sql.Node) bool {
 
 // previewed is the empty answer to a preview.
 func (s *statement) previewed(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	r, err := s.noRows(n)
-	if err != nil {
-		return n, transform.SameTree, err
-	}
-	return &declared{constantRows: *r.node.(*constantRows), name: "EmptyPreview", note: "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds."}, transform.NewTree, nil
+	return &declared{KnownRows: *tree.NoRows(s.ctx, n), name: "EmptyPreview", note: "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds."}, transform.NewTree, nil
 }
 
 // preview refuses LIMIT over rows of persons.

@@ -12,6 +12,7 @@ import (
 	"scrim/catalog"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/tree"
 )
 
 // errStay says that a subtree stays with go-mysql-server.
@@ -96,7 +97,7 @@ func (s *statement) push(n sql.Node) (sql.Node, bool, error) {
 
 // storeQuery is a leaf that runs a generated query on public tables.
 type storeQuery struct {
-	constantRows
+	tree.KnownRows
 	query    string
 	args     []any
 	relation *relation
@@ -106,14 +107,11 @@ type storeQuery struct {
 func (q *storeQuery) String() string { return "StoreQuery" }
 
 func (q *storeQuery) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	if len(children) != 0 {
-		return nil, sql.ErrInvalidChildrenNumber.New(q, len(children), 0)
-	}
-	return q, nil
+	return tree.Leaf(q, children)
 }
 
 func (q *storeQuery) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
-	return q.executor.QueryTables(ctx, q.relation.reads, q.query, q.args, q.schema)
+	return q.executor.QueryTables(ctx, q.relation.reads, q.query, q.args, q.Columns)
 }
 
 // storeQuery translates a whole query block, or says that it stays.
@@ -131,7 +129,7 @@ func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
 		return nil, errStay
 	}
 	q := &storeQuery{executor: s.p.config.Public, relation: b.rel}
-	q.schema = schema.Copy()
+	q.Columns = schema.Copy()
 	items := make([]string, len(schema))
 	for i, c := range b.rel.columns {
 		if c.opaque {
@@ -139,9 +137,9 @@ func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
 		}
 		items[i] = c.expr.SQL
 		if t, ok := s.retyped[c.id]; ok {
-			q.schema[i].Type = t
+			q.Columns[i].Type = t
 		}
-		q.exprs = append(q.exprs, field(c.id, 0, q.schema[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
+		q.Exprs = append(q.Exprs, tree.Column(c.id, 0, q.Columns[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
 	}
 	// A projection that another replaces leaves values behind that nothing uses, and the store wants none of these.
 	used := renumbered(plan.Scan{SQL: "SELECT " + comma(items) + b.rel.clause() + b.suffix(), Args: s.binder.Args()})
@@ -210,7 +208,7 @@ func (s *statement) block(n sql.Node) (*block, error) {
 		if err != nil {
 			return nil, err
 		}
-		ids := columnIDs(n, len(b.rel.columns))
+		ids := tree.ColumnIDs(n, len(b.rel.columns))
 		if ids == nil {
 			return nil, errStay
 		}
@@ -350,12 +348,12 @@ func (s *statement) inline(b *block, exprs []sql.Expression) error {
 		if id, ok := e.(sql.IdExpression); ok {
 			c.id = id.Id()
 		}
-		x, err := s.lower(unalias(e), b.rel.resolve)
+		x, err := s.lower(tree.Unalias(e), b.rel.resolve)
 		if err != nil {
 			return err
 		}
 		c.expr = x
-		if gf, ok := unalias(e).(*expression.GetField); ok {
+		if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
 			if t, ok := s.retyped[gf.Id()]; ok {
 				s.retype(c.id, c.typ, t)
 			}

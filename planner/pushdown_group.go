@@ -12,6 +12,7 @@ import (
 
 	"scrim/functions/standard"
 	"scrim/planner/lower"
+	"scrim/planner/tree"
 )
 
 // blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not a key by itself has any
@@ -22,7 +23,7 @@ func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	r.columns = nil
 	var by, exprs []string
 	for _, k := range g.GroupByExprs {
-		x, err := s.lower(unalias(k), b.rel.resolve)
+		x, err := s.lower(tree.Unalias(k), b.rel.resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -93,10 +94,10 @@ func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, 
 		return lower.Expr{}, errStay
 	}
 	integer := lower.Type{Kind: lower.Int}
-	if isStar(a) {
+	if tree.CountsRows(a) {
 		return lower.Expr{SQL: "count(*)", Type: integer}, nil
 	}
-	x, err := s.lower(unTuple(a.Children()[0]), r.resolve)
+	x, err := s.lower(tree.Untuple(a.Children()[0]), r.resolve)
 	if err != nil {
 		return x, err
 	}

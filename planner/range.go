@@ -5,6 +5,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/planner/tree"
 )
 
 // rangeOf returns the public range of the values of an expression, as if it were declared, nil where none is known: a column with a declared range, a
@@ -19,7 +21,7 @@ func (s *statement) rangeOf(r *relation, e sql.Expression) *bounds {
 
 // hull is rangeOf, also of one value alone.
 func (s *statement) hull(r *relation, e sql.Expression) *bounds {
-	switch e := unalias(e).(type) {
+	switch e := tree.Unalias(e).(type) {
 	case *expression.GetField:
 		c := r.find(e)
 		if c == nil {

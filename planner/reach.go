@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"scrim/planner/tree"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
@@ -20,7 +22,7 @@ import (
 
 // noteCondition keeps a condition of the rows that is a function of base columns.
 func (r *relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
-	if o := r.origin(ctx, cond); o != nil && len(fieldIDs(ctx, o)) > 0 {
+	if o := r.origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
 		r.known = append(slices.Clone(r.known), o)
 	}
 }
@@ -36,7 +38,7 @@ func (s *statement) possible(r *relation, bases []*base, rows []sql.Row, tuples 
 		place[b.id] = i
 	}
 	for _, c := range r.known {
-		if slices.ContainsFunc(fieldIDs(s.ctx, c), func(id sql.ColumnId) bool { _, ok := place[id]; return !ok }) {
+		if slices.ContainsFunc(tree.Fields(s.ctx, c), func(id sql.ColumnId) bool { _, ok := place[id]; return !ok }) {
 			continue
 		}
 		stored, err := s.storeImage(c, nil, bases, tuples)
@@ -155,7 +157,7 @@ func (s *statement) entangled(d *draft) [][]int {
 		}
 	}
 	for _, c := range d.relation.known {
-		ids := fieldIDs(s.ctx, c)
+		ids := tree.Fields(s.ctx, c)
 		join(func(id sql.ColumnId) bool { return slices.Contains(ids, id) })
 	}
 	var out [][]int

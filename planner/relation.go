@@ -13,6 +13,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // relation is a subtree over rows of the store as one generated SELECT in the making: a FROM item,
@@ -277,7 +278,7 @@ func (s *statement) filter(r *relation, cond sql.Expression) (*relation, error) 
 	out := *r
 	out.units = append([]unit(nil), r.units...)
 	out.where = append([]string(nil), r.where...)
-	for _, c := range conjuncts(cond) {
+	for _, c := range tree.Conjuncts(cond) {
 		if text, list, ok, err := s.listed(&out, c); err != nil {
 			return nil, err
 		} else if ok {
@@ -334,17 +335,6 @@ func sameUnit(a, b tagKind) bool {
 	default:
 		return a == tagLink || b == tagLink
 	}
-}
-
-// conjuncts splits a condition at its ANDs.
-func conjuncts(e sql.Expression) []sql.Expression {
-	if e == nil {
-		return nil
-	}
-	if a, ok := e.(*expression.And); ok {
-		return append(conjuncts(a.LeftChild), conjuncts(a.RightChild)...)
-	}
-	return []sql.Expression{e}
 }
 
 // project computes output columns from expressions.

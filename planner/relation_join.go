@@ -9,6 +9,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // join combines two relations. At most one of them is public, or both are private and of one
@@ -53,7 +54,7 @@ func (s *statement) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 	}
 	kind := " CROSS JOIN "
 	var on []string
-	for _, c := range conjuncts(j.Filter) {
+	for _, c := range tree.Conjuncts(j.Filter) {
 		p, err := s.predicate(c, out.resolve)
 		if err != nil {
 			return nil, err

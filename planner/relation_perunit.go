@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -12,6 +13,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // perUnit is a derived table that aggregates the rows of each person apart: its GROUP BY has the
@@ -31,7 +33,7 @@ func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 			continue
 		}
 		out.unique = false
-		e, err := s.lower(unalias(k), r.resolve)
+		e, err := s.lower(tree.Unalias(k), r.resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +77,7 @@ func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 	out.bases = nil
 	for _, b := range r.bases {
 		for _, k := range g.GroupByExprs {
-			if gf, ok := unalias(k).(*expression.GetField); ok {
+			if gf, ok := tree.Unalias(k).(*expression.GetField); ok {
 				if c := r.find(gf); c != nil {
 					if p := r.plainBase(*c); p != nil && p.id == b.id {
 						nb := b
@@ -98,20 +100,13 @@ func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 
 // covers reports whether all base columns in e are carried by the relation.
 func (r *relation) covers(ctx *sql.Context, e sql.Expression) bool {
-	ok := true
-	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		if gf, is := e.(*expression.GetField); is && r.baseByID(gf.Id()) == nil {
-			ok = false
-		}
-		return true
-	})
-	return ok
+	return !slices.ContainsFunc(tree.Fields(ctx, e), func(id sql.ColumnId) bool { return r.baseByID(id) == nil })
 }
 
 // grouped reports whether a column is one of the grouping expressions, or the unit where the unit is.
 func (s *statement) grouped(r *relation, gf *expression.GetField, g *plan.GroupBy) bool {
 	for _, k := range g.GroupByExprs {
-		if f, ok := unalias(k).(*expression.GetField); ok && f.Id() == gf.Id() {
+		if f, ok := tree.Unalias(k).(*expression.GetField); ok && f.Id() == gf.Id() {
 			return true
 		}
 	}
@@ -139,7 +134,7 @@ func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 	if _, ok := args[0].(*expression.DistinctExpression); ok {
 		return bad()
 	}
-	if !isStar(a) {
+	if !tree.CountsRows(a) {
 		var err error
 		if x, err = s.lower(args[0], r.resolve); err != nil {
 			return lower.Expr{}, err
@@ -148,7 +143,7 @@ func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 	a = standard.Plain(a)
 	switch a.(type) {
 	case *aggregation.Count:
-		if isStar(a) {
+		if tree.CountsRows(a) {
 			return count("*")
 		}
 		return count(x.SQL)
@@ -182,26 +177,4 @@ func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 		d = fmt.Sprintf("(%s / nullif(count(%s), 0))", d, x.SQL)
 	}
 	return lower.Expr{SQL: d, Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
-}
-
-// isStar reports whether the aggregate counts rows.
-func isStar(a sql.Aggregation) bool {
-	if _, ok := a.(*aggregation.Count); !ok || len(a.Children()) != 1 {
-		return false
-	}
-	switch e := a.Children()[0].(type) {
-	case *expression.Star:
-		return true
-	case *expression.Literal:
-		return e.Value() != nil
-	}
-	return false
-}
-
-// unalias strips the alias that a grouping expression may carry.
-func unalias(e sql.Expression) sql.Expression {
-	if a, ok := e.(*expression.Alias); ok {
-		return a.Child
-	}
-	return e
 }

@@ -13,6 +13,7 @@ import (
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // maxLinkDepth bounds the chain of links from a table to its unit; longer ones are cycles.
@@ -40,14 +41,14 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 		return nil, err
 	}
 	alias := s.alias()
-	r := &relation{from: qualified(ref) + " AS " + alias, reads: []store.TableRef{ref}}
+	r := &relation{from: sqltext.StoreTable(ref.Schema, ref.Name) + " AS " + alias, reads: []store.TableRef{ref}}
 	full := t.StoreColumns()
 	byName := make(map[string]store.Column, len(full))
 	for _, c := range full {
 		byName[strings.ToLower(c.Name)] = c
 	}
 	schema := n.Schema(s.ctx)
-	ids := columnIDs(n, len(schema))
+	ids := tree.ColumnIDs(n, len(schema))
 	if ids == nil {
 		return nil, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", ref)
 	}
@@ -146,7 +147,7 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA gives both columns of the link the same type.",
 				"The link from %s to %s has columns that cannot be compared.", t.StoreRef(), l.Parent)
 		}
-		r.from += " JOIN " + qualified(parent.StoreRef()) + " AS " + next + " ON " + child.SQL + " = " + key.SQL
+		r.from += " JOIN " + sqltext.StoreTable(parent.StoreRef().Schema, parent.StoreRef().Name) + " AS " + next + " ON " + child.SQL + " = " + key.SQL
 		t, column, policy = parent, next, s.catalog.Table(l.Parent)
 		if err := s.define(t, policy); err != nil {
 			return err
@@ -195,21 +196,4 @@ func isPrimary(ctx *sql.Context, t Table, name string) bool {
 	}
 	s := pk.PrimaryKeySchema(ctx)
 	return len(s.PkOrdinals) == 1 && strings.EqualFold(s.Schema[s.PkOrdinals[0]].Name, name)
-}
-
-// qualified quotes a table name.
-func qualified(r store.TableRef) string {
-	return sqltext.StoreName(r.Schema) + "." + sqltext.StoreName(r.Name)
-}
-
-// columnIDs lists the ids of a relation's columns in the order of its schema; nil when their number
-// is not n.
-func columnIDs(n interface{ Columns() sql.ColSet }, count int) []sql.ColumnId {
-	var ids []sql.ColumnId
-	set := n.Columns()
-	set.ForEach(func(id sql.ColumnId) { ids = append(ids, id) })
-	if len(ids) != count {
-		return nil
-	}
-	return ids
 }

@@ -6,8 +6,8 @@ import (
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
-	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // result is a rewritten subtree: rows of persons, or public rows.
@@ -32,7 +32,7 @@ type place struct {
 // hasProtected reports whether a subtree scans a protected table, in subqueries too.
 func (s *statement) hasProtected(n sql.Node) bool {
 	found := false
-	plan.Inspect(s.ctx, n, func(n sql.Node) {
+	tree.Inspect(s.ctx, n, func(n sql.Node) {
 		if rt, ok := n.(*gmsplan.ResolvedTable); ok {
 			if t, ok := storeTable(rt.Table); ok && s.catalog.Table(t.StoreRef().String()).State == catalog.Protected {
 				found = true
@@ -57,13 +57,13 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 	case *gmsplan.SubqueryAlias:
 		return s.derived(n, at)
 	case *gmsplan.Filter:
-		if constantFalse(s.ctx, n.Expression) {
-			return s.noRows(n)
+		if tree.NeverHolds(s.ctx, n.Expression) {
+			return s.noRows(n), nil
 		}
 		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Expression) })
 	case *gmsplan.Having:
-		if constantFalse(s.ctx, n.Cond) {
-			return s.noRows(n)
+		if tree.NeverHolds(s.ctx, n.Cond) {
+			return s.noRows(n), nil
 		}
 		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Cond) })
 	case *gmsplan.Project:
@@ -71,8 +71,8 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 	case *gmsplan.Sort:
 		return s.unary(n, at, func(r *relation) (*relation, error) { return r, nil })
 	case *gmsplan.Limit:
-		if isZero(n.Limit) {
-			return s.noRows(n)
+		if tree.IsZero(n.Limit) {
+			return s.noRows(n), nil
 		}
 		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
 	case *gmsplan.Offset:
@@ -174,7 +174,7 @@ func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) 
 		return result{}, err
 	}
 	schema := n.Schema(s.ctx)
-	ids := columnIDs(n, len(schema))
+	ids := tree.ColumnIDs(n, len(schema))
 	if ids == nil {
 		return result{}, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
 	}
@@ -248,7 +248,7 @@ func (s *statement) public(n sql.Node) (*relation, error) {
 		if err != nil {
 			return nil, err
 		}
-		ids := columnIDs(n, len(rel.columns))
+		ids := tree.ColumnIDs(n, len(rel.columns))
 		if ids == nil || n.IsLateral || !n.Correlated.Empty() {
 			break
 		}

@@ -12,6 +12,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // SampleNode is the plan of the values that a simulated collection is run over: one of each person of one protected table. It is a leaf that
@@ -37,7 +38,7 @@ import (
 // expression is total, with NULL for a row in which it fails. A row whose person is NULL belongs to nobody and is left out. What holds for each secret and each
 // draw holds on average over them.
 type SampleNode struct {
-	constantRows
+	tree.KnownRows
 	plan.Sample
 
 	caps      []total // of the tables, by place: δ
@@ -55,10 +56,7 @@ func (n *SampleNode) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
 
 // WithChildren implements sql.Node.
 func (n *SampleNode) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	if len(children) != 0 {
-		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
-	}
-	return n, nil
+	return tree.Leaf(n, children)
 }
 
 // Fits refuses a loss that the tables' policies do not allow to one statement.
@@ -89,7 +87,7 @@ func WithSample(ctx *sql.Context, width, slots int) *sql.Context {
 
 // SampleOf finds the SampleNode in a plan; nil where there is none.
 func SampleOf(ctx *sql.Context, n sql.Node) (s *SampleNode) {
-	plan.Inspect(ctx, n, func(n sql.Node) {
+	tree.Inspect(ctx, n, func(n sql.Node) {
 		if x, ok := n.(*SampleNode); ok {
 			s = x
 		}
@@ -134,7 +132,7 @@ func (p *Planner) sample(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, nes
 
 // onlyStored refuses public sources that are not stored tables: views of the server's own state.
 func onlyStored(ctx *sql.Context, n sql.Node) (err error) {
-	plan.Inspect(ctx, n, func(n sql.Node) {
+	tree.Inspect(ctx, n, func(n sql.Node) {
 		if rt, ok := n.(*gmsplan.ResolvedTable); ok && !gmsplan.IsDualTable(rt.Table) {
 			if _, ok := storeTable(rt.Table); !ok {
 				err = unsuitable("%s is not a stored table.", rt.Name())
@@ -171,9 +169,9 @@ func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.schema = project.Schema(s.ctx)
-	for i, c := range out.schema {
-		out.exprs = append(out.exprs, field(sql.ColumnId(i+1), 0, c.Type, "", "", c.Name))
+	out.Columns = project.Schema(s.ctx)
+	for i, c := range out.Columns {
+		out.Exprs = append(out.Exprs, tree.Column(sql.ColumnId(i+1), 0, c.Type, "", "", c.Name))
 	}
 	s.sampleScan(out, r.rel, columns)
 	if err := s.samplable(out, r.rel); err != nil {
@@ -202,14 +200,14 @@ func (s *statement) rowwise(n sql.Node) error {
 // it refuses itself.
 func (s *statement) plainExpressions(list []sql.Expression) (err error) {
 	for _, e := range list {
-		sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		tree.Contains(s.ctx, e, func(e sql.Expression) bool {
 			switch e.(type) {
 			case *gmsplan.Subquery, *gmsplan.InSubquery, *gmsplan.ExistsSubquery:
 				err = unsuitable("A subquery over a protected table is not row by row.")
 			case sql.Aggregation:
 				err = unsuitable("An aggregate over a protected table is not row by row.")
 			}
-			return e != nil
+			return false
 		})
 	}
 	return err

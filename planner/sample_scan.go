@@ -8,12 +8,13 @@ import (
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // values translates what is selected: as many numbers as are wanted, or one array.
 func (s *statement) values(out *SampleNode, r *relation, list []sql.Expression) ([]string, error) {
 	if len(list) == 1 && out.Width > 1 {
-		x, err := s.lower(unalias(list[0]), r.resolve)
+		x, err := s.lower(tree.Unalias(list[0]), r.resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +30,7 @@ func (s *statement) values(out *SampleNode, r *relation, list []sql.Expression) 
 	}
 	columns := make([]string, len(list))
 	for i, e := range list {
-		x, err := s.lower(unalias(e), r.resolve)
+		x, err := s.lower(tree.Unalias(e), r.resolve)
 		if err != nil {
 			return nil, err
 		}

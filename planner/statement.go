@@ -13,6 +13,7 @@ import (
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // statement is the planning of one statement.
@@ -86,13 +87,7 @@ func (s *statement) predicate(e sql.Expression, cols lower.Columns) (lower.Expr,
 
 // noSubquery refuses subquery expressions below an aggregate of protected rows.
 func (s *statement) noSubquery(e sql.Expression) error {
-	var found bool
-	sql.Inspect(s.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		_, is := e.(*gmsplan.Subquery)
-		found = found || is
-		return !found
-	})
-	if found {
+	if tree.HasSubquery(s.ctx, e) {
 		return rule.Deny(rule.Subquery, refuse.Shape, "Write it as a JOIN, or compute it in a statement of its own.",
 			"A subquery in an expression on protected rows is not supported.")
 	}
@@ -110,7 +105,7 @@ type facts struct {
 func look(ctx *sql.Context, c catalog.Reader, n sql.Node) facts {
 	var f facts
 	seen := map[string]bool{}
-	plan.Inspect(ctx, n, func(n sql.Node) {
+	tree.Inspect(ctx, n, func(n sql.Node) {
 		if t, ok := n.(gmsplan.TableIdNode); ok {
 			t.Columns().ForEach(func(id sql.ColumnId) { f.maxColumn = max(f.maxColumn, id) })
 		}

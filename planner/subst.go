@@ -4,7 +4,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/planner/tree"
 )
 
 // keyField is a grouping expression and the column of the answer that has its value. The binder has
@@ -42,7 +43,7 @@ func (s *statement) follow(n sql.Node, keys []keyField) (sql.Node, error) {
 
 func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expression, error) {
 	for _, k := range keys {
-		if sameExpr(s.ctx, e, k.expr) {
+		if tree.Same(s.ctx, e, k.expr) {
 			return k.field, nil
 		}
 	}
@@ -51,7 +52,7 @@ func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expressio
 		return s.subquery(e)
 	case *expression.GetField:
 		if t, ok := s.retyped[e.Id()]; ok {
-			return field(e.Id(), e.TableId(), t, e.Database(), e.Table(), e.Name()), nil
+			return tree.Column(e.Id(), e.TableId(), t, e.Database(), e.Table(), e.Name()), nil
 		}
 		return e, nil
 	}
@@ -71,38 +72,4 @@ func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expressio
 		return e, nil
 	}
 	return e.WithChildren(s.ctx, out...)
-}
-
-// field makes a reference to a column by its id.
-func field(id sql.ColumnId, table sql.TableId, t sql.Type, db, tab, name string) *expression.GetField {
-	return expression.NewGetFieldWithTable(int(id), int(table), t, db, tab, name, true)
-}
-
-// sameExpr reports whether two expressions are the same function of the same columns: they print
-// alike and refer to the same column ids in the same order.
-func sameExpr(ctx *sql.Context, a, b sql.Expression) bool {
-	if a.String() != b.String() {
-		return false
-	}
-	x, y := fieldIDs(ctx, a), fieldIDs(ctx, b)
-	if len(x) != len(y) || len(x) == 0 {
-		return false
-	}
-	for i := range x {
-		if x[i] != y[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func fieldIDs(ctx *sql.Context, e sql.Expression) []sql.ColumnId {
-	var ids []sql.ColumnId
-	transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		if gf, ok := e.(*expression.GetField); ok {
-			ids = append(ids, gf.Id())
-		}
-		return false
-	})
-	return ids
 }

@@ -13,6 +13,7 @@ import (
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // vectorArg is an argument whose values are vectors, in the form in which it is scanned:
@@ -47,7 +48,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	if a.call.Function.Measure == functions.Count {
 		return nil, nil // rows are counted, whatever the value is
 	}
-	switch e := unalias(arg).(type) {
+	switch e := tree.Unalias(arg).(type) {
 	case *functions.Vector:
 		v := &vectorArg{form: plan.Coordinates, dim: len(e.Coordinates()), coordinates: e.Coordinates()}
 		var err error
@@ -95,7 +96,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 // has them: one for all, or one for each. They only shape noise, so it does not matter what lies between table and argument.
 func (r *relation) scales(v *vectorArg, arg sql.Expression) []float64 {
 	of := func(e sql.Expression) []float64 {
-		if gf, ok := unalias(e).(*expression.GetField); ok {
+		if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
 			if c := r.find(gf); c != nil {
 				return c.scales
 			}

@@ -6,6 +6,7 @@ import (
 	"scrim/engine/store"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/tree"
 )
 
 // vectorColumns writes what one row gives of an argument of vectors, and the conditions under which the row is
@@ -70,7 +71,7 @@ func double(x lower.Expr) string {
 // the executor makes one block of it.
 func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
 	for _, b := range earlier {
-		if a.vector != nil && b.vector != nil && *a.description() == *b.description() && sameExpr(s.ctx, a.arg, b.arg) {
+		if a.vector != nil && b.vector != nil && *a.description() == *b.description() && tree.Same(s.ctx, a.arg, b.arg) {
 			return b
 		}
 	}

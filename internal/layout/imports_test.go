@@ -72,8 +72,9 @@ var rules = []struct {
 	{"scrim/engine/mysqlerr", []string{"scrim/accounting", "scrim/engine/exec", "scrim/engine/store", "scrim/internal/panics", "scrim/internal/refuse", "scrim/internal/spill"}, "errors are worded without a server"},
 	{"scrim/engine/exec", []string{"scrim/planner/plan", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/digest", "scrim/internal/panics", "scrim/internal/processors", "scrim/internal/refuse", "scrim/internal/spill"}, "it runs plans, and makes none"},
 	{"scrim/planner/rule", []string{"scrim/internal/refuse"}, "a rule is a name"},
+	{"scrim/planner/tree", nil, "bound trees know nothing of privacy"},
 	{"scrim/planner/parse", []string{"scrim/functions"}, "syntax trees alone"},
-	{"scrim/planner/plan", []string{"scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "a plan is a value"},
+	{"scrim/planner/plan", []string{"scrim/planner/tree", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "a plan is a value"},
 	{"scrim/planner/lower", []string{"scrim/functions", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "expressions know no plans"},
 	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "planning opens nothing and runs nothing"},
 }

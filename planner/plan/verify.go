@@ -11,6 +11,7 @@ import (
 	"scrim/engine/store"
 	"scrim/functions"
 	"scrim/internal/refuse"
+	"scrim/planner/tree"
 )
 
 // brokenPlan is the failure of a plan that breaks an invariant: a fault of the planner, which is found before anything is charged or read.
@@ -59,7 +60,7 @@ func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 		known[r] = false
 	}
 	var err error
-	Inspect(ctx, b.Child, func(n sql.Node) {
+	tree.Inspect(ctx, b.Child, func(n sql.Node) {
 		switch n := n.(type) {
 		case *Budget:
 			err = fmt.Errorf("invariant 1: a second Budget")

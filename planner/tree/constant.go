@@ -1,14 +1,14 @@
-package planner
+package tree
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 )
 
-// constantFalse reports whether a condition is false or NULL whatever the row.
-func constantFalse(ctx *sql.Context, e sql.Expression) bool {
-	for _, c := range conjuncts(e) {
-		if !constant(ctx, c) {
+// NeverHolds reports whether a condition is false or NULL whatever the row, as its constants tell.
+func NeverHolds(ctx *sql.Context, e sql.Expression) bool {
+	for _, c := range Conjuncts(e) {
+		if !Constant(ctx, c) {
 			continue
 		}
 		v, err := sql.EvaluateCondition(ctx, c, nil)
@@ -19,24 +19,21 @@ func constantFalse(ctx *sql.Context, e sql.Expression) bool {
 	return false
 }
 
-// constant reports whether an expression is made of literals and operators only.
-func constant(ctx *sql.Context, e sql.Expression) bool {
-	ok := true
-	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+// Constant reports whether an expression is made of literals and operators only.
+func Constant(ctx *sql.Context, e sql.Expression) bool {
+	return !Contains(ctx, e, func(e sql.Expression) bool {
 		switch e.(type) {
-		case nil, *expression.Literal, *expression.Equals, *expression.LessThan, *expression.GreaterThan,
+		case *expression.Literal, *expression.Equals, *expression.LessThan, *expression.GreaterThan,
 			*expression.LessThanOrEqual, *expression.GreaterThanOrEqual, *expression.NullSafeEquals,
 			*expression.And, *expression.Or, *expression.Not:
-		default:
-			ok = false
+			return false
 		}
-		return ok
+		return true
 	})
-	return ok
 }
 
-// isZero reports whether a LIMIT is the constant 0.
-func isZero(e sql.Expression) bool {
+// IsZero reports whether a LIMIT is the constant 0.
+func IsZero(e sql.Expression) bool {
 	l, ok := e.(*expression.Literal)
 	if !ok {
 		return false
