@@ -11,6 +11,10 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/audit"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/archive"
+	"scrim/engine/datadir/backup"
+	"scrim/engine/datadir/rollback"
 )
 
 // TestArchiveLedger: after an archive the server starts, knows what is spent, replays its answers,
@@ -23,8 +27,8 @@ func TestArchiveLedger(t *testing.T) {
 	dir := i.cfg.DataDir
 	i.spend("a")
 	i.end()
-	backup := filepath.Join(t.TempDir(), "backup")
-	if _, err := Backup(t.Context(), DefaultConfig(dir), backup, nil); err != nil {
+	copied := filepath.Join(t.TempDir(), "backup")
+	if _, err := backup.Make(t.Context(), DefaultConfig(dir).Place(), copied, nil); err != nil {
 		t.Fatal(err)
 	}
 	lengthen(t, dir, 600)
@@ -35,9 +39,9 @@ func TestArchiveLedger(t *testing.T) {
 	all := i.root().value("SELECT COUNT(*) FROM dp.ledger")
 	i.end()
 
-	o := ArchiveOptions{DataDir: dir, Before: time.Now().AddDate(0, 0, 2), By: "operator", Witness: witness}
-	a, err := ArchiveLedger(t.Context(), o, nil)
-	if err != nil || a.First != 1 || a.Last != 511 || a.After <= 0 || a.Path != filepath.Join(dir, fileLedger+accounting.ArchiveSuffix, a.File) {
+	o := archive.Options{Place: datadir.Place{Dir: dir, Witness: witness}, Before: time.Now().AddDate(0, 0, 2), By: "operator"}
+	a, err := archive.Ledger(t.Context(), o, nil)
+	if err != nil || a.First != 1 || a.Last != 511 || a.After <= 0 || a.Path != filepath.Join(dir, datadir.LedgerFile+accounting.ArchiveSuffix, a.File) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	for _, place := range []string{witness, filepath.Join(dir, "audit")} {
@@ -80,14 +84,14 @@ func TestArchiveLedger(t *testing.T) {
 	if err := os.Rename(filepath.Dir(a.Path), away); err != nil {
 		t.Fatal(err)
 	}
-	restore := RestoreOptions{From: backup, DataDir: dir, By: "operator", Witness: witness}
-	if _, err := Restore(t.Context(), restore, nil); !errors.Is(err, accounting.ErrArchive) || !strings.Contains(err.Error(), "Put it back") {
+	restore := backup.RestoreOptions{From: copied, To: datadir.Place{Dir: dir, Witness: witness}, Accept: rollback.Acceptance{By: "operator"}}
+	if _, err := backup.Restore(t.Context(), restore, nil); !errors.Is(err, accounting.ErrArchive) || !strings.Contains(err.Error(), "Put it back") {
 		t.Errorf("a restore without the archive: %v", err)
 	}
 	if err := os.Rename(away, filepath.Dir(a.Path)); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Restore(t.Context(), restore, nil); err != nil || !r.KeptLedger {
+	if r, err := backup.Restore(t.Context(), restore, nil); err != nil || !r.KeptLedger {
 		t.Errorf("a restore with the archive: %+v, %v", r, err)
 	}
 	if err := opens(dir, with); err != nil {
@@ -96,12 +100,12 @@ func TestArchiveLedger(t *testing.T) {
 	// A backup of the ledger with an archive holds the account, in a directory without the
 	// archive as well.
 	later := filepath.Join(t.TempDir(), "later")
-	m, err := Backup(t.Context(), DefaultConfig(dir), later, nil)
+	m, err := backup.Make(t.Context(), DefaultConfig(dir).Place(), later, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "fresh")
-	if _, err := Restore(t.Context(), RestoreOptions{From: later, DataDir: fresh, AcceptLedgerOf: m.Day(), By: "operator"}, nil); err != nil {
+	if _, err := backup.Restore(t.Context(), backup.RestoreOptions{From: later, To: datadir.Place{Dir: fresh}, Accept: rollback.Acceptance{LedgerOf: m.Day(), By: "operator"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := opens(fresh); err != nil {
@@ -128,12 +132,12 @@ func (i *instance) catalogCharged() error {
 func TestArchiveRefusals(t *testing.T) {
 	i := spender(t)
 	dir := i.cfg.DataDir
-	o := ArchiveOptions{DataDir: dir, Before: time.Now().AddDate(0, 0, 2), By: "operator"}
-	if _, err := ArchiveLedger(context.Background(), o, nil); !errors.Is(err, ErrDirectoryInUse) {
+	o := archive.Options{Place: datadir.Place{Dir: dir}, Before: time.Now().AddDate(0, 0, 2), By: "operator"}
+	if _, err := archive.Ledger(context.Background(), o, nil); !errors.Is(err, datadir.ErrInUse) {
 		t.Errorf("served: %v", err)
 	}
 	i.end()
-	if _, err := ArchiveLedger(context.Background(), o, nil); !errors.Is(err, accounting.ErrInvalid) || !strings.Contains(err.Error(), "nothing to archive") {
+	if _, err := archive.Ledger(context.Background(), o, nil); !errors.Is(err, accounting.ErrInvalid) || !strings.Contains(err.Error(), "nothing to archive") {
 		t.Errorf("a short ledger: %v", err)
 	}
 	lengthen(t, dir, 600)
@@ -143,10 +147,10 @@ func TestArchiveRefusals(t *testing.T) {
 	i.spend("a")
 	i.end()
 	copyAll(t, older, dir, ledgerFiles...)
-	if _, err := ArchiveLedger(context.Background(), o, nil); !errors.Is(err, accounting.ErrOlder) {
+	if _, err := archive.Ledger(context.Background(), o, nil); !errors.Is(err, accounting.ErrOlder) {
 		t.Errorf("an older ledger: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, fileLedger+accounting.ArchiveSuffix)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, datadir.LedgerFile+accounting.ArchiveSuffix)); err == nil {
 		t.Error("a refused archive left something")
 	}
 }

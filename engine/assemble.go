@@ -18,7 +18,6 @@ import (
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
-	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/sirupsen/logrus"
 
@@ -26,6 +25,8 @@ import (
 	"scrim/engine/admin"
 	"scrim/engine/auth"
 	"scrim/engine/browse"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/backup"
 	"scrim/engine/dialect"
 	"scrim/engine/estimates"
 	"scrim/engine/exec"
@@ -34,6 +35,7 @@ import (
 	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
 	"scrim/engine/tables"
+	"scrim/engine/version"
 	"scrim/engine/wire"
 	"scrim/functions"
 	"scrim/functions/standard"
@@ -62,8 +64,8 @@ func prepareProcess() {
 		sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{closedFiles()})
 		if err := sql.SystemVariables.AssignValues(map[string]any{
 			"local_infile":    int8(1),
-			"version":         Version,
-			"version_comment": VersionComment,
+			"version":         version.Number,
+			"version_comment": version.Comment,
 		}); err != nil {
 			panic("engine: system variables: " + err.Error()) // names and types are fixed
 		}
@@ -100,6 +102,10 @@ func (d databases) ExternalStoredProcedures(_ *sql.Context, name string) ([]sql.
 func (s *Server) assemble() error {
 	prepareProcess()
 	dpFunctions := functions.Register()
+	s.backups = &backup.Server{
+		Source: backup.Source{Place: s.place, ID: s.dir.ID, Ledger: s.ledger, Store: s.store},
+		Into:   s.cfg.BackupDir, Settle: s.collections.Settle, Audit: s.audit, Log: s.log,
+	}
 	s.admin = s.administration()
 	s.browse = browse.New()
 	s.inbox = inbox.New(s.collections)
@@ -128,7 +134,7 @@ func (s *Server) assemble() error {
 	own := tables.NewBuilder(provider, loader{dialect.Explainer{Next: locking{}}})
 	s.analyzer.ExecBuilder.PriorityBuilder = hold.NewBuilder(own, s.analyzer.ExecBuilder)
 	ctx := sql.NewEmptyContext()
-	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version}, sql.FunctionN{Name: "current_role", Fn: currentRole})
+	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: currentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	s.browse.Open(s.analyzer.Catalog, s.browsing(provider))
@@ -146,7 +152,7 @@ func (s *Server) administration() *admin.Admin {
 		IsDBA:     session.IsDBA,
 		IsAuditor: session.IsAuditor,
 		Principal: session.Principal,
-		Backup:    s.backupFor,
+		Backup:    s.backup,
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
 		},
@@ -166,9 +172,9 @@ func (s *Server) administration() *admin.Admin {
 	return admin.New(o)
 }
 
-// version is the function VERSION().
-func version(ctx *sql.Context, _ ...sql.Expression) (sql.Expression, error) {
-	return versionFunction{Expression: function.Version("")}, nil
+// backup makes a backup for CALL dp_backup.
+func (s *Server) backup(ctx *sql.Context, name string) (path string, size int64, err error) {
+	return s.backups.Make(ctx, session.Principal(ctx), name)
 }
 
 // executor runs private statements.
@@ -211,13 +217,13 @@ func (s *Server) unchanged(ctx *sql.Context, d plan.Definition) error {
 // loadAccounts reads the accounts, or makes the first one.
 func (s *Server) loadAccounts(ctx *sql.Context) error {
 	db := s.analyzer.Catalog.MySQLDb
-	if s.dir.fresh {
+	if s.dir.Fresh {
 		// An earlier first start may have ended before it could show the password that it made.
-		if err := os.Remove(s.cfg.path(fileUsers)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(s.place.Path(datadir.UsersFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("engine: %w", err)
 		}
 	}
-	generated, err := auth.Load(ctx, db, auth.NewPersister(s.cfg.path(fileUsers), s.dir.id), s.cfg.RootPassword)
+	generated, err := auth.Load(ctx, db, auth.NewPersister(s.place.Path(datadir.UsersFile), s.dir.ID), s.cfg.RootPassword)
 	if err != nil {
 		return err
 	}
@@ -238,7 +244,7 @@ func (s *Server) speak() error {
 		Listener:                 addressed{s.sockets},
 		Protocol:                 "tcp",
 		Address:                  s.cfg.Listen,
-		Version:                  Version,
+		Version:                  version.Number,
 		DisableConnectionWatcher: true, // our handler watches
 		Options:                  []server.Option{s.handle},
 		ProtocolListenerFactory:  s.protocolListener,
@@ -286,12 +292,12 @@ func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handl
 
 // protocolListener speaks the protocol.
 func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.ServerEventListener) (server.ProtocolListener, error) {
-	key, err := auth.NewKey(s.cfg.path(fileLoginKey))
+	key, err := auth.NewKey(s.place.Path(datadir.LoginKeyFile))
 	if err != nil {
 		return nil, err
 	}
 	s.logins = auth.NewServer(s.analyzer.Catalog.MySQLDb, key, s.loginTried)
-	return wire.NewServer(s.sockets, s.handler, s.admitting(s.logins.Login), Version, auth.DefaultPlugin), nil
+	return wire.NewServer(s.sockets, s.handler, s.admitting(s.logins.Login), version.Number, auth.DefaultPlugin), nil
 }
 
 // builderOf makes the session of an authenticated client.

@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -12,19 +11,12 @@ import (
 
 	"scrim/engine/audit"
 	"scrim/engine/auth"
+	"scrim/engine/version"
 	"scrim/internal/refuse"
 )
 
 // auditOff is the value of Config.Audit without an audit log.
 const auditOff = "off"
-
-// auditDir is where the audit log is kept.
-func (c Config) auditDir() string {
-	if c.AuditDir != "" {
-		return c.AuditDir
-	}
-	return filepath.Join(c.DataDir, fileAudit)
-}
 
 // openAudit opens the audit log, before anything that it would tell of.
 func (s *Server) openAudit() (err error) {
@@ -33,9 +25,9 @@ func (s *Server) openAudit() (err error) {
 		return nil
 	}
 	s.audit, err = audit.Open(audit.Options{
-		Dir: s.cfg.auditDir(), MaxSize: s.cfg.AuditSize << 20, Days: s.cfg.AuditDays, OnFailure: audit.Policy(s.cfg.Audit), Log: s.log,
+		Dir: s.place.AuditPath(), MaxSize: s.cfg.AuditSize << 20, Days: s.cfg.AuditDays, OnFailure: audit.Policy(s.cfg.Audit), Log: s.log,
 	})
-	s.audit.Write(audit.Record{Kind: audit.Start, Note: "version " + Version + ", process " + strconv.Itoa(os.Getpid())})
+	s.audit.Write(audit.Record{Kind: audit.Start, Note: "version " + version.Number + ", process " + strconv.Itoa(os.Getpid())})
 	return err
 }
 

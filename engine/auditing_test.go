@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/audit"
+	"scrim/engine/datadir"
 	"scrim/engine/watch"
 )
 
@@ -49,7 +50,7 @@ func TestAuditLog(t *testing.T) {
 	}
 	n := s.count()
 	i.end()
-	records, text := audited(t, filepath.Join(i.cfg.DataDir, fileAudit))
+	records, text := audited(t, filepath.Join(i.cfg.DataDir, datadir.AuditDir))
 	if strings.Contains(text, "secret") || strings.Contains(text, "pw-ann") || strings.Contains(text, rootPassword) {
 		t.Errorf("a literal is in the audit log:\n%s", text)
 	}
@@ -104,7 +105,7 @@ func TestWithoutTheAuditLog(t *testing.T) {
 	ann.query("SELECT COUNT(*) FROM s.t")
 	i.end()
 	dir := i.cfg.DataDir
-	full := filepath.Join(dir, fileAudit, "audit-000002-"+time.Now().UTC().Format("2006-01-02")+".jsonl")
+	full := filepath.Join(dir, datadir.AuditDir, "audit-000002-"+time.Now().UTC().Format("2006-01-02")+".jsonl")
 	if err := os.Symlink("/dev/full", full); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestWithoutTheAuditLog(t *testing.T) {
 func TestAuditOff(t *testing.T) {
 	i, _, _, ann := watched(t, func(c *Config) { c.Audit = auditOff })
 	ann.query("SELECT COUNT(*) FROM s.t")
-	if _, err := os.Stat(filepath.Join(i.cfg.DataDir, fileAudit)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(i.cfg.DataDir, datadir.AuditDir)); !os.IsNotExist(err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,6 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/backup"
+	"scrim/engine/datadir/rollback"
 )
 
 // TestBackupUnderLoad backs up while clients write two tables together, ask, and declare. The restored directory has both tables in one
@@ -61,12 +65,12 @@ func TestBackupUnderLoad(t *testing.T) {
 		before := answered.Load()
 		name := "b" + strconv.Itoa(b)
 		root.query("CALL dp_backup('" + name + "')")
-		m, err := VerifyBackup(context.Background(), filepath.Join(backups, name), nil)
+		m, err := backup.Verify(context.Background(), filepath.Join(backups, name), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		dir := filepath.Join(t.TempDir(), "restored")
-		if _, err := Restore(context.Background(), RestoreOptions{From: filepath.Join(backups, name), DataDir: dir, AcceptLedgerOf: m.Day(), By: "operator"}, nil); err != nil {
+		if _, err := backup.Restore(context.Background(), backup.RestoreOptions{From: filepath.Join(backups, name), To: datadir.Place{Dir: dir}, Accept: rollback.Acceptance{LedgerOf: m.Day(), By: "operator"}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		checkRestored(t, dir, before)
@@ -105,15 +109,15 @@ func TestBackupCleansUp(t *testing.T) {
 	busy.exec("BEGIN", "INSERT INTO s.t VALUES (1)")
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	b := backup{i.cfg, i.dir, i.ledger, i.store}
-	if _, err := b.to(ctx, filepath.Join(backups, "x"), nil); err == nil {
+	b := i.backups.Source
+	if _, err := b.CopyTo(ctx, filepath.Join(backups, "x"), nil); err == nil {
 		t.Error("a backup beside a transaction that writes")
 	}
 	if left, _ := os.ReadDir(backups); len(left) != 0 {
 		t.Errorf("got %v left behind", left)
 	}
 	busy.exec("COMMIT")
-	if _, err := b.to(context.Background(), filepath.Join(backups, "x"), nil); err != nil {
+	if _, err := b.CopyTo(context.Background(), filepath.Join(backups, "x"), nil); err != nil {
 		t.Error(err)
 	}
 }

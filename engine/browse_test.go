@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/estimator/noise"
+	"scrim/engine/version"
 )
 
 // browsedShop is a server with a shop of every kind of column, its DBA, and an analyst.
@@ -96,7 +97,7 @@ func TestTheCatalogueIsTrue(t *testing.T) {
 		{"SELECT COUNT(*) > 10 FROM information_schema.routines WHERE routine_name LIKE 'dp\\_%'", "[[1]]"},
 		{"SELECT parameter_name FROM information_schema.parameters WHERE specific_name = 'dp_protect'", "[[table] [unit_column] [entity]]"},
 		{"SHOW CREATE USER CURRENT_USER()", "[[CREATE USER `ann`@`%` IDENTIFIED WITH 'mysql_native_password' REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK]]"},
-		{"SHOW VARIABLES LIKE 'lower_case_table_names'", "[[lower_case_table_names 1]]"}, {"SELECT @@version", "[[" + Version + "]]"},
+		{"SHOW VARIABLES LIKE 'lower_case_table_names'", "[[lower_case_table_names 1]]"}, {"SELECT @@version", "[[" + version.Number + "]]"},
 		{"SELECT @@max_allowed_packet, @@max_connections", "[[67108864 256]]"},
 	} {
 		if got := fmt.Sprint(ann.query(c.query)); got != c.want {

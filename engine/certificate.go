@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"scrim/engine/datadir"
 	"scrim/internal/selfsigned"
 )
 
@@ -20,7 +21,7 @@ type certificate struct {
 func (t *certificate) load(c Config) error {
 	certFile, keyFile, given := c.TLSCert, c.TLSKey, c.TLSCert != ""
 	if !given {
-		certFile, keyFile = c.path(fileCertificate), c.path(fileCertificateKey)
+		certFile, keyFile = c.Place().Path(datadir.CertificateFile), c.Place().Path(datadir.CertificateKeyFile)
 		if err := selfsigned.Make(certFile, keyFile, "Scrim server", c.Listen); err != nil {
 			return fmt.Errorf("engine: TLS certificate: %w", err)
 		}

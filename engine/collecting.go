@@ -26,15 +26,6 @@ func (s *Server) openCollections() error {
 	return err
 }
 
-// settled sorts what a store has of collections before its file is copied, so that no order of arrival is copied with it.
-func settled(ctx context.Context, st store.Store) error {
-	c, err := collections.New(ctx, st)
-	if err != nil {
-		return err
-	}
-	return c.Shutdown()
-}
-
 // checkCollection refuses to change the table of a collection, its definition or its rows, to everybody. Reports come through the
 // database dp_in, and the procedures do the rest.
 func (a *access) checkCollection(ref store.TableRef) error {

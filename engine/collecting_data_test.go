@@ -8,6 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/backup"
+	"scrim/engine/datadir/fileimport"
+	"scrim/engine/datadir/rollback"
+
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -61,15 +66,15 @@ func TestReportsFromElsewhere(t *testing.T) {
 	if err := os.WriteFile(csv, []byte("round,cell,stratum,day,report\n1,0,a,2026-01-01,x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []ImportMode{ImportCreate, ImportAppend, ImportReplace} {
-		if _, err := Import(context.Background(), cfg, csv, "Survey.commute", mode, nil, nil); err == nil || !strings.Contains(err.Error(), "collection") {
+	for _, mode := range []fileimport.Mode{fileimport.Create, fileimport.Append, fileimport.Replace} {
+		if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "Survey.commute", mode, nil, nil); err == nil || !strings.Contains(err.Error(), "collection") {
 			t.Errorf("import mode %v: %v", mode, err)
 		}
 	}
-	if _, err := Import(context.Background(), cfg, csv, "survey.other", ImportCreate, nil, nil); err != nil {
+	if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "survey.other", fileimport.Create, nil, nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := Import(context.Background(), cfg, csv, "dp_in.other", ImportCreate, nil, nil); err == nil {
+	if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "dp_in.other", fileimport.Create, nil, nil); err == nil {
 		t.Error("a table was imported into dp_in")
 	}
 }
@@ -85,11 +90,11 @@ func TestCollectionsInBackups(t *testing.T) {
 	o.con.affected("INSERT INTO dp_in.commute VALUES (?, ?)", later, laterReport)
 	o.end()
 	dir := filepath.Join(t.TempDir(), "restored")
-	m, err := VerifyBackup(context.Background(), filepath.Join(backups, "one"), nil)
+	m, err := backup.Verify(context.Background(), filepath.Join(backups, "one"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(context.Background(), RestoreOptions{From: filepath.Join(backups, "one"), DataDir: dir, AcceptLedgerOf: m.Day(), By: "operator"}, nil); err != nil {
+	if _, err := backup.Restore(context.Background(), backup.RestoreOptions{From: filepath.Join(backups, "one"), To: datadir.Place{Dir: dir}, Accept: rollback.Acceptance{LedgerOf: m.Day(), By: "operator"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	i := start(t, dir)

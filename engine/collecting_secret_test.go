@@ -118,7 +118,7 @@ func auditText(t *testing.T, c *Config) string {
 	t.Helper()
 	time.Sleep(300 * time.Millisecond) // it is written a moment later
 	var all bytes.Buffer
-	_ = filepath.WalkDir(c.auditDir(), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(c.Place().AuditPath(), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			b, _ := os.ReadFile(path)
 			all.Write(b)

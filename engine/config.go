@@ -7,7 +7,6 @@ import (
 	"math"
 	"net"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,16 +15,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/audit"
+	"scrim/engine/datadir"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/witness"
 )
-
-// Version is what the server calls itself towards clients: MySQL 8.0, which is what they adapt to.
-const Version = "8.0.36-scrim"
-
-// VersionComment is the value of @@version_comment.
-const VersionComment = "Scrim, differentially private SQL"
 
 // Config says how a server runs. Only DataDir is required; DefaultConfig fills in the rest.
 type Config struct {
@@ -306,20 +300,7 @@ func (c Config) checkAudit(bad func(field, format string, args ...any)) {
 	}
 }
 
-// Files of a data directory.
-const (
-	fileLock    = "LOCK"
-	fileID      = "DIRECTORY"
-	fileData    = "data.duckdb"
-	dirSpill    = "spill"
-	fileLedger  = "ledger.db"
-	fileCatalog = "catalog"
-	fileUsers   = "users"
-	fileAudit   = "audit"
-
-	fileCertificate    = "server-cert.pem"
-	fileCertificateKey = "server-key.pem"
-	fileLoginKey       = "login-key.pem"
-)
-
-func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }
+// Place says where the data directory is, and how what belongs to it is opened.
+func (c Config) Place() datadir.Place {
+	return datadir.Place{Dir: c.DataDir, Audit: c.AuditDir, Witness: c.Witness, Threads: c.Threads, MemoryLimit: c.MemoryLimit}
+}

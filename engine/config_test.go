@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -39,62 +37,6 @@ func TestValidate(t *testing.T) {
 				t.Errorf("%s: got %v, want a problem with %q", c.name, err, w)
 			}
 		}
-	}
-}
-
-func TestDirectory(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d")
-	d, err := openDirectory(path)
-	if err != nil || !d.fresh {
-		t.Fatalf("got %+v, %v, want a fresh directory", d, err)
-	}
-	if _, err := openDirectory(path); err != ErrDirectoryInUse {
-		t.Errorf("got %v while it is open, want ErrDirectoryInUse", err)
-	}
-	id := d.id
-	d.Close()
-
-	// The first start did not finish: it goes on where it was.
-	if d, err = openDirectory(path); err != nil || !d.fresh || d.id != id {
-		t.Fatalf("got %+v, %v, want the same directory, still fresh", d, err)
-	}
-	for _, f := range []string{fileData, fileLedger, fileCatalog, fileUsers} {
-		if err := os.WriteFile(filepath.Join(path, f), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := d.commit(); err != nil {
-		t.Fatal(err)
-	}
-	d.Close()
-	if d, err = openDirectory(path); err != nil || d.fresh || d.id != id {
-		t.Fatalf("got %+v, %v, want the same directory, no longer fresh", d, err)
-	}
-	d.Close()
-
-	for _, f := range []string{fileLedger, fileCatalog, fileUsers, fileData} {
-		away := filepath.Join(path, f+".away")
-		if err := os.Rename(filepath.Join(path, f), away); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := openDirectory(path); err == nil || !strings.Contains(err.Error(), f+" is missing") {
-			t.Errorf("got %v without %s, want a refusal that names it", err, f)
-		}
-		if err := os.Rename(away, filepath.Join(path, f)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Remove(filepath.Join(path, fileID)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openDirectory(path); err == nil || !strings.Contains(err.Error(), "but no "+fileID) {
-		t.Errorf("got %v without the id file, want a refusal", err)
-	}
-	if err := os.WriteFile(filepath.Join(path, fileID), []byte("not an id\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openDirectory(path); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("got %v with a damaged id file, want a refusal", err)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestGuessing(t *testing.T) {
 		t.Error("the metrics count no failed or delayed login")
 	}
 	i.end()
-	files, _ := filepath.Glob(filepath.Join(i.cfg.auditDir(), "*.jsonl"))
+	files, _ := filepath.Glob(filepath.Join(i.place.AuditPath(), "*.jsonl"))
 	log := ""
 	for _, f := range files {
 		b, _ := os.ReadFile(f)

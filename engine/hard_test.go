@@ -23,6 +23,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/estimator/noise"
+	"scrim/engine/version"
 	"scrim/internal/testenv"
 )
 
@@ -183,7 +184,7 @@ func TestMariaDBClient(t *testing.T) {
 	if got := run("SELECT * FROM people"); !strings.Contains(got, "ERROR 1644 (45002)") {
 		t.Errorf("got %q, want the refusal", got)
 	}
-	if got := run(`\s`); !strings.Contains(got, "Uptime:") || !strings.Contains(got, Version) {
+	if got := run(`\s`); !strings.Contains(got, "Uptime:") || !strings.Contains(got, version.Number) {
 		t.Errorf("status: got %q", got)
 	}
 }

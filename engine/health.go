@@ -16,6 +16,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/audit"
+	"scrim/engine/datadir"
 	"scrim/engine/store/duckdb"
 )
 
@@ -70,7 +71,7 @@ func (h *health) check() error {
 
 // writes reports whether the disk of the ledger takes another page. The store empties the directory that it is tried in.
 func (h *health) writes() error {
-	dir := filepath.Join(h.directory, dirSpill)
+	dir := filepath.Join(h.directory, datadir.SpillDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return errNoDisk
 	}

@@ -6,17 +6,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"scrim/engine/datadir"
 )
 
 // TestSecondLifeIsNoticed: a copy, and a directory on another machine, are told of at the first start in the new place, in the log, on the dashboard
 // and in the audit log; the same place is not, nor is a directory that was served by a program which did not note its place.
 func TestSecondLifeIsNoticed(t *testing.T) {
-	machine := machineFile
-	defer func() { machineFile = machine }()
-	machineFile = filepath.Join(t.TempDir(), "machine-id")
+	machine := datadir.MachineFile
+	defer func() { datadir.MachineFile = machine }()
+	datadir.MachineFile = filepath.Join(t.TempDir(), "machine-id")
 	is := func(id string) {
 		t.Helper()
-		if err := os.WriteFile(machineFile, []byte(id+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(datadir.MachineFile, []byte(id+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,9 +39,9 @@ func TestSecondLifeIsNoticed(t *testing.T) {
 		if says != "" && !strings.Contains(i.auditText(), `"kind":"elsewhere","note":"this data directory was last served `+says) {
 			t.Errorf("want %q in the audit log", says)
 		}
-		text, err := os.ReadFile(filepath.Join(dir, fileHost))
-		if id, _ := os.ReadFile(machineFile); err != nil || len(id) > 1 && strings.Contains(string(text), strings.TrimSpace(string(id))) {
-			t.Errorf("%s: %q, %v", fileHost, text, err)
+		text, err := os.ReadFile(filepath.Join(dir, datadir.HostFile))
+		if id, _ := os.ReadFile(datadir.MachineFile); err != nil || len(id) > 1 && strings.Contains(string(text), strings.TrimSpace(string(id))) {
+			t.Errorf("%s: %q, %v", datadir.HostFile, text, err)
 		}
 	}
 	is("4a4ef5")
@@ -51,7 +53,7 @@ func TestSecondLifeIsNoticed(t *testing.T) {
 	if err := os.CopyFS(again, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(again, fileLedger+".key"), 0o600); err != nil {
+	if err := os.Chmod(filepath.Join(again, datadir.LedgerFile+".key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	serve(again, "at another place on this machine")
@@ -59,7 +61,7 @@ func TestSecondLifeIsNoticed(t *testing.T) {
 	is("5b5af6")
 	serve(dir, "on another machine")
 	serve(dir, "")
-	if err := os.Remove(filepath.Join(dir, fileHost)); err != nil {
+	if err := os.Remove(filepath.Join(dir, datadir.HostFile)); err != nil {
 		t.Fatal(err)
 	}
 	serve(dir, "")
@@ -79,7 +81,7 @@ func TestTwoServersOfOneWitness(t *testing.T) {
 	if err := os.CopyFS(again, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(again, fileLedger+".key"), 0o600); err != nil {
+	if err := os.Chmod(filepath.Join(again, datadir.LedgerFile+".key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a = start(t, dir, with)

@@ -16,8 +16,10 @@ import (
 	"scrim/catalog"
 	"scrim/engine/audit"
 	"scrim/engine/dashboard"
+	"scrim/engine/datadir"
 	"scrim/engine/exec"
 	"scrim/engine/metrics"
+	"scrim/engine/version"
 )
 
 // watching is what the server shows over HTTP: the dashboard, the metrics and whether it is well. It is nil without --http.
@@ -49,7 +51,7 @@ func (s *Server) watch() error {
 	w := &watching{server: s, started: time.Now(), recent: dashboard.NewRecent(time.Now())}
 	w.health = health{ledger: s.ledger, store: s.store, audit: s.mustAudit(), directory: s.cfg.DataDir, stopping: &w.stopping}
 	w.metrics = metrics.New(metrics.Sources{
-		Version:        Version,
+		Version:        version.Number,
 		Status:         func() (accounting.Status, error) { return s.ledger.Status(dashboard.Entities(s.catalog.Snapshot())) },
 		Names:          func() map[string][]string { return dashboard.Names(s.catalog.Snapshot()) },
 		Ledger:         w.ledger,
@@ -186,7 +188,7 @@ func (w *watching) ledger() metrics.Ledger {
 	if u.VerifiedAt.IsZero() {
 		l.Unverified = u.Resumed - u.Verified
 	}
-	if fi, err := os.Stat(w.server.cfg.path(fileLedger)); err == nil {
+	if fi, err := os.Stat(w.server.place.Path(datadir.LedgerFile)); err == nil {
 		l.Bytes = fi.Size()
 	}
 	return l
@@ -196,7 +198,7 @@ func (w *watching) ledger() metrics.Ledger {
 func (w *watching) facts() dashboard.Server {
 	s, l := w.server, w.ledger()
 	return dashboard.Server{
-		Version: Version, Comment: VersionComment, Go: runtime.Version(), Started: w.started,
+		Version: version.Number, Comment: version.Comment, Go: runtime.Version(), Started: w.started,
 		Listen: s.Addr().String(), HTTP: w.listener.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
 		Connections: s.sockets.Connections(), MaxConnections: s.sockets.MaxConnections(),
 		LedgerRecords: l.Records, LedgerBytes: l.Bytes, LedgerUnverified: l.Unverified, NotReady: w.health.check(), Warnings: s.warnings.texts(),

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"scrim/engine/version"
 )
 
 // withHTTP gives a server a dashboard at a free port.
@@ -88,7 +90,7 @@ func (w *web) line(name string) string {
 // auditText is all that the audit log holds.
 func (i *instance) auditText() string {
 	i.t.Helper()
-	files, err := filepath.Glob(filepath.Join(i.cfg.auditDir(), "*"))
+	files, err := filepath.Glob(filepath.Join(i.place.AuditPath(), "*"))
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -146,7 +148,7 @@ func TestDashboardOfAServer(t *testing.T) {
 		"/entities/customer":  {"shop.orders"},
 		"/ledger":             {"set-budget", "charge"},
 		"/refusals":           {"would return or copy rows"},
-		"/server":             {Version, "Ready"},
+		"/server":             {version.Number, "Ready"},
 	} {
 		status, page := w.get(path)
 		for _, word := range words {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"scrim/engine/datadir/fileimport"
 )
 
 // TestImportKeepsPolicies: a protected name stays protected through an import that makes its table
@@ -15,14 +17,14 @@ func TestImportKeepsPolicies(t *testing.T) {
 	if err := os.WriteFile(file, []byte("id,x\n1,2\n2,3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	load := func(table string, mode ImportMode) {
+	load := func(table string, mode fileimport.Mode) {
 		t.Helper()
-		if _, err := Import(context.Background(), DefaultConfig(dir), file, table, mode, nil, nil); err != nil {
+		if _, err := fileimport.Load(context.Background(), DefaultConfig(dir).Place(), file, table, mode, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	load("d.people", ImportCreate)
-	load("d.shops", ImportCreate)
+	load("d.people", fileimport.Create)
+	load("d.shops", fileimport.Create)
 	i := start(t, dir)
 	root := i.root()
 	root.exec("CALL dp_protect('d.people', 'id', 'person')", "CALL dp_set_budget('d.people', '*', 1, 1e-6, 'never')", "CALL dp_public('d.shops')")
@@ -30,8 +32,8 @@ func TestImportKeepsPolicies(t *testing.T) {
 	root.exec("DROP TABLE d.people", "DROP TABLE d.shops")
 	i.end()
 
-	load("d.people", ImportCreate)
-	load("d.shops", ImportCreate)
+	load("d.people", fileimport.Create)
+	load("d.shops", fileimport.Create)
 	i = start(t, dir)
 	ann := i.client("ann", "pw-ann")
 	ann.refused(1644, "45002", "SELECT * FROM d.people")
@@ -40,7 +42,7 @@ func TestImportKeepsPolicies(t *testing.T) {
 	ann.query("SELECT * FROM d.shops")
 	i.end()
 
-	load("d.shops", ImportReplace)
+	load("d.shops", fileimport.Replace)
 	i = start(t, dir)
 	if got := i.client("ann", "pw-ann").value("SELECT COUNT(*) FROM d.shops"); got != "2" {
 		t.Errorf("got %s rows of a public table after its rows were replaced, want 2", got)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"scrim/engine/datadir"
+
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -61,7 +63,7 @@ func TestPrepareInSQL(t *testing.T) {
 		}
 		ann.refused(1243, "", "EXECUTE i")
 		i.end()
-		records, text := audited(t, filepath.Join(i.cfg.DataDir, fileAudit))
+		records, text := audited(t, filepath.Join(i.cfg.DataDir, datadir.AuditDir))
 		if strings.Contains(text, "secret") || strings.Contains(text, "it's") {
 			t.Errorf("a literal is in the audit log")
 		}
@@ -93,7 +95,7 @@ func TestStatementsOfOneText(t *testing.T) {
 		}
 		i.client("ann", "pw-ann", change).refused(1064, "42000", "SELECT 1; SELECT 2")
 		i.end()
-		records, _ := audited(t, filepath.Join(i.cfg.DataDir, fileAudit))
+		records, _ := audited(t, filepath.Join(i.cfg.DataDir, datadir.AuditDir))
 		var statements []string
 		for _, r := range records {
 			if r.Principal == "ann@%" && strings.HasPrefix(r.Statement, "SELECT") {
@@ -167,7 +169,7 @@ func TestSessionsBeginAnew(t *testing.T) {
 		t.Error("the connection is open after a refused change of the user")
 	}
 	i.end()
-	_, text := audited(t, filepath.Join(i.cfg.DataDir, fileAudit))
+	_, text := audited(t, filepath.Join(i.cfg.DataDir, datadir.AuditDir))
 	if in, out := strings.Count(text, `"kind":"login"`), strings.Count(text, `"kind":"logout"`); in != 4 || out != 4 {
 		t.Errorf("got %d logins and %d logouts in the audit log, want 4 each", in, out)
 	}
@@ -227,7 +229,7 @@ func TestBothWaysToLogIn(t *testing.T) {
 func TestOwnCertificate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	i := start(t, dir)
-	pem, err := os.ReadFile(filepath.Join(dir, fileCertificate))
+	pem, err := os.ReadFile(filepath.Join(dir, datadir.CertificateFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,13 +246,13 @@ func TestOwnCertificate(t *testing.T) {
 	if _, err := i.dial("root", rootPassword, func(c *mysql.Config) { c.TLSConfig = "true" }); err == nil {
 		t.Error("a client that does not know the certificate trusts it")
 	}
-	if fi, err := os.Stat(filepath.Join(dir, fileCertificateKey)); err != nil || fi.Mode().Perm() != 0o600 {
+	if fi, err := os.Stat(filepath.Join(dir, datadir.CertificateKeyFile)); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("the key: %v, %v, want mode 0600", fi.Mode(), err)
 	}
 	i.client("root", rootPassword, func(c *mysql.Config) { c.TLSConfig = "skip-verify" })
 	i.end()
 	i = start(t, dir, func(c *Config) { c.RequireTLS = true })
-	if again, err := os.ReadFile(filepath.Join(dir, fileCertificate)); err != nil || string(again) != string(pem) {
+	if again, err := os.ReadFile(filepath.Join(dir, datadir.CertificateFile)); err != nil || string(again) != string(pem) {
 		t.Error("the second start made another certificate")
 	}
 	if _, err := i.dial("root", rootPassword); err == nil {
@@ -258,7 +260,7 @@ func TestOwnCertificate(t *testing.T) {
 	}
 	i.client("root", rootPassword, func(c *mysql.Config) { c.TLSConfig = "skip-verify" })
 	i.end()
-	if err := os.WriteFile(filepath.Join(dir, fileCertificateKey), []byte("damaged"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, datadir.CertificateKeyFile), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg := DefaultConfig(dir)

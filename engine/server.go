@@ -23,13 +23,15 @@ import (
 	"scrim/engine/auth"
 	"scrim/engine/browse"
 	"scrim/engine/collections"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/backup"
+	"scrim/engine/datadir/rollback"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/exec"
 	"scrim/engine/inbox"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
-	"scrim/engine/witness"
 	"scrim/internal/processors"
 	"scrim/internal/spill"
 	"scrim/planner"
@@ -37,16 +39,16 @@ import (
 
 // Server is an open data directory behind a listening socket.
 type Server struct {
-	cfg Config
-	log zerolog.Logger
+	cfg   Config
+	place datadir.Place
+	log   zerolog.Logger
 
-	dir     *directory
-	store   *duckdb.Store
-	spill   *spill.Pool
-	ledger  *accounting.Ledger
-	catalog *catalog.Catalog
-	traces  *traces         // of the ledger, since it was found to be as far as they know; nil before
-	keeper  *witness.Keeper // nil without a witness
+	dir      *datadir.Directory
+	store    *duckdb.Store
+	spill    *spill.Pool
+	ledger   *accounting.Ledger
+	catalog  *catalog.Catalog
+	follower *rollback.Follower // of the ledger; nil until it was found to be no older one
 
 	collections *collections.Collections
 	sampled     func(values [][]float64) // tests look at what a simulation scans; nil
@@ -55,6 +57,7 @@ type Server struct {
 
 	planner  *planner.Planner
 	runner   *exec.Executor
+	backups  *backup.Server
 	browse   *browse.Server
 	analyzer *analyzer.Analyzer
 	engine   *sqle.Engine
@@ -65,7 +68,6 @@ type Server struct {
 
 	certificate certificate
 	audit       *audit.Log
-	backups     sync.Mutex      // one at a time
 	observers   watch.Observers // told about every statement that ended; set before the first client
 	watching    *watching
 	warnings    warnings
@@ -88,7 +90,8 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg.withDefaults(), log: cfg.Logger, noise: source}
+	cfg = cfg.withDefaults()
+	s := &Server{cfg: cfg, place: cfg.Place(), log: cfg.Logger, noise: source}
 	if err := s.start(); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -103,24 +106,24 @@ func (s *Server) start() error {
 			return err
 		}
 	}
-	return s.dir.commit()
+	return s.dir.Commit()
 }
 
 func (s *Server) openDirectory() (err error) {
-	s.dir, err = openDirectory(s.cfg.DataDir)
+	s.dir, err = datadir.Open(s.cfg.DataDir)
 	return err
 }
 
 func (s *Server) openLedger() (err error) {
-	s.ledger, err = accounting.Open(s.cfg.path(fileLedger), accounting.Options{
-		DirectoryID: s.dir.id, Create: s.dir.fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.upkept,
+	s.ledger, err = accounting.Open(s.place.Path(datadir.LedgerFile), accounting.Options{
+		DirectoryID: s.dir.ID, Create: s.dir.Fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.upkept,
 	})
 	return err
 }
 
 func (s *Server) openCatalog() (err error) {
-	s.catalog, err = catalog.Open(s.cfg.path(fileCatalog), catalog.Options{
-		DirectoryID: s.dir.id, Create: s.dir.fresh, Charged: s.charged,
+	s.catalog, err = catalog.Open(s.place.Path(datadir.CatalogFile), catalog.Options{
+		DirectoryID: s.dir.ID, Create: s.dir.Fresh, Charged: s.charged,
 	})
 	return err
 }
@@ -132,10 +135,28 @@ func (s *Server) charged(account string) bool {
 }
 
 func (s *Server) openStore() (err error) {
-	s.spill = spill.NewPool(spill.Disk{Dir: s.cfg.path(dirSpill)}, s.cfg.PersonsMemory<<20)
-	s.store, err = duckdb.Open(s.cfg.path(fileData), duckdb.Options{
-		Threads: cmp.Or(s.cfg.Threads, processors.Count()), MemoryLimit: s.cfg.MemoryLimit, DirectoryID: s.dir.id,
-	})
+	s.spill = spill.NewPool(spill.Disk{Dir: s.place.Path(datadir.SpillDir)}, s.cfg.PersonsMemory<<20)
+	o := s.place.StoreOptions(s.dir.ID)
+	o.Threads = cmp.Or(o.Threads, processors.Count())
+	s.store, err = duckdb.Open(s.place.Path(datadir.DataFile), o)
+	return err
+}
+
+// checkLedger refuses a ledger that is older than it was.
+func (s *Server) checkLedger() (err error) {
+	places := rollback.At(s.place, s.dir.ID)
+	places.Store, places.Catalog = s.store, s.catalog
+	s.follower, err = places.Follow(context.Background(), s.ledger, s.audit, s.witnessed)
+	return err
+}
+
+// checkHost warns where the directory was last served on another machine or at another place.
+func (s *Server) checkHost() error {
+	moved, err := s.dir.NoteHome()
+	if moved != "" {
+		s.elsewhere(warnHost, "this data directory was last served "+moved+". If it was moved, all is well, and the next start says nothing. If it was copied, "+
+			"what one copy spends the other does not count: serve one of them, and remove the other")
+	}
 	return err
 }
 
@@ -230,7 +251,7 @@ func (s *Server) close() error {
 	if s.collections != nil {
 		errs = append(errs, s.collections.Shutdown())
 	}
-	errs = append(errs, s.unfollow())
+	errs = append(errs, s.follower.Close())
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}

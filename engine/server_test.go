@@ -12,20 +12,23 @@ import (
 	"testing"
 	"time"
 
+	"scrim/engine/datadir"
+	"scrim/engine/version"
+
 	"github.com/go-sql-driver/mysql"
 )
 
 func TestIdentity(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
-	if got := root.value("SELECT VERSION()"); got != Version {
-		t.Errorf("VERSION(): got %q, want %q", got, Version)
+	if got := root.value("SELECT VERSION()"); got != version.Number {
+		t.Errorf("VERSION(): got %q, want %q", got, version.Number)
 	}
-	if got := root.value("SELECT @@version"); got != Version {
-		t.Errorf("@@version: got %q, want %q", got, Version)
+	if got := root.value("SELECT @@version"); got != version.Number {
+		t.Errorf("@@version: got %q, want %q", got, version.Number)
 	}
-	if got := root.value("SELECT @@version_comment LIMIT 1"); got != VersionComment {
-		t.Errorf("@@version_comment: got %q, want %q", got, VersionComment)
+	if got := root.value("SELECT @@version_comment LIMIT 1"); got != version.Comment {
+		t.Errorf("@@version_comment: got %q, want %q", got, version.Comment)
 	}
 	c, err := net.Dial("tcp", i.Addr().String())
 	if err != nil {
@@ -34,8 +37,8 @@ func TestIdentity(t *testing.T) {
 	defer c.Close()
 	b := make([]byte, 64)
 	n, err := c.Read(b)
-	if err != nil || !strings.Contains(string(b[:n]), "\n"+Version+"\x00") {
-		t.Errorf("handshake: got %q, %v, want %q", b[:n], err, Version)
+	if err != nil || !strings.Contains(string(b[:n]), "\n"+version.Number+"\x00") {
+		t.Errorf("handshake: got %q, %v, want %q", b[:n], err, version.Number)
 	}
 	if got := root.value("SELECT CURRENT_USER()"); !strings.HasPrefix(got, "root@") {
 		t.Errorf("CURRENT_USER(): got %q", got)
@@ -114,13 +117,13 @@ func TestFirstStartThatWasCutShort(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	i := start(t, dir, func(c *Config) { c.RootPassword = "" })
 	lost := i.RootPassword()
-	id, err := os.ReadFile(filepath.Join(dir, fileID))
+	id, err := os.ReadFile(filepath.Join(dir, datadir.IDFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	i.end()
 	// As it is when the process dies before the last step.
-	if err := os.WriteFile(filepath.Join(dir, fileID), []byte(strings.TrimSpace(string(id))+" "+unfinished+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, datadir.IDFile), []byte(strings.TrimSpace(string(id))+" "+datadir.Unfinished+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	i = start(t, dir, func(c *Config) { c.RootPassword = "" })
@@ -133,11 +136,11 @@ func TestFirstStartThatWasCutShort(t *testing.T) {
 func TestDirectoriesAreGuarded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	i := start(t, dir)
-	if s, err := Open(i.cfg); !errors.Is(err, ErrDirectoryInUse) {
-		t.Errorf("got %v, %v for a directory in use, want ErrDirectoryInUse", s, err)
+	if s, err := Open(i.cfg); !errors.Is(err, datadir.ErrInUse) {
+		t.Errorf("got %v, %v for a directory in use, want datadir.ErrInUse", s, err)
 	}
 	i.end()
-	for _, f := range []string{fileLedger, fileCatalog, fileUsers} {
+	for _, f := range []string{datadir.LedgerFile, datadir.CatalogFile, datadir.UsersFile} {
 		if err := os.Rename(filepath.Join(dir, f), filepath.Join(dir, "away")); err != nil {
 			t.Fatal(err)
 		}
@@ -152,11 +155,11 @@ func TestDirectoriesAreGuarded(t *testing.T) {
 	other := start(t, "")
 	otherDir := other.cfg.DataDir
 	other.end()
-	b, err := os.ReadFile(filepath.Join(otherDir, fileLedger))
+	b, err := os.ReadFile(filepath.Join(otherDir, datadir.LedgerFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, fileLedger), b, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, datadir.LedgerFile), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := Open(i.cfg); err == nil || !strings.Contains(err.Error(), "another data directory") {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"scrim/engine/datadir"
 )
 
 // TestNoRoomForTemporaryFiles: while the directory for temporary files is not there, or is no directory, queries on protected tables are refused before
@@ -22,7 +24,7 @@ func TestNoRoomForTemporaryFiles(t *testing.T) {
 	spent := func() string {
 		return fmt.Sprint(root.query("SELECT account, spent_epsilon, spent_rho FROM dp.budgets ORDER BY 1, 2"))
 	}
-	before, dir := spent(), filepath.Join(i.cfg.DataDir, dirSpill)
+	before, dir := spent(), filepath.Join(i.cfg.DataDir, datadir.SpillDir)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/accounting"
+	"scrim/engine/datadir"
 	"scrim/engine/estimator/noise"
 )
 
@@ -21,7 +22,7 @@ import (
 // comes.
 func lengthen(t *testing.T, dir string, n int) {
 	t.Helper()
-	path, o, unlock, err := LedgerOf(dir)
+	path, o, unlock, err := datadir.LedgerOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestStartFromCheckpoint(t *testing.T) {
 	}
 	i.end()
 
-	path := filepath.Join(dir, fileLedger)
+	path := filepath.Join(dir, datadir.LedgerFile)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

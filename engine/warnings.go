@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"scrim/engine/audit"
+	"scrim/engine/witness"
 )
 
 // warnings are what an operator has to look at although the server answers. The dashboard shows them.
@@ -42,6 +43,21 @@ func (w *warnings) texts() (out []string) {
 		out = append(out, x.text)
 	}
 	return out
+}
+
+// witnessed hears how the witness is.
+func (s *Server) witnessed(r witness.Report) {
+	switch {
+	case r.Failing != nil:
+		s.log.Error().Err(r.Failing).Msg("the witness cannot be read or written: a roll-back of the data directory to this time would not be noticed")
+		s.warnings.set(warnWitness, "the witness cannot be read or written; the server's log says why")
+	default:
+		s.warnings.set(warnWitness, "")
+	}
+	if r.Other != nil {
+		s.elsewhere(warnSecond, "another server appends to the witness "+s.cfg.Witness+", the last time at "+r.Other.Time.Format("2006-01-02 15:04:05 MST")+
+			": this data directory, or a copy of it, is served twice, and what one spends the other does not count. Stop one of them, and never start it again")
+	}
 }
 
 // elsewhere tells the log, the dashboard and the audit log, once, that the data directory may be in use in a second place.

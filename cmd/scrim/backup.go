@@ -8,10 +8,12 @@ import (
 	"os"
 	"strings"
 
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/backup"
+	"scrim/engine/datadir/rollback"
+
 	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
-
-	"scrim/engine"
 )
 
 // clientPassword names the environment variable with the password for --connect.
@@ -19,7 +21,7 @@ const clientPassword = environmentPrefix + "PASSWORD"
 
 // backupCommand copies a data directory.
 func backupCommand(s streams) *cobra.Command {
-	c := engine.DefaultConfig("")
+	var from datadir.Place
 	var to, connect, user string
 	cmd := &cobra.Command{
 		Use:   "backup (--data DIR | --connect HOST:PORT) --to DIR",
@@ -39,16 +41,16 @@ configuration are not in it.`,
 			switch {
 			case to == "":
 				return errors.New("want --to, the name of a new directory")
-			case (c.DataDir == "") == (connect == ""):
+			case (from.Dir == "") == (connect == ""):
 				return errors.New("want either --data or --connect")
 			case connect != "":
 				return backupOver(cmd.Context(), s, connect, user, to)
 			}
-			return backupHere(cmd.Context(), s, c, to)
+			return backupHere(cmd.Context(), s, from, to)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.DataDir, "data", "", "data directory that nobody serves")
+	f.StringVar(&from.Dir, "data", "", "data directory that nobody serves")
 	f.StringVar(&to, "to", "", "new directory for the backup, or its name in the server's backup-dir (required)")
 	f.StringVar(&connect, "connect", "", "address of the server that serves the data directory")
 	f.StringVar(&user, "user", "root", "DBA account for --connect")
@@ -56,11 +58,11 @@ configuration are not in it.`,
 	return cmd
 }
 
-func backupHere(ctx context.Context, s streams, c engine.Config, to string) error {
+func backupHere(ctx context.Context, s streams, from datadir.Place, to string) error {
 	progress, finish := progressOn(s.err, "backup "+to)
-	m, err := engine.Backup(ctx, c, to, progress)
+	m, err := backup.Make(ctx, from, to, progress)
 	finish()
-	if errors.Is(err, engine.ErrDirectoryInUse) {
+	if errors.Is(err, datadir.ErrInUse) {
 		return fmt.Errorf("%w; let its server make the backup: scrim backup --connect HOST:PORT --to NAME, or CALL dp_backup('NAME')", err)
 	}
 	if err != nil {
@@ -71,7 +73,7 @@ func backupHere(ctx context.Context, s streams, c engine.Config, to string) erro
 }
 
 // describe prints what a backup holds.
-func describe(s streams, path string, m engine.Manifest) {
+func describe(s streams, path string, m backup.Manifest) {
 	fmt.Fprintf(s.out, "%s: %d bytes in %d files, made at %s; the ledger ends at record %d of %s\n",
 		path, m.Bytes(), len(m.Files), m.Made.Format("2006-01-02 15:04:05 MST"), m.Ledger.Record, m.Day())
 }
@@ -107,7 +109,7 @@ func backupVerifyCommand(s streams) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			progress, finish := progressOn(s.err, "verify "+args[0])
-			m, err := engine.VerifyBackup(cmd.Context(), args[0], progress)
+			m, err := backup.Verify(cmd.Context(), args[0], progress)
 			finish()
 			if err == nil {
 				describe(s, args[0], m)
@@ -118,23 +120,23 @@ func backupVerifyCommand(s streams) *cobra.Command {
 }
 
 // acceptLedger takes an older ledger where it is.
-func acceptLedger(ctx context.Context, s streams, o engine.RestoreOptions) error {
-	end, err := engine.AcceptLedger(ctx, o)
+func acceptLedger(ctx context.Context, s streams, o backup.RestoreOptions) error {
+	end, err := rollback.Accept(ctx, o.To, o.Accept)
 	if err != nil {
 		return err
 	}
 	then := "lower the budgets by that"
-	if o.BudgetsSpent {
+	if o.Accept.BudgetsSpent {
 		then = "all budgets count as spent"
 	}
 	fmt.Fprintf(s.out, "%s: its ledger is accepted, up to record %d; what was charged since %s is not in it: %s\n",
-		o.DataDir, end.Record, o.AcceptLedgerOf, then)
+		o.To.Dir, end.Record, o.Accept.LedgerOf, then)
 	return nil
 }
 
 // restoreCommand puts a backup back.
 func restoreCommand(s streams) *cobra.Command {
-	o := engine.RestoreOptions{By: "operator"}
+	o := backup.RestoreOptions{Accept: rollback.Acceptance{By: "operator"}}
 	cmd := &cobra.Command{
 		Use:   "restore --from DIR --data DIR",
 		Short: "Put a backup back without giving spent budgets back",
@@ -154,13 +156,13 @@ Where the server has an audit-dir or a witness, name them, for they know how far
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case o.DataDir == "", o.From == "" && o.AcceptLedgerOf == "":
+			case o.To.Dir == "", o.From == "" && o.Accept.LedgerOf == "":
 				return errors.New("want --from, a backup, and --data, a data directory")
 			case o.From == "":
 				return acceptLedger(cmd.Context(), s, o)
 			}
-			progress, finish := progressOn(s.err, "restore "+o.DataDir)
-			r, err := engine.Restore(cmd.Context(), o, progress)
+			progress, finish := progressOn(s.err, "restore "+o.To.Dir)
+			r, err := backup.Restore(cmd.Context(), o, progress)
 			finish()
 			if err != nil {
 				return err
@@ -169,19 +171,19 @@ Where the server has an audit-dir or a witness, name them, for they know how far
 			if r.KeptLedger {
 				kept = "the directory's own ledger and accounts stay"
 			}
-			fmt.Fprintf(s.out, "%s: restored the backup of %s; %s\n", o.DataDir, r.Manifest.Made.Format("2006-01-02 15:04:05 MST"), kept)
+			fmt.Fprintf(s.out, "%s: restored the backup of %s; %s\n", o.To.Dir, r.Manifest.Made.Format("2006-01-02 15:04:05 MST"), kept)
 			if r.Aside != "" {
-				fmt.Fprintf(s.out, "%s: what was replaced is in %s; it holds rows in clear: delete it when it is not needed\n", o.DataDir, r.Aside)
+				fmt.Fprintf(s.out, "%s: what was replaced is in %s; it holds rows in clear: delete it when it is not needed\n", o.To.Dir, r.Aside)
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.From, "from", "", "directory of the backup (required)")
-	f.StringVar(&o.DataDir, "data", "", "data directory that nobody serves (required)")
-	f.BoolVar(&o.BudgetsSpent, "budgets-spent", false, "count all budgets as spent, where an older ledger becomes the account")
-	f.StringVar(&o.AuditDir, "audit-dir", "", "the server's directory of the audit log (default: audit in the data directory)")
-	f.StringVar(&o.Witness, "witness", "", "the server's witness, if it has one")
-	f.StringVar(&o.AcceptLedgerOf, "accept-ledger-of", "", "day (UTC, YYYY-MM-DD) of the last record in the backup's ledger, where that ledger is to be the account")
+	f.StringVar(&o.To.Dir, "data", "", "data directory that nobody serves (required)")
+	f.BoolVar(&o.Accept.BudgetsSpent, "budgets-spent", false, "count all budgets as spent, where an older ledger becomes the account")
+	f.StringVar(&o.To.Audit, "audit-dir", "", "the server's directory of the audit log (default: audit in the data directory)")
+	f.StringVar(&o.To.Witness, "witness", "", "the server's witness, if it has one")
+	f.StringVar(&o.Accept.LedgerOf, "accept-ledger-of", "", "day (UTC, YYYY-MM-DD) of the last record in the backup's ledger, where that ledger is to be the account")
 	return cmd
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/engine"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/fileimport"
 	"scrim/engine/store"
 )
 
@@ -34,12 +36,12 @@ CALL dp_protect(...) or CALL dp_public(...).`,
 			if err := checkImport(c, args[0], table, add && replace); err != nil {
 				return err
 			}
-			mode := engine.ImportCreate
+			mode := fileimport.Create
 			switch {
 			case add:
-				mode = engine.ImportAppend
+				mode = fileimport.Append
 			case replace:
-				mode = engine.ImportReplace
+				mode = fileimport.Replace
 			}
 			return importFile(cmd.Context(), s, c, args[0], table, mode, nulls)
 		},
@@ -71,20 +73,20 @@ func checkImport(c engine.Config, file, table string, both bool) error {
 	return errors.Join(append(problems, c.Validate())...)
 }
 
-func importFile(ctx context.Context, s streams, c engine.Config, file, table string, mode engine.ImportMode, nulls []string) error {
+func importFile(ctx context.Context, s streams, c engine.Config, file, table string, mode fileimport.Mode, nulls []string) error {
 	if len(nulls) > 0 {
 		nulls = append([]string{""}, nulls...)
 	}
 	start := time.Now()
 	progress, finish := progressOn(s.err, "import "+table)
-	r, err := engine.Import(ctx, c, file, table, mode, nulls, progress)
+	r, err := fileimport.Load(ctx, c.Place(), file, table, mode, nulls, progress)
 	finish()
-	if errors.Is(err, engine.ErrDirectoryInUse) {
+	if errors.Is(err, datadir.ErrInUse) {
 		return fmt.Errorf("%w; stop that server first, or load over its wire as a DBA:\n%s", err, wireCommands(table, mode))
 	}
 	switch {
 	case err == nil:
-	case mode == engine.ImportCreate && store.KindOf(err) == store.Exists:
+	case mode == fileimport.Create && store.KindOf(err) == store.Exists:
 		return fmt.Errorf("%s: %w; --append adds the rows, --replace puts them in the place of the table's", table, err)
 	case store.KindOf(err) == store.BadValue:
 		return fmt.Errorf("nothing of %s was imported: %w", file, err)
@@ -96,13 +98,13 @@ func importFile(ctx context.Context, s streams, c engine.Config, file, table str
 }
 
 // wireCommands are the statements that do over the wire what an import of the mode does.
-func wireCommands(table string, mode engine.ImportMode) string {
+func wireCommands(table string, mode fileimport.Mode) string {
 	schema, _, _ := strings.Cut(table, ".")
 	insert := fmt.Sprintf("  INSERT INTO %s VALUES (...), (...);", table)
 	switch mode {
-	case engine.ImportAppend:
+	case fileimport.Append:
 		return insert
-	case engine.ImportReplace:
+	case fileimport.Replace:
 		return fmt.Sprintf("  BEGIN;\n  DELETE FROM %s;\n%s\n  COMMIT;", table, insert)
 	}
 	return fmt.Sprintf("  CREATE DATABASE IF NOT EXISTS %s;\n  CREATE TABLE %s (id INT PRIMARY KEY, ...);\n%s", schema, table, insert)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/accounting"
-	"scrim/engine"
+	"scrim/engine/datadir"
 )
 
 // ledgerCommand holds the commands on the ledger of a data directory.
@@ -92,13 +92,13 @@ func ledgerOf(dir string) (path string, o accounting.Options, unlock func() erro
 	if dir == "" {
 		return "", o, nil, errors.New("want --data, the data directory")
 	}
-	path, o, unlock, err = engine.LedgerOf(dir)
+	path, o, unlock, err = datadir.LedgerOf(dir)
 	return path, o, unlock, inUse(err)
 }
 
 // inUse adds what to do where a server has the directory.
 func inUse(err error) error {
-	if errors.Is(err, engine.ErrDirectoryInUse) {
+	if errors.Is(err, datadir.ErrInUse) {
 		err = fmt.Errorf("%w; stop that server first, or ask it: SELECT * FROM dp.ledger", err)
 	}
 	return err

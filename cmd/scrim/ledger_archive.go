@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/accounting"
-	"scrim/engine"
+	"scrim/engine/datadir/archive"
 )
 
 func ledgerArchive(s streams) *cobra.Command {
-	o := engine.ArchiveOptions{By: "operator"}
+	o := archive.Options{By: "operator"}
 	var before string
 	cmd := &cobra.Command{
 		Use:   "archive --data DIR --before DAY",
@@ -38,11 +38,11 @@ they are. Where the server has an audit-dir or a witness, name them: they are to
 			if o.Before, err = time.Parse(time.DateOnly, before); err != nil {
 				return fmt.Errorf("--before %q: want a day such as 2026-01-31", before)
 			}
-			if o.DataDir == "" {
+			if o.Place.Dir == "" {
 				return errors.New("want --data, the data directory")
 			}
 			progress, finish := countOn(s.err, "archive")
-			a, err := engine.ArchiveLedger(cmd.Context(), o, progress)
+			a, err := archive.Ledger(cmd.Context(), o, progress)
 			finish()
 			if err != nil {
 				return inUse(err)
@@ -52,12 +52,12 @@ they are. Where the server has an audit-dir or a witness, name them: they are to
 			return nil
 		},
 	}
-	ledgerData(cmd, &o.DataDir)
+	ledgerData(cmd, &o.Place.Dir)
 	f := cmd.Flags()
 	f.StringVar(&before, "before", "", "day (UTC, YYYY-MM-DD): entries made on it and later stay (required)")
 	f.StringVar(&o.To, "to", "", "directory of the archive (default: ledger.db.archive in the data directory)")
-	f.StringVar(&o.AuditDir, "audit-dir", "", "the server's directory of the audit log (default: audit in the data directory)")
-	f.StringVar(&o.Witness, "witness", "", "the server's witness, if it has one")
+	f.StringVar(&o.Place.Audit, "audit-dir", "", "the server's directory of the audit log (default: audit in the data directory)")
+	f.StringVar(&o.Place.Witness, "witness", "", "the server's witness, if it has one")
 	return cmd
 }
 

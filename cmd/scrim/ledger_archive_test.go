@@ -11,6 +11,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine"
+	"scrim/engine/datadir"
 )
 
 // directoryWith makes a data directory whose ledger has replays of many days, and returns it.
@@ -26,7 +27,7 @@ func directoryWith(t *testing.T, replays int) string {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path, o, unlock, err := engine.LedgerOf(dir)
+	path, o, unlock, err := datadir.LedgerOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

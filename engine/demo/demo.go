@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine"
+	"scrim/engine/datadir/fileimport"
 	"scrim/testdata"
 )
 
@@ -89,7 +90,7 @@ func load(ctx context.Context, o Options) error {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			return err
 		}
-		r, err := engine.Import(ctx, o.Config, file, "demo."+table, engine.ImportCreate, nil, nil)
+		r, err := fileimport.Load(ctx, o.Config.Place(), file, "demo."+table, fileimport.Create, nil, nil)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"scrim/engine"
+	"scrim/engine/datadir/fileimport"
 )
 
 var benchLines = flag.Int("bench.lineitems", 6_000_000, "rows of lineitem of the TPC-H benchmark, about; 6 million are scale factor 1")
@@ -83,7 +84,7 @@ func startTPCH(b *testing.B, lines int) (private, exact *sql.Conn) {
 	connect(b, srv.addr, "tpch", tpchTables...)
 	srv.stop()
 	for i, table := range tables {
-		if _, err := engine.Import(context.Background(), c, files[i], "tpch."+table, engine.ImportAppend, nil, nil); err != nil {
+		if _, err := fileimport.Load(context.Background(), c.Place(), files[i], "tpch."+table, fileimport.Append, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 		if err := os.Remove(files[i]); err != nil {

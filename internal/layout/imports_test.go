@@ -70,6 +70,8 @@ var rules = []struct {
 	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
 	{"scrim/engine/mysqlerr", []string{"scrim/accounting", "scrim/engine/exec", "scrim/engine/store", "scrim/internal/panics", "scrim/internal/refuse", "scrim/internal/spill"}, "errors are worded without a server"},
+	{"scrim/engine/version", nil, "a name needs nothing else"},
+	{"scrim/engine/datadir", []string{"scrim/engine/datadir", "scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/collections", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/version", "scrim/engine/witness", "scrim/internal/durable", "scrim/internal/refuse"}, "a directory is copied and loaded without a server"},
 	{"scrim/engine/exec", []string{"scrim/planner/plan", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/digest", "scrim/internal/panics", "scrim/internal/processors", "scrim/internal/refuse", "scrim/internal/spill"}, "it runs plans, and makes none"},
 	{"scrim/planner/rule", []string{"scrim/internal/refuse"}, "a rule is a name"},
 	{"scrim/planner/tree", nil, "bound trees know nothing of privacy"},

@@ -1,4 +1,4 @@
-package engine
+package backup
 
 import (
 	"context"
@@ -10,35 +10,26 @@ import (
 	"time"
 
 	"scrim/accounting"
-	"scrim/engine/witness"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/rollback"
 	"scrim/internal/durable"
 )
 
 // RestoreOptions say what is restored and where to.
 type RestoreOptions struct {
-	From, DataDir string
-	// AcceptLedgerOf is the day of the last record in the backup's ledger, as YYYY-MM-DD. It is needed where the backup's ledger is
-	// to be the account from now on: what was charged after it is then forgotten.
-	AcceptLedgerOf string
-	// BudgetsSpent counts all budgets as spent, where an older ledger becomes the account.
-	BudgetsSpent bool
-	// By is who restores, for the ledger's note.
-	By string
-	// AuditDir and Witness are the server's, where it has them: they know how far the ledger had come.
-	AuditDir, Witness string
-}
-
-// config is what a restore knows of the server's configuration.
-func (o RestoreOptions) config() Config {
-	c := DefaultConfig(o.DataDir)
-	c.AuditDir, c.Witness = o.AuditDir, o.Witness
-	return c
+	// From is the directory of the backup.
+	From string
+	// To is the data directory. Its audit log and its witness know how far the ledger had come.
+	To datadir.Place
+	// Accept is needed where the backup's ledger is to be the account from now on.
+	Accept rollback.Acceptance
 }
 
 // Restored says what a restore has done.
 type Restored struct {
 	Manifest Manifest
-	// KeptLedger: the directory's own ledger stays, which holds everything that the backup's holds. So do its accounts.
+	// KeptLedger: the directory's own ledger stays, which holds everything that the backup's holds.
+	// So do its accounts.
 	KeptLedger bool
 	// Aside is the directory in which what was replaced is kept; "" where nothing was.
 	Aside string
@@ -46,23 +37,24 @@ type Restored struct {
 
 // Restore puts a verified backup in a data directory that nobody serves.
 //
-// Into a directory that is in use otherwise go the data and the policies. Its ledger stays, if it continues the backup's: nothing that
-// was spent is given back. A ledger that cannot be read, is missing, or is itself an older copy of the backup's, gives way to the backup's only
-// where AcceptLedgerOf says so; so does no ledger at all, in a new directory. Two ledgers that have gone separate ways since a
-// common beginning are refused: neither knows what the other spent.
+// Into a directory that is in use otherwise go the data and the policies. Its ledger stays, if it
+// continues the backup's: nothing that was spent is given back. A ledger that cannot be read, is
+// missing, or is itself an older copy of the backup's, gives way to the backup's only where Accept
+// says so; so does no ledger at all, in a new directory. Two ledgers that have gone separate ways
+// since a common beginning are refused: neither knows what the other spent.
 //
-// What is replaced is kept beside. Until everything is in place the directory is marked, and no server starts on it; an interrupted
-// restore is run again.
+// What is replaced is kept beside. Until everything is in place the directory is marked, and no
+// server starts on it; an interrupted restore is run again.
 func Restore(ctx context.Context, o RestoreOptions, progress func(done, total int64)) (r Restored, err error) {
-	if r.Manifest, err = VerifyBackup(ctx, o.From, progress); err != nil {
+	if r.Manifest, err = Verify(ctx, o.From, progress); err != nil {
 		return r, err
 	}
-	if o.AcceptLedgerOf != "" {
-		if o.AcceptLedgerOf != r.Manifest.Day() {
-			return r, fmt.Errorf("engine: restore: the last record in the backup's ledger is of %s, not of %s", r.Manifest.Day(), o.AcceptLedgerOf)
+	if o.Accept.LedgerOf != "" {
+		if o.Accept.LedgerOf != r.Manifest.Day() {
+			return r, fmt.Errorf("engine: restore: the last record in the backup's ledger is of %s, not of %s", r.Manifest.Day(), o.Accept.LedgerOf)
 		}
 	}
-	dir, err := lockDirectory(o.DataDir)
+	dir, err := datadir.Lock(o.To.Dir)
 	if err != nil {
 		return r, err
 	}
@@ -80,23 +72,23 @@ func Restore(ctx context.Context, o RestoreOptions, progress func(done, total in
 type restore struct {
 	o     RestoreOptions
 	m     Manifest
-	dir   *directory
+	dir   *datadir.Directory
 	tally *tally
 }
 
 // choose reports whether the directory's own ledger stays. It changes nothing.
 func (x *restore) choose() (kept bool, err error) {
-	switch id, _, err := x.dir.read(); {
+	switch id, _, err := x.dir.State(); {
 	case err != nil:
 		return false, err
-	case id == "" && x.dir.has(fileData):
-		return false, fmt.Errorf("engine: restore: %s has %s but no %s file; restore into a new directory", x.dir.path, fileData, fileID)
+	case id == "" && x.dir.Has(datadir.DataFile):
+		return false, fmt.Errorf("engine: restore: %s has %s but no %s file; restore into a new directory", x.dir.Path, datadir.DataFile, datadir.IDFile)
 	case id == "":
 		return false, x.accepted("the directory is new, so that its account would be the backup's")
 	case id != x.m.Directory:
-		return false, fmt.Errorf("engine: restore: the backup is of the data directory %s, and %s is %s; restore into a new directory", x.m.Directory, x.dir.path, id)
+		return false, fmt.Errorf("engine: restore: the backup is of the data directory %s, and %s is %s; restore into a new directory", x.m.Directory, x.dir.Path, id)
 	}
-	path := filepath.Join(x.dir.path, fileLedger)
+	path := filepath.Join(x.dir.Path, datadir.LedgerFile)
 	own, err := accounting.Open(path, accounting.Options{DirectoryID: x.m.Directory})
 	if err != nil {
 		return false, errors.Join(x.accepted("the directory's own ledger cannot be used"), errUnlessAccepted(x.o, err))
@@ -115,27 +107,24 @@ func (x *restore) choose() (kept bool, err error) {
 		return false, err
 	case !older:
 		return false, fmt.Errorf("engine: restore: the ledgers of %s and of the backup have gone separate ways since a common beginning: neither holds what the other has spent. "+
-			"Nothing was changed. Restore a backup from before that, or of this directory", x.dir.path)
+			"Nothing was changed. Restore a backup from before that, or of this directory", x.dir.Path)
 	}
 	return false, x.accepted(fmt.Sprintf("the directory's own ledger ends at record %d, before the backup's, which ends at record %d", end.Record, x.m.Ledger.Record))
 }
 
-// keeps reports whether the directory's own ledger stays, which continues the backup's. One that is older than it is known to have been is
-// refused, unless it was put there by a restore that was not finished.
+// keeps reports whether the directory's own ledger stays, which continues the backup's. One that is
+// older than it is known to have been is refused, unless it was put there by a restore that was not
+// finished.
 func (x *restore) keeps(own *accounting.Ledger) (bool, error) {
-	t := traces{cfg: x.o.config()}
-	if x.o.Witness != "" {
-		t.witness = witness.At(x.o.Witness, x.m.Directory)
-	}
-	err := t.check(x.tally.ctx, own)
-	if _, state, _ := x.dir.read(); err != nil && state == restoring && x.o.AcceptLedgerOf != "" {
+	err := rollback.At(x.o.To, x.m.Directory).Check(x.tally.ctx, own)
+	if _, state, _ := x.dir.State(); err != nil && state == datadir.Restoring && x.o.Accept.LedgerOf != "" {
 		return false, nil
 	}
 	return err == nil, err
 }
 
 func errUnlessAccepted(o RestoreOptions, err error) error {
-	if o.AcceptLedgerOf != "" {
+	if o.Accept.LedgerOf != "" {
 		return nil
 	}
 	return err
@@ -143,7 +132,7 @@ func errUnlessAccepted(o RestoreOptions, err error) error {
 
 // continues reports whether the backup's ledger continues the directory's.
 func (x *restore) continues(end accounting.Position) (bool, error) {
-	l, err := accounting.Open(filepath.Join(x.o.From, fileLedger), accounting.Options{DirectoryID: x.m.Directory, ReadOnly: true})
+	l, err := accounting.Open(filepath.Join(x.o.From, datadir.LedgerFile), accounting.Options{DirectoryID: x.m.Directory, ReadOnly: true})
 	if err != nil {
 		return false, err
 	}
@@ -153,7 +142,7 @@ func (x *restore) continues(end accounting.Position) (bool, error) {
 
 // accepted returns nil where the operator has said that the backup's ledger is to be the account.
 func (x *restore) accepted(why string) error {
-	if x.o.AcceptLedgerOf != "" {
+	if x.o.Accept.LedgerOf != "" {
 		return nil
 	}
 	return fmt.Errorf("engine: restore: %s, and whatever was charged after %s would be forgotten and could be spent again. "+
@@ -171,61 +160,60 @@ func (x *restore) place(keepLedger bool) (aside string, err error) {
 		}
 	}
 	d := x.dir
-	d.id = x.m.Directory
-	if err := d.write(d.id + " " + restoring + "\n"); err != nil {
+	if err := d.BeginRestore(x.m.Directory); err != nil {
 		return "", err
 	}
 	aside = "replaced-" + time.Now().UTC().Format("20060102T150405Z")
 	moved := false
 	// The log of the store and the mark of a ledger belong to the files that go.
-	gone := []string{fileData + ".wal"}
+	gone := []string{datadir.DataFile + ".wal"}
 	if !keepLedger {
-		gone = append(gone, fileLedger+accounting.MarkSuffix)
+		gone = append(gone, datadir.LedgerFile+accounting.MarkSuffix)
 	}
 	for _, name := range append(gone, names...) {
-		if !d.has(name) {
+		if !d.Has(name) {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Join(d.path, aside), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(d.Path, aside), 0o700); err != nil {
 			return "", fmt.Errorf("engine: restore: %w", err)
 		}
-		if err := os.Rename(filepath.Join(d.path, name), filepath.Join(d.path, aside, name)); err != nil {
+		if err := os.Rename(filepath.Join(d.Path, name), filepath.Join(d.Path, aside, name)); err != nil {
 			return "", fmt.Errorf("engine: restore: %w", err)
 		}
 		moved = true
 	}
 	for _, name := range names {
-		if err := os.Rename(filepath.Join(d.path, name+suffix), filepath.Join(d.path, name)); err != nil {
+		if err := os.Rename(filepath.Join(d.Path, name+suffix), filepath.Join(d.Path, name)); err != nil {
 			return "", fmt.Errorf("engine: restore: %w", err)
 		}
 	}
 	if !moved {
 		aside = ""
 	}
-	return aside, durable.SyncDir(d.path)
+	return aside, durable.SyncDir(d.Path)
 }
 
 // names lists the files that come from the backup.
 func (x *restore) names(keepLedger bool) []string {
-	names := []string{fileData, fileCatalog}
+	names := []string{datadir.DataFile, datadir.CatalogFile}
 	if !keepLedger {
-		names = append(names, fileLedger, fileLedger+accounting.KeySuffix)
+		names = append(names, datadir.LedgerFile, datadir.LedgerFile+accounting.KeySuffix)
 	}
-	if !keepLedger || !x.dir.has(fileUsers) {
-		names = append(names, fileUsers)
+	if !keepLedger || !x.dir.Has(datadir.UsersFile) {
+		names = append(names, datadir.UsersFile)
 	}
 	return names
 }
 
 // bring copies one file of the backup, and checks again that it is what the manifest says.
 func (x *restore) bring(name, as string) error {
-	_ = os.Remove(filepath.Join(x.dir.path, as)) // of an interrupted restore
+	_ = os.Remove(filepath.Join(x.dir.Path, as)) // of an interrupted restore
 	from, err := os.Open(filepath.Join(x.o.From, name))
 	if err != nil {
 		return fmt.Errorf("engine: restore: %w", err)
 	}
 	defer from.Close()
-	have, err := x.tally.place(x.dir.path, as, func(w io.Writer) error { _, err := io.Copy(w, from); return err })
+	have, err := x.tally.place(x.dir.Path, as, func(w io.Writer) error { _, err := io.Copy(w, from); return err })
 	if err != nil {
 		return err
 	}
@@ -241,9 +229,9 @@ func (x *restore) bring(name, as string) error {
 func (x *restore) record(keptLedger bool) error {
 	o := accounting.Options{DirectoryID: x.m.Directory}
 	if !keptLedger {
-		o.Accept = &accounting.Acceptance{Of: x.m.Ledger.At, By: x.o.By, Reason: "restored the backup made at " + x.m.Made.Format(time.RFC3339)}
+		o.Accept = &accounting.Acceptance{Of: x.m.Ledger.At, By: x.o.Accept.By, Reason: "restored the backup made at " + x.m.Made.Format(time.RFC3339)}
 	}
-	l, err := accounting.Open(filepath.Join(x.dir.path, fileLedger), o)
+	l, err := accounting.Open(filepath.Join(x.dir.Path, datadir.LedgerFile), o)
 	if err != nil {
 		return err
 	}
@@ -252,20 +240,18 @@ func (x *restore) record(keptLedger bool) error {
 	if keptLedger {
 		text += "; the ledger stays"
 	}
-	if err := l.Note(x.o.By, accounting.RestoreNote, text); err != nil {
+	if err := l.Note(x.o.Accept.By, accounting.RestoreNote, text); err != nil {
 		return err
 	}
 	if !keptLedger {
-		t := traces{cfg: x.o.config()} // data and policies are the backup's, and know no later ledger
-		if x.o.Witness != "" {
-			t.witness = witness.At(x.o.Witness, x.m.Directory)
-		}
-		if err := x.o.settle(x.tally.ctx, l, t, text); err != nil {
+		// Data and policies are the backup's, and know no later ledger.
+		places := rollback.At(x.o.To, x.m.Directory)
+		if err := places.Accept(x.tally.ctx, l, x.o.Accept, text); err != nil {
 			return err
 		}
 	}
 	if err := l.Close(); err != nil {
 		return err
 	}
-	return x.dir.write(x.dir.id + "\n")
+	return x.dir.EndRestore()
 }

@@ -1,4 +1,5 @@
-package engine
+// Package archive moves the older entries of a ledger into a file of their own.
+package archive
 
 import (
 	"context"
@@ -10,11 +11,15 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/audit"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/rollback"
 )
 
-// ArchiveOptions say which entries of which ledger are archived.
-type ArchiveOptions struct {
-	DataDir string
+// Options say which entries of which ledger are archived.
+type Options struct {
+	// Place is the data directory. Its audit log and its witness are told how far the ledger has
+	// come: a position that is archived cannot be compared any more without the archive.
+	Place datadir.Place
 	// Before is the day (UTC): entries made on it and later stay.
 	Before time.Time
 	// To is the directory of the archive; "" for the one beside the ledger, where a restore of
@@ -22,10 +27,6 @@ type ArchiveOptions struct {
 	To string
 	// By is who archives, for the ledger's note and the audit log.
 	By string
-	// AuditDir and Witness are the server's, where it has them: they are told how far the
-	// ledger has come, since a position that is archived cannot be compared any more without
-	// the archive.
-	AuditDir, Witness string
 }
 
 // Archived says what an archive has taken.
@@ -35,11 +36,11 @@ type Archived struct {
 	Before, After int64  // bytes of the ledger's file
 }
 
-// ArchiveLedger moves the older entries of a ledger that nobody serves into an archive. The places
+// Ledger moves the older entries of a ledger that nobody serves into an archive. The places
 // that know how far the ledger had come are compared with it first, and told where it ends now, so
 // that none of them knows an archived position only.
-func ArchiveLedger(ctx context.Context, o ArchiveOptions, progress func(done, total int64)) (a Archived, err error) {
-	path, lo, unlock, err := LedgerOf(o.DataDir)
+func Ledger(ctx context.Context, o Options, progress func(done, total int64)) (a Archived, err error) {
+	path, lo, unlock, err := datadir.LedgerOf(o.Place.Dir)
 	if err != nil {
 		return a, err
 	}
@@ -64,19 +65,18 @@ func ArchiveLedger(ctx context.Context, o ArchiveOptions, progress func(done, to
 }
 
 // settle plans the archive, has the ledger note it, and brings all places up to the ledger's end.
-func (o ArchiveOptions) settle(ctx context.Context, path string, lo accounting.Options) (p accounting.ArchivePlan, err error) {
+func (o Options) settle(ctx context.Context, path string, lo accounting.Options) (p accounting.ArchivePlan, err error) {
 	l, err := accounting.Open(path, lo)
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	c := RestoreOptions{DataDir: o.DataDir, AuditDir: o.AuditDir, Witness: o.Witness}.config()
-	t, closeTraces, err := openTraces(c, &directory{path: o.DataDir, id: lo.DirectoryID})
+	places, closePlaces, err := rollback.Open(o.Place, lo.DirectoryID)
 	if err != nil {
 		return p, err
 	}
-	defer func() { err = errors.Join(err, closeTraces()) }()
-	if err := t.check(ctx, l); err != nil {
+	defer func() { err = errors.Join(err, closePlaces()) }()
+	if err := places.Check(ctx, l); err != nil {
 		return p, err
 	}
 	if p, err = l.PlanArchive(ctx, o.Before); err != nil {
@@ -86,7 +86,7 @@ func (o ArchiveOptions) settle(ctx context.Context, path string, lo accounting.O
 	if err := l.Note(o.By, accounting.ArchiveNote, note); err != nil {
 		return p, err
 	}
-	return p, t.know(ctx, l.Position(), audit.Archived, o.By, note)
+	return p, places.Tell(ctx, l.Position(), audit.Archived, o.By, note)
 }
 
 func sizeOf(path string) (int64, error) {

@@ -1,4 +1,4 @@
-package engine
+package backup
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 // fileManifest is written last: a directory without it is no backup.
 const fileManifest = "MANIFEST"
 
-// backupFormat names the layout. A program that changes the layout changes the number.
-const backupFormat = "scrim backup 1"
+// format names the layout. A program that changes the layout changes the number.
+const format = "scrim backup 1"
 
 // Manifest describes a backup: the first line is the SHA-256 of the rest, which is this as JSON.
 type Manifest struct {
@@ -31,11 +31,11 @@ type Manifest struct {
 	Directory string              `json:"directory"` // the id of the data directory
 	Made      time.Time           `json:"made"`
 	Ledger    accounting.Position `json:"ledger"` // where the backup's ledger ends
-	Files     []BackupFile        `json:"files"`
+	Files     []File              `json:"files"`
 }
 
-// BackupFile is one file of a backup.
-type BackupFile struct {
+// File is one file of a backup.
+type File struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
@@ -59,7 +59,8 @@ func (m Manifest) encode() []byte {
 	return append([]byte(hex.EncodeToString(sum[:])+"\n"), b...)
 }
 
-// readManifest reads the manifest of the backup in dir, and refuses one that is damaged or of another format.
+// readManifest reads the manifest of the backup in dir, and refuses one that is damaged or of
+// another format.
 func readManifest(dir string) (m Manifest, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, fileManifest))
 	if errors.Is(err, os.ErrNotExist) {
@@ -75,8 +76,8 @@ func readManifest(dir string) (m Manifest, err error) {
 	if err := json.Unmarshal(body, &m); err != nil {
 		return m, fmt.Errorf("engine: backup %s: %s: %w", dir, fileManifest, err)
 	}
-	if m.Format != backupFormat {
-		return m, fmt.Errorf("engine: backup %s: have format %q, want %q; use the version of the program that made it (%s)", dir, m.Format, backupFormat, m.Server)
+	if m.Format != format {
+		return m, fmt.Errorf("engine: backup %s: have format %q, want %q; use the version of the program that made it (%s)", dir, m.Format, format, m.Server)
 	}
 	for _, f := range m.Files {
 		if f.Name != filepath.Base(f.Name) || strings.HasPrefix(f.Name, ".") {
@@ -86,8 +87,8 @@ func readManifest(dir string) (m Manifest, err error) {
 	return m, nil
 }
 
-// VerifyBackup reads every file of the backup in dir and compares it with the manifest.
-func VerifyBackup(ctx context.Context, dir string, progress func(done, total int64)) (Manifest, error) {
+// Verify reads every file of the backup in dir and compares it with the manifest.
+func Verify(ctx context.Context, dir string, progress func(done, total int64)) (Manifest, error) {
 	m, err := readManifest(dir)
 	if err != nil {
 		return m, err
@@ -101,7 +102,7 @@ func VerifyBackup(ctx context.Context, dir string, progress func(done, total int
 	return m, nil
 }
 
-func verifyFile(t *tally, dir string, want BackupFile) error {
+func verifyFile(t *tally, dir string, want File) error {
 	f, err := os.Open(filepath.Join(dir, want.Name))
 	if err != nil {
 		return fmt.Errorf("engine: backup: %w", err)
@@ -132,26 +133,26 @@ func (t *tally) Write(b []byte) (int, error) {
 }
 
 // copy copies from one to the other and tells what went through.
-func (t *tally) copy(name string, to io.Writer, from io.Reader) (BackupFile, error) {
+func (t *tally) copy(name string, to io.Writer, from io.Reader) (File, error) {
 	h := sha256.New()
 	n, err := io.CopyBuffer(io.MultiWriter(to, h, t), from, make([]byte, 1<<20))
 	if err != nil {
 		err = fmt.Errorf("engine: copying %s: %w", name, err)
 	}
-	return BackupFile{name, n, hex.EncodeToString(h.Sum(nil))}, err
+	return File{name, n, hex.EncodeToString(h.Sum(nil))}, err
 }
 
 // place writes a new file, which is on disk when place returns, and tells what is in it.
-func (t *tally) place(dir, name string, write func(io.Writer) error) (BackupFile, error) {
+func (t *tally) place(dir, name string, write func(io.Writer) error) (File, error) {
 	c, h := new(counted), sha256.New()
 	err := durable.Create(filepath.Join(dir, name), 0o600, func(w io.Writer) error {
 		c.w = io.MultiWriter(w, h, t)
 		return write(c)
 	})
 	if err != nil {
-		return BackupFile{}, fmt.Errorf("engine: writing %s: %w", name, err)
+		return File{}, fmt.Errorf("engine: writing %s: %w", name, err)
 	}
-	return BackupFile{name, c.n, hex.EncodeToString(h.Sum(nil))}, nil
+	return File{name, c.n, hex.EncodeToString(h.Sum(nil))}, nil
 }
 
 type counted struct {

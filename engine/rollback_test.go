@@ -15,12 +15,15 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/audit"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/backup"
+	"scrim/engine/datadir/rollback"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store/duckdb"
 )
 
 // ledgerFiles are what somebody puts back who wants spent budget back.
-var ledgerFiles = []string{fileLedger, fileLedger + accounting.KeySuffix, fileLedger + accounting.MarkSuffix}
+var ledgerFiles = []string{datadir.LedgerFile, datadir.LedgerFile + accounting.KeySuffix, datadir.LedgerFile + accounting.MarkSuffix}
 
 // copyAll copies files and directories of one directory into another one.
 func copyAll(t *testing.T, from, to string, names ...string) {
@@ -99,13 +102,13 @@ func TestOlderLedgerWithItsMarkIsRefused(t *testing.T) {
 	i.spend("one")
 	i.end()
 	old, newest := t.TempDir(), t.TempDir()
-	all := append(slices.Clone(ledgerFiles), fileData, fileData+".wal", fileCatalog, fileUsers, fileAudit, fileID)
+	all := append(slices.Clone(ledgerFiles), datadir.DataFile, datadir.DataFile+".wal", datadir.CatalogFile, datadir.UsersFile, datadir.AuditDir, datadir.IDFile)
 	copyAll(t, dir, old, all...)
 	i = start(t, dir)
 	i.spend("two")
 	i.end()
 	copyAll(t, dir, newest, all...)
-	for _, left := range []struct{ name, place string }{{fileData, fileData}, {fileCatalog, "the file catalog"}, {fileAudit, "the audit log"}} {
+	for _, left := range []struct{ name, place string }{{datadir.DataFile, datadir.DataFile}, {datadir.CatalogFile, "the file catalog"}, {datadir.AuditDir, "the audit log"}} {
 		copyAll(t, old, dir, all...)
 		copyAll(t, newest, dir, left.name)
 		for range 2 {
@@ -113,7 +116,7 @@ func TestOlderLedgerWithItsMarkIsRefused(t *testing.T) {
 		}
 	}
 	copyAll(t, newest, dir, all...)
-	copyAll(t, old, dir, fileData, fileData+".wal")
+	copyAll(t, old, dir, datadir.DataFile, datadir.DataFile+".wal")
 	if err := opens(dir); err != nil {
 		t.Errorf("older data beside the newest ledger: %v", err)
 	}
@@ -136,21 +139,21 @@ func TestAcceptingAnOlderLedger(t *testing.T) {
 	i.spend("one")
 	i.end()
 	copyAll(t, old, dir, ledgerFiles...)
-	refusedAsOlder(t, "older ledger", opens(dir, with), fileData)
-	l, err := accounting.Open(filepath.Join(dir, fileLedger), accounting.Options{DirectoryID: i.dir.id})
+	refusedAsOlder(t, "older ledger", opens(dir, with), datadir.DataFile)
+	l, err := accounting.Open(filepath.Join(dir, datadir.LedgerFile), accounting.Options{DirectoryID: i.dir.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
 	day := l.Position().At.Format("2006-01-02")
 	l.Close()
-	accept := RestoreOptions{DataDir: dir, AcceptLedgerOf: "2001-01-01", By: "operator", Witness: witness, BudgetsSpent: true}
-	_, err = AcceptLedger(context.Background(), accept)
-	refusedAsOlder(t, "accepted by another day", err, fileData)
-	accept.AcceptLedgerOf = day
-	if _, err := AcceptLedger(context.Background(), accept); err != nil {
+	in, accept := datadir.Place{Dir: dir, Witness: witness}, rollback.Acceptance{LedgerOf: "2001-01-01", By: "operator", BudgetsSpent: true}
+	_, err = rollback.Accept(context.Background(), in, accept)
+	refusedAsOlder(t, "accepted by another day", err, datadir.DataFile)
+	accept.LedgerOf = day
+	if _, err := rollback.Accept(context.Background(), in, accept); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := AcceptLedger(context.Background(), accept); err == nil || !strings.Contains(err.Error(), "nothing to accept") {
+	if _, err := rollback.Accept(context.Background(), in, accept); err == nil || !strings.Contains(err.Error(), "nothing to accept") {
 		t.Errorf("accepted again: %v", err)
 	}
 	i = start(t, dir, with)
@@ -161,7 +164,7 @@ func TestAcceptingAnOlderLedger(t *testing.T) {
 		t.Error("the budgets were to count as spent")
 	}
 	i.end()
-	if _, text := audited(t, filepath.Join(dir, fileAudit)); !strings.Contains(text, `"kind":"ledger accepted","principal":"operator"`) || !strings.Contains(text, "all budgets count as spent") {
+	if _, text := audited(t, filepath.Join(dir, datadir.AuditDir)); !strings.Contains(text, `"kind":"ledger accepted","principal":"operator"`) || !strings.Contains(text, "all budgets count as spent") {
 		t.Errorf("the audit log does not record the acceptance:\n%s", text)
 	}
 	if text, _ := os.ReadFile(witness); !strings.Contains(string(text), "accepted an older ledger") {
@@ -172,14 +175,14 @@ func TestAcceptingAnOlderLedger(t *testing.T) {
 // TestRestoreKeepsPlacesTogether: a backup is taken and put back by the product's own commands, into a new directory, beside a later ledger,
 // and in the place of a lost one.
 func TestRestoreKeepsPlacesTogether(t *testing.T) {
-	ctx, backup := context.Background(), filepath.Join(t.TempDir(), "b")
+	ctx, copied := context.Background(), filepath.Join(t.TempDir(), "b")
 	i := spender(t)
 	dir := i.cfg.DataDir
 	i.spend("one")
 	i.end()
 	cfg := DefaultConfig(dir)
 	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
-	m, err := Backup(ctx, cfg, backup, nil)
+	m, err := backup.Make(ctx, cfg.Place(), copied, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,18 +191,18 @@ func TestRestoreKeepsPlacesTogether(t *testing.T) {
 	i.spend("two")
 	i.root().exec("INSERT INTO s.t VALUES (3, 3.5)")
 	i.end()
-	for _, o := range []RestoreOptions{{From: backup, DataDir: fresh, AcceptLedgerOf: m.Day(), By: "operator"}, {From: backup, DataDir: dir, By: "operator"}} {
-		if _, err := Restore(ctx, o, nil); err != nil {
+	for _, o := range []backup.RestoreOptions{{From: copied, To: datadir.Place{Dir: fresh}, Accept: rollback.Acceptance{LedgerOf: m.Day(), By: "operator"}}, {From: copied, To: datadir.Place{Dir: dir}, Accept: rollback.Acceptance{By: "operator"}}} {
+		if _, err := backup.Restore(ctx, o, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := opens(o.DataDir); err != nil {
+		if err := opens(o.To.Dir); err != nil {
 			t.Errorf("after a restore: %v", err)
 		}
 	}
 	for _, name := range ledgerFiles {
 		os.Remove(filepath.Join(dir, name))
 	}
-	if _, err := Restore(ctx, RestoreOptions{From: backup, DataDir: dir, AcceptLedgerOf: m.Day(), By: "operator"}, nil); err != nil {
+	if _, err := backup.Restore(ctx, backup.RestoreOptions{From: copied, To: datadir.Place{Dir: dir}, Accept: rollback.Acceptance{LedgerOf: m.Day(), By: "operator"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := opens(dir); err != nil {
@@ -209,13 +212,13 @@ func TestRestoreKeepsPlacesTogether(t *testing.T) {
 
 // TestRestoreRefusesAnOlderLedger: a restore does not keep a ledger that is older than the audit log knows, and a backup is not made of one.
 func TestRestoreRefusesAnOlderLedger(t *testing.T) {
-	ctx, backup := context.Background(), filepath.Join(t.TempDir(), "b")
+	ctx, copied := context.Background(), filepath.Join(t.TempDir(), "b")
 	i := spender(t)
 	dir := i.cfg.DataDir
 	i.end()
 	cfg := DefaultConfig(dir)
 	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
-	if _, err := Backup(ctx, cfg, backup, nil); err != nil {
+	if _, err := backup.Make(ctx, cfg.Place(), copied, nil); err != nil {
 		t.Fatal(err)
 	}
 	old := t.TempDir()
@@ -224,22 +227,22 @@ func TestRestoreRefusesAnOlderLedger(t *testing.T) {
 	i.spend("one")
 	i.end()
 	copyAll(t, old, dir, ledgerFiles...)
-	_, err := Backup(ctx, cfg, backup+"2", nil)
-	refusedAsOlder(t, "backup", err, fileData)
-	_, err = Restore(ctx, RestoreOptions{From: backup, DataDir: dir, By: "operator"}, nil)
+	_, err := backup.Make(ctx, cfg.Place(), copied+"2", nil)
+	refusedAsOlder(t, "backup", err, datadir.DataFile)
+	_, err = backup.Restore(ctx, backup.RestoreOptions{From: copied, To: datadir.Place{Dir: dir}, Accept: rollback.Acceptance{By: "operator"}}, nil)
 	refusedAsOlder(t, "restore", err, "the audit log")
 }
 
 // TestInterruptedRestoreIsRunAgain: a restore that made the backup's ledger the account was cut short before the audit log knew. It is not taken
 // for a ledger that somebody put back, and is run again by the same command.
 func TestInterruptedRestoreIsRunAgain(t *testing.T) {
-	ctx, backup := context.Background(), filepath.Join(t.TempDir(), "b")
+	ctx, copied := context.Background(), filepath.Join(t.TempDir(), "b")
 	i := spender(t)
 	dir := i.cfg.DataDir
 	i.end()
 	cfg := DefaultConfig(dir)
 	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
-	m, err := Backup(ctx, cfg, backup, nil)
+	m, err := backup.Make(ctx, cfg.Place(), copied, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,23 +250,23 @@ func TestInterruptedRestoreIsRunAgain(t *testing.T) {
 	i.spend("one")
 	i.end()
 	later := t.TempDir()
-	copyAll(t, dir, later, fileAudit)
+	copyAll(t, dir, later, datadir.AuditDir)
 	for _, name := range ledgerFiles {
 		os.Remove(filepath.Join(dir, name))
 	}
-	o := RestoreOptions{From: backup, DataDir: dir, AcceptLedgerOf: m.Day(), By: "operator"}
-	if _, err := Restore(ctx, o, nil); err != nil {
+	o := backup.RestoreOptions{From: copied, To: datadir.Place{Dir: dir}, Accept: rollback.Acceptance{LedgerOf: m.Day(), By: "operator"}}
+	if _, err := backup.Restore(ctx, o, nil); err != nil {
 		t.Fatal(err)
 	}
-	copyAll(t, later, dir, fileAudit)
-	if err := os.WriteFile(filepath.Join(dir, fileID), []byte(m.Directory+" "+restoring+"\n"), 0o600); err != nil {
+	copyAll(t, later, dir, datadir.AuditDir)
+	if err := os.WriteFile(filepath.Join(dir, datadir.IDFile), []byte(m.Directory+" "+datadir.Restoring+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.AcceptLedgerOf = ""
-	_, err = Restore(ctx, o, nil)
+	o.Accept.LedgerOf = ""
+	_, err = backup.Restore(ctx, o, nil)
 	refusedAsOlder(t, "without saying so again", err, "the audit log")
-	o.AcceptLedgerOf = m.Day()
-	if r, err := Restore(ctx, o, nil); err != nil || r.KeptLedger {
+	o.Accept.LedgerOf = m.Day()
+	if r, err := backup.Restore(ctx, o, nil); err != nil || r.KeptLedger {
 		t.Errorf("run again: %+v, %v", r, err)
 	}
 	if err := opens(dir); err != nil {
@@ -287,14 +290,14 @@ func TestEveryCommitKnowsTheLedger(t *testing.T) {
 	}
 	i.end()
 	end := i.ledger.Position().String()
-	if logged, err := audit.LastLedger(i.cfg.auditDir()); logged != end || err != nil {
+	if logged, err := audit.LastLedger(i.place.AuditPath()); logged != end || err != nil {
 		t.Errorf("the audit log knows %q, %v, want %q", logged, err, end)
 	}
-	c, err := catalog.Open(i.cfg.path(fileCatalog), catalog.Options{DirectoryID: i.dir.id})
+	c, err := catalog.Open(i.place.Path(datadir.CatalogFile), catalog.Options{DirectoryID: i.dir.ID})
 	if err != nil || c.Ledger() != end {
 		t.Errorf("the catalogue knows %q, %v, want %q", c.Ledger(), err, end)
 	}
-	st, err := duckdb.Open(i.cfg.path(fileData), duckdb.Options{DirectoryID: i.dir.id})
+	st, err := duckdb.Open(i.place.Path(datadir.DataFile), duckdb.Options{DirectoryID: i.dir.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +334,7 @@ func TestWitness(t *testing.T) {
 	if err := opens(dir, with); err != nil {
 		t.Errorf("the directory itself: %v", err)
 	}
-	if err := os.Chmod(filepath.Join(old, fileLedger+accounting.KeySuffix), 0o600); err != nil {
+	if err := os.Chmod(filepath.Join(old, datadir.LedgerFile+accounting.KeySuffix), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	err = opens(old, with)

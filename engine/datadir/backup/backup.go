@@ -1,0 +1,198 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"scrim/accounting"
+	"scrim/engine/collections"
+	"scrim/engine/datadir"
+	"scrim/engine/datadir/rollback"
+	"scrim/engine/store"
+	"scrim/engine/store/duckdb"
+	"scrim/engine/version"
+	"scrim/internal/durable"
+)
+
+// Source is an open data directory that is copied, while it is used or not.
+//
+// Data and policies belong to one moment: an older policy could call public what is protected now,
+// and a newer one what was then. So the data are what was committed at a checkpoint, and the
+// policies are the same, byte for byte, before the checkpoint and after it. The ledger is copied
+// last: it holds every charge for answers from these data.
+type Source struct {
+	Place  datadir.Place
+	ID     string // of the directory
+	Ledger *accounting.Ledger
+	Store  *duckdb.Store
+}
+
+// policyAttempts is how often a backup begins anew because policies have changed.
+const policyAttempts = 20
+
+// CopyTo writes the backup into a new directory, which appears under its name when it is complete
+// and verified.
+func (b Source) CopyTo(ctx context.Context, path string, progress func(done, total int64)) (m Manifest, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return m, fmt.Errorf("engine: backup: %s exists; want the name of a new directory", path)
+	}
+	partial := path + ".partial"
+	if err := os.RemoveAll(partial); err != nil {
+		return m, fmt.Errorf("engine: backup: %w", err)
+	}
+	if err := os.MkdirAll(partial, 0o700); err != nil {
+		return m, fmt.Errorf("engine: backup: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(partial)
+		}
+	}()
+	if m, err = b.fill(ctx, partial, progress); err != nil {
+		return m, err
+	}
+	if _, err = Verify(ctx, partial, nil); err != nil {
+		return m, err
+	}
+	if err := durable.Rename(partial, path); err != nil {
+		return m, fmt.Errorf("engine: backup: %w", err)
+	}
+	return m, nil
+}
+
+// fill writes the files and the manifest.
+func (b Source) fill(ctx context.Context, dir string, progress func(done, total int64)) (Manifest, error) {
+	m := Manifest{Format: format, Server: version.Number, Directory: b.ID, Made: time.Now().UTC().Truncate(time.Second)}
+	t := &tally{ctx: ctx, progress: progress}
+	add := func(name string, write func(io.Writer) error) error {
+		f, err := t.place(dir, name, write)
+		m.Files = append(m.Files, f)
+		return err
+	}
+	if err := b.data(ctx, t, add); err != nil {
+		return m, err
+	}
+	if err := errors.Join(b.copyFile(add, datadir.UsersFile), b.copyFile(add, datadir.LedgerFile+accounting.KeySuffix)); err != nil {
+		return m, err
+	}
+	if err := add(datadir.LedgerFile, func(w io.Writer) error { return b.Ledger.Backup(ctx, w) }); err != nil {
+		return m, err
+	}
+	var err error
+	if m.Ledger, err = readPosition(dir, b.ID); err != nil {
+		return m, err
+	}
+	if _, err := (&tally{ctx: ctx}).place(dir, fileManifest, func(w io.Writer) error { _, err := w.Write(m.encode()); return err }); err != nil {
+		return m, err
+	}
+	return m, durable.SyncDir(dir)
+}
+
+// readPosition opens the ledger of a directory, which verifies all of it, and says where it ends.
+func readPosition(dir, id string) (accounting.Position, error) {
+	l, err := accounting.Open(filepath.Join(dir, datadir.LedgerFile), accounting.Options{DirectoryID: id, ReadOnly: true})
+	if err != nil {
+		return accounting.Position{}, err
+	}
+	defer l.Close()
+	return l.Position(), nil
+}
+
+// data copies the store's file and the policies of the same moment.
+func (b Source) data(ctx context.Context, t *tally, add func(string, func(io.Writer) error) error) error {
+	held, policies, err := b.hold(ctx)
+	if err != nil {
+		return err
+	}
+	t.total = held.Size + int64(len(policies))
+	err = errors.Join(
+		add(datadir.DataFile, func(w io.Writer) error { _, err := io.Copy(w, held.Reader()); return err }),
+		add(datadir.CatalogFile, func(w io.Writer) error { _, err := w.Write(policies); return err }))
+	if e := held.Close(); err == nil && e != nil {
+		err = fmt.Errorf("engine: backup: %w", e)
+	}
+	return err
+}
+
+// hold holds the store's file, and returns the policies that were in force when its state was
+// committed.
+func (b Source) hold(ctx context.Context) (*duckdb.Held, []byte, error) {
+	for range policyAttempts {
+		before, err := os.ReadFile(b.Place.Path(datadir.CatalogFile))
+		if err != nil {
+			return nil, nil, fmt.Errorf("engine: backup: %w", err)
+		}
+		held, err := b.Store.Hold(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("engine: backup: the store cannot be held: a transaction that writes may have been open all the time: %w", err)
+		}
+		after, err := os.ReadFile(b.Place.Path(datadir.CatalogFile))
+		if err == nil && bytes.Equal(before, after) {
+			return held, after, nil
+		}
+		_ = held.Close()
+		if err != nil {
+			return nil, nil, fmt.Errorf("engine: backup: %w", err)
+		}
+	}
+	return nil, nil, errors.New("engine: backup: policies change all the time; try again")
+}
+
+// copyFile copies a file that is only ever replaced as a whole.
+func (b Source) copyFile(add func(string, func(io.Writer) error) error, name string) error {
+	content, err := os.ReadFile(b.Place.Path(name))
+	if err != nil {
+		return fmt.Errorf("engine: backup: %w", err)
+	}
+	return add(name, func(w io.Writer) error { _, err := w.Write(content); return err })
+}
+
+// Make copies a data directory that nobody serves to a new directory: data, policies, accounts and
+// ledger together. A directory that is being served is refused with datadir.ErrInUse; its server
+// backs it up by CALL dp_backup.
+func Make(ctx context.Context, p datadir.Place, to string, progress func(done, total int64)) (m Manifest, err error) {
+	if fi, err := os.Stat(p.Path(datadir.IDFile)); err != nil || !fi.Mode().IsRegular() {
+		return m, fmt.Errorf("engine: %s is no data directory: it has no %s file", p.Dir, datadir.IDFile)
+	}
+	dir, err := datadir.Open(p.Dir)
+	if err != nil {
+		return m, err
+	}
+	defer dir.Close()
+	if dir.Fresh {
+		return m, fmt.Errorf("engine: the first start of %s was not finished: there is nothing to back up", p.Dir)
+	}
+	ledger, err := accounting.Open(p.Path(datadir.LedgerFile), accounting.Options{DirectoryID: dir.ID})
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, ledger.Close()) }()
+	places, closePlaces, err := rollback.Open(p, dir.ID)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, closePlaces()) }()
+	if err := places.Check(ctx, ledger); err != nil {
+		return m, err
+	}
+	if err := settled(ctx, places.Store); err != nil {
+		return m, err
+	}
+	return Source{p, dir.ID, ledger, places.Store}.CopyTo(ctx, to, progress)
+}
+
+// settled sorts what a store has of collections before its file is copied, so that no order of
+// arrival is copied with it.
+func settled(ctx context.Context, st store.Store) error {
+	c, err := collections.New(ctx, st)
+	if err != nil {
+		return err
+	}
+	return c.Shutdown()
+}

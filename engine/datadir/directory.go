@@ -1,0 +1,159 @@
+package datadir
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"scrim/internal/durable"
+)
+
+// Directory is an open data directory: one process holds its lock, and everything in it carries its
+// id, so that files of two directories cannot be mixed.
+type Directory struct {
+	Path  string
+	ID    string
+	Fresh bool // the first start has not finished
+	lock  *os.File
+}
+
+// ErrInUse tells that another process serves the data directory.
+var ErrInUse = errors.New("engine: the data directory is in use by another process")
+
+// Open creates or opens the data directory at path and locks it.
+func Open(path string) (*Directory, error) {
+	d, err := Lock(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.identify(); err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Lock creates or opens a data directory and locks it, whatever is in it.
+func Lock(path string) (*Directory, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	lock, err := durable.Lock(filepath.Join(path, LockFile))
+	if errors.Is(err, durable.ErrHeld) {
+		return nil, ErrInUse
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	return &Directory{Path: path, lock: lock}, nil
+}
+
+// identify reads the directory's id, or makes one for a directory without data, and checks that
+// what belongs together is there together.
+func (d *Directory) identify() error {
+	id, state, err := d.State()
+	switch {
+	case err != nil:
+		return err
+	case state == Restoring:
+		return fmt.Errorf("engine: a restore of %s was not finished; run scrim restore again", d.Path)
+	case id != "":
+		d.ID, d.Fresh = id, state == Unfinished
+		if d.Fresh {
+			return nil
+		}
+		return d.checkComplete()
+	}
+	for _, name := range []string{DataFile, LedgerFile, CatalogFile, UsersFile} {
+		if d.Has(name) {
+			return fmt.Errorf("engine: %s has %s but no %s file; restore the directory as a whole from its backup", d.Path, name, IDFile)
+		}
+	}
+	b := make([]byte, 16)
+	if _, err := rand.Read(b); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	d.ID, d.Fresh = hex.EncodeToString(b), true
+	return d.write(d.ID + " " + Unfinished + "\n")
+}
+
+// State returns the id file's id and what stands behind it, both "" where there is no such file.
+func (d *Directory) State() (id, state string, err error) {
+	text, err := os.ReadFile(filepath.Join(d.Path, IDFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", nil
+	case err != nil:
+		return "", "", fmt.Errorf("engine: %w", err)
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) == 2 {
+		state = fields[1]
+	}
+	if len(fields) == 0 || len(fields) > 2 || state != "" && state != Unfinished && state != Restoring {
+		return "", "", fmt.Errorf("engine: %s is damaged", IDFile)
+	}
+	if b, err := hex.DecodeString(fields[0]); err != nil || len(b) != 16 {
+		return "", "", fmt.Errorf("engine: %s is damaged: want 32 hexadecimal digits", IDFile)
+	}
+	return fields[0], state, nil
+}
+
+// Restoring stands behind the id while a restore puts files in their places.
+const Restoring = "restoring"
+
+// Unfinished stands behind the id until the first start has made everything: nobody could log in
+// before, so that whatever is missing then may be made anew.
+const Unfinished = "unfinished"
+
+// checkComplete refuses a directory in which data exist but the ledger, the policies or the
+// accounts do not: a new, empty ledger would give every spent budget back.
+func (d *Directory) checkComplete() error {
+	for _, name := range []string{DataFile, LedgerFile, CatalogFile, UsersFile} {
+		if !d.Has(name) {
+			return fmt.Errorf("engine: the data directory %s was in use before, but %s is missing; "+
+				"the server does not start with an empty one, because that would forget what has been spent and protected: "+
+				"restore the directory as a whole from its backup", d.Path, name)
+		}
+	}
+	return nil
+}
+
+// Commit notes that everything which the first start makes is on disk.
+func (d *Directory) Commit() error {
+	if !d.Fresh {
+		return nil
+	}
+	return d.write(d.ID + "\n")
+}
+
+// BeginRestore gives the directory an id, and marks it as one on which no server starts.
+func (d *Directory) BeginRestore(id string) error {
+	d.ID = id
+	return d.write(id + " " + Restoring + "\n")
+}
+
+// EndRestore lets servers start on the directory.
+func (d *Directory) EndRestore() error { return d.write(d.ID + "\n") }
+
+// write replaces the id file.
+func (d *Directory) write(text string) error {
+	if err := durable.Replace(filepath.Join(d.Path, IDFile), 0o600, durable.Bytes([]byte(text))); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	return nil
+}
+
+// Has reports whether the directory has a file of that name.
+func (d *Directory) Has(name string) bool {
+	_, err := os.Stat(filepath.Join(d.Path, name))
+	return err == nil
+}
+
+// Close gives the lock back.
+func (d *Directory) Close() error { return d.lock.Close() }

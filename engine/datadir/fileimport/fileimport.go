@@ -1,0 +1,105 @@
+// Package fileimport loads a file into a table of a data directory that nobody serves.
+package fileimport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"scrim/catalog"
+	"scrim/engine/collections"
+	"scrim/engine/datadir"
+	"scrim/engine/store"
+	"scrim/engine/store/duckdb"
+	"scrim/engine/tables"
+)
+
+// Mode says what an import does with a table that is there already.
+type Mode = duckdb.ImportMode
+
+// Modes; duckdb documents them.
+const (
+	Create  = duckdb.ImportCreate
+	Append  = duckdb.ImportAppend
+	Replace = duckdb.ImportReplace
+)
+
+// Result describes a finished import.
+type Result = duckdb.Import
+
+// Load reads a .csv, .csv.gz or .parquet file into a table of a data directory, all of it or
+// nothing. table is schema.table; progress gets the bytes that are done and all of them. The
+// table's policy does not change: a new table is refused to analysts until a DBA declares it. A
+// directory that is being served is refused with datadir.ErrInUse.
+func Load(ctx context.Context, p datadir.Place, file, table string, mode Mode, nulls []string, progress func(done, total int64)) (Result, error) {
+	schema, name, ok := strings.Cut(table, ".")
+	if !ok || schema == "" || name == "" || strings.Contains(name, ".") {
+		return Result{}, fmt.Errorf("engine: table %q: want schema.table", table)
+	}
+	if tables.Reserved(schema) {
+		return Result{}, fmt.Errorf("engine: table %q: the database name %s is reserved", table, schema)
+	}
+	dir, err := datadir.Open(p.Dir)
+	if err != nil {
+		return Result{}, err
+	}
+	defer dir.Close()
+	if err := notCollected(ctx, p, dir, store.TableRef{Schema: strings.ToLower(schema), Name: strings.ToLower(name)}); err != nil {
+		return Result{}, err
+	}
+	r, err := duckdb.ImportFile(ctx, p.Path(datadir.DataFile), file, store.TableRef{Schema: schema, Name: name}, duckdb.ImportOptions{
+		Mode:        mode,
+		NullStrings: nulls,
+		Creating:    func() error { return forgetPublic(p, dir, table) },
+		Open:        p.StoreOptions(dir.ID),
+	}, progress)
+	if errors.Is(err, store.ErrInUse) {
+		return r, datadir.ErrInUse
+	}
+	var failed *store.Error
+	switch {
+	case errors.As(err, &failed) && failed.Driver != "":
+		return r, fmt.Errorf("engine: import: %w: %s", err, failed.Driver)
+	case err != nil:
+		return r, fmt.Errorf("engine: import: %w", err)
+	}
+	return r, nil
+}
+
+// notCollected refuses the table of a collection: what is in it came as a contributor's report, and
+// nothing else.
+func notCollected(ctx context.Context, p datadir.Place, dir *datadir.Directory, ref store.TableRef) (err error) {
+	if dir.Fresh {
+		return nil
+	}
+	st, err := p.OpenStore(dir.ID)
+	if errors.Is(err, store.ErrInUse) {
+		return datadir.ErrInUse
+	}
+	if err != nil {
+		return fmt.Errorf("engine: import: %w", err)
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	all, err := collections.New(ctx, st)
+	if err != nil {
+		return err
+	}
+	if all.Holds(ref) {
+		err = fmt.Errorf("engine: import: %s is the table of a collection, which takes reports of contributors only", ref)
+	}
+	return errors.Join(err, all.Shutdown())
+}
+
+// forgetPublic tells the catalogue of a new table: a name that was public before must be declared
+// again, for nobody has looked at what it holds now.
+func forgetPublic(p datadir.Place, dir *datadir.Directory, table string) error {
+	if dir.Fresh {
+		return nil
+	}
+	policies, err := catalog.Open(p.Path(datadir.CatalogFile), catalog.Options{DirectoryID: dir.ID})
+	if err != nil {
+		return err
+	}
+	return policies.Created(strings.ToLower(table))
+}

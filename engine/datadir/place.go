@@ -1,0 +1,57 @@
+package datadir
+
+import (
+	"path/filepath"
+
+	"scrim/engine/store/duckdb"
+)
+
+// Files of a data directory.
+const (
+	LockFile    = "LOCK"
+	IDFile      = "DIRECTORY"
+	HostFile    = "HOST"
+	DataFile    = "data.duckdb"
+	SpillDir    = "spill"
+	LedgerFile  = "ledger.db"
+	CatalogFile = "catalog"
+	UsersFile   = "users"
+	AuditDir    = "audit"
+
+	CertificateFile    = "server-cert.pem"
+	CertificateKeyFile = "server-key.pem"
+	LoginKeyFile       = "login-key.pem"
+)
+
+// Place says where a data directory is, and how what belongs to it is opened.
+type Place struct {
+	Dir string
+	// Audit is the directory of the audit log, "" for the one in the data directory.
+	Audit string
+	// Witness is a file or an address that knows how far the ledger had come, "" for none.
+	Witness string
+	// Threads and MemoryLimit are the store's; zero values are its defaults.
+	Threads     int
+	MemoryLimit string
+}
+
+// Path returns the path of a file in the directory.
+func (p Place) Path(name string) string { return filepath.Join(p.Dir, name) }
+
+// AuditPath returns the directory of the audit log.
+func (p Place) AuditPath() string {
+	if p.Audit != "" {
+		return p.Audit
+	}
+	return p.Path(AuditDir)
+}
+
+// OpenStore opens the store of the directory with that id.
+func (p Place) OpenStore(id string) (*duckdb.Store, error) {
+	return duckdb.Open(p.Path(DataFile), p.StoreOptions(id))
+}
+
+// StoreOptions are what the store of the directory with that id is opened with.
+func (p Place) StoreOptions(id string) duckdb.Options {
+	return duckdb.Options{Threads: p.Threads, MemoryLimit: p.MemoryLimit, DirectoryID: id}
+}

@@ -1,0 +1,152 @@
+package rollback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"scrim/accounting"
+	"scrim/catalog"
+	"scrim/engine/audit"
+	"scrim/engine/datadir"
+	"scrim/engine/store/duckdb"
+	"scrim/engine/witness"
+)
+
+// Places are those beside the ledger that know how far it had come: the audit log, and the others
+// where they are not nil. In each the last position that was written counts.
+type Places struct {
+	Dir     datadir.Place
+	Store   *duckdb.Store
+	Catalog *catalog.Catalog
+	Witness *witness.Witness
+}
+
+// At returns the places of the directory with that id that can be looked at without opening it: its
+// audit log and, where there is one, its witness.
+func At(p datadir.Place, id string) Places {
+	places := Places{Dir: p}
+	if p.Witness != "" {
+		places.Witness = witness.At(p.Witness, id)
+	}
+	return places
+}
+
+// known is what one place knows; position is "" where it knows nothing, as of a program that did
+// not write it.
+type known struct{ place, position string }
+
+func (p Places) all(ctx context.Context) (list []known, err error) {
+	if p.Store != nil {
+		m, _, err := p.Store.Mark(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("engine: reading the ledger's position in %s: %w", datadir.DataFile, err)
+		}
+		list = append(list, known{datadir.DataFile, m.Text})
+	}
+	if p.Catalog != nil {
+		list = append(list, known{"the file " + datadir.CatalogFile, p.Catalog.Ledger()})
+	}
+	logged, err := audit.LastLedger(p.Dir.AuditPath())
+	if err != nil {
+		return nil, fmt.Errorf("engine: reading the ledger's position in the audit log: %w", err)
+	}
+	list = append(list, known{"the audit log in " + p.Dir.AuditPath(), logged})
+	if p.Witness != nil {
+		e, _, err := p.Witness.Last()
+		if err != nil {
+			return nil, fmt.Errorf("engine: %w. The server does not start without its witness: make it readable, or take the setting away", err)
+		}
+		list = append(list, known{"the witness " + p.Witness.String(), e.Position})
+	}
+	return list, nil
+}
+
+// Check refuses, with accounting.ErrOlder, a ledger that does not continue what a place knows.
+func (p Places) Check(ctx context.Context, l *accounting.Ledger) error {
+	list, err := p.all(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range list {
+		if x.position == "" {
+			continue
+		}
+		position, err := accounting.ParsePosition(x.position)
+		if err != nil {
+			return fmt.Errorf("engine: %s: %w", x.place, err)
+		}
+		if ok, err := l.Continues(position); err != nil || !ok {
+			return errors.Join(err, p.older(l.Position(), position, x.place))
+		}
+	}
+	return nil
+}
+
+// older is the refusal of a ledger, with the ways out of it.
+func (p Places) older(end, known accounting.Position, place string) error {
+	return fmt.Errorf("%w: it ends at record %d of %s, and %s knows another record %d, of %s. Nothing was changed. Put back the newest %s, with its key and mark, "+
+		"or a backup as a whole by scrim restore --from BACKUP --data %s. If there is no newer ledger, %s takes this one, and records that; with --budgets-spent it "+
+		"counts the budgets as spent. Otherwise lower them by what may have been spent since",
+		accounting.ErrOlder, end.Record, end.At.UTC().Format(time.DateTime), place, known.Record, known.At.UTC().Format(time.DateTime), datadir.LedgerFile,
+		p.Dir.Dir, p.acceptance(end))
+}
+
+// acceptance is the command by which an operator takes the ledger as it is.
+func (p Places) acceptance(end accounting.Position) string {
+	words := []string{"scrim restore --data", p.Dir.Dir, "--accept-ledger-of", end.At.UTC().Format(time.DateOnly)}
+	if p.Dir.Audit != "" {
+		words = append(words, "--audit-dir", p.Dir.Audit)
+	}
+	if p.Dir.Witness != "" {
+		words = append(words, "--witness", p.Dir.Witness)
+	}
+	return strings.Join(words, " ")
+}
+
+// Tell writes a position into every place, with a record of that kind in the audit log.
+func (p Places) Tell(ctx context.Context, end accounting.Position, kind audit.Kind, by, note string) error {
+	run := map[audit.Kind]string{audit.Accepted: "scrim restore", audit.Archived: "scrim ledger archive"}[kind]
+	err := p.set(ctx, end)
+	if p.Witness != nil {
+		err = errors.Join(err, p.Witness.Add(witness.Entry{Run: run, Position: end.String(), Note: note}))
+	}
+	log, e := audit.Open(audit.Options{Dir: p.Dir.AuditPath()})
+	if e != nil {
+		return errors.Join(err, e)
+	}
+	log.Follow(end.String)
+	log.Write(audit.Record{Kind: kind, Principal: by, Note: note})
+	return errors.Join(err, log.Close())
+}
+
+// set writes a position into the store and the catalogue.
+func (p Places) set(ctx context.Context, end accounting.Position) (err error) {
+	if p.Store != nil {
+		err = p.Store.SetMark(ctx, markOf(end))
+	}
+	if p.Catalog != nil {
+		err = errors.Join(err, p.Catalog.NoteLedger(end.String()))
+	}
+	if err != nil {
+		err = fmt.Errorf("engine: writing the ledger's position: %w", err)
+	}
+	return err
+}
+
+func markOf(p accounting.Position) duckdb.Mark { return duckdb.Mark{Order: p.Record, Text: p.String()} }
+
+// Open opens the places of a data directory that nobody serves; id is the directory's. closePlaces
+// gives them back.
+func Open(p datadir.Place, id string) (places Places, closePlaces func() error, err error) {
+	places = At(p, id)
+	if places.Catalog, err = catalog.Open(p.Path(datadir.CatalogFile), catalog.Options{DirectoryID: id}); err != nil {
+		return places, nil, err
+	}
+	if places.Store, err = p.OpenStore(id); err != nil {
+		return places, nil, err
+	}
+	return places, places.Store.Close, nil
+}
