@@ -2,7 +2,6 @@ package functions
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"scrim/accounting"
@@ -51,7 +50,7 @@ func TestPureOrRefused(t *testing.T) {
 						t.Errorf("%s, %q, dimension %d, %+v: loss %+v", f.Name, options, dim, p, l)
 					}
 					for _, s := range e.Steps() {
-						if s.Rho > 0 || strings.Contains(s.Mechanism, "gaussian") {
+						if s.Rho > 0 || s.Mechanism == estimator.DiscreteGaussian {
 							t.Errorf("%s, %q, dimension %d: step %+v", f.Name, options, dim, s)
 						}
 					}

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"scrim/accounting"
+	"scrim/engine/estimator"
 	"scrim/planner/plan"
 )
 
@@ -104,7 +105,7 @@ func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 	for _, a := range r.Aggregates {
 		steps := a.Estimator.Steps()
 		sigma, known := a.Estimator.ExpectedError()
-		if !known || len(steps) != 1 || steps[0].Mechanism != "discrete-gaussian" || a.Groups != nil || a.Vector != nil {
+		if !known || len(steps) != 1 || steps[0].Mechanism != estimator.DiscreteGaussian || steps[0].Use != "" || a.Groups != nil || a.Vector != nil {
 			continue
 		}
 		moves, err := strconv.ParseFloat(strings.TrimPrefix(steps[0].Sensitivity, "l2="), 64)

@@ -97,7 +97,8 @@ type Biased interface {
 // Step is one noisy step of a mechanism.
 type Step struct {
 	Name        string // e.g. "tail search"
-	Mechanism   string // e.g. "discrete-gaussian"
+	Mechanism   Mechanism
+	Use         string // of the draws, e.g. "histogram"; of an Unlisted mechanism its words
 	Sensitivity string // with its norm, e.g. "l2=1"
 	Queries     int    // number of noisy answers drawn
 	Rho         float64

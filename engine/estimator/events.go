@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"math"
-	"strings"
 
 	"scrim/accounting"
 )
@@ -112,14 +111,12 @@ func share(x, n float64) float64 {
 	return math.Nextafter(x/n, 1)
 }
 
-func gaussian(s Step) bool {
-	return s.Epsilon == 0 && strings.HasPrefix(s.Mechanism, "discrete-gaussian")
-}
-func laplace(s Step) bool { return s.Epsilon > 0 && strings.HasPrefix(s.Mechanism, "discrete-laplace") }
+func gaussian(s Step) bool { return s.Epsilon == 0 && s.Mechanism == DiscreteGaussian }
+func laplace(s Step) bool  { return s.Epsilon > 0 && s.Mechanism == DiscreteLaplace }
 
 // itemised reports whether a step has a loss of its own and a mechanism that is known here.
 func itemised(s Step) bool {
-	return s.Rho > 0 && (gaussian(s) || s.Mechanism == "exponential") || s.Epsilon > 0 && (laplace(s) || s.Mechanism == "exponential")
+	return s.Rho > 0 && (gaussian(s) || s.Mechanism == Exponential) || s.Epsilon > 0 && (laplace(s) || s.Mechanism == Exponential)
 }
 
 func all(steps []Step, is func(Step) bool) bool {

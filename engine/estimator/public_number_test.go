@@ -79,7 +79,7 @@ func tells(t *testing.T, name string, e estimator.Estimator, tries int) bool {
 	if pure {
 		declared.SetFloat64(e.Loss().Pure.Float())
 		for _, s := range e.Steps() {
-			if s.Mechanism == "exponential" {
+			if s.Mechanism == estimator.Exponential {
 				choices.Add(choices, new(big.Rat).SetFloat64(s.Epsilon))
 			}
 		}

@@ -113,7 +113,7 @@ func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {
 		if i == len(steps)-1 {
 			branch = "└─ "
 		}
-		fmt.Fprintf(b, "%s%s%s  %s  %s", indent, branch, s.Name, s.Mechanism, s.Sensitivity)
+		fmt.Fprintf(b, "%s%s%s  %s  %s", indent, branch, s.Name, s.Drawn(), s.Sensitivity)
 		if s.Queries > 1 {
 			fmt.Fprintf(b, "  queries=%d", s.Queries)
 		}

@@ -57,7 +57,7 @@ func (public) Loss() accounting.Loss          { return accounting.Loss{} }
 func (public) MinPersons() int64              { return 0 }
 func (public) ExpectedError() (float64, bool) { return 0, true }
 func (public) Steps() []estimator.Step {
-	return []estimator.Step{{Name: "number of persons", Mechanism: "public", Sensitivity: "l2=0", Queries: 1}}
+	return []estimator.Step{{Name: "number of persons", Mechanism: estimator.Public, Sensitivity: "l2=0", Queries: 1}}
 }
 
 // Release implements estimator.Estimator.

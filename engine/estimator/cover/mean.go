@@ -73,7 +73,7 @@ func (m mean) Steps() []estimator.Step {
 		steps = append(steps, s)
 	}
 	return append(steps, estimator.Step{
-		Name: fmt.Sprintf("cover of %.4g candidates", m.plan.candidates()), Mechanism: "exponential", Sensitivity: "persons=1",
+		Name: fmt.Sprintf("cover of %.4g candidates", m.plan.candidates()), Mechanism: estimator.Exponential, Sensitivity: "persons=1",
 		Queries: 1, Epsilon: m.plan.loss,
 	})
 }

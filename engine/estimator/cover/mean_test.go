@@ -142,7 +142,7 @@ func TestLossIsEpsilon(t *testing.T) {
 			m, sum := build(t, p), 0.0
 			for _, s := range m.Steps() {
 				sum += s.Epsilon
-				if s.Name == "" || s.Mechanism != "exponential" || s.Sensitivity == "" || s.Queries < 1 || s.Rho != 0 {
+				if s.Name == "" || s.Mechanism != estimator.Exponential || s.Sensitivity == "" || s.Queries < 1 || s.Rho != 0 {
 					t.Errorf("step %+v", s)
 				}
 			}

@@ -141,7 +141,7 @@ func (c Core) Steps() []estimator.Step {
 		sensitivity = "l2=2*sqrt(persons)"
 	}
 	return []estimator.Step{
-		{Name: "friends", Mechanism: "discrete-gaussian decision a person", Sensitivity: sensitivity, Queries: 1, Rho: c.filterRho},
-		{Name: "number kept", Mechanism: "discrete-gaussian", Sensitivity: "l2=1", Queries: 1, Rho: c.keptRho},
+		{Name: "friends", Mechanism: estimator.DiscreteGaussian, Use: "decision a person", Sensitivity: sensitivity, Queries: 1, Rho: c.filterRho},
+		{Name: "number kept", Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=1", Queries: 1, Rho: c.keptRho},
 	}
 }

@@ -115,7 +115,7 @@ func (s shape) least(noisy []float64, least float64) float64 {
 
 // step describes the release.
 func (s shape) step(dim int) estimator.Step {
-	return estimator.Step{Name: "spreads", Mechanism: "discrete-gaussian", Sensitivity: "l2=sqrt(2)", Queries: dim, Rho: s.rho}
+	return estimator.Step{Name: "spreads", Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=sqrt(2)", Queries: dim, Rho: s.rho}
 }
 
 // ring releases the distance λ that most pairs of persons are within, from a noisy histogram of the weighted distances of matched persons (look.Histogram,
@@ -150,5 +150,5 @@ const (
 
 // step describes the release.
 func (r ring) step() estimator.Step {
-	return estimator.Step{Name: "distance of friends", Mechanism: "discrete-gaussian histogram", Sensitivity: "l2=sqrt(2)", Queries: r.Buckets, Rho: r.Rho}
+	return estimator.Step{Name: "distance of friends", Mechanism: estimator.DiscreteGaussian, Use: "histogram", Sensitivity: "l2=sqrt(2)", Queries: r.Buckets, Rho: r.Rho}
 }

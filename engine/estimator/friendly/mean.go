@@ -132,7 +132,7 @@ func (m mean) Steps() []estimator.Step {
 	}
 	steps = append(steps, m.core.Steps()...)
 	return append(steps, estimator.Step{
-		Name: "mean of the kept", Mechanism: "discrete-gaussian", Sensitivity: "l2=reach of friends/kept", Queries: m.p.Dim, Rho: m.rho + rho,
+		Name: "mean of the kept", Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=reach of friends/kept", Queries: m.p.Dim, Rho: m.rho + rho,
 	})
 }
 

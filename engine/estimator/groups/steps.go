@@ -94,7 +94,7 @@ func (r release) Steps() []estimator.Step {
 // profileStep describes the profile.
 func (r release) profileStep() estimator.Step {
 	s := estimator.Step{
-		Name: "shares of the groups", Mechanism: "discrete-gaussian", Sensitivity: "l2=1", Queries: r.p.Groups * len(r.layout.parts), Rho: r.profile,
+		Name: "shares of the groups", Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=1", Queries: r.p.Groups * len(r.layout.parts), Rho: r.profile,
 	}
 	if m := r.profileMoved(); m > 1 {
 		s.Sensitivity = fmt.Sprintf("l2=√%d", m)
@@ -104,7 +104,7 @@ func (r release) profileStep() estimator.Step {
 
 func (r release) sumStep(name string, rho float64) estimator.Step {
 	return estimator.Step{
-		Name: name, Mechanism: "discrete-gaussian", Sensitivity: r.sensitivity(), Queries: max(1, r.layout.dim), Rho: rho,
+		Name: name, Mechanism: estimator.DiscreteGaussian, Sensitivity: r.sensitivity(), Queries: max(1, r.layout.dim), Rho: rho,
 	}
 }
 
@@ -120,7 +120,7 @@ func (r release) sensitivity() string {
 
 // histogramStep describes a histogram of one number a person.
 func histogramStep(name string, h look.Histogram) estimator.Step {
-	s := estimator.Step{Name: name, Mechanism: "discrete-gaussian histogram", Sensitivity: "l2=1", Queries: h.Buckets, Rho: h.Rho}
+	s := estimator.Step{Name: name, Mechanism: estimator.DiscreteGaussian, Use: "histogram", Sensitivity: "l2=1", Queries: h.Buckets, Rho: h.Rho}
 	if h.Delta2 == 2 {
 		s.Sensitivity = "l2=√2"
 	}

@@ -121,7 +121,7 @@ func (s *Selection) MinPersons() int64 { return s.threshold + int64(math.Ceil(1.
 // Steps describes the one noisy step.
 func (s *Selection) Steps() []estimator.Step {
 	return []estimator.Step{{
-		Name: "key selection", Mechanism: "discrete-gaussian threshold",
+		Name: "key selection", Mechanism: estimator.DiscreteGaussian, Use: "threshold",
 		Sensitivity: fmt.Sprintf("l2=sqrt(%d)", s.p.changed()), Queries: 1, Rho: s.p.Rho,
 	}}
 }

@@ -111,12 +111,12 @@ func (l law) step(s estimator.Step, loss float64) estimator.Step {
 	return s
 }
 
-// noisy returns "discrete-gaussian" or "discrete-laplace" for descriptions, and the norm of sensitivities.
-func (l law) noisy() (mechanism, norm string) {
+// noisy returns the mechanism of the noise, for descriptions, and the norm of sensitivities.
+func (l law) noisy() (m estimator.Mechanism, norm string) {
 	if l.pure {
-		return "discrete-laplace", "l1"
+		return estimator.DiscreteLaplace, "l1"
 	}
-	return "discrete-gaussian", "l2"
+	return estimator.DiscreteGaussian, "l2"
 }
 
 // budget is what is left of a loss, in shares of the whole.

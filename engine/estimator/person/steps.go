@@ -25,7 +25,7 @@ func (m mean) steps() []estimator.Step {
 	if p.norms > 0 {
 		mechanism, norm := m.law.noisy()
 		buckets := m.radiusOctaves(m.paperRadius(m.widest(), stage, p.last)).Buckets
-		out = append(out, m.stage(estimator.Step{Name: "clip radius", Mechanism: mechanism + " histogram", Sensitivity: norm + m.law.moves(false), Queries: buckets}, p.norms, true))
+		out = append(out, m.stage(estimator.Step{Name: "clip radius", Mechanism: mechanism, Use: "histogram", Sensitivity: norm + m.law.moves(false), Queries: buckets}, p.norms, true))
 	}
 	return append(out, m.stage(m.sum("clipped sum", 1), p.last, true))
 }
@@ -35,7 +35,7 @@ func (m mean) looks(count float64) (out []estimator.Step) {
 	mechanism, norm := m.law.noisy()
 	add := func(name string, share float64, buckets int, groups bool) {
 		if share > 0 {
-			s := estimator.Step{Name: name, Mechanism: mechanism + " histogram", Sensitivity: norm + m.law.moves(groups), Queries: buckets}
+			s := estimator.Step{Name: name, Mechanism: mechanism, Use: "histogram", Sensitivity: norm + m.law.moves(groups), Queries: buckets}
 			out = append(out, m.law.step(s, (&budget{m.core, 1}).take(share)))
 		}
 	}
@@ -57,12 +57,12 @@ func (m mean) stage(s estimator.Step, loss float64, last bool) estimator.Step {
 
 // choice describes the coarse estimate.
 func (m mean) choice() estimator.Step {
-	s := estimator.Step{Name: "coarse estimate", Mechanism: "exponential", Sensitivity: "range=1", Queries: m.p.Dim}
+	s := estimator.Step{Name: "coarse estimate", Mechanism: estimator.Exponential, Sensitivity: "range=1", Queries: m.p.Dim}
 	if m.law.relation == estimator.ReplaceOne {
 		s.Sensitivity = "range=2"
 	}
 	if m.p.Delta > 0 {
-		s.Mechanism, s.Sensitivity = "discrete-gaussian threshold", "l2"+m.law.moves(false)
+		s.Mechanism, s.Use, s.Sensitivity = estimator.DiscreteGaussian, "threshold", "l2"+m.law.moves(false)
 	}
 	return s
 }

@@ -134,7 +134,7 @@ func (e rows) Steps() []estimator.Step {
 		steps = append(steps, e.spread.Step("spread of one row"))
 	}
 	return append(steps, e.clip.Step("joint clip"), estimator.Step{
-		Name: "rows, first and second moment", Mechanism: "discrete-gaussian", Sensitivity: e.width.String(), Queries: 3, Rho: e.sumRho,
+		Name: "rows, first and second moment", Mechanism: estimator.DiscreteGaussian, Sensitivity: e.width.String(), Queries: 3, Rho: e.sumRho,
 	})
 }
 

@@ -120,7 +120,7 @@ func (e persons) Bias() string {
 func (e persons) Steps() []estimator.Step {
 	steps := append(e.n.Steps(), e.centred.Steps()...)
 	return append(steps, estimator.Step{
-		Name: "first and second moment", Mechanism: "discrete-gaussian", Sensitivity: e.sensitivity(), Queries: 2, Rho: e.sumRho,
+		Name: "first and second moment", Mechanism: estimator.DiscreteGaussian, Sensitivity: e.sensitivity(), Queries: 2, Rho: e.sumRho,
 	})
 }
 

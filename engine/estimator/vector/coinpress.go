@@ -92,7 +92,7 @@ func (c coinpress) steps() []estimator.Step {
 	steps := make([]estimator.Step, len(c.rhos))
 	for i, rho := range c.rhos {
 		steps[i] = estimator.Step{
-			Name: fmt.Sprintf("clipped sum, round %d", i+1), Mechanism: "discrete-gaussian",
+			Name: fmt.Sprintf("clipped sum, round %d", i+1), Mechanism: estimator.DiscreteGaussian,
 			Sensitivity: sumSensitivity(c.factor2), Queries: c.p.Dim, Rho: rho,
 		}
 	}

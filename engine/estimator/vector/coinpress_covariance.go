@@ -136,7 +136,7 @@ func (c covariance) steps() []estimator.Step {
 			s = "frobenius=√2·γ²"
 		}
 		steps[i] = estimator.Step{
-			Name: fmt.Sprintf("second moments, round %d", i+1), Mechanism: "discrete-gaussian",
+			Name: fmt.Sprintf("second moments, round %d", i+1), Mechanism: estimator.DiscreteGaussian,
 			Sensitivity: s, Queries: c.p.Dim * (c.p.Dim + 1) / 2, Rho: o.rho,
 		}
 	}

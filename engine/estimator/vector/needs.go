@@ -107,21 +107,21 @@ func (d dense) steps() []estimator.Step {
 	}
 	s := d.plan(float64(count), d.p.Dim >= leastScaled)
 	var steps []estimator.Step
-	add := func(name, mechanism, sensitivity string, queries int, share float64) {
+	add := func(name string, m estimator.Mechanism, use, sensitivity string, queries int, share float64) {
 		if share > 0 {
-			steps = append(steps, estimator.Step{Name: name, Mechanism: mechanism, Sensitivity: sensitivity, Queries: max(1, queries), Rho: d.rho * share})
+			steps = append(steps, estimator.Step{Name: name, Mechanism: m, Use: use, Sensitivity: sensitivity, Queries: max(1, queries), Rho: d.rho * share})
 		}
 	}
 	l2 := map[int64]string{1: "l2=1", 2: "l2=√2"}
 	histogram := func(name string, per int, limit float64, delta2 int64, share float64) {
-		add(name, "discrete-gaussian histogram", l2[delta2], look.NewOctaves(per, limit).Buckets, share)
+		add(name, estimator.DiscreteGaussian, "histogram", l2[delta2], look.NewOctaves(per, limit).Buckets, share)
 	}
 	search := func(name string, m medians, dim, rounds int, share float64) {
 		if m.search == Exponential {
-			add(name, "exponential", fmt.Sprintf("range=%d", 2*m.delta), dim, share)
+			add(name, estimator.Exponential, "", fmt.Sprintf("range=%d", 2*m.delta), dim, share)
 			return
 		}
-		add(name, "discrete-gaussian bisection", fmt.Sprintf("l2=%d", m.delta), dim*rounds, share)
+		add(name, estimator.DiscreteGaussian, "bisection", fmt.Sprintf("l2=%d", m.delta), dim*rounds, share)
 	}
 	norms := look.Farthest(d.lo, d.hi, d.p.Dim)
 	histogram("spread", look.NormsPer(d.p.Dim), norms, 2, s.spread)
@@ -130,10 +130,10 @@ func (d dense) steps() []estimator.Step {
 	search("centre", d.find, d.places(), plannedRounds, s.centre)
 	search("scales", d.scale, d.p.Dim, d.scaleRounds(), s.scales)
 	if d.p.Clip == Tails {
-		add("clip", "discrete-gaussian bisection", "l2=1", d.norms().Rounds(), s.radius)
+		add("clip", estimator.DiscreteGaussian, "bisection", "l2=1", d.norms().Rounds(), s.radius)
 	} else {
 		histogram("clip", look.RadiiPer(d.p.Dim), norms, d.delta2(), s.radius)
 	}
-	add("clipped sum", "discrete-gaussian", sumSensitivity(d.factor2()), d.p.Dim, s.left())
+	add("clipped sum", estimator.DiscreteGaussian, "", sumSensitivity(d.factor2()), d.p.Dim, s.left())
 	return steps
 }

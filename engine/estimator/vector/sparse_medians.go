@@ -79,13 +79,13 @@ func (s sparse) needs() int64 {
 func (s sparse) steps() []estimator.Step {
 	parts := newBudget(s.rho)
 	clipped := func(name string, rho float64) estimator.Step {
-		return estimator.Step{Name: name, Mechanism: "discrete-gaussian", Sensitivity: "l2=clip", Queries: s.p.Dim, Rho: rho}
+		return estimator.Step{Name: name, Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=clip", Queries: s.p.Dim, Rho: rho}
 	}
 	switch s.method {
 	case Shifted:
 		axis := medianAxis(s.hi << s.p.shift())
 		return []estimator.Step{
-			{Name: "centre", Mechanism: "discrete-gaussian bisection", Sensitivity: "l2=1", Queries: s.p.Dim * max(axis.Rounds(), 1), Rho: parts.take(medianShare)},
+			{Name: "centre", Mechanism: estimator.DiscreteGaussian, Use: "bisection", Sensitivity: "l2=1", Queries: s.p.Dim * max(axis.Rounds(), 1), Rho: parts.take(medianShare)},
 			clipped("clip and sum", parts.rest()),
 		}
 	case Clipped:

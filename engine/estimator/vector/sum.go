@@ -101,7 +101,7 @@ func (s sum) Steps() []estimator.Step {
 	return append(s.count.steps(),
 		normsStep(s.norms),
 		estimator.Step{
-			Name: "clipped sum", Mechanism: "discrete-gaussian", Sensitivity: sumSensitivity(s.factor2),
+			Name: "clipped sum", Mechanism: estimator.DiscreteGaussian, Sensitivity: sumSensitivity(s.factor2),
 			Queries: s.p.Dim, Rho: s.sumRho,
 		})
 }
@@ -113,7 +113,7 @@ func normsStep(h look.Histogram) estimator.Step {
 		sensitivity = "l2=√2"
 	}
 	return estimator.Step{
-		Name: "clip radius", Mechanism: "discrete-gaussian histogram", Sensitivity: sensitivity, Queries: h.Buckets, Rho: h.Rho,
+		Name: "clip radius", Mechanism: estimator.DiscreteGaussian, Use: "histogram", Sensitivity: sensitivity, Queries: h.Buckets, Rho: h.Rho,
 	}
 }
 

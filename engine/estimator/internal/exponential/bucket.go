@@ -39,7 +39,7 @@ func checkBuckets(buckets uint64, loss float64) {
 
 // Step describes the choice.
 func (f Fullest) Step(name string) estimator.Step {
-	return f.loss.of(1, estimator.Step{Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", f.span)})
+	return f.loss.of(1, estimator.Step{Name: name, Mechanism: estimator.Exponential, Sensitivity: fmt.Sprintf("range=%d", f.span)})
 }
 
 // Choose returns a bucket, given the number of each person's. sorted is in ascending order and below the number of

@@ -214,7 +214,7 @@ func (m *Many) Steps(name string) []estimator.Step {
 	steps := make([]estimator.Step, len(m.each))
 	for level, each := range m.each {
 		steps[level] = each.of(1, estimator.Step{
-			Name: fmt.Sprintf("%s, level %d", name, level+1), Mechanism: "exponential", Sensitivity: fmt.Sprintf("rank=%d", m.root.q.change/m.root.q.den),
+			Name: fmt.Sprintf("%s, level %d", name, level+1), Mechanism: estimator.Exponential, Sensitivity: fmt.Sprintf("rank=%d", m.root.q.change/m.root.q.den),
 		})
 		steps[level].Queries = m.root.at(level)
 	}

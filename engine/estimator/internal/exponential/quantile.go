@@ -73,7 +73,7 @@ func (q Quantile) Persons(cells float64) int64 {
 
 // Step describes queries such choices, at q's loss each.
 func (q Quantile) Step(name string, queries int) estimator.Step {
-	return q.loss.of(queries, estimator.Step{Name: name, Mechanism: "exponential", Sensitivity: fmt.Sprintf("range=%d", 2*q.change)})
+	return q.loss.of(queries, estimator.Step{Name: name, Mechanism: estimator.Exponential, Sensitivity: fmt.Sprintf("range=%d", 2*q.change)})
 }
 
 // Choose returns the cell of the quantile among cells cells, given the cell of each value in ascending order. m is for what it makes of

@@ -145,7 +145,7 @@ func (b Bisection) Persons() int64 {
 // Step describes the search.
 func (b Bisection) Step(name string) estimator.Step {
 	return estimator.Step{
-		Name: name, Mechanism: "discrete-gaussian bisection", Sensitivity: fmt.Sprintf("l2=%d", b.delta),
+		Name: name, Mechanism: estimator.DiscreteGaussian, Use: "bisection", Sensitivity: fmt.Sprintf("l2=%d", b.delta),
 		Queries: b.axis.rounds, Rho: b.rho,
 	}
 }

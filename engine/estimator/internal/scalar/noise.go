@@ -103,16 +103,15 @@ func (x Noise) Quantile(alpha float64) float64 {
 	return x.scale() * math.Log(1/(2*alpha))
 }
 
-// Step completes a step with the noise's mechanism (whose words follow it), norm and loss.
+// Step completes a step with the noise's mechanism, norm and loss.
 func (x Noise) Step(s estimator.Step) estimator.Step {
-	mechanism := "discrete-gaussian"
+	s.Mechanism = estimator.DiscreteGaussian
 	if x.sigma2 == nil {
-		mechanism, s.Sensitivity = "discrete-laplace", strings.Replace(s.Sensitivity, "l2=", "l1=", 1)
+		s.Mechanism, s.Sensitivity = estimator.DiscreteLaplace, strings.Replace(s.Sensitivity, "l2=", "l1=", 1)
 		s.Epsilon = x.loss
 	} else {
 		s.Rho = x.loss
 	}
-	s.Mechanism = strings.TrimSpace(mechanism + " " + s.Mechanism)
 	s.Queries = max(s.Queries, 1)
 	return s
 }

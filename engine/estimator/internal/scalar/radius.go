@@ -92,7 +92,7 @@ func (r Radius) Persons() int64 { return int64(math.Ceil(r.far[0])) }
 
 // Step describes the search.
 func (r Radius) Step(name string) estimator.Step {
-	s := r.noise.Step(estimator.Step{Name: name, Mechanism: "histogram", Sensitivity: "l2=1", Queries: r.buckets})
+	s := r.noise.Step(estimator.Step{Name: name, Use: "histogram", Sensitivity: "l2=1", Queries: r.buckets})
 	switch {
 	case r.delta > 1 && r.noise.sigma2 == nil:
 		s.Sensitivity = fmt.Sprintf("l1=%d", r.delta)

@@ -1,0 +1,86 @@
+package estimator_test
+
+import (
+	"reflect"
+	"testing"
+
+	"scrim/accounting"
+	"scrim/engine/estimator"
+)
+
+// stepped is an estimator of given steps, each of which an event is made for.
+type stepped struct {
+	estimator.Estimator
+	loss  accounting.Loss
+	steps []estimator.Step
+}
+
+func (s stepped) Loss() accounting.Loss      { return s.loss }
+func (s stepped) Steps() []estimator.Step    { return s.steps }
+func (s stepped) Events() []accounting.Event { return estimator.StepEvents(s) }
+
+// unknowns are steps of mechanisms that the account has no law for.
+var unknowns = []estimator.Step{
+	{Name: "vote", Use: "permute-and-flip", Queries: 1},
+	{Name: "vote", Use: "discrete-gaussian of another kind", Queries: 1},
+	{Name: "vote", Mechanism: estimator.Public, Queries: 1},
+	{Name: "vote", Mechanism: 200, Queries: 1},
+}
+
+func TestUnknownMechanismsAreGeneralEvents(t *testing.T) {
+	for _, unknown := range unknowns {
+		zcdp := stepped{loss: accounting.Loss{Rho: accounting.RhoOf(0.5)}}
+		pure := stepped{loss: accounting.PureLoss(0.5)}
+		for _, known := range [][]estimator.Step{nil, {{Name: "sum", Mechanism: estimator.DiscreteGaussian, Queries: 1}}} {
+			for e, loss := range map[*stepped]func(*estimator.Step){
+				&zcdp: func(s *estimator.Step) { s.Rho = 0.25 },
+				&pure: func(s *estimator.Step) { s.Epsilon = 0.25 },
+			} {
+				e.steps = nil
+				for _, s := range append(known, unknown) {
+					loss(&s)
+					e.steps = append(e.steps, s)
+				}
+				if got, want := e.Events(), accounting.EventsOf(e.loss); !reflect.DeepEqual(got, want) {
+					t.Errorf("%+v: events %+v, want the whole loss, %+v", e.steps, got, want)
+				}
+				if got, want := estimator.Events(struct{ estimator.Estimator }{*e}), accounting.EventsOf(e.loss); !reflect.DeepEqual(got, want) {
+					t.Errorf("%+v, not itemised: events %+v, want the whole loss, %+v", e.steps, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestKnownMechanismsKeepTheirLaw(t *testing.T) {
+	zcdp, pure := accounting.Loss{Rho: accounting.RhoOf(0.5)}, accounting.PureLoss(0.5)
+	for _, c := range []struct {
+		loss accounting.Loss
+		step estimator.Step
+		want accounting.EventKind
+	}{
+		{zcdp, estimator.Step{Mechanism: estimator.DiscreteGaussian, Rho: 0.5}, accounting.DiscreteGaussian},
+		{zcdp, estimator.Step{Mechanism: estimator.DiscreteGaussian, Use: "histogram", Rho: 0.5}, accounting.DiscreteGaussian},
+		{zcdp, estimator.Step{Mechanism: estimator.Exponential, Rho: 0.5}, accounting.Exponential},
+		{pure, estimator.Step{Mechanism: estimator.DiscreteLaplace, Epsilon: 0.5}, accounting.DiscreteLaplace},
+		{pure, estimator.Step{Mechanism: estimator.Exponential, Epsilon: 0.5}, accounting.Exponential},
+	} {
+		e := stepped{loss: c.loss, steps: []estimator.Step{c.step}}
+		if got := e.Events(); len(got) != 1 || got[0].Kind != c.want {
+			t.Errorf("%s: events %+v, want one of kind %v", c.step.Drawn(), got, c.want)
+		}
+	}
+}
+
+func TestOfNoMechanismAreWordsAlone(t *testing.T) {
+	for step, want := range map[estimator.Step]string{
+		{Mechanism: estimator.DiscreteGaussian, Use: "histogram"}: "discrete-gaussian histogram",
+		{Mechanism: estimator.Exponential}:                        "exponential",
+		{Use: "permute-and-flip"}:                                 "permute-and-flip",
+		{Mechanism: 200}:                                          "",
+	} {
+		if got := step.Drawn(); got != want {
+			t.Errorf("%+v is drawn as %q, want %q", step, got, want)
+		}
+	}
+}
