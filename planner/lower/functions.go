@@ -77,29 +77,11 @@ var operators = []Function{
 }
 
 // table is every function of the allow-list, byName finds one by the name that its node reports.
+// table.go fills both.
 var (
 	table  []entry
 	byName map[string]*entry
 )
-
-func init() { table, byName = build() }
-
-func build() ([]entry, map[string]*entry) {
-	var all []entry
-	for _, part := range [][]entry{control, numericFunctions, stringFunctions, dateFunctions, vectors} {
-		all = append(all, part...)
-	}
-	m := map[string]*entry{}
-	for i := range all {
-		for _, n := range strings.Fields(all[i].names) {
-			if m[n] != nil {
-				panic("lower: function listed twice: " + n)
-			}
-			m[n] = &all[i]
-		}
-	}
-	return all, m
-}
 
 // Functions returns the allow-list: the operators, then the functions in the order of their names.
 func Functions() []Function {
