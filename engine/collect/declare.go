@@ -36,7 +36,8 @@ func ParseDeclaration(p Protocol, text []byte) (Declaration, error) {
 			return d, bad("%s is given twice.", m.key).With("Give each parameter once.")
 		}
 		seen[m.key] = true
-		if err := d.set(m.key, m.value); err != nil {
+		f := fields[slices.IndexFunc(fields, func(f field) bool { return f.key == m.key })]
+		if err := read(m.key, f.of(&d).Addr().Interface(), m.value); err != nil {
 			return d, err
 		}
 	}
@@ -76,60 +77,27 @@ func readObject(text []byte) ([]member, error) {
 	return members, nil
 }
 
-// set reads one value.
-func (d *Declaration) set(key string, v json.RawMessage) (err error) {
-	switch key {
-	case "epsilon":
-		d.Epsilon, err = readEpsilon(v)
-	case "n_expected":
-		d.Expected, err = readCount(key, v)
-	case "levels":
-		d.Levels, err = readInt(key, v)
-	case "dimension":
-		d.Dimension, err = readInt(key, v)
-	case "null_default":
-		d.NullDefault, err = readNumbers(key, v)
-	case "option":
-		d.Option, err = readText(key, v)
-	case "trust":
-		d.Trust, err = readText(key, v)
-	case "retry_of":
-		d.RetryOf, err = readText(key, v)
-	case "strata":
-		if json.Unmarshal(v, &d.Strata) != nil {
-			err = bad("strata is not an array of texts.").With(`Write it as ["north", "south"].`)
+// read reads a value to where it is kept.
+func read(key string, to any, v json.RawMessage) (err error) {
+	switch to := to.(type) {
+	case *exact.Epsilon:
+		*to, err = readEpsilon(v)
+	case *uint64:
+		*to, err = readCount(key, v)
+	case *int:
+		*to, err = readInt(key, v)
+	case *float64:
+		*to, err = readNumber(key, v)
+	case *[]float64:
+		*to, err = readNumbers(key, v)
+	case *string:
+		*to, err = readText(key, v)
+	case *[]string:
+		if json.Unmarshal(v, to) != nil {
+			err = bad("%s is not an array of texts.", key).With(`Write it as ["north", "south"].`)
 		}
-	default:
-		*d.number(key), err = readNumber(key, v)
 	}
 	return err
-}
-
-// number returns where a key of type number is kept.
-func (d *Declaration) number(key string) *float64 {
-	switch key {
-	case "delta":
-		return &d.Delta
-	case "lo":
-		return &d.Lo
-	case "hi":
-		return &d.Hi
-	case "sigma":
-		return &d.Sigma
-	case "sigma_min":
-		return &d.SigmaMin
-	case "sigma_max":
-		return &d.SigmaMax
-	case "radius":
-		return &d.Radius
-	case "centre_norm":
-		return &d.Centre
-	case "resolution":
-		return &d.Resolution
-	case "pays_epsilon":
-		return &d.Pays
-	}
-	panic("collect: key without a reader: " + key)
 }
 
 // literal returns the characters of a number or of a text.

@@ -1,38 +1,28 @@
 package collect
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
 
 // field is one key of a declaration.
 type field struct {
-	key string
-	set func(d *Declaration) bool // whether it is there
+	key   string
+	place int // of the struct's field
 }
 
-// fields lists every key in the order of Declaration.
-var fields = []field{
-	{"epsilon", func(d *Declaration) bool { return d.Epsilon != 0 }},
-	{"delta", func(d *Declaration) bool { return d.Delta != 0 }},
-	{"n_expected", func(d *Declaration) bool { return d.Expected != 0 }},
-	{"lo", func(d *Declaration) bool { return d.Lo != 0 }},
-	{"hi", func(d *Declaration) bool { return d.Hi != 0 }},
-	{"sigma", func(d *Declaration) bool { return d.Sigma != 0 }},
-	{"sigma_min", func(d *Declaration) bool { return d.SigmaMin != 0 }},
-	{"sigma_max", func(d *Declaration) bool { return d.SigmaMax != 0 }},
-	{"levels", func(d *Declaration) bool { return d.Levels != 0 }},
-	{"dimension", func(d *Declaration) bool { return d.Dimension != 0 }},
-	{"radius", func(d *Declaration) bool { return d.Radius != 0 }},
-	{"centre_norm", func(d *Declaration) bool { return d.Centre != 0 }},
-	{"resolution", func(d *Declaration) bool { return d.Resolution != 0 }},
-	{"null_default", func(d *Declaration) bool { return len(d.NullDefault) > 0 }},
-	{"option", func(d *Declaration) bool { return d.Option != "" }},
-	{"pays_epsilon", func(d *Declaration) bool { return d.Pays != 0 }},
-	{"strata", func(d *Declaration) bool { return len(d.Strata) > 0 }},
-	{"trust", func(d *Declaration) bool { return d.Trust != "" }},
-	{"retry_of", func(d *Declaration) bool { return d.RetryOf != "" }},
-}
+// fields lists every key in the order of Declaration, whose JSON names they are.
+var fields = func() (all []field) {
+	for i, f := range reflect.VisibleFields(reflect.TypeFor[Declaration]()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, field{key, i})
+	}
+	return all
+}()
+
+// of returns the value of the key in a declaration.
+func (f field) of(d *Declaration) reflect.Value { return reflect.ValueOf(d).Elem().Field(f.place) }
 
 // common are the keys of every protocol, shuffled those of every shuffle protocol besides.
 var (
@@ -90,7 +80,7 @@ func foreign(p Protocol, key string) error {
 func checkForeign(p Protocol, d *Declaration) error {
 	keys := Keys(p)
 	for _, f := range fields {
-		if f.set(d) && !slices.Contains(keys, f.key) {
+		if !f.of(d).IsZero() && !slices.Contains(keys, f.key) {
 			return foreign(p, f.key)
 		}
 	}

@@ -42,14 +42,6 @@ func (s *bagSum) hash(messages uint64) [32]byte {
 	return sha256.Sum256(binary.LittleEndian.AppendUint64(s.bytes(), messages))
 }
 
-// BagHash identifies a bag of sealed messages, which follow each other in it. It depends neither on their order nor on how the
-// bag is sent in parts.
-func BagHash(sealed []byte) [32]byte {
-	var s bagSum
-	s.add(sealed)
-	return s.hash(uint64(len(sealed) / seal.SealedSize))
-}
-
 // sift keeps the messages of a batch's cell that a device could have made. The slice is used again.
 func sift(p *collect.Params, cell uint32, messages []byte) []byte {
 	kept := messages[:0]

@@ -2,6 +2,7 @@ package collections
 
 import (
 	"context"
+	"encoding/hex"
 	"math"
 	"testing"
 
@@ -30,7 +31,7 @@ func (w world) bundles(name string, round int, stratum string, cell uint32, n in
 			messages = append(messages, b)
 		}
 	}
-	permute(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
+	exact.Secure().Permute(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
 	var bag []byte
 	for _, m := range messages {
 		bag = append(bag, m...)
@@ -79,8 +80,10 @@ func TestLifeOfAShuffleCollection(t *testing.T) {
 	equal(t, "done after all", done, true)
 	equal(t, "messages", w.number("SELECT count(*) FROM survey.commute"), n*int(p.Messages()))
 	equal(t, "parts left", w.number("SELECT count(*) FROM "+w.own(tableBag, "commute")), 0)
-	hash := BagHash(bag)
-	equal(t, "bag", w.Batches()[0].Bag, hexOf(hash[:]))
+	var sum bagSum
+	sum.add(bag)
+	hash := sum.hash(uint64(len(bag) / seal.SealedSize))
+	equal(t, "bag", w.Batches()[0].Bag, hex.EncodeToString(hash[:]))
 
 	_, err = w.LoadBatch(ctx, "commute", whole(2, n, bag))
 	wantCode(t, "the same bag under another number", err, refuse.BatchReplay)
@@ -101,15 +104,6 @@ func TestLifeOfAShuffleCollection(t *testing.T) {
 	equal(t, "keys left", w.number("SELECT count(*) FROM __scrim.meta WHERE bucket = 'collection_key' AND value IS NOT NULL"), 0)
 	_, err = w.LoadBatch(ctx, "commute", whole(2, n, w.bundles("commute", 1, "", 0, n, 70)))
 	wantCode(t, "after the end", err, refuse.CollectionState)
-}
-
-func hexOf(b []byte) string {
-	const digits = "0123456789abcdef"
-	var out []byte
-	for _, x := range b {
-		out = append(out, digits[x>>4], digits[x&15])
-	}
-	return string(out)
 }
 
 func TestBatchesThatNoShufflerReleases(t *testing.T) {

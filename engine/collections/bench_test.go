@@ -74,7 +74,7 @@ func reported(b *testing.B, w world, p *collect.Params, n int) store.TableRef {
 			rows = append(rows, []any{int8(p.Round), uint32(cell), p.Stratum, w.day(), report})
 		}
 	}
-	permute(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	exact.Secure().Permute(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	must(b, w.write(context.Background(), func(tx tx) error {
 		if err := tx.do("CREATE TABLE "+quoted(ref)+" ("+localColumns+")", ref); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"scrim/engine/collect/exact"
 	"scrim/engine/store"
 )
 
@@ -236,6 +237,6 @@ func reportRows(col *collection, spent []submission, day time.Time) [][]any {
 	for i, s := range spent {
 		rows[i] = []any{int8(s.place.round), s.place.cell, strata[s.place.stratum], day, s.report}
 	}
-	permute(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	exact.Secure().Permute(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	return rows
 }

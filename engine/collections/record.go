@@ -100,7 +100,7 @@ type batchRecord struct {
 	Reports  uint64   `json:"reports"`
 	Messages uint64   `json:"messages"` // that were kept
 	Broken   uint64   `json:"broken"`   // that did not open, or were not of the round
-	Bag      string   `json:"bag"`      // BagHash, in hexadecimal
+	Bag      string   `json:"bag"`      // bagSum.hash, in hexadecimal
 	Parts    []string `json:"parts"`    // SHA-256 of each part, in hexadecimal
 	Day      string   `json:"day"`
 	Bad      string   `json:"bad,omitempty"`

@@ -118,10 +118,7 @@ func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact
 	for i := range order {
 		order[i] = i
 	}
-	for i := len(order) - 1; i > 0; i-- {
-		j := int(r.Uniform(uint64(i + 1)))
-		order[i], order[j] = order[j], order[i]
-	}
+	r.Permute(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	signs := s.signs(r)
 	var pub collect.Published
 	var before earlier

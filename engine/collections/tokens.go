@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 
 	"scrim/engine/collect"
@@ -46,7 +44,10 @@ func (c *Collections) IssueTokens(ctx context.Context, name string, want Issue) 
 			return err
 		}
 		seats = col.seats(stratum, want.Round)
-		out = col.draw(seats, issue.Apportion(seats, want.Tokens))
+		strata := col.strata()
+		out = issue.Draw(seats, issue.Apportion(seats, want.Tokens), func(p place) Token {
+			return Token{Round: int(p.round), Cell: p.cell, Stratum: strata[p.stratum]}
+		})
 		if err := tx.issue(col, seats); err != nil {
 			return err
 		}
@@ -110,21 +111,6 @@ func (c *collection) seats(stratum, only int) []issue.Seat[place] {
 	return out
 }
 
-// draw makes the tokens and permutes them.
-func (c *collection) draw(seats []issue.Seat[place], counts []uint64) []Token {
-	var out []Token
-	strata := c.strata()
-	for i, s := range seats {
-		for range counts[i] {
-			t := Token{Round: int(s.Place.round), Cell: s.Place.cell, Stratum: strata[s.Place.stratum]}
-			rand.Read(t.Secret[:]) // never fails: it ends the program instead
-			out = append(out, t)
-		}
-	}
-	permute(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out
-}
-
 // issue keeps how many tokens were issued.
 func (t tx) issue(col *collection, seats []issue.Seat[place]) error {
 	counts := map[place]uint64{}
@@ -178,36 +164,4 @@ func (c *collection) tokenEntries(list []Token) []token {
 		out[i] = token{key: keyOf(hash[:]), place: place{uint8(t.Round), uint16(s), t.Cell}}
 	}
 	return out
-}
-
-// permute applies a uniform permutation of n things.
-func permute(n int, swap func(i, j int)) {
-	r := words{}
-	for i := n - 1; i > 0; i-- {
-		swap(i, int(r.below(uint64(i+1))))
-	}
-}
-
-// words draws uniform integers from the operating system's source, by blocks.
-type words struct {
-	block [512]byte
-	left  int
-}
-
-// below returns a uniform integer in [0, k) by rejection.
-func (w *words) below(k uint64) uint64 {
-	for least := -k % k; ; {
-		if x := w.next(); x >= least {
-			return x % k
-		}
-	}
-}
-
-func (w *words) next() uint64 {
-	if w.left == 0 {
-		rand.Read(w.block[:])
-		w.left = len(w.block)
-	}
-	w.left -= 8
-	return binary.LittleEndian.Uint64(w.block[w.left:])
 }

@@ -12,6 +12,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/engine/collect/exact"
 	"scrim/engine/collect/seal"
 	"scrim/internal/durable"
 )
@@ -111,7 +112,7 @@ func (b *batch) erase() error {
 
 // writeBag permutes the batch's messages into its bag, durably. most bounds the messages of one bundle.
 func (s *Shuffler) writeBag(b *batch, most int) (messages uint64, digest []byte, err error) {
-	piles, err := newScatter(s.random, filepath.Dir(b.path), int64(b.n)*int64(most)*int64(seal.SealedSize), s.memory)
+	piles, err := newScatter(exact.Secure(), filepath.Dir(b.path), int64(b.n)*int64(most)*int64(seal.SealedSize), s.memory)
 	if err != nil {
 		return 0, nil, err
 	}

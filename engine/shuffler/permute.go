@@ -2,55 +2,27 @@ package shuffler
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"io"
 	"os"
 
+	"scrim/engine/collect/exact"
 	"scrim/engine/collect/seal"
 )
 
 // memoryOfPermutation is how many bytes of messages are permuted in memory at once.
 const memoryOfPermutation = 256 << 20
 
-// words draws uniform integers from a source of random bytes, by blocks.
-type words struct {
-	source io.Reader
-	block  [4096]byte
-	left   int
-}
-
-// next returns 64 random bits. A source that fails ends the process: there is nothing to do without randomness.
-func (w *words) next() uint64 {
-	if w.left == 0 {
-		if _, err := io.ReadFull(w.source, w.block[:]); err != nil {
-			panic("shuffler: no randomness: " + err.Error())
-		}
-		w.left = len(w.block)
-	}
-	w.left -= 8
-	return binary.LittleEndian.Uint64(w.block[w.left:])
-}
-
-// below returns a uniform integer in [0, k), k > 0, by rejection: of 2^64 values the first 2^64 mod k are drawn again.
-func (w *words) below(k uint64) uint64 {
-	for least := -k % k; ; {
-		if x := w.next(); x >= least {
-			return x % k
-		}
-	}
-}
-
-// permute puts the messages of a bag into a uniformly random order (Fisher and Yates).
-func (w *words) permute(bag []byte) {
+// permute puts the messages of a bag into a uniformly random order.
+func permute(random *exact.Rand, bag []byte) {
 	const size = seal.SealedSize
 	var kept [size]byte
-	for i := len(bag)/size - 1; i > 0; i-- {
-		a, b := bag[i*size:][:size], bag[int(w.below(uint64(i+1)))*size:][:size]
+	random.Permute(len(bag)/size, func(i, j int) {
+		a, b := bag[i*size:][:size], bag[j*size:][:size]
 		copy(kept[:], a)
 		copy(a, b)
 		copy(b, kept[:])
-	}
+	})
 }
 
 // scatter permutes more messages than memory holds. Each goes to one of several piles, drawn uniformly for it alone;
@@ -58,8 +30,8 @@ func (w *words) permute(bag []byte) {
 // is exchangeable under any permutation of the messages, so that all orders are equally likely, whatever the
 // sizes of the piles come out as (Rao and Sandelius).
 type scatter struct {
-	words words
-	piles []pile
+	random *exact.Rand
+	piles  []pile
 }
 
 // pile is one of them: in memory if it is the only one, else in a file without a name.
@@ -70,8 +42,8 @@ type pile struct {
 }
 
 // newScatter makes piles for a bag of about so many bytes. dir is where their files are.
-func newScatter(source io.Reader, dir string, bytes, memory int64) (*scatter, error) {
-	s := &scatter{words: words{source: source}, piles: make([]pile, 1)}
+func newScatter(random *exact.Rand, dir string, bytes, memory int64) (*scatter, error) {
+	s := &scatter{random: random, piles: make([]pile, 1)}
 	if bytes <= memory {
 		s.piles[0].memory = make([]byte, 0, bytes)
 		return s, nil
@@ -94,7 +66,7 @@ func (s *scatter) add(sealed []byte) error {
 	for ; len(sealed) >= seal.SealedSize; sealed = sealed[seal.SealedSize:] {
 		p := &s.piles[0]
 		if len(s.piles) > 1 {
-			p = &s.piles[s.words.below(uint64(len(s.piles)))]
+			p = &s.piles[s.random.Uniform(uint64(len(s.piles)))]
 		}
 		if p.file == nil {
 			p.memory = append(p.memory, sealed[:seal.SealedSize]...)
@@ -112,7 +84,7 @@ func (s *scatter) writeTo(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		s.words.permute(b)
+		permute(s.random, b)
 		if _, err := w.Write(b); err != nil {
 			return err
 		}

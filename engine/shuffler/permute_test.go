@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"testing"
 
+	"scrim/engine/collect/exact"
 	"scrim/engine/collect/seal"
 	"scrim/internal/stattest"
 )
@@ -29,12 +29,12 @@ func numbersOf(bag []byte) (out []int) {
 }
 
 // permuter makes a permuted copy of a bag.
-type permuter func(t testing.TB, source io.Reader, bag []byte) []byte
+type permuter func(t testing.TB, random *exact.Rand, bag []byte) []byte
 
 // scattered permutes with so much memory: less than the bag needs makes piles.
 func scattered(memory int64) permuter {
-	return func(t testing.TB, source io.Reader, bag []byte) []byte {
-		s, err := newScatter(source, os.TempDir(), int64(len(bag)), memory)
+	return func(t testing.TB, random *exact.Rand, bag []byte) []byte {
+		s, err := newScatter(random, os.TempDir(), int64(len(bag)), memory)
 		must(t, err)
 		defer s.close()
 		must(t, s.add(bag))
@@ -45,11 +45,11 @@ func scattered(memory int64) permuter {
 }
 
 // careless swaps every message with any other, which favours some orders: 4^4 ways make 24.
-func careless(_ testing.TB, source io.Reader, bag []byte) []byte {
-	w, out := words{source: source}, bytes.Clone(bag)
+func careless(_ testing.TB, random *exact.Rand, bag []byte) []byte {
+	out := bytes.Clone(bag)
 	n := len(bag) / seal.SealedSize
 	for i := range n {
-		j := int(w.below(uint64(n)))
+		j := int(random.Uniform(uint64(n)))
 		a, b := out[i*seal.SealedSize:][:seal.SealedSize], bytes.Clone(out[j*seal.SealedSize:][:seal.SealedSize])
 		copy(out[j*seal.SealedSize:], a)
 		copy(a, b)
@@ -59,7 +59,7 @@ func careless(_ testing.TB, source io.Reader, bag []byte) []byte {
 
 // orders counts which of the 24 orders of four messages come out.
 func orders(t testing.TB, name string, permute permuter, draws int) stattest.Fit {
-	source := stattest.Source(t, name)
+	random := exact.New(stattest.Source(t, name))
 	ranks := map[string]int{}
 	for a := range 4 {
 		for b := range 4 {
@@ -73,7 +73,7 @@ func orders(t testing.TB, name string, permute permuter, draws int) stattest.Fit
 	counts, probabilities := make([]int64, 24), make([]float64, 24)
 	bag := numberedBag(4)
 	for range draws {
-		rank, ok := ranks[fmt.Sprint(numbersOf(permute(t, source, bag)))]
+		rank, ok := ranks[fmt.Sprint(numbersOf(permute(t, random, bag)))]
 		if !ok {
 			t.Fatal("messages were lost")
 		}
@@ -94,11 +94,11 @@ func TestAllOrdersAreEquallyLikely(t *testing.T) {
 // TestPlacesOfMessages checks, of a bag of many messages, where one of each tenth ends up.
 func TestPlacesOfMessages(t *testing.T) {
 	for name, permute := range map[string]permuter{"memory": scattered(1 << 20), "piles": scattered(1000)} {
-		source := stattest.Source(t, name)
+		random := exact.New(stattest.Source(t, name))
 		bag := numberedBag(100)
 		counts, probabilities := make([]int64, 100), make([]float64, 100)
 		for range 300 {
-			for at, i := range numbersOf(permute(t, source, bag)) {
+			for at, i := range numbersOf(permute(t, random, bag)) {
 				counts[i/10*10+at/10]++
 			}
 		}
@@ -106,16 +106,5 @@ func TestPlacesOfMessages(t *testing.T) {
 			probabilities[i] = 0.01
 		}
 		stattest.Accept(t, stattest.ChiSquare(name, counts, probabilities))
-	}
-}
-
-func TestBelowIsWithinItsBound(t *testing.T) {
-	w := words{source: stattest.Source(t, "below")}
-	for _, k := range []uint64{1, 2, 3, 1<<63 + 1, 1<<64 - 1} {
-		for range 1000 {
-			if x := w.below(k); x >= k {
-				t.Fatalf("%d is not below %d", x, k)
-			}
-		}
 	}
 }

@@ -2,12 +2,10 @@ package shuffler
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"sync"
 	"time"
@@ -46,7 +44,6 @@ type Shuffler struct {
 	upstream Upstream
 	options  Options
 	log      zerolog.Logger
-	random   io.Reader
 	memory   int64              // bytes that a permutation takes
 	part     int                // messages of a part
 	hook     func(point string) // tests end the process here
@@ -80,7 +77,7 @@ func start(dir string, o Options, change func(*Shuffler)) (*Shuffler, error) {
 		return nil, err
 	}
 	s := &Shuffler{
-		dir: dir, db: db, id: identity(db), upstream: o.Upstream, options: o, log: o.Logger, random: rand.Reader, memory: memoryOfPermutation, part: partMessages,
+		dir: dir, db: db, id: identity(db), upstream: o.Upstream, options: o, log: o.Logger, memory: memoryOfPermutation, part: partMessages,
 		collections: map[uint32]*collection{}, pins: map[[32]byte]*pin{}, slots: map[place]*slot{}, sent: map[string]int{}, trouble: map[string]string{},
 		quit: make(chan struct{}), stopped: make(chan struct{}), woken: make(chan struct{}, 1),
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"io"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -49,8 +48,9 @@ func (s *Shuffler) Issue(name string, n uint64, stratum string, round int) ([]To
 		if err != nil {
 			return nil, err
 		}
-		counts := issue.Apportion(shares, n)
-		list := s.draw(shares, counts, design)
+		list := issue.Draw(shares, issue.Apportion(shares, n), func(p place) Token {
+			return Token{Round: int(p.round), Cell: p.cell, Stratum: stratumName(design, p.stratum)}
+		})
 		return list, s.keepTokens(list, shares, design)
 	}
 }
@@ -116,26 +116,6 @@ func (s *Shuffler) shares(of *collection, g *collect.Design, stratum, first, onl
 		return nil
 	})
 	return out, err
-}
-
-// draw makes the tokens and permutes them.
-func (s *Shuffler) draw(shares []issue.Seat[place], counts []uint64, g *collect.Design) []Token {
-	var out []Token
-	for i, h := range shares {
-		for range counts[i] {
-			t := Token{Round: int(h.Place.round), Cell: h.Place.cell, Stratum: stratumName(g, h.Place.stratum)}
-			if _, err := io.ReadFull(s.random, t.Secret[:]); err != nil {
-				panic("shuffler: no randomness: " + err.Error())
-			}
-			out = append(out, t)
-		}
-	}
-	w := words{source: s.random}
-	for i := len(out) - 1; i > 0; i-- {
-		j := int(w.below(uint64(i + 1)))
-		out[i], out[j] = out[j], out[i]
-	}
-	return out
 }
 
 // keepTokens keeps the hashes of tokens and how many there are, before anybody sees one.

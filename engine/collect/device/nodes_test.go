@@ -100,8 +100,8 @@ func TestTreesOfRotatedVectors(t *testing.T) {
 				_, leaf := New(p).rotatedLeaf(c, v)
 				m := messages(t, "rotated", p, c.Cell, v)
 				last := m[len(m)-1]
-				if level, at := geometry.Level(uint64(last.Node())); level != p.Batch.Levels || at != leaf || int(last.Coordinate()) != c.Coordinate {
-					t.Errorf("round %d, cell %d: node %d of level %d, coordinate %d; want leaf %d", round, c.Cell, at, level, last.Coordinate(), leaf)
+				if want := geometry.Node(p.Batch.Levels, leaf); uint64(last.Node()) != want || int(last.Coordinate()) != c.Coordinate {
+					t.Errorf("round %d, cell %d: node %d, coordinate %d; want node %d of leaf %d", round, c.Cell, last.Node(), last.Coordinate(), want, leaf)
 				}
 			}
 		}

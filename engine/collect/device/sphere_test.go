@@ -18,13 +18,13 @@ func read(t *testing.T, y []float64, clip float64, times int, towards func(*exac
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := len(y)
+	d, scale := len(y), 1/(2*float64(b.Keep())/(1<<62)-1)
 	r := exact.New(stattest.Source(t, "sphere "+strconv.Itoa(d)))
 	s := geometry.NewSphere([32]byte{byte(d)})
 	samples, u := make([][]float64, d), make([]float64, d)
 	for range times {
 		seed := geometry.NewSeed(r.Uint64(), r.Uint64())
-		value := -clip * b.Scale() / geometry.SphereMean(d)
+		value := -clip * scale / geometry.SphereMean(d)
 		if b.Randomize(r, towards(r, s, seed)) {
 			value = -value
 		}

@@ -20,9 +20,6 @@ func NewBitMean(eps Epsilon, steps uint64) (BitMean, error) {
 	return BitMean{b, steps}, err
 }
 
-// Steps returns M.
-func (b BitMean) Steps() uint64 { return b.steps }
-
 // Randomize returns the report of the fraction i/M; i > M counts as M.
 func (b BitMean) Randomize(r *Rand, i uint64) bool {
 	return b.BinaryResponse.Randomize(r, r.Uniform(b.steps) < i)

@@ -4,13 +4,12 @@
 // Every law here is that of its formula, not of a float near it. Coins have rational probabilities and
 // are decided by integers; exp(−a/b) is decided by coins [CKS20]; nothing is truncated. What a
 // randomiser keeps or flips is a published integer over 2^62, rounded to the side of more privacy, and
-// the debiasing functions use that integer, so they are unbiased as well. Floats come only after a
-// report: P, Debias and Variance.
+// decoders use that integer, so they are unbiased as well. Floats come only after a report.
 //
 //	Rand                 Uniform, Coin, Bernoulli, Bernoulli62, BernoulliExp       coins
 //	                     Geometric, Laplace, Gaussian, Poisson, NegativeBinomial   noise
 //	Epsilon              the parameter of a report: a decimal with four digits at most
-//	KeepBinary, KeepKary, FlipUnary and Check…                                     its integers over 2^62
+//	KeepBinary, KeepKary, FlipUnary                                                its integers over 2^62
 //	BinaryResponse       a bit                          K1/2^62 tells the truth
 //	KaryResponse         one of k values                Kk/2^62 tells the truth
 //	UnaryEncoding        one of D values, D bits        Q/2^62 raises a bit that is not the value's

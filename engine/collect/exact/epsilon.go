@@ -76,19 +76,3 @@ func (e *Epsilon) UnmarshalText(text []byte) error {
 	*e = parsed
 	return nil
 }
-
-// UnaryEpsilon returns the largest ε whose UnaryEncoding is ρ-zCDP: ε²/4 <= ρ, rounded down to four digits. It
-// is capped at MaxEpsilon; a ρ that allows less than MinEpsilon is an error.
-func UnaryEpsilon(rho *big.Rat) (Epsilon, error) {
-	if rho.Sign() <= 0 {
-		return 0, fmt.Errorf("exact: want rho above 0, have %s", rho.RatString())
-	}
-	n2 := new(big.Int).Mul(rho.Num(), big.NewInt(4*epsilonUnit*epsilonUnit)) // (10^4 ε)² <= 4·10^8 ρ
-	n := n2.Quo(n2, rho.Denom())
-	n.Sqrt(n)
-	if n.Cmp(big.NewInt(int64(MaxEpsilon))) > 0 {
-		return MaxEpsilon, nil
-	}
-	e := Epsilon(n.Uint64())
-	return e, e.Check()
-}

@@ -60,27 +60,3 @@ func TestEpsilonInJSON(t *testing.T) {
 		t.Error("epsilon 0 has a text")
 	}
 }
-
-func TestUnaryEpsilonIsTheLargest(t *testing.T) {
-	for _, rho := range []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 1600), big.NewRat(1, 3), big.NewRat(1, 10), big.NewRat(16, 1)} {
-		e, err := UnaryEpsilon(rho)
-		if err != nil {
-			t.Fatal(err)
-		}
-		loss := func(e Epsilon) *big.Rat {
-			r := e.Rat()
-			return r.Mul(r, r).Quo(r, big.NewRat(4, 1))
-		}
-		if loss(e).Cmp(rho) > 0 || loss(e+1).Cmp(rho) <= 0 {
-			t.Errorf("rho %v: epsilon %v", rho, e)
-		}
-	}
-	if e, err := UnaryEpsilon(big.NewRat(1000, 1)); err != nil || e != MaxEpsilon {
-		t.Errorf("got %v, %v", e, err)
-	}
-	for _, rho := range []*big.Rat{big.NewRat(1, 1601), new(big.Rat), big.NewRat(-1, 1)} {
-		if e, err := UnaryEpsilon(rho); err == nil {
-			t.Errorf("rho %v: got %v, want an error", rho, e)
-		}
-	}
-}

@@ -1,9 +1,7 @@
 package exact
 
 import (
-	"encoding/binary"
 	"math"
-	"math/big"
 	"math/bits"
 
 	"scrim/engine/estimator/noise"
@@ -111,20 +109,4 @@ func (r *Rand) Gaussian(sigma2 noise.Variance) int64 {
 		panic("exact: variance beyond 2^102")
 	}
 	return r.noise.GaussianInt(0, sigma2)
-}
-
-// VarianceUp returns the least integer that is at least σ², as a variance for Gaussian: more noise, never
-// less. ok is false if σ² is not positive or the result is not below 2^102.
-func VarianceUp(sigma2 *big.Rat) (v noise.Variance, ok bool) {
-	if sigma2.Sign() <= 0 {
-		return noise.Variance{}, false
-	}
-	up := new(big.Int).Add(sigma2.Num(), sigma2.Denom())
-	up.Sub(up, big.NewInt(1)).Quo(up, sigma2.Denom())
-	if up.BitLen() > maxGaussianBits {
-		return noise.Variance{}, false
-	}
-	var words [16]byte
-	up.FillBytes(words[:])
-	return noise.Variance{Hi: binary.BigEndian.Uint64(words[:8]), Lo: binary.BigEndian.Uint64(words[8:])}, true
 }

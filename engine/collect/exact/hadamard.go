@@ -37,16 +37,5 @@ func (h Hadamard) Randomize(r *Rand, negative bool, v uint64) (index uint64, bit
 // Walsh tells whether (−1)^|j∧v| is +1.
 func Walsh(j, v uint64) bool { return bits.OnesCount64(j&v)&1 == 0 }
 
-// D returns how many values there are.
-func (h Hadamard) D() uint64 { return h.d }
-
 // Bit returns the randomiser of the bit, with K1.
 func (h Hadamard) Bit() BinaryResponse { return h.bit }
-
-// Debias returns an unbiased estimate of the mean of s at value v among contributors, those at other values counting as 0, from
-// the mean over reports of ±1·(−1)^|j∧v|: A·mean.
-func (h Hadamard) Debias(mean float64) float64 { return h.bit.Scale() * mean }
-
-// Variance returns the variance of one debiased report at a value where the mean is c, for a contributor drawn at
-// random: A² − c².
-func (h Hadamard) Variance(c float64) float64 { return h.bit.Scale()*h.bit.Scale() - c*c }

@@ -1,7 +1,5 @@
 package exact
 
-import "math"
-
 // KaryResponse is randomised response on one of k values: it tells the truth with probability p = Kk/2^62, and each
 // other value with probability o = (1 − p)/(k − 1).
 //
@@ -30,30 +28,5 @@ func (c KaryResponse) Randomize(r *Rand, v uint64) uint64 {
 	return other
 }
 
-// K returns how many values there are.
-func (c KaryResponse) K() uint64 { return c.k }
-
 // Keep returns Kk.
 func (c KaryResponse) Keep() uint64 { return c.keep }
-
-// P returns the probability of telling the truth.
-func (c KaryResponse) P() float64 { return float64(c.keep) / float64(one62) }
-
-// Other returns o, the probability of each other value.
-func (c KaryResponse) Other() float64 {
-	return float64(one62-c.keep) / float64(one62) / float64(c.k-1)
-}
-
-// Debias returns an unbiased estimate of a value's share among contributors from its share among their
-// reports: (share − o)/(p − o).
-func (c KaryResponse) Debias(share float64) float64 {
-	o := c.Other()
-	return (share - o) / (c.P() - o)
-}
-
-// Variance returns N times the variance of the debiased share of a value that a share f of N contributors
-// have: (f·p(1−p) + (1−f)·o(1−o))/(p − o)².
-func (c KaryResponse) Variance(f float64) float64 {
-	p, o := c.P(), c.Other()
-	return (f*p*(1-p) + (1-f)*o*(1-o)) / math.Pow(p-o, 2)
-}

@@ -69,32 +69,6 @@ func expBounds(eps Epsilon, precision uint) (lo, hi *big.Int) {
 	}
 }
 
-// CheckKeepBinary returns an error unless the integer is exactly K1 of ε. A one-sided check of the ratio would not do: K1 = 0
-// passes it and publishes the bit.
-func CheckKeepBinary(eps Epsilon, keep uint64) error { return CheckKeepKary(eps, 2, keep) }
-
-// CheckKeepKary returns an error unless the integer is exactly Kk of ε.
-func CheckKeepKary(eps Epsilon, k, keep uint64) error {
-	if err := checkKary(eps, k); err != nil {
-		return err
-	}
-	if want := KeepKary(eps, k); keep != want {
-		return fmt.Errorf("exact: want keep probability %d/2^62 for epsilon %v and k=%d, have %d", want, eps, k, keep)
-	}
-	return nil
-}
-
-// CheckFlipUnary returns an error unless the integer is exactly Q of ε.
-func CheckFlipUnary(eps Epsilon, flip uint64) error {
-	if err := eps.Check(); err != nil {
-		return err
-	}
-	if want := FlipUnary(eps); flip != want {
-		return fmt.Errorf("exact: want flip probability %d/2^62 for epsilon %v, have %d", want, eps, flip)
-	}
-	return nil
-}
-
 func checkKary(eps Epsilon, k uint64) error {
 	if err := eps.Check(); err != nil {
 		return err

@@ -121,6 +121,13 @@ func (r *Rand) Uniform(k uint64) uint64 {
 	return hi
 }
 
+// Permute puts n things into a uniformly random order (Fisher and Yates).
+func (r *Rand) Permute(n int, swap func(i, j int)) {
+	for i := n - 1; i > 0; i-- {
+		swap(i, int(r.Uniform(uint64(i+1))))
+	}
+}
+
 // Bernoulli is true with probability min(1, a/b). It panics if b = 0.
 func (r *Rand) Bernoulli(a, b uint64) bool {
 	if b == 0 {

@@ -60,30 +60,5 @@ func (u UnaryEncoding) RandomizeTo(dst []byte, r *Rand, v uint64) {
 	}
 }
 
-// Bit returns bit v < D of a report.
-func (u UnaryEncoding) Bit(report []byte, v uint64) bool { return report[v/8]>>(7-v%8)&1 == 1 }
-
-// D returns how many values there are.
-func (u UnaryEncoding) D() uint64 { return u.d }
-
 // Flip returns Q.
 func (u UnaryEncoding) Flip() uint64 { return u.flip }
-
-// Q returns the probability that a bit other than the value's is 1.
-func (u UnaryEncoding) Q() float64 { return float64(u.flip) / float64(one62) }
-
-// Debias returns an unbiased estimate of a value's share among contributors from the share of reports with its
-// bit: (share − q)/(1/2 − q).
-func (u UnaryEncoding) Debias(share float64) float64 {
-	return (share - u.Q()) / u.gap()
-}
-
-// gap returns 1/2 − q.
-func (u UnaryEncoding) gap() float64 { return float64(one62/2-u.flip) / float64(one62) }
-
-// Variance returns N times the variance of the debiased share of a value that a share f of N contributors
-// have: (f/4 + (1−f)·q(1−q))/(1/2 − q)².
-func (u UnaryEncoding) Variance(f float64) float64 {
-	q, gap := u.Q(), u.gap()
-	return (f/4 + (1-f)*q*(1-q)) / (gap * gap)
-}

@@ -62,9 +62,6 @@ func TestTreeNumbering(t *testing.T) {
 			if Node(level, v) != next {
 				t.Fatalf("node %d of level %d is %d, want %d", v, level, Node(level, v), next)
 			}
-			if l, w := Level(next); l != level || w != v {
-				t.Fatalf("Level(%d) = %d, %d", next, l, w)
-			}
 			next++
 		}
 		if Nodes(level) != next {

@@ -40,9 +40,6 @@ func NewRotation(d int, seed []byte) *Rotation {
 	return &Rotation{d, signs}
 }
 
-// Padded returns p, the number of coordinates of rotated vectors.
-func (r *Rotation) Padded() int { return len(r.signs) }
-
 // Apply returns the rotation of x, of d coordinates, in p.
 func (r *Rotation) Apply(x []float64) []float64 {
 	if len(x) != r.d {

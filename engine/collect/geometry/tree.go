@@ -37,13 +37,6 @@ func Nodes(h int) uint64 { return (Leaves(h+1) - Fanout) / (Fanout - 1) }
 // so on. The leaves come last.
 func Node(level int, v uint64) uint64 { return Nodes(level-1) + v }
 
-// Level is the inverse of Node.
-func Level(node uint64) (level int, v uint64) {
-	for level = 1; node >= Nodes(level); level++ {
-	}
-	return level, node - Nodes(level-1)
-}
-
 // Block returns the block of the given level, from 1, that a leaf lies in when leaves are joined 2^level
 // at a time, and on which side: +1 in its left half, -1 in its right. A Haar coefficient is the
 // fraction of people left in a block minus that of those right.

@@ -3,7 +3,10 @@ package issue
 
 import (
 	"container/heap"
+	"crypto/rand"
 	"math/bits"
+
+	"scrim/engine/collect/exact"
 )
 
 // TokenSize is the bytes of a token.
@@ -75,3 +78,18 @@ func (q *queue[P]) Less(i, j int) bool {
 func (q *queue[P]) Swap(i, j int) { q.order[i], q.order[j] = q.order[j], q.order[i] }
 func (q *queue[P]) Push(any)      { panic("issue: seats are not added") }
 func (q *queue[P]) Pop() any      { panic("issue: seats are not removed") }
+
+// Draw makes counts[i] tokens for seat i, for every seat, and puts them into random order. token says where a seat's
+// tokens report; their secrets are the operating system's.
+func Draw[P any](seats []Seat[P], counts []uint64, token func(P) Token) []Token {
+	var out []Token
+	for i, s := range seats {
+		for range counts[i] {
+			t := token(s.Place)
+			rand.Read(t.Secret[:]) // never fails: it ends the program instead
+			out = append(out, t)
+		}
+	}
+	exact.Secure().Permute(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
