@@ -32,6 +32,7 @@ import (
 	"scrim/engine/exec"
 	"scrim/engine/hold"
 	"scrim/engine/inbox"
+	"scrim/engine/monitor"
 	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
 	"scrim/engine/tables"
@@ -181,7 +182,7 @@ func (s *Server) backup(ctx *sql.Context, name string) (path string, size int64,
 func (s *Server) executor() *exec.Executor {
 	return &exec.Executor{
 		Store:     s.store,
-		Account:   s.account(),
+		Account:   s.monitor.Account(s.ledger),
 		Noise:     s.noise,
 		Principal: session.Principal,
 		Roles:     session.Roles,
@@ -296,7 +297,7 @@ func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.Se
 	if err != nil {
 		return nil, err
 	}
-	s.logins = auth.NewServer(s.analyzer.Catalog.MySQLDb, key, s.loginTried)
+	s.logins = auth.NewServer(s.analyzer.Catalog.MySQLDb, key, monitor.Logins{Monitor: s.monitor, Audit: s.audit, Log: s.log}.Tried)
 	return wire.NewServer(s.sockets, s.handler, s.admitting(s.logins.Login), version.Number, auth.DefaultPlugin), nil
 }
 

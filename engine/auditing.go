@@ -1,16 +1,13 @@
 package engine
 
 import (
-	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/audit"
-	"scrim/engine/auth"
 	"scrim/engine/version"
 	"scrim/internal/refuse"
 )
@@ -67,25 +64,4 @@ func principalOf(c *mysql.Conn) string {
 		return u.User + "@" + u.Host
 	}
 	return c.User
-}
-
-// loginTried tells the metrics of an attempt to log in, and the log and the audit log of one that failed. Of those that were not looked
-// at a record is made now and then only, so that they do not fill the disk.
-func (s *Server) loginTried(a auth.Attempt) {
-	if s.watching != nil {
-		s.watching.metrics.Attempt(string(a.Result), a.Waited > 0)
-	}
-	if a.Result == auth.Accepted || a.Result == auth.Limited && a.Unlooked == 0 {
-		return
-	}
-	line, note := s.log.Warn().Str("user", a.User).Str("from", a.From.String()), ""
-	switch {
-	case a.Result == auth.Limited:
-		line = line.Int("attempts", a.Unlooked)
-		note = fmt.Sprintf("too many wrong passwords: %d attempts from this address were refused without a look", a.Unlooked)
-	case a.Waited > 0:
-		note = fmt.Sprintf("after a wait of %v", a.Waited.Round(time.Millisecond))
-	}
-	line.Str("note", note).Msg("login refused")
-	s.audit.Write(audit.Record{Kind: audit.LoginRefused, Principal: a.User, From: a.From.String(), Note: note})
 }

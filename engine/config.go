@@ -16,6 +16,7 @@ import (
 
 	"scrim/engine/audit"
 	"scrim/engine/datadir"
+	"scrim/engine/monitor"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/witness"
@@ -231,6 +232,15 @@ func (c Config) checkPlaces(bad func(field, format string, args ...any)) {
 	}
 	if c.HTTP != "" {
 		address("HTTP", "HTTP address", c.HTTP)
+	}
+}
+
+// checkHTTP refuses an address to which passwords would cross a network in clear. There is no switch
+// to allow it.
+func (c Config) checkHTTP(bad func(field, format string, args ...any)) {
+	host, port, err := net.SplitHostPort(c.HTTP)
+	if err == nil && c.TLSCert == "" && !monitor.Loopback(host) {
+		bad("HTTP", "HTTP address %q: passwords would cross the network in clear: give a TLS certificate, or a loopback address such as 127.0.0.1:%s", c.HTTP, port)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestTwoServersOfOneWitness(t *testing.T) {
 		}
 	}
 	for _, i := range []*instance{a, b} {
-		if !strings.Contains(i.log.String(), "is served twice") || !strings.Contains(strings.Join(i.warnings.texts(), " "), "is served twice") {
+		if !strings.Contains(i.log.String(), "is served twice") || !strings.Contains(strings.Join(i.warnings.Texts(), " "), "is served twice") {
 			t.Errorf("want it in the log and among the warnings:\n%s", i.log)
 		}
 	}

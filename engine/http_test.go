@@ -223,7 +223,7 @@ func TestHealth(t *testing.T) {
 	if status, text := w.get("/readyz"); status != 200 || text != "ready\n" {
 		t.Errorf("readyz: %d %q", status, text)
 	}
-	i.watching.health.at = time.Time{}
+	i.monitor.Health.Forget()
 	spill := filepath.Join(i.cfg.DataDir, "spill")
 	if err := os.RemoveAll(spill); err != nil {
 		t.Fatal(err)
@@ -237,11 +237,11 @@ func TestHealth(t *testing.T) {
 	if err := os.Remove(spill); err != nil {
 		t.Fatal(err)
 	}
-	i.watching.health.at = time.Time{}
+	i.monitor.Health.Forget()
 	if status, text := w.get("/readyz"); status != 200 {
 		t.Errorf("readyz afterwards: %d %q", status, text)
 	}
-	i.watching.stop()
+	i.monitor.Stop()
 	if status, text := w.get("/readyz"); status != 503 || !strings.Contains(text, "stopping") {
 		t.Errorf("readyz while stopping: %d %q", status, text)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -29,9 +28,11 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/exec"
 	"scrim/engine/inbox"
+	"scrim/engine/monitor"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
+	"scrim/engine/witness"
 	"scrim/internal/processors"
 	"scrim/internal/spill"
 	"scrim/planner"
@@ -68,10 +69,9 @@ type Server struct {
 
 	certificate certificate
 	audit       *audit.Log
-	observers   watch.Observers // told about every statement that ended; set before the first client
-	watching    *watching
-	warnings    warnings
-	upkeep      atomic.Pointer[accounting.Upkeep] // of the ledger; nil: nothing was told yet
+	observers   watch.Observers  // told about every statement that ended; set before the first client
+	monitor     *monitor.Monitor // nil without HTTP
+	warnings    *monitor.Warnings
 
 	noise        func() noise.Noiser
 	rootPassword string
@@ -115,8 +115,9 @@ func (s *Server) openDirectory() (err error) {
 }
 
 func (s *Server) openLedger() (err error) {
+	s.warnings = &monitor.Warnings{Log: s.log, Audit: s.audit}
 	s.ledger, err = accounting.Open(s.place.Path(datadir.LedgerFile), accounting.Options{
-		DirectoryID: s.dir.ID, Create: s.dir.Fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.upkept,
+		DirectoryID: s.dir.ID, Create: s.dir.Fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.warnings.Upkeep,
 	})
 	return err
 }
@@ -146,7 +147,7 @@ func (s *Server) openStore() (err error) {
 func (s *Server) checkLedger() (err error) {
 	places := rollback.At(s.place, s.dir.ID)
 	places.Store, places.Catalog = s.store, s.catalog
-	s.follower, err = places.Follow(context.Background(), s.ledger, s.audit, s.witnessed)
+	s.follower, err = places.Follow(context.Background(), s.ledger, s.audit, func(r witness.Report) { s.warnings.Witness(s.cfg.Witness, r) })
 	return err
 }
 
@@ -154,11 +155,34 @@ func (s *Server) checkLedger() (err error) {
 func (s *Server) checkHost() error {
 	moved, err := s.dir.NoteHome()
 	if moved != "" {
-		s.elsewhere(warnHost, "this data directory was last served "+moved+". If it was moved, all is well, and the next start says nothing. If it was copied, "+
-			"what one copy spends the other does not count: serve one of them, and remove the other")
+		s.warnings.Moved(moved)
 	}
 	return err
 }
+
+// watch makes what is told about statements.
+func (s *Server) watch() error {
+	s.monitor = monitor.New(monitor.Sources{
+		Address: s.cfg.HTTP, Place: s.place, Ledger: s.ledger, Catalog: s.catalog, Store: s.store,
+		Audit: s.audit, Required: s.cfg.Audit == string(audit.Refuse), Warnings: s.warnings, Log: s.log,
+		Connections:    func() int { return s.sockets.Connections() },
+		MaxConnections: func() int { return s.sockets.MaxConnections() },
+	})
+	s.observers = append(s.observers, s.monitor.Observers()...)
+	return nil
+}
+
+// listenHTTP opens the second socket.
+func (s *Server) listenHTTP() error {
+	return s.monitor.Listen(monitor.Clients{
+		Accounts:    monitor.Viewers{DB: s.analyzer.Catalog.MySQLDb, Session: s.sessionOptions(), Logins: s.logins},
+		Certificate: s.certificate.operators(),
+		Listen:      s.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
+	})
+}
+
+// HTTPAddr returns the address of the dashboard, nil without one.
+func (s *Server) HTTPAddr() net.Addr { return s.monitor.Addr() }
 
 // listen opens the socket and puts the protocol on it.
 func (s *Server) listen() error {
@@ -194,7 +218,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		defer close(done)
 		s.protocol.Listener.Accept()
 	}()
-	go s.watching.serve()
+	go s.monitor.Serve()
 	s.log.Info().Str("address", s.Addr().String()).Msg("serving")
 	defer s.log.Info().Msg("no longer serving")
 	since, tick := time.Now(), time.NewTicker(time.Second)
@@ -202,7 +226,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			s.watching.stop()
+			s.monitor.Stop()
 			s.protocol.Listener.Close()
 			<-done
 			return nil
@@ -224,7 +248,7 @@ func (s *Server) Close() error {
 
 func (s *Server) close() error {
 	var errs []error
-	s.watching.stop()
+	s.monitor.Stop()
 	if s.protocol != nil {
 		_ = s.protocol.Close()
 	}
@@ -238,7 +262,7 @@ func (s *Server) close() error {
 		s.sockets.CloseConnections()
 	}
 	s.waitForSessions()
-	s.watching.close()
+	s.monitor.Close()
 	if s.engine != nil {
 		errs = append(errs, s.engine.Close())
 	}

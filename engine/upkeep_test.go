@@ -16,6 +16,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/datadir"
 	"scrim/engine/estimator/noise"
+	"scrim/engine/monitor"
 )
 
 // lengthen adds replays to the ledger of a directory that nobody serves, so many that a checkpoint
@@ -127,7 +128,7 @@ func damaged(t *testing.T, dir string) {
 			t.Errorf("%s: %s", q, m)
 		}
 	}
-	if err := i.watching.health.check(); err != errBadLedger {
+	if err := i.monitor.Health.Check(); !errors.Is(err, monitor.ErrDamaged) {
 		t.Errorf("ready: %v", err)
 	}
 	if text := i.metricsText(); !strings.Contains(text, "scrim_ledger_damaged 1") || !strings.Contains(text, "scrim_ledger_up 0") {
@@ -139,7 +140,7 @@ func damaged(t *testing.T, dir string) {
 			t.Errorf("the log does not say %q", word)
 		}
 	}
-	if texts := strings.Join(i.warnings.texts(), "\n"); !strings.Contains(texts, "the ledger is damaged") {
+	if texts := strings.Join(i.warnings.Texts(), "\n"); !strings.Contains(texts, "the ledger is damaged") {
 		t.Errorf("warnings: %s", texts)
 	}
 	stop()
@@ -152,6 +153,6 @@ func damaged(t *testing.T, dir string) {
 // metricsText is what Prometheus gets.
 func (i *instance) metricsText() string {
 	w := httptest.NewRecorder()
-	i.watching.metrics.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	i.monitor.Metrics.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	return w.Body.String()
 }

@@ -72,6 +72,7 @@ var rules = []struct {
 	{"scrim/engine/mysqlerr", []string{"scrim/accounting", "scrim/engine/exec", "scrim/engine/store", "scrim/internal/panics", "scrim/internal/refuse", "scrim/internal/spill"}, "errors are worded without a server"},
 	{"scrim/engine/version", nil, "a name needs nothing else"},
 	{"scrim/engine/datadir", []string{"scrim/engine/datadir", "scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/collections", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/version", "scrim/engine/witness", "scrim/internal/durable", "scrim/internal/refuse"}, "a directory is copied and loaded without a server"},
+	{"scrim/engine/monitor", []string{"scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/auth", "scrim/engine/dashboard", "scrim/engine/datadir", "scrim/engine/exec", "scrim/engine/metrics", "scrim/engine/session", "scrim/engine/store", "scrim/engine/version", "scrim/engine/watch", "scrim/engine/witness"}, "operators are shown a server, and cannot change it"},
 	{"scrim/engine/exec", []string{"scrim/planner/plan", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/digest", "scrim/internal/panics", "scrim/internal/processors", "scrim/internal/refuse", "scrim/internal/spill"}, "it runs plans, and makes none"},
 	{"scrim/planner/rule", []string{"scrim/internal/refuse"}, "a rule is a name"},
 	{"scrim/planner/tree", nil, "bound trees know nothing of privacy"},

@@ -1,11 +1,12 @@
-package engine
+package monitor
 
 import (
 	"net"
 	"sync"
 )
 
-// maxHTTP bounds the open HTTP connections, so that they leave files for the clients of the database. More wait.
+// maxHTTP bounds the open HTTP connections, so that they leave files for the clients of the
+// database. More wait.
 const maxHTTP = 128
 
 // limitedListener accepts while there is room.

@@ -1,4 +1,4 @@
-package engine
+package monitor
 
 import (
 	"context"
@@ -16,19 +16,20 @@ import (
 	"scrim/engine/session"
 )
 
-// viewers are the server's own accounts as the dashboard asks for them: DBAs and auditors may look.
-type viewers struct {
-	db      *mysql_db.MySQLDb
-	session *session.Options
-	logins  *auth.Server
+// Viewers are the server's own accounts as the dashboard asks for them: DBAs and auditors may look.
+type Viewers struct {
+	DB      *mysql_db.MySQLDb
+	Session *session.Options
+	Logins  *auth.Server
 }
 
-var _ dashboard.Accounts = viewers{}
+var _ dashboard.Accounts = Viewers{}
 
-// Login implements dashboard.Accounts. The account is the one that the MySQL protocol would take for that address.
-func (v viewers) Login(user, password, address string, secure bool) (dashboard.Viewer, bool) {
+// Login implements dashboard.Accounts. The account is the one that the MySQL protocol would take
+// for that address.
+func (v Viewers) Login(user, password, address string, secure bool) (dashboard.Viewer, bool) {
 	u := v.account(user, address)
-	nobody := v.logins.Nobody(user) // so that all names take as long
+	nobody := v.Logins.Nobody(user) // so that all names take as long
 	if u == nil || !mayLogin(u, secure) {
 		auth.Matches(nobody, password)
 		return dashboard.Viewer{}, false
@@ -39,13 +40,14 @@ func (v viewers) Login(user, password, address string, secure bool) (dashboard.V
 	return v.viewer(u)
 }
 
-// Valid implements dashboard.Accounts: the account exists, may log in, has the same password and still may look.
-func (v viewers) Valid(w dashboard.Viewer) bool {
+// Valid implements dashboard.Accounts: the account exists, may log in, has the same password and
+// still may look.
+func (v Viewers) Valid(w dashboard.Viewer) bool {
 	at := strings.LastIndexByte(w.Principal, '@')
 	if at < 0 {
 		return false
 	}
-	rd := v.db.Reader()
+	rd := v.DB.Reader()
 	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: w.Principal[:at], Host: w.Principal[at+1:]})
 	rd.Close()
 	if !ok || !mayLogin(u, true) {
@@ -56,9 +58,9 @@ func (v viewers) Valid(w dashboard.Viewer) bool {
 }
 
 // Principals implements dashboard.Accounts.
-func (v viewers) Principals() []string {
+func (v Viewers) Principals() []string {
 	var list []string
-	rd := v.db.Reader()
+	rd := v.DB.Reader()
 	defer rd.Close()
 	rd.VisitUsers(func(u *mysql_db.User) {
 		if !u.IsRole {
@@ -69,10 +71,10 @@ func (v viewers) Principals() []string {
 	return list
 }
 
-func (v viewers) account(user, address string) *mysql_db.User {
-	rd := v.db.Reader()
+func (v Viewers) account(user, address string) *mysql_db.User {
+	rd := v.DB.Reader()
 	defer rd.Close()
-	u := v.db.GetUser(rd, user, address, false)
+	u := v.DB.GetUser(rd, user, address, false)
 	if u == nil || u.User == "" {
 		return nil
 	}
@@ -88,11 +90,11 @@ func mayLogin(u *mysql_db.User, secure bool) bool {
 }
 
 // viewer says as what an account may look, if it may.
-func (v viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
+func (v Viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
 	stamp := sha256.Sum256([]byte(u.Plugin + "\x00" + u.AuthString))
 	w := dashboard.Viewer{Principal: u.User + "@" + u.Host, Stamp: hex.EncodeToString(stamp[:])}
 	base := sql.NewBaseSessionWithClientServer("dashboard", sql.Client{User: u.User, Address: u.Host}, 0)
-	ctx := sql.NewContext(context.Background(), sql.WithSession(session.New(base, v.session)))
+	ctx := sql.NewContext(context.Background(), sql.WithSession(session.New(base, v.Session)))
 	switch {
 	case session.IsDBA(ctx):
 		w.Role = "DBA"
@@ -104,9 +106,9 @@ func (v viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
 	return w, true
 }
 
-// loopback reports whether a host of a listening address can be reached from this machine only. A name other than localhost
-// could lead anywhere.
-func loopback(host string) bool {
+// Loopback reports whether a host of a listening address can be reached from this machine only. A
+// name other than localhost could lead anywhere.
+func Loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

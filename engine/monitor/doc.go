@@ -1,0 +1,8 @@
+// Package monitor is what the server shows its operators: over HTTP the dashboard, the metrics and
+// whether private statements can be answered; and the warnings that stand until somebody has acted.
+//
+//	GET /healthz   200 while the process lives
+//	GET /readyz    200 while private statements can be answered, else 503 and why not
+//	GET /metrics   Prometheus' text; a name and a password unless the address is a loopback one
+//	    /          the dashboard, for DBAs and auditors
+package monitor

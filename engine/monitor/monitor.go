@@ -1,0 +1,231 @@
+package monitor
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"scrim/accounting"
+	"scrim/catalog"
+	"scrim/engine/audit"
+	"scrim/engine/dashboard"
+	"scrim/engine/datadir"
+	"scrim/engine/metrics"
+	"scrim/engine/store/duckdb"
+	"scrim/engine/version"
+	"scrim/engine/watch"
+)
+
+// Monitor is what the server shows over HTTP: the dashboard, the metrics and whether it is well. A
+// nil Monitor, of a server without HTTP, does nothing.
+type Monitor struct {
+	Metrics *metrics.Metrics
+	Health  *Health
+
+	sources   Sources
+	clients   Clients
+	started   time.Time
+	recent    *dashboard.Recent
+	dashboard *dashboard.Dashboard
+	listener  net.Listener
+	http      *http.Server
+}
+
+// Sources are what there is to be told of before there are clients.
+type Sources struct {
+	Address  string // of HTTP, host:port
+	Place    datadir.Place
+	Ledger   *accounting.Ledger
+	Catalog  *catalog.Catalog
+	Store    *duckdb.Store
+	Audit    *audit.Log // nil without an audit log
+	Required bool       // no statement runs without the audit log
+	Warnings *Warnings
+	Log      zerolog.Logger
+	// Connections and MaxConnections count the clients of the database.
+	Connections, MaxConnections func() int
+}
+
+// Clients are the accounts that may look, and how the database is listened to.
+type Clients struct {
+	Accounts dashboard.Accounts
+	// Certificate is the one that the operator has given, nil for none.
+	Certificate *tls.Config
+	// Listen is the address of the database.
+	Listen string
+	// TLS tells that an operator has given a certificate, RequireTLS that clients have to use it.
+	TLS, RequireTLS bool
+}
+
+// New makes what is told about statements, before there are any. It returns nil where s has no
+// address.
+func New(s Sources) *Monitor {
+	if s.Address == "" {
+		return nil
+	}
+	m := &Monitor{sources: s, started: time.Now(), recent: dashboard.NewRecent(time.Now())}
+	m.Health = &Health{ledger: s.Ledger, store: s.Store, spill: s.Place.Path(datadir.SpillDir)}
+	if s.Required {
+		m.Health.audit = s.Audit
+	}
+	m.Metrics = metrics.New(metrics.Sources{
+		Version:        version.Number,
+		Status:         func() (accounting.Status, error) { return s.Ledger.Status(dashboard.Entities(s.Catalog.Snapshot())) },
+		Names:          func() map[string][]string { return dashboard.Names(s.Catalog.Snapshot()) },
+		Ledger:         m.ledger,
+		Audit:          func() (bool, uint64) { return !s.Audit.Failing(), s.Audit.Missing() },
+		Connections:    s.Connections,
+		MaxConnections: s.MaxConnections,
+		Ready:          m.Health.Check,
+		Now:            time.Now,
+	})
+	return m
+}
+
+// Observers are those who want to be told about every statement that ended.
+func (m *Monitor) Observers() watch.Observers {
+	if m == nil {
+		return nil
+	}
+	return watch.Observers{m.Metrics, m.recent}
+}
+
+// Listen opens the socket.
+func (m *Monitor) Listen(c Clients) error {
+	if m == nil {
+		return nil
+	}
+	m.clients = c
+	var err error
+	if m.listener, err = net.Listen("tcp", m.sources.Address); err != nil {
+		return fmt.Errorf("engine: http: %w", err)
+	}
+	m.dashboard = dashboard.New(dashboard.Options{
+		Ledger:   m.sources.Ledger,
+		Catalog:  m.sources.Catalog.Snapshot,
+		Accounts: c.Accounts,
+		Recent:   m.recent,
+		Server:   m.facts,
+		Secure:   c.Certificate != nil,
+		Logger:   m.sources.Log,
+		Logged:   m.logged,
+		Now:      time.Now,
+	})
+	m.listener = limited(m.listener, maxHTTP)
+	m.http = &http.Server{
+		Handler:           m.handler(c.Certificate != nil),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
+	}
+	if c.Certificate != nil {
+		c.Certificate.NextProtos = []string{"h2", "http/1.1"}
+		m.listener = tls.NewListener(m.listener, c.Certificate)
+	}
+	return nil
+}
+
+// Addr returns the address that is listened on, nil without one.
+func (m *Monitor) Addr() net.Addr {
+	if m == nil {
+		return nil
+	}
+	return m.listener.Addr()
+}
+
+// Serve answers until Close.
+func (m *Monitor) Serve() {
+	if m == nil {
+		return
+	}
+	m.sources.Log.Info().Str("address", m.listener.Addr().String()).Msg("dashboard")
+	if err := m.http.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
+		m.sources.Log.Error().Err(err).Msg("the dashboard ended")
+	}
+}
+
+// Stop makes /readyz say that the server is ending.
+func (m *Monitor) Stop() {
+	if m != nil {
+		m.Health.stopping.Store(true)
+	}
+}
+
+// Close ends the socket and what it serves. The ledger must still be open.
+func (m *Monitor) Close() {
+	if m == nil || m.listener == nil {
+		return
+	}
+	m.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if m.http.Shutdown(ctx) != nil {
+		_ = m.http.Close()
+	}
+	_ = m.listener.Close()
+}
+
+// logged records an attempt to log in to the dashboard. One that succeeds is refused where the
+// audit log has to have it and cannot.
+func (m *Monitor) logged(a dashboard.Attempt) error {
+	s, note := m.sources, "dashboard"
+	if a.Result != dashboard.Out {
+		m.Metrics.Login(a.Result)
+	}
+	switch a.Result {
+	case dashboard.Accepted:
+		place, err := s.Audit.Admit()
+		if err != nil {
+			return err
+		}
+		place.Write(audit.Record{Kind: audit.Login, Principal: a.Principal, From: a.From, Note: note})
+		s.Log.Info().Str("principal", a.Principal).Str("from", a.From).Msg("dashboard: logged in")
+	case dashboard.Out:
+		s.Audit.Write(audit.Record{Kind: audit.Logout, Principal: a.Principal, From: a.From, Note: note})
+	default:
+		if a.Result == dashboard.Limited {
+			note = "dashboard, too many attempts"
+		}
+		s.Audit.Write(audit.Record{Kind: audit.LoginRefused, Principal: a.Principal, From: a.From, Note: note})
+		s.Log.Warn().Str("user", a.Principal).Str("from", a.From).Str("result", a.Result).Msg("dashboard: login refused")
+	}
+	return nil
+}
+
+// ledger is the state of the ledger's file.
+func (m *Monitor) ledger() metrics.Ledger {
+	from := m.sources.Ledger
+	u := from.Upkeep()
+	l := metrics.Ledger{
+		Up: from.Err() == nil, Records: from.Position().Record, Damaged: u.Damage != nil, Checkpoint: u.Checkpoint,
+	}
+	if u.VerifiedAt.IsZero() {
+		l.Unverified = u.Resumed - u.Verified
+	}
+	if fi, err := os.Stat(m.sources.Place.Path(datadir.LedgerFile)); err == nil {
+		l.Bytes = fi.Size()
+	}
+	return l
+}
+
+// facts are those of the page about the server.
+func (m *Monitor) facts() dashboard.Server {
+	s, c, l := m.sources, m.clients, m.ledger()
+	return dashboard.Server{
+		Version: version.Number, Comment: version.Comment, Go: runtime.Version(), Started: m.started,
+		Listen: c.Listen, HTTP: m.listener.Addr().String(), TLS: c.TLS, RequireTLS: c.RequireTLS,
+		Connections: s.Connections(), MaxConnections: s.MaxConnections(),
+		LedgerRecords: l.Records, LedgerBytes: l.Bytes, LedgerUnverified: l.Unverified, NotReady: m.Health.Check(), Warnings: s.Warnings.Texts(),
+	}
+}

@@ -1,0 +1,89 @@
+package monitor
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+
+	"scrim/accounting"
+	"scrim/engine/audit"
+	"scrim/engine/witness"
+)
+
+// Warnings are what an operator has to look at although the server answers. The dashboard shows
+// them.
+type Warnings struct {
+	Log   zerolog.Logger
+	Audit *audit.Log // nil without an audit log
+
+	mu   sync.Mutex
+	list []warning
+
+	upkeep atomic.Pointer[accounting.Upkeep] // of the ledger; nil: nothing was told yet
+}
+
+type warning struct{ of, text string }
+
+// What warnings are of.
+const (
+	warnWitness = "witness" // it fails
+	warnSecond  = "second"  // a second server appends to it
+	warnHost    = "host"    // the directory was moved or copied
+
+	warnLedger     = "ledger"     // it is damaged
+	warnCheckpoint = "checkpoint" // none can be written
+)
+
+// Texts lists the warnings.
+func (w *Warnings) Texts() (out []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.list {
+		out = append(out, x.text)
+	}
+	return out
+}
+
+// set puts a text in the place of what was said of something; "" says nothing any more.
+func (w *Warnings) set(of, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = slices.DeleteFunc(w.list, func(x warning) bool { return x.of == of })
+	if text != "" {
+		w.list = append(w.list, warning{of, text})
+	}
+}
+
+// Moved warns that the data directory was last served elsewhere; where says how.
+func (w *Warnings) Moved(where string) {
+	w.elsewhere(warnHost, "this data directory was last served "+where+". If it was moved, all is well, and the next start says nothing. If it was copied, "+
+		"what one copy spends the other does not count: serve one of them, and remove the other")
+}
+
+// Witness hears how the witness at an address is.
+func (w *Warnings) Witness(address string, r witness.Report) {
+	switch {
+	case r.Failing != nil:
+		w.Log.Error().Err(r.Failing).Msg("the witness cannot be read or written: a roll-back of the data directory to this time would not be noticed")
+		w.set(warnWitness, "the witness cannot be read or written; the server's log says why")
+	default:
+		w.set(warnWitness, "")
+	}
+	if r.Other != nil {
+		w.elsewhere(warnSecond, "another server appends to the witness "+address+", the last time at "+r.Other.Time.Format("2006-01-02 15:04:05 MST")+
+			": this data directory, or a copy of it, is served twice, and what one spends the other does not count. Stop one of them, and never start it again")
+	}
+}
+
+// elsewhere tells the log, the dashboard and the audit log, once, that the data directory may be in
+// use in a second place.
+func (w *Warnings) elsewhere(of, text string) {
+	if slices.Contains(w.Texts(), text) {
+		return
+	}
+	w.Log.Error().Msg(text)
+	w.set(of, text)
+	w.Audit.Write(audit.Record{Kind: audit.Elsewhere, Note: text})
+}
