@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -424,7 +425,12 @@ func TestDefaults(t *testing.T) {
 	} {
 		refused(t, c.SetDefaults(shop, "shop.orders", bad))
 	}
-	if len(DefaultKeys()) != len(settings) {
+	for _, p := range params.At(params.Default) {
+		if _, ok := settingOf(p.Name); !ok {
+			t.Errorf("%s is no key", p.Name)
+		}
+	}
+	if len(params.At(params.Default)) != len(settings) {
 		t.Error("a key is not documented")
 	}
 }

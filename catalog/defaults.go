@@ -4,54 +4,51 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
 // setting is one key of dp_set_defaults.
 type setting struct {
-	lo, hi float64
-	whole  bool
-	want   string
-	set    func(*Defaults, float64)
-	word   func(*Defaults, string) bool // of a key that takes a word instead
+	*params.Parameter
+	set func(*Defaults, params.Value)
 }
 
-// settings are the keys that SetDefaults knows. The ranges of the session parameters are those that
-// SET accepts; the others keep nonsense out.
-var settings = map[string]setting{
-	"dp_epsilon":                {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.Epsilon = v }, nil},
-	"dp_delta":                  {1e-30, 1e-3, false, "a number from 1e-30 to 0.001", func(d *Defaults, v float64) { d.Delta = v }, nil},
-	"dp_rho":                    {1e-12, 1000, false, "a number from 1e-12 to 1000", func(d *Defaults, v float64) { d.Rho = v }, nil},
-	"max_epsilon":               {1e-6, 100, false, "a number from 1e-6 to 100", func(d *Defaults, v float64) { d.MaxEpsilon = v }, nil},
-	"dp_max_groups_contributed": {1, 100_000, true, "a whole number from 1 to 100000", func(d *Defaults, v float64) { d.MaxGroups = int(v) }, nil},
-	"max_rows_per_unit":         {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MaxRowsPerUnit = int64(v) }, nil},
-	"min_group_units":           {1, 1 << 30, true, "a whole number from 1 to 1073741824", func(d *Defaults, v float64) { d.MinimumGroupUnits = int(v) }, nil},
-	"max_persons":               {1, 1 << 40, true, "a whole number from 1 to 1099511627776", func(d *Defaults, v float64) { d.MaxPersons = int64(v) }, nil},
-	"dp_group_by": {0, 0, false, "auto, vector or separate", nil, func(d *Defaults, v string) bool {
-		d.GroupBy = strings.ToLower(v)
-		return slices.Contains([]string{"auto", "vector", "separate"}, d.GroupBy)
-	}},
-	"dp_share_replays": {0, 0, false, "on or off", nil, func(d *Defaults, v string) bool {
-		d.ShareReplays = strings.EqualFold(v, "on")
-		return d.ShareReplays || strings.EqualFold(v, "off")
-	}},
-	"dp_method": {0, 0, false, "auto, clipped, shifted, plan, coinpress, person, friendly or cover", nil, func(d *Defaults, v string) bool {
-		d.Method = strings.ToLower(v)
-		return slices.Contains([]string{"auto", "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"}, d.Method)
-	}},
+// settings are the keys that SetDefaults knows.
+var settings = []setting{
+	{params.Epsilon, func(d *Defaults, v params.Value) { d.Epsilon = v.Number }},
+	{params.Delta, func(d *Defaults, v params.Value) { d.Delta = v.Number }},
+	{params.Rho, func(d *Defaults, v params.Value) { d.Rho = v.Number }},
+	{params.MaxEpsilon, func(d *Defaults, v params.Value) { d.MaxEpsilon = v.Number }},
+	{params.MaxGroups, func(d *Defaults, v params.Value) { d.MaxGroups = int(v.Number) }},
+	{params.MaxRowsPerUnit, func(d *Defaults, v params.Value) { d.MaxRowsPerUnit = int64(v.Number) }},
+	{params.MinGroupUnits, func(d *Defaults, v params.Value) { d.MinimumGroupUnits = int(v.Number) }},
+	{params.MaxPersons, func(d *Defaults, v params.Value) { d.MaxPersons = int64(v.Number) }},
+	{params.GroupBy, func(d *Defaults, v params.Value) { d.GroupBy = v.Word }},
+	{params.Method, func(d *Defaults, v params.Value) { d.Method = v.Word }},
+	{params.ShareReplays, func(d *Defaults, v params.Value) { d.ShareReplays = v.On() }},
 }
 
-// DefaultKeys lists the keys of dp_set_defaults with the values that each takes, sorted by key.
-func DefaultKeys() [][2]string {
-	var out [][2]string
-	for _, k := range slices.Sorted(maps.Keys(settings)) {
-		out = append(out, [2]string{k, settings[k].want})
+// settingOf finds a key.
+func settingOf(key string) (setting, bool) {
+	at := slices.IndexFunc(settings, func(s setting) bool { return s.Name == key })
+	if at < 0 {
+		return setting{}, false
 	}
-	return out
+	return settings[at], true
+}
+
+// keyNames lists the keys for a refusal.
+func keyNames() string {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.Name
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
 
 // SetDefaults replaces the defaults of a table by those of a JSON object such as
@@ -78,26 +75,33 @@ func (c *Catalog) SetDefaults(schema Schema, table, text string) error {
 
 // take sets the key from a JSON value; false where that is not valid.
 func (s setting) take(d *Defaults, value any) bool {
-	if s.word != nil {
-		text, ok := value.(string)
-		if on, is := value.(bool); is {
-			text, ok = map[bool]string{true: "on", false: "off"}[on], true
-		}
-		return ok && s.word(d, text)
+	v, ok := s.read(value)
+	if ok {
+		s.set(d, v)
 	}
-	v, ok := finite(value)
-	if !ok || v < s.lo || v > s.hi || s.whole && v != math.Trunc(v) {
-		return false
+	return ok
+}
+
+// read reads a JSON value: a number, a word, or true and false for a switch.
+func (s setting) read(value any) (params.Value, bool) {
+	switch x := value.(type) {
+	case bool:
+		return s.Switch(x)
+	case string:
+		return s.Word(x)
 	}
-	s.set(d, v)
-	return true
+	f, ok := finite(value)
+	if !ok {
+		return params.Value{}, false
+	}
+	return s.Number(f)
 }
 
 // ParseDefaults reads the JSON form of Defaults. Every error is a refusal that says what is valid.
 func ParseDefaults(text string) (Defaults, error) {
 	bad := func(format string, args ...any) (Defaults, error) {
 		return Defaults{}, refuse.New(refuse.Policy, "The defaults "+format, args...).
-			With("Use a JSON object with the keys %s.", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+			With("Use a JSON object with the keys %s.", keyNames())
 	}
 	if len(text) > 64<<10 {
 		return bad("are longer than 65536 bytes.")
@@ -116,12 +120,12 @@ func ParseDefaults(text string) (Defaults, error) {
 	}
 	var d Defaults
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		s, ok := settings[k]
+		s, ok := settingOf(k)
 		if !ok {
 			return bad("have the unknown key %s.", quoted(k))
 		}
 		if !s.take(&d, m[k]) {
-			return Defaults{}, refuse.New(refuse.Policy, "The default %s has a value that is not valid.", k).With("Use %s.", s.want)
+			return Defaults{}, refuse.New(refuse.Policy, "The default %s has a value that is not valid.", k).With("Use %s.", s.Want())
 		}
 	}
 	switch {

@@ -167,9 +167,6 @@ func (s *Server) administration() *admin.Admin {
 			return auth.IsRole(s.analyzer.Catalog.MySQLDb, name)
 		},
 	}
-	for _, v := range session.Variables {
-		o.Variables = append(o.Variables, admin.Variable{Name: v.Name, Default: fmt.Sprint(v.Default), Range: v.Range, Doc: v.Doc})
-	}
 	return admin.New(o)
 }
 

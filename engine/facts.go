@@ -11,6 +11,7 @@ import (
 	"scrim/engine/session"
 	"scrim/engine/store"
 	"scrim/engine/tables"
+	"scrim/internal/params"
 	"scrim/internal/sqltext"
 	"scrim/planner"
 	"scrim/planner/plan"
@@ -22,12 +23,12 @@ type facts struct{}
 var _ planner.SessionFacts = facts{}
 
 // Parameter implements planner.SessionFacts.
-func (facts) Parameter(ctx *sql.Context, name string) (any, bool) {
+func (facts) Parameter(ctx *sql.Context, p *params.Parameter) (params.Value, bool) {
 	s, ok := session.From(ctx)
 	if !ok {
-		return nil, false
+		return params.Value{}, false
 	}
-	return s.Parameter(name)
+	return s.Parameter(p)
 }
 
 // RawAccess implements planner.SessionFacts.

@@ -83,7 +83,7 @@ func TestParseOptions(t *testing.T) {
 		"lower=1", "upper=1", "lower=2, upper=1", "lower=1, upper=1", "lower=nan, upper=1", "lower=-inf, upper=inf",
 		"lower=1e999, upper=2e999", "lower=0, upper=9e18", "lower=1/3, upper=1", "lower=0x1, upper=9",
 		"epsilon=0", "epsilon=-1", "epsilon=nan", "epsilon=inf", "epsilon=1e308", "epsilon=1e-300", "epsilon=", "epsilon=x", "epsilon=0x1p3", "epsilon=101",
-		"rho=0", "rho=1e3", "epsilon=1, rho=1", "epsilon=1, epsilon=1", "Epsilon=1, epsilon=2",
+		"rho=0", "rho=1e4", "epsilon=1, rho=1", "epsilon=1, epsilon=1", "Epsilon=1, epsilon=2",
 		"weight=both", "weight", "=1", "method=best", "p=0.9", "p=inf", "tail=long", "rotate=yes", "quantile=sort", "scale=some", "pairs=0", "pairs=1.5", "rounds=17",
 		"radius=-1", "sigma=", "sigma=[]", "sigma=[1,]", "sigma=[1", "sigma=1]", "sigma=[1,nan]", "sigma_min=2, sigma_max=1", "dimension=0", "dimension=1e3", "dimension=1048577", "answer=csv", "relative=1", "colour=red", "max_rows=3", "lower=1, upper=2, lower=1", "epsilon=1; rho=1", `{"epsilon":1}`,
 	} {

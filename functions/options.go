@@ -10,6 +10,7 @@ import (
 
 	"scrim/engine/estimator/person"
 	"scrim/engine/estimator/vector"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -73,9 +74,10 @@ var optionTable = []Option{
 	{"weight", "person or row", "person", "What counts once.", func(o *Options, v string) bool {
 		return word(&o.Weight, v, map[string]Weight{"person": ByPerson, "row": ByRow})
 	}},
-	{"method", MethodList, "dp_method, else auto", "The mechanism of a mean: auto chooses from public facts; person and cover are for numbers, too, the others for vectors. Of other answers: auto.", func(o *Options, v string) bool {
-		o.Method = strings.ToLower(v)
-		return IsMethod(o.Method)
+	{params.Method.Option, params.Method.Want(), "dp_method, else auto", "The mechanism of a mean: auto chooses from public facts; person and cover are for numbers, too, the others for vectors. Of other answers: auto.", func(o *Options, v string) bool {
+		m, ok := params.Method.Word(v)
+		o.Method = m.Word
+		return ok
 	}},
 	{"p", "a number from 1 to 100", "2; 1 for DP_ONEHOT", "The norm of the error that plan makes small.", func(o *Options, v string) bool { return within(&o.P, v, 1, 100) }},
 	{"tail", "optimal or sqrt_n", "optimal", "Where a vector counts as an outlier: so that the error of the mean of the data is least, or beyond all but √n persons, for light-tailed data.", func(o *Options, v string) bool {
@@ -109,8 +111,8 @@ var optionTable = []Option{
 		return word(&o.Stable, v, map[string]bool{"em": false, "stability": true})
 	}},
 	{"persons", "a whole number from 1 to 1000000", "none", "The public number of persons, for cover: what it takes follows from it.", func(o *Options, v string) bool { return whole(&o.Persons, v, 1_000_000) }},
-	{"error", "a number from 1e-9 to 1e18", "dp_target_error", "The error that is wanted, in the place of a cost: the standard deviation of the noise of each number of the answer. With method=cover: what it aims at, at the cost given.", func(o *Options, v string) bool { return within(&o.Error, v, 1e-9, 1e18) }},
-	{"pilot", "a number from 0.001 to 1", "dp_pilot", "With error: the share of the statement's usual cost that a first run may be charged, where only an answer tells what an error costs.", func(o *Options, v string) bool { return within(&o.Pilot, v, 1e-3, 1) }},
+	{params.TargetError.Option, params.TargetError.Want(), "dp_target_error", "The error that is wanted, in the place of a cost: the standard deviation of the noise of each number of the answer. With method=cover: what it aims at, at the cost given.", func(o *Options, v string) bool { return parameter(&o.Error, v, params.TargetError) }},
+	{params.Pilot.Option, params.Pilot.Want(), "dp_pilot", "With error: the share of the statement's usual cost that a first run may be charged, where only an answer tells what an error costs.", func(o *Options, v string) bool { return parameter(&o.Pilot, v, params.Pilot) }},
 	{"top", "a whole number from 1 to 100000", "as many as the persons allow", "How many of the largest spreads friendly learns, where none are declared.", func(o *Options, v string) bool { return whole(&o.Top, v, MaxDimension) }},
 	{"rounds", "a whole number from 1 to 16", "4", "Rounds of coinpress.", func(o *Options, v string) bool { return whole(&o.Rounds, v, 16) }},
 	{"relative", "on or off", "on for DP_VECTOR, unless p, rotate or scale=none is given; else off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},
@@ -118,18 +120,9 @@ var optionTable = []Option{
 	{"answer", "json or vector", "json", "The type of a vector's answer: a JSON array, or VECTOR, which has single precision.", func(o *Options, v string) bool {
 		return word(&o.Binary, v, map[string]bool{"json": false, "vector": true})
 	}},
-	{"epsilon", "a number from 1e-6 to 100", "its part of dp_epsilon", "What this aggregate costs, at dp_delta.", func(o *Options, v string) bool { return within(&o.Epsilon, v, 1e-6, 100) }},
-	{"rho", "a number from 1e-12 to 100", "its part of dp_rho", "What this aggregate costs, as zCDP.", func(o *Options, v string) bool { return within(&o.Rho, v, 1e-12, 100) }},
+	{params.Epsilon.Option, params.Epsilon.Want(), "its part of dp_epsilon", "What this aggregate costs, at dp_delta.", func(o *Options, v string) bool { return parameter(&o.Epsilon, v, params.Epsilon) }},
+	{params.Rho.Option, params.Rho.Want(), "its part of dp_rho", "What this aggregate costs, as zCDP.", func(o *Options, v string) bool { return parameter(&o.Rho, v, params.Rho) }},
 }
-
-// methods are the names that the option method and dp_method take, in the order of the documentation.
-var methods = []string{"auto", "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"}
-
-// MethodList is methods in words.
-const MethodList = "auto, clipped, shifted, plan, coinpress, person, friendly or cover"
-
-// IsMethod reports whether a name in lower case is that of a method.
-func IsMethod(name string) bool { return slices.Contains(methods, name) }
 
 // vectorMethods are those of package vector.
 var vectorMethods = map[string]vector.Method{
@@ -167,6 +160,9 @@ func within(dst *float64, v string, lo, hi float64) bool {
 	*dst = f
 	return true
 }
+
+// parameter reads a decimal number that a parameter takes.
+func parameter(dst *float64, v string, p *params.Parameter) bool { return within(dst, v, p.Min, p.Max) }
 
 // whole reads a whole number from 1 to hi.
 func whole(dst *int, v string, hi int) bool {

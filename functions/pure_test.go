@@ -6,6 +6,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/internal/params"
 )
 
 // TestPureOrRefused builds every function with every method, of numbers and of vectors, for a pure release: the mechanism is pure and
@@ -69,7 +70,7 @@ func TestPureOrRefused(t *testing.T) {
 
 func methodOptions() []string {
 	var out []string
-	for _, m := range methods {
+	for _, m := range params.Method.Words {
 		out = append(out, "method="+m)
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/vector"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -102,7 +103,7 @@ func TestFits(t *testing.T) {
 		"radius": "3", "sigma_min": "1", "sigma_max": "2", "sigma": "1", "rounds": "2", "moment": "3", "sigma_k": "2", "rows": "9", "stages": "single",
 		"split": "persons", "histogram": "stability", "persons": "100", "top": "4"}
 	for option, of := range fits {
-		for _, method := range methods {
+		for _, method := range params.Method.Words {
 			c := vectorCall(t, "DP_MEAN", "method="+method+", "+option+"="+values[option])
 			err := c.Vector(Vectors{Dim: 4}, "", false)
 			if fits := fit(method, of); fits != (err == nil) || method != "auto" && fits != slices.Contains(of, method) {

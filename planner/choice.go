@@ -2,23 +2,9 @@ package planner
 
 import (
 	"scrim/engine/estimator/groups"
+	"scrim/internal/params"
 	"scrim/planner/plan"
 )
-
-// Values of dp_group_by.
-const (
-	GroupByAuto     = "auto"
-	GroupByVector   = "vector"
-	GroupBySeparate = "separate"
-)
-
-// groupByWords is how a refusal lists them.
-const groupByWords = "auto, vector or separate"
-
-// ValidGroupBy reports whether dp_group_by takes a word.
-func ValidGroupBy(w string) bool {
-	return w == GroupByAuto || w == GroupByVector || w == GroupBySeparate
-}
 
 // choose decides for the aggregate t, which would answer its members in all groups at once. It looks at public facts only, and the
 // loss is none of them: both ways have the same.
@@ -42,8 +28,8 @@ func (s *statement) choose(d *draft, t *aggregate) plan.Grouping {
 	}
 	d.joint, c.Compared = t, true
 	switch c.Together = expected.Better(); {
-	case mode != GroupByAuto:
-		c.Together, c.Why = mode == GroupByVector, "dp_group_by = "+mode
+	case mode != params.Auto:
+		c.Together, c.Why = mode == params.GroupByVector, params.GroupBy.Name+" = "+mode
 	case c.Together:
 		c.Why = "it promises the smaller error"
 	default:

@@ -6,6 +6,7 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/internal/params"
 	"scrim/planner/plan"
 )
 
@@ -19,26 +20,11 @@ type Table interface {
 	StoreColumns() []store.Column
 }
 
-// Names of the session parameters, as SET, SET_VAR and dp_set_defaults spell them.
-const (
-	ParamEpsilon   = "dp_epsilon"
-	ParamDelta     = "dp_delta"
-	ParamRho       = "dp_rho"
-	ParamMaxGroups = "dp_max_groups_contributed"
-	ParamRewrite   = "dp_rewrite"
-	ParamMethod    = "dp_method"
-	ParamGroupBy   = "dp_group_by"
-	ParamPreview   = "dp_preview"
-
-	ParamTargetError = "dp_target_error"
-	ParamPilot       = "dp_pilot"
-)
-
 // SessionFacts answers what the planner must know about the session of a context.
 type SessionFacts interface {
-	// Parameter returns a session parameter (a Param constant) as the client set it; set is false
-	// where the session leaves the choice to the table's defaults. Values are checked by the planner.
-	Parameter(ctx *sql.Context, name string) (value any, set bool)
+	// Parameter returns a session parameter as the client set it; set is false where the session
+	// leaves the choice to the table's defaults.
+	Parameter(ctx *sql.Context, p *params.Parameter) (value params.Value, set bool)
 	// RawAccess reports whether the session may read protected rows as they are: a DBA with dp_raw ON.
 	RawAccess(ctx *sql.Context) bool
 	// IsDBA reports whether the session's account is a DBA.

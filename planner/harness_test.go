@@ -19,6 +19,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/functions"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/parse"
@@ -113,7 +114,7 @@ func (p policies) Table(name string) catalog.Table {
 type harness struct {
 	t        testing.TB
 	policies policies
-	session  map[string]any
+	session  map[*params.Parameter]params.Value
 	raw, dba bool
 	pure     map[string]bool // accounts of tables and entities whose budget has delta 0
 	sources  map[string][]any
@@ -126,8 +127,8 @@ type harness struct {
 	pushed   []string
 }
 
-func (h *harness) Parameter(_ *sql.Context, name string) (any, bool) {
-	v, ok := h.session[name]
+func (h *harness) Parameter(_ *sql.Context, p *params.Parameter) (params.Value, bool) {
+	v, ok := h.session[p]
 	return v, ok
 }
 func (h *harness) RawAccess(*sql.Context) bool { return h.raw }
@@ -169,7 +170,7 @@ func (h *harness) Answer(_ *sql.Context, r *plan.Release) ([]sql.Row, error) {
 }
 
 func newHarness(t testing.TB) *harness {
-	h := &harness{t: t, policies: policies{}, session: map[string]any{}, sources: map[string][]any{}, pure: map[string]bool{}}
+	h := &harness{t: t, policies: policies{}, session: map[*params.Parameter]params.Value{}, sources: map[string][]any{}, pure: map[string]bool{}}
 	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("extern"))
 	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)
 	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h, Public: h, Pure: h.Pure})
@@ -313,14 +314,23 @@ func (h *harness) policy(line string) error {
 		h.planner.config.StoreMemory <<= 20
 		return err
 	case "set":
-		var v any
-		if err := json.Unmarshal([]byte(rest(2)), &v); err != nil {
-			v = rest(2)
+		p, ok := params.ByName(name, params.Session)
+		if !ok {
+			return fmt.Errorf("no parameter %s", name)
 		}
-		h.session[name] = v
+		text := strings.Trim(rest(2), `"`)
+		if text == "null" {
+			text = "NULL"
+		}
+		v, ok := p.Read(text)
+		if !ok { // no session holds it: a value that got past SET
+			v = params.Value{Word: text}
+		}
+		h.session[p] = v
 		return nil
 	case "unset":
-		delete(h.session, name)
+		p, _ := params.ByName(name, params.Session)
+		delete(h.session, p)
 		return nil
 	case "pure":
 		h.pure[name] = arg(2) == "on"

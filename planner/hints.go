@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -32,7 +33,7 @@ var ourName = regexp.MustCompile(`(?i)\bdp_[a-z]`)
 
 // readText parses the text of the statement being executed. EXECUTE stands for what was prepared.
 func (p *Planner) readText(ctx *sql.Context) (text, error) {
-	t := text{}
+	t := text{hints: layer{}}
 	if ctx.Query() == "" {
 		return t, nil
 	}
@@ -114,9 +115,16 @@ func (t *text) readHints(list ast.Comments) error {
 				return deny(RuleHint, refuse.Parameter, "Set it once.", "The hint SET_VAR(%s) is repeated.", name)
 			}
 			seen[name] = true
-			if err := t.hints.set(name, hintText(strings.Trim(m[2], `'"`)), "SET_VAR"); err != nil {
-				return err
+			p, ok := params.ByName(name, params.Hint)
+			if !ok {
+				return deny(RuleHint, refuse.Parameter, "Use "+params.Names(params.Hint)+".", "%s is not a parameter that SET_VAR can set.", name)
 			}
+			value := strings.Trim(m[2], `'"`)
+			v, ok := p.Read(value)
+			if !ok {
+				return badParameter(p, value, "SET_VAR")
+			}
+			t.hints[p] = v
 		}
 	}
 	return nil

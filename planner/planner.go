@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/catalog"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -129,14 +130,15 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 // statement begins the planning of one statement.
 func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, t text, f facts) (*statement, error) {
 	session := layer{}
-	for _, name := range []string{ParamEpsilon, ParamDelta, ParamRho, ParamMaxGroups, ParamRewrite, ParamMethod, ParamGroupBy, ParamPreview, ParamTargetError, ParamPilot} {
-		v, set := p.config.Session.Parameter(ctx, name)
+	for _, of := range params.At(params.Hint) {
+		v, set := p.config.Session.Parameter(ctx, of)
 		if !set {
 			continue
 		}
-		if err := session.set(name, v, "The session"); err != nil {
-			return nil, err
+		if !of.Takes(v) { // SET has let it through: the guarantee rests on it
+			return nil, badParameter(of, v.String(), "The session")
 		}
+		session[of] = v
 	}
 	s := &statement{
 		ctx: ctx, p: p, catalog: c, nextCol: f.maxColumn,

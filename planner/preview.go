@@ -14,26 +14,8 @@ import (
 // answer would look like an empty table. A session that knows what it does may ask for that all the same, by dp_preview = 'empty': then
 // there are no rows and a warning. Without LIMIT the statement is a copy of the table, and stays refused.
 
-// The values of dp_preview.
-const (
-	previewRefused = "refuse"
-	previewEmpty   = "empty"
-)
-
-// ValidPreview reports whether a word, in lower case, is a value of dp_preview.
-func ValidPreview(word string) bool { return word == previewRefused || word == previewEmpty }
-
 // previewRemedy says what to write in the place of a preview.
 const previewRemedy = "Ask for an aggregate, for example SELECT COUNT(*) FROM t; LIMIT 0 or SET dp_preview = 'empty' gives the columns without rows; a DBA may SET dp_raw = ON."
-
-func (p *parameters) emptyPreviews() bool {
-	for _, l := range p.layers {
-		if l.preview != nil {
-			return *l.preview == previewEmpty
-		}
-	}
-	return false
-}
 
 // isPreview reports whether a statement selects columns of rows, with a LIMIT above all of them.
 func (s *statement) isPreview(n sql.Node) bool {

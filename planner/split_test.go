@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/internal/params"
 	"scrim/planner/plan"
 )
 
@@ -79,21 +80,21 @@ func TestPrecedence(t *testing.T) {
 	}
 	want := func(label, q string, eps float64) {
 		t.Helper()
-		limit := accounting.RhoFor(accounting.Epsilon(eps), DefaultDelta)
+		limit := accounting.RhoFor(accounting.Epsilon(eps), params.DefaultDelta)
 		if got := charged(q); got > limit || got+64 < limit {
 			t.Errorf("%s: charged %v, want %v", label, got, limit)
 		}
 	}
 	plain, hint, option := "SELECT DP_COUNT(*) FROM orders", "SELECT /*+ SET_VAR(dp_epsilon=0.4) */ DP_COUNT(*) FROM orders",
 		"SELECT /*+ SET_VAR(dp_epsilon=0.4) */ DP_COUNT(*, 'epsilon=0.5') FROM orders"
-	want("built-in", plain, DefaultEpsilon)
+	want("built-in", plain, params.DefaultEpsilon)
 	h.declare(`defaults shop.orders {"dp_epsilon": 0.2}`)
 	want("table", plain, 0.2)
-	h.session[ParamEpsilon] = 0.3
+	h.session[params.Epsilon] = params.Value{Number: 0.3}
 	want("session", plain, 0.3)
 	want("hint", hint, 0.4)
 	want("option", option, 0.5)
-	h.session[ParamRho] = 0.25
+	h.session[params.Rho] = params.Value{Number: 0.25}
 	if got := charged(plain); points(got) != rhoDown(0.25) {
 		t.Errorf("dp_rho beside dp_epsilon: charged %v, want %v", got, rhoDown(0.25).Float())
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -64,10 +65,10 @@ func (s *statement) aim(a *aggregate) {
 		return
 	}
 	if a.target = a.call.Target(); a.target == 0 {
-		a.target = s.params.target()
+		a.target = s.params.number(params.TargetError)
 	}
 	if a.pilot = o.Pilot; a.pilot == 0 {
-		a.pilot = s.params.pilot()
+		a.pilot = s.params.number(params.Pilot)
 	}
 	a.aimed = a.target > 0
 	if pilotOf(s.ctx).share > 0 {
@@ -97,7 +98,7 @@ func (s *statement) solve(d *draft, a *aggregate) (points, error) {
 	case !known:
 		return s.fromEarlier(d, a, parts)
 	case least > a.target:
-		return 0, s.unreached(a, "Even at %s = %v its noise has a standard deviation of %.3g.", s.costWord(), float64(mostForTarget), least)
+		return 0, s.unreached(a, "Even at %s = %v its noise has a standard deviation of %.3g.", s.costWord(), mostForTarget, least)
 	}
 	lo, hi := points(0), most // the error at hi is small enough
 	for hi-lo > 1 && float64(hi-lo) > 1e-4*float64(hi) {
@@ -111,8 +112,9 @@ func (s *statement) solve(d *draft, a *aggregate) (points, error) {
 	return hi * parts, nil
 }
 
-// mostForTarget is the largest cost that a target may lead to, as the options epsilon and rho have one.
-const mostForTarget = 100
+// mostForTarget is the largest cost that a target may lead to, ρ or ε. The server chooses it, so it
+// ends where nothing is private any more; who wants more than that states it.
+var mostForTarget = params.Epsilon.Max
 
 // fromEarlier scales what an earlier answer cost.
 func (s *statement) fromEarlier(d *draft, a *aggregate, parts points) (points, error) {
@@ -124,7 +126,7 @@ func (s *statement) fromEarlier(d *draft, a *aggregate, parts points) (points, e
 			}
 			cost := math.Ceil(e.Loss * ratio / accounting.RhoUnit)
 			if most := rhoDown(mostForTarget) / parts; cost > float64(most) {
-				return 0, s.unreached(a, "An earlier answer had %.3g: it would cost more than %s = %v.", e.StdErr, s.costWord(), float64(mostForTarget))
+				return 0, s.unreached(a, "An earlier answer had %.3g: it would cost more than %s = %v.", e.StdErr, s.costWord(), mostForTarget)
 			}
 			return max(1, points(cost)) * parts, nil
 		}
@@ -149,9 +151,9 @@ func (s *statement) unreached(a *aggregate, format string, args ...any) error {
 // costWord names what the statement's points count.
 func (s *statement) costWord() string {
 	if s.isPure() {
-		return "epsilon"
+		return params.Epsilon.Option
 	}
-	return "rho"
+	return params.Rho.Option
 }
 
 // pilotShare is the largest share that an aggregate of the statement allows.

@@ -2,13 +2,13 @@ package planner
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"scrim/catalog"
 	"scrim/engine/estimator/groups"
 	"scrim/engine/store"
 	"scrim/functions"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -81,12 +81,12 @@ func TestMethodParameter(t *testing.T) {
 	table := func(method string) protected {
 		return protected{policy: catalog.Table{Defaults: catalog.Defaults{Method: method}}}
 	}
-	with := func(v any) layer {
-		var l layer
-		if err := l.set(ParamMethod, v, "test"); err != nil {
-			t.Fatal(err)
+	with := func(word string) layer {
+		v, ok := params.Method.Read(word)
+		if !ok {
+			t.Fatal(word)
 		}
-		return l
+		return layer{params.Method: v}
 	}
 	for _, c := range []struct {
 		layers []layer
@@ -99,26 +99,33 @@ func TestMethodParameter(t *testing.T) {
 		{nil, []protected{table("plan"), table("")}, ""},
 		{nil, []protected{table("plan"), table("shifted")}, ""},
 		{[]layer{{}, with("Clipped")}, []protected{table("plan")}, "clipped"},
-		{[]layer{with(hintText("auto")), with("clipped")}, []protected{table("plan")}, "auto"},
+		{[]layer{with("auto"), with("clipped")}, []protected{table("plan")}, "auto"},
 	} {
 		if got := (&parameters{c.layers}).method(c.tables); got != c.want {
 			t.Errorf("%+v: got %q, want %q", c, got, c.want)
 		}
 	}
+<<<<<<< HEAD
 	for _, bad := range []any{"best", "", nil, 1, true} {
 		if err := new(layer).set(ParamMethod, bad, "test"); rule.Of(err) != rule.Parameter {
 			t.Errorf("%v: got %v", bad, err)
+=======
+	for _, bad := range []string{"best", "", "NULL", "1", "true"} {
+		if v, ok := params.Method.Read(bad); ok {
+			t.Errorf("%v: got %v", bad, v)
+>>>>>>> c97d55c (internal/params: one table of the privacy parameters, which every door reads)
 		}
 	}
 }
 
 // TestMethodNames checks that the tables' defaults take the names that the option takes.
 func TestMethodNames(t *testing.T) {
-	for _, m := range strings.Split(strings.Replace(functions.MethodList, " or ", ", ", 1), ", ") {
-		if !functions.IsMethod(m) {
-			t.Errorf("%s is no method", m)
+	mean, _ := functions.ByName("DP_MEAN")
+	for _, m := range params.Method.Words {
+		if o, err := functions.ParseOptions(mean, "method="+m); err != nil || o.Method != m {
+			t.Errorf("%s: %+v, %v", m, o, err)
 		}
-		if d, err := catalog.ParseDefaults(fmt.Sprintf("{%q: %q}", ParamMethod, m)); err != nil || d.Method != m {
+		if d, err := catalog.ParseDefaults(fmt.Sprintf("{%q: %q}", params.Method.Name, m)); err != nil || d.Method != m {
 			t.Errorf("%s: %+v, %v", m, d, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/engine/store"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -89,7 +90,7 @@ func (s *statement) summable(columns int) error {
 // tooWideToBound says how the groups of a person need not be bounded, where that can be.
 func (s *statement) tooWideToBound(d *draft, a *aggregate) error {
 	remedy := "Ask for fewer coordinates, or have an operator raise --memory-limit."
-	if d.public && d.groups <= MaxMaxGroups {
+	if d.public && d.groups <= int(params.MaxGroups.Max) {
 		remedy = "Set dp_max_groups_contributed = " + itoa(d.groups) + ", so that persons are kept in all groups, ask for fewer coordinates, or have an operator raise --memory-limit."
 	}
 	return rule.Deny(rule.Memory, refuse.Option, remedy,

@@ -27,10 +27,7 @@ type Ledger interface {
 
 var _ Ledger = (*accounting.Ledger)(nil)
 
-// Variable documents a session variable in dp.variables.
-type Variable struct{ Name, Default, Range, Doc string }
-
-// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole, Variables and Accounts are required.
+// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole and Accounts are required.
 type Options struct {
 	Catalog *catalog.Catalog
 	Ledger  Ledger
@@ -49,8 +46,7 @@ type Options struct {
 	// HasAccount reports whether a MySQL account exists. Nil: budgets are set for any name.
 	HasAccount func(ctx *sql.Context, principal string) bool
 	// HasRole reports whether a role exists. Nil: budgets are set for any.
-	HasRole   func(ctx *sql.Context, name string) bool
-	Variables []Variable
+	HasRole func(ctx *sql.Context, name string) bool
 	// Collections are the server's. Nil: it has none, and the procedures for them are refused.
 	Collections Collections
 	// IsCollector reports whether the session's account administers collections, and IsShuffler whether it loads batches. Nil: DBAs only.

@@ -20,8 +20,8 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/functions"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
-	"scrim/planner"
 )
 
 // shopSchema is what the store of the tests holds.
@@ -102,7 +102,6 @@ func newFixture(t *testing.T) *fixture {
 		Collections: f.stub,
 		IsCollector: func(ctx *sql.Context) bool { return name(ctx) == collector },
 		IsShuffler:  func(ctx *sql.Context) bool { return name(ctx) == shuffler || name(ctx) == collector },
-		Variables:   []Variable{{"dp_epsilon", "0", "1e-6 to 100", "The ε of one statement."}},
 	})
 	shop := memory.NewDatabase("shop")
 	f.memory = memory.NewDBProvider(shop, f.admin.Database())
@@ -405,7 +404,7 @@ func TestPublicTables(t *testing.T) {
 	f.want(ann, "SELECT COUNT(*) FROM dp.errors WHERE errno = 1644", fmt.Sprint(len(refuse.Table)))
 	f.want(ann, "SELECT sql_state FROM dp.errors WHERE code = 'RAW_ROWS'", "45002")
 	f.want(ann, "SELECT name FROM dp.functions WHERE name = 'DP_MEAN'", "DP_MEAN")
-	f.want(ann, "SELECT name FROM dp.variables", "dp_epsilon")
+	f.want(ann, "SELECT name, default_value, value_range FROM dp.variables WHERE name = 'dp_epsilon'", "dp_epsilon|0|1e-6 to 100")
 	f.want(ann, "SELECT COUNT(*) FROM dp.procedures", fmt.Sprint(len(Procedures())))
 	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ncollection_batches\ncollection_cells\ncollection_results\ncollection_rounds\ncollection_sim_results\ncollection_tokens\ncollections\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nprotocols\nreplays\nscales\nvariables")
 	for _, q := range []string{
@@ -416,9 +415,9 @@ func TestPublicTables(t *testing.T) {
 			t.Errorf("%s was accepted", q)
 		}
 	}
-	for _, k := range catalog.DefaultKeys() {
-		if !strings.Contains(Reference(), "`"+k[0]+"`") {
-			t.Errorf("the reference misses the default %s", k[0])
+	for _, p := range params.At(params.Default) {
+		if !strings.Contains(Reference(), "`"+p.Name+"`") {
+			t.Errorf("the reference misses the default %s", p.Name)
 		}
 	}
 	for _, q := range []string{
@@ -483,11 +482,11 @@ func TestRangesAgree(t *testing.T) {
 		key, option string
 		lo, hi      float64
 	}{
-		{planner.ParamEpsilon, "epsilon", planner.MinEpsilon, planner.MaxEpsilon},
-		{"max_epsilon", "", planner.MinEpsilon, planner.MaxEpsilon},
-		{planner.ParamDelta, "", planner.MinDelta, planner.MaxDelta},
-		{planner.ParamRho, "", planner.MinRho, planner.MaxRho},
-		{planner.ParamMaxGroups, "", 1, planner.MaxMaxGroups},
+		{"dp_epsilon", "epsilon", 1e-6, 100},
+		{"max_epsilon", "", 1e-6, 100},
+		{"dp_delta", "", 1e-30, 1e-3},
+		{"dp_rho", "rho", 1e-12, 1000},
+		{"dp_max_groups_contributed", "", 1, 100000},
 	} {
 		for v, want := range map[float64]bool{c.lo: true, c.hi: true, c.lo * 0.99: false, c.hi * 1.01: false} {
 			if _, err := catalog.ParseDefaults(fmt.Sprintf(`{"%s":%v}`, c.key, v)); (err == nil) != want {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/catalog"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -92,9 +92,13 @@ func Reference() string {
 	for _, p := range Procedures() {
 		b.WriteString("| `" + strings.ReplaceAll(p.Signature, "|", `\|`) + "` | " + p.Doc + " | `" + p.Example + "` |\n")
 	}
-	b.WriteString("\n| key of dp_set_defaults | value |\n| --- | --- |\n")
-	for _, k := range catalog.DefaultKeys() {
-		b.WriteString("| `" + k[0] + "` | " + k[1] + " |\n")
+	b.WriteString("\n| key of dp_set_defaults | value | meaning |\n| --- | --- | --- |\n")
+	for _, p := range params.At(params.Default) {
+		meaning := p.Doc
+		if p.Places&params.Session != 0 {
+			meaning = "The session variable's value where the session sets none."
+		}
+		b.WriteString("| `" + p.Name + "` | " + p.Want() + " | " + meaning + " |\n")
 	}
 	return b.String()
 }

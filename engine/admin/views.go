@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/collect"
 	"scrim/functions"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -49,7 +51,7 @@ func (a *Admin) policyTables() []*table {
 			text("protocol"), text("model"), count("rounds"), text("estimates"), text("parameters")),
 		newTable("scales", a.scales,
 			text("table_name"), text("column_name"), count("size"), text("scales")),
-		newTable("variables", a.variables,
+		newTable("variables", variableRows,
 			text("name"), text("default_value"), text("value_range"), text("description")),
 	}
 }
@@ -148,10 +150,10 @@ func protocolRows(*sql.Context) ([]sql.Row, error) {
 	return out, nil
 }
 
-func (a *Admin) variables(*sql.Context) ([]sql.Row, error) {
+func variableRows(*sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
-	for _, v := range a.o.Variables {
-		out = append(out, sql.Row{v.Name, v.Default, v.Range, v.Doc})
+	for _, p := range params.At(params.Session) {
+		out = append(out, sql.Row{p.Name, fmt.Sprint(p.Initial), p.Range(), p.Doc})
 	}
 	return out, nil
 }

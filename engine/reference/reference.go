@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"scrim/engine/admin"
-	"scrim/engine/session"
 	"scrim/functions"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 )
@@ -43,9 +43,9 @@ func Text() string {
 
 func variables() string {
 	var b strings.Builder
-	b.WriteString("| variable | range | meaning |\n| --- | --- | --- |\n")
-	for _, v := range session.Variables {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", v.Name, v.Range, v.Doc)
+	b.WriteString("| variable | range | unit | meaning |\n| --- | --- | --- | --- |\n")
+	for _, p := range params.At(params.Session) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p.Name, p.Range(), p.Unit, p.Doc)
 	}
 	return b.String()
 }

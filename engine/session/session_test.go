@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -110,22 +111,22 @@ func TestVariablesAreChecked(t *testing.T) {
 
 func TestEpsilonAndRhoExcludeEachOther(t *testing.T) {
 	ctx, s := newSession(t, Options{})
-	if _, set := s.Parameter("dp_epsilon"); set {
+	if _, set := s.Parameter(params.Epsilon); set {
 		t.Error("dp_epsilon is set in a new session")
 	}
 	for _, step := range []struct {
-		name  string
-		value any
-		other string
-	}{{"dp_epsilon", 0.5, "dp_rho"}, {"dp_rho", 0.25, "dp_epsilon"}, {"dp_epsilon", 2.0, "dp_rho"}} {
-		if err := s.SetSessionVariable(ctx, step.name, step.value); err != nil {
+		of    *params.Parameter
+		value float64
+		other *params.Parameter
+	}{{params.Epsilon, 0.5, params.Rho}, {params.Rho, 0.25, params.Epsilon}, {params.Epsilon, 2, params.Rho}} {
+		if err := s.SetSessionVariable(ctx, step.of.Name, step.value); err != nil {
 			t.Fatal(err)
 		}
-		if v, set := s.Parameter(step.name); !set || v != step.value {
-			t.Errorf("got %s = %v, %v, want %v", step.name, v, set, step.value)
+		if v, set := s.Parameter(step.of); !set || v != (params.Value{Number: step.value}) {
+			t.Errorf("got %s = %v, %v, want %v", step.of.Name, v, set, step.value)
 		}
 		if v, set := s.Parameter(step.other); set {
-			t.Errorf("got %s = %v beside %s, want it unset", step.other, v, step.name)
+			t.Errorf("got %s = %v beside %s, want it unset", step.other.Name, v, step.of.Name)
 		}
 	}
 }

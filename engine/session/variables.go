@@ -8,47 +8,20 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	_ "github.com/dolthub/go-mysql-server/sql/variables" // makes sql.SystemVariables
 
-	"scrim/functions"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
-	"scrim/planner"
 )
 
-// CollectionLowN is the variable that says what functions over collections answer from too few reports.
-const CollectionLowN = "dp_collection_low_n"
-
-// NullIfFew reports whether they answer NULL.
+// NullIfFew reports whether functions over collections answer NULL from too few reports.
 func NullIfFew(ctx *sql.Context) bool {
 	s, ok := From(ctx)
 	if !ok {
 		return false
 	}
-	v, _ := s.Parameter(CollectionLowN)
-	return v == "null"
-}
-
-// Variable documents one of our session variables. docs/reference.md is made from Variables.
-type Variable struct {
-	Name    string
-	Default any
-	Range   string
-	Doc     string
-}
-
-// Variables lists our session variables.
-var Variables = []Variable{
-	{"dp_epsilon", 0.0, "1e-6 to 100", "The ε of one statement on each protected table that it touches. 0, the initial value, means: the table's default."},
-	{"dp_delta", 0.0, "1e-30 to 0.001", "The δ of one statement. 0, the initial value, means: the table's default."},
-	{"dp_rho", 0.0, "1e-12 to 1000", "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."},
-	{"dp_max_groups_contributed", int64(0), "1 to 100000", "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."},
-	{"dp_group_by", "", "auto, vector, separate", "How a GROUP BY is answered: vector: counts, sums and means of all groups in one release, in which no person is left out of any group; separate: each group by itself, with the groups of a person bounded by dp_max_groups_contributed; auto: what promises the smaller error. Empty, the initial value, means: the table's default, else auto."},
-	{"dp_method", "", "auto, clipped, shifted, plan, coinpress, person, friendly, cover", "The method of means; person and cover are for numbers, too, the others for vectors; the option method goes before it. Empty, the initial value, means: the table's default, else auto."},
-	{"dp_target_error", 0.0, "1e-9 to 1e18", "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0, the initial value, means: none."},
-	{"dp_pilot", 0.0, "0.001 to 1", "The share of a statement's usual cost that a first run may be charged, where only an answer tells what dp_target_error costs. 0, the initial value, means: no pilot."},
-	{"dp_rewrite", int8(1), "ON, OFF", "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."},
-	{"dp_preview", "refuse", "refuse, empty", "What the preview of a protected table (SELECT columns FROM t … LIMIT n, without an aggregate) gets: an error, or no rows and a warning, for tools that read the names of columns so. No row is read either way. A DBA may SET GLOBAL it for sessions to come."},
-	{CollectionLowN, "refuse", "refuse, null", "What LDP_ and SHUFFLE_ functions answer while a collection has fewer reports than its protocol needs: an error, or NULL and a warning."},
-	{"dp_raw", int8(0), "ON, OFF", "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."},
+	v, _ := s.Parameter(params.CollectionLowN)
+	return v.Word == params.LowNNull
 }
 
 var register sync.Once
@@ -57,16 +30,16 @@ var register sync.Once
 // only the first call does anything.
 func RegisterVariables() {
 	register.Do(func() {
-		vars := make([]sql.SystemVariable, len(Variables))
-		for i, v := range Variables {
-			vars[i] = &sql.MysqlSystemVariable{
-				Name:              v.Name,
-				Scope:             sql.GetMysqlScope(scopeOf(v)),
+		var vars []sql.SystemVariable
+		for _, p := range params.At(params.Session) {
+			vars = append(vars, &sql.MysqlSystemVariable{
+				Name:              p.Name,
+				Scope:             sql.GetMysqlScope(scopeOf(p)),
 				Dynamic:           true,
-				SetVarHintApplies: v.Name != "dp_raw",
-				Type:              variableType(v),
-				Default:           v.Default,
-			}
+				SetVarHintApplies: p != params.Raw,
+				Type:              variableType(p),
+				Default:           p.Initial,
+			})
 		}
 		sql.SystemVariables.AddSystemVariables(vars)
 		registerMySQL()
@@ -74,121 +47,86 @@ func RegisterVariables() {
 }
 
 // scopeOf is the scope of a variable: what touches no budget and no rows may be set for all sessions to come.
-func scopeOf(v Variable) sql.MysqlSVScopeType {
-	if v.Name == "dp_preview" {
+func scopeOf(p *params.Parameter) sql.MysqlSVScopeType {
+	if p.Places&params.Global != 0 {
 		return sql.SystemVariableScope_Both
 	}
 	return sql.SystemVariableScope_Session
 }
 
-func variableType(v Variable) sql.Type {
-	switch v.Default.(type) {
-	case float64:
-		return types.NewSystemDoubleType(v.Name, 0, math.MaxFloat64)
-	case int64:
-		return types.NewSystemIntType(v.Name, 0, planner.MaxMaxGroups, false)
-	case string:
-		if v.Name == planner.ParamPreview {
-			return types.NewSystemEnumType(v.Name, "refuse", "empty")
+func variableType(p *params.Parameter) sql.Type {
+	switch {
+	case p.Kind == params.Switch:
+		return types.NewSystemBoolType(p.Name)
+	case p.Kind == params.Words && p.Initial == "":
+		return types.NewSystemStringType(p.Name)
+	case p.Kind == params.Words:
+		return types.NewSystemEnumType(p.Name, p.Words...)
+	case p.Whole:
+		return types.NewSystemIntType(p.Name, 0, int64(p.Max), false)
+	}
+	return types.NewSystemDoubleType(p.Name, 0, math.MaxFloat64)
+}
+
+// variable finds one of our variables by its name in lower case.
+func variable(name string) (*params.Parameter, bool) { return params.ByName(name, params.Session) }
+
+// checked returns the value under which a setting of one of our variables is kept, or the refusal:
+// NaN, ±Inf, zero, negative numbers, NULL, what is out of range and what is of another kind are
+// refused.
+func checked(ctx *sql.Context, p *params.Parameter, value any) (any, error) {
+	switch p.Kind {
+	case params.Switch:
+		if v, ok := p.Read(fmt.Sprint(value)); ok {
+			return stored(p, v), nil
 		}
-		if v.Name == CollectionLowN {
-			return types.NewSystemEnumType(v.Name, "refuse", "null")
+	case params.Words:
+		text, ok := value.(string)
+		if ok && text == p.Initial {
+			return text, nil
 		}
-		return types.NewSystemStringType(v.Name)
+		if v, is := p.Word(text); ok && is {
+			return v.Word, nil
+		}
 	default:
-		return types.NewSystemBoolType(v.Name)
-	}
-}
-
-// IsVariable reports whether name (lower case) is one of our variables.
-func IsVariable(name string) bool {
-	for _, v := range Variables {
-		if v.Name == name {
-			return true
+		if v, ok := number(ctx, p, value); ok {
+			return stored(p, v), nil
 		}
 	}
-	return false
-}
-
-// CheckVariable returns the value under which a setting of one of our variables is kept, or the
-// refusal: NaN, ±Inf, zero, negative numbers, text, NULL and what is out of range are refused.
-// name is lower case.
-func CheckVariable(ctx *sql.Context, name string, value any) (any, error) {
-	switch name {
-	case "dp_epsilon":
-		return checkReal(ctx, name, value, planner.MinEpsilon, planner.MaxEpsilon)
-	case "dp_delta":
-		return checkReal(ctx, name, value, planner.MinDelta, planner.MaxDelta)
-	case "dp_rho":
-		return checkReal(ctx, name, value, planner.MinRho, planner.MaxRho)
-	case "dp_target_error":
-		return checkReal(ctx, name, value, planner.MinTargetError, planner.MaxTargetError)
-	case "dp_pilot":
-		return checkReal(ctx, name, value, planner.MinPilot, 1)
-	case "dp_max_groups_contributed":
-		x, err := checkReal(ctx, name, value, 1, planner.MaxMaxGroups)
-		if err != nil {
-			return nil, err
-		}
-		if f := x.(float64); f == math.Trunc(f) {
-			return int64(f), nil
-		}
-		return nil, badValue(name, value, fmt.Sprintf("a whole number from 1 to %d", planner.MaxMaxGroups))
-	case "dp_method":
-		text, ok := value.(string)
-		if ok && text == "" || functions.IsMethod(strings.ToLower(text)) {
-			return strings.ToLower(text), nil
-		}
-		return nil, badValue(name, value, functions.MethodList+", or '' for the table's default")
-	case "dp_group_by":
-		text, ok := value.(string)
-		if ok && text == "" || planner.ValidGroupBy(strings.ToLower(text)) {
-			return strings.ToLower(text), nil
-		}
-		return nil, badValue(name, value, "auto, vector, separate, or '' for the table's default")
-	case "dp_preview":
-		text, ok := value.(string)
-		if text = strings.ToLower(text); ok && planner.ValidPreview(text) {
-			return text, nil
-		}
-		return nil, badValue(name, value, "refuse or empty")
-	case CollectionLowN:
-		text, ok := value.(string)
-		if text = strings.ToLower(text); ok && (text == "refuse" || text == "null") {
-			return text, nil
-		}
-		return nil, badValue(name, value, "refuse or null")
-	case "dp_rewrite", "dp_raw":
-		return checkSwitch(ctx, name, value)
+	want := p.Want()
+	if p.Initial == "" {
+		want += ", or '' for the table's default"
 	}
-	return nil, sql.ErrUnknownSystemVariable.New(name)
+	return nil, badValue(p.Name, value, want)
 }
 
-func checkReal(ctx *sql.Context, name string, value any, lo, hi float64) (any, error) {
-	want := fmt.Sprintf("a number from %g to %g", lo, hi)
+// number reads a number that is no text.
+func number(ctx *sql.Context, p *params.Parameter, value any) (params.Value, bool) {
 	switch value.(type) {
 	case nil, string, []byte, bool:
-		return nil, badValue(name, value, want)
+		return params.Value{}, false
 	}
 	c, in, err := types.Float64.Convert(ctx, value)
-	if err != nil || in != sql.InRange {
-		return nil, badValue(name, value, want)
-	}
 	f, ok := c.(float64)
-	if !ok || math.IsNaN(f) || !(f >= lo && f <= hi) {
-		return nil, badValue(name, value, want)
+	if err != nil || in != sql.InRange || !ok {
+		return params.Value{}, false
 	}
-	return f, nil
+	return p.Number(f)
 }
 
-func checkSwitch(_ *sql.Context, name string, value any) (any, error) {
-	switch strings.ToUpper(fmt.Sprint(value)) {
-	case "1", "ON", "TRUE":
-		return int8(1), nil
-	case "0", "OFF", "FALSE":
-		return int8(0), nil
+// stored is a value in the type of its variable.
+func stored(p *params.Parameter, v params.Value) any {
+	switch {
+	case p.Kind == params.Words:
+		return v.Word
+	case p.Kind == params.Switch && v.On():
+		return int8(1)
+	case p.Kind == params.Switch:
+		return int8(0)
+	case p.Whole:
+		return int64(v.Number)
 	}
-	return nil, badValue(name, value, "ON or OFF")
+	return v.Number
 }
 
 func badValue(name string, value any, want string) error {
@@ -215,9 +153,11 @@ func truncate(s string) string {
 // SetSessionVariable implements sql.Session: our variables are checked before they change, and
 // turning autocommit on commits what is open.
 func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) error {
-	switch lower := strings.ToLower(name); {
-	case IsVariable(lower):
-		return s.setOwn(ctx, lower, value)
+	lower := strings.ToLower(name)
+	if p, ok := variable(lower); ok {
+		return s.setOwn(ctx, p, value)
+	}
+	switch {
 	case lower == sql.AutoCommitSessionVar:
 		if err := s.BaseSession.SetSessionVariable(ctx, name, value); err != nil {
 			return err
@@ -254,16 +194,16 @@ func (s *Session) autocommitChanged(ctx *sql.Context) error {
 	return nil
 }
 
-func (s *Session) setOwn(ctx *sql.Context, name string, value any) error {
+func (s *Session) setOwn(ctx *sql.Context, p *params.Parameter, value any) error {
 	// SET x = DEFAULT arrives as the default value; a 0 that was typed is refused below.
-	if value == defaultOf(name) && strings.Contains(strings.ToUpper(ctx.Query()), "DEFAULT") {
-		return s.BaseSession.SetSessionVariable(ctx, name, value)
+	if value == p.Initial && strings.Contains(strings.ToUpper(ctx.Query()), "DEFAULT") {
+		return s.BaseSession.SetSessionVariable(ctx, p.Name, value)
 	}
-	v, err := CheckVariable(ctx, name, value)
+	v, err := checked(ctx, p, value)
 	if err != nil {
 		return err
 	}
-	if name == "dp_raw" && v == int8(1) && !s.Raw() {
+	if p == params.Raw && v == int8(1) && !s.Raw() {
 		if !s.isDBA(ctx) {
 			return refuse.New(refuse.NotDBA, "dp_raw may be switched on by a DBA only.")
 		}
@@ -271,37 +211,28 @@ func (s *Session) setOwn(ctx *sql.Context, name string, value any) error {
 			return err
 		}
 	}
-	if err := s.BaseSession.SetSessionVariable(ctx, name, v); err != nil {
+	if err := s.BaseSession.SetSessionVariable(ctx, p.Name, v); err != nil {
 		return err
 	}
-	switch name {
-	case "dp_epsilon":
-		return s.BaseSession.SetSessionVariable(ctx, "dp_rho", 0.0)
-	case "dp_rho":
-		return s.BaseSession.SetSessionVariable(ctx, "dp_epsilon", 0.0)
+	switch p {
+	case params.Epsilon:
+		return s.BaseSession.SetSessionVariable(ctx, params.Rho.Name, params.Rho.Initial)
+	case params.Rho:
+		return s.BaseSession.SetSessionVariable(ctx, params.Epsilon.Name, params.Epsilon.Initial)
 	}
 	return nil
 }
 
-func defaultOf(name string) any {
-	for _, v := range Variables {
-		if v.Name == name {
-			return v.Default
-		}
-	}
-	return nil
-}
-
-func (s *Session) own(name string) any {
-	v, err := s.GetSessionVariable(nil, name)
+func (s *Session) own(p *params.Parameter) any {
+	v, err := s.GetSessionVariable(nil, p.Name)
 	if err != nil {
-		return defaultOf(name)
+		return p.Initial
 	}
 	return v
 }
 
 // Raw reports whether the session may read raw rows of protected tables.
-func (s *Session) Raw() bool { return s.own("dp_raw") == int8(1) }
+func (s *Session) Raw() bool { return s.own(params.Raw) == int8(1) }
 
 // Raw reports whether the session in ctx may read raw rows of protected tables: dp_raw is on and the
 // account is still a DBA.
@@ -312,14 +243,16 @@ func Raw(ctx *sql.Context) bool {
 
 // Parameter returns one of the session's own variables; set is false where the client leaves the
 // choice to the table's defaults.
-func (s *Session) Parameter(name string) (value any, set bool) {
-	if !IsVariable(name) {
-		return nil, false
+func (s *Session) Parameter(p *params.Parameter) (value params.Value, set bool) {
+	switch v := s.own(p).(type) {
+	case float64:
+		return params.Value{Number: v}, v != 0
+	case int64:
+		return params.Value{Number: float64(v)}, v != 0
+	case string:
+		return params.Value{Word: v}, v != ""
+	case int8:
+		return p.Switch(v == 1)
 	}
-	v := s.own(name)
-	switch v {
-	case 0.0, int64(0), "":
-		return nil, false
-	}
-	return v, true
+	return params.Value{}, false
 }

@@ -49,10 +49,11 @@ var rules = []struct {
 	reason string
 }{
 	{"scrim/internal/refuse", nil, "the vocabulary of refusals is a leaf"},
+	{"scrim/internal/params", nil, "the table of parameters is a leaf"},
 	{"scrim/internal/spill", nil, "memory knows nothing of what lies in it"},
 	{"scrim/internal/digest", []string{"scrim/internal/sqltext"}, "taking literals out of a text needs nothing else"},
 	{"scrim/accounting", []string{"scrim/internal/durable"}, "the account can be read and proven alone"},
-	{"scrim/catalog", []string{"scrim/internal/refuse", "scrim/internal/durable"}, "policies stand below everything that applies them"},
+	{"scrim/catalog", []string{"scrim/internal/params", "scrim/internal/refuse", "scrim/internal/durable"}, "policies stand below everything that applies them"},
 	{"scrim/engine/store", []string{"scrim/engine/store", "scrim/internal/spill", "scrim/internal/sqltext"}, "a store knows tables, not privacy"},
 	{"scrim/engine/estimator", []string{"scrim/engine/estimator", "scrim/accounting"}, "the numeric core knows no SQL and no server"},
 	{"scrim/engine/estimator/local", []string{"scrim/engine/estimator", "scrim/engine/collect", "scrim/internal/refuse"}, "decoders know the public parameters of collections, no SQL and no server"},
@@ -68,7 +69,7 @@ var rules = []struct {
 	{"scrim/internal/turns", nil, "statements take turns, whatever they compute"},
 	{"scrim/internal/panics", nil, "everything may count a panic"},
 	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
-	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
+	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/params", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
 	{"scrim/engine/mysqlerr", []string{"scrim/accounting", "scrim/engine/exec", "scrim/engine/store", "scrim/internal/panics", "scrim/internal/refuse", "scrim/internal/spill"}, "errors are worded without a server"},
 	{"scrim/engine/version", nil, "a name needs nothing else"},
 	{"scrim/engine/datadir", []string{"scrim/engine/datadir", "scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/collections", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/version", "scrim/engine/witness", "scrim/internal/durable", "scrim/internal/refuse"}, "a directory is copied and loaded without a server"},
@@ -79,7 +80,7 @@ var rules = []struct {
 	{"scrim/planner/parse", []string{"scrim/functions"}, "syntax trees alone"},
 	{"scrim/planner/plan", []string{"scrim/planner/tree", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "a plan is a value"},
 	{"scrim/planner/lower", []string{"scrim/functions", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "expressions know no plans"},
-	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "planning opens nothing and runs nothing"},
+	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/params", "scrim/internal/refuse", "scrim/internal/sqltext"}, "planning opens nothing and runs nothing"},
 }
 
 func TestArrowsPointOneWay(t *testing.T) {

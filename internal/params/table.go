@@ -1,0 +1,137 @@
+package params
+
+// What a statement costs when nobody says: ε = 1 with δ = 1e-8 per protected table. δ is far below
+// 1/(number of persons) of any table that the server is meant for, so that it stays negligible.
+const (
+	DefaultEpsilon = 1.0
+	DefaultDelta   = 1e-8
+)
+
+// Words of parameters that the code asks for.
+const (
+	Auto = "auto" // the server chooses, by public facts
+
+	GroupByVector   = "vector"   // all groups in one release
+	GroupBySeparate = "separate" // each group by itself
+
+	PreviewRefuse = "refuse"
+	PreviewEmpty  = "empty"
+
+	LowNRefuse = "refuse"
+	LowNNull   = "null"
+)
+
+// What a statement costs and how it is answered.
+var (
+	// Epsilon ranges over what a statement can mean: above ε = 100 nothing is private, below 1e-6 no
+	// answer is more than noise.
+	Epsilon = &Parameter{Name: "dp_epsilon", Option: "epsilon", Kind: Number, Min: 1e-6, Max: 100,
+		Unit: "ε of (ε, δ)-DP", Places: Session | Hint | Default, Initial: 0.0,
+		Doc: "The ε of one statement on each protected table that it touches. 0, the initial value, means: the table's default."}
+
+	Delta = &Parameter{Name: "dp_delta", Kind: Number, Min: 1e-30, Max: 1e-3,
+		Unit: "a probability", Places: Session | Hint | Default, Initial: 0.0,
+		Doc: "The δ of one statement. 0, the initial value, means: the table's default."}
+
+	// Rho ends at 1000 at every door. Above ρ = 100 nothing is private: ε is above 100 at any δ. But
+	// sessions and tables have always taken up to 1000, and table defaults of that size are stored, so
+	// a lower end would refuse after an upgrade what was accepted before. What protects is max_epsilon
+	// of a table, and the budgets.
+	Rho = &Parameter{Name: "dp_rho", Option: "rho", Kind: Number, Min: 1e-12, Max: 1000,
+		Unit: "ρ of ρ-zCDP", Places: Session | Hint | Default, Initial: 0.0,
+		Doc: "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."}
+
+	MaxGroups = &Parameter{Name: "dp_max_groups_contributed", Kind: Number, Min: 1, Max: 100_000, Whole: true,
+		Unit: "groups", Places: Session | Hint | Default, Initial: int64(0),
+		Doc: "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."}
+
+	GroupBy = &Parameter{Name: "dp_group_by", Kind: Words, Words: []string{Auto, GroupByVector, GroupBySeparate},
+		Places: Session | Hint | Default, Initial: "",
+		Doc: "How a GROUP BY is answered: vector: counts, sums and means of all groups in one release, in which no person is left out of any group; separate: each group by itself, with the groups of a person bounded by dp_max_groups_contributed; auto: what promises the smaller error. Empty, the initial value, means: the table's default, else auto."}
+
+	Method = &Parameter{Name: "dp_method", Option: "method", Kind: Words,
+		Words:  []string{Auto, "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"},
+		Places: Session | Hint | Default, Initial: "",
+		Doc: "The method of means; person and cover are for numbers, too, the others for vectors; the option method goes before it. Empty, the initial value, means: the table's default, else auto."}
+
+	Pilot = &Parameter{Name: "dp_pilot", Option: "pilot", Kind: Number, Min: 1e-3, Max: 1,
+		Unit: "a share of the usual cost", Places: Session | Hint, Initial: 0.0,
+		Doc: "The share of a statement's usual cost that a first run may be charged, where only an answer tells what dp_target_error costs. 0, the initial value, means: no pilot."}
+
+	Preview = &Parameter{Name: "dp_preview", Kind: Words, Words: []string{PreviewRefuse, PreviewEmpty},
+		Places: Session | Global | Hint, Initial: PreviewRefuse,
+		Doc: "What the preview of a protected table (SELECT columns FROM t … LIMIT n, without an aggregate) gets: an error, or no rows and a warning, for tools that read the names of columns so. No row is read either way. A DBA may SET GLOBAL it for sessions to come."}
+
+	Rewrite = &Parameter{Name: "dp_rewrite", Kind: Switch, Words: []string{"ON", "OFF"},
+		Places: Session | Hint, Initial: int8(1),
+		Doc: "Whether plain SQL aggregates on protected tables are rewritten to their DP forms, or refused."}
+
+	TargetError = &Parameter{Name: "dp_target_error", Option: "error", Kind: Number, Min: 1e-9, Max: 1e18,
+		Unit: "the answer's own", Places: Session | Hint, Initial: 0.0,
+		Doc: "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0, the initial value, means: none."}
+)
+
+// What the session may see.
+var (
+	CollectionLowN = &Parameter{Name: "dp_collection_low_n", Kind: Words, Words: []string{LowNRefuse, LowNNull},
+		Places: Session, Initial: LowNRefuse,
+		Doc: "What LDP_ and SHUFFLE_ functions answer while a collection has fewer reports than its protocol needs: an error, or NULL and a warning."}
+
+	Raw = &Parameter{Name: "dp_raw", Kind: Switch, Words: []string{"ON", "OFF"},
+		Places: Session, Initial: int8(0),
+		Doc: "Whether a DBA's session may read raw rows of protected tables. Switching it on is recorded in the ledger."}
+)
+
+// What a table alone sets. The upper ends keep nonsense out.
+var (
+	MaxEpsilon = &Parameter{Name: "max_epsilon", Kind: Number, Min: Epsilon.Min, Max: Epsilon.Max,
+		Unit: Epsilon.Unit, Places: Default, Doc: "The largest ε that a statement may cost on the table."}
+
+	MaxRowsPerUnit = &Parameter{Name: "max_rows_per_unit", Kind: Number, Min: 1, Max: 1 << 30, Whole: true,
+		Unit: "rows", Places: Default, Doc: "How many rows of a person count. Others are left out by secret random choice."}
+
+	MinGroupUnits = &Parameter{Name: "min_group_units", Kind: Number, Min: 1, Max: 1 << 30, Whole: true,
+		Unit: "persons", Places: Default, Doc: "Private keys whose noisy number of persons is smaller are never shown."}
+
+	MaxPersons = &Parameter{Name: "max_persons", Kind: Number, Min: 1, Max: 1 << 40, Whole: true,
+		Unit: "persons", Places: Default, Doc: "A public upper bound of the number of persons: EXPLAIN tells the disk that their numbers take."}
+
+	ShareReplays = &Parameter{Name: "dp_share_replays", Kind: Switch, Words: []string{"on", "off"},
+		Places: Default, Doc: "Whether the analysts of the table find each other's stored answers."}
+)
+
+// All lists the parameters in the order of the documentation.
+var All = []*Parameter{
+	Epsilon, Delta, Rho, MaxGroups, GroupBy, Method, Pilot, Preview, Rewrite, TargetError, CollectionLowN, Raw,
+	MaxEpsilon, MaxRowsPerUnit, MinGroupUnits, MaxPersons, ShareReplays,
+}
+
+// At lists the parameters that may be set at a place, in the order of the documentation.
+func At(place Place) []*Parameter {
+	var out []*Parameter
+	for _, p := range All {
+		if p.Places&place != 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Names lists the names of the parameters that may be set at a place, in words.
+func Names(place Place) string {
+	var names []string
+	for _, p := range At(place) {
+		names = append(names, p.Name)
+	}
+	return list(names)
+}
+
+// ByName finds a parameter that may be set at a place. name is in lower case.
+func ByName(name string, place Place) (*Parameter, bool) {
+	for _, p := range All {
+		if p.Name == name && p.Places&place != 0 {
+			return p, true
+		}
+	}
+	return nil, false
+}
