@@ -116,15 +116,6 @@ func Crowded(err error) bool {
 	return k == OutOfMemory || k == DiskFull
 }
 
-// DetailOf returns the detail of a store error, "" where there is none.
-func DetailOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Detail
-	}
-	return ""
-}
-
 // ErrInUse tells that another process, or another Store of this process, holds the data.
 var ErrInUse = errors.New("store: the data directory is in use by another process")
 

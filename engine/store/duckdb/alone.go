@@ -15,10 +15,10 @@ func (s *Store) Alone(ctx context.Context) (store.Snapshot, error) {
 		return nil, classify(ctx, err)
 	}
 	s.forgetPlans()
-	s.in.crew.rests.Store(true)
+	s.in.helpers.rests.Store(true)
 	opened, err := s.Snapshot(ctx)
 	if err != nil {
-		s.in.crew.rests.Store(false)
+		s.in.helpers.rests.Store(false)
 		reopen()
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Store) Alone(ctx context.Context) (store.Snapshot, error) {
 	snap.mu.Lock()
 	defer snap.mu.Unlock()
 	snap.alone = func() {
-		s.in.crew.rests.Store(false)
+		s.in.helpers.rests.Store(false)
 		reopen()
 	}
 	if snap.closed { // the store was closed meanwhile
@@ -55,7 +55,7 @@ func (s *Store) Alive(ctx context.Context) error {
 func (s *Store) forgetPlans() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.lines {
+	for _, l := range s.idle {
 		l.forget()
 	}
 }

@@ -143,7 +143,7 @@ func TestAloneInLittleMemory(t *testing.T) {
 		err = snap.Scan(ctx, sql, nil, oneInt, func(store.Chunk) error { return nil })
 		t.Logf("%s: %v", name, time.Since(start))
 		if err != nil {
-			t.Errorf("%s: %v (%s)", name, err, store.DetailOf(err))
+			t.Errorf("%s: %v (%s)", name, err, detailOf(err))
 		}
 		must(t, snap.Close())
 	}
@@ -185,7 +185,7 @@ func TestCrowd(t *testing.T) {
 				err = count(s.Alone)
 			}
 			if err != nil {
-				t.Errorf("%s: %v (%s)", name, err, store.DetailOf(err))
+				t.Errorf("%s: %v (%s)", name, err, detailOf(err))
 			}
 		})
 	}
@@ -216,6 +216,6 @@ func TestPlannedThreads(t *testing.T) {
 	for threads, want := range map[int]int64{1: 1, 2: 3, 3: 3, 4: 4} {
 		s, _ := testOpen(t, Options{Threads: threads})
 		equal(t, fmt.Sprint(threads, " threads"), rowsOf(t, testSnapshot(t, s), 1, "SELECT current_setting('threads')"), [][]int64{{want}})
-		equal(t, "helpers", s.in.crew.size, threads-1)
+		equal(t, "helpers", s.in.helpers.size, threads-1)
 	}
 }

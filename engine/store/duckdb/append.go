@@ -120,10 +120,6 @@ func valueKind(v any, blob bool) duckdb.Type {
 
 // insertFew inserts rows as bound values, of the types that they would travel as.
 func (s *session) insertFew(ctx context.Context, table store.TableRef, columns []string, kinds []duckdb.Type, rows [][]any) error {
-	quoted := make([]string, len(columns))
-	for i, c := range columns {
-		quoted[i] = sqltext.StoreName(c)
-	}
 	tuples := make([]string, len(rows))
 	var args []any
 	for i, r := range rows {
@@ -138,7 +134,7 @@ func (s *session) insertFew(ctx context.Context, table store.TableRef, columns [
 		}
 		tuples[i] = "(" + strings.Join(values, ", ") + ")"
 	}
-	_, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+strings.Join(quoted, ", ")+") VALUES "+strings.Join(tuples, ", "), args...)
+	_, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+quotedNames(columns)+") VALUES "+strings.Join(tuples, ", "), args...)
 	return err
 }
 
@@ -147,20 +143,18 @@ func (s *session) appendBatch(ctx context.Context, table store.TableRef, columns
 	s.batches++
 	batch := fmt.Sprintf("__scrim_batch_%d", s.batches)
 	define := make([]string, len(kinds))
-	quoted := make([]string, len(kinds))
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = fmt.Sprintf("c%d", i)
 		define[i] = names[i] + " " + travelTypes[k]
-		quoted[i] = sqltext.StoreName(columns[i])
 	}
 	if _, err := s.c.exec(ctx, "CREATE TEMP TABLE "+batch+" ("+strings.Join(define, ", ")+")"); err != nil {
 		return err
 	}
-	if err := s.send(batch, kinds, rows); err != nil {
+	if err := s.send("temp", "main", batch, rows, func(v any, column int) (any, error) { return sendable(v, kinds[column]) }); err != nil {
 		return err
 	}
-	if _, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+strings.Join(quoted, ", ")+") SELECT "+
+	if _, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+quotedNames(columns)+") SELECT "+
 		strings.Join(names, ", ")+" FROM temp.main."+batch); err != nil {
 		return err
 	}
@@ -174,15 +168,25 @@ var travelTypes = map[duckdb.Type]string{
 	duckdb.TYPE_TIMESTAMP: "TIMESTAMP", duckdb.TYPE_INTERVAL: "INTERVAL", duckdb.TYPE_VARCHAR: "VARCHAR", duckdb.TYPE_BLOB: "BLOB",
 }
 
-// send appends rows to a temporary table.
-func (s *session) send(batch string, kinds []duckdb.Type, rows [][]any) error {
-	a, err := duckdb.NewAppender(s.c.dc, "temp", "main", batch)
+// send appends rows to a table, each value as the function returns it for its column.
+func (s *session) send(catalog, schema, table string, rows [][]any, value func(v any, column int) (any, error)) error {
+	a, err := duckdb.NewAppender(s.c.dc, catalog, schema, table)
 	if err != nil {
 		return err
 	}
-	row := make([]driver.Value, len(kinds))
+	var row []driver.Value
 	for _, r := range rows {
-		if err = sendRow(a, row, r, kinds); err != nil {
+		row = row[:0]
+		for i, v := range r {
+			if v, err = value(v, i); err != nil {
+				break
+			}
+			row = append(row, v)
+		}
+		if err == nil {
+			err = a.AppendRow(row...)
+		}
+		if err != nil {
 			break
 		}
 	}
@@ -191,15 +195,6 @@ func (s *session) send(batch string, kinds []duckdb.Type, rows [][]any) error {
 		err = errClose
 	}
 	return err
-}
-
-func sendRow(a *duckdb.Appender, dst []driver.Value, row []any, kinds []duckdb.Type) (err error) {
-	for i, v := range row {
-		if dst[i], err = sendable(v, kinds[i]); err != nil {
-			return err
-		}
-	}
-	return a.AppendRow(dst...)
 }
 
 // sendable turns a value into the Go type of the column's travelling type.

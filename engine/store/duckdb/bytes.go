@@ -13,11 +13,8 @@ import (
 // ScanBytes implements store.Own, on a connection of its own. The plan is made anew each time, because nothing tells when the
 // server's own tables have changed.
 func (s *Store) ScanBytes(ctx context.Context, sql string, args []any, each func(store.BytesChunk) error) error {
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
-		return store.ErrClosed
+	if err := s.usable(); err != nil {
+		return err
 	}
 	if err := s.gate.enter(ctx); err != nil {
 		return classify(ctx, err)

@@ -59,9 +59,9 @@ func TestDetail(t *testing.T) {
 		{duckdb.ErrorTypeConversion, "Conversion Error: of size 1.0 KiB", ""},
 	}
 	for _, tt := range tests {
-		equal(t, tt.msg, store.DetailOf(classify(context.Background(), &duckdb.Error{Type: tt.typ, Msg: tt.msg})), tt.want)
+		equal(t, tt.msg, detailOf(classify(context.Background(), &duckdb.Error{Type: tt.typ, Msg: tt.msg})), tt.want)
 	}
-	equal(t, "no error", store.DetailOf(nil), "")
+	equal(t, "no error", detailOf(nil), "")
 }
 
 func TestClassifyTextOnly(t *testing.T) {
@@ -81,4 +81,13 @@ func TestClassifyTextOnly(t *testing.T) {
 	}
 	equal(t, "kind of a foreign error", store.KindOf(errors.New("x")), store.Internal)
 	equal(t, "kind of a context's error", store.KindOf(context.DeadlineExceeded), store.Interrupted)
+}
+
+// detailOf returns the detail of a store error, "" where there is none.
+func detailOf(err error) string {
+	var e *store.Error
+	if errors.As(err, &e) {
+		return e.Detail
+	}
+	return ""
 }

@@ -116,7 +116,7 @@ func readable(stmt mapping.PreparedStatement) bool {
 // read copies the first n values of a vector, so that they outlive it.
 func (c column) read(vec mapping.Vector, n int) store.Values {
 	data := mapping.VectorGetData(vec)
-	v := store.Values{Kind: c.kind, Scale: c.scale, Null: absent(mapping.VectorGetValidity(vec), n)}
+	v := store.Values{Kind: c.kind, Scale: c.scale, Null: absent(nil, mapping.VectorGetValidity(vec), n)}
 	switch c.kind {
 	case store.KindFloat:
 		v.Floats = c.floats(data, n)
@@ -133,19 +133,6 @@ func (c column) read(vec mapping.Vector, n int) store.Values {
 		v.Ints = c.ints(data, n)
 	}
 	return v
-}
-
-// absent expands DuckDB's validity bits of n values; nil when none is NULL.
-func absent(p unsafe.Pointer, n int) []bool {
-	words := validityOf(p, n)
-	if words.complete(n) {
-		return nil
-	}
-	mask := make([]bool, n)
-	for i := range mask {
-		mask[i] = words[i>>6]>>(i&63)&1 == 0
-	}
-	return mask
 }
 
 func (c column) floats(data unsafe.Pointer, n int) []float64 {

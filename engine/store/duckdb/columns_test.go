@@ -120,7 +120,7 @@ func TestSessionPlansEndWithTheState(t *testing.T) {
 	ask("without them", c, 70000)
 	write(t, other, people, "DELETE FROM shop.people WHERE id = 70000")
 	ask("none again", c)
-	plans := c.(*session).c.line.plans
+	plans := c.(*session).c.pooled.plans
 	asked := func(n int) {
 		for i := range n {
 			again(t, c, fmt.Sprintf("SELECT id + %d, $1 FROM shop.people", i), fmt.Sprint(i, n))

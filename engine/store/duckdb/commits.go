@@ -77,11 +77,8 @@ func (s *Store) readState() *state {
 
 // Versions implements store.Store.
 func (s *Store) Versions(ctx context.Context, refs ...store.TableRef) ([]string, error) {
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
-		return nil, store.ErrClosed
+	if err := s.usable(); err != nil {
+		return nil, err
 	}
 	if now := s.commits.now.Load(); now != nil {
 		return now.of(refs), ctx.Err()

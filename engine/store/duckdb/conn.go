@@ -16,9 +16,9 @@ import (
 // conn is one driver connection. Its methods return the driver's errors as they are: callers that
 // face the outside classify them.
 type conn struct {
-	dc   *duckdb.Conn
-	crew *crew
-	line *line // the same connection through the C interface; closing dc closes it
+	dc      *duckdb.Conn
+	helpers *helperThreads
+	pooled  *pooledConn // the same connection through the C interface; closing dc closes it
 
 	bumping *duckdb.Stmt // bumpSQL, prepared: every change runs it, and an INSERT's plan rests on no statistics
 	marking *duckdb.Stmt // markSQL, likewise
@@ -64,7 +64,7 @@ func (c *conn) run(ctx context.Context, stmt *duckdb.Stmt, args []any) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	defer c.crew.begin().end()
+	defer c.helpers.begin()()
 	res, err := stmt.ExecContext(ctx, named)
 	if err != nil {
 		return 0, err
@@ -115,7 +115,7 @@ func (c *conn) open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*boxed,
 	if err != nil {
 		return nil, err
 	}
-	defer c.crew.begin().end()
+	defer c.helpers.begin()()
 	dr, err := stmt.QueryContext(ctx, named)
 	if err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (c *conn) collect(ctx context.Context, sql string, args ...any) ([][]any, e
 }
 
 func (c *conn) close() {
-	if c.line != nil {
-		c.line.forget()
+	if c.pooled != nil {
+		c.pooled.forget()
 	}
 	for _, stmt := range []*duckdb.Stmt{c.bumping, c.marking} {
 		if stmt != nil {

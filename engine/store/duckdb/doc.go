@@ -4,7 +4,7 @@
 //	Open ──▶ Store ──▶ Session   one driver connection: transactions, DDL, DML, rows as columns or as Go values
 //	           │──────▶ Snapshot  one connection in a read-only transaction: columns, chunk by chunk; temporary tables of its own
 //	           │──────▶ commits   the versions of the last committed state, in memory
-//	           │──────▶ crew      threads that help with long statements
+//	           │──────▶ helpers   threads that help with long statements
 //	           │──────▶ gate      statements beside each other, or one snapshot alone
 //	           │──────▶ spill     the directory for temporary files, and the disk that it lies on
 //	           └──────▶ catalogue cache, dropped when a session commits a change of definition

@@ -2,9 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"database/sql/driver"
-
-	duckdb "github.com/marcboeker/go-duckdb/v2"
 
 	"scrim/engine/store"
 )
@@ -31,30 +28,11 @@ func (s *session) Fill(ctx context.Context, table store.TableRef, rows [][]any) 
 	if table.Schema == hidden {
 		named = nil
 	}
-	return s.mutate(ctx, named, func() (bool, error) { return false, s.fill(ctx, table, rows) })
-}
-
-func (s *session) fill(ctx context.Context, table store.TableRef, rows [][]any) error {
-	a, err := duckdb.NewAppender(s.c.dc, "", table.Schema, table.Name)
-	if err != nil {
-		return err
-	}
-	var row []driver.Value
-	for _, r := range rows {
-		row = row[:0]
-		for _, v := range r {
-			row = append(row, v)
+	return s.mutate(ctx, named, func() (bool, error) {
+		err := s.send("", table.Schema, table.Name, rows, func(v any, _ int) (any, error) { return v, nil })
+		if err == nil {
+			err = ctx.Err()
 		}
-		if err = a.AppendRow(row...); err != nil {
-			break
-		}
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	// Close hands over what is left even after an error: the transaction ends without it.
-	if errClose := a.Close(); err == nil {
-		err = errClose
-	}
-	return err
+		return false, err
+	})
 }

@@ -29,22 +29,40 @@ type gathered struct {
 	stop    func() // of the interrupt
 }
 
-// gather executes a statement and fetches its result as far as maxAhead. It calls started once what the statement shows is fixed, or it has failed.
+// gather executes a statement of a session, whose texts hold no zero bytes, and fetches its result as
+// far as maxAhead. It calls started once what the statement shows is fixed, or it has failed.
 func (r *raw) gather(ctx context.Context, stmt mapping.PreparedStatement, args []any, held *int, started func()) (*gathered, error) {
-	g := &gathered{raw: r, held: held}
+	for _, a := range args {
+		if t, ok := a.(string); ok {
+			if err := whole(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	defer r.helpers.begin()()
+	g, err := r.executed(ctx, stmt, args, started)
+	if err != nil {
+		return nil, err
+	}
+	g.held = held
+	if err := g.ahead(*held + maxAhead); err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// executed executes a statement whose result is fetched from then on, or closed. It calls started, if
+// not nil, as gather does.
+func (r *raw) executed(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (*gathered, error) {
+	g := &gathered{raw: r}
 	var err error
-	if g.pending, err = r.streaming(ctx, stmt, args, started); err != nil {
+	if g.pending, err = pending(ctx, stmt, args, true, started); err != nil {
 		return nil, err
 	}
 	g.stop = r.interruptWith(ctx)
-	shift := r.crew.begin()
-	defer shift.end()
 	if mapping.ExecutePending(g.pending, &g.res) == mapping.StateError {
-		err = failure(mapping.ResultErrorType(&g.res), mapping.ResultError(&g.res))
-	} else {
-		err = g.ahead(*held + maxAhead)
-	}
-	if err != nil {
+		err := failure(mapping.ResultErrorType(&g.res), mapping.ResultError(&g.res))
 		g.close()
 		return nil, err
 	}
@@ -69,8 +87,7 @@ func (g *gathered) ahead(most int) error {
 
 // settle fetches the rest, so that the connection is free. ok is false where that is too much, or fails.
 func (g *gathered) settle() (ok bool) {
-	shift := g.raw.crew.begin()
-	defer shift.end()
+	defer g.raw.helpers.begin()()
 	return g.ahead(maxGathered) == nil && g.ended
 }
 
@@ -101,8 +118,7 @@ func (g *gathered) next() (mapping.DataChunk, error) {
 	if g.ended {
 		return mapping.DataChunk{}, nil
 	}
-	shift := g.raw.crew.begin()
-	defer shift.end()
+	defer g.raw.helpers.begin()()
 	return g.fetch()
 }
 

@@ -107,21 +107,7 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 
 // openForImport prepares and locks the database as Open does, but for the file to be read.
 func (c *conn) openForImport(ctx context.Context, in *instance, file string, o Options) error {
-	in.crew.size = o.threads() - 1
-	if err := o.spilling(in.path).prepare(); err != nil {
-		return err
-	}
-	settings, err := o.settings(in.path)
-	if err != nil {
-		return err
-	}
-	if err := c.configure(ctx, settings); err != nil {
-		return err
-	}
-	if err := c.initSchema(ctx); err != nil {
-		return err
-	}
-	if err := c.claim(ctx, o.DirectoryID); err != nil {
+	if err := c.setUp(ctx, in, o); err != nil {
 		return err
 	}
 	return c.configure(ctx, append([]string{"SET GLOBAL allowed_paths = [" + sqltext.StoreText(file) + "]"}, lock...))
@@ -263,11 +249,7 @@ func (im *importer) exists(ctx context.Context) (bool, error) {
 
 // load fills the table in the open transaction and logs the change.
 func (im *importer) load(ctx context.Context, exists bool, columns []string) (int64, error) {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = sqltext.StoreName(c)
-	}
-	list := strings.Join(names, ", ")
+	list := quotedNames(columns)
 	// The alias list renames the file's columns by position.
 	rows := "SELECT " + list + " FROM " + im.source + " AS f(" + list + ")"
 	var before []string

@@ -22,7 +22,7 @@ type instance struct {
 	catalog   string // DuckDB's name of the database, from the file's name
 	connector *duckdb.Connector
 	db        mapping.Database
-	crew      *crew
+	helpers   *helperThreads
 }
 
 // held are the files that this process has open: DuckDB would quietly share an instance.
@@ -54,7 +54,7 @@ func openInstance(path string) (*instance, error) {
 		connector.Close()
 		return nil, err
 	}
-	in.crew = newCrew(in.db)
+	in.helpers = newHelperThreads(in.db)
 	held.paths[path] = true
 	return in, nil
 }
@@ -83,13 +83,13 @@ func (in *instance) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{dc: dc.(*duckdb.Conn), crew: in.crew}
+	c := &conn{dc: dc.(*duckdb.Conn), helpers: in.helpers}
 	handle, err := handleOf(c.dc)
 	if err != nil {
 		c.close()
 		return nil, err
 	}
-	c.line = &line{raw: &raw{c: handle, crew: in.crew}, plans: map[string]plan{}, room: sessionPlans}
+	c.pooled = &pooledConn{raw: &raw{c: handle, helpers: in.helpers}, plans: map[string]plan{}, room: sessionPlans}
 	return c, nil
 }
 
@@ -108,7 +108,7 @@ func handleOf(dc *duckdb.Conn) (mapping.Connection, error) {
 func (in *instance) close() {
 	held.Lock()
 	defer held.Unlock()
-	in.crew.close()
+	in.helpers.close()
 	mapping.Close(&in.db)
 	in.connector.Close()
 	delete(held.paths, in.path)

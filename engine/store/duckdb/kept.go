@@ -37,7 +37,7 @@ func (s *snapshot) Materialise(ctx context.Context, sql string, args []any, colu
 
 func (s *snapshot) materialise(ctx context.Context, sql string, args []any, columns []string) (string, error) {
 	// By itself, so that it is one SELECT for certain before it becomes part of another text.
-	alone, err := s.line.prepare(sql, mapping.StatementTypeSelect)
+	alone, err := s.pooled.prepare(sql, mapping.StatementTypeSelect)
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +48,7 @@ func (s *snapshot) materialise(ctx context.Context, sql string, args []any, colu
 		return "", internal(fmt.Sprintf("%d names for %d columns", len(columns), n))
 	}
 	table := s.newTable()
-	_, err = s.line.exec(ctx, "CREATE TEMP TABLE "+table+" AS SELECT * FROM ("+sql+"\n) AS q("+quotedNames(columns)+")", args...)
+	_, err = s.pooled.exec(ctx, "CREATE TEMP TABLE "+table+" AS SELECT * FROM ("+sql+"\n) AS q("+quotedNames(columns)+")", args...)
 	return table, err
 }
 
@@ -73,7 +73,7 @@ func (s *snapshot) Keep(ctx context.Context, columns []string, types []store.Sca
 		define[i] = sqltext.StoreName(c) + " " + keptTypes[types[i]]
 	}
 	table := s.newTable()
-	_, err := s.line.exec(ctx, "CREATE TEMP TABLE "+table+" ("+strings.Join(define, ", ")+")")
+	_, err := s.pooled.exec(ctx, "CREATE TEMP TABLE "+table+" ("+strings.Join(define, ", ")+")")
 	if err == nil {
 		err = s.fill(ctx, types, rows)
 	}
@@ -116,7 +116,7 @@ func quotedNames(names []string) string {
 func (s *snapshot) fill(ctx context.Context, types []store.ScanType, rows [][]any) error {
 	var a mapping.Appender
 	defer mapping.AppenderDestroy(&a)
-	if mapping.AppenderCreateExt(s.line.c, "temp", "main", s.keptName(), &a) == mapping.StateError {
+	if mapping.AppenderCreateExt(s.pooled.c, "temp", "main", s.keptName(), &a) == mapping.StateError {
 		return worded(mapping.AppenderError(a))
 	}
 	columns := make([]mapping.LogicalType, len(types))

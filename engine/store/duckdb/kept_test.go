@@ -32,7 +32,7 @@ func rowsOf(t testing.TB, snap store.Snapshot, columns int, sql string, args ...
 func leftovers(t testing.TB, s *Store) int64 {
 	t.Helper()
 	s.mu.Lock()
-	idle := len(s.lines)
+	idle := len(s.idle)
 	s.mu.Unlock()
 	var n int64
 	for range idle {
@@ -138,7 +138,7 @@ func TestSnapshotsTransactionIsReadOnly(t *testing.T) {
 	testPeople(t, testSession(t, s))
 	snap := testSnapshot(t, s).(*snapshot)
 	for _, sql := range []string{"INSERT INTO shop.people VALUES (9, '', 0)", "CREATE TABLE shop.more (i INTEGER)", "DROP TABLE shop.people"} {
-		if _, err := snap.line.exec(ctx, sql); err == nil {
+		if _, err := snap.pooled.exec(ctx, sql); err == nil {
 			t.Errorf("%s was run", sql)
 		}
 	}
@@ -231,7 +231,7 @@ func TestMaterialiseSpills(t *testing.T) {
 			defer snap.Close()
 			table, err := snap.Materialise(ctx, fmt.Sprintf("SELECT i, hash(i + %d) FROM range(%d) r(i)", k, n), nil, []string{"i", "h"})
 			if err != nil {
-				t.Errorf("snapshot %d: %v (%s)", k, err, store.DetailOf(err))
+				t.Errorf("snapshot %d: %v (%s)", k, err, detailOf(err))
 				return
 			}
 			var rows int64
@@ -240,7 +240,7 @@ func TestMaterialiseSpills(t *testing.T) {
 				return nil
 			})
 			if err != nil || rows != n {
-				t.Errorf("snapshot %d: %d rows of its own, %v (%s)", k, rows, err, store.DetailOf(err))
+				t.Errorf("snapshot %d: %d rows of its own, %v (%s)", k, rows, err, detailOf(err))
 			}
 		})
 	}

@@ -35,8 +35,8 @@ func TestPlansEndWithTheState(t *testing.T) {
 		equal(t, "none", ask(t, s, large), int64(0))
 		equal(t, "small sum", ask(t, s, high), int64(0))
 	}
-	if len(s.lines) != 1 || len(s.lines[0].plans) != 2 {
-		t.Fatalf("%d connections kept: no plan was used twice", len(s.lines))
+	if len(s.idle) != 1 || len(s.idle[0].plans) != 2 {
+		t.Fatalf("%d connections kept: no plan was used twice", len(s.idle))
 	}
 	write(t, c, people, "INSERT INTO shop.people VALUES (101, '', 0)")
 	write(t, c, big, "INSERT INTO shop.big SELECT 4611686018427387904 FROM range(10)")
@@ -84,20 +84,20 @@ func TestLinesAreKeptUnlessBroken(t *testing.T) {
 		},
 	}
 	for what, f := range broken {
-		for _, l := range s.lines {
+		for _, l := range s.idle {
 			l.close()
 		}
-		s.lines = nil
+		s.idle = nil
 		snap := testSnapshot(t, s)
 		if f(snap) == nil {
 			t.Errorf("%s: no error", what)
 		}
 		must(t, snap.Close())
-		if len(s.lines) != 0 {
+		if len(s.idle) != 0 {
 			t.Errorf("%s: the connection is used again", what)
 		}
 		equal(t, what, ask(t, s, "SELECT count(*) FROM shop.people"), int64(3))
-		if len(s.lines) != 1 {
+		if len(s.idle) != 1 {
 			t.Errorf("%s: a good connection is not used again", what)
 		}
 	}

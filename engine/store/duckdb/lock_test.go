@@ -126,7 +126,7 @@ func TestSnapshotCannotWrite(t *testing.T) {
 		err := snap.Scan(context.Background(), sql, nil, []store.ScanType{store.ScanInt64}, func(store.Chunk) error { return nil })
 		wantKind(t, sql, err, store.Refused)
 	}
-	if _, err := snap.(*snapshot).line.exec(context.Background(), "DELETE FROM shop.people"); err == nil {
+	if _, err := snap.(*snapshot).pooled.exec(context.Background(), "DELETE FROM shop.people"); err == nil {
 		t.Error("the transaction is not read-only")
 	}
 }

@@ -41,17 +41,26 @@ func (v validity) all(from, to int) bool {
 	return true
 }
 
-// nullMask expands DuckDB's validity bits of n rows; nil when no value of the chunk is NULL.
-func (r *reader) nullMask(column int, p unsafe.Pointer, n int) []bool {
+// absent expands DuckDB's validity bits of n values, into mask if that is large enough; nil when none
+// is NULL.
+func absent(mask []bool, p unsafe.Pointer, n int) []bool {
 	words := validityOf(p, n)
 	if words.complete(n) {
 		return nil
 	}
-	mask := grow(r.nulls[column], n)
+	mask = grow(mask, n)
 	for i := range mask {
-		mask[i] = words[i>>6]>>(i&63)&1 == 0
+		mask[i] = !words.has(i)
 	}
-	r.nulls[column] = mask
+	return mask
+}
+
+// nullMask is absent into a column's buffer.
+func (r *reader) nullMask(column int, p unsafe.Pointer, n int) []bool {
+	mask := absent(r.nulls[column], p, n)
+	if mask != nil {
+		r.nulls[column] = mask
+	}
 	return mask
 }
 

@@ -18,7 +18,7 @@ func TestScanIsFixedWhenItStarts(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)
 	testPeople(t, c)
-	l, err := s.in.connectLine()
+	l, err := s.in.connectPooled()
 	must(t, err)
 	defer l.close()
 	for what, q := range map[string]struct {

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 
@@ -62,7 +63,7 @@ func (o Options) settings(path string) ([]string, error) {
 	}
 	return []string{
 		fmt.Sprintf("SET GLOBAL threads = %d", o.planned()),
-		fmt.Sprintf("SET GLOBAL external_threads = %d", o.planned()), // see crew
+		fmt.Sprintf("SET GLOBAL external_threads = %d", o.planned()), // see helperThreads
 		"SET GLOBAL memory_limit = " + sqltext.StoreText(memory),
 		"SET GLOBAL temp_directory = " + sqltext.StoreText(spill.Dir),
 		limit,
@@ -79,4 +80,23 @@ func (o Options) settings(path string) ([]string, error) {
 var lock = []string{
 	"SET GLOBAL enable_external_access = false",
 	"SET GLOBAL lock_configuration = true",
+}
+
+// setUp configures the database, makes what it keeps for itself, and claims it for its data directory.
+func (c *conn) setUp(ctx context.Context, in *instance, o Options) error {
+	in.helpers.size = o.threads() - 1
+	if err := o.spilling(in.path).prepare(); err != nil {
+		return err
+	}
+	settings, err := o.settings(in.path)
+	if err != nil {
+		return err
+	}
+	if err := c.configure(ctx, settings); err != nil {
+		return err
+	}
+	if err := c.initSchema(ctx); err != nil {
+		return err
+	}
+	return c.claim(ctx, o.DirectoryID)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,12 +15,12 @@ import (
 // raw is a connection through the C interface: what the driver's connection cannot do is interrupting
 // a columnar read and telling a statement's progress.
 type raw struct {
-	c    mapping.Connection
-	crew *crew
+	c       mapping.Connection
+	helpers *helperThreads
 }
 
 func (in *instance) connectRaw() (*raw, error) {
-	r := &raw{crew: in.crew}
+	r := &raw{helpers: in.helpers}
 	if mapping.Connect(in.db, &r.c) == mapping.StateError {
 		return nil, internal("cannot connect")
 	}
@@ -60,12 +61,7 @@ func (r *raw) prepare(sql string, allowed ...mapping.StatementType) (mapping.Pre
 		return stmt, worded(msg)
 	}
 	typ := mapping.PreparedStatementType(stmt)
-	for _, a := range allowed {
-		if a == typ {
-			return stmt, nil
-		}
-	}
-	if len(allowed) == 0 {
+	if len(allowed) == 0 || slices.Contains(allowed, typ) {
 		return stmt, nil
 	}
 	mapping.DestroyPrepare(&stmt)
@@ -76,24 +72,14 @@ func (r *raw) prepare(sql string, allowed ...mapping.StatementType) (mapping.Pre
 // nil, once what the statement shows is fixed, or it has failed.
 func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (mapping.Result, error) {
 	var res mapping.Result
-	err := ready(ctx, stmt, args)
-	var pending mapping.PendingResult
-	ok := err == nil && mapping.PendingPrepared(stmt, &pending) == mapping.StateSuccess
-	if started != nil {
-		started()
-	}
-	switch {
-	case err != nil:
+	p, err := pending(ctx, stmt, args, false, started)
+	if err != nil {
 		return res, err
-	case !ok:
-		msg := mapping.PendingError(pending)
-		mapping.DestroyPending(&pending)
-		return res, worded(msg)
 	}
-	defer mapping.DestroyPending(&pending)
-	stop, shift := r.interruptWith(ctx), r.crew.begin()
-	state := mapping.ExecutePending(pending, &res)
-	shift.end()
+	defer mapping.DestroyPending(&p)
+	stop, end := r.interruptWith(ctx), r.helpers.begin()
+	state := mapping.ExecutePending(p, &res)
+	end()
 	stop()
 	if state == mapping.StateError {
 		err := failure(mapping.ResultErrorType(&res), mapping.ResultError(&res))
@@ -101,18 +87,6 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 		return res, err
 	}
 	return res, nil
-}
-
-// selected is gather with arguments of a session, whose texts hold no zero bytes.
-func (r *raw) selected(ctx context.Context, stmt mapping.PreparedStatement, args []any, held *int, started func()) (*gathered, error) {
-	for _, a := range args {
-		if t, ok := a.(string); ok {
-			if err := whole(t); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return r.gather(ctx, stmt, args, held, started)
 }
 
 // ready binds the arguments and looks at the context for the last time: a statement that is pending

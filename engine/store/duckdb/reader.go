@@ -38,39 +38,23 @@ var scanTypes = map[store.ScanType]mapping.Type{
 
 // check compares a result's columns with the types asked for, and notes the widths of its arrays.
 func (r *reader) check(res *mapping.Result) error {
-	if n := int(mapping.ColumnCount(res)); n != len(r.types) {
-		return internal(fmt.Sprintf("scan of %d columns as %d", n, len(r.types)))
-	}
-	for i, t := range r.types {
-		want, ok := scanTypes[t]
-		have := mapping.ColumnType(res, mapping.IdxT(i))
-		if ok && have == want && t == store.ScanVector {
-			r.widths[i], have = arrayOf(res, i)
-			want = mapping.TypeDouble
-		}
-		if !ok || have != want {
-			return internal(fmt.Sprintf("scan column %d: want type %d, have %d", i+1, want, have))
-		}
-	}
-	return nil
-}
-
-// arrayOf returns the width of a result's array column and the type of its elements.
-func arrayOf(res *mapping.Result, column int) (int, mapping.Type) {
-	array := mapping.ColumnLogicalType(res, mapping.IdxT(column))
-	defer mapping.DestroyLogicalType(&array)
-	element := mapping.ArrayTypeChildType(array)
-	defer mapping.DestroyLogicalType(&element)
-	return int(mapping.ArrayTypeArraySize(array)), mapping.GetTypeId(element)
+	return r.checkTypes(int(mapping.ColumnCount(res)), func(i int) mapping.LogicalType { return mapping.ColumnLogicalType(res, mapping.IdxT(i)) })
 }
 
 // checkChunk is check for the columns of a chunk from the first one on.
 func (r *reader) checkChunk(chunk mapping.DataChunk, first int) error {
-	if n := int(mapping.DataChunkGetColumnCount(chunk)) - first; n != len(r.types) {
+	return r.checkTypes(int(mapping.DataChunkGetColumnCount(chunk))-first, func(i int) mapping.LogicalType {
+		return mapping.VectorGetColumnType(mapping.DataChunkGetVector(chunk, mapping.IdxT(first+i)))
+	})
+}
+
+// checkTypes is check for n columns, whose types it destroys.
+func (r *reader) checkTypes(n int, typeOf func(column int) mapping.LogicalType) error {
+	if n != len(r.types) {
 		return internal(fmt.Sprintf("scan of %d columns as %d", n, len(r.types)))
 	}
 	for i, t := range r.types {
-		typ := mapping.VectorGetColumnType(mapping.DataChunkGetVector(chunk, mapping.IdxT(first+i)))
+		typ := typeOf(i)
 		want, ok := scanTypes[t]
 		have := mapping.GetTypeId(typ)
 		if ok && have == want && t == store.ScanVector {

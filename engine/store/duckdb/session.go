@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/marcboeker/go-duckdb/mapping"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
@@ -298,9 +299,9 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 		release()
 		return s.boxed(ctx, sql, args)
 	}
-	worked := working()
-	res, err := s.c.line.selected(ctx, p.stmt, args, &s.gathered, release)
-	took := worked()
+	start := time.Now()
+	res, err := s.c.pooled.gather(ctx, p.stmt, args, &s.gathered, release)
+	took := time.Since(start)
 	if err != nil {
 		mapping.DestroyPrepare(&p.stmt)
 		return nil, err
@@ -317,7 +318,7 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 	case !res.ended:
 		s.reading, r.release = r, func() { mapping.DestroyPrepare(&p.stmt) }
 	case s.asked.before(sql):
-		s.c.line.keep(sql, p, took)
+		s.c.pooled.keep(sql, p, took)
 	default:
 		mapping.DestroyPrepare(&p.stmt)
 	}
@@ -337,7 +338,7 @@ func (s *session) planned(sql string) (p plan, release func(), err error) {
 	for range replans {
 		var now *state
 		now, release = s.quiet()
-		if kept, ok := s.c.line.take(sql, now); ok {
+		if kept, ok := s.c.pooled.take(sql, now); ok {
 			return kept, release, nil
 		}
 		if p.stmt.Ptr != nil && p.state == now {
@@ -348,7 +349,7 @@ func (s *session) planned(sql string) (p plan, release func(), err error) {
 			mapping.DestroyPrepare(&p.stmt)
 		}
 		p.state = now
-		if p.stmt, err = s.c.line.prepare(sql, mapping.StatementTypeSelect); err != nil || now == nil {
+		if p.stmt, err = s.c.pooled.prepare(sql, mapping.StatementTypeSelect); err != nil || now == nil {
 			return p, func() {}, err
 		}
 	}

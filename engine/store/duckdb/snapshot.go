@@ -17,7 +17,7 @@ type snapshot struct {
 	st *Store
 
 	mu     sync.Mutex
-	line   *line
+	pooled *pooledConn
 	closed bool
 	once   bool // no transaction is begun for its one scan, which DuckDB runs in one of its own
 	begun  bool
@@ -65,11 +65,11 @@ func (s *Store) connectSnapshot() (*snapshot, error) {
 		return nil, store.ErrClosed
 	}
 	out := &snapshot{st: s}
-	if n := len(s.lines); n > 0 {
-		out.line, s.lines = s.lines[n-1], s.lines[:n-1]
+	if n := len(s.idle); n > 0 {
+		out.pooled, s.idle = s.idle[n-1], s.idle[:n-1]
 	} else {
 		var err error
-		if out.line, err = s.in.connectLine(); err != nil {
+		if out.pooled, err = s.in.connectPooled(); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +96,7 @@ func (s *snapshot) start() error {
 		s.state = c.now.Load()
 	}
 	s.begun = true
-	err := s.line.do(s.line.begin)
+	err := s.pooled.do(s.pooled.begin)
 	s.broken = err != nil
 	return err
 }
@@ -160,10 +160,10 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...fu
 		defer started()
 	}
 	text := q.text()
-	p, err := s.line.prepared(text, s.state)
+	p, err := s.pooled.prepared(text, s.state)
 	if err != nil {
 		s.broken = true
-		if _, plain := s.line.prepared(q.sql, nil); plain != nil {
+		if _, plain := s.pooled.prepared(q.sql, nil); plain != nil {
 			err = plain // of the text as it was given
 		}
 		return classify(ctx, err)
@@ -181,9 +181,9 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...fu
 	}
 	if q.ordered {
 		l := takers[0]
-		err = s.line.stream(ctx, p.stmt, q.args, started, l.r.check, func(chunk mapping.DataChunk) error { return l.each(l.r.read(chunk, 0)) })
+		err = s.pooled.stream(ctx, p.stmt, q.args, started, l.r.check, func(chunk mapping.DataChunk) error { return l.each(l.r.read(chunk, 0)) })
 	} else {
-		err = s.line.delivered(ctx, p.stmt, q.args, started, takers)
+		err = s.pooled.delivered(ctx, p.stmt, q.args, started, takers)
 	}
 	if err != nil {
 		s.broken = true
@@ -191,7 +191,7 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...fu
 	} else if s.tables > 0 {
 		mapping.DestroyPrepare(&p.stmt) // another snapshot's tables may have the same names
 	} else {
-		s.line.keep(text, p, time.Since(start))
+		s.pooled.keep(text, p, time.Since(start))
 	}
 	if e := own.Load(); e != nil {
 		return *e
@@ -231,7 +231,7 @@ func (s *snapshot) Close() error {
 		return nil
 	}
 	s.closed = true
-	if s.begun && s.line.do(s.line.end) != nil { // fails only when nothing was begun
+	if s.begun && s.pooled.do(s.pooled.end) != nil { // fails only when nothing was begun
 		s.broken = true
 	}
 	s.st.release(s, !s.broken)
@@ -245,13 +245,13 @@ func (s *snapshot) Close() error {
 func (s *Store) release(snap *snapshot, good bool) {
 	s.mu.Lock()
 	delete(s.open, snap)
-	if good && !s.closed && len(s.lines) < maxLines {
-		s.lines = append(s.lines, snap.line)
-		snap.line = nil
+	if good && !s.closed && len(s.idle) < maxIdle {
+		s.idle = append(s.idle, snap.pooled)
+		snap.pooled = nil
 	}
 	s.mu.Unlock()
-	if snap.line != nil {
-		snap.line.close()
-		snap.line = nil
+	if snap.pooled != nil {
+		snap.pooled.close()
+		snap.pooled = nil
 	}
 }

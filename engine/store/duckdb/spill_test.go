@@ -121,7 +121,7 @@ func playSmallDisk(dir string) error {
 		return err
 	}
 	if err := materialise(s, 12, func() error { return nil }); err != nil {
-		return fmt.Errorf("with room again: %w (%s)", err, store.DetailOf(err))
+		return fmt.Errorf("with room again: %w (%s)", err, detailOf(err))
 	}
 
 	if err := syscall.Mount("scrim", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
@@ -154,8 +154,8 @@ func materialise(s *Store, times int, look func() error) error {
 
 // full tells what is wrong with an error that should be of a full disk.
 func full(err error, detail string) error {
-	if store.KindOf(err) != store.DiskFull || !strings.HasPrefix(store.DetailOf(err), detail) || !store.Crowded(err) {
-		return fmt.Errorf("a full disk: got %v (%s)", err, store.DetailOf(err))
+	if store.KindOf(err) != store.DiskFull || !strings.HasPrefix(detailOf(err), detail) || !store.Crowded(err) {
+		return fmt.Errorf("a full disk: got %v (%s)", err, detailOf(err))
 	}
 	return nil
 }

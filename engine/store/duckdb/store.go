@@ -30,7 +30,7 @@ type Store struct {
 
 	mu     sync.Mutex // guards what follows
 	open   map[closer]struct{}
-	lines  []*line // of no snapshot at present
+	idle   []*pooledConn // of no snapshot at present
 	closed bool
 }
 
@@ -55,13 +55,6 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func prepare(in *instance, o Options) (*Store, error) {
-	if err := o.spilling(in.path).prepare(); err != nil {
-		return nil, err
-	}
-	settings, err := o.settings(in.path)
-	if err != nil {
-		return nil, err
-	}
 	ctx := context.Background()
 	c, err := in.connect(ctx)
 	if err != nil {
@@ -73,14 +66,7 @@ func prepare(in *instance, o Options) (*Store, error) {
 			c.close()
 		}
 	}()
-	in.crew.size = o.threads() - 1
-	if err := c.configure(ctx, settings); err != nil {
-		return nil, err
-	}
-	if err := c.initSchema(ctx); err != nil {
-		return nil, err
-	}
-	if err := c.claim(ctx, o.DirectoryID); err != nil {
+	if err := c.setUp(ctx, in, o); err != nil {
 		return nil, err
 	}
 	if err := c.configure(ctx, o.Setup); err != nil {
@@ -89,7 +75,7 @@ func prepare(in *instance, o Options) (*Store, error) {
 	if err := c.fold(ctx); err != nil {
 		return nil, err
 	}
-	if err := registerDeliver(c.line.c); err != nil {
+	if err := registerDeliver(c.pooled.c); err != nil {
 		return nil, err
 	}
 	if err := c.configure(ctx, lock); err != nil {
@@ -153,15 +139,22 @@ func (s *Store) Session(ctx context.Context) (store.Session, error) {
 	return out, nil
 }
 
+// usable tells whether the store is open.
+func (s *Store) usable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	return nil
+}
+
 // use runs f with the keeper.
 func (s *Store) use(f func(keeper *conn) error) error {
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
-		return store.ErrClosed
+	if err := s.usable(); err != nil {
+		return err
 	}
 	return f(s.keeper)
 }
@@ -185,15 +178,15 @@ func (s *Store) Close() error {
 	for c := range s.open {
 		left = append(left, c)
 	}
-	lines := s.lines
-	s.lines = nil
+	idle := s.idle
+	s.idle = nil
 	s.mu.Unlock()
 	s.gate.close()
 	for _, c := range left {
 		_ = c.Close() // a rollback that fails leaves nothing behind either
 	}
-	for _, l := range lines {
-		l.close()
+	for _, c := range idle {
+		c.close()
 	}
 	s.keeping.Lock()
 	defer s.keeping.Unlock()

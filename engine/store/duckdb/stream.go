@@ -36,87 +36,54 @@ var _ [unsafe.Sizeof(mapping.Result{})]struct{} = [C.sizeof_result]struct{}{}
 // interrupts it. Each chunk is destroyed after each has returned. It calls started, if not nil, once what the statement
 // shows is fixed, or it has failed.
 func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func(), check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
-	pending, err := r.streaming(ctx, stmt, args, started)
+	defer r.helpers.begin()()
+	g, err := r.executed(ctx, stmt, args, started)
 	if err != nil {
 		return err
 	}
-	defer mapping.DestroyPending(&pending)
-	defer r.interruptWith(ctx)()
-	defer r.crew.begin().end()
-	var res mapping.Result
-	defer mapping.DestroyResult(&res)
-	if mapping.ExecutePending(pending, &res) == mapping.StateError {
-		return failure(mapping.ResultErrorType(&res), mapping.ResultError(&res))
-	}
-	if err := check(&res); err != nil {
+	defer g.close()
+	if err := check(&g.res); err != nil {
 		return err
 	}
-	if err := drain(ctx, &res, each); err != nil {
-		return err
-	}
-	// The last chunk and a failure look alike.
-	if msg := mapping.ResultError(&res); msg != "" {
-		return failure(mapping.ResultErrorType(&res), msg)
-	}
-	return nil
-}
-
-// streaming makes a statement ready whose result is handed over while it is computed.
-func (r *raw) streaming(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (mapping.PendingResult, error) {
-	err := ready(ctx, stmt, args)
-	var pending mapping.PendingResult
-	ok := err == nil && C.duckdb_pending_prepared_streaming(stmt.Ptr, &pending.Ptr) == C.int(mapping.StateSuccess)
-	if started != nil {
-		started()
-	}
-	if err == nil && !ok {
-		err = worded(mapping.PendingError(pending))
-		mapping.DestroyPending(&pending)
-	}
-	return pending, err
-}
-
-// drain hands over a result's chunks. While each works on a full one, DuckDB is already computing the next: the chunks
-// are copies of its own, with nothing in common. It returns when neither goes on.
-func drain(ctx context.Context, res *mapping.Result, each func(mapping.DataChunk) error) error {
-	ahead := prefetch(res, false)
-	defer func() { destroy(<-ahead) }()
 	for {
-		chunk := <-ahead
-		n := mapping.DataChunkGetSize(chunk)
-		if n == 0 {
-			destroy(chunk)
-			return nil
+		chunk, err := g.fetch()
+		if err != nil || chunk.Ptr == nil {
+			return err
 		}
-		ahead = prefetch(res, n == fullChunk)
-		err := handOver(chunk, each)
-		if err == nil {
-			err = ctx.Err()
+		if err := handOver(chunk, each); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
 }
 
-// fullChunk is how many rows DuckDB puts into a chunk if it has them. After a smaller one there is most often none, which is not
-// worth a thread.
-const fullChunk = 2048
-
-// prefetch fetches the next chunk, meanwhile or now. A second receive gets nothing.
-func prefetch(res *mapping.Result, meanwhile bool) <-chan mapping.DataChunk {
-	ahead := make(chan mapping.DataChunk, 1)
-	f := func() {
-		defer close(ahead)
-		ahead <- fetch(res)
+// pending makes a statement ready to be executed; streamed, its result is handed over while it is
+// computed. It calls started, if not nil, once what the statement shows is fixed, or it has failed.
+func pending(ctx context.Context, stmt mapping.PreparedStatement, args []any, streamed bool, started func()) (mapping.PendingResult, error) {
+	err := ready(ctx, stmt, args)
+	var p mapping.PendingResult
+	ok := false
+	switch {
+	case err != nil:
+	case streamed:
+		ok = C.duckdb_pending_prepared_streaming(stmt.Ptr, &p.Ptr) == C.int(mapping.StateSuccess)
+	default:
+		ok = mapping.PendingPrepared(stmt, &p) == mapping.StateSuccess
 	}
-	if meanwhile {
-		go f()
-	} else {
-		f()
+	if started != nil {
+		started()
 	}
-	return ahead
+	if err == nil && !ok {
+		err = worded(mapping.PendingError(p))
+		mapping.DestroyPending(&p)
+	}
+	return p, err
 }
+
+// fullChunk is how many rows DuckDB puts into a chunk if it has them.
+const fullChunk = 2048
 
 func handOver(chunk mapping.DataChunk, each func(mapping.DataChunk) error) error {
 	defer destroy(chunk)

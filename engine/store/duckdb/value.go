@@ -23,24 +23,34 @@ func bindable(a any) (any, error) {
 		return string(v), nil
 	case int:
 		return int64(v), nil
-	case int8:
-		return int64(v), nil
-	case int16:
-		return int64(v), nil
-	case int32:
-		return int64(v), nil
 	case uint:
 		return uint64(v), nil
-	case uint8:
-		return uint64(v), nil
-	case uint16:
-		return uint64(v), nil
-	case uint32:
-		return uint64(v), nil
-	case float32:
-		return float64(v), nil
+	}
+	if v, ok := widen(a); ok {
+		return v, nil
 	}
 	return nil, internal(fmt.Sprintf("cannot bind a %T", a))
+}
+
+// widen makes a number of 64 bits of a smaller one; ok is false for anything else.
+func widen(v any) (wide any, ok bool) {
+	switch v := v.(type) {
+	case int8:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case int32:
+		return int64(v), true
+	case uint8:
+		return uint64(v), true
+	case uint16:
+		return uint64(v), true
+	case uint32:
+		return uint64(v), true
+	case float32:
+		return float64(v), true
+	}
+	return nil, false
 }
 
 // value turns a driver value into one of the types that store.Rows promises.
@@ -48,20 +58,6 @@ func value(v any) any {
 	switch v := v.(type) {
 	case nil, bool, int64, uint64, float64, string, []byte, *big.Int:
 		return v
-	case int8:
-		return int64(v)
-	case int16:
-		return int64(v)
-	case int32:
-		return int64(v)
-	case uint8:
-		return uint64(v)
-	case uint16:
-		return uint64(v)
-	case uint32:
-		return uint64(v)
-	case float32:
-		return float64(v)
 	case time.Time:
 		return v.UTC()
 	case duckdb.Decimal:
@@ -74,6 +70,9 @@ func value(v any) any {
 			out[i] = value(e)
 		}
 		return out
+	}
+	if w, ok := widen(v); ok {
+		return w
 	}
 	return fmt.Sprint(v)
 }
