@@ -65,15 +65,6 @@ func (f *function) instance(ctx *sql.Context, args []sql.Expression) (sql.Expres
 	return newCall(ctx, f, args), nil
 }
 
-// Names returns the names of all functions, in lower case.
-func Names() []string {
-	var out []string
-	for n := range byName {
-		out = append(out, n)
-	}
-	return out
-}
-
 func (f *function) counts() string {
 	if f.min == f.max {
 		return string(rune('0' + f.min))

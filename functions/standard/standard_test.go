@@ -134,3 +134,12 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// Names returns the names of all functions, in lower case.
+func Names() []string {
+	var out []string
+	for n := range byName {
+		out = append(out, n)
+	}
+	return out
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -277,9 +276,4 @@ func (o *Outcome) seconds() float64 {
 		x = append(x, t.Seconds)
 	}
 	return Summarise(x).Mean
-}
-
-// String names a cell in messages.
-func (c Cell) String() string {
-	return fmt.Sprintf("%s ρ=%s %v %s", c.Data, number(c.Rho), c.Relation, c.Method)
 }

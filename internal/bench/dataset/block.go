@@ -70,24 +70,6 @@ func (s *Set) sparse(r rng, fill func(part int, r rng, from, persons int, add fu
 	return b
 }
 
-// Dense returns a block of the same vectors in dense form.
-func Dense(b *estimator.Block) *estimator.Block {
-	if !b.Sparse {
-		return b
-	}
-	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks))}
-	for c, ch := range b.Chunks {
-		x := make([]int64, ch.Persons*b.Dim)
-		for i := range ch.Persons {
-			for e := ch.Starts[i]; e < ch.Starts[i+1]; e++ {
-				x[i*b.Dim+int(ch.Index[e])] = value(ch, e)
-			}
-		}
-		out.Chunks[c] = estimator.Chunk{Persons: ch.Persons, Rows: ch.Rows, Dense: x}
-	}
-	return out
-}
-
 // meanOfMeans is the mean over persons of the sum of a person's rows over their number.
 func meanOfMeans(b *estimator.Block, step float64) []float64 {
 	out, n := make([]float64, b.Dim), float64(b.Persons())

@@ -10,14 +10,6 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Medians returns the cell of a median of every coordinate of a block of persons, at loss rho and slack Dim·Slack for all
-// together, which holds for neighbours of the given relation. It takes the place of a bisection of every
-// coordinate (block.Bisect); the number of persons is used only inside the choices.
-func Medians(n noise.Noiser, b *estimator.Block, axis block.Axis, rho float64, relation estimator.Relation) []uint32 {
-	share := rho / float64(b.Dim) * (1 - 1e-12)
-	return NewQuantile(1, 2, 1, share, relation).Search(n, b, axis, nil)
-}
-
 // Search returns, for every coordinate, the cell of a quantile of the values x_ij, or of the distances |x_ij − centre_j|
 // where centre is not nil. Each coordinate is one draw: q's loss and Slack, Dim times.
 //

@@ -9,6 +9,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
 
@@ -234,4 +235,12 @@ func BenchmarkMedians(b *testing.B) {
 	for b.Loop() {
 		Medians(n, &blk, axis, 0.03, estimator.AddRemove)
 	}
+}
+
+// Medians returns the cell of a median of every coordinate of a block of persons, at loss rho and slack Dim·Slack for all
+// together, which holds for neighbours of the given relation. It takes the place of a bisection of every
+// coordinate (block.Bisect); the number of persons is used only inside the choices.
+func Medians(n noise.Noiser, b *estimator.Block, axis block.Axis, rho float64, relation estimator.Relation) []uint32 {
+	share := rho / float64(b.Dim) * (1 - 1e-12)
+	return NewQuantile(1, 2, 1, share, relation).Search(n, b, axis, nil)
 }

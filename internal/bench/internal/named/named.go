@@ -82,12 +82,6 @@ func (n *Name) Index(key string, list ...string) int {
 	return max(0, slices.Index(list, n.Word(key, list[0], list...)))
 }
 
-// Given reports whether a parameter is written in the name.
-func (n *Name) Given(key string) bool {
-	_, ok := n.given[key]
-	return ok
-}
-
 // OK reports whether everything read so far was right.
 func (n *Name) OK() bool { return n.problems == nil }
 
