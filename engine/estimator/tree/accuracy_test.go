@@ -57,14 +57,14 @@ func hier(t testing.TB, r *exact.Rand, v values, h, n int) []Level {
 		if err != nil {
 			t.Fatal(err)
 		}
-		levels[l] = OUE(unary(r, u, n/h, func() uint64 { return v.draw() >> drop }), uint64(n/h), u.Flip())
+		levels[l] = OUE(unary(r, u, int(nodes), n/h, func() uint64 { return v.draw() >> drop }), uint64(n/h), u.Flip())
 	}
 	return levels
 }
 
 // unary counts the bits of n reports, eight at a time in the bytes of words.
-func unary(r *exact.Rand, u exact.UnaryEncoding, n int, value func() uint64) []uint64 {
-	counts, report, held := make([]uint64, u.D()), make([]byte, u.Size()), make([]uint64, u.Size())
+func unary(r *exact.Rand, u exact.UnaryEncoding, d, n int, value func() uint64) []uint64 {
+	counts, report, held := make([]uint64, d), make([]byte, u.Size()), make([]uint64, u.Size())
 	for i := 1; i <= n; i++ {
 		u.RandomizeTo(report, r, value())
 		for j, b := range report {
@@ -96,7 +96,7 @@ func TestNodeOfUnaryEncoding(t *testing.T) {
 	const n = 100_000
 	r := exact.New(stattest.Source(t, "node"))
 	u, _ := exact.NewUnaryEncoding(one, 4096)
-	counts := unary(r, u, n, func() uint64 { return 0 })
+	counts := unary(r, u, 4096, n, func() uint64 { return 0 })
 	empty := OUE(counts, n, u.Flip()).Values()[1:]
 	var full []float64
 	for range 2000 {
@@ -155,7 +155,7 @@ func haarLevels(t testing.TB, r *exact.Rand, v values, k, n int) []Level {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums := make([]int64, had.D())
+		sums := make([]int64, 1<<(k-l-1))
 		for range n / k {
 			leaf := v.draw()
 			j, bit := had.Randomize(r, leaf>>l&1 == 1, leaf>>(l+1))
@@ -164,7 +164,7 @@ func haarLevels(t testing.TB, r *exact.Rand, v values, k, n int) []Level {
 				sums[j] += 2
 			}
 		}
-		levels[l] = HRR(sums, uint64(n/k), had.Bit().Keep())
+		levels[l] = HRR(sums, uint64(n/k), exact.KeepBinary(one))
 	}
 	return levels
 }

@@ -64,6 +64,9 @@ func TestLawOfOneReport(t *testing.T) {
 	}
 }
 
+// shareOf is the probability of an integer of package exact.
+func shareOf(of uint64) float64 { return float64(of) / (1 << 62) }
+
 func enumerateKRR(eps exact.Epsilon, f []float64) map[*Level]float64 {
 	k, _ := exact.NewKaryResponse(eps, uint64(len(f)))
 	out := map[*Level]float64{}
@@ -71,7 +74,7 @@ func enumerateKRR(eps exact.Epsilon, f []float64) map[*Level]float64 {
 		counts := make([]uint64, len(f))
 		counts[y] = 1
 		l := KRR(counts, k.Keep())
-		out[&l] = f[y]*k.P() + (1-f[y])*k.Other()
+		out[&l] = f[y]*shareOf(k.Keep()) + (1-f[y])*(1-shareOf(k.Keep()))/float64(len(f)-1)
 	}
 	return out
 }
@@ -89,7 +92,7 @@ func enumerateOUE(eps exact.Epsilon, f []float64) map[*Level]float64 {
 			given := 0.5
 			for v := range ones {
 				if v != value {
-					given *= u.Q()*float64(ones[v]) + (1-u.Q())*float64(1-ones[v])
+					given *= shareOf(u.Flip())*float64(ones[v]) + (1-shareOf(u.Flip()))*float64(1-ones[v])
 				}
 			}
 			p += f[value] * given
@@ -104,8 +107,7 @@ func enumerateOUE(eps exact.Epsilon, f []float64) map[*Level]float64 {
 // estimate for that of the coefficient, so it is compared at the coefficient.
 func TestLawOfHadamardReports(t *testing.T) {
 	f := []float64{0.25, -0.125, 0, -0.375} // shares 0.25+, 0.125−, 0.25 of either sign, 0.375−
-	h, _ := exact.NewHadamard(10000, 4)
-	p := h.Bit().P()
+	keep := exact.KeepBinary(10000)
 	for _, c := range weights4 {
 		reports := map[*Level]float64{}
 		for j := range uint64(4) {
@@ -113,12 +115,12 @@ func TestLawOfHadamardReports(t *testing.T) {
 			for v, coefficient := range f {
 				share := []float64{0.25, 0.125, 0.25, 0.375}[v]
 				sign := 1 - 2*float64(bits.OnesCount64(j&uint64(v))%2)
-				plus += share/2 + coefficient*sign/2*(2*p-1)
+				plus += share/2 + coefficient*sign/2*(2*shareOf(keep)-1)
 			}
 			for s, q := range map[int64]float64{1: plus, -1: 1 - plus} {
 				sums := make([]int64, 4)
 				sums[j] = s
-				l := HRR(sums, 1, h.Bit().Keep())
+				l := HRR(sums, 1, keep)
 				reports[&l] = q / 4
 			}
 		}
