@@ -76,14 +76,14 @@ func New(o Options) *Admin {
 	}
 	a := &Admin{o: o, tables: map[string]*table{}, forecasting: make(chan struct{}, 1)}
 	for _, t := range a.views() {
-		a.tables[t.name] = t
-		a.names = append(a.names, t.name)
+		a.tables[t.Title] = t
+		a.names = append(a.names, t.Title)
 	}
 	return a
 }
 
 // Database returns the virtual read-only database dp.
-func (a *Admin) Database() sql.Database { return database{a} }
+func (a *Admin) Database() sql.Database { return database{readOnly, a} }
 
 // seesAll reports whether the session sees the budgets and the entries of everybody.
 func (a *Admin) seesAll(ctx *sql.Context) bool {

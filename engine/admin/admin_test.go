@@ -461,7 +461,7 @@ func TestRowsFitTheirColumns(t *testing.T) {
 		t.Errorf("want every kind of entry, have %v", kinds)
 	}
 	for _, name := range f.admin.names {
-		width := len(f.admin.tables[name].schema)
+		width := len(f.admin.tables[name].Columns)
 		rows := f.must(dba, "", "SELECT * FROM dp."+name)
 		if len(rows) == 0 && name != "replays" {
 			t.Errorf("dp.%s is empty", name)

@@ -14,7 +14,7 @@ var backupDoc = Procedure{"dp_backup", "dp_backup(name)",
 // backup makes the procedure for go-mysql-server.
 func (a *Admin) backup() sql.ExternalStoredProcedureDetails {
 	t := newTable(backupDoc.Name, nil, text("path"), count("bytes"))
-	return sql.ExternalStoredProcedureDetails{Name: backupDoc.Name, Schema: t.schema, Function: func(ctx *sql.Context, name string) (sql.RowIter, error) {
+	return sql.ExternalStoredProcedureDetails{Name: backupDoc.Name, Schema: t.Columns, Function: func(ctx *sql.Context, name string) (sql.RowIter, error) {
 		if a.o.Principal(ctx) == "" || !a.o.IsDBA(ctx) {
 			return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA only.", backupDoc.Name)
 		}

@@ -31,7 +31,7 @@ var priceColumns = []column{text("item"), text("name"), text("holder"), text("wi
 // price makes the procedure for go-mysql-server.
 func (a *Admin) price() sql.ExternalStoredProcedureDetails {
 	t := newTable(priceDoc.Name, nil, priceColumns...)
-	return sql.ExternalStoredProcedureDetails{Name: priceDoc.Name, Schema: t.schema, Function: func(ctx *sql.Context, query string) (sql.RowIter, error) {
+	return sql.ExternalStoredProcedureDetails{Name: priceDoc.Name, Schema: t.Columns, Function: func(ctx *sql.Context, query string) (sql.RowIter, error) {
 		lines, err := a.o.Price(ctx, query)
 		if err != nil {
 			return nil, err

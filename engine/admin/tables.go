@@ -34,8 +34,8 @@ var tableDocs = map[string]string{
 func Tables() []TableDoc {
 	var out []TableDoc
 	for _, t := range new(Admin).views() {
-		d := TableDoc{Name: t.name, Doc: tableDocs[t.name]}
-		for _, c := range t.schema {
+		d := TableDoc{Name: t.Title, Doc: tableDocs[t.Title]}
+		for _, c := range t.Columns {
 			d.Columns = append(d.Columns, c.Name)
 		}
 		out = append(out, d)

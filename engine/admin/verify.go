@@ -15,7 +15,7 @@ var verifyDoc = Procedure{"dp_verify_ledger", "dp_verify_ledger()",
 // verifyLedger makes the procedure for go-mysql-server.
 func (a *Admin) verifyLedger() sql.ExternalStoredProcedureDetails {
 	t := newTable(verifyDoc.Name, nil, count("records"), count("archived"), count("last_record"), text("last_hash"))
-	return sql.ExternalStoredProcedureDetails{Name: verifyDoc.Name, Schema: t.schema, Function: func(ctx *sql.Context) (sql.RowIter, error) {
+	return sql.ExternalStoredProcedureDetails{Name: verifyDoc.Name, Schema: t.Columns, Function: func(ctx *sql.Context) (sql.RowIter, error) {
 		if a.o.Principal(ctx) == "" || !a.seesAll(ctx) {
 			return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA or an auditor only.", verifyDoc.Name)
 		}

@@ -18,7 +18,7 @@ import (
 
 // views lists the tables of dp in the order of their names.
 func (a *Admin) views() []*table {
-	return slices.SortedFunc(slices.Values(append(a.collectionTables(), a.policyTables()...)), func(x, y *table) int { return strings.Compare(x.name, y.name) })
+	return slices.SortedFunc(slices.Values(append(a.collectionTables(), a.policyTables()...)), func(x, y *table) int { return strings.Compare(x.Title, y.Title) })
 }
 
 // policyTables are the views on policies, budgets and what the server knows.

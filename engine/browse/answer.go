@@ -83,7 +83,7 @@ func (s *Server) answer(ctx *sql.Context, name string) (sql.Table, error) {
 	if err != nil || t == nil {
 		return nil, err
 	}
-	t.database, t.name = ShowDatabase, name
+	t.Title = name
 	return t, nil
 }
 
@@ -103,7 +103,7 @@ func of(a *string) string {
 
 // fixedRows is the table of rows that are there already.
 func fixedRows(schema sql.Schema, list []sql.Row) *table {
-	return &table{schema: schema, read: func(*sql.Context) ([]sql.Row, error) { return list, nil }}
+	return newTable("", schema, func(*sql.Context) ([]sql.Row, error) { return list, nil })
 }
 
 // like reports whether a name is like a pattern of MySQL, without case. No pattern fits all.

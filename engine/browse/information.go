@@ -33,7 +33,7 @@ func (s *Server) informationSchema() *database {
 	all := information_schema.GetInformationSchemaTables()
 	all[information_schema.StatisticsTableName] = information_schema.NewDefaultStats()
 	for name, base := range all {
-		t := &table{database: d.name, name: strings.ToUpper(name), schema: plainSchema(base.Schema(nil)), read: none}
+		t := newTable(strings.ToUpper(name), plainSchema(base.Schema(nil)), none)
 		bounded, ours := own[name]
 		read, all := whole[name]
 		known, ok := base.(*information_schema.InformationSchemaTable)

@@ -18,7 +18,7 @@ func (s *Server) fillMySQL() {
 		}
 	}
 	for n, list := range emptyMySQL {
-		s.mysql.tables[n] = &table{database: MySQLDatabase, name: n, schema: named(MySQLDatabase, n, strings.Fields(list)...), read: none}
+		s.mysql.tables[n] = newTable(n, named(MySQLDatabase, n, strings.Fields(list)...), none)
 	}
 }
 
@@ -50,7 +50,7 @@ var emptyMySQL = map[string]string{
 
 // grantTable is a table of grants. The hash of an account's password is shown to nobody.
 func (s *Server) grantTable(n string, base sql.Table) *table {
-	t := &table{database: MySQLDatabase, name: n}
+	t := newTable(n, nil, nil)
 	var user, host, secret, other = -1, -1, -1, -1
 	for i, c := range base.Schema(nil) {
 		own := *c
@@ -58,7 +58,7 @@ func (s *Server) grantTable(n string, base sql.Table) *table {
 		if types.IsEnum(c.Type) || types.IsSet(c.Type) {
 			own.Type = name
 		}
-		t.schema = append(t.schema, &own)
+		t.Columns = append(t.Columns, &own)
 		switch strings.ToLower(c.Name) {
 		case "user", "to_user":
 			user = i

@@ -16,8 +16,7 @@ const (
 // performance is performance_schema with the tables that can be told truthfully.
 func (s *Server) performance() *database {
 	pair := func(name string, read func(*sql.Context) ([]sql.Row, error)) *table {
-		return &table{database: performanceName, name: name, read: read,
-			schema: columns(performanceName, name, "VARIABLE_NAME", sql.Type(long), "VARIABLE_VALUE", sql.Type(long))}
+		return newTable(name, columns(performanceName, name, "VARIABLE_NAME", sql.Type(long), "VARIABLE_VALUE", sql.Type(long)), read)
 	}
 	status := func(all bool) func(*sql.Context) ([]sql.Row, error) {
 		return func(ctx *sql.Context) ([]sql.Row, error) { return pairs(s.status(ctx, all)), nil }
@@ -26,7 +25,7 @@ func (s *Server) performance() *database {
 		return func(ctx *sql.Context) ([]sql.Row, error) { return pairs(settings(ctx, global)), nil }
 	}
 	empty := func(name string, list ...string) *table {
-		return &table{database: performanceName, name: name, schema: named(performanceName, name, list...), read: none}
+		return newTable(name, named(performanceName, name, list...), none)
 	}
 	waits := "COUNT_%s SUM_TIMER_%s MIN_TIMER_%s AVG_TIMER_%s MAX_TIMER_%s"
 	timed := func(head string, of ...string) []string {
@@ -39,9 +38,8 @@ func (s *Server) performance() *database {
 	return newDatabase(performanceName,
 		pair("global_status", status(true)), pair("session_status", status(false)),
 		pair("global_variables", variables(true)), pair("session_variables", variables(false)),
-		&table{database: performanceName, name: "processlist", read: s.processes, schema: columns(performanceName, "processlist",
-			"ID", natural, "USER", sql.Type(name), "HOST", sql.Type(long), "DB", sql.Type(name), "COMMAND", sql.Type(name), "TIME", number,
-			"STATE", sql.Type(long), "INFO", text)},
+		newTable("processlist", columns(performanceName, "processlist", "ID", natural, "USER", sql.Type(name), "HOST", sql.Type(long),
+			"DB", sql.Type(name), "COMMAND", sql.Type(name), "TIME", number, "STATE", sql.Type(long), "INFO", text), s.processes),
 		empty("session_connect_attrs", attributes...), empty("session_account_connect_attrs", attributes...),
 		empty("setup_actors", "HOST", "USER", "ROLE", "ENABLED", "HISTORY"),
 		empty("setup_consumers", "NAME", "ENABLED"),
@@ -62,11 +60,10 @@ func (s *Server) performance() *database {
 
 // sys is sys with what the server knows of its versions.
 func (s *Server) sys() *database {
-	return newDatabase(sysName, &table{database: sysName, name: "version", schema: named(sysName, "version", "sys_version", "mysql_version"),
-		read: func(*sql.Context) ([]sql.Row, error) {
-			_, version, _ := sql.SystemVariables.GetGlobal("version")
-			return []sql.Row{{"2.1.2", fmt.Sprint(version)}}, nil
-		}})
+	return newDatabase(sysName, newTable("version", named(sysName, "version", "sys_version", "mysql_version"), func(*sql.Context) ([]sql.Row, error) {
+		_, version, _ := sql.SystemVariables.GetGlobal("version")
+		return []sql.Row{{"2.1.2", fmt.Sprint(version)}}, nil
+	}))
 }
 
 func pairs(list []Variable) []sql.Row {

@@ -80,7 +80,7 @@ func (s *Server) tablesExtensions(ctx *sql.Context, only bounds) ([]sql.Row, err
 
 // partitions has one row a table, as MySQL has for tables that are not partitioned.
 func (s *Server) partitions(ctx *sql.Context, only bounds) ([]sql.Row, error) {
-	width := len(s.information.tables["partitions"].schema)
+	width := len(s.information.tables["partitions"].Columns)
 	return s.collect(ctx, only, func(o object) sql.Row {
 		if o.kind != baseTable {
 			return nil

@@ -1,21 +1,20 @@
 package browse
 
 import (
-	"io"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"scrim/engine/virtual"
 	"scrim/internal/refuse"
 )
 
 // table is a virtual table: its rows are made when they are read, for the session that reads.
 type table struct {
-	database, name string
-	schema         sql.Schema
-	read           func(ctx *sql.Context) ([]sql.Row, error)
+	virtual.Named
+	read func(ctx *sql.Context) ([]sql.Row, error)
 	// within, if it is set, reads the rows within bounds.
 	within func(ctx *sql.Context, only bounds) ([]sql.Row, error)
 	only   bounds
@@ -23,65 +22,21 @@ type table struct {
 
 var _ sql.Table = (*table)(nil)
 
-// Name implements sql.Table.
-func (t *table) Name() string { return t.name }
-
-// String implements sql.Table.
-func (t *table) String() string { return t.name }
-
-// Schema implements sql.Table.
-func (t *table) Schema(*sql.Context) sql.Schema { return t.schema }
+// newTable makes a table that read reads.
+func newTable(name string, schema sql.Schema, read func(*sql.Context) ([]sql.Row, error)) *table {
+	return &table{Named: virtual.Named{Title: name, Columns: schema}, read: read}
+}
 
 // Collation implements sql.Table.
 func (t *table) Collation() sql.CollationID { return sql.Collation_Information_Schema_Default }
 
-type whole struct{}
-
-// Key implements sql.Partition.
-func (whole) Key() []byte { return []byte("all") }
-
-// Partitions implements sql.Table: there is one.
-func (t *table) Partitions(*sql.Context) (sql.PartitionIter, error) {
-	return sql.PartitionsToPartitionIter(whole{}), nil
-}
-
-// PartitionRows implements sql.Table. Nothing is read before the first row is asked for: the server may drop the iterator unused.
+// PartitionRows implements sql.Table.
 func (t *table) PartitionRows(*sql.Context, sql.Partition) (sql.RowIter, error) {
-	return &rows{table: t}, nil
-}
-
-func (t *table) rows(ctx *sql.Context) ([]sql.Row, error) {
 	if t.within != nil {
-		return t.within(ctx, t.only)
+		return virtual.Rows(func(ctx *sql.Context) ([]sql.Row, error) { return t.within(ctx, t.only) }), nil
 	}
-	return t.read(ctx)
+	return virtual.Rows(t.read), nil
 }
-
-type rows struct {
-	table  *table
-	list   []sql.Row
-	opened bool
-}
-
-// Next implements sql.RowIter.
-func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
-	if !r.opened {
-		list, err := r.table.rows(ctx)
-		if err != nil {
-			return nil, err
-		}
-		r.list, r.opened = list, true
-	}
-	if len(r.list) == 0 {
-		return nil, io.EOF
-	}
-	row := r.list[0]
-	r.list = r.list[1:]
-	return row, nil
-}
-
-// Close implements sql.RowIter.
-func (r *rows) Close(*sql.Context) error { return nil }
 
 // Types of the columns. Texts compare without case, as in MySQL's catalogue.
 var (
@@ -115,6 +70,8 @@ func none(*sql.Context) ([]sql.Row, error) { return nil, nil }
 
 // database is a read-only database of virtual tables.
 type database struct {
+	virtual.Objects
+	virtual.Triggers
 	name   string
 	tables map[string]*table // by lower-case name
 	// make finds the tables that are not listed. It may be nil.
@@ -130,8 +87,9 @@ var (
 
 func newDatabase(name string, list ...*table) *database {
 	d := &database{name: name, tables: map[string]*table{}}
+	d.Objects, d.Triggers = d.refuse, d.refuse
 	for _, t := range list {
-		d.tables[strings.ToLower(t.name)] = t
+		d.tables[strings.ToLower(t.Title)] = t
 	}
 	return d
 }
@@ -161,44 +119,3 @@ func (d *database) GetTableNames(*sql.Context) ([]string, error) { return sorted
 func (d *database) refuse() error {
 	return refuse.New(refuse.Unsupported, "The database %s is read-only.", strings.TrimSpace(d.name)).With("Use a database of your own.")
 }
-
-// CreateView implements sql.ViewDatabase.
-func (d *database) CreateView(*sql.Context, string, string, string) error { return d.refuse() }
-
-// DropView implements sql.ViewDatabase.
-func (d *database) DropView(*sql.Context, string) error { return d.refuse() }
-
-// GetViewDefinition implements sql.ViewDatabase: there are none.
-func (*database) GetViewDefinition(*sql.Context, string) (sql.ViewDefinition, bool, error) {
-	return sql.ViewDefinition{}, false, nil
-}
-
-// AllViews implements sql.ViewDatabase: there are none.
-func (*database) AllViews(*sql.Context) ([]sql.ViewDefinition, error) { return nil, nil }
-
-// GetStoredProcedure implements sql.StoredProcedureDatabase: there are none.
-func (*database) GetStoredProcedure(*sql.Context, string) (sql.StoredProcedureDetails, bool, error) {
-	return sql.StoredProcedureDetails{}, false, nil
-}
-
-// GetStoredProcedures implements sql.StoredProcedureDatabase: there are none.
-func (*database) GetStoredProcedures(*sql.Context) ([]sql.StoredProcedureDetails, error) {
-	return nil, nil
-}
-
-// SaveStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error {
-	return d.refuse()
-}
-
-// DropStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) DropStoredProcedure(*sql.Context, string) error { return d.refuse() }
-
-// GetTriggers implements sql.TriggerDatabase: there are none.
-func (*database) GetTriggers(*sql.Context) ([]sql.TriggerDefinition, error) { return nil, nil }
-
-// CreateTrigger implements sql.TriggerDatabase.
-func (d *database) CreateTrigger(*sql.Context, sql.TriggerDefinition) error { return d.refuse() }
-
-// DropTrigger implements sql.TriggerDatabase.
-func (d *database) DropTrigger(*sql.Context, string) error { return d.refuse() }

@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/collect"
 	"scrim/engine/collections"
+	"scrim/engine/virtual"
 	"scrim/internal/refuse"
 )
 
@@ -24,7 +25,11 @@ type Collections interface {
 var _ Collections = (*collections.Collections)(nil)
 
 // Database is dp_in. It is safe for concurrent use.
-type Database struct{ c Collections }
+type Database struct {
+	virtual.Objects
+	virtual.Triggers
+	c Collections
+}
 
 var (
 	_ sql.Database                = (*Database)(nil)
@@ -37,7 +42,7 @@ var (
 )
 
 // New returns the database over collections.
-func New(c Collections) *Database { return &Database{c} }
+func New(c Collections) *Database { return &Database{InsertOnly, InsertOnly, c} }
 
 // Name implements sql.Database.
 func (*Database) Name() string { return Name }
@@ -58,7 +63,7 @@ func (d *Database) GetTableInsensitive(_ *sql.Context, name string) (sql.Table, 
 	if !d.Has(name) {
 		return nil, false, nil
 	}
-	return &Table{d, strings.ToLower(name)}, true, nil
+	return newTable(d, strings.ToLower(name)), true, nil
 }
 
 // Has reports whether there is a collection of that short name.
@@ -91,44 +96,3 @@ func (*Database) DropTable(*sql.Context, string) error { return InsertOnly() }
 
 // RenameTable implements sql.TableRenamer.
 func (*Database) RenameTable(*sql.Context, string, string) error { return InsertOnly() }
-
-// CreateView implements sql.ViewDatabase.
-func (*Database) CreateView(*sql.Context, string, string, string) error { return InsertOnly() }
-
-// DropView implements sql.ViewDatabase.
-func (*Database) DropView(*sql.Context, string) error { return InsertOnly() }
-
-// GetViewDefinition implements sql.ViewDatabase: there are none.
-func (*Database) GetViewDefinition(*sql.Context, string) (sql.ViewDefinition, bool, error) {
-	return sql.ViewDefinition{}, false, nil
-}
-
-// AllViews implements sql.ViewDatabase: there are none.
-func (*Database) AllViews(*sql.Context) ([]sql.ViewDefinition, error) { return nil, nil }
-
-// GetStoredProcedure implements sql.StoredProcedureDatabase: there are none.
-func (*Database) GetStoredProcedure(*sql.Context, string) (sql.StoredProcedureDetails, bool, error) {
-	return sql.StoredProcedureDetails{}, false, nil
-}
-
-// GetStoredProcedures implements sql.StoredProcedureDatabase: there are none.
-func (*Database) GetStoredProcedures(*sql.Context) ([]sql.StoredProcedureDetails, error) {
-	return nil, nil
-}
-
-// SaveStoredProcedure implements sql.StoredProcedureDatabase.
-func (*Database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error {
-	return InsertOnly()
-}
-
-// DropStoredProcedure implements sql.StoredProcedureDatabase.
-func (*Database) DropStoredProcedure(*sql.Context, string) error { return InsertOnly() }
-
-// GetTriggers implements sql.TriggerDatabase: there are none.
-func (*Database) GetTriggers(*sql.Context) ([]sql.TriggerDefinition, error) { return nil, nil }
-
-// CreateTrigger implements sql.TriggerDatabase.
-func (*Database) CreateTrigger(*sql.Context, sql.TriggerDefinition) error { return InsertOnly() }
-
-// DropTrigger implements sql.TriggerDatabase.
-func (*Database) DropTrigger(*sql.Context, string) error { return InsertOnly() }

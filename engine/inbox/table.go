@@ -9,6 +9,7 @@ import (
 
 	"scrim/engine/collect/issue"
 	"scrim/engine/collections"
+	"scrim/engine/virtual"
 )
 
 // maxReport is the declared length of a report. The collection's parameters say what its reports have; all have less.
@@ -16,8 +17,8 @@ const maxReport = 60000
 
 // Table is one table of the database.
 type Table struct {
-	d    *Database
-	name string
+	virtual.Named
+	d *Database
 }
 
 var (
@@ -26,37 +27,17 @@ var (
 	_ sql.TemporaryTable  = (*Table)(nil)
 )
 
-// Name implements sql.Table.
-func (t *Table) Name() string { return t.name }
-
-// String implements sql.Table.
-func (t *Table) String() string { return t.name }
-
-// Collation implements sql.Table.
-func (t *Table) Collation() sql.CollationID { return sql.Collation_Default }
+func newTable(d *Database, name string) *Table {
+	return &Table{virtual.Named{Title: name, Columns: sql.Schema{
+		{Name: columnToken, Type: tokenType, Source: name, DatabaseSource: Name},
+		{Name: columnReport, Type: reportType, Source: name, DatabaseSource: Name},
+	}}, d}
+}
 
 // IsTemporary implements sql.TemporaryTable. Without it go-mysql-server's check of read-only transactions panics.
 func (t *Table) IsTemporary() bool { return false }
 
 var tokenType, reportType = types.MustCreateBinary(sqltypes.Binary, issue.TokenSize), types.MustCreateBinary(sqltypes.VarBinary, maxReport)
-
-// Schema implements sql.Table.
-func (t *Table) Schema(*sql.Context) sql.Schema {
-	return sql.Schema{
-		{Name: columnToken, Type: tokenType, Source: t.name, DatabaseSource: Name},
-		{Name: columnReport, Type: reportType, Source: t.name, DatabaseSource: Name},
-	}
-}
-
-type whole struct{}
-
-// Key implements sql.Partition.
-func (whole) Key() []byte { return []byte(Name) }
-
-// Partitions implements sql.Table.
-func (t *Table) Partitions(*sql.Context) (sql.PartitionIter, error) {
-	return sql.PartitionsToPartitionIter(whole{}), nil
-}
 
 // PartitionRows implements sql.Table: nobody reads.
 func (t *Table) PartitionRows(*sql.Context, sql.Partition) (sql.RowIter, error) {
@@ -90,7 +71,7 @@ func (i *inserter) StatementComplete(ctx *sql.Context) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return i.t.d.Accept(ctx, i.t.name, list)
+	return i.t.d.Accept(ctx, i.t.Title, list)
 }
 
 // Insert implements sql.RowInserter.

@@ -71,6 +71,7 @@ var rules = []struct {
 	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting", "scrim/internal/params", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
 	{"scrim/engine/mysqlerr", []string{"scrim/accounting", "scrim/engine/exec", "scrim/engine/store", "scrim/internal/panics", "scrim/internal/refuse", "scrim/internal/spill"}, "errors are worded without a server"},
+	{"scrim/engine/virtual", nil, "rows are made by whoever has the table"},
 	{"scrim/engine/version", nil, "a name needs nothing else"},
 	{"scrim/engine/datadir", []string{"scrim/engine/datadir", "scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/collections", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/version", "scrim/engine/witness", "scrim/internal/durable", "scrim/internal/refuse"}, "a directory is copied and loaded without a server"},
 	{"scrim/engine/monitor", []string{"scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/auth", "scrim/engine/dashboard", "scrim/engine/datadir", "scrim/engine/exec", "scrim/engine/metrics", "scrim/engine/session", "scrim/engine/store", "scrim/engine/version", "scrim/engine/watch", "scrim/engine/witness"}, "operators are shown a server, and cannot change it"},
