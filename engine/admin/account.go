@@ -40,10 +40,6 @@ func (a *Admin) budgets(ctx *sql.Context) ([]sql.Row, error) {
 // visible picks what an analyst may see: the budgets whose spending is theirs alone. On an account
 // with a default budget from which they have not spent, the default's line stands for them.
 func visible(all []accounting.BudgetStatus, who string) []accounting.BudgetStatus {
-	type account struct {
-		name   string
-		entity bool
-	}
 	own := map[account]bool{}
 	for _, b := range all {
 		if b.Holder == who {
@@ -61,6 +57,12 @@ func visible(all []accounting.BudgetStatus, who string) []accounting.BudgetStatu
 		}
 	}
 	return out
+}
+
+// account names a table's or an entity's account.
+type account struct {
+	name   string
+	entity bool
 }
 
 // budgetRow shows a budget. What is spent is shown as the least of several valid ε; what remains is

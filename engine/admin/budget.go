@@ -33,13 +33,9 @@ func (a *Admin) setBudget(ctx *sql.Context, args []string) error {
 
 // dropBudget removes a budget: target, principal and perhaps why.
 func (a *Admin) dropBudget(ctx *sql.Context, args []string) error {
-	account, entity, err := a.target(ctx, args[0])
+	b, err := a.known(ctx, args[0], args[1])
 	if err != nil {
 		return err
-	}
-	principal, ok := principalName(args[1])
-	if !ok {
-		return badPrincipal(args[1])
 	}
 	why, err := reason(optional(args, 2))
 	if err != nil {
@@ -48,21 +44,17 @@ func (a *Admin) dropBudget(ctx *sql.Context, args []string) error {
 	a.budgetsMu.Lock()
 	defer a.budgetsMu.Unlock()
 	all := a.o.Ledger.Budgets()
-	if before := find(all, account, entity, principal); before != nil && why == "" && loosensDropped(all, *before) {
+	if before := find(all, b.Account, b.Entity, b.Principal); before != nil && why == "" && loosensDropped(all, *before) {
 		return wantsReason("Dropping this budget loosens a limit.", "dp_drop_budget(target, principal, reason)")
 	}
-	return public(a.o.Ledger.RemoveBudget(ctx, account, entity, principal, a.o.Principal(ctx)))
+	return public(a.o.Ledger.RemoveBudget(ctx, b.Account, b.Entity, b.Principal, a.o.Principal(ctx)))
 }
 
 // resetBudget lets a budget's spending start anew: target, principal, why.
 func (a *Admin) resetBudget(ctx *sql.Context, args []string) error {
-	account, entity, err := a.target(ctx, args[0])
+	b, err := a.known(ctx, args[0], args[1])
 	if err != nil {
 		return err
-	}
-	principal, ok := principalName(args[1])
-	if !ok {
-		return badPrincipal(args[1])
 	}
 	why, err := reason(args[2])
 	if err != nil {
@@ -71,7 +63,7 @@ func (a *Admin) resetBudget(ctx *sql.Context, args []string) error {
 	if why == "" {
 		return wantsReason("A budget is refilled for a reason.", "dp_reset_budget(target, principal, reason)")
 	}
-	return public(a.o.Ledger.ResetBudget(ctx, account, entity, principal, a.o.Principal(ctx), why))
+	return public(a.o.Ledger.ResetBudget(ctx, b.Account, b.Entity, b.Principal, a.o.Principal(ctx), why))
 }
 
 // put sets a budget, unless it loosens a limit and nobody says why.
@@ -92,14 +84,25 @@ func (a *Admin) put(ctx *sql.Context, b accounting.Budget, why string) (err erro
 	return public(a.o.Ledger.SetBudget(ctx, b))
 }
 
-// holder returns a budget without limits for a target and a principal.
-func (a *Admin) holder(ctx *sql.Context, target, who string) (accounting.Budget, error) {
-	account, entity, err := a.target(ctx, target)
-	if err != nil {
-		return accounting.Budget{}, err
+// known returns a budget without limits for a target and a principal, who need not be there any more.
+func (a *Admin) known(ctx *sql.Context, target, who string) (b accounting.Budget, err error) {
+	if b.Account, b.Entity, err = a.target(ctx, target); err != nil {
+		return b, err
 	}
-	principal, err := a.principal(ctx, who)
-	return accounting.Budget{Account: account, Entity: entity, Principal: principal}, err
+	var ok bool
+	if b.Principal, ok = principalName(who); !ok {
+		return b, badPrincipal(who)
+	}
+	return b, nil
+}
+
+// holder returns a budget without limits for a target and a principal, an account or a role that is there.
+func (a *Admin) holder(ctx *sql.Context, target, who string) (accounting.Budget, error) {
+	b, err := a.known(ctx, target, who)
+	if err != nil {
+		return b, err
+	}
+	return b, a.exists(ctx, b.Principal)
 }
 
 // target returns the account that a budget caps: an entity's name, or a table's account, which is
@@ -134,23 +137,19 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// principal reads and checks the principal of a new budget.
-func (a *Admin) principal(ctx *sql.Context, text string) (string, error) {
-	p, ok := principalName(text)
-	if !ok {
-		return "", badPrincipal(text)
-	}
-	role, isRole := strings.CutPrefix(p, accounting.RolePrefix)
+// exists refuses a role or an account that there is not.
+func (a *Admin) exists(ctx *sql.Context, principal string) error {
+	role, isRole := strings.CutPrefix(principal, accounting.RolePrefix)
 	switch {
-	case p == accounting.All || p == accounting.Default:
+	case principal == accounting.All || principal == accounting.Default:
 	case isRole && a.o.HasRole != nil && !a.o.HasRole(ctx, role):
-		return "", refuse.New(refuse.Policy, "There is no role %q.", cut(role)).
+		return refuse.New(refuse.Policy, "There is no role %q.", cut(role)).
 			With("Name a role as CREATE ROLE made it, for example 'role:analyst'; the case of letters counts.")
-	case !isRole && a.o.HasAccount != nil && !a.o.HasAccount(ctx, p):
-		return "", refuse.New(refuse.Policy, "There is no account %q.", cut(p)).
+	case !isRole && a.o.HasAccount != nil && !a.o.HasAccount(ctx, principal):
+		return refuse.New(refuse.Policy, "There is no account %q.", cut(principal)).
 			With("Name an account as CREATE USER made it, for example 'ann@%%'; SELECT CURRENT_USER() shows an account its name.")
 	}
-	return p, nil
+	return nil
 }
 
 func badPrincipal(text string) error {

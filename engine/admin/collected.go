@@ -27,15 +27,15 @@ func binary(name string, bytes int64) column {
 // collectionTables are the views of dp on collections. They are for everybody: what they tell is meant for people who trust nobody.
 func (a *Admin) collectionTables() []*table {
 	return []*table{
-		newTable("collection_batches", a.collectionBatches,
+		newTable("collection_batches", a.ofCollections(a.collectionBatches),
 			count("batch_id"), text("collection"), count("round"), text("stratum"), count("cell"), count("batch"),
 			count("n_reports"), count("n_messages"), count("n_broken"), text("loaded_on"), binary("bag_sha256", 32), text("refused")),
-		newTable("collection_cells", a.collectionCells,
+		newTable("collection_cells", a.ofCollections(a.collectionCells),
 			text("collection"), count("round"), text("stratum"), count("cell"), text("randomizer"), count("domain"), count("keep_num"),
 			count("quota"), count("n_min"), count("n_tokens"), count("n_received"), count("level"), count("coordinate"), count("offset")),
 		newTable("collection_results", a.collectionResults,
 			text("collection"), text("stratum"), real("mean"), real("stderr"), real("low"), real("high"), column{"result", types.JSON}),
-		newTable("collection_rounds", a.collectionRounds,
+		newTable("collection_rounds", a.ofCollections(a.collectionRounds),
 			text("collection"), count("round"), text("stratum"), text("params"), binary("fingerprint", 32), moment("opened_at"), moment("closed_at"),
 			count("n_received"), count("n_min"), column{"seal_key", types.MustCreateBinary(sqltypes.VarBinary, 64)}, text("table_name")),
 		a.simulationTable(),
@@ -44,6 +44,16 @@ func (a *Admin) collectionTables() []*table {
 			text("name"), text("table_name"), text("uuid"), text("protocol"), text("model"), text("state"), count("round"), count("rounds"),
 			column{"epsilon", epsilonType}, real("delta"), real("rho"), count("n_expected"), text("strata"), text("trust"), text("declared"),
 			text("owner"), moment("created_at"), text("fail_reason")),
+	}
+}
+
+// ofCollections reads rows where there are collections; else there are none.
+func (a *Admin) ofCollections(read func(*sql.Context) ([]sql.Row, error)) func(*sql.Context) ([]sql.Row, error) {
+	return func(ctx *sql.Context) ([]sql.Row, error) {
+		if a.o.Collections == nil {
+			return nil, nil
+		}
+		return read(ctx)
 	}
 }
 
@@ -93,14 +103,6 @@ func declaration(c collections.Summary) (string, error) {
 	return string(text), err
 }
 
-// orNone shows what a protocol has no answer for as NULL.
-func orNone(x *float64) any {
-	if x == nil {
-		return nil
-	}
-	return *x
-}
-
 // costOf is what a contributor pays: the largest loss of any round, in each of its numbers, as each is in one round.
 func costOf(c collections.Summary) (worst collect.Loss) {
 	for round := range c.Rounds {
@@ -127,9 +129,6 @@ func stamp(text string) any {
 }
 
 func (a *Admin) collectionRounds(*sql.Context) ([]sql.Row, error) {
-	if a.o.Collections == nil {
-		return nil, nil
-	}
 	var out []sql.Row
 	for _, r := range a.o.Collections.Rounds() {
 		print := r.Params.Fingerprint()
@@ -144,9 +143,6 @@ func (a *Admin) collectionRounds(*sql.Context) ([]sql.Row, error) {
 }
 
 func (a *Admin) collectionCells(*sql.Context) ([]sql.Row, error) {
-	if a.o.Collections == nil {
-		return nil, nil
-	}
 	var out []sql.Row
 	for _, n := range a.o.Collections.Cells() {
 		c := n.Cell
@@ -161,9 +157,6 @@ func (a *Admin) collectionCells(*sql.Context) ([]sql.Row, error) {
 }
 
 func (a *Admin) collectionBatches(*sql.Context) ([]sql.Row, error) {
-	if a.o.Collections == nil {
-		return nil, nil
-	}
 	var out []sql.Row
 	for _, b := range a.o.Collections.Batches() {
 		bag, err := hex.DecodeString(b.Bag)
@@ -192,7 +185,7 @@ func (a *Admin) collectionResults(ctx *sql.Context) ([]sql.Row, error) {
 			if err := json.Unmarshal(results[s], &r); err != nil {
 				return nil, err
 			}
-			out = append(out, sql.Row{c.Name, s, orNone(r.Mean), orNone(r.StdErr), orNone(r.Low), orNone(r.High), doc})
+			out = append(out, sql.Row{c.Name, s, numberOrNull(r.Mean), numberOrNull(r.StdErr), numberOrNull(r.Low), numberOrNull(r.High), doc})
 		}
 	}
 	return out, nil

@@ -18,28 +18,28 @@ import (
 
 // collectionProcedures are those for collections, for the role collector.
 var collectionProcedures = []procedure{
-	forCollectors(3, 3, designColumns, (*Admin).createCollection, Procedure{"dp_create_collection", "dp_create_collection(name, protocol, json)",
+	{min: 3, max: 3, result: designColumns, run: (*Admin).createCollection, may: (*Admin).collecting, Procedure: Procedure{"dp_create_collection", "dp_create_collection(name, protocol, json)",
 		"Declares a collection, in state DRAFT, and makes its table: the protocol of dp.protocols, and its parameters as JSON. Returns what follows from them: what a contributor pays, the error to expect, the least number of contributors, and the numbers of each round.",
-		`CALL dp_create_collection('survey.commute', 'LDP_BIT', '{"epsilon": 1, "lo": 0, "hi": 120, "n_expected": 20000}')`}),
+		`CALL dp_create_collection('survey.commute', 'LDP_BIT', '{"epsilon": 1, "lo": 0, "hi": 120, "n_expected": 20000}')`}},
 	issuing(Procedure{"dp_issue_tokens", "dp_issue_tokens(name, n [, stratum [, round]])",
 		"Issues n one-time tokens, each bound at random to a round and a cell, with exact quotas, and returns them, once: the server keeps hashes only. A token is good for one report. Tokens of a shuffle collection are issued at its shuffler, unless it was declared with trust 'same_operator'. A round is named where more people are wanted for it.",
 		"CALL dp_issue_tokens('commute', 20000)"}),
-	forCollectors(1, 1, nil, (*Admin).openCollection, Procedure{"dp_open_collection", "dp_open_collection(name)",
+	onCollection(1, nil, (*Admin).openCollection, Procedure{"dp_open_collection", "dp_open_collection(name)",
 		"Publishes the parameters of round 1, which never change afterwards, and lets reports come. A round that was closed or inconclusive is opened again with the same parameters, for additional people; one of a shuffle collection takes a further batch.",
 		"CALL dp_open_collection('commute')"}),
-	forCollectors(1, 1, previewColumns, (*Admin).previewRound, Procedure{"dp_preview_round", "dp_preview_round(name)",
+	onCollection(1, previewColumns, (*Admin).previewRound, Procedure{"dp_preview_round", "dp_preview_round(name)",
 		"Shows the reports of each cell of the round, how many it needs, and what dp_next_round would publish now or why it would not. Changes nothing and costs nothing.",
 		"CALL dp_preview_round('commute')"}),
-	forCollectors(1, 1, stateColumns, (*Admin).nextRound, Procedure{"dp_next_round", "dp_next_round(name)",
+	onCollection(1, stateColumns, (*Admin).nextRound, Procedure{"dp_next_round", "dp_next_round(name)",
 		"Ends the round, publishes what the next one needs, and opens that; after the last round the collection is FINAL and its results are kept. With too few reports it changes nothing; a round that is inconclusive makes the collection FAILED.",
 		"CALL dp_next_round('commute')"}),
-	forCollectors(1, 1, nil, (*Admin).closeCollection, Procedure{"dp_close_collection", "dp_close_collection(name)",
+	onCollection(1, nil, (*Admin).closeCollection, Procedure{"dp_close_collection", "dp_close_collection(name)",
 		"Stops taking reports and stays in the round.",
 		"CALL dp_close_collection('commute')"}),
-	forCollectors(2, 2, nil, (*Admin).abortCollection, Procedure{"dp_abort_collection", "dp_abort_collection(name, reason)",
+	onCollection(2, nil, (*Admin).abortCollection, Procedure{"dp_abort_collection", "dp_abort_collection(name, reason)",
 		"Ends a collection without a result, for good.",
 		"CALL dp_abort_collection('commute', 'the question was misunderstood')"}),
-	forCollectors(1, 1, nil, (*Admin).dropCollection, Procedure{"dp_drop_collection", "dp_drop_collection(name)",
+	onCollection(1, nil, (*Admin).dropCollection, Procedure{"dp_drop_collection", "dp_drop_collection(name)",
 		"Removes a collection that takes no reports, with its table, tokens and results.",
 		"CALL dp_drop_collection('commute')"}),
 }
@@ -49,9 +49,15 @@ func issuing(p Procedure) procedure {
 	return procedure{Procedure: p, min: 2, max: 4, result: tokenColumns, stream: (*Admin).issueTokens, may: (*Admin).collecting}
 }
 
-// forCollectors is a procedure for the role collector.
-func forCollectors(min, max int, result []column, f func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error), p Procedure) procedure {
-	return procedure{Procedure: p, min: min, max: max, result: result, run: f, may: (*Admin).collecting}
+// onCollection is a procedure with n arguments for the role collector, on the collection that the first one names.
+func onCollection(n int, result []column, f func(a *Admin, ctx *sql.Context, name string, args []string) ([]sql.Row, error), p Procedure) procedure {
+	return procedure{Procedure: p, min: n, max: n, result: result, may: (*Admin).collecting, run: func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
+		name, err := collectionName(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return f(a, ctx, name, args[1:])
+	}}
 }
 
 // collectionName reads the name of a collection: short, or with its database, with or without back quotes.
@@ -89,7 +95,7 @@ func (a *Admin) createCollection(ctx *sql.Context, args []string) ([]sql.Row, er
 	if err != nil {
 		return nil, err
 	}
-	if err := a.declareCollection(ctx, name); err != nil {
+	if err := a.o.Catalog.Public(a.o.Schema(ctx), name); err != nil {
 		return nil, err
 	}
 	return DesignRows(design), nil
@@ -115,14 +121,9 @@ func (a *Admin) noView(ctx *sql.Context, schema, name string) error {
 	return err
 }
 
-// declareCollection makes the table of a collection public, if it is not.
-func (a *Admin) declareCollection(ctx *sql.Context, name string) error {
-	return a.o.Catalog.Public(a.o.Schema(ctx), name)
-}
-
 // DeclareCollection makes the table of a collection public, if it is not.
 func (a *Admin) DeclareCollection(ctx *sql.Context, c collections.Summary) error {
-	return a.declareCollection(ctx, c.Schema+"."+c.Name)
+	return a.o.Catalog.Public(a.o.Schema(ctx), c.Schema+"."+c.Name)
 }
 
 var tokenColumns = []column{text("token"), count("round"), count("cell"), text("stratum")}
@@ -172,11 +173,7 @@ func (r *tokenRows) Close(*sql.Context) error {
 
 // openCollection opens a collection, and tells in the ledger what each contributor pays. It is a line to read, and no charge: nothing
 // of what contributors send is spent from a budget.
-func (a *Admin) openCollection(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	name, err := collectionName(args[0])
-	if err != nil {
-		return nil, err
-	}
+func (a *Admin) openCollection(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
 	if err := a.o.Collections.Open(ctx, name); err != nil {
 		return nil, err
 	}
@@ -184,7 +181,7 @@ func (a *Admin) openCollection(ctx *sql.Context, args []string) ([]sql.Row, erro
 	if !ok {
 		return nil, nil // dropped meanwhile
 	}
-	if err := a.declareCollection(ctx, c.Schema+"."+c.Name); err != nil {
+	if err := a.DeclareCollection(ctx, c); err != nil {
 		return nil, err
 	}
 	return nil, a.o.Ledger.Note(a.o.Principal(ctx), "collection", opened(c))
@@ -196,50 +193,33 @@ func opened(c collections.Summary) string {
 		c.Schema, c.Name, c.Round, c.Protocol, price(costOf(c)))
 }
 
-// named runs a procedure whose first argument is a collection.
-func (a *Admin) named(ctx *sql.Context, args []string, f func(name string) error) ([]sql.Row, error) {
-	name, err := collectionName(args[0])
+func (a *Admin) closeCollection(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
+	return nil, a.o.Collections.Close(ctx, name)
+}
+
+func (a *Admin) abortCollection(ctx *sql.Context, name string, args []string) ([]sql.Row, error) {
+	why, err := reason(args[0])
+	if err == nil && why == "" {
+		err = wantsReason("Aborting a collection is for good.", fmt.Sprintf("dp_abort_collection('%s', 'why')", name))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return nil, f(name)
-}
-
-func (a *Admin) closeCollection(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	return a.named(ctx, args, func(name string) error { return a.o.Collections.Close(ctx, name) })
-}
-
-func (a *Admin) abortCollection(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	return a.named(ctx, args, func(name string) error {
-		why, err := reason(args[1])
-		if err == nil && why == "" {
-			err = wantsReason("Aborting a collection is for good.", fmt.Sprintf("dp_abort_collection('%s', 'why')", name))
-		}
-		if err != nil {
-			return err
-		}
-		return a.o.Collections.Abort(ctx, name, why)
-	})
+	return nil, a.o.Collections.Abort(ctx, name, why)
 }
 
 // dropCollection drops the table first: a name that stays public for a moment is undeclared as soon as a table of that name is made.
-func (a *Admin) dropCollection(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	return a.named(ctx, args, func(name string) error {
-		c, ok := a.o.Collections.Lookup(name)
-		if err := a.o.Collections.Drop(ctx, name); err != nil || !ok {
-			return err
-		}
-		return a.o.Catalog.Dropped(c.Schema + "." + c.Name)
-	})
+func (a *Admin) dropCollection(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
+	c, ok := a.o.Collections.Lookup(name)
+	if err := a.o.Collections.Drop(ctx, name); err != nil || !ok {
+		return nil, err
+	}
+	return nil, a.o.Catalog.Dropped(c.Schema + "." + c.Name)
 }
 
 var stateColumns = []column{text("state"), count("round"), text("results")}
 
-func (a *Admin) nextRound(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	name, err := collectionName(args[0])
-	if err != nil {
-		return nil, err
-	}
+func (a *Admin) nextRound(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
 	if err := a.o.Collections.Next(ctx, name); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -49,21 +50,15 @@ func (t *logTable) take(ctx *sql.Context, name string, e sql.Expression) bool {
 // comparison returns the column and the constant of a comparison; swapped says that the constant
 // comes first.
 func comparison(name string, left, right sql.Expression) (column string, value any, swapped, ok bool) {
-	if column, ok = columnOf(left, name); ok {
-		l, isLiteral := right.(*expression.Literal)
-		if !isLiteral {
-			return "", nil, false, false
-		}
-		return column, l.Value(), false, true
+	if column, ok = columnOf(left, name); !ok {
+		left, right, swapped = right, left, true
+		column, ok = columnOf(left, name)
 	}
-	if column, ok = columnOf(right, name); ok {
-		l, isLiteral := left.(*expression.Literal)
-		if !isLiteral {
-			return "", nil, false, false
-		}
-		return column, l.Value(), true, true
+	l, isLiteral := right.(*expression.Literal)
+	if !ok || !isLiteral {
+		return "", nil, false, false
 	}
-	return "", nil, false, false
+	return column, l.Value(), swapped, true
 }
 
 // equal takes column = value, or column IN (values).
@@ -212,25 +207,13 @@ func (t *logTable) boundTime(ctx *sql.Context, value any, above bool) bool {
 
 // integer returns an integer constant.
 func integer(v any) (int64, bool) {
-	switch v := v.(type) {
-	case int8:
-		return int64(v), true
-	case int16:
-		return int64(v), true
-	case int32:
-		return int64(v), true
-	case int64:
-		return v, true
-	case int:
-		return int64(v), true
-	case uint8:
-		return int64(v), true
-	case uint16:
-		return int64(v), true
-	case uint32:
-		return int64(v), true
-	case uint64:
-		return int64(v), v < 1<<62
+	switch r := reflect.ValueOf(v); {
+	case !r.IsValid() || r.Type().PkgPath() != "": // a time is a number, too
+		return 0, false
+	case r.CanInt():
+		return r.Int(), true
+	case r.CanUint():
+		return int64(r.Uint()), r.Uint() < 1<<62
 	}
 	return 0, false
 }

@@ -81,10 +81,6 @@ func after(f accounting.Filter, id uint64) (above, below uint64) {
 // prices returns a function that gives the ε of a charge at the δ of its account's budget of all
 // principals; nil where there is none.
 func prices(budgets []accounting.Budget) func(accounting.Charge) any {
-	type account struct {
-		name   string
-		entity bool
-	}
 	type offer struct {
 		loss  accounting.Loss
 		delta accounting.Delta

@@ -8,14 +8,11 @@ import (
 // even by its hash: whoever could look again and again which of them is spent, and at the reports at the same time, would see
 // who sent what.
 func (a *Admin) tokensTable() *table {
-	return newTable("collection_tokens", a.collectionTokens,
+	return newTable("collection_tokens", a.ofCollections(a.collectionTokens),
 		text("collection"), count("round"), text("stratum"), count("cell"), count("n_issued"), count("n_spent"), count("n_free"))
 }
 
 func (a *Admin) collectionTokens(*sql.Context) ([]sql.Row, error) {
-	if a.o.Collections == nil {
-		return nil, nil
-	}
 	var out []sql.Row
 	for _, c := range a.o.Collections.Cells() {
 		if c.Issued == 0 {

@@ -14,11 +14,7 @@ import (
 var previewColumns = []column{text("stratum"), count("cell"), text("randomizer"), count("n_received"), count("n_min"), count("quota"),
 	text("outcome"), text("publishes"), text("warnings")}
 
-func (a *Admin) previewRound(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	name, err := collectionName(args[0])
-	if err != nil {
-		return nil, err
-	}
+func (a *Admin) previewRound(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
 	list, err := a.o.Collections.Preview(ctx, name)
 	if err != nil {
 		return nil, err

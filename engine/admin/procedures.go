@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -38,25 +39,25 @@ var procedures = slices.Concat(policyProcedures, collectionProcedures)
 
 // policyProcedures are those for policies and budgets, for DBAs.
 var policyProcedures = []procedure{
-	fixed(3, Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity)",
+	policy(3, Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity)",
 		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets.",
 		"CALL dp_protect('shop.orders', 'customer_id', 'customer')"}, (*Admin).protect),
-	fixed(1, Procedure{"dp_unprotect", "dp_unprotect(table)",
+	policy(1, Procedure{"dp_unprotect", "dp_unprotect(table)",
 		"Makes a protected table undeclared: refused to analysts. Its budget and what is spent stay.",
 		"CALL dp_unprotect('shop.orders')"}, (*Admin).unprotect),
 	fixed(1, Procedure{"dp_public", "dp_public(table)",
 		"Declares that a table holds nobody's data: analysts may read its rows.",
 		"CALL dp_public('shop.regions')"}, (*Admin).public),
-	fixed(4, Procedure{"dp_link", "dp_link(child, child_column, parent, parent_column)",
+	policy(4, Procedure{"dp_link", "dp_link(child, child_column, parent, parent_column)",
 		"Protects a table by a foreign key: a row belongs to the person that its parent row belongs to. The parent column is a PRIMARY or UNIQUE key.",
 		"CALL dp_link('shop.lineitem', 'order_id', 'shop.orders', 'id')"}, (*Admin).link),
-	fixed(3, Procedure{"dp_set_domain", "dp_set_domain(table, column, json)",
+	policy(3, Procedure{"dp_set_domain", "dp_set_domain(table, column, json)",
 		"Declares the public domain of a column: a list of group keys, the values of a column of a public table, or a numeric range. 'null' removes it.",
 		`CALL dp_set_domain('shop.orders', 'region', '["north","south"]')`}, (*Admin).setDomain),
-	fixed(3, Procedure{"dp_set_scale", "dp_set_scale(table, column, json)",
+	policy(3, Procedure{"dp_set_scale", "dp_set_scale(table, column, json)",
 		"Declares the public standard deviations of a column of vectors or numbers: one for all coordinates, or an array of one for each. They shape the noise of means of vectors. 'null' removes them.",
 		"CALL dp_set_scale('shop.profiles', 'embedding', '[2.5, 0.5, 0.1]')"}, (*Admin).setScale),
-	fixed(2, Procedure{"dp_set_defaults", "dp_set_defaults(table, json)",
+	policy(2, Procedure{"dp_set_defaults", "dp_set_defaults(table, json)",
 		"Replaces the defaults of the privacy parameters for queries on a table.",
 		`CALL dp_set_defaults('shop.orders', '{"dp_epsilon":0.5}')`}, (*Admin).setDefaults),
 	{Procedure{"dp_set_budget", "dp_set_budget(table | 'entity:NAME', principal, epsilon | 'rho=R', delta, window [, reason])",
@@ -71,7 +72,7 @@ var policyProcedures = []procedure{
 	fixed(3, Procedure{"dp_reset_budget", "dp_reset_budget(table | 'entity:NAME', principal, reason)",
 		"Lets the spending in one budget start anew, now: of '*', 'role:NAME' or user@host. Nothing else ever refills a budget within its window. It is recorded with who and why, and what was spent stays on record.",
 		"CALL dp_reset_budget('shop.orders', 'ann@%', 'spent by a faulty report; its answers were destroyed')"}, (*Admin).resetBudget),
-	fixed(2, Procedure{"dp_set_neighbours", "dp_set_neighbours(table, relation)",
+	policy(2, Procedure{"dp_set_neighbours", "dp_set_neighbours(table, relation)",
 		"Sets which databases are neighbours: 'add-remove', one person more or less, or 'replace-one', one person's rows exchanged, which also declares that the number of persons in the table is public. All tables of an entity have one relation; it changes only while nothing has been charged to them.",
 		"CALL dp_set_neighbours('shop.orders', 'replace-one')"}, (*Admin).setNeighbours),
 }
@@ -125,33 +126,19 @@ func (a *Admin) Registry() sql.ExternalStoredProcedureRegistry {
 
 // function wraps a procedure in a Go function with n text parameters, as go-mysql-server wants it.
 func (a *Admin) function(p procedure, n int) any {
-	type rows = sql.RowIter
-	call := func(ctx *sql.Context, args ...string) (sql.RowIter, error) {
-		out, err := a.call(ctx, p, args)
+	in := append([]reflect.Type{reflect.TypeFor[*sql.Context]()}, slices.Repeat([]reflect.Type{reflect.TypeFor[string]()}, n)...)
+	out := []reflect.Type{reflect.TypeFor[sql.RowIter](), reflect.TypeFor[error]()}
+	return reflect.MakeFunc(reflect.FuncOf(in, out, false), func(in []reflect.Value) []reflect.Value {
+		var args []string
+		for _, v := range in[1:] {
+			args = append(args, v.String())
+		}
+		rows, err := a.call(in[0].Interface().(*sql.Context), p, args)
 		if err != nil || p.result == nil {
-			return nil, err
+			rows = nil
 		}
-		return out, nil
-	}
-	switch n {
-	case 1:
-		return func(ctx *sql.Context, x1 string) (rows, error) { return call(ctx, x1) }
-	case 2:
-		return func(ctx *sql.Context, x1, x2 string) (rows, error) { return call(ctx, x1, x2) }
-	case 3:
-		return func(ctx *sql.Context, x1, x2, x3 string) (rows, error) { return call(ctx, x1, x2, x3) }
-	case 4:
-		return func(ctx *sql.Context, x1, x2, x3, x4 string) (rows, error) { return call(ctx, x1, x2, x3, x4) }
-	case 5:
-		return func(ctx *sql.Context, x1, x2, x3, x4, x5 string) (rows, error) {
-			return call(ctx, x1, x2, x3, x4, x5)
-		}
-	case 6:
-		return func(ctx *sql.Context, x1, x2, x3, x4, x5, x6 string) (rows, error) {
-			return call(ctx, x1, x2, x3, x4, x5, x6)
-		}
-	}
-	panic("admin: procedure with an unforeseen number of parameters")
+		return []reflect.Value{reflect.ValueOf(&rows).Elem(), reflect.ValueOf(&err).Elem()}
+	}).Interface()
 }
 
 // call checks who calls, notes the call, and runs it.

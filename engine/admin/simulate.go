@@ -112,6 +112,7 @@ func document(ctx *sql.Context, text []byte) (any, error) {
 	return doc, err
 }
 
+// numberOrNull shows what a protocol has no answer for as NULL.
 func numberOrNull(x *float64) any {
 	if x == nil {
 		return nil
