@@ -50,17 +50,10 @@ func sha2Salt(stored string) (salt []byte, iterations int, ok bool) {
 	return salt, iterations, err == nil && kind == "SHA256"
 }
 
-// checkNative checks a mysql_native_password response: SHA1(password) xor SHA1(salt + SHA1(SHA1(password))).
+// checkNative checks a mysql_native_password response.
 func checkNative(l *wire.Login, u mysql_db.User) error {
 	stored, err := hex.DecodeString(strings.TrimPrefix(u.AuthString, "*"))
-	if err != nil || len(stored) != sha1.Size || len(l.Response) != sha1.Size {
-		return errDenied
-	}
-	mask := sha1.Sum(append(append([]byte(nil), l.Salt...), stored...))
-	var once [sha1.Size]byte
-	subtle.XORBytes(once[:], l.Response, mask[:])
-	twice := sha1.Sum(once[:])
-	if subtle.ConstantTimeCompare(twice[:], stored) != 1 {
+	if err != nil || len(stored) != sha1.Size || !l.ShowsNative([sha1.Size]byte(stored)) {
 		return errDenied
 	}
 	return nil
@@ -148,8 +141,7 @@ func (s *seen) add(u mysql_db.User, password string) {
 	s.by[u.User+"@"+u.Host] = seenPassword{u.AuthString, sha256.Sum256(once[:])}
 }
 
-// matches checks a response: SHA256(password) xor SHA256(SHA256(SHA256(password)) + salt). It takes as
-// long where no password is known.
+// matches checks a caching_sha2_password response. It takes as long where no password is known.
 func (s *seen) matches(l *wire.Login, u mysql_db.User) bool {
 	s.mu.Lock()
 	known, ok := s.by[u.User+"@"+u.Host]
@@ -158,12 +150,5 @@ func (s *seen) matches(l *wire.Login, u mysql_db.User) bool {
 		ok = false
 	}
 	s.mu.Unlock()
-	if len(l.Response) != sha256.Size {
-		return false
-	}
-	mask := sha256.Sum256(append(append([]byte(nil), known.twice[:]...), l.Salt...))
-	var once [sha256.Size]byte
-	subtle.XORBytes(once[:], l.Response, mask[:])
-	twice := sha256.Sum256(once[:])
-	return subtle.ConstantTimeCompare(twice[:], known.twice[:]) == 1 && ok && u.User != ""
+	return l.ShowsSHA2(known.twice) && ok && u.User != ""
 }

@@ -3,7 +3,6 @@ package shuffler
 import (
 	"crypto/sha1"
 	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"math"
 
@@ -98,34 +97,10 @@ func (s secret) check(l *wire.Login) (ok bool, err error) {
 	case empty:
 		return s.none, nil
 	case l.Plugin == wire.CachingSHA2:
-		if !s.matchesSHA2(l) {
+		if s.none || !l.ShowsSHA2(s.sha2) {
 			return false, nil
 		}
 		return true, l.More(3) // as if the server had remembered it
 	}
-	return s.matchesNative(l), nil
-}
-
-// matchesNative checks SHA1(password) xor SHA1(salt + SHA1(SHA1(password))).
-func (s secret) matchesNative(l *wire.Login) bool {
-	if len(l.Response) != sha1.Size || s.none {
-		return false
-	}
-	mask := sha1.Sum(append(append([]byte(nil), l.Salt...), s.native[:]...))
-	var once [sha1.Size]byte
-	subtle.XORBytes(once[:], l.Response, mask[:])
-	twice := sha1.Sum(once[:])
-	return subtle.ConstantTimeCompare(twice[:], s.native[:]) == 1
-}
-
-// matchesSHA2 checks SHA256(password) xor SHA256(SHA256(SHA256(password)) + salt).
-func (s secret) matchesSHA2(l *wire.Login) bool {
-	if len(l.Response) != sha256.Size || s.none {
-		return false
-	}
-	mask := sha256.Sum256(append(append([]byte(nil), s.sha2[:]...), l.Salt...))
-	var once [sha256.Size]byte
-	subtle.XORBytes(once[:], l.Response, mask[:])
-	twice := sha256.Sum256(once[:])
-	return subtle.ConstantTimeCompare(twice[:], s.sha2[:]) == 1
+	return !s.none && l.ShowsNative(s.native), nil
 }
