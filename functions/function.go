@@ -1,6 +1,11 @@
 package functions
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Role says what becomes of a function on a protected table.
 type Role uint8
@@ -10,18 +15,6 @@ const (
 	Private   Role = iota // a DP function
 	Rewritten             // a plain SQL aggregate that keeps its SQL meaning, over rows
 	Refused               // no private form; Instead says what serves
-)
-
-// Measure is what a function estimates.
-type Measure uint8
-
-// Measures.
-const (
-	Count Measure = iota
-	Sum
-	Mean
-	Variance
-	Quantile
 )
 
 // Result is the SQL type family of an answer.
@@ -53,28 +46,43 @@ func (w Weight) String() string {
 	return "row"
 }
 
-// Function is one aggregate function. The values in the table are shared and must not be changed.
+// Function is one aggregate function: a row of the table. The values in the table are shared and
+// must not be changed.
 type Function struct {
 	Name      string // upper case
 	Aliases   []string
+	Bound     []string // further names that go-mysql-server gives the bound form
 	Role      Role
-	Measure   Measure
+	Measure   // what it estimates, and how; zero of a refused function
 	Signature string
 	MinArgs   int // without the options string
-	MaxArgs   int
+	MaxArgs   int // 2 where the second argument is a constant
 	Result    Result
 	Weight    Weight   // the default
 	Options   []string // names in Options, in the order of the documentation
 	Doc       string
 	Example   string
-	Instead   string // of a refused function: the query that serves
+	DPForm    string // of a rewritten function: the private one that estimates the same
+	Instead   string // of a function that is refused, or not rewritten: the query that serves
 
-	clamp              bool // counts: show a negative answer as 0
-	stddev, population bool // variances
+	// Check reads Call.Constant, and checks what the options do not tell; nil: nothing is to be read.
+	Check func(*Call) error
+	// Digits are added to the scale of the argument in an Exact result.
+	Digits int
+	// AtLeastZero says that a negative answer is shown as 0.
+	AtLeastZero bool
 }
 
 // Distinct says whether DISTINCT may stand before the argument (and then only before the unit).
-func (f *Function) Distinct() bool { return f.Measure == Count && f.Role != Refused }
+func (f *Function) Distinct() bool { return f.Counts }
+
+// Private is the DP function that estimates the same: of a plain aggregate, or the function itself.
+func (f *Function) Private() *Function {
+	if g, ok := ByName(f.DPForm); ok {
+		return g
+	}
+	return f
+}
 
 // ByName finds a function by its name or an alias, in any case, or by the name that go-mysql-server
 // gives the bound form of a plain aggregate: VarPop for VAR_POP.
@@ -86,18 +94,75 @@ func ByName(name string) (*Function, bool) {
 // All returns the functions in the order of the documentation.
 func All() []*Function { return table }
 
-var byName = func() map[string]*Function {
-	m := map[string]*Function{}
+// byName finds the functions of the table. A table with an incomplete row does not start.
+var byName = mustIndex(table)
+
+func mustIndex(table []*Function) map[string]*Function {
+	m, err := index(table)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// index finds functions by name, and checks that they can be answered.
+func index(table []*Function) (map[string]*Function, error) {
+	m := map[string]*Function{"": nil}
 	for _, f := range table {
-		m[f.Name] = f
-		for _, a := range f.Aliases {
-			m[a] = f
+		names := append([]string{f.Name}, f.Aliases...)
+		if bound := strings.ReplaceAll(f.Name, "_", ""); f.Role != Private && bound != f.Name {
+			names = append(names, bound)
 		}
-		if f.Role != Private {
-			m[strings.ReplaceAll(f.Name, "_", "")] = f
+		for _, name := range append(names, f.Bound...) {
+			if _, ok := m[name]; ok || name != strings.ToUpper(name) || tellsOrMakes(name) {
+				return nil, fmt.Errorf("functions: %q is no name, or has two functions", name)
+			}
+			m[name] = f
 		}
 	}
-	m["JSONARRAY"] = m["JSON_ARRAYAGG"]
-	m["COUNTDISTINCT"] = m["COUNT"]
-	return m
-}()
+	delete(m, "")
+	for _, f := range table {
+		if err := f.complete(m); err != nil {
+			return nil, fmt.Errorf("functions: %s: %w", f.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// tellsOrMakes reports whether a name is that of a function outside of the table.
+func tellsOrMakes(name string) bool {
+	_, bar := BarByName(name)
+	_, report := ReportByName(name)
+	return bar || report || slices.ContainsFunc(scalars, func(f *Scalar) bool { return f.Name == name })
+}
+
+// complete checks that a row has what its role asks for.
+func (f *Function) complete(all map[string]*Function) error {
+	private, ok := all[f.DPForm]
+	switch {
+	case f.Signature == "" || f.Doc == "":
+		return errors.New("no signature or documentation")
+	case f.MinArgs < 0 || f.MinArgs > f.MaxArgs:
+		return errors.New("more arguments at least than at most")
+	case (f.Role == Private) != (f.Instead == ""):
+		return errors.New("want what serves instead of all but private functions")
+	case (f.Role == Rewritten) != (f.DPForm != ""):
+		return errors.New("want the private form of rewritten functions, and of no others")
+	case f.Role == Rewritten && (!ok || private.Role != Private):
+		return fmt.Errorf("its private form, %s, is none", f.DPForm)
+	case f.Role == Refused:
+		return nil
+	case f.Estimator == nil:
+		return errors.New("no estimator")
+	case f.MaxArgs > 2 || f.MaxArgs == 2 && f.Check == nil:
+		return errors.New("want one argument, and a check of a constant second one")
+	case f.Example == "":
+		return errors.New("no example")
+	}
+	for _, o := range f.Options {
+		if !slices.ContainsFunc(optionTable, func(x Option) bool { return x.Name == o }) {
+			return fmt.Errorf("no option %s", o)
+		}
+	}
+	return nil
+}

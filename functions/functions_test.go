@@ -2,11 +2,13 @@ package functions
 
 import (
 	"math/big"
+	"reflect"
 	"strings"
 	"testing"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/quantile"
+	"scrim/engine/estimator/variance"
 	"scrim/internal/refuse"
 )
 
@@ -25,8 +27,8 @@ func TestTable(t *testing.T) {
 		if f.Doc == "" || f.Signature == "" || f.MinArgs > f.MaxArgs {
 			t.Errorf("%s is not documented, or its arguments make no sense", f.Name)
 		}
-		if (f.Role == Refused) != (f.Instead != "") || (f.Role != Refused) != (f.Example != "") {
-			t.Errorf("%s: want an example, or for a refused function what serves instead", f.Name)
+		if (f.Role == Private) != (f.Instead == "") || (f.Role != Refused) != (f.Example != "") {
+			t.Errorf("%s: want an example, or for a function that is not private what serves instead", f.Name)
 		}
 		for _, o := range f.Options {
 			documented(o) // panics when it is not
@@ -48,6 +50,7 @@ func TestTable(t *testing.T) {
 
 // TestPlainAggregatesKeepTheirMeaning checks what SQL says about each rewritten aggregate.
 func TestPlainAggregatesKeepTheirMeaning(t *testing.T) {
+	p := estimator.Params{Rho: 0.5, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: -1000, Hi: 1000}}
 	for name, want := range map[string]struct{ clamp, stddev, population bool }{
 		"COUNT": {clamp: true}, "SUM": {}, "AVG": {},
 		"VAR_POP": {population: true}, "VARIANCE": {population: true}, "VAR_SAMP": {},
@@ -55,13 +58,19 @@ func TestPlainAggregatesKeepTheirMeaning(t *testing.T) {
 		"DP_COUNT": {}, "DP_VARIANCE": {}, "DP_STDDEV": {stddev: true},
 	} {
 		f, _ := ByName(name)
-		if f.clamp != want.clamp || f.stddev != want.stddev || f.population != want.population {
-			t.Errorf("%s: got clamp %v, stddev %v, population %v", name, f.clamp, f.stddev, f.population)
+		if f.AtLeastZero != want.clamp {
+			t.Errorf("%s: got clamp %v", name, f.AtLeastZero)
+		}
+		if f.Squares {
+			got, err := Call{Function: f}.Estimator(p)
+			if right, _ := variance.NewRows(p, variance.Options{Stddev: want.stddev, Population: want.population}); err != nil || !reflect.DeepEqual(got, right) {
+				t.Errorf("%s: got %+v, %v, want stddev %v, population %v", name, got, err, want.stddev, want.population)
+			}
 		}
 		if f.Role == Rewritten && f.Weight != ByRow {
 			t.Errorf("%s does not weigh rows", name)
 		}
-		if f.Role == Private && f.Measure != Count && f.Measure != Sum && f.Weight != ByPerson {
+		if f.Role == Private && f.Weighed && f.Weight != ByPerson {
 			t.Errorf("%s does not weigh persons", name)
 		}
 	}

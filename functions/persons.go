@@ -5,14 +5,16 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/cover"
+	"scrim/engine/estimator/friendly"
 	"scrim/engine/estimator/person"
 )
 
 // personOptions are the options that only the person-level methods have.
 var personOptions = []string{"moment", "sigma_k", "rows", "stages", "split", "histogram"}
 
-// method is the method of a mean under public facts, where the call leaves it open: person where persons have several rows and the
-// options speak of them, or for vectors where only pure mechanisms may run.
+// method is the method of a mean under public facts. Where the call leaves it open it is person for
+// persons who have several rows and options that speak of them, and for vectors where only pure
+// mechanisms may run.
 func (c Call) method(p estimator.Params) string {
 	o := c.Options
 	speaks := slices.ContainsFunc(personOptions, o.Has) || c.Vectors == nil && (o.Has("sigma") || o.Has("radius"))
@@ -23,34 +25,6 @@ func (c Call) method(p estimator.Params) string {
 		return "person"
 	}
 	return "auto"
-}
-
-// Kinds are the columns that the mechanism of the call reads, whatever the loss.
-func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
-	if f := c.Function; f.Measure == Mean && slices.Contains([]string{"person", "friendly", "cover"}, c.method(p)) {
-		switch {
-		case c.Vectors != nil:
-			return []estimator.Kind{estimator.Vector}, nil
-		case c.Options.Weight == ByPerson:
-			return []estimator.Kind{estimator.Rows, estimator.Sum}, nil
-		}
-	}
-	e, err := c.Estimator(p)
-	if err != nil {
-		return nil, err
-	}
-	return e.Columns(), nil
-}
-
-// Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).
-func (c Call) Slack() bool { return c.Options.Method == "friendly" || c.Options.Stable }
-
-// Target is the error that the call asks for in the place of a cost, 0 for none.
-func (c Call) Target() float64 {
-	if c.Options.Method == "cover" {
-		return 0
-	}
-	return c.Options.Error
 }
 
 // ofPersons is the mechanism of a mean by a person-level method.
@@ -77,4 +51,10 @@ func (c Call) ofPersons(p estimator.Params, method string) (estimator.Estimator,
 		return person.NewNumber(q)
 	}
 	return person.NewMean(q)
+}
+
+// friendlyParams are the public facts under which a friendly mean is built.
+func (c Call) friendlyParams(p estimator.Params) friendly.Params {
+	o := c.Options
+	return friendly.Params{Params: p, Dim: c.Vectors.Dim, Delta: p.Delta, Sigma: o.Sigma, SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Top: o.Top}
 }

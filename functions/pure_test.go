@@ -20,7 +20,7 @@ func TestPureOrRefused(t *testing.T) {
 		if f.Role == Refused {
 			continue
 		}
-		q := map[bool]string{true: "0.3"}[f.Measure == Quantile && f.Name != "DP_MEDIAN"]
+		q := map[bool]string{true: "0.3"}[f.MaxArgs == 2]
 		if f.Name == "DP_QUANTILES" {
 			q = "[0.1, 0.5, 0.9]"
 		}
@@ -59,7 +59,7 @@ func TestPureOrRefused(t *testing.T) {
 				}
 			}
 		}
-		if c := f.Measure == Variance; c == pure[f.Name] {
+		if c := f.Squares; c == pure[f.Name] {
 			t.Errorf("%s has a pure mechanism: %v", f.Name, pure[f.Name])
 		}
 	}

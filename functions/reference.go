@@ -80,17 +80,14 @@ func (r Result) String() string {
 
 // resultText names the result, of vectors too where the function takes them.
 func (f *Function) resultText() string {
-	switch f.Measure {
-	case Sum, Mean, Variance:
-		if f.Role != Refused {
-			return f.Result.String() + "; JSON for vectors"
-		}
+	if f.Vectors != nil {
+		return f.Result.String() + "; JSON for vectors"
 	}
 	return f.Result.String()
 }
 
 func (f *Function) weightText() string {
-	if f.Role == Refused || f.Measure == Count || f.Measure == Sum {
+	if !f.Weighed {
 		return ""
 	}
 	return f.Weight.String()

@@ -58,7 +58,7 @@ func (f *Function) marker(_ *sql.Context, args ...sql.Expression) (sql.Expressio
 	if len(args) < f.MinArgs || len(args) > f.MaxArgs+1 {
 		return nil, refuse.New(refuse.Aggregate, "%s does not take %d arguments.", f.Name, len(args)).With("Use %s.", f.Signature)
 	}
-	if f.Measure == Count && len(args) == 1 && isText(args[0]) {
+	if f.Counts && len(args) == 1 && isText(args[0]) {
 		return nil, refuse.New(refuse.Option, "%s has options but nothing to count.", f.Name).With("Use DP_COUNT(*, 'epsilon=…').")
 	}
 	return &Aggregate{Function: f, Args: args}, nil

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/friendly"
 	"scrim/engine/estimator/vector"
 	"scrim/internal/refuse"
 )
@@ -62,11 +61,11 @@ var fits = map[string][]string{
 // does not, for means of one number a person.
 func (c *Call) Scalar(method string) error {
 	f, o := c.Function, &c.Options
-	mean := f.Measure == Mean && o.Weight == ByPerson
-	if o.Method == "" && mean && slices.Contains(ofNumbers, method) {
+	methods := f.Methods && o.Weight == ByPerson
+	if o.Method == "" && methods && slices.Contains(ofNumbers, method) {
 		o.Method = method
 	}
-	if o.Method != "" && o.Method != "auto" && !(mean && slices.Contains(ofNumbers, o.Method)) {
+	if o.Method != "" && o.Method != "auto" && !(methods && slices.Contains(ofNumbers, o.Method)) {
 		return optionError(f, "%s: method=%s is not for this: it is for the mean of vectors%s.", f.Name, o.Method,
 			map[bool]string{true: ", or of one number a person"}[slices.Contains(ofNumbers, o.Method)])
 	}
@@ -74,9 +73,9 @@ func (c *Call) Scalar(method string) error {
 		ms, ok := fits[name]
 		switch {
 		case name == "dimension" || name == "answer":
-		case !ok || name == "quantile" && f.Measure == Quantile:
+		case !ok || slices.Contains(f.OfNumbers, name):
 			continue
-		case mean && (slices.Contains(ms, o.Method) || c.automatic() && slices.Contains(ms, "person")):
+		case methods && (slices.Contains(ms, o.Method) || c.automatic() && slices.Contains(ms, "person")):
 			continue
 		}
 		return optionError(f, "%s: the option %s is for vectors, and the argument is a number.", f.Name, name)
@@ -97,39 +96,26 @@ func (c *Call) automatic() bool { return c.Options.Method == "" || c.Options.Met
 // not, for means; oneRow says that every person has one row at most.
 func (c *Call) Vector(v Vectors, method string, oneRow bool) error {
 	f, o := c.Function, &c.Options
-	switch f.Measure {
-	case Sum, Mean, Variance:
-	default:
+	if f.Measure.Vectors == nil {
 		return refuse.New(refuse.Aggregate, "%s of vectors has no meaning here.", f.Name).
 			With("Use DP_MEAN, DP_SUM, DP_VARIANCE or DP_STDDEV, or one coordinate: %s(DP_VALUE(v, 1)%s).", f.Name, strings.Repeat(", …", f.MaxArgs-1))
 	}
-	if f.Measure != Sum && o.Weight == ByRow && !oneRow {
+	if f.Weighed && o.Weight == ByRow && !oneRow {
 		return refuse.New(refuse.Aggregate, "%s over the rows' vectors needs a table with one row a person.", f.Name).
-			With("Use %s, which weighs every person once.", personForm(f))
+			With("Use %s(v), which weighs every person once.", f.Private().Name)
 	}
-	if f.Measure == Mean && o.Method == "" {
+	if f.Methods && o.Method == "" {
 		o.Method = method
 	}
 	if err := c.fitting(v); err != nil {
 		return err
 	}
-	if shaped := []string{"", "auto", "plan", "friendly"}; f.Measure == Mean && !o.Has("sigma") && !o.Has("scale") && !o.Has("pairs") && !o.Rotate && !v.Sparse &&
+	if shaped := []string{"", "auto", "plan", "friendly"}; f.Methods && !o.Has("sigma") && !o.Has("scale") && !o.Has("pairs") && !o.Rotate && !v.Sparse &&
 		slices.Contains(shaped, o.Method) && (len(v.Scales) == 1 || len(v.Scales) == v.Dim) {
 		o.Sigma = v.Scales
 	}
 	c.Vectors = &v
 	return nil
-}
-
-// personForm names the DP function that weighs persons.
-func personForm(f *Function) string {
-	switch {
-	case f.Measure == Mean:
-		return "DP_MEAN(v)"
-	case f.stddev:
-		return "DP_STDDEV(v)"
-	}
-	return "DP_VARIANCE(v)"
 }
 
 // fitting checks that the options go with the method and the vectors.
@@ -139,14 +125,14 @@ func (c *Call) fitting(v Vectors) error {
 	if method == "" {
 		method = "auto"
 	}
-	if f.Measure != Mean && method != "auto" {
+	if !f.Methods && method != "auto" {
 		return optionError(f, "%s: the only method is auto; the others are for DP_MEAN.", f.Name)
 	}
 	for _, name := range o.Given {
 		methods, ok := fits[name]
 		switch {
 		case !ok:
-		case f.Measure != Mean:
+		case !f.Methods:
 			return optionError(f, "%s: the option %s is for DP_MEAN.", f.Name, name)
 		case !fit(method, methods):
 			from := ""
@@ -204,38 +190,6 @@ func (c Call) relative() bool {
 	}
 	method := vectorMethods[o.Method]
 	return (method == vector.Auto || method == vector.Plan) && !o.Rotate && !o.Has("p") && o.Scale != vector.Unscaled
-}
-
-// Columns is the mechanism of the means of several columns as one vector; alone builds that of column j by itself, with
-// answers in units of the grid.
-func (c Call) Columns(p estimator.Params, alone func(j int, rho float64) (estimator.Estimator, error)) (estimator.Estimator, error) {
-	return vector.NewColumns(c.vectorParams(p), alone)
-}
-
-// ofVectors picks the mechanism of a call over vectors.
-func (c Call) ofVectors(p estimator.Params) (e estimator.Estimator, err error) {
-	v := c.vectorParams(p)
-	switch c.Function.Measure {
-	case Sum:
-		e, err = vector.NewSum(v)
-	case Mean:
-		if method := c.method(p); method == "friendly" {
-			e, err = friendly.NewMean(c.friendlyParams(p))
-		} else if slices.Contains(ofNumbers, method) {
-			e, err = c.ofPersons(p, method)
-		} else {
-			e, err = vector.NewMean(v)
-		}
-	default:
-		e, err = vector.NewVariance(v, c.Function.stddev, c.Function.population)
-	}
-	return e, c.unanswerable(err)
-}
-
-// friendlyParams are the public facts under which a friendly mean is built.
-func (c Call) friendlyParams(p estimator.Params) friendly.Params {
-	o := c.Options
-	return friendly.Params{Params: p, Dim: c.Vectors.Dim, Delta: p.Delta, Sigma: o.Sigma, SigmaMin: o.SigmaMin, SigmaMax: o.SigmaMax, Top: o.Top}
 }
 
 // unanswerable turns an estimator's refusal of its parameters into one for clients.

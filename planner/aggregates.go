@@ -56,7 +56,7 @@ func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, err
 		return nil, err
 	}
 	if f.Role == functions.Rewritten && !s.params.rewrite() {
-		return nil, deny(RuleRewriteOff, refuse.RewriteOff, "Use "+privateForm(f)+", or SET dp_rewrite = ON.",
+		return nil, deny(RuleRewriteOff, refuse.RewriteOff, "Use "+f.Instead+", or SET dp_rewrite = ON.",
 			"%s on a protected table is not rewritten.", f.Name)
 	}
 	a := &aggregate{pure: s.isPure()}
@@ -123,7 +123,7 @@ func (s *statement) split(e sql.Aggregation) (f *functions.Function, args []sql.
 	if _, ok := e.(*aggregation.CountDistinct); ok {
 		name = "count"
 	}
-	f, ok := functions.ByName(plainName(name))
+	f, ok := functions.ByName(name)
 	switch {
 	case !ok:
 		return nil, nil, "", "", deny(RuleAggregate, refuse.Aggregate, "See SELECT * FROM dp.functions.", "%s has no private form.", e)
@@ -183,19 +183,6 @@ func optioned(err error) error {
 	return err
 }
 
-// privateForm names the DP function that serves like a plain one.
-func privateForm(f *functions.Function) string {
-	switch f.Measure {
-	case functions.Count:
-		return "DP_COUNT"
-	case functions.Sum:
-		return "DP_SUM"
-	case functions.Mean:
-		return "DP_MEAN(x, 'weight=row')"
-	}
-	return "DP_VARIANCE(x, 'weight=row') or DP_STDDEV(x, 'weight=row')"
-}
-
 // argument lowers the argument of an aggregate.
 func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
 	f := a.call.Function
@@ -208,7 +195,7 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 	if distinct {
 		return s.distinctArgument(r, a, e, args)
 	}
-	if len(args) == 0 || f.Measure == functions.Count && tree.Constant(s.ctx, args[0]) {
+	if len(args) == 0 || f.Counts && tree.Constant(s.ctx, args[0]) {
 		if l, ok := firstLiteral(args); ok && l.Value() == nil {
 			return deny(RuleArgument, refuse.Aggregate, "Use "+f.Name+"(*).", "%s counts NULL.", e)
 		}
@@ -228,7 +215,7 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 		return err
 	}
 	a.arg, a.value = args[0], x
-	if f.Measure == functions.Count {
+	if f.Counts {
 		return nil
 	}
 	switch x.Type.Kind {
@@ -253,7 +240,7 @@ func (s *statement) shape(r *relation, a *aggregate) error {
 	if r.unique {
 		a.maxRows = 1
 	}
-	if f.Measure == functions.Quantile && a.call.Options.Weight == functions.ByRow && !r.unique {
+	if f.EachRow && a.call.Options.Weight == functions.ByRow && !r.unique {
 		a.maxRows = maxRowsPerUnit(r.private)
 		a.byRow = a.maxRows > 1
 	}
@@ -264,9 +251,9 @@ func (s *statement) shape(r *relation, a *aggregate) error {
 			return err
 		}
 		a.grid = g
-	case f.Measure != functions.Count:
+	case !f.Counts:
 		bits := valueBits
-		if f.Measure == functions.Variance && a.call.Options.Weight == functions.ByRow {
+		if f.Squares && a.call.Options.Weight == functions.ByRow {
 			bits = squareBits
 		}
 		b, err := s.bounds(r, a)
@@ -344,10 +331,7 @@ func answerType(f *functions.Function, x lower.Expr) (sql.Type, func(estimator.E
 		if scale < 0 {
 			break
 		}
-		if f.Measure == functions.Mean {
-			scale += 4 // as MySQL's div_precision_increment
-		}
-		scale = min(scale, 30)
+		scale = min(scale+f.Digits, 30)
 		return types.MustCreateDecimalType(65, uint8(scale)), func(e estimator.Estimate) any { return decimal(e.Values[0], scale) }
 	}
 	return types.Float64, func(e estimator.Estimate) any { return e.Values[0] }

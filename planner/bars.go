@@ -21,8 +21,7 @@ func toldOf(a *aggregate) plan.ErrorBar {
 	if a.vector != nil || a.call.Function.Result == functions.JSON {
 		t.At = -1
 	}
-	t.Count = a.call.Function.Measure == functions.Count
-	t.Clamp = t.Count && a.call.Function.Role == functions.Rewritten
+	t.Count, t.Clamp = a.call.Function.Counts, a.call.Function.AtLeastZero
 	return t
 }
 
@@ -74,7 +73,7 @@ func plainMarker(e sql.Aggregation) (*functions.Aggregate, bool) {
 	if !ok {
 		return nil, false
 	}
-	f, ok := functions.ByName(plainName(fe.FunctionName()))
+	f, ok := functions.ByName(fe.FunctionName())
 	args := e.Children()
 	if _, distinct := e.(*aggregation.CountDistinct); distinct && len(args) == 1 {
 		f, ok = functions.ByName("COUNT")

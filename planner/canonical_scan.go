@@ -147,7 +147,7 @@ func optionsText(o functions.Options) string {
 
 // countsRows reports whether an aggregate is a plain count of rows: COUNT(*) is COUNT(1).
 func (a *aggregate) countsRows() bool {
-	return a.arg == nil && !a.call.Units && a.call.Function.Measure == functions.Count && len(a.call.Options.Given) == 0
+	return a.arg == nil && !a.call.Units && a.call.Function.Counts && len(a.call.Options.Given) == 0
 }
 
 // sameCount finds a plain count among aggregates that an equal one can share; -1 where there is none.

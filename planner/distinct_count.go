@@ -8,7 +8,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
-	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
@@ -38,7 +37,7 @@ func (s *statement) distinctArgument(r *relation, a *aggregate, e sql.Aggregatio
 		}
 	}
 	remedy := "Use " + f.Name + " without DISTINCT."
-	if f.Measure == functions.Count {
+	if f.Counts {
 		remedy = "Use COUNT(DISTINCT unit), which counts persons; SELECT COUNT(*) FROM (SELECT x FROM t GROUP BY x) k counts the values that are declared, or that enough persons share."
 	}
 	return rule.Deny(rule.DistinctArg, refuse.Aggregate, remedy, "%s is over distinct values of something other than the unit.", aggregateText(e))

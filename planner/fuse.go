@@ -34,7 +34,7 @@ const minFused = 3
 func (s *statement) fuse(d *draft, outputs []plan.Output) {
 	var members []*aggregate
 	for _, a := range d.aggregates {
-		if d.relation.unique && s.fusible(d.relation, a) {
+		if d.relation.unique && s.fusible(d.relation, a) && (members == nil || a.call.Function.Private() == members[0].call.Function.Private()) {
 			members = append(members, a)
 		}
 	}
@@ -70,10 +70,10 @@ func (d *draft) replace(members []*aggregate, whole *aggregate, outputs []plan.O
 	}
 }
 
-// fusible reports whether an aggregate is a mean that may become a coordinate.
+// fusible reports whether an aggregate may become a coordinate.
 func (s *statement) fusible(r *relation, a *aggregate) bool {
 	gf, ok := tree.Unalias(a.arg).(*expression.GetField)
-	if !ok || a.vector != nil || a.call.Function.Measure != functions.Mean || a.grid.Lower != nil || a.aimed {
+	if !ok || a.vector != nil || a.call.Function.Fused == nil || a.grid.Lower != nil || a.aimed {
 		return false
 	}
 	for _, o := range a.call.Options.Given {
@@ -91,8 +91,8 @@ func (s *statement) fusible(r *relation, a *aggregate) bool {
 // fused is the mean of vectors of the members' columns. Its coordinates keep their own grids: a scale by the spread makes up
 // for any.
 func (s *statement) fused(members []*aggregate) (*aggregate, error) {
-	f, _ := functions.ByName("DP_MEAN")
-	call, err := functions.NewCall(f, "", "method=plan, relative=on")
+	f := members[0].call.Function
+	call, err := functions.NewCall(f.Private(), "", f.Fused.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (a *aggregate) estimator(p estimator.Params) (estimator.Estimator, error) {
 	if a.parts == nil {
 		return a.call.Estimator(p)
 	}
-	return a.call.Columns(p, func(j int, rho float64) (estimator.Estimator, error) {
+	return a.call.FusedEstimator(p, func(j int, rho float64) (estimator.Estimator, error) {
 		m := a.parts[j].estimatorParams(rho)
 		m.Relation, m.Sized = p.Relation, p.Sized
 		m.Grid.Step, m.Grid.Decimal, m.Grid.Scale = 1, false, 0

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 )
@@ -55,8 +54,8 @@ func (s *statement) answerFits(d *draft) error {
 		if a.vector != nil {
 			numbers += a.vector.dim
 		}
-		if f := a.call.Function; a.vector != nil && f != nil && f.Measure == functions.Variance {
-			laws += a.vector.dim * 3 / 2 // the moments that error bars are made from
+		if f := a.call.Function; a.vector != nil && f != nil && f.BarNumbers != nil {
+			laws += f.BarNumbers(a.vector.dim)
 		}
 		if a.all {
 			numbers += len(a.parts)

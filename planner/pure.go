@@ -8,7 +8,6 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/estimator"
-	"scrim/functions"
 	"scrim/internal/refuse"
 )
 
@@ -75,17 +74,7 @@ func (s *statement) notSelected() error {
 
 // notPure refuses an aggregate that has no pure mechanism.
 func (s *statement) notPure(a *aggregate) error {
-	what := a.call.Function.Name
-	remedy := "Use COUNT, SUM, DP_MEAN or DP_QUANTILE of numbers, or have a DBA give the table a budget with delta > 0."
-	switch {
-	case a.vector != nil:
-		if what += " of vectors"; a.call.Function.Measure == functions.Mean {
-			what += " by this method"
-		}
-		remedy = "Use DP_MEAN(x, 'method=person'), or DP_MEAN of each column by itself; or have a DBA give the table a budget with delta > 0."
-	case a.call.Function.Measure == functions.Variance:
-		remedy = "Use DP_QUANTILES(x, '[0.25, 0.75]') for the spread, or have a DBA give the table a budget with delta > 0."
-	}
+	what, remedy := a.call.NotPure()
 	return deny(RulePure, refuse.Aggregate, remedy, "%s has no pure mechanism, and %s is on the pure account (delta 0).", what, s.pureTable)
 }
 

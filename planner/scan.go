@@ -8,7 +8,6 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
-	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
@@ -31,7 +30,7 @@ type scanSpec struct {
 func (s *statement) scans(d *draft, input sql.Node) error {
 	d.specs = []scanSpec{{argument: -1}}
 	for i, a := range d.aggregates {
-		if !a.all && a.vector == nil && (a.call.Function.Measure != functions.Quantile || !a.byRow && !a.value.Nullable) {
+		if !a.all && a.vector == nil && !a.byRow && !(slices.Contains(a.kinds, estimator.Median) && a.value.Nullable) {
 			continue
 		}
 		if b := s.sameVectors(d.aggregates[:i], a); b != nil {
@@ -254,11 +253,11 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 		if err != nil {
 			return nil, err
 		}
-		if f.whole[a] = !x.Nullable; f.whole[a] && a.call.Function.Measure == functions.Count {
+		if f.whole[a] = !x.Nullable; f.whole[a] && a.call.Function.Counts {
 			continue
 		}
 		text := "CASE WHEN " + x.SQL + " IS NOT NULL THEN 1 END"
-		if a.call.Function.Measure != functions.Count {
+		if !a.call.Function.Counts {
 			if text = a.grid.open(x); spec.rows {
 				text = a.grid.index(x)
 			}

@@ -41,7 +41,8 @@ func (s *statement) together(d *draft, outputs []plan.Output) {
 	}
 }
 
-// mayJoin reports whether an aggregate is a count, a sum or a mean with no loss or method of its own.
+// mayJoin reports whether an aggregate has no loss or method of its own, and is of a kind that can be
+// answered in all groups at once.
 func (a *aggregate) mayJoin() bool {
 	if a.vector != nil || a.parts != nil || a.aimed {
 		return false
@@ -53,11 +54,7 @@ func (a *aggregate) mayJoin() bool {
 			return false
 		}
 	}
-	switch a.call.Function.Measure {
-	case functions.Count, functions.Sum, functions.Mean:
-		return true
-	}
-	return false
+	return a.call.Function.InGroups != nil
 }
 
 // joined is the aggregate that stands for its members in all groups.
@@ -73,36 +70,13 @@ func joined(members []*aggregate) *aggregate {
 }
 
 // measure is what the estimator of all groups tells of an aggregate.
-func (a *aggregate) measure() groups.Measure {
-	switch f := a.call.Function.Measure; {
-	case f == functions.Count && a.call.Units:
-		return groups.Persons
-	case f == functions.Count:
-		return groups.Rows
-	case f == functions.Sum:
-		return groups.Sum
-	case a.call.Options.Weight == functions.ByRow:
-		return groups.RowMean
-	}
-	return groups.PersonMean
-}
-
-// perGroup lists a member's columns of a person's vector, for one group.
-func (a *aggregate) perGroup() []estimator.Kind {
-	switch a.measure() {
-	case groups.Persons, groups.Rows:
-		return []estimator.Kind{estimator.Rows}
-	case groups.Sum:
-		return []estimator.Kind{estimator.Sum}
-	}
-	return []estimator.Kind{estimator.Sum, estimator.Rows}
-}
+func (a *aggregate) measure() groups.Measure { return a.call.Function.InGroups(a.call) }
 
 // width is the number of a person's columns for one group.
 func (a *aggregate) width() int {
 	n := 0
 	for _, m := range a.parts {
-		n += len(m.perGroup())
+		n += len(m.measure().Kinds())
 	}
 	return n
 }
@@ -167,7 +141,7 @@ func (a *aggregate) presentOne(v float64) any {
 	if math.IsNaN(v) {
 		return nil
 	}
-	if a.call.Function.Measure == functions.Count && a.call.Function.Role == functions.Rewritten {
+	if a.call.Function.AtLeastZero {
 		v = max(v, 0)
 	}
 	return a.present(estimator.Estimate{Values: []float64{v}})
@@ -197,7 +171,7 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) plan
 	}
 	var numbers []summand
 	for _, m := range t.parts {
-		for _, k := range m.perGroup() {
+		for _, k := range m.measure().Kinds() {
 			numbers = append(numbers, summand{m, k})
 		}
 	}

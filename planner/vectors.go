@@ -45,7 +45,7 @@ func (s *statement) vectorArgument(r *relation, a *aggregate, arg sql.Expression
 
 // vectorOf finds the form and the length of an argument of vectors; nil where it is none.
 func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*vectorArg, error) {
-	if a.call.Function.Measure == functions.Count {
+	if a.call.Function.Counts {
 		return nil, nil // rows are counted, whatever the value is
 	}
 	switch e := tree.Unalias(arg).(type) {

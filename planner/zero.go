@@ -39,7 +39,7 @@ func ofNobody(e sql.Aggregation) any {
 		m, ok = plainMarker(e)
 	}
 	switch {
-	case !ok || m.Function.Measure != functions.Count:
+	case !ok || !m.Function.Counts:
 		return nil
 	case told != nil:
 		return 0.0

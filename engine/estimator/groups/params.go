@@ -27,6 +27,17 @@ func (m Measure) Columns() int {
 	return 1
 }
 
+// Kinds lists what a person has for each group.
+func (m Measure) Kinds() []estimator.Kind {
+	switch {
+	case m.count():
+		return []estimator.Kind{estimator.Rows}
+	case m == Sum:
+		return []estimator.Kind{estimator.Sum}
+	}
+	return []estimator.Kind{estimator.Sum, estimator.Rows}
+}
+
 // mean reports whether a measure is a mean.
 func (m Measure) mean() bool { return m == RowMean || m == PersonMean }
 
