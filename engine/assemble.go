@@ -44,6 +44,7 @@ import (
 	"scrim/internal/turns"
 	"scrim/planner"
 	"scrim/planner/plan"
+	"scrim/planner/stored"
 )
 
 var process sync.Once
@@ -205,8 +206,8 @@ func (s *Server) unchanged(ctx *sql.Context, d plan.Definition) error {
 	if err != nil {
 		return err
 	}
-	now, stored := t.(planner.Table)
-	if !ok || !stored || planner.DefinitionOf(ctx, now, s.catalog.Snapshot().Table(d.Ref.String())) != d {
+	now, held := t.(stored.Table)
+	if !ok || !held || stored.Definition(ctx, now, s.catalog.Snapshot().Table(d.Ref.String())) != d {
 		return plan.Changed(d.Ref)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 	"scrim/planner/plan"
 )
 
@@ -67,6 +68,6 @@ func (s *statement) addedScan(d *draft, at int, rel *flat) (plan.Scan, bool) {
 	for range cols {
 		types = append(types, store.ScanInt64)
 	}
-	sql := "SELECT " + comma(append(append(slices.Clone(g), rel.unit+" AS unit"), cols...)) + " FROM (" + rel.sql + ") AS r"
-	return plan.Scan{SQL: sql, Args: s.binder.Args(), Types: types, Adds: true}, true
+	sql := "SELECT " + sqltext.List(append(append(slices.Clone(g), rel.unit+" AS unit"), cols...)) + " FROM (" + rel.sql + ") AS r"
+	return plan.Scan{SQL: sql, Args: s.args(), Types: types, Adds: true}, true
 }

@@ -16,6 +16,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/functions"
 	"scrim/internal/refuse"
+	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
 )
@@ -27,7 +28,7 @@ type aggregate struct {
 	arg     sql.Expression // nil: rows are counted
 	vector  *vectorArg     // set where its values are vectors
 	value   lower.Expr     // the lowered argument, for its type
-	grid    grid           // the zero grid for counts
+	grid    grid.Grid      // the zero grid for counts
 	maxRows int64          // public bound on a person's rows in a group; 0: none
 	byRow   bool           // one scan row per row: sampled where a person has more than maxRows
 	kinds   []estimator.Kind
@@ -252,20 +253,20 @@ func (s *statement) shape(r *relation, a *aggregate) error {
 		}
 		a.grid = g
 	case !f.Counts:
-		bits := valueBits
+		bits := grid.ValueBits
 		if f.Squares && a.call.Options.Weight == functions.ByRow {
-			bits = squareBits
+			bits = grid.SquareBits
 		}
 		b, err := s.bounds(r, a)
 		if err != nil {
 			return err
 		}
-		g, ok := gridOf(a.value.Type, b, bits)
+		g, ok := grid.Of(a.value.Type, b, bits)
 		if !ok {
 			return deny(RuleOption, refuse.Option, "Give lower and upper that are apart and inside the type's range.",
 				"The declared bounds of %s leave no values.", f.Name)
 		}
-		if err := g.steps(f.Name); err != nil {
+		if err := g.Steps(f.Name); err != nil {
 			return err
 		}
 		a.grid = g
@@ -301,9 +302,9 @@ func maxRowsPerUnit(tables []protected) int64 {
 
 // bounds returns the declared bounds of the rows of an aggregate's argument: its options, else the
 // public range of the column that it is.
-func (s *statement) bounds(r *relation, a *aggregate) (*bounds, error) {
+func (s *statement) bounds(r *relation, a *aggregate) (*grid.Bounds, error) {
 	if lo, hi := a.call.Options.Lower, a.call.Options.Upper; lo != nil && hi != nil {
-		return &bounds{ratFloat(lo), ratFloat(hi)}, nil
+		return &grid.Bounds{Lo: ratFloat(lo), Hi: ratFloat(hi)}, nil
 	}
 	return s.rangeOf(r, a.arg), nil
 }

@@ -34,7 +34,7 @@ func (a *aggregate) tolds() []plan.ErrorBar {
 	for i, m := range a.parts {
 		out[i] = toldOf(m)
 		if out[i].At = i; !a.all {
-			out[i].Value = m.grid.value
+			out[i].Value = m.grid.Value
 		}
 	}
 	return out

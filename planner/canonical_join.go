@@ -11,6 +11,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
 
@@ -48,7 +49,7 @@ func (s *statement) reads(n sql.Node) string {
 	tree.Inspect(s.ctx, n, func(n sql.Node) {
 		if rt, ok := n.(*gmsplan.ResolvedTable); ok {
 			names = append(names, strings.ToLower(rt.Name()))
-			if t, ok := storeTable(rt.Table); ok {
+			if t, ok := stored.Under(rt.Table); ok {
 				names[len(names)-1] = t.StoreRef().String()
 			}
 		}
@@ -63,9 +64,7 @@ func (s *statement) reads(n sql.Node) string {
 func (s *statement) innerJoin(n *gmsplan.JoinNode, at place) (result, error) {
 	written, conds := s.sides(n, nil, nil)
 	list := slices.Clone(written)
-	if !s.asWritten {
-		sort.SliceStable(list, func(i, j int) bool { return list[i].text < list[j].text })
-	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].text < list[j].text })
 	private := false
 	for _, x := range list {
 		var err error

@@ -8,94 +8,16 @@ import (
 	"strings"
 
 	"scrim/functions"
+	"scrim/planner/canon"
 	"scrim/planner/plan"
 )
-
-// clause returns the FROM and WHERE clauses, the conditions in the order of their texts.
-func (s *statement) clause(r *relation) string {
-	out := *r
-	out.where = s.ordered(r.where)
-	return out.clause()
-}
-
-// ordered returns conditions in the order of their texts, with the values in them. A statement on public tables alone keeps its own.
-func (s *statement) ordered(conds []string) []string {
-	if s.asWritten || len(conds) < 2 {
-		return conds
-	}
-	type cond struct{ sql, text string }
-	list := make([]cond, len(conds))
-	for i, c := range conds {
-		list[i] = cond{c, s.inked(c)}
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].text < list[j].text })
-	out := make([]string, len(conds))
-	for i, c := range list {
-		out[i] = c.sql
-	}
-	return out
-}
-
-// inked writes values in the place of their place holders.
-func (s *statement) inked(sql string) string {
-	args := s.binder.Args()
-	return holders(sql, func(n int) string {
-		if n < 1 || n > len(args) {
-			return "?"
-		}
-		return fmt.Sprintf("%T %q", args[n-1], fmt.Sprint(args[n-1]))
-	})
-}
-
-// renumbered numbers the place holders of a scan in the order of the text, so that it tells nothing of the order in which the parts of a query were
-// translated.
-func renumbered(sc plan.Scan) plan.Scan {
-	var args []any
-	given := map[int]int{}
-	sc.SQL = holders(sc.SQL, func(n int) string {
-		if _, ok := given[n]; !ok {
-			args = append(args, sc.Args[n-1])
-			given[n] = len(args)
-		}
-		return "$" + itoa(given[n])
-	})
-	sc.Args = args
-	return sc
-}
-
-// holders replaces the place holders $1, $2, … of a generated statement, outside of quoted names and texts.
-func holders(sql string, f func(n int) string) string {
-	var b strings.Builder
-	for i := 0; i < len(sql); {
-		switch c := sql[i]; {
-		case c == '\'' || c == '"':
-			end := i + 1
-			for end < len(sql) && sql[end] != c {
-				end++
-			}
-			end = min(end+1, len(sql)) // a doubled quote begins the next piece
-			b.WriteString(sql[i:end])
-			i = end
-		case c == '$' && i+1 < len(sql) && sql[i+1] >= '1' && sql[i+1] <= '9':
-			n := 0
-			for i++; i < len(sql) && sql[i] >= '0' && sql[i] <= '9'; i++ {
-				n = n*10 + int(sql[i]-'0')
-			}
-			b.WriteString(f(n))
-		default:
-			b.WriteByte(c)
-			i++
-		}
-	}
-	return b.String()
-}
 
 // orderKeys puts the keys of a GROUP BY in the order of their texts, and remembers how they are written.
 func (s *statement) orderKeys(d *draft) {
 	texts := make([]string, len(d.keys))
 	places := make([]int, len(d.keys))
 	for i, k := range d.keys {
-		_, texts[i] = (&canon{s.ctx, d.relation.resolve}).expr(k.expr)
+		texts[i] = canon.Text(s.ctx, k.expr, d.relation.resolve)
 		places[i] = i
 	}
 	sort.SliceStable(places, func(i, j int) bool { return texts[places[i]] < texts[places[j]] })
@@ -126,7 +48,7 @@ func (s *statement) orderAggregates(d *draft, outputs []plan.Output) {
 func (s *statement) aggregateKey(r *relation, a *aggregate) string {
 	text := ""
 	if a.arg != nil {
-		_, text = (&canon{s.ctx, r.resolve}).expr(a.arg)
+		text = canon.Text(s.ctx, a.arg, r.resolve)
 	}
 	return fmt.Sprintf("%s %t %s %s", a.call.Function.Name, a.call.Units, text, optionsText(a.call.Options))
 }

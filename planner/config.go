@@ -10,16 +10,6 @@ import (
 	"scrim/planner/plan"
 )
 
-// Table is a GMS table that the store holds. The planner recognises scans of the store by it.
-type Table interface {
-	sql.Table
-	// StoreRef names the table in the store.
-	StoreRef() store.TableRef
-	// StoreColumns lists all columns of the table in the order of its GMS schema, whatever
-	// projection the value carries.
-	StoreColumns() []store.Column
-}
-
 // SessionFacts answers what the planner must know about the session of a context.
 type SessionFacts interface {
 	// Parameter returns a session parameter as the client set it; set is false where the session

@@ -10,6 +10,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
 
@@ -77,7 +78,7 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 // analyzes reports whether ANALYZE TABLE names a protected table.
 func analyzes(n *gmsplan.AnalyzeTable, c catalog.Reader) bool {
 	for _, t := range n.Tables {
-		if st, ok := storeTable(t); ok && c.Table(st.StoreRef().String()).State == catalog.Protected {
+		if st, ok := stored.Under(t); ok && c.Table(st.StoreRef().String()).State == catalog.Protected {
 			return true
 		}
 	}

@@ -41,7 +41,7 @@ func (s *statement) distinct(n *plan.Distinct, at place) (result, error) {
 	for _, e := range top.Projections {
 		e = tree.Unalias(e)
 		if gf, ok := e.(*expression.GetField); ok {
-			if e = s.definition(rows, top.Child, gf); e == gf {
+			if e = s.namedBelow(rows, top.Child, gf); e == gf {
 				deps = append(deps, e)
 			}
 		}
@@ -60,8 +60,8 @@ func (s *statement) noDistinct() error {
 	return rule.Deny(rule.Distinct, refuse.Shape, "Use COUNT(*), or GROUP BY columns.", "DISTINCT of constants over protected rows tells whether there are rows.")
 }
 
-// definition returns what a column of the list is below the order: itself, or the expression that it names.
-func (s *statement) definition(rows, child sql.Node, gf *expression.GetField) sql.Expression {
+// namedBelow returns what a column of the list is below the order: itself, or the expression that it names.
+func (s *statement) namedBelow(rows, child sql.Node, gf *expression.GetField) sql.Expression {
 	if sorted, ok := child.(*plan.Sort); ok && sorted.Child != rows {
 		for _, e := range sorted.Child.(*plan.Project).Projections {
 			if a, ok := e.(*expression.Alias); ok && a.Id() == gf.Id() {

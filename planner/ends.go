@@ -45,11 +45,6 @@ func (s *statement) ends(g *plan.GroupBy, r *relation) (out result, ok bool, err
 	return result{node: &declared{*leaf, "DeclaredRange", declaredEndsNote}}, true, nil
 }
 
-// bareTable reports whether a relation is all the rows of one protected table.
-func (r *relation) bareTable() bool {
-	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.private) == 1
-}
-
 // end is the declared least or greatest value of the column that an aggregate is of.
 func (s *statement) end(r *relation, e sql.Aggregation, least bool) (any, error) {
 	undeclared := rule.Deny(rule.Ends, refuse.Aggregate, "A DBA may declare the column's range or values with dp_set_domain; DP_QUANTILE(x, 0.99) is private.",
@@ -68,7 +63,7 @@ func (s *statement) end(r *relation, e sql.Aggregation, least bool) (any, error)
 	if b == nil {
 		return nil, undeclared
 	}
-	if d := b.domain.domain.Range; d != nil && len(b.domain.also) == 0 {
+	if d := b.declaredRange(); d != nil {
 		x := d.Max
 		if least {
 			x = d.Min

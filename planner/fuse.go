@@ -157,18 +157,10 @@ func (a *aggregate) presents() []func(estimator.Estimate) any {
 			if math.IsNaN(e.Values[i]) {
 				return nil
 			}
-			return m.present(estimator.Estimate{Values: []float64{m.grid.value(e.Values[i])}})
+			return m.present(estimator.Estimate{Values: []float64{m.grid.Value(e.Values[i])}})
 		}
 	}
 	return out
-}
-
-// value is the number that a number of steps stands for. A decimal is divided, which rounds once.
-func (g grid) value(steps float64) float64 {
-	if g.Decimal {
-		return steps / math.Pow10(g.Scale)
-	}
-	return steps * g.Step
 }
 
 // output is the aggregate that a column of the answer shows.

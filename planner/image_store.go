@@ -3,11 +3,13 @@ package planner
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -27,7 +29,7 @@ func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*base, tupl
 	columns := func(gf *expression.GetField) (lower.Expr, bool) {
 		for i, base := range bases {
 			if base.id == gf.Id() {
-				return lower.Expr{SQL: "d.c" + itoa(i), Type: base.expr.Type, Nullable: true}, true
+				return lower.Expr{SQL: "d.c" + strconv.Itoa(i), Type: base.expr.Type, Nullable: true}, true
 			}
 		}
 		return lower.Expr{}, false
@@ -50,10 +52,10 @@ func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*base, tupl
 	inner := []string{"unnest(from_json(CAST(" + b.Bind(jsonList(order)) + " AS JSON), '[\"BIGINT\"]')) AS n"}
 	outer := []string{"n"}
 	for i, base := range bases {
-		inner = append(inner, "unnest(from_json(CAST("+b.Bind(jsonList(tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS v"+itoa(i))
-		outer = append(outer, castText("v"+itoa(i), base.expr.Type)+" AS c"+itoa(i))
+		inner = append(inner, "unnest(from_json(CAST("+b.Bind(jsonList(tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS v"+strconv.Itoa(i))
+		outer = append(outer, castText("v"+strconv.Itoa(i), base.expr.Type)+" AS c"+strconv.Itoa(i))
 	}
-	query := renumbered(plan.Scan{SQL: "SELECT " + x.SQL + " FROM (SELECT " + comma(outer) + " FROM (SELECT " + comma(inner) + ") AS v) AS d ORDER BY d.n", Args: b.Args()})
+	query := renumbered(plan.Scan{SQL: "SELECT " + x.SQL + " FROM (SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(inner) + ") AS v) AS d ORDER BY d.n", Args: b.Args()})
 	name := fmt.Sprintf("%s %q", query.SQL, query.Args)
 	if v, ok := s.images[name]; ok {
 		return v, nil

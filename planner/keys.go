@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
@@ -63,14 +64,7 @@ func (s *statement) groupKeys(r *relation, exprs []sql.Expression) ([]groupKey, 
 // and that is too large.
 func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, error) {
 	// Only what may run on protected rows may be a key: that also keeps clocks and random numbers out.
-	check := &statement{ctx: s.ctx, binder: new(lower.Binder)}
-	if _, err := check.lower(e, func(gf *expression.GetField) (lower.Expr, bool) {
-		b := r.baseByID(gf.Id())
-		if b == nil {
-			return lower.Expr{}, false
-		}
-		return b.expr, true
-	}); err != nil {
+	if err := s.runsOnBases(r, e); err != nil {
 		return nil, err
 	}
 	im := &image{}
@@ -178,7 +172,7 @@ func evaluate(ctx *sql.Context, e sql.Expression, row sql.Row, t sql.Type) (any,
 func (s *statement) domainValues(b *base) ([]any, bool, error) {
 	var out []any
 	seen := map[string]bool{}
-	for _, d := range append([]catalog.Domain{b.domain.domain}, b.domain.also...) {
+	for _, d := range b.domains {
 		v, finite, err := s.oneDomain(d, b)
 		if err != nil || !finite {
 			return nil, false, err
@@ -246,7 +240,7 @@ func tooManyGroups() error {
 // storeText writes an SQL value as text that the store casts to the column's type; nil is NULL.
 func storeText(t sql.Type, v any) any {
 	if e, ok := t.(sql.EnumType); ok && v != nil {
-		if n, ok := asFloat(v); ok {
+		if n, ok := tree.Float(v); ok {
 			if name, ok := e.At(int(n)); ok {
 				return name
 			}
@@ -275,28 +269,25 @@ func storeText(t sql.Type, v any) any {
 // value's index. Rows outside the image have no partner and drop out.
 func (s *statement) mapping(r *relation, im *image) (*relation, string) {
 	if len(im.bases) == 0 {
-		out := *r
 		if len(im.values) == 0 {
-			out.where = append(append([]string(nil), r.where...), "FALSE")
+			r = r.with("FALSE")
 		}
-		return &out, "0"
+		return r, "0"
 	}
 	if lo, ok := im.consecutive(); ok {
-		out := *r
 		x := r.baseByID(im.bases[0].id).expr.SQL
 		hi := lo + int64(len(im.values)) - 1
-		out.where = append(append([]string(nil), r.where...), x+" BETWEEN "+itoa64(lo)+" AND "+itoa64(hi))
-		return &out, "(" + x + " - " + itoa64(lo) + ")"
+		return r.with(x + " BETWEEN " + strconv.FormatInt(lo, 10) + " AND " + strconv.FormatInt(hi, 10)), "(" + x + " - " + strconv.FormatInt(lo, 10) + ")"
 	}
 	alias := s.alias()
-	items := []string{"unnest(from_json(CAST(" + s.binder.Bind(jsonList(im.index)) + " AS JSON), '[\"BIGINT\"]')) AS g"}
+	items := []string{"unnest(from_json(CAST(" + s.bind(jsonList(im.index)) + " AS JSON), '[\"BIGINT\"]')) AS g"}
 	outer, by := []string{"min(g) AS g"}, []string{}
 	var on []string
 	for i, b := range im.bases {
-		name := "v" + itoa(i)
-		items = append(items, "unnest(from_json(CAST("+s.binder.Bind(jsonList(im.tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS "+name)
+		name := "v" + strconv.Itoa(i)
+		items = append(items, "unnest(from_json(CAST("+s.bind(jsonList(im.tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS "+name)
 		b = r.baseByID(b.id)
-		outer = append(outer, castText(name, b.expr.Type)+" AS c"+itoa(i))
+		outer = append(outer, castText(name, b.expr.Type)+" AS c"+strconv.Itoa(i))
 		by = append(by, castText(name, b.expr.Type))
 		op := " = "
 		for _, v := range im.tuples[i] {
@@ -304,14 +295,12 @@ func (s *statement) mapping(r *relation, im *image) (*relation, string) {
 				op = " IS NOT DISTINCT FROM "
 			}
 		}
-		on = append(on, b.expr.SQL+op+alias+".c"+itoa(i))
+		on = append(on, b.expr.SQL+op+alias+".c"+strconv.Itoa(i))
 	}
-	out := *r
-	out.joined = true
 	// Grouping in the store makes the combinations distinct in the store's own sense of equality, so
 	// that no row finds two partners: a person's row must not be in two groups.
-	out.from = r.from + " JOIN (SELECT " + comma(outer) + " FROM (SELECT " + comma(items) + ") AS d GROUP BY " + comma(by) + ") AS " + alias + " ON " + and(on)
-	return &out, alias + ".g"
+	item := "(SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(items) + ") AS d GROUP BY " + sqltext.List(by) + ") AS " + alias
+	return r.joinedWith(item, on), alias + ".g"
 }
 
 // consecutive reports whether the image is one whole-number column as it is, over a run of numbers
@@ -330,7 +319,7 @@ func (im *image) consecutive() (int64, bool) {
 		if !ok || im.index[i] != i {
 			return 0, false
 		}
-		if _, err := fmt.Sscanf(t, "%d", &x); err != nil || itoa64(x) != t {
+		if _, err := fmt.Sscanf(t, "%d", &x); err != nil || strconv.FormatInt(x, 10) != t {
 			return 0, false
 		}
 		if i == 0 {

@@ -63,25 +63,13 @@ func (d *draft) estimated(a *aggregate) (r estimator.Relation, sized bool) {
 	return r, r == estimator.ReplaceOne && d.relation.whole() && a.always()
 }
 
-// whole reports whether a relation is one protected table of public size with all its rows.
-func (r *relation) whole() bool {
-	return r.bareTable() && r.private[0].policy.Sized
-}
-
-// countPersons is the SELECT of Release.Persons. It counts what the scans tell persons apart by, as written for them, and nothing
-// of what a query says of their rows: should always be wrong of a value, the number is still that of the table. Persons are brought
-// together by a GROUP BY as the scans' are, which needs no more memory than theirs.
+// countPersons is the SELECT of Release.Persons, "" where no aggregate takes their number as public.
+// Should always be wrong of a value, the number is still that of the table.
 func (d *draft) countPersons() string {
-	r := d.relation
-	public := func(a *aggregate) bool { _, sized := d.estimated(a); return sized }
-	switch {
-	case !slices.ContainsFunc(d.aggregates, public):
-		return ""
-	case r.unique: // a row id, or a primary key: one a row, and never NULL
-		return "SELECT count(*) FROM " + r.from
+	if slices.ContainsFunc(d.aggregates, func(a *aggregate) bool { _, sized := d.estimated(a); return sized }) {
+		return d.relation.countPersons()
 	}
-	u := r.units[0].expr.SQL
-	return "SELECT count(*) FROM (SELECT " + u + " AS u FROM " + r.from + " WHERE " + u + " IS NOT NULL GROUP BY " + u + ") AS p"
+	return ""
 }
 
 // always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then. It is what

@@ -13,6 +13,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
 
@@ -141,35 +142,19 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		session[of] = v
 	}
 	s := &statement{
-		ctx: ctx, p: p, catalog: c, nextCol: f.maxColumn,
+		writer: newWriter(ctx, tables{
+			Catalog: c, Find: func(name string) (stored.Table, bool) { return stored.Find(ctx, a, name) },
+			LastColumn: f.maxColumn, StoreMemory: p.config.StoreMemory,
+		}),
+		ctx: ctx, catalog: c,
+		p:       p,
 		params:  &parameters{layers: []layer{t.hints, session}},
 		retyped: map[sql.ColumnId]sql.Type{},
 
 		pureTable: p.pureTable(ctx, c, f.protected),
 		explains:  t.explain,
 	}
-	s.tables = func(name string) (Table, bool) { return lookUp(ctx, a, name) }
-	s.begin()
 	return s, nil
-}
-
-// lookUp finds a stored table by schema.table.
-func lookUp(ctx *sql.Context, a *analyzer.Analyzer, name string) (Table, bool) {
-	for i := range name {
-		if name[i] != '.' {
-			continue
-		}
-		db, err := a.Catalog.DbProvider.Database(ctx, name[:i])
-		if err != nil {
-			continue
-		}
-		t, ok, err := db.GetTableInsensitive(ctx, name[i+1:])
-		if err != nil || !ok {
-			continue
-		}
-		return storeTable(t)
-	}
-	return nil, false
 }
 
 // guard runs where go-mysql-server skips the other rules: it refuses, and rewrites nothing.

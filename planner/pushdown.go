@@ -1,7 +1,7 @@
 package planner
 
 import (
-	"errors"
+	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
@@ -10,13 +10,12 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/catalog"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
-
-// errStay says that a subtree stays with go-mysql-server.
-var errStay = errors.New("planner: not pushed down")
 
 // pushDown is the rule that hands whole queries on public tables to the store:
 //
@@ -39,7 +38,7 @@ func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, s
 	if len(f.protected) > 0 || len(f.undeclared) > 0 || f.bindVars {
 		return n, transform.SameTree, nil
 	}
-	s := &statement{asWritten: true, ctx: ctx, p: p, catalog: c, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
+	s := &statement{writer: newWriter(ctx, tables{Catalog: c, StoreMemory: p.config.StoreMemory, AsWritten: true}), ctx: ctx, catalog: c, p: p, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
 	out, changed, err := s.push(n)
 	if err != nil || !changed {
 		return n, transform.SameTree, nil
@@ -142,7 +141,7 @@ func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
 		q.Exprs = append(q.Exprs, tree.Column(c.id, 0, q.Columns[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
 	}
 	// A projection that another replaces leaves values behind that nothing uses, and the store wants none of these.
-	used := renumbered(plan.Scan{SQL: "SELECT " + comma(items) + b.rel.clause() + b.suffix(), Args: s.binder.Args()})
+	used := renumbered(plan.Scan{SQL: "SELECT " + sqltext.List(items) + s.clause(b.rel) + b.suffix(), Args: s.args()})
 	q.query, q.args = used.SQL, used.Args
 	return q, nil
 }
@@ -158,7 +157,7 @@ type block struct {
 func (b *block) suffix() string {
 	t := ""
 	if len(b.order) > 0 {
-		t = " ORDER BY " + comma(b.order)
+		t = " ORDER BY " + sqltext.List(b.order)
 	}
 	if b.limit != "" {
 		t += " LIMIT " + b.limit
@@ -188,7 +187,7 @@ func (s *statement) block(n sql.Node) (*block, error) {
 	}
 	switch n := n.(type) {
 	case *gmsplan.ResolvedTable:
-		t, ok := storeTable(n.Table)
+		t, ok := stored.Under(n.Table)
 		if !ok || n.AsOf != nil {
 			return nil, errStay
 		}
@@ -261,7 +260,7 @@ func (s *statement) block(n sql.Node) (*block, error) {
 			}
 			by = append(by, c.expr.SQL)
 		}
-		return &block{rel: s.nestAs(b.rel, " GROUP BY "+comma(by), nil), worth: true}, nil
+		return &block{rel: s.nestAs(b.rel, " GROUP BY "+sqltext.List(by), nil), worth: true}, nil
 	case *gmsplan.Sort:
 		return s.blockSort(n)
 	case *gmsplan.Limit:
@@ -292,11 +291,11 @@ func (s *statement) number(b *block, dst *string, e sql.Expression) error {
 	if !ok || *dst != "" {
 		return errStay
 	}
-	f, ok := asFloat(l.Value())
+	f, ok := tree.Float(l.Value())
 	if !ok || f < 0 || f > 1<<53 {
 		return errStay
 	}
-	*dst, b.worth = itoa64(int64(f)), true
+	*dst, b.worth = strconv.FormatInt(int64(f), 10), true
 	return nil
 }
 

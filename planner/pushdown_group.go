@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions/standard"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
 )
@@ -65,7 +66,7 @@ func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	// Without keys there is one row whatever the input; a constant aggregate makes that so.
 	suffix := ""
 	if len(by) > 0 {
-		suffix = " GROUP BY " + comma(by)
+		suffix = " GROUP BY " + sqltext.List(by)
 	}
 	return &block{rel: s.nestAs(&r, suffix, exprs), worth: true}, nil
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"scrim/planner/tree"
-
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/planner/tree"
 )
 
 // A condition on columns with public domains decides which keys can have rows, and so does a column that two keys are made of:
@@ -19,13 +19,6 @@ import (
 //
 // Keys without rows whatever the data are leave the answer, as they do in MySQL. Nothing is learnt from it: domains and the text of the query decide
 // alone. Where the planner takes a condition another way than the store does, a group is missing or empty; that is no loss of privacy either.
-
-// noteCondition keeps a condition of the rows that is a function of base columns.
-func (r *relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
-	if o := r.origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
-		r.known = append(slices.Clone(r.known), o)
-	}
-}
 
 // possible tells of each row of public values, as SQL values and as texts for the store, whether the known conditions on these columns may hold.
 func (s *statement) possible(r *relation, bases []*base, rows []sql.Row, tuples [][]any) ([]bool, error) {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -10,9 +11,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/store"
-	"scrim/internal/refuse"
 	"scrim/planner/lower"
-	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
 
@@ -34,7 +33,7 @@ type relation struct {
 	private []protected
 	reads   []store.TableRef
 	bare    string           // the FROM item of one protected table with all its rows; "" where it never was that
-	known   []sql.Expression // conditions that hold of all rows, over base columns: see reach.go
+	known   []sql.Expression // conditions that hold of all rows, over base columns
 	joined  bool             // the FROM item is a join, so it needs parentheses on the right of another
 	links   []linkJoin       // joins within the FROM item that are there for a unit alone
 	spared  []linkJoin       // such joins that are left out of the FROM item
@@ -82,69 +81,26 @@ const (
 // base is a column with a finite public domain, or one that may have it, carried through every
 // SELECT below its use.
 type base struct {
-	id     sql.ColumnId
-	typ    sql.Type
-	expr   lower.Expr
-	domain domainRef
-	name   string
+	id      sql.ColumnId
+	typ     sql.Type
+	expr    lower.Expr
+	domains []catalog.Domain // where its public values come from, one a branch of a UNION ALL
+	name    string
 }
 
-// domainRef says where the public values of a base column come from.
-type domainRef struct {
-	domain catalog.Domain
-	also   []catalog.Domain // further branches of a UNION ALL
+// declaredRange is the range that is declared for the column; nil where there is none, or several
+// branches have one each.
+func (b *base) declaredRange() *catalog.Range {
+	if len(b.domains) != 1 {
+		return nil
+	}
+	return b.domains[0].Range
 }
 
 // protected is one protected table that a relation touches.
 type protected struct {
 	name   string // schema.table
 	policy catalog.Table
-}
-
-func (r *relation) isPrivate() bool { return len(r.units) > 0 }
-
-// root returns the representative of a unit.
-func (r *relation) root(i int) int {
-	for r.units[i].merged != i {
-		i = r.units[i].merged
-	}
-	return i
-}
-
-// merge records that two units are the same on every row that remains.
-func (r *relation) merge(i, j int) {
-	a, b := r.root(i), r.root(j)
-	if a == b {
-		return
-	}
-	if b < a {
-		a, b = b, a
-	}
-	r.units[b].merged = a
-}
-
-// pending reports whether two units of a join have not been shown to be equal.
-func (r *relation) pending() bool {
-	for i := range r.units {
-		if r.root(i) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// single checks that one unit is left, where the relation is used by anything but a condition.
-func (r *relation) single() error {
-	if r.isPrivate() && r.pending() {
-		names := make([]string, len(r.private))
-		for i, p := range r.private {
-			names[i] = p.name
-		}
-		return rule.Deny(rule.JoinUnit, refuse.Shape,
-			"Add an equality of the unit columns to the join, for example ON a.unit = b.unit.",
-			"The protected tables %s are not joined on their unit.", strings.Join(names, ", "))
-	}
-	return nil
 }
 
 // resolve finds the columns of the relation for the translation of expressions.
@@ -213,7 +169,7 @@ func (r *relation) clause() string {
 
 // nest turns the relation into a derived table, so that its columns, units and bases become plain
 // column references.
-func (s *statement) nest(r *relation) (*relation, error) {
+func (s *writer) nest(r *relation) (*relation, error) {
 	if err := r.single(); err != nil {
 		return nil, err
 	}
@@ -222,7 +178,7 @@ func (s *statement) nest(r *relation) (*relation, error) {
 
 // nestAs builds the derived table; the suffix comes after the WHERE clause. With fixed column
 // expressions (over the FROM item) the columns are those.
-func (s *statement) nestAs(r *relation, suffix string, exprs []string) *relation {
+func (s *writer) nestAs(r *relation, suffix string, exprs []string) *relation {
 	alias := s.alias()
 	out := *r
 	out.where, out.links, out.spared = nil, nil, nil
@@ -274,7 +230,7 @@ func rootTags(r *relation, tags []tag) []tag {
 
 // filter adds a condition: a per-row function, so it changes nothing about the units, except that
 // an equality of units in it joins them.
-func (s *statement) filter(r *relation, cond sql.Expression) (*relation, error) {
+func (s *writer) filter(r *relation, cond sql.Expression) (*relation, error) {
 	out := *r
 	out.units = append([]unit(nil), r.units...)
 	out.where = append([]string(nil), r.where...)
@@ -297,48 +253,15 @@ func (s *statement) filter(r *relation, cond sql.Expression) (*relation, error) 
 	return &out, nil
 }
 
-// link merges units when the condition is an equality of columns that determine the same unit. all says that it holds of all rows.
-func (r *relation) link(cond sql.Expression, all bool) {
-	eq, ok := cond.(*expression.Equals)
-	if !ok {
-		return
-	}
-	lf, ok1 := eq.Left().(*expression.GetField)
-	rf, ok2 := eq.Right().(*expression.GetField)
-	if !ok1 || !ok2 {
-		return
-	}
-	a, b := r.find(lf), r.find(rf)
-	if a == nil || b == nil || a.expr.Type.Kind != b.expr.Type.Kind {
-		return
-	}
-	for _, x := range a.tags {
-		for _, y := range b.tags {
-			if x.key == y.key && sameUnit(x.kind, y.kind) {
-				r.merge(x.unit, y.unit)
-				if all {
-					r.spare(a, b, x, y)
-					r.spare(b, a, y, x)
-				}
-			}
-		}
-	}
-}
-
-// sameUnit says whether equality of two columns with the same key proves equality of their units:
-// two units are equal by themselves; two references to one unique key find the same row; so do a
-// reference and that key itself. Two columns of the same name prove nothing.
-func sameUnit(a, b tagKind) bool {
-	switch {
-	case a == tagUnit || b == tagUnit:
-		return a == b
-	default:
-		return a == tagLink || b == tagLink
+// noteCondition keeps a condition of the rows that is a function of base columns.
+func (r *relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
+	if o := r.origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
+		r.known = append(slices.Clone(r.known), o)
 	}
 }
 
 // project computes output columns from expressions.
-func (s *statement) project(r *relation, exprs []sql.Expression) (*relation, error) {
+func (s *writer) project(r *relation, exprs []sql.Expression) (*relation, error) {
 	if err := r.single(); err != nil {
 		return nil, err
 	}
@@ -375,4 +298,19 @@ func (s *statement) project(r *relation, exprs []sql.Expression) (*relation, err
 		return &out, nil
 	}
 	return s.nest(&out)
+}
+
+// with adds conditions, which are over the FROM item.
+func (r *relation) with(conds ...string) *relation {
+	out := *r
+	out.where = append(append([]string(nil), r.where...), conds...)
+	return &out
+}
+
+// joinedWith joins a further FROM item, with which each row has at most one partner.
+func (r *relation) joinedWith(item string, on []string) *relation {
+	out := *r
+	out.joined = true
+	out.from = r.from + " JOIN " + item + " ON " + and(on)
+	return &out
 }

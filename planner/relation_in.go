@@ -10,7 +10,7 @@ import (
 
 // listed translates x [NOT] IN (SELECT y FROM public tables): whether a row meets it is a function of that row and of public data, as with a
 // join, and it makes no row of another. ok is false for other conditions.
-func (s *statement) listed(r *relation, cond sql.Expression) (sqlText string, reads *relation, ok bool, err error) {
+func (s *writer) listed(r *relation, cond sql.Expression) (sqlText string, reads *relation, ok bool, err error) {
 	not, negated := cond.(*expression.Not)
 	if negated {
 		cond = not.Child

@@ -3,8 +3,6 @@ package planner
 import (
 	"slices"
 
-	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
@@ -20,7 +18,7 @@ import (
 //	private × private                       the common unit; until an equality of the units is seen,
 //	                                        in ON or in a WHERE directly above, the join is pending
 //	private LEFT JOIN private               the unit of the left row; the equality must be in ON
-func (s *statement) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
+func (s *writer) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 	left := false
 	switch j.Op {
 	case plan.JoinTypeCross, plan.JoinTypeInner:
@@ -128,7 +126,7 @@ func concat(l, r *relation) *relation {
 }
 
 // nullExtend marks the columns of the null-extended side as nullable.
-func (s *statement) nullExtend(r *relation, columns, bases int) {
+func (s *writer) nullExtend(r *relation, columns, bases int) {
 	for i := columns; i < len(r.columns); i++ {
 		r.columns[i].expr.Nullable, r.columns[i].extended = true, true
 	}
@@ -151,25 +149,4 @@ func and(conds []string) string {
 		s += " AND " + c
 	}
 	return s
-}
-
-// isUnit reports whether a column is the unit of the relation.
-func (r *relation) isUnit(e sql.Expression) bool {
-	if a, ok := e.(*expression.Alias); ok {
-		e = a.Child
-	}
-	gf, ok := e.(*expression.GetField)
-	if !ok {
-		return false
-	}
-	c := r.find(gf)
-	if c == nil || c.extended {
-		return false
-	}
-	for _, t := range c.tags {
-		if t.kind == tagUnit && r.root(t.unit) == 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -11,6 +11,8 @@ import (
 
 	"scrim/functions/standard"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
+	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
@@ -18,7 +20,7 @@ import (
 
 // perUnit is a derived table that aggregates the rows of each person apart: its GROUP BY has the
 // unit, so each row of the result is a function of one person's rows. The aggregates are exact.
-func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
+func (s *writer) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 	if err := r.single(); err != nil {
 		return nil, err
 	}
@@ -95,7 +97,7 @@ func (s *statement) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 		}
 	}
 	out.where = append(append([]string(nil), r.where...), u.SQL+" IS NOT NULL")
-	return s.nestAs(&out, " GROUP BY "+comma(group), exprs), nil
+	return s.nestAs(&out, " GROUP BY "+sqltext.List(group), exprs), nil
 }
 
 // covers reports whether all base columns in e are carried by the relation.
@@ -104,7 +106,7 @@ func (r *relation) covers(ctx *sql.Context, e sql.Expression) bool {
 }
 
 // grouped reports whether a column is one of the grouping expressions, or the unit where the unit is.
-func (s *statement) grouped(r *relation, gf *expression.GetField, g *plan.GroupBy) bool {
+func (s *writer) grouped(r *relation, gf *expression.GetField, g *plan.GroupBy) bool {
 	for _, k := range g.GroupByExprs {
 		if f, ok := tree.Unalias(k).(*expression.GetField); ok && f.Id() == gf.Id() {
 			return true
@@ -115,7 +117,7 @@ func (s *statement) grouped(r *relation, gf *expression.GetField, g *plan.GroupB
 
 // exact lowers a plain SQL aggregate over one person's rows. Each is total and does not depend on
 // the order of rows: sums of DOUBLE are formed on the grid 2^-20 with |x| <= 2^30.
-func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
+func (s *writer) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 	bad := func() (lower.Expr, error) {
 		return lower.Expr{}, rule.Deny(rule.InnerAggregate, refuse.Aggregate, "Use COUNT, SUM, AVG, MIN or MAX there.",
 			"%s cannot be used in a derived table that aggregates per unit.", a)
@@ -158,11 +160,11 @@ func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 		return bad()
 	}
 	_, avg := a.(*aggregation.Avg)
-	g, ok := exactGrid(x.Type)
+	g, ok := grid.Exact(x.Type)
 	if !ok {
 		return bad()
 	}
-	sum := "sum(" + g.index(x) + ")"
+	sum := "sum(" + g.Index(x) + ")"
 	if g.Decimal && !avg {
 		t := lower.Type{Kind: lower.Decimal, Precision: 38, Scale: g.Scale}
 		one := "1"
@@ -172,7 +174,7 @@ func (s *statement) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 		// The integer sum has at most 90 bits, so at most 28 digits; the cast cannot fail there.
 		return lower.Expr{SQL: fmt.Sprintf("TRY_CAST(CAST(%s AS DOUBLE) / %s AS DECIMAL(38,%d))", sum, one, g.Scale), Type: t, Nullable: true}, nil
 	}
-	d := fmt.Sprintf("(CAST(%s AS DOUBLE) * %s)", sum, float(g.Step))
+	d := fmt.Sprintf("(CAST(%s AS DOUBLE) * %s)", sum, grid.Float(g.Step))
 	if avg {
 		d = fmt.Sprintf("(%s / nullif(count(%s), 0))", d, x.SQL)
 	}

@@ -13,30 +13,17 @@ import (
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
 
 // maxLinkDepth bounds the chain of links from a table to its unit; longer ones are cycles.
 const maxLinkDepth = 16
 
-// storeTable returns the store's table under a GMS table, if it is one.
-func storeTable(t sql.Table) (Table, bool) {
-	for {
-		if st, ok := t.(Table); ok {
-			return st, true
-		}
-		w, ok := t.(sql.TableWrapper)
-		if !ok {
-			return nil, false
-		}
-		t = w.Underlying()
-	}
-}
-
 // scan is the relation of one table.
-func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
+func (s *writer) scan(n *plan.ResolvedTable, t stored.Table) (*relation, error) {
 	ref := t.StoreRef()
-	policy := s.catalog.Table(ref.String())
+	policy := s.Catalog.Table(ref.String())
 	if err := s.define(t, policy); err != nil {
 		return nil, err
 	}
@@ -62,14 +49,14 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 			expr: s.stored(alias, sc)}
 		out.expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		out.required, out.scales = !sc.Nullable, policy.Scales[name]
-		out.opaque = s.asWritten && out.expr.Type.Kind == lower.Null
+		out.opaque = s.AsWritten && out.expr.Type.Kind == lower.Null
 		b := base{id: ids[i], name: c.Name, typ: c.Type, expr: out.expr}
 		d, ok := policy.Domains[name]
 		if !ok && policy.State == catalog.Public {
 			d, ok = catalog.Domain{Source: &catalog.Source{Table: ref.String(), Column: name}}, true
 		}
 		if ok {
-			b.domain = domainRef{domain: d}
+			b.domains = []catalog.Domain{d}
 			r.bases = append(r.bases, b)
 			out.origin = expression.NewGetFieldWithTable(int(ids[i]), int(n.Id()), c.Type, ref.Schema, ref.Name, c.Name, true)
 		}
@@ -88,7 +75,7 @@ func (s *statement) scan(n *plan.ResolvedTable, t Table) (*relation, error) {
 }
 
 // unit finds the person of each row: the row itself, a column, or through links the parent's.
-func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias string) error {
+func (s *writer) unit(r *relation, t stored.Table, policy catalog.Table, alias string) error {
 	self := t.StoreRef().String()
 	for i := range r.columns {
 		r.columns[i].tags = append(r.columns[i].tags, tag{tagSelf, self + "." + strings.ToLower(r.columns[i].name), 0})
@@ -135,7 +122,7 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 				"The links of %s do not lead to a unit.", self)
 		}
 		l := policy.Unit.Link
-		parent, ok := s.tableByName(l.Parent)
+		parent, ok := s.Find(l.Parent)
 		if !ok {
 			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
 				"The table %s that %s is linked to does not exist.", l.Parent, t.StoreRef())
@@ -148,7 +135,7 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 				"The link from %s to %s has columns that cannot be compared.", t.StoreRef(), l.Parent)
 		}
 		r.from += " JOIN " + sqltext.StoreTable(parent.StoreRef().Schema, parent.StoreRef().Name) + " AS " + next + " ON " + child.SQL + " = " + key.SQL
-		t, column, policy = parent, next, s.catalog.Table(l.Parent)
+		t, column, policy = parent, next, s.Catalog.Table(l.Parent)
 		if err := s.define(t, policy); err != nil {
 			return err
 		}
@@ -160,7 +147,7 @@ func (s *statement) unit(r *relation, t Table, policy catalog.Table, alias strin
 
 // isUnitColumn reports whether column i holds the unit itself: it is the unit column, or the last
 // link of the chain refers to it.
-func (s *statement) isUnitColumn(r *relation, i int, self string, policy catalog.Table, depth int) bool {
+func (s *writer) isUnitColumn(r *relation, i int, self string, policy catalog.Table, depth int) bool {
 	name := strings.ToLower(policy.Unit.Column)
 	for _, t := range r.columns[i].tags {
 		if depth == 0 && t.kind == tagSelf && t.key == self+"."+name {
@@ -174,7 +161,7 @@ func (s *statement) isUnitColumn(r *relation, i int, self string, policy catalog
 }
 
 // readNamed reads a column of a table by name; false when there is none or it has no order.
-func readNamed(t Table, alias, name string) (lower.Expr, bool) {
+func readNamed(t stored.Table, alias, name string) (lower.Expr, bool) {
 	for _, c := range t.StoreColumns() {
 		if strings.EqualFold(c.Name, name) {
 			e := lower.ReadColumn(alias+"."+sqltext.StoreName(c.Name), c.Type)
@@ -189,7 +176,7 @@ func readNamed(t Table, alias, name string) (lower.Expr, bool) {
 }
 
 // isPrimary reports whether the column alone is the enforced primary key.
-func isPrimary(ctx *sql.Context, t Table, name string) bool {
+func isPrimary(ctx *sql.Context, t stored.Table, name string) bool {
 	pk, ok := t.(sql.PrimaryKeyTable)
 	if !ok {
 		return false

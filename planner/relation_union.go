@@ -1,17 +1,21 @@
 package planner
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
 )
 
 // union puts the rows of two private relations of one entity under each other. Both come with the
 // same number of columns; a column keeps a public domain when both have one.
-func (s *statement) union(l, r *relation, n *plan.SetOp) (*relation, error) {
+func (s *writer) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 	switch {
 	case n.SetOpType != plan.UnionType || n.Distinct:
 		return nil, rule.Deny(rule.UnionDistinct, refuse.Shape, "Use UNION ALL.",
@@ -66,22 +70,22 @@ func (s *statement) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 	}
 	for i, c := range l.columns {
 		d := r.columns[i]
-		e, ok := add("c"+itoa(i), c.expr, d.expr)
+		e, ok := add("c"+strconv.Itoa(i), c.expr, d.expr)
 		if !ok {
 			return nil, unionTypes("the column " + c.name)
 		}
 		o := column{id: c.id, name: c.name, typ: c.typ, expr: e, tags: commonTags(c.tags, d.tags), extended: c.extended || d.extended}
 		if a, b := l.plainBase(c), r.plainBase(d); a != nil && b != nil && a.expr.Type == b.expr.Type {
 			m := base{id: s.newID(), name: c.name, typ: a.typ,
-				domain: domainRef{a.domain.domain, append(append(a.domain.also[:len(a.domain.also):len(a.domain.also)], b.domain.domain), b.domain.also...)}}
-			if m.expr, ok = add("b"+itoa(i), a.expr, b.expr); ok {
+				domains: slices.Concat(a.domains, b.domains)}
+			if m.expr, ok = add("b"+strconv.Itoa(i), a.expr, b.expr); ok {
 				out.bases = append(out.bases, m)
 				o.origin = expression.NewGetFieldWithTable(int(m.id), 0, m.typ, "", "", m.name, true)
 			}
 		}
 		out.columns = append(out.columns, o)
 	}
-	out.from = "(SELECT " + comma(left) + s.clause(l) + " UNION ALL SELECT " + comma(right) + s.clause(r) + ") AS " + alias
+	out.from = "(SELECT " + sqltext.List(left) + s.clause(l) + " UNION ALL SELECT " + sqltext.List(right) + s.clause(r) + ") AS " + alias
 	return out, nil
 }
 

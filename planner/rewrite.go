@@ -4,9 +4,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
-	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
 
@@ -29,19 +29,6 @@ type place struct {
 	aggregate bool // an aggregate stands above
 }
 
-// hasProtected reports whether a subtree scans a protected table, in subqueries too.
-func (s *statement) hasProtected(n sql.Node) bool {
-	found := false
-	tree.Inspect(s.ctx, n, func(n sql.Node) {
-		if rt, ok := n.(*gmsplan.ResolvedTable); ok {
-			if t, ok := storeTable(rt.Table); ok && s.catalog.Table(t.StoreRef().String()).State == catalog.Protected {
-				found = true
-			}
-		}
-	}, nil)
-	return found
-}
-
 // build rewrites a subtree bottom-up. Subtrees without protected scans come back as they are.
 func (s *statement) build(n sql.Node, at place) (result, error) {
 	if !s.hasProtected(n) {
@@ -49,7 +36,7 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 	}
 	switch n := n.(type) {
 	case *gmsplan.ResolvedTable:
-		t, _ := storeTable(n.Table)
+		t, _ := stored.Under(n.Table)
 		rel, err := s.scan(n, t)
 		return result{rel: rel}, err
 	case *gmsplan.TableAlias:
@@ -234,57 +221,6 @@ func (s *statement) joinNode(n *gmsplan.JoinNode, at place) (result, error) {
 	return result{rel: rel}, err
 }
 
-// public turns a subtree over public store tables into a relation, to be joined with private rows.
-func (s *statement) public(n sql.Node) (*relation, error) {
-	switch n := n.(type) {
-	case *gmsplan.ResolvedTable:
-		if t, ok := storeTable(n.Table); ok {
-			return s.scan(n, t)
-		}
-	case *gmsplan.TableAlias:
-		return s.public(n.Child)
-	case *gmsplan.SubqueryAlias:
-		rel, err := s.public(n.Child)
-		if err != nil {
-			return nil, err
-		}
-		ids := tree.ColumnIDs(n, len(rel.columns))
-		if ids == nil || n.IsLateral || !n.Correlated.Empty() {
-			break
-		}
-		out := *rel
-		out.columns = append([]column(nil), rel.columns...)
-		for i := range out.columns {
-			out.columns[i].id = ids[i]
-		}
-		return &out, nil
-	case *gmsplan.Filter:
-		rel, err := s.public(n.Child)
-		if err != nil {
-			return nil, err
-		}
-		return s.filter(rel, n.Expression)
-	case *gmsplan.Project:
-		rel, err := s.public(n.Child)
-		if err != nil {
-			return nil, err
-		}
-		return s.project(rel, n.Projections)
-	case *gmsplan.JoinNode:
-		l, err := s.public(n.Left())
-		if err != nil {
-			return nil, err
-		}
-		r, err := s.public(n.Right())
-		if err != nil {
-			return nil, err
-		}
-		return s.join(l, r, n)
-	}
-	return nil, rule.Deny(rule.JoinForeign, refuse.Shape, "Store the public side in a table first.",
-		"The public side of the join (%T) is more than stored tables with filters and projections.", n)
-}
-
 // setOp is UNION ALL of private rows, or any set operation on answers.
 func (s *statement) setOp(n *gmsplan.SetOp, at place) (result, error) {
 	at.top = true
@@ -392,13 +328,9 @@ func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
 
 // raw refuses a relation that no aggregate took in.
 func (s *statement) raw(r *relation, what string) error {
-	for _, c := range r.columns {
-		for _, t := range c.tags {
-			if t.kind == tagUnit && r.unique {
-				return rule.Deny(rule.UnitKey, refuse.RawRows, "Aggregate over it: SELECT AVG(t) FROM (…) x.",
-					"%s has one row for each person.", what)
-			}
-		}
+	if r.showsPersons() {
+		return rule.Deny(rule.UnitKey, refuse.RawRows, "Aggregate over it: SELECT AVG(t) FROM (…) x.",
+			"%s has one row for each person.", what)
 	}
 	return rawRows(what)
 }

@@ -1,9 +1,20 @@
 package planner
 
-import "scrim/planner/rule"
+import (
+	"strconv"
+	"strings"
+
+	"scrim/planner/rule"
+)
 
 // Short names of refusals.
 var deny = rule.Deny
+
+func itoa(i int) string     { return strconv.Itoa(i) }
+func itoa64(i int64) string { return strconv.FormatInt(i, 10) }
+func comma(s []string) string {
+	return strings.Join(s, ", ")
+}
 
 const (
 	RuleAggregate       = rule.Aggregate

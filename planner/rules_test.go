@@ -96,7 +96,7 @@ func TestUnknownNodesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &statement{ctx: ctx, catalog: h.policies, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
+		s := &statement{writer: newWriter(ctx, tables{Catalog: h.policies}), ctx: ctx, catalog: h.policies, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
 		s.begin()
 		if _, err := s.build(&oddNode{plan.UnaryNode{Child: raw}}, at); rule.Of(err) != rule.Node {
 			t.Errorf("%+v: got %v, want a refusal by %s", at, err, rule.Node)

@@ -12,6 +12,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
 
@@ -134,7 +135,7 @@ func (p *Planner) sample(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, nes
 func onlyStored(ctx *sql.Context, n sql.Node) (err error) {
 	tree.Inspect(ctx, n, func(n sql.Node) {
 		if rt, ok := n.(*gmsplan.ResolvedTable); ok && !gmsplan.IsDualTable(rt.Table) {
-			if _, ok := storeTable(rt.Table); !ok {
+			if _, ok := stored.Under(rt.Table); !ok {
 				err = unsuitable("%s is not a stored table.", rt.Name())
 			}
 		}

@@ -1,10 +1,13 @@
 package planner
 
 import (
+	"strconv"
+
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -46,24 +49,22 @@ func (s *statement) values(out *SampleNode, r *relation, list []sql.Expression) 
 
 // sampleScan writes the scan.
 func (s *statement) sampleScan(out *SampleNode, r *relation, columns []string) {
-	u := r.units[0].expr.SQL
+	u := r.unitExpr().SQL
 	items, names := []string{u + " AS u"}, make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = "x" + itoa(i)
+		names[i] = "x" + strconv.Itoa(i)
 		items = append(items, c+" AS "+names[i])
 		out.Scan.Types = append(out.Scan.Types, store.ScanFloat64)
 	}
 	if out.Array {
 		out.Scan.Types = []store.ScanType{store.ScanVector}
 	}
-	rows := *r
-	rows.where = append(append([]string(nil), r.where...), u+" IS NOT NULL")
-	from := "SELECT " + comma(items) + s.clause(&rows)
+	from := "SELECT " + sqltext.List(items) + s.clause(r.with(u+" IS NOT NULL"))
 	if !r.unique {
 		from = s.onePerPerson(from, names)
 	}
-	out.Scan.SQL = "SELECT " + comma(names) + " FROM (" + from + ") AS p"
-	out.Scan.Args = s.binder.Args()
+	out.Scan.SQL = "SELECT " + sqltext.List(names) + " FROM (" + from + ") AS p"
+	out.Scan.Args = s.args()
 	out.Scan = renumbered(out.Scan)
 }
 
@@ -80,9 +81,9 @@ func (s *statement) samplable(out *SampleNode, r *relation) error {
 // onePerPerson keeps one row of each person, by a keyed hash of what is selected of it; equal rows are numbered, so that each of them counts. Which one is
 // kept depends on the person's rows and the secret alone, not on who the person is. Whether there are such rows is not looked at otherwise.
 func (s *statement) onePerPerson(from string, names []string) string {
-	values := comma(names)
+	values := sqltext.List(names)
 	rows := "SELECT u, " + values + ", row_number() OVER (PARTITION BY u, " + values + ") AS j FROM (" + from + ") AS r"
-	secret := s.binder.Bind(plan.SecretArg{Index: 0})
+	secret := s.bind(plan.SecretArg{Index: 0})
 	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(" + values + ", j, CAST(" + secret + " AS BIGINT)), " + values + ") = 1"
 }
 
@@ -106,7 +107,7 @@ func (s *statement) charged(out *SampleNode, r *relation) error {
 	for _, t := range r.reads {
 		if !read[t] {
 			read[t] = true
-			out.Reads, out.Defined = append(out.Reads, t), append(out.Defined, s.defined[t])
+			out.Reads, out.Defined = append(out.Reads, t), append(out.Defined, s.definition(t))
 		}
 	}
 	return nil

@@ -136,20 +136,20 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 		from = s.sampled(d, rel, spec)
 	case grouped && !d.bounded:
 		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
-		return plan.Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+		return plan.Scan{SQL: from, Args: s.args(), Types: types}, nil
 	case grouped:
 		inner := "SELECT " + comma(append(append([]string{"u"}, g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
 		from = "SELECT " + comma(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
-		return plan.Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+		return plan.Scan{SQL: from, Args: s.args(), Types: types}, nil
 	default:
 		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r"
 	}
-	return plan.Scan{SQL: from, Args: s.binder.Args(), Types: types}, nil
+	return plan.Scan{SQL: from, Args: s.args(), Types: types}, nil
 }
 
 // choice orders the groups of a person by a keyed hash; the group itself breaks ties.
 func (s *statement) choice(u string, g []string) string {
-	secret := s.binder.Bind(plan.SecretArg{Index: 0})
+	secret := s.bind(plan.SecretArg{Index: 0})
 	return "hash(" + comma(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + comma(g)
 }
 
@@ -160,7 +160,7 @@ func (s *statement) sampled(d *draft, rel *flat, spec scanSpec) string {
 	g := rel.groupColumns
 	part := comma(append([]string{"u"}, g...))
 	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + rel.sql + ") AS r"
-	secret := s.binder.Bind(plan.SecretArg{Index: 1})
+	secret := s.bind(plan.SecretArg{Index: 1})
 	kept := "SELECT " + part + ", a0 FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY " + part +
 		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + itoa64(spec.maxRows)
 	if d.bounded {
@@ -225,10 +225,10 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 		items = append(items, "CAST("+number+" AS BIGINT) AS g")
 		f.groupColumns, f.groupTypes = []string{"g"}, []store.ScanType{store.ScanInt64}
 	}
-	u := r.units[0].expr.SQL
+	u := r.unitExpr().SQL
 	items = append(items, u+" AS u")
-	f.unit, f.unitType = unitColumn(r.units[0].expr.Type)
-	where := append(append([]string(nil), r.where...), u+" IS NOT NULL")
+	f.unit, f.unitType = unitColumn(r.unitExpr().Type)
+	where := []string{u + " IS NOT NULL"}
 	seen := map[string]string{}
 	for _, a := range d.read(indexOfSpec(d, spec)) {
 		if a.arg == nil {
@@ -258,8 +258,8 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 		}
 		text := "CASE WHEN " + x.SQL + " IS NOT NULL THEN 1 END"
 		if !a.call.Function.Counts {
-			if text = a.grid.open(x); spec.rows {
-				text = a.grid.index(x)
+			if text = a.grid.Open(x); spec.rows {
+				text = a.grid.Index(x)
 			}
 		}
 		name, ok := seen[text]
@@ -273,9 +273,7 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 			where = append(where, x.SQL+" IS NOT NULL")
 		}
 	}
-	out := *r
-	out.where = where
-	f.sql = "SELECT " + comma(items) + s.clause(&out)
+	f.sql = "SELECT " + comma(items) + s.clause(r.with(where...))
 	return f, nil
 }
 

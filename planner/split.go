@@ -268,7 +268,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if !read[t] {
 			read[t] = true
 			r.Reads = append(r.Reads, t)
-			r.Defined = append(r.Defined, s.defined[t])
+			r.Defined = append(r.Defined, s.definition(t))
 		}
 	}
 	r.Key = s.releaseKey(d)

@@ -205,6 +205,6 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) plan
 		place := "row_number() OVER (PARTITION BY unit ORDER BY " + s.choice("unit", rel.groupColumns) + ") AS place"
 		out.SQL = "SELECT " + comma(names) + " FROM (SELECT *, " + place + " FROM (" + out.SQL + ") AS p) AS q WHERE place <= " + itoa(mostGroups)
 	}
-	out.Args = s.binder.Args()
+	out.Args = s.args()
 	return out
 }

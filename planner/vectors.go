@@ -10,6 +10,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/functions"
 	"scrim/internal/refuse"
+	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -28,7 +29,7 @@ type vectorArg struct {
 	form        plan.VectorForm
 	dim         int
 	coordinates []sql.Expression // of Coordinates
-	grids       []grid           // of Coordinates, where each has its own
+	grids       []grid.Grid      // of Coordinates, where each has its own
 	item        sql.Expression   // of Pairs
 }
 
@@ -39,7 +40,7 @@ func (s *statement) vectorArgument(r *relation, a *aggregate, arg sql.Expression
 		return false, err
 	}
 	a.arg, a.vector = arg, v
-	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == plan.Pairs, Columns: v.form == plan.Coordinates, Scales: r.scales(v, arg)}
+	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == plan.Pairs, Columns: v.form == plan.Coordinates, Scales: scalesOf(r, v, arg)}
 	return true, optioned(a.call.Vector(facts, s.params.method(r.private), r.unique))
 }
 
@@ -92,9 +93,9 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	return v, nil
 }
 
-// scales returns the declared standard deviations of an argument's coordinates, where it is a column, or made of columns, that
+// scalesOf returns the declared standard deviations of an argument's coordinates, where it is a column, or made of columns, that
 // has them: one for all, or one for each. They only shape noise, so it does not matter what lies between table and argument.
-func (r *relation) scales(v *vectorArg, arg sql.Expression) []float64 {
+func scalesOf(r *relation, v *vectorArg, arg sql.Expression) []float64 {
 	of := func(e sql.Expression) []float64 {
 		if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
 			if c := r.find(gf); c != nil {
@@ -188,29 +189,29 @@ func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vec
 }
 
 // vectorGrid is the one lattice of all coordinates: a binary one, as that of a DOUBLE.
-func (s *statement) vectorGrid(r *relation, a *aggregate) (grid, error) {
+func (s *statement) vectorGrid(r *relation, a *aggregate) (grid.Grid, error) {
 	if a.vector.form == plan.Pairs {
 		lo, hi := int64(0), int64(1)
-		return grid{Grid: estimator.Grid{Step: 1, Lo: lo, Hi: hi}, Lower: &lo, Upper: &hi}, nil
+		return grid.Grid{Grid: estimator.Grid{Step: 1, Lo: lo, Hi: hi}, Lower: &lo, Upper: &hi}, nil
 	}
 	b, err := s.vectorBounds(r, a)
 	if err != nil {
-		return grid{}, err
+		return grid.Grid{}, err
 	}
-	g, ok := gridOf(lower.Type{Kind: lower.Double}, b, valueBits)
+	g, ok := grid.Of(lower.Type{Kind: lower.Double}, b, grid.ValueBits)
 	if !ok {
 		return g, rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.call.Function.Name)
 	}
-	return g, g.steps(a.call.Function.Name)
+	return g, g.Steps(a.call.Function.Name)
 }
 
 // vectorBounds returns the declared bounds of every coordinate: the options, else the hull of the public ranges of
 // the columns that a DP_VECTOR is made of, where each has one.
-func (s *statement) vectorBounds(r *relation, a *aggregate) (*bounds, error) {
+func (s *statement) vectorBounds(r *relation, a *aggregate) (*grid.Bounds, error) {
 	if a.call.Options.Lower != nil || a.vector.form != plan.Coordinates {
 		return s.bounds(r, a)
 	}
-	var hull *bounds
+	var hull *grid.Bounds
 	for _, c := range a.vector.coordinates {
 		one := *a
 		one.arg = c
@@ -219,9 +220,9 @@ func (s *statement) vectorBounds(r *relation, a *aggregate) (*bounds, error) {
 			return nil, err
 		}
 		if hull == nil {
-			hull = &bounds{b.lo, b.hi}
+			hull = &grid.Bounds{Lo: b.Lo, Hi: b.Hi}
 		}
-		hull.lo, hull.hi = min(hull.lo, b.lo), max(hull.hi, b.hi)
+		hull.Lo, hull.Hi = min(hull.Lo, b.Lo), max(hull.Hi, b.Hi)
 	}
 	return hull, nil
 }

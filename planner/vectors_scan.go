@@ -1,9 +1,12 @@
 package planner
 
 import (
+	"strconv"
 	"strings"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
+	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/tree"
@@ -32,10 +35,10 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 				present = append(present, x.SQL+" IS NOT NULL")
 			}
 			if v.grids != nil {
-				columns = append(columns, v.grids[j].index(x))
+				columns = append(columns, v.grids[j].Index(x))
 				continue
 			}
-			columns = append(columns, a.grid.index(lower.Convert(x, lower.Type{Kind: lower.Double})))
+			columns = append(columns, a.grid.Index(lower.Convert(x, lower.Type{Kind: lower.Double})))
 		}
 		return columns, present, nil
 	case plan.Pairs:
@@ -47,7 +50,7 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 		if x.Type.Kind == lower.UInt {
 			item = "TRY_" + item
 		}
-		return []string{item}, []string{item + " BETWEEN 0 AND " + itoa(v.dim-1)}, nil
+		return []string{item}, []string{item + " BETWEEN 0 AND " + strconv.Itoa(v.dim-1)}, nil
 	}
 	x, err := s.lower(a.arg, r.resolve)
 	if err != nil {
@@ -123,7 +126,7 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) (plan.Scan, error) {
 			a.columns, a.vector.form = columns, v.form
 		}
 	}
-	out.Args = s.binder.Args()
+	out.Args = s.args()
 	return out, nil
 }
 
@@ -159,8 +162,8 @@ func (s *statement) tooWideToAdd(d *draft, a *aggregate) error {
 // arrayScan is the scan of a DP_VECTOR whose rows the executor adds up. A row with a NULL in its array is absent, as is one with a NaN
 // or an infinity.
 func (s *statement) arrayScan(d *draft, rel *flat) string {
-	array := "CAST(list_value(" + comma(rel.vector) + ") AS DOUBLE[" + itoa(len(rel.vector)) + "]) AS x0"
-	return s.keptRows(d, rel, "SELECT "+comma(append(append([]string(nil), rel.groupColumns...), rel.unit+" AS unit", array))+" FROM ("+rel.sql+") AS r")
+	array := "CAST(list_value(" + sqltext.List(rel.vector) + ") AS DOUBLE[" + strconv.Itoa(len(rel.vector)) + "]) AS x0"
+	return s.keptRows(d, rel, "SELECT "+sqltext.List(append(append([]string(nil), rel.groupColumns...), rel.unit+" AS unit", array))+" FROM ("+rel.sql+") AS r")
 }
 
 // rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. The executor drops pairs
@@ -170,13 +173,13 @@ func (s *statement) rowScan(d *draft, rel *flat, unit bool) string {
 	if unit {
 		items = append(items, rel.unit+" AS unit")
 	}
-	return s.keptRows(d, rel, "SELECT "+comma(append(items, "x0"))+" FROM ("+rel.sql+") AS r")
+	return s.keptRows(d, rel, "SELECT "+sqltext.List(append(items, "x0"))+" FROM ("+rel.sql+") AS r")
 }
 
 // keptRows keeps a person's rows in at most maxGroups groups, where that has to be seen to.
 func (s *statement) keptRows(d *draft, rel *flat, sql string) string {
 	if d.bounded {
-		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", rel.groupColumns) + ") <= " + itoa(d.maxGroups)
+		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", rel.groupColumns) + ") <= " + strconv.Itoa(d.maxGroups)
 	}
 	return sql
 }
@@ -186,32 +189,32 @@ func (s *statement) keptRows(d *draft, rel *flat, sql string) string {
 func (s *statement) coordinateScan(d *draft, rel *flat, a *aggregate) string {
 	g := rel.groupColumns
 	if d.relation.unique {
-		return "SELECT " + comma(append(append(append([]string(nil), g...), "CAST(1 AS BIGINT) AS n"), rel.vector...)) + " FROM (" + rel.sql + ") AS r"
+		return "SELECT " + sqltext.List(append(append(append([]string(nil), g...), "CAST(1 AS BIGINT) AS n"), rel.vector...)) + " FROM (" + rel.sql + ") AS r"
 	}
 	by := append([]string{"u"}, g...)
 	rows := "(" + indexed(rel, by, a.grid) + ") AS r"
 	sums, names := append([]string(nil), "count(*) AS n"), []string{"n"}
 	for j, x := range rel.vector {
-		name := "a" + itoa(j)
+		name := "a" + strconv.Itoa(j)
 		sums = append(sums, clamped("sum("+x+")")+" AS "+name)
 		names = append(names, name)
 	}
 	if !d.bounded {
-		return "SELECT " + comma(append(append([]string(nil), g...), sums...)) + " FROM " + rows + " GROUP BY " + comma(by)
+		return "SELECT " + sqltext.List(append(append([]string(nil), g...), sums...)) + " FROM " + rows + " GROUP BY " + sqltext.List(by)
 	}
-	return "SELECT " + comma(append(append([]string(nil), g...), names...)) + " FROM (SELECT " + comma(append(append([]string(nil), by...), sums...)) + " FROM " + rows +
-		" GROUP BY " + comma(by) + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+	return "SELECT " + sqltext.List(append(append([]string(nil), g...), names...)) + " FROM (SELECT " + sqltext.List(append(append([]string(nil), by...), sums...)) + " FROM " + rows +
+		" GROUP BY " + sqltext.List(by) + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.maxGroups)
 }
 
 // indexed reads the rows of a DP_VECTOR that are present, with the grid index of each coordinate.
-func indexed(rel *flat, by []string, onto grid) string {
+func indexed(rel *flat, by []string, onto grid.Grid) string {
 	items, present := append([]string(nil), by...), []string(nil)
 	for _, name := range rel.vector {
 		x := lower.ReadColumn("q."+name, "DOUBLE")
-		items = append(items, onto.index(x)+" AS "+name)
+		items = append(items, onto.Index(x)+" AS "+name)
 		present = append(present, "isfinite(q."+name+")")
 	}
-	return "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS q WHERE " + strings.Join(present, " AND ")
+	return "SELECT " + sqltext.List(items) + " FROM (" + rel.sql + ") AS q WHERE " + strings.Join(present, " AND ")
 }
 
 // unitColumn writes the unit u as an integer or a text by which the executor tells persons apart: equal units give

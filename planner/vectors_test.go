@@ -17,7 +17,7 @@ import (
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
 func TestMemory(t *testing.T) {
 	h := newHarness(t)
-	s := &statement{ctx: h.context(""), p: &Planner{config: Config{Memory: 1 << 20}}}
+	s := &statement{writer: newWriter(h.context(""), tables{}), ctx: h.context(""), p: &Planner{config: Config{Memory: 1 << 20}}}
 	for _, c := range []struct {
 		form    plan.VectorForm
 		dim     int

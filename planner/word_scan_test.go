@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/planner/grid"
 )
 
 // wide is a product or a sum of decimals of more digits than a machine word has: as an analyst writes it, the same in
@@ -175,7 +176,7 @@ func slowIndexes(t *testing.T, db *stdsql.DB, slow string, g estimator.Grid) (ou
 	t.Helper()
 	inverse, _ := new(big.Float).SetInt(tenTo(g.Scale)).Float64()
 	d := "CAST(" + slow + " AS DOUBLE)"
-	k := fmt.Sprintf("CASE WHEN %[1]s < %[2]d / %[4]s THEN %[2]d WHEN %[1]s > %[3]d / %[4]s THEN %[3]d ELSE TRY_CAST(%[1]s * %[4]s AS BIGINT) END", d, g.Lo, g.Hi, float(inverse))
+	k := fmt.Sprintf("CASE WHEN %[1]s < %[2]d / %[4]s THEN %[2]d WHEN %[1]s > %[3]d / %[4]s THEN %[3]d ELSE TRY_CAST(%[1]s * %[4]s AS BIGINT) END", d, g.Lo, g.Hi, grid.Float(inverse))
 	rows, err := db.Query("SELECT coalesce(" + k + ", 0) FROM shop.t ORDER BY id")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, k)

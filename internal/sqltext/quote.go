@@ -18,3 +18,6 @@ func StoreText(s string) string { return `'` + strings.ReplaceAll(s, `'`, `''`) 
 
 // StoreTable quotes the name of a table with its schema for the store.
 func StoreTable(schema, name string) string { return StoreName(schema) + "." + StoreName(name) }
+
+// List separates items by commas.
+func List(items []string) string { return strings.Join(items, ", ") }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/planner"
+	"scrim/planner/canon"
 	"scrim/planner/lower"
 )
 
@@ -27,7 +27,7 @@ func TestOrderedOperandsMeanTheSame(t *testing.T) {
 		}
 		var args, orderedArgs, againArgs lower.Binder
 		x, err := lower.Lower(b.ctx, e, &args, resolve)
-		ordered := planner.Canonical(b.ctx, e, resolve)
+		ordered := canon.Expr(b.ctx, e, resolve)
 		y, err2 := lower.Lower(b.ctx, ordered, &orderedArgs, resolve)
 		if (err == nil) != (err2 == nil) {
 			t.Errorf("%s: refused %v, ordered %v", text, err, err2)
@@ -40,7 +40,7 @@ func TestOrderedOperandsMeanTheSame(t *testing.T) {
 		if x.Type != y.Type {
 			t.Errorf("%s: of type %v, ordered %v", text, x.Type, y.Type)
 		}
-		if z, err := lower.Lower(b.ctx, planner.Canonical(b.ctx, ordered, resolve), &againArgs, resolve); err != nil || z.SQL != y.SQL {
+		if z, err := lower.Lower(b.ctx, canon.Expr(b.ctx, ordered, resolve), &againArgs, resolve); err != nil || z.SQL != y.SQL {
 			t.Errorf("%s: ordered twice is another expression:\n%s\n%s", text, y.SQL, z.SQL)
 		}
 		if x.SQL == y.SQL {

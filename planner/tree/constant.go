@@ -1,6 +1,9 @@
 package tree
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 )
@@ -53,4 +56,36 @@ func IsZero(e sql.Expression) bool {
 		return v == 0
 	}
 	return false
+}
+
+// Float reads the numbers among SQL values, and texts of a type of their own that are numbers.
+func Float(v any) (float64, bool) {
+	switch x := v.(type) {
+	case float64:
+		return x, true
+	case float32:
+		return float64(x), true
+	case int:
+		return float64(x), true
+	case int8:
+		return float64(x), true
+	case int16:
+		return float64(x), true
+	case int32:
+		return float64(x), true
+	case int64:
+		return float64(x), true
+	case uint8:
+		return float64(x), true
+	case uint16:
+		return float64(x), true
+	case uint32:
+		return float64(x), true
+	case uint64:
+		return float64(x), true
+	case fmt.Stringer:
+		f, err := strconv.ParseFloat(x.String(), 64)
+		return f, err == nil
+	}
+	return 0, false
 }

@@ -1,4 +1,4 @@
-package planner
+package canon
 
 import (
 	"fmt"
@@ -14,37 +14,22 @@ import (
 	"scrim/planner/lower"
 )
 
-// Canonical form
-//
-// Statements that differ in how they are written are planned alike, so that one finds the other's stored answer:
-//
-//	white space, case, comments, names of tables, columns and derived tables   the scans name none of them
-//	operands of AND OR XOR = <=> + *, members of IN, a < b and b > a           in the order of their texts (this file)
-//	conjuncts of WHERE and of inner joins                                      in the order of their texts (canonical_scan.go)
-//	the two sides of inner and cross joins                                     in the order of what they scan (canonical_join.go)
-//	the columns of SELECT, the keys of GROUP BY                                in the order of their texts (canonical_scan.go)
-//	1.0 and 1.00 in comparisons, 'x' and _utf8mb4'x', COUNT(*) and COUNT(1)    one spelling
-//
-// All of it is done to what is executed, and the key of a release is a digest of what is executed (canonical_key.go). So each step has to
-// preserve the meaning of a query, and none has to be complete: operands that are not ordered cost a second charge, and two queries of different
-// meaning never share a key, because they do not execute the same.
-//
-// Canonical orders an expression of a private row: it has the same value on every row. cols tells which column of the relation a field is.
-func Canonical(ctx *sql.Context, e sql.Expression, cols lower.Columns) sql.Expression {
-	out, _ := (&canon{ctx, cols}).expr(e)
+// Expr orders an expression of a private row: it has the same value on every row. cols tells which
+// column of the relation a field is.
+func Expr(ctx *sql.Context, e sql.Expression, cols lower.Columns) sql.Expression {
+	out, _ := (&order{ctx, cols}).expr(e)
 	return out
 }
 
-// canonical is Canonical of an expression of the scan being generated.
-func (s *statement) canonical(e sql.Expression, cols lower.Columns) sql.Expression {
-	if s.asWritten {
-		return e
-	}
-	return Canonical(s.ctx, e, cols)
+// Text is the text that an expression is ordered by among others: what is ordered alike has one text.
+func Text(ctx *sql.Context, e sql.Expression, cols lower.Columns) string {
+	_, text := (&order{ctx, cols}).expr(e)
+	return text
 }
 
-// canon orders one expression bottom-up. The texts that it orders by are no more than that: equal ones leave operands as they stand.
-type canon struct {
+// order orders one expression bottom-up. The texts that it orders by are no more than that: equal
+// ones leave operands as they stand.
+type order struct {
 	ctx  *sql.Context
 	cols lower.Columns
 }
@@ -52,7 +37,7 @@ type canon struct {
 // last begins the texts of constants, so that they come after columns.
 const last = "\xff"
 
-func (c *canon) expr(e sql.Expression) (sql.Expression, string) {
+func (c *order) expr(e sql.Expression) (sql.Expression, string) {
 	switch e := e.(type) {
 	case *expression.GetField:
 		if x, ok := c.cols(e); ok {
@@ -97,7 +82,7 @@ func fieldText(text string) string {
 }
 
 // children orders what is inside an expression; each is passed through f first, where there is one.
-func (c *canon) children(e sql.Expression, name string, f func(sql.Expression) sql.Expression) (sql.Expression, string) {
+func (c *order) children(e sql.Expression, name string, f func(sql.Expression) sql.Expression) (sql.Expression, string) {
 	before := e.Children()
 	after, texts := make([]sql.Expression, len(before)), make([]string, len(before))
 	changed := false
@@ -143,9 +128,10 @@ func describe(e sql.Expression) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// chain orders the operands of AND or OR, however they are nested: both are associative and commutative in three-valued logic, and what runs on
-// private rows has no side effects and raises nothing, so the order of evaluation shows nowhere.
-func (c *canon) chain(e sql.Expression, word string, join func(l, r sql.Expression) sql.Expression) (sql.Expression, string) {
+// chain orders the operands of AND or OR, however they are nested: both are associative and
+// commutative in three-valued logic, and what runs on private rows has no side effects and raises
+// nothing, so the order of evaluation shows nowhere.
+func (c *order) chain(e sql.Expression, word string, join func(l, r sql.Expression) sql.Expression) (sql.Expression, string) {
 	var exprs []sql.Expression
 	var texts []string
 	changed := false
@@ -183,9 +169,9 @@ func operands(e sql.Expression, word string) []sql.Expression {
 	return []sql.Expression{e}
 }
 
-// pair orders the operands of a commutative operator. Sums and products of more than two are not rearranged: rounding is not associative. A date
-// and an interval stay where they are.
-func (c *canon) pair(e sql.Expression, name string, l, r sql.Expression, join func(l, r sql.Expression) sql.Expression) (sql.Expression, string) {
+// pair orders the operands of a commutative operator. Sums and products of more than two are not
+// rearranged: rounding is not associative. A date and an interval stay where they are.
+func (c *order) pair(e sql.Expression, name string, l, r sql.Expression, join func(l, r sql.Expression) sql.Expression) (sql.Expression, string) {
 	_, interval := l.(*expression.Interval)
 	if _, ok := r.(*expression.Interval); ok || interval {
 		return c.children(e, name, nil)
@@ -203,7 +189,7 @@ func (c *canon) pair(e sql.Expression, name string, l, r sql.Expression, join fu
 }
 
 // comparison orders the sides of a comparison; one that is turned around changes its direction.
-func (c *canon) comparison(e expression.Comparer) (sql.Expression, string, bool) {
+func (c *order) comparison(e expression.Comparer) (sql.Expression, string, bool) {
 	var turned func(l, r sql.Expression) sql.Expression
 	word, back := "", ""
 	switch e.(type) {
@@ -238,7 +224,7 @@ func (c *canon) comparison(e expression.Comparer) (sql.Expression, string, bool)
 }
 
 // in orders the members of a list, and takes each constant once.
-func (c *canon) in(e *expression.InTuple) (sql.Expression, string) {
+func (c *order) in(e *expression.InTuple) (sql.Expression, string) {
 	list, ok := e.Right().(expression.Tuple)
 	if !ok {
 		return c.children(e, "in", nil)
@@ -275,7 +261,8 @@ func literalText(l *expression.Literal) string {
 	}
 }
 
-// plainDecimal drops the zeros behind the last digit of a DECIMAL constant that is compared: there, 1.0 is 1.00.
+// plainDecimal drops the zeros behind the last digit of a DECIMAL constant that is compared: there,
+// 1.0 is 1.00.
 func plainDecimal(e sql.Expression) sql.Expression {
 	l, ok := e.(*expression.Literal)
 	if !ok {

@@ -1,4 +1,4 @@
-package planner
+package grid
 
 import (
 	"math"
@@ -14,25 +14,25 @@ func TestGrids(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		typ    lower.Type
-		bounds *bounds
+		bounds *Bounds
 		bits   int
 		step   float64
 		lo, hi int64
 	}{
-		{"int", lower.Type{Kind: lower.Int}, nil, valueBits, 1, -1 << 50, 1 << 50},
-		{"int squared", lower.Type{Kind: lower.Int}, nil, squareBits, 1, -1 << 43, 1 << 43},
-		{"int bounded", lower.Type{Kind: lower.Int}, &bounds{0, 100}, valueBits, 1, 0, 100},
-		{"bool", lower.Type{Kind: lower.Bool}, nil, valueBits, 1, 0, 1},
-		{"decimal", dec(10, 2), nil, valueBits, 0.01, -1 << 50, 1 << 50},
-		{"wide decimal", dec(20, 4), nil, valueBits, 1, -1 << 50, 1 << 50},
-		{"wide decimal bounded", dec(20, 4), &bounds{-5, 5}, valueBits, 0.0001, -50000, 50000},
-		{"double", lower.Type{Kind: lower.Double}, nil, valueBits, math.Ldexp(1, -20), -1 << 50, 1 << 50},
-		{"double squared", lower.Type{Kind: lower.Double}, nil, squareBits, math.Ldexp(1, -13), -1 << 43, 1 << 43},
-		{"double bounded", lower.Type{Kind: lower.Double}, &bounds{0, 1 << 32}, valueBits, 1, 0, 1 << 32},
-		{"double bounded up", lower.Type{Kind: lower.Double}, &bounds{0, 1<<32 + 1}, valueBits, 2, 0, 1 << 31},
-		{"double far", lower.Type{Kind: lower.Double}, &bounds{1 << 60, 1<<60 + 4096}, valueBits, 1 << 11, 1 << 49, 1<<49 + 2},
+		{"int", lower.Type{Kind: lower.Int}, nil, ValueBits, 1, -1 << 50, 1 << 50},
+		{"int squared", lower.Type{Kind: lower.Int}, nil, SquareBits, 1, -1 << 43, 1 << 43},
+		{"int bounded", lower.Type{Kind: lower.Int}, &Bounds{0, 100}, ValueBits, 1, 0, 100},
+		{"bool", lower.Type{Kind: lower.Bool}, nil, ValueBits, 1, 0, 1},
+		{"decimal", dec(10, 2), nil, ValueBits, 0.01, -1 << 50, 1 << 50},
+		{"wide decimal", dec(20, 4), nil, ValueBits, 1, -1 << 50, 1 << 50},
+		{"wide decimal bounded", dec(20, 4), &Bounds{-5, 5}, ValueBits, 0.0001, -50000, 50000},
+		{"double", lower.Type{Kind: lower.Double}, nil, ValueBits, math.Ldexp(1, -20), -1 << 50, 1 << 50},
+		{"double squared", lower.Type{Kind: lower.Double}, nil, SquareBits, math.Ldexp(1, -13), -1 << 43, 1 << 43},
+		{"double bounded", lower.Type{Kind: lower.Double}, &Bounds{0, 1 << 32}, ValueBits, 1, 0, 1 << 32},
+		{"double bounded up", lower.Type{Kind: lower.Double}, &Bounds{0, 1<<32 + 1}, ValueBits, 2, 0, 1 << 31},
+		{"double far", lower.Type{Kind: lower.Double}, &Bounds{1 << 60, 1<<60 + 4096}, ValueBits, 1 << 11, 1 << 49, 1<<49 + 2},
 	} {
-		g, ok := gridOf(c.typ, c.bounds, c.bits)
+		g, ok := Of(c.typ, c.bounds, c.bits)
 		if !ok || math.Abs(g.Step-c.step) > 1e-15*c.step || g.Lo != c.lo || g.Hi != c.hi {
 			t.Errorf("%s: got step %v in [%d, %d] (%v), want %v in [%d, %d]", c.name, g.Step, g.Lo, g.Hi, ok, c.step, c.lo, c.hi)
 		}
@@ -41,7 +41,7 @@ func TestGrids(t *testing.T) {
 		}
 	}
 	for _, k := range []lower.Kind{lower.String, lower.Date, lower.Datetime, lower.Time, lower.JSON, lower.Array, lower.Null} {
-		if _, ok := gridOf(lower.Type{Kind: k}, nil, valueBits); ok {
+		if _, ok := Of(lower.Type{Kind: k}, nil, ValueBits); ok {
 			t.Errorf("kind %d has a grid", k)
 		}
 	}
@@ -59,27 +59,27 @@ func TestIndexForms(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		x       lower.Expr
-		bounds  *bounds
+		bounds  *Bounds
 		ranged  bool
 		without string // what the text must not have
 	}{
 		{"narrow", narrow, nil, false, "CASE"},
-		{"narrow bounded", narrow, &bounds{0, 100}, true, "DOUBLE"},
+		{"narrow bounded", narrow, &Bounds{0, 100}, true, "DOUBLE"},
 		{"wide", wide, nil, true, "DOUBLE"},
 		{"changed", changed, nil, true, "DOUBLE"},
 		{"double", double, nil, true, "(CASE"},
 		{"shifted", shifted, nil, true, "isfinite"},
 		{"money", money, nil, false, "DOUBLE"},
-		{"money bounded", money, &bounds{0, 100}, true, "x"},
+		{"money bounded", money, &Bounds{0, 100}, true, "x"},
 		{"15 digits", lower.ReadColumn("c", "DECIMAL(15,2)"), nil, false, "DOUBLE"},
 		{"16 digits", lower.ReadColumn("c", "DECIMAL(16,1)"), nil, true, "x"},
 		{"no room", lower.ReadColumn("c", "DECIMAL(15,5)"), nil, true, "DECIMAL"},
 	} {
-		g, ok := gridOf(c.x.Type, c.bounds, valueBits)
+		g, ok := Of(c.x.Type, c.bounds, ValueBits)
 		if !ok {
 			t.Fatalf("%s: no grid", c.name)
 		}
-		text := g.index(c.x)
+		text := g.Index(c.x)
 		if strings.Contains(text, "BETWEEN") != c.ranged || strings.Contains(text, c.without) {
 			t.Errorf("%s: %s", c.name, text)
 		}

@@ -1,4 +1,4 @@
-package planner
+package stored
 
 import (
 	"testing"
@@ -27,20 +27,20 @@ func TestDefinitionsTellChangesApart(t *testing.T) {
 		return catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Link: &catalog.Link{Column: column, Parent: "d.p", ParentColumn: "id"}}}
 	}
 	table := plain{columns: []store.Column{{Name: "x", Type: "BIGINT"}}}
-	if a, b := DefinitionOf(ctx, table, link("x")), DefinitionOf(ctx, table, link("x")); a != b {
+	if a, b := Definition(ctx, table, link("x")), Definition(ctx, table, link("x")); a != b {
 		t.Errorf("two of the same differ:\n%s\n%s", a.Text, b.Text)
 	}
 	seen := map[plan.Definition]string{}
 	for name, d := range map[string]plan.Definition{
-		"link":     DefinitionOf(ctx, table, link("x")),
-		"column":   DefinitionOf(ctx, table, link("y")),
-		"unit":     DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Column: "x"}}),
-		"row":      DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Row: true}}),
-		"entity":   DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}}),
-		"exchange": DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}, Relation: catalog.ReplaceOne}),
-		"sized":    DefinitionOf(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}, Relation: catalog.ReplaceOne, Sized: true}),
-		"public":   DefinitionOf(ctx, table, catalog.Table{State: catalog.Public}),
-		"type":     DefinitionOf(ctx, plain{columns: []store.Column{{Name: "x", Type: "DOUBLE"}}}, link("x")),
+		"link":     Definition(ctx, table, link("x")),
+		"column":   Definition(ctx, table, link("y")),
+		"unit":     Definition(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Column: "x"}}),
+		"row":      Definition(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Row: true}}),
+		"entity":   Definition(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}}),
+		"exchange": Definition(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}, Relation: catalog.ReplaceOne}),
+		"sized":    Definition(ctx, table, catalog.Table{State: catalog.Protected, Account: "a", Entity: "f", Unit: catalog.Unit{Row: true}, Relation: catalog.ReplaceOne, Sized: true}),
+		"public":   Definition(ctx, table, catalog.Table{State: catalog.Public}),
+		"type":     Definition(ctx, plain{columns: []store.Column{{Name: "x", Type: "DOUBLE"}}}, link("x")),
 	} {
 		if other, ok := seen[d]; ok {
 			t.Errorf("%s and %s look the same", name, other)

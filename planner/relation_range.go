@@ -6,21 +6,22 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/planner/grid"
 	"scrim/planner/tree"
 )
 
 // rangeOf returns the public range of the values of an expression, as if it were declared, nil where none is known: a column with a declared range, a
 // constant, and a choice among such: CASE WHEN c THEN amount ELSE 0 END. What is outside of the range is clamped to it, so a loss never
 // rests on it.
-func (s *statement) rangeOf(r *relation, e sql.Expression) *bounds {
-	if b := s.hull(r, e); b != nil && b.lo < b.hi {
+func (s *writer) rangeOf(r *relation, e sql.Expression) *grid.Bounds {
+	if b := s.hull(r, e); b != nil && b.Lo < b.Hi {
 		return b
 	}
 	return nil
 }
 
 // hull is rangeOf, also of one value alone.
-func (s *statement) hull(r *relation, e sql.Expression) *bounds {
+func (s *writer) hull(r *relation, e sql.Expression) *grid.Bounds {
 	switch e := tree.Unalias(e).(type) {
 	case *expression.GetField:
 		c := r.find(e)
@@ -28,20 +29,20 @@ func (s *statement) hull(r *relation, e sql.Expression) *bounds {
 			return nil
 		}
 		b := r.plainBase(*c)
-		if b == nil || b.domain.domain.Range == nil || len(b.domain.also) > 0 {
+		if b == nil || b.declaredRange() == nil {
 			return nil
 		}
-		d := b.domain.domain.Range
-		return &bounds{d.Min, d.Max}
+		d := b.declaredRange()
+		return &grid.Bounds{Lo: d.Min, Hi: d.Max}
 	case *expression.Literal:
 		if !types.IsNumber(e.Type(s.ctx)) {
 			return nil
 		}
-		x, ok := asFloat(e.Value())
+		x, ok := tree.Float(e.Value())
 		if !ok {
 			return nil
 		}
-		return &bounds{x, x}
+		return &grid.Bounds{Lo: x, Hi: x}
 	case *expression.Case:
 		values := []sql.Expression{e.Else}
 		for _, b := range e.Branches {
@@ -57,8 +58,8 @@ func (s *statement) hull(r *relation, e sql.Expression) *bounds {
 }
 
 // hullOf is the smallest range that has those of all values; absent ones and NULL have none.
-func (s *statement) hullOf(r *relation, values []sql.Expression) *bounds {
-	var out *bounds
+func (s *writer) hullOf(r *relation, values []sql.Expression) *grid.Bounds {
+	var out *grid.Bounds
 	for _, v := range values {
 		if l, ok := v.(*expression.Literal); v == nil || ok && l.Value() == nil {
 			continue
@@ -70,7 +71,7 @@ func (s *statement) hullOf(r *relation, values []sql.Expression) *bounds {
 		case out == nil:
 			out = b
 		default:
-			out = &bounds{min(out.lo, b.lo), max(out.hi, b.hi)}
+			out = &grid.Bounds{Lo: min(out.Lo, b.Lo), Hi: max(out.Hi, b.Hi)}
 		}
 	}
 	return out

@@ -1,7 +1,11 @@
-package planner
+// Package encode digests lists of values: two lists have one digest where they are equal, and else
+// only by a collision of SHA-256. The keys under which answers are kept are such digests.
+package encode
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/big"
@@ -14,8 +18,25 @@ import (
 	"scrim/functions"
 )
 
-// put appends values, so that no two lists of values have the same encoding but where a nil slice or map stands for an empty one: each is the name of its
-// type, then a tag, then its length where it has one, then its content.
+// Encoding is a list of values in the making.
+type Encoding struct{ b []byte }
+
+// New begins a list with a name, the first value.
+func New(name string) *Encoding {
+	e := new(Encoding)
+	e.Put(name)
+	return e
+}
+
+// Sum is the SHA-256 of the list in hexadecimal.
+func (e *Encoding) Sum() string {
+	h := sha256.Sum256(e.b)
+	return hex.EncodeToString(h[:])
+}
+
+// Put appends values, so that no two lists of values have the same encoding but where a nil slice or
+// map stands for an empty one. Each value is the name of its type, then a tag, then its length where
+// it has one, then its content.
 //
 //	bool, integers, floats   tag, 8 bytes big-endian; a float by its bits
 //	text, bytes              tag, length u64, bytes
@@ -25,26 +46,26 @@ import (
 //	pointer, interface       tag, then nothing for nil, else a tag and the value; an interface with the name of its dynamic type
 //	function                 tag: what a plan holds as a function follows from the rest
 //
-// Every field of every struct counts, so that one added later cannot be forgotten. Numbers of any size and moments are written as text, because equal ones
-// may be held in different ways.
-func (e *encoding) put(values ...any) {
+// Every field of every struct counts, so that one added later cannot be forgotten. Numbers of any
+// size and moments are written as text, because equal ones may be held in different ways.
+func (e *Encoding) Put(values ...any) {
 	for _, v := range values {
 		e.text('v', fmt.Sprintf("%T", v))
 		e.value(reflect.ValueOf(v))
 	}
 }
 
-func (e *encoding) number(tag byte, n uint64) {
+func (e *Encoding) number(tag byte, n uint64) {
 	e.b = append(e.b, tag)
 	e.b = binary.BigEndian.AppendUint64(e.b, n)
 }
 
-func (e *encoding) text(tag byte, s string) {
+func (e *Encoding) text(tag byte, s string) {
 	e.number(tag, uint64(len(s)))
 	e.b = append(e.b, s...)
 }
 
-func (e *encoding) value(v reflect.Value) {
+func (e *Encoding) value(v reflect.Value) {
 	if e.special(v) {
 		return
 	}
@@ -89,12 +110,12 @@ func (e *encoding) value(v reflect.Value) {
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		e.b = append(e.b, 'x')
 	default:
-		panic(fmt.Sprintf("planner: a value of kind %s cannot be digested", v.Kind()))
+		panic(fmt.Sprintf("encode: a value of kind %s cannot be digested", v.Kind()))
 	}
 }
 
 // held encodes what a pointer or an interface holds.
-func (e *encoding) held(tag byte, v reflect.Value, name string) {
+func (e *Encoding) held(tag byte, v reflect.Value, name string) {
 	e.b = append(e.b, tag)
 	if v.IsNil() {
 		e.b = append(e.b, '0')
@@ -105,10 +126,10 @@ func (e *encoding) held(tag byte, v reflect.Value, name string) {
 }
 
 // table encodes a map in the order of its encoded keys.
-func (e *encoding) table(v reflect.Value) {
+func (e *Encoding) table(v reflect.Value) {
 	var pairs []string
 	for it := v.MapRange(); it.Next(); {
-		one := new(encoding)
+		one := new(Encoding)
 		one.value(it.Key())
 		key := len(one.b)
 		one.value(it.Value())
@@ -129,7 +150,7 @@ var (
 )
 
 // special encodes the types that are not what their fields are.
-func (e *encoding) special(v reflect.Value) bool {
+func (e *Encoding) special(v reflect.Value) bool {
 	if v.Kind() != reflect.Struct {
 		return false
 	}

@@ -1,4 +1,6 @@
-package planner
+// Package grid chooses the public lattice on which the values of an argument are read from the store as
+// integers, and writes the SQL of a value's index on it. In go its type and declared bounds.
+package grid
 
 import (
 	"math"
@@ -11,31 +13,31 @@ import (
 	"scrim/planner/rule"
 )
 
-// Widest grid indexes. valueBits is the contract's bound on every per-person integer; squareBits
+// Widest grid indexes. ValueBits is the contract's bound on every per-person integer; SquareBits
 // keeps sums of squares of 2^40 rows below 2^127: 2·43 + 40 = 126.
 const (
-	valueBits  = 50
-	squareBits = 43
+	ValueBits  = 50
+	SquareBits = 43
 )
 
 // doubleStep is the step of a DOUBLE without declared bounds: 2^-20, so |x| <= 2^30 at 50 bits.
 const doubleStep = 1.0 / (1 << 20)
 
-// grid is the public lattice of one argument, with its declared bounds in steps.
-type grid struct {
+// Grid is the public lattice of one argument, with its declared bounds in steps.
+type Grid struct {
 	estimator.Grid
 	Lower, Upper *int64
 }
 
-// bounds is a declared closed range of an argument's rows.
-type bounds struct{ lo, hi float64 }
+// Bounds is a declared closed range of an argument's rows.
+type Bounds struct{ Lo, Hi float64 }
 
-// gridOf chooses the grid from public facts: the argument's type, its declared bounds, and the
+// Of chooses the grid from public facts: the argument's type, its declared bounds, and the
 // number of bits that an index may have. Integers have step 1, decimals 10^-scale, doubles a power
 // of two; the step grows where the bounds or the type's range need more bits.
-func gridOf(t lower.Type, b *bounds, bits int) (grid, bool) {
+func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
 	limit := int64(1) << bits
-	g := grid{Grid: estimator.Grid{Step: 1, Lo: -limit, Hi: limit}}
+	g := Grid{Grid: estimator.Grid{Step: 1, Lo: -limit, Hi: limit}}
 	switch t.Kind {
 	case lower.Int, lower.UInt, lower.Bool:
 		g.Decimal = true
@@ -49,10 +51,10 @@ func gridOf(t lower.Type, b *bounds, bits int) (grid, bool) {
 		}
 		g.Step = math.Pow10(-g.Scale)
 	case lower.Double:
-		g.Step = doubleStep * math.Ldexp(1, (valueBits-bits))
+		g.Step = doubleStep * math.Ldexp(1, (ValueBits-bits))
 		if b != nil {
 			// The smallest power of two that gives the range 2^32 steps and the ends 2^bits.
-			need := max((b.hi-b.lo)/(1<<32), math.Abs(b.lo)/float64(limit), math.Abs(b.hi)/float64(limit))
+			need := max((b.Hi-b.Lo)/(1<<32), math.Abs(b.Lo)/float64(limit), math.Abs(b.Hi)/float64(limit))
 			frac, exp := math.Frexp(need)
 			if frac == 0.5 {
 				exp--
@@ -64,7 +66,7 @@ func gridOf(t lower.Type, b *bounds, bits int) (grid, bool) {
 	}
 	if b != nil {
 		// Bounds wider than the index are clamped, as values are.
-		lo, hi := g.indexOf(b.lo, limit), g.indexOf(b.hi, limit)
+		lo, hi := g.indexOf(b.Lo, limit), g.indexOf(b.Hi, limit)
 		if lo >= hi {
 			return g, false
 		}
@@ -77,8 +79,8 @@ func gridOf(t lower.Type, b *bounds, bits int) (grid, bool) {
 // The steps that estimators take, so that the squares of values are numbers too.
 const leastStep, mostStep = 1e-100, 1e100
 
-// steps refuses a lattice that estimators do not take, which only a range near the ends of DOUBLE needs.
-func (g grid) steps(name string) error {
+// Steps refuses a lattice that estimators do not take, which only a range near the ends of DOUBLE needs.
+func (g Grid) Steps(name string) error {
 	if g.Decimal || g.Step >= leastStep && g.Step <= mostStep {
 		return nil
 	}
@@ -87,14 +89,14 @@ func (g grid) steps(name string) error {
 }
 
 // fits reports whether bounds fit into the limit at a scale.
-func fits(b *bounds, scale int, limit int64) bool {
-	return b != nil && max(math.Abs(b.lo), math.Abs(b.hi))*digits(scale) <= float64(limit)
+func fits(b *Bounds, scale int, limit int64) bool {
+	return b != nil && max(math.Abs(b.Lo), math.Abs(b.Hi))*digits(scale) <= float64(limit)
 }
 
 func digits(n int) float64 { return math.Pow10(n) }
 
 // indexOf returns the grid index of a public number, clamped.
-func (g grid) indexOf(x float64, limit int64) int64 {
+func (g Grid) indexOf(x float64, limit int64) int64 {
 	k := math.RoundToEven(x / g.Step)
 	switch {
 	case k <= -float64(limit):
@@ -105,13 +107,13 @@ func (g grid) indexOf(x float64, limit int64) int64 {
 	return int64(k)
 }
 
-// exactGrid is the grid on which derived tables sum: without bounds, at full width.
-func exactGrid(t lower.Type) (grid, bool) { return gridOf(t, nil, valueBits) }
+// Exact is the grid on which derived tables sum: without bounds, at full width.
+func Exact(t lower.Type) (Grid, bool) { return Of(t, nil, ValueBits) }
 
 // storeDigits is the number of digits of the decimals that the store keeps in 64 bits.
 const storeDigits = 18
 
-// index returns SQL for the grid index of x as BIGINT: NULL where x is NULL, the nearest end where x
+// Index returns SQL for the grid index of x as BIGINT: NULL where x is NULL, the nearest end where x
 // is out of range, else x/step rounded half to even. It cannot raise: out-of-range values never reach
 // a cast, and the casts are TRY_CASTs or cannot fail. A decimal of up to 15 digits comes out exactly: in the store's own
 // decimals where they have room; otherwise its DOUBLE is within half a unit in the 53rd bit, so the product
@@ -119,7 +121,7 @@ const storeDigits = 18
 //
 // The usual case comes first, and a range that the type implies is not tested: the store then knows the
 // range of the index from its column's statistics, and adds it up in 64 bits where that is enough.
-func (g grid) index(x lower.Expr) string {
+func (g Grid) Index(x lower.Expr) string {
 	switch x.Type.Kind {
 	case lower.Bool:
 		return "CAST(" + x.SQL + " AS BIGINT)"
@@ -127,7 +129,7 @@ func (g grid) index(x lower.Expr) string {
 		if x.Narrow() && g.Lo <= math.MinInt32 && g.Hi >= math.MaxUint32 {
 			return x.SQL
 		}
-		return g.within(x.SQL, itoa64(g.Lo), itoa64(g.Hi), "TRY_CAST("+x.SQL+" AS BIGINT)")
+		return g.within(x.SQL, strconv.FormatInt(g.Lo, 10), strconv.FormatInt(g.Hi, 10), "TRY_CAST("+x.SQL+" AS BIGINT)")
 	}
 	d := x.SQL
 	if x.Type.Kind != lower.Double {
@@ -137,7 +139,7 @@ func (g grid) index(x lower.Expr) string {
 	if g.Decimal {
 		inverse = math.Pow10(g.Scale)
 	}
-	lo, hi := float(float64(g.Lo)/inverse), float(float64(g.Hi)/inverse)
+	lo, hi := Float(float64(g.Lo)/inverse), Float(float64(g.Hi)/inverse)
 	if text, ok := g.unscaled(x); ok {
 		if digits(x.Type.Precision) <= min(float64(g.Hi), -float64(g.Lo)) {
 			return text
@@ -146,12 +148,12 @@ func (g grid) index(x lower.Expr) string {
 	}
 	if bare, ok := x.Bare(); ok {
 		// NaN is above every number for the store: it is not in range, and not finite.
-		return "CASE WHEN " + bare + " BETWEEN " + lo + " AND " + hi + " THEN TRY_CAST(" + bare + " * " + float(inverse) + " AS BIGINT)" +
-			" WHEN isfinite(" + bare + ") THEN CASE WHEN " + bare + " < " + lo + " THEN " + itoa64(g.Lo) + " ELSE " + itoa64(g.Hi) + " END END"
+		return "CASE WHEN " + bare + " BETWEEN " + lo + " AND " + hi + " THEN TRY_CAST(" + bare + " * " + Float(inverse) + " AS BIGINT)" +
+			" WHEN isfinite(" + bare + ") THEN CASE WHEN " + bare + " < " + lo + " THEN " + strconv.FormatInt(g.Lo, 10) + " ELSE " + strconv.FormatInt(g.Hi, 10) + " END END"
 	}
 	scaled := func(d string) string {
 		if inverse != 1 {
-			d += " * " + float(inverse)
+			d += " * " + Float(inverse)
 		}
 		return "TRY_CAST(" + d + " AS BIGINT)"
 	}
@@ -168,41 +170,43 @@ func (g grid) index(x lower.Expr) string {
 	return "CASE WHEN " + d + " BETWEEN " + lo + " AND " + hi + " THEN " + scaled(d) + " ELSE " + text + " END"
 }
 
-// open is index for columns that clamp what they make of it: an integer without declared bounds is then
+// Open is index for columns that clamp what they make of it: an integer without declared bounds is then
 // its own index, so that the store knows its range from its column's statistics.
-func (g grid) open(x lower.Expr) string {
-	if x.Type.Kind == lower.Int && g.Lower == nil && g.Hi == 1<<valueBits {
+func (g Grid) Open(x lower.Expr) string {
+	if x.Type.Kind == lower.Int && g.Lower == nil && g.Hi == 1<<ValueBits {
 		return x.SQL
 	}
-	return g.index(x)
+	return g.Index(x)
 }
 
 // within returns inside where x is from lo to hi, the nearest end of the grid where it is not, and
 // NULL where x is NULL. x is not NaN.
-func (g grid) within(x, lo, hi, inside string) string {
+func (g Grid) within(x, lo, hi, inside string) string {
 	return "CASE WHEN " + x + " BETWEEN " + lo + " AND " + hi + " THEN " + inside +
-		" WHEN " + x + " < " + lo + " THEN " + itoa64(g.Lo) + " WHEN " + x + " > " + hi + " THEN " + itoa64(g.Hi) + " END"
+		" WHEN " + x + " < " + lo + " THEN " + strconv.FormatInt(g.Lo, 10) + " WHEN " + x + " > " + hi + " THEN " + strconv.FormatInt(g.Hi, 10) + " END"
 }
 
 // unscaled returns SQL for the index of a decimal on a grid of its own scale, when its type keeps the
 // product x·10^scale within the decimals that the store keeps in 64 bits. The outer cast cannot fail, as the
 // product is a whole number of at most precision <= 17 digits; a TRY_CAST would hide its range from the store.
-func (g grid) unscaled(x lower.Expr) (string, bool) {
+func (g Grid) unscaled(x lower.Expr) (string, bool) {
 	p, s := x.Type.Precision, x.Type.Scale
 	if x.Type.Kind != lower.Decimal || s != g.Scale || p+s+1 > storeDigits {
 		return "", false
 	}
-	return "CAST(TRY_CAST(" + x.SQL + " AS DECIMAL(" + itoa(p) + "," + itoa(s) + ")) * CAST(1" + strings.Repeat("0", s) +
-		" AS DECIMAL(" + itoa(s+1) + ",0)) AS BIGINT)", true
+	return "CAST(TRY_CAST(" + x.SQL + " AS DECIMAL(" + strconv.Itoa(p) + "," + strconv.Itoa(s) + ")) * CAST(1" + strings.Repeat("0", s) +
+		" AS DECIMAL(" + strconv.Itoa(s+1) + ",0)) AS BIGINT)", true
 }
 
-// float writes a float64 as a DOUBLE constant of the store, exactly.
-func float(x float64) string {
+// Float writes a float64 as a DOUBLE constant of the store, exactly.
+func Float(x float64) string {
 	return "CAST(" + strconv.FormatFloat(x, 'g', 17, 64) + " AS DOUBLE)"
 }
 
-func itoa(i int) string     { return strconv.Itoa(i) }
-func itoa64(i int64) string { return strconv.FormatInt(i, 10) }
-func comma(s []string) string {
-	return strings.Join(s, ", ")
+// Value is the number that a number of steps stands for. A decimal is divided, which rounds once.
+func (g Grid) Value(steps float64) float64 {
+	if g.Decimal {
+		return steps / math.Pow10(g.Scale)
+	}
+	return steps * g.Step
 }

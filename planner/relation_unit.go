@@ -1,0 +1,205 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+	"scrim/planner/rule"
+)
+
+func (r *relation) isPrivate() bool { return len(r.units) > 0 }
+
+// root returns the representative of a unit.
+func (r *relation) root(i int) int {
+	for r.units[i].merged != i {
+		i = r.units[i].merged
+	}
+	return i
+}
+
+// merge records that two units are the same on every row that remains.
+func (r *relation) merge(i, j int) {
+	a, b := r.root(i), r.root(j)
+	if a == b {
+		return
+	}
+	if b < a {
+		a, b = b, a
+	}
+	r.units[b].merged = a
+}
+
+// pending reports whether two units of a join have not been shown to be equal.
+func (r *relation) pending() bool {
+	for i := range r.units {
+		if r.root(i) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// single checks that one unit is left, where the relation is used by anything but a condition.
+func (r *relation) single() error {
+	if r.isPrivate() && r.pending() {
+		names := make([]string, len(r.private))
+		for i, p := range r.private {
+			names[i] = p.name
+		}
+		return rule.Deny(rule.JoinUnit, refuse.Shape,
+			"Add an equality of the unit columns to the join, for example ON a.unit = b.unit.",
+			"The protected tables %s are not joined on their unit.", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// isUnit reports whether a column is the unit of the relation.
+func (r *relation) isUnit(e sql.Expression) bool {
+	if a, ok := e.(*expression.Alias); ok {
+		e = a.Child
+	}
+	gf, ok := e.(*expression.GetField)
+	if !ok {
+		return false
+	}
+	c := r.find(gf)
+	if c == nil || c.extended {
+		return false
+	}
+	for _, t := range c.tags {
+		if t.kind == tagUnit && r.root(t.unit) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// someUnit reports whether an expression is the unit of its row, or NULL.
+func (r *relation) someUnit(e sql.Expression) bool {
+	switch e := e.(type) {
+	case *expression.GetField: // of the side of an outer join that may be missing
+		c := r.find(e)
+		return c != nil && c.extended && slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagUnit && r.root(t.unit) == 0 })
+	case *expression.Case:
+		if e.Expr != nil {
+			return false
+		}
+		for _, b := range e.Branches {
+			if !r.unitOrNull(b.Value) {
+				return false
+			}
+		}
+		return e.Else == nil || r.unitOrNull(e.Else)
+	case *function.If:
+		c := e.Children()
+		return r.unitOrNull(c[1]) && r.unitOrNull(c[2])
+	}
+	return false
+}
+
+func (r *relation) unitOrNull(e sql.Expression) bool {
+	l, ok := e.(*expression.Literal)
+	return r.isUnit(e) || ok && l.Value() == nil
+}
+
+// namesRows reports whether a column is the enforced primary key of the one table that the relation reads: then no two rows have one value, and
+// none has NULL.
+func (s *writer) namesRows(r *relation, e sql.Expression) bool {
+	gf, ok := e.(*expression.GetField)
+	if !ok || len(r.reads) != 1 || r.joined {
+		return false
+	}
+	c := r.find(gf)
+	if c == nil || c.extended {
+		return false
+	}
+	self := r.reads[0].String()
+	t, ok := s.Find(self)
+	if !ok {
+		return false
+	}
+	for _, g := range c.tags {
+		if name, own := strings.CutPrefix(g.key, self+"."); g.kind == tagSelf && own && isPrimary(s.ctx, t, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// link merges units when the condition is an equality of columns that determine the same unit. all says that it holds of all rows.
+func (r *relation) link(cond sql.Expression, all bool) {
+	eq, ok := cond.(*expression.Equals)
+	if !ok {
+		return
+	}
+	lf, ok1 := eq.Left().(*expression.GetField)
+	rf, ok2 := eq.Right().(*expression.GetField)
+	if !ok1 || !ok2 {
+		return
+	}
+	a, b := r.find(lf), r.find(rf)
+	if a == nil || b == nil || a.expr.Type.Kind != b.expr.Type.Kind {
+		return
+	}
+	for _, x := range a.tags {
+		for _, y := range b.tags {
+			if x.key == y.key && sameUnit(x.kind, y.kind) {
+				r.merge(x.unit, y.unit)
+				if all {
+					r.spare(a, b, x, y)
+					r.spare(b, a, y, x)
+				}
+			}
+		}
+	}
+}
+
+// sameUnit says whether equality of two columns with the same key proves equality of their units:
+// two units are equal by themselves; two references to one unique key find the same row; so do a
+// reference and that key itself. Two columns of the same name prove nothing.
+func sameUnit(a, b tagKind) bool {
+	switch {
+	case a == tagUnit || b == tagUnit:
+		return a == b
+	default:
+		return a == tagLink || b == tagLink
+	}
+}
+
+// bareTable reports whether a relation is all the rows of one protected table.
+func (r *relation) bareTable() bool {
+	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.private) == 1
+}
+
+// whole reports whether a relation is one protected table of public size with all its rows.
+func (r *relation) whole() bool {
+	return r.bareTable() && r.private[0].policy.Sized
+}
+
+// showsPersons reports whether a relation has a row for each person, and a column that names them.
+func (r *relation) showsPersons() bool {
+	return r.unique && slices.ContainsFunc(r.columns, func(c column) bool {
+		return slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagUnit })
+	})
+}
+
+// unitExpr is the person of each row of a relation with one unit.
+func (r *relation) unitExpr() lower.Expr { return r.units[0].expr }
+
+// countPersons is the SELECT of one number: of the persons of a relation that is a whole table. It counts
+// what the scans tell persons apart by, as written for them, and nothing of what a query says of their
+// rows. Persons are brought together by a GROUP BY as the scans' are, which needs no more memory than
+// theirs.
+func (r *relation) countPersons() string {
+	if r.unique { // a row id, or a primary key: one a row, and never NULL
+		return "SELECT count(*) FROM " + r.from
+	}
+	u := r.units[0].expr.SQL
+	return "SELECT count(*) FROM (SELECT " + u + " AS u FROM " + r.from + " WHERE " + u + " IS NOT NULL GROUP BY " + u + ") AS p"
+}
