@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"scrim/accounting"
 	"scrim/catalog"
@@ -24,38 +23,6 @@ func badParameter(p *params.Parameter, shown, from string) error {
 		shown = shown[:40] + "…"
 	}
 	return deny(RuleParameter, refuse.Parameter, "Set "+p.Name+" to "+p.Want()+".", "%s: %s is %s.", from, p.Name, shown)
-}
-
-// asFloat reads numbers of SQL values.
-func asFloat(v any) (float64, bool) {
-	switch x := v.(type) {
-	case float64:
-		return x, true
-	case float32:
-		return float64(x), true
-	case int:
-		return float64(x), true
-	case int8:
-		return float64(x), true
-	case int16:
-		return float64(x), true
-	case int32:
-		return float64(x), true
-	case int64:
-		return float64(x), true
-	case uint8:
-		return float64(x), true
-	case uint16:
-		return float64(x), true
-	case uint32:
-		return float64(x), true
-	case uint64:
-		return float64(x), true
-	case fmt.Stringer:
-		f, err := strconv.ParseFloat(x.String(), 64)
-		return f, err == nil
-	}
-	return 0, false
 }
 
 // rewrite reports whether plain SQL aggregates are rewritten.
