@@ -3,6 +3,8 @@ package accounting
 import (
 	"math"
 	"testing"
+
+	"scrim/accounting/privacy"
 )
 
 // leak is the place of an outcome that tells the neighbours apart.
@@ -11,21 +13,21 @@ const leak = math.MaxInt
 // move is a mechanism that the adversary may run: its charge, and its outcomes under the first law,
 // by the logarithm of the quotient in steps of moveStep.
 type move struct {
-	charge amount
+	charge privacy.Amount
 	steps  []int
 	p      []float64
 }
 
 const moveStep = 1.0 / 32
 
-func moveOf(e Event, steps []int, p []float64) move {
-	return move{amount{tallyOf(e.Loss()), e.Curve()}, steps, p}
+func moveOf(e privacy.Event, steps []int, p []float64) move {
+	return move{privacy.Amount{Tally: privacy.TallyOf(e.Loss()), Curve: e.Curve()}, steps, p}
 }
 
 // coinMove is randomised response of ε = n steps.
 func coinMove(n int) move {
 	eps := float64(n) * moveStep
-	e := Event{Kind: RandomizedResponse, Epsilon: PureOf(eps), Count: 1}
+	e := privacy.Event{Kind: privacy.RandomizedResponse, Epsilon: privacy.PureOf(eps), Count: 1}
 	return moveOf(e, []int{n, -n}, []float64{1 / (1 + math.Exp(-eps)), 1 / (1 + math.Exp(eps))})
 }
 
@@ -33,7 +35,7 @@ func coinMove(n int) move {
 func choiceMove(n, width int) move {
 	t, eps := float64(n)*moveStep, float64(width)*moveStep
 	q := -math.Expm1(t-eps) / (math.Exp(t) - math.Exp(t-eps)) // of the first outcome, under the second law
-	e := Event{Kind: Exponential, Epsilon: PureOf(eps), Count: 1}
+	e := privacy.Event{Kind: privacy.Exponential, Epsilon: privacy.PureOf(eps), Count: 1}
 	return moveOf(e, []int{n, n - width}, []float64{q * math.Exp(t), (1 - q) * math.Exp(t-eps)})
 }
 
@@ -41,8 +43,15 @@ func choiceMove(n, width int) move {
 // from either side.
 func gaussianMove(steps int, back bool) move {
 	sigma2 := 1 / (2 * float64(steps) * moveStep)
-	g := noisy(func(y float64) float64 { return math.Exp(-y * y / (2 * sigma2)) }, 1, int(7*math.Sqrt(sigma2)))
-	p, q := g.p, g.q
+	weight := func(y int) float64 { return math.Exp(-float64(y*y) / (2 * sigma2)) }
+	reach, norm := int(7*math.Sqrt(sigma2)), 0.0 // what lies beyond is negligible
+	for y := -reach; y <= reach; y++ {
+		norm += weight(y)
+	}
+	var p, q []float64
+	for y := -reach; y <= reach+1; y++ {
+		p, q = append(p, weight(y)/norm), append(q, weight(y-1)/norm)
+	}
 	if back {
 		p, q = q, p
 	}
@@ -50,12 +59,12 @@ func gaussianMove(steps int, back bool) move {
 	for i := range p {
 		at[i] = int(math.Round(math.Log(p[i]/q[i]) / moveStep))
 	}
-	return moveOf(Event{Kind: DiscreteGaussian, Rho: RhoOf(1 / (2 * sigma2)), Count: 1}, at, p)
+	return moveOf(privacy.Event{Kind: privacy.DiscreteGaussian, Rho: privacy.RhoOf(1 / (2 * sigma2)), Count: 1}, at, p)
 }
 
 // leakMove tells all with probability d, and else nothing.
-func leakMove(l Loss, d float64) move {
-	return move{amount{tallyOf(l), Curve{}}, []int{leak, 0}, []float64{d, 1 - d}}
+func leakMove(l privacy.Loss, d float64) move {
+	return move{privacy.Amount{Tally: privacy.TallyOf(l)}, []int{leak, 0}, []float64{d, 1 - d}}
 }
 
 // adversary plays against a filter: at every point, knowing all answers so far, it makes whichever
@@ -63,7 +72,7 @@ func leakMove(l Loss, d float64) move {
 type adversary struct {
 	epsilon float64
 	moves   []move
-	grants  func(spent *amount) bool
+	grants  func(spent *privacy.Amount) bool
 	values  map[[6]int][]float64 // by how often each move was made: by place, of the most that can be reached
 	reach   int                  // places go from −reach to reach
 }
@@ -73,10 +82,10 @@ type adversary struct {
 // of the quotient at the end.
 func (a *adversary) wins() float64 {
 	a.values = map[[6]int][]float64{}
-	return a.value([6]int{}, &amount{})[a.reach]
+	return a.value([6]int{}, &privacy.Amount{})[a.reach]
 }
 
-func (a *adversary) value(made [6]int, spent *amount) []float64 {
+func (a *adversary) value(made [6]int, spent *privacy.Amount) []float64 {
 	if v := a.values[made]; v != nil {
 		return v
 	}
@@ -87,7 +96,7 @@ func (a *adversary) value(made [6]int, spent *amount) []float64 {
 	for m := range a.moves {
 		move := &a.moves[m]
 		after := *spent
-		after.plus(&move.charge)
+		after.Plus(&move.charge)
 		if !a.grants(&after) {
 			continue
 		}
@@ -126,13 +135,13 @@ func TestAdversaryOfTheFilter(t *testing.T) {
 		{"coins and noise", 1.5, 0.01, []move{coinMove(16), coinMove(8), gaussianMove(1, false), gaussianMove(1, true)}},
 		{"choices and noise", 1.5, 0.01, []move{choiceMove(4, 16), choiceMove(8, 16), choiceMove(12, 16), gaussianMove(1, false)}},
 		{"coins and noise that fail", 1, 0.02, []move{
-			coinMove(12), gaussianMove(1, false), leakMove(Loss{DeltaEvent: 0.0012}, 0.0012), leakMove(Loss{DeltaTV: 0.0001}, 0.0001)}},
+			coinMove(12), gaussianMove(1, false), leakMove(privacy.Loss{DeltaEvent: 0.0012}, 0.0012), leakMove(privacy.Loss{DeltaTV: 0.0001}, 0.0001)}},
 		{"noise", 1.5, 1e-3, []move{gaussianMove(1, false), gaussianMove(1, true)}},
 		{"small coins and noise", 1, 1e-3, []move{coinMove(4), coinMove(2), gaussianMove(1, false)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := made(Epsilon(c.epsilon), Delta(c.delta))
+			b := made(privacy.Epsilon(c.epsilon), privacy.Delta(c.delta))
 			if b.Order == 0 {
 				t.Fatal("no order")
 			}

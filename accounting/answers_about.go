@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/codec"
 )
 
 // StoredAnswer is what is told of a stored answer, besides the answer itself.
@@ -53,23 +55,23 @@ func clipAnswer(s string) string {
 func (s *StoredAnswer) encode() []byte {
 	b := binary.BigEndian.AppendUint64([]byte{1}, s.ID)
 	b = binary.BigEndian.AppendUint64(b, uint64(s.At.UnixNano()))
-	b = appendString(appendString(appendString(b, s.Principal), clipAnswer(s.Statement)), s.Digest)
-	b = binary.BigEndian.AppendUint64(appendStrings(b, s.Tables), s.Charge)
-	return appendBool(b, s.Shared)
+	b = codec.AppendText(codec.AppendText(codec.AppendText(b, s.Principal), clipAnswer(s.Statement)), s.Digest)
+	b = binary.BigEndian.AppendUint64(codec.AppendTexts(b, s.Tables), s.Charge)
+	return codec.AppendBool(b, s.Shared)
 }
 
 // decodeAbout is encode's inverse; false for an answer of which nothing is told.
 func decodeAbout(b []byte) (s StoredAnswer, ok bool) {
-	d := decoder{b: b}
-	if d.byte() != 1 {
+	d := codec.NewDecoder(b)
+	if d.Byte() != 1 {
 		return s, false
 	}
-	s.ID = d.uint64()
-	s.At = time.Unix(0, int64(d.uint64())).UTC()
-	s.Principal, s.Statement, s.Digest = d.string(), d.string(), d.string()
-	s.Tables = d.strings()
-	s.Charge, s.Shared = d.uint64(), d.bool()
-	return s, !d.bad
+	s.ID = d.Uint64()
+	s.At = time.Unix(0, int64(d.Uint64())).UTC()
+	s.Principal, s.Statement, s.Digest = d.Text(), d.Text(), d.Text()
+	s.Tables = d.Texts()
+	s.Charge, s.Shared = d.Uint64(), d.Bool()
+	return s, !d.Bad
 }
 
 // AnswerFilter chooses stored answers. Zero fields choose all.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // fill writes n entries as a year of a busy server makes them: 40 analysts in 4 roles ask for 12 tables of 2 entities, 2000 different
@@ -19,8 +21,8 @@ func fill(t testing.TB, path string, n int) {
 	l := open(t, path, Options{Create: true, Now: k.now})
 	const tables, analysts = 12, 40
 	for i := range tables {
-		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, All, MaxEpsilon, 1e-6, Month)
-		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, Default, MaxEpsilon, 1e-6, Month)
+		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, All, privacy.MaxEpsilon, 1e-6, Month)
+		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, Default, privacy.MaxEpsilon, 1e-6, Month)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	statements := make([][2]string, 2000)
@@ -28,11 +30,11 @@ func fill(t testing.TB, path string, n int) {
 		s := fmt.Sprintf("SELECT region, COUNT(*), AVG(amount_%d) FROM shop.orders WHERE day >= ? AND status IN (...) AND kind_%d = ? GROUP BY region", i, i%7)
 		statements[i] = [2]string{s, fmt.Sprintf("%032x", r.Uint64())}
 	}
-	noises := make([]Event, 50)
+	noises := make([]privacy.Event, 50)
 	for i := range noises {
-		noises[i] = Event{Kind: DiscreteGaussian, Rho: Rho(1 + r.IntN(1e6)), DeltaTV: 0x1p-100, Count: 1}
+		noises[i] = privacy.Event{Kind: privacy.DiscreteGaussian, Rho: privacy.Rho(1 + r.IntN(1e6)), DeltaTV: 0x1p-100, Count: 1}
 		if i%3 == 0 {
-			noises[i] = Event{Kind: DiscreteLaplace, Epsilon: Pure(1 + r.IntN(1e9)), Steps: 1, Count: 1}
+			noises[i] = privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: privacy.Pure(1 + r.IntN(1e9)), Steps: 1, Count: 1}
 		}
 	}
 	var b *batch
@@ -45,7 +47,7 @@ func fill(t testing.TB, path string, n int) {
 		account := fmt.Sprintf("tbl_%02d", table)
 		switch {
 		case i%1000 == 999:
-			mustSet(t, l, account, false, who, MaxEpsilon, 1e-6, Month)
+			mustSet(t, l, account, false, who, privacy.MaxEpsilon, 1e-6, Month)
 		case i%10 == 9:
 			l.Replayed(who, s[0], s[1], 0, []string{account})
 		default:
@@ -55,8 +57,8 @@ func fill(t testing.TB, path string, n int) {
 				kind: chargeRecord, principal: who, statement: s[0], digest: s[1], mechanisms: "COUNT(*): discrete gaussian; AVG: discrete laplace",
 				roles: []string{fmt.Sprintf("%steam_%d", RolePrefix, table%4)},
 				charges: merge([]Charge{
-					{Account: account, Table: fmt.Sprintf("shop.table_%02d", table), Loss: loss, Events: []Event{e}},
-					{Account: fmt.Sprintf("entity_%d", table%2), Entity: true, Loss: loss, Events: []Event{e}},
+					{Account: account, Table: fmt.Sprintf("shop.table_%02d", table), Loss: loss, Events: []privacy.Event{e}},
+					{Account: fmt.Sprintf("entity_%d", table%2), Entity: true, Loss: loss, Events: []privacy.Event{e}},
 				}),
 			}
 			for i := range rec.charges {

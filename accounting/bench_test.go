@@ -15,6 +15,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/privacy"
 )
 
 // What the benchmarks of a large ledger work on. With a directory, the ledger is made there once and stays.
@@ -301,7 +303,7 @@ func reserveFrom(b *testing.B, dir string, workers int, o Options) {
 
 // chargeOnce makes the charge of a small query, and its outcome.
 func chargeOnce(l *Ledger, who int) error {
-	loss := Loss{Rho: 1 << 10, DeltaTV: 0x1p-100}
+	loss := privacy.Loss{Rho: 1 << 10, DeltaTV: 0x1p-100}
 	r, err := l.Reserve(context.Background(), Request{
 		Principal: fmt.Sprintf("analyst%d@%%", who), Statement: "SELECT COUNT(*) FROM shop.orders WHERE region = ?",
 		Digest: "d69f59ce76e98baafff319152802280c", Mechanisms: "COUNT(*)",

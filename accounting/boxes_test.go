@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"scrim/accounting/privacy"
 )
 
 // promised returns the δ that the boxes of a budget add up to, exactly, and checks that each is at an ε of at most the budget's.
@@ -17,7 +19,7 @@ func promised(t *testing.T, b Budget) *big.Rat {
 		if !(x.epsilon >= 0) || x.epsilon > b.Epsilon {
 			t.Errorf("%+v: a box at ε = %v", b, x.epsilon)
 		}
-		for _, d := range []Delta{x.conversion, x.event, x.tv} {
+		for _, d := range []privacy.Delta{x.conversion, x.event, x.tv} {
 			sum.Add(sum, new(big.Rat).SetFloat64(float64(d)))
 		}
 	}
@@ -25,21 +27,21 @@ func promised(t *testing.T, b Budget) *big.Rat {
 }
 
 // amountOf is a loss of which nothing else is known.
-func amountOf(l Loss) *amount { return (&amount{}).with(l) }
+func amountOf(l privacy.Loss) *privacy.Amount { return (&privacy.Amount{}).With(l) }
 
 // made returns a budget as the ledger makes it, with its Rényi order.
-func made(eps Epsilon, delta Delta) Budget {
+func made(eps privacy.Epsilon, delta privacy.Delta) Budget {
 	b := Budget{Account: "t", Principal: All, Window: Never, Epsilon: eps, Delta: delta}
 	b.Order = b.orderFor()
 	return b
 }
 
 // limitFor returns an ε for a budget of δ that takes Gaussian noise of rho, and hardly more.
-func limitFor(rho Rho, delta Delta) Epsilon {
-	lo, hi := Epsilon(0), Epsilon(30)
+func limitFor(rho privacy.Rho, delta privacy.Delta) privacy.Epsilon {
+	lo, hi := privacy.Epsilon(0), privacy.Epsilon(30)
 	for hi-lo > 1e-9 {
 		mid := (lo + hi) / 2
-		if b := made(mid, delta); b.remainingRho(&amount{}, tally{}) < rho {
+		if b := made(mid, delta); b.remainingRho(&privacy.Amount{}, privacy.Tally{}) < rho {
 			lo = mid
 		} else {
 			hi = mid
@@ -52,7 +54,7 @@ func eachBudget(f func(b Budget)) {
 	r := rand.New(rand.NewPCG(1, 12))
 	for range 2000 {
 		f(Budget{Account: "t", Principal: All, Window: Never,
-			Epsilon: Epsilon(math.Exp2(r.Float64()*30 - 10)), Delta: Delta(math.Exp2(-60 * r.Float64()))})
+			Epsilon: privacy.Epsilon(math.Exp2(r.Float64()*30 - 10)), Delta: privacy.Delta(math.Exp2(-60 * r.Float64()))})
 	}
 }
 
@@ -63,7 +65,7 @@ func TestBoxesAreWithinTheBudget(t *testing.T) {
 		if promised(t, b).Cmp(new(big.Rat).SetFloat64(float64(b.Delta))) > 0 {
 			t.Errorf("%v %v: promises %+v", b.Epsilon, b.Delta, b.boxes())
 		}
-		if !b.fits(amountOf(Loss{Rho: 1, DeltaTV: samplers / 2})) {
+		if !b.fits(amountOf(privacy.Loss{Rho: 1, DeltaTV: samplers / 2})) {
 			t.Errorf("%v %v: no room for samplers in %+v", b.Epsilon, b.Delta, b.boxes())
 		}
 	})
@@ -75,17 +77,17 @@ func TestBoxesGrantNoMoreThanTheCurve(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 12))
 	fit := 0
 	eachBudget(func(b Budget) {
-		top := RhoFor(b.Epsilon, b.Delta)
+		top := privacy.RhoFor(b.Epsilon, b.Delta)
 		for range 5 {
-			l := Loss{Rho: Rho(float64(top) * r.Float64() * 1.2), DeltaEvent: float64(b.Delta) * r.Float64() / 2,
+			l := privacy.Loss{Rho: privacy.Rho(float64(top) * r.Float64() * 1.2), DeltaEvent: float64(b.Delta) * r.Float64() / 2,
 				DeltaTV: float64(b.Delta) / (1 + math.Exp(float64(b.Epsilon))) * r.Float64() / 2}
 			if !b.fits(amountOf(l)) {
 				continue
 			}
 			fit++
-			l = tallyOf(l).loss()
-			if DeltaOf(l, b.Epsilon) > b.Delta && EpsilonOf(l, b.Delta) > b.Epsilon {
-				t.Errorf("ε %v, δ %v: %+v fits, and has δ %v", b.Epsilon, b.Delta, l, DeltaOf(l, b.Epsilon))
+			l = privacy.TallyOf(l).Loss()
+			if privacy.DeltaOf(l, b.Epsilon) > b.Delta && privacy.EpsilonOf(l, b.Delta) > b.Epsilon {
+				t.Errorf("ε %v, δ %v: %+v fits, and has δ %v", b.Epsilon, b.Delta, l, privacy.DeltaOf(l, b.Epsilon))
 			}
 		}
 	})
@@ -99,8 +101,8 @@ func TestBoxesGrantNoMoreThanTheCurve(t *testing.T) {
 func TestSplitIsFixedBeforehand(t *testing.T) {
 	const eps, delta = 2, 1e-6
 	b := made(eps, delta)
-	kinds := []Loss{
-		{Rho: b.remainingRho(&amount{}, tally{}) / 10},
+	kinds := []privacy.Loss{
+		{Rho: b.remainingRho(&privacy.Amount{}, privacy.Tally{}) / 10},
 		{DeltaEvent: delta * 3 / 160 * (1 - 1e-9)},
 		{DeltaTV: delta / 320 / (1 + math.E*math.E) * (1 - 1e-9)},
 	}
@@ -127,14 +129,14 @@ func TestSplitIsFixedBeforehand(t *testing.T) {
 func TestSlackIsNamed(t *testing.T) {
 	l, _ := create1(t, nil)
 	mustSet(t, l, "t", false, All, 2, 1e-6, Never)
-	_, err := l.Reserve(context.Background(), Request{Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1, DeltaEvent: 0.4e-6}}}})
+	_, err := l.Reserve(context.Background(), Request{Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1, DeltaEvent: 0.4e-6}}}})
 	var x *ExhaustedError
 	if !errors.As(err, &x) || !x.NoSlack {
 		t.Errorf("the event's δ above its share: %v", err)
 	}
 	b := made(2, 1e-6)
-	most := b.remainingRho(&amount{}, tally{})
-	_, err = reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: RhoOf(3)}}})
+	most := b.remainingRho(&privacy.Amount{}, privacy.Tally{})
+	_, err = reserve(l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.RhoOf(3)}}})
 	if !errors.As(err, &x) || x.NoSlack || x.RemainingRho != most {
 		t.Errorf("too much ρ: %+v", x)
 	}

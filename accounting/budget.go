@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"scrim/accounting/privacy"
 )
 
 // The two words that a budget may carry in place of a principal's name.
@@ -16,19 +18,15 @@ const (
 // RolePrefix begins the principal of a budget that caps all members of a role together.
 const RolePrefix = "role:"
 
-// MaxEpsilon is the largest ε that a budget may have. Beyond ε of about 20 a budget protects nobody;
-// the bound only keeps nonsense such as 1e308 out, and the conversions inside their tested range.
-const MaxEpsilon Epsilon = 1e6
-
 // Budget is a cap on the spending on one account: by everyone, by each, by the members of a role, or by one principal. It is stated
 // as (ε, δ), as a pure ε (δ = 0), or in ρ.
 type Budget struct {
 	Account   string
-	Entity    bool    // Account names an entity, not a table
-	Principal string  // All, Default, RolePrefix and a role's name, or a MySQL account (user@host)
-	Epsilon   Epsilon // within (0, MaxEpsilon]; 0 for a budget in ρ
-	Rho       Rho     // above 0 for a budget in ρ: charges fit whose ρ add up to at most this, and whose δ to at most Delta
-	Delta     Delta   // within [0, 1); 0: the pure account, where only charges with a pure ε fit; in ρ: only charges without slack
+	Entity    bool            // Account names an entity, not a table
+	Principal string          // All, Default, RolePrefix and a role's name, or a MySQL account (user@host)
+	Epsilon   privacy.Epsilon // within (0, MaxEpsilon]; 0 for a budget in ρ
+	Rho       privacy.Rho     // above 0 for a budget in ρ: charges fit whose ρ add up to at most this, and whose δ to at most Delta
+	Delta     privacy.Delta   // within [0, 1); 0: the pure account, where only charges with a pure ε fit; in ρ: only charges without slack
 	Window    Window
 	// Order is the Rényi order of the filter's test, chosen by the ledger when the budget is made; 0: none, see boxes.
 	Order  float64
@@ -49,17 +47,17 @@ func (b Budget) Check() error {
 	switch {
 	case b.Principal == RolePrefix:
 		return invalid("principal %q names no role", b.Principal)
-	case b.Rho > MaxRho:
-		return invalid("budget rho: want a number above 0 and at most %v, have %v", MaxRho.Float(), b.Rho.Float())
+	case b.Rho > privacy.MaxRho:
+		return invalid("budget rho: want a number above 0 and at most %v, have %v", privacy.MaxRho.Float(), b.Rho.Float())
 	case b.Rho > 0 && e != 0:
 		return invalid("budget: want either an epsilon or a rho, have epsilon %v and rho %v", e, b.Rho.Float())
 	case b.Rho > 0:
 	case math.IsNaN(e):
-		return invalid("budget epsilon is NaN: want a number above 0 and at most %v", float64(MaxEpsilon))
+		return invalid("budget epsilon is NaN: want a number above 0 and at most %v", float64(privacy.MaxEpsilon))
 	case math.IsInf(e, 0):
-		return invalid("budget epsilon is infinite: want a number above 0 and at most %v", float64(MaxEpsilon))
-	case e <= 0 || b.Epsilon > MaxEpsilon:
-		return invalid("budget epsilon: want a number above 0 and at most %v, have %v", float64(MaxEpsilon), e)
+		return invalid("budget epsilon is infinite: want a number above 0 and at most %v", float64(privacy.MaxEpsilon))
+	case e <= 0 || b.Epsilon > privacy.MaxEpsilon:
+		return invalid("budget epsilon: want a number above 0 and at most %v, have %v", float64(privacy.MaxEpsilon), e)
 	}
 	switch {
 	case math.IsNaN(d):

@@ -4,12 +4,14 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // DaySpent is what one holder spent on one UTC day.
 type DaySpent struct {
 	Day   time.Time
-	Spent Loss
+	Spent privacy.Loss
 }
 
 // Burndown returns what a holder (All, RolePrefix and a role's name, or an account) spent on an account on each of the UTC days from
@@ -24,7 +26,7 @@ func (l *Ledger) Burndown(account string, entity bool, principal string, from, t
 	var list []DaySpent
 	for _, d := range days {
 		if d.day >= first && d.day <= last {
-			list = append(list, DaySpent{d.day.time(), d.spent.loss()})
+			list = append(list, DaySpent{d.day.time(), d.spent.Loss()})
 		}
 	}
 	return list
@@ -65,10 +67,10 @@ func (l *Ledger) paidByDay(h holder, first day) []daySpent {
 }
 
 // addDay adds a tally to the last day of the list, or to a later one.
-func addDay(days []daySpent, d day, t *tally) []daySpent {
+func addDay(days []daySpent, d day, t *privacy.Tally) []daySpent {
 	if n := len(days); n == 0 || days[n-1].day != d {
 		days = append(days, daySpent{day: d})
 	}
-	days[len(days)-1].spent.plus(t)
+	days[len(days)-1].spent.Plus(t)
 	return days
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+
+	"scrim/accounting/internal/codec"
 )
 
 // sum is a SHA-256 value, keyed or not.
@@ -32,7 +34,7 @@ func (c *chainer) next(previous *sum, id uint64, payload []byte) sum {
 
 // genesis is the hash before the first record: it ties the chain to format and directory.
 func (c *chainer) genesis(directoryID string) sum {
-	return c.next(&sum{}, 0, appendString(appendString(nil, format), directoryID))
+	return c.next(&sum{}, 0, codec.AppendText(codec.AppendText(nil, format), directoryID))
 }
 
 // derive returns the key for another purpose. The purposes are shorter than any message of the chain, so none is one.

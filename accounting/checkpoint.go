@@ -2,14 +2,13 @@ package accounting
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
+	"scrim/accounting/privacy"
 	"scrim/internal/durable"
 )
 
@@ -28,7 +27,7 @@ var errCheckpoint = errors.New("accounting: no usable checkpoint")
 func (l *Ledger) checkpointBond() []byte {
 	b := binary.BigEndian.AppendUint64(nil, l.base.end.id)
 	b = binary.BigEndian.AppendUint64(b, l.part)
-	c := curvesPrint()
+	c := privacy.CurvesPrint()
 	return append(b, c[:]...)
 }
 
@@ -101,23 +100,3 @@ func (l *Ledger) dropCheckpoint() {
 		_ = os.Remove(l.path + s)
 	}
 }
-
-// curvesPrint tells programs apart that compute the curve of an event otherwise: a checkpoint holds
-// sums of curves.
-var curvesPrint = sync.OnceValue(func() sum {
-	h := sha256.New()
-	for _, beta := range curveOrders {
-		h.Write(appendFloat(nil, beta))
-	}
-	for _, e := range []Event{
-		{Kind: ZCDP, Rho: 1 << 30, Count: 1}, {Kind: ZCDP, Rho: 1 << 30, Epsilon: 1 << 38, Count: 3},
-		{Kind: Gaussian, Rho: 12345, Count: 2}, {Kind: DiscreteGaussian, Rho: 1 << 36, Count: 1},
-		{Kind: Laplace, Epsilon: 1 << 38, Count: 1}, {Kind: Laplace, Epsilon: 1 << 42, Count: 7},
-		{Kind: DiscreteLaplace, Epsilon: 1 << 39, Steps: 1, Count: 1}, {Kind: DiscreteLaplace, Epsilon: 1 << 41, Steps: 9, Count: 2},
-		{Kind: Exponential, Epsilon: 1 << 39, Count: 1}, {Kind: RandomizedResponse, Epsilon: 1 << 40, Count: 1},
-		{Kind: Threshold, DeltaEvent: 1e-9, Count: 1},
-	} {
-		h.Write(e.Curve().append(nil))
-	}
-	return sum(h.Sum(nil))
-})

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // keepPoints are the places at which the work beside a ledger can die, in their order.
@@ -17,7 +19,7 @@ var keepPoints = []string{"segment-written", "segment-synced", "checkpoint-writt
 
 // keepsCheckpoints says whether a ledger opens from a checkpoint with exactly what reading
 // everything gives, and finds no damage.
-func keepsCheckpoints(t *testing.T, what, path string) (spent Rho) {
+func keepsCheckpoints(t *testing.T, what, path string) (spent privacy.Rho) {
 	t.Helper()
 	want, members := wholeOf(t, path)
 	l := checkpointed(t, path)
@@ -25,7 +27,7 @@ func keepsCheckpoints(t *testing.T, what, path string) (spent Rho) {
 	if u := settled(t, l); u.Damage != nil || u.Failed != nil {
 		t.Errorf("%s: %+v", what, u)
 	}
-	spent = spentOn(l, "t", false, All).rho
+	spent = spentOn(l, "t", false, All).Rho
 	ok(t, l.Close())
 	return spent
 }
@@ -35,7 +37,7 @@ func keepsCheckpoints(t *testing.T, what, path string) (spent Rho) {
 // not.
 func TestKillWhileKeeping(t *testing.T) {
 	path := preparedIn(t, memoryDir(t))
-	before := Rho(0)
+	before := privacy.Rho(0)
 	for _, point := range keepPoints {
 		for _, n := range []int{1, 2} {
 			what := fmt.Sprintf("%s %d", point, n)
@@ -54,7 +56,7 @@ func TestKillWhileKeeping(t *testing.T) {
 func TestKillWhileKeepingAtRandom(t *testing.T) {
 	const together = 12 // kills of one ledger, which is read as a whole after each
 	r := rand.New(rand.NewPCG(*seed, 77))
-	path, before, resumed := "", Rho(0), 0
+	path, before, resumed := "", privacy.Rho(0), 0
 	for i := range together * often(1, 8) {
 		if i%together == 0 {
 			path, before = preparedIn(t, memoryDir(t)), 0
@@ -64,7 +66,7 @@ func TestKillWhileKeepingAtRandom(t *testing.T) {
 		if l.Upkeep().Resumed > 0 {
 			resumed++
 		}
-		c.within(t, fmt.Sprintf("seed %d, run %d", *seed, i), spentOn(l, "t", false, All).rho-before)
+		c.within(t, fmt.Sprintf("seed %d, run %d", *seed, i), spentOn(l, "t", false, All).Rho-before)
 		l.Close()
 		before = keepsCheckpoints(t, fmt.Sprint("run ", i), path)
 	}

@@ -244,7 +244,7 @@ func TestCheckpointOfOlderLedger(t *testing.T) {
 	older, err := os.ReadFile(path)
 	ok(t, err)
 	l := checkpointed(t, path)
-	had, end := spentOn(l, "t1", false, All).rho, l.Position()
+	had, end := spentOn(l, "t1", false, All).Rho, l.Position()
 	r := rand.New(rand.NewPCG(7, 5))
 	for range smallParts {
 		mustCharge(t, l, r, "late@%", "t1")
@@ -260,7 +260,7 @@ func TestCheckpointOfOlderLedger(t *testing.T) {
 	o.Accept = &Acceptance{Of: end.At, By: "root@%", Reason: "test"}
 	l, err = Open(path, o)
 	ok(t, err)
-	if got := spentOn(l, "t1", false, All).rho; got != had {
+	if got := spentOn(l, "t1", false, All).Rho; got != had {
 		t.Errorf("spent %d, want %d", got, had)
 	}
 	for range smallParts {
@@ -271,7 +271,7 @@ func TestCheckpointOfOlderLedger(t *testing.T) {
 	if u := l.Upkeep(); u.Resumed != 0 {
 		t.Errorf("a checkpoint of another way was used: %+v", u)
 	}
-	if got := spentOn(l, "t1", false, All).rho; got != had {
+	if got := spentOn(l, "t1", false, All).Rho; got != had {
 		t.Errorf("spent %d, want %d", got, had)
 	}
 	settled(t, l)
@@ -399,7 +399,7 @@ func TestBackgroundFindsWrongCheckpoint(t *testing.T) {
 	ok(t, err)
 	for h, p := range s.spent {
 		if h.account == "t1" && h.principal == All {
-			p.ever.rho--
+			p.ever.Rho--
 		}
 	}
 	bad := cut{c.end, s.encode(nil)}

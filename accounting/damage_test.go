@@ -15,6 +15,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/privacy"
 )
 
 // filled makes a ledger of several pages, with budgets, charges of several accounts, outcomes, notes
@@ -87,7 +89,7 @@ func (p *spending) counting(today day) spending {
 	c := *p
 	for i, w := range windows {
 		if c.since[i].first != w.start(today) {
-			c.since[i].first, c.since[i].amount = 0, amount{}
+			c.since[i].first, c.since[i].Amount = 0, privacy.Amount{}
 		}
 	}
 	return c

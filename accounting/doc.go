@@ -1,55 +1,6 @@
-// Package accounting keeps the privacy account: losses and their composition, conversions, budgets
-// with windows, the privacy filter, and the durable ledger in which every charge is written before
-// the first protected row is read. It imports nothing of ours.
-//
-// # Losses
-//
-// A [Loss] is (ρ, δ_event, δ_tv), stated for adding or removing one unit. A mechanism has it when
-//
-//   - δ_event: for each pair of neighbours there are events of probability at least 1−δ_event on which
-//     the two output laws satisfy ρ-zCDP [BS16, Definition 8.1]; and
-//   - δ_tv: what runs is within total-variation distance δ_tv, on each of the two databases, of a
-//     mechanism with that property. This is the slack of samplers.
-//
-// Adaptive composition adds all three parts: [BS16, Lemma 8.2] for the first two; for the third the
-// run is coupled with the ideal one, step by step, and the chances to differ add up.
-//
-// A release that is (ε, 0)-DP carries that ε beside its ρ, which is at most ε²/2 and at most ε, and has no slack. Pure ε add up as well; a sum
-// with a part that has none has none.
-//
-// # Conversion
-//
-// A loss with a pure ε' is (ε, 0)-DP for every ε >= ε'. For the others and for smaller ε: the ideal mechanism is (ε, δ_z(ρ, ε)+δ_event)-DP: inside the events by [CKS20, Corollary 13], and
-// what lies outside adds its probability [BS16, Lemma 8.8]. A mechanism within δ_tv of it, on both
-// sides, has for every set S
-//
-//	P[S] <= P'[S] + δ_tv <= e^ε·Q'[S] + δ + δ_tv <= e^ε·(Q[S] + δ_tv) + δ + δ_tv
-//
-// so the total is δ_z(ρ, ε) + δ_event + (1+e^ε)·δ_tv. That is [DeltaOf]; [EpsilonOf] and [RhoFor]
-// invert it. All three round so that the result is true: up, up and down.
-//
-// # Events
-//
-// A charge says what it was made for: its [Event]s, runs of mechanisms with their exact parameters. The filter below does not look at
-// them. They tell more tightly what was spent: for each kind curve_kinds.go bounds the Rényi divergence of every order α of one run, for
-// the worst pair of neighbours, whatever came before. Runs add up order by order: the α-th moment of the quotient of two laws is the mean, over what the first
-// run gave, of that of the first times that of the second, which is at most its bound. So a [Curve] is a sum, kept in fixed point beside
-// the loss: α·ρ of the events of which ρ is all there is to know (of Gaussian noise it is), for all α; and d(α) of the others on a grid of orders, with
-// α = ∞, where it is the sum of their ε. All of it is rounded up.
-//
-// [BestEpsilon] is the least ε of four conversions. Each holds for what was run, so the least does.
-//
-//   - pure: the sum of ε, where there is no slack; P <= e^ε·Q holds for every outcome.
-//   - zcdp: [EpsilonOf], of the sum of ρ.
-//   - sum: where all events are pure inside their events of probability 1−δ_event, the sum of their ε at δ = Σδ_event + (1+e^ε)·Σδ_tv. That is
-//     the paragraph above with δ_z = 0.
-//   - renyi: at each order α, δ_z is e^((α−1)(αρ+d(α)−ε))·(1−1/α)^α/(α−1) [CKS20, Proposition 12], the least over all α. Between two
-//     orders of the grid (α−1)·d(α) is at most its chord: for one pair of laws it is ln Σ P^α·Q^(1−α), the logarithm of a sum
-//     of exponentials of α, which is convex and 0 at α = 1; so is a sum over runs, and the largest over pairs. Above the
-//     grid d(α) is at most d(∞). Slack enters as above: each order has a bound of its own inside the same events.
-//
-// It tells what was spent, had the mechanisms and their parameters been fixed beforehand. Of a dialogue that lets earlier answers choose them the
-// promise is the filter's, at the budget.
+// Package accounting keeps the privacy account: budgets with windows, the privacy filter, and the
+// durable ledger in which every charge is written before the first protected row is read. What a
+// charge is, a loss with its events, and how it converts to (ε, δ), is package privacy.
 //
 // # Filter
 //
@@ -59,14 +10,14 @@
 //	e^(β(Σd(α)−ε))·(1−1/α)^α/β <= 25δ/32,   Σδ_event <= 3δ/16,   (1+e^ε)·Σδ_tv <= δ/32
 //
 // where the sums run over the budget's window, the pending charge included, and Σd(α) is the lesser
-// of α·Σρ and what the [Curve] of the events has. So Gaussian noise counts by its ρ, and what is
-// pure by less, beside it. Order and shares of δ follow from the budget alone, so that these are
-// caps on three sums that are fixed beforehand. For such caps, stopping before one is passed gives
-// the guarantee at the caps although each loss is chosen after seeing the answers before it:
-// Feldman and Zrnic, Individual Privacy Accounting via a Rényi Filter (2021); Whitehouse, Ramdas,
-// Rogers and Wu, Fully Adaptive Composition in Differential Privacy (2023), for approximate zCDP.
-// docs/proofs/filter.md has the argument in full, how the order is chosen, and how much of an exact
-// composition it admits.
+// of α·Σρ and what the [privacy.Curve] of the events has. So Gaussian noise counts by its ρ, and
+// what is pure by less, beside it. Order and shares of δ follow from the budget alone, so that
+// these are caps on three sums that are fixed beforehand. For such caps, stopping before one is
+// passed gives the guarantee at the caps although each loss is chosen after seeing the answers
+// before it: Feldman and Zrnic, Individual Privacy Accounting via a Rényi Filter (2021);
+// Whitehouse, Ramdas, Rogers and Wu, Fully Adaptive Composition in Differential Privacy (2023), for
+// approximate zCDP. docs/proofs/filter.md has the argument in full, how the order is chosen, and
+// how much of an exact composition it admits.
 //
 // A budget without an order, one that was made before there were any, has caps on Σρ and on both δ
 // instead:
@@ -97,7 +48,8 @@
 //
 // What remains of a budget, wherever it is shown, is what the filter grants: the largest ε that a
 // statement is charged as Gaussian noise for at the budget's δ, or the largest pure ε. What is
-// spent is shown as the least ε that one of several valid conversions gives ([BestEpsilon]).
+// spent is shown as the least ε that one of several valid conversions gives
+// ([privacy.BestEpsilon]).
 //
 // # Files
 //
@@ -105,13 +57,14 @@
 // mode 0600. Beside them a server keeps a checkpoint ([CheckpointSuffix]) and the index up to it
 // ([IndexSuffix]), which follow from the ledger, and archives in a directory ([ArchiveSuffix]).
 //
-// The key is 64 hexadecimal digits, 32 random bytes, made with the ledger and never changed. It is refused when others than its owner
-// may read it.
+// The key is 64 hexadecimal digits, 32 random bytes, made with the ledger and never changed. It is
+// refused when others than its owner may read it.
 //
-// The mark is one line of hexadecimal digits: number u64, time i64 and hash [32] of the last record known to be durable, and a keyed
-// hash of these.
+// The mark is one line of hexadecimal digits: number u64, time i64 and hash [32] of the last record
+// known to be durable, and a keyed hash of these.
 //
-// The ledger is one bbolt file. All numbers are big-endian; strings are a uvarint length and UTF-8; lists a uvarint length and the values.
+// The ledger is one bbolt file. All numbers are big-endian; strings are a uvarint length and UTF-8;
+// lists a uvarint length and the values.
 //
 //	bucket        key                              value
 //	meta          "format"                         "scrim ledger 3"; with an archive "scrim ledger 4"
@@ -143,31 +96,37 @@
 // ρ and the pure ε (0: none) count units of 2^-40 and δ units of 2^-126, each charge rounded up, so
 // sums are exact. Statements come without their literals, which can be values of rows.
 //
-// The records determine everything but the stored answers: budgets and sums are derived from them. The
-// day of a record is never before that of the record before it: a clock
-// that is set back stays in the last day that had a record, and a clock set far ahead therefore
-// keeps its windows closed until that day has come. So one sum for each kind of window, of the period that holds the last day, is all
-// that is needed, whatever window a budget has or gets; which is why changing a limit or a
-// window refills nothing. Only a reset ([Ledger.ResetBudget]) does: of one holder's sums, and never of what was ever spent.
+// The records determine everything but the stored answers: budgets and sums are derived from them.
+// The day of a record is never before that of the record before it: a clock that is set back stays
+// in the last day that had a record, and a clock set far ahead therefore keeps its windows closed
+// until that day has come. So one sum for each kind of window, of the period that holds the last
+// day, is all that is needed, whatever window a budget has or gets; which is why changing a limit
+// or a window refills nothing. Only a reset ([Ledger.ResetBudget]) does: of one holder's sums, and
+// never of what was ever spent.
 //
-// Formats 1 and 2 are refused with [ErrVersion]. Format 2 had no key, so that nobody can vouch for what it says; it was never released.
-// Whoever has such a directory goes on with the program that wrote it, or imports the rows into a new one, with budgets lower by what
-// that program shows as spent.
+// Formats 1 and 2 are refused with [ErrVersion]. Format 2 had no key, so that nobody can vouch for
+// what it says; it was never released. Whoever has such a directory goes on with the program that
+// wrote it, or imports the rows into a new one, with budgets lower by what that program shows as
+// spent.
 //
 // # Index
 //
-// In memory, sets of record numbers (roaring bitmaps) by principal, account, table, kind, outcome, number of lines and digest, the digests spread over
-// 4096 sets by a fingerprint that is kept for each record as well; the first record of each day; and the earliest and latest time of each
-// 256 records. A [Filter] is answered by intersecting sets from the smallest and reading only what may match, which is then tested in
-// full. The index holds durable records only. [Ledger.Count] reads no record.
+// In memory, sets of record numbers (roaring bitmaps) by principal, account, table, kind, outcome,
+// number of lines and digest, the digests spread over 4096 sets by a fingerprint that is kept for
+// each record as well; the first record of each day; and the earliest and latest time of each 256
+// records. A [Filter] is answered by intersecting sets from the smallest and reading only what may
+// match, which is then tested in full. The index holds durable records only. [Ledger.Count] reads
+// no record.
 //
 // # Opening
 //
-// Parts of 65536 records are verified, taken apart and added up side by side, and then joined in their order, where the hash that a part began with
-// must be the one that the part before ended with. A part makes no record of a charge, a replay or outcomes: it keeps each name and each
-// list of roles once, adds up what each payer spends, and notes the sets of the index that a record belongs to, which are sorted when all
-// is read. Its sums are cut only where spending is reset and where one of the windows begins that hold the last day of the ledger; windows that
-// are over count no more. That day is what the head says, and is compared with the records when all are read. What
+// Parts of 65536 records are verified, taken apart and added up side by side, and then joined in
+// their order, where the hash that a part began with must be the one that the part before ended
+// with. A part makes no record of a charge, a replay or outcomes: it keeps each name and each list
+// of roles once, adds up what each payer spends, and notes the sets of the index that a record
+// belongs to, which are sorted when all is read. Its sums are cut only where spending is reset and
+// where one of the windows begins that hold the last day of the ledger; windows that are over count
+// no more. That day is what the head says, and is compared with the records when all are read. What
 // comes out is what booking one record after the other gives, which a test compares.
 //
 // # Checkpoints
@@ -224,59 +183,68 @@
 //
 // Assumed: a write that was followed by a successful fsync (fdatasync) is read back as written; a
 // write of one 512-byte sector happens wholly or not at all; flock and hard links work on the file
-// system; nobody else writes the files. Not assumed: any order between writes without a sync between
-// them, or anything about unsynced writes after a crash. Without the key, records cannot be changed, left out, moved or added but for
-// leaving out the last ones; and that, like an older copy of the whole file, the mark tells. They do not stop an operator with access to
-// the disk who takes the key as well. An older ledger that is put back together with its mark and key is consistent by itself: only who
-// knows that there was more can say so.
+// system; nobody else writes the files. Not assumed: any order between writes without a sync
+// between them, or anything about unsynced writes after a crash. Without the key, records cannot be
+// changed, left out, moved or added but for leaving out the last ones; and that, like an older copy
+// of the whole file, the mark tells. They do not stop an operator with access to the disk who takes
+// the key as well. An older ledger that is put back together with its mark and key is consistent by
+// itself: only who knows that there was more can say so.
 //
 // # Known elsewhere
 //
-// So the server writes the ledger's [Position] into other files as well: into the data with every commit, into the catalogue with every change
-// and into the audit log with the next record after each charge; into all of them, and a witness on another disk where there is one, at start
-// and stop. At the start a ledger that does not continue ([Ledger.Continues]) the last position of any of them is refused. A position is
-// what a finished sync has made durable. An opening that finds records behind the mark flushes the file before it gives one, because a killed
-// process may have left its last batch to the system.
-// So no crash, at whatever write, leaves a position that the ledger does not reach. Where all of these files are rolled
-// back together, a witness tells; without one nothing does.
+// So the server writes the ledger's [Position] into other files as well: into the data with every
+// commit, into the catalogue with every change and into the audit log with the next record after
+// each charge; into all of them, and a witness on another disk where there is one, at start and
+// stop. At the start a ledger that does not continue ([Ledger.Continues]) the last position of any
+// of them is refused. A position is what a finished sync has made durable. An opening that finds
+// records behind the mark flushes the file before it gives one, because a killed process may have
+// left its last batch to the system. So no crash, at whatever write, leaves a position that the
+// ledger does not reach. Where all of these files are rolled back together, a witness tells;
+// without one nothing does.
 //
 // What a crash leaves, by operation:
 //
-//   - Create writes the key, then the mark of an empty ledger, then the ledger, each under a temporary name, synced, linked to its name,
-//     and the directory synced. Before the last link there is no ledger, and what is there is used when it is made again. A mark with
-//     records and no ledger is refused, whatever the options.
+//   - Create writes the key, then the mark of an empty ledger, then the ledger, each under a
+//     temporary name, synced, linked to its name, and the directory synced. Before the last link
+//     there is no ledger, and what is there is used when it is made again. A mark with records and
+//     no ledger is refused, whatever the options.
 //   - Reserve books the charge in memory, where it counts at once, and queues its record; the
-//     committer writes all that is queued in one bbolt transaction: pages to unused places, sync, one
-//     meta page, sync. Before the meta page is on disk the batch never happened: none of its charges
-//     was acknowledged, so no row was read for them. After it the batch stands, acknowledged or not:
-//     a crash in between spends without an answer, and never answers without spending.
+//     committer writes all that is queued in one bbolt transaction: pages to unused places, sync,
+//     one meta page, sync. Before the meta page is on disk the batch never happened: none of its
+//     charges was acknowledged, so no row was read for them. After it the batch stands,
+//     acknowledged or not: a crash in between spends without an answer, and never answers without
+//     spending.
 //   - SetBudget, RemoveBudget, ResetBudget and Note are records like charges: all or nothing.
 //   - Finish, Replayed and PutAnswer queue without waiting and may be lost for a crash within about
-//     50 ms. The charge then shows as unfinished, the replay not at all, or the answer is not replayed.
-//   - The mark is moved after each batch, in one write within a sector, and synced when the ledger is closed. It is never ahead of what
-//     was durable. A killed process leaves it at the last batch or the one before; a crash of the machine leaves it where
-//     the system last wrote it, and an older copy of the ledger from those seconds is then not noticed.
-//   - Compact writes a second file, verifies it and renames it over the first: the one or the other is there, with the same records.
+//     50 ms. The charge then shows as unfinished, the replay not at all, or the answer is not
+//     replayed.
+//   - The mark is moved after each batch, in one write within a sector, and synced when the ledger
+//     is closed. It is never ahead of what was durable. A killed process leaves it at the last
+//     batch or the one before; a crash of the machine leaves it where the system last wrote it, and
+//     an older copy of the ledger from those seconds is then not noticed.
+//   - Compact writes a second file, verifies it and renames it over the first: the one or the other
+//     is there, with the same records.
 //   - A checkpoint and the segments that it counts on are there as a whole, or the ones before, or
 //     none that is used. Segments behind the checkpoint's are written over.
-//   - Archive makes the mark durable, writes the archive under another name, verifies it, and renames
-//     it; then it writes and verifies the ledger without its records and renames that over the first.
-//     In between the archive holds copies of what the ledger still has, and is taken when it is made
-//     again.
+//   - Archive makes the mark durable, writes the archive under another name, verifies it, and
+//     renames it; then it writes and verifies the ledger without its records and renames that over
+//     the first. In between the archive holds copies of what the ledger still has, and is taken
+//     when it is made again.
 //   - A failed write or sync makes the ledger refuse everything with [ErrUnavailable] until it is
-//     opened again: only reading the files back tells what reached the disk. No sync is tried twice.
+//     opened again: only reading the files back tells what reached the disk. No sync is tried
+//     twice.
 //
-// Nothing waits for the disk, for a conversion that is only shown, or for a query, while it holds the lock on budgets and sums.
+// Nothing waits for the disk, for a conversion that is only shown, or for a query, while it holds
+// the lock on budgets and sums.
 //
 // Opening first verifies all pages of the file by itself (bbolt has no checksums on them), then the
-// chain, then the head, then the mark. A file with any damage that spending rests on is refused with
-// [ErrDamaged]. So is one of whose two meta pages one is damaged: bbolt would go on with the other and
-// forget the last batch. A panic inside bbolt, or a fault on a page that the disk does not give, is caught and refused alike. A ledger that
-// ends before its mark, or has another record there, is refused with [ErrOlder], unless an [Acceptance] names the day it ends on.
+// chain, then the head, then the mark. A file with any damage that spending rests on is refused
+// with [ErrDamaged]. So is one of whose two meta pages one is damaged: bbolt would go on with the
+// other and forget the last batch. A panic inside bbolt, or a fault on a page that the disk does
+// not give, is caught and refused alike. A ledger that ends before its mark, or has another record
+// there, is refused with [ErrOlder], unless an [Acceptance] names the day it ends on.
 //
 // # Sources
 //
-// [BS16] Bun, Steinke, arXiv 1605.02065. [CKS20] Canonne, Kamath, Steinke, arXiv 2004.00010. Feldman,
-// Zrnic, arXiv 2008.11193. Whitehouse et al., arXiv 2203.05481. [CR21] Cesar, Rogers, arXiv 2004.07223. [KOV15] Kairouz, Oh,
-// Viswanath, arXiv 1311.0776.
+// Feldman, Zrnic, arXiv 2008.11193. Whitehouse, Ramdas, Rogers, Wu, arXiv 2203.05481.
 package accounting

@@ -3,6 +3,8 @@ package accounting
 import (
 	"math"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // EntryKind says what an Entry tells.
@@ -57,24 +59,24 @@ var kindNames = [...]EntryKind{
 
 // Left is what a charge left of one budget.
 type Left struct {
-	Scope   string  // All, RolePrefix and a role's name, or Own
-	Epsilon Epsilon // in ε at the budget's δ; NaN for a budget in ρ
-	Rho     Rho     // of a budget in ρ
+	Scope   string          // All, RolePrefix and a role's name, or Own
+	Epsilon privacy.Epsilon // in ε at the budget's δ; NaN for a budget in ρ
+	Rho     privacy.Rho     // of a budget in ρ
 }
 
 // RemainingAll returns what the charge left of the budget of all principals, in ε at its δ; NaN where there is none, or one in ρ.
-func (c *EntryCharge) RemainingAll() Epsilon { return c.remaining(All) }
+func (c *EntryCharge) RemainingAll() privacy.Epsilon { return c.remaining(All) }
 
 // RemainingOwn returns the same of the principal's own or default budget.
-func (c *EntryCharge) RemainingOwn() Epsilon { return c.remaining(Own) }
+func (c *EntryCharge) RemainingOwn() privacy.Epsilon { return c.remaining(Own) }
 
-func (c *EntryCharge) remaining(scope string) Epsilon {
+func (c *EntryCharge) remaining(scope string) privacy.Epsilon {
 	for _, l := range c.Left {
 		if l.Scope == scope {
 			return l.Epsilon
 		}
 	}
-	return Epsilon(math.NaN())
+	return privacy.Epsilon(math.NaN())
 }
 
 // Filter chooses entries. Zero fields choose all.
@@ -110,7 +112,7 @@ func (r *record) entry(id uint64) Entry {
 	}
 	for i := range r.charges {
 		c := &r.charges[i]
-		e.Charges[i] = EntryCharge{Charge{c.account, c.entity, c.table, c.loss.loss(), c.events}, c.left}
+		e.Charges[i] = EntryCharge{Charge{c.account, c.entity, c.table, c.loss.Loss(), c.events}, c.left}
 	}
 	return e
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // The sentinels that callers tell apart with errors.Is. The text of ErrNoBudget and ErrExhausted and
@@ -53,30 +55,30 @@ func (e *NoBudgetError) Is(target error) bool { return target == ErrNoBudget }
 type ExhaustedError struct {
 	Account   string
 	Entity    bool
-	Table     string  // schema.table, as charged; empty for an entity
-	Scope     string  // whose budget refused: "*", "default", RolePrefix and a role's name, or the principal's own name
-	Principal string  // who asked
-	Limit     Epsilon // 0 for a budget in ρ
-	LimitRho  Rho     // 0 for a budget in ε; in ρ, Requested and Remaining are not set
-	Delta     Delta
+	Table     string          // schema.table, as charged; empty for an entity
+	Scope     string          // whose budget refused: "*", "default", RolePrefix and a role's name, or the principal's own name
+	Principal string          // who asked
+	Limit     privacy.Epsilon // 0 for a budget in ρ
+	LimitRho  privacy.Rho     // 0 for a budget in ε; in ρ, Requested and Remaining are not set
+	Delta     privacy.Delta
 	Window    Window
 	// WindowEnds is when the window's spending starts anew; zero for Never.
 	WindowEnds time.Time
 	// Requested and RequestedRho are the charge by itself, ε at the budget's δ: +Inf when its slack
 	// alone is more than that δ.
-	Requested    Epsilon
-	RequestedRho Rho
+	Requested    privacy.Epsilon
+	RequestedRho privacy.Rho
 	// Remaining is the largest ε that a statement of the request's kind is granted, see BudgetStatus, and RemainingRho the largest ρ
 	// that still fits beside the request's own slack, rounded down. Both are zero when nothing does.
-	Remaining    Epsilon
-	RemainingRho Rho
+	Remaining    privacy.Epsilon
+	RemainingRho privacy.Rho
 	// NotPure and SpentNotPure are the reasons besides too large an ε for which a budget with δ = 0 refuses: the charge has no pure
 	// ε, or something that the window holds has none.
 	NotPure, SpentNotPure bool
 	// NoSlack tells that the ρ would fit, and the δ of the charge beside what is spent of it does not.
 	NoSlack bool
 	// EventShare and TVShare are the parts of Delta that the window has for both kinds of slack.
-	EventShare, TVShare Delta
+	EventShare, TVShare privacy.Delta
 }
 
 // Error implements error.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/privacy"
 	"scrim/internal/testenv"
 )
 
@@ -39,7 +40,7 @@ func TestKillAtSyncs(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			path := preparedIn(t, memoryDir(t))
-			before := Rho(0)
+			before := privacy.Rho(0)
 			for i := shard; i < len(syncs); i += shards {
 				under, log := traced(t, "signal=SIGKILL", syncs[i])
 				c := runChild(t, fmt.Sprintf("sync|%s||3", path), time.Minute, under...)
@@ -125,16 +126,16 @@ func smallDisk(dir string, workers int) {
 	must(os.WriteFile(ballast, make([]byte, 300<<10), 0o600))
 	l, err := Open(path, Options{DirectoryID: testDirectory, Create: true})
 	must(err)
-	must(l.SetBudget(context.Background(), Budget{Account: "t", Principal: All, Epsilon: MaxEpsilon, Delta: 1e-6, Window: Never, SetBy: "root@%"}))
+	must(l.SetBudget(context.Background(), Budget{Account: "t", Principal: All, Epsilon: privacy.MaxEpsilon, Delta: 1e-6, Window: Never, SetBy: "root@%"}))
 	got := charge(l, workers)
 	if err := l.Err(); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no space left") {
 		must(fmt.Errorf("the disk is full, but the ledger says %v", err))
 	}
-	booked := spentOn(l, "t", false, All).rho
+	booked := spentOn(l, "t", false, All).Rho
 	_ = l.Close()
 	l, err = Open(path, Options{DirectoryID: testDirectory}) // without room
 	must(err)
-	if found := spentOn(l, "t", false, All).rho; found < got || found > booked || got == 0 {
+	if found := spentOn(l, "t", false, All).Rho; found < got || found > booked || got == 0 {
 		must(fmt.Errorf("acknowledged %d, booked %d, found %d", got, booked, found))
 	}
 	_ = l.Close()

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // What a ledger is opened on has changed between two processes: its place, its clock, its files.
@@ -147,7 +149,7 @@ func shifted(path, argument string) {
 	l, err := Open(path, Options{DirectoryID: testDirectory, Create: create, Now: now})
 	must(err)
 	for range n {
-		_, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1}}})
+		_, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1}}})
 		must(err)
 	}
 	st, err := l.Status(nil)

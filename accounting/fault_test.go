@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // TestWriteErrorPoisons: after one failed write everything is refused, although the disk would work
@@ -58,11 +60,11 @@ func TestWriteErrorPoisons(t *testing.T) {
 			t.Errorf("close: %v", err)
 		}
 		l = open(t, path, Options{})
-		want := RhoOf(0.001)
+		want := privacy.RhoOf(0.001)
 		if point == "after-transaction" {
 			want *= 2 // it was on the disk, though nobody was told
 		}
-		if got := spentOn(l, "t", false, All).rho; got != want {
+		if got := spentOn(l, "t", false, All).Rho; got != want {
 			t.Errorf("%s: spent %d, want %d", point, got, want)
 		}
 	}
@@ -112,7 +114,7 @@ func TestCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	l = open(t, path, Options{})
-	if got := spentOn(l, "t", false, All).rho; got != RhoOf(0.001) {
+	if got := spentOn(l, "t", false, All).Rho; got != privacy.RhoOf(0.001) {
 		t.Errorf("spent %d, want one charge", got)
 	}
 	es, err := l.Entries(context.Background(), Filter{Principal: "a@%"})
@@ -126,14 +128,14 @@ func TestCancelled(t *testing.T) {
 func TestCloseWhileReserving(t *testing.T) {
 	for range 5 {
 		l, path := create1(t, nil)
-		mustSet(t, l, "t", false, All, MaxEpsilon, 1e-6, Never)
+		mustSet(t, l, "t", false, All, privacy.MaxEpsilon, 1e-6, Never)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
-		granted := Rho(0)
+		granted := privacy.Rho(0)
 		for w := range 16 {
 			wg.Go(func() {
 				for {
-					receipt, err := reserve(l, fmt.Sprint(w), []Charge{{Account: "t", Loss: Loss{Rho: 1}}})
+					receipt, err := reserve(l, fmt.Sprint(w), []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1}}})
 					if err != nil {
 						if !errors.Is(err, ErrUnavailable) {
 							t.Error(err)
@@ -156,7 +158,7 @@ func TestCloseWhileReserving(t *testing.T) {
 		}
 		wg.Wait()
 		l = open(t, path, Options{})
-		if got := spentOn(l, "t", false, All).rho; got != granted || got == 0 {
+		if got := spentOn(l, "t", false, All).Rho; got != granted || got == 0 {
 			t.Errorf("spent %d, granted %d", got, granted)
 		}
 		l.Close()
@@ -166,7 +168,7 @@ func TestCloseWhileReserving(t *testing.T) {
 // TestManyBudgetsUnderLoad races principals against their own caps and the common one.
 func TestManyBudgetsUnderLoad(t *testing.T) {
 	l, path := create1(t, nil)
-	one := Loss{Rho: RhoOf(0.001), DeltaTV: 0x1p-100}
+	one := privacy.Loss{Rho: privacy.RhoOf(0.001), DeltaTV: 0x1p-100}
 	mustSet(t, l, "t", false, All, limitFor(30*one.Rho, 2e-6), 2e-6, Never)
 	mustSet(t, l, "t", false, Default, limitFor(4*one.Rho, 2e-6), 2e-6, Never)
 	mustSet(t, l, "t", false, "p0", limitFor(7*one.Rho, 2e-6), 2e-6, Never)
@@ -198,7 +200,7 @@ func TestManyBudgetsUnderLoad(t *testing.T) {
 	}
 	l.Close()
 	l = open(t, path, Options{})
-	if got := spentOn(l, "t", false, All).rho; got != 30*one.Rho {
+	if got := spentOn(l, "t", false, All).Rho; got != 30*one.Rho {
 		t.Errorf("spent %v", got)
 	}
 }
@@ -206,7 +208,7 @@ func TestManyBudgetsUnderLoad(t *testing.T) {
 // TestGroupCommit: charges that arrive while a batch is being written share the next one.
 func TestGroupCommit(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, MaxEpsilon, 1e-6, Never)
+	mustSet(t, l, "t", false, All, privacy.MaxEpsilon, 1e-6, Never)
 	transactions := 0
 	l.mu.Lock()
 	l.hook = func(p string) error {
@@ -221,7 +223,7 @@ func TestGroupCommit(t *testing.T) {
 	for range 64 {
 		wg.Go(func() {
 			for range 4 {
-				mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1}}})
+				mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1}}})
 			}
 		})
 	}

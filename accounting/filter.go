@@ -1,15 +1,20 @@
 package accounting
 
-import "math"
+import (
+	"math"
+
+	"scrim/accounting/internal/roundup"
+	"scrim/accounting/privacy"
+)
 
 // box is what a promise of a budget takes: caps on three sums, all of which follow from the budget
 // alone. Spending within them is (epsilon, conversion + event + tv)-DP, however the charges follow
 // from earlier answers; see docs/proofs/filter.md.
 type box struct {
-	epsilon    Epsilon
-	conversion Delta // caps Σρ: δ_z(Σρ, epsilon) is at most this
-	event      Delta // caps Σδ_event
-	tv         Delta // caps Σδ_tv: (1+e^epsilon)·Σδ_tv is at most this; 0: none is taken
+	epsilon    privacy.Epsilon
+	conversion privacy.Delta // caps Σρ: δ_z(Σρ, epsilon) is at most this
+	event      privacy.Delta // caps Σδ_event
+	tv         privacy.Delta // caps Σδ_tv: (1+e^epsilon)·Σδ_tv is at most this; 0: none is taken
 }
 
 // samplers is a Σδ_tv for which every budget has room: 2^22 draws of samplers whose slack is
@@ -26,30 +31,30 @@ const samplers = 0x1p-78
 // at that ε, without δ_tv, and one with it at the largest ε that has room for the samplers'.
 func (b *Budget) boxes() []box {
 	e, d := b.Epsilon, b.Delta
-	if top := Epsilon(math.Log(float64(d)/8/samplers)) - 1; e > top && d > 0 {
+	if top := privacy.Epsilon(math.Log(float64(d)/8/samplers)) - 1; e > top && d > 0 {
 		return []box{{e, d / 4, d / 4, 0}, {max(0, top), d / 4, d / 8, d / 8}}
 	}
 	return []box{{e, d / 2, d/4 + d/16, d / 8}}
 }
 
 // takes reports whether spending is within the box.
-func (x *box) takes(l Loss) bool {
-	return DeltaOf(Loss{Rho: l.Rho}, x.epsilon) <= x.conversion && x.slack(l)
+func (x *box) takes(l privacy.Loss) bool {
+	return privacy.DeltaOf(privacy.Loss{Rho: l.Rho}, x.epsilon) <= x.conversion && x.slack(l)
 }
 
 // slack reports whether the δ of a loss are within the box.
-func (x *box) slack(l Loss) bool {
-	return l.DeltaEvent <= float64(x.event) && (l.DeltaTV == 0 || mulUp(addUp(1, expUp(float64(x.epsilon))), l.DeltaTV) <= float64(x.tv))
+func (x *box) slack(l privacy.Loss) bool {
+	return l.DeltaEvent <= float64(x.event) && (l.DeltaTV == 0 || roundup.Mul(roundup.Add(1, roundup.Exp(float64(x.epsilon))), l.DeltaTV) <= float64(x.tv))
 }
 
 // fits is the filter's test: whether spending of the given total, the pending charge included,
 // keeps the promise of budget b.
-func (b *Budget) fits(spent *amount) bool {
-	l := spent.loss()
+func (b *Budget) fits(spent *privacy.Amount) bool {
+	l := spent.Loss()
 	if b.Rho > 0 {
-		return spent.rho <= b.Rho && addUp(l.DeltaEvent, l.DeltaTV) <= float64(b.Delta)
+		return spent.Rho <= b.Rho && roundup.Add(l.DeltaEvent, l.DeltaTV) <= float64(b.Delta)
 	}
-	if l.IsPure() && l.Pure <= PureWithin(b.Epsilon) && l.DeltaEvent == 0 && l.DeltaTV == 0 {
+	if l.IsPure() && l.Pure <= privacy.PureWithin(b.Epsilon) && l.DeltaEvent == 0 && l.DeltaTV == 0 {
 		return true
 	}
 	if b.Order > 0 {

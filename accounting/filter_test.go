@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"scrim/accounting/privacy"
 )
 
 func TestBudgetCheck(t *testing.T) {
@@ -23,16 +25,16 @@ func TestBudgetCheck(t *testing.T) {
 		edit func(*Budget)
 		says string
 	}{
-		{"NaN epsilon", func(b *Budget) { b.Epsilon = Epsilon(nan) }, "epsilon is NaN"},
-		{"infinite epsilon", func(b *Budget) { b.Epsilon = Epsilon(inf) }, "epsilon is infinite"},
-		{"negative infinite epsilon", func(b *Budget) { b.Epsilon = Epsilon(-inf) }, "epsilon is infinite"},
+		{"NaN epsilon", func(b *Budget) { b.Epsilon = privacy.Epsilon(nan) }, "epsilon is NaN"},
+		{"infinite epsilon", func(b *Budget) { b.Epsilon = privacy.Epsilon(inf) }, "epsilon is infinite"},
+		{"negative infinite epsilon", func(b *Budget) { b.Epsilon = privacy.Epsilon(-inf) }, "epsilon is infinite"},
 		{"zero epsilon", func(b *Budget) { b.Epsilon = 0 }, "above 0"},
 		{"negative epsilon", func(b *Budget) { b.Epsilon = -1 }, "above 0"},
 		{"huge epsilon", func(b *Budget) { b.Epsilon = 1e308 }, "at most 1e+06"},
-		{"NaN delta", func(b *Budget) { b.Delta = Delta(nan) }, "delta is NaN"},
+		{"NaN delta", func(b *Budget) { b.Delta = privacy.Delta(nan) }, "delta is NaN"},
 		{"negative delta", func(b *Budget) { b.Delta = -1e-9 }, "at least 0"},
 		{"delta 1", func(b *Budget) { b.Delta = 1 }, "below 1"},
-		{"infinite delta", func(b *Budget) { b.Delta = Delta(inf) }, "below 1"},
+		{"infinite delta", func(b *Budget) { b.Delta = privacy.Delta(inf) }, "below 1"},
 		{"window", func(b *Budget) { b.Window = "year" }, "never, day, week or month"},
 		{"no account", func(b *Budget) { b.Account = "" }, "account is empty"},
 		{"no principal", func(b *Budget) { b.Principal = "" }, "principal is empty"},
@@ -61,19 +63,19 @@ func TestRequestCheck(t *testing.T) {
 		"default":         {Principal: Default, Charges: rho("t", 0.1)},
 		"no charges":      {Principal: "a@%"},
 		"no account":      {Principal: "a@%", Charges: rho("", 0.1)},
-		"huge rho":        {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: MaxRho + 1}}}},
-		"NaN event delta": {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{DeltaEvent: math.NaN()}}}},
-		"negative delta":  {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{DeltaTV: -1e-9}}}},
-		"huge epsilon":    {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1, Pure: MaxPure + 1}}}},
-		"pure with slack": {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1, Pure: 1, DeltaTV: 1e-30}}}},
-		"pure, no rho":    {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{Pure: 1}}}},
-		"infinite delta":  {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: Loss{DeltaTV: math.Inf(1)}}}},
+		"huge rho":        {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.MaxRho + 1}}}},
+		"NaN event delta": {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{DeltaEvent: math.NaN()}}}},
+		"negative delta":  {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{DeltaTV: -1e-9}}}},
+		"huge epsilon":    {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1, Pure: privacy.MaxPure + 1}}}},
+		"pure with slack": {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1, Pure: 1, DeltaTV: 1e-30}}}},
+		"pure, no rho":    {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Pure: 1}}}},
+		"infinite delta":  {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{DeltaTV: math.Inf(1)}}}},
 	} {
 		if _, err := l.Reserve(context.Background(), r); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := spentOn(l, "t", false, All); got != (tally{}) {
+	if got := spentOn(l, "t", false, All); got != (privacy.Tally{}) {
 		t.Errorf("refusals spent %v", got)
 	}
 }
@@ -129,8 +131,8 @@ func TestScopes(t *testing.T) {
 	if _, err := reserve(l, "z@%", large); !errors.As(err, &x) {
 		t.Fatal(err)
 	}
-	mustReserve(t, l, "z@%", []Charge{{Account: "t", Loss: Loss{Rho: x.RemainingRho}}})
-	if _, err := reserve(l, "y@%", []Charge{{Account: "t", Loss: Loss{Rho: 4}}}); !errors.Is(err, ErrExhausted) {
+	mustReserve(t, l, "z@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: x.RemainingRho}}})
+	if _, err := reserve(l, "y@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: 4}}}); !errors.Is(err, ErrExhausted) {
 		t.Errorf("after the last that fitted: %v", err)
 	}
 }
@@ -141,23 +143,23 @@ func TestAllAccountsOrNone(t *testing.T) {
 	mustSet(t, l, "u", false, All, 0.1, 1e-6, Never)
 	mustSet(t, l, "person", true, All, 10, 1e-6, Never)
 	c := func(r float64) []Charge {
-		loss := Loss{Rho: RhoOf(r)}
+		loss := privacy.Loss{Rho: privacy.RhoOf(r)}
 		return []Charge{{Account: "t", Loss: loss}, {Account: "u", Loss: loss}, {Account: "person", Entity: true, Loss: loss}}
 	}
 	if _, err := reserve(l, "a@%", c(0.1)); !errors.Is(err, ErrExhausted) {
 		t.Fatal(err)
 	}
 	for _, account := range []string{"t", "u"} {
-		if got := spentOn(l, account, false, All); got != (tally{}) {
+		if got := spentOn(l, account, false, All); got != (privacy.Tally{}) {
 			t.Errorf("a refused charge spent %v on %s", got, account)
 		}
 	}
 	mustReserve(t, l, "a@%", c(1e-5))
-	want := tallyOf(Loss{Rho: RhoOf(1e-5)})
+	want := privacy.TallyOf(privacy.Loss{Rho: privacy.RhoOf(1e-5)})
 	if spentOn(l, "t", false, All) != want || spentOn(l, "u", false, "a@%") != want || spentOn(l, "person", true, All) != want {
 		t.Error("a granted charge is not on every account")
 	}
-	if spentOn(l, "person", false, All) != (tally{}) {
+	if spentOn(l, "person", false, All) != (privacy.Tally{}) {
 		t.Error("a table named like an entity was charged")
 	}
 	// Two charges on one account count together.
@@ -165,7 +167,7 @@ func TestAllAccountsOrNone(t *testing.T) {
 		t.Errorf("two charges that only fit one by one: %v", err)
 	}
 	// An entity needs no budget, but its spending counts when one is set later.
-	free := []Charge{{Account: "other", Entity: true, Loss: Loss{Rho: RhoOf(1)}}}
+	free := []Charge{{Account: "other", Entity: true, Loss: privacy.Loss{Rho: privacy.RhoOf(1)}}}
 	mustReserve(t, l, "a@%", free)
 	mustSet(t, l, "other", true, All, 1, 1e-6, Never)
 	if _, err := reserve(l, "a@%", free); !errors.Is(err, ErrExhausted) {
@@ -196,8 +198,8 @@ func TestFinishGivesNothingBack(t *testing.T) {
 func TestChangingBudgetsRefillsNothing(t *testing.T) {
 	k := newClock("2026-03-10 12:00:00")
 	l, _ := create1(t, k)
-	full := RhoFor(1, 1e-6).Float()
-	set := func(e Epsilon, w Window) { t.Helper(); mustSet(t, l, "t", false, All, e, 1e-6, w) }
+	full := privacy.RhoFor(1, 1e-6).Float()
+	set := func(e privacy.Epsilon, w Window) { t.Helper(); mustSet(t, l, "t", false, All, e, 1e-6, w) }
 	try := func(r float64, ok bool, when string) {
 		t.Helper()
 		if _, err := reserve(l, "a@%", rho("t", r)); ok && err != nil || !ok && !errors.Is(err, ErrExhausted) {
@@ -238,7 +240,7 @@ func TestChangingBudgetsRefillsNothing(t *testing.T) {
 func TestHugeBudgetWithSamplerSlack(t *testing.T) {
 	l, _ := create1(t, nil)
 	mustSet(t, l, "t", false, All, 200, 1e-6, Never)
-	mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: RhoOf(1), DeltaTV: 0x1p-100}}})
+	mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.RhoOf(1), DeltaTV: 0x1p-100}}})
 }
 
 // TestAgainstObviousAccount runs random dialogues and compares every decision with an account that
@@ -247,7 +249,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 	type spent struct {
 		holder
 		day  day
-		loss Loss
+		loss privacy.Loss
 	}
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -260,8 +262,8 @@ func TestAgainstObviousAccount(t *testing.T) {
 		roles := map[string][]string{"a@%": {"r"}, "b@%": {"r", "s"}}
 		accounts := []holder{{account: "t"}, {account: "u"}, {account: "e", entity: true}}
 		people := []string{"a@%", "b@%", "c@%"}
-		sum := func(h holder, b Budget) []Loss {
-			var s []Loss
+		sum := func(h holder, b Budget) []privacy.Loss {
+			var s []privacy.Loss
 			for _, x := range list[resets[h]:] {
 				if x.holder == h && x.day >= b.Window.start(today) {
 					s = append(s, x.loss)
@@ -271,18 +273,18 @@ func TestAgainstObviousAccount(t *testing.T) {
 		}
 		granted, refused := 0, 0
 		for range 400 {
-			last := map[holder]tally{}
+			last := map[holder]privacy.Tally{}
 			for _, x := range list {
-				last[x.holder] = last[x.holder].add(tallyOf(x.loss))
+				last[x.holder] = last[x.holder].Add(privacy.TallyOf(x.loss))
 			}
 			switch n := r.IntN(20); {
 			case n < 2:
 				a := accounts[r.IntN(3)]
 				a.principal = append([]string{All, All, Default, RolePrefix + "r", RolePrefix + "s"}, people...)[r.IntN(8)]
 				b := Budget{Account: a.account, Entity: a.entity, Principal: a.principal,
-					Epsilon: Epsilon(r.Float64()*4 + 0.1), Delta: []Delta{0, 1e-6, 1e-6}[r.IntN(3)], Window: []Window{Never, Day, Week, Month}[r.IntN(4)]}
+					Epsilon: privacy.Epsilon(r.Float64()*4 + 0.1), Delta: []privacy.Delta{0, 1e-6, 1e-6}[r.IntN(3)], Window: []Window{Never, Day, Week, Month}[r.IntN(4)]}
 				if r.IntN(3) == 0 {
-					b.Rho, b.Epsilon = RhoOf(r.Float64()/2+0.001), 0
+					b.Rho, b.Epsilon = privacy.RhoOf(r.Float64()/2+0.001), 0
 				}
 				if err := l.SetBudget(context.Background(), b); err != nil {
 					t.Fatal(err)
@@ -324,9 +326,9 @@ func TestAgainstObviousAccount(t *testing.T) {
 				ok := true
 				for _, i := range r.Perm(3)[:1+r.IntN(2)] {
 					a := accounts[i]
-					loss := Loss{Rho: RhoOf(math.Exp2(-4 - 6*r.Float64())), DeltaEvent: 1e-8 * r.Float64(), DeltaTV: 0x1p-100}
+					loss := privacy.Loss{Rho: privacy.RhoOf(math.Exp2(-4 - 6*r.Float64())), DeltaEvent: 1e-8 * r.Float64(), DeltaTV: 0x1p-100}
 					if r.IntN(3) > 0 {
-						loss = PureLoss(r.Float64() / 4)
+						loss = privacy.PureLoss(r.Float64() / 4)
 					}
 					req.Charges = append(req.Charges, Charge{Account: a.account, Entity: a.entity, Loss: loss})
 					all, has := budgets[holder{a.account, a.entity, All}]
@@ -375,7 +377,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 			l.mu.Unlock()
 			for h, v := range last {
 				now := spentOn(l, h.account, h.entity, h.principal)
-				if now.rho < v.rho || now.event.hi < v.event.hi {
+				if now.Rho < v.Rho || now.Event.Float() < v.Event.Float() {
 					t.Fatalf("seed %d: spending of %v fell from %v to %v", seed, h, v, now)
 				}
 			}
@@ -387,9 +389,9 @@ func TestAgainstObviousAccount(t *testing.T) {
 }
 
 // keeps is the filter's rule as the documentation states it, from the list of losses.
-func keeps(list []Loss, b Budget) bool {
+func keeps(list []privacy.Loss, b Budget) bool {
 	if b.Rho > 0 {
-		var rho Rho
+		var rho privacy.Rho
 		delta := new(big.Rat)
 		for _, l := range list {
 			rho += l.Rho
@@ -409,7 +411,7 @@ func keeps(list []Loss, b Budget) bool {
 			d += b.Order * l.Rho.Float()
 		default:
 			d += onGrid(beta, func(beta float64) float64 {
-				return math.Min((1+beta)*l.Rho.Float(), response(l.Pure.Float(), beta))
+				return math.Min((1+beta)*l.Rho.Float(), coin(l.Pure.Float(), beta))
 			})
 		}
 	}
@@ -424,7 +426,17 @@ func keeps(list []Loss, b Budget) bool {
 
 // onGrid is a divergence d of order 1+β on the chord of β·d between the two orders of the grid around it.
 func onGrid(beta float64, d func(beta float64) float64) float64 {
-	i := slices.IndexFunc(curveOrders[:], func(x float64) bool { return x >= beta })
-	lo, hi := curveOrders[i-1], curveOrders[i]
+	i := slices.IndexFunc(orders, func(x float64) bool { return x >= beta })
+	lo, hi := orders[i-1], orders[i]
 	return (lo*d(lo)*(hi-beta) + hi*d(hi)*(beta-lo)) / (hi - lo) / beta
+}
+
+// orders are those of the grid, less 1.
+var orders = []float64{
+	1. / 8, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, math.Inf(1),
+}
+
+// coin is the Rényi divergence of order 1+β of randomised response with ε.
+func coin(eps, beta float64) float64 {
+	return math.Log(math.Cosh((beta+0.5)*eps)/math.Cosh(eps/2)) / beta
 }

@@ -1,6 +1,11 @@
 package accounting
 
-import "math"
+import (
+	"math"
+
+	"scrim/accounting/internal/bisect"
+	"scrim/accounting/privacy"
+)
 
 // MaxForecast is the largest number of repetitions that a forecast counts.
 const MaxForecast = 1_000_000
@@ -16,12 +21,12 @@ type Forecast struct {
 	Budget  Budget
 	Holder  string // whose spending the budget caps: All, RolePrefix and a role, or the principal
 
-	Cost         Epsilon // of the charge by itself: its pure ε, or that at the budget's δ; NaN for a budget in ρ
-	CostRho      Rho
-	Remaining    Epsilon // what a statement of the kind of the charge is granted before it, and after it; NaN for a budget in ρ
-	After        Epsilon
-	RemainingRho Rho // the largest ρ of Gaussian noise that fits before the charge, and after it
-	AfterRho     Rho
+	Cost         privacy.Epsilon // of the charge by itself: its pure ε, or that at the budget's δ; NaN for a budget in ρ
+	CostRho      privacy.Rho
+	Remaining    privacy.Epsilon // what a statement of the kind of the charge is granted before it, and after it; NaN for a budget in ρ
+	After        privacy.Epsilon
+	RemainingRho privacy.Rho // the largest ρ of Gaussian noise that fits before the charge, and after it
+	AfterRho     privacy.Rho
 	Fits         bool
 	Queries      int // how many such charges in a row fit in the current window, at most MaxForecast
 }
@@ -36,7 +41,7 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 	}
 	type pending struct {
 		Forecast
-		before, loss amount
+		before, loss privacy.Amount
 	}
 	var list []pending
 	l.mu.Lock()
@@ -76,30 +81,30 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 }
 
 // weigh fills in what the charge costs, and what it leaves.
-func (f *Forecast) weigh(before, loss *amount) {
-	f.CostRho = loss.rho
+func (f *Forecast) weigh(before, loss *privacy.Amount) {
+	f.CostRho = loss.Rho
 	if f.Missing {
-		f.Cost = Epsilon(math.NaN())
+		f.Cost = privacy.Epsilon(math.NaN())
 		return
 	}
 	b := &f.Budget
 	after := *before
-	after.plus(loss)
-	f.Cost = Epsilon(math.NaN())
+	after.Plus(loss)
+	f.Cost = privacy.Epsilon(math.NaN())
 	if b.Rho == 0 {
-		f.Cost = b.cost(loss.loss())
+		f.Cost = b.cost(loss.Loss())
 	}
 	f.Fits = b.fits(&after)
-	f.Remaining, f.RemainingRho = b.remainingFor(loss.tally, before), b.remainingRho(before, tally{})
-	f.After, f.AfterRho = b.remainingFor(loss.tally, &after), b.remainingRho(&after, tally{})
+	f.Remaining, f.RemainingRho = b.remainingFor(loss.Tally, before), b.remainingRho(before, privacy.Tally{})
+	f.After, f.AfterRho = b.remainingFor(loss.Tally, &after), b.remainingRho(&after, privacy.Tally{})
 	f.Queries = b.holds(before, loss)
 }
 
 // holds returns how many charges of one loss fit on top of what is spent, at most MaxForecast.
-func (b *Budget) holds(spent, loss *amount) int {
+func (b *Budget) holds(spent, loss *privacy.Amount) int {
 	fits := func(n int) bool {
 		sum := *spent
-		sum.plus(loss.times(n))
+		sum.Plus(loss.Times(n))
 		return b.fits(&sum)
 	}
 	lo, hi := 0, 1
@@ -107,5 +112,5 @@ func (b *Budget) holds(spent, loss *amount) int {
 		lo, hi = hi, 2*hi
 	}
 	hi = min(hi, MaxForecast+1)
-	return largest(lo, hi, fits)
+	return bisect.Largest(lo, hi, fits)
 }

@@ -4,22 +4,24 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"scrim/accounting/privacy"
 )
 
 // TestForecastTells: a forecast changes nothing, and what it says comes true.
 func TestForecastTells(t *testing.T) {
 	for name, c := range map[string]struct {
 		budget Budget
-		loss   Loss
+		loss   privacy.Loss
 	}{
-		"rho loss":          {Budget{Epsilon: 1, Delta: 1e-6}, Loss{Rho: RhoOf(1e-4)}},
-		"with slack":        {Budget{Epsilon: 2, Delta: 1e-6}, Loss{Rho: RhoOf(1e-3), DeltaEvent: 1e-8, DeltaTV: 1e-30}},
-		"slack ends it":     {Budget{Epsilon: 2, Delta: 1e-6}, Loss{Rho: RhoOf(1e-5), DeltaEvent: 1e-7}},
-		"pure":              {Budget{Epsilon: 1, Delta: 0}, PureLoss(0.3)},
-		"pure under delta":  {Budget{Epsilon: 1, Delta: 1e-9}, PureLoss(0.07)},
-		"not pure":          {Budget{Epsilon: 1, Delta: 0}, Loss{Rho: RhoOf(1e-5)}},
-		"budget in rho":     {Budget{Rho: RhoOf(0.01), Delta: 1e-6}, Loss{Rho: RhoOf(0.0007)}},
-		"larger than limit": {Budget{Epsilon: 0.1, Delta: 1e-6}, Loss{Rho: RhoOf(1)}},
+		"rho loss":          {Budget{Epsilon: 1, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-4)}},
+		"with slack":        {Budget{Epsilon: 2, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-3), DeltaEvent: 1e-8, DeltaTV: 1e-30}},
+		"slack ends it":     {Budget{Epsilon: 2, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-5), DeltaEvent: 1e-7}},
+		"pure":              {Budget{Epsilon: 1, Delta: 0}, privacy.PureLoss(0.3)},
+		"pure under delta":  {Budget{Epsilon: 1, Delta: 1e-9}, privacy.PureLoss(0.07)},
+		"not pure":          {Budget{Epsilon: 1, Delta: 0}, privacy.Loss{Rho: privacy.RhoOf(1e-5)}},
+		"budget in rho":     {Budget{Rho: privacy.RhoOf(0.01), Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(0.0007)}},
+		"larger than limit": {Budget{Epsilon: 0.1, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := create1(t, nil)
@@ -75,7 +77,7 @@ func TestForecastOfAllBudgets(t *testing.T) {
 	if want := []string{All, RolePrefix + "r", "a@%", All}; len(got) != 4 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || !f[3].Entity {
 		t.Errorf("holders %v", got)
 	}
-	if spent := spentOn(l, "t", false, All); spent != (tally{}) {
+	if spent := spentOn(l, "t", false, All); spent != (privacy.Tally{}) {
 		t.Errorf("a forecast spent %v", spent)
 	}
 	if _, err := l.Forecast("", nil, charges); !errors.Is(err, ErrInvalid) {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"scrim/accounting/privacy"
 )
 
 // appendJSON appends an entry as one JSON object, without a line's end. Fields that are empty are left out. It exists because
@@ -54,7 +56,7 @@ func (c *EntryCharge) appendJSON(b []byte) []byte {
 	if len(c.Events) > 0 {
 		b = append(b, `,"events":[`...)
 		for i := range c.Events {
-			b = append(c.Events[i].appendJSON(b), ',')
+			b = append(eventJSON(b, &c.Events[i]), ',')
 		}
 		b[len(b)-1] = ']'
 	}
@@ -74,7 +76,7 @@ func (c *EntryCharge) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (e *Event) appendJSON(b []byte) []byte {
+func eventJSON(b []byte, e *privacy.Event) []byte {
 	b = jsonString(append(b, `{"kind":`...), e.Kind.String())
 	b = jsonNumber(b, "rho", e.Rho.Float())
 	b = jsonNumber(b, "epsilon", e.Epsilon.Float())

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // The tests here run this test binary again as a child that charges a ledger, and let it die. The
@@ -111,7 +113,7 @@ func child(spec []string) {
 }
 
 // charge charges l from many goroutines until it is unavailable, which it then has to stay. It returns what was acknowledged.
-func charge(l *Ledger, workers int) Rho {
+func charge(l *Ledger, workers int) privacy.Rho {
 	var wg sync.WaitGroup
 	var got atomic.Uint64
 	for w := range workers {
@@ -122,7 +124,7 @@ func charge(l *Ledger, workers int) Rho {
 				fmt.Printf("try %d\n", n)
 				receipt, err := l.Reserve(context.Background(), Request{
 					Principal: fmt.Sprintf("p%d@%%", w), Statement: strings.Repeat("SELECT ", r.IntN(60)),
-					Charges: []Charge{{Account: "t", Loss: Loss{Rho: Rho(n), Pure: Pure(n)}}, {Account: "e", Entity: true, Loss: Loss{Rho: Rho(n)}}},
+					Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.Rho(n), Pure: privacy.Pure(n)}}, {Account: "e", Entity: true, Loss: privacy.Loss{Rho: privacy.Rho(n)}}},
 				})
 				if errors.Is(err, ErrUnavailable) {
 					stays(l, err)
@@ -142,14 +144,14 @@ func charge(l *Ledger, workers int) Rho {
 		})
 	}
 	wg.Wait()
-	return Rho(got.Load())
+	return privacy.Rho(got.Load())
 }
 
 // stays tries again what failed.
 func stays(l *Ledger, cause error) {
 	for range 3 {
 		time.Sleep(20 * time.Millisecond)
-		_, err := l.Reserve(context.Background(), Request{Principal: "p@%", Charges: []Charge{{Account: "t", Loss: Loss{Rho: 1}}}})
+		_, err := l.Reserve(context.Background(), Request{Principal: "p@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1}}}})
 		if !errors.Is(err, ErrUnavailable) || !errors.Is(l.Err(), ErrUnavailable) {
 			fmt.Println("error after", cause, "came", err)
 			os.Exit(3)
@@ -160,7 +162,7 @@ func stays(l *Ledger, cause error) {
 
 // run is what a child said until it died.
 type run struct {
-	tried, got  Rho
+	tried, got  privacy.Rho
 	lines       int
 	unavailable int
 	why         string // it was unavailable
@@ -213,9 +215,9 @@ func listen(t *testing.T, s *bufio.Scanner) run {
 		n, _ := strconv.Atoi(value)
 		switch word {
 		case "try":
-			r.tried += Rho(n)
+			r.tried += privacy.Rho(n)
 		case "got":
-			r.got += Rho(n)
+			r.got += privacy.Rho(n)
 		case "unavailable":
 			r.unavailable++
 			r.why = value
@@ -228,7 +230,7 @@ func listen(t *testing.T, s *bufio.Scanner) run {
 }
 
 // within checks what a run has left in the file: all that was acknowledged, and nothing that was not asked for.
-func (r run) within(t *testing.T, what string, spent Rho) {
+func (r run) within(t *testing.T, what string, spent privacy.Rho) {
 	t.Helper()
 	if spent < r.got || spent > r.tried {
 		t.Fatalf("%s: spent %d, acknowledged %d, tried %d", what, spent, r.got, r.tried)
@@ -245,8 +247,8 @@ func preparedIn(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "ledger")
 	l := open(t, path, Options{Create: true})
-	mustSet(t, l, "t", false, All, MaxEpsilon, 1e-6, Never)
-	mustSet(t, l, "t", false, Default, MaxEpsilon, 1e-6, Month)
+	mustSet(t, l, "t", false, All, privacy.MaxEpsilon, 1e-6, Never)
+	mustSet(t, l, "t", false, Default, privacy.MaxEpsilon, 1e-6, Month)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -254,15 +256,15 @@ func preparedIn(t *testing.T, dir string) string {
 }
 
 // spentInFile opens the ledger, which verifies everything, and returns what is spent on "t".
-func spentInFile(t *testing.T, path string) Rho {
+func spentInFile(t *testing.T, path string) privacy.Rho {
 	t.Helper()
 	l := open(t, path, Options{})
 	defer l.Close()
-	total := spentOn(l, "t", false, All).rho
-	if e := spentOn(l, "t", false, All).pure; e != Pure(total) {
+	total := spentOn(l, "t", false, All).Rho
+	if e := spentOn(l, "t", false, All).Pure; e != privacy.Pure(total) {
 		t.Fatalf("the table spent rho %d and pure epsilon %d, charged alike", total, e)
 	}
-	if e := spentOn(l, "e", true, All).rho; e != total {
+	if e := spentOn(l, "e", true, All).Rho; e != total {
 		t.Errorf("half a charge: %d on the table, %d on the entity", total, e)
 	}
 	return total
@@ -270,7 +272,7 @@ func spentInFile(t *testing.T, path string) Rho {
 
 func TestKillAtNamedPoints(t *testing.T) {
 	path := prepared(t)
-	before := Rho(0)
+	before := privacy.Rho(0)
 	for _, c := range []struct {
 		point   string
 		written bool // whether the charge in flight is on the disk
@@ -304,7 +306,7 @@ func TestKillAtRandomTimes(t *testing.T) {
 			t.Parallel()
 			path := prepared(t)
 			r := rand.New(rand.NewPCG(*seed, uint64(shard)))
-			before, lines := Rho(0), 0
+			before, lines := privacy.Rho(0), 0
 			for i := range often(20, 500) / shards {
 				c := runChild(t, fmt.Sprintf("run|%s||%d", path, 1+r.IntN(12)), time.Duration(1+r.IntN(120_000))*time.Microsecond)
 				got := spentInFile(t, path)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // clock is a clock that tests set.
@@ -77,7 +79,7 @@ func create1(t testing.TB, c *clock) (*Ledger, string) {
 	return open(t, path, o), path
 }
 
-func mustSet(t testing.TB, l *Ledger, account string, entity bool, principal string, e Epsilon, d Delta, w Window) {
+func mustSet(t testing.TB, l *Ledger, account string, entity bool, principal string, e privacy.Epsilon, d privacy.Delta, w Window) {
 	t.Helper()
 	b := Budget{Account: account, Entity: entity, Principal: principal, Epsilon: e, Delta: d, Window: w, SetBy: "root@%"}
 	if err := l.SetBudget(context.Background(), b); err != nil {
@@ -87,7 +89,7 @@ func mustSet(t testing.TB, l *Ledger, account string, entity bool, principal str
 
 // rho is a charge of one table account.
 func rho(account string, r float64) []Charge {
-	return []Charge{{Account: account, Table: "db." + account, Loss: Loss{Rho: RhoOf(r)}}}
+	return []Charge{{Account: account, Table: "db." + account, Loss: privacy.Loss{Rho: privacy.RhoOf(r)}}}
 }
 
 func reserve(l *Ledger, principal string, charges []Charge) (Receipt, error) {
@@ -104,13 +106,13 @@ func mustReserve(t testing.TB, l *Ledger, principal string, charges []Charge) Re
 }
 
 // spentOn returns everything that a holder has spent.
-func spentOn(l *Ledger, account string, entity bool, who string) tally {
+func spentOn(l *Ledger, account string, entity bool, who string) privacy.Tally {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.state.spent[holder{account, entity, who}]; p != nil {
-		return p.ever.tally
+		return p.ever.Tally
 	}
-	return tally{}
+	return privacy.Tally{}
 }
 
 func TestReserveSurvivesReopening(t *testing.T) {
@@ -119,7 +121,7 @@ func TestReserveSurvivesReopening(t *testing.T) {
 	r := mustReserve(t, l, "a@%", rho("t", 0.01))
 	l.Finish(r, Failed)
 	want := spentOn(l, "t", false, All)
-	if want.rho != RhoOf(0.01) {
+	if want.Rho != privacy.RhoOf(0.01) {
 		t.Fatalf("spent %v", want)
 	}
 	if err := l.Close(); err != nil {
@@ -141,18 +143,18 @@ func TestReserveSurvivesReopening(t *testing.T) {
 		t.Errorf("entry %+v", e)
 	}
 	c := e.Charges[0]
-	if c.Loss.Rho != RhoOf(0.01) || math.IsNaN(float64(c.RemainingAll())) || !math.IsNaN(float64(c.RemainingOwn())) {
+	if c.Loss.Rho != privacy.RhoOf(0.01) || math.IsNaN(float64(c.RemainingAll())) || !math.IsNaN(float64(c.RemainingOwn())) {
 		t.Errorf("charge %+v", c)
 	}
 	b := made(2, 1e-6)
-	if want := b.remaining(amountOf(Loss{Rho: RhoOf(0.01)})); c.RemainingAll() != want || want <= 0 {
+	if want := b.remaining(amountOf(privacy.Loss{Rho: privacy.RhoOf(0.01)})); c.RemainingAll() != want || want <= 0 {
 		t.Errorf("remaining %v, want %v", c.RemainingAll(), want)
 	}
 }
 
 func TestExactlyTen(t *testing.T) {
 	l, _ := create1(t, nil)
-	one := Loss{Rho: RhoOf(0.01), DeltaEvent: 1e-9, DeltaTV: 0x1p-100}
+	one := privacy.Loss{Rho: privacy.RhoOf(0.01), DeltaEvent: 1e-9, DeltaTV: 0x1p-100}
 	mustSet(t, l, "t", false, All, limitFor(10*one.Rho, 2e-6), 2e-6, Month)
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -12,6 +12,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
+
+	"scrim/accounting/internal/codec"
 )
 
 // partSize is how many records one goroutine reads and verifies at a time. The sets of the index
@@ -176,11 +178,11 @@ func (h head) encode() []byte {
 }
 
 func decodeHead(b []byte) (head, error) {
-	d := decoder{b: b}
-	h := head{mark: mark{id: d.uint64()}}
-	copy(h.hash[:], d.take(uint64(len(sum{}))))
-	h.day, h.at = day(d.uint32()), time.Unix(0, int64(d.uint64())).UTC()
-	if d.bad || d.left() {
+	d := codec.NewDecoder(b)
+	h := head{mark: mark{id: d.Uint64()}}
+	copy(h.hash[:], d.Take(uint64(len(sum{}))))
+	h.day, h.at = day(d.Uint32()), time.Unix(0, int64(d.Uint64())).UTC()
+	if d.Bad || d.Left() {
 		return head{}, errors.New("the head does not decode")
 	}
 	return h, nil

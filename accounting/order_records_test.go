@@ -6,10 +6,13 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"scrim/accounting/internal/codec"
+	"scrim/accounting/privacy"
 )
 
 // setWithout writes a record of a budget as it was before orders were chosen.
-func setWithout(t *testing.T, l *Ledger, eps Epsilon, delta Delta) {
+func setWithout(t *testing.T, l *Ledger, eps privacy.Epsilon, delta privacy.Delta) {
 	t.Helper()
 	b := Budget{Account: "t", Principal: All, Epsilon: eps, Delta: delta, Window: Never}
 	if err := l.record(t.Context(), &record{kind: setBudgetRecord, principal: "root@%", budget: b}); err != nil {
@@ -23,8 +26,8 @@ func setWithout(t *testing.T, l *Ledger, eps Epsilon, delta Delta) {
 func TestBudgetsWithoutAnOrder(t *testing.T) {
 	l, path := create1(t, nil)
 	setWithout(t, l, 1, 1e-6)
-	half := RhoFor(1, 0.5e-6)
-	mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: half, DeltaEvent: 0.3e-6}}})
+	half := privacy.RhoFor(1, 0.5e-6)
+	mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: half, DeltaEvent: 0.3e-6}}})
 	spent := spentOn(l, "t", false, All)
 	again := func(want float64) {
 		t.Helper()
@@ -86,7 +89,7 @@ func TestBudgetRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, order := range []float64{0, 1, 0.5, -3, math.NaN(), math.Inf(1), 1 + 2*maxBeta} {
-		if _, err := decodeRecord(appendFloat(payload, order)); err == nil {
+		if _, err := decodeRecord(codec.AppendFloat(payload, order)); err == nil {
 			t.Errorf("order %v is taken", order)
 		}
 	}

@@ -1,11 +1,15 @@
 package accounting
 
-import "math"
+import (
+	"math"
 
-// take takes a record apart as decoder.record does, but keeps only what opening wants of it.
+	"scrim/accounting/internal/codec"
+)
+
+// take takes a record apart as readRecord does, but keeps only what opening wants of it.
 func (p *part) take(id uint64, payload []byte) error {
-	d := decoder{b: payload}
-	h := d.head()
+	d := codec.NewDecoder(payload)
+	h := readHead(d)
 	if err := p.sums.enter(h.day); err != nil {
 		return err
 	}
@@ -13,40 +17,40 @@ func (p *part) take(id uint64, payload []byte) error {
 	var err error
 	switch h.kind {
 	case chargeRecord:
-		p.charge(&d, uint32(id))
+		p.charge(d, uint32(id))
 	case replayRecord:
-		err = p.replay(&d, id)
+		err = p.replay(d, id)
 	case outcomeRecord:
-		err = p.outcomes(&d, id)
+		err = p.outcomes(d, id)
 	default:
 		return p.other(payload, uint32(id))
 	}
-	if err == nil && (d.bad || d.left()) {
+	if err == nil && (d.Bad || d.Left()) {
 		err = errRecord
 	}
 	return err
 }
 
-func (p *part) charge(d *decoder, id uint32) {
-	who := p.name(d.bytes())
+func (p *part) charge(d *codec.Decoder, id uint32) {
+	who := p.name(d.Bytes())
 	p.index.entry(chargeRecord, who, id)
 	p.index.charge(id)
-	d.bytes() // the statement
-	p.index.digest(d.bytes(), id)
-	d.bytes() // the mechanisms
+	d.Bytes() // the statement
+	p.index.digest(d.Bytes(), id)
+	d.Bytes() // the mechanisms
 	roles := p.sums.rolesOf(d)
-	charges := d.uvarint()
+	charges := d.Uvarint()
 	p.index.lines(int(min(charges, math.MaxInt32)), id)
-	for n := charges; n > 0 && !d.bad; n-- {
-		account, entity, table := p.name(d.bytes()), d.bool(), d.bytes()
+	for n := charges; n > 0 && !d.Bad; n-- {
+		account, entity, table := p.name(d.Bytes()), d.Bool(), d.Bytes()
 		p.index.tag(asAccount, account, id)
 		if len(table) > 0 {
 			p.index.tag(asTable, p.name(table), id)
 		}
 		p.sums.pay(p.sums.payer(account, entity, who, roles), d)
-		for n := d.uvarint(); n > 0 && !d.bad; n-- {
-			d.bytes() // the scope
-			d.take(leftSize)
+		for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+			d.Bytes() // the scope
+			d.Take(leftSize)
 		}
 	}
 }
@@ -54,23 +58,23 @@ func (p *part) charge(d *decoder, id uint32) {
 // leftSize is the length of an encoded Left after its scope.
 const leftSize = 8 + 8
 
-func (p *part) replay(d *decoder, id uint64) error {
-	p.index.entry(replayRecord, p.name(d.bytes()), uint32(id))
-	d.bytes() // the statement
-	p.index.digest(d.bytes(), uint32(id))
-	of := record{kind: replayRecord, charge: d.uint64()}
-	tables := d.uvarint()
+func (p *part) replay(d *codec.Decoder, id uint64) error {
+	p.index.entry(replayRecord, p.name(d.Bytes()), uint32(id))
+	d.Bytes() // the statement
+	p.index.digest(d.Bytes(), uint32(id))
+	of := record{kind: replayRecord, charge: d.Uint64()}
+	tables := d.Uvarint()
 	p.index.lines(int(min(tables, math.MaxInt32)), uint32(id))
-	for n := tables; n > 0 && !d.bad; n-- {
-		p.index.tag(asAccount, p.name(d.bytes()), uint32(id))
+	for n := tables; n > 0 && !d.Bad; n-- {
+		p.index.tag(asAccount, p.name(d.Bytes()), uint32(id))
 	}
 	return of.follows(id)
 }
 
-func (p *part) outcomes(d *decoder, id uint64) error {
-	d.bytes() // nobody's name
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		o := d.outcome()
+func (p *part) outcomes(d *codec.Decoder, id uint64) error {
+	d.Bytes() // nobody's name
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		o := readOutcome(d)
 		if err := o.follows(id); err != nil {
 			return err
 		}

@@ -1,6 +1,11 @@
 package accounting
 
-import "bytes"
+import (
+	"bytes"
+
+	"scrim/accounting/internal/codec"
+	"scrim/accounting/privacy"
+)
 
 // sums is what the records of a part say of budgets and spending. Of the windows only those count that hold the last day of
 // the ledger: those before are over. So the part is cut into steps where one of these begins, and where spending is reset.
@@ -9,11 +14,11 @@ type sums struct {
 	first, last day
 	steps       []step
 	days        map[holder]*dayList
-	roles       map[string]*roleList // by their encoding
-	curves      map[string]*Curve    // of events, by their encoding
+	roles       map[string]*roleList      // by their encoding
+	curves      map[string]*privacy.Curve // of events, by their encoding
 
 	lastEvent []byte // whose curve is lastCurve
-	lastCurve *Curve
+	lastCurve *privacy.Curve
 }
 
 // step is what is paid in a stretch, and the changes of budgets in it. A reset is the last of them, and ends the step.
@@ -21,14 +26,14 @@ type step struct {
 	within  inWindows
 	reset   bool
 	paid    []*paid
-	spent   map[holder]*amount // made of paid when the part is read
+	spent   map[holder]*privacy.Amount // made of paid when the part is read
 	changes []*record
 }
 
 // paid is what a payer pays in a step.
 type paid struct {
 	by *payer
-	amount
+	privacy.Amount
 }
 
 // payer is a principal with the same roles on one account, and all for whom what they pay counts.
@@ -36,7 +41,7 @@ type payer struct {
 	holders []holder
 	days    []*dayList // of those of them that are kept by day
 	step    int        // of sum
-	sum     *amount
+	sum     *privacy.Amount
 }
 
 // dayList is what a holder spends by day.
@@ -50,7 +55,7 @@ type roleList struct {
 
 func newSums(today day) sums {
 	return sums{
-		starts: startsOf(today), days: map[holder]*dayList{}, roles: map[string]*roleList{}, curves: map[string]*Curve{},
+		starts: startsOf(today), days: map[holder]*dayList{}, roles: map[string]*roleList{}, curves: map[string]*privacy.Curve{},
 	}
 }
 
@@ -92,7 +97,7 @@ func (s *sums) payer(account *name, entity bool, who *name, roles *roleList) *pa
 	if n := len(s.steps) - 1; by.step != n {
 		sum := &paid{by: by}
 		s.steps[n].paid = append(s.steps[n].paid, sum)
-		by.step, by.sum = n, &sum.amount
+		by.step, by.sum = n, &sum.Amount
 	}
 	return by
 }
@@ -115,14 +120,14 @@ func (s *sums) newPayer(h holder, roles *roleList) *payer {
 }
 
 // pay takes the loss of a charge and its events, and adds them to what is paid.
-func (s *sums) pay(by *payer, d *decoder) {
-	loss := d.tally()
-	by.sum.tally.plus(&loss)
+func (s *sums) pay(by *payer, d *codec.Decoder) {
+	loss := privacy.ReadTally(d)
+	by.sum.Tally.Plus(&loss)
 	for _, l := range by.days {
 		l.days = addDay(l.days, s.last, &loss)
 	}
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		by.sum.curve.plus(s.curve(d))
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		by.sum.Curve.Plus(s.curve(d))
 	}
 }
 
@@ -130,18 +135,18 @@ func (s *sums) pay(by *payer, d *decoder) {
 const maxCurves = 1 << 12
 
 // curve takes an event and returns its curve, which is slow to make: many are alike.
-func (s *sums) curve(d *decoder) *Curve {
-	encoded := d.encodedEvent()
+func (s *sums) curve(d *codec.Decoder) *privacy.Curve {
+	encoded := privacy.SkipEvent(d)
 	if len(encoded) > 0 && bytes.Equal(encoded, s.lastEvent) {
 		return s.lastCurve
 	}
 	c := s.curves[string(encoded)]
 	if c == nil {
-		again := decoder{b: encoded}
-		e := again.event()
-		if again.bad {
-			d.fail()
-			return &Curve{}
+		again := codec.NewDecoder(encoded)
+		e := privacy.ReadEvent(again)
+		if again.Bad {
+			d.Fail()
+			return &privacy.Curve{}
 		}
 		v := e.Curve()
 		c = &v
@@ -157,12 +162,12 @@ func (s *sums) curve(d *decoder) *Curve {
 func (s *sums) forgetEvent() { s.lastEvent, s.lastCurve = nil, nil }
 
 // rolesOf takes the roles of a charge.
-func (s *sums) rolesOf(d *decoder) *roleList {
-	encoded := d.encodedStrings()
+func (s *sums) rolesOf(d *codec.Decoder) *roleList {
+	encoded := d.EncodedTexts()
 	list := s.roles[string(encoded)]
 	if list == nil {
-		again := decoder{b: encoded}
-		list = &roleList{uint32(len(s.roles)), again.strings()}
+		again := codec.NewDecoder(encoded)
+		list = &roleList{uint32(len(s.roles)), again.Texts()}
 		s.roles[string(encoded)] = list
 	}
 	return list
@@ -178,13 +183,13 @@ func (s *sums) change(r *record) {
 func (s *sums) fold() {
 	for i := range s.steps {
 		at := &s.steps[i]
-		at.spent = make(map[holder]*amount, 2*len(at.paid))
+		at.spent = make(map[holder]*privacy.Amount, 2*len(at.paid))
 		for _, p := range at.paid {
 			for _, h := range p.by.holders {
 				if at.spent[h] == nil {
-					at.spent[h] = &amount{}
+					at.spent[h] = &privacy.Amount{}
 				}
-				at.spent[h].plus(&p.amount)
+				at.spent[h].Plus(&p.Amount)
 			}
 		}
 		at.paid = nil

@@ -12,6 +12,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/privacy"
 )
 
 // busy makes a ledger of some 1500 records over two months: several accounts, entities, roles and events in a charge, budgets that change
@@ -54,12 +56,12 @@ func busy(t *testing.T) (path string) {
 // mustCharge charges an account and an entity for some random events.
 func mustCharge(t *testing.T, l *Ledger, r *rand.Rand, who, account string) Receipt {
 	t.Helper()
-	var events []Event
-	loss := Loss{}
+	var events []privacy.Event
+	loss := privacy.Loss{}
 	for range 1 + r.IntN(3) {
-		e := Event{Kind: DiscreteGaussian, Rho: Rho(1 + r.IntN(5)), DeltaTV: 0x1p-100, Count: 1 + r.Uint32N(3)}
+		e := privacy.Event{Kind: privacy.DiscreteGaussian, Rho: privacy.Rho(1 + r.IntN(5)), DeltaTV: 0x1p-100, Count: 1 + r.Uint32N(3)}
 		if r.IntN(2) == 0 {
-			e = Event{Kind: DiscreteLaplace, Epsilon: Pure(1 + r.IntN(1e9)), Steps: 1 + r.Uint64N(3), Count: 1}
+			e = privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: privacy.Pure(1 + r.IntN(1e9)), Steps: 1 + r.Uint64N(3), Count: 1}
 		}
 		events, loss = append(events, e), loss.Add(e.Loss())
 	}

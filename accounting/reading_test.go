@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/privacy"
 )
 
 func TestEntries(t *testing.T) {
@@ -72,7 +74,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("charge on u %+v", u)
 	}
 	budget := made(2, 1e-6)
-	if want := budget.remaining(amountOf(Loss{Rho: RhoOf(0.01) + RhoOf(0.02)})); onT.RemainingAll() != want || want <= 0 {
+	if want := budget.remaining(amountOf(privacy.Loss{Rho: privacy.RhoOf(0.01) + privacy.RhoOf(0.02)})); onT.RemainingAll() != want || want <= 0 {
 		t.Errorf("remaining on t %v, want %v", onT.RemainingAll(), want)
 	}
 	if es[0].Budget.Account != "t" || es[0].Budget.SetBy != "root@%" || !es[0].Budget.SetAt.Equal(k.now()) {
@@ -148,17 +150,17 @@ func TestStatus(t *testing.T) {
 	var got []line
 	for _, b := range st.Budgets {
 		got = append(got, line{b.Account, b.Principal, b.Holder, b.Spent.Rho.Float()})
-		if r := RhoFor(b.Remaining, b.Delta); b.SpentEpsilon != EpsilonOf(b.Spent, b.Delta) || r > b.RemainingRho || r < b.RemainingRho-b.RemainingRho/1e6 {
+		if r := privacy.RhoFor(b.Remaining, b.Delta); b.SpentEpsilon != privacy.EpsilonOf(b.Spent, b.Delta) || r > b.RemainingRho || r < b.RemainingRho-b.RemainingRho/1e6 {
 			t.Errorf("%s %s: spent %v remaining %v", b.Account, b.Holder, b.SpentEpsilon, b.Remaining)
 		}
-		limit := renyiLimit(b.Epsilon, b.Delta*25/32, b.Order-1) / b.Order
+		limit := privacy.RenyiLimit(b.Epsilon, b.Delta*25/32, b.Order-1) / b.Order
 		if r := (b.RemainingRho + b.Spent.Rho).Float(); r > limit || r < limit*(1-1e-9) {
 			t.Errorf("%s %s: remaining rho %v of %v", b.Account, b.Holder, b.RemainingRho, limit)
 		}
 	}
-	up := func(r float64) float64 { return RhoOf(r).Float() }
+	up := func(r float64) float64 { return privacy.RhoOf(r).Float() }
 	want := []line{
-		{"t", All, All, (RhoOf(0.01) + RhoOf(0.02)).Float()}, {"t", Default, Default, 0}, {"t", Default, "a@%", up(0.01)},
+		{"t", All, All, (privacy.RhoOf(0.01) + privacy.RhoOf(0.02)).Float()}, {"t", Default, Default, 0}, {"t", Default, "a@%", up(0.01)},
 		{"t", "b@%", "b@%", up(0.02)}, {"u", All, All, up(0.005)},
 	}
 	if !slices.Equal(got, want) {
@@ -179,7 +181,7 @@ func TestStatus(t *testing.T) {
 	}
 	if person.Epsilon != 5 || float64(person.Delta) < 2e-6 || person.Capped || person.Window != Month ||
 		!slices.Equal(person.Closed, []string{"v"}) || !slices.Equal(person.Tables, []string{"t", "u", "v"}) ||
-		person.Spent.Rho != RhoOf(0.01)+RhoOf(0.02)+RhoOf(0.005) {
+		person.Spent.Rho != privacy.RhoOf(0.01)+privacy.RhoOf(0.02)+privacy.RhoOf(0.005) {
 		t.Errorf("person %+v", person)
 	}
 	mustSet(t, l, "person", true, All, 4, 1e-6, Never)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/codec"
 )
 
 // recheckChunk is how many records one read transaction of the upkeep visits: some milliseconds. A
@@ -195,8 +197,8 @@ func (l *Ledger) headOf(id uint64) (h recordHead, err error) {
 			if len(v) < len(sum{}) {
 				return fmt.Errorf("record %d is missing", id)
 			}
-			d := decoder{b: v[len(sum{}):]}
-			if h = d.head(); d.bad {
+			d := codec.NewDecoder(v[len(sum{}):])
+			if h = readHead(d); d.Bad {
 				return fmt.Errorf("record %d does not decode", id)
 			}
 			return nil

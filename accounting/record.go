@@ -2,8 +2,10 @@ package accounting
 
 import (
 	"encoding/binary"
-	"math"
 	"time"
+
+	"scrim/accounting/internal/codec"
+	"scrim/accounting/privacy"
 )
 
 // recordKind says what a record is about. The numbers are part of the file format.
@@ -55,10 +57,10 @@ type booked struct {
 	account string
 	entity  bool
 	table   string
-	loss    tally
-	events  []Event
-	curve   *Curve // of the events; nil: not yet made
-	left    []Left // of each budget that the charge was tested against
+	loss    privacy.Tally
+	events  []privacy.Event
+	curve   *privacy.Curve // of the events; nil: not yet made
+	left    []Left         // of each budget that the charge was tested against
 	tested  []tested
 }
 
@@ -80,36 +82,36 @@ func (r *record) encode(b []byte) []byte {
 	b = append(b, byte(r.kind))
 	b = binary.BigEndian.AppendUint64(b, uint64(r.at.UnixNano()))
 	b = binary.BigEndian.AppendUint32(b, uint32(r.day))
-	b = appendString(b, r.principal)
+	b = codec.AppendText(b, r.principal)
 	switch r.kind {
 	case chargeRecord:
-		b = appendString(appendString(appendString(b, r.statement), r.digest), r.mechanisms)
-		b = appendStrings(b, r.roles)
+		b = codec.AppendText(codec.AppendText(codec.AppendText(b, r.statement), r.digest), r.mechanisms)
+		b = codec.AppendTexts(b, r.roles)
 		b = binary.AppendUvarint(b, uint64(len(r.charges)))
 		for i := range r.charges {
 			b = r.charges[i].append(b)
 		}
 	case replayRecord:
-		b = appendString(appendString(b, r.statement), r.digest)
+		b = codec.AppendText(codec.AppendText(b, r.statement), r.digest)
 		b = binary.BigEndian.AppendUint64(b, r.charge)
-		b = appendStrings(b, r.tables)
+		b = codec.AppendTexts(b, r.tables)
 	case outcomeRecord:
 		b = binary.AppendUvarint(b, uint64(len(r.outcomes)))
 		for _, o := range r.outcomes {
 			b = append(binary.BigEndian.AppendUint64(b, o.charge), byte(o.outcome))
 		}
 	case noteRecord:
-		b = appendString(appendString(b, r.noteKind), r.text)
+		b = codec.AppendText(codec.AppendText(b, r.noteKind), r.text)
 	case setBudgetRecord, removeBudgetRecord, resetBudgetRecord:
-		b = appendBool(appendString(b, r.budget.Account), r.budget.Entity)
-		b = appendString(appendString(b, r.budget.Principal), r.budget.Reason)
+		b = codec.AppendBool(codec.AppendText(b, r.budget.Account), r.budget.Entity)
+		b = codec.AppendText(codec.AppendText(b, r.budget.Principal), r.budget.Reason)
 		if r.kind == setBudgetRecord {
-			b = appendFloat(b, float64(r.budget.Epsilon))
+			b = codec.AppendFloat(b, float64(r.budget.Epsilon))
 			b = binary.BigEndian.AppendUint64(b, uint64(r.budget.Rho))
-			b = appendFloat(b, float64(r.budget.Delta))
-			b = appendString(b, string(r.budget.Window))
+			b = codec.AppendFloat(b, float64(r.budget.Delta))
+			b = codec.AppendText(b, string(r.budget.Window))
 			if r.budget.Order > 0 {
-				b = appendFloat(b, r.budget.Order)
+				b = codec.AppendFloat(b, r.budget.Order)
 			}
 		}
 	}
@@ -117,52 +119,22 @@ func (r *record) encode(b []byte) []byte {
 }
 
 func (c *booked) append(b []byte) []byte {
-	b = appendBool(appendString(b, c.account), c.entity)
-	b = c.loss.append(appendString(b, c.table))
-	b = appendEvents(b, c.events)
+	b = codec.AppendBool(codec.AppendText(b, c.account), c.entity)
+	b = c.loss.Append(codec.AppendText(b, c.table))
+	b = privacy.AppendEvents(b, c.events)
 	b = binary.AppendUvarint(b, uint64(len(c.left)))
 	for _, l := range c.left {
-		b = appendFloat(appendString(b, l.Scope), float64(l.Epsilon))
+		b = codec.AppendFloat(codec.AppendText(b, l.Scope), float64(l.Epsilon))
 		b = binary.BigEndian.AppendUint64(b, uint64(l.Rho))
 	}
 	return b
 }
 
 // amount returns what is charged, with the curve of its events.
-func (c *booked) amount() *amount {
+func (c *booked) amount() *privacy.Amount {
 	if c.curve == nil {
-		v := CurveOf(c.events)
+		v := privacy.CurveOf(c.events)
 		c.curve = &v
 	}
-	return &amount{c.loss, *c.curve}
-}
-
-func (t tally) append(b []byte) []byte {
-	for _, v := range [...]uint64{uint64(t.rho), uint64(t.pure), t.event.hi, t.event.lo, t.tv.hi, t.tv.lo} {
-		b = binary.BigEndian.AppendUint64(b, v)
-	}
-	return b
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-func appendStrings(b []byte, list []string) []byte {
-	b = binary.AppendUvarint(b, uint64(len(list)))
-	for _, s := range list {
-		b = appendString(b, s)
-	}
-	return b
-}
-
-func appendFloat(b []byte, f float64) []byte {
-	return binary.BigEndian.AppendUint64(b, math.Float64bits(f))
-}
-
-func appendBool(b []byte, v bool) []byte {
-	if v {
-		return append(b, 1)
-	}
-	return append(b, 0)
+	return &privacy.Amount{Tally: c.loss, Curve: *c.curve}
 }

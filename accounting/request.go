@@ -1,9 +1,10 @@
 package accounting
 
 import (
-	"math"
 	"strings"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // Request asks for the charges of one statement: all of them, or none.
@@ -21,8 +22,8 @@ type Charge struct {
 	Account string // a table's account (it outlives renaming), or an entity's name
 	Entity  bool   // Account names an entity
 	Table   string // schema.table for messages; empty for an entity
-	Loss    Loss
-	Events  []Event // what Loss is the sum of, in the order of the mechanisms
+	Loss    privacy.Loss
+	Events  []privacy.Event // what Loss is the sum of, in the order of the mechanisms
 }
 
 // Receipt says that a charge is durable.
@@ -88,37 +89,14 @@ func (r *Request) check() error {
 		if err := checkName("account", c.Account); err != nil {
 			return err
 		}
-		if err := c.Loss.check(); err != nil {
-			return err
+		if err := c.Loss.Check(); err != nil {
+			return invalid("%v", err)
 		}
 		for _, e := range c.Events {
-			if err := e.check(); err != nil {
-				return err
+			if err := e.Check(); err != nil {
+				return invalid("%v", err)
 			}
 		}
-	}
-	return nil
-}
-
-// check refuses a loss that is not one, by name.
-func (l Loss) check() error {
-	if l.Rho > MaxRho {
-		return invalid("rho: want at most %v, have %v", MaxRho.Float(), l.Rho.Float())
-	}
-	if l.Pure > MaxPure {
-		return invalid("pure epsilon: want at most %v, have %v", MaxPure.Float(), l.Pure.Float())
-	}
-	if l.Pure > 0 && l.Rho == 0 {
-		return invalid("a loss with pure epsilon %v has no rho", l.Pure.Float())
-	}
-	if l.Pure > 0 && (l.DeltaEvent != 0 || l.DeltaTV != 0) {
-		return invalid("a loss with a pure epsilon has no delta, this one has %v and %v", l.DeltaEvent, l.DeltaTV)
-	}
-	if d := l.DeltaEvent; math.IsNaN(d) || d < 0 || d > 1 {
-		return invalid("event delta: want within [0, 1], have %v", d)
-	}
-	if d := l.DeltaTV; math.IsNaN(d) || d < 0 || d > 1 {
-		return invalid("total-variation delta: want within [0, 1], have %v", d)
 	}
 	return nil
 }

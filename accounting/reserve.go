@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"scrim/accounting/privacy"
 )
 
 // Reserve charges a statement to every account of the request: to the budget of all principals, and
@@ -95,7 +97,7 @@ func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
 	}
 	before := s.spentIn(b, holder{c.account, c.entity, who}, r.day)
 	after := before
-	after.plus(c.amount())
+	after.Plus(c.amount())
 	if !b.fits(&after) {
 		return b.exhausted(c, r, &before)
 	}
@@ -107,7 +109,7 @@ func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
 // tested is a budget that a charge fits, with all that is then spent.
 type tested struct {
 	budget Budget
-	after  amount
+	after  privacy.Amount
 }
 
 // weigh fills in what the charges left. It takes as long as all else that is done for a charge, so
@@ -119,7 +121,7 @@ func (r *record) weigh() {
 			t := &c.tested[j]
 			c.left[j].Epsilon = t.budget.remaining(&t.after)
 			if t.budget.Rho > 0 {
-				c.left[j].Rho = t.budget.Rho - t.after.rho
+				c.left[j].Rho = t.budget.Rho - t.after.Rho
 			}
 		}
 		c.tested = nil
@@ -128,27 +130,27 @@ func (r *record) weigh() {
 }
 
 // exhausted tells what a charge would cost that does not fit, and what fits.
-func (b *Budget) exhausted(c *booked, r *record, before *amount) error {
+func (b *Budget) exhausted(c *booked, r *record, before *privacy.Amount) error {
 	e := &ExhaustedError{
 		Account: c.account, Entity: c.entity, Table: c.table, Scope: b.Principal, Principal: r.principal,
 		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.end(r.day),
-		RequestedRho: c.loss.rho,
+		RequestedRho: c.loss.Rho,
 	}
 	// Between two orders of the grid the curve of what is not Gaussian noise may count a little
 	// more than α·ρ.
-	e.RemainingRho = min(b.remainingRho(before, c.loss), c.loss.rho-min(c.loss.rho, 1))
+	e.RemainingRho = min(b.remainingRho(before, c.loss), c.loss.Rho-min(c.loss.Rho, 1))
 	if b.Rho > 0 {
-		e.NoSlack = before.rho.Add(c.loss.rho) <= b.Rho
+		e.NoSlack = before.Rho.Add(c.loss.Rho) <= b.Rho
 		return e
 	}
 	ideal := *before
-	ideal.plus(&amount{tally{rho: c.loss.rho}, c.amount().curve})
-	ideal.event, ideal.tv = slack{}, slack{}
+	ideal.Plus(&privacy.Amount{Tally: privacy.Tally{Rho: c.loss.Rho}, Curve: c.amount().Curve})
+	ideal.Event, ideal.TV = privacy.Slack{}, privacy.Slack{}
 	e.NoSlack = b.Delta > 0 && b.fits(&ideal)
 	e.EventShare, e.TVShare = b.slackShares()
-	e.Requested, e.Remaining = b.cost(c.loss.loss()), b.remainingFor(c.loss, before)
-	e.NotPure = b.Delta == 0 && !c.loss.loss().IsPure()
-	e.SpentNotPure = b.Delta == 0 && !before.loss().IsPure()
+	e.Requested, e.Remaining = b.cost(c.loss.Loss()), b.remainingFor(c.loss, before)
+	e.NotPure = b.Delta == 0 && !c.loss.Loss().IsPure()
+	e.SpentNotPure = b.Delta == 0 && !before.Loss().IsPure()
 	return e
 }
 
@@ -172,10 +174,10 @@ func merge(charges []Charge) []booked {
 	for _, c := range charges {
 		i := slices.IndexFunc(m, func(b booked) bool { return b.account == c.Account && b.entity == c.Entity })
 		if i < 0 {
-			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: tallyOf(c.Loss), events: eventsOf(&c)})
+			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: privacy.TallyOf(c.Loss), events: eventsOf(&c)})
 			continue
 		}
-		m[i].loss = m[i].loss.add(tallyOf(c.Loss))
+		m[i].loss = m[i].loss.Add(privacy.TallyOf(c.Loss))
 		m[i].events = slices.Concat(m[i].events, eventsOf(&c))
 	}
 	for i := range m {
@@ -186,17 +188,17 @@ func merge(charges []Charge) []booked {
 
 // eventsOf returns what a charge was made for: as it says, or all that its loss says, where it
 // names no events or some that are less than the loss. The filter counts what they diverge by.
-func eventsOf(c *Charge) []Event {
+func eventsOf(c *Charge) []privacy.Event {
 	if len(c.Events) == 0 || !cover(c.Events, c.Loss) {
-		return EventsOf(c.Loss)
+		return privacy.EventsOf(c.Loss)
 	}
 	return slices.Clone(c.Events)
 }
 
 // cover reports whether events are all of a loss, but for the rounding of its parts: its ε where it
 // is pure, else its ρ.
-func cover(events []Event, l Loss) bool {
-	var sum Loss
+func cover(events []privacy.Event, l privacy.Loss) bool {
+	var sum privacy.Loss
 	for _, e := range events {
 		sum = sum.Add(e.Loss())
 	}

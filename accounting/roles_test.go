@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // TestRoleBudget: a role's budget caps what all its members spend together, and nobody else.
 func TestRoleBudget(t *testing.T) {
 	l, _ := create1(t, nil)
 	mustSet(t, l, "t", false, All, 100, 1e-6, Never)
-	if err := l.SetBudget(t.Context(), Budget{Account: "t", Principal: RolePrefix + "analysts", Rho: RhoOf(0.1), Delta: 1e-6, Window: Never}); err != nil {
+	if err := l.SetBudget(t.Context(), Budget{Account: "t", Principal: RolePrefix + "analysts", Rho: privacy.RhoOf(0.1), Delta: 1e-6, Window: Never}); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(who string, r float64, roles ...string) error {
@@ -26,7 +28,7 @@ func TestRoleBudget(t *testing.T) {
 	}
 	var x *ExhaustedError
 	err := ask("c@%", 0.04, "others", "analysts", "analysts")
-	if !errors.As(err, &x) || x.Scope != "role:analysts" || x.LimitRho != RhoOf(0.1) || x.RequestedRho != RhoOf(0.04) || x.RemainingRho != RhoOf(0.1)-2*RhoOf(0.04) || x.NoSlack {
+	if !errors.As(err, &x) || x.Scope != "role:analysts" || x.LimitRho != privacy.RhoOf(0.1) || x.RequestedRho != privacy.RhoOf(0.04) || x.RemainingRho != privacy.RhoOf(0.1)-2*privacy.RhoOf(0.04) || x.NoSlack {
 		t.Fatalf("third member: %v, %+v", err, x)
 	}
 	if err := ask("d@%", 0.04); err != nil {
@@ -40,7 +42,7 @@ func TestRoleBudget(t *testing.T) {
 		t.Fatalf("entry %+v, %v", es, err)
 	}
 	left := es[0].Charges[0].Left
-	if len(left) != 2 || left[0].Scope != All || left[1].Scope != "role:analysts" || left[1].Rho != RhoOf(0.1)-2*RhoOf(0.04) || left[1].Epsilon == left[1].Epsilon {
+	if len(left) != 2 || left[0].Scope != All || left[1].Scope != "role:analysts" || left[1].Rho != privacy.RhoOf(0.1)-2*privacy.RhoOf(0.04) || left[1].Epsilon == left[1].Epsilon {
 		t.Errorf("left %+v", left)
 	}
 	// A reset refills the role, not the table, and not what was ever spent.
@@ -51,8 +53,8 @@ func TestRoleBudget(t *testing.T) {
 	if err := ask("c@%", 0.09, "analysts"); err != nil {
 		t.Errorf("after the reset: %v", err)
 	}
-	if got := spentOn(l, "t", false, RolePrefix+"analysts"); got.rho != ever.rho+RhoOf(0.09) {
-		t.Errorf("ever spent %v, want %v more than %v", got.rho, RhoOf(0.09), ever.rho)
+	if got := spentOn(l, "t", false, RolePrefix+"analysts"); got.Rho != ever.Rho+privacy.RhoOf(0.09) {
+		t.Errorf("ever spent %v, want %v more than %v", got.Rho, privacy.RhoOf(0.09), ever.Rho)
 	}
 	for what, err := range map[string]error{
 		"default": l.ResetBudget(t.Context(), "t", false, Default, "root@%", ""),
@@ -72,19 +74,19 @@ func TestRoleBudget(t *testing.T) {
 // TestRhoBudgetBoundsSlack: in ρ, δ is for slack alone.
 func TestRhoBudgetBoundsSlack(t *testing.T) {
 	l, _ := create1(t, nil)
-	if err := l.SetBudget(t.Context(), Budget{Account: "t", Principal: All, Rho: RhoOf(1), Window: Never}); err != nil {
+	if err := l.SetBudget(t.Context(), Budget{Account: "t", Principal: All, Rho: privacy.RhoOf(1), Window: Never}); err != nil {
 		t.Fatal(err)
 	}
 	var x *ExhaustedError
-	_, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1, DeltaTV: 1e-30}}})
+	_, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1, DeltaTV: 1e-30}}})
 	if !errors.As(err, &x) || !x.NoSlack {
 		t.Errorf("slack without delta: %v", err)
 	}
 	mustReserve(t, l, "a@%", rho("t", 1))
-	if _, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: Loss{Rho: 1}}}); !errors.Is(err, ErrExhausted) {
+	if _, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1}}}); !errors.Is(err, ErrExhausted) {
 		t.Errorf("one step beyond: %v", err)
 	}
-	for _, b := range []Budget{{Rho: RhoOf(1), Epsilon: 1}, {Rho: MaxRho + 1}, {Rho: 1, Delta: -1}, {Principal: RolePrefix, Epsilon: 1}} {
+	for _, b := range []Budget{{Rho: privacy.RhoOf(1), Epsilon: 1}, {Rho: privacy.MaxRho + 1}, {Rho: 1, Delta: -1}, {Principal: RolePrefix, Epsilon: 1}} {
 		b.Account, b.Window = "t", Never
 		if b.Principal == "" {
 			b.Principal = All
@@ -156,22 +158,22 @@ func TestEntityBoundInRho(t *testing.T) {
 		}
 		return st.Entities[0]
 	}
-	set("t", false, Budget{Rho: RhoOf(0.1), Delta: 1e-9})
-	e := set("u", false, Budget{Rho: RhoOf(0.2)})
-	one, two := EpsilonOf(Loss{Rho: RhoOf(0.1)}, BoundDelta), EpsilonOf(Loss{Rho: RhoOf(0.2)}, BoundDelta)
-	if e.Rho != RhoOf(0.1)+RhoOf(0.2) || e.Epsilon < one+two || e.Epsilon > one+two+1e-9 || e.Delta <= 2e-6+2e-9 || e.Capped || e.Window != Never {
+	set("t", false, Budget{Rho: privacy.RhoOf(0.1), Delta: 1e-9})
+	e := set("u", false, Budget{Rho: privacy.RhoOf(0.2)})
+	one, two := privacy.EpsilonOf(privacy.Loss{Rho: privacy.RhoOf(0.1)}, BoundDelta), privacy.EpsilonOf(privacy.Loss{Rho: privacy.RhoOf(0.2)}, BoundDelta)
+	if e.Rho != privacy.RhoOf(0.1)+privacy.RhoOf(0.2) || e.Epsilon < one+two || e.Epsilon > one+two+1e-9 || e.Delta <= 2e-6+2e-9 || e.Capped || e.Window != Never {
 		t.Errorf("two budgets in rho: %+v", e)
 	}
-	if loss := (Loss{Rho: RhoOf(0.1), DeltaTV: 1e-9}); float64(DeltaOf(loss, one)) > float64(BoundDelta)+1e-9*(1+math.Exp(float64(one)))*(1+1e-9) {
+	if loss := (privacy.Loss{Rho: privacy.RhoOf(0.1), DeltaTV: 1e-9}); float64(privacy.DeltaOf(loss, one)) > float64(BoundDelta)+1e-9*(1+math.Exp(float64(one)))*(1+1e-9) {
 		t.Error("the promise of a budget in rho is too strong")
 	}
 	if e = set("u", false, Budget{Epsilon: 3, Delta: 1e-6}); e.Rho != 0 || e.Epsilon < one+3 || e.Epsilon > one+3+1e-9 {
 		t.Errorf("one in rho, one in epsilon: %+v", e)
 	}
-	if e = set("person", true, Budget{Rho: RhoOf(100)}); e.Capped {
+	if e = set("person", true, Budget{Rho: privacy.RhoOf(100)}); e.Capped {
 		t.Errorf("capped by a larger budget: %+v", e)
 	}
-	if e = set("person", true, Budget{Rho: RhoOf(0.01)}); !e.Capped || e.Rho != RhoOf(0.01) || e.Epsilon != EpsilonOf(Loss{Rho: RhoOf(0.01)}, BoundDelta) {
+	if e = set("person", true, Budget{Rho: privacy.RhoOf(0.01)}); !e.Capped || e.Rho != privacy.RhoOf(0.01) || e.Epsilon != privacy.EpsilonOf(privacy.Loss{Rho: privacy.RhoOf(0.01)}, BoundDelta) {
 		t.Errorf("capped in rho: %+v", e)
 	}
 }

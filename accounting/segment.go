@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+
+	"scrim/accounting/internal/codec"
 )
 
 // errSegment says that bytes are no segment of the index.
@@ -38,7 +40,7 @@ func (x *partIndex) encode(b []byte) []byte {
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.named)))
 	for _, v := range x.named {
-		b = appendString(append(b, byte(v.role)), v.text)
+		b = codec.AppendText(append(b, byte(v.role)), v.text)
 	}
 	b = x.appendSets(b)
 	b = binary.AppendUvarint(b, uint64(len(x.late)))
@@ -71,60 +73,50 @@ func (x *partIndex) appendSets(b []byte) []byte {
 
 // decodeSegment is encode's inverse.
 func decodeSegment(b []byte) (*partIndex, error) {
-	d := decoder{b: b}
-	x := &partIndex{columns: columns{first: d.uint32(), last: d.uint32()}}
-	if d.bad || x.last < x.first || x.last-x.first > math.MaxUint16 {
+	d := codec.NewDecoder(b)
+	x := &partIndex{columns: columns{first: d.Uint32(), last: d.Uint32()}}
+	if d.Bad || x.last < x.first || x.last-x.first > math.MaxUint16 {
 		return nil, errSegment
 	}
 	e, records := binary.BigEndian, uint64(x.last-x.first)+1
-	if v := d.list(4, records); v != nil {
+	if v := d.List(4, records); v != nil {
 		x.prints = make([]uint32, len(v)/4)
 		for i := range x.prints {
 			x.prints[i] = e.Uint32(v[4*i:])
 		}
 	}
-	if v := d.list(16, records/blockSize+1); v != nil {
+	if v := d.List(16, records/blockSize+1); v != nil {
 		x.times = make([]interval, len(v)/16)
 		for i := range x.times {
 			x.times[i] = interval{int64(e.Uint64(v[16*i:])), int64(e.Uint64(v[16*i+8:]))}
 		}
 	}
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		x.days = append(x.days, firstOf{day(d.uint32()), d.uint32()})
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		x.days = append(x.days, firstOf{day(d.Uint32()), d.Uint32()})
 	}
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		v := setName{nameRole(d.byte()), d.string()}
-		d.bad = d.bad || v.role < 0 || v.role >= nameRoles
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		v := setName{nameRole(d.Byte()), d.Text()}
+		d.Bad = d.Bad || v.role < 0 || v.role >= nameRoles
 		x.named = append(x.named, v)
 	}
-	d.sets(x)
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		x.late = append(x.late, d.outcome())
+	readSets(d, x)
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		x.late = append(x.late, readOutcome(d))
 	}
-	if d.bad || d.left() || uint64(len(x.prints)) != records {
+	if d.Bad || d.Left() || uint64(len(x.prints)) != records {
 		return nil, errSegment
 	}
 	return x, nil
 }
 
-// list takes a list of at most most values of that size, as it stands.
-func (d *decoder) list(size, most uint64) []byte {
-	n := d.uvarint()
-	if n > most {
-		d.fail()
-		return nil
-	}
-	return d.take(n * size)
-}
-
 // sets takes the sets of a segment, which come in their order.
-func (d *decoder) sets(x *partIndex) {
+func readSets(d *codec.Decoder, x *partIndex) {
 	x.ends = make([]uint32, int(firstNamed)+len(x.named)+1)
 	next := 0
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		set, v := d.uvarint(), d.list(2, uint64(x.last-x.first)+1)
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		set, v := d.Uvarint(), d.List(2, uint64(x.last-x.first)+1)
 		if set < uint64(next) || set >= uint64(len(x.ends)-1) {
-			d.fail()
+			d.Fail()
 			return
 		}
 		for ; next < int(set); next++ {

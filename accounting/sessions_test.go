@@ -3,6 +3,8 @@ package accounting
 import (
 	"math"
 	"testing"
+
+	"scrim/accounting/privacy"
 )
 
 // lossLaw is the law of the logarithm of the quotient of two laws, on multiples of lossStep, under
@@ -82,17 +84,17 @@ type session struct {
 // sessionKinds are the mechanisms of the pure queries, with the brackets of their exact laws and
 // the sessions that are asked of them.
 var sessionKinds = []struct {
-	event    EventKind
+	event    privacy.EventKind
 	low, up  func(eps float64) lossLaw
 	sessions []session
 }{
-	{Laplace, func(e float64) lossLaw { return laplaceLaw(e, false) }, func(e float64) lossLaw { return laplaceLaw(e, true) }, []session{
+	{privacy.Laplace, func(e float64) lossLaw { return laplaceLaw(e, false) }, func(e float64) lossLaw { return laplaceLaw(e, true) }, []session{
 		{"one of .3, then Gaussian noise", .3, 1e-4, 1, 155, 131, 1},
 		{"five of .1, then Gaussian noise", .1, 1e-4, 5, 122, 99, 5},
 		{"Gaussian noise, then .1 each", .1, 1e-4, -1, 10, 9, 5},
 		{"Gaussian noise", 0, 2.81e-4, 0, 99, 80, 81},
 	}},
-	{RandomizedResponse, responseLaw, responseLaw, []session{
+	{privacy.RandomizedResponse, responseLaw, responseLaw, []session{
 		{"one of .3, then Gaussian noise", .3, 1e-4, 1, 153, 129, 1},
 		{"five of .1, then Gaussian noise", .1, 1e-4, 5, 119, 97, 5},
 		{"Gaussian noise, then .1 each", .1, 1e-4, -1, 10, 9, 5},
@@ -109,15 +111,15 @@ func (s *session) delta(law func(eps float64) lossLaw, n int) float64 {
 }
 
 // admits returns how many queries of a session a budget answers.
-func (s *session) admits(b *Budget, kind EventKind) (n int) {
-	gaussian := Event{Kind: DiscreteGaussian, Rho: RhoOf(s.rho), Count: 1}
-	var spent amount
+func (s *session) admits(b *Budget, kind privacy.EventKind) (n int) {
+	gaussian := privacy.Event{Kind: privacy.DiscreteGaussian, Rho: privacy.RhoOf(s.rho), Count: 1}
+	var spent privacy.Amount
 	for n < 1000 {
 		e := gaussian
 		if s.before < 0 && n > 0 || n < s.before {
-			e = Event{Kind: kind, Epsilon: PureOf(s.pure), Count: 1}
+			e = privacy.Event{Kind: kind, Epsilon: privacy.PureOf(s.pure), Count: 1}
 		}
-		spent.plus(&amount{tallyOf(e.Loss()), e.Curve()})
+		spent.Plus(&privacy.Amount{Tally: privacy.TallyOf(e.Loss()), Curve: e.Curve()})
 		if !b.fits(&spent) {
 			return n
 		}

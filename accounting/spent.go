@@ -1,6 +1,10 @@
 package accounting
 
-import "context"
+import (
+	"context"
+
+	"scrim/accounting/privacy"
+)
 
 // CountAsSpent charges every account as much as its budget of all principals allows, whatever is spent already: then nothing fits any
 // more, for nobody, before the window ends or the budget is reset. It is for a ledger that is taken although charges are missing from it.
@@ -23,9 +27,9 @@ func (l *Ledger) CountAsSpent(ctx context.Context, by, reason string) error {
 }
 
 // whole is a loss beside which nothing fits the budget. It is not pure, so that a pure budget takes nothing beside it either.
-func (b *Budget) whole() Loss {
+func (b *Budget) whole() privacy.Loss {
 	if b.Rho > 0 {
-		return Loss{Rho: b.Rho, DeltaEvent: float64(b.Delta)}
+		return privacy.Loss{Rho: b.Rho, DeltaEvent: float64(b.Delta)}
 	}
-	return Loss{Rho: max(1, RhoFor(b.Epsilon, b.Delta)), DeltaEvent: float64(b.Delta)}
+	return privacy.Loss{Rho: max(1, privacy.RhoFor(b.Epsilon, b.Delta)), DeltaEvent: float64(b.Delta)}
 }

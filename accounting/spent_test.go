@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"scrim/accounting/privacy"
 )
 
 // TestCountAsSpent: whatever a budget is stated in and whoever asks, nothing fits any more, also after reopening; the next window is whole.
@@ -17,11 +19,11 @@ func TestCountAsSpent(t *testing.T) {
 	mustSet(t, l, "pure", false, All, 4, 0, Month)
 	mustSet(t, l, "other", false, All, 4, 0, Month)
 	mustSet(t, l, "t", false, "b@%", 100, 1e-6, Month)
-	if err := l.SetBudget(context.Background(), Budget{Account: "r", Principal: All, Rho: RhoOf(0.5), Window: Month}); err != nil {
+	if err := l.SetBudget(context.Background(), Budget{Account: "r", Principal: All, Rho: privacy.RhoOf(0.5), Window: Month}); err != nil {
 		t.Fatal(err)
 	}
-	small := map[string]Loss{
-		"t": {Rho: 1}, "r": {Rho: 1}, "pure": PureLoss(1e-9), "other": PureLoss(1e-9),
+	small := map[string]privacy.Loss{
+		"t": {Rho: 1}, "r": {Rho: 1}, "pure": privacy.PureLoss(1e-9), "other": privacy.PureLoss(1e-9),
 	}
 	each := func(fits bool, when string) {
 		t.Helper()

@@ -3,6 +3,8 @@ package accounting
 import (
 	"errors"
 	"strings"
+
+	"scrim/accounting/privacy"
 )
 
 // state is everything about budgets and spending that the records determine. It changes only by apply, and while opening by the parts
@@ -91,11 +93,11 @@ func (s *state) advance(d day) error {
 }
 
 // spend books an amount on the last day.
-func (s *state) spend(h holder, a *amount) {
+func (s *state) spend(h holder, a *privacy.Amount) {
 	p := s.of(h)
 	p.spend(s.starts, inWindows{true, true, true, true}, a)
 	if h.manyPay() {
-		p.days = addDay(p.days, s.lastDay, &a.tally)
+		p.days = addDay(p.days, s.lastDay, &a.Tally)
 	}
 }
 
@@ -138,6 +140,6 @@ func (s *state) own(account string, entity bool, principal string) *Budget {
 }
 
 // spentIn returns what h has spent in the window of b that holds day today.
-func (s *state) spentIn(b *Budget, h holder, today day) amount {
+func (s *state) spentIn(b *Budget, h holder, today day) privacy.Amount {
 	return s.spent[h].in(b.Window, today)
 }

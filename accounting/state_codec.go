@@ -6,6 +6,9 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"scrim/accounting/internal/codec"
+	"scrim/accounting/privacy"
 )
 
 // stateVersion is the version of what encode writes. Raise it when a field is added to state,
@@ -33,12 +36,12 @@ func (s *state) encode(b []byte) []byte {
 	for _, h := range sortedHolders(s.budgets) {
 		v := s.budgets[h]
 		r := record{kind: setBudgetRecord, at: v.SetAt, principal: v.SetBy, budget: *v}
-		b = appendString(b, string(r.encode(nil)))
+		b = codec.AppendText(b, string(r.encode(nil)))
 	}
 	b = binary.AppendUvarint(b, uint64(len(s.spent)))
 	for _, h := range sortedHolders(s.spent) {
-		b = appendBool(appendString(b, h.account), h.entity)
-		b = s.spent[h].encode(appendString(b, h.principal), s.lastDay)
+		b = codec.AppendBool(codec.AppendText(b, h.account), h.entity)
+		b = s.spent[h].encode(codec.AppendText(b, h.principal), s.lastDay)
 	}
 	return b
 }
@@ -47,23 +50,23 @@ func (s *state) encode(b []byte) []byte {
 // What is sealed in a ledger with an archive is not: whoever raises the version has to go on
 // decoding the one before, as far as its state means the same.
 func decodeState(b []byte) (*state, error) {
-	d, s := decoder{b: b}, newState()
-	if d.byte() != stateVersion {
+	d, s := codec.NewDecoder(b), newState()
+	if d.Byte() != stateVersion {
 		return nil, errState
 	}
-	s.lastID, s.lastDay = d.uint64(), day(d.uint32())
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		r, err := decodeRecord(d.bytes())
+	s.lastID, s.lastDay = d.Uint64(), day(d.Uint32())
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		r, err := decodeRecord(d.Bytes())
 		if err != nil || r.kind != setBudgetRecord {
 			return nil, errState
 		}
 		s.budgets[r.budget.holder()] = &r.budget
 	}
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		h := holder{account: d.string(), entity: d.bool(), principal: d.string()}
-		s.spent[h] = d.spending()
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		h := holder{account: d.Text(), entity: d.Bool(), principal: d.Text()}
+		s.spent[h] = readSpending(d)
 	}
-	if d.bad || d.left() || s.lastDay < 0 {
+	if d.Bad || d.Left() || s.lastDay < 0 {
 		return nil, errState
 	}
 	s.starts = startsOf(s.lastDay)
@@ -83,11 +86,11 @@ func (s *state) covers(t *state) bool {
 	}
 	for h, p := range t.spent {
 		have := s.spent[h]
-		if have == nil || !have.ever.covers(&p.ever) || !slices.Equal(have.days, p.days) {
+		if have == nil || !have.ever.Covers(&p.ever) || !slices.Equal(have.days, p.days) {
 			return false
 		}
 		for i := range p.since {
-			if have.since[i].first != p.since[i].first || !have.since[i].covers(&p.since[i].amount) {
+			if have.since[i].first != p.since[i].first || !have.since[i].Covers(&p.since[i].Amount) {
 				return false
 			}
 		}
@@ -95,46 +98,33 @@ func (s *state) covers(t *state) bool {
 	return true
 }
 
-func (a *amount) covers(b *amount) bool {
-	for i := range a.curve.other {
-		if a.curve.other[i] < b.curve.other[i] {
-			return false
-		}
-	}
-	return a.tally == b.tally && a.curve.rho >= b.curve.rho
-}
-
 // encode appends what a holder has spent. Of windows that do not hold the last day nothing counts.
 func (p *spending) encode(b []byte, last day) []byte {
-	b = p.ever.append(b)
+	b = p.ever.Append(b)
 	for i := range p.since {
 		w := p.since[i]
 		if w.first != windows[i].start(last) {
-			w.first, w.amount = 0, amount{}
+			w.first, w.Amount = 0, privacy.Amount{}
 		}
-		b = w.amount.append(binary.BigEndian.AppendUint32(b, uint32(w.first)))
+		b = w.Amount.Append(binary.BigEndian.AppendUint32(b, uint32(w.first)))
 	}
 	b = binary.AppendUvarint(b, uint64(len(p.days)))
 	for i := range p.days {
-		b = p.days[i].spent.append(binary.BigEndian.AppendUint32(b, uint32(p.days[i].day)))
+		b = p.days[i].spent.Append(binary.BigEndian.AppendUint32(b, uint32(p.days[i].day)))
 	}
 	return b
 }
 
-func (d *decoder) spending() *spending {
-	p := &spending{ever: d.amount()}
+func readSpending(d *codec.Decoder) *spending {
+	p := &spending{ever: privacy.ReadAmount(d)}
 	for i := range p.since {
-		p.since[i].first, p.since[i].amount = day(d.uint32()), d.amount()
+		p.since[i].first, p.since[i].Amount = day(d.Uint32()), privacy.ReadAmount(d)
 	}
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		p.days = append(p.days, daySpent{day(d.uint32()), d.tally()})
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		p.days = append(p.days, daySpent{day(d.Uint32()), privacy.ReadTally(d)})
 	}
 	return p
 }
-
-func (a *amount) append(b []byte) []byte { return a.curve.append(a.tally.append(b)) }
-
-func (d *decoder) amount() amount { return amount{d.tally(), d.curve()} }
 
 func sortedHolders[V any](m map[holder]V) []holder {
 	return slices.SortedFunc(maps.Keys(m), func(a, b holder) int {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // layoutOf describes a type by its fields, down to its basic kinds.
@@ -41,9 +43,9 @@ func TestStateVersion(t *testing.T) {
 	}{
 		{reflect.TypeFor[state](), "{lastID uint64; lastDay int32; starts [4]int32; spent map[{account string; entity bool; principal string}]ptr SPENDING; " +
 			"budgets map[{account string; entity bool; principal string}]ptr BUDGET}"},
-		{reflect.TypeFor[spending](), "{ever AMOUNT; since [4]{first int32; amount AMOUNT}; days slice {day int32; spent TALLY}}"},
-		{reflect.TypeFor[amount](), "{tally TALLY; curve {rho uint64; other [22]uint64}}"},
-		{reflect.TypeFor[tally](), "{rho uint64; pure uint64; event {hi uint64; lo uint64}; tv {hi uint64; lo uint64}}"},
+		{reflect.TypeFor[spending](), "{ever AMOUNT; since [4]{first int32; Amount AMOUNT}; days slice {day int32; spent TALLY}}"},
+		{reflect.TypeFor[privacy.Amount](), "{Tally TALLY; Curve {rho uint64; other [22]uint64}}"},
+		{reflect.TypeFor[privacy.Tally](), "{Rho uint64; Pure uint64; Event {hi uint64; lo uint64}; TV {hi uint64; lo uint64}}"},
 		{reflect.TypeFor[Budget](), "{Account string; Entity bool; Principal string; Epsilon float64; Rho uint64; Delta float64; Window string; " +
 			"Order float64; Reason string; SetBy string; SetAt Time}"},
 	} {
@@ -51,7 +53,7 @@ func TestStateVersion(t *testing.T) {
 		for _, r := range []struct {
 			word string
 			of   reflect.Type
-		}{{"SPENDING", reflect.TypeFor[spending]()}, {"BUDGET", reflect.TypeFor[Budget]()}, {"AMOUNT", reflect.TypeFor[amount]()}, {"TALLY", reflect.TypeFor[tally]()}} {
+		}{{"SPENDING", reflect.TypeFor[spending]()}, {"BUDGET", reflect.TypeFor[Budget]()}, {"AMOUNT", reflect.TypeFor[privacy.Amount]()}, {"TALLY", reflect.TypeFor[privacy.Tally]()}} {
 			want = string(bytes.ReplaceAll([]byte(want), []byte(r.word), []byte(layoutOf(r.of))))
 		}
 		if have := layoutOf(c.of); have != want || stateVersion != version {

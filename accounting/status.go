@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 // Status is where all budgets stand.
@@ -19,15 +21,15 @@ type BudgetStatus struct {
 	// default budget has one line for each principal who has spent on the account and has no budget
 	// of their own, and one with Holder Default for everybody else, who has spent nothing.
 	Holder       string
-	Spent        Loss
-	SpentCurve   Curve   // of the events that Spent was charged for: BestEpsilon takes both
-	SpentEpsilon Epsilon // of Spent at the budget's δ, the least of several conversions, see BestEpsilon; rounded up
+	Spent        privacy.Loss
+	SpentCurve   privacy.Curve   // of the events that Spent was charged for: BestEpsilon takes both
+	SpentEpsilon privacy.Epsilon // of Spent at the budget's δ, the least of several conversions, see BestEpsilon; rounded up
 	// Remaining is what the next statement is granted, rounded down: the largest ε that fits of
 	// Gaussian noise of the ρ that it converts to at the budget's δ; of a pure charge where δ = 0.
 	// NaN for a budget in ρ.
-	Remaining     Epsilon
-	RemainingRho  Rho  // the largest ρ of Gaussian noise, without slack, that fits
-	RemainingPure Pure // the largest ε of a pure charge that fits; 0 for a budget in ρ
+	Remaining     privacy.Epsilon
+	RemainingRho  privacy.Rho  // the largest ρ of Gaussian noise, without slack, that fits
+	RemainingPure privacy.Pure // the largest ε of a pure charge that fits; 0 for a budget in ρ
 	WindowStart   time.Time
 	WindowEnd     time.Time // zero for Never
 }
@@ -59,7 +61,7 @@ func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 type position struct {
 	budget Budget
 	holder string
-	spent  amount
+	spent  privacy.Amount
 }
 
 // positions returns every budget with everyone whom it caps, in the order of Status.
@@ -93,11 +95,11 @@ func (s *state) positions(today day) []position {
 }
 
 func (p *position) status(today day) BudgetStatus {
-	b, loss := &p.budget, p.spent.loss()
-	epsilon, _ := BestEpsilon(loss, p.spent.curve, b.Delta)
+	b, loss := &p.budget, p.spent.Loss()
+	epsilon, _ := privacy.BestEpsilon(loss, p.spent.Curve, b.Delta)
 	st := BudgetStatus{
-		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.curve, SpentEpsilon: epsilon,
-		Remaining: b.remaining(&p.spent), RemainingRho: b.remainingRho(&p.spent, tally{}), RemainingPure: b.remainingPure(&p.spent),
+		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.Curve, SpentEpsilon: epsilon,
+		Remaining: b.remaining(&p.spent), RemainingRho: b.remainingRho(&p.spent, privacy.Tally{}), RemainingPure: b.remainingPure(&p.spent),
 		WindowEnd: b.Window.end(today),
 	}
 	if b.Window != Never {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"scrim/accounting/privacy"
 )
 
 func date(t *testing.T, s string) time.Time {
@@ -81,7 +83,7 @@ func TestWindowEdges(t *testing.T) {
 			k := newClock(c.first)
 			l, _ := create1(t, k)
 			mustSet(t, l, "t", false, All, 1, 1e-6, c.window)
-			half := RhoFor(1, 1e-6).Float() * 0.6
+			half := privacy.RhoFor(1, 1e-6).Float() * 0.6
 			mustReserve(t, l, "a@%", rho("t", half))
 			k.set(c.last)
 			var x *ExhaustedError
@@ -100,7 +102,7 @@ func TestClockNeverReopensAWindow(t *testing.T) {
 	k := newClock("2026-03-31 12:00:00")
 	l, path := create1(t, k)
 	mustSet(t, l, "t", false, All, 1, 1e-6, Day)
-	half := RhoFor(1, 1e-6).Float() * 0.6
+	half := privacy.RhoFor(1, 1e-6).Float() * 0.6
 	mustReserve(t, l, "a@%", rho("t", half))
 	refused := func(when string) {
 		t.Helper()

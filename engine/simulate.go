@@ -8,7 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/admin"
 	"scrim/engine/collect"
 	"scrim/engine/collect/exact"
@@ -105,7 +105,7 @@ func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim col
 	}
 	c := q.Collection
 	charged := exec.Charged{
-		Loss: event.Loss(), Events: []accounting.Event{event}, Statement: q.Query,
+		Loss: event.Loss(), Events: []privacy.Event{event}, Statement: q.Query,
 		Mechanism: fmt.Sprintf("simulation of %s.%s (%s), %d runs", c.Schema, c.Name, c.Protocol, q.Runs),
 	}
 	err = s.runner.Sample(ctx, &sample.Sample, charged, func(values [][]float64) error {
@@ -134,21 +134,21 @@ func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim col
 //     probability δ it is ε²/2-zCDP.
 //
 // Both neighbour relations move one slot (planner.SampleNode), which is what the guarantee is stated for.
-func guarantee(g *collect.Design) accounting.Event {
+func guarantee(g *collect.Design) privacy.Event {
 	cost := g.Cost()
-	eps := accounting.Pure(0)
+	eps := privacy.Pure(0)
 	if e := cost.Epsilon.Float(); e > 0 {
-		eps = accounting.PureOf(e)
+		eps = privacy.PureOf(e)
 	}
 	switch {
 	case math.IsInf(cost.Rho, 1):
-		return accounting.Event{Kind: accounting.RandomizedResponse, Epsilon: eps, DeltaEvent: cost.Delta, Count: 1}
+		return privacy.Event{Kind: privacy.RandomizedResponse, Epsilon: eps, DeltaEvent: cost.Delta, Count: 1}
 	case cost.Delta > 0: // declared as ρ; its δ is a conversion for wallets
-		return accounting.Event{Kind: accounting.ZCDP, Rho: accounting.RhoOf(cost.Rho), Count: 1}
+		return privacy.Event{Kind: privacy.ZCDP, Rho: privacy.RhoOf(cost.Rho), Count: 1}
 	}
-	pure := accounting.Event{Kind: accounting.RandomizedResponse, Epsilon: eps, Count: 1}
-	if rho := accounting.RhoOf(cost.Rho); rho < pure.Loss().Rho {
-		return accounting.Event{Kind: accounting.ZCDP, Rho: rho, Epsilon: eps, Count: 1}
+	pure := privacy.Event{Kind: privacy.RandomizedResponse, Epsilon: eps, Count: 1}
+	if rho := privacy.RhoOf(cost.Rho); rho < pure.Loss().Rho {
+		return privacy.Event{Kind: privacy.ZCDP, Rho: rho, Epsilon: eps, Count: 1}
 	}
 	return pure
 }

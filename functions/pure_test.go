@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/internal/params"
 )
@@ -47,7 +47,7 @@ func TestPureOrRefused(t *testing.T) {
 						continue
 					}
 					l := e.Loss()
-					if !l.IsPure() || l.Pure > accounting.PureOf(eps) {
+					if !l.IsPure() || l.Pure > privacy.PureOf(eps) {
 						t.Errorf("%s, %q, dimension %d, %+v: loss %+v", f.Name, options, dim, p, l)
 					}
 					for _, s := range e.Steps() {

@@ -8,14 +8,14 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/planner/plan"
 )
 
 // TestEvents holds the events of every plan of the corpus against the loss that it declares: no more is claimed, and no less than what is drawn.
 func TestEvents(t *testing.T) {
-	seen := map[accounting.EventKind]int{}
+	seen := map[privacy.EventKind]int{}
 	scales, exchanged := 0, 0
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		h := newHarness(t)
@@ -50,8 +50,8 @@ func TestEvents(t *testing.T) {
 			return d.Expected
 		})
 	})
-	for _, k := range []accounting.EventKind{
-		accounting.ZCDP, accounting.DiscreteGaussian, accounting.DiscreteLaplace, accounting.Exponential, accounting.Threshold,
+	for _, k := range []privacy.EventKind{
+		privacy.ZCDP, privacy.DiscreteGaussian, privacy.DiscreteLaplace, privacy.Exponential, privacy.Threshold,
 	} {
 		if seen[k] == 0 {
 			t.Errorf("no plan has an event of kind %s: %v", k, seen)
@@ -63,11 +63,11 @@ func TestEvents(t *testing.T) {
 }
 
 // eventUnit is the rounding of one event: of its ρ, and of an ε to ρ.
-const eventUnit = 8 * accounting.RhoUnit
+const eventUnit = 8 * privacy.RhoUnit
 
 // unsound compares the events of a release with its loss.
 func unsound(r *plan.Release) (problems []string) {
-	var sum accounting.Loss
+	var sum privacy.Loss
 	events := r.Events()
 	room := eventUnit * float64(len(events))
 	for _, e := range events {
@@ -89,10 +89,10 @@ func unsound(r *plan.Release) (problems []string) {
 	if math.Abs(sum.DeltaEvent-r.Loss.DeltaEvent) > 1e-9*sum.DeltaEvent || math.Abs(sum.DeltaTV-r.Loss.DeltaTV) > 1e-9*sum.DeltaTV {
 		problems = append(problems, "events have slack "+exactly(sum.DeltaEvent)+" and "+exactly(sum.DeltaTV)+", declared "+exactly(r.Loss.DeltaEvent)+" and "+exactly(r.Loss.DeltaTV))
 	}
-	for _, delta := range []accounting.Delta{1e-3, 1e-6, 1e-12} {
-		best, _ := accounting.BestEpsilon(r.Loss, accounting.CurveOf(events), delta)
-		curve, by := accounting.BestEpsilon(accounting.Loss{Rho: accounting.MaxRho, DeltaEvent: r.Loss.DeltaEvent, DeltaTV: r.Loss.DeltaTV}, accounting.CurveOf(events), delta)
-		if e := accounting.EpsilonOf(r.Loss, delta); best > e || curve < best*(1-1e-9) {
+	for _, delta := range []privacy.Delta{1e-3, 1e-6, 1e-12} {
+		best, _ := privacy.BestEpsilon(r.Loss, privacy.CurveOf(events), delta)
+		curve, by := privacy.BestEpsilon(privacy.Loss{Rho: privacy.MaxRho, DeltaEvent: r.Loss.DeltaEvent, DeltaTV: r.Loss.DeltaTV}, privacy.CurveOf(events), delta)
+		if e := privacy.EpsilonOf(r.Loss, delta); best > e || curve < best*(1-1e-9) {
 			problems = append(problems, "best epsilon "+exactly(float64(best))+", by "+string(by)+" "+exactly(float64(curve))+", of the loss "+exactly(float64(e)))
 		}
 	}
@@ -118,7 +118,7 @@ func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 			drawn *= 4
 		}
 		alone := &plan.Release{Aggregates: []plan.Aggregate{a}, PerUnit: r.PerUnit, Exchanged: r.Exchanged}
-		claimed := accounting.Rho(0)
+		claimed := privacy.Rho(0)
 		for _, e := range alone.Events() {
 			claimed = claimed.Add(e.Loss().Rho)
 		}
@@ -133,16 +133,16 @@ func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 // TestEventsOfExchange: one removal and one addition, in every group that a person may be in.
 func TestEventsOfExchange(t *testing.T) {
 	r := &plan.Release{PerUnit: 3, Exchanged: 2}
-	got := r.InGroups(accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: 5, Steps: 1, Count: 2})
-	if want := (accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: 10, Steps: 2, Count: 6}); got != want {
+	got := r.InGroups(privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: 5, Steps: 1, Count: 2})
+	if want := (privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: 10, Steps: 2, Count: 6}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	got = r.InGroups(accounting.Event{Kind: accounting.DiscreteGaussian, Rho: 7, Count: 1})
-	if want := (accounting.Event{Kind: accounting.DiscreteGaussian, Rho: 28, Count: 3}); got != want {
+	got = r.InGroups(privacy.Event{Kind: privacy.DiscreteGaussian, Rho: 7, Count: 1})
+	if want := (privacy.Event{Kind: privacy.DiscreteGaussian, Rho: 28, Count: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	r = &plan.Release{PerUnit: 1 << 20, Exchanged: 1}
-	many := accounting.Event{Kind: accounting.Exponential, Epsilon: 1 << 20, Count: 1 << 20}
+	many := privacy.Event{Kind: privacy.Exponential, Epsilon: 1 << 20, Count: 1 << 20}
 	if got := r.InGroups(many); got.Loss().Rho < many.Loss().Rho*(1<<20) || got.Epsilon != many.Epsilon<<40 {
 		t.Errorf("more runs than fit into a count: %+v", got)
 	}

@@ -3,7 +3,7 @@ package planner
 import (
 	"slices"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/estimator"
 	"scrim/planner/lower"
@@ -45,10 +45,10 @@ func (d *draft) exchanged() int {
 
 // lossOf is the loss of an aggregate whose estimator has the loss given for one part. An exchange doubles a pure ε and has four times its ρ, the same as of
 // a mechanism that is not pure; no ρ is above the ε.
-func (d *draft) lossOf(a *aggregate, one accounting.Loss) accounting.Loss {
+func (d *draft) lossOf(a *aggregate, one privacy.Loss) privacy.Loss {
 	l := one.Times(d.parts(a))
 	if d.pure && !a.all && d.exchanged() > 1 {
-		l.Rho = min(l.Rho.Add(l.Rho), accounting.Rho(l.Pure)) // counted in the same units
+		l.Rho = min(l.Rho.Add(l.Rho), privacy.Rho(l.Pure)) // counted in the same units
 	}
 	return l
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
@@ -130,7 +130,7 @@ func (p *parameters) totalFor(t catalog.Table) (total, error) {
 	if m := t.Defaults.MaxEpsilon; m > 0 {
 		eps := out.epsilon
 		if out.rho > 0 {
-			eps = float64(accounting.EpsilonOf(accounting.Loss{Rho: accounting.RhoOf(out.rho)}, accounting.Delta(out.delta)))
+			eps = float64(privacy.EpsilonOf(privacy.Loss{Rho: privacy.RhoOf(out.rho)}, privacy.Delta(out.delta)))
 		}
 		if eps > m {
 			return total{}, deny(RuleEpsilonCap, refuse.Parameter, fmt.Sprintf("Set dp_epsilon to at most %v.", m),

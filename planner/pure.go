@@ -5,7 +5,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/estimator"
 	"scrim/internal/refuse"
@@ -22,10 +22,10 @@ import (
 type points uint64
 
 // Float returns the value as a float64, exactly below 2^53 points.
-func (p points) Float() float64 { return float64(p) * accounting.RhoUnit }
+func (p points) Float() float64 { return float64(p) * privacy.RhoUnit }
 
 // add returns p+q, saturating.
-func (p points) add(q points) points { return points(accounting.Rho(p).Add(accounting.Rho(q))) }
+func (p points) add(q points) points { return points(privacy.Rho(p).Add(privacy.Rho(q))) }
 
 // pureTable returns the first of the tables named, and of those that they are linked to, that is on the pure account, "" where there
 // is none: a table is charged with its parents.
@@ -54,9 +54,9 @@ func (s *statement) isPure() bool { return s.pureTable != "" }
 // spend is what (ε, δ) allows: ε itself of a pure statement, else the ρ that it stands for.
 func (s *statement) spend(epsilon, delta float64) points {
 	if s.isPure() {
-		return points(accounting.PureWithin(accounting.Epsilon(epsilon)))
+		return points(privacy.PureWithin(privacy.Epsilon(epsilon)))
 	}
-	return points(accounting.RhoFor(accounting.Epsilon(epsilon), accounting.Delta(delta)))
+	return points(privacy.RhoFor(privacy.Epsilon(epsilon), privacy.Delta(delta)))
 }
 
 // notRho refuses a cost stated as ρ on the pure account.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
 )
@@ -44,7 +44,7 @@ func TestPureSplitAddsUp(t *testing.T) {
 					t.Errorf("%s: %v", q, err)
 				}
 				for _, c := range append(s.Tables, s.Entities...) {
-					if limit := accounting.PureWithin(accounting.Epsilon(eps)); c.Table == "shop.orders" && (c.Loss.Pure > limit || c.Loss.Pure+2000 < limit) || !c.Loss.IsPure() {
+					if limit := privacy.PureWithin(privacy.Epsilon(eps)); c.Table == "shop.orders" && (c.Loss.Pure > limit || c.Loss.Pure+2000 < limit) || !c.Loss.IsPure() {
 						t.Errorf("%s: %s is charged %+v, of %d units", q, c.Account, c.Loss, limit)
 					}
 				}

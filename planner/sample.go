@@ -8,7 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -61,13 +61,13 @@ func (n *SampleNode) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Nod
 }
 
 // Fits refuses a loss that the tables' policies do not allow to one statement.
-func (n *SampleNode) Fits(l accounting.Loss) error {
+func (n *SampleNode) Fits(l privacy.Loss) error {
 	if n.pureTable != "" && !l.IsPure() {
 		return rule.Deny(rule.Pure, refuse.SimulationSource, "Simulate over public data, or a protocol of the local model without the options gauss and zcdp.",
 			"The guarantee of the collection is not a pure epsilon, and %s is on the pure account (delta 0).", n.pureTable)
 	}
 	for i, m := range n.limits {
-		eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: l.Rho, Pure: l.Pure}, accounting.Delta(n.caps[i].delta)))
+		eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: l.Rho, Pure: l.Pure}, privacy.Delta(n.caps[i].delta)))
 		if m > 0 && eps > m {
 			return rule.Deny(rule.EpsilonCap, refuse.Parameter, "Simulate fewer runs, or a collection of a smaller epsilon.",
 				"A statement on %s may cost at most epsilon %v, these runs cost %.4g.", n.Tables[i].Table, m, eps)

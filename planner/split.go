@@ -6,7 +6,7 @@ import (
 	"math"
 	"sort"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/partition"
@@ -26,7 +26,7 @@ type account struct {
 	fixed    points  // taken by aggregates with an epsilon or rho of their own
 	aimed    points  // added by aggregates that name an error
 	weight   int     // number of the other parts: aggregates and key selections
-	loss     accounting.Loss
+	loss     privacy.Loss
 }
 
 // finish splits the loss of the statement and completes its releases. For each protected table T
@@ -48,7 +48,7 @@ func (s *statement) finish() error {
 		return err
 	}
 	st := &plan.Statement{Text: s.ctx.Query()}
-	entities := map[string]accounting.Loss{}
+	entities := map[string]privacy.Loss{}
 	for _, d := range s.drafts {
 		if err := s.complete(d, accounts); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (s *statement) finish() error {
 	for _, a := range sorted(accounts) {
 		st.Tables = append(st.Tables, plan.Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
 		if m := a.policy.Defaults.MaxEpsilon; m > 0 && (a.fixed > 0 || a.aimed > 0) {
-			if eps := float64(accounting.EpsilonOf(accounting.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, accounting.Delta(a.total.delta))); eps > m {
+			if eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, privacy.Delta(a.total.delta))); eps > m {
 				return rule.Deny(rule.EpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
 					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
 			}
@@ -155,7 +155,7 @@ func (s *statement) accounts() (map[string]*account, error) {
 func (a *account) slack() float64 {
 	eps := a.total.epsilon
 	if eps == 0 {
-		eps = float64(accounting.EpsilonOf(accounting.Loss{Rho: accounting.Rho(a.spend)}, accounting.Delta(a.total.delta)))
+		eps = float64(privacy.EpsilonOf(privacy.Loss{Rho: privacy.Rho(a.spend)}, privacy.Delta(a.total.delta)))
 	}
 	return a.deltaOne / (1 + math.Exp(eps)) * (1 - 1e-9)
 }
@@ -298,7 +298,7 @@ func (d *draft) tables() []protected {
 }
 
 // rhoDown converts a real number to fixed point, rounded down.
-func rhoDown(r float64) points { return points(math.Floor(r / accounting.RhoUnit)) }
+func rhoDown(r float64) points { return points(math.Floor(r / privacy.RhoUnit)) }
 
 func sorted(m map[string]*account) []*account {
 	out := make([]*account, 0, len(m))

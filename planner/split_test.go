@@ -6,7 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/params"
 	"scrim/planner/plan"
 )
@@ -50,14 +50,14 @@ func TestStatementStaysWithinItsTotal(t *testing.T) {
 					if (c.Loss.DeltaEvent > 0) != s.select1 || c.Loss.DeltaEvent > delta/2*(1+1e-9) {
 						t.Errorf("%s: %s has event delta %v", q, c.Table, c.Loss.DeltaEvent)
 					}
-					limit := accounting.RhoFor(accounting.Epsilon(eps), accounting.Delta(convert))
+					limit := privacy.RhoFor(privacy.Epsilon(eps), privacy.Delta(convert))
 					if c.Loss.Rho > limit {
 						t.Errorf("%s: %s is charged rho %v, allowed are %v", q, c.Table, c.Loss.Rho.Float(), limit.Float())
 					}
 					if c.Loss.Rho.Float() < s.least*limit.Float()-1e-9 {
 						t.Errorf("%s: %s is charged rho %v of %v", q, c.Table, c.Loss.Rho.Float(), limit.Float())
 					}
-					if got := accounting.DeltaOf(accounting.Loss{Rho: c.Loss.Rho, DeltaEvent: c.Loss.DeltaEvent}, accounting.Epsilon(eps)); float64(got) > delta*(1+1e-6) {
+					if got := privacy.DeltaOf(privacy.Loss{Rho: c.Loss.Rho, DeltaEvent: c.Loss.DeltaEvent}, privacy.Epsilon(eps)); float64(got) > delta*(1+1e-6) {
 						t.Errorf("%s: %s implies delta %v", q, c.Table, got)
 					}
 				}
@@ -70,7 +70,7 @@ func TestStatementStaysWithinItsTotal(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
-	charged := func(q string) accounting.Rho {
+	charged := func(q string) privacy.Rho {
 		t.Helper()
 		st, _, err := h.plan(q)
 		if err != nil {
@@ -80,7 +80,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	want := func(label, q string, eps float64) {
 		t.Helper()
-		limit := accounting.RhoFor(accounting.Epsilon(eps), params.DefaultDelta)
+		limit := privacy.RhoFor(privacy.Epsilon(eps), params.DefaultDelta)
 		if got := charged(q); got > limit || got+64 < limit {
 			t.Errorf("%s: charged %v, want %v", label, got, limit)
 		}

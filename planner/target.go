@@ -9,7 +9,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -124,7 +124,7 @@ func (s *statement) fromEarlier(d *draft, a *aggregate, parts points) (points, e
 			if !s.isPure() {
 				ratio *= ratio
 			}
-			cost := math.Ceil(e.Loss * ratio / accounting.RhoUnit)
+			cost := math.Ceil(e.Loss * ratio / privacy.RhoUnit)
 			if most := rhoDown(mostForTarget) / parts; cost > float64(most) {
 				return 0, s.unreached(a, "An earlier answer had %.3g: it would cost more than %s = %v.", e.StdErr, s.costWord(), mostForTarget)
 			}

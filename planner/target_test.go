@@ -8,7 +8,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
 )
@@ -30,7 +30,7 @@ func TestTargetOfKnownError(t *testing.T) {
 		}
 		for _, pure := range []string{"off", "on"} {
 			h.declare("pure account:shop.people " + pure + "\npure account:shop.orders " + pure)
-			var before accounting.Loss
+			var before privacy.Loss
 			for _, wanted := range []string{"64", "32", "16"} {
 				text := strings.ReplaceAll(strings.ReplaceAll(q, "error=)", "error="+wanted+")"), "error='", "error="+wanted+"'")
 				s, n, err := h.plan(text)
@@ -51,7 +51,7 @@ func TestTargetOfKnownError(t *testing.T) {
 				if pure == "on" {
 					ratio, want = float64(loss.Pure)/float64(before.Pure), 2
 				}
-				if before != (accounting.Loss{}) && math.Abs(ratio/want-1) > 0.1 {
+				if before != (privacy.Loss{}) && math.Abs(ratio/want-1) > 0.1 {
 					t.Errorf("%s: half the error costs %v times as much", text, ratio)
 				}
 				before = loss

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 )
@@ -15,7 +15,7 @@ import (
 func TestUnsoundPlansDoNotRun(t *testing.T) {
 	for name, spoil := range map[string]func(*plan.Statement){
 		"a loss that is not charged":  func(s *plan.Statement) { clear(s.Tables) },
-		"a release that costs less":   func(s *plan.Statement) { s.Releases[0].Loss = accounting.Loss{} },
+		"a release that costs less":   func(s *plan.Statement) { s.Releases[0].Loss = privacy.Loss{} },
 		"a release of no table":       func(s *plan.Statement) { s.Releases[0].Tables = nil },
 		"a number of groups too few":  func(s *plan.Statement) { s.Releases[0].Groups-- },
 		"a key that is not its own":   func(s *plan.Statement) { s.Releases[0].Key = "" },

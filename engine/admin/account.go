@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 )
 
 // budgets makes dp.budgets. A DBA and an auditor see every budget with its spending, and for each entity
@@ -86,14 +87,14 @@ func budgetRow(b accounting.BudgetStatus) sql.Row {
 	return row
 }
 
-func epsilonLimit(e accounting.Epsilon, r accounting.Rho) any {
+func epsilonLimit(e privacy.Epsilon, r privacy.Rho) any {
 	if r > 0 {
 		return nil
 	}
 	return float64(e)
 }
 
-func rhoLimit(r accounting.Rho) any {
+func rhoLimit(r privacy.Rho) any {
 	if r == 0 {
 		return nil
 	}
@@ -106,8 +107,8 @@ func spent(b accounting.BudgetStatus) (epsilon, conversion any) {
 	return best(b.Spent, b.SpentCurve, b.Delta)
 }
 
-func best(l accounting.Loss, c accounting.Curve, delta accounting.Delta) (epsilon, conversion any) {
-	e, by := accounting.BestEpsilon(l, c, delta)
+func best(l privacy.Loss, c privacy.Curve, delta privacy.Delta) (epsilon, conversion any) {
+	e, by := privacy.BestEpsilon(l, c, delta)
 	if epsilon = finite(float64(e)); epsilon != nil {
 		conversion = string(by)
 	}
@@ -122,10 +123,10 @@ func accountType(entity bool) string {
 }
 
 // slack shows both kinds of δ of a loss as one number; the conversion to ε treats them apart.
-func slack(l accounting.Loss) float64 { return l.DeltaEvent + l.DeltaTV }
+func slack(l privacy.Loss) float64 { return l.DeltaEvent + l.DeltaTV }
 
 // pure shows the pure ε of a loss, NULL where it has none.
-func pure(l accounting.Loss) any {
+func pure(l privacy.Loss) any {
 	if !l.IsPure() {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/functions"
 	"scrim/internal/params"
@@ -229,7 +230,7 @@ shop.regions|<nil>|<nil>`)
 	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', 8, 1e-6, 'month')")
 	f.must(dba, "", "CALL dp_set_neighbours('shop.orders', 'replace-one')") // a budget is no charge
 	if _, err := f.ledger.Reserve(t.Context(), accounting.Request{Principal: ann, Statement: "q", Charges: []accounting.Charge{
-		{Account: "shop.orders", Loss: accounting.Loss{Rho: accounting.RhoOf(0.01)}},
+		{Account: "shop.orders", Loss: privacy.Loss{Rho: privacy.RhoOf(0.01)}},
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -326,8 +327,8 @@ func TestAnalystSeesOwn(t *testing.T) {
 		r, err := f.ledger.Reserve(context.Background(), accounting.Request{
 			Principal: who, Statement: "SELECT COUNT(*) FROM orders -- " + who, Mechanisms: "count",
 			Charges: []accounting.Charge{
-				{Account: "shop.orders", Table: "shop.orders", Loss: accounting.Loss{Rho: accounting.RhoOf(rho)}},
-				{Account: "customer", Entity: true, Loss: accounting.Loss{Rho: accounting.RhoOf(rho)}},
+				{Account: "shop.orders", Table: "shop.orders", Loss: privacy.Loss{Rho: privacy.RhoOf(rho)}},
+				{Account: "customer", Entity: true, Loss: privacy.Loss{Rho: privacy.RhoOf(rho)}},
 			},
 		})
 		if err != nil {
@@ -452,7 +453,7 @@ func TestRowsFitTheirColumns(t *testing.T) {
 	f.ledger.Replayed(ann, "SELECT ?", "d", 1, []string{"shop.orders"})
 	if _, err := f.ledger.Reserve(context.Background(), accounting.Request{
 		Principal: ann, Statement: "SELECT 1",
-		Charges: []accounting.Charge{{Account: "shop.orders", Loss: accounting.Loss{Rho: 1, DeltaEvent: 1e-9, DeltaTV: 1e-12}}},
+		Charges: []accounting.Charge{{Account: "shop.orders", Loss: privacy.Loss{Rho: 1, DeltaEvent: 1e-9, DeltaTV: 1e-12}}},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/refuse"
 )
 
@@ -80,14 +81,14 @@ func altered(b accounting.Budget, change map[string]any) (accounting.Budget, err
 		}
 		switch key {
 		case "epsilon":
-			b.Epsilon, b.Rho = accounting.Epsilon(f), 0
+			b.Epsilon, b.Rho = privacy.Epsilon(f), 0
 		case "rho":
 			if b.Rho, err = rho(f); err != nil {
 				return b, err
 			}
 			b.Epsilon = 0
 		case "delta":
-			b.Delta = accounting.Delta(f)
+			b.Delta = privacy.Delta(f)
 		default:
 			return b, badPart(key)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 )
 
 // ledgerColumns are the columns of dp.ledger.
@@ -82,10 +83,10 @@ func after(f accounting.Filter, id uint64) (above, below uint64) {
 // principals; nil where there is none.
 func prices(budgets []accounting.Budget) func(accounting.Charge) any {
 	type offer struct {
-		loss  accounting.Loss
-		delta accounting.Delta
+		loss  privacy.Loss
+		delta privacy.Delta
 	}
-	deltas, known := map[account]accounting.Delta{}, map[offer]any{}
+	deltas, known := map[account]privacy.Delta{}, map[offer]any{}
 	for _, b := range budgets {
 		if b.Principal == accounting.All {
 			deltas[account{b.Account, b.Entity}] = b.Delta
@@ -98,7 +99,7 @@ func prices(budgets []accounting.Budget) func(accounting.Charge) any {
 		}
 		o := offer{c.Loss, delta}
 		if _, ok := known[o]; !ok {
-			known[o] = finite(float64(accounting.EpsilonOf(c.Loss, delta)))
+			known[o] = finite(float64(privacy.EpsilonOf(c.Loss, delta)))
 		}
 		return known[o]
 	}
@@ -210,7 +211,7 @@ func limits(b accounting.Budget) string {
 }
 
 // eventsText shows what ran: 'gaussian(rho=0.01) × 2; threshold(delta=1e-9)'.
-func eventsText(events []accounting.Event) string {
+func eventsText(events []privacy.Event) string {
 	parts := make([]string, len(events))
 	for i, e := range events {
 		var args []string

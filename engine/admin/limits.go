@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/refuse"
 )
 
 // limit reads the limit of a budget: a number for an epsilon, or 'rho=R'.
-func limit(text string) (accounting.Epsilon, accounting.Rho, error) {
+func limit(text string) (privacy.Epsilon, privacy.Rho, error) {
 	name, value, named := strings.Cut(text, "=")
 	if !named {
 		e, err := number("epsilon", text)
-		return accounting.Epsilon(e), 0, err
+		return privacy.Epsilon(e), 0, err
 	}
 	if !strings.EqualFold(strings.TrimSpace(name), "rho") {
 		return 0, 0, refuse.New(refuse.Policy, "%q is no limit.", cut(text)).With("Use a number for an epsilon, or 'rho=0.5'.")
@@ -27,21 +28,21 @@ func limit(text string) (accounting.Epsilon, accounting.Rho, error) {
 }
 
 // rho rounds a limit in ρ down to what the ledger counts, so that it is never passed.
-func rho(f float64) (accounting.Rho, error) {
-	r := accounting.Rho(0)
-	if f > 0 && f <= accounting.MaxRho.Float() {
-		r = accounting.Rho(f / accounting.RhoUnit)
+func rho(f float64) (privacy.Rho, error) {
+	r := privacy.Rho(0)
+	if f > 0 && f <= privacy.MaxRho.Float() {
+		r = privacy.Rho(f / privacy.RhoUnit)
 	}
 	if r == 0 {
 		return 0, refuse.New(refuse.Policy, "The rho %v is no limit.", f).
-			With("Use a number above 0 and at most %v, for example 0.5.", accounting.MaxRho.Float())
+			With("Use a number above 0 and at most %v, for example 0.5.", privacy.MaxRho.Float())
 	}
 	return r, nil
 }
 
-func delta(text string) (accounting.Delta, error) {
+func delta(text string) (privacy.Delta, error) {
 	d, err := number("delta", text)
-	return accounting.Delta(d), err
+	return privacy.Delta(d), err
 }
 
 // window brings a window's name into its one spelling; what is none the ledger refuses.

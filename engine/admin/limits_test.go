@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/refuse"
 )
 
@@ -22,7 +23,7 @@ func budgeted(t *testing.T) *fixture {
 func (f *fixture) spend(who string, rho float64, roles ...string) error {
 	r, err := f.ledger.Reserve(context.Background(), accounting.Request{
 		Principal: who, Roles: roles, Statement: "SELECT ?", Digest: "d-" + who, Mechanisms: "count",
-		Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: accounting.Loss{Rho: accounting.RhoOf(rho)}}},
+		Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: privacy.Loss{Rho: privacy.RhoOf(rho)}}},
 	})
 	if err == nil {
 		f.ledger.Finish(r, accounting.Answered)

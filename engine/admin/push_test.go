@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 )
 
 // pushing can be switched off, to compare.
@@ -45,7 +46,7 @@ func (l *longLedger) entry(id int) accounting.Entry {
 	return accounting.Entry{
 		ID: uint64(id), Kind: accounting.ChargeEntry, At: begun.Add(time.Duration(5*id) * time.Minute), Principal: []string{ann, bob, dba}[id%3],
 		Statement: "SELECT ?", Digest: fmt.Sprint("d", id%5), Outcome: accounting.Outcome(id % 3),
-		Charges: []accounting.EntryCharge{{Charge: accounting.Charge{Account: table, Table: table, Loss: accounting.Loss{Rho: 1}}}},
+		Charges: []accounting.EntryCharge{{Charge: accounting.Charge{Account: table, Table: table, Loss: privacy.Loss{Rho: 1}}}},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 )
 
 // scanless is a ledger that says how many entries were read of it.
@@ -53,7 +54,7 @@ func mixed(t *testing.T, l *accounting.Ledger) {
 		default:
 			var charges []accounting.Charge
 			for _, a := range accounts[:1+r.IntN(5)] {
-				charges = append(charges, accounting.Charge{Account: a, Table: "shop." + a, Loss: accounting.Loss{Rho: 1}})
+				charges = append(charges, accounting.Charge{Account: a, Table: "shop." + a, Loss: privacy.Loss{Rho: 1}})
 			}
 			got, err := l.Reserve(ctx, accounting.Request{Principal: who, Statement: fmt.Sprint("SELECT ", i), Charges: charges})
 			check(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 )
 
 func TestBrowserKeyboard(t *testing.T) {
@@ -53,7 +54,7 @@ func TestBrowserRefresh(t *testing.T) {
 	spend := func() {
 		b.t.Helper()
 		r, err := f.ledger.Reserve(b.ctx, accounting.Request{
-			Principal: "dora@%", Statement: "SELECT 1", Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: accounting.Loss{Rho: accounting.RhoOf(0.05)}}},
+			Principal: "dora@%", Statement: "SELECT 1", Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: privacy.Loss{Rho: privacy.RhoOf(0.05)}}},
 		})
 		f.must(err)
 		f.ledger.Finish(r, accounting.Answered)

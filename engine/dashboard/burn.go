@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
 
@@ -102,14 +103,14 @@ func later(a, b time.Time) time.Time {
 // counts after it ends in the amount that the ledger states.
 func (b *Burn) cumulate(days []accounting.DaySpent, resets []time.Time) []Point {
 	points := []Point{{b.From, 0}}
-	var sum accounting.Loss
+	var sum privacy.Loss
 	var amount float64
 	fall := func(before time.Time) {
 		for len(resets) > 0 && resets[0].Before(before) {
 			if resets[0].After(b.From) {
 				points = append(points, Point{resets[0], amount}, Point{resets[0], 0})
 			}
-			sum, amount, resets = accounting.Loss{}, 0, resets[1:]
+			sum, amount, resets = privacy.Loss{}, 0, resets[1:]
 		}
 	}
 	for _, s := range merged(days, b.From) {
@@ -130,7 +131,7 @@ func (b *Burn) cumulate(days []accounting.DaySpent, resets []time.Time) []Point 
 // stretchSpent is what was spent from one midnight to another.
 type stretchSpent struct {
 	from, to time.Time
-	spent    accounting.Loss
+	spent    privacy.Loss
 }
 
 // mostStretches bounds the points of a chart: each costs a conversion.
@@ -181,7 +182,7 @@ func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 
 // of tells a loss in the unit of the budget. Days are kept without the curves of their events, so that pure charges beside others look dearer than
 // they are: by as much as all that is spent does.
-func (b *Burn) of(l accounting.Loss) float64 {
+func (b *Burn) of(l privacy.Loss) float64 {
 	amount, byRho := b.Measure.Of(l), b.Measure.Of(b.Budget.Spent)
 	if b.Spent < byRho && !math.IsInf(byRho, 1) {
 		amount *= b.Spent / byRho
@@ -209,11 +210,11 @@ func (b *Burn) since(days []accounting.DaySpent, resets []time.Time) time.Time {
 }
 
 // lately is what was spent since then: for a window, all of what counts.
-func (b *Burn) lately(days []accounting.DaySpent, since time.Time) accounting.Loss {
+func (b *Burn) lately(days []accounting.DaySpent, since time.Time) privacy.Loss {
 	if !b.Budget.WindowEnd.IsZero() {
 		return b.Budget.Spent
 	}
-	var sum accounting.Loss
+	var sum privacy.Loss
 	for _, d := range days {
 		if d.Day.Add(dayLength).After(since) {
 			sum = sum.Add(d.Spent)
@@ -223,17 +224,17 @@ func (b *Burn) lately(days []accounting.DaySpent, since time.Time) accounting.Lo
 }
 
 // scaled is a part, or a multiple, of a loss.
-func scaled(l accounting.Loss, by float64) accounting.Loss {
+func scaled(l privacy.Loss, by float64) privacy.Loss {
 	if by <= 0 {
-		return accounting.Loss{}
+		return privacy.Loss{}
 	}
-	limit := accounting.MaxRho.Float()
-	out := accounting.Loss{
-		Rho:        accounting.RhoOf(math.Min(limit, l.Rho.Float()*by)),
+	limit := privacy.MaxRho.Float()
+	out := privacy.Loss{
+		Rho:        privacy.RhoOf(math.Min(limit, l.Rho.Float()*by)),
 		DeltaEvent: l.DeltaEvent * by, DeltaTV: l.DeltaTV * by,
 	}
 	if l.Pure > 0 {
-		out.Pure = accounting.PureOf(math.Min(limit, l.Pure.Float()*by))
+		out.Pure = privacy.PureOf(math.Min(limit, l.Pure.Float()*by))
 	}
 	return out
 }

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
 
-func rho(r float64) accounting.Loss { return accounting.Loss{Rho: accounting.RhoOf(r)} }
+func rho(r float64) privacy.Loss { return privacy.Loss{Rho: privacy.RhoOf(r)} }
 
 // monthly is a budget in ρ for October, of which days each spend the same.
 func monthly(limit, each float64, days int) (accounting.BudgetStatus, []accounting.DaySpent) {
 	from := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	b := accounting.BudgetStatus{
-		Budget:      accounting.Budget{Account: "t", Principal: accounting.All, Rho: accounting.RhoOf(limit), Window: accounting.Month},
+		Budget:      accounting.Budget{Account: "t", Principal: accounting.All, Rho: privacy.RhoOf(limit), Window: accounting.Month},
 		Holder:      accounting.All,
 		WindowStart: from, WindowEnd: from.AddDate(0, 1, 0),
 	}
@@ -28,7 +29,7 @@ func monthly(limit, each float64, days int) (accounting.BudgetStatus, []accounti
 		b.Spent = b.Spent.Add(rho(each))
 	}
 	if left := limit - b.Spent.Rho.Float(); left > 0 {
-		b.RemainingRho = accounting.RhoOf(left)
+		b.RemainingRho = privacy.RhoOf(left)
 	}
 	return b, list
 }
@@ -55,9 +56,9 @@ func TestProjectionOfAConstantRate(t *testing.T) {
 func TestProjectionInEpsilonAddsUpRho(t *testing.T) {
 	// Spending that reaches exactly the limit at the window's end must be seen to reach it there, although ε is not linear.
 	b, days := monthly(1, 0.1, 10)
-	total := accounting.RhoFor(4, 1e-6).Float()
+	total := privacy.RhoFor(4, 1e-6).Float()
 	b.Budget.Rho, b.Epsilon, b.Delta, b.Spent = 0, 4, 1e-6, rho(total*0.5)
-	b.RemainingRho = accounting.RhoOf(total * 0.5)
+	b.RemainingRho = privacy.RhoOf(total * 0.5)
 	now := b.WindowStart.Add(b.WindowEnd.Sub(b.WindowStart) / 2)
 	burn := burnOf(b, days, nil, nil, now)
 	last := burn.Projected[len(burn.Projected)-1]
@@ -86,7 +87,7 @@ func TestUsedUp(t *testing.T) {
 	if burn.Level != UsedUp || burn.Share() != 1 || !strings.Contains(burn.Verdict(), "Used up until 1 Nov") {
 		t.Errorf("got %s, %v: %s", burn.Level, burn.Share(), burn.Verdict())
 	}
-	b.Budget.Rho = accounting.RhoOf(0.5) // lowered below what is spent
+	b.Budget.Rho = privacy.RhoOf(0.5) // lowered below what is spent
 	if burn = burnOf(b, days, nil, nil, b.WindowStart.AddDate(0, 0, 12)); burn.Level != UsedUp || burn.Left != 0 {
 		t.Errorf("lowered: got %s, left %v", burn.Level, burn.Left)
 	}
@@ -138,14 +139,14 @@ func TestMeasures(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		budget accounting.Budget
-		loss   accounting.Loss
+		loss   privacy.Loss
 		unit   watch.Unit
 		want   float64
 	}{
-		{"rho", accounting.Budget{Rho: accounting.RhoOf(2), Delta: 1e-7}, rho(0.5), watch.Rho, 0.5},
-		{"rho without delta", accounting.Budget{Rho: accounting.RhoOf(2)}, rho(0.5), watch.Rho, 0.5},
-		{"pure", accounting.Budget{Epsilon: 2}, accounting.PureLoss(0.25), watch.Pure, 0.25},
-		{"approximate", accounting.Budget{Epsilon: 2, Delta: 1e-6}, rho(0.05), watch.Epsilon, float64(accounting.EpsilonOf(rho(0.05), 1e-6))},
+		{"rho", accounting.Budget{Rho: privacy.RhoOf(2), Delta: 1e-7}, rho(0.5), watch.Rho, 0.5},
+		{"rho without delta", accounting.Budget{Rho: privacy.RhoOf(2)}, rho(0.5), watch.Rho, 0.5},
+		{"pure", accounting.Budget{Epsilon: 2}, privacy.PureLoss(0.25), watch.Pure, 0.25},
+		{"approximate", accounting.Budget{Epsilon: 2, Delta: 1e-6}, rho(0.05), watch.Epsilon, float64(privacy.EpsilonOf(rho(0.05), 1e-6))},
 	} {
 		m := watch.MeasureOf(c.budget)
 		if got := m.Of(c.loss); m.Unit != c.unit || math.Abs(got-c.want) > 1e-9 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 )
 
@@ -182,7 +183,7 @@ func (f *facts) today(b accounting.BudgetStatus, resets []time.Time) ([]Point, e
 		return nil, err
 	}
 	points := []Point{{filter.Since, 0}}
-	var sum accounting.Loss
+	var sum privacy.Loss
 	for _, e := range list {
 		if ofRole && !slices.Contains(e.Roles, role) {
 			continue

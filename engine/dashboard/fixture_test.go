@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/watch"
 )
@@ -135,14 +136,14 @@ func (f *fixture) fill(policies *catalog.Catalog) {
 	for _, t := range tablesOfFixture {
 		f.must(policies.Protect(anySchema{}, t.name, t.unit, t.entity))
 		f.must(f.ledger.SetBudget(ctx, accounting.Budget{
-			Account: t.name, Principal: accounting.All, Epsilon: accounting.Epsilon(t.epsilon), Delta: accounting.Delta(t.delta),
+			Account: t.name, Principal: accounting.All, Epsilon: privacy.Epsilon(t.epsilon), Delta: privacy.Delta(t.delta),
 			Window: t.window, SetBy: "root@%", Reason: "agreed with the data protection officer",
 		}))
 	}
 	f.must(policies.Protect(anySchema{}, "shop.returns", "customer_id", "customer"))
 	f.must(policies.Public(anySchema{}, "shop.products"))
 	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "shop.orders", Principal: accounting.Default, Epsilon: 4, Delta: 1e-6, Window: accounting.Month, SetBy: "root@%"}))
-	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "shop.orders", Principal: "role:marketing", Rho: accounting.RhoOf(0.5), Delta: 1e-7, Window: accounting.Month, SetBy: "root@%"}))
+	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "shop.orders", Principal: "role:marketing", Rho: privacy.RhoOf(0.5), Delta: 1e-7, Window: accounting.Month, SetBy: "root@%"}))
 	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "customer", Entity: true, Principal: accounting.All, Epsilon: 10, Delta: 2e-6, Window: accounting.Month, SetBy: "root@%"}))
 	f.now = f.now.Add(2 * time.Hour)
 	var due []charge
@@ -190,10 +191,10 @@ func charges(rng *rand.Rand, account string, epsilon, delta float64, window acco
 	for i := range steps {
 		at := from.Add(fixtureNow.Add(-10*time.Minute).Sub(from) * time.Duration(i) / time.Duration(steps-1))
 		at = at.Add(-time.Duration(rng.IntN(20)) * time.Minute)
-		loss := accounting.PureLoss(epsilon * part / float64(steps))
+		loss := privacy.PureLoss(epsilon * part / float64(steps))
 		if delta > 0 {
-			all := accounting.RhoFor(accounting.Epsilon(epsilon), accounting.Delta(delta)).Float()
-			loss = accounting.Loss{Rho: accounting.RhoOf(all * part / float64(steps) * (0.3 + 1.4*rng.Float64()))}
+			all := privacy.RhoFor(privacy.Epsilon(epsilon), privacy.Delta(delta)).Float()
+			loss = privacy.Loss{Rho: privacy.RhoOf(all * part / float64(steps) * (0.3 + 1.4*rng.Float64()))}
 		}
 		text := strings.ReplaceAll(statements[rng.IntN(len(statements))], "`t`", account)
 		list = append(list, charge{at, accounting.Request{

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
 
 func segment(s string) string { return url.PathEscape(s) }
 
-func measureOf(b accounting.BudgetStatus, l accounting.Loss) float64 {
+func measureOf(b accounting.BudgetStatus, l privacy.Loss) float64 {
 	return watch.MeasureOf(b.Budget).Of(l)
 }
 
@@ -28,7 +29,7 @@ type Spender struct {
 	Amount          float64
 	Unit            watch.Unit
 	Part            float64 // of what all spent, in what adds up, from 0 to 1
-	loss            accounting.Loss
+	loss            privacy.Loss
 }
 
 // Where the ledger keeps no sum of each principal, the latest charges of a window are added up: so many on one account, and so many
@@ -86,12 +87,12 @@ func accountOf(b *accounting.BudgetStatus) account { return account{b.Account, b
 
 // sums are what each principal spent on the accounts for which the status tells it: those with a default budget whose window is that
 // of the total one.
-func (f *facts) sums() map[account]map[string]accounting.Loss {
-	sums := map[account]map[string]accounting.Loss{}
+func (f *facts) sums() map[account]map[string]privacy.Loss {
+	sums := map[account]map[string]privacy.Loss{}
 	for i := range f.status.Budgets {
 		b := &f.status.Budgets[i]
 		if total := f.total(b.Account, b.Entity); b.Holder == accounting.Default && total != nil && total.Window == b.Window {
-			sums[accountOf(b)] = map[string]accounting.Loss{}
+			sums[accountOf(b)] = map[string]privacy.Loss{}
 		}
 	}
 	for i := range f.status.Budgets {
@@ -110,8 +111,8 @@ func (f *facts) sums() map[account]map[string]accounting.Loss {
 }
 
 // added adds up the latest charges in the window of a total budget by principal.
-func (f *facts) added(b *accounting.BudgetStatus, who string, limit int, read *int) (map[string]accounting.Loss, error) {
-	losses := map[string]accounting.Loss{}
+func (f *facts) added(b *accounting.BudgetStatus, who string, limit int, read *int) (map[string]privacy.Loss, error) {
+	losses := map[string]privacy.Loss{}
 	if limit <= 0 {
 		return losses, nil
 	}
@@ -130,7 +131,7 @@ func (f *facts) added(b *accounting.BudgetStatus, who string, limit int, read *i
 }
 
 // spender is what a principal spent in the window of a total budget, without its amount.
-func (f *facts) spender(b *accounting.BudgetStatus, principal string, loss accounting.Loss) Spender {
+func (f *facts) spender(b *accounting.BudgetStatus, principal string, loss privacy.Loss) Spender {
 	s := Spender{
 		Principal: principal, Link: "/analysts/" + segment(principal), On: f.name(b.Account), OnLink: "/tables/" + segment(b.Account),
 		Unit: watch.MeasureOf(b.Budget).Unit, Part: min(1, loss.Rho.Float()/b.Spent.Rho.Float()), loss: loss,

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/watch"
 )
@@ -180,7 +181,7 @@ func (f *facts) outlook(b accounting.BudgetStatus) (*Outlook, error) {
 	list, err := f.d.o.Ledger.Entries(f.ctx, accounting.Filter{
 		Account: b.Account, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Descending: true, Limit: 25,
 	})
-	var losses []accounting.Loss
+	var losses []privacy.Loss
 	for _, e := range list {
 		for _, c := range e.Charges {
 			if c.Account == b.Account && c.Entity == b.Entity && c.Loss.Rho > 0 {
@@ -191,7 +192,7 @@ func (f *facts) outlook(b accounting.BudgetStatus) (*Outlook, error) {
 	if err != nil || len(losses) == 0 {
 		return nil, err
 	}
-	slices.SortFunc(losses, func(a, b accounting.Loss) int { return cmp.Compare(a.Rho, b.Rho) })
+	slices.SortFunc(losses, func(a, b privacy.Loss) int { return cmp.Compare(a.Rho, b.Rho) })
 	middle := losses[len(losses)/2]
 	o := &Outlook{Charges: len(losses), Typical: measureOf(b, middle), Unit: watch.MeasureOf(b.Budget).Unit}
 	o.Left = math.Floor(b.RemainingRho.Float() / middle.Rho.Float())

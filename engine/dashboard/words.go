@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/watch"
 )
@@ -123,9 +124,9 @@ func (b *Burn) Terms() string {
 }
 
 // conversions words the ways in which a loss is turned into ε.
-var conversions = map[accounting.Conversion]string{
-	accounting.ByPure: "the sum of pure ε", accounting.BySum: "the sums of ε and δ",
-	accounting.ByZCDP: "the sum of ρ", accounting.ByRenyi: "the Rényi divergences of what ran",
+var conversions = map[privacy.Conversion]string{
+	privacy.ByPure: "the sum of pure ε", privacy.BySum: "the sums of ε and δ",
+	privacy.ByZCDP: "the sum of ρ", privacy.ByRenyi: "the Rényi divergences of what ran",
 }
 
 // Proven says the least ε that is proven of what was spent, as dp.budgets shows it; the filter counts what adds up and may state more.
@@ -133,7 +134,7 @@ func (b *Burn) Proven() string {
 	if b.Budget.Spent.Rho == 0 {
 		return ""
 	}
-	eps, by := accounting.BestEpsilon(b.Budget.Spent, b.Budget.SpentCurve, b.Budget.Delta)
+	eps, by := privacy.BestEpsilon(b.Budget.Spent, b.Budget.SpentCurve, b.Budget.Delta)
 	if math.IsInf(float64(eps), 0) {
 		return ""
 	}

@@ -1,7 +1,7 @@
 package estimator
 
 import (
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator/noise"
 )
 
@@ -68,7 +68,7 @@ type Estimator interface {
 	// Columns lists the per-person columns that Release reads.
 	Columns() []Kind
 	// Loss is the loss of one release on one group for one person.
-	Loss() accounting.Loss
+	Loss() privacy.Loss
 	// MinPersons is the number of persons under which Release answers TooFew, 0 if it always answers.
 	MinPersons() int64
 	// ExpectedError is the standard deviation of the noise where it is known before the data are

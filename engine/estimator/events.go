@@ -3,7 +3,7 @@ package estimator
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 )
 
 // Itemised is an Estimator that fixes the loss of every step before data are read. Others divide it by what they have released, so only the whole
@@ -11,7 +11,7 @@ import (
 type Itemised interface {
 	Estimator
 	// Events lists what Release draws for one group and one person, most simply by StepEvents.
-	Events() []accounting.Event
+	Events() []privacy.Event
 }
 
 // Events returns what one release of e on one group draws: for the account, which composes the events of all statements. Together they
@@ -19,7 +19,7 @@ type Itemised interface {
 //
 // Of an estimator that is not Itemised it is one event with the declared loss. Where all steps are discrete Gaussian noise that is no less exact:
 // however ρ is divided among them, their Rényi divergences are multiples of their ρ, and add up to α·ρ.
-func Events(e Estimator) []accounting.Event {
+func Events(e Estimator) []privacy.Event {
 	if x, ok := e.(Itemised); ok {
 		return x.Events()
 	}
@@ -27,15 +27,15 @@ func Events(e Estimator) []accounting.Event {
 }
 
 // whole is the declared loss as one event.
-func whole(e Estimator) []accounting.Event {
-	events := accounting.EventsOf(e.Loss())
+func whole(e Estimator) []privacy.Event {
+	events := privacy.EventsOf(e.Loss())
 	steps := e.Steps()
 	switch {
 	case len(events) == 0 || len(steps) == 0:
 	case events[0].Epsilon == 0 && all(steps, gaussian):
-		events[0].Kind = accounting.DiscreteGaussian
+		events[0].Kind = privacy.DiscreteGaussian
 	case events[0].Epsilon > 0 && len(steps) == 1 && all(steps, laplace):
-		events[0] = accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: events[0].Epsilon, Steps: 1, Count: 1}
+		events[0] = privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: events[0].Epsilon, Steps: 1, Count: 1}
 	}
 	return events
 }
@@ -50,50 +50,50 @@ func whole(e Estimator) []accounting.Event {
 // where a sum of ε² is divided evenly. In a pure release the ranges of a step's draws add up to ε at most, so one of ε covers them.
 //
 // Where a step is covered by the losses of others (scalar.Shares), who pays depends on the pair of neighbours: then the whole is one event.
-func StepEvents(e Estimator) []accounting.Event {
+func StepEvents(e Estimator) []privacy.Event {
 	steps, loss := e.Steps(), e.Loss()
 	if all(steps, gaussian) || !all(steps, itemised) {
 		return whole(e)
 	}
-	var events []accounting.Event
-	left, noisy := loss.Rho, accounting.Rho(0)
+	var events []privacy.Event
+	left, noisy := loss.Rho, privacy.Rho(0)
 	for _, s := range steps {
 		switch {
 		case s.Epsilon > 0:
 			events = append(events, pureEvent(s))
 		case gaussian(s):
-			noisy = noisy.Add(accounting.RhoOf(s.Rho))
+			noisy = noisy.Add(privacy.RhoOf(s.Rho))
 		default:
 			events = append(events, choices(s))
-			left -= min(left, accounting.RhoOf(s.Rho))
+			left -= min(left, privacy.RhoOf(s.Rho))
 		}
 	}
 	if noisy > 0 {
-		events = append(events, accounting.Event{Kind: accounting.DiscreteGaussian, Rho: max(noisy, left), Count: 1})
+		events = append(events, privacy.Event{Kind: privacy.DiscreteGaussian, Rho: max(noisy, left), Count: 1})
 	}
 	return slackened(events, loss)
 }
 
 // pureEvent is a step of a pure release.
-func pureEvent(s Step) accounting.Event {
+func pureEvent(s Step) privacy.Event {
 	if laplace(s) {
-		return accounting.Event{Kind: accounting.DiscreteLaplace, Epsilon: accounting.PureOf(s.Epsilon), Steps: 1, Count: 1}
+		return privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: privacy.PureOf(s.Epsilon), Steps: 1, Count: 1}
 	}
-	return accounting.Event{Kind: accounting.Exponential, Epsilon: accounting.PureOf(s.Epsilon), Count: 1}
+	return privacy.Event{Kind: privacy.Exponential, Epsilon: privacy.PureOf(s.Epsilon), Count: 1}
 }
 
 // choices is a step of draws from the exponential mechanism.
-func choices(s Step) accounting.Event {
+func choices(s Step) privacy.Event {
 	n := max(1, s.Queries)
 	eps := math.Sqrt(8*s.Rho/float64(n)) * (1 + 0x1p-50)
-	return accounting.Event{Kind: accounting.Exponential, Epsilon: accounting.PureOf(eps), Count: uint32(n)}
+	return privacy.Event{Kind: privacy.Exponential, Epsilon: privacy.PureOf(eps), Count: uint32(n)}
 }
 
 // slackened puts the slack of a release on one of its events, choices first.
-func slackened(events []accounting.Event, l accounting.Loss) []accounting.Event {
+func slackened(events []privacy.Event, l privacy.Loss) []privacy.Event {
 	at := 0
 	for i, e := range events {
-		if e.Kind == accounting.Exponential {
+		if e.Kind == privacy.Exponential {
 			at = i
 			break
 		}

@@ -4,20 +4,20 @@ import (
 	"reflect"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 )
 
 // stepped is an estimator of given steps, each of which an event is made for.
 type stepped struct {
 	estimator.Estimator
-	loss  accounting.Loss
+	loss  privacy.Loss
 	steps []estimator.Step
 }
 
-func (s stepped) Loss() accounting.Loss      { return s.loss }
-func (s stepped) Steps() []estimator.Step    { return s.steps }
-func (s stepped) Events() []accounting.Event { return estimator.StepEvents(s) }
+func (s stepped) Loss() privacy.Loss      { return s.loss }
+func (s stepped) Steps() []estimator.Step { return s.steps }
+func (s stepped) Events() []privacy.Event { return estimator.StepEvents(s) }
 
 // unknowns are steps of mechanisms that the account has no law for.
 var unknowns = []estimator.Step{
@@ -29,8 +29,8 @@ var unknowns = []estimator.Step{
 
 func TestUnknownMechanismsAreGeneralEvents(t *testing.T) {
 	for _, unknown := range unknowns {
-		zcdp := stepped{loss: accounting.Loss{Rho: accounting.RhoOf(0.5)}}
-		pure := stepped{loss: accounting.PureLoss(0.5)}
+		zcdp := stepped{loss: privacy.Loss{Rho: privacy.RhoOf(0.5)}}
+		pure := stepped{loss: privacy.PureLoss(0.5)}
 		for _, known := range [][]estimator.Step{nil, {{Name: "sum", Mechanism: estimator.DiscreteGaussian, Queries: 1}}} {
 			for e, loss := range map[*stepped]func(*estimator.Step){
 				&zcdp: func(s *estimator.Step) { s.Rho = 0.25 },
@@ -41,10 +41,10 @@ func TestUnknownMechanismsAreGeneralEvents(t *testing.T) {
 					loss(&s)
 					e.steps = append(e.steps, s)
 				}
-				if got, want := e.Events(), accounting.EventsOf(e.loss); !reflect.DeepEqual(got, want) {
+				if got, want := e.Events(), privacy.EventsOf(e.loss); !reflect.DeepEqual(got, want) {
 					t.Errorf("%+v: events %+v, want the whole loss, %+v", e.steps, got, want)
 				}
-				if got, want := estimator.Events(struct{ estimator.Estimator }{*e}), accounting.EventsOf(e.loss); !reflect.DeepEqual(got, want) {
+				if got, want := estimator.Events(struct{ estimator.Estimator }{*e}), privacy.EventsOf(e.loss); !reflect.DeepEqual(got, want) {
 					t.Errorf("%+v, not itemised: events %+v, want the whole loss, %+v", e.steps, got, want)
 				}
 			}
@@ -53,17 +53,17 @@ func TestUnknownMechanismsAreGeneralEvents(t *testing.T) {
 }
 
 func TestKnownMechanismsKeepTheirLaw(t *testing.T) {
-	zcdp, pure := accounting.Loss{Rho: accounting.RhoOf(0.5)}, accounting.PureLoss(0.5)
+	zcdp, pure := privacy.Loss{Rho: privacy.RhoOf(0.5)}, privacy.PureLoss(0.5)
 	for _, c := range []struct {
-		loss accounting.Loss
+		loss privacy.Loss
 		step estimator.Step
-		want accounting.EventKind
+		want privacy.EventKind
 	}{
-		{zcdp, estimator.Step{Mechanism: estimator.DiscreteGaussian, Rho: 0.5}, accounting.DiscreteGaussian},
-		{zcdp, estimator.Step{Mechanism: estimator.DiscreteGaussian, Use: "histogram", Rho: 0.5}, accounting.DiscreteGaussian},
-		{zcdp, estimator.Step{Mechanism: estimator.Exponential, Rho: 0.5}, accounting.Exponential},
-		{pure, estimator.Step{Mechanism: estimator.DiscreteLaplace, Epsilon: 0.5}, accounting.DiscreteLaplace},
-		{pure, estimator.Step{Mechanism: estimator.Exponential, Epsilon: 0.5}, accounting.Exponential},
+		{zcdp, estimator.Step{Mechanism: estimator.DiscreteGaussian, Rho: 0.5}, privacy.DiscreteGaussian},
+		{zcdp, estimator.Step{Mechanism: estimator.DiscreteGaussian, Use: "histogram", Rho: 0.5}, privacy.DiscreteGaussian},
+		{zcdp, estimator.Step{Mechanism: estimator.Exponential, Rho: 0.5}, privacy.Exponential},
+		{pure, estimator.Step{Mechanism: estimator.DiscreteLaplace, Epsilon: 0.5}, privacy.DiscreteLaplace},
+		{pure, estimator.Step{Mechanism: estimator.Exponential, Epsilon: 0.5}, privacy.Exponential},
 	} {
 		e := stepped{loss: c.loss, steps: []estimator.Step{c.step}}
 		if got := e.Events(); len(got) != 1 || got[0].Kind != c.want {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/internal/stattest"
 )
@@ -41,9 +41,9 @@ func TestPureLossIsTheParameter(t *testing.T) {
 	for _, v := range pureVariants() {
 		for _, eps := range []float64{1e-9, 0.01, 1, 1e4} {
 			e := v.pureAt(t, eps)
-			l, want := e.Loss(), accounting.PureLoss(eps)
+			l, want := e.Loss(), privacy.PureLoss(eps)
 			if v.exact() {
-				want = accounting.Loss{}
+				want = privacy.Loss{}
 			}
 			if l.Pure != want.Pure || l.Rho > want.Rho || l.Rho < want.Rho/16 || l.DeltaEvent != 0 || l.DeltaTV != 0 {
 				t.Errorf("%s: loss %+v at epsilon %v, want %+v", v.name, l, eps, want)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/bars"
 	"scrim/engine/estimator/noise"
@@ -56,11 +56,11 @@ func input(e estimator.Estimator, persons []person, maxRows int64) estimator.Inp
 
 func TestLossIsTheParameterRoundedUp(t *testing.T) {
 	for _, v := range variants() {
-		for _, rho := range []float64{accounting.RhoUnit, 1e-6, 0.01, 0.1, 1, 1e6} {
+		for _, rho := range []float64{privacy.RhoUnit, 1e-6, 0.01, 0.1, 1, 1e6} {
 			e := v.at(t, rho)
-			want := accounting.Loss{Rho: accounting.RhoOf(rho)}
+			want := privacy.Loss{Rho: privacy.RhoOf(rho)}
 			if v.exact() {
-				want = accounting.Loss{}
+				want = privacy.Loss{}
 			}
 			if got := e.Loss(); got != want {
 				t.Errorf("%s: loss %+v at rho %v, want %+v", v.name, got, rho, want)
@@ -133,7 +133,7 @@ func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 		groups[fmt.Sprint(p)] = []person{p}
 	}
 	for _, v := range variants() {
-		for _, rho := range []float64{accounting.RhoUnit, 0.05, 1e6} {
+		for _, rho := range []float64{privacy.RhoUnit, 0.05, 1e6} {
 			e, n := v.at(t, rho), stattest.Noiser(t, v.name)
 			for name, g := range groups {
 				in := input(e, g, v.p.MaxRows)

@@ -8,7 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
@@ -20,7 +20,7 @@ import (
 type plain struct{ length int }
 
 func (plain) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Vector} }
-func (plain) Loss() accounting.Loss          { return accounting.Loss{Rho: 1} }
+func (plain) Loss() privacy.Loss             { return privacy.Loss{Rho: 1} }
 func (plain) MinPersons() int64              { return 0 }
 func (plain) ExpectedError() (float64, bool) { return 0, false }
 func (plain) Steps() []estimator.Step        { return nil }

@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/internal/digest"
@@ -14,8 +15,8 @@ import (
 
 // Charged is what a simulation costs.
 type Charged struct {
-	Loss      accounting.Loss // of all runs
-	Events    []accounting.Event
+	Loss      privacy.Loss // of all runs
+	Events    []privacy.Event
 	Mechanism string // for the ledger
 	Statement string // the query that is the source
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
 
@@ -23,7 +24,7 @@ func sources() Sources {
 	b := func(account string, entity bool, principal, holder string) accounting.BudgetStatus {
 		return accounting.BudgetStatus{
 			Budget: accounting.Budget{Account: account, Entity: entity, Principal: principal, Epsilon: 4, Delta: 1e-6, Window: accounting.Never},
-			Holder: holder, Spent: accounting.Loss{Rho: accounting.RhoOf(0.01)}, SpentEpsilon: 0.5, Remaining: 3.5, RemainingRho: accounting.RhoOf(0.2),
+			Holder: holder, Spent: privacy.Loss{Rho: privacy.RhoOf(0.01)}, SpentEpsilon: 0.5, Remaining: 3.5, RemainingRho: privacy.RhoOf(0.2),
 		}
 	}
 	st := accounting.Status{
@@ -31,7 +32,7 @@ func sources() Sources {
 			b("shop.orders", false, accounting.All, accounting.All), b("shop.orders", false, accounting.Default, "ann@%"),
 			b("shop.orders", false, "ben@%", "ben@%"), b("shop.orders", false, "role:x", "role:x"), b("customer", true, accounting.All, accounting.All),
 		},
-		Entities: []accounting.EntityStatus{{Entity: "customer", Epsilon: 4, Spent: accounting.Loss{Rho: accounting.RhoOf(0.01)}}},
+		Entities: []accounting.EntityStatus{{Entity: "customer", Epsilon: 4, Spent: privacy.Loss{Rho: privacy.RhoOf(0.01)}}},
 	}
 	return Sources{
 		Version: "8.0", Status: func() (accounting.Status, error) { return st, nil },
@@ -125,8 +126,8 @@ func TestBudgetsInRhoHaveNoEpsilon(t *testing.T) {
 	s := sources()
 	s.Status = func() (accounting.Status, error) {
 		return accounting.Status{Budgets: []accounting.BudgetStatus{{
-			Budget: accounting.Budget{Account: "a.b", Principal: accounting.All, Rho: accounting.RhoOf(2), Delta: 1e-6, Window: accounting.Never},
-			Holder: accounting.All, Spent: accounting.Loss{Rho: accounting.RhoOf(0.5)}, SpentEpsilon: 1, Remaining: accounting.Epsilon(math.NaN()), RemainingRho: accounting.RhoOf(1.5),
+			Budget: accounting.Budget{Account: "a.b", Principal: accounting.All, Rho: privacy.RhoOf(2), Delta: 1e-6, Window: accounting.Never},
+			Holder: accounting.All, Spent: privacy.Loss{Rho: privacy.RhoOf(0.5)}, SpentEpsilon: 1, Remaining: privacy.Epsilon(math.NaN()), RemainingRho: privacy.RhoOf(1.5),
 		}}}, nil
 	}
 	text := scrape(t, New(s))

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )
@@ -40,8 +41,8 @@ func TestPublicErrors(t *testing.T) {
 		{"spent not pure", &accounting.ExhaustedError{Account: "e", Entity: true, Scope: "*", SpentNotPure: true}, true, 1644, "45013", "on entity e has delta 0, and its window holds"},
 		{"pure", &accounting.ExhaustedError{Table: "s.t", Scope: "*", Requested: 0.5, Remaining: 0.25}, true, 1644, "45013", "the pure epsilon 0.5 of the budget of all principals together on s.t, and less remains until ever"},
 		{"own pure", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", Requested: 0.5, Remaining: 0.25}, true, 1644, "45013", "the pure epsilon 0.5 of your budget on s.t, of which 0.25 remains until ever"},
-		{"of a role in rho", &accounting.ExhaustedError{Table: "s.t", Scope: "role:team", LimitRho: 9, RequestedRho: accounting.RhoOf(0.5), RemainingRho: accounting.RhoOf(0.25)}, true, 1644, "45013", "cost rho 0.5 of the budget of the role team on s.t, and less remains"},
-		{"own in rho", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", LimitRho: 9, RequestedRho: accounting.RhoOf(0.5), RemainingRho: accounting.RhoOf(0.25)}, true, 1644, "45013", "of which rho 0.25 remains"},
+		{"of a role in rho", &accounting.ExhaustedError{Table: "s.t", Scope: "role:team", LimitRho: 9, RequestedRho: privacy.RhoOf(0.5), RemainingRho: privacy.RhoOf(0.25)}, true, 1644, "45013", "cost rho 0.5 of the budget of the role team on s.t, and less remains"},
+		{"own in rho", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", LimitRho: 9, RequestedRho: privacy.RhoOf(0.5), RemainingRho: privacy.RhoOf(0.25)}, true, 1644, "45013", "of which rho 0.25 remains"},
 		{"no slack beside epsilon", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", Limit: 9, Delta: 1e-9, NoSlack: true}, true, 1644, "45013", "does not fit into what is left of the share for it in the delta 1e-09 of your budget"},
 		{"no slack", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", LimitRho: 9, Delta: 1e-9, NoSlack: true}, true, 1644, "45013", "does not fit into the delta 1e-09 of your budget"},
 		{"exhausted at a delta", &accounting.ExhaustedError{Table: "s.t", Scope: "*", Requested: 0.5, Delta: 1e-6}, true, 1644, "45013", "cost epsilon 0.5 (rho 0)"},

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 )
 
 // Unit is what a budget is stated in.
@@ -21,7 +22,7 @@ type Measure struct {
 	Unit  Unit
 	Limit float64
 	// Delta is the δ at which losses are converted to ε; 0 for the other units.
-	Delta accounting.Delta
+	Delta privacy.Delta
 }
 
 // MeasureOf returns the measure of a budget.
@@ -36,11 +37,11 @@ func MeasureOf(b accounting.Budget) Measure {
 }
 
 // Of returns a loss in the unit of the measure, rounded up; +Inf where it has none.
-func (m Measure) Of(l accounting.Loss) float64 {
+func (m Measure) Of(l privacy.Loss) float64 {
 	if m.Unit == Rho {
 		return l.Rho.Float()
 	}
-	return float64(accounting.EpsilonOf(l, m.Delta))
+	return float64(privacy.EpsilonOf(l, m.Delta))
 }
 
 // Spent returns what is spent of a budget in the unit of the measure: in ε the least that one of several conversions proves.

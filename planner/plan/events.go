@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 )
 
@@ -14,13 +14,13 @@ import (
 // estimators run under add-remove (as the planner has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what came before, the
 // parameters are twice as large: noise hides a move of up to twice the length, and the logarithms of the quotients of two steps add up, so ε is doubled
 // and ρ, which grows with the square, is four times as large ([BS16, Proposition 27] where nothing more is known).
-func (r *Release) Events() []accounting.Event {
-	var out []accounting.Event
+func (r *Release) Events() []privacy.Event {
+	var out []privacy.Event
 	if s := r.Selection; s != nil {
 		l := s.Loss()
 		out = append(out,
-			accounting.Event{Kind: accounting.DiscreteGaussian, Rho: l.Rho, Count: 1},
-			accounting.Event{Kind: accounting.Threshold, DeltaEvent: l.DeltaEvent, Count: 1})
+			privacy.Event{Kind: privacy.DiscreteGaussian, Rho: l.Rho, Count: 1},
+			privacy.Event{Kind: privacy.Threshold, DeltaEvent: l.DeltaEvent, Count: 1})
 	}
 	for i := range r.Aggregates {
 		a := &r.Aggregates[i]
@@ -28,20 +28,20 @@ func (r *Release) Events() []accounting.Event {
 			if a.Groups == nil {
 				e = r.InGroups(e)
 			}
-			out = accounting.AppendEvent(out, e)
+			out = privacy.AppendEvent(out, e)
 		}
 	}
 	return out
 }
 
 // InGroups is an event of one group in all groups that a person may be in.
-func (r *Release) InGroups(e accounting.Event) accounting.Event {
+func (r *Release) InGroups(e privacy.Event) privacy.Event {
 	if r.Exchanged > 1 {
 		e.Rho, e.Epsilon, e.Steps = 4*e.Rho, 2*e.Epsilon, 2*e.Steps
 	}
 	n := uint64(e.Count) * uint64(max(1, r.PerUnit))
 	if n > math.MaxUint32 {
-		return accounting.EventsOf(e.Loss().Times(max(1, r.PerUnit)))[0]
+		return privacy.EventsOf(e.Loss().Times(max(1, r.PerUnit)))[0]
 	}
 	e.Count = uint32(n)
 	return e

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 )
 
@@ -135,7 +136,7 @@ func KeyNames(r *Release) string {
 }
 
 // lossText prints a loss in the account's own terms.
-func lossText(l accounting.Loss) string {
+func lossText(l privacy.Loss) string {
 	s := costText(l)
 	if l.Pure > 0 {
 		s += " delta=0 (rho=" + number6(l.Rho.Float()) + ")"
@@ -147,7 +148,7 @@ func lossText(l accounting.Loss) string {
 }
 
 // costText prints a loss without its slack: a pure one as its ε.
-func costText(l accounting.Loss) string {
+func costText(l privacy.Loss) string {
 	if l.Pure > 0 {
 		return "epsilon=" + number6(l.Pure.Float())
 	}

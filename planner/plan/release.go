@@ -3,7 +3,7 @@ package plan
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/partition"
@@ -26,7 +26,7 @@ type Statement struct {
 type Charge struct {
 	Account string // catalog.Table.Account, or the entity's name
 	Table   string // schema.table for messages; "" for an entity
-	Loss    accounting.Loss
+	Loss    privacy.Loss
 }
 
 // Release is one private aggregation: a DPAggregate node of the plan.
@@ -49,7 +49,7 @@ type Release struct {
 	// an aggregate takes their number as public (estimator.Input.Persons), and "" elsewhere.
 	Persons    string
 	MaxPersons int64 // public bound on the persons of the tables; 0 where none is declared
-	Loss       accounting.Loss
+	Loss       privacy.Loss
 	Tables     []string         // catalog accounts of the protected tables touched
 	Entities   []string         // their entities
 	Reads      []store.TableRef // every table that the scans read, public ones too: their versions decide replays

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/functions"
@@ -82,7 +82,7 @@ func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	if err != nil {
 		return err
 	}
-	tables, entities := map[string]accounting.Loss{}, map[string]accounting.Loss{}
+	tables, entities := map[string]privacy.Loss{}, map[string]privacy.Loss{}
 	keys := map[string]bool{"": true}
 	for i, r := range s.Releases {
 		if keys[r.Key] {
@@ -113,7 +113,7 @@ func (r *Release) verify() error {
 	if len(r.Tables) == 0 || len(r.Entities) == 0 || len(r.Scans) == 0 || len(r.Reads) == 0 {
 		return fmt.Errorf("invariant 2: %d tables, %d entities, %d scans, %d reads", len(r.Tables), len(r.Entities), len(r.Scans), len(r.Reads))
 	}
-	need := accounting.Loss{}
+	need := privacy.Loss{}
 	for _, a := range r.Aggregates {
 		if a.Groups != nil {
 			need = need.Add(a.Estimator.Loss())
@@ -259,7 +259,7 @@ func (r *Release) verifyGroups(a Aggregate) error {
 }
 
 // charged checks invariant 4.
-func charged(charges []Charge, want map[string]accounting.Loss) error {
+func charged(charges []Charge, want map[string]privacy.Loss) error {
 	if len(charges) != len(want) {
 		return fmt.Errorf("invariant 4: %d charges for %d accounts", len(charges), len(want))
 	}

@@ -1,9 +1,9 @@
 package count
 
 import (
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 )
 
 // Events implements estimator.Itemised.
-func (r rows) Events() []accounting.Event { return estimator.StepEvents(r) }
+func (r rows) Events() []privacy.Event { return estimator.StepEvents(r) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
@@ -60,7 +60,7 @@ func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 }
 
 func (rows) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows} }
-func (r rows) Loss() accounting.Loss   { return scalar.LossOf(r.p) }
+func (r rows) Loss() privacy.Loss      { return scalar.LossOf(r.p) }
 func (rows) MinPersons() int64         { return 0 }
 
 // ExpectedError implements estimator.Estimator: it is known when the bound is declared.

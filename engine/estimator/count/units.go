@@ -1,7 +1,7 @@
 package count
 
 import (
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -32,7 +32,7 @@ func NewUnits(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 }
 
 func (units) Columns() []estimator.Kind        { return []estimator.Kind{estimator.Rows} }
-func (u units) Loss() accounting.Loss          { return scalar.LossOf(u.p) }
+func (u units) Loss() privacy.Loss             { return scalar.LossOf(u.p) }
 func (units) MinPersons() int64                { return 0 }
 func (u units) ExpectedError() (float64, bool) { return u.noise.Sigma(), true }
 func (u units) Steps() []estimator.Step {
@@ -53,7 +53,7 @@ func (u units) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 type public struct{}
 
 func (public) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows} }
-func (public) Loss() accounting.Loss          { return accounting.Loss{} }
+func (public) Loss() privacy.Loss             { return privacy.Loss{} }
 func (public) MinPersons() int64              { return 0 }
 func (public) ExpectedError() (float64, bool) { return 0, true }
 func (public) Steps() []estimator.Step {

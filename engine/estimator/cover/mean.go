@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/exponential"
 	"scrim/engine/estimator/internal/scalar"
@@ -56,7 +56,7 @@ func newMean(p Params, columns ...estimator.Kind) (estimator.Estimator, error) {
 func (m mean) Columns() []estimator.Kind { return m.columns }
 
 // Loss implements estimator.Estimator: all steps together are ε-DP.
-func (m mean) Loss() accounting.Loss { return accounting.PureLoss(m.p.Epsilon) }
+func (m mean) Loss() privacy.Loss { return privacy.PureLoss(m.p.Epsilon) }
 
 // MinPersons implements estimator.Estimator: the number of persons is public, and too few are refused by the constructors.
 func (mean) MinPersons() int64 { return 0 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
@@ -149,7 +149,7 @@ func TestLossIsEpsilon(t *testing.T) {
 			if sum > eps || eps <= maxEpsilon && sum < eps*(1-1e-9) {
 				t.Errorf("epsilon %v: the steps add up to %v", eps, sum)
 			}
-			if m.Loss() != accounting.PureLoss(eps) || m.Loss().DeltaEvent != 0 || m.Loss().DeltaTV != 0 {
+			if m.Loss() != privacy.PureLoss(eps) || m.Loss().DeltaEvent != 0 || m.Loss().DeltaTV != 0 {
 				t.Errorf("epsilon %v: loss %+v", eps, m.Loss())
 			}
 			if _, known := m.ExpectedError(); known || !strings.Contains(m.Reason(), "privacy is proven") {

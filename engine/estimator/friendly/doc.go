@@ -9,7 +9,7 @@
 //	mean.go                    the estimator, NewMean
 //
 // The loss has slack: what runs is within a total-variation distance of a ρ-zCDP mechanism, on each of two neighbours
-// (accounting.Loss.DeltaTV). The proof for both neighbour relations is docs/proofs/friendly.md; how the method was chosen,
+// (privacy.Loss.DeltaTV). The proof for both neighbour relations is docs/proofs/friendly.md; how the method was chosen,
 // docs/decisions/anisotropic.md. Floats decide who is a friend and who is not, as a symmetric function of two persons, and nothing else across persons: counts and sums are
 // whole numbers.
 package friendly

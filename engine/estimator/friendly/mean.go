@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/look"
@@ -112,7 +112,7 @@ func (p Params) ends() (lo, hi int64) {
 func (mean) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
 
 // Loss implements estimator.Estimator.
-func (m mean) Loss() accounting.Loss {
+func (m mean) Loss() privacy.Loss {
 	l := scalar.Loss(m.p.Rho)
 	l.DeltaTV = m.p.Delta
 	return l

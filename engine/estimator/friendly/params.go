@@ -12,7 +12,7 @@ import (
 type Params struct {
 	estimator.Params
 	Dim      int       // 1 to 2^20
-	Delta    float64   // total-variation slack that a release may have (accounting.Loss.DeltaTV), 1e-20 to 0.1
+	Delta    float64   // total-variation slack that a release may have (privacy.Loss.DeltaTV), 1e-20 to 0.1
 	Sigma    []float64 // declared spreads of persons' vectors, one for each coordinate or one for all, in values; nil: they are learnt
 	SigmaMin float64   // where spreads are learnt: public bounds on them, in values; 0: none
 	SigmaMax float64

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/internal/stattest"
 )
@@ -19,7 +19,7 @@ func TestTheStepsSpendTheLoss(t *testing.T) {
 	for _, v := range variants() {
 		for _, relation := range relations {
 			for _, groups := range []int{1, 3, 5, 1000} {
-				for _, rho := range []float64{accounting.RhoUnit, 1e-3, 0.1, 1e6} {
+				for _, rho := range []float64{privacy.RhoUnit, 1e-3, 0.1, 1e6} {
 					v.p.Groups = groups
 					e := v.at(t, rho, relation)
 					sum := 0.0
@@ -29,7 +29,7 @@ func TestTheStepsSpendTheLoss(t *testing.T) {
 							t.Errorf("%s, rho=%v: step %+v", v.name, rho, s)
 						}
 					}
-					if sum > rho || sum < rho*(1-1e-9) || e.Loss().Rho != accounting.RhoOf(rho) {
+					if sum > rho || sum < rho*(1-1e-9) || e.Loss().Rho != privacy.RhoOf(rho) {
 						t.Errorf("%s: the steps' losses sum to %v, want %v; loss %v", v.name, sum, rho, e.Loss())
 					}
 				}

@@ -3,7 +3,7 @@ package groups
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
@@ -92,7 +92,7 @@ func (r release) most() float64 {
 }
 
 func (release) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
-func (r release) Loss() accounting.Loss   { return scalar.Loss(r.p.Rho) }
+func (r release) Loss() privacy.Loss      { return scalar.Loss(r.p.Rho) }
 
 // Release implements estimator.Estimator.
 func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {

@@ -1,15 +1,15 @@
 package mean
 
 import (
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 )
 
 // Events implements estimator.Itemised.
-func (e persons) Events() []accounting.Event { return estimator.StepEvents(e) }
+func (e persons) Events() []privacy.Event { return estimator.StepEvents(e) }
 
 // Events implements estimator.Itemised.
-func (s sum) Events() []accounting.Event { return estimator.StepEvents(s) }
+func (s sum) Events() []privacy.Event { return estimator.StepEvents(s) }
 
 // Events implements estimator.Itemised.
-func (e rowMean) Events() []accounting.Event { return estimator.StepEvents(e) }
+func (e rowMean) Events() []privacy.Event { return estimator.StepEvents(e) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
@@ -72,7 +72,7 @@ func newPersons(p estimator.Params) persons {
 }
 
 func (persons) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
-func (e persons) Loss() accounting.Loss        { return scalar.LossOf(e.p) }
+func (e persons) Loss() privacy.Loss           { return scalar.LossOf(e.p) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
 func (e persons) MinPersons() int64            { return max(e.n.Enough(), e.centred.MinPersons()) }
 

@@ -3,7 +3,7 @@ package mean
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
@@ -133,7 +133,7 @@ func (e rowMean) shares() scalar.Shares {
 }
 
 func (rowMean) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
-func (e rowMean) Loss() accounting.Loss        { return scalar.LossOf(e.p) }
+func (e rowMean) Loss() privacy.Loss           { return scalar.LossOf(e.p) }
 func (rowMean) ExpectedError() (float64, bool) { return 0, false }
 
 // MinPersons implements estimator.Estimator.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -123,7 +123,7 @@ func times(x, m int64) int64 {
 }
 
 func (sum) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows, estimator.Sum} }
-func (s sum) Loss() accounting.Loss   { return scalar.LossOf(s.p) }
+func (s sum) Loss() privacy.Loss      { return scalar.LossOf(s.p) }
 
 // declared reports whether the clip is declared.
 func (s sum) declared() bool { return s.bound != interval{} }

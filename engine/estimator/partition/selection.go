@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -108,8 +108,8 @@ func tailPoint(sigma, q float64) int64 {
 }
 
 // Loss is the loss of the selection over all keys for one person.
-func (s *Selection) Loss() accounting.Loss {
-	return accounting.Loss{Rho: accounting.RhoOf(s.p.Rho), DeltaEvent: s.p.Delta}
+func (s *Selection) Loss() privacy.Loss {
+	return privacy.Loss{Rho: privacy.RhoOf(s.p.Rho), DeltaEvent: s.p.Delta}
 }
 
 // Threshold is the noisy number of persons from which a key is shown.

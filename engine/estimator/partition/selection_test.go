@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/partition"
 	"scrim/internal/stattest"
@@ -95,7 +95,7 @@ func TestMinimumRaisesTheThreshold(t *testing.T) {
 	if s.Threshold() != 500 || s.Keep(stattest.Zero{}, 499) || !s.Keep(stattest.Zero{}, 500) {
 		t.Errorf("threshold %d, want 500", s.Threshold())
 	}
-	if got, want := s.Loss(), (accounting.Loss{Rho: accounting.RhoOf(0.1), DeltaEvent: 1e-6}); got != want {
+	if got, want := s.Loss(), (privacy.Loss{Rho: privacy.RhoOf(0.1), DeltaEvent: 1e-6}); got != want {
 		t.Errorf("loss %+v, want %+v", got, want)
 	}
 	if len(s.Steps()) != 1 || s.Steps()[0].Rho != 0.1 {

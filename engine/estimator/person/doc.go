@@ -18,7 +18,7 @@
 // and all of the rest (Persons; look.Coins has the argument).
 //
 // The paper states (ε, δ) and splits both ε and δ over the steps. Here the account is ρ-zCDP: a budget of (ε, δ) buys the ρ that
-// accounting.RhoFor gives, steps add up without slack, and Gaussian noise has σ = s·P/√(2ρ) where [AKM25] Lemma 2.7 has
+// privacy.RhoFor gives, steps add up without slack, and Gaussian noise has σ = s·P/√(2ρ) where [AKM25] Lemma 2.7 has
 // 2P·√(2 ln(2/δ))/ε, which holds for ε ≤ 1 only. That is the same mechanism with less noise. With Params.Epsilon every step is pure:
 // Laplace noise, exponential mechanism, and vectors coordinate by coordinate with ε/d each.
 package person

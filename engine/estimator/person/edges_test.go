@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
@@ -39,18 +39,18 @@ func TestTheStepsSpendTheLoss(t *testing.T) {
 	for _, v := range variants() {
 		for _, rel := range relations {
 			for _, dim := range []int{1, 3, 100, 1 << 12} {
-				for _, rho := range []float64{accounting.RhoUnit, 1e-3, 0.1, 10} {
-					checkSteps(t, v.at(t, dim, rho, false, rel.relation, rel.sized), rho, accounting.Loss{Rho: accounting.RhoOf(rho), DeltaTV: float64(dim) * choiceSlack})
+				for _, rho := range []float64{privacy.RhoUnit, 1e-3, 0.1, 10} {
+					checkSteps(t, v.at(t, dim, rho, false, rel.relation, rel.sized), rho, privacy.Loss{Rho: privacy.RhoOf(rho), DeltaTV: float64(dim) * choiceSlack})
 				}
 				for _, eps := range []float64{0.01, 1, 8} {
-					checkSteps(t, v.at(t, dim, eps, true, rel.relation, rel.sized), eps, accounting.PureLoss(eps))
+					checkSteps(t, v.at(t, dim, eps, true, rel.relation, rel.sized), eps, privacy.PureLoss(eps))
 				}
 			}
 		}
 	}
 }
 
-func checkSteps(t *testing.T, m mean, loss float64, want accounting.Loss) {
+func checkSteps(t *testing.T, m mean, loss float64, want privacy.Loss) {
 	t.Helper()
 	if got := m.Loss(); got != want {
 		t.Errorf("loss %+v, want %+v", got, want)

@@ -3,7 +3,7 @@ package person
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
@@ -74,7 +74,7 @@ func (m mean) Columns() []estimator.Kind {
 }
 
 // Loss implements estimator.Estimator.
-func (m mean) Loss() accounting.Loss { return m.p.loss() }
+func (m mean) Loss() privacy.Loss { return m.p.loss() }
 
 // MinPersons implements estimator.Estimator.
 func (m mean) MinPersons() int64 { return m.least }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 )
@@ -111,9 +111,9 @@ func normalMoment(k float64) float64 {
 }
 
 // loss is the loss of a release: the slack is that of the exponential mechanism's draws, the event that of a stability histogram.
-func (p Params) loss() accounting.Loss {
+func (p Params) loss() privacy.Loss {
 	if p.Pure() {
-		return accounting.PureLoss(p.Epsilon)
+		return privacy.PureLoss(p.Epsilon)
 	}
 	l := scalar.Loss(p.Rho)
 	if p.Delta > 0 {

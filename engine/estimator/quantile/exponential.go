@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/exponential"
 	"scrim/engine/estimator/internal/scalar"
@@ -33,7 +33,7 @@ type chosen struct {
 	cells   uint64
 	draws   int
 	minimum int64
-	loss    accounting.Loss
+	loss    privacy.Loss
 }
 
 // singly is the largest number of quantiles that are chosen independently.
@@ -102,7 +102,7 @@ func (e *chosen) chooseSingly(perUnit int64, loss float64) error {
 }
 
 // total is the loss of a count and of choices at the losses given.
-func (e chosen) total(count, choices float64) accounting.Loss {
+func (e chosen) total(count, choices float64) privacy.Loss {
 	if !e.p.Pure() {
 		l := scalar.Loss(e.p.Rho)
 		l.DeltaTV = float64(e.draws) * exponential.Slack
@@ -113,16 +113,16 @@ func (e chosen) total(count, choices float64) accounting.Loss {
 		parts = e.many.Levels()
 	}
 	// Each part is (choices/parts)-bounded-range: one choice, or a level, whose choices are independent given those above.
-	rho := accounting.BoundedRangeLoss(choices / float64(parts)).Times(parts)
+	rho := privacy.BoundedRangeLoss(choices / float64(parts)).Times(parts)
 	if count > 0 {
-		rho = rho.Add(accounting.PureLoss(count))
+		rho = rho.Add(privacy.PureLoss(count))
 	}
 	l.Rho = min(l.Rho, rho.Rho)
 	return l
 }
 
 // Loss implements estimator.Estimator.
-func (e chosen) Loss() accounting.Loss { return e.loss }
+func (e chosen) Loss() privacy.Loss { return e.loss }
 
 // sized reports whether the number of values is public.
 func (e chosen) sized() bool { return e.p.Sized && !e.o.Rows }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/quantile"
 	"scrim/internal/stattest"
@@ -44,7 +44,7 @@ func TestChosenLossIsStated(t *testing.T) {
 		for _, f := range [][]quantile.Fraction{three, two, {quantile.Median}} {
 			for _, rows := range []bool{false, true} {
 				e := chosen(t, p, f, rows)
-				want := accounting.Loss{Rho: accounting.RhoOf(p.Rho), DeltaTV: float64(len(f)) * 0x1p-100}
+				want := privacy.Loss{Rho: privacy.RhoOf(p.Rho), DeltaTV: float64(len(f)) * 0x1p-100}
 				if got := e.Loss(); got != want {
 					t.Errorf("%s: loss %+v, want %+v", name, got, want)
 				}
@@ -130,7 +130,7 @@ func TestChosenRanksAreAsStated(t *testing.T) {
 
 func TestChosenEdges(t *testing.T) {
 	for name, p := range settings() {
-		for _, rho := range []float64{accounting.RhoUnit, 0.1, 1e6} {
+		for _, rho := range []float64{privacy.RhoUnit, 0.1, 1e6} {
 			p.Rho = rho
 			e, n := chosen(t, p, three, false), stattest.Noiser(t, name)
 			for _, persons := range []int{0, 1, 2, 2000} {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
@@ -117,7 +117,7 @@ func (q quantiles) Columns() []estimator.Kind {
 	return []estimator.Kind{estimator.Rows, estimator.Median}
 }
 
-func (q quantiles) Loss() accounting.Loss        { return scalar.Loss(q.p.Rho) }
+func (q quantiles) Loss() privacy.Loss           { return scalar.Loss(q.p.Rho) }
 func (q quantiles) MinPersons() int64            { return q.minimum }
 func (quantiles) ExpectedError() (float64, bool) { return 0, false }
 

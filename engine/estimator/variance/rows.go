@@ -3,7 +3,7 @@ package variance
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
@@ -112,7 +112,7 @@ func (rows) Columns() []estimator.Kind {
 	return []estimator.Kind{estimator.Rows, estimator.Sum, estimator.SumSquaresHi, estimator.SumSquaresLo}
 }
 
-func (e rows) Loss() accounting.Loss        { return scalar.Loss(e.p.Rho) }
+func (e rows) Loss() privacy.Loss           { return scalar.Loss(e.p.Rho) }
 func (rows) ExpectedError() (float64, bool) { return 0, false }
 
 // MinPersons implements estimator.Estimator.

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
@@ -104,7 +104,7 @@ func newPersons(p estimator.Params, o Options) persons {
 const unitBits = 24
 
 func (persons) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
-func (e persons) Loss() accounting.Loss        { return scalar.Loss(e.p.Rho) }
+func (e persons) Loss() privacy.Loss           { return scalar.Loss(e.p.Rho) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
 func (e persons) MinPersons() int64            { return max(2, e.n.Enough(), e.centred.MinPersons()) }
 

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -246,7 +246,7 @@ type covarianceMatrix struct {
 
 func (covarianceMatrix) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
 
-func (m covarianceMatrix) Loss() accounting.Loss        { return scalar.Loss(m.p.Rho) }
+func (m covarianceMatrix) Loss() privacy.Loss           { return scalar.Loss(m.p.Rho) }
 func (m covarianceMatrix) MinPersons() int64            { return max(m.count.enough(), m.c.needs()) }
 func (covarianceMatrix) ExpectedError() (float64, bool) { return 0, false }
 func (m covarianceMatrix) Steps() []estimator.Step      { return append(m.count.steps(), m.c.steps()...) }

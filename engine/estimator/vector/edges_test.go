@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
@@ -40,10 +40,10 @@ func TestTheStepsSpendTheLoss(t *testing.T) {
 	for _, m := range denseMethods() {
 		for _, rel := range relations {
 			for _, dim := range []int{1, 3, 4, 100, 1 << 12} {
-				for _, rho := range []float64{accounting.RhoUnit, 1e-3, 0.1, 10} {
+				for _, rho := range []float64{privacy.RhoUnit, 1e-3, 0.1, 10} {
 					p := m.params(dim, rho, rel.relation, rel.sized)
 					e := m.at(t, p)
-					if got := e.Loss().Rho; got != accounting.RhoOf(rho) {
+					if got := e.Loss().Rho; got != privacy.RhoOf(rho) {
 						t.Errorf("%s: loss %v at rho %v", m.name, got, rho)
 					}
 					sum := 0.0

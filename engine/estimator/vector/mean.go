@@ -3,7 +3,7 @@ package vector
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -22,7 +22,7 @@ type mean struct {
 func (mean) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
 
 // Loss implements estimator.Estimator.
-func (m mean) Loss() accounting.Loss {
+func (m mean) Loss() privacy.Loss {
 	l := scalar.Loss(m.p.Rho)
 	l.DeltaTV = m.slack
 	return l

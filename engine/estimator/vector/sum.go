@@ -3,7 +3,7 @@ package vector
 import (
 	"math"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/look"
@@ -83,7 +83,7 @@ func times(x, rows int64) int64 {
 }
 
 func (sum) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
-func (s sum) Loss() accounting.Loss   { return scalar.Loss(s.p.Rho) }
+func (s sum) Loss() privacy.Loss      { return scalar.Loss(s.p.Rho) }
 
 // MinPersons implements estimator.Estimator: what the radius leaves out should be a quarter at most.
 func (s sum) MinPersons() int64 {

@@ -3,7 +3,7 @@ package vector
 import (
 	"slices"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/noise"
@@ -36,7 +36,7 @@ func newTotals(p Params) (estimator.Estimator, error) {
 }
 
 func (totals) Columns() []estimator.Kind        { return []estimator.Kind{estimator.Vector} }
-func (t totals) Loss() accounting.Loss          { return t.mean.Loss() }
+func (t totals) Loss() privacy.Loss             { return t.mean.Loss() }
 func (t totals) MinPersons() int64              { return t.mean.MinPersons() }
 func (t totals) ExpectedError() (float64, bool) { return 0, false }
 func (t totals) Steps() []estimator.Step        { return t.mean.Steps() }

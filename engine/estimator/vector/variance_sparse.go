@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -70,7 +70,7 @@ func (sparseVariance) Columns() []estimator.Kind      { return []estimator.Kind{
 func (sparseVariance) ExpectedError() (float64, bool) { return 0, false }
 
 // Loss implements estimator.Estimator.
-func (s sparseVariance) Loss() accounting.Loss {
+func (s sparseVariance) Loss() privacy.Loss {
 	l := scalar.Loss(s.p.Rho)
 	for _, m := range s.means() {
 		l.DeltaTV += m.Loss().DeltaTV

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 )
@@ -117,9 +117,9 @@ func (x Noise) Step(s estimator.Step) estimator.Step {
 }
 
 // LossOf is the loss of a release with the parameters p.
-func LossOf(p estimator.Params) accounting.Loss {
+func LossOf(p estimator.Params) privacy.Loss {
 	if p.Pure() {
-		return accounting.PureLoss(p.Epsilon)
+		return privacy.PureLoss(p.Epsilon)
 	}
 	return Loss(p.Rho)
 }

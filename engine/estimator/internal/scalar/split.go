@@ -5,13 +5,13 @@ import (
 	"math"
 	"math/big"
 
-	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 )
 
 // MinRho is the smallest loss that a scalar estimator accepts, ρ or ε: the account's own resolution.
-const MinRho = accounting.RhoUnit
+const MinRho = privacy.RhoUnit
 
 // Check validates what all scalar estimators need. grid says whether the grid is used. A pure release is refused: for
 // estimators that have one there is CheckPure.
@@ -118,7 +118,7 @@ func Root(v *big.Int) float64 {
 }
 
 // Loss is the loss of a release with parameter rho.
-func Loss(rho float64) accounting.Loss { return accounting.Loss{Rho: accounting.RhoOf(rho)} }
+func Loss(rho float64) privacy.Loss { return privacy.Loss{Rho: privacy.RhoOf(rho)} }
 
 // TooFew is the answer of k values when the noisy number of persons is under the minimum.
 func TooFew(k int, needed int64) estimator.Estimate {

@@ -1,18 +1,21 @@
-package accounting
+package privacy
 
 import (
 	"encoding/binary"
 	"math"
+
+	"scrim/accounting/internal/codec"
+	"scrim/accounting/internal/roundup"
 )
 
-// curveOrders is the public grid on which the Rényi divergences of events are kept: order α = 1 + β for each β. All
-// are exact in binary.
+// curveOrders is the public grid on which the Rényi divergences of events are kept: order α = 1 + β
+// for each β. All are exact in binary.
 var curveOrders = [...]float64{
 	1. / 8, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, math.Inf(1),
 }
 
-// divergence is a Rényi divergence in fixed point, a multiple of divergenceUnit, rounded up. The largest stands for "unbounded", and sums
-// stop at it.
+// divergence is a Rényi divergence in fixed point, a multiple of divergenceUnit, rounded up. The
+// largest stands for "unbounded", and sums stop at it.
 type divergence uint64
 
 const divergenceUnit = 1.0 / (1 << 50)
@@ -37,11 +40,12 @@ func (d divergence) floatUp() float64 {
 	if d == math.MaxUint64 {
 		return math.Inf(1)
 	}
-	return floatUp(uint64(d)) * divergenceUnit
+	return roundup.Float(uint64(d)) * divergenceUnit
 }
 
-// Curve is a sum of Rényi divergences, as functions of the order: α·ρ of the events of which no more than ρ-zCDP is known or true, exactly
-// at every order, and of the others on the grid. Sums are exact, whatever their order. Slack is not in it: Loss has it.
+// Curve is a sum of Rényi divergences, as functions of the order: α·ρ of the events of which no
+// more than ρ-zCDP is known or true, exactly at every order, and of the others on the grid. Sums
+// are exact, whatever their order. Slack is not in it: Loss has it.
 type Curve struct {
 	rho   Rho
 	other [len(curveOrders)]divergence // at curveOrders; the last is the pure ε
@@ -74,7 +78,7 @@ func (e Event) Curve() Curve {
 		c.rho = Rho(times(uint64(e.Rho), uint64(e.Count)))
 	default:
 		for i, beta := range curveOrders {
-			c.other[i] = divergenceOf(mulUp(e.divergence(beta), floatUp(uint64(e.Count))))
+			c.other[i] = divergenceOf(roundup.Mul(e.divergence(beta), roundup.Float(uint64(e.Count))))
 		}
 	}
 	return c
@@ -94,11 +98,11 @@ func (c Curve) append(b []byte) []byte {
 }
 
 // curve is Curve.append's inverse.
-func (d *decoder) curve() Curve {
-	c := Curve{rho: Rho(d.uvarint())}
-	if d.bool() {
+func readCurve(d *codec.Decoder) Curve {
+	c := Curve{rho: Rho(d.Uvarint())}
+	if d.Bool() {
 		for i := range c.other {
-			c.other[i] = divergence(d.uint64())
+			c.other[i] = divergence(d.Uint64())
 		}
 	}
 	return c

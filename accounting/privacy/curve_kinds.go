@@ -1,39 +1,49 @@
-package accounting
+package privacy
 
-import "math"
+import (
+	"math"
 
-// The Rényi divergence of order α = 1+β of the kinds with a pure ε, for the worst pair of neighbours, both ways round. ln M stands for β
-// times it.
+	"scrim/accounting/internal/roundup"
+)
+
+// The Rényi divergence of order α = 1+β of the kinds with a pure ε, for the worst pair of
+// neighbours, both ways round. ln M stands for β times it.
 //
-// Bounded range: the logarithm of the quotient of the two laws lies in [t−ε, t] for a t in [0, ε] [CR21]. Given its mean under the second law,
-// e^0, the mean of its α-th power is largest where only the ends occur (convexity), the upper with probability p = (e^{-t} − e^{-ε})/(1 − e^{-ε}):
+// Bounded range: the logarithm of the quotient of the two laws lies in [t−ε, t] for a t in [0, ε]
+// [CR21]. Given its mean under the second law, e^0, the mean of its α-th power is largest where
+// only the ends occur (convexity), the upper with probability p = (e^{-t} − e^{-ε})/(1 − e^{-ε}):
 //
 //	M = p·e^{αt} + (1−p)·e^{α(t−ε)},  largest at e^t = (α−1)(1−e^{-αε}) / (α(e^{-ε}−e^{-αε}))
 //	ln M = α·H(αε) − β·H(βε) − H(ε),  H(x) = ln(sinh(x/2)/(x/2))
 //
-// Pure: t is free, and the quotient lies in [-ε, ε]. Again only the ends occur, which is randomised response with ε [KOV15]. With c = α − 1/2
+// Pure: t is free, and the quotient lies in [-ε, ε]. Again only the ends occur, which is randomised
+// response with ε [KOV15]. With c = α − 1/2
 //
 //	ln M = ln cosh(cε) − ln cosh(ε/2)
 //
-// Discrete Laplace, e^{-|y|h} at the integers y, moved by s steps, sε = h: three geometric sums give
+// Discrete Laplace, e^{-|y|h} at the integers y, moved by s steps, sε = h: three geometric sums
+// give
 //
 //	M = w·e^{βε} + (1−w)·e^{-αε},  w = (1 + tanh(h/2)/tanh(ch))/2
 //
-// and Laplace is its limit w = α/(2α−1) for h → 0. M is a sum of exponentials of s with positive factors, 1 at s = 0: ln M is convex in s and
-// 0 there, so moving several coordinates, s in all, is never worse than moving one by s, nor is a smaller s. At a fixed ε, w grows with
-// h: the derivative of ln(tanh(h/2)/tanh(ch)) is 1/sinh h − 2c/sinh 2ch > 0, as x/sinh x falls and 2c > 1. So a lower bound of s will do, and
-// s = 1 is randomised response.
+// and Laplace is its limit w = α/(2α−1) for h → 0. M is a sum of exponentials of s with positive
+// factors, 1 at s = 0: ln M is convex in s and 0 there, so moving several coordinates, s in all, is
+// never worse than moving one by s, nor is a smaller s. At a fixed ε, w grows with h: the
+// derivative of ln(tanh(h/2)/tanh(ch)) is 1/sinh h − 2c/sinh 2ch > 0, as x/sinh x falls and 2c > 1.
+// So a lower bound of s will do, and s = 1 is randomised response.
 //
-// All three are added up over adaptive runs, order by order: the bound of a step holds whatever came before it.
+// All three are added up over adaptive runs, order by order: the bound of a step holds whatever
+// came before it.
 
-// divergenceSlop covers rounding: a divergence is a sum of at most four terms, each within 8 rounding units (2^-53) of its magnitude, which
-// is at most 2^7 of the result on the grid of orders. That is below 2^-39 of the result.
+// divergenceSlop covers rounding: a divergence is a sum of at most four terms, each within 8
+// rounding units (2^-53) of its magnitude, which is at most 2^7 of the result on the grid of
+// orders. That is below 2^-39 of the result.
 const divergenceSlop = 1 + 0x1p-38
 
-// divergence returns an upper bound of the Rényi divergence of order 1+beta of one run, for an event with a pure ε. That of the order
-// +Inf is ε, and none is above.
+// divergence returns an upper bound of the Rényi divergence of order 1+beta of one run, for an
+// event with a pure ε. That of the order +Inf is ε, and none is above.
 func (e Event) divergence(beta float64) float64 {
-	eps := float64(e.Epsilon.epsilon())
+	eps := float64(e.Epsilon.Epsilon())
 	if math.IsInf(beta, 1) {
 		return eps
 	}
@@ -45,12 +55,12 @@ func (e Event) divergence(beta float64) float64 {
 		d = laplace(eps, 0, beta)
 	case DiscreteLaplace:
 		if e.Steps > 1 {
-			d = laplace(eps, eps/floatUp(e.Steps), beta)
+			d = laplace(eps, eps/roundup.Float(e.Steps), beta)
 			break
 		}
 		d = response(eps, beta)
 	case ZCDP:
-		d = math.Min(response(eps, beta), mulUp(e.Rho.floatUp(), 1+beta))
+		d = math.Min(response(eps, beta), roundup.Mul(e.Rho.FloatUp(), 1+beta))
 	default:
 		d = response(eps, beta)
 	}
@@ -67,7 +77,8 @@ func boundedRange(eps, beta float64) float64 {
 	return ((1+beta)*logSinhc((1+beta)*eps/2) - beta*logSinhc(beta*eps/2) - logSinhc(eps/2)) / beta
 }
 
-// laplace is the divergence of discrete Laplace noise on a lattice of h = ε/s, of Laplace noise for h = 0.
+// laplace is the divergence of discrete Laplace noise on a lattice of h = ε/s, of Laplace noise for
+// h = 0.
 func laplace(eps, h, beta float64) float64 {
 	alpha, c := 1+beta, beta+0.5
 	excess := 0.0 // w − α/(2α−1)

@@ -1,6 +1,11 @@
-package accounting
+package privacy
 
-import "math"
+import (
+	"math"
+
+	"scrim/accounting/internal/bisect"
+	"scrim/accounting/internal/roundup"
+)
 
 // The conversion between approximate zCDP and (ε, δ)-DP rests on one function,
 //
@@ -12,8 +17,13 @@ import "math"
 //
 //	f(β) = β((1+β)ρ − ε) − (1+β)·ln(1 + 1/β) − ln β,  f'(β) = (1+2β)ρ − ε − ln(1 + 1/β)
 //
-// and f' is increasing and concave, so Newton's steps from the left of its zero climb to the minimum
-// of f. In this form nothing cancels but the first bracket, whose error is bounded below.
+// and f' is increasing and concave, so Newton's steps from the left of its zero climb to the
+// minimum of f. In this form nothing cancels but the first bracket, whose error is bounded below.
+
+// MaxEpsilon is the largest ε that a budget may have. Beyond ε of about 20 a budget protects
+// nobody; the bound only keeps nonsense such as 1e308 out, and the conversions inside their tested
+// range.
+const MaxEpsilon Epsilon = 1e6
 
 // betaMin and betaMax bound β. The minimum lies below ε/2ρ + 1/√ρ, which is below 2^60 for ε <=
 // MaxEpsilon and ρ >= RhoUnit. Where it lies outside, the end is used: valid like any β.
@@ -24,7 +34,7 @@ const (
 
 // minimiser returns a β close to the minimum of f, within a relative 2^-40 where it converges. The
 // error in f is of second order in that.
-func minimiser(rho, eps float64) float64 {
+func BestBeta(rho, eps float64) float64 {
 	beta := math.Min(math.Max((eps-rho)/(2*rho), betaMin), betaMax) // f' < 0 here, or at an end
 	for range 64 {
 		slope := (1+2*beta)*rho - eps - math.Log1p(1/beta)
@@ -40,22 +50,25 @@ func minimiser(rho, eps float64) float64 {
 // logDeltaZ returns an upper bound of ln δ_z(ρ, ε) and the β that it was taken at, for ρ > 0 and
 // finite ε >= 0. It is at most 0: δ_z is a probability.
 func logDeltaZ(rho, eps float64) (f, beta float64) {
-	beta = minimiser(rho, eps)
+	beta = BestBeta(rho, eps)
 	t1 := beta * ((1+beta)*rho - eps)
 	t2 := (1 + beta) * math.Log1p(1/beta)
 	t3 := math.Log(beta)
-	// Each term is within 6 rounding units (2^-53) of the sum of the magnitudes of its parts, and the
-	// two additions add 2: 8 units, doubled for the rounding of this bound itself.
+	// Each term is within 6 rounding units (2^-53) of the sum of the magnitudes of its parts, and
+	// the two additions add 2: 8 units, doubled for the rounding of this bound itself.
 	slop := 0x1p-49 * (beta*((1+beta)*rho+eps) + t2 + math.Abs(t3))
 	return math.Min(0, t1-t2-t3+slop), beta
 }
 
-// law is what is known of the mechanisms besides their slack, as a bound of their Rényi divergences.
+// law is what is known of the mechanisms besides their slack, as a bound of their Rényi
+// divergences.
 type law interface {
-	// logDelta returns an upper bound of ln δ of (ε, δ)-DP for a finite ε >= 0, at most 0, and the β = α−1 that it was taken at. The bound is an
-	// infimum of functions that are affine in ε with slope −β.
+	// logDelta returns an upper bound of ln δ of (ε, δ)-DP for a finite ε >= 0, at most 0, and the
+	// β = α−1 that it was taken at. The bound is an infimum of functions that are affine in ε with
+	// slope −β.
 	logDelta(eps float64) (f, beta float64)
-	// start returns an ε > 0 at which logDelta is at most c < 0 but for rounding, +Inf where there is none.
+	// start returns an ε > 0 at which logDelta is at most c < 0 but for rounding, +Inf where there
+	// is none.
 	start(c float64) float64
 }
 
@@ -73,16 +86,17 @@ func (l Loss) law() law {
 	if l.Rho == 0 {
 		return nil
 	}
-	return zcdp(l.Rho.floatUp())
+	return zcdp(l.Rho.FloatUp())
 }
 
-// DeltaOf returns the δ of (ε, δ)-DP that the loss l implies at ε, for the neighbour relation that l
-// is stated for:
+// DeltaOf returns the δ of (ε, δ)-DP that the loss l implies at ε, for the neighbour relation that
+// l is stated for:
 //
 //	min(1, δ_z(ρ, ε) + δ_event + (1 + e^ε)·δ_tv)
 //
-// rounded up; 0 where l.Pure is a pure ε of at most ε, compared exactly. l.Rho = 0 has δ_z = 0. A negative or NaN ε, or a loss
-// whose δ are negative or NaN, gives 1, which is always true. Source: the package documentation; δ_z from [CKS20].
+// rounded up; 0 where l.Pure is a pure ε of at most ε, compared exactly. l.Rho = 0 has δ_z = 0. A
+// negative or NaN ε, or a loss whose δ are negative or NaN, gives 1, which is always true. Source:
+// the package documentation; δ_z from [CKS20].
 func DeltaOf(l Loss, eps Epsilon) Delta {
 	if l.Pure > 0 && l.Pure <= PureWithin(eps) && l.DeltaEvent == 0 && l.DeltaTV == 0 {
 		return 0
@@ -90,7 +104,8 @@ func DeltaOf(l Loss, eps Epsilon) Delta {
 	return deltaOf(l.law(), l, eps)
 }
 
-// deltaOf is DeltaOf for a law in the place of l.Rho, without l.Pure. A nil law has no divergence at all.
+// deltaOf is DeltaOf for a law in the place of l.Rho, without l.Pure. A nil law has no divergence
+// at all.
 func deltaOf(m law, l Loss, eps Epsilon) Delta {
 	e := float64(eps)
 	if !(e >= 0) || !(l.DeltaEvent >= 0) || !(l.DeltaTV >= 0) {
@@ -99,23 +114,24 @@ func deltaOf(m law, l Loss, eps Epsilon) Delta {
 	z := 0.0
 	if m != nil && !math.IsInf(e, 1) {
 		f, _ := m.logDelta(e)
-		z = expUp(f)
+		z = roundup.Exp(f)
 	}
-	d := addUp(z, l.DeltaEvent)
+	d := roundup.Add(z, l.DeltaEvent)
 	if l.DeltaTV > 0 {
-		d = addUp(d, mulUp(addUp(1, expUp(e)), l.DeltaTV))
+		d = roundup.Add(d, roundup.Mul(roundup.Add(1, roundup.Exp(e)), l.DeltaTV))
 	}
 	return Delta(math.Min(1, d))
 }
 
 // EpsilonOf returns the ε of (ε, δ)-DP that the loss l implies at δ, rounded up: DeltaOf(l,
-// EpsilonOf(l, δ)) <= δ. A pure ε is an upper bound at every δ. Without one it is +Inf where no ε will do: for δ <= δ_event, for
-// δ = 0 with ρ > 0, and where the total-variation slack alone, times 1+e^ε, is more than δ. δ >= 1 gives 0. A NaN or
-// negative δ, or a loss whose δ are negative or NaN, gives +Inf.
+// EpsilonOf(l, δ)) <= δ. A pure ε is an upper bound at every δ. Without one it is +Inf where no ε
+// will do: for δ <= δ_event, for δ = 0 with ρ > 0, and where the total-variation slack alone, times
+// 1+e^ε, is more than δ. δ >= 1 gives 0. A NaN or negative δ, or a loss whose δ are negative or
+// NaN, gives +Inf.
 func EpsilonOf(l Loss, delta Delta) Epsilon {
 	eps := epsilonOf(l.law(), l, delta)
 	if l.Pure > 0 && delta >= 0 && l.DeltaEvent == 0 && l.DeltaTV == 0 {
-		return min(eps, l.Pure.epsilon())
+		return min(eps, l.Pure.Epsilon())
 	}
 	return eps
 }
@@ -148,21 +164,21 @@ func epsilonOf(m law, l Loss, delta Delta) Epsilon {
 	return inf
 }
 
-// room returns what the slack of l leaves of δ at ε, rounded down: δ − δ_event − (1+e^ε)·δ_tv. It may
-// be negative.
+// room returns what the slack of l leaves of δ at ε, rounded down: δ − δ_event − (1+e^ε)·δ_tv. It
+// may be negative.
 func room(l Loss, delta Delta, eps Epsilon) float64 {
 	used := l.DeltaEvent
 	if l.DeltaTV > 0 {
-		used = addUp(used, mulUp(addUp(1, expUp(float64(eps))), l.DeltaTV))
+		used = roundup.Add(used, roundup.Mul(roundup.Add(1, roundup.Exp(float64(eps))), l.DeltaTV))
 	}
-	return -addUp(used, -float64(delta))
+	return -roundup.Add(used, -float64(delta))
 }
 
-// epsilonFor returns an ε with δ(ε) <= d by the law, the least one but for a relative 2^-40, for 0 < d < 1; +Inf where
-// there is none.
+// epsilonFor returns an ε with δ(ε) <= d by the law, the least one but for a relative 2^-40, for 0
+// < d < 1; +Inf where there is none.
 //
-// ln δ is concave and decreasing, an infimum of affine functions. Its tangent lies above it, so Newton's steps that start at
-// an ε on the safe side stay there.
+// ln δ is concave and decreasing, an infimum of affine functions. Its tangent lies above it, so
+// Newton's steps that start at an ε on the safe side stay there.
 func epsilonFor(m law, d float64) float64 {
 	c := math.Log(d)
 	c -= 0x1p-50 * math.Abs(c)
@@ -193,9 +209,9 @@ func epsilonFor(m law, d float64) float64 {
 	return eps
 }
 
-// RhoFor returns the largest ρ whose zCDP implies (ε, δ)-DP, rounded down: DeltaOf(Loss{Rho: RhoFor(ε,
-// δ)}, ε) <= δ. It is at most MaxRho. A NaN or negative ε or δ, and δ = 0, give 0; δ >= 1 and ε = +Inf
-// with δ > 0 give MaxRho. Source: [CKS20], as DeltaOf.
+// RhoFor returns the largest ρ whose zCDP implies (ε, δ)-DP, rounded down: DeltaOf(Loss{Rho:
+// RhoFor(ε, δ)}, ε) <= δ. It is at most MaxRho. A NaN or negative ε or δ, and δ = 0, give 0; δ >= 1
+// and ε = +Inf with δ > 0 give MaxRho. Source: [CKS20], as DeltaOf.
 func RhoFor(eps Epsilon, delta Delta) Rho {
 	if !(eps >= 0) || !(delta > 0) {
 		return 0
@@ -204,5 +220,5 @@ func RhoFor(eps Epsilon, delta Delta) Rho {
 	if fits(MaxRho) {
 		return MaxRho
 	}
-	return largest(0, MaxRho, fits)
+	return bisect.Largest(0, MaxRho, fits)
 }

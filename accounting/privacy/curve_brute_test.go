@@ -1,4 +1,4 @@
-package accounting
+package privacy
 
 import (
 	"math"
@@ -8,7 +8,8 @@ import (
 // pair is the probabilities of the outcomes of one run on two neighbours.
 type pair struct{ p, q []float64 }
 
-// noisy is noise with weights w(|y|) that one neighbour moves by some steps; what lies beyond reach is negligible.
+// noisy is noise with weights w(|y|) that one neighbour moves by some steps; what lies beyond reach
+// is negligible.
 func noisy(w func(y float64) float64, steps, reach int) (out pair) {
 	norm := 0.0
 	for y := -reach; y <= reach; y++ {
@@ -21,7 +22,8 @@ func noisy(w func(y float64) float64, steps, reach int) (out pair) {
 	return out
 }
 
-// delta returns the least δ for which runs with these laws, one after the other, are (ε, δ)-close: by all outcomes there are.
+// delta returns the least δ for which runs with these laws, one after the other, are (ε, δ)-close:
+// by all outcomes there are.
 func delta(runs []pair, eps, p, q float64) float64 {
 	if len(runs) == 0 {
 		return math.Max(0, p-math.Exp(eps)*q)
@@ -33,8 +35,8 @@ func delta(runs []pair, eps, p, q float64) float64 {
 	return sum
 }
 
-// TestBestEpsilonByEnumeration composes runs of different kinds by all their outcomes: what the account says holds, both ways round, and is not much more than the
-// truth.
+// TestBestEpsilonByEnumeration composes runs of different kinds by all their outcomes: what the
+// account says holds, both ways round, and is not much more than the truth.
 func TestBestEpsilonByEnumeration(t *testing.T) {
 	t.Parallel()
 	const sigma2 = 6.0

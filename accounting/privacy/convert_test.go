@@ -1,11 +1,12 @@
-package accounting
+package privacy
 
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"scrim/accounting/internal/bigref"
 )
 
 // The values of the numeric specification, section 1.3, to the digits given there.
@@ -51,18 +52,19 @@ func losses(r *rand.Rand, n int) []Loss {
 	return list
 }
 
-// TestDeltaNeverBelowReference: the fast δ is at least the true one, and within 1e-9 of it relatively.
+// TestDeltaNeverBelowReference: the fast δ is at least the true one, and within 1e-9 of it
+// relatively.
 func TestDeltaNeverBelowReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, l := range losses(r, 50) {
 		for _, e := range []float64{0, 1e-3, r.Float64() * 3, r.Float64() * 40} {
 			got := DeltaOf(l, Epsilon(e))
 			want := refDelta(l, e)
-			if want.Cmp(bf(1)) > 0 {
-				want = bf(1)
+			if want.Cmp(bigref.Of(1)) > 0 {
+				want = bigref.Of(1)
 			}
 			// Below the normal range of float64 the result is only never below.
-			if bf(float64(got)).Cmp(want) < 0 || got > 1e-290 && bf(float64(got)*(1-1e-9)).Cmp(want) > 0 {
+			if bigref.Of(float64(got)).Cmp(want) < 0 || got > 1e-290 && bigref.Of(float64(got)*(1-1e-9)).Cmp(want) > 0 {
 				t.Errorf("%+v at epsilon %v: delta %v, reference %s", l, e, got, want.Text('g', 20))
 			}
 		}
@@ -79,33 +81,33 @@ func TestEpsilonNeverBelowReference(t *testing.T) {
 			if math.IsInf(got, 1) {
 				// No ε will do: neither at the ends nor where the two growing parts balance.
 				for e := 0.0; e < 80; e += 7.9 {
-					if refDelta(l, e).Cmp(bf(d)) <= 0 {
+					if refDelta(l, e).Cmp(bigref.Of(d)) <= 0 {
 						t.Errorf("%+v at delta %v: infinite epsilon, but %v will do", l, d, e)
 					}
 				}
 				continue
 			}
-			if want := refDelta(l, got); want.Cmp(bf(d)) > 0 {
+			if want := refDelta(l, got); want.Cmp(bigref.Of(d)) > 0 {
 				t.Errorf("%+v at delta %v: epsilon %v has delta %s", l, d, got, want.Text('g', 20))
 			}
-			if got > 0 && refDelta(l, got*(1-1e-8)).Cmp(bf(d)) <= 0 {
+			if got > 0 && refDelta(l, got*(1-1e-8)).Cmp(bigref.Of(d)) <= 0 {
 				t.Errorf("%+v at delta %v: epsilon %v is not tight", l, d, got)
 			}
 		}
 	}
 }
 
-// TestRhoNeverAboveReference: the ρ returned implies (ε, δ) by the reference, and 1e-8 more (at least
-// two steps) does not.
+// TestRhoNeverAboveReference: the ρ returned implies (ε, δ) by the reference, and 1e-8 more (at
+// least two steps) does not.
 func TestRhoNeverAboveReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 60 {
 		e, d := math.Exp2(r.Float64()*16-8), math.Exp2(-1-r.Float64()*80)
 		got := RhoFor(Epsilon(e), Delta(d))
-		if refDeltaZ(got, e).Cmp(bf(d)) > 0 {
+		if refDeltaZ(got, e).Cmp(bigref.Of(d)) > 0 {
 			t.Errorf("epsilon %v delta %v: rho %v has delta above", e, d, got.Float())
 		}
-		if refDeltaZ(got+max(2, got/1e8), e).Cmp(bf(d)) <= 0 {
+		if refDeltaZ(got+max(2, got/1e8), e).Cmp(bigref.Of(d)) <= 0 {
 			t.Errorf("epsilon %v delta %v: rho %v is not tight", e, d, got.Float())
 		}
 	}
@@ -203,44 +205,6 @@ func TestEdges(t *testing.T) {
 	}
 	if e := EpsilonOf(Loss{Rho: 1}, 1e-300); !(e > 0) || e > 1 {
 		t.Errorf("epsilon of the smallest rho: %v", e)
-	}
-}
-
-// TestDirectedRounding compares the directed operations with exact ones.
-func TestDirectedRounding(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 1))
-	number := func() float64 { return math.Ldexp(r.Float64(), r.IntN(200)-150) }
-	for range 20000 {
-		a, b := number(), number()
-		exact := func(z *big.Float) *big.Float { return z.SetPrec(2000) }
-		sum := exact(new(big.Float)).Add(big.NewFloat(a), big.NewFloat(b))
-		product := exact(new(big.Float)).Mul(big.NewFloat(a), big.NewFloat(b))
-		for _, c := range []struct {
-			name string
-			got  float64
-			want *big.Float
-		}{{"sum", addUp(a, b), sum}, {"product", mulUp(a, b), product}} {
-			if big.NewFloat(c.got).Cmp(c.want) < 0 {
-				t.Fatalf("%s of %v and %v: %v is below", c.name, a, b, c.got)
-			}
-			if c.got > 0 && big.NewFloat(math.Nextafter(c.got, 0)).Cmp(c.want) >= 0 {
-				t.Fatalf("%s of %v and %v: %v is not the nearest above", c.name, a, b, c.got)
-			}
-		}
-	}
-	for range 300 {
-		x := r.Float64()*80 - 60
-		if bf(expUp(x)).Cmp(bexp(bf(x))) < 0 {
-			t.Fatalf("exp of %v is below", x)
-		}
-	}
-	if mulUp(1e-300, 1e-300) == 0 {
-		t.Error("a product that underflows became 0")
-	}
-	for _, u := range []uint64{0, 1, 1<<53 + 1, 1<<63 + 1, math.MaxUint64} {
-		if f := floatUp(u); new(big.Float).SetUint64(u).Cmp(big.NewFloat(f)) > 0 {
-			t.Errorf("floatUp(%d) = %v", u, f)
-		}
 	}
 }
 

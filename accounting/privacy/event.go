@@ -1,15 +1,16 @@
-package accounting
+package privacy
 
 import (
-	"encoding/binary"
+	"fmt"
 	"math"
 )
 
-// EventKind is a kind of mechanism, as far as its privacy loss goes. The numbers are part of the file format.
+// EventKind is a kind of mechanism, as far as its privacy loss goes. The numbers are part of the
+// file format.
 type EventKind uint8
 
-// The kinds. What each says of Rho and Epsilon is for one run and for adding or removing one unit, or for whatever neighbours the charge
-// is stated for.
+// The kinds. What each says of Rho and Epsilon is for one run and for adding or removing one unit,
+// or for whatever neighbours the charge is stated for.
 const (
 	ZCDP               EventKind = iota + 1 // Rho: ρ-zCDP and nothing more is known; with Epsilon, the run is (ε, 0)-DP as well
 	Gaussian                                // Rho: Gaussian noise on a statistic of ℓ2 sensitivity σ·√2ρ
@@ -44,8 +45,9 @@ func (k EventKind) String() string {
 	return "unknown"
 }
 
-// Event is Count runs of one mechanism, one after the other, with parameters that are fixed before the first. The parameters are those of one run,
-// exact: no conversion between kinds has rounded them.
+// Event is Count runs of one mechanism, one after the other, with parameters that are fixed before
+// the first. The parameters are those of one run, exact: no conversion between kinds has rounded
+// them.
 type Event struct {
 	Kind       EventKind
 	Rho        Rho     // see the kinds; 0 where the kind has none
@@ -56,33 +58,33 @@ type Event struct {
 	Count      uint32 // of runs, at least 1
 }
 
-// check refuses an event that is none.
-func (e Event) check() error {
+// Check refuses an event that is none.
+func (e Event) Check() error {
 	if e.Kind.String() == "unknown" {
-		return invalid("event of unknown kind %d", e.Kind)
+		return fmt.Errorf("event of unknown kind %d", e.Kind)
 	}
 	k := kinds[e.Kind]
 	switch {
 	case e.Count == 0:
-		return invalid("%s event: want a count of at least 1", k.name)
+		return fmt.Errorf("%s event: want a count of at least 1", k.name)
 	case (e.Rho > 0) != k.rho:
-		return invalid("%s event: rho does not suit the kind, have %v", k.name, e.Rho.Float())
+		return fmt.Errorf("%s event: rho does not suit the kind, have %v", k.name, e.Rho.Float())
 	case (e.Epsilon > 0) != k.epsilon && e.Kind != ZCDP:
-		return invalid("%s event: epsilon does not suit the kind, have %v", k.name, e.Epsilon.Float())
+		return fmt.Errorf("%s event: epsilon does not suit the kind, have %v", k.name, e.Epsilon.Float())
 	case (e.Steps > 0) != (e.Kind == DiscreteLaplace):
-		return invalid("%s event: steps do not suit the kind, have %d", k.name, e.Steps)
+		return fmt.Errorf("%s event: steps do not suit the kind, have %d", k.name, e.Steps)
 	case e.Epsilon > MaxPure:
-		return invalid("%s event: want an epsilon of at most %v, have %v", k.name, MaxPure.Float(), e.Epsilon.Float())
+		return fmt.Errorf("%s event: want an epsilon of at most %v, have %v", k.name, MaxPure.Float(), e.Epsilon.Float())
 	case e.Kind == Threshold && !(e.DeltaEvent > 0):
-		return invalid("threshold event: want a delta above 0, have %v", e.DeltaEvent)
+		return fmt.Errorf("threshold event: want a delta above 0, have %v", e.DeltaEvent)
 	}
-	return Loss{Rho: max(e.Rho, 1), DeltaEvent: e.DeltaEvent, DeltaTV: e.DeltaTV}.check()
+	return Loss{Rho: max(e.Rho, 1), DeltaEvent: e.DeltaEvent, DeltaTV: e.DeltaTV}.Check()
 }
 
 // Loss returns what the event is charged as: the loss of all its runs.
 func (e Event) Loss() Loss {
 	one := Loss{DeltaEvent: e.DeltaEvent, DeltaTV: e.DeltaTV, Rho: e.Rho}
-	switch eps := float64(e.Epsilon.epsilon()); e.Kind {
+	switch eps := float64(e.Epsilon.Epsilon()); e.Kind {
 	case Exponential:
 		one.Rho = BoundedRangeLoss(eps).Rho
 	case Laplace, DiscreteLaplace, RandomizedResponse:
@@ -94,7 +96,8 @@ func (e Event) Loss() Loss {
 	return one.Times(int(e.Count))
 }
 
-// EventsOf returns what is known of a loss whose mechanisms are not: one event of it, none of no loss.
+// EventsOf returns what is known of a loss whose mechanisms are not: one event of it, none of no
+// loss.
 func EventsOf(l Loss) []Event {
 	switch {
 	case l == Loss{}:
@@ -118,53 +121,4 @@ func AppendEvent(list []Event, e Event) []Event {
 		}
 	}
 	return append(list, e)
-}
-
-// append encodes the event: kind u8, then uvarints ρ, ε, steps and count, then the two δ as f64.
-func (e Event) append(b []byte) []byte {
-	b = append(b, byte(e.Kind))
-	for _, v := range [...]uint64{uint64(e.Rho), uint64(e.Epsilon), e.Steps, uint64(e.Count)} {
-		b = binary.AppendUvarint(b, v)
-	}
-	return appendFloat(appendFloat(b, e.DeltaEvent), e.DeltaTV)
-}
-
-// appendEvents encodes a list: its length as uvarint, then each.
-func appendEvents(b []byte, events []Event) []byte {
-	b = binary.AppendUvarint(b, uint64(len(events)))
-	for _, e := range events {
-		b = e.append(b)
-	}
-	return b
-}
-
-// event is Event.append's inverse. It refuses what is no event.
-func (d *decoder) event() Event {
-	e := Event{
-		Kind: EventKind(d.byte()), Rho: Rho(d.uvarint()), Epsilon: Pure(d.uvarint()), Steps: d.uvarint(),
-	}
-	count := d.uvarint()
-	e.Count, e.DeltaEvent, e.DeltaTV = uint32(count), d.float(), d.float()
-	d.bad = d.bad || count > math.MaxUint32 || e.check() != nil
-	return e
-}
-
-// encodedEvent is the encoding of an event, which may be none.
-func (d *decoder) encodedEvent() []byte {
-	from := decoder{b: d.b, at: d.at}
-	d.take(1)
-	for range 4 {
-		d.uvarint()
-	}
-	d.take(8 + 8)
-	return from.until(d)
-}
-
-// events is appendEvents' inverse.
-func (d *decoder) events() []Event {
-	var list []Event
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		list = append(list, d.event())
-	}
-	return list
 }

@@ -1,8 +1,10 @@
-package accounting
+package privacy
 
 import (
 	"fmt"
 	"math"
+
+	"scrim/accounting/internal/roundup"
 )
 
 // Epsilon is the ε of (ε, δ)-differential privacy. It has no unit.
@@ -33,8 +35,8 @@ func RhoOf(r float64) Rho {
 // Float returns the value as a float64; it is exact below 2^53 steps.
 func (r Rho) Float() float64 { return float64(r) * RhoUnit }
 
-// floatUp returns the smallest float64 that is at least r.
-func (r Rho) floatUp() float64 { return floatUp(uint64(r)) * RhoUnit }
+// FloatUp returns the smallest float64 that is at least r.
+func (r Rho) FloatUp() float64 { return roundup.Float(uint64(r)) * RhoUnit }
 
 // Add returns r+s, saturating at the largest Rho instead of wrapping.
 func (r Rho) Add(s Rho) Rho {
@@ -48,8 +50,9 @@ func (r Rho) Add(s Rho) Rho {
 // zCDP, with two kinds of slack that convert differently (see package documentation).
 // Losses compose adaptively by adding all three parts [BS16, Lemma 8.2 and 8.8].
 //
-// A release that is (ε, 0)-DP says so in Pure, and has no slack. Pure ε add up, too, as long as every part has one: 0 stands for
-// none, except in the zero Loss, which is no loss at all. One part with a loss and no pure ε leaves the whole without.
+// A release that is (ε, 0)-DP says so in Pure, and has no slack. Pure ε add up, too, as long as
+// every part has one: 0 stands for none, except in the zero Loss, which is no loss at all. One part
+// with a loss and no pure ε leaves the whole without.
 type Loss struct {
 	Rho        Rho
 	DeltaEvent float64 // δ of [BS16, Def. 8.1]: outside an event of this probability ρ-zCDP holds; adds to δ as it is
@@ -60,18 +63,58 @@ type Loss struct {
 // Add returns the loss of doing both. The δ are rounded up.
 func (l Loss) Add(m Loss) Loss {
 	return Loss{
-		l.Rho.Add(m.Rho), addUp(l.DeltaEvent, m.DeltaEvent), addUp(l.DeltaTV, m.DeltaTV),
+		l.Rho.Add(m.Rho), roundup.Add(l.DeltaEvent, m.DeltaEvent), roundup.Add(l.DeltaTV, m.DeltaTV),
 		composed(l.Pure, m.Pure, l == Loss{}, m == Loss{}),
 	}
 }
 
-// Times returns the loss of n such releases, n >= 0. The δ are rounded up. It panics on a negative n.
+// Times returns the loss of n such releases, n >= 0. The δ are rounded up. It panics on a negative
+// n.
 func (l Loss) Times(n int) Loss {
 	if n < 0 {
 		panic("accounting: negative number of releases")
 	}
 	return Loss{
-		Rho(times(uint64(l.Rho), uint64(n))), mulUp(l.DeltaEvent, floatUp(uint64(n))), mulUp(l.DeltaTV, floatUp(uint64(n))),
+		Rho(times(uint64(l.Rho), uint64(n))), roundup.Mul(l.DeltaEvent, roundup.Float(uint64(n))), roundup.Mul(l.DeltaTV, roundup.Float(uint64(n))),
 		Pure(times(uint64(l.Pure), uint64(n))),
 	}
+}
+
+// IsPure reports whether the loss has a pure ε. No loss at all has one, 0.
+func (l Loss) IsPure() bool { return l.Pure > 0 || l == Loss{} }
+
+// composed returns the pure ε of two losses together: none where one that is a loss has none.
+func composed(p, q Pure, pZero, qZero bool) Pure {
+	switch {
+	case pZero:
+		return q
+	case qZero:
+		return p
+	case p == 0 || q == 0:
+		return 0
+	}
+	return p.Add(q)
+}
+
+// Check refuses a loss that is not one, by name.
+func (l Loss) Check() error {
+	if l.Rho > MaxRho {
+		return fmt.Errorf("rho: want at most %v, have %v", MaxRho.Float(), l.Rho.Float())
+	}
+	if l.Pure > MaxPure {
+		return fmt.Errorf("pure epsilon: want at most %v, have %v", MaxPure.Float(), l.Pure.Float())
+	}
+	if l.Pure > 0 && l.Rho == 0 {
+		return fmt.Errorf("a loss with pure epsilon %v has no rho", l.Pure.Float())
+	}
+	if l.Pure > 0 && (l.DeltaEvent != 0 || l.DeltaTV != 0) {
+		return fmt.Errorf("a loss with a pure epsilon has no delta, this one has %v and %v", l.DeltaEvent, l.DeltaTV)
+	}
+	if d := l.DeltaEvent; math.IsNaN(d) || d < 0 || d > 1 {
+		return fmt.Errorf("event delta: want within [0, 1], have %v", d)
+	}
+	if d := l.DeltaTV; math.IsNaN(d) || d < 0 || d > 1 {
+		return fmt.Errorf("total-variation delta: want within [0, 1], have %v", d)
+	}
+	return nil
 }

@@ -1,10 +1,12 @@
-package accounting
+package privacy
 
 import (
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"scrim/accounting/internal/codec"
 )
 
 func TestEventsReadBack(t *testing.T) {
@@ -16,13 +18,13 @@ func TestEventsReadBack(t *testing.T) {
 			e.DeltaEvent, e.DeltaTV = r.Float64(), math.Exp2(-r.Float64()*900)
 			events = append(events, e)
 		}
-		b := appendEvents(nil, events)
-		d := decoder{b: b}
-		if got := d.events(); !reflect.DeepEqual(got, events) || d.bad || d.left() {
+		b := AppendEvents(nil, events)
+		d := codec.NewDecoder(b)
+		if got := ReadEvents(d); !reflect.DeepEqual(got, events) || d.Bad || d.Left() {
 			t.Fatalf("%+v reads back as %+v", events, got)
 		}
 		for cut := range b { // what is cut off does not decode
-			if d := (decoder{b: b[:cut]}); d.events() != nil && !d.bad {
+			if d := codec.NewDecoder(b[:cut]); ReadEvents(d) != nil && !d.Bad {
 				t.Fatalf("%+v cut to %d of %d bytes decodes", events, cut, len(b))
 			}
 		}
@@ -31,7 +33,7 @@ func TestEventsReadBack(t *testing.T) {
 
 func TestEventChecks(t *testing.T) {
 	good := Event{Kind: DiscreteLaplace, Epsilon: 1, Steps: 1, Count: 1}
-	if err := good.check(); err != nil {
+	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
 	for name, e := range map[string]Event{
@@ -50,11 +52,11 @@ func TestEventChecks(t *testing.T) {
 		"rho above the largest": {Kind: Gaussian, Rho: MaxRho + 1, Count: 1},
 		"epsilon above":         {Kind: Laplace, Epsilon: MaxPure + 1, Count: 1},
 	} {
-		if e.check() == nil {
+		if e.Check() == nil {
 			t.Errorf("%s: accepted", name)
 		}
-		if d := (decoder{b: e.append(nil)}); e.check() != nil {
-			if d.event(); !d.bad {
+		if d := codec.NewDecoder(e.append(nil)); e.Check() != nil {
+			if ReadEvent(d); !d.Bad {
 				t.Errorf("%s: decodes", name)
 			}
 		}
@@ -68,7 +70,7 @@ func TestEventLoss(t *testing.T) {
 		e := randomEvent(r, -8)
 		l, c := e.Loss(), e.Curve()
 		for i, beta := range curveOrders[:len(curveOrders)-1] {
-			if d := c.other[i].floatUp() + c.rho.Float()*(1+beta); d > l.Rho.floatUp()*(1+beta)*(1+1e-9)+1e-12 {
+			if d := c.other[i].floatUp() + c.rho.Float()*(1+beta); d > l.Rho.FloatUp()*(1+beta)*(1+1e-9)+1e-12 {
 				t.Errorf("%+v: divergence %v at order %v, above that of rho %v", e, d, 1+beta, l.Rho.Float())
 			}
 		}
@@ -84,7 +86,7 @@ func TestEventsOfLoss(t *testing.T) {
 	} {
 		var sum Loss
 		for _, e := range EventsOf(l) {
-			if err := e.check(); err != nil {
+			if err := e.Check(); err != nil {
 				t.Errorf("%+v: %v", l, err)
 			}
 			sum = sum.Add(e.Loss())

@@ -1,6 +1,10 @@
-package accounting
+package privacy
 
-import "math"
+import (
+	"math"
+
+	"scrim/accounting/internal/roundup"
+)
 
 // Conversion names the way in which a loss was turned into (ε, δ).
 type Conversion string
@@ -13,8 +17,9 @@ const (
 	ByRenyi Conversion = "renyi" // of the sum of the Rényi divergences of the events
 )
 
-// BestEpsilon returns the least ε for which one of the conversions gives (ε, δ)-DP of what was spent, and which one: l is the sum of
-// the losses, c that of the curves of their events. It is rounded up, and +Inf where no ε will do.
+// BestEpsilon returns the least ε for which one of the conversions gives (ε, δ)-DP of what was
+// spent, and which one: l is the sum of the losses, c that of the curves of their events. It is
+// rounded up, and +Inf where no ε will do.
 func BestEpsilon(l Loss, c Curve, delta Delta) (Epsilon, Conversion) {
 	best, by := Epsilon(math.Inf(1)), ByZCDP
 	for _, x := range []struct {
@@ -36,12 +41,13 @@ func BestEpsilon(l Loss, c Curve, delta Delta) (Epsilon, Conversion) {
 // pureAt returns the pure ε of a loss that has one.
 func (l Loss) pureAt(delta Delta) Epsilon {
 	if l.Pure > 0 && delta >= 0 {
-		return l.Pure.epsilon()
+		return l.Pure.Epsilon()
 	}
 	return Epsilon(math.Inf(1))
 }
 
-// sumAt returns the sum of the ε of events that are all pure but for their slack, where that leaves room for it.
+// sumAt returns the sum of the ε of events that are all pure but for their slack, where that leaves
+// room for it.
 func (c Curve) sumAt(l Loss, delta Delta) Epsilon {
 	eps := Epsilon(c.other[len(c.other)-1].floatUp())
 	if c.rho == 0 && !math.IsInf(float64(eps), 1) && room(l, delta, eps) >= 0 {
@@ -58,8 +64,9 @@ func (c Curve) renyiAt(l Loss, delta Delta) Epsilon {
 	return epsilonOf(c.law(), l, delta)
 }
 
-// mixture is a curve as a law: divergence α·ρ and, beside it, a bound d on the grid of orders. β·d is convex in the order for
-// every pair of neighbours, and so is its supremum over pairs: between two orders of the grid the chord bounds it.
+// mixture is a curve as a law: divergence α·ρ and, beside it, a bound d on the grid of orders. β·d
+// is convex in the order for every pair of neighbours, and so is its supremum over pairs: between
+// two orders of the grid the chord bounds it.
 type mixture struct {
 	rho float64
 	k   [len(curveOrders)]float64 // β·d, the last d; +Inf: not known
@@ -67,11 +74,11 @@ type mixture struct {
 
 // law is what a curve says.
 func (c Curve) law() law {
-	m := &mixture{rho: c.rho.floatUp()}
+	m := &mixture{rho: c.rho.FloatUp()}
 	for i, beta := range curveOrders {
 		m.k[i] = c.other[i].floatUp()
 		if !math.IsInf(beta, 1) {
-			m.k[i] = mulUp(m.k[i], beta)
+			m.k[i] = roundup.Mul(m.k[i], beta)
 		}
 	}
 	return m
@@ -90,7 +97,7 @@ func (m *mixture) logDelta(eps float64) (best, at float64) {
 		}
 		lo, klo = hi, m.k[i]
 	}
-	if rest := -addUp(m.k[len(m.k)-1], -eps); m.rho > 0 && rest > 0 { // (ε', 0) beside ρ-zCDP
+	if rest := -roundup.Add(m.k[len(m.k)-1], -eps); m.rho > 0 && rest > 0 { // (ε', 0) beside ρ-zCDP
 		if f, beta := logDeltaZ(m.rho, rest); f < best {
 			best, at = f, beta
 		}
@@ -98,7 +105,8 @@ func (m *mixture) logDelta(eps float64) (best, at float64) {
 	return best, at
 }
 
-// between is logDeltaZ for orders with lo <= β <= hi, where β·d is at most the chord from klo to khi.
+// between is logDeltaZ for orders with lo <= β <= hi, where β·d is at most the chord from klo to
+// khi.
 func (m *mixture) between(lo, klo, hi, khi, eps float64) (f, beta float64) {
 	beta = math.Min(math.Max(m.minimiser(eps-(khi-klo)/(hi-lo)), math.Max(lo, betaMin)), hi)
 	w := (beta - lo) / (hi - lo)
@@ -115,7 +123,7 @@ func (m *mixture) between(lo, klo, hi, khi, eps float64) (f, beta float64) {
 func (m *mixture) minimiser(eps float64) float64 {
 	switch {
 	case m.rho > 0:
-		return minimiser(m.rho, eps)
+		return BestBeta(m.rho, eps)
 	case eps >= 0:
 		return betaMax
 	}
