@@ -15,6 +15,7 @@ import (
 	"scrim/engine/audit"
 	"scrim/engine/datadir"
 	"scrim/engine/watch"
+	"scrim/internal/testenv"
 )
 
 // audited reads the records of a server that has been stopped.
@@ -110,11 +111,7 @@ func TestWithoutTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	i = start(t, dir)
-	for start := time.Now(); !i.audit.Failing(); time.Sleep(time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
-			t.Fatal("the audit log does not fail")
-		}
-	}
+	testenv.Until(t, 10*time.Second, "the audit log to fail", i.audit.Failing)
 	_, err := i.dial("ann", "pw-ann")
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) || e.Number != 1644 || string(e.SQLState[:]) != "45018" || !strings.Contains(e.Message, "audit log") {

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/watch"
+	"scrim/internal/testenv"
 )
 
 // watcher gathers what observers are told.
@@ -74,7 +75,7 @@ func TestTokensAndReportsLeaveNoTrace(t *testing.T) {
 	o.wants(18, "in the end")
 
 	places := map[string]string{
-		"the observers": w.String(), "the log": o.log.String(), "the audit log": auditText(t, &o.Server.cfg),
+		"the observers": w.String(), "the log": o.log.String(), "the audit log": o.fullAudit(),
 		"dp.ledger": fmt.Sprint(o.root.query("SELECT * FROM dp.ledger")), "the process list": fmt.Sprint(o.root.query("SHOW FULL PROCESSLIST")),
 		"performance_schema": fmt.Sprint(o.root.query("SELECT * FROM performance_schema.events_statements_summary_by_digest")),
 		"dp":                 fmt.Sprint(o.root.query("SELECT * FROM dp.collections"), o.root.query("SELECT * FROM dp.collection_cells"), o.root.query("SELECT * FROM dp.collection_tokens")),
@@ -113,22 +114,15 @@ func holds(text string, b []byte) bool {
 		strings.Contains(text, fmt.Sprint(b)) || strings.Contains(text, strings.Trim(fmt.Sprintf("%q", b), `"`))
 }
 
-// auditText reads the audit log once it is written.
-func auditText(t *testing.T, c *Config) string {
-	t.Helper()
-	time.Sleep(300 * time.Millisecond) // it is written a moment later
-	var all bytes.Buffer
-	_ = filepath.WalkDir(c.Place().AuditPath(), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			b, _ := os.ReadFile(path)
-			all.Write(b)
-		}
-		return nil
+// fullAudit is the audit log with all that was asked before.
+func (i *instance) fullAudit() (text string) {
+	i.t.Helper()
+	i.root().query("SELECT 1 AS the_last")
+	testenv.Until(i.t, 10*time.Second, "the last statement in the audit log", func() bool {
+		text = i.auditText()
+		return strings.Contains(text, "the_last")
 	})
-	if all.Len() == 0 {
-		t.Error("there is no audit log")
-	}
-	return all.String()
+	return text
 }
 
 // tokensOnDisk looks for tokens in all files. secrets are tokens and, behind those that were taken, reports, which are stored.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scrim/engine/collect"
+	"scrim/internal/testenv"
 )
 
 // finish takes a collection through its rounds.
@@ -157,10 +158,9 @@ func TestSimulationLimits(t *testing.T) {
 		_, err := root.try(long)
 		ended <- err
 	}()
-	time.Sleep(500 * time.Millisecond)
-	if got := fmt.Sprint(killer.query("SHOW PROCESSLIST")); !strings.Contains(got, "simulated runs of survey.commute") {
-		t.Errorf("the process list does not tell of the simulation: %s", got)
-	}
+	testenv.Until(t, 10*time.Second, "the simulation in the process list", func() bool {
+		return strings.Contains(fmt.Sprint(killer.query("SHOW PROCESSLIST")), "simulated runs of survey.commute")
+	})
 	killer.exec("KILL QUERY " + id)
 	select {
 	case err := <-ended:

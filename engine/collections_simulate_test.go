@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"scrim/engine/estimator/noise"
+	"scrim/internal/testenv"
 )
 
 // simulated is a server with a public sample, a protected table and collections in DRAFT.
@@ -39,12 +40,9 @@ func simulated(t *testing.T) (*instance, *client) {
 // charges returns what the ledger holds of charges to a table: how many, their ρ, pure ε and δ, and how the last ended.
 func (c *client) charges(table string) (n int, rho, pure, delta float64, outcome string) {
 	c.t.Helper()
-	for range 100 { // how a statement ended is recorded after it
-		if c.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'unfinished'") == "0" {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testenv.Until(c.t, 10*time.Second, "how the statements ended, which is recorded after them", func() bool {
+		return c.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'unfinished'") == "0"
+	})
 	for _, r := range c.query("SELECT rho, pure_epsilon, delta, outcome FROM dp.ledger WHERE account_type = 'table' AND rho > 0 AND table_name = ? ORDER BY id", table) {
 		n++
 		for i, to := range []*float64{&rho, &pure, &delta} {

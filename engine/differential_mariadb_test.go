@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,14 +58,13 @@ func mariadb(t *testing.T) *client {
 	}
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		conn, err := db.Conn(context.Background())
-		if err == nil {
-			t.Cleanup(func() { conn.Close() })
-			return &client{t, conn}
+	var conn *sql.Conn
+	testenv.Succeeds(t, 30*time.Second, "MariaDB", func() (err error) {
+		if conn, err = db.Conn(context.Background()); err != nil {
+			err = fmt.Errorf("%w\n%s", err, log.String())
 		}
-		if time.Now().After(until) {
-			t.Fatalf("MariaDB did not start: %v\n%s", err, log.String())
-		}
-	}
+		return err
+	})
+	t.Cleanup(func() { conn.Close() })
+	return &client{t, conn}
 }

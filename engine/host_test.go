@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"scrim/engine/datadir"
+	"scrim/internal/testenv"
 )
 
 // TestSecondLifeIsNoticed: a copy, and a directory on another machine, are told of at the first start in the new place, in the log, on the dashboard
@@ -87,18 +89,17 @@ func TestTwoServersOfOneWitness(t *testing.T) {
 	a = start(t, dir, with)
 	b := start(t, again, with)
 	a.spend("one")
-	for n, begin := 0, time.Now(); ; n++ {
-		if told := strings.Contains(a.auditText(), "is served twice") && strings.Contains(b.auditText(), "is served twice"); told {
-			break
-		}
-		if time.Since(begin) > 30*time.Second {
-			t.Fatalf("the servers say\n%s\n%s", a.log, b.log)
-		}
-		time.Sleep(200 * time.Millisecond)
-		if n == 10 {
+	later := time.Now().Add(2 * time.Second)
+	testenv.Succeeds(t, 30*time.Second, "both to tell", func() error {
+		if !later.IsZero() && time.Now().After(later) {
 			b.spend("two")
+			later = time.Time{}
 		}
-	}
+		if strings.Contains(a.auditText(), "is served twice") && strings.Contains(b.auditText(), "is served twice") {
+			return nil
+		}
+		return fmt.Errorf("the servers say\n%s\n%s", a.log, b.log)
+	})
 	for _, i := range []*instance{a, b} {
 		if !strings.Contains(i.log.String(), "is served twice") || !strings.Contains(strings.Join(i.warnings.Texts(), " "), "is served twice") {
 			t.Errorf("want it in the log and among the warnings:\n%s", i.log)

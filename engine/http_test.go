@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"scrim/engine/version"
+	"scrim/internal/testenv"
 )
 
 // withHTTP gives a server a dashboard at a free port.
@@ -162,9 +163,10 @@ func TestDashboardOfAServer(t *testing.T) {
 	}
 
 	log := ""
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && strings.Count(log, "\"note\":\"dashboard\"") < 10; time.Sleep(20 * time.Millisecond) {
+	testenv.Until(t, 10*time.Second, "the pages in the audit log", func() bool {
 		log = i.auditText()
-	}
+		return strings.Count(log, `"note":"dashboard"`) >= 10
+	})
 	for _, word := range []string{`"kind":"login"`, `"kind":"login refused"`, `"principal":"otto@%"`, `"note":"dashboard"`} {
 		if !strings.Contains(log, word) {
 			t.Errorf("the audit log is without %s", word)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/watch"
+	"scrim/internal/testenv"
 )
 
 // seen collects events.
@@ -29,17 +31,16 @@ func (s *seen) Statement(e watch.Event) {
 // since returns the events after the first n, of which there must be want.
 func (s *seen) since(t *testing.T, n, want int) []watch.Event {
 	t.Helper()
-	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+	var got []watch.Event
+	testenv.Succeeds(t, 10*time.Second, "events", func() error {
 		s.mu.Lock()
-		got := slices.Clone(s.events[n:])
-		s.mu.Unlock()
-		if len(got) >= want {
-			return got
+		defer s.mu.Unlock()
+		if got = slices.Clone(s.events[n:]); len(got) < want {
+			return fmt.Errorf("got %d, want %d: %+v", len(got), want, got)
 		}
-		if time.Since(start) > 10*time.Second {
-			t.Fatalf("got %d events, want %d: %+v", len(got), want, got)
-		}
-	}
+		return nil
+	})
+	return got
 }
 
 func (s *seen) count() int {

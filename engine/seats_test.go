@@ -5,21 +5,17 @@ import (
 	"testing"
 	"time"
 
+	"scrim/internal/testenv"
+
 	"github.com/go-sql-driver/mysql"
 )
 
 // eventuallyIn dials until it succeeds: a place is given back a moment after its client has gone.
 func (i *instance) eventuallyIn(user, password string) *client {
 	i.t.Helper()
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		c, err := i.dial(user, password)
-		if err == nil || time.Now().After(until) {
-			if err != nil {
-				i.t.Fatal(err)
-			}
-			return c
-		}
-	}
+	var c *client
+	testenv.Succeeds(i.t, 10*time.Second, "a place", func() (err error) { c, err = i.dial(user, password); return err })
+	return c
 }
 
 // errno is the number of an error of the server, 0 of another.
@@ -67,9 +63,9 @@ func TestPlacesOfAnAccount(t *testing.T) {
 	}
 	root.exec("KILL "+first.value("SELECT CONNECTION_ID()"), "KILL "+extra.value("SELECT CONNECTION_ID()"))
 	i.eventuallyIn("ann", "pw-ann")
-	if got := root.value("SELECT COUNT(*) FROM information_schema.processlist"); got != "8" {
-		t.Errorf("%s connections are open after one took the place of another, want 8", got)
-	}
+	testenv.Until(t, 10*time.Second, "eight connections, after one took the place of another", func() bool {
+		return root.value("SELECT COUNT(*) FROM information_schema.processlist") == "8"
+	})
 }
 
 // TestPlaceOfAnotherUser: a connection that becomes another account's counts for that one.

@@ -14,6 +14,7 @@ import (
 
 	"scrim/engine/datadir"
 	"scrim/engine/version"
+	"scrim/internal/testenv"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -284,16 +285,13 @@ func TestProcessListAndKill(t *testing.T) {
 
 	twin := i.client("ann", "pw-ann")
 	ann.exec("KILL " + twin.value("SELECT CONNECTION_ID()"))
-	time.Sleep(100 * time.Millisecond)
-	if _, err := twin.try("SELECT 1"); err == nil {
-		t.Error("an analyst could not end their own connection")
-	}
+	testenv.Until(t, 10*time.Second, "the end of an analyst's own connection", func() bool { _, err := twin.try("SELECT 1"); return err != nil })
 
 	other := i.root()
 	id := other.value("SELECT CONNECTION_ID()")
 	done := make(chan error, 1)
 	go func() { _, err := other.try("SELECT SLEEP(30)"); done <- err }()
-	time.Sleep(300 * time.Millisecond)
+	root.sleeping("1")
 	root.exec("KILL QUERY " + id)
 	select {
 	case err := <-done:
@@ -308,10 +306,21 @@ func TestProcessListAndKill(t *testing.T) {
 		t.Error("KILL QUERY ended the connection")
 	}
 	root.exec("KILL " + bobID)
-	time.Sleep(100 * time.Millisecond)
-	if _, err := bob.try("SELECT 1"); err == nil {
-		t.Error("KILL left the connection open")
-	}
+	testenv.Until(t, 10*time.Second, "the end of a killed connection", func() bool { _, err := bob.try("SELECT 1"); return err != nil })
+}
+
+// sleeping waits until n statements sleep.
+func (c *client) sleeping(n string) {
+	c.t.Helper()
+	testenv.Until(c.t, 10*time.Second, n+" statements that sleep", func() bool {
+		return c.value("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'") == n
+	})
+}
+
+// alone waits until nobody else is connected.
+func (c *client) alone() {
+	c.t.Helper()
+	testenv.Until(c.t, 10*time.Second, "the end of other connections", func() bool { return len(c.query("SHOW PROCESSLIST")) == 1 })
 }
 
 func TestTimeLimit(t *testing.T) {
@@ -361,16 +370,10 @@ func TestClientThatGoesAwayEndsItsStatement(t *testing.T) {
 		var v sql.NullInt64
 		done <- gone.conn.QueryRowContext(ctx, "SELECT SLEEP(60)").Scan(&v)
 	}()
-	time.Sleep(500 * time.Millisecond)
+	root.sleeping("1")
 	cancel() // the driver closes the socket
 	<-done
-	deadline := time.Now().Add(10 * time.Second)
-	for len(root.query("SHOW PROCESSLIST")) > 1 {
-		if time.Now().After(deadline) {
-			t.Fatal("the statement of a client that is gone still runs")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	root.alone()
 }
 
 func TestLimitsOfTheSocket(t *testing.T) {

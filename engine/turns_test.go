@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"scrim/engine/store"
+	"scrim/internal/testenv"
 )
 
 // TestAccountsTakeTurns: while an account has dozens of private queries waiting, another's first one does not wait behind them.
@@ -44,9 +45,8 @@ func TestAccountsTakeTurns(t *testing.T) {
 			done.Add(1)
 		})
 	}
-	for done.Load() == 0 { // the others have come meanwhile
-		time.Sleep(time.Millisecond)
-	}
+	// The others have come meanwhile.
+	testenv.Until(t, time.Minute, "the first answer", func() bool { return done.Load() > 0 })
 	before := done.Load()
 	ann.query(query + "1001")
 	if n := done.Load() - before; n > crowd/2 {

@@ -1,3 +1,3 @@
 // Package testenv says what the tests of this module need from their machine: programs that may be
-// absent, and whether their absence may be passed over.
+// absent, and whether their absence may be passed over; and it waits for what takes its time there.
 package testenv
