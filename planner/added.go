@@ -17,8 +17,8 @@ const mostAddedGroups = 1 << 12
 
 // additive reports whether the numbers of a unit in a group are few sums over its rows, of a unit that is an integer, in all of its groups, which are
 // public: what the executor adds up faster than the store, which has a table of all (group, unit) for it.
-func (d *draft) additive(rel *flat, numbers []summand) bool {
-	if !d.public || len(d.keys) == 0 || rel.unitType != store.ScanInt64 {
+func (d *draft) additive(in *flat, numbers []summand) bool {
+	if !d.public || len(d.keys) == 0 || in.unitType != store.ScanInt64 {
 		return false
 	}
 	texts := map[string]bool{}
@@ -26,7 +26,7 @@ func (d *draft) additive(rel *flat, numbers []summand) bool {
 		if n.of.call.Units || n.kind != estimator.Rows && n.kind != estimator.Sum {
 			return false
 		}
-		texts[rel.column(n.of, n.kind, true)] = true
+		texts[in.column(n.of, n.kind, true)] = true
 	}
 	return len(texts) <= mostAdded
 }
@@ -50,7 +50,7 @@ func (f *flat) ofRow(a *aggregate, k estimator.Kind) string {
 //	SELECT g, u, x0, 1, … FROM <relation>
 //
 // The store would keep a table of all (group, unit), and add up what is not an INTEGER or BIGINT in 128 bits.
-func (s *statement) addedScan(d *draft, at int, rel *flat) (plan.Scan, bool) {
+func (s *statement) addedScan(d *draft, at int, in *flat) (plan.Scan, bool) {
 	var numbers []summand
 	for _, a := range d.aggregates {
 		for _, k := range a.kinds {
@@ -59,15 +59,15 @@ func (s *statement) addedScan(d *draft, at int, rel *flat) (plan.Scan, bool) {
 			}
 		}
 	}
-	if d.bounded || d.groupsOf() > mostAddedGroups || !d.additive(rel, numbers) {
+	if d.bounded || d.groupsOf() > mostAddedGroups || !d.additive(in, numbers) {
 		return plan.Scan{}, false
 	}
-	g := rel.groupColumns
-	cols := d.dataColumns(at, len(g)+1, rel.ofRow)
-	types := append(slices.Clone(rel.groupTypes), rel.unitType)
+	g := in.groupColumns
+	cols := d.dataColumns(at, len(g)+1, in.ofRow)
+	types := append(slices.Clone(in.groupTypes), in.unitType)
 	for range cols {
 		types = append(types, store.ScanInt64)
 	}
-	sql := "SELECT " + sqltext.List(append(append(slices.Clone(g), rel.unit+" AS unit"), cols...)) + " FROM (" + rel.sql + ") AS r"
-	return plan.Scan{SQL: sql, Args: s.args(), Types: types, Adds: true}, true
+	sql := "SELECT " + sqltext.List(append(append(slices.Clone(g), in.unit+" AS unit"), cols...)) + " FROM (" + in.sql + ") AS r"
+	return plan.Scan{SQL: sql, Args: s.Args(), Types: types, Adds: true}, true
 }

@@ -18,6 +18,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/grid"
 	"scrim/planner/lower"
+	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
@@ -47,7 +48,7 @@ type aggregate struct {
 }
 
 // aggregateOf plans one output of a GROUP BY that is an aggregate.
-func (s *statement) aggregateOf(r *relation, e sql.Aggregation) (*aggregate, error) {
+func (s *statement) aggregateOf(r *rel.Relation, e sql.Aggregation) (*aggregate, error) {
 	if w, ok := e.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
 		return nil, deny(RuleWindow, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
 			"A window function over protected rows depends on the rows of other persons.")
@@ -185,7 +186,7 @@ func optioned(err error) error {
 }
 
 // argument lowers the argument of an aggregate.
-func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
+func (s *statement) argument(r *rel.Relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
 	f := a.call.Function
 	_, distinct := e.(*aggregation.CountDistinct)
 	if len(args) > 0 {
@@ -208,10 +209,10 @@ func (s *statement) argument(r *relation, a *aggregate, e sql.Aggregation, args 
 	if vector, err := s.vectorArgument(r, a, args[0]); vector || err != nil {
 		return err
 	}
-	if err := a.call.Scalar(s.params.method(r.private)); err != nil {
+	if err := a.call.Scalar(s.params.method(r.Private)); err != nil {
 		return optioned(err)
 	}
-	x, err := s.lower(args[0], r.resolve)
+	x, err := s.Lower(args[0], r.Resolve)
 	if err != nil {
 		return err
 	}
@@ -236,13 +237,13 @@ func firstLiteral(args []sql.Expression) (*expression.Literal, bool) {
 }
 
 // shape fixes the grid, the bound on rows and the columns of an aggregate from public facts.
-func (s *statement) shape(r *relation, a *aggregate) error {
+func (s *statement) shape(r *rel.Relation, a *aggregate) error {
 	f := a.call.Function
-	if r.unique {
+	if r.Unique {
 		a.maxRows = 1
 	}
-	if f.EachRow && a.call.Options.Weight == functions.ByRow && !r.unique {
-		a.maxRows = maxRowsPerUnit(r.private)
+	if f.EachRow && a.call.Options.Weight == functions.ByRow && !r.Unique {
+		a.maxRows = maxRowsPerUnit(r.Private)
 		a.byRow = a.maxRows > 1
 	}
 	switch {
@@ -290,10 +291,10 @@ func (a *aggregate) estimatorParams(loss float64) estimator.Params {
 }
 
 // maxRowsPerUnit is the smallest declared bound on the rows of a unit.
-func maxRowsPerUnit(tables []protected) int64 {
+func maxRowsPerUnit(tables []rel.Protected) int64 {
 	var n int64
 	for _, t := range tables {
-		if d := t.policy.Defaults.MaxRowsPerUnit; d > 0 && (n == 0 || d < n) {
+		if d := t.Policy.Defaults.MaxRowsPerUnit; d > 0 && (n == 0 || d < n) {
 			n = d
 		}
 	}
@@ -302,11 +303,11 @@ func maxRowsPerUnit(tables []protected) int64 {
 
 // bounds returns the declared bounds of the rows of an aggregate's argument: its options, else the
 // public range of the column that it is.
-func (s *statement) bounds(r *relation, a *aggregate) (*grid.Bounds, error) {
+func (s *statement) bounds(r *rel.Relation, a *aggregate) (*grid.Bounds, error) {
 	if lo, hi := a.call.Options.Lower, a.call.Options.Upper; lo != nil && hi != nil {
 		return &grid.Bounds{Lo: ratFloat(lo), Hi: ratFloat(hi)}, nil
 	}
-	return s.rangeOf(r, a.arg), nil
+	return s.RangeOf(r, a.arg), nil
 }
 
 func ratFloat(r *big.Rat) float64 {

@@ -12,6 +12,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
@@ -85,12 +86,12 @@ func plainMarker(e sql.Aggregation) (*functions.Aggregate, bool) {
 }
 
 // tell completes an output that tells of the error of an aggregate.
-func (s *statement) tell(r *relation, a *aggregate, t *functions.Told, o *plan.Output) error {
+func (s *statement) tell(r *rel.Relation, a *aggregate, t *functions.Told, o *plan.Output) error {
 	f := t.Function
-	for _, c := range r.columns {
-		if t.Alias != "" && strings.EqualFold(c.name, t.Alias) {
+	for _, c := range r.Columns {
+		if t.Alias != "" && strings.EqualFold(c.Name, t.Alias) {
 			return deny(RuleBar, refuse.Aggregate, fmt.Sprintf("Write %s(%s), or give the aggregate another alias.", f.Name, a.text),
-				"%s(%s) is about the column %s, which goes before the alias, and a column has no error.", f.Name, t.Alias, c.name)
+				"%s(%s) is about the column %s, which goes before the alias, and a column has no error.", f.Name, t.Alias, c.Name)
 		}
 	}
 	if f.Bar == functions.Radius && a.vector == nil {

@@ -10,6 +10,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
@@ -88,30 +89,30 @@ func (s *statement) innerJoin(n *gmsplan.JoinNode, at place) (result, error) {
 	out := list[0].built.rel
 	for i, x := range list[1:] {
 		next := x.built.rel
-		x.first = len(out.columns)
+		x.first = len(out.Columns)
 		var on []sql.Expression
 		on, conds = available(s.ctx, conds, out, next, i == len(list)-2)
 		j := &gmsplan.JoinNode{Op: gmsplan.JoinTypeCross, Filter: expression.JoinAnd(on...)}
 		var err error
-		if out, err = s.join(out, next, j); err != nil {
+		if out, err = s.Join(out, next, j); err != nil {
 			return result{}, err
 		}
 	}
 	joined := *out
-	joined.columns = nil
+	joined.Columns = nil
 	for _, x := range written {
-		joined.columns = append(joined.columns, out.columns[x.first:x.first+len(x.built.rel.columns)]...)
+		joined.Columns = append(joined.Columns, out.Columns[x.first:x.first+len(x.built.rel.Columns)]...)
 	}
 	return result{rel: &joined}, nil
 }
 
 // available takes the conditions whose columns two relations have; all of them at the last join.
-func available(ctx *sql.Context, conds []sql.Expression, l, r *relation, all bool) (now, later []sql.Expression) {
+func available(ctx *sql.Context, conds []sql.Expression, l, r *rel.Relation, all bool) (now, later []sql.Expression) {
 	for _, c := range conds {
 		known := true
 		for _, id := range tree.Fields(ctx, c) {
-			gf := func(x column) bool { return x.id == id }
-			known = known && (slices.ContainsFunc(l.columns, gf) || slices.ContainsFunc(r.columns, gf))
+			gf := func(x rel.Column) bool { return x.ID == id }
+			known = known && (slices.ContainsFunc(l.Columns, gf) || slices.ContainsFunc(r.Columns, gf))
 		}
 		if all || known {
 			now = append(now, c)
@@ -131,7 +132,7 @@ func (s *statement) privateSide(x *result) (err error) {
 		return rule.Deny(rule.JoinAnswer, refuse.Shape, "Join answers in an outer query.",
 			"A join of protected rows with a private answer is not supported.")
 	}
-	x.rel, err = s.public(x.node)
+	x.rel, err = s.Public(x.node)
 	return err
 }
 

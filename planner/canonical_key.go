@@ -7,6 +7,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/estimator"
 	"scrim/planner/encode"
+	"scrim/planner/rel"
 )
 
 // The key of a release is SHA-256 over an injective encoding (package encode) of everything that decides its answer but the data: two releases
@@ -57,13 +58,13 @@ func (s *statement) releaseKey(d *draft) string {
 	e, r := encode.New(keyVersion), d.release
 	e.Put(d.digest, r.Loss, r.Relation, r.Exchanged, r.PerUnit, r.MaxGroups, r.Groups)
 	policies := d.tables()
-	slices.SortFunc(policies, func(a, b protected) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(policies, func(a, b rel.Protected) int { return strings.Compare(a.Name, b.Name) })
 	r.Shared = shared(policies)
 	e.Put(len(policies))
 	for _, t := range policies {
-		p := t.policy
+		p := t.Policy
 		p.Defaults = decisive(p.Defaults)
-		e.Put(t.name, p)
+		e.Put(t.Name, p)
 	}
 	e.Put(len(r.Defined))
 	for _, x := range r.Defined {
@@ -90,9 +91,9 @@ func decisive(d catalog.Defaults) catalog.Defaults {
 }
 
 // shared reports whether all protected tables of a draft share their answers.
-func shared(tables []protected) bool {
+func shared(tables []rel.Protected) bool {
 	for _, t := range tables {
-		if !t.policy.Defaults.ShareReplays {
+		if !t.Policy.Defaults.ShareReplays {
 			return false
 		}
 	}

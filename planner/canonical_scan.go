@@ -10,6 +10,7 @@ import (
 	"scrim/functions"
 	"scrim/planner/canon"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 )
 
 // orderKeys puts the keys of a GROUP BY in the order of their texts, and remembers how they are written.
@@ -17,7 +18,7 @@ func (s *statement) orderKeys(d *draft) {
 	texts := make([]string, len(d.keys))
 	places := make([]int, len(d.keys))
 	for i, k := range d.keys {
-		texts[i] = canon.Text(s.ctx, k.expr, d.relation.resolve)
+		texts[i] = canon.Text(s.ctx, k.expr, d.relation.Resolve)
 		places[i] = i
 	}
 	sort.SliceStable(places, func(i, j int) bool { return texts[places[i]] < texts[places[j]] })
@@ -45,10 +46,10 @@ func (s *statement) orderAggregates(d *draft, outputs []plan.Output) {
 }
 
 // aggregateKey is the text that an aggregate is ordered by.
-func (s *statement) aggregateKey(r *relation, a *aggregate) string {
+func (s *statement) aggregateKey(r *rel.Relation, a *aggregate) string {
 	text := ""
 	if a.arg != nil {
-		text = canon.Text(s.ctx, a.arg, r.resolve)
+		text = canon.Text(s.ctx, a.arg, r.Resolve)
 	}
 	return fmt.Sprintf("%s %t %s %s", a.call.Function.Name, a.call.Units, text, optionsText(a.call.Options))
 }

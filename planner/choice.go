@@ -10,10 +10,10 @@ import (
 // loss is none of them: both ways have the same.
 func (s *statement) choose(d *draft, t *aggregate) plan.Grouping {
 	c := plan.Grouping{Bound: d.maxGroups, Leaves: d.bounded}
-	mode := s.params.groupBy(d.relation.private)
+	mode := s.params.groupBy(d.relation.Private)
 	expected, err := groups.Expected(d.groupParams(t, 1, d.groupsOf()), c.Typical(), c.Bound)
 	switch {
-	case d.relation.unique, d.public && d.groups <= 1:
+	case d.relation.Unique, d.public && d.groups <= 1:
 		c.Why = "a person is in one of them"
 		return c
 	case d.pure:

@@ -57,7 +57,7 @@ func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *draft, outputs []plan.Ou
 		if _, ok := k.expr.(*expression.GetField); ok {
 			continue
 		}
-		f := tree.Column(s.newID(), 0, k.typ, "", "", k.name)
+		f := tree.Column(s.NewID(), 0, k.typ, "", "", k.name)
 		n.Exprs, n.Columns = append(n.Exprs, f), append(n.Columns, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
 		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
 		r.keys = append(r.keys, keyField{k.expr, f})

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
@@ -20,7 +21,7 @@ import (
 func (s *statement) distinct(n *plan.Distinct, at place) (result, error) {
 	top, ok := n.Child.(*plan.Project)
 	if !ok || !s.private(n.Child) {
-		return s.unary(n, at, func(*relation) (*relation, error) { return nil, s.noDistinct() })
+		return s.unary(n, at, func(*rel.Relation) (*rel.Relation, error) { return nil, s.noDistinct() })
 	}
 	// ORDER BY an expression of the list is below it: Project(Sort(Project(rows))).
 	rows, wrap := top.Child, func(g sql.Node) sql.Node { return g }

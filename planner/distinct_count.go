@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
@@ -15,19 +16,19 @@ import (
 //	COUNT(DISTINCT id), the primary key            rows
 //
 // The middle one is a count of persons of whom each counts 0 or 1, by their own rows: its sensitivity is that of the first.
-func (s *statement) distinctArgument(r *relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
+func (s *statement) distinctArgument(r *rel.Relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
 	f := a.call.Function
 	if f.Distinct() && len(args) == 1 {
 		x := tree.Untuple(args[0])
 		switch {
-		case r.isUnit(x):
+		case r.IsUnit(x):
 			a.call.Units = true
 			return nil
-		case r.someUnit(x):
-			v, err := s.lower(x, r.resolve)
+		case r.SomeUnit(x):
+			v, err := s.Lower(x, r.Resolve)
 			a.call.Units, a.arg, a.value = true, x, v
 			return err
-		case s.namesRows(r, x):
+		case s.NamesRows(r, x):
 			return nil
 		}
 	}

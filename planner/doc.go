@@ -6,7 +6,7 @@
 //	rewrite.go    find the protected scans of the statement; refuse, or replace the lowest aggregate
 //	              above each by a DPAggregate; subst.go: what stands above follows its columns;
 //	              zero.go, probe.go: subtrees that are empty whatever the data are
-//	relation*.go  the subtree under that aggregate as one generated SELECT, the unit tracked to every row
+//	package rel   the subtree under that aggregate as one generated SELECT, the unit tracked to every row
 //	keys.go       grouping expressions: public images of domains, or private selection
 //	aggregates.go grid.go  the aggregates on their public grids
 //	draft.go      one release before its loss is known; scan.go: one row per (group, unit) for the store

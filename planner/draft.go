@@ -9,6 +9,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
@@ -25,7 +26,7 @@ const maxReleases = 64
 
 // draft is one release before the statement's loss is split.
 type draft struct {
-	relation   *relation
+	relation   *rel.Relation
 	keys       []groupKey // in the order of their texts
 	written    []int      // of each key as written, its place among keys
 	public     bool       // all keys have images
@@ -43,7 +44,7 @@ type draft struct {
 }
 
 // release plans one GROUP BY over rows of persons.
-func (s *statement) release(g *gmsplan.GroupBy, r *relation) (result, error) {
+func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error) {
 	if ends, ok, err := s.ends(g, r); ok || err != nil {
 		return ends, err
 	}
@@ -142,11 +143,11 @@ func (s *statement) outputs(d *draft, g *gmsplan.GroupBy) ([]plan.Output, error)
 // boundGroups chooses how many groups a person may be in, and whether the scans must see to it.
 func (s *statement) boundGroups(d *draft) {
 	switch {
-	case len(d.keys) == 0 || d.relation.unique || d.public && d.groups <= 1:
+	case len(d.keys) == 0 || d.relation.Unique || d.public && d.groups <= 1:
 		d.maxGroups = 1
 		return
 	}
-	n := s.params.maxGroups(d.relation.private)
+	n := s.params.maxGroups(d.relation.Private)
 	if n == 0 {
 		n = DefaultMaxGroups
 		if d.public && d.groups <= AllGroups {
@@ -200,7 +201,7 @@ func (s *statement) place(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (
 		if _, ok := k.expr.(*expression.GetField); ok {
 			continue
 		}
-		f := tree.Column(s.newID(), 0, k.typ, "", "", k.name)
+		f := tree.Column(s.NewID(), 0, k.typ, "", "", k.name)
 		n.Exprs = append(n.Exprs, f)
 		n.Shown = append(n.Shown, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
 		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
@@ -22,8 +23,8 @@ const declaredEndsNote = "MIN and MAX are the ends of the range that is declared
 // column; with a condition, a key or another aggregate beside it, it can only mean the rows, and is refused, as under dp_rewrite = OFF.
 
 // ends answers a GROUP BY of MIN and MAX alone from declared domains; ok is false where it asks for something else.
-func (s *statement) ends(g *plan.GroupBy, r *relation) (out result, ok bool, err error) {
-	if len(g.GroupByExprs) > 0 || len(g.SelectDeps) == 0 || !r.bareTable() || !s.params.rewrite() {
+func (s *statement) ends(g *plan.GroupBy, r *rel.Relation) (out result, ok bool, err error) {
+	if len(g.GroupByExprs) > 0 || len(g.SelectDeps) == 0 || !r.BareTable() || !s.params.rewrite() {
 		return out, false, nil
 	}
 	row := make(sql.Row, len(g.SelectDeps))
@@ -46,7 +47,7 @@ func (s *statement) ends(g *plan.GroupBy, r *relation) (out result, ok bool, err
 }
 
 // end is the declared least or greatest value of the column that an aggregate is of.
-func (s *statement) end(r *relation, e sql.Aggregation, least bool) (any, error) {
+func (s *statement) end(r *rel.Relation, e sql.Aggregation, least bool) (any, error) {
 	undeclared := rule.Deny(rule.Ends, refuse.Aggregate, "A DBA may declare the column's range or values with dp_set_domain; DP_QUANTILE(x, 0.99) is private.",
 		"%s is one person's value, and no range of the column is declared.", e)
 	if len(e.Children()) != 1 {
@@ -56,24 +57,24 @@ func (s *statement) end(r *relation, e sql.Aggregation, least bool) (any, error)
 	if !ok {
 		return nil, undeclared
 	}
-	var b *base
-	if c := r.find(gf); c != nil {
-		b = r.plainBase(*c)
+	var b *rel.Base
+	if c := r.Find(gf); c != nil {
+		b = r.PlainBase(*c)
 	}
 	if b == nil {
 		return nil, undeclared
 	}
-	if d := b.declaredRange(); d != nil {
+	if d := b.DeclaredRange(); d != nil {
 		x := d.Max
 		if least {
 			x = d.Min
 		}
-		if types.IsInteger(b.typ) {
+		if types.IsInteger(b.Type) {
 			if x = math.Floor(d.Max); least {
 				x = math.Ceil(d.Min)
 			}
 		}
-		v, _, err := b.typ.Convert(s.ctx, x)
+		v, _, err := b.Type.Convert(s.ctx, x)
 		return v, err
 	}
 	values, finite, err := s.domainValues(b)
@@ -86,7 +87,7 @@ func (s *statement) end(r *relation, e sql.Aggregation, least bool) (any, error)
 			continue
 		}
 		if end != nil {
-			c, err := b.typ.Compare(s.ctx, v, end)
+			c, err := b.Type.Compare(s.ctx, v, end)
 			if err != nil {
 				return nil, err
 			}

@@ -13,6 +13,7 @@ import (
 	"scrim/functions"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
@@ -34,7 +35,7 @@ const minFused = 3
 func (s *statement) fuse(d *draft, outputs []plan.Output) {
 	var members []*aggregate
 	for _, a := range d.aggregates {
-		if d.relation.unique && s.fusible(d.relation, a) && (members == nil || a.call.Function.Private() == members[0].call.Function.Private()) {
+		if d.relation.Unique && s.fusible(d.relation, a) && (members == nil || a.call.Function.Private() == members[0].call.Function.Private()) {
 			members = append(members, a)
 		}
 	}
@@ -71,7 +72,7 @@ func (d *draft) replace(members []*aggregate, whole *aggregate, outputs []plan.O
 }
 
 // fusible reports whether an aggregate may become a coordinate.
-func (s *statement) fusible(r *relation, a *aggregate) bool {
+func (s *statement) fusible(r *rel.Relation, a *aggregate) bool {
 	gf, ok := tree.Unalias(a.arg).(*expression.GetField)
 	if !ok || a.vector != nil || a.call.Function.Fused == nil || a.grid.Lower != nil || a.aimed {
 		return false
@@ -81,11 +82,11 @@ func (s *statement) fusible(r *relation, a *aggregate) bool {
 			return false
 		}
 	}
-	if m := s.params.method(r.private); m != "" && m != "auto" {
+	if m := s.params.method(r.Private); m != "" && m != "auto" {
 		return false
 	}
-	c := r.find(gf)
-	return c != nil && c.required && !c.extended
+	c := r.Find(gf)
+	return c != nil && c.Required && !c.Extended
 }
 
 // fused is the mean of vectors of the members' columns. Its coordinates keep their own grids: a scale by the spread makes up

@@ -12,6 +12,7 @@ import (
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
 
@@ -21,15 +22,15 @@ import (
 //	SELECT <expression> FROM (SELECT CAST(v0 AS DATE) AS c0, n FROM (SELECT unnest(…) AS v0, unnest(…) AS n)) ORDER BY n
 //
 // nil where the expression is a column, or nothing evaluates queries. Without a type it is a condition, and gives 1 where it holds.
-func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*base, tuples [][]any) ([]any, error) {
+func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*rel.Base, tuples [][]any) ([]any, error) {
 	if _, plain := e.(*expression.GetField); plain || s.p.config.Public == nil || len(bases) == 0 || len(tuples[0]) == 0 {
 		return nil, nil
 	}
 	b := new(lower.Binder)
 	columns := func(gf *expression.GetField) (lower.Expr, bool) {
 		for i, base := range bases {
-			if base.id == gf.Id() {
-				return lower.Expr{SQL: "d.c" + strconv.Itoa(i), Type: base.expr.Type, Nullable: true}, true
+			if base.ID == gf.Id() {
+				return lower.Expr{SQL: "d.c" + strconv.Itoa(i), Type: base.Expr.Type, Nullable: true}, true
 			}
 		}
 		return lower.Expr{}, false
@@ -53,9 +54,9 @@ func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*base, tupl
 	outer := []string{"n"}
 	for i, base := range bases {
 		inner = append(inner, "unnest(from_json(CAST("+b.Bind(jsonList(tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS v"+strconv.Itoa(i))
-		outer = append(outer, castText("v"+strconv.Itoa(i), base.expr.Type)+" AS c"+strconv.Itoa(i))
+		outer = append(outer, castText("v"+strconv.Itoa(i), base.Expr.Type)+" AS c"+strconv.Itoa(i))
 	}
-	query := renumbered(plan.Scan{SQL: "SELECT " + x.SQL + " FROM (SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(inner) + ") AS v) AS d ORDER BY d.n", Args: b.Args()})
+	query := rel.Renumbered(plan.Scan{SQL: "SELECT " + x.SQL + " FROM (SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(inner) + ") AS v) AS d ORDER BY d.n", Args: b.Args()})
 	name := fmt.Sprintf("%s %q", query.SQL, query.Args)
 	if v, ok := s.images[name]; ok {
 		return v, nil

@@ -13,6 +13,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
@@ -24,7 +25,7 @@ const MaxPublicGroups = 100000
 // combinations of its base columns' domains, and for each combination the index of its value.
 type image struct {
 	values []any
-	bases  []*base
+	bases  []*rel.Base
 	tuples [][]any   // per base, the value of each combination as the store compares it (text or nil)
 	rows   []sql.Row // of each combination, until the values are known
 	index  []int     // of each combination's value in values
@@ -39,15 +40,15 @@ type groupKey struct {
 }
 
 // groupKeys finds the image of every grouping expression.
-func (s *statement) groupKeys(r *relation, exprs []sql.Expression) ([]groupKey, error) {
+func (s *statement) groupKeys(r *rel.Relation, exprs []sql.Expression) ([]groupKey, error) {
 	keys := make([]groupKey, len(exprs))
 	for i, e := range exprs {
 		e = tree.Unalias(e)
 		k := groupKey{expr: e, typ: e.Type(s.ctx), name: e.String()}
-		if err := s.noSubquery(e); err != nil {
+		if err := s.NoSubquery(e); err != nil {
 			return nil, err
 		}
-		if o := r.origin(s.ctx, e); o != nil {
+		if o := r.Origin(s.ctx, e); o != nil {
 			im, err := s.imageOf(r, o, k.typ)
 			if err != nil {
 				return nil, err
@@ -62,9 +63,9 @@ func (s *statement) groupKeys(r *relation, exprs []sql.Expression) ([]groupKey, 
 // imageOf evaluates a grouping expression on every combination of the domains of its base columns.
 // It is nil where a base column has no finite domain, or only one that the planner found by itself
 // and that is too large.
-func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, error) {
+func (s *statement) imageOf(r *rel.Relation, e sql.Expression, t sql.Type) (*image, error) {
 	// Only what may run on protected rows may be a key: that also keeps clocks and random numbers out.
-	if err := s.runsOnBases(r, e); err != nil {
+	if err := s.RunsOnBases(r, e); err != nil {
 		return nil, err
 	}
 	im := &image{}
@@ -75,7 +76,7 @@ func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, 
 		if _, ok := position[id]; ok {
 			continue
 		}
-		b := r.baseByID(id)
+		b := r.BaseByID(id)
 		if b == nil {
 			return nil, nil
 		}
@@ -105,7 +106,7 @@ func (s *statement) imageOf(r *relation, e sql.Expression, t sql.Type) (*image, 
 }
 
 // combine lists the combinations of the base columns' values that the query's conditions leave.
-func (s *statement) combine(r *relation, im *image, values [][]any) error {
+func (s *statement) combine(r *rel.Relation, im *image, values [][]any) error {
 	rows, tuples := product(im.bases, values)
 	can, err := s.possible(r, im.bases, rows, tuples)
 	if err != nil {
@@ -169,20 +170,20 @@ func evaluate(ctx *sql.Context, e sql.Expression, row sql.Row, t sql.Type) (any,
 }
 
 // domainValues lists the public values of a base column as SQL values of its type, each once.
-func (s *statement) domainValues(b *base) ([]any, bool, error) {
+func (s *statement) domainValues(b *rel.Base) ([]any, bool, error) {
 	var out []any
 	seen := map[string]bool{}
-	for _, d := range b.domains {
+	for _, d := range b.Domains {
 		v, finite, err := s.oneDomain(d, b)
 		if err != nil || !finite {
 			return nil, false, err
 		}
 		for _, x := range v {
 			if x != nil {
-				c, in, err := b.typ.Convert(s.ctx, x)
+				c, in, err := b.Type.Convert(s.ctx, x)
 				if err != nil || in != sql.InRange {
 					return nil, false, rule.Deny(rule.Domain, refuse.GroupKeys, "A DBA declares the domain again with dp_set_domain.",
-						"The domain of %s has a value that is not of type %s.", b.name, b.typ)
+						"The domain of %s has a value that is not of type %s.", b.Name, b.Type)
 				}
 				x = c
 			}
@@ -195,7 +196,7 @@ func (s *statement) domainValues(b *base) ([]any, bool, error) {
 	return out, true, nil
 }
 
-func (s *statement) oneDomain(d catalog.Domain, b *base) ([]any, bool, error) {
+func (s *statement) oneDomain(d catalog.Domain, b *rel.Base) ([]any, bool, error) {
 	switch {
 	case d.Values != nil:
 		if len(d.Values) > MaxPublicGroups {
@@ -204,7 +205,7 @@ func (s *statement) oneDomain(d catalog.Domain, b *base) ([]any, bool, error) {
 		return d.Values, true, nil
 	case d.Range != nil:
 		// A range is a key set for whole numbers only.
-		switch b.expr.Type.Kind {
+		switch b.Expr.Type.Kind {
 		case lower.Int, lower.UInt, lower.Bool:
 		default:
 			return nil, false, nil
@@ -221,7 +222,7 @@ func (s *statement) oneDomain(d catalog.Domain, b *base) ([]any, bool, error) {
 	case d.Source != nil:
 		if s.p.config.Domains == nil || s.catalog.Table(d.Source.Table).State != catalog.Public {
 			return nil, false, rule.Deny(rule.Domain, refuse.GroupKeys, "A DBA declares the table public, or lists the values.",
-				"The domain of %s comes from %s, which is not a public table.", b.name, d.Source.Table)
+				"The domain of %s comes from %s, which is not a public table.", b.Name, d.Source.Table)
 		}
 		v, err := s.p.config.Domains.Values(s.ctx, *d.Source, MaxPublicGroups)
 		if err != nil {
@@ -267,40 +268,40 @@ func storeText(t sql.Type, v any) any {
 
 // mapping joins a relation with the public combinations of an image and returns the SQL of the
 // value's index. Rows outside the image have no partner and drop out.
-func (s *statement) mapping(r *relation, im *image) (*relation, string) {
+func (s *statement) mapping(r *rel.Relation, im *image) (*rel.Relation, string) {
 	if len(im.bases) == 0 {
 		if len(im.values) == 0 {
-			r = r.with("FALSE")
+			r = r.With("FALSE")
 		}
 		return r, "0"
 	}
 	if lo, ok := im.consecutive(); ok {
-		x := r.baseByID(im.bases[0].id).expr.SQL
+		x := r.BaseByID(im.bases[0].ID).Expr.SQL
 		hi := lo + int64(len(im.values)) - 1
-		return r.with(x + " BETWEEN " + strconv.FormatInt(lo, 10) + " AND " + strconv.FormatInt(hi, 10)), "(" + x + " - " + strconv.FormatInt(lo, 10) + ")"
+		return r.With(x + " BETWEEN " + strconv.FormatInt(lo, 10) + " AND " + strconv.FormatInt(hi, 10)), "(" + x + " - " + strconv.FormatInt(lo, 10) + ")"
 	}
-	alias := s.alias()
-	items := []string{"unnest(from_json(CAST(" + s.bind(jsonList(im.index)) + " AS JSON), '[\"BIGINT\"]')) AS g"}
+	alias := s.Alias()
+	items := []string{"unnest(from_json(CAST(" + s.Bind(jsonList(im.index)) + " AS JSON), '[\"BIGINT\"]')) AS g"}
 	outer, by := []string{"min(g) AS g"}, []string{}
 	var on []string
 	for i, b := range im.bases {
 		name := "v" + strconv.Itoa(i)
-		items = append(items, "unnest(from_json(CAST("+s.bind(jsonList(im.tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS "+name)
-		b = r.baseByID(b.id)
-		outer = append(outer, castText(name, b.expr.Type)+" AS c"+strconv.Itoa(i))
-		by = append(by, castText(name, b.expr.Type))
+		items = append(items, "unnest(from_json(CAST("+s.Bind(jsonList(im.tuples[i]))+" AS JSON), '[\"VARCHAR\"]')) AS "+name)
+		b = r.BaseByID(b.ID)
+		outer = append(outer, castText(name, b.Expr.Type)+" AS c"+strconv.Itoa(i))
+		by = append(by, castText(name, b.Expr.Type))
 		op := " = "
 		for _, v := range im.tuples[i] {
 			if v == nil {
 				op = " IS NOT DISTINCT FROM "
 			}
 		}
-		on = append(on, b.expr.SQL+op+alias+".c"+strconv.Itoa(i))
+		on = append(on, b.Expr.SQL+op+alias+".c"+strconv.Itoa(i))
 	}
 	// Grouping in the store makes the combinations distinct in the store's own sense of equality, so
 	// that no row finds two partners: a person's row must not be in two groups.
 	item := "(SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(items) + ") AS d GROUP BY " + sqltext.List(by) + ") AS " + alias
-	return r.joinedWith(item, on), alias + ".g"
+	return r.JoinedWith(item, on), alias + ".g"
 }
 
 // consecutive reports whether the image is one whole-number column as it is, over a run of numbers
@@ -309,7 +310,7 @@ func (im *image) consecutive() (int64, bool) {
 	if len(im.bases) != 1 || len(im.index) == 0 || len(im.index) != len(im.values) {
 		return 0, false
 	}
-	if k := im.bases[0].expr.Type.Kind; k != lower.Int {
+	if k := im.bases[0].Expr.Type.Kind; k != lower.Int {
 		return 0, false
 	}
 	var lo int64

@@ -74,7 +74,7 @@ func (s *statement) membership(e sql.Expression) *lifted {
 		return nil
 	}
 	q, ok := in.Right().(*gmsplan.Subquery)
-	if !ok || !q.Correlated().Empty() || !s.hasProtected(q.Query) || s.private(q.Query) {
+	if !ok || !q.Correlated().Empty() || !s.HasProtected(q.Query) || s.private(q.Query) {
 		return nil
 	}
 	return &lifted{node: q.Query, list: in.Left(), not: negated}
@@ -101,7 +101,7 @@ func (s *statement) liftJoin(j *gmsplan.JoinNode) (sql.Node, []*lifted, error) {
 	var sides [2]sql.Node
 	var list []*lifted
 	for i, side := range j.Children() {
-		if a, ok := side.(*gmsplan.SubqueryAlias); ok && !a.IsLateral && s.hasProtected(side) && !s.private(side) {
+		if a, ok := side.(*gmsplan.SubqueryAlias); ok && !a.IsLateral && s.HasProtected(side) && !s.private(side) {
 			ids := tree.ColumnIDs(a, len(a.Schema(s.ctx)))
 			list = append(list, &lifted{node: side, ids: ids})
 			continue

@@ -3,13 +3,14 @@ package planner
 import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 )
 
 // maxPersons is the greatest of the declared bounds on the persons of the tables; 0 where none is declared.
-func maxPersons(tables []protected) int64 {
+func maxPersons(tables []rel.Protected) int64 {
 	n := int64(0)
 	for _, t := range tables {
-		n = max(n, t.policy.Defaults.MaxPersons)
+		n = max(n, t.Policy.Defaults.MaxPersons)
 	}
 	return n
 }

@@ -24,8 +24,8 @@ import (
 //   - Groups that are answered together are one vector a unit. It has sensitivities of its own for the relation, so it runs under it with
 //     the whole of its loss (package groups).
 func (d *draft) neighbours() estimator.Relation {
-	for _, t := range d.relation.private {
-		if t.policy.Relation == catalog.ReplaceOne {
+	for _, t := range d.relation.Private {
+		if t.Policy.Relation == catalog.ReplaceOne {
 			return estimator.ReplaceOne
 		}
 	}
@@ -60,14 +60,14 @@ func (d *draft) estimated(a *aggregate) (r estimator.Relation, sized bool) {
 		return estimator.AddRemove, false
 	}
 	r = d.neighbours()
-	return r, r == estimator.ReplaceOne && d.relation.whole() && a.always()
+	return r, r == estimator.ReplaceOne && d.relation.Whole() && a.always()
 }
 
 // countPersons is the SELECT of Release.Persons, "" where no aggregate takes their number as public.
 // Should always be wrong of a value, the number is still that of the table.
 func (d *draft) countPersons() string {
 	if slices.ContainsFunc(d.aggregates, func(a *aggregate) bool { _, sized := d.estimated(a); return sized }) {
-		return d.relation.countPersons()
+		return d.relation.CountPersons()
 	}
 	return ""
 }

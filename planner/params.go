@@ -8,6 +8,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 )
 
 // layer holds the parameters that one source sets.
@@ -38,13 +39,13 @@ func (p *parameters) emptyPreviews() bool {
 }
 
 // maxGroups returns the number of groups a unit may be in: 0 when nothing sets it.
-func (p *parameters) maxGroups(tables []protected) int {
+func (p *parameters) maxGroups(tables []rel.Protected) int {
 	if v, set := p.nearest(params.MaxGroups); set {
 		return int(v.Number)
 	}
 	n := 0
 	for _, t := range tables {
-		if d := t.policy.Defaults.MaxGroups; d > 0 && (n == 0 || d < n) {
+		if d := t.Policy.Defaults.MaxGroups; d > 0 && (n == 0 || d < n) {
 			n = d
 		}
 	}
@@ -52,13 +53,13 @@ func (p *parameters) maxGroups(tables []protected) int {
 }
 
 // method returns the method of means: "" when nothing sets it, or tables that are joined disagree.
-func (p *parameters) method(tables []protected) string {
+func (p *parameters) method(tables []rel.Protected) string {
 	return p.word(params.Method, tables, func(d catalog.Defaults) string { return d.Method })
 }
 
 // groupBy returns how groups are answered: auto when nothing sets it, or tables that are joined
 // disagree.
-func (p *parameters) groupBy(tables []protected) string {
+func (p *parameters) groupBy(tables []rel.Protected) string {
 	word := p.word(params.GroupBy, tables, func(d catalog.Defaults) string { return d.GroupBy })
 	if word == "" {
 		return params.Auto
@@ -67,13 +68,13 @@ func (p *parameters) groupBy(tables []protected) string {
 }
 
 // word returns what the nearest layer sets, else the default on which the tables agree, else "".
-func (p *parameters) word(of *params.Parameter, tables []protected, byDefault func(catalog.Defaults) string) string {
+func (p *parameters) word(of *params.Parameter, tables []rel.Protected, byDefault func(catalog.Defaults) string) string {
 	if v, set := p.nearest(of); set {
 		return v.Word
 	}
 	word := ""
 	for i, t := range tables {
-		if d := byDefault(t.policy.Defaults); i == 0 {
+		if d := byDefault(t.Policy.Defaults); i == 0 {
 			word = d
 		} else if d != word {
 			return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
 
@@ -52,7 +53,7 @@ func TestPersonScan(t *testing.T) {
 // kept, and where the store has no memory for the sums. What neither can add up is refused, by public facts alone.
 func TestWhoAddsUp(t *testing.T) {
 	// The store adds up 8 coordinates, and orders arrays of 32; the executor takes rows of 32.
-	const store, query = 8 * stateBytes, 32 * 2 * plan.ChunkVectors * plan.ChunkRows * 8
+	const store, query = 8 * rel.StateBytes, 32 * 2 * plan.ChunkVectors * plan.ChunkRows * 8
 	sums := func(n int) string { return "DP_VECTOR(a, b" + strings.Repeat(", a + b", n-2) + ")" }
 	for _, c := range []struct {
 		unit, query string

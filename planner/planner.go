@@ -12,6 +12,7 @@ import (
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
@@ -142,7 +143,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		session[of] = v
 	}
 	s := &statement{
-		writer: newWriter(ctx, tables{
+		Writer: rel.NewWriter(ctx, rel.Tables{
 			Catalog: c, Find: func(name string) (stored.Table, bool) { return stored.Find(ctx, a, name) },
 			LastColumn: f.maxColumn, StoreMemory: p.config.StoreMemory,
 		}),

@@ -9,6 +9,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/estimator"
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 )
 
 // A statement is pure when it touches a table on the pure account: what the principal spends on the table, or on its entity, is tested
@@ -34,7 +35,7 @@ func (p *Planner) pureTable(ctx *sql.Context, c catalog.Reader, names []string) 
 		return ""
 	}
 	for _, name := range names {
-		for range maxLinkDepth {
+		for range rel.MaxLinkDepth {
 			t := c.Table(name)
 			if p.config.Pure(ctx, t.Account, false) || p.config.Pure(ctx, t.Entity, true) {
 				return name

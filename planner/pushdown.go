@@ -13,6 +13,7 @@ import (
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
@@ -38,7 +39,7 @@ func (p *Planner) pushDown(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, s
 	if len(f.protected) > 0 || len(f.undeclared) > 0 || f.bindVars {
 		return n, transform.SameTree, nil
 	}
-	s := &statement{writer: newWriter(ctx, tables{Catalog: c, StoreMemory: p.config.StoreMemory, AsWritten: true}), ctx: ctx, catalog: c, p: p, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
+	s := &statement{Writer: rel.NewWriter(ctx, rel.Tables{Catalog: c, StoreMemory: p.config.StoreMemory, AsWritten: true}), ctx: ctx, catalog: c, p: p, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
 	out, changed, err := s.push(n)
 	if err != nil || !changed {
 		return n, transform.SameTree, nil
@@ -99,7 +100,7 @@ type storeQuery struct {
 	tree.KnownRows
 	query    string
 	args     []any
-	relation *relation
+	relation *rel.Relation
 	executor PublicExecutor
 }
 
@@ -110,45 +111,45 @@ func (q *storeQuery) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Nod
 }
 
 func (q *storeQuery) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
-	return q.executor.QueryTables(ctx, q.relation.reads, q.query, q.args, q.Columns)
+	return q.executor.QueryTables(ctx, q.relation.Reads, q.query, q.args, q.Columns)
 }
 
 // storeQuery translates a whole query block, or says that it stays.
 func (s *statement) storeQuery(n sql.Node) (sql.Node, error) {
-	s.begin()
+	s.Begin()
 	b, err := s.block(n)
 	if err != nil {
 		return nil, err
 	}
-	if len(b.rel.reads) == 0 || !b.worth {
-		return nil, errStay
+	if len(b.rel.Reads) == 0 || !b.worth {
+		return nil, rel.ErrStay
 	}
 	schema := n.Schema(s.ctx)
-	if len(schema) != len(b.rel.columns) {
-		return nil, errStay
+	if len(schema) != len(b.rel.Columns) {
+		return nil, rel.ErrStay
 	}
 	q := &storeQuery{executor: s.p.config.Public, relation: b.rel}
 	q.Columns = schema.Copy()
 	items := make([]string, len(schema))
-	for i, c := range b.rel.columns {
-		if c.opaque {
-			return nil, errStay
+	for i, c := range b.rel.Columns {
+		if c.Opaque {
+			return nil, rel.ErrStay
 		}
-		items[i] = c.expr.SQL
-		if t, ok := s.retyped[c.id]; ok {
+		items[i] = c.Expr.SQL
+		if t, ok := s.retyped[c.ID]; ok {
 			q.Columns[i].Type = t
 		}
-		q.Exprs = append(q.Exprs, tree.Column(c.id, 0, q.Columns[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
+		q.Exprs = append(q.Exprs, tree.Column(c.ID, 0, q.Columns[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
 	}
 	// A projection that another replaces leaves values behind that nothing uses, and the store wants none of these.
-	used := renumbered(plan.Scan{SQL: "SELECT " + sqltext.List(items) + s.clause(b.rel) + b.suffix(), Args: s.args()})
+	used := rel.Renumbered(plan.Scan{SQL: "SELECT " + sqltext.List(items) + s.Clause(b.rel) + b.suffix(), Args: s.Args()})
 	q.query, q.args = used.SQL, used.Args
 	return q, nil
 }
 
 // block is a relation of public rows with the order and limits of its query block.
 type block struct {
-	rel           *relation
+	rel           *rel.Relation
 	order         []string
 	limit, offset string
 	worth         bool // does more than a scan with filters, which the tables do themselves
@@ -173,7 +174,7 @@ func (s *statement) closed(b *block) *block {
 	if b.limit == "" && b.offset == "" {
 		return &block{rel: b.rel, worth: b.worth}
 	}
-	return &block{rel: s.nestAs(b.rel, b.suffix(), nil), worth: b.worth}
+	return &block{rel: s.Derived(b.rel, b.suffix(), nil), worth: b.worth}
 }
 
 // block translates one node of a public query.
@@ -189,34 +190,29 @@ func (s *statement) block(n sql.Node) (*block, error) {
 	case *gmsplan.ResolvedTable:
 		t, ok := stored.Under(n.Table)
 		if !ok || n.AsOf != nil {
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
-		r, err := s.scan(n, t)
+		r, err := s.Scan(n, t)
 		if err != nil {
 			return nil, err
 		}
-		r.bases = nil
+		r.Bases = nil
 		return &block{rel: r}, nil
 	case *gmsplan.TableAlias:
 		return s.block(n.Child)
 	case *gmsplan.SubqueryAlias:
 		if n.IsLateral || !n.Correlated.Empty() {
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
 		b, err := child(n.Child, true)
 		if err != nil {
 			return nil, err
 		}
-		ids := tree.ColumnIDs(n, len(b.rel.columns))
+		ids := tree.ColumnIDs(n, len(b.rel.Columns))
 		if ids == nil {
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
-		r := *b.rel
-		r.columns = append([]column(nil), r.columns...)
-		for i := range r.columns {
-			r.columns[i].id = ids[i]
-		}
-		b.rel = &r
+		b.rel = b.rel.WithIDs(ids)
 		return b, nil
 	case *gmsplan.Filter:
 		return s.blockFilter(n.Child, n.Expression)
@@ -231,7 +227,7 @@ func (s *statement) block(n sql.Node) (*block, error) {
 		if err != nil {
 			return nil, err
 		}
-		rel, err := s.join(l.rel, r.rel, n)
+		rel, err := s.Join(l.rel, r.rel, n)
 		return &block{rel: rel, worth: true}, err
 	case *gmsplan.Project:
 		b, err := child(n.Child, false)
@@ -251,21 +247,21 @@ func (s *statement) block(n sql.Node) (*block, error) {
 			return nil, err
 		}
 		if len(b.order) > 0 || b.limit != "" || b.offset != "" {
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
 		var by []string
-		for _, c := range b.rel.columns {
-			if c.opaque {
-				return nil, errStay
+		for _, c := range b.rel.Columns {
+			if c.Opaque {
+				return nil, rel.ErrStay
 			}
-			by = append(by, c.expr.SQL)
+			by = append(by, c.Expr.SQL)
 		}
-		return &block{rel: s.nestAs(b.rel, " GROUP BY "+sqltext.List(by), nil), worth: true}, nil
+		return &block{rel: s.Derived(b.rel, " GROUP BY "+sqltext.List(by), nil), worth: true}, nil
 	case *gmsplan.Sort:
 		return s.blockSort(n)
 	case *gmsplan.Limit:
 		if n.CalcFoundRows { // the rows that the limit cuts off are counted
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
 		b, err := child(n.Child, false)
 		if err != nil {
@@ -278,22 +274,22 @@ func (s *statement) block(n sql.Node) (*block, error) {
 			return nil, err
 		}
 		if b.limit != "" {
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
 		return b, s.number(b, &b.offset, n.Offset)
 	}
-	return nil, errStay
+	return nil, rel.ErrStay
 }
 
 // number sets a LIMIT or OFFSET from a literal.
 func (s *statement) number(b *block, dst *string, e sql.Expression) error {
 	l, ok := e.(*expression.Literal)
 	if !ok || *dst != "" {
-		return errStay
+		return rel.ErrStay
 	}
 	f, ok := tree.Float(l.Value())
 	if !ok || f < 0 || f > 1<<53 {
-		return errStay
+		return rel.ErrStay
 	}
 	*dst, b.worth = strconv.FormatInt(int64(f), 10), true
 	return nil
@@ -305,7 +301,7 @@ func (s *statement) blockFilter(n sql.Node, cond sql.Expression) (*block, error)
 		return nil, err
 	}
 	b = s.closed(b)
-	b.rel, err = s.filter(b.rel, cond)
+	b.rel, err = s.Filter(b.rel, cond)
 	return b, err
 }
 
@@ -321,13 +317,13 @@ func (s *statement) blockSort(n *gmsplan.Sort) (*block, error) {
 		if _, constant := f.Expr.(*expression.Literal); constant {
 			continue // ORDER BY NULL is no order
 		}
-		x, err := s.lower(f.Expr, b.rel.resolve)
+		x, err := s.Lower(f.Expr, b.rel.Resolve)
 		if err != nil {
 			return nil, err
 		}
 		switch x.Type.Kind {
 		case lower.JSON, lower.Array:
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
 		if f.Order == sql.Descending {
 			b.order = append(b.order, x.SQL+" DESC NULLS LAST")
@@ -341,23 +337,23 @@ func (s *statement) blockSort(n *gmsplan.Sort) (*block, error) {
 // inline computes columns without a derived table, so that an order below keeps its meaning.
 func (s *statement) inline(b *block, exprs []sql.Expression) error {
 	r := *b.rel
-	r.columns = make([]column, len(exprs))
+	r.Columns = make([]rel.Column, len(exprs))
 	for i, e := range exprs {
-		c := column{typ: e.Type(s.ctx), name: e.String()}
+		c := rel.Column{Type: e.Type(s.ctx), Name: e.String()}
 		if id, ok := e.(sql.IdExpression); ok {
-			c.id = id.Id()
+			c.ID = id.Id()
 		}
-		x, err := s.lower(tree.Unalias(e), b.rel.resolve)
+		x, err := s.Lower(tree.Unalias(e), b.rel.Resolve)
 		if err != nil {
 			return err
 		}
-		c.expr = x
+		c.Expr = x
 		if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
 			if t, ok := s.retyped[gf.Id()]; ok {
-				s.retype(c.id, c.typ, t)
+				s.retype(c.ID, c.Type, t)
 			}
 		}
-		r.columns[i] = c
+		r.Columns[i] = c
 	}
 	b.rel = &r
 	return nil

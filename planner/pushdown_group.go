@@ -13,6 +13,7 @@ import (
 	"scrim/functions/standard"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
+	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
@@ -21,54 +22,54 @@ import (
 // keep one for each group.
 func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	r := *b.rel
-	r.columns = nil
+	r.Columns = nil
 	var by, exprs []string
 	for _, k := range g.GroupByExprs {
-		x, err := s.lower(tree.Unalias(k), b.rel.resolve)
+		x, err := s.Lower(tree.Unalias(k), b.rel.Resolve)
 		if err != nil {
 			return nil, err
 		}
 		by = append(by, x.SQL)
 	}
 	for _, e := range g.SelectDeps {
-		c := column{typ: e.Type(s.ctx), name: e.String()}
+		c := rel.Column{Type: e.Type(s.ctx), Name: e.String()}
 		if id, ok := e.(sql.IdExpression); ok {
-			c.id = id.Id()
+			c.ID = id.Id()
 		}
 		switch e := e.(type) {
 		case *expression.GetField:
-			x, ok := b.rel.resolve(e)
+			x, ok := b.rel.Resolve(e)
 			if !ok {
-				return nil, errStay
+				return nil, rel.ErrStay
 			}
 			if !slices.Contains(by, x.SQL) {
 				x.SQL, x.Nullable = "any_value("+x.SQL+")", true
 			}
-			c.expr = x
+			c.Expr = x
 		case sql.Aggregation:
 			x, err := s.plainAggregate(b.rel, e)
 			if err != nil {
 				return nil, err
 			}
-			c.expr = x
+			c.Expr = x
 			if spread[plainName(nameOf(e))] != "" {
-				s.retype(c.id, c.typ, types.Float64) // the binder takes the type of the argument
+				s.retype(c.ID, c.Type, types.Float64) // the binder takes the type of the argument
 			}
 		default:
-			return nil, errStay
+			return nil, rel.ErrStay
 		}
-		exprs = append(exprs, c.expr.SQL)
-		r.columns = append(r.columns, c)
+		exprs = append(exprs, c.Expr.SQL)
+		r.Columns = append(r.Columns, c)
 	}
 	if len(exprs) == 0 {
-		return nil, errStay
+		return nil, rel.ErrStay
 	}
 	// Without keys there is one row whatever the input; a constant aggregate makes that so.
 	suffix := ""
 	if len(by) > 0 {
 		suffix = " GROUP BY " + sqltext.List(by)
 	}
-	return &block{rel: s.nestAs(&r, suffix, exprs), worth: true}, nil
+	return &block{rel: s.Derived(&r, suffix, exprs), worth: true}, nil
 }
 
 // spread names the store's functions of the spread of values.
@@ -83,22 +84,22 @@ func nameOf(a sql.Aggregation) string {
 }
 
 // plainAggregate translates one exact aggregate over public rows.
-func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, error) {
+func (s *statement) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr, error) {
 	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
-		return lower.Expr{}, errStay
+		return lower.Expr{}, rel.ErrStay
 	}
 	a = standard.Plain(a)
 	if len(a.Children()) != 1 {
-		return lower.Expr{}, errStay
+		return lower.Expr{}, rel.ErrStay
 	}
 	if _, ok := a.Children()[0].(*expression.DistinctExpression); ok {
-		return lower.Expr{}, errStay
+		return lower.Expr{}, rel.ErrStay
 	}
 	integer := lower.Type{Kind: lower.Int}
 	if tree.CountsRows(a) {
 		return lower.Expr{SQL: "count(*)", Type: integer}, nil
 	}
-	x, err := s.lower(tree.Untuple(a.Children()[0]), r.resolve)
+	x, err := s.Lower(tree.Untuple(a.Children()[0]), r.Resolve)
 	if err != nil {
 		return x, err
 	}
@@ -107,7 +108,7 @@ func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, 
 	case lower.Int, lower.Double, lower.Decimal:
 		number = true
 	case lower.JSON, lower.Array, lower.Time, lower.Null:
-		return x, errStay
+		return x, rel.ErrStay
 	}
 	switch a.(type) {
 	case *aggregation.Count:
@@ -146,7 +147,7 @@ func (s *statement) plainAggregate(r *relation, a sql.Aggregation) (lower.Expr, 
 			return lower.Expr{SQL: "avg(" + x.SQL + ")", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	}
-	return x, errStay
+	return x, rel.ErrStay
 }
 
 // averageType is the type of an average over public rows: four digits more than what it is of, as in MySQL, where the store has room for them.

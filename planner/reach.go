@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
+	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
@@ -21,16 +22,16 @@ import (
 // alone. Where the planner takes a condition another way than the store does, a group is missing or empty; that is no loss of privacy either.
 
 // possible tells of each row of public values, as SQL values and as texts for the store, whether the known conditions on these columns may hold.
-func (s *statement) possible(r *relation, bases []*base, rows []sql.Row, tuples [][]any) ([]bool, error) {
+func (s *statement) possible(r *rel.Relation, bases []*rel.Base, rows []sql.Row, tuples [][]any) ([]bool, error) {
 	out := make([]bool, len(rows))
 	for i := range out {
 		out[i] = true
 	}
 	place := map[sql.ColumnId]int{}
 	for i, b := range bases {
-		place[b.id] = i
+		place[b.ID] = i
 	}
-	for _, c := range r.known {
+	for _, c := range r.Known {
 		if slices.ContainsFunc(tree.Fields(s.ctx, c), func(id sql.ColumnId) bool { _, ok := place[id]; return !ok }) {
 			continue
 		}
@@ -71,7 +72,7 @@ func mayHold(ctx *sql.Context, cond sql.Expression, row sql.Row) bool {
 }
 
 // product lists the combinations of values of base columns, as SQL values and, column by column, as texts for the store.
-func product(bases []*base, values [][]any) (rows []sql.Row, tuples [][]any) {
+func product(bases []*rel.Base, values [][]any) (rows []sql.Row, tuples [][]any) {
 	tuples = make([][]any, len(bases))
 	total := 1
 	for _, v := range values {
@@ -85,7 +86,7 @@ func product(bases []*base, values [][]any) (rows []sql.Row, tuples [][]any) {
 		}
 		rows = append(rows, row)
 		for i, x := range row {
-			tuples[i] = append(tuples[i], storeText(bases[i].typ, x))
+			tuples[i] = append(tuples[i], storeText(bases[i].Type, x))
 		}
 	}
 	return rows, tuples
@@ -130,7 +131,7 @@ func (s *statement) entangled(d *draft) [][]int {
 	join := func(touches func(id sql.ColumnId) bool) {
 		first := -1
 		for k, key := range d.keys {
-			if !slices.ContainsFunc(key.image.bases, func(b *base) bool { return touches(b.id) }) {
+			if !slices.ContainsFunc(key.image.bases, func(b *rel.Base) bool { return touches(b.ID) }) {
 				continue
 			}
 			if first < 0 {
@@ -146,10 +147,10 @@ func (s *statement) entangled(d *draft) [][]int {
 	}
 	for _, key := range d.keys {
 		for _, b := range key.image.bases {
-			join(func(id sql.ColumnId) bool { return id == b.id })
+			join(func(id sql.ColumnId) bool { return id == b.ID })
 		}
 	}
-	for _, c := range d.relation.known {
+	for _, c := range d.relation.Known {
 		ids := tree.Fields(s.ctx, c)
 		join(func(id sql.ColumnId) bool { return slices.Contains(ids, id) })
 	}
@@ -171,19 +172,19 @@ func (s *statement) entangled(d *draft) [][]int {
 // combinations is the set of the values that the given keys can have together, each written by indexes; nil where there are too many to try.
 func (s *statement) combinations(d *draft, keys []int) (map[string]bool, error) {
 	place := map[sql.ColumnId]int{}
-	var bases []*base
+	var bases []*rel.Base
 	var values [][]any
 	total := 1
 	for _, k := range keys {
 		for _, b := range d.keys[k].image.bases {
-			if _, ok := place[b.id]; ok {
+			if _, ok := place[b.ID]; ok {
 				continue
 			}
 			v, finite, err := s.domainValues(b)
 			if err != nil || !finite {
 				return nil, err
 			}
-			place[b.id] = len(bases)
+			place[b.ID] = len(bases)
 			bases, values = append(bases, b), append(values, v)
 			if total *= len(v); total > MaxPublicGroups {
 				return nil, nil
@@ -205,7 +206,7 @@ func (s *statement) combinations(d *draft, keys []int) (map[string]bool, error) 
 		for _, k := range keys {
 			var tuple []string
 			for _, b := range d.keys[k].image.bases {
-				tuple = append(tuple, fmt.Sprint(tuples[place[b.id]][c]))
+				tuple = append(tuple, fmt.Sprint(tuples[place[b.ID]][c]))
 			}
 			at, ok := lookUp[k][strings.Join(tuple, "\x00")]
 			index[k], can[c] = at, can[c] && ok

@@ -5,6 +5,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
@@ -13,7 +14,7 @@ import (
 // result is a rewritten subtree: rows of persons, or public rows.
 type result struct {
 	// rel is set for rows of persons: they may only go on into an aggregate.
-	rel *relation
+	rel *rel.Relation
 	// node is set for rows that may be shown: public tables and answers.
 	node sql.Node
 	// answer is set when node holds a DPAggregate.
@@ -31,13 +32,13 @@ type place struct {
 
 // build rewrites a subtree bottom-up. Subtrees without protected scans come back as they are.
 func (s *statement) build(n sql.Node, at place) (result, error) {
-	if !s.hasProtected(n) {
+	if !s.HasProtected(n) {
 		return result{node: n}, nil
 	}
 	switch n := n.(type) {
 	case *gmsplan.ResolvedTable:
 		t, _ := stored.Under(n.Table)
-		rel, err := s.scan(n, t)
+		rel, err := s.Scan(n, t)
 		return result{rel: rel}, err
 	case *gmsplan.TableAlias:
 		return s.build(n.Child, at)
@@ -47,29 +48,29 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 		if tree.NeverHolds(s.ctx, n.Expression) {
 			return s.noRows(n), nil
 		}
-		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Expression) })
+		return s.unary(n, at, func(r *rel.Relation) (*rel.Relation, error) { return s.Filter(r, n.Expression) })
 	case *gmsplan.Having:
 		if tree.NeverHolds(s.ctx, n.Cond) {
 			return s.noRows(n), nil
 		}
-		return s.unary(n, at, func(r *relation) (*relation, error) { return s.filter(r, n.Cond) })
+		return s.unary(n, at, func(r *rel.Relation) (*rel.Relation, error) { return s.Filter(r, n.Cond) })
 	case *gmsplan.Project:
 		return s.projection(n, at)
 	case *gmsplan.Sort:
-		return s.unary(n, at, func(r *relation) (*relation, error) { return r, nil })
+		return s.unary(n, at, func(r *rel.Relation) (*rel.Relation, error) { return r, nil })
 	case *gmsplan.Limit:
 		if tree.IsZero(n.Limit) {
 			return s.noRows(n), nil
 		}
-		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
+		return s.unary(n, at, func(*rel.Relation) (*rel.Relation, error) { return nil, limited(at) })
 	case *gmsplan.Offset:
-		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
+		return s.unary(n, at, func(*rel.Relation) (*rel.Relation, error) { return nil, limited(at) })
 	case *gmsplan.TopN:
-		return s.unary(n, at, func(*relation) (*relation, error) { return nil, limited(at) })
+		return s.unary(n, at, func(*rel.Relation) (*rel.Relation, error) { return nil, limited(at) })
 	case *gmsplan.Distinct:
 		return s.distinct(n, at)
 	case *gmsplan.Window:
-		return s.unary(n, at, func(*relation) (*relation, error) {
+		return s.unary(n, at, func(*rel.Relation) (*rel.Relation, error) {
 			return nil, rule.Deny(rule.Window, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
 				"A window function over protected rows depends on the rows of other persons.")
 		})
@@ -90,7 +91,7 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 }
 
 // unary handles a node with one child: over private rows by f, over public rows by keeping it.
-func (s *statement) unary(n sql.Node, at place, f func(*relation) (*relation, error)) (result, error) {
+func (s *statement) unary(n sql.Node, at place, f func(*rel.Relation) (*rel.Relation, error)) (result, error) {
 	child, err := s.build(n.Children()[0], at)
 	if err != nil {
 		return result{}, err
@@ -122,7 +123,7 @@ func (s *statement) projection(n *gmsplan.Project, at place) (result, error) {
 		return result{}, err
 	}
 	if child.rel != nil {
-		rel, err := s.project(child.rel, n.Projections)
+		rel, err := s.Project(child.rel, n.Projections)
 		return result{rel: rel}, err
 	}
 	r, err := s.keep(n, child)
@@ -165,16 +166,15 @@ func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) 
 	if ids == nil {
 		return result{}, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
 	}
-	if rel := child.rel; rel != nil {
-		if len(rel.columns) != len(ids) {
+	if rows := child.rel; rows != nil {
+		if len(rows.Columns) != len(ids) {
 			return result{}, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", n.Name())
 		}
-		out := *rel
-		out.columns = append([]column(nil), rel.columns...)
-		for i := range out.columns {
-			out.columns[i].id, out.columns[i].name = ids[i], schema[i].Name
+		out := rows.WithIDs(ids)
+		for i := range out.Columns {
+			out.Columns[i].Name = schema[i].Name
 		}
-		return result{rel: &out}, nil
+		return result{rel: out}, nil
 	}
 	node, err := n.WithChildren(s.ctx, child.node)
 	if err != nil {
@@ -217,7 +217,7 @@ func (s *statement) joinNode(n *gmsplan.JoinNode, at place) (result, error) {
 			return result{}, err
 		}
 	}
-	rel, err := s.join(l.rel, r.rel, n)
+	rel, err := s.Join(l.rel, r.rel, n)
 	return result{rel: rel}, err
 }
 
@@ -241,10 +241,10 @@ func (s *statement) setOp(n *gmsplan.SetOp, at place) (result, error) {
 	}
 	for _, side := range []*result{&l, &r} {
 		if side.rel == nil {
-			side.rel = new(relation)
+			side.rel = new(rel.Relation)
 		}
 	}
-	rel, err := s.union(l.rel, r.rel, n)
+	rel, err := s.Union(l.rel, r.rel, n)
 	return result{rel: rel}, err
 }
 
@@ -277,16 +277,16 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 		}
 		return s.keep(n, child)
 	}
-	if err := child.rel.single(); err != nil {
+	if err := child.rel.Single(); err != nil {
 		return result{}, err
 	}
 	for _, k := range n.GroupByExprs {
-		if child.rel.isUnit(k) {
+		if child.rel.IsUnit(k) {
 			if a := dpAggregate(n); a != nil {
 				return result{}, rule.Deny(rule.UnitKey, refuse.Shape, "Leave the unit out of GROUP BY.",
 					"%s in groups of one person each would describe persons.", a)
 			}
-			rel, err := s.perUnit(child.rel, n)
+			rel, err := s.PerUnit(child.rel, n)
 			return result{rel: rel}, err
 		}
 	}
@@ -309,7 +309,7 @@ func rawRows(what string) error {
 
 // subquery rewrites a subquery expression over public rows; its rows must be public or an answer.
 func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
-	if !s.hasProtected(q.Query) {
+	if !s.HasProtected(q.Query) {
 		return q, nil
 	}
 	if !q.Correlated().Empty() {
@@ -327,8 +327,8 @@ func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
 }
 
 // raw refuses a relation that no aggregate took in.
-func (s *statement) raw(r *relation, what string) error {
-	if r.showsPersons() {
+func (s *statement) raw(r *rel.Relation, what string) error {
+	if r.ShowsPersons() {
 		return rule.Deny(rule.UnitKey, refuse.RawRows, "Aggregate over it: SELECT AVG(t) FROM (…) x.",
 			"%s has one row for each person.", what)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
 
@@ -96,8 +97,8 @@ func TestUnknownNodesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &statement{writer: newWriter(ctx, tables{Catalog: h.policies}), ctx: ctx, catalog: h.policies, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
-		s.begin()
+		s := &statement{Writer: rel.NewWriter(ctx, rel.Tables{Catalog: h.policies}), ctx: ctx, catalog: h.policies, params: &parameters{}, retyped: map[sql.ColumnId]sql.Type{}}
+		s.Begin()
 		if _, err := s.build(&oddNode{plan.UnaryNode{Child: raw}}, at); rule.Of(err) != rule.Node {
 			t.Errorf("%+v: got %v, want a refusal by %s", at, err, rule.Node)
 		}

@@ -159,10 +159,10 @@ func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.rel == nil || !r.rel.isPrivate() {
+	if r.rel == nil || !r.rel.IsPrivate() {
 		return nil, unsuitable("The source has no rows of persons.")
 	}
-	if err := r.rel.single(); err != nil {
+	if err := r.rel.Single(); err != nil {
 		return nil, err
 	}
 	out := &SampleNode{Sample: plan.Sample{Width: want.width, Slots: want.slots}, pureTable: s.pureTable}

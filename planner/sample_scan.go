@@ -10,14 +10,15 @@ import (
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
 
 // values translates what is selected: as many numbers as are wanted, or one array.
-func (s *statement) values(out *SampleNode, r *relation, list []sql.Expression) ([]string, error) {
+func (s *statement) values(out *SampleNode, r *rel.Relation, list []sql.Expression) ([]string, error) {
 	if len(list) == 1 && out.Width > 1 {
-		x, err := s.lower(tree.Unalias(list[0]), r.resolve)
+		x, err := s.Lower(tree.Unalias(list[0]), r.Resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +34,7 @@ func (s *statement) values(out *SampleNode, r *relation, list []sql.Expression) 
 	}
 	columns := make([]string, len(list))
 	for i, e := range list {
-		x, err := s.lower(tree.Unalias(e), r.resolve)
+		x, err := s.Lower(tree.Unalias(e), r.Resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -48,8 +49,8 @@ func (s *statement) values(out *SampleNode, r *relation, list []sql.Expression) 
 }
 
 // sampleScan writes the scan.
-func (s *statement) sampleScan(out *SampleNode, r *relation, columns []string) {
-	u := r.unitExpr().SQL
+func (s *statement) sampleScan(out *SampleNode, r *rel.Relation, columns []string) {
+	u := r.UnitExpr().SQL
 	items, names := []string{u + " AS u"}, make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = "x" + strconv.Itoa(i)
@@ -59,23 +60,23 @@ func (s *statement) sampleScan(out *SampleNode, r *relation, columns []string) {
 	if out.Array {
 		out.Scan.Types = []store.ScanType{store.ScanVector}
 	}
-	from := "SELECT " + sqltext.List(items) + s.clause(r.with(u+" IS NOT NULL"))
-	if !r.unique {
+	from := "SELECT " + sqltext.List(items) + s.Clause(r.With(u+" IS NOT NULL"))
+	if !r.Unique {
 		from = s.onePerPerson(from, names)
 	}
 	out.Scan.SQL = "SELECT " + sqltext.List(names) + " FROM (" + from + ") AS p"
-	out.Scan.Args = s.args()
-	out.Scan = renumbered(out.Scan)
+	out.Scan.Args = s.Args()
+	out.Scan = rel.Renumbered(out.Scan)
 }
 
 // samplable refuses what the store has no memory for: see storeHolds.
-func (s *statement) samplable(out *SampleNode, r *relation) error {
-	if !r.unique && !s.storeHolds(out.Width, orderedBytes) {
+func (s *statement) samplable(out *SampleNode, r *rel.Relation) error {
+	if !r.Unique && !s.StoreHolds(out.Width, rel.OrderedBytes) {
 		return rule.Deny(rule.Memory, refuse.Option, "Have an operator raise --memory-limit.",
 			"To keep one row of each person, the store orders values of %d numbers; with its memory limit of %d MiB it can order %d.",
-			out.Width, s.p.config.StoreMemory>>20, s.mostOf(orderedBytes))
+			out.Width, s.p.config.StoreMemory>>20, s.MostOf(rel.OrderedBytes))
 	}
-	return s.readable(out.Scan.SQL)
+	return s.CheckWidth(out.Scan.SQL)
 }
 
 // onePerPerson keeps one row of each person, by a keyed hash of what is selected of it; equal rows are numbered, so that each of them counts. Which one is
@@ -83,31 +84,31 @@ func (s *statement) samplable(out *SampleNode, r *relation) error {
 func (s *statement) onePerPerson(from string, names []string) string {
 	values := sqltext.List(names)
 	rows := "SELECT u, " + values + ", row_number() OVER (PARTITION BY u, " + values + ") AS j FROM (" + from + ") AS r"
-	secret := s.bind(plan.SecretArg{Index: 0})
+	secret := s.Bind(plan.SecretArg{Index: 0})
 	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(" + values + ", j, CAST(" + secret + " AS BIGINT)), " + values + ") = 1"
 }
 
 // charged lists the accounts that a charge goes to: those of the table, of what it is linked to, and of the entity.
-func (s *statement) charged(out *SampleNode, r *relation) error {
+func (s *statement) charged(out *SampleNode, r *rel.Relation) error {
 	seen := map[string]bool{}
-	for _, t := range r.private {
-		if seen[t.policy.Account] {
+	for _, t := range r.Private {
+		if seen[t.Policy.Account] {
 			continue
 		}
-		seen[t.policy.Account] = true
-		total, err := s.params.totalFor(t.policy)
+		seen[t.Policy.Account] = true
+		total, err := s.params.totalFor(t.Policy)
 		if err != nil {
 			return err
 		}
-		out.Tables = append(out.Tables, plan.Charge{Account: t.policy.Account, Table: t.name})
-		out.caps, out.limits = append(out.caps, total), append(out.limits, t.policy.Defaults.MaxEpsilon)
+		out.Tables = append(out.Tables, plan.Charge{Account: t.Policy.Account, Table: t.Name})
+		out.caps, out.limits = append(out.caps, total), append(out.limits, t.Policy.Defaults.MaxEpsilon)
 	}
-	out.Entities = []string{r.entity}
+	out.Entities = []string{r.Entity}
 	read := map[store.TableRef]bool{}
-	for _, t := range r.reads {
+	for _, t := range r.Reads {
 		if !read[t] {
 			read[t] = true
-			out.Reads, out.Defined = append(out.Reads, t), append(out.Defined, s.definition(t))
+			out.Reads, out.Defined = append(out.Reads, t), append(out.Defined, s.Definition(t))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 )
 
 // scanSpec says which rows a scan reads and how it returns them.
@@ -63,7 +64,7 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 		if err != nil {
 			return err
 		}
-		d.scans = append(d.scans, renumbered(sc))
+		d.scans = append(d.scans, rel.Renumbered(sc))
 	}
 	return nil
 }
@@ -80,50 +81,50 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 func (s *statement) scanOf(d *draft, at int, input sql.Node) (plan.Scan, error) {
 	sc, err := s.writeScan(d, at, input)
 	if err == nil {
-		err = s.readable(sc.SQL)
+		err = s.CheckWidth(sc.SQL)
 	}
 	return sc, err
 }
 
 // writeScan is scanOf, however many columns of a table the scan reads.
 func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, error) {
-	s.begin()
+	s.Begin()
 	spec := d.specs[at]
 	r, err := s.build(input, place{aggregate: true})
 	if err != nil {
 		return plan.Scan{}, err
 	}
-	rel, err := s.materialise(d, r.rel, spec)
+	in, err := s.materialise(d, r.rel, spec)
 	if err != nil {
 		return plan.Scan{}, err
 	}
 	if spec.argument >= 0 {
 		switch a := d.aggregates[spec.argument]; {
 		case a.vector != nil:
-			return s.vectorScan(d, at, rel)
+			return s.vectorScan(d, at, in)
 		case a.all:
-			sc := s.groupScan(d, a, rel, spec.kept)
-			return sc, s.summable(len(slices.Compact(slices.Sorted(slices.Values(a.columns)))))
+			sc := s.groupScan(d, a, in, spec.kept)
+			return sc, s.CheckSums(len(slices.Compact(slices.Sorted(slices.Values(a.columns)))))
 		}
 	}
-	g := rel.groupColumns
+	g := in.groupColumns
 	out := append([]string(nil), g...)
-	types := append([]store.ScanType(nil), rel.groupTypes...)
+	types := append([]store.ScanType(nil), in.groupTypes...)
 	var from string
-	grouped := !d.relation.unique && !spec.rows
+	grouped := !d.relation.Unique && !spec.rows
 	var cols []string
 	if spec.rows {
-		cols = []string{rel.index[d.aggregates[spec.argument]] + " AS a0"}
+		cols = []string{in.index[d.aggregates[spec.argument]] + " AS a0"}
 		d.aggregates[spec.argument].columns = []int{len(g)}
 	} else {
 		if grouped {
-			if sc, ok := s.addedScan(d, at, rel); ok {
+			if sc, ok := s.addedScan(d, at, in); ok {
 				return sc, nil
 			}
-			d.rank(at, rel)
+			d.rank(at, in)
 		}
-		cols = d.dataColumns(at, len(g), func(a *aggregate, k estimator.Kind) string { return rel.column(a, k, grouped) })
-		if err := s.summable(len(cols)); grouped && err != nil {
+		cols = d.dataColumns(at, len(g), func(a *aggregate, k estimator.Kind) string { return in.column(a, k, grouped) })
+		if err := s.CheckSums(len(cols)); grouped && err != nil {
 			return plan.Scan{}, err
 		}
 	}
@@ -133,34 +134,34 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 	}
 	switch {
 	case spec.rows:
-		from = s.sampled(d, rel, spec)
+		from = s.sampled(d, in, spec)
 	case grouped && !d.bounded:
-		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
-		return plan.Scan{SQL: from, Args: s.args(), Types: types}, nil
+		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
+		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 	case grouped:
-		inner := "SELECT " + comma(append(append([]string{"u"}, g...), cols...)) + " FROM (" + rel.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
+		inner := "SELECT " + comma(append(append([]string{"u"}, g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
 		from = "SELECT " + comma(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
-		return plan.Scan{SQL: from, Args: s.args(), Types: types}, nil
+		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 	default:
-		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + rel.sql + ") AS r"
+		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r"
 	}
-	return plan.Scan{SQL: from, Args: s.args(), Types: types}, nil
+	return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 }
 
 // choice orders the groups of a person by a keyed hash; the group itself breaks ties.
 func (s *statement) choice(u string, g []string) string {
-	secret := s.bind(plan.SecretArg{Index: 0})
+	secret := s.Bind(plan.SecretArg{Index: 0})
 	return "hash(" + comma(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + comma(g)
 }
 
 // sampled returns one row a row, at most maxRows of a person in a group: rows are numbered among
 // their equals, so that the keyed hash orders every row of the person apart.
-func (s *statement) sampled(d *draft, rel *flat, spec scanSpec) string {
-	x := rel.index[d.aggregates[spec.argument]]
-	g := rel.groupColumns
+func (s *statement) sampled(d *draft, in *flat, spec scanSpec) string {
+	x := in.index[d.aggregates[spec.argument]]
+	g := in.groupColumns
 	part := comma(append([]string{"u"}, g...))
-	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + rel.sql + ") AS r"
-	secret := s.bind(plan.SecretArg{Index: 1})
+	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + in.sql + ") AS r"
+	secret := s.Bind(plan.SecretArg{Index: 1})
 	kept := "SELECT " + part + ", a0 FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY " + part +
 		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + itoa64(spec.maxRows)
 	if d.bounded {
@@ -182,7 +183,7 @@ type flat struct {
 }
 
 // materialise writes the innermost SELECT of a scan.
-func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, error) {
+func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat, error) {
 	keyExprs := make([]sql.Expression, len(d.keys))
 	for i, k := range d.keys {
 		keyExprs[i] = k.expr
@@ -207,7 +208,7 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 		if d.public {
 			continue
 		}
-		x, err := s.lower(k.expr, r.resolve)
+		x, err := s.Lower(k.expr, r.Resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -225,9 +226,9 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 		items = append(items, "CAST("+number+" AS BIGINT) AS g")
 		f.groupColumns, f.groupTypes = []string{"g"}, []store.ScanType{store.ScanInt64}
 	}
-	u := r.unitExpr().SQL
+	u := r.UnitExpr().SQL
 	items = append(items, u+" AS u")
-	f.unit, f.unitType = unitColumn(r.unitExpr().Type)
+	f.unit, f.unitType = unitColumn(r.UnitExpr().Type)
 	where := []string{u + " IS NOT NULL"}
 	seen := map[string]string{}
 	for _, a := range d.read(indexOfSpec(d, spec)) {
@@ -249,7 +250,7 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 			where = append(where, present...)
 			continue
 		}
-		x, err := s.lower(a.arg, r.resolve)
+		x, err := s.Lower(a.arg, r.Resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -273,7 +274,7 @@ func (s *statement) materialise(d *draft, r *relation, spec scanSpec) (*flat, er
 			where = append(where, x.SQL+" IS NOT NULL")
 		}
 	}
-	f.sql = "SELECT " + comma(items) + s.clause(r.with(where...))
+	f.sql = "SELECT " + comma(items) + s.Clause(r.With(where...))
 	return f, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
 
@@ -55,7 +56,7 @@ func (s *statement) finish() error {
 		}
 		st.Releases = append(st.Releases, d.release)
 		for _, t := range d.tables() {
-			accounts[t.policy.Account].loss = accounts[t.policy.Account].loss.Add(d.release.Loss)
+			accounts[t.Policy.Account].loss = accounts[t.Policy.Account].loss.Add(d.release.Loss)
 		}
 		for _, e := range d.release.Entities {
 			entities[e] = entities[e].Add(d.release.Loss)
@@ -85,12 +86,12 @@ func (s *statement) accounts() (map[string]*account, error) {
 	slack := map[string]int{} // parts with a δ of their own
 	for _, d := range s.drafts {
 		for _, t := range d.tables() {
-			key := t.policy.Account
+			key := t.Policy.Account
 			a := accounts[key]
 			if a == nil {
-				a = &account{name: t.name, policy: t.policy}
+				a = &account{name: t.Name, policy: t.Policy}
 				var err error
-				if a.total, err = s.params.totalFor(t.policy); err != nil {
+				if a.total, err = s.params.totalFor(t.Policy); err != nil {
 					return nil, err
 				}
 				if share := pilotOf(s.ctx).share; share > 0 {
@@ -138,7 +139,7 @@ func (s *statement) accounts() (map[string]*account, error) {
 			}
 			own := s.own(d, x, accounts)
 			for _, t := range d.tables() {
-				accounts[t.policy.Account].fixed = accounts[t.policy.Account].fixed.add(own)
+				accounts[t.Policy.Account].fixed = accounts[t.Policy.Account].fixed.add(own)
 			}
 		}
 	}
@@ -170,7 +171,7 @@ func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) po
 	case o.Epsilon > 0:
 		least := points(math.MaxUint64)
 		for _, t := range d.tables() {
-			least = min(least, s.spend(o.Epsilon, accounts[t.policy.Account].total.delta))
+			least = min(least, s.spend(o.Epsilon, accounts[t.Policy.Account].total.delta))
 		}
 		return least
 	}
@@ -182,14 +183,14 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	share, delta, slack := points(math.MaxUint64), 1.0, 1.0
 	minimum := 0
 	for _, t := range d.tables() {
-		a := accounts[t.policy.Account]
+		a := accounts[t.Policy.Account]
 		if a.weight > 0 {
 			share = min(share, (a.spend-a.fixed)/points(a.weight))
 		}
 		if a.deltaOne > 0 {
 			delta, slack = min(delta, a.deltaOne), min(slack, a.slack())
 		}
-		minimum = max(minimum, t.policy.Defaults.MinimumGroupUnits)
+		minimum = max(minimum, t.Policy.Defaults.MinimumGroupUnits)
 	}
 	r := d.release
 	r.Relation, r.Exchanged, r.Choice = d.neighbours(), d.exchanged(), d.choice
@@ -240,7 +241,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 	}
 	r.Persons = d.countPersons()
-	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.scans, d.groups, d.maxGroups, maxPersons(d.relation.private)
+	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.scans, d.groups, d.maxGroups, maxPersons(d.relation.Private)
 	if err := s.allFits(r); err != nil {
 		return err
 	}
@@ -257,18 +258,18 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	}
 	seen := map[string]bool{}
 	for _, t := range d.tables() {
-		r.Tables = append(r.Tables, t.policy.Account)
-		if !seen[t.policy.Entity] {
-			seen[t.policy.Entity] = true
-			r.Entities = append(r.Entities, t.policy.Entity)
+		r.Tables = append(r.Tables, t.Policy.Account)
+		if !seen[t.Policy.Entity] {
+			seen[t.Policy.Entity] = true
+			r.Entities = append(r.Entities, t.Policy.Entity)
 		}
 	}
 	read := map[store.TableRef]bool{}
-	for _, t := range d.relation.reads {
+	for _, t := range d.relation.Reads {
 		if !read[t] {
 			read[t] = true
 			r.Reads = append(r.Reads, t)
-			r.Defined = append(r.Defined, s.definition(t))
+			r.Defined = append(r.Defined, s.Definition(t))
 		}
 	}
 	r.Key = s.releaseKey(d)
@@ -285,12 +286,12 @@ func (s *statement) tooSmall(x *aggregate, err error) error {
 }
 
 // tables lists the protected tables that a draft touches, each once.
-func (d *draft) tables() []protected {
-	var out []protected
+func (d *draft) tables() []rel.Protected {
+	var out []rel.Protected
 	seen := map[string]bool{}
-	for _, t := range d.relation.private {
-		if !seen[t.policy.Account] {
-			seen[t.policy.Account] = true
+	for _, t := range d.relation.Private {
+		if !seen[t.Policy.Account] {
+			seen[t.Policy.Account] = true
 			out = append(out, t)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
@@ -17,7 +18,7 @@ import (
 
 // statement is the planning of one statement.
 type statement struct {
-	*writer
+	*rel.Writer
 	ctx     *sql.Context
 	catalog catalog.Reader
 	p       *Planner

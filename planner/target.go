@@ -179,7 +179,7 @@ func (s *statement) aimAll(accounts map[string]*account) error {
 				return err
 			}
 			for _, t := range d.tables() {
-				accounts[t.policy.Account].aimed = accounts[t.policy.Account].aimed.add(a.solved)
+				accounts[t.Policy.Account].aimed = accounts[t.Policy.Account].aimed.add(a.solved)
 			}
 		}
 	}

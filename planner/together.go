@@ -160,11 +160,11 @@ const mostGroups = 1 << 14
 // the same scan serves the selection, a column more says in which groups a person counts for that: as many as its loss allows for.
 //
 // Few numbers of rows are not added up in the store but where the rows of a person are brought together anyway: the scan is then of one row a row.
-func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) plan.Scan {
-	out := plan.Scan{Units: true, Kept: kept, Types: append(slices.Clone(rel.groupTypes), rel.unitType)}
-	by := append(slices.Clone(rel.groupColumns), rel.unit)
-	names := append(slices.Clone(rel.groupColumns), "unit")
-	items := append(slices.Clone(rel.groupColumns), rel.unit+" AS unit")
+func (s *statement) groupScan(d *draft, t *aggregate, in *flat, kept bool) plan.Scan {
+	out := plan.Scan{Units: true, Kept: kept, Types: append(slices.Clone(in.groupTypes), in.unitType)}
+	by := append(slices.Clone(in.groupColumns), in.unit)
+	names := append(slices.Clone(in.groupColumns), "unit")
+	items := append(slices.Clone(in.groupColumns), in.unit+" AS unit")
 	if kept {
 		out.Types = append(out.Types, store.ScanInt64)
 		names = append(names, "CAST(place <= "+itoa(d.maxGroups)+" AS BIGINT) AS kept")
@@ -175,14 +175,14 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) plan
 			numbers = append(numbers, summand{m, k})
 		}
 	}
-	grouped := !d.additive(rel, numbers)
+	grouped := !d.additive(in, numbers)
 	t.columns = nil
 	seen := map[string]int{}
 	for _, n := range numbers {
-		m, text := n.of, rel.column(n.of, n.kind, true)
+		m, text := n.of, in.column(n.of, n.kind, true)
 		if !grouped {
-			text = rel.ofRow(m, n.kind)
-		} else if m.call.Units && (m.arg == nil || rel.whole[m]) {
+			text = in.ofRow(m, n.kind)
+		} else if m.call.Units && (m.arg == nil || in.whole[m]) {
 			text = "CAST(1 AS BIGINT)"
 		} else if m.call.Units {
 			text = "CAST(CASE WHEN " + text + " > 0 THEN 1 ELSE 0 END AS BIGINT)"
@@ -197,14 +197,14 @@ func (s *statement) groupScan(d *draft, t *aggregate, rel *flat, kept bool) plan
 		}
 		t.columns = append(t.columns, at)
 	}
-	out.SQL = "SELECT " + comma(items) + " FROM (" + rel.sql + ") AS r"
+	out.SQL = "SELECT " + comma(items) + " FROM (" + in.sql + ") AS r"
 	if grouped {
 		out.SQL += " GROUP BY " + comma(by)
 	}
 	if !d.public {
-		place := "row_number() OVER (PARTITION BY unit ORDER BY " + s.choice("unit", rel.groupColumns) + ") AS place"
+		place := "row_number() OVER (PARTITION BY unit ORDER BY " + s.choice("unit", in.groupColumns) + ") AS place"
 		out.SQL = "SELECT " + comma(names) + " FROM (SELECT *, " + place + " FROM (" + out.SQL + ") AS p) AS q WHERE place <= " + itoa(mostGroups)
 	}
-	out.Args = s.args()
+	out.Args = s.Args()
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
@@ -34,18 +35,18 @@ type vectorArg struct {
 }
 
 // vectorArgument plans the argument of an aggregate as one of vectors; false where it is none.
-func (s *statement) vectorArgument(r *relation, a *aggregate, arg sql.Expression) (bool, error) {
+func (s *statement) vectorArgument(r *rel.Relation, a *aggregate, arg sql.Expression) (bool, error) {
 	v, err := s.vectorOf(r, a, arg)
 	if v == nil || err != nil {
 		return false, err
 	}
 	a.arg, a.vector = arg, v
 	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == plan.Pairs, Columns: v.form == plan.Coordinates, Scales: scalesOf(r, v, arg)}
-	return true, optioned(a.call.Vector(facts, s.params.method(r.private), r.unique))
+	return true, optioned(a.call.Vector(facts, s.params.method(r.Private), r.Unique))
 }
 
 // vectorOf finds the form and the length of an argument of vectors; nil where it is none.
-func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*vectorArg, error) {
+func (s *statement) vectorOf(r *rel.Relation, a *aggregate, arg sql.Expression) (*vectorArg, error) {
 	if a.call.Function.Counts {
 		return nil, nil // rows are counted, whatever the value is
 	}
@@ -60,7 +61,7 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 	case *functions.Onehot:
 		return s.onehot(r, a, e)
 	}
-	x, err := s.lower(arg, r.resolve)
+	x, err := s.Lower(arg, r.Resolve)
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +96,11 @@ func (s *statement) vectorOf(r *relation, a *aggregate, arg sql.Expression) (*ve
 
 // scalesOf returns the declared standard deviations of an argument's coordinates, where it is a column, or made of columns, that
 // has them: one for all, or one for each. They only shape noise, so it does not matter what lies between table and argument.
-func scalesOf(r *relation, v *vectorArg, arg sql.Expression) []float64 {
+func scalesOf(r *rel.Relation, v *vectorArg, arg sql.Expression) []float64 {
 	of := func(e sql.Expression) []float64 {
 		if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
-			if c := r.find(gf); c != nil {
-				return c.scales
+			if c := r.Find(gf); c != nil {
+				return c.Scales
 			}
 		}
 		return nil
@@ -141,10 +142,10 @@ func (v *vectorArg) check(known int, a *aggregate) error {
 
 // coordinates lowers each coordinate of a DP_VECTOR. The result stands for all: it is nullable where one is, and a
 // DOUBLE where one is, for a DOUBLE may be absent.
-func (s *statement) coordinates(r *relation, e *functions.Vector) (lower.Expr, error) {
+func (s *statement) coordinates(r *rel.Relation, e *functions.Vector) (lower.Expr, error) {
 	all := lower.Expr{Type: lower.Type{Kind: lower.Int}}
 	for _, c := range e.Coordinates() {
-		x, err := s.lower(c, r.resolve)
+		x, err := s.Lower(c, r.Resolve)
 		if err != nil {
 			return all, err
 		}
@@ -161,7 +162,7 @@ func (s *statement) coordinates(r *relation, e *functions.Vector) (lower.Expr, e
 }
 
 // onehot reads a DP_ONEHOT.
-func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vectorArg, error) {
+func (s *statement) onehot(r *rel.Relation, a *aggregate, e *functions.Onehot) (*vectorArg, error) {
 	f := e.Function()
 	text, err := s.constantText(f, e.Options())
 	if err != nil {
@@ -174,7 +175,7 @@ func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vec
 	if o.Dimension == 0 {
 		return nil, rule.Deny(rule.Option, refuse.Option, "Use "+f.Signature+".", "DP_ONEHOT needs the number of items.")
 	}
-	x, err := s.lower(e.Item(), r.resolve)
+	x, err := s.Lower(e.Item(), r.Resolve)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func (s *statement) onehot(r *relation, a *aggregate, e *functions.Onehot) (*vec
 }
 
 // vectorGrid is the one lattice of all coordinates: a binary one, as that of a DOUBLE.
-func (s *statement) vectorGrid(r *relation, a *aggregate) (grid.Grid, error) {
+func (s *statement) vectorGrid(r *rel.Relation, a *aggregate) (grid.Grid, error) {
 	if a.vector.form == plan.Pairs {
 		lo, hi := int64(0), int64(1)
 		return grid.Grid{Grid: estimator.Grid{Step: 1, Lo: lo, Hi: hi}, Lower: &lo, Upper: &hi}, nil
@@ -207,7 +208,7 @@ func (s *statement) vectorGrid(r *relation, a *aggregate) (grid.Grid, error) {
 
 // vectorBounds returns the declared bounds of every coordinate: the options, else the hull of the public ranges of
 // the columns that a DP_VECTOR is made of, where each has one.
-func (s *statement) vectorBounds(r *relation, a *aggregate) (*grid.Bounds, error) {
+func (s *statement) vectorBounds(r *rel.Relation, a *aggregate) (*grid.Bounds, error) {
 	if a.call.Options.Lower != nil || a.vector.form != plan.Coordinates {
 		return s.bounds(r, a)
 	}

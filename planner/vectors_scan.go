@@ -9,6 +9,7 @@ import (
 	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
@@ -18,16 +19,16 @@ import (
 //	Arrays        the array; the executor finds absent ones
 //	Coordinates   the grid index of each coordinate; where a person may have several rows, its number as DOUBLE
 //	Pairs         the item
-func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present []string, err error) {
+func (s *statement) vectorColumns(r *rel.Relation, a *aggregate) (columns, present []string, err error) {
 	v := a.vector
 	switch v.form {
 	case plan.Coordinates:
 		for j, c := range v.coordinates {
-			x, err := s.lower(c, r.resolve)
+			x, err := s.Lower(c, r.Resolve)
 			if err != nil {
 				return nil, nil, err
 			}
-			if !r.unique {
+			if !r.Unique {
 				columns = append(columns, double(x))
 				continue
 			}
@@ -42,7 +43,7 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 		}
 		return columns, present, nil
 	case plan.Pairs:
-		x, err := s.lower(v.item, r.resolve)
+		x, err := s.Lower(v.item, r.Resolve)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -52,7 +53,7 @@ func (s *statement) vectorColumns(r *relation, a *aggregate) (columns, present [
 		}
 		return []string{item}, []string{item + " BETWEEN 0 AND " + strconv.Itoa(v.dim-1)}, nil
 	}
-	x, err := s.lower(a.arg, r.resolve)
+	x, err := s.Lower(a.arg, r.Resolve)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,32 +90,32 @@ func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
 //	Coordinates                SELECT g, count(*), sum(x0), sum(x1), … GROUP BY g, u
 //	Coordinates as Arrays      SELECT g, u, [x0, x1, …] …, as of Arrays
 //	Pairs                      SELECT g, u, x0, as often as there are rows
-func (s *statement) vectorScan(d *draft, at int, rel *flat) (plan.Scan, error) {
+func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
 	a := d.aggregates[d.specs[at].argument]
 	v := *a.vector
-	out := plan.Scan{Types: append([]store.ScanType(nil), rel.groupTypes...)}
+	out := plan.Scan{Types: append([]store.ScanType(nil), in.groupTypes...)}
 	n, t := 1, store.ScanVector
 	switch {
-	case v.form == plan.Coordinates && s.addsUp(d, rel):
+	case v.form == plan.Coordinates && s.addsUp(d, in):
 		v.form = plan.Arrays
-		out.Rows, out.SQL = true, s.arrayScan(d, rel)
+		out.Rows, out.SQL = true, s.arrayScan(d, in)
 	case v.form == plan.Coordinates:
-		if !d.relation.unique && !s.storeHolds(v.dim, stateBytes) {
+		if !d.relation.Unique && !s.StoreHolds(v.dim, rel.StateBytes) {
 			return out, s.tooWideToAdd(d, a)
 		}
 		n, t = 1+v.dim, store.ScanInt64
-		out.SQL = s.coordinateScan(d, rel, a)
+		out.SQL = s.coordinateScan(d, in, a)
 	default:
 		if v.form == plan.Pairs {
 			t = store.ScanInt64
-		} else if d.bounded && !s.storeHolds(v.dim, orderedBytes) {
+		} else if d.bounded && !s.StoreHolds(v.dim, rel.OrderedBytes) {
 			return out, s.tooWideToBound(d, a)
 		}
-		out.Rows = v.form == plan.Pairs || !d.relation.unique
-		out.SQL = s.rowScan(d, rel, out.Rows)
+		out.Rows = v.form == plan.Pairs || !d.relation.Unique
+		out.SQL = s.rowScan(d, in, out.Rows)
 	}
 	if out.Rows {
-		out.Types = append(out.Types, rel.unitType)
+		out.Types = append(out.Types, in.unitType)
 	}
 	var columns []int
 	for range n {
@@ -126,7 +127,7 @@ func (s *statement) vectorScan(d *draft, at int, rel *flat) (plan.Scan, error) {
 			a.columns, a.vector.form = columns, v.form
 		}
 	}
-	out.Args = s.args()
+	out.Args = s.Args()
 	return out, nil
 }
 
@@ -140,15 +141,15 @@ func rowsSize(coordinates int) float64 {
 // It does where the unit is an integer, which costs little to hand over with each row, and all groups are kept: the store's exact sums take longer
 // than handing the rows over, as it does not know the range of the indexes, and adds them up in 128 bits. And it does what the store has
 // no memory for.
-func (s *statement) addsUp(d *draft, rel *flat) bool {
-	n := len(rel.vector)
-	if d.relation.unique || !within(rowsSize(n), s.p.config.Memory) {
+func (s *statement) addsUp(d *draft, in *flat) bool {
+	n := len(in.vector)
+	if d.relation.Unique || !within(rowsSize(n), s.p.config.Memory) {
 		return false
 	}
-	if s.storeHolds(n, stateBytes) {
-		return rel.unitType == store.ScanInt64 && !d.bounded
+	if s.StoreHolds(n, rel.StateBytes) {
+		return in.unitType == store.ScanInt64 && !d.bounded
 	}
-	return !d.bounded || s.storeHolds(n, orderedBytes)
+	return !d.bounded || s.StoreHolds(n, rel.OrderedBytes)
 }
 
 // tooWideToAdd says why neither the store adds up the coordinates of a DP_VECTOR, nor the executor.
@@ -161,40 +162,40 @@ func (s *statement) tooWideToAdd(d *draft, a *aggregate) error {
 
 // arrayScan is the scan of a DP_VECTOR whose rows the executor adds up. A row with a NULL in its array is absent, as is one with a NaN
 // or an infinity.
-func (s *statement) arrayScan(d *draft, rel *flat) string {
-	array := "CAST(list_value(" + sqltext.List(rel.vector) + ") AS DOUBLE[" + strconv.Itoa(len(rel.vector)) + "]) AS x0"
-	return s.keptRows(d, rel, "SELECT "+sqltext.List(append(append([]string(nil), rel.groupColumns...), rel.unit+" AS unit", array))+" FROM ("+rel.sql+") AS r")
+func (s *statement) arrayScan(d *draft, in *flat) string {
+	array := "CAST(list_value(" + sqltext.List(in.vector) + ") AS DOUBLE[" + strconv.Itoa(len(in.vector)) + "]) AS x0"
+	return s.keptRows(d, in, "SELECT "+sqltext.List(append(append([]string(nil), in.groupColumns...), in.unit+" AS unit", array))+" FROM ("+in.sql+") AS r")
 }
 
 // rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. The executor drops pairs
 // that come again as they arrive, much faster than the store would with DISTINCT.
-func (s *statement) rowScan(d *draft, rel *flat, unit bool) string {
-	items := append([]string(nil), rel.groupColumns...)
+func (s *statement) rowScan(d *draft, in *flat, unit bool) string {
+	items := append([]string(nil), in.groupColumns...)
 	if unit {
-		items = append(items, rel.unit+" AS unit")
+		items = append(items, in.unit+" AS unit")
 	}
-	return s.keptRows(d, rel, "SELECT "+sqltext.List(append(items, "x0"))+" FROM ("+rel.sql+") AS r")
+	return s.keptRows(d, in, "SELECT "+sqltext.List(append(items, "x0"))+" FROM ("+in.sql+") AS r")
 }
 
 // keptRows keeps a person's rows in at most maxGroups groups, where that has to be seen to.
-func (s *statement) keptRows(d *draft, rel *flat, sql string) string {
+func (s *statement) keptRows(d *draft, in *flat, sql string) string {
 	if d.bounded {
-		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", rel.groupColumns) + ") <= " + strconv.Itoa(d.maxGroups)
+		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", in.groupColumns) + ") <= " + strconv.Itoa(d.maxGroups)
 	}
 	return sql
 }
 
 // coordinateScan is the scan of a DP_VECTOR: the number of a person's rows, and the sum of each coordinate. A sum of
 // 2^40 indexes of 51 bits has 91: it is clamped in the store's wide integers, after summing.
-func (s *statement) coordinateScan(d *draft, rel *flat, a *aggregate) string {
-	g := rel.groupColumns
-	if d.relation.unique {
-		return "SELECT " + sqltext.List(append(append(append([]string(nil), g...), "CAST(1 AS BIGINT) AS n"), rel.vector...)) + " FROM (" + rel.sql + ") AS r"
+func (s *statement) coordinateScan(d *draft, in *flat, a *aggregate) string {
+	g := in.groupColumns
+	if d.relation.Unique {
+		return "SELECT " + sqltext.List(append(append(append([]string(nil), g...), "CAST(1 AS BIGINT) AS n"), in.vector...)) + " FROM (" + in.sql + ") AS r"
 	}
 	by := append([]string{"u"}, g...)
-	rows := "(" + indexed(rel, by, a.grid) + ") AS r"
+	rows := "(" + indexed(in, by, a.grid) + ") AS r"
 	sums, names := append([]string(nil), "count(*) AS n"), []string{"n"}
-	for j, x := range rel.vector {
+	for j, x := range in.vector {
 		name := "a" + strconv.Itoa(j)
 		sums = append(sums, clamped("sum("+x+")")+" AS "+name)
 		names = append(names, name)
@@ -207,14 +208,14 @@ func (s *statement) coordinateScan(d *draft, rel *flat, a *aggregate) string {
 }
 
 // indexed reads the rows of a DP_VECTOR that are present, with the grid index of each coordinate.
-func indexed(rel *flat, by []string, onto grid.Grid) string {
+func indexed(in *flat, by []string, onto grid.Grid) string {
 	items, present := append([]string(nil), by...), []string(nil)
-	for _, name := range rel.vector {
+	for _, name := range in.vector {
 		x := lower.ReadColumn("q."+name, "DOUBLE")
 		items = append(items, onto.Index(x)+" AS "+name)
 		present = append(present, "isfinite(q."+name+")")
 	}
-	return "SELECT " + sqltext.List(items) + " FROM (" + rel.sql + ") AS q WHERE " + strings.Join(present, " AND ")
+	return "SELECT " + sqltext.List(items) + " FROM (" + in.sql + ") AS q WHERE " + strings.Join(present, " AND ")
 }
 
 // unitColumn writes the unit u as an integer or a text by which the executor tells persons apart: equal units give

@@ -14,6 +14,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 )
 
 // click is a row of shop.clicks; nil is NULL.
@@ -169,7 +170,7 @@ func TestVectorScansAreSound(t *testing.T) {
 	for _, q := range append(vectorQueries, narrowQuery) {
 		h.planner.config.StoreMemory = 0
 		if q == narrowQuery {
-			h.planner.config.StoreMemory = 3 * columnBytes
+			h.planner.config.StoreMemory = 3 * rel.ColumnBytes
 		}
 		s, n, err := h.plan(q)
 		if err != nil {

@@ -11,13 +11,14 @@ import (
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
 
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
 func TestMemory(t *testing.T) {
 	h := newHarness(t)
-	s := &statement{writer: newWriter(h.context(""), tables{}), ctx: h.context(""), p: &Planner{config: Config{Memory: 1 << 20}}}
+	s := &statement{Writer: rel.NewWriter(h.context(""), rel.Tables{}), ctx: h.context(""), p: &Planner{config: Config{Memory: 1 << 20}}}
 	for _, c := range []struct {
 		form    plan.VectorForm
 		dim     int
@@ -78,8 +79,8 @@ func TestMemory(t *testing.T) {
 
 // TestMethodParameter checks the layers of dp_method: the hint, the session, the tables where they agree.
 func TestMethodParameter(t *testing.T) {
-	table := func(method string) protected {
-		return protected{policy: catalog.Table{Defaults: catalog.Defaults{Method: method}}}
+	table := func(method string) rel.Protected {
+		return rel.Protected{Policy: catalog.Table{Defaults: catalog.Defaults{Method: method}}}
 	}
 	with := func(word string) layer {
 		v, ok := params.Method.Read(word)
@@ -90,16 +91,16 @@ func TestMethodParameter(t *testing.T) {
 	}
 	for _, c := range []struct {
 		layers []layer
-		tables []protected
+		tables []rel.Protected
 		want   string
 	}{
 		{nil, nil, ""},
-		{nil, []protected{table("plan")}, "plan"},
-		{nil, []protected{table("plan"), table("plan")}, "plan"},
-		{nil, []protected{table("plan"), table("")}, ""},
-		{nil, []protected{table("plan"), table("shifted")}, ""},
-		{[]layer{{}, with("Clipped")}, []protected{table("plan")}, "clipped"},
-		{[]layer{with("auto"), with("clipped")}, []protected{table("plan")}, "auto"},
+		{nil, []rel.Protected{table("plan")}, "plan"},
+		{nil, []rel.Protected{table("plan"), table("plan")}, "plan"},
+		{nil, []rel.Protected{table("plan"), table("")}, ""},
+		{nil, []rel.Protected{table("plan"), table("shifted")}, ""},
+		{[]layer{{}, with("Clipped")}, []rel.Protected{table("plan")}, "clipped"},
+		{[]layer{with("auto"), with("clipped")}, []rel.Protected{table("plan")}, "auto"},
 	} {
 		if got := (&parameters{c.layers}).method(c.tables); got != c.want {
 			t.Errorf("%+v: got %q, want %q", c, got, c.want)

@@ -5,6 +5,7 @@ import (
 
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
 
@@ -16,5 +17,5 @@ func (s *statement) tooWideToBound(d *draft, a *aggregate) error {
 	}
 	return rule.Deny(rule.Memory, refuse.Option, remedy,
 		"To keep a person in at most %d groups, the store orders the vectors of %s, which have %d coordinates; with its memory limit of %d MiB it can order %d.",
-		d.maxGroups, a.text, a.vector.dim, s.p.config.StoreMemory>>20, s.mostOf(orderedBytes))
+		d.maxGroups, a.text, a.vector.dim, s.p.config.StoreMemory>>20, s.MostOf(rel.OrderedBytes))
 }

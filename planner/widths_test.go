@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
 
@@ -66,7 +67,7 @@ func TestWidths(t *testing.T) {
 		{"SELECT /*+ SET_VAR(dp_group_by='vector') */ k, " + list(0, 9, "SUM(x%d)") + " FROM t GROUP BY k", true},
 		{"SELECT /*+ SET_VAR(dp_group_by='separate') */ k, " + list(0, 9, "SUM(x%d)") + " FROM t GROUP BY k", true},
 	} {
-		for _, memory := range []int64{16 * columnBytes, 0} {
+		for _, memory := range []int64{16 * rel.ColumnBytes, 0} {
 			h.planner.config.StoreMemory = memory
 			_, _, err := h.plan(c.query)
 			if refused := c.refused && memory > 0; refused != (rule.Of(err) == rule.Memory) || !refused && err != nil {
@@ -74,7 +75,7 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
-	h.planner.config.StoreMemory = 16 * columnBytes
+	h.planner.config.StoreMemory = 16 * rel.ColumnBytes
 	for width, refused := range map[int]bool{32: false, 33: true} {
 		for table, unique := range map[string]bool{"t": false, "one": true} {
 			query := "SELECT " + strings.TrimSuffix(strings.Repeat("x1, ", width), ", ") + " FROM " + table

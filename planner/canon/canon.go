@@ -21,7 +21,8 @@ func Expr(ctx *sql.Context, e sql.Expression, cols lower.Columns) sql.Expression
 	return out
 }
 
-// Text is the text that an expression is ordered by among others: what is ordered alike has one text.
+// Text is the text that an expression is ordered by among others: what is ordered alike has one
+// text.
 func Text(ctx *sql.Context, e sql.Expression, cols lower.Columns) string {
 	_, text := (&order{ctx, cols}).expr(e)
 	return text
@@ -72,7 +73,8 @@ func (c *order) expr(e sql.Expression) (sql.Expression, string) {
 	return c.children(e, describe(e), nil)
 }
 
-// fieldText orders columns by the names that they have in the store, whatever is written around them.
+// fieldText orders columns by the names that they have in the store, whatever is written around
+// them.
 func fieldText(text string) string {
 	if _, name, ok := strings.Cut(text, `."`); ok {
 		name, _, _ = strings.Cut(name, `"`)

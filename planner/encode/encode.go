@@ -34,9 +34,9 @@ func (e *Encoding) Sum() string {
 	return hex.EncodeToString(h[:])
 }
 
-// Put appends values, so that no two lists of values have the same encoding but where a nil slice or
-// map stands for an empty one. Each value is the name of its type, then a tag, then its length where
-// it has one, then its content.
+// Put appends values, so that no two lists of values have the same encoding but where a nil slice
+// or map stands for an empty one. Each value is the name of its type, then a tag, then its length
+// where it has one, then its content.
 //
 //	bool, integers, floats   tag, 8 bytes big-endian; a float by its bits
 //	text, bytes              tag, length u64, bytes

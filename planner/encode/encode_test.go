@@ -30,7 +30,8 @@ type hidden struct {
 	f     func()
 }
 
-// TestEncodingTellsValuesApart: lists that differ anywhere, in a value, a type, a length or where one ends and the next begins, are encoded differently.
+// TestEncodingTellsValuesApart: lists that differ anywhere, in a value, a type, a length or where
+// one ends and the next begins, are encoded differently.
 func TestEncodingTellsValuesApart(t *testing.T) {
 	decimal := func(s string) apd.Decimal { d, _, _ := apd.NewFromString(s); return *d }
 	one, other := 1, 2
@@ -72,7 +73,8 @@ func TestEncodingTakesEqualValuesForOne(t *testing.T) {
 	}
 }
 
-// TestEncodingOfRandomValues: random nested values are encoded alike only where they are deeply equal.
+// TestEncodingOfRandomValues: random nested values are encoded alike only where they are deeply
+// equal.
 func TestEncodingOfRandomValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	var random func(depth int) any

@@ -1,5 +1,6 @@
-// Package grid chooses the public lattice on which the values of an argument are read from the store as
-// integers, and writes the SQL of a value's index on it. In go its type and declared bounds.
+// Package grid chooses the public lattice on which the values of an argument are read from the
+// store as integers, and writes the SQL of a value's index on it. In go its type and declared
+// bounds.
 package grid
 
 import (
@@ -79,7 +80,8 @@ func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
 // The steps that estimators take, so that the squares of values are numbers too.
 const leastStep, mostStep = 1e-100, 1e100
 
-// Steps refuses a lattice that estimators do not take, which only a range near the ends of DOUBLE needs.
+// Steps refuses a lattice that estimators do not take, which only a range near the ends of DOUBLE
+// needs.
 func (g Grid) Steps(name string) error {
 	if g.Decimal || g.Step >= leastStep && g.Step <= mostStep {
 		return nil
@@ -113,14 +115,15 @@ func Exact(t lower.Type) (Grid, bool) { return Of(t, nil, ValueBits) }
 // storeDigits is the number of digits of the decimals that the store keeps in 64 bits.
 const storeDigits = 18
 
-// Index returns SQL for the grid index of x as BIGINT: NULL where x is NULL, the nearest end where x
-// is out of range, else x/step rounded half to even. It cannot raise: out-of-range values never reach
-// a cast, and the casts are TRY_CASTs or cannot fail. A decimal of up to 15 digits comes out exactly: in the store's own
-// decimals where they have room; otherwise its DOUBLE is within half a unit in the 53rd bit, so the product
-// is within 1/4 of the integer that it is.
+// Index returns SQL for the grid index of x as BIGINT: NULL where x is NULL, the nearest end where
+// x is out of range, else x/step rounded half to even. It cannot raise: out-of-range values never
+// reach a cast, and the casts are TRY_CASTs or cannot fail. A decimal of up to 15 digits comes out
+// exactly: in the store's own decimals where they have room; otherwise its DOUBLE is within half a
+// unit in the 53rd bit, so the product is within 1/4 of the integer that it is.
 //
-// The usual case comes first, and a range that the type implies is not tested: the store then knows the
-// range of the index from its column's statistics, and adds it up in 64 bits where that is enough.
+// The usual case comes first, and a range that the type implies is not tested: the store then knows
+// the range of the index from its column's statistics, and adds it up in 64 bits where that is
+// enough.
 func (g Grid) Index(x lower.Expr) string {
 	switch x.Type.Kind {
 	case lower.Bool:
@@ -162,7 +165,8 @@ func (g Grid) Index(x lower.Expr) string {
 	if !ok {
 		return text
 	}
-	// The same number in a machine word is the same DOUBLE: what follows is the index where the word is not NULL.
+	// The same number in a machine word is the same DOUBLE: what follows is the index where the
+	// word is not NULL.
 	d = "CAST(" + w + " AS DOUBLE)"
 	if g.Lower == nil && digits(lower.WordDigits-x.Type.Scale)*inverse <= min(float64(g.Hi), -float64(g.Lo)) {
 		return "CASE WHEN " + w + " IS NOT NULL THEN " + scaled(d) + " ELSE " + text + " END"
@@ -170,8 +174,8 @@ func (g Grid) Index(x lower.Expr) string {
 	return "CASE WHEN " + d + " BETWEEN " + lo + " AND " + hi + " THEN " + scaled(d) + " ELSE " + text + " END"
 }
 
-// Open is index for columns that clamp what they make of it: an integer without declared bounds is then
-// its own index, so that the store knows its range from its column's statistics.
+// Open is index for columns that clamp what they make of it: an integer without declared bounds is
+// then its own index, so that the store knows its range from its column's statistics.
 func (g Grid) Open(x lower.Expr) string {
 	if x.Type.Kind == lower.Int && g.Lower == nil && g.Hi == 1<<ValueBits {
 		return x.SQL
@@ -186,9 +190,10 @@ func (g Grid) within(x, lo, hi, inside string) string {
 		" WHEN " + x + " < " + lo + " THEN " + strconv.FormatInt(g.Lo, 10) + " WHEN " + x + " > " + hi + " THEN " + strconv.FormatInt(g.Hi, 10) + " END"
 }
 
-// unscaled returns SQL for the index of a decimal on a grid of its own scale, when its type keeps the
-// product x·10^scale within the decimals that the store keeps in 64 bits. The outer cast cannot fail, as the
-// product is a whole number of at most precision <= 17 digits; a TRY_CAST would hide its range from the store.
+// unscaled returns SQL for the index of a decimal on a grid of its own scale, when its type keeps
+// the product x·10^scale within the decimals that the store keeps in 64 bits. The outer cast cannot
+// fail, as the product is a whole number of at most precision <= 17 digits; a TRY_CAST would hide
+// its range from the store.
 func (g Grid) unscaled(x lower.Expr) (string, bool) {
 	p, s := x.Type.Precision, x.Type.Scale
 	if x.Type.Kind != lower.Decimal || s != g.Scale || p+s+1 > storeDigits {

@@ -1,5 +1,5 @@
-// Package stored is what the planner knows of tables that the store holds: which of go-mysql-server's
-// tables are such, and what a plan takes from a table's definition and policy.
+// Package stored is what the planner knows of tables that the store holds: which of
+// go-mysql-server's tables are such, and what a plan takes from a table's definition and policy.
 package stored
 
 import (

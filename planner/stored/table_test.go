@@ -19,8 +19,8 @@ type plain struct {
 func (plain) StoreRef() store.TableRef       { return store.TableRef{Schema: "d", Name: "t"} }
 func (p plain) StoreColumns() []store.Column { return p.columns }
 
-// TestDefinitionsTellChangesApart: equal definitions give equal texts, whatever their addresses, and
-// every change that a plan rests on gives another.
+// TestDefinitionsTellChangesApart: equal definitions give equal texts, whatever their addresses,
+// and every change that a plan rests on gives another.
 func TestDefinitionsTellChangesApart(t *testing.T) {
 	ctx := sql.NewEmptyContext()
 	link := func(column string) catalog.Table {

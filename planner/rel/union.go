@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"slices"
@@ -13,9 +13,9 @@ import (
 	"scrim/planner/rule"
 )
 
-// union puts the rows of two private relations of one entity under each other. Both come with the
+// Union puts the rows of two private relations of one entity under each other. Both come with the
 // same number of columns; a column keeps a public domain when both have one.
-func (s *writer) union(l, r *relation, n *plan.SetOp) (*relation, error) {
+func (s *Writer) Union(l, r *Relation, n *plan.SetOp) (*Relation, error) {
 	switch {
 	case n.SetOpType != plan.UnionType || n.Distinct:
 		return nil, rule.Deny(rule.UnionDistinct, refuse.Shape, "Use UNION ALL.",
@@ -23,12 +23,12 @@ func (s *writer) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 	case n.Limit != nil || n.Offset != nil:
 		return nil, rule.Deny(rule.Limit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
 			"LIMIT below an aggregate depends on the rows of other persons.")
-	case !l.isPrivate() || !r.isPrivate():
+	case !l.IsPrivate() || !r.IsPrivate():
 		return nil, rule.Deny(rule.UnionPublic, refuse.Shape, "Aggregate the protected and the public part apart.",
 			"UNION ALL of a protected and a public table has rows without a unit.")
-	case l.entity != r.entity:
+	case l.Entity != r.Entity:
 		return nil, rule.Deny(rule.UnionEntity, refuse.Shape, "Aggregate each table apart.",
-			"The protected tables %s and %s have different entities.", l.private[0].name, r.private[0].name)
+			"The protected tables %s and %s have different entities.", l.Private[0].Name, r.Private[0].Name)
 	case l.rowUnit != r.rowUnit:
 		return nil, rule.Deny(rule.UnionRow, refuse.Shape, "Aggregate each table apart.",
 			"UNION ALL of tables whose unit is the row can only be of one table.")
@@ -40,14 +40,14 @@ func (s *writer) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 	if r, err = s.nest(r); err != nil {
 		return nil, err
 	}
-	alias := s.alias()
-	out := &relation{
-		entity: l.entity, rowUnit: l.rowUnit,
-		private: append(append([]protected(nil), l.private...), r.private...),
-		reads:   append(l.reads[:len(l.reads):len(l.reads)], r.reads...),
+	alias := s.Alias()
+	out := &Relation{
+		Entity: l.Entity, rowUnit: l.rowUnit,
+		Private: append(append([]Protected(nil), l.Private...), r.Private...),
+		Reads:   append(l.Reads[:len(l.Reads):len(l.Reads)], r.Reads...),
 	}
 	lu, ru := l.units[0].expr, r.units[0].expr
-	if lu.Type.Kind != ru.Type.Kind || len(l.columns) != len(r.columns) {
+	if lu.Type.Kind != ru.Type.Kind || len(l.Columns) != len(r.Columns) {
 		return nil, unionTypes("the unit")
 	}
 	left, right := []string{lu.SQL + " AS u"}, []string{ru.SQL + " AS u"}
@@ -68,24 +68,24 @@ func (s *writer) union(l, r *relation, n *plan.SetOp) (*relation, error) {
 		right = append(right, b.SQL+" AS "+name)
 		return lower.Expr{SQL: alias + "." + name, Type: t, Nullable: a.Nullable || b.Nullable}, true
 	}
-	for i, c := range l.columns {
-		d := r.columns[i]
-		e, ok := add("c"+strconv.Itoa(i), c.expr, d.expr)
+	for i, c := range l.Columns {
+		d := r.Columns[i]
+		e, ok := add("c"+strconv.Itoa(i), c.Expr, d.Expr)
 		if !ok {
-			return nil, unionTypes("the column " + c.name)
+			return nil, unionTypes("the column " + c.Name)
 		}
-		o := column{id: c.id, name: c.name, typ: c.typ, expr: e, tags: commonTags(c.tags, d.tags), extended: c.extended || d.extended}
-		if a, b := l.plainBase(c), r.plainBase(d); a != nil && b != nil && a.expr.Type == b.expr.Type {
-			m := base{id: s.newID(), name: c.name, typ: a.typ,
-				domains: slices.Concat(a.domains, b.domains)}
-			if m.expr, ok = add("b"+strconv.Itoa(i), a.expr, b.expr); ok {
-				out.bases = append(out.bases, m)
-				o.origin = expression.NewGetFieldWithTable(int(m.id), 0, m.typ, "", "", m.name, true)
+		o := Column{ID: c.ID, Name: c.Name, Type: c.Type, Expr: e, tags: commonTags(c.tags, d.tags), Extended: c.Extended || d.Extended}
+		if a, b := l.PlainBase(c), r.PlainBase(d); a != nil && b != nil && a.Expr.Type == b.Expr.Type {
+			m := Base{ID: s.NewID(), Name: c.Name, Type: a.Type,
+				Domains: slices.Concat(a.Domains, b.Domains)}
+			if m.Expr, ok = add("b"+strconv.Itoa(i), a.Expr, b.Expr); ok {
+				out.Bases = append(out.Bases, m)
+				o.origin = expression.NewGetFieldWithTable(int(m.ID), 0, m.Type, "", "", m.Name, true)
 			}
 		}
-		out.columns = append(out.columns, o)
+		out.Columns = append(out.Columns, o)
 	}
-	out.from = "(SELECT " + sqltext.List(left) + s.clause(l) + " UNION ALL SELECT " + sqltext.List(right) + s.clause(r) + ") AS " + alias
+	out.from = "(SELECT " + sqltext.List(left) + s.Clause(l) + " UNION ALL SELECT " + sqltext.List(right) + s.Clause(r) + ") AS " + alias
 	return out, nil
 }
 
@@ -94,13 +94,13 @@ func unionTypes(what string) error {
 		"The branches of UNION ALL have different types for %s.", what)
 }
 
-// plainBase returns the base column that the column is, unchanged.
-func (r *relation) plainBase(c column) *base {
+// PlainBase returns the base column that the column is, unchanged.
+func (r *Relation) PlainBase(c Column) *Base {
 	gf, ok := c.origin.(*expression.GetField)
 	if !ok {
 		return nil
 	}
-	return r.baseByID(gf.Id())
+	return r.BaseByID(gf.Id())
 }
 
 // commonTags keeps what both branches of a union say of a column.

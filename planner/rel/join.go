@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"scrim/planner/tree"
 )
 
-// join combines two relations. At most one of them is public, or both are private and of one
+// Join combines two relations. At most one of them is public, or both are private and of one
 // entity. The rows of the result belong to:
 //
 //	private × public (inner, cross, left)   the unit of the private row
@@ -18,7 +18,7 @@ import (
 //	private × private                       the common unit; until an equality of the units is seen,
 //	                                        in ON or in a WHERE directly above, the join is pending
 //	private LEFT JOIN private               the unit of the left row; the equality must be in ON
-func (s *writer) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
+func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 	left := false
 	switch j.Op {
 	case plan.JoinTypeCross, plan.JoinTypeInner:
@@ -31,9 +31,9 @@ func (s *writer) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 		return nil, rule.Deny(rule.JoinKind, refuse.Shape, "Use INNER, LEFT or CROSS JOIN.",
 			"A %s over a protected table is not supported.", j.Op)
 	}
-	if l.isPrivate() && r.isPrivate() && l.entity != r.entity {
+	if l.IsPrivate() && r.IsPrivate() && l.Entity != r.Entity {
 		return nil, rule.Deny(rule.JoinEntity, refuse.Shape, "Join protected tables of one entity, on the unit.",
-			"The protected tables %s and %s have different entities.", l.private[0].name, r.private[0].name)
+			"The protected tables %s and %s have different entities.", l.Private[0].Name, r.Private[0].Name)
 	}
 	if left {
 		// An expression over the null-extended side must be NULL where no row matches.
@@ -41,19 +41,19 @@ func (s *writer) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 		if r, err = s.nest(r); err != nil {
 			return nil, err
 		}
-		if err := l.single(); err != nil {
+		if err := l.Single(); err != nil {
 			return nil, err
 		}
 	}
 	out := concat(l, r)
 	out.joined = true
-	if out.known = l.known; !left {
-		out.known = append(slices.Clone(l.known), r.known...)
+	if out.Known = l.Known; !left {
+		out.Known = append(slices.Clone(l.Known), r.Known...)
 	}
 	kind := " CROSS JOIN "
 	var on []string
 	for _, c := range tree.Conjuncts(j.Filter) {
-		p, err := s.predicate(c, out.resolve)
+		p, err := s.predicate(c, out.Resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -76,33 +76,33 @@ func (s *writer) join(l, r *relation, j *plan.JoinNode) (*relation, error) {
 	if len(on) > 0 {
 		out.from += " ON " + and(s.ordered(on))
 	}
-	if left && l.isPrivate() && r.isPrivate() {
-		if err := out.single(); err != nil {
+	if left && l.IsPrivate() && r.IsPrivate() {
+		if err := out.Single(); err != nil {
 			return nil, err
 		}
 	}
 	if left {
-		s.nullExtend(out, len(l.columns), len(l.bases))
+		s.nullExtend(out, len(l.Columns), len(l.Bases))
 	}
 	return out, nil
 }
 
 // concat lines up the columns, units and conditions of two relations.
-func concat(l, r *relation) *relation {
-	out := &relation{
+func concat(l, r *Relation) *Relation {
+	out := &Relation{
 		where:   append(append([]string(nil), l.where...), r.where...),
-		bases:   append(append([]base(nil), l.bases...), r.bases...),
+		Bases:   append(append([]Base(nil), l.Bases...), r.Bases...),
 		units:   append([]unit(nil), l.units...),
-		entity:  l.entity,
+		Entity:  l.Entity,
 		rowUnit: l.rowUnit,
-		private: append(append([]protected(nil), l.private...), r.private...),
-		reads:   append(l.reads[:len(l.reads):len(l.reads)], r.reads...),
-		columns: append([]column(nil), l.columns...),
+		Private: append(append([]Protected(nil), l.Private...), r.Private...),
+		Reads:   append(l.Reads[:len(l.Reads):len(l.Reads)], r.Reads...),
+		Columns: append([]Column(nil), l.Columns...),
 		links:   append([]linkJoin(nil), l.links...),
 		spared:  append(append([]linkJoin(nil), l.spared...), r.spared...),
 	}
-	if !l.isPrivate() {
-		out.entity, out.rowUnit = r.entity, r.rowUnit
+	if !l.IsPrivate() {
+		out.Entity, out.rowUnit = r.Entity, r.rowUnit
 	}
 	shift := len(l.units)
 	for _, j := range r.links {
@@ -113,30 +113,30 @@ func concat(l, r *relation) *relation {
 		u.merged += shift
 		out.units = append(out.units, u)
 	}
-	for _, c := range r.columns {
+	for _, c := range r.Columns {
 		tags := make([]tag, len(c.tags))
 		for i, t := range c.tags {
 			t.unit += shift
 			tags[i] = t
 		}
 		c.tags = tags
-		out.columns = append(out.columns, c)
+		out.Columns = append(out.Columns, c)
 	}
 	return out
 }
 
 // nullExtend marks the columns of the null-extended side as nullable.
-func (s *writer) nullExtend(r *relation, columns, bases int) {
-	for i := columns; i < len(r.columns); i++ {
-		r.columns[i].expr.Nullable, r.columns[i].extended = true, true
+func (s *Writer) nullExtend(r *Relation, columns, bases int) {
+	for i := columns; i < len(r.Columns); i++ {
+		r.Columns[i].Expr.Nullable, r.Columns[i].Extended = true, true
 	}
-	for i := bases; i < len(r.bases); i++ {
-		r.bases[i].expr.Nullable = true
+	for i := bases; i < len(r.Bases); i++ {
+		r.Bases[i].Expr.Nullable = true
 	}
 }
 
 // parenthesised returns the FROM item of the right side of a join, which may be a join itself.
-func parenthesised(r *relation) string {
+func parenthesised(r *Relation) string {
 	if r.joined {
 		return "(" + r.from + ")"
 	}

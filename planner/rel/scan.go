@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"strings"
@@ -17,18 +17,18 @@ import (
 	"scrim/planner/tree"
 )
 
-// maxLinkDepth bounds the chain of links from a table to its unit; longer ones are cycles.
-const maxLinkDepth = 16
+// MaxLinkDepth bounds the chain of links from a table to its unit; longer ones are cycles.
+const MaxLinkDepth = 16
 
-// scan is the relation of one table.
-func (s *writer) scan(n *plan.ResolvedTable, t stored.Table) (*relation, error) {
+// Scan is the relation of one table.
+func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) {
 	ref := t.StoreRef()
 	policy := s.Catalog.Table(ref.String())
 	if err := s.define(t, policy); err != nil {
 		return nil, err
 	}
-	alias := s.alias()
-	r := &relation{from: sqltext.StoreTable(ref.Schema, ref.Name) + " AS " + alias, reads: []store.TableRef{ref}}
+	alias := s.Alias()
+	r := &Relation{from: sqltext.StoreTable(ref.Schema, ref.Name) + " AS " + alias, Reads: []store.TableRef{ref}}
 	full := t.StoreColumns()
 	byName := make(map[string]store.Column, len(full))
 	for _, c := range full {
@@ -45,28 +45,28 @@ func (s *writer) scan(n *plan.ResolvedTable, t stored.Table) (*relation, error) 
 			return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s of %s cannot be followed.", c.Name, ref)
 		}
 		name := strings.ToLower(c.Name)
-		out := column{id: ids[i], name: c.Name, typ: c.Type,
-			expr: s.stored(alias, sc)}
-		out.expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
-		out.required, out.scales = !sc.Nullable, policy.Scales[name]
-		out.opaque = s.AsWritten && out.expr.Type.Kind == lower.Null
-		b := base{id: ids[i], name: c.Name, typ: c.Type, expr: out.expr}
+		out := Column{ID: ids[i], Name: c.Name, Type: c.Type,
+			Expr: s.stored(alias, sc)}
+		out.Expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
+		out.Required, out.Scales = !sc.Nullable, policy.Scales[name]
+		out.Opaque = s.AsWritten && out.Expr.Type.Kind == lower.Null
+		b := Base{ID: ids[i], Name: c.Name, Type: c.Type, Expr: out.Expr}
 		d, ok := policy.Domains[name]
 		if !ok && policy.State == catalog.Public {
 			d, ok = catalog.Domain{Source: &catalog.Source{Table: ref.String(), Column: name}}, true
 		}
 		if ok {
-			b.domains = []catalog.Domain{d}
-			r.bases = append(r.bases, b)
+			b.Domains = []catalog.Domain{d}
+			r.Bases = append(r.Bases, b)
 			out.origin = expression.NewGetFieldWithTable(int(ids[i]), int(n.Id()), c.Type, ref.Schema, ref.Name, c.Name, true)
 		}
-		r.columns = append(r.columns, out)
+		r.Columns = append(r.Columns, out)
 	}
 	if policy.State != catalog.Protected {
 		return r, nil
 	}
-	r.entity = policy.Entity
-	r.private = []protected{{ref.String(), policy}}
+	r.Entity = policy.Entity
+	r.Private = []Protected{{ref.String(), policy}}
 	r.bare = r.from
 	if err := s.unit(r, t, policy, alias); err != nil {
 		return nil, err
@@ -75,15 +75,15 @@ func (s *writer) scan(n *plan.ResolvedTable, t stored.Table) (*relation, error) 
 }
 
 // unit finds the person of each row: the row itself, a column, or through links the parent's.
-func (s *writer) unit(r *relation, t stored.Table, policy catalog.Table, alias string) error {
+func (s *Writer) unit(r *Relation, t stored.Table, policy catalog.Table, alias string) error {
 	self := t.StoreRef().String()
-	for i := range r.columns {
-		r.columns[i].tags = append(r.columns[i].tags, tag{tagSelf, self + "." + strings.ToLower(r.columns[i].name), 0})
+	for i := range r.Columns {
+		r.Columns[i].tags = append(r.Columns[i].tags, tag{tagSelf, self + "." + strings.ToLower(r.Columns[i].Name), 0})
 	}
 	if l := policy.Unit.Link; l != nil {
-		for i := range r.columns {
-			if strings.EqualFold(r.columns[i].name, l.Column) {
-				r.columns[i].tags = append(r.columns[i].tags, tag{tagLink, l.Parent + "." + strings.ToLower(l.ParentColumn), 0})
+		for i := range r.Columns {
+			if strings.EqualFold(r.Columns[i].Name, l.Column) {
+				r.Columns[i].tags = append(r.Columns[i].tags, tag{tagLink, l.Parent + "." + strings.ToLower(l.ParentColumn), 0})
 			}
 		}
 	}
@@ -95,12 +95,12 @@ func (s *writer) unit(r *relation, t stored.Table, policy catalog.Table, alias s
 	}()
 	for depth := 0; ; depth++ {
 		switch {
-		case policy.State != catalog.Protected || policy.Entity != r.entity:
+		case policy.State != catalog.Protected || policy.Entity != r.Entity:
 			return rule.Deny(rule.PolicyEntity, refuse.Policy, "A DBA declares the parent protected with the same entity.",
-				"The table that %s is linked to is not a protected table of entity %s.", self, r.entity)
+				"The table that %s is linked to is not a protected table of entity %s.", self, r.Entity)
 		case policy.Unit.Row:
 			r.units = []unit{{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}}}
-			r.unique = depth == 0
+			r.Unique = depth == 0
 			r.rowUnit = t.StoreRef().String()
 			return nil
 		case policy.Unit.Column != "":
@@ -110,14 +110,14 @@ func (s *writer) unit(r *relation, t stored.Table, policy catalog.Table, alias s
 					"The unit column %s of %s is missing or cannot be compared.", policy.Unit.Column, t.StoreRef())
 			}
 			r.units = []unit{{expr: e}}
-			r.unique = depth == 0 && isPrimary(s.ctx, t, policy.Unit.Column)
-			for i := range r.columns {
+			r.Unique = depth == 0 && isPrimary(s.ctx, t, policy.Unit.Column)
+			for i := range r.Columns {
 				if s.isUnitColumn(r, i, self, policy, depth) {
-					r.columns[i].tags = append(r.columns[i].tags, tag{tagUnit, r.entity, 0})
+					r.Columns[i].tags = append(r.Columns[i].tags, tag{tagUnit, r.Entity, 0})
 				}
 			}
 			return nil
-		case policy.Unit.Link == nil || depth >= maxLinkDepth:
+		case policy.Unit.Link == nil || depth >= MaxLinkDepth:
 			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
 				"The links of %s do not lead to a unit.", self)
 		}
@@ -127,7 +127,7 @@ func (s *writer) unit(r *relation, t stored.Table, policy catalog.Table, alias s
 			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
 				"The table %s that %s is linked to does not exist.", l.Parent, t.StoreRef())
 		}
-		next := s.alias()
+		next := s.Alias()
 		child, ok1 := readNamed(t, column, l.Column)
 		key, ok2 := readNamed(parent, next, l.ParentColumn)
 		if !ok1 || !ok2 || child.Type != key.Type {
@@ -140,16 +140,16 @@ func (s *writer) unit(r *relation, t stored.Table, policy catalog.Table, alias s
 			return err
 		}
 		r.joined = true
-		r.reads = append(r.reads, parent.StoreRef())
-		r.private = append(r.private, protected{l.Parent, policy})
+		r.Reads = append(r.Reads, parent.StoreRef())
+		r.Private = append(r.Private, Protected{l.Parent, policy})
 	}
 }
 
 // isUnitColumn reports whether column i holds the unit itself: it is the unit column, or the last
 // link of the chain refers to it.
-func (s *writer) isUnitColumn(r *relation, i int, self string, policy catalog.Table, depth int) bool {
+func (s *Writer) isUnitColumn(r *Relation, i int, self string, policy catalog.Table, depth int) bool {
 	name := strings.ToLower(policy.Unit.Column)
-	for _, t := range r.columns[i].tags {
+	for _, t := range r.Columns[i].tags {
 		if depth == 0 && t.kind == tagSelf && t.key == self+"."+name {
 			return true
 		}

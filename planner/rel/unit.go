@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"slices"
@@ -13,10 +13,10 @@ import (
 	"scrim/planner/rule"
 )
 
-func (r *relation) isPrivate() bool { return len(r.units) > 0 }
+func (r *Relation) IsPrivate() bool { return len(r.units) > 0 }
 
 // root returns the representative of a unit.
-func (r *relation) root(i int) int {
+func (r *Relation) root(i int) int {
 	for r.units[i].merged != i {
 		i = r.units[i].merged
 	}
@@ -24,7 +24,7 @@ func (r *relation) root(i int) int {
 }
 
 // merge records that two units are the same on every row that remains.
-func (r *relation) merge(i, j int) {
+func (r *Relation) merge(i, j int) {
 	a, b := r.root(i), r.root(j)
 	if a == b {
 		return
@@ -36,7 +36,7 @@ func (r *relation) merge(i, j int) {
 }
 
 // pending reports whether two units of a join have not been shown to be equal.
-func (r *relation) pending() bool {
+func (r *Relation) pending() bool {
 	for i := range r.units {
 		if r.root(i) != 0 {
 			return true
@@ -45,12 +45,12 @@ func (r *relation) pending() bool {
 	return false
 }
 
-// single checks that one unit is left, where the relation is used by anything but a condition.
-func (r *relation) single() error {
-	if r.isPrivate() && r.pending() {
-		names := make([]string, len(r.private))
-		for i, p := range r.private {
-			names[i] = p.name
+// Single checks that one unit is left, where the relation is used by anything but a condition.
+func (r *Relation) Single() error {
+	if r.IsPrivate() && r.pending() {
+		names := make([]string, len(r.Private))
+		for i, p := range r.Private {
+			names[i] = p.Name
 		}
 		return rule.Deny(rule.JoinUnit, refuse.Shape,
 			"Add an equality of the unit columns to the join, for example ON a.unit = b.unit.",
@@ -59,8 +59,8 @@ func (r *relation) single() error {
 	return nil
 }
 
-// isUnit reports whether a column is the unit of the relation.
-func (r *relation) isUnit(e sql.Expression) bool {
+// IsUnit reports whether a column is the unit of the relation.
+func (r *Relation) IsUnit(e sql.Expression) bool {
 	if a, ok := e.(*expression.Alias); ok {
 		e = a.Child
 	}
@@ -68,8 +68,8 @@ func (r *relation) isUnit(e sql.Expression) bool {
 	if !ok {
 		return false
 	}
-	c := r.find(gf)
-	if c == nil || c.extended {
+	c := r.Find(gf)
+	if c == nil || c.Extended {
 		return false
 	}
 	for _, t := range c.tags {
@@ -80,12 +80,12 @@ func (r *relation) isUnit(e sql.Expression) bool {
 	return false
 }
 
-// someUnit reports whether an expression is the unit of its row, or NULL.
-func (r *relation) someUnit(e sql.Expression) bool {
+// SomeUnit reports whether an expression is the unit of its row, or NULL.
+func (r *Relation) SomeUnit(e sql.Expression) bool {
 	switch e := e.(type) {
 	case *expression.GetField: // of the side of an outer join that may be missing
-		c := r.find(e)
-		return c != nil && c.extended && slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagUnit && r.root(t.unit) == 0 })
+		c := r.Find(e)
+		return c != nil && c.Extended && slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagUnit && r.root(t.unit) == 0 })
 	case *expression.Case:
 		if e.Expr != nil {
 			return false
@@ -103,23 +103,23 @@ func (r *relation) someUnit(e sql.Expression) bool {
 	return false
 }
 
-func (r *relation) unitOrNull(e sql.Expression) bool {
+func (r *Relation) unitOrNull(e sql.Expression) bool {
 	l, ok := e.(*expression.Literal)
-	return r.isUnit(e) || ok && l.Value() == nil
+	return r.IsUnit(e) || ok && l.Value() == nil
 }
 
-// namesRows reports whether a column is the enforced primary key of the one table that the relation reads: then no two rows have one value, and
-// none has NULL.
-func (s *writer) namesRows(r *relation, e sql.Expression) bool {
+// NamesRows reports whether a column is the enforced primary key of the one table that the relation
+// reads: then no two rows have one value, and none has NULL.
+func (s *Writer) NamesRows(r *Relation, e sql.Expression) bool {
 	gf, ok := e.(*expression.GetField)
-	if !ok || len(r.reads) != 1 || r.joined {
+	if !ok || len(r.Reads) != 1 || r.joined {
 		return false
 	}
-	c := r.find(gf)
-	if c == nil || c.extended {
+	c := r.Find(gf)
+	if c == nil || c.Extended {
 		return false
 	}
-	self := r.reads[0].String()
+	self := r.Reads[0].String()
 	t, ok := s.Find(self)
 	if !ok {
 		return false
@@ -132,8 +132,9 @@ func (s *writer) namesRows(r *relation, e sql.Expression) bool {
 	return false
 }
 
-// link merges units when the condition is an equality of columns that determine the same unit. all says that it holds of all rows.
-func (r *relation) link(cond sql.Expression, all bool) {
+// link merges units when the condition is an equality of columns that determine the same unit. all
+// says that it holds of all rows.
+func (r *Relation) link(cond sql.Expression, all bool) {
 	eq, ok := cond.(*expression.Equals)
 	if !ok {
 		return
@@ -143,8 +144,8 @@ func (r *relation) link(cond sql.Expression, all bool) {
 	if !ok1 || !ok2 {
 		return
 	}
-	a, b := r.find(lf), r.find(rf)
-	if a == nil || b == nil || a.expr.Type.Kind != b.expr.Type.Kind {
+	a, b := r.Find(lf), r.Find(rf)
+	if a == nil || b == nil || a.Expr.Type.Kind != b.Expr.Type.Kind {
 		return
 	}
 	for _, x := range a.tags {
@@ -172,32 +173,32 @@ func sameUnit(a, b tagKind) bool {
 	}
 }
 
-// bareTable reports whether a relation is all the rows of one protected table.
-func (r *relation) bareTable() bool {
-	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.private) == 1
+// BareTable reports whether a relation is all the rows of one protected table.
+func (r *Relation) BareTable() bool {
+	return r.bare != "" && r.from == r.bare && len(r.where) == 0 && len(r.Private) == 1
 }
 
-// whole reports whether a relation is one protected table of public size with all its rows.
-func (r *relation) whole() bool {
-	return r.bareTable() && r.private[0].policy.Sized
+// Whole reports whether a relation is one protected table of public size with all its rows.
+func (r *Relation) Whole() bool {
+	return r.BareTable() && r.Private[0].Policy.Sized
 }
 
-// showsPersons reports whether a relation has a row for each person, and a column that names them.
-func (r *relation) showsPersons() bool {
-	return r.unique && slices.ContainsFunc(r.columns, func(c column) bool {
+// ShowsPersons reports whether a relation has a row for each person, and a column that names them.
+func (r *Relation) ShowsPersons() bool {
+	return r.Unique && slices.ContainsFunc(r.Columns, func(c Column) bool {
 		return slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagUnit })
 	})
 }
 
-// unitExpr is the person of each row of a relation with one unit.
-func (r *relation) unitExpr() lower.Expr { return r.units[0].expr }
+// UnitExpr is the person of each row of a relation with one unit.
+func (r *Relation) UnitExpr() lower.Expr { return r.units[0].expr }
 
-// countPersons is the SELECT of one number: of the persons of a relation that is a whole table. It counts
-// what the scans tell persons apart by, as written for them, and nothing of what a query says of their
-// rows. Persons are brought together by a GROUP BY as the scans' are, which needs no more memory than
-// theirs.
-func (r *relation) countPersons() string {
-	if r.unique { // a row id, or a primary key: one a row, and never NULL
+// CountPersons is the SELECT of one number: of the persons of a relation that is a whole table. It
+// counts what the scans tell persons apart by, as written for them, and nothing of what a query
+// says of their rows. Persons are brought together by a GROUP BY as the scans' are, which needs no
+// more memory than theirs.
+func (r *Relation) CountPersons() string {
+	if r.Unique { // a row id, or a primary key: one a row, and never NULL
 		return "SELECT count(*) FROM " + r.from
 	}
 	u := r.units[0].expr.SQL

@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import "slices"
 
@@ -9,15 +9,16 @@ type linkJoin struct {
 	unit int
 }
 
-// spare leaves out the joins that lead from a linked table to its unit where its parent is joined as well:
+// spare leaves out the joins that lead from a linked table to its unit where its parent is joined
+// as well:
 //
 //	lineitem AS t1 JOIN orders AS t2 ON t1.order_id = t2.id … orders AS t3 … WHERE t1.order_id = t3.id
 //
-// x is the link's column and y the key that it refers to, and they are equal on all rows. The key is unique, so that the row of t2 is
-// there and is that of t3, and so is its unit.
-func (r *relation) spare(child, parent *column, x, y tag) {
+// x is the link's column and y the key that it refers to, and they are equal on all rows. The key
+// is unique, so that the row of t2 is there and is that of t3, and so is its unit.
+func (r *Relation) spare(child, parent *Column, x, y tag) {
 	at := slices.IndexFunc(r.links, func(j linkJoin) bool { return j.unit == x.unit })
-	if at < 0 || x.kind != tagLink || y.kind != tagSelf || x.unit == y.unit || child.extended || parent.extended {
+	if at < 0 || x.kind != tagLink || y.kind != tagSelf || x.unit == y.unit || child.Extended || parent.Extended {
 		return
 	}
 	r.spared = append(slices.Clone(r.spared), r.links[at])

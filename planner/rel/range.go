@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
@@ -10,10 +10,11 @@ import (
 	"scrim/planner/tree"
 )
 
-// rangeOf returns the public range of the values of an expression, as if it were declared, nil where none is known: a column with a declared range, a
-// constant, and a choice among such: CASE WHEN c THEN amount ELSE 0 END. What is outside of the range is clamped to it, so a loss never
+// RangeOf returns the public range of the values of an expression, as if it were declared, nil
+// where none is known: a column with a declared range, a constant, and a choice among such: CASE
+// WHEN c THEN amount ELSE 0 END. What is outside of the range is clamped to it, so a loss never
 // rests on it.
-func (s *writer) rangeOf(r *relation, e sql.Expression) *grid.Bounds {
+func (s *Writer) RangeOf(r *Relation, e sql.Expression) *grid.Bounds {
 	if b := s.hull(r, e); b != nil && b.Lo < b.Hi {
 		return b
 	}
@@ -21,18 +22,18 @@ func (s *writer) rangeOf(r *relation, e sql.Expression) *grid.Bounds {
 }
 
 // hull is rangeOf, also of one value alone.
-func (s *writer) hull(r *relation, e sql.Expression) *grid.Bounds {
+func (s *Writer) hull(r *Relation, e sql.Expression) *grid.Bounds {
 	switch e := tree.Unalias(e).(type) {
 	case *expression.GetField:
-		c := r.find(e)
+		c := r.Find(e)
 		if c == nil {
 			return nil
 		}
-		b := r.plainBase(*c)
-		if b == nil || b.declaredRange() == nil {
+		b := r.PlainBase(*c)
+		if b == nil || b.DeclaredRange() == nil {
 			return nil
 		}
-		d := b.declaredRange()
+		d := b.DeclaredRange()
 		return &grid.Bounds{Lo: d.Min, Hi: d.Max}
 	case *expression.Literal:
 		if !types.IsNumber(e.Type(s.ctx)) {
@@ -58,7 +59,7 @@ func (s *writer) hull(r *relation, e sql.Expression) *grid.Bounds {
 }
 
 // hullOf is the smallest range that has those of all values; absent ones and NULL have none.
-func (s *writer) hullOf(r *relation, values []sql.Expression) *grid.Bounds {
+func (s *Writer) hullOf(r *Relation, values []sql.Expression) *grid.Bounds {
 	var out *grid.Bounds
 	for _, v := range values {
 		if l, ok := v.(*expression.Literal); v == nil || ok && l.Value() == nil {

@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"fmt"
@@ -9,15 +9,16 @@ import (
 	"scrim/planner/plan"
 )
 
-// clause returns the FROM and WHERE clauses, the conditions in the order of their texts.
-func (s *writer) clause(r *relation) string {
+// Clause returns the FROM and WHERE clauses, the conditions in the order of their texts.
+func (s *Writer) Clause(r *Relation) string {
 	out := *r
 	out.where = s.ordered(r.where)
 	return out.clause()
 }
 
-// ordered returns conditions in the order of their texts, with the values in them. A statement on public tables alone keeps its own.
-func (s *writer) ordered(conds []string) []string {
+// ordered returns conditions in the order of their texts, with the values in them. A statement on
+// public tables alone keeps its own.
+func (s *Writer) ordered(conds []string) []string {
 	if s.AsWritten || len(conds) < 2 {
 		return conds
 	}
@@ -35,7 +36,7 @@ func (s *writer) ordered(conds []string) []string {
 }
 
 // inked writes values in the place of their place holders.
-func (s *writer) inked(sql string) string {
+func (s *Writer) inked(sql string) string {
 	args := s.binder.Args()
 	return holders(sql, func(n int) string {
 		if n < 1 || n > len(args) {
@@ -45,9 +46,9 @@ func (s *writer) inked(sql string) string {
 	})
 }
 
-// renumbered numbers the place holders of a scan in the order of the text, so that it tells nothing of the order in which the parts of a query were
-// translated.
-func renumbered(sc plan.Scan) plan.Scan {
+// Renumbered numbers the place holders of a scan in the order of the text, so that it tells nothing
+// of the order in which the parts of a query were translated.
+func Renumbered(sc plan.Scan) plan.Scan {
 	var args []any
 	given := map[int]int{}
 	sc.SQL = holders(sc.SQL, func(n int) string {
@@ -61,7 +62,8 @@ func renumbered(sc plan.Scan) plan.Scan {
 	return sc
 }
 
-// holders replaces the place holders $1, $2, … of a generated statement, outside of quoted names and texts.
+// holders replaces the place holders $1, $2, … of a generated statement, outside of quoted names
+// and texts.
 func holders(sql string, f func(n int) string) string {
 	var b strings.Builder
 	for i := 0; i < len(sql); {
@@ -86,4 +88,16 @@ func holders(sql string, f func(n int) string) string {
 		}
 	}
 	return b.String()
+}
+
+// clause returns the FROM and WHERE clauses.
+func (r *Relation) clause() string {
+	s := " FROM " + r.from
+	for _, j := range r.spared {
+		s = strings.Replace(strings.Replace(s, "("+j.own+j.text+")", j.own, 1), j.own+j.text, j.own, 1)
+	}
+	if len(r.where) > 0 {
+		s += " WHERE " + strings.Join(r.where, " AND ")
+	}
+	return s
 }

@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
@@ -11,8 +11,8 @@ import (
 	"scrim/planner/tree"
 )
 
-// hasProtected reports whether a subtree scans a protected table, in subqueries too.
-func (s *writer) hasProtected(n sql.Node) bool {
+// HasProtected reports whether a subtree scans a protected table, in subqueries too.
+func (s *Writer) HasProtected(n sql.Node) bool {
 	found := false
 	tree.Inspect(s.ctx, n, func(n sql.Node) {
 		if rt, ok := n.(*gmsplan.ResolvedTable); ok {
@@ -24,52 +24,47 @@ func (s *writer) hasProtected(n sql.Node) bool {
 	return found
 }
 
-// public turns a subtree over public store tables into a relation, to be joined with private rows.
-func (s *writer) public(n sql.Node) (*relation, error) {
+// Public turns a subtree over public store tables into a relation, to be joined with private rows.
+func (s *Writer) Public(n sql.Node) (*Relation, error) {
 	switch n := n.(type) {
 	case *gmsplan.ResolvedTable:
 		if t, ok := stored.Under(n.Table); ok {
-			return s.scan(n, t)
+			return s.Scan(n, t)
 		}
 	case *gmsplan.TableAlias:
-		return s.public(n.Child)
+		return s.Public(n.Child)
 	case *gmsplan.SubqueryAlias:
-		rel, err := s.public(n.Child)
+		rel, err := s.Public(n.Child)
 		if err != nil {
 			return nil, err
 		}
-		ids := tree.ColumnIDs(n, len(rel.columns))
+		ids := tree.ColumnIDs(n, len(rel.Columns))
 		if ids == nil || n.IsLateral || !n.Correlated.Empty() {
 			break
 		}
-		out := *rel
-		out.columns = append([]column(nil), rel.columns...)
-		for i := range out.columns {
-			out.columns[i].id = ids[i]
-		}
-		return &out, nil
+		return rel.WithIDs(ids), nil
 	case *gmsplan.Filter:
-		rel, err := s.public(n.Child)
+		rel, err := s.Public(n.Child)
 		if err != nil {
 			return nil, err
 		}
-		return s.filter(rel, n.Expression)
+		return s.Filter(rel, n.Expression)
 	case *gmsplan.Project:
-		rel, err := s.public(n.Child)
+		rel, err := s.Public(n.Child)
 		if err != nil {
 			return nil, err
 		}
-		return s.project(rel, n.Projections)
+		return s.Project(rel, n.Projections)
 	case *gmsplan.JoinNode:
-		l, err := s.public(n.Left())
+		l, err := s.Public(n.Left())
 		if err != nil {
 			return nil, err
 		}
-		r, err := s.public(n.Right())
+		r, err := s.Public(n.Right())
 		if err != nil {
 			return nil, err
 		}
-		return s.join(l, r, n)
+		return s.Join(l, r, n)
 	}
 	return nil, rule.Deny(rule.JoinForeign, refuse.Shape, "Store the public side in a table first.",
 		"The public side of the join (%T) is more than stored tables with filters and projections.", n)

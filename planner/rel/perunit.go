@@ -1,4 +1,4 @@
-package planner
+package rel
 
 import (
 	"fmt"
@@ -18,47 +18,47 @@ import (
 	"scrim/planner/tree"
 )
 
-// perUnit is a derived table that aggregates the rows of each person apart: its GROUP BY has the
+// PerUnit is a derived table that aggregates the rows of each person apart: its GROUP BY has the
 // unit, so each row of the result is a function of one person's rows. The aggregates are exact.
-func (s *writer) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
-	if err := r.single(); err != nil {
+func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
+	if err := r.Single(); err != nil {
 		return nil, err
 	}
 	u := r.units[0].expr
 	group := []string{u.SQL}
 	out := *r
-	out.unique = true
-	out.columns = nil
+	out.Unique = true
+	out.Columns = nil
 	var exprs []string
 	for _, k := range g.GroupByExprs {
-		if r.isUnit(k) {
+		if r.IsUnit(k) {
 			continue
 		}
-		out.unique = false
-		e, err := s.lower(tree.Unalias(k), r.resolve)
+		out.Unique = false
+		e, err := s.Lower(tree.Unalias(k), r.Resolve)
 		if err != nil {
 			return nil, err
 		}
 		group = append(group, e.SQL)
 	}
 	for _, e := range g.SelectDeps {
-		c := column{name: e.String(), typ: e.Type(s.ctx)}
+		c := Column{Name: e.String(), Type: e.Type(s.ctx)}
 		if id, ok := e.(sql.IdExpression); ok {
-			c.id = id.Id()
+			c.ID = id.Id()
 		}
 		switch e := e.(type) {
 		case *expression.GetField:
-			src := r.find(e)
+			src := r.Find(e)
 			if src == nil {
 				return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s cannot be followed.", e)
 			}
-			c.expr, c.origin, c.tags, c.name, c.extended = src.expr, src.origin, src.tags, src.name, src.extended
-			sqlText := c.expr.SQL
+			c.Expr, c.origin, c.tags, c.Name, c.Extended = src.Expr, src.origin, src.tags, src.Name, src.Extended
+			sqlText := c.Expr.SQL
 			if !s.grouped(r, e, g) {
 				// Not a grouping column: MySQL picks any row's value where it allows it at all.
 				sqlText = "min(" + sqlText + ")"
 				c.origin, c.tags = nil, nil
-			} else if !r.isUnit(e) || sqlText != u.SQL {
+			} else if !r.IsUnit(e) || sqlText != u.SQL {
 				sqlText = "any_value(" + sqlText + ")"
 			}
 			exprs = append(exprs, sqlText)
@@ -67,57 +67,58 @@ func (s *writer) perUnit(r *relation, g *plan.GroupBy) (*relation, error) {
 			if err != nil {
 				return nil, err
 			}
-			c.expr = x
+			c.Expr = x
 			exprs = append(exprs, x.SQL)
 		default:
 			return nil, rule.Deny(rule.InnerAggregate, refuse.Shape, "Select grouping columns and aggregates only.",
 				"The expression %s in a derived table that aggregates per unit is not supported.", e)
 		}
-		out.columns = append(out.columns, c)
+		out.Columns = append(out.Columns, c)
 	}
 	// Base columns other than the grouping keys are not constant in a group.
-	out.bases = nil
-	for _, b := range r.bases {
+	out.Bases = nil
+	for _, b := range r.Bases {
 		for _, k := range g.GroupByExprs {
 			if gf, ok := tree.Unalias(k).(*expression.GetField); ok {
-				if c := r.find(gf); c != nil {
-					if p := r.plainBase(*c); p != nil && p.id == b.id {
+				if c := r.Find(gf); c != nil {
+					if p := r.PlainBase(*c); p != nil && p.ID == b.ID {
 						nb := b
-						nb.expr.SQL = "any_value(" + b.expr.SQL + ")"
-						out.bases = append(out.bases, nb)
+						nb.Expr.SQL = "any_value(" + b.Expr.SQL + ")"
+						out.Bases = append(out.Bases, nb)
 						break
 					}
 				}
 			}
 		}
 	}
-	for i := range out.columns {
-		if out.columns[i].origin != nil && !out.covers(s.ctx, out.columns[i].origin) {
-			out.columns[i].origin = nil
+	for i := range out.Columns {
+		if out.Columns[i].origin != nil && !out.covers(s.ctx, out.Columns[i].origin) {
+			out.Columns[i].origin = nil
 		}
 	}
 	out.where = append(append([]string(nil), r.where...), u.SQL+" IS NOT NULL")
-	return s.nestAs(&out, " GROUP BY "+sqltext.List(group), exprs), nil
+	return s.Derived(&out, " GROUP BY "+sqltext.List(group), exprs), nil
 }
 
 // covers reports whether all base columns in e are carried by the relation.
-func (r *relation) covers(ctx *sql.Context, e sql.Expression) bool {
-	return !slices.ContainsFunc(tree.Fields(ctx, e), func(id sql.ColumnId) bool { return r.baseByID(id) == nil })
+func (r *Relation) covers(ctx *sql.Context, e sql.Expression) bool {
+	return !slices.ContainsFunc(tree.Fields(ctx, e), func(id sql.ColumnId) bool { return r.BaseByID(id) == nil })
 }
 
-// grouped reports whether a column is one of the grouping expressions, or the unit where the unit is.
-func (s *writer) grouped(r *relation, gf *expression.GetField, g *plan.GroupBy) bool {
+// grouped reports whether a column is one of the grouping expressions, or the unit where the unit
+// is.
+func (s *Writer) grouped(r *Relation, gf *expression.GetField, g *plan.GroupBy) bool {
 	for _, k := range g.GroupByExprs {
 		if f, ok := tree.Unalias(k).(*expression.GetField); ok && f.Id() == gf.Id() {
 			return true
 		}
 	}
-	return r.isUnit(gf)
+	return r.IsUnit(gf)
 }
 
 // exact lowers a plain SQL aggregate over one person's rows. Each is total and does not depend on
 // the order of rows: sums of DOUBLE are formed on the grid 2^-20 with |x| <= 2^30.
-func (s *writer) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
+func (s *Writer) exact(r *Relation, a sql.Aggregation) (lower.Expr, error) {
 	bad := func() (lower.Expr, error) {
 		return lower.Expr{}, rule.Deny(rule.InnerAggregate, refuse.Aggregate, "Use COUNT, SUM, AVG, MIN or MAX there.",
 			"%s cannot be used in a derived table that aggregates per unit.", a)
@@ -138,7 +139,7 @@ func (s *writer) exact(r *relation, a sql.Aggregation) (lower.Expr, error) {
 	}
 	if !tree.CountsRows(a) {
 		var err error
-		if x, err = s.lower(args[0], r.resolve); err != nil {
+		if x, err = s.Lower(args[0], r.Resolve); err != nil {
 			return lower.Expr{}, err
 		}
 	}

@@ -1,0 +1,41 @@
+package rel
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/planner/tree"
+)
+
+// Filter adds a condition: a per-row function, so it changes nothing about the units, except that
+// an equality of units in it joins them.
+func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
+	out := *r
+	out.units = append([]unit(nil), r.units...)
+	out.where = append([]string(nil), r.where...)
+	for _, c := range tree.Conjuncts(cond) {
+		if text, list, ok, err := s.listed(&out, c); err != nil {
+			return nil, err
+		} else if ok {
+			out.where = append(out.where, text)
+			out.Reads = append(out.Reads[:len(out.Reads):len(out.Reads)], list.Reads...)
+			continue
+		}
+		p, err := s.predicate(c, out.Resolve)
+		if err != nil {
+			return nil, err
+		}
+		out.where = append(out.where, p.SQL)
+		out.link(c, true)
+		out.noteCondition(s.ctx, c)
+	}
+	return &out, nil
+}
+
+// noteCondition keeps a condition of the rows that is a function of base columns.
+func (r *Relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
+	if o := r.Origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
+		r.Known = append(slices.Clone(r.Known), o)
+	}
+}

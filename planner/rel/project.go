@@ -1,0 +1,46 @@
+package rel
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+)
+
+// Project computes output columns from expressions.
+func (s *Writer) Project(r *Relation, exprs []sql.Expression) (*Relation, error) {
+	if err := r.Single(); err != nil {
+		return nil, err
+	}
+	out := *r
+	out.Columns = make([]Column, len(exprs))
+	plain := true
+	for i, e := range exprs {
+		c := Column{Type: e.Type(s.ctx), Name: e.String()}
+		if n, ok := e.(sql.Nameable); ok {
+			c.Name = n.Name()
+		}
+		if id, ok := e.(sql.IdExpression); ok {
+			c.ID = id.Id()
+		}
+		if a, ok := e.(*expression.Alias); ok {
+			e = a.Child
+		}
+		if gf, ok := e.(*expression.GetField); ok {
+			if src := r.Find(gf); src != nil {
+				c.Expr, c.origin, c.tags, c.Extended, c.Scales, c.Opaque = src.Expr, src.origin, src.tags, src.Extended, src.Scales, src.Opaque
+				out.Columns[i] = c
+				continue
+			}
+		}
+		x, err := s.Lower(e, r.Resolve)
+		if err != nil {
+			return nil, err
+		}
+		plain = plain && len(x.SQL) < 16
+		c.Expr, c.origin = x, r.Origin(s.ctx, e)
+		out.Columns[i] = c
+	}
+	if plain {
+		return &out, nil
+	}
+	return s.nest(&out)
+}

@@ -1,0 +1,177 @@
+package rel
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/catalog"
+	"scrim/engine/store"
+	"scrim/planner/lower"
+)
+
+// Relation is a subtree over rows of the store as one generated SELECT in the making: a FROM item,
+// conditions, and the output columns as expressions over the FROM item.
+//
+// A private relation has one or more units: SQL expressions that name the person of each row, or
+// are NULL where a row belongs to nobody. Joining two private relations leaves two units until an
+// equality shows that they are always the same; only a relation with one unit can be used.
+type Relation struct {
+	from    string
+	where   []string
+	Columns []Column
+	Bases   []Base
+	units   []unit
+	Unique  bool // no two rows have the same unit
+	rowUnit string
+	Entity  string
+	Private []Protected
+	Reads   []store.TableRef
+	bare    string           // the FROM item of one protected table with all its rows; "" where it never was that
+	Known   []sql.Expression // conditions that hold of all rows, over base columns
+	joined  bool             // the FROM item is a join, so it needs parentheses on the right of another
+	links   []linkJoin       // joins within the FROM item that are there for a unit alone
+	spared  []linkJoin       // such joins that are left out of the FROM item
+}
+
+// unit is the person of each row. merged is the index of the unit it is proven equal to, or its
+// own.
+type unit struct {
+	expr   lower.Expr
+	merged int
+}
+
+// Column is one output column.
+type Column struct {
+	ID     sql.ColumnId
+	Name   string
+	Type   sql.Type
+	Expr   lower.Expr
+	origin sql.Expression // the value as an expression over base columns; nil when it is not one
+	tags   []tag
+	// Extended marks a column of the null-extended side of an outer join: where it is not NULL its
+	// tags hold, but it is not the unit of every row.
+	Extended bool
+	Required bool      // a column that the store keeps from being NULL
+	Scales   []float64 // declared standard deviations of its coordinates; nil: none
+	// Opaque marks a column whose store type the translation reads as NULL, in a query that has to
+	// be answered as it is written: an expression over it does not translate.
+	Opaque bool
+}
+
+// tag says that the column determines a unit of the relation.
+type tag struct {
+	kind tagKind
+	key  string // schema.table.column of the key; the entity for tagUnit
+	unit int
+}
+
+type tagKind uint8
+
+const (
+	tagUnit tagKind = iota // the column is the unit
+	tagLink                // the column refers to the enforced key named, whose row has the unit
+	tagSelf                // the column is the column named, of the row that has the unit
+)
+
+// Base is a column with a finite public domain, or one that may have it, carried through every
+// SELECT below its use.
+type Base struct {
+	ID      sql.ColumnId
+	Type    sql.Type
+	Expr    lower.Expr
+	Domains []catalog.Domain // where its public values come from, one a branch of a UNION ALL
+	Name    string
+}
+
+// DeclaredRange is the range that is declared for the column; nil where there is none, or several
+// branches have one each.
+func (b *Base) DeclaredRange() *catalog.Range {
+	if len(b.Domains) != 1 {
+		return nil
+	}
+	return b.Domains[0].Range
+}
+
+// Protected is one protected table that a relation touches.
+type Protected struct {
+	Name   string // schema.table
+	Policy catalog.Table
+}
+
+// Resolve finds the columns of the relation for the translation of expressions.
+func (r *Relation) Resolve(gf *expression.GetField) (lower.Expr, bool) {
+	if c := r.Find(gf); c != nil && !c.Opaque {
+		return c.Expr, true
+	}
+	return lower.Expr{}, false
+}
+
+func (r *Relation) Find(gf *expression.GetField) *Column {
+	if gf.Id() == 0 {
+		return nil
+	}
+	for i := range r.Columns {
+		if r.Columns[i].ID == gf.Id() {
+			return &r.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Origin rewrites e over base columns; nil when a column in it has no origin.
+func (r *Relation) Origin(ctx *sql.Context, e sql.Expression) sql.Expression {
+	ok := true
+	out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		switch e := e.(type) {
+		case *expression.GetField:
+			c := r.Find(e)
+			if c == nil || c.origin == nil {
+				ok = false
+				return e, transform.SameTree, nil
+			}
+			return c.origin, transform.NewTree, nil
+		case *expression.Alias:
+			return e.Child, transform.NewTree, nil
+		}
+		return e, transform.SameTree, nil
+	})
+	if err != nil || !ok {
+		return nil
+	}
+	return out
+}
+
+func (r *Relation) BaseByID(id sql.ColumnId) *Base {
+	for i := range r.Bases {
+		if r.Bases[i].ID == id {
+			return &r.Bases[i]
+		}
+	}
+	return nil
+}
+
+// WithIDs gives the columns other ids, as a derived table does: one id a column.
+func (r *Relation) WithIDs(ids []sql.ColumnId) *Relation {
+	out := *r
+	out.Columns = append([]Column(nil), r.Columns...)
+	for i := range out.Columns {
+		out.Columns[i].ID = ids[i]
+	}
+	return &out
+}
+
+// With adds conditions, which are over the FROM item.
+func (r *Relation) With(conds ...string) *Relation {
+	out := *r
+	out.where = append(append([]string(nil), r.where...), conds...)
+	return &out
+}
+
+// JoinedWith joins a further FROM item, with which each row has at most one partner.
+func (r *Relation) JoinedWith(item string, on []string) *Relation {
+	out := *r
+	out.joined = true
+	out.from = r.from + " JOIN " + item + " ON " + and(on)
+	return &out
+}
