@@ -30,11 +30,16 @@ import (
 	"scrim/engine/dialect"
 	"scrim/engine/estimates"
 	"scrim/engine/exec"
+	"scrim/engine/gate"
 	"scrim/engine/hold"
 	"scrim/engine/inbox"
 	"scrim/engine/monitor"
 	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
+	"scrim/engine/statement"
+	"scrim/engine/statement/infile"
+	"scrim/engine/statement/processlist"
+	"scrim/engine/statement/trace"
 	"scrim/engine/tables"
 	"scrim/engine/version"
 	"scrim/engine/wire"
@@ -56,14 +61,14 @@ func prepareProcess() {
 	process.Do(func() {
 		makeHeapRoomy()
 		processors.Count()
-		rules := append([]analyzer.Rule{{Id: gateRuleID, Apply: gate}, browse.Rule()}, slices.Concat(admin.Rules(), tables.Rules())...)
+		rules := append([]analyzer.Rule{gate.Rule(), browse.Rule()}, slices.Concat(admin.Rules(), tables.Rules())...)
 		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
 		analyzer.SetOutput(io.Discard)
 		logrus.SetOutput(io.Discard)
 		logrus.SetLevel(logrus.PanicLevel)
 		log.SetOutput(io.Discard) // the protocol implementation logs here
 		session.RegisterVariables()
-		sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{closedFiles()})
+		sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{gate.SecureFilePriv()})
 		if err := sql.SystemVariables.AssignValues(map[string]any{
 			"local_infile":    int8(1),
 			"version":         version.Number,
@@ -111,7 +116,7 @@ func (s *Server) assemble() error {
 	s.admin = s.administration()
 	s.browse = browse.New()
 	s.inbox = inbox.New(s.collections)
-	provider := tables.NewProvider(s.store, &access{catalog: s.catalog, store: s.store, holds: s.collections.Holds},
+	provider := tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds},
 		append(s.browse.Databases(), s.admin.Database(), s.inbox)...)
 	s.runner = s.executor()
 	s.planner = planner.New(planner.Config{
@@ -133,10 +138,10 @@ func (s *Server) assemble() error {
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
 	estimates.Add(builder, s.answering())
 	s.analyzer = s.planner.Build(builder)
-	own := tables.NewBuilder(provider, loader{dialect.Explainer{Next: locking{}}})
+	own := tables.NewBuilder(provider, infile.Builder{Next: dialect.Explainer{Next: gate.Locking{}}})
 	s.analyzer.ExecBuilder.PriorityBuilder = hold.NewBuilder(own, s.analyzer.ExecBuilder)
 	ctx := sql.NewEmptyContext()
-	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: currentRole})
+	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: gate.CurrentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	s.browse.Open(s.analyzer.Catalog, s.browsing(provider))
@@ -171,6 +176,20 @@ func (s *Server) administration() *admin.Admin {
 	return admin.New(o)
 }
 
+// accounts lists the accounts and roles for dp.accounts.
+func (s *Server) accounts() []admin.Account {
+	var list []admin.Account
+	for _, a := range auth.Accounts(s.analyzer.Catalog.MySQLDb) {
+		list = append(list, admin.Account{Name: a.Name, Role: a.Role, Roles: a.Roles, DBA: a.DBA, Grants: a.Grants})
+	}
+	return list
+}
+
+// earlier finds what an earlier answer of the session's account tells about an aggregate's error.
+func (s *Server) earlier(ctx *sql.Context, shape string) (plan.Earlier, bool) {
+	return s.runner.Earlier(session.Principal(ctx), shape)
+}
+
 // backup makes a backup for CALL dp_backup.
 func (s *Server) backup(ctx *sql.Context, name string) (path string, size int64, err error) {
 	return s.backups.Make(ctx, session.Principal(ctx), name)
@@ -188,8 +207,8 @@ func (s *Server) executor() *exec.Executor {
 		Memory:    s.cfg.ReleaseMemory << 20,
 		Spill:     s.spill,
 		Unchanged: s.unchanged,
-		Progress:  shownStep,
-		Ran:       func(ctx *sql.Context, replayed, charged int) { at(ctx).ran(replayed, charged) },
+		Progress:  processlist.ShowStep,
+		Ran:       func(ctx *sql.Context, replayed, charged int) { trace.Of(ctx).Ran(replayed, charged) },
 		Lost: func(err error) {
 			s.log.Warn().Str("type", mysqlerr.ErrorType(err)).Msg("an answer was not kept for replays")
 		},
@@ -282,9 +301,9 @@ func (s *Server) sessionOptions() *session.Options {
 
 // handle is a server option that puts our handler on go-mysql-server's own.
 func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
-	s.handler = &handler{
-		inner: h, sessions: sm, engine: e, errors: &mysqlerr.Translator{Log: s.log, Debug: s.cfg.DebugErrors},
-		inbox: s.inbox, observe: s.observe, audit: s.audit, open: s.sockets.Connections, since: time.Now(),
+	s.handler = &statement.Handler{
+		Inner: h, Sessions: sm, Engine: e, Errors: &mysqlerr.Translator{Log: s.log, Debug: s.cfg.DebugErrors},
+		Inbox: s.inbox, Observe: s.observers.Statement, Audit: s.audit, Connections: s.sockets.Connections, Since: time.Now(),
 	}
 	return e, sm, h
 }
@@ -296,7 +315,7 @@ func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.Se
 		return nil, err
 	}
 	s.logins = auth.NewServer(s.analyzer.Catalog.MySQLDb, key, monitor.Logins{Monitor: s.monitor, Audit: s.audit, Log: s.log}.Tried)
-	return wire.NewServer(s.sockets, s.handler, s.admitting(s.logins.Login), version.Number, auth.DefaultPlugin), nil
+	return wire.NewServer(s.sockets, s.handler, gate.Admitting(s.logins.Login, s.analyzer.Catalog.MySQLDb, s.sessionOptions()), version.Number, auth.DefaultPlugin), nil
 }
 
 // builderOf makes the session of an authenticated client.

@@ -10,6 +10,7 @@ import (
 	"scrim/engine/admin"
 	"scrim/engine/auth"
 	"scrim/engine/browse"
+	"scrim/engine/gate"
 	"scrim/engine/session"
 	"scrim/engine/store"
 	"scrim/engine/tables"
@@ -70,7 +71,7 @@ func tlsOf(ctx *sql.Context) (cipher, version string) {
 func tellLimits(c Config) error {
 	return sql.SystemVariables.AssignValues(map[string]any{
 		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections),
-		maxUserConnections: int64(c.MaxUserConnections),
+		gate.MaxUserConnections: int64(c.MaxUserConnections),
 	})
 }
 

@@ -8,8 +8,6 @@ import (
 
 	"scrim/engine/collections"
 	"scrim/engine/inbox"
-	"scrim/engine/store"
-	"scrim/internal/refuse"
 )
 
 // openCollections reads the collections from the store.
@@ -24,16 +22,6 @@ func (s *Server) openCollections() error {
 	}
 	s.collections, err = collections.New(ctx, s.store)
 	return err
-}
-
-// checkCollection refuses to change the table of a collection, its definition or its rows, to everybody. Reports come through the
-// database dp_in, and the procedures do the rest.
-func (a *access) checkCollection(ref store.TableRef) error {
-	if a.holds == nil || ref.Name == "" || !a.holds(ref) {
-		return nil
-	}
-	return refuse.New(refuse.Unsupported, "The table %s belongs to a collection: nobody changes it or its reports.", ref).
-		With("Contributors INSERT INTO dp_in.%s; CALL dp_drop_collection('%s') removes the collection with its table.", ref.Name, ref.Name)
 }
 
 // hasView reports whether a database has a view of a name.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"scrim/engine/datadir"
 	"scrim/engine/datadir/backup"
 	"scrim/engine/datadir/fileimport"
 	"scrim/engine/datadir/rollback"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // TestReportsBesideProtectedTables: reports join with protected tables as rows of a public table do, and a stored answer does not outlive a

@@ -314,3 +314,6 @@ func (c Config) checkAudit(bad func(field, format string, args ...any)) {
 func (c Config) Place() datadir.Place {
 	return datadir.Place{Dir: c.DataDir, Audit: c.AuditDir, Witness: c.Witness, Threads: c.Threads, MemoryLimit: c.MemoryLimit}
 }
+
+// auditOff is the value of Config.Audit without an audit log.
+const auditOff = "off"

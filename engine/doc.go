@@ -4,9 +4,7 @@
 //	Open ─▶ directory (lock, id) ─▶ store ─▶ ledger ─▶ catalog ─▶ accounts ─▶ SQL engine ─▶ listener
 //	Serve ─▶ accept … until the context ends ─▶ Close: clients, listener, ledger, catalog, store
 //
-// A command passes through here twice. On its way in, handler.go gives it a deadline and a context
-// that the client's disappearance cancels, and gate.go refuses what no client may do. On its way
-// out, errors.go is the one place that decides what a client may see of a failure: refusals and
-// MySQL's own conditions as they are, everything else as a fixed text with the statement's id,
-// which the log, the audit log and the event (observe.go) carry too.
+// What it assembles lies in packages below it, none of which imports it. Package statement runs what
+// clients send, package gate refuses what they may not do, and package mysqlerr decides what they may
+// see of a failure.
 package engine

@@ -3,6 +3,8 @@ package engine
 import (
 	"testing"
 	"time"
+
+	"scrim/engine/statement/cutoff"
 )
 
 // TestCommandsMayComeEarly: clients that do not wait for an answer before they send the next command get
@@ -25,7 +27,7 @@ func TestCommandsMayComeEarly(t *testing.T) {
 		c.write([]byte(command))
 	}
 	send("\x03SELECT SLEEP(0.7)")
-	time.Sleep(2 * watchAfter) // the client is watched by now
+	time.Sleep(2 * cutoff.WatchAfter) // the client is watched by now
 	send("\x03SELECT 42")
 	send("\x03SELECT 43")
 	for _, want := range []string{"\x010", "\x0242", "\x0243"} {
@@ -34,7 +36,7 @@ func TestCommandsMayComeEarly(t *testing.T) {
 		}
 	}
 	send("\x03SELECT SLEEP(60)")
-	time.Sleep(2 * watchAfter)
+	time.Sleep(2 * cutoff.WatchAfter)
 	send("\x01")
 	start := time.Now()
 	root.sleeping("0")

@@ -9,6 +9,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/session"
+	"scrim/engine/statement/trace"
 	"scrim/engine/store"
 	"scrim/engine/tables"
 	"scrim/internal/params"
@@ -45,7 +46,7 @@ func (m marking) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, err
 	if own, ok := session.From(ctx); ok {
 		own.TouchProtected()
 	}
-	at(ctx).begin(s)
+	trace.Of(ctx).Private(s)
 	return m.Executor.Begin(ctx, s)
 }
 

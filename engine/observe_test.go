@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"scrim/engine/statement/trace"
 	"scrim/engine/watch"
 	"scrim/internal/testenv"
 )
@@ -81,9 +82,9 @@ func TestEveryStatementHasAnEvent(t *testing.T) {
 		{"SELECT a FROM s.pub WHERE a = 77", nil, watch.Answered, 0, "", false, [2]int{}, nil},
 		{"SELECT name FROM s.t", nil, watch.Refused, 1644, "RAW_ROWS", false, [2]int{}, nil},
 		{"SELECT /*+ SET_VAR(dp_epsilon=99) */ COUNT(*) FROM s.t", nil, watch.Refused, 1644, "BUDGET_EXHAUSTED", true, [2]int{}, []string{"s.t"}},
-		{"INSERT INTO s.pub VALUES (5)", nil, watch.Refused, 1142, causePrivilege, false, [2]int{}, nil},
-		{"SELECT FROM WHERE 'secret-name'", nil, watch.Failed, 1064, causeSyntax, false, [2]int{}, nil},
-		{"SELECT b FROM s.pub", nil, watch.Failed, 1054, causeStatement, false, [2]int{}, nil},
+		{"INSERT INTO s.pub VALUES (5)", nil, watch.Refused, 1142, trace.CausePrivilege, false, [2]int{}, nil},
+		{"SELECT FROM WHERE 'secret-name'", nil, watch.Failed, 1064, trace.CauseSyntax, false, [2]int{}, nil},
+		{"SELECT b FROM s.pub", nil, watch.Failed, 1054, trace.CauseStatement, false, [2]int{}, nil},
 	} {
 		t.Run(c.query, func(t *testing.T) {
 			n := s.count()

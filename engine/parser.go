@@ -12,6 +12,7 @@ import (
 	"scrim/engine/auth"
 	"scrim/engine/browse"
 	"scrim/engine/dialect"
+	"scrim/engine/gate"
 	"scrim/engine/session"
 	"scrim/planner/parse"
 )
@@ -48,7 +49,7 @@ func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statem
 	}
 	s, first, rest, err := p.Parser.Parse(ctx, query, multi)
 	if err == nil {
-		err = checkRename(ctx, s)
+		err = gate.CheckRename(currentDatabase(ctx), s)
 	}
 	return own(ctx, s), first, rest, err
 }
@@ -56,7 +57,7 @@ func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statem
 func (p ownParser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
 	s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
 	if err == nil {
-		err = checkRename(ctx, s)
+		err = gate.CheckRename(currentDatabase(ctx), s)
 	}
 	return own(ctx, s), first, rest, err
 }
@@ -69,7 +70,7 @@ func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.
 	}
 	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
 	if err == nil {
-		err = checkRename(ctx, s)
+		err = gate.CheckRename(currentDatabase(ctx), s)
 	}
 	return own(ctx, s), end, err
 }
@@ -109,7 +110,7 @@ func own(ctx context.Context, s ast.Statement) ast.Statement {
 			n.Table.DbQualifier = n.ViewSpec.ViewName.DbQualifier
 		}
 	case *ast.LockTables:
-		readLocks(n)
+		gate.ReadLocks(n)
 	case *ast.Kill:
 		n.Auth.AuthType = ast.AuthType_IGNORE
 	case *ast.Show:

@@ -9,6 +9,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/admin"
+	"scrim/engine/mysqlerr"
 	"scrim/internal/refuse"
 	"scrim/planner"
 	"scrim/planner/plan"
@@ -18,10 +19,7 @@ import (
 func (s *Server) price(ctx *sql.Context, text string) ([]admin.PriceLine, error) {
 	parsed, _, _, err := s.engine.Parser.Parse(ctx, text, false)
 	if err != nil {
-		if refused(err) {
-			return nil, err
-		}
-		return nil, sql.ErrSyntaxError.New(err.Error())
+		return nil, mysqlerr.OfParser(err)
 	}
 	if _, ok := parsed.(sqlparser.SelectStatement); !ok {
 		return nil, refuse.New(refuse.Parameter, "dp_price wants a SELECT.").With("For example CALL dp_price('SELECT COUNT(*) FROM orders').")

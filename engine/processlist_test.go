@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/statement/processlist"
 )
 
 // TestProcessListTellsSteps: a private query's step of its plan is in the process list while it runs, for its own account and for a DBA, and
@@ -19,7 +21,7 @@ func TestProcessListTellsSteps(t *testing.T) {
 	ann, bob := i.analyst(root, "ann", "s"), i.analyst(root, "bob", "s")
 	began, goOn := make(chan string), make(chan bool)
 	i.runner.Progress = func(ctx *sql.Context, name string, step, steps int) {
-		shownStep(ctx, name, step, steps)
+		processlist.ShowStep(ctx, name, step, steps)
 		began <- name
 		<-goOn
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/datadir"
-
 	"github.com/go-sql-driver/mysql"
+
+	"scrim/engine/datadir"
 )
 
 // inBoth runs a test in clear and in TLS.

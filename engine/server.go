@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -29,7 +31,9 @@ import (
 	"scrim/engine/exec"
 	"scrim/engine/inbox"
 	"scrim/engine/monitor"
+	"scrim/engine/statement"
 	"scrim/engine/store/duckdb"
+	"scrim/engine/version"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
 	"scrim/engine/witness"
@@ -64,7 +68,7 @@ type Server struct {
 	engine   *sqle.Engine
 	sockets  *wire.Listener
 	protocol *server.Server
-	handler  *handler
+	handler  *statement.Handler
 	logins   *auth.Server
 
 	certificate certificate
@@ -111,6 +115,19 @@ func (s *Server) start() error {
 
 func (s *Server) openDirectory() (err error) {
 	s.dir, err = datadir.Open(s.cfg.DataDir)
+	return err
+}
+
+// openAudit opens the audit log, before anything that it would tell of.
+func (s *Server) openAudit() (err error) {
+	s.observers = append(s.observers, s.cfg.Observers...)
+	if s.cfg.Audit == auditOff {
+		return nil
+	}
+	s.audit, err = audit.Open(audit.Options{
+		Dir: s.place.AuditPath(), MaxSize: s.cfg.AuditSize << 20, Days: s.cfg.AuditDays, OnFailure: audit.Policy(s.cfg.Audit), Log: s.log,
+	})
+	s.audit.Write(audit.Record{Kind: audit.Start, Note: "version " + version.Number + ", process " + strconv.Itoa(os.Getpid())})
 	return err
 }
 

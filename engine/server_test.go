@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"scrim/engine/datadir"
 	"scrim/engine/version"
 	"scrim/internal/testenv"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 func TestIdentity(t *testing.T) {

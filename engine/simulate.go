@@ -14,7 +14,9 @@ import (
 	"scrim/engine/collect/exact"
 	"scrim/engine/collections"
 	"scrim/engine/exec"
+	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
+	"scrim/engine/statement/processlist"
 	"scrim/internal/refuse"
 	"scrim/planner"
 )
@@ -43,7 +45,7 @@ func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.T
 	}
 	kept := collections.Kept{By: q.By, Source: publicSource, Slots: q.Slots}
 	sim := collections.Simulation{Design: design, Runs: q.Runs}
-	done, end := shownRuns(ctx, c.Schema+"."+c.Name, q.Runs)
+	done, end := processlist.ShowRuns(ctx, c.Schema+"."+c.Name, q.Runs)
 	defer end()
 	sim.Done = done
 	if sample := planner.SampleOf(ctx, node); sample != nil {
@@ -72,10 +74,7 @@ func (s *Server) keep(ctx *sql.Context, c collections.Summary, k collections.Kep
 func (s *Server) source(ctx *sql.Context, q admin.Simulation, width int) (sql.Node, error) {
 	parsed, _, rest, err := s.engine.Parser.Parse(ctx, q.Query, false)
 	if err != nil {
-		if refused(err) {
-			return nil, err
-		}
-		return nil, sql.ErrSyntaxError.New(err.Error())
+		return nil, mysqlerr.OfParser(err)
 	}
 	sel, ok := parsed.(sqlparser.SelectStatement)
 	if !ok || rest != "" || sel.GetInto() != nil {

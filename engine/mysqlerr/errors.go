@@ -138,6 +138,15 @@ func (t *Translator) record(err error, f Context) {
 // RefusedBy returns the refusal that an error is, the account's among them.
 func RefusedBy(err error) (*refuse.Error, bool) { return refuse.As(account(peel(err))) }
 
+// OfParser is the error of a text in an argument that the parser refuses: a refusal as it is, any
+// other as a syntax error.
+func OfParser(err error) error {
+	if _, ok := refuse.As(err); ok {
+		return err
+	}
+	return sql.ErrSyntaxError.New(err.Error())
+}
+
 // Expected reports whether an error that is no condition of MySQL's is one that go-mysql-server or the store knows: about the
 // statement's text, or about values that its client may read.
 func Expected(err error) bool {

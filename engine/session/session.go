@@ -92,6 +92,14 @@ func Principal(ctx *sql.Context) string {
 	return ""
 }
 
+// PrincipalOf names the account that a client has logged in to, user@host.
+func PrincipalOf(c *mysql.Conn) string {
+	if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
+		return u.User + "@" + u.Host
+	}
+	return c.User
+}
+
 // Store returns the session's store connection, opened on first use, inside the transaction that the
 // client is in. It is the same one for as long as the client stays connected.
 func (s *Session) Store(ctx *sql.Context) (store.Session, error) {

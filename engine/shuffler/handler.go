@@ -39,7 +39,7 @@ func (*handler) ComResetConnection(*mysql.Conn) error        { return nil }
 func (*handler) LeaveSession(*mysql.Conn)                    {}
 func (*handler) Forget(*mysql.Conn, wire.Prepared)           {}
 func (*handler) WarningCount(*mysql.Conn) uint16             { return 0 }
-func (*handler) Patience(*mysql.Conn) wire.Patience          { return wire.Patience{Idle: idle} }
+func (*handler) Timeouts(*mysql.Conn) wire.Timeouts          { return wire.Timeouts{Idle: idle} }
 
 // Statistics implements wire.Handler.
 func (h *handler) Statistics(*mysql.Conn) string {

@@ -206,7 +206,7 @@ func TestPrepared(t *testing.T) {
 }
 
 func TestIdleClientsAreTold(t *testing.T) {
-	h := &echo{patience: wire.Patience{Idle: 300 * time.Millisecond}}
+	h := &echo{timeouts: wire.Timeouts{Idle: 300 * time.Millisecond}}
 	c := connect(t, serveWith(t, wire.Config{}, h)).login(0)
 	start := time.Now()
 	c.sequence = 0
@@ -286,7 +286,7 @@ func FuzzCommands(f *testing.F) {
 	f.Add([]byte{9, 0, 0, 0, 0x17, 1, 0, 0, 0, 0, 1, 0, 0})
 	f.Add([]byte("\x0a\x00\x00\x00\x11native\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		l := serveWith(t, wire.Config{AuthTimeout: time.Second, MaxPacket: 1 << 16}, &echo{patience: wire.Patience{Body: time.Second}})
+		l := serveWith(t, wire.Config{AuthTimeout: time.Second, MaxPacket: 1 << 16}, &echo{timeouts: wire.Timeouts{Body: time.Second}})
 		c := connect(t, l).login(multi)
 		c.prepare("echo ? ?")
 		_, _ = c.conn.Write(stream)

@@ -54,7 +54,7 @@ type Conn struct {
 	out      []byte        // packets not sent yet
 	sequence byte
 	failed   error // of a write: nothing can be sent any more
-	patience Patience
+	timeouts Timeouts
 
 	statements statements
 
@@ -150,7 +150,7 @@ func (c *Conn) fill(n int) error {
 		}
 		c.in = slices.Grow(c.in, step)[:start+step]
 		if c.buffered != nil {
-			_ = c.conn().SetReadDeadline(time.Now().Add(c.patience.body()))
+			_ = c.conn().SetReadDeadline(time.Now().Add(c.timeouts.body()))
 		}
 		if _, err := io.ReadFull(c.source(), c.in[start:]); err != nil {
 			return err
@@ -203,7 +203,7 @@ func (c *Conn) split(start int) {
 func (c *Conn) flush() error {
 	if c.failed == nil && len(c.out) > 0 {
 		if c.buffered != nil {
-			_ = c.conn().SetWriteDeadline(time.Now().Add(c.patience.write()))
+			_ = c.conn().SetWriteDeadline(time.Now().Add(c.timeouts.write()))
 		}
 		c.sent.Add(uint64(len(c.out)))
 		c.listener.sent.Add(uint64(len(c.out)))

@@ -17,7 +17,7 @@
 //
 // After the login every command has a size limit, memory grows with what has arrived and not with
 // what a packet announces, and a client that is silent between two commands for longer than the
-// handler's patience is told so and closed. What a connection holds of packets and long data is bounded,
+// handler's time is told so and closed. What a connection holds of packets and long data is bounded,
 // by itself and together with all others (held.go), and given back once it is worked on. A command that
 // cannot be read is answered with MySQL's number for it; the connection goes on, because packets have
 // lengths.

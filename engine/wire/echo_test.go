@@ -25,7 +25,7 @@ import (
 type echo struct {
 	mu       sync.Mutex
 	sessions []string // what happened to sessions
-	patience wire.Patience
+	timeouts wire.Timeouts
 }
 
 func (e *echo) note(what string) {
@@ -58,7 +58,7 @@ func (e *echo) ComInitDB(_ *mysql.Conn, db string) error {
 }
 func (*echo) WarningCount(*mysql.Conn) uint16         { return 0 }
 func (*echo) Statistics(*mysql.Conn) string           { return "Uptime: 7  Threads: 1" }
-func (e *echo) Patience(*mysql.Conn) wire.Patience    { return e.patience }
+func (e *echo) Timeouts(*mysql.Conn) wire.Timeouts    { return e.timeouts }
 func (e *echo) Forget(_ *mysql.Conn, p wire.Prepared) { e.note("forget:" + p.Text) }
 
 func (*echo) Fields(_ context.Context, _ *mysql.Conn, table string) ([]*querypb.Field, error) {

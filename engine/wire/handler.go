@@ -40,8 +40,8 @@ type Handler interface {
 	WarningCount(c *mysql.Conn) uint16
 	// Statistics is the answer to COM_STATISTICS.
 	Statistics(c *mysql.Conn) string
-	// Patience says how long to wait for this client.
-	Patience(c *mysql.Conn) Patience
+	// Timeouts says how long to wait for this client.
+	Timeouts(c *mysql.Conn) Timeouts
 }
 
 // Send takes a part of a result: rows, of which the first part names the fields, or, without fields,
@@ -56,21 +56,21 @@ type Prepared struct {
 	Handle any              // the handler's own
 }
 
-// Patience says how long the server waits for a client. Zero means the default.
-type Patience struct {
+// Timeouts says how long the server waits for a client. Zero means the default.
+type Timeouts struct {
 	Idle  time.Duration // between commands; by default for ever
 	Body  time.Duration // for the next part of a packet
 	Write time.Duration // for a part of a result to be taken
 }
 
-func (p Patience) body() time.Duration {
+func (p Timeouts) body() time.Duration {
 	if p.Body <= 0 {
 		return bodyTimeout
 	}
 	return p.Body
 }
 
-func (p Patience) write() time.Duration {
+func (p Timeouts) write() time.Duration {
 	if p.Write <= 0 {
 		return writeTimeout
 	}

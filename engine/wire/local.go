@@ -45,7 +45,7 @@ func (f *localFile) Read(p []byte) (int, error) {
 }
 
 func (f *localFile) next() {
-	_ = f.c.conn().SetReadDeadline(time.Now().Add(f.c.patience.body()))
+	_ = f.c.conn().SetReadDeadline(time.Now().Add(f.c.timeouts.body()))
 	f.part, f.err = f.c.read(f.c.listener.cfg.MaxPacket)
 	switch {
 	case f.err == io.EOF: // of the connection: the file goes on

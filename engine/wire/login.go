@@ -245,7 +245,7 @@ func (s *Server) changeUser(c *Conn, body []byte) bool {
 	s.forgetAll(c)
 	s.handler.LeaveSession(c.peer)
 	_ = c.raw.SetDeadline(time.Now().Add(c.listener.authTimeout()))
-	c.patience = Patience{Body: c.listener.authTimeout(), Write: c.listener.authTimeout()}
+	c.timeouts = Timeouts{Body: c.listener.authTimeout(), Write: c.listener.authTimeout()}
 	return s.admit(c, l) == nil
 }
 

@@ -86,18 +86,18 @@ func (s *Server) begin(c *Conn) error {
 
 // command reads and answers one command; false ends the connection.
 func (s *Server) command(c *Conn) bool {
-	c.patience = s.handler.Patience(c.peer)
+	c.timeouts = s.handler.Timeouts(c.peer)
 	c.sequence = 0
 	var idle time.Time
-	if c.patience.Idle > 0 {
-		idle = time.Now().Add(c.patience.Idle)
+	if c.timeouts.Idle > 0 {
+		idle = time.Now().Add(c.timeouts.Idle)
 	}
 	_ = c.conn().SetReadDeadline(idle)
 	c.dropPacket() // the client may take its time
 	waiting := true
 	if _, err := c.buffered.Peek(headerSize); err == nil {
 		waiting = false
-		_ = c.conn().SetReadDeadline(time.Now().Add(c.patience.body()))
+		_ = c.conn().SetReadDeadline(time.Now().Add(c.timeouts.body()))
 	}
 	payload, err := c.read(c.listener.cfg.MaxPacket)
 	switch {

@@ -1,0 +1,114 @@
+package gate
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/engine/session"
+	"scrim/engine/store"
+	"scrim/engine/tables"
+	"scrim/internal/refuse"
+)
+
+// Access decides by the policies who may read and change stored tables. What an account may do at
+// all has been checked by the SQL engine, from the grants, before.
+type Access struct {
+	Catalog *catalog.Catalog
+	Store   store.Store
+	Holds   func(store.TableRef) bool // whether a table is a collection's
+}
+
+var _ tables.Access = (*Access)(nil)
+
+// CheckRead implements tables.Access.
+func (a *Access) CheckRead(ctx *sql.Context, ref store.TableRef) error {
+	switch a.Catalog.Snapshot().Table(ref.String()).State {
+	case catalog.Public:
+		return nil
+	case catalog.Protected:
+		if !session.Raw(ctx) {
+			return refuse.New(refuse.RawRows, "The table %s is protected: its rows, and exact facts about them, are not shown.", ref)
+		}
+	default:
+		if !session.IsDBA(ctx) {
+			return refuse.New(refuse.Undeclared, "The table %s has been declared neither protected nor public.", ref)
+		}
+	}
+	return nil
+}
+
+// CheckWrite implements tables.Access: the grants decide, but for the tables of collections.
+func (a *Access) CheckWrite(_ *sql.Context, ref store.TableRef) error { return a.checkCollection(ref) }
+
+// CheckDDL implements tables.Access: definitions are a DBA's. A name that no table has is about to
+// get one, which nobody has looked at yet.
+func (a *Access) CheckDDL(ctx *sql.Context, ref store.TableRef) error {
+	if !session.IsDBA(ctx) {
+		return refuse.New(refuse.NotDBA, "Tables and databases are defined by a DBA only.")
+	}
+	if ref.Name == "" {
+		return nil
+	}
+	if err := a.checkCollection(ref); err != nil {
+		return err
+	}
+	if _, ok, err := a.Store.Table(ctx, ref); err != nil || ok {
+		return err
+	}
+	return a.Catalog.Created(ref.String())
+}
+
+// CheckAlter implements tables.Access. A definition that a policy rests on does not change under
+// it.
+func (a *Access) CheckAlter(_ *sql.Context, ref store.TableRef, c tables.Change) error {
+	if err := a.checkCollection(ref); err != nil {
+		return err
+	}
+	s, name := a.Catalog.Snapshot(), ref.String()
+	var uses []string
+	switch c.Op {
+	case tables.DropColumn, tables.RenameColumn:
+		uses = s.Uses(name, c.Column)
+	case tables.ModifyColumn:
+		for _, u := range s.Uses(name, c.Column) {
+			if u != "a column with a domain" {
+				uses = append(uses, u)
+			}
+		}
+	case tables.DropKey:
+		for _, col := range c.Columns {
+			for _, u := range s.Uses(name, col) {
+				if strings.HasPrefix(u, "the key that") {
+					uses = append(uses, u)
+				}
+			}
+		}
+	}
+	if len(uses) > 0 {
+		return refuse.New(refuse.Policy, "A policy rests on this column of %s: it is %s.", name, strings.Join(uses, " and ")).
+			With("Change the policy first: see SELECT * FROM dp.policies and CALL dp_unprotect.")
+	}
+	return nil
+}
+
+// Renamed implements tables.Access.
+func (a *Access) Renamed(_ *sql.Context, old, new store.TableRef) error {
+	return a.Catalog.Rename(old.String(), new.String())
+}
+
+// Dropped implements tables.Access.
+func (a *Access) Dropped(_ *sql.Context, ref store.TableRef) error {
+	return a.Catalog.Dropped(ref.String())
+}
+
+// checkCollection refuses to change the table of a collection, its definition or its rows, to
+// everybody. Reports come through the database dp_in, and the procedures do the rest.
+func (a *Access) checkCollection(ref store.TableRef) error {
+	if ref.Name == "" || !a.Holds(ref) {
+		return nil
+	}
+	return refuse.New(refuse.Unsupported, "The table %s belongs to a collection: nobody changes it or its reports.", ref).
+		With("Contributors INSERT INTO dp_in.%s; CALL dp_drop_collection('%s') removes the collection with its table.", ref.Name, ref.Name)
+}

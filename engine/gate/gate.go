@@ -1,0 +1,167 @@
+package gate
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/auth"
+	"scrim/engine/session"
+	"scrim/internal/refuse"
+)
+
+// ruleID is outside the range that go-mysql-server uses.
+const ruleID analyzer.RuleId = 20100
+
+// Rule is the analysis rule that checks every statement when it is bound.
+func Rule() analyzer.Rule { return analyzer.Rule{Id: ruleID, Apply: check} }
+
+// check refuses what the SQL engine would allow and this server must not:
+// files, global settings without the privilege, programs that run later, statements about
+// statistics, functions that stall or signal to others, and ways around the grants.
+func check(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	grants, by := a.Catalog.MySQLDb, CallerOf(ctx)
+	if err := auth.CheckStatement(ctx, grants, by, n); err != nil {
+		return nil, transform.SameTree, err
+	}
+	if err := checkStatement(ctx, n); err != nil {
+		return nil, transform.SameTree, err
+	}
+	if err := checkTables(ctx, grants, by, n); err != nil {
+		return nil, transform.SameTree, err
+	}
+	if err := checkFunctions(ctx, n); err != nil {
+		return nil, transform.SameTree, err
+	}
+	if limits, ok := auth.WithLimits(grants, n); ok {
+		return limits, transform.NewTree, nil
+	}
+	if show, ok := n.(*plan.ShowGrants); ok {
+		shown, err := auth.ShowGrants(grants, by, show)
+		return shown, transform.NewTree, err
+	}
+	return n, transform.SameTree, nil
+}
+
+// CallerOf is the account behind a statement.
+func CallerOf(ctx *sql.Context) auth.Caller {
+	c := ctx.Session.Client()
+	return auth.Caller{User: c.User, Host: c.Address, DBA: session.IsDBA(ctx), Auditor: session.IsAuditor(ctx)}
+}
+
+func unsupported(cause, remedy string) error {
+	return refuse.New(refuse.Unsupported, "%s", cause).With("%s", remedy)
+}
+
+// checkStatement looks at the kinds of statement.
+func checkStatement(ctx *sql.Context, n sql.Node) error {
+	switch n := n.(type) {
+	case *plan.Set:
+		return checkSet(ctx, n)
+	case *plan.Kill:
+		return checkKill(ctx, n)
+	case *plan.LoadData:
+		return CheckLoad(&sqlparser.Load{}) // what is supported does not come here
+	case *plan.CreateTrigger, *plan.DropTrigger:
+		return unsupported("Triggers are not supported.", "Send the statements one by one.")
+	case *plan.CreateEvent, *plan.AlterEvent, *plan.DropEvent:
+		return unsupported("Events are not supported.", "Send the statement when it is due.")
+	case *plan.CreateProcedure, *plan.DropProcedure:
+		return unsupported("Stored procedures are not supported.", "Send the statements one by one.")
+	case *plan.AnalyzeTable, *plan.UpdateHistogram, *plan.DropHistogram:
+		return unsupported("Tables have no statistics to be analysed.", "Nothing needs to be done: the store keeps its own.")
+	case *plan.Binlog, *plan.ChangeReplicationSource, *plan.ChangeReplicationFilter,
+		*plan.StartReplica, *plan.StopReplica, *plan.ResetReplica:
+		return unsupported("Replication is not supported.", "Copy the data directory while the server is stopped.")
+	}
+	var err error
+	transform.InspectWithOpaque(ctx, n, func(_ *sql.Context, n sql.Node) bool {
+		if into, ok := n.(*plan.Into); ok && (into.Outfile != "" || into.Dumpfile != "") {
+			err = NoFiles()
+		}
+		return err == nil
+	})
+	return err
+}
+
+// checkSet keeps SET GLOBAL and SET PERSIST to DBAs: go-mysql-server asks for no privilege.
+func checkSet(ctx *sql.Context, n *plan.Set) error {
+	for _, e := range n.Exprs {
+		set, ok := e.(*expression.SetField)
+		if !ok {
+			continue
+		}
+		v, ok := set.LeftChild.(*expression.SystemVar)
+		if !ok || v.Scope.IsSessionOnly() || session.IsDBA(ctx) {
+			continue
+		}
+		return mysql.NewSQLError(mysql.ERSpecifiedAccessDenied, "42000",
+			"Access denied; you need (at least one of) the SUPER or SYSTEM_VARIABLES_ADMIN privilege(s) for this operation")
+	}
+	return nil
+}
+
+// checkKill lets a client end its own statements and connections, and a DBA everybody's. The
+// process list in the context shows a client its own ones only.
+func checkKill(ctx *sql.Context, n *plan.Kill) error {
+	for _, p := range ctx.ProcessList.Processes() {
+		if p.Connection == n.ConnID {
+			return nil
+		}
+	}
+	return mysql.NewSQLError(1094, "HY000", "Unknown thread id: %d", n.ConnID)
+}
+
+// closedFunctions are refused to everybody but a DBA, closedToAll to a DBA as well.
+var (
+	closedFunctions = map[string]bool{
+		"sleep": true, "benchmark": true, "get_lock": true, "release_lock": true, "release_all_locks": true,
+		"is_free_lock": true, "is_used_lock": true,
+	}
+	closedToAll = map[string]bool{"load_file": true}
+)
+
+// checkFunctions looks for functions that reach out of the statement. Subqueries are analysed, and
+// come here, on their own too; they are entered all the same.
+func checkFunctions(ctx *sql.Context, n sql.Node) error {
+	var err error
+	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+		x, ok := n.(sql.Expressioner)
+		if !ok {
+			return err == nil
+		}
+		for _, e := range x.Expressions() {
+			sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
+				if err != nil {
+					return false
+				}
+				err = checkFunction(ctx, e)
+				return err == nil
+			})
+		}
+		return err == nil
+	})
+	return err
+}
+
+func checkFunction(ctx *sql.Context, e sql.Expression) error {
+	switch e := e.(type) {
+	case *plan.Subquery:
+		return checkFunctions(ctx, e.Query)
+	case sql.FunctionExpression:
+		name := strings.ToLower(e.FunctionName())
+		if closedToAll[name] {
+			return unsupported("The function "+strings.ToUpper(name)+" is not supported.", "Read the file on the client's side.")
+		}
+		if closedFunctions[name] && !session.IsDBA(ctx) {
+			return refuse.New(refuse.NotDBA, "The function %s is for a DBA only.", strings.ToUpper(name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package cutoff
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/session"
+)
+
+// timeHint is MySQL's hint for the time limit of one SELECT, in milliseconds.
+var timeHint = regexp.MustCompile(`(?is)^/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]{1,15})\s*\)`)
+
+// setTimeHint sets the variable for one statement.
+var setTimeHint = regexp.MustCompile(`(?is)^/\*\+.*\bSET_VAR\s*\(\s*max_execution_time\s*=\s*([0-9]{1,15})\s*\)`)
+
+// Limit gives a statement its time limit: the hint's, or the session's max_execution_time, which
+// like MySQL's holds for SELECT only. A statement that has turned out to read protected rows by
+// then runs on to the next whole second, so that a client cannot use the limit as a fine clock on
+// them: what reads protected rows notes so before the first one.
+func Limit(ctx *sql.Context, s sqlparser.Statement) (limited *sql.Context, end func(), err error) {
+	limit, err := timeLimit(ctx, s)
+	if err != nil || limit == 0 {
+		return ctx, func() {}, err
+	}
+	own, _ := session.From(ctx)
+	l := &limitedContext{Context: ctx.Context, done: make(chan struct{})}
+	stop := make(chan struct{})
+	go l.watch(limit, func() bool { return own == nil || own.TouchesProtected() }, stop)
+	return ctx.WithContext(l), sync.OnceFunc(func() { close(stop) }), nil
+}
+
+// limitedContext is a context that ends by its time limit, or with its parent.
+type limitedContext struct {
+	context.Context
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// watch ends the context when it is time, unless stop comes before.
+func (l *limitedContext) watch(limit time.Duration, protected func() bool, stop chan struct{}) {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	l.err = context.Canceled
+	defer close(l.done)
+	for waited := false; ; waited = true {
+		select {
+		case <-stop:
+			return
+		case <-l.Context.Done():
+			l.err = l.Context.Err()
+			return
+		case <-t.C:
+		}
+		rest := (limit + time.Second - 1).Truncate(time.Second) - limit
+		if waited || rest == 0 || !protected() {
+			l.err = context.DeadlineExceeded
+			return
+		}
+		t.Reset(rest)
+	}
+}
+
+// Done implements context.Context.
+func (l *limitedContext) Done() <-chan struct{} { return l.done }
+
+// Err implements context.Context.
+func (l *limitedContext) Err() error {
+	select {
+	case <-l.done:
+		return l.err
+	default:
+		return nil
+	}
+}
+
+// timeLimit returns the time limit of a statement, 0 for none.
+func timeLimit(ctx *sql.Context, s sqlparser.Statement) (time.Duration, error) {
+	comments, ok := selectComments(s)
+	if !ok {
+		return 0, nil
+	}
+	v, err := ctx.GetSessionVariable(ctx, "max_execution_time")
+	if err != nil {
+		return 0, err
+	}
+	ms, _ := v.(int64)
+	for _, c := range comments {
+		for _, hint := range []*regexp.Regexp{timeHint, setTimeHint} {
+			if m := hint.FindSubmatch(c); m != nil {
+				ms, _ = strconv.ParseInt(string(m[1]), 10, 64)
+			}
+		}
+	}
+	const day = int64(24 * time.Hour / time.Millisecond)
+	if ms <= 0 || ms > 365*day {
+		return 0, nil
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// selectComments returns the comments behind the first SELECT of a statement that is a SELECT, or
+// is limited like one.
+func selectComments(s sqlparser.Statement) (sqlparser.Comments, bool) {
+	switch s := s.(type) {
+	case *sqlparser.Select:
+		return s.Comments, true
+	case *sqlparser.ParenSelect:
+		return selectComments(s.Select)
+	case *sqlparser.SetOp:
+		return selectComments(s.Left)
+	case *sqlparser.Call: // a simulation reads, for as long as its runs take, and writes no rows
+		return nil, s.ProcName.Name.Lowered() == "dp_simulate_collection"
+	}
+	return nil, false
+}

@@ -1,0 +1,129 @@
+package trace
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/engine/audit"
+	"scrim/engine/mysqlerr"
+	"scrim/engine/session"
+	"scrim/engine/watch"
+	"scrim/internal/digest"
+	"scrim/planner/plan"
+)
+
+// Trace is what the server notes of one statement. The methods that note something do nothing to a
+// nil Trace, of a statement that no client asked for.
+type Trace struct {
+	ID      string
+	Place   audit.Place // for its record in the audit log
+	started time.Time
+	text    string // without its literals
+
+	mu                sync.Mutex // a plan may begin its parts at the same time
+	private           bool
+	replayed, charged int
+	tables            []string
+
+	reports bool // it brings reports to a collection
+}
+
+// New begins the trace of a statement; Of finds it in contexts made from the one that is returned.
+func New(ctx context.Context, text string) (context.Context, *Trace) {
+	t := &Trace{ID: NewID(), started: time.Now(), text: digest.Redact(text)}
+	return context.WithValue(ctx, key{}, t), t
+}
+
+type key struct{}
+
+// Of returns the trace of the statement that runs in ctx, nil where no client asked for it.
+func Of(ctx context.Context) *Trace {
+	t, _ := ctx.Value(key{}).(*Trace)
+	return t
+}
+
+var idAlphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// NewID names one statement in the log, the audit log and what the client is told: 40 random bits.
+func NewID() string {
+	var b [5]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return strings.ToLower(idAlphabet.EncodeToString(b[:]))
+}
+
+// Text is the statement without its literals.
+func (t *Trace) Text() string { return t.text }
+
+// SetText says what is run in the place of the text that the trace began with.
+func (t *Trace) SetText(text string) {
+	if t != nil {
+		t.text = digest.Redact(text)
+	}
+}
+
+// Private notes that a private statement is about to be answered.
+func (t *Trace) Private(s *plan.Statement) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.private = true
+	for _, c := range s.Tables {
+		if !slices.Contains(t.tables, c.Table) {
+			t.tables = append(t.tables, c.Table)
+		}
+	}
+}
+
+// Reports notes that the statement brings reports to a collection.
+func (t *Trace) Reports() {
+	if t != nil {
+		t.reports = true
+	}
+}
+
+// Ran notes where the answers came from.
+func (t *Trace) Ran(replayed, charged int) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replayed += replayed
+	t.charged += charged
+}
+
+// BringsReports tells whether the statement brought reports to a collection.
+func (t *Trace) BringsReports() bool { return t.reports }
+
+// Event is the statement's event; cause is the error before it was turned outward as public. ctx
+// may be nil.
+func (t *Trace) Event(c *mysql.Conn, ctx *sql.Context, cause, public error) watch.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := watch.Event{
+		ID: t.ID, At: t.started, Duration: time.Since(t.started), Client: c.ConnectionID, Principal: session.PrincipalOf(c),
+		Statement: t.text, Digest: digest.Of(t.text),
+		Private: t.private, Tables: t.tables,
+	}
+	if ctx != nil && ctx.Session != nil {
+		e.Database = ctx.GetCurrentDatabase()
+	}
+	e.Outcome, e.Cause = ending(cause)
+	if own, ok := mysqlerr.AsSQLError(public); ok {
+		e.Errno, e.SQLState = own.Num, own.State
+	}
+	if e.Outcome == watch.Answered {
+		e.Replayed, e.Charged = t.replayed, t.charged
+	}
+	return e
+}
