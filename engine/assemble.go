@@ -35,7 +35,9 @@ import (
 	"scrim/engine/inbox"
 	"scrim/engine/monitor"
 	"scrim/engine/mysqlerr"
+	"scrim/engine/price"
 	"scrim/engine/session"
+	"scrim/engine/simulate"
 	"scrim/engine/statement"
 	"scrim/engine/statement/infile"
 	"scrim/engine/statement/processlist"
@@ -113,12 +115,14 @@ func (s *Server) assemble() error {
 		Source: backup.Source{Place: s.place, ID: s.dir.ID, Ledger: s.ledger, Store: s.store},
 		Into:   s.cfg.BackupDir, Settle: s.collections.Settle, Audit: s.audit, Log: s.log,
 	}
+	s.runner = s.executor()
+	s.prices = &price.Teller{Ledger: s.ledger, Runner: s.runner}
+	s.simulator = &simulate.Simulator{Runner: s.runner, Collections: s.collections}
 	s.admin = s.administration()
 	s.browse = browse.New()
 	s.inbox = inbox.New(s.collections)
 	provider := tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds},
 		append(s.browse.Databases(), s.admin.Database(), s.inbox)...)
-	s.runner = s.executor()
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
 		Executor: marking{s.runner},
@@ -126,8 +130,8 @@ func (s *Server) assemble() error {
 		Pure: func(ctx *sql.Context, account string, entity bool) bool {
 			return s.ledger.Pure(account, entity, session.Principal(ctx), session.Roles(ctx)...)
 		},
-		Forecast:    s.forecast,
-		Earlier:     s.earlier,
+		Forecast:    s.prices.Forecast,
+		Earlier:     s.prices.Earlier,
 		Domains:     domains{provider},
 		Public:      provider,
 		Parser:      grammar(),
@@ -143,6 +147,7 @@ func (s *Server) assemble() error {
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: gate.CurrentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
+	s.prices.Engine, s.simulator.Engine = s.engine, s.engine
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	s.browse.Open(s.analyzer.Catalog, s.browsing(provider))
 	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
@@ -155,7 +160,7 @@ func (s *Server) administration() *admin.Admin {
 		Catalog:   s.catalog,
 		Ledger:    s.ledger,
 		Schema:    func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
-		Price:     s.price,
+		Price:     s.prices.Price,
 		IsDBA:     session.IsDBA,
 		IsAuditor: session.IsAuditor,
 		Principal: session.Principal,
@@ -165,7 +170,7 @@ func (s *Server) administration() *admin.Admin {
 		},
 		Accounts:    s.accounts,
 		Collections: s.collections,
-		Simulate:    s.simulate,
+		Simulate:    s.simulator.Run,
 		HasView:     s.hasView,
 		IsCollector: session.IsCollector,
 		IsShuffler:  session.IsShuffler,
@@ -183,11 +188,6 @@ func (s *Server) accounts() []admin.Account {
 		list = append(list, admin.Account{Name: a.Name, Role: a.Role, Roles: a.Roles, DBA: a.DBA, Grants: a.Grants})
 	}
 	return list
-}
-
-// earlier finds what an earlier answer of the session's account tells about an aggregate's error.
-func (s *Server) earlier(ctx *sql.Context, shape string) (plan.Earlier, bool) {
-	return s.runner.Earlier(session.Principal(ctx), shape)
 }
 
 // backup makes a backup for CALL dp_backup.

@@ -267,7 +267,7 @@ func TestSimulateRefused(t *testing.T) {
 func TestSimulateNeighbours(t *testing.T) {
 	i := startWith(t, "", func() noise.Noiser { return noise.New(rand.NewPCG(1, 2)) })
 	var seen [][]float64
-	i.sampled = func(values [][]float64) { seen = values }
+	i.simulator.Scanned = func(values [][]float64) { seen = values }
 	root := i.root()
 	root.exec("CREATE DATABASE shop", "CREATE DATABASE survey", "USE shop", "CREATE TABLE trips (person INT, minutes INT)", "CALL dp_protect('shop.trips', 'person', 'person')",
 		"CALL dp_set_budget('shop.trips', '*', 1e6, 1e-4, 'never')")

@@ -31,6 +31,8 @@ import (
 	"scrim/engine/exec"
 	"scrim/engine/inbox"
 	"scrim/engine/monitor"
+	"scrim/engine/price"
+	"scrim/engine/simulate"
 	"scrim/engine/statement"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/version"
@@ -56,20 +58,21 @@ type Server struct {
 	follower *rollback.Follower // of the ledger; nil until it was found to be no older one
 
 	collections *collections.Collections
-	sampled     func(values [][]float64) // tests look at what a simulation scans; nil
 	admin       *admin.Admin
 	inbox       *inbox.Database
 
-	planner  *planner.Planner
-	runner   *exec.Executor
-	backups  *backup.Server
-	browse   *browse.Server
-	analyzer *analyzer.Analyzer
-	engine   *sqle.Engine
-	sockets  *wire.Listener
-	protocol *server.Server
-	handler  *statement.Handler
-	logins   *auth.Server
+	planner   *planner.Planner
+	runner    *exec.Executor
+	prices    *price.Teller
+	simulator *simulate.Simulator
+	backups   *backup.Server
+	browse    *browse.Server
+	analyzer  *analyzer.Analyzer
+	engine    *sqle.Engine
+	sockets   *wire.Listener
+	protocol  *server.Server
+	handler   *statement.Handler
+	logins    *auth.Server
 
 	certificate certificate
 	audit       *audit.Log

@@ -15,7 +15,7 @@ func TestSimulationChoosesAtRandom(t *testing.T) {
 	source := rand.NewPCG(5, 6)
 	i := startWith(t, "", func() noise.Noiser { return noise.New(source) })
 	var seen [][]float64
-	i.sampled = func(values [][]float64) { seen = values }
+	i.simulator.Scanned = func(values [][]float64) { seen = values }
 	const persons, slots, times = 40, 30, 400
 	var rows []string
 	for n := range persons {

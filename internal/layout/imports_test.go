@@ -83,6 +83,8 @@ var rules = []struct {
 	{"scrim/engine/statement/processlist", nil, "a view of the SQL engine's list"},
 	{"scrim/engine/statement/result", []string{"scrim/engine/browse", "scrim/engine/tables", "scrim/internal/quota", "scrim/internal/turns"}, "results are made of rows, wherever they come from"},
 	{"scrim/engine/statement/trace", []string{"scrim/engine/audit", "scrim/engine/mysqlerr", "scrim/engine/session", "scrim/engine/store", "scrim/engine/watch", "scrim/internal/digest", "scrim/internal/refuse", "scrim/planner/plan"}, "what is noted of statements does not run them"},
+	{"scrim/engine/price", []string{"scrim/accounting", "scrim/engine/admin", "scrim/engine/exec", "scrim/engine/mysqlerr", "scrim/engine/session", "scrim/internal/refuse", "scrim/planner"}, "prices are told, and nothing is charged"},
+	{"scrim/engine/simulate", []string{"scrim/accounting", "scrim/engine/admin", "scrim/engine/collect", "scrim/engine/collections", "scrim/engine/exec", "scrim/engine/mysqlerr", "scrim/engine/session", "scrim/engine/statement/processlist", "scrim/internal/refuse", "scrim/planner"}, "a simulation needs no server"},
 	{"scrim/engine/exec", []string{"scrim/planner/plan", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/digest", "scrim/internal/panics", "scrim/internal/processors", "scrim/internal/refuse", "scrim/internal/spill"}, "it runs plans, and makes none"},
 	{"scrim/planner/rule", []string{"scrim/internal/refuse"}, "a rule is a name"},
 	{"scrim/planner/tree", nil, "bound trees know nothing of privacy"},

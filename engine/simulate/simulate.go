@@ -1,9 +1,11 @@
-package engine
+package simulate
 
 import (
 	"errors"
 	"fmt"
 	"math"
+
+	sqle "github.com/dolthub/go-mysql-server"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -27,10 +29,20 @@ const (
 	protectedSource = "protected"
 )
 
-// simulate runs a collection in memory over the values of a query. Over public tables they are read as the client may read
-// them; over a protected table planner.SampleNode is what is read, after a charge: see there why one person moves one of the
-// values, and collections.Simulation why the runs then have the guarantee that is charged.
-func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.Trial, error) {
+// Simulator runs simulations of collections.
+type Simulator struct {
+	Engine      *sqle.Engine // plans the queries that values come from
+	Runner      *exec.Executor
+	Collections *collections.Collections
+	// Scanned is shown the values of a protected table, by tests; nil otherwise.
+	Scanned func(values [][]float64)
+}
+
+// Run runs a collection in memory over the values of a query. Over public tables they are read as
+// the client may read them; over a protected table planner.SampleNode is what is read, after a
+// charge: see there why one person moves one of the values, and collections.Simulation why the runs
+// then have the guarantee that is charged.
+func (s *Simulator) Run(ctx *sql.Context, q admin.Simulation) ([]collections.Trial, error) {
 	c := q.Collection
 	design, err := collect.Plan(c.Schema+"."+c.Name, c.UUID, c.Protocol, c.Declaration)
 	if err != nil {
@@ -50,9 +62,9 @@ func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.T
 	sim.Done = done
 	if sample := planner.SampleOf(ctx, node); sample != nil {
 		kept.Source = protectedSource
-		kept.Trials, err = s.simulateProtected(ctx, q, sim, sample)
+		kept.Trials, err = s.protected(ctx, q, sim, sample)
 	} else {
-		kept.Trials, err = s.simulatePublic(ctx, q, sim, node)
+		kept.Trials, err = s.public(ctx, q, sim, node)
 	}
 	if err != nil {
 		return nil, err
@@ -61,8 +73,8 @@ func (s *Server) simulate(ctx *sql.Context, q admin.Simulation) ([]collections.T
 }
 
 // keep keeps the results. Of a collection that was dropped meanwhile they are returned only.
-func (s *Server) keep(ctx *sql.Context, c collections.Summary, k collections.Kept) error {
-	_, err := s.collections.Keep(ctx, c.Schema+"."+c.Name, k)
+func (s *Simulator) keep(ctx *sql.Context, c collections.Summary, k collections.Kept) error {
+	_, err := s.Collections.Keep(ctx, c.Schema+"."+c.Name, k)
 	if r, gone := refuse.As(err); gone {
 		ctx.Session.Warn(&sql.Warning{Level: "Warning", Code: refuse.MySQLErrno, Message: "The results are not kept: " + r.Cause})
 		return nil
@@ -71,8 +83,8 @@ func (s *Server) keep(ctx *sql.Context, c collections.Summary, k collections.Kep
 }
 
 // source plans the query that the values come from, with the rights of the client.
-func (s *Server) source(ctx *sql.Context, q admin.Simulation, width int) (sql.Node, error) {
-	parsed, _, rest, err := s.engine.Parser.Parse(ctx, q.Query, false)
+func (s *Simulator) source(ctx *sql.Context, q admin.Simulation, width int) (sql.Node, error) {
+	parsed, _, rest, err := s.Engine.Parser.Parse(ctx, q.Query, false)
 	if err != nil {
 		return nil, mysqlerr.OfParser(err)
 	}
@@ -80,7 +92,7 @@ func (s *Server) source(ctx *sql.Context, q admin.Simulation, width int) (sql.No
 	if !ok || rest != "" || sel.GetInto() != nil {
 		return nil, unsuitable("The source of a simulation is not one SELECT.")
 	}
-	return s.engine.AnalyzeQuery(planner.WithSample(ctx.WithQuery(q.Query), width, q.Slots), q.Query)
+	return s.Engine.AnalyzeQuery(planner.WithSample(ctx.WithQuery(q.Query), width, q.Slots), q.Query)
 }
 
 func unsuitable(format string, args ...any) error {
@@ -88,8 +100,9 @@ func unsuitable(format string, args ...any) error {
 		With("For example CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 20000, 20).")
 }
 
-// simulateProtected charges, reads and runs. There is no seed and no truth: either would tell of the values.
-func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, sample *planner.SampleNode) (trials []collections.Trial, err error) {
+// protected charges, reads and runs. There is no seed and no truth: either would tell of the
+// values.
+func (s *Simulator) protected(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, sample *planner.SampleNode) (trials []collections.Trial, err error) {
 	if q.Seed != nil {
 		return nil, refuse.New(refuse.SimulationSource, "A simulation over the protected table %s takes no seed: who knows it could undo the noise.", sample.Tables[0].Table).
 			With("Leave the seed out, or simulate over a public table.")
@@ -107,9 +120,9 @@ func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim col
 		Loss: event.Loss(), Events: []privacy.Event{event}, Statement: q.Query,
 		Mechanism: fmt.Sprintf("simulation of %s.%s (%s), %d runs", c.Schema, c.Name, c.Protocol, q.Runs),
 	}
-	err = s.runner.Sample(ctx, &sample.Sample, charged, func(values [][]float64) error {
-		if s.sampled != nil {
-			s.sampled(values)
+	err = s.Runner.Sample(ctx, &sample.Sample, charged, func(values [][]float64) error {
+		if s.Scanned != nil {
+			s.Scanned(values)
 		}
 		sim.Values = make([]collect.Value, q.Slots) // those without a person hold the value for NULL
 		for i, v := range values {
@@ -132,7 +145,8 @@ func (s *Server) simulateProtected(ctx *sql.Context, q admin.Simulation, sim col
 //   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15], so outside of an event of
 //     probability δ it is ε²/2-zCDP.
 //
-// Both neighbour relations move one slot (planner.SampleNode), which is what the guarantee is stated for.
+// Both neighbour relations move one slot (planner.SampleNode), which is what the guarantee is
+// stated for.
 func guarantee(g *collect.Design) privacy.Event {
 	cost := g.Cost()
 	eps := privacy.Pure(0)
@@ -152,8 +166,8 @@ func guarantee(g *collect.Design) privacy.Event {
 	return pure
 }
 
-// simulatePublic runs over values that anybody may know, and tells how far off each run was.
-func (s *Server) simulatePublic(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, node sql.Node) ([]collections.Trial, error) {
+// public runs over values that anybody may know, and tells how far off each run was.
+func (s *Simulator) public(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, node sql.Node) ([]collections.Trial, error) {
 	sim.Rand = func(int) *exact.Rand { return exact.Secure() }
 	if q.Seed != nil {
 		sim.Rand = func(run int) *exact.Rand { return exact.New(repeatable(*q.Seed, run)) }

@@ -1,23 +1,34 @@
-package engine
+package price
 
 import (
 	"errors"
 	"math"
+
+	sqle "github.com/dolthub/go-mysql-server"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/accounting"
 	"scrim/engine/admin"
+	"scrim/engine/exec"
 	"scrim/engine/mysqlerr"
 	"scrim/internal/refuse"
 	"scrim/planner"
 	"scrim/planner/plan"
 )
 
-// price plans a query and tells what it would cost and how exact its answers would be, without running it or charging anything.
-func (s *Server) price(ctx *sql.Context, text string) ([]admin.PriceLine, error) {
-	parsed, _, _, err := s.engine.Parser.Parse(ctx, text, false)
+// Teller tells what statements would cost.
+type Teller struct {
+	Engine *sqle.Engine // plans them
+	Ledger *accounting.Ledger
+	Runner *exec.Executor // knows earlier answers
+}
+
+// Price plans a query and tells what it would cost and how exact its answers would be, without
+// running it or charging anything.
+func (t *Teller) Price(ctx *sql.Context, text string) ([]admin.PriceLine, error) {
+	parsed, _, _, err := t.Engine.Parser.Parse(ctx, text, false)
 	if err != nil {
 		return nil, mysqlerr.OfParser(err)
 	}
@@ -26,10 +37,10 @@ func (s *Server) price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	}
 	ctx = ctx.WithQuery(text)
 	remark := ""
-	n, err := s.engine.AnalyzeQuery(ctx, text)
+	n, err := t.Engine.AnalyzeQuery(ctx, text)
 	if needed := (*planner.PilotNeeded)(nil); errors.As(err, &needed) {
 		remark = "a pilot, after which the cost of the error is known"
-		n, err = s.engine.AnalyzeQuery(planner.WithPilot(ctx, needed), text)
+		n, err = t.Engine.AnalyzeQuery(planner.WithPilot(ctx, needed), text)
 	}
 	if err != nil {
 		return nil, err
@@ -38,11 +49,11 @@ func (s *Server) price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	if !ok {
 		return []admin.PriceLine{{Item: "statement", Name: "no protected table", Fits: true, Error: math.NaN(), Remark: "costs nothing"}}, nil
 	}
-	forecasts, err := s.forecast(ctx, b.Statement)
+	forecasts, err := t.Forecast(ctx, b.Statement)
 	if err != nil {
 		return nil, err
 	}
-	return append(budgetLines(forecasts, remark), s.answerLines(ctx, b.Statement)...), nil
+	return append(budgetLines(forecasts, remark), t.answerLines(ctx, b.Statement)...), nil
 }
 
 // budgetLines has a line for each budget that the statement touches.
@@ -59,24 +70,25 @@ func budgetLines(list []accounting.Forecast, remark string) []admin.PriceLine {
 }
 
 // answerLines has a line for each aggregate.
-func (s *Server) answerLines(ctx *sql.Context, st *plan.Statement) []admin.PriceLine {
+func (t *Teller) answerLines(ctx *sql.Context, st *plan.Statement) []admin.PriceLine {
 	var out []admin.PriceLine
 	for _, r := range st.Releases {
 		for _, a := range r.Aggregates {
 			line := admin.PriceLine{Item: "answer", Name: a.Text, Fits: true, MinPersons: a.Estimator.MinPersons()}
-			line.Error, line.Remark = s.expectedError(ctx, a)
+			line.Error, line.Remark = t.expectedError(ctx, a)
 			out = append(out, line)
 		}
 	}
 	return out
 }
 
-// expectedError is that of an aggregate: by the mechanism's formula, or scaled from an earlier answer; NaN where neither tells it.
-func (s *Server) expectedError(ctx *sql.Context, a plan.Aggregate) (float64, string) {
+// expectedError is that of an aggregate: by the mechanism's formula, or scaled from an earlier
+// answer; NaN where neither tells it.
+func (t *Teller) expectedError(ctx *sql.Context, a plan.Aggregate) (float64, string) {
 	if e, ok := a.Estimator.ExpectedError(); ok {
 		return e, ""
 	}
-	if e, ok := s.earlier(ctx, a.Shape); ok {
+	if e, ok := t.Earlier(ctx, a.Shape); ok {
 		l := a.Estimator.Loss()
 		if l.IsPure() {
 			return e.StdErr * e.Loss / l.Pure.Float(), "as an earlier answer tells"

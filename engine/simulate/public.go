@@ -1,4 +1,4 @@
-package engine
+package simulate
 
 import (
 	"crypto/sha256"
@@ -14,18 +14,20 @@ import (
 	"scrim/engine/collect/exact"
 )
 
-// repeatable is the source of a run of a simulation over public values that can be repeated. Nothing private is ever drawn from it.
+// repeatable is the source of a run of a simulation over public values that can be repeated.
+// Nothing private is ever drawn from it.
 func repeatable(seed uint64, run int) *rand.ChaCha8 {
 	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "simulation %d run %d", seed, run)))
 }
 
-// publicValues reads the rows of a public query into slots: of more rows than slots a random choice, of fewer all of them again and again.
-func (s *Server) publicValues(ctx *sql.Context, node sql.Node, width, slots int, r *exact.Rand) ([]collect.Value, error) {
+// publicValues reads the rows of a public query into slots: of more rows than slots a random
+// choice, of fewer all of them again and again.
+func (s *Simulator) publicValues(ctx *sql.Context, node sql.Node, width, slots int, r *exact.Rand) ([]collect.Value, error) {
 	schema := node.Schema(ctx)
 	if len(schema) != width && !(len(schema) == 1 && width > 1) {
 		return nil, unsuitable("The source has %d columns, and a value of the collection %d numbers.", len(schema), width)
 	}
-	rows, err := s.analyzer.ExecBuilder.Build(ctx, node, nil)
+	rows, err := s.Engine.Analyzer.ExecBuilder.Build(ctx, node, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +47,8 @@ func (s *Server) publicValues(ctx *sql.Context, node sql.Node, width, slots int,
 	return values, nil
 }
 
-// choose takes all rows, or a uniform choice of as many as there are slots (reservoir sampling), in random order.
+// choose takes all rows, or a uniform choice of as many as there are slots (reservoir sampling), in
+// random order.
 func choose(ctx *sql.Context, rows sql.RowIter, width, slots int, r *exact.Rand) ([]collect.Value, error) {
 	var out []collect.Value
 	for seen := uint64(0); ; seen++ {
