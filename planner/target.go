@@ -200,6 +200,9 @@ func (d *draft) shape(a *aggregate) string {
 		o.Error = 0
 	}
 	fmt.Fprintf(h, "%q %s %v %v %v %d %v %v;", a.call.Function.Name, optionsText(o), a.call.Fractions, a.columns, a.grid.Grid, a.maxRows, a.call.Units, a.pure)
+	if c := a.call.Constant; c != "" {
+		fmt.Fprintf(h, "%q;", c)
+	}
 	for _, k := range d.keys {
 		fmt.Fprintf(h, "%q", k.name)
 	}
