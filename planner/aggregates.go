@@ -135,21 +135,6 @@ func (s *statement) split(e sql.Aggregation) (f *functions.Function, args []sql.
 	return f, args, "", "", nil
 }
 
-// plainName spells the names that go-mysql-server gives its aggregates as SQL does.
-func plainName(name string) string {
-	switch strings.ToLower(name) {
-	case "varpop", "variance":
-		return "var_pop"
-	case "varsamp":
-		return "var_samp"
-	case "stddevpop", "std", "stddev":
-		return "stddev_pop"
-	case "stddevsamp":
-		return "stddev_samp"
-	}
-	return name
-}
-
 // constantText evaluates a constant argument.
 func (s *statement) constantText(f *functions.Function, e sql.Expression) (string, error) {
 	fixed := func(e sql.Expression) bool {

@@ -5,9 +5,9 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
-	"scrim/engine/store"
 	"scrim/internal/params"
 	"scrim/planner/plan"
+	"scrim/planner/push"
 )
 
 // SessionFacts answers what the planner must know about the session of a context.
@@ -25,13 +25,6 @@ type SessionFacts interface {
 // NULL last, as SQL values. It returns at most limit+1 values, so that a caller sees an excess.
 type DomainSource interface {
 	Values(ctx *sql.Context, source catalog.Source, limit int) ([]any, error)
-}
-
-// PublicExecutor runs a generated query that reads public tables only.
-type PublicExecutor interface {
-	// QueryTables runs the SQL, which reads the tables named, and returns rows with values of the
-	// schema's types. It checks once more that the client may read the tables.
-	QueryTables(ctx *sql.Context, reads []store.TableRef, query string, args []any, schema sql.Schema) (sql.RowIter, error)
 }
 
 // Config holds what a planner depends on.
@@ -52,7 +45,7 @@ type Config struct {
 	// Domains may be nil: domains that come from a table are then refused.
 	Domains DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.
-	Public PublicExecutor
+	Public push.Executor
 	// Parser reads the statement's text once more, for what the bound tree does not tell. nil: the grammar's own.
 	Parser sql.Parser
 	// Memory bounds the numbers of one query that the executor holds, in bytes; 0: no bound is known.

@@ -5,7 +5,7 @@
 //	contexts.go   statements that are not queries
 //	rewrite.go    find the protected scans of the statement; refuse, or replace the lowest aggregate
 //	              above each by a DPAggregate; subst.go: what stands above follows its columns;
-//	              zero.go, probe.go: subtrees that are empty whatever the data are
+//	              zero.go: subtrees that are empty whatever the data are
 //	package rel   the subtree under that aggregate as one generated SELECT, the unit tracked to every row
 //	keys.go       grouping expressions: public images of domains, or private selection
 //	aggregates.go grid.go  the aggregates on their public grids
@@ -14,7 +14,7 @@
 //	node.go       DPAggregate, and the Budget at the root of the statement, put there after validation
 //	format.go     what EXPLAIN prints
 //	verify.go     the invariants of a plan
-//	pushdown*.go  queries on public tables, handed to the store whole
+//	package push  queries on public tables, handed to the store whole
 //
 // Planning is a pure function of the query, the catalogue and the session's parameters: it charges
 // nothing, draws nothing random and reads no protected row. Everything that it refuses, it refuses

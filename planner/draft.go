@@ -189,7 +189,7 @@ func (s *statement) place(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (
 			id = x.Id()
 		}
 		if o := outputs[i]; o.Aggregate >= 0 {
-			s.retype(id, col.Type, d.sqlType(o))
+			s.retyped.Note(id, col.Type, d.sqlType(o))
 			col.Type = d.sqlType(o)
 		}
 		col.Nullable = true

@@ -150,7 +150,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		ctx: ctx, catalog: c,
 		p:       p,
 		params:  &parameters{layers: []layer{t.hints, session}},
-		retyped: map[sql.ColumnId]sql.Type{},
+		retyped: tree.Types{},
 
 		pureTable: p.pureTable(ctx, c, f.protected),
 		explains:  t.explain,

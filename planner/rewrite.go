@@ -142,7 +142,7 @@ func (s *statement) projection(n *gmsplan.Project, at place) (result, error) {
 	for i, e := range exprs {
 		if i < len(n.Projections) {
 			if id, ok := e.(sql.IdExpression); ok && id.Id() != 0 {
-				s.retype(id.Id(), n.Projections[i].Type(s.ctx), e.Type(s.ctx))
+				s.retyped.Note(id.Id(), n.Projections[i].Type(s.ctx), e.Type(s.ctx))
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) 
 		return result{}, err
 	}
 	for i, c := range node.Schema(s.ctx) {
-		s.retype(ids[i], schema[i].Type, c.Type)
+		s.retyped.Note(ids[i], schema[i].Type, c.Type)
 	}
 	return result{node: node, answer: child.answer}, nil
 }

@@ -23,9 +23,9 @@ type statement struct {
 	catalog catalog.Reader
 	p       *Planner
 	params  *parameters
-	retyped map[sql.ColumnId]sql.Type // columns of answers whose type differs from what the binder said
-	nodes   []*plan.DPAggregate       // in the order of the tree
-	drafts  []*draft                  // distinct releases
+	retyped tree.Types          // columns of answers whose type differs from what the binder said
+	nodes   []*plan.DPAggregate // in the order of the tree
+	drafts  []*draft            // distinct releases
 
 	images   map[string][]any  // values of grouping expressions that the store evaluated
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked

@@ -16,13 +16,6 @@ type keyField struct {
 	field *expression.GetField
 }
 
-// retype records that a column of an answer has another type than the binder gave it.
-func (s *statement) retype(id sql.ColumnId, was, is sql.Type) {
-	if id != 0 && !was.Equals(is) {
-		s.retyped[id] = is
-	}
-}
-
 // follow rewrites the expressions of a node over an answer: keys, column types, subqueries.
 func (s *statement) follow(n sql.Node, keys []keyField) (sql.Node, error) {
 	ex, ok := n.(sql.Expressioner)

@@ -10,7 +10,7 @@ import (
 )
 
 // Query runs a generated SELECT on the client's store session and returns its rows as SQL values of
-// the schema's types. The query runs at the first call of Next. It is the planner's PublicExecutor:
+// the schema's types. The query runs at the first call of Next. It is package push's Executor:
 // the caller knows that the text reads public tables only.
 func (p *Provider) Query(_ *sql.Context, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
 	return newRows(query, args, schema), nil

@@ -93,6 +93,7 @@ var rules = []struct {
 	{"scrim/planner/encode", []string{"scrim/functions"}, "values have a digest, whatever they mean"},
 	{"scrim/planner/grid", []string{"scrim/planner/lower", "scrim/planner/rule", "scrim/engine/estimator", "scrim/internal/refuse"}, "a grid follows from a type and its bounds"},
 	{"scrim/planner/rel", []string{"scrim/planner/plan", "scrim/planner/lower", "scrim/planner/canon", "scrim/planner/grid", "scrim/planner/rule", "scrim/planner/stored", "scrim/planner/tree", "scrim/functions/standard", "scrim/catalog", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "relations know persons, and neither losses nor parameters"},
+	{"scrim/planner/push", []string{"scrim/planner/plan", "scrim/planner/lower", "scrim/planner/rel", "scrim/planner/stored", "scrim/planner/tree", "scrim/functions/standard", "scrim/engine/store", "scrim/internal/sqltext"}, "public queries charge nothing and have no parameters"},
 	{"scrim/planner/parse", []string{"scrim/functions"}, "syntax trees alone"},
 	{"scrim/planner/plan", []string{"scrim/planner/tree", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "a plan is a value"},
 	{"scrim/planner/lower", []string{"scrim/functions", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "expressions know no plans"},

@@ -1,8 +1,9 @@
-package planner
+package push
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -17,10 +18,10 @@ import (
 	"scrim/planner/tree"
 )
 
-// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not a key by itself has any
-// value of its group, as the expressions above it that repeat a grouping expression need; the store would
-// keep one for each group.
-func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
+// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not a key by itself
+// has any value of its group, as the expressions above it that repeat a grouping expression need;
+// the store would keep one for each group.
+func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	r := *b.rel
 	r.Columns = nil
 	var by, exprs []string
@@ -53,7 +54,7 @@ func (s *statement) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 			}
 			c.Expr = x
 			if spread[plainName(nameOf(e))] != "" {
-				s.retype(c.ID, c.Type, types.Float64) // the binder takes the type of the argument
+				s.types.Note(c.ID, c.Type, types.Float64) // the binder takes the type of the argument
 			}
 		default:
 			return nil, rel.ErrStay
@@ -84,7 +85,7 @@ func nameOf(a sql.Aggregation) string {
 }
 
 // plainAggregate translates one exact aggregate over public rows.
-func (s *statement) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr, error) {
+func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr, error) {
 	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
 		return lower.Expr{}, rel.ErrStay
 	}
@@ -136,7 +137,8 @@ func (s *statement) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Ex
 		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
 	default:
 		if f := spread[plainName(nameOf(a))]; f != "" && number {
-			// Of one value the store knows no sample variance either; a sum of squares beyond DOUBLE is an error of its own there.
+			// Of one value the store knows no sample variance either; a sum of squares beyond
+			// DOUBLE is an error of its own there.
 			return lower.Expr{SQL: f + "(CAST(" + x.SQL + " AS DOUBLE))", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	case *aggregation.Avg:
@@ -150,11 +152,27 @@ func (s *statement) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Ex
 	return x, rel.ErrStay
 }
 
-// averageType is the type of an average over public rows: four digits more than what it is of, as in MySQL, where the store has room for them.
+// averageType is the type of an average over public rows: four digits more than what it is of, as
+// in MySQL, where the store has room for them.
 func averageType(of lower.Type) lower.Type {
 	switch {
 	case of.Kind == lower.Int, of.Kind == lower.Decimal && of.Precision <= 18:
 		return lower.Type{Kind: lower.Decimal, Precision: 38, Scale: of.Scale + 4}
 	}
 	return lower.Type{Kind: lower.Double}
+}
+
+// plainName spells the names that go-mysql-server gives its aggregates as SQL does.
+func plainName(name string) string {
+	switch strings.ToLower(name) {
+	case "varpop", "variance":
+		return "var_pop"
+	case "varsamp":
+		return "var_samp"
+	case "stddevpop", "std", "stddev":
+		return "stddev_pop"
+	case "stddevsamp":
+		return "stddev_samp"
+	}
+	return name
 }

@@ -1,0 +1,227 @@
+package push
+
+import (
+	"strconv"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/sqltext"
+	"scrim/planner/lower"
+	"scrim/planner/rel"
+	"scrim/planner/stored"
+	"scrim/planner/tree"
+)
+
+// block is a relation of public rows with the order and limits of its query block.
+type block struct {
+	rel           *rel.Relation
+	order         []string
+	limit, offset string
+	worth         bool // does more than a scan with filters, which the tables do themselves
+}
+
+func (b *block) suffix() string {
+	t := ""
+	if len(b.order) > 0 {
+		t = " ORDER BY " + sqltext.List(b.order)
+	}
+	if b.limit != "" {
+		t += " LIMIT " + b.limit
+	}
+	if b.offset != "" {
+		t += " OFFSET " + b.offset
+	}
+	return t
+}
+
+// closed makes the order and limits part of a derived table, so that more can be done on top.
+func (s *pusher) closed(b *block) *block {
+	if b.limit == "" && b.offset == "" {
+		return &block{rel: b.rel, worth: b.worth}
+	}
+	return &block{rel: s.Derived(b.rel, b.suffix(), nil), worth: b.worth}
+}
+
+// block translates one node of a public query.
+func (s *pusher) block(n sql.Node) (*block, error) {
+	child := func(c sql.Node, close bool) (*block, error) {
+		b, err := s.block(c)
+		if err == nil && close {
+			b = s.closed(b)
+		}
+		return b, err
+	}
+	switch n := n.(type) {
+	case *plan.ResolvedTable:
+		t, ok := stored.Under(n.Table)
+		if !ok || n.AsOf != nil {
+			return nil, rel.ErrStay
+		}
+		r, err := s.Scan(n, t)
+		if err != nil {
+			return nil, err
+		}
+		r.Bases = nil
+		return &block{rel: r}, nil
+	case *plan.TableAlias:
+		return s.block(n.Child)
+	case *plan.SubqueryAlias:
+		if n.IsLateral || !n.Correlated.Empty() {
+			return nil, rel.ErrStay
+		}
+		b, err := child(n.Child, true)
+		if err != nil {
+			return nil, err
+		}
+		ids := tree.ColumnIDs(n, len(b.rel.Columns))
+		if ids == nil {
+			return nil, rel.ErrStay
+		}
+		b.rel = b.rel.WithIDs(ids)
+		return b, nil
+	case *plan.Filter:
+		return s.blockFilter(n.Child, n.Expression)
+	case *plan.Having:
+		return s.blockFilter(n.Child, n.Cond)
+	case *plan.JoinNode:
+		l, err := child(n.Left(), true)
+		if err != nil {
+			return nil, err
+		}
+		r, err := child(n.Right(), true)
+		if err != nil {
+			return nil, err
+		}
+		rel, err := s.Join(l.rel, r.rel, n)
+		return &block{rel: rel, worth: true}, err
+	case *plan.Project:
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		return b, s.inline(b, n.Projections)
+	case *plan.GroupBy:
+		b, err := child(n.Child, true)
+		if err != nil {
+			return nil, err
+		}
+		return s.blockGroup(b, n)
+	case *plan.Distinct:
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		if len(b.order) > 0 || b.limit != "" || b.offset != "" {
+			return nil, rel.ErrStay
+		}
+		var by []string
+		for _, c := range b.rel.Columns {
+			if c.Opaque {
+				return nil, rel.ErrStay
+			}
+			by = append(by, c.Expr.SQL)
+		}
+		return &block{rel: s.Derived(b.rel, " GROUP BY "+sqltext.List(by), nil), worth: true}, nil
+	case *plan.Sort:
+		return s.blockSort(n)
+	case *plan.Limit:
+		if n.CalcFoundRows { // the rows that the limit cuts off are counted
+			return nil, rel.ErrStay
+		}
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		return b, s.number(b, &b.limit, n.Limit)
+	case *plan.Offset:
+		b, err := child(n.Child, false)
+		if err != nil {
+			return nil, err
+		}
+		if b.limit != "" {
+			return nil, rel.ErrStay
+		}
+		return b, s.number(b, &b.offset, n.Offset)
+	}
+	return nil, rel.ErrStay
+}
+
+// number sets a LIMIT or OFFSET from a literal.
+func (s *pusher) number(b *block, dst *string, e sql.Expression) error {
+	l, ok := e.(*expression.Literal)
+	if !ok || *dst != "" {
+		return rel.ErrStay
+	}
+	f, ok := tree.Float(l.Value())
+	if !ok || f < 0 || f > 1<<53 {
+		return rel.ErrStay
+	}
+	*dst, b.worth = strconv.FormatInt(int64(f), 10), true
+	return nil
+}
+
+func (s *pusher) blockFilter(n sql.Node, cond sql.Expression) (*block, error) {
+	b, err := s.block(n)
+	if err != nil {
+		return nil, err
+	}
+	b = s.closed(b)
+	b.rel, err = s.Filter(b.rel, cond)
+	return b, err
+}
+
+// blockSort adds an order: MySQL has NULL before everything.
+func (s *pusher) blockSort(n *plan.Sort) (*block, error) {
+	b, err := s.block(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	b = s.closed(b)
+	b.worth = true
+	for _, f := range n.SortConditions {
+		if _, constant := f.Expr.(*expression.Literal); constant {
+			continue // ORDER BY NULL is no order
+		}
+		x, err := s.Lower(f.Expr, b.rel.Resolve)
+		if err != nil {
+			return nil, err
+		}
+		switch x.Type.Kind {
+		case lower.JSON, lower.Array:
+			return nil, rel.ErrStay
+		}
+		if f.Order == sql.Descending {
+			b.order = append(b.order, x.SQL+" DESC NULLS LAST")
+		} else {
+			b.order = append(b.order, x.SQL+" ASC NULLS FIRST")
+		}
+	}
+	return b, nil
+}
+
+// inline computes columns without a derived table, so that an order below keeps its meaning.
+func (s *pusher) inline(b *block, exprs []sql.Expression) error {
+	r := *b.rel
+	r.Columns = make([]rel.Column, len(exprs))
+	for i, e := range exprs {
+		c := rel.Column{Type: e.Type(s.ctx), Name: e.String()}
+		if id, ok := e.(sql.IdExpression); ok {
+			c.ID = id.Id()
+		}
+		x, err := s.Lower(tree.Unalias(e), b.rel.Resolve)
+		if err != nil {
+			return err
+		}
+		c.Expr = x
+		if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
+			if t, ok := s.types[gf.Id()]; ok {
+				s.types.Note(c.ID, c.Type, t)
+			}
+		}
+		r.Columns[i] = c
+	}
+	b.rel = &r
+	return nil
+}
