@@ -155,7 +155,7 @@ func (w world) rows(sql string, args ...any) [][]any {
 	r, err := s.Query(ctx, sql, args...)
 	must(w.t, err)
 	var out [][]any
-	must(w.t, eachRow(r, func(row []any) error { out = append(out, row); return nil }))
+	must(w.t, store.Each(r, func(row []any) error { out = append(out, row); return nil }))
 	return out
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -148,7 +147,7 @@ func (c *Collections) count(ctx context.Context, col *collection) error {
 	if err != nil {
 		return err
 	}
-	if err := eachRow(rows, func(r []any) error {
+	if err := store.Each(rows, func(r []any) error {
 		s, ok := col.stratum(r[1].(string))
 		if !ok {
 			return fmt.Errorf("collections: %s has reports of a stratum that it has not", col.Name)
@@ -161,7 +160,7 @@ func (c *Collections) count(ctx context.Context, col *collection) error {
 	if rows, err = c.session.Query(ctx, "SELECT count(*) FROM "+quoted(tx{schema: c.own.OwnSchema()}.table(tableSpent, col.record))); err != nil {
 		return err
 	}
-	return eachRow(rows, func(r []any) error {
+	return store.Each(rows, func(r []any) error {
 		col.spent = int(r[0].(int64))
 		if col.takes() {
 			col.unsorted = col.spent
@@ -185,20 +184,3 @@ func (r record) model() collect.Model {
 
 // takes tells whether reports may still come.
 func (r record) takes() bool { return r.State == Open || r.State == Between || r.State == Failed }
-
-// eachRow reads a result to its end and closes it.
-func eachRow(rows store.Rows, f func([]any) error) error {
-	defer rows.Close()
-	for {
-		r, err := rows.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = f(r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}

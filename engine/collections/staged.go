@@ -10,6 +10,7 @@ import (
 
 	"scrim/engine/collect"
 	"scrim/engine/collect/seal"
+	"scrim/engine/store"
 	"scrim/internal/refuse"
 )
 
@@ -38,7 +39,7 @@ func (t tx) staged(col *collection, k batchKey) (staged, error) {
 	if err != nil {
 		return out, err
 	}
-	return out, eachRow(rows, func(r []any) error {
+	return out, store.Each(rows, func(r []any) error {
 		out.reports, out.parts = uint64(r[0].(int64)), int(r[2].(int64))
 		out.have[int(r[1].(int64))] = stagedPart{r[3].([]byte), r[4].([]byte), uint64(r[5].(int64))}
 		return nil
@@ -156,7 +157,7 @@ func (t tx) messages(col *collection, k batchKey) ([]collect.Message, error) {
 		return nil, err
 	}
 	var out []collect.Message
-	err = eachRow(rows, func(r []any) error {
+	err = store.Each(rows, func(r []any) error {
 		for b := r[0].([]byte); len(b) >= seal.PlainSize; b = b[seal.PlainSize:] {
 			out = append(out, collect.Message(b[:seal.PlainSize]))
 		}

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // TableRef names a table. Both parts are lower case: names are case-insensitive and stored folded.
 type TableRef struct{ Schema, Name string }
@@ -88,18 +91,37 @@ type Session interface {
 	Close() error
 }
 
-// Rows iterates over the result of Session.Query.
+// Rows is the result of Session.Query, read in batches of rows.
 type Rows interface {
 	Columns() []Column
-	// Next returns the next row, or io.EOF. Values are nil, bool, int64, uint64, float64, string,
-	// []byte, time.Time, time.Duration (TIME and INTERVAL; a month counts 30 days), *big.Int (huge
-	// integers), Decimal, or []any of these. JSON and UUID come as text.
-	Next() ([]any, error)
+	// Batch returns the next rows, at least one, or io.EOF. The kinds are the same in all batches of a
+	// result. A batch is valid for as long as it is used, after Close, too.
+	Batch() (*Batch, error)
 	Close() error
 }
 
-// Decimal is an exact decimal result in the store's text form, e.g. "-12.30".
-type Decimal string
+// Each hands a result over row by row to its end, or to the first error, and closes it.
+func Each(r Rows, f func(row []any) error) error {
+	defer r.Close()
+	for {
+		b, err := r.Batch()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range b.Len {
+			row := make([]any, len(b.Columns))
+			for c := range row {
+				row[c] = b.Columns[c].At(i)
+			}
+			if err := f(row); err != nil {
+				return err
+			}
+		}
+	}
+}
 
 // Snapshot is one committed state, read-only. All scans of one statement use the same one.
 //

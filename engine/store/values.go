@@ -1,9 +1,9 @@
 package store
 
 import (
-	"math/big"
-	"strings"
 	"time"
+
+	"github.com/cockroachdb/apd/v3"
 )
 
 // ValueKind is how the values of a column are held.
@@ -11,7 +11,7 @@ type ValueKind uint8
 
 // Kinds, and the Go type of a value of each.
 const (
-	KindAny       ValueKind = iota // Any: whatever Rows.Next promises
+	KindAny       ValueKind = iota // Any: see At
 	KindBool                       // Ints: 0 or 1; bool
 	KindInt                        // Ints; int64
 	KindUint                       // Ints: the bits of a uint64; uint64
@@ -20,7 +20,7 @@ const (
 	KindDate                       // Ints: days since 1970; time.Time
 	KindTime                       // Ints: microseconds of the day; time.Duration
 	KindTimestamp                  // Ints: microseconds since 1970, in UTC; time.Time
-	KindDecimal                    // Ints: the number times 10^Scale; Decimal
+	KindDecimal                    // Ints: the number times 10^Scale; *apd.Decimal
 )
 
 // Values are a run of the values of one column. They are immutable.
@@ -40,18 +40,12 @@ type Batch struct {
 	Columns []Values
 }
 
-// Columnar are Rows that can be read in batches instead of row by row.
-type Columnar interface {
-	Rows
-	// Batch returns the next rows, at least one, or io.EOF. The kinds are the same in all batches of a result. A batch is valid
-	// for as long as it is used, after Close, too.
-	Batch() (*Batch, error)
-}
-
 // IsNull tells whether the value at i is NULL.
 func (v *Values) IsNull(i int) bool { return v.Null != nil && v.Null[i] }
 
-// At returns the value at i as Rows.Next does.
+// At returns the value at i: nil, bool, int64, uint64, float64, string, []byte, time.Time,
+// time.Duration (TIME and INTERVAL; a month counts 30 days), *big.Int (huge integers), *apd.Decimal,
+// which is the caller's own, or []any of these. JSON and UUID come as text.
 func (v *Values) At(i int) any {
 	if v.IsNull(i) {
 		return nil
@@ -74,22 +68,10 @@ func (v *Values) At(i int) any {
 	case KindTimestamp:
 		return time.UnixMicro(v.Ints[i]).UTC()
 	case KindDecimal:
-		return DecimalOf(big.NewInt(v.Ints[i]), v.Scale)
+		return apd.New(v.Ints[i], -int32(v.Scale))
+	}
+	if d, ok := v.Any[i].(*apd.Decimal); ok {
+		return new(apd.Decimal).Set(d)
 	}
 	return v.Any[i]
-}
-
-// DecimalOf writes unscaled / 10^scale with exactly scale digits after the point.
-func DecimalOf(unscaled *big.Int, scale int) Decimal {
-	digits := new(big.Int).Abs(unscaled).String()
-	if scale > 0 {
-		if pad := scale + 1 - len(digits); pad > 0 {
-			digits = strings.Repeat("0", pad) + digits
-		}
-		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
-	}
-	if unscaled.Sign() < 0 {
-		digits = "-" + digits
-	}
-	return Decimal(digits)
 }

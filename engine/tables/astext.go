@@ -9,7 +9,6 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
-	"scrim/internal/turns"
 )
 
 // asText is the context's key for a caller of Next who takes text. The value is a form.
@@ -76,64 +75,45 @@ func stays(n sql.Node) (f form, ok bool) {
 	return f, false
 }
 
-// texts reads batches as text, row by row.
+// texts writes rows of batches as text.
 type texts struct {
-	result  store.Columnar
 	schema  sql.Schema
 	read    []reader
 	write   []writer // for the result's kinds, once they are known
 	form    form
-	batch   *store.Batch
-	at      int
 	values  []sqltypes.Value
-	row     sql.Row // points to values
+	out     sql.Row // points to values
 	written []byte  // the text of the row
 }
 
-func newTexts(result store.Columnar, schema sql.Schema, read []reader, f form) *texts {
-	t := &texts{result: result, schema: schema, read: read, form: f, values: make([]sqltypes.Value, len(schema)), row: make(sql.Row, len(schema))}
+func newTexts(schema sql.Schema, read []reader, f form) *texts {
+	t := &texts{schema: schema, read: read, form: f, values: make([]sqltypes.Value, len(schema)), out: make(sql.Row, len(schema))}
 	for i := range t.values {
-		t.row[i] = &t.values[i]
+		t.out[i] = &t.values[i]
 	}
 	return t
 }
 
-// next returns the next row, whose values hold until the next call.
-func (t *texts) next(ctx *sql.Context) (sql.Row, error) {
-	if t.batch == nil || t.at == t.batch.Len {
-		if err := t.advance(ctx); err != nil {
-			return nil, err
-		}
-	}
-	t.written = t.written[:0]
-	for i := range t.values {
-		if err := t.value(ctx, i); err != nil {
-			return nil, err
-		}
-	}
-	t.at++
-	return t.row, nil
-}
-
-func (t *texts) advance(ctx *sql.Context) error {
-	turns.Of(ctx).Rest() // the store computes
-	b, err := t.result.Batch()
-	if err != nil {
-		return err
-	}
-	t.batch, t.at = b, 0
+// row returns a row of a batch, whose values hold until the next call.
+func (t *texts) row(ctx *sql.Context, b *store.Batch, at int) (sql.Row, error) {
 	if t.write == nil {
 		t.write = make([]writer, len(t.schema))
 		for i, c := range t.schema {
 			t.write[i] = writerOf(ctx, c.Type, b.Columns[i].Kind)
 		}
 	}
-	return ctx.Err()
+	t.written = t.written[:0]
+	for i := range t.values {
+		if err := t.value(ctx, i, &b.Columns[i], at); err != nil {
+			return nil, err
+		}
+	}
+	return t.out, nil
 }
 
 // value writes one value of the row.
-func (t *texts) value(ctx *sql.Context, i int) error {
-	v, at, typ := &t.batch.Columns[i], t.at, t.schema[i].Type
+func (t *texts) value(ctx *sql.Context, i int, v *store.Values, at int) error {
+	typ := t.schema[i].Type
 	if v.IsNull(at) {
 		t.values[i] = sqltypes.NULL
 		return nil

@@ -203,18 +203,15 @@ func (p *Provider) Sizes(ctx *sql.Context, public func(store.TableRef) bool) map
 	if err != nil {
 		return nil // in a transaction that was aborted, too
 	}
-	defer rows.Close()
 	sizes := map[store.TableRef]uint64{}
-	for {
-		row, err := rows.Next()
-		if err != nil {
-			return sizes
-		}
+	_ = store.Each(rows, func(row []any) error { // what was read before an error counts
 		schema, _ := row[0].(string)
 		name, _ := row[1].(string)
 		size, ok := row[2].(int64)
 		if ref := (store.TableRef{Schema: schema, Name: name}); ok && size >= 0 && public(ref) {
 			sizes[ref] = uint64(size)
 		}
-	}
+		return nil
+	})
+	return sizes
 }

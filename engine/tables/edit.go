@@ -85,17 +85,15 @@ func (e *editor) identify(ctx *sql.Context, b *lower.Binder, row sql.Row) (strin
 // bound turns a written value into one that can be bound to a statement: a list is bound as text,
 // which the place holder's cast reads.
 func bound(v any) any {
-	switch x := v.(type) {
-	case []any:
-		text, err := json.Marshal(x)
-		if err != nil {
-			return nil // lists hold numbers and nil only, see writeList
-		}
-		return string(text)
-	case store.Decimal:
-		return string(x)
+	x, ok := v.([]any)
+	if !ok {
+		return v
 	}
-	return v
+	text, err := json.Marshal(x)
+	if err != nil {
+		return nil // lists hold numbers and nil only, see writeList
+	}
+	return string(text)
 }
 
 func isEOF(err error) bool { return errors.Is(err, io.EOF) }

@@ -16,7 +16,7 @@ import (
 )
 
 // readSQL returns the expression that reads a stored column for a client, in one of the forms that
-// store.Rows hands over.
+// store.Values has.
 func readSQL(c store.Column) string {
 	name := sqltext.StoreName(c.Name)
 	t := strings.ToUpper(c.Type)
@@ -42,7 +42,7 @@ type reader func(ctx *sql.Context, v any) (any, error)
 //	NaN, infinities            NULL
 //	Duration                   TIME
 //	lists, JSON text           JSON
-//	Decimal, *big.Int, others  by the type's own conversion
+//	*apd.Decimal, *big.Int, others  by the type's own conversion
 //
 // A value that the type cannot hold, such as the year 12000, is NULL, as it is to private queries.
 func readerOf(t sql.Type) reader {
@@ -99,11 +99,11 @@ func readerOf(t sql.Type) reader {
 			if seconds && x.Nanosecond() == 0 {
 				return x, nil
 			}
-		case store.Decimal:
-			if d := fits(x, exact); d != nil {
-				return d, nil
+		case *apd.Decimal:
+			if fits(x, exact) {
+				return x, nil
 			}
-			return convert(ctx, string(x))
+			return convert(ctx, x.Text('f'))
 		case *big.Int:
 			return convert(ctx, x.String())
 		case []any:
@@ -113,16 +113,10 @@ func readerOf(t sql.Type) reader {
 	}
 }
 
-// fits reads a number that has a DECIMAL type's own scale, and no more digits than it; nil for others, which are rounded and checked.
-func fits(x store.Decimal, t sql.DecimalType) *apd.Decimal {
-	if t == nil {
-		return nil
-	}
-	d, _, err := apd.NewFromString(string(x))
-	if err != nil || d.Form != apd.Finite || int(-d.Exponent) != int(t.Scale()) || d.NumDigits() > int64(t.Precision()) {
-		return nil
-	}
-	return d
+// fits tells whether a number has a DECIMAL type's own scale, and no more digits than it. Others are
+// rounded and checked.
+func fits(x *apd.Decimal, t sql.DecimalType) bool {
+	return t != nil && int(-x.Exponent) == int(t.Scale()) && x.NumDigits() <= int64(t.Precision())
 }
 
 func readJSON(ctx *sql.Context, text string) (any, error) {
@@ -142,8 +136,8 @@ func readList(list []any) []any {
 			if !math.IsNaN(x) && !math.IsInf(x, 0) {
 				out[i] = x
 			}
-		case store.Decimal:
-			out[i] = string(x)
+		case *apd.Decimal:
+			out[i] = x.Text('f')
 		case *big.Int:
 			out[i] = x.String()
 		case []byte:

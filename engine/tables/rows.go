@@ -47,7 +47,9 @@ type rows struct {
 	schema    sql.Schema
 	read      []reader
 	result    store.Rows
-	texts     *texts // instead of values, for a caller who takes text
+	batch     *store.Batch // that is being read
+	at        int          // its next row
+	texts     *texts       // instead of values, for a caller who takes text
 	done      bool
 }
 
@@ -69,20 +71,34 @@ func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
 			return nil, err
 		}
 	}
-	if r.texts != nil {
-		return r.texts.next(ctx)
+	if r.batch == nil || r.at == r.batch.Len {
+		if err := r.advance(ctx); err != nil {
+			return nil, err
+		}
 	}
-	values, err := r.result.Next()
-	if err != nil {
-		return nil, err
+	at := r.at
+	r.at++
+	if r.texts != nil {
+		return r.texts.row(ctx, r.batch, at)
 	}
 	row := make(sql.Row, len(r.read))
 	for i, read := range r.read {
-		if row[i], err = read(ctx, values[i]); err != nil {
+		var err error
+		if row[i], err = read(ctx, r.batch.Columns[i].At(at)); err != nil {
 			return nil, err
 		}
 	}
 	return row, nil
+}
+
+// advance reads the next batch.
+func (r *rows) advance(ctx *sql.Context) (err error) {
+	turns.Of(ctx).Rest() // the store computes
+	if r.batch, err = r.result.Batch(); err != nil {
+		return err
+	}
+	r.at = 0
+	return ctx.Err()
 }
 
 // open runs the query.
@@ -102,9 +118,7 @@ func (r *rows) open(ctx *sql.Context) error {
 		return classify(err, nil)
 	}
 	if f, ok := ctx.Value(asText{}).(form); ok {
-		if c, ok := r.result.(store.Columnar); ok {
-			r.texts = newTexts(c, r.schema, r.read, f)
-		}
+		r.texts = newTexts(r.schema, r.read, f)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // writeValue turns an SQL value of type t into what the store takes for a column of the given store
-// type: nil, bool, int64, uint64, float64, string, []byte, time.Time, store.Decimal or []any of these.
+// type: nil, bool, int64, uint64, float64, string, []byte, time.Time or []any of these.
 // NaN and infinities are NULL: the server knows no such numbers.
 func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, error) {
 	if v == nil {
@@ -35,7 +35,7 @@ func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, 
 	case types.Timespan:
 		return x.String(), nil
 	case *apd.Decimal:
-		return writeDecimal(x.Text('f'), stored), nil
+		return x.Text('f'), nil
 	case float32:
 		return writeFloat(float64(x)), nil
 	case float64:
@@ -114,13 +114,6 @@ func writeEnum(_ *sql.Context, t sql.Type, x uint64, stored string) (any, error)
 		return writeInt(int64(x), stored), nil
 	}
 	return x, nil
-}
-
-func writeDecimal(text, stored string) any {
-	if stored == "VARCHAR" {
-		return text
-	}
-	return store.Decimal(text)
 }
 
 // writeList reads a JSON array, text or document, as a list of numbers of the column's length.

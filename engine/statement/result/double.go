@@ -1,32 +1,33 @@
 package result
 
 import (
-	"bytes"
-	"strconv"
+	"math"
 
-	"github.com/dolthub/vitess/go/sqltypes"
-	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/tables"
 )
 
-// mysqlDoubles writes the DOUBLE and FLOAT values of a row as MySQL does (tables.AppendDouble).
-func mysqlDoubles(fields []*querypb.Field, row []sqltypes.Value) {
-	for i, f := range fields {
-		bits := 64
-		switch f.Type {
-		case querypb.Type_FLOAT64:
-		case querypb.Type_FLOAT32:
-			bits = 32
-		default:
-			continue
-		}
-		text := row[i].Raw()
-		if row[i].IsNull() || bytes.IndexByte(text, 'e') < 0 {
-			continue
-		}
-		if x, err := strconv.ParseFloat(string(text), bits); err == nil {
-			row[i] = sqltypes.MakeTrusted(f.Type, tables.AppendDouble(nil, x, bits))
-		}
+// appendDouble appends a value of a DOUBLE or FLOAT column as MySQL does (tables.AppendDouble); ok is
+// false where the value, or the type, is none.
+func appendDouble(ctx *sql.Context, b []byte, t sql.Type, v any) (text []byte, ok bool) {
+	if !types.IsFloat(t) {
+		return b, false
 	}
+	number, _, err := t.Convert(ctx, v)
+	var x float64
+	bits := 64
+	switch f := number.(type) {
+	case float64:
+		x = f
+	case float32:
+		x, bits = float64(f), 32
+	default:
+		return b, false
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) || err != nil && (bits == 32 || !sql.ErrTruncatedIncorrect.Is(err)) {
+		return b, false
+	}
+	return tables.AppendDouble(b, x, bits), true
 }

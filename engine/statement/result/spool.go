@@ -90,7 +90,7 @@ type spooled struct {
 
 	rows   [][]sqltypes.Value
 	values []sqltypes.Value // of all rows
-	text   []byte           // of values that came as text
+	text   []byte           // of values that came as text, and of doubles
 	buffer *sql.ByteBuffer  // of others
 	bytes  int64            // of long rows
 }
@@ -120,6 +120,11 @@ func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 		case *sqltypes.Value:
 			v = s.keep(x)
 		default:
+			at := len(s.text)
+			if text, ok := appendDouble(ctx, s.text, c.Type, x); ok {
+				s.text, v = text, sqltypes.MakeTrusted(c.Type.Type(), text[at:len(text):len(text)])
+				break
+			}
 			var err error
 			if v, err = c.Type.SQL(ctx, s.buffer.Get(), x); err != nil {
 				return err
@@ -129,7 +134,6 @@ func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 		s.values = append(s.values, v)
 	}
 	values := s.values[start:len(s.values):len(s.values)]
-	mysqlDoubles(s.fields, values)
 	mysqlTimes(s.fields, values)
 	s.rows = append(s.rows, values)
 	return nil

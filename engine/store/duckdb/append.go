@@ -110,7 +110,7 @@ func valueKind(v any, blob bool) duckdb.Type {
 		return duckdb.TYPE_TIMESTAMP
 	case time.Duration:
 		return duckdb.TYPE_INTERVAL
-	case string, store.Decimal, []byte:
+	case string, []byte:
 		if blob {
 			return duckdb.TYPE_BLOB
 		}

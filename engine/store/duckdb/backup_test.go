@@ -86,9 +86,10 @@ func TestHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row, err := rows.Next()
-		if err != nil || x.want != "" && row[0] != x.want || x.want == "" && row[0] == "200000 0" {
-			t.Errorf("got %v, %v, want %s", row, err, x.want)
+		b, err := rows.Batch()
+		must(t, err)
+		if row := b.Columns[0].At(0); x.want != "" && row != x.want || x.want == "" && row == "200000 0" {
+			t.Errorf("got %v, want %s", row, x.want)
 		}
 		rows.Close()
 		q.Close()

@@ -47,26 +47,34 @@ func (r *boxed) has(types ...string) bool {
 // Columns implements store.Rows.
 func (r *boxed) Columns() []store.Column { return r.columns }
 
-// Next implements store.Rows.
-func (r *boxed) Next() ([]any, error) {
+// boxedRows is how many rows are read at a time: each may be large.
+const boxedRows = 16
+
+// Batch implements store.Rows.
+func (r *boxed) Batch() (*store.Batch, error) {
 	if r.closed {
 		return nil, store.ErrClosed
 	}
-	switch err := r.dr.Next(r.buf); {
-	case err == io.EOF:
-		return nil, io.EOF
-	case err != nil:
-		return nil, internal(err.Error())
-	}
-	out := make([]any, len(r.buf))
-	for i, v := range r.buf {
-		if t, ok := v.(time.Time); ok && r.columns[i].Type == "TIME" {
-			out[i] = timeOfDay(t)
-			continue
+	b := &store.Batch{Columns: make([]store.Values, len(r.buf))}
+	for ; b.Len < boxedRows; b.Len++ {
+		switch err := r.dr.Next(r.buf); {
+		case err == io.EOF && b.Len > 0:
+			return b, nil
+		case err == io.EOF:
+			return nil, io.EOF
+		case err != nil:
+			return nil, internal(err.Error())
 		}
-		out[i] = value(v)
+		for i, v := range r.buf {
+			if t, ok := v.(time.Time); ok && r.columns[i].Type == "TIME" {
+				v = timeOfDay(t)
+			} else {
+				v = value(v)
+			}
+			b.Columns[i].Any = append(b.Columns[i].Any, v)
+		}
 	}
-	return out, nil
+	return b, nil
 }
 
 // Close implements store.Rows.

@@ -189,7 +189,7 @@ func (c column) other(data unsafe.Pointer, i int) any {
 		x := new(big.Int).Lsh(big.NewInt(h.upper), 64)
 		x.Add(x, new(big.Int).SetUint64(h.lower))
 		if c.decimal {
-			return store.DecimalOf(x, c.scale)
+			return decimalOf(x, c.scale)
 		}
 		return x
 	case mapping.TypeInterval:

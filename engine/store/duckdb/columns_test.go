@@ -35,19 +35,6 @@ var everyType = func() string {
 	return "SELECT i, " + strings.Join(items, ", ") + " FROM range(5000) t(i) ORDER BY i"
 }()
 
-func read(t *testing.T, r store.Rows) (rows [][]any) {
-	t.Helper()
-	defer r.Close()
-	for {
-		row, err := r.Next()
-		if err == io.EOF {
-			return rows
-		}
-		must(t, err)
-		rows = append(rows, row)
-	}
-}
-
 // What is read out of DuckDB's memory must be what the driver makes of it.
 func TestColumnsAreTheDriversValues(t *testing.T) {
 	ctx := context.Background()
@@ -79,17 +66,17 @@ func TestBatches(t *testing.T) {
 	c := testSession(t, s)
 	r, err := c.Query(ctx, "SELECT i, 'text number ' || i FROM range(3000) t(i)")
 	must(t, err)
-	first, err := r.(store.Columnar).Batch()
+	first, err := r.Batch()
 	must(t, err)
-	second, err := r.(store.Columnar).Batch()
+	second, err := r.Batch()
 	must(t, err)
-	if _, err := r.(store.Columnar).Batch(); err != io.EOF {
+	if _, err := r.Batch(); err != io.EOF {
 		t.Errorf("after the last: %v", err)
 	}
 	must(t, r.Close())
 	equal(t, "lengths", []int{first.Len, second.Len}, []int{2048, 952})
 	equal(t, "last text", second.Columns[1].Texts[951], "text number 2999")
-	if _, err := r.(store.Columnar).Batch(); err != store.ErrClosed {
+	if _, err := r.Batch(); err != store.ErrClosed {
 		t.Errorf("after Close: %v", err)
 	}
 }

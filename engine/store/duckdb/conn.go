@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -133,18 +132,15 @@ func (c *conn) collect(ctx context.Context, sql string, args ...any) ([][]any, e
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	var out [][]any
-	for {
-		row, err := r.Next()
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = store.Each(r, func(row []any) error {
 		out = append(out, row)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return out, nil
 }
 
 func (c *conn) close() {

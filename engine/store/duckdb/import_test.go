@@ -91,7 +91,7 @@ func TestImportReplaceKeepsTheDefinition(t *testing.T) {
 	must(t, err)
 	equal(t, "rows", im.Rows, int64(2))
 	equal(t, "rows", all(t, testSession(t, s), "SELECT * FROM shop.visits ORDER BY id"),
-		[][]any{{int64(2), store.Decimal("5.00")}, {int64(3), store.Decimal("6.25")}})
+		[][]any{{int64(2), decimal("5.00")}, {int64(3), decimal("6.25")}})
 	table, _, _ := s.Table(context.Background(), visits)
 	equal(t, "keys", table.Keys, []store.Key{{Primary: true, Columns: []string{"id"}}})
 	v := version(t, s, visits)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"scrim/engine/store"
 )
 
@@ -85,15 +87,14 @@ func (r *repeats) put(key string, now *state, found *result, size int) {
 type repeated struct {
 	*result
 	read int // batches
-	cursor
 }
 
-var _ store.Columnar = (*repeated)(nil)
+var _ store.Rows = (*repeated)(nil)
 
 // Columns implements store.Rows.
 func (r *repeated) Columns() []store.Column { return r.columns }
 
-// Batch implements store.Columnar.
+// Batch implements store.Rows.
 func (r *repeated) Batch() (*store.Batch, error) {
 	if r.read == len(r.batches) {
 		return nil, io.EOF
@@ -102,12 +103,9 @@ func (r *repeated) Batch() (*store.Batch, error) {
 	return r.batches[r.read-1], nil
 }
 
-// Next implements store.Rows.
-func (r *repeated) Next() ([]any, error) { return r.next(r.Batch) }
-
 // Close implements store.Rows.
 func (r *repeated) Close() error {
-	r.read, r.cursor = len(r.batches), cursor{}
+	r.read = len(r.batches)
 	return nil
 }
 
@@ -121,7 +119,7 @@ type recording struct {
 	size int
 }
 
-// Batch implements store.Columnar.
+// Batch implements store.Rows.
 func (r *recording) Batch() (*store.Batch, error) {
 	b, err := r.rows.Batch()
 	switch {
@@ -139,14 +137,6 @@ func (r *recording) Batch() (*store.Batch, error) {
 		r.kept = nil
 	}
 	return b, err
-}
-
-// Next implements store.Rows.
-func (r *recording) Next() ([]any, error) {
-	if r.closed {
-		return nil, store.ErrClosed
-	}
-	return r.next(r.Batch)
 }
 
 // keep keeps a result that was read to its end, if it is of the state that it was asked in: whatever was committed meanwhile has
@@ -171,8 +161,8 @@ func sizeOf(b *store.Batch) int {
 			switch v := v.(type) {
 			case nil, time.Duration, time.Time:
 				size += 2 * textBytes
-			case store.Decimal:
-				size += 2*textBytes + len(v)
+			case *apd.Decimal:
+				size += 2*textBytes + int(v.NumDigits())
 			default:
 				return maxResult + 1
 			}

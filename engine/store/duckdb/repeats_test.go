@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"io"
 	"strings"
 	"testing"
 
@@ -14,16 +13,8 @@ func again(t *testing.T, c store.Session, sql string, args ...any) (rows [][]any
 	t.Helper()
 	r, err := c.Query(context.Background(), sql, args...)
 	must(t, err)
-	defer r.Close()
 	_, kept = r.(*repeated)
-	for {
-		row, err := r.Next()
-		if err == io.EOF {
-			return rows, kept
-		}
-		must(t, err)
-		rows = append(rows, row)
-	}
+	return read(t, r), kept
 }
 
 func TestRepeatsEndWithTheState(t *testing.T) {
@@ -93,7 +84,7 @@ func TestRepeatsAreSmall(t *testing.T) {
 	// A result that was not read to its end is not whole.
 	r, err := c.Query(context.Background(), "SELECT range FROM range(3)")
 	must(t, err)
-	_, err = r.Next()
+	_, err = r.Batch()
 	must(t, err)
 	must(t, r.Close())
 	if rows, kept := again(t, c, "SELECT range FROM range(3)"); kept || len(rows) != 3 {

@@ -17,15 +17,14 @@ type rows struct {
 	*shape
 	release func() // lets go of what the result rests on
 	closed  bool
-	cursor
 }
 
-var _ store.Columnar = (*rows)(nil)
+var _ store.Rows = (*rows)(nil)
 
 // Columns implements store.Rows.
 func (r *rows) Columns() []store.Column { return r.columns }
 
-// Batch implements store.Columnar.
+// Batch implements store.Rows.
 func (r *rows) Batch() (*store.Batch, error) {
 	if r.closed {
 		return nil, store.ErrClosed
@@ -51,14 +50,6 @@ func (r *rows) Batch() (*store.Batch, error) {
 	return b, nil
 }
 
-// Next implements store.Rows.
-func (r *rows) Next() ([]any, error) {
-	if r.closed {
-		return nil, store.ErrClosed
-	}
-	return r.next(r.Batch)
-}
-
 // Close implements store.Rows.
 func (r *rows) Close() error {
 	r.s.mu.Lock()
@@ -79,26 +70,4 @@ func (r *rows) cut() {
 	if r.s.reading == r {
 		r.s.reading = nil
 	}
-}
-
-// cursor hands batches over row by row.
-type cursor struct {
-	batch *store.Batch
-	at    int
-}
-
-func (c *cursor) next(batch func() (*store.Batch, error)) ([]any, error) {
-	if c.batch == nil || c.at == c.batch.Len {
-		b, err := batch()
-		if err != nil {
-			return nil, err
-		}
-		c.batch, c.at = b, 0
-	}
-	row := make([]any, len(c.batch.Columns))
-	for i := range row {
-		row[i] = c.batch.Columns[i].At(c.at)
-	}
-	c.at++
-	return row, nil
 }

@@ -3,10 +3,11 @@ package duckdb
 import (
 	"context"
 	"errors"
-	"io"
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/cockroachdb/apd/v3"
 
 	"scrim/engine/store"
 )
@@ -79,16 +80,25 @@ func all(t testing.TB, c store.Session, sql string, args ...any) [][]any {
 	t.Helper()
 	r, err := c.Query(context.Background(), sql, args...)
 	must(t, err)
-	defer r.Close()
-	var out [][]any
-	for {
-		row, err := r.Next()
-		if err == io.EOF {
-			return out
+	return read(t, r)
+}
+
+// decimal is the text of a decimal that was read.
+type decimal string
+
+// read reads a result to its end.
+func read(t testing.TB, r store.Rows) (rows [][]any) {
+	t.Helper()
+	must(t, store.Each(r, func(row []any) error {
+		for i, v := range row {
+			if d, ok := v.(*apd.Decimal); ok {
+				row[i] = decimal(d.Text('f'))
+			}
 		}
-		must(t, err)
-		out = append(out, row)
-	}
+		rows = append(rows, row)
+		return nil
+	}))
+	return rows
 }
 
 func version(t testing.TB, s *Store, ref store.TableRef) string {

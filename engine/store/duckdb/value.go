@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
-
-	"scrim/engine/store"
 )
 
 // bindable turns an argument into one of the types that a place holder takes: nil, bool, int64,
@@ -19,8 +18,6 @@ func bindable(a any) (any, error) {
 		return v, nil
 	case time.Time:
 		return v.UTC(), nil
-	case store.Decimal:
-		return string(v), nil
 	case int:
 		return int64(v), nil
 	case uint:
@@ -61,7 +58,7 @@ func value(v any) any {
 	case time.Time:
 		return v.UTC()
 	case duckdb.Decimal:
-		return store.DecimalOf(v.Value, int(v.Scale))
+		return decimalOf(v.Value, int(v.Scale))
 	case duckdb.Interval:
 		return duration(v)
 	case []any:
@@ -75,6 +72,11 @@ func value(v any) any {
 		return w
 	}
 	return fmt.Sprint(v)
+}
+
+// decimalOf is unscaled / 10^scale.
+func decimalOf(unscaled *big.Int, scale int) *apd.Decimal {
+	return apd.NewWithBigInt(new(apd.BigInt).SetMathBigInt(unscaled), -int32(scale))
 }
 
 // duration is an interval with months of 30 days. It saturates: DuckDB's intervals reach further.
