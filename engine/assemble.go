@@ -42,11 +42,13 @@ import (
 	"scrim/engine/statement/infile"
 	"scrim/engine/statement/processlist"
 	"scrim/engine/statement/trace"
+	"scrim/engine/store"
 	"scrim/engine/tables"
 	"scrim/engine/version"
 	"scrim/engine/wire"
 	"scrim/functions"
 	"scrim/functions/standard"
+	"scrim/internal/gcpace"
 	"scrim/internal/processors"
 	"scrim/internal/turns"
 	"scrim/planner"
@@ -61,7 +63,7 @@ var process sync.Once
 // its lines quote errors and statements.
 func prepareProcess() {
 	process.Do(func() {
-		makeHeapRoomy()
+		gcpace.Set()
 		processors.Count()
 		rules := append([]analyzer.Rule{gate.Rule(), browse.Rule()}, slices.Concat(admin.Rules(), tables.Rules())...)
 		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
@@ -121,35 +123,41 @@ func (s *Server) assemble() error {
 	s.admin = s.administration()
 	s.browse = browse.New()
 	s.inbox = inbox.New(s.collections)
-	provider := tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds},
+	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds},
 		append(s.browse.Databases(), s.admin.Database(), s.inbox)...)
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
-		Executor: marking{s.runner},
-		Session:  facts{},
+		Executor: trace.Executor{Executor: s.runner},
+		Session:  session.Facts{},
 		Pure: func(ctx *sql.Context, account string, entity bool) bool {
 			return s.ledger.Pure(account, entity, session.Principal(ctx), session.Roles(ctx)...)
 		},
 		Forecast:    s.prices.Forecast,
 		Earlier:     s.prices.Earlier,
-		Domains:     domains{provider},
-		Public:      provider,
+		Domains:     tables.Domains{Provider: s.tables},
+		Public:      s.tables,
 		Parser:      grammar(),
 		Memory:      s.cfg.ReleaseMemory << 20,
 		StoreMemory: s.cfg.storeMemory(),
 	})
-	builder := analyzer.NewBuilder(databases{provider, s.admin.Registry()}).
+	builder := analyzer.NewBuilder(databases{s.tables, s.admin.Registry()}).
 		AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: newParser()}})
-	estimates.Add(builder, s.answering())
+	estimates.Add(builder, estimates.Config{
+		Collections: s.collections,
+		Protected: func(ref store.TableRef) bool {
+			return s.catalog.Snapshot().Table(ref.String()).State == catalog.Protected
+		},
+		NullIfFew: session.NullIfFew,
+	})
 	s.analyzer = s.planner.Build(builder)
-	own := tables.NewBuilder(provider, infile.Builder{Next: dialect.Explainer{Next: gate.Locking{}}})
+	own := tables.NewBuilder(s.tables, infile.Builder{Next: dialect.Explainer{Next: gate.Locking{}}})
 	s.analyzer.ExecBuilder.PriorityBuilder = hold.NewBuilder(own, s.analyzer.ExecBuilder)
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: gate.CurrentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.prices.Engine, s.simulator.Engine = s.engine, s.engine
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
-	s.browse.Open(s.analyzer.Catalog, s.browsing(provider))
+	s.browse.Open(s.analyzer.Catalog, s.browsing(s.tables))
 	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
 	return errors.Join(s.loadAccounts(ctx), s.declareCollections(ctx))
 }
@@ -171,7 +179,9 @@ func (s *Server) administration() *admin.Admin {
 		Accounts:    s.accounts,
 		Collections: s.collections,
 		Simulate:    s.simulator.Run,
-		HasView:     s.hasView,
+		HasView: func(ctx *sql.Context, schema, name string) (bool, error) {
+			return s.tables.HasView(ctx, schema, name)
+		},
 		IsCollector: session.IsCollector,
 		IsShuffler:  session.IsShuffler,
 		HasRole: func(_ *sql.Context, name string) bool {

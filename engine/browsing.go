@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 
 	"scrim/catalog"
 	"scrim/engine/admin"
@@ -20,14 +17,16 @@ import (
 // browsing is what the catalogue that clients browse is made of.
 func (s *Server) browsing(provider *tables.Provider) browse.Options {
 	o := browse.Options{
-		Tables:         provider,
-		Public:         func(ref store.TableRef) bool { return s.catalog.Snapshot().Table(ref.String()).State == catalog.Public },
-		DBA:            session.IsDBA,
-		All:            func(ctx *sql.Context) bool { return session.IsDBA(ctx) || session.IsAuditor(ctx) },
-		Roles:          session.Roles,
-		ShowCreateUser: s.showCreateUser,
-		Traffic:        s.traffic,
-		TLS:            tlsOf,
+		Tables: provider,
+		Public: func(ref store.TableRef) bool { return s.catalog.Snapshot().Table(ref.String()).State == catalog.Public },
+		DBA:    session.IsDBA,
+		All:    func(ctx *sql.Context) bool { return session.IsDBA(ctx) || session.IsAuditor(ctx) },
+		Roles:  session.Roles,
+		ShowCreateUser: func(user, host string) (string, bool) {
+			return auth.ShowCreateUser(s.analyzer.Catalog.MySQLDb, user, host)
+		},
+		Traffic: s.traffic,
+		TLS:     tlsOf,
 	}
 	for _, p := range admin.Procedures() {
 		o.Routines = append(o.Routines, browse.Routine{Name: p.Name, Signature: p.Signature, Doc: p.Doc})
@@ -73,27 +72,4 @@ func tellLimits(c Config) error {
 		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections),
 		gate.MaxUserConnections: int64(c.MaxUserConnections),
 	})
-}
-
-// showCreateUser writes the statement that makes an account, but for its password. A role is an
-// account that nobody can log in to.
-func (s *Server) showCreateUser(user, host string) (string, bool) {
-	rd := s.analyzer.Catalog.MySQLDb.Reader()
-	defer rd.Close()
-	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: user, Host: host})
-	if !ok {
-		return "", false
-	}
-	expire, lock := " DEFAULT", "UNLOCK"
-	if u.Locked || u.IsRole {
-		lock = "LOCK"
-	}
-	if u.IsRole {
-		expire = ""
-	}
-	with := ""
-	if n := auth.Connections(u); n > 0 {
-		with = fmt.Sprintf(" WITH MAX_USER_CONNECTIONS %d", n)
-	}
-	return "CREATE USER " + u.UserHostToString("`") + " IDENTIFIED WITH '" + u.Plugin + "' REQUIRE NONE" + with + " PASSWORD EXPIRE" + expire + " ACCOUNT " + lock, true
 }

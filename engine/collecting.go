@@ -24,23 +24,6 @@ func (s *Server) openCollections() error {
 	return err
 }
 
-// hasView reports whether a database has a view of a name.
-func (s *Server) hasView(ctx *sql.Context, schema, name string) (bool, error) {
-	db, err := s.analyzer.Catalog.DbProvider.Database(ctx, schema) // whoever asks
-	if sql.ErrDatabaseNotFound.Is(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	views, ok := db.(sql.ViewDatabase)
-	if !ok {
-		return false, nil
-	}
-	_, found, err := views.GetViewDefinition(ctx, name)
-	return found, err
-}
-
 // declareCollections makes the tables of all collections public: a crash may have come before that.
 func (s *Server) declareCollections(ctx *sql.Context) error {
 	for _, c := range s.collections.List() {

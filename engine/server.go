@@ -35,6 +35,7 @@ import (
 	"scrim/engine/simulate"
 	"scrim/engine/statement"
 	"scrim/engine/store/duckdb"
+	"scrim/engine/tables"
 	"scrim/engine/version"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
@@ -61,6 +62,7 @@ type Server struct {
 	admin       *admin.Admin
 	inbox       *inbox.Database
 
+	tables    *tables.Provider
 	planner   *planner.Planner
 	runner    *exec.Executor
 	prices    *price.Teller

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,8 +15,8 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// showGrants is SHOW GRANTS. It lists what the account can do on this server: a privilege that moves
-// nothing here is left out.
+// showGrants is SHOW GRANTS. It lists what the account can do on this server: a privilege that
+// moves nothing here is left out.
 type showGrants struct {
 	of    plan.UserName
 	lines []string
@@ -23,8 +24,8 @@ type showGrants struct {
 
 var _ sql.ExecSourceRel = (*showGrants)(nil)
 
-// ShowGrants returns the node that stands for SHOW GRANTS. An account sees its own grants, with those
-// of its roles, which are all active; a DBA and an auditor see everybody's.
+// ShowGrants returns the node that stands for SHOW GRANTS. An account sees its own grants, with
+// those of its roles, which are all active; a DBA and an auditor see everybody's.
 func ShowGrants(db *mysql_db.MySQLDb, by Caller, n *plan.ShowGrants) (sql.Node, error) {
 	of := plan.UserName{Name: by.User, Host: by.Host}
 	self := n.CurrentUser || n.For == nil
@@ -46,8 +47,8 @@ func ShowGrants(db *mysql_db.MySQLDb, by Caller, n *plan.ShowGrants) (sql.Node, 
 	return &showGrants{plan.UserName{Name: user, Host: host}, lines}, nil
 }
 
-// rolesUsed returns the roles whose privileges SHOW GRANTS lists as the account's: all of its own for
-// the account itself, else those that the statement names.
+// rolesUsed returns the roles whose privileges SHOW GRANTS lists as the account's: all of its own
+// for the account itself, else those that the statement names.
 func rolesUsed(db *mysql_db.MySQLDb, of plan.UserName, using []plan.UserName, self bool) ([]string, error) {
 	user, host := nameOf(of)
 	granted := Roles(db, user, host)
@@ -200,4 +201,27 @@ func (n *showGrants) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
 		rows[i] = sql.Row{l}
 	}
 	return sql.RowsToRowIter(rows...), nil
+}
+
+// ShowCreateUser writes the statement that makes an account, but for its password. A role is an
+// account that nobody can log in to.
+func ShowCreateUser(db *mysql_db.MySQLDb, user, host string) (string, bool) {
+	rd := db.Reader()
+	defer rd.Close()
+	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: user, Host: host})
+	if !ok {
+		return "", false
+	}
+	expire, lock := " DEFAULT", "UNLOCK"
+	if u.Locked || u.IsRole {
+		lock = "LOCK"
+	}
+	if u.IsRole {
+		expire = ""
+	}
+	with := ""
+	if n := Connections(u); n > 0 {
+		with = fmt.Sprintf(" WITH MAX_USER_CONNECTIONS %d", n)
+	}
+	return "CREATE USER " + u.UserHostToString("`") + " IDENTIFIED WITH '" + u.Plugin + "' REQUIRE NONE" + with + " PASSWORD EXPIRE" + expire + " ACCOUNT " + lock, true
 }

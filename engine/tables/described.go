@@ -42,7 +42,8 @@ type DescribedKey struct {
 // Primary reports whether the key is the primary one.
 func (k DescribedKey) Primary() bool { return k.Name == primaryName }
 
-// described keeps the descriptions of a schema's tables for as long as the store lists the same definitions.
+// described keeps the descriptions of a schema's tables for as long as the store lists the same
+// definitions.
 type described struct {
 	mu       sync.Mutex
 	bySchema map[string]describedSchema
@@ -81,7 +82,8 @@ func (p *Provider) Describe(ctx *sql.Context, schema string) ([]*Described, erro
 	return made, nil
 }
 
-// sameTables reports whether two listings are the same one: the store makes new slices for every listing that it reads.
+// sameTables reports whether two listings are the same one: the store makes new slices for every
+// listing that it reads.
 func sameTables(a, b []store.Table) bool {
 	if len(a) != len(b) {
 		return false
@@ -118,7 +120,8 @@ func describe(ctx *sql.Context, t store.Table) (*Described, error) {
 	return d, nil
 }
 
-// keyOf says as MySQL does which key a column leads: PRI, UNI for a key of its own, MUL for the first of several.
+// keyOf says as MySQL does which key a column leads: PRI, UNI for a key of its own, MUL for the
+// first of several.
 func (d *definition) keyOf(column string) string {
 	found := ""
 	for _, k := range d.keys {
@@ -137,7 +140,8 @@ func (d *definition) keyOf(column string) string {
 	return found
 }
 
-// typeText is the text of a column's type. Arrays of a fixed length, which are read as JSON, are vectors.
+// typeText is the text of a column's type. Arrays of a fixed length, which are read as JSON, are
+// vectors.
 func typeText(c store.Column, t sql.Type) string {
 	if n, ok := strings.CutSuffix(c.Type, "]"); ok {
 		if _, dim, ok := strings.Cut(n, "["); ok && dim != "" {
@@ -184,6 +188,12 @@ func (p *Provider) Views(ctx *sql.Context, schema string) ([]sql.ViewDefinition,
 	return (&Database{p: p, name: fold(schema)}).AllViews(ctx)
 }
 
+// HasView reports whether a schema has a view of that name, whoever asks.
+func (p *Provider) HasView(ctx *sql.Context, schema, name string) (bool, error) {
+	_, ok, err := (&Database{p: p, name: fold(schema)}).GetViewDefinition(ctx, name)
+	return ok, err
+}
+
 // Schemas lists the stored schemas, whoever asks.
 func (p *Provider) Schemas(ctx context.Context) ([]string, error) {
 	return p.schemas(ctx)
@@ -192,8 +202,8 @@ func (p *Provider) Schemas(ctx context.Context) ([]string, error) {
 // Virtual lists the names of the databases that the server itself provides.
 func (p *Provider) Virtual() map[string]sql.Database { return p.virtual }
 
-// Sizes returns about how many rows the tables have that are public, as the store keeps it. The sizes of others are not told, whoever
-// asks.
+// Sizes returns about how many rows the tables have that are public, as the store keeps it. The
+// sizes of others are not told, whoever asks.
 func (p *Provider) Sizes(ctx *sql.Context, public func(store.TableRef) bool) map[store.TableRef]uint64 {
 	s, err := SessionOf(ctx)
 	if err != nil {

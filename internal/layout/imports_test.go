@@ -69,6 +69,7 @@ var rules = []struct {
 	{"scrim/internal/processors", nil, "how many there are follows from the machine"},
 	{"scrim/internal/quota", nil, "memory knows nothing of what lies in it"},
 	{"scrim/internal/turns", nil, "statements take turns, whatever they compute"},
+	{"scrim/internal/gcpace", nil, "the collector knows no server"},
 	{"scrim/internal/panics", nil, "everything may count a panic"},
 	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting/privacy", "scrim/internal/params", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},

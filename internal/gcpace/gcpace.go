@@ -1,4 +1,6 @@
-package engine
+// Package gcpace sets the pace of the garbage collector: a server that keeps little in memory does
+// not collect after every few dozen statements, and one that keeps much does as Go does by default.
+package gcpace
 
 import (
 	"os"
@@ -7,16 +9,18 @@ import (
 	"runtime/metrics"
 )
 
-// roomyHeap is how large the heap may grow before garbage is collected, in bytes. A server that keeps little in memory would otherwise
-// collect after every few dozen statements; one that keeps more than half of this collects as Go does by default.
+// roomyHeap is how large the heap may grow before garbage is collected, in bytes. A server that
+// keeps more than half of it collects as Go does by default.
 const roomyHeap = 256 << 20
 
-// calmHeap is the memory from which garbage is collected whatever the pace: texts of many megabytes may come and go between two collections, and the
-// pace of a small heap would let them grow to ten times their size.
+// calmHeap is the memory from which garbage is collected whatever the pace: texts of many megabytes
+// may come and go between two collections, and the pace of a small heap would let them grow to ten
+// times their size.
 const calmHeap = 2 * roomyHeap
 
-// makeHeapRoomy sets the collector's pace after every collection, unless GOGC or GOMEMLIMIT says what it should be.
-func makeHeapRoomy() {
+// Set sets the collector's pace, anew after every collection, unless GOGC or GOMEMLIMIT says what
+// it should be.
+func Set() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		pace(nil)
 	}
@@ -35,8 +39,9 @@ func pace(*collected) {
 	runtime.SetFinalizer(&collected{}, pace)
 }
 
-// memoryLimit is the memory at which garbage is collected early: as much as may be garbage, beside what lives, is half of a large heap, which must not
-// be collected all the time, and no more than roomyHeap of a smaller one.
+// memoryLimit is the memory at which garbage is collected early: as much as may be garbage, beside
+// what lives, is half of a large heap, which must not be collected all the time, and no more than
+// roomyHeap of a smaller one.
 func memoryLimit(live uint64) int64 {
 	live = min(live, 1<<59)
 	return int64(max(calmHeap, live+max(roomyHeap, live/2)))
