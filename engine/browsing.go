@@ -65,8 +65,8 @@ func tlsOf(ctx *sql.Context) (cipher, version string) {
 	return cipher, version
 }
 
-// tellLimits makes the variables that tell of the server's limits true. go-mysql-server would take them for limits of its own while it is
-// assembled.
+// tellLimits makes the variables that tell of the server's limits true. go-mysql-server would take
+// them for limits of its own while it is assembled.
 func tellLimits(c Config) error {
 	return sql.SystemVariables.AssignValues(map[string]any{
 		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections),

@@ -10,8 +10,8 @@ import (
 )
 
 // certificate is the server's, which a reload replaces: the operator's, or one that the first start
-// has made. The latter keeps who only listens from reading passwords and answers; a client that would
-// know the server by it takes its file as the authority to trust.
+// has made. The latter keeps who only listens from reading passwords and answers; a client that
+// would know the server by it takes its file as the authority to trust.
 type certificate struct {
 	now   atomic.Pointer[tls.Certificate]
 	given atomic.Bool // by the operator

@@ -1,37 +1,14 @@
 package engine
 
-import "scrim/internal/quota"
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
 
-// memory is one of the bounds of what connections hold.
-type memory struct {
-	field    string
-	value    *int64
-	standard int64
-	of       string
-}
-
-// memories lists them, the smaller before those that hold it.
-func (c *Config) memories() []memory {
-	d := DefaultConfig("")
-	return []memory{
-		{"StatementMemory", &c.StatementMemory, d.StatementMemory, "a statement"},
-		{"ConnectionMemory", &c.ConnectionMemory, d.ConnectionMemory, "a connection"},
-		{"SessionsMemory", &c.SessionsMemory, d.SessionsMemory, "all connections"},
-	}
-}
-
-func (c Config) checkMemories(bad func(field, format string, args ...any)) {
-	least, of := int64(1), ""
-	for _, m := range c.memories() {
-		switch {
-		case *m.value < least && of != "":
-			bad(m.field, "want at least as much memory for %s as for %s, %d MiB, have %d MiB", m.of, of, least, *m.value)
-		case *m.value < least || *m.value > 1<<24:
-			bad(m.field, "want 1 MiB to 16 TiB of memory for %s, have %d MiB", m.of, *m.value)
-		}
-		least, of = max(*m.value, 1), m.of
-	}
-}
+	"scrim/engine/store/duckdb"
+	"scrim/internal/quota"
+)
 
 // limits bounds the sessions of a server. It makes the pool that they share.
 func (c Config) limits() *quota.Limits {
@@ -40,4 +17,21 @@ func (c Config) limits() *quota.Limits {
 		Connection: c.ConnectionMemory << 20,
 		Pool:       quota.NewPool(c.SessionsMemory << 20),
 	}
+}
+
+var memoryPattern = regexp.MustCompile(`^([1-9][0-9]*(?:\.[0-9]+)?) ?([KMGT]i?B)$`)
+
+// storeMemory is the store's memory limit in bytes.
+func (c Config) storeMemory() int64 {
+	limit := c.MemoryLimit
+	if limit == "" {
+		limit = duckdb.DefaultMemoryLimit
+	}
+	f := memoryPattern.FindStringSubmatch(limit)
+	n, _ := strconv.ParseFloat(f[1], 64) // the pattern's
+	step := 1000.0
+	if len(f[2]) == 3 { // KiB and the like
+		step = 1024
+	}
+	return int64(n * math.Pow(step, float64(1+strings.IndexByte("KMGT", f[2][0]))))
 }

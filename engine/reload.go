@@ -7,8 +7,9 @@ import (
 // Reloadable lists the fields of a Config that Reload puts into effect.
 var Reloadable = []string{"TLSCert", "TLSKey", "MaxConnections", "MaxUserConnections", "AuthTimeout", "AuditDays"}
 
-// Reload puts the Reloadable fields of c into effect, all of them or, where c has a problem, none: the certificate and its key are
-// read again, connections beyond a lower limit stay until they end. note says for the audit log what has changed.
+// Reload puts the Reloadable fields of c into effect, all of them or, where c has a problem, none:
+// the certificate and its key are read again, connections beyond a lower limit stay until they end.
+// note says for the audit log what has changed.
 func (s *Server) Reload(c Config, note string) error {
 	if err := c.Validate(); err != nil {
 		return err

@@ -151,7 +151,8 @@ func (s *Server) openCatalog() (err error) {
 	return err
 }
 
-// charged reports whether anything was ever charged to an account, also in what is archived. What cannot be known was.
+// charged reports whether anything was ever charged to an account, also in what is archived. What
+// cannot be known was.
 func (s *Server) charged(account string) bool {
 	charged, err := s.ledger.Charged(account)
 	return charged || err != nil

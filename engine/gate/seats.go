@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"context"
-
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/vitess/go/mysql"
@@ -42,6 +40,5 @@ func connectionsOfAccount() int {
 
 // administrates reports whether an account is a DBA's.
 func administrates(account sql.MysqlConnectionUser, options *session.Options) bool {
-	base := sql.NewBaseSessionWithClientServer("login", sql.Client{User: account.User, Address: account.Host}, 0)
-	return session.IsDBA(sql.NewContext(context.Background(), sql.WithSession(session.New(base, options))))
+	return session.IsDBA(session.ContextOf(options, "login", account.User, account.Host))
 }

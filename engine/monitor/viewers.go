@@ -1,14 +1,12 @@
 package monitor
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net"
 	"slices"
 	"strings"
 
-	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 
 	"scrim/engine/auth"
@@ -93,8 +91,7 @@ func mayLogin(u *mysql_db.User, secure bool) bool {
 func (v Viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
 	stamp := sha256.Sum256([]byte(u.Plugin + "\x00" + u.AuthString))
 	w := dashboard.Viewer{Principal: u.User + "@" + u.Host, Stamp: hex.EncodeToString(stamp[:])}
-	base := sql.NewBaseSessionWithClientServer("dashboard", sql.Client{User: u.User, Address: u.Host}, 0)
-	ctx := sql.NewContext(context.Background(), sql.WithSession(session.New(base, v.Session)))
+	ctx := session.ContextOf(v.Session, "dashboard", u.User, u.Host)
 	switch {
 	case session.IsDBA(ctx):
 		w.Role = "DBA"

@@ -100,6 +100,13 @@ func PrincipalOf(c *mysql.Conn) string {
 	return c.User
 }
 
+// ContextOf returns a context of an account that has no connection, which tells what the account is.
+// address says from where it asks.
+func ContextOf(o *Options, address, user, host string) *sql.Context {
+	base := sql.NewBaseSessionWithClientServer(address, sql.Client{User: user, Address: host}, 0)
+	return sql.NewContext(context.Background(), sql.WithSession(New(base, o)))
+}
+
 // Store returns the session's store connection, opened on first use, inside the transaction that the
 // client is in. It is the same one for as long as the client stays connected.
 func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
