@@ -7,7 +7,6 @@ import (
 	"scrim/engine/admin"
 	"scrim/engine/auth"
 	"scrim/engine/browse"
-	"scrim/engine/gate"
 	"scrim/engine/session"
 	"scrim/engine/store"
 	"scrim/engine/tables"
@@ -63,13 +62,4 @@ func tlsOf(ctx *sql.Context) (cipher, version string) {
 	}
 	version, cipher = c.TLS()
 	return cipher, version
-}
-
-// tellLimits makes the variables that tell of the server's limits true. go-mysql-server would take
-// them for limits of its own while it is assembled.
-func tellLimits(c Config) error {
-	return sql.SystemVariables.AssignValues(map[string]any{
-		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections),
-		gate.MaxUserConnections: int64(c.MaxUserConnections),
-	})
 }

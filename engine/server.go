@@ -1,13 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -36,11 +32,8 @@ import (
 	"scrim/engine/statement"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/tables"
-	"scrim/engine/version"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
-	"scrim/engine/witness"
-	"scrim/internal/processors"
 	"scrim/internal/spill"
 	"scrim/planner"
 )
@@ -108,131 +101,15 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 	return s, nil
 }
 
-// start opens one thing after another, each of which rests on those before.
-func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.checkHost, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return s.dir.Commit()
-}
-
-func (s *Server) openDirectory() (err error) {
-	s.dir, err = datadir.Open(s.cfg.DataDir)
-	return err
-}
-
-// openAudit opens the audit log, before anything that it would tell of.
-func (s *Server) openAudit() (err error) {
-	s.observers = append(s.observers, s.cfg.Observers...)
-	if s.cfg.Audit == auditOff {
-		return nil
-	}
-	s.audit, err = audit.Open(audit.Options{
-		Dir: s.place.AuditPath(), MaxSize: s.cfg.AuditSize << 20, Days: s.cfg.AuditDays, OnFailure: audit.Policy(s.cfg.Audit), Log: s.log,
-	})
-	s.audit.Write(audit.Record{Kind: audit.Start, Note: "version " + version.Number + ", process " + strconv.Itoa(os.Getpid())})
-	return err
-}
-
-func (s *Server) openLedger() (err error) {
-	s.warnings = &monitor.Warnings{Log: s.log, Audit: s.audit}
-	s.ledger, err = accounting.Open(s.place.Path(datadir.LedgerFile), accounting.Options{
-		DirectoryID: s.dir.ID, Create: s.dir.Fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.warnings.Upkeep,
-	})
-	return err
-}
-
-func (s *Server) openCatalog() (err error) {
-	s.catalog, err = catalog.Open(s.place.Path(datadir.CatalogFile), catalog.Options{
-		DirectoryID: s.dir.ID, Create: s.dir.Fresh, Charged: s.charged,
-	})
-	return err
-}
-
-// charged reports whether anything was ever charged to an account, also in what is archived. What
-// cannot be known was.
-func (s *Server) charged(account string) bool {
-	charged, err := s.ledger.Charged(account)
-	return charged || err != nil
-}
-
-func (s *Server) openStore() (err error) {
-	s.spill = spill.NewPool(spill.Disk{Dir: s.place.Path(datadir.SpillDir)}, s.cfg.PersonsMemory<<20)
-	o := s.place.StoreOptions(s.dir.ID)
-	o.Threads = cmp.Or(o.Threads, processors.Count())
-	s.store, err = duckdb.Open(s.place.Path(datadir.DataFile), o)
-	return err
-}
-
-// checkLedger refuses a ledger that is older than it was.
-func (s *Server) checkLedger() (err error) {
-	places := rollback.At(s.place, s.dir.ID)
-	places.Store, places.Catalog = s.store, s.catalog
-	s.follower, err = places.Follow(context.Background(), s.ledger, s.audit, func(r witness.Report) { s.warnings.Witness(s.cfg.Witness, r) })
-	return err
-}
-
-// checkHost warns where the directory was last served on another machine or at another place.
-func (s *Server) checkHost() error {
-	moved, err := s.dir.NoteHome()
-	if moved != "" {
-		s.warnings.Moved(moved)
-	}
-	return err
-}
-
-// watch makes what is told about statements.
-func (s *Server) watch() error {
-	s.monitor = monitor.New(monitor.Sources{
-		Address: s.cfg.HTTP, Place: s.place, Ledger: s.ledger, Catalog: s.catalog, Store: s.store,
-		Audit: s.audit, Required: s.cfg.Audit == string(audit.Refuse), Warnings: s.warnings, Log: s.log,
-		Connections:    func() int { return s.sockets.Connections() },
-		MaxConnections: func() int { return s.sockets.MaxConnections() },
-	})
-	s.observers = append(s.observers, s.monitor.Observers()...)
-	return nil
-}
-
-// listenHTTP opens the second socket.
-func (s *Server) listenHTTP() error {
-	return s.monitor.Listen(monitor.Clients{
-		Accounts:    monitor.Viewers{DB: s.analyzer.Catalog.MySQLDb, Session: s.sessionOptions(), Logins: s.logins},
-		Certificate: s.certificate.operators(),
-		Listen:      s.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
-	})
-}
-
-// HTTPAddr returns the address of the dashboard, nil without one.
-func (s *Server) HTTPAddr() net.Addr { return s.monitor.Addr() }
-
-// listen opens the socket and puts the protocol on it.
-func (s *Server) listen() error {
-	if err := s.certificate.load(s.cfg); err != nil {
-		return err
-	}
-	raw, err := net.Listen("tcp", s.cfg.Listen)
-	if err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	s.sockets = wire.NewListener(raw, wire.Config{
-		TLS:              s.certificate.config(),
-		RequireTLS:       s.cfg.RequireTLS,
-		MaxConnections:   s.cfg.MaxConnections,
-		AuthTimeout:      s.cfg.AuthTimeout,
-		MaxPreAuthPacket: s.cfg.MaxPreAuthPacket,
-		MaxPacket:        s.cfg.MaxPacket,
-	})
-	return s.speak()
-}
-
 // RootPassword returns the password that the first start generated for root, "" when it was given
 // or the account was there already. It is kept nowhere else.
 func (s *Server) RootPassword() string { return s.rootPassword }
 
 // Addr returns the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.sockets.Addr() }
+
+// HTTPAddr returns the address of the dashboard, nil without one.
+func (s *Server) HTTPAddr() net.Addr { return s.monitor.Addr() }
 
 // Serve answers clients until ctx ends or Close is called.
 func (s *Server) Serve(ctx context.Context) error {

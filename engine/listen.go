@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	sqle "github.com/dolthub/go-mysql-server"
+	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/sirupsen/logrus"
+
+	"scrim/engine/auth"
+	"scrim/engine/datadir"
+	"scrim/engine/gate"
+	"scrim/engine/monitor"
+	"scrim/engine/mysqlerr"
+	"scrim/engine/session"
+	"scrim/engine/statement"
+	"scrim/engine/version"
+	"scrim/engine/wire"
+	"scrim/internal/processors"
+	"scrim/internal/turns"
+)
+
+// listen opens the socket and puts the protocol on it.
+func (s *Server) listen() error {
+	if err := s.certificate.load(s.cfg); err != nil {
+		return err
+	}
+	raw, err := net.Listen("tcp", s.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	s.sockets = wire.NewListener(raw, wire.Config{
+		TLS:              s.certificate.config(),
+		RequireTLS:       s.cfg.RequireTLS,
+		MaxConnections:   s.cfg.MaxConnections,
+		AuthTimeout:      s.cfg.AuthTimeout,
+		MaxPreAuthPacket: s.cfg.MaxPreAuthPacket,
+		MaxPacket:        s.cfg.MaxPacket,
+	})
+	return s.speak()
+}
+
+// listenHTTP opens the second socket.
+func (s *Server) listenHTTP() error {
+	return s.monitor.Listen(monitor.Clients{
+		Accounts:    monitor.Viewers{DB: s.analyzer.Catalog.MySQLDb, Session: s.sessionOptions(), Logins: s.logins},
+		Certificate: s.certificate.operators(),
+		Listen:      s.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
+	})
+}
+
+// speak puts the MySQL protocol on the socket, with our handler in the place of go-mysql-server's.
+func (s *Server) speak() error {
+	var err error
+	s.protocol, err = server.NewServer(server.Config{
+		Listener:                 addressed{s.sockets},
+		Protocol:                 "tcp",
+		Address:                  s.cfg.Listen,
+		Version:                  version.Number,
+		DisableConnectionWatcher: true, // our handler watches
+		Options:                  []server.Option{s.handle},
+		ProtocolListenerFactory:  s.protocolListener,
+	}, s.engine, sql.NewContext, builderOf(s.sessionOptions()), nil)
+	if err != nil {
+		return err
+	}
+	return tellLimits(s.cfg)
+}
+
+// addressed is the socket as go-mysql-server sees it: it asks for the address, and accepts nothing.
+type addressed struct{ *wire.Listener }
+
+// Accept implements net.Listener.
+func (addressed) Accept() (net.Conn, error) { return nil, net.ErrClosed }
+
+// sessionOptions are what the sessions of all clients share.
+func (s *Server) sessionOptions() *session.Options {
+	return &session.Options{
+		Store:  s.store,
+		Memory: s.cfg.limits(),
+		Turns:  turns.New(processors.Count()),
+		IsDBA:  func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
+		Exists: func(user, host string) bool {
+			return auth.Exists(s.analyzer.Catalog.MySQLDb, user+"@"+host)
+		},
+		Roles: func(ctx *sql.Context) []string {
+			c := ctx.Session.Client()
+			return auth.Roles(s.analyzer.Catalog.MySQLDb, c.User, c.Address)
+		},
+		NoteRaw: func(_ *sql.Context, principal string) error {
+			return s.ledger.Note(principal, "dp_raw", "SET dp_raw = ON")
+		},
+	}
+}
+
+// handle is a server option that puts our handler on go-mysql-server's own.
+func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
+	s.handler = &statement.Handler{
+		Inner: h, Sessions: sm, Engine: e, Errors: &mysqlerr.Translator{Log: s.log, Debug: s.cfg.DebugErrors},
+		Inbox: s.inbox, Observe: s.observers.Statement, Audit: s.audit, Connections: s.sockets.Connections, Since: time.Now(),
+	}
+	return e, sm, h
+}
+
+// protocolListener speaks the protocol.
+func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.ServerEventListener) (server.ProtocolListener, error) {
+	key, err := auth.NewKey(s.place.Path(datadir.LoginKeyFile))
+	if err != nil {
+		return nil, err
+	}
+	s.logins = auth.NewServer(s.analyzer.Catalog.MySQLDb, key, monitor.Logins{Monitor: s.monitor, Audit: s.audit, Log: s.log}.Tried)
+	return wire.NewServer(s.sockets, s.handler, gate.Admitting(s.logins.Login, s.analyzer.Catalog.MySQLDb, s.sessionOptions()), version.Number, auth.DefaultPlugin), nil
+}
+
+// builderOf makes the session of an authenticated client.
+func builderOf(options *session.Options) server.SessionBuilder {
+	quiet := logrus.New()
+	quiet.SetOutput(io.Discard)
+	quiet.SetLevel(logrus.PanicLevel)
+	return func(_ context.Context, c *mysql.Conn, addr string) (sql.Session, error) {
+		client := sql.Client{Capabilities: c.Capabilities}
+		if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
+			client.User, client.Address = u.User, u.Host
+		}
+		base := sql.NewBaseSessionWithClientServer(addr, client, c.ConnectionID)
+		base.SetLogger(logrus.NewEntry(quiet))
+		own := session.New(base, options)
+		own.Conn = c.Conn
+		c.ClientData = own
+		return own, nil
+	}
+}
+
+// tellLimits makes the variables that tell of the server's limits true. go-mysql-server would take
+// them for limits of its own while it is assembled.
+func tellLimits(c Config) error {
+	return sql.SystemVariables.AssignValues(map[string]any{
+		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections),
+		gate.MaxUserConnections: int64(c.MaxUserConnections),
+	})
+}

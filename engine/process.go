@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"io"
+	"log"
+	"slices"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/sirupsen/logrus"
+
+	"scrim/engine/admin"
+	"scrim/engine/browse"
+	"scrim/engine/gate"
+	"scrim/engine/session"
+	"scrim/engine/tables"
+	"scrim/engine/version"
+	"scrim/internal/gcpace"
+	"scrim/internal/processors"
+)
+
+var process sync.Once
+
+// prepareProcess sets what go-mysql-server keeps for the whole process: our rules for the statements
+// that skip an engine's own, our variables, closed file functions, and no log of its own, because
+// its lines quote errors and statements.
+func prepareProcess() {
+	process.Do(func() {
+		gcpace.Set()
+		processors.Count()
+		rules := append([]analyzer.Rule{gate.Rule(), browse.Rule()}, slices.Concat(admin.Rules(), tables.Rules())...)
+		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
+		analyzer.SetOutput(io.Discard)
+		logrus.SetOutput(io.Discard)
+		logrus.SetLevel(logrus.PanicLevel)
+		log.SetOutput(io.Discard) // the protocol implementation logs here
+		session.RegisterVariables()
+		sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{gate.SecureFilePriv()})
+		if err := sql.SystemVariables.AssignValues(map[string]any{
+			"local_infile":    int8(1),
+			"version":         version.Number,
+			"version_comment": version.Comment,
+		}); err != nil {
+			panic("engine: system variables: " + err.Error()) // names and types are fixed
+		}
+	})
+}
