@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"scrim/engine/contribute"
+	"scrim/internal/testenv"
 )
 
 // wages is the survey of the shuffle model.
@@ -236,20 +237,19 @@ func (m *mixer) release(t *testing.T, host *host, reports int) {
 	both.Go(m.again)
 	both.Go(host.again)
 	both.Wait()
-	for killed := false; ; time.Sleep(50 * time.Millisecond) {
+	killed := false
+	testenv.Succeeds(t, 2*patience, "the release", func() error {
 		b := m.status(t)[0]
 		if b.State == "ACKNOWLEDGED" {
-			break
+			return nil
 		}
 		if !killed && b.Sent > 0 {
 			killed = true
 			m.again()
 			t.Logf("the batch was %+v and is %+v", b, m.status(t))
 		}
-		if time.Since(start) > 2*patience {
-			t.Fatalf("the batch is %+v", b)
-		}
-	}
+		return fmt.Errorf("the batch is %+v", b)
+	})
 	t.Logf("the batch was released in %v", time.Since(start).Round(time.Millisecond))
 	m.wantStatus(t, "ACKNOWLEDGED", reports)
 }

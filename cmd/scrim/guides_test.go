@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"scrim/internal/testenv"
+
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -126,17 +128,17 @@ func (g *guide) shell(text string) {
 			g.stop()
 			continue
 		}
-		cmd := exec.Command("sh", "-euc", c.text)
-		cmd.Dir = g.dir
-		if g.server != nil {
-			cmd.Env = append(os.Environ(), fmt.Sprintf("SERVER=%d", g.server.Process.Pid))
+		run := func() ([]byte, error) {
+			cmd := exec.Command("sh", "-euc", c.text)
+			cmd.Dir = g.dir
+			if g.server != nil {
+				cmd.Env = append(os.Environ(), fmt.Sprintf("SERVER=%d", g.server.Process.Pid))
+			}
+			return cmd.CombinedOutput()
 		}
-		out, err := cmd.CombinedOutput()
+		out, err := run()
 		if strings.HasPrefix(c.text, "grep") && err != nil { // of a log, which may be a moment behind
-			time.Sleep(3 * time.Second)
-			again := exec.Command("sh", "-euc", c.text)
-			again.Dir = g.dir
-			out, err = again.CombinedOutput()
+			testenv.Succeeds(g.t, 10*time.Second, c.text, func() error { out, err = run(); return err })
 		}
 		g.judge(c.text, c.refused, string(out), err)
 	}
@@ -161,11 +163,7 @@ func (g *guide) start(line string) {
 	if err := g.server.Start(); err != nil {
 		g.t.Fatal(err)
 	}
-	for start := time.Now(); !strings.Contains(g.said.String(), "scrim: ready on"); time.Sleep(10 * time.Millisecond) {
-		if time.Since(start) > patience {
-			g.t.Fatalf("%s\nis not ready:\n%s", line, g.said)
-		}
-	}
+	g.said.waitFor(g.t, "scrim: ready on")
 }
 
 func (g *guide) stop() {

@@ -5,10 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"scrim/internal/testenv"
 )
@@ -91,11 +89,7 @@ func killAtWrite(t *testing.T, strace string, p *process, path string, nth int) 
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		_ = cmd.Wait()
 	})
-	for start := time.Now(); !strings.Contains(said.String(), "attached"); time.Sleep(10 * time.Millisecond) {
-		if time.Since(start) > patience {
-			t.Fatalf("strace does not attach: %s", said)
-		}
-	}
+	said.waitFor(t, "attached")
 }
 
 // newestIn returns the last file of a directory by name.

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"scrim/internal/testenv"
+
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -46,6 +48,17 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.b.String()
+}
+
+// waitFor waits until a text is said.
+func (o *output) waitFor(t *testing.T, text string) {
+	t.Helper()
+	testenv.Succeeds(t, patience, text, func() error {
+		if said := o.String(); !strings.Contains(said, text) {
+			return errors.New(said)
+		}
+		return nil
+	})
 }
 
 // launch serves dir on a free port with more arguments, and waits for the ready line. A server that

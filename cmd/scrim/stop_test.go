@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"scrim/internal/testenv"
 )
 
 // TestStopWithClients sends SIGTERM while analysts ask, a session idles and a transaction is open:
@@ -35,16 +37,10 @@ func TestStopWithClients(t *testing.T) {
 	for range 3 {
 		clients.Go(func() { askUntilDead(p.addr, known, &next) })
 	}
-	for started := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		n := 0
-		known.note(func() { n = len(known.answered) })
-		if n > 5 {
-			break
-		}
-		if time.Since(started) > patience {
-			t.Fatal("no answers")
-		}
-	}
+	testenv.Until(t, patience, "answers", func() (some bool) {
+		known.note(func() { some = len(known.answered) > 5 })
+		return some
+	})
 	start := time.Now()
 	if err := p.stop(); err != nil {
 		t.Fatalf("stop: %v\n%s", err, p.err)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"scrim/internal/testenv"
 )
@@ -83,10 +82,6 @@ func failSyncs(t *testing.T, strace string, pid int, path string) (stop func()) 
 		}
 	}
 	t.Cleanup(stop)
-	for start := time.Now(); !strings.Contains(said.String(), "attached"); time.Sleep(10 * time.Millisecond) {
-		if time.Since(start) > patience {
-			t.Fatalf("strace does not attach: %s", said)
-		}
-	}
+	said.waitFor(t, "attached")
 	return stop
 }

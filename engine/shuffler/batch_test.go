@@ -12,6 +12,7 @@ import (
 
 	"scrim/engine/collect"
 	"scrim/internal/refuse"
+	"scrim/internal/testenv"
 )
 
 var first = batchName{collection: "survey.commute", round: 1, batch: 1}
@@ -354,9 +355,7 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 	w.send(tokens, 0)
 	_, err := w.close(false, false)
 	must(t, err)
-	for end := time.Now().Add(10 * time.Second); w.wait(1, Releasing).Note == "" && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	testenv.Until(t, 10*time.Second, "a note", func() bool { return w.wait(1, Releasing).Note != "" })
 	if note := w.wait(1, Releasing).Note; note != "the server refuses (45D11): the key was deleted" {
 		t.Errorf("noted %q", note)
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"scrim/engine/collect/issue"
 	"scrim/engine/collect/seal"
 	"scrim/internal/refuse"
+	"scrim/internal/testenv"
 )
 
 // declaredSum is a declaration that is small to run: n_min 80, n_max 144, 17 messages a bundle.
@@ -211,29 +213,30 @@ func (w world) close(destroy, goOn bool) ([]Status, error) {
 }
 
 // wait waits until a batch is in a state.
-func (w world) wait(batch uint32, want State) Status {
+func (w world) wait(batch uint32, want State) (found Status) {
 	w.t.Helper()
-	var last []Status
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	testenv.Succeeds(w.t, 30*time.Second, fmt.Sprintf("batch %d to be %s", batch, want), func() error {
 		list, err := w.Status()
 		must(w.t, err)
-		if i := slices.IndexFunc(list, func(s Status) bool { return s.Batch == batch && s.State == want }); i >= 0 {
-			return list[i]
+		i := slices.IndexFunc(list, func(s Status) bool { return s.Batch == batch && s.State == want })
+		if i < 0 {
+			return fmt.Errorf("there are %+v", list)
 		}
-		last = list
-	}
-	w.t.Fatalf("batch %d does not become %s: %+v", batch, want, last)
-	return Status{}
+		found = list[i]
+		return nil
+	})
+	return found
 }
 
 // gone waits until nothing is left of batches.
 func (w world) gone() {
 	w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); len(w.files()) > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			w.t.Fatalf("left of batches: %v", w.files())
+	testenv.Succeeds(w.t, 10*time.Second, "the end of batches", func() error {
+		if left := w.files(); len(left) > 0 {
+			return fmt.Errorf("left are %v", left)
 		}
-	}
+		return nil
+	})
 }
 
 // files lists the batches' files.

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"runtime"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"scrim/engine/wire"
+	"scrim/internal/testenv"
 )
 
 // sendLong sends a part of long data of a statement's parameter.
@@ -67,11 +69,7 @@ func TestLongDataIsBounded(t *testing.T) {
 		o.command(0x01)
 		o.gone()
 	}
-	for until := time.Now().Add(5 * time.Second); l.Held() != 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d bytes are counted after the connections have ended", l.Held())
-		}
-	}
+	testenv.Until(t, 5*time.Second, "no bytes to be counted when the connections have ended", func() bool { return l.Held() == 0 })
 }
 
 // memory is what the process has taken of the operating system and not given back.
@@ -100,15 +98,12 @@ func TestLargePacketsGoBack(t *testing.T) {
 		c.text(0x05, string(large)) // no command
 		c.failed(1047)
 	}
-	for until := time.Now().Add(15 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		grown := (memory() - before) >> 20
-		if grown < 32 {
-			return
+	testenv.Succeeds(t, 15*time.Second, "what 240 MiB took", func() error {
+		if grown := (memory() - before) >> 20; grown >= 32 {
+			return fmt.Errorf("%d MiB are kept", grown)
 		}
-		if time.Now().After(until) {
-			t.Fatalf("%d MiB are kept after 240 MiB were sent", grown)
-		}
-	}
+		return nil
+	})
 }
 
 // TestStrangersHoldLittle: who has not logged in makes the server hold a few dozen KiB, in clear and in TLS.

@@ -235,10 +235,7 @@ func TestSlots(t *testing.T) {
 	}
 	a.Close()
 	b.Close()
-	deadline := time.Now().Add(5 * time.Second)
-	for l.Connections() > 0 && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
-	}
+	settled(t, l, 0)
 	for range 5 { // more logins than slots, one after another: each gives its slot back
 		if _, err := ask(t, l, "native", "secret", "false"); err != nil {
 			t.Fatalf("login after the slots are free: %v", err)

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"scrim/engine/wire"
+	"scrim/internal/testenv"
 )
 
 type someone struct{}
@@ -58,15 +60,10 @@ func TestSeatsUnderLoad(t *testing.T) {
 	}
 	for range 20 {
 		// The place of the administrator before is given back a moment after its client has gone.
-		for until := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		testenv.Succeeds(t, 5*time.Second, "an administrator where all places are taken", func() error {
 			_, err := ask(t, l, "root", "secret", "false")
-			if err == nil {
-				break
-			}
-			if time.Now().After(until) {
-				t.Fatalf("an administrator where all places are taken: %v", err)
-			}
-		}
+			return err
+		})
 	}
 	close(stop)
 	trying.Wait()
@@ -85,11 +82,7 @@ func TestSeatsUnderLoad(t *testing.T) {
 // settled waits until n connections are open.
 func settled(t *testing.T, l *wire.Listener, n int) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); l.Connections() > n; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d connections are open, want %d", l.Connections(), n)
-		}
-	}
+	testenv.Until(t, 10*time.Second, fmt.Sprint(n, " open connections"), func() bool { return l.Connections() <= n })
 }
 
 // TestLoginsOfOneAddress: connections of one address that say nothing leave places to log in for others, and for it when they are gone; those
@@ -118,14 +111,10 @@ func TestLoginsOfOneAddress(t *testing.T) {
 		t.Errorf("another address is not greeted: %v, %x", err, head)
 	}
 	silent[0].Close()
-	for until := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, err = ask(t, l, "native", "secret", "false"); err == nil || time.Now().After(until) {
-			break
-		}
-	}
-	if err != nil {
-		t.Errorf("when one has gone: %v", err)
-	}
+	testenv.Succeeds(t, 5*time.Second, "a login when one has gone", func() error {
+		_, err := ask(t, l, "native", "secret", "false")
+		return err
+	})
 }
 
 // TestNetworks: of IPv6 a customer's network is one address, an address of IPv4 is one in either form.

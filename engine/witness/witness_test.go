@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"scrim/internal/testenv"
 )
 
 // server is a witness at an address: what it needs is this much.
@@ -198,11 +200,7 @@ func TestKeeperWritesByItself(t *testing.T) {
 		t.Error("the first position is not written at once")
 	}
 	now.Store("2")
-	for start := time.Now(); !knows("2"); time.Sleep(20 * time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
-			t.Fatal("the second position is not written")
-		}
-	}
+	testenv.Until(t, 10*time.Second, "the second position", func() bool { return knows("2") })
 	now.Store("3")
 	k.Close()
 	k.Close()

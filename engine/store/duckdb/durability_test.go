@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"scrim/engine/store"
+	"scrim/internal/testenv"
 )
 
 // child, set in the environment, makes the test binary play a process that is killed or that holds
@@ -153,18 +154,15 @@ func TestOneProcessAtATime(t *testing.T) {
 	}
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
-	deadline := time.Now().Add(10 * time.Second)
-	for {
+	testenv.Succeeds(t, 10*time.Second, "Open after the kill", func() error {
 		s, err := Open(path, Options{})
 		if err == nil {
 			must(t, s.Close())
-			return
+		} else if !errors.Is(err, store.ErrInUse) {
+			t.Fatal(err)
 		}
-		if !errors.Is(err, store.ErrInUse) || time.Now().After(deadline) {
-			t.Fatalf("Open after the kill: %v", err)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err
+	})
 }
 
 func TestOneStoreInAProcess(t *testing.T) {
