@@ -4,10 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/invalid"
 )
 
-// Acceptance takes a ledger that does not reach its high-water mark, or has none: that of a backup. What was charged after it is then
-// not in the account any more, so somebody has to say that this is known. It is recorded, as a note of kind RestoreNote.
+// Acceptance takes a ledger that does not reach its high-water mark, or has none: that of a backup.
+// What was charged after it is then not in the account any more, so somebody has to say that this
+// is known. It is recorded, as a note of kind RestoreNote.
 type Acceptance struct {
 	Of     time.Time // the UTC day of the ledger's last record, or the refusal says which it is
 	By     string    // who accepts it
@@ -22,9 +26,9 @@ func (a *Acceptance) check(o *Options) error {
 	case a == nil:
 		return nil
 	case o.ReadOnly:
-		return invalid("a ledger that is opened for reading cannot be accepted: that is recorded")
+		return invalid.New("a ledger that is opened for reading cannot be accepted: that is recorded")
 	}
-	return checkName("accepted by", a.By)
+	return budget.CheckName("accepted by", a.By)
 }
 
 func (a *Acceptance) text(l *Ledger) string {
@@ -32,7 +36,7 @@ func (a *Acceptance) text(l *Ledger) string {
 	if a.Reason != "" {
 		t += ": " + a.Reason
 	}
-	return clip(t)
+	return budget.Clip(t)
 }
 
 // checkMark compares the loaded ledger with its mark. A reader may do without one.

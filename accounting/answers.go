@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/invalid"
 )
 
 // DefaultAnswerBytes bounds the stored answers when Options does not.
@@ -16,11 +18,12 @@ const DefaultAnswerBytes = 64 << 20
 // maxAnswerKey bounds the key of a stored answer. Callers use digests.
 const maxAnswerKey = 1024
 
-// answerStore keeps released answers, so that asking again costs nothing. It is a cache: an answer that
-// is lost or does not match its checksum is only not found. Answers are post-processed releases and
-// carry no loss of their own.
+// answerStore keeps released answers, so that asking again costs nothing. It is a cache: an answer
+// that is lost or does not match its checksum is only not found. Answers are post-processed
+// releases and carry no loss of their own.
 //
-// The oldest answers make room for new ones. One that was replayed since eviction last came to it is passed over once, and counts as new.
+// The oldest answers make room for new ones. One that was replayed since eviction last came to it
+// is passed over once, and counts as new.
 type answerStore struct {
 	limit int64
 
@@ -36,8 +39,8 @@ type answerStore struct {
 // answerPut is an answer on its way to the disk: what is told of it and the value.
 type answerPut struct{ key, value []byte }
 
-// answerOverhead is the part of an entry before what is told of it and the value: sequence number, checksum, and the length of the
-// former.
+// answerOverhead is the part of an entry before what is told of it and the value: sequence number,
+// checksum, and the length of the former.
 const (
 	answerOverhead = 8 + sha256.Size + aboutLength
 	aboutLength    = 4
@@ -54,10 +57,10 @@ func answerSum(key, value []byte) sum {
 	return sum(h.Sum(nil))
 }
 
-// PutAnswer keeps value under key, replacing what was there. It does not wait for the disk: an answer
-// may be lost in a crash, which costs its next asker a new charge and nothing else. The oldest answers
-// make room. It refuses keys that are empty or longer than 1024 bytes and values that alone exceed the
-// limit. Nothing is told of it: StoredAnswers does not list it.
+// PutAnswer keeps value under key, replacing what was there. It does not wait for the disk: an
+// answer may be lost in a crash, which costs its next asker a new charge and nothing else. The
+// oldest answers make room. It refuses keys that are empty or longer than 1024 bytes and values
+// that alone exceed the limit. Nothing is told of it: StoredAnswers does not list it.
 func (l *Ledger) PutAnswer(key, value []byte) error { return l.putAnswer(key, nil, value) }
 
 // KeepAnswer is PutAnswer of an answer that StoredAnswers lists. The ID is given here.
@@ -71,10 +74,10 @@ func (l *Ledger) KeepAnswer(key, value []byte, about StoredAnswer) error {
 
 func (l *Ledger) putAnswer(key, about, value []byte) error {
 	if len(key) == 0 || len(key) > maxAnswerKey {
-		return invalid("answer key: want 1 to %d bytes, have %d", maxAnswerKey, len(key))
+		return invalid.New("answer key: want 1 to %d bytes, have %d", maxAnswerKey, len(key))
 	}
 	if n := int64(len(key) + len(about) + len(value)); n > l.answers.limit {
-		return invalid("answer: want at most %d bytes, have %d", l.answers.limit, n)
+		return invalid.New("answer: want at most %d bytes, have %d", l.answers.limit, n)
 	}
 	body := binary.BigEndian.AppendUint32(nil, uint32(len(about)))
 	p := answerPut{bytes.Clone(key), append(append(body, about...), value...)}
@@ -111,7 +114,8 @@ func (l *Ledger) Recall(key []byte) (value []byte, about StoredAnswer, ok bool) 
 	return value, about, true
 }
 
-// entry returns a copy of what is stored under key, or on its way there: its first bytes, sequence and checksum, mean nothing.
+// entry returns a copy of what is stored under key, or on its way there: its first bytes, sequence
+// and checksum, mean nothing.
 func (l *Ledger) entry(key []byte) ([]byte, bool) {
 	if len(key) == 0 || len(key) > maxAnswerKey || l.Err() != nil {
 		return nil, false
@@ -134,7 +138,8 @@ func (l *Ledger) entry(key []byte) ([]byte, bool) {
 	return v, ok && err == nil
 }
 
-// write puts answers into tx and evicts the oldest ones beyond the limit. Only the committer calls it.
+// write puts answers into tx and evicts the oldest ones beyond the limit. Only the committer calls
+// it.
 func (a *answerStore) write(tx *bolt.Tx, puts []answerPut) error {
 	if len(puts) == 0 {
 		return nil

@@ -81,8 +81,9 @@ type AnswerFilter struct {
 	Limit     int    // at most so many
 }
 
-// StoredAnswers lists what is stored, what goes last first, and the place of the last one looked at, for the Before of the next call: 0 when there is
-// no more. An answer that was put within the last moment may be missing.
+// StoredAnswers lists what is stored, what goes last first, and the place of the last one looked
+// at, for the Before of the next call: 0 when there is no more. An answer that was put within the
+// last moment may be missing.
 func (l *Ledger) StoredAnswers(ctx context.Context, f AnswerFilter) (out []StoredAnswer, next uint64, err error) {
 	if err := l.Err(); err != nil {
 		return nil, 0, err

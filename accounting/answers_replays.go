@@ -18,7 +18,8 @@ type Replay struct {
 // replayHour is the time in which the replays of one answer to one principal share an entry.
 const replayHour = time.Hour
 
-// use is what is remembered of an answer's replays: of all, and of those to the principal that it was released to.
+// use is what is remembered of an answer's replays: of all, and of those to the principal that it
+// was released to.
 type use struct {
 	all, own Uses
 	recent   bool // since it was last passed over by eviction
@@ -30,9 +31,11 @@ type replayLog struct {
 	seen map[sum]bool
 }
 
-// Reused counts a replay. The first of an answer to a principal in an hour of the clock writes an entry that names the charge which paid
-// (Replayed); the others only count. So a dashboard that asks every second for a year writes 8,760 entries, not 31 million, and the
-// ledger still tells who saw which answer in which hour. Counts are lost at a restart, entries are not. It does not wait and does not fail.
+// Reused counts a replay. The first of an answer to a principal in an hour of the clock writes an
+// entry that names the charge which paid (Replayed); the others only count. So a dashboard that
+// asks every second for a year writes 8,760 entries, not 31 million, and the ledger still tells who
+// saw which answer in which hour. Counts are lost at a restart, entries are not. It does not wait
+// and does not fail.
 func (l *Ledger) Reused(r Replay) {
 	now := l.now()
 	l.answers.mu.Lock()

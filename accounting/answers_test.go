@@ -89,7 +89,8 @@ func TestStoredAnswersAreTold(t *testing.T) {
 	}
 }
 
-// TestReplaysOfAnHourShareAnEntry: however often an answer is given again, the ledger grows by one entry for each principal and hour.
+// TestReplaysOfAnHourShareAnEntry: however often an answer is given again, the ledger grows by one
+// entry for each principal and hour.
 func TestReplaysOfAnHourShareAnEntry(t *testing.T) {
 	l, now, reopen := answersLedger(t, 1<<20)
 	if err := l.KeepAnswer([]byte("k"), []byte("v"), StoredAnswer{Principal: "ann@%"}); err != nil {
@@ -135,7 +136,8 @@ func TestReplaysOfAnHourShareAnEntry(t *testing.T) {
 	}
 }
 
-// TestEvictionSparesWhatIsUsed: the oldest go first, but an answer that is replayed stays longer than those that are not.
+// TestEvictionSparesWhatIsUsed: the oldest go first, but an answer that is replayed stays longer
+// than those that are not.
 func TestEvictionSparesWhatIsUsed(t *testing.T) {
 	l, _, reopen := answersLedger(t, 10_000)
 	value := bytes.Repeat([]byte{1}, 900)

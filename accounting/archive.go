@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"scrim/internal/durable"
-
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/invalid"
+	"scrim/internal/durable"
 )
 
 // ArchiveSuffix names the directory of a ledger's archives: the ledger's own name with it behind.
@@ -38,11 +40,11 @@ func (l *Ledger) PlanArchive(ctx context.Context, before time.Time) (p ArchivePl
 		return p, err
 	}
 	l.reading.RLock()
-	last := min(l.index.before(dayOf(before)), uint64(l.index.last)-1)
+	last := min(l.index.before(budget.DateOf(before)), uint64(l.index.last)-1)
 	l.reading.RUnlock()
 	p.First, p.Last = l.base.end.id+1, (last+1)/blockSize*blockSize-1
 	if last+1 < blockSize || p.Last < p.First {
-		return p, invalid("%s has fewer than %d records before %s that are not archived: there is nothing to archive", l.path, blockSize, before.UTC().Format(time.DateOnly))
+		return p, invalid.New("%s has fewer than %d records before %s that are not archived: there is nothing to archive", l.path, blockSize, before.UTC().Format(time.DateOnly))
 	}
 	h, err := l.headOf(p.Last)
 	p.Until, p.File = time.Unix(0, h.at).UTC(), archiveName(p.First, p.Last)
@@ -108,7 +110,7 @@ func (a *archiving) run() error {
 func (a *archiving) check() error {
 	p := a.plan
 	if p.First != a.base.end.id+1 || p.Last < p.First || p.Last >= a.end.id || (p.Last+1)%blockSize != 0 || p.File != archiveName(p.First, p.Last) {
-		return invalid("records %d to %d cannot be archived", p.First, p.Last)
+		return invalid.New("records %d to %d cannot be archived", p.First, p.Last)
 	}
 	if a.marked == nil || a.marked.id < p.Last {
 		return fmt.Errorf("%w: the mark does not reach record %d. Start the server, stop it, and try again", ErrOlder, p.Last)
@@ -122,7 +124,7 @@ func (a *archiving) check() error {
 
 // cutAt reads and verifies the records of the file up to one, and returns what they come to, and
 // that record's day.
-func (l *Ledger) cutAt(id uint64) (cut, day, error) {
+func (l *Ledger) cutAt(id uint64) (cut, budget.Date, error) {
 	s, err := l.base.decode()
 	if err != nil {
 		return cut{}, 0, err
@@ -138,7 +140,7 @@ func (l *Ledger) cutAt(id uint64) (cut, day, error) {
 
 // placeArchive makes the archive, complete or not at all. One that is there from an interrupted
 // attempt is taken, if it holds the same.
-func (a *archiving) placeArchive(file string, c cut, last day) error {
+func (a *archiving) placeArchive(file string, c cut, last budget.Date) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
 )
 
 // archiveOptions are those of a ledger with small parts.
@@ -64,7 +66,7 @@ func TestArchive(t *testing.T) {
 	want, end := spentOf(t, whole), whole.Position()
 	all, err := whole.Entries(t.Context(), Filter{})
 	ok(t, err)
-	burned := whole.Burndown("t1", false, All, time.Unix(0, 0), end.At)
+	burned := whole.Burndown("t1", false, budget.All, time.Unix(0, 0), end.At)
 	whole.Close()
 	positions := allPositions(t, path)
 
@@ -81,7 +83,7 @@ func TestArchive(t *testing.T) {
 	if !bytes.Equal(spentOf(t, l), want) || l.Position() != end || l.Archived().Record != p.Last {
 		t.Error("budgets, spending or the end are others")
 	}
-	if got := l.Burndown("t1", false, All, time.Unix(0, 0), end.At); !reflect.DeepEqual(got, burned) {
+	if got := l.Burndown("t1", false, budget.All, time.Unix(0, 0), end.At); !reflect.DeepEqual(got, burned) {
 		t.Error("the spending by day is another")
 	}
 	live, err := l.Entries(t.Context(), Filter{})
@@ -328,7 +330,7 @@ func TestPlanArchive(t *testing.T) {
 		}
 	}
 	short, _ := create1(t, nil)
-	mustSet(t, short, "t", false, All, 1, 1e-6, Never)
+	mustSet(t, short, "t", false, budget.All, 1, 1e-6, budget.Never)
 	if _, err := short.PlanArchive(t.Context(), time.Now().AddDate(1, 0, 0)); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a short ledger: %v", err)
 	}

@@ -8,8 +8,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Backup writes a consistent copy of the ledger's file to w while it is in use: what is durable when it begins. The copy opens with the
-// key of the ledger, and without a mark only by an Acceptance.
+// Backup writes a consistent copy of the ledger's file to w while it is in use: what is durable
+// when it begins. The copy opens with the key of the ledger, and without a mark only by an
+// Acceptance.
 func (l *Ledger) Backup(ctx context.Context, w io.Writer) error {
 	w = stoppable{ctx, w}
 	switch err := l.Err(); {
@@ -40,8 +41,9 @@ func (l *Ledger) Backup(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// copyTo writes the file as the last transaction left it. bbolt gives the first meta page of the copy that transaction's number and the
-// second the one before, so only the copy of an even one goes on with its pages in turn; of an odd one it writes nothing.
+// copyTo writes the file as the last transaction left it. bbolt gives the first meta page of the
+// copy that transaction's number and the second the one before, so only the copy of an even one
+// goes on with its pages in turn; of an odd one it writes nothing.
 func (l *Ledger) copyTo(w io.Writer) (done bool, err error) {
 	err = l.db.View(func(tx *bolt.Tx) error {
 		if done = tx.ID()%2 == 0; !done {

@@ -9,20 +9,22 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
-// fill writes n entries as a year of a busy server makes them: 40 analysts in 4 roles ask for 12 tables of 2 entities, 2000 different
-// statements, one in ten a replay, one in a thousand a note or a change of a budget; each charge has its outcome. Records that a server
-// would commit one by one are committed by the thousand.
+// fill writes n entries as a year of a busy server makes them: 40 analysts in 4 roles ask for 12
+// tables of 2 entities, 2000 different statements, one in ten a replay, one in a thousand a note or
+// a change of a budget; each charge has its outcome. Records that a server would commit one by one
+// are committed by the thousand.
 func fill(t testing.TB, path string, n int) {
 	t.Helper()
 	k := newClock("2025-01-01 00:00:00")
 	l := open(t, path, Options{Create: true, Now: k.now})
 	const tables, analysts = 12, 40
 	for i := range tables {
-		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, All, privacy.MaxEpsilon, 1e-6, Month)
-		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, Default, privacy.MaxEpsilon, 1e-6, Month)
+		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, budget.All, privacy.MaxEpsilon, 1e-6, budget.Month)
+		mustSet(t, l, fmt.Sprintf("tbl_%02d", i), false, budget.Default, privacy.MaxEpsilon, 1e-6, budget.Month)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	statements := make([][2]string, 2000)
@@ -47,7 +49,7 @@ func fill(t testing.TB, path string, n int) {
 		account := fmt.Sprintf("tbl_%02d", table)
 		switch {
 		case i%1000 == 999:
-			mustSet(t, l, account, false, who, privacy.MaxEpsilon, 1e-6, Month)
+			mustSet(t, l, account, false, who, privacy.MaxEpsilon, 1e-6, budget.Month)
 		case i%10 == 9:
 			l.Replayed(who, s[0], s[1], 0, []string{account})
 		default:
@@ -55,14 +57,14 @@ func fill(t testing.TB, path string, n int) {
 			loss := e.Loss()
 			rec := &record{
 				kind: chargeRecord, principal: who, statement: s[0], digest: s[1], mechanisms: "COUNT(*): discrete gaussian; AVG: discrete laplace",
-				roles: []string{fmt.Sprintf("%steam_%d", RolePrefix, table%4)},
+				roles: []string{fmt.Sprintf("%steam_%d", budget.RolePrefix, table%4)},
 				charges: merge([]Charge{
 					{Account: account, Table: fmt.Sprintf("shop.table_%02d", table), Loss: loss, Events: []privacy.Event{e}},
 					{Account: fmt.Sprintf("entity_%d", table%2), Entity: true, Loss: loss, Events: []privacy.Event{e}},
 				}),
 			}
 			for i := range rec.charges {
-				rec.charges[i].left = []Left{{Scope: All, Epsilon: 100}, {Scope: Own, Epsilon: 10}}
+				rec.charges[i].left = []Left{{Scope: budget.All, Epsilon: 100}, {Scope: Own, Epsilon: 10}}
 			}
 			l.mu.Lock()
 			l.stamp(rec)
@@ -90,7 +92,8 @@ func fill(t testing.TB, path string, n int) {
 	}
 }
 
-// filledLedger returns a ledger of n entries, which it makes in dir unless it is there. Nothing removes it before the process ends.
+// filledLedger returns a ledger of n entries, which it makes in dir unless it is there. Nothing
+// removes it before the process ends.
 func filledLedger(t testing.TB, dir string, n int) string {
 	t.Helper()
 	path := filepath.Join(dir, fmt.Sprintf("scrim-ledger-%d", n))

@@ -16,10 +16,12 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
-// What the benchmarks of a large ledger work on. With a directory, the ledger is made there once and stays.
+// What the benchmarks of a large ledger work on. With a directory, the ledger is made there once
+// and stays.
 var (
 	entriesFlag = flag.Int("ledger.entries", 1_000_000, "entries of the ledger of benchmarks")
 	dirFlag     = flag.String("ledger.dir", "", "directory of the ledger of benchmarks; empty: a temporary one in memory")
@@ -67,7 +69,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkReopen opens a ledger of a million entries: time, processor time, and what it keeps on the heap.
+// BenchmarkReopen opens a ledger of a million entries: time, processor time, and what it keeps on
+// the heap.
 func BenchmarkReopen(b *testing.B) {
 	path := largeLedger(b)
 	before := heap()
@@ -93,7 +96,8 @@ func BenchmarkReopen(b *testing.B) {
 	b.ReportMetric(used.Seconds()/float64(b.N), "processor-s/op")
 }
 
-// BenchmarkResume opens the large ledger from its checkpoint, as a server does: until it charges, and until dp.ledger can be asked.
+// BenchmarkResume opens the large ledger from its checkpoint, as a server does: until it charges,
+// and until dp.ledger can be asked.
 func BenchmarkResume(b *testing.B) {
 	path := largeLedger(b)
 	o := Options{DirectoryID: testDirectory, Checkpoints: true}
@@ -146,8 +150,8 @@ func makeCheckpoint(b *testing.B, path string, o Options) {
 	}
 }
 
-// BenchmarkChain reads all records of the large ledger in their order and computes the keyed chain, and nothing else: the least that
-// an opening takes, in processor time.
+// BenchmarkChain reads all records of the large ledger in their order and computes the keyed chain,
+// and nothing else: the least that an opening takes, in processor time.
 func BenchmarkChain(b *testing.B) {
 	l := openLarge(b)
 	var used time.Duration
@@ -257,8 +261,9 @@ func BenchmarkExport(b *testing.B) {
 	}
 }
 
-// BenchmarkReserve charges from 1 and from 64 goroutines, in memory and on the disk of the temporary directory, without checkpoints and with
-// them, as a server does. Each charge is tested against four budgets.
+// BenchmarkReserve charges from 1 and from 64 goroutines, in memory and on the disk of the
+// temporary directory, without checkpoints and with them, as a server does. Each charge is tested
+// against four budgets.
 func BenchmarkReserve(b *testing.B) {
 	for place, dir := range map[string]func() string{"memory": func() string { return memoryDir(b) }, "disk": b.TempDir} {
 		for _, workers := range []int{1, 64} {
@@ -273,10 +278,10 @@ func BenchmarkReserve(b *testing.B) {
 // reserveFrom charges a new ledger from so many goroutines.
 func reserveFrom(b *testing.B, dir string, workers int, o Options) {
 	l := open(b, filepath.Join(dir, "ledger"), o)
-	mustSet(b, l, "t", false, All, 20, 1e-6, Never)
-	mustSet(b, l, "t", false, Default, 20, 1e-6, Month)
-	mustSet(b, l, "e", true, All, 20, 1e-6, Never)
-	mustSet(b, l, "e", true, Default, 20, 1e-6, Month)
+	mustSet(b, l, "t", false, budget.All, 20, 1e-6, budget.Never)
+	mustSet(b, l, "t", false, budget.Default, 20, 1e-6, budget.Month)
+	mustSet(b, l, "e", true, budget.All, 20, 1e-6, budget.Never)
+	mustSet(b, l, "e", true, budget.Default, 20, 1e-6, budget.Month)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	start := processor()

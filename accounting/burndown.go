@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -14,11 +15,12 @@ type DaySpent struct {
 	Spent privacy.Loss
 }
 
-// Burndown returns what a holder (All, RolePrefix and a role's name, or an account) spent on an account on each of the UTC days from
-// the one of from to that of to, both included, days without spending left out. Resets do not show: it is what was spent. Of one
-// principal it reads the records; the others' sums are kept by day.
+// Burndown returns what a holder (All, RolePrefix and a role's name, or an account) spent on an
+// account on each of the UTC days from the one of from to that of to, both included, days without
+// spending left out. Resets do not show: it is what was spent. Of one principal it reads the
+// records; the others' sums are kept by day.
 func (l *Ledger) Burndown(account string, entity bool, principal string, from, to time.Time) []DaySpent {
-	h, first, last := holder{account, entity, principal}, dayOf(from), dayOf(to)
+	h, first, last := holder{account, entity, principal}, budget.DateOf(from), budget.DateOf(to)
 	days := l.spentByDay(h)
 	if !h.manyPay() {
 		days = l.paidByDay(h, first)
@@ -26,7 +28,7 @@ func (l *Ledger) Burndown(account string, entity bool, principal string, from, t
 	var list []DaySpent
 	for _, d := range days {
 		if d.day >= first && d.day <= last {
-			list = append(list, DaySpent{d.day.time(), d.spent.Loss()})
+			list = append(list, DaySpent{d.day.Time(), d.spent.Loss()})
 		}
 	}
 	return list
@@ -41,8 +43,9 @@ func (l *Ledger) spentByDay(h holder) []daySpent {
 	return nil
 }
 
-// paidByDay adds up the charges of a principal. They are few where many principals are, and one principal's chart is looked at seldom.
-func (l *Ledger) paidByDay(h holder, first day) []daySpent {
+// paidByDay adds up the charges of a principal. They are few where many principals are, and one
+// principal's chart is looked at seldom.
+func (l *Ledger) paidByDay(h holder, first budget.Date) []daySpent {
 	var days []daySpent
 	f := Filter{Principal: h.principal, Account: h.account, Kinds: []EntryKind{ChargeEntry}}
 	if l.searchable(context.Background()) != nil {
@@ -67,7 +70,7 @@ func (l *Ledger) paidByDay(h holder, first day) []daySpent {
 }
 
 // addDay adds a tally to the last day of the list, or to a later one.
-func addDay(days []daySpent, d day, t *privacy.Tally) []daySpent {
+func addDay(days []daySpent, d budget.Date, t *privacy.Tally) []daySpent {
 	if n := len(days); n == 0 || days[n-1].day != d {
 		days = append(days, daySpent{day: d})
 	}

@@ -12,7 +12,8 @@ import (
 // sum is a SHA-256 value, keyed or not.
 type sum = [sha256.Size]byte
 
-// chainer computes the hashes of the chain: HMAC-SHA256 with the ledger's key. It is not safe for concurrent use.
+// chainer computes the hashes of the chain: HMAC-SHA256 with the ledger's key. It is not safe for
+// concurrent use.
 type chainer struct {
 	mac  hash.Hash
 	head [len(sum{}) + 8]byte
@@ -37,7 +38,8 @@ func (c *chainer) genesis(directoryID string) sum {
 	return c.next(&sum{}, 0, codec.AppendText(codec.AppendText(nil, format), directoryID))
 }
 
-// derive returns the key for another purpose. The purposes are shorter than any message of the chain, so none is one.
+// derive returns the key for another purpose. The purposes are shorter than any message of the
+// chain, so none is one.
 func (k key) derive(purpose string) key {
 	m := hmac.New(sha256.New, k[:])
 	m.Write([]byte(purpose))

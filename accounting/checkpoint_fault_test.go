@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -27,7 +28,7 @@ func keepsCheckpoints(t *testing.T, what, path string) (spent privacy.Rho) {
 	if u := settled(t, l); u.Damage != nil || u.Failed != nil {
 		t.Errorf("%s: %+v", what, u)
 	}
-	spent = spentOn(l, "t", false, All).Rho
+	spent = spentOn(l, "t", false, budget.All).Rho
 	ok(t, l.Close())
 	return spent
 }
@@ -66,7 +67,7 @@ func TestKillWhileKeepingAtRandom(t *testing.T) {
 		if l.Upkeep().Resumed > 0 {
 			resumed++
 		}
-		c.within(t, fmt.Sprintf("seed %d, run %d", *seed, i), spentOn(l, "t", false, All).Rho-before)
+		c.within(t, fmt.Sprintf("seed %d, run %d", *seed, i), spentOn(l, "t", false, budget.All).Rho-before)
 		l.Close()
 		before = keepsCheckpoints(t, fmt.Sprint("run ", i), path)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
 )
 
 // smallParts are parts of so few records that a small ledger has many.
@@ -244,7 +246,7 @@ func TestCheckpointOfOlderLedger(t *testing.T) {
 	older, err := os.ReadFile(path)
 	ok(t, err)
 	l := checkpointed(t, path)
-	had, end := spentOn(l, "t1", false, All).Rho, l.Position()
+	had, end := spentOn(l, "t1", false, budget.All).Rho, l.Position()
 	r := rand.New(rand.NewPCG(7, 5))
 	for range smallParts {
 		mustCharge(t, l, r, "late@%", "t1")
@@ -260,7 +262,7 @@ func TestCheckpointOfOlderLedger(t *testing.T) {
 	o.Accept = &Acceptance{Of: end.At, By: "root@%", Reason: "test"}
 	l, err = Open(path, o)
 	ok(t, err)
-	if got := spentOn(l, "t1", false, All).Rho; got != had {
+	if got := spentOn(l, "t1", false, budget.All).Rho; got != had {
 		t.Errorf("spent %d, want %d", got, had)
 	}
 	for range smallParts {
@@ -271,7 +273,7 @@ func TestCheckpointOfOlderLedger(t *testing.T) {
 	if u := l.Upkeep(); u.Resumed != 0 {
 		t.Errorf("a checkpoint of another way was used: %+v", u)
 	}
-	if got := spentOn(l, "t1", false, All).Rho; got != had {
+	if got := spentOn(l, "t1", false, budget.All).Rho; got != had {
 		t.Errorf("spent %d, want %d", got, had)
 	}
 	settled(t, l)
@@ -398,7 +400,7 @@ func TestBackgroundFindsWrongCheckpoint(t *testing.T) {
 	s, err := c.decode()
 	ok(t, err)
 	for h, p := range s.spent {
-		if h.account == "t1" && h.principal == All {
+		if h.account == "t1" && h.principal == budget.All {
 			p.ever.Rho--
 		}
 	}

@@ -1,6 +1,10 @@
 package accounting
 
-import "math"
+import (
+	"math"
+
+	"scrim/accounting/budget"
+)
 
 // columns are what an index knows of each record, or of each few, by record number.
 type columns struct {
@@ -14,7 +18,7 @@ type columns struct {
 
 // firstOf is a day and its first record.
 type firstOf struct {
-	day day
+	day budget.Date
 	id  uint32
 }
 
@@ -24,11 +28,12 @@ type interval struct{ from, to int64 }
 // blockSize is how many records share an interval of times.
 const blockSize = 256
 
-// columnsBegin returns where the columns begin of records from first on, which is 1 or a multiple of blockSize.
+// columnsBegin returns where the columns begin of records from first on, which is 1 or a multiple
+// of blockSize.
 func columnsBegin(first uint64) uint32 { return uint32(first / blockSize * blockSize) }
 
 // made notes when record id was made, which follows the last one. It has no digest yet.
-func (c *columns) made(id uint32, at int64, d day) {
+func (c *columns) made(id uint32, at int64, d budget.Date) {
 	c.last = id
 	for uint32(len(c.prints)) <= id-c.first { // record 0 does not exist
 		c.prints = append(c.prints, 0)

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
 )
 
 // batch is what one transaction writes: everything that was queued while the one before was being
@@ -13,7 +15,7 @@ type batch struct {
 	records  []*record // with numbers without gaps
 	outcomes []outcomeOf
 	answers  []answerPut
-	lastDay  day
+	lastDay  budget.Date
 	done     chan struct{} // closed when the batch is durable, or never will be
 	err      error         // set before done is closed
 }
@@ -127,7 +129,8 @@ func (l *Ledger) put(tx *bolt.Tx, b *batch, end *mark) error {
 	return tx.Bucket(metaBucket).Put(headKey, head{*end, b.lastDay}.encode())
 }
 
-// moveMark moves the high-water mark on to what is durable. Nobody waits for it; but a disk that does not take it is not trusted further.
+// moveMark moves the high-water mark on to what is durable. Nobody waits for it; but a disk that
+// does not take it is not trusted further.
 func (l *Ledger) moveMark() {
 	l.mu.Lock()
 	fault := l.fault

@@ -12,9 +12,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Compact writes the file of a ledger that nobody has open anew, without free pages: all records, stored answers and the rest stay as
-// they are. The new file is verified before it takes the place of the old one, in one step. It returns the sizes before and after, and
-// tells progress, which may be nil, how many records are copied. The key and the mark stay.
+// Compact writes the file of a ledger that nobody has open anew, without free pages: all records,
+// stored answers and the rest stay as they are. The new file is verified before it takes the place
+// of the old one, in one step. It returns the sizes before and after, and tells progress, which may
+// be nil, how many records are copied. The key and the mark stay.
 func Compact(ctx context.Context, path string, o Options, progress func(done, total int64)) (before, after int64, err error) {
 	o.Create, o.Accept, o.ReadOnly = false, nil, true
 	if err := o.complete(); err != nil {

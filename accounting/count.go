@@ -5,6 +5,8 @@ import (
 	"math/bits"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"scrim/accounting/internal/invalid"
 )
 
 // lineSets is how many sets say how many lines entries have: the first holds those without any, and
@@ -45,7 +47,7 @@ func (f *Filter) Countable() bool {
 // reads no entry. It refuses a filter that is not Countable.
 func (l *Ledger) Count(ctx context.Context, f Filter) (entries, lines uint64, err error) {
 	if !f.Countable() {
-		return 0, 0, invalid("filter: entries of a digest or a time cannot be counted")
+		return 0, 0, invalid.New("filter: entries of a digest or a time cannot be counted")
 	}
 	if err := l.searchable(ctx); err != nil {
 		return 0, 0, err

@@ -12,8 +12,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// create makes an empty ledger at path, complete or not at all: its key first, then its mark, then the file, under another name first.
-// A mark that is there already says whether there was a ledger before.
+// create makes an empty ledger at path, complete or not at all: its key first, then its mark, then
+// the file, under another name first. A mark that is there already says whether there was a ledger
+// before.
 func create(path string, o Options) error {
 	k, err := makeKey(path + KeySuffix)
 	if err == nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"scrim/accounting/budget"
 )
 
 // csvHeader names the columns of ExportCSV.
@@ -24,8 +26,9 @@ var csvColumn = func() map[string]int {
 	return m
 }()
 
-// ExportCSV writes the entries that f chooses to w as CSV with a header: a line for each account of a charge, one for anything else.
-// Numbers that there are none of are empty. A spreadsheet takes some texts for formulas; such begin with an apostrophe.
+// ExportCSV writes the entries that f chooses to w as CSV with a header: a line for each account of
+// a charge, one for anything else. Numbers that there are none of are empty. A spreadsheet takes
+// some texts for formulas; such begin with an apostrophe.
 func (l *Ledger) ExportCSV(ctx context.Context, w io.Writer, f Filter, progress func(done, total int64)) error {
 	if _, err := w.Write(appendCSV(nil, csvHeader)); err != nil {
 		return err
@@ -103,7 +106,7 @@ func (e *Entry) csvCharge(set func(name, value string), c *EntryCharge) {
 	set("pure_epsilon", csvNumber(c.Loss.Pure.Float()))
 	set("delta_event", strconv.FormatFloat(c.Loss.DeltaEvent, 'g', -1, 64))
 	set("delta_tv", strconv.FormatFloat(c.Loss.DeltaTV, 'g', -1, 64))
-	for scope, name := range map[string]string{All: "remaining_all", Own: "remaining_own"} {
+	for scope, name := range map[string]string{budget.All: "remaining_all", Own: "remaining_own"} {
 		for _, l := range c.Left {
 			if l.Scope != scope {
 				continue
@@ -131,7 +134,8 @@ func csvNumber(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// harmless marks a text that a spreadsheet would compute. Numbers stay: they begin with a digit, as none here is negative.
+// harmless marks a text that a spreadsheet would compute. Numbers stay: they begin with a digit, as
+// none here is negative.
 func harmless(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s

@@ -17,17 +17,19 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
 )
 
-// twenty makes a ledger of 20 records, of every kind, and closes it: small pages, and no room that was never used, so that every bit of it can
-// be flipped.
+// twenty makes a ledger of 20 records, of every kind, and closes it: small pages, and no room that
+// was never used, so that every bit of it can be flipped.
 func twenty(t *testing.T) (path string, want summary) {
 	t.Helper()
 	k := newClock("2126-05-01 00:00:00")
 	l, from := create1(t, k)
-	mustSet(t, l, "t", false, All, 100, 1e-6, Month)
-	mustSet(t, l, "u", false, All, 100, 0, Never)
-	mustSet(t, l, "u", false, Default, 50, 0, Day)
+	mustSet(t, l, "t", false, budget.All, 100, 1e-6, budget.Month)
+	mustSet(t, l, "u", false, budget.All, 100, 0, budget.Never)
+	mustSet(t, l, "u", false, budget.Default, 50, 0, budget.Day)
 	for i := range 13 {
 		k.set(fmt.Sprintf("2126-05-%02d 00:00:00", 1+i))
 		receipt := mustReserve(t, l, fmt.Sprintf("p%d@%%", i%3), append(rho("t", 0.01), pure("u", 0.5)...))
@@ -37,7 +39,7 @@ func twenty(t *testing.T) (path string, want summary) {
 	}
 	ok(t, l.PutAnswer([]byte("key"), []byte("answer")))
 	ok(t, l.Note("root@%", "raw", "switched on"))
-	ok(t, l.ResetBudget(t.Context(), "u", false, All, "root@%", "a new year"))
+	ok(t, l.ResetBudget(t.Context(), "u", false, budget.All, "root@%", "a new year"))
 	for n := l.state.lastID; n < 20; n++ {
 		ok(t, l.Note("root@%", "raw", "again"))
 	}
@@ -100,8 +102,9 @@ func copyFile(t *testing.T, to, from string) {
 	ok(t, os.WriteFile(to, b, 0o600))
 }
 
-// TestEveryBit flips every bit of a ledger of 20 records, of its key and of its mark (without -full, one bit of every ninth byte): it is refused, with
-// words that say what to do, or nothing about spending is lost.
+// TestEveryBit flips every bit of a ledger of 20 records, of its key and of its mark (without
+// -full, one bit of every ninth byte): it is refused, with words that say what to do, or nothing
+// about spending is lost.
 func TestEveryBit(t *testing.T) {
 	path, want := twenty(t)
 	info, err := os.Stat(path)
@@ -184,11 +187,12 @@ func refusesInWords(err error) bool {
 	return false
 }
 
-// TestTornTail leaves of the last transaction what a crash of the machine may: some of its sectors. The ledger is then as before it or as after
-// it, or refused; and refused where somebody was told that it was durable.
+// TestTornTail leaves of the last transaction what a crash of the machine may: some of its sectors.
+// The ledger is then as before it or as after it, or refused; and refused where somebody was told
+// that it was durable.
 func TestTornTail(t *testing.T) {
 	l, path := create1(t, nil)
-	mustSet(t, l, "t", false, All, 100, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 100, 1e-6, budget.Never)
 	for i := range 30 {
 		mustReserve(t, l, fmt.Sprintf("p%d@%%", i), rho("t", 1e-4))
 	}

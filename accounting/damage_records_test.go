@@ -11,9 +11,12 @@ import (
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
 )
 
-// edited copies a ledger, key and mark with it, and changes the copy through bbolt, so that all its pages are sound.
+// edited copies a ledger, key and mark with it, and changes the copy through bbolt, so that all its
+// pages are sound.
 func edited(t *testing.T, from string, edit func(*bolt.Tx) error) (path string) {
 	t.Helper()
 	path = filepath.Join(memoryDir(t), "ledger")
@@ -27,7 +30,8 @@ func edited(t *testing.T, from string, edit func(*bolt.Tx) error) (path string) 
 	return path
 }
 
-// refusedUnchanged checks that a ledger is refused for the reason given, in words that say what to do, and left as it is.
+// refusedUnchanged checks that a ledger is refused for the reason given, in words that say what to
+// do, and left as it is.
 func refusedUnchanged(t *testing.T, what, path string, want error) {
 	t.Helper()
 	before := contents(t, filepath.Dir(path))
@@ -79,7 +83,8 @@ func (l listed) put(tx *bolt.Tx) error {
 	return meta.Put(headKey, head)
 }
 
-// TestRecordsMoved deletes, repeats and exchanges each of 20 records: as they are, and numbered anew with a head that fits.
+// TestRecordsMoved deletes, repeats and exchanges each of 20 records: as they are, and numbered
+// anew with a head that fits.
 func TestRecordsMoved(t *testing.T) {
 	from, _ := twenty(t)
 	const n = 20
@@ -183,12 +188,12 @@ func TestNotThisLedger(t *testing.T) {
 	}
 }
 
-// TestOlderCopy puts an older ledger back. It is refused as long as it has not come as far as the mark, and also where
-// it then went on by itself; the newest is taken again.
+// TestOlderCopy puts an older ledger back. It is refused as long as it has not come as far as the
+// mark, and also where it then went on by itself; the newest is taken again.
 func TestOlderCopy(t *testing.T) {
 	k := newClock("2126-05-01 12:00:00")
 	l, path := create1(t, k)
-	mustSet(t, l, "t", false, All, 100, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 100, 1e-6, budget.Never)
 	var copies []string
 	for i := range 6 {
 		mustReserve(t, l, fmt.Sprintf("p%d@%%", i), rho("t", 0.01))
@@ -198,7 +203,7 @@ func TestOlderCopy(t *testing.T) {
 		copies = append(copies, kept)
 		l = open(t, path, Options{Now: k.now})
 	}
-	want := spentOn(l, "t", false, All)
+	want := spentOn(l, "t", false, budget.All)
 	ok(t, l.Close())
 	newest := copies[len(copies)-1]
 	for i, c := range copies[:len(copies)-1] {
@@ -210,7 +215,8 @@ func TestOlderCopy(t *testing.T) {
 	if _, err := Open(path, Options{DirectoryID: testDirectory}); !errors.Is(err, ErrOlder) || !refusesInWords(err) {
 		t.Errorf("no mark: %v", err)
 	}
-	// An older copy that is accepted by name of its day goes on; the newest is then not the one that the mark knows.
+	// An older copy that is accepted by name of its day goes on; the newest is then not the one
+	// that the mark knows.
 	o := Options{DirectoryID: testDirectory, Now: k.now, Accept: &Acceptance{Of: k.now(), By: "root@%"}}
 	l, err := Open(path, o)
 	ok(t, err)
@@ -222,7 +228,8 @@ func TestOlderCopy(t *testing.T) {
 	copyFile(t, branch, path)
 	copyFile(t, path, newest)
 	refusedUnchanged(t, "the newest, where another went on", path, ErrOlder)
-	// With the branch back all is well, and what the branch does not hold is not forgotten by the newest.
+	// With the branch back all is well, and what the branch does not hold is not forgotten by the
+	// newest.
 	copyFile(t, path, branch)
 	l = open(t, path, Options{})
 	ok(t, l.Close())
@@ -231,7 +238,7 @@ func TestOlderCopy(t *testing.T) {
 	copyFile(t, own+KeySuffix, path+KeySuffix)
 	l, err = Open(own, o)
 	ok(t, err)
-	if got := spentOn(l, "t", false, All); got != want {
+	if got := spentOn(l, "t", false, budget.All); got != want {
 		t.Errorf("the newest copy holds %+v, want %+v", got, want)
 	}
 	ok(t, l.Close())

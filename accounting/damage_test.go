@@ -16,20 +16,21 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
-// filled makes a ledger of several pages, with budgets, charges of several accounts, outcomes, notes
-// and stored answers, some of them replaced, so that the file has free pages. It returns the file and
-// what a right opening finds in it.
+// filled makes a ledger of several pages, with budgets, charges of several accounts, outcomes,
+// notes and stored answers, some of them replaced, so that the file has free pages. It returns the
+// file and what a right opening finds in it.
 func filled(t *testing.T) (file []byte, want summary) {
 	t.Helper()
 	k := newClock("2026-05-01 00:00:00")
 	l, path := create1(t, k)
-	mustSet(t, l, "t", false, All, 100, 1e-6, Month)
-	mustSet(t, l, "u", false, All, 100, 1e-6, Never)
-	mustSet(t, l, "u", false, Default, 50, 1e-6, Day)
-	mustSet(t, l, "v", false, All, 1000, 0, Never)
+	mustSet(t, l, "t", false, budget.All, 100, 1e-6, budget.Month)
+	mustSet(t, l, "u", false, budget.All, 100, 1e-6, budget.Never)
+	mustSet(t, l, "u", false, budget.Default, 50, 1e-6, budget.Day)
+	mustSet(t, l, "v", false, budget.All, 1000, 0, budget.Never)
 	r := rand.New(rand.NewPCG(11, 1))
 	for i := range 120 {
 		k.mu.Lock()
@@ -66,7 +67,7 @@ func filled(t *testing.T) (file []byte, want summary) {
 // summary is everything about spending that an opening finds.
 type summary struct {
 	spent   map[holder]spending
-	budgets []Budget
+	budgets []budget.Budget
 	entries int
 }
 
@@ -85,10 +86,10 @@ func summarise(t *testing.T, l *Ledger) summary {
 }
 
 // counting returns what counts on a day: nothing in windows that are over.
-func (p *spending) counting(today day) spending {
+func (p *spending) counting(today budget.Date) spending {
 	c := *p
-	for i, w := range windows {
-		if c.since[i].first != w.start(today) {
+	for i, w := range budget.Windows {
+		if c.since[i].first != w.Start(today) {
 			c.since[i].first, c.since[i].Amount = 0, privacy.Amount{}
 		}
 	}
@@ -159,7 +160,8 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// TestFlippedRecord flips every stored copy of a statement; the copy that is in use must be noticed.
+// TestFlippedRecord flips every stored copy of a statement; the copy that is in use must be
+// noticed.
 func TestFlippedRecord(t *testing.T) {
 	file, want := filled(t)
 	refused := 0
@@ -207,8 +209,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestDamageThatReadingDoesNotMeet damages what only the next write would fall over: the free pages and
-// the keys of branch pages.
+// TestDamageThatReadingDoesNotMeet damages what only the next write would fall over: the free pages
+// and the keys of branch pages.
 func TestDamageThatReadingDoesNotMeet(t *testing.T) {
 	file, _ := filled(t)
 	e := binary.NativeEndian
@@ -271,7 +273,7 @@ func TestDamageThatReadingDoesNotMeet(t *testing.T) {
 // TestDayNeverGoesBackInRecords: records whose day goes back cannot have been written.
 func TestDayNeverGoesBackInRecords(t *testing.T) {
 	s := newState()
-	note := func(d day) error { return s.apply(&record{kind: noteRecord, day: d}) }
+	note := func(d budget.Date) error { return s.apply(&record{kind: noteRecord, day: d}) }
 	if err := errors.Join(note(5), note(5), note(6)); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +288,7 @@ func TestDayNeverGoesBackInRecords(t *testing.T) {
 // TestLostAndMisplacedWrites puts older contents, and those of other pages, in the place of a page.
 func TestLostAndMisplacedWrites(t *testing.T) {
 	l, path := create1(t, nil)
-	mustSet(t, l, "t", false, All, 100, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 100, 1e-6, budget.Never)
 	snapshot := func() []byte {
 		t.Helper()
 		for i := range 40 {
@@ -434,7 +436,7 @@ func TestMissingForeignAndStrange(t *testing.T) {
 		t.Errorf("no directory id: %v", err)
 	}
 	l := open(t, path, Options{Create: true})
-	mustSet(t, l, "t", false, All, 1, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Never)
 	l.Close()
 	if files, _ := os.ReadDir(dir); len(files) != 3 {
 		t.Errorf("creating left %v", files)

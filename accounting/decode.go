@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
 )
@@ -53,23 +54,23 @@ func readRecord(d *codec.Decoder, r *record) {
 type recordHead struct {
 	kind recordKind
 	at   int64 // in nanoseconds
-	day  day
+	day  budget.Date
 }
 
 func readHead(d *codec.Decoder) recordHead {
-	return recordHead{recordKind(d.Byte()), int64(d.Uint64()), day(d.Uint32())}
+	return recordHead{recordKind(d.Byte()), int64(d.Uint64()), budget.Date(d.Uint32())}
 }
 
 func readOutcome(d *codec.Decoder) outcomeOf { return outcomeOf{d.Uint64(), Outcome(d.Byte())} }
 
 func readBudget(d *codec.Decoder, r *record) {
 	b := &r.budget
-	*b = Budget{Account: d.Text(), Entity: d.Bool(), Principal: d.Text(), Reason: d.Text(), SetBy: r.principal, SetAt: r.at}
+	*b = budget.Budget{Account: d.Text(), Entity: d.Bool(), Principal: d.Text(), Reason: d.Text(), SetBy: r.principal, SetAt: r.at}
 	if r.kind == setBudgetRecord {
-		b.Epsilon, b.Rho, b.Delta, b.Window = privacy.Epsilon(d.Float()), privacy.Rho(d.Uint64()), privacy.Delta(d.Float()), Window(d.Text())
+		b.Epsilon, b.Rho, b.Delta, b.Window = privacy.Epsilon(d.Float()), privacy.Rho(d.Uint64()), privacy.Delta(d.Float()), budget.Window(d.Text())
 		if d.Left() { // a budget that was made before orders were chosen has none
 			b.Order = d.Float()
-			d.Bad = d.Bad || !b.hasOrder()
+			d.Bad = d.Bad || !b.HasOrder()
 		}
 		d.Bad = d.Bad || b.Check() != nil
 	}

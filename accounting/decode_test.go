@@ -3,6 +3,7 @@ package accounting
 import (
 	"testing"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -11,7 +12,7 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Add(r.encode(nil))
 	r.charges[0].loss.Pure = 5
 	f.Add(r.encode(nil))
-	f.Add((&record{kind: setBudgetRecord, budget: Budget{Account: "t", Principal: All, Epsilon: 1, Window: Day}}).encode(nil))
+	f.Add((&record{kind: setBudgetRecord, budget: budget.Budget{Account: "t", Principal: budget.All, Epsilon: 1, Window: budget.Day}}).encode(nil))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := decodeRecord(b)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -38,8 +39,9 @@ type Entry struct {
 	// Notes:
 	NoteKind, Text string
 
-	// Budgets set, removed or reset; a removal and a reset have account, entity, principal and reason only:
-	Budget Budget
+	// Budgets set, removed or reset; a removal and a reset have account, entity, principal and
+	// reason only:
+	Budget budget.Budget
 }
 
 // EntryCharge is one account's part of a charge.
@@ -48,7 +50,8 @@ type EntryCharge struct {
 	Left []Left // of every budget that capped it
 }
 
-// Own is the Scope of a Left for the principal's own budget, or the default one where there is none.
+// Own is the Scope of a Left for the principal's own budget, or the default one where there is
+// none.
 const Own = "own"
 
 // kindNames are the kinds of entries by the kinds of their records; outcomes have none.
@@ -64,8 +67,9 @@ type Left struct {
 	Rho     privacy.Rho     // of a budget in ρ
 }
 
-// RemainingAll returns what the charge left of the budget of all principals, in ε at its δ; NaN where there is none, or one in ρ.
-func (c *EntryCharge) RemainingAll() privacy.Epsilon { return c.remaining(All) }
+// RemainingAll returns what the charge left of the budget of all principals, in ε at its δ; NaN
+// where there is none, or one in ρ.
+func (c *EntryCharge) RemainingAll() privacy.Epsilon { return c.remaining(budget.All) }
 
 // RemainingOwn returns the same of the principal's own or default budget.
 func (c *EntryCharge) RemainingOwn() privacy.Epsilon { return c.remaining(Own) }
@@ -102,7 +106,7 @@ func (r *record) entry(id uint64) Entry {
 		Mechanisms: r.mechanisms, NoteKind: r.noteKind, Text: r.text, Budget: r.budget,
 	}
 	for _, role := range r.roles {
-		e.Roles = append(e.Roles, role[len(RolePrefix):])
+		e.Roles = append(e.Roles, role[len(budget.RolePrefix):])
 	}
 	if r.kind == replayRecord {
 		e.ReplayOf, e.Tables = r.charge, r.tables

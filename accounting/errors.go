@@ -5,21 +5,23 @@ import (
 	"fmt"
 	"time"
 
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/invalid"
 	"scrim/accounting/privacy"
 )
 
-// The sentinels that callers tell apart with errors.Is. The text of ErrNoBudget and ErrExhausted and
-// of the types that carry them is public: it speaks of accounts and budgets only. The others are for
-// operators: they may name the file.
+// The sentinels that callers tell apart with errors.Is. The text of ErrNoBudget and ErrExhausted
+// and of the types that carry them is public: it speaks of accounts and budgets only. The others
+// are for operators: they may name the file.
 var (
 	// ErrNoBudget says that a table account has no budget for all principals ('*').
 	ErrNoBudget = errors.New("accounting: no budget")
 	// ErrExhausted says that a charge does not fit into what remains of a budget.
 	ErrExhausted = errors.New("accounting: budget exhausted")
 	// ErrInvalid says that an argument has a value that no account accepts.
-	ErrInvalid = errors.New("accounting: invalid value")
-	// ErrUnavailable says that nothing can be made durable: a write failed earlier, or the ledger is
-	// closed. It lasts until the ledger is opened again.
+	ErrInvalid = invalid.Err
+	// ErrUnavailable says that nothing can be made durable: a write failed earlier, or the ledger
+	// is closed. It lasts until the ledger is opened again.
 	ErrUnavailable = errors.New("accounting: ledger unavailable")
 	// ErrMissing says that the ledger's file does not exist and must not be created.
 	ErrMissing = errors.New("accounting: ledger file missing")
@@ -29,9 +31,11 @@ var (
 	ErrVersion = errors.New("accounting: unknown ledger format")
 	// ErrDamaged says that the ledger's file is not what was written.
 	ErrDamaged = errors.New("accounting: ledger file damaged")
-	// ErrKey says that the ledger's key is missing, is not the one that the ledger was made with, or may be read by others.
+	// ErrKey says that the ledger's key is missing, is not the one that the ledger was made with,
+	// or may be read by others.
 	ErrKey = errors.New("accounting: ledger key")
-	// ErrOlder says that the ledger is not as far as it is known to have been: an older copy was put back, or its mark is gone.
+	// ErrOlder says that the ledger is not as far as it is known to have been: an older copy was
+	// put back, or its mark is gone.
 	ErrOlder = errors.New("accounting: older copy of the ledger")
 	// ErrLocked says that another process has the ledger open.
 	ErrLocked = errors.New("accounting: ledger in use by another process")
@@ -51,7 +55,8 @@ func (e *NoBudgetError) Error() string {
 // Is makes errors.Is(err, ErrNoBudget) true.
 func (e *NoBudgetError) Is(target error) bool { return target == ErrNoBudget }
 
-// ExhaustedError is ErrExhausted with the public facts of the first budget that a charge does not fit.
+// ExhaustedError is ErrExhausted with the public facts of the first budget that a charge does not
+// fit.
 type ExhaustedError struct {
 	Account   string
 	Entity    bool
@@ -61,21 +66,23 @@ type ExhaustedError struct {
 	Limit     privacy.Epsilon // 0 for a budget in ρ
 	LimitRho  privacy.Rho     // 0 for a budget in ε; in ρ, Requested and Remaining are not set
 	Delta     privacy.Delta
-	Window    Window
+	Window    budget.Window
 	// WindowEnds is when the window's spending starts anew; zero for Never.
 	WindowEnds time.Time
 	// Requested and RequestedRho are the charge by itself, ε at the budget's δ: +Inf when its slack
 	// alone is more than that δ.
 	Requested    privacy.Epsilon
 	RequestedRho privacy.Rho
-	// Remaining is the largest ε that a statement of the request's kind is granted, see BudgetStatus, and RemainingRho the largest ρ
-	// that still fits beside the request's own slack, rounded down. Both are zero when nothing does.
+	// Remaining is the largest ε that a statement of the request's kind is granted, see
+	// BudgetStatus, and RemainingRho the largest ρ that still fits beside the request's own slack,
+	// rounded down. Both are zero when nothing does.
 	Remaining    privacy.Epsilon
 	RemainingRho privacy.Rho
-	// NotPure and SpentNotPure are the reasons besides too large an ε for which a budget with δ = 0 refuses: the charge has no pure
-	// ε, or something that the window holds has none.
+	// NotPure and SpentNotPure are the reasons besides too large an ε for which a budget with δ = 0
+	// refuses: the charge has no pure ε, or something that the window holds has none.
 	NotPure, SpentNotPure bool
-	// NoSlack tells that the ρ would fit, and the δ of the charge beside what is spent of it does not.
+	// NoSlack tells that the ρ would fit, and the δ of the charge beside what is spent of it does
+	// not.
 	NoSlack bool
 	// EventShare and TVShare are the parts of Delta that the window has for both kinds of slack.
 	EventShare, TVShare privacy.Delta
@@ -110,8 +117,4 @@ func nameOf(account, table string) string {
 		return table
 	}
 	return account
-}
-
-func invalid(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
 }

@@ -7,10 +7,12 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+
+	"scrim/accounting/internal/invalid"
 )
 
-// Export writes the entries that f chooses to w, one JSON object a line. It tells progress, which may be nil, how many entries are
-// written, and of how many at most.
+// Export writes the entries that f chooses to w, one JSON object a line. It tells progress, which
+// may be nil, how many entries are written, and of how many at most.
 func (l *Ledger) Export(ctx context.Context, w io.Writer, f Filter, progress func(done, total int64)) error {
 	return l.export(ctx, w, f, progress, func(b []byte, e *Entry) []byte { return append(e.appendJSON(b), '\n') })
 }
@@ -23,11 +25,11 @@ type lines struct {
 	err  error
 }
 
-// export writes the text of each entry that f chooses. Some goroutines read and encode a stretch of the entries each; one after the
-// other is then written.
+// export writes the text of each entry that f chooses. Some goroutines read and encode a stretch of
+// the entries each; one after the other is then written.
 func (l *Ledger) export(ctx context.Context, w io.Writer, f Filter, progress func(done, total int64), encode func([]byte, *Entry) []byte) error {
 	if f.Limit < 0 {
-		return invalid("limit: want at least 0, have %d", f.Limit)
+		return invalid.New("limit: want at least 0, have %d", f.Limit)
 	}
 	if progress == nil {
 		progress = func(int64, int64) {}

@@ -12,14 +12,16 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/internal/testenv"
 )
 
 // The disk fails under a child: real limits and real system calls, no stand-in in the product.
 
-// traced returns the command that runs a child with a fault in one of its syncs, and the file that lists them. Of the syncs
-// of a transaction the first is of its pages and the second of its meta page.
+// traced returns the command that runs a child with a fault in one of its syncs, and the file that
+// lists them. Of the syncs of a transaction the first is of its pages and the second of its meta
+// page.
 func traced(t *testing.T, fault string, sync int) (under []string, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "strace")
@@ -58,8 +60,8 @@ func TestKillAtSyncs(t *testing.T) {
 	}
 }
 
-// countSyncs returns how many syncs the thread made that makes them all. When a process is killed, strace may also list the last of them
-// for threads that were in some other call.
+// countSyncs returns how many syncs the thread made that makes them all. When a process is killed,
+// strace may also list the last of them for threads that were in some other call.
 func countSyncs(t *testing.T, log string) int {
 	t.Helper()
 	b, err := os.ReadFile(log)
@@ -76,7 +78,8 @@ func countSyncs(t *testing.T, log string) int {
 	return most
 }
 
-// TestFailedSync: a sync that fails ends the ledger. It is not tried again, since the disk may then claim that what it has lost is written.
+// TestFailedSync: a sync that fails ends the ledger. It is not tried again, since the disk may then
+// claim that what it has lost is written.
 func TestFailedSync(t *testing.T) {
 	for _, fault := range []string{"error=EIO", "error=ENOSPC", "error=EDQUOT"} {
 		for _, n := range []int{1, 2, 7, 12} {
@@ -115,8 +118,8 @@ func TestFullDisk(t *testing.T) {
 	testenv.OwnMounts(t, childVariable+"=disk|"+t.TempDir()+"||4")
 }
 
-// smallDisk is the child of TestFullDisk: it charges until the disk is full, opens the ledger on the full disk, and charges again when
-// there is room.
+// smallDisk is the child of TestFullDisk: it charges until the disk is full, opens the ledger on
+// the full disk, and charges again when there is room.
 func smallDisk(dir string, workers int) {
 	if err := syscall.Mount("scrim", dir, "tmpfs", 0, "size=1m"); err != nil {
 		fmt.Println("no mount:", err)
@@ -126,16 +129,16 @@ func smallDisk(dir string, workers int) {
 	must(os.WriteFile(ballast, make([]byte, 300<<10), 0o600))
 	l, err := Open(path, Options{DirectoryID: testDirectory, Create: true})
 	must(err)
-	must(l.SetBudget(context.Background(), Budget{Account: "t", Principal: All, Epsilon: privacy.MaxEpsilon, Delta: 1e-6, Window: Never, SetBy: "root@%"}))
+	must(l.SetBudget(context.Background(), budget.Budget{Account: "t", Principal: budget.All, Epsilon: privacy.MaxEpsilon, Delta: 1e-6, Window: budget.Never, SetBy: "root@%"}))
 	got := charge(l, workers)
 	if err := l.Err(); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no space left") {
 		must(fmt.Errorf("the disk is full, but the ledger says %v", err))
 	}
-	booked := spentOn(l, "t", false, All).Rho
+	booked := spentOn(l, "t", false, budget.All).Rho
 	_ = l.Close()
 	l, err = Open(path, Options{DirectoryID: testDirectory}) // without room
 	must(err)
-	if found := spentOn(l, "t", false, All).Rho; found < got || found > booked || got == 0 {
+	if found := spentOn(l, "t", false, budget.All).Rho; found < got || found > booked || got == 0 {
 		must(fmt.Errorf("acknowledged %d, booked %d, found %d", got, booked, found))
 	}
 	_ = l.Close()

@@ -65,7 +65,8 @@ func give(t *testing.T, dir string) {
 	}
 }
 
-// TestReadOnly: a file that may not be written is refused; in a directory that may not be written a ledger works, but none is made.
+// TestReadOnly: a file that may not be written is refused; in a directory that may not be written a
+// ledger works, but none is made.
 func TestReadOnly(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -136,8 +137,8 @@ func contents(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// shifted is a child whose clock is off by some hours: it charges n units to a table with a budget of a month, and says what is spent in
-// the month. argument: "create:hours:n".
+// shifted is a child whose clock is off by some hours: it charges n units to a table with a budget
+// of a month, and says what is spent in the month. argument: "create:hours:n".
 func shifted(path, argument string) {
 	var create bool
 	var hours, n int
@@ -162,7 +163,8 @@ func shifted(path, argument string) {
 	must(l.Close())
 }
 
-// TestClock: a clock that is set back opens no window again, and one that was set far ahead keeps its window until that day has come.
+// TestClock: a clock that is set back opens no window again, and one that was set far ahead keeps
+// its window until that day has come.
 func TestClock(t *testing.T) {
 	path := prepared(t)
 	const day, month = 24, 31 * 24

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestWriteErrorPoisons(t *testing.T) {
 	for _, point := range []string{"before-transaction", "in-transaction", "after-transaction"} {
 		l, path := create1(t, nil)
-		mustSet(t, l, "t", false, All, 10, 1e-6, Never)
+		mustSet(t, l, "t", false, budget.All, 10, 1e-6, budget.Never)
 		mustReserve(t, l, "a@%", rho("t", 0.001))
 		broken := errors.New("disk on fire")
 		fail := true
@@ -37,10 +38,10 @@ func TestWriteErrorPoisons(t *testing.T) {
 		if err := l.Note("a@%", "k", ""); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("note: %v", err)
 		}
-		if err := l.SetBudget(context.Background(), Budget{Account: "t", Principal: All, Epsilon: 1, Window: Never}); !errors.Is(err, ErrUnavailable) {
+		if err := l.SetBudget(context.Background(), budget.Budget{Account: "t", Principal: budget.All, Epsilon: 1, Window: budget.Never}); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("set budget: %v", err)
 		}
-		if err := l.RemoveBudget(context.Background(), "t", false, All, ""); !errors.Is(err, ErrUnavailable) {
+		if err := l.RemoveBudget(context.Background(), "t", false, budget.All, ""); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("remove budget: %v", err)
 		}
 		if _, err := l.Entries(context.Background(), Filter{}); !errors.Is(err, ErrUnavailable) {
@@ -64,7 +65,7 @@ func TestWriteErrorPoisons(t *testing.T) {
 		if point == "after-transaction" {
 			want *= 2 // it was on the disk, though nobody was told
 		}
-		if got := spentOn(l, "t", false, All).Rho; got != want {
+		if got := spentOn(l, "t", false, budget.All).Rho; got != want {
 			t.Errorf("%s: spent %d, want %d", point, got, want)
 		}
 	}
@@ -89,7 +90,7 @@ func TestPanicWhileWriting(t *testing.T) {
 // TestCancelled: a charge whose context ends while it is being written stands.
 func TestCancelled(t *testing.T) {
 	l, path := create1(t, nil)
-	mustSet(t, l, "t", false, All, 10, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 10, 1e-6, budget.Never)
 	ctx, cancel := context.WithCancel(context.Background())
 	hold := make(chan struct{})
 	l.mu.Lock()
@@ -114,7 +115,7 @@ func TestCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	l = open(t, path, Options{})
-	if got := spentOn(l, "t", false, All).Rho; got != privacy.RhoOf(0.001) {
+	if got := spentOn(l, "t", false, budget.All).Rho; got != privacy.RhoOf(0.001) {
 		t.Errorf("spent %d, want one charge", got)
 	}
 	es, err := l.Entries(context.Background(), Filter{Principal: "a@%"})
@@ -128,7 +129,7 @@ func TestCancelled(t *testing.T) {
 func TestCloseWhileReserving(t *testing.T) {
 	for range 5 {
 		l, path := create1(t, nil)
-		mustSet(t, l, "t", false, All, privacy.MaxEpsilon, 1e-6, Never)
+		mustSet(t, l, "t", false, budget.All, privacy.MaxEpsilon, 1e-6, budget.Never)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		granted := privacy.Rho(0)
@@ -158,7 +159,7 @@ func TestCloseWhileReserving(t *testing.T) {
 		}
 		wg.Wait()
 		l = open(t, path, Options{})
-		if got := spentOn(l, "t", false, All).Rho; got != granted || got == 0 {
+		if got := spentOn(l, "t", false, budget.All).Rho; got != granted || got == 0 {
 			t.Errorf("spent %d, granted %d", got, granted)
 		}
 		l.Close()
@@ -169,9 +170,9 @@ func TestCloseWhileReserving(t *testing.T) {
 func TestManyBudgetsUnderLoad(t *testing.T) {
 	l, path := create1(t, nil)
 	one := privacy.Loss{Rho: privacy.RhoOf(0.001), DeltaTV: 0x1p-100}
-	mustSet(t, l, "t", false, All, limitFor(30*one.Rho, 2e-6), 2e-6, Never)
-	mustSet(t, l, "t", false, Default, limitFor(4*one.Rho, 2e-6), 2e-6, Never)
-	mustSet(t, l, "t", false, "p0", limitFor(7*one.Rho, 2e-6), 2e-6, Never)
+	mustSet(t, l, "t", false, budget.All, capFor(30*one.Rho, 2e-6), 2e-6, budget.Never)
+	mustSet(t, l, "t", false, budget.Default, capFor(4*one.Rho, 2e-6), 2e-6, budget.Never)
+	mustSet(t, l, "t", false, "p0", capFor(7*one.Rho, 2e-6), 2e-6, budget.Never)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	granted := map[string]int{}
@@ -200,7 +201,7 @@ func TestManyBudgetsUnderLoad(t *testing.T) {
 	}
 	l.Close()
 	l = open(t, path, Options{})
-	if got := spentOn(l, "t", false, All).Rho; got != 30*one.Rho {
+	if got := spentOn(l, "t", false, budget.All).Rho; got != 30*one.Rho {
 		t.Errorf("spent %v", got)
 	}
 }
@@ -208,7 +209,7 @@ func TestManyBudgetsUnderLoad(t *testing.T) {
 // TestGroupCommit: charges that arrive while a batch is being written share the next one.
 func TestGroupCommit(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, privacy.MaxEpsilon, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, privacy.MaxEpsilon, 1e-6, budget.Never)
 	transactions := 0
 	l.mu.Lock()
 	l.hook = func(p string) error {

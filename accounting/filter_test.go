@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
 func TestBudgetCheck(t *testing.T) {
-	good := Budget{Account: "t", Principal: All, Epsilon: 1, Delta: 1e-6, Window: Never}
+	good := budget.Budget{Account: "t", Principal: budget.All, Epsilon: 1, Delta: 1e-6, Window: budget.Never}
 	l, _ := create1(t, nil)
 	if err := l.SetBudget(context.Background(), good); err != nil {
 		t.Fatal(err)
@@ -22,25 +23,25 @@ func TestBudgetCheck(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
 		name string
-		edit func(*Budget)
+		edit func(*budget.Budget)
 		says string
 	}{
-		{"NaN epsilon", func(b *Budget) { b.Epsilon = privacy.Epsilon(nan) }, "epsilon is NaN"},
-		{"infinite epsilon", func(b *Budget) { b.Epsilon = privacy.Epsilon(inf) }, "epsilon is infinite"},
-		{"negative infinite epsilon", func(b *Budget) { b.Epsilon = privacy.Epsilon(-inf) }, "epsilon is infinite"},
-		{"zero epsilon", func(b *Budget) { b.Epsilon = 0 }, "above 0"},
-		{"negative epsilon", func(b *Budget) { b.Epsilon = -1 }, "above 0"},
-		{"huge epsilon", func(b *Budget) { b.Epsilon = 1e308 }, "at most 1e+06"},
-		{"NaN delta", func(b *Budget) { b.Delta = privacy.Delta(nan) }, "delta is NaN"},
-		{"negative delta", func(b *Budget) { b.Delta = -1e-9 }, "at least 0"},
-		{"delta 1", func(b *Budget) { b.Delta = 1 }, "below 1"},
-		{"infinite delta", func(b *Budget) { b.Delta = privacy.Delta(inf) }, "below 1"},
-		{"window", func(b *Budget) { b.Window = "year" }, "never, day, week or month"},
-		{"no account", func(b *Budget) { b.Account = "" }, "account is empty"},
-		{"no principal", func(b *Budget) { b.Principal = "" }, "principal is empty"},
-		{"NUL", func(b *Budget) { b.Principal = "a\x00b" }, "NUL"},
-		{"not UTF-8", func(b *Budget) { b.Principal = "\xff" }, "UTF-8"},
-		{"long", func(b *Budget) { b.Account = strings.Repeat("x", maxName+1) }, "at most"},
+		{"NaN epsilon", func(b *budget.Budget) { b.Epsilon = privacy.Epsilon(nan) }, "epsilon is NaN"},
+		{"infinite epsilon", func(b *budget.Budget) { b.Epsilon = privacy.Epsilon(inf) }, "epsilon is infinite"},
+		{"negative infinite epsilon", func(b *budget.Budget) { b.Epsilon = privacy.Epsilon(-inf) }, "epsilon is infinite"},
+		{"zero epsilon", func(b *budget.Budget) { b.Epsilon = 0 }, "above 0"},
+		{"negative epsilon", func(b *budget.Budget) { b.Epsilon = -1 }, "above 0"},
+		{"huge epsilon", func(b *budget.Budget) { b.Epsilon = 1e308 }, "at most 1e+06"},
+		{"NaN delta", func(b *budget.Budget) { b.Delta = privacy.Delta(nan) }, "delta is NaN"},
+		{"negative delta", func(b *budget.Budget) { b.Delta = -1e-9 }, "at least 0"},
+		{"delta 1", func(b *budget.Budget) { b.Delta = 1 }, "below 1"},
+		{"infinite delta", func(b *budget.Budget) { b.Delta = privacy.Delta(inf) }, "below 1"},
+		{"window", func(b *budget.Budget) { b.Window = "year" }, "never, day, week or month"},
+		{"no account", func(b *budget.Budget) { b.Account = "" }, "account is empty"},
+		{"no principal", func(b *budget.Budget) { b.Principal = "" }, "principal is empty"},
+		{"NUL", func(b *budget.Budget) { b.Principal = "a\x00b" }, "NUL"},
+		{"not UTF-8", func(b *budget.Budget) { b.Principal = "\xff" }, "UTF-8"},
+		{"long", func(b *budget.Budget) { b.Account = strings.Repeat("x", budget.MaxName+1) }, "at most"},
 	} {
 		b := good
 		c.edit(&b)
@@ -56,11 +57,11 @@ func TestBudgetCheck(t *testing.T) {
 
 func TestRequestCheck(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 10, 0.1, Never)
+	mustSet(t, l, "t", false, budget.All, 10, 0.1, budget.Never)
 	for name, r := range map[string]Request{
 		"no principal":    {Charges: rho("t", 0.1)},
-		"all":             {Principal: All, Charges: rho("t", 0.1)},
-		"default":         {Principal: Default, Charges: rho("t", 0.1)},
+		"all":             {Principal: budget.All, Charges: rho("t", 0.1)},
+		"default":         {Principal: budget.Default, Charges: rho("t", 0.1)},
 		"no charges":      {Principal: "a@%"},
 		"no account":      {Principal: "a@%", Charges: rho("", 0.1)},
 		"huge rho":        {Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.MaxRho + 1}}}},
@@ -75,7 +76,7 @@ func TestRequestCheck(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := spentOn(l, "t", false, All); got != (privacy.Tally{}) {
+	if got := spentOn(l, "t", false, budget.All); got != (privacy.Tally{}) {
 		t.Errorf("refusals spent %v", got)
 	}
 }
@@ -86,13 +87,13 @@ func TestScopes(t *testing.T) {
 	if _, err := reserve(l, "a@%", small); !errors.Is(err, ErrNoBudget) {
 		t.Errorf("no budget: %v", err)
 	}
-	mustSet(t, l, "t", false, Default, 1, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.Default, 1, 1e-6, budget.Never)
 	var none *NoBudgetError
 	if _, err := reserve(l, "a@%", small); !errors.As(err, &none) || none.Account != "t" || none.Table != "db.t" {
 		t.Errorf("default only: %v", err)
 	}
-	mustSet(t, l, "t", false, All, 3, 1e-6, Never)
-	mustSet(t, l, "t", false, "b@%", 0.2, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 3, 1e-6, budget.Never)
+	mustSet(t, l, "t", false, "b@%", 0.2, 1e-6, budget.Never)
 	scope := func(who string, c []Charge) string {
 		t.Helper()
 		var x *ExhaustedError
@@ -118,10 +119,10 @@ func TestScopes(t *testing.T) {
 	for got == "" {
 		got = scope("a@%", large)
 	}
-	if got != Default {
+	if got != budget.Default {
 		t.Errorf("default budget used up: scope %q", got)
 	}
-	for i, got := 0, ""; got != All; i++ {
+	for i, got := 0, ""; got != budget.All; i++ {
 		if got = scope(strings.Repeat("c", i/2+1)+"@%", large); i > 1000 {
 			t.Fatal("the cap on all principals was never reached")
 		}
@@ -139,9 +140,9 @@ func TestScopes(t *testing.T) {
 
 func TestAllAccountsOrNone(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 10, 1e-6, Never)
-	mustSet(t, l, "u", false, All, 0.1, 1e-6, Never)
-	mustSet(t, l, "person", true, All, 10, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 10, 1e-6, budget.Never)
+	mustSet(t, l, "u", false, budget.All, 0.1, 1e-6, budget.Never)
+	mustSet(t, l, "person", true, budget.All, 10, 1e-6, budget.Never)
 	c := func(r float64) []Charge {
 		loss := privacy.Loss{Rho: privacy.RhoOf(r)}
 		return []Charge{{Account: "t", Loss: loss}, {Account: "u", Loss: loss}, {Account: "person", Entity: true, Loss: loss}}
@@ -150,16 +151,16 @@ func TestAllAccountsOrNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, account := range []string{"t", "u"} {
-		if got := spentOn(l, account, false, All); got != (privacy.Tally{}) {
+		if got := spentOn(l, account, false, budget.All); got != (privacy.Tally{}) {
 			t.Errorf("a refused charge spent %v on %s", got, account)
 		}
 	}
 	mustReserve(t, l, "a@%", c(1e-5))
 	want := privacy.TallyOf(privacy.Loss{Rho: privacy.RhoOf(1e-5)})
-	if spentOn(l, "t", false, All) != want || spentOn(l, "u", false, "a@%") != want || spentOn(l, "person", true, All) != want {
+	if spentOn(l, "t", false, budget.All) != want || spentOn(l, "u", false, "a@%") != want || spentOn(l, "person", true, budget.All) != want {
 		t.Error("a granted charge is not on every account")
 	}
-	if spentOn(l, "person", false, All) != (privacy.Tally{}) {
+	if spentOn(l, "person", false, budget.All) != (privacy.Tally{}) {
 		t.Error("a table named like an entity was charged")
 	}
 	// Two charges on one account count together.
@@ -169,7 +170,7 @@ func TestAllAccountsOrNone(t *testing.T) {
 	// An entity needs no budget, but its spending counts when one is set later.
 	free := []Charge{{Account: "other", Entity: true, Loss: privacy.Loss{Rho: privacy.RhoOf(1)}}}
 	mustReserve(t, l, "a@%", free)
-	mustSet(t, l, "other", true, All, 1, 1e-6, Never)
+	mustSet(t, l, "other", true, budget.All, 1, 1e-6, budget.Never)
 	if _, err := reserve(l, "a@%", free); !errors.Is(err, ErrExhausted) {
 		t.Errorf("entity with a budget set later: %v", err)
 	}
@@ -177,13 +178,13 @@ func TestAllAccountsOrNone(t *testing.T) {
 
 func TestFinishGivesNothingBack(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 1, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Never)
 	for _, o := range []Outcome{Answered, Failed, TimedOut, Cancelled} {
 		r := mustReserve(t, l, "a@%", rho("t", 0.002))
-		before := spentOn(l, "t", false, All)
+		before := spentOn(l, "t", false, budget.All)
 		l.Finish(r, o)
 		l.Finish(r, o)
-		if got := spentOn(l, "t", false, All); got != before {
+		if got := spentOn(l, "t", false, budget.All); got != before {
 			t.Errorf("%v: spent %v became %v", o, before, got)
 		}
 	}
@@ -199,47 +200,50 @@ func TestChangingBudgetsRefillsNothing(t *testing.T) {
 	k := newClock("2026-03-10 12:00:00")
 	l, _ := create1(t, k)
 	full := privacy.RhoFor(1, 1e-6).Float()
-	set := func(e privacy.Epsilon, w Window) { t.Helper(); mustSet(t, l, "t", false, All, e, 1e-6, w) }
+	set := func(e privacy.Epsilon, w budget.Window) {
+		t.Helper()
+		mustSet(t, l, "t", false, budget.All, e, 1e-6, w)
+	}
 	try := func(r float64, ok bool, when string) {
 		t.Helper()
 		if _, err := reserve(l, "a@%", rho("t", r)); ok && err != nil || !ok && !errors.Is(err, ErrExhausted) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
-	set(1, Day)
+	set(1, budget.Day)
 	try(full*0.9, true, "first")
-	set(1, Never)
+	set(1, budget.Never)
 	try(full*0.2, false, "window from day to never")
-	set(1, Month)
+	set(1, budget.Month)
 	try(full*0.2, false, "window to month")
-	set(2, Month)
+	set(2, budget.Month)
 	try(full*0.2, true, "raised")
-	set(1, Month)
+	set(1, budget.Month)
 	try(full*0.01, false, "lowered below what is spent")
-	if err := l.RemoveBudget(context.Background(), "t", false, All, "root@%"); err != nil {
+	if err := l.RemoveBudget(context.Background(), "t", false, budget.All, "root@%"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := reserve(l, "a@%", rho("t", 1e-6)); !errors.Is(err, ErrNoBudget) {
 		t.Errorf("removed: %v", err)
 	}
-	set(1, Never)
+	set(1, budget.Never)
 	try(full*0.01, false, "removed and set again")
 	k.set("2026-04-01 00:00:00")
 	try(full*0.01, false, "never, a month later")
-	set(1, Month)
+	set(1, budget.Month)
 	try(full*0.5, true, "month, in the next month")
-	set(1, Never)
+	set(1, budget.Never)
 	try(full*0.01, false, "back to never: everything counts")
 	if err := l.RemoveBudget(context.Background(), "t", false, "x@%", "root@%"); !errors.Is(err, ErrInvalid) {
 		t.Errorf("removing a budget that is not there: %v", err)
 	}
 }
 
-// TestHugeBudgetWithSamplerSlack: at a large ε the factor 1+e^ε makes the slack of samplers fail the
-// test taken at ε itself, although the loss is far below the limit.
+// TestHugeBudgetWithSamplerSlack: at a large ε the factor 1+e^ε makes the slack of samplers fail
+// the test taken at ε itself, although the loss is far below the limit.
 func TestHugeBudgetWithSamplerSlack(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 200, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 200, 1e-6, budget.Never)
 	mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.RhoOf(1), DeltaTV: 0x1p-100}}})
 }
 
@@ -248,7 +252,7 @@ func TestHugeBudgetWithSamplerSlack(t *testing.T) {
 func TestAgainstObviousAccount(t *testing.T) {
 	type spent struct {
 		holder
-		day  day
+		day  budget.Date
 		loss privacy.Loss
 	}
 	for seed := range uint64(4) {
@@ -256,16 +260,16 @@ func TestAgainstObviousAccount(t *testing.T) {
 		k := newClock("2026-01-28 00:00:00")
 		l, path := create1(t, k)
 		var list []spent
-		today := dayOf(k.now())
-		budgets := map[holder]Budget{}
+		today := budget.DateOf(k.now())
+		budgets := map[holder]budget.Budget{}
 		resets := map[holder]int{} // how much of the list a reset has struck off
 		roles := map[string][]string{"a@%": {"r"}, "b@%": {"r", "s"}}
 		accounts := []holder{{account: "t"}, {account: "u"}, {account: "e", entity: true}}
 		people := []string{"a@%", "b@%", "c@%"}
-		sum := func(h holder, b Budget) []privacy.Loss {
+		sum := func(h holder, b budget.Budget) []privacy.Loss {
 			var s []privacy.Loss
 			for _, x := range list[resets[h]:] {
-				if x.holder == h && x.day >= b.Window.start(today) {
+				if x.holder == h && x.day >= b.Window.Start(today) {
 					s = append(s, x.loss)
 				}
 			}
@@ -280,27 +284,27 @@ func TestAgainstObviousAccount(t *testing.T) {
 			switch n := r.IntN(20); {
 			case n < 2:
 				a := accounts[r.IntN(3)]
-				a.principal = append([]string{All, All, Default, RolePrefix + "r", RolePrefix + "s"}, people...)[r.IntN(8)]
-				b := Budget{Account: a.account, Entity: a.entity, Principal: a.principal,
-					Epsilon: privacy.Epsilon(r.Float64()*4 + 0.1), Delta: []privacy.Delta{0, 1e-6, 1e-6}[r.IntN(3)], Window: []Window{Never, Day, Week, Month}[r.IntN(4)]}
+				a.principal = append([]string{budget.All, budget.All, budget.Default, budget.RolePrefix + "r", budget.RolePrefix + "s"}, people...)[r.IntN(8)]
+				b := budget.Budget{Account: a.account, Entity: a.entity, Principal: a.principal,
+					Epsilon: privacy.Epsilon(r.Float64()*4 + 0.1), Delta: []privacy.Delta{0, 1e-6, 1e-6}[r.IntN(3)], Window: []budget.Window{budget.Never, budget.Day, budget.Week, budget.Month}[r.IntN(4)]}
 				if r.IntN(3) == 0 {
 					b.Rho, b.Epsilon = privacy.RhoOf(r.Float64()/2+0.001), 0
 				}
 				if err := l.SetBudget(context.Background(), b); err != nil {
 					t.Fatal(err)
 				}
-				b.Order = b.orderFor()
+				b.Order = b.ChooseOrder()
 				budgets[a] = b
 			case n < 3 && len(budgets) > 0:
 				b := l.Budgets()[r.IntN(len(budgets))]
 				if err := l.RemoveBudget(context.Background(), b.Account, b.Entity, b.Principal, ""); err != nil {
 					t.Fatal(err)
 				}
-				delete(budgets, b.holder())
+				delete(budgets, holderOf(&b))
 			case n == 3 && len(list) > 0 && r.IntN(3) == 0:
 				h := list[r.IntN(len(list))].holder
 				_, own := budgets[h]
-				_, def := budgets[holder{h.account, h.entity, Default}]
+				_, def := budgets[holder{h.account, h.entity, budget.Default}]
 				ok := own || def && !h.manyPay()
 				err := l.ResetBudget(context.Background(), h.account, h.entity, h.principal, "root@%", "new year")
 				if (err == nil) != ok {
@@ -320,7 +324,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 				// The day is fixed by the last record that was written, or by the clock.
 				who := people[r.IntN(3)]
 				req := Request{Principal: who, Roles: roles[who]}
-				now := max(today, dayOf(k.now()))
+				now := max(today, budget.DateOf(k.now()))
 				before := today
 				today = now
 				ok := true
@@ -331,20 +335,20 @@ func TestAgainstObviousAccount(t *testing.T) {
 						loss = privacy.PureLoss(r.Float64() / 4)
 					}
 					req.Charges = append(req.Charges, Charge{Account: a.account, Entity: a.entity, Loss: loss})
-					all, has := budgets[holder{a.account, a.entity, All}]
+					all, has := budgets[holder{a.account, a.entity, budget.All}]
 					ok = ok && (has || a.entity)
 					if has {
-						ok = ok && keeps(append(sum(holder{a.account, a.entity, All}, all), loss), all)
+						ok = ok && keeps(append(sum(holder{a.account, a.entity, budget.All}, all), loss), all)
 					}
 					for _, role := range roles[who] {
-						h := holder{a.account, a.entity, RolePrefix + role}
+						h := holder{a.account, a.entity, budget.RolePrefix + role}
 						if b, has := budgets[h]; has {
 							ok = ok && keeps(append(sum(h, b), loss), b)
 						}
 					}
 					own, has := budgets[holder{a.account, a.entity, who}]
 					if !has {
-						own, has = budgets[holder{a.account, a.entity, Default}]
+						own, has = budgets[holder{a.account, a.entity, budget.Default}]
 					}
 					if has {
 						ok = ok && keeps(append(sum(holder{a.account, a.entity, who}, own), loss), own)
@@ -363,9 +367,9 @@ func TestAgainstObviousAccount(t *testing.T) {
 				for _, c := range req.Charges {
 					list = append(list,
 						spent{holder{c.Account, c.Entity, who}, today, c.Loss},
-						spent{holder{c.Account, c.Entity, All}, today, c.Loss})
+						spent{holder{c.Account, c.Entity, budget.All}, today, c.Loss})
 					for _, role := range roles[who] {
-						list = append(list, spent{holder{c.Account, c.Entity, RolePrefix + role}, today, c.Loss})
+						list = append(list, spent{holder{c.Account, c.Entity, budget.RolePrefix + role}, today, c.Loss})
 					}
 				}
 				if r.IntN(2) == 0 {
@@ -389,7 +393,7 @@ func TestAgainstObviousAccount(t *testing.T) {
 }
 
 // keeps is the filter's rule as the documentation states it, from the list of losses.
-func keeps(list []privacy.Loss, b Budget) bool {
+func keeps(list []privacy.Loss, b budget.Budget) bool {
 	if b.Rho > 0 {
 		var rho privacy.Rho
 		delta := new(big.Rat)
@@ -424,7 +428,8 @@ func keeps(list []privacy.Loss, b Budget) bool {
 		event <= float64(b.Delta*3/16) && (1+math.Exp(float64(b.Epsilon)))*tv <= float64(b.Delta/32)
 }
 
-// onGrid is a divergence d of order 1+β on the chord of β·d between the two orders of the grid around it.
+// onGrid is a divergence d of order 1+β on the chord of β·d between the two orders of the grid
+// around it.
 func onGrid(beta float64, d func(beta float64) float64) float64 {
 	i := slices.IndexFunc(orders, func(x float64) bool { return x >= beta })
 	lo, hi := orders[i-1], orders[i]
@@ -439,4 +444,77 @@ var orders = []float64{
 // coin is the Rényi divergence of order 1+β of randomised response with ε.
 func coin(eps, beta float64) float64 {
 	return math.Log(math.Cosh((beta+0.5)*eps)/math.Cosh(eps/2)) / beta
+}
+
+// TestSlackIsNamed: a refusal for the δ says so, and shows that the ρ would fit.
+func TestSlackIsNamed(t *testing.T) {
+	l, _ := create1(t, nil)
+	mustSet(t, l, "t", false, budget.All, 2, 1e-6, budget.Never)
+	_, err := l.Reserve(context.Background(), Request{Principal: "a@%", Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1, DeltaEvent: 0.4e-6}}}})
+	var x *ExhaustedError
+	if !errors.As(err, &x) || !x.NoSlack {
+		t.Errorf("the event's δ above its share: %v", err)
+	}
+	b := budgetOf(2, 1e-6)
+	most := b.RemainingRho(&privacy.Amount{}, privacy.Tally{})
+	_, err = reserve(l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.RhoOf(3)}}})
+	if !errors.As(err, &x) || x.NoSlack || x.RemainingRho != most {
+		t.Errorf("too much ρ: %+v", x)
+	}
+}
+
+// TestEventsThatAreLessThanTheLossDoNotCount: a charge whose events leave out some of its loss is
+// counted by its loss.
+func TestEventsThatAreLessThanTheLossDoNotCount(t *testing.T) {
+	half := privacy.Event{Kind: privacy.DiscreteGaussian, Rho: privacy.RhoOf(0.005), Count: 1}
+	coin := privacy.Event{Kind: privacy.RandomizedResponse, Epsilon: privacy.PureOf(0.5), Count: 1}
+	for _, c := range []struct {
+		name   string
+		loss   privacy.Loss
+		events []privacy.Event
+		taken  bool
+	}{
+		{"all", privacy.Loss{Rho: privacy.RhoOf(0.01)}, []privacy.Event{half, half}, true},
+		{"all but rounding", privacy.Loss{Rho: privacy.RhoOf(0.01) + 30}, []privacy.Event{half, half}, true},
+		{"half", privacy.Loss{Rho: privacy.RhoOf(0.01)}, []privacy.Event{half}, false},
+		{"slack alone", privacy.Loss{Rho: privacy.RhoOf(0.01), DeltaEvent: 1e-9}, []privacy.Event{{Kind: privacy.Threshold, DeltaEvent: 1e-9, Count: 1}}, false},
+		{"all of a pure loss", privacy.PureLoss(1), []privacy.Event{coin, coin}, true},
+		{"half of a pure loss", privacy.PureLoss(1), []privacy.Event{coin}, false},
+		{"another kind than that of a pure loss", privacy.PureLoss(0.01), []privacy.Event{{Kind: privacy.DiscreteGaussian, Rho: privacy.RhoOf(1), Count: 1}}, false},
+	} {
+		got := eventsOf(&Charge{Account: "t", Loss: c.loss, Events: c.events})
+		if taken := got[0].Kind != privacy.ZCDP; taken != c.taken {
+			t.Errorf("%s: charged as %+v", c.name, got)
+		}
+	}
+}
+
+// TestSplitIsFixedBeforehand plays the dialogues that the caps are about: whatever is spent first
+// of ρ and of slack, each goes up to its own cap and no further, so that no course of the dialogue
+// ends outside of the one box.
+func TestSplitIsFixedBeforehand(t *testing.T) {
+	const eps, delta = 2, 1e-6
+	b := budgetOf(eps, delta)
+	kinds := []privacy.Loss{
+		{Rho: b.RemainingRho(&privacy.Amount{}, privacy.Tally{}) / 10},
+		{DeltaEvent: delta * 3 / 160 * (1 - 1e-9)},
+		{DeltaTV: delta / 320 / (1 + math.E*math.E) * (1 - 1e-9)},
+	}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
+		l, _ := create1(t, nil)
+		mustSet(t, l, "t", false, budget.All, eps, delta, budget.Never)
+		for _, k := range order {
+			n := 0
+			for ; n < 100; n++ {
+				if _, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: kinds[k]}}); errors.Is(err, ErrExhausted) {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n != 10 {
+				t.Errorf("order %v: %d charges of kind %d fitted, want the 10 of its own cap", order, n, k)
+			}
+		}
+	}
 }

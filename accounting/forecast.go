@@ -3,12 +3,9 @@ package accounting
 import (
 	"math"
 
-	"scrim/accounting/internal/bisect"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
-
-// MaxForecast is the largest number of repetitions that a forecast counts.
-const MaxForecast = 1_000_000
 
 // Forecast says what one budget would say to a charge that is not made.
 type Forecast struct {
@@ -18,7 +15,7 @@ type Forecast struct {
 	// Missing says that a table has no budget of all principals, so that every charge is refused;
 	// Budget is then zero.
 	Missing bool
-	Budget  Budget
+	Budget  budget.Budget
 	Holder  string // whose spending the budget caps: All, RolePrefix and a role, or the principal
 
 	Cost         privacy.Epsilon // of the charge by itself: its pure ε, or that at the budget's δ; NaN for a budget in ρ
@@ -49,10 +46,10 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 		defer l.mu.Unlock()
 		return nil, l.fault
 	}
-	today := max(l.state.lastDay, dayOf(l.now()))
+	today := max(l.state.lastDay, budget.DateOf(l.now()))
 	for _, c := range merge(charges) {
 		known := false
-		add := func(b *Budget, who string) {
+		add := func(b *budget.Budget, who string) {
 			if b == nil {
 				return
 			}
@@ -60,13 +57,13 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 			f := Forecast{Account: c.account, Entity: c.entity, Table: c.table, Budget: *b, Holder: who}
 			list = append(list, pending{f, l.state.spentIn(b, holder{c.account, c.entity, who}, today), *c.amount()})
 		}
-		add(l.state.budgets[holder{c.account, c.entity, All}], All)
+		add(l.state.budgets[holder{c.account, c.entity, budget.All}], budget.All)
 		if !known && !c.entity {
 			list = append(list, pending{Forecast: Forecast{Account: c.account, Table: c.table, Missing: true}, loss: *c.amount()})
 			continue
 		}
 		for _, role := range unique(roles) {
-			add(l.state.budgets[holder{c.account, c.entity, RolePrefix + role}], RolePrefix+role)
+			add(l.state.budgets[holder{c.account, c.entity, budget.RolePrefix + role}], budget.RolePrefix+role)
 		}
 		add(l.state.own(c.account, c.entity, principal), principal)
 	}
@@ -92,25 +89,10 @@ func (f *Forecast) weigh(before, loss *privacy.Amount) {
 	after.Plus(loss)
 	f.Cost = privacy.Epsilon(math.NaN())
 	if b.Rho == 0 {
-		f.Cost = b.cost(loss.Loss())
+		f.Cost = b.Cost(loss.Loss())
 	}
-	f.Fits = b.fits(&after)
-	f.Remaining, f.RemainingRho = b.remainingFor(loss.Tally, before), b.remainingRho(before, privacy.Tally{})
-	f.After, f.AfterRho = b.remainingFor(loss.Tally, &after), b.remainingRho(&after, privacy.Tally{})
-	f.Queries = b.holds(before, loss)
-}
-
-// holds returns how many charges of one loss fit on top of what is spent, at most MaxForecast.
-func (b *Budget) holds(spent, loss *privacy.Amount) int {
-	fits := func(n int) bool {
-		sum := *spent
-		sum.Plus(loss.Times(n))
-		return b.fits(&sum)
-	}
-	lo, hi := 0, 1
-	for hi <= MaxForecast && fits(hi) {
-		lo, hi = hi, 2*hi
-	}
-	hi = min(hi, MaxForecast+1)
-	return bisect.Largest(lo, hi, fits)
+	f.Fits = b.Fits(&after)
+	f.Remaining, f.RemainingRho = b.RemainingFor(loss.Tally, before), b.RemainingRho(before, privacy.Tally{})
+	f.After, f.AfterRho = b.RemainingFor(loss.Tally, &after), b.RemainingRho(&after, privacy.Tally{})
+	f.Queries = b.Holds(before, loss)
 }

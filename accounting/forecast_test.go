@@ -5,28 +5,29 @@ import (
 	"math"
 	"testing"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
 // TestForecastTells: a forecast changes nothing, and what it says comes true.
 func TestForecastTells(t *testing.T) {
 	for name, c := range map[string]struct {
-		budget Budget
+		budget budget.Budget
 		loss   privacy.Loss
 	}{
-		"rho loss":          {Budget{Epsilon: 1, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-4)}},
-		"with slack":        {Budget{Epsilon: 2, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-3), DeltaEvent: 1e-8, DeltaTV: 1e-30}},
-		"slack ends it":     {Budget{Epsilon: 2, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-5), DeltaEvent: 1e-7}},
-		"pure":              {Budget{Epsilon: 1, Delta: 0}, privacy.PureLoss(0.3)},
-		"pure under delta":  {Budget{Epsilon: 1, Delta: 1e-9}, privacy.PureLoss(0.07)},
-		"not pure":          {Budget{Epsilon: 1, Delta: 0}, privacy.Loss{Rho: privacy.RhoOf(1e-5)}},
-		"budget in rho":     {Budget{Rho: privacy.RhoOf(0.01), Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(0.0007)}},
-		"larger than limit": {Budget{Epsilon: 0.1, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1)}},
+		"rho loss":          {budget.Budget{Epsilon: 1, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-4)}},
+		"with slack":        {budget.Budget{Epsilon: 2, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-3), DeltaEvent: 1e-8, DeltaTV: 1e-30}},
+		"slack ends it":     {budget.Budget{Epsilon: 2, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1e-5), DeltaEvent: 1e-7}},
+		"pure":              {budget.Budget{Epsilon: 1, Delta: 0}, privacy.PureLoss(0.3)},
+		"pure under delta":  {budget.Budget{Epsilon: 1, Delta: 1e-9}, privacy.PureLoss(0.07)},
+		"not pure":          {budget.Budget{Epsilon: 1, Delta: 0}, privacy.Loss{Rho: privacy.RhoOf(1e-5)}},
+		"budget in rho":     {budget.Budget{Rho: privacy.RhoOf(0.01), Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(0.0007)}},
+		"larger than limit": {budget.Budget{Epsilon: 0.1, Delta: 1e-6}, privacy.Loss{Rho: privacy.RhoOf(1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := create1(t, nil)
 			b := c.budget
-			b.Account, b.Principal, b.Window, b.SetBy = "t", All, Never, "root@%"
+			b.Account, b.Principal, b.Window, b.SetBy = "t", budget.All, budget.Never, "root@%"
 			if err := l.SetBudget(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
@@ -62,10 +63,10 @@ func TestForecastOfAllBudgets(t *testing.T) {
 	if err != nil || len(f) != 1 || !f[0].Missing || f[0].Fits {
 		t.Errorf("without a budget: %+v, %v", f, err)
 	}
-	mustSet(t, l, "t", false, All, 1, 1e-6, Never)
-	mustSet(t, l, "t", false, Default, 0.5, 1e-6, Day)
-	mustSet(t, l, "t", false, RolePrefix+"r", 0.2, 1e-6, Never)
-	mustSet(t, l, "e", true, All, 3, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Never)
+	mustSet(t, l, "t", false, budget.Default, 0.5, 1e-6, budget.Day)
+	mustSet(t, l, "t", false, budget.RolePrefix+"r", 0.2, 1e-6, budget.Never)
+	mustSet(t, l, "e", true, budget.All, 3, 1e-6, budget.Never)
 	charges = append(charges, Charge{Account: "e", Entity: true, Loss: charges[0].Loss})
 	if f, err = l.Forecast("a@%", []string{"r", "other"}, charges); err != nil {
 		t.Fatal(err)
@@ -74,10 +75,10 @@ func TestForecastOfAllBudgets(t *testing.T) {
 	for _, x := range f {
 		got = append(got, x.Holder)
 	}
-	if want := []string{All, RolePrefix + "r", "a@%", All}; len(got) != 4 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || !f[3].Entity {
+	if want := []string{budget.All, budget.RolePrefix + "r", "a@%", budget.All}; len(got) != 4 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || !f[3].Entity {
 		t.Errorf("holders %v", got)
 	}
-	if spent := spentOn(l, "t", false, All); spent != (privacy.Tally{}) {
+	if spent := spentOn(l, "t", false, budget.All); spent != (privacy.Tally{}) {
 		t.Errorf("a forecast spent %v", spent)
 	}
 	if _, err := l.Forecast("", nil, charges); !errors.Is(err, ErrInvalid) {

@@ -4,8 +4,9 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// index finds the entries that a filter chooses without reading the others. It holds sets of record numbers, and for what sets cannot
-// hold briefly, columns by record number. It knows durable records only.
+// index finds the entries that a filter chooses without reading the others. It holds sets of record
+// numbers, and for what sets cannot hold briefly, columns by record number. It knows durable
+// records only.
 type index struct {
 	columns
 

@@ -12,15 +12,18 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"scrim/accounting/budget"
 )
 
-// varied makes a ledger with entries of every kind, over days, with a clock that goes back at times.
+// varied makes a ledger with entries of every kind, over days, with a clock that goes back at
+// times.
 func varied(t *testing.T, n int) (*Ledger, string) {
 	t.Helper()
 	k := newClock("2026-02-01 00:00:00")
 	l, path := create1(t, k)
 	for i := range 4 {
-		mustSet(t, l, fmt.Sprintf("t%d", i), false, All, 1e5, 1e-6, Never)
+		mustSet(t, l, fmt.Sprintf("t%d", i), false, budget.All, 1e5, 1e-6, budget.Never)
 	}
 	r := rand.New(rand.NewPCG(21, 1))
 	var receipts []Receipt
@@ -37,9 +40,9 @@ func varied(t *testing.T, n int) (*Ledger, string) {
 				t.Fatal(err)
 			}
 		case 2:
-			mustSet(t, l, account, false, who, 10, 1e-6, Day)
+			mustSet(t, l, account, false, who, 10, 1e-6, budget.Day)
 		case 3:
-			if err := l.ResetBudget(t.Context(), account, false, All, who, "because"); err != nil {
+			if err := l.ResetBudget(t.Context(), account, false, budget.All, who, "because"); err != nil {
 				t.Fatal(err)
 			}
 		default:
@@ -60,7 +63,8 @@ func varied(t *testing.T, n int) (*Ledger, string) {
 	return l, path
 }
 
-// TestFiltersAgainstAll compares the index with a look at every entry, before and after opening again.
+// TestFiltersAgainstAll compares the index with a look at every entry, before and after opening
+// again.
 func TestFiltersAgainstAll(t *testing.T) {
 	l, path := varied(t, 700)
 	check := func(when string) {

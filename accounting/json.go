@@ -7,11 +7,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
-// appendJSON appends an entry as one JSON object, without a line's end. Fields that are empty are left out. It exists because
-// encoding/json takes several times as long for the same lines.
+// appendJSON appends an entry as one JSON object, without a line's end. Fields that are empty are
+// left out. It exists because encoding/json takes several times as long for the same lines.
 func (e *Entry) appendJSON(b []byte) []byte {
 	b = strconv.AppendUint(append(b, `{"id":`...), e.ID, 10)
 	b = jsonField(b, "kind", string(e.Kind))
@@ -38,7 +39,7 @@ func (e *Entry) appendJSON(b []byte) []byte {
 	b = jsonField(b, "note", e.NoteKind)
 	b = jsonField(b, "text", e.Text)
 	if e.Budget.Account != "" {
-		b = e.Budget.appendJSON(append(b, `,"budget":`...))
+		b = budgetJSON(append(b, `,"budget":`...), &e.Budget)
 	}
 	return append(b, '}')
 }
@@ -86,7 +87,7 @@ func eventJSON(b []byte, e *privacy.Event) []byte {
 	return append(strconv.AppendUint(append(b, `,"count":`...), uint64(e.Count), 10), '}')
 }
 
-func (x *Budget) appendJSON(b []byte) []byte {
+func budgetJSON(b []byte, x *budget.Budget) []byte {
 	b = jsonString(append(b, `{"account":`...), x.Account)
 	if x.Entity {
 		b = append(b, `,"entity":true`...)

@@ -62,7 +62,8 @@ func makeKey(path string) (key, error) {
 	return readKey(path)
 }
 
-// placeFile makes a file of mode 0600 with that content, complete and durable or not at all. A file that is there already stays.
+// placeFile makes a file of mode 0600 with that content, complete and durable or not at all. A file
+// that is there already stays.
 func placeFile(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".new-*")

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -112,7 +113,8 @@ func child(spec []string) {
 	charge(l, workers)
 }
 
-// charge charges l from many goroutines until it is unavailable, which it then has to stay. It returns what was acknowledged.
+// charge charges l from many goroutines until it is unavailable, which it then has to stay. It
+// returns what was acknowledged.
 func charge(l *Ledger, workers int) privacy.Rho {
 	var wg sync.WaitGroup
 	var got atomic.Uint64
@@ -229,7 +231,8 @@ func listen(t *testing.T, s *bufio.Scanner) run {
 	return r
 }
 
-// within checks what a run has left in the file: all that was acknowledged, and nothing that was not asked for.
+// within checks what a run has left in the file: all that was acknowledged, and nothing that was
+// not asked for.
 func (r run) within(t *testing.T, what string, spent privacy.Rho) {
 	t.Helper()
 	if spent < r.got || spent > r.tried {
@@ -247,8 +250,8 @@ func preparedIn(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "ledger")
 	l := open(t, path, Options{Create: true})
-	mustSet(t, l, "t", false, All, privacy.MaxEpsilon, 1e-6, Never)
-	mustSet(t, l, "t", false, Default, privacy.MaxEpsilon, 1e-6, Month)
+	mustSet(t, l, "t", false, budget.All, privacy.MaxEpsilon, 1e-6, budget.Never)
+	mustSet(t, l, "t", false, budget.Default, privacy.MaxEpsilon, 1e-6, budget.Month)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -260,11 +263,11 @@ func spentInFile(t *testing.T, path string) privacy.Rho {
 	t.Helper()
 	l := open(t, path, Options{})
 	defer l.Close()
-	total := spentOn(l, "t", false, All).Rho
-	if e := spentOn(l, "t", false, All).Pure; e != privacy.Pure(total) {
+	total := spentOn(l, "t", false, budget.All).Rho
+	if e := spentOn(l, "t", false, budget.All).Pure; e != privacy.Pure(total) {
 		t.Fatalf("the table spent rho %d and pure epsilon %d, charged alike", total, e)
 	}
-	if e := spentOn(l, "e", true, All).Rho; e != total {
+	if e := spentOn(l, "e", true, budget.All).Rho; e != total {
 		t.Errorf("half a charge: %d on the table, %d on the entity", total, e)
 	}
 	return total
@@ -282,7 +285,8 @@ func TestKillAtNamedPoints(t *testing.T) {
 			got := spentInFile(t, path)
 			want := before + r.got
 			if c.written {
-				// The batch that was being written may hold an outcome only; then nothing was in flight.
+				// The batch that was being written may hold an outcome only; then nothing was in
+				// flight.
 				if got != before+r.tried && got != want {
 					t.Errorf("%s %d: spent %d, want %d", c.point, n, got-before, r.tried)
 				}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
 )
 
 // Options of Open. DirectoryID is required.
@@ -163,7 +165,7 @@ func (l *Ledger) searchable(ctx context.Context) error {
 func (l *Ledger) stamp(r *record) {
 	now := l.now()
 	r.at = time.Unix(0, now.UnixNano()).UTC()
-	r.day = max(l.state.lastDay, dayOf(now))
+	r.day = max(l.state.lastDay, budget.DateOf(now))
 }
 
 // append books a record and queues it for the committer. l.mu is held. The record is not durable
@@ -216,14 +218,14 @@ func (l *Ledger) later() {
 // Note writes a record that costs nothing: that raw access was switched on, and the like. kind is a
 // word for searching. It returns when the record is durable.
 func (l *Ledger) Note(principal, kind, text string) error {
-	if err := checkName("principal", principal); err != nil {
+	if err := budget.CheckName("principal", principal); err != nil {
 		return err
 	}
-	if err := checkName("kind", kind); err != nil {
+	if err := budget.CheckName("kind", kind); err != nil {
 		return err
 	}
 	return l.record(context.Background(), &record{
-		kind: noteRecord, principal: principal, noteKind: kind, text: clip(text),
+		kind: noteRecord, principal: principal, noteKind: kind, text: budget.Clip(text),
 	})
 }
 
@@ -231,7 +233,7 @@ func (l *Ledger) Note(principal, kind, text string) error {
 // that paid for it, 0 where that is not known, and tables are the accounts that it reads. It does
 // not wait, and what cannot be written is lost.
 func (l *Ledger) Replayed(principal, statement, digest string, of uint64, tables []string) {
-	if checkName("principal", principal) != nil {
+	if budget.CheckName("principal", principal) != nil {
 		return
 	}
 	l.mu.Lock()
@@ -240,7 +242,7 @@ func (l *Ledger) Replayed(principal, statement, digest string, of uint64, tables
 		return
 	}
 	r := &record{
-		kind: replayRecord, principal: principal, statement: clip(statement), digest: clip(digest),
+		kind: replayRecord, principal: principal, statement: budget.Clip(statement), digest: budget.Clip(digest),
 		charge: of, tables: unique(tables),
 	}
 	l.stamp(r)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -43,7 +44,8 @@ func (c *clock) set(s string) {
 
 const testDirectory = "directory-1"
 
-// testKey is the key of the tests' ledgers, so that files of one can be opened in the place of another.
+// testKey is the key of the tests' ledgers, so that files of one can be opened in the place of
+// another.
 var testKey = key{1, 2, 3}
 
 func testKeyFile() []byte { return []byte(hex.EncodeToString(testKey[:]) + "\n") }
@@ -79,9 +81,9 @@ func create1(t testing.TB, c *clock) (*Ledger, string) {
 	return open(t, path, o), path
 }
 
-func mustSet(t testing.TB, l *Ledger, account string, entity bool, principal string, e privacy.Epsilon, d privacy.Delta, w Window) {
+func mustSet(t testing.TB, l *Ledger, account string, entity bool, principal string, e privacy.Epsilon, d privacy.Delta, w budget.Window) {
 	t.Helper()
-	b := Budget{Account: account, Entity: entity, Principal: principal, Epsilon: e, Delta: d, Window: w, SetBy: "root@%"}
+	b := budget.Budget{Account: account, Entity: entity, Principal: principal, Epsilon: e, Delta: d, Window: w, SetBy: "root@%"}
 	if err := l.SetBudget(context.Background(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -117,10 +119,10 @@ func spentOn(l *Ledger, account string, entity bool, who string) privacy.Tally {
 
 func TestReserveSurvivesReopening(t *testing.T) {
 	l, path := create1(t, nil)
-	mustSet(t, l, "t", false, All, 2, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 2, 1e-6, budget.Never)
 	r := mustReserve(t, l, "a@%", rho("t", 0.01))
 	l.Finish(r, Failed)
-	want := spentOn(l, "t", false, All)
+	want := spentOn(l, "t", false, budget.All)
 	if want.Rho != privacy.RhoOf(0.01) {
 		t.Fatalf("spent %v", want)
 	}
@@ -131,7 +133,7 @@ func TestReserveSurvivesReopening(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 	l = open(t, path, Options{})
-	if got := spentOn(l, "t", false, All); got != want {
+	if got := spentOn(l, "t", false, budget.All); got != want {
 		t.Errorf("spent %v after opening again, want %v", got, want)
 	}
 	es, err := l.Entries(context.Background(), Filter{})
@@ -146,8 +148,8 @@ func TestReserveSurvivesReopening(t *testing.T) {
 	if c.Loss.Rho != privacy.RhoOf(0.01) || math.IsNaN(float64(c.RemainingAll())) || !math.IsNaN(float64(c.RemainingOwn())) {
 		t.Errorf("charge %+v", c)
 	}
-	b := made(2, 1e-6)
-	if want := b.remaining(amountOf(privacy.Loss{Rho: privacy.RhoOf(0.01)})); c.RemainingAll() != want || want <= 0 {
+	b := budgetOf(2, 1e-6)
+	if want := b.Remaining(amountOnly(privacy.Loss{Rho: privacy.RhoOf(0.01)})); c.RemainingAll() != want || want <= 0 {
 		t.Errorf("remaining %v, want %v", c.RemainingAll(), want)
 	}
 }
@@ -155,7 +157,7 @@ func TestReserveSurvivesReopening(t *testing.T) {
 func TestExactlyTen(t *testing.T) {
 	l, _ := create1(t, nil)
 	one := privacy.Loss{Rho: privacy.RhoOf(0.01), DeltaEvent: 1e-9, DeltaTV: 0x1p-100}
-	mustSet(t, l, "t", false, All, limitFor(10*one.Rho, 2e-6), 2e-6, Month)
+	mustSet(t, l, "t", false, budget.All, capFor(10*one.Rho, 2e-6), 2e-6, budget.Month)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	granted := 0
@@ -168,7 +170,7 @@ func TestExactlyTen(t *testing.T) {
 			switch {
 			case err == nil:
 				granted++
-			case !errors.As(err, &x) || !errors.Is(err, ErrExhausted) || x.Account != "t" || x.Scope != All:
+			case !errors.As(err, &x) || !errors.Is(err, ErrExhausted) || x.Account != "t" || x.Scope != budget.All:
 				t.Error(err)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 )
 
@@ -35,7 +36,7 @@ func (l *Ledger) load(k key, from cut, end head, size uint64, progress func(done
 		return fmt.Errorf("the head names record %d, before the %d records that came earlier", end.id, from.end.id)
 	}
 	l.index, l.end = newIndexAfter(from.end.id), from.end
-	l.state.starts = startsOf(end.day)
+	l.state.starts = budget.StartsOf(end.day)
 	if err := l.parts(k, from.end, end, size, progress); err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (l *Ledger) join(results []chan *part, done func(uint64)) error {
 // head is what the file says of its end: the last record, and the day.
 type head struct {
 	mark
-	day day
+	day budget.Date
 }
 
 func (h head) encode() []byte {
@@ -181,7 +182,7 @@ func decodeHead(b []byte) (head, error) {
 	d := codec.NewDecoder(b)
 	h := head{mark: mark{id: d.Uint64()}}
 	copy(h.hash[:], d.Take(uint64(len(sum{}))))
-	h.day, h.at = day(d.Uint32()), time.Unix(0, int64(d.Uint64())).UTC()
+	h.day, h.at = budget.Date(d.Uint32()), time.Unix(0, int64(d.Uint64())).UTC()
 	if d.Bad || d.Left() {
 		return head{}, errors.New("the head does not decode")
 	}

@@ -14,8 +14,9 @@ import (
 // MarkSuffix names the file of the ledger's high-water mark: the ledger's own name with it behind.
 const MarkSuffix = ".mark"
 
-// mark is a high-water mark: the last record that is known to have been durable. It is kept beside the ledger, in a file of its own, so
-// that an older copy of the ledger that is put back there is noticed.
+// mark is a high-water mark: the last record that is known to have been durable. It is kept beside
+// the ledger, in a file of its own, so that an older copy of the ledger that is put back there is
+// noticed.
 type mark struct {
 	id   uint64
 	at   time.Time // of the record
@@ -25,7 +26,8 @@ type mark struct {
 // errNoMark says that the mark is missing.
 var errNoMark = fmt.Errorf("%w: mark missing", ErrOlder)
 
-// markSize is the size of the file, within one sector: id, nanoseconds and hash, then the keyed hash of these, in hexadecimal.
+// markSize is the size of the file, within one sector: id, nanoseconds and hash, then the keyed
+// hash of these, in hexadecimal.
 const markSize = 2*(8+8+2*len(sum{})) + 1
 
 func (m mark) encode(c *chainer) []byte {
@@ -50,7 +52,8 @@ func decodeMark(text []byte, c *chainer) (m mark, ok bool) {
 	return mark{m.id, m.at, sum(body[16:])}, true
 }
 
-// readMark reads the mark at path. It refuses a missing one: a ledger is never without, and one that is put back without it may be old.
+// readMark reads the mark at path. It refuses a missing one: a ledger is never without, and one
+// that is put back without it may be old.
 func readMark(path string, c *chainer) (mark, error) {
 	text, err := os.ReadFile(path)
 	switch {
@@ -66,8 +69,9 @@ func readMark(path string, c *chainer) (mark, error) {
 	return m, nil
 }
 
-// marker moves the mark on. The file is written in place, in one write below the size of a sector, and synced only when the ledger is
-// closed: a mark that is behind after a crash of the machine misses nothing but an older copy from those seconds.
+// marker moves the mark on. The file is written in place, in one write below the size of a sector,
+// and synced only when the ledger is closed: a mark that is behind after a crash of the machine
+// misses nothing but an older copy from those seconds.
 type marker struct {
 	f     *os.File
 	chain *chainer
@@ -87,7 +91,8 @@ func openMarker(path string, c *chainer, first mark) (*marker, error) {
 	return &marker{f, c}, nil
 }
 
-// replaceMark takes away a mark that does not fit the ledger any more; the next one is made from the ledger.
+// replaceMark takes away a mark that does not fit the ledger any more; the next one is made from
+// the ledger.
 func replaceMark(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("accounting: replacing the ledger's mark: %w", err)

@@ -7,13 +7,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"scrim/accounting/budget"
 )
 
-// TestOlderCopyIsRefused puts older copies of the ledger back, and takes one only when its date is named.
+// TestOlderCopyIsRefused puts older copies of the ledger back, and takes one only when its date is
+// named.
 func TestOlderCopyIsRefused(t *testing.T) {
 	k := newClock("2026-03-01 10:00:00")
 	l, path := create1(t, k)
-	mustSet(t, l, "t", false, All, 10, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 10, 1e-6, budget.Never)
 	mustReserve(t, l, "a@%", rho("t", 0.01))
 	l.Close()
 	old, err := os.ReadFile(path)
@@ -89,7 +92,7 @@ func TestOlderCopyIsRefused(t *testing.T) {
 // TestMarkMayLag: a mark that is behind, as after a crash of the machine, refuses nothing.
 func TestMarkMayLag(t *testing.T) {
 	l, path := create1(t, nil)
-	mustSet(t, l, "t", false, All, 10, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 10, 1e-6, budget.Never)
 	l.Close()
 	behind, _ := os.ReadFile(path + MarkSuffix)
 	l = open(t, path, Options{})
@@ -154,7 +157,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestForgedChain: whoever has the file but not the key cannot change a record, though they compute every hash anew.
+// TestForgedChain: whoever has the file but not the key cannot change a record, though they compute
+// every hash anew.
 func TestForgedChain(t *testing.T) {
 	payload := (&record{kind: noteRecord, at: time.Unix(1, 0), principal: "a"}).encode(nil)
 	mine, theirs := newChainer(testKey), newChainer(key{9})

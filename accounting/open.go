@@ -7,6 +7,9 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/invalid"
 )
 
 // The buckets and keys of the file; see the package documentation.
@@ -88,11 +91,11 @@ func Open(path string, o Options) (*Ledger, error) {
 
 // complete checks the options and fills in what was left out.
 func (o *Options) complete() error {
-	if err := checkName("directory id", o.DirectoryID); err != nil {
+	if err := budget.CheckName("directory id", o.DirectoryID); err != nil {
 		return err
 	}
 	if o.AnswerBytes < 0 {
-		return invalid("answer bytes: want at least 0, have %d", o.AnswerBytes)
+		return invalid.New("answer bytes: want at least 0, have %d", o.AnswerBytes)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
 )
@@ -14,7 +15,7 @@ import (
 // setWithout writes a record of a budget as it was before orders were chosen.
 func setWithout(t *testing.T, l *Ledger, eps privacy.Epsilon, delta privacy.Delta) {
 	t.Helper()
-	b := Budget{Account: "t", Principal: All, Epsilon: eps, Delta: delta, Window: Never}
+	b := budget.Budget{Account: "t", Principal: budget.All, Epsilon: eps, Delta: delta, Window: budget.Never}
 	if err := l.record(t.Context(), &record{kind: setBudgetRecord, principal: "root@%", budget: b}); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func TestBudgetsWithoutAnOrder(t *testing.T) {
 	setWithout(t, l, 1, 1e-6)
 	half := privacy.RhoFor(1, 0.5e-6)
 	mustReserve(t, l, "a@%", []Charge{{Account: "t", Loss: privacy.Loss{Rho: half, DeltaEvent: 0.3e-6}}})
-	spent := spentOn(l, "t", false, All)
+	spent := spentOn(l, "t", false, budget.All)
 	again := func(want float64) {
 		t.Helper()
 		if err := l.Close(); err != nil {
@@ -36,14 +37,14 @@ func TestBudgetsWithoutAnOrder(t *testing.T) {
 		}
 		l = open(t, path, Options{})
 		b := l.Budgets()[0]
-		if b.Order != want || b.Epsilon != 1 || b.Delta != 1e-6 || spentOn(l, "t", false, All) != spent {
-			t.Errorf("reopened: %+v, order %v, spent %+v", b, b.Order, spentOn(l, "t", false, All))
+		if b.Order != want || b.Epsilon != 1 || b.Delta != 1e-6 || spentOn(l, "t", false, budget.All) != spent {
+			t.Errorf("reopened: %+v, order %v, spent %+v", b, b.Order, spentOn(l, "t", false, budget.All))
 		}
 	}
 	again(0)
 	// More than an order would have let pass, of ρ and of event δ, is exhausted and no error.
-	order := made(1, 1e-6).Order
-	mustSet(t, l, "t", false, All, 1, 1e-6, Never)
+	order := budgetOf(1, 1e-6).Order
+	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Never)
 	again(order)
 	st, err := l.Status(nil)
 	if b := st.Budgets[0]; err != nil || b.Remaining != 0 || b.RemainingRho != 0 || b.RemainingPure != 0 || b.Spent.Rho != half {
@@ -55,7 +56,7 @@ func TestBudgetsWithoutAnOrder(t *testing.T) {
 		}
 	}
 	// Pure charges and Gaussian ones go by the order from here on.
-	if err := l.ResetBudget(t.Context(), "t", false, All, "root@%", "again"); err != nil {
+	if err := l.ResetBudget(t.Context(), "t", false, budget.All, "root@%", "again"); err != nil {
 		t.Fatal(err)
 	}
 	setWithout(t, l, 1, 1e-6)
@@ -63,7 +64,7 @@ func TestBudgetsWithoutAnOrder(t *testing.T) {
 	if _, err := reserve(l, "a@%", rho("t", 1e-6)); !errors.Is(err, ErrExhausted) {
 		t.Errorf("without an order, after pure charges: %v", err)
 	}
-	mustSet(t, l, "t", false, All, 1, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Never)
 	mustReserve(t, l, "a@%", rho("t", 1e-3))
 }
 
@@ -73,11 +74,11 @@ func TestBudgetsWithoutAnOrder(t *testing.T) {
 func TestBudgetRecords(t *testing.T) {
 	const old = "0400000000000000050000000706726f6f74402501740001" + "2a" + "0162" + "3ff0000000000000" + "0000000000000000" + "3eb0c6f7a0b5ed8d" + "056e65766572"
 	r := &record{kind: setBudgetRecord, at: time.Unix(0, 5).UTC(), day: 7, principal: "root@%",
-		budget: Budget{Account: "t", Principal: All, Epsilon: 1, Delta: 1e-6, Window: Never, Reason: "b", SetBy: "root@%", SetAt: time.Unix(0, 5).UTC()}}
+		budget: budget.Budget{Account: "t", Principal: budget.All, Epsilon: 1, Delta: 1e-6, Window: budget.Never, Reason: "b", SetBy: "root@%", SetAt: time.Unix(0, 5).UTC()}}
 	if got := hex.EncodeToString(r.encode(nil)); got != old {
 		t.Errorf("%s, want %s", got, old)
 	}
-	for _, order := range []float64{0, 28.1875, 1 + minBeta, 1 + maxBeta} {
+	for _, order := range []float64{0, 28.1875, 1 + budget.MinBeta, 1 + budget.MaxBeta} {
 		r.budget.Order = order
 		got, err := decodeRecord(r.encode(nil))
 		if err != nil || got.budget != r.budget {
@@ -88,7 +89,7 @@ func TestBudgetRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, order := range []float64{0, 1, 0.5, -3, math.NaN(), math.Inf(1), 1 + 2*maxBeta} {
+	for _, order := range []float64{0, 1, 0.5, -3, math.NaN(), math.Inf(1), 1 + 2*budget.MaxBeta} {
 		if _, err := decodeRecord(codec.AppendFloat(payload, order)); err == nil {
 			t.Errorf("order %v is taken", order)
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 // bbolt's pages carry no checksums but for the two meta pages, and bbolt follows page numbers and
-// lengths as it finds them: a flipped bit can crash the process, loop, or hand a page that is in use
-// to the next writer. verifyPages therefore walks the whole file first with every access checked. It
-// knows the layout of bbolt's format 2 (magic 0xED0CDAED):
+// lengths as it finds them: a flipped bit can crash the process, loop, or hand a page that is in
+// use to the next writer. verifyPages therefore walks the whole file first with every access
+// checked. It knows the layout of bbolt's format 2 (magic 0xED0CDAED):
 //
 //	page     id u64, flags u16, count u16, overflow u32, then elements
 //	branch   element: position u32 (from the element), key length u32, child page u64
@@ -65,10 +65,10 @@ type pageWalker struct {
 	unread []atomic.Bool // by page number: leaves of records that were not read; nil where all are
 }
 
-// verifyPages checks that f is a whole bbolt file: both meta pages intact and one transaction apart,
-// every page below the end reached exactly once from the root or the freelist, every element inside
-// its page, all keys in order. It refuses a file of which one meta page is damaged, although bbolt
-// would fall back on the other: that would forget the last transaction.
+// verifyPages checks that f is a whole bbolt file: both meta pages intact and one transaction
+// apart, every page below the end reached exactly once from the root or the freelist, every element
+// inside its page, all keys in order. It refuses a file of which one meta page is damaged, although
+// bbolt would fall back on the other: that would forget the last transaction.
 func verifyPages(f *os.File, r reach) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -18,11 +19,11 @@ func longRecords(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(memoryDir(t), "ledger")
 	l := open(t, path, Options{Create: true, Checkpoints: true, part: smallParts})
-	mustSet(t, l, "t", false, All, privacy.MaxEpsilon, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, privacy.MaxEpsilon, 1e-6, budget.Never)
 	r := rand.New(rand.NewPCG(41, 1))
 	for i := range smallParts {
 		_, err := l.Reserve(t.Context(), Request{
-			Principal: "a@%", Statement: strings.Repeat("SELECT ", r.IntN(maxStatement/7)), Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1}}},
+			Principal: "a@%", Statement: strings.Repeat("SELECT ", r.IntN(budget.MaxStatement/7)), Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: 1}}},
 		})
 		ok(t, err)
 		if i%3 == 0 {

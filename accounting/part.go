@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/budget"
 )
 
 // part is a stretch of the records, read and verified by itself: what its charges add up to, its
@@ -49,7 +51,7 @@ func (p *part) name(text []byte) *name {
 
 // newPart returns the part with those records. today is the day on which the ledger says that it
 // ends.
-func newPart(first, last uint64, today day, s *scratch) *part {
+func newPart(first, last uint64, today budget.Date, s *scratch) *part {
 	return &part{
 		first: first, last: last, at: first, names: map[string]*name{},
 		sums: newSums(today), index: newPartIndex(columnsBegin(first), s),

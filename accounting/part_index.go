@@ -2,7 +2,8 @@ package accounting
 
 import "github.com/RoaringBitmap/roaring/v2"
 
-// partIndex is the index of a part: for each record the sets that it belongs to, from which the sets are made when all is read.
+// partIndex is the index of a part: for each record the sets that it belongs to, from which the
+// sets are made when all is read.
 type partIndex struct {
 	columns
 	*scratch
@@ -22,7 +23,8 @@ type scratch struct {
 // tag puts a record into a set.
 type tag struct{ set, id uint32 }
 
-// The sets by number: of a kind, of an outcome, of digests, of numbers of lines, and then as they come.
+// The sets by number: of a kind, of an outcome, of digests, of numbers of lines, and then as they
+// come.
 const (
 	firstOutcome = uint32(replayRecord) + 1
 	firstDigest  = firstOutcome + uint32(Cancelled) + 1

@@ -3,15 +3,17 @@ package accounting
 import (
 	"bytes"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
 )
 
-// sums is what the records of a part say of budgets and spending. Of the windows only those count that hold the last day of
-// the ledger: those before are over. So the part is cut into steps where one of these begins, and where spending is reset.
+// sums is what the records of a part say of budgets and spending. Of the windows only those count
+// that hold the last day of the ledger: those before are over. So the part is cut into steps where
+// one of these begins, and where spending is reset.
 type sums struct {
-	starts      starts // of the windows that hold the last day
-	first, last day
+	starts      budget.Starts // of the windows that hold the last day
+	first, last budget.Date
 	steps       []step
 	days        map[holder]*dayList
 	roles       map[string]*roleList      // by their encoding
@@ -21,9 +23,10 @@ type sums struct {
 	lastCurve *privacy.Curve
 }
 
-// step is what is paid in a stretch, and the changes of budgets in it. A reset is the last of them, and ends the step.
+// step is what is paid in a stretch, and the changes of budgets in it. A reset is the last of them,
+// and ends the step.
 type step struct {
-	within  inWindows
+	within  budget.InWindows
 	reset   bool
 	paid    []*paid
 	spent   map[holder]*privacy.Amount // made of paid when the part is read
@@ -53,14 +56,14 @@ type roleList struct {
 	names  []string
 }
 
-func newSums(today day) sums {
+func newSums(today budget.Date) sums {
 	return sums{
-		starts: startsOf(today), days: map[holder]*dayList{}, roles: map[string]*roleList{}, curves: map[string]*privacy.Curve{},
+		starts: budget.StartsOf(today), days: map[holder]*dayList{}, roles: map[string]*roleList{}, curves: map[string]*privacy.Curve{},
 	}
 }
 
 // enter moves to the day of the next record.
-func (s *sums) enter(d day) error {
+func (s *sums) enter(d budget.Date) error {
 	n := len(s.steps)
 	switch {
 	case d < 0:
@@ -73,7 +76,7 @@ func (s *sums) enter(d day) error {
 		return nil
 	}
 	s.last = d
-	if in := s.starts.hold(d); n == 0 || s.steps[n-1].reset || s.steps[n-1].within != in {
+	if in := s.starts.Hold(d); n == 0 || s.steps[n-1].reset || s.steps[n-1].within != in {
 		s.steps = append(s.steps, step{within: in})
 	}
 	return nil

@@ -13,17 +13,18 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
-// busy makes a ledger of some 1500 records over two months: several accounts, entities, roles and events in a charge, budgets that change
-// and are reset, and outcomes that come late.
+// busy makes a ledger of some 1500 records over two months: several accounts, entities, roles and
+// events in a charge, budgets that change and are reset, and outcomes that come late.
 func busy(t *testing.T) (path string) {
 	t.Helper()
 	k := newClock("2026-01-25 00:00:00")
 	l, path := create1(t, k)
 	for _, a := range []string{"t0", "t1", "t2", "e"} {
-		mustSet(t, l, a, false, All, 1e5, 0.1, Month)
+		mustSet(t, l, a, false, budget.All, 1e5, 0.1, budget.Month)
 	}
 	r := rand.New(rand.NewPCG(61, 1))
 	var receipts []Receipt
@@ -32,9 +33,9 @@ func busy(t *testing.T) (path string) {
 		who, account := fmt.Sprintf("p%d@%%", r.IntN(9)), fmt.Sprintf("t%d", r.IntN(3))
 		switch r.IntN(40) {
 		case 0:
-			mustSet(t, l, account, false, []string{Default, who, RolePrefix + "a"}[r.IntN(3)], 1e4, 0.1, []Window{Day, Week, Month, Never}[r.IntN(4)])
+			mustSet(t, l, account, false, []string{budget.Default, who, budget.RolePrefix + "a"}[r.IntN(3)], 1e4, 0.1, []budget.Window{budget.Day, budget.Week, budget.Month, budget.Never}[r.IntN(4)])
 		case 1:
-			ok(t, l.ResetBudget(t.Context(), account, false, All, who, "because"))
+			ok(t, l.ResetBudget(t.Context(), account, false, budget.All, who, "because"))
 		case 2:
 			ok(t, l.Note(who, "kind", "text"))
 		case 3:
@@ -118,8 +119,8 @@ func (x *index) members() map[string][]uint32 {
 	return m
 }
 
-// TestPartsAgainstOneByOne opens a ledger in parts of several sizes and compares all that opening derives with what comes of booking
-// one whole record after the other.
+// TestPartsAgainstOneByOne opens a ledger in parts of several sizes and compares all that opening
+// derives with what comes of booking one whole record after the other.
 func TestPartsAgainstOneByOne(t *testing.T) {
 	path := busy(t)
 	l := open(t, path, Options{ReadOnly: true})
@@ -157,7 +158,8 @@ func TestPartsAgainstOneByOne(t *testing.T) {
 	}
 }
 
-// TestPartsRefuseWhatIsNoRecord changes a byte of each record, or cuts it short: parts take what decodeRecord takes, and nothing else.
+// TestPartsRefuseWhatIsNoRecord changes a byte of each record, or cuts it short: parts take what
+// decodeRecord takes, and nothing else.
 func TestPartsRefuseWhatIsNoRecord(t *testing.T) {
 	l := open(t, busy(t), Options{ReadOnly: true})
 	const first, id = partSize, partSize + 7

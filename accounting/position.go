@@ -11,14 +11,16 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Position is a place in a ledger's chain: a record and its hash, which stands for all records up to it.
+// Position is a place in a ledger's chain: a record and its hash, which stands for all records up
+// to it.
 type Position struct {
 	Record uint64    `json:"record"` // 0 before the first
 	At     time.Time `json:"at"`     // of the record
 	Hash   string    `json:"hash"`
 }
 
-// String is the position in one line: record, nanoseconds since 1970 and hash. ParsePosition reads it.
+// String is the position in one line: record, nanoseconds since 1970 and hash. ParsePosition reads
+// it.
 func (p Position) String() string {
 	return fmt.Sprintf("%d %d %s", p.Record, p.At.UnixNano(), p.Hash)
 }
@@ -38,16 +40,16 @@ func ParsePosition(text string) (p Position, err error) {
 	return Position{id, time.Unix(0, nanos).UTC(), f[2]}, nil
 }
 
-// Position is where the ledger ends: its last record that is known to be durable. It may be written elsewhere: no crash leaves a ledger
-// that ends before it. It is known still after Close.
+// Position is where the ledger ends: its last record that is known to be durable. It may be written
+// elsewhere: no crash leaves a ledger that ends before it. It is known still after Close.
 func (l *Ledger) Position() Position {
 	return positionOf(*l.durable.Load())
 }
 
 func positionOf(m mark) Position { return Position{m.id, m.at, hex.EncodeToString(m.hash[:])} }
 
-// Continues reports whether the ledger has the record of p with the same hash: then it holds everything that a ledger holds which ends
-// there, and perhaps more.
+// Continues reports whether the ledger has the record of p with the same hash: then it holds
+// everything that a ledger holds which ends there, and perhaps more.
 func (l *Ledger) Continues(p Position) (bool, error) {
 	want, err := hex.DecodeString(p.Hash)
 	if err != nil || len(want) != len(sum{}) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -15,24 +16,25 @@ func pure(account string, eps float64) []Charge {
 	return []Charge{{Account: account, Table: "db." + account, Loss: privacy.PureLoss(eps)}}
 }
 
-// TestPureChargesAddUpExactly: the sum reaches the cap to the last unit, and nothing fits beyond it, also after reopening.
+// TestPureChargesAddUpExactly: the sum reaches the cap to the last unit, and nothing fits beyond
+// it, also after reopening.
 func TestPureChargesAddUpExactly(t *testing.T) {
 	l, path := create1(t, nil)
-	mustSet(t, l, "t", false, All, 4, 0, Never)
+	mustSet(t, l, "t", false, budget.All, 4, 0, budget.Never)
 	for range 3 {
 		mustReserve(t, l, "a@%", pure("t", 1))
 	}
 	mustReserve(t, l, "b@%", pure("t", 1-privacy.PureUnit))
 	l.Close()
 	l = open(t, path, Options{})
-	if got := spentOn(l, "t", false, All).Pure; got != 4<<40-1 {
+	if got := spentOn(l, "t", false, budget.All).Pure; got != 4<<40-1 {
 		t.Fatalf("spent %d units", got)
 	}
 	var x *ExhaustedError
 	if _, err := reserve(l, "a@%", pure("t", 2*privacy.PureUnit)); !errors.As(err, &x) {
 		t.Fatalf("one unit over the cap: %v", err)
 	}
-	if x.Requested != 2*privacy.PureUnit || x.Remaining != privacy.PureUnit || x.NotPure || x.SpentNotPure || x.Scope != All {
+	if x.Requested != 2*privacy.PureUnit || x.Remaining != privacy.PureUnit || x.NotPure || x.SpentNotPure || x.Scope != budget.All {
 		t.Errorf("the refusal says %+v", x)
 	}
 	mustReserve(t, l, "a@%", pure("t", privacy.PureUnit))
@@ -50,12 +52,12 @@ func TestPureChargesAddUpExactly(t *testing.T) {
 	}
 }
 
-// TestPureAccountRefusesOthers: a charge without a pure ε never fits, whatever its size, and one that the window holds closes the account
-// until the window ends.
+// TestPureAccountRefusesOthers: a charge without a pure ε never fits, whatever its size, and one
+// that the window holds closes the account until the window ends.
 func TestPureAccountRefusesOthers(t *testing.T) {
 	k := newClock("2026-01-01 00:00:00")
 	l, _ := create1(t, k)
-	mustSet(t, l, "t", false, All, 100, 0, Month)
+	mustSet(t, l, "t", false, budget.All, 100, 0, budget.Month)
 	for _, loss := range []privacy.Loss{{Rho: 1}, {DeltaEvent: 1e-30}, {DeltaTV: 1e-30}, privacy.PureLoss(1).Add(privacy.Loss{Rho: 1}), privacy.Loss{DeltaTV: 1e-30}.Add(privacy.PureLoss(1))} {
 		var x *ExhaustedError
 		if _, err := reserve(l, "a@%", []Charge{{Account: "t", Loss: loss}}); !errors.As(err, &x) || !x.NotPure || x.SpentNotPure || !math.IsInf(float64(x.Requested), 1) {
@@ -71,9 +73,9 @@ func TestPureAccountRefusesOthers(t *testing.T) {
 	if got := spentOn(l, "t", false, "a@%"); got.Pure != 3<<40 {
 		t.Errorf("spent %+v", got)
 	}
-	mustSet(t, l, "t", false, All, 100, 1e-6, Month)
+	mustSet(t, l, "t", false, budget.All, 100, 1e-6, budget.Month)
 	mustReserve(t, l, "a@%", rho("t", 0.01))
-	mustSet(t, l, "t", false, All, 100, 0, Month)
+	mustSet(t, l, "t", false, budget.All, 100, 0, budget.Month)
 	var x *ExhaustedError
 	if _, err := reserve(l, "a@%", pure("t", 0.1)); !errors.As(err, &x) || !x.SpentNotPure || x.NotPure || x.Remaining != 0 {
 		t.Errorf("after a Gaussian mechanism: %v", err)
@@ -85,9 +87,9 @@ func TestPureAccountRefusesOthers(t *testing.T) {
 // TestPureAndOtherBudgets: each budget is tested by its own rule.
 func TestPureAndOtherBudgets(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 1, 0, Never)
-	mustSet(t, l, "t", false, "a@%", 5, 1e-6, Never)
-	mustSet(t, l, "e", true, Default, 0.5, 0, Never)
+	mustSet(t, l, "t", false, budget.All, 1, 0, budget.Never)
+	mustSet(t, l, "t", false, "a@%", 5, 1e-6, budget.Never)
+	mustSet(t, l, "e", true, budget.Default, 0.5, 0, budget.Never)
 	if _, err := reserve(l, "a@%", rho("t", 1e-6)); !errors.Is(err, ErrExhausted) {
 		t.Errorf("not pure, under '*': %v", err)
 	}
@@ -95,7 +97,7 @@ func TestPureAndOtherBudgets(t *testing.T) {
 	entity := []Charge{pure("t", 0.25)[0], {Account: "e", Entity: true, Loss: privacy.PureLoss(0.25)}}
 	mustReserve(t, l, "a@%", entity)
 	var x *ExhaustedError
-	if _, err := reserve(l, "b@%", pure("t", 0.5)); !errors.As(err, &x) || x.Scope != All {
+	if _, err := reserve(l, "b@%", pure("t", 0.5)); !errors.As(err, &x) || x.Scope != budget.All {
 		t.Errorf("over '*': %v", err)
 	}
 	mustReserve(t, l, "b@%", entity)
@@ -109,16 +111,17 @@ func TestPureAndOtherBudgets(t *testing.T) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	mustSet(t, l, "e", true, "a@%", 0.5, 1e-9, Never)
+	mustSet(t, l, "e", true, "a@%", 0.5, 1e-9, budget.Never)
 	if l.Pure("e", true, "a@%") || !l.Pure("e", true, "b@%") {
 		t.Error("an own budget takes the place of the default")
 	}
 }
 
-// TestPureUnderADelta: where δ > 0 a sum of pure ε passes that would be too much as ρ, and one that holds another charge does not.
+// TestPureUnderADelta: where δ > 0 a sum of pure ε passes that would be too much as ρ, and one that
+// holds another charge does not.
 func TestPureUnderADelta(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 3, 1e-9, Never)
+	mustSet(t, l, "t", false, budget.All, 3, 1e-9, budget.Never)
 	if privacy.DeltaOf(privacy.Loss{Rho: privacy.PureLoss(2).Rho}, 3) <= 1e-9 {
 		t.Fatal("the loss fits as rho, too: the test says nothing")
 	}
@@ -135,7 +138,7 @@ func TestPureUnderADelta(t *testing.T) {
 // TestPureRace: many at once never pass the cap, and reach it.
 func TestPureRace(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 10, 0, Never)
+	mustSet(t, l, "t", false, budget.All, 10, 0, budget.Never)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -148,7 +151,7 @@ func TestPureRace(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := spentOn(l, "t", false, All).Pure; got != 10<<40 {
+	if got := spentOn(l, "t", false, budget.All).Pure; got != 10<<40 {
 		t.Errorf("spent %v", got.Float())
 	}
 }

@@ -3,20 +3,22 @@ package accounting
 import (
 	"cmp"
 	"context"
-
 	"fmt"
 	"math"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/invalid"
 )
 
 // readChunk is how many records one read transaction visits. A writer may have to wait for readers
 // when the file grows, so none is kept open for long.
 const readChunk = 1000
 
-// Entries returns the entries that f chooses, in the order in which they were written or the reverse. Outcomes are part of their
-// charge's entry. Sets in memory say which records to read, so that the time grows with what is found, not with what there is.
+// Entries returns the entries that f chooses, in the order in which they were written or the
+// reverse. Outcomes are part of their charge's entry. Sets in memory say which records to read, so
+// that the time grows with what is found, not with what there is.
 func (l *Ledger) Entries(ctx context.Context, f Filter) ([]Entry, error) {
 	var list []Entry
 	err := l.scan(ctx, f, func(page []Entry) error {
@@ -26,12 +28,13 @@ func (l *Ledger) Entries(ctx context.Context, f Filter) ([]Entry, error) {
 	return list, err
 }
 
-// scan calls visit with the entries that f chooses, page by page; a page is good until visit returns. Nothing is held meanwhile.
+// scan calls visit with the entries that f chooses, page by page; a page is good until visit
+// returns. Nothing is held meanwhile.
 func (l *Ledger) scan(ctx context.Context, f Filter, visit func([]Entry) error) error {
 	left := f.Limit
 	switch {
 	case f.Limit < 0:
-		return invalid("limit: want at least 0, have %d", f.Limit)
+		return invalid.New("limit: want at least 0, have %d", f.Limit)
 	case f.Limit == 0:
 		left = math.MaxInt
 	}
@@ -47,7 +50,8 @@ func (l *Ledger) scan(ctx context.Context, f Filter, visit func([]Entry) error) 
 	})
 }
 
-// candidates calls visit with the numbers of the records that may match f, at most n at a time, until it wants no more.
+// candidates calls visit with the numbers of the records that may match f, at most n at a time,
+// until it wants no more.
 func (l *Ledger) candidates(ctx context.Context, f *Filter, n int, visit func(ids []uint32) (more bool, err error)) error {
 	if err := l.searchable(ctx); err != nil {
 		return err

@@ -12,22 +12,23 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
 func TestEntries(t *testing.T) {
 	k := newClock("2026-05-01 10:00:00")
 	l, _ := create1(t, k)
-	mustSet(t, l, "t", false, All, 2, 1e-6, Never)
-	mustSet(t, l, "u", false, All, 2, 1e-6, Never)
-	mustSet(t, l, "u", false, Default, 1, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 2, 1e-6, budget.Never)
+	mustSet(t, l, "u", false, budget.All, 2, 1e-6, budget.Never)
+	mustSet(t, l, "u", false, budget.Default, 1, 1e-6, budget.Never)
 	a := mustReserve(t, l, "a@%", rho("t", 0.01))
 	b := mustReserve(t, l, "b@%", append(rho("u", 0.01), rho("t", 0.02)...))
 	l.Finish(a, TimedOut)
 	if err := l.Note("root@%", "raw", "switched on"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.RemoveBudget(context.Background(), "u", false, Default, "root@%"); err != nil {
+	if err := l.RemoveBudget(context.Background(), "u", false, budget.Default, "root@%"); err != nil {
 		t.Fatal(err)
 	}
 	kinds := func(f Filter) (s []EntryKind) {
@@ -73,8 +74,8 @@ func TestEntries(t *testing.T) {
 	if u.Account != "u" || u.RemainingOwn() >= 1 || u.RemainingAll() >= 2 || u.RemainingAll() <= u.RemainingOwn() {
 		t.Errorf("charge on u %+v", u)
 	}
-	budget := made(2, 1e-6)
-	if want := budget.remaining(amountOf(privacy.Loss{Rho: privacy.RhoOf(0.01) + privacy.RhoOf(0.02)})); onT.RemainingAll() != want || want <= 0 {
+	budget := budgetOf(2, 1e-6)
+	if want := budget.Remaining(amountOnly(privacy.Loss{Rho: privacy.RhoOf(0.01) + privacy.RhoOf(0.02)})); onT.RemainingAll() != want || want <= 0 {
 		t.Errorf("remaining on t %v, want %v", onT.RemainingAll(), want)
 	}
 	if es[0].Budget.Account != "t" || es[0].Budget.SetBy != "root@%" || !es[0].Budget.SetAt.Equal(k.now()) {
@@ -111,8 +112,8 @@ func TestEntriesInChunks(t *testing.T) {
 
 func TestLongTextsAreCut(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 2, 1e-6, Never)
-	r := Request{Principal: "a@%", Statement: strings.Repeat("ä", maxStatement), Digest: "\xff", Charges: rho("t", 0.001)}
+	mustSet(t, l, "t", false, budget.All, 2, 1e-6, budget.Never)
+	r := Request{Principal: "a@%", Statement: strings.Repeat("ä", budget.MaxStatement), Digest: "\xff", Charges: rho("t", 0.001)}
 	if _, err := l.Reserve(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	if err != nil || len(es) != 1 {
 		t.Fatal(es, err)
 	}
-	if s := es[0].Statement; len(s) > maxStatement || len(s) < maxStatement-8 || !utf8.ValidString(s) || !strings.HasSuffix(s, "ä…") {
+	if s := es[0].Statement; len(s) > budget.MaxStatement || len(s) < budget.MaxStatement-8 || !utf8.ValidString(s) || !strings.HasSuffix(s, "ä…") {
 		t.Errorf("statement of %d bytes ends %q", len(s), s[len(s)-8:])
 	}
 	if es[0].Digest != "\uFFFD" {
@@ -131,10 +132,10 @@ func TestLongTextsAreCut(t *testing.T) {
 func TestStatus(t *testing.T) {
 	k := newClock("2026-05-20 10:00:00")
 	l, _ := create1(t, k)
-	mustSet(t, l, "t", false, All, 2, 1e-6, Month)
-	mustSet(t, l, "t", false, Default, 1, 1e-7, Day)
-	mustSet(t, l, "t", false, "b@%", 1.5, 1e-7, Never)
-	mustSet(t, l, "u", false, All, 3, 1e-6, Month)
+	mustSet(t, l, "t", false, budget.All, 2, 1e-6, budget.Month)
+	mustSet(t, l, "t", false, budget.Default, 1, 1e-7, budget.Day)
+	mustSet(t, l, "t", false, "b@%", 1.5, 1e-7, budget.Never)
+	mustSet(t, l, "u", false, budget.All, 3, 1e-6, budget.Month)
 	mustReserve(t, l, "a@%", rho("t", 0.01))
 	mustReserve(t, l, "b@%", rho("t", 0.02))
 	mustReserve(t, l, "b@%", rho("u", 0.005))
@@ -160,13 +161,13 @@ func TestStatus(t *testing.T) {
 	}
 	up := func(r float64) float64 { return privacy.RhoOf(r).Float() }
 	want := []line{
-		{"t", All, All, (privacy.RhoOf(0.01) + privacy.RhoOf(0.02)).Float()}, {"t", Default, Default, 0}, {"t", Default, "a@%", up(0.01)},
-		{"t", "b@%", "b@%", up(0.02)}, {"u", All, All, up(0.005)},
+		{"t", budget.All, budget.All, (privacy.RhoOf(0.01) + privacy.RhoOf(0.02)).Float()}, {"t", budget.Default, budget.Default, 0}, {"t", budget.Default, "a@%", up(0.01)},
+		{"t", "b@%", "b@%", up(0.02)}, {"u", budget.All, budget.All, up(0.005)},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("budgets\n%v, want\n%v", got, want)
 	}
-	if b := st.Budgets[0]; !b.WindowStart.Equal(date(t, "2026-05-01 00:00:00")) || !b.WindowEnd.Equal(date(t, "2026-06-01 00:00:00")) {
+	if b := st.Budgets[0]; !b.WindowStart.Equal(newClock("2026-05-01 00:00:00").now()) || !b.WindowEnd.Equal(newClock("2026-06-01 00:00:00").now()) {
 		t.Errorf("window %v to %v", b.WindowStart, b.WindowEnd)
 	}
 	if b := st.Budgets[3]; !b.WindowStart.IsZero() || !b.WindowEnd.IsZero() {
@@ -179,18 +180,18 @@ func TestStatus(t *testing.T) {
 	if other.Entity != "other" || other.Epsilon != 0 || !slices.Equal(other.Closed, []string{"w"}) {
 		t.Errorf("other %+v", other)
 	}
-	if person.Epsilon != 5 || float64(person.Delta) < 2e-6 || person.Capped || person.Window != Month ||
+	if person.Epsilon != 5 || float64(person.Delta) < 2e-6 || person.Capped || person.Window != budget.Month ||
 		!slices.Equal(person.Closed, []string{"v"}) || !slices.Equal(person.Tables, []string{"t", "u", "v"}) ||
 		person.Spent.Rho != privacy.RhoOf(0.01)+privacy.RhoOf(0.02)+privacy.RhoOf(0.005) {
 		t.Errorf("person %+v", person)
 	}
-	mustSet(t, l, "person", true, All, 4, 1e-6, Never)
-	mustSet(t, l, "u", false, All, 3, 1e-6, Day)
+	mustSet(t, l, "person", true, budget.All, 4, 1e-6, budget.Never)
+	mustSet(t, l, "u", false, budget.All, 3, 1e-6, budget.Day)
 	st, _ = l.Status(entityOf)
-	if p := st.Entities[1]; p.Epsilon != 4 || p.Delta != 1e-6 || !p.Capped || p.Window != Never {
+	if p := st.Entities[1]; p.Epsilon != 4 || p.Delta != 1e-6 || !p.Capped || p.Window != budget.Never {
 		t.Errorf("capped person %+v", p)
 	}
-	mustSet(t, l, "person", true, All, 40, 1e-6, Never)
+	mustSet(t, l, "person", true, budget.All, 40, 1e-6, budget.Never)
 	st, _ = l.Status(entityOf)
 	if p := st.Entities[1]; p.Epsilon != 5 || p.Capped || p.Window != "" {
 		t.Errorf("person with a cap that caps nothing %+v", p)
@@ -245,7 +246,8 @@ func TestAnswers(t *testing.T) {
 	want("a", "2") // callers own what they get
 }
 
-// TestDamagedAnswerIsNotFound: an answer is a cache entry; one that is not what was put is no answer.
+// TestDamagedAnswerIsNotFound: an answer is a cache entry; one that is not what was put is no
+// answer.
 func TestDamagedAnswerIsNotFound(t *testing.T) {
 	l, path := create1(t, nil)
 	for _, k := range []string{"a", "b"} {

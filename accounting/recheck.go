@@ -9,6 +9,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 )
 
@@ -179,7 +180,7 @@ func (l *Ledger) readPart(b stretch, after sum, s *state, memory *scratch, pause
 		}
 	}
 	p.end()
-	s.starts = startsOf(last.day)
+	s.starts = budget.StartsOf(last.day)
 	if err := p.join(s); err != nil {
 		return nil, end, &damage{err}
 	}

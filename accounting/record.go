@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
 )
@@ -21,12 +22,12 @@ const (
 	replayRecord       recordKind = 7
 )
 
-// record is one entry of the ledger's chain. Every change of budgets and spending is one; the rest of
-// the file can be derived from them.
+// record is one entry of the ledger's chain. Every change of budgets and spending is one; the rest
+// of the file can be derived from them.
 type record struct {
 	kind      recordKind
 	at        time.Time
-	day       day
+	day       budget.Date
 	principal string // who pays, who asked, or who set the budget
 
 	statement, digest string   // charges and replays
@@ -43,7 +44,7 @@ type record struct {
 
 	noteKind, text string // notes
 
-	budget Budget // budgets; a removal and a reset name account, entity, principal and reason only
+	budget budget.Budget // budgets; a removal and a reset name account, entity, principal and reason only
 }
 
 // outcomeOf is the outcome of a charge.
@@ -64,8 +65,8 @@ type booked struct {
 	tested  []tested
 }
 
-// fingerprint tells digests apart in the index, which checks them again in the record: FNV-1a, the same
-// in every process, as the index is kept in a file. 0 stands for no digest.
+// fingerprint tells digests apart in the index, which checks them again in the record: FNV-1a, the
+// same in every process, as the index is kept in a file. 0 stands for no digest.
 func fingerprint[T string | []byte](digest T) uint32 {
 	if len(digest) == 0 {
 		return 0

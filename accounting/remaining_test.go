@@ -8,11 +8,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
 // anyCharge is a charge of some kind, of about a size.
-func anyCharge(r *rand.Rand, b *Budget, size float64) Charge {
+func anyCharge(r *rand.Rand, b *budget.Budget, size float64) Charge {
 	eps := float64(b.Epsilon) * size * r.Float64()
 	rho := privacy.RhoFor(privacy.Epsilon(eps), b.Delta)
 	c := Charge{Account: "t", Table: "db.t"}
@@ -44,7 +45,7 @@ func TestRemainingIsGranted(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, uint64(i)))
 				k := newClock("2026-01-28 00:00:00")
 				l, _ := create1(t, k)
-				mustSet(t, l, "t", false, All, c.epsilon, c.delta, Never)
+				mustSet(t, l, "t", false, budget.All, c.epsilon, c.delta, budget.Never)
 				size := math.Exp2(-5 * r.Float64())
 				for range 25 {
 					st, err := l.Status(nil)
@@ -52,10 +53,10 @@ func TestRemainingIsGranted(t *testing.T) {
 						t.Fatal(err)
 					}
 					b := &st.Budgets[0]
-					spent := l.state.spentIn(&b.Budget, holder{"t", false, All}, dayOf(k.now()))
+					spent := l.state.spentIn(&b.Budget, holder{"t", false, budget.All}, budget.DateOf(k.now()))
 					grants := func(what string, loss privacy.Loss, want bool) {
 						t.Helper()
-						if got := b.Budget.fits(spent.With(loss)); got != want {
+						if got := b.Budget.Fits(spent.With(loss)); got != want {
 							t.Fatalf("seed %d: with remaining ε %v, pure ε %v and ρ %v, %s is granted: %v", seed, b.Remaining, b.RemainingPure.Float(), b.RemainingRho, what, got)
 						}
 						charges := []Charge{{Account: "t", Table: "db.t", Loss: loss}}
@@ -103,7 +104,7 @@ func TestRemainingIsGranted(t *testing.T) {
 // is what is granted.
 func TestStrandedBudget(t *testing.T) {
 	l, _ := create1(t, nil)
-	mustSet(t, l, "t", false, All, 1, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Never)
 	for range 5 {
 		mustReserve(t, l, "a@%", pure("t", 0.1))
 	}

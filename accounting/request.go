@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/invalid"
 	"scrim/accounting/privacy"
 )
 
@@ -62,39 +64,35 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// maxStatement is how many bytes of a statement a record keeps: enough to recognise a generated
-// query, little enough that a flood of long ones does not fill the disk.
-const maxStatement = 16 << 10
-
 // check refuses a request that no account could book.
 func (r *Request) check() error {
-	if err := checkName("principal", r.Principal); err != nil {
+	if err := budget.CheckName("principal", r.Principal); err != nil {
 		return err
 	}
-	if r.Principal == All || r.Principal == Default {
-		return invalid("principal %q names a budget, not an account", r.Principal)
+	if r.Principal == budget.All || r.Principal == budget.Default {
+		return invalid.New("principal %q names a budget, not an account", r.Principal)
 	}
-	if strings.HasPrefix(r.Principal, RolePrefix) {
-		return invalid("principal %q names a role, not an account", r.Principal)
+	if strings.HasPrefix(r.Principal, budget.RolePrefix) {
+		return invalid.New("principal %q names a role, not an account", r.Principal)
 	}
 	for _, role := range r.Roles {
-		if err := checkName("role", RolePrefix+role); err != nil || role == "" {
-			return invalid("role %q is not a name", role)
+		if err := budget.CheckName("role", budget.RolePrefix+role); err != nil || role == "" {
+			return invalid.New("role %q is not a name", role)
 		}
 	}
 	if len(r.Charges) == 0 {
-		return invalid("no charges")
+		return invalid.New("no charges")
 	}
 	for _, c := range r.Charges {
-		if err := checkName("account", c.Account); err != nil {
+		if err := budget.CheckName("account", c.Account); err != nil {
 			return err
 		}
 		if err := c.Loss.Check(); err != nil {
-			return invalid("%v", err)
+			return err
 		}
 		for _, e := range c.Events {
 			if err := e.Check(); err != nil {
-				return invalid("%v", err)
+				return err
 			}
 		}
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -27,7 +26,7 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	}
 	r := &record{
 		kind: chargeRecord, principal: req.Principal, weighed: make(chan struct{}),
-		statement: clip(req.Statement), digest: clip(req.Digest), mechanisms: clip(req.Mechanisms),
+		statement: budget.Clip(req.Statement), digest: budget.Clip(req.Digest), mechanisms: budget.Clip(req.Mechanisms),
 		roles: roleHolders(req.Roles), charges: merge(req.Charges),
 	}
 	receipt, b, err := l.book(r)
@@ -74,12 +73,12 @@ func (l *Ledger) admit(r *record) (uint64, *batch, error) {
 // admit is the filter: it tests one charge against the budgets on its account, and notes in c what
 // it would leave. It changes no spending.
 func (s *state) admit(c *booked, r *record) error {
-	all := s.budgets[holder{c.account, c.entity, All}]
+	all := s.budgets[holder{c.account, c.entity, budget.All}]
 	if all == nil && !c.entity {
 		return &NoBudgetError{Account: c.account, Table: c.table}
 	}
 	c.left, c.tested = nil, nil
-	if err := s.test(c, r, all, All, All); err != nil {
+	if err := s.test(c, r, all, budget.All, budget.All); err != nil {
 		return err
 	}
 	for _, who := range r.roles {
@@ -91,15 +90,15 @@ func (s *state) admit(c *booked, r *record) error {
 }
 
 // test tests a charge against one budget, if there is one, which caps what who spends.
-func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
+func (s *state) test(c *booked, r *record, b *budget.Budget, who, scope string) error {
 	if b == nil {
 		return nil
 	}
 	before := s.spentIn(b, holder{c.account, c.entity, who}, r.day)
 	after := before
 	after.Plus(c.amount())
-	if !b.fits(&after) {
-		return b.exhausted(c, r, &before)
+	if !b.Fits(&after) {
+		return exhausted(b, c, r, &before)
 	}
 	c.left = append(c.left, Left{Scope: scope})
 	c.tested = append(c.tested, tested{*b, after})
@@ -108,7 +107,7 @@ func (s *state) test(c *booked, r *record, b *Budget, who, scope string) error {
 
 // tested is a budget that a charge fits, with all that is then spent.
 type tested struct {
-	budget Budget
+	budget budget.Budget
 	after  privacy.Amount
 }
 
@@ -119,7 +118,7 @@ func (r *record) weigh() {
 		c := &r.charges[i]
 		for j := range c.tested {
 			t := &c.tested[j]
-			c.left[j].Epsilon = t.budget.remaining(&t.after)
+			c.left[j].Epsilon = t.budget.Remaining(&t.after)
 			if t.budget.Rho > 0 {
 				c.left[j].Rho = t.budget.Rho - t.after.Rho
 			}
@@ -127,31 +126,6 @@ func (r *record) weigh() {
 		c.tested = nil
 	}
 	close(r.weighed)
-}
-
-// exhausted tells what a charge would cost that does not fit, and what fits.
-func (b *Budget) exhausted(c *booked, r *record, before *privacy.Amount) error {
-	e := &ExhaustedError{
-		Account: c.account, Entity: c.entity, Table: c.table, Scope: b.Principal, Principal: r.principal,
-		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.end(r.day),
-		RequestedRho: c.loss.Rho,
-	}
-	// Between two orders of the grid the curve of what is not Gaussian noise may count a little
-	// more than α·ρ.
-	e.RemainingRho = min(b.remainingRho(before, c.loss), c.loss.Rho-min(c.loss.Rho, 1))
-	if b.Rho > 0 {
-		e.NoSlack = before.Rho.Add(c.loss.Rho) <= b.Rho
-		return e
-	}
-	ideal := *before
-	ideal.Plus(&privacy.Amount{Tally: privacy.Tally{Rho: c.loss.Rho}, Curve: c.amount().Curve})
-	ideal.Event, ideal.TV = privacy.Slack{}, privacy.Slack{}
-	e.NoSlack = b.Delta > 0 && b.fits(&ideal)
-	e.EventShare, e.TVShare = b.slackShares()
-	e.Requested, e.Remaining = b.cost(c.loss.Loss()), b.remainingFor(c.loss, before)
-	e.NotPure = b.Delta == 0 && !c.loss.Loss().IsPure()
-	e.SpentNotPure = b.Delta == 0 && !before.Loss().IsPure()
-	return e
 }
 
 // Finish records how a charged statement ended. It gives nothing back, does not wait, and does not
@@ -174,7 +148,7 @@ func merge(charges []Charge) []booked {
 	for _, c := range charges {
 		i := slices.IndexFunc(m, func(b booked) bool { return b.account == c.Account && b.entity == c.Entity })
 		if i < 0 {
-			m = append(m, booked{account: c.Account, entity: c.Entity, table: clip(c.Table), loss: privacy.TallyOf(c.Loss), events: eventsOf(&c)})
+			m = append(m, booked{account: c.Account, entity: c.Entity, table: budget.Clip(c.Table), loss: privacy.TallyOf(c.Loss), events: eventsOf(&c)})
 			continue
 		}
 		m[i].loss = m[i].loss.Add(privacy.TallyOf(c.Loss))
@@ -219,7 +193,7 @@ func enough(sum, want uint64, n int) bool {
 func roleHolders(roles []string) []string {
 	var list []string
 	for _, r := range unique(roles) {
-		list = append(list, RolePrefix+r)
+		list = append(list, budget.RolePrefix+r)
 	}
 	return list
 }
@@ -231,15 +205,27 @@ func unique(names []string) []string {
 	return slices.Compact(s)
 }
 
-// clip cuts a text to what a record keeps, at a character's edge.
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxStatement {
-		return s
+// exhausted tells what a charge would cost that does not fit, and what fits.
+func exhausted(b *budget.Budget, c *booked, r *record, before *privacy.Amount) error {
+	e := &ExhaustedError{
+		Account: c.account, Entity: c.entity, Table: c.table, Scope: b.Principal, Principal: r.principal,
+		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.End(r.day),
+		RequestedRho: c.loss.Rho,
 	}
-	cut := maxStatement - len("…")
-	for !utf8.RuneStart(s[cut]) {
-		cut--
+	// Between two orders of the grid the curve of what is not Gaussian noise may count a little
+	// more than α·ρ.
+	e.RemainingRho = min(b.RemainingRho(before, c.loss), c.loss.Rho-min(c.loss.Rho, 1))
+	if b.Rho > 0 {
+		e.NoSlack = before.Rho.Add(c.loss.Rho) <= b.Rho
+		return e
 	}
-	return s[:cut] + "…"
+	ideal := *before
+	ideal.Plus(&privacy.Amount{Tally: privacy.Tally{Rho: c.loss.Rho}, Curve: c.amount().Curve})
+	ideal.Event, ideal.TV = privacy.Slack{}, privacy.Slack{}
+	e.NoSlack = b.Delta > 0 && b.Fits(&ideal)
+	e.EventShare, e.TVShare = b.SlackShares()
+	e.Requested, e.Remaining = b.Cost(c.loss.Loss()), b.RemainingFor(c.loss, before)
+	e.NotPure = b.Delta == 0 && !c.loss.Loss().IsPure()
+	e.SpentNotPure = b.Delta == 0 && !before.Loss().IsPure()
+	return e
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 )
 
@@ -92,7 +93,7 @@ func decodeSegment(b []byte) (*partIndex, error) {
 		}
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
-		x.days = append(x.days, firstOf{day(d.Uint32()), d.Uint32()})
+		x.days = append(x.days, firstOf{budget.Date(d.Uint32()), d.Uint32()})
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		v := setName{nameRole(d.Byte()), d.Text()}

@@ -5,9 +5,12 @@ import (
 	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"scrim/accounting/budget"
 )
 
-// selection is the records that may match a filter, in the order asked for. All that match are among them.
+// selection is the records that may match a filter, in the order asked for. All that match are
+// among them.
 type selection struct {
 	ids    *roaring.Bitmap // its own
 	filter *Filter
@@ -76,7 +79,8 @@ func (x *index) withOutcomes(outcomes []Outcome) *roaring.Bitmap {
 	return u
 }
 
-// between returns the range of records [from, to) that a filter allows. A record made at or after a time is of its day or later.
+// between returns the range of records [from, to) that a filter allows. A record made at or after a
+// time is of its day or later.
 func (x *index) between(f *Filter) (from, to uint64) {
 	from, to = max(1, uint64(x.first)), uint64(x.last)+1
 	if f.AfterID > 0 {
@@ -86,7 +90,7 @@ func (x *index) between(f *Filter) (from, to uint64) {
 		to = min(to, f.BeforeID)
 	}
 	if !f.Since.IsZero() {
-		from = max(from, x.before(dayOf(f.Since))+1)
+		from = max(from, x.before(budget.DateOf(f.Since))+1)
 	}
 	// The blocks at the ends that lie wholly outside.
 	for from < to && !f.overlaps(x.block(uint32(from))) {
@@ -99,7 +103,7 @@ func (x *index) between(f *Filter) (from, to uint64) {
 }
 
 // before returns the last record before a day.
-func (x *index) before(d day) uint64 {
+func (x *index) before(d budget.Date) uint64 {
 	i := sort.Search(len(x.days), func(i int) bool { return x.days[i].day >= d })
 	if i == len(x.days) {
 		return uint64(x.last)

@@ -12,11 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/internal/testenv"
 )
 
-// TestSlowSyncs: on a file whose every sync takes 5 ms longer, 64 goroutines make at least 20 times as many charges as one. A charge
-// alone takes two syncs.
+// TestSlowSyncs: on a file whose every sync takes 5 ms longer, 64 goroutines make at least 20 times
+// as many charges as one. A charge alone takes two syncs.
 func TestSlowSyncs(t *testing.T) {
 	under := []string{
 		testenv.Program(t, "strace"), "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null",
@@ -43,7 +44,7 @@ func slowRate(t *testing.T, under []string, workers int) float64 {
 	t.Helper()
 	path := filepath.Join(memoryDir(t), "ledger")
 	l := open(t, path, Options{Create: true})
-	mustSet(t, l, "t", false, All, 20, 1e-6, Never)
+	mustSet(t, l, "t", false, budget.All, 20, 1e-6, budget.Never)
 	l.Close()
 	exe, err := os.Executable()
 	if err != nil {

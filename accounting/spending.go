@@ -3,6 +3,7 @@ package accounting
 import (
 	"strings"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -13,57 +14,24 @@ type holder struct {
 	principal string
 }
 
-// starts are the first days of the windows that hold a day, in the order of windows.
-type starts [4]day
-
-// windows are all windows; a place in it stands for the window.
-var windows = [len(starts{})]Window{Never, Day, Week, Month}
-
-// inWindows says of each window whether something lies in it.
-type inWindows [len(windows)]bool
-
-// hold returns which of the windows hold d, which is not after the day that all hold.
-func (s starts) hold(d day) (in inWindows) {
-	for i, first := range s {
-		in[i] = first <= d
-	}
-	return in
-}
-
-func startsOf(d day) (s starts) {
-	for i, w := range windows {
-		s[i] = w.start(d)
-	}
-	return s
-}
-
-func (w Window) index() int {
-	for i, v := range windows {
-		if v == w {
-			return i
-		}
-	}
-	return 0
-}
-
-// spending is what one holder has spent. As days never go back, one sum for each window is enough, whichever of them a budget has or
-// gets; the first day of its period stands beside it.
+// spending is what one holder has spent. As days never go back, one sum for each window is enough,
+// whichever of them a budget has or gets; the first day of its period stands beside it.
 type spending struct {
 	ever  privacy.Amount // resets do not change it
-	since [len(windows)]struct {
-		first day
+	since [len(budget.Windows)]struct {
+		first budget.Date
 		privacy.Amount
 	} // since the last reset
 	days []daySpent // by day, for charts; resets do not change it; of All and of roles, whose records are many
 }
 
 type daySpent struct {
-	day   day
+	day   budget.Date
 	spent privacy.Tally
 }
 
 // spend adds what was spent in some of the windows that begin with s, and before the others.
-func (p *spending) spend(s starts, in inWindows, a *privacy.Amount) {
+func (p *spending) spend(s budget.Starts, in budget.InWindows, a *privacy.Amount) {
 	p.ever.Plus(a)
 	for i := range p.since {
 		if !in[i] {
@@ -79,7 +47,7 @@ func (p *spending) spend(s starts, in inWindows, a *privacy.Amount) {
 
 // manyPay reports whether what a holder spends is what several principals do.
 func (h holder) manyPay() bool {
-	return h.principal == All || strings.HasPrefix(h.principal, RolePrefix)
+	return h.principal == budget.All || strings.HasPrefix(h.principal, budget.RolePrefix)
 }
 
 // reset makes every window start anew.
@@ -90,11 +58,11 @@ func (p *spending) reset() {
 }
 
 // in returns what was spent in the window that holds day today, since the last reset.
-func (p *spending) in(w Window, today day) privacy.Amount {
+func (p *spending) in(w budget.Window, today budget.Date) privacy.Amount {
 	if p == nil {
 		return privacy.Amount{}
 	}
-	if s := &p.since[w.index()]; s.first == w.start(today) {
+	if s := &p.since[w.Index()]; s.first == w.Start(today) {
 		return s.Amount
 	}
 	return privacy.Amount{}

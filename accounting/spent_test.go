@@ -5,21 +5,23 @@ import (
 	"errors"
 	"testing"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
-// TestCountAsSpent: whatever a budget is stated in and whoever asks, nothing fits any more, also after reopening; the next window is whole.
+// TestCountAsSpent: whatever a budget is stated in and whoever asks, nothing fits any more, also
+// after reopening; the next window is whole.
 func TestCountAsSpent(t *testing.T) {
 	k := newClock("2026-03-10 12:00:00")
 	l, path := create1(t, k)
 	if err := l.CountAsSpent(context.Background(), "operator", "no budgets"); err != nil {
 		t.Fatal(err)
 	}
-	mustSet(t, l, "t", false, All, 4, 1e-6, Month)
-	mustSet(t, l, "pure", false, All, 4, 0, Month)
-	mustSet(t, l, "other", false, All, 4, 0, Month)
-	mustSet(t, l, "t", false, "b@%", 100, 1e-6, Month)
-	if err := l.SetBudget(context.Background(), Budget{Account: "r", Principal: All, Rho: privacy.RhoOf(0.5), Window: Month}); err != nil {
+	mustSet(t, l, "t", false, budget.All, 4, 1e-6, budget.Month)
+	mustSet(t, l, "pure", false, budget.All, 4, 0, budget.Month)
+	mustSet(t, l, "other", false, budget.All, 4, 0, budget.Month)
+	mustSet(t, l, "t", false, "b@%", 100, 1e-6, budget.Month)
+	if err := l.SetBudget(context.Background(), budget.Budget{Account: "r", Principal: budget.All, Rho: privacy.RhoOf(0.5), Window: budget.Month}); err != nil {
 		t.Fatal(err)
 	}
 	small := map[string]privacy.Loss{

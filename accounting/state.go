@@ -4,31 +4,33 @@ import (
 	"errors"
 	"strings"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
-// state is everything about budgets and spending that the records determine. It changes only by apply, and while opening by the parts
-// of load, which do the same for many records at once.
+// state is everything about budgets and spending that the records determine. It changes only by
+// apply, and while opening by the parts of load, which do the same for many records at once.
 type state struct {
 	lastID  uint64
-	lastDay day // never goes back
-	starts  starts
+	lastDay budget.Date // never goes back
+	starts  budget.Starts
 	spent   map[holder]*spending
-	budgets map[holder]*Budget
+	budgets map[holder]*budget.Budget
 }
 
 func newState() *state {
 	return &state{
-		starts:  startsOf(0),
+		starts:  budget.StartsOf(0),
 		spent:   map[holder]*spending{},
-		budgets: map[holder]*Budget{},
+		budgets: map[holder]*budget.Budget{},
 	}
 }
 
 // errDayBack says that a record is dated before the one it follows.
 var errDayBack = errors.New("day goes back")
 
-// apply books record number lastID+1. It refuses, and changes nothing, when the record cannot follow the ones before it.
+// apply books record number lastID+1. It refuses, and changes nothing, when the record cannot
+// follow the ones before it.
 func (s *state) apply(r *record) error {
 	id := s.lastID + 1
 	if err := r.follows(id); err != nil {
@@ -74,7 +76,7 @@ func (o outcomeOf) follows(id uint64) error {
 
 // payers calls f with everyone for whom a charge counts.
 func (r *record) payers(f func(who string)) {
-	f(All)
+	f(budget.All)
 	f(r.principal)
 	for _, role := range r.roles {
 		f(role)
@@ -82,12 +84,12 @@ func (r *record) payers(f func(who string)) {
 }
 
 // advance moves to a day, which is the same or later.
-func (s *state) advance(d day) error {
+func (s *state) advance(d budget.Date) error {
 	switch {
 	case d < s.lastDay:
 		return errDayBack
 	case d > s.lastDay:
-		s.lastDay, s.starts = d, startsOf(d)
+		s.lastDay, s.starts = d, budget.StartsOf(d)
 	}
 	return nil
 }
@@ -95,7 +97,7 @@ func (s *state) advance(d day) error {
 // spend books an amount on the last day.
 func (s *state) spend(h holder, a *privacy.Amount) {
 	p := s.of(h)
-	p.spend(s.starts, inWindows{true, true, true, true}, a)
+	p.spend(s.starts, budget.InWindows{true, true, true, true}, a)
 	if h.manyPay() {
 		p.days = addDay(p.days, s.lastDay, &a.Tally)
 	}
@@ -113,7 +115,7 @@ func (s *state) of(h holder) *spending {
 
 // change books a record about a budget.
 func (s *state) change(r *record) {
-	h := r.budget.holder()
+	h := holderOf(&r.budget)
 	switch r.kind {
 	case setBudgetRecord:
 		b := r.budget
@@ -127,19 +129,19 @@ func (s *state) change(r *record) {
 	}
 }
 
-func (b *Budget) holder() holder { return holder{b.Account, b.Entity, b.Principal} }
+func holderOf(b *budget.Budget) holder { return holder{b.Account, b.Entity, b.Principal} }
 
-// own returns the budget that caps a principal by itself: their own, else the default, else nil. The default is for accounts: neither
-// for All nor for a role.
-func (s *state) own(account string, entity bool, principal string) *Budget {
+// own returns the budget that caps a principal by itself: their own, else the default, else nil.
+// The default is for accounts: neither for All nor for a role.
+func (s *state) own(account string, entity bool, principal string) *budget.Budget {
 	b := s.budgets[holder{account, entity, principal}]
-	if b != nil || principal == All || strings.HasPrefix(principal, RolePrefix) {
+	if b != nil || principal == budget.All || strings.HasPrefix(principal, budget.RolePrefix) {
 		return b
 	}
-	return s.budgets[holder{account, entity, Default}]
+	return s.budgets[holder{account, entity, budget.Default}]
 }
 
 // spentIn returns what h has spent in the window of b that holds day today.
-func (s *state) spentIn(b *Budget, h holder, today day) privacy.Amount {
+func (s *state) spentIn(b *budget.Budget, h holder, today budget.Date) privacy.Amount {
 	return s.spent[h].in(b.Window, today)
 }

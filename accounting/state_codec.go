@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
 )
@@ -54,13 +55,13 @@ func decodeState(b []byte) (*state, error) {
 	if d.Byte() != stateVersion {
 		return nil, errState
 	}
-	s.lastID, s.lastDay = d.Uint64(), day(d.Uint32())
+	s.lastID, s.lastDay = d.Uint64(), budget.Date(d.Uint32())
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		r, err := decodeRecord(d.Bytes())
 		if err != nil || r.kind != setBudgetRecord {
 			return nil, errState
 		}
-		s.budgets[r.budget.holder()] = &r.budget
+		s.budgets[holderOf(&r.budget)] = &r.budget
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		h := holder{account: d.Text(), entity: d.Bool(), principal: d.Text()}
@@ -69,7 +70,7 @@ func decodeState(b []byte) (*state, error) {
 	if d.Bad || d.Left() || s.lastDay < 0 {
 		return nil, errState
 	}
-	s.starts = startsOf(s.lastDay)
+	s.starts = budget.StartsOf(s.lastDay)
 	return s, nil
 }
 
@@ -99,11 +100,11 @@ func (s *state) covers(t *state) bool {
 }
 
 // encode appends what a holder has spent. Of windows that do not hold the last day nothing counts.
-func (p *spending) encode(b []byte, last day) []byte {
+func (p *spending) encode(b []byte, last budget.Date) []byte {
 	b = p.ever.Append(b)
 	for i := range p.since {
 		w := p.since[i]
-		if w.first != windows[i].start(last) {
+		if w.first != budget.Windows[i].Start(last) {
 			w.first, w.Amount = 0, privacy.Amount{}
 		}
 		b = w.Amount.Append(binary.BigEndian.AppendUint32(b, uint32(w.first)))
@@ -118,10 +119,10 @@ func (p *spending) encode(b []byte, last day) []byte {
 func readSpending(d *codec.Decoder) *spending {
 	p := &spending{ever: privacy.ReadAmount(d)}
 	for i := range p.since {
-		p.since[i].first, p.since[i].Amount = day(d.Uint32()), privacy.ReadAmount(d)
+		p.since[i].first, p.since[i].Amount = budget.Date(d.Uint32()), privacy.ReadAmount(d)
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
-		p.days = append(p.days, daySpent{day(d.Uint32()), privacy.ReadTally(d)})
+		p.days = append(p.days, daySpent{budget.Date(d.Uint32()), privacy.ReadTally(d)})
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -46,14 +47,14 @@ func TestStateVersion(t *testing.T) {
 		{reflect.TypeFor[spending](), "{ever AMOUNT; since [4]{first int32; Amount AMOUNT}; days slice {day int32; spent TALLY}}"},
 		{reflect.TypeFor[privacy.Amount](), "{Tally TALLY; Curve {rho uint64; other [22]uint64}}"},
 		{reflect.TypeFor[privacy.Tally](), "{Rho uint64; Pure uint64; Event {hi uint64; lo uint64}; TV {hi uint64; lo uint64}}"},
-		{reflect.TypeFor[Budget](), "{Account string; Entity bool; Principal string; Epsilon float64; Rho uint64; Delta float64; Window string; " +
+		{reflect.TypeFor[budget.Budget](), "{Account string; Entity bool; Principal string; Epsilon float64; Rho uint64; Delta float64; Window string; " +
 			"Order float64; Reason string; SetBy string; SetAt Time}"},
 	} {
 		want := c.want
 		for _, r := range []struct {
 			word string
 			of   reflect.Type
-		}{{"SPENDING", reflect.TypeFor[spending]()}, {"BUDGET", reflect.TypeFor[Budget]()}, {"AMOUNT", reflect.TypeFor[privacy.Amount]()}, {"TALLY", reflect.TypeFor[privacy.Tally]()}} {
+		}{{"SPENDING", reflect.TypeFor[spending]()}, {"BUDGET", reflect.TypeFor[budget.Budget]()}, {"AMOUNT", reflect.TypeFor[privacy.Amount]()}, {"TALLY", reflect.TypeFor[privacy.Tally]()}} {
 			want = string(bytes.ReplaceAll([]byte(want), []byte(r.word), []byte(layoutOf(r.of))))
 		}
 		if have := layoutOf(c.of); have != want || stateVersion != version {
@@ -90,9 +91,9 @@ func TestStateCodec(t *testing.T) {
 	}
 	// It goes on as the other does, over the ends of windows.
 	for i := range 400 {
-		e := record{kind: chargeRecord, principal: "p1@%", day: one.lastDay + day(r.IntN(2)), charges: merge(rho("t1", 1e-3))}
+		e := record{kind: chargeRecord, principal: "p1@%", day: one.lastDay + budget.Date(r.IntN(2)), charges: merge(rho("t1", 1e-3))}
 		if i%50 == 49 {
-			e = record{kind: resetBudgetRecord, day: one.lastDay, budget: Budget{Account: "t1", Principal: All}}
+			e = record{kind: resetBudgetRecord, day: one.lastDay, budget: budget.Budget{Account: "t1", Principal: budget.All}}
 		}
 		ok(t, one.apply(&e))
 		ok(t, s.apply(&e))

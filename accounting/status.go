@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -16,7 +17,7 @@ type Status struct {
 
 // BudgetStatus is a budget and the spending that it caps, in its current window.
 type BudgetStatus struct {
-	Budget
+	budget.Budget
 	// Holder is whose spending this is: All for a budget of all principals, else the principal. A
 	// default budget has one line for each principal who has spent on the account and has no budget
 	// of their own, and one with Holder Default for everybody else, who has spent nothing.
@@ -42,7 +43,7 @@ func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 		defer l.mu.Unlock()
 		return Status{}, l.fault
 	}
-	today := max(l.state.lastDay, dayOf(l.now()))
+	today := max(l.state.lastDay, budget.DateOf(l.now()))
 	positions := l.state.positions(today)
 	bounds := l.state.bounds(entityOf)
 	l.mu.Unlock()
@@ -59,15 +60,15 @@ func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 
 // position is a budget with the spending of one holder in its window.
 type position struct {
-	budget Budget
+	budget budget.Budget
 	holder string
 	spent  privacy.Amount
 }
 
 // positions returns every budget with everyone whom it caps, in the order of Status.
-func (s *state) positions(today day) []position {
+func (s *state) positions(today budget.Date) []position {
 	var list []position
-	add := func(b *Budget, who string) {
+	add := func(b *budget.Budget, who string) {
 		list = append(list, position{*b, who, s.spent[holder{b.Account, b.Entity, who}].in(b.Window, today)})
 	}
 	for _, b := range s.budgets {
@@ -75,18 +76,18 @@ func (s *state) positions(today day) []position {
 	}
 	for h := range s.spent {
 		b := s.own(h.account, h.entity, h.principal)
-		if b != nil && b.Principal == Default {
+		if b != nil && b.Principal == budget.Default {
 			add(b, h.principal)
 		}
 	}
 	slices.SortFunc(list, func(a, b position) int {
-		if c := compareBudgets(a.budget, b.budget); c != 0 || a.holder == b.holder {
+		if c := budget.Compare(a.budget, b.budget); c != 0 || a.holder == b.holder {
 			return c
 		}
-		if a.holder == Default {
+		if a.holder == budget.Default {
 			return -1
 		}
-		if b.holder == Default {
+		if b.holder == budget.Default {
 			return 1
 		}
 		return cmp.Compare(a.holder, b.holder)
@@ -94,16 +95,16 @@ func (s *state) positions(today day) []position {
 	return list
 }
 
-func (p *position) status(today day) BudgetStatus {
+func (p *position) status(today budget.Date) BudgetStatus {
 	b, loss := &p.budget, p.spent.Loss()
 	epsilon, _ := privacy.BestEpsilon(loss, p.spent.Curve, b.Delta)
 	st := BudgetStatus{
 		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.Curve, SpentEpsilon: epsilon,
-		Remaining: b.remaining(&p.spent), RemainingRho: b.remainingRho(&p.spent, privacy.Tally{}), RemainingPure: b.remainingPure(&p.spent),
-		WindowEnd: b.Window.end(today),
+		Remaining: b.Remaining(&p.spent), RemainingRho: b.RemainingRho(&p.spent, privacy.Tally{}), RemainingPure: b.RemainingPure(&p.spent),
+		WindowEnd: b.Window.End(today),
 	}
-	if b.Window != Never {
-		st.WindowStart = b.Window.start(today).time()
+	if b.Window != budget.Never {
+		st.WindowStart = b.Window.Start(today).Time()
 	}
 	return st
 }

@@ -1,8 +1,9 @@
 package privacy
 
 import (
-	"fmt"
 	"math"
+
+	"scrim/accounting/internal/invalid"
 )
 
 // EventKind is a kind of mechanism, as far as its privacy loss goes. The numbers are part of the
@@ -61,22 +62,22 @@ type Event struct {
 // Check refuses an event that is none.
 func (e Event) Check() error {
 	if e.Kind.String() == "unknown" {
-		return fmt.Errorf("event of unknown kind %d", e.Kind)
+		return invalid.New("event of unknown kind %d", e.Kind)
 	}
 	k := kinds[e.Kind]
 	switch {
 	case e.Count == 0:
-		return fmt.Errorf("%s event: want a count of at least 1", k.name)
+		return invalid.New("%s event: want a count of at least 1", k.name)
 	case (e.Rho > 0) != k.rho:
-		return fmt.Errorf("%s event: rho does not suit the kind, have %v", k.name, e.Rho.Float())
+		return invalid.New("%s event: rho does not suit the kind, have %v", k.name, e.Rho.Float())
 	case (e.Epsilon > 0) != k.epsilon && e.Kind != ZCDP:
-		return fmt.Errorf("%s event: epsilon does not suit the kind, have %v", k.name, e.Epsilon.Float())
+		return invalid.New("%s event: epsilon does not suit the kind, have %v", k.name, e.Epsilon.Float())
 	case (e.Steps > 0) != (e.Kind == DiscreteLaplace):
-		return fmt.Errorf("%s event: steps do not suit the kind, have %d", k.name, e.Steps)
+		return invalid.New("%s event: steps do not suit the kind, have %d", k.name, e.Steps)
 	case e.Epsilon > MaxPure:
-		return fmt.Errorf("%s event: want an epsilon of at most %v, have %v", k.name, MaxPure.Float(), e.Epsilon.Float())
+		return invalid.New("%s event: want an epsilon of at most %v, have %v", k.name, MaxPure.Float(), e.Epsilon.Float())
 	case e.Kind == Threshold && !(e.DeltaEvent > 0):
-		return fmt.Errorf("threshold event: want a delta above 0, have %v", e.DeltaEvent)
+		return invalid.New("threshold event: want a delta above 0, have %v", e.DeltaEvent)
 	}
 	return Loss{Rho: max(e.Rho, 1), DeltaEvent: e.DeltaEvent, DeltaTV: e.DeltaTV}.Check()
 }

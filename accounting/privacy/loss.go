@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"scrim/accounting/internal/invalid"
 	"scrim/accounting/internal/roundup"
 )
 
@@ -99,22 +100,22 @@ func composed(p, q Pure, pZero, qZero bool) Pure {
 // Check refuses a loss that is not one, by name.
 func (l Loss) Check() error {
 	if l.Rho > MaxRho {
-		return fmt.Errorf("rho: want at most %v, have %v", MaxRho.Float(), l.Rho.Float())
+		return invalid.New("rho: want at most %v, have %v", MaxRho.Float(), l.Rho.Float())
 	}
 	if l.Pure > MaxPure {
-		return fmt.Errorf("pure epsilon: want at most %v, have %v", MaxPure.Float(), l.Pure.Float())
+		return invalid.New("pure epsilon: want at most %v, have %v", MaxPure.Float(), l.Pure.Float())
 	}
 	if l.Pure > 0 && l.Rho == 0 {
-		return fmt.Errorf("a loss with pure epsilon %v has no rho", l.Pure.Float())
+		return invalid.New("a loss with pure epsilon %v has no rho", l.Pure.Float())
 	}
 	if l.Pure > 0 && (l.DeltaEvent != 0 || l.DeltaTV != 0) {
-		return fmt.Errorf("a loss with a pure epsilon has no delta, this one has %v and %v", l.DeltaEvent, l.DeltaTV)
+		return invalid.New("a loss with a pure epsilon has no delta, this one has %v and %v", l.DeltaEvent, l.DeltaTV)
 	}
 	if d := l.DeltaEvent; math.IsNaN(d) || d < 0 || d > 1 {
-		return fmt.Errorf("event delta: want within [0, 1], have %v", d)
+		return invalid.New("event delta: want within [0, 1], have %v", d)
 	}
 	if d := l.DeltaTV; math.IsNaN(d) || d < 0 || d > 1 {
-		return fmt.Errorf("total-variation delta: want within [0, 1], have %v", d)
+		return invalid.New("total-variation delta: want within [0, 1], have %v", d)
 	}
 	return nil
 }

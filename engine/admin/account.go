@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -49,7 +50,7 @@ func visible(all []accounting.BudgetStatus, who string) []accounting.BudgetStatu
 	}
 	var out []accounting.BudgetStatus
 	for _, b := range all {
-		if b.Holder == accounting.Default && !own[account{b.Account, b.Entity}] {
+		if b.Holder == budget.Default && !own[account{b.Account, b.Entity}] {
 			b.Holder = who
 		}
 		if b.Holder == who {

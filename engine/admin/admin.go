@@ -7,16 +7,17 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/catalog"
 	"scrim/engine/collections"
 )
 
 // Ledger is what the package needs of the account; *accounting.Ledger is one.
 type Ledger interface {
-	SetBudget(ctx context.Context, b accounting.Budget) error
+	SetBudget(ctx context.Context, b budget.Budget) error
 	RemoveBudget(ctx context.Context, account string, entity bool, principal, by string) error
 	ResetBudget(ctx context.Context, account string, entity bool, principal, by, reason string) error
-	Budgets() []accounting.Budget
+	Budgets() []budget.Budget
 	Note(principal, kind, text string) error
 	Status(entityOf map[string]string) (accounting.Status, error)
 	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)

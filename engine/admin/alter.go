@@ -8,7 +8,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/internal/refuse"
 )
@@ -60,7 +60,7 @@ func parts(text string) (map[string]any, error) {
 
 // altered returns a budget with some of its parts changed. A limit of one kind takes the place of
 // that of the other.
-func altered(b accounting.Budget, change map[string]any) (accounting.Budget, error) {
+func altered(b budget.Budget, change map[string]any) (budget.Budget, error) {
 	if _, both := change["epsilon"]; both && change["rho"] != nil {
 		return b, refuse.New(refuse.Policy, "A budget is stated in epsilon or in rho.").With("Name one of the two.")
 	}
@@ -102,7 +102,7 @@ func badPart(key string) error {
 }
 
 // differences lists what is not as it was.
-func differences(before, after accounting.Budget) []sql.Row {
+func differences(before, after budget.Budget) []sql.Row {
 	var rows []sql.Row
 	b, a := budgetTexts(before), budgetTexts(after)
 	for i, part := range []string{"epsilon", "rho", "delta", "window"} {
@@ -114,7 +114,7 @@ func differences(before, after accounting.Budget) []sql.Row {
 }
 
 // budgetTexts shows the parts of a budget, nil what it has not.
-func budgetTexts(b accounting.Budget) [4]any {
+func budgetTexts(b budget.Budget) [4]any {
 	t := [4]any{nil, nil, shortest(float64(b.Delta)), string(b.Window)}
 	if b.Rho > 0 {
 		t[1] = shortest(b.Rho.Float())

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/catalog"
 	"scrim/internal/refuse"
 )
@@ -67,7 +68,7 @@ func (a *Admin) resetBudget(ctx *sql.Context, args []string) error {
 }
 
 // put sets a budget, unless it loosens a limit and nobody says why.
-func (a *Admin) put(ctx *sql.Context, b accounting.Budget, why string) (err error) {
+func (a *Admin) put(ctx *sql.Context, b budget.Budget, why string) (err error) {
 	if b.Reason, err = reason(why); err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (a *Admin) put(ctx *sql.Context, b accounting.Budget, why string) (err erro
 }
 
 // known returns a budget without limits for a target and a principal, who need not be there any more.
-func (a *Admin) known(ctx *sql.Context, target, who string) (b accounting.Budget, err error) {
+func (a *Admin) known(ctx *sql.Context, target, who string) (b budget.Budget, err error) {
 	if b.Account, b.Entity, err = a.target(ctx, target); err != nil {
 		return b, err
 	}
@@ -97,7 +98,7 @@ func (a *Admin) known(ctx *sql.Context, target, who string) (b accounting.Budget
 }
 
 // holder returns a budget without limits for a target and a principal, an account or a role that is there.
-func (a *Admin) holder(ctx *sql.Context, target, who string) (accounting.Budget, error) {
+func (a *Admin) holder(ctx *sql.Context, target, who string) (budget.Budget, error) {
 	b, err := a.known(ctx, target, who)
 	if err != nil {
 		return b, err
@@ -139,9 +140,9 @@ func listed(names []string) string {
 
 // exists refuses a role or an account that there is not.
 func (a *Admin) exists(ctx *sql.Context, principal string) error {
-	role, isRole := strings.CutPrefix(principal, accounting.RolePrefix)
+	role, isRole := strings.CutPrefix(principal, budget.RolePrefix)
 	switch {
-	case principal == accounting.All || principal == accounting.Default:
+	case principal == budget.All || principal == budget.Default:
 	case isRole && a.o.HasRole != nil && !a.o.HasRole(ctx, role):
 		return refuse.New(refuse.Policy, "There is no role %q.", cut(role)).
 			With("Name a role as CREATE ROLE made it, for example 'role:analyst'; the case of letters counts.")

@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 )
 
 // entityRow shows an entity's bound, and everything that was ever spent on its tables.
@@ -22,7 +23,7 @@ func entityRow(e accounting.EntityStatus) sql.Row {
 	}
 	epsilon, conversion := best(e.Spent, e.SpentCurve, e.Delta)
 	return sql.Row{
-		"entity sum", e.Entity, nil, accounting.All,
+		"entity sum", e.Entity, nil, budget.All,
 		float64(e.Epsilon), rhoLimit(e.Rho), float64(e.Delta), orNull(string(e.Window)),
 		e.Spent.Rho.Float(), slack(e.Spent), pure(e.Spent), epsilon, conversion,
 		nil, nil, nil, nil, nil, nil, nil, remark,

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -81,14 +82,14 @@ func after(f accounting.Filter, id uint64) (above, below uint64) {
 
 // prices returns a function that gives the ε of a charge at the δ of its account's budget of all
 // principals; nil where there is none.
-func prices(budgets []accounting.Budget) func(accounting.Charge) any {
+func prices(budgets []budget.Budget) func(accounting.Charge) any {
 	type offer struct {
 		loss  privacy.Loss
 		delta privacy.Delta
 	}
 	deltas, known := map[account]privacy.Delta{}, map[offer]any{}
 	for _, b := range budgets {
-		if b.Principal == accounting.All {
+		if b.Principal == budget.All {
 			deltas[account{b.Account, b.Entity}] = b.Delta
 		}
 	}
@@ -175,7 +176,7 @@ func (l *ledgerLines) charge(e accounting.Entry, c accounting.EntryCharge) sql.R
 			if row[colRemaining] == nil {
 				row[colRemainingRho] = left.Rho.Float()
 			}
-		case left.Scope == accounting.All && l.all:
+		case left.Scope == budget.All && l.all:
 			row[colRemainingTotal] = finite(float64(left.Epsilon))
 		}
 	}
@@ -203,7 +204,7 @@ func budgetLine(e accounting.Entry, what string) sql.Row {
 	return row
 }
 
-func limits(b accounting.Budget) string {
+func limits(b budget.Budget) string {
 	if b.Rho > 0 {
 		return fmt.Sprintf("rho %v, delta %v, window %s", b.Rho.Float(), float64(b.Delta), b.Window)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/internal/refuse"
 )
@@ -46,8 +46,8 @@ func delta(text string) (privacy.Delta, error) {
 }
 
 // window brings a window's name into its one spelling; what is none the ledger refuses.
-func window(text string) accounting.Window {
-	return accounting.Window(strings.ToLower(strings.TrimSpace(text)))
+func window(text string) budget.Window {
+	return budget.Window(strings.ToLower(strings.TrimSpace(text)))
 }
 
 // maxReason bounds a reason in bytes.
@@ -75,7 +75,7 @@ func optional(args []string, i int) string {
 }
 
 // find returns a budget of a list, nil if it is not there.
-func find(all []accounting.Budget, account string, entity bool, principal string) *accounting.Budget {
+func find(all []budget.Budget, account string, entity bool, principal string) *budget.Budget {
 	for i, b := range all {
 		if b.Account == account && b.Entity == entity && b.Principal == principal {
 			return &all[i]
@@ -86,25 +86,25 @@ func find(all []accounting.Budget, account string, entity bool, principal string
 
 // inPlace returns the budget that caps a principal now: their own, or the default one for an account
 // without one. Nil: nothing caps them.
-func inPlace(all []accounting.Budget, b accounting.Budget) *accounting.Budget {
+func inPlace(all []budget.Budget, b budget.Budget) *budget.Budget {
 	if own := find(all, b.Account, b.Entity, b.Principal); own != nil {
 		return own
 	}
-	if b.Principal == accounting.All || b.Principal == accounting.Default || strings.HasPrefix(b.Principal, accounting.RolePrefix) {
+	if b.Principal == budget.All || b.Principal == budget.Default || strings.HasPrefix(b.Principal, budget.RolePrefix) {
 		return nil
 	}
-	return find(all, b.Account, b.Entity, accounting.Default)
+	return find(all, b.Account, b.Entity, budget.Default)
 }
 
 // loosens reports whether a budget lets its principal spend more than the one that it replaces. A first
 // budget replaces none, nor does an account's own, which takes the place of the default for it alone.
-func loosens(all []accounting.Budget, b accounting.Budget) bool {
+func loosens(all []budget.Budget, b budget.Budget) bool {
 	before := find(all, b.Account, b.Entity, b.Principal)
 	return before != nil && looser(*before, b)
 }
 
 // looser reports whether b allows anything that a does not. Limits of different kinds are taken to do so.
-func looser(a, b accounting.Budget) bool {
+func looser(a, b budget.Budget) bool {
 	if (a.Rho > 0) != (b.Rho > 0) {
 		return true
 	}
@@ -112,13 +112,13 @@ func looser(a, b accounting.Budget) bool {
 }
 
 // often ranks windows by how often they begin anew.
-func often(w accounting.Window) int {
+func often(w budget.Window) int {
 	switch w {
-	case accounting.Day:
+	case budget.Day:
 		return 3
-	case accounting.Week:
+	case budget.Week:
 		return 2
-	case accounting.Month:
+	case budget.Month:
 		return 1
 	}
 	return 0
@@ -126,11 +126,11 @@ func often(w accounting.Window) int {
 
 // loosensDropped reports whether somebody may spend more once a budget is gone: not when it is the one
 // that keeps a table open, nor when the default budget that takes over is tighter.
-func loosensDropped(all []accounting.Budget, b accounting.Budget) bool {
-	if b.Principal == accounting.All && !b.Entity {
+func loosensDropped(all []budget.Budget, b budget.Budget) bool {
+	if b.Principal == budget.All && !b.Entity {
 		return false
 	}
-	rest := make([]accounting.Budget, 0, len(all))
+	rest := make([]budget.Budget, 0, len(all))
 	for _, o := range all {
 		if o.Account != b.Account || o.Entity != b.Entity || o.Principal != b.Principal {
 			rest = append(rest, o)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
@@ -60,13 +60,13 @@ func columnName(text string) string {
 func principalName(text string) (string, bool) {
 	t := strings.TrimSpace(text)
 	switch {
-	case t == accounting.All:
+	case t == budget.All:
 		return t, true
-	case strings.EqualFold(t, accounting.Default):
-		return accounting.Default, true
-	case len(t) >= len(accounting.RolePrefix) && strings.EqualFold(t[:len(accounting.RolePrefix)], accounting.RolePrefix):
-		name := unquote(strings.TrimSpace(t[len(accounting.RolePrefix):]))
-		return accounting.RolePrefix + name, name != ""
+	case strings.EqualFold(t, budget.Default):
+		return budget.Default, true
+	case len(t) >= len(budget.RolePrefix) && strings.EqualFold(t[:len(budget.RolePrefix)], budget.RolePrefix):
+		name := unquote(strings.TrimSpace(t[len(budget.RolePrefix):]))
+		return budget.RolePrefix + name, name != ""
 	}
 	at := strings.LastIndexByte(t, '@')
 	if at < 0 {

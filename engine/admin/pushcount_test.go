@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -39,7 +40,7 @@ func mixed(t *testing.T, l *accounting.Ledger) {
 	}
 	accounts := []string{"a", "b", "c", "d", "e"}
 	for _, a := range accounts {
-		check(l.SetBudget(ctx, accounting.Budget{Account: a, Principal: accounting.All, Epsilon: 1e5, Delta: 1e-6, Window: accounting.Never, SetBy: dba}))
+		check(l.SetBudget(ctx, budget.Budget{Account: a, Principal: budget.All, Epsilon: 1e5, Delta: 1e-6, Window: budget.Never, SetBy: dba}))
 	}
 	r := rand.New(rand.NewPCG(3, 3))
 	for i := range 300 {
@@ -50,7 +51,7 @@ func mixed(t *testing.T, l *accounting.Ledger) {
 		case 1:
 			check(l.Note(who, "kind", "text"))
 		case 2:
-			check(l.ResetBudget(ctx, accounts[r.IntN(5)], false, accounting.All, who, "because"))
+			check(l.ResetBudget(ctx, accounts[r.IntN(5)], false, budget.All, who, "because"))
 		default:
 			var charges []accounting.Charge
 			for _, a := range accounts[:1+r.IntN(5)] {

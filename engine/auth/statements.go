@@ -8,7 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 
-	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/internal/refuse"
 )
 
@@ -117,7 +117,7 @@ func checkUser(u *plan.AuthenticatedUser) error {
 	if u.Name == "" {
 		return refuse.New(refuse.Unsupported, "Anonymous accounts are not supported.").With("Give the account a name.")
 	}
-	if strings.HasPrefix(strings.ToLower(u.Name), accounting.RolePrefix) {
+	if strings.HasPrefix(strings.ToLower(u.Name), budget.RolePrefix) {
 		return refuse.New(refuse.Unsupported, "The name %q begins as the budgets of roles do.", u.Name).With("Give the account another name.")
 	}
 	if u.Auth1 == nil {

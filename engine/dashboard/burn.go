@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
@@ -71,7 +72,7 @@ func burnOf(s accounting.BudgetStatus, days []accounting.DaySpent, charges []Poi
 		b.From, b.To = stretch(days, b.Now)
 	}
 	b.To = later(b.To, b.Now)
-	if s.Window == accounting.Day && charges != nil {
+	if s.Window == budget.Day && charges != nil {
 		b.Points = charges
 	} else {
 		b.Points = b.cumulate(days, resets)
@@ -157,7 +158,7 @@ func merged(days []accounting.DaySpent, from time.Time) []stretchSpent {
 // project goes on at the rate so far. Losses add up in ρ and in the pure ε, so they are what goes on; ε follows from them.
 func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 	since, least := b.since(days, resets), leastRate
-	if b.Budget.Window == accounting.Day {
+	if b.Budget.Window == budget.Day {
 		least = leastOfDay
 	}
 	elapsed, lately := b.Now.Sub(since), b.lately(days, since)

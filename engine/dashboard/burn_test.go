@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
@@ -19,8 +20,8 @@ func rho(r float64) privacy.Loss { return privacy.Loss{Rho: privacy.RhoOf(r)} }
 func monthly(limit, each float64, days int) (accounting.BudgetStatus, []accounting.DaySpent) {
 	from := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	b := accounting.BudgetStatus{
-		Budget:      accounting.Budget{Account: "t", Principal: accounting.All, Rho: privacy.RhoOf(limit), Window: accounting.Month},
-		Holder:      accounting.All,
+		Budget:      budget.Budget{Account: "t", Principal: budget.All, Rho: privacy.RhoOf(limit), Window: budget.Month},
+		Holder:      budget.All,
 		WindowStart: from, WindowEnd: from.AddDate(0, 1, 0),
 	}
 	var list []accounting.DaySpent
@@ -116,7 +117,7 @@ func TestResetsFallToNothing(t *testing.T) {
 
 func TestManyDaysAreMerged(t *testing.T) {
 	b, _ := monthly(1e3, 0.1, 0)
-	b.Window, b.WindowStart, b.WindowEnd = accounting.Never, time.Time{}, time.Time{}
+	b.Window, b.WindowStart, b.WindowEnd = budget.Never, time.Time{}, time.Time{}
 	now := time.Date(2026, 10, 22, 12, 0, 0, 0, time.UTC)
 	var days []accounting.DaySpent
 	for i := range 700 {
@@ -138,15 +139,15 @@ func TestManyDaysAreMerged(t *testing.T) {
 func TestMeasures(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		budget accounting.Budget
+		budget budget.Budget
 		loss   privacy.Loss
 		unit   watch.Unit
 		want   float64
 	}{
-		{"rho", accounting.Budget{Rho: privacy.RhoOf(2), Delta: 1e-7}, rho(0.5), watch.Rho, 0.5},
-		{"rho without delta", accounting.Budget{Rho: privacy.RhoOf(2)}, rho(0.5), watch.Rho, 0.5},
-		{"pure", accounting.Budget{Epsilon: 2}, privacy.PureLoss(0.25), watch.Pure, 0.25},
-		{"approximate", accounting.Budget{Epsilon: 2, Delta: 1e-6}, rho(0.05), watch.Epsilon, float64(privacy.EpsilonOf(rho(0.05), 1e-6))},
+		{"rho", budget.Budget{Rho: privacy.RhoOf(2), Delta: 1e-7}, rho(0.5), watch.Rho, 0.5},
+		{"rho without delta", budget.Budget{Rho: privacy.RhoOf(2)}, rho(0.5), watch.Rho, 0.5},
+		{"pure", budget.Budget{Epsilon: 2}, privacy.PureLoss(0.25), watch.Pure, 0.25},
+		{"approximate", budget.Budget{Epsilon: 2, Delta: 1e-6}, rho(0.05), watch.Epsilon, float64(privacy.EpsilonOf(rho(0.05), 1e-6))},
 	} {
 		m := watch.MeasureOf(c.budget)
 		if got := m.Of(c.loss); m.Unit != c.unit || math.Abs(got-c.want) > 1e-9 {
@@ -310,7 +311,7 @@ func TestSpenders(t *testing.T) {
 	}
 	ctx := context.Background()
 	kept := read("shop.orders")
-	f.must(f.ledger.RemoveBudget(ctx, "shop.orders", false, accounting.Default, "root@%"))
+	f.must(f.ledger.RemoveBudget(ctx, "shop.orders", false, budget.Default, "root@%"))
 	added := read("shop.orders")
 	for p, part := range kept {
 		if math.Abs(added[p]-part) > 1e-9 {
@@ -318,6 +319,6 @@ func TestSpenders(t *testing.T) {
 		}
 	}
 	read("shop.reviews")
-	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "shop.reviews", Principal: accounting.Default, Epsilon: 4, Delta: 1e-6, Window: accounting.Day}))
+	f.must(f.ledger.SetBudget(ctx, budget.Budget{Account: "shop.reviews", Principal: budget.Default, Epsilon: 4, Delta: 1e-6, Window: budget.Day}))
 	read("shop.reviews") // the default budget's sums are those of a day
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/engine/watch"
 	"scrim/internal/digest"
 )
@@ -76,7 +77,7 @@ func (f *facts) cost(part accounting.EntryCharge) Cost {
 	}
 	c.Left = float64(part.RemainingAll())
 	for _, l := range part.Left {
-		if l.Scope == accounting.All && c.Unit == watch.Rho {
+		if l.Scope == budget.All && c.Unit == watch.Rho {
 			c.Left = l.Rho.Float()
 		}
 	}

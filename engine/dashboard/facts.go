@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/catalog"
 )
@@ -30,7 +31,7 @@ func (d *Dashboard) facts(ctx context.Context) (*facts, error) {
 	f.status, err = d.o.Ledger.Status(Entities(d.o.Catalog()))
 	f.totals = map[account]*accounting.BudgetStatus{}
 	for i := range f.status.Budgets {
-		if b := &f.status.Budgets[i]; b.Holder == accounting.All {
+		if b := &f.status.Budgets[i]; b.Holder == budget.All {
 			f.totals[accountOf(b)] = b
 		}
 	}
@@ -113,13 +114,13 @@ func identifier(b accounting.BudgetStatus) string {
 // whose words whom a budget caps.
 func whose(b accounting.BudgetStatus) string {
 	switch {
-	case b.Holder == accounting.All:
+	case b.Holder == budget.All:
 		return "all principals together"
-	case b.Holder == accounting.Default:
+	case b.Holder == budget.Default:
 		return "each principal without a budget of their own"
-	case strings.HasPrefix(b.Holder, accounting.RolePrefix):
-		return "the role " + strings.TrimPrefix(b.Holder, accounting.RolePrefix) + ", all members together"
-	case b.Principal == accounting.Default:
+	case strings.HasPrefix(b.Holder, budget.RolePrefix):
+		return "the role " + strings.TrimPrefix(b.Holder, budget.RolePrefix) + ", all members together"
+	case b.Principal == budget.Default:
 		return b.Holder + ", by the default budget"
 	}
 	return b.Holder
@@ -137,7 +138,7 @@ func (f *facts) burn(b accounting.BudgetStatus) (*Burn, error) {
 		return nil, err
 	}
 	var points []Point
-	if b.Window == accounting.Day {
+	if b.Window == budget.Day {
 		if points, err = f.today(b, resets); err != nil {
 			return nil, err
 		}
@@ -174,8 +175,8 @@ func (f *facts) today(b accounting.BudgetStatus, resets []time.Time) ([]Point, e
 	if len(resets) > 0 {
 		filter.Since = resets[len(resets)-1]
 	}
-	role, ofRole := strings.CutPrefix(b.Holder, accounting.RolePrefix)
-	if b.Holder != accounting.All && !ofRole {
+	role, ofRole := strings.CutPrefix(b.Holder, budget.RolePrefix)
+	if b.Holder != budget.All && !ofRole {
 		filter.Principal = b.Holder
 	}
 	list, err := f.d.o.Ledger.Entries(f.ctx, filter)

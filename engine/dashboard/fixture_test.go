@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/watch"
@@ -117,16 +118,16 @@ var tablesOfFixture = []struct {
 	name, unit, entity string
 	epsilon            float64
 	delta              float64
-	window             accounting.Window
+	window             budget.Window
 	pace               float64 // part of the budget's ρ that is spent by now
 }{
-	{"shop.orders", "customer_id", "customer", 8, 1e-6, accounting.Month, 0.42},
-	{"shop.reviews", "customer_id", "customer", 4, 1e-6, accounting.Month, 0.78},
-	{"web.clicks", "visitor", "visitor", 6, 1e-7, accounting.Week, 0.30},
-	{"hr.salaries", "row", "employee", 1, 1e-8, accounting.Never, 0.55},
-	{"clinic.visits", "patient_id", "patient", 3, 0, accounting.Month, 0.99999},
-	{"web.sessions", "visitor", "visitor", 2, 1e-6, accounting.Day, 0.35},
-	{"shop.baskets", "customer_id", "customer", 5, 1e-6, accounting.Month, 0},
+	{"shop.orders", "customer_id", "customer", 8, 1e-6, budget.Month, 0.42},
+	{"shop.reviews", "customer_id", "customer", 4, 1e-6, budget.Month, 0.78},
+	{"web.clicks", "visitor", "visitor", 6, 1e-7, budget.Week, 0.30},
+	{"hr.salaries", "row", "employee", 1, 1e-8, budget.Never, 0.55},
+	{"clinic.visits", "patient_id", "patient", 3, 0, budget.Month, 0.99999},
+	{"web.sessions", "visitor", "visitor", 2, 1e-6, budget.Day, 0.35},
+	{"shop.baskets", "customer_id", "customer", 5, 1e-6, budget.Month, 0},
 }
 
 // fill lets three weeks pass.
@@ -135,16 +136,16 @@ func (f *fixture) fill(policies *catalog.Catalog) {
 	f.now = time.Date(2026, 10, 1, 7, 0, 0, 0, time.UTC)
 	for _, t := range tablesOfFixture {
 		f.must(policies.Protect(anySchema{}, t.name, t.unit, t.entity))
-		f.must(f.ledger.SetBudget(ctx, accounting.Budget{
-			Account: t.name, Principal: accounting.All, Epsilon: privacy.Epsilon(t.epsilon), Delta: privacy.Delta(t.delta),
+		f.must(f.ledger.SetBudget(ctx, budget.Budget{
+			Account: t.name, Principal: budget.All, Epsilon: privacy.Epsilon(t.epsilon), Delta: privacy.Delta(t.delta),
 			Window: t.window, SetBy: "root@%", Reason: "agreed with the data protection officer",
 		}))
 	}
 	f.must(policies.Protect(anySchema{}, "shop.returns", "customer_id", "customer"))
 	f.must(policies.Public(anySchema{}, "shop.products"))
-	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "shop.orders", Principal: accounting.Default, Epsilon: 4, Delta: 1e-6, Window: accounting.Month, SetBy: "root@%"}))
-	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "shop.orders", Principal: "role:marketing", Rho: privacy.RhoOf(0.5), Delta: 1e-7, Window: accounting.Month, SetBy: "root@%"}))
-	f.must(f.ledger.SetBudget(ctx, accounting.Budget{Account: "customer", Entity: true, Principal: accounting.All, Epsilon: 10, Delta: 2e-6, Window: accounting.Month, SetBy: "root@%"}))
+	f.must(f.ledger.SetBudget(ctx, budget.Budget{Account: "shop.orders", Principal: budget.Default, Epsilon: 4, Delta: 1e-6, Window: budget.Month, SetBy: "root@%"}))
+	f.must(f.ledger.SetBudget(ctx, budget.Budget{Account: "shop.orders", Principal: "role:marketing", Rho: privacy.RhoOf(0.5), Delta: 1e-7, Window: budget.Month, SetBy: "root@%"}))
+	f.must(f.ledger.SetBudget(ctx, budget.Budget{Account: "customer", Entity: true, Principal: budget.All, Epsilon: 10, Delta: 2e-6, Window: budget.Month, SetBy: "root@%"}))
 	f.now = f.now.Add(2 * time.Hour)
 	var due []charge
 	for _, t := range tablesOfFixture {
@@ -175,15 +176,15 @@ type charge struct {
 }
 
 // charges spend a part of a table's budget within its window.
-func charges(rng *rand.Rand, account string, epsilon, delta float64, window accounting.Window, part float64) []charge {
+func charges(rng *rand.Rand, account string, epsilon, delta float64, window budget.Window, part float64) []charge {
 	if part == 0 {
 		return nil
 	}
 	from, steps := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC), 40
 	switch window {
-	case accounting.Week:
+	case budget.Week:
 		from = time.Date(2026, 10, 19, 8, 0, 0, 0, time.UTC)
-	case accounting.Day:
+	case budget.Day:
 		from, steps = time.Date(2026, 10, 22, 0, 30, 0, 0, time.UTC), 9
 	}
 	users := []string{"ann@%", "ben@%", "cleo@%", "dora@%"}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/catalog"
 )
 
@@ -71,7 +72,7 @@ func (d *Dashboard) overview(r *http.Request) (string, any, error) {
 	p := overviewPage{Closed: f.closed(), Rates: d.rates(f.now), Causes: d.causes()}
 	server := d.o.Server()
 	p.NotReady, p.Warnings = server.NotReady, server.Warnings
-	total := func(b *accounting.BudgetStatus) bool { return b.Holder == accounting.All }
+	total := func(b *accounting.BudgetStatus) bool { return b.Holder == budget.All }
 	if p.Lines, p.More, err = f.lines(cards, total); err != nil {
 		return "", nil, err
 	}

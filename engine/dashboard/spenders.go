@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
@@ -50,7 +51,7 @@ func (f *facts) spenders(limit int, who string, keep func(*accounting.BudgetStat
 	sums, read := f.sums(), 0
 	for i := range f.status.Budgets {
 		b := &f.status.Budgets[i]
-		if b.Holder != accounting.All || b.Spent.Rho == 0 || !keep(b) {
+		if b.Holder != budget.All || b.Spent.Rho == 0 || !keep(b) {
 			continue
 		}
 		losses, kept := sums[accountOf(b)]
@@ -91,7 +92,7 @@ func (f *facts) sums() map[account]map[string]privacy.Loss {
 	sums := map[account]map[string]privacy.Loss{}
 	for i := range f.status.Budgets {
 		b := &f.status.Budgets[i]
-		if total := f.total(b.Account, b.Entity); b.Holder == accounting.Default && total != nil && total.Window == b.Window {
+		if total := f.total(b.Account, b.Entity); b.Holder == budget.Default && total != nil && total.Window == b.Window {
 			sums[accountOf(b)] = map[string]privacy.Loss{}
 		}
 	}
@@ -156,11 +157,11 @@ func (f *facts) principals() []string {
 
 // isAccount tells the holders that are accounts of the server.
 func isAccount(holder string) bool {
-	return holder != accounting.All && holder != accounting.Default && !hasRolePrefix(holder)
+	return holder != budget.All && holder != budget.Default && !hasRolePrefix(holder)
 }
 
 func hasRolePrefix(s string) bool {
-	return len(s) > len(accounting.RolePrefix) && s[:len(accounting.RolePrefix)] == accounting.RolePrefix
+	return len(s) > len(budget.RolePrefix) && s[:len(budget.RolePrefix)] == budget.RolePrefix
 }
 
 // Charged is a line of the ledger as pages show it.

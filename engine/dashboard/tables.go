@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/watch"
@@ -136,7 +137,7 @@ func (f *facts) fill(p *budgetsPage, account string, entity bool) (err error) {
 		p.Total = &l
 	}
 	p.Others, p.More, err = f.lines(cards, func(b *accounting.BudgetStatus) bool {
-		return mine(b) && b.Holder != accounting.All && b.Holder != accounting.Default
+		return mine(b) && b.Holder != budget.All && b.Holder != budget.Default
 	})
 	if err != nil {
 		return err
@@ -148,7 +149,7 @@ func (f *facts) fill(p *budgetsPage, account string, entity bool) (err error) {
 		}
 	}
 	for i := range f.status.Budgets {
-		if b := &f.status.Budgets[i]; mine(b) && b.Holder == accounting.Default {
+		if b := &f.status.Budgets[i]; mine(b) && b.Holder == budget.Default {
 			l, err := f.line(*b)
 			if err != nil {
 				return err

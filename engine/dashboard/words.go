@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/watch"
@@ -106,7 +106,7 @@ func (b *Burn) Window() string {
 	if b.Budget.WindowEnd.IsZero() {
 		return "without a window"
 	}
-	if b.Budget.Window == accounting.Day {
+	if b.Budget.Window == budget.Day {
 		return "today, until " + until(b.Budget.WindowEnd)
 	}
 	return fmt.Sprintf("this %s, until %s", b.Budget.Window, until(b.Budget.WindowEnd))

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/count"
 	"scrim/engine/estimator/noise"
@@ -89,7 +90,7 @@ func fixture(t *testing.T) (store.Store, *accounting.Ledger) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	b := accounting.Budget{Account: "visits", Principal: accounting.All, Epsilon: 1000, Delta: 1e-6, Window: accounting.Never}
+	b := budget.Budget{Account: "visits", Principal: budget.All, Epsilon: 1000, Delta: 1e-6, Window: budget.Never}
 	if err := l.SetBudget(ctx, b); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +288,7 @@ func (panicking) Release(noise.Noiser, estimator.Input) estimator.Estimate { pan
 // TestRefusedChargesReadNothing checks the order: without a reservation no scan runs.
 func TestRefusedChargesReadNothing(t *testing.T) {
 	s, l := fixture(t)
-	if err := l.RemoveBudget(context.Background(), "visits", false, accounting.All, "root"); err != nil {
+	if err := l.RemoveBudget(context.Background(), "visits", false, budget.All, "root"); err != nil {
 		t.Fatal(err)
 	}
 	st, r := counts(t, 1, false)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
@@ -23,14 +24,14 @@ import (
 func sources() Sources {
 	b := func(account string, entity bool, principal, holder string) accounting.BudgetStatus {
 		return accounting.BudgetStatus{
-			Budget: accounting.Budget{Account: account, Entity: entity, Principal: principal, Epsilon: 4, Delta: 1e-6, Window: accounting.Never},
+			Budget: budget.Budget{Account: account, Entity: entity, Principal: principal, Epsilon: 4, Delta: 1e-6, Window: budget.Never},
 			Holder: holder, Spent: privacy.Loss{Rho: privacy.RhoOf(0.01)}, SpentEpsilon: 0.5, Remaining: 3.5, RemainingRho: privacy.RhoOf(0.2),
 		}
 	}
 	st := accounting.Status{
 		Budgets: []accounting.BudgetStatus{
-			b("shop.orders", false, accounting.All, accounting.All), b("shop.orders", false, accounting.Default, "ann@%"),
-			b("shop.orders", false, "ben@%", "ben@%"), b("shop.orders", false, "role:x", "role:x"), b("customer", true, accounting.All, accounting.All),
+			b("shop.orders", false, budget.All, budget.All), b("shop.orders", false, budget.Default, "ann@%"),
+			b("shop.orders", false, "ben@%", "ben@%"), b("shop.orders", false, "role:x", "role:x"), b("customer", true, budget.All, budget.All),
 		},
 		Entities: []accounting.EntityStatus{{Entity: "customer", Epsilon: 4, Spent: privacy.Loss{Rho: privacy.RhoOf(0.01)}}},
 	}
@@ -126,8 +127,8 @@ func TestBudgetsInRhoHaveNoEpsilon(t *testing.T) {
 	s := sources()
 	s.Status = func() (accounting.Status, error) {
 		return accounting.Status{Budgets: []accounting.BudgetStatus{{
-			Budget: accounting.Budget{Account: "a.b", Principal: accounting.All, Rho: privacy.RhoOf(2), Delta: 1e-6, Window: accounting.Never},
-			Holder: accounting.All, Spent: privacy.Loss{Rho: privacy.RhoOf(0.5)}, SpentEpsilon: 1, Remaining: privacy.Epsilon(math.NaN()), RemainingRho: privacy.RhoOf(1.5),
+			Budget: budget.Budget{Account: "a.b", Principal: budget.All, Rho: privacy.RhoOf(2), Delta: 1e-6, Window: budget.Never},
+			Holder: budget.All, Spent: privacy.Loss{Rho: privacy.RhoOf(0.5)}, SpentEpsilon: 1, Remaining: privacy.Epsilon(math.NaN()), RemainingRho: privacy.RhoOf(1.5),
 		}}}, nil
 	}
 	text := scrape(t, New(s))
@@ -143,7 +144,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	var st accounting.Status
 	for i := range 3 * maxBudgets {
 		name := fmt.Sprintf("t%d", i)
-		st.Budgets = append(st.Budgets, accounting.BudgetStatus{Budget: accounting.Budget{Account: name, Principal: accounting.All, Epsilon: 1, Delta: 1e-6}, Holder: accounting.All})
+		st.Budgets = append(st.Budgets, accounting.BudgetStatus{Budget: budget.Budget{Account: name, Principal: budget.All, Epsilon: 1, Delta: 1e-6}, Holder: budget.All})
 		st.Entities = append(st.Entities, accounting.EntityStatus{Entity: name})
 	}
 	reads := 0

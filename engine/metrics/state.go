@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/engine/watch"
 )
 
@@ -149,7 +150,7 @@ func (c *state) budgets(st accounting.Status, tell func(*prometheus.Desc, float6
 	names, n := c.s.Names(), 0
 	for i := range st.Budgets {
 		b := &st.Budgets[i]
-		if b.Principal != accounting.All || n == maxBudgets {
+		if b.Principal != budget.All || n == maxBudgets {
 			continue
 		}
 		n++

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
@@ -35,7 +36,7 @@ func TestPublicErrors(t *testing.T) {
 		{"refusal inside an INSERT", sql.WrappedInsertError{Cause: refuse.New(refuse.RawRows, "No.")}, false, 1644, "45002", "No."},
 		{"refusal at the deadline", errors.Join(context.DeadlineExceeded, refuse.New(refuse.Failed, "It ended.")), true, 1644, failed, "It ended."},
 		{"no budget", &accounting.NoBudgetError{Account: "a", Table: "s.t"}, false, 1644, "45012", "s.t has no budget"},
-		{"exhausted", &accounting.ExhaustedError{Account: "a", Table: "s.t", Scope: accounting.All, Requested: 1, Window: accounting.Never}, true, 1644, "45013", "all principals together"},
+		{"exhausted", &accounting.ExhaustedError{Account: "a", Table: "s.t", Scope: budget.All, Requested: 1, Window: budget.Never}, true, 1644, "45013", "all principals together"},
 		{"exhausted until", &accounting.ExhaustedError{Table: "s.t", Scope: "default", WindowEnds: time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)}, true, 1644, "45013", "2030-01-02"},
 		{"not pure", &accounting.ExhaustedError{Table: "s.t", Scope: "default", NotPure: true}, true, 1644, "45013", "Your budget on s.t has delta 0, and the query was planned"},
 		{"spent not pure", &accounting.ExhaustedError{Account: "e", Entity: true, Scope: "*", SpentNotPure: true}, true, 1644, "45013", "on entity e has delta 0, and its window holds"},

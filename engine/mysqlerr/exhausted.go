@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/internal/refuse"
 )
 
@@ -12,10 +13,10 @@ import (
 // the client's own spending. What is left of a budget that is shared with others tells what they
 // spent, and is not told.
 func exhausted(e *accounting.ExhaustedError) *refuse.Error {
-	role, ofRole := strings.CutPrefix(e.Scope, accounting.RolePrefix)
+	role, ofRole := strings.CutPrefix(e.Scope, budget.RolePrefix)
 	whose, shared := "your budget", true
 	switch {
-	case e.Scope == accounting.All:
+	case e.Scope == budget.All:
 		whose = "the budget of all principals together"
 	case ofRole:
 		whose = "the budget of the role " + role

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 )
 
@@ -26,7 +27,7 @@ type Measure struct {
 }
 
 // MeasureOf returns the measure of a budget.
-func MeasureOf(b accounting.Budget) Measure {
+func MeasureOf(b budget.Budget) Measure {
 	if b.Rho > 0 {
 		return Measure{Unit: Rho, Limit: b.Rho.Float()}
 	}

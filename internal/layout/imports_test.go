@@ -54,6 +54,7 @@ var rules = []struct {
 	{"scrim/internal/digest", []string{"scrim/internal/sqltext"}, "taking literals out of a text needs nothing else"},
 	{"scrim/accounting/internal", []string{"scrim/accounting/internal"}, "arithmetic and encoding know nothing of accounts"},
 	{"scrim/accounting/privacy", []string{"scrim/accounting/internal"}, "losses and conversions know no budgets and no files"},
+	{"scrim/accounting/budget", []string{"scrim/accounting/privacy", "scrim/accounting/internal"}, "what a budget grants follows from it and from what is spent, without files"},
 	{"scrim/accounting", []string{"scrim/accounting", "scrim/internal/durable"}, "the account can be read and proven alone"},
 	{"scrim/catalog", []string{"scrim/internal/params", "scrim/internal/refuse", "scrim/internal/durable"}, "policies stand below everything that applies them"},
 	{"scrim/engine/store", []string{"scrim/engine/store", "scrim/internal/spill", "scrim/internal/sqltext"}, "a store knows tables, not privacy"},

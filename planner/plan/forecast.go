@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
 )
 
 // forecastText is what one budget says to a statement, on one line.
@@ -34,7 +35,7 @@ func forecastText(f accounting.Forecast) string {
 		return b.String() + "  refuses"
 	}
 	fmt.Fprintf(&b, "  after=%s  queries=%d", after, f.Queries)
-	if f.Queries == accounting.MaxForecast {
+	if f.Queries == budget.MaxForecast {
 		b.WriteString(" or more")
 	}
 	return b.String()

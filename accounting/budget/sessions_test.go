@@ -1,4 +1,4 @@
-package accounting
+package budget
 
 import (
 	"math"
@@ -120,7 +120,7 @@ func (s *session) admits(b *Budget, kind privacy.EventKind) (n int) {
 			e = privacy.Event{Kind: kind, Epsilon: privacy.PureOf(s.pure), Count: 1}
 		}
 		spent.Plus(&privacy.Amount{Tally: privacy.TallyOf(e.Loss()), Curve: e.Curve()})
-		if !b.fits(&spent) {
+		if !b.Fits(&spent) {
 			return n
 		}
 		n++

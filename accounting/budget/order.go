@@ -1,4 +1,4 @@
-package accounting
+package budget
 
 import (
 	"math"
@@ -24,8 +24,8 @@ func (b *Budget) shares() box {
 	return box{b.Epsilon, part(25. / 32), part(3. / 16), part(1. / 32)}
 }
 
-// slackShares returns the parts of δ that the budget has for both kinds of slack.
-func (b *Budget) slackShares() (event, tv privacy.Delta) {
+// SlackShares returns the parts of δ that the budget has for both kinds of slack.
+func (b *Budget) SlackShares() (event, tv privacy.Delta) {
 	x := b.shares()
 	if b.Order == 0 {
 		list := b.boxes()
@@ -47,7 +47,7 @@ const orderBits = 12
 // noise alone may spend keptGaussian of what a budget without an order would let it; 0, which is
 // none, for budgets in ρ, pure ones, and those with so large an ε that the share of δ_tv has no
 // room for samplers.
-func (b *Budget) orderFor() float64 {
+func (b *Budget) ChooseOrder() float64 {
 	x := b.shares()
 	if b.Rho > 0 || b.Delta == 0 || !x.slack(privacy.Loss{DeltaTV: samplers}) {
 		return 0
@@ -72,7 +72,7 @@ func (b *Budget) orderFor() float64 {
 	}
 	frac, exp := math.Frexp(lo)
 	beta := math.Ldexp(math.Floor(math.Ldexp(frac, orderBits)), exp-orderBits)
-	if !(beta >= minBeta && beta <= maxBeta && privacy.RenyiLimit(x.epsilon, x.conversion, beta) > 0) {
+	if !(beta >= MinBeta && beta <= MaxBeta && privacy.RenyiLimit(x.epsilon, x.conversion, beta) > 0) {
 		return 0
 	}
 	return 1 + beta
@@ -81,13 +81,13 @@ func (b *Budget) orderFor() float64 {
 // minBeta and maxBeta bound β = α−1 of a budget's order. Between them 1+β is exact; beyond them no
 // budget of use has its order.
 const (
-	minBeta = 0x1p-20
-	maxBeta = 0x1p30
+	MinBeta = 0x1p-20
+	MaxBeta = 0x1p30
 )
 
-// hasOrder reports whether the budget has an order, of a budget that may have one.
-func (b *Budget) hasOrder() bool {
-	return b.Order >= 1+minBeta && b.Order <= 1+maxBeta && b.Rho == 0 && b.Delta > 0
+// HasOrder reports whether the budget has an order, of a budget that may have one.
+func (b *Budget) HasOrder() bool {
+	return b.Order >= 1+MinBeta && b.Order <= 1+MaxBeta && b.Rho == 0 && b.Delta > 0
 }
 
 // rule returns the test at the budget's order, which it has.

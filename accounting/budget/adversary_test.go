@@ -1,4 +1,4 @@
-package accounting
+package budget
 
 import (
 	"math"
@@ -145,7 +145,7 @@ func TestAdversaryOfTheFilter(t *testing.T) {
 			if b.Order == 0 {
 				t.Fatal("no order")
 			}
-			a := &adversary{epsilon: c.epsilon, moves: c.moves, reach: 400, grants: b.fits}
+			a := &adversary{epsilon: c.epsilon, moves: c.moves, reach: 400, grants: b.Fits}
 			got := a.wins()
 			points := len(a.values)
 			r := b.rule()

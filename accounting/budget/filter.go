@@ -1,4 +1,4 @@
-package accounting
+package budget
 
 import (
 	"math"
@@ -47,9 +47,9 @@ func (x *box) slack(l privacy.Loss) bool {
 	return l.DeltaEvent <= float64(x.event) && (l.DeltaTV == 0 || roundup.Mul(roundup.Add(1, roundup.Exp(float64(x.epsilon))), l.DeltaTV) <= float64(x.tv))
 }
 
-// fits is the filter's test: whether spending of the given total, the pending charge included,
+// Fits is the filter's test: whether spending of the given total, the pending charge included,
 // keeps the promise of budget b.
-func (b *Budget) fits(spent *privacy.Amount) bool {
+func (b *Budget) Fits(spent *privacy.Amount) bool {
 	l := spent.Loss()
 	if b.Rho > 0 {
 		return spent.Rho <= b.Rho && roundup.Add(l.DeltaEvent, l.DeltaTV) <= float64(b.Delta)

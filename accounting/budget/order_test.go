@@ -1,4 +1,4 @@
-package accounting
+package budget
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 func TestOrdersKeepGaussianNoise(t *testing.T) {
 	with := 0
 	eachBudget(func(b Budget) {
-		b.Order = b.orderFor()
+		b.Order = b.ChooseOrder()
 		if b.Order == 0 {
 			if x := b.shares(); x.slack(privacy.Loss{DeltaTV: samplers}) {
 				t.Errorf("%v %v: no order", b.Epsilon, b.Delta)
@@ -20,14 +20,14 @@ func TestOrdersKeepGaussianNoise(t *testing.T) {
 			return
 		}
 		with++
-		if !b.hasOrder() || 1+(b.Order-1) != b.Order {
+		if !b.HasOrder() || 1+(b.Order-1) != b.Order {
 			t.Errorf("%v %v: order %v", b.Epsilon, b.Delta, b.Order)
 		}
 		most := privacy.RhoFor(b.Epsilon, b.Delta/2)
-		if got := b.remainingRho(&privacy.Amount{}, privacy.Tally{}); float64(got) < 0.98*float64(most)-8 {
+		if got := b.RemainingRho(&privacy.Amount{}, privacy.Tally{}); float64(got) < 0.98*float64(most)-8 {
 			t.Errorf("%v %v: order %v takes rho %v of %v", b.Epsilon, b.Delta, b.Order, got, most)
 		}
-		if r := privacy.Rho(0.98 * float64(most)); r > 1<<20 && !b.fits(amountOf(privacy.Loss{Rho: r, Pure: privacy.PureOf(1e6)})) {
+		if r := privacy.Rho(0.98 * float64(most)); r > 1<<20 && !b.Fits(amountOf(privacy.Loss{Rho: r, Pure: privacy.PureOf(1e6)})) {
 			t.Errorf("%v %v: what is pure counts more than its rho", b.Epsilon, b.Delta)
 		}
 	})
@@ -42,7 +42,7 @@ func TestLimitIsAConversion(t *testing.T) {
 	t.Parallel()
 	n := 0
 	eachBudget(func(b Budget) {
-		if b.Order = b.orderFor(); b.Order == 0 || n > 300 {
+		if b.Order = b.ChooseOrder(); b.Order == 0 || n > 300 {
 			return
 		}
 		n++
@@ -61,32 +61,6 @@ func TestLimitIsAConversion(t *testing.T) {
 	})
 }
 
-// TestEventsThatAreLessThanTheLossDoNotCount: a charge whose events leave out some of its loss is
-// counted by its loss.
-func TestEventsThatAreLessThanTheLossDoNotCount(t *testing.T) {
-	half := privacy.Event{Kind: privacy.DiscreteGaussian, Rho: privacy.RhoOf(0.005), Count: 1}
-	coin := privacy.Event{Kind: privacy.RandomizedResponse, Epsilon: privacy.PureOf(0.5), Count: 1}
-	for _, c := range []struct {
-		name   string
-		loss   privacy.Loss
-		events []privacy.Event
-		taken  bool
-	}{
-		{"all", privacy.Loss{Rho: privacy.RhoOf(0.01)}, []privacy.Event{half, half}, true},
-		{"all but rounding", privacy.Loss{Rho: privacy.RhoOf(0.01) + 30}, []privacy.Event{half, half}, true},
-		{"half", privacy.Loss{Rho: privacy.RhoOf(0.01)}, []privacy.Event{half}, false},
-		{"slack alone", privacy.Loss{Rho: privacy.RhoOf(0.01), DeltaEvent: 1e-9}, []privacy.Event{{Kind: privacy.Threshold, DeltaEvent: 1e-9, Count: 1}}, false},
-		{"all of a pure loss", privacy.PureLoss(1), []privacy.Event{coin, coin}, true},
-		{"half of a pure loss", privacy.PureLoss(1), []privacy.Event{coin}, false},
-		{"another kind than that of a pure loss", privacy.PureLoss(0.01), []privacy.Event{{Kind: privacy.DiscreteGaussian, Rho: privacy.RhoOf(1), Count: 1}}, false},
-	} {
-		got := eventsOf(&Charge{Account: "t", Loss: c.loss, Events: c.events})
-		if taken := got[0].Kind != privacy.ZCDP; taken != c.taken {
-			t.Errorf("%s: charged as %+v", c.name, got)
-		}
-	}
-}
-
 // BenchmarkBudget times what a charge waits for, the test of one budget; what is found out after
 // it, what remains; and what only those wait for who look at budgets: all that remains.
 func BenchmarkBudget(b *testing.B) {
@@ -102,12 +76,12 @@ func BenchmarkBudget(b *testing.B) {
 		{"fits", func() {
 			after := *spent
 			after.Plus(charge)
-			budget.fits(&after)
+			budget.Fits(&after)
 		}},
-		{"remaining", func() { budget.remaining(spent) }},
-		{"remaining pure", func() { budget.remainingPure(spent) }},
+		{"remaining", func() { budget.Remaining(spent) }},
+		{"remaining pure", func() { budget.RemainingPure(spent) }},
 		{"curve of a pure event", func() { pure.Curve() }},
-		{"order of a new budget", func() { budget.orderFor() }},
+		{"order of a new budget", func() { budget.ChooseOrder() }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
