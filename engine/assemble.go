@@ -72,10 +72,10 @@ func (s *Server) assemble() error {
 	s.prices = &price.Teller{Ledger: s.ledger, Runner: s.runner}
 	s.simulator = &simulate.Simulator{Runner: s.runner, Collections: s.collections}
 	s.admin = s.administration()
-	s.browse = browse.New()
+	catalogue := browse.New()
 	s.inbox = inbox.New(s.collections)
 	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds},
-		append(s.browse.Databases(), s.admin.Database(), s.inbox)...)
+		append(catalogue.Databases(), s.admin.Database(), s.inbox)...)
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
 		Executor: trace.Executor{Executor: s.runner},
@@ -108,7 +108,7 @@ func (s *Server) assemble() error {
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.prices.Engine, s.simulator.Engine = s.engine, s.engine
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
-	s.browse.Open(s.analyzer.Catalog, s.browsing(s.tables))
+	catalogue.Open(s.analyzer.Catalog, s.browsing())
 	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
 	return errors.Join(s.loadAccounts(ctx), s.declareCollections(ctx))
 }

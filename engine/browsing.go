@@ -9,14 +9,13 @@ import (
 	"scrim/engine/browse"
 	"scrim/engine/session"
 	"scrim/engine/store"
-	"scrim/engine/tables"
 	"scrim/engine/wire"
 )
 
 // browsing is what the catalogue that clients browse is made of.
-func (s *Server) browsing(provider *tables.Provider) browse.Options {
+func (s *Server) browsing() browse.Options {
 	o := browse.Options{
-		Tables: provider,
+		Tables: s.tables,
 		Public: func(ref store.TableRef) bool { return s.catalog.Snapshot().Table(ref.String()).State == catalog.Public },
 		DBA:    session.IsDBA,
 		All:    func(ctx *sql.Context) bool { return session.IsDBA(ctx) || session.IsAuditor(ctx) },

@@ -49,7 +49,7 @@ func (s *Server) listen() error {
 // listenHTTP opens the second socket.
 func (s *Server) listenHTTP() error {
 	return s.monitor.Listen(monitor.Clients{
-		Accounts:    monitor.Viewers{DB: s.analyzer.Catalog.MySQLDb, Session: s.sessionOptions(), Logins: s.logins},
+		Accounts:    monitor.Viewers{DB: s.analyzer.Catalog.MySQLDb, Session: s.sessions, Logins: s.logins},
 		Certificate: s.certificate.operators(),
 		Listen:      s.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
 	})
@@ -57,6 +57,7 @@ func (s *Server) listenHTTP() error {
 
 // speak puts the MySQL protocol on the socket, with our handler in the place of go-mysql-server's.
 func (s *Server) speak() error {
+	s.sessions = s.sessionOptions()
 	var err error
 	s.protocol, err = server.NewServer(server.Config{
 		Listener:                 addressed{s.sockets},
@@ -66,7 +67,7 @@ func (s *Server) speak() error {
 		DisableConnectionWatcher: true, // our handler watches
 		Options:                  []server.Option{s.handle},
 		ProtocolListenerFactory:  s.protocolListener,
-	}, s.engine, sql.NewContext, builderOf(s.sessionOptions()), nil)
+	}, s.engine, sql.NewContext, builderOf(s.sessions), nil)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (s *Server) protocolListener(server.Config, mysql.ListenerConfig, server.Se
 		return nil, err
 	}
 	s.logins = auth.NewServer(s.analyzer.Catalog.MySQLDb, key, monitor.Logins{Monitor: s.monitor, Audit: s.audit, Log: s.log}.Tried)
-	return wire.NewServer(s.sockets, s.handler, gate.Admitting(s.logins.Login, s.analyzer.Catalog.MySQLDb, s.sessionOptions()), version.Number, auth.DefaultPlugin), nil
+	return wire.NewServer(s.sockets, s.handler, gate.Admitting(s.logins.Login, s.analyzer.Catalog.MySQLDb, s.sessions), version.Number, auth.DefaultPlugin), nil
 }
 
 // builderOf makes the session of an authenticated client.

@@ -18,7 +18,6 @@ import (
 	"scrim/engine/admin"
 	"scrim/engine/audit"
 	"scrim/engine/auth"
-	"scrim/engine/browse"
 	"scrim/engine/collections"
 	"scrim/engine/datadir"
 	"scrim/engine/datadir/backup"
@@ -28,6 +27,7 @@ import (
 	"scrim/engine/inbox"
 	"scrim/engine/monitor"
 	"scrim/engine/price"
+	"scrim/engine/session"
 	"scrim/engine/simulate"
 	"scrim/engine/statement"
 	"scrim/engine/store/duckdb"
@@ -61,10 +61,10 @@ type Server struct {
 	prices    *price.Teller
 	simulator *simulate.Simulator
 	backups   *backup.Server
-	browse    *browse.Server
 	analyzer  *analyzer.Analyzer
 	engine    *sqle.Engine
 	sockets   *wire.Listener
+	sessions  *session.Options // of all clients
 	protocol  *server.Server
 	handler   *statement.Handler
 	logins    *auth.Server
