@@ -101,7 +101,7 @@ func (s *Server) assemble() error {
 		NullIfFew: session.NullIfFew,
 	})
 	s.analyzer = s.planner.Build(builder)
-	own := tables.NewBuilder(s.tables, infile.Builder{Next: dialect.Explainer{Next: gate.Locking{}}})
+	own := tables.NewBuilder(s.tables, infile.Builder{Next: dialect.Explainer{Next: session.Locking{}}})
 	s.analyzer.ExecBuilder.PriorityBuilder = hold.NewBuilder(own, s.analyzer.ExecBuilder)
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: gate.CurrentRole})

@@ -4,5 +4,5 @@
 //	parsed    Confine: what the account that contributors share is there for; CheckRename
 //	bound     Rule: files, settings, programs that run later, ways around the grants
 //	tables    Access: policies, and the tables of collections
-//	run       NoFiles, Locking
+//	run       NoFiles
 package gate

@@ -1,6 +1,11 @@
 package session
 
-import "github.com/dolthub/go-mysql-server/sql"
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+)
 
 // LockTables runs LOCK TABLES: what was open is committed, as in MySQL. Where all locks are for
 // reading, a read-only transaction begins, so that the tables stay what they are for this session
@@ -36,4 +41,31 @@ func (s *Session) end(ctx *sql.Context) error {
 	ctx.SetIgnoreAutoCommit(false)
 	ctx.SetTransaction(nil)
 	return nil
+}
+
+// Locking runs LOCK TABLES and UNLOCK TABLES, which dumps and what they write are full of, by the
+// session's transactions.
+type Locking struct{}
+
+var _ sql.NodeExecBuilder = Locking{}
+
+// Build implements sql.NodeExecBuilder: nil, nil leaves the node to the SQL engine.
+func (Locking) Build(ctx *sql.Context, n sql.Node, _ sql.Row) (sql.RowIter, error) {
+	s, ok := From(ctx)
+	if !ok {
+		return nil, nil
+	}
+	var err error
+	switch n := n.(type) {
+	case *plan.LockTables:
+		err = s.LockTables(ctx, slices.ContainsFunc(n.Locks, func(l *plan.TableLock) bool { return l.Write }))
+	case *plan.UnlockTables:
+		err = s.UnlockTables(ctx)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sql.RowsToRowIter(), nil
 }
