@@ -18,7 +18,7 @@ const mostAddedGroups = 1 << 12
 // additive reports whether the numbers of a unit in a group are few sums over its rows, of a unit that is an integer, in all of its groups, which are
 // public: what the executor adds up faster than the store, which has a table of all (group, unit) for it.
 func (d *draft) additive(in *flat, numbers []summand) bool {
-	if !d.public || len(d.keys) == 0 || in.unitType != store.ScanInt64 {
+	if !d.Public || len(d.Keys) == 0 || in.unitType != store.ScanInt64 {
 		return false
 	}
 	texts := map[string]bool{}

@@ -30,14 +30,14 @@ func (s *statement) digestOf(d *draft) string {
 	for _, a := range d.aggregates {
 		a.encode(e)
 	}
-	e.Put(len(d.keys))
-	for _, k := range d.keys {
-		e.Put(k.image != nil)
-		if k.image != nil {
-			e.Put(k.image.values)
+	e.Put(len(d.Keys))
+	for _, k := range d.Keys {
+		e.Put(k.Image != nil)
+		if k.Image != nil {
+			e.Put(k.Image.Values)
 		}
 	}
-	e.Put(d.public, d.groups, d.maxGroups, d.bounded, d.pure, d.choice.Together)
+	e.Put(d.Public, d.Groups, d.maxGroups, d.bounded, d.pure, d.choice.Together)
 	return e.Sum()
 }
 

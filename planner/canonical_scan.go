@@ -13,23 +13,6 @@ import (
 	"scrim/planner/rel"
 )
 
-// orderKeys puts the keys of a GROUP BY in the order of their texts, and remembers how they are written.
-func (s *statement) orderKeys(d *draft) {
-	texts := make([]string, len(d.keys))
-	places := make([]int, len(d.keys))
-	for i, k := range d.keys {
-		texts[i] = canon.Text(s.ctx, k.expr, d.relation.Resolve)
-		places[i] = i
-	}
-	sort.SliceStable(places, func(i, j int) bool { return texts[places[i]] < texts[places[j]] })
-	keys := make([]groupKey, len(d.keys))
-	d.written = make([]int, len(d.keys))
-	for at, i := range places {
-		keys[at], d.written[i] = d.keys[i], at
-	}
-	d.keys = keys
-}
-
 // orderAggregates puts the aggregates of a draft in the order of their texts, whatever the order of the columns that show them.
 func (s *statement) orderAggregates(d *draft, outputs []plan.Output) {
 	texts := map[*aggregate]string{}

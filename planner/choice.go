@@ -13,7 +13,7 @@ func (s *statement) choose(d *draft, t *aggregate) plan.Grouping {
 	mode := s.params.groupBy(d.relation.Private)
 	expected, err := groups.Expected(d.groupParams(t, 1, d.groupsOf()), c.Typical(), c.Bound)
 	switch {
-	case d.relation.Unique, d.public && d.groups <= 1:
+	case d.relation.Unique, d.Public && d.Groups <= 1:
 		c.Why = "a person is in one of them"
 		return c
 	case d.pure:

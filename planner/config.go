@@ -6,6 +6,7 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/internal/params"
+	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/push"
 )
@@ -19,12 +20,6 @@ type SessionFacts interface {
 	RawAccess(ctx *sql.Context) bool
 	// IsDBA reports whether the session's account is a DBA.
 	IsDBA(ctx *sql.Context) bool
-}
-
-// DomainSource reads the distinct values of a column of a public table, in ascending order with a
-// NULL last, as SQL values. It returns at most limit+1 values, so that a caller sees an excess.
-type DomainSource interface {
-	Values(ctx *sql.Context, source catalog.Source, limit int) ([]any, error)
 }
 
 // Config holds what a planner depends on.
@@ -43,7 +38,7 @@ type Config struct {
 	// (Aggregate.Shape). nil: nothing is kept.
 	Earlier func(ctx *sql.Context, shape string) (plan.Earlier, bool)
 	// Domains may be nil: domains that come from a table are then refused.
-	Domains DomainSource
+	Domains keys.DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.
 	Public push.Executor
 	// Parser reads the statement's text once more, for what the bound tree does not tell. nil: the grammar's own.

@@ -38,7 +38,7 @@ const declaredKeysNote = "The values are those that are declared for the columns
 //
 //	SELECT region FROM orders GROUP BY region     SELECT DISTINCT region FROM orders
 func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (result, error) {
-	reachable, err := s.reachable(d)
+	feasible, err := s.keys.Feasible(d.relation, &d.Grouping)
 	if err != nil {
 		return result{}, err
 	}
@@ -53,38 +53,26 @@ func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *draft, outputs []plan.Ou
 		n.Exprs = append(n.Exprs, tree.Column(id, 0, c.Type, c.DatabaseSource, c.Source, c.Name))
 	}
 	r := result{node: n, answer: true}
-	for i, k := range d.keys {
-		if _, ok := k.expr.(*expression.GetField); ok {
+	for i, k := range d.Keys {
+		if _, ok := k.Expr.(*expression.GetField); ok {
 			continue
 		}
-		f := tree.Column(s.NewID(), 0, k.typ, "", "", k.name)
-		n.Exprs, n.Columns = append(n.Exprs, f), append(n.Columns, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
+		f := tree.Column(s.NewID(), 0, k.Type, "", "", k.Name)
+		n.Exprs, n.Columns = append(n.Exprs, f), append(n.Columns, &sql.Column{Name: k.Name, Type: k.Type, Nullable: true})
 		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
-		r.keys = append(r.keys, keyField{k.expr, f})
+		r.keys = append(r.keys, keyField{k.Expr, f})
 	}
-	for at := range d.groups {
-		if reachable != nil && !reachable[at] {
+	for at := range d.Groups {
+		if feasible != nil && !feasible[at] {
 			continue
 		}
 		row := make(sql.Row, len(outputs))
 		for i, o := range outputs {
 			if o.Key >= 0 {
-				row[i] = d.keys[o.Key].image.values[d.place(at, o.Key)]
+				row[i] = d.Value(at, o.Key)
 			}
 		}
 		n.Rows = append(n.Rows, row)
 	}
 	return r, nil
-}
-
-// place is the index of key k in the combination of public keys of the given number, in the order in which GROUP BY names them.
-func (d *draft) place(at, k int) int {
-	for i := len(d.written) - 1; i >= 0; i-- {
-		size := len(d.keys[d.written[i]].image.values)
-		if d.written[i] == k {
-			return at % size
-		}
-		at /= size
-	}
-	panic("planner: a key that the GROUP BY does not name")
 }

@@ -7,7 +7,7 @@
 //	              above each by a DPAggregate; subst.go: what stands above follows its columns;
 //	              zero.go: subtrees that are empty whatever the data are
 //	package rel   the subtree under that aggregate as one generated SELECT, the unit tracked to every row
-//	keys.go       grouping expressions: public images of domains, or private selection
+//	package keys  grouping expressions: public images of domains, or private selection
 //	aggregates.go grid.go  the aggregates on their public grids
 //	draft.go      one release before its loss is known; scan.go: one row per (group, unit) for the store
 //	params.go     the parameters of a statement; split.go: the loss of each release

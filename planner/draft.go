@@ -8,6 +8,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -26,13 +27,10 @@ const maxReleases = 64
 
 // draft is one release before the statement's loss is split.
 type draft struct {
-	relation   *rel.Relation
-	keys       []groupKey // in the order of their texts
-	written    []int      // of each key as written, its place among keys
-	public     bool       // all keys have images
-	groups     int        // when public
-	maxGroups  int        // groups that a unit may be in, >= 1
-	bounded    bool       // maxGroups is enforced by the scans
+	relation *rel.Relation
+	keys.Grouping
+	maxGroups  int  // groups that a unit may be in, >= 1
+	bounded    bool // maxGroups is enforced by the scans
 	aggregates []*aggregate
 	choice     plan.Grouping // whether the groups are answered together
 	joint      *aggregate    // what would answer, or answers, all groups at once; nil where the two ways are not compared
@@ -48,34 +46,22 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if ends, ok, err := s.ends(g, r); ok || err != nil {
 		return ends, err
 	}
-	keys, err := s.groupKeys(r, g.GroupByExprs)
+	grouping, err := s.keys.Group(r, g.GroupByExprs)
 	if err != nil {
 		return result{}, err
 	}
-	d := &draft{relation: r, keys: keys, public: true, groups: 1, pure: s.isPure()}
-	s.orderKeys(d)
-	for _, k := range keys {
-		if k.image == nil {
-			d.public = false
-			continue
-		}
-		if len(k.image.values) == 0 {
-			return s.noGroups(g)
-		}
-		if d.groups *= len(k.image.values); d.groups > MaxPublicGroups {
-			return result{}, tooManyGroups()
-		}
+	if grouping.Empty {
+		return s.noGroups(g)
 	}
-	if !d.public {
-		if d.groups = 0; d.pure {
-			return result{}, s.notSelected()
-		}
+	d := &draft{relation: r, Grouping: grouping, pure: s.isPure()}
+	if !d.Public && d.pure {
+		return result{}, s.notSelected()
 	}
 	outputs, err := s.outputs(d, g)
 	if err != nil {
 		return result{}, err
 	}
-	if d.public && len(d.keys) > 0 && len(d.aggregates) == 0 {
+	if d.Public && len(d.Keys) > 0 && len(d.aggregates) == 0 {
 		return s.declaredKeys(g, d, outputs)
 	}
 	if !d.pure { // a vector of means has no pure mechanism that is better than its columns'
@@ -106,8 +92,8 @@ func (s *statement) outputs(d *draft, g *gmsplan.GroupBy) ([]plan.Output, error)
 		outputs[i] = plan.Output{Key: -1, Aggregate: -1}
 		switch e := e.(type) {
 		case *expression.GetField:
-			for k, key := range d.keys {
-				if gf, ok := key.expr.(*expression.GetField); ok && gf.Id() == e.Id() {
+			for k, key := range d.Keys {
+				if gf, ok := key.Expr.(*expression.GetField); ok && gf.Id() == e.Id() {
 					outputs[i].Key = k
 				}
 			}
@@ -143,19 +129,19 @@ func (s *statement) outputs(d *draft, g *gmsplan.GroupBy) ([]plan.Output, error)
 // boundGroups chooses how many groups a person may be in, and whether the scans must see to it.
 func (s *statement) boundGroups(d *draft) {
 	switch {
-	case len(d.keys) == 0 || d.relation.Unique || d.public && d.groups <= 1:
+	case len(d.Keys) == 0 || d.relation.Unique || d.Public && d.Groups <= 1:
 		d.maxGroups = 1
 		return
 	}
 	n := s.params.maxGroups(d.relation.Private)
 	if n == 0 {
 		n = DefaultMaxGroups
-		if d.public && d.groups <= AllGroups {
-			n = d.groups
+		if d.Public && d.Groups <= AllGroups {
+			n = d.Groups
 		}
 	}
-	if d.public && n >= d.groups {
-		d.maxGroups = d.groups
+	if d.Public && n >= d.Groups {
+		d.maxGroups = d.Groups
 		return
 	}
 	d.maxGroups, d.bounded = n, true
@@ -181,7 +167,7 @@ func (s *statement) distinctDraft(d *draft) (*draft, error) {
 // place makes the DPAggregate node: the columns of the GROUP BY, then the keys that are expressions,
 // which the nodes above refer to by new columns.
 func (s *statement) place(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (result, error) {
-	n := &plan.DPAggregate{Shown: g.Schema(s.ctx), Keys: len(d.keys)}
+	n := &plan.DPAggregate{Shown: g.Schema(s.ctx), Keys: len(d.Keys)}
 	for i, e := range g.SelectDeps {
 		col := *n.Shown[i]
 		var id sql.ColumnId
@@ -197,15 +183,15 @@ func (s *statement) place(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (
 		n.Exprs = append(n.Exprs, tree.Column(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
 	}
 	r := result{node: n, answer: true}
-	for i, k := range d.keys {
-		if _, ok := k.expr.(*expression.GetField); ok {
+	for i, k := range d.Keys {
+		if _, ok := k.Expr.(*expression.GetField); ok {
 			continue
 		}
-		f := tree.Column(s.NewID(), 0, k.typ, "", "", k.name)
+		f := tree.Column(s.NewID(), 0, k.Type, "", "", k.Name)
 		n.Exprs = append(n.Exprs, f)
-		n.Shown = append(n.Shown, &sql.Column{Name: k.name, Type: k.typ, Nullable: true})
+		n.Shown = append(n.Shown, &sql.Column{Name: k.Name, Type: k.Type, Nullable: true})
 		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
-		r.keys = append(r.keys, keyField{k.expr, f})
+		r.keys = append(r.keys, keyField{k.Expr, f})
 	}
 	n.Release = d.release
 	for i, o := range outputs {
@@ -217,8 +203,8 @@ func (s *statement) place(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (
 		n.Columns = append(n.Columns, at)
 	}
 	var err error
-	if d.public {
-		if n.Reachable, err = s.reachable(d); err != nil {
+	if d.Public {
+		if n.Reachable, err = s.keys.Feasible(d.relation, &d.Grouping); err != nil {
 			return result{}, err
 		}
 	}

@@ -77,7 +77,7 @@ func (s *statement) end(r *rel.Relation, e sql.Aggregation, least bool) (any, er
 		v, _, err := b.Type.Convert(s.ctx, x)
 		return v, err
 	}
-	values, finite, err := s.domainValues(b)
+	values, finite, err := s.keys.Values(b)
 	if err != nil || !finite {
 		return nil, undeclared
 	}

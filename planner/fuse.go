@@ -39,7 +39,7 @@ func (s *statement) fuse(d *draft, outputs []plan.Output) {
 			members = append(members, a)
 		}
 	}
-	if len(members) < minFused || len(members) > functions.MaxDimension || !within(answerSize(d.groups, len(members)), s.p.config.Memory) {
+	if len(members) < minFused || len(members) > functions.MaxDimension || !within(answerSize(d.Groups, len(members)), s.p.config.Memory) {
 		return
 	}
 	f, err := s.fused(members)

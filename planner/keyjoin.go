@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/planner/keys"
 )
 
 // keyJoin keeps the rows of an answer whose keys another answer has: what a join of rows of persons with that answer comes to, see lift.go.
@@ -148,7 +150,7 @@ func (i *keyJoinIter) text(ctx *sql.Context, row sql.Row, at func(matched) int) 
 		if err != nil {
 			return "", false, err
 		}
-		text := fmt.Sprint(storeText(i.types[k], v))
+		text := fmt.Sprint(keys.Text(i.types[k], v))
 		fmt.Fprintf(&b, "%d:%s", len(text), text)
 	}
 	return b.String(), null, nil

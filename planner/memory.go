@@ -62,8 +62,8 @@ func (s *statement) answerFits(d *draft) error {
 			numbers += len(a.parts)
 		}
 	}
-	if size := answerSize(d.groups, numbers+laws); !within(size, s.p.config.Memory) {
-		return tooLarge("The answer has %d numbers in each of %d groups, which take %.0f MiB; a query may take %d MiB.", numbers, max(1, d.groups), plan.MiB(size), s.p.config.Memory>>20)
+	if size := answerSize(d.Groups, numbers+laws); !within(size, s.p.config.Memory) {
+		return tooLarge("The answer has %d numbers in each of %d groups, which take %.0f MiB; a query may take %d MiB.", numbers, max(1, d.Groups), plan.MiB(size), s.p.config.Memory>>20)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (d *draft) neighbours() estimator.Relation {
 // exchanged is the factor between the loss of the groups' estimators and that of the release.
 func (d *draft) exchanged() int {
 	switch {
-	case d.neighbours() != estimator.ReplaceOne || len(d.keys) == 0:
+	case d.neighbours() != estimator.ReplaceOne || len(d.Keys) == 0:
 		return 1
 	case d.pure:
 		return 2

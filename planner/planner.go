@@ -11,6 +11,7 @@ import (
 	"scrim/catalog"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
@@ -155,6 +156,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		pureTable: p.pureTable(ctx, c, f.protected),
 		explains:  t.explain,
 	}
+	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)
 	return s, nil
 }
 

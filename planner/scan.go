@@ -45,11 +45,11 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 	for _, a := range d.aggregates {
 		alone = alone && a.scan != 0
 	}
-	if alone && !d.public && d.aggregates[0].all {
+	if alone && !d.Public && d.aggregates[0].all {
 		// What is answered in all groups at once reads every group of every person: it can serve the key selection as well.
 		d.specs[d.aggregates[0].scan].kept = true
 		alone = d.aggregates[0].scan == 1
-	} else if !d.public {
+	} else if !d.Public {
 		alone = false
 	}
 	if alone {
@@ -184,45 +184,41 @@ type flat struct {
 
 // materialise writes the innermost SELECT of a scan.
 func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat, error) {
-	keyExprs := make([]sql.Expression, len(d.keys))
-	for i, k := range d.keys {
-		keyExprs[i] = k.expr
-	}
-	keys, err := s.groupKeys(r, keyExprs)
+	list, err := s.keys.Of(r, d.Exprs())
 	if err != nil {
 		return nil, err
 	}
 	f := &flat{index: map[*aggregate]string{}, whole: map[*aggregate]bool{}}
 	var items []string
 	number := ""
-	for i, k := range keys {
+	for i, k := range list {
 		var at string
-		if k.image != nil {
-			r, at = s.mapping(r, k.image)
+		if k.Image != nil {
+			r, at = s.keys.Mapping(r, k.Image)
 			if number == "" {
 				number = at
 			} else {
-				number = fmt.Sprintf("(%s * %d + %s)", number, len(k.image.values), at)
+				number = fmt.Sprintf("(%s * %d + %s)", number, len(k.Image.Values), at)
 			}
 		}
-		if d.public {
+		if d.Public {
 			continue
 		}
-		x, err := s.Lower(k.expr, r.Resolve)
+		x, err := s.Lower(k.Expr, r.Resolve)
 		if err != nil {
 			return nil, err
 		}
 		text, t, ok := keyColumn(x)
 		if !ok {
 			return nil, deny(RuleGroupKey, refuse.GroupKeys, "Group by a column or expression with a plain value.",
-				"The group key %s has a type that cannot be a key.", k.name)
+				"The group key %s has a type that cannot be a key.", k.Name)
 		}
 		name := "k" + itoa(i)
 		items = append(items, text+" AS "+name)
 		f.groupColumns = append(f.groupColumns, name)
 		f.groupTypes = append(f.groupTypes, t)
 	}
-	if d.public && len(keys) > 0 {
+	if d.Public && len(list) > 0 {
 		items = append(items, "CAST("+number+" AS BIGINT) AS g")
 		f.groupColumns, f.groupTypes = []string{"g"}, []store.ScanType{store.ScanInt64}
 	}

@@ -110,7 +110,7 @@ func (s *statement) accounts() (map[string]*account, error) {
 					slack[key]++
 				}
 			}
-			if !d.public {
+			if !d.Public {
 				a.weight++
 				slack[key]++
 			}
@@ -194,7 +194,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	}
 	r := d.release
 	r.Relation, r.Exchanged, r.Choice = d.neighbours(), d.exchanged(), d.choice
-	if !d.public {
+	if !d.Public {
 		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.Relation})
 		if err != nil {
 			return rule.Deny(rule.GroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
@@ -241,18 +241,18 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 	}
 	r.Persons = d.countPersons()
-	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.scans, d.groups, d.maxGroups, maxPersons(d.relation.Private)
+	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.scans, d.Groups, d.maxGroups, maxPersons(d.relation.Private)
 	if err := s.allFits(r); err != nil {
 		return err
 	}
 	if d.bounded {
 		r.MaxGroups = d.maxGroups
 	}
-	r.Written = d.written
-	for _, k := range d.keys {
-		key := plan.Key{Name: k.name, Type: k.typ, Decode: decode(k.typ)}
-		if d.public {
-			key.Domain = k.image.values
+	r.Written = d.Written
+	for _, k := range d.Keys {
+		key := plan.Key{Name: k.Name, Type: k.Type, Decode: decode(k.Type)}
+		if d.Public {
+			key.Domain = k.Image.Values
 		}
 		r.Keys = append(r.Keys, key)
 	}

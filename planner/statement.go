@@ -9,6 +9,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
+	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
@@ -19,6 +20,7 @@ import (
 // statement is the planning of one statement.
 type statement struct {
 	*rel.Writer
+	keys    *keys.Finder
 	ctx     *sql.Context
 	catalog catalog.Reader
 	p       *Planner
@@ -27,7 +29,6 @@ type statement struct {
 	nodes   []*plan.DPAggregate // in the order of the tree
 	drafts  []*draft            // distinct releases
 
-	images   map[string][]any  // values of grouping expressions that the store evaluated
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 
 	explains  bool   // the plan is only shown

@@ -203,9 +203,9 @@ func (d *draft) shape(a *aggregate) string {
 	if c := a.call.Constant; c != "" {
 		fmt.Fprintf(h, "%q;", c)
 	}
-	for _, k := range d.keys {
-		fmt.Fprintf(h, "%q", k.name)
+	for _, k := range d.Keys {
+		fmt.Fprintf(h, "%q", k.Name)
 	}
-	fmt.Fprintf(h, "%d %d", d.groups, d.maxGroups)
+	fmt.Fprintf(h, "%d %d", d.Groups, d.maxGroups)
 	return hex.EncodeToString(h.Sum(nil))
 }

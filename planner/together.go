@@ -28,7 +28,7 @@ func (s *statement) together(d *draft, outputs []plan.Output) {
 			members = append(members, a)
 		}
 	}
-	if len(members) == 0 || len(d.keys) == 0 {
+	if len(members) == 0 || len(d.Keys) == 0 {
 		return
 	}
 	t := joined(members)
@@ -36,7 +36,7 @@ func (s *statement) together(d *draft, outputs []plan.Output) {
 		return
 	}
 	d.replace(members, t, outputs)
-	if d.public && len(d.aggregates) == 1 {
+	if d.Public && len(d.aggregates) == 1 {
 		d.maxGroups, d.bounded = 1, false // nothing is left that is divided by groups
 	}
 }
@@ -121,8 +121,8 @@ const expectedGroups = 100
 
 // groupsOf is the number of groups of a draft, an example where it is private.
 func (d *draft) groupsOf() int {
-	if d.public {
-		return d.groups
+	if d.Public {
+		return d.Groups
 	}
 	return expectedGroups
 }
@@ -149,7 +149,7 @@ func (a *aggregate) presentOne(v float64) any {
 
 // mostGroups bounds the groups of one unit in the scan of all groups where keys are selected. The loss does not ask for it, and neither does memory: a
 // person with millions of keys would be shortened to nothing among those that are selected, but every query that meets them would write all of their
-// keys to disk. Which ones are kept follows from that person's rows and a secret alone. Where keys are public there are MaxPublicGroups at most.
+// keys to disk. Which ones are kept follows from that person's rows and a secret alone. Where keys are public there are keys.MaxPublic at most.
 const mostGroups = 1 << 14
 
 // groupScan generates the scan of all groups over what materialise wrote: one row a (group, unit), of every group that the unit is in.
@@ -201,7 +201,7 @@ func (s *statement) groupScan(d *draft, t *aggregate, in *flat, kept bool) plan.
 	if grouped {
 		out.SQL += " GROUP BY " + comma(by)
 	}
-	if !d.public {
+	if !d.Public {
 		place := "row_number() OVER (PARTITION BY unit ORDER BY " + s.choice("unit", in.groupColumns) + ") AS place"
 		out.SQL = "SELECT " + comma(names) + " FROM (SELECT *, " + place + " FROM (" + out.SQL + ") AS p) AS q WHERE place <= " + itoa(mostGroups)
 	}

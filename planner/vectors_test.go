@@ -10,6 +10,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
@@ -38,7 +39,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("a number: %v", err)
 	}
 	for groups, refused := range map[int]bool{0: false, 256: false, 257: true} {
-		d := &draft{groups: groups, aggregates: []*aggregate{{}, {vector: &vectorArg{dim: 40}}, {vector: &vectorArg{form: plan.Pairs, dim: 24}}}}
+		d := &draft{Grouping: keys.Grouping{Groups: groups}, aggregates: []*aggregate{{}, {vector: &vectorArg{dim: 40}}, {vector: &vectorArg{form: plan.Pairs, dim: 24}}}}
 		if err := s.answerFits(d); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("64 numbers in %d groups: got %v", groups, err)
 		}

@@ -10,15 +10,15 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
-	"scrim/planner"
+	"scrim/planner/keys"
 )
 
 // Domains reads the public domains that come from a column of a public table.
 type Domains struct{ Provider *Provider }
 
-var _ planner.DomainSource = Domains{}
+var _ keys.DomainSource = Domains{}
 
-// Values implements planner.DomainSource: the distinct values in ascending order, NULL last.
+// Values implements keys.DomainSource: the distinct values in ascending order, NULL last.
 func (d Domains) Values(ctx *sql.Context, source catalog.Source, limit int) ([]any, error) {
 	schema, name, ok := strings.Cut(source.Table, ".")
 	if !ok {

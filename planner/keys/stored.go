@@ -1,4 +1,4 @@
-package planner
+package keys
 
 import (
 	"fmt"
@@ -16,14 +16,16 @@ import (
 	"scrim/planner/rule"
 )
 
-// storeImage evaluates a grouping expression on public values in the store, with the translation that rows of persons get: WEEK(d, 3) is then the same
-// number whether its values are declared or selected. It reads no table:
+// storeImage evaluates a grouping expression on public values in the store, with the translation
+// that rows of persons get: WEEK(d, 3) is then the same number whether its values are declared or
+// selected. It reads no table:
 //
 //	SELECT <expression> FROM (SELECT CAST(v0 AS DATE) AS c0, n FROM (SELECT unnest(…) AS v0, unnest(…) AS n)) ORDER BY n
 //
-// nil where the expression is a column, or nothing evaluates queries. Without a type it is a condition, and gives 1 where it holds.
-func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*rel.Base, tuples [][]any) ([]any, error) {
-	if _, plain := e.(*expression.GetField); plain || s.p.config.Public == nil || len(bases) == 0 || len(tuples[0]) == 0 {
+// nil where the expression is a column, or nothing evaluates queries. Without a type it is a
+// condition, and gives 1 where it holds.
+func (s *Finder) storeImage(e sql.Expression, t sql.Type, bases []*rel.Base, tuples [][]any) ([]any, error) {
+	if _, plain := e.(*expression.GetField); plain || s.Store == nil || len(bases) == 0 || len(tuples[0]) == 0 {
 		return nil, nil
 	}
 	b := new(lower.Binder)
@@ -58,23 +60,23 @@ func (s *statement) storeImage(e sql.Expression, t sql.Type, bases []*rel.Base, 
 	}
 	query := rel.Renumbered(plan.Scan{SQL: "SELECT " + x.SQL + " FROM (SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(inner) + ") AS v) AS d ORDER BY d.n", Args: b.Args()})
 	name := fmt.Sprintf("%s %q", query.SQL, query.Args)
-	if v, ok := s.images[name]; ok {
+	if v, ok := s.stored[name]; ok {
 		return v, nil
 	}
 	v, err := s.storeValues(query, t)
 	if err != nil || len(v) != len(order) {
 		return nil, err
 	}
-	if s.images == nil {
-		s.images = map[string][]any{}
+	if s.stored == nil {
+		s.stored = map[string][]any{}
 	}
-	s.images[name] = v
+	s.stored[name] = v
 	return v, nil
 }
 
 // storeValues runs a query of one column without tables.
-func (s *statement) storeValues(query plan.Scan, t sql.Type) ([]any, error) {
-	rows, err := s.p.config.Public.QueryTables(s.ctx, nil, query.SQL, query.Args, sql.Schema{{Name: "k", Type: t, Nullable: true}})
+func (s *Finder) storeValues(query plan.Scan, t sql.Type) ([]any, error) {
+	rows, err := s.Store.QueryTables(s.ctx, nil, query.SQL, query.Args, sql.Schema{{Name: "k", Type: t, Nullable: true}})
 	if err != nil {
 		return nil, err
 	}

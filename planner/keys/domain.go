@@ -1,0 +1,113 @@
+package keys
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+	"scrim/planner/rel"
+	"scrim/planner/rule"
+	"scrim/planner/tree"
+)
+
+// Values lists the public values of a base column as SQL values of its type, each once.
+func (s *Finder) Values(b *rel.Base) ([]any, bool, error) {
+	var out []any
+	seen := map[string]bool{}
+	for _, d := range b.Domains {
+		v, finite, err := s.oneDomain(d, b)
+		if err != nil || !finite {
+			return nil, false, err
+		}
+		for _, x := range v {
+			if x != nil {
+				c, in, err := b.Type.Convert(s.ctx, x)
+				if err != nil || in != sql.InRange {
+					return nil, false, rule.Deny(rule.Domain, refuse.GroupKeys, "A DBA declares the domain again with dp_set_domain.",
+						"The domain of %s has a value that is not of type %s.", b.Name, b.Type)
+				}
+				x = c
+			}
+			if name := fmt.Sprintf("%T %v", x, x); !seen[name] {
+				seen[name] = true
+				out = append(out, x)
+			}
+		}
+	}
+	return out, true, nil
+}
+
+func (s *Finder) oneDomain(d catalog.Domain, b *rel.Base) ([]any, bool, error) {
+	switch {
+	case d.Values != nil:
+		if len(d.Values) > MaxPublic {
+			return nil, false, tooMany()
+		}
+		return d.Values, true, nil
+	case d.Range != nil:
+		// A range is a key set for whole numbers only.
+		switch b.Expr.Type.Kind {
+		case lower.Int, lower.UInt, lower.Bool:
+		default:
+			return nil, false, nil
+		}
+		lo, hi := math.Ceil(d.Range.Min), math.Floor(d.Range.Max)
+		if hi-lo >= MaxPublic {
+			return nil, false, nil
+		}
+		var v []any
+		for x := lo; x <= hi; x++ {
+			v = append(v, int64(x))
+		}
+		return v, true, nil
+	case d.Source != nil:
+		if s.Domains == nil || s.Catalog.Table(d.Source.Table).State != catalog.Public {
+			return nil, false, rule.Deny(rule.Domain, refuse.GroupKeys, "A DBA declares the table public, or lists the values.",
+				"The domain of %s comes from %s, which is not a public table.", b.Name, d.Source.Table)
+		}
+		v, err := s.Domains.Values(s.ctx, *d.Source, MaxPublic)
+		if err != nil {
+			return nil, false, err
+		}
+		return v, len(v) <= MaxPublic, nil
+	}
+	return nil, false, nil
+}
+
+func tooMany() error {
+	return rule.Deny(rule.GroupSize, refuse.GroupKeys, "Group by fewer or coarser keys, or filter the answer of a smaller query.",
+		"The public domains of the group keys have more than %d combinations.", MaxPublic)
+}
+
+// Text writes an SQL value as text that the store casts to the column's type; nil is NULL.
+func Text(t sql.Type, v any) any {
+	if e, ok := t.(sql.EnumType); ok && v != nil {
+		if n, ok := tree.Float(v); ok {
+			if name, ok := e.At(int(n)); ok {
+				return name
+			}
+		}
+	}
+	switch x := v.(type) {
+	case nil:
+		return nil
+	case time.Time:
+		if x.Hour() == 0 && x.Minute() == 0 && x.Second() == 0 && x.Nanosecond() == 0 {
+			return x.Format("2006-01-02")
+		}
+		return x.Format("2006-01-02 15:04:05.999999")
+	case []byte:
+		return string(x)
+	case bool:
+		if x {
+			return "1"
+		}
+		return "0"
+	}
+	return fmt.Sprint(v)
+}
