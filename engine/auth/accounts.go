@@ -30,7 +30,7 @@ func Load(ctx *sql.Context, db *mysql_db.MySQLDb, p *Persister, password string)
 		if err := db.OverwriteUsersAndGrantData(ctx, ed, data); err != nil {
 			return "", fmt.Errorf("auth: the accounts cannot be read: %w", err)
 		}
-		mend(ed, data)
+		repair(ed, data)
 		return "", makeRoles(ctx, db, ed)
 	}
 	if password == "" {

@@ -10,7 +10,7 @@
 // Every server has the roles dba, analyst, auditor, importer, collector and shuffler, made where they are missing
 // when the accounts are read. All roles that an account has been granted are active. A role is granted to
 // accounts only, so that one step leads from an account to everything that it may do. Some of what
-// go-mysql-server writes it does not read back; Load mends that.
+// go-mysql-server writes it does not read back; Load repairs that.
 //
 // # Statements
 //

@@ -62,19 +62,19 @@ func makeRoles(ctx *sql.Context, db *mysql_db.MySQLDb, ed *mysql_db.Editor) erro
 	return db.Persist(ctx, ed)
 }
 
-// mend restores what go-mysql-server writes, or should write, and does not read back: which accounts
+// repair restores what go-mysql-server writes, or should write, and does not read back: which accounts
 // are roles, who may grant a role on, and grants on names with capital letters.
-func mend(ed *mysql_db.Editor, data []byte) {
+func repair(ed *mysql_db.Editor, data []byte) {
 	ed.VisitUsers(func(u *mysql_db.User) {
 		// No account is without a password, and only roles are locked and have none.
 		u.IsRole = u.Locked && u.AuthString == ""
 		u.PrivilegeSet = folded(u.PrivilegeSet)
 	})
-	mendEdges(ed, data)
+	repairEdges(ed, data)
 }
 
-// mendEdges restores who may grant a role on.
-func mendEdges(ed *mysql_db.Editor, data []byte) {
+// repairEdges restores who may grant a role on.
+func repairEdges(ed *mysql_db.Editor, data []byte) {
 	file := serial.GetRootAsMySQLDb(data, 0)
 	admin := map[mysql_db.RoleEdge]bool{}
 	for i := range file.RoleEdgesLength() {

@@ -11,7 +11,7 @@ func init() {
 	heads["ALTER"] = alterUser
 }
 
-// sets mends SET PASSWORD, and answers SET ROLE: all roles of an account are active, always.
+// sets adjusts SET PASSWORD, and answers SET ROLE: all roles of an account are active, always.
 func sets(s *statement) {
 	switch {
 	case s.is(1, "PASSWORD") && !s.is(2, "."):

@@ -8,7 +8,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// BenchmarkUntouched is what reading a statement costs that has nothing to mend, beside the parser's own time for it.
+// BenchmarkUntouched is what reading a statement costs that has nothing to adjust, beside the parser's own time for it.
 func BenchmarkUntouched(b *testing.B) {
 	long, err := os.ReadFile("testdata/odbc_columns.sql")
 	if err != nil {
@@ -20,9 +20,9 @@ func BenchmarkUntouched(b *testing.B) {
 		"of 5kB": string(long),
 	} {
 		p := Parser(sql.NewMysqlParser(), Forms...)
-		b.Run(name+"/mend", func(b *testing.B) {
+		b.Run(name+"/adjust", func(b *testing.B) {
 			for b.Loop() {
-				_, _, _ = p.mend(query, Mode{}, Caller{}, true)
+				_, _, _ = p.adjust(query, Mode{}, Caller{}, true)
 			}
 		})
 		if name == "of 5kB" {

@@ -11,7 +11,7 @@ func TestBinaryIsAValueOfVariables(t *testing.T) {
 		"SELECT * FROM t WHERE a = BINARY 'b'":     "SELECT * FROM t WHERE a = BINARY 'b'",
 		"UPDATE t SET a = BINARY b, c = binary(d)": "UPDATE t SET a = BINARY b, c = binary(d)",
 	} {
-		if got, err := mend(t, query, Mode{}); err != nil || got != want {
+		if got, err := adjust(t, query, Mode{}); err != nil || got != want {
 			t.Errorf("%s:\n got %s, %v\nwant %s", query, got, err, want)
 		}
 	}

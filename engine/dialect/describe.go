@@ -9,7 +9,7 @@ func init() {
 	heads["DO"] = do
 }
 
-// describe mends DESCRIBE and EXPLAIN, which are the same word:
+// describe adjusts DESCRIBE and EXPLAIN, which are the same word:
 //
 //	DESCRIBE t 'd%', DESC t d            SHOW COLUMNS FROM t LIKE 'd%'
 //	EXPLAIN PARTITIONS SELECT …          EXPLAIN SELECT …
@@ -33,7 +33,7 @@ func (s *statement) refuseConnection() {
 	s.refuse("Statements of other connections are not explained.", "EXPLAIN the statement itself.")
 }
 
-// format mends FORMAT=x.
+// format adjusts FORMAT=x.
 func (s *statement) format() {
 	if s.are(4, "FOR", "CONNECTION") {
 		s.refuseConnection()
@@ -49,7 +49,7 @@ func (s *statement) format() {
 	}
 }
 
-// column mends DESCRIBE t column.
+// column adjusts DESCRIBE t column.
 func (s *statement) column() {
 	after := 2
 	if s.is(2, ".") {

@@ -8,11 +8,11 @@ import (
 	"scrim/internal/refuse"
 )
 
-// mend returns the text that the grammar gets.
-func mend(t *testing.T, query string, mode Mode, list ...Form) (string, error) {
+// adjust returns the text that the grammar gets.
+func adjust(t *testing.T, query string, mode Mode, list ...Form) (string, error) {
 	t.Helper()
 	p := Parser(sql.NewMysqlParser(), list...)
-	m, changed, err := p.mend(query, mode, Caller{User: "ann", Host: "%"}, false)
+	m, changed, err := p.adjust(query, mode, Caller{User: "ann", Host: "%"}, false)
 	if err != nil {
 		return "", err
 	}
@@ -48,12 +48,12 @@ func TestForms(t *testing.T) {
 		{"SELECT 'SHOW PROFILE'", "SELECT 'SHOW PROFILE'"},
 	}
 	for _, c := range cases {
-		got, err := mend(t, c.query, Mode{}, list...)
+		got, err := adjust(t, c.query, Mode{}, list...)
 		if err != nil || got != c.want {
 			t.Errorf("%s:\n got %s, %v\nwant %s", c.query, got, err, c.want)
 		}
 	}
-	if _, err := mend(t, "show profile all", Mode{}, list...); err == nil {
+	if _, err := adjust(t, "show profile all", Mode{}, list...); err == nil {
 		t.Error("a refused form went through")
 	} else if r, ok := refuse.As(err); !ok || r.Cause != "No profiles." {
 		t.Errorf("a refused form gave %v", err)

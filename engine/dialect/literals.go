@@ -7,7 +7,7 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// literal mends a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes a text with backslashes is written in
+// literal adjusts a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes a text with backslashes is written in
 // hexadecimal digits, which say the same to the grammar in every mode.
 //
 //	"it's 50\%"    'it''s 50\\%'
@@ -68,7 +68,7 @@ func patterns(v string) string {
 	return b.String()
 }
 
-// name mends a name in double quotes within a versioned comment, where vitess forgets ANSI_QUOTES.
+// name adjusts a name in double quotes within a versioned comment, where vitess forgets ANSI_QUOTES.
 func (s *statement) name(i int, t *token) {
 	if t.versioned && s.src[t.start] == '"' {
 		s.replace(i, i, sqltext.Name(s.unquoted(i)))

@@ -22,7 +22,7 @@ func Parser(base sql.Parser, list ...Form) *Grammar {
 
 // ParseSimple implements sql.Parser: go-mysql-server reads defaults and checks of tables with it.
 func (p *Grammar) ParseSimple(query string) (ast.Statement, error) {
-	m, changed, err := p.mend(query, Mode{}, Caller{}, false)
+	m, changed, err := p.adjust(query, Mode{}, Caller{}, false)
 	switch {
 	case err != nil:
 		return nil, err
@@ -36,7 +36,7 @@ func (p *Grammar) ParseSimple(query string) (ast.Statement, error) {
 
 // Parse implements sql.Parser: it reads a client's statement.
 func (p *Grammar) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
-	m, changed, err := p.mend(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), multi)
+	m, changed, err := p.adjust(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), multi)
 	switch {
 	case err != nil:
 		return nil, "", "", err
@@ -53,9 +53,9 @@ func (p *Grammar) Parse(ctx *sql.Context, query string, multi bool) (ast.Stateme
 func (p *Grammar) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
 	mode := modeIn(ctx).with(o)
 	if defines(query) {
-		mode.NoBackslash = false // mend lets no other definition pass
+		mode.NoBackslash = false // adjust lets no other definition pass
 	}
-	m, changed, err := p.mend(query, mode, callerIn(ctx), multi)
+	m, changed, err := p.adjust(query, mode, callerIn(ctx), multi)
 	switch {
 	case err != nil:
 		return nil, "", "", err
@@ -70,7 +70,7 @@ func (p *Grammar) ParseWithOptions(ctx context.Context, query string, delimiter 
 
 // ParseOneWithOptions implements sql.Parser: what is prepared comes here.
 func (p *Grammar) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
-	m, changed, err := p.mend(query, modeIn(ctx).with(o), callerIn(ctx), true)
+	m, changed, err := p.adjust(query, modeIn(ctx).with(o), callerIn(ctx), true)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -96,7 +96,7 @@ func tree(s ast.Statement, text string, err error) (ast.Statement, error) {
 }
 
 // tree ends the reading of an edited statement.
-func (m mended) tree(s ast.Statement, err error) (ast.Statement, error) {
+func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +174,8 @@ func Placeholders(ctx *sql.Context, query string) int {
 // room holds the tokens of a statement between statements.
 var room = sync.Pool{New: func() any { t := make([]token, 0, 256); return &t }}
 
-// mend edits the first statement of a text. What follows it is left out if cut is set, and left as it is otherwise.
-func (p *Grammar) mend(query string, mode Mode, who Caller, cut bool) (m mended, changed bool, err error) {
+// adjust edits the first statement of a text. What follows it is left out if cut is set, and left as it is otherwise.
+func (p *Grammar) adjust(query string, mode Mode, who Caller, cut bool) (m adjusted, changed bool, err error) {
 	tokens := room.Get().(*[]token)
 	list, end, edits := scan(query, mode, *tokens)
 	defer func() {
@@ -189,7 +189,7 @@ func (p *Grammar) mend(query string, mode Mode, who Caller, cut bool) (m mended,
 		s.definition()
 	}
 	if s.err != nil || len(s.edits) == 0 {
-		return mended{}, false, s.err
+		return adjusted{}, false, s.err
 	}
 	m = s.apply()
 	m.answered, m.end = answered, end
@@ -200,7 +200,7 @@ func (p *Grammar) mend(query string, mode Mode, who Caller, cut bool) (m mended,
 }
 
 // outcome ends the reading of an edited statement: the text that is told and what follows it are the client's.
-func (m mended) outcome(s ast.Statement, query string, multi bool, err error) (ast.Statement, string, string, error) {
+func (m adjusted) outcome(s ast.Statement, query string, multi bool, err error) (ast.Statement, string, string, error) {
 	if s, err = m.tree(s, err); err != nil {
 		return nil, "", "", err
 	}

@@ -8,7 +8,7 @@ import (
 
 // restore gives a tree of the edited text the client's words where the tree quotes the text: in the names of columns that have none, and in the
 // place of a definition within CREATE VIEW.
-func (m mended) restore(s ast.Statement) ast.Statement {
+func (m adjusted) restore(s ast.Statement) ast.Statement {
 	if m.answered || s == nil {
 		return s
 	}

@@ -66,7 +66,7 @@ func TestRules(t *testing.T) {
 		{"SELECT 1 /*!40101 , {fn f()} */", "SELECT 1 /*!40101 ,  f()  */"},
 		{"SELECT 'USE INDEX (a)', `FOR SHARE` -- @x := 1\n", "SELECT 'USE INDEX (a)', `FOR SHARE` -- @x := 1\n"},
 	} {
-		got, err := mend(t, c.query, Mode{}, Forms...)
+		got, err := adjust(t, c.query, Mode{}, Forms...)
 		if err != nil || got != c.want {
 			t.Errorf("%s:\n got %s, %v\nwant %s", c.query, got, err, c.want)
 		}
@@ -84,11 +84,11 @@ func TestModes(t *testing.T) {
 		{"SELECT NOT a", Mode{}, "SELECT NOT a"},
 		{`SELECT "a" /*! , "b""c" */`, Mode{AnsiQuotes: true}, "SELECT \"a\" /*! , `b\"c` */"},
 	} {
-		if got, err := mend(t, c.query, c.mode); err != nil || got != c.want {
+		if got, err := adjust(t, c.query, c.mode); err != nil || got != c.want {
 			t.Errorf("%s in %+v:\n got %s, %v\nwant %s", c.query, c.mode, got, err, c.want)
 		}
 	}
-	if _, err := mend(t, `CREATE VIEW v AS SELECT 'a\b'`, Mode{NoBackslash: true}); err == nil {
+	if _, err := adjust(t, `CREATE VIEW v AS SELECT 'a\b'`, Mode{NoBackslash: true}); err == nil {
 		t.Error("a view that another session would read otherwise was let through")
 	}
 }
@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 		"ALTER USER ann IDENTIFIED BY 'x' PASSWORD EXPIRE": "do not expire", "ALTER USER ann REQUIRE SSL": "REQUIRE",
 		"SET PASSWORD TO RANDOM": "not made by the server", "SELECT a > ALL (SELECT 1)": "ANY or ALL",
 	} {
-		_, err := mend(t, query, Mode{}, Forms...)
+		_, err := adjust(t, query, Mode{}, Forms...)
 		if r, ok := refuse.As(err); !ok || r.Code != refuse.Unsupported || !strings.Contains(r.Cause, want) || r.Remedy == "" {
 			t.Errorf("%s: %v", query, err)
 		}

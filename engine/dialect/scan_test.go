@@ -118,7 +118,7 @@ func compare(t *testing.T, src string) {
 	}
 }
 
-// FuzzMend reads any text: nothing panics, and what is mended and parses gets the client's words back.
+// FuzzMend reads any text: nothing panics, and what is adjusted and parses gets the client's words back.
 func FuzzMend(f *testing.F) {
 	for _, s := range []string{
 		"SELECT @x := a + 1 AS b, {fn f(c)} FROM t USE INDEX (p) GROUP BY a WITH ROLLUP", "DESCRIBE t '%'; SELECT 1", "SET PASSWORD FOR a@b = 'c'",
@@ -129,12 +129,12 @@ func FuzzMend(f *testing.F) {
 	p := Parser(sql.NewMysqlParser(), Forms...)
 	f.Fuzz(func(t *testing.T, src string) {
 		for _, m := range []Mode{{}, {AnsiQuotes: true, HighNotPrecedence: true}, {NoBackslash: true}} {
-			mended, changed, err := p.mend(src, m, Caller{"ann", "%"}, true)
+			adjusted, changed, err := p.adjust(src, m, Caller{"ann", "%"}, true)
 			if err != nil || !changed {
 				continue
 			}
-			if s, err := ast.Parse(mended.text); err == nil {
-				_, _ = mended.tree(s, nil)
+			if s, err := ast.Parse(adjusted.text); err == nil {
+				_, _ = adjusted.tree(s, nil)
 			}
 		}
 	})

@@ -160,8 +160,8 @@ func unescape(v string) string {
 	return b.String()
 }
 
-// mended is a text after its edits, and the way back.
-type mended struct {
+// adjusted is a text after its edits, and the way back.
+type adjusted struct {
 	text     string
 	src      string // the client's statement
 	end      int    // where that ends in the client's text
@@ -170,7 +170,7 @@ type mended struct {
 }
 
 // apply makes the edits. Of edits that overlap the one that begins first, or else is longest, is made, after what is put in front of it.
-func (s *statement) apply() mended {
+func (s *statement) apply() adjusted {
 	e := s.edits
 	sort.SliceStable(e, func(i, j int) bool {
 		if e[i].start != e[j].start {
@@ -179,7 +179,7 @@ func (s *statement) apply() mended {
 		ni, nj := e[i].end-e[i].start, e[j].end-e[j].start
 		return ni == 0 && nj > 0 || nj > 0 && ni > nj
 	})
-	m := mended{src: s.src}
+	m := adjusted{src: s.src}
 	var b strings.Builder
 	at := 0
 	for _, x := range e {
@@ -198,7 +198,7 @@ func (s *statement) apply() mended {
 
 // back returns the place in the client's text of a place in the edited one. A place within what replaced something is where that
 // begins, or ends if end is set.
-func (m mended) back(pos int, end bool) int {
+func (m adjusted) back(pos int, end bool) int {
 	shift := 0 // the client's place less the edited one
 	for _, x := range m.edits {
 		start := x.start - shift

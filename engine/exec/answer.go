@@ -107,13 +107,7 @@ func (g *answerGroup) compare(h *answerGroup, r *plan.Release, k int) int {
 	if r.Selection == nil {
 		return g.place(r, k) - h.place(r, k)
 	}
-	if lessKey(g.Key[k:k+1], h.Key[k:k+1]) {
-		return -1
-	}
-	if lessKey(h.Key[k:k+1], g.Key[k:k+1]) {
-		return 1
-	}
-	return 0
+	return compareKeys(g.Key[k:k+1], h.Key[k:k+1])
 }
 
 // place is the place of a public group's key k in its domain.

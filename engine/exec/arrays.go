@@ -22,9 +22,9 @@ type arrays struct {
 	onto   lattice
 	sums   bool // several rows a person
 	groups []summed
-	space  *spill.Area
+	memory *spill.Area
 
-	glances int64 // see look
+	touched int64 // see prefetch
 }
 
 // summed is one group: its block and, with several rows a person, each person's place in it.
@@ -34,14 +34,14 @@ type summed struct {
 	high   [][]int64 // by chunk, where it has persons with many rows: the sums are high·2^carryBits and what the block holds
 }
 
-func newArrays(column int, v *plan.Vector, sums bool, space *spill.Area) (*arrays, error) {
+func newArrays(column int, v *plan.Vector, sums bool, memory *spill.Area) (*arrays, error) {
 	onto, err := newLattice(v.Grid)
-	return &arrays{column: column, dim: v.Dim, onto: onto, sums: sums, space: space}, err
+	return &arrays{column: column, dim: v.Dim, onto: onto, sums: sums, memory: memory}, err
 }
 
 func (a *arrays) resize(groups int) {
 	for len(a.groups) < groups {
-		a.groups = append(a.groups, summed{dense: dense{dim: a.dim, counts: a.sums, space: a.space}})
+		a.groups = append(a.groups, summed{dense: dense{dim: a.dim, counts: a.sums, memory: a.memory}})
 	}
 }
 
@@ -52,7 +52,7 @@ func (a *arrays) add(ch store.Chunk, of origin) error {
 	}
 	for i := range ch.Len {
 		if i%ahead == 0 && a.sums {
-			a.look(of, i, min(i+ahead, ch.Len))
+			a.prefetch(of, i, min(i+ahead, ch.Len))
 		}
 		if v.Null != nil && v.Null[i] {
 			continue
@@ -70,21 +70,21 @@ func (a *arrays) add(ch store.Chunk, of origin) error {
 	return nil
 }
 
-// look reads the sums of rows' persons, so that they are in the cache when the rows are added: see ahead.
-func (a *arrays) look(of origin, from, to int) {
+// prefetch reads the sums of rows' persons, so that they are in the cache when the rows are added: see ahead.
+func (a *arrays) prefetch(of origin, from, to int) {
 	var places [ahead]place
 	for i, n := range of.persons[from:to] {
 		if g := &a.groups[of.groups[from+i]]; n >= 0 && int(n) < len(g.places) {
 			places[i] = g.places[n]
 		}
 	}
-	glances := int64(0)
+	touched := int64(0)
 	for i, at := range places[:to-from] {
 		if at > 0 {
-			glances += a.groups[of.groups[from+i]].glance(at - 1)
+			touched += a.groups[of.groups[from+i]].touch(at - 1)
 		}
 	}
-	a.glances = glances // or else the compiler may leave the reading out
+	a.touched = touched // or else the compiler may leave the reading out
 }
 
 // new appends a person with one row. ok is false where the row is absent.
@@ -128,12 +128,12 @@ func (g *summed) number(person int32) error {
 		return nil
 	}
 	if int(person) >= cap(g.places) {
-		more, err := take[place](g.space, max(2*cap(g.places), int(person)+1, firstPersons))
+		more, err := take[place](g.memory, max(2*cap(g.places), int(person)+1, firstPersons))
 		if err != nil {
 			return err
 		}
 		copy(more, g.places)
-		free(g.space, g.places)
+		free(g.memory, g.places)
 		g.places = more[:len(g.places)]
 	}
 	g.places = g.places[:person+1]
@@ -155,7 +155,7 @@ func (g *summed) carry(at place) error {
 	}
 	if g.high[chunk] == nil {
 		var err error
-		if g.high[chunk], err = take[int64](g.space, len(g.chunks[chunk].Dense)); err != nil {
+		if g.high[chunk], err = take[int64](g.memory, len(g.chunks[chunk].Dense)); err != nil {
 			return err
 		}
 	}
@@ -179,7 +179,7 @@ func (g *summed) fold() {
 			}
 			sums[i] = clamped(sums[i] + min(max(h, -carryRows-2), carryRows+2)<<carryBits)
 		}
-		free(g.space, high)
+		free(g.memory, high)
 	}
 	g.high = nil
 }

@@ -29,7 +29,7 @@ type gathered struct {
 	groups [][]int32
 	data   [][][]int64 // data[c] lists the runs of column c
 	rows   int
-	space  *spill.Area
+	memory *spill.Area
 }
 
 // A run has room for as many rows as there are already, within these bounds.
@@ -56,13 +56,13 @@ func (g *gathered) add(ch store.Chunk, columns []int, groups []int32) error {
 // grow begins a run with room for n rows at least.
 func (g *gathered) grow(n int) error {
 	n = max(n, min(max(g.rows, leastRows), mostRows))
-	run, err := room[int32](g.space, n)
+	run, err := room[int32](g.memory, n)
 	if err != nil {
 		return err
 	}
 	g.groups = append(g.groups, run[:0])
 	for c := range g.data {
-		run, err := room[int64](g.space, n)
+		run, err := room[int64](g.memory, n)
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (g *gathered) sorted(groups int) (*table, error) {
 			t.columns[c] = g.data[c][0]
 			continue
 		}
-		dst, err := room[int64](g.space, g.rows)
+		dst, err := room[int64](g.memory, g.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -120,11 +120,11 @@ func (g *gathered) sorted(groups int) (*table, error) {
 		scatter.Wait()
 		t.columns[c] = dst
 		for _, run := range g.data[c] {
-			free(g.space, run)
+			free(g.memory, run)
 		}
 	}
 	for _, run := range g.groups {
-		free(g.space, run)
+		free(g.memory, run)
 	}
 	g.data, g.groups = nil, nil
 	return t, nil

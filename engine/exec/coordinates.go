@@ -13,17 +13,17 @@ type coordinates struct {
 	columns []int // the number of rows, then the coordinates
 	dim     int
 	groups  []dense
-	space   *spill.Area
+	memory  *spill.Area
 	places  [][]int64 // the vectors of the persons of a chunk, nil where absent
 }
 
-func newCoordinates(columns []int, v *plan.Vector, space *spill.Area) *coordinates {
-	return &coordinates{columns: columns, dim: v.Dim, space: space}
+func newCoordinates(columns []int, v *plan.Vector, memory *spill.Area) *coordinates {
+	return &coordinates{columns: columns, dim: v.Dim, memory: memory}
 }
 
 func (c *coordinates) resize(groups int) {
 	for len(c.groups) < groups {
-		c.groups = append(c.groups, dense{dim: c.dim, counts: true, space: c.space})
+		c.groups = append(c.groups, dense{dim: c.dim, counts: true, memory: c.memory})
 	}
 }
 

@@ -19,7 +19,7 @@ type dense struct {
 	dim    int
 	counts bool // of rows are kept; otherwise each person has one
 	chunks []estimator.Chunk
-	space  *spill.Area
+	memory *spill.Area
 }
 
 // place is where a person lies in a dense block: the chunk's number and, in the last placeBits bits, the person's
@@ -60,9 +60,9 @@ func (d *dense) again(at place) int64 {
 	return *n
 }
 
-// glance reads a person's count and first numbers, one a cache line, and returns what means nothing. Of longer vectors the processor
+// touch reads a person's count and first numbers, one a cache line, and returns what means nothing. Of longer vectors the processor
 // fetches the rest by itself.
-func (d *dense) glance(at place) int64 {
+func (d *dense) touch(at place) int64 {
 	sum := d.chunks[at>>placeBits].Rows[at&(chunkPersons-1)]
 	v := d.vector(at)
 	for j := 0; j < min(len(v), 64); j += 8 {
@@ -77,11 +77,11 @@ func (d *dense) grow() error {
 		n = min(n, firstPersons<<k)
 	}
 	c, err := estimator.Chunk{}, error(nil)
-	if c.Dense, err = take[int64](d.space, n*d.dim); err != nil {
+	if c.Dense, err = take[int64](d.memory, n*d.dim); err != nil {
 		return err
 	}
 	if d.counts {
-		if c.Rows, err = take[int64](d.space, n); err != nil {
+		if c.Rows, err = take[int64](d.memory, n); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (d *dense) grow() error {
 // block returns what has been filled in. reach bounds the size of a number of one row: only sums of so many
 // rows that they may be beyond MaxUnits are clamped.
 func (d *dense) block(reach int64) *estimator.Block {
-	b := &estimator.Block{Dim: d.dim, Memory: d.space}
+	b := &estimator.Block{Dim: d.dim, Memory: d.memory}
 	for _, c := range d.chunks {
 		if c.Persons == 0 {
 			continue

@@ -164,19 +164,14 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 
 // tooFewRows is the warning for what is answered in all groups at once and is NULL in some of them.
 func tooFewRows(text string) *sql.Warning {
-	return &sql.Warning{
-		Level:   "Warning",
-		Code:    refuse.MySQLErrno,
-		Message: fmt.Sprintf("Of %s, a sum or a mean is NULL where the noisy number of persons, or of rows in the group, is under the method's minimum. The charge stands.", text),
-	}
+	return warning("Of %s, a sum or a mean is NULL where the noisy number of persons, or of rows in the group, is under the method's minimum. The charge stands.", text)
 }
 
 // tooFew is the warning for aggregates that are NULL because too few persons contribute.
 func tooFew(text string, needed int64) *sql.Warning {
-	return &sql.Warning{
-		Level: "Warning",
-		Code:  refuse.MySQLErrno,
-		Message: fmt.Sprintf("%s is NULL where its noisy number of persons is under the method's minimum; about %d persons are needed. The charge stands.",
-			text, needed),
-	}
+	return warning("%s is NULL where its noisy number of persons is under the method's minimum; about %d persons are needed. The charge stands.", text, needed)
+}
+
+func warning(format string, args ...any) *sql.Warning {
+	return &sql.Warning{Level: "Warning", Code: refuse.MySQLErrno, Message: fmt.Sprintf(format, args...)}
 }

@@ -88,18 +88,12 @@ type failure struct {
 
 // failed is an error after the charge.
 func failed(cause error) error {
-	return &failure{
-		public: refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."),
-		cause:  cause,
-	}
+	return &failure{refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."), cause}
 }
 
 // notStarted is an error before the charge.
 func notStarted(cause error) error {
-	return &failure{
-		public: refuse.New(refuse.Failed, "The query on protected data could not be started; nothing was charged."),
-		cause:  cause,
-	}
+	return &failure{refuse.New(refuse.Failed, "The query on protected data could not be started; nothing was charged."), cause}
 }
 
 // Limit is a failure of a release whose released keys are too many: what was wanted, and what there is. It acts on released numbers only, and
@@ -116,10 +110,7 @@ func (l *Limit) Error() string {
 
 // noRoom is a refusal before the charge: the disk has no room for what the query may spill.
 func noRoom(cause error) error {
-	return &failure{
-		public: refuse.New(refuse.Space, "The server's directory for temporary files cannot be used, or its disk is nearly full; nothing was charged."),
-		cause:  cause,
-	}
+	return &failure{refuse.New(refuse.Space, "The server's directory for temporary files cannot be used, or its disk is nearly full; nothing was charged."), cause}
 }
 
 // Error is for the operators' log.

@@ -20,7 +20,7 @@ type addend struct{ unit, group, x, y int64 }
 // filled takes in the rows by some dealers, in chunks.
 func filled(t *testing.T, rng *rand.Rand, rows []addend, foldAt int) *grouped {
 	t.Helper()
-	g := &grouped{unit: 1, columns: []int{2, 3}, packing: estimator.Packing{Numbers: 2, Of: []int{0, 1}}, seed: 3, space: spillArea(t), held: spillArea(t), foldAt: foldAt}
+	g := &grouped{unit: 1, columns: []int{2, 3}, packing: estimator.Packing{Numbers: 2, Of: []int{0, 1}}, seed: 3, memory: spillArea(t), held: spillArea(t), foldAt: foldAt}
 	g.makeDealers(1 + rng.IntN(3))
 	for part := range slices.Chunk(rows, 2048) {
 		columns := make([][]int64, 4)

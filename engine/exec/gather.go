@@ -23,7 +23,7 @@ type gathering struct {
 
 // scratch is what a worker uses again and again. It lies in the memory of the records: a shard of very many is as good as one of few.
 type scratch struct {
-	space         *spill.Area
+	memory        *spill.Area
 	bytes         []byte  // records
 	names         []int64 // unit of each record
 	groups        []int32 // group of each record
@@ -44,7 +44,7 @@ type scratch struct {
 }
 
 func (g *grouped) scratch() *scratch {
-	return &scratch{space: g.held, low: make([]uint64, g.packing.Numbers), high: make([]int64, g.packing.Numbers)}
+	return &scratch{memory: g.held, low: make([]uint64, g.packing.Numbers), high: make([]int64, g.packing.Numbers)}
 }
 
 // taskRecords is about how many records are ordered at a time: with what is beside them they fit into a core's own cache.
@@ -70,7 +70,7 @@ func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, erro
 		return nil, err
 	}
 	chunks = slices.DeleteFunc(chunks, func(c estimator.Chunk) bool { return c.Persons == 0 })
-	return &estimator.Block{Dim: groups * len(g.packing.Of), Sparse: true, Chunks: chunks, Memory: g.space}, nil
+	return &estimator.Block{Dim: groups * len(g.packing.Of), Sparse: true, Chunks: chunks, Memory: g.memory}, nil
 }
 
 // tasks lists the shards in pieces that are ordered at a time.
@@ -140,11 +140,11 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 		return c, err
 	}
 	persons := len(w.units)
-	if c.Starts, err = room[int](b.space, persons+1); err != nil {
+	if c.Starts, err = room[int](b.memory, persons+1); err != nil {
 		return c, err
 	}
 	// Beside its numbers a group takes what it is behind the one before.
-	if w.packed, err = grown(w.space, w.packed, len(w.bytes)+len(w.names)*estimator.MostBytes); err != nil {
+	if w.packed, err = grown(w.memory, w.packed, len(w.bytes)+len(w.names)*estimator.MostBytes); err != nil {
 		return c, err
 	}
 	packed := w.packed[:0]
@@ -157,7 +157,7 @@ func (b *gathering) chunk(w *scratch, shards []shard) (c estimator.Chunk, err er
 		}
 	}
 	c.Starts = c.Starts[:c.Persons+1]
-	c.Packed, err = room[byte](b.space, len(packed))
+	c.Packed, err = room[byte](b.memory, len(packed))
 	copy(c.Packed, packed)
 	return c, err
 }
@@ -227,27 +227,27 @@ func (b *gathering) persons(w *scratch) error {
 // fit makes room for n records of so many bytes.
 func (w *scratch) fit(n, size int) (err error) {
 	for _, s := range []*[]int32{&w.groups, &w.owner, &w.byGroup, &w.order, &w.starts} {
-		if *s, err = grown(w.space, *s, n+1); err != nil {
+		if *s, err = grown(w.memory, *s, n+1); err != nil {
 			return err
 		}
 	}
 	w.groups, w.owner, w.byGroup, w.order, w.starts = w.groups[:n], w.owner[:n], w.byGroup[:n], w.order[:n], w.starts[:1]
 	w.starts[0] = 0
 	for _, s := range []*[]int64{&w.names, &w.units} {
-		if *s, err = grown(w.space, *s, n); err != nil {
+		if *s, err = grown(w.memory, *s, n); err != nil {
 			return err
 		}
 	}
 	w.units = w.units[:0]
 	for _, s := range []*[]int{&w.at, &w.ends} {
-		if *s, err = grown(w.space, *s, n); err != nil {
+		if *s, err = grown(w.memory, *s, n); err != nil {
 			return err
 		}
 	}
-	if w.bytes, err = grown(w.space, w.bytes, size); err != nil {
+	if w.bytes, err = grown(w.memory, w.bytes, size); err != nil {
 		return err
 	}
-	if w.table, err = grown(w.space, w.table, 1<<bits.Len(uint(2*n))); err != nil {
+	if w.table, err = grown(w.memory, w.table, 1<<bits.Len(uint(2*n))); err != nil {
 		return err
 	}
 	clear(w.table)
@@ -285,7 +285,7 @@ func (w *scratch) scatter() {
 func (w *scratch) sortPersons() (err error) {
 	for p := range w.units {
 		own := w.order[w.starts[p]:w.starts[p+1]]
-		if w.keys, err = grown(w.space, w.keys, len(own)); err != nil {
+		if w.keys, err = grown(w.memory, w.keys, len(own)); err != nil {
 			return err
 		}
 		for k, i := range own {

@@ -21,7 +21,7 @@ type grouped struct {
 	columns []int // columns of the scan that are kept, each once
 	packing estimator.Packing
 	seed    uint64
-	space   *spill.Area // of the block, and of the estimator
+	memory  *spill.Area // of the block, and of the estimator
 	held    *spill.Area // of the records, which are given back when the block is made
 	foldAt  int         // foldRecords
 	dealers []*dealer
@@ -57,7 +57,7 @@ const (
 
 // newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed keeps anybody from choosing
 // units that share a shard.
-func newGrouped(a plan.Aggregate, keys groupKeys, unit store.ScanType, seed uint64, space *spill.Area) (*grouped, error) {
+func newGrouped(a plan.Aggregate, keys groupKeys, unit store.ScanType, seed uint64, memory *spill.Area) (*grouped, error) {
 	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
 		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
 	}
@@ -68,14 +68,14 @@ func newGrouped(a plan.Aggregate, keys groupKeys, unit store.ScanType, seed uint
 		}
 		of = append(of, slices.Index(columns, c))
 	}
-	g := newSums(columns, keys, unit, seed, space)
+	g := newSums(columns, keys, unit, seed, memory)
 	g.packing.Of = of
 	return g, nil
 }
 
 // newSums returns the intake of columns that are added up. Texts are numbered by one dealer; of integers there are as many as threads.
-func newSums(columns []int, keys groupKeys, unit store.ScanType, seed uint64, space *spill.Area) *grouped {
-	g := &grouped{unit: keys.leading(), columns: columns, packing: estimator.Packing{Numbers: len(columns)}, seed: seed, space: space, held: space.Beside(), foldAt: foldRecords}
+func newSums(columns []int, keys groupKeys, unit store.ScanType, seed uint64, memory *spill.Area) *grouped {
+	g := &grouped{unit: keys.leading(), columns: columns, packing: estimator.Packing{Numbers: len(columns)}, seed: seed, memory: memory, held: memory.Beside(), foldAt: foldRecords}
 	g.makeDealers(1)
 	if unit == store.ScanInt64 {
 		g.makeDealers(processors.Count())

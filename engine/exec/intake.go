@@ -24,7 +24,7 @@ type intake struct {
 	vectors []*vectors
 	grouped *grouped // of the aggregate of all groups at once, which has a scan of its own, or of columns that are added up
 	groups  []int32  // of a chunk
-	space   *spill.Area
+	memory  *spill.Area
 }
 
 // vectors are the blocks of the aggregates that are made of the same columns in the same way.
@@ -45,8 +45,8 @@ type collector interface {
 	block(group int) (*estimator.Block, error)
 }
 
-func newIntake(r *plan.Release, scan int, keys groupKeys, space *spill.Area, secrets secrets) (*intake, error) {
-	in := &intake{scan: r.Scans[scan], keys: keys, persons: persons{space: space}, space: space, kept: gathered{space: space}}
+func newIntake(r *plan.Release, scan int, keys groupKeys, memory *spill.Area, secrets secrets) (*intake, error) {
+	in := &intake{scan: r.Scans[scan], keys: keys, persons: persons{memory: memory}, memory: memory, kept: gathered{memory: memory}}
 	for _, a := range r.Aggregates {
 		if a.Scan != scan {
 			continue
@@ -57,7 +57,7 @@ func newIntake(r *plan.Release, scan int, keys groupKeys, space *spill.Area, sec
 	}
 	in.kept.data = make([][][]int64, len(in.columns))
 	if in.scan.Adds {
-		in.grouped = newSums(in.columns, keys, in.scan.Types[keys.named], secrets.noise.Uniform(), space)
+		in.grouped = newSums(in.columns, keys, in.scan.Types[keys.named], secrets.noise.Uniform(), memory)
 	}
 	return in, nil
 }
@@ -68,7 +68,7 @@ func (in *intake) want(a plan.Aggregate, secrets secrets) (err error) {
 		return fmt.Errorf("exec: %s reads a scan of units, or none, for the wrong aggregates", a.Text)
 	}
 	if a.Groups != nil {
-		in.grouped, err = newGrouped(a, in.keys, in.scan.Types[in.keys.named], secrets.noise.Uniform(), in.space)
+		in.grouped, err = newGrouped(a, in.keys, in.scan.Types[in.keys.named], secrets.noise.Uniform(), in.memory)
 		return err
 	}
 	if a.Vector == nil {
@@ -108,11 +108,11 @@ func (in *intake) collect(a plan.Aggregate) (collector, error) {
 	switch {
 	case v.Dim < 1:
 	case v.Form == plan.Arrays && len(a.Columns) == 1:
-		return newArrays(in.keys.at(a.Columns[0]), v, in.scan.Rows, in.space)
+		return newArrays(in.keys.at(a.Columns[0]), v, in.scan.Rows, in.memory)
 	case v.Form == plan.Coordinates && len(a.Columns) == 1+v.Dim && !in.scan.Rows:
-		return newCoordinates(in.keys.all(a.Columns), v, in.space), nil
+		return newCoordinates(in.keys.all(a.Columns), v, in.memory), nil
 	case v.Form == plan.Pairs && len(a.Columns) == 1 && in.scan.Rows:
-		return newPairs(in.keys.at(a.Columns[0]), v, in.space)
+		return newPairs(in.keys.at(a.Columns[0]), v, in.memory)
 	}
 	return nil, fmt.Errorf("exec: vectors of form %d and dimension %d from %d columns", v.Form, v.Dim, len(a.Columns))
 }
@@ -192,8 +192,8 @@ func (in *intake) input(a plan.Aggregate, group int, read func(estimator.Input))
 		if out[i], err = in.sums.column(group, column); err != nil {
 			return err
 		}
-		defer free(in.space, out[i])
+		defer free(in.memory, out[i])
 	}
-	read(estimator.Input{Columns: out, Memory: in.space})
+	read(estimator.Input{Columns: out, Memory: in.memory})
 	return nil
 }

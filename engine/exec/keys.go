@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,31 +93,21 @@ func keyOf(ch store.Chunk, parts, row int) []keyValue {
 	return out
 }
 
+// compareKeys orders keys part by part, NULL first.
 func compareKeys(x, y []keyValue) int {
-	switch {
-	case lessKey(x, y):
-		return -1
-	case lessKey(y, x):
-		return 1
-	}
-	return 0
-}
-
-func lessKey(x, y []keyValue) bool {
 	for c := range x {
 		p, q := x[c], y[c]
 		switch {
-		case p.Null != q.Null:
-			return p.Null
-		case p.Int != q.Int:
-			return p.Int < q.Int
-		case p.Float != q.Float:
-			return p.Float < q.Float
-		case p.Text != q.Text:
-			return p.Text < q.Text
+		case p.Null && !q.Null:
+			return -1
+		case q.Null && !p.Null:
+			return 1
+		}
+		if n := cmp.Or(cmp.Compare(p.Int, q.Int), cmp.Compare(p.Float, q.Float), strings.Compare(p.Text, q.Text)); n != 0 {
+			return n
 		}
 	}
-	return false
+	return 0
 }
 
 // raw is the part as planner.Key.Decode takes it.

@@ -49,18 +49,18 @@ func (n *names) at(text string, hash uint64) *textSlot {
 }
 
 // put gives a number to a text that has none, and keeps the text.
-func (n *names) put(text string, number int32, space *spill.Area) error {
+func (n *names) put(text string, number int32, memory *spill.Area) error {
 	if n.taken == math.MaxInt32 {
 		return errNames
 	}
 	if 4*(n.taken+1) > 3*len(n.slots) {
-		if err := n.grow(space); err != nil {
+		if err := n.grow(memory); err != nil {
 			return err
 		}
 	}
 	if len(n.left) < len(text) {
 		var err error
-		if n.left, err = room[uint8](space, max(min(leastBlock<<min(len(n.texts), 20), mostBlock), len(text))); err != nil {
+		if n.left, err = room[uint8](memory, max(min(leastBlock<<min(len(n.texts), 20), mostBlock), len(text))); err != nil {
 			return err
 		}
 		n.texts = append(n.texts, n.left)
@@ -73,12 +73,12 @@ func (n *names) put(text string, number int32, space *spill.Area) error {
 	return nil
 }
 
-func (n *names) grow(space *spill.Area) (err error) {
+func (n *names) grow(memory *spill.Area) (err error) {
 	before := n.slots
 	if before == nil {
 		n.seed = maphash.MakeSeed()
 	}
-	if n.slots, err = take[textSlot](space, max(firstUnits, 2*len(before))); err != nil {
+	if n.slots, err = take[textSlot](memory, max(firstUnits, 2*len(before))); err != nil {
 		return err
 	}
 	for _, s := range before {
@@ -91,6 +91,6 @@ func (n *names) grow(space *spill.Area) (err error) {
 		}
 		n.slots[i] = s
 	}
-	free(space, before)
+	free(memory, before)
 	return nil
 }

@@ -16,14 +16,14 @@ type pairs struct {
 	column int
 	dim    int
 	groups []pairSet
-	space  *spill.Area
+	memory *spill.Area
 }
 
-func newPairs(column int, v *plan.Vector, space *spill.Area) (*pairs, error) {
+func newPairs(column int, v *plan.Vector, memory *spill.Area) (*pairs, error) {
 	if v.Dim > math.MaxInt32 {
 		return nil, fmt.Errorf("exec: pairs of %d coordinates", v.Dim)
 	}
-	return &pairs{column: column, dim: v.Dim, space: space}, nil
+	return &pairs{column: column, dim: v.Dim, memory: memory}, nil
 }
 
 func (p *pairs) resize(groups int) {
@@ -38,7 +38,7 @@ func (p *pairs) add(ch store.Chunk, of origin) error {
 		if v.Null != nil && v.Null[i] || k < 0 || k >= int64(p.dim) || of.persons[i] < 0 {
 			continue
 		}
-		if err := p.groups[of.groups[i]].add(uint64(of.persons[i])*uint64(p.dim)+uint64(k), p.space); err != nil {
+		if err := p.groups[of.groups[i]].add(uint64(of.persons[i])*uint64(p.dim)+uint64(k), p.memory); err != nil {
 			return err
 		}
 	}
@@ -47,8 +47,8 @@ func (p *pairs) add(ch store.Chunk, of origin) error {
 
 // block cuts the group's pairs into persons.
 func (p *pairs) block(group int) (*estimator.Block, error) {
-	b := &estimator.Block{Dim: p.dim, Sparse: true, Memory: p.space}
-	all, err := p.groups[group].sorted(p.space)
+	b := &estimator.Block{Dim: p.dim, Sparse: true, Memory: p.memory}
+	all, err := p.groups[group].sorted(p.memory)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (p *pairs) block(group int) (*estimator.Block, error) {
 		b.Chunks = append(b.Chunks, c)
 		keys = keys[n:]
 	}
-	free(p.space, all)
+	free(p.memory, all)
 	return b, nil
 }
 
@@ -84,10 +84,10 @@ func (p *pairs) chunk(keys []uint64) (c estimator.Chunk, err error) {
 			c.Persons++
 		}
 	}
-	if c.Index, err = room[int32](p.space, len(keys)); err != nil {
+	if c.Index, err = room[int32](p.memory, len(keys)); err != nil {
 		return c, err
 	}
-	if c.Starts, err = room[int](p.space, c.Persons+1); err != nil {
+	if c.Starts, err = room[int](p.memory, c.Persons+1); err != nil {
 		return c, err
 	}
 	c.Index, c.Starts, person = c.Index[:0], c.Starts[:0], math.MaxUint64

@@ -84,11 +84,11 @@ func TestPairsThatComeAgain(t *testing.T) {
 func TestPairSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, distinct := range []uint64{1, 63, 64, 65, 5000, 1 << 40} {
-		space, set, want := spillArea(t), pairSet{}, map[uint64]bool{}
+		memory, set, want := spillArea(t), pairSet{}, map[uint64]bool{}
 		for range 200_000 {
 			k := rng.Uint64N(distinct)
 			want[k] = true
-			if err := set.add(k, space); err != nil {
+			if err := set.add(k, memory); err != nil {
 				t.Fatal(err)
 			}
 			held := len(set.known)
@@ -99,7 +99,7 @@ func TestPairSet(t *testing.T) {
 				t.Fatalf("%d pairs of %d: %d are held", len(want), distinct, held)
 			}
 		}
-		if got, err := set.sorted(space); err != nil || !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+		if got, err := set.sorted(memory); err != nil || !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 			t.Errorf("of %d: got %d pairs, want %d in order", distinct, len(got), len(want))
 		}
 	}

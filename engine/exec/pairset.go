@@ -22,10 +22,10 @@ const (
 	runPairs   = 1 << 16
 )
 
-func (s *pairSet) add(pair uint64, space *spill.Area) error {
+func (s *pairSet) add(pair uint64, memory *spill.Area) error {
 	last := len(s.fresh) - 1
 	if last < 0 || len(s.fresh[last]) == cap(s.fresh[last]) {
-		if err := s.grow(space); err != nil {
+		if err := s.grow(memory); err != nil {
 			return err
 		}
 		last = len(s.fresh) - 1
@@ -36,49 +36,49 @@ func (s *pairSet) add(pair uint64, space *spill.Area) error {
 }
 
 // grow makes room for another run. All runs are full.
-func (s *pairSet) grow(space *spill.Area) error {
+func (s *pairSet) grow(memory *spill.Area) error {
 	if s.arrived >= max(len(s.known), 2*firstPairs) {
-		if err := s.compact(space); err != nil {
+		if err := s.compact(memory); err != nil {
 			return err
 		}
 	}
-	run, err := room[uint64](space, min(max(len(s.known)+s.arrived, firstPairs), runPairs))
+	run, err := room[uint64](memory, min(max(len(s.known)+s.arrived, firstPairs), runPairs))
 	s.fresh = append(s.fresh, run[:0])
 	return err
 }
 
 // compact brings what has arrived to what is known.
-func (s *pairSet) compact(space *spill.Area) error {
-	fresh, err := joined(s.fresh, s.arrived, space)
+func (s *pairSet) compact(memory *spill.Area) error {
+	fresh, err := joined(s.fresh, s.arrived, memory)
 	if err != nil {
 		return err
 	}
 	s.fresh, s.arrived = nil, 0
-	other, err := room[uint64](space, len(fresh))
+	other, err := room[uint64](memory, len(fresh))
 	if err != nil {
 		return err
 	}
 	sortKeys(fresh, other)
-	free(space, other)
+	free(memory, other)
 	fresh = slices.Compact(fresh)
 	if len(s.known) == 0 {
 		s.known = fresh
 		return nil
 	}
-	all, err := room[uint64](space, len(s.known)+len(fresh))
+	all, err := room[uint64](memory, len(s.known)+len(fresh))
 	if err != nil {
 		return err
 	}
 	before := s.known
 	s.known = union(all[:0], before, fresh)
-	free(space, before)
-	free(space, fresh)
+	free(memory, before)
+	free(memory, fresh)
 	return nil
 }
 
 // sorted returns the pairs in order, each once. The set is of no use after it.
-func (s *pairSet) sorted(space *spill.Area) ([]uint64, error) {
-	err := s.compact(space)
+func (s *pairSet) sorted(memory *spill.Area) ([]uint64, error) {
+	err := s.compact(memory)
 	return s.known, err
 }
 
@@ -98,15 +98,15 @@ func union(dst, a, b []uint64) []uint64 {
 }
 
 // joined puts runs of so many pairs into one, and gives them back.
-func joined(runs [][]uint64, pairs int, space *spill.Area) ([]uint64, error) {
-	out, err := room[uint64](space, pairs)
+func joined(runs [][]uint64, pairs int, memory *spill.Area) ([]uint64, error) {
+	out, err := room[uint64](memory, pairs)
 	if err != nil {
 		return nil, err
 	}
 	at := 0
 	for _, r := range runs {
 		at += copy(out[at:], r)
-		free(space, r)
+		free(memory, r)
 	}
 	return out, nil
 }

@@ -20,8 +20,8 @@ type persons struct {
 	ints    []units
 	texts   []names
 	numbers []int32 // of a chunk
-	glances int64   // see look
-	space   *spill.Area
+	touched int64   // see prefetch
+	memory  *spill.Area
 }
 
 // maxPersons bounds the persons of a group, whose numbers are int32.
@@ -40,7 +40,7 @@ func (p *persons) number(unit *store.Vector, of []int32) ([]int32, error) {
 	p.numbers = p.numbers[:0]
 	for i, g := range of {
 		if i%ahead == 0 && unit.Ints != nil {
-			p.look(unit.Ints[i:min(i+ahead, len(of))], of[i:])
+			p.prefetch(unit.Ints[i:min(i+ahead, len(of))], of[i:])
 		}
 		n, err := int32(-1), error(nil)
 		switch {
@@ -72,15 +72,15 @@ func again(unit *store.Vector, i int) bool {
 // memory wherever it touches its person's; looks at several rows do not depend on each other, and the processor waits for all at once.
 const ahead = 64
 
-// look reads the places of rows' units, so that they are in the cache when the rows are numbered.
-func (p *persons) look(units []int64, of []int32) {
-	glances := int64(0)
+// prefetch reads the places of rows' units, so that they are in the cache when the rows are numbered.
+func (p *persons) prefetch(units []int64, of []int32) {
+	touched := int64(0)
 	for i, unit := range units {
 		if g := int(of[i]); g < len(p.ints) {
-			glances += p.ints[g].glance(unit)
+			touched += p.ints[g].touch(unit)
 		}
 	}
-	p.glances = glances // or else the compiler may leave the reading out
+	p.touched = touched // or else the compiler may leave the reading out
 }
 
 // integer returns the number of a unit in group g, a new one for a unit that is new there.
@@ -93,7 +93,7 @@ func (p *persons) integer(g int32, unit int64) (int32, error) {
 	}
 	n, err := p.next(g)
 	if err == nil {
-		err = p.ints[g].put(unit, n, p.space)
+		err = p.ints[g].put(unit, n, p.memory)
 	}
 	return n, err
 }
@@ -108,7 +108,7 @@ func (p *persons) text(g int32, unit string) (int32, error) {
 	}
 	n, err := p.next(g)
 	if err == nil {
-		err = p.texts[g].put(unit, n, p.space)
+		err = p.texts[g].put(unit, n, p.memory)
 	}
 	return n, err
 }

@@ -18,8 +18,8 @@ import (
 
 // answer scans for one release and runs its estimators on every group. The caller has paid.
 func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Release, progress *progress) (*answer, error) {
-	space := x.Spill.Area()
-	defer space.Close()
+	memory := x.Spill.Area()
+	defer memory.Close()
 	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
 	keys, a := publicKeys(r), &answer{}
 	var chosen *selection
@@ -40,7 +40,7 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Rele
 	if size := answerSize(r, keys.groups); size > x.Memory {
 		return nil, &Limit{"bytes of an answer in the groups that were selected", size, x.Memory}
 	}
-	scans, err := x.scan(ctx, snap, r, keys, chosen, space, secrets, progress)
+	scans, err := x.scan(ctx, snap, r, keys, chosen, memory, secrets, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +59,10 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Rele
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
-func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *plan.Release, keys groupKeys, chosen *selection, space *spill.Area, secrets secrets, progress *progress) ([]*intake, error) {
+func (x *Executor) scan(ctx context.Context, snap store.Snapshot, r *plan.Release, keys groupKeys, chosen *selection, memory *spill.Area, secrets secrets, progress *progress) ([]*intake, error) {
 	scans := make([]*intake, len(r.Scans))
 	for i, s := range r.Scans {
-		in, err := newIntake(r, i, keys, space, secrets)
+		in, err := newIntake(r, i, keys, memory, secrets)
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 // them: packed, they take a small part of the room.
 type sums struct {
 	columns int
-	space   *spill.Area
+	memory  *spill.Area
 	workers []sumRuns
 }
 
@@ -36,10 +36,10 @@ func (g *grouped) sums(ctx context.Context, groups int) (*sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, mu := &sums{columns: len(g.columns), space: g.space}, sync.Mutex{}
+	out, mu := &sums{columns: len(g.columns), memory: g.memory}, sync.Mutex{}
 	err = g.each(ctx, tasks, func(w *scratch, i int) error {
 		if w.totals == nil {
-			w.totals = &totals{seed: g.seed, row: make([]int64, len(g.columns)), space: g.held}
+			w.totals = &totals{seed: g.seed, row: make([]int64, len(g.columns)), memory: g.held}
 			w.sums = make(sumRuns, groups*len(g.columns))
 			mu.Lock()
 			out.workers = append(out.workers, w.sums)
@@ -57,17 +57,17 @@ func (g *grouped) sums(ctx context.Context, groups int) (*sums, error) {
 				w.totals.addAll(run)
 			}
 		}
-		return w.sums.keep(w.totals, g.space)
+		return w.sums.keep(w.totals, g.memory)
 	})
 	return out, err
 }
 
 // keep appends all totals to the columns of their groups.
-func (r sumRuns) keep(t *totals, space *spill.Area) error {
+func (r sumRuns) keep(t *totals, memory *spill.Area) error {
 	for at := 0; at < len(t.slots); at += t.stride() {
 		first := int(t.slots[at+1]) * len(t.row)
 		for c := range r[first:][:len(t.row)] {
-			if err := r[first+c].append(t.sum(at+2+c), space); err != nil {
+			if err := r[first+c].append(t.sum(at+2+c), memory); err != nil {
 				return err
 			}
 		}
@@ -75,9 +75,9 @@ func (r sumRuns) keep(t *totals, space *spill.Area) error {
 	return nil
 }
 
-func (p *packedColumn) append(x int64, space *spill.Area) error {
+func (p *packedColumn) append(x int64, memory *spill.Area) error {
 	if cap(p.run)-len(p.run) < estimator.MostBytes {
-		run, err := room[byte](space, max(leastColumn, min(cap(p.run)*2, mostColumn)))
+		run, err := room[byte](memory, max(leastColumn, min(cap(p.run)*2, mostColumn)))
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (s *sums) column(group, column int) ([]int64, error) {
 	for _, w := range s.workers {
 		n += w[at].numbers
 	}
-	out, err := room[int64](s.space, n)
+	out, err := room[int64](s.memory, n)
 	if err != nil {
 		return nil, err
 	}

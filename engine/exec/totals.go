@@ -14,11 +14,11 @@ import (
 type totals struct {
 	seed    uint64
 	row     []int64 // the numbers of a record
-	space   *spill.Area
+	memory  *spill.Area
 	table   []int32       // a slot's number and 1, by hash
 	slots   []int64       // unit, group and the sums of each
 	carries map[int]int64 // by the sum's place in slots
-	glances int64         // see addAll
+	touched int64         // see addAll
 }
 
 // stride is how many numbers a slot has.
@@ -26,12 +26,12 @@ func (t *totals) stride() int { return 2 + len(t.row) }
 
 // fit makes room for so many records, of which none is there yet.
 func (t *totals) fit(records int) (err error) {
-	if t.table, err = grown(t.space, t.table, 1<<bits.Len(uint(2*records))); err != nil {
+	if t.table, err = grown(t.memory, t.table, 1<<bits.Len(uint(2*records))); err != nil {
 		return err
 	}
 	clear(t.table)
 	clear(t.carries)
-	t.slots, err = grown(t.space, t.slots, records*t.stride())
+	t.slots, err = grown(t.memory, t.slots, records*t.stride())
 	t.slots = t.slots[:0]
 	return err
 }
@@ -56,17 +56,17 @@ func (t *totals) addAll(records []byte) {
 			}
 			r.hash = t.hash(r.unit, r.group)
 		}
-		glances := int64(0)
+		touched := int64(0)
 		for i := range next[:n] {
 			next[i].hash &= uint64(len(t.table) - 1)
-			glances += int64(t.table[next[i].hash])
+			touched += int64(t.table[next[i].hash])
 		}
 		for i := range next[:n] {
 			if k := t.table[next[i].hash]; k > 0 {
-				glances += t.slots[int(k-1)*t.stride()]
+				touched += t.slots[int(k-1)*t.stride()]
 			}
 		}
-		t.glances = glances // or else the compiler may leave the reading out
+		t.touched = touched // or else the compiler may leave the reading out
 		for i := range next[:n] {
 			r := &next[i]
 			for c := range t.row {

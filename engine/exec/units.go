@@ -44,9 +44,9 @@ func (u *units) find(unit int64) int32 {
 }
 
 // put gives a number to a unit that has none.
-func (u *units) put(unit int64, number int32, space *spill.Area) error {
+func (u *units) put(unit int64, number int32, memory *spill.Area) error {
 	if 4*(u.taken+1) > 3*len(u.slots) {
-		if err := u.grow(space); err != nil {
+		if err := u.grow(memory); err != nil {
 			return err
 		}
 	}
@@ -55,12 +55,12 @@ func (u *units) put(unit int64, number int32, space *spill.Area) error {
 	return nil
 }
 
-func (u *units) grow(space *spill.Area) (err error) {
+func (u *units) grow(memory *spill.Area) (err error) {
 	before := u.slots
 	if before == nil {
 		u.seed = maphash.Bytes(maphash.MakeSeed(), nil)
 	}
-	if u.slots, err = take[unitSlot](space, max(firstUnits, 2*len(before))); err != nil {
+	if u.slots, err = take[unitSlot](memory, max(firstUnits, 2*len(before))); err != nil {
 		return err
 	}
 	for _, s := range before {
@@ -68,12 +68,12 @@ func (u *units) grow(space *spill.Area) (err error) {
 			*u.at(s.unit) = s
 		}
 	}
-	free(space, before)
+	free(memory, before)
 	return nil
 }
 
-// glance reads a unit's place and returns what is there, which means nothing: see look.
-func (u *units) glance(unit int64) int64 {
+// touch reads a unit's place and returns what is there, which means nothing: see prefetch.
+func (u *units) touch(unit int64) int64 {
 	if u.taken == 0 {
 		return 0
 	}

@@ -12,7 +12,7 @@ import (
 func TestUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var u units
-	space := spillArea(t)
+	memory := spillArea(t)
 	want := map[int64]int32{}
 	for i := range 20_000 {
 		unit := int64(r.IntN(5000)) << (8 * (i % 7))
@@ -31,7 +31,7 @@ func TestUnits(t *testing.T) {
 		if !ok {
 			n = int32(len(want))
 			want[unit] = n
-			if err := u.put(unit, n, space); err != nil {
+			if err := u.put(unit, n, memory); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -48,7 +48,7 @@ func TestUnits(t *testing.T) {
 
 // TestNumbersOfUnits: units are numbered in their order in each group; NULL has no number.
 func TestNumbersOfUnits(t *testing.T) {
-	p := persons{space: spillArea(t)}
+	p := persons{memory: spillArea(t)}
 	p.resize(3)
 	rows := []struct {
 		group int32

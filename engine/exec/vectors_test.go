@@ -49,9 +49,9 @@ func taken(t *testing.T, s store.Store, groups int, scan plan.Scan, aggregates .
 }
 
 // scanned runs the one scan of a release.
-func scanned(snap store.Snapshot, r *plan.Release, space *spill.Area) (*intake, error) {
+func scanned(snap store.Snapshot, r *plan.Release, memory *spill.Area) (*intake, error) {
 	x := &Executor{Noise: func() noise.Noiser { return stattest.Zero{} }}
-	scans, err := x.scan(context.Background(), snap, r, publicKeys(r), nil, space, secrets{noise: x.Noise(), drawn: map[int]int64{}}, &progress{})
+	scans, err := x.scan(context.Background(), snap, r, publicKeys(r), nil, memory, secrets{noise: x.Noise(), drawn: map[int]int64{}}, &progress{})
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +70,11 @@ func endsWithTheDisk(t *testing.T, s store.Store, scan plan.Scan, a plan.Aggrega
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	space := spill.NewPool(spill.Disk{Dir: file}, 1<<20).Area()
-	defer space.Close()
+	memory := spill.NewPool(spill.Disk{Dir: file}, 1<<20).Area()
+	defer memory.Close()
 	r := &plan.Release{Scans: []plan.Scan{scan}, Aggregates: []plan.Aggregate{a}, Groups: 1, Keys: []plan.Key{{}}}
 	var full *spill.Full
-	if _, err := scanned(snap, r, space); !errors.As(err, &full) {
+	if _, err := scanned(snap, r, memory); !errors.As(err, &full) {
 		t.Errorf("%s: got %v, want a full disk", scan.SQL, err)
 	}
 }

@@ -31,12 +31,9 @@ func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
 			return err
 		}
 	}
-	t, ok, err := d.p.store.Table(ctx, ref)
+	t, err := d.stored(ctx, name)
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return sql.ErrTableNotFound.New(name)
 	}
 	if t.View {
 		return unsupported("Alter the table that it is a view of.", "The view %s cannot be altered.", ref)
@@ -64,12 +61,9 @@ func (d *Database) onlyMeta(ctx *sql.Context, name string, change Change, apply 
 	if err := d.p.checkAlter(ctx, ref, change); err != nil {
 		return err
 	}
-	t, ok, err := d.p.store.Table(ctx, ref)
+	t, err := d.stored(ctx, name)
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return sql.ErrTableNotFound.New(name)
 	}
 	def := definitionOf(t)
 	if err := apply(def); err != nil {
@@ -261,12 +255,9 @@ func (d *Database) setComment(ctx *sql.Context, table, comment string) error {
 	if err := d.p.access.CheckDDL(ctx, ref); err != nil {
 		return err
 	}
-	t, ok, err := d.p.store.Table(ctx, ref)
+	t, err := d.stored(ctx, table)
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return sql.ErrTableNotFound.New(table)
 	}
 	def := definitionOf(t)
 	def.comment = comment

@@ -49,6 +49,15 @@ func (d *Database) ref(name string) store.TableRef {
 	return store.TableRef{Schema: d.name, Name: fold(name)}
 }
 
+// stored is the definition of a table or a view that is there.
+func (d *Database) stored(ctx *sql.Context, name string) (store.Table, error) {
+	t, ok, err := d.p.store.Table(ctx, d.ref(name))
+	if err == nil && !ok {
+		err = sql.ErrTableNotFound.New(name)
+	}
+	return t, err
+}
+
 // GetTableInsensitive implements sql.Database.
 func (d *Database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
 	def, ok, err := d.p.store.Table(ctx, d.ref(name))
@@ -81,12 +90,9 @@ func (d *Database) DropTable(ctx *sql.Context, name string) error {
 	if err := d.p.checkAlter(ctx, ref, Change{Op: DropTable}); err != nil {
 		return err
 	}
-	def, ok, err := d.p.store.Table(ctx, ref)
+	def, err := d.stored(ctx, name)
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return sql.ErrTableNotFound.New(name)
 	}
 	kind := "TABLE "
 	if def.View {

@@ -104,13 +104,9 @@ func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 
 // dropKey rebuilds the table without a key.
 func (d *Database) dropKey(ctx *sql.Context, table, name string) error {
-	ref := d.ref(table)
-	t, ok, err := d.p.store.Table(ctx, ref)
+	t, err := d.stored(ctx, table)
 	if err != nil {
 		return err
-	}
-	if !ok {
-		return sql.ErrTableNotFound.New(table)
 	}
 	def := definitionOf(t)
 	i := def.key(name)

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
 
-// shape releases how the coordinates' spreads compare, from the differences d_p of secretly matched persons (look.Match): the sum over the pairs of
+// shape releases how the coordinates' spreads compare, from the differences d_p of secretly matched persons (firstpass.Match): the sum over the pairs of
 //
 //	y_pj = √|d_pj| / √(Σ_k |d_pk|)      cut to whole numbers of 2^-20; 0 where all differences are
 //
@@ -46,7 +46,7 @@ func (s shape) release(n noise.Noiser, b *estimator.Block, pairs []int32) []floa
 
 // pairShapes returns Σ_p 2^20·y_pj.
 func pairShapes(b *estimator.Block, pairs []int32) []int64 {
-	sums, y, r := make([]int64, b.Dim), make([]float64, b.Dim), look.NewReader(b)
+	sums, y, r := make([]int64, b.Dim), make([]float64, b.Dim), firstpass.NewReader(b)
 	for g := 0; g < len(pairs); g += 2 {
 		total, one, other := 0.0, r.Vector(int(pairs[g])), r.Vector(int(pairs[g+1]))
 		for j, x := range one {
@@ -118,21 +118,21 @@ func (s shape) step(dim int) estimator.Step {
 	return estimator.Step{Name: "spreads", Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=sqrt(2)", Queries: dim, Rho: s.rho}
 }
 
-// ring releases the distance λ that most pairs of persons are within, from a noisy histogram of the weighted distances of matched persons (look.Histogram,
+// ring releases the distance λ that most pairs of persons are within, from a noisy histogram of the weighted distances of matched persons (firstpass.Histogram,
 // squared sensitivity 2).
-type ring struct{ look.Histogram }
+type ring struct{ firstpass.Histogram }
 
 // ringPer is the number of buckets an octave.
 const ringPer = 16
 
 // newRing covers distances up to limit.
 func newRing(limit, rho float64) ring {
-	return ring{look.NewHistogram(look.NewOctaves(ringPer, limit), 2, rho)}
+	return ring{firstpass.NewHistogram(firstpass.NewOctaves(ringPer, limit), 2, rho)}
 }
 
 // release returns λ for about so many pairs.
 func (r ring) release(n noise.Noiser, b *estimator.Block, pairs []int32, weights []float64, count float64) float64 {
-	v, values := look.NewReader(b), make([]float64, len(pairs)/2)
+	v, values := firstpass.NewReader(b), make([]float64, len(pairs)/2)
 	each(len(values), func(g int) {
 		values[g] = math.Sqrt(distance2(math.Inf(1), v.Vector(int(pairs[2*g])), v.Vector(int(pairs[2*g+1])), weights))
 	})

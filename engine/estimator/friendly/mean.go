@@ -7,7 +7,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
@@ -66,7 +66,7 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	if p.Sigma == nil {
 		m.shape = newShape(parts.shape, p.Top)
 		lo, hi := p.ends()
-		m.ring = newRing(look.Farthest(lo, hi, p.Dim)*16, parts.ring)
+		m.ring = newRing(firstpass.Farthest(lo, hi, p.Dim)*16, parts.ring)
 	}
 	m.least = m.core.Persons(m.persons.above())
 	return m, nil
@@ -181,9 +181,9 @@ func (m mean) measure(n noise.Noiser, some sample) (weights []float64, lambda fl
 		weights = inverse(floored(sigma))
 		return weights, clampDistance(distance(sigma, weights, declaredTail))
 	}
-	pairs := look.Match(n, some.Memory, int(some.Persons()), 2, look.MostPairs)
+	pairs := firstpass.Match(n, some.Memory, int(some.Persons()), 2, firstpass.MostPairs)
 	weights = inverse(m.shape.release(n, some.Block, pairs))
-	lambda = m.ring.release(n, some.Block, pairs, weights, look.PairsOf(some.about))
+	lambda = m.ring.release(n, some.Block, pairs, weights, firstpass.PairsOf(some.about))
 	return weights, clampDistance(m.p.between(lambda, weights))
 }
 

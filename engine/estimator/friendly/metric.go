@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 )
 
 // metric is a weighted distance of two vectors, ‖x − y‖_w = √(Σ_j w_j·(x_j − y_j)²), with public or released weights, finite and > 0.
@@ -46,7 +47,7 @@ const headSize = 128
 const most64 = 1 << 27
 
 func (m *metric) points(b *estimator.Block) *points {
-	n, r := int(b.Persons()), look.NewReader(b)
+	n, r := int(b.Persons()), firstpass.NewReader(b)
 	p := &points{metric: m, rows: make([][]int64, n)}
 	for i := range p.rows {
 		p.rows[i] = r.Vector(i)

@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -15,7 +15,7 @@ import (
 //	n̂ = n + N_Z(0, ⌈1/(2ρ_n)⌉), or n where it is public; n_u = n̂ + t with P[N_Z ≤ −t] ≤ δ_u: at least n but for δ_u
 //
 // Sensitivity 1 in either relation. Beyond most persons each is kept by a coin of their own, with a probability that follows from n̂. What is done with the
-// sample has the loss that it has with all (look.Coins). Their number is
+// sample has the loss that it has with all (firstpass.Coins). Their number is
 // released anew, at a loss that goes to the mean where there is no sample; where n is public it is a function of the coins alone, and known.
 type persons struct {
 	public        bool
@@ -95,8 +95,8 @@ func (p persons) unused() float64 {
 
 // coins keeps about most of about so many persons.
 func (p persons) coins(n noise.Noiser, b *estimator.Block, about float64) *estimator.Block {
-	sides := uint64(float64(p.most) / about * look.CoinSides)
-	return block.Sample(b, look.Toss(n, b.Memory, b.Persons()).Keep(b.Memory, sides))
+	sides := uint64(float64(p.most) / about * firstpass.CoinSides)
+	return block.Sample(b, firstpass.Toss(n, b.Memory, b.Persons()).Keep(b.Memory, sides))
 }
 
 // steps describes the numbers, and returns the loss of the second, which the mean gets where there is no sample.

@@ -2,7 +2,7 @@
 // aggregates, clipped as a whole, instead of being left out of groups beyond a bound.
 //
 //	prepared   each person's entries brought into their public ranges, means centred        layout.go
-//	looks      centre and spread of means, the scale of each aggregate, by noisy searches   looks.go, sample.go
+//	looks      centre and spread of means, the scale of each aggregate, by noisy searches   firstpass.go, sample.go
 //	measured   in one reading of all persons: the sum as it is, and each column's squares   passes.go
 //	shape      of the noise, by the groups' shares of persons' vectors                      shape.go
 //	radius     of the weighted norm, from one noisy histogram                               radius.go, tail.go

@@ -5,7 +5,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -47,7 +47,7 @@ type release struct {
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons, centres, κ and the profile are those of a secret sample (sample.go). A column's weight is 1/scale², so that the aggregates use
-// the allowance C alike, and a mean's number of rows is weighed with κ (looks.go). The sensitivity of each step is that of one bucket,
+// the allowance C alike, and a mean's number of rows is weighed with κ (firstpass.go). The sensitivity of each step is that of one bucket,
 // one rank or one vector a person; the loss of all is Rho, in either relation, and however many groups a person is in.
 //
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
@@ -65,7 +65,7 @@ func New(p Params) (estimator.Estimator, error) {
 // build makes the release of checked parameters.
 func build(p Params) release {
 	l := newLayout(p)
-	r := release{p: p, layout: l, factor2: factor2(p.Relation, l.nonNegative()), delta2: look.Delta2(p.Relation, false)}
+	r := release{p: p, layout: l, factor2: factor2(p.Relation, l.nonNegative()), delta2: firstpass.Delta2(p.Relation, false)}
 	for _, a := range p.Aggregates {
 		r.counting = r.counting || !a.Measure.count()
 	}
@@ -213,17 +213,17 @@ func (r release) unit() float64 {
 }
 
 // histogram is that of the norms.
-func (r release) histogram() look.Histogram {
+func (r release) histogram() firstpass.Histogram {
 	farthest := r.farthest()
 	if r.profile > 0 {
 		farthest *= planScale * shapeLimit
 	}
-	return look.NewHistogram(look.NewOctaves(normsPer, farthest), r.delta2, r.norms)
+	return firstpass.NewHistogram(firstpass.NewOctaves(normsPer, farthest), r.delta2, r.norms)
 }
 
 // secondHistogram is that of the norms with planned weights.
-func (r release) secondHistogram() look.Histogram {
-	return look.NewHistogram(look.NewOctaves(normsPer, r.farthest()*planScale), r.delta2, r.second)
+func (r release) secondHistogram() firstpass.Histogram {
+	return firstpass.NewHistogram(firstpass.NewOctaves(normsPer, r.farthest()*planScale), r.delta2, r.second)
 }
 
 // farthest is a public limit of the norms: with scales that of parts of scale 1, the least.

@@ -3,7 +3,7 @@ package groups
 import (
 	"math"
 
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 )
 
 // alignment is the share of the worst case that the bias of clipped vectors of dim coordinates has. What clipping takes away from persons
@@ -46,7 +46,7 @@ const mostBeyond = 8
 // stands out. It is at most the limit.
 //
 // The counts are added up from the top downwards; those of the few who are farthest out are taken from a tail that is fitted to the others (tailOf).
-func (c cost) radius(h look.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
+func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
 	top, ok := h.Top(noisy)
 	if !ok {
 		return 0, false
@@ -79,7 +79,7 @@ func (c cost) radius(h look.Histogram, noisy []float64, limit float64) (radius f
 // than the number of persons that should be beyond the radius where it is the noise that counts, √noise/alignment; from 3 % to 10 %, which it is for few
 // coordinates, where no share would do and the tail has to be guessed, and to 5 % where norms cannot differ by more than a factor of 8.
 func radiusShare(dim int, limit float64, factor2, delta2 int64) float64 {
-	const see = look.FarZ * leastAlignment
+	const see = firstpass.FarZ * leastAlignment
 	most := 0.1
 	if limit <= 8 {
 		most = 0.05

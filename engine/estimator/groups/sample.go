@@ -3,13 +3,13 @@ package groups
 import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/noise"
 )
 
 // Of many persons, the centres and spreads of means, and the profile, are those of a secret sample: each is in it with a probability that follows from the
 // released number of persons, by a coin of its own.
-// look.Coins has the argument why that costs nothing.
+// firstpass.Coins has the argument why that costs nothing.
 //
 // Scales and radii are not sampled: they are about the few persons with the longest vectors, of whom a sample would miss most.
 
@@ -37,11 +37,11 @@ func (r release) enoughLooked() float64 {
 // some returns the persons whose centres, spreads and profile are looked at, of whom there are count by the released number. Where that is all, no coin
 // is thrown.
 func (r release) some(n noise.Noiser, in *estimator.Block, count float64) *estimator.Block {
-	sides := look.Sides(r.looked, count)
-	if sides == look.CoinSides {
+	sides := firstpass.Sides(r.looked, count)
+	if sides == firstpass.CoinSides {
 		return in
 	}
-	coins := look.Toss(n, in.Memory, in.Persons())
+	coins := firstpass.Toss(n, in.Memory, in.Persons())
 	kept := coins.Keep(in.Memory, sides)
 	estimator.Free(in.Memory, coins)
 	defer estimator.Free(in.Memory, kept)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
-	"scrim/engine/estimator/internal/look/looktest"
+	"scrim/engine/estimator/internal/firstpass"
+	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -40,7 +40,7 @@ func sampled() []variant {
 // in both; by the answers there are a billion persons, of whom a quarter is looked at.
 func (v variant) worstOfSamples(t *testing.T, e release, relation estimator.Relation, tries int) *big.Rat {
 	e.looked = 1 << 28
-	const sides = look.CoinSides / 4
+	const sides = firstpass.CoinSides / 4
 	r, n := rand.New(stattest.Source(t, v.name+relation.String())), stattest.Noiser(t, v.name)
 	worst, dim := new(big.Rat), v.p.Groups*v.p.Width()
 	for range tries {
@@ -50,10 +50,10 @@ func (v variant) worstOfSamples(t *testing.T, e release, relation estimator.Rela
 			keep[i] = r.IntN(3) > 0
 		}
 		full := &stattest.Recorder{Answer: answers(r, n)}
-		e.Release(&tossed{full, looktest.Kept(keep, sides)}, estimator.Input{Vectors: layOut(dim, db)})
+		e.Release(&tossed{full, firstpasstest.Kept(keep, sides)}, estimator.Input{Vectors: layOut(dim, db)})
 		visit := func(other []map[int]int64, keep []bool) {
 			less := full.Replay(t)
-			e.Release(&tossed{less, looktest.Kept(keep, sides)}, estimator.Input{Vectors: layOut(dim, other)})
+			e.Release(&tossed{less, firstpasstest.Kept(keep, sides)}, estimator.Input{Vectors: layOut(dim, other)})
 			if l := stattest.Loss(t, full, less); l.Cmp(worst) > 0 {
 				worst = l
 			}

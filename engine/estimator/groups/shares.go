@@ -1,7 +1,7 @@
 package groups
 
 import (
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 )
 
@@ -33,11 +33,11 @@ func (r *release) share() {
 		s := search{part: p}
 		if p.Measure.mean() && !p.declared() {
 			s.centre = scalar.NewCentre(r.p.scalar(p.Aggregate, r.p.Rho), b.take(centre))
-			octaves := look.NewOctaves(spreadPer, look.Farthest(p.means.Lo, p.means.Hi, 1))
-			s.spread = look.NewHistogram(octaves, r.delta2, b.take(spread))
+			octaves := firstpass.NewOctaves(spreadPer, firstpass.Farthest(p.means.Lo, p.means.Hi, 1))
+			s.spread = firstpass.NewHistogram(octaves, r.delta2, b.take(spread))
 		}
 		if scale > 0 {
-			s.scale = look.NewHistogram(look.NewOctaves(normsPer, l.farthest(p, r.most())), r.delta2, b.take(scale))
+			s.scale = firstpass.NewHistogram(firstpass.NewOctaves(normsPer, l.farthest(p, r.most())), r.delta2, b.take(scale))
 		}
 		r.searches = append(r.searches, s)
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 )
 
@@ -49,7 +49,7 @@ func (r release) Reason() string {
 }
 
 // seen is the number of persons of which a half in one octave stands out.
-func seen(h look.Histogram) int64 { return int64(min(math.Ceil(2*look.FarZ*h.Sigma), 1<<62)) }
+func seen(h firstpass.Histogram) int64 { return int64(min(math.Ceil(2*firstpass.FarZ*h.Sigma), 1<<62)) }
 
 // ExpectedError implements estimator.Estimator: it is known where the radius is.
 func (r release) ExpectedError() (float64, bool) {
@@ -119,7 +119,7 @@ func (r release) sensitivity() string {
 }
 
 // histogramStep describes a histogram of one number a person.
-func histogramStep(name string, h look.Histogram) estimator.Step {
+func histogramStep(name string, h firstpass.Histogram) estimator.Step {
 	s := estimator.Step{Name: name, Mechanism: estimator.DiscreteGaussian, Use: "histogram", Sensitivity: "l2=1", Queries: h.Buckets, Rho: h.Rho}
 	if h.Delta2 == 2 {
 		s.Sensitivity = "l2=√2"

@@ -3,7 +3,7 @@ package groups
 import (
 	"math"
 
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 )
 
 // tail is a tail of norms whose logarithms are normal: beyond from there are count of them, and they fall off as those of the normal law with
@@ -15,15 +15,15 @@ type tail struct{ from, count, mu, sigma float64 }
 // tailOf fits the tail beyond 6σ of the counts, but no more than a quarter of all, and returns the bucket above that. The normal law is the one
 // with the least sum of squared differences from the counts of all buckets from the median on, up to four octaves beyond the top: the noise
 // is the same in all of them.
-func tailOf(h look.Histogram, noisy []float64, top int) (t tail, above int) {
+func tailOf(h firstpass.Histogram, noisy []float64, top int) (t tail, above int) {
 	all := 0.0
 	for _, c := range noisy[:top+1] {
 		all += c
 	}
-	all = max(all, 4*look.FarZ*h.Sigma)
+	all = max(all, 4*firstpass.FarZ*h.Sigma)
 	middle := placeOf(noisy, top, all/2)
 	t.mu, t.sigma = fitted(h, noisy[:min(top+4*h.Per, len(noisy)-1)+1], all, middle)
-	t.count = min(look.FarZ*h.Sigma, all/4)
+	t.count = min(firstpass.FarZ*h.Sigma, all/4)
 	at := placeOf(noisy, top, t.count)
 	t.from = h.Edge(at)
 	return t, int(math.Ceil(at))
@@ -41,7 +41,7 @@ func placeOf(noisy []float64, top int, k float64) float64 {
 }
 
 // fitted returns the normal law of least squares: standard deviations from 0.03 to 4 by eighths, means within two buckets of the middle.
-func fitted(h look.Histogram, noisy []float64, all, middle float64) (mu, sigma float64) {
+func fitted(h firstpass.Histogram, noisy []float64, all, middle float64) (mu, sigma float64) {
 	octave := math.Ln2 / float64(h.Per) // of a bucket, in logarithms
 	from, least := int(middle), math.Inf(1)
 	rest := squaresFrom(noisy)

@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/exponential"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 )
 
 // choiceSlack is the slack of one draw from the exponential mechanism under zCDP; a pure draw has none.
@@ -56,19 +56,19 @@ func (l law) lossOf(unit float64) float64 {
 }
 
 // histogram returns a noisy histogram at a loss: of persons, or of matched groups.
-func (l law) histogram(o look.Octaves, groups bool, loss float64) look.Histogram {
-	moved := look.Delta2(l.relation, groups)
+func (l law) histogram(o firstpass.Octaves, groups bool, loss float64) firstpass.Histogram {
+	moved := firstpass.Delta2(l.relation, groups)
 	if l.pure {
-		return look.NewPureHistogram(o, moved, loss)
+		return firstpass.NewPureHistogram(o, moved, loss)
 	}
-	return look.NewHistogram(o, moved, loss)
+	return firstpass.NewHistogram(o, moved, loss)
 }
 
 // deviation is the Sigma of a histogram.
 func (l law) deviation(groups bool, loss float64) float64 {
-	moved := float64(look.Delta2(l.relation, groups))
+	moved := float64(firstpass.Delta2(l.relation, groups))
 	if l.pure {
-		return look.PureSigma * moved / loss
+		return firstpass.PureSigma * moved / loss
 	}
 	return math.Sqrt(moved / (2 * loss))
 }

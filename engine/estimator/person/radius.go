@@ -5,8 +5,8 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/fork"
-	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/noise"
 )
 
@@ -25,11 +25,11 @@ import (
 //	add-remove    a person comes or goes: one count moves by 1; l1 = l2 = 1
 //	replace-one   a person is exchanged: two counts move by 1 at most; l2 = √2, l1 = 2. One who starts or stops to match: one count
 //
-// Gaussian noise for the l2 norm is ρ_h-zCDP [CKS20, Theorem 14], Laplace noise for the l1 norm ε_h-DP (look.NewHistogram, look.NewPureHistogram).
+// Gaussian noise for the l2 norm is ρ_h-zCDP [CKS20, Theorem 14], Laplace noise for the l1 norm ε_h-DP (firstpass.NewHistogram, firstpass.NewPureHistogram).
 // The centre before and the sum after it have losses of their own: given the same answers, the sum is clipped to the same radius for both
 // neighbours, so losses add up [BS16, Lemma 2.3]. The share is part of what the last stage has. With Split Persons both see the same third.
 
-// Bounds of the histogram's share of the last stage, as those of look.RadiusShare.
+// Bounds of the histogram's share of the last stage, as those of firstpass.RadiusShare.
 const (
 	leastRadius = 0.01
 	mostRadius  = 0.1
@@ -51,12 +51,12 @@ func (m mean) radiusShare(count, loss float64) float64 {
 		return 0
 	}
 	hidden := max(m.target(m.law.unit(loss), count), count/50)
-	share := m.law.deviation(false, loss) * look.BulkZ / hidden // for a deviation in proportion to 1/ε
+	share := m.law.deviation(false, loss) * firstpass.BulkZ / hidden // for a deviation in proportion to 1/ε
 	if !m.law.pure {
 		share *= share
 	}
 	share = between(leastRadius, share, mostRadius)
-	if look.FarZ*m.law.deviation(false, share*loss) > mostHidden*count {
+	if firstpass.FarZ*m.law.deviation(false, share*loss) > mostHidden*count {
 		return 0
 	}
 	return share
@@ -74,8 +74,8 @@ func (m mean) lastRadius(n noise.Noiser, b batch, centre []int64, s shape, p cli
 }
 
 // radiusOctaves are the buckets of distances up to a radius.
-func (m mean) radiusOctaves(most float64) look.Octaves {
-	return look.NewOctaves(m.law.per(look.RadiiPer(int(m.law.together()))), most)
+func (m mean) radiusOctaves(most float64) firstpass.Octaves {
+	return firstpass.NewOctaves(m.law.per(firstpass.RadiiPer(int(m.law.together()))), most)
 }
 
 // distances are those of the persons from a centre in the norm by which they are clipped: ℓ2, or, for coordinates clipped one by one, the

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look/looktest"
+	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -180,7 +180,7 @@ func (f chooserFunc) choose(_ noise.Noiser, _ estimator.Memory, sorted []uint64)
 // words returns the secret bits of a release and of its neighbour's, which lacks person gone, or nobody: a matching, then a coin a person.
 func (m mean) words(r *rand.Rand, persons, gone int) (full, less []uint64) {
 	if m.p.learnsSpread() {
-		full, less = looktest.Matchings(r, 2, persons, gone)
+		full, less = firstpasstest.Matchings(r, 2, persons, gone)
 		full, less = slices.Clone(full), slices.Clone(less)
 	}
 	var coins, rest []uint32
@@ -190,7 +190,7 @@ func (m mean) words(r *rand.Rand, persons, gone int) (full, less []uint64) {
 			rest = append(rest, coins[i])
 		}
 	}
-	return append(full, looktest.Coins(coins)...), append(less, looktest.Coins(rest)...)
+	return append(full, firstpasstest.Coins(coins)...), append(less, firstpasstest.Coins(rest)...)
 }
 
 // forced gives answers that lead a release down many branches: the truth, the truth with noise, far off, or histograms with a few full

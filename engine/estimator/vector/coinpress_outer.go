@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/fork"
-	"scrim/engine/estimator/internal/look"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -178,7 +178,7 @@ type rows struct {
 
 // personRows are the vectors of a group in values.
 func personRows(g group, step float64) rows {
-	r := look.NewReader(g.Block)
+	r := firstpass.NewReader(g.Block)
 	unit := math.Ldexp(step, -int(g.shift))
 	return rows{int(g.Persons()), func(dst []float64, i int) {
 		for j, v := range r.Vector(i) {
@@ -190,9 +190,9 @@ func personRows(g group, step float64) rows {
 // pairRows are (x−y)/√2 of secretly matched persons: mean 0 and the covariance of a person, whatever the mean. Replaced, added
 // or dropped: one pair, in either neighbour relation (match).
 func pairRows(n noise.Noiser, g group, step float64) rows {
-	r := look.NewReader(g.Block)
+	r := firstpass.NewReader(g.Block)
 	unit := math.Ldexp(step, -int(g.shift)) / math.Sqrt2
-	pairs := look.Match(n, g.Memory, int(g.Persons()), 2, math.MaxInt32)
+	pairs := firstpass.Match(n, g.Memory, int(g.Persons()), 2, math.MaxInt32)
 	return rows{len(pairs) / 2, func(dst []float64, i int) {
 		x, y := r.Vector(int(pairs[2*i])), r.Vector(int(pairs[2*i+1]))
 		for j, v := range x {

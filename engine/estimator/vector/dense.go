@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -16,7 +16,7 @@ import (
 //	shifted   c is the vector of the coordinates' medians                  [HLY21] section 3.3; [ALP24] section 6
 //	plan      and the ball is the ellipsoid that suits the coordinates' spreads  [ALP24] Algorithm 1
 //
-// Steps: the spread and the reach of the values (look.go), the centre (centre.go), the scales (scales.go), the radius (look.Histogram), the
+// Steps: the spread and the reach of the values (firstpass.go), the centre (centre.go), the scales (scales.go), the radius (firstpass.Histogram), the
 // sum. Each takes a share of the loss that depends on the number of persons and on released numbers only, and the sum
 // takes what is left, so the loss is rho whatever the branch. [HLY21] and [ALP24] spend a quarter on the preparation and a
 // quarter of the rest on the radius; here it is as much as the persons at hand make useful (centring, scaleShare).
@@ -159,7 +159,7 @@ func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights [
 	f2 := factor2(d.p.Relation, nonNegative)
 	target := d.target(f2, left.rho*left.left, count)
 	norms, totals := d.measure(b, centre, weights)
-	radius := d.radius(n, norms, look.NewOctaves(look.RadiiPer(d.p.Dim), d.farthestNorm(weights, count)), target, count, f2, left)
+	radius := d.radius(n, norms, firstpass.NewOctaves(firstpass.RadiiPer(d.p.Dim), d.farthestNorm(weights, count)), target, count, f2, left)
 	mean, sigma = addNoise(n, totals.ClipSum(b, centre, norms, radius), weights, radius, f2, left.rest())
 	for j, s := range mean {
 		s /= count
@@ -182,12 +182,12 @@ func (d dense) measure(b *estimator.Block, centre []int64, weights []float64) ([
 }
 
 // radius releases the radius with a share of what is left of the loss.
-func (d dense) radius(n noise.Noiser, norms []float64, o look.Octaves, target, count float64, f2 int64, left *budget) float64 {
+func (d dense) radius(n noise.Noiser, norms []float64, o firstpass.Octaves, target, count float64, f2 int64, left *budget) float64 {
 	share := left.left * d.radiusShare(left.rho*left.left, target, count, f2)
 	if d.p.Clip == Tails {
 		return newTails(o, left.take(share)).radius(n, norms, target)
 	}
-	h := look.NewHistogram(o, d.delta2(), left.take(share))
+	h := firstpass.NewHistogram(o, d.delta2(), left.take(share))
 	return h.Extended(h.Release(n, norms), target, count)
 }
 
@@ -196,7 +196,7 @@ func (d dense) radiusShare(rho, target, count float64, f2 int64) float64 {
 	if d.p.Clip == Tails {
 		return tailsShare(d.p.Dim, f2)
 	}
-	return look.RadiusShare(rho, target, count, d.p.Relation)
+	return firstpass.RadiusShare(rho, target, count, d.p.Relation)
 }
 
 // target is the number of persons beyond the radius.
@@ -204,14 +204,14 @@ func (d dense) target(f2 int64, rho, count float64) float64 {
 	if d.p.Tail == SqrtN {
 		return math.Sqrt(count)
 	}
-	return min(look.TailTarget(d.p.Dim, f2, rho), count/4)
+	return min(firstpass.TailTarget(d.p.Dim, f2, rho), count/4)
 }
 
 // farthestNorm is the upper end of the radii: the farthest that two vectors of the public range can be apart, or, with declared
 // spreads, two of count sub-Gaussian ones but for a probability of 1 %: both are within R' = 2σ_max·√(d + ln(4n/0.01)) of
 // the mean, which is within the declared radius [HLY21, section 3.4].
 func (d dense) farthestNorm(weights []float64, count float64) float64 {
-	limit := look.Farthest(d.lo, d.hi, d.p.Dim)
+	limit := firstpass.Farthest(d.lo, d.hi, d.p.Dim)
 	if d.statistical() {
 		limit = min(limit, 2*(d.units(d.p.Radius)+2*d.units(d.p.SigmaMax)*math.Sqrt(float64(d.p.Dim)+math.Log(400*count))))
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 )
 
 // mostPrepared is the largest share of the loss for centre and scales together.
@@ -68,24 +68,24 @@ func (d dense) enough(count float64) bool {
 	s := d.plan(count, false)
 	delta2 := float64(d.delta2())
 	seen := func(count, delta2, share, z float64) bool { // 70 % of count numbers stand out
-		return 0.7*count >= z*math.Sqrt(look.BulkBuckets*delta2/(2*share*d.rho))
+		return 0.7*count >= z*math.Sqrt(firstpass.BulkBuckets*delta2/(2*share*d.rho))
 	}
-	if s.spread > 0 && !seen(d.pairs(count), 2, s.spread, look.BulkZ) || s.reach > 0 && !seen(count, delta2, s.reach, look.BulkZ) {
+	if s.spread > 0 && !seen(d.pairs(count), 2, s.spread, firstpass.BulkZ) || s.reach > 0 && !seen(count, delta2, s.reach, firstpass.BulkZ) {
 		return false
 	}
 	if s.centre > mostCentre || s.centre+s.scales > mostPrepared || s.left() < 0.1 {
 		return false
 	}
-	target := look.TailTarget(d.p.Dim, d.factor2(), d.rho*s.left())
+	target := firstpass.TailTarget(d.p.Dim, d.factor2(), d.rho*s.left())
 	if d.p.Clip == Tails {
 		return count >= 4*newTails(d.norms(), s.radius*d.rho).beyond(target)
 	}
-	return count >= 4*target && seen(count, delta2, s.radius, look.FarZ)
+	return count >= 4*target && seen(count, delta2, s.radius, firstpass.FarZ)
 }
 
 // norms are the public radii, of an unweighted norm.
-func (d dense) norms() look.Octaves {
-	return look.NewOctaves(look.RadiiPer(d.p.Dim), look.Farthest(d.lo, d.hi, d.p.Dim))
+func (d dense) norms() firstpass.Octaves {
+	return firstpass.NewOctaves(firstpass.RadiiPer(d.p.Dim), firstpass.Farthest(d.lo, d.hi, d.p.Dim))
 }
 
 // factor2 is that of the sum where the centre is public.
@@ -114,7 +114,7 @@ func (d dense) steps() []estimator.Step {
 	}
 	l2 := map[int64]string{1: "l2=1", 2: "l2=√2"}
 	histogram := func(name string, per int, limit float64, delta2 int64, share float64) {
-		add(name, estimator.DiscreteGaussian, "histogram", l2[delta2], look.NewOctaves(per, limit).Buckets, share)
+		add(name, estimator.DiscreteGaussian, "histogram", l2[delta2], firstpass.NewOctaves(per, limit).Buckets, share)
 	}
 	search := func(name string, m medians, dim, rounds int, share float64) {
 		if m.search == Exponential {
@@ -123,16 +123,16 @@ func (d dense) steps() []estimator.Step {
 		}
 		add(name, estimator.DiscreteGaussian, "bisection", fmt.Sprintf("l2=%d", m.delta), dim*rounds, share)
 	}
-	norms := look.Farthest(d.lo, d.hi, d.p.Dim)
-	histogram("spread", look.NormsPer(d.p.Dim), norms, 2, s.spread)
-	histogram("distance from the middle", look.NormsPer(d.p.Dim), norms, d.delta2(), s.apart)
-	histogram("reach", reachPer, look.Farthest(d.lo, d.hi, 1), d.delta2(), s.reach)
+	norms := firstpass.Farthest(d.lo, d.hi, d.p.Dim)
+	histogram("spread", firstpass.NormsPer(d.p.Dim), norms, 2, s.spread)
+	histogram("distance from the middle", firstpass.NormsPer(d.p.Dim), norms, d.delta2(), s.apart)
+	histogram("reach", reachPer, firstpass.Farthest(d.lo, d.hi, 1), d.delta2(), s.reach)
 	search("centre", d.find, d.places(), plannedRounds, s.centre)
 	search("scales", d.scale, d.p.Dim, d.scaleRounds(), s.scales)
 	if d.p.Clip == Tails {
 		add("clip", estimator.DiscreteGaussian, "bisection", "l2=1", d.norms().Rounds(), s.radius)
 	} else {
-		histogram("clip", look.RadiiPer(d.p.Dim), norms, d.delta2(), s.radius)
+		histogram("clip", firstpass.RadiiPer(d.p.Dim), norms, d.delta2(), s.radius)
 	}
 	add("clipped sum", estimator.DiscreteGaussian, "", sumSensitivity(d.factor2()), d.p.Dim, s.left())
 	return steps

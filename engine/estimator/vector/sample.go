@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/noise"
 )
 
@@ -15,37 +15,37 @@ type sample struct {
 	count float64
 }
 
-// lots are a block's persons with their coins, which decide what samples a person is in; look.Coins has the argument why these cost nothing.
+// lots are a block's persons with their coins, which decide what samples a person is in; firstpass.Coins has the argument why these cost nothing.
 type lots struct {
 	sample
-	coins look.Coins // nil where nobody asks for a sample
+	coins firstpass.Coins // nil where nobody asks for a sample
 }
 
 // lots draws the coins, where some step looks at a sample.
 func (d dense) lots(n noise.Noiser, b *estimator.Block, count float64) lots {
 	l := lots{sample: sample{b, count}}
 	if d.sampled(count) {
-		l.coins = look.Toss(n, b.Memory, b.Persons())
+		l.coins = firstpass.Toss(n, b.Memory, b.Persons())
 	}
 	return l
 }
 
 // sampled reports whether some step looks at a sample of count persons.
 func (d dense) sampled(count float64) bool {
-	return d.centred != never && min(look.Sides(d.sizes.look, count), look.Sides(d.sizes.centre, count)) < look.CoinSides ||
-		d.scaled != never && d.sigma == nil && look.Sides(d.sizes.scales, count) < look.CoinSides
+	return d.centred != never && min(firstpass.Sides(d.sizes.look, count), firstpass.Sides(d.sizes.centre, count)) < firstpass.CoinSides ||
+		d.scaled != never && d.sigma == nil && firstpass.Sides(d.sizes.scales, count) < firstpass.CoinSides
 }
 
 // number is about how many persons some returns.
 func (l lots) number(size float64) float64 {
-	return l.count * float64(look.Sides(size, l.count)) / look.CoinSides
+	return l.count * float64(firstpass.Sides(size, l.count)) / firstpass.CoinSides
 }
 
 // some returns about size persons, or all where that is more than half of them. The probability of each depends on released numbers
 // only.
 func (l lots) some(size float64) sample {
-	sides := look.Sides(size, l.count)
-	if sides == look.CoinSides {
+	sides := firstpass.Sides(size, l.count)
+	if sides == firstpass.CoinSides {
 		return l.sample
 	}
 	return sample{block.Sample(l.Block, l.coins.Keep(l.Memory, sides)), l.number(size)}
@@ -56,7 +56,7 @@ func (l lots) some(size float64) sample {
 type sizes struct{ look, centre, scales float64 }
 
 func (d dense) enoughFor() sizes {
-	s := sizes{look: math.Max(leastLooked, 100*math.Sqrt(float64(d.delta2())/(2*look.LeastShare*d.rho)))} // its share of the loss is then the least
+	s := sizes{look: math.Max(leastLooked, 100*math.Sqrt(float64(d.delta2())/(2*firstpass.LeastShare*d.rho)))} // its share of the loss is then the least
 	// The ranks of medians are within 0.1 % of the persons, and a centre costs 0.2 % of the loss (centring).
 	s.centre = max(leastSample, math.Sqrt(2*math.Pi)*d.find.rank(d.places(), plannedRounds+4, d.rho)/0.002)
 	// A search of scales takes twice the least share that it is given.

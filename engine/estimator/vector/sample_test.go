@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -89,7 +89,7 @@ func TestSampleCostsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := sampling(e.(mean).core, size)
-		if coinOf(c, count) == look.CoinSides && size < count/2 {
+		if coinOf(c, count) == firstpass.CoinSides && size < count/2 {
 			t.Fatal("no sample is taken")
 		}
 		n, q := noise.New(rand.NewPCG(1, 2)), 0.0

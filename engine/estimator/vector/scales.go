@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/noise"
 )
 
@@ -92,8 +92,8 @@ func (d dense) scales(n noise.Noiser, all lots, centre []int64, spread float64, 
 // the group alone.
 func paired(n noise.Noiser, b *estimator.Block, k int) *estimator.Block {
 	persons := int(b.Persons())
-	order := look.Match(n, b.Memory, persons, 2*k, persons)
-	groups, r := len(order)/(2*k), look.NewReader(b)
+	order := firstpass.Match(n, b.Memory, persons, 2*k, persons)
+	groups, r := len(order)/(2*k), firstpass.NewReader(b)
 	out := estimator.Make[int64](b.Memory, groups*b.Dim)
 	sums := make([]float64, b.Dim)
 	for g := range groups {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
-	"scrim/engine/estimator/internal/look/looktest"
+	"scrim/engine/estimator/internal/firstpass"
+	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -90,7 +90,7 @@ func (s *scripted) Uniform() uint64 {
 func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, less []uint64) {
 	first := min(1, len(m.groups))
 	m.matchings(r, m.groups[:first], persons, gone, &full, &less)
-	if coin < look.CoinSides {
+	if coin < firstpass.CoinSides {
 		var coins, rest []bool
 		kept, place := 0, -1
 		for i := range persons {
@@ -105,7 +105,7 @@ func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, 
 				kept++
 			}
 		}
-		full, less = append(full, looktest.Kept(coins, coin)...), append(less, looktest.Kept(rest, coin)...)
+		full, less = append(full, firstpasstest.Kept(coins, coin)...), append(less, firstpasstest.Kept(rest, coin)...)
 		persons, gone = kept, place
 	}
 	for j := 0; m.signs && j < dim; j++ {
@@ -119,7 +119,7 @@ func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, 
 // matchings draws groups on both sides, coupled so that one group differs (docs/proofs/matching.md).
 func (m method) matchings(r *rand.Rand, sizes []int, persons, gone int, full, less *[]uint64) {
 	for _, size := range sizes {
-		words, rest := looktest.Matchings(r, size, persons, gone)
+		words, rest := firstpasstest.Matchings(r, size, persons, gone)
 		*full, *less = append(*full, words...), append(*less, rest...)
 	}
 }
@@ -212,12 +212,12 @@ func coinOf(c core, count float64) uint64 {
 	switch c := c.(type) {
 	case dense:
 		if c.sampled(count) {
-			return look.Sides(c.sizes.centre, count)
+			return firstpass.Sides(c.sizes.centre, count)
 		}
 	case auto:
 		return coinOf(c.cores[0], count)
 	}
-	return look.CoinSides
+	return firstpass.CoinSides
 }
 
 // worst returns the largest loss of neighbours with the same answers forced on both sides, over random tiny databases.

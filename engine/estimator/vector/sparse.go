@@ -6,7 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -133,11 +133,11 @@ type clipping struct {
 // noise: a noisy histogram of the norms for the radius, then the noisy sum.
 func (s sparse) sum(n noise.Noiser, r entries, b clipping, count, rho float64) (mean, sigma []float64) {
 	part := newBudget(rho)
-	target := look.TailTarget(s.p.Dim, b.factor2, rho)
+	target := firstpass.TailTarget(s.p.Dim, b.factor2, rho)
 	norms := block.NormsIn(r.Block, b.unit, b.centre, b.weights)
 	least, most := s.norms(r, b)
-	h := look.NewHistogram(look.NewOctaves(look.RadiusPer, most/least), look.Delta2(s.p.Relation, false),
-		part.take(look.RadiusShare(rho, target, count, s.p.Relation)))
+	h := firstpass.NewHistogram(firstpass.NewOctaves(firstpass.RadiusPer, most/least), firstpass.Delta2(s.p.Relation, false),
+		part.take(firstpass.RadiusShare(rho, target, count, s.p.Relation)))
 	noisy := h.Release(n, divided(norms, least))
 	radius, rest := 0.0, part.rest()
 	if b.cost == nil {

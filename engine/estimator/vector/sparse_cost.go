@@ -3,7 +3,7 @@ package vector
 import (
 	"math"
 
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 )
 
 // cost is what the error of a sum of clipped vectors is made of, by coordinate: noise in proportion to the radius C, and a
@@ -41,7 +41,7 @@ func (c cost) of(radius, lost float64) float64 {
 }
 
 // balanced returns the radius of the least cost, in units of least, by the noisy counts of norms in the same units.
-func balanced(h look.Histogram, noisy []float64, least float64, c cost) float64 {
+func balanced(h firstpass.Histogram, noisy []float64, least float64, c cost) float64 {
 	top, ok := h.Top(noisy)
 	if !ok {
 		return h.Edge(float64(top)) // too few persons for any choice
@@ -66,7 +66,7 @@ func balanced(h look.Histogram, noisy []float64, least float64, c cost) float64 
 }
 
 // lost returns Σ (1 − C/v)·v² over the numbers v > C.
-func lost(h look.Histogram, noisy []float64, radius float64) float64 {
+func lost(h firstpass.Histogram, noisy []float64, radius float64) float64 {
 	sum := 0.0
 	for i, count := range noisy {
 		if v := h.Edge(float64(i) - 0.5); v > radius {
@@ -79,7 +79,7 @@ func lost(h look.Histogram, noisy []float64, radius float64) float64 {
 // kept returns the share of Σ ‖x_i‖² that is left after clipping, by the noisy counts: 1/4 at least. Vectors of numbers >= 0 lose
 // about that share of each coordinate, so that dividing by it leaves only what heavy persons have in more or less than
 // proportion. The cost still counts all of the loss: the share is a guess.
-func kept(h look.Histogram, noisy []float64, radius float64) float64 {
+func kept(h firstpass.Histogram, noisy []float64, radius float64) float64 {
 	top, ok := h.Top(noisy)
 	all := lost(h, noisy[:top+1], 0)
 	if !ok || !(all > 0) {

@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -59,15 +59,15 @@ func (s sparse) medianPersons() int64 {
 // needs implements core: the radius should cut off a quarter of the persons at most if all of them count, and a window of the
 // histogram of norms should show.
 func (s sparse) needs() int64 {
-	rho, delta2 := s.rho, float64(look.Delta2(s.p.Relation, false))
+	rho, delta2 := s.rho, float64(firstpass.Delta2(s.p.Relation, false))
 	switch s.method {
 	case Shifted:
 		rho *= 1 - medianShare
 	case Plan:
 		rho *= 1 - firstShare
 	}
-	target := look.TailTarget(s.p.Dim, factor2(s.p.Relation, s.method != Shifted), rho)
-	window := look.FarZ * math.Sqrt(delta2/(2*rho*look.RadiusShare(rho, target, 0, s.p.Relation)))
+	target := firstpass.TailTarget(s.p.Dim, factor2(s.p.Relation, s.method != Shifted), rho)
+	window := firstpass.FarZ * math.Sqrt(delta2/(2*rho*firstpass.RadiusShare(rho, target, 0, s.p.Relation)))
 	need := max(leastPersons, int64(math.Ceil(4*target)), int64(math.Ceil(2*window)))
 	if s.method == Shifted {
 		need = max(need, s.medianPersons())

@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/noise"
 )
 
@@ -21,10 +21,10 @@ import (
 func (s sparse) squares(n noise.Noiser, r entries, count, rho float64) (mean, sigma []float64) {
 	part := newBudget(rho)
 	f2, top2 := factor2(s.p.Relation, true), float64(r.top)*float64(r.top)
-	target := look.TailTarget(s.p.Dim, f2, rho)
+	target := firstpass.TailTarget(s.p.Dim, f2, rho)
 	norms := squareNorms(r.Block)
-	h := look.NewHistogram(look.NewOctaves(look.RadiusPer, top2*math.Sqrt(float64(s.p.Dim))), look.Delta2(s.p.Relation, false),
-		part.take(look.RadiusShare(rho, target, count, s.p.Relation)))
+	h := firstpass.NewHistogram(firstpass.NewOctaves(firstpass.RadiusPer, top2*math.Sqrt(float64(s.p.Dim))), firstpass.Delta2(s.p.Relation, false),
+		part.take(firstpass.RadiusShare(rho, target, count, s.p.Relation)))
 	radius := h.Radius(h.Release(n, norms), min(target, count/4))
 	k := max(0, math.Ilogb(radius)-39)
 	y := clippedSquares(r.Block, norms, radius, k)

@@ -6,7 +6,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -16,7 +16,7 @@ type sum struct {
 	p       Params
 	lo, hi  int64 // public range of a coordinate of a person's total
 	count   persons
-	norms   look.Histogram
+	norms   firstpass.Histogram
 	factor2 int64
 	sumRho  float64
 	target  float64 // persons that the radius leaves out on purpose
@@ -47,15 +47,15 @@ func NewSum(p Params) (estimator.Estimator, error) {
 	s := sum{p: p}
 	s.lo, s.hi = p.totals()
 	s.factor2 = factor2(p.Relation, s.lo >= 0)
-	delta2 := look.Delta2(p.Relation, false)
+	delta2 := firstpass.Delta2(p.Relation, false)
 	b := newBudget(p.Rho)
 	s.count = newPersons(p, b.take(0.03))
-	share := min(max(look.FarZ*look.FarZ*float64(delta2)/float64(s.factor2*int64(p.Dim)), 0.02), 0.25)
+	share := min(max(firstpass.FarZ*firstpass.FarZ*float64(delta2)/float64(s.factor2*int64(p.Dim)), 0.02), 0.25)
 	limit := float64(max(s.hi, -s.lo)) * math.Sqrt(float64(p.Dim)) * (1 + 0x1p-20)
-	s.norms = look.NewHistogram(look.NewOctaves(look.RadiusPer, limit), delta2, b.take(b.left*share))
+	s.norms = firstpass.NewHistogram(firstpass.NewOctaves(firstpass.RadiusPer, limit), delta2, b.take(b.left*share))
 	s.sumRho = b.rest()
-	s.target = look.TailTarget(p.Dim, s.factor2, s.sumRho)
-	s.beyond = min(math.Cbrt(max(1, look.FarZ*s.norms.Sigma/s.target)), 4)
+	s.target = firstpass.TailTarget(p.Dim, s.factor2, s.sumRho)
+	s.beyond = min(math.Cbrt(max(1, firstpass.FarZ*s.norms.Sigma/s.target)), 4)
 	return s, nil
 }
 
@@ -87,7 +87,7 @@ func (s sum) Loss() privacy.Loss      { return scalar.Loss(s.p.Rho) }
 
 // MinPersons implements estimator.Estimator: what the radius leaves out should be a quarter at most.
 func (s sum) MinPersons() int64 {
-	return max(s.count.enough(), int64(math.Ceil(min(4*max(s.target, look.FarZ*s.norms.Sigma), 1<<62))))
+	return max(s.count.enough(), int64(math.Ceil(min(4*max(s.target, firstpass.FarZ*s.norms.Sigma), 1<<62))))
 }
 
 // Bias implements estimator.Biased.
@@ -107,7 +107,7 @@ func (s sum) Steps() []estimator.Step {
 }
 
 // normsStep describes the histogram that a radius is chosen from.
-func normsStep(h look.Histogram) estimator.Step {
+func normsStep(h firstpass.Histogram) estimator.Step {
 	sensitivity := "l2=1"
 	if h.Delta2 == 2 {
 		sensitivity = "l2=√2"

@@ -3,7 +3,7 @@ package vector
 import (
 	"math"
 
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -16,15 +16,15 @@ import (
 // such turn would multiply the noise. Where K is more than the target, the radius is made longer by (K/target)^(1/3), at most
 // twice, as for a tail of index 3.
 //
-// The histogram (look.Histogram) needs about half as many persons beyond the radius for the same loss.
+// The histogram (firstpass.Histogram) needs about half as many persons beyond the radius for the same loss.
 type tails struct {
-	look.Octaves
+	firstpass.Octaves
 	rho    float64
 	sigma2 noise.Variance
 	sigma  float64
 }
 
-func newTails(o look.Octaves, rho float64) tails {
+func newTails(o firstpass.Octaves, rho float64) tails {
 	v := scalar.SmallSigma2(1, int64(o.Rounds()), rho)
 	return tails{o, rho, v, scalar.Root(v.Big())}
 }

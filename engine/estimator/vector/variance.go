@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -69,7 +69,7 @@ type moments struct {
 func (m moments) needs() int64 {
 	return least(func(count float64) bool {
 		rho := m.rho * max(m.plan(count, true).left(), 0.01)
-		return m.enough(count) && count >= 4*look.TailTarget(2*m.p.Dim, m.factor2(), rho)
+		return m.enough(count) && count >= 4*firstpass.TailTarget(2*m.p.Dim, m.factor2(), rho)
 	})
 }
 
@@ -92,9 +92,9 @@ func (m moments) release(n noise.Noiser, g group, count float64) estimator.Estim
 	centre, _ := m.choose(n, all, s, true, left)
 	sq := newSquares(centre, m.scales(n, all, centre, s.norm, left))
 	f2, rho := m.factor2(), left.rho*left.left
-	target := min(look.TailTarget(2*m.p.Dim, f2, rho), count/4)
-	share := left.left * max(look.RadiusShare(rho, target, count, m.p.Relation), leastRadius)
-	h := m.histogram(look.RadiusPer, sq.farthest(), m.delta2(), left.take(share))
+	target := min(firstpass.TailTarget(2*m.p.Dim, f2, rho), count/4)
+	share := left.left * max(firstpass.RadiusShare(rho, target, count, m.p.Relation), leastRadius)
+	h := m.histogram(firstpass.RadiusPer, sq.farthest(), m.delta2(), left.take(share))
 	norms := sq.norms(g.Block)
 	noisy := h.Release(n, norms)
 	if _, seen := h.Top(noisy); !seen {
@@ -227,6 +227,6 @@ const leastRadius = 0.03
 // beyond is what the radius found is multiplied by: in few dimensions the histogram does not see the tail that the best radius, which
 // leaves target persons out, would be in; with more the norms lie close together. At most 4; measured on uniform,
 // normal, exponential and log-normal coordinates of dimension 1 to 30.
-func (m moments) beyond(h look.Histogram, target float64) float64 {
-	return min(math.Pow(max(1, look.FarZ*h.Sigma/target), 1/(2+float64(m.p.Dim))), 4)
+func (m moments) beyond(h firstpass.Histogram, target float64) float64 {
+	return min(math.Pow(max(1, firstpass.FarZ*h.Sigma/target), 1/(2+float64(m.p.Dim))), 4)
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // room is take for numbers that are all written before they are read.
-func room[T int32 | int64 | uint64 | uint8 | int](space *spill.Area, n int) ([]T, error) {
+func room[T int32 | int64 | uint64 | uint8 | int](memory *spill.Area, n int) ([]T, error) {
 	var zero T
-	b, err := space.Room(n * int(unsafe.Sizeof(zero)))
+	b, err := memory.Room(n * int(unsafe.Sizeof(zero)))
 	if err != nil || n == 0 {
 		return nil, err
 	}
@@ -17,9 +17,9 @@ func room[T int32 | int64 | uint64 | uint8 | int](space *spill.Area, n int) ([]T
 }
 
 // take returns n zeros from a release's memory. They may lie on disk, so that how many there are decides nothing.
-func take[T int32 | int64 | uint64 | uint8 | int | place | unitSlot | textSlot](space *spill.Area, n int) ([]T, error) {
+func take[T int32 | int64 | uint64 | uint8 | int | place | unitSlot | textSlot](memory *spill.Area, n int) ([]T, error) {
 	var zero T
-	b, err := space.Take(n * int(unsafe.Sizeof(zero)))
+	b, err := memory.Take(n * int(unsafe.Sizeof(zero)))
 	if err != nil || n == 0 {
 		return nil, err
 	}
@@ -27,19 +27,19 @@ func take[T int32 | int64 | uint64 | uint8 | int | place | unitSlot | textSlot](
 }
 
 // grown returns a list of n numbers, in the memory of s where that suffices; what they are means nothing.
-func grown[T uint8 | int | int32 | int64 | uint64](space *spill.Area, s []T, n int) ([]T, error) {
+func grown[T uint8 | int | int32 | int64 | uint64](memory *spill.Area, s []T, n int) ([]T, error) {
 	if cap(s) >= n {
 		return s[:n], nil
 	}
-	free(space, s)
-	out, err := room[T](space, max(n, 2*cap(s)))
+	free(memory, s)
+	out, err := room[T](memory, max(n, 2*cap(s)))
 	return out[:min(n, len(out))], err
 }
 
 // free gives back what take returned, before the rest of the memory.
-func free[T any](space *spill.Area, x []T) {
+func free[T any](memory *spill.Area, x []T) {
 	if cap(x) > 0 {
 		x = x[:cap(x)]
-		space.Free(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(x[0]))))
+		memory.Free(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(x[0]))))
 	}
 }

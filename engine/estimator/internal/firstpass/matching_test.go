@@ -1,11 +1,11 @@
-package look
+package firstpass
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"scrim/engine/estimator/internal/look/looktest"
+	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/internal/stattest"
 )
 
@@ -52,7 +52,7 @@ func TestOnePersonChangesOneGroup(t *testing.T) {
 	for n := 4; n <= 7; n++ {
 		for _, size := range []int{2, 3} {
 			for _, most := range []int{1, n} {
-				if err := coupled(n, size, most, looktest.Couple); err != nil {
+				if err := coupled(n, size, most, firstpasstest.Couple); err != nil {
 					t.Error(err)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/noise"
 )
 
@@ -24,7 +24,7 @@ func (l law) per(buckets int) int {
 }
 
 // bulk is the number of buckets that hold most of the data.
-func (l law) bulk() float64 { return float64(l.per(look.BulkBuckets)) }
+func (l law) bulk() float64 { return float64(l.per(firstpass.BulkBuckets)) }
 
 // rowsQuantile is the quantile of the persons' numbers of rows that stands for m: most persons have as many or more, so that their means vary no more than the radii allow
 // for; with a lower one a few persons with a row each would decide the noise of all.
@@ -52,7 +52,9 @@ func (m mean) rows(n noise.Noiser, b *estimator.Block, count float64, left *budg
 	return min(max(1, math.Floor(h.Quantile(h.Release(n, rowsOf(b)), count, rowsQuantile))), m.p.mostRows())
 }
 
-func (m mean) rowOctaves() look.Octaves { return look.NewOctaves(m.law.per(rowsPer), m.p.mostRows()) }
+func (m mean) rowOctaves() firstpass.Octaves {
+	return firstpass.NewOctaves(m.law.per(rowsPer), m.p.mostRows())
+}
 
 // rowsOf lists the persons' numbers of rows.
 func rowsOf(b *estimator.Block) []float64 {
@@ -79,15 +81,15 @@ func rowsOf(b *estimator.Block) []float64 {
 //
 // The paper takes all rows for independent and alike, so that the means' spread falls as 1/√m. Where persons differ it does not: what is looked at is the spread as it is.
 //
-// Sensitivity: look.Match. One group at most is exchanged, dropped or added in either relation, so a histogram with one bucket a group moves by
+// Sensitivity: firstpass.Match. One group at most is exchanged, dropped or added in either relation, so a histogram with one bucket a group moves by
 // √2 in ℓ2, and by 2 in ℓ1.
 func (m mean) spread(n noise.Noiser, b *estimator.Block, count, rows float64, left *budget) float64 {
 	if !m.p.learnsSpread() {
 		return max(m.units(m.p.Sigma)/math.Sqrt(rows), leastTau)
 	}
 	h := m.law.histogram(m.distanceOctaves(), true, left.take(m.spreadShare(count)))
-	noisy := h.Release(n, look.Distances(b, look.Match(n, b.Memory, int(b.Persons()), 2, look.MostPairs)))
-	chi, pairs, tau := distuv.ChiSquared{K: float64(m.p.Dim)}, look.PairsOf(count), leastTau
+	noisy := h.Release(n, firstpass.Distances(b, firstpass.Match(n, b.Memory, int(b.Persons()), 2, firstpass.MostPairs)))
+	chi, pairs, tau := distuv.ChiSquared{K: float64(m.p.Dim)}, firstpass.PairsOf(count), leastTau
 	see := func(q, distance float64) { tau = max(tau, distance/math.Sqrt(2*chi.Quantile(q))) }
 	see(0.5, h.Quantile(noisy, pairs, 0.5))
 	see(0.75, h.Quantile(noisy, pairs, 0.75))
@@ -97,15 +99,15 @@ func (m mean) spread(n noise.Noiser, b *estimator.Block, count, rows float64, le
 	return min(tau, farEnd)
 }
 
-// farPairs is the share of the pairs beyond the highest quantile, which is read from the top (look.Histogram.Radius), since the tail does not
+// farPairs is the share of the pairs beyond the highest quantile, which is read from the top (firstpass.Histogram.Radius), since the tail does not
 // stand out bucket by bucket: a few persons in a hundred who are unlike the others show.
 const farPairs = 0.02
 
 // leastTau is the least spread, in units: means are integers.
 const leastTau = 0.25
 
-func (m mean) distanceOctaves() look.Octaves {
-	return look.NewOctaves(m.law.per(look.NormsPer(m.p.Dim)), look.Farthest(m.lo, m.hi, m.p.Dim))
+func (m mean) distanceOctaves() firstpass.Octaves {
+	return firstpass.NewOctaves(m.law.per(firstpass.NormsPer(m.p.Dim)), firstpass.Farthest(m.lo, m.hi, m.p.Dim))
 }
 
 // rowsShare, spreadShare are the shares of the loss for the looks with count persons, 0 where there is none.
@@ -120,7 +122,7 @@ func (m mean) spreadShare(count float64) float64 {
 	if !m.p.learnsSpread() {
 		return 0
 	}
-	return max(m.lookShare(look.PairsOf(count)/finer, true), leastSpread)
+	return max(m.lookShare(firstpass.PairsOf(count)/finer, true), leastSpread)
 }
 
 // finer: the noise of the histogram of distances is a third of what makes its bulk clear, so that a tail of a few pairs in a hundred is seen.
@@ -132,11 +134,11 @@ const leastSpread = 0.01
 // lookShare is the share for a histogram of count numbers of which the fullest bucket has, say, a tenth: that bucket should be ten deviations, with at most
 // mostLook of the loss.
 func (m mean) lookShare(count float64, groups bool) float64 {
-	moved := look.Delta2(m.law.relation, groups)
+	moved := firstpass.Delta2(m.law.relation, groups)
 	if m.law.pure {
-		return min(max(100*look.PureSigma*float64(moved)/(m.core*count), leastLook), mostLook)
+		return min(max(100*firstpass.PureSigma*float64(moved)/(m.core*count), leastLook), mostLook)
 	}
-	return look.Share(m.core, count, moved, m.p.Dim)
+	return firstpass.Share(m.core, count, moved, m.p.Dim)
 }
 
 // Shares of a look under pure ε: ε falls with 1/n where ρ falls with 1/n².
@@ -147,5 +149,5 @@ const (
 
 // seen reports whether 70 % of count numbers stand out in a histogram of a share of the loss.
 func (m mean) seen(count, share float64, groups bool) bool {
-	return share == 0 || 0.7*count >= look.BulkZ*math.Sqrt(m.law.bulk())*m.law.deviation(groups, share*m.core)
+	return share == 0 || 0.7*count >= firstpass.BulkZ*math.Sqrt(m.law.bulk())*m.law.deviation(groups, share*m.core)
 }

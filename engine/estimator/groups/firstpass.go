@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -20,9 +20,9 @@ const spreadQuantile = 0.75
 // search holds the looks at one part: losses 0 where there is none.
 type search struct {
 	part
-	centre scalar.Centred // of a mean
-	spread look.Histogram // of a mean without declared bounds
-	scale  look.Histogram // of a part among others
+	centre scalar.Centred      // of a mean
+	spread firstpass.Histogram // of a mean without declared bounds
+	scale  firstpass.Histogram // of a part among others
 }
 
 // spreadPer is the number of buckets an octave of the spreads: κ is only a weight.
@@ -106,7 +106,7 @@ func present(m estimator.Memory, norms []float64) []float64 {
 }
 
 // releaseOf releases the histogram of the norms that are present; m is for them.
-func releaseOf(n noise.Noiser, h look.Histogram, m estimator.Memory, norms []float64) []float64 {
+func releaseOf(n noise.Noiser, h firstpass.Histogram, m estimator.Memory, norms []float64) []float64 {
 	told := present(m, norms)
 	defer estimator.Free(m, told)
 	return h.Release(n, told)

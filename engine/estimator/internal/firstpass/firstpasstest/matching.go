@@ -1,4 +1,4 @@
-package looktest
+package firstpasstest
 
 import (
 	"math/big"
@@ -29,7 +29,7 @@ func Couple(order []int32, size int, gone int32) []int32 {
 	return o
 }
 
-// Words returns the words with which look.Match draws the given groups of persons: it inverts its choices.
+// Words returns the words with which firstpass.Match draws the given groups of persons: it inverts its choices.
 func Words(groups []int32, persons int) []uint64 {
 	order, words := make([]int32, persons), []uint64{}
 	for i := range order {
@@ -46,7 +46,7 @@ func Words(groups []int32, persons int) []uint64 {
 	return words
 }
 
-// middleWord is a word for which look.Below gives k of m.
+// middleWord is a word for which firstpass.Below gives k of m.
 func middleWord(k, m uint64) uint64 {
 	w := new(big.Int).Lsh(big.NewInt(int64(2*k+1)), 63)
 	return w.Quo(w, big.NewInt(int64(m))).Uint64()

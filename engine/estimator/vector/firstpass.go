@@ -5,7 +5,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
-	"scrim/engine/estimator/internal/look"
+	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -31,8 +31,8 @@ func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *b
 	if d.statistical() {
 		return spread{norm: d.units(d.p.SigmaMin) * math.Sqrt(float64(b.Dim))}
 	}
-	h := d.histogram(look.NormsPer(b.Dim), look.Farthest(d.lo, d.hi, b.Dim), 2, left.take(d.spreadShare(count)))
-	noisy := h.Release(n, look.Distances(b, look.Match(n, b.Memory, int(b.Persons()), 2, d.mostPairs())))
+	h := d.histogram(firstpass.NormsPer(b.Dim), firstpass.Farthest(d.lo, d.hi, b.Dim), 2, left.take(d.spreadShare(count)))
+	noisy := h.Release(n, firstpass.Distances(b, firstpass.Match(n, b.Memory, int(b.Persons()), 2, d.mostPairs())))
 	pairs := d.pairs(count)
 	quarter, half, rest := h.Quantile(noisy, pairs, 0.25), h.Quantile(noisy, pairs, 0.5), h.Quantile(noisy, pairs, 0.75)
 	iqr := math.Log(rest/quarter) / (2 * normalMedian)
@@ -40,11 +40,13 @@ func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *b
 }
 
 // pairs is the number of matched pairs of count persons.
-func (d dense) pairs(count float64) float64 { return min(look.PairsOf(count), float64(d.mostPairs())) }
+func (d dense) pairs(count float64) float64 {
+	return min(firstpass.PairsOf(count), float64(d.mostPairs()))
+}
 
 // mostPairs bounds the matched pairs: more than make the share of their histogram the least would only take time.
 func (d dense) mostPairs() int {
-	return int(min(look.MostPairs, max(leastLooked, 100*math.Sqrt(1/(look.LeastShare*d.rho)))))
+	return int(min(firstpass.MostPairs, max(leastLooked, 100*math.Sqrt(1/(firstpass.LeastShare*d.rho)))))
 }
 
 // reach releases R such that most persons have all coordinates within ±R of the middle: then so are the medians.
@@ -53,28 +55,30 @@ func (d dense) reach(n noise.Noiser, some sample, left *budget) int64 {
 	if d.statistical() {
 		return int64(min(d.units(d.p.Radius), 0x1p61)) + 1
 	}
-	h := d.histogram(reachPer, look.Farthest(d.lo, d.hi, 1), d.delta2(), left.take(d.lookShare(some.count)))
+	h := d.histogram(reachPer, firstpass.Farthest(d.lo, d.hi, 1), d.delta2(), left.take(d.lookShare(some.count)))
 	r := h.Quantile(h.Release(n, largest(some.Block, d.middle)), some.count, 0.8) * math.Exp2(1.0/reachPer)
 	return int64(min(r, 0x1p62)) + 1
 }
 
 // apart releases the median distance from the middle.
 func (d dense) apart(n noise.Noiser, some sample, left *budget) float64 {
-	h := d.histogram(look.NormsPer(d.p.Dim), look.Farthest(d.lo, d.hi, d.p.Dim), d.delta2(), left.take(d.lookShare(some.count)))
+	h := d.histogram(firstpass.NormsPer(d.p.Dim), firstpass.Farthest(d.lo, d.hi, d.p.Dim), d.delta2(), left.take(d.lookShare(some.count)))
 	return h.Quantile(h.Release(n, block.Norms(some.Block, same(d.middle, d.p.Dim), nil)), some.count, 0.5)
 }
 
-func (d dense) histogram(per int, limit float64, delta2 int64, rho float64) look.Histogram {
-	return look.NewHistogram(look.NewOctaves(per, limit), delta2, rho)
+func (d dense) histogram(per int, limit float64, delta2 int64, rho float64) firstpass.Histogram {
+	return firstpass.NewHistogram(firstpass.NewOctaves(per, limit), delta2, rho)
 }
 
 // delta2 is the squared sensitivity of a histogram of persons.
-func (d dense) delta2() int64 { return look.Delta2(d.p.Relation, false) }
+func (d dense) delta2() int64 { return firstpass.Delta2(d.p.Relation, false) }
 
 // lookShare, spreadShare are the shares of the loss of a first histogram.
-func (d dense) lookShare(count float64) float64 { return look.Share(d.rho, count, d.delta2(), d.p.Dim) }
+func (d dense) lookShare(count float64) float64 {
+	return firstpass.Share(d.rho, count, d.delta2(), d.p.Dim)
+}
 func (d dense) spreadShare(count float64) float64 {
-	return look.Share(d.rho, d.pairs(count), 2, d.p.Dim)
+	return firstpass.Share(d.rho, d.pairs(count), 2, d.p.Dim)
 }
 
 // same returns a vector of one number, nil for 0.

@@ -1,6 +1,6 @@
-package looktest
+package firstpasstest
 
-// Coins returns the words from which look.Toss makes these coins.
+// Coins returns the words from which firstpass.Toss makes these coins.
 func Coins(coins []uint32) []uint64 {
 	words := make([]uint64, (len(coins)+1)/2)
 	for i, c := range coins {
