@@ -56,9 +56,9 @@ func (a *Aggregate) Resolved() bool {
 	return true
 }
 
-// String is the aggregate's identity: the binder merges aggregates whose texts are equal in lower case
-// into one column, so it holds every argument, and a mark where a text constant has capitals: without
-// it DP_SUM(IF(g = 'A', x, 0)) and DP_SUM(IF(g = 'a', x, 0)) would be taken for one.
+// String is the aggregate's identity: the binder merges aggregates whose texts are equal in lower
+// case into one column, so it holds every argument, and a mark where a text constant has capitals:
+// without it DP_SUM(IF(g = 'A', x, 0)) and DP_SUM(IF(g = 'a', x, 0)) would be taken for one.
 func (a *Aggregate) String() string {
 	if t := a.Told; t != nil && t.Function.Level {
 		return a.name() + "(" + a.Base().String() + ", " + t.Level.String() + ")"

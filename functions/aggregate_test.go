@@ -112,7 +112,8 @@ func TestBinding(t *testing.T) {
 	}
 }
 
-// TestBoundNames checks that the table knows every plain aggregate by the name that it has when bound.
+// TestBoundNames checks that the table knows every plain aggregate by the name that it has when
+// bound.
 func TestBoundNames(t *testing.T) {
 	f := newFixture(t)
 	for _, fn := range All() {

@@ -85,7 +85,8 @@ type Told struct {
 	Alias    string         // by which the aggregate was named; "" where it was written out
 }
 
-// A call of a bar reaches the binder in one of two forms, which planner.Parser makes of what was written:
+// A call of a bar reaches the binder in one of two forms, which planner.Parser makes of what was
+// written:
 //
 //	DP_LOW(x, …, 'DP_MEAN', level, 'alias')    the arguments of the aggregate, its name, with DISTINCT after it where that stood
 //	                                           before the argument, the level and the alias or ''
@@ -122,7 +123,8 @@ func (f *BarFunction) bound(_ *sql.Context, args ...sql.Expression) (sql.Express
 
 func text(e sql.Expression) string { s, _ := e.(*expression.Literal).Val.(string); return s }
 
-// Type is the type of a bar of an aggregate, as far as the binder can know it: vectors make it a JSON array.
+// Type is the type of a bar of an aggregate, as far as the binder can know it: vectors make it a
+// JSON array.
 func (t *Told) Type(of *Function) sql.Type {
 	if of.Result == JSON && t.Function.Bar != Radius {
 		return types.JSON

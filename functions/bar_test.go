@@ -52,7 +52,8 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// TestBarsRefuse: what the parser could not make sense of is refused in its words, and what it has not seen, in others.
+// TestBarsRefuse: what the parser could not make sense of is refused in its words, and what it has
+// not seen, in others.
 func TestBarsRefuse(t *testing.T) {
 	f := newFixture(t)
 	for q, words := range map[string]string{

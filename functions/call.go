@@ -28,8 +28,9 @@ func NewCall(f *Function, constant, options string) (Call, error) {
 	return c, err
 }
 
-// Estimator picks the mechanism of the call under public facts. The facts' grid and bounds are those
-// of the argument, or of every coordinate; MaxRows is the public bound on one person's rows in one group.
+// Estimator picks the mechanism of the call under public facts. The facts' grid and bounds are
+// those of the argument, or of every coordinate; MaxRows is the public bound on one person's rows
+// in one group.
 func (c Call) Estimator(p estimator.Params) (estimator.Estimator, error) {
 	if c.Vectors == nil {
 		return c.Function.Estimator(c, p)
@@ -38,7 +39,8 @@ func (c Call) Estimator(p estimator.Params) (estimator.Estimator, error) {
 	return e, c.unanswerable(err)
 }
 
-// FusedEstimator picks the mechanism of a call that stands for several columns: see Fused.Estimator.
+// FusedEstimator picks the mechanism of a call that stands for several columns: see
+// Fused.Estimator.
 func (c Call) FusedEstimator(p estimator.Params, alone func(j int, rho float64) (estimator.Estimator, error)) (estimator.Estimator, error) {
 	return c.Function.Fused.Estimator(c, p, alone)
 }

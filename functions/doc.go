@@ -10,7 +10,8 @@
 // mechanism from public facts, which name the neighbour relation. Sums, means and variances take
 // vectors, too: Call.Vector says so and checks the options against the method.
 //
-// Error bars (BarFunction) tell of the error of an aggregate's answer, in the place of the answer and at no cost.
+// Error bars (BarFunction) tell of the error of an aggregate's answer, in the place of the answer
+// and at no cost.
 //
 // Scalar functions make vectors of rows (DP_VECTOR, DP_ONEHOT) and take answers apart (DP_VALUE).
 package functions

@@ -20,8 +20,8 @@ const (
 // Result is the SQL type family of an answer.
 type Result uint8
 
-// Results. Exact is DECIMAL where the argument is an integer or a decimal, with the scale that MySQL
-// gives, and DOUBLE otherwise.
+// Results. Exact is DECIMAL where the argument is an integer or a decimal, with the scale that
+// MySQL gives, and DOUBLE otherwise.
 const (
 	BigInt Result = iota
 	Double
@@ -65,7 +65,8 @@ type Function struct {
 	DPForm    string // of a rewritten function: the private one that estimates the same
 	Instead   string // of a function that is refused, or not rewritten: the query that serves
 
-	// Check reads Call.Constant, and checks what the options do not tell; nil: nothing is to be read.
+	// Check reads Call.Constant, and checks what the options do not tell; nil: nothing is to be
+	// read.
 	Check func(*Call) error
 	// Digits are added to the scale of the argument in an Exact result.
 	Digits int

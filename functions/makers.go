@@ -7,8 +7,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Vector is DP_VECTOR(a, b, …). Under an aggregate over a protected table the planner takes it apart; elsewhere its
-// value is the JSON array of its arguments.
+// Vector is DP_VECTOR(a, b, …). Under an aggregate over a protected table the planner takes it
+// apart; elsewhere its value is the JSON array of its arguments.
 type Vector struct{ maker }
 
 // Coordinates are the arguments.
@@ -40,7 +40,8 @@ func (v *Vector) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.E
 	return &Vector{m}, err
 }
 
-// Onehot is DP_ONEHOT(item, 'dimension=N'): it has a meaning under an aggregate over a protected table only.
+// Onehot is DP_ONEHOT(item, 'dimension=N'): it has a meaning under an aggregate over a protected
+// table only.
 type Onehot struct{ maker }
 
 // Item is the expression of the coordinate that is 1.

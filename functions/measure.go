@@ -10,16 +10,18 @@ import (
 type Measure struct {
 	// Estimator makes the mechanism of a call on numbers, or on rows, under public facts: the loss,
 	// pure or not, the grid and the declared bounds, the bound on a person's rows. A mechanism that
-	// has no pure form returns estimator.ErrNotPure. The source of the noise comes with the release.
+	// has no pure form returns estimator.ErrNotPure. The source of the noise comes with the
+	// release.
 	Estimator func(Call, estimator.Params) (estimator.Estimator, error)
 	// Vectors makes that of a call on vectors.
 	Vectors func(Call, estimator.Params) (estimator.Estimator, error)
-	// Columns lists the columns that the mechanism reads, where that is known before it can be made;
-	// nil where the mechanism itself tells.
+	// Columns lists the columns that the mechanism reads, where that is known before it can be
+	// made; nil where the mechanism itself tells.
 	Columns func(Call, estimator.Params) []estimator.Kind
 
-	// Counts says that rows or persons are counted: the argument says only which. It has no grid and
-	// may be left out, or be the unit after DISTINCT; over no rows the answer is 0 and not NULL.
+	// Counts says that rows or persons are counted: the argument says only which. It has no grid
+	// and may be left out, or be the unit after DISTINCT; over no rows the answer is 0 and not
+	// NULL.
 	Counts bool
 	// Weighed says that the option weight decides what counts once.
 	Weighed bool
@@ -34,7 +36,8 @@ type Measure struct {
 	OfNumbers []string
 	// Slack says whether the mechanism of a call needs a share of δ (estimator.Params.Delta).
 	Slack func(Call) bool
-	// NotPure tells what serves instead where numbers have no pure mechanism; "" for the usual words.
+	// NotPure tells what serves instead where numbers have no pure mechanism; "" for the usual
+	// words.
 	NotPure string
 
 	// InGroups is what the estimator of all groups at once tells of a call.
@@ -48,7 +51,7 @@ type Measure struct {
 // Fused says how calls on several columns of the same rows are answered as one call on vectors.
 type Fused struct {
 	Options string // of that call, to the private function
-	// Estimator makes its mechanism. alone makes the mechanism of column j by itself at a loss ρ, with
-	// answers in steps of the grid.
+	// Estimator makes its mechanism. alone makes the mechanism of column j by itself at a loss ρ,
+	// with answers in steps of the grid.
 	Estimator func(c Call, p estimator.Params, alone func(j int, rho float64) (estimator.Estimator, error)) (estimator.Estimator, error)
 }

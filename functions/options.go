@@ -14,8 +14,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Options are the checked options of one call. Zero values mean that the option was not given, where
-// zero is not a value of the option; Given tells for the others.
+// Options are the checked options of one call. Zero values mean that the option was not given,
+// where zero is not a value of the option; Given tells for the others.
 type Options struct {
 	Given        []string // names of the options that were given, sorted
 	Lower, Upper *big.Rat // declared bounds of a row's value or of every coordinate, both or neither
@@ -151,7 +151,8 @@ func bound(dst **big.Rat, v string) bool {
 	return true
 }
 
-// within reads a decimal number of a closed range. Words such as NaN and hexadecimal forms are none.
+// within reads a decimal number of a closed range. Words such as NaN and hexadecimal forms are
+// none.
 func within(dst *float64, v string, lo, hi float64) bool {
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil || strings.Trim(v, "+-.0123456789eE") != "" || math.IsNaN(f) || !(f >= lo && f <= hi) {
@@ -204,8 +205,9 @@ func word[T any](dst *T, v string, words map[string]T) bool {
 
 func onOff(dst *bool, v string) bool { return word(dst, v, map[string]bool{"on": true, "off": false}) }
 
-// ParseOptions reads "key=value, key=value"; a value in brackets may hold commas. Keys are case-insensitive. Unknown
-// and repeated keys, and values out of range, are refused with the list of what is valid.
+// ParseOptions reads "key=value, key=value"; a value in brackets may hold commas. Keys are
+// case-insensitive. Unknown and repeated keys, and values out of range, are refused with the list
+// of what is valid.
 func ParseOptions(f *Function, text string) (Options, error) {
 	o := Options{Weight: f.Weight}
 	for _, part := range split(text) {

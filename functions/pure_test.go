@@ -9,8 +9,8 @@ import (
 	"scrim/internal/params"
 )
 
-// TestPureOrRefused builds every function with every method, of numbers and of vectors, for a pure release: the mechanism is pure and
-// costs no more than it may, or there is none.
+// TestPureOrRefused builds every function with every method, of numbers and of vectors, for a pure
+// release: the mechanism is pure and costs no more than it may, or there is none.
 func TestPureOrRefused(t *testing.T) {
 	const eps = 0.75
 	grid := estimator.Grid{Step: 0.01, Decimal: true, Scale: 2, Lo: -1 << 40, Hi: 1 << 40}

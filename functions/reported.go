@@ -29,8 +29,8 @@ const (
 	AskInfo
 )
 
-// ReportFunction is an aggregate over the reports of a collection. What it answers is post-processing of reports that
-// are private already: it costs no budget.
+// ReportFunction is an aggregate over the reports of a collection. What it answers is
+// post-processing of reports that are private already: it costs no budget.
 type ReportFunction struct {
 	Question
 	Name      string // upper case
@@ -128,8 +128,8 @@ func (f *ReportFunction) bound(_ *sql.Context, args ...sql.Expression) (sql.Expr
 	return &Reported{Function: f, Args: args}, nil
 }
 
-// Reported marks the place of a function over reports in a bound plan. It is replaced by its answer before the plan runs; one that
-// is left over cannot be evaluated.
+// Reported marks the place of a function over reports in a bound plan. It is replaced by its answer
+// before the plan runs; one that is left over cannot be evaluated.
 type Reported struct {
 	Function *ReportFunction
 	Args     []sql.Expression // as written: the column, then constants

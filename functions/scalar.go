@@ -86,7 +86,8 @@ func (m maker) Resolved() bool {
 	return true
 }
 
-// String implements sql.Expression. Aggregates are told apart by it, so it marks text constants with capitals.
+// String implements sql.Expression. Aggregates are told apart by it, so it marks text constants
+// with capitals.
 func (m maker) String() string {
 	args := make([]string, len(m.args))
 	for i, e := range m.args {

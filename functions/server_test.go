@@ -18,8 +18,9 @@ import (
 
 const password = "a-password"
 
-// TestARowIsAnAggregate: a row of the table, with an estimator of its own, is all that a new aggregate
-// takes. It is bound, planned, explained, charged, answered and documented, and gone with its row.
+// TestARowIsAnAggregate: a row of the table, with an estimator of its own, is all that a new
+// aggregate takes. It is bound, planned, explained, charged, answered and documented, and gone with
+// its row.
 func TestARowIsAnAggregate(t *testing.T) {
 	remove, err := functions.Add(skewness)
 	if err != nil {

@@ -28,13 +28,14 @@ const one = 1 << 20
 // leastPersons is the least noisy number of persons that is answered.
 const leastPersons = 50
 
-// skew is the skewness of the persons' means x̄ within declared bounds. With y the place of x̄ between the
-// bounds, −1 to 1, each of the sums of 1, y, y² and y³ is released with discrete Gaussian noise of
+// skew is the skewness of the persons' means x̄ within declared bounds. With y the place of x̄
+// between the bounds, −1 to 1, each of the sums of 1, y, y² and y³ is released with discrete
+// Gaussian noise of
 //
 //	σ² = ⌈Δ²/(2ρ)⌉    Δ² = 4·one² under add-remove, 9·one² under replace-one
 //
-// A person adds (1, y, y², y³), whose squared norm is at most 4. An exchange moves y and y³ by at most 2, y²
-// by at most 1, and the number by 1 only where all else moves by at most 1.
+// A person adds (1, y, y², y³), whose squared norm is at most 4. An exchange moves y and y³ by at
+// most 2, y² by at most 1, and the number by 1 only where all else moves by at most 1.
 type skew struct{ p estimator.Params }
 
 // newSkew makes the mechanism of a call.
@@ -101,8 +102,8 @@ func (s skew) place(k float64) float64 {
 	return (2*math.Min(math.Max(k, lo), hi) - lo - hi) / (hi - lo)
 }
 
-// TestSkewnessMovesByItsSensitivity: one person more or less, or another, moves the sums no further than
-// the noise is made for.
+// TestSkewnessMovesByItsSensitivity: one person more or less, or another, moves the sums no further
+// than the noise is made for.
 func TestSkewnessMovesByItsSensitivity(t *testing.T) {
 	power := func(y float64) [4]float64 { return [4]float64{1, y, y * y, y * y * y} }
 	apart := func(a, b [4]float64) (sum float64) {

@@ -8,14 +8,15 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// Value is DP_VALUE(v, i): coordinate i, counted from 1, of a JSON array, its text, or a VECTOR. It is an ordinary
-// function: on an answer it is post-processing.
+// Value is DP_VALUE(v, i): coordinate i, counted from 1, of a JSON array, its text, or a VECTOR. It
+// is an ordinary function: on an answer it is post-processing.
 type Value struct{ maker }
 
 // Type implements sql.Expression.
 func (v *Value) Type(*sql.Context) sql.Type { return types.Float64 }
 
-// Eval implements sql.Expression. NULL, and what is no vector, no coordinate or no number, gives NULL.
+// Eval implements sql.Expression. NULL, and what is no vector, no coordinate or no number, gives
+// NULL.
 func (v *Value) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	x, err := v.args[0].Eval(ctx, row)
 	if err != nil || x == nil {

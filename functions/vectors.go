@@ -14,10 +14,11 @@ import (
 type Vectors struct {
 	Dim    int
 	Sparse bool // of 0 and 1, few 1s
-	// Columns says that the coordinates are columns of a table: different things, of which a small error in one does not
-	// make up for a large one in another.
+	// Columns says that the coordinates are columns of a table: different things, of which a small
+	// error in one does not make up for a large one in another.
 	Columns bool
-	// Scales are declared standard deviations: one for all coordinates, one for each, or none. What the options say goes before.
+	// Scales are declared standard deviations: one for all coordinates, one for each, or none. What
+	// the options say goes before.
 	Scales []float64
 }
 
@@ -57,8 +58,8 @@ var fits = map[string][]string{
 	"top":       {"friendly"},
 }
 
-// Scalar checks the options of a call whose argument is a number. method is what the session or the table chooses, where the call
-// does not, for means of one number a person.
+// Scalar checks the options of a call whose argument is a number. method is what the session or the
+// table chooses, where the call does not, for means of one number a person.
 func (c *Call) Scalar(method string) error {
 	f, o := c.Function, &c.Options
 	methods := f.Methods && o.Weight == ByPerson
@@ -92,8 +93,8 @@ var ofNumbers = []string{"person", "cover"}
 // automatic reports whether the method is chosen from public facts.
 func (c *Call) automatic() bool { return c.Options.Method == "" || c.Options.Method == "auto" }
 
-// Vector makes the call one over vectors. method is what the session or the table chooses, where the call does
-// not, for means; oneRow says that every person has one row at most.
+// Vector makes the call one over vectors. method is what the session or the table chooses, where
+// the call does not, for means; oneRow says that every person has one row at most.
 func (c *Call) Vector(v Vectors, method string, oneRow bool) error {
 	f, o := c.Function, &c.Options
 	if f.Measure.Vectors == nil {
@@ -181,8 +182,8 @@ func (c Call) vectorParams(p estimator.Params) vector.Params {
 	return v
 }
 
-// relative reports whether the error of a coordinate is measured by its own spread: by default for columns, where the
-// method can and nothing else is asked for.
+// relative reports whether the error of a coordinate is measured by its own spread: by default for
+// columns, where the method can and nothing else is asked for.
 func (c Call) relative() bool {
 	o := c.Options
 	if o.Has("relative") || !c.Vectors.Columns {

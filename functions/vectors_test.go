@@ -80,7 +80,8 @@ func TestColumnsAreDifferentThings(t *testing.T) {
 	}
 }
 
-// TestMethodOfSession checks that the session's method serves means alone, and yields to the call's.
+// TestMethodOfSession checks that the session's method serves means alone, and yields to the
+// call's.
 func TestMethodOfSession(t *testing.T) {
 	for _, c := range []struct{ function, options, want string }{
 		{"DP_MEAN", "", "shifted"}, {"AVG", "", "shifted"}, {"DP_MEAN", "method=auto", "auto"}, {"DP_MEAN", "method=plan", "plan"},
@@ -134,7 +135,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestRowsOfVectors: without one row a person, a mean over rows is refused, and the answer says what serves.
+// TestRowsOfVectors: without one row a person, a mean over rows is refused, and the answer says
+// what serves.
 func TestRowsOfVectors(t *testing.T) {
 	for name, instead := range map[string]string{"AVG": "DP_MEAN(v)", "VAR_POP": "DP_VARIANCE(v)", "STDDEV": "DP_STDDEV(v)"} {
 		c := vectorCall(t, name, "")
@@ -236,8 +238,8 @@ func newScalar(t *testing.T, name string, args ...sql.Expression) sql.Expression
 	return nil
 }
 
-// TestMakers checks the functions that stand under aggregates: their values elsewhere, and that their text tells
-// them apart, as the binder merges aggregates by it.
+// TestMakers checks the functions that stand under aggregates: their values elsewhere, and that
+// their text tells them apart, as the binder merges aggregates by it.
 func TestMakers(t *testing.T) {
 	ctx := sql.NewEmptyContext()
 	one, text := lit(int64(1), types.Int64), lit("x", types.LongText)

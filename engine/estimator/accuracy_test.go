@@ -152,8 +152,8 @@ func median80(x []float64) (float64, float64) {
 	return s[len(s)/2], s[len(s)*8/10]
 }
 
-// TestAnswersAreAccurate measures the relative error of every estimator on data like those that people
-// ask about, without declared bounds. The limits are on the 80th percentile of 60 runs.
+// TestAnswersAreAccurate measures the relative error of every estimator on data like those that
+// people ask about, without declared bounds. The limits are on the 80th percentile of 60 runs.
 func TestAnswersAreAccurate(t *testing.T) {
 	integers := estimator.Grid{Step: 1, Decimal: true, Lo: -1 << 31, Hi: 1<<31 - 1}
 	cents := estimator.Grid{Step: 0.01, Decimal: true, Scale: 2, Lo: -1e12, Hi: 1e12}
@@ -237,8 +237,8 @@ func measure(t *testing.T, est estimator.Estimator, in estimator.Input, want, li
 	}
 }
 
-// TestAnswersWithSeveralRowsAPersonAreAccurate measures the row-weighted answers on restaurant visits,
-// where persons come several times, without declared bounds.
+// TestAnswersWithSeveralRowsAPersonAreAccurate measures the row-weighted answers on restaurant
+// visits, where persons come several times, without declared bounds.
 func TestAnswersWithSeveralRowsAPersonAreAccurate(t *testing.T) {
 	b, all, means := visits(t)
 	rows, persons := exact(all), exact(means)

@@ -28,8 +28,9 @@ func with(value int64, rows int64) *person {
 	return &person{rows: rows, sum: rows * value, lo: rows * value * value, median: value}
 }
 
-// audits pair persons who all give the same with one far off on either side, and spread persons with one exchanged from
-// one end to the other. Where coming and going moves an answer more than an exchange, that is the pair.
+// audits pair persons who all give the same with one far off on either side, and spread persons
+// with one exchanged from one end to the other. Where coming and going moves an answer more than an
+// exchange, that is the pair.
 func audits() []audited {
 	var spread, equal []person
 	for x := int64(1); x <= 400; x++ {
@@ -68,7 +69,8 @@ func (a audited) params(r estimator.Relation, sized bool, rho float64) estimator
 	return p
 }
 
-// pair returns the two neighbours under a relation: under add-remove one of the two persons is gone.
+// pair returns the two neighbours under a relation: under add-remove one of the two persons is
+// gone.
 func (a audited) pair(r estimator.Relation) (x, y []person) {
 	x, y = slices.Clone(a.base), slices.Clone(a.base)
 	if a.before != nil && r == estimator.ReplaceOne {
@@ -90,8 +92,9 @@ func sample(e estimator.Estimator, group []person, n noise.Noiser, runs int) []f
 	return out
 }
 
-// TestAuditOfWorstNeighbours bounds the loss from below by samples: no bound exceeds what is declared, and with a hundredth of the
-// noise's standard deviation every one does. False alarms: one bound a pair at stattest.Alpha.
+// TestAuditOfWorstNeighbours bounds the loss from below by samples: no bound exceeds what is
+// declared, and with a hundredth of the noise's standard deviation every one does. False alarms:
+// one bound a pair at stattest.Alpha.
 func TestAuditOfWorstNeighbours(t *testing.T) {
 	const runs, rho = 160, 0.05
 	for _, relation := range []struct {
@@ -123,8 +126,9 @@ func TestAuditOfWorstNeighbours(t *testing.T) {
 	}
 }
 
-// TestAuditTellsTheRelationsApart exchanges a person at a loss of 1 with enough draws to see a factor of four: estimators that were built
-// for add-remove are caught, those built for replace-one are not. Answers whose loss lies all in one sum are sharp enough.
+// TestAuditTellsTheRelationsApart exchanges a person at a loss of 1 with enough draws to see a
+// factor of four: estimators that were built for add-remove are caught, those built for replace-one
+// are not. Answers whose loss lies all in one sum are sharp enough.
 func TestAuditTellsTheRelationsApart(t *testing.T) {
 	const runs, rho = 10_000, 1
 	for _, a := range audits() {

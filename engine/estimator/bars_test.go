@@ -17,15 +17,16 @@ import (
 // levels at which intervals are tested.
 var levels = []float64{0.5, 0.9, 0.95, 0.99}
 
-// tally counts how often intervals of one kind of aggregate cover, and the broken ones: the half of each about the value, a quarter where the
-// ends are told by ranks.
+// tally counts how often intervals of one kind of aggregate cover, and the broken ones: the half of
+// each about the value, a quarter where the ends are told by ranks.
 type tally struct {
 	n            int
 	hits, broken [4]int
 	wide         [4][]float64 // widths over the ideal
 }
 
-// add takes one answer in; ideal is the width of an interval of level 68.3 %, half of it, as the noise alone has it; NaN for none.
+// add takes one answer in; ideal is the width of an interval of level 68.3 %, half of it, as the
+// noise alone has it; NaN for none.
 func (c *tally) add(e estimator.Estimate, i int, exact, ideal, part float64) {
 	c.n++
 	for k, level := range levels {
@@ -52,7 +53,8 @@ func (c *tally) width(k int) (mean, median float64) {
 	return mean, c.wide[k][len(c.wide[k])/2]
 }
 
-// check tests the coverage, and that broken intervals are found out at the levels where they miss enough.
+// check tests the coverage, and that broken intervals are found out at the levels where they miss
+// enough.
 func (c *tally) check(t *testing.T, name string, from float64) {
 	t.Helper()
 	text := fmt.Sprintf("%-20s %6d", name, c.n)
@@ -70,7 +72,8 @@ func (c *tally) check(t *testing.T, name string, from float64) {
 // kindOf names the aggregate of a variant.
 func kindOf(v variant) string { name, _, _ := strings.Cut(v.name, ","); return name }
 
-// covered returns persons on whom no clip that is searched for takes anything away, but by mistake, and the exact answers.
+// covered returns persons on whom no clip that is searched for takes anything away, but by mistake,
+// and the exact answers.
 func covered(v variant, n int, r *rand.Rand) (group []person, exact []float64) {
 	x := make([]int64, n)
 	for i := range x {
@@ -143,8 +146,9 @@ func (v variant) exactly(x []int64) []float64 {
 	panic(v.name)
 }
 
-// TestIntervalsCover releases on persons on whom no clip is felt, under every relation, and counts how often the intervals cover the exact
-// answers. Counts and sums are no wider than 1.1 times what the noise asks for on the average, means 1.3 and variances 1.6 times.
+// TestIntervalsCover releases on persons on whom no clip is felt, under every relation, and counts
+// how often the intervals cover the exact answers. Counts and sums are no wider than 1.1 times what
+// the noise asks for on the average, means 1.3 and variances 1.6 times.
 func TestIntervalsCover(t *testing.T) {
 	const releases = 40
 	limit := map[string]float64{"count rows": 1.1, "units": 1.1, "sum": 1.1, "mean": 1.3, "row mean": 1.3, "variance": 1.6, "row variance": 1.6, "population stddev": 1.6}
@@ -213,8 +217,9 @@ func TestIntervalsCover(t *testing.T) {
 	}
 }
 
-// TestFewPersonsMissNoMoreOften releases on as many persons as an answer needs, where about half of the releases are too few: an answer that is given and
-// not covered comes no more often than 1 − level.
+// TestFewPersonsMissNoMoreOften releases on as many persons as an answer needs, where about half of
+// the releases are too few: an answer that is given and not covered comes no more often than 1 −
+// level.
 func TestFewPersonsMissNoMoreOften(t *testing.T) {
 	for _, v := range variants() {
 		if kind := kindOf(v); kind != "mean" && kind != "variance" && kind != "row mean" || !v.p.Bounded() || v.p.MaxRows != 1 {

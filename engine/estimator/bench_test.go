@@ -8,8 +8,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// BenchmarkRelease sizes one release on a group of a million persons with one row each, beside the exact
-// median by sorting and the exact mean of the same block.
+// BenchmarkRelease sizes one release on a group of a million persons with one row each, beside the
+// exact median by sorting and the exact mean of the same block.
 func BenchmarkRelease(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	group := make([]person, 1e6)

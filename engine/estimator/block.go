@@ -1,11 +1,11 @@
 package estimator
 
-// Block holds one vector a person, in chunks of persons: it grows without being copied, and the chunks
-// are worked on by all cores. A block is dense or sparse as a whole; every chunk has the same form.
-// Estimators write nothing in it. The order of persons means nothing.
+// Block holds one vector a person, in chunks of persons: it grows without being copied, and the
+// chunks are worked on by all cores. A block is dense or sparse as a whole; every chunk has the
+// same form. Estimators write nothing in it. The order of persons means nothing.
 //
-// The values are grid indexes as everywhere in the core: person i's entry j is the sum of k(x_j) over the
-// person's rows, within ±MaxUnits. Persons without a row are not in the block.
+// The values are grid indexes as everywhere in the core: person i's entry j is the sum of k(x_j)
+// over the person's rows, within ±MaxUnits. Persons without a row are not in the block.
 type Block struct {
 	Dim    int
 	Sparse bool

@@ -7,7 +7,7 @@
 // every number that depends on data leaves through noise.Noiser. The packages below this one hold
 // the mechanisms, one a file.
 //
-// Every mechanism is built for a neighbour relation (Relation), add-remove or replace-one, and declares its loss for
-// that one. Under replace-one the number of persons is public only where Params.Sized says so. It comes with the input
-// then, counted apart from it: Input.Persons.
+// Every mechanism is built for a neighbour relation (Relation), add-remove or replace-one, and
+// declares its loss for that one. Under replace-one the number of persons is public only where
+// Params.Sized says so. It comes with the input then, counted apart from it: Input.Persons.
 package estimator

@@ -2,10 +2,12 @@ package estimator
 
 import "math"
 
-// Error says how the values of an estimate came about, as far as error bars at any level need it: the noise and its law. All of it
-// may be shown. Every slice has one entry a value, or one for all values, or none for 0. Package bars makes intervals of it.
+// Error says how the values of an estimate came about, as far as error bars at any level need it:
+// the noise and its law. All of it may be shown. Every slice has one entry a value, or one for all
+// values, or none for 0. Package bars makes intervals of it.
 //
-// A quotient is Centre + S/n̂, with E the noise of S, e that of n̂, and r the exact S over the exact n̂:
+// A quotient is Centre + S/n̂, with E the noise of S, e that of n̂, and r the exact S over the
+// exact n̂:
 //
 //	value − exact = (E − r·e)/n̂
 //
@@ -13,15 +15,15 @@ import "math"
 type Error struct {
 	Form Form
 	Law  Law
-	// Noise is the size of the noise of the numerator over n̂, in the units of the values; nil: the standard errors, which then have
-	// that of n̂ in them, whatever Centre is.
+	// Noise is the size of the noise of the numerator over n̂, in the units of the values; nil: the
+	// standard errors, which then have that of n̂ in them, whatever Centre is.
 	Noise  []float64
 	Step   []float64 // of the lattice that numerator over n̂ is on; 0: as good as continuous
 	Under  []float64 // size of the noise of n̂ over n̂; 0: n̂ is exact
 	Centre []float64
 	Raw    []float64 // the values before they were brought nearer to each other; nil: as shown
-	// Shift is the norm of what the noise of n̂ moves all values by together, at its size, and Tied says that the noises of the
-	// values' numerators are not independent: both for the ℓ2 radius.
+	// Shift is the norm of what the noise of n̂ moves all values by together, at its size, and Tied
+	// says that the noises of the values' numerators are not independent: both for the ℓ2 radius.
 	Shift   float64
 	Tied    bool
 	Moments *Moments // of a Variance
@@ -49,8 +51,9 @@ const (
 	Laplace             // size: the scale t of e^{−|y|/t}
 )
 
-// Moments are what a variance is made from: Second + Offset − First², times n̂/(n̂−1) where Count is not 0. The noise of First is
-// (E₁ − First·e)/n̂ and that of Second (E₂ − Second·e)/n̂, in the units of the values (of their squares).
+// Moments are what a variance is made from: Second + Offset − First², times n̂/(n̂−1) where Count
+// is not 0. The noise of First is (E₁ − First·e)/n̂ and that of Second (E₂ − Second·e)/n̂, in the
+// units of the values (of their squares).
 type Moments struct {
 	First, Second, Offset []float64
 	Noise                 []float64 // size of E₁/n̂
@@ -59,8 +62,9 @@ type Moments struct {
 	Root                  bool      // the standard deviation is shown
 }
 
-// Rank is one noisy rank on the way to a quantile: where Z is positive the exact quantile is at most At, where it is negative at
-// least At, each as surely as a standard normal number is under |Z|.
+// Rank is one noisy rank on the way to a quantile: where Z is positive the exact quantile is at
+// most At, where it is negative at least At, each as surely as a standard normal number is under
+// |Z|.
 type Rank struct{ At, Z float64 }
 
 // Entry returns entry i of a slice of Error.
@@ -113,8 +117,8 @@ func (x *Error) alike(n int) bool {
 	return x.Moments == nil && x.Ranks == nil
 }
 
-// Times multiplies every value by a public factor f ≥ 0, with its error. It writes to the estimate's own values; a variance and a quantile
-// are not multiplied.
+// Times multiplies every value by a public factor f ≥ 0, with its error. It writes to the
+// estimate's own values; a variance and a quantile are not multiplied.
 func (e Estimate) Times(f float64) Estimate {
 	scale := func(x []float64) {
 		for i, v := range x {

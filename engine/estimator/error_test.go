@@ -45,7 +45,8 @@ func TestPartOfAnEstimate(t *testing.T) {
 	}
 }
 
-// TestTimes: everything in the units of the values is multiplied, what is relative is not, and a variance loses its law.
+// TestTimes: everything in the units of the values is multiplied, what is relative is not, and a
+// variance loses its law.
 func TestTimes(t *testing.T) {
 	e := many()
 	e.Error.Form = estimator.Quotient
@@ -62,7 +63,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestStoredEstimatesStayReadable: an estimate that was stored before errors were told has none, and one with an error comes back whole.
+// TestStoredEstimatesStayReadable: an estimate that was stored before errors were told has none,
+// and one with an error comes back whole.
 func TestStoredEstimatesStayReadable(t *testing.T) {
 	type before struct {
 		Values []float64

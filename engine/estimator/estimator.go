@@ -19,8 +19,8 @@ type Grid struct {
 	Lo, Hi  int64 // public range in steps, within ±MaxUnits
 }
 
-// Kind says what the store computes for one (group, person) and one argument x whose grid index is k(x).
-// Rows where x is NULL, NaN or infinite are absent.
+// Kind says what the store computes for one (group, person) and one argument x whose grid index is
+// k(x). Rows where x is NULL, NaN or infinite are absent.
 type Kind uint8
 
 const (
@@ -37,8 +37,8 @@ const (
 // columns come in the order of the estimator's Columns. A person whose Rows entry is 0 is absent.
 // An estimator may reorder nothing and write nothing in it.
 type Input struct {
-	// Persons, for an estimator with Params.Sized, is the public number of persons: that of the table, whatever is in the
-	// columns. Others do not read it.
+	// Persons, for an estimator with Params.Sized, is the public number of persons: that of the
+	// table, whatever is in the columns. Others do not read it.
 	Persons int64
 	Columns [][]int64
 	Vectors *Block // for an estimator whose Columns are [Vector]
@@ -69,7 +69,8 @@ type Estimator interface {
 	Columns() []Kind
 	// Loss is the loss of one release on one group for one person.
 	Loss() privacy.Loss
-	// MinPersons is the number of persons under which Release answers TooFew, 0 if it always answers.
+	// MinPersons is the number of persons under which Release answers TooFew, 0 if it always
+	// answers.
 	MinPersons() int64
 	// ExpectedError is the standard deviation of the noise where it is known before the data are
 	// read, in the units of the answer; false if it depends on released values.
@@ -80,15 +81,17 @@ type Estimator interface {
 	Release(n noise.Noiser, in Input) Estimate
 }
 
-// Reasoned is an Estimator that chose between methods. Reason says which it may take from which number of persons on,
-// and why, in public facts; it is empty where the method was asked for. EXPLAIN prints it.
+// Reasoned is an Estimator that chose between methods. Reason says which it may take from which
+// number of persons on, and why, in public facts; it is empty where the method was asked for.
+// EXPLAIN prints it.
 type Reasoned interface {
 	Estimator
 	Reason() string
 }
 
-// Biased is an Estimator whose answers are shortened, chosen or sampled by what it has looked for, beyond the noise. Bias names that for
-// the reader of an error bar; it is empty where the noise is all.
+// Biased is an Estimator whose answers are shortened, chosen or sampled by what it has looked for,
+// beyond the noise. Bias names that for the reader of an error bar; it is empty where the noise is
+// all.
 type Biased interface {
 	Estimator
 	Bias() string

@@ -6,19 +6,20 @@ import (
 	"scrim/accounting/privacy"
 )
 
-// Itemised is an Estimator that fixes the loss of every step before data are read. Others divide it by what they have released, so only the whole
-// is known beforehand.
+// Itemised is an Estimator that fixes the loss of every step before data are read. Others divide it
+// by what they have released, so only the whole is known beforehand.
 type Itemised interface {
 	Estimator
 	// Events lists what Release draws for one group and one person, most simply by StepEvents.
 	Events() []privacy.Event
 }
 
-// Events returns what one release of e on one group draws: for the account, which composes the events of all statements. Together they
-// are never less than what is drawn.
+// Events returns what one release of e on one group draws: for the account, which composes the
+// events of all statements. Together they are never less than what is drawn.
 //
-// Of an estimator that is not Itemised it is one event with the declared loss. Where all steps are discrete Gaussian noise that is no less exact:
-// however ρ is divided among them, their Rényi divergences are multiples of their ρ, and add up to α·ρ.
+// Of an estimator that is not Itemised it is one event with the declared loss. Where all steps are
+// discrete Gaussian noise that is no less exact: however ρ is divided among them, their Rényi
+// divergences are multiples of their ρ, and add up to α·ρ.
 func Events(e Estimator) []privacy.Event {
 	if x, ok := e.(Itemised); ok {
 		return x.Events()
@@ -40,16 +41,21 @@ func whole(e Estimator) []privacy.Event {
 	return events
 }
 
-// StepEvents lists the steps of an estimator whose losses are fixed, by kind. Discrete Gaussian steps are one event, with what the others leave of ρ.
-// The number of lattice steps by which Laplace noise hides a person may be released only on the way, so it is taken for 1, the worst.
+// StepEvents lists the steps of an estimator whose losses are fixed, by kind. Discrete Gaussian
+// steps are one event, with what the others leave of ρ. The number of lattice steps by which
+// Laplace noise hides a person may be released only on the way, so it is taken for 1, the worst.
 //
-// Choices: a step of n draws at ρ together is n ranges of ε = √(8ρ/n). It may stand for any division of ρ among at most n choices,
-// among the parts of a recursion for instance: at every order the divergence of a choice is a sum over k of (α·ln(1+α²u) − β·ln(1+β²u) − ln(1+u))/β with
-// u = (ε/2πk)², β = α−1, by the product formula of sinh. Its second derivative in u is negative, since t⁵/(1+t²u)² over t grows with t and
-// so the value at α = β+1 is at least those at β and 1 together. A concave function of ε² that is 0 at 0 sums to the most
-// where a sum of ε² is divided evenly. In a pure release the ranges of a step's draws add up to ε at most, so one of ε covers them.
+// Choices: a step of n draws at ρ together is n ranges of ε = √(8ρ/n). It may stand for any
+// division of ρ among at most n choices, among the parts of a recursion for instance: at every
+// order the divergence of a choice is a sum over k of (α·ln(1+α²u) − β·ln(1+β²u) − ln(1+u))/β with
+// u = (ε/2πk)², β = α−1, by the product formula of sinh. Its second derivative in u is negative,
+// since t⁵/(1+t²u)² over t grows with t and so the value at α = β+1 is at least those at β and 1
+// together. A concave function of ε² that is 0 at 0 sums to the most where a sum of ε² is divided
+// evenly. In a pure release the ranges of a step's draws add up to ε at most, so one of ε covers
+// them.
 //
-// Where a step is covered by the losses of others (scalar.Shares), who pays depends on the pair of neighbours: then the whole is one event.
+// Where a step is covered by the losses of others (scalar.Shares), who pays depends on the pair of
+// neighbours: then the whole is one event.
 func StepEvents(e Estimator) []privacy.Event {
 	steps, loss := e.Steps(), e.Loss()
 	if all(steps, gaussian) || !all(steps, itemised) {

@@ -2,9 +2,9 @@ package estimator
 
 import "strings"
 
-// Mechanism says what draws the noise of a step. The account composes the steps of all statements by
-// it (Events). The zero value stands for every mechanism that is not listed: a release with such a
-// step is one event of its whole loss.
+// Mechanism says what draws the noise of a step. The account composes the steps of all statements
+// by it (Events). The zero value stands for every mechanism that is not listed: a release with such
+// a step is one event of its whole loss.
 type Mechanism uint8
 
 // Mechanisms.

@@ -1,14 +1,15 @@
 package estimator
 
-// Packing says what a packed chunk holds of a person: for each group, in order, how far it is behind the one before it, which is −1 before the
-// first, then Numbers numbers, of which coordinate c of the group is number Of[c]; all as AppendNumber writes them.
+// Packing says what a packed chunk holds of a person: for each group, in order, how far it is
+// behind the one before it, which is −1 before the first, then Numbers numbers, of which coordinate
+// c of the group is number Of[c]; all as AppendNumber writes them.
 type Packing struct {
 	Numbers int
 	Of      []int // one for each coordinate of a group
 }
 
-// AppendNumber appends a number in groups of seven bits, the lowest first, with the eighth bit set in all but the last; the sign is the lowest bit of all.
-// Small numbers take a byte.
+// AppendNumber appends a number in groups of seven bits, the lowest first, with the eighth bit set
+// in all but the last; the sign is the lowest bit of all. Small numbers take a byte.
 func AppendNumber(dst []byte, x int64) []byte {
 	if u := uint64(x)<<1 ^ uint64(x>>63); u < 1<<7 {
 		return append(dst, byte(u))
@@ -55,7 +56,8 @@ func Skip(b []byte) []byte {
 	return b[n+1:]
 }
 
-// EachGroup calls visit for each group of person i of a packed chunk, in order, with its coordinates, which lie in x.
+// EachGroup calls visit for each group of person i of a packed chunk, in order, with its
+// coordinates, which lie in x.
 func (c *Chunk) EachGroup(i int, x []int64, visit func(g int, x []int64)) {
 	var few [8]int64
 	numbers := few[:min(len(few), c.Packing.Numbers)]

@@ -36,7 +36,8 @@ func TestPackedNumbers(t *testing.T) {
 	}
 }
 
-// TestPackedPersons: persons come out of a packed chunk as they were put in, also those without a group.
+// TestPackedPersons: persons come out of a packed chunk as they were put in, also those without a
+// group.
 func TestPackedPersons(t *testing.T) {
 	r := rand.New(stattest.Source(t, "packed persons"))
 	for _, p := range []estimator.Packing{{1, []int{0}}, {2, []int{0, 1}}, {2, []int{1, 0, 1}}, {9, []int{8, 0, 1, 2, 3, 4, 5, 6, 7, 8}}} {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrNotPure says that a mechanism has no ε-DP form: it is what constructors that cannot serve Params.Epsilon > 0 return.
+// ErrNotPure says that a mechanism has no ε-DP form: it is what constructors that cannot serve
+// Params.Epsilon > 0 return.
 var ErrNotPure = errors.New("estimator: no pure mechanism")
 
 // Params are the public facts under which every estimator is built. Constructors check them and
-// return an error that names the first bad one; planners pass only facts that do not depend on rows.
+// return an error that names the first bad one; planners pass only facts that do not depend on
+// rows.
 type Params struct {
 	Rho     float64 // zCDP of one release on one group; > 0 and finite
 	Epsilon float64 // > 0: the release is ε-DP, by pure mechanisms alone, and Rho is 0
@@ -20,9 +22,9 @@ type Params struct {
 	MaxRows int64   // public bound on the rows of one person in one group; 0 when there is none
 
 	Relation Relation // the neighbour relation that Rho is a loss for
-	// Sized, with ReplaceOne only, says that the number of persons of the input is public: the whole of a
-	// table of public size, with a value for every person. It is then used as it is, at no loss. It is
-	// Input.Persons: the length of the input is private (package sized).
+	// Sized, with ReplaceOne only, says that the number of persons of the input is public: the
+	// whole of a table of public size, with a value for every person. It is then used as it is, at
+	// no loss. It is Input.Persons: the length of the input is private (package sized).
 	Sized bool
 }
 
@@ -40,7 +42,8 @@ func (p Params) Loss() float64 {
 	return p.Rho
 }
 
-// Validate checks what all estimators need. Constructors without a pure mechanism refuse Params.Pure by themselves.
+// Validate checks what all estimators need. Constructors without a pure mechanism refuse
+// Params.Pure by themselves.
 func (p Params) Validate() error {
 	switch {
 	case p.Pure() && (!(p.Epsilon > 0) || p.Epsilon > 1e6):

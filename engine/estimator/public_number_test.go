@@ -12,10 +12,11 @@ import (
 	"scrim/internal/stattest"
 )
 
-// Where the number of persons is public, the input may hold fewer persons with a value than that, or more, against the promise of Params.Sized. What is
-// released must not tell, beyond the loss.
+// Where the number of persons is public, the input may hold fewer persons with a value than that,
+// or more, against the promise of Params.Sized. What is released must not tell, beyond the loss.
 
-// publicVariants lists the estimators whose number of persons is public, in both forms. Rows as points are as many as persons only where each has one.
+// publicVariants lists the estimators whose number of persons is public, in both forms. Rows as
+// points are as many as persons only where each has one.
 func publicVariants(t testing.TB, rho, eps float64) map[string]estimator.Estimator {
 	all := map[string]estimator.Estimator{}
 	for _, v := range variants() {
@@ -32,15 +33,17 @@ func publicVariants(t testing.TB, rho, eps float64) map[string]estimator.Estimat
 	return all
 }
 
-// columnsOf lays persons out for an estimator, with a public number of persons that need not be theirs.
+// columnsOf lays persons out for an estimator, with a public number of persons that need not be
+// theirs.
 func columnsOf(e estimator.Estimator, db []person, public int) estimator.Input {
 	in := input(e, db, 1)
 	in.Persons = int64(public)
 	return in
 }
 
-// broken are databases that differ from db in what one person has: no row with a value, no entry at all, other rows, or an entry
-// more. Values come without their person, so one without a value is none.
+// broken are databases that differ from db in what one person has: no row with a value, no entry at
+// all, other rows, or an entry more. Values come without their person, so one without a value is
+// none.
 func broken(r *rand.Rand, e estimator.Estimator, db []person) [][]person {
 	k := r.IntN(len(db))
 	without := slices.Delete(slices.Clone(db), k, k+1)
@@ -70,8 +73,8 @@ func (e lengthAsNumber) Release(n noise.Noiser, in estimator.Input) estimator.Es
 	return e.Estimator.Release(n, in)
 }
 
-// tells reports whether a release of broken neighbours tells them apart by more than the loss: with the same noisy answers on both sides, the queries
-// differ by more, or the estimates differ.
+// tells reports whether a release of broken neighbours tells them apart by more than the loss: with
+// the same noisy answers on both sides, the queries differ by more, or the estimates differ.
 func tells(t *testing.T, name string, e estimator.Estimator, tries int) bool {
 	r, n := rand.New(stattest.Source(t, "public number"+name)), stattest.Noiser(t, "public number"+name)
 	pure := strings.HasPrefix(name, "pure ")
@@ -127,8 +130,8 @@ func tells(t *testing.T, name string, e estimator.Estimator, tries int) bool {
 	return false
 }
 
-// TestMissingAndExtraPersonsKeepTheLoss is the soundness test of inputs that do not have the public number of persons. It must reject estimators
-// that take the length of the input for it.
+// TestMissingAndExtraPersonsKeepTheLoss is the soundness test of inputs that do not have the public
+// number of persons. It must reject estimators that take the length of the input for it.
 func TestMissingAndExtraPersonsKeepTheLoss(t *testing.T) {
 	for name, e := range publicVariants(t, 0.05, 0.5) {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +150,8 @@ func TestMissingAndExtraPersonsKeepTheLoss(t *testing.T) {
 	}
 }
 
-// TestPublicCountsArePublic: what is told as the number of persons is the public one, whatever the input holds.
+// TestPublicCountsArePublic: what is told as the number of persons is the public one, whatever the
+// input holds.
 func TestPublicCountsArePublic(t *testing.T) {
 	for _, v := range variants() {
 		if !v.exact() {
@@ -166,7 +170,8 @@ func TestPublicCountsArePublic(t *testing.T) {
 	}
 }
 
-// TestAnyLengthIsAnswered: an input of any length gives an answer that is finite, with real noise, and with no value at all one of the same kind.
+// TestAnyLengthIsAnswered: an input of any length gives an answer that is finite, with real noise,
+// and with no value at all one of the same kind.
 func TestAnyLengthIsAnswered(t *testing.T) {
 	for name, e := range publicVariants(t, 0.05, 0.5) {
 		n := stattest.Noiser(t, name)

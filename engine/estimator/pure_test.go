@@ -36,7 +36,8 @@ func (v variant) pureAt(t testing.TB, eps float64) estimator.Estimator {
 	return e
 }
 
-// TestPureLossIsTheParameter: the pure ε is the parameter, what the steps cost adds up to it, and nothing has a slack or Gaussian noise.
+// TestPureLossIsTheParameter: the pure ε is the parameter, what the steps cost adds up to it, and
+// nothing has a slack or Gaussian noise.
 func TestPureLossIsTheParameter(t *testing.T) {
 	for _, v := range pureVariants() {
 		for _, eps := range []float64{1e-9, 0.01, 1, 1e4} {
@@ -91,10 +92,10 @@ func TestWhatIsNotPureSaysSo(t *testing.T) {
 	}
 }
 
-// worstPure returns the largest ε between random small databases and their neighbours, with the same answers forced on both sides: that of
-// the Laplace noise, and the declared one of choices by the exponential mechanism, whose laws package exponential compares. Where a
-// person exchanged is on one side only, a choice costs half of it.
-// It stops at the first above enough.
+// worstPure returns the largest ε between random small databases and their neighbours, with the
+// same answers forced on both sides: that of the Laplace noise, and the declared one of choices by
+// the exponential mechanism, whose laws package exponential compares. Where a person exchanged is
+// on one side only, a choice costs half of it. It stops at the first above enough.
 func worstPure(t *testing.T, v variant, e estimator.Estimator, tries int, enough float64) float64 {
 	r := rand.New(stattest.Source(t, "pure soundness"+v.name))
 	n := stattest.Noiser(t, "pure soundness noise"+v.name)
@@ -140,8 +141,8 @@ func present(db []person) int {
 	return n
 }
 
-// TestOnePersonMovesThePureQueriesWithinEpsilon is the soundness test of the pure forms. It must reject one that was built for three times
-// the ε, and one that was built for the other relation.
+// TestOnePersonMovesThePureQueriesWithinEpsilon is the soundness test of the pure forms. It must
+// reject one that was built for three times the ε, and one that was built for the other relation.
 func TestOnePersonMovesThePureQueriesWithinEpsilon(t *testing.T) {
 	const eps = 0.5
 	for _, v := range pureVariants() {
@@ -173,7 +174,8 @@ func TestOnePersonMovesThePureQueriesWithinEpsilon(t *testing.T) {
 	}
 }
 
-// TestPureCentres forces centres among the data: a forced choice takes the first point of the range.
+// TestPureCentres forces centres among the data: a forced choice takes the first point of the
+// range.
 func TestPureCentres(t *testing.T) {
 	const eps = 0.5
 	for _, v := range pureVariants() {
@@ -202,8 +204,9 @@ func TestPureCentres(t *testing.T) {
 	}
 }
 
-// TestPureLawsByEnumeration compares the exact probabilities of every answer of counts and sums on tiny databases. The law of an
-// answer is that of Lap_Z(t): e^{-|y|/t} over a sum that does not depend on the data.
+// TestPureLawsByEnumeration compares the exact probabilities of every answer of counts and sums on
+// tiny databases. The law of an answer is that of Lap_Z(t): e^{-|y|/t} over a sum that does not
+// depend on the data.
 func TestPureLawsByEnumeration(t *testing.T) {
 	const eps = 0.7
 	people := [][]person{{}, {{rows: 1, sum: 5}}, {{rows: 2, sum: -9}}, {{rows: 1, sum: 5}, {rows: 1, sum: -3}}, {{rows: 3, sum: 30}, {rows: 1, sum: 10}}, {{rows: 1, sum: 10}, {rows: 1, sum: -3}}}
@@ -248,7 +251,8 @@ func TestPureLawsByEnumeration(t *testing.T) {
 	}
 }
 
-// differ is the number of persons in which two databases differ, the longer having one more at the end at most.
+// differ is the number of persons in which two databases differ, the longer having one more at the
+// end at most.
 func differ(a, b []person) int {
 	n := max(len(a), len(b)) - min(len(a), len(b))
 	for i := range min(len(a), len(b)) {
@@ -259,8 +263,9 @@ func differ(a, b []person) int {
 	return n
 }
 
-// TestPureAuditOfWorstNeighbours bounds the divergence of the laws from below by samples: it is at most ε·tanh(ε/2) for ε-DP, and with a
-// hundredth of the noise every pair is caught. One person more moves a median by half a rank, so it tells no more than half of the draws.
+// TestPureAuditOfWorstNeighbours bounds the divergence of the laws from below by samples: it is at
+// most ε·tanh(ε/2) for ε-DP, and with a hundredth of the noise every pair is caught. One person
+// more moves a median by half a rank, so it tells no more than half of the draws.
 func TestPureAuditOfWorstNeighbours(t *testing.T) {
 	const eps = 0.5
 	limit := eps * math.Tanh(eps/2)

@@ -1,7 +1,7 @@
 package estimator
 
-// Relation says which databases are neighbours. The loss of a mechanism holds for the relation that it
-// was built for.
+// Relation says which databases are neighbours. The loss of a mechanism holds for the relation that
+// it was built for.
 type Relation uint8
 
 // Neighbour relations.
@@ -18,7 +18,8 @@ func (r Relation) String() string {
 	return "add-remove"
 }
 
-// Factor is the most by which one person moves a sum of vectors of norm at most C, in units of C: 1 or 2.
+// Factor is the most by which one person moves a sum of vectors of norm at most C, in units of C: 1
+// or 2.
 func (r Relation) Factor() int64 {
 	if r == ReplaceOne {
 		return 2

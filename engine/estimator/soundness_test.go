@@ -34,8 +34,8 @@ func mirror(p person) person {
 	return p
 }
 
-// database returns a few random persons, and, where their number is public, enough others for an answer: it is
-// exact there, and cannot be forced. valued says that everybody must have a value.
+// database returns a few random persons, and, where their number is public, enough others for an
+// answer: it is exact there, and cannot be forced. valued says that everybody must have a value.
 func database(r *rand.Rand, v variant, e estimator.Estimator, valued bool) []person {
 	db := make([]person, 1+r.IntN(4))
 	for i := range db {
@@ -52,8 +52,9 @@ func database(r *rand.Rand, v variant, e estimator.Estimator, valued bool) []per
 	return db
 }
 
-// neighbours returns databases that differ from db in one of the first persons: without that person, or, under
-// replace-one, with others in that place; where the number of persons is private these may be absent.
+// neighbours returns databases that differ from db in one of the first persons: without that
+// person, or, under replace-one, with others in that place; where the number of persons is private
+// these may be absent.
 func neighbours(r *rand.Rand, v variant, db []person, valued bool) [][]person {
 	var all [][]person
 	for k := range min(len(db), 4) {
@@ -75,13 +76,15 @@ func neighbours(r *rand.Rand, v variant, db []person, valued bool) [][]person {
 	return all
 }
 
-// worstLoss returns the largest zCDP loss between random small databases and their neighbours under the relation of v, with
-// the same answers forced on both sides. It stops at the first above enough, unless that is nil.
+// worstLoss returns the largest zCDP loss between random small databases and their neighbours under
+// the relation of v, with the same answers forced on both sides. It stops at the first above
+// enough, unless that is nil.
 func worstLoss(t *testing.T, v variant, e estimator.Estimator, tries int, enough *big.Rat) *big.Rat {
 	r := rand.New(stattest.Source(t, "soundness"+v.name))
 	n := stattest.Noiser(t, "soundness noise"+v.name)
 	worst := new(big.Rat)
-	// Values come without their person: where there must be one each, a person without a value is none.
+	// Values come without their person: where there must be one each, a person without a value is
+	// none.
 	valued := v.p.Sized && e.Columns()[0] == estimator.Value
 	for range tries {
 		if enough != nil && worst.Cmp(enough) > 0 {
@@ -104,9 +107,10 @@ func worstLoss(t *testing.T, v variant, e estimator.Estimator, tries int, enough
 	return worst
 }
 
-// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test: on every branch, what is about to
-// be noised differs between neighbours by no more than the declared loss allows. The same test must reject an
-// estimator that was built for three times the loss, and one that was built for the other relation.
+// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test: on every branch, what is about
+// to be noised differs between neighbours by no more than the declared loss allows. The same test
+// must reject an estimator that was built for three times the loss, and one that was built for the
+// other relation.
 func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	const rho = 0.05
 	for _, v := range variants() {
@@ -140,6 +144,6 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	}
 }
 
-// exchangeCosts reports whether exchanging a person moves the sums of an estimator by more than removing one: not so
-// for counts, and little for their searches.
+// exchangeCosts reports whether exchanging a person moves the sums of an estimator by more than
+// removing one: not so for counts, and little for their searches.
 func exchangeCosts(v variant) bool { return v.grid }

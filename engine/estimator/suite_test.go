@@ -36,7 +36,8 @@ var extremes = []person{
 	{rows: 1000, sum: 70000, lo: 49e5, median: 70},
 }
 
-// input lays persons out for an estimator. For rows as points every person has at most maxRows entries.
+// input lays persons out for an estimator. For rows as points every person has at most maxRows
+// entries.
 func input(e estimator.Estimator, persons []person, maxRows int64) estimator.Input {
 	var b block
 	if len(e.Columns()) == 1 && e.Columns()[0] == estimator.Value {
@@ -114,8 +115,8 @@ func TestBadParametersAreNamed(t *testing.T) {
 	}
 }
 
-// TestEdgeInputsGiveFiniteAnswers releases on empty groups, single persons, equal persons and hostile columns with
-// real noise: no panic, no NaN, TooFew with a number that would do.
+// TestEdgeInputsGiveFiniteAnswers releases on empty groups, single persons, equal persons and
+// hostile columns with real noise: no panic, no NaN, TooFew with a number that would do.
 func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 	same := make([]person, 400)
 	huge := make([]person, 400)
@@ -187,8 +188,8 @@ func TestOneValueIsARange(t *testing.T) {
 	}
 }
 
-// TestEqualPersonsAreAnsweredExactly: with all values equal and little noise the answer is the value.
-// A radius search overshoots in about one draw of a thousand, so the median of five draws is
+// TestEqualPersonsAreAnsweredExactly: with all values equal and little noise the answer is the
+// value. A radius search overshoots in about one draw of a thousand, so the median of five draws is
 // compared: three of five fail with probability about 1e-8 a variant.
 func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 	same := make([]person, 20000)
@@ -218,7 +219,8 @@ func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 	}
 }
 
-// TestStdErrIsTheNoise compares the answers' spread on one group with the standard error that they state.
+// TestStdErrIsTheNoise compares the answers' spread on one group with the standard error that they
+// state.
 func TestStdErrIsTheNoise(t *testing.T) {
 	group := make([]person, 600)
 	r := rand.New(stattest.Source(t, "group"))

@@ -21,8 +21,8 @@ type variant struct {
 
 func ptr(x int64) *int64 { return &x }
 
-// variants lists every estimator with every set of options that changes its steps, under every neighbour relation.
-// All pass the same suite.
+// variants lists every estimator with every set of options that changes its steps, under every
+// neighbour relation. All pass the same suite.
 func variants() []variant {
 	var all []variant
 	for _, r := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {

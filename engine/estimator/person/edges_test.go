@@ -58,7 +58,7 @@ func checkSteps(t *testing.T, m mean, loss float64, want privacy.Loss) {
 	rho, eps := 0.0, 0.0
 	for _, s := range m.Steps() {
 		rho, eps = rho+s.Rho, eps+s.Epsilon
-		if s.Name == "" || s.Drawn() == "" || s.Sensitivity == "" || s.Queries < 1 || s.Rho < 0 || s.Epsilon < 0 {
+		if s.Name == "" || s.Mechanism == estimator.Unlisted || s.Sensitivity == "" || s.Queries < 1 || s.Rho < 0 || s.Epsilon < 0 {
 			t.Errorf("step %+v", s)
 		}
 	}

@@ -49,7 +49,7 @@ func TestTheStepsSpendTheLoss(t *testing.T) {
 					sum := 0.0
 					for _, s := range e.Steps() {
 						sum += s.Rho
-						if s.Name == "" || s.Drawn() == "" || s.Sensitivity == "" || s.Queries < 1 || !(s.Rho > 0) {
+						if s.Name == "" || s.Mechanism == estimator.Unlisted || s.Sensitivity == "" || s.Queries < 1 || !(s.Rho > 0) {
 							t.Errorf("%s, d=%d, rho=%v: step %+v", m.name, dim, rho, s)
 						}
 					}
