@@ -87,7 +87,6 @@ func (s *Server) assemble() error {
 		Earlier:     s.prices.Earlier,
 		Domains:     tables.Domains{Provider: s.tables},
 		Public:      s.tables,
-		Parser:      grammar(),
 		Memory:      s.cfg.ReleaseMemory << 20,
 		StoreMemory: s.cfg.storeMemory(),
 	})

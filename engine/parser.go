@@ -19,11 +19,14 @@ import (
 
 // newParser builds the parser of all statements.
 func newParser() sql.Parser {
-	return ownParser{parse.Parser(grammar())}
+	return dialect.Parser(sql.NewMysqlParser(), forms()...).Admit(modest).Then(
+		func(_ context.Context, s ast.Statement) (ast.Statement, error) { return parse.Adapt(s), nil },
+		func(ctx context.Context, s ast.Statement) (ast.Statement, error) {
+			return s, gate.CheckRename(currentDatabase(ctx), s)
+		},
+		own,
+	)
 }
-
-// grammar reads a text, and changes nothing of what it says.
-func grammar() *dialect.Grammar { return dialect.Parser(sql.NewMysqlParser(), forms()...) }
 
 // forms are the statements that others answer, or nothing does. The first that fits counts.
 func forms() []dialect.Form {
@@ -31,48 +34,6 @@ func forms() []dialect.Form {
 		browse.Forms(),
 		dialect.Forms,
 	)
-}
-
-// ownParser mends what the binder would trip over, and takes the demand for a privilege off statements that show an account what is its own:
-// SHOW GRANTS, and SHOW PROCESSLIST and KILL, which know an analyst's own connections only. MySQL asks
-// for none there either. The server's own procedures ask by themselves who calls them.
-type ownParser struct{ sql.Parser }
-
-func (p ownParser) ParseSimple(query string) (ast.Statement, error) {
-	s, err := p.Parser.ParseSimple(query)
-	return own(context.Background(), s), err
-}
-
-func (p ownParser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
-	if err := modest(ctx, query); err != nil {
-		return nil, "", "", err
-	}
-	s, first, rest, err := p.Parser.Parse(ctx, query, multi)
-	if err == nil {
-		err = gate.CheckRename(currentDatabase(ctx), s)
-	}
-	return own(ctx, s), first, rest, err
-}
-
-func (p ownParser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
-	s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
-	if err == nil {
-		err = gate.CheckRename(currentDatabase(ctx), s)
-	}
-	return own(ctx, s), first, rest, err
-}
-
-func (p ownParser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
-	if asked, ok := ctx.(*sql.Context); ok {
-		if err := modest(asked, query); err != nil {
-			return nil, 0, err
-		}
-	}
-	s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
-	if err == nil {
-		err = gate.CheckRename(currentDatabase(ctx), s)
-	}
-	return own(ctx, s), end, err
 }
 
 // A statement's syntax tree takes some 150 bytes a token before anything about it is checked. A text of up to modestText bytes is not
@@ -94,7 +55,11 @@ func modest(ctx *sql.Context, query string) error {
 	return mysql.NewSQLError(1436, "HY000", "The statement is too long: %d words, numbers and marks are for accounts with the role importer; send several statements", modestTokens)
 }
 
-func own(ctx context.Context, s ast.Statement) ast.Statement {
+// own is the step that mends what the binder would trip over, and takes the demand for a privilege off
+// statements that show an account what is its own: SHOW GRANTS, and SHOW PROCESSLIST and KILL, which
+// know an analyst's own connections only. MySQL asks for none there either. The server's own
+// procedures ask by themselves who calls them.
+func own(ctx context.Context, s ast.Statement) (ast.Statement, error) {
 	s = auth.AsCreateUser(s)
 	browse.OwnRows(s, currentDatabase(ctx))
 	switch n := s.(type) {
@@ -118,7 +83,7 @@ func own(ctx context.Context, s ast.Statement) ast.Statement {
 			n.Auth.AuthType = ast.AuthType_IGNORE
 		}
 	}
-	return s
+	return s, nil
 }
 
 // currentDatabase is the database of the session in ctx, "" without one.

@@ -41,8 +41,6 @@ type Config struct {
 	Domains keys.DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.
 	Public push.Executor
-	// Parser reads the statement's text once more, for what the bound tree does not tell. nil: the grammar's own.
-	Parser sql.Parser
 	// Memory bounds the numbers of one query that the executor holds, in bytes; 0: no bound is known.
 	Memory int64
 	// StoreMemory bounds what the store keeps in memory, in bytes; 0: no bound is known.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -174,7 +176,7 @@ func newHarness(t testing.TB) *harness {
 	h.provider = memory.NewDBProvider(memory.NewDatabase("shop"), memory.NewDatabase("extern"))
 	h.ddl = sqle.New(analyzer.NewBuilder(h.provider).Build(), nil)
 	p := New(Config{Catalog: func() catalog.Reader { return h.policies }, Executor: h, Session: h, Domains: h, Public: h, Pure: h.Pure})
-	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parse.Parser(sql.NewMysqlParser())}})
+	b := analyzer.NewBuilder(&stubProvider{h.provider}).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parser}})
 	a := p.Build(b)
 	t.Cleanup(func() { p.Close(a) })
 	h.engine, h.planner = sqle.New(a, nil), p
@@ -183,10 +185,30 @@ func newHarness(t testing.TB) *harness {
 	return h
 }
 
+// adapting is vitess' parser with the planner's step, for the ways in which the tests' statements come.
+type adapting struct{ *sql.MysqlParser }
+
+var parser = adapting{sql.NewMysqlParser()}
+
+func (p adapting) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
+	s, first, rest, err := p.MysqlParser.ParseWithOptions(ctx, query, delimiter, multi, o)
+	return parse.Adapt(s), first, rest, err
+}
+
+func (p adapting) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+	s, end, err := p.MysqlParser.ParseOneWithOptions(ctx, query, o)
+	return parse.Adapt(s), end, err
+}
+
+// context is where a statement runs. One that cannot be parsed has its text only.
 func (h *harness) context(query string) *sql.Context {
 	ctx := sql.NewContext(h.t.Context(), sql.WithSession(h.base))
 	ctx.SetCurrentDatabase("shop")
-	return ctx.WithQuery(query)
+	s, _, _, err := parser.ParseWithOptions(ctx, query, ';', true, sql.LoadSqlMode(ctx).ParserOptions())
+	if err != nil {
+		return ctx.WithQuery(query)
+	}
+	return parse.WithStatement(ctx, query, s)
 }
 
 // define runs DDL on the memory database.

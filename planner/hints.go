@@ -11,6 +11,8 @@ import (
 
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/planner/parse"
+	"scrim/planner/rule"
 )
 
 // text is what the statement's own text tells that its bound plan does not.
@@ -31,24 +33,15 @@ var setVar = regexp.MustCompile(`(?i)\bSET_VAR\s*\(\s*([a-z0-9_]+)\s*=\s*('[^']*
 // be passed over, or the statement would cost something else than was meant.
 var ourName = regexp.MustCompile(`(?i)\bdp_[a-z]`)
 
-// readText parses the text of the statement being executed. EXECUTE stands for what was prepared.
-func (p *Planner) readText(ctx *sql.Context) (text, error) {
+// readText reads the tree of the statement being executed, as the parser has left it.
+func readText(ctx *sql.Context) (text, error) {
 	t := text{hints: layer{}}
 	if ctx.Query() == "" {
 		return t, nil
 	}
-	parser := p.config.Parser
-	if parser == nil {
-		parser = sql.DefaultMySQLParser
-	}
-	stmt, _, _, err := parser.Parse(ctx, ctx.Query(), true)
-	if err != nil {
-		return t, deny(RuleContext, refuse.Context, "Send it as a statement of its own.", "The text of the statement around a private query cannot be read.")
-	}
-	if e, ok := stmt.(*ast.Execute); ok {
-		if prepared, ok := ctx.Session.GetPreparedQuery(e.Name); ok {
-			stmt = prepared
-		}
+	stmt, ok := parse.Statement(ctx)
+	if !ok {
+		return t, rule.Deny(rule.Context, refuse.Context, "Send it as a statement of its own.", "The text of the statement around a private query cannot be read.")
 	}
 	if e, ok := stmt.(*ast.Explain); ok {
 		t.explain, t.analyze = true, e.Analyze
@@ -63,7 +56,7 @@ func (p *Planner) readText(ctx *sql.Context) (text, error) {
 	}
 	t.query, t.window = true, windowBeside(sel)
 	first := firstSelect(sel)
-	err = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	err := ast.Walk(func(n ast.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *ast.SQLVal:
 			t.binds = t.binds || n.Type == ast.ValArg

@@ -92,7 +92,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if len(f.protected) == 0 || f.bindVars {
 		return same(nil)
 	}
-	t, err := p.readText(ctx)
+	t, err := readText(ctx)
 	if err != nil {
 		return same(err)
 	}

@@ -113,7 +113,7 @@ func (p *Planner) sample(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, nes
 	case nested || f.bindVars:
 		return nil, unsuitable("The query on %s has a subquery or a place holder.", f.protected[0])
 	}
-	t, err := p.readText(ctx)
+	t, err := readText(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,11 @@
 // Package dialect brings MySQL statements that the parser lacks into statements that it has, or refuses
 // them by name. It stands between a client's text and vitess' grammar:
 //
-//	text ─▶ tokens ─▶ forms ─▶ rules ─▶ text that the grammar has ─▶ syntax tree ─▶ names and positions of the client's text
+//	text ─▶ tokens ─▶ forms ─▶ rules ─▶ text that the grammar has ─▶ syntax tree ─▶ names and positions of the client's text ─▶ steps
 //	                   │                        │
 //	                   └─ another statement     └─ refused
+//
+// Steps are others' (Grammar.Then): they change the tree, or refuse the statement.
 //
 // The text is cut into tokens once (scan), by the session's sql_mode (Mode): literals, quoted names and comments are whole, and what stands in
 // /*!80000 … */ is part of the statement. A form (Form) is a statement as a whole, such as SHOW STORAGE ENGINES, that another one answers.

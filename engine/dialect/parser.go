@@ -9,44 +9,60 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// Grammar is a parser that reads what vitess' grammar lacks, too. It is safe for concurrent use.
+// Grammar is the one parser of statements. It brings a text into vitess' grammar, which lacks some of
+// MySQL's, has it parsed once, and hands the tree through its steps. It is safe for concurrent use.
 type Grammar struct {
 	sql.Parser
 	forms forms
+	admit func(ctx *sql.Context, text string) error
+	steps []Step
 }
 
-// Parser wraps a parser of vitess' grammar. The forms are tried in their order, before the rules.
+// Step changes the tree of a statement, or refuses the statement. It returns the tree that counts.
+type Step func(ctx context.Context, s ast.Statement) (ast.Statement, error)
+
+// Parser reads by a parser of vitess' grammar. The forms are tried in their order, before the rules.
 func Parser(base sql.Parser, list ...Form) *Grammar {
 	return &Grammar{Parser: base, forms: compile(list)}
 }
 
+// Admit has texts of clients refused before they are parsed.
+func (p *Grammar) Admit(admit func(ctx *sql.Context, text string) error) *Grammar {
+	p.admit = admit
+	return p
+}
+
+// Then adds steps, which every tree goes through in their order.
+func (p *Grammar) Then(steps ...Step) *Grammar {
+	p.steps = append(p.steps, steps...)
+	return p
+}
+
 // ParseSimple implements sql.Parser: go-mysql-server reads defaults and checks of tables with it.
 func (p *Grammar) ParseSimple(query string) (ast.Statement, error) {
-	m, changed, err := p.adjust(query, Mode{}, Caller{}, false)
-	switch {
-	case err != nil:
+	m, _, err := p.adjust(query, Mode{}, Caller{}, false)
+	if err != nil {
 		return nil, err
-	case !changed:
-		s, err := p.Parser.ParseSimple(query)
-		return tree(s, query, err)
 	}
 	s, err := p.Parser.ParseSimple(m.text)
-	return m.tree(s, err)
+	return p.tree(context.Background(), m, s, err)
 }
 
 // Parse implements sql.Parser: it reads a client's statement.
 func (p *Grammar) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
-	m, changed, err := p.adjust(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), multi)
-	switch {
-	case err != nil:
+	if err := p.admitted(ctx, query); err != nil {
 		return nil, "", "", err
-	case !changed:
-		s, first, rest, err := p.Parser.Parse(ctx, query, multi)
-		s, err = tree(s, query, err)
-		return s, first, rest, err
 	}
-	s, _, _, err := p.Parser.Parse(ctx, m.text, false)
-	return m.outcome(s, query, multi, err)
+	m, changed, err := p.adjust(query, ModeOf(sql.LoadSqlMode(ctx)), callerOf(ctx), multi)
+	if err != nil {
+		return nil, "", "", err
+	}
+	s, first, rest, err := p.Parser.Parse(ctx, m.text, multi && !changed)
+	if changed {
+		first, rest = m.parts(query, multi)
+	}
+	s, err = p.tree(ctx, m, s, err)
+	return s, first, rest, err
 }
 
 // ParseWithOptions implements sql.Parser: go-mysql-server reads views with it, and statements a second time.
@@ -56,51 +72,71 @@ func (p *Grammar) ParseWithOptions(ctx context.Context, query string, delimiter 
 		mode.NoBackslash = false // adjust lets no other definition pass
 	}
 	m, changed, err := p.adjust(query, mode, callerIn(ctx), multi)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, "", "", err
-	case !changed:
-		s, first, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
-		s, err = tree(s, query, err)
-		return s, first, rest, err
 	}
-	s, _, _, err := p.Parser.ParseWithOptions(ctx, m.text, delimiter, false, o)
-	return m.outcome(s, query, multi, err)
+	s, first, rest, err := p.Parser.ParseWithOptions(ctx, m.text, delimiter, multi && !changed, o)
+	if changed {
+		first, rest = m.parts(query, multi)
+	}
+	s, err = p.tree(ctx, m, s, err)
+	return s, first, rest, err
 }
 
 // ParseOneWithOptions implements sql.Parser: what is prepared comes here.
 func (p *Grammar) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+	if client, ok := ctx.(*sql.Context); ok {
+		if err := p.admitted(client, query); err != nil {
+			return nil, 0, err
+		}
+	}
 	m, changed, err := p.adjust(query, modeIn(ctx).with(o), callerIn(ctx), true)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, 0, err
-	case !changed:
-		s, end, err := p.Parser.ParseOneWithOptions(ctx, query, o)
-		s, err = tree(s, query, err)
-		return s, end, err
 	}
-	s, _, err := p.Parser.ParseOneWithOptions(ctx, m.text, o)
-	s, err = m.tree(s, err)
-	return s, min(m.end+1, len(query)), err // past the semicolon
+	s, end, err := p.Parser.ParseOneWithOptions(ctx, m.text, o)
+	if changed {
+		end = min(m.end+1, len(query)) // past the semicolon
+	}
+	s, err = p.tree(ctx, m, s, err)
+	return s, end, err
 }
 
-// tree ends the reading of a statement: it rewrites what the rules for tokens have marked, and refuses what could not be planned soon.
-func tree(s ast.Statement, text string, err error) (ast.Statement, error) {
-	if err == nil {
-		err = bounded(s, text)
+// admitted refuses a text that its sender may not have parsed.
+func (p *Grammar) admitted(ctx *sql.Context, query string) error {
+	if p.admit == nil {
+		return nil
 	}
-	if err != nil || !strings.Contains(text, RollupMark) {
-		return s, err
-	}
-	return s, rollups(s)
+	return p.admit(ctx, query)
 }
 
-// tree ends the reading of an edited statement.
+// tree ends the reading of a statement: its tree is brought back to the client's text, checked, and
+// handed through the steps.
+func (p *Grammar) tree(ctx context.Context, m adjusted, s ast.Statement, err error) (ast.Statement, error) {
+	if s, err = m.tree(s, err); err != nil {
+		return nil, err
+	}
+	for _, step := range p.steps {
+		if s, err = step(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// tree brings a tree back to the client's text, rewrites what the rules for tokens have marked, and
+// refuses what could not be planned soon.
 func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree(m.restore(s), m.text, nil)
+	if len(m.edits) > 0 {
+		s = m.restore(s)
+	}
+	if err := bounded(s, m.text); err != nil || !strings.Contains(m.text, RollupMark) {
+		return s, err
+	}
+	return s, rollups(s)
 }
 
 // defines reports whether a text is the definition of a view.
@@ -174,7 +210,8 @@ func Placeholders(ctx *sql.Context, query string) int {
 // room holds the tokens of a statement between statements.
 var room = sync.Pool{New: func() any { t := make([]token, 0, 256); return &t }}
 
-// adjust edits the first statement of a text. What follows it is left out if cut is set, and left as it is otherwise.
+// adjust edits the first statement of a text. What follows it is left out if cut is set, and left as it
+// is otherwise. A text that needs no edit stays whole.
 func (p *Grammar) adjust(query string, mode Mode, who Caller, cut bool) (m adjusted, changed bool, err error) {
 	tokens := room.Get().(*[]token)
 	list, end, edits := scan(query, mode, *tokens)
@@ -189,7 +226,7 @@ func (p *Grammar) adjust(query string, mode Mode, who Caller, cut bool) (m adjus
 		s.definition()
 	}
 	if s.err != nil || len(s.edits) == 0 {
-		return adjusted{}, false, s.err
+		return adjusted{text: query}, false, s.err
 	}
 	m = s.apply()
 	m.answered, m.end = answered, end
@@ -199,14 +236,11 @@ func (p *Grammar) adjust(query string, mode Mode, who Caller, cut bool) (m adjus
 	return m, true, nil
 }
 
-// outcome ends the reading of an edited statement: the text that is told and what follows it are the client's.
-func (m adjusted) outcome(s ast.Statement, query string, multi bool, err error) (ast.Statement, string, string, error) {
-	if s, err = m.tree(s, err); err != nil {
-		return nil, "", "", err
-	}
-	first, rest := query, ""
+// parts returns the statement and what follows it as the client has written them.
+func (m adjusted) parts(query string, multi bool) (first, rest string) {
+	first = query
 	if multi && sql.RemoveSpaceAndDelimiter(query[m.end:], ';') != "" {
 		first, rest = query[:m.end], query[m.end+1:]
 	}
-	return s, sql.RemoveSpaceAndDelimiter(first, ';'), rest, nil
+	return sql.RemoveSpaceAndDelimiter(first, ';'), rest
 }

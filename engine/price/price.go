@@ -35,12 +35,11 @@ func (t *Teller) Price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	if _, ok := parsed.(sqlparser.SelectStatement); !ok {
 		return nil, refuse.New(refuse.Parameter, "dp_price wants a SELECT.").With("For example CALL dp_price('SELECT COUNT(*) FROM orders').")
 	}
-	ctx = ctx.WithQuery(text)
 	remark := ""
-	n, err := t.Engine.AnalyzeQuery(ctx, text)
+	n, err := planner.Analyze(ctx, t.Engine, text, parsed)
 	if needed := (*planner.PilotNeeded)(nil); errors.As(err, &needed) {
 		remark = "a pilot, after which the cost of the error is known"
-		n, err = t.Engine.AnalyzeQuery(planner.WithPilot(ctx, needed), text)
+		n, err = planner.Analyze(planner.WithPilot(ctx, needed), t.Engine, text, parsed)
 	}
 	if err != nil {
 		return nil, err

@@ -92,7 +92,7 @@ func (s *Simulator) source(ctx *sql.Context, q admin.Simulation, width int) (sql
 	if !ok || rest != "" || sel.GetInto() != nil {
 		return nil, unsuitable("The source of a simulation is not one SELECT.")
 	}
-	return s.Engine.AnalyzeQuery(planner.WithSample(ctx.WithQuery(q.Query), width, q.Slots), q.Query)
+	return planner.Analyze(planner.WithSample(ctx, width, q.Slots), s.Engine, q.Query, parsed)
 }
 
 func unsuitable(format string, args ...any) error {

@@ -19,10 +19,10 @@ func (h *Handler) query(ctx *sql.Context, text string, parsed sqlparser.Statemen
 	if !errors.As(err, &needed) {
 		return schema, rows, err
 	}
-	if err := h.drop(planner.WithPilot(ctx, needed), text, bindings); err != nil {
+	if err := h.drop(planner.WithPilot(ctx, needed), text, parsed, bindings); err != nil {
 		return nil, nil, err
 	}
-	return h.planned(planner.AfterPilot(ctx), text, nil, bindings)
+	return h.planned(planner.AfterPilot(ctx), text, parsed, bindings)
 }
 
 // planned plans a statement once more where the session has no current database and the binder
@@ -36,8 +36,8 @@ func (h *Handler) planned(ctx *sql.Context, text string, parsed sqlparser.Statem
 }
 
 // drop runs a statement for what it leaves behind.
-func (h *Handler) drop(ctx *sql.Context, text string, bindings map[string]sqlparser.Expr) error {
-	_, rows, err := h.planned(ctx, text, nil, bindings)
+func (h *Handler) drop(ctx *sql.Context, text string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr) error {
+	_, rows, err := h.planned(ctx, text, parsed, bindings)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"scrim/engine/tables"
 	"scrim/engine/wire"
 	"scrim/internal/refuse"
+	"scrim/planner/parse"
 )
 
 // command is one statement to run.
@@ -103,9 +104,7 @@ func (h *Handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *cutof
 		}
 		return rest, send(r, rest != "")
 	}
-	if text != ctx.Query() {
-		ctx = ctx.WithQuery(text)
-	}
+	ctx = parse.WithStatement(ctx, text, parsed)
 	limited, end, err := cutoff.Limit(ctx, parsed)
 	if err != nil {
 		return "", err

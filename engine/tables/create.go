@@ -11,6 +11,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/planner/lower"
+	"scrim/planner/parse"
 )
 
 var (
@@ -111,12 +112,9 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 
 // likeKeys adds the UNIQUE keys of the table that CREATE TABLE ... LIKE names, and makes columns of vectors
 // as they are there. go-mysql-server copies the keys of sql.IndexAddressable tables only, sees JSON in vectors, and
-// keeps nothing of LIKE but what it copied: the statement's text is looked at once more.
+// keeps nothing of LIKE but what it copied: the statement's own tree says what was named.
 func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definition) error {
-	statement, err := sqlparser.Parse(ctx.Query())
-	if err != nil {
-		return nil // a text that the binder understood otherwise; it has no LIKE in it
-	}
+	statement, _ := parse.Statement(ctx)
 	ddl, ok := statement.(*sqlparser.DDL)
 	if !ok || ddl.OptLike == nil || !strings.EqualFold(ddl.Table.Name.String(), n.Name()) {
 		return nil

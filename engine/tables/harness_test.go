@@ -19,6 +19,7 @@ import (
 	"scrim/engine/store/duckdb"
 	"scrim/engine/tables"
 	"scrim/internal/refuse"
+	"scrim/planner/parse"
 )
 
 // policy is an Access whose answers a test sets.
@@ -167,6 +168,9 @@ func (s *server) connect(user string) *conn {
 // run runs a statement and returns its rows, and the affected rows of a statement without any.
 func (c *conn) run(q string) (rows [][]any, affected uint64, err error) {
 	ctx := sql.NewContext(context.Background(), sql.WithSession(c.sess), sql.WithQuery(q))
+	if tree, _, _, err := c.s.engine.Parser.Parse(ctx, q, false); err == nil {
+		ctx = parse.WithStatement(ctx, q, tree)
+	}
 	schema, it, _, err := c.s.engine.Query(ctx, q)
 	if err != nil {
 		return nil, 0, err

@@ -12,7 +12,7 @@ import (
 
 // TestBarsAreParsed compares what error bars become.
 func TestBarsAreParsed(t *testing.T) {
-	p := Parser(sql.NewMysqlParser())
+	p := sql.NewMysqlParser()
 	for q, want := range map[string]string{
 		"SELECT DP_LOW(DP_MEAN(x)) FROM t":                             "DP_LOW(x, 'DP_MEAN', 0.95, '')",
 		"SELECT DP_AVG(x) AS m, dp_high((M), ?) FROM t":                "dp_high(x, 'DP_MEAN', :v1, 'M')",
@@ -29,6 +29,7 @@ func TestBarsAreParsed(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", q, err)
 		}
+		s = Adapt(s)
 		var got []string
 		everywhere(func(n ast.SQLNode) (bool, error) {
 			if f, ok := n.(*ast.FuncExpr); ok {
@@ -64,12 +65,13 @@ func FuzzBars(f *testing.F) {
 	} {
 		f.Add(q)
 	}
-	p := Parser(sql.NewMysqlParser())
+	p := sql.NewMysqlParser()
 	f.Fuzz(func(t *testing.T, q string) {
 		s, err := p.ParseSimple(q)
 		if err != nil || s == nil {
 			return
 		}
+		s = Adapt(s)
 		everywhere(func(n ast.SQLNode) (bool, error) {
 			call, ok := n.(*ast.FuncExpr)
 			if !ok {

@@ -1,42 +1,15 @@
 package parse
 
 import (
-	"context"
 	"strings"
 
-	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// Parser wraps a MySQL parser and rewrites what the binder would refuse or answer badly, before it
-// binds: DP_F(*) becomes DP_F(1), also under EXPLAIN; EXPLAIN prints the plan as text; aggregates that
-// differ only in the case of a text constant are told apart; error bars name their aggregate.
-func Parser(base sql.Parser) sql.Parser { return parser{base} }
-
-type parser struct{ sql.Parser }
-
-func (p parser) ParseSimple(query string) (ast.Statement, error) {
-	s, err := p.Parser.ParseSimple(query)
-	return adapt(s), err
-}
-
-func (p parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
-	s, q, rest, err := p.Parser.Parse(ctx, query, multi)
-	return adapt(s), q, rest, err
-}
-
-func (p parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
-	s, q, rest, err := p.Parser.ParseWithOptions(ctx, query, delimiter, multi, o)
-	return adapt(s), q, rest, err
-}
-
-func (p parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
-	s, i, err := p.Parser.ParseOneWithOptions(ctx, query, o)
-	return adapt(s), i, err
-}
-
-// adapt rewrites a statement in place.
-func adapt(s ast.Statement) ast.Statement {
+// Adapt rewrites in a statement's tree what the binder would refuse or answer badly, before it binds:
+// DP_F(*) becomes DP_F(1), also under EXPLAIN; EXPLAIN prints the plan as text; aggregates that differ
+// only in the case of a text constant are told apart; error bars name their aggregate.
+func Adapt(s ast.Statement) ast.Statement {
 	switch n := s.(type) {
 	case nil:
 		return nil
@@ -44,7 +17,7 @@ func adapt(s ast.Statement) ast.Statement {
 		if _, ok := n.Statement.(ast.SelectStatement); ok && n.ExplainFormat == "" {
 			n.Plan = true
 		}
-		adapt(n.Statement)
+		Adapt(n.Statement)
 		return s
 	}
 	resolveCaseClash(s)
@@ -63,7 +36,8 @@ func adapt(s ast.Statement) ast.Statement {
 	return s
 }
 
-// everywhere visits a statement's nodes: also the common table expressions and the order of a UNION, which Walk passes over. visit returns no error.
+// everywhere visits a statement's nodes: also the common table expressions and the order of a UNION,
+// which Walk passes over. visit returns no error.
 func everywhere(visit ast.Visit, s ast.SQLNode) {
 	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
 		if u, ok := n.(*ast.SetOp); ok {
