@@ -140,10 +140,12 @@ func (s *Simulator) protected(ctx *sql.Context, q admin.Simulation, sim collecti
 
 // guarantee is what one run costs a person who has one slot: what a contributor pays.
 //
-//   - ε-DP: ε, which is ε²/2-zCDP [BS16, Proposition 1.4], or the smaller ρ that the protocol declares beside it.
-//   - Rounds of different kinds: each person is in one round, so the largest ρ of any round is that of the whole.
-//   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15], so outside of an event of
-//     probability δ it is ε²/2-zCDP.
+//   - ε-DP: ε, which is ε²/2-zCDP [BS16, Proposition 1.4], or the smaller ρ that the protocol
+//     declares beside it.
+//   - Rounds of different kinds: each person is in one round, so the largest ρ of any round is that
+//     of the whole.
+//   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15], so
+//     outside of an event of probability δ it is ε²/2-zCDP.
 //
 // Both neighbour relations move one slot (planner.SampleNode), which is what the guarantee is
 // stated for.
