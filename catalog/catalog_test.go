@@ -75,7 +75,7 @@ func reopened(t *testing.T, c *Catalog) {
 }
 
 func dump(s *Snapshot) []string {
-	out := []string{fmt.Sprint(s.Revision())}
+	out := []string{fmt.Sprint(s.revision)}
 	for _, t := range s.All() {
 		out = append(out, fmt.Sprintf("%s %s account=%s entity=%s unit=%s relation=%v sized=%v domains=%v defaults=%+v",
 			t.Name, t.State, t.Account, t.Entity, t.Unit, t.Relation, t.Sized, t.Domains, t.Defaults))
@@ -115,9 +115,9 @@ func TestProtect(t *testing.T) {
 	if got.State != Protected || got.Unit.Column != "customer_id" || got.Entity != "customer" || got.Account != "shop.orders" {
 		t.Errorf("got %+v", got)
 	}
-	rev := c.Snapshot().Revision()
+	rev := c.Snapshot().revision
 	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
-	if c.Snapshot().Revision() != rev {
+	if c.Snapshot().revision != rev {
 		t.Error("protecting again in the same way is a change")
 	}
 	ok(t, c.Protect(shop, "shop.customers", "row", "customer"))
@@ -613,7 +613,7 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(c.Snapshot().All()) != n || c.Snapshot().Revision() != n {
+	if len(c.Snapshot().All()) != n || c.Snapshot().revision != n {
 		t.Errorf("got %v", dump(c.Snapshot()))
 	}
 	reopened(t, c)

@@ -28,9 +28,9 @@ func TestNeighbours(t *testing.T) {
 	c, _ := unspent(t)
 	refused(t, c.SetNeighbours("shop.orders", "add-remove"), "not protected")
 	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
-	rev := c.Snapshot().Revision()
+	rev := c.Snapshot().revision
 	ok(t, c.SetNeighbours("shop.orders", "Add-Remove"))
-	if c.Snapshot().Revision() != rev {
+	if c.Snapshot().revision != rev {
 		t.Error("setting the relation that holds is a change")
 	}
 	refused(t, c.SetNeighbours("shop.orders", "nobody"), "add-remove", "replace-one")

@@ -10,14 +10,11 @@ import (
 
 // Snapshot is one immutable state of the catalogue. It implements Reader.
 type Snapshot struct {
-	revision uint64
+	revision uint64 // counts the changes since the catalogue was created
 	tables   map[string]Table
 }
 
 var _ Reader = (*Snapshot)(nil)
-
-// Revision counts the changes since the catalogue was created.
-func (s *Snapshot) Revision() uint64 { return s.revision }
 
 // Table implements Reader. The name is folded to lower case.
 func (s *Snapshot) Table(name string) Table {

@@ -21,7 +21,7 @@ import (
 // audited reads the records of a server that has been stopped.
 func audited(t *testing.T, dir string) (out []audit.Record, text string) {
 	t.Helper()
-	paths, err := audit.Files(dir)
+	paths, err := filepath.Glob(filepath.Join(dir, "audit-*.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

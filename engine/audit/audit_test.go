@@ -53,12 +53,12 @@ func open(t *testing.T, o Options) *Log {
 // lines reads every line of the log; a line that is no record is "torn".
 func lines(t *testing.T, dir string) (out []Record, torn int) {
 	t.Helper()
-	paths, err := Files(dir)
+	all, err := files(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range paths {
-		f, err := os.Open(p)
+	for _, one := range all {
+		f, err := os.Open(filepath.Join(dir, one.name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue // removed meanwhile
 		}
@@ -80,12 +80,12 @@ func lines(t *testing.T, dir string) (out []Record, torn int) {
 
 func names(t *testing.T, dir string) (out []string) {
 	t.Helper()
-	paths, err := Files(dir)
+	all, err := files(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range paths {
-		out = append(out, filepath.Base(p))
+	for _, one := range all {
+		out = append(out, one.name)
 	}
 	return out
 }

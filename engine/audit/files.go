@@ -47,16 +47,6 @@ func files(dir string) ([]file, error) {
 	return out, nil
 }
 
-// Files returns the paths of a log's files, oldest first.
-func Files(dir string) ([]string, error) {
-	all, err := files(dir)
-	out := make([]string, len(all))
-	for i, f := range all {
-		out[i] = filepath.Join(dir, f.name)
-	}
-	return out, err
-}
-
 // appender is the file that is written.
 type appender struct {
 	dir  string

@@ -164,7 +164,7 @@ func TestKeysAreDeletedWithTheLastBatch(t *testing.T) {
 			must(t, w.Close(ctx, "commute"))
 		}
 		equal(t, "keys after", w.number("SELECT count(*) FROM __scrim.meta WHERE bucket = 'collection_key' AND value IS NOT NULL"), 0)
-		wantCode(t, "reopen", w.Reopen(ctx, "commute"), refuse.CollectionState)
+		wantCode(t, "reopen", w.Open(ctx, "commute"), refuse.CollectionState)
 		_, err = w.LoadBatch(ctx, "commute", whole(2, n, w.bundles("commute", 1, "", 0, n, 50)))
 		wantCode(t, "another batch", err, refuse.CollectionState)
 		must(t, w.Next(ctx, "commute"))

@@ -3,8 +3,8 @@
 // SQL of clients and no wire: package engine puts both on top.
 //
 //	DRAFT ─Open─▶ OPEN(1) ─Close─▶ BETWEEN(1) ─Next─▶ OPEN(2) … ─Next─▶ FINAL
-//	                 ▲───Reopen────────┘ │
-//	                 └───Reopen─── FAILED ◀ Next, where the round is inconclusive       any ─Abort─▶ ABORTED
+//	                 ▲───Open──────────┘ │
+//	                 └───Open───── FAILED ◀ Next, where the round is inconclusive       any ─Abort─▶ ABORTED
 //
 // # Where things lie
 //
@@ -51,5 +51,5 @@
 //
 // Memory holds nothing that is not in the store. Open reads it again: a collection is in the state that its
 // last committed transition left. Next is two transitions; between them the collection is BETWEEN, from
-// where Next or Reopen go on. Parts of a bag that were committed stay until the others come.
+// where Next or Open go on. Parts of a bag that were committed stay until the others come.
 package collections

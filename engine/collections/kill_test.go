@@ -111,11 +111,11 @@ func finish(c *Collections) error {
 			if err := sendAll(c, s.Round); err != nil {
 				return err
 			}
-			if rand.IntN(3) == 0 { // the way by Close and Reopen, too
+			if rand.IntN(3) == 0 { // the way by Close and Open, too
 				if err := c.Close(ctx, "commute"); err != nil {
 					return err
 				}
-				if err := c.Reopen(ctx, "commute"); err != nil {
+				if err := c.Open(ctx, "commute"); err != nil {
 					return err
 				}
 			}

@@ -14,7 +14,7 @@ import (
 //
 // Where reports are too few nothing changes (TooFewReports tells what is missing). Where a round is inconclusive the collection is
 // FAILED and can be opened again for additional people (RoundInconclusive). A crash on the way leaves it BETWEEN: Next or
-// Reopen go on.
+// Open go on.
 func (c *Collections) Next(ctx context.Context, name string) error {
 	before, err := c.closeForNext(ctx, name)
 	if err != nil {

@@ -80,8 +80,7 @@ func (c *collection) change() *change {
 	return &change{record: c.record, rounds: map[roundKey]*round{}, keys: map[roundKey][]byte{}}
 }
 
-// Open publishes the parameters of round 1 and lets reports come. A round that is closed or was inconclusive it opens again, as
-// Reopen does.
+// Open publishes the parameters of round 1 and lets reports come. A round that is closed or was inconclusive it opens again.
 func (c *Collections) Open(ctx context.Context, name string) error {
 	return c.transition(ctx, name, func(col *collection) (*change, error) {
 		switch col.State {
@@ -174,17 +173,8 @@ func (c *collection) loaded(number int, stratum string) bool {
 	return true
 }
 
-// Reopen lets the round take further reports, after Close or where it was inconclusive: of additional people, as
+// reopening lets the round take further reports, after Close or where it was inconclusive: of additional people, as
 // every token reports once. A shuffle round takes further batches, unless its opening key has been deleted.
-func (c *Collections) Reopen(ctx context.Context, name string) error {
-	return c.transition(ctx, name, func(col *collection) (*change, error) {
-		if col.State != Between && col.State != Failed {
-			return nil, col.wrongState("reopened")
-		}
-		return c.reopening(ctx, col)
-	})
-}
-
 func (c *Collections) reopening(ctx context.Context, col *collection) (*change, error) {
 	if err := c.canOpenBatches(ctx, col); err != nil {
 		return nil, err

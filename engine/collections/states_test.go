@@ -65,7 +65,6 @@ func TestTransitions(t *testing.T) {
 	transitions := []transition{
 		{"open", func(w world, n string) error { return w.Open(ctx, n) }, map[State]State{Draft: Open, Between: Open, Failed: Open}},
 		{"close", func(w world, n string) error { return w.Close(ctx, n) }, map[State]State{Open: Between}},
-		{"reopen", func(w world, n string) error { return w.Reopen(ctx, n) }, map[State]State{Between: Open, Failed: Open}},
 		{"abort", func(w world, n string) error { return w.Abort(ctx, n, "x") }, map[State]State{Draft: Aborted, Open: Aborted, Between: Aborted, Failed: Aborted}},
 		{"drop", func(w world, n string) error { return w.Drop(ctx, n) }, map[State]State{Draft: "", Final: "", Aborted: ""}},
 		{"issue", func(w world, n string) error {
@@ -150,7 +149,7 @@ func TestReopenAfterAnInconclusiveRound(t *testing.T) {
 	}
 	late := w.report("commute", more[0], collect.Value{10})
 	wantCode(t, "while FAILED", w.Accept(ctx, "commute", []Submission{late}), refuse.ClosedToken)
-	must(t, w.Reopen(ctx, "commute"))
+	must(t, w.Open(ctx, "commute"))
 	for _, tk := range first {
 		if tk.Round == 1 {
 			p, err := w.Params("commute", 1, "")
@@ -279,7 +278,7 @@ func TestNextWhileAnotherStatementChangesTheCollection(t *testing.T) {
 	w.hook = func(point string) {
 		if point == "between" {
 			w.hook = func(string) {}
-			must(t, w.Reopen(ctx, "commute"))
+			must(t, w.Open(ctx, "commute"))
 		}
 	}
 	wantCode(t, "a round that was reopened meanwhile", w.Next(ctx, "commute"), refuse.CollectionState)

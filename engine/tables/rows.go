@@ -9,15 +9,9 @@ import (
 	"scrim/internal/turns"
 )
 
-// Query runs a generated SELECT on the client's store session and returns its rows as SQL values of
-// the schema's types. The query runs at the first call of Next. It is package push's Executor:
-// the caller knows that the text reads public tables only.
-func (p *Provider) Query(_ *sql.Context, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
-	return newRows(query, args, schema), nil
-}
-
-// QueryTables runs a generated SELECT that reads the tables named, each of which the client must be
-// allowed to read raw.
+// QueryTables runs a generated SELECT on the client's store session, and returns its rows as SQL values of the schema's
+// types. The client must be allowed to read raw each of the tables named, which the SELECT reads. It runs at the first
+// call of Next.
 func (p *Provider) QueryTables(ctx *sql.Context, reads []store.TableRef, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
 	return p.guarded(ctx, reads, newRows(query, args, schema))
 }

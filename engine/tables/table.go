@@ -91,9 +91,6 @@ func (t *Table) StoreRef() store.TableRef { return t.def.Ref }
 // StoreColumns returns all columns of the stored table, whatever the projection.
 func (t *Table) StoreColumns() []store.Column { return t.def.Columns }
 
-// StoreTable returns the table's definition in the store.
-func (t *Table) StoreTable() store.Table { return t.def }
-
 // Name implements sql.Table.
 func (t *Table) Name() string { return t.def.Ref.Name }
 

@@ -15,8 +15,8 @@
 // text: their clients send PREPARE, SET and EXECUTE over one connection, and client.json says
 // "prepares_in_sql", which the report shows.
 //
-//	testdata/<client>/ ─▶ client.go: what to run ─▶ run.go: how ─▶ checks.go: was it right ─▶ report.go
-//	data.go: the data set and its truth          ─▶ server.go
+//	testdata/<client>/ ─▶ client_test.go: what to run ─▶ run_test.go: how ─▶ checks_test.go: was it right ─▶ written_test.go
+//	data_test.go: the data set and its truth          ─▶ server_test.go
 //
 // A client gets SCRIM_HOST, SCRIM_PORT, SCRIM_DB, SCRIM_USER and SCRIM_PASSWORD (an analyst), SCRIM_SHA2_USER
 // (another, with the same password and caching_sha2_password),

@@ -1,6 +1,9 @@
 package exact
 
-import "math"
+import (
+	"math"
+	"math/big"
+)
 
 // What a decoder makes of reports, from the published integers: debiased shares and their variances. The decoders
 // themselves are in engine/estimator.
@@ -66,3 +69,6 @@ func (u UnaryEncoding) Variance(f float64) float64 {
 	q, gap := u.Q(), u.gap()
 	return (f/4 + (1-f)*q*(1-q)) / (gap * gap)
 }
+
+// Rat returns ε as a rational.
+func (e Epsilon) Rat() *big.Rat { return big.NewRat(int64(e), epsilonUnit) }

@@ -2,7 +2,6 @@ package exact
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 )
 
@@ -53,9 +52,6 @@ func (e Epsilon) String() string {
 	s := fmt.Sprintf("%d.%04d", e/epsilonUnit, e%epsilonUnit)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
-
-// Rat returns ε as a rational.
-func (e Epsilon) Rat() *big.Rat { return big.NewRat(int64(e), epsilonUnit) }
 
 // Float returns the float next to ε.
 func (e Epsilon) Float() float64 { return float64(e) / epsilonUnit }
