@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/functions"
 	"scrim/internal/refuse"
@@ -42,9 +43,9 @@ type aggregate struct {
 	all     bool         // it answers its parts in all groups at once, see together
 	pure    bool         // only pure mechanisms may answer it
 
-	aimed         bool    // an error is asked for in the place of a cost, see target.go
-	target, pilot float64 // the error; the share of the usual cost that a pilot may take; 0 for none
-	solved        points  // the cost for the target
+	aimed         bool         // an error is asked for in the place of a cost, see target.go
+	target, pilot float64      // the error; the share of the usual cost that a pilot may take; 0 for none
+	solved        privacy.Cost // the cost for the target
 }
 
 // aggregateOf plans one output of a GROUP BY that is an aggregate.
@@ -258,7 +259,11 @@ func (s *statement) shape(r *rel.Relation, a *aggregate) error {
 		a.grid = g
 	}
 	// Any loss will do to ask for the columns.
-	kinds, err := a.call.Kinds(a.estimatorParams(1))
+	p := a.facts()
+	if p.Rho = 1; a.pure {
+		p.Rho, p.Epsilon = 0, 1
+	}
+	kinds, err := a.call.Kinds(p)
 	if err != nil {
 		return s.unbuilt(a, err)
 	}
@@ -266,13 +271,9 @@ func (s *statement) shape(r *rel.Relation, a *aggregate) error {
 	return nil
 }
 
-// estimatorParams are the public facts of the aggregate with a loss per group: ρ, or the ε of a pure statement.
-func (a *aggregate) estimatorParams(loss float64) estimator.Params {
-	p := estimator.Params{Rho: loss, Delta: a.slack, Grid: a.grid.Grid, Lower: a.grid.Lower, Upper: a.grid.Upper, MaxRows: a.maxRows}
-	if a.pure {
-		p.Rho, p.Epsilon = 0, loss
-	}
-	return p
+// facts are the public facts of the aggregate's mechanism, without a loss.
+func (a *aggregate) facts() estimator.Params {
+	return estimator.Params{Delta: a.slack, Grid: a.grid.Grid, Lower: a.grid.Lower, Upper: a.grid.Upper, MaxRows: a.maxRows}
 }
 
 // maxRowsPerUnit is the smallest declared bound on the rows of a unit.

@@ -117,15 +117,13 @@ func (s *statement) fused(members []*aggregate) (*aggregate, error) {
 	return a, a.call.Vector(functions.Vectors{Dim: v.dim}, "", true)
 }
 
-// estimator builds the mechanism of an aggregate. Where it stands for several means, each of them is built as well, for groups with too few
-// persons for the vector; their answers are in steps, as the vector's are.
-func (a *aggregate) estimator(p estimator.Params) (estimator.Estimator, error) {
-	if a.parts == nil {
-		return a.call.Estimator(p)
-	}
+// fused builds the mechanism of an aggregate that stands for several means, under the facts p. Each of
+// them is built as well, for groups with too few persons for the vector; their answers are in steps,
+// as the vector's are. No such statement is pure.
+func (a *aggregate) fused(p estimator.Params) (estimator.Estimator, error) {
 	return a.call.FusedEstimator(p, func(j int, rho float64) (estimator.Estimator, error) {
-		m := a.parts[j].estimatorParams(rho)
-		m.Relation, m.Sized = p.Relation, p.Sized
+		m := a.parts[j].facts()
+		m.Rho, m.Relation, m.Sized = rho, p.Relation, p.Sized
 		m.Grid.Step, m.Grid.Decimal, m.Grid.Scale = 1, false, 0
 		return a.parts[j].call.Estimator(m)
 	})

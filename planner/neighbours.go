@@ -84,10 +84,3 @@ func (a *aggregate) always() bool {
 	}
 	return false
 }
-
-// estimatorParams are the public facts of an aggregate of the draft with a loss per group.
-func (d *draft) estimatorParams(a *aggregate, rho float64) estimator.Params {
-	p := a.estimatorParams(rho)
-	p.Relation, p.Sized = d.estimated(a)
-	return p
-}

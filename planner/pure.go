@@ -18,16 +18,6 @@ import (
 // refused by name. The ledger's filter decides again when the charge is made: should a budget have changed in between, a charge
 // that is not pure does not fit.
 
-// points count what is divided: 2^-40 of ρ, or of the ε of a pure statement. They are the account's own units, so the parts add up
-// exactly.
-type points uint64
-
-// Float returns the value as a float64, exactly below 2^53 points.
-func (p points) Float() float64 { return float64(p) * privacy.RhoUnit }
-
-// add returns p+q, saturating.
-func (p points) add(q points) points { return points(privacy.Rho(p).Add(privacy.Rho(q))) }
-
 // pureTable returns the first of the tables named, and of those that they are linked to, that is on the pure account, "" where there
 // is none: a table is charged with its parents.
 func (p *Planner) pureTable(ctx *sql.Context, c catalog.Reader, names []string) string {
@@ -52,12 +42,17 @@ func (p *Planner) pureTable(ctx *sql.Context, c catalog.Reader, names []string) 
 // isPure reports whether the statement is planned with pure mechanisms only.
 func (s *statement) isPure() bool { return s.pureTable != "" }
 
-// spend is what (ε, δ) allows: ε itself of a pure statement, else the ρ that it stands for.
-func (s *statement) spend(epsilon, delta float64) points {
+// kind is what the statement's costs are numbers of.
+func (s *statement) kind() privacy.CostKind {
 	if s.isPure() {
-		return points(privacy.PureWithin(privacy.Epsilon(epsilon)))
+		return privacy.PureCost
 	}
-	return points(privacy.RhoFor(privacy.Epsilon(epsilon), privacy.Delta(delta)))
+	return privacy.RhoCost
+}
+
+// cost is a cost of the statement's kind.
+func (s *statement) cost(units uint64) privacy.Cost {
+	return privacy.Cost{Kind: s.kind(), Units: units}
 }
 
 // notRho refuses a cost stated as ρ on the pure account.

@@ -22,11 +22,11 @@ type account struct {
 	name     string // schema.table
 	policy   catalog.Table
 	total    total
-	spend    points  // what the statement may spend
-	deltaOne float64 // δ of one key selection, or of one mechanism with slack
-	fixed    points  // taken by aggregates with an epsilon or rho of their own
-	aimed    points  // added by aggregates that name an error
-	weight   int     // number of the other parts: aggregates and key selections
+	spend    privacy.Cost // what the statement may spend
+	deltaOne float64      // δ of one key selection, or of one mechanism with slack
+	fixed    privacy.Cost // taken by aggregates with an epsilon or rho of their own
+	aimed    privacy.Cost // added by aggregates that name an error
+	weight   int          // number of the other parts: aggregates and key selections
 	loss     privacy.Loss
 }
 
@@ -64,7 +64,7 @@ func (s *statement) finish() error {
 	}
 	for _, a := range sorted(accounts) {
 		st.Tables = append(st.Tables, plan.Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
-		if m := a.policy.Defaults.MaxEpsilon; m > 0 && (a.fixed > 0 || a.aimed > 0) {
+		if m := a.policy.Defaults.MaxEpsilon; m > 0 && !a.fixed.Add(a.aimed).Zero() {
 			if eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, privacy.Delta(a.total.delta))); eps > m {
 				return rule.Deny(rule.EpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
 					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
@@ -89,7 +89,7 @@ func (s *statement) accounts() (map[string]*account, error) {
 			key := t.Policy.Account
 			a := accounts[key]
 			if a == nil {
-				a = &account{name: t.Name, policy: t.Policy}
+				a = &account{name: t.Name, policy: t.Policy, fixed: s.cost(0), aimed: s.cost(0)}
 				var err error
 				if a.total, err = s.params.totalFor(t.Policy); err != nil {
 					return nil, err
@@ -123,9 +123,9 @@ func (s *statement) accounts() (map[string]*account, error) {
 			a.deltaOne = convert / float64(n)
 		}
 		if a.total.rho > 0 {
-			a.spend = rhoDown(a.total.rho)
+			a.spend = privacy.CostWithin(privacy.RhoCost, a.total.rho)
 		} else {
-			a.spend = s.spend(a.total.epsilon, convert)
+			a.spend = privacy.CostFor(s.kind(), privacy.Epsilon(a.total.epsilon), privacy.Delta(convert))
 		}
 		a.total.delta = convert
 	}
@@ -139,12 +139,12 @@ func (s *statement) accounts() (map[string]*account, error) {
 			}
 			own := s.own(d, x, accounts)
 			for _, t := range d.tables() {
-				accounts[t.Policy.Account].fixed = accounts[t.Policy.Account].fixed.add(own)
+				accounts[t.Policy.Account].fixed = accounts[t.Policy.Account].fixed.Add(own)
 			}
 		}
 	}
 	for _, a := range sorted(accounts) {
-		if a.weight > 0 && a.fixed >= a.spend {
+		if a.weight > 0 && a.spend.Less(a.fixed).Zero() {
 			return nil, rule.Deny(rule.EpsilonShare, refuse.Parameter, "Raise dp_epsilon, or lower the epsilon of the aggregates.",
 				"The aggregates with an epsilon of their own leave nothing of the statement's total on %s for the others.", a.name)
 		}
@@ -156,36 +156,37 @@ func (s *statement) accounts() (map[string]*account, error) {
 func (a *account) slack() float64 {
 	eps := a.total.epsilon
 	if eps == 0 {
-		eps = float64(privacy.EpsilonOf(privacy.Loss{Rho: privacy.Rho(a.spend)}, privacy.Delta(a.total.delta)))
+		eps = float64(privacy.EpsilonOf(a.spend.Loss(), privacy.Delta(a.total.delta)))
 	}
 	return a.deltaOne / (1 + math.Exp(eps)) * (1 - 1e-9)
 }
 
-// own is the loss that an aggregate's options name, 0 where they name none.
-func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) points {
+// own is what an aggregate's options or its target say that it costs, zero where they say nothing.
+func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) privacy.Cost {
 	switch o := x.call.Options; {
 	case x.target > 0:
 		return x.solved
 	case o.Rho > 0:
-		return rhoDown(o.Rho)
+		return privacy.CostWithin(privacy.RhoCost, o.Rho)
 	case o.Epsilon > 0:
-		least := points(math.MaxUint64)
+		least := s.cost(math.MaxUint64)
 		for _, t := range d.tables() {
-			least = min(least, s.spend(o.Epsilon, accounts[t.Policy.Account].total.delta))
+			delta := privacy.Delta(accounts[t.Policy.Account].total.delta)
+			least = least.Min(privacy.CostFor(s.kind(), privacy.Epsilon(o.Epsilon), delta))
 		}
 		return least
 	}
-	return 0
+	return s.cost(0)
 }
 
 // complete builds the estimators and the selection of a draft with their shares.
 func (s *statement) complete(d *draft, accounts map[string]*account) error {
-	share, delta, slack := points(math.MaxUint64), 1.0, 1.0
+	share, delta, slack := s.cost(math.MaxUint64), 1.0, 1.0
 	minimum := 0
 	for _, t := range d.tables() {
 		a := accounts[t.Policy.Account]
 		if a.weight > 0 {
-			share = min(share, (a.spend-a.fixed)/points(a.weight))
+			share = share.Min(a.spend.Less(a.fixed).Over(a.weight))
 		}
 		if a.deltaOne > 0 {
 			delta, slack = min(delta, a.deltaOne), min(slack, a.slack())
@@ -195,7 +196,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	r := d.release
 	r.Relation, r.Exchanged, r.Choice = d.neighbours(), d.exchanged(), d.choice
 	if !d.Public {
-		sel, err := partition.New(partition.Params{Rho: share.Float(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.Relation})
+		sel, err := partition.New(partition.Params{Rho: share.Rho(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.Relation})
 		if err != nil {
 			return rule.Deny(rule.GroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
 		}
@@ -206,15 +207,15 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		return err
 	}
 	if j := d.joint; j != nil {
-		if err := d.expect((share * points(j.share())).Float()); err != nil {
+		if err := d.expect(share.Times(j.share()).Rho()); err != nil {
 			return s.tooSmall(j, err)
 		}
 		r.Choice = d.choice
 	}
 	for _, x := range d.aggregates {
-		loss := share * points(x.share())
-		if own := s.own(d, x, accounts); own > 0 {
-			loss = own
+		cost := share.Times(x.share())
+		if own := s.own(d, x, accounts); !own.Zero() {
+			cost = own
 		}
 		if x.call.Slack() && d.exchanged() > 1 {
 			return rule.Deny(rule.Option, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
@@ -224,7 +225,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		if x.call.Slack() {
 			x.slack = slack / float64(parts)
 		}
-		e, err := d.estimatorOf(x, (loss / points(parts)).Float())
+		e, err := d.estimatorOf(x, cost.Over(parts))
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
@@ -237,7 +238,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		r.Aggregates[len(r.Aggregates)-1].Bars = x.tolds()
 		if x.parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
-			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, loss.Float())
+			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, cost)
 		}
 	}
 	r.Persons = d.countPersons()
@@ -297,9 +298,6 @@ func (d *draft) tables() []rel.Protected {
 	}
 	return out
 }
-
-// rhoDown converts a real number to fixed point, rounded down.
-func rhoDown(r float64) points { return points(math.Floor(r / privacy.RhoUnit)) }
 
 func sorted(m map[string]*account) []*account {
 	out := make([]*account, 0, len(m))

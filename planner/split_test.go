@@ -95,8 +95,8 @@ func TestPrecedence(t *testing.T) {
 	want("hint", hint, 0.4)
 	want("option", option, 0.5)
 	h.session[params.Rho] = params.Value{Number: 0.25}
-	if got := charged(plain); points(got) != rhoDown(0.25) {
-		t.Errorf("dp_rho beside dp_epsilon: charged %v, want %v", got, rhoDown(0.25).Float())
+	if got := charged(plain); got != privacy.Rho(privacy.CostWithin(privacy.RhoCost, 0.25).Units) {
+		t.Errorf("dp_rho beside dp_epsilon: charged %v, want %v", got, 0.25)
 	}
 	want("a hint before the session's dp_rho", hint, 0.4)
 }

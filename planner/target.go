@@ -77,30 +77,30 @@ func (s *statement) aim(a *aggregate) {
 }
 
 // solve finds what an aggregate costs so that its error is what is wanted.
-func (s *statement) solve(d *draft, a *aggregate) (points, error) {
-	parts := points(d.parts(a))
+func (s *statement) solve(d *draft, a *aggregate) (privacy.Cost, error) {
+	parts := d.parts(a)
 	if a.call.Slack() {
 		return s.fromEarlier(d, a, parts)
 	}
-	expected := func(p points) (float64, bool, error) {
-		e, err := d.estimatorOf(a, p.Float())
+	expected := func(units uint64) (float64, bool, error) {
+		e, err := d.estimatorOf(a, s.cost(units))
 		if err != nil {
 			return 0, false, err
 		}
 		x, ok := e.ExpectedError()
 		return x, ok, nil
 	}
-	most := rhoDown(mostForTarget) / parts
+	most := privacy.CostWithin(s.kind(), mostForTarget).Over(parts).Units
 	least, known, err := expected(most)
 	switch {
 	case err != nil:
-		return 0, s.tooSmall(a, err)
+		return privacy.Cost{}, s.tooSmall(a, err)
 	case !known:
 		return s.fromEarlier(d, a, parts)
 	case least > a.target:
-		return 0, s.unreached(a, "Even at %s = %v its noise has a standard deviation of %.3g.", s.costWord(), mostForTarget, least)
+		return privacy.Cost{}, s.unreached(a, "Even at %s = %v its noise has a standard deviation of %.3g.", s.costWord(), mostForTarget, least)
 	}
-	lo, hi := points(0), most // the error at hi is small enough
+	lo, hi := uint64(0), most // the error at hi is small enough
 	for hi-lo > 1 && float64(hi-lo) > 1e-4*float64(hi) {
 		mid := lo + (hi-lo)/2
 		if x, ok, err := expected(mid); err == nil && ok && x <= a.target {
@@ -109,7 +109,7 @@ func (s *statement) solve(d *draft, a *aggregate) (points, error) {
 			lo = mid
 		}
 	}
-	return hi * parts, nil
+	return s.cost(hi).Times(parts), nil
 }
 
 // mostForTarget is the largest cost that a target may lead to, ρ or ε. The server chooses it, so it
@@ -117,29 +117,29 @@ func (s *statement) solve(d *draft, a *aggregate) (points, error) {
 var mostForTarget = params.Epsilon.Max
 
 // fromEarlier scales what an earlier answer cost.
-func (s *statement) fromEarlier(d *draft, a *aggregate, parts points) (points, error) {
+func (s *statement) fromEarlier(d *draft, a *aggregate, parts int) (privacy.Cost, error) {
 	if find := s.p.config.Earlier; find != nil {
 		if e, ok := find(s.ctx, d.shape(a)); ok && e.StdErr > 0 && e.Loss > 0 && !math.IsInf(e.StdErr, 0) {
 			ratio := e.StdErr / a.target
 			if !s.isPure() {
 				ratio *= ratio
 			}
-			cost := math.Ceil(e.Loss * ratio / privacy.RhoUnit)
-			if most := rhoDown(mostForTarget) / parts; cost > float64(most) {
-				return 0, s.unreached(a, "An earlier answer had %.3g: it would cost more than %s = %v.", e.StdErr, s.costWord(), mostForTarget)
+			cost := math.Ceil(e.Loss * ratio / privacy.CostUnit)
+			if most := privacy.CostWithin(s.kind(), mostForTarget).Over(parts); cost > float64(most.Units) {
+				return privacy.Cost{}, s.unreached(a, "An earlier answer had %.3g: it would cost more than %s = %v.", e.StdErr, s.costWord(), mostForTarget)
 			}
-			return max(1, points(cost)) * parts, nil
+			return s.cost(max(1, uint64(cost))).Times(parts), nil
 		}
 	}
 	switch p := pilotOf(s.ctx); {
 	case p.over:
-		return 0, s.unreached(a, "The pilot's answer tells no error, as with too few persons.")
+		return privacy.Cost{}, s.unreached(a, "The pilot's answer tells no error, as with too few persons.")
 	case a.pilot == 0 || s.explains:
-		return 0, deny(RuleTarget, refuse.Parameter,
+		return privacy.Cost{}, deny(RuleTarget, refuse.Parameter,
 			"Ask once with an epsilon, or allow a pilot of, say, a tenth of the usual cost: SET dp_pilot = 0.1 or the option pilot=0.1; EXPLAIN runs none.",
 			"What %s costs for an error of %.4g cannot be told: its error depends on the data, and you have no earlier answer of this query.", a.text, a.target)
 	}
-	return 0, &PilotNeeded{Share: s.pilotShare()}
+	return privacy.Cost{}, &PilotNeeded{Share: s.pilotShare()}
 }
 
 // unreached refuses a target that no cost reaches.
@@ -148,7 +148,7 @@ func (s *statement) unreached(a *aggregate, format string, args ...any) error {
 		"%s cannot have an error of %.4g. %s", a.text, a.target, fmt.Sprintf(format, args...))
 }
 
-// costWord names what the statement's points count.
+// costWord names what the statement's costs are.
 func (s *statement) costWord() string {
 	if s.isPure() {
 		return params.Epsilon.Option
@@ -179,7 +179,7 @@ func (s *statement) aimAll(accounts map[string]*account) error {
 				return err
 			}
 			for _, t := range d.tables() {
-				accounts[t.Policy.Account].aimed = accounts[t.Policy.Account].aimed.add(a.solved)
+				accounts[t.Policy.Account].aimed = accounts[t.Policy.Account].aimed.Add(a.solved)
 			}
 		}
 	}

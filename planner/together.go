@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
 	"scrim/engine/store"
@@ -98,20 +99,27 @@ func (d *draft) parts(a *aggregate) int {
 	return d.maxGroups * d.exchanged()
 }
 
-// estimatorOf builds the mechanism of an aggregate with its part of the loss.
-func (d *draft) estimatorOf(a *aggregate, rho float64) (estimator.Estimator, error) {
-	if p := d.groupsFacts(a, rho); p != nil {
+// estimatorOf builds the mechanism of an aggregate at a cost. Here the cost becomes the number that the
+// mechanism computes its noise from.
+func (d *draft) estimatorOf(a *aggregate, cost privacy.Cost) (estimator.Estimator, error) {
+	if p := d.groupsFacts(a, cost); p != nil {
 		return groups.New(*p)
 	}
-	return a.estimator(d.estimatorParams(a, rho))
+	p := a.facts()
+	p.Rho, p.Epsilon = cost.Rho(), cost.Epsilon()
+	p.Relation, p.Sized = d.estimated(a)
+	if a.parts != nil {
+		return a.fused(p)
+	}
+	return a.call.Estimator(p)
 }
 
 // groupsFacts are the public facts of an aggregate that answers all groups at once, nil of any other.
-func (d *draft) groupsFacts(a *aggregate, rho float64) *groups.Params {
+func (d *draft) groupsFacts(a *aggregate, cost privacy.Cost) *groups.Params {
 	if !a.all {
 		return nil
 	}
-	p := d.groupParams(a, rho, d.groupsOf())
+	p := d.groupParams(a, cost.Rho(), d.groupsOf())
 	return &p
 }
 
