@@ -24,31 +24,24 @@ type Noise struct {
 	num, den *big.Int // scale of Laplace noise
 }
 
-// NewNoise returns the noise of p's kind at a share of its loss, for integers of squared ℓ2 sensitivity l2 and ℓ1 sensitivity l1.
+// NewNoise returns the noise of p's kind at a share of its loss, for integers of squared ℓ2
+// sensitivity l2 and ℓ1 sensitivity l1.
 func NewNoise(p estimator.Params, l2 *big.Int, l1 int64, share float64) Noise {
 	if p.Pure() {
-		return laplace(l1, share)
+		eps := new(big.Rat).SetFloat64(share) // finite: CheckPure
+		num := new(big.Int).Mul(big.NewInt(max(l1, 1)), eps.Denom())
+		return Noise{loss: share, num: num, den: new(big.Int).Set(eps.Num())}
 	}
-	return gaussian(l2, share)
-}
-
-// Single returns the noise of one integer that moves by at most delta.
-func Single(p estimator.Params, delta int64, share float64) Noise {
-	return NewNoise(p, Square(delta), delta, share)
-}
-
-func gaussian(l2 *big.Int, rho float64) Noise {
-	x := Noise{loss: rho, sigma2: Sigma2(l2, 1, rho)}
+	x := Noise{loss: share, sigma2: Sigma2(l2, 1, share)}
 	if x.sigma2.BitLen() <= 128 {
 		x.small = ToVariance(x.sigma2)
 	}
 	return x
 }
 
-func laplace(l1 int64, eps float64) Noise {
-	r := new(big.Rat).SetFloat64(eps) // finite: CheckPure
-	num := new(big.Int).Mul(big.NewInt(max(l1, 1)), r.Denom())
-	return Noise{loss: eps, num: num, den: new(big.Int).Set(r.Num())}
+// Single returns the noise of one integer that moves by at most delta.
+func Single(p estimator.Params, delta int64, share float64) Noise {
+	return NewNoise(p, Square(delta), delta, share)
 }
 
 // Add returns v with noise, saturating at ±2^63.

@@ -10,8 +10,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// MinRho is the smallest loss that a scalar estimator accepts, ρ or ε: the account's own resolution.
-const MinRho = privacy.RhoUnit
+// MinLoss is the smallest loss that a scalar estimator accepts, ρ or ε: the account's own resolution.
+const MinLoss = privacy.RhoUnit
 
 // Check validates what all scalar estimators need. grid says whether the grid is used. A pure release is refused: for
 // estimators that have one there is CheckPure.
@@ -31,8 +31,8 @@ func CheckPure(p estimator.Params, grid bool) error {
 	switch {
 	case p.Relation > estimator.ReplaceOne:
 		return fmt.Errorf("estimator: unknown neighbour relation %d", p.Relation)
-	case p.Loss() < MinRho:
-		return fmt.Errorf("estimator: want a loss >= %v, have %v", MinRho, p.Loss())
+	case p.Loss() < MinLoss:
+		return fmt.Errorf("estimator: want a loss >= %v, have %v", MinLoss, p.Loss())
 	case !grid:
 		return nil
 	case g.Decimal && (g.Scale < 0 || g.Scale > 100):
@@ -64,16 +64,16 @@ func Scale(g estimator.Grid, steps float64) float64 {
 	return steps * g.Step
 }
 
-// Split divides rho in proportion to weights. The exact sum of the parts is at most rho: each part
-// is a float64 rounded down by one part in 10^12, far more than its rounding error.
-func Split(rho float64, weights ...float64) []float64 {
+// Split divides a loss, ρ or ε, in proportion to weights. The exact sum of the parts is at most the
+// loss: each part is a float64 rounded down by one part in 10^12, far more than its rounding error.
+func Split(loss float64, weights ...float64) []float64 {
 	total := 0.0
 	for _, w := range weights {
 		total += w
 	}
 	parts := make([]float64, len(weights))
 	for i, w := range weights {
-		parts[i] = rho * (w / total) * (1 - 1e-12)
+		parts[i] = loss * (w / total) * (1 - 1e-12)
 	}
 	return parts
 }
