@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
 	"scrim/accounting/internal/invalid"
 )
 
@@ -32,7 +33,7 @@ func (a *Acceptance) check(o *Options) error {
 }
 
 func (a *Acceptance) text(l *Ledger) string {
-	t := fmt.Sprintf("accepted the ledger of %s, which ends at record %d", a.Of.UTC().Format(time.DateOnly), l.accepted.id)
+	t := fmt.Sprintf("accepted the ledger of %s, which ends at record %d", a.Of.UTC().Format(time.DateOnly), l.accepted.ID)
 	if a.Reason != "" {
 		t += ": " + a.Reason
 	}
@@ -43,7 +44,7 @@ func (a *Acceptance) text(l *Ledger) string {
 func (l *Ledger) checkMark(o Options) error {
 	l.accepted = l.end
 	path := l.path + MarkSuffix
-	m, err := readMark(path, newChainer(l.key.derive("mark")))
+	m, err := readMark(path, chain.New(l.key.Derive("mark")))
 	if err == nil {
 		l.marked = &m
 		err = l.reaches(m)
@@ -56,28 +57,28 @@ func (l *Ledger) checkMark(o Options) error {
 	case !errors.Is(err, ErrOlder):
 		return err
 	}
-	day := l.end.at.UTC().Format(time.DateOnly)
+	day := l.end.At.UTC().Format(time.DateOnly)
 	if o.Accept != nil && o.Accept.Of.UTC().Format(time.DateOnly) == day {
 		return replaceMark(path)
 	}
 	return fmt.Errorf("%w. The ledger ends at record %d of %s. Put back the newest ledger. If there is none, scrim restore --accept-ledger-of %s takes this one, "+
-		"and records that; charges made since are then unknown, so lower the budgets by what may have been spent", err, l.end.id, day, day)
+		"and records that; charges made since are then unknown, so lower the budgets by what may have been spent", err, l.end.ID, day, day)
 }
 
 // reaches checks that the ledger holds what the mark knows to have been durable.
-func (l *Ledger) reaches(m mark) error {
-	if m.id > l.end.id {
-		return fmt.Errorf("%w: %s has %d records, but there were %d on %s", ErrOlder, l.path, l.end.id, m.id, m.at.Format(time.DateOnly))
+func (l *Ledger) reaches(m chain.Mark) error {
+	if m.ID > l.end.ID {
+		return fmt.Errorf("%w: %s has %d records, but there were %d on %s", ErrOlder, l.path, l.end.ID, m.ID, m.At.Format(time.DateOnly))
 	}
-	have, _, err := l.hashAt(m.id)
+	have, _, err := l.hashAt(m.ID)
 	switch {
 	case errors.Is(err, ErrArchive):
 		return fmt.Errorf("%w: %s knows an older record than those of the ledger: %w", ErrOlder, l.path+MarkSuffix, err)
 	case err != nil:
 		return damaged(l.path, err)
 	}
-	if have != m.hash {
-		return fmt.Errorf("%w: %s went on from an older copy: its record %d is not the one that was written on %s", ErrOlder, l.path, m.id, m.at.Format(time.DateOnly))
+	if have != m.Hash {
+		return fmt.Errorf("%w: %s went on from an older copy: its record %d is not the one that was written on %s", ErrOlder, l.path, m.ID, m.At.Format(time.DateOnly))
 	}
 	return nil
 }

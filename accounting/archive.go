@@ -11,19 +11,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/index"
 	"scrim/accounting/internal/invalid"
 	"scrim/internal/durable"
 )
 
-// ArchiveSuffix names the directory of a ledger's archives: the ledger's own name with it behind.
-const ArchiveSuffix = ".archive"
-
 // ArchiveNote is the kind of the note that says what was moved into an archive. It is made before:
 // a crash leaves the note and no archive.
 const ArchiveNote = "archive"
-
-// archiveKey stands in the meta bucket of an archive: it is no ledger that could go on.
-var archiveKey = []byte("archive")
 
 // ArchivePlan is what an archive takes.
 type ArchivePlan struct {
@@ -40,14 +36,14 @@ func (l *Ledger) PlanArchive(ctx context.Context, before time.Time) (p ArchivePl
 		return p, err
 	}
 	l.reading.RLock()
-	last := min(l.index.before(budget.DateOf(before)), uint64(l.index.last)-1)
+	last := min(l.index.Before(budget.DateOf(before)), uint64(l.index.Last)-1)
 	l.reading.RUnlock()
-	p.First, p.Last = l.base.end.id+1, (last+1)/blockSize*blockSize-1
-	if last+1 < blockSize || p.Last < p.First {
-		return p, invalid.New("%s has fewer than %d records before %s that are not archived: there is nothing to archive", l.path, blockSize, before.UTC().Format(time.DateOnly))
+	p.First, p.Last = l.base.end.ID+1, (last+1)/index.BlockSize*index.BlockSize-1
+	if last+1 < index.BlockSize || p.Last < p.First {
+		return p, invalid.New("%s has fewer than %d records before %s that are not archived: there is nothing to archive", l.path, index.BlockSize, before.UTC().Format(time.DateOnly))
 	}
 	h, err := l.headOf(p.Last)
-	p.Until, p.File = time.Unix(0, h.at).UTC(), archiveName(p.First, p.Last)
+	p.Until, p.File = time.Unix(0, h.At).UTC(), archiveName(p.First, p.Last)
 	return p, err
 }
 
@@ -109,13 +105,13 @@ func (a *archiving) run() error {
 // back behind the archive in a crash.
 func (a *archiving) check() error {
 	p := a.plan
-	if p.First != a.base.end.id+1 || p.Last < p.First || p.Last >= a.end.id || (p.Last+1)%blockSize != 0 || p.File != archiveName(p.First, p.Last) {
+	if p.First != a.base.end.ID+1 || p.Last < p.First || p.Last >= a.end.ID || (p.Last+1)%index.BlockSize != 0 || p.File != archiveName(p.First, p.Last) {
 		return invalid.New("records %d to %d cannot be archived", p.First, p.Last)
 	}
-	if a.marked == nil || a.marked.id < p.Last {
+	if a.marked == nil || a.marked.ID < p.Last {
 		return fmt.Errorf("%w: the mark does not reach record %d. Start the server, stop it, and try again", ErrOlder, p.Last)
 	}
-	f, err := os.OpenFile(a.path+MarkSuffix, os.O_RDWR, keyMode)
+	f, err := os.OpenFile(a.path+MarkSuffix, os.O_RDWR, chain.FileMode)
 	if err != nil {
 		return err
 	}
@@ -130,12 +126,12 @@ func (l *Ledger) cutAt(id uint64) (cut, budget.Date, error) {
 		return cut{}, 0, err
 	}
 	at, memory := l.base.end, l.scratch()
-	for _, b := range partsBetween(at.id, id, l.part) {
-		if _, at, err = l.readPart(b, at.hash, s, memory, func(time.Duration) error { return nil }); err != nil {
+	for _, b := range partsBetween(at.ID, id, l.part) {
+		if _, at, err = l.readPart(b, at.Hash, s, memory, func(time.Duration) error { return nil }); err != nil {
 			return cut{}, 0, err
 		}
 	}
-	return cut{at, s.encode(nil)}, s.lastDay, nil
+	return cut{at, s.Encode(nil)}, s.LastDay, nil
 }
 
 // placeArchive makes the archive, complete or not at all. One that is there from an interrupted
@@ -152,8 +148,8 @@ func (a *archiving) placeArchive(file string, c cut, last budget.Date) error {
 	err := a.write(name, func(db *bolt.DB, from *bolt.Tx) error {
 		return errors.Join(
 			a.meta(db, from, map[string][]byte{
-				string(formatKey): []byte(archivedFormat), string(baseKey): a.base.seal(a.key, baseSeal, nil),
-				string(headKey): head{c.end, last}.encode(), string(archiveKey): []byte(a.plan.File),
+				string(formatKey): []byte(chain.ArchivedFormat), string(baseKey): a.base.seal(a.key, baseSeal, nil),
+				string(headKey): chain.Head{Mark: c.end, Day: last}.Encode(), string(archiveKey): []byte(a.plan.File),
 			}),
 			a.records(db, from, a.plan.First, a.plan.Last),
 			emptyBuckets(db, answersBucket, orderBucket))
@@ -183,7 +179,7 @@ func (a *archiving) isArchive(file string, c cut) error {
 		return err
 	}
 	defer x.Close()
-	if x.base.end != a.base.end || x.end.id != c.end.id || x.end.hash != c.end.hash || string(x.state.encode(nil)) != string(c.state) {
+	if x.base.end != a.base.end || x.end.ID != c.end.ID || x.end.Hash != c.end.Hash || string(x.state.Encode(nil)) != string(c.state) {
 		return fmt.Errorf("%w: %s holds other records than numbers %d to %d of the ledger. Move it away, and try again", ErrArchive, file, a.plan.First, a.plan.Last)
 	}
 	return nil
@@ -197,8 +193,8 @@ func (a *archiving) shorten(c cut) error {
 	err := a.write(name, func(db *bolt.DB, from *bolt.Tx) error {
 		silent := func(int64) {}
 		return errors.Join(
-			a.meta(db, from, map[string][]byte{string(formatKey): []byte(archivedFormat), string(baseKey): c.seal(a.key, baseSeal, nil)}),
-			a.records(db, from, c.end.id+1, a.end.id),
+			a.meta(db, from, map[string][]byte{string(formatKey): []byte(chain.ArchivedFormat), string(baseKey): c.seal(a.key, baseSeal, nil)}),
+			a.records(db, from, c.end.ID+1, a.end.ID),
 			copyBucket(a.ctx, db, from.Bucket(answersBucket), answersBucket, silent),
 			copyBucket(a.ctx, db, from.Bucket(orderBucket), orderBucket, silent))
 	})

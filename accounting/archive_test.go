@@ -14,6 +14,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/index"
+	"scrim/accounting/internal/state"
 )
 
 // archiveOptions are those of a ledger with small parts.
@@ -41,7 +44,7 @@ func spentOf(t *testing.T, l *Ledger) []byte {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.state.encode(nil)
+	return l.state.Encode(nil)
 }
 
 // allPositions returns the position of every record of a ledger.
@@ -50,8 +53,8 @@ func allPositions(t *testing.T, path string) (list []Position) {
 	l := open(t, path, Options{ReadOnly: true})
 	defer l.Close()
 	ok(t, l.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(recordsBucket).ForEach(func(k, v []byte) error {
-			list = append(list, positionOf(mark{uint64(len(list) + 1), time.Time{}, sum(v[:len(sum{})])}))
+		return tx.Bucket(chain.Records).ForEach(func(k, v []byte) error {
+			list = append(list, positionOf(chain.Mark{ID: uint64(len(list) + 1), Hash: chain.Sum(v[:len(chain.Sum{})])}))
 			return nil
 		})
 	}))
@@ -71,7 +74,7 @@ func TestArchive(t *testing.T) {
 	positions := allPositions(t, path)
 
 	p := archivedBefore(t, path, "2026-02-10")
-	if p.First != 1 || (p.Last+1)%blockSize != 0 || p.Last < 2*blockSize-1 || p.Until.After(newClock("2026-02-10 00:00:00").now()) {
+	if p.First != 1 || (p.Last+1)%index.BlockSize != 0 || p.Last < 2*index.BlockSize-1 || p.Until.After(newClock("2026-02-10 00:00:00").now()) {
 		t.Fatalf("plan %+v", p)
 	}
 	o := archiveOptions()
@@ -110,7 +113,7 @@ func TestArchive(t *testing.T) {
 			t.Errorf("record %d: %v, %v", i+1, known, err)
 		}
 		other := positions[i]
-		other.Hash = strings.Repeat("00", len(sum{}))
+		other.Hash = strings.Repeat("00", len(chain.Sum{}))
 		if known, _ := l.Continues(other); known {
 			t.Errorf("record %d with another hash is known", i+1)
 		}
@@ -274,22 +277,22 @@ func TestForgedBase(t *testing.T) {
 	l := open(t, from, archiveOptions())
 	sealed, base := l.base.seal(l.key, baseSeal, nil), l.base
 	l.Close()
-	empty := newState()
-	empty.lastID = base.end.id
+	empty := state.New()
+	empty.LastID = base.end.ID
 	set := func(key, value []byte) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(key, value) }
 	}
 	for what, edit := range map[string]func(*bolt.Tx) error{
-		"nothing spent, with another key": set(baseKey, cut{base.end, empty.encode(nil)}.seal(key{7}, baseSeal, nil)),
+		"nothing spent, with another key": set(baseKey, cut{base.end, empty.Encode(nil)}.seal(chain.Key{7}, baseSeal, nil)),
 		"sealed as a checkpoint":          set(baseKey, base.seal(testKey, checkpointSeal, nil)),
 		"a bit changed":                   set(baseKey, func() []byte { b := bytes.Clone(sealed); b[len(b)/2] ^= 1; return b }()),
 		"cut short":                       set(baseKey, sealed[:len(sealed)-1]),
 		"left out":                        func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(baseKey) },
 		"left out, with the earlier format": func(tx *bolt.Tx) error {
-			return errors.Join(tx.Bucket(metaBucket).Delete(baseKey), set(formatKey, []byte(format))(tx))
+			return errors.Join(tx.Bucket(metaBucket).Delete(baseKey), set(formatKey, []byte(chain.Format))(tx))
 		},
-		"the earlier format":        set(formatKey, []byte(format)),
-		"the first record left out": func(tx *bolt.Tx) error { return tx.Bucket(recordsBucket).Delete(recordKey(base.end.id + 1)) },
+		"the earlier format":        set(formatKey, []byte(chain.Format)),
+		"the first record left out": func(tx *bolt.Tx) error { return tx.Bucket(chain.Records).Delete(chain.RecordKey(base.end.ID + 1)) },
 		"marked as an archive":      set(archiveKey, []byte("x")),
 	} {
 		path := edited(t, from, edit)
@@ -315,12 +318,12 @@ func TestPlanArchive(t *testing.T) {
 		}
 	}
 	p, err := l.PlanArchive(t.Context(), newClock("2100-01-01 00:00:00").now())
-	if err != nil || p.Last >= l.end.id {
+	if err != nil || p.Last >= l.end.ID {
 		t.Errorf("all: %+v, %v", p, err)
 	}
 	l.Close()
 	for _, change := range []func(*ArchivePlan){
-		func(p *ArchivePlan) { p.First = 2 }, func(p *ArchivePlan) { p.Last-- }, func(p *ArchivePlan) { p.Last += 100 * blockSize },
+		func(p *ArchivePlan) { p.First = 2 }, func(p *ArchivePlan) { p.Last-- }, func(p *ArchivePlan) { p.Last += 100 * index.BlockSize },
 		func(p *ArchivePlan) { p.File = "../x" },
 	} {
 		bad := p

@@ -6,6 +6,9 @@ import (
 	"os"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
 )
 
 // write makes a new file out of what the ledger holds. It is on the disk when write returns.
@@ -18,7 +21,7 @@ func (a *archiving) write(name string, fill func(db *bolt.DB, from *bolt.Tx) err
 		return err
 	}
 	db.AllocSize = growth
-	err = guard(func() error {
+	err = boltfile.Guard(func() error {
 		return a.db.View(func(from *bolt.Tx) error { return fill(db, from) })
 	})
 	if err == nil {
@@ -45,11 +48,11 @@ func (a *archiving) meta(db *bolt.DB, from *bolt.Tx, replaced map[string][]byte)
 // records copies records, some thousands in a transaction.
 func (a *archiving) records(db *bolt.DB, from *bolt.Tx, first, last uint64) error {
 	const together = 20_000
-	c := from.Bucket(recordsBucket).Cursor()
-	k, v := c.Seek(recordKey(first))
+	c := from.Bucket(chain.Records).Cursor()
+	k, v := c.Seek(chain.RecordKey(first))
 	for done := false; !done; {
 		err := db.Update(func(tx *bolt.Tx) error {
-			to, err := tx.CreateBucketIfNotExists(recordsBucket)
+			to, err := tx.CreateBucketIfNotExists(chain.Records)
 			if err != nil {
 				return err
 			}
@@ -61,7 +64,7 @@ func (a *archiving) records(db *bolt.DB, from *bolt.Tx, first, last uint64) erro
 				if err := to.Put(k, v); err != nil {
 					return err
 				}
-				a.progress(int64(binary.BigEndian.Uint64(k)-a.base.end.id), int64(a.end.id-a.base.end.id))
+				a.progress(int64(binary.BigEndian.Uint64(k)-a.base.end.ID), int64(a.end.ID-a.base.end.ID))
 				k, v = c.Next()
 			}
 			return a.ctx.Err()

@@ -8,10 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
 )
 
 // ErrArchive says that an archive of the ledger is missing, or is not what was written.
 var ErrArchive = errors.New("accounting: archive of the ledger")
+
+// ArchiveSuffix names the directory of a ledger's archives: the ledger's own name with it behind.
+const ArchiveSuffix = ".archive"
+
+// archiveKey stands in the meta bucket of an archive: it is no ledger that could go on.
+var archiveKey = []byte("archive")
 
 // archiveName is the name of an archive: its first and its last record.
 func archiveName(first, last uint64) string { return fmt.Sprintf("%012d-%012d.db", first, last) }
@@ -64,7 +73,7 @@ func openArchive(file, path string, o Options) (*Ledger, error) {
 	}
 	l := newLedger(path, db, o) // with that one's key
 	if err := l.verify(o); err != nil {
-		_ = guard(db.Close)
+		_ = boltfile.Guard(db.Close)
 		return nil, fmt.Errorf("%w %s: %w", ErrArchive, file, err)
 	}
 	l.path, l.fault = file, errReadOnly
@@ -98,7 +107,7 @@ func (l *Ledger) VerifyArchives(ctx context.Context, dir string, o Options, foun
 // eachArchive opens the archives that lead to the ledger's file, from the one that holds a record
 // on, and calls f with each.
 func (l *Ledger) eachArchive(dir string, from uint64, o Options, f func(*Ledger) error) error {
-	list, err := archivesTo(dir, l.base.end.id)
+	list, err := archivesTo(dir, l.base.end.ID)
 	if err != nil {
 		return err
 	}
@@ -117,7 +126,7 @@ func (l *Ledger) eachArchive(dir string, from uint64, o Options, f func(*Ledger)
 		}
 		before = &next
 	}
-	return l.base.follows(before, "the ledger")
+	return follows(l.base, before, "the ledger")
 }
 
 // oneArchive opens an archive that goes on from a cut, calls f with it, and returns what the
@@ -128,44 +137,44 @@ func (l *Ledger) oneArchive(x archiveFile, before *cut, o Options, f func(*Ledge
 		return next, err
 	}
 	defer a.Close()
-	if a.base.end.id != x.first-1 || a.end.id != x.last {
-		return next, fmt.Errorf("%w: %s holds records %d to %d", ErrArchive, x.path, a.base.end.id+1, a.end.id)
+	if a.base.end.ID != x.first-1 || a.end.ID != x.last {
+		return next, fmt.Errorf("%w: %s holds records %d to %d", ErrArchive, x.path, a.base.end.ID+1, a.end.ID)
 	}
-	if err := a.base.follows(before, x.path); err != nil {
+	if err := follows(a.base, before, x.path); err != nil {
 		return next, err
 	}
-	return cut{a.end, a.state.encode(nil)}, f(a)
+	return cut{a.end, a.state.Encode(nil)}, f(a)
 }
 
 // follows checks that a file that begins with a cut goes on from what the records before it come
 // to. A program that computes the curves of events otherwise may have sealed greater ones, never
 // lesser.
-func (c cut) follows(before *cut, file string) error {
+func follows(c cut, before *cut, file string) error {
 	if before == nil {
 		return nil
 	}
-	if c.end.id != before.end.id || c.end.hash != before.end.hash {
-		return fmt.Errorf("%w: %s does not go on where the archive before it ended, at record %d", ErrArchive, file, before.end.id)
+	if c.end.ID != before.end.ID || c.end.Hash != before.end.Hash {
+		return fmt.Errorf("%w: %s does not go on where the archive before it ended, at record %d", ErrArchive, file, before.end.ID)
 	}
 	have, err := c.decode()
 	if err != nil {
 		return err
 	}
 	want, err := before.decode()
-	if err == nil && !have.covers(want) {
-		err = fmt.Errorf("%w: the archives up to record %d come to something else than what is sealed in %s", ErrArchive, before.end.id, file)
+	if err == nil && !have.Covers(want) {
+		err = fmt.Errorf("%w: the archives up to record %d come to something else than what is sealed in %s", ErrArchive, before.end.ID, file)
 	}
 	return err
 }
 
 // archivedHash returns the hash of a record that is in an archive beside the ledger.
-func (l *Ledger) archivedHash(id uint64) (hash sum, found bool, err error) {
+func (l *Ledger) archivedHash(id uint64) (hash chain.Sum, found bool, err error) {
 	o := Options{DirectoryID: l.directory}
 	if err := o.complete(); err != nil {
 		return hash, false, err
 	}
 	err = l.eachArchive(l.path+ArchiveSuffix, id, o, func(a *Ledger) (err error) {
-		if id > a.base.end.id && id <= a.end.id {
+		if id > a.base.end.ID && id <= a.end.ID {
 			hash, found, err = a.hashAt(id)
 		}
 		return err

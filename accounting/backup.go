@@ -6,6 +6,8 @@ import (
 	"os"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/boltfile"
 )
 
 // Backup writes a consistent copy of the ledger's file to w while it is in use: what is durable
@@ -25,7 +27,7 @@ func (l *Ledger) Backup(ctx context.Context, w io.Writer) error {
 	case err != nil:
 		return err
 	}
-	return guard(func() error {
+	return boltfile.Guard(func() error {
 		for {
 			done, err := l.copyTo(w)
 			if err != nil || done {

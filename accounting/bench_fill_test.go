@@ -11,6 +11,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // fill writes n entries as a year of a busy server makes them: 40 analysts in 4 roles ask for 12
@@ -55,16 +56,16 @@ func fill(t testing.TB, path string, n int) {
 		default:
 			e := noises[r.IntN(len(noises))]
 			loss := e.Loss()
-			rec := &record{
-				kind: chargeRecord, principal: who, statement: s[0], digest: s[1], mechanisms: "COUNT(*): discrete gaussian; AVG: discrete laplace",
-				roles: []string{fmt.Sprintf("%steam_%d", budget.RolePrefix, table%4)},
-				charges: merge([]Charge{
+			rec := &record.Record{
+				Kind: record.Charge, Principal: who, Statement: s[0], Digest: s[1], Mechanisms: "COUNT(*): discrete gaussian; AVG: discrete laplace",
+				Roles: []string{fmt.Sprintf("%steam_%d", budget.RolePrefix, table%4)},
+				Charges: merge([]Charge{
 					{Account: account, Table: fmt.Sprintf("shop.table_%02d", table), Loss: loss, Events: []privacy.Event{e}},
 					{Account: fmt.Sprintf("entity_%d", table%2), Entity: true, Loss: loss, Events: []privacy.Event{e}},
 				}),
 			}
-			for i := range rec.charges {
-				rec.charges[i].left = []Left{{Scope: budget.All, Epsilon: 100}, {Scope: Own, Epsilon: 10}}
+			for i := range rec.Charges {
+				rec.Charges[i].Left = []record.Left{{Scope: budget.All, Epsilon: 100}, {Scope: record.Own, Epsilon: 10}}
 			}
 			l.mu.Lock()
 			l.stamp(rec)
@@ -75,7 +76,7 @@ func fill(t testing.TB, path string, n int) {
 				t.Fatal(err)
 			}
 			if i%100 > 0 {
-				l.Finish(Receipt{ID: id}, []Outcome{Answered, Answered, Answered, Failed, TimedOut}[r.IntN(5)])
+				l.Finish(Receipt{ID: id}, []record.Outcome{record.Answered, record.Answered, record.Answered, record.Failed, record.TimedOut}[r.IntN(5)])
 			}
 			l.mu.Lock()
 			l.conclude() // a record for each outcome, as when one asks after the other

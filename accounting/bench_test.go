@@ -17,7 +17,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // What the benchmarks of a large ledger work on. With a directory, the ledger is made there once
@@ -139,7 +141,7 @@ func makeCheckpoint(b *testing.B, path string, o Options) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for l.durable.Load().id >= l.up.due.Load() {
+	for l.durable.Load().ID >= l.up.due.Load() {
 		if u := l.Upkeep(); u.Failed != nil || u.Damage != nil {
 			b.Fatal(u)
 		}
@@ -157,16 +159,16 @@ func BenchmarkChain(b *testing.B) {
 	var used time.Duration
 	for b.Loop() {
 		start := processor()
-		chain, hash := newChainer(l.key), l.chain.genesis(l.directory)
+		hasher, hash := chain.New(l.key), l.chain.Genesis(l.directory)
 		err := l.db.View(func(tx *bolt.Tx) error {
-			c, id := tx.Bucket(recordsBucket).Cursor(), uint64(0)
+			c, id := tx.Bucket(chain.Records).Cursor(), uint64(0)
 			for k, v := c.First(); k != nil; k, v = c.Next() {
 				id++
-				hash = chain.next(&hash, id, v[len(sum{}):])
+				hash = hasher.Next(&hash, id, v[len(chain.Sum{}):])
 			}
 			return nil
 		})
-		if err != nil || hash != l.end.hash {
+		if err != nil || hash != l.end.Hash {
 			b.Fatal("the chain does not end where the ledger does", err)
 		}
 		used += processor() - start
@@ -202,15 +204,15 @@ func filters(b *testing.B, l *Ledger) map[string]Filter {
 		"digest":               {Digest: e.Digest},
 		"digest-unknown":       {Digest: "none"},
 		"kind-rare":            {Kinds: []EntryKind{SetBudgetEntry}},
-		"outcome":              {Outcomes: []Outcome{TimedOut}},
-		"outcome-rare":         {Outcomes: []Outcome{Unfinished}},
+		"outcome":              {Outcomes: []record.Outcome{record.TimedOut}},
+		"outcome-rare":         {Outcomes: []record.Outcome{record.Unfinished}},
 		"day":                  {Since: e.At.Truncate(24 * time.Hour), Until: e.At.Truncate(24*time.Hour).AddDate(0, 0, 1)},
 		"until":                {Until: e.At},
 		"last-month":           {Since: e.At.AddDate(0, 1, 0)},
 		"ids":                  {AfterID: e.ID, BeforeID: e.ID + 5000},
 		"principal-and-table":  {Principal: e.Principal, Table: e.Charges[0].Table},
 		"principal-and-digest": {Principal: e.Principal, Digest: e.Digest},
-		"all-at-once":          {Principal: e.Principal, Table: e.Charges[0].Table, Kinds: []EntryKind{ChargeEntry}, Outcomes: []Outcome{Answered, Failed}, Since: e.At.AddDate(0, -2, 0)},
+		"all-at-once":          {Principal: e.Principal, Table: e.Charges[0].Table, Kinds: []EntryKind{ChargeEntry}, Outcomes: []record.Outcome{record.Answered, record.Failed}, Since: e.At.AddDate(0, -2, 0)},
 	}
 }
 
@@ -315,7 +317,7 @@ func chargeOnce(l *Ledger, who int) error {
 		Charges: []Charge{{Account: "t", Table: "shop.orders", Loss: loss}, {Account: "e", Entity: true, Loss: loss}},
 	})
 	if err == nil {
-		l.Finish(r, Answered)
+		l.Finish(r, record.Answered)
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/internal/invalid"
+	"scrim/accounting/internal/state"
+	"scrim/accounting/record"
 )
 
 // SetBudget makes or replaces the budget of b's account and principal, durably. It changes nothing
@@ -17,7 +19,7 @@ func (l *Ledger) SetBudget(ctx context.Context, b budget.Budget) error {
 	}
 	b.Order = b.ChooseOrder()
 	b.Window, _ = budget.ParseWindow(string(b.Window)) // Check has parsed it: now in its one spelling
-	return l.record(ctx, &record{kind: setBudgetRecord, principal: b.SetBy, budget: b})
+	return l.record(ctx, &record.Record{Kind: record.SetBudget, Principal: b.SetBy, Budget: b})
 }
 
 // RemoveBudget removes the budget of an account and principal, durably. Spending stays on record,
@@ -25,7 +27,7 @@ func (l *Ledger) SetBudget(ctx context.Context, b budget.Budget) error {
 func (l *Ledger) RemoveBudget(ctx context.Context, account string, entity bool, principal, by string) error {
 	b := budget.Budget{Account: account, Entity: entity, Principal: principal}
 	l.mu.Lock()
-	fault, found := l.fault, l.state.budgets[holderOf(&b)] != nil
+	fault, found := l.fault, l.state.Budgets[state.HolderOf(&b)] != nil
 	l.mu.Unlock()
 	if fault != nil {
 		return fault
@@ -33,7 +35,7 @@ func (l *Ledger) RemoveBudget(ctx context.Context, account string, entity bool, 
 	if !found {
 		return invalid.New("%s has no budget for %q", account, principal)
 	}
-	return l.record(ctx, &record{kind: removeBudgetRecord, principal: by, budget: b})
+	return l.record(ctx, &record.Record{Kind: record.RemoveBudget, Principal: by, Budget: b})
 }
 
 // ResetBudget makes one holder's spending in a budget start anew, durably: the only thing that ever
@@ -43,7 +45,7 @@ func (l *Ledger) RemoveBudget(ctx context.Context, account string, entity bool, 
 func (l *Ledger) ResetBudget(ctx context.Context, account string, entity bool, principal, by, reason string) error {
 	b := budget.Budget{Account: account, Entity: entity, Principal: principal, Reason: budget.Clip(reason)}
 	l.mu.Lock()
-	fault, found := l.fault, l.state.own(account, entity, principal) != nil
+	fault, found := l.fault, l.state.Own(account, entity, principal) != nil
 	l.mu.Unlock()
 	switch {
 	case fault != nil:
@@ -53,7 +55,7 @@ func (l *Ledger) ResetBudget(ctx context.Context, account string, entity bool, p
 	case !found:
 		return invalid.New("%s has no budget for %q", account, principal)
 	}
-	return l.record(ctx, &record{kind: resetBudgetRecord, principal: by, budget: b})
+	return l.record(ctx, &record.Record{Kind: record.ResetBudget, Principal: by, Budget: b})
 }
 
 // Budgets returns all budgets: tables' accounts first, by account, then All, Default, the roles,
@@ -61,8 +63,8 @@ func (l *Ledger) ResetBudget(ctx context.Context, account string, entity bool, p
 func (l *Ledger) Budgets() []budget.Budget {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := make([]budget.Budget, 0, len(l.state.budgets))
-	for _, b := range l.state.budgets {
+	list := make([]budget.Budget, 0, len(l.state.Budgets))
+	for _, b := range l.state.Budgets {
 		list = append(list, *b)
 	}
 	slices.SortFunc(list, budget.Compare)

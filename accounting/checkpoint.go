@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"scrim/accounting/internal/chain"
 	"scrim/accounting/privacy"
 	"scrim/internal/durable"
 )
@@ -25,7 +26,7 @@ var errCheckpoint = errors.New("accounting: no usable checkpoint")
 // checkpointBond is what has to be the same when a checkpoint is used: after which record the
 // ledger's file begins, how many records make a part, and what events cost in this program.
 func (l *Ledger) checkpointBond() []byte {
-	b := binary.BigEndian.AppendUint64(nil, l.base.end.id)
+	b := binary.BigEndian.AppendUint64(nil, l.base.end.ID)
 	b = binary.BigEndian.AppendUint64(b, l.part)
 	c := privacy.CurvesPrint()
 	return append(b, c[:]...)
@@ -35,7 +36,7 @@ func (l *Ledger) checkpointBond() []byte {
 func (l *Ledger) writeCheckpoint(c cut) error {
 	path := l.path + CheckpointSuffix
 	name := path + ".new"
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, keyMode)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, chain.FileMode)
 	if err != nil {
 		return fmt.Errorf("accounting: writing a checkpoint: %w", err)
 	}
@@ -76,19 +77,19 @@ func (l *Ledger) readCheckpoint() (c cut, err error) {
 	if c, err = unseal(l.key, checkpointSeal, l.checkpointBond(), rest); err != nil {
 		return c, errCheckpoint
 	}
-	if _, err = c.decode(); err != nil || c.end.id <= l.base.end.id || (c.end.id+1)%l.part != 0 {
+	if _, err = c.decode(); err != nil || c.end.ID <= l.base.end.ID || (c.end.ID+1)%l.part != 0 {
 		return c, errCheckpoint
 	}
 	return c, nil
 }
 
 // resume returns the checkpoint, if the ledger with that head holds the record that it was made at.
-func (l *Ledger) resume(end head) (c cut, err error) {
+func (l *Ledger) resume(end chain.Head) (c cut, err error) {
 	if c, err = l.readCheckpoint(); err != nil {
 		return c, err
 	}
-	have, found, err := l.hashAt(c.end.id)
-	if err != nil || !found || c.end.id > end.id || have != c.end.hash {
+	have, found, err := l.hashAt(c.end.ID)
+	if err != nil || !found || c.end.ID > end.ID || have != c.end.Hash {
 		return c, errCheckpoint
 	}
 	return c, nil
@@ -100,3 +101,7 @@ func (l *Ledger) dropCheckpoint() {
 		_ = os.Remove(l.path + s)
 	}
 }
+
+// IndexSuffix names the file of the ledger's index up to its checkpoint: the ledger's own name with
+// it behind. It can be removed at any time: the index is then made from the records.
+const IndexSuffix = ".index"

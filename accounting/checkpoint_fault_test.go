@@ -171,9 +171,9 @@ func TestBitsWithCheckpoint(t *testing.T) {
 		}
 		for h, p := range want.spent {
 			l.mu.Lock()
-			got := l.state.spent[h]
+			got := l.state.Spent[h]
 			l.mu.Unlock()
-			if got == nil || got.ever != p.ever {
+			if got == nil || got.Ever != p.Ever {
 				t.Errorf("%s: %v spent something else", what, h)
 			}
 		}

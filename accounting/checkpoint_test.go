@@ -16,10 +16,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/index"
+	"scrim/accounting/internal/state"
+	"scrim/accounting/record"
 )
 
 // smallParts are parts of so few records that a small ledger has many.
-const smallParts = blockSize
+const smallParts = index.BlockSize
 
 // lastFull is the last record of the last of them that is complete, of some records.
 func lastFull(end uint64) uint64 { return (end+1)/smallParts*smallParts - 1 }
@@ -35,7 +39,7 @@ func settled(t *testing.T, l *Ledger) Upkeep {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		u := l.Upkeep()
-		if u.Damage != nil || u.Failed != nil || !u.VerifiedAt.IsZero() && l.durable.Load().id < l.up.due.Load() {
+		if u.Damage != nil || u.Failed != nil || !u.VerifiedAt.IsZero() && l.durable.Load().ID < l.up.due.Load() {
 			return u
 		}
 		if time.Now().After(deadline) {
@@ -57,8 +61,8 @@ func withCheckpoint(t *testing.T) (path string) {
 	if busyFiles == nil {
 		made := busy(t)
 		l := checkpointed(t, made)
-		if u := settled(t, l); u.Checkpoint != lastFull(l.end.id) || u.Resumed != 0 || l.end.id < 5*smallParts {
-			t.Fatalf("%d records: %+v", l.end.id, u)
+		if u := settled(t, l); u.Checkpoint != lastFull(l.end.ID) || u.Resumed != 0 || l.end.ID < 5*smallParts {
+			t.Fatalf("%d records: %+v", l.end.ID, u)
 		}
 		ok(t, l.Close())
 		busyFiles = map[string][]byte{}
@@ -79,18 +83,18 @@ func wholeOf(t *testing.T, path string) (summary, map[string][]uint32) {
 	t.Helper()
 	l := open(t, path, Options{ReadOnly: true})
 	defer l.Close()
-	return summarise(t, l), l.index.members()
+	return summarise(t, l), members(l.index)
 }
 
 // sameAsWhole compares a ledger that is open with what reading all of its file gives.
-func sameAsWhole(t *testing.T, l *Ledger, what string, want summary, members map[string][]uint32) {
+func sameAsWhole(t *testing.T, l *Ledger, what string, want summary, sets map[string][]uint32) {
 	t.Helper()
 	if got := summarise(t, l); !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: it holds something else than its records", what)
 	}
 	l.reading.RLock()
 	defer l.reading.RUnlock()
-	if !reflect.DeepEqual(l.index.members(), members) {
+	if !reflect.DeepEqual(members(l.index), sets) {
 		t.Errorf("%s: the index holds something else than its records", what)
 	}
 }
@@ -101,7 +105,7 @@ func TestResume(t *testing.T) {
 	path := withCheckpoint(t)
 	want, members := wholeOf(t, path)
 	l := checkpointed(t, path)
-	first := lastFull(l.end.id)
+	first := lastFull(l.end.ID)
 	if u := l.Upkeep(); u.Resumed != first {
 		t.Fatalf("the opening did not begin at the checkpoint: %+v", u)
 	}
@@ -111,7 +115,7 @@ func TestResume(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(5, 5))
 	for range smallParts { // on, over another checkpoint, and back
-		l.Finish(mustCharge(t, l, r, "late@%", "t1"), Answered)
+		l.Finish(mustCharge(t, l, r, "late@%", "t1"), record.Answered)
 	}
 	if u := settled(t, l); u.Checkpoint <= first {
 		t.Errorf("no checkpoint came: %+v", u)
@@ -138,8 +142,8 @@ func TestResumeReadsOnlyTheTail(t *testing.T) {
 	l, err := Open(path, o)
 	ok(t, err)
 	defer l.Close()
-	if tail := l.end.id - lastFull(l.end.id); calls != 1 || first != int64(l.end.id) || tail >= smallParts {
-		t.Errorf("%d parts were read, the first up to record %d of %d", calls, first, l.end.id)
+	if tail := l.end.ID - lastFull(l.end.ID); calls != 1 || first != int64(l.end.ID) || tail >= smallParts {
+		t.Errorf("%d parts were read, the first up to record %d of %d", calls, first, l.end.ID)
 	}
 }
 
@@ -159,30 +163,30 @@ func TestCheckpointThatCannotBeUsed(t *testing.T) {
 	sound, err := os.ReadFile(path + CheckpointSuffix)
 	ok(t, err)
 	l := open(t, path, Options{ReadOnly: true})
-	first := lastFull(l.end.id)
+	first := lastFull(l.end.ID)
 	c, err := unseal(l.key, checkpointSeal, func() []byte { l.part = smallParts; return l.checkpointBond() }(), sound[len(checkpointFormat):])
 	ok(t, err)
 	l.Close()
-	empty := newState()
-	empty.lastID, empty.lastDay = c.end.id, l.state.lastDay
-	nothing := cut{c.end, empty.encode(nil)} // as if nothing was spent
-	sealed := func(k key, c cut) []byte {
+	empty := state.New()
+	empty.LastID, empty.LastDay = c.end.ID, l.state.LastDay
+	nothing := cut{c.end, empty.Encode(nil)} // as if nothing was spent
+	sealed := func(k chain.Key, c cut) []byte {
 		return append([]byte(checkpointFormat), c.seal(k, checkpointSeal, l.checkpointBond())...)
 	}
 	beyond, unchained := c, c
-	beyond.end.id += 100 * smallParts
-	unchained.end.hash[7] ^= 1
+	beyond.end.ID += 100 * smallParts
+	unchained.end.Hash[7] ^= 1
 	for what, content := range map[string][]byte{
 		"absent":                     nil,
 		"empty":                      {},
 		"torn":                       sound[:len(sound)/2],
 		"with a byte more":           append(bytes.Clone(sound), 0),
-		"forged, with another key":   sealed(key{9}, nothing),
-		"forged, without a seal":     append([]byte(checkpointFormat), nothing.seal(key{}, "", nil)...),
+		"forged, with another key":   sealed(chain.Key{9}, nothing),
+		"forged, without a seal":     append([]byte(checkpointFormat), nothing.seal(chain.Key{}, "", nil)...),
 		"the seal of another use":    append([]byte(checkpointFormat), nothing.seal(l.key, baseSeal, nil)...),
 		"of a record that is not":    sealed(l.key, beyond),
 		"of another chain":           sealed(l.key, unchained),
-		"another version of a state": sealed(l.key, cut{c.end, append([]byte{stateVersion + 1}, c.state[1:]...)}),
+		"another version of a state": sealed(l.key, cut{c.end, append([]byte{state.Version + 1}, c.state[1:]...)}),
 		"of another format":          bytes.Replace(sound, []byte("checkpoint 1"), []byte("checkpoint 2"), 1),
 	} {
 		ok(t, os.RemoveAll(path+CheckpointSuffix))
@@ -221,7 +225,7 @@ func TestStaleCheckpoint(t *testing.T) {
 	ok(t, err)
 	l := checkpointed(t, path)
 	r := rand.New(rand.NewPCG(6, 5))
-	first := lastFull(l.end.id)
+	first := lastFull(l.end.ID)
 	for range smallParts {
 		mustCharge(t, l, r, "late@%", "t1")
 	}
@@ -317,21 +321,21 @@ func TestBadSegments(t *testing.T) {
 // TestSegments: a segment says what the index of its part says, and nothing else decodes.
 func TestSegments(t *testing.T) {
 	l := open(t, withCheckpoint(t), Options{ReadOnly: true, part: smallParts})
-	s := newState()
-	hash := l.beginning().end.hash
-	for _, b := range partsBetween(0, lastFull(l.end.id), smallParts) {
+	s := state.New()
+	hash := l.beginning().end.Hash
+	for _, b := range partsBetween(0, lastFull(l.end.ID), smallParts) {
 		p, end, err := l.readPart(b, hash, s, l.scratch(), func(time.Duration) error { return nil })
 		ok(t, err)
-		hash = end.hash
-		encoded := p.index.encode(nil)
-		x, err := decodeSegment(encoded)
+		hash = end.Hash
+		encoded := p.Index.Encode(nil)
+		x, err := index.DecodePart(encoded)
 		ok(t, err)
-		if !bytes.Equal(x.encode(nil), encoded) || !reflect.DeepEqual(x.columns, p.index.columns) || !reflect.DeepEqual(x.ids, p.index.ids) {
+		if !bytes.Equal(x.Encode(nil), encoded) || !reflect.DeepEqual(x.Columns, p.Index.Columns) || !reflect.DeepEqual(x.IDs, p.Index.IDs) {
 			t.Errorf("part of %v: the segment is another index", b)
 		}
 		for n := range encoded {
-			if y, err := decodeSegment(encoded[:n]); err == nil {
-				t.Fatalf("%d of %d bytes decode: %v", n, len(encoded), y.columns)
+			if y, err := index.DecodePart(encoded[:n]); err == nil {
+				t.Fatalf("%d of %d bytes decode: %v", n, len(encoded), y.Columns)
 			}
 		}
 	}
@@ -348,8 +352,8 @@ func TestBackgroundFindsDamage(t *testing.T) {
 	ids := []uint64{1, 17, smallParts - 1, smallParts, 700, 5*smallParts - 2}
 	ok(t, l.db.View(func(tx *bolt.Tx) error {
 		for _, id := range ids {
-			v := tx.Bucket(recordsBucket).Get(recordKey(id))
-			at = append(at, bytes.Index(file, v)+len(sum{})+3)
+			v := tx.Bucket(chain.Records).Get(chain.RecordKey(id))
+			at = append(at, bytes.Index(file, v)+len(chain.Sum{})+3)
 		}
 		return nil
 	}))
@@ -399,12 +403,12 @@ func TestBackgroundFindsWrongCheckpoint(t *testing.T) {
 	ok(t, err)
 	s, err := c.decode()
 	ok(t, err)
-	for h, p := range s.spent {
-		if h.account == "t1" && h.principal == budget.All {
-			p.ever.Rho--
+	for h, p := range s.Spent {
+		if h.Account == "t1" && h.Principal == budget.All {
+			p.Ever.Rho--
 		}
 	}
-	bad := cut{c.end, s.encode(nil)}
+	bad := cut{c.end, s.Encode(nil)}
 	l.Close()
 	ok(t, os.WriteFile(path+CheckpointSuffix, append([]byte(checkpointFormat), bad.seal(l.key, checkpointSeal, l.checkpointBond())...), 0o600))
 	l = checkpointed(t, path)
@@ -458,10 +462,10 @@ func TestRecheck(t *testing.T) {
 	}
 	l.up.again.Unlock()
 	ok(t, l.db.Update(func(tx *bolt.Tx) error { // as a disk that forgets
-		b := tx.Bucket(recordsBucket)
-		v := bytes.Clone(b.Get(recordKey(300)))
+		b := tx.Bucket(chain.Records)
+		v := bytes.Clone(b.Get(chain.RecordKey(300)))
 		v[len(v)-1] ^= 1
-		return b.Put(recordKey(300), v)
+		return b.Put(chain.RecordKey(300), v)
 	}))
 	if _, err := l.Recheck(t.Context()); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "record 300") {
 		t.Errorf("damaged: %v", err)

@@ -2,18 +2,20 @@ package accounting
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/record"
 )
 
 // batch is what one transaction writes: everything that was queued while the one before was being
 // written. Under load many reservations share one fsync this way, and alone none waits for company.
 type batch struct {
-	records  []*record // with numbers without gaps
-	outcomes []outcomeOf
+	records  []*record.Record // with numbers without gaps
+	outcomes []record.OutcomeOf
 	answers  []answerPut
 	lastDay  budget.Date
 	done     chan struct{} // closed when the batch is durable, or never will be
@@ -34,7 +36,7 @@ func (l *Ledger) commit() {
 		}
 		b := l.take(last)
 		if b != nil {
-			b.err = guard(func() error { return l.write(b) })
+			b.err = boltfile.Guard(func() error { return l.write(b) })
 			if b.err != nil {
 				b.err = l.poison(b.err)
 			}
@@ -62,7 +64,7 @@ func (l *Ledger) take(last bool) *batch {
 	if len(b.records) == 0 && len(b.answers) == 0 {
 		return nil
 	}
-	b.lastDay = l.state.lastDay
+	b.lastDay = l.state.LastDay
 	l.next = newBatch()
 	return b
 }
@@ -72,7 +74,7 @@ func (l *Ledger) conclude() {
 	if len(l.next.outcomes) == 0 {
 		return
 	}
-	r := &record{kind: outcomeRecord, outcomes: l.next.outcomes}
+	r := &record.Record{Kind: record.Outcomes, Outcomes: l.next.outcomes}
 	l.next.outcomes = nil
 	l.stamp(r)
 	_, _, _ = l.append(r) // refuses nothing: Finish has checked the numbers
@@ -104,29 +106,29 @@ func (l *Ledger) write(b *batch) error {
 	l.answers.written(b.answers)
 	l.reading.Lock()
 	for _, r := range b.records {
-		l.index.add(r)
+		l.index.Add(r)
 	}
 	l.reading.Unlock()
 	return l.at("after-transaction")
 }
 
 // put writes the records, with their hashes, and the head, which is moved to the end.
-func (l *Ledger) put(tx *bolt.Tx, b *batch, end *mark) error {
-	records := tx.Bucket(recordsBucket)
+func (l *Ledger) put(tx *bolt.Tx, b *batch, end *chain.Mark) error {
+	records := tx.Bucket(chain.Records)
 	records.FillPercent = 1 // records are only ever added at the end
 	for _, r := range b.records {
-		if r.weighed != nil {
-			<-r.weighed
+		if r.Weighed != nil {
+			<-r.Weighed
 		}
-		end.id, end.at = end.id+1, r.at
-		payload := r.encode(make([]byte, len(sum{}), 512))
-		end.hash = l.chain.next(&end.hash, end.id, payload[len(sum{}):])
-		copy(payload, end.hash[:])
-		if err := records.Put(recordKey(end.id), payload); err != nil {
+		end.ID, end.At = end.ID+1, r.At
+		payload := r.Encode(make([]byte, len(chain.Sum{}), 512))
+		end.Hash = l.chain.Next(&end.Hash, end.ID, payload[len(chain.Sum{}):])
+		copy(payload, end.Hash[:])
+		if err := records.Put(chain.RecordKey(end.ID), payload); err != nil {
 			return err
 		}
 	}
-	return tx.Bucket(metaBucket).Put(headKey, head{*end, b.lastDay}.encode())
+	return tx.Bucket(metaBucket).Put(headKey, chain.Head{Mark: *end, Day: b.lastDay}.Encode())
 }
 
 // moveMark moves the high-water mark on to what is durable. Nobody waits for it; but a disk that
@@ -162,16 +164,4 @@ func (l *Ledger) poison(cause error) error {
 		l.fault = fmt.Errorf("%w: writing %s failed: %v; check the disk, then restart the server", ErrUnavailable, l.path, cause)
 	}
 	return l.fault
-}
-
-// guard calls f and turns panics, and faults on the memory-mapped file (a disk error, a file cut
-// short by someone else), into errors.
-func guard(f func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("accounting: ledger file: %v", p)
-		}
-	}()
-	return f()
 }

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"scrim/internal/durable"
-
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
+	"scrim/internal/durable"
 )
 
 // Compact writes the file of a ledger that nobody has open anew, without free pages: all records,
@@ -53,10 +55,10 @@ func (l *Ledger) rewrite(ctx context.Context, name string, progress func(done, t
 		return 0, 0, err
 	}
 	db.AllocSize = growth
-	err = guard(func() error {
+	err = boltfile.Guard(func() error {
 		return l.db.View(func(from *bolt.Tx) error {
-			for _, b := range [][]byte{metaBucket, recordsBucket, answersBucket, orderBucket} {
-				if err := copyBucket(ctx, db, from.Bucket(b), b, func(n int64) { progress(n, int64(l.end.id)) }); err != nil {
+			for _, b := range [][]byte{metaBucket, chain.Records, answersBucket, orderBucket} {
+				if err := copyBucket(ctx, db, from.Bucket(b), b, func(n int64) { progress(n, int64(l.end.ID)) }); err != nil {
 					return err
 				}
 			}
@@ -99,7 +101,7 @@ func copyBucket(ctx context.Context, db *bolt.DB, from *bolt.Bucket, name []byte
 		if err != nil {
 			return err
 		}
-		if string(name) == string(recordsBucket) {
+		if string(name) == string(chain.Records) {
 			progress(done)
 		}
 		if k == nil {
@@ -114,10 +116,10 @@ func (l *Ledger) same(name string, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = guard(db.Close) }()
+	defer func() { _ = boltfile.Guard(db.Close) }()
 	m := newLedger(l.path, db, o) // with this one's key
 	err = m.verify(o)
-	if err == nil && (m.end.id != l.end.id || m.end.hash != l.end.hash || !bytes.Equal(m.state.encode(nil), l.state.encode(nil))) {
+	if err == nil && (m.end.ID != l.end.ID || m.end.Hash != l.end.Hash || !bytes.Equal(m.state.Encode(nil), l.state.Encode(nil))) {
 		err = fmt.Errorf("%s is not a copy of %s", name, l.path)
 	}
 	return err

@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"scrim/internal/durable"
-
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/chain"
+	"scrim/internal/durable"
 )
 
 // create makes an empty ledger at path, complete or not at all: its key first, then its mark, then
@@ -29,20 +30,20 @@ func create(path string, o Options) error {
 	return fmt.Errorf("accounting: creating %s: %w", path, err)
 }
 
-func createMark(path string, k key, o Options) error {
-	c := newChainer(k.derive("mark"))
-	first := mark{at: time.Unix(0, 0).UTC(), hash: newChainer(k).genesis(o.DirectoryID)}
-	if err := placeFile(path+MarkSuffix, first.encode(c)); err != nil {
+func createMark(path string, k chain.Key, o Options) error {
+	c := chain.New(k.Derive("mark"))
+	first := chain.Mark{At: time.Unix(0, 0).UTC(), Hash: chain.New(k).Genesis(o.DirectoryID)}
+	if err := placeFile(path+MarkSuffix, first.Encode(c)); err != nil {
 		return err
 	}
 	m, err := readMark(path+MarkSuffix, c)
-	if err == nil && m.id > 0 {
-		err = fmt.Errorf("%w: %s, of which %s has %d records. %s", ErrMissing, path, path+MarkSuffix, m.id, repairMissing)
+	if err == nil && m.ID > 0 {
+		err = fmt.Errorf("%w: %s, of which %s has %d records. %s", ErrMissing, path, path+MarkSuffix, m.ID, repairMissing)
 	}
 	return err
 }
 
-func createFile(path string, k key, o Options) error {
+func createFile(path string, k chain.Key, o Options) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".new-*")
 	if err != nil {
@@ -73,17 +74,17 @@ func createFile(path string, k key, o Options) error {
 }
 
 // empty makes the buckets of a ledger without records.
-func empty(tx *bolt.Tx, k key, directoryID string) error {
-	for _, b := range [][]byte{metaBucket, recordsBucket, answersBucket, orderBucket} {
+func empty(tx *bolt.Tx, k chain.Key, directoryID string) error {
+	for _, b := range [][]byte{metaBucket, chain.Records, answersBucket, orderBucket} {
 		if _, err := tx.CreateBucket(b); err != nil {
 			return err
 		}
 	}
-	m, check := tx.Bucket(metaBucket), k.derive("check")
-	first := head{mark: mark{at: time.Unix(0, 0).UTC(), hash: newChainer(k).genesis(directoryID)}}
+	m, check := tx.Bucket(metaBucket), k.Derive("check")
+	first := chain.Head{Mark: chain.Mark{At: time.Unix(0, 0).UTC(), Hash: chain.New(k).Genesis(directoryID)}}
 	return errors.Join(
-		m.Put(formatKey, []byte(format)),
+		m.Put(formatKey, []byte(chain.Format)),
 		m.Put(directoryKey, []byte(directoryID)),
 		m.Put(checkKey, check[:]),
-		m.Put(headKey, first.encode()))
+		m.Put(headKey, first.Encode()))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/record"
 )
 
 // csvHeader names the columns of ExportCSV.
@@ -106,7 +107,7 @@ func (e *Entry) csvCharge(set func(name, value string), c *EntryCharge) {
 	set("pure_epsilon", csvNumber(c.Loss.Pure.Float()))
 	set("delta_event", strconv.FormatFloat(c.Loss.DeltaEvent, 'g', -1, 64))
 	set("delta_tv", strconv.FormatFloat(c.Loss.DeltaTV, 'g', -1, 64))
-	for scope, name := range map[string]string{budget.All: "remaining_all", Own: "remaining_own"} {
+	for scope, name := range map[string]string{budget.All: "remaining_all", record.Own: "remaining_own"} {
 		for _, l := range c.Left {
 			if l.Scope != scope {
 				continue

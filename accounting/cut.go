@@ -7,11 +7,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"time"
+
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/state"
 )
 
 // cut is what the records up to one of them come to: what is counted on when they are not read.
 type cut struct {
-	end   mark
+	end   chain.Mark
 	state []byte // encoded; nil: nothing is spent and no budget is set
 }
 
@@ -28,72 +31,50 @@ const (
 // one length for each purpose:
 //
 //	record u64, unix nanos i64, hash [32], state, hash [32]
-func (c cut) seal(k key, purpose string, to []byte) []byte {
-	b := binary.BigEndian.AppendUint64(nil, c.end.id)
-	b = binary.BigEndian.AppendUint64(b, uint64(c.end.at.UnixNano()))
-	b = append(append(b, c.end.hash[:]...), c.state...)
+func (c cut) seal(k chain.Key, purpose string, to []byte) []byte {
+	b := binary.BigEndian.AppendUint64(nil, c.end.ID)
+	b = binary.BigEndian.AppendUint64(b, uint64(c.end.At.UnixNano()))
+	b = append(append(b, c.end.Hash[:]...), c.state...)
 	t := tagOf(k, purpose, to, b)
 	return append(b, t[:]...)
 }
 
 // unseal is seal's inverse. The state is not decoded.
-func unseal(k key, purpose string, to, b []byte) (c cut, err error) {
-	const least = 8 + 8 + 2*len(sum{})
+func unseal(k chain.Key, purpose string, to, b []byte) (c cut, err error) {
+	const least = 8 + 8 + 2*len(chain.Sum{})
 	if len(b) < least {
 		return c, errSeal
 	}
-	body, tag := b[:len(b)-len(sum{})], b[len(b)-len(sum{}):]
+	body, tag := b[:len(b)-len(chain.Sum{})], b[len(b)-len(chain.Sum{}):]
 	if want := tagOf(k, purpose, to, body); !hmac.Equal(tag, want[:]) {
 		return c, errSeal
 	}
-	c.end.id = binary.BigEndian.Uint64(body)
-	c.end.at = time.Unix(0, int64(binary.BigEndian.Uint64(body[8:]))).UTC()
-	c.end.hash = sum(body[16:])
-	if rest := body[16+len(sum{}):]; len(rest) > 0 {
+	c.end.ID = binary.BigEndian.Uint64(body)
+	c.end.At = time.Unix(0, int64(binary.BigEndian.Uint64(body[8:]))).UTC()
+	c.end.Hash = chain.Sum(body[16:])
+	if rest := body[16+len(chain.Sum{}):]; len(rest) > 0 {
 		c.state = bytes.Clone(rest)
 	}
 	return c, nil
 }
 
 // tagOf is the keyed hash of bytes that are written for a purpose, and of what they are bound to.
-func tagOf(k key, purpose string, to, b []byte) sum {
-	derived := k.derive(purpose)
+func tagOf(k chain.Key, purpose string, to, b []byte) chain.Sum {
+	derived := k.Derive(purpose)
 	m := hmac.New(sha256.New, derived[:])
 	m.Write(to)
 	m.Write(b)
-	return sum(m.Sum(nil))
+	return chain.Sum(m.Sum(nil))
 }
 
 // decode returns the state, which is the caller's own.
-func (c cut) decode() (*state, error) {
+func (c cut) decode() (*state.State, error) {
 	if c.state == nil {
-		return newState(), nil
+		return state.New(), nil
 	}
-	s, err := decodeState(c.state)
-	if err == nil && s.lastID != c.end.id {
-		err = errState
+	s, err := state.Decode(c.state)
+	if err == nil && s.LastID != c.end.ID {
+		err = state.ErrState
 	}
 	return s, err
-}
-
-// beginning is the cut before the first record of all.
-func (l *Ledger) beginning() cut {
-	return cut{end: mark{at: time.Unix(0, 0).UTC(), hash: l.chain.genesis(l.directory)}}
-}
-
-// baseOf returns the cut at which the records of the file begin: what the archived ones come to, or
-// the beginning where none are.
-func (l *Ledger) baseOf(sealed []byte) (cut, error) {
-	if sealed == nil {
-		return l.beginning(), nil
-	}
-	c, err := unseal(l.key, baseSeal, nil, sealed)
-	if err != nil {
-		return c, errors.New("what its archived records come to is not what was written")
-	}
-	if c.end.id > 0 && (c.end.id+1)%blockSize != 0 {
-		return c, errState
-	}
-	_, err = c.decode()
-	return c, err
 }

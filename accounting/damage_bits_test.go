@@ -19,6 +19,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/record"
 )
 
 // twenty makes a ledger of 20 records, of every kind, and closes it: small pages, and no room that
@@ -34,20 +36,20 @@ func twenty(t *testing.T) (path string, want summary) {
 		k.set(fmt.Sprintf("2126-05-%02d 00:00:00", 1+i))
 		receipt := mustReserve(t, l, fmt.Sprintf("p%d@%%", i%3), append(rho("t", 0.01), pure("u", 0.5)...))
 		if i == 3 || i == 7 {
-			l.Finish(receipt, Answered)
+			l.Finish(receipt, record.Answered)
 		}
 	}
 	ok(t, l.PutAnswer([]byte("key"), []byte("answer")))
 	ok(t, l.Note("root@%", "raw", "switched on"))
 	ok(t, l.ResetBudget(t.Context(), "u", false, budget.All, "root@%", "a new year"))
-	for n := l.state.lastID; n < 20; n++ {
+	for n := l.state.LastID; n < 20; n++ {
 		ok(t, l.Note("root@%", "raw", "again"))
 	}
 	ok(t, l.Close())
 	l = open(t, from, Options{ReadOnly: true})
 	want = summarise(t, l)
-	if l.state.lastID != 20 {
-		t.Fatalf("%d records", l.state.lastID)
+	if l.state.LastID != 20 {
+		t.Fatalf("%d records", l.state.LastID)
 	}
 	ok(t, l.Close())
 	path = filepath.Join(memoryDir(t), "ledger")
@@ -90,7 +92,7 @@ func shrink(t *testing.T, to, from string) {
 	ok(t, err)
 	end := 0
 	for _, page := range []int{0, 1} {
-		end = max(end, int(binary.NativeEndian.Uint64(file[page*pageSize+pageHeader+40:])))
+		end = max(end, int(binary.NativeEndian.Uint64(file[page*pageSize+boltfile.PageHeader+40:])))
 	}
 	ok(t, os.Truncate(to, int64(end*pageSize)))
 }

@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
 )
 
 // edited copies a ledger, key and mark with it, and changes the copy through bbolt, so that all its
@@ -55,7 +56,7 @@ func refusedUnchanged(t *testing.T, what, path string, want error) {
 type listed struct{ values [][]byte }
 
 func list(tx *bolt.Tx) (l listed) {
-	c := tx.Bucket(recordsBucket).Cursor()
+	c := tx.Bucket(chain.Records).Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		l.values = append(l.values, bytes.Clone(v))
 	}
@@ -64,22 +65,22 @@ func list(tx *bolt.Tx) (l listed) {
 
 // put writes other records in the place of all, numbered from 1, and a head that fits their number.
 func (l listed) put(tx *bolt.Tx) error {
-	if err := tx.DeleteBucket(recordsBucket); err != nil {
+	if err := tx.DeleteBucket(chain.Records); err != nil {
 		return err
 	}
-	b, err := tx.CreateBucket(recordsBucket)
+	b, err := tx.CreateBucket(chain.Records)
 	if err != nil {
 		return err
 	}
 	for i, v := range l.values {
-		if err := b.Put(recordKey(uint64(i+1)), v); err != nil {
+		if err := b.Put(chain.RecordKey(uint64(i+1)), v); err != nil {
 			return err
 		}
 	}
 	meta := tx.Bucket(metaBucket)
 	head := bytes.Clone(meta.Get(headKey))
 	binary.BigEndian.PutUint64(head, uint64(len(l.values)))
-	copy(head[8:], l.values[len(l.values)-1][:len(sum{})])
+	copy(head[8:], l.values[len(l.values)-1][:len(chain.Sum{})])
 	return meta.Put(headKey, head)
 }
 
@@ -90,7 +91,7 @@ func TestRecordsMoved(t *testing.T) {
 	const n = 20
 	for i := range n {
 		for what, edit := range map[string]func(*bolt.Tx) error{
-			"deleted": func(tx *bolt.Tx) error { return tx.Bucket(recordsBucket).Delete(recordKey(uint64(i + 1))) },
+			"deleted": func(tx *bolt.Tx) error { return tx.Bucket(chain.Records).Delete(chain.RecordKey(uint64(i + 1))) },
 			"deleted, numbered anew": func(tx *bolt.Tx) error {
 				l := list(tx)
 				l.values = append(l.values[:i], l.values[i+1:]...)
@@ -116,7 +117,7 @@ func TestRecordsMoved(t *testing.T) {
 				l := list(tx)
 				j := (i + 1) % n
 				a, b := bytes.Clone(l.values[i]), bytes.Clone(l.values[j])
-				h := len(sum{})
+				h := len(chain.Sum{})
 				l.values[i], l.values[j] = append(a[:h:h], b[h:]...), append(b[:h:h], a[h:]...)
 				return l.put(tx)
 			},

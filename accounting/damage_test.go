@@ -17,7 +17,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // filled makes a ledger of several pages, with budgets, charges of several accounts, outcomes,
@@ -41,7 +45,7 @@ func filled(t *testing.T) (file []byte, want summary) {
 			t.Fatal(err)
 		}
 		if i%2 == 0 {
-			l.Finish(receipt, Answered)
+			l.Finish(receipt, record.Answered)
 		}
 		if i%10 == 0 {
 			if err := l.PutAnswer([]byte{byte('k'), byte(i % 40)}, make([]byte, 1000*r.IntN(9))); err != nil {
@@ -66,16 +70,16 @@ func filled(t *testing.T) (file []byte, want summary) {
 
 // summary is everything about spending that an opening finds.
 type summary struct {
-	spent   map[holder]spending
+	spent   map[state.Holder]state.Spending
 	budgets []budget.Budget
 	entries int
 }
 
 func summarise(t *testing.T, l *Ledger) summary {
 	t.Helper()
-	s := summary{spent: map[holder]spending{}, budgets: l.Budgets()}
-	for h, p := range l.state.spent {
-		s.spent[h] = p.counting(l.state.lastDay)
+	s := summary{spent: map[state.Holder]state.Spending{}, budgets: l.Budgets()}
+	for h, p := range l.state.Spent {
+		s.spent[h] = counting(p, l.state.LastDay)
 	}
 	es, err := l.Entries(context.Background(), Filter{})
 	if err != nil {
@@ -86,11 +90,11 @@ func summarise(t *testing.T, l *Ledger) summary {
 }
 
 // counting returns what counts on a day: nothing in windows that are over.
-func (p *spending) counting(today budget.Date) spending {
+func counting(p *state.Spending, today budget.Date) state.Spending {
 	c := *p
 	for i, w := range budget.Windows {
-		if c.since[i].first != w.Start(today) {
-			c.since[i].first, c.since[i].Amount = 0, privacy.Amount{}
+		if c.Since[i].First != w.Start(today) {
+			c.Since[i].First, c.Since[i].Amount = 0, privacy.Amount{}
 		}
 	}
 	return c
@@ -100,7 +104,7 @@ func (p *spending) counting(today budget.Date) spending {
 func openBytes(t *testing.T, file []byte) (summary, error) {
 	t.Helper()
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("ledger-damaged-%d", os.Getpid()))
-	for suffix, content := range map[string][]byte{"": file, KeySuffix: testKeyFile(), MarkSuffix: testMark(mark{at: time.Unix(0, 0), hash: newChainer(testKey).genesis(testDirectory)})} {
+	for suffix, content := range map[string][]byte{"": file, KeySuffix: testKeyFile(), MarkSuffix: testMark(chain.Mark{At: time.Unix(0, 0), Hash: chain.New(testKey).Genesis(testDirectory)})} {
 		if err := os.WriteFile(path+suffix, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +142,7 @@ func judge(t *testing.T, what string, got summary, err error, want summary) (ref
 // TestFlippedBits flips one bit at a time: half of them anywhere, half in the headers of pages.
 func TestFlippedBits(t *testing.T) {
 	file, want := filled(t)
-	pageSize := int(binary.NativeEndian.Uint32(file[pageHeader+8:]))
+	pageSize := int(binary.NativeEndian.Uint32(file[boltfile.PageHeader+8:]))
 	r := rand.New(rand.NewPCG(12, 1))
 	refused := 0
 	const flips = 700
@@ -214,9 +218,9 @@ func TestTruncated(t *testing.T) {
 func TestDamageThatReadingDoesNotMeet(t *testing.T) {
 	file, _ := filled(t)
 	e := binary.NativeEndian
-	pageSize := int(e.Uint32(file[pageHeader+8:]))
-	newer := file[pageHeader:]
-	if other := file[pageSize+pageHeader:]; e.Uint64(other[48:]) > e.Uint64(newer[48:]) {
+	pageSize := int(e.Uint32(file[boltfile.PageHeader+8:]))
+	newer := file[boltfile.PageHeader:]
+	if other := file[pageSize+boltfile.PageHeader:]; e.Uint64(other[48:]) > e.Uint64(newer[48:]) {
 		newer = other
 	}
 	root, free := int(e.Uint64(newer[16:])), int(e.Uint64(newer[32:]))*pageSize
@@ -232,7 +236,7 @@ func TestDamageThatReadingDoesNotMeet(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	id := func(b []byte, i int) []byte { return b[free+pageHeader+8*i:] }
+	id := func(b []byte, i int) []byte { return b[free+boltfile.PageHeader+8*i:] }
 	refuse("a used page is listed as free", func(b []byte) {
 		e.PutUint16(b[free+10:], uint16(n+1))
 		e.PutUint64(id(b, n), uint64(root))
@@ -251,18 +255,18 @@ func TestDamageThatReadingDoesNotMeet(t *testing.T) {
 	}
 	for p := 2; p < len(file)/pageSize && p < int(e.Uint64(newer[40:])); p++ {
 		at := p * pageSize
-		if freed[p] || e.Uint16(file[at+8:]) != branchPage || int(e.Uint64(file[at:])) != p || e.Uint16(file[at+10:]) < 2 {
+		if freed[p] || e.Uint16(file[at+8:]) != boltfile.BranchPage || int(e.Uint64(file[at:])) != p || e.Uint16(file[at+10:]) < 2 {
 			continue
 		}
 		branches++
 		for _, element := range []int{0, 1} {
-			el := at + pageHeader + element*elementSize
+			el := at + boltfile.PageHeader + element*boltfile.ElementSize
 			key := el + int(e.Uint32(file[el:]))
 			size := int(e.Uint32(file[el+4:]))
 			refuse("a branch key is too large", func(b []byte) { copy(b[key:key+size], bytes.Repeat([]byte{0xFF}, size)) })
 		}
 		refuse("two branches lead to one page", func(b []byte) {
-			copy(b[at+pageHeader+8:at+pageHeader+16], b[at+pageHeader+elementSize+8:])
+			copy(b[at+boltfile.PageHeader+8:at+boltfile.PageHeader+16], b[at+boltfile.PageHeader+boltfile.ElementSize+8:])
 		})
 	}
 	if branches == 0 {
@@ -272,15 +276,15 @@ func TestDamageThatReadingDoesNotMeet(t *testing.T) {
 
 // TestDayNeverGoesBackInRecords: records whose day goes back cannot have been written.
 func TestDayNeverGoesBackInRecords(t *testing.T) {
-	s := newState()
-	note := func(d budget.Date) error { return s.apply(&record{kind: noteRecord, day: d}) }
+	s := state.New()
+	note := func(d budget.Date) error { return s.Apply(&record.Record{Kind: record.Note, Day: d}) }
 	if err := errors.Join(note(5), note(5), note(6)); err != nil {
 		t.Fatal(err)
 	}
-	if err := note(5); err == nil || s.lastID != 3 || s.lastDay != 6 {
+	if err := note(5); err == nil || s.LastID != 3 || s.LastDay != 6 {
 		t.Errorf("day 5 after day 6: %v, then %+v", err, s)
 	}
-	if err := s.apply(&record{kind: outcomeRecord, outcomes: []outcomeOf{{charge: 4}}, day: 6}); err == nil {
+	if err := s.Apply(&record.Record{Kind: record.Outcomes, Outcomes: []record.OutcomeOf{{Charge: 4}}, Day: 6}); err == nil {
 		t.Error("an outcome before its charge was booked")
 	}
 }
@@ -303,7 +307,7 @@ func TestLostAndMisplacedWrites(t *testing.T) {
 	old, file := snapshot(), snapshot()
 	want := summarise(t, l)
 	l.Close()
-	pageSize := int(binary.NativeEndian.Uint32(file[pageHeader+8:]))
+	pageSize := int(binary.NativeEndian.Uint32(file[boltfile.PageHeader+8:]))
 	page := func(b []byte, i int) []byte { return b[i*pageSize : (i+1)*pageSize] }
 	refused := 0
 	check := func(what string, b []byte) {
@@ -335,17 +339,17 @@ func TestLostAndMisplacedWrites(t *testing.T) {
 // TestOneDamagedMeta: bbolt opens a file whose newer meta page is damaged, at the state before.
 func TestOneDamagedMeta(t *testing.T) {
 	file, _ := filled(t)
-	pageSize := int(binary.NativeEndian.Uint32(file[pageHeader+8:]))
+	pageSize := int(binary.NativeEndian.Uint32(file[boltfile.PageHeader+8:]))
 	for _, page := range []int{0, 1} {
 		bad := bytes.Clone(file)
-		bad[page*pageSize+pageHeader+50] ^= 1 // in the transaction number
+		bad[page*pageSize+boltfile.PageHeader+50] ^= 1 // in the transaction number
 		if _, err := openBytes(t, bad); !errors.Is(err, ErrDamaged) {
 			t.Errorf("meta page %d: %v", page, err)
 		}
 	}
 	// Stale: one meta page of long ago.
 	bad := bytes.Clone(file)
-	m := bad[pageHeader:]
+	m := bad[boltfile.PageHeader:]
 	binary.NativeEndian.PutUint64(m[48:], 0)
 	h := newFNV(m[:56])
 	binary.NativeEndian.PutUint64(m[56:], h)
@@ -377,22 +381,22 @@ func TestEdited(t *testing.T) {
 		{"foreign", ErrForeign, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(directoryKey, []byte("other")) }},
 		{"no head", ErrDamaged, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(headKey) }},
 		{"no meta", ErrDamaged, func(tx *bolt.Tx) error { return tx.DeleteBucket(metaBucket) }},
-		{"no records", ErrDamaged, func(tx *bolt.Tx) error { return tx.DeleteBucket(recordsBucket) }},
+		{"no records", ErrDamaged, func(tx *bolt.Tx) error { return tx.DeleteBucket(chain.Records) }},
 		{"empty records", ErrDamaged, func(tx *bolt.Tx) error {
-			if err := tx.DeleteBucket(recordsBucket); err != nil {
+			if err := tx.DeleteBucket(chain.Records); err != nil {
 				return err
 			}
-			_, err := tx.CreateBucket(recordsBucket)
+			_, err := tx.CreateBucket(chain.Records)
 			return err
 		}},
-		{"last record gone", ErrDamaged, func(tx *bolt.Tx) error { b := tx.Bucket(recordsBucket); return b.Delete(last(b)) }},
+		{"last record gone", ErrDamaged, func(tx *bolt.Tx) error { b := tx.Bucket(chain.Records); return b.Delete(last(b)) }},
 		{"first record gone", ErrDamaged, func(tx *bolt.Tx) error {
-			b := tx.Bucket(recordsBucket)
+			b := tx.Bucket(chain.Records)
 			k, _ := b.Cursor().First()
 			return b.Delete(k)
 		}},
 		{"record repeated", ErrDamaged, func(tx *bolt.Tx) error {
-			b := tx.Bucket(recordsBucket)
+			b := tx.Bucket(chain.Records)
 			k := last(b)
 			return b.Put(binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(k)+1), bytes.Clone(b.Get(k)))
 		}},

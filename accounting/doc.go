@@ -30,7 +30,7 @@
 //	              "base"                           with an archive: what its records come to, see below
 //	              "archive"                        in an archive: the name of its file
 //	records       number u64 from 1, no gaps       hash [32], payload
-//	answers       as given                         see answers.go
+//	answers       as given                         see answer_store.go
 //	answer-order  sequence u64                     key of the answer
 //
 //	payload of a record
@@ -91,9 +91,9 @@
 // checkpoint was written. Both files that it begins with follow from the records:
 //
 //	checkpoint   "scrim ledger checkpoint 1\n", then a sealed cut
-//	cut          record u64, unix nanos i64, hash [32], state (state_codec.go), HMAC [32]
+//	cut          record u64, unix nanos i64, hash [32], state (internal/state), HMAC [32]
 //	index        "scrim ledger index 1\n", then for each part
-//	             hash before it [32], hash of its last record [32], length u32, HMAC [32], segment (segment.go)
+//	             hash before it [32], hash of its last record [32], length u32, HMAC [32], segment (internal/index)
 //
 // Every HMAC is under a key of its own that is derived from the ledger's. That of a checkpoint also
 // covers after which record the file begins, how many records make a part, and what the curves of
@@ -112,7 +112,7 @@
 // The pages of the records before the checkpoint are not read at the opening, but for those that
 // bbolt follows: meta pages, branches, the list of free pages, the other buckets and the last leaf
 // of each branch. Each page must be in use once or free, as in a whole walk; what the leaves that
-// are not read say of their own length has to account for the rest (pages_skim.go).
+// are not read say of their own length has to account for the rest (internal/boltfile).
 //
 // When the ledger is open, the segments are read into the index, for which readers of entries wait,
 // and charges do not. Then all records from the first are read again, a quarter of a processor at

@@ -8,6 +8,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/internal/roundup"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 )
 
@@ -41,8 +42,8 @@ type bound struct {
 	own  *budget.Budget  // the entity's
 }
 
-// bounds returns those of the entities, in the order of their names.
-func (s *state) bounds(entityOf map[string]string) []bound {
+// boundsOf returns those of the entities, in the order of their names.
+func boundsOf(s *state.State, entityOf map[string]string) []bound {
 	tables := map[string][]string{}
 	for _, account := range slices.Sorted(maps.Keys(entityOf)) {
 		if name := entityOf[account]; name != "" {
@@ -51,27 +52,27 @@ func (s *state) bounds(entityOf map[string]string) []bound {
 	}
 	var list []bound
 	for name, accounts := range tables {
-		list = append(list, s.bound(name, accounts))
+		list = append(list, boundOf(s, name, accounts))
 	}
 	slices.SortFunc(list, func(a, b bound) int { return cmp.Compare(a.Entity, b.Entity) })
 	return list
 }
 
-func (s *state) bound(entity string, tables []string) bound {
+func boundOf(s *state.State, entity string, tables []string) bound {
 	e := bound{EntityStatus: EntityStatus{Entity: entity, Tables: tables}}
 	var spent privacy.Amount
 	for _, account := range tables {
-		if p := s.spent[holder{account, false, budget.All}]; p != nil {
-			spent.Plus(&p.ever)
+		if p := s.Spent[state.Holder{Account: account, Entity: false, Principal: budget.All}]; p != nil {
+			spent.Plus(&p.Ever)
 		}
-		if b := s.budgets[holder{account, false, budget.All}]; b != nil {
+		if b := s.Budgets[state.Holder{Account: account, Entity: false, Principal: budget.All}]; b != nil {
 			e.caps = append(e.caps, *b)
 		} else {
 			e.Closed = append(e.Closed, account)
 		}
 	}
 	e.Spent, e.SpentCurve = spent.Loss(), spent.Curve
-	if b := s.budgets[holder{entity, true, budget.All}]; b != nil {
+	if b := s.Budgets[state.Holder{Account: entity, Entity: true, Principal: budget.All}]; b != nil {
 		own := *b
 		e.own = &own
 	}

@@ -6,6 +6,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // EntryKind says what an Entry tells.
@@ -32,7 +33,7 @@ type Entry struct {
 	Statement, Digest, Mechanisms string
 	Roles                         []string
 	Charges                       []EntryCharge
-	Outcome                       Outcome
+	Outcome                       record.Outcome
 	ReplayOf                      uint64   // replays: the entry of the charge that paid; 0: not known
 	Tables                        []string // replays: the accounts
 
@@ -47,24 +48,13 @@ type Entry struct {
 // EntryCharge is one account's part of a charge.
 type EntryCharge struct {
 	Charge
-	Left []Left // of every budget that capped it
+	Left []record.Left // of every budget that capped it
 }
-
-// Own is the Scope of a Left for the principal's own budget, or the default one where there is
-// none.
-const Own = "own"
 
 // kindNames are the kinds of entries by the kinds of their records; outcomes have none.
 var kindNames = [...]EntryKind{
-	chargeRecord: ChargeEntry, noteRecord: NoteEntry, setBudgetRecord: SetBudgetEntry,
-	removeBudgetRecord: RemoveBudgetEntry, resetBudgetRecord: ResetBudgetEntry, replayRecord: ReplayEntry,
-}
-
-// Left is what a charge left of one budget.
-type Left struct {
-	Scope   string          // All, RolePrefix and a role's name, or Own
-	Epsilon privacy.Epsilon // in ε at the budget's δ; NaN for a budget in ρ
-	Rho     privacy.Rho     // of a budget in ρ
+	record.Charge: ChargeEntry, record.Note: NoteEntry, record.SetBudget: SetBudgetEntry,
+	record.RemoveBudget: RemoveBudgetEntry, record.ResetBudget: ResetBudgetEntry, record.Replay: ReplayEntry,
 }
 
 // RemainingAll returns what the charge left of the budget of all principals, in ε at its δ; NaN
@@ -72,7 +62,7 @@ type Left struct {
 func (c *EntryCharge) RemainingAll() privacy.Epsilon { return c.remaining(budget.All) }
 
 // RemainingOwn returns the same of the principal's own or default budget.
-func (c *EntryCharge) RemainingOwn() privacy.Epsilon { return c.remaining(Own) }
+func (c *EntryCharge) RemainingOwn() privacy.Epsilon { return c.remaining(record.Own) }
 
 func (c *EntryCharge) remaining(scope string) privacy.Epsilon {
 	for _, l := range c.Left {
@@ -90,33 +80,33 @@ type Filter struct {
 	Table     string // schema.table, as charged
 	Digest    string
 	Kinds     []EntryKind
-	Outcomes  []Outcome // of charges: other kinds have none
-	Since     time.Time // only entries at or after it
-	Until     time.Time // only entries before it
+	Outcomes  []record.Outcome // of charges: other kinds have none
+	Since     time.Time        // only entries at or after it
+	Until     time.Time        // only entries before it
 
 	AfterID, BeforeID uint64 // only entries with greater, smaller IDs
 	Descending        bool   // the last first
 	Limit             int    // at most so many, the first that match in the order asked for
 }
 
-// entry returns what a record shows, which is not an outcome: those are shown with their charge.
-func (r *record) entry(id uint64) Entry {
+// entryOf returns what a record shows, which is not an outcome: those are shown with their charge.
+func entryOf(id uint64, r *record.Record) Entry {
 	e := Entry{
-		ID: id, Kind: kindNames[r.kind], At: r.at, Principal: r.principal, Statement: r.statement, Digest: r.digest,
-		Mechanisms: r.mechanisms, NoteKind: r.noteKind, Text: r.text, Budget: r.budget,
+		ID: id, Kind: kindNames[r.Kind], At: r.At, Principal: r.Principal, Statement: r.Statement, Digest: r.Digest,
+		Mechanisms: r.Mechanisms, NoteKind: r.NoteKind, Text: r.Text, Budget: r.Budget,
 	}
-	for _, role := range r.roles {
+	for _, role := range r.Roles {
 		e.Roles = append(e.Roles, role[len(budget.RolePrefix):])
 	}
-	if r.kind == replayRecord {
-		e.ReplayOf, e.Tables = r.charge, r.tables
+	if r.Kind == record.Replay {
+		e.ReplayOf, e.Tables = r.Charge, r.Tables
 	}
-	if len(r.charges) > 0 {
-		e.Charges = make([]EntryCharge, len(r.charges))
+	if len(r.Charges) > 0 {
+		e.Charges = make([]EntryCharge, len(r.Charges))
 	}
-	for i := range r.charges {
-		c := &r.charges[i]
-		e.Charges[i] = EntryCharge{Charge{c.account, c.entity, c.table, c.loss.Loss(), c.events}, c.left}
+	for i := range r.Charges {
+		c := &r.Charges[i]
+		e.Charges[i] = EntryCharge{Charge{c.Account, c.Entity, c.Table, c.Loss.Loss(), c.Events}, c.Left}
 	}
 	return e
 }

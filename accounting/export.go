@@ -94,7 +94,7 @@ func (p *lines) write(w io.Writer, n int) (int, error) {
 func (l *Ledger) atMost(f *Filter) int64 {
 	l.reading.RLock()
 	defer l.reading.RUnlock()
-	n := int64(l.index.choose(f).ids.GetCardinality())
+	n := int64(choose(l.index, f).ids.GetCardinality())
 	if f.Limit > 0 {
 		n = min(n, int64(f.Limit))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // TestWriteErrorPoisons: after one failed write everything is refused, although the disk would work
@@ -53,7 +54,7 @@ func TestWriteErrorPoisons(t *testing.T) {
 		if err := l.PutAnswer([]byte("k"), nil); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("put answer: %v", err)
 		}
-		l.Finish(Receipt{ID: 2}, Answered)
+		l.Finish(Receipt{ID: 2}, record.Answered)
 		if !errors.Is(l.Err(), ErrUnavailable) {
 			t.Errorf("err: %v", l.Err())
 		}
@@ -119,7 +120,7 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("spent %d, want one charge", got)
 	}
 	es, err := l.Entries(context.Background(), Filter{Principal: "a@%"})
-	if err != nil || len(es) != 1 || es[0].Outcome != Cancelled {
+	if err != nil || len(es) != 1 || es[0].Outcome != record.Cancelled {
 		t.Errorf("entries %+v, %v", es, err)
 	}
 }
@@ -146,7 +147,7 @@ func TestCloseWhileReserving(t *testing.T) {
 					mu.Lock()
 					granted++
 					mu.Unlock()
-					l.Finish(receipt, Answered)
+					l.Finish(receipt, record.Answered)
 				}
 			})
 		}

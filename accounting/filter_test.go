@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 func TestBudgetCheck(t *testing.T) {
@@ -179,7 +181,7 @@ func TestAllAccountsOrNone(t *testing.T) {
 func TestFinishGivesNothingBack(t *testing.T) {
 	l, _ := create1(t, nil)
 	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Never)
-	for _, o := range []Outcome{Answered, Failed, TimedOut, Cancelled} {
+	for _, o := range []record.Outcome{record.Answered, record.Failed, record.TimedOut, record.Cancelled} {
 		r := mustReserve(t, l, "a@%", rho("t", 0.002))
 		before := spentOn(l, "t", false, budget.All)
 		l.Finish(r, o)
@@ -188,8 +190,8 @@ func TestFinishGivesNothingBack(t *testing.T) {
 			t.Errorf("%v: spent %v became %v", o, before, got)
 		}
 	}
-	l.Finish(Receipt{}, Answered)
-	l.Finish(Receipt{ID: 1 << 40}, Answered)
+	l.Finish(Receipt{}, record.Answered)
+	l.Finish(Receipt{ID: 1 << 40}, record.Answered)
 	if l.Err() != nil {
 		t.Error(l.Err())
 	}
@@ -251,7 +253,7 @@ func TestHugeBudgetWithSamplerSlack(t *testing.T) {
 // keeps a list and adds it up, and checks that no spending ever falls, also over reopening.
 func TestAgainstObviousAccount(t *testing.T) {
 	type spent struct {
-		holder
+		state.Holder
 		day  budget.Date
 		loss privacy.Loss
 	}
@@ -261,15 +263,15 @@ func TestAgainstObviousAccount(t *testing.T) {
 		l, path := create1(t, k)
 		var list []spent
 		today := budget.DateOf(k.now())
-		budgets := map[holder]budget.Budget{}
-		resets := map[holder]int{} // how much of the list a reset has struck off
+		budgets := map[state.Holder]budget.Budget{}
+		resets := map[state.Holder]int{} // how much of the list a reset has struck off
 		roles := map[string][]string{"a@%": {"r"}, "b@%": {"r", "s"}}
-		accounts := []holder{{account: "t"}, {account: "u"}, {account: "e", entity: true}}
+		accounts := []state.Holder{{Account: "t"}, {Account: "u"}, {Account: "e", Entity: true}}
 		people := []string{"a@%", "b@%", "c@%"}
-		sum := func(h holder, b budget.Budget) []privacy.Loss {
+		sum := func(h state.Holder, b budget.Budget) []privacy.Loss {
 			var s []privacy.Loss
 			for _, x := range list[resets[h]:] {
-				if x.holder == h && x.day >= b.Window.Start(today) {
+				if x.Holder == h && x.day >= b.Window.Start(today) {
 					s = append(s, x.loss)
 				}
 			}
@@ -277,15 +279,15 @@ func TestAgainstObviousAccount(t *testing.T) {
 		}
 		granted, refused := 0, 0
 		for range 400 {
-			last := map[holder]privacy.Tally{}
+			last := map[state.Holder]privacy.Tally{}
 			for _, x := range list {
-				last[x.holder] = last[x.holder].Add(privacy.TallyOf(x.loss))
+				last[x.Holder] = last[x.Holder].Add(privacy.TallyOf(x.loss))
 			}
 			switch n := r.IntN(20); {
 			case n < 2:
 				a := accounts[r.IntN(3)]
-				a.principal = append([]string{budget.All, budget.All, budget.Default, budget.RolePrefix + "r", budget.RolePrefix + "s"}, people...)[r.IntN(8)]
-				b := budget.Budget{Account: a.account, Entity: a.entity, Principal: a.principal,
+				a.Principal = append([]string{budget.All, budget.All, budget.Default, budget.RolePrefix + "r", budget.RolePrefix + "s"}, people...)[r.IntN(8)]
+				b := budget.Budget{Account: a.Account, Entity: a.Entity, Principal: a.Principal,
 					Epsilon: privacy.Epsilon(r.Float64()*4 + 0.1), Delta: []privacy.Delta{0, 1e-6, 1e-6}[r.IntN(3)], Window: []budget.Window{budget.Never, budget.Day, budget.Week, budget.Month}[r.IntN(4)]}
 				if r.IntN(3) == 0 {
 					b.Rho, b.Epsilon = privacy.RhoOf(r.Float64()/2+0.001), 0
@@ -300,13 +302,13 @@ func TestAgainstObviousAccount(t *testing.T) {
 				if err := l.RemoveBudget(context.Background(), b.Account, b.Entity, b.Principal, ""); err != nil {
 					t.Fatal(err)
 				}
-				delete(budgets, holderOf(&b))
+				delete(budgets, state.HolderOf(&b))
 			case n == 3 && len(list) > 0 && r.IntN(3) == 0:
-				h := list[r.IntN(len(list))].holder
+				h := list[r.IntN(len(list))].Holder
 				_, own := budgets[h]
-				_, def := budgets[holder{h.account, h.entity, budget.Default}]
-				ok := own || def && !h.manyPay()
-				err := l.ResetBudget(context.Background(), h.account, h.entity, h.principal, "root@%", "new year")
+				_, def := budgets[state.Holder{Account: h.Account, Entity: h.Entity, Principal: budget.Default}]
+				ok := own || def && !h.ManyPay()
+				err := l.ResetBudget(context.Background(), h.Account, h.Entity, h.Principal, "root@%", "new year")
 				if (err == nil) != ok {
 					t.Fatalf("seed %d: reset of %v: %v", seed, h, err)
 				}
@@ -334,24 +336,24 @@ func TestAgainstObviousAccount(t *testing.T) {
 					if r.IntN(3) > 0 {
 						loss = privacy.PureLoss(r.Float64() / 4)
 					}
-					req.Charges = append(req.Charges, Charge{Account: a.account, Entity: a.entity, Loss: loss})
-					all, has := budgets[holder{a.account, a.entity, budget.All}]
-					ok = ok && (has || a.entity)
+					req.Charges = append(req.Charges, Charge{Account: a.Account, Entity: a.Entity, Loss: loss})
+					all, has := budgets[state.Holder{Account: a.Account, Entity: a.Entity, Principal: budget.All}]
+					ok = ok && (has || a.Entity)
 					if has {
-						ok = ok && keeps(append(sum(holder{a.account, a.entity, budget.All}, all), loss), all)
+						ok = ok && keeps(append(sum(state.Holder{Account: a.Account, Entity: a.Entity, Principal: budget.All}, all), loss), all)
 					}
 					for _, role := range roles[who] {
-						h := holder{a.account, a.entity, budget.RolePrefix + role}
+						h := state.Holder{Account: a.Account, Entity: a.Entity, Principal: budget.RolePrefix + role}
 						if b, has := budgets[h]; has {
 							ok = ok && keeps(append(sum(h, b), loss), b)
 						}
 					}
-					own, has := budgets[holder{a.account, a.entity, who}]
+					own, has := budgets[state.Holder{Account: a.Account, Entity: a.Entity, Principal: who}]
 					if !has {
-						own, has = budgets[holder{a.account, a.entity, budget.Default}]
+						own, has = budgets[state.Holder{Account: a.Account, Entity: a.Entity, Principal: budget.Default}]
 					}
 					if has {
-						ok = ok && keeps(append(sum(holder{a.account, a.entity, who}, own), loss), own)
+						ok = ok && keeps(append(sum(state.Holder{Account: a.Account, Entity: a.Entity, Principal: who}, own), loss), own)
 					}
 				}
 				receipt, err := l.Reserve(context.Background(), req)
@@ -366,21 +368,21 @@ func TestAgainstObviousAccount(t *testing.T) {
 				granted++
 				for _, c := range req.Charges {
 					list = append(list,
-						spent{holder{c.Account, c.Entity, who}, today, c.Loss},
-						spent{holder{c.Account, c.Entity, budget.All}, today, c.Loss})
+						spent{state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, today, c.Loss},
+						spent{state.Holder{Account: c.Account, Entity: c.Entity, Principal: budget.All}, today, c.Loss})
 					for _, role := range roles[who] {
-						list = append(list, spent{holder{c.Account, c.Entity, budget.RolePrefix + role}, today, c.Loss})
+						list = append(list, spent{state.Holder{Account: c.Account, Entity: c.Entity, Principal: budget.RolePrefix + role}, today, c.Loss})
 					}
 				}
 				if r.IntN(2) == 0 {
-					l.Finish(receipt, Failed)
+					l.Finish(receipt, record.Failed)
 				}
 			}
 			l.mu.Lock()
-			today = l.state.lastDay // records other than charges move it as well
+			today = l.state.LastDay // records other than charges move it as well
 			l.mu.Unlock()
 			for h, v := range last {
-				now := spentOn(l, h.account, h.entity, h.principal)
+				now := spentOn(l, h.Account, h.Entity, h.Principal)
 				if now.Rho < v.Rho || now.Event.Float() < v.Event.Float() {
 					t.Fatalf("seed %d: spending of %v fell from %v to %v", seed, h, v, now)
 				}

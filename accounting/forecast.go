@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 )
 
@@ -46,7 +47,7 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 		defer l.mu.Unlock()
 		return nil, l.fault
 	}
-	today := max(l.state.lastDay, budget.DateOf(l.now()))
+	today := max(l.state.LastDay, budget.DateOf(l.now()))
 	for _, c := range merge(charges) {
 		known := false
 		add := func(b *budget.Budget, who string) {
@@ -54,18 +55,18 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 				return
 			}
 			known = true
-			f := Forecast{Account: c.account, Entity: c.entity, Table: c.table, Budget: *b, Holder: who}
-			list = append(list, pending{f, l.state.spentIn(b, holder{c.account, c.entity, who}, today), *c.amount()})
+			f := Forecast{Account: c.Account, Entity: c.Entity, Table: c.Table, Budget: *b, Holder: who}
+			list = append(list, pending{f, l.state.SpentIn(b, state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, today), *c.Amount()})
 		}
-		add(l.state.budgets[holder{c.account, c.entity, budget.All}], budget.All)
-		if !known && !c.entity {
-			list = append(list, pending{Forecast: Forecast{Account: c.account, Table: c.table, Missing: true}, loss: *c.amount()})
+		add(l.state.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: budget.All}], budget.All)
+		if !known && !c.Entity {
+			list = append(list, pending{Forecast: Forecast{Account: c.Account, Table: c.Table, Missing: true}, loss: *c.Amount()})
 			continue
 		}
 		for _, role := range unique(roles) {
-			add(l.state.budgets[holder{c.account, c.entity, budget.RolePrefix + role}], budget.RolePrefix+role)
+			add(l.state.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: budget.RolePrefix + role}], budget.RolePrefix+role)
 		}
-		add(l.state.own(c.account, c.entity, principal), principal)
+		add(l.state.Own(c.Account, c.Entity, principal), principal)
 	}
 	l.mu.Unlock()
 	// The conversions are slow, so no charge waits for them.

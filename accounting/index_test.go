@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/record"
 )
 
 // varied makes a ledger with entries of every kind, over days, with a clock that goes back at
@@ -54,7 +55,7 @@ func varied(t *testing.T, n int) (*Ledger, string) {
 			receipts = append(receipts, receipt)
 		}
 		if i%3 == 0 && len(receipts) > 0 {
-			l.Finish(receipts[r.IntN(len(receipts))], Outcome(1+r.IntN(4)))
+			l.Finish(receipts[r.IntN(len(receipts))], record.Outcome(1+r.IntN(4)))
 		}
 	}
 	if err := l.Note("end@%", "kind", "everything before is durable"); err != nil {
@@ -124,7 +125,7 @@ func randomFilter(r *rand.Rand, all []Entry) (f Filter) {
 		f.Kinds = []EntryKind{some.Kind, NoteEntry}[:1+r.IntN(2)]
 	}
 	if maybe(4) {
-		f.Outcomes = []Outcome{Outcome(r.IntN(5)), Outcome(r.IntN(5))}
+		f.Outcomes = []record.Outcome{record.Outcome(r.IntN(5)), record.Outcome(r.IntN(5))}
 	}
 	if maybe(3) {
 		f.Since = some.At

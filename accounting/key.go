@@ -9,20 +9,15 @@ import (
 	"os"
 	"path/filepath"
 
+	"scrim/accounting/internal/chain"
 	"scrim/internal/durable"
 )
 
 // KeySuffix names the file of the ledger's key: the ledger's own name with it behind.
 const KeySuffix = ".key"
 
-// key is what the chain's hashes are made with.
-type key [32]byte
-
-// keyMode is who may read the key: its owner alone.
-const keyMode = 0o600
-
 // readKey reads the key at path. It refuses a file that others may read.
-func readKey(path string) (k key, err error) {
+func readKey(path string) (k chain.Key, err error) {
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -35,7 +30,7 @@ func readKey(path string) (k key, err error) {
 	if err != nil {
 		return k, fmt.Errorf("%w: %w", ErrKey, err)
 	}
-	if p := info.Mode().Perm(); p&^keyMode != 0 {
+	if p := info.Mode().Perm(); p&^chain.FileMode != 0 {
 		return k, fmt.Errorf("%w: %s may be read or written by others (mode %04o). Run chmod 600 on it, and check who has read it", ErrKey, path, p)
 	}
 	text := make([]byte, 2*len(k)+2)
@@ -44,15 +39,15 @@ func readKey(path string) (k key, err error) {
 	if err != nil || len(b) != len(k) {
 		return k, fmt.Errorf("%w: %s is not a key (want %d hexadecimal digits). %s", ErrKey, path, 2*len(k), repairKey)
 	}
-	return key(b), nil
+	return chain.Key(b), nil
 }
 
 // makeKey returns the key at path, and makes it where there is none.
-func makeKey(path string) (key, error) {
+func makeKey(path string) (chain.Key, error) {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return readKey(path)
 	}
-	var k key
+	var k chain.Key
 	if _, err := rand.Read(k[:]); err != nil {
 		return k, err
 	}

@@ -21,6 +21,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // The tests here run this test binary again as a child that charges a ledger, and let it die. The
@@ -138,7 +139,7 @@ func charge(l *Ledger, workers int) privacy.Rho {
 				}
 				got.Add(uint64(n))
 				fmt.Printf("got %d\n", n)
-				l.Finish(receipt, Answered)
+				l.Finish(receipt, record.Answered)
 				if i%3 == 0 {
 					_ = l.PutAnswer([]byte(strconv.Itoa(r.IntN(50))), make([]byte, r.IntN(5000)))
 				}

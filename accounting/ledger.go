@@ -10,6 +10,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/index"
+	"scrim/accounting/internal/state"
+	"scrim/accounting/record"
 )
 
 // Options of Open. DirectoryID is required.
@@ -60,30 +65,30 @@ type Ledger struct {
 	answers   answerStore
 
 	mu    sync.Mutex // never held while a file is touched
-	state *state
+	state *state.State
 	next  *batch // what the committer takes next
 	armed bool   // a timer for next is running
 	fault error  // why nothing works any more; nil while all is well
 
 	reading sync.RWMutex // for index; never taken together with mu
-	index   *index
+	index   *index.Index
 
-	durable atomic.Pointer[mark] // the last record that a sync has made durable
+	durable atomic.Pointer[chain.Mark] // the last record that a sync has made durable
 
 	// The committer's own, once it runs:
-	end   mark // the last durable record
-	chain *chainer
+	end   chain.Mark // the last durable record
+	chain *chain.Chainer
 	mark  *marker // nil when ReadOnly
 
 	up upkeep
 
 	// As they were when the ledger was opened:
-	key      key
-	base     cut    // before the first record of the file
-	part     uint64 // how many records make a part
-	archive  bool   // it is an archive
-	accepted mark   // the end
-	marked   *mark  // the high-water mark; nil: none
+	key      chain.Key
+	base     cut         // before the first record of the file
+	part     uint64      // how many records make a part
+	archive  bool        // it is an archive
+	accepted chain.Mark  // the end
+	marked   *chain.Mark // the high-water mark; nil: none
 
 	wake    chan struct{} // capacity 1
 	closing chan struct{}
@@ -124,7 +129,7 @@ func (l *Ledger) Close() error {
 				err = fmt.Errorf("%w: %v", ErrUnavailable, e)
 			}
 		}
-		if e := guard(l.db.Close); err == nil && e != nil {
+		if e := boltfile.Guard(l.db.Close); err == nil && e != nil {
 			err = fmt.Errorf("%w: %v", ErrUnavailable, e)
 		}
 	})
@@ -162,24 +167,24 @@ func (l *Ledger) searchable(ctx context.Context) error {
 }
 
 // stamp gives a record its time, as it will be read back, and its day. l.mu is held.
-func (l *Ledger) stamp(r *record) {
+func (l *Ledger) stamp(r *record.Record) {
 	now := l.now()
-	r.at = time.Unix(0, now.UnixNano()).UTC()
-	r.day = max(l.state.lastDay, budget.DateOf(now))
+	r.At = time.Unix(0, now.UnixNano()).UTC()
+	r.Day = max(l.state.LastDay, budget.DateOf(now))
 }
 
 // append books a record and queues it for the committer. l.mu is held. The record is not durable
 // before the batch is done.
-func (l *Ledger) append(r *record) (uint64, *batch, error) {
-	if l.state.lastID >= maxRecords {
-		return 0, nil, fmt.Errorf("%w: %s holds %d records, which is all that it can; start a new data directory", ErrUnavailable, l.path, uint64(maxRecords))
+func (l *Ledger) append(r *record.Record) (uint64, *batch, error) {
+	if l.state.LastID >= index.MaxRecords {
+		return 0, nil, fmt.Errorf("%w: %s holds %d records, which is all that it can; start a new data directory", ErrUnavailable, l.path, uint64(index.MaxRecords))
 	}
-	if err := l.state.apply(r); err != nil {
+	if err := l.state.Apply(r); err != nil {
 		return 0, nil, fmt.Errorf("accounting: %w", err)
 	}
-	r.print = fingerprint(r.digest)
+	r.Print = record.Fingerprint(r.Digest)
 	l.next.records = append(l.next.records, r)
-	return l.state.lastID, l.next, nil
+	return l.state.LastID, l.next, nil
 }
 
 // wait wakes the committer and waits for b. When ctx ends first it returns ctx's error; what is
@@ -224,8 +229,8 @@ func (l *Ledger) Note(principal, kind, text string) error {
 	if err := budget.CheckName("kind", kind); err != nil {
 		return err
 	}
-	return l.record(context.Background(), &record{
-		kind: noteRecord, principal: principal, noteKind: kind, text: budget.Clip(text),
+	return l.record(context.Background(), &record.Record{
+		Kind: record.Note, Principal: principal, NoteKind: kind, Text: budget.Clip(text),
 	})
 }
 
@@ -238,12 +243,12 @@ func (l *Ledger) Replayed(principal, statement, digest string, of uint64, tables
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.fault != nil || of > l.state.lastID {
+	if l.fault != nil || of > l.state.LastID {
 		return
 	}
-	r := &record{
-		kind: replayRecord, principal: principal, statement: budget.Clip(statement), digest: budget.Clip(digest),
-		charge: of, tables: unique(tables),
+	r := &record.Record{
+		Kind: record.Replay, Principal: principal, Statement: budget.Clip(statement), Digest: budget.Clip(digest),
+		Charge: of, Tables: unique(tables),
 	}
 	l.stamp(r)
 	if _, _, err := l.append(r); err == nil {
@@ -252,7 +257,7 @@ func (l *Ledger) Replayed(principal, statement, digest string, of uint64, tables
 }
 
 // record stamps, books and commits a record without a charge.
-func (l *Ledger) record(ctx context.Context, r *record) error {
+func (l *Ledger) record(ctx context.Context, r *record.Record) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("accounting: %w", err)
 	}
@@ -262,7 +267,7 @@ func (l *Ledger) record(ctx context.Context, r *record) error {
 		return l.fault
 	}
 	l.stamp(r)
-	r.budget.SetBy, r.budget.SetAt = r.principal, r.at // as when it is read back
+	r.Budget.SetBy, r.Budget.SetAt = r.Principal, r.At // as when it is read back
 	_, b, err := l.append(r)
 	l.mu.Unlock()
 	if err != nil {

@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // clock is a clock that tests set.
@@ -46,11 +49,11 @@ const testDirectory = "directory-1"
 
 // testKey is the key of the tests' ledgers, so that files of one can be opened in the place of
 // another.
-var testKey = key{1, 2, 3}
+var testKey = chain.Key{1, 2, 3}
 
 func testKeyFile() []byte { return []byte(hex.EncodeToString(testKey[:]) + "\n") }
 
-func testMark(m mark) []byte { return m.encode(newChainer(testKey.derive("mark"))) }
+func testMark(m chain.Mark) []byte { return m.Encode(chain.New(testKey.Derive("mark"))) }
 
 // open opens a ledger that is closed when the test ends.
 func open(t testing.TB, path string, o Options) *Ledger {
@@ -111,8 +114,8 @@ func mustReserve(t testing.TB, l *Ledger, principal string, charges []Charge) Re
 func spentOn(l *Ledger, account string, entity bool, who string) privacy.Tally {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p := l.state.spent[holder{account, entity, who}]; p != nil {
-		return p.ever.Tally
+	if p := l.state.Spent[state.Holder{Account: account, Entity: entity, Principal: who}]; p != nil {
+		return p.Ever.Tally
 	}
 	return privacy.Tally{}
 }
@@ -121,7 +124,7 @@ func TestReserveSurvivesReopening(t *testing.T) {
 	l, path := create1(t, nil)
 	mustSet(t, l, "t", false, budget.All, 2, 1e-6, budget.Never)
 	r := mustReserve(t, l, "a@%", rho("t", 0.01))
-	l.Finish(r, Failed)
+	l.Finish(r, record.Failed)
 	want := spentOn(l, "t", false, budget.All)
 	if want.Rho != privacy.RhoOf(0.01) {
 		t.Fatalf("spent %v", want)
@@ -141,7 +144,7 @@ func TestReserveSurvivesReopening(t *testing.T) {
 		t.Fatalf("entries %v, %v", es, err)
 	}
 	e := es[1]
-	if e.ID != r.ID || e.Principal != "a@%" || e.Statement != "SELECT 1" || e.Outcome != Failed || len(e.Charges) != 1 {
+	if e.ID != r.ID || e.Principal != "a@%" || e.Statement != "SELECT 1" || e.Outcome != record.Failed || len(e.Charges) != 1 {
 		t.Errorf("entry %+v", e)
 	}
 	c := e.Charges[0]

@@ -1,70 +1,32 @@
 package accounting
 
 import (
-	"bytes"
-	"crypto/hmac"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"time"
+
+	"scrim/accounting/internal/chain"
 )
 
 // MarkSuffix names the file of the ledger's high-water mark: the ledger's own name with it behind.
 const MarkSuffix = ".mark"
 
-// mark is a high-water mark: the last record that is known to have been durable. It is kept beside
-// the ledger, in a file of its own, so that an older copy of the ledger that is put back there is
-// noticed.
-type mark struct {
-	id   uint64
-	at   time.Time // of the record
-	hash sum
-}
-
 // errNoMark says that the mark is missing.
 var errNoMark = fmt.Errorf("%w: mark missing", ErrOlder)
 
-// markSize is the size of the file, within one sector: id, nanoseconds and hash, then the keyed
-// hash of these, in hexadecimal.
-const markSize = 2*(8+8+2*len(sum{})) + 1
-
-func (m mark) encode(c *chainer) []byte {
-	b := binary.BigEndian.AppendUint64(nil, m.id)
-	b = binary.BigEndian.AppendUint64(b, uint64(m.at.UnixNano()))
-	b = append(b, m.hash[:]...)
-	t := c.next(&sum{}, m.id, b)
-	return append(hex.AppendEncode(nil, append(b, t[:]...)), '\n')
-}
-
-func decodeMark(text []byte, c *chainer) (m mark, ok bool) {
-	b, err := hex.DecodeString(string(bytes.TrimSuffix(text, []byte("\n"))))
-	if err != nil || len(text) != markSize {
-		return m, false
-	}
-	body, t := b[:16+len(sum{})], b[16+len(sum{}):]
-	m.id = binary.BigEndian.Uint64(body)
-	if want := c.next(&sum{}, m.id, body); !hmac.Equal(t, want[:]) {
-		return mark{}, false
-	}
-	m.at = time.Unix(0, int64(binary.BigEndian.Uint64(body[8:]))).UTC()
-	return mark{m.id, m.at, sum(body[16:])}, true
-}
-
 // readMark reads the mark at path. It refuses a missing one: a ledger is never without, and one
 // that is put back without it may be old.
-func readMark(path string, c *chainer) (mark, error) {
+func readMark(path string, c *chain.Chainer) (chain.Mark, error) {
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return mark{}, fmt.Errorf("%w: %s, which says how far the ledger had come", errNoMark, path)
+		return chain.Mark{}, fmt.Errorf("%w: %s, which says how far the ledger had come", errNoMark, path)
 	case err != nil:
-		return mark{}, fmt.Errorf("accounting: opening the ledger's mark: %w", err)
+		return chain.Mark{}, fmt.Errorf("accounting: opening the ledger's mark: %w", err)
 	}
-	m, ok := decodeMark(text, c)
+	m, ok := chain.DecodeMark(text, c)
 	if !ok {
-		return mark{}, fmt.Errorf("%w: %s, which says how far the ledger had come, is damaged, or of another ledger", ErrOlder, path)
+		return chain.Mark{}, fmt.Errorf("%w: %s, which says how far the ledger had come, is damaged, or of another ledger", ErrOlder, path)
 	}
 	return m, nil
 }
@@ -74,17 +36,17 @@ func readMark(path string, c *chainer) (mark, error) {
 // misses nothing but an older copy from those seconds.
 type marker struct {
 	f     *os.File
-	chain *chainer
+	chain *chain.Chainer
 }
 
 // openMarker opens the mark's file, and makes it when there is none.
-func openMarker(path string, c *chainer, first mark) (*marker, error) {
+func openMarker(path string, c *chain.Chainer, first chain.Mark) (*marker, error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-		if err := placeFile(path, first.encode(c)); err != nil {
+		if err := placeFile(path, first.Encode(c)); err != nil {
 			return nil, fmt.Errorf("accounting: making the ledger's mark: %w", err)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, keyMode)
+	f, err := os.OpenFile(path, os.O_RDWR, chain.FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("accounting: opening the ledger's mark: %w", err)
 	}
@@ -100,8 +62,8 @@ func replaceMark(path string) error {
 	return nil
 }
 
-func (w *marker) move(m mark) error {
-	_, err := w.f.WriteAt(m.encode(w.chain), 0)
+func (w *marker) move(m chain.Mark) error {
+	_, err := w.f.WriteAt(m.Encode(w.chain), 0)
 	return err
 }
 

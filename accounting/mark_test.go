@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/record"
 )
 
 // TestOlderCopyIsRefused puts older copies of the ledger back, and takes one only when its date is
@@ -160,16 +162,16 @@ func TestKey(t *testing.T) {
 // TestForgedChain: whoever has the file but not the key cannot change a record, though they compute
 // every hash anew.
 func TestForgedChain(t *testing.T) {
-	payload := (&record{kind: noteRecord, at: time.Unix(1, 0), principal: "a"}).encode(nil)
-	mine, theirs := newChainer(testKey), newChainer(key{9})
-	first := mine.genesis(testDirectory)
-	if mine.next(&first, 1, payload) == theirs.next(&first, 1, payload) {
+	payload := (&record.Record{Kind: record.Note, At: time.Unix(1, 0), Principal: "a"}).Encode(nil)
+	mine, theirs := chain.New(testKey), chain.New(chain.Key{9})
+	first := mine.Genesis(testDirectory)
+	if mine.Next(&first, 1, payload) == theirs.Next(&first, 1, payload) {
 		t.Error("the hash does not depend on the key")
 	}
-	h := mine.next(&first, 1, payload)
+	h := mine.Next(&first, 1, payload)
 	other := append([]byte{}, payload...)
 	other[len(other)-1]++
-	if mine.next(&first, 1, other) == h || mine.next(&first, 2, payload) == h || mine.next(&h, 1, payload) == h {
+	if mine.Next(&first, 1, other) == h || mine.Next(&first, 2, payload) == h || mine.Next(&h, 1, payload) == h {
 		t.Error("the hash does not depend on payload, number and the hash before")
 	}
 }

@@ -9,13 +9,16 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/index"
 	"scrim/accounting/internal/invalid"
+	"scrim/accounting/internal/state"
 )
 
 // The buckets and keys of the file; see the package documentation.
 var (
 	metaBucket    = []byte("meta")
-	recordsBucket = []byte("records")
 	answersBucket = []byte("answers")
 	orderBucket   = []byte("answer-order")
 
@@ -26,13 +29,6 @@ var (
 	baseKey      = []byte("base")
 )
 
-// format names the layout. A program that changes the layout changes the number.
-const format = "scrim ledger 3"
-
-// archivedFormat is that of a file whose first records are in an archive: it says under baseKey
-// what they come to. The chain is the same, and begins with the name of the other format.
-const archivedFormat = "scrim ledger 4"
-
 const defaultLockTimeout = time.Second
 
 // mapped is how much of the address space the file gets at least: while it is smaller, a reader
@@ -41,21 +37,6 @@ const mapped = 1 << 30
 
 // growth is how many bytes the file grows by.
 const growth = 256 << 10
-
-// How an operator gets out of it: the end of every error about a file that cannot be used.
-const (
-	repairDamaged = "Nothing was changed. Restore the data directory from a backup; charges made since " +
-		"that backup are then unknown, so lower the budgets by what may have been spent"
-	repairMissing = "The data directory is not new, so an empty ledger would forget what is spent. " +
-		"Restore the file from a backup"
-	repairForeign = "Put back the ledger that belongs to this data directory"
-	repairVersion = "Use the version of the program that wrote it, or a newer one"
-	repairLocked  = "Stop the other process, or use another data directory"
-	repairFound   = "The server charges and answers nothing more. Stop it and look at the disk. Its next start reads the whole ledger: it " +
-		"refuses one that is damaged. Then restore the data directory from a backup; charges made since that backup are unknown, so lower " +
-		"the budgets by what may have been spent"
-	repairKey = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed"
-)
 
 // Open opens the ledger at path, reads and verifies all of it, and starts its committer. With
 // Options.Checkpoints it begins at the last checkpoint, where there is one that was made of this
@@ -77,7 +58,7 @@ func Open(path string, o Options) (*Ledger, error) {
 	}
 	l := newLedger(path, db, o)
 	if err = l.start(o); err != nil {
-		_ = guard(db.Close)
+		_ = boltfile.Guard(db.Close)
 		return nil, err
 	}
 	if o.Accept != nil {
@@ -140,12 +121,12 @@ func (l *Ledger) start(o Options) error {
 		return nil
 	}
 	var err error
-	if l.marked == nil || l.marked.id != l.end.id { // a killed process may have left its last batch to the system without a sync
-		if err = guard(l.db.Sync); err != nil {
+	if l.marked == nil || l.marked.ID != l.end.ID { // a killed process may have left its last batch to the system without a sync
+		if err = boltfile.Guard(l.db.Sync); err != nil {
 			return fmt.Errorf("accounting: flushing the ledger: %w", err)
 		}
 	}
-	if l.mark, err = openMarker(l.path+MarkSuffix, newChainer(l.key.derive("mark")), l.end); err != nil {
+	if l.mark, err = openMarker(l.path+MarkSuffix, chain.New(l.key.Derive("mark")), l.end); err != nil {
 		return err
 	}
 	go l.commit()
@@ -161,9 +142,9 @@ func (l *Ledger) start(o Options) error {
 // verify reads and verifies the file, from a checkpoint on where there is one and the options ask
 // for it, else all of it.
 func (l *Ledger) verify(o Options) error {
-	var end head
+	var end chain.Head
 	var check, base []byte
-	err := guard(func() error {
+	err := boltfile.Guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) (err error) {
 			end, check, base, err = l.identify(tx)
 			return err
@@ -173,7 +154,7 @@ func (l *Ledger) verify(o Options) error {
 		l.key, err = l.readKey(check)
 	}
 	if err == nil {
-		l.chain = newChainer(l.key)
+		l.chain = chain.New(l.key)
 		l.base, err = l.baseOf(base)
 	}
 	if err == nil {
@@ -187,17 +168,17 @@ func (l *Ledger) verify(o Options) error {
 }
 
 // derive makes budgets, spending and the index, from a checkpoint or from the base.
-func (l *Ledger) derive(end head, o Options) error {
+func (l *Ledger) derive(end chain.Head, o Options) error {
 	from := l.base
 	if o.Checkpoints {
 		c, err := l.resume(end)
 		if err == nil {
 			from = c
-		} else if err := verifyPagesOf(l.path, whole); err != nil { // they were only skimmed
+		} else if err := boltfile.VerifyPath(l.path, boltfile.Whole); err != nil { // they were only skimmed
 			return err
 		}
 	}
-	if err := guard(func() error { return l.load(l.key, from, end, l.part, o.Progress) }); err != nil {
+	if err := boltfile.Guard(func() error { return l.load(l.key, from, end, l.part, o.Progress) }); err != nil {
 		return err
 	}
 	l.prepareUpkeep(from, o)
@@ -230,7 +211,7 @@ func openFile(path string, o Options) (*bolt.DB, error) {
 	var db *bolt.DB
 	var held *os.File
 	var outside error // not about the contents: permissions, the lock
-	err := guard(func() (e error) {
+	err := boltfile.Guard(func() (e error) {
 		db, e = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout: o.LockTimeout, ReadOnly: o.ReadOnly, InitialMmapSize: mapped,
 			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
@@ -251,11 +232,11 @@ func openFile(path string, o Options) (*bolt.DB, error) {
 				if outside = stillAt(name, f); outside != nil {
 					return nil, outside
 				}
-				reach := whole
+				reach := boltfile.Whole
 				if o.Checkpoints {
-					reach = skimmed
+					reach = boltfile.Skimmed
 				}
-				if err = verifyPages(f, reach); err != nil {
+				if err = boltfile.Verify(f, reach); err != nil {
 					return nil, damaged(path, err)
 				}
 				return f, nil
@@ -290,4 +271,26 @@ func stillAt(name string, f *os.File) error {
 		return fmt.Errorf("%w: %s was replaced while it was opened. Try again", ErrLocked, name)
 	}
 	return nil
+}
+
+// beginning is the cut before the first record of all.
+func (l *Ledger) beginning() cut {
+	return cut{end: chain.Mark{At: time.Unix(0, 0).UTC(), Hash: l.chain.Genesis(l.directory)}}
+}
+
+// baseOf returns the cut at which the records of the file begin: what the archived ones come to, or
+// the beginning where none are.
+func (l *Ledger) baseOf(sealed []byte) (cut, error) {
+	if sealed == nil {
+		return l.beginning(), nil
+	}
+	c, err := unseal(l.key, baseSeal, nil, sealed)
+	if err != nil {
+		return c, errors.New("what its archived records come to is not what was written")
+	}
+	if c.end.ID > 0 && (c.end.ID+1)%index.BlockSize != 0 {
+		return c, state.ErrState
+	}
+	_, err = c.decode()
+	return c, err
 }

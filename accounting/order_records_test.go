@@ -10,13 +10,14 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // setWithout writes a record of a budget as it was before orders were chosen.
 func setWithout(t *testing.T, l *Ledger, eps privacy.Epsilon, delta privacy.Delta) {
 	t.Helper()
 	b := budget.Budget{Account: "t", Principal: budget.All, Epsilon: eps, Delta: delta, Window: budget.Never}
-	if err := l.record(t.Context(), &record{kind: setBudgetRecord, principal: "root@%", budget: b}); err != nil {
+	if err := l.record(t.Context(), &record.Record{Kind: record.SetBudget, Principal: "root@%", Budget: b}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -73,15 +74,15 @@ func TestBudgetsWithoutAnOrder(t *testing.T) {
 // refused.
 func TestBudgetRecords(t *testing.T) {
 	const old = "0400000000000000050000000706726f6f74402501740001" + "2a" + "0162" + "3ff0000000000000" + "0000000000000000" + "3eb0c6f7a0b5ed8d" + "056e65766572"
-	r := &record{kind: setBudgetRecord, at: time.Unix(0, 5).UTC(), day: 7, principal: "root@%",
-		budget: budget.Budget{Account: "t", Principal: budget.All, Epsilon: 1, Delta: 1e-6, Window: budget.Never, Reason: "b", SetBy: "root@%", SetAt: time.Unix(0, 5).UTC()}}
-	if got := hex.EncodeToString(r.encode(nil)); got != old {
+	r := &record.Record{Kind: record.SetBudget, At: time.Unix(0, 5).UTC(), Day: 7, Principal: "root@%",
+		Budget: budget.Budget{Account: "t", Principal: budget.All, Epsilon: 1, Delta: 1e-6, Window: budget.Never, Reason: "b", SetBy: "root@%", SetAt: time.Unix(0, 5).UTC()}}
+	if got := hex.EncodeToString(r.Encode(nil)); got != old {
 		t.Errorf("%s, want %s", got, old)
 	}
 	for _, order := range []float64{0, 28.1875, 1 + budget.MinBeta, 1 + budget.MaxBeta} {
-		r.budget.Order = order
-		got, err := decodeRecord(r.encode(nil))
-		if err != nil || got.budget != r.budget {
+		r.Budget.Order = order
+		got, err := record.Decode(r.Encode(nil))
+		if err != nil || got.Budget != r.Budget {
 			t.Errorf("order %v: %+v, %v", order, got, err)
 		}
 	}
@@ -90,12 +91,12 @@ func TestBudgetRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, order := range []float64{0, 1, 0.5, -3, math.NaN(), math.Inf(1), 1 + 2*budget.MaxBeta} {
-		if _, err := decodeRecord(codec.AppendFloat(payload, order)); err == nil {
+		if _, err := record.Decode(codec.AppendFloat(payload, order)); err == nil {
 			t.Errorf("order %v is taken", order)
 		}
 	}
-	r.budget.Order, r.budget.Delta = 28, 0
-	if _, err := decodeRecord(r.encode(nil)); err == nil {
+	r.Budget.Order, r.Budget.Delta = 28, 0
+	if _, err := record.Decode(r.Encode(nil)); err == nil {
 		t.Error("a pure budget has an order")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
 	"scrim/accounting/privacy"
 )
 
@@ -62,22 +63,22 @@ func TestSkimming(t *testing.T) {
 		}
 		kind, over := e.Uint16(head[8:]), e.Uint32(head[12:])
 		for _, change := range []uint32{over + 1, over - 1, 1 << 20} {
-			if kind != leafPage || over == 0 || kinds[kind] > 60 {
+			if kind != boltfile.LeafPage || over == 0 || kinds[kind] > 60 {
 				break
 			}
 			b := append([]byte(nil), file...)
 			e.PutUint32(b[id*size+12:], change)
-			full, skimmedErr := verifyData(b, whole), verifyData(b, skimmed)
+			full, skimmedErr := boltfile.VerifyBytes(b, boltfile.Whole), boltfile.VerifyBytes(b, boltfile.Skimmed)
 			if full == nil || skimmedErr == nil {
 				t.Errorf("page %d with %d more pages in the place of %d: %v, %v", id, change, over, full, skimmedErr)
 			}
 			kinds[kind]++
 		}
 	}
-	if kinds[leafPage] < 20 {
-		t.Errorf("only %d lengths were changed", kinds[leafPage])
+	if kinds[boltfile.LeafPage] < 20 {
+		t.Errorf("only %d lengths were changed", kinds[boltfile.LeafPage])
 	}
-	ok(t, verifyData(file, skimmed))
+	ok(t, boltfile.VerifyBytes(file, boltfile.Skimmed))
 }
 
 // TestSkimmingFindsWhatBoltFollows flips bits in branches, in the list of free pages and in the
@@ -90,13 +91,13 @@ func TestSkimmingFindsWhatBoltFollows(t *testing.T) {
 	tried, refused := 0, 0
 	for id := range len(file) / size {
 		kind := e.Uint16(file[id*size+8:])
-		if kind != branchPage && kind != freelistPage && kind != metaPage {
+		if kind != boltfile.BranchPage && kind != boltfile.FreelistPage && kind != boltfile.MetaPage {
 			continue
 		}
 		for range often(60, 3000) {
 			at, bit := id*size+r.IntN(size/4), r.IntN(8)
 			file[at] ^= 1 << bit
-			full, skim := verifyData(file, whole), verifyData(file, skimmed)
+			full, skim := boltfile.VerifyBytes(file, boltfile.Whole), boltfile.VerifyBytes(file, boltfile.Skimmed)
 			tried++
 			if full != nil {
 				refused++

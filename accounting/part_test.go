@@ -14,7 +14,12 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/index"
+	"scrim/accounting/internal/part"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // busy makes a ledger of some 1500 records over two months: several accounts, entities, roles and
@@ -44,10 +49,10 @@ func busy(t *testing.T) (path string) {
 			receipts = append(receipts, mustCharge(t, l, r, who, account))
 		}
 		if n := len(receipts); n > 0 && i%2 == 0 {
-			l.Finish(receipts[r.IntN(n)], Outcome(1+r.IntN(int(Cancelled))))
+			l.Finish(receipts[r.IntN(n)], record.Outcome(1+r.IntN(int(record.Cancelled))))
 		}
 		if i%50 == 0 {
-			l.Finish(Receipt{ID: 1}, Answered) // of what is no charge
+			l.Finish(Receipt{ID: 1}, record.Answered) // of what is no charge
 		}
 	}
 	ok(t, l.Close())
@@ -79,39 +84,39 @@ func mustCharge(t *testing.T, l *Ledger, r *rand.Rand, who, account string) Rece
 }
 
 // replayed books one record after the other, as they were when they were written.
-func replayed(t *testing.T, l *Ledger) (*state, *index) {
+func replayed(t *testing.T, l *Ledger) (*state.State, *index.Index) {
 	t.Helper()
-	s, x := newState(), newIndex()
-	ids := make([]uint32, l.end.id)
+	s, x := state.New(), index.New(0)
+	ids := make([]uint32, l.end.ID)
 	for i := range ids {
 		ids[i] = uint32(i + 1)
 	}
-	ok(t, l.records(ids, func(_ uint64, r *record) {
-		ok(t, s.apply(r))
-		x.add(r)
+	ok(t, l.records(ids, func(_ uint64, r *record.Record) {
+		ok(t, s.Apply(r))
+		x.Add(r)
 	}))
 	return s, x
 }
 
 // members lists the sets of an index by name.
-func (x *index) members() map[string][]uint32 {
+func members(x *index.Index) map[string][]uint32 {
 	m := map[string][]uint32{}
 	add := func(name string, b *roaring.Bitmap) {
 		if !b.IsEmpty() {
 			m[name] = b.ToArray()
 		}
 	}
-	add("entries", x.entries)
-	for kind, b := range x.kinds {
+	add("entries", x.Entries)
+	for kind, b := range x.Kinds {
 		add(fmt.Sprint("kind ", kind), b)
 	}
-	for o, b := range x.outcomes {
+	for o, b := range x.Outcomes {
 		add(fmt.Sprint("outcome ", o), b)
 	}
-	for n, b := range x.digests {
+	for n, b := range x.Digests {
 		add(fmt.Sprint("digest ", n), b)
 	}
-	for what, sets := range map[string]map[string]*roaring.Bitmap{"principal ": x.principals, "account ": x.accounts, "table ": x.tables} {
+	for what, sets := range map[string]map[string]*roaring.Bitmap{"principal ": x.Principals, "account ": x.Accounts, "table ": x.Tables} {
 		for name, b := range sets {
 			add(what+name, b)
 		}
@@ -125,28 +130,28 @@ func TestPartsAgainstOneByOne(t *testing.T) {
 	path := busy(t)
 	l := open(t, path, Options{ReadOnly: true})
 	s, x := replayed(t, l)
-	if s.lastID < 1200 || len(x.days) < 30 || len(x.members()) < 100 {
-		t.Fatalf("only %d records of %d days in %d sets", s.lastID, len(x.days), len(x.members()))
+	if s.LastID < 1200 || len(x.Days) < 30 || len(members(x)) < 100 {
+		t.Fatalf("only %d records of %d days in %d sets", s.LastID, len(x.Days), len(members(x)))
 	}
-	end := head{l.end, l.state.lastDay}
-	for _, size := range []uint64{blockSize, 2 * blockSize, partSize} {
+	end := chain.Head{Mark: l.end, Day: l.state.LastDay}
+	for _, size := range []uint64{index.BlockSize, 2 * index.BlockSize, partSize} {
 		l.answers = answerStore{limit: 1, pending: map[string][]byte{}}
 		ok(t, l.load(l.key, l.base, end, size, nil))
-		if l.state.lastID != s.lastID || l.state.lastDay != s.lastDay || l.state.starts != s.starts || !reflect.DeepEqual(l.state.budgets, s.budgets) {
+		if l.state.LastID != s.LastID || l.state.LastDay != s.LastDay || l.state.Starts != s.Starts || !reflect.DeepEqual(l.state.Budgets, s.Budgets) {
 			t.Fatalf("parts of %d: another end, or other budgets", size)
 		}
-		if len(l.state.spent) != len(s.spent) {
-			t.Errorf("parts of %d: %d holders, want %d", size, len(l.state.spent), len(s.spent))
+		if len(l.state.Spent) != len(s.Spent) {
+			t.Errorf("parts of %d: %d holders, want %d", size, len(l.state.Spent), len(s.Spent))
 		}
-		for h, p := range s.spent {
-			if got := l.state.spent[h]; got == nil || !reflect.DeepEqual(got.counting(s.lastDay), p.counting(s.lastDay)) {
+		for h, p := range s.Spent {
+			if got := l.state.Spent[h]; got == nil || !reflect.DeepEqual(counting(got, s.LastDay), counting(p, s.LastDay)) {
 				t.Errorf("parts of %d: %v spent something else", size, h)
 			}
 		}
-		if !reflect.DeepEqual(l.index.columns, x.columns) {
+		if !reflect.DeepEqual(l.index.Columns, x.Columns) {
 			t.Errorf("parts of %d: other columns", size)
 		}
-		got, want := l.index.members(), x.members()
+		got, want := members(l.index), members(x)
 		for name := range maps.Keys(want) {
 			if !slices.Equal(got[name], want[name]) {
 				t.Errorf("parts of %d: the set %q has %d members, want %d", size, name, len(got[name]), len(want[name]))
@@ -159,19 +164,19 @@ func TestPartsAgainstOneByOne(t *testing.T) {
 }
 
 // TestPartsRefuseWhatIsNoRecord changes a byte of each record, or cuts it short: parts take what
-// decodeRecord takes, and nothing else.
+// record.Decode takes, and nothing else.
 func TestPartsRefuseWhatIsNoRecord(t *testing.T) {
 	l := open(t, busy(t), Options{ReadOnly: true})
 	const first, id = partSize, partSize + 7
 	r := rand.New(rand.NewPCG(62, 1))
-	memory := &scratch{outcomes: make([]uint8, blockSize)}
+	memory := &index.Scratch{Outcomes: make([]uint8, index.BlockSize)}
 	taken, refused := 0, 0
 	attempt := func(b []byte) {
-		p := newPart(first, id, l.state.lastDay, memory)
-		err := p.take(id, b)
-		full, want := decodeRecord(b)
+		p := part.New(first, id, l.state.LastDay, memory)
+		err := p.Take(id, b)
+		full, want := record.Decode(b)
 		if want == nil {
-			want = full.follows(id)
+			want = full.Follows(id)
 		}
 		if (err == nil) != (want == nil) {
 			t.Fatalf("% x: %v, want %v", b, err, want)
@@ -183,8 +188,8 @@ func TestPartsRefuseWhatIsNoRecord(t *testing.T) {
 		}
 	}
 	err := l.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(recordsBucket).ForEach(func(_, v []byte) error {
-			b := bytes.Clone(v[len(sum{}):])
+		return tx.Bucket(chain.Records).ForEach(func(_, v []byte) error {
+			b := bytes.Clone(v[len(chain.Sum{}):])
 			attempt(b)
 			attempt(b[:r.IntN(len(b))])
 			attempt(append(b, 0))

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
 )
 
 // Position is a place in a ledger's chain: a record and its hash, which stands for all records up
@@ -34,7 +37,7 @@ func ParsePosition(text string) (p Position, err error) {
 	id, e1 := strconv.ParseUint(f[0], 10, 64)
 	nanos, e2 := strconv.ParseInt(f[1], 10, 64)
 	hash, e3 := hex.DecodeString(f[2])
-	if e1 != nil || e2 != nil || e3 != nil || len(hash) != len(sum{}) {
+	if e1 != nil || e2 != nil || e3 != nil || len(hash) != len(chain.Sum{}) {
 		return p, fmt.Errorf("accounting: %q is no position of a ledger: want record, time and hash", text)
 	}
 	return Position{id, time.Unix(0, nanos).UTC(), f[2]}, nil
@@ -46,13 +49,13 @@ func (l *Ledger) Position() Position {
 	return positionOf(*l.durable.Load())
 }
 
-func positionOf(m mark) Position { return Position{m.id, m.at, hex.EncodeToString(m.hash[:])} }
+func positionOf(m chain.Mark) Position { return Position{m.ID, m.At, hex.EncodeToString(m.Hash[:])} }
 
 // Continues reports whether the ledger has the record of p with the same hash: then it holds
 // everything that a ledger holds which ends there, and perhaps more.
 func (l *Ledger) Continues(p Position) (bool, error) {
 	want, err := hex.DecodeString(p.Hash)
-	if err != nil || len(want) != len(sum{}) {
+	if err != nil || len(want) != len(chain.Sum{}) {
 		return false, fmt.Errorf("accounting: %q is no hash of a record", p.Hash)
 	}
 	have, found, err := l.hashAt(p.Record)
@@ -60,20 +63,20 @@ func (l *Ledger) Continues(p Position) (bool, error) {
 }
 
 // hashAt returns the hash of a record as it is stored, if there is one.
-func (l *Ledger) hashAt(id uint64) (hash sum, found bool, err error) {
+func (l *Ledger) hashAt(id uint64) (hash chain.Sum, found bool, err error) {
 	switch {
 	case id == 0:
-		return l.chain.genesis(l.directory), true, nil
-	case id == l.base.end.id:
-		return l.base.end.hash, true, nil
-	case id < l.base.end.id:
+		return l.chain.Genesis(l.directory), true, nil
+	case id == l.base.end.ID:
+		return l.base.end.Hash, true, nil
+	case id < l.base.end.ID:
 		return l.archivedHash(id)
 	}
-	err = guard(func() error {
+	err = boltfile.Guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) error {
-			v := tx.Bucket(recordsBucket).Get(recordKey(id))
+			v := tx.Bucket(chain.Records).Get(chain.RecordKey(id))
 			if found = len(v) >= len(hash); found {
-				hash = sum(v[:len(hash)])
+				hash = chain.Sum(v[:len(hash)])
 			}
 			return nil
 		})

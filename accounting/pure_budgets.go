@@ -1,6 +1,9 @@
 package accounting
 
-import "scrim/accounting/budget"
+import (
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/state"
+)
 
 // Pure reports whether what a principal spends on an account is tested against a budget with δ = 0:
 // that of all principals, or the principal's own or default one, or that of one of the roles. Only
@@ -8,10 +11,10 @@ import "scrim/accounting/budget"
 func (l *Ledger) Pure(account string, entity bool, principal string, roles ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := l.state.budgets[holder{account, entity, budget.All}]
-	own := l.state.own(account, entity, principal)
+	all := l.state.Budgets[state.Holder{Account: account, Entity: entity, Principal: budget.All}]
+	own := l.state.Own(account, entity, principal)
 	for _, role := range roles {
-		if b := l.state.budgets[holder{account, entity, budget.RolePrefix + role}]; b.IsPure() {
+		if b := l.state.Budgets[state.Holder{Account: account, Entity: entity, Principal: budget.RolePrefix + role}]; b.IsPure() {
 			return true
 		}
 	}

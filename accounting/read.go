@@ -9,12 +9,11 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
 	"scrim/accounting/internal/invalid"
+	"scrim/accounting/record"
 )
-
-// readChunk is how many records one read transaction visits. A writer may have to wait for readers
-// when the file grows, so none is kept open for long.
-const readChunk = 1000
 
 // Entries returns the entries that f chooses, in the order in which they were written or the
 // reverse. Outcomes are part of their charge's entry. Sets in memory say which records to read, so
@@ -57,14 +56,14 @@ func (l *Ledger) candidates(ctx context.Context, f *Filter, n int, visit func(id
 		return err
 	}
 	l.reading.RLock()
-	c := l.index.choose(f)
+	c := choose(l.index, f)
 	l.reading.RUnlock()
 	for more := true; more; {
 		if err := cmp.Or(l.usable(), ctx.Err()); err != nil {
 			return err
 		}
 		l.reading.RLock()
-		ids := l.index.next(c, n)
+		ids := next(l.index, c, n)
 		l.reading.RUnlock()
 		if len(ids) == 0 {
 			return nil
@@ -79,13 +78,13 @@ func (l *Ledger) candidates(ctx context.Context, f *Filter, n int, visit func(id
 
 // read appends those of the records that match f.
 func (l *Ledger) read(page []Entry, ids []uint32, f *Filter) ([]Entry, error) {
-	if err := l.records(ids, func(id uint64, r *record) { page = append(page, r.entry(id)) }); err != nil {
+	if err := l.records(ids, func(id uint64, r *record.Record) { page = append(page, entryOf(id, r)) }); err != nil {
 		return nil, err
 	}
 	l.reading.RLock()
 	for i := range page {
 		if e := &page[i]; e.Kind == ChargeEntry {
-			e.Outcome = l.index.outcome(uint32(e.ID))
+			e.Outcome = l.index.Outcome(uint32(e.ID))
 		}
 	}
 	l.reading.RUnlock()
@@ -93,16 +92,16 @@ func (l *Ledger) read(page []Entry, ids []uint32, f *Filter) ([]Entry, error) {
 }
 
 // records reads records that are durable.
-func (l *Ledger) records(ids []uint32, visit func(id uint64, r *record)) error {
-	return guard(func() error {
+func (l *Ledger) records(ids []uint32, visit func(id uint64, r *record.Record)) error {
+	return boltfile.Guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) error {
-			records := tx.Bucket(recordsBucket)
+			records := tx.Bucket(chain.Records)
 			for _, id := range ids {
-				v := records.Get(recordKey(uint64(id)))
-				if len(v) < len(sum{}) {
+				v := records.Get(chain.RecordKey(uint64(id)))
+				if len(v) < len(chain.Sum{}) {
 					return fmt.Errorf("%w: %s: record %d", ErrDamaged, l.path, id)
 				}
-				r, err := decodeRecord(v[len(sum{}):])
+				r, err := record.Decode(v[len(chain.Sum{}):])
 				if err != nil {
 					return fmt.Errorf("%w: %s: record %d: %v", ErrDamaged, l.path, id, err)
 				}

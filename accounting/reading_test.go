@@ -14,6 +14,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 func TestEntries(t *testing.T) {
@@ -24,7 +25,7 @@ func TestEntries(t *testing.T) {
 	mustSet(t, l, "u", false, budget.Default, 1, 1e-6, budget.Never)
 	a := mustReserve(t, l, "a@%", rho("t", 0.01))
 	b := mustReserve(t, l, "b@%", append(rho("u", 0.01), rho("t", 0.02)...))
-	l.Finish(a, TimedOut)
+	l.Finish(a, record.TimedOut)
 	if err := l.Note("root@%", "raw", "switched on"); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestEntries(t *testing.T) {
 	}
 	es, _ := l.Entries(context.Background(), Filter{})
 	first, second, note := es[3], es[4], es[5]
-	if first.Outcome != TimedOut || second.Outcome != Unfinished || !first.At.Equal(k.now()) {
+	if first.Outcome != record.TimedOut || second.Outcome != record.Unfinished || !first.At.Equal(k.now()) {
 		t.Errorf("charges %+v, %+v", first, second)
 	}
 	if note.NoteKind != "raw" || note.Text != "switched on" || note.Principal != "root@%" {

@@ -10,7 +10,13 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
+	"scrim/accounting/internal/chain"
 	"scrim/accounting/internal/codec"
+	"scrim/accounting/internal/index"
+	"scrim/accounting/internal/part"
+	"scrim/accounting/internal/state"
+	"scrim/accounting/record"
 )
 
 // recheckChunk is how many records one read transaction of the upkeep visits: some milliseconds. A
@@ -29,9 +35,9 @@ func damagedRecords(format string, args ...any) error { return &damage{fmt.Error
 func (l *Ledger) catchUp() error {
 	u := &l.up
 	opened, digest := u.kept, u.digest
-	full := newIndexAfter(l.base.end.id)
-	err := u.parts.read(opened.hash, func(x *partIndex) error {
-		full.join(x)
+	full := index.New(l.base.end.ID)
+	err := u.parts.read(opened.Hash, func(x *index.Part) error {
+		full.Join(x)
 		return l.running()
 	})
 	rebuilt := errors.Is(err, errSegments)
@@ -41,9 +47,9 @@ func (l *Ledger) catchUp() error {
 	if err != nil {
 		return err
 	}
-	full.joined()
+	full.Joined()
 	l.reading.Lock()
-	full.merge(l.index)
+	full.Merge(l.index)
 	l.index = full
 	l.reading.Unlock()
 	u.searchable()
@@ -67,19 +73,19 @@ func (l *Ledger) running() error {
 }
 
 // rebuild makes the index from the records, and its file, and so verifies them. People wait for it.
-func (l *Ledger) rebuild(opened mark, digest sum) (*index, error) {
+func (l *Ledger) rebuild(opened chain.Mark, digest chain.Sum) (*index.Index, error) {
 	u := &l.up
-	full := newIndexAfter(l.base.end.id)
-	*u.parts = *newSegments(u.parts.path, l.key, l.base.end.hash)
+	full := index.New(l.base.end.ID)
+	*u.parts = *newSegments(u.parts.path, l.key, l.base.end.Hash)
 	f, failed := u.parts.open()
 	if failed == nil {
 		defer f.Close()
 	}
-	err := l.verifyParts(opened, digest, func(time.Duration) error { return l.running() }, func(_ int, p *part) error {
+	err := l.verifyParts(opened, digest, func(time.Duration) error { return l.running() }, func(_ int, p *part.Part) error {
 		if failed == nil {
-			failed = u.parts.append(f, p.hash, p.index.encode(nil))
+			failed = u.parts.append(f, p.Hash, p.Index.Encode(nil))
 		}
-		full.join(&p.index)
+		full.Join(&p.Index)
 		return nil
 	})
 	if err != nil {
@@ -90,7 +96,7 @@ func (l *Ledger) rebuild(opened mark, digest sum) (*index, error) {
 	}
 	if failed != nil { // the next checkpoint begins anew
 		u.kept = l.base.end
-		*u.parts = *newSegments(u.parts.path, l.key, l.base.end.hash)
+		*u.parts = *newSegments(u.parts.path, l.key, l.base.end.Hash)
 		u.change(func(s *Upkeep) { s.Failed = failed })
 	}
 	return full, nil
@@ -98,8 +104,8 @@ func (l *Ledger) rebuild(opened mark, digest sum) (*index, error) {
 
 // recheck reads the records up to the checkpoint and compares what they come to with the checkpoint
 // and with the segments of the index.
-func (l *Ledger) recheck(opened mark, digest sum, pause func(time.Duration) error, tags []sum) error {
-	before := l.base.end.hash
+func (l *Ledger) recheck(opened chain.Mark, digest chain.Sum, pause func(time.Duration) error, tags []chain.Sum) error {
+	before := l.base.end.Hash
 	return l.verifyParts(opened, digest, func(worked time.Duration) error {
 		select {
 		case <-l.up.wake:
@@ -110,25 +116,25 @@ func (l *Ledger) recheck(opened mark, digest sum, pause func(time.Duration) erro
 			return errStopping
 		}
 		return pause(worked)
-	}, func(i int, p *part) error {
-		if l.up.parts.tag(&before, &p.hash, p.index.encode(nil)) != tags[i] {
-			return damagedRecords("the index of records %d to %d is not what they say", p.first, p.last)
+	}, func(i int, p *part.Part) error {
+		if l.up.parts.tag(&before, &p.Hash, p.Index.Encode(nil)) != tags[i] {
+			return damagedRecords("the index of records %d to %d is not what they say", p.First, p.Last)
 		}
-		before = p.hash
+		before = p.Hash
 		return nil
 	})
 }
 
 // verifyParts reads the records from the base to a mark, part by part, and compares what they come
 // to.
-func (l *Ledger) verifyParts(to mark, digest sum, pause func(time.Duration) error, each func(i int, p *part) error) error {
+func (l *Ledger) verifyParts(to chain.Mark, digest chain.Sum, pause func(time.Duration) error, each func(i int, p *part.Part) error) error {
 	s, err := l.base.decode()
 	if err != nil {
 		return err
 	}
 	at, memory := l.base.end, l.scratch()
-	for i, b := range partsBetween(at.id, to.id, l.part) {
-		p, end, err := l.readPart(b, at.hash, s, memory, pause)
+	for i, b := range partsBetween(at.ID, to.ID, l.part) {
+		p, end, err := l.readPart(b, at.Hash, s, memory, pause)
 		if err != nil {
 			return err
 		}
@@ -136,40 +142,40 @@ func (l *Ledger) verifyParts(to mark, digest sum, pause func(time.Duration) erro
 			return err
 		}
 		at = end
-		l.up.change(func(u *Upkeep) { u.Verified = end.id })
+		l.up.change(func(u *Upkeep) { u.Verified = end.ID })
 	}
-	if at.hash != to.hash {
-		return damagedRecords("record %d is not the one at which the checkpoint was made", to.id)
+	if at.Hash != to.Hash {
+		return damagedRecords("record %d is not the one at which the checkpoint was made", to.ID)
 	}
-	if sha256.Sum256(s.encode(nil)) != digest {
-		return damagedRecords("the records up to number %d do not come to what the checkpoint says", to.id)
+	if sha256.Sum256(s.Encode(nil)) != digest {
+		return damagedRecords("the records up to number %d do not come to what the checkpoint says", to.ID)
 	}
 	return nil
 }
 
 // scratch is memory for reading one part after the other.
-func (l *Ledger) scratch() *scratch { return &scratch{outcomes: make([]uint8, l.part)} }
+func (l *Ledger) scratch() *index.Scratch { return &index.Scratch{Outcomes: make([]uint8, l.part)} }
 
 // readPart reads and verifies records, the first of which follows a hash, books them in s, and says
 // where they end. It pauses in between.
-func (l *Ledger) readPart(b stretch, after sum, s *state, memory *scratch, pause func(time.Duration) error) (p *part, end mark, err error) {
+func (l *Ledger) readPart(b stretch, after chain.Sum, s *state.State, memory *index.Scratch, pause func(time.Duration) error) (p *part.Part, end chain.Mark, err error) {
 	last, err := l.headOf(b.last)
 	if err != nil {
 		return nil, end, err
 	}
-	p = newPart(b.first, b.last, last.day, memory)
-	p.start = &after
+	p = part.New(b.first, b.last, last.Day, memory)
+	p.Start = &after
 	var never atomic.Bool
-	for begun := false; p.at <= p.last; begun = true {
+	for begun := false; p.At <= p.Last; begun = true {
 		start := time.Now()
-		err := guard(func() error {
+		err := boltfile.Guard(func() error {
 			return l.db.View(func(tx *bolt.Tx) error {
 				if !begun {
-					if err := p.begin(tx, l.key); err != nil {
+					if err := p.Begin(tx, l.key); err != nil {
 						return err
 					}
 				}
-				return p.some(tx, min(p.last, p.at+recheckChunk-1), &never)
+				return p.Some(tx, min(p.Last, p.At+recheckChunk-1), &never)
 			})
 		})
 		if err != nil {
@@ -179,27 +185,27 @@ func (l *Ledger) readPart(b stretch, after sum, s *state, memory *scratch, pause
 			return nil, end, err
 		}
 	}
-	p.end()
-	s.starts = budget.StartsOf(last.day)
-	if err := p.join(s); err != nil {
+	p.End()
+	s.Starts = budget.StartsOf(last.Day)
+	if err := p.Join(s); err != nil {
 		return nil, end, &damage{err}
 	}
-	if s.lastDay != last.day {
+	if s.LastDay != last.Day {
 		return nil, end, damagedRecords("record %d is of another day than it was", b.last)
 	}
-	return p, mark{b.last, time.Unix(0, last.at).UTC(), p.hash}, nil
+	return p, chain.Mark{ID: b.last, At: time.Unix(0, last.At).UTC(), Hash: p.Hash}, nil
 }
 
 // headOf returns what a record begins with. It is not verified.
-func (l *Ledger) headOf(id uint64) (h recordHead, err error) {
-	err = guard(func() error {
+func (l *Ledger) headOf(id uint64) (h record.Head, err error) {
+	err = boltfile.Guard(func() error {
 		return l.db.View(func(tx *bolt.Tx) error {
-			v := tx.Bucket(recordsBucket).Get(recordKey(id))
-			if len(v) < len(sum{}) {
+			v := tx.Bucket(chain.Records).Get(chain.RecordKey(id))
+			if len(v) < len(chain.Sum{}) {
 				return fmt.Errorf("record %d is missing", id)
 			}
-			d := codec.NewDecoder(v[len(sum{}):])
-			if h = readHead(d); d.Bad {
+			d := codec.NewDecoder(v[len(chain.Sum{}):])
+			if h = record.ReadHead(d); d.Bad {
 				return fmt.Errorf("record %d does not decode", id)
 			}
 			return nil

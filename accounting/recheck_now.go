@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"scrim/accounting/internal/chain"
 )
 
 // Rechecked is what a verification of an open ledger has found sound.
@@ -40,11 +42,11 @@ func (l *Ledger) Recheck(ctx context.Context) (r Rechecked, err error) {
 	case err != nil:
 		return r, err
 	}
-	base := l.base.end.id
-	return Rechecked{Records: end.id - base, Archived: base, End: positionOf(end)}, nil
+	base := l.base.end.ID
+	return Rechecked{Records: end.ID - base, Archived: base, End: positionOf(end)}, nil
 }
 
-func (l *Ledger) recheckTo(ctx context.Context, end mark) error {
+func (l *Ledger) recheckTo(ctx context.Context, end chain.Mark) error {
 	s, err := l.base.decode()
 	if err != nil {
 		return err
@@ -56,16 +58,16 @@ func (l *Ledger) recheckTo(ctx context.Context, end mark) error {
 		return l.running()
 	}
 	at, memory := l.base.end, l.scratch()
-	for _, b := range partsBetween(at.id, end.id, l.part) {
+	for _, b := range partsBetween(at.ID, end.ID, l.part) {
 		if b.last < b.first {
 			break
 		}
-		if _, at, err = l.readPart(b, at.hash, s, memory, pause); err != nil {
+		if _, at, err = l.readPart(b, at.Hash, s, memory, pause); err != nil {
 			return err
 		}
 	}
-	if at.hash != end.hash {
-		return damagedRecords("record %d is not the one that was written", end.id)
+	if at.Hash != end.Hash {
+		return damagedRecords("record %d is not the one that was written", end.ID)
 	}
 	return nil
 }

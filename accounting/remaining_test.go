@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 )
 
@@ -53,7 +54,7 @@ func TestRemainingIsGranted(t *testing.T) {
 						t.Fatal(err)
 					}
 					b := &st.Budgets[0]
-					spent := l.state.spentIn(&b.Budget, holder{"t", false, budget.All}, budget.DateOf(k.now()))
+					spent := l.state.SpentIn(&b.Budget, state.Holder{Account: "t", Entity: false, Principal: budget.All}, budget.DateOf(k.now()))
 					grants := func(what string, loss privacy.Loss, want bool) {
 						t.Helper()
 						if got := b.Budget.Fits(spent.With(loss)); got != want {

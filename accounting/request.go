@@ -1,12 +1,14 @@
 package accounting
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"scrim/accounting/budget"
 	"scrim/accounting/internal/invalid"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // Request asks for the charges of one statement: all of them, or none.
@@ -32,36 +34,6 @@ type Charge struct {
 type Receipt struct {
 	ID uint64    // of the charge's record
 	At time.Time // when it was made
-}
-
-// Outcome is how the execution of a charged statement ended. It never changes what is spent.
-type Outcome uint8
-
-// The outcomes. Unfinished stands for a charge whose end was not recorded: it is running, or the
-// process died.
-const (
-	Unfinished Outcome = iota
-	Answered
-	Failed
-	TimedOut
-	Cancelled
-)
-
-// String returns the word that the ledger shows.
-func (o Outcome) String() string {
-	switch o {
-	case Unfinished:
-		return "unfinished"
-	case Answered:
-		return "answered"
-	case Failed:
-		return "failed"
-	case TimedOut:
-		return "timeout"
-	case Cancelled:
-		return "cancelled"
-	}
-	return "unknown"
 }
 
 // check refuses a request that no account could book.
@@ -97,4 +69,36 @@ func (r *Request) check() error {
 		}
 	}
 	return nil
+}
+
+// unique returns the names in order, each once.
+func unique(names []string) []string {
+	s := slices.Clone(names)
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+// exhausted tells what a charge would cost that does not fit, and what fits.
+func exhausted(b *budget.Budget, c *record.Booked, r *record.Record, before *privacy.Amount) error {
+	e := &ExhaustedError{
+		Account: c.Account, Entity: c.Entity, Table: c.Table, Scope: b.Principal, Principal: r.Principal,
+		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.End(r.Day),
+		RequestedRho: c.Loss.Rho,
+	}
+	// Between two orders of the grid the curve of what is not Gaussian noise may count a little
+	// more than α·ρ.
+	e.RemainingRho = min(b.RemainingRho(before, c.Loss), c.Loss.Rho-min(c.Loss.Rho, 1))
+	if b.Rho > 0 {
+		e.NoSlack = before.Rho.Add(c.Loss.Rho) <= b.Rho
+		return e
+	}
+	ideal := *before
+	ideal.Plus(&privacy.Amount{Tally: privacy.Tally{Rho: c.Loss.Rho}, Curve: c.Amount().Curve})
+	ideal.Event, ideal.TV = privacy.Slack{}, privacy.Slack{}
+	e.NoSlack = b.Delta > 0 && b.Fits(&ideal)
+	e.EventShare, e.TVShare = b.SlackShares()
+	e.Requested, e.Remaining = b.Cost(c.Loss.Loss()), b.RemainingFor(c.Loss, before)
+	e.NotPure = b.Delta == 0 && !c.Loss.Loss().IsPure()
+	e.SpentNotPure = b.Delta == 0 && !before.Loss().IsPure()
+	return e
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // Reserve charges a statement to every account of the request: to the budget of all principals, and
@@ -24,10 +26,10 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return Receipt{}, fmt.Errorf("accounting: %w", err)
 	}
-	r := &record{
-		kind: chargeRecord, principal: req.Principal, weighed: make(chan struct{}),
-		statement: budget.Clip(req.Statement), digest: budget.Clip(req.Digest), mechanisms: budget.Clip(req.Mechanisms),
-		roles: roleHolders(req.Roles), charges: merge(req.Charges),
+	r := &record.Record{
+		Kind: record.Charge, Principal: req.Principal, Weighed: make(chan struct{}),
+		Statement: budget.Clip(req.Statement), Digest: budget.Clip(req.Digest), Mechanisms: budget.Clip(req.Mechanisms),
+		Roles: roleHolders(req.Roles), Charges: merge(req.Charges),
 	}
 	receipt, b, err := l.book(r)
 	if err != nil {
@@ -36,9 +38,9 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	if err := l.wait(ctx, b); err != nil {
 		switch ctx.Err() {
 		case context.Canceled:
-			l.Finish(receipt, Cancelled)
+			l.Finish(receipt, record.Cancelled)
 		case context.DeadlineExceeded:
-			l.Finish(receipt, TimedOut)
+			l.Finish(receipt, record.TimedOut)
 		}
 		return Receipt{}, err
 	}
@@ -46,24 +48,24 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 }
 
 // book puts a charge through the filter and queues its record.
-func (l *Ledger) book(r *record) (Receipt, *batch, error) {
+func (l *Ledger) book(r *record.Record) (Receipt, *batch, error) {
 	id, b, err := l.admit(r)
 	if err != nil {
 		return Receipt{}, nil, err
 	}
-	r.weigh()
-	return Receipt{ID: id, At: r.at}, b, l.at("booked")
+	weigh(r)
+	return Receipt{ID: id, At: r.At}, b, l.at("booked")
 }
 
-func (l *Ledger) admit(r *record) (uint64, *batch, error) {
+func (l *Ledger) admit(r *record.Record) (uint64, *batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fault != nil {
 		return 0, nil, l.fault
 	}
 	l.stamp(r)
-	for i := range r.charges {
-		if err := l.state.admit(&r.charges[i], r); err != nil {
+	for i := range r.Charges {
+		if err := admit(l.state, &r.Charges[i], r); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -72,90 +74,84 @@ func (l *Ledger) admit(r *record) (uint64, *batch, error) {
 
 // admit is the filter: it tests one charge against the budgets on its account, and notes in c what
 // it would leave. It changes no spending.
-func (s *state) admit(c *booked, r *record) error {
-	all := s.budgets[holder{c.account, c.entity, budget.All}]
-	if all == nil && !c.entity {
-		return &NoBudgetError{Account: c.account, Table: c.table}
+func admit(s *state.State, c *record.Booked, r *record.Record) error {
+	all := s.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: budget.All}]
+	if all == nil && !c.Entity {
+		return &NoBudgetError{Account: c.Account, Table: c.Table}
 	}
-	c.left, c.tested = nil, nil
-	if err := s.test(c, r, all, budget.All, budget.All); err != nil {
+	c.Left, c.Tested = nil, nil
+	if err := test(s, c, r, all, budget.All, budget.All); err != nil {
 		return err
 	}
-	for _, who := range r.roles {
-		if err := s.test(c, r, s.budgets[holder{c.account, c.entity, who}], who, who); err != nil {
+	for _, who := range r.Roles {
+		if err := test(s, c, r, s.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}], who, who); err != nil {
 			return err
 		}
 	}
-	return s.test(c, r, s.own(c.account, c.entity, r.principal), r.principal, Own)
+	return test(s, c, r, s.Own(c.Account, c.Entity, r.Principal), r.Principal, record.Own)
 }
 
 // test tests a charge against one budget, if there is one, which caps what who spends.
-func (s *state) test(c *booked, r *record, b *budget.Budget, who, scope string) error {
+func test(s *state.State, c *record.Booked, r *record.Record, b *budget.Budget, who, scope string) error {
 	if b == nil {
 		return nil
 	}
-	before := s.spentIn(b, holder{c.account, c.entity, who}, r.day)
+	before := s.SpentIn(b, state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, r.Day)
 	after := before
-	after.Plus(c.amount())
+	after.Plus(c.Amount())
 	if !b.Fits(&after) {
 		return exhausted(b, c, r, &before)
 	}
-	c.left = append(c.left, Left{Scope: scope})
-	c.tested = append(c.tested, tested{*b, after})
+	c.Left = append(c.Left, record.Left{Scope: scope})
+	c.Tested = append(c.Tested, record.Tested{Budget: *b, After: after})
 	return nil
-}
-
-// tested is a budget that a charge fits, with all that is then spent.
-type tested struct {
-	budget budget.Budget
-	after  privacy.Amount
 }
 
 // weigh fills in what the charges left. It takes as long as all else that is done for a charge, so
 // nobody waits for it but the committer.
-func (r *record) weigh() {
-	for i := range r.charges {
-		c := &r.charges[i]
-		for j := range c.tested {
-			t := &c.tested[j]
-			c.left[j].Epsilon = t.budget.Remaining(&t.after)
-			if t.budget.Rho > 0 {
-				c.left[j].Rho = t.budget.Rho - t.after.Rho
+func weigh(r *record.Record) {
+	for i := range r.Charges {
+		c := &r.Charges[i]
+		for j := range c.Tested {
+			t := &c.Tested[j]
+			c.Left[j].Epsilon = t.Budget.Remaining(&t.After)
+			if t.Budget.Rho > 0 {
+				c.Left[j].Rho = t.Budget.Rho - t.After.Rho
 			}
 		}
-		c.tested = nil
+		c.Tested = nil
 	}
-	close(r.weighed)
+	close(r.Weighed)
 }
 
 // Finish records how a charged statement ended. It gives nothing back, does not wait, and does not
 // fail: an outcome that cannot be written leaves the charge Unfinished. A receipt that no Reserve
 // returned is ignored.
-func (l *Ledger) Finish(receipt Receipt, o Outcome) {
+func (l *Ledger) Finish(receipt Receipt, o record.Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.fault != nil || receipt.ID == 0 || receipt.ID > l.state.lastID {
+	if l.fault != nil || receipt.ID == 0 || receipt.ID > l.state.LastID {
 		return
 	}
-	l.next.outcomes = append(l.next.outcomes, outcomeOf{receipt.ID, o})
+	l.next.outcomes = append(l.next.outcomes, record.OutcomeOf{Charge: receipt.ID, Outcome: o})
 	l.later()
 }
 
 // merge adds the charges on one account and puts them into exact form, in the order of their first
 // mention.
-func merge(charges []Charge) []booked {
-	var m []booked
+func merge(charges []Charge) []record.Booked {
+	var m []record.Booked
 	for _, c := range charges {
-		i := slices.IndexFunc(m, func(b booked) bool { return b.account == c.Account && b.entity == c.Entity })
+		i := slices.IndexFunc(m, func(b record.Booked) bool { return b.Account == c.Account && b.Entity == c.Entity })
 		if i < 0 {
-			m = append(m, booked{account: c.Account, entity: c.Entity, table: budget.Clip(c.Table), loss: privacy.TallyOf(c.Loss), events: eventsOf(&c)})
+			m = append(m, record.Booked{Account: c.Account, Entity: c.Entity, Table: budget.Clip(c.Table), Loss: privacy.TallyOf(c.Loss), Events: eventsOf(&c)})
 			continue
 		}
-		m[i].loss = m[i].loss.Add(privacy.TallyOf(c.Loss))
-		m[i].events = slices.Concat(m[i].events, eventsOf(&c))
+		m[i].Loss = m[i].Loss.Add(privacy.TallyOf(c.Loss))
+		m[i].Events = slices.Concat(m[i].Events, eventsOf(&c))
 	}
 	for i := range m {
-		m[i].amount() // makes the curve, while no lock is held
+		m[i].Amount() // makes the curve, while no lock is held
 	}
 	return m
 }
@@ -196,36 +192,4 @@ func roleHolders(roles []string) []string {
 		list = append(list, budget.RolePrefix+r)
 	}
 	return list
-}
-
-// unique returns the names in order, each once.
-func unique(names []string) []string {
-	s := slices.Clone(names)
-	slices.Sort(s)
-	return slices.Compact(s)
-}
-
-// exhausted tells what a charge would cost that does not fit, and what fits.
-func exhausted(b *budget.Budget, c *booked, r *record, before *privacy.Amount) error {
-	e := &ExhaustedError{
-		Account: c.account, Entity: c.entity, Table: c.table, Scope: b.Principal, Principal: r.principal,
-		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.End(r.day),
-		RequestedRho: c.loss.Rho,
-	}
-	// Between two orders of the grid the curve of what is not Gaussian noise may count a little
-	// more than α·ρ.
-	e.RemainingRho = min(b.RemainingRho(before, c.loss), c.loss.Rho-min(c.loss.Rho, 1))
-	if b.Rho > 0 {
-		e.NoSlack = before.Rho.Add(c.loss.Rho) <= b.Rho
-		return e
-	}
-	ideal := *before
-	ideal.Plus(&privacy.Amount{Tally: privacy.Tally{Rho: c.loss.Rho}, Curve: c.amount().Curve})
-	ideal.Event, ideal.TV = privacy.Slack{}, privacy.Slack{}
-	e.NoSlack = b.Delta > 0 && b.Fits(&ideal)
-	e.EventShare, e.TVShare = b.SlackShares()
-	e.Requested, e.Remaining = b.Cost(c.loss.Loss()), b.RemainingFor(c.loss, before)
-	e.NotPure = b.Delta == 0 && !c.loss.Loss().IsPure()
-	e.SpentNotPure = b.Delta == 0 && !before.Loss().IsPure()
-	return e
 }

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-)
 
-// IndexSuffix names the file of the ledger's index up to its checkpoint: the ledger's own name with
-// it behind. It can be removed at any time: the index is then made from the records.
-const IndexSuffix = ".index"
+	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/index"
+)
 
 // segmentsFormat begins the file. Then come the segments of the parts, in their order:
 //
@@ -21,7 +20,7 @@ const segmentsFormat = "scrim ledger index 1\n"
 // segmentSeal is what segments are sealed for, bound to the hashes of the records around them.
 const segmentSeal = "ledger segment"
 
-const segmentHead = 3*len(sum{}) + 4
+const segmentHead = 3*len(chain.Sum{}) + 4
 
 // errSegments says that the file of segments does not reach as far as it must.
 var errSegments = errors.New("accounting: the file of the index does not hold what the checkpoint says")
@@ -29,25 +28,25 @@ var errSegments = errors.New("accounting: the file of the index does not hold wh
 // segments is the file to which the index of one part after the other is added.
 type segments struct {
 	path string
-	key  key
-	end  sum   // the hash of the last record of the last segment
-	size int64 // of what is valid
-	tags []sum // of the segments
+	key  chain.Key
+	end  chain.Sum   // the hash of the last record of the last segment
+	size int64       // of what is valid
+	tags []chain.Sum // of the segments
 }
 
 // newSegments returns an empty file of segments, of the records after the one with that hash.
-func newSegments(path string, k key, after sum) *segments {
+func newSegments(path string, k chain.Key, after chain.Sum) *segments {
 	return &segments{path: path, key: k, end: after}
 }
 
 // tag is the keyed hash of a segment between two hashes of the chain.
-func (s *segments) tag(before, after *sum, body []byte) sum {
+func (s *segments) tag(before, after *chain.Sum, body []byte) chain.Sum {
 	return tagOf(s.key, segmentSeal, append(before[:len(before):len(before)], after[:]...), body)
 }
 
 // append adds the segment of a part that ends with a hash, at the end of what is valid. It is on
 // the disk when sync has returned.
-func (s *segments) append(f *os.File, after sum, body []byte) error {
+func (s *segments) append(f *os.File, after chain.Sum, body []byte) error {
 	if s.size == 0 {
 		if err := f.Truncate(0); err != nil {
 			return err
@@ -70,13 +69,13 @@ func (s *segments) append(f *os.File, after sum, body []byte) error {
 
 // open opens the file for appending.
 func (s *segments) open() (*os.File, error) {
-	return os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, keyMode)
+	return os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, chain.FileMode)
 }
 
 // read calls each with the segments in their order, up to the one of which the last record has the
 // hash end. What stands behind is cut off by the next append. errSegments says that some are
 // missing, or are not what was written.
-func (s *segments) read(end sum, each func(*partIndex) error) error {
+func (s *segments) read(end chain.Sum, each func(*index.Part) error) error {
 	f, err := os.Open(s.path)
 	if err != nil {
 		return fmt.Errorf("%w: %v", errSegments, err)
@@ -96,12 +95,12 @@ func (s *segments) read(end sum, each func(*partIndex) error) error {
 		if head == nil {
 			return errSegments
 		}
-		before, after, tag := sum(head), sum(head[len(sum{}):]), sum(head[segmentHead-len(sum{}):])
-		body := r.take(int64(binary.BigEndian.Uint32(head[2*len(sum{}):])))
+		before, after, tag := chain.Sum(head), chain.Sum(head[len(chain.Sum{}):]), chain.Sum(head[segmentHead-len(chain.Sum{}):])
+		body := r.take(int64(binary.BigEndian.Uint32(head[2*len(chain.Sum{}):])))
 		if want := s.tag(&before, &after, body); body == nil || before != s.end || !hmac.Equal(want[:], tag[:]) {
 			return errSegments
 		}
-		x, err := decodeSegment(body)
+		x, err := index.DecodePart(body)
 		if err != nil {
 			return fmt.Errorf("%w: %v", errSegments, err)
 		}

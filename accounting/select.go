@@ -2,11 +2,12 @@ package accounting
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/index"
+	"scrim/accounting/record"
 )
 
 // selection is the records that may match a filter, in the order asked for. All that match are
@@ -19,12 +20,12 @@ type selection struct {
 }
 
 // choose intersects the sets that the filter names, from the smallest.
-func (x *index) choose(f *Filter) *selection {
-	sets := []*roaring.Bitmap{x.entries}
+func choose(x *index.Index, f *Filter) *selection {
+	sets := []*roaring.Bitmap{x.Entries}
 	for _, by := range []struct {
 		sets map[string]*roaring.Bitmap
 		name string
-	}{{x.principals, f.Principal}, {x.accounts, f.Account}, {x.tables, f.Table}} {
+	}{{x.Principals, f.Principal}, {x.Accounts, f.Account}, {x.Tables, f.Table}} {
 		if by.name == "" {
 			continue
 		}
@@ -35,20 +36,20 @@ func (x *index) choose(f *Filter) *selection {
 		sets = append(sets, b)
 	}
 	if f.Digest != "" {
-		b := x.digests[fingerprint(f.Digest)%digestSets]
+		b := x.Digests[record.Fingerprint(f.Digest)%index.DigestSets]
 		if b == nil {
 			return &selection{ids: roaring.New(), filter: f}
 		}
 		sets = append(sets, b)
 	}
 	if len(f.Kinds) > 0 {
-		sets = append(sets, x.ofKinds(f.Kinds))
+		sets = append(sets, ofKinds(x, f.Kinds))
 	}
 	if len(f.Outcomes) > 0 {
-		sets = append(sets, x.withOutcomes(f.Outcomes))
+		sets = append(sets, withOutcomes(x, f.Outcomes))
 	}
 	slices.SortFunc(sets, func(a, b *roaring.Bitmap) int { return int(a.GetCardinality()) - int(b.GetCardinality()) })
-	from, to := x.between(f)
+	from, to := between(x, f)
 	ids := roaring.New()
 	if from < to {
 		ids.AddRange(from, to)
@@ -59,21 +60,21 @@ func (x *index) choose(f *Filter) *selection {
 	return &selection{ids: ids, filter: f}
 }
 
-func (x *index) ofKinds(kinds []EntryKind) *roaring.Bitmap {
+func ofKinds(x *index.Index, kinds []EntryKind) *roaring.Bitmap {
 	u := roaring.New()
 	for kind, name := range kindNames {
 		if name != "" && slices.Contains(kinds, name) {
-			u.Or(x.kinds[kind])
+			u.Or(x.Kinds[kind])
 		}
 	}
 	return u
 }
 
-func (x *index) withOutcomes(outcomes []Outcome) *roaring.Bitmap {
+func withOutcomes(x *index.Index, outcomes []record.Outcome) *roaring.Bitmap {
 	u := roaring.New()
 	for _, o := range outcomes {
-		if int(o) < len(x.outcomes) {
-			u.Or(x.outcomes[o])
+		if int(o) < len(x.Outcomes) {
+			u.Or(x.Outcomes[o])
 		}
 	}
 	return u
@@ -81,38 +82,29 @@ func (x *index) withOutcomes(outcomes []Outcome) *roaring.Bitmap {
 
 // between returns the range of records [from, to) that a filter allows. A record made at or after a
 // time is of its day or later.
-func (x *index) between(f *Filter) (from, to uint64) {
-	from, to = max(1, uint64(x.first)), uint64(x.last)+1
+func between(x *index.Index, f *Filter) (from, to uint64) {
+	from, to = max(1, uint64(x.First)), uint64(x.Last)+1
 	if f.AfterID > 0 {
-		from = max(from, min(f.AfterID, maxRecords)+1)
+		from = max(from, min(f.AfterID, index.MaxRecords)+1)
 	}
 	if f.BeforeID > 0 {
 		to = min(to, f.BeforeID)
 	}
 	if !f.Since.IsZero() {
-		from = max(from, x.before(budget.DateOf(f.Since))+1)
+		from = max(from, x.Before(budget.DateOf(f.Since))+1)
 	}
 	// The blocks at the ends that lie wholly outside.
-	for from < to && !f.overlaps(x.block(uint32(from))) {
-		from = (from/blockSize + 1) * blockSize
+	for from < to && !f.overlaps(x.Block(uint32(from))) {
+		from = (from/index.BlockSize + 1) * index.BlockSize
 	}
-	for from < to && !f.overlaps(x.block(uint32(to)-1)) {
-		to = (to - 1) / blockSize * blockSize
+	for from < to && !f.overlaps(x.Block(uint32(to)-1)) {
+		to = (to - 1) / index.BlockSize * index.BlockSize
 	}
 	return from, to
 }
 
-// before returns the last record before a day.
-func (x *index) before(d budget.Date) uint64 {
-	i := sort.Search(len(x.days), func(i int) bool { return x.days[i].day >= d })
-	if i == len(x.days) {
-		return uint64(x.last)
-	}
-	return uint64(x.days[i].id) - 1
-}
-
 // next returns the records that come next and may match, at most n; none at the end.
-func (x *index) next(c *selection, n int) []uint32 {
+func next(x *index.Index, c *selection, n int) []uint32 {
 	var ids []uint32
 	if c.asc == nil && c.desc == nil {
 		if c.filter.Descending {
@@ -121,13 +113,13 @@ func (x *index) next(c *selection, n int) []uint32 {
 			c.asc = c.ids.Iterator()
 		}
 	}
-	print := fingerprint(c.filter.Digest)
+	print := record.Fingerprint(c.filter.Digest)
 	for len(ids) < n && c.more() {
 		id := c.take()
-		if c.filter.Digest != "" && x.prints[id-x.first] != print {
+		if c.filter.Digest != "" && x.Prints[id-x.First] != print {
 			continue
 		}
-		if !c.filter.overlaps(x.block(id)) {
+		if !c.filter.overlaps(x.Block(id)) {
 			continue
 		}
 		ids = append(ids, id)
@@ -150,6 +142,6 @@ func (c *selection) take() uint32 {
 }
 
 // overlaps reports whether a record made within v may match.
-func (f *Filter) overlaps(v interval) bool {
-	return (f.Since.IsZero() || v.to >= f.Since.UnixNano()) && (f.Until.IsZero() || v.from < f.Until.UnixNano())
+func (f *Filter) overlaps(v index.Interval) bool {
+	return (f.Since.IsZero() || v.To >= f.Since.UnixNano()) && (f.Until.IsZero() || v.From < f.Until.UnixNano())
 }

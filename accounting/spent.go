@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/record"
 )
 
 // CountAsSpent charges every account as much as its budget of all principals allows, whatever is
@@ -22,7 +23,7 @@ func (l *Ledger) CountAsSpent(ctx context.Context, by, reason string) error {
 	if len(charges) == 0 {
 		return nil
 	}
-	r := &record{kind: chargeRecord, principal: by, statement: budget.Clip(reason), weighed: make(chan struct{}), charges: merge(charges)}
-	close(r.weighed)
+	r := &record.Record{Kind: record.Charge, Principal: by, Statement: budget.Clip(reason), Weighed: make(chan struct{}), Charges: merge(charges)}
+	close(r.Weighed)
 	return l.record(ctx, r)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 )
 
@@ -43,9 +44,9 @@ func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 		defer l.mu.Unlock()
 		return Status{}, l.fault
 	}
-	today := max(l.state.lastDay, budget.DateOf(l.now()))
-	positions := l.state.positions(today)
-	bounds := l.state.bounds(entityOf)
+	today := max(l.state.LastDay, budget.DateOf(l.now()))
+	positions := positionsOf(l.state, today)
+	bounds := boundsOf(l.state, entityOf)
 	l.mu.Unlock()
 	// The conversions take some 50 µs a line, so no charge waits for them.
 	st := Status{}
@@ -65,19 +66,19 @@ type position struct {
 	spent  privacy.Amount
 }
 
-// positions returns every budget with everyone whom it caps, in the order of Status.
-func (s *state) positions(today budget.Date) []position {
+// positionsOf returns every budget with everyone whom it caps, in the order of Status.
+func positionsOf(s *state.State, today budget.Date) []position {
 	var list []position
 	add := func(b *budget.Budget, who string) {
-		list = append(list, position{*b, who, s.spent[holder{b.Account, b.Entity, who}].in(b.Window, today)})
+		list = append(list, position{*b, who, s.Spent[state.Holder{Account: b.Account, Entity: b.Entity, Principal: who}].In(b.Window, today)})
 	}
-	for _, b := range s.budgets {
+	for _, b := range s.Budgets {
 		add(b, b.Principal)
 	}
-	for h := range s.spent {
-		b := s.own(h.account, h.entity, h.principal)
+	for h := range s.Spent {
+		b := s.Own(h.Account, h.Entity, h.Principal)
 		if b != nil && b.Principal == budget.Default {
-			add(b, h.principal)
+			add(b, h.Principal)
 		}
 	}
 	slices.SortFunc(list, func(a, b position) int {

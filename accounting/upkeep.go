@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"scrim/accounting/internal/chain"
 )
 
 // Upkeep is how the work beside a ledger stands that keeps checkpoints: the verification of what
@@ -36,8 +38,8 @@ type upkeep struct {
 	mu     sync.Mutex
 	status Upkeep // under mu
 
-	kept   mark // of the newest checkpoint; the base's where there is none
-	digest sum  // of its state
+	kept   chain.Mark // of the newest checkpoint; the base's where there is none
+	digest chain.Sum  // of its state
 	parts  *segments
 }
 
@@ -72,10 +74,10 @@ func (u *upkeep) change(f func(*Upkeep)) {
 func (l *Ledger) prepareUpkeep(from cut, o Options) {
 	u := &l.up
 	u.tell, u.kept, u.digest = o.Upkeep, from.end, sha256.Sum256(from.state)
-	u.parts = newSegments(l.path+IndexSuffix, l.key, l.base.end.hash)
-	u.due.Store((u.kept.id+1)/l.part*l.part + l.part - 1)
-	if from.end.id > l.base.end.id {
-		u.status.Resumed, u.status.Checkpoint, u.status.Verified = from.end.id, from.end.id, l.base.end.id
+	u.parts = newSegments(l.path+IndexSuffix, l.key, l.base.end.Hash)
+	u.due.Store((u.kept.ID+1)/l.part*l.part + l.part - 1)
+	if from.end.ID > l.base.end.ID {
+		u.status.Resumed, u.status.Checkpoint, u.status.Verified = from.end.ID, from.end.ID, l.base.end.ID
 		return
 	}
 	u.status.VerifiedAt = l.now()
@@ -84,7 +86,7 @@ func (l *Ledger) prepareUpkeep(from cut, o Options) {
 
 // nudge has the work look whether a checkpoint is due.
 func (l *Ledger) nudge() {
-	if l.durable.Load().id >= l.up.due.Load() {
+	if l.durable.Load().ID >= l.up.due.Load() {
 		select {
 		case l.up.wake <- struct{}{}:
 		default:
@@ -119,8 +121,8 @@ func (l *Ledger) keep() {
 // prompt reports whether a closing ledger makes a checkpoint before it is closed: where one is due
 // that takes no long, and the segments that it goes on from were read.
 func (l *Ledger) prompt() bool {
-	u, end := &l.up, l.durable.Load().id
-	return end >= u.due.Load() && (end-u.kept.id)/l.part <= promptParts && u.parts.end == u.kept.hash && l.Err() == errClosed
+	u, end := &l.up, l.durable.Load().ID
+	return end >= u.due.Load() && (end-u.kept.ID)/l.part <= promptParts && u.parts.end == u.kept.Hash && l.Err() == errClosed
 }
 
 // pause waits, after some work, three times as long as it took, so that it takes a quarter of a
@@ -152,23 +154,23 @@ func (l *Ledger) checkpoint(pause func(time.Duration) error) {
 		return
 	case err != nil:
 		*u.parts = before
-		u.due.Store(l.durable.Load().id + l.part) // try again, but not at once
+		u.due.Store(l.durable.Load().ID + l.part) // try again, but not at once
 		u.change(func(s *Upkeep) { s.Failed = err })
 		return
 	}
-	u.due.Store(u.kept.id + l.part)
-	u.change(func(s *Upkeep) { s.Checkpoint, s.Failed = u.kept.id, nil })
+	u.due.Store(u.kept.ID + l.part)
+	u.change(func(s *Upkeep) { s.Checkpoint, s.Failed = u.kept.ID, nil })
 }
 
 // advance moves the checkpoint on to the last part that is complete.
 func (l *Ledger) advance(pause func(time.Duration) error) error {
 	u := &l.up
 	from := l.base
-	if u.kept.id > l.base.end.id {
+	if u.kept.ID > l.base.end.ID {
 		var err error
-		if from, err = l.readCheckpoint(); err != nil || from.end.id != u.kept.id || from.end.hash != u.kept.hash {
+		if from, err = l.readCheckpoint(); err != nil || from.end.ID != u.kept.ID || from.end.Hash != u.kept.Hash {
 			from, u.kept = l.base, l.base.end // somebody took it away: from the beginning
-			*u.parts = *newSegments(u.parts.path, l.key, l.base.end.hash)
+			*u.parts = *newSegments(u.parts.path, l.key, l.base.end.Hash)
 		}
 	}
 	s, err := from.decode()
@@ -181,16 +183,16 @@ func (l *Ledger) advance(pause func(time.Duration) error) error {
 	}
 	defer f.Close()
 	memory := l.scratch()
-	at, full := from.end, (l.durable.Load().id+1)/l.part*l.part
-	for i, b := range partsBetween(from.end.id, full-1, l.part) {
+	at, full := from.end, (l.durable.Load().ID+1)/l.part*l.part
+	for i, b := range partsBetween(from.end.ID, full-1, l.part) {
 		if b.last < b.first {
 			return nil
 		}
-		p, end, err := l.readPart(b, at.hash, s, memory, pause)
+		p, end, err := l.readPart(b, at.Hash, s, memory, pause)
 		if err != nil {
 			return err
 		}
-		if err := u.parts.append(f, end.hash, p.index.encode(nil)); err != nil {
+		if err := u.parts.append(f, end.Hash, p.Index.Encode(nil)); err != nil {
 			return err
 		}
 		at = end
@@ -200,7 +202,7 @@ func (l *Ledger) advance(pause func(time.Duration) error) error {
 		if err := l.at("segment-written"); err != nil {
 			return err
 		}
-		if err := l.place(f, cut{at, s.encode(nil)}); err != nil {
+		if err := l.place(f, cut{at, s.Encode(nil)}); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ const keptGaussian = 0.99
 // orderBits is how many significant bits β has, so that 1+β is exact.
 const orderBits = 12
 
-// orderFor returns the Rényi order of a budget that is made now: the highest at which Gaussian
+// ChooseOrder returns the Rényi order of a budget that is made now: the highest at which Gaussian
 // noise alone may spend keptGaussian of what a budget without an order would let it; 0, which is
 // none, for budgets in ρ, pure ones, and those with so large an ε that the share of δ_tv has no
 // room for samplers.

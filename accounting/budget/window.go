@@ -33,7 +33,7 @@ type Date int32
 
 const secondsPerDay = 24 * 60 * 60
 
-// dayOf returns the UTC day of t. Days before 1970 and beyond the type's range are moved to its
+// DateOf returns the UTC day of t. Days before 1970 and beyond the type's range are moved to its
 // ends: a clock that far off must not wrap around.
 func DateOf(t time.Time) Date {
 	const last = 1 << 30

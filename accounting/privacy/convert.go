@@ -32,7 +32,7 @@ const (
 	betaMax = 0x1p64
 )
 
-// minimiser returns a β close to the minimum of f, within a relative 2^-40 where it converges. The
+// BestBeta returns a β close to the minimum of f, within a relative 2^-40 where it converges. The
 // error in f is of second order in that.
 func BestBeta(rho, eps float64) float64 {
 	beta := math.Min(math.Max((eps-rho)/(2*rho), betaMin), betaMax) // f' < 0 here, or at an end

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/accounting"
+	"scrim/accounting/record"
 	"scrim/engine/datadir"
 )
 
@@ -158,8 +159,8 @@ notes           %d
 high-water mark %s
 stored answers  %d bytes
 `, r.Path, r.Bytes, r.Directory, r.Records-r.Archived, archived, span,
-		e[accounting.ChargeEntry], r.Outcomes[accounting.Answered], r.Outcomes[accounting.Failed], r.Outcomes[accounting.TimedOut],
-		r.Outcomes[accounting.Cancelled], r.Outcomes[accounting.Unfinished],
+		e[accounting.ChargeEntry], r.Outcomes[record.Answered], r.Outcomes[record.Failed], r.Outcomes[record.TimedOut],
+		r.Outcomes[record.Cancelled], r.Outcomes[record.Unfinished],
 		e[accounting.ReplayEntry], r.Budgets, e[accounting.SetBudgetEntry], e[accounting.RemoveBudgetEntry], e[accounting.ResetBudgetEntry],
 		e[accounting.NoteEntry], mark, r.Answers)
 	return err

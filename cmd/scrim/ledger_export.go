@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/accounting"
+	"scrim/accounting/record"
 	"scrim/internal/durable"
 )
 
@@ -104,8 +105,8 @@ var entryKinds = []accounting.EntryKind{
 	accounting.ResetBudgetEntry, accounting.NoteEntry,
 }
 
-var outcomes = []accounting.Outcome{
-	accounting.Answered, accounting.Failed, accounting.TimedOut, accounting.Cancelled, accounting.Unfinished,
+var outcomes = []record.Outcome{
+	record.Answered, record.Failed, record.TimedOut, record.Cancelled, record.Unfinished,
 }
 
 func kindWords() (words []string) {

@@ -19,6 +19,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 	"scrim/catalog"
 	"scrim/functions"
 	"scrim/internal/params"
@@ -337,14 +338,14 @@ func TestAnalystSeesOwn(t *testing.T) {
 		return r
 	}
 	f.want(ann, "SELECT account, budget, principal, epsilon, spent_epsilon, ROUND(remaining_epsilon, 3), remaining_pure_epsilon, ROUND(renyi_order, 1) FROM dp.budgets", "shop.orders|default|ann@%|2|0|1.931|2|15.7")
-	f.ledger.Finish(spend(bob, 0.03125), accounting.Answered)
+	f.ledger.Finish(spend(bob, 0.03125), record.Answered)
 	before := show(f.must(ann, "", "SELECT * FROM dp.budgets")) + show(f.must(ann, "", "SELECT * FROM dp.ledger"))
-	f.ledger.Finish(spend(bob, 0.03125), accounting.Failed)
+	f.ledger.Finish(spend(bob, 0.03125), record.Failed)
 	after := show(f.must(ann, "", "SELECT * FROM dp.budgets")) + show(f.must(ann, "", "SELECT * FROM dp.ledger"))
 	if before != after {
 		t.Errorf("bob's query changed what ann sees:\n%s\n%s", before, after)
 	}
-	f.ledger.Finish(spend(ann, 0.015625), accounting.Answered)
+	f.ledger.Finish(spend(ann, 0.015625), record.Answered)
 	if err := f.ledger.Note(dba, "test", "makes the outcome durable"); err != nil {
 		t.Fatal(err)
 	}

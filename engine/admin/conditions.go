@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/accounting"
+	"scrim/accounting/record"
 )
 
 // take puts a condition into the filter, if the filter can say it: a comparison of one column with a
@@ -109,7 +110,7 @@ func once(field *string, value string) bool {
 // entryKinds and outcomes are what the columns entry and outcome show of what the filter can choose.
 var (
 	entryKinds = map[string]accounting.EntryKind{}
-	outcomes   = map[string]accounting.Outcome{}
+	outcomes   = map[string]record.Outcome{}
 )
 
 func init() {
@@ -119,7 +120,7 @@ func init() {
 	} {
 		entryKinds[string(k)] = k
 	}
-	for _, o := range []accounting.Outcome{accounting.Unfinished, accounting.Answered, accounting.Failed, accounting.TimedOut, accounting.Cancelled} {
+	for _, o := range []record.Outcome{record.Unfinished, record.Answered, record.Failed, record.TimedOut, record.Cancelled} {
 		outcomes[o.String()] = o
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"scrim/accounting"
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // ledgerColumns are the columns of dp.ledger.
@@ -171,7 +172,7 @@ func (l *ledgerLines) charge(e accounting.Entry, c accounting.EntryCharge) sql.R
 	row[colOutcome] = e.Outcome.String()
 	for _, left := range c.Left {
 		switch {
-		case left.Scope == accounting.Own:
+		case left.Scope == record.Own:
 			row[colRemaining] = finite(float64(left.Epsilon))
 			if row[colRemaining] == nil {
 				row[colRemainingRho] = left.Rho.Float()

@@ -7,6 +7,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 	"scrim/internal/refuse"
 )
 
@@ -26,7 +27,7 @@ func (f *fixture) spend(who string, rho float64, roles ...string) error {
 		Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: privacy.Loss{Rho: privacy.RhoOf(rho)}}},
 	})
 	if err == nil {
-		f.ledger.Finish(r, accounting.Answered)
+		f.ledger.Finish(r, record.Answered)
 	}
 	return err
 }

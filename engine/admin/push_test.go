@@ -14,6 +14,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // pushing can be switched off, to compare.
@@ -45,7 +46,7 @@ func (l *longLedger) entry(id int) accounting.Entry {
 	table := []string{"shop.orders", "shop.lineitem"}[id%2]
 	return accounting.Entry{
 		ID: uint64(id), Kind: accounting.ChargeEntry, At: begun.Add(time.Duration(5*id) * time.Minute), Principal: []string{ann, bob, dba}[id%3],
-		Statement: "SELECT ?", Digest: fmt.Sprint("d", id%5), Outcome: accounting.Outcome(id % 3),
+		Statement: "SELECT ?", Digest: fmt.Sprint("d", id%5), Outcome: record.Outcome(id % 3),
 		Charges: []accounting.EntryCharge{{Charge: accounting.Charge{Account: table, Table: table, Loss: privacy.Loss{Rho: 1}}}},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"scrim/accounting"
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // scanless is a ledger that says how many entries were read of it.
@@ -59,7 +60,7 @@ func mixed(t *testing.T, l *accounting.Ledger) {
 			}
 			got, err := l.Reserve(ctx, accounting.Request{Principal: who, Statement: fmt.Sprint("SELECT ", i), Charges: charges})
 			check(err)
-			l.Finish(got, accounting.Answered)
+			l.Finish(got, record.Answered)
 		}
 	}
 	check(l.Note(dba, "kind", "everything before is durable"))

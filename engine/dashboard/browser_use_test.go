@@ -9,6 +9,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 func TestBrowserKeyboard(t *testing.T) {
@@ -57,7 +58,7 @@ func TestBrowserRefresh(t *testing.T) {
 			Principal: "dora@%", Statement: "SELECT 1", Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: privacy.Loss{Rho: privacy.RhoOf(0.05)}}},
 		})
 		f.must(err)
-		f.ledger.Finish(r, accounting.Answered)
+		f.ledger.Finish(r, record.Answered)
 	}
 	const card = "#b-t-shop-orders----"
 	amount := func() string { return eval[string](b, `document.querySelector("`+card+` .amount").textContent`) }

@@ -21,6 +21,7 @@ import (
 	"scrim/accounting"
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 	"scrim/catalog"
 	"scrim/engine/watch"
 )
@@ -156,7 +157,7 @@ func (f *fixture) fill(policies *catalog.Catalog) {
 		f.now = c.at
 		receipt, err := f.ledger.Reserve(ctx, c.request)
 		f.must(err)
-		f.ledger.Finish(receipt, accounting.Answered)
+		f.ledger.Finish(receipt, record.Answered)
 	}
 	f.events(rng)
 }

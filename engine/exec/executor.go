@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/accounting/record"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/internal/digest"
@@ -21,7 +22,7 @@ type Account interface {
 	// Reserve makes a charge durable, or refuses it and changes nothing.
 	Reserve(context.Context, accounting.Request) (accounting.Receipt, error)
 	// Finish records how the execution ended. It never gives anything back.
-	Finish(accounting.Receipt, accounting.Outcome)
+	Finish(accounting.Receipt, record.Outcome)
 	// KeepAnswer and Recall keep released answers, so that asking again is free; Reused is told of those that were given again.
 	KeepAnswer(key, value []byte, about accounting.StoredAnswer) error
 	Recall(key []byte) (value []byte, about accounting.StoredAnswer, ok bool)
@@ -120,15 +121,15 @@ func (f *failure) Error() string { return "exec: protected query failed: " + f.c
 func (f *failure) Unwrap() []error { return []error{f.public, f.cause} }
 
 // outcome is how the ledger names the end of an execution.
-func outcome(err error) accounting.Outcome {
+func outcome(err error) record.Outcome {
 	switch {
 	case err == nil:
-		return accounting.Answered
+		return record.Answered
 	case errors.Is(err, context.DeadlineExceeded):
-		return accounting.TimedOut
+		return record.TimedOut
 	case errors.Is(err, context.Canceled):
-		return accounting.Cancelled
+		return record.Cancelled
 	default:
-		return accounting.Failed
+		return record.Failed
 	}
 }

@@ -1,12 +1,9 @@
 package accounting
 
 import (
-	"context"
 	"encoding/binary"
 	"time"
 	"unicode/utf8"
-
-	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/internal/codec"
 )
@@ -80,83 +77,3 @@ type AnswerFilter struct {
 	Before    uint64 // only answers whose place in the order of eviction is less; see StoredAnswers
 	Limit     int    // at most so many
 }
-
-// StoredAnswers lists what is stored, what goes last first, and the place of the last one looked
-// at, for the Before of the next call: 0 when there is no more. An answer that was put within the
-// last moment may be missing.
-func (l *Ledger) StoredAnswers(ctx context.Context, f AnswerFilter) (out []StoredAnswer, next uint64, err error) {
-	if err := l.Err(); err != nil {
-		return nil, 0, err
-	}
-	if f.Limit <= 0 {
-		f.Limit = readChunk
-	}
-	next = f.Before
-	for more := true; more && len(out) < f.Limit; {
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		err := guard(func() error {
-			return l.db.View(func(tx *bolt.Tx) error {
-				more = l.answers.page(tx, f, &out, &next)
-				return nil
-			})
-		})
-		if err != nil {
-			return nil, 0, err
-		}
-		if !more {
-			next = 0
-		}
-	}
-	return out, next, nil
-}
-
-// page looks at up to readChunk answers before the place next.
-func (a *answerStore) page(tx *bolt.Tx, f AnswerFilter, out *[]StoredAnswer, next *uint64) (more bool) {
-	answers, c := tx.Bucket(answersBucket), tx.Bucket(orderBucket).Cursor()
-	k, key := c.Last()
-	if *next > 0 {
-		if k, key = c.Seek(binary.BigEndian.AppendUint64(nil, *next)); k == nil {
-			k, key = c.Last()
-		}
-		for k != nil && binary.BigEndian.Uint64(k) >= *next {
-			k, key = c.Prev()
-		}
-	}
-	for range readChunk {
-		if k == nil {
-			return false
-		}
-		if len(*out) >= f.Limit {
-			return true
-		}
-		*next = binary.BigEndian.Uint64(k)
-		e := answers.Get(key)
-		if about, _, ok := splitAnswer(e); ok {
-			if s, ok := decodeAbout(about); ok && (f.Principal == "" || f.Principal == s.Principal) {
-				s.Bytes = answerSize(key, e)
-				s.All, s.Own = a.used(string(key))
-				*out = append(*out, s)
-			}
-		}
-		k, key = c.Prev()
-	}
-	return k != nil
-}
-
-// splitAnswer divides a stored entry into what is told of it and the value.
-func splitAnswer(e []byte) (about, value []byte, ok bool) {
-	if len(e) < answerOverhead {
-		return nil, nil, false
-	}
-	body := e[answerOverhead-aboutLength:]
-	n := uint64(binary.BigEndian.Uint32(body))
-	if n > uint64(len(body)-aboutLength) {
-		return nil, nil, false
-	}
-	return body[aboutLength : aboutLength+n], body[aboutLength+n:], true
-}
-
-// answerSize is what an entry counts: its key, its value and what is told of it.
-func answerSize(key, e []byte) int64 { return int64(len(key) + len(e) - answerOverhead) }

@@ -1,4 +1,4 @@
-package accounting
+package boltfile
 
 import (
 	"encoding/binary"
@@ -17,12 +17,12 @@ func (w *pageWalker) skims(b []byte, n int, t subtree) (bool, error) {
 	if !t.skim {
 		return false, nil
 	}
-	first := binary.NativeEndian.Uint64(b[pageHeader+8:])
+	first := binary.NativeEndian.Uint64(b[PageHeader+8:])
 	if first < 2 || first >= w.meta.end {
 		return false, fmt.Errorf("page %d does not exist", first)
 	}
 	head := w.data[first*uint64(w.meta.pageSize):]
-	return binary.NativeEndian.Uint16(head[8:]) == leafPage, nil
+	return binary.NativeEndian.Uint16(head[8:]) == LeafPage, nil
 }
 
 // skip notes a leaf of records without reading it.
@@ -50,7 +50,7 @@ func (w *pageWalker) overflows() error {
 			last++
 		}
 		head := w.data[leaf*size:]
-		if !w.unread[leaf].Load() || e.Uint64(head) != leaf || e.Uint16(head[8:]) != leafPage || uint64(e.Uint32(head[12:])) != last-leaf {
+		if !w.unread[leaf].Load() || e.Uint64(head) != leaf || e.Uint16(head[8:]) != LeafPage || uint64(e.Uint32(head[12:])) != last-leaf {
 			return fmt.Errorf("page %d is neither used nor free", id)
 		}
 		for ; id <= last; id++ {

@@ -1,10 +1,12 @@
-package accounting
+package boltfile
 
 import (
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"scrim/accounting/internal/chain"
 )
 
 // page returns page id with its overflow pages and marks them as seen.
@@ -50,7 +52,7 @@ func (w *pageWalker) tree(id uint64, t subtree) error {
 func (w *pageWalker) node(b []byte, id uint64, t subtree) error {
 	e := binary.NativeEndian
 	kind, n := e.Uint16(b[8:]), int(e.Uint16(b[10:]))
-	if kind != leafPage && (kind != branchPage || n == 0) || pageHeader+n*elementSize > len(b) {
+	if kind != LeafPage && (kind != BranchPage || n == 0) || PageHeader+n*ElementSize > len(b) {
 		return fmt.Errorf("page %d has a damaged header", id)
 	}
 	before := t.low
@@ -63,8 +65,8 @@ func (w *pageWalker) node(b []byte, id uint64, t subtree) error {
 			return fmt.Errorf("page %d has its keys out of order", id)
 		}
 		before = key
-		if kind == leafPage && e.Uint32(b[pageHeader+i*elementSize:]) == 1 {
-			skim := w.reach == skimmed && t.depth == 0 && string(key) == string(recordsBucket)
+		if kind == LeafPage && e.Uint32(b[PageHeader+i*ElementSize:]) == 1 {
+			skim := w.reach == Skimmed && t.depth == 0 && string(key) == string(chain.Records)
 			if err := w.bucket(value, id, subtree{depth: t.depth + 1, skim: skim}); err != nil {
 				return err
 			}
@@ -73,7 +75,7 @@ func (w *pageWalker) node(b []byte, id uint64, t subtree) error {
 	if n > 0 && t.high != nil && bytes.Compare(before, t.high) >= 0 { // the last one is the highest
 		return fmt.Errorf("page %d has its keys out of order", id)
 	}
-	if kind == leafPage {
+	if kind == LeafPage {
 		return nil
 	}
 	t.depth++
@@ -84,17 +86,17 @@ var errElement = errors.New("holds a damaged element")
 
 // element returns element i of n of a page: its key, and on leaf pages its value.
 func element(b []byte, kind uint16, n, i int) (key, value []byte, err error) {
-	e, at := binary.NativeEndian, pageHeader+i*elementSize
-	el := b[at : at+elementSize]
+	e, at := binary.NativeEndian, PageHeader+i*ElementSize
+	el := b[at : at+ElementSize]
 	pos, klen, vlen := uint64(e.Uint32(el)), uint64(e.Uint32(el[4:])), uint64(0)
-	if kind == leafPage {
+	if kind == LeafPage {
 		if e.Uint32(el) > 1 {
 			return nil, nil, errElement
 		}
 		pos, klen, vlen = uint64(e.Uint32(el[4:])), uint64(e.Uint32(el[8:])), uint64(e.Uint32(el[12:]))
 	}
 	from := uint64(at) + pos
-	if from < uint64(pageHeader+n*elementSize) || from+klen+vlen > uint64(len(b)) || klen == 0 {
+	if from < uint64(PageHeader+n*ElementSize) || from+klen+vlen > uint64(len(b)) || klen == 0 {
 		return nil, nil, errElement
 	}
 	return b[from : from+klen], b[from+klen : from+klen+vlen], nil
@@ -110,11 +112,11 @@ func (w *pageWalker) children(b []byte, n int, t subtree) error {
 	run := func(from, to int) error {
 		for i := from; i < to; i++ {
 			under := t
-			under.low, _, _ = element(b, branchPage, n, i)
+			under.low, _, _ = element(b, BranchPage, n, i)
 			if i+1 < n {
-				under.high, _, _ = element(b, branchPage, n, i+1)
+				under.high, _, _ = element(b, BranchPage, n, i+1)
 			}
-			id := binary.NativeEndian.Uint64(b[pageHeader+i*elementSize+8:])
+			id := binary.NativeEndian.Uint64(b[PageHeader+i*ElementSize+8:])
 			check := w.tree
 			if skim && i+1 < n {
 				check = w.skip
@@ -127,7 +129,7 @@ func (w *pageWalker) children(b []byte, n int, t subtree) error {
 	}
 	for from := 0; from < n; from += together {
 		to := min(n, from+together)
-		if !skim && w.side.TryGo(func() error { return guard(func() error { return run(from, to) }) }) {
+		if !skim && w.side.TryGo(func() error { return Guard(func() error { return run(from, to) }) }) {
 			continue
 		}
 		if err := run(from, to); err != nil {
@@ -145,7 +147,7 @@ func (w *pageWalker) bucket(v []byte, id uint64, t subtree) error {
 	if root := binary.NativeEndian.Uint64(v); root != 0 {
 		return w.tree(root, t)
 	}
-	if t.depth > maxDepth || len(v) < 16+pageHeader {
+	if t.depth > maxDepth || len(v) < 16+PageHeader {
 		return fmt.Errorf("page %d holds a damaged bucket", id)
 	}
 	return w.node(v[16:], id, t)
@@ -161,10 +163,10 @@ func (w *pageWalker) freelist() error {
 		return err
 	}
 	e := binary.NativeEndian
-	if e.Uint16(b[8:]) != freelistPage {
+	if e.Uint16(b[8:]) != FreelistPage {
 		return errors.New("the list of free pages is damaged")
 	}
-	n, ids := uint64(e.Uint16(b[10:])), b[pageHeader:]
+	n, ids := uint64(e.Uint16(b[10:])), b[PageHeader:]
 	if n == 0xFFFF {
 		if len(ids) < 8 {
 			return errors.New("the list of free pages is damaged")

@@ -1,11 +1,13 @@
-package accounting
+package part
 
 import (
 	"bytes"
 
 	"scrim/accounting/budget"
 	"scrim/accounting/internal/codec"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // sums is what the records of a part say of budgets and spending. Of the windows only those count
@@ -15,7 +17,7 @@ type sums struct {
 	starts      budget.Starts // of the windows that hold the last day
 	first, last budget.Date
 	steps       []step
-	days        map[holder]*dayList
+	days        map[state.Holder]*dayList
 	roles       map[string]*roleList      // by their encoding
 	curves      map[string]*privacy.Curve // of events, by their encoding
 
@@ -29,8 +31,8 @@ type step struct {
 	within  budget.InWindows
 	reset   bool
 	paid    []*paid
-	spent   map[holder]*privacy.Amount // made of paid when the part is read
-	changes []*record
+	spent   map[state.Holder]*privacy.Amount // made of paid when the part is read
+	changes []*record.Record
 }
 
 // paid is what a payer pays in a step.
@@ -41,14 +43,14 @@ type paid struct {
 
 // payer is a principal with the same roles on one account, and all for whom what they pay counts.
 type payer struct {
-	holders []holder
+	holders []state.Holder
 	days    []*dayList // of those of them that are kept by day
 	step    int        // of sum
 	sum     *privacy.Amount
 }
 
 // dayList is what a holder spends by day.
-type dayList struct{ days []daySpent }
+type dayList struct{ days []state.DaySpent }
 
 // roleList is a list of roles.
 type roleList struct {
@@ -58,7 +60,7 @@ type roleList struct {
 
 func newSums(today budget.Date) sums {
 	return sums{
-		starts: budget.StartsOf(today), days: map[holder]*dayList{}, roles: map[string]*roleList{}, curves: map[string]*privacy.Curve{},
+		starts: budget.StartsOf(today), days: map[state.Holder]*dayList{}, roles: map[string]*roleList{}, curves: map[string]*privacy.Curve{},
 	}
 }
 
@@ -67,11 +69,11 @@ func (s *sums) enter(d budget.Date) error {
 	n := len(s.steps)
 	switch {
 	case d < 0:
-		return errRecord
+		return record.ErrRecord
 	case n == 0:
 		s.first = d
 	case d < s.last:
-		return errDayBack
+		return state.ErrDayBack
 	case d == s.last && !s.steps[n-1].reset:
 		return nil
 	}
@@ -83,18 +85,18 @@ func (s *sums) enter(d budget.Date) error {
 }
 
 // payer returns who pays, with the sum of the step.
-func (s *sums) payer(account *name, entity bool, who *name, roles *roleList) *payer {
+func (s *sums) payer(account *party, entity bool, who *party, roles *roleList) *payer {
 	payers := &account.payers[0]
 	if entity {
 		payers = &account.payers[1]
 	}
-	key := uint64(who.number)<<32 | uint64(roles.number)
+	key := uint64(who.Number)<<32 | uint64(roles.number)
 	by := (*payers)[key]
 	if by == nil {
 		if *payers == nil {
 			*payers = map[uint64]*payer{}
 		}
-		by = s.newPayer(holder{account.text, entity, who.text}, roles)
+		by = s.newPayer(state.Holder{Account: account.Text, Entity: entity, Principal: who.Text}, roles)
 		(*payers)[key] = by
 	}
 	if n := len(s.steps) - 1; by.step != n {
@@ -105,13 +107,13 @@ func (s *sums) payer(account *name, entity bool, who *name, roles *roleList) *pa
 	return by
 }
 
-func (s *sums) newPayer(h holder, roles *roleList) *payer {
+func (s *sums) newPayer(h state.Holder, roles *roleList) *payer {
 	by := &payer{step: -1}
-	r := record{principal: h.principal, roles: roles.names}
-	r.payers(func(who string) {
-		h.principal = who
+	r := record.Record{Principal: h.Principal, Roles: roles.names}
+	r.Payers(func(who string) {
+		h.Principal = who
 		by.holders = append(by.holders, h)
-		if !h.manyPay() {
+		if !h.ManyPay() {
 			return
 		}
 		if s.days[h] == nil {
@@ -127,7 +129,7 @@ func (s *sums) pay(by *payer, d *codec.Decoder) {
 	loss := privacy.ReadTally(d)
 	by.sum.Tally.Plus(&loss)
 	for _, l := range by.days {
-		l.days = addDay(l.days, s.last, &loss)
+		l.days = state.AddDay(l.days, s.last, &loss)
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		by.sum.Curve.Plus(s.curve(d))
@@ -177,16 +179,16 @@ func (s *sums) rolesOf(d *codec.Decoder) *roleList {
 }
 
 // change books a change of a budget.
-func (s *sums) change(r *record) {
+func (s *sums) change(r *record.Record) {
 	now := &s.steps[len(s.steps)-1]
-	now.changes, now.reset = append(now.changes, r), r.kind == resetBudgetRecord
+	now.changes, now.reset = append(now.changes, r), r.Kind == record.ResetBudget
 }
 
 // fold adds up what is paid by holder.
 func (s *sums) fold() {
 	for i := range s.steps {
 		at := &s.steps[i]
-		at.spent = make(map[holder]*privacy.Amount, 2*len(at.paid))
+		at.spent = make(map[state.Holder]*privacy.Amount, 2*len(at.paid))
 		for _, p := range at.paid {
 			for _, h := range p.by.holders {
 				if at.spent[h] == nil {
@@ -200,27 +202,27 @@ func (s *sums) fold() {
 }
 
 // join books the sums.
-func (s *sums) join(to *state) error {
+func (s *sums) join(to *state.State) error {
 	if len(s.steps) == 0 {
 		return nil
 	}
-	if s.first < to.lastDay {
-		return errDayBack
+	if s.first < to.LastDay {
+		return state.ErrDayBack
 	}
-	to.lastDay = s.last
+	to.LastDay = s.last
 	for i := range s.steps {
 		at := &s.steps[i]
 		for h, a := range at.spent {
-			to.of(h).spend(to.starts, at.within, a)
+			to.Of(h).Spend(to.Starts, at.within, a)
 		}
 		for _, r := range at.changes {
-			to.change(r)
+			to.Change(r)
 		}
 	}
 	for h, l := range s.days {
-		p := to.of(h)
+		p := to.Of(h)
 		for i := range l.days {
-			p.days = addDay(p.days, l.days[i].day, &l.days[i].spent)
+			p.Days = state.AddDay(p.Days, l.days[i].Day, &l.days[i].Spent)
 		}
 	}
 	return nil

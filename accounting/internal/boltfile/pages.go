@@ -1,4 +1,4 @@
-package accounting
+package boltfile
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ import (
 
 // bbolt's pages carry no checksums but for the two meta pages, and bbolt follows page numbers and
 // lengths as it finds them: a flipped bit can crash the process, loop, or hand a page that is in
-// use to the next writer. verifyPages therefore walks the whole file first with every access
+// use to the next writer. Verify therefore walks the whole file first with every access
 // checked. It knows the layout of bbolt's format 2 (magic 0xED0CDAED):
 //
 //	page     id u64, flags u16, count u16, overflow u32, then elements
@@ -27,13 +27,13 @@ import (
 //
 // all in the machine's byte order.
 const (
-	pageHeader  = 16
-	elementSize = 16
+	PageHeader  = 16
+	ElementSize = 16
 
-	branchPage   = 0x01
-	leafPage     = 0x02
-	metaPage     = 0x04
-	freelistPage = 0x10
+	BranchPage   = 0x01
+	LeafPage     = 0x02
+	MetaPage     = 0x04
+	FreelistPage = 0x10
 
 	boltMagic   = 0xED0CDAED
 	boltVersion = 2
@@ -50,8 +50,8 @@ type pageMeta struct {
 type reach int
 
 const (
-	whole   reach = iota // all pages
-	skimmed              // all but the leaves of records; see pages_skim.go
+	Whole   reach = iota // all pages
+	Skimmed              // all but the leaves of records; see pages_skim.go
 )
 
 // pageWalker verifies the pages of one file.
@@ -65,11 +65,11 @@ type pageWalker struct {
 	unread []atomic.Bool // by page number: leaves of records that were not read; nil where all are
 }
 
-// verifyPages checks that f is a whole bbolt file: both meta pages intact and one transaction
+// Verify checks that f is a whole bbolt file: both meta pages intact and one transaction
 // apart, every page below the end reached exactly once from the root or the freelist, every element
 // inside its page, all keys in order. It refuses a file of which one meta page is damaged, although
 // bbolt would fall back on the other: that would forget the last transaction.
-func verifyPages(f *os.File, r reach) error {
+func Verify(f *os.File, r reach) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -82,21 +82,21 @@ func verifyPages(f *os.File, r reach) error {
 		return fmt.Errorf("the file cannot be mapped: %w", err)
 	}
 	defer func() { _ = syscall.Munmap(data) }()
-	return guard(func() error { return verifyData(data, r) })
+	return Guard(func() error { return VerifyBytes(data, r) })
 }
 
-// verifyPagesOf is verifyPages of the file at path, which is not written meanwhile.
-func verifyPagesOf(path string, r reach) error {
+// VerifyPath is Verify of the file at path, which is not written meanwhile.
+func VerifyPath(path string, r reach) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return verifyPages(f, r)
+	return Verify(f, r)
 }
 
-func verifyData(data []byte, r reach) error {
-	const metaSize = pageHeader + 64
+func VerifyBytes(data []byte, r reach) error {
+	const metaSize = PageHeader + 64
 	if len(data) < metaSize {
 		return errors.New("the file is cut short")
 	}
@@ -130,7 +130,7 @@ func (w *pageWalker) walk() error {
 	w.seen = make([]atomic.Bool, w.meta.end)
 	w.seen[0].Store(true)
 	w.seen[1].Store(true)
-	if w.reach == skimmed {
+	if w.reach == Skimmed {
 		w.unread = make([]atomic.Bool, w.meta.end)
 	}
 	w.side.SetLimit(runtime.GOMAXPROCS(0))
@@ -141,7 +141,7 @@ func (w *pageWalker) walk() error {
 	if err == nil {
 		err = w.freelist()
 	}
-	if err == nil && w.reach == skimmed {
+	if err == nil && w.reach == Skimmed {
 		err = w.overflows()
 	}
 	if err != nil {
@@ -158,13 +158,13 @@ func (w *pageWalker) walk() error {
 // readMeta reads the meta page that starts b.
 func readMeta(b []byte) (pageMeta, error) {
 	e := binary.NativeEndian
-	m := b[pageHeader:]
+	m := b[PageHeader:]
 	h := fnv.New64a()
 	h.Write(m[:56])
 	switch {
 	case e.Uint32(m) != boltMagic || e.Uint32(m[4:]) != boltVersion:
 		return pageMeta{}, errors.New("not a ledger file")
-	case e.Uint64(m[56:]) != h.Sum64() || e.Uint16(b[8:]) != metaPage:
+	case e.Uint64(m[56:]) != h.Sum64() || e.Uint16(b[8:]) != MetaPage:
 		return pageMeta{}, errors.New("a meta page does not match its checksum")
 	}
 	p := pageMeta{

@@ -1,0 +1,169 @@
+package index
+
+import (
+	"math/bits"
+	"sort"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"scrim/accounting/budget"
+	"scrim/accounting/record"
+)
+
+// Index finds the entries that a filter chooses without reading the others. It holds sets of record
+// numbers, and for what sets cannot hold briefly, columns by record number. It knows durable
+// records only.
+type Index struct {
+	Columns
+
+	Entries    *roaring.Bitmap // all records that are entries: not outcomes
+	Kinds      [record.Replay + 1]*roaring.Bitmap
+	Outcomes   [record.Cancelled + 1]*roaring.Bitmap // charges by their outcome
+	Principals map[string]*roaring.Bitmap
+	Accounts   map[string]*roaring.Bitmap
+	Tables     map[string]*roaring.Bitmap
+
+	Digests map[uint32]*roaring.Bitmap // by the fingerprint's last bits: digests may be as many as records
+
+	lines [lineSets]*roaring.Bitmap // entries by how many lines they have, where that is not one
+
+	late []record.OutcomeOf // of charges before the first record
+}
+
+// DigestSets is how many sets the records with digests are spread over.
+const DigestSets = 1 << 12
+
+// MaxRecords is how many records a ledger can have.
+const MaxRecords = 1<<32 - 2
+
+// New makes the index of the records after one.
+func New(last uint64) *Index {
+	x := &Index{
+		Columns:    Columns{First: ColumnsBegin(last + 1), Last: uint32(last)},
+		Entries:    roaring.New(),
+		Principals: map[string]*roaring.Bitmap{}, Accounts: map[string]*roaring.Bitmap{}, Tables: map[string]*roaring.Bitmap{},
+		Digests: map[uint32]*roaring.Bitmap{},
+	}
+	for i := range x.Kinds {
+		x.Kinds[i] = roaring.New()
+	}
+	for i := range x.Outcomes {
+		x.Outcomes[i] = roaring.New()
+	}
+	for i := range x.lines {
+		x.lines[i] = roaring.New()
+	}
+	return x
+}
+
+// Add takes in the record that follows the last one.
+func (x *Index) Add(r *record.Record) {
+	id := x.Last + 1
+	x.Made(id, r.At.UnixNano(), r.Day)
+	x.Prints[id-x.First] = r.Print
+	if r.Kind == record.Outcomes {
+		for _, o := range r.Outcomes {
+			x.finish(o)
+		}
+		return
+	}
+	x.Entries.Add(id)
+	x.Kinds[r.Kind].Add(id)
+	into(x.Principals, r.Principal, id)
+	if r.Print != 0 {
+		into(x.Digests, r.Print%DigestSets, id)
+	}
+	eachLineSet(r.Lines(), func(set uint32) { x.lines[set].Add(id) })
+	switch r.Kind {
+	case record.Charge:
+		x.Outcomes[record.Unfinished].Add(id)
+		for i := range r.Charges {
+			into(x.Accounts, r.Charges[i].Account, id)
+			if t := r.Charges[i].Table; t != "" {
+				into(x.Tables, t, id)
+			}
+		}
+	case record.Replay:
+		for _, t := range r.Tables {
+			into(x.Accounts, t, id)
+		}
+	case record.SetBudget, record.RemoveBudget, record.ResetBudget:
+		into(x.Accounts, r.Budget.Account, id)
+	}
+}
+
+// into adds a record to the set of a name or a number.
+func into[K comparable](m map[K]*roaring.Bitmap, name K, id uint32) { setOf(m, name).Add(id) }
+
+// setOf returns the set of a name or a number.
+func setOf[K comparable](m map[K]*roaring.Bitmap, name K) *roaring.Bitmap {
+	b := m[name]
+	if b == nil {
+		b = roaring.New()
+		m[name] = b
+	}
+	return b
+}
+
+// finish notes the outcome of a charge, if it is one.
+func (x *Index) finish(o record.OutcomeOf) {
+	id := uint32(o.Charge)
+	if id < x.First {
+		x.late = append(x.late, o)
+		return
+	}
+	if !x.Kinds[record.Charge].Contains(id) {
+		return
+	}
+	if !x.Outcomes[record.Unfinished].CheckedRemove(id) {
+		for _, b := range x.Outcomes {
+			b.Remove(id)
+		}
+	}
+	if int(o.Outcome) < len(x.Outcomes) {
+		x.Outcomes[o.Outcome].Add(id)
+	}
+}
+
+// Outcome returns that of a charge.
+func (x *Index) Outcome(id uint32) record.Outcome {
+	for o, b := range x.Outcomes {
+		if o != int(record.Unfinished) && b.Contains(id) {
+			return record.Outcome(o)
+		}
+	}
+	return record.Unfinished
+}
+
+// Before returns the last record before a day.
+func (x *Index) Before(d budget.Date) uint64 {
+	i := sort.Search(len(x.Days), func(i int) bool { return x.Days[i].day >= d })
+	if i == len(x.Days) {
+		return uint64(x.Last)
+	}
+	return uint64(x.Days[i].id) - 1
+}
+
+func (x *Index) Count(ids *roaring.Bitmap) (entries, lines uint64) {
+	entries = ids.GetCardinality()
+	lines = entries - ids.AndCardinality(x.lines[0])
+	for i, b := range x.lines[1:] {
+		lines += ids.AndCardinality(b) << i
+	}
+	return entries, lines
+}
+
+// lineSets is how many sets say how many lines entries have: the first holds those without any, and
+// set 1+i those for which bit i is set in the number of lines beyond the first.
+const lineSets = 1 + 32
+
+// eachLineSet calls f with the sets of an entry of n lines.
+func eachLineSet(n int, f func(set uint32)) {
+	if n == 0 {
+		f(0)
+		return
+	}
+	for more := uint32(n - 1); more > 0; more &= more - 1 {
+		f(1 + uint32(bits.TrailingZeros32(more)))
+	}
+}

@@ -1,0 +1,118 @@
+package state
+
+import (
+	"errors"
+	"strings"
+
+	"scrim/accounting/budget"
+	"scrim/accounting/privacy"
+	"scrim/accounting/record"
+)
+
+// State is everything about budgets and spending that the records determine. It changes only by
+// apply, and while opening by the parts of load, which do the same for many records at once.
+type State struct {
+	LastID  uint64
+	LastDay budget.Date // never goes back
+	Starts  budget.Starts
+	Spent   map[Holder]*Spending
+	Budgets map[Holder]*budget.Budget
+}
+
+func New() *State {
+	return &State{
+		Starts:  budget.StartsOf(0),
+		Spent:   map[Holder]*Spending{},
+		Budgets: map[Holder]*budget.Budget{},
+	}
+}
+
+// ErrDayBack says that a record is dated before the one it follows.
+var ErrDayBack = errors.New("day goes back")
+
+// Apply books record number lastID+1. It refuses, and changes nothing, when the record cannot
+// follow the ones before it.
+func (s *State) Apply(r *record.Record) error {
+	id := s.LastID + 1
+	if err := r.Follows(id); err != nil {
+		return err
+	}
+	if err := s.advance(r.Day); err != nil {
+		return err
+	}
+	s.LastID = id
+	switch r.Kind {
+	case record.Charge:
+		for i := range r.Charges {
+			c := &r.Charges[i]
+			a := c.Amount()
+			r.Payers(func(who string) { s.spend(Holder{c.Account, c.Entity, who}, a) })
+		}
+	case record.SetBudget, record.RemoveBudget, record.ResetBudget:
+		s.Change(r)
+	}
+	return nil
+}
+
+// advance moves to a day, which is the same or later.
+func (s *State) advance(d budget.Date) error {
+	switch {
+	case d < s.LastDay:
+		return ErrDayBack
+	case d > s.LastDay:
+		s.LastDay, s.Starts = d, budget.StartsOf(d)
+	}
+	return nil
+}
+
+// spend books an amount on the last day.
+func (s *State) spend(h Holder, a *privacy.Amount) {
+	p := s.Of(h)
+	p.Spend(s.Starts, budget.InWindows{true, true, true, true}, a)
+	if h.ManyPay() {
+		p.Days = AddDay(p.Days, s.LastDay, &a.Tally)
+	}
+}
+
+// Of returns what h has spent.
+func (s *State) Of(h Holder) *Spending {
+	p := s.Spent[h]
+	if p == nil {
+		p = &Spending{}
+		s.Spent[h] = p
+	}
+	return p
+}
+
+// Change books a record about a budget.
+func (s *State) Change(r *record.Record) {
+	h := HolderOf(&r.Budget)
+	switch r.Kind {
+	case record.SetBudget:
+		b := r.Budget
+		s.Budgets[h] = &b
+	case record.RemoveBudget:
+		delete(s.Budgets, h)
+	case record.ResetBudget:
+		if p := s.Spent[h]; p != nil {
+			p.reset()
+		}
+	}
+}
+
+func HolderOf(b *budget.Budget) Holder { return Holder{b.Account, b.Entity, b.Principal} }
+
+// Own returns the budget that caps a principal by itself: their own, else the default, else nil.
+// The default is for accounts: neither for All nor for a role.
+func (s *State) Own(account string, entity bool, principal string) *budget.Budget {
+	b := s.Budgets[Holder{account, entity, principal}]
+	if b != nil || principal == budget.All || strings.HasPrefix(principal, budget.RolePrefix) {
+		return b
+	}
+	return s.Budgets[Holder{account, entity, budget.Default}]
+}
+
+// SpentIn returns what h has spent in the window of b that holds day today.
+func (s *State) SpentIn(b *budget.Budget, h Holder, today budget.Date) privacy.Amount {
+	return s.Spent[h].In(b.Window, today)
+}

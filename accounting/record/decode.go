@@ -1,0 +1,90 @@
+package record
+
+import (
+	"errors"
+	"time"
+
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/codec"
+	"scrim/accounting/privacy"
+)
+
+// ErrRecord says that a payload is none.
+var ErrRecord = errors.New("record does not decode")
+
+// Decode is Encode's inverse. It refuses what encode cannot have written.
+func Decode(b []byte) (*Record, error) {
+	d, r := codec.NewDecoder(b), &Record{}
+	readRecord(d, r)
+	if d.Bad || d.Left() || r.Day < 0 {
+		return nil, ErrRecord
+	}
+	return r, nil
+}
+
+func readRecord(d *codec.Decoder, r *Record) {
+	h := ReadHead(d)
+	*r = Record{Kind: h.Kind, At: time.Unix(0, h.At).UTC(), Day: h.Day, Principal: d.Text()}
+	switch r.Kind {
+	case Charge:
+		r.Statement = d.Text()
+		readDigest(d, r)
+		r.Mechanisms, r.Roles = d.Text(), d.Texts()
+		for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+			r.Charges = append(r.Charges, readBooked(d))
+		}
+	case Replay:
+		r.Statement = d.Text()
+		readDigest(d, r)
+		r.Charge, r.Tables = d.Uint64(), d.Texts()
+	case Outcomes:
+		for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+			r.Outcomes = append(r.Outcomes, ReadOutcome(d))
+		}
+	case Note:
+		r.NoteKind, r.Text = d.Text(), d.Text()
+	case SetBudget, RemoveBudget, ResetBudget:
+		readBudget(d, r)
+	default:
+		d.Bad = true
+	}
+}
+
+// recordHead is what every payload begins with.
+type Head struct {
+	Kind Kind
+	At   int64 // in nanoseconds
+	Day  budget.Date
+}
+
+func ReadHead(d *codec.Decoder) Head {
+	return Head{Kind(d.Byte()), int64(d.Uint64()), budget.Date(d.Uint32())}
+}
+
+func ReadOutcome(d *codec.Decoder) OutcomeOf { return OutcomeOf{d.Uint64(), Outcome(d.Byte())} }
+
+func readBudget(d *codec.Decoder, r *Record) {
+	b := &r.Budget
+	*b = budget.Budget{Account: d.Text(), Entity: d.Bool(), Principal: d.Text(), Reason: d.Text(), SetBy: r.Principal, SetAt: r.At}
+	if r.Kind == SetBudget {
+		b.Epsilon, b.Rho, b.Delta, b.Window = privacy.Epsilon(d.Float()), privacy.Rho(d.Uint64()), privacy.Delta(d.Float()), budget.Window(d.Text())
+		if d.Left() { // a budget that was made before orders were chosen has none
+			b.Order = d.Float()
+			d.Bad = d.Bad || !b.HasOrder()
+		}
+		d.Bad = d.Bad || b.Check() != nil
+	}
+}
+
+func readBooked(d *codec.Decoder) Booked {
+	c := Booked{Account: d.Text(), Entity: d.Bool(), Table: d.Text(), Loss: privacy.ReadTally(d), Events: privacy.ReadEvents(d)}
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		c.Left = append(c.Left, Left{d.Text(), privacy.Epsilon(d.Float()), privacy.Rho(d.Uint64())})
+	}
+	return c
+}
+
+func readDigest(d *codec.Decoder, r *Record) {
+	b := d.Bytes()
+	r.Digest, r.Print = string(b), Fingerprint(b)
+}

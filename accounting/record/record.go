@@ -1,0 +1,190 @@
+package record
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"scrim/accounting/budget"
+	"scrim/accounting/internal/codec"
+	"scrim/accounting/privacy"
+)
+
+// recordKind says what a record is about. The numbers are part of the file format.
+type Kind byte
+
+const (
+	Charge       Kind = 1
+	Outcomes     Kind = 2
+	Note         Kind = 3
+	SetBudget    Kind = 4
+	RemoveBudget Kind = 5
+	ResetBudget  Kind = 6
+	Replay       Kind = 7
+)
+
+// Record is one entry of the ledger's chain. Every change of budgets and spending is one; the rest
+// of the file can be derived from them.
+type Record struct {
+	Kind      Kind
+	At        time.Time
+	Day       budget.Date
+	Principal string // who pays, who asked, or who set the budget
+
+	Statement, Digest string   // charges and replays
+	Print             uint32   // of the digest, for the index; not stored
+	Mechanisms        string   // charges
+	Roles             []string // with RolePrefix, as holders
+	Charges           []Booked
+	Weighed           chan struct{} // closed when the charges say what they left; nil: they do
+
+	Charge uint64   // replays: the charge's record; 0: not known
+	Tables []string // replays
+
+	Outcomes []OutcomeOf
+
+	NoteKind, Text string // notes
+
+	Budget budget.Budget // budgets; a removal and a reset name account, entity, principal and reason only
+}
+
+// OutcomeOf is the outcome of a charge.
+type OutcomeOf struct {
+	Charge  uint64
+	Outcome Outcome
+}
+
+// Booked is one charge as recorded: the loss in exact form, and what it left.
+type Booked struct {
+	Account string
+	Entity  bool
+	Table   string
+	Loss    privacy.Tally
+	Events  []privacy.Event
+	curve   *privacy.Curve // of the events; nil: not yet made
+	Left    []Left         // of each budget that the charge was tested against
+	Tested  []Tested
+}
+
+// Fingerprint tells digests apart in the index, which checks them again in the record: FNV-1a, the
+// same in every process, as the index is kept in a file. 0 stands for no digest.
+func Fingerprint[T string | []byte](digest T) uint32 {
+	if len(digest) == 0 {
+		return 0
+	}
+	h := uint32(2166136261)
+	for i := range len(digest) {
+		h = (h ^ uint32(digest[i])) * 16777619
+	}
+	return max(1, h)
+}
+
+// Encode appends the payload of a record; see the package documentation for the layout.
+func (r *Record) Encode(b []byte) []byte {
+	b = append(b, byte(r.Kind))
+	b = binary.BigEndian.AppendUint64(b, uint64(r.At.UnixNano()))
+	b = binary.BigEndian.AppendUint32(b, uint32(r.Day))
+	b = codec.AppendText(b, r.Principal)
+	switch r.Kind {
+	case Charge:
+		b = codec.AppendText(codec.AppendText(codec.AppendText(b, r.Statement), r.Digest), r.Mechanisms)
+		b = codec.AppendTexts(b, r.Roles)
+		b = binary.AppendUvarint(b, uint64(len(r.Charges)))
+		for i := range r.Charges {
+			b = r.Charges[i].append(b)
+		}
+	case Replay:
+		b = codec.AppendText(codec.AppendText(b, r.Statement), r.Digest)
+		b = binary.BigEndian.AppendUint64(b, r.Charge)
+		b = codec.AppendTexts(b, r.Tables)
+	case Outcomes:
+		b = binary.AppendUvarint(b, uint64(len(r.Outcomes)))
+		for _, o := range r.Outcomes {
+			b = append(binary.BigEndian.AppendUint64(b, o.Charge), byte(o.Outcome))
+		}
+	case Note:
+		b = codec.AppendText(codec.AppendText(b, r.NoteKind), r.Text)
+	case SetBudget, RemoveBudget, ResetBudget:
+		b = codec.AppendBool(codec.AppendText(b, r.Budget.Account), r.Budget.Entity)
+		b = codec.AppendText(codec.AppendText(b, r.Budget.Principal), r.Budget.Reason)
+		if r.Kind == SetBudget {
+			b = codec.AppendFloat(b, float64(r.Budget.Epsilon))
+			b = binary.BigEndian.AppendUint64(b, uint64(r.Budget.Rho))
+			b = codec.AppendFloat(b, float64(r.Budget.Delta))
+			b = codec.AppendText(b, string(r.Budget.Window))
+			if r.Budget.Order > 0 {
+				b = codec.AppendFloat(b, r.Budget.Order)
+			}
+		}
+	}
+	return b
+}
+
+func (c *Booked) append(b []byte) []byte {
+	b = codec.AppendBool(codec.AppendText(b, c.Account), c.Entity)
+	b = c.Loss.Append(codec.AppendText(b, c.Table))
+	b = privacy.AppendEvents(b, c.Events)
+	b = binary.AppendUvarint(b, uint64(len(c.Left)))
+	for _, l := range c.Left {
+		b = codec.AppendFloat(codec.AppendText(b, l.Scope), float64(l.Epsilon))
+		b = binary.BigEndian.AppendUint64(b, uint64(l.Rho))
+	}
+	return b
+}
+
+// Amount returns what is charged, with the curve of its events.
+func (c *Booked) Amount() *privacy.Amount {
+	if c.curve == nil {
+		v := privacy.CurveOf(c.Events)
+		c.curve = &v
+	}
+	return &privacy.Amount{Tally: c.Loss, Curve: *c.curve}
+}
+
+// Follows checks what a record with that number says of others.
+func (r *Record) Follows(id uint64) error {
+	for _, o := range r.Outcomes {
+		if err := o.Follows(id); err != nil {
+			return err
+		}
+	}
+	if r.Kind == Replay && r.Charge >= id {
+		return errors.New("replay of a charge that does not exist")
+	}
+	return nil
+}
+
+// Follows checks an outcome in a record with that number.
+func (o OutcomeOf) Follows(id uint64) error {
+	if o.Charge == 0 || o.Charge >= id {
+		return errors.New("outcome of a charge that does not exist")
+	}
+	return nil
+}
+
+// Payers calls f with everyone for whom a charge counts.
+func (r *Record) Payers(f func(who string)) {
+	f(budget.All)
+	f(r.Principal)
+	for _, role := range r.Roles {
+		f(role)
+	}
+}
+
+// Lines is how many lines an entry has: one for each account that it is about, and one where it is
+// about none by its kind.
+func (r *Record) Lines() int {
+	switch r.Kind {
+	case Charge:
+		return len(r.Charges)
+	case Replay:
+		return len(r.Tables)
+	}
+	return 1
+}
+
+// Tested is a budget that a charge fits, with all that is then spent.
+type Tested struct {
+	Budget budget.Budget
+	After  privacy.Amount
+}
