@@ -49,6 +49,13 @@ type instance struct {
 	defects bool   // panics are what the test is about
 }
 
+// small is the configuration of a test's server on dir, at a port that is free.
+func small(dir string) Config {
+	cfg := DefaultConfig(dir)
+	cfg.Listen, cfg.RootPassword, cfg.Threads, cfg.MemoryLimit = "127.0.0.1:0", rootPassword, 2, "512MiB"
+	return cfg
+}
+
 // start opens dir, or a new one when it is "", and serves it.
 func start(t *testing.T, dir string, change ...func(*Config)) *instance {
 	t.Helper()
@@ -62,8 +69,7 @@ func startWith(t *testing.T, dir string, source func() noise.Noiser, change ...f
 		dir = filepath.Join(t.TempDir(), "data")
 	}
 	i := &instance{t: t, log: &buffer{}, done: make(chan error, 1), before: panics.Total()}
-	cfg := DefaultConfig(dir)
-	cfg.Listen, cfg.RootPassword, cfg.Threads, cfg.MemoryLimit = "127.0.0.1:0", rootPassword, 2, "512MiB"
+	cfg := small(dir)
 	cfg.Logger = zerolog.New(i.log)
 	for _, c := range change {
 		c(&cfg)

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rs/zerolog"
-
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/audit"
@@ -68,8 +66,7 @@ func (i *instance) spend(column string) {
 
 // opens tries to open a server on a directory.
 func opens(dir string, change ...func(*Config)) error {
-	cfg := DefaultConfig(dir)
-	cfg.Listen, cfg.Threads, cfg.MemoryLimit, cfg.Logger = "127.0.0.1:0", 2, "512MiB", zerolog.Nop()
+	cfg := small(dir)
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -180,8 +177,7 @@ func TestRestoreKeepsPlacesTogether(t *testing.T) {
 	dir := i.cfg.DataDir
 	i.spend("one")
 	i.end()
-	cfg := DefaultConfig(dir)
-	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
+	cfg := small(dir)
 	m, err := backup.Make(ctx, cfg.Place(), copied, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -216,8 +212,7 @@ func TestRestoreRefusesAnOlderLedger(t *testing.T) {
 	i := spender(t)
 	dir := i.cfg.DataDir
 	i.end()
-	cfg := DefaultConfig(dir)
-	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
+	cfg := small(dir)
 	if _, err := backup.Make(ctx, cfg.Place(), copied, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +235,7 @@ func TestInterruptedRestoreIsRunAgain(t *testing.T) {
 	i := spender(t)
 	dir := i.cfg.DataDir
 	i.end()
-	cfg := DefaultConfig(dir)
-	cfg.Threads, cfg.MemoryLimit = 2, "512MiB"
+	cfg := small(dir)
 	m, err := backup.Make(ctx, cfg.Place(), copied, nil)
 	if err != nil {
 		t.Fatal(err)

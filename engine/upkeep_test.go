@@ -102,8 +102,8 @@ func TestStartFromCheckpoint(t *testing.T) {
 func damaged(t *testing.T, dir string) {
 	t.Helper()
 	i := &instance{t: t, log: &buffer{}}
-	cfg := DefaultConfig(dir)
-	cfg.Listen, cfg.HTTP, cfg.Threads, cfg.MemoryLimit, cfg.Logger = "127.0.0.1:0", "127.0.0.1:0", 2, "512MiB", zerolog.New(i.log)
+	cfg := small(dir)
+	cfg.HTTP, cfg.Logger = "127.0.0.1:0", zerolog.New(i.log)
 	var err error
 	if i.Server, err = open(cfg, noise.Secure); err != nil {
 		t.Fatal(err)

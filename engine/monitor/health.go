@@ -20,6 +20,9 @@ type Health struct {
 	audit    *audit.Log // nil where statements may run without it
 	spill    string     // the directory in which writing is tried
 	stopping atomic.Bool
+	// Every is how long the results of one check of disk and store are good for, whoever asks
+	// how often.
+	Every time.Duration
 
 	mu  sync.Mutex
 	at  time.Time
@@ -36,12 +39,8 @@ var (
 	errStoreDown = errors.New("the store does not answer")
 )
 
-// Checks are made at most once in checkEvery, whoever asks how often, and the store has
-// checkTimeout to answer.
-const (
-	checkEvery   = 5 * time.Second
-	checkTimeout = 3 * time.Second
-)
+// checkTimeout is how long the store has to answer.
+const checkTimeout = 3 * time.Second
 
 // Check returns nil while private statements can be answered, else why not.
 func (h *Health) Check() error {
@@ -56,18 +55,11 @@ func (h *Health) Check() error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if age := time.Since(h.at); h.at.IsZero() || age > checkEvery {
+	if age := time.Since(h.at); h.at.IsZero() || age > h.Every {
 		h.err = errors.Join(h.writes(), h.answers())
 		h.at = time.Now()
 	}
 	return h.err
-}
-
-// Forget has the next Check look again, however recently one did.
-func (h *Health) Forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.at = time.Time{}
 }
 
 // writes reports whether the disk of the ledger takes another page. The store empties the directory

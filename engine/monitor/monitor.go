@@ -72,7 +72,7 @@ func New(s Sources) *Monitor {
 		return nil
 	}
 	m := &Monitor{sources: s, started: time.Now(), recent: dashboard.NewRecent(time.Now())}
-	m.Health = &Health{ledger: s.Ledger, store: s.Store, spill: s.Place.Path(datadir.SpillDir)}
+	m.Health = &Health{ledger: s.Ledger, store: s.Store, spill: s.Place.Path(datadir.SpillDir), Every: 5 * time.Second}
 	if s.Required {
 		m.Health.audit = s.Audit
 	}
