@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv"
-
 	"github.com/go-sql-driver/mysql"
+
+	"scrim/internal/testenv"
 )
 
 // eventuallyIn dials until it succeeds: a place is given back a moment after its client has gone.

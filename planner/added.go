@@ -6,6 +6,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
+	"scrim/planner/aggregate"
 	"scrim/planner/plan"
 )
 
@@ -23,7 +24,7 @@ func (d *draft) additive(in *flat, numbers []summand) bool {
 	}
 	texts := map[string]bool{}
 	for _, n := range numbers {
-		if n.of.call.Units || n.kind != estimator.Rows && n.kind != estimator.Sum {
+		if n.of.Call.Units || n.kind != estimator.Rows && n.kind != estimator.Sum {
 			return false
 		}
 		texts[in.column(n.of, n.kind, true)] = true
@@ -33,12 +34,12 @@ func (d *draft) additive(in *flat, numbers []summand) bool {
 
 // summand is what an aggregate reads of a (group, unit).
 type summand struct {
-	of   *aggregate
+	of   *aggregate.Aggregate
 	kind estimator.Kind
 }
 
 // ofRow writes what a row adds to a number: the sum over a unit's rows in a group is clamped when it is complete.
-func (f *flat) ofRow(a *aggregate, k estimator.Kind) string {
+func (f *flat) ofRow(a *aggregate.Aggregate, k estimator.Kind) string {
 	if k == estimator.Sum {
 		return "CAST(" + f.index[a] + " AS BIGINT)"
 	}
@@ -53,8 +54,8 @@ func (f *flat) ofRow(a *aggregate, k estimator.Kind) string {
 func (s *statement) addedScan(d *draft, at int, in *flat) (plan.Scan, bool) {
 	var numbers []summand
 	for _, a := range d.aggregates {
-		for _, k := range a.kinds {
-			if a.scan == at {
+		for _, k := range a.Kinds {
+			if a.Scan == at {
 				numbers = append(numbers, summand{a, k})
 			}
 		}

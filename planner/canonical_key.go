@@ -28,7 +28,7 @@ func (s *statement) digestOf(d *draft) string {
 	}
 	e.Put(len(d.aggregates))
 	for _, a := range d.aggregates {
-		a.encode(e)
+		a.Encode(e)
 	}
 	e.Put(len(d.Keys))
 	for _, k := range d.Keys {
@@ -39,18 +39,6 @@ func (s *statement) digestOf(d *draft) string {
 	}
 	e.Put(d.Public, d.Groups, d.maxGroups, d.bounded, d.pure, d.choice.Together)
 	return e.Sum()
-}
-
-// encode writes what an aggregate asks of its scan, without its text.
-func (a *aggregate) encode(e *encode.Encoding) {
-	e.Put(a.call, a.scan, a.columns, a.grid, a.kinds, a.maxRows, a.byRow, a.all, a.pure, a.arg == nil, a.vector != nil)
-	if v := a.description(); v != nil {
-		e.Put(*v, a.vector.grids)
-	}
-	e.Put(a.value.Type, a.value.Nullable, len(a.parts))
-	for _, m := range a.parts {
-		m.encode(e)
-	}
 }
 
 // releaseKey digests a complete release.
@@ -76,7 +64,7 @@ func (s *statement) releaseKey(d *draft) string {
 	}
 	e.Put(len(r.Aggregates))
 	for i, a := range r.Aggregates {
-		e.Put(a.Estimator.Columns(), a.Estimator.Loss(), a.Estimator.MinPersons(), a.Estimator.Steps(), a.Sized, d.aggregates[i].slack)
+		e.Put(a.Estimator.Columns(), a.Estimator.Loss(), a.Estimator.MinPersons(), a.Estimator.Steps(), a.Sized, d.aggregates[i].Slack)
 		if x, ok := a.Estimator.(estimator.Biased); ok {
 			e.Put(x.Bias())
 		}

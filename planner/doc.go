@@ -8,12 +8,10 @@
 //	              zero.go: subtrees that are empty whatever the data are
 //	package rel   the subtree under that aggregate as one generated SELECT, the unit tracked to every row
 //	package keys  grouping expressions: public images of domains, or private selection
-//	aggregates.go grid.go  the aggregates on their public grids
+//	package aggregate, package grid  the aggregates on their public grids
 //	draft.go      one release before its loss is known; scan.go: one row per (group, unit) for the store
-//	params.go     the parameters of a statement; split.go: the loss of each release
-//	node.go       DPAggregate, and the Budget at the root of the statement, put there after validation
-//	format.go     what EXPLAIN prints
-//	verify.go     the invariants of a plan
+//	package settings  the parameters of a statement; split.go: the loss of each release
+//	package plan  DPAggregate; the Budget at the root, put there after validation; EXPLAIN; invariants
 //	package push  queries on public tables, handed to the store whole
 //
 // Planning is a pure function of the query, the catalogue and the session's parameters: it charges

@@ -8,9 +8,11 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/aggregate"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
+	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
 
@@ -29,16 +31,16 @@ const maxReleases = 64
 type draft struct {
 	relation *rel.Relation
 	keys.Grouping
-	maxGroups  int  // groups that a unit may be in, >= 1
-	bounded    bool // maxGroups is enforced by the scans
-	aggregates []*aggregate
-	choice     plan.Grouping // whether the groups are answered together
-	joint      *aggregate    // what would answer, or answers, all groups at once; nil where the two ways are not compared
-	pure       bool          // by pure mechanisms only
-	specs      []scanSpec
-	scans      []plan.Scan
-	digest     string
-	release    *plan.Release
+	maxGroups   int  // groups that a unit may be in, >= 1
+	bounded     bool // maxGroups is enforced by the scans
+	aggregates  []*aggregate.Aggregate
+	choice      plan.Grouping        // whether the groups are answered together
+	groupVector *aggregate.Aggregate // what would answer, or answers, all groups at once; nil where the two ways are not compared
+	pure        bool                 // by pure mechanisms only
+	specs       []scanSpec
+	scans       []plan.Scan
+	digest      string
+	release     *plan.Release
 }
 
 // release plans one GROUP BY over rows of persons.
@@ -53,9 +55,9 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if grouping.Empty {
 		return s.noGroups(g)
 	}
-	d := &draft{relation: r, Grouping: grouping, pure: s.isPure()}
+	d := &draft{relation: r, Grouping: grouping, pure: s.params.IsPure()}
 	if !d.Public && d.pure {
-		return result{}, s.notSelected()
+		return result{}, s.params.NotSelected()
 	}
 	outputs, err := s.outputs(d, g)
 	if err != nil {
@@ -65,7 +67,7 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 		return s.declaredKeys(g, d, outputs)
 	}
 	if !d.pure { // a vector of means has no pure mechanism that is better than its columns'
-		s.fuse(d, outputs)
+		s.vectorize(d, outputs)
 	}
 	s.boundGroups(d)
 	s.together(d, outputs)
@@ -98,28 +100,28 @@ func (s *statement) outputs(d *draft, g *gmsplan.GroupBy) ([]plan.Output, error)
 				}
 			}
 		case sql.Aggregation:
-			e, told := asked(e)
-			name := identity(e)
+			e, barSpec := aggregate.BarOf(e)
+			name := aggregate.Identity(e)
 			at, ok := known[name]
 			if !ok {
-				a, err := s.aggregateOf(d.relation, e)
+				a, err := s.aggs.Of(d.relation, e)
 				if err != nil {
 					return nil, err
 				}
-				if at = sameCount(d.aggregates, a); at < 0 {
+				if at = aggregate.SameCount(d.aggregates, a); at < 0 {
 					at = len(d.aggregates)
 					d.aggregates = append(d.aggregates, a)
 				}
 				known[name] = at
 			}
 			outputs[i].Aggregate = at
-			if told != nil {
-				if err := s.tell(d.relation, d.aggregates[at], told, &outputs[i]); err != nil {
+			if barSpec != nil {
+				if err := s.aggs.Bar(d.relation, d.aggregates[at], barSpec, &outputs[i]); err != nil {
 					return nil, err
 				}
 			}
 		default:
-			return nil, deny(RuleNode, refuse.Shape, "Select grouping columns and aggregates.", "The expression %s beside an aggregate is not supported.", e)
+			return nil, rule.Deny(rule.Node, refuse.Shape, "Select grouping columns and aggregates.", "The expression %s beside an aggregate is not supported.", e)
 		}
 	}
 	s.orderAggregates(d, outputs)
@@ -133,7 +135,7 @@ func (s *statement) boundGroups(d *draft) {
 		d.maxGroups = 1
 		return
 	}
-	n := s.params.maxGroups(d.relation.Private)
+	n := s.params.MaxGroups(d.relation.Private)
 	if n == 0 {
 		n = DefaultMaxGroups
 		if d.Public && d.Groups <= AllGroups {
@@ -157,7 +159,7 @@ func (s *statement) distinctDraft(d *draft) (*draft, error) {
 		}
 	}
 	if len(s.drafts) >= maxReleases {
-		return nil, deny(RuleTooManyReleases, refuse.Shape, "Send several statements.", "The statement has more than %d private parts.", maxReleases)
+		return nil, rule.Deny(rule.TooManyReleases, refuse.Shape, "Send several statements.", "The statement has more than %d private parts.", maxReleases)
 	}
 	d.release = &plan.Release{}
 	s.drafts = append(s.drafts, d)

@@ -24,7 +24,7 @@ const declaredEndsNote = "MIN and MAX are the ends of the range that is declared
 
 // ends answers a GROUP BY of MIN and MAX alone from declared domains; ok is false where it asks for something else.
 func (s *statement) ends(g *plan.GroupBy, r *rel.Relation) (out result, ok bool, err error) {
-	if len(g.GroupByExprs) > 0 || len(g.SelectDeps) == 0 || !r.BareTable() || !s.params.rewrite() {
+	if len(g.GroupByExprs) > 0 || len(g.SelectDeps) == 0 || !r.BareTable() || !s.params.Rewrite() {
 		return out, false, nil
 	}
 	row := make(sql.Row, len(g.SelectDeps))

@@ -13,11 +13,12 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/parse"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 )
 
 // text is what the statement's own text tells that its bound plan does not.
 type text struct {
-	hints   layer
+	hints   settings.Layer
 	explain bool // EXPLAIN
 	analyze bool // EXPLAIN ANALYZE
 	query   bool // a SELECT, a set operation, or EXPLAIN of one
@@ -35,7 +36,7 @@ var ourName = regexp.MustCompile(`(?i)\bdp_[a-z]`)
 
 // readText reads the tree of the statement being executed, as the parser has left it.
 func readText(ctx *sql.Context) (text, error) {
-	t := text{hints: layer{}}
+	t := text{hints: settings.Layer{}}
 	if ctx.Query() == "" {
 		return t, nil
 	}
@@ -62,7 +63,7 @@ func readText(ctx *sql.Context) (text, error) {
 			t.binds = t.binds || n.Type == ast.ValArg
 		case *ast.Select:
 			if n != first && slices.ContainsFunc(n.Comments, func(c []byte) bool { return isHint(c) && ourName.Match(c) }) {
-				return false, deny(RuleHint, refuse.Parameter, "Write it after the first SELECT.", "A hint on a privacy parameter holds for the whole statement, and stands in a part of it.")
+				return false, rule.Deny(rule.Hint, refuse.Parameter, "Write it after the first SELECT.", "A hint on a privacy parameter holds for the whole statement, and stands in a part of it.")
 			}
 		}
 		return true, nil
@@ -97,7 +98,7 @@ func (t *text) readHints(list ast.Comments) error {
 		}
 		s := string(c)
 		if rest := setVar.ReplaceAllString(s, ""); ourName.MatchString(rest) {
-			return deny(RuleHint, refuse.Parameter, "Write it as SET_VAR(dp_epsilon=0.1).", "A hint on a privacy parameter cannot be read.")
+			return rule.Deny(rule.Hint, refuse.Parameter, "Write it as SET_VAR(dp_epsilon=0.1).", "A hint on a privacy parameter cannot be read.")
 		}
 		for _, m := range setVar.FindAllStringSubmatch(s, -1) {
 			name := strings.ToLower(m[1])
@@ -105,17 +106,17 @@ func (t *text) readHints(list ast.Comments) error {
 				continue
 			}
 			if seen[name] {
-				return deny(RuleHint, refuse.Parameter, "Set it once.", "The hint SET_VAR(%s) is repeated.", name)
+				return rule.Deny(rule.Hint, refuse.Parameter, "Set it once.", "The hint SET_VAR(%s) is repeated.", name)
 			}
 			seen[name] = true
 			p, ok := params.ByName(name, params.Hint)
 			if !ok {
-				return deny(RuleHint, refuse.Parameter, "Use "+params.Names(params.Hint)+".", "%s is not a parameter that SET_VAR can set.", name)
+				return rule.Deny(rule.Hint, refuse.Parameter, "Use "+params.Names(params.Hint)+".", "%s is not a parameter that SET_VAR can set.", name)
 			}
 			value := strings.Trim(m[2], `'"`)
 			v, ok := p.Read(value)
 			if !ok {
-				return badParameter(p, value, "SET_VAR")
+				return settings.BadParameter(p, value, "SET_VAR")
 			}
 			t.hints[p] = v
 		}

@@ -2,8 +2,10 @@ package planner
 
 import (
 	"scrim/internal/refuse"
+	"scrim/planner/aggregate"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
+	"scrim/planner/rule"
 )
 
 // maxPersons is the greatest of the declared bounds on the persons of the tables; 0 where none is declared.
@@ -24,8 +26,8 @@ func (s *statement) allFits(r *plan.Release) error {
 }
 
 // fits refuses an aggregate of arrays so long that what holds a few of them does not fit.
-func (s *statement) fits(a *aggregate) error {
-	if a.vector == nil {
+func (s *statement) fits(a *aggregate.Aggregate) error {
+	if a.Vector == nil {
 		return nil
 	}
 	return s.chunkFits(a)
@@ -33,17 +35,17 @@ func (s *statement) fits(a *aggregate) error {
 
 // chunkFits refuses arrays so long that the store's vectors of them pass the memory of a query, or that one passes what
 // the store may take at all: it then fails on any row.
-func (s *statement) chunkFits(a *aggregate) error {
-	if a.vector.form != plan.Arrays {
+func (s *statement) chunkFits(a *aggregate.Aggregate) error {
+	if a.Vector.Form != plan.Arrays {
 		return nil
 	}
-	one := float64(a.vector.dim) * plan.ChunkRows * 8
+	one := float64(a.Vector.Dim) * plan.ChunkRows * 8
 	if limit := s.p.config.Memory; !within(plan.ChunkVectors*one, limit) {
-		return tooLarge("Reading the vectors of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.text, plan.MiB(plan.ChunkVectors*one), a.vector.dim, limit>>20)
+		return tooLarge("Reading the vectors of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.Text, plan.MiB(plan.ChunkVectors*one), a.Vector.Dim, limit>>20)
 	}
 	if limit := s.p.config.StoreMemory; !within(one, limit) {
-		return deny(RuleMemory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --memory-limit.",
-			"The store needs %.0f MiB for the vectors of %s, as they have %d coordinates; it may take %d MiB.", plan.MiB(one), a.text, a.vector.dim, limit>>20)
+		return rule.Deny(rule.Memory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --memory-limit.",
+			"The store needs %.0f MiB for the vectors of %s, as they have %d coordinates; it may take %d MiB.", plan.MiB(one), a.Text, a.Vector.Dim, limit>>20)
 	}
 	return nil
 }
@@ -52,14 +54,14 @@ func (s *statement) chunkFits(a *aggregate) error {
 func (s *statement) answerFits(d *draft) error {
 	numbers, laws := 0, 0
 	for _, a := range d.aggregates {
-		if a.vector != nil {
-			numbers += a.vector.dim
+		if a.Vector != nil {
+			numbers += a.Vector.Dim
 		}
-		if f := a.call.Function; a.vector != nil && f != nil && f.BarNumbers != nil {
-			laws += f.BarNumbers(a.vector.dim)
+		if f := a.Call.Function; a.Vector != nil && f != nil && f.BarNumbers != nil {
+			laws += f.BarNumbers(a.Vector.Dim)
 		}
-		if a.all {
-			numbers += len(a.parts)
+		if a.GroupVector {
+			numbers += len(a.Parts)
 		}
 	}
 	if size := answerSize(d.Groups, numbers+laws); !within(size, s.p.config.Memory) {
@@ -83,5 +85,5 @@ func answerSize(groups, numbers int) float64 {
 func within(size float64, limit int64) bool { return limit <= 0 || size <= float64(limit) }
 
 func tooLarge(format string, args ...any) error {
-	return deny(RuleMemory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --query-memory.", format, args...)
+	return rule.Deny(rule.Memory, refuse.Option, "Ask for fewer coordinates, or have an operator raise --query-memory.", format, args...)
 }

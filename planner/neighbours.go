@@ -6,7 +6,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/estimator"
-	"scrim/planner/lower"
+	"scrim/planner/aggregate"
 )
 
 // neighbours is the neighbour relation under which a draft's loss holds, and what follows from it.
@@ -45,9 +45,9 @@ func (d *draft) exchanged() int {
 
 // lossOf is the loss of an aggregate whose estimator has the loss given for one part. An exchange doubles a pure ε and has four times its ρ, the same as of
 // a mechanism that is not pure; no ρ is above the ε.
-func (d *draft) lossOf(a *aggregate, one privacy.Loss) privacy.Loss {
+func (d *draft) lossOf(a *aggregate.Aggregate, one privacy.Loss) privacy.Loss {
 	l := one.Times(d.parts(a))
-	if d.pure && !a.all && d.exchanged() > 1 {
+	if d.pure && !a.GroupVector && d.exchanged() > 1 {
 		l.Rho = min(l.Rho.Add(l.Rho), privacy.Rho(l.Pure)) // counted in the same units
 	}
 	return l
@@ -55,32 +55,19 @@ func (d *draft) lossOf(a *aggregate, one privacy.Loss) privacy.Loss {
 
 // estimated is the neighbour relation that an aggregate's estimator is built for, and whether the number of
 // persons that it works on is public.
-func (d *draft) estimated(a *aggregate) (r estimator.Relation, sized bool) {
+func (d *draft) estimated(a *aggregate.Aggregate) (r estimator.Relation, sized bool) {
 	if d.exchanged() > 1 {
 		return estimator.AddRemove, false
 	}
 	r = d.neighbours()
-	return r, r == estimator.ReplaceOne && d.relation.Whole() && a.always()
+	return r, r == estimator.ReplaceOne && d.relation.Whole() && a.Always()
 }
 
 // countPersons is the SELECT of Release.Persons, "" where no aggregate takes their number as public.
 // Should always be wrong of a value, the number is still that of the table.
 func (d *draft) countPersons() string {
-	if slices.ContainsFunc(d.aggregates, func(a *aggregate) bool { _, sized := d.estimated(a); return sized }) {
+	if slices.ContainsFunc(d.aggregates, func(a *aggregate.Aggregate) bool { _, sized := d.estimated(a); return sized }) {
 		return d.relation.CountPersons()
 	}
 	return ""
-}
-
-// always reports whether every row has a value for the aggregate: a DOUBLE may be NaN or infinite, and is absent then. It is what
-// makes a number of persons public. The number itself is not taken from those who have a value: see countPersons.
-func (a *aggregate) always() bool {
-	if a.arg == nil {
-		return true
-	}
-	switch a.value.Type.Kind {
-	case lower.Bool, lower.Int, lower.UInt, lower.Decimal:
-		return !a.value.Nullable
-	}
-	return false
 }

@@ -11,10 +11,12 @@ import (
 	"scrim/catalog"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/planner/aggregate"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
@@ -114,7 +116,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if err != nil {
 		return same(err)
 	}
-	if s.params.emptyPreviews() && s.isPreview(n) {
+	if s.params.EmptyPreviews() && s.isPreview(n) {
 		return s.previewed(n)
 	}
 	r, err := s.build(n, place{top: true})
@@ -132,14 +134,14 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 
 // statement begins the planning of one statement.
 func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, t text, f facts) (*statement, error) {
-	session := layer{}
+	session := settings.Layer{}
 	for _, of := range params.At(params.Hint) {
 		v, set := p.config.Session.Parameter(ctx, of)
 		if !set {
 			continue
 		}
 		if !of.Takes(v) { // SET has let it through: the guarantee rests on it
-			return nil, badParameter(of, v.String(), "The session")
+			return nil, settings.BadParameter(of, v.String(), "The session")
 		}
 		session[of] = v
 	}
@@ -150,12 +152,12 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		}),
 		ctx: ctx, catalog: c,
 		p:       p,
-		params:  &parameters{layers: []layer{t.hints, session}},
+		params:  &settings.Settings{Layers: []settings.Layer{t.hints, session}, PureTable: p.pureTable(ctx, c, f.protected)},
 		retyped: tree.Types{},
 
-		pureTable: p.pureTable(ctx, c, f.protected),
-		explains:  t.explain,
+		explains: t.explain,
 	}
+	s.aggs = aggregate.NewBinder(ctx, s.Writer, s.params)
 	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)
 	return s, nil
 }

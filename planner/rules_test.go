@@ -16,6 +16,7 @@ import (
 
 	"scrim/planner/rel"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 	"scrim/planner/tree"
 )
 
@@ -98,7 +99,7 @@ func TestUnknownNodesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &statement{Writer: rel.NewWriter(ctx, rel.Tables{Catalog: h.policies}), ctx: ctx, catalog: h.policies, params: &parameters{}, retyped: tree.Types{}}
+		s := &statement{Writer: rel.NewWriter(ctx, rel.Tables{Catalog: h.policies}), ctx: ctx, catalog: h.policies, params: &settings.Settings{}, retyped: tree.Types{}}
 		s.Begin()
 		if _, err := s.build(&oddNode{plan.UnaryNode{Child: raw}}, at); rule.Of(err) != rule.Node {
 			t.Errorf("%+v: got %v, want a refusal by %s", at, err, rule.Node)

@@ -12,6 +12,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
@@ -42,7 +43,7 @@ type SampleNode struct {
 	tree.KnownRows
 	plan.Sample
 
-	caps      []total // of the tables, by place: δ
+	caps      []settings.Total // of the tables, by place: δ
 	limits    []float64
 	pureTable string
 }
@@ -67,7 +68,7 @@ func (n *SampleNode) Fits(l privacy.Loss) error {
 			"The guarantee of the collection is not a pure epsilon, and %s is on the pure account (delta 0).", n.pureTable)
 	}
 	for i, m := range n.limits {
-		eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: l.Rho, Pure: l.Pure}, privacy.Delta(n.caps[i].delta)))
+		eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: l.Rho, Pure: l.Pure}, privacy.Delta(n.caps[i].Delta)))
 		if m > 0 && eps > m {
 			return rule.Deny(rule.EpsilonCap, refuse.Parameter, "Simulate fewer runs, or a collection of a smaller epsilon.",
 				"A statement on %s may cost at most epsilon %v, these runs cost %.4g.", n.Tables[i].Table, m, eps)
@@ -165,7 +166,7 @@ func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
 	if err := r.rel.Single(); err != nil {
 		return nil, err
 	}
-	out := &SampleNode{Sample: plan.Sample{Width: want.width, Slots: want.slots}, pureTable: s.pureTable}
+	out := &SampleNode{Sample: plan.Sample{Width: want.width, Slots: want.slots}, pureTable: s.params.PureTable}
 	columns, err := s.values(out, r.rel, project.Projections)
 	if err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ func (s *statement) charged(out *SampleNode, r *rel.Relation) error {
 			continue
 		}
 		seen[t.Policy.Account] = true
-		total, err := s.params.totalFor(t.Policy)
+		total, err := s.params.TotalFor(t.Policy)
 		if err != nil {
 			return err
 		}

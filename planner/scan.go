@@ -3,15 +3,19 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
+	"scrim/planner/aggregate"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
+	"scrim/planner/rule"
 )
 
 // scanSpec says which rows a scan reads and how it returns them.
@@ -31,24 +35,24 @@ type scanSpec struct {
 func (s *statement) scans(d *draft, input sql.Node) error {
 	d.specs = []scanSpec{{argument: -1}}
 	for i, a := range d.aggregates {
-		if !a.all && a.vector == nil && !a.byRow && !(slices.Contains(a.kinds, estimator.Median) && a.value.Nullable) {
+		if !a.GroupVector && a.Vector == nil && !a.ByRow && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
 			continue
 		}
 		if b := s.sameVectors(d.aggregates[:i], a); b != nil {
-			a.scan = b.scan
+			a.Scan = b.Scan
 			continue
 		}
-		a.scan = len(d.specs)
-		d.specs = append(d.specs, scanSpec{argument: i, rows: a.byRow, maxRows: a.maxRows})
+		a.Scan = len(d.specs)
+		d.specs = append(d.specs, scanSpec{argument: i, rows: a.ByRow, maxRows: a.MaxRows})
 	}
 	alone := len(d.aggregates) > 0
 	for _, a := range d.aggregates {
-		alone = alone && a.scan != 0
+		alone = alone && a.Scan != 0
 	}
-	if alone && !d.Public && d.aggregates[0].all {
+	if alone && !d.Public && d.aggregates[0].GroupVector {
 		// What is answered in all groups at once reads every group of every person: it can serve the key selection as well.
-		d.specs[d.aggregates[0].scan].kept = true
-		alone = d.aggregates[0].scan == 1
+		d.specs[d.aggregates[0].Scan].kept = true
+		alone = d.aggregates[0].Scan == 1
 	} else if !d.Public {
 		alone = false
 	}
@@ -56,7 +60,7 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 		// Nobody reads the common scan: drop it.
 		d.specs = d.specs[1:]
 		for _, a := range d.aggregates {
-			a.scan--
+			a.Scan--
 		}
 	}
 	for i := range d.specs {
@@ -100,11 +104,11 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 	}
 	if spec.argument >= 0 {
 		switch a := d.aggregates[spec.argument]; {
-		case a.vector != nil:
+		case a.Vector != nil:
 			return s.vectorScan(d, at, in)
-		case a.all:
+		case a.GroupVector:
 			sc := s.groupScan(d, a, in, spec.kept)
-			return sc, s.CheckSums(len(slices.Compact(slices.Sorted(slices.Values(a.columns)))))
+			return sc, s.CheckSums(len(slices.Compact(slices.Sorted(slices.Values(a.Columns)))))
 		}
 	}
 	g := in.groupColumns
@@ -115,7 +119,7 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 	var cols []string
 	if spec.rows {
 		cols = []string{in.index[d.aggregates[spec.argument]] + " AS a0"}
-		d.aggregates[spec.argument].columns = []int{len(g)}
+		d.aggregates[spec.argument].Columns = []int{len(g)}
 	} else {
 		if grouped {
 			if sc, ok := s.addedScan(d, at, in); ok {
@@ -123,27 +127,27 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 			}
 			d.rank(at, in)
 		}
-		cols = d.dataColumns(at, len(g), func(a *aggregate, k estimator.Kind) string { return in.column(a, k, grouped) })
+		cols = d.dataColumns(at, len(g), func(a *aggregate.Aggregate, k estimator.Kind) string { return in.column(a, k, grouped) })
 		if err := s.CheckSums(len(cols)); grouped && err != nil {
 			return plan.Scan{}, err
 		}
 	}
 	for i := range cols {
-		out = append(out, "a"+itoa(i))
+		out = append(out, "a"+strconv.Itoa(i))
 		types = append(types, store.ScanInt64)
 	}
 	switch {
 	case spec.rows:
 		from = s.sampled(d, in, spec)
 	case grouped && !d.bounded:
-		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
+		from = "SELECT " + sqltext.List(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + sqltext.List(append([]string{"u"}, g...))
 		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 	case grouped:
-		inner := "SELECT " + comma(append(append([]string{"u"}, g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + comma(append([]string{"u"}, g...))
-		from = "SELECT " + comma(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+		inner := "SELECT " + sqltext.List(append(append([]string{"u"}, g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + sqltext.List(append([]string{"u"}, g...))
+		from = "SELECT " + sqltext.List(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.maxGroups)
 		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 	default:
-		from = "SELECT " + comma(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r"
+		from = "SELECT " + sqltext.List(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r"
 	}
 	return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 }
@@ -151,7 +155,7 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 // choice orders the groups of a person by a keyed hash; the group itself breaks ties.
 func (s *statement) choice(u string, g []string) string {
 	secret := s.Bind(plan.SecretArg{Index: 0})
-	return "hash(" + comma(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + comma(g)
+	return "hash(" + sqltext.List(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + sqltext.List(g)
 }
 
 // sampled returns one row a row, at most maxRows of a person in a group: rows are numbered among
@@ -159,15 +163,15 @@ func (s *statement) choice(u string, g []string) string {
 func (s *statement) sampled(d *draft, in *flat, spec scanSpec) string {
 	x := in.index[d.aggregates[spec.argument]]
 	g := in.groupColumns
-	part := comma(append([]string{"u"}, g...))
+	part := sqltext.List(append([]string{"u"}, g...))
 	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + in.sql + ") AS r"
 	secret := s.Bind(plan.SecretArg{Index: 1})
 	kept := "SELECT " + part + ", a0 FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY " + part +
-		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + itoa64(spec.maxRows)
+		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + strconv.FormatInt(spec.maxRows, 10)
 	if d.bounded {
-		return "SELECT " + comma(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + itoa(d.maxGroups)
+		return "SELECT " + sqltext.List(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.maxGroups)
 	}
-	return "SELECT " + comma(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p"
+	return "SELECT " + sqltext.List(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p"
 }
 
 // flat is the input of a scan: the group, the unit u and the grid index of each argument.
@@ -175,10 +179,10 @@ type flat struct {
 	sql          string
 	groupColumns []string
 	groupTypes   []store.ScanType
-	index        map[*aggregate]string // "" where rows are counted
-	whole        map[*aggregate]bool   // whose argument is NULL on no row
-	vector       []string              // columns of the one aggregate of vectors of a scan
-	unit         string                // the unit u as a column that a scan can return, and its type
+	index        map[*aggregate.Aggregate]string // "" where rows are counted
+	whole        map[*aggregate.Aggregate]bool   // whose argument is NULL on no row
+	vector       []string                        // columns of the one aggregate of vectors of a scan
+	unit         string                          // the unit u as a column that a scan can return, and its type
 	unitType     store.ScanType
 }
 
@@ -188,7 +192,7 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 	if err != nil {
 		return nil, err
 	}
-	f := &flat{index: map[*aggregate]string{}, whole: map[*aggregate]bool{}}
+	f := &flat{index: map[*aggregate.Aggregate]string{}, whole: map[*aggregate.Aggregate]bool{}}
 	var items []string
 	number := ""
 	for i, k := range list {
@@ -210,10 +214,10 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 		}
 		text, t, ok := keyColumn(x)
 		if !ok {
-			return nil, deny(RuleGroupKey, refuse.GroupKeys, "Group by a column or expression with a plain value.",
+			return nil, rule.Deny(rule.GroupKey, refuse.GroupKeys, "Group by a column or expression with a plain value.",
 				"The group key %s has a type that cannot be a key.", k.Name)
 		}
-		name := "k" + itoa(i)
+		name := "k" + strconv.Itoa(i)
 		items = append(items, text+" AS "+name)
 		f.groupColumns = append(f.groupColumns, name)
 		f.groupTypes = append(f.groupTypes, t)
@@ -228,10 +232,10 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 	where := []string{u + " IS NOT NULL"}
 	seen := map[string]string{}
 	for _, a := range d.read(indexOfSpec(d, spec)) {
-		if a.arg == nil {
+		if a.Arg == nil {
 			continue
 		}
-		if a.vector != nil {
+		if a.Vector != nil {
 			if a != d.aggregates[spec.argument] {
 				continue
 			}
@@ -240,28 +244,28 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 				return nil, err
 			}
 			for j, c := range columns {
-				f.vector = append(f.vector, "x"+itoa(j))
-				items = append(items, c+" AS x"+itoa(j))
+				f.vector = append(f.vector, "x"+strconv.Itoa(j))
+				items = append(items, c+" AS x"+strconv.Itoa(j))
 			}
 			where = append(where, present...)
 			continue
 		}
-		x, err := s.Lower(a.arg, r.Resolve)
+		x, err := s.Lower(a.Arg, r.Resolve)
 		if err != nil {
 			return nil, err
 		}
-		if f.whole[a] = !x.Nullable; f.whole[a] && a.call.Function.Counts {
+		if f.whole[a] = !x.Nullable; f.whole[a] && a.Call.Function.Counts {
 			continue
 		}
 		text := "CASE WHEN " + x.SQL + " IS NOT NULL THEN 1 END"
-		if !a.call.Function.Counts {
-			if text = a.grid.Open(x); spec.rows {
-				text = a.grid.Index(x)
+		if !a.Call.Function.Counts {
+			if text = a.Grid.Open(x); spec.rows {
+				text = a.Grid.Index(x)
 			}
 		}
 		name, ok := seen[text]
 		if !ok {
-			name = "x" + itoa(len(seen))
+			name = "x" + strconv.Itoa(len(seen))
 			seen[text] = name
 			items = append(items, text+" AS "+name)
 		}
@@ -270,18 +274,18 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 			where = append(where, x.SQL+" IS NOT NULL")
 		}
 	}
-	f.sql = "SELECT " + comma(items) + s.Clause(r.With(where...))
+	f.sql = "SELECT " + sqltext.List(items) + s.Clause(r.With(where...))
 	return f, nil
 }
 
 // read lists the aggregates that read a scan; of one that answers all groups at once, those that it stands for.
-func (d *draft) read(scan int) []*aggregate {
-	var out []*aggregate
+func (d *draft) read(scan int) []*aggregate.Aggregate {
+	var out []*aggregate.Aggregate
 	for _, a := range d.aggregates {
 		switch {
-		case a.scan != scan:
-		case a.all:
-			out = append(out, a.parts...)
+		case a.Scan != scan:
+		case a.GroupVector:
+			out = append(out, a.Parts...)
 		default:
 			out = append(out, a)
 		}
@@ -313,23 +317,23 @@ func keyColumn(x lower.Expr) (string, store.ScanType, bool) {
 }
 
 // dataColumns lists the columns of the aggregates of a scan behind the leading ones, each once, as text writes them.
-func (d *draft) dataColumns(at, leading int, text func(*aggregate, estimator.Kind) string) []string {
+func (d *draft) dataColumns(at, leading int, text func(*aggregate.Aggregate, estimator.Kind) string) []string {
 	var cols []string
 	seen := map[string]int{}
 	for _, a := range d.aggregates {
-		if a.scan != at {
+		if a.Scan != at {
 			continue
 		}
-		a.columns = nil
-		for _, k := range a.kinds {
+		a.Columns = nil
+		for _, k := range a.Kinds {
 			text := text(a, k)
 			n, ok := seen[text]
 			if !ok {
 				n = len(cols)
 				seen[text] = n
-				cols = append(cols, text+" AS a"+itoa(n))
+				cols = append(cols, text+" AS a"+strconv.Itoa(n))
 			}
-			a.columns = append(a.columns, leading+n)
+			a.Columns = append(a.Columns, leading+n)
 		}
 	}
 	if len(cols) == 0 {
@@ -339,7 +343,7 @@ func (d *draft) dataColumns(at, leading int, text func(*aggregate, estimator.Kin
 }
 
 // column writes one per-person column of an aggregate. An index is NULL only where its argument is, so where that is on no row, all rows count.
-func (f *flat) column(a *aggregate, k estimator.Kind, grouped bool) string {
+func (f *flat) column(a *aggregate.Aggregate, k estimator.Kind, grouped bool) string {
 	if k == estimator.Rows && f.whole[a] {
 		return columnOf(k, "", grouped)
 	}
@@ -351,10 +355,10 @@ func (f *flat) column(a *aggregate, k estimator.Kind, grouped bool) string {
 // of its own is on, and one person may have every row; ranks are found by a sort, which spills.
 func (d *draft) rank(at int, f *flat) {
 	var ranks []string
-	part := "PARTITION BY " + comma(append([]string{"u"}, f.groupColumns...))
+	part := "PARTITION BY " + sqltext.List(append([]string{"u"}, f.groupColumns...))
 	for _, a := range d.aggregates {
 		x := f.index[a]
-		if a.scan != at || !slices.Contains(a.kinds, estimator.Median) || slices.Contains(ranks, x) {
+		if a.Scan != at || !slices.Contains(a.Kinds, estimator.Median) || slices.Contains(ranks, x) {
 			continue
 		}
 		ranks = append(ranks, x)
@@ -411,7 +415,7 @@ func columnOf(k estimator.Kind, x string, grouped bool) string {
 
 // clamped returns an integer as BIGINT within ±MaxUnits, 0 for NULL.
 func clamped(x string) string {
-	limit := itoa64(estimator.MaxUnits)
+	limit := strconv.FormatInt(estimator.MaxUnits, 10)
 	return "CASE WHEN " + x + " BETWEEN -" + limit + " AND " + limit + " THEN TRY_CAST(" + x + " AS BIGINT) WHEN " +
 		x + " < 0 THEN -" + limit + " WHEN " + x + " > 0 THEN " + limit + " ELSE 0 END"
 }

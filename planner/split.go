@@ -12,20 +12,22 @@ import (
 	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/planner/aggregate"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 )
 
 // account is what the releases of a statement put on one protected table.
 type account struct {
 	name     string // schema.table
 	policy   catalog.Table
-	total    total
+	total    settings.Total
 	spend    privacy.Cost // what the statement may spend
 	deltaOne float64      // δ of one key selection, or of one mechanism with slack
 	fixed    privacy.Cost // taken by aggregates with an epsilon or rho of their own
-	aimed    privacy.Cost // added by aggregates that name an error
+	targeted privacy.Cost // added by aggregates that name an error
 	weight   int          // number of the other parts: aggregates and key selections
 	loss     privacy.Loss
 }
@@ -64,8 +66,8 @@ func (s *statement) finish() error {
 	}
 	for _, a := range sorted(accounts) {
 		st.Tables = append(st.Tables, plan.Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
-		if m := a.policy.Defaults.MaxEpsilon; m > 0 && !a.fixed.Add(a.aimed).Zero() {
-			if eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, privacy.Delta(a.total.delta))); eps > m {
+		if m := a.policy.Defaults.MaxEpsilon; m > 0 && !a.fixed.Add(a.targeted).Zero() {
+			if eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, privacy.Delta(a.total.Delta))); eps > m {
 				return rule.Deny(rule.EpsilonCap, refuse.Parameter, fmt.Sprintf("Give the aggregates at most %v together.", m),
 					"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", a.name, m, eps)
 			}
@@ -89,24 +91,24 @@ func (s *statement) accounts() (map[string]*account, error) {
 			key := t.Policy.Account
 			a := accounts[key]
 			if a == nil {
-				a = &account{name: t.Name, policy: t.Policy, fixed: s.cost(0), aimed: s.cost(0)}
+				a = &account{name: t.Name, policy: t.Policy, fixed: s.params.Cost(0), targeted: s.params.Cost(0)}
 				var err error
-				if a.total, err = s.params.totalFor(t.Policy); err != nil {
+				if a.total, err = s.params.TotalFor(t.Policy); err != nil {
 					return nil, err
 				}
-				if share := pilotOf(s.ctx).share; share > 0 {
-					a.total.epsilon, a.total.rho = a.total.epsilon*share, a.total.rho*share
+				if share := settings.PilotOf(s.ctx).Share; share > 0 {
+					a.total.Epsilon, a.total.Rho = a.total.Epsilon*share, a.total.Rho*share
 				}
-				if s.isPure() && a.total.rho > 0 {
-					return nil, s.notRho("dp_rho")
+				if s.params.IsPure() && a.total.Rho > 0 {
+					return nil, s.params.NotRho("dp_rho")
 				}
 				accounts[key] = a
 			}
 			for _, x := range d.aggregates {
-				if o := x.call.Options; o.Epsilon == 0 && o.Rho == 0 && x.target == 0 {
-					a.weight += x.share()
+				if o := x.Call.Options; o.Epsilon == 0 && o.Rho == 0 && x.Target == 0 {
+					a.weight += x.Share()
 				}
-				if x.call.Slack() {
+				if x.Call.Slack() {
 					slack[key]++
 				}
 			}
@@ -117,24 +119,24 @@ func (s *statement) accounts() (map[string]*account, error) {
 		}
 	}
 	for key, a := range accounts {
-		convert := a.total.delta
+		convert := a.total.Delta
 		if n := slack[key]; n > 0 {
 			convert /= 2
 			a.deltaOne = convert / float64(n)
 		}
-		if a.total.rho > 0 {
-			a.spend = privacy.CostWithin(privacy.RhoCost, a.total.rho)
+		if a.total.Rho > 0 {
+			a.spend = privacy.CostWithin(privacy.RhoCost, a.total.Rho)
 		} else {
-			a.spend = privacy.CostFor(s.kind(), privacy.Epsilon(a.total.epsilon), privacy.Delta(convert))
+			a.spend = privacy.CostFor(s.params.Kind(), privacy.Epsilon(a.total.Epsilon), privacy.Delta(convert))
 		}
-		a.total.delta = convert
+		a.total.Delta = convert
 	}
-	if err := s.aimAll(accounts); err != nil {
+	if err := s.solveTargets(accounts); err != nil {
 		return nil, err
 	}
 	for _, d := range s.drafts {
 		for _, x := range d.aggregates {
-			if x.target > 0 {
+			if x.Target > 0 {
 				continue
 			}
 			own := s.own(d, x, accounts)
@@ -154,34 +156,34 @@ func (s *statement) accounts() (map[string]*account, error) {
 
 // slack is the total-variation slack of one mechanism that needs some: it enters δ multiplied by 1+e^ε.
 func (a *account) slack() float64 {
-	eps := a.total.epsilon
+	eps := a.total.Epsilon
 	if eps == 0 {
-		eps = float64(privacy.EpsilonOf(a.spend.Loss(), privacy.Delta(a.total.delta)))
+		eps = float64(privacy.EpsilonOf(a.spend.Loss(), privacy.Delta(a.total.Delta)))
 	}
 	return a.deltaOne / (1 + math.Exp(eps)) * (1 - 1e-9)
 }
 
 // own is what an aggregate's options or its target say that it costs, zero where they say nothing.
-func (s *statement) own(d *draft, x *aggregate, accounts map[string]*account) privacy.Cost {
-	switch o := x.call.Options; {
-	case x.target > 0:
-		return x.solved
+func (s *statement) own(d *draft, x *aggregate.Aggregate, accounts map[string]*account) privacy.Cost {
+	switch o := x.Call.Options; {
+	case x.Target > 0:
+		return x.TargetCost
 	case o.Rho > 0:
 		return privacy.CostWithin(privacy.RhoCost, o.Rho)
 	case o.Epsilon > 0:
-		least := s.cost(math.MaxUint64)
+		least := s.params.Cost(math.MaxUint64)
 		for _, t := range d.tables() {
-			delta := privacy.Delta(accounts[t.Policy.Account].total.delta)
-			least = least.Min(privacy.CostFor(s.kind(), privacy.Epsilon(o.Epsilon), delta))
+			delta := privacy.Delta(accounts[t.Policy.Account].total.Delta)
+			least = least.Min(privacy.CostFor(s.params.Kind(), privacy.Epsilon(o.Epsilon), delta))
 		}
 		return least
 	}
-	return s.cost(0)
+	return s.params.Cost(0)
 }
 
 // complete builds the estimators and the selection of a draft with their shares.
 func (s *statement) complete(d *draft, accounts map[string]*account) error {
-	share, delta, slack := s.cost(math.MaxUint64), 1.0, 1.0
+	share, delta, slack := s.params.Cost(math.MaxUint64), 1.0, 1.0
 	minimum := 0
 	for _, t := range d.tables() {
 		a := accounts[t.Policy.Account]
@@ -206,24 +208,24 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 	if err := s.answerFits(d); err != nil {
 		return err
 	}
-	if j := d.joint; j != nil {
-		if err := d.expect(share.Times(j.share()).Rho()); err != nil {
+	if j := d.groupVector; j != nil {
+		if err := d.expect(share.Times(j.Share()).Rho()); err != nil {
 			return s.tooSmall(j, err)
 		}
 		r.Choice = d.choice
 	}
 	for _, x := range d.aggregates {
-		cost := share.Times(x.share())
+		cost := share.Times(x.Share())
 		if own := s.own(d, x, accounts); !own.Zero() {
 			cost = own
 		}
-		if x.call.Slack() && d.exchanged() > 1 {
+		if x.Call.Slack() && d.exchanged() > 1 {
 			return rule.Deny(rule.Option, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
-				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.text)
+				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.Text)
 		}
 		parts := d.parts(x)
-		if x.call.Slack() {
-			x.slack = slack / float64(parts)
+		if x.Call.Slack() {
+			x.Slack = slack / float64(parts)
 		}
 		e, err := d.estimatorOf(x, cost.Over(parts))
 		if err != nil {
@@ -234,11 +236,11 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 		r.Loss = r.Loss.Add(d.lossOf(x, e.Loss()))
 		_, sized := d.estimated(x)
-		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.text, Scan: x.scan, Columns: x.columns, Estimator: e, Present: x.present, Sized: sized, Vector: x.description(), Shape: d.shape(x), Fused: x.fusedText()})
-		r.Aggregates[len(r.Aggregates)-1].Bars = x.tolds()
-		if x.parts != nil {
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Vector: x.Description(), Shape: d.shape(x), Fused: x.GainText()})
+		r.Aggregates[len(r.Aggregates)-1].Bars = x.ErrorBars()
+		if x.Parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
-			a.Parts, a.Groups = x.presents(), d.groupsFacts(x, cost)
+			a.Parts, a.Groups = x.Presents(), d.groupsFacts(x, cost)
 		}
 	}
 	r.Persons = d.countPersons()
@@ -278,12 +280,12 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 }
 
 // tooSmall says why no estimator can be built with its share.
-func (s *statement) tooSmall(x *aggregate, err error) error {
+func (s *statement) tooSmall(x *aggregate.Aggregate, err error) error {
 	if _, ok := refuse.As(err); ok || errors.Is(err, estimator.ErrNotPure) {
-		return s.unbuilt(x, err)
+		return s.aggs.Unbuilt(x, err)
 	}
 	return rule.Deny(rule.Parameter, refuse.Parameter, "Raise dp_epsilon, or ask for fewer aggregates and groups.",
-		"The share of the loss that is left for %s is too small.", x.text)
+		"The share of the loss that is left for %s is too small.", x.Text)
 }
 
 // tables lists the protected tables that a draft touches, each once.

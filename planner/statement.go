@@ -9,10 +9,12 @@ import (
 
 	"scrim/catalog"
 	"scrim/internal/refuse"
+	"scrim/planner/aggregate"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
@@ -21,18 +23,18 @@ import (
 type statement struct {
 	*rel.Writer
 	keys    *keys.Finder
+	aggs    *aggregate.Binder
 	ctx     *sql.Context
 	catalog catalog.Reader
 	p       *Planner
-	params  *parameters
+	params  *settings.Settings
 	retyped tree.Types          // columns of answers whose type differs from what the binder said
 	nodes   []*plan.DPAggregate // in the order of the tree
 	drafts  []*draft            // distinct releases
 
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 
-	explains  bool   // the plan is only shown
-	pureTable string // a table on the pure account, for messages; "" where there is none
+	explains bool // the plan is only shown
 }
 
 // facts are what one look at a bound statement shows.

@@ -11,6 +11,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 )
 
 // TestTargetOfKnownError: where the error is known beforehand, the plan's is just below what is wanted, and half the error
@@ -80,11 +81,11 @@ func TestTargetFromEarlier(t *testing.T) {
 		}
 		return s
 	}
-	const aimed = "SELECT DP_MEAN(age, 'error=0.5') FROM people WHERE sex = 'F'"
-	if _, _, err := h.plan(aimed); rule.Of(err) != rule.Target {
+	const targeted = "SELECT DP_MEAN(age, 'error=0.5') FROM people WHERE sex = 'F'"
+	if _, _, err := h.plan(targeted); rule.Of(err) != rule.Target {
 		t.Errorf("nothing is known: %v", err)
 	}
-	var needed *PilotNeeded
+	var needed *settings.PilotNeeded
 	const piloted = "SELECT DP_MEAN(age, 'error=0.5, pilot=0.25'), DP_MEDIAN(income) FROM people"
 	if _, _, err := h.plan(piloted); !errors.As(err, &needed) || needed.Share != 0.25 {
 		t.Fatalf("a pilot is allowed: %v", err)
@@ -93,7 +94,7 @@ func TestTargetFromEarlier(t *testing.T) {
 		t.Errorf("EXPLAIN of what needs a pilot: %v", err)
 	}
 	full := planned("SELECT DP_MEAN(age), DP_MEDIAN(income) FROM people")
-	n, err := h.engine.AnalyzeQuery(WithPilot(h.context(piloted), needed), piloted)
+	n, err := h.engine.AnalyzeQuery(settings.WithPilot(h.context(piloted), needed), piloted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +102,13 @@ func TestTargetFromEarlier(t *testing.T) {
 	if got, want := pilot.Tables[0].Loss.Rho.Float(), full.Tables[0].Loss.Rho.Float()/16; math.Abs(got/want-1) > 0.2 {
 		t.Errorf("a pilot of a quarter of epsilon costs %v, not about %v", got, want)
 	}
-	if _, err := h.engine.AnalyzeQuery(AfterPilot(h.context(piloted)), piloted); rule.Of(err) != rule.Target {
+	if _, err := h.engine.AnalyzeQuery(settings.AfterPilot(h.context(piloted)), piloted); rule.Of(err) != rule.Target {
 		t.Errorf("after a pilot that told nothing: %v", err)
 	}
 	first := planned("SELECT DP_MEAN(age, 'epsilon=0.1') FROM people WHERE sex = 'F'").Releases[0].Aggregates[0]
 	rho := first.Estimator.Loss().Rho.Float()
 	known[first.Shape] = plan.Earlier{Loss: rho, StdErr: 1.5}
-	got := planned(aimed).Tables[0].Loss.Rho.Float()
+	got := planned(targeted).Tables[0].Loss.Rho.Float()
 	if math.Abs(got/(9*rho)-1) > 0.01 {
 		t.Errorf("a third of the error costs %v, not nine times %v", got, rho)
 	}
@@ -118,7 +119,7 @@ func TestTargetFromEarlier(t *testing.T) {
 		t.Errorf("another question has this one's earlier answer: %v", err)
 	}
 	h.declare(`defaults shop.people {"max_epsilon": 0.2}`)
-	if _, _, err := h.plan(aimed); rule.Of(err) != rule.EpsilonCap {
+	if _, _, err := h.plan(targeted); rule.Of(err) != rule.EpsilonCap {
 		t.Errorf("beyond the table's cap: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
+	"scrim/planner/aggregate"
 	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
@@ -19,11 +20,11 @@ import (
 //	Arrays        the array; the executor finds absent ones
 //	Coordinates   the grid index of each coordinate; where a person may have several rows, its number as DOUBLE
 //	Pairs         the item
-func (s *statement) vectorColumns(r *rel.Relation, a *aggregate) (columns, present []string, err error) {
-	v := a.vector
-	switch v.form {
+func (s *statement) vectorColumns(r *rel.Relation, a *aggregate.Aggregate) (columns, present []string, err error) {
+	v := a.Vector
+	switch v.Form {
 	case plan.Coordinates:
-		for j, c := range v.coordinates {
+		for j, c := range v.Coordinates {
 			x, err := s.Lower(c, r.Resolve)
 			if err != nil {
 				return nil, nil, err
@@ -35,15 +36,15 @@ func (s *statement) vectorColumns(r *rel.Relation, a *aggregate) (columns, prese
 			if x.Nullable {
 				present = append(present, x.SQL+" IS NOT NULL")
 			}
-			if v.grids != nil {
-				columns = append(columns, v.grids[j].Index(x))
+			if v.Grids != nil {
+				columns = append(columns, v.Grids[j].Index(x))
 				continue
 			}
-			columns = append(columns, a.grid.Index(lower.Convert(x, lower.Type{Kind: lower.Double})))
+			columns = append(columns, a.Grid.Index(lower.Convert(x, lower.Type{Kind: lower.Double})))
 		}
 		return columns, present, nil
 	case plan.Pairs:
-		x, err := s.Lower(v.item, r.Resolve)
+		x, err := s.Lower(v.Item, r.Resolve)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -51,14 +52,14 @@ func (s *statement) vectorColumns(r *rel.Relation, a *aggregate) (columns, prese
 		if x.Type.Kind == lower.UInt {
 			item = "TRY_" + item
 		}
-		return []string{item}, []string{item + " BETWEEN 0 AND " + strconv.Itoa(v.dim-1)}, nil
+		return []string{item}, []string{item + " BETWEEN 0 AND " + strconv.Itoa(v.Dim-1)}, nil
 	}
-	x, err := s.Lower(a.arg, r.Resolve)
+	x, err := s.Lower(a.Arg, r.Resolve)
 	if err != nil {
 		return nil, nil, err
 	}
 	// aggregateOf has seen that it can be read as a vector.
-	x, _ = lower.Vector(x, v.dim)
+	x, _ = lower.Vector(x, v.Dim)
 	return []string{x.SQL}, nil, nil
 }
 
@@ -73,9 +74,9 @@ func double(x lower.Expr) string {
 
 // sameVectors returns an aggregate among the earlier ones that reads the same vectors: one scan serves both, and
 // the executor makes one block of it.
-func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
+func (s *statement) sameVectors(earlier []*aggregate.Aggregate, a *aggregate.Aggregate) *aggregate.Aggregate {
 	for _, b := range earlier {
-		if a.vector != nil && b.vector != nil && *a.description() == *b.description() && tree.Same(s.ctx, a.arg, b.arg) {
+		if a.Vector != nil && b.Vector != nil && *a.Description() == *b.Description() && tree.Same(s.ctx, a.Arg, b.Arg) {
 			return b
 		}
 	}
@@ -92,26 +93,26 @@ func (s *statement) sameVectors(earlier []*aggregate, a *aggregate) *aggregate {
 //	Pairs                      SELECT g, u, x0, as often as there are rows
 func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
 	a := d.aggregates[d.specs[at].argument]
-	v := *a.vector
+	v := *a.Vector
 	out := plan.Scan{Types: append([]store.ScanType(nil), in.groupTypes...)}
 	n, t := 1, store.ScanVector
 	switch {
-	case v.form == plan.Coordinates && s.addsUp(d, in):
-		v.form = plan.Arrays
+	case v.Form == plan.Coordinates && s.addsUp(d, in):
+		v.Form = plan.Arrays
 		out.Rows, out.SQL = true, s.arrayScan(d, in)
-	case v.form == plan.Coordinates:
-		if !d.relation.Unique && !s.StoreHolds(v.dim, rel.StateBytes) {
+	case v.Form == plan.Coordinates:
+		if !d.relation.Unique && !s.StoreHolds(v.Dim, rel.StateBytes) {
 			return out, s.tooWideToAdd(d, a)
 		}
-		n, t = 1+v.dim, store.ScanInt64
+		n, t = 1+v.Dim, store.ScanInt64
 		out.SQL = s.coordinateScan(d, in, a)
 	default:
-		if v.form == plan.Pairs {
+		if v.Form == plan.Pairs {
 			t = store.ScanInt64
-		} else if d.bounded && !s.StoreHolds(v.dim, rel.OrderedBytes) {
+		} else if d.bounded && !s.StoreHolds(v.Dim, rel.OrderedBytes) {
 			return out, s.tooWideToBound(d, a)
 		}
-		out.Rows = v.form == plan.Pairs || !d.relation.Unique
+		out.Rows = v.Form == plan.Pairs || !d.relation.Unique
 		out.SQL = s.rowScan(d, in, out.Rows)
 	}
 	if out.Rows {
@@ -123,8 +124,8 @@ func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
 		out.Types = append(out.Types, t)
 	}
 	for _, a := range d.aggregates {
-		if a.scan == at {
-			a.columns, a.vector.form = columns, v.form
+		if a.Scan == at {
+			a.Columns, a.Vector.Form = columns, v.Form
 		}
 	}
 	out.Args = s.Args()
@@ -153,9 +154,9 @@ func (s *statement) addsUp(d *draft, in *flat) bool {
 }
 
 // tooWideToAdd says why neither the store adds up the coordinates of a DP_VECTOR, nor the executor.
-func (s *statement) tooWideToAdd(d *draft, a *aggregate) error {
-	if n := a.vector.dim; !within(rowsSize(n), s.p.config.Memory) {
-		return tooLarge("Reading the rows of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.text, plan.MiB(rowsSize(n)), n, s.p.config.Memory>>20)
+func (s *statement) tooWideToAdd(d *draft, a *aggregate.Aggregate) error {
+	if n := a.Vector.Dim; !within(rowsSize(n), s.p.config.Memory) {
+		return tooLarge("Reading the rows of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.Text, plan.MiB(rowsSize(n)), n, s.p.config.Memory>>20)
 	}
 	return s.tooWideToBound(d, a)
 }
@@ -187,13 +188,13 @@ func (s *statement) keptRows(d *draft, in *flat, sql string) string {
 
 // coordinateScan is the scan of a DP_VECTOR: the number of a person's rows, and the sum of each coordinate. A sum of
 // 2^40 indexes of 51 bits has 91: it is clamped in the store's wide integers, after summing.
-func (s *statement) coordinateScan(d *draft, in *flat, a *aggregate) string {
+func (s *statement) coordinateScan(d *draft, in *flat, a *aggregate.Aggregate) string {
 	g := in.groupColumns
 	if d.relation.Unique {
 		return "SELECT " + sqltext.List(append(append(append([]string(nil), g...), "CAST(1 AS BIGINT) AS n"), in.vector...)) + " FROM (" + in.sql + ") AS r"
 	}
 	by := append([]string{"u"}, g...)
-	rows := "(" + indexed(in, by, a.grid) + ") AS r"
+	rows := "(" + indexed(in, by, a.Grid) + ") AS r"
 	sums, names := append([]string(nil), "count(*) AS n"), []string{"n"}
 	for j, x := range in.vector {
 		name := "a" + strconv.Itoa(j)

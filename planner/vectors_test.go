@@ -10,10 +10,12 @@ import (
 	"scrim/functions"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/planner/aggregate"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 )
 
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
@@ -30,16 +32,16 @@ func TestMemory(t *testing.T) {
 		{plan.Coordinates, 100_000, false},
 		{plan.Pairs, 1 << 20, false},
 	} {
-		err := s.fits(&aggregate{text: "DP_MEAN(v)", vector: &vectorArg{form: c.form, dim: c.dim}})
+		err := s.fits(&aggregate.Aggregate{Text: "DP_MEAN(v)", Vector: &aggregate.VectorArg{Form: c.form, Dim: c.dim}})
 		if (rule.Of(err) == rule.Memory) != c.refused || !c.refused && err != nil {
 			t.Errorf("form %d, dimension %d: got %v", c.form, c.dim, err)
 		}
 	}
-	if err := s.fits(&aggregate{}); err != nil {
+	if err := s.fits(&aggregate.Aggregate{}); err != nil {
 		t.Errorf("a number: %v", err)
 	}
 	for groups, refused := range map[int]bool{0: false, 256: false, 257: true} {
-		d := &draft{Grouping: keys.Grouping{Groups: groups}, aggregates: []*aggregate{{}, {vector: &vectorArg{dim: 40}}, {vector: &vectorArg{form: plan.Pairs, dim: 24}}}}
+		d := &draft{Grouping: keys.Grouping{Groups: groups}, aggregates: []*aggregate.Aggregate{{}, {Vector: &aggregate.VectorArg{Dim: 40}}, {Vector: &aggregate.VectorArg{Form: plan.Pairs, Dim: 24}}}}
 		if err := s.answerFits(d); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("64 numbers in %d groups: got %v", groups, err)
 		}
@@ -68,12 +70,12 @@ func TestMemory(t *testing.T) {
 	}
 	s.p.config = Config{Memory: 1 << 24, StoreMemory: 1 << 21}
 	for dim, refused := range map[int]bool{128: false, 129: true, 257: true} {
-		if err := s.fits(&aggregate{vector: &vectorArg{dim: dim}}); (rule.Of(err) == rule.Memory) != refused {
+		if err := s.fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: dim}}); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("arrays of %d: got %v", dim, err)
 		}
 	}
 	s.p = &Planner{}
-	if err := s.fits(&aggregate{vector: &vectorArg{dim: 100_000}}); err != nil {
+	if err := s.fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: 100_000}}); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
 }
@@ -83,15 +85,15 @@ func TestMethodParameter(t *testing.T) {
 	table := func(method string) rel.Protected {
 		return rel.Protected{Policy: catalog.Table{Defaults: catalog.Defaults{Method: method}}}
 	}
-	with := func(word string) layer {
+	with := func(word string) settings.Layer {
 		v, ok := params.Method.Read(word)
 		if !ok {
 			t.Fatal(word)
 		}
-		return layer{params.Method: v}
+		return settings.Layer{params.Method: v}
 	}
 	for _, c := range []struct {
-		layers []layer
+		layers []settings.Layer
 		tables []rel.Protected
 		want   string
 	}{
@@ -100,10 +102,10 @@ func TestMethodParameter(t *testing.T) {
 		{nil, []rel.Protected{table("plan"), table("plan")}, "plan"},
 		{nil, []rel.Protected{table("plan"), table("")}, ""},
 		{nil, []rel.Protected{table("plan"), table("shifted")}, ""},
-		{[]layer{{}, with("Clipped")}, []rel.Protected{table("plan")}, "clipped"},
-		{[]layer{with("auto"), with("clipped")}, []rel.Protected{table("plan")}, "auto"},
+		{[]settings.Layer{{}, with("Clipped")}, []rel.Protected{table("plan")}, "clipped"},
+		{[]settings.Layer{with("auto"), with("clipped")}, []rel.Protected{table("plan")}, "auto"},
 	} {
-		if got := (&parameters{c.layers}).method(c.tables); got != c.want {
+		if got := (&settings.Settings{Layers: c.layers}).Method(c.tables); got != c.want {
 			t.Errorf("%+v: got %q, want %q", c, got, c.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/functions"
+	"scrim/planner/aggregate"
 	"scrim/planner/tree"
 )
 
@@ -24,27 +25,11 @@ func (s *statement) emptyGroups(n *plan.GroupBy, child result) (result, error) {
 	row := make(sql.Row, len(n.SelectDeps))
 	for i, e := range n.SelectDeps {
 		if e, ok := e.(sql.Aggregation); ok {
-			row[i] = ofNobody(e)
+			row[i] = aggregate.OfNobody(e)
 		}
 	}
 	leaf.Rows = []sql.Row{row}
 	return result{node: leaf}, nil
-}
-
-// ofNobody is an aggregate over no rows.
-func ofNobody(e sql.Aggregation) any {
-	e, told := asked(e)
-	m, ok := e.(*functions.Aggregate)
-	if !ok {
-		m, ok = plainMarker(e)
-	}
-	switch {
-	case !ok || !m.Function.Counts:
-		return nil
-	case told != nil:
-		return 0.0
-	}
-	return int64(0)
 }
 
 // dpAggregate returns the first DP function among the outputs of a GROUP BY.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	sqle "github.com/dolthub/go-mysql-server"
-
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -16,6 +15,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner"
 	"scrim/planner/plan"
+	"scrim/planner/settings"
 )
 
 // Teller tells what statements would cost.
@@ -37,9 +37,9 @@ func (t *Teller) Price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	}
 	remark := ""
 	n, err := planner.Analyze(ctx, t.Engine, text, parsed)
-	if needed := (*planner.PilotNeeded)(nil); errors.As(err, &needed) {
+	if needed := (*settings.PilotNeeded)(nil); errors.As(err, &needed) {
 		remark = "a pilot, after which the cost of the error is known"
-		n, err = planner.Analyze(planner.WithPilot(ctx, needed), t.Engine, text, parsed)
+		n, err = planner.Analyze(settings.WithPilot(ctx, needed), t.Engine, text, parsed)
 	}
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package planner
+package aggregate
 
 import (
 	"math"
@@ -18,46 +18,47 @@ import (
 	"scrim/planner/tree"
 )
 
-// vectorArg is an argument whose values are vectors, in the form in which it is scanned:
+// VectorArg is an argument whose values are vectors, in the form in which it is scanned:
 //
 //	embedding, a column or expression of arrays or JSON   Arrays: one column, DOUBLE[dim]
 //	DP_VECTOR(a, b, c)                                    Coordinates: the count and the sums of a person's grid indexes
 //	DP_ONEHOT(item, 'dimension=N')                        Pairs: each person's distinct items
 //
-// A row is absent where its array is NULL or of another length, where a coordinate is NULL, NaN or infinite, and
-// where an item is not a number of the range: it is a function of the row alone, and never an error.
-type vectorArg struct {
-	form        plan.VectorForm
-	dim         int
-	coordinates []sql.Expression // of Coordinates
-	grids       []grid.Grid      // of Coordinates, where each has its own
-	item        sql.Expression   // of Pairs
+// A row is absent where its array is NULL or of another length, where a coordinate is NULL, NaN or
+// infinite, and where an item is not a number of the range: it is a function of the row alone, and
+// never an error.
+type VectorArg struct {
+	Form        plan.VectorForm
+	Dim         int
+	Coordinates []sql.Expression // of Coordinates
+	Grids       []grid.Grid      // of Coordinates, where each has its own
+	Item        sql.Expression   // of Pairs
 }
 
 // vectorArgument plans the argument of an aggregate as one of vectors; false where it is none.
-func (s *statement) vectorArgument(r *rel.Relation, a *aggregate, arg sql.Expression) (bool, error) {
+func (s *Binder) vectorArgument(r *rel.Relation, a *Aggregate, arg sql.Expression) (bool, error) {
 	v, err := s.vectorOf(r, a, arg)
 	if v == nil || err != nil {
 		return false, err
 	}
-	a.arg, a.vector = arg, v
-	facts := functions.Vectors{Dim: v.dim, Sparse: v.form == plan.Pairs, Columns: v.form == plan.Coordinates, Scales: scalesOf(r, v, arg)}
-	return true, optioned(a.call.Vector(facts, s.params.method(r.Private), r.Unique))
+	a.Arg, a.Vector = arg, v
+	facts := functions.Vectors{Dim: v.Dim, Sparse: v.Form == plan.Pairs, Columns: v.Form == plan.Coordinates, Scales: scalesOf(r, v, arg)}
+	return true, rule.By(rule.Option, a.Call.Vector(facts, s.params.Method(r.Private), r.Unique))
 }
 
 // vectorOf finds the form and the length of an argument of vectors; nil where it is none.
-func (s *statement) vectorOf(r *rel.Relation, a *aggregate, arg sql.Expression) (*vectorArg, error) {
-	if a.call.Function.Counts {
+func (s *Binder) vectorOf(r *rel.Relation, a *Aggregate, arg sql.Expression) (*VectorArg, error) {
+	if a.Call.Function.Counts {
 		return nil, nil // rows are counted, whatever the value is
 	}
 	switch e := tree.Unalias(arg).(type) {
 	case *functions.Vector:
-		v := &vectorArg{form: plan.Coordinates, dim: len(e.Coordinates()), coordinates: e.Coordinates()}
+		v := &VectorArg{Form: plan.Coordinates, Dim: len(e.Coordinates()), Coordinates: e.Coordinates()}
 		var err error
-		if a.value, err = s.coordinates(r, e); err != nil {
+		if a.Value, err = s.coordinates(r, e); err != nil {
 			return nil, err
 		}
-		return v, v.check(v.dim, a)
+		return v, v.check(v.Dim, a)
 	case *functions.Onehot:
 		return s.onehot(r, a, e)
 	}
@@ -65,11 +66,11 @@ func (s *statement) vectorOf(r *rel.Relation, a *aggregate, arg sql.Expression) 
 	if err != nil {
 		return nil, err
 	}
-	declared := a.call.Options.Dimension
+	declared := a.Call.Options.Dimension
 	switch x.Type.Kind {
 	case lower.Array:
 		if !x.Type.Numbers {
-			return nil, rule.Deny(rule.Argument, refuse.Aggregate, "Use an array of numbers.", "The argument of %s is an array, but not of numbers.", a.call.Function.Name)
+			return nil, rule.Deny(rule.Argument, refuse.Aggregate, "Use an array of numbers.", "The argument of %s is an array, but not of numbers.", a.Call.Function.Name)
 		}
 	case lower.JSON:
 	case lower.String:
@@ -79,24 +80,25 @@ func (s *statement) vectorOf(r *rel.Relation, a *aggregate, arg sql.Expression) 
 	default:
 		return nil, nil
 	}
-	v := &vectorArg{form: plan.Arrays, dim: max(declared, x.Type.Length)}
-	if v.dim == 0 {
-		return nil, rule.Deny(rule.Option, refuse.Option, "Say it with the option: "+withDimension(a.call.Function),
-			"The length of the arrays under %s is not known from their type.", a.call.Function.Name)
+	v := &VectorArg{Form: plan.Arrays, Dim: max(declared, x.Type.Length)}
+	if v.Dim == 0 {
+		return nil, rule.Deny(rule.Option, refuse.Option, "Say it with the option: "+withDimension(a.Call.Function),
+			"The length of the arrays under %s is not known from their type.", a.Call.Function.Name)
 	}
 	if err := v.check(x.Type.Length, a); err != nil {
 		return nil, err
 	}
 	var ok bool
-	if a.value, ok = lower.Vector(x, v.dim); !ok {
-		return nil, rule.Deny(rule.Option, refuse.Option, "", "The arrays under %s cannot be read as vectors of length %d.", a.call.Function.Name, v.dim)
+	if a.Value, ok = lower.Vector(x, v.Dim); !ok {
+		return nil, rule.Deny(rule.Option, refuse.Option, "", "The arrays under %s cannot be read as vectors of length %d.", a.Call.Function.Name, v.Dim)
 	}
 	return v, nil
 }
 
-// scalesOf returns the declared standard deviations of an argument's coordinates, where it is a column, or made of columns, that
-// has them: one for all, or one for each. They only shape noise, so it does not matter what lies between table and argument.
-func scalesOf(r *rel.Relation, v *vectorArg, arg sql.Expression) []float64 {
+// scalesOf returns the declared standard deviations of an argument's coordinates, where it is a
+// column, or made of columns, that has them: one for all, or one for each. They only shape noise,
+// so it does not matter what lies between table and argument.
+func scalesOf(r *rel.Relation, v *VectorArg, arg sql.Expression) []float64 {
 	of := func(e sql.Expression) []float64 {
 		if gf, ok := tree.Unalias(e).(*expression.GetField); ok {
 			if c := r.Find(gf); c != nil {
@@ -105,11 +107,11 @@ func scalesOf(r *rel.Relation, v *vectorArg, arg sql.Expression) []float64 {
 		}
 		return nil
 	}
-	if v.form != plan.Coordinates {
+	if v.Form != plan.Coordinates {
 		return of(arg)
 	}
 	var out []float64
-	for _, c := range v.coordinates {
+	for _, c := range v.Coordinates {
 		s := of(c)
 		if len(s) != 1 {
 			return nil
@@ -127,22 +129,23 @@ func withDimension(f *functions.Function) string {
 	return f.Name + "(v, 'dimension=…')."
 }
 
-// check compares the declared length with the one that is known, 0 where none is, and with the limit.
-func (v *vectorArg) check(known int, a *aggregate) error {
-	switch declared := a.call.Options.Dimension; {
+// check compares the declared length with the one that is known, 0 where none is, and with the
+// limit.
+func (v *VectorArg) check(known int, a *Aggregate) error {
+	switch declared := a.Call.Options.Dimension; {
 	case known > 0 && declared > 0 && known != declared:
 		return rule.Deny(rule.Option, refuse.Option, "Leave the option dimension out.", "The vectors have length %d, not %d.", known, declared)
-	case v.form != plan.Pairs && v.dim > functions.MaxDimension:
+	case v.Form != plan.Pairs && v.Dim > functions.MaxDimension:
 		return rule.Deny(rule.Option, refuse.Option, "Use DP_ONEHOT for sparse vectors.", "Vectors have at most %d coordinates.", functions.MaxDimension)
-	case a.call.Options.Binary && v.dim > types.MaxVectorDimensions:
+	case a.Call.Options.Binary && v.Dim > types.MaxVectorDimensions:
 		return rule.Deny(rule.Option, refuse.Option, "Leave the option answer out.", "A VECTOR has at most %d coordinates.", types.MaxVectorDimensions)
 	}
 	return nil
 }
 
-// coordinates lowers each coordinate of a DP_VECTOR. The result stands for all: it is nullable where one is, and a
-// DOUBLE where one is, for a DOUBLE may be absent.
-func (s *statement) coordinates(r *rel.Relation, e *functions.Vector) (lower.Expr, error) {
+// coordinates lowers each coordinate of a DP_VECTOR. The result stands for all: it is nullable
+// where one is, and a DOUBLE where one is, for a DOUBLE may be absent.
+func (s *Binder) coordinates(r *rel.Relation, e *functions.Vector) (lower.Expr, error) {
 	all := lower.Expr{Type: lower.Type{Kind: lower.Int}}
 	for _, c := range e.Coordinates() {
 		x, err := s.Lower(c, r.Resolve)
@@ -162,7 +165,7 @@ func (s *statement) coordinates(r *rel.Relation, e *functions.Vector) (lower.Exp
 }
 
 // onehot reads a DP_ONEHOT.
-func (s *statement) onehot(r *rel.Relation, a *aggregate, e *functions.Onehot) (*vectorArg, error) {
+func (s *Binder) onehot(r *rel.Relation, a *Aggregate, e *functions.Onehot) (*VectorArg, error) {
 	f := e.Function()
 	text, err := s.constantText(f, e.Options())
 	if err != nil {
@@ -170,7 +173,7 @@ func (s *statement) onehot(r *rel.Relation, a *aggregate, e *functions.Onehot) (
 	}
 	o, err := functions.ParseOptions(f, text)
 	if err != nil {
-		return nil, optioned(err)
+		return nil, rule.By(rule.Option, err)
 	}
 	if o.Dimension == 0 {
 		return nil, rule.Deny(rule.Option, refuse.Option, "Use "+f.Signature+".", "DP_ONEHOT needs the number of items.")
@@ -184,14 +187,14 @@ func (s *statement) onehot(r *rel.Relation, a *aggregate, e *functions.Onehot) (
 	default:
 		return nil, rule.Deny(rule.Argument, refuse.Aggregate, "Use CAST(… AS SIGNED), or join a table that numbers the items.", "The item of DP_ONEHOT is not a whole number.")
 	}
-	a.value = lower.Expr{Type: lower.Type{Kind: lower.Array}, Nullable: true}
-	v := &vectorArg{form: plan.Pairs, dim: o.Dimension, item: e.Item()}
-	return v, v.check(v.dim, a)
+	a.Value = lower.Expr{Type: lower.Type{Kind: lower.Array}, Nullable: true}
+	v := &VectorArg{Form: plan.Pairs, Dim: o.Dimension, Item: e.Item()}
+	return v, v.check(v.Dim, a)
 }
 
 // vectorGrid is the one lattice of all coordinates: a binary one, as that of a DOUBLE.
-func (s *statement) vectorGrid(r *rel.Relation, a *aggregate) (grid.Grid, error) {
-	if a.vector.form == plan.Pairs {
+func (s *Binder) vectorGrid(r *rel.Relation, a *Aggregate) (grid.Grid, error) {
+	if a.Vector.Form == plan.Pairs {
 		lo, hi := int64(0), int64(1)
 		return grid.Grid{Grid: estimator.Grid{Step: 1, Lo: lo, Hi: hi}, Lower: &lo, Upper: &hi}, nil
 	}
@@ -201,21 +204,21 @@ func (s *statement) vectorGrid(r *rel.Relation, a *aggregate) (grid.Grid, error)
 	}
 	g, ok := grid.Of(lower.Type{Kind: lower.Double}, b, grid.ValueBits)
 	if !ok {
-		return g, rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.call.Function.Name)
+		return g, rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.Call.Function.Name)
 	}
-	return g, g.Steps(a.call.Function.Name)
+	return g, g.Steps(a.Call.Function.Name)
 }
 
-// vectorBounds returns the declared bounds of every coordinate: the options, else the hull of the public ranges of
-// the columns that a DP_VECTOR is made of, where each has one.
-func (s *statement) vectorBounds(r *rel.Relation, a *aggregate) (*grid.Bounds, error) {
-	if a.call.Options.Lower != nil || a.vector.form != plan.Coordinates {
+// vectorBounds returns the declared bounds of every coordinate: the options, else the hull of the
+// public ranges of the columns that a DP_VECTOR is made of, where each has one.
+func (s *Binder) vectorBounds(r *rel.Relation, a *Aggregate) (*grid.Bounds, error) {
+	if a.Call.Options.Lower != nil || a.Vector.Form != plan.Coordinates {
 		return s.bounds(r, a)
 	}
 	var hull *grid.Bounds
-	for _, c := range a.vector.coordinates {
+	for _, c := range a.Vector.Coordinates {
 		one := *a
-		one.arg = c
+		one.Arg = c
 		b, err := s.bounds(r, &one)
 		if b == nil || err != nil {
 			return nil, err
@@ -228,16 +231,16 @@ func (s *statement) vectorBounds(r *rel.Relation, a *aggregate) (*grid.Bounds, e
 	return hull, nil
 }
 
-// description is what the executor needs to know of an argument of vectors.
-func (a *aggregate) description() *plan.Vector {
-	if a.vector == nil {
+// Description is what the executor needs to know of an argument of vectors.
+func (a *Aggregate) Description() *plan.Vector {
+	if a.Vector == nil {
 		return nil
 	}
-	return &plan.Vector{Form: a.vector.form, Dim: a.vector.dim, Grid: a.grid.Grid}
+	return &plan.Vector{Form: a.Vector.Form, Dim: a.Vector.Dim, Grid: a.Grid.Grid}
 }
 
-// vectorAnswer is the SQL type of a vector's answers, and how an estimate becomes a value of it. VECTOR has single
-// precision; what is beyond it is its largest number.
+// vectorAnswer is the SQL type of a vector's answers, and how an estimate becomes a value of it.
+// VECTOR has single precision; what is beyond it is its largest number.
 func vectorAnswer(o functions.Options, dim int) (sql.Type, func(estimator.Estimate) any) {
 	if !o.Binary {
 		return types.JSON, jsonList64

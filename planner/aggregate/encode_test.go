@@ -1,4 +1,4 @@
-package planner
+package aggregate
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // TestOptionsText: what is kept under the text of a plan stays found.
 func TestOptionsText(t *testing.T) {
 	for _, o := range []functions.Options{{}, {Lower: big.NewRat(-1, 2), Upper: big.NewRat(7, 1)}, {Upper: new(big.Rat)}} {
-		if got, want := optionsText(o), fmt.Sprintf("%+v", o); got != want {
+		if got, want := OptionsText(o), fmt.Sprintf("%+v", o); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

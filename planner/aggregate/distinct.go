@@ -1,4 +1,4 @@
-package planner
+package aggregate
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
@@ -9,24 +9,26 @@ import (
 	"scrim/planner/tree"
 )
 
-// distinctArgument plans COUNT(DISTINCT x). Persons can be counted, and so can rows by what names each once:
+// distinctArgument plans COUNT(DISTINCT x). Persons can be counted, and so can rows by what names
+// each once:
 //
 //	COUNT(DISTINCT unit)                           persons
 //	COUNT(DISTINCT CASE WHEN c THEN unit END)      persons with a row in which c holds; IF(c, unit, NULL) likewise
 //	COUNT(DISTINCT id), the primary key            rows
 //
-// The middle one is a count of persons of whom each counts 0 or 1, by their own rows: its sensitivity is that of the first.
-func (s *statement) distinctArgument(r *rel.Relation, a *aggregate, e sql.Aggregation, args []sql.Expression) error {
-	f := a.call.Function
+// The middle one is a count of persons of whom each counts 0 or 1, by their own rows: its
+// sensitivity is that of the first.
+func (s *Binder) distinctArgument(r *rel.Relation, a *Aggregate, e sql.Aggregation, args []sql.Expression) error {
+	f := a.Call.Function
 	if f.Distinct() && len(args) == 1 {
 		x := tree.Untuple(args[0])
 		switch {
 		case r.IsUnit(x):
-			a.call.Units = true
+			a.Call.Units = true
 			return nil
 		case r.SomeUnit(x):
 			v, err := s.Lower(x, r.Resolve)
-			a.call.Units, a.arg, a.value = true, x, v
+			a.Call.Units, a.Arg, a.Value = true, x, v
 			return err
 		case s.NamesRows(r, x):
 			return nil

@@ -1,4 +1,4 @@
-package planner
+package aggregate
 
 import (
 	"fmt"
@@ -13,52 +13,55 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
+	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
 
-// toldOf is that of an aggregate whose values are its answer.
-func toldOf(a *aggregate) plan.ErrorBar {
+// errorBarOf is that of an aggregate whose values are its answer.
+func errorBarOf(a *Aggregate) plan.ErrorBar {
 	t := plan.ErrorBar{Value: func(v float64) float64 { return v }}
-	if a.vector != nil || a.call.Function.Result == functions.JSON {
+	if a.Vector != nil || a.Call.Function.Result == functions.JSON {
 		t.At = -1
 	}
-	t.Count, t.Clamp = a.call.Function.Counts, a.call.Function.AtLeastZero
+	t.Count, t.Clamp = a.Call.Function.Counts, a.Call.Function.AtLeastZero
 	return t
 }
 
-// tolds are those of the columns that an aggregate answers.
-func (a *aggregate) tolds() []plan.ErrorBar {
-	if a.parts == nil {
-		return []plan.ErrorBar{toldOf(a)}
+// ErrorBars are those of the columns that an aggregate answers.
+func (a *Aggregate) ErrorBars() []plan.ErrorBar {
+	if a.Parts == nil {
+		return []plan.ErrorBar{errorBarOf(a)}
 	}
-	out := make([]plan.ErrorBar, len(a.parts))
-	for i, m := range a.parts {
-		out[i] = toldOf(m)
-		if out[i].At = i; !a.all {
-			out[i].Value = m.grid.Value
+	out := make([]plan.ErrorBar, len(a.Parts))
+	for i, m := range a.Parts {
+		out[i] = errorBarOf(m)
+		if out[i].At = i; !a.GroupVector {
+			out[i].Value = m.Grid.Value
 		}
 	}
 	return out
 }
 
-// barType is the SQL type of a column that tells of an aggregate's error.
-func (a *aggregate) barType(b functions.Bar) sql.Type {
-	if b != functions.Radius && toldOf(a).At < 0 {
+// BarType is the SQL type of a column that tells of an aggregate's error.
+func (a *Aggregate) BarType(b functions.Bar) sql.Type {
+	if b != functions.Radius && errorBarOf(a).At < 0 {
 		return types.JSON
 	}
 	return types.Float64
 }
 
-// asked returns the aggregate that an output of a GROUP BY is of, and what is asked of its error, nil for the answer.
-func asked(e sql.Aggregation) (sql.Aggregation, *functions.Told) {
+// BarOf returns the aggregate that an output of a GROUP BY is of, and what is asked of its error,
+// nil for the answer.
+func BarOf(e sql.Aggregation) (sql.Aggregation, *functions.Told) {
 	if m, ok := e.(*functions.Aggregate); ok && m.Told != nil {
 		return m.Base(), m.Told
 	}
 	return e, nil
 }
 
-// identity is a text that two aggregates share if they are the same, be they written out or named by an error bar.
-func identity(e sql.Aggregation) string {
+// Identity is a text that two aggregates share if they are the same, be they written out or named
+// by an error bar.
+func Identity(e sql.Aggregation) string {
 	m, ok := e.(*functions.Aggregate)
 	if !ok {
 		if m, ok = plainMarker(e); !ok {
@@ -85,17 +88,17 @@ func plainMarker(e sql.Aggregation) (*functions.Aggregate, bool) {
 	return &functions.Aggregate{Function: f, Args: args}, ok
 }
 
-// tell completes an output that tells of the error of an aggregate.
-func (s *statement) tell(r *rel.Relation, a *aggregate, t *functions.Told, o *plan.Output) error {
+// Bar completes an output that tells of the error of an aggregate.
+func (s *Binder) Bar(r *rel.Relation, a *Aggregate, t *functions.Told, o *plan.Output) error {
 	f := t.Function
 	for _, c := range r.Columns {
 		if t.Alias != "" && strings.EqualFold(c.Name, t.Alias) {
-			return deny(RuleBar, refuse.Aggregate, fmt.Sprintf("Write %s(%s), or give the aggregate another alias.", f.Name, a.text),
+			return rule.Deny(rule.Bar, refuse.Aggregate, fmt.Sprintf("Write %s(%s), or give the aggregate another alias.", f.Name, a.Text),
 				"%s(%s) is about the column %s, which goes before the alias, and a column has no error.", f.Name, t.Alias, c.Name)
 		}
 	}
-	if f.Bar == functions.Radius && a.vector == nil {
-		return deny(RuleBar, refuse.Aggregate, "Use DP_LOW and DP_HIGH, or DP_STDERR.", "DP_RADIUS is of vectors, and %s is none.", a.text)
+	if f.Bar == functions.Radius && a.Vector == nil {
+		return rule.Deny(rule.Bar, refuse.Aggregate, "Use DP_LOW and DP_HIGH, or DP_STDERR.", "DP_RADIUS is of vectors, and %s is none.", a.Text)
 	}
 	if o.Bar = f.Bar; !f.Level {
 		return nil
@@ -105,5 +108,5 @@ func (s *statement) tell(r *rel.Relation, a *aggregate, t *functions.Told, o *pl
 		return err
 	}
 	o.Level, err = f.ParseLevel(text)
-	return optioned(err)
+	return rule.By(rule.Option, err)
 }

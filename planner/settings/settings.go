@@ -1,0 +1,158 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+
+	"scrim/accounting/privacy"
+	"scrim/catalog"
+	"scrim/internal/params"
+	"scrim/internal/refuse"
+	"scrim/planner/rel"
+	"scrim/planner/rule"
+)
+
+// Layer holds the parameters that one source sets.
+type Layer map[*params.Parameter]params.Value
+
+// Settings are the layers of one statement, the nearest first: hint, session. The defaults of a
+// table and the built-in values come after them.
+type Settings struct {
+	Layers    []Layer
+	PureTable string // a table on the pure account, for messages; "" where there is none
+}
+
+// BadParameter refuses a value. shown is how its source spells it, from is the source.
+func BadParameter(p *params.Parameter, shown, from string) error {
+	if len(shown) > 40 {
+		shown = shown[:40] + "…"
+	}
+	return rule.Deny(rule.Parameter, refuse.Parameter, "Set "+p.Name+" to "+p.Want()+".", "%s: %s is %s.", from, p.Name, shown)
+}
+
+// Rewrite reports whether plain SQL aggregates are rewritten.
+func (p *Settings) Rewrite() bool {
+	v, set := p.nearest(params.Rewrite)
+	return !set || v.On()
+}
+
+// EmptyPreviews reports whether a preview of a protected table has no rows instead of a refusal.
+func (p *Settings) EmptyPreviews() bool {
+	v, _ := p.nearest(params.Preview)
+	return v.Word == params.PreviewEmpty
+}
+
+// MaxGroups returns the number of groups a unit may be in: 0 when nothing sets it.
+func (p *Settings) MaxGroups(tables []rel.Protected) int {
+	if v, set := p.nearest(params.MaxGroups); set {
+		return int(v.Number)
+	}
+	n := 0
+	for _, t := range tables {
+		if d := t.Policy.Defaults.MaxGroups; d > 0 && (n == 0 || d < n) {
+			n = d
+		}
+	}
+	return n
+}
+
+// Method returns the method of means: "" when nothing sets it, or tables that are joined disagree.
+func (p *Settings) Method(tables []rel.Protected) string {
+	return p.word(params.Method, tables, func(d catalog.Defaults) string { return d.Method })
+}
+
+// GroupBy returns how groups are answered: auto when nothing sets it, or tables that are joined
+// disagree.
+func (p *Settings) GroupBy(tables []rel.Protected) string {
+	word := p.word(params.GroupBy, tables, func(d catalog.Defaults) string { return d.GroupBy })
+	if word == "" {
+		return params.Auto
+	}
+	return word
+}
+
+// word returns what the nearest layer sets, else the default on which the tables agree, else "".
+func (p *Settings) word(of *params.Parameter, tables []rel.Protected, byDefault func(catalog.Defaults) string) string {
+	if v, set := p.nearest(of); set {
+		return v.Word
+	}
+	word := ""
+	for i, t := range tables {
+		if d := byDefault(t.Policy.Defaults); i == 0 {
+			word = d
+		} else if d != word {
+			return ""
+		}
+	}
+	return word
+}
+
+// Number is what the nearest layer sets, 0 where none does.
+func (p *Settings) Number(of *params.Parameter) float64 {
+	v, _ := p.nearest(of)
+	return v.Number
+}
+
+// nearest is what the nearest layer sets.
+func (p *Settings) nearest(of *params.Parameter) (v params.Value, set bool) {
+	for _, l := range p.Layers {
+		if v, set = l[of]; set {
+			break
+		}
+	}
+	return v, set
+}
+
+// Total is what a statement may spend on one table: (ε, δ), or ρ with a δ for key selection. Of a
+// pure statement it is ε alone.
+type Total struct {
+	Epsilon float64 // 0 when ρ is set
+	Delta   float64
+	Rho     float64
+}
+
+// TotalFor resolves the nearest setting for a table: dp_rho, where it is set at least as near as
+// dp_epsilon, takes its place.
+func (p *Settings) TotalFor(t catalog.Table) (Total, error) {
+	var out Total
+	for _, l := range append(slices.Clone(p.Layers), tableLayer(t.Defaults)) {
+		if out.Epsilon == 0 && out.Rho == 0 {
+			if rho, set := l[params.Rho]; set {
+				out.Rho = rho.Number
+			} else {
+				out.Epsilon = l[params.Epsilon].Number
+			}
+		}
+		if out.Delta == 0 {
+			out.Delta = l[params.Delta].Number
+		}
+	}
+	if out.Epsilon == 0 && out.Rho == 0 {
+		out.Epsilon = params.DefaultEpsilon
+	}
+	if out.Delta == 0 {
+		out.Delta = params.DefaultDelta
+	}
+	if m := t.Defaults.MaxEpsilon; m > 0 {
+		eps := out.Epsilon
+		if out.Rho > 0 {
+			eps = float64(privacy.EpsilonOf(privacy.Loss{Rho: privacy.RhoOf(out.Rho)}, privacy.Delta(out.Delta)))
+		}
+		if eps > m {
+			return Total{}, rule.Deny(rule.EpsilonCap, refuse.Parameter, fmt.Sprintf("Set dp_epsilon to at most %v.", m),
+				"A statement on %s may cost at most epsilon %v, this one asks for %.4g.", t.Name, m, eps)
+		}
+	}
+	return out, nil
+}
+
+// tableLayer turns the defaults of a table into a layer.
+func tableLayer(d catalog.Defaults) Layer {
+	l := Layer{}
+	for p, v := range map[*params.Parameter]float64{params.Epsilon: d.Epsilon, params.Delta: d.Delta, params.Rho: d.Rho} {
+		if v > 0 {
+			l[p] = params.Value{Number: v}
+		}
+	}
+	return l
+}
