@@ -130,6 +130,16 @@ func TestArrowsPointOneWay(t *testing.T) {
 	}
 }
 
+// TestPartsDoNotKnowTheServer: what package engine assembles does not import it. The demonstration
+// starts a server.
+func TestPartsDoNotKnowTheServer(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		if under(p.ImportPath, "scrim/engine") && p.ImportPath != "scrim/engine/demo" && slices.Contains(p.Imports, "scrim/engine") {
+			t.Errorf("%s imports scrim/engine, which assembles it", p.ImportPath)
+		}
+	}
+}
+
 // TestOneDriverPackage keeps the DuckDB driver behind one package, and the test helpers out of the
 // server binary.
 func TestOneDriverPackage(t *testing.T) {
