@@ -167,7 +167,7 @@ func (a *account) slack() float64 {
 func (s *statement) own(d *draft, x *aggregate.Aggregate, accounts map[string]*account) privacy.Cost {
 	switch o := x.Call.Options; {
 	case x.Target > 0:
-		return x.TargetCost
+		return s.targetCosts[x]
 	case o.Rho > 0:
 		return privacy.CostWithin(privacy.RhoCost, o.Rho)
 	case o.Epsilon > 0:

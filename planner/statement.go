@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
@@ -31,6 +32,8 @@ type statement struct {
 	retyped tree.Types          // columns of answers whose type differs from what the binder said
 	nodes   []*plan.DPAggregate // in the order of the tree
 	drafts  []*draft            // distinct releases
+
+	targetCosts map[*aggregate.Aggregate]privacy.Cost // of aggregates that name an error
 
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 

@@ -111,19 +111,22 @@ func (s *statement) pilotShare() float64 {
 	return share
 }
 
-// solveTargets solves for every aggregate of the statement that names an error, and adds what they cost to their accounts.
+// solveTargets solves for every aggregate of the statement that names an error, and adds what they
+// cost to their accounts.
 func (s *statement) solveTargets(accounts map[string]*account) error {
+	s.targetCosts = map[*aggregate.Aggregate]privacy.Cost{}
 	for _, d := range s.drafts {
 		for _, a := range d.aggregates {
 			if a.Target == 0 {
 				continue
 			}
-			var err error
-			if a.TargetCost, err = s.solve(d, a); err != nil {
+			cost, err := s.solve(d, a)
+			if err != nil {
 				return err
 			}
+			s.targetCosts[a] = cost
 			for _, t := range d.tables() {
-				accounts[t.Policy.Account].targeted = accounts[t.Policy.Account].targeted.Add(a.TargetCost)
+				accounts[t.Policy.Account].targeted = accounts[t.Policy.Account].targeted.Add(cost)
 			}
 		}
 	}
