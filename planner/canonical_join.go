@@ -62,7 +62,7 @@ func (s *statement) reads(n sql.Node) string {
 // innerJoin joins the sides of a tree of inner joins in the order of the tables that they read, one after the other. A condition stands at the first
 // join that has its columns: which it is makes no difference. The columns keep the order in which they are written, for a derived
 // table above counts them.
-func (s *statement) innerJoin(n *gmsplan.JoinNode, at place) (result, error) {
+func (s *statement) innerJoin(n *gmsplan.JoinNode, at position) (result, error) {
 	written, conds := s.sides(n, nil, nil)
 	list := slices.Clone(written)
 	sort.SliceStable(list, func(i, j int) bool { return list[i].text < list[j].text })

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"scrim/planner/release"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -37,8 +38,8 @@ const declaredKeysNote = "The values are those that are declared for the columns
 // declaredKeys is a GROUP BY of public keys without an aggregate: its rows are known before any is read.
 //
 //	SELECT region FROM orders GROUP BY region     SELECT DISTINCT region FROM orders
-func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *draft, outputs []plan.Output) (result, error) {
-	feasible, err := s.keys.Feasible(d.relation, &d.Grouping)
+func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *release.Aggregation, outputs []plan.Output) (result, error) {
+	feasible, err := s.keys.Feasible(d.Relation, &d.Grouping)
 	if err != nil {
 		return result{}, err
 	}

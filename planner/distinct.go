@@ -18,7 +18,7 @@ import (
 // domains are listed as they are declared, others are selected privately, and lists that hold the person are no answer.
 //
 //	SELECT DISTINCT region, YEAR(placed) FROM orders     SELECT region, YEAR(placed) FROM orders GROUP BY 1, 2
-func (s *statement) distinct(n *plan.Distinct, at place) (result, error) {
+func (s *statement) distinct(n *plan.Distinct, at position) (result, error) {
 	top, ok := n.Child.(*plan.Project)
 	if !ok || !s.private(n.Child) {
 		return s.unary(n, at, func(*rel.Relation) (*rel.Relation, error) { return nil, s.noDistinct() })
@@ -100,9 +100,9 @@ func (s *statement) private(n sql.Node) bool {
 			return is
 		}
 	}
-	nodes, drafts := len(s.nodes), len(s.drafts)
-	r, err := s.build(n, place{aggregate: true})
-	s.nodes, s.drafts = s.nodes[:nodes], s.drafts[:drafts]
+	nodes, drafts := len(s.nodes), len(s.aggregations)
+	r, err := s.build(n, position{aggregate: true})
+	s.nodes, s.aggregations = s.nodes[:nodes], s.aggregations[:drafts]
 	is := err == nil && r.rel != nil
 	if known {
 		if s.privates == nil {

@@ -9,8 +9,8 @@
 //	package rel   the subtree under that aggregate as one generated SELECT, the unit tracked to every row
 //	package keys  grouping expressions: public images of domains, or private selection
 //	package aggregate, package grid  the aggregates on their public grids
-//	draft.go      one release before its loss is known; scan.go: one row per (group, unit) for the store
-//	package settings  the parameters of a statement; split.go: the loss of each release
+//	package release   one release before its loss is known; one row per (group, unit) for the store
+//	package settings  the parameters of a statement; package cost: the loss of each release
 //	package plan  DPAggregate; the Budget at the root, put there after validation; EXPLAIN; invariants
 //	package push  queries on public tables, handed to the store whole
 //
@@ -19,5 +19,5 @@
 // before a charge, through one of the rules that package rule names. A protected scan that no rule
 // absorbed is refused, so a plan shape that the package does not know fails closed.
 //
-// The neighbour relation is that of the tables, add-remove or replace-one: neighbours.go says what follows from it.
+// The neighbour relation is that of the tables, add-remove or replace-one: package release says what follows from it.
 package planner

@@ -30,8 +30,8 @@ type text struct {
 // setVar finds the SET_VAR hints inside one optimizer-hint comment.
 var setVar = regexp.MustCompile(`(?i)\bSET_VAR\s*\(\s*([a-z0-9_]+)\s*=\s*('[^']*'|"[^"]*"|[^()'"\s]+)\s*\)`)
 
-// ourName finds a parameter of ours in what is left of a comment: a hint that cannot be read must
-// not be passed over, or the statement would cost something else than was meant.
+// ourName finds a parameter of ours in what is left of a comment: a hint that cannot be read must not
+// be passed over, or the statement would cost something else than was meant.
 var ourName = regexp.MustCompile(`(?i)\bdp_[a-z]`)
 
 // readText reads the tree of the statement being executed, as the parser has left it.

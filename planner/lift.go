@@ -154,7 +154,7 @@ func (s *statement) joinAnswers(g *gmsplan.GroupBy, r result, list []*lifted) (r
 				return result{}, joinAnswer("Select the column of the table in its place, or join answers in an outer query.", "%s is a column of a private answer that rows are joined with.", e)
 			}
 		}
-		with, err := s.build(l.node, place{top: true})
+		with, err := s.build(l.node, position{top: true})
 		if err != nil {
 			return result{}, err
 		}

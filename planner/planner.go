@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"scrim/planner/cost"
+	"scrim/planner/release"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -119,14 +121,16 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if s.params.EmptyPreviews() && s.isPreview(n) {
 		return s.previewed(n)
 	}
-	r, err := s.build(n, place{top: true})
+	r, err := s.build(n, position{top: true})
 	if err != nil {
 		return same(err)
 	}
 	if r.rel != nil {
 		return same(s.raw(r.rel, "The query"))
 	}
-	if err := s.finish(); err != nil {
+	d := cost.NewDivider(ctx, s.releases, s.params, s.aggregations, s.nodes)
+	d.Earlier, d.Explains = p.config.Earlier, s.explains
+	if err := d.Finish(); err != nil {
 		return same(err)
 	}
 	return r.node, transform.NewTree, nil
@@ -159,6 +163,10 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 	}
 	s.aggs = aggregate.NewBinder(ctx, s.Writer, s.params)
 	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)
+	s.releases = release.NewBuilder(ctx, s.Writer, s.params, s.keys, s.aggs, p.config.Memory, func(input sql.Node) (*rel.Relation, error) {
+		r, err := s.build(input, position{aggregate: true})
+		return r.rel, err
+	})
 	return s, nil
 }
 

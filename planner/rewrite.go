@@ -24,14 +24,14 @@ type result struct {
 	keys []keyField
 }
 
-// place says where a subtree stands.
-type place struct {
+// position says where a subtree stands.
+type position struct {
 	top       bool // its columns are the output of a query block: they may not change in number
 	aggregate bool // an aggregate stands above
 }
 
 // build rewrites a subtree bottom-up. Subtrees without protected scans come back as they are.
-func (s *statement) build(n sql.Node, at place) (result, error) {
+func (s *statement) build(n sql.Node, at position) (result, error) {
 	if !s.HasProtected(n) {
 		return result{node: n}, nil
 	}
@@ -91,7 +91,7 @@ func (s *statement) build(n sql.Node, at place) (result, error) {
 }
 
 // unary handles a node with one child: over private rows by f, over public rows by keeping it.
-func (s *statement) unary(n sql.Node, at place, f func(*rel.Relation) (*rel.Relation, error)) (result, error) {
+func (s *statement) unary(n sql.Node, at position, f func(*rel.Relation) (*rel.Relation, error)) (result, error) {
 	child, err := s.build(n.Children()[0], at)
 	if err != nil {
 		return result{}, err
@@ -117,8 +117,8 @@ func (s *statement) keep(n sql.Node, child result) (result, error) {
 
 // projection computes columns over private rows, or keeps a Project over public ones. The one at
 // the top of a query block keeps its width; one below passes the keys of the answer on.
-func (s *statement) projection(n *gmsplan.Project, at place) (result, error) {
-	child, err := s.build(n.Child, place{aggregate: at.aggregate})
+func (s *statement) projection(n *gmsplan.Project, at position) (result, error) {
+	child, err := s.build(n.Child, position{aggregate: at.aggregate})
 	if err != nil {
 		return result{}, err
 	}
@@ -152,12 +152,12 @@ func (s *statement) projection(n *gmsplan.Project, at place) (result, error) {
 }
 
 // derived is a derived table, a view or a common table expression: its columns get new ids.
-func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) {
+func (s *statement) derived(n *gmsplan.SubqueryAlias, at position) (result, error) {
 	if n.IsLateral || !n.Correlated.Empty() {
 		return result{}, rule.Deny(rule.Lateral, refuse.Shape, "Join on a condition.",
 			"A lateral derived table over a protected table is not supported.")
 	}
-	child, err := s.build(n.Child, place{top: true, aggregate: at.aggregate})
+	child, err := s.build(n.Child, position{top: true, aggregate: at.aggregate})
 	if err != nil {
 		return result{}, err
 	}
@@ -187,7 +187,7 @@ func (s *statement) derived(n *gmsplan.SubqueryAlias, at place) (result, error) 
 }
 
 // joinNode joins private rows, or keeps a join of public ones.
-func (s *statement) joinNode(n *gmsplan.JoinNode, at place) (result, error) {
+func (s *statement) joinNode(n *gmsplan.JoinNode, at position) (result, error) {
 	if j, ok := inner(n); ok {
 		return s.innerJoin(j, at)
 	}
@@ -222,7 +222,7 @@ func (s *statement) joinNode(n *gmsplan.JoinNode, at place) (result, error) {
 }
 
 // setOp is UNION ALL of private rows, or any set operation on answers.
-func (s *statement) setOp(n *gmsplan.SetOp, at place) (result, error) {
+func (s *statement) setOp(n *gmsplan.SetOp, at position) (result, error) {
 	at.top = true
 	l, err := s.build(n.Left(), at)
 	if err != nil {
@@ -263,7 +263,7 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 		return s.joinAnswers(n, r, list)
 	}
 	before := len(s.nodes)
-	child, err := s.build(n.Child, place{aggregate: true})
+	child, err := s.build(n.Child, position{aggregate: true})
 	if err != nil {
 		return result{}, err
 	}
@@ -294,7 +294,7 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 }
 
 // limited refuses LIMIT on private rows.
-func limited(at place) error {
+func limited(at position) error {
 	if !at.aggregate {
 		return preview()
 	}
@@ -316,7 +316,7 @@ func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
 		return nil, rule.Deny(rule.Correlated, refuse.Context, "Join the answer of a derived table instead.",
 			"A correlated subquery would be a private query for every row.")
 	}
-	r, err := s.build(q.Query, place{top: true})
+	r, err := s.build(q.Query, position{top: true})
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (n *oddNode) WithChildren(_ *sql.Context, c ...sql.Node) (sql.Node, error) 
 func TestUnknownNodesAreRefused(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
-	for _, at := range []place{{top: true}, {aggregate: true}} {
+	for _, at := range []position{{top: true}, {aggregate: true}} {
 		ctx := h.context("SELECT COUNT(*) FROM orders")
 		raw, err := h.ddlBind("SELECT id FROM orders")
 		if err != nil {

@@ -156,7 +156,7 @@ func (s *statement) sampleOf(n sql.Node, want sampling) (sql.Node, error) {
 	if err := s.plainExpressions(project.Projections); err != nil {
 		return nil, err
 	}
-	r, err := s.build(project.Child, place{aggregate: true})
+	r, err := s.build(project.Child, position{aggregate: true})
 	if err != nil {
 		return nil, err
 	}

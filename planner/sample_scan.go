@@ -43,7 +43,7 @@ func (s *statement) values(out *SampleNode, r *rel.Relation, list []sql.Expressi
 		default:
 			return nil, unsuitable("%s is not a number.", e)
 		}
-		columns[i] = double(x)
+		columns[i] = x.AsDouble()
 	}
 	return columns, nil
 }

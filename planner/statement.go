@@ -1,13 +1,13 @@
 package planner
 
 import (
+	"scrim/planner/release"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
-	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
@@ -23,17 +23,16 @@ import (
 // statement is the planning of one statement.
 type statement struct {
 	*rel.Writer
-	keys    *keys.Finder
-	aggs    *aggregate.Binder
-	ctx     *sql.Context
-	catalog catalog.Reader
-	p       *Planner
-	params  *settings.Settings
-	retyped tree.Types          // columns of answers whose type differs from what the binder said
-	nodes   []*plan.DPAggregate // in the order of the tree
-	drafts  []*draft            // distinct releases
-
-	targetCosts map[*aggregate.Aggregate]privacy.Cost // of aggregates that name an error
+	keys         *keys.Finder
+	releases     *release.Builder
+	aggs         *aggregate.Binder
+	ctx          *sql.Context
+	catalog      catalog.Reader
+	p            *Planner
+	params       *settings.Settings
+	retyped      tree.Types             // columns of answers whose type differs from what the binder said
+	nodes        []*plan.DPAggregate    // in the order of the tree
+	aggregations []*release.Aggregation // distinct releases
 
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 

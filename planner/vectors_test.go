@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"scrim/planner/release"
 	"testing"
 
 	"scrim/catalog"
@@ -21,7 +22,7 @@ import (
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
 func TestMemory(t *testing.T) {
 	h := newHarness(t)
-	s := &statement{Writer: rel.NewWriter(h.context(""), rel.Tables{}), ctx: h.context(""), p: &Planner{config: Config{Memory: 1 << 20}}}
+	s := release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{}), nil, nil, nil, 1<<20, nil)
 	for _, c := range []struct {
 		form    plan.VectorForm
 		dim     int
@@ -32,17 +33,17 @@ func TestMemory(t *testing.T) {
 		{plan.Coordinates, 100_000, false},
 		{plan.Pairs, 1 << 20, false},
 	} {
-		err := s.fits(&aggregate.Aggregate{Text: "DP_MEAN(v)", Vector: &aggregate.VectorArg{Form: c.form, Dim: c.dim}})
+		err := s.Fits(&aggregate.Aggregate{Text: "DP_MEAN(v)", Vector: &aggregate.VectorArg{Form: c.form, Dim: c.dim}})
 		if (rule.Of(err) == rule.Memory) != c.refused || !c.refused && err != nil {
 			t.Errorf("form %d, dimension %d: got %v", c.form, c.dim, err)
 		}
 	}
-	if err := s.fits(&aggregate.Aggregate{}); err != nil {
+	if err := s.Fits(&aggregate.Aggregate{}); err != nil {
 		t.Errorf("a number: %v", err)
 	}
 	for groups, refused := range map[int]bool{0: false, 256: false, 257: true} {
-		d := &draft{Grouping: keys.Grouping{Groups: groups}, aggregates: []*aggregate.Aggregate{{}, {Vector: &aggregate.VectorArg{Dim: 40}}, {Vector: &aggregate.VectorArg{Form: plan.Pairs, Dim: 24}}}}
-		if err := s.answerFits(d); (rule.Of(err) == rule.Memory) != refused {
+		d := &release.Aggregation{Grouping: keys.Grouping{Groups: groups}, Aggregates: []*aggregate.Aggregate{{}, {Vector: &aggregate.VectorArg{Dim: 40}}, {Vector: &aggregate.VectorArg{Form: plan.Pairs, Dim: 24}}}}
+		if err := s.AnswerFits(d); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("64 numbers in %d groups: got %v", groups, err)
 		}
 	}
@@ -59,23 +60,23 @@ func TestMemory(t *testing.T) {
 		if got := c.release.Memory(); got != c.want {
 			t.Errorf("got %d bytes, want %d", got, c.want)
 		}
-		s.p.config.Memory = c.want
-		if err := s.allFits(c.release); err != nil {
+		s.Memory = c.want
+		if err := s.AllFits(c.release); err != nil {
 			t.Error(err)
 		}
-		s.p.config.Memory--
-		if err := s.allFits(c.release); rule.Of(err) != rule.Memory {
+		s.Memory--
+		if err := s.AllFits(c.release); rule.Of(err) != rule.Memory {
 			t.Errorf("one byte too little: got %v", err)
 		}
 	}
-	s.p.config = Config{Memory: 1 << 24, StoreMemory: 1 << 21}
+	s = release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{StoreMemory: 1 << 21}), nil, nil, nil, 1<<24, nil)
 	for dim, refused := range map[int]bool{128: false, 129: true, 257: true} {
-		if err := s.fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: dim}}); (rule.Of(err) == rule.Memory) != refused {
+		if err := s.Fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: dim}}); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("arrays of %d: got %v", dim, err)
 		}
 	}
-	s.p = &Planner{}
-	if err := s.fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: 100_000}}); err != nil {
+	s = release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{}), nil, nil, nil, 0, nil)
+	if err := s.Fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: 100_000}}); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
 }

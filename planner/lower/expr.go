@@ -78,3 +78,12 @@ func (b *Binder) Args() []any { return b.args }
 
 // Columns resolves a column of the input to its lowered form; false when it is not of this input.
 type Columns func(*expression.GetField) (Expr, bool)
+
+// AsDouble is SQL for a number as DOUBLE: NULL, NaN or infinite where it is absent.
+func (x Expr) AsDouble() string {
+	x = Convert(x, Type{Kind: Double})
+	if bare, ok := x.Bare(); ok {
+		return bare
+	}
+	return x.SQL
+}

@@ -1,10 +1,9 @@
-package planner
+package cost
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
+	"scrim/planner/release"
 
 	"scrim/accounting/privacy"
 	"scrim/internal/params"
@@ -14,8 +13,9 @@ import (
 	"scrim/planner/settings"
 )
 
-// An aggregate may name the error that is wanted in the place of a cost: by the option error, or by dp_target_error for the whole
-// statement. Its cost is then targetCost for before anything is spent:
+// An aggregate may name the error that is wanted in the place of a cost: by the option error, or by
+// dp_target_error for the whole statement. Its cost is then targetCost for before anything is
+// spent:
 //
 //   - from the mechanism's own formula, where the error is known before the data are read: counts, and sums with declared bounds;
 //   - else from an earlier answer of the same question by the same principal, whose cost and noisy error are both public to them:
@@ -24,18 +24,19 @@ import (
 //     other, and its answer is the earlier one;
 //   - else the statement is refused.
 //
-// Every cost that comes of it is a function of public facts and of released answers, chosen before the charge, as the account's filter
-// wants it. A target is for the noise of every group's answer. The cost comes on top of what the other aggregates of the statement
-// cost; max_epsilon of the table and the budgets bound it as they bound any other.
+// Every cost that comes of it is a function of public facts and of released answers, chosen before
+// the charge, as the account's filter wants it. A target is for the noise of every group's answer.
+// The cost comes on top of what the other aggregates of the statement cost; max_epsilon of the
+// table and the budgets bound it as they bound any other.
 
 // solve finds what an aggregate costs so that its error is what is wanted.
-func (s *statement) solve(d *draft, a *aggregate.Aggregate) (privacy.Cost, error) {
-	parts := d.parts(a)
+func (s *Divider) solve(d *release.Aggregation, a *aggregate.Aggregate) (privacy.Cost, error) {
+	parts := d.Parts(a)
 	if a.Call.Slack() {
 		return s.fromEarlier(d, a, parts)
 	}
 	expected := func(units uint64) (float64, bool, error) {
-		e, err := d.estimatorOf(a, s.params.Cost(units))
+		e, err := d.EstimatorOf(a, s.params.Cost(units))
 		if err != nil {
 			return 0, false, err
 		}
@@ -69,9 +70,9 @@ func (s *statement) solve(d *draft, a *aggregate.Aggregate) (privacy.Cost, error
 var mostForTarget = params.Epsilon.Max
 
 // fromEarlier scales what an earlier answer cost.
-func (s *statement) fromEarlier(d *draft, a *aggregate.Aggregate, parts int) (privacy.Cost, error) {
-	if find := s.p.config.Earlier; find != nil {
-		if e, ok := find(s.ctx, d.shape(a)); ok && e.StdErr > 0 && e.Loss > 0 && !math.IsInf(e.StdErr, 0) {
+func (s *Divider) fromEarlier(d *release.Aggregation, a *aggregate.Aggregate, parts int) (privacy.Cost, error) {
+	if find := s.Earlier; find != nil {
+		if e, ok := find(s.ctx, d.Shape(a)); ok && e.StdErr > 0 && e.Loss > 0 && !math.IsInf(e.StdErr, 0) {
 			ratio := e.StdErr / a.Target
 			if !s.params.IsPure() {
 				ratio *= ratio
@@ -86,7 +87,7 @@ func (s *statement) fromEarlier(d *draft, a *aggregate.Aggregate, parts int) (pr
 	switch p := settings.PilotOf(s.ctx); {
 	case p.Over:
 		return privacy.Cost{}, s.unreached(a, "The pilot's answer tells no error, as with too few persons.")
-	case a.Pilot == 0 || s.explains:
+	case a.Pilot == 0 || s.Explains:
 		return privacy.Cost{}, rule.Deny(rule.Target, refuse.Parameter,
 			"Ask once with an epsilon, or allow a pilot of, say, a tenth of the usual cost: SET dp_pilot = 0.1 or the option pilot=0.1; EXPLAIN runs none.",
 			"What %s costs for an error of %.4g cannot be told: its error depends on the data, and you have no earlier answer of this query.", a.Text, a.Target)
@@ -95,16 +96,16 @@ func (s *statement) fromEarlier(d *draft, a *aggregate.Aggregate, parts int) (pr
 }
 
 // unreached refuses a target that no cost reaches.
-func (s *statement) unreached(a *aggregate.Aggregate, format string, args ...any) error {
+func (s *Divider) unreached(a *aggregate.Aggregate, format string, args ...any) error {
 	return rule.Deny(rule.Target, refuse.Parameter, "Ask for a larger error, or state a cost with dp_epsilon.",
 		"%s cannot have an error of %.4g. %s", a.Text, a.Target, fmt.Sprintf(format, args...))
 }
 
 // pilotShare is the largest share that an aggregate of the statement allows.
-func (s *statement) pilotShare() float64 {
+func (s *Divider) pilotShare() float64 {
 	share := 0.0
-	for _, d := range s.drafts {
-		for _, a := range d.aggregates {
+	for _, d := range s.aggregations {
+		for _, a := range d.Aggregates {
 			share = max(share, a.Pilot)
 		}
 	}
@@ -113,46 +114,20 @@ func (s *statement) pilotShare() float64 {
 
 // solveTargets solves for every aggregate of the statement that names an error, and adds what they
 // cost to their accounts.
-func (s *statement) solveTargets(accounts map[string]*account) error {
-	s.targetCosts = map[*aggregate.Aggregate]privacy.Cost{}
-	for _, d := range s.drafts {
-		for _, a := range d.aggregates {
+func (s *Divider) solveTargets(accounts map[string]*account) error {
+	for _, d := range s.aggregations {
+		for _, a := range d.Aggregates {
 			if a.Target == 0 {
 				continue
 			}
-			cost, err := s.solve(d, a)
-			if err != nil {
+			var err error
+			if a.TargetCost, err = s.solve(d, a); err != nil {
 				return err
 			}
-			s.targetCosts[a] = cost
-			for _, t := range d.tables() {
-				accounts[t.Policy.Account].targeted = accounts[t.Policy.Account].targeted.Add(cost)
+			for _, t := range d.Tables() {
+				accounts[t.Policy.Account].targeted = accounts[t.Policy.Account].targeted.Add(a.TargetCost)
 			}
 		}
 	}
 	return nil
-}
-
-// shape digests what an aggregate asks, without what it may cost: answers of one shape have errors that tell about each other.
-func (d *draft) shape(a *aggregate.Aggregate) string {
-	h := sha256.New()
-	sc := d.scans[a.Scan]
-	fmt.Fprintf(h, "%q %v %v %v %v %v;", sc.SQL, sc.Types, sc.Rows, sc.Units, sc.Adds, sc.Kept)
-	for _, x := range sc.Args {
-		fmt.Fprintf(h, "%T %q,", x, fmt.Sprint(x))
-	}
-	o := a.Call.Options
-	o.Epsilon, o.Rho, o.Pilot, o.Given = 0, 0, 0, nil
-	if a.Call.Target() > 0 {
-		o.Error = 0
-	}
-	fmt.Fprintf(h, "%q %s %v %v %v %d %v %v;", a.Call.Function.Name, aggregate.OptionsText(o), a.Call.Fractions, a.Columns, a.Grid.Grid, a.MaxRows, a.Call.Units, a.Pure)
-	if c := a.Call.Constant; c != "" {
-		fmt.Fprintf(h, "%q;", c)
-	}
-	for _, k := range d.Keys {
-		fmt.Fprintf(h, "%q", k.Name)
-	}
-	fmt.Fprintf(h, "%d %d", d.Groups, d.maxGroups)
-	return hex.EncodeToString(h.Sum(nil))
 }

@@ -1,4 +1,4 @@
-package planner
+package release
 
 import (
 	"slices"
@@ -10,15 +10,17 @@ import (
 	"scrim/planner/plan"
 )
 
-// mostAdded is how many numbers of a row the executor adds up by itself: more take less room as sums of the store.
+// mostAdded is how many numbers of a row the executor adds up by itself: more take less room as
+// sums of the store.
 const mostAdded = 3
 
 // mostAddedGroups is how many groups the executor has columns of at a time for each thread.
 const mostAddedGroups = 1 << 12
 
-// additive reports whether the numbers of a unit in a group are few sums over its rows, of a unit that is an integer, in all of its groups, which are
-// public: what the executor adds up faster than the store, which has a table of all (group, unit) for it.
-func (d *draft) additive(in *flat, numbers []summand) bool {
+// additive reports whether the numbers of a unit in a group are few sums over its rows, of a unit
+// that is an integer, in all of its groups, which are public: what the executor adds up faster than
+// the store, which has a table of all (group, unit) for it.
+func (d *Aggregation) additive(in *flat, numbers []summand) bool {
 	if !d.Public || len(d.Keys) == 0 || in.unitType != store.ScanInt64 {
 		return false
 	}
@@ -38,7 +40,8 @@ type summand struct {
 	kind estimator.Kind
 }
 
-// ofRow writes what a row adds to a number: the sum over a unit's rows in a group is clamped when it is complete.
+// ofRow writes what a row adds to a number: the sum over a unit's rows in a group is clamped when
+// it is complete.
 func (f *flat) ofRow(a *aggregate.Aggregate, k estimator.Kind) string {
 	if k == estimator.Sum {
 		return "CAST(" + f.index[a] + " AS BIGINT)"
@@ -50,17 +53,18 @@ func (f *flat) ofRow(a *aggregate.Aggregate, k estimator.Kind) string {
 //
 //	SELECT g, u, x0, 1, … FROM <relation>
 //
-// The store would keep a table of all (group, unit), and add up what is not an INTEGER or BIGINT in 128 bits.
-func (s *statement) addedScan(d *draft, at int, in *flat) (plan.Scan, bool) {
+// The store would keep a table of all (group, unit), and add up what is not an INTEGER or BIGINT in
+// 128 bits.
+func (s *Builder) addedScan(d *Aggregation, at int, in *flat) (plan.Scan, bool) {
 	var numbers []summand
-	for _, a := range d.aggregates {
+	for _, a := range d.Aggregates {
 		for _, k := range a.Kinds {
 			if a.Scan == at {
 				numbers = append(numbers, summand{a, k})
 			}
 		}
 	}
-	if d.bounded || d.groupsOf() > mostAddedGroups || !d.additive(in, numbers) {
+	if d.Bounded || d.groupsOf() > mostAddedGroups || !d.additive(in, numbers) {
 		return plan.Scan{}, false
 	}
 	g := in.groupColumns

@@ -1,4 +1,4 @@
-package planner
+package release
 
 import (
 	"strconv"
@@ -14,13 +14,13 @@ import (
 	"scrim/planner/tree"
 )
 
-// vectorColumns writes what one row gives of an argument of vectors, and the conditions under which the row is
-// present. Each is a function of the row alone.
+// vectorColumns writes what one row gives of an argument of vectors, and the conditions under which
+// the row is present. Each is a function of the row alone.
 //
 //	Arrays        the array; the executor finds absent ones
 //	Coordinates   the grid index of each coordinate; where a person may have several rows, its number as DOUBLE
 //	Pairs         the item
-func (s *statement) vectorColumns(r *rel.Relation, a *aggregate.Aggregate) (columns, present []string, err error) {
+func (s *Builder) vectorColumns(r *rel.Relation, a *aggregate.Aggregate) (columns, present []string, err error) {
 	v := a.Vector
 	switch v.Form {
 	case plan.Coordinates:
@@ -30,7 +30,7 @@ func (s *statement) vectorColumns(r *rel.Relation, a *aggregate.Aggregate) (colu
 				return nil, nil, err
 			}
 			if !r.Unique {
-				columns = append(columns, double(x))
+				columns = append(columns, x.AsDouble())
 				continue
 			}
 			if x.Nullable {
@@ -63,18 +63,9 @@ func (s *statement) vectorColumns(r *rel.Relation, a *aggregate.Aggregate) (colu
 	return []string{x.SQL}, nil, nil
 }
 
-// double is a number as DOUBLE: NULL, NaN or infinite where it is absent.
-func double(x lower.Expr) string {
-	x = lower.Convert(x, lower.Type{Kind: lower.Double})
-	if bare, ok := x.Bare(); ok {
-		return bare
-	}
-	return x.SQL
-}
-
-// sameVectors returns an aggregate among the earlier ones that reads the same vectors: one scan serves both, and
-// the executor makes one block of it.
-func (s *statement) sameVectors(earlier []*aggregate.Aggregate, a *aggregate.Aggregate) *aggregate.Aggregate {
+// sameVectors returns an aggregate among the earlier ones that reads the same vectors: one scan
+// serves both, and the executor makes one block of it.
+func (s *Builder) sameVectors(earlier []*aggregate.Aggregate, a *aggregate.Aggregate) *aggregate.Aggregate {
 	for _, b := range earlier {
 		if a.Vector != nil && b.Vector != nil && *a.Description() == *b.Description() && tree.Same(s.ctx, a.Arg, b.Arg) {
 			return b
@@ -83,16 +74,17 @@ func (s *statement) sameVectors(earlier []*aggregate.Aggregate, a *aggregate.Agg
 	return nil
 }
 
-// vectorScan generates the scan of the aggregates of the same vectors over what materialise wrote, the columns g (the group), u,
-// x0, x1, … A person's rows are kept in at most maxGroups groups, as in scanOf.
+// vectorScan generates the scan of the aggregates of the same vectors over what materialise wrote,
+// the columns g (the group), u, x0, x1, … A person's rows are kept in at most maxGroups groups, as
+// in scanOf.
 //
 //	Arrays, one row a person   SELECT g, x0
 //	Arrays                     SELECT g, u, x0 … QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY hash(…)) <= n
 //	Coordinates                SELECT g, count(*), sum(x0), sum(x1), … GROUP BY g, u
 //	Coordinates as Arrays      SELECT g, u, [x0, x1, …] …, as of Arrays
 //	Pairs                      SELECT g, u, x0, as often as there are rows
-func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
-	a := d.aggregates[d.specs[at].argument]
+func (s *Builder) vectorScan(d *Aggregation, at int, in *flat) (plan.Scan, error) {
+	a := d.Aggregates[d.specs[at].argument]
 	v := *a.Vector
 	out := plan.Scan{Types: append([]store.ScanType(nil), in.groupTypes...)}
 	n, t := 1, store.ScanVector
@@ -101,7 +93,7 @@ func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
 		v.Form = plan.Arrays
 		out.Rows, out.SQL = true, s.arrayScan(d, in)
 	case v.Form == plan.Coordinates:
-		if !d.relation.Unique && !s.StoreHolds(v.Dim, rel.StateBytes) {
+		if !d.Relation.Unique && !s.StoreHolds(v.Dim, rel.StateBytes) {
 			return out, s.tooWideToAdd(d, a)
 		}
 		n, t = 1+v.Dim, store.ScanInt64
@@ -109,10 +101,10 @@ func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
 	default:
 		if v.Form == plan.Pairs {
 			t = store.ScanInt64
-		} else if d.bounded && !s.StoreHolds(v.Dim, rel.OrderedBytes) {
+		} else if d.Bounded && !s.StoreHolds(v.Dim, rel.OrderedBytes) {
 			return out, s.tooWideToBound(d, a)
 		}
-		out.Rows = v.Form == plan.Pairs || !d.relation.Unique
+		out.Rows = v.Form == plan.Pairs || !d.Relation.Unique
 		out.SQL = s.rowScan(d, in, out.Rows)
 	}
 	if out.Rows {
@@ -123,7 +115,7 @@ func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
 		columns = append(columns, len(out.Types))
 		out.Types = append(out.Types, t)
 	}
-	for _, a := range d.aggregates {
+	for _, a := range d.Aggregates {
 		if a.Scan == at {
 			a.Columns, a.Vector.Form = columns, v.Form
 		}
@@ -132,45 +124,49 @@ func (s *statement) vectorScan(d *draft, at int, in *flat) (plan.Scan, error) {
 	return out, nil
 }
 
-// rowsSize is about what a scan takes that makes an array of each row's coordinates: the store makes a list first.
+// rowsSize is about what a scan takes that makes an array of each row's coordinates: the store
+// makes a list first.
 func rowsSize(coordinates int) float64 {
 	return float64(coordinates) * 2 * plan.ChunkVectors * plan.ChunkRows * 8
 }
 
-// addsUp reports whether the executor adds up the rows of a DP_VECTOR, where persons have several, instead of the store.
+// addsUp reports whether the executor adds up the rows of a DP_VECTOR, where persons have several,
+// instead of the store.
 //
-// It does where the unit is an integer, which costs little to hand over with each row, and all groups are kept: the store's exact sums take longer
-// than handing the rows over, as it does not know the range of the indexes, and adds them up in 128 bits. And it does what the store has
-// no memory for.
-func (s *statement) addsUp(d *draft, in *flat) bool {
+// It does where the unit is an integer, which costs little to hand over with each row, and all
+// groups are kept: the store's exact sums take longer than handing the rows over, as it does not
+// know the range of the indexes, and adds them up in 128 bits. And it does what the store has no
+// memory for.
+func (s *Builder) addsUp(d *Aggregation, in *flat) bool {
 	n := len(in.vector)
-	if d.relation.Unique || !within(rowsSize(n), s.p.config.Memory) {
+	if d.Relation.Unique || !within(rowsSize(n), s.Memory) {
 		return false
 	}
 	if s.StoreHolds(n, rel.StateBytes) {
-		return in.unitType == store.ScanInt64 && !d.bounded
+		return in.unitType == store.ScanInt64 && !d.Bounded
 	}
-	return !d.bounded || s.StoreHolds(n, rel.OrderedBytes)
+	return !d.Bounded || s.StoreHolds(n, rel.OrderedBytes)
 }
 
 // tooWideToAdd says why neither the store adds up the coordinates of a DP_VECTOR, nor the executor.
-func (s *statement) tooWideToAdd(d *draft, a *aggregate.Aggregate) error {
-	if n := a.Vector.Dim; !within(rowsSize(n), s.p.config.Memory) {
-		return tooLarge("Reading the rows of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.Text, plan.MiB(rowsSize(n)), n, s.p.config.Memory>>20)
+func (s *Builder) tooWideToAdd(d *Aggregation, a *aggregate.Aggregate) error {
+	if n := a.Vector.Dim; !within(rowsSize(n), s.Memory) {
+		return tooLarge("Reading the rows of %s takes %.0f MiB, as they have %d coordinates; a query may take %d MiB.", a.Text, plan.MiB(rowsSize(n)), n, s.Memory>>20)
 	}
 	return s.tooWideToBound(d, a)
 }
 
-// arrayScan is the scan of a DP_VECTOR whose rows the executor adds up. A row with a NULL in its array is absent, as is one with a NaN
-// or an infinity.
-func (s *statement) arrayScan(d *draft, in *flat) string {
+// arrayScan is the scan of a DP_VECTOR whose rows the executor adds up. A row with a NULL in its
+// array is absent, as is one with a NaN or an infinity.
+func (s *Builder) arrayScan(d *Aggregation, in *flat) string {
 	array := "CAST(list_value(" + sqltext.List(in.vector) + ") AS DOUBLE[" + strconv.Itoa(len(in.vector)) + "]) AS x0"
 	return s.keptRows(d, in, "SELECT "+sqltext.List(append(append([]string(nil), in.groupColumns...), in.unit+" AS unit", array))+" FROM ("+in.sql+") AS r")
 }
 
-// rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. The executor drops pairs
-// that come again as they arrive, much faster than the store would with DISTINCT.
-func (s *statement) rowScan(d *draft, in *flat, unit bool) string {
+// rowScan is the scan of arrays or pairs, with the unit where a person may have several rows. The
+// executor drops pairs that come again as they arrive, much faster than the store would with
+// DISTINCT.
+func (s *Builder) rowScan(d *Aggregation, in *flat, unit bool) string {
 	items := append([]string(nil), in.groupColumns...)
 	if unit {
 		items = append(items, in.unit+" AS unit")
@@ -179,18 +175,19 @@ func (s *statement) rowScan(d *draft, in *flat, unit bool) string {
 }
 
 // keptRows keeps a person's rows in at most maxGroups groups, where that has to be seen to.
-func (s *statement) keptRows(d *draft, in *flat, sql string) string {
-	if d.bounded {
-		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", in.groupColumns) + ") <= " + strconv.Itoa(d.maxGroups)
+func (s *Builder) keptRows(d *Aggregation, in *flat, sql string) string {
+	if d.Bounded {
+		sql += " QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", in.groupColumns) + ") <= " + strconv.Itoa(d.MaxGroups)
 	}
 	return sql
 }
 
-// coordinateScan is the scan of a DP_VECTOR: the number of a person's rows, and the sum of each coordinate. A sum of
-// 2^40 indexes of 51 bits has 91: it is clamped in the store's wide integers, after summing.
-func (s *statement) coordinateScan(d *draft, in *flat, a *aggregate.Aggregate) string {
+// coordinateScan is the scan of a DP_VECTOR: the number of a person's rows, and the sum of each
+// coordinate. A sum of 2^40 indexes of 51 bits has 91: it is clamped in the store's wide integers,
+// after summing.
+func (s *Builder) coordinateScan(d *Aggregation, in *flat, a *aggregate.Aggregate) string {
 	g := in.groupColumns
-	if d.relation.Unique {
+	if d.Relation.Unique {
 		return "SELECT " + sqltext.List(append(append(append([]string(nil), g...), "CAST(1 AS BIGINT) AS n"), in.vector...)) + " FROM (" + in.sql + ") AS r"
 	}
 	by := append([]string{"u"}, g...)
@@ -201,11 +198,11 @@ func (s *statement) coordinateScan(d *draft, in *flat, a *aggregate.Aggregate) s
 		sums = append(sums, clamped("sum("+x+")")+" AS "+name)
 		names = append(names, name)
 	}
-	if !d.bounded {
+	if !d.Bounded {
 		return "SELECT " + sqltext.List(append(append([]string(nil), g...), sums...)) + " FROM " + rows + " GROUP BY " + sqltext.List(by)
 	}
 	return "SELECT " + sqltext.List(append(append([]string(nil), g...), names...)) + " FROM (SELECT " + sqltext.List(append(append([]string(nil), by...), sums...)) + " FROM " + rows +
-		" GROUP BY " + sqltext.List(by) + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.maxGroups)
+		" GROUP BY " + sqltext.List(by) + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.MaxGroups)
 }
 
 // indexed reads the rows of a DP_VECTOR that are present, with the grid index of each coordinate.
@@ -219,8 +216,8 @@ func indexed(in *flat, by []string, onto grid.Grid) string {
 	return "SELECT " + sqltext.List(items) + " FROM (" + in.sql + ") AS q WHERE " + strings.Join(present, " AND ")
 }
 
-// unitColumn writes the unit u as an integer or a text by which the executor tells persons apart: equal units give
-// equal columns. The two zeros of a DOUBLE are one unit.
+// unitColumn writes the unit u as an integer or a text by which the executor tells persons apart:
+// equal units give equal columns. The two zeros of a DOUBLE are one unit.
 func unitColumn(t lower.Type) (string, store.ScanType) {
 	switch t.Kind {
 	case lower.Int, lower.Bool:

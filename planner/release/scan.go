@@ -1,4 +1,4 @@
-package planner
+package release
 
 import (
 	"fmt"
@@ -29,37 +29,39 @@ type scanSpec struct {
 	kept bool
 }
 
-// scans plans the scans of a draft: one for all aggregates that share a pass, and further ones for
-// quantiles, which have no column that says whether a person is present, for vectors, whose rows are
-// present or absent as a whole, and for what is answered in all groups at once, which names the unit.
-func (s *statement) scans(d *draft, input sql.Node) error {
+// Scans plans the scans of an aggregation: one for all aggregates that share a pass, and further ones for
+// quantiles, which have no column that says whether a person is present, for vectors, whose rows
+// are present or absent as a whole, and for what is answered in all groups at once, which names the
+// unit.
+func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 	d.specs = []scanSpec{{argument: -1}}
-	for i, a := range d.aggregates {
+	for i, a := range d.Aggregates {
 		if !a.GroupVector && a.Vector == nil && !a.ByRow && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
 			continue
 		}
-		if b := s.sameVectors(d.aggregates[:i], a); b != nil {
+		if b := s.sameVectors(d.Aggregates[:i], a); b != nil {
 			a.Scan = b.Scan
 			continue
 		}
 		a.Scan = len(d.specs)
 		d.specs = append(d.specs, scanSpec{argument: i, rows: a.ByRow, maxRows: a.MaxRows})
 	}
-	alone := len(d.aggregates) > 0
-	for _, a := range d.aggregates {
+	alone := len(d.Aggregates) > 0
+	for _, a := range d.Aggregates {
 		alone = alone && a.Scan != 0
 	}
-	if alone && !d.Public && d.aggregates[0].GroupVector {
-		// What is answered in all groups at once reads every group of every person: it can serve the key selection as well.
-		d.specs[d.aggregates[0].Scan].kept = true
-		alone = d.aggregates[0].Scan == 1
+	if alone && !d.Public && d.Aggregates[0].GroupVector {
+		// What is answered in all groups at once reads every group of every person: it can serve
+		// the key selection as well.
+		d.specs[d.Aggregates[0].Scan].kept = true
+		alone = d.Aggregates[0].Scan == 1
 	} else if !d.Public {
 		alone = false
 	}
 	if alone {
 		// Nobody reads the common scan: drop it.
 		d.specs = d.specs[1:]
-		for _, a := range d.aggregates {
+		for _, a := range d.Aggregates {
 			a.Scan--
 		}
 	}
@@ -68,7 +70,7 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 		if err != nil {
 			return err
 		}
-		d.scans = append(d.scans, rel.Renumbered(sc))
+		d.Scans = append(d.Scans, rel.Renumbered(sc))
 	}
 	return nil
 }
@@ -79,10 +81,10 @@ func (s *statement) scans(d *draft, input sql.Node) error {
 //	  SELECT <group>, u, <grid indexes of the arguments> FROM <relation> WHERE u IS NOT NULL
 //	) GROUP BY <group>, u
 //
-// and, where a person may be in more groups than the loss allows for, only that many of them, chosen
-// by a hash of the person, the group and a secret that the executor draws for each execution. The
-// choice depends on nothing but that person's rows and the secret.
-func (s *statement) scanOf(d *draft, at int, input sql.Node) (plan.Scan, error) {
+// and, where a person may be in more groups than the loss allows for, only that many of them,
+// chosen by a hash of the person, the group and a secret that the executor draws for each
+// execution. The choice depends on nothing but that person's rows and the secret.
+func (s *Builder) scanOf(d *Aggregation, at int, input sql.Node) (plan.Scan, error) {
 	sc, err := s.writeScan(d, at, input)
 	if err == nil {
 		err = s.CheckWidth(sc.SQL)
@@ -91,19 +93,19 @@ func (s *statement) scanOf(d *draft, at int, input sql.Node) (plan.Scan, error) 
 }
 
 // writeScan is scanOf, however many columns of a table the scan reads.
-func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, error) {
+func (s *Builder) writeScan(d *Aggregation, at int, input sql.Node) (plan.Scan, error) {
 	s.Begin()
 	spec := d.specs[at]
-	r, err := s.build(input, place{aggregate: true})
+	r, err := s.Rows(input)
 	if err != nil {
 		return plan.Scan{}, err
 	}
-	in, err := s.materialise(d, r.rel, spec)
+	in, err := s.materialise(d, r, spec)
 	if err != nil {
 		return plan.Scan{}, err
 	}
 	if spec.argument >= 0 {
-		switch a := d.aggregates[spec.argument]; {
+		switch a := d.Aggregates[spec.argument]; {
 		case a.Vector != nil:
 			return s.vectorScan(d, at, in)
 		case a.GroupVector:
@@ -115,11 +117,11 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 	out := append([]string(nil), g...)
 	types := append([]store.ScanType(nil), in.groupTypes...)
 	var from string
-	grouped := !d.relation.Unique && !spec.rows
+	grouped := !d.Relation.Unique && !spec.rows
 	var cols []string
 	if spec.rows {
-		cols = []string{in.index[d.aggregates[spec.argument]] + " AS a0"}
-		d.aggregates[spec.argument].Columns = []int{len(g)}
+		cols = []string{in.index[d.Aggregates[spec.argument]] + " AS a0"}
+		d.Aggregates[spec.argument].Columns = []int{len(g)}
 	} else {
 		if grouped {
 			if sc, ok := s.addedScan(d, at, in); ok {
@@ -139,12 +141,12 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 	switch {
 	case spec.rows:
 		from = s.sampled(d, in, spec)
-	case grouped && !d.bounded:
+	case grouped && !d.Bounded:
 		from = "SELECT " + sqltext.List(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + sqltext.List(append([]string{"u"}, g...))
 		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 	case grouped:
 		inner := "SELECT " + sqltext.List(append(append([]string{"u"}, g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + sqltext.List(append([]string{"u"}, g...))
-		from = "SELECT " + sqltext.List(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.maxGroups)
+		from = "SELECT " + sqltext.List(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.MaxGroups)
 		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 	default:
 		from = "SELECT " + sqltext.List(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r"
@@ -153,23 +155,23 @@ func (s *statement) writeScan(d *draft, at int, input sql.Node) (plan.Scan, erro
 }
 
 // choice orders the groups of a person by a keyed hash; the group itself breaks ties.
-func (s *statement) choice(u string, g []string) string {
+func (s *Builder) choice(u string, g []string) string {
 	secret := s.Bind(plan.SecretArg{Index: 0})
 	return "hash(" + sqltext.List(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + sqltext.List(g)
 }
 
 // sampled returns one row a row, at most maxRows of a person in a group: rows are numbered among
 // their equals, so that the keyed hash orders every row of the person apart.
-func (s *statement) sampled(d *draft, in *flat, spec scanSpec) string {
-	x := in.index[d.aggregates[spec.argument]]
+func (s *Builder) sampled(d *Aggregation, in *flat, spec scanSpec) string {
+	x := in.index[d.Aggregates[spec.argument]]
 	g := in.groupColumns
 	part := sqltext.List(append([]string{"u"}, g...))
 	rows := "SELECT " + part + ", " + x + " AS a0, row_number() OVER (PARTITION BY " + part + ", " + x + ") AS j FROM (" + in.sql + ") AS r"
 	secret := s.Bind(plan.SecretArg{Index: 1})
 	kept := "SELECT " + part + ", a0 FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY " + part +
 		" ORDER BY hash(u, CAST(" + secret + " AS BIGINT), a0, j), a0) <= " + strconv.FormatInt(spec.maxRows, 10)
-	if d.bounded {
-		return "SELECT " + sqltext.List(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.maxGroups)
+	if d.Bounded {
+		return "SELECT " + sqltext.List(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p QUALIFY dense_rank() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.MaxGroups)
 	}
 	return "SELECT " + sqltext.List(append(append([]string(nil), g...), "a0")) + " FROM (" + kept + ") AS p"
 }
@@ -187,7 +189,7 @@ type flat struct {
 }
 
 // materialise writes the innermost SELECT of a scan.
-func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat, error) {
+func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*flat, error) {
 	list, err := s.keys.Of(r, d.Exprs())
 	if err != nil {
 		return nil, err
@@ -236,7 +238,7 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 			continue
 		}
 		if a.Vector != nil {
-			if a != d.aggregates[spec.argument] {
+			if a != d.Aggregates[spec.argument] {
 				continue
 			}
 			columns, present, err := s.vectorColumns(r, a)
@@ -270,7 +272,7 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 			items = append(items, text+" AS "+name)
 		}
 		f.index[a] = name
-		if spec.argument >= 0 && d.aggregates[spec.argument] == a {
+		if spec.argument >= 0 && d.Aggregates[spec.argument] == a {
 			where = append(where, x.SQL+" IS NOT NULL")
 		}
 	}
@@ -278,10 +280,11 @@ func (s *statement) materialise(d *draft, r *rel.Relation, spec scanSpec) (*flat
 	return f, nil
 }
 
-// read lists the aggregates that read a scan; of one that answers all groups at once, those that it stands for.
-func (d *draft) read(scan int) []*aggregate.Aggregate {
+// read lists the aggregates that read a scan; of one that answers all groups at once, those that it
+// stands for.
+func (d *Aggregation) read(scan int) []*aggregate.Aggregate {
 	var out []*aggregate.Aggregate
-	for _, a := range d.aggregates {
+	for _, a := range d.Aggregates {
 		switch {
 		case a.Scan != scan:
 		case a.GroupVector:
@@ -294,7 +297,7 @@ func (d *draft) read(scan int) []*aggregate.Aggregate {
 }
 
 // indexOfSpec returns the position of a specification; they differ in their argument.
-func indexOfSpec(d *draft, spec scanSpec) int {
+func indexOfSpec(d *Aggregation, spec scanSpec) int {
 	for i, x := range d.specs {
 		if x == spec {
 			return i
@@ -316,11 +319,12 @@ func keyColumn(x lower.Expr) (string, store.ScanType, bool) {
 	return "", 0, false
 }
 
-// dataColumns lists the columns of the aggregates of a scan behind the leading ones, each once, as text writes them.
-func (d *draft) dataColumns(at, leading int, text func(*aggregate.Aggregate, estimator.Kind) string) []string {
+// dataColumns lists the columns of the aggregates of a scan behind the leading ones, each once, as
+// text writes them.
+func (d *Aggregation) dataColumns(at, leading int, text func(*aggregate.Aggregate, estimator.Kind) string) []string {
 	var cols []string
 	seen := map[string]int{}
-	for _, a := range d.aggregates {
+	for _, a := range d.Aggregates {
 		if a.Scan != at {
 			continue
 		}
@@ -342,7 +346,8 @@ func (d *draft) dataColumns(at, leading int, text func(*aggregate.Aggregate, est
 	return cols
 }
 
-// column writes one per-person column of an aggregate. An index is NULL only where its argument is, so where that is on no row, all rows count.
+// column writes one per-person column of an aggregate. An index is NULL only where its argument is,
+// so where that is on no row, all rows count.
 func (f *flat) column(a *aggregate.Aggregate, k estimator.Kind, grouped bool) string {
 	if k == estimator.Rows && f.whole[a] {
 		return columnOf(k, "", grouped)
@@ -350,13 +355,14 @@ func (f *flat) column(a *aggregate.Aggregate, k estimator.Kind, grouped bool) st
 	return columnOf(k, f.index[a], grouped)
 }
 
-// rank adds to a flat input the columns that medians come from: of each index of which a person's median is read, its rank among those of the
-// person in the group, NULL last, and how many there are. The store's own median keeps all of a person's indexes in memory, which no bound
-// of its own is on, and one person may have every row; ranks are found by a sort, which spills.
-func (d *draft) rank(at int, f *flat) {
+// rank adds to a flat input the columns that medians come from: of each index of which a person's
+// median is read, its rank among those of the person in the group, NULL last, and how many there
+// are. The store's own median keeps all of a person's indexes in memory, which no bound of its own
+// is on, and one person may have every row; ranks are found by a sort, which spills.
+func (d *Aggregation) rank(at int, f *flat) {
 	var ranks []string
 	part := "PARTITION BY " + sqltext.List(append([]string{"u"}, f.groupColumns...))
-	for _, a := range d.aggregates {
+	for _, a := range d.Aggregates {
 		x := f.index[a]
 		if a.Scan != at || !slices.Contains(a.Kinds, estimator.Median) || slices.Contains(ranks, x) {
 			continue
@@ -373,8 +379,8 @@ func presentOf(x string) string { return "present_" + x }
 
 // columnOf writes one per-person column: over the rows of a (group, person), or of the one row that
 // a person has. x is the grid index, "" where rows are counted. All are total: an index has at most
-// 63 bits, so a sum of 2^40 of them has 103; one to be squared has 43, so a sum of squares has 126. Sums and
-// medians are clamped to ±MaxUnits here, which is a function of one person.
+// 63 bits, so a sum of 2^40 of them has 103; one to be squared has 43, so a sum of squares has 126.
+// Sums and medians are clamped to ±MaxUnits here, which is a function of one person.
 func columnOf(k estimator.Kind, x string, grouped bool) string {
 	const two64, two63 = "18446744073709551616", "9223372036854775808"
 	square := func() string {

@@ -1,10 +1,13 @@
-package planner
+package cost
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"scrim/planner/release"
 	"sort"
+
+	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting/privacy"
 	"scrim/catalog"
@@ -14,10 +17,29 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
-	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/settings"
 )
+
+// Divider divides what a statement may spend among its aggregations.
+type Divider struct {
+	builder *release.Builder
+	ctx     *sql.Context
+	params  *settings.Settings
+	// Earlier finds what an earlier answer tells about the error of an aggregate, by its shape;
+	// nil: nothing is kept.
+	Earlier func(ctx *sql.Context, shape string) (plan.Earlier, bool)
+	// Explains says that the plan is only shown: no pilot is run for it.
+	Explains bool
+
+	aggregations []*release.Aggregation
+	nodes        []*plan.DPAggregate
+}
+
+// NewDivider returns the divider of a statement with these aggregations and nodes.
+func NewDivider(ctx *sql.Context, b *release.Builder, p *settings.Settings, aggregations []*release.Aggregation, nodes []*plan.DPAggregate) *Divider {
+	return &Divider{builder: b, ctx: ctx, params: p, aggregations: aggregations, nodes: nodes}
+}
 
 // account is what the releases of a statement put on one protected table.
 type account struct {
@@ -32,18 +54,20 @@ type account struct {
 	loss     privacy.Loss
 }
 
-// finish splits the loss of the statement and completes its releases. For each protected table T
+// Finish splits the loss of the statement and completes its releases. For each protected table T
 // with total ρ_T, the aggregates that name their own loss take it from ρ_T, and the rest is divided
 // evenly among the other aggregates and key selections that touch T; a part that touches several
 // tables takes the smallest of their shares, and is charged to each of them in full. Means that are
-// answered as one vector count as that many aggregates, and so do those that are answered in all groups at once, which run once, with
-// all of their loss.
+// answered as one vector count as that many aggregates, and so do those that are answered in all
+// groups at once, which run once, with all of their loss.
 //
 // A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
-// composition over the L groups costs ρ; under replace-one it runs with ρ/(4L) (draft.neighbours). Where a key selection runs, or a mechanism with slack,
-// half of dp_delta is theirs and the other half converts (ε, δ) to ρ. A pure statement divides ε in the same way (pure.go), by 2L under replace-one. All divisions round down, so the sum is at most ρ_T.
-func (s *statement) finish() error {
-	if len(s.drafts) == 0 {
+// composition over the L groups costs ρ; under replace-one it runs with ρ/(4L)
+// (release.Aggregation.Neighbours). Where a key selection runs, or a mechanism with slack, half of
+// dp_delta is theirs and the other half converts (ε, δ) to ρ. A pure statement divides ε in the
+// same way (pure.go), by 2L under replace-one. All divisions round down, so the sum is at most ρ_T.
+func (s *Divider) Finish() error {
+	if len(s.aggregations) == 0 {
 		return nil
 	}
 	accounts, err := s.accounts()
@@ -52,16 +76,16 @@ func (s *statement) finish() error {
 	}
 	st := &plan.Statement{Text: s.ctx.Query()}
 	entities := map[string]privacy.Loss{}
-	for _, d := range s.drafts {
+	for _, d := range s.aggregations {
 		if err := s.complete(d, accounts); err != nil {
 			return err
 		}
-		st.Releases = append(st.Releases, d.release)
-		for _, t := range d.tables() {
-			accounts[t.Policy.Account].loss = accounts[t.Policy.Account].loss.Add(d.release.Loss)
+		st.Releases = append(st.Releases, d.Release)
+		for _, t := range d.Tables() {
+			accounts[t.Policy.Account].loss = accounts[t.Policy.Account].loss.Add(d.Release.Loss)
 		}
-		for _, e := range d.release.Entities {
-			entities[e] = entities[e].Add(d.release.Loss)
+		for _, e := range d.Release.Entities {
+			entities[e] = entities[e].Add(d.Release.Loss)
 		}
 	}
 	for _, a := range sorted(accounts) {
@@ -83,11 +107,11 @@ func (s *statement) finish() error {
 }
 
 // accounts resolves the parameters of every protected table that the statement touches.
-func (s *statement) accounts() (map[string]*account, error) {
+func (s *Divider) accounts() (map[string]*account, error) {
 	accounts := map[string]*account{}
 	slack := map[string]int{} // parts with a δ of their own
-	for _, d := range s.drafts {
-		for _, t := range d.tables() {
+	for _, d := range s.aggregations {
+		for _, t := range d.Tables() {
 			key := t.Policy.Account
 			a := accounts[key]
 			if a == nil {
@@ -104,7 +128,7 @@ func (s *statement) accounts() (map[string]*account, error) {
 				}
 				accounts[key] = a
 			}
-			for _, x := range d.aggregates {
+			for _, x := range d.Aggregates {
 				if o := x.Call.Options; o.Epsilon == 0 && o.Rho == 0 && x.Target == 0 {
 					a.weight += x.Share()
 				}
@@ -134,13 +158,13 @@ func (s *statement) accounts() (map[string]*account, error) {
 	if err := s.solveTargets(accounts); err != nil {
 		return nil, err
 	}
-	for _, d := range s.drafts {
-		for _, x := range d.aggregates {
+	for _, d := range s.aggregations {
+		for _, x := range d.Aggregates {
 			if x.Target > 0 {
 				continue
 			}
 			own := s.own(d, x, accounts)
-			for _, t := range d.tables() {
+			for _, t := range d.Tables() {
 				accounts[t.Policy.Account].fixed = accounts[t.Policy.Account].fixed.Add(own)
 			}
 		}
@@ -154,7 +178,8 @@ func (s *statement) accounts() (map[string]*account, error) {
 	return accounts, nil
 }
 
-// slack is the total-variation slack of one mechanism that needs some: it enters δ multiplied by 1+e^ε.
+// slack is the total-variation slack of one mechanism that needs some: it enters δ multiplied by
+// 1+e^ε.
 func (a *account) slack() float64 {
 	eps := a.total.Epsilon
 	if eps == 0 {
@@ -164,15 +189,15 @@ func (a *account) slack() float64 {
 }
 
 // own is what an aggregate's options or its target say that it costs, zero where they say nothing.
-func (s *statement) own(d *draft, x *aggregate.Aggregate, accounts map[string]*account) privacy.Cost {
+func (s *Divider) own(d *release.Aggregation, x *aggregate.Aggregate, accounts map[string]*account) privacy.Cost {
 	switch o := x.Call.Options; {
 	case x.Target > 0:
-		return s.targetCosts[x]
+		return x.TargetCost
 	case o.Rho > 0:
 		return privacy.CostWithin(privacy.RhoCost, o.Rho)
 	case o.Epsilon > 0:
 		least := s.params.Cost(math.MaxUint64)
-		for _, t := range d.tables() {
+		for _, t := range d.Tables() {
 			delta := privacy.Delta(accounts[t.Policy.Account].total.Delta)
 			least = least.Min(privacy.CostFor(s.params.Kind(), privacy.Epsilon(o.Epsilon), delta))
 		}
@@ -181,11 +206,11 @@ func (s *statement) own(d *draft, x *aggregate.Aggregate, accounts map[string]*a
 	return s.params.Cost(0)
 }
 
-// complete builds the estimators and the selection of a draft with their shares.
-func (s *statement) complete(d *draft, accounts map[string]*account) error {
+// complete builds the estimators and the selection of an aggregation with their shares.
+func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account) error {
 	share, delta, slack := s.params.Cost(math.MaxUint64), 1.0, 1.0
 	minimum := 0
-	for _, t := range d.tables() {
+	for _, t := range d.Tables() {
 		a := accounts[t.Policy.Account]
 		if a.weight > 0 {
 			share = share.Min(a.spend.Less(a.fixed).Over(a.weight))
@@ -195,61 +220,61 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 		minimum = max(minimum, t.Policy.Defaults.MinimumGroupUnits)
 	}
-	r := d.release
-	r.Relation, r.Exchanged, r.Choice = d.neighbours(), d.exchanged(), d.choice
+	r := d.Release
+	r.Relation, r.Exchanged, r.Choice = d.Neighbours(), d.Exchanged(), d.Choice
 	if !d.Public {
-		sel, err := partition.New(partition.Params{Rho: share.Rho(), Delta: delta, MaxGroups: d.maxGroups, Minimum: minimum, Relation: r.Relation})
+		sel, err := partition.New(partition.Params{Rho: share.Rho(), Delta: delta, MaxGroups: d.MaxGroups, Minimum: minimum, Relation: r.Relation})
 		if err != nil {
 			return rule.Deny(rule.GroupDelta, refuse.GroupKeys, "", "The group keys cannot be selected privately at this cost.")
 		}
 		r.Selection = sel
 		r.Loss = r.Loss.Add(sel.Loss())
 	}
-	if err := s.answerFits(d); err != nil {
+	if err := s.builder.AnswerFits(d); err != nil {
 		return err
 	}
-	if j := d.groupVector; j != nil {
-		if err := d.expect(share.Times(j.Share()).Rho()); err != nil {
+	if j := d.GroupVector; j != nil {
+		if err := d.Expect(share.Times(j.Share()).Rho()); err != nil {
 			return s.tooSmall(j, err)
 		}
-		r.Choice = d.choice
+		r.Choice = d.Choice
 	}
-	for _, x := range d.aggregates {
+	for _, x := range d.Aggregates {
 		cost := share.Times(x.Share())
 		if own := s.own(d, x, accounts); !own.Zero() {
 			cost = own
 		}
-		if x.Call.Slack() && d.exchanged() > 1 {
+		if x.Call.Slack() && d.Exchanged() > 1 {
 			return rule.Deny(rule.Option, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
 				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.Text)
 		}
-		parts := d.parts(x)
+		parts := d.Parts(x)
 		if x.Call.Slack() {
 			x.Slack = slack / float64(parts)
 		}
-		e, err := d.estimatorOf(x, cost.Over(parts))
+		e, err := d.EstimatorOf(x, cost.Over(parts))
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
-		if err := s.fits(x); err != nil {
+		if err := s.builder.Fits(x); err != nil {
 			return err
 		}
-		r.Loss = r.Loss.Add(d.lossOf(x, e.Loss()))
-		_, sized := d.estimated(x)
-		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Vector: x.Description(), Shape: d.shape(x), Fused: x.GainText()})
+		r.Loss = r.Loss.Add(d.LossOf(x, e.Loss()))
+		_, sized := d.Estimated(x)
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Vector: x.Description(), Shape: d.Shape(x), Fused: x.GainText()})
 		r.Aggregates[len(r.Aggregates)-1].Bars = x.ErrorBars()
 		if x.Parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
-			a.Parts, a.Groups = x.Presents(), d.groupsFacts(x, cost)
+			a.Parts, a.Groups = x.Presents(), d.GroupsFacts(x, cost)
 		}
 	}
-	r.Persons = d.countPersons()
-	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.scans, d.Groups, d.maxGroups, maxPersons(d.relation.Private)
-	if err := s.allFits(r); err != nil {
+	r.Persons = d.CountPersons()
+	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.Scans, d.Groups, d.MaxGroups, release.MaxPersons(d.Relation.Private)
+	if err := s.builder.AllFits(r); err != nil {
 		return err
 	}
-	if d.bounded {
-		r.MaxGroups = d.maxGroups
+	if d.Bounded {
+		r.MaxGroups = d.MaxGroups
 	}
 	r.Written = d.Written
 	for _, k := range d.Keys {
@@ -260,7 +285,7 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		r.Keys = append(r.Keys, key)
 	}
 	seen := map[string]bool{}
-	for _, t := range d.tables() {
+	for _, t := range d.Tables() {
 		r.Tables = append(r.Tables, t.Policy.Account)
 		if !seen[t.Policy.Entity] {
 			seen[t.Policy.Entity] = true
@@ -268,37 +293,24 @@ func (s *statement) complete(d *draft, accounts map[string]*account) error {
 		}
 	}
 	read := map[store.TableRef]bool{}
-	for _, t := range d.relation.Reads {
+	for _, t := range d.Relation.Reads {
 		if !read[t] {
 			read[t] = true
 			r.Reads = append(r.Reads, t)
-			r.Defined = append(r.Defined, s.Definition(t))
+			r.Defined = append(r.Defined, s.builder.Definition(t))
 		}
 	}
-	r.Key = s.releaseKey(d)
+	r.Key = s.builder.ReleaseKey(d)
 	return nil
 }
 
 // tooSmall says why no estimator can be built with its share.
-func (s *statement) tooSmall(x *aggregate.Aggregate, err error) error {
+func (s *Divider) tooSmall(x *aggregate.Aggregate, err error) error {
 	if _, ok := refuse.As(err); ok || errors.Is(err, estimator.ErrNotPure) {
-		return s.aggs.Unbuilt(x, err)
+		return s.builder.Aggs.Unbuilt(x, err)
 	}
 	return rule.Deny(rule.Parameter, refuse.Parameter, "Raise dp_epsilon, or ask for fewer aggregates and groups.",
 		"The share of the loss that is left for %s is too small.", x.Text)
-}
-
-// tables lists the protected tables that a draft touches, each once.
-func (d *draft) tables() []rel.Protected {
-	var out []rel.Protected
-	seen := map[string]bool{}
-	for _, t := range d.relation.Private {
-		if !seen[t.Policy.Account] {
-			seen[t.Policy.Account] = true
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 func sorted(m map[string]*account) []*account {
@@ -317,4 +329,16 @@ func sortedNames[V any](m map[string]V) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// decode returns how a privately selected key comes back as an SQL value.
+func decode(t sql.Type) func(any) (any, error) {
+	ctx := sql.NewEmptyContext()
+	return func(v any) (any, error) {
+		if v == nil {
+			return nil, nil
+		}
+		x, _, err := t.Convert(ctx, v)
+		return x, err
+	}
 }

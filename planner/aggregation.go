@@ -1,0 +1,170 @@
+package planner
+
+import (
+	"scrim/planner/release"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/internal/refuse"
+	"scrim/planner/aggregate"
+	"scrim/planner/plan"
+	"scrim/planner/rel"
+	"scrim/planner/rule"
+	"scrim/planner/tree"
+)
+
+// maxReleases bounds the releases of one statement.
+const maxReleases = 64
+
+// release plans one GROUP BY over rows of persons.
+func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error) {
+	if ends, ok, err := s.ends(g, r); ok || err != nil {
+		return ends, err
+	}
+	grouping, err := s.keys.Group(r, g.GroupByExprs)
+	if err != nil {
+		return result{}, err
+	}
+	if grouping.Empty {
+		return s.noGroups(g)
+	}
+	d := &release.Aggregation{Relation: r, Grouping: grouping, Pure: s.params.IsPure()}
+	if !d.Public && d.Pure {
+		return result{}, s.params.NotSelected()
+	}
+	outputs, err := s.outputs(d, g)
+	if err != nil {
+		return result{}, err
+	}
+	if d.Public && len(d.Keys) > 0 && len(d.Aggregates) == 0 {
+		return s.declaredKeys(g, d, outputs)
+	}
+	if !d.Pure { // a vector of means has no pure mechanism that is better than its columns'
+		s.releases.Vectorize(d, outputs)
+	}
+	s.releases.BoundGroups(d)
+	s.releases.GroupVector(d, outputs)
+	if err := s.releases.Scans(d, g.Child); err != nil {
+		return result{}, err
+	}
+	if d, err = s.once(d); err != nil {
+		return result{}, err
+	}
+	return s.emitNode(g, d, outputs)
+}
+
+// noGroups is a GROUP BY by a key that no row can have, whatever the data are.
+func (s *statement) noGroups(g *gmsplan.GroupBy) (result, error) {
+	return s.emptyGroups(g, s.noRows(g.Child))
+}
+
+// outputs plans the columns of the GROUP BY: its aggregates, each once, and its keys. A column that
+// is neither is one that the binder carries along, and is NULL.
+func (s *statement) outputs(d *release.Aggregation, g *gmsplan.GroupBy) ([]plan.Output, error) {
+	outputs := make([]plan.Output, len(g.SelectDeps))
+	known := map[string]int{}
+	for i, e := range g.SelectDeps {
+		outputs[i] = plan.Output{Key: -1, Aggregate: -1}
+		switch e := e.(type) {
+		case *expression.GetField:
+			for k, key := range d.Keys {
+				if gf, ok := key.Expr.(*expression.GetField); ok && gf.Id() == e.Id() {
+					outputs[i].Key = k
+				}
+			}
+		case sql.Aggregation:
+			e, barSpec := aggregate.BarOf(e)
+			name := aggregate.Identity(e)
+			at, ok := known[name]
+			if !ok {
+				a, err := s.aggs.Of(d.Relation, e)
+				if err != nil {
+					return nil, err
+				}
+				if at = aggregate.SameCount(d.Aggregates, a); at < 0 {
+					at = len(d.Aggregates)
+					d.Aggregates = append(d.Aggregates, a)
+				}
+				known[name] = at
+			}
+			outputs[i].Aggregate = at
+			if barSpec != nil {
+				if err := s.aggs.Bar(d.Relation, d.Aggregates[at], barSpec, &outputs[i]); err != nil {
+					return nil, err
+				}
+			}
+		default:
+			return nil, rule.Deny(rule.Node, refuse.Shape, "Select grouping columns and aggregates.", "The expression %s beside an aggregate is not supported.", e)
+		}
+	}
+	s.releases.OrderAggregates(d, outputs)
+	return outputs, nil
+}
+
+// once returns the draft with the same digest, so that what is asked twice, as by a CTE that
+// is used twice or by an error bar in a subquery, is one release.
+func (s *statement) once(d *release.Aggregation) (*release.Aggregation, error) {
+	d.Digest = s.releases.DigestOf(d)
+	for _, other := range s.aggregations {
+		if other.Digest == d.Digest {
+			return other, nil
+		}
+	}
+	if len(s.aggregations) >= maxReleases {
+		return nil, rule.Deny(rule.TooManyReleases, refuse.Shape, "Send several statements.", "The statement has more than %d private parts.", maxReleases)
+	}
+	d.Release = &plan.Release{}
+	s.aggregations = append(s.aggregations, d)
+	return d, nil
+}
+
+// emitNode makes the DPAggregate node: the columns of the GROUP BY, then the keys that are
+// expressions, which the nodes above refer to by new columns.
+func (s *statement) emitNode(g *gmsplan.GroupBy, d *release.Aggregation, outputs []plan.Output) (result, error) {
+	n := &plan.DPAggregate{Shown: g.Schema(s.ctx), Keys: len(d.Keys)}
+	for i, e := range g.SelectDeps {
+		col := *n.Shown[i]
+		var id sql.ColumnId
+		if x, ok := e.(sql.IdExpression); ok {
+			id = x.Id()
+		}
+		if o := outputs[i]; o.Aggregate >= 0 {
+			s.retyped.Note(id, col.Type, d.Type(o))
+			col.Type = d.Type(o)
+		}
+		col.Nullable = true
+		n.Shown[i] = &col
+		n.Exprs = append(n.Exprs, tree.Column(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
+	}
+	r := result{node: n, answer: true}
+	for i, k := range d.Keys {
+		if _, ok := k.Expr.(*expression.GetField); ok {
+			continue
+		}
+		f := tree.Column(s.NewID(), 0, k.Type, "", "", k.Name)
+		n.Exprs = append(n.Exprs, f)
+		n.Shown = append(n.Shown, &sql.Column{Name: k.Name, Type: k.Type, Nullable: true})
+		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
+		r.keys = append(r.keys, keyField{k.Expr, f})
+	}
+	n.Release = d.Release
+	for i, o := range outputs {
+		at := slices.Index(d.Release.Output, o)
+		if at < 0 {
+			at = len(d.Release.Output)
+			d.Release.Output, d.Release.Schema = append(d.Release.Output, o), append(d.Release.Schema, n.Shown[i])
+		}
+		n.Columns = append(n.Columns, at)
+	}
+	var err error
+	if d.Public {
+		if n.Reachable, err = s.keys.Feasible(d.Relation, &d.Grouping); err != nil {
+			return result{}, err
+		}
+	}
+	s.nodes = append(s.nodes, n)
+	return r, nil
+}

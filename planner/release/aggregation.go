@@ -1,0 +1,89 @@
+package release
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/planner/aggregate"
+	"scrim/planner/keys"
+	"scrim/planner/plan"
+	"scrim/planner/rel"
+	"scrim/planner/settings"
+)
+
+// Defaults of the number of groups that a person may be in. All groups are kept where the keys are
+// public and at most AllGroups in number: no choice among a person's groups is then needed, which
+// is faster, and no row is left out.
+const (
+	AllGroups        = 24
+	DefaultMaxGroups = 8
+)
+
+// Aggregation is one release before the statement's loss is split.
+type Aggregation struct {
+	Relation *rel.Relation
+	keys.Grouping
+	MaxGroups   int  // groups that a unit may be in, >= 1
+	Bounded     bool // maxGroups is enforced by the scans
+	Aggregates  []*aggregate.Aggregate
+	Choice      plan.Grouping        // whether the groups are answered together
+	GroupVector *aggregate.Aggregate // what would answer, or answers, all groups at once; nil where the two ways are not compared
+	Pure        bool                 // by pure mechanisms only
+	specs       []scanSpec
+	Scans       []plan.Scan
+	Digest      string
+	Release     *plan.Release
+}
+
+// Builder builds the aggregations of one statement: how their groups are bounded and answered, and
+// the scans that they read.
+type Builder struct {
+	*rel.Writer
+	ctx    *sql.Context
+	params *settings.Settings
+	keys   *keys.Finder
+	Aggs   *aggregate.Binder
+	// Memory bounds the numbers of one query that the executor holds, in bytes; 0: no bound is
+	// known.
+	Memory int64
+	// Rows translates the input of a GROUP BY, for each scan anew.
+	Rows func(input sql.Node) (*rel.Relation, error)
+}
+
+// NewBuilder returns the builder of a statement.
+func NewBuilder(ctx *sql.Context, w *rel.Writer, p *settings.Settings, k *keys.Finder, a *aggregate.Binder, memory int64, rows func(sql.Node) (*rel.Relation, error)) *Builder {
+	return &Builder{w, ctx, p, k, a, memory, rows}
+}
+
+// BoundGroups chooses how many groups a person may be in, and whether the scans must see to it.
+func (s *Builder) BoundGroups(d *Aggregation) {
+	switch {
+	case len(d.Keys) == 0 || d.Relation.Unique || d.Public && d.Groups <= 1:
+		d.MaxGroups = 1
+		return
+	}
+	n := s.params.MaxGroups(d.Relation.Private)
+	if n == 0 {
+		n = DefaultMaxGroups
+		if d.Public && d.Groups <= AllGroups {
+			n = d.Groups
+		}
+	}
+	if d.Public && n >= d.Groups {
+		d.MaxGroups = d.Groups
+		return
+	}
+	d.MaxGroups, d.Bounded = n, true
+}
+
+// Tables lists the protected tables that an aggregation touches, each once.
+func (d *Aggregation) Tables() []rel.Protected {
+	var out []rel.Protected
+	seen := map[string]bool{}
+	for _, t := range d.Relation.Private {
+		if !seen[t.Policy.Account] {
+			seen[t.Policy.Account] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
