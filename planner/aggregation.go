@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"scrim/planner/release"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -12,6 +11,7 @@ import (
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
+	"scrim/planner/release"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )

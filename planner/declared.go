@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"scrim/planner/release"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -10,6 +9,7 @@ import (
 
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
+	"scrim/planner/release"
 	"scrim/planner/tree"
 )
 

@@ -1,8 +1,8 @@
 // Package planner turns bound queries on protected tables into private plans.
 //
-//	parse ─▶ package parse: DP_COUNT(*), EXPLAIN, error bars; hints.go: SET_VAR
+//	parse ─▶ package parse: DP_COUNT(*), EXPLAIN, error bars
 //	bind (go-mysql-server)
-//	contexts.go   statements that are not queries
+//	package survey  its tables, its hints, statements that are not queries
 //	rewrite.go    find the protected scans of the statement; refuse, or replace the lowest aggregate
 //	              above each by a DPAggregate; subst.go: what stands above follows its columns;
 //	              zero.go: subtrees that are empty whatever the data are

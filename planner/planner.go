@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"scrim/planner/cost"
-	"scrim/planner/release"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -14,12 +12,15 @@ import (
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
+	"scrim/planner/cost"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
+	"scrim/planner/release"
 	"scrim/planner/rule"
 	"scrim/planner/settings"
 	"scrim/planner/stored"
+	"scrim/planner/survey"
 	"scrim/planner/tree"
 )
 
@@ -86,33 +87,33 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 		return same(nil)
 	}
 	c := p.config.Catalog()
-	if handled, err := p.statementKind(ctx, c, n); handled || err != nil {
+	if handled, err := survey.Kind(ctx, c, p.config.Session.IsDBA, n); handled || err != nil {
 		return same(err)
 	}
-	f := look(ctx, c, n)
-	if len(f.undeclared) > 0 && !p.config.Session.IsDBA(ctx) {
-		return same(undeclared(f.undeclared))
+	f := survey.Of(ctx, c, n)
+	if len(f.Undeclared) > 0 && !p.config.Session.IsDBA(ctx) {
+		return same(survey.Undeclared(f.Undeclared))
 	}
-	if len(f.protected) == 0 || f.bindVars {
+	if len(f.Protected) == 0 || f.BindVars {
 		return same(nil)
 	}
-	t, err := readText(ctx)
+	t, err := survey.ReadText(ctx)
 	if err != nil {
 		return same(err)
 	}
 	nested := !scope.IsEmpty() || scope.RecursionDepth() > 0
 	switch {
-	case t.view, nested && t.binds:
+	case t.View, nested && t.Binds:
 		// A definition is bound, or a statement is prepared whose values are still to come: what is left
 		// of protected scans cannot run, the tables themselves refuse.
 		return same(nil)
-	case t.analyze:
+	case t.Analyze:
 		return same(rule.Deny(rule.ExplainAnalyze, refuse.Context, "Use EXPLAIN, which runs nothing.", "EXPLAIN ANALYZE would run the private query and time it."))
-	case !t.query || nested:
+	case !t.Query || nested:
 		return same(rule.Deny(rule.Context, refuse.Context, "", "A private query cannot run inside another statement, a trigger, an event or a stored program."))
 	}
-	if t.window {
-		return same(windowed())
+	if t.Window {
+		return same(survey.Windowed())
 	}
 	s, err := p.statement(ctx, a, c, t, f)
 	if err != nil {
@@ -137,7 +138,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 }
 
 // statement begins the planning of one statement.
-func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, t text, f facts) (*statement, error) {
+func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, t survey.Text, f survey.Facts) (*statement, error) {
 	session := settings.Layer{}
 	for _, of := range params.At(params.Hint) {
 		v, set := p.config.Session.Parameter(ctx, of)
@@ -152,14 +153,14 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 	s := &statement{
 		Writer: rel.NewWriter(ctx, rel.Tables{
 			Catalog: c, Find: func(name string) (stored.Table, bool) { return stored.Find(ctx, a, name) },
-			LastColumn: f.maxColumn, StoreMemory: p.config.StoreMemory,
+			LastColumn: f.MaxColumn, StoreMemory: p.config.StoreMemory,
 		}),
 		ctx: ctx, catalog: c,
 		p:       p,
-		params:  &settings.Settings{Layers: []settings.Layer{t.hints, session}, PureTable: p.pureTable(ctx, c, f.protected)},
+		params:  &settings.Settings{Layers: []settings.Layer{t.Hints, session}, PureTable: p.pureTable(ctx, c, f.Protected)},
 		retyped: tree.Types{},
 
-		explains: t.explain,
+		explains: t.Explain,
 	}
 	s.aggs = aggregate.NewBinder(ctx, s.Writer, s.params)
 	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)
@@ -175,7 +176,7 @@ func (p *Planner) guard(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *g
 	if p.config.Session.RawAccess(ctx) {
 		return n, transform.SameTree, nil
 	}
-	_, err := p.statementKind(ctx, p.config.Catalog(), n)
+	_, err := survey.Kind(ctx, p.config.Catalog(), p.config.Session.IsDBA, n)
 	return n, transform.SameTree, err
 }
 

@@ -9,18 +9,19 @@ import (
 	"scrim/catalog"
 	"scrim/planner/push"
 	"scrim/planner/rel"
+	"scrim/planner/survey"
 )
 
 // pushDown is the rule that hands whole queries on public tables to the store. With raw access a DBA's
 // queries on protected tables are such, too. It runs after rewrite and touches only statements without
 // protected and undeclared tables.
 func (p *Planner) pushDown(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || schemaOnly(ctx, n) {
+	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || survey.SchemaOnly(ctx, n) {
 		return n, transform.SameTree, nil
 	}
 	var c catalog.Reader = readable{p.config.Catalog(), p.config.Session.RawAccess(ctx), p.config.Session.IsDBA(ctx)}
-	f := look(ctx, c, n)
-	if len(f.protected) > 0 || len(f.undeclared) > 0 || f.bindVars {
+	f := survey.Of(ctx, c, n)
+	if len(f.Protected) > 0 || len(f.Undeclared) > 0 || f.BindVars {
 		return n, transform.SameTree, nil
 	}
 	out, changed := push.Down(ctx, rel.Tables{Catalog: c, StoreMemory: p.config.StoreMemory}, p.config.Public, n)

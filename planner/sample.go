@@ -14,6 +14,7 @@ import (
 	"scrim/planner/rule"
 	"scrim/planner/settings"
 	"scrim/planner/stored"
+	"scrim/planner/survey"
 	"scrim/planner/tree"
 )
 
@@ -105,20 +106,20 @@ func unsuitable(format string, args ...any) error {
 // sample plans the source of a simulation. Raw access plays no part: what is protected is charged, whoever asks.
 func (p *Planner) sample(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, nested bool, want sampling) (sql.Node, error) {
 	c := p.config.Catalog()
-	f := look(ctx, c, n)
+	f := survey.Of(ctx, c, n)
 	switch {
-	case len(f.undeclared) > 0:
-		return nil, unsuitable("%s has been declared neither protected nor public.", f.undeclared[0])
-	case len(f.protected) == 0:
+	case len(f.Undeclared) > 0:
+		return nil, unsuitable("%s has been declared neither protected nor public.", f.Undeclared[0])
+	case len(f.Protected) == 0:
 		return n, onlyStored(ctx, n)
-	case nested || f.bindVars:
-		return nil, unsuitable("The query on %s has a subquery or a place holder.", f.protected[0])
+	case nested || f.BindVars:
+		return nil, unsuitable("The query on %s has a subquery or a place holder.", f.Protected[0])
 	}
-	t, err := readText(ctx)
+	t, err := survey.ReadText(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !t.query || t.explain {
+	if !t.Query || t.Explain {
 		return nil, unsuitable("The source is not a SELECT.")
 	}
 	s, err := p.statement(ctx, a, c, t, f)

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"scrim/planner/release"
 	"testing"
 
 	"scrim/catalog"
@@ -15,6 +14,7 @@ import (
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
+	"scrim/planner/release"
 	"scrim/planner/rule"
 	"scrim/planner/settings"
 )

@@ -1,4 +1,4 @@
-package planner
+package survey
 
 import (
 	"bytes"
@@ -16,27 +16,27 @@ import (
 	"scrim/planner/settings"
 )
 
-// text is what the statement's own text tells that its bound plan does not.
-type text struct {
-	hints   settings.Layer
-	explain bool // EXPLAIN
-	analyze bool // EXPLAIN ANALYZE
-	query   bool // a SELECT, a set operation, or EXPLAIN of one
-	binds   bool // has place holders
-	window  bool // has a window function beside an aggregate
-	view    bool // CREATE VIEW: the definition is bound, and nothing runs
+// Text is what the statement's own text tells that its bound plan does not.
+type Text struct {
+	Hints   settings.Layer
+	Explain bool // EXPLAIN
+	Analyze bool // EXPLAIN ANALYZE
+	Query   bool // a SELECT, a set operation, or EXPLAIN of one
+	Binds   bool // has place holders
+	Window  bool // has a window function beside an aggregate
+	View    bool // CREATE VIEW: the definition is bound, and nothing runs
 }
 
 // setVar finds the SET_VAR hints inside one optimizer-hint comment.
 var setVar = regexp.MustCompile(`(?i)\bSET_VAR\s*\(\s*([a-z0-9_]+)\s*=\s*('[^']*'|"[^"]*"|[^()'"\s]+)\s*\)`)
 
-// ourName finds a parameter of ours in what is left of a comment: a hint that cannot be read must not
-// be passed over, or the statement would cost something else than was meant.
+// ourName finds a parameter of ours in what is left of a comment: a hint that cannot be read must
+// not be passed over, or the statement would cost something else than was meant.
 var ourName = regexp.MustCompile(`(?i)\bdp_[a-z]`)
 
-// readText reads the tree of the statement being executed, as the parser has left it.
-func readText(ctx *sql.Context) (text, error) {
-	t := text{hints: settings.Layer{}}
+// ReadText reads the tree of the statement being executed, as the parser has left it.
+func ReadText(ctx *sql.Context) (Text, error) {
+	t := Text{Hints: settings.Layer{}}
 	if ctx.Query() == "" {
 		return t, nil
 	}
@@ -45,22 +45,22 @@ func readText(ctx *sql.Context) (text, error) {
 		return t, rule.Deny(rule.Context, refuse.Context, "Send it as a statement of its own.", "The text of the statement around a private query cannot be read.")
 	}
 	if e, ok := stmt.(*ast.Explain); ok {
-		t.explain, t.analyze = true, e.Analyze
+		t.Explain, t.Analyze = true, e.Analyze
 		stmt = e.Statement
 	}
 	if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil {
-		t.view = true
+		t.View = true
 	}
 	sel, ok := stmt.(ast.SelectStatement)
 	if !ok {
 		return t, nil
 	}
-	t.query, t.window = true, windowBeside(sel)
+	t.Query, t.Window = true, windowBeside(sel)
 	first := firstSelect(sel)
 	err := ast.Walk(func(n ast.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *ast.SQLVal:
-			t.binds = t.binds || n.Type == ast.ValArg
+			t.Binds = t.Binds || n.Type == ast.ValArg
 		case *ast.Select:
 			if n != first && slices.ContainsFunc(n.Comments, func(c []byte) bool { return isHint(c) && ourName.Match(c) }) {
 				return false, rule.Deny(rule.Hint, refuse.Parameter, "Write it after the first SELECT.", "A hint on a privacy parameter holds for the whole statement, and stands in a part of it.")
@@ -90,7 +90,7 @@ func firstSelect(s ast.SelectStatement) *ast.Select {
 func isHint(comment []byte) bool { return bytes.HasPrefix(comment, []byte("/*+")) }
 
 // readHints reads SET_VAR of our parameters; hints of other names are MySQL's business.
-func (t *text) readHints(list ast.Comments) error {
+func (t *Text) readHints(list ast.Comments) error {
 	seen := map[string]bool{}
 	for _, c := range list {
 		if !isHint(c) {
@@ -118,7 +118,7 @@ func (t *text) readHints(list ast.Comments) error {
 			if !ok {
 				return settings.BadParameter(p, value, "SET_VAR")
 			}
-			t.hints[p] = v
+			t.Hints[p] = v
 		}
 	}
 	return nil

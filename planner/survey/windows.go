@@ -1,4 +1,4 @@
-package planner
+package survey
 
 import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
@@ -8,8 +8,8 @@ import (
 	"scrim/planner/rule"
 )
 
-// windowBeside reports whether a query has a window function beside an aggregate or GROUP BY in one SELECT: the binder makes NULL of
-// the window function there.
+// windowBeside reports whether a query has a window function beside an aggregate or GROUP BY in one
+// SELECT: the binder makes NULL of the window function there.
 func windowBeside(q ast.SelectStatement) bool {
 	found := false
 	// Walk reports only what its callback returns, and these return no error.
@@ -35,8 +35,8 @@ func windowBeside(q ast.SelectStatement) bool {
 	return found
 }
 
-// windowed refuses it.
-func windowed() error {
+// Windowed refuses it.
+func Windowed() error {
 	return rule.Deny(rule.Window, refuse.Shape, "Aggregate in a derived table: SELECT g, c, RANK() OVER (ORDER BY c) FROM (SELECT g, COUNT(*) AS c FROM t GROUP BY g) x.",
 		"A window function beside an aggregate over protected rows is not supported.")
 }

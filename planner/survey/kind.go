@@ -1,4 +1,4 @@
-package planner
+package survey
 
 import (
 	"reflect"
@@ -14,16 +14,16 @@ import (
 	"scrim/planner/tree"
 )
 
-// statementKind deals with the statements that are not queries. handled is true where the planner
+// Kind deals with the statements that are not queries. handled is true where the planner
 // has nothing to rewrite: the statement reads no rows, or is refused.
-func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) (handled bool, err error) {
+func Kind(ctx *sql.Context, c catalog.Reader, isDBA func(*sql.Context) bool, n sql.Node) (handled bool, err error) {
 	reads := func(nodes ...sql.Node) bool {
 		for _, n := range nodes {
 			if n == nil {
 				continue
 			}
-			f := look(ctx, c, n)
-			if len(f.protected) > 0 || (len(f.undeclared) > 0 && !p.config.Session.IsDBA(ctx)) {
+			f := Of(ctx, c, n)
+			if len(f.Protected) > 0 || (len(f.Undeclared) > 0 && !isDBA(ctx)) {
 				return true
 			}
 		}
@@ -43,7 +43,7 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 		if !reads(n) {
 			return true, nil
 		}
-		if !p.config.Session.IsDBA(ctx) {
+		if !isDBA(ctx) {
 			return true, write("UPDATE or DELETE by an analyst")
 		}
 		if joins(ctx, n) || subqueriesRead(ctx, n, reads) {
@@ -72,7 +72,7 @@ func (p *Planner) statementKind(ctx *sql.Context, c catalog.Reader, n sql.Node) 
 		}
 		return true, nil
 	}
-	return schemaOnly(ctx, n), nil
+	return SchemaOnly(ctx, n), nil
 }
 
 // analyzes reports whether ANALYZE TABLE names a protected table.
@@ -108,12 +108,12 @@ func joins(ctx *sql.Context, n sql.Node) bool {
 	return found
 }
 
-// schemaOnly reports whether a node names tables for their definition only. What it does not know
+// SchemaOnly reports whether a node names tables for their definition only. What it does not know
 // is treated as a query: refused when a protected scan is left in it.
-func schemaOnly(ctx *sql.Context, n sql.Node) bool {
+func SchemaOnly(ctx *sql.Context, n sql.Node) bool {
 	switch n := n.(type) {
 	case *gmsplan.Filter: // SHOW … LIKE and WHERE
-		return !tree.HasSubquery(ctx, n.Expression) && schemaOnly(ctx, n.Child)
+		return !tree.HasSubquery(ctx, n.Expression) && SchemaOnly(ctx, n.Child)
 	case *gmsplan.DropTable, *gmsplan.RenameTable, *gmsplan.Truncate, *gmsplan.CreateView, *gmsplan.DropView, *gmsplan.Use,
 		*gmsplan.AddColumn, *gmsplan.DropColumn, *gmsplan.RenameColumn, *gmsplan.ModifyColumn, *gmsplan.AlterPK,
 		*gmsplan.CreateIndex, *gmsplan.AlterIndex, *gmsplan.CreateForeignKey, *gmsplan.DropForeignKey, *gmsplan.AlterAutoIncrement,
