@@ -163,7 +163,7 @@ func (o outer) release(n noise.Noiser, rows rows, a *mat.Dense, count float64) *
 			if j == k {
 				v = diagonal
 			}
-			out.SetSym(j, k, math.Ldexp(toFloat(n.Gaussian(sums[at], v)), -2*outerBits)/count)
+			out.SetSym(j, k, math.Ldexp(scalar.Float(n.Gaussian(sums[at], v)), -2*outerBits)/count)
 			at++
 		}
 	}

@@ -173,7 +173,7 @@ func (s sparse) norms(r entries, b clipping) (least, most float64) {
 	}
 	least = 0.5
 	if s.bounded() {
-		least = float64(r.top) / (1 << meanBits)
+		least = float64(r.top) / (1 << scalar.MeanBits)
 	}
 	unit := float64(b.unit)
 	return unit * least * math.Sqrt(low), 1.001 * unit * float64(r.top) * math.Sqrt(sum)

@@ -147,7 +147,7 @@ func addNoise(n noise.Noiser, sums []*big.Int, weights []float64, radius float64
 		if sigma2 == nil {
 			sigma2 = v.of(weights[j])
 		}
-		noisy[j] = math.Ldexp(toFloat(n.Gaussian(s, sigma2)), -block.ClipBits)
+		noisy[j] = math.Ldexp(scalar.Float(n.Gaussian(s, sigma2)), -block.ClipBits)
 		sigma[j] = math.Ldexp(scalar.Root(sigma2), -block.ClipBits)
 	}
 	return noisy, sigma
@@ -182,11 +182,6 @@ func (v variances) of(w float64) *big.Int {
 		q.SetInt64(1)
 	}
 	return q
-}
-
-func toFloat(b *big.Int) float64 {
-	f, _ := new(big.Float).SetInt(b).Float64()
-	return f
 }
 
 // estimate turns a mean in units of the group into an answer, with the standard deviation of its noise. The answer is
