@@ -14,8 +14,10 @@ const tags = "gms_pure_go"
 
 type goPackage struct {
 	ImportPath string
+	Dir        string
 	Doc        string
 	GoFiles    []string
+	CgoFiles   []string
 	Imports    []string
 	Deps       []string
 }
@@ -23,7 +25,7 @@ type goPackage struct {
 // modulePackages lists the module's packages, without test files.
 func modulePackages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Doc,GoFiles,Imports,Deps", "scrim/...")
+	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Dir,Doc,GoFiles,CgoFiles,Imports,Deps", "scrim/...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
