@@ -18,8 +18,7 @@ func (l *Ledger) SetBudget(ctx context.Context, b budget.Budget) error {
 		return err
 	}
 	b.Order = b.ChooseOrder()
-	// Check has parsed it: now in its one spelling
-	b.Window, _ = budget.ParseWindow(string(b.Window))
+	b.Window, _ = budget.ParseWindow(string(b.Window)) // Check has parsed it: now in its one spelling
 	return l.record(ctx, &record.Record{Kind: record.SetBudget, Principal: b.SetBy, Budget: b})
 }
 

@@ -34,9 +34,8 @@ type Entry struct {
 	Roles                         []string
 	Charges                       []EntryCharge
 	Outcome                       record.Outcome
-	// replays: the entry of the charge that paid; 0: not known
-	ReplayOf uint64
-	Tables   []string // replays: the accounts
+	ReplayOf                      uint64   // replays: the entry of the charge that paid; 0: not known
+	Tables                        []string // replays: the accounts
 
 	// Notes:
 	NoteKind, Text string

@@ -18,6 +18,7 @@ import (
 	"scrim/planner/rel"
 	"scrim/planner/release"
 	"scrim/planner/rule"
+	"scrim/planner/sample"
 	"scrim/planner/settings"
 	"scrim/planner/stored"
 	"scrim/planner/survey"
@@ -79,7 +80,7 @@ func (p *Planner) Close(a *analyzer.Analyzer) { planners.Delete(a) }
 // what the call for the whole statement has already rewritten, or the bodies of triggers.
 func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	same := func(err error) (sql.Node, transform.TreeIdentity, error) { return n, transform.SameTree, err }
-	if want, ok := ctx.Value(sampleKey{}).(sampling); ok {
+	if want, ok := sample.WantedBy(ctx); ok {
 		out, err := p.sample(ctx, a, n, !scope.IsEmpty() || scope.RecursionDepth() > 0, want)
 		return out, transform.NewTree, err
 	}
@@ -164,10 +165,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 	}
 	s.aggs = aggregate.NewBinder(ctx, s.Writer, s.params)
 	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)
-	s.releases = release.NewBuilder(ctx, s.Writer, s.params, s.keys, s.aggs, p.config.Memory, func(input sql.Node) (*rel.Relation, error) {
-		r, err := s.build(input, position{aggregate: true})
-		return r.rel, err
-	})
+	s.releases = release.NewBuilder(ctx, s.Writer, s.params, s.keys, s.aggs, p.config.Memory, s.rows)
 	return s, nil
 }
 

@@ -90,6 +90,12 @@ func (s *statement) build(n sql.Node, at position) (result, error) {
 		"The operation %T over a protected table is not supported.", n)
 }
 
+// rows translates what stands below an aggregate.
+func (s *statement) rows(input sql.Node) (*rel.Relation, error) {
+	r, err := s.build(input, position{aggregate: true})
+	return r.rel, err
+}
+
 // unary handles a node with one child: over private rows by f, over public rows by keeping it.
 func (s *statement) unary(n sql.Node, at position, f func(*rel.Relation) (*rel.Relation, error)) (result, error) {
 	child, err := s.build(n.Children()[0], at)

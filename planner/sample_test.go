@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"scrim/planner/rule"
+	"scrim/planner/sample"
 )
 
 // TestSamplesAreRowByRow: the source of a simulation over a protected table is one row-wise SELECT, of as many numbers as are wanted; over public ones any query
@@ -38,7 +39,7 @@ func TestSamplesAreRowByRow(t *testing.T) {
 	} {
 		h := newHarness(t)
 		h.fixture("shop")
-		ctx := WithSample(h.context(query), want.width, 100)
+		ctx := sample.With(h.context(query), want.width, 100)
 		n, err := h.engine.AnalyzeQuery(ctx, query)
 		switch {
 		case want.refused:
@@ -47,8 +48,8 @@ func TestSamplesAreRowByRow(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%s (width %d): %v", query, want.width, err)
-		case (SampleOf(ctx, n) != nil) != want.protected:
-			t.Errorf("%s: sample %v", query, SampleOf(ctx, n))
+		case (sample.Of(ctx, n) != nil) != want.protected:
+			t.Errorf("%s: sample %v", query, sample.Of(ctx, n))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"scrim/planner/rel"
 	"scrim/planner/rule"
+	"scrim/planner/sample"
 )
 
 // TestWidths: a scan may read, and the store may add up, as many columns as follow from the store's memory limit, and not one more.
@@ -79,7 +80,7 @@ func TestWidths(t *testing.T) {
 	for width, refused := range map[int]bool{32: false, 33: true} {
 		for table, unique := range map[string]bool{"t": false, "one": true} {
 			query := "SELECT " + strings.TrimSuffix(strings.Repeat("x1, ", width), ", ") + " FROM " + table
-			_, err := h.engine.AnalyzeQuery(WithSample(h.context(query), width, 100), query)
+			_, err := h.engine.AnalyzeQuery(sample.With(h.context(query), width, 100), query)
 			if (err != nil) != (refused && !unique) || err != nil && !strings.Contains(err.Error(), "values of 33 numbers") {
 				t.Errorf("a sample of %d numbers of %s: got %v", width, table, err)
 			}

@@ -58,8 +58,7 @@ func (b *Budget) ChooseOrder() float64 {
 		return 0
 	}
 	keeps := func(beta float64) bool { return privacy.RenyiLimit(x.epsilon, x.conversion, beta)/(1+beta) >= want }
-	// the best order for Gaussian noise alone
-	lo := privacy.BestBeta(best.FloatUp(), float64(b.Epsilon))
+	lo := privacy.BestBeta(best.FloatUp(), float64(b.Epsilon)) // the best order for Gaussian noise alone
 	hi := 2 * lo
 	for keeps(hi) {
 		lo, hi = hi, 2*hi

@@ -45,8 +45,7 @@ type Record struct {
 
 	NoteKind, Text string // notes
 
-	// budgets; a removal and a reset name account, entity, principal and reason only
-	Budget budget.Budget
+	Budget budget.Budget // budgets; a removal and a reset name account, entity, principal and reason only
 }
 
 // OutcomeOf is the outcome of a charge.

@@ -2,7 +2,6 @@ package collections
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"scrim/engine/collect"
@@ -52,8 +51,12 @@ func (r record) strata() []string {
 
 // stratum returns a stratum's place among strata.
 func (r record) stratum(name string) (place int, ok bool) {
-	place = slices.IndexFunc(r.strata(), func(s string) bool { return strings.EqualFold(s, name) })
-	return max(0, place), place >= 0
+	for i, s := range r.strata() {
+		if strings.EqualFold(s, name) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // where names state and round for a person.

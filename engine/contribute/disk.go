@@ -74,7 +74,7 @@ func (d *disk) read() (book, error) {
 	if err != nil {
 		return book{}, err
 	}
-	if err := durable.Remove(d.path + durable.NewSuffix); err != nil {
+	if err := os.Remove(d.path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return book{}, fmt.Errorf("contribute: %w", err)
 	}
 	file, err := d.bytes()

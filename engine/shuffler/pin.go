@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -250,7 +249,12 @@ func (s *Shuffler) selected(which Selection) []*slot {
 func (s *Shuffler) all() []*collection {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.SortedFunc(maps.Values(s.collections), func(a, b *collection) int { return cmp.Compare(a.id, b.id) })
+	var out []*collection
+	for _, c := range s.collections {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b *collection) int { return cmp.Compare(a.id, b.id) })
+	return out
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }

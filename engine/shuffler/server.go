@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -100,5 +101,8 @@ func (s *Server) Close() error {
 	err := s.Shuffler.Close() // answers those who wait
 	time.Sleep(50 * time.Millisecond)
 	s.listener.CloseConnections()
-	return errors.Join(err, durable.Remove(filepath.Join(s.config.DataDir, FileAddress)))
+	if e := os.Remove(filepath.Join(s.config.DataDir, FileAddress)); e != nil && !errors.Is(e, os.ErrNotExist) {
+		err = errors.Join(err, e)
+	}
+	return err
 }

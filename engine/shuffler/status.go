@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/hex"
-	"maps"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -87,5 +86,10 @@ func (s *Shuffler) Status() ([]Status, error) {
 func (s *Shuffler) pinned() []*pin {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.SortedFunc(maps.Values(s.pins), func(a, b *pin) int { return bytes.Compare(a.place.key(), b.place.key()) })
+	out := make([]*pin, 0, len(s.pins))
+	for _, p := range s.pins {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b *pin) int { return bytes.Compare(a.place.key(), b.place.key()) })
+	return out
 }

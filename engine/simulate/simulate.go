@@ -6,7 +6,6 @@ import (
 	"math"
 
 	sqle "github.com/dolthub/go-mysql-server"
-
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -21,6 +20,7 @@ import (
 	"scrim/engine/statement/processlist"
 	"scrim/internal/refuse"
 	"scrim/planner"
+	"scrim/planner/sample"
 )
 
 // The sources of a simulation.
@@ -60,7 +60,7 @@ func (s *Simulator) Run(ctx *sql.Context, q admin.Simulation) ([]collections.Tri
 	done, end := processlist.ShowRuns(ctx, c.Schema+"."+c.Name, q.Runs)
 	defer end()
 	sim.Done = done
-	if sample := planner.SampleOf(ctx, node); sample != nil {
+	if sample := sample.Of(ctx, node); sample != nil {
 		kept.Source = protectedSource
 		kept.Trials, err = s.protected(ctx, q, sim, sample)
 	} else {
@@ -92,7 +92,7 @@ func (s *Simulator) source(ctx *sql.Context, q admin.Simulation, width int) (sql
 	if !ok || rest != "" || sel.GetInto() != nil {
 		return nil, unsuitable("The source of a simulation is not one SELECT.")
 	}
-	return planner.Analyze(planner.WithSample(ctx, width, q.Slots), s.Engine, q.Query, parsed)
+	return planner.Analyze(sample.With(ctx, width, q.Slots), s.Engine, q.Query, parsed)
 }
 
 func unsuitable(format string, args ...any) error {
@@ -102,7 +102,7 @@ func unsuitable(format string, args ...any) error {
 
 // protected charges, reads and runs. There is no seed and no truth: either would tell of the
 // values.
-func (s *Simulator) protected(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, sample *planner.SampleNode) (trials []collections.Trial, err error) {
+func (s *Simulator) protected(ctx *sql.Context, q admin.Simulation, sim collections.Simulation, sample *sample.Node) (trials []collections.Trial, err error) {
 	if q.Seed != nil {
 		return nil, refuse.New(refuse.SimulationSource, "A simulation over the protected table %s takes no seed: who knows it could undo the noise.", sample.Tables[0].Table).
 			With("Leave the seed out, or simulate over a public table.")

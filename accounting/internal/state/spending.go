@@ -22,8 +22,7 @@ type Spending struct {
 		First budget.Date
 		privacy.Amount
 	} // since the last reset
-	// by day, for charts; resets do not change it; of All and of roles, whose records are many
-	Days []DaySpent
+	Days []DaySpent // by day, for charts; resets do not change it; of All and of roles, whose records are many
 }
 
 type DaySpent struct {

@@ -1,7 +1,6 @@
 package cover
 
 import (
-	"cmp"
 	"slices"
 
 	"scrim/engine/estimator"
@@ -73,8 +72,11 @@ func (x points) exactly(n int, middle int64) points {
 		}
 		slices.SortFunc(order, func(a, b int) int {
 			for _, c := range x {
-				if d := cmp.Compare(c[a], c[b]); d != 0 {
-					return d
+				if c[a] != c[b] {
+					if c[a] < c[b] {
+						return -1
+					}
+					return 1
 				}
 			}
 			return 0

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/firstpass"
 )
 
@@ -91,7 +90,7 @@ func (d dense) norms() firstpass.Octaves {
 
 // factor2 is that of the sum where the centre is public.
 func (d dense) factor2() int64 {
-	return block.Factor2(d.p.Relation, d.centred == never && d.middle <= d.lo)
+	return factor2(d.p.Relation, d.centred == never && d.middle <= d.lo)
 }
 
 // scalesFrom is the number of persons from which coordinates are scaled where that is open.

@@ -27,6 +27,10 @@ func openFriendly(n *named.Name) Method {
 				p.SigmaMax = max(p.SigmaMax, x)
 			}
 		}
-		return ofVectors(friendly.NewMean(p))
+		e, err := friendly.NewMean(p)
+		if err != nil {
+			return nil, err
+		}
+		return released(e, vectors), nil
 	}}
 }

@@ -82,7 +82,11 @@ func meanOf(p vector.Params) (runner, error) {
 	if p.Sparse && p.Rotate {
 		return nil, errDense
 	}
-	return ofVectors(vector.NewMean(p))
+	e, err := vector.NewMean(p)
+	if err != nil {
+		return nil, err
+	}
+	return released(e, vectors), nil
 }
 
 func openCoinpress(n *named.Name) Method {
@@ -105,6 +109,10 @@ func openVectorVariance(n *named.Name) Method {
 		if pairs > 0 {
 			p.Scale, p.Pairs = vector.Pairs, pairs
 		}
-		return ofVectors(vector.NewVariance(p, false, false))
+		e, err := vector.NewVariance(p, false, false)
+		if err != nil {
+			return nil, err
+		}
+		return released(e, vectors), nil
 	}}
 }

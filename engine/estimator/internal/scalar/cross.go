@@ -1,7 +1,6 @@
 package scalar
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -25,7 +24,7 @@ func (c Cross) Clip2(v, w float64) (x, y int64) {
 	}
 	x, y = lattice(v*f), lattice(w*f)
 	for max(x, -x)+max(y, -y) > 1<<BallBits {
-		x, y = x-int64(cmp.Compare(x, 0)), y-int64(cmp.Compare(y, 0))
+		x, y = x-sign(x), y-sign(y)
 	}
 	return x, y
 }

@@ -1,4 +1,4 @@
-package planner
+package sample
 
 import (
 	"strconv"
@@ -16,7 +16,7 @@ import (
 )
 
 // values translates what is selected: as many numbers as are wanted, or one array.
-func (s *statement) values(out *SampleNode, r *rel.Relation, list []sql.Expression) ([]string, error) {
+func (s *sampler) values(out *Node, r *rel.Relation, list []sql.Expression) ([]string, error) {
 	if len(list) == 1 && out.Width > 1 {
 		x, err := s.Lower(tree.Unalias(list[0]), r.Resolve)
 		if err != nil {
@@ -24,13 +24,13 @@ func (s *statement) values(out *SampleNode, r *rel.Relation, list []sql.Expressi
 		}
 		x, ok := lower.Vector(x, out.Width)
 		if !ok {
-			return nil, unsuitable("%s is no vector of %d numbers.", list[0], out.Width)
+			return nil, Unsuitable("%s is no vector of %d numbers.", list[0], out.Width)
 		}
 		out.Array = true
 		return []string{x.SQL}, nil
 	}
 	if len(list) != out.Width {
-		return nil, unsuitable("The source has %d columns, and a value of the collection %d.", len(list), out.Width)
+		return nil, Unsuitable("The source has %d columns, and a value of the collection %d.", len(list), out.Width)
 	}
 	columns := make([]string, len(list))
 	for i, e := range list {
@@ -41,7 +41,7 @@ func (s *statement) values(out *SampleNode, r *rel.Relation, list []sql.Expressi
 		switch x.Type.Kind {
 		case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double:
 		default:
-			return nil, unsuitable("%s is not a number.", e)
+			return nil, Unsuitable("%s is not a number.", e)
 		}
 		columns[i] = x.AsDouble()
 	}
@@ -49,7 +49,7 @@ func (s *statement) values(out *SampleNode, r *rel.Relation, list []sql.Expressi
 }
 
 // sampleScan writes the scan.
-func (s *statement) sampleScan(out *SampleNode, r *rel.Relation, columns []string) {
+func (s *sampler) sampleScan(out *Node, r *rel.Relation, columns []string) {
 	u := r.UnitExpr().SQL
 	items, names := []string{u + " AS u"}, make([]string, len(columns))
 	for i, c := range columns {
@@ -70,26 +70,28 @@ func (s *statement) sampleScan(out *SampleNode, r *rel.Relation, columns []strin
 }
 
 // samplable refuses what the store has no memory for: see storeHolds.
-func (s *statement) samplable(out *SampleNode, r *rel.Relation) error {
+func (s *sampler) samplable(out *Node, r *rel.Relation) error {
 	if !r.Unique && !s.StoreHolds(out.Width, rel.OrderedBytes) {
 		return rule.Deny(rule.Memory, refuse.Option, "Have an operator raise --memory-limit.",
 			"To keep one row of each person, the store orders values of %d numbers; with its memory limit of %d MiB it can order %d.",
-			out.Width, s.p.config.StoreMemory>>20, s.MostOf(rel.OrderedBytes))
+			out.Width, s.StoreMemory>>20, s.MostOf(rel.OrderedBytes))
 	}
 	return s.CheckWidth(out.Scan.SQL)
 }
 
-// onePerPerson keeps one row of each person, by a keyed hash of what is selected of it; equal rows are numbered, so that each of them counts. Which one is
-// kept depends on the person's rows and the secret alone, not on who the person is. Whether there are such rows is not looked at otherwise.
-func (s *statement) onePerPerson(from string, names []string) string {
+// onePerPerson keeps one row of each person, by a keyed hash of what is selected of it; equal rows
+// are numbered, so that each of them counts. Which one is kept depends on the person's rows and the
+// secret alone, not on who the person is. Whether there are such rows is not looked at otherwise.
+func (s *sampler) onePerPerson(from string, names []string) string {
 	values := sqltext.List(names)
 	rows := "SELECT u, " + values + ", row_number() OVER (PARTITION BY u, " + values + ") AS j FROM (" + from + ") AS r"
 	secret := s.Bind(plan.SecretArg{Index: 0})
 	return "SELECT u, " + values + " FROM (" + rows + ") AS j QUALIFY row_number() OVER (PARTITION BY u ORDER BY hash(" + values + ", j, CAST(" + secret + " AS BIGINT)), " + values + ") = 1"
 }
 
-// charged lists the accounts that a charge goes to: those of the table, of what it is linked to, and of the entity.
-func (s *statement) charged(out *SampleNode, r *rel.Relation) error {
+// charged lists the accounts that a charge goes to: those of the table, of what it is linked to,
+// and of the entity.
+func (s *sampler) charged(out *Node, r *rel.Relation) error {
 	seen := map[string]bool{}
 	for _, t := range r.Private {
 		if seen[t.Policy.Account] {
