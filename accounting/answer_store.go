@@ -28,9 +28,10 @@ const readChunk = 1000
 type answerStore struct {
 	limit int64
 
-	mu      sync.Mutex
-	pending map[string][]byte // put, not yet written: as they will be, without sequence and checksum
-	size    int64             // of what is on disk
+	mu sync.Mutex
+	// put, not yet written: as they will be, without sequence and checksum
+	pending map[string][]byte
+	size    int64 // of what is on disk
 	lastSeq uint64
 	lastID  uint64
 	uses    map[string]*use // by key, of those that were replayed

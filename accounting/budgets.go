@@ -18,7 +18,8 @@ func (l *Ledger) SetBudget(ctx context.Context, b budget.Budget) error {
 		return err
 	}
 	b.Order = b.ChooseOrder()
-	b.Window, _ = budget.ParseWindow(string(b.Window)) // Check has parsed it: now in its one spelling
+	// Check has parsed it: now in its one spelling
+	b.Window, _ = budget.ParseWindow(string(b.Window))
 	return l.record(ctx, &record.Record{Kind: record.SetBudget, Principal: b.SetBy, Budget: b})
 }
 

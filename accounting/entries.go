@@ -34,8 +34,9 @@ type Entry struct {
 	Roles                         []string
 	Charges                       []EntryCharge
 	Outcome                       record.Outcome
-	ReplayOf                      uint64   // replays: the entry of the charge that paid; 0: not known
-	Tables                        []string // replays: the accounts
+	// replays: the entry of the charge that paid; 0: not known
+	ReplayOf uint64
+	Tables   []string // replays: the accounts
 
 	// Notes:
 	NoteKind, Text string

@@ -19,14 +19,19 @@ type Forecast struct {
 	Budget  budget.Budget
 	Holder  string // whose spending the budget caps: All, RolePrefix and a role, or the principal
 
-	Cost         privacy.Epsilon // of the charge by itself: its pure ε, or that at the budget's δ; NaN for a budget in ρ
-	CostRho      privacy.Rho
-	Remaining    privacy.Epsilon // what a statement of the kind of the charge is granted before it, and after it; NaN for a budget in ρ
-	After        privacy.Epsilon
-	RemainingRho privacy.Rho // the largest ρ of Gaussian noise that fits before the charge, and after it
+	// of the charge by itself: its pure ε, or that at the budget's δ; NaN for a budget in ρ
+	Cost    privacy.Epsilon
+	CostRho privacy.Rho
+	// what a statement of the kind of the charge is granted before it, and after it; NaN for a
+	// budget in ρ
+	Remaining privacy.Epsilon
+	After     privacy.Epsilon
+	// the largest ρ of Gaussian noise that fits before the charge, and after it
+	RemainingRho privacy.Rho
 	AfterRho     privacy.Rho
 	Fits         bool
-	Queries      int // how many such charges in a row fit in the current window, at most MaxForecast
+	// how many such charges in a row fit in the current window, at most MaxForecast
+	Queries int
 }
 
 // Forecast tells what the budgets on the accounts of the charges would say to them, in the order of

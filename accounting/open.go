@@ -121,7 +121,8 @@ func (l *Ledger) start(o Options) error {
 		return nil
 	}
 	var err error
-	if l.marked == nil || l.marked.ID != l.end.ID { // a killed process may have left its last batch to the system without a sync
+	// a killed process may have left its last batch to the system without a sync
+	if l.marked == nil || l.marked.ID != l.end.ID {
 		if err = boltfile.Guard(l.db.Sync); err != nil {
 			return fmt.Errorf("accounting: flushing the ledger: %w", err)
 		}

@@ -13,11 +13,14 @@ import (
 
 // Request asks for the charges of one statement: all of them, or none.
 type Request struct {
-	Principal  string   // who pays: a MySQL account, user@host
-	Roles      []string // the roles granted to them, without RolePrefix: what each spends on an account counts for every one
-	Statement  string   // without its literals, which can be values of rows; the record keeps its first 16 KiB
-	Digest     string   // of Statement
-	Mechanisms string   // what runs, for the record
+	Principal string // who pays: a MySQL account, user@host
+	// the roles granted to them, without RolePrefix: what each spends on an account counts for
+	// every one
+	Roles []string
+	// without its literals, which can be values of rows; the record keeps its first 16 KiB
+	Statement  string
+	Digest     string // of Statement
+	Mechanisms string // what runs, for the record
 	Charges    []Charge
 }
 

@@ -22,10 +22,11 @@ type BudgetStatus struct {
 	// Holder is whose spending this is: All for a budget of all principals, else the principal. A
 	// default budget has one line for each principal who has spent on the account and has no budget
 	// of their own, and one with Holder Default for everybody else, who has spent nothing.
-	Holder       string
-	Spent        privacy.Loss
-	SpentCurve   privacy.Curve   // of the events that Spent was charged for: BestEpsilon takes both
-	SpentEpsilon privacy.Epsilon // of Spent at the budget's δ, the least of several conversions, see BestEpsilon; rounded up
+	Holder     string
+	Spent      privacy.Loss
+	SpentCurve privacy.Curve // of the events that Spent was charged for: BestEpsilon takes both
+	// of Spent at the budget's δ, the least of several conversions, see BestEpsilon; rounded up
+	SpentEpsilon privacy.Epsilon
 	// Remaining is what the next statement is granted, rounded down: the largest ε that fits of
 	// Gaussian noise of the ρ that it converts to at the budget's δ; of a pure charge where δ = 0.
 	// NaN for a budget in ρ.

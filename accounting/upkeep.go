@@ -15,12 +15,14 @@ import (
 // Upkeep is how the work beside a ledger stands that keeps checkpoints: the verification of what
 // the opening did not read, and the checkpoints.
 type Upkeep struct {
-	Resumed    uint64    // the record of the checkpoint that the opening began with; 0: it read and verified everything
+	// the record of the checkpoint that the opening began with; 0: it read and verified everything
+	Resumed    uint64
 	Verified   uint64    // up to which record those are verified
 	VerifiedAt time.Time // when all records were; zero: they are not yet
-	Damage     error     // what is wrong with the ledger, which grants nothing any more; nil: nothing was found
-	Checkpoint uint64    // the record of the newest checkpoint; 0: there is none
-	Failed     error     // why the newest checkpoint could not be written; nil: it could
+	// what is wrong with the ledger, which grants nothing any more; nil: nothing was found
+	Damage     error
+	Checkpoint uint64 // the record of the newest checkpoint; 0: there is none
+	Failed     error  // why the newest checkpoint could not be written; nil: it could
 }
 
 // upkeep is that work. Its last fields are its goroutine's own.

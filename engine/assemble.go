@@ -78,7 +78,7 @@ func (s *Server) assemble() error {
 		append(catalogue.Databases(), s.admin.Database(), s.inbox)...)
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
-		Executor: trace.Executor{Executor: s.runner},
+		Executor: trace.NotingExecutor{Executor: s.runner},
 		Session:  session.Facts{},
 		Pure: func(ctx *sql.Context, account string, entity bool) bool {
 			return s.ledger.Pure(account, entity, session.Principal(ctx), session.Roles(ctx)...)

@@ -158,8 +158,9 @@ func TestSimulationLimits(t *testing.T) {
 		_, err := root.try(long)
 		ended <- err
 	}()
-	testenv.Until(t, 10*time.Second, "the simulation in the process list", func() bool {
-		return strings.Contains(fmt.Sprint(killer.query("SHOW PROCESSLIST")), "simulated runs of survey.commute")
+	testenv.Until(t, 10*time.Second, "the simulation in the process list, and its charge", func() bool {
+		return strings.Contains(fmt.Sprint(killer.query("SHOW PROCESSLIST")), "simulated runs of survey.commute") &&
+			killer.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge' AND table_name = 'shop.people'") != "0"
 	})
 	killer.exec("KILL QUERY " + id)
 	select {

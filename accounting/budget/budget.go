@@ -21,13 +21,18 @@ const RolePrefix = "role:"
 // Budget is a cap on the spending on one account: by everyone, by each, by the members of a role,
 // or by one principal. It is stated as (ε, δ), as a pure ε (δ = 0), or in ρ.
 type Budget struct {
-	Account   string
-	Entity    bool            // Account names an entity, not a table
-	Principal string          // All, Default, RolePrefix and a role's name, or a MySQL account (user@host)
+	Account string
+	Entity  bool // Account names an entity, not a table
+	// All, Default, RolePrefix and a role's name, or a MySQL account (user@host)
+	Principal string
 	Epsilon   privacy.Epsilon // within (0, MaxEpsilon]; 0 for a budget in ρ
-	Rho       privacy.Rho     // above 0 for a budget in ρ: charges fit whose ρ add up to at most this, and whose δ to at most Delta
-	Delta     privacy.Delta   // within [0, 1); 0: the pure account, where only charges with a pure ε fit; in ρ: only charges without slack
-	Window    Window
+	// above 0 for a budget in ρ: charges fit whose ρ add up to at most this, and whose δ to at most
+	// Delta
+	Rho privacy.Rho
+	// within [0, 1); 0: the pure account, where only charges with a pure ε fit; in ρ: only charges
+	// without slack
+	Delta  privacy.Delta
+	Window Window
 	// Order is the Rényi order of the filter's test, chosen by the ledger when the budget is made;
 	// 0: none, see boxes.
 	Order  float64

@@ -58,7 +58,8 @@ func (b *Budget) ChooseOrder() float64 {
 		return 0
 	}
 	keeps := func(beta float64) bool { return privacy.RenyiLimit(x.epsilon, x.conversion, beta)/(1+beta) >= want }
-	lo := privacy.BestBeta(best.FloatUp(), float64(b.Epsilon)) // the best order for Gaussian noise alone
+	// the best order for Gaussian noise alone
+	lo := privacy.BestBeta(best.FloatUp(), float64(b.Epsilon))
 	hi := 2 * lo
 	for keeps(hi) {
 		lo, hi = hi, 2*hi

@@ -14,9 +14,9 @@ const (
 // CostUnit is the value of one unit of a cost, RhoUnit and PureUnit.
 const CostUnit = RhoUnit
 
-// Cost is what a release may cost, ρ or a pure ε, in the account's own fixed point. Costs of one kind
-// add up exactly; what rounds, rounds down, so that the parts cost no more than the whole. Costs of
-// two kinds do not add up: methods that take two panic on them.
+// Cost is what a release may cost, ρ or a pure ε, in the account's own fixed point. Costs of one
+// kind add up exactly; what rounds, rounds down, so that the parts cost no more than the whole.
+// Costs of two kinds do not add up: methods that take two panic on them.
 type Cost struct {
 	Kind  CostKind
 	Units uint64 // CostUnit each

@@ -28,5 +28,6 @@ func chord(lo, klo, hi, khi, beta float64) float64 {
 	if w == 1 {
 		return khi / beta * (1 + 0x1p-51)
 	}
-	return (klo*(1-w) + khi*w) / beta * (1 + 0x1p-48) // each of six operations rounds by 2^-53 of the sum at most
+	// each of six operations rounds by 2^-53 of the sum at most
+	return (klo*(1-w) + khi*w) / beta * (1 + 0x1p-48)
 }

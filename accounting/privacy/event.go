@@ -13,14 +13,21 @@ type EventKind uint8
 // The kinds. What each says of Rho and Epsilon is for one run and for adding or removing one unit,
 // or for whatever neighbours the charge is stated for.
 const (
-	ZCDP               EventKind = iota + 1 // Rho: ρ-zCDP and nothing more is known; with Epsilon, the run is (ε, 0)-DP as well
-	Gaussian                                // Rho: Gaussian noise on a statistic of ℓ2 sensitivity σ·√2ρ
-	DiscreteGaussian                        // Rho: discrete Gaussian noise [CKS20], the same
-	Laplace                                 // Epsilon: Laplace noise of scale Δ₁/ε, one number or a vector of ℓ1 sensitivity Δ₁
-	DiscreteLaplace                         // Epsilon: discrete Laplace noise of scale Δ₁/ε; Steps: Δ₁, in steps of the lattice, or less
-	Exponential                             // Epsilon: a choice whose law is ε-bounded-range, such as the exponential mechanism [CR21]
-	RandomizedResponse                      // Epsilon: any (ε, 0)-DP mechanism: randomised response is the worst
-	Threshold                               // DeltaEvent alone: what noise passes a threshold although nobody but the unit is there
+	// Rho: ρ-zCDP and nothing more is known; with Epsilon, the run is (ε, 0)-DP as well
+	ZCDP EventKind = iota + 1
+	// Rho: Gaussian noise on a statistic of ℓ2 sensitivity σ·√2ρ
+	Gaussian
+	DiscreteGaussian // Rho: discrete Gaussian noise [CKS20], the same
+	// Epsilon: Laplace noise of scale Δ₁/ε, one number or a vector of ℓ1 sensitivity Δ₁
+	Laplace
+	// Epsilon: discrete Laplace noise of scale Δ₁/ε; Steps: Δ₁, in steps of the lattice, or less
+	DiscreteLaplace
+	// Epsilon: a choice whose law is ε-bounded-range, such as the exponential mechanism [CR21]
+	Exponential
+	// Epsilon: any (ε, 0)-DP mechanism: randomised response is the worst
+	RandomizedResponse
+	// DeltaEvent alone: what noise passes a threshold although nobody but the unit is there
+	Threshold
 )
 
 // kinds gives the words that the ledger shows, and what an event of the kind has.
@@ -108,7 +115,8 @@ func EventsOf(l Loss) []Event {
 	case l.DeltaEvent > 0:
 		return []Event{{Kind: Threshold, DeltaEvent: l.DeltaEvent, DeltaTV: l.DeltaTV, Count: 1}}
 	}
-	return []Event{{Kind: ZCDP, Rho: 1, DeltaTV: l.DeltaTV, Count: 1}} // no kind is total-variation slack alone; 2^-40 is nothing
+	// no kind is total-variation slack alone; 2^-40 is nothing
+	return []Event{{Kind: ZCDP, Rho: 1, DeltaTV: l.DeltaTV, Count: 1}}
 }
 
 // AppendEvent adds an event to a list: to the count of one that is the same, where there is one.

@@ -55,10 +55,12 @@ func (r Rho) Add(s Rho) Rho {
 // every part has one: 0 stands for none, except in the zero Loss, which is no loss at all. One part
 // with a loss and no pure ε leaves the whole without.
 type Loss struct {
-	Rho        Rho
-	DeltaEvent float64 // δ of [BS16, Def. 8.1]: outside an event of this probability ρ-zCDP holds; adds to δ as it is
-	DeltaTV    float64 // total-variation distance to an exactly ρ-zCDP mechanism; enters δ multiplied by 1+e^ε
-	Pure       Pure    // ε of a pure guarantee, which then holds beside ρ; 0: none
+	Rho Rho
+	// δ of [BS16, Def. 8.1]: outside an event of this probability ρ-zCDP holds; adds to δ as it is
+	DeltaEvent float64
+	// total-variation distance to an exactly ρ-zCDP mechanism; enters δ multiplied by 1+e^ε
+	DeltaTV float64
+	Pure    Pure // ε of a pure guarantee, which then holds beside ρ; 0: none
 }
 
 // Add returns the loss of doing both. The δ are rounded up.

@@ -45,7 +45,8 @@ type Record struct {
 
 	NoteKind, Text string // notes
 
-	Budget budget.Budget // budgets; a removal and a reset name account, entity, principal and reason only
+	// budgets; a removal and a reset name account, entity, principal and reason only
+	Budget budget.Budget
 }
 
 // OutcomeOf is the outcome of a charge.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,11 +26,7 @@ erased and never released, and its contributors cannot report again: a retry is 
   scrim shuffle close --data /var/lib/scrim-shuffle --collection commute --round 1 --stratum north --destroy`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var closed [][]string
-			err := t.ask(cmd.Context(), func(row []string) error {
-				closed = append(closed, append([]string(nil), row...))
-				return nil
-			}, "CALL shuffle_close(?, ?, ?, ?, ?, ?)", append(p.args(), destroy, goOn)...)
+			closed, err := t.list(cmd.Context(), "CALL shuffle_close(?, ?, ?, ?, ?, ?)", append(p.args(), destroy, goOn)...)
 			if err != nil {
 				return err
 			}
@@ -90,53 +87,50 @@ func (t operatorTarget) await(ctx context.Context, s streams, closed [][]string)
 
 func whole(text string) (n int) { _, _ = fmt.Sscan(text, &n); return n }
 
-func (t operatorTarget) batches(ctx context.Context) (list [][]string, err error) {
+// list runs one statement and returns its rows, as texts.
+func (t operatorTarget) list(ctx context.Context, statement string, args ...any) (rows [][]string, err error) {
 	err = t.ask(ctx, func(row []string) error {
-		list = append(list, append([]string(nil), row...))
+		rows = append(rows, slices.Clone(row))
 		return nil
-	}, "SELECT * FROM batches")
-	return list, err
+	}, statement, args...)
+	return rows, err
+}
+
+func (t operatorTarget) batches(ctx context.Context) ([][]string, error) {
+	return t.list(ctx, "SELECT * FROM batches")
+}
+
+// placesCommand is a command that calls a procedure on places, and says how many it was about.
+func placesCommand(s streams, procedure, says string, cmd cobra.Command) *cobra.Command {
+	var t operatorTarget
+	var p placeFlags
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return t.ask(cmd.Context(), func(row []string) error {
+			_, err := fmt.Fprintf(s.out, says, row[0])
+			return err
+		}, "CALL "+procedure+"(?, ?, ?, ?)", p.args()...)
+	}
+	t.flags(cmd.Flags())
+	p.flags(cmd.Flags())
+	return &cmd
 }
 
 func shuffleReopenCommand(s streams) *cobra.Command {
-	var t operatorTarget
-	var p placeFlags
-	cmd := &cobra.Command{
+	return placesCommand(s, "shuffle_reopen", "%s places take bundles again\n", cobra.Command{
 		Use:     "reopen --data DIR --collection NAME",
 		Short:   "Take bundles of further people where none were taken any more",
 		Long:    `Reopen begins the next batch of closed rounds, for other people than before; it has a minimum of its own.`,
 		Example: `  scrim shuffle reopen --data /var/lib/scrim-shuffle --collection commute --round 1`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.ask(cmd.Context(), func(row []string) error {
-				_, err := fmt.Fprintf(s.out, "%s places take bundles again\n", row[0])
-				return err
-			}, "CALL shuffle_reopen(?, ?, ?, ?)", p.args()...)
-		},
-	}
-	t.flags(cmd.Flags())
-	p.flags(cmd.Flags())
-	return cmd
+	})
 }
 
 func shuffleGiveUpCommand(s streams) *cobra.Command {
-	var t operatorTarget
-	var p placeFlags
-	cmd := &cobra.Command{
+	return placesCommand(s, "shuffle_give_up", "%s batches given up\n", cobra.Command{
 		Use:   "give-up --data DIR --collection NAME",
 		Short: "Erase closed batches that the server does not take",
 		Long: `Give-up erases batches that are closed and not acknowledged, for instance because the server has deleted the key of
 their round, or is lost. They are never released. Their contributors cannot report again.`,
 		Example: `  scrim shuffle give-up --data /var/lib/scrim-shuffle --collection commute --round 1`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.ask(cmd.Context(), func(row []string) error {
-				_, err := fmt.Fprintf(s.out, "%s batches given up\n", row[0])
-				return err
-			}, "CALL shuffle_give_up(?, ?, ?, ?)", p.args()...)
-		},
-	}
-	t.flags(cmd.Flags())
-	p.flags(cmd.Flags())
-	return cmd
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/virtual"
 	"scrim/internal/refuse"
 )
 
@@ -85,6 +86,7 @@ func attributesOf(u *mysql_db.User) (a attributes) {
 
 // limited is a CREATE USER or ALTER USER with limits.
 type limited struct {
+	virtual.Leaf
 	db *mysql_db.MySQLDb
 	of *plan.CreateUser
 }
@@ -94,7 +96,7 @@ var _ sql.ExecSourceRel = (*limited)(nil)
 // WithLimits returns the node of a statement that sets limits, and any other as it is.
 func WithLimits(db *mysql_db.MySQLDb, n sql.Node) (sql.Node, bool) {
 	if c, ok := n.(*plan.CreateUser); ok && c.AccountLimits != nil {
-		return &limited{db, c}, true
+		return &limited{db: db, of: c}, true
 	}
 	return n, false
 }
@@ -168,22 +170,11 @@ func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
 	return l.db.Persist(ctx, ed)
 }
 
-// Resolved implements sql.Node.
-func (*limited) Resolved() bool { return true }
-
 // IsReadOnly implements sql.Node.
 func (*limited) IsReadOnly() bool { return false }
 
 // Schema implements sql.Node.
 func (*limited) Schema(*sql.Context) sql.Schema { return types.OkResultSchema }
-
-// Children implements sql.Node.
-func (*limited) Children() []sql.Node { return nil }
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (*limited) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 7
-}
 
 // WithChildren implements sql.Node.
 func (l *limited) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {

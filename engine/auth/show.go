@@ -12,12 +12,14 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/session"
+	"scrim/engine/virtual"
 	"scrim/internal/sqltext"
 )
 
 // showGrants is SHOW GRANTS. It lists what the account can do on this server: a privilege that
 // moves nothing here is left out.
 type showGrants struct {
+	virtual.Leaf
 	of    plan.UserName
 	lines []string
 }
@@ -44,7 +46,7 @@ func ShowGrants(db *mysql_db.MySQLDb, by Caller, n *plan.ShowGrants) (sql.Node, 
 	if !ok {
 		return nil, sql.ErrShowGrantsUserDoesNotExist.New(user, host)
 	}
-	return &showGrants{plan.UserName{Name: user, Host: host}, lines}, nil
+	return &showGrants{of: plan.UserName{Name: user, Host: host}, lines: lines}, nil
 }
 
 // rolesUsed returns the roles whose privileges SHOW GRANTS lists as the account's: all of its own
@@ -167,9 +169,6 @@ func roleLines(rd *mysql_db.Reader, u *mysql_db.User, to string) []string {
 	return lines
 }
 
-// Resolved implements sql.Node.
-func (*showGrants) Resolved() bool { return true }
-
 // IsReadOnly implements sql.Node.
 func (*showGrants) IsReadOnly() bool { return true }
 
@@ -181,17 +180,9 @@ func (n *showGrants) Schema(*sql.Context) sql.Schema {
 	return sql.Schema{{Name: "Grants for " + n.of.String(""), Type: types.LongText}}
 }
 
-// Children implements sql.Node.
-func (*showGrants) Children() []sql.Node { return nil }
-
 // WithChildren implements sql.Node.
 func (n *showGrants) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
 	return plan.NillaryWithChildren(n, children...)
-}
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (*showGrants) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 7
 }
 
 // RowIter implements sql.ExecSourceRel.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"scrim/engine/collect"
@@ -77,10 +78,8 @@ func (c *Collections) free(ctx context.Context, ref store.TableRef) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range schemas {
-		if s == ref.Schema {
-			return nil
-		}
+	if slices.Contains(schemas, ref.Schema) {
+		return nil
 	}
 	return refuse.New(refuse.CollectionState, "There is no database %.64s.", ref.Schema).With("CREATE DATABASE `%.64s` first.", ref.Schema)
 }

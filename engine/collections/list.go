@@ -2,6 +2,7 @@ package collections
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"scrim/engine/collect"
@@ -76,13 +77,8 @@ func (c *collection) summary() Summary {
 func listed[T any](c *Collections, f func(*collection) []T) []T {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	names := make([]string, 0, len(c.names))
-	for n := range c.names {
-		names = append(names, n)
-	}
-	slices.Sort(names)
 	var out []T
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(c.names)) {
 		out = append(out, f(c.names[n])...)
 	}
 	return out
@@ -90,14 +86,9 @@ func listed[T any](c *Collections, f func(*collection) []T) []T {
 
 // published lists a collection's rounds by round and stratum.
 func (c *collection) published() []roundKey {
-	keys := make([]roundKey, 0, len(c.rounds))
-	for k := range c.rounds {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b roundKey) int {
+	return slices.SortedFunc(maps.Keys(c.rounds), func(a, b roundKey) int {
 		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.stratum, b.stratum))
 	})
-	return keys
 }
 
 // Rounds lists the rounds whose parameters are public.
@@ -154,11 +145,7 @@ func (c *Collections) Results(name string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]byte{}
-	for s, b := range col.results {
-		out[s] = b
-	}
-	return out, nil
+	return maps.Clone(col.results), nil
 }
 
 // Params returns the public parameters of a round of a stratum.

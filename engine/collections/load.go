@@ -39,11 +39,7 @@ func (c *Collections) load(ctx context.Context) error {
 
 func (c *Collections) loadRecords(ctx context.Context) (map[string]*collection, error) {
 	byUUID := map[string]*collection{}
-	err := c.each(ctx, bucketCollection, func(key []string, value []byte) error {
-		var r record
-		if err := json.Unmarshal(value, &r); err != nil {
-			return err
-		}
+	err := each(ctx, c, bucketCollection, func(_ []string, r record) error {
 		design, err := collect.Plan(r.Schema+"."+r.Name, r.UUID, r.Protocol, r.Declaration)
 		if err != nil {
 			return err
@@ -61,6 +57,17 @@ func newCollection(r record, design *collect.Design) *collection {
 	}
 }
 
+// each reads a bucket's entries, which are JSON.
+func each[T any](ctx context.Context, c *Collections, bucket string, f func(key []string, value T) error) error {
+	return c.each(ctx, bucket, func(key []string, text []byte) error {
+		var value T
+		if err := json.Unmarshal(text, &value); err != nil {
+			return err
+		}
+		return f(key, value)
+	})
+}
+
 // each reads a bucket's entries.
 func (c *Collections) each(ctx context.Context, bucket string, f func(key []string, value []byte) error) error {
 	entries, err := c.session.Meta().List(ctx, bucket)
@@ -76,14 +83,10 @@ func (c *Collections) each(ctx context.Context, bucket string, f func(key []stri
 }
 
 func (c *Collections) loadRounds(ctx context.Context, all map[string]*collection) error {
-	return c.each(ctx, bucketRound, func(key []string, value []byte) error {
+	return each(ctx, c, bucketRound, func(key []string, r roundRecord) error {
 		col, ok := all[key[0]]
 		if !ok {
 			return fmt.Errorf("belongs to no collection")
-		}
-		var r roundRecord
-		if err := json.Unmarshal(value, &r); err != nil {
-			return err
 		}
 		p, err := collect.Parse(r.Params)
 		if err != nil {
@@ -95,11 +98,7 @@ func (c *Collections) loadRounds(ctx context.Context, all map[string]*collection
 }
 
 func (c *Collections) loadIssued(ctx context.Context, all map[string]*collection) error {
-	return c.each(ctx, bucketIssued, func(key []string, value []byte) error {
-		var counts []issued
-		if err := json.Unmarshal(value, &counts); err != nil {
-			return err
-		}
+	return each(ctx, c, bucketIssued, func(key []string, counts []issued) error {
 		for _, n := range counts {
 			all[key[0]].issued[place{uint8(n.Round), uint16(n.Stratum), n.Cell}] = n.Tokens
 		}
@@ -108,11 +107,7 @@ func (c *Collections) loadIssued(ctx context.Context, all map[string]*collection
 }
 
 func (c *Collections) loadBatches(ctx context.Context, all map[string]*collection) error {
-	err := c.each(ctx, bucketBatch, func(key []string, value []byte) error {
-		var b batchRecord
-		if err := json.Unmarshal(value, &b); err != nil {
-			return err
-		}
+	err := each(ctx, c, bucketBatch, func(key []string, b batchRecord) error {
 		col := all[key[0]]
 		col.batches = append(col.batches, b)
 		return nil

@@ -2,6 +2,7 @@ package collections
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"scrim/engine/collect"
@@ -51,12 +52,8 @@ func (r record) strata() []string {
 
 // stratum returns a stratum's place among strata.
 func (r record) stratum(name string) (place int, ok bool) {
-	for i, s := range r.strata() {
-		if strings.EqualFold(s, name) {
-			return i, true
-		}
-	}
-	return 0, false
+	place = slices.IndexFunc(r.strata(), func(s string) bool { return strings.EqualFold(s, name) })
+	return max(0, place), place >= 0
 }
 
 // where names state and round for a person.

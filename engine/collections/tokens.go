@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 
 	"scrim/engine/collect"
@@ -113,10 +114,7 @@ func (c *collection) seats(stratum, only int) []issue.Seat[place] {
 
 // issue keeps how many tokens were issued.
 func (t tx) issue(col *collection, seats []issue.Seat[place]) error {
-	counts := map[place]uint64{}
-	for p, n := range col.issued {
-		counts[p] = n
-	}
+	counts := maps.Clone(col.issued)
 	for _, s := range seats {
 		counts[s.Place] = s.Taken
 	}

@@ -74,7 +74,7 @@ func (d *disk) read() (book, error) {
 	if err != nil {
 		return book{}, err
 	}
-	if err := os.Remove(d.path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := durable.Remove(d.path + durable.NewSuffix); err != nil {
 		return book{}, fmt.Errorf("contribute: %w", err)
 	}
 	file, err := d.bytes()

@@ -12,8 +12,8 @@ import (
 func Functions() []sql.Function {
 	return []sql.Function{
 		sql.Function2{Name: AssignFunction, Fn: newAssign},
-		sql.Function1{Name: InvertFunction, Fn: newInvert},
-		sql.Function1{Name: WholeFunction, Fn: newWhole},
+		inversion.function(),
+		wholeness.function(),
 	}
 }
 

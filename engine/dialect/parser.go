@@ -9,8 +9,9 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// Grammar is the one parser of statements. It brings a text into vitess' grammar, which lacks some of
-// MySQL's, has it parsed once, and hands the tree through its steps. It is safe for concurrent use.
+// Grammar is the one parser of statements. It brings a text into vitess' grammar, which lacks some
+// of MySQL's, has it parsed once, and hands the tree through its steps. It is safe for concurrent
+// use.
 type Grammar struct {
 	sql.Parser
 	forms forms
@@ -21,7 +22,8 @@ type Grammar struct {
 // Step changes the tree of a statement, or refuses the statement. It returns the tree that counts.
 type Step func(ctx context.Context, s ast.Statement) (ast.Statement, error)
 
-// Parser reads by a parser of vitess' grammar. The forms are tried in their order, before the rules.
+// Parser reads by a parser of vitess' grammar. The forms are tried in their order, before the
+// rules.
 func Parser(base sql.Parser, list ...Form) *Grammar {
 	return &Grammar{Parser: base, forms: compile(list)}
 }
@@ -65,7 +67,8 @@ func (p *Grammar) Parse(ctx *sql.Context, query string, multi bool) (ast.Stateme
 	return s, first, rest, err
 }
 
-// ParseWithOptions implements sql.Parser: go-mysql-server reads views with it, and statements a second time.
+// ParseWithOptions implements sql.Parser: go-mysql-server reads views with it, and statements a
+// second time.
 func (p *Grammar) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
 	mode := modeIn(ctx).with(o)
 	if defines(query) {
@@ -159,7 +162,8 @@ func (s *statement) view() bool {
 	return false
 }
 
-// definition refuses the definition of a view that means something else in another session: it is kept as it was written.
+// definition refuses the definition of a view that means something else in another session: it is
+// kept as it was written.
 func (s *statement) definition() {
 	if !s.mode.NoBackslash || !s.view() {
 		return
@@ -210,8 +214,8 @@ func Placeholders(ctx *sql.Context, query string) int {
 // room holds the tokens of a statement between statements.
 var room = sync.Pool{New: func() any { t := make([]token, 0, 256); return &t }}
 
-// adjust edits the first statement of a text. What follows it is left out if cut is set, and left as it
-// is otherwise. A text that needs no edit stays whole.
+// adjust edits the first statement of a text. What follows it is left out if cut is set, and left
+// as it is otherwise. A text that needs no edit stays whole.
 func (p *Grammar) adjust(query string, mode Mode, who Caller, cut bool) (m adjusted, changed bool, err error) {
 	tokens := room.Get().(*[]token)
 	list, end, edits := scan(query, mode, *tokens)

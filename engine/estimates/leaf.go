@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/engine/virtual"
 	"scrim/functions"
 	"scrim/internal/refuse"
 )
@@ -14,6 +15,7 @@ import (
 // Estimates is a leaf of the plan: the answers from a collection, one row, or one a stratum. Like the planner's it has no
 // expressions and no children, so that no later rule looks into it.
 type Estimates struct {
+	virtual.Leaf
 	rule    *rule
 	source  *source
 	grouped bool
@@ -30,17 +32,11 @@ var (
 	_ sql.CollationCoercible = (*Estimates)(nil)
 )
 
-// Resolved implements sql.Node.
-func (n *Estimates) Resolved() bool { return true }
-
 // IsReadOnly implements sql.Node.
 func (n *Estimates) IsReadOnly() bool { return true }
 
 // Schema implements sql.Node.
 func (n *Estimates) Schema(*sql.Context) sql.Schema { return n.schema }
-
-// Children implements sql.Node.
-func (n *Estimates) Children() []sql.Node { return nil }
 
 // ProjectedExprs implements sql.Projector: the parents find the columns by these ids.
 func (n *Estimates) ProjectedExprs() []sql.Expression { return n.exprs }
@@ -51,11 +47,6 @@ func (n *Estimates) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node
 		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
 	}
 	return n, nil
-}
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (n *Estimates) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 7
 }
 
 // String is what EXPLAIN prints.

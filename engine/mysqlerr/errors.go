@@ -138,7 +138,7 @@ func (t *Translator) record(err error, f Context) {
 // RefusedBy returns the refusal that an error is, the account's among them.
 func RefusedBy(err error) (*refuse.Error, bool) { return refuse.As(account(peel(err))) }
 
-// OfParser is the error of a text in an argument that the parser refuses: a refusal as it is, any
+// OfParser is the error of a text that the parser refuses: a refusal as it is, any
 // other as a syntax error.
 func OfParser(err error) error {
 	if _, ok := refuse.As(err); ok {

@@ -46,7 +46,8 @@ func RegisterVariables() {
 	})
 }
 
-// scopeOf is the scope of a variable: what touches no budget and no rows may be set for all sessions to come.
+// scopeOf is the scope of a variable: what touches no budget and no rows may be set for all
+// sessions to come.
 func scopeOf(p *params.Parameter) sql.MysqlSVScopeType {
 	if p.Places&params.Global != 0 {
 		return sql.SystemVariableScope_Both
@@ -234,8 +235,8 @@ func (s *Session) own(p *params.Parameter) any {
 // Raw reports whether the session may read raw rows of protected tables.
 func (s *Session) Raw() bool { return s.own(params.Raw) == int8(1) }
 
-// Raw reports whether the session in ctx may read raw rows of protected tables: dp_raw is on and the
-// account is still a DBA.
+// Raw reports whether the session in ctx may read raw rows of protected tables: dp_raw is on and
+// the account is still a DBA.
 func Raw(ctx *sql.Context) bool {
 	s, ok := From(ctx)
 	return ok && s.Raw() && s.isDBA(ctx)

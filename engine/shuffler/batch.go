@@ -103,9 +103,7 @@ func (b *batch) each(f func(hash, sealed []byte) error) error {
 func (b *batch) erase() error {
 	err := b.db.Close()
 	for _, suffix := range []string{suffixBag, suffixStore} {
-		if e := os.Remove(b.path + suffix); e != nil && !errors.Is(e, os.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
+		err = errors.Join(err, durable.Remove(b.path+suffix))
 	}
 	return errors.Join(err, durable.SyncDir(filepath.Dir(b.path)))
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -249,12 +250,7 @@ func (s *Shuffler) selected(which Selection) []*slot {
 func (s *Shuffler) all() []*collection {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var out []*collection
-	for _, c := range s.collections {
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b *collection) int { return cmp.Compare(a.id, b.id) })
-	return out
+	return slices.SortedFunc(maps.Values(s.collections), func(a, b *collection) int { return cmp.Compare(a.id, b.id) })
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -101,8 +100,5 @@ func (s *Server) Close() error {
 	err := s.Shuffler.Close() // answers those who wait
 	time.Sleep(50 * time.Millisecond)
 	s.listener.CloseConnections()
-	if e := os.Remove(filepath.Join(s.config.DataDir, FileAddress)); e != nil && !errors.Is(e, os.ErrNotExist) {
-		err = errors.Join(err, e)
-	}
-	return err
+	return errors.Join(err, durable.Remove(filepath.Join(s.config.DataDir, FileAddress)))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/hex"
+	"maps"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -86,10 +87,5 @@ func (s *Shuffler) Status() ([]Status, error) {
 func (s *Shuffler) pinned() []*pin {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := make([]*pin, 0, len(s.pins))
-	for _, p := range s.pins {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, func(a, b *pin) int { return bytes.Compare(a.place.key(), b.place.key()) })
-	return out
+	return slices.SortedFunc(maps.Values(s.pins), func(a, b *pin) int { return bytes.Compare(a.place.key(), b.place.key()) })
 }

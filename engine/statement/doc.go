@@ -4,6 +4,6 @@
 //	│                                                    └ errors turned outward, event, audit record
 //	└ trace, place in the audit log
 //
-// LOAD DATA (infile) and reports to collections (submit.go) branch off behind the parser. A
+// LOAD DATA (infile) and reports to collections (reports) branch off behind the parser. A
 // statement ends early at its time limit or when its client has gone away (cutoff).
 package statement

@@ -80,3 +80,9 @@ func (h *Handler) tell(e watch.Event) {
 	}
 	h.Observe(e)
 }
+
+// anonymous is what is told of reports that were taken: that they were, to who counts statements.
+// When which account sent them, and from where, is kept nowhere.
+func anonymous(e watch.Event) watch.Event {
+	return watch.Event{At: e.At, Duration: e.Duration, Statement: e.Statement, Digest: e.Digest, Outcome: e.Outcome}
+}

@@ -20,6 +20,7 @@ import (
 	"scrim/engine/inbox"
 	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
+	"scrim/engine/statement/reports"
 	"scrim/engine/statement/trace"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
@@ -45,6 +46,9 @@ var _ wire.Handler = (*Handler)(nil)
 
 // grants are the accounts and what they may do.
 func (h *Handler) grants() *mysql_db.MySQLDb { return h.Engine.Analyzer.Catalog.MySQLDb }
+
+// reports takes what contributors send.
+func (h *Handler) reports() reports.Taker { return reports.Taker{Inbox: h.Inbox, Grants: h.grants()} }
 
 // NewConnection implements wire.Handler.
 func (h *Handler) NewConnection(c *mysql.Conn) { h.Inner.NewConnection(c) }

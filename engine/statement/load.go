@@ -77,7 +77,7 @@ func (h *Handler) load(ctx *sql.Context, c *mysql.Conn, s *sqlparser.Load, w *cu
 func (h *Handler) insertFile(ctx *sql.Context, text string, parsed sqlparser.Statement, src *infile.File) (loaded *sqltypes.Result, err error) {
 	defer func() { err = errors.Join(err, src.End()) }()
 	ctx = src.In(ctx)
-	schema, rows, err := h.query(ctx, text, parsed, nil)
+	schema, rows, err := queries{h.Engine}.begin(ctx, text, parsed, nil)
 	if err != nil {
 		return nil, err
 	}

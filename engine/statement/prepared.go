@@ -12,7 +12,6 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/dialect"
-	"scrim/engine/gate"
 	"scrim/engine/session"
 	"scrim/engine/statement/result"
 	"scrim/engine/wire"
@@ -37,15 +36,14 @@ func (h *Handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 	if err != nil {
 		return p, err
 	}
-	if err := gate.Confine(ctx, h.grants(), text, s); err != nil {
+	if err := h.check(ctx, text, s); err != nil {
 		return p, err
 	}
-	diagnose(ctx, s, text)
 	switch s.(type) {
 	case *sqlparser.Prepare, *sqlparser.Execute, *sqlparser.Deallocate, *sqlparser.Load:
 		return p, mysql.NewSQLError(1295, "HY000", "This command is not supported in the prepared statement protocol yet")
 	}
-	if p, ok, err := h.submission(ctx, text, s); ok || err != nil {
+	if p, ok, err := h.reports().Prepare(ctx, text, s); ok || err != nil {
 		return p, err
 	}
 	node, err := h.Engine.PrepareParsedQuery(ctx, text, text, s)

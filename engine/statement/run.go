@@ -19,7 +19,6 @@ import (
 	"scrim/engine/statement/trace"
 	"scrim/engine/tables"
 	"scrim/engine/wire"
-	"scrim/internal/refuse"
 	"scrim/planner/parse"
 )
 
@@ -69,14 +68,10 @@ func (h *Handler) run(ctx context.Context, c *mysql.Conn, cmd command, send wire
 
 // execute parses, plans and runs a statement under its deadline.
 func (h *Handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *cutoff.Watch, send wire.Send) (rest string, err error) {
-	parsed, text, rest, err := h.parse(ctx, cmd)
+	parsed, text, rest, err := h.read(ctx, cmd)
 	if err != nil {
 		return "", err
 	}
-	if err := gate.Confine(ctx, h.grants(), text, parsed); err != nil {
-		return "", err
-	}
-	diagnose(ctx, parsed, text)
 	switch s := parsed.(type) {
 	case *sqlparser.Prepare, *sqlparser.Deallocate:
 		if err := h.named(ctx, s); err != nil {
@@ -88,17 +83,13 @@ func (h *Handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *cutof
 			return "", err
 		}
 		trace.Of(ctx).SetText(cmd.text)
-		if parsed, text, _, err = h.parse(ctx, cmd); err != nil {
+		if parsed, text, _, err = h.read(ctx, cmd); err != nil {
 			return "", err
 		}
-		if err := gate.Confine(ctx, h.grants(), text, parsed); err != nil {
-			return "", err
-		}
-		diagnose(ctx, parsed, text)
 	case *sqlparser.Load:
 		return rest, h.load(ctx, c, s, w, func(r *sqltypes.Result) error { return send(r, rest != "") })
 	}
-	if r, done, err := h.submit(ctx, parsed, cmd.bindings); done || err != nil {
+	if r, done, err := h.reports().Take(ctx, parsed, cmd.bindings); done || err != nil {
 		if err != nil {
 			return "", interrupted(ctx, err)
 		}
@@ -117,6 +108,24 @@ func (h *Handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *cutof
 		defer limited.Session.UnprepareQuery(text)
 	}
 	return rest, interrupted(limited, h.answer(limited, c, text, parsed, cmd.bindings, rest != "", send))
+}
+
+// read parses a statement and checks it.
+func (h *Handler) read(ctx *sql.Context, cmd command) (s sqlparser.Statement, text, rest string, err error) {
+	if s, text, rest, err = h.parse(ctx, cmd); err == nil {
+		err = h.check(ctx, text, s)
+	}
+	return s, text, rest, err
+}
+
+// check refuses what the account may not send, and makes the statement keep or clear the
+// messages of the one before.
+func (h *Handler) check(ctx *sql.Context, text string, s sqlparser.Statement) error {
+	if err := gate.Confine(ctx, h.grants(), text, s); err != nil {
+		return err
+	}
+	diagnose(ctx, s, text)
+	return nil
 }
 
 // parse parses the command's statement, or the first of its statements, and returns its own text
@@ -143,22 +152,13 @@ func (h *Handler) parse(ctx *sql.Context, cmd command) (s sqlparser.Statement, t
 
 // unparsed is the error of a text that the parser refuses.
 func unparsed(err error) error {
-	switch {
-	case errors.Is(err, sqlparser.ErrEmpty):
+	if errors.Is(err, sqlparser.ErrEmpty) {
 		return mysql.NewSQLError(1065, "42000", "Query was empty")
-	case refused(err):
-		return err
 	}
 	if _, ok := mysqlerr.AsSQLError(err); ok {
 		return err
 	}
-	return sql.ErrSyntaxError.New(err.Error())
-}
-
-// refused reports whether an error says by itself what a client may see.
-func refused(err error) bool {
-	_, ok := refuse.As(err)
-	return ok
+	return mysqlerr.OfParser(err)
 }
 
 // interrupted adds the context's end to an error that it caused, whatever the error says.
@@ -171,7 +171,7 @@ func interrupted(ctx context.Context, err error) error {
 
 // answer runs the statement and sends the result.
 func (h *Handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr, more bool, send wire.Send) error {
-	schema, rows, err := h.query(ctx, query, parsed, bindings)
+	schema, rows, err := queries{h.Engine}.begin(ctx, query, parsed, bindings)
 	if err != nil {
 		return err
 	}
@@ -186,19 +186,6 @@ func (h *Handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed s
 		return nil
 	}
 	return send(last, more)
-}
-
-// withoutDatabase plans a statement again for a session without a current database: the binder
-// wants one to expand a view, even where every name is qualified. Nothing was executed before
-// cause, and an unqualified name still ends in it.
-func (h *Handler) withoutDatabase(ctx *sql.Context, query string, bindings map[string]sqlparser.Expr, cause error) (sql.Schema, sql.RowIter, error) {
-	ctx.SetCurrentDatabase(sql.InformationSchemaDatabaseName)
-	defer ctx.SetCurrentDatabase("")
-	schema, rows, _, err := h.Engine.QueryWithBindings(ctx, query, nil, bindings, &sql.QueryFlags{})
-	if sql.ErrTableNotFound.Is(err) {
-		err = cause
-	}
-	return schema, rows, err
 }
 
 // statusFlags tells the client about autocommit and its transaction.

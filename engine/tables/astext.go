@@ -17,9 +17,10 @@ type asText struct{}
 // form is how text is taken.
 type form struct{ projected bool } // what computes with numbers has taken the sign from zeros
 
-// AsText returns a context to read a statement's rows with. Where the values of its result are those that a query of the store has
-// read, and nothing in between looks at them, each of a row's is then given as a *sqltypes.Value, the text that a client gets,
-// which holds until the next row is asked for. Otherwise rows are what they are.
+// AsText returns a context to read a statement's rows with. Where the values of its result are those
+// that a query of the store has read, and nothing in between looks at them, each of a row's is then
+// given as a *sqltypes.Value, the text that a client gets. The value holds until the next row is asked
+// for, its text for as long as it is used. Otherwise rows are what they are.
 func AsText(ctx *sql.Context, iter sql.RowIter) *sql.Context {
 	tracked, ok := iter.(*plan.TrackedRowIter)
 	if !ok {
@@ -83,8 +84,11 @@ type texts struct {
 	form    form
 	values  []sqltypes.Value
 	out     sql.Row // points to values
-	written []byte  // the text of the row
+	written []byte  // the text of this row and of some before it
 }
+
+// A piece of text has room for at least leastText bytes, and for more the more text there is.
+const leastText, mostText = 1 << 10, 1 << 16
 
 func newTexts(schema sql.Schema, read []reader, f form) *texts {
 	t := &texts{schema: schema, read: read, form: f, values: make([]sqltypes.Value, len(schema)), out: make(sql.Row, len(schema))}
@@ -94,7 +98,7 @@ func newTexts(schema sql.Schema, read []reader, f form) *texts {
 	return t
 }
 
-// row returns a row of a batch, whose values hold until the next call.
+// row returns a row of a batch, whose values hold until the next call, and their text longer.
 func (t *texts) row(ctx *sql.Context, b *store.Batch, at int) (sql.Row, error) {
 	if t.write == nil {
 		t.write = make([]writer, len(t.schema))
@@ -102,7 +106,9 @@ func (t *texts) row(ctx *sql.Context, b *store.Batch, at int) (sql.Row, error) {
 			t.write[i] = writerOf(ctx, c.Type, b.Columns[i].Kind)
 		}
 	}
-	t.written = t.written[:0]
+	if cap(t.written)-len(t.written) < leastText/2 {
+		t.written = make([]byte, 0, min(max(2*cap(t.written), leastText), mostText))
+	}
 	for i := range t.values {
 		if err := t.value(ctx, i, &b.Columns[i], at); err != nil {
 			return nil, err

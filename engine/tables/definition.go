@@ -139,7 +139,7 @@ func (d *definition) createSQL(as store.TableRef) string {
 		if k.primary {
 			kind = "PRIMARY KEY ("
 		}
-		parts = append(parts, kind+names(k.columns)+")")
+		parts = append(parts, kind+sqltext.StoreNames(k.columns)+")")
 	}
 	return "CREATE TABLE " + quote(as) + " (" + strings.Join(parts, ", ") + ")"
 }
@@ -201,7 +201,7 @@ func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
 		args []any
 	}{
 		{d.createSQL(next), nil},
-		{"INSERT INTO " + quote(next) + " (" + names(into) + ") SELECT " + strings.Join(from, ", ") + " FROM " + quote(d.ref), b.Args()},
+		{"INSERT INTO " + quote(next) + " (" + sqltext.StoreNames(into) + ") SELECT " + strings.Join(from, ", ") + " FROM " + quote(d.ref), b.Args()},
 		{"DROP TABLE " + quote(d.ref), nil},
 		{"ALTER TABLE " + quote(next) + " RENAME TO " + sqltext.StoreName(d.ref.Name), nil},
 	}

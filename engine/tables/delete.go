@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
+	"scrim/engine/virtual"
 	"scrim/planner/lower"
 )
 
@@ -71,10 +72,10 @@ func (r *remove) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 }
 
 // leaf is what the package's statement nodes have in common: they have no children and return an OK.
-type leaf struct{ name string }
-
-// Resolved implements sql.Node.
-func (leaf) Resolved() bool { return true }
+type leaf struct {
+	virtual.Leaf
+	name string
+}
 
 // IsReadOnly implements sql.Node.
 func (leaf) IsReadOnly() bool { return false }
@@ -82,16 +83,8 @@ func (leaf) IsReadOnly() bool { return false }
 // Schema implements sql.Node.
 func (leaf) Schema(*sql.Context) sql.Schema { return types.OkResultSchema }
 
-// Children implements sql.Node.
-func (leaf) Children() []sql.Node { return nil }
-
 // String implements sql.Node.
 func (l leaf) String() string { return l.name }
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (leaf) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 7
-}
 
 // okResult is the one row of a statement that returns no rows.
 func okResult(affected int64, info fmt.Stringer) sql.RowIter {

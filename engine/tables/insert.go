@@ -289,7 +289,7 @@ func (t *Table) matchAny(b *lower.Binder, columns []int, keys [][]any) string {
 		}
 		list[k] = "(" + strings.Join(row, ", ") + ")"
 	}
-	return "(" + names(name) + ") IN (VALUES " + strings.Join(list, ", ") + ")"
+	return "(" + sqltext.StoreNames(name) + ") IN (VALUES " + strings.Join(list, ", ") + ")"
 }
 
 // matchKey returns a condition that a key has the values.

@@ -7,7 +7,6 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
-	"scrim/internal/sqltext"
 )
 
 // Table is one stored table, perhaps with only some of its columns. It is immutable.
@@ -187,15 +186,6 @@ func (t *Table) Truncate(ctx *sql.Context) (int, error) {
 func asTable(t sql.Table) (*Table, bool) {
 	s, ok := sql.GetUnderlyingTable(t).(*Table)
 	return s, ok
-}
-
-// names returns quoted column names joined by commas.
-func names(columns []string) string {
-	q := make([]string, len(columns))
-	for i, c := range columns {
-		q[i] = sqltext.StoreName(c)
-	}
-	return strings.Join(q, ", ")
 }
 
 // unsupported is a refusal of a statement that has no form here.

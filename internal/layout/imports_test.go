@@ -14,8 +14,10 @@ const tags = "gms_pure_go"
 
 type goPackage struct {
 	ImportPath string
+	Dir        string
 	Doc        string
 	GoFiles    []string
+	CgoFiles   []string
 	Imports    []string
 	Deps       []string
 }
@@ -23,7 +25,7 @@ type goPackage struct {
 // modulePackages lists the module's packages, without test files.
 func modulePackages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Doc,GoFiles,Imports,Deps", "scrim/...")
+	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Dir,Doc,GoFiles,CgoFiles,Imports,Deps", "scrim/...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -85,7 +87,7 @@ var rules = []struct {
 	{"scrim/engine/version", nil, "a name needs nothing else"},
 	{"scrim/engine/datadir", []string{"scrim/engine/datadir", "scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/collections", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/version", "scrim/engine/witness", "scrim/internal/durable", "scrim/internal/refuse"}, "a directory is copied and loaded without a server"},
 	{"scrim/engine/monitor", []string{"scrim/accounting", "scrim/catalog", "scrim/engine/audit", "scrim/engine/auth", "scrim/engine/dashboard", "scrim/engine/datadir", "scrim/engine/exec", "scrim/engine/metrics", "scrim/engine/session", "scrim/engine/store", "scrim/engine/version", "scrim/engine/watch", "scrim/engine/witness"}, "operators are shown a server, and cannot change it"},
-	{"scrim/engine/gate", []string{"scrim/catalog", "scrim/engine/auth", "scrim/engine/browse", "scrim/engine/inbox", "scrim/engine/session", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/wire", "scrim/internal/refuse", "scrim/internal/sqltext"}, "who may do what does not depend on how statements run"},
+	{"scrim/engine/gate", []string{"scrim/catalog", "scrim/engine/auth", "scrim/engine/browse", "scrim/engine/dialect", "scrim/engine/inbox", "scrim/engine/session", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/wire", "scrim/internal/refuse", "scrim/internal/sqltext"}, "who may do what does not depend on how statements run"},
 	{"scrim/engine/statement", []string{"scrim/engine/audit", "scrim/engine/browse", "scrim/engine/dialect", "scrim/engine/gate", "scrim/engine/inbox", "scrim/engine/mysqlerr", "scrim/engine/session", "scrim/engine/statement", "scrim/engine/store", "scrim/engine/tables", "scrim/engine/watch", "scrim/engine/wire", "scrim/internal/refuse", "scrim/internal/sqltext", "scrim/planner"}, "statements run without what starts and stops a server"},
 	{"scrim/engine/statement/cutoff", []string{"scrim/engine/session", "scrim/engine/wire"}, "when a statement ends does not depend on what it does"},
 	{"scrim/engine/statement/processlist", nil, "a view of the SQL engine's list"},

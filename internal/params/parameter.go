@@ -44,8 +44,8 @@ type Parameter struct {
 	Doc      string
 }
 
-// Value is a value that a parameter takes: of numbers Number, else Word, in lower case. A switch has
-// the words on and off.
+// Value is a value that a parameter takes: of numbers Number, else Word, in lower case. A switch
+// has the words on and off.
 type Value struct {
 	Number float64
 	Word   string
@@ -83,8 +83,8 @@ func (p *Parameter) Switch(on bool) (Value, bool) {
 	return Value{Word: word}, p.Kind == Switch
 }
 
-// Read returns a text as SET_VAR spells it as a value; false where it is none. A switch is also 1, 0,
-// true and false.
+// Read returns a text as SET_VAR spells it as a value; false where it is none. A switch is also 1,
+// 0, true and false.
 func (p *Parameter) Read(text string) (Value, bool) {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {

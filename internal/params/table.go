@@ -23,8 +23,8 @@ const (
 
 // What a statement costs and how it is answered.
 var (
-	// Epsilon ranges over what a statement can mean: above ε = 100 nothing is private, below 1e-6 no
-	// answer is more than noise.
+	// Epsilon ranges over what a statement can mean: above ε = 100 nothing is private, below 1e-6
+	// no answer is more than noise.
 	Epsilon = &Parameter{Name: "dp_epsilon", Option: "epsilon", Kind: Number, Min: 1e-6, Max: 100,
 		Unit: "ε of (ε, δ)-DP", Places: Session | Hint | Default, Initial: 0.0,
 		Doc: "The ε of one statement on each protected table that it touches. 0, the initial value, means: the table's default."}
@@ -33,10 +33,10 @@ var (
 		Unit: "a probability", Places: Session | Hint | Default, Initial: 0.0,
 		Doc: "The δ of one statement. 0, the initial value, means: the table's default."}
 
-	// Rho ends at 1000 at every door. Above ρ = 100 nothing is private: ε is above 100 at any δ. But
-	// sessions and tables have always taken up to 1000, and table defaults of that size are stored, so
-	// a lower end would refuse after an upgrade what was accepted before. What protects is max_epsilon
-	// of a table, and the budgets.
+	// Rho ends at 1000 at every door. Above ρ = 100 nothing is private: ε is above 100 at any δ.
+	// But sessions and tables have always taken up to 1000, and table defaults of that size are
+	// stored, so a lower end would refuse after an upgrade what was accepted before. What protects
+	// is max_epsilon of a table, and the budgets.
 	Rho = &Parameter{Name: "dp_rho", Option: "rho", Kind: Number, Min: 1e-12, Max: 1000,
 		Unit: "ρ of ρ-zCDP", Places: Session | Hint | Default, Initial: 0.0,
 		Doc: "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."}

@@ -21,3 +21,12 @@ func StoreTable(schema, name string) string { return StoreName(schema) + "." + S
 
 // List separates items by commas.
 func List(items []string) string { return strings.Join(items, ", ") }
+
+// StoreNames writes names for the store, separated by commas.
+func StoreNames(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = StoreName(n)
+	}
+	return List(quoted)
+}

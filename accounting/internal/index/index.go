@@ -23,7 +23,8 @@ type Index struct {
 	Accounts   map[string]*roaring.Bitmap
 	Tables     map[string]*roaring.Bitmap
 
-	Digests map[uint32]*roaring.Bitmap // by the fingerprint's last bits: digests may be as many as records
+	// by the fingerprint's last bits: digests may be as many as records
+	Digests map[uint32]*roaring.Bitmap
 
 	lines [lineSets]*roaring.Bitmap // entries by how many lines they have, where that is not one
 

@@ -116,7 +116,8 @@ func (x *Part) Sort() {
 	for i := range x.ends[1:] {
 		x.ends[i+1] += x.ends[i]
 	}
-	x.IDs = make([]uint32, len(x.tags)) // ends[set] is where the set's next record goes: in the end, where it ends
+	// ends[set] is where the set's next record goes: in the end, where it ends
+	x.IDs = make([]uint32, len(x.tags))
 	for _, t := range x.tags {
 		x.IDs[x.ends[t.set]] = t.id
 		x.ends[t.set]++

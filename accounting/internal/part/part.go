@@ -18,12 +18,13 @@ import (
 // changes of budgets, and its index. A ledger has millions of records, so a part never makes a
 // record of what it reads often, and keeps each name once.
 type Part struct {
-	First, Last uint64     // the records; the first part begins with 1
-	Final       bool       // no record may follow
-	Start       *chain.Sum // the hash before the first record, where it is known to be true; nil: it is not
-	Before      *chain.Sum // the hash that the first record was verified with; nil: start
-	Hash        chain.Sum  // of the last record
-	Err         error
+	First, Last uint64 // the records; the first part begins with 1
+	Final       bool   // no record may follow
+	// the hash before the first record, where it is known to be true; nil: it is not
+	Start  *chain.Sum
+	Before *chain.Sum // the hash that the first record was verified with; nil: start
+	Hash   chain.Sum  // of the last record
+	Err    error
 
 	At    uint64 // the record to read next
 	chain *chain.Chainer
@@ -36,7 +37,8 @@ type Part struct {
 // party is a name, and who of this name pays, or is paid for.
 type party struct {
 	index.Name
-	payers [2]map[uint64]*payer // on a table's account and on an entity of that name, by principal and list of roles
+	// on a table's account and on an entity of that name, by principal and list of roles
+	payers [2]map[uint64]*payer
 }
 
 // party returns the party of a name, which is made once in a part.

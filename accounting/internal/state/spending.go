@@ -22,7 +22,8 @@ type Spending struct {
 		First budget.Date
 		privacy.Amount
 	} // since the last reset
-	Days []DaySpent // by day, for charts; resets do not change it; of All and of roles, whose records are many
+	// by day, for charts; resets do not change it; of All and of roles, whose records are many
+	Days []DaySpent
 }
 
 type DaySpent struct {

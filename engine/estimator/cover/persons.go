@@ -1,6 +1,7 @@
 package cover
 
 import (
+	"cmp"
 	"slices"
 
 	"scrim/engine/estimator"
@@ -72,11 +73,8 @@ func (x points) exactly(n int, middle int64) points {
 		}
 		slices.SortFunc(order, func(a, b int) int {
 			for _, c := range x {
-				if c[a] != c[b] {
-					if c[a] < c[b] {
-						return -1
-					}
-					return 1
+				if d := cmp.Compare(c[a], c[b]); d != 0 {
+					return d
 				}
 			}
 			return 0

@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
 
@@ -42,8 +43,8 @@ func (a average) release(n noise.Noiser, b *estimator.Block, members []bool) (me
 		h := math.Ldexp(1, e)
 		d := delta / h
 		variance := ceil(d * d / (2 * a.rho * a.weights[j]) * (1 + 0x1p-40))
-		mean[j] = math.Ldexp(toFloat(n.Gaussian(round(s, count, block.ClipBits+e), variance)), e)
-		sigma[j] = h * math.Sqrt(toFloat(variance))
+		mean[j] = math.Ldexp(scalar.Float(n.Gaussian(round(s, count, block.ClipBits+e), variance)), e)
+		sigma[j] = h * math.Sqrt(scalar.Float(variance))
 	}
 	return mean, sigma
 }
@@ -74,9 +75,4 @@ func round(sum *big.Int, count int64, shift int) *big.Int {
 func ceil(x float64) *big.Int {
 	v, _ := new(big.Float).SetFloat64(math.Ceil(max(x, 1))).Int(nil)
 	return v
-}
-
-func toFloat(b *big.Int) float64 {
-	f, _ := new(big.Float).SetInt(b).Float64()
-	return f
 }

@@ -49,16 +49,8 @@ func (p Params) check() error {
 // measure reports whether x is 0, for undeclared, or positive and of a size that floats can square.
 func measure(x float64) bool { return x == 0 || x > 1e-100 && x < 1e100 }
 
-// meanBits is the fraction of a step, 2^-10, to which the mean of several rows is rounded, as in package vector.
-const meanBits = 10
-
-// shift is the fraction of a step that vectors are rounded to: none where a person has one row.
-func (p Params) shift() uint {
-	if p.MaxRows == 1 {
-		return 0
-	}
-	return meanBits
-}
+// shift is the fraction of a step that vectors are rounded to.
+func (p Params) shift() uint { return scalar.VectorShift(p.Params) }
 
 // units turns a length in values into units of 2^-shift steps.
 func (p Params) units(x float64) float64 {

@@ -5,6 +5,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -65,7 +66,7 @@ func New(p Params) (estimator.Estimator, error) {
 // build makes the release of checked parameters.
 func build(p Params) release {
 	l := newLayout(p)
-	r := release{p: p, layout: l, factor2: factor2(p.Relation, l.nonNegative()), delta2: firstpass.Delta2(p.Relation, false)}
+	r := release{p: p, layout: l, factor2: block.Factor2(p.Relation, l.nonNegative()), delta2: firstpass.Delta2(p.Relation, false)}
 	for _, a := range p.Aggregates {
 		r.counting = r.counting || !a.Measure.count()
 	}

@@ -46,24 +46,12 @@ func newLayout(p Params) layout {
 			part.means = scalar.NewMeans(q)
 		case a.Measure == Sum:
 			lo, hi := scalar.Range(q)
-			part.total = span{times(min(lo, 0), l.maxRows), times(max(hi, 0), l.maxRows)}
+			part.total = span{scalar.Times(min(lo, 0), l.maxRows), scalar.Times(max(hi, 0), l.maxRows)}
 		}
 		l.parts = append(l.parts, part)
 		at += a.Measure.Columns()
 	}
 	return l
-}
-
-// times returns x·rows within ±2^50, for rows >= 1 and |x| <= 2^50.
-func times(x, rows int64) int64 {
-	over, c := bits.Mul64(uint64(max(x, -x)), uint64(rows))
-	if over > 0 || c > estimator.MaxUnits {
-		c = estimator.MaxUnits
-	}
-	if x < 0 {
-		return -int64(c)
-	}
-	return int64(c)
 }
 
 // nonNegative reports whether no prepared entry can be negative.

@@ -4,25 +4,10 @@ import (
 	"math"
 	"math/big"
 
-	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
-
-// factor2 is the square of the factor by which one person moves a sum of vectors of weighted norm at most C, in units of C:
-//
-//	add-remove    1: one vector comes or goes
-//	replace-one   4: one is exchanged for another; 2 if no coordinate of any vector is negative: ‖a−b‖² = ‖a‖² + ‖b‖² − 2⟨a,b⟩ ≤ 2C²
-func factor2(r estimator.Relation, nonNegative bool) int64 {
-	switch {
-	case r != estimator.ReplaceOne:
-		return 1
-	case nonNegative:
-		return 2
-	}
-	return 4
-}
 
 // variance is that of the noise on a coordinate of weight w of a sum of vectors clipped to a radius C (block.ClipSum), at loss rho for the sum:
 //

@@ -8,14 +8,14 @@ import "scrim/engine/collect"
 // Each report has variance A²/4 − (f − 1/2)² in widths of the range for a contributor at f, so the standard error is at
 // most (hi−lo)·A/(2√n). It does not matter how values spread within the range.
 type bounded struct {
-	only
+	Only
 	coin   coin
 	lo, hi float64
 }
 
 func decodeBit(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	info.Covers, info.Omits = coversBoth, omitsBias
-	return bounded{only{info, "LDP_MEAN(report)"}, newCoin(&t.parts[0]), p.Declaration.Lo, p.Declaration.Hi}, nil
+	return bounded{only(info, "LDP_MEAN(report)"), newCoin(&t.parts[0]), p.Declaration.Lo, p.Declaration.Hi}, nil
 }
 
 func (b bounded) Mean() (value, stderr float64, err error) {
@@ -24,7 +24,7 @@ func (b bounded) Mean() (value, stderr float64, err error) {
 }
 
 func (b bounded) Interval(conf float64) (lo, hi float64, err error) {
-	if err := checkLevel(conf); err != nil {
+	if err := CheckLevel(conf); err != nil {
 		return 0, 0, err
 	}
 	lo, hi = b.coin.interval(conf)

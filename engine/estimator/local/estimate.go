@@ -89,31 +89,50 @@ func Arrived(p *collect.Params, t *Tally) Info {
 
 func (i *Info) warn(code, text string) { i.Warnings = append(i.Warnings, Warning{code, text}) }
 
-// only refuses every question. An estimate embeds it and answers the questions that it can.
-type only struct {
-	info Info
-	ask  string // the functions that answer: "LDP_MEAN(report)"
+// Only refuses every question. An estimate embeds it and answers the questions that it can.
+type Only struct {
+	family string // of functions: LDP
+	info   Info
+	ask    string // the functions that answer: "LDP_MEAN(report)"
 }
 
-func (o only) refuse(function string) error {
-	return refuse.New(refuse.Aggregate, "%s has no answer from a collection of %s.", function, o.info.Protocol).
+// NewOnly returns what an estimate of a family of functions, LDP or SHUFFLE, embeds. ask names the
+// functions that answer.
+func NewOnly(family string, info Info, ask string) Only { return Only{family, info, ask} }
+
+func only(info Info, ask string) Only { return NewOnly("LDP", info, ask) }
+
+// Refuse refuses a function of the family.
+func (o Only) Refuse(function string) error {
+	return refuse.New(refuse.Aggregate, "%s_%s has no answer from a collection of %s.", o.family, function, o.info.Protocol).
 		With("Ask %s.", o.ask)
 }
 
-func (o only) Mean() (float64, float64, error)     { return 0, 0, o.refuse("LDP_MEAN") }
-func (o only) SD() (float64, float64, error)       { return 0, 0, o.refuse("LDP_SD") }
-func (o only) Vector() ([]float64, float64, error) { return nil, 0, o.refuse("LDP_VECTOR_MEAN") }
-func (o only) Quantile(float64) (float64, error)   { return 0, o.refuse("LDP_QUANTILE") }
-func (o only) Info() Info                          { return o.info }
-func (o only) Interval(float64) (lo, hi float64, err error) {
-	return 0, 0, o.refuse("LDP_LOW")
-}
-func (o only) Range(float64, float64) (value, stderr float64, err error) {
-	return 0, 0, o.refuse("LDP_RANGE")
+// Mean implements Estimate, as the others do.
+func (o Only) Mean() (float64, float64, error) { return 0, 0, o.Refuse("MEAN") }
+
+// SD implements Estimate.
+func (o Only) SD() (float64, float64, error) { return 0, 0, o.Refuse("SD") }
+
+// Vector implements Estimate.
+func (o Only) Vector() ([]float64, float64, error) { return nil, 0, o.Refuse("VECTOR_MEAN") }
+
+// Quantile implements Estimate.
+func (o Only) Quantile(float64) (float64, error) { return 0, o.Refuse("QUANTILE") }
+
+// Interval implements Estimate.
+func (o Only) Interval(float64) (lo, hi float64, err error) { return 0, 0, o.Refuse("LOW") }
+
+// Range implements Estimate.
+func (o Only) Range(float64, float64) (value, stderr float64, err error) {
+	return 0, 0, o.Refuse("RANGE")
 }
 
-// checkLevel refuses a confidence level that is none.
-func checkLevel(conf float64) error {
+// Info implements Estimate.
+func (o Only) Info() Info { return o.info }
+
+// CheckLevel refuses a confidence level that is none.
+func CheckLevel(conf float64) error {
 	if !(conf > 0 && conf < 1) {
 		return refuse.New(refuse.Option, "The confidence level has to lie between 0 and 1, not at %v.", conf)
 	}

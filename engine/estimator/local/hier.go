@@ -7,7 +7,7 @@ import (
 
 // histogram is the estimate of LDP_HIER and LDP_HAAR.
 type histogram struct {
-	only
+	Only
 	placed tree.Placed
 }
 
@@ -24,7 +24,7 @@ func decodeTree(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	} else {
 		placed.Shares = tree.NewHier(levels)
 	}
-	return histogram{only{info, "LDP_RANGE(report, a, b), LDP_QUANTILE(report, q) or LDP_MEAN(report)"}, placed}, nil
+	return histogram{only(info, "LDP_RANGE(report, a, b), LDP_QUANTILE(report, q) or LDP_MEAN(report)"), placed}, nil
 }
 
 // Range implements Estimate.
@@ -44,5 +44,5 @@ func (h histogram) Mean() (value, stderr float64, err error) {
 // Interval implements Estimate.
 func (h histogram) Interval(conf float64) (lo, hi float64, err error) {
 	value, stderr := h.placed.Mean()
-	return located{only: h.only, mean: value, stderr: stderr}.Interval(conf)
+	return located{Only: h.Only, mean: value, stderr: stderr}.Interval(conf)
 }

@@ -48,7 +48,7 @@ const farthest = 0.9973
 //
 // Source: [JKMW19] Algorithm 1.
 type centred struct {
-	only
+	Only
 	coin             coin
 	lo, hi           float64
 	sigma, centre, s float64
@@ -59,7 +59,7 @@ type centred struct {
 func decodeKV2(p *collect.Params, t *Tally, before []Before, info Info) (Estimate, error) {
 	info.Covers, info.Omits = coversGaussian, omitsKnown
 	d := p.Declaration
-	c := centred{only: only{info, "LDP_MEAN(report)"}, coin: newCoin(t.of(collect.BRR)[0]), lo: d.Lo, hi: d.Hi, sigma: d.Sigma, centre: p.Published.Centre[0]}
+	c := centred{Only: only(info, "LDP_MEAN(report)"), coin: newCoin(t.of(collect.BRR)[0]), lo: d.Lo, hi: d.Hi, sigma: d.Sigma, centre: p.Published.Centre[0]}
 	f, stderr := c.coin.share()
 	c.s = min(max(2*f-1, -farthest), farthest)
 	if math.Abs(2*f-1)+2*(2*stderr) >= farthest {
@@ -87,7 +87,7 @@ func (c centred) Mean() (value, stderr float64, err error) {
 // Interval maps the interval of the share, and adds what the law's departure from the Gaussian may move. An end that the reports leave
 // open is the declared one of the mean.
 func (c centred) Interval(conf float64) (lo, hi float64, err error) {
-	if err := checkLevel(conf); err != nil {
+	if err := CheckLevel(conf); err != nil {
 		return 0, 0, err
 	}
 	value, _, _ := c.Mean()
@@ -128,14 +128,14 @@ func (c centred) position(s float64) float64 {
 // located is a mean, and maybe a standard deviation, estimated by likelihood with normal errors. Where the values do not look Gaussian
 // the standard error is NaN, and so is the interval.
 type located struct {
-	only
+	Only
 	mean, stderr float64
 	unit         float64 // of the law
 	law          *law    // nil: none is assumed
 }
 
 // likeliest returns the estimate of the likeliest Gaussian, with what the reports say of its law.
-func likeliest(ask only, l law, mean, stderr, unit float64) located {
+func likeliest(ask Only, l law, mean, stderr, unit float64) located {
 	if l.poor(&ask.info, "there is no standard error and no interval.") {
 		stderr = math.NaN()
 	}
@@ -145,7 +145,7 @@ func likeliest(ask only, l law, mean, stderr, unit float64) located {
 func (l located) Mean() (value, stderr float64, err error) { return l.mean, l.stderr, nil }
 
 func (l located) Interval(conf float64) (lo, hi float64, err error) {
-	if err := checkLevel(conf); err != nil {
+	if err := CheckLevel(conf); err != nil {
 		return 0, 0, err
 	}
 	z := quantileOf(conf)
@@ -185,7 +185,7 @@ func decodeKV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	stderr := 1 / math.Sqrt(r.information(best, 1).mean+s.information(best))
 	info.Covers, info.Omits = coversGaussian, omitsKnown
 	d, l := p.Declaration, lawOf(append(r.readings(best, 1), s.readings(best)...), 1)
-	return likeliest(only{info, "LDP_MEAN(report)"}, l, d.Lo+d.Sigma*best, d.Sigma*stderr, d.Sigma), nil
+	return likeliest(only(info, "LDP_MEAN(report)"), l, d.Lo+d.Sigma*best, d.Sigma*stderr, d.Sigma), nil
 }
 
 // golden returns where f is largest in [lo, hi], to precision, if it has one peak there.

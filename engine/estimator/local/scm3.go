@@ -38,7 +38,7 @@ func treeLevels(p *collect.Params, t *Tally, coordinate int) []tree.Level {
 
 // vector is the estimate of a mean vector.
 type vector struct {
-	only
+	Only
 	mean   []float64
 	stderr float64 // root of the expected squared length of the error
 }
@@ -64,7 +64,7 @@ func decodeSCM3(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	target := p.Derived.ClipTarget
 	info.Clip, info.Covers, info.Omits = &target, coversBoth, omitsBias
 	share := float64(p.Declaration.Dimension) / float64(p.Derived.Padded)
-	return vector{only{info, "LDP_VECTOR_MEAN(report)"}, tree.Restore(p, y), math.Sqrt(share * variance)}, nil
+	return vector{only(info, "LDP_VECTOR_MEAN(report)"), tree.Restore(p, y), math.Sqrt(share * variance)}, nil
 }
 
 // sphereMean returns the mean of the clipped vectors and the variance of its length's error,

@@ -100,12 +100,12 @@ func decodeUV2(p *collect.Params, t *Tally, before []Before, info Info) (Estimat
 	unit := p.Declaration.SigmaMin
 	lo := p.Declaration.Lo + unit*(p.Published.Centre[0]-p.Published.Width)
 	width := unit * 2 * p.Published.Width
-	ask := only{info, "LDP_MEAN(report) or LDP_SD(report)"}
+	ask := only(info, "LDP_MEAN(report) or LDP_SD(report)")
 	sd, sdError := roundOne(p)
 	w := windowed{sd: unit * sd, sdError: unit * sdError}
 	if c := t.parts[0]; c.Randomiser == collect.DLAP {
 		mean, stderr := noisy(c, p.Declaration.Epsilon.Float())
-		w.Estimate = located{only: ask, mean: lo + width*mean, stderr: width * stderr}
+		w.Estimate = located{Only: ask, mean: lo + width*mean, stderr: width * stderr}
 	} else {
 		w.Estimate = bounded{ask, newCoin(&t.parts[0]), lo, lo + width}
 	}
@@ -186,7 +186,7 @@ func decodeUV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 		return nil, err
 	}
 	info.Covers, info.Omits = coversGaussian, "dishonest reports, and who chose not to report"
-	l := likeliest(only{info, "LDP_MEAN(report) or LDP_SD(report)"}, lawOf(r.readings(at.mean, at.sd), 2), p.Declaration.Lo+unit*at.mean, unit*mean, unit)
+	l := likeliest(only(info, "LDP_MEAN(report) or LDP_SD(report)"), lawOf(r.readings(at.mean, at.sd), 2), p.Declaration.Lo+unit*at.mean, unit*mean, unit)
 	if math.IsNaN(l.stderr) {
 		sd = math.NaN()
 	}

@@ -2,7 +2,6 @@ package mean
 
 import (
 	"fmt"
-	"math/bits"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
@@ -107,19 +106,7 @@ func (t interval) of(x int64) int64 { return min(max(x, t.lo), t.hi) }
 // are at most 2^50, as the totals themselves are.
 func declaredTotal(p estimator.Params, least int64) interval {
 	lo, hi := *p.Lower, *p.Upper
-	return interval{min(least*lo, times(lo, p.MaxRows)), max(least*hi, times(hi, p.MaxRows))}
-}
-
-// times returns x·m within ±2^50, for m >= 1 and |x| <= 2^50.
-func times(x, m int64) int64 {
-	over, c := bits.Mul64(uint64(max(x, -x)), uint64(m))
-	if over > 0 || c > estimator.MaxUnits {
-		c = estimator.MaxUnits
-	}
-	if x < 0 {
-		return -int64(c)
-	}
-	return int64(c)
+	return interval{min(least*lo, scalar.Times(lo, p.MaxRows)), max(least*hi, scalar.Times(hi, p.MaxRows))}
 }
 
 func (sum) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows, estimator.Sum} }

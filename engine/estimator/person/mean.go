@@ -32,15 +32,12 @@ func NewNumber(p Params) (estimator.Estimator, error) {
 	return newMean(p, true)
 }
 
-// meanBits is the fraction of a step to which a mean of several rows is rounded: a mean of small integers is then not rounded to a whole step.
-const meanBits = 10
-
 func newMean(p Params, number bool) (estimator.Estimator, error) {
 	p, err := p.check()
 	if err != nil {
 		return nil, err
 	}
-	m := mean{p: p, law: p.law(), number: number, shift: meanBits, pick: newFullest}
+	m := mean{p: p, law: p.law(), number: number, shift: scalar.MeanBits, pick: newFullest}
 	if p.MaxRows == 1 {
 		m.shift = 0
 	}

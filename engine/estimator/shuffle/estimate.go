@@ -72,36 +72,12 @@ func enough(p *collect.Params, t *Tally) error {
 }
 
 // only refuses every question. An estimate embeds it and answers the questions that it can.
-type only struct {
-	info local.Info
-	ask  string // the functions that answer: "SHUFFLE_MEAN(msg)"
-}
+type only struct{ local.Only }
 
-func (o only) refuse(function string) error {
-	return refuse.New(refuse.Aggregate, "%s has no answer from a collection of %s.", function, o.info.Protocol).
-		With("Ask %s.", o.ask)
-}
+// refusing tells by ask which functions answer: "SHUFFLE_MEAN(msg)".
+func refusing(info local.Info, ask string) only { return only{local.NewOnly("SHUFFLE", info, ask)} }
 
-func (o only) Sum() (float64, float64, error)      { return 0, 0, o.refuse("SHUFFLE_SUM") }
-func (o only) Mean() (float64, float64, error)     { return 0, 0, o.refuse("SHUFFLE_MEAN") }
-func (o only) SD() (float64, float64, error)       { return 0, 0, o.refuse("SHUFFLE_SD") }
-func (o only) Vector() ([]float64, float64, error) { return nil, 0, o.refuse("SHUFFLE_VECTOR_MEAN") }
-func (o only) Quantile(float64) (float64, error)   { return 0, o.refuse("SHUFFLE_QUANTILE") }
-func (o only) Info() local.Info                    { return o.info }
-func (o only) Interval(float64) (lo, hi float64, err error) {
-	return 0, 0, o.refuse("SHUFFLE_LOW")
-}
-func (o only) Range(float64, float64) (value, stderr float64, err error) {
-	return 0, 0, o.refuse("SHUFFLE_RANGE")
-}
-
-// checkLevel refuses a confidence level that is none.
-func checkLevel(conf float64) error {
-	if !(conf > 0 && conf < 1) {
-		return refuse.New(refuse.Option, "The confidence level has to lie between 0 and 1, not at %v.", conf)
-	}
-	return nil
-}
+func (o only) Sum() (float64, float64, error) { return 0, 0, o.Refuse("SUM") }
 
 // normalPoint is how many standard deviations a normal number is within with probability conf.
 func normalPoint(conf float64) float64 { return math.Sqrt2 * math.Erfinv(conf) }

@@ -18,7 +18,7 @@ func decodeHistogram(p *collect.Params, t *Tally, info local.Info) Estimate {
 	info.Covers, info.Omits = coversNoise, omitsLeaf
 	ask := "SHUFFLE_RANGE(msg, a, b), SHUFFLE_QUANTILE(msg, q), SHUFFLE_MEAN(msg) or SHUFFLE_SUM(msg)"
 	placed := tree.Placed{Shares: t.hier(p.Cells[0].Cell), Lo: p.Declaration.Lo, Hi: p.Declaration.Hi}
-	return histogram{only{info, ask}, placed, float64(t.Total())}
+	return histogram{refusing(info, ask), placed, float64(t.Total())}
 }
 
 // Range implements Estimate.
@@ -43,7 +43,7 @@ func (h histogram) Sum() (value, stderr float64, err error) {
 
 // Interval implements Estimate. The counts' noise is a sum of many, and so nearly normal.
 func (h histogram) Interval(conf float64) (lo, hi float64, err error) {
-	if err := checkLevel(conf); err != nil {
+	if err := local.CheckLevel(conf); err != nil {
 		return 0, 0, err
 	}
 	value, stderr := h.placed.Mean()

@@ -34,7 +34,7 @@ func decodeSum(p *collect.Params, t *Tally, info local.Info) Estimate {
 	info.Covers, info.Omits = coversNoise, omitsSum
 	step := (d.Hi - d.Lo) / float64(b.Grid)
 	return total{
-		only: only{info, "SHUFFLE_MEAN(msg) or SHUFFLE_SUM(msg)"},
+		only: refusing(info, "SHUFFLE_MEAN(msg) or SHUFFLE_SUM(msg)"),
 		n:    n, lo: d.Lo, mean: d.Lo + step*y/n, step: step,
 		shares: sharesOf(p, n),
 	}
@@ -58,7 +58,7 @@ func (s total) Mean() (value, stderr float64, err error) {
 
 // Interval implements Estimate. It is of the law of the noise, whose tails are longer than a normal one's.
 func (s total) Interval(conf float64) (lo, hi float64, err error) {
-	if err := checkLevel(conf); err != nil {
+	if err := local.CheckLevel(conf); err != nil {
 		return 0, 0, err
 	}
 	half := s.step * s.shares.point(conf) / s.n

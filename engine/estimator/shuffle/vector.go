@@ -48,7 +48,7 @@ func decodeVector(p *collect.Params, t *Tally, before []Before, info local.Info)
 		variance += sampled(p, y, n, before, &info)
 		y = tree.Restore(p, y)
 	}
-	return vector{only{info, "SHUFFLE_VECTOR_MEAN(msg)"}, y, math.Sqrt(variance)}
+	return vector{refusing(info, "SHUFFLE_VECTOR_MEAN(msg)"), y, math.Sqrt(variance)}
 }
 
 // sampled returns the variance that the mean y about the centre has because n contributors of round 3 are a sample, and tells what clipping

@@ -55,7 +55,7 @@ func newCoinpress(p Params, rho float64) (coinpress, error) {
 	if len(p.Sigma) == 0 && p.SigmaMax == 0 {
 		return coinpress{}, errNoSpread
 	}
-	return coinpress{p: p, rhos: refining(rho, rounds), factor2: factor2(p.Relation, false)}, nil
+	return coinpress{p: p, rhos: refining(rho, rounds), factor2: block.Factor2(p.Relation, false)}, nil
 }
 
 // counted is c with the number of persons that it is told.

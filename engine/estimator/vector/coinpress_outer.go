@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"runtime"
@@ -70,7 +71,7 @@ func (o outer) clip(dst []int64, w []float64) {
 	}
 	for squared(dst) > o.limit {
 		for j, x := range dst {
-			dst[j] -= int64(sign(x))
+			dst[j] -= int64(cmp.Compare(x, 0))
 		}
 	}
 }
@@ -81,16 +82,6 @@ func squared(x []int64) int64 {
 		q += v * v
 	}
 	return q
-}
-
-func sign(x int64) int {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
 }
 
 // sum returns the exact upper triangle of Σ wwᵀ, row by row, in units of 2^-2·outerBits, where vector i is a·(row i).
@@ -163,7 +154,7 @@ func (o outer) release(n noise.Noiser, rows rows, a *mat.Dense, count float64) *
 			if j == k {
 				v = diagonal
 			}
-			out.SetSym(j, k, math.Ldexp(toFloat(n.Gaussian(sums[at], v)), -2*outerBits)/count)
+			out.SetSym(j, k, math.Ldexp(scalar.Float(n.Gaussian(sums[at], v)), -2*outerBits)/count)
 			at++
 		}
 	}

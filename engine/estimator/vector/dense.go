@@ -156,7 +156,7 @@ func (d dense) choose(n noise.Noiser, all lots, s spread, scaled bool, left *bud
 
 // sum releases the mean about a centre with what is left of the loss: a radius, then the sum.
 func (d dense) sum(n noise.Noiser, b *estimator.Block, centre []int64, weights []float64, count float64, nonNegative bool, left *budget) (mean, sigma []float64, moved float64) {
-	f2 := factor2(d.p.Relation, nonNegative)
+	f2 := block.Factor2(d.p.Relation, nonNegative)
 	target := d.target(f2, left.rho*left.left, count)
 	norms, totals := d.measure(b, centre, weights)
 	radius := d.radius(n, norms, firstpass.NewOctaves(firstpass.RadiiPer(d.p.Dim), d.farthestNorm(weights, count)), target, count, f2, left)

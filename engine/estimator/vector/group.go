@@ -40,10 +40,6 @@ func (p Params) check() error {
 // positive reports whether x is 0, for undeclared, or positive and of a size that floats can square.
 func positive(x float64) bool { return x == 0 || x > 1e-150 && x < 1e150 }
 
-// meanBits is the fraction of a step to which the mean of several rows is rounded, as for numbers: a person's mean
-// of small integers is then not rounded to a whole step.
-const meanBits = 10
-
 // group brings every person to one vector within the public range: the mean of the person's rows, rounded once.
 // A map of one person at a time. A block that is so already is taken as it is.
 func (p Params) group(b *estimator.Block) group {
@@ -54,10 +50,5 @@ func (p Params) group(b *estimator.Block) group {
 	return group{Block: means, shift: p.shift(), totals: totals}
 }
 
-// shift is the fraction of a step that dense vectors are rounded to: none where a person has one row.
-func (p Params) shift() uint {
-	if p.MaxRows == 1 {
-		return 0
-	}
-	return meanBits
-}
+// shift is the fraction of a step that dense vectors are rounded to.
+func (p Params) shift() uint { return scalar.VectorShift(p.Params) }

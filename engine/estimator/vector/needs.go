@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/firstpass"
 )
 
@@ -90,7 +91,7 @@ func (d dense) norms() firstpass.Octaves {
 
 // factor2 is that of the sum where the centre is public.
 func (d dense) factor2() int64 {
-	return factor2(d.p.Relation, d.centred == never && d.middle <= d.lo)
+	return block.Factor2(d.p.Relation, d.centred == never && d.middle <= d.lo)
 }
 
 // scalesFrom is the number of persons from which coordinates are scaled where that is open.

@@ -96,9 +96,9 @@ func (s sparse) release(n noise.Noiser, g group, count float64) estimator.Estima
 	switch s.method {
 	case Shifted:
 		c := s.medians(n, r, left.take(medianShare))
-		mean, sigma = s.sum(n, r, clipping{unit: 1, centre: c, factor2: factor2(s.p.Relation, corner(c, r.top))}, count, left.rest())
+		mean, sigma = s.sum(n, r, clipping{unit: 1, centre: c, factor2: block.Factor2(s.p.Relation, corner(c, r.top))}, count, left.rest())
 	case Clipped:
-		mean, sigma = s.sum(n, r, clipping{unit: 1, factor2: factor2(s.p.Relation, true)}, count, left.rest())
+		mean, sigma = s.sum(n, r, clipping{unit: 1, factor2: block.Factor2(s.p.Relation, true)}, count, left.rest())
 	default:
 		mean, sigma = s.plan(n, r, count, left)
 	}
@@ -173,7 +173,7 @@ func (s sparse) norms(r entries, b clipping) (least, most float64) {
 	}
 	least = 0.5
 	if s.bounded() {
-		least = float64(r.top) / (1 << meanBits)
+		least = float64(r.top) / (1 << scalar.MeanBits)
 	}
 	unit := float64(b.unit)
 	return unit * least * math.Sqrt(low), 1.001 * unit * float64(r.top) * math.Sqrt(sum)

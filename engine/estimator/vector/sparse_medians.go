@@ -66,7 +66,7 @@ func (s sparse) needs() int64 {
 	case Plan:
 		rho *= 1 - firstShare
 	}
-	target := firstpass.TailTarget(s.p.Dim, factor2(s.p.Relation, s.method != Shifted), rho)
+	target := firstpass.TailTarget(s.p.Dim, block.Factor2(s.p.Relation, s.method != Shifted), rho)
 	window := firstpass.FarZ * math.Sqrt(delta2/(2*rho*firstpass.RadiusShare(rho, target, 0, s.p.Relation)))
 	need := max(leastPersons, int64(math.Ceil(4*target)), int64(math.Ceil(2*window)))
 	if s.method == Shifted {

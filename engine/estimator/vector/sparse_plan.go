@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/noise"
 )
 
@@ -16,9 +17,9 @@ func (s sparse) plan(n noise.Noiser, r entries, count float64, left *budget) (me
 	if !s.bounded() {
 		moments, noise := s.squares(n, r, count, left.take(firstShare))
 		q := s.guess(moments, noise)
-		return s.sum(n, r, clipping{unit: 1, weights: s.weights(q), factor2: factor2(s.p.Relation, true)}, count, left.rest())
+		return s.sum(n, r, clipping{unit: 1, weights: s.weights(q), factor2: block.Factor2(s.p.Relation, true)}, count, left.rest())
 	}
-	first := clipping{unit: 1, factor2: factor2(s.p.Relation, true)}
+	first := clipping{unit: 1, factor2: block.Factor2(s.p.Relation, true)}
 	before, noisy := s.sum(n, r, first, count, left.take(firstShare))
 	q := s.guess(divided(before, float64(r.top)), divided(noisy, float64(r.top)))
 	second := s.about(q, r.top)
@@ -60,7 +61,7 @@ func (s sparse) guess(mean, sigma []float64) []float64 {
 // about returns the ball about the centre that suits means q in units of the range: the means themselves where that makes
 // norms smaller by nearCorner at least, under add-remove; else the next corner of the range.
 func (s sparse) about(q []float64, top int64) clipping {
-	b := clipping{unit: 1, centre: make([]int64, len(q)), factor2: factor2(s.p.Relation, true)}
+	b := clipping{unit: 1, centre: make([]int64, len(q)), factor2: block.Factor2(s.p.Relation, true)}
 	for b.unit*top < 1<<centreBits {
 		b.unit *= 2
 	}

@@ -20,7 +20,7 @@ import (
 // that factor2 is that of vectors in one orthant. The sums of y are integers.
 func (s sparse) squares(n noise.Noiser, r entries, count, rho float64) (mean, sigma []float64) {
 	part := newBudget(rho)
-	f2, top2 := factor2(s.p.Relation, true), float64(r.top)*float64(r.top)
+	f2, top2 := block.Factor2(s.p.Relation, true), float64(r.top)*float64(r.top)
 	target := firstpass.TailTarget(s.p.Dim, f2, rho)
 	norms := squareNorms(r.Block)
 	h := firstpass.NewHistogram(firstpass.NewOctaves(firstpass.RadiusPer, top2*math.Sqrt(float64(s.p.Dim))), firstpass.Delta2(s.p.Relation, false),

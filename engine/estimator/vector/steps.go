@@ -110,24 +110,6 @@ func (b *budget) take(share float64) float64 {
 // rest takes what is left.
 func (b *budget) rest() float64 { return b.take(b.left) }
 
-// factor2 is the square of the factor by which one person moves a sum of vectors of weighted norm at most C, in units
-// of C:
-//
-//	add-remove    1: one vector comes or goes
-//	replace-one   4: one vector is exchanged for another; 2 if all coordinates of all vectors are >= 0, since then
-//	              ‖a−b‖² = ‖a‖² + ‖b‖² − 2⟨a,b⟩ ≤ 2C²
-//
-// One that comes or goes under replace-one, because it starts or stops to match, moves the sum by C at most.
-func factor2(r estimator.Relation, nonNegative bool) int64 {
-	switch {
-	case r != estimator.ReplaceOne:
-		return 1
-	case nonNegative:
-		return 2
-	}
-	return 4
-}
-
 // addNoise releases sums of clipped vectors (block.ClipSum) at loss rho: to coordinate j it adds N_Z(0, σ_j²) with
 //
 //	σ_j² = ⌈factor2·C²·2^(2·ClipBits) / (2ρ·w_j)⌉
@@ -147,7 +129,7 @@ func addNoise(n noise.Noiser, sums []*big.Int, weights []float64, radius float64
 		if sigma2 == nil {
 			sigma2 = v.of(weights[j])
 		}
-		noisy[j] = math.Ldexp(toFloat(n.Gaussian(s, sigma2)), -block.ClipBits)
+		noisy[j] = math.Ldexp(scalar.Float(n.Gaussian(s, sigma2)), -block.ClipBits)
 		sigma[j] = math.Ldexp(scalar.Root(sigma2), -block.ClipBits)
 	}
 	return noisy, sigma
@@ -182,11 +164,6 @@ func (v variances) of(w float64) *big.Int {
 		q.SetInt64(1)
 	}
 	return q
-}
-
-func toFloat(b *big.Int) float64 {
-	f, _ := new(big.Float).SetInt(b).Float64()
-	return f
 }
 
 // estimate turns a mean in units of the group into an answer, with the standard deviation of its noise. The answer is

@@ -46,7 +46,7 @@ func NewSum(p Params) (estimator.Estimator, error) {
 	}
 	s := sum{p: p}
 	s.lo, s.hi = p.totals()
-	s.factor2 = factor2(p.Relation, s.lo >= 0)
+	s.factor2 = block.Factor2(p.Relation, s.lo >= 0)
 	delta2 := firstpass.Delta2(p.Relation, false)
 	b := newBudget(p.Rho)
 	s.count = newPersons(p, b.take(0.03))

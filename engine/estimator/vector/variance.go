@@ -74,7 +74,7 @@ func (m moments) needs() int64 {
 }
 
 // factor2 is that of vectors of any sign.
-func (m moments) factor2() int64 { return factor2(m.p.Relation, false) }
+func (m moments) factor2() int64 { return block.Factor2(m.p.Relation, false) }
 
 // steps implements core.
 func (m moments) steps() []estimator.Step {

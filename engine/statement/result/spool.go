@@ -25,11 +25,8 @@ const batchBytes = 16 << 20
 const longRow = 4096
 
 // rowText is how much room the text of a result has at first; a batch that needs more makes it
-// larger. It is used again for the next batch unless it has become larger than keptText.
-const (
-	rowText  = 512
-	keptText = 1 << 20
-)
+// larger.
+const rowText = 512
 
 // Spool reads all rows, sends full batches, closes the iterator and returns what is still to be
 // sent.
@@ -90,8 +87,7 @@ type spooled struct {
 
 	rows   [][]sqltypes.Value
 	values []sqltypes.Value // of all rows
-	text   []byte           // of values that came as text, and of doubles
-	buffer *sql.ByteBuffer  // of others
+	buffer *sql.ByteBuffer  // of values that did not come as text
 	bytes  int64            // of long rows
 }
 
@@ -103,8 +99,7 @@ func newSpool(ctx *sql.Context, schema sql.Schema) *spooled {
 	return s
 }
 
-// add holds a row back. Of a value that is text already a copy is made, because it holds until the
-// next row only.
+// add holds a row back.
 func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 	if n := quota.Row(row); n > longRow {
 		if err := quota.Of(ctx).Take(2 * n); err != nil {
@@ -118,15 +113,12 @@ func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 		switch x := row[i].(type) {
 		case nil:
 		case *sqltypes.Value:
-			v = s.keep(x)
+			v = *x
 		default:
-			at := len(s.text)
-			if text, ok := appendDouble(ctx, s.text, c.Type, x); ok {
-				s.text, v = text, sqltypes.MakeTrusted(c.Type.Type(), text[at:len(text):len(text)])
-				break
-			}
 			var err error
-			if v, err = c.Type.SQL(ctx, s.buffer.Get(), x); err != nil {
+			if text, ok := appendDouble(ctx, s.buffer.Get(), c.Type, x); ok {
+				v = sqltypes.MakeTrusted(c.Type.Type(), text)
+			} else if v, err = c.Type.SQL(ctx, s.buffer.Get(), x); err != nil {
 				return err
 			}
 			s.buffer.Grow(v.Len())
@@ -137,15 +129,6 @@ func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 	mysqlTimes(s.fields, values)
 	s.rows = append(s.rows, values)
 	return nil
-}
-
-func (s *spooled) keep(v *sqltypes.Value) sqltypes.Value {
-	if v.IsNull() {
-		return sqltypes.NULL
-	}
-	at := len(s.text)
-	s.text = append(s.text, v.Raw()...)
-	return sqltypes.MakeTrusted(v.Type(), s.text[at:len(s.text):len(s.text)])
 }
 
 // result is what is held back.
@@ -160,11 +143,8 @@ func (s *spooled) result() *sqltypes.Result {
 func (s *spooled) clear(ctx *sql.Context) {
 	quota.Of(ctx).Free(2 * s.bytes)
 	s.bytes = 0
-	s.rows, s.values, s.text = s.rows[:0], s.values[:0], s.text[:0]
+	s.rows, s.values = s.rows[:0], s.values[:0]
 	s.buffer.Reset()
-	if cap(s.text) > keptText {
-		s.text = nil
-	}
 }
 
 func okResult(r types.OkResult) *sqltypes.Result {

@@ -15,8 +15,8 @@ import (
 
 var errMiddle = errors.New("in the middle")
 
-// numberedRows gives rows of a number and a text up to n, then an error. It gives the text in memory that it uses again, as the
-// store's rows do.
+// numberedRows gives rows of a number and a text up to n, then an error. It gives the text in a value
+// that it uses again, as the store's rows do.
 type numberedRows struct {
 	n, at  int
 	err    error
@@ -33,8 +33,7 @@ func (c *numberedRows) Next(*sql.Context) (sql.Row, error) {
 		return nil, c.err
 	}
 	c.at++
-	raw := c.text.Raw()[:0]
-	c.text = sqltypes.MakeTrusted(sqltypes.VarChar, fmt.Appendf(raw, "row %d", c.at))
+	c.text = sqltypes.MakeTrusted(sqltypes.VarChar, fmt.Appendf(nil, "row %d", c.at))
 	return sql.Row{int64(c.at), &c.text}, nil
 }
 

@@ -7,12 +7,12 @@ import (
 	"scrim/planner/plan"
 )
 
-// Executor is the executor that notes, in the session and in the trace, that protected tables are
+// NotingExecutor is the executor that notes, in the session and in the trace, that protected tables are
 // about to be read.
-type Executor struct{ plan.Executor }
+type NotingExecutor struct{ plan.Executor }
 
 // Begin implements planner.Executor.
-func (e Executor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, error) {
+func (e NotingExecutor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, error) {
 	if own, ok := session.From(ctx); ok {
 		own.TouchProtected()
 	}

@@ -134,7 +134,7 @@ func (s *session) insertFew(ctx context.Context, table store.TableRef, columns [
 		}
 		tuples[i] = "(" + strings.Join(values, ", ") + ")"
 	}
-	_, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+quotedNames(columns)+") VALUES "+strings.Join(tuples, ", "), args...)
+	_, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+sqltext.StoreNames(columns)+") VALUES "+strings.Join(tuples, ", "), args...)
 	return err
 }
 
@@ -154,7 +154,7 @@ func (s *session) appendBatch(ctx context.Context, table store.TableRef, columns
 	if err := s.send("temp", "main", batch, rows, func(v any, column int) (any, error) { return sendable(v, kinds[column]) }); err != nil {
 		return err
 	}
-	if _, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+quotedNames(columns)+") SELECT "+
+	if _, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+sqltext.StoreNames(columns)+") SELECT "+
 		strings.Join(names, ", ")+" FROM temp.main."+batch); err != nil {
 		return err
 	}

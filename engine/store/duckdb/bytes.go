@@ -88,6 +88,3 @@ func (b *byteReader) read(chunk mapping.DataChunk) store.BytesChunk {
 	}
 	return store.BytesChunk{Len: n, Columns: b.columns}
 }
-
-// has tells whether the value at i is there.
-func (v validity) has(i int) bool { return v == nil || v[i>>6]>>(i&63)&1 == 1 }

@@ -249,7 +249,7 @@ func (im *importer) exists(ctx context.Context) (bool, error) {
 
 // load fills the table in the open transaction and logs the change.
 func (im *importer) load(ctx context.Context, exists bool, columns []string) (int64, error) {
-	list := quotedNames(columns)
+	list := sqltext.StoreNames(columns)
 	// The alias list renames the file's columns by position.
 	rows := "SELECT " + list + " FROM " + im.source + " AS f(" + list + ")"
 	var before []string

@@ -48,7 +48,7 @@ func (s *snapshot) materialise(ctx context.Context, sql string, args []any, colu
 		return "", internal(fmt.Sprintf("%d names for %d columns", len(columns), n))
 	}
 	table := s.newTable()
-	_, err = s.pooled.exec(ctx, "CREATE TEMP TABLE "+table+" AS SELECT * FROM ("+sql+"\n) AS q("+quotedNames(columns)+")", args...)
+	_, err = s.pooled.exec(ctx, "CREATE TEMP TABLE "+table+" AS SELECT * FROM ("+sql+"\n) AS q("+sqltext.StoreNames(columns)+")", args...)
 	return table, err
 }
 
@@ -102,14 +102,6 @@ func (s *snapshot) keptName() string { return fmt.Sprintf("__scrim_kept_%d", s.t
 func (s *snapshot) newTable() string {
 	s.tables++
 	return "temp.main." + s.keptName()
-}
-
-func quotedNames(names []string) string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = sqltext.StoreName(n)
-	}
-	return strings.Join(out, ", ")
 }
 
 // fill appends rows to the newest table.

@@ -16,6 +16,9 @@ func validityOf(p unsafe.Pointer, n int) validity {
 	return unsafe.Slice((*uint64)(p), (n+63)/64)
 }
 
+// has tells whether the value at i is there.
+func (v validity) has(i int) bool { return v == nil || v[i>>6]>>(i&63)&1 == 1 }
+
 // complete tells whether all of the first n values are there.
 func (v validity) complete(n int) bool {
 	for i, w := range v {

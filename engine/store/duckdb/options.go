@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 
@@ -80,23 +79,4 @@ func (o Options) settings(path string) ([]string, error) {
 var lock = []string{
 	"SET GLOBAL enable_external_access = false",
 	"SET GLOBAL lock_configuration = true",
-}
-
-// setUp configures the database, makes what it keeps for itself, and claims it for its data directory.
-func (c *conn) setUp(ctx context.Context, in *instance, o Options) error {
-	in.helpers.size = o.threads() - 1
-	if err := o.spilling(in.path).prepare(); err != nil {
-		return err
-	}
-	settings, err := o.settings(in.path)
-	if err != nil {
-		return err
-	}
-	if err := c.configure(ctx, settings); err != nil {
-		return err
-	}
-	if err := c.initSchema(ctx); err != nil {
-		return err
-	}
-	return c.claim(ctx, o.DirectoryID)
 }

@@ -97,6 +97,25 @@ func prepare(in *instance, o Options) (*Store, error) {
 	return s, nil
 }
 
+// setUp configures the database, makes what it keeps for itself, and claims it for its data directory.
+func (c *conn) setUp(ctx context.Context, in *instance, o Options) error {
+	in.helpers.size = o.threads() - 1
+	if err := o.spilling(in.path).prepare(); err != nil {
+		return err
+	}
+	settings, err := o.settings(in.path)
+	if err != nil {
+		return err
+	}
+	if err := c.configure(ctx, settings); err != nil {
+		return err
+	}
+	if err := c.initSchema(ctx); err != nil {
+		return err
+	}
+	return c.claim(ctx, o.DirectoryID)
+}
+
 // verifyLock reads the settings back that the guarantee rests on.
 func (c *conn) verifyLock(ctx context.Context) error {
 	rows, err := c.collect(ctx, `SELECT current_setting('enable_external_access'), current_setting('lock_configuration'),

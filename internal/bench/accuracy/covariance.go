@@ -19,11 +19,7 @@ func openWhitened(n *named.Name) Method {
 		if bound == 0 {
 			p.SigmaMax = s.Radius / math.Sqrt(float64(s.Dim))
 		}
-		e, err := vector.NewWhitenedMean(p, vector.CovarianceOptions{Rounds: tcov, ZeroMean: true})
-		if err != nil {
-			return nil, err
-		}
-		return released(e, vectors), nil
+		return ofVectors(vector.NewWhitenedMean(p, vector.CovarianceOptions{Rounds: tcov, ZeroMean: true}))
 	}}
 }
 
@@ -33,11 +29,7 @@ func openCovariance(n *named.Name) Method {
 	return Method{Target: Covariance, build: func(s *dataset.Set, c Conditions) (runner, error) {
 		p := params(s, c)
 		p.SigmaMax = bound
-		e, err := vector.NewCovariance(p, vector.CovarianceOptions{Rounds: t, ZeroMean: true})
-		if err != nil {
-			return nil, err
-		}
-		return released(e, vectors), nil
+		return ofVectors(vector.NewCovariance(p, vector.CovarianceOptions{Rounds: t, ZeroMean: true}))
 	}}
 }
 

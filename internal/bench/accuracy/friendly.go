@@ -27,10 +27,6 @@ func openFriendly(n *named.Name) Method {
 				p.SigmaMax = max(p.SigmaMax, x)
 			}
 		}
-		e, err := friendly.NewMean(p)
-		if err != nil {
-			return nil, err
-		}
-		return released(e, vectors), nil
+		return ofVectors(friendly.NewMean(p))
 	}}
 }

@@ -30,12 +30,8 @@ func openGroups(*named.Name) Method {
 		if s.Groups == 0 {
 			return nil, errGroups
 		}
-		e, err := groups.New(groups.Params{Rho: c.Rho, Relation: c.Relation, Groups: s.Groups,
-			Aggregates: []groups.Aggregate{{Measure: s.Measure, Grid: s.Grid}}})
-		if err != nil {
-			return nil, err
-		}
-		return released(e, vectors), nil
+		return ofVectors(groups.New(groups.Params{Rho: c.Rho, Relation: c.Relation, Groups: s.Groups,
+			Aggregates: []groups.Aggregate{{Measure: s.Measure, Grid: s.Grid}}}))
 	}}
 }
 

@@ -115,6 +115,14 @@ func released(e estimator.Estimator, input func(dataset.Sample) estimator.Input)
 	}
 }
 
+// ofVectors runs an estimator of the core on the persons' vectors.
+func ofVectors(e estimator.Estimator, err error) (runner, error) {
+	if err != nil {
+		return nil, err
+	}
+	return released(e, vectors), nil
+}
+
 func vectors(s dataset.Sample) estimator.Input {
 	return estimator.Input{Persons: s.Block.Persons(), Vectors: s.Block}
 }

@@ -47,11 +47,7 @@ func openPerson(n *named.Name) Method {
 		if pure {
 			p.Epsilon, p.Rho = pureEpsilon(c.Rho), 0
 		}
-		e, err := person.NewMean(p)
-		if err != nil {
-			return nil, err
-		}
-		return released(e, vectors), nil
+		return ofVectors(person.NewMean(p))
 	}}
 }
 
@@ -64,11 +60,7 @@ func openCover(n *named.Name) Method {
 		p := cover.Params{Params: params(s, c).Params, Dim: s.Dim, Persons: int64(s.Persons), Error: alpha,
 			Moment: s.Moment, Sigma: s.RowSigma, Rows: float64(max(1, s.Rows))}
 		p.Epsilon, p.Rho = pureEpsilon(c.Rho), 0
-		e, err := cover.NewMean(p)
-		if err != nil {
-			return nil, err
-		}
-		return released(e, vectors), nil
+		return ofVectors(cover.NewMean(p))
 	}}
 }
 

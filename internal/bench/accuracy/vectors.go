@@ -82,11 +82,7 @@ func meanOf(p vector.Params) (runner, error) {
 	if p.Sparse && p.Rotate {
 		return nil, errDense
 	}
-	e, err := vector.NewMean(p)
-	if err != nil {
-		return nil, err
-	}
-	return released(e, vectors), nil
+	return ofVectors(vector.NewMean(p))
 }
 
 func openCoinpress(n *named.Name) Method {
@@ -109,10 +105,6 @@ func openVectorVariance(n *named.Name) Method {
 		if pairs > 0 {
 			p.Scale, p.Pairs = vector.Pairs, pairs
 		}
-		e, err := vector.NewVariance(p, false, false)
-		if err != nil {
-			return nil, err
-		}
-		return released(e, vectors), nil
+		return ofVectors(vector.NewVariance(p, false, false))
 	}}
 }

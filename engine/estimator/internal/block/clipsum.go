@@ -140,3 +140,22 @@ func sumFour(sum, x, y, z, w []int64, least int64) uint64 {
 	}
 	return seen
 }
+
+// Factor2 is the square of the factor by which one person moves a sum of vectors of weighted norm at
+// most C, in units of C:
+//
+//	add-remove    1: one vector comes or goes
+//	replace-one   4: one vector is exchanged for another; 2 if no coordinate of any vector is negative:
+//	              ‖a−b‖² = ‖a‖² + ‖b‖² − 2⟨a,b⟩ ≤ 2C²
+//
+// One that comes or goes under replace-one, because it starts or stops to match, moves the sum by C at
+// most.
+func Factor2(r estimator.Relation, nonNegative bool) int64 {
+	switch {
+	case r != estimator.ReplaceOne:
+		return 1
+	case nonNegative:
+		return 2
+	}
+	return 4
+}

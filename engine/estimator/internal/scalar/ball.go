@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -36,7 +37,7 @@ func (b Ball) Clip3(v [3]float64) [3]int64 {
 	y := [3]int64{lattice(v[0] * f), lattice(v[1] * f), lattice(v[2] * f)}
 	for y[0]*y[0]+y[1]*y[1]+y[2]*y[2] > 1<<(2*BallBits) { // at most 3·2^60
 		for i := range y {
-			y[i] -= sign(y[i])
+			y[i] -= int64(cmp.Compare(y[i], 0))
 		}
 	}
 	return y
@@ -47,7 +48,7 @@ func (b Ball) Clip2(v, w float64) (x, y int64) {
 	f := b.factor(float64(v*v) + float64(w*w))
 	x, y = lattice(v*f), lattice(w*f)
 	for x*x+y*y > 1<<(2*BallBits) {
-		x, y = x-sign(x), y-sign(y)
+		x, y = x-int64(cmp.Compare(x, 0)), y-int64(cmp.Compare(y, 0))
 	}
 	return x, y
 }
@@ -64,16 +65,6 @@ func (b Ball) factor(norm2 float64) float64 {
 func lattice(x float64) int64 {
 	if x >= -(1<<BallBits) && x <= 1<<BallBits {
 		return int64(x)
-	}
-	return 0
-}
-
-func sign(x int64) int64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -24,7 +25,7 @@ func (c Cross) Clip2(v, w float64) (x, y int64) {
 	}
 	x, y = lattice(v*f), lattice(w*f)
 	for max(x, -x)+max(y, -y) > 1<<BallBits {
-		x, y = x-sign(x), y-sign(y)
+		x, y = x-int64(cmp.Compare(x, 0)), y-int64(cmp.Compare(y, 0))
 	}
 	return x, y
 }

@@ -15,17 +15,27 @@ type Means struct {
 	grid   estimator.Grid
 }
 
-// meanBits is the largest Shift.
-const meanBits = 10
+// MeanBits is the largest Shift: the mean of several rows is rounded to 2^-10 of a step, so that one of
+// small integers is not rounded to a whole step.
+const MeanBits = 10
 
 // NewMeans returns the person means of an argument.
 func NewMeans(p estimator.Params) Means {
 	lo, hi := Range(p)
-	shift := uint(meanBits)
+	shift := uint(MeanBits)
 	if p.MaxRows == 1 {
 		shift = 1
 	}
 	return Means{Shift: shift, Lo: lo << shift, Hi: hi << shift, grid: p.Grid}
+}
+
+// VectorShift is the fraction 2^-shift of a step that the mean of a person's vectors is rounded to:
+// none where a person has one row. A mean of small integers is so not rounded to a whole step.
+func VectorShift(p estimator.Params) uint {
+	if p.MaxRows == 1 {
+		return 0
+	}
+	return MeanBits
 }
 
 // Of returns the mean (the total, with Totals) of rows >= 1 values with the given sum of steps, |sum| <= 2^50.

@@ -116,3 +116,9 @@ func LossOf(p estimator.Params) privacy.Loss {
 	}
 	return Loss(p.Rho)
 }
+
+// Float is the number nearest to a whole one.
+func Float(b *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(b).Float64()
+	return f
+}

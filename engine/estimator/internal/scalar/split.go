@@ -10,11 +10,12 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// MinLoss is the smallest loss that a scalar estimator accepts, ρ or ε: the account's own resolution.
+// MinLoss is the smallest loss that a scalar estimator accepts, ρ or ε: the account's own
+// resolution.
 const MinLoss = privacy.RhoUnit
 
-// Check validates what all scalar estimators need. grid says whether the grid is used. A pure release is refused: for
-// estimators that have one there is CheckPure.
+// Check validates what all scalar estimators need. grid says whether the grid is used. A pure
+// release is refused: for estimators that have one there is CheckPure.
 func Check(p estimator.Params, grid bool) error {
 	if p.Pure() {
 		return estimator.ErrNotPure
@@ -55,8 +56,8 @@ func Range(p estimator.Params) (lo, hi int64) {
 	return p.Grid.Lo, p.Grid.Hi
 }
 
-// Scale turns a number of steps into a value. For a decimal grid it divides by a power of ten, which
-// rounds once.
+// Scale turns a number of steps into a value. For a decimal grid it divides by a power of ten,
+// which rounds once.
 func Scale(g estimator.Grid, steps float64) float64 {
 	if g.Decimal {
 		return steps / math.Pow10(g.Scale)
@@ -79,8 +80,8 @@ func Split(loss float64, weights ...float64) []float64 {
 }
 
 // Sigma2 returns ⌈queries·sensitivity²/(2ρ)⌉, the variance with which that many Gaussian answers of
-// this ℓ2 sensitivity together cost ρ [CKS20, Theorem 14]. sensitivity2 is the squared sensitivity. The
-// quotient is exact; rounding is up.
+// this ℓ2 sensitivity together cost ρ [CKS20, Theorem 14]. sensitivity2 is the squared sensitivity.
+// The quotient is exact; rounding is up.
 func Sigma2(sensitivity2 *big.Int, queries int64, rho float64) *big.Int {
 	r := new(big.Rat).SetFloat64(rho) // finite: Check
 	num := new(big.Int).Mul(sensitivity2, big.NewInt(queries))

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 )
 
@@ -56,4 +57,16 @@ func Within(m, t int64, hi int64, lo uint64) float64 {
 		return 0
 	}
 	return (float64(dh)*(1<<64) + float64(dl)) / float64(m)
+}
+
+// Times returns x·rows within ±MaxUnits, for rows >= 1 and |x| <= MaxUnits.
+func Times(x, rows int64) int64 {
+	over, c := bits.Mul64(uint64(max(x, -x)), uint64(rows))
+	if over > 0 || c > estimator.MaxUnits {
+		c = estimator.MaxUnits
+	}
+	if x < 0 {
+		return -int64(c)
+	}
+	return int64(c)
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"strings"
 	"testing"
+
+	"scrim/engine/gate"
 )
 
 // TestLongStatements: who may be anybody cannot have the server hold a syntax tree of gigabytes.
@@ -15,12 +17,12 @@ func TestLongStatements(t *testing.T) {
 		return "INSERT INTO dp_in.commute VALUES (1,'')" + strings.Repeat(",(1,'')", rows)
 	}
 	// A row is six tokens.
-	contributor.refused(1436, "HY000", insert(modestTokens/6+10))
-	ann.refused(1064, "42000", "CALL dp_price('SELECT 1"+strings.Repeat(",1", modestTokens)+"')")
-	if _, err := contributor.try("SELECT ?"+strings.Repeat(",1", modestTokens), 1); err == nil || !strings.Contains(err.Error(), "1436") {
+	contributor.refused(1436, "HY000", insert(gate.MaxTokens/6+10))
+	ann.refused(1064, "42000", "CALL dp_price('SELECT 1"+strings.Repeat(",1", gate.MaxTokens)+"')")
+	if _, err := contributor.try("SELECT ?"+strings.Repeat(",1", gate.MaxTokens), 1); err == nil || !strings.Contains(err.Error(), "1436") {
 		t.Errorf("prepared: %.200v", err)
 	}
-	contributor.refused(1146, "42S02", insert(modestTokens/6-10))
-	contributor.refused(1146, "42S02", "INSERT INTO dp_in.commute VALUES (1,'"+strings.Repeat("x,", modestTokens)+"')")
-	bulk.refused(1146, "42S02", insert(modestTokens/6+10))
+	contributor.refused(1146, "42S02", insert(gate.MaxTokens/6-10))
+	contributor.refused(1146, "42S02", "INSERT INTO dp_in.commute VALUES (1,'"+strings.Repeat("x,", gate.MaxTokens)+"')")
+	bulk.refused(1146, "42S02", insert(gate.MaxTokens/6+10))
 }
