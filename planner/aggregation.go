@@ -21,8 +21,8 @@ const maxReleases = 64
 
 // release plans one GROUP BY over rows of persons.
 func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error) {
-	if ends, ok, err := s.ends(g, r); ok || err != nil {
-		return ends, err
+	if known, ok, err := s.declaredRange(g, r); ok || err != nil {
+		return known, err
 	}
 	grouping, err := s.keys.Group(r, g.GroupByExprs)
 	if err != nil {

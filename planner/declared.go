@@ -13,8 +13,9 @@ import (
 	"scrim/planner/tree"
 )
 
-// declared is an answer that follows from what is declared for a table: the values of a column that a filter offers, the ends of its range. No row is
-// read and nothing is charged; a note says what the answer is.
+// declared is an answer that follows from what is declared for a table: the values of a column that
+// a filter offers, the ends of its range. No row is read and nothing is charged; a note says what
+// the answer is.
 type declared struct {
 	tree.KnownRows
 	name, note string
@@ -35,7 +36,8 @@ func (n *declared) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 
 const declaredKeysNote = "The values are those that are declared for the columns; whether there are rows is not told."
 
-// declaredKeys is a GROUP BY of public keys without an aggregate: its rows are known before any is read.
+// declaredKeys is a GROUP BY of public keys without an aggregate: its rows are known before any is
+// read.
 //
 //	SELECT region FROM orders GROUP BY region     SELECT DISTINCT region FROM orders
 func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *release.Aggregation, outputs []plan.Output) (result, error) {

@@ -14,8 +14,9 @@ import (
 	"scrim/planner/tree"
 )
 
-// distinct is SELECT DISTINCT over rows of persons: what it lists are keys, so it is planned as the GROUP BY that says the same. Keys of public
-// domains are listed as they are declared, others are selected privately, and lists that hold the person are no answer.
+// distinct is SELECT DISTINCT over rows of persons: what it lists are keys, so it is planned as the
+// GROUP BY that says the same. Keys of public domains are listed as they are declared, others are
+// selected privately, and lists that hold the person are no answer.
 //
 //	SELECT DISTINCT region, YEAR(placed) FROM orders     SELECT region, YEAR(placed) FROM orders GROUP BY 1, 2
 func (s *statement) distinct(n *plan.Distinct, at position) (result, error) {
@@ -61,7 +62,8 @@ func (s *statement) noDistinct() error {
 	return rule.Deny(rule.Distinct, refuse.Shape, "Use COUNT(*), or GROUP BY columns.", "DISTINCT of constants over protected rows tells whether there are rows.")
 }
 
-// namedBelow returns what a column of the list is below the order: itself, or the expression that it names.
+// namedBelow returns what a column of the list is below the order: itself, or the expression that
+// it names.
 func (s *statement) namedBelow(rows, child sql.Node, gf *expression.GetField) sql.Expression {
 	if sorted, ok := child.(*plan.Sort); ok && sorted.Child != rows {
 		for _, e := range sorted.Child.(*plan.Project).Projections {
@@ -73,7 +75,8 @@ func (s *statement) namedBelow(rows, child sql.Node, gf *expression.GetField) sq
 	return gf
 }
 
-// aliases keeps the columns of a projection that a GROUP BY of the list has: those with a name of their own, and columns of the list.
+// aliases keeps the columns of a projection that a GROUP BY of the list has: those with a name of
+// their own, and columns of the list.
 func aliases(exprs, list []sql.Expression) []sql.Expression {
 	var out []sql.Expression
 	for _, e := range exprs {
@@ -91,8 +94,9 @@ func aliases(exprs, list []sql.Expression) []sql.Expression {
 	return out
 }
 
-// private reports whether a subtree is rows of persons. It leaves no trace in the plan. What is known is kept: asked again at every level of a
-// statement that is nested, the time of planning would double with each.
+// private reports whether a subtree is rows of persons. It leaves no trace in the plan. What is
+// known is kept: asked again at every level of a statement that is nested, the time of planning
+// would double with each.
 func (s *statement) private(n sql.Node) bool {
 	known := reflect.TypeOf(n).Comparable()
 	if known {

@@ -10,7 +10,8 @@ import (
 	"scrim/planner/keys"
 )
 
-// keyJoin keeps the rows of an answer whose keys another answer has: what a join of rows of persons with that answer comes to, see lift.go.
+// keyJoin keeps the rows of an answer whose keys another answer has: what a join of rows of persons
+// with that answer comes to, see join_after_release.go.
 type keyJoin struct {
 	left, right sql.Node
 	pairs       []matched

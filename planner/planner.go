@@ -105,8 +105,8 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	nested := !scope.IsEmpty() || scope.RecursionDepth() > 0
 	switch {
 	case t.View, nested && t.Binds:
-		// A definition is bound, or a statement is prepared whose values are still to come: what is left
-		// of protected scans cannot run, the tables themselves refuse.
+		// A definition is bound, or a statement is prepared whose values are still to come: what is
+		// left of protected scans cannot run, the tables themselves refuse.
 		return same(nil)
 	case t.Analyze:
 		return same(rule.Deny(rule.ExplainAnalyze, refuse.Context, "Use EXPLAIN, which runs nothing.", "EXPLAIN ANALYZE would run the private query and time it."))

@@ -10,9 +10,10 @@ import (
 	"scrim/planner/tree"
 )
 
-// Some tools read the names and types of a table's columns from a preview: SELECT * FROM t LIMIT 1. Rows are never shown, so it is refused; an empty
-// answer would look like an empty table. A session that knows what it does may ask for that all the same, by dp_preview = 'empty': then
-// there are no rows and a warning. Without LIMIT the statement is a copy of the table, and stays refused.
+// Some tools read the names and types of a table's columns from a preview: SELECT * FROM t LIMIT 1.
+// Rows are never shown, so it is refused; an empty answer would look like an empty table. A session
+// that knows what it does may ask for that all the same, by dp_preview = 'empty': then there are no
+// rows and a warning. Without LIMIT the statement is a copy of the table, and stays refused.
 
 // previewRemedy says what to write in the place of a preview.
 const previewRemedy = "Ask for an aggregate, for example SELECT COUNT(*) FROM t; LIMIT 0 or SET dp_preview = 'empty' gives the columns without rows; a DBA may SET dp_raw = ON."

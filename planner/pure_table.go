@@ -7,8 +7,8 @@ import (
 	"scrim/planner/rel"
 )
 
-// pureTable returns the first of the tables named, and of those that they are linked to, that is on the pure account, "" where there
-// is none: a table is charged with its parents.
+// pureTable returns the first of the tables named, and of those that they are linked to, that is on
+// the pure account, "" where there is none: a table is charged with its parents.
 func (p *Planner) pureTable(ctx *sql.Context, c catalog.Reader, names []string) string {
 	if p.config.Pure == nil {
 		return ""

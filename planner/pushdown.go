@@ -12,9 +12,9 @@ import (
 	"scrim/planner/survey"
 )
 
-// pushDown is the rule that hands whole queries on public tables to the store. With raw access a DBA's
-// queries on protected tables are such, too. It runs after rewrite and touches only statements without
-// protected and undeclared tables.
+// pushDown is the rule that hands whole queries on public tables to the store. With raw access a
+// DBA's queries on protected tables are such, too. It runs after rewrite and touches only
+// statements without protected and undeclared tables.
 func (p *Planner) pushDown(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || survey.SchemaOnly(ctx, n) {
 		return n, transform.SameTree, nil

@@ -256,7 +256,7 @@ func (s *statement) setOp(n *gmsplan.SetOp, at position) (result, error) {
 
 // groupBy is the one place where private rows become an answer.
 func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
-	if rows, list, err := s.lift(n.Child); err != nil {
+	if rows, list, err := s.answerJoins(n.Child); err != nil {
 		return result{}, err
 	} else if len(list) > 0 && s.private(rows) {
 		r, err := s.groupBy(s.withKeys(n, rows))
@@ -266,7 +266,7 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 		if r.rel != nil {
 			return result{}, joinAnswer("Aggregate per person without it, and join answers in an outer query.", "Rows that are aggregated per person are joined with a private answer.")
 		}
-		return s.joinAnswers(n, r, list)
+		return s.joinAfterRelease(n, r, list)
 	}
 	before := len(s.nodes)
 	child, err := s.build(n.Child, position{aggregate: true})

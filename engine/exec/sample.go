@@ -23,7 +23,7 @@ type Charged struct {
 
 // Sample makes the charge for a simulation durable, scans its values and hands them to use, nil for a person whose value is NULL. The
 // charge stands whatever becomes of it. What use does with the values has to have the guarantee that was charged, with one value
-// exchanged, see planner.SampleNode; an error of use that could tell of values is told as the one fixed text.
+// exchanged, see sample.Node; an error of use that could tell of values is told as the one fixed text.
 func (x *Executor) Sample(ctx *sql.Context, s *plan.Sample, c Charged, use func(values [][]float64) error) error {
 	if err := ctx.Err(); err != nil {
 		return notStarted(err)

@@ -39,7 +39,7 @@ type Simulator struct {
 }
 
 // Run runs a collection in memory over the values of a query. Over public tables they are read as
-// the client may read them; over a protected table planner.SampleNode is what is read, after a
+// the client may read them; over a protected table sample.Node is what is read, after a
 // charge: see there why one person moves one of the values, and collections.Simulation why the runs
 // then have the guarantee that is charged.
 func (s *Simulator) Run(ctx *sql.Context, q admin.Simulation) ([]collections.Trial, error) {
@@ -147,7 +147,7 @@ func (s *Simulator) protected(ctx *sql.Context, q admin.Simulation, sim collecti
 //   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15], so
 //     outside of an event of probability δ it is ε²/2-zCDP.
 //
-// Both neighbour relations move one slot (planner.SampleNode), which is what the guarantee is
+// Both neighbour relations move one slot (sample.Node), which is what the guarantee is
 // stated for.
 func guarantee(g *collect.Design) privacy.Event {
 	cost := g.Cost()

@@ -58,7 +58,7 @@ type Aggregate struct {
 	GroupVector bool         // it answers its parts in all groups at once, see groupVector
 	Pure        bool         // only pure mechanisms may answer it
 
-	targeted      bool         // an error is asked for in the place of a cost, see target.go
+	targeted      bool         // an error is asked for in the place of a cost, see package cost
 	Target, Pilot float64      // the error; the share of the usual cost that a pilot may take; 0 for none
 	TargetCost    privacy.Cost // the cost for the target
 }

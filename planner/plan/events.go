@@ -11,7 +11,7 @@ import (
 // r.Loss, but for the rounding of each event.
 //
 // A person is in up to perUnit groups, and the draws of one group come after those of another: the runs add up. Under replace-one the groups'
-// estimators run under add-remove (as the planner has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what came before, the
+// estimators run under add-remove (as package release has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what came before, the
 // parameters are twice as large: noise hides a move of up to twice the length, and the logarithms of the quotients of two steps add up, so ε is doubled
 // and ρ, which grows with the square, is four times as large ([BS16, Proposition 27] where nothing more is known).
 func (r *Release) Events() []privacy.Event {

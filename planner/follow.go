@@ -9,8 +9,8 @@ import (
 )
 
 // keyField is a grouping expression and the column of the answer that has its value. The binder has
-// the nodes above compute YEAR(placed) from placed again; the answer has no placed, so they are made
-// to read the key instead.
+// the nodes above compute YEAR(placed) from placed again; the answer has no placed, so they are
+// made to read the key instead.
 type keyField struct {
 	expr  sql.Expression
 	field *expression.GetField

@@ -31,8 +31,9 @@ func inner(n sql.Node) (*gmsplan.JoinNode, bool) {
 	return j, ok && (j.Op == gmsplan.JoinTypeInner || j.Op == gmsplan.JoinTypeCross)
 }
 
-// sides flattens a tree of inner and cross joins into what is joined, as written, and the conditions. An inner join is the product of its sides with
-// the conditions as a filter, and products are associative and commutative.
+// sides flattens a tree of inner and cross joins into what is joined, as written, and the
+// conditions. An inner join is the product of its sides with the conditions as a filter, and
+// products are associative and commutative.
 func (s *statement) sides(n sql.Node, list []*joinSide, conds []sql.Expression) ([]*joinSide, []sql.Expression) {
 	j, ok := inner(n)
 	if !ok {
@@ -43,8 +44,8 @@ func (s *statement) sides(n sql.Node, list []*joinSide, conds []sql.Expression) 
 	return list, append(conds, tree.Conjuncts(j.Filter)...)
 }
 
-// reads names the tables below a node. Sides that read the same ones, as in a join of a table with itself, stay in the order in which they are
-// written.
+// reads names the tables below a node. Sides that read the same ones, as in a join of a table with
+// itself, stay in the order in which they are written.
 func (s *statement) reads(n sql.Node) string {
 	var names []string
 	tree.Inspect(s.ctx, n, func(n sql.Node) {
@@ -59,9 +60,10 @@ func (s *statement) reads(n sql.Node) string {
 	return strings.Join(names, " ")
 }
 
-// innerJoin joins the sides of a tree of inner joins in the order of the tables that they read, one after the other. A condition stands at the first
-// join that has its columns: which it is makes no difference. The columns keep the order in which they are written, for a derived
-// table above counts them.
+// innerJoin joins the sides of a tree of inner joins in the order of the tables that they read, one
+// after the other. A condition stands at the first join that has its columns: which it is makes no
+// difference. The columns keep the order in which they are written, for a derived table above
+// counts them.
 func (s *statement) innerJoin(n *gmsplan.JoinNode, at position) (result, error) {
 	written, conds := s.sides(n, nil, nil)
 	list := slices.Clone(written)
@@ -136,7 +138,8 @@ func (s *statement) privateSide(x *result) (err error) {
 	return err
 }
 
-// rejoined puts rewritten sides, none of which has rows of persons, back into the tree of joins that they come from.
+// rejoined puts rewritten sides, none of which has rows of persons, back into the tree of joins
+// that they come from.
 func (s *statement) rejoined(n sql.Node, list *[]*joinSide) (sql.Node, error) {
 	j, ok := inner(n)
 	if !ok {

@@ -17,12 +17,14 @@ import (
 //
 //	SELECT day, k, COUNT(*) FROM t JOIN (SELECT k AS k0, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 5) a ON k = k0 GROUP BY day, k
 //
-// and so does WHERE k IN (SELECT … LIMIT 5). Where the columns that are compared are keys of the GROUP BY, and the answer has each of its keys once, the
-// rows of a group have a partner together or not at all. So the join is made afterwards, of two answers: it is post-processing, the rows
-// are aggregated without it, and the loss is that of both releases. What is compared with anything but a key is refused.
+// and so does WHERE k IN (SELECT … LIMIT 5). Where the columns that are compared are keys of the
+// GROUP BY, and the answer has each of its keys once, the rows of a group have a partner together
+// or not at all. So the join is made afterwards, of two answers: it is post-processing, the rows
+// are aggregated without it, and the loss is that of both releases. What is compared with anything
+// but a key is refused.
 
-// lifted is an answer that rows are joined with.
-type lifted struct {
+// answerJoin is an answer that rows are joined with.
+type answerJoin struct {
 	node sql.Node         // as bound
 	ids  []sql.ColumnId   // of its columns
 	on   []sql.Expression // conditions between the rows' columns and its own
@@ -30,22 +32,23 @@ type lifted struct {
 	not  bool             // NOT IN
 }
 
-// lift takes the joins with answers out of the input of a GROUP BY.
-func (s *statement) lift(n sql.Node) (sql.Node, []*lifted, error) {
+// answerJoins takes the joins with answers out of the input of a GROUP BY.
+func (s *statement) answerJoins(n sql.Node) (sql.Node, []*answerJoin, error) {
 	switch n := n.(type) {
 	case *gmsplan.Filter:
-		return s.liftFilter(n)
+		return s.filterAnswers(n)
 	case *gmsplan.JoinNode:
 		if j, ok := inner(n); ok {
-			return s.liftJoin(j)
+			return s.sideAnswers(j)
 		}
 	}
 	return n, nil, nil
 }
 
-// liftFilter takes out IN (an answer), and conditions on the columns of answers that are joined below.
-func (s *statement) liftFilter(n *gmsplan.Filter) (sql.Node, []*lifted, error) {
-	child, list, err := s.lift(n.Child)
+// filterAnswers takes out IN (an answer), and conditions on the columns of answers that are joined
+// below.
+func (s *statement) filterAnswers(n *gmsplan.Filter) (sql.Node, []*answerJoin, error) {
+	child, list, err := s.answerJoins(n.Child)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +67,7 @@ func (s *statement) liftFilter(n *gmsplan.Filter) (sql.Node, []*lifted, error) {
 }
 
 // membership reads x [NOT] IN (SELECT … over an answer).
-func (s *statement) membership(e sql.Expression) *lifted {
+func (s *statement) membership(e sql.Expression) *answerJoin {
 	not, negated := e.(*expression.Not)
 	if negated {
 		e = not.Child
@@ -77,11 +80,11 @@ func (s *statement) membership(e sql.Expression) *lifted {
 	if !ok || !q.Correlated().Empty() || !s.HasProtected(q.Query) || s.private(q.Query) {
 		return nil
 	}
-	return &lifted{node: q.Query, list: in.Left(), not: negated}
+	return &answerJoin{node: q.Query, list: in.Left(), not: negated}
 }
 
 // take gives a condition to the answer whose columns are in it.
-func take(ctx *sql.Context, list []*lifted, cond sql.Expression) bool {
+func take(ctx *sql.Context, list []*answerJoin, cond sql.Expression) bool {
 	for _, l := range list {
 		if l.has(ctx, cond) {
 			l.on = append(l.on, cond)
@@ -92,21 +95,21 @@ func take(ctx *sql.Context, list []*lifted, cond sql.Expression) bool {
 }
 
 // has reports whether an expression has a column of the answer.
-func (l *lifted) has(ctx *sql.Context, e sql.Expression) bool {
+func (l *answerJoin) has(ctx *sql.Context, e sql.Expression) bool {
 	return slices.ContainsFunc(tree.Fields(ctx, e), func(id sql.ColumnId) bool { return slices.Contains(l.ids, id) })
 }
 
-// liftJoin takes the sides out of a tree of inner joins that are answers.
-func (s *statement) liftJoin(j *gmsplan.JoinNode) (sql.Node, []*lifted, error) {
+// sideAnswers takes the sides out of a tree of inner joins that are answers.
+func (s *statement) sideAnswers(j *gmsplan.JoinNode) (sql.Node, []*answerJoin, error) {
 	var sides [2]sql.Node
-	var list []*lifted
+	var list []*answerJoin
 	for i, side := range j.Children() {
 		if a, ok := side.(*gmsplan.SubqueryAlias); ok && !a.IsLateral && s.HasProtected(side) && !s.private(side) {
 			ids := tree.ColumnIDs(a, len(a.Schema(s.ctx)))
-			list = append(list, &lifted{node: side, ids: ids})
+			list = append(list, &answerJoin{node: side, ids: ids})
 			continue
 		}
-		n, below, err := s.lift(side)
+		n, below, err := s.answerJoins(side)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,8 +142,9 @@ func (s *statement) liftJoin(j *gmsplan.JoinNode) (sql.Node, []*lifted, error) {
 	return one, list, nil
 }
 
-// joinAnswers joins the answer of a GROUP BY with the answers that were taken out of its input.
-func (s *statement) joinAnswers(g *gmsplan.GroupBy, r result, list []*lifted) (result, error) {
+// joinAfterRelease joins the answer of a GROUP BY with the answers that were taken out of its
+// input.
+func (s *statement) joinAfterRelease(g *gmsplan.GroupBy, r result, list []*answerJoin) (result, error) {
 	switch r.node.(type) {
 	case *plan.DPAggregate, *declared:
 	default:
@@ -175,7 +179,7 @@ func joinAnswer(remedy, format string, args ...any) error {
 }
 
 // pairs finds what is compared: columns of the released keys with columns of the other answer.
-func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *lifted) error {
+func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *answerJoin) error {
 	if l.list != nil {
 		left := []sql.Expression{l.list}
 		if t, ok := l.list.(expression.Tuple); ok {
@@ -258,7 +262,8 @@ func (s *statement) withKeys(g *gmsplan.GroupBy, child sql.Node) *gmsplan.GroupB
 	return gmsplan.NewGroupBy(deps, g.GroupByExprs, child)
 }
 
-// oneEach reports whether an answer has at most one row for any values of the given columns: they are all its keys.
+// oneEach reports whether an answer has at most one row for any values of the given columns: they
+// are all its keys.
 func oneEach(n sql.Node, ids []sql.ColumnId) bool {
 	switch n := n.(type) {
 	case *gmsplan.SubqueryAlias:

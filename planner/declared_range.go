@@ -17,13 +17,16 @@ import (
 
 const declaredEndsNote = "MIN and MAX are the ends of the range that is declared for the column, not values of rows. DP_QUANTILE(x, 0.99) tells of the rows, privately."
 
-// Tools ask for the ends of a column before they draw a slider or an axis: SELECT MIN(x), MAX(x) FROM t. The least and the greatest value are each one
-// person's, and have no private form. What a slider needs, the range that x can have, a DBA may have declared; then the answer is that range: it
-// costs nothing, no row is read, and a note says what it is. It is given only for the whole of one table, where the question can mean the
-// column; with a condition, a key or another aggregate beside it, it can only mean the rows, and is refused, as under dp_rewrite = OFF.
+// Tools ask for the ends of a column before they draw a slider or an axis: SELECT MIN(x), MAX(x)
+// FROM t. The least and the greatest value are each one person's, and have no private form. What a
+// slider needs, the range that x can have, a DBA may have declared; then the answer is that range:
+// it costs nothing, no row is read, and a note says what it is. It is given only for the whole of
+// one table, where the question can mean the column; with a condition, a key or another aggregate
+// beside it, it can only mean the rows, and is refused, as under dp_rewrite = OFF.
 
-// ends answers a GROUP BY of MIN and MAX alone from declared domains; ok is false where it asks for something else.
-func (s *statement) ends(g *plan.GroupBy, r *rel.Relation) (out result, ok bool, err error) {
+// declaredRange answers a GROUP BY of MIN and MAX alone from declared domains; ok is false where it
+// asks for something else.
+func (s *statement) declaredRange(g *plan.GroupBy, r *rel.Relation) (out result, ok bool, err error) {
 	if len(g.GroupByExprs) > 0 || len(g.SelectDeps) == 0 || !r.BareTable() || !s.params.Rewrite() {
 		return out, false, nil
 	}
@@ -37,7 +40,7 @@ func (s *statement) ends(g *plan.GroupBy, r *rel.Relation) (out result, ok bool,
 		default:
 			return out, false, nil
 		}
-		if row[i], err = s.end(r, e.(sql.Aggregation), least); err != nil {
+		if row[i], err = s.declaredEnd(r, e.(sql.Aggregation), least); err != nil {
 			return out, false, err
 		}
 	}
@@ -46,8 +49,8 @@ func (s *statement) ends(g *plan.GroupBy, r *rel.Relation) (out result, ok bool,
 	return result{node: &declared{*leaf, "DeclaredRange", declaredEndsNote}}, true, nil
 }
 
-// end is the declared least or greatest value of the column that an aggregate is of.
-func (s *statement) end(r *rel.Relation, e sql.Aggregation, least bool) (any, error) {
+// declaredEnd is the declared least or greatest value of the column that an aggregate is of.
+func (s *statement) declaredEnd(r *rel.Relation, e sql.Aggregation, least bool) (any, error) {
 	undeclared := rule.Deny(rule.Ends, refuse.Aggregate, "A DBA may declare the column's range or values with dp_set_domain; DP_QUANTILE(x, 0.99) is private.",
 		"%s is one person's value, and no range of the column is declared.", e)
 	if len(e.Children()) != 1 {
