@@ -161,7 +161,7 @@ func (s *statement) emitNode(g *gmsplan.GroupBy, d *release.Aggregation, outputs
 	}
 	var err error
 	if d.Public {
-		if n.Reachable, err = s.keys.Feasible(d.Relation, &d.Grouping); err != nil {
+		if n.Feasible, err = s.keys.Feasible(d.Relation, &d.Grouping); err != nil {
 			return result{}, err
 		}
 	}

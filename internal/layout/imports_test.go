@@ -113,7 +113,7 @@ var rules = []struct {
 	{"scrim/planner/sample", []string{"scrim/planner/lower", "scrim/planner/plan", "scrim/planner/rel", "scrim/planner/rule", "scrim/planner/settings", "scrim/planner/stored", "scrim/planner/tree", "scrim/accounting/privacy", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "a source of a simulation is rows, not answers"},
 	{"scrim/planner/parse", []string{"scrim/functions"}, "syntax trees alone"},
 	{"scrim/planner/plan", []string{"scrim/planner/tree", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "a plan is a value"},
-	{"scrim/planner/lower", []string{"scrim/functions", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "expressions know no plans"},
+	{"scrim/planner/lower", []string{"scrim/planner/tree", "scrim/functions", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "expressions know no plans"},
 	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/params", "scrim/internal/refuse", "scrim/internal/sqltext"}, "planning opens nothing and runs nothing"},
 }
 

@@ -7,20 +7,18 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/planner/tree"
 )
 
 // MayExceed reports whether a function in e may be NULL because its text would be longer than the
 // store is asked to make, by the types of its columns and by its constants. Outside the store such a
 // text is itself, or NULL with a warning beyond max_allowed_packet.
 func MayExceed(ctx *sql.Context, e sql.Expression) bool {
-	exceeds := false
-	sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
-		if f, ok := e.(sql.FunctionExpression); ok && longer[functionName(f)] != nil {
-			exceeds = exceeds || longer[functionName(f)](ctx, f.Children()) > maxText
-		}
-		return !exceeds
+	return tree.Contains(ctx, e, func(e sql.Expression) bool {
+		f, ok := e.(sql.FunctionExpression)
+		return ok && longer[functionName(f)] != nil && longer[functionName(f)](ctx, f.Children()) > maxText
 	})
-	return exceeds
 }
 
 // unbounded is the length of a text of which nothing is known; sums of a few do not overflow.

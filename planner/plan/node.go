@@ -24,7 +24,7 @@ type DPAggregate struct {
 	Shown     sql.Schema
 	Columns   []int  // of the release's rows, one per column of the schema
 	Keys      int    // number of grouping expressions
-	Reachable []bool // of the rows of public keys, which to show; nil for all
+	Feasible  []bool // of the rows of public keys, which to show; nil for all
 }
 
 var (
@@ -85,7 +85,7 @@ func (n *DPAggregate) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) 
 	}
 	out := make([]sql.Row, 0, len(rows))
 	for i, row := range rows {
-		if n.Reachable != nil && len(n.Reachable) == len(rows) && !n.Reachable[i] {
+		if n.Feasible != nil && len(n.Feasible) == len(rows) && !n.Feasible[i] {
 			continue
 		}
 		shown := make(sql.Row, len(n.Columns))

@@ -14,15 +14,16 @@ import (
 // All tables of one entity have the same relation, and an aggregation touches tables of one entity. Under
 // replace-one the number of units of a table is public, and one unit's rows are exchanged:
 //
-//   - An aggregate over the whole of one table, without groups, over a value that every row has, knows its
-//     number of persons: it is Sized. With a condition, a join or a value that may be absent, the unit may have
-//     entered or left what is aggregated: the number of persons is private, and paid for.
-//   - With groups, the unit may have left up to L groups and entered up to L others. Its estimators run under
-//     add-remove: an exchange is one removal and one addition, so a loss of ρ under add-remove is one of 4ρ under
-//     replace-one by group privacy [BS16, Proposition 27], δ being 0. Each group gets a quarter. A pure ε is one of 2ε, and each
-//     group gets a half.
-//   - Groups that are answered together are one vector a unit. It has sensitivities of its own for the relation, so it runs under it with
-//     the whole of its loss (package groups).
+//   - An aggregate over the whole of one table, without groups, over a value that every row has,
+//     knows its number of persons: it is Sized. With a condition, a join or a value that may be
+//     absent, the unit may have entered or left what is aggregated: the number of persons is
+//     private, and paid for.
+//   - With groups, the unit may have left up to L groups and entered up to L others. Its estimators
+//     run under add-remove: an exchange is one removal and one addition, so a loss of ρ under
+//     add-remove is one of 4ρ under replace-one by group privacy [BS16, Proposition 27], δ being 0.
+//     Each group gets a quarter. A pure ε is one of 2ε, and each group gets a half.
+//   - Groups that are answered together are one vector a unit. It has sensitivities of its own for
+//     the relation, so it runs under it with the whole of its loss (package groups).
 func (d *Aggregation) Neighbours() estimator.Relation {
 	for _, t := range d.Relation.Private {
 		if t.Policy.Relation == catalog.ReplaceOne {

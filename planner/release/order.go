@@ -8,8 +8,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// OrderAggregates puts the aggregates of an aggregation in the order of their texts, whatever the order of
-// the columns that show them.
+// OrderAggregates puts the aggregates of an aggregation in the order of their texts, whatever the
+// order of the columns that show them.
 func (s *Builder) OrderAggregates(d *Aggregation, outputs []plan.Output) {
 	texts := map[*aggregate.Aggregate]string{}
 	for _, a := range d.Aggregates {

@@ -17,27 +17,35 @@ import (
 	"scrim/planner/tree"
 )
 
-// Node is the plan of the values that a simulated collection is run over: one of each person of one protected table. It is a leaf that
-// nobody can iterate: the executor scans it after a charge, chooses at most Slots of the persons, and what they hold goes into randomisers.
+// Node is the plan of the values that a simulated collection is run over: one of each person of one
+// protected table. It is a leaf that nobody can iterate: the executor scans it after a charge,
+// chooses at most Slots of the persons, and what they hold goes into randomisers.
 //
 //	SELECT <values> FROM <table> WHERE … AND u IS NOT NULL      one row a person, see onePerPerson
 //
 // # Sensitivity
 //
-// The executor chooses Slots of the persons uniformly, all of them where there are no more, and fills the slots that are left over with the value for NULL;
-// whoever uses the slots puts them into an order that is drawn uniformly and independently of them, for each run anew. So what is used is
-// a multiset of Slots values, and neighbours move it by one element at most, under one and the same draw. Call a person present who has a row that the WHERE
-// takes, and give each the value that onePerPerson picks, a function of the rows of that person and of a secret that all share. No identity, and no place of
-// a row, plays a part.
+// The executor chooses Slots of the persons uniformly, all of them where there are no more, and
+// fills the slots that are left over with the value for NULL; whoever uses the slots puts them into
+// an order that is drawn uniformly and independently of them, for each run anew. So what is used is
+// a multiset of Slots values, and neighbours move it by one element at most, under one and the same
+// draw. Call a person present who has a row that the WHERE takes, and give each the value that
+// onePerPerson picks, a function of the rows of that person and of a secret that all share. No
+// identity, and no place of a row, plays a part.
 //
-//   - Add-remove: one person p is present or not, all others are as they were. If fewer than Slots others are present, p's value stands where the value for
-//     NULL stood. Otherwise draw Slots of all with p, uniformly: where p is not among them, they are a uniform choice of the others; where p is, put
-//     another person in p's place, uniformly of those who were not chosen, and they are one again. So there is a joint draw for both in which one place at most differs.
-//   - Replace-one: p's rows are exchanged for other rows, of p or of another person q; the WHERE may take them or not. Where both are present, q stands wherever
-//     p stood under the same draw; where one is, it is as with add-remove; where none is, nothing changes. n, which is public, is not used.
+//   - Add-remove: one person p is present or not, all others are as they were. If fewer than Slots
+//     others are present, p's value stands where the value for NULL stood. Otherwise draw Slots of
+//     all with p, uniformly: where p is not among them, they are a uniform choice of the others;
+//     where p is, put another person in p's place, uniformly of those who were not chosen, and they
+//     are one again. So there is a joint draw for both in which one place at most differs.
+//   - Replace-one: p's rows are exchanged for other rows, of p or of another person q; the WHERE
+//     may take them or not. Where both are present, q stands wherever p stood under the same draw;
+//     where one is, it is as with add-remove; where none is, nothing changes. n, which is public,
+//     is not used.
 //
-// Nothing else depends on rows: Slots is a constant of the caller, the text is a function of the query and the catalogue, and every
-// expression is total, with NULL for a row in which it fails. A row whose person is NULL belongs to nobody and is left out. What holds for each secret and each
+// Nothing else depends on rows: Slots is a constant of the caller, the text is a function of the
+// query and the catalogue, and every expression is total, with NULL for a row in which it fails. A
+// row whose person is NULL belongs to nobody and is left out. What holds for each secret and each
 // draw holds on average over them.
 type Node struct {
 	tree.KnownRows
@@ -88,8 +96,9 @@ func WantedBy(ctx *sql.Context) (Wanted, bool) {
 	return want, ok
 }
 
-// With returns a context in which a query is planned as the source of a simulation: of width numbers, or one vector of as
-// many, a row. The plan of one over a protected table has a Node; any other is over public tables alone.
+// With returns a context in which a query is planned as the source of a simulation: of width
+// numbers, or one vector of as many, a row. The plan of one over a protected table has a Node; any
+// other is over public tables alone.
 func With(ctx *sql.Context, width, slots int) *sql.Context {
 	return ctx.WithContext(context.WithValue(ctx.Context, wantedKey{}, Wanted{width, slots}))
 }
@@ -189,8 +198,8 @@ func (s *sampler) rowwise(n sql.Node) error {
 	return Unsuitable("%s over a protected table is not row by row.", shape(n))
 }
 
-// plainExpressions refuses subqueries, aggregates and window functions. What the translation does not know, volatile functions among it,
-// it refuses itself.
+// plainExpressions refuses subqueries, aggregates and window functions. What the translation does
+// not know, volatile functions among it, it refuses itself.
 func (s *sampler) plainExpressions(list []sql.Expression) (err error) {
 	for _, e := range list {
 		tree.Contains(s.ctx, e, func(e sql.Expression) bool {
