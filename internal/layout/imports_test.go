@@ -106,7 +106,7 @@ var rules = []struct {
 	{"scrim/planner/push", []string{"scrim/planner/plan", "scrim/planner/lower", "scrim/planner/rel", "scrim/planner/stored", "scrim/planner/tree", "scrim/functions/standard", "scrim/engine/store", "scrim/internal/sqltext"}, "public queries charge nothing and have no parameters"},
 	{"scrim/planner/keys", []string{"scrim/planner/plan", "scrim/planner/lower", "scrim/planner/canon", "scrim/planner/rel", "scrim/planner/rule", "scrim/planner/tree", "scrim/catalog", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "keys follow from domains and the query"},
 	{"scrim/planner/settings", []string{"scrim/planner/rel", "scrim/planner/rule", "scrim/accounting/privacy", "scrim/catalog", "scrim/internal/params", "scrim/internal/refuse"}, "what a statement may spend is known before what it asks"},
-	{"scrim/planner/aggregate", []string{"scrim/planner/canon", "scrim/planner/encode", "scrim/planner/grid", "scrim/planner/lower", "scrim/planner/plan", "scrim/planner/rel", "scrim/planner/rule", "scrim/planner/settings", "scrim/planner/tree", "scrim/functions", "scrim/accounting/privacy", "scrim/engine/estimator", "scrim/internal/params", "scrim/internal/refuse"}, "an aggregate is bound before anything is divided"},
+	{"scrim/planner/aggregate", []string{"scrim/planner/canon", "scrim/planner/encode", "scrim/planner/grid", "scrim/planner/lower", "scrim/planner/plan", "scrim/planner/rel", "scrim/planner/rule", "scrim/planner/settings", "scrim/planner/tree", "scrim/functions", "scrim/engine/estimator", "scrim/internal/params", "scrim/internal/refuse"}, "an aggregate is bound before anything is divided"},
 	{"scrim/planner/release", []string{"scrim/planner/aggregate", "scrim/planner/encode", "scrim/planner/grid", "scrim/planner/keys", "scrim/planner/lower", "scrim/planner/plan", "scrim/planner/rel", "scrim/planner/rule", "scrim/planner/settings", "scrim/planner/tree", "scrim/functions", "scrim/accounting/privacy", "scrim/catalog", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/params", "scrim/internal/refuse", "scrim/internal/sqltext"}, "an aggregation is built before its loss is known"},
 	{"scrim/planner/cost", []string{"scrim/planner/aggregate", "scrim/planner/encode", "scrim/planner/grid", "scrim/planner/keys", "scrim/planner/lower", "scrim/planner/plan", "scrim/planner/rel", "scrim/planner/release", "scrim/planner/rule", "scrim/planner/settings", "scrim/planner/tree", "scrim/functions", "scrim/accounting/privacy", "scrim/catalog", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/params", "scrim/internal/refuse"}, "what is divided does not change what is asked"},
 	{"scrim/planner/survey", []string{"scrim/planner/parse", "scrim/planner/rule", "scrim/planner/settings", "scrim/planner/stored", "scrim/planner/tree", "scrim/functions", "scrim/catalog", "scrim/internal/params", "scrim/internal/refuse"}, "a statement is looked at before it is planned"},
@@ -155,6 +155,16 @@ func TestOneDriverPackage(t *testing.T) {
 			if under(d, "scrim/internal/bench") || under(d, "gonum.org/v1/plot") {
 				t.Errorf("the server binary links %s: experiments and plots are scrim-bench's", d)
 			}
+		}
+	}
+}
+
+// TestPartsDoNotKnowTheServer: what package engine assembles does not import it. The demonstration
+// starts a server.
+func TestPartsDoNotKnowTheServer(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		if under(p.ImportPath, "scrim/engine") && p.ImportPath != "scrim/engine/demo" && slices.Contains(p.Imports, "scrim/engine") {
+			t.Errorf("%s imports scrim/engine, which assembles it", p.ImportPath)
 		}
 	}
 }

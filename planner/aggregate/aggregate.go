@@ -13,7 +13,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
-	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/functions"
 	"scrim/internal/params"
@@ -58,9 +57,9 @@ type Aggregate struct {
 	GroupVector bool         // it answers its parts in all groups at once, see groupVector
 	Pure        bool         // only pure mechanisms may answer it
 
-	targeted      bool         // an error is asked for in the place of a cost, see package cost
-	Target, Pilot float64      // the error; the share of the usual cost that a pilot may take; 0 for none
-	TargetCost    privacy.Cost // the cost for the target
+	targeted bool // an error is asked for in the place of a cost, see package cost
+	// Target is that error, Pilot the share of the usual cost that a pilot may take; 0 for none.
+	Target, Pilot float64
 }
 
 // Of plans one output of a GROUP BY that is an aggregate.

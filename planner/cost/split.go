@@ -34,6 +34,7 @@ type Divider struct {
 
 	aggregations []*release.Aggregation
 	nodes        []*plan.DPAggregate
+	targetCosts  map[*aggregate.Aggregate]privacy.Cost // of aggregates that name an error
 }
 
 // NewDivider returns the divider of a statement with these aggregations and nodes.
@@ -192,7 +193,7 @@ func (a *account) slack() float64 {
 func (s *Divider) own(d *release.Aggregation, x *aggregate.Aggregate, accounts map[string]*account) privacy.Cost {
 	switch o := x.Call.Options; {
 	case x.Target > 0:
-		return x.TargetCost
+		return s.targetCosts[x]
 	case o.Rho > 0:
 		return privacy.CostWithin(privacy.RhoCost, o.Rho)
 	case o.Epsilon > 0:

@@ -115,17 +115,19 @@ func (s *Divider) pilotShare() float64 {
 // solveTargets solves for every aggregate of the statement that names an error, and adds what they
 // cost to their accounts.
 func (s *Divider) solveTargets(accounts map[string]*account) error {
+	s.targetCosts = map[*aggregate.Aggregate]privacy.Cost{}
 	for _, d := range s.aggregations {
 		for _, a := range d.Aggregates {
 			if a.Target == 0 {
 				continue
 			}
-			var err error
-			if a.TargetCost, err = s.solve(d, a); err != nil {
+			cost, err := s.solve(d, a)
+			if err != nil {
 				return err
 			}
+			s.targetCosts[a] = cost
 			for _, t := range d.Tables() {
-				accounts[t.Policy.Account].targeted = accounts[t.Policy.Account].targeted.Add(a.TargetCost)
+				accounts[t.Policy.Account].targeted = accounts[t.Policy.Account].targeted.Add(cost)
 			}
 		}
 	}

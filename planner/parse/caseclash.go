@@ -9,13 +9,13 @@ import (
 	"scrim/functions"
 )
 
-// resolveCaseClash keeps the binder from taking two plain aggregates for one. It merges aggregates whose
-// texts are equal but for the case of letters, which would make
+// resolveCaseClash keeps the binder from taking two plain aggregates for one. It merges aggregates
+// whose texts are equal but for the case of letters, which would make
 //
 //	SELECT SUM(IF(grp = 'A', x, 0)), SUM(IF(grp = 'a', x, 0)) FROM t
 //
-// one column, twice. Where a statement has such a pair, its text constants s that are
-// arguments, results of CASE or sides of a comparison become COALESCE(s, 'hexadecimal of s'), which has the
+// one column, twice. Where a statement has such a pair, its text constants s that are arguments,
+// results of CASE or sides of a comparison become COALESCE(s, 'hexadecimal of s'), which has the
 // same value and another text.
 func resolveCaseClash(s ast.Statement) {
 	texts := map[string]string{} // lower case -> as written
@@ -76,7 +76,8 @@ func (m marker) mark(e ast.Expr) {
 	}, e)
 }
 
-// constant returns a text constant as one that differs in more than case; other expressions as they are.
+// constant returns a text constant as one that differs in more than case; other expressions as they
+// are.
 func (m marker) constant(e ast.Expr) ast.Expr {
 	v, ok := e.(*ast.SQLVal)
 	if !ok || v.Type != ast.StrVal {

@@ -9,14 +9,15 @@ import (
 	"scrim/functions"
 )
 
-// nameErrorBars brings DP_STDERR, DP_LOW, DP_HIGH and DP_RADIUS into the form in which the binder takes them for aggregates
-// (functions.BarFunction): the aggregate that they are of, written out or named by its alias in the same SELECT list,
+// nameErrorBars brings DP_STDERR, DP_LOW, DP_HIGH and DP_RADIUS into the form in which the binder
+// takes them for aggregates (functions.BarFunction): the aggregate that they are of, written out or
+// named by its alias in the same SELECT list,
 //
 //	SELECT region, DP_MEAN(amount) AS m, DP_LOW(m, 0.9) FROM orders GROUP BY region
 //	SELECT region, DP_MEAN(amount) AS m, DP_LOW(amount, 'DP_MEAN', 0.9, 'm') FROM orders GROUP BY region
 //
-// in the list itself, HAVING and ORDER BY. Whether a real column has the alias's name is seen when the aggregate is planned. What is wrong is put in
-// the call's place as a refusal.
+// in the list itself, HAVING and ORDER BY. Whether a real column has the alias's name is seen when
+// the aggregate is planned. What is wrong is put in the call's place as a refusal.
 func nameErrorBars(s ast.Statement) {
 	b := barring{done: map[*ast.FuncExpr]bool{}}
 	everywhere(func(n ast.SQLNode) (bool, error) {
@@ -107,7 +108,8 @@ func (b *barring) rewrite(call *ast.FuncExpr, f *functions.BarFunction) {
 	}
 }
 
-// aggregate finds what a bar is of: the aggregate, the alias that it was named by, or why there is none.
+// aggregate finds what a bar is of: the aggregate, the alias that it was named by, or why there is
+// none.
 func (b *barring) aggregate(e ast.Expr) (of *ast.FuncExpr, alias, cause string) {
 	if c, ok := unparen(e).(*ast.ColName); ok {
 		alias = c.Name.String()
@@ -133,8 +135,8 @@ func (b *barring) aggregate(e ast.Expr) (of *ast.FuncExpr, alias, cause string) 
 	return nil, "", fmt.Sprintf("wants one DP aggregate by itself, and not %.80s.", what)
 }
 
-// hasBar reports whether there is a bar in the arguments of an aggregate. What a bar takes over is then no part of itself: SELECT DP_MEAN(DP_LOW(m)) AS m would
-// be a tree without an end.
+// hasBar reports whether there is a bar in the arguments of an aggregate. What a bar takes over is
+// then no part of itself: SELECT DP_MEAN(DP_LOW(m)) AS m would be a tree without an end.
 func hasBar(args ast.SelectExprs) bool {
 	found := false
 	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {

@@ -53,8 +53,8 @@ func statementOf(s ast.Statement) ast.Statement {
 	return s
 }
 
-// FuzzBars: whatever is written, every bar has one of the binder's forms after parsing: an aggregate's arguments with three more, of which the last is a
-// text, or a refusal of two texts.
+// FuzzBars: whatever is written, every bar has one of the binder's forms after parsing: an
+// aggregate's arguments with three more, of which the last is a text, or a refusal of two texts.
 func FuzzBars(f *testing.F) {
 	for _, q := range []string{
 		"SELECT DP_LOW(DP_MEAN(x), 0.9), DP_HIGH(m) FROM t", "SELECT DP_MEAN(x) m, DP_LOW(m), DP_LOW(m, DP_LOW(m)) FROM t GROUP BY DP_LOW(m) HAVING DP_HIGH(m) > 1",

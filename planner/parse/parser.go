@@ -6,9 +6,9 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// Adapt rewrites in a statement's tree what the binder would refuse or answer badly, before it binds:
-// DP_F(*) becomes DP_F(1), also under EXPLAIN; EXPLAIN prints the plan as text; aggregates that differ
-// only in the case of a text constant are told apart; error bars name their aggregate.
+// Adapt rewrites in a statement's tree what the binder would refuse or answer badly, before it
+// binds: DP_F(*) becomes DP_F(1), also under EXPLAIN; EXPLAIN prints the plan as text; aggregates
+// that differ only in the case of a text constant are told apart; error bars name their aggregate.
 func Adapt(s ast.Statement) ast.Statement {
 	switch n := s.(type) {
 	case nil:
@@ -36,8 +36,8 @@ func Adapt(s ast.Statement) ast.Statement {
 	return s
 }
 
-// everywhere visits a statement's nodes: also the common table expressions and the order of a UNION,
-// which Walk passes over. visit returns no error.
+// everywhere visits a statement's nodes: also the common table expressions and the order of a
+// UNION, which Walk passes over. visit returns no error.
 func everywhere(visit ast.Visit, s ast.SQLNode) {
 	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
 		if u, ok := n.(*ast.SetOp); ok {

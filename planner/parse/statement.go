@@ -15,8 +15,8 @@ type statement struct {
 
 type statementKey struct{}
 
-// WithStatement returns a context in which a statement runs. Who needs more of it than its plan tells
-// finds its tree there (Statement), and does not parse its text again.
+// WithStatement returns a context in which a statement runs. Who needs more of it than its plan
+// tells finds its tree there (Statement), and does not parse its text again.
 func WithStatement(ctx *sql.Context, text string, tree ast.Statement) *sql.Context {
 	return ctx.WithQuery(text).WithContext(context.WithValue(ctx.Context, statementKey{}, statement{text, tree}))
 }
