@@ -100,7 +100,8 @@ func TestArchive(t *testing.T) {
 		t.Errorf("%d and %d entries of %d", len(old), len(live), len(all))
 	}
 	for i, e := range append(old, live...) {
-		if e.Outcome = all[i].Outcome; !reflect.DeepEqual(e, all[i]) { // an outcome may have come after the archive's end
+		// an outcome may have come after the archive's end
+		if e.Outcome = all[i].Outcome; !reflect.DeepEqual(e, all[i]) {
 			t.Fatalf("entry %d is another", e.ID)
 		}
 	}
@@ -240,7 +241,8 @@ func TestBadArchives(t *testing.T) {
 			t.Errorf("missing: %v", err)
 		}
 	}
-	if known, err := l.Continues(positions[p.Last-1]); !known || err != nil { // the last one is sealed in the ledger
+	// the last one is sealed in the ledger
+	if known, err := l.Continues(positions[p.Last-1]); !known || err != nil {
 		t.Errorf("the last archived record: %v, %v", known, err)
 	}
 	mustReserve(t, l, "a@%", rho("t1", 1e-9))

@@ -126,7 +126,8 @@ func TestCheckpointWithoutDirectory(t *testing.T) {
 	path := withCheckpoint(t)
 	for _, s := range []string{CheckpointSuffix, IndexSuffix} {
 		ok(t, os.Remove(path+s))
-		ok(t, os.MkdirAll(path+s, 0o700)) // root may write whatever the mode, but not into a directory
+		// root may write whatever the mode, but not into a directory
+		ok(t, os.MkdirAll(path+s, 0o700))
 		ok(t, os.WriteFile(filepath.Join(path+s, "x"), nil, 0o600))
 	}
 	l := checkpointed(t, path)

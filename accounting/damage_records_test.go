@@ -129,7 +129,8 @@ func TestRecordsMoved(t *testing.T) {
 		} {
 			want := ErrDamaged
 			if what == "deleted, numbered anew" && i == n-1 {
-				want = ErrOlder // the last one says nothing of spending, so this was the ledger before it
+				// the last one says nothing of spending, so this was the ledger before it
+				want = ErrOlder
 			}
 			refusedUnchanged(t, fmt.Sprintf("record %d %s", i+1, what), edited(t, from, edit), want)
 		}
@@ -144,7 +145,8 @@ func TestNotThisLedger(t *testing.T) {
 	ok(t, err)
 	ok(t, l.Close())
 	same := filepath.Join(memoryDir(t), "ledger")
-	l, err = Open(same, Options{DirectoryID: testDirectory, Create: true}) // of this directory, with another key
+	// of this directory, with another key
+	l, err = Open(same, Options{DirectoryID: testDirectory, Create: true})
 	ok(t, err)
 	ok(t, l.Close())
 	set := func(key, value []byte) func(*bolt.Tx) error {

@@ -58,10 +58,12 @@ func (e *NoBudgetError) Is(target error) bool { return target == ErrNoBudget }
 // ExhaustedError is ErrExhausted with the public facts of the first budget that a charge does not
 // fit.
 type ExhaustedError struct {
-	Account   string
-	Entity    bool
-	Table     string          // schema.table, as charged; empty for an entity
-	Scope     string          // whose budget refused: "*", "default", RolePrefix and a role's name, or the principal's own name
+	Account string
+	Entity  bool
+	Table   string // schema.table, as charged; empty for an entity
+	// whose budget refused: "*", "default", RolePrefix and a role's name, or the principal's own
+	// name
+	Scope     string
 	Principal string          // who asked
 	Limit     privacy.Epsilon // 0 for a budget in ρ
 	LimitRho  privacy.Rho     // 0 for a budget in ε; in ρ, Requested and Remaining are not set

@@ -46,7 +46,8 @@ func TestKillAtSyncs(t *testing.T) {
 			for i := shard; i < len(syncs); i += shards {
 				under, log := traced(t, "signal=SIGKILL", syncs[i])
 				c := runChild(t, fmt.Sprintf("sync|%s||3", path), time.Minute, under...)
-				if n := countSyncs(t, log); n < syncs[i] || n > syncs[i]+1 { // one that a signal interrupts is listed twice
+				// one that a signal interrupts is listed twice
+				if n := countSyncs(t, log); n < syncs[i] || n > syncs[i]+1 {
 					t.Fatalf("died at sync %d, not %d", n, syncs[i])
 				}
 				got := spentInFile(t, path)

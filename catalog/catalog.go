@@ -27,8 +27,8 @@ type Options struct {
 	Create bool
 	// DirectoryID names the data directory; a file of another one is refused. Required.
 	DirectoryID string
-	// Charged reports whether anything was ever charged to the account of a table, or to the entity, of this
-	// name. Nil means that everything was.
+	// Charged reports whether anything was ever charged to the account of a table, or to the
+	// entity, of this name. Nil means that everything was.
 	Charged func(account string) bool
 }
 

@@ -293,7 +293,8 @@ func TestRename(t *testing.T) {
 	refused(t, c.Rename("shop.new", "shop.orders"), "bound to the budget")
 	refused(t, c.Rename("shop.orders", "shop.new"), "bound to the budget")
 	refused(t, c.Rename("shop.new", "a.b.c"), "schema.table")
-	// An undeclared table does not become public by taking a public name, nor a public one undo protection.
+	// An undeclared table does not become public by taking a public name, nor a public one undo
+	// protection.
 	ok(t, c.Public(shop, "shop.regions"))
 	ok(t, c.Rename("shop.unknown", "shop.regions"))
 	if got := c.Snapshot().Table("shop.regions"); got.State != Undeclared {

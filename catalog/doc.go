@@ -19,17 +19,18 @@
 //   - Renaming onto a name that is bound to another account is refused. It would have to forget one
 //     of the two accounts, and a later rename back would then spend from a budget that was never
 //     charged.
-//   - A table without a policy that is renamed onto a protected name becomes protected, as if it had
-//     been loaded into that table: a nightly "load t_new, swap" keeps its protection and its account.
-//   - Unprotecting makes a table undeclared, not public, and keeps account and entity: protecting it
-//     again goes on with what was spent. Declaring it public is a second, separate step.
-//   - A protected table changes its unit only by way of dp_unprotect, so that no statement weakens a
-//     policy silently, and its entity only as long as nothing has been charged.
-//   - All tables of an entity and all names of an account have one neighbour relation (SetNeighbours), which
-//     changes only as long as nothing has been charged to any of them. It stays with the entity when its tables
-//     are unprotected, as the losses do.
-//   - Links and domains follow the table that they refer to when it is renamed. Columns that a policy
-//     rests on are not renamed, dropped or changed; Snapshot.Uses says which those are.
+//   - A table without a policy that is renamed onto a protected name becomes protected, as if it
+//     had been loaded into that table: a nightly "load t_new, swap" keeps its protection and its
+//     account.
+//   - Unprotecting makes a table undeclared, not public, and keeps account and entity: protecting
+//     it again goes on with what was spent. Declaring it public is a second, separate step.
+//   - A protected table changes its unit only by way of dp_unprotect, so that no statement weakens
+//     a policy silently, and its entity only as long as nothing has been charged.
+//   - All tables of an entity and all names of an account have one neighbour relation
+//     (SetNeighbours), which changes only as long as nothing has been charged to any of them. It
+//     stays with the entity when its tables are unprotected, as the losses do.
+//   - Links and domains follow the table that they refer to when it is renamed. Columns that a
+//     policy rests on are not renamed, dropped or changed; Snapshot.Uses says which those are.
 //
 // The claim: let D be a set of rows reachable through name n at any time. If D was ever protected,
 // every private query on D is charged to the account that D's first protected name was bound to.
@@ -40,17 +41,17 @@
 // # The file
 //
 // The state is small (some hundred bytes a table) and changes by hand, so it is one file that is
-// replaced as a whole. An embedded store would bring pages that must be trusted one by one; here one
-// checksum covers every byte, and an operator can read the file.
+// replaced as a whole. An embedded store would bring pages that must be trusted one by one; here
+// one checksum covers every byte, and an operator can read the file.
 //
 //	line 1   {"format":"scrim-catalog","version":1,"directory":ID,"revision":N,"sha256":HEX}
 //	rest     the state as JSON; the checksum covers version, directory, revision and state
 //
-// A change writes a temporary file beside it, fsyncs it, renames it over the old one, and fsyncs the
-// directory. Assumptions: rename is atomic, and fsync is honest. Possible states after a crash: the
-// old file (with or without a stray temporary one), or the new file; never a mixture. If any step
-// fails, the catalogue keeps answering from the old state and refuses further changes until it is
-// opened again, because it cannot know which of the two files the disk will show.
+// A change writes a temporary file beside it, fsyncs it, renames it over the old one, and fsyncs
+// the directory. Assumptions: rename is atomic, and fsync is honest. Possible states after a crash:
+// the old file (with or without a stray temporary one), or the new file; never a mixture. If any
+// step fails, the catalogue keeps answering from the old state and refuses further changes until it
+// is opened again, because it cannot know which of the two files the disk will show.
 //
 // One process at a time: the ledger's file lock guards the data directory and must be taken first.
 // As a second line, a change is refused when the file is not the one that was written last.

@@ -2,8 +2,8 @@ package catalog
 
 import "fmt"
 
-// Follow has every later change of the file keep what ledger says at that moment: how far the ledger beside it had come. The
-// catalogue does not read it.
+// Follow has every later change of the file keep what ledger says at that moment: how far the
+// ledger beside it had come. The catalogue does not read it.
 func (c *Catalog) Follow(ledger func() string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -17,7 +17,8 @@ func (c *Catalog) Ledger() string {
 	return c.header.Ledger
 }
 
-// NoteLedger writes the file again with that note of the ledger, where it has another one. The policies stay as they are.
+// NoteLedger writes the file again with that note of the ledger, where it has another one. The
+// policies stay as they are.
 func (c *Catalog) NoteLedger(ledger string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +35,8 @@ func (c *Catalog) NoteLedger(ledger string) error {
 	return c.replace(c.Snapshot(), ledger)
 }
 
-// following is what a change keeps of the ledger: what was kept before, where nothing is followed. c.mu is held.
+// following is what a change keeps of the ledger: what was kept before, where nothing is followed.
+// c.mu is held.
 func (c *Catalog) following() string {
 	if c.ledger == nil {
 		return c.header.Ledger

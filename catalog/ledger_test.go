@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNoteOfTheLedger: the note is in the file with every change, stays where nobody follows the ledger, and cannot be changed unnoticed.
+// TestNoteOfTheLedger: the note is in the file with every change, stays where nobody follows the
+// ledger, and cannot be changed unnoticed.
 func TestNoteOfTheLedger(t *testing.T) {
 	c, path := open(t)
 	again := func(want string) *Catalog {

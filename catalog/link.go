@@ -7,9 +7,9 @@ import (
 )
 
 // Link declares a table protected by a foreign key: a row of child belongs to the person that the
-// row of parent belongs to whose parentColumn equals childColumn. The parent is protected, by a unit
-// column or by a link of its own, to any depth; the child gets its entity. parentColumn must be a
-// key that the store enforces, so that a child row has one parent at most.
+// row of parent belongs to whose parentColumn equals childColumn. The parent is protected, by a
+// unit column or by a link of its own, to any depth; the child gets its entity. parentColumn must
+// be a key that the store enforces, so that a child row has one parent at most.
 func (c *Catalog) Link(schema Schema, child, childColumn, parent, parentColumn string) error {
 	name, err := existing(schema, child)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 )
 
 // Protect declares a table protected: unit is the column that identifies the person, or RowUnit
-// where each row is one person; entity is the space of persons that it shares with other tables, and
-// whose neighbour relation it gets (add-remove for the first table of an entity).
-// Protecting a table again in the same way changes nothing. Protecting it in another way is refused:
-// Unprotect comes first, so that no single statement weakens a policy.
+// where each row is one person; entity is the space of persons that it shares with other tables,
+// and whose neighbour relation it gets (add-remove for the first table of an entity). Protecting a
+// table again in the same way changes nothing. Protecting it in another way is refused: Unprotect
+// comes first, so that no single statement weakens a policy.
 func (c *Catalog) Protect(schema Schema, table, unit, entity string) error {
 	name, err := existing(schema, table)
 	if err != nil {
@@ -58,7 +58,8 @@ func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool
 	}
 	t.State, t.Unit, t.Entity = Protected, u, entity
 	if t.Account == "" {
-		// A name is bound once, so no other name can have been bound to an account of this name first.
+		// A name is bound once, so no other name can have been bound to an account of this name
+		// first.
 		t.Account = name
 	}
 	s.put(s.inherit(t))
@@ -66,7 +67,8 @@ func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool
 }
 
 // Unprotect makes a protected table undeclared: refused to analysts until it is declared again. Its
-// account, entity, neighbour relation, domains and defaults stay. It works on tables that no longer exist, too.
+// account, entity, neighbour relation, domains and defaults stay. It works on tables that no longer
+// exist, too.
 func (c *Catalog) Unprotect(table string) error {
 	name, err := tableName(table)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Relation says which databases are neighbours. All tables of one entity, and all names of one account,
-// have the same one: their losses are added up, and a sum bounds nothing when its terms hold for
-// different neighbours.
+// Relation says which databases are neighbours. All tables of one entity, and all names of one
+// account, have the same one: their losses are added up, and a sum bounds nothing when its terms
+// hold for different neighbours.
 type Relation uint8
 
 // Neighbour relations. A loss under one of them does not bound the other.
@@ -40,14 +40,15 @@ func parseRelation(word string) (Relation, bool) {
 	return AddRemove, false
 }
 
-// SetNeighbours sets the neighbour relation of a protected table. With replace-one it also declares that
-// the number of persons in this table is public; tables that come to the relation by their entity keep
-// theirs private until it is declared for them, too.
+// SetNeighbours sets the neighbour relation of a protected table. With replace-one it also declares
+// that the number of persons in this table is public; tables that come to the relation by their
+// entity keep theirs private until it is declared for them, too.
 //
-// The relation changes only as long as nothing has been charged on the entity or on any of its tables,
-// and only when no other protected table shares the entity or the account: a loss under add-remove bounds
-// an exchange of a person by four times itself (by group privacy over a removal and an addition), not by itself,
-// and a public number of persons is declared for one table at a time.
+// The relation changes only as long as nothing has been charged on the entity or on any of its
+// tables, and only when no other protected table shares the entity or the account: a loss under
+// add-remove bounds an exchange of a person by four times itself (by group privacy over a removal
+// and an addition), not by itself, and a public number of persons is declared for one table at a
+// time.
 func (c *Catalog) SetNeighbours(table, relation string) error {
 	name, err := tableName(table)
 	if err != nil {
@@ -79,8 +80,8 @@ func (c *Catalog) SetNeighbours(table, relation string) error {
 	})
 }
 
-// relate changes the relation of the tables that share entity or account with t, which are unprotected, or
-// refuses.
+// relate changes the relation of the tables that share entity or account with t, which are
+// unprotected, or refuses.
 func (c *Catalog) relate(s *Snapshot, t Table, r Relation) error {
 	kin := s.kin(t)
 	for _, k := range kin {
@@ -105,12 +106,14 @@ func (c *Catalog) relate(s *Snapshot, t Table, r Relation) error {
 	return nil
 }
 
-// shut shows readers a state in which the table is undeclared, until the change that it is part of is over.
+// shut shows readers a state in which the table is undeclared, until the change that it is part of
+// is over.
 //
-// Without it a query that was planned under the old relation could be charged after the look at the account, and answered
-// before the new relation shows. A query is charged before it compares its plan with the catalogue, and reads rows only after that.
-// So one that compares before the table is shut was charged before the look, which sees it; one that compares
-// later finds another policy than it was planned with.
+// Without it a query that was planned under the old relation could be charged after the look at the
+// account, and answered before the new relation shows. A query is charged before it compares its
+// plan with the catalogue, and reads rows only after that. So one that compares before the table is
+// shut was charged before the look, which sees it; one that compares later finds another policy
+// than it was planned with.
 func (c *Catalog) shut(t Table) {
 	s := c.Snapshot().clone()
 	t.State, t.Unit, t.Sized = Undeclared, Unit{}, false
@@ -135,8 +138,8 @@ func (s *Snapshot) kin(t Table) []Table {
 	return out
 }
 
-// inherit gives a table that is being protected the relation of its kin. Its number of persons is private until
-// it is declared for this very table.
+// inherit gives a table that is being protected the relation of its kin. Its number of persons is
+// private until it is declared for this very table.
 func (s *Snapshot) inherit(t Table) Table {
 	t.Sized = false
 	if kin := s.kin(t); len(kin) > 0 {

@@ -48,8 +48,8 @@ func TestNeighbours(t *testing.T) {
 	reopened(t, c)
 }
 
-// TestEntityHasOneRelation: later tables get the relation of their entity, but a public number of persons only
-// where it is declared; and one table alone cannot leave the relation of the others.
+// TestEntityHasOneRelation: later tables get the relation of their entity, but a public number of
+// persons only where it is declared; and one table alone cannot leave the relation of the others.
 func TestEntityHasOneRelation(t *testing.T) {
 	c, _ := unspent(t)
 	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
@@ -75,8 +75,8 @@ func TestEntityHasOneRelation(t *testing.T) {
 	reopened(t, c)
 }
 
-// TestAnEntityOutlivesItsProtectedTables: the losses on an entity stay when its tables are unprotected, and so does the
-// relation that they hold for.
+// TestAnEntityOutlivesItsProtectedTables: the losses on an entity stay when its tables are
+// unprotected, and so does the relation that they hold for.
 func TestAnEntityOutlivesItsProtectedTables(t *testing.T) {
 	c, charged := unspent(t)
 	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
@@ -91,8 +91,9 @@ func TestAnEntityOutlivesItsProtectedTables(t *testing.T) {
 	reopened(t, c)
 }
 
-// TestNoRelationChangesAfterACharge, whichever account of the entity the charge is on. A public number of persons may
-// still be declared: what was charged holds for every exchange, also for those that keep the number.
+// TestNoRelationChangesAfterACharge, whichever account of the entity the charge is on. A public
+// number of persons may still be declared: what was charged holds for every exchange, also for
+// those that keep the number.
 func TestNoRelationChangesAfterACharge(t *testing.T) {
 	for _, account := range []string{"customer", "shop.orders", "shop.lineitem"} {
 		for _, from := range []string{"add-remove", "replace-one"} {
@@ -121,7 +122,8 @@ func TestNoRelationChangesAfterACharge(t *testing.T) {
 	refused(t, c.SetNeighbours("shop.orders", "replace-one"), "charged")
 }
 
-// TestTheTableIsShutWhileItsAccountIsLookedAt, and open again after the change and after its refusal.
+// TestTheTableIsShutWhileItsAccountIsLookedAt, and open again after the change and after its
+// refusal.
 func TestTheTableIsShutWhileItsAccountIsLookedAt(t *testing.T) {
 	var c *Catalog
 	looks, answer := 0, false
@@ -169,7 +171,8 @@ func TestRenamesKeepTheRelation(t *testing.T) {
 	reopened(t, c)
 }
 
-// TestNamesOfOneAccountHaveOneRelation, also where a rename and a corrected entity have put them into two entities.
+// TestNamesOfOneAccountHaveOneRelation, also where a rename and a corrected entity have put them
+// into two entities.
 func TestNamesOfOneAccountHaveOneRelation(t *testing.T) {
 	c, _ := unspent(t)
 	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))
@@ -182,8 +185,8 @@ func TestNamesOfOneAccountHaveOneRelation(t *testing.T) {
 	reopened(t, c)
 }
 
-// TestFilesWithoutARelationAreAddRemove reads a state as it was written before tables had relations, and refuses one
-// with relations that cannot be.
+// TestFilesWithoutARelationAreAddRemove reads a state as it was written before tables had
+// relations, and refuses one with relations that cannot be.
 func TestFilesWithoutARelationAreAddRemove(t *testing.T) {
 	table := func(name, more string) string {
 		return `{"name":"` + name + `","state":"protected","account":"` + name + `","entity":"p","unit_row":true,"defaults":{}` + more + `}`
@@ -204,7 +207,8 @@ func TestFilesWithoutARelationAreAddRemove(t *testing.T) {
 	}
 }
 
-// TestAddRemoveIsStoredAsBefore: a catalogue without replace-one is one that an older program reads.
+// TestAddRemoveIsStoredAsBefore: a catalogue without replace-one is one that an older program
+// reads.
 func TestAddRemoveIsStoredAsBefore(t *testing.T) {
 	c, _ := unspent(t)
 	ok(t, c.Protect(shop, "shop.orders", "customer_id", "customer"))

@@ -77,8 +77,8 @@ func (s *Snapshot) follow(from, to string) {
 // name stays protected and keeps its account; a public one becomes undeclared.
 func (c *Catalog) Dropped(table string) error { return c.unlook(strings.ToLower(table)) }
 
-// Created tells the catalogue that a table is about to be created: a public name becomes undeclared,
-// also where a drop went by unseen, because nobody has looked at the new table yet.
+// Created tells the catalogue that a table is about to be created: a public name becomes
+// undeclared, also where a drop went by unseen, because nobody has looked at the new table yet.
 func (c *Catalog) Created(table string) error { return c.unlook(strings.ToLower(table)) }
 
 func (c *Catalog) unlook(name string) error {

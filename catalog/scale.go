@@ -16,9 +16,10 @@ const (
 	scaleForms   = "Use a number above 0, or an array of one for each coordinate, for example [2.5, 0.1]; null removes it."
 )
 
-// SetScale declares the public standard deviations of a column of vectors or numbers: one for all coordinates, or a JSON array of one for each. JSON
-// null removes them. They decide how noise is shared between coordinates, never what an answer costs: wrong ones make answers
-// worse. They are public: they must be known without looking at the data.
+// SetScale declares the public standard deviations of a column of vectors or numbers: one for all
+// coordinates, or a JSON array of one for each. JSON null removes them. They decide how noise is
+// shared between coordinates, never what an answer costs: wrong ones make answers worse. They are
+// public: they must be known without looking at the data.
 func (c *Catalog) SetScale(schema Schema, table, column, text string) error {
 	name, err := existing(schema, table)
 	if err != nil {
@@ -50,7 +51,8 @@ func (c *Catalog) SetScale(schema Schema, table, column, text string) error {
 	})
 }
 
-// ParseScale reads the JSON form of a column's scales; nil for null. Every error is a refusal that shows the valid forms.
+// ParseScale reads the JSON form of a column's scales; nil for null. Every error is a refusal that
+// shows the valid forms.
 func ParseScale(text string) ([]float64, error) {
 	bad := func(format string, args ...any) ([]float64, error) {
 		return nil, refuse.New(refuse.Policy, "The scale "+format, args...).With("%s", scaleForms)

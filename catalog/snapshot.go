@@ -25,8 +25,8 @@ func (s *Snapshot) Table(name string) Table {
 	return Table{Name: name}
 }
 
-// All lists every table that the catalogue knows of, sorted by name: also dropped ones, old names of
-// renamed ones, and undeclared ones that keep an account.
+// All lists every table that the catalogue knows of, sorted by name: also dropped ones, old names
+// of renamed ones, and undeclared ones that keep an account.
 func (s *Snapshot) All() []Table {
 	out := make([]Table, 0, len(s.tables))
 	for _, n := range slices.Sorted(maps.Keys(s.tables)) {
@@ -60,8 +60,8 @@ func (s *Snapshot) Children(table string) []Table {
 
 // Uses says what policies a column takes part in, in words for a message: "the unit column of t",
 // "the link from t to p", "the key that c is linked to", "a domain". Nil when there is none. A
-// column that a policy rests on must not be renamed, dropped or lose its key under it: the catalogue is
-// not told of such changes, so its caller refuses them.
+// column that a policy rests on must not be renamed, dropped or lose its key under it: the
+// catalogue is not told of such changes, so its caller refuses them.
 func (s *Snapshot) Uses(table, column string) []string {
 	table, column = strings.ToLower(table), strings.ToLower(column)
 	t := s.Table(table)
@@ -117,8 +117,8 @@ func (s *Snapshot) put(t Table) { s.tables[t.Name] = t }
 //
 //  1. a protected table has exactly one unit, an account and an entity; no other table has a unit;
 //  2. every link leads to a protected table of the same entity, and links make no cycle;
-//  3. tables that share an entity or an account, protected or not, have the same neighbour relation, and only
-//     a protected table with replace-one has a public number of persons.
+//  3. tables that share an entity or an account, protected or not, have the same neighbour
+//     relation, and only a protected table with replace-one has a public number of persons.
 func (s *Snapshot) verify() error {
 	for _, t := range s.All() {
 		units := 0

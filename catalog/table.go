@@ -31,18 +31,24 @@ func parseState(word string) (State, bool) {
 
 // Table is the policy of one table. It is immutable.
 type Table struct {
-	Name    string // schema.table, lower case
-	State   State
-	Account string // key of the table's budget; kept through renames, never used again for another table
-	Entity  string // the space of units; kept with the account after unprotecting, so look at State first
-	Unit    Unit
-	// Relation is the neighbour relation of the table's losses, the same for all tables of its entity.
+	Name  string // schema.table, lower case
+	State State
+	// key of the table's budget; kept through renames, never used again for another table
+	Account string
+	// the space of units; kept with the account after unprotecting, so look at State first
+	Entity string
+	Unit   Unit
+	// Relation is the neighbour relation of the table's losses, the same for all tables of its
+	// entity.
 	Relation Relation
-	// Sized says that the number of persons in the table is public; with ReplaceOne only. It says nothing about
-	// the persons that a WHERE or a GROUP BY selects, nor about those of a linked table.
+	// Sized says that the number of persons in the table is public; with ReplaceOne only. It says
+	// nothing about the persons that a WHERE or a GROUP BY selects, nor about those of a linked
+	// table.
 	Sized   bool
-	Domains map[string]Domain    // by lower-case column name
-	Scales  map[string][]float64 // public standard deviations by lower-case column name: one for all coordinates, or one for each
+	Domains map[string]Domain // by lower-case column name
+	// public standard deviations by lower-case column name: one for all coordinates, or one for
+	// each
+	Scales map[string][]float64
 	// Defaults of session parameters for queries on the table.
 	Defaults Defaults
 }
@@ -78,17 +84,23 @@ type Range struct{ Min, Max float64 }
 // Defaults are the parameters that queries on a table get when nothing nearer sets them; nil or 0
 // means that the built-in value holds.
 type Defaults struct {
-	Epsilon           float64 `json:"dp_epsilon,omitempty"`
-	Delta             float64 `json:"dp_delta,omitempty"`
-	Rho               float64 `json:"dp_rho,omitempty"`
-	MaxEpsilon        float64 `json:"max_epsilon,omitempty"` // upper limit of one statement's dp_epsilon
-	MaxGroups         int     `json:"dp_max_groups_contributed,omitempty"`
-	MaxRowsPerUnit    int64   `json:"max_rows_per_unit,omitempty"` // rows of one unit beyond this are left out by secret random choice
-	MinimumGroupUnits int     `json:"min_group_units,omitempty"`   // key selection never shows keys with a noisy count under this
-	Method            string  `json:"dp_method,omitempty"`         // of the means of vectors
-	GroupBy           string  `json:"dp_group_by,omitempty"`       // how groups are answered: together or apart
-	MaxPersons        int64   `json:"max_persons,omitempty"`       // public upper bound on the number of units: EXPLAIN tells the disk that their numbers take
-	ShareReplays      bool    `json:"dp_share_replays,omitempty"`  // the analysts of the table find each other's stored answers
+	Epsilon float64 `json:"dp_epsilon,omitempty"`
+	Delta   float64 `json:"dp_delta,omitempty"`
+	Rho     float64 `json:"dp_rho,omitempty"`
+	// upper limit of one statement's dp_epsilon
+	MaxEpsilon float64 `json:"max_epsilon,omitempty"`
+	MaxGroups  int     `json:"dp_max_groups_contributed,omitempty"`
+	// rows of one unit beyond this are left out by secret random choice
+	MaxRowsPerUnit int64 `json:"max_rows_per_unit,omitempty"`
+	// key selection never shows keys with a noisy count under this
+	MinimumGroupUnits int    `json:"min_group_units,omitempty"`
+	Method            string `json:"dp_method,omitempty"` // of the means of vectors
+	// how groups are answered: together or apart
+	GroupBy string `json:"dp_group_by,omitempty"`
+	// public upper bound on the number of units: EXPLAIN tells the disk that their numbers take
+	MaxPersons int64 `json:"max_persons,omitempty"`
+	// the analysts of the table find each other's stored answers
+	ShareReplays bool `json:"dp_share_replays,omitempty"`
 }
 
 // Reader is what the planner needs of a catalogue: a lookup on one immutable state.

@@ -50,8 +50,8 @@ var auditQueries = []string{
 	"SELECT COUNT(*) FROM (SELECT p, SUM(x) AS s FROM a.rows GROUP BY p HAVING s > 300) d",
 }
 
-// auditSide is one of the two neighbours of the audit, the table of the persons 1 to persons who own their number, with noise whose
-// variance is too small by shrink.
+// auditSide is one of the two neighbours of the audit, the table of the persons 1 to persons who
+// own their number, with noise whose variance is too small by shrink.
 type auditSide struct {
 	persons int
 	shrink  int64
@@ -61,9 +61,10 @@ type auditSide struct {
 // without its most extreme person, and checks that no lower bound on the loss exceeds what was
 // charged. The same audit with a hundredth of the noise's standard deviation must catch every one.
 //
-// Every side has a server of its own, which one client asks one query after another, and noise of its own: what is drawn follows from
-// the seed alone, whatever runs at the same time. False alarms: one bound a query at stattest.Alpha. With so many runs the broken variant
-// is caught as long as at most 3 of 60 draws fall on the wrong side of the cut; hardly any does.
+// Every side has a server of its own, which one client asks one query after another, and noise of
+// its own: what is drawn follows from the seed alone, whatever runs at the same time. False alarms:
+// one bound a query at stattest.Alpha. With so many runs the broken variant is caught as long as at
+// most 3 of 60 draws fall on the wrong side of the cut; hardly any does.
 func TestAuditOfEveryAggregate(t *testing.T) {
 	const runs, rho = 40, 0.05
 	sides := []auditSide{{401, 1}, {400, 1}, {401, 10_000}, {400, 10_000}}
@@ -89,7 +90,8 @@ func TestAuditOfEveryAggregate(t *testing.T) {
 	}
 }
 
-// sample asks every query n times, each time with another condition that is always true, so that none is a replay. NULL counts as −Inf.
+// sample asks every query n times, each time with another condition that is always true, so that
+// none is a replay. NULL counts as −Inf.
 func (s auditSide) sample(t *testing.T, n int) [][]float64 {
 	i := startWith(t, "", seeded(t, fmt.Sprintf("audit %d %d ", s.persons, s.shrink), s.shrink))
 	root := i.root()

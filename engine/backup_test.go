@@ -16,8 +16,9 @@ import (
 	"scrim/engine/datadir/rollback"
 )
 
-// TestBackupUnderLoad backs up while clients write two tables together, ask, and declare. The restored directory has both tables in one
-// state, every charge whose answer arrived before the backup was asked for, and policies that fit the data.
+// TestBackupUnderLoad backs up while clients write two tables together, ask, and declare. The
+// restored directory has both tables in one state, every charge whose answer arrived before the
+// backup was asked for, and policies that fit the data.
 func TestBackupUnderLoad(t *testing.T) {
 	backups := t.TempDir()
 	i := start(t, "", func(c *Config) { c.BackupDir = backups })
@@ -52,7 +53,8 @@ func TestBackupUnderLoad(t *testing.T) {
 		}
 		time.Sleep(2 * time.Millisecond)
 	})
-	// A table is public while it is called so, and protected under the same name when it has other rows.
+	// A table is public while it is called so, and protected under the same name when it has other
+	// rows.
 	work(func(c *client, n int) {
 		for _, q := range []string{"CREATE TABLE s.u (p INT)", "INSERT INTO s.u VALUES (1)", "CALL dp_unprotect('s.u')", "CALL dp_public('s.u')", "DROP TABLE s.u",
 			"CREATE TABLE s.u (p INT)", "CALL dp_protect('s.u', 'p', 'person')", "INSERT INTO s.u VALUES (2)", "DROP TABLE s.u"} {

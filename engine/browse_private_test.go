@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestConditionsOfShowAreCharged: a condition of SHOW is a condition of a SELECT. What it asks of a protected table is refused, or private and
-// paid for.
+// TestConditionsOfShowAreCharged: a condition of SHOW is a condition of a SELECT. What it asks of a
+// protected table is refused, or private and paid for.
 func TestConditionsOfShowAreCharged(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

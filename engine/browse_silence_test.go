@@ -9,8 +9,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// volatile are answers that change from one moment to the next whatever the rows are: counters, connections, and messages of the statement
-// before. TestStatusCountsOnce is about the counters.
+// volatile are answers that change from one moment to the next whatever the rows are: counters,
+// connections, and messages of the statement before. TestStatusCountsOnce is about the counters.
 func volatile(q string) bool {
 	l := strings.ToLower(q)
 	return slices.ContainsFunc([]string{"status", "processlist", "connection_id", "unix_timestamp", "now()", "warnings", "errors", "found_rows"}, func(w string) bool {
@@ -18,8 +18,9 @@ func volatile(q string) bool {
 	})
 }
 
-// TestTheCatalogueIsSilentAboutRows compares everything that clients read when they browse, byte for byte, between a database, its neighbours without one
-// person, and an empty one: for an analyst, and for a DBA who has not asked for raw rows.
+// TestTheCatalogueIsSilentAboutRows compares everything that clients read when they browse, byte
+// for byte, between a database, its neighbours without one person, and an empty one: for an
+// analyst, and for a DBA who has not asked for raw rows.
 func TestTheCatalogueIsSilentAboutRows(t *testing.T) {
 	_, root, ann := browsedShop(t, noise.Secure)
 	var asked []string

@@ -1,7 +1,8 @@
 package engine
 
-// What real clients send when they connect and browse: drivers, shells, BI tools and administration tools. Every statement must
-// be answered, to a DBA and to an analyst. The current database is shop, with tables people (protected), products, odd and auto, and a view cheap.
+// What real clients send when they connect and browse: drivers, shells, BI tools and administration
+// tools. Every statement must be answered, to a DBA and to an analyst. The current database is
+// shop, with tables people (protected), products, odd and auto, and a view cheap.
 
 // connecting are the statements at the beginning of a session.
 var connecting = []string{

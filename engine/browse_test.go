@@ -34,7 +34,8 @@ func browsedShop(t *testing.T, source func() noise.Noiser) (i *instance, root, a
 	return i, root, ann
 }
 
-// TestEveryStatementOfClientsIsAnswered sends what drivers and tools send when they connect and browse.
+// TestEveryStatementOfClientsIsAnswered sends what drivers and tools send when they connect and
+// browse.
 func TestEveryStatementOfClientsIsAnswered(t *testing.T) {
 	_, root, ann := browsedShop(t, noise.Secure)
 	for who, c := range map[string]*client{"a DBA": root, "an analyst": ann} {
@@ -124,7 +125,8 @@ func TestTheCatalogueIsTrue(t *testing.T) {
 	}
 }
 
-// TestWhatIsHiddenIsNotThere: an account learns of no table that it may not see, and gets MySQL's errors.
+// TestWhatIsHiddenIsNotThere: an account learns of no table that it may not see, and gets MySQL's
+// errors.
 func TestWhatIsHiddenIsNotThere(t *testing.T) {
 	i, _, ann := browsedShop(t, noise.Secure)
 	for _, q := range []string{"SHOW DATABASES", "SELECT * FROM information_schema.schemata", "SELECT table_schema, table_name FROM information_schema.tables",
@@ -136,7 +138,8 @@ func TestWhatIsHiddenIsNotThere(t *testing.T) {
 	ann.refused(1044, "42000", "SHOW TABLES FROM hidden")
 	ann.refused(1044, "42000", "DESCRIBE hidden.secret")
 	ann.refused(1044, "42000", "SHOW TABLE STATUS FROM hidden")
-	ann.refused(1044, "42000", "SHOW TABLES FROM nowhere") // as in MySQL: whether it is there is not told
+	// as in MySQL: whether it is there is not told
+	ann.refused(1044, "42000", "SHOW TABLES FROM nowhere")
 	ann.refused(1227, "42000", "SHOW CREATE USER root")
 	ann.refused(1146, "42S02", "DESCRIBE nope")
 	ann.refused(1146, "42S02", "SHOW INDEX FROM shop.nope")
@@ -147,8 +150,9 @@ func TestWhatIsHiddenIsNotThere(t *testing.T) {
 	nowhere.refused(1046, "3D000", "SHOW TABLE STATUS")
 }
 
-// TestBareNamesOfTheCatalogue: once information_schema is the current database, its tables have bare names for everybody, and tell each account the
-// same as by their whole names. Nobody but a DBA gets any other right by that.
+// TestBareNamesOfTheCatalogue: once information_schema is the current database, its tables have
+// bare names for everybody, and tell each account the same as by their whole names. Nobody but a
+// DBA gets any other right by that.
 func TestBareNamesOfTheCatalogue(t *testing.T) {
 	i, root, ann := browsedShop(t, noise.Secure)
 	root.exec("CREATE USER nobody IDENTIFIED BY 'pw-nobody'")
@@ -172,8 +176,9 @@ func TestBareNamesOfTheCatalogue(t *testing.T) {
 	}
 }
 
-// TestStatusCountsOnce: names are unique, as exporters need them, and what clients divide by is no zero. An analyst's counters are those of
-// the own connection: an importer's statements and the size of a DBA's results count rows.
+// TestStatusCountsOnce: names are unique, as exporters need them, and what clients divide by is no
+// zero. An analyst's counters are those of the own connection: an importer's statements and the
+// size of a DBA's results count rows.
 func TestStatusCountsOnce(t *testing.T) {
 	_, root, ann := browsedShop(t, noise.Secure)
 	for who, c := range map[string]*client{"a DBA": root, "an analyst": ann} {
@@ -217,7 +222,8 @@ func TestStatusCountsOnce(t *testing.T) {
 	}
 }
 
-// TestBoundsLeaveOutNothing: a query that is asked of one database or table gives what it gives when every row is looked at.
+// TestBoundsLeaveOutNothing: a query that is asked of one database or table gives what it gives
+// when every row is looked at.
 func TestBoundsLeaveOutNothing(t *testing.T) {
 	_, root, _ := browsedShop(t, noise.Secure)
 	root.exec("CREATE TABLE hidden.people (id INT PRIMARY KEY)", "CREATE TABLE hidden.`péople` (id INT)")

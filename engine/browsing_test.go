@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestShowCreateUser: accounts and roles are shown to a DBA, one's own to everybody, and no password to anybody.
+// TestShowCreateUser: accounts and roles are shown to a DBA, one's own to everybody, and no
+// password to anybody.
 func TestShowCreateUser(t *testing.T) {
 	i, root := company(t, "")
 	shown := func(c *client, account string) string {

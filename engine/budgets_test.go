@@ -27,8 +27,8 @@ func float(t *testing.T, s string) float64 {
 	return f
 }
 
-// TestARoleSharesABudget: its members together spend no more, what they spent stays when they leave,
-// and others are not held by it.
+// TestARoleSharesABudget: its members together spend no more, what they spent stays when they
+// leave, and others are not held by it.
 func TestARoleSharesABudget(t *testing.T) {
 	i, root := company(t, "")
 	root.exec("CREATE ROLE team", "GRANT team TO ann", "GRANT analyst, team TO bob",
@@ -107,8 +107,8 @@ func TestBudgetsOverTheWire(t *testing.T) {
 	}
 }
 
-// TestTheLedgerIsAsked: filters, order and limits over the wire, on the ledger itself, before and after
-// it was opened again.
+// TestTheLedgerIsAsked: filters, order and limits over the wire, on the ledger itself, before and
+// after it was opened again.
 func TestTheLedgerIsAsked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	i, root := company(t, dir)
@@ -176,8 +176,9 @@ func TestSpentIsShownAtItsBest(t *testing.T) {
 	}
 }
 
-// TestRemainingIsGranted: five pure queries by one account do not close the budget for another's Gaussian ones. What dp.budgets and dp_price
-// show as remaining is what a statement of the kind is granted, and a hundredth more is refused.
+// TestRemainingIsGranted: five pure queries by one account do not close the budget for another's
+// Gaussian ones. What dp.budgets and dp_price show as remaining is what a statement of the kind is
+// granted, and a hundredth more is refused.
 func TestRemainingIsGranted(t *testing.T) {
 	i, root := company(t, "")
 	root.exec("CALL dp_set_budget('d.p', '*', 1, 1e-6, 'never')", "CALL dp_set_budget('d.p', 'ann@%', 10, 0, 'never')")

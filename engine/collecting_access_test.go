@@ -8,7 +8,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestReportsAreReadOnly: the table of a collection is read like a public one by who may, and changed by nobody.
+// TestReportsAreReadOnly: the table of a collection is read like a public one by who may, and
+// changed by nobody.
 func TestReportsAreReadOnly(t *testing.T) {
 	o := startCollection(t, 20)
 	for range 5 {
@@ -61,7 +62,8 @@ func TestReportsAreReadOnly(t *testing.T) {
 	o.root.exec("DROP DATABASE survey")
 }
 
-// TestWhoCollects: the roles, and the account of contributors, which may insert and read what is public in dp.
+// TestWhoCollects: the roles, and the account of contributors, which may insert and read what is
+// public in dp.
 func TestWhoCollects(t *testing.T) {
 	o := startCollection(t, 10)
 	account := func(role string) *client {
@@ -154,7 +156,8 @@ func TestWrongTransitions(t *testing.T) {
 	root.refused(1644, "45D11", "CALL dp_drop_collection('commute')")
 }
 
-// TestCollectionSurvives: a restart changes nothing of a collection, and an acknowledged report is not taken twice.
+// TestCollectionSurvives: a restart changes nothing of a collection, and an acknowledged report is
+// not taken twice.
 func TestCollectionSurvives(t *testing.T) {
 	o := startCollection(t, 10)
 	token, r := o.next()

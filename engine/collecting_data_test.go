@@ -16,8 +16,8 @@ import (
 	"scrim/engine/datadir/rollback"
 )
 
-// TestReportsBesideProtectedTables: reports join with protected tables as rows of a public table do, and a stored answer does not outlive a
-// report that came after it.
+// TestReportsBesideProtectedTables: reports join with protected tables as rows of a public table
+// do, and a stored answer does not outlive a report that came after it.
 func TestReportsBesideProtectedTables(t *testing.T) {
 	o := startCollection(t, 20)
 	o.root.exec("CREATE DATABASE d", "CREATE TABLE d.p (id INT, cell INT UNSIGNED NOT NULL)", "INSERT INTO d.p VALUES (1, 0), (2, 0), (3, 0)",
@@ -46,8 +46,8 @@ func TestReportsBesideProtectedTables(t *testing.T) {
 	o.wants(2, "in the end")
 }
 
-// TestReportsFromElsewhere: neither LOAD DATA nor an import brings rows into a collection's table, and LOAD DATA brings no
-// reports without tokens.
+// TestReportsFromElsewhere: neither LOAD DATA nor an import brings rows into a collection's table,
+// and LOAD DATA brings no reports without tokens.
 func TestReportsFromElsewhere(t *testing.T) {
 	o := startCollection(t, 5)
 	file := filepath.Join(t.TempDir(), "rows.csv")
@@ -79,7 +79,8 @@ func TestReportsFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestCollectionsInBackups: a backup of a server under way holds collections, tokens and reports, and can be restored.
+// TestCollectionsInBackups: a backup of a server under way holds collections, tokens and reports,
+// and can be restored.
 func TestCollectionsInBackups(t *testing.T) {
 	backups := t.TempDir()
 	o := startCollection(t, 10, func(c *Config) { c.BackupDir = backups })
@@ -99,8 +100,9 @@ func TestCollectionsInBackups(t *testing.T) {
 	}
 	i := start(t, dir)
 	root, con := i.root(), i.client("contributor", "pw")
-	con.affected("INSERT INTO dp_in.commute VALUES (?, ?)", token, r)           // has been there
-	con.affected("INSERT INTO dp_in.commute VALUES (?, ?)", later, laterReport) // was lost, and comes again
+	con.affected("INSERT INTO dp_in.commute VALUES (?, ?)", token, r) // has been there
+	// was lost, and comes again
+	con.affected("INSERT INTO dp_in.commute VALUES (?, ?)", later, laterReport)
 	if got := root.value("SELECT COUNT(*) FROM survey.commute"); got != "2" {
 		t.Errorf("%s reports are stored", got)
 	}

@@ -126,7 +126,8 @@ func TestFormsOfInsert(t *testing.T) {
 	}
 }
 
-// TestRefusedReports: every refusal of a report says its own SQLSTATE, by both ways into the database, and changes nothing.
+// TestRefusedReports: every refusal of a report says its own SQLSTATE, by both ways into the
+// database, and changes nothing.
 func TestRefusedReports(t *testing.T) {
 	o := startCollection(t, 30)
 	token, r := o.next()
@@ -198,7 +199,8 @@ func TestRefusedReports(t *testing.T) {
 	o.con.refused(1644, "45D11", "INSERT INTO dp_in.commute VALUES (?, ?)", late, lateReport)
 }
 
-// TestNothingButInsert: the tables of dp_in can be seen, and nothing else can be done with them, by anybody.
+// TestNothingButInsert: the tables of dp_in can be seen, and nothing else can be done with them, by
+// anybody.
 func TestNothingButInsert(t *testing.T) {
 	o := startCollection(t, 10)
 	for _, c := range []*client{o.con, o.root} {
@@ -234,7 +236,8 @@ func TestNothingButInsert(t *testing.T) {
 	o.wants(0, "in the end")
 }
 
-// TestReportsStandOutsideTransactions: a report that was acknowledged is there, whatever the client's transaction does.
+// TestReportsStandOutsideTransactions: a report that was acknowledged is there, whatever the
+// client's transaction does.
 func TestReportsStandOutsideTransactions(t *testing.T) {
 	o := startCollection(t, 10)
 	for n, around := range [][2]string{{"BEGIN", "ROLLBACK"}, {"SET autocommit = 0", "ROLLBACK"}, {"SET autocommit = 0", "COMMIT"}} {
@@ -257,7 +260,8 @@ func TestReportsStandOutsideTransactions(t *testing.T) {
 	o.wants(6, "in the end")
 }
 
-// TestManyContributors sends the same reports over many connections at once, some of them twice at the same time.
+// TestManyContributors sends the same reports over many connections at once, some of them twice at
+// the same time.
 func TestManyContributors(t *testing.T) {
 	o := startCollection(t, 400)
 	type sent struct{ token, report []byte }

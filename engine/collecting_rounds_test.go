@@ -48,7 +48,8 @@ func of(tokens []issued, round int, stratum string) (out []issued) {
 	return out
 }
 
-// TestTwoRoundsOfTwoStrata takes a collection through two rounds: every stratum has parameters, minima, tokens and a result of its own.
+// TestTwoRoundsOfTwoStrata takes a collection through two rounds: every stratum has parameters,
+// minima, tokens and a result of its own.
 func TestTwoRoundsOfTwoStrata(t *testing.T) {
 	i := start(t, "")
 	o := &opened{instance: i, root: i.root()}
@@ -100,7 +101,8 @@ func TestTwoRoundsOfTwoStrata(t *testing.T) {
 	}
 }
 
-// TestInconclusiveRound: reports that agree on no mean make the collection FAILED; it opens again for further people only.
+// TestInconclusiveRound: reports that agree on no mean make the collection FAILED; it opens again
+// for further people only.
 func TestInconclusiveRound(t *testing.T) {
 	i := start(t, "")
 	o := &opened{instance: i, root: i.root()}
@@ -130,8 +132,8 @@ func TestInconclusiveRound(t *testing.T) {
 	}
 }
 
-// TestClosingUnderLoad closes and opens a round again and again while contributors send: what was acknowledged is stored, and
-// nothing else.
+// TestClosingUnderLoad closes and opens a round again and again while contributors send: what was
+// acknowledged is stored, and nothing else.
 func TestClosingUnderLoad(t *testing.T) {
 	o := startCollection(t, 600)
 	db := o.pool()

@@ -28,8 +28,9 @@ type watcher struct {
 // Statement implements watch.Observer.
 func (w *watcher) Statement(e watch.Event) { fmt.Fprintf(w, "%+v\n", e) }
 
-// TestTokensAndReportsLeaveNoTrace: neither a token nor what it brought, nor who brought it when, is in the log, the audit log, the
-// ledger, the process list, what observers are told, or the metrics; and a token is in no file of the data directory.
+// TestTokensAndReportsLeaveNoTrace: neither a token nor what it brought, nor who brought it when,
+// is in the log, the audit log, the ledger, the process list, what observers are told, or the
+// metrics; and a token is in no file of the data directory.
 func TestTokensAndReportsLeaveNoTrace(t *testing.T) {
 	w := &watcher{}
 	o := startCollection(t, 40, func(c *Config) {
@@ -125,7 +126,8 @@ func (i *instance) fullAudit() (text string) {
 	return text
 }
 
-// tokensOnDisk looks for tokens in all files. secrets are tokens and, behind those that were taken, reports, which are stored.
+// tokensOnDisk looks for tokens in all files. secrets are tokens and, behind those that were taken,
+// reports, which are stored.
 func tokensOnDisk(t *testing.T, dir string, secrets [][]byte) {
 	t.Helper()
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

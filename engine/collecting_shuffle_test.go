@@ -14,7 +14,8 @@ import (
 
 const sums = `CALL dp_create_collection('survey.pay', 'SHUF_SUM', '{"epsilon": 1, "delta": 1e-9, "lo": 0, "hi": 10, "n_expected": 100, "trust": "%s"}')`
 
-// bag makes what a shuffler releases: the sealed messages of n contributors, each of whom has the value 4.
+// bag makes what a shuffler releases: the sealed messages of n contributors, each of whom has the
+// value 4.
 func bag(t *testing.T, p *collect.Params, n int) []byte {
 	t.Helper()
 	sealer, err := seal.NewSealer(p.SealKey, p.Fingerprint())
@@ -38,7 +39,8 @@ func bag(t *testing.T, p *collect.Params, n int) []byte {
 	return out
 }
 
-// TestBatches loads batches as a shuffler does: in parts, prepared and as text, again, and such as are to be refused.
+// TestBatches loads batches as a shuffler does: in parts, prepared and as text, again, and such as
+// are to be refused.
 func TestBatches(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -12,8 +12,9 @@ import (
 
 var submitted = flag.Int("submit", 500, "how many reports a run of TestSubmitIsCheap sends")
 
-// TestSubmitIsCheap sends single reports over 64 connections, as contributors do, in turns by the short way and by the SQL engine's plans.
-// The short way must take less processor time, client and server together. With -v it states reports a second.
+// TestSubmitIsCheap sends single reports over 64 connections, as contributors do, in turns by the
+// short way and by the SQL engine's plans. The short way must take less processor time, client and
+// server together. With -v it states reports a second.
 func TestSubmitIsCheap(t *testing.T) {
 	const runs = 5
 	ways := []string{"INSERT INTO dp_in.commute (token, report) VALUES (?, ?)", "INSERT INTO dp_in.commute (token, report) SELECT ?, ?"}

@@ -124,7 +124,8 @@ func TestEstimatesBesidePrivateAnswers(t *testing.T) {
 			t.Errorf("%s: nothing is charged for the private answer", q)
 		}
 	}
-	// Rows of persons do not reach an estimate, nor an estimate their rows, without an aggregate of their own.
+	// Rows of persons do not reach an estimate, nor an estimate their rows, without an aggregate of
+	// their own.
 	for _, q := range []string{
 		"SELECT p.minutes FROM shop.people p JOIN (SELECT LDP_MEAN(report) m FROM survey.commute) e ON p.minutes > e.m",
 		"SELECT minutes - (SELECT LDP_MEAN(report) FROM survey.commute) FROM shop.people",
@@ -144,7 +145,8 @@ func TestSimulationLimits(t *testing.T) {
 		t.Errorf("the pure account was charged %v, want 4", pure)
 	}
 	root.refused(1644, "45D50", "CALL dp_simulate_collection('income', 'SELECT minutes FROM shop.pure', 400, 1)")
-	root.query("CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.capped', 500, 1)") // epsilon 2 of an empty table
+	// epsilon 2 of an empty table
+	root.query("CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.capped', 500, 1)")
 	root.refused(1644, "", "CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.capped', 500, 2)")
 	if n, _, pure, _, _ := root.charges("shop.capped"); n != 1 || math.Abs(pure-2) > 1e-9 {
 		t.Errorf("the capped table has %d charges of %v", n, pure)

@@ -16,8 +16,8 @@ import (
 	"scrim/engine/collections"
 )
 
-// gather lets contributors report in the round that a collection is in, with value(n) of the n-th, straight to where dp_in
-// hands reports.
+// gather lets contributors report in the round that a collection is in, with value(n) of the n-th,
+// straight to where dp_in hands reports.
 func (i *instance) gather(root *client, name string, perStratum int, value func(n int, stratum string) collect.Value) {
 	i.t.Helper()
 	c, ok := i.collections.Lookup(name)

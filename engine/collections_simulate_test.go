@@ -37,7 +37,8 @@ func simulated(t *testing.T) (*instance, *client) {
 	return i, root
 }
 
-// charges returns what the ledger holds of charges to a table: how many, their ρ, pure ε and δ, and how the last ended.
+// charges returns what the ledger holds of charges to a table: how many, their ρ, pure ε and δ, and
+// how the last ended.
 func (c *client) charges(table string) (n int, rho, pure, delta float64, outcome string) {
 	c.t.Helper()
 	testenv.Until(c.t, 10*time.Second, "how the statements ended, which is recorded after them", func() bool {
@@ -67,7 +68,8 @@ func TestSimulatePublic(t *testing.T) {
 	worst := 0.0
 	for _, r := range rows {
 		se, miss := numeral(t, r[2]), numeral(t, r[4])
-		if got := numeral(t, r[3]); math.Abs(got-49.5) > 0.2 { // 20,000 slots hold the 600 rows 33 or 34 times each
+		// 20,000 slots hold the 600 rows 33 or 34 times each
+		if got := numeral(t, r[3]); math.Abs(got-49.5) > 0.2 {
 			t.Errorf("truth %v", got)
 		}
 		if !strings.Contains(r[1], `"mean"`) || r[5] != "NULL" {
@@ -179,7 +181,8 @@ func TestSimulateProtected(t *testing.T) {
 	i.collectorsOwn(root)
 }
 
-// collectorsOwn: a collector simulates over what they may read, and sees the results; nobody else does either.
+// collectorsOwn: a collector simulates over what they may read, and sees the results; nobody else
+// does either.
 func (i *instance) collectorsOwn(root *client) {
 	root.exec("CREATE USER carl IDENTIFIED BY 'pw'", "GRANT collector TO carl", "CREATE USER dora IDENTIFIED BY 'pw'", "GRANT SELECT ON shop.* TO dora", "GRANT SELECT ON dp.* TO dora", "GRANT SELECT ON dp.* TO carl")
 	carl, dora := i.client("carl", "pw"), i.client("dora", "pw")
@@ -218,14 +221,18 @@ var unsuitableSources = []string{
 func TestSimulateRefused(t *testing.T) {
 	_, root := simulated(t)
 	calls := []string{
-		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 500, 1, 7)", // a seed
-		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 5, 1)",      // too few for a cell
-		"CALL dp_simulate_collection('income', 'SELECT minutes FROM shop.trips', 10, 1)",      // and for a batch
+		// a seed
+		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 500, 1, 7)",
+		// too few for a cell
+		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 5, 1)",
+		// and for a batch
+		"CALL dp_simulate_collection('income', 'SELECT minutes FROM shop.trips', 10, 1)",
 		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 500, 0)", "CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 500, 1001)",
 		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 20000000, 1)", "CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 9000000, 900)",
 		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', (SELECT COUNT(*) FROM shop.trips), 1)",
 		"CALL dp_simulate_collection('nowhere', 'SELECT minutes FROM shop.trips', 500, 1)",
-		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 500, 900)", // more than the budget has
+		// more than the budget has
+		"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 500, 900)",
 	}
 	for _, q := range unsuitableSources {
 		calls = append(calls, "CALL dp_simulate_collection('commute', '"+strings.ReplaceAll(q, "'", "''")+"', 500, 1)")
@@ -262,8 +269,8 @@ func TestSimulateRefused(t *testing.T) {
 	}
 }
 
-// TestSimulateNeighbours looks at what is handed to randomisers, with the same secrets, for all neighbours of a small table: one value at most is
-// another one.
+// TestSimulateNeighbours looks at what is handed to randomisers, with the same secrets, for all
+// neighbours of a small table: one value at most is another one.
 func TestSimulateNeighbours(t *testing.T) {
 	i := startWith(t, "", func() noise.Noiser { return noise.New(rand.NewPCG(1, 2)) })
 	var seen [][]float64
@@ -289,7 +296,8 @@ func TestSimulateNeighbours(t *testing.T) {
 		}
 		owner.exec("DELETE FROM trips", "INSERT INTO trips VALUES "+strings.Join(rows, ","), "INSERT INTO trips VALUES (NULL, 99)")
 	}
-	// As many slots as persons, and more; a condition that takes some of them. Where there are fewer the choice is by chance, see TestReservoir.
+	// As many slots as persons, and more; a condition that takes some of them. Where there are
+	// fewer the choice is by chance, see TestReservoir.
 	for _, c := range []struct {
 		query string
 		slots int
@@ -323,7 +331,8 @@ func TestSimulateNeighbours(t *testing.T) {
 	}
 }
 
-// distance is the size of the symmetric difference of two multisets: 2 where one element is exchanged.
+// distance is the size of the symmetric difference of two multisets: 2 where one element is
+// exchanged.
 func distance(a, b map[string]int) int {
 	d := 0
 	for k := range a {

@@ -9,8 +9,9 @@ import (
 	"scrim/engine/auth"
 )
 
-// TestContributorsAreConfined: whoever has the password that contributors share can neither keep the others out, nor see or end their
-// connections, nor have the server join its views; an account with a privilege more is one of its own.
+// TestContributorsAreConfined: whoever has the password that contributors share can neither keep
+// the others out, nor see or end their connections, nor have the server join its views; an account
+// with a privilege more is one of its own.
 func TestContributorsAreConfined(t *testing.T) {
 	o := startCollection(t, 10)
 	refused := []string{
@@ -55,7 +56,8 @@ func TestContributorsAreConfined(t *testing.T) {
 	other.exec("SET PASSWORD = 'mine'")
 }
 
-// TestWhatContributorsSend: drivers and programs ask these on their own when they connect, commit and disconnect, and get an answer.
+// TestWhatContributorsSend: drivers and programs ask these on their own when they connect, commit
+// and disconnect, and get an answer.
 func TestWhatContributorsSend(t *testing.T) {
 	o := startCollection(t, 10)
 	multi := o.contributor(o.root, func(c *mysql.Config) { c.MultiStatements = true; c.DBName = "dp" })
@@ -82,7 +84,8 @@ func TestWhatContributorsSend(t *testing.T) {
 	o.wants(1, "in the end")
 }
 
-// TestWhoIsAContributor: INSERT on dp_in and nothing else, by the account itself or by a role that a DBA made.
+// TestWhoIsAContributor: INSERT on dp_in and nothing else, by the account itself or by a role that
+// a DBA made.
 func TestWhoIsAContributor(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -38,7 +38,8 @@ func rowsText(rows [][]string) string {
 	return strings.Join(lines, ";")
 }
 
-// TestGrammarOverTheWire asks for what the parser lacks, as text and, where there is nothing against it, prepared.
+// TestGrammarOverTheWire asks for what the parser lacks, as text and, where there is nothing
+// against it, prepared.
 func TestGrammarOverTheWire(t *testing.T) {
 	_, ann := grammarShop(t)
 	for _, c := range []struct{ query, want string }{
@@ -168,7 +169,8 @@ func TestSQLModes(t *testing.T) {
 	root.refused(1644, "45017", `CREATE VIEW b AS SELECT 'a\b'`)
 }
 
-// TestRollup compares totals of public rows with what MariaDB 10.11 answers, and has the same over protected ones, priced.
+// TestRollup compares totals of public rows with what MariaDB 10.11 answers, and has the same over
+// protected ones, priced.
 func TestRollup(t *testing.T) {
 	root, ann := grammarShop(t)
 	for _, c := range []struct{ query, want string }{

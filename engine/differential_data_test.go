@@ -9,7 +9,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// shopTables are the tables of the differential test. Text compares by code point, as the server's does.
+// shopTables are the tables of the differential test. Text compares by code point, as the server's
+// does.
 var shopTables = []string{
 	"CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(40), region VARCHAR(10), segment VARCHAR(12), city VARCHAR(12), age INT, joined DATE, balance DECIMAL(10,2))",
 	"CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT, product_id INT, status VARCHAR(10), channel VARCHAR(10), qty INT, amount DECIMAL(10,2), discount DOUBLE, placed DATETIME, shipped DATE)",
@@ -17,14 +18,15 @@ var shopTables = []string{
 	"CREATE TABLE regions (name VARCHAR(10) PRIMARY KEY, country VARCHAR(12), manager VARCHAR(20))",
 }
 
-// moments are when orders were placed: both sides of years, quarters, months, weeks that begin on Sunday and on Monday, days, hours and minutes.
+// moments are when orders were placed: both sides of years, quarters, months, weeks that begin on
+// Sunday and on Monday, days, hours and minutes.
 var moments = []string{
 	"2023-12-31 23:59:59", "2024-01-01 00:00:00", "2024-01-07 09:15:30", "2024-01-08 09:15:31", "2024-02-29 12:00:00", "2024-03-31 18:45:10", "2024-04-01 06:30:00",
 	"2024-06-30 23:00:00", "2024-07-01 00:30:05", "2024-09-15 14:14:14", "2024-12-29 08:05:00", "2024-12-30 08:06:00", "2025-01-05 22:22:22", "2025-02-01 10:00:00",
 }
 
-// shopDeclarations declare the protected half: public keys for whatever is grouped by, bounds wider than the data, and a budget that no
-// statement of the test exhausts.
+// shopDeclarations declare the protected half: public keys for whatever is grouped by, bounds wider
+// than the data, and a budget that no statement of the test exhausts.
 func shopDeclarations() []string {
 	quoted := func(xs []string) string { return `["` + strings.Join(xs, `","`) + `"]` }
 	return []string{
@@ -56,7 +58,8 @@ func joinedDates() []string {
 	return out
 }
 
-// shopRows fills the tables: 240 customers and 1680 orders of them, one to thirteen each, with NULLs, non-ASCII text and negative numbers.
+// shopRows fills the tables: 240 customers and 1680 orders of them, one to thirteen each, with
+// NULLs, non-ASCII text and negative numbers.
 func shopRows() []string {
 	pick := func(i int, xs ...string) string { return xs[i%len(xs)] }
 	var customers, orders, products []string
@@ -94,7 +97,8 @@ func shopRows() []string {
 	}
 }
 
-// silent is a source without noise. Its bits still differ from one call to the next: secret choices need them.
+// silent is a source without noise. Its bits still differ from one call to the next: secret choices
+// need them.
 type silent struct {
 	mu sync.Mutex
 	x  uint64

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// difference is one statement of testdata/differential. A file has statements that end with a semicolon at the end of a line, and comments.
-// A comment that begins with @ says how its statement is compared:
+// difference is one statement of testdata/differential. A file has statements that end with a
+// semicolon at the end of a line, and comments. A comment that begins with @ says how its statement
+// is compared:
 //
 //	-- @refused 45002 LIMIT     on protected tables it is refused, with this SQLSTATE and a text that holds these words
 //	-- @public why              it is not asked of protected tables

@@ -15,8 +15,8 @@ import (
 	"scrim/internal/testenv"
 )
 
-// mariadb starts a MariaDB server of the test's own, on a socket in a directory of the test, and connects to it. No port is opened and no
-// service of the machine is touched.
+// mariadb starts a MariaDB server of the test's own, on a socket in a directory of the test, and
+// connects to it. No port is opened and no service of the machine is touched.
 func mariadb(t *testing.T) *client {
 	t.Helper()
 	install := testenv.Program(t, "mariadb-install-db")

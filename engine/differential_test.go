@@ -13,7 +13,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// answer is what a statement returned: names and types of its columns, and rows of text; NULL is "NULL".
+// answer is what a statement returned: names and types of its columns, and rows of text; NULL is
+// "NULL".
 type answer struct {
 	columns, types []string
 	rows           [][]string
@@ -53,8 +54,9 @@ func (c *client) answer(query string) (answer, error) {
 	return a, rows.Err()
 }
 
-// TestDifferences asks MariaDB and the server the statements that tools write, of the same data: public copies are answered as MariaDB does, and
-// so are protected tables when there is no noise, nothing is clipped and every key is public. What is refused says what to write instead.
+// TestDifferences asks MariaDB and the server the statements that tools write, of the same data:
+// public copies are answered as MariaDB does, and so are protected tables when there is no noise,
+// nothing is clipped and every key is public. What is refused says what to write instead.
 func TestDifferences(t *testing.T) {
 	reference := mariadb(t)
 	public, private := startWith(t, "", silence).root(), startWith(t, "", silence)
@@ -124,7 +126,8 @@ func (d *difference) asked() string {
 	return d.text
 }
 
-// tolerance is the relative tolerance of a number on protected tables: releases stand on a grid as fine as their noise.
+// tolerance is the relative tolerance of a number on protected tables: releases stand on a grid as
+// fine as their noise.
 func (d *difference) tolerance() float64 {
 	if d.within != "" {
 		w, err := strconv.ParseFloat(d.within, 64)
@@ -147,7 +150,8 @@ func (d *difference) refusal(t *testing.T, got answer, err error) {
 	}
 }
 
-// compare tells the first difference, "" where there is none. Rows are compared in their order where the statement orders them.
+// compare tells the first difference, "" where there is none. Rows are compared in their order
+// where the statement orders them.
 func (d *difference) compare(got, want answer, within float64) string {
 	if fmt.Sprint(got.columns) != fmt.Sprint(want.columns) && (!d.noNames || len(got.columns) != len(want.columns)) {
 		return fmt.Sprintf("got columns %q, want %q", got.columns, want.columns)
@@ -199,7 +203,8 @@ func inOrder(rows [][]string) [][]string {
 	return out
 }
 
-// moment is a date or a date with time without a time or a fraction that is zero: on which columns of dates show it, versions of MySQL differ.
+// moment is a date or a date with time without a time or a fraction that is zero: on which columns
+// of dates show it, versions of MySQL differ.
 func moment(cell string) string {
 	if len(cell) > len("2006-01-02 15:04:05") && cell[4] == '-' {
 		cell = strings.TrimSuffix(cell, ".000000")
@@ -210,7 +215,8 @@ func moment(cell string) string {
 	return cell
 }
 
-// sameCell compares two cells: as text, or as numbers. A DECIMAL of MariaDB's has been rounded to its digits.
+// sameCell compares two cells: as text, or as numbers. A DECIMAL of MariaDB's has been rounded to
+// its digits.
 func sameCell(got, want, typ string, within float64) bool {
 	if got == want {
 		return true

@@ -4,7 +4,7 @@
 //	Open ─▶ directory (lock, id) ─▶ store ─▶ ledger ─▶ catalog ─▶ accounts ─▶ SQL engine ─▶ listener
 //	Serve ─▶ accept … until the context ends ─▶ Close: clients, listener, ledger, catalog, store
 //
-// What it assembles lies in packages below it, none of which imports it. Package statement runs what
-// clients send, package gate refuses what they may not do, and package mysqlerr decides what they may
-// see of a failure.
+// What it assembles lies in packages below it, none of which imports it. Package statement runs
+// what clients send, package gate refuses what they may not do, and package mysqlerr decides what
+// they may see of a failure.
 package engine

@@ -7,8 +7,9 @@ import (
 	"scrim/engine/statement/cutoff"
 )
 
-// TestCommandsMayComeEarly: clients that do not wait for an answer before they send the next command get
-// both, also where the first one takes its time, and COM_QUIT behind a statement ends that.
+// TestCommandsMayComeEarly: clients that do not wait for an answer before they send the next
+// command get both, also where the first one takes its time, and COM_QUIT behind a statement ends
+// that.
 func TestCommandsMayComeEarly(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestErrorsAreMySQLs provokes MySQL's errors one by one: the number, the SQLSTATE and the words that programs look for.
+// TestErrorsAreMySQLs provokes MySQL's errors one by one: the number, the SQLSTATE and the words
+// that programs look for.
 func TestErrorsAreMySQLs(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

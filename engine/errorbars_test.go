@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// sales makes d.sales, one row a person, and an analyst who may ask: 3000 persons in two regions, and a third region that has nobody. It returns the
-// persons' ages.
+// sales makes d.sales, one row a person, and an analyst who may ask: 3000 persons in two regions,
+// and a third region that has nobody. It returns the persons' ages.
 func sales(i *instance) (root, ann *client, ages []float64) {
 	root = i.root()
 	root.exec("CREATE DATABASE d", "CREATE TABLE d.sales (id INT PRIMARY KEY, region VARCHAR(8) NOT NULL, age INT NOT NULL, amount DECIMAL(8,2) NOT NULL, score DOUBLE NOT NULL, m INT, city INT)")
@@ -40,8 +40,9 @@ func floats(t *testing.T, texts ...string) []float64 {
 	return out
 }
 
-// TestErrorBarsCoverAndAreFree asks for the bars of every aggregate at a level that is missed once in 10^8, alone and by alias: each covers the
-// exact answer, and what is asked for after the answer itself costs nothing.
+// TestErrorBarsCoverAndAreFree asks for the bars of every aggregate at a level that is missed once
+// in 10^8, alone and by alias: each covers the exact answer, and what is asked for after the answer
+// itself costs nothing.
 func TestErrorBarsCoverAndAreFree(t *testing.T) {
 	root, ann, ages := sales(start(t, ""))
 	n, sum, squares := float64(len(ages)), 0.0, 0.0
@@ -76,8 +77,8 @@ func TestErrorBarsCoverAndAreFree(t *testing.T) {
 	}
 }
 
-// TestErrorBarsAnywhere: in HAVING and ORDER BY, over derived tables and common table expressions, in views and in prepared statements, with public and
-// with selected keys.
+// TestErrorBarsAnywhere: in HAVING and ORDER BY, over derived tables and common table expressions,
+// in views and in prepared statements, with public and with selected keys.
 func TestErrorBarsAnywhere(t *testing.T) {
 	root, ann, _ := sales(start(t, ""))
 	rows := ann.query("SELECT region, COUNT(*) AS c, DP_LOW(c), DP_HIGH(c), AVG(amount) AS a, DP_LOW(a), DP_HIGH(a) FROM d.sales GROUP BY region HAVING DP_HIGH(c) > 500 ORDER BY DP_LOW(c)")
@@ -117,7 +118,8 @@ func TestErrorBarsAnywhere(t *testing.T) {
 	}
 }
 
-// TestErrorBarsOfVectors: arrays of one entry a coordinate, the radius, and means that are answered as one vector.
+// TestErrorBarsOfVectors: arrays of one entry a coordinate, the radius, and means that are answered
+// as one vector.
 func TestErrorBarsOfVectors(t *testing.T) {
 	_, ann, _ := sales(start(t, ""))
 	list := func(text string) (out []*float64) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFixedSnapshots: releases read the newest data, and are refused by name where the session has fixed what it reads.
+// TestFixedSnapshots: releases read the newest data, and are refused by name where the session has
+// fixed what it reads.
 func TestFixedSnapshots(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

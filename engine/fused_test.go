@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// panel is a table of twelve columns that are never NULL, one row a person, of which every column is another thing.
+// panel is a table of twelve columns that are never NULL, one row a person, of which every column
+// is another thing.
 type panel struct {
 	names    []string
 	mean, sd []float64    // of each column, exact
@@ -68,7 +69,8 @@ func (p panel) means(option string) string {
 	return strings.Join(out, ", ")
 }
 
-// off is the average distance of answers from what they should be, in standard deviations of the columns, and the largest.
+// off is the average distance of answers from what they should be, in standard deviations of the
+// columns, and the largest.
 func (p panel) off(t *testing.T, row []string, want []float64) (average, most float64) {
 	t.Helper()
 	for j, text := range row {
@@ -82,8 +84,8 @@ func (p panel) off(t *testing.T, row []string, want []float64) (average, most fl
 	return average, most
 }
 
-// TestMeansOfColumnsAsOneVector asks for the means of twelve columns. They are answered as one vector, near the truth, and nearer
-// than separate means of the same loss together are.
+// TestMeansOfColumnsAsOneVector asks for the means of twelve columns. They are answered as one
+// vector, near the truth, and nearer than separate means of the same loss together are.
 func TestMeansOfColumnsAsOneVector(t *testing.T) {
 	i := startWith(t, "", seeded(t, "fused", 1))
 	root := i.root()
@@ -96,7 +98,8 @@ func TestMeansOfColumnsAsOneVector(t *testing.T) {
 		ann.exec(fmt.Sprint("SET dp_rho = ", rho))
 		one := ann.query("SELECT " + p.means("") + " FROM panel")[0]
 		average, most := p.off(t, one, p.mean)
-		// The clip is near √12 + 2.5 standard deviations, and the sum has more than half of the loss.
+		// The clip is near √12 + 2.5 standard deviations, and the sum has more than half of the
+		// loss.
 		if noise := (math.Sqrt(panelColumns) + 2.5) / math.Sqrt(rho) / panelPersons; most > 6*noise {
 			t.Errorf("a mean is %.4f standard deviations off, the noise has %.4f", most, noise)
 		}
@@ -118,7 +121,8 @@ func TestMeansOfColumnsAsOneVector(t *testing.T) {
 	}
 }
 
-// TestMembersOfAVector uses the members in conditions, orders and expressions, by group, as text and prepared.
+// TestMembersOfAVector uses the members in conditions, orders and expressions, by group, as text
+// and prepared.
 func TestMembersOfAVector(t *testing.T) {
 	i := startWith(t, "", seeded(t, "members", 1))
 	root := i.root()

@@ -15,8 +15,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestGuessing: whoever guesses passwords at one address soon waits, for a name with an account as for one without; the account's
-// owner at another address does not, and the metrics and the audit log tell of it.
+// TestGuessing: whoever guesses passwords at one address soon waits, for a name with an account as
+// for one without; the account's owner at another address does not, and the metrics and the audit
+// log tell of it.
 func TestGuessing(t *testing.T) {
 	i := start(t, "", func(c *Config) { c.HTTP = "127.0.0.1:0" })
 	looked, limited := map[string]int{}, map[string]int{}

@@ -72,14 +72,16 @@ func TestInterruptedPrivateQueriesStayCharged(t *testing.T) {
 	id := ann.value("SELECT CONNECTION_ID()")
 	done := make(chan error, 1)
 	go func() { _, err := ann.try("SELECT COUNT(*) FROM d.people WHERE age > 22"); done <- err }()
-	time.Sleep(400 * time.Millisecond) // in its noise, and no longer than a connection is left to a statement that was killed
+	// in its noise, and no longer than a connection is left to a statement that was killed
+	time.Sleep(400 * time.Millisecond)
 	twin.exec("KILL QUERY " + id)
 	var e *mysql.MySQLError
 	if err := <-done; !errors.As(err, &e) || string(e.SQLState[:]) != failed {
 		t.Errorf("got %v for a killed private query, want the fixed error %s", err, failed)
 	}
 	outcomes := map[string]int{}
-	testenv.Until(t, 10*time.Second, "the outcome of the killed query", func() bool { // it is written a little later
+	// it is written a little later
+	testenv.Until(t, 10*time.Second, "the outcome of the killed query", func() bool {
 		clear(outcomes)
 		for _, r := range twin.query("SELECT DISTINCT id, outcome FROM dp.ledger") {
 			outcomes[r[1]]++
@@ -91,7 +93,8 @@ func TestInterruptedPrivateQueriesStayCharged(t *testing.T) {
 	}
 }
 
-// TestConnectionsShareABudget: a budget of (2.154, 2e-6) takes ten charges of ρ = 0.01, and no eleventh.
+// TestConnectionsShareABudget: a budget of (2.154, 2e-6) takes ten charges of ρ = 0.01, and no
+// eleventh.
 func TestConnectionsShareABudget(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -12,8 +12,9 @@ import (
 	"scrim/internal/testenv"
 )
 
-// TestSecondLifeIsNoticed: a copy, and a directory on another machine, are told of at the first start in the new place, in the log, on the dashboard
-// and in the audit log; the same place is not, nor is a directory that was served by a program which did not note its place.
+// TestSecondLifeIsNoticed: a copy, and a directory on another machine, are told of at the first
+// start in the new place, in the log, on the dashboard and in the audit log; the same place is not,
+// nor is a directory that was served by a program which did not note its place.
 func TestSecondLifeIsNoticed(t *testing.T) {
 	machine := datadir.MachineFile
 	defer func() { datadir.MachineFile = machine }()
@@ -72,7 +73,8 @@ func TestSecondLifeIsNoticed(t *testing.T) {
 	serve(dir, "")
 }
 
-// TestTwoServersOfOneWitness: a copy is served beside the original with the same witness; both notice the other.
+// TestTwoServersOfOneWitness: a copy is served beside the original with the same witness; both
+// notice the other.
 func TestTwoServersOfOneWitness(t *testing.T) {
 	witness := filepath.Join(t.TempDir(), "witness")
 	with := func(c *Config) { c.Witness = witness }

@@ -14,8 +14,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// hostile are statements of an account that may read one small public table, each of which would take gigabytes or minutes. The first ten are
-// answered, with NULL for a text that is too long; the others are refused, or end by their time. The last four run in the store.
+// hostile are statements of an account that may read one small public table, each of which would
+// take gigabytes or minutes. The first ten are answered, with NULL for a text that is too long; the
+// others are refused, or end by their time. The last four run in the store.
 var hostile = []string{
 	"SELECT LENGTH(REPEAT(REPEAT('a', 1000000), 100000000))",
 	"SELECT LENGTH(SPACE(2000000000))",
@@ -108,7 +109,8 @@ func TestUserVariablesAreBounded(t *testing.T) {
 	}
 }
 
-// TestGroupsAreBounded: what aggregates keep of the rows of a group counts, whether it is one value or all of them.
+// TestGroupsAreBounded: what aggregates keep of the rows of a group counts, whether it is one value
+// or all of them.
 func TestGroupsAreBounded(t *testing.T) {
 	i, root := hostileServer(t)
 	c := i.analyst(root, "mallory", "h")
@@ -123,7 +125,8 @@ func TestGroupsAreBounded(t *testing.T) {
 	}
 }
 
-// long are statements that compute for minutes in the SQL engine itself: in a sort, a window, a loop of conditions, and in texts.
+// long are statements that compute for minutes in the SQL engine itself: in a sort, a window, a
+// loop of conditions, and in texts.
 var long = []string{
 	"SELECT MAX(k) FROM (SELECT ROW_NUMBER() OVER (ORDER BY a.n + b.n) k FROM h.t a, h.t b) d WHERE SOUNDEX(k) <> 'x'",
 	"SELECT SUM(k) FROM (SELECT SUM(a.n) OVER (ORDER BY a.n + b.n ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) k FROM h.t a, h.t b) d",
@@ -183,11 +186,13 @@ func TestServerEndsBesideLongStatements(t *testing.T) {
 	running.Wait()
 }
 
-// ends are the errors by which a hostile statement may end: the memory's, the store's, and that of its time.
+// ends are the errors by which a hostile statement may end: the memory's, the store's, and that of
+// its time.
 var ends = []uint16{3170, 1041, 3024}
 
-// TestHostileStatementsAreBounded: eight accounts run hostile statements; each ends soon, the server's memory stays bounded, and four honest clients are
-// answered almost as soon as without them. With SCRIM_HOSTILE=3m it goes on for so long.
+// TestHostileStatementsAreBounded: eight accounts run hostile statements; each ends soon, the
+// server's memory stays bounded, and four honest clients are answered almost as soon as without
+// them. With SCRIM_HOSTILE=3m it goes on for so long.
 func TestHostileStatementsAreBounded(t *testing.T) {
 	d, err := time.ParseDuration(os.Getenv("SCRIM_HOSTILE"))
 	if err != nil {

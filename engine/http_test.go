@@ -230,7 +230,8 @@ func TestHealth(t *testing.T) {
 	if err := os.RemoveAll(spill); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(spill, nil, 0o600); err != nil { // root may write where others may not, but not into a file
+	// root may write where others may not, but not into a file
+	if err := os.WriteFile(spill, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if status, text := w.get("/readyz"); status != 503 || !strings.Contains(text, "cannot be written") {
@@ -333,7 +334,8 @@ func certificateFiles(t *testing.T) (cert, key string, roots *x509.CertPool) {
 	return cert, key, roots
 }
 
-// TestDashboardOverTLS looks from beyond the machine, as far as the server knows: /metrics then wants a password.
+// TestDashboardOverTLS looks from beyond the machine, as far as the server knows: /metrics then
+// wants a password.
 func TestDashboardOverTLS(t *testing.T) {
 	cert, key, roots := certificateFiles(t)
 	i := start(t, "", func(c *Config) { c.HTTP, c.TLSCert, c.TLSKey = "0.0.0.0:0", cert, key })

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAggregatesThatDifferInCase: the binder takes aggregates for one whose texts differ only in the
-// case of letters.
+// TestAggregatesThatDifferInCase: the binder takes aggregates for one whose texts differ only in
+// the case of letters.
 func TestAggregatesThatDifferInCase(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

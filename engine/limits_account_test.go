@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestConnectionsOfAnAccount: MAX_USER_CONNECTIONS of an account takes the place of the server's number for it, is kept, and is a DBA's to set.
+// TestConnectionsOfAnAccount: MAX_USER_CONNECTIONS of an account takes the place of the server's
+// number for it, is kept, and is a DBA's to set.
 func TestConnectionsOfAnAccount(t *testing.T) {
 	dir := t.TempDir()
 	i := start(t, dir)

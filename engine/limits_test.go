@@ -10,8 +10,9 @@ import (
 	"scrim/internal/spill"
 )
 
-// limitQueries are statements whose numbers of persons pass what the server of TestNoLimitCountsPersons keeps in memory where there are 100,000, by
-// persons, rows, coordinates, keys or texts. # stands for the table.
+// limitQueries are statements whose numbers of persons pass what the server of
+// TestNoLimitCountsPersons keeps in memory where there are 100,000, by persons, rows, coordinates,
+// keys or texts. # stands for the table.
 var limitQueries = []string{
 	// Persons and rows.
 	"SELECT COUNT(*), COUNT(DISTINCT u) FROM #", "SELECT SUM(x), AVG(x), COUNT(x) FROM #", "SELECT STDDEV(x), VAR_POP(n) FROM #",
@@ -34,7 +35,8 @@ var limitQueries = []string{
 	"SELECT DP_MEAN(CONCAT('[', REPEAT('1,', 300), '1]'), 'dimension=301') FROM # WHERE u < 20000",
 }
 
-// limitTables are the databases: a few persons, a hundred times as many, these and one more who has a third of all rows, and nobody.
+// limitTables are the databases: a few persons, a hundred times as many, these and one more who has
+// a third of all rows, and nobody.
 var limitTables = map[string]string{
 	"few":    "FROM range(1000) r(i)",
 	"many":   "FROM range(100000) r(i)",
@@ -44,7 +46,8 @@ var limitTables = map[string]string{
 
 const limitDim = 48
 
-// limitServer has the tables and so little memory that much of what is made of the larger ones does not fit.
+// limitServer has the tables and so little memory that much of what is made of the larger ones does
+// not fit.
 func limitServer(t *testing.T) (*instance, *client) {
 	i := startWith(t, "", seeded(t, "limits", 1), func(c *Config) { c.PersonsMemory, c.ReleaseMemory, c.MemoryLimit = 16, 64, "256MiB" })
 	root := i.root()
@@ -70,7 +73,8 @@ func limitServer(t *testing.T) (*instance, *client) {
 	return i, ann
 }
 
-// limitEnd is how a statement ends: refused, failed or answered. How many keys are selected follows from noise.
+// limitEnd is how a statement ends: refused, failed or answered. How many keys are selected follows
+// from noise.
 func limitEnd(c *client, query, table string) string {
 	_, err := c.try(strings.ReplaceAll(query, "#", table))
 	if err == nil {
@@ -79,9 +83,10 @@ func limitEnd(c *client, query, table string) string {
 	return strings.ReplaceAll(strings.Split(err.Error(), " (statement id")[0], "s."+table, "#")
 }
 
-// TestNoLimitCountsPersons: databases of 1,000 and 100,000 persons, with one more who owns a third of the rows, and of nobody, end every
-// statement alike: it is answered, or it is refused for its text. Where what goes beyond the memory has no disk to go to, as
-// where a limit on memory ends a query, they do not, and that is noticed.
+// TestNoLimitCountsPersons: databases of 1,000 and 100,000 persons, with one more who owns a third
+// of the rows, and of nobody, end every statement alike: it is answered, or it is refused for its
+// text. Where what goes beyond the memory has no disk to go to, as where a limit on memory ends a
+// query, they do not, and that is noticed.
 func TestNoLimitCountsPersons(t *testing.T) {
 	i, ann := limitServer(t)
 	refused := 0

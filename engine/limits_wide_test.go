@@ -9,8 +9,9 @@ import (
 	"scrim/engine/store"
 )
 
-// TestWideVectors: a store of little memory answers a vector of more coordinates than it could add up itself, for persons with texts for names.
-// What it could read of few rows only is refused, whether there are rows or none, and nothing is charged.
+// TestWideVectors: a store of little memory answers a vector of more coordinates than it could add
+// up itself, for persons with texts for names. What it could read of few rows only is refused,
+// whether there are rows or none, and nothing is charged.
 func TestWideVectors(t *testing.T) {
 	const dim, persons = 600, 20_000
 	i := startWith(t, "", seeded(t, "wide", 1), func(c *Config) { c.MemoryLimit = "256MiB" })

@@ -2,8 +2,9 @@ package engine
 
 import "testing"
 
-// TestListsOfOtherTypes: whether a number of a row is in a list of a public table is asked without an error, however little room the list's type has for
-// it. An error would tell that the condition meets such a row.
+// TestListsOfOtherTypes: whether a number of a row is in a list of a public table is asked without
+// an error, however little room the list's type has for it. An error would tell that the condition
+// meets such a row.
 func TestListsOfOtherTypes(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

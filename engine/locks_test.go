@@ -23,7 +23,8 @@ func TestReadLockIsASnapshot(t *testing.T) {
 	ann.refused(1142, "", "LOCK TABLES d.pub WRITE")
 	i.as("bob").refused(1044, "", "LOCK TABLES d.pub READ")
 
-	// What a restore sends. Every row is there for others at once, and UNLOCK TABLES ends no transaction of one's own.
+	// What a restore sends. Every row is there for others at once, and UNLOCK TABLES ends no
+	// transaction of one's own.
 	root.exec("LOCK TABLES d.pub WRITE", "ALTER TABLE d.pub DISABLE KEYS", "INSERT INTO d.pub VALUES (4,4)")
 	count("4")
 	root.exec("UNLOCK TABLES", "BEGIN", "INSERT INTO d.pub VALUES (5,5)", "UNLOCK TABLES", "ROLLBACK")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLongTextsAgree: what makes texts longer gives the same text, or NULL with the same warning, whether
-// the store could run the statement or not.
+// TestLongTextsAgree: what makes texts longer gives the same text, or NULL with the same warning,
+// whether the store could run the statement or not.
 func TestLongTextsAgree(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

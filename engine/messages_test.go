@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMessagesOfTheStatementBefore: every statement but those that show the messages clears them, and those show them as often as they
-// are asked.
+// TestMessagesOfTheStatementBefore: every statement but those that show the messages clears them,
+// and those show them as often as they are asked.
 func TestMessagesOfTheStatementBefore(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -20,8 +20,8 @@ type member struct {
 	visits       []int
 }
 
-// memberOf is person p, the first twenty with extreme numbers on one side; with other, the person in p's place, as far away
-// as the ranges allow.
+// memberOf is person p, the first twenty with extreme numbers on one side; with other, the person
+// in p's place, as far away as the ranges allow.
 func memberOf(p int, other bool) member {
 	m := member{age: 20 + p%40, g: 1 + p%3, note: p % 5, x: fmt.Sprint(float64(p) / 4), v: vectorOf(p, 0), visits: []int{p % 7}}
 	switch {
@@ -37,7 +37,8 @@ func memberOf(p int, other bool) member {
 	return m
 }
 
-// exchange puts the member into p's place. The rows of the table of persons are updated, so that their number stays.
+// exchange puts the member into p's place. The rows of the table of persons are updated, so that
+// their number stays.
 func exchange(c *client, schema string, p int, m member) {
 	c.exec(fmt.Sprintf("UPDATE %s.people SET age = %d, g = %d, note = %d, x = %s, v = STRING_TO_VECTOR('%s') WHERE person = %d", schema, m.age, m.g, m.note, m.x, list(m.v), p),
 		fmt.Sprintf("DELETE FROM %s.visits WHERE person = %d", schema, p))
@@ -71,8 +72,8 @@ func exchangeSchema(root *client, schema string, public bool) {
 	root.exec("CALL dp_set_domain('" + schema + ".people', 'g', '[1, 2, 3]')")
 }
 
-// exchangeQueries are asked of the schema %[1]s: the number of persons public and private, in groups, of numbers and of
-// vectors, over one row a person and over several.
+// exchangeQueries are asked of the schema %[1]s: the number of persons public and private, in
+// groups, of numbers and of vectors, over one row a person and over several.
 var exchangeQueries = []string{
 	"SELECT DP_MEAN(age), SUM(age), DP_MEDIAN(age) FROM %[1]s.people",
 	"SELECT DP_MEAN(age, 'lower=0, upper=100'), DP_VARIANCE(note, 'lower=0, upper=4') FROM %[1]s.people",
@@ -89,13 +90,15 @@ var exchangeQueries = []string{
 	"SELECT DP_MEAN(DP_ONEHOT(note, 'dimension=6')) FROM %[1]s.people",
 }
 
-// matchedQueries compare secretly matched persons. Their loss shows only where the matchings of the neighbours are coupled,
-// which tests of the core do; here they must ask the same number of queries with the same noise.
+// matchedQueries compare secretly matched persons. Their loss shows only where the matchings of the
+// neighbours are coupled, which tests of the core do; here they must ask the same number of queries
+// with the same noise.
 var matchedQueries = []string{
 	"SELECT DP_SUM(DP_VECTOR(age, g)), DP_MEAN(v) FROM %[1]s.people",
 }
 
-// exchangeLosses exchanges the persons in turn and returns the largest share of its charge that each query loses.
+// exchangeLosses exchanges the persons in turn and returns the largest share of its charge that
+// each query loses.
 //
 // The noise's variances are compared on the way.
 func exchangeLosses(t *testing.T, schema string, public bool, persons []int) map[string]float64 {
@@ -144,8 +147,9 @@ func exchangeLosses(t *testing.T, schema string, public bool, persons []int) map
 	return most
 }
 
-// TestExchangesMoveByAtMostTheirLoss is TestReleasesMoveByAtMostTheirLoss for the relation replace-one: each person is exchanged for
-// another. The broken variant are the same tables under add-remove: an exchange must lose more than what is charged there.
+// TestExchangesMoveByAtMostTheirLoss is TestReleasesMoveByAtMostTheirLoss for the relation
+// replace-one: each person is exchanged for another. The broken variant are the same tables under
+// add-remove: an exchange must lose more than what is charged there.
 func TestExchangesMoveByAtMostTheirLoss(t *testing.T) {
 	var persons []int
 	for p := 0; p < exchangedPersons; p += 4 {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestBinaryStringsOfPublicTables: the store's translation reads binary strings as NULL, so queries over them stay with the SQL engine.
+// TestBinaryStringsOfPublicTables: the store's translation reads binary strings as NULL, so queries
+// over them stay with the SQL engine.
 func TestBinaryStringsOfPublicTables(t *testing.T) {
 	root := start(t, "").root()
 	root.exec("CREATE DATABASE d", "CREATE TABLE d.b (id INT PRIMARY KEY, v VARBINARY(9), w BLOB)", "CALL dp_public('d.b')",

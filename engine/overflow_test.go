@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBeyondDouble: numbers beyond DOUBLE end in MySQL's errors or in a refusal, for every row and before the charge, and never in an
-// internal error.
+// TestBeyondDouble: numbers beyond DOUBLE end in MySQL's errors or in a refusal, for every row and
+// before the charge, and never in an internal error.
 func TestBeyondDouble(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
@@ -47,7 +47,8 @@ func TestBeyondDouble(t *testing.T) {
 	}
 }
 
-// TestUncompress: bytes that COMPRESS has not made are NULL with MySQL's warning, and the length that they say takes no memory.
+// TestUncompress: bytes that COMPRESS has not made are NULL with MySQL's warning, and the length
+// that they say takes no memory.
 func TestUncompress(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

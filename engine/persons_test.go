@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// ward makes c.people, c.visits linked to it, with a number and a vector of each visit, and c.sized, whose number of persons is public. The
-// numbers of visits differ; person p's numbers lie about 50, the coordinates of vectors about 10 and −5.
+// ward makes c.people, c.visits linked to it, with a number and a vector of each visit, and
+// c.sized, whose number of persons is public. The numbers of visits differ; person p's numbers lie
+// about 50, the coordinates of vectors about 10 and −5.
 func ward(root *client, persons int) {
 	root.exec("CREATE DATABASE c", "CREATE TABLE c.people (id INT PRIMARY KEY, ward VARCHAR(8))",
 		"CREATE TABLE c.visits (person INT, x INT NOT NULL, y DOUBLE, v VECTOR(2))", "CREATE TABLE c.sized (person INT, x INT NOT NULL)")
@@ -41,8 +42,8 @@ func ward(root *client, persons int) {
 		"CALL dp_set_budget('c.sized', '*', 1000, 0, 'never')")
 }
 
-// TestPersonLevelMeans asks for means by the person-level methods, over numbers and vectors, through a link, in groups, and on the
-// pure account.
+// TestPersonLevelMeans asks for means by the person-level methods, over numbers and vectors,
+// through a link, in groups, and on the pure account.
 func TestPersonLevelMeans(t *testing.T) {
 	i := startWith(t, "", seeded(t, "persons", 1))
 	root := i.root()

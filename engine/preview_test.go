@@ -6,8 +6,10 @@ import (
 	"testing"
 )
 
-// TestPreviews: a preview of a protected table is refused with what to write instead. Under dp_preview = 'empty' it has the columns, no rows, a warning
-// and no charge, whatever the table holds; a copy of the table stays refused. MIN, MAX and lists of values come from what is declared, with a note.
+// TestPreviews: a preview of a protected table is refused with what to write instead. Under
+// dp_preview = 'empty' it has the columns, no rows, a warning and no charge, whatever the table
+// holds; a copy of the table stays refused. MIN, MAX and lists of values come from what is
+// declared, with a note.
 func TestPreviews(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPriceTellsWhatHappens: dp_price charges nothing, and the number of queries that it says fit does fit.
+// TestPriceTellsWhatHappens: dp_price charges nothing, and the number of queries that it says fit
+// does fit.
 func TestPriceTellsWhatHappens(t *testing.T) {
 	i := startWith(t, "", seeded(t, "price", 1))
 	root := i.root()
@@ -78,7 +79,8 @@ func TestPriceTellsWhatHappens(t *testing.T) {
 	}
 }
 
-// TestTargetErrorOverTheWire: a wanted error is paid for from what an earlier answer, or a pilot, tells.
+// TestTargetErrorOverTheWire: a wanted error is paid for from what an earlier answer, or a pilot,
+// tells.
 func TestTargetErrorOverTheWire(t *testing.T) {
 	i := startWith(t, "", seeded(t, "target", 1))
 	root := i.root()

@@ -111,7 +111,8 @@ func TestNothingElseLeaves(t *testing.T) {
 	} {
 		ann.refused(1644, c.state, c.query)
 	}
-	ann.refused(1231, "42000", "SET dp_epsilon = 'text'") // MySQL's own words for a value of the wrong type
+	// MySQL's own words for a value of the wrong type
+	ann.refused(1231, "42000", "SET dp_epsilon = 'text'")
 	for _, q := range []string{
 		"INSERT INTO other SELECT id, age FROM people", "CREATE TABLE copy AS SELECT * FROM people",
 		"UPDATE people SET age = 1", "DELETE FROM people", "SELECT x FROM other WHERE x IN (SELECT age FROM people)",

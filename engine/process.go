@@ -22,9 +22,9 @@ import (
 
 var process sync.Once
 
-// prepareProcess sets what go-mysql-server keeps for the whole process: our rules for the statements
-// that skip an engine's own, our variables, closed file functions, and no log of its own, because
-// its lines quote errors and statements.
+// prepareProcess sets what go-mysql-server keeps for the whole process: our rules for the
+// statements that skip an engine's own, our variables, closed file functions, and no log of its
+// own, because its lines quote errors and statements.
 func prepareProcess() {
 	process.Do(func() {
 		gcpace.Set()

@@ -10,8 +10,8 @@ import (
 	"scrim/engine/statement/processlist"
 )
 
-// TestProcessListTellsSteps: a private query's step of its plan is in the process list while it runs, for its own account and for a DBA, and
-// nothing that counts rows.
+// TestProcessListTellsSteps: a private query's step of its plan is in the process list while it
+// runs, for its own account and for a DBA, and nothing that counts rows.
 func TestProcessListTellsSteps(t *testing.T) {
 	i := startWith(t, "", seeded(t, "steps", 1))
 	root := i.root()

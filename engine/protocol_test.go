@@ -21,7 +21,8 @@ func inBoth(t *testing.T, f func(t *testing.T, change func(*mysql.Config))) {
 	t.Run("in TLS", func(t *testing.T) { f(t, func(c *mysql.Config) { c.TLSConfig = "skip-verify" }) })
 }
 
-// TestPrepareInSQL: a statement under a name goes through everything that another text goes through.
+// TestPrepareInSQL: a statement under a name goes through everything that another text goes
+// through.
 func TestPrepareInSQL(t *testing.T) {
 	inBoth(t, func(t *testing.T, change func(*mysql.Config)) {
 		i := startWith(t, "", seeded(t, "named", 1)) // an answer is compared

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestThePublicNumberOfPersons: under replace-one it is that of the unit column in the snapshot that a query reads. Rows of nobody do not count, nor do
-// several rows of one person, and a statement costs nothing that tells no more.
+// TestThePublicNumberOfPersons: under replace-one it is that of the unit column in the snapshot
+// that a query reads. Rows of nobody do not count, nor do several rows of one person, and a
+// statement costs nothing that tells no more.
 func TestThePublicNumberOfPersons(t *testing.T) {
 	i := startWith(t, "", seeded(t, "public number", 1))
 	root := i.root()

@@ -25,7 +25,8 @@ func clinic(t *testing.T, root *client, n int) {
 		`CALL dp_set_domain('c.visits', 'ward', '["heart","hand","eye"]')`)
 }
 
-// TestPureAccount asks everything that has a pure mechanism until the cap is reached exactly, and what has none.
+// TestPureAccount asks everything that has a pure mechanism until the cap is reached exactly, and
+// what has none.
 func TestPureAccount(t *testing.T) {
 	i := startWith(t, "", seeded(t, "pure account", 1)) // the answers are compared
 	root := i.root()
@@ -89,8 +90,9 @@ func TestPureAccount(t *testing.T) {
 	}
 }
 
-// TestPureAccountAmongOthers: an entity's budget and one of the analyst's own put a statement on the pure account as well; what was
-// spent with a delta closes it; and without one the table leaves it.
+// TestPureAccountAmongOthers: an entity's budget and one of the analyst's own put a statement on
+// the pure account as well; what was spent with a delta closes it; and without one the table leaves
+// it.
 func TestPureAccountAmongOthers(t *testing.T) {
 	i := startWith(t, "", seeded(t, "pure among others", 1))
 	root := i.root()
@@ -136,7 +138,8 @@ func TestPureAccountAmongOthers(t *testing.T) {
 	}
 }
 
-// TestPreparedBeforeThePureAccount: a statement that was prepared while the table had a delta is planned again when it runs.
+// TestPreparedBeforeThePureAccount: a statement that was prepared while the table had a delta is
+// planned again when it runs.
 func TestPreparedBeforeThePureAccount(t *testing.T) {
 	i := startWith(t, "", seeded(t, "pure prepared", 1))
 	root := i.root()
@@ -154,7 +157,8 @@ func TestPreparedBeforeThePureAccount(t *testing.T) {
 	}
 }
 
-// pureQueries cover the shapes of relations with aggregates whose noise is all Laplace noise, or comes before a choice.
+// pureQueries cover the shapes of relations with aggregates whose noise is all Laplace noise, or
+// comes before a choice.
 var pureQueries = []string{
 	"SELECT COUNT(*) FROM s.visits",
 	"SELECT DP_COUNT(x), DP_COUNT(DISTINCT person) FROM s.visits",
@@ -173,8 +177,9 @@ var pureQueries = []string{
 	"SELECT COUNT(*), (SELECT SUM(price) FROM s.items) FROM s.visits",
 }
 
-// TestPureReleasesMoveByAtMostTheirEpsilon is TestReleasesMoveByAtMostTheirLoss on the pure account: over all steps, groups and
-// aggregates, Σ|v−v′|·ε/Δ is at most the ε that the ledger charged. Without two persons it is more somewhere.
+// TestPureReleasesMoveByAtMostTheirEpsilon is TestReleasesMoveByAtMostTheirLoss on the pure
+// account: over all steps, groups and aggregates, Σ|v−v′|·ε/Δ is at most the ε that the ledger
+// charged. Without two persons it is more somewhere.
 func TestPureReleasesMoveByAtMostTheirEpsilon(t *testing.T) {
 	source := &recorders{t: t}
 	i := startWith(t, "", source.next)

@@ -15,7 +15,8 @@ func (s *Server) Reload(c Config, note string) error {
 		return err
 	}
 	c = c.withDefaults()
-	if s.certificate.given.Load() == (c.TLSCert != "") { // whose certificate it is stays for as long as the server runs
+	// whose certificate it is stays for as long as the server runs
+	if s.certificate.given.Load() == (c.TLSCert != "") {
 		if err := s.certificate.load(c); err != nil {
 			return err
 		}

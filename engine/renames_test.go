@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestRenamesStayInTheirDatabase: the SQL engine alone takes the current database's table of that name.
+// TestRenamesStayInTheirDatabase: the SQL engine alone takes the current database's table of that
+// name.
 func TestRenamesStayInTheirDatabase(t *testing.T) {
 	root := start(t, "").root()
 	root.exec("CREATE DATABASE a", "CREATE DATABASE b", "CREATE TABLE a.t (x INT)", "CREATE TABLE b.t (x INT)", "USE a")

@@ -85,8 +85,8 @@ var spellings = [][]string{
 	{"SELECT DP_QUANTILE(age, 0.5) FROM d.people", "SELECT DP_QUANTILE(age, 0.50) FROM d.people"},
 }
 
-// TestSpellingsOfOneQueryAreReplays: the first spelling is charged, and all are the same answer from then on, across a restart, too. No line
-// finds the answer of another.
+// TestSpellingsOfOneQueryAreReplays: the first spelling is charged, and all are the same answer
+// from then on, across a restart, too. No line finds the answer of another.
 func TestSpellingsOfOneQueryAreReplays(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	i := start(t, dir)
@@ -119,7 +119,8 @@ func TestSpellingsOfOneQueryAreReplays(t *testing.T) {
 	}
 }
 
-// TestErrorBarsOfAnAnswerAreFree: what is told of an answer's error is part of the answer, before and after a restart, with or without it asked for.
+// TestErrorBarsOfAnAnswerAreFree: what is told of an answer's error is part of the answer, before
+// and after a restart, with or without it asked for.
 func TestErrorBarsOfAnAnswerAreFree(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	i := start(t, dir)
@@ -231,7 +232,8 @@ func TestChangesEndReplays(t *testing.T) {
 	free(ann, root, "", joined)
 }
 
-// TestSharedReplays: where all protected tables of a query share their answers, whoever may run it gets what another has paid for.
+// TestSharedReplays: where all protected tables of a query share their answers, whoever may run it
+// gets what another has paid for.
 func TestSharedReplays(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	i := start(t, dir)
@@ -258,7 +260,8 @@ func TestSharedReplays(t *testing.T) {
 	root, ann, bob = i.root(), i.client("ann", "pw-ann"), i.client("bob", "pw-bob")
 	free(ann, root, sum, joined)
 	free(bob, root, shared, one)
-	// What others have paid for costs nothing even where one's own budget is spent, and nothing else does.
+	// What others have paid for costs nothing even where one's own budget is spent, and nothing
+	// else does.
 	root.exec("CALL dp_set_budget('d.people', 'bob@%', 0.001, 1e-5, 'never')")
 	free(bob, root, shared, one)
 	bob.refused(1644, "45013", "SELECT COUNT(*) FROM d.people WHERE age < 25")
@@ -267,8 +270,8 @@ func TestSharedReplays(t *testing.T) {
 	bob.refused(1644, "45013", one)
 }
 
-// TestReplaysAreListed: dp.replays shows an analyst their own answers, and a DBA all; the ledger says which charge each replay goes back to, once an
-// hour.
+// TestReplaysAreListed: dp.replays shows an analyst their own answers, and a DBA all; the ledger
+// says which charge each replay goes back to, once an hour.
 func TestReplaysAreListed(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	i := start(t, dir)
@@ -308,7 +311,8 @@ func TestReplaysAreListed(t *testing.T) {
 	charge := root.value("SELECT MIN(id) FROM dp.ledger WHERE entry = 'charge'")
 	replays := root.query("SELECT principal, statement, replay_of, COUNT(DISTINCT id) FROM dp.ledger WHERE entry = 'replay' GROUP BY 1, 2, 3 ORDER BY 1")
 	for _, r := range replays {
-		if r[1] != text || r[2] != charge || r[3] > "4" { // an hour may have ended meanwhile, and each start writes one
+		// an hour may have ended meanwhile, and each start writes one
+		if r[1] != text || r[2] != charge || r[3] > "4" {
 			t.Errorf("got the entry %v, want one of %s", r, charge)
 		}
 	}

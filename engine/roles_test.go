@@ -13,8 +13,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// company is a server with a protected, a public and an undeclared table, one account for each role,
-// and bob, who has none. All passwords are "pw-" and the name.
+// company is a server with a protected, a public and an undeclared table, one account for each
+// role, and bob, who has none. All passwords are "pw-" and the name.
 func company(t *testing.T, dir string) (*instance, *client) {
 	t.Helper()
 	i := start(t, dir)
@@ -76,7 +76,8 @@ func TestRolesAreThere(t *testing.T) {
 	}
 }
 
-// TestNobodyLeavesARoleThatIsSpent: who may grant a role on cannot take it off, from themselves or from others, and its budget goes on to cap them.
+// TestNobodyLeavesARoleThatIsSpent: who may grant a role on cannot take it off, from themselves or
+// from others, and its budget goes on to cap them.
 func TestNobodyLeavesARoleThatIsSpent(t *testing.T) {
 	i, root := company(t, "")
 	root.exec("CREATE ROLE team", "GRANT team TO ann WITH ADMIN OPTION", "GRANT team TO boss", "CALL dp_set_budget('d.p', 'role:team', 0.01, 1e-6, 'never')")
@@ -337,7 +338,8 @@ func TestViewsGiveNoRights(t *testing.T) {
 	}
 }
 
-// TestTheDocumentsStatementsRun: what the page about privileges and the DBA's guide in short tell a DBA to type.
+// TestTheDocumentsStatementsRun: what the page about privileges and the DBA's guide in short tell a
+// DBA to type.
 func TestTheDocumentsStatementsRun(t *testing.T) {
 	_, root := company(t, "")
 	root.exec("CREATE DATABASE shop", "CREATE TABLE shop.orders (customer_id INT, amount INT)", "CALL dp_protect('shop.orders', 'customer_id', 'customer')",

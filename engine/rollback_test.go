@@ -77,7 +77,8 @@ func opens(dir string, change ...func(*Config)) error {
 	return s.Close()
 }
 
-// refusedAsOlder checks that a directory is refused because of what a place knows, and returns the command that the refusal offers.
+// refusedAsOlder checks that a directory is refused because of what a place knows, and returns the
+// command that the refusal offers.
 func refusedAsOlder(t *testing.T, what string, err error, place string) {
 	t.Helper()
 	if !errors.Is(err, accounting.ErrOlder) {
@@ -91,8 +92,8 @@ func refusedAsOlder(t *testing.T, what string, err error, place string) {
 	}
 }
 
-// TestOlderLedgerWithItsMarkIsRefused puts yesterday's ledger back with key and mark, and beside it all but one of the places that know
-// more: the one that is left refuses it, and refuses it again.
+// TestOlderLedgerWithItsMarkIsRefused puts yesterday's ledger back with key and mark, and beside it
+// all but one of the places that know more: the one that is left refuses it, and refuses it again.
 func TestOlderLedgerWithItsMarkIsRefused(t *testing.T) {
 	i := spender(t)
 	dir := i.cfg.DataDir
@@ -123,7 +124,8 @@ func TestOlderLedgerWithItsMarkIsRefused(t *testing.T) {
 	}
 }
 
-// TestAcceptingAnOlderLedger takes it by the command that the refusal names, which both logs record; then all places know it.
+// TestAcceptingAnOlderLedger takes it by the command that the refusal names, which both logs
+// record; then all places know it.
 func TestAcceptingAnOlderLedger(t *testing.T) {
 	i := spender(t)
 	dir := i.cfg.DataDir
@@ -169,8 +171,8 @@ func TestAcceptingAnOlderLedger(t *testing.T) {
 	}
 }
 
-// TestRestoreKeepsPlacesTogether: a backup is taken and put back by the product's own commands, into a new directory, beside a later ledger,
-// and in the place of a lost one.
+// TestRestoreKeepsPlacesTogether: a backup is taken and put back by the product's own commands,
+// into a new directory, beside a later ledger, and in the place of a lost one.
 func TestRestoreKeepsPlacesTogether(t *testing.T) {
 	ctx, copied := context.Background(), filepath.Join(t.TempDir(), "b")
 	i := spender(t)
@@ -206,7 +208,8 @@ func TestRestoreKeepsPlacesTogether(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesAnOlderLedger: a restore does not keep a ledger that is older than the audit log knows, and a backup is not made of one.
+// TestRestoreRefusesAnOlderLedger: a restore does not keep a ledger that is older than the audit
+// log knows, and a backup is not made of one.
 func TestRestoreRefusesAnOlderLedger(t *testing.T) {
 	ctx, copied := context.Background(), filepath.Join(t.TempDir(), "b")
 	i := spender(t)
@@ -228,8 +231,9 @@ func TestRestoreRefusesAnOlderLedger(t *testing.T) {
 	refusedAsOlder(t, "restore", err, "the audit log")
 }
 
-// TestInterruptedRestoreIsRunAgain: a restore that made the backup's ledger the account was cut short before the audit log knew. It is not taken
-// for a ledger that somebody put back, and is run again by the same command.
+// TestInterruptedRestoreIsRunAgain: a restore that made the backup's ledger the account was cut
+// short before the audit log knew. It is not taken for a ledger that somebody put back, and is run
+// again by the same command.
 func TestInterruptedRestoreIsRunAgain(t *testing.T) {
 	ctx, copied := context.Background(), filepath.Join(t.TempDir(), "b")
 	i := spender(t)
@@ -268,7 +272,8 @@ func TestInterruptedRestoreIsRunAgain(t *testing.T) {
 	}
 }
 
-// TestEveryCommitKnowsTheLedger: charges are in the audit log, and in the data and the catalogue with the next change of them.
+// TestEveryCommitKnowsTheLedger: charges are in the audit log, and in the data and the catalogue
+// with the next change of them.
 func TestEveryCommitKnowsTheLedger(t *testing.T) {
 	i := spender(t)
 	i.spend("one")
@@ -301,7 +306,8 @@ func TestEveryCommitKnowsTheLedger(t *testing.T) {
 	}
 }
 
-// TestWitness: a directory that is rolled back as a whole is refused by the witness alone, which is cut down to its newest line before.
+// TestWitness: a directory that is rolled back as a whole is refused by the witness alone, which is
+// cut down to its newest line before.
 func TestWitness(t *testing.T) {
 	witness := filepath.Join(t.TempDir(), "witness")
 	with := func(c *Config) { c.Witness = witness }

@@ -51,7 +51,8 @@ func TestRowsOfPublicTables(t *testing.T) {
 	}
 }
 
-// A client that reads slowly, or goes away, holds a large result back: KILL ends it in the middle, and nothing of it stays.
+// A client that reads slowly, or goes away, holds a large result back: KILL ends it in the middle,
+// and nothing of it stays.
 func TestRowsEndInTheMiddle(t *testing.T) {
 	i := start(t, "")
 	root := many(i, 40000) // 40 MB, more than connections take

@@ -26,8 +26,8 @@ func errno(err error) uint16 {
 	return 0
 }
 
-// TestPlacesOfAnAccount: an account has a part of the connections only, others come in beside it, and when all are taken one more is
-// an administrator's.
+// TestPlacesOfAnAccount: an account has a part of the connections only, others come in beside it,
+// and when all are taken one more is an administrator's.
 func TestPlacesOfAnAccount(t *testing.T) {
 	i := start(t, "", func(c *Config) { c.MaxConnections = 8 })
 	root := i.root()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSelectedKeysOfEveryKind: keys that are selected are counted, kept and joined whatever their type is and however many constants make them, NULL
-// among them, in the order of their values.
+// TestSelectedKeysOfEveryKind: keys that are selected are counted, kept and joined whatever their
+// type is and however many constants make them, NULL among them, in the order of their values.
 func TestSelectedKeysOfEveryKind(t *testing.T) {
 	i := startWith(t, "", seeded(t, "kinds of keys", 1))
 	root := i.root()

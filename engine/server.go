@@ -71,9 +71,10 @@ type Server struct {
 
 	certificate certificate
 	audit       *audit.Log
-	observers   watch.Observers  // told about every statement that ended; set before the first client
-	monitor     *monitor.Monitor // nil without HTTP
-	warnings    *monitor.Warnings
+	// told about every statement that ended; set before the first client
+	observers watch.Observers
+	monitor   *monitor.Monitor // nil without HTTP
+	warnings  *monitor.Warnings
 
 	noise        func() noise.Noiser
 	rootPassword string

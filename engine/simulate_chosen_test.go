@@ -9,8 +9,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// TestSimulationChoosesAtRandom: where there are more persons than slots, who is chosen follows no pattern of their identities, which
-// are the places of rows where each row is a person: another row that was never there would have moved them.
+// TestSimulationChoosesAtRandom: where there are more persons than slots, who is chosen follows no
+// pattern of their identities, which are the places of rows where each row is a person: another row
+// that was never there would have moved them.
 func TestSimulationChoosesAtRandom(t *testing.T) {
 	source := rand.NewPCG(5, 6)
 	i := startWith(t, "", func() noise.Noiser { return noise.New(source) })
@@ -37,7 +38,8 @@ func TestSimulationChoosesAtRandom(t *testing.T) {
 			}
 		}
 	}
-	// Of 780 pairs none is chosen together, or apart, 6 standard deviations more often than chance has it.
+	// Of 780 pairs none is chosen together, or apart, 6 standard deviations more often than chance
+	// has it.
 	const pair, off = float64(slots*(slots-1)) / (persons * (persons - 1)), 0.15
 	for a := range persons {
 		for b := range a {

@@ -2,7 +2,8 @@ package engine
 
 import "testing"
 
-// TestSimulationsAreOnesOwn: what a collector simulated over a table tells of it, and others may not be allowed to read that.
+// TestSimulationsAreOnesOwn: what a collector simulated over a table tells of it, and others may
+// not be allowed to read that.
 func TestSimulationsAreOnesOwn(t *testing.T) {
 	i, root := simulated(t)
 	for _, name := range []string{"carl", "cora"} {

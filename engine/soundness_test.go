@@ -12,8 +12,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// recorders is a source of noise for soundness tests: every estimator gets a recorder of its own, in
-// the order in which the executor asks, which is fixed by the plan.
+// recorders is a source of noise for soundness tests: every estimator gets a recorder of its own,
+// in the order in which the executor asks, which is fixed by the plan.
 type recorders struct {
 	mu     sync.Mutex
 	list   []*stattest.Recorder
@@ -135,8 +135,8 @@ func fill(c *client, without map[int]bool) {
 }
 
 // soundQueries cover every aggregate and every shape of relation, with public keys or none: private
-// keys have a test of their own, because their set differs between neighbours, and so have vectors, which need more
-// persons to be answered.
+// keys have a test of their own, because their set differs between neighbours, and so have vectors,
+// which need more persons to be answered.
 var soundQueries = []string{
 	"SELECT COUNT(*) FROM s.visits",
 	"SELECT DP_COUNT(x), DP_COUNT(DISTINCT person) FROM s.visits",

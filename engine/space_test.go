@@ -10,8 +10,9 @@ import (
 	"scrim/engine/datadir"
 )
 
-// TestNoRoomForTemporaryFiles: while the directory for temporary files is not there, or is no directory, queries on protected tables are refused before
-// their charge, whatever they read; the log names the directory; and they are answered as soon as it is back.
+// TestNoRoomForTemporaryFiles: while the directory for temporary files is not there, or is no
+// directory, queries on protected tables are refused before their charge, whatever they read; the
+// log names the directory; and they are answered as soon as it is back.
 func TestNoRoomForTemporaryFiles(t *testing.T) {
 	i := startWith(t, "", seeded(t, "space", 1))
 	root := i.root()

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestOnePersonCannotEndAQuery: one person with more keys than are kept of one is left out of most of them, and the query is answered as
-// without that person, also where other aggregates stand beside. Nobody else has so many keys that a query would have to end.
+// TestOnePersonCannotEndAQuery: one person with more keys than are kept of one is left out of most
+// of them, and the query is answered as without that person, also where other aggregates stand
+// beside. Nobody else has so many keys that a query would have to end.
 func TestOnePersonCannotEndAQuery(t *testing.T) {
 	i := startWith(t, "", seeded(t, "one person with many keys", 1), func(c *Config) { c.ReleaseMemory = 16 })
 	root := i.root()

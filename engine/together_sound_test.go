@@ -9,8 +9,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// togetherSchema is a table whose persons are in many groups, with one linked to it; g and kind are public keys, h is selected. The relation
-// is replace-one where public is set.
+// togetherSchema is a table whose persons are in many groups, with one linked to it; g and kind are
+// public keys, h is selected. The relation is replace-one where public is set.
 func togetherSchema(schema string, public bool) []string {
 	s := strings.NewReplacer("T.", schema+".", "ENTITY", "p"+schema)
 	relation := "SET dp_raw = OFF"
@@ -39,8 +39,8 @@ func togetherSchema(schema string, public bool) []string {
 
 const togetherPersons = 200
 
-// guest inserts the rows of person p. The first has many rows in all groups, with numbers as large as they get on one side; with other,
-// the person in p's place has them on the other side.
+// guest inserts the rows of person p. The first has many rows in all groups, with numbers as large
+// as they get on one side; with other, the person in p's place has them on the other side.
 func guest(p int, other bool) (visits, items []string) {
 	rows := 1 + p%4
 	sign, extreme := 1, p == 0 || other
@@ -74,7 +74,8 @@ func put(c *client, schema string, p int, visits, items []string) {
 	}
 }
 
-// jointQueries cover each measure alone and with others, in public groups and in selected ones, beside aggregates that stay apart.
+// jointQueries cover each measure alone and with others, in public groups and in selected ones,
+// beside aggregates that stay apart.
 var jointQueries = []string{
 	"SELECT g, COUNT(*) FROM T.visits GROUP BY g",
 	"SELECT g, COUNT(DISTINCT person), COUNT(x) FROM T.visits GROUP BY g",
@@ -92,8 +93,9 @@ var jointQueries = []string{
 	"SELECT g, SUM(CASE WHEN n > 3 THEN 1 ELSE 0 END) FROM T.visits WHERE g IN (SELECT g FROM (SELECT g, SUM(n) AS s FROM T.visits GROUP BY g ORDER BY s DESC LIMIT 3) t) GROUP BY g",
 }
 
-// jointLosses runs the queries on a database and on its neighbours, whose person p has the rows that neighbour tells, with the same answers
-// forced after every noisy step, and returns the largest share of its charge that each query loses.
+// jointLosses runs the queries on a database and on its neighbours, whose person p has the rows
+// that neighbour tells, with the same answers forced after every noisy step, and returns the
+// largest share of its charge that each query loses.
 func jointLosses(t *testing.T, schema string, public bool, persons []int, neighbour func(p int) (visits, items []string)) map[string]float64 {
 	source := &recorders{t: t}
 	i := startWith(t, "", source.next)
@@ -147,9 +149,10 @@ func jointLosses(t *testing.T, schema string, public bool, persons []int, neighb
 	return most
 }
 
-// TestGroupsTogetherMoveByAtMostTheirLoss is TestReleasesMoveByAtMostTheirLoss, and its twin for exchanges, for groups that are answered together: each
-// person leaves, or is exchanged for one as far away as numbers get. The losses of some queries are beyond half of their charge, so that
-// a plan that charged half would be caught; and an exchange under add-remove is beyond the whole.
+// TestGroupsTogetherMoveByAtMostTheirLoss is TestReleasesMoveByAtMostTheirLoss, and its twin for
+// exchanges, for groups that are answered together: each person leaves, or is exchanged for one as
+// far away as numbers get. The losses of some queries are beyond half of their charge, so that a
+// plan that charged half would be caught; and an exchange under add-remove is beyond the whole.
 func TestGroupsTogetherMoveByAtMostTheirLoss(t *testing.T) {
 	nobody := func(int) (visits, items []string) { return nil, nil }
 	other := func(p int) (visits, items []string) { return guest(p, true) }

@@ -15,8 +15,8 @@ import (
 // noiseless is a source of noise that is none, for comparisons with exact answers.
 func noiseless() noise.Noiser { return stattest.Zero{} }
 
-// shopping makes s.orders, in which persons are in many groups, s.lines linked to it, and s.stores, which is public. Everybody has about
-// as many rows, so that hardly anything is clipped.
+// shopping makes s.orders, in which persons are in many groups, s.lines linked to it, and s.stores,
+// which is public. Everybody has about as many rows, so that hardly anything is clipped.
 func shopping(root *client, persons int) {
 	root.exec("CREATE DATABASE s",
 		"CREATE TABLE s.orders (id INT PRIMARY KEY, person INT, region VARCHAR(8), store INT, qty INT, amount DECIMAL(10,2), score DOUBLE, status VARCHAR(8))",
@@ -68,9 +68,10 @@ var togetherQueries = []string{
 	"WITH w AS (SELECT * FROM s.orders WHERE status = 'open') SELECT region, COUNT(*) FROM w GROUP BY region",
 }
 
-// TestGroupsTogetherMatchSQL compares what is answered without noise with the exact answers of the same statements on the raw rows:
-// the same keys in the same order, the same decimals, counts and sums within what the few clipped persons lose. With groups apart and
-// a person kept in one of them the same comparison must fail.
+// TestGroupsTogetherMatchSQL compares what is answered without noise with the exact answers of the
+// same statements on the raw rows: the same keys in the same order, the same decimals, counts and
+// sums within what the few clipped persons lose. With groups apart and a person kept in one of them
+// the same comparison must fail.
 func TestGroupsTogetherMatchSQL(t *testing.T) {
 	i := startWith(t, "", noiseless)
 	root := i.root()
@@ -143,8 +144,8 @@ func decimals(v string) int {
 	return len(fraction)
 }
 
-// TestGroupsOfFew asks where there is nobody, and where one person owns every row: there is an answer for each public key, numbers or NULL
-// with a warning, whatever the rows are.
+// TestGroupsOfFew asks where there is nobody, and where one person owns every row: there is an
+// answer for each public key, numbers or NULL with a warning, whatever the rows are.
 func TestGroupsOfFew(t *testing.T) {
 	i := startWith(t, "", seeded(t, "few", 1))
 	root := i.root()
@@ -183,8 +184,8 @@ func TestGroupsOfFew(t *testing.T) {
 	ask("two persons")
 }
 
-// TestGroupsTogetherAreReplayed: asked again, by the same or another spelling of the choice, an answer is the stored one only where the plan is
-// the same.
+// TestGroupsTogetherAreReplayed: asked again, by the same or another spelling of the choice, an
+// answer is the stored one only where the plan is the same.
 func TestGroupsTogetherAreReplayed(t *testing.T) {
 	i := startWith(t, "", seeded(t, "replay", 1))
 	root := i.root()

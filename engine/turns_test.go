@@ -12,7 +12,8 @@ import (
 	"scrim/internal/testenv"
 )
 
-// TestAccountsTakeTurns: while an account has dozens of private queries waiting, another's first one does not wait behind them.
+// TestAccountsTakeTurns: while an account has dozens of private queries waiting, another's first
+// one does not wait behind them.
 func TestAccountsTakeTurns(t *testing.T) {
 	const crowd = 40
 	i := start(t, "", func(c *Config) { c.MemoryLimit = "256MiB" })

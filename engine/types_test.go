@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestResultTypes compares the types of aggregates, and their digits, with what MySQL documents: SUM and AVG of whole numbers and DECIMALs are
-// DECIMALs, on public rows, over answers, and as private answers.
+// TestResultTypes compares the types of aggregates, and their digits, with what MySQL documents:
+// SUM and AVG of whole numbers and DECIMALs are DECIMALs, on public rows, over answers, and as
+// private answers.
 func TestResultTypes(t *testing.T) {
 	_, ann := grammarShop(t)
 	for _, c := range []struct{ query, types, want string }{

@@ -9,11 +9,13 @@ import (
 	"scrim/internal/stattest"
 )
 
-// vectorQueries cover every aggregate of vectors, every method and every form in which vectors are scanned.
+// vectorQueries cover every aggregate of vectors, every method and every form in which vectors are
+// scanned.
 var vectorQueries = []struct {
 	sql string
-	// matched queries compare secretly matched persons. Their loss shows only where the matchings of the neighbours are
-	// coupled, which tests of the core do; here they must ask the same number of queries with the same noise.
+	// matched queries compare secretly matched persons. Their loss shows only where the matchings
+	// of the neighbours are coupled, which tests of the core do; here they must ask the same number
+	// of queries with the same noise.
 	matched bool
 }{
 	{"SELECT DP_MEAN(v), DP_MEAN(v, 'method=shifted'), DP_MEAN(v, 'method=plan') FROM w.visits", true},
@@ -27,8 +29,8 @@ var vectorQueries = []struct {
 	{"SELECT DP_MEAN(DP_ONEHOT(item, 'dimension=40')), DP_SUM(DP_ONEHOT(item, 'dimension=40')) FROM w.baskets", false},
 }
 
-// fillSound inserts 120 persons. The first twenty have many rows, all with extreme numbers on one side, and
-// baskets of everything.
+// fillSound inserts 120 persons. The first twenty have many rows, all with extreme numbers on one
+// side, and baskets of everything.
 func fillSound(c *client, without map[int]bool) {
 	c.exec("DELETE FROM w.profiles", "DELETE FROM w.visits", "DELETE FROM w.baskets")
 	var profiles, visits, baskets []string

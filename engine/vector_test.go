@@ -40,7 +40,8 @@ func (p *tape) rewind() {
 	p.made = 0
 }
 
-// vectorSchema has vectors in every form: one a person, several, as JSON text, as columns, as items.
+// vectorSchema has vectors in every form: one a person, several, as JSON text, as columns, as
+// items.
 var vectorSchema = []string{
 	"CREATE DATABASE w",
 	"CREATE TABLE w.profiles (person INT PRIMARY KEY, g INT, v VECTOR(4) NOT NULL)",
@@ -62,7 +63,8 @@ const (
 	vectorItems   = 40
 )
 
-// vectorOf is row r of person p: numbers with more digits than the grid keeps, around (10, -20, 30, 0).
+// vectorOf is row r of person p: numbers with more digits than the grid keeps, around (10, -20, 30,
+// 0).
 func vectorOf(p, r int) []float64 {
 	out := make([]float64, 4)
 	for j := range out {
@@ -81,7 +83,8 @@ func list(x []float64) string {
 	return string(b)
 }
 
-// fillVectors inserts the rows of all persons, and malformed ones of persons of their own and of others.
+// fillVectors inserts the rows of all persons, and malformed ones of persons of their own and of
+// others.
 func fillVectors(i *instance, c *client) {
 	var profiles, visits, baskets []string
 	for p := range vectorPersons {
@@ -116,8 +119,8 @@ func fillVectors(i *instance, c *client) {
 	}
 }
 
-// denseBlock is made by hand: the sums of the grid indexes of the first dim numbers of the rows of each person
-// that rows says the person has.
+// denseBlock is made by hand: the sums of the grid indexes of the first dim numbers of the rows of
+// each person that rows says the person has.
 func denseBlock(dim int, step float64, rows func(p int) int) *estimator.Block {
 	c := estimator.Chunk{}
 	for p := range vectorPersons {
@@ -168,7 +171,8 @@ func basketBlock() *estimator.Block {
 // doubles is the grid of a DOUBLE without bounds.
 var doubles = estimator.Grid{Step: 0x1p-20, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}
 
-// perRow and perPerson are the public facts of a table with one row a person, and of one with any number.
+// perRow and perPerson are the public facts of a table with one row a person, and of one with any
+// number.
 func perRow(dim int) vector.Params {
 	p := perPerson(dim)
 	p.MaxRows = 1
@@ -190,8 +194,8 @@ func variance(p vector.Params) (estimator.Estimator, error) {
 	return vector.NewVariance(p, false, false)
 }
 
-// TestVectorAnswersAreTheCores: what a client reads is, bit for bit, what the core makes of the same vectors with the
-// same noise; malformed rows are absent.
+// TestVectorAnswersAreTheCores: what a client reads is, bit for bit, what the core makes of the
+// same vectors with the same noise; malformed rows are absent.
 func TestVectorAnswersAreTheCores(t *testing.T) {
 	source := &tape{t: t}
 	i := startWith(t, "", source.next)
@@ -231,7 +235,8 @@ func TestVectorAnswersAreTheCores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := e.Release(source.at(2), estimator.Input{Vectors: c.block}) // the first sampler draws the secrets of the scans
+			// the first sampler draws the secrets of the scans
+			want := e.Release(source.at(2), estimator.Input{Vectors: c.block})
 			if want.Status != estimator.OK {
 				t.Fatalf("the core has no answer; %d persons would do", want.Needed)
 			}
@@ -258,8 +263,8 @@ func sameVector(t *testing.T, text string, want []float64) {
 	}
 }
 
-// TestVectorsByGroup: each group is answered as if it were alone, with scalars beside vectors, and an empty group
-// too; a second asking is a replay.
+// TestVectorsByGroup: each group is answered as if it were alone, with scalars beside vectors, and
+// an empty group too; a second asking is a replay.
 func TestVectorsByGroup(t *testing.T) {
 	source := &tape{t: t}
 	i := startWith(t, "", source.next)

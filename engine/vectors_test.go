@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// profiles fills d.profiles, one row a person with vectors in every form, and d.clicks, several rows a person. Some
-// rows hold what is no vector.
+// profiles fills d.profiles, one row a person with vectors in every form, and d.clicks, several
+// rows a person. Some rows hold what is no vector.
 func profiles(t *testing.T, root *client, n int) {
 	t.Helper()
 	root.exec("CREATE DATABASE d",
@@ -121,7 +121,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestVectorCosts: an answer asked again is free and the same, EXPLAIN is free, and refusals cost nothing.
+// TestVectorCosts: an answer asked again is free and the same, EXPLAIN is free, and refusals cost
+// nothing.
 func TestVectorCosts(t *testing.T) {
 	i := startWith(t, "", seeded(t, "vector costs", 1), func(c *Config) { c.ReleaseMemory = 16 })
 	root := i.root()
@@ -155,7 +156,8 @@ func TestVectorCosts(t *testing.T) {
 	}
 }
 
-// TestVectorsOfFew: with no, one or two persons, or with no vector in any row, every method answers NULL, never an error.
+// TestVectorsOfFew: with no, one or two persons, or with no vector in any row, every method answers
+// NULL, never an error.
 func TestVectorsOfFew(t *testing.T) {
 	i := startWith(t, "", seeded(t, "few vectors", 1))
 	root := i.root()
@@ -181,7 +183,8 @@ func TestVectorsOfFew(t *testing.T) {
 	}
 }
 
-// TestCopiesOfVectors: what CREATE TABLE … SELECT copies from a column of vectors is one, and can be asked for as such.
+// TestCopiesOfVectors: what CREATE TABLE … SELECT copies from a column of vectors is one, and can
+// be asked for as such.
 func TestCopiesOfVectors(t *testing.T) {
 	i := startWith(t, "", seeded(t, "copies", 1))
 	root := i.root()
@@ -192,8 +195,8 @@ func TestCopiesOfVectors(t *testing.T) {
 	nearVector(t, "a copy", root.value("SELECT DP_MEAN(v) FROM d.copied"), []float64{10, 0, -5}, 1.5)
 }
 
-// TestScalesShapeTheNoise: declared standard deviations of a column are those that an option gives: in the plan, in the answer, and never in
-// its price.
+// TestScalesShapeTheNoise: declared standard deviations of a column are those that an option gives:
+// in the plan, in the answer, and never in its price.
 func TestScalesShapeTheNoise(t *testing.T) {
 	i := startWith(t, "", seeded(t, "scales", 1))
 	root := i.root()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWrappedQueriesArePostProcessing: what tools put around a query works on its answer. The inner query is charged once, and then none of them is,
-// in whatever order they come.
+// TestWrappedQueriesArePostProcessing: what tools put around a query works on its answer. The inner
+// query is charged once, and then none of them is, in whatever order they come.
 func TestWrappedQueriesArePostProcessing(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
@@ -57,7 +57,8 @@ func TestWrappedQueriesArePostProcessing(t *testing.T) {
 	}
 }
 
-// TestWrappedFirst: a tool that counts the rows of an answer before it asks for the answer pays once, with the count.
+// TestWrappedFirst: a tool that counts the rows of an answer before it asks for the answer pays
+// once, with the count.
 func TestWrappedFirst(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestClockChanges: around the changes of the clock in two zones, and beyond the years whose changes are known, the server's own CONVERT_TZ, UNIX_TIMESTAMP
-// and FROM_UNIXTIME are those that the store computes for a public table.
+// TestClockChanges: around the changes of the clock in two zones, and beyond the years whose
+// changes are known, the server's own CONVERT_TZ, UNIX_TIMESTAMP and FROM_UNIXTIME are those that
+// the store computes for a public table.
 func TestClockChanges(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -5,15 +5,17 @@ import (
 	"testing"
 )
 
-// TestTimeZones: moments are read on the clock of the session's time_zone alike where go-mysql-server computes, where the store does for a public table, and
-// in private aggregates; and an answer of one zone is none of another.
+// TestTimeZones: moments are read on the clock of the session's time_zone alike where
+// go-mysql-server computes, where the store does for a public table, and in private aggregates; and
+// an answer of one zone is none of another.
 func TestTimeZones(t *testing.T) {
 	i := startWith(t, "", seeded(t, "zones", 1))
 	root := i.root()
 	root.exec("CREATE DATABASE s", "CREATE TABLE s.digits (d INT PRIMARY KEY)", "INSERT INTO s.digits VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)", "CALL dp_public('s.digits')",
 		"CREATE TABLE s.moments (id BIGINT PRIMARY KEY, x BIGINT, d DATETIME)", "CALL dp_public('s.moments')",
 		"CREATE TABLE s.people (id BIGINT PRIMARY KEY, x BIGINT, d DATETIME)", "CALL dp_protect('s.people', 'id', 'p')", "CALL dp_set_budget('s.people', '*', 100000, 0.001, 'never')", "SET dp_raw = ON")
-	// Both changes of the clock in Berlin and New York of 2024, and before and after the half hours of India.
+	// Both changes of the clock in Berlin and New York of 2024, and before and after the half hours
+	// of India.
 	moments := []int64{0, 86399, 1709251199, 1710053999, 1710054000, 1711846799, 1711846800, 1729990800, 1730613600, 2000000000}
 	for id, x := range moments {
 		root.exec(fmt.Sprintf("INSERT INTO s.moments SELECT %d, %d, '%d-03-09 13:30:00'", id, x, 2000+id))

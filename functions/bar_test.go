@@ -41,7 +41,8 @@ func TestBars(t *testing.T) {
 		}
 	}
 	for q, want := range map[string]int{
-		"SELECT DP_LOW(x, 'DP_MEAN', 0.9, 'm'), DP_LOW(x, 'DP_AVG', 0.9, '') FROM t":                               1, // the same bar
+		// the same bar
+		"SELECT DP_LOW(x, 'DP_MEAN', 0.9, 'm'), DP_LOW(x, 'DP_AVG', 0.9, '') FROM t":                               1,
 		"SELECT DP_LOW(x, 'DP_MEAN', 0.9, ''), DP_LOW(x, 'DP_MEAN', 0.99, '') FROM t":                              2,
 		"SELECT DP_LOW(x, 'DP_MEAN', 0.9, ''), DP_HIGH(x, 'DP_MEAN', 0.9, '') FROM t":                              2,
 		"SELECT DP_LOW(IF(g = 'a', x, 0), 'DP_SUM', 0.9, ''), DP_LOW(IF(g = 'A', x, 0), 'DP_SUM', 0.9, '') FROM t": 2,

@@ -17,8 +17,9 @@ import (
 // Options are the checked options of one call. Zero values mean that the option was not given,
 // where zero is not a value of the option; Given tells for the others.
 type Options struct {
-	Given        []string // names of the options that were given, sorted
-	Lower, Upper *big.Rat // declared bounds of a row's value or of every coordinate, both or neither
+	Given []string // names of the options that were given, sorted
+	// declared bounds of a row's value or of every coordinate, both or neither
+	Lower, Upper *big.Rat
 	Weight       Weight
 	Epsilon      float64 // this aggregate's own ε
 	Rho          float64 // this aggregate's own ρ

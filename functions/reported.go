@@ -35,12 +35,13 @@ type ReportFunction struct {
 	Question
 	Name      string // upper case
 	Signature string
-	Shuffle   bool // over the messages of a shuffle collection; else over the reports of a local one
-	MinArgs   int  // constants after the column
-	MaxArgs   int
-	Result    Result
-	Doc       string
-	Example   string
+	// over the messages of a shuffle collection; else over the reports of a local one
+	Shuffle bool
+	MinArgs int // constants after the column
+	MaxArgs int
+	Result  Result
+	Doc     string
+	Example string
 }
 
 // reportForms are the functions of both models; the column and the prefix come with the model.

@@ -185,7 +185,8 @@ func TestVectorEstimators(t *testing.T) {
 			t.Errorf("%+v costs rho %v of %v and reads %v", c, got, p.Rho, e.Columns())
 		}
 	}
-	for _, options := range []string{"method=coinpress", "rotate=on"} { // no spread is declared; lists of items are not rotated
+	// no spread is declared; lists of items are not rotated
+	for _, options := range []string{"method=coinpress", "rotate=on"} {
 		call := vectorCall(t, "DP_MEAN", options)
 		if err := call.Vector(Vectors{Dim: 3, Sparse: options == "rotate=on"}, "", false); err != nil {
 			t.Fatal(err)

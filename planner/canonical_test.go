@@ -99,7 +99,8 @@ func (r inventor) query() invented {
 	return q
 }
 
-// meant is one text for all queries that mean what q means, and no others, as far as the rewritings below go.
+// meant is one text for all queries that mean what q means, and no others, as far as the rewritings
+// below go.
 func (q invented) meant() string {
 	var aggs []string
 	for _, a := range q.aggregates {
@@ -294,7 +295,8 @@ func (h *harness) keys(q string) string {
 	return strings.Join(keys, " ")
 }
 
-// TestSpellingsHaveOneKey: rewritings of a random query that keep its meaning have its key, and queries of different meaning never share one.
+// TestSpellingsHaveOneKey: rewritings of a random query that keep its meaning have its key, and
+// queries of different meaning never share one.
 func TestSpellingsHaveOneKey(t *testing.T) {
 	h := newHarness(t)
 	if out := h.fixture("shop"); out != "ok" {
@@ -327,7 +329,8 @@ func TestSpellingsHaveOneKey(t *testing.T) {
 	}
 }
 
-// TestMutationsHaveOtherKeys: a changed constant, column, operator, function, key or table of a random query changes its key.
+// TestMutationsHaveOtherKeys: a changed constant, column, operator, function, key or table of a
+// random query changes its key.
 func TestMutationsHaveOtherKeys(t *testing.T) {
 	h := newHarness(t)
 	if out := h.fixture("shop"); out != "ok" {
@@ -398,7 +401,8 @@ func (r inventor) changed(t term) term {
 	return t
 }
 
-// TestParametersAndPoliciesChangeTheKey: whatever decides an answer besides the query's text is part of its key, and what does not is not.
+// TestParametersAndPoliciesChangeTheKey: whatever decides an answer besides the query's text is
+// part of its key, and what does not is not.
 func TestParametersAndPoliciesChangeTheKey(t *testing.T) {
 	const q = "SELECT region, COUNT(*), AVG(qty) FROM orders WHERE amount > 3 GROUP BY region"
 	for _, c := range []struct {

@@ -13,7 +13,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// TestEvents holds the events of every plan of the corpus against the loss that it declares: no more is claimed, and no less than what is drawn.
+// TestEvents holds the events of every plan of the corpus against the loss that it declares: no
+// more is claimed, and no less than what is drawn.
 func TestEvents(t *testing.T) {
 	seen := map[privacy.EventKind]int{}
 	scales, exchanged := 0, 0
@@ -79,7 +80,8 @@ func unsound(r *plan.Release) (problems []string) {
 	if rho > want*(1+1e-11)+room {
 		problems = append(problems, "events have rho "+exactly(rho)+", declared "+exactly(want))
 	}
-	// Each share is rounded down by 10^-12, so nearly all of ρ is drawn; a pure release has ε in parts, with less ρ.
+	// Each share is rounded down by 10^-12, so nearly all of ρ is drawn; a pure release has ε in
+	// parts, with less ρ.
 	if r.Loss.Pure == 0 && rho < want*(1-1e-9)-room {
 		problems = append(problems, "events have only rho "+exactly(rho)+", declared "+exactly(want))
 	}
@@ -99,8 +101,8 @@ func unsound(r *plan.Release) (problems []string) {
 	return problems
 }
 
-// scaled recomputes the loss of aggregates of one Gaussian step from their noise: (Δ/σ)²/2 for each group, four times as much for
-// an exchange. It returns how many there are.
+// scaled recomputes the loss of aggregates of one Gaussian step from their noise: (Δ/σ)²/2 for each
+// group, four times as much for an exchange. It returns how many there are.
 func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 	for _, a := range r.Aggregates {
 		steps := a.Estimator.Steps()
@@ -122,7 +124,8 @@ func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 		for _, e := range alone.Events() {
 			claimed = claimed.Add(e.Loss().Rho)
 		}
-		// The variance is an integer of steps rounded up: no claim is below the draw, and few are far above.
+		// The variance is an integer of steps rounded up: no claim is below the draw, and few are
+		// far above.
 		if c := claimed.Float(); c < drawn*(1-1e-9) || sigma > 10 && c > drawn*1.1+eventUnit {
 			t.Errorf("%s: %s draws rho %v in all groups, the events claim %v", q, a.Text, drawn, c)
 		}

@@ -29,8 +29,8 @@ import (
 	"scrim/planner/rule"
 )
 
-// TestMain takes out the refusal rule that the environment names, so that a script can see that some
-// test notices.
+// TestMain takes out the refusal rule that the environment names, so that a script can see that
+// some test notices.
 func TestMain(m *testing.M) {
 	rule.Disabled = rule.Rule(os.Getenv("SCRIM_WITHOUT_RULE"))
 	os.Exit(m.Run())
@@ -185,7 +185,8 @@ func newHarness(t testing.TB) *harness {
 	return h
 }
 
-// adapting is vitess' parser with the planner's step, for the ways in which the tests' statements come.
+// adapting is vitess' parser with the planner's step, for the ways in which the tests' statements
+// come.
 type adapting struct{ *sql.MysqlParser }
 
 var parser = adapting{sql.NewMysqlParser()}

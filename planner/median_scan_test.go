@@ -10,8 +10,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// TestMedianScans compares the persons' lower medians with those of sorted lists, over persons of one row and of many, ties, NULL, the ends of the
-// grid, and a person who owns most rows.
+// TestMedianScans compares the persons' lower medians with those of sorted lists, over persons of
+// one row and of many, ties, NULL, the ends of the grid, and a person who owns most rows.
 func TestMedianScans(t *testing.T) {
 	h := newHarness(t)
 	if out := h.define("CREATE TABLE t (person BIGINT NOT NULL, g BIGINT, x BIGINT)"); out != "ok" {

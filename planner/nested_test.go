@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestNestedAnswers plans answers that are joined with answers that are joined with answers: the time must not double with each level.
+// TestNestedAnswers plans answers that are joined with answers that are joined with answers: the
+// time must not double with each level.
 func TestNestedAnswers(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

@@ -126,7 +126,8 @@ func TestVerifyNoticesTheFormOfAllGroups(t *testing.T) {
 	})
 }
 
-// TestSameReleaseOnce checks that what a statement asks twice is one release, and what differs is two.
+// TestSameReleaseOnce checks that what a statement asks twice is one release, and what differs is
+// two.
 func TestSameReleaseOnce(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

@@ -14,8 +14,9 @@ import (
 	"scrim/planner/rule"
 )
 
-// TestPersonScan compares the scans of means of sixteen columns with the files that the benchmark of per-person
-// aggregation in engine/exec runs, so that it measures the statements that are planned. SCRIM_REWRITE=1 writes the files.
+// TestPersonScan compares the scans of means of sixteen columns with the files that the benchmark
+// of per-person aggregation in engine/exec runs, so that it measures the statements that are
+// planned. SCRIM_REWRITE=1 writes the files.
 func TestPersonScan(t *testing.T) {
 	for _, typ := range []string{"INTEGER", "DOUBLE"} {
 		h := newHarness(t)
@@ -49,8 +50,9 @@ func TestPersonScan(t *testing.T) {
 	}
 }
 
-// TestWhoAddsUp: the executor adds up the rows of columns where it can take a unit with each row and all groups of a person are
-// kept, and where the store has no memory for the sums. What neither can add up is refused, by public facts alone.
+// TestWhoAddsUp: the executor adds up the rows of columns where it can take a unit with each row
+// and all groups of a person are kept, and where the store has no memory for the sums. What neither
+// can add up is refused, by public facts alone.
 func TestWhoAddsUp(t *testing.T) {
 	// The store adds up 8 coordinates, and orders arrays of 32; the executor takes rows of 32.
 	const store, query = 8 * rel.StateBytes, 32 * 2 * plan.ChunkVectors * plan.ChunkRows * 8
@@ -116,9 +118,9 @@ func TestWhoAddsUp(t *testing.T) {
 	}
 }
 
-// TestWhoAddsUpGroups: the executor adds up few numbers of rows whose unit is an integer and whose keys are public, of groups that are answered at once
-// and of a few thousand of them that are answered each by itself.
-// Whether a unit is present is no sum.
+// TestWhoAddsUpGroups: the executor adds up few numbers of rows whose unit is an integer and whose
+// keys are public, of groups that are answered at once and of a few thousand of them that are
+// answered each by itself. Whether a unit is present is no sum.
 func TestWhoAddsUpGroups(t *testing.T) {
 	for _, c := range []struct {
 		unit, query string

@@ -103,7 +103,8 @@ func (h *harness) describe(cmd, q string) string {
 	return "NOT REFUSED: " + summary(s)
 }
 
-// declaredText says what a plan without a private part over a protected table answers from: what is declared, or nothing.
+// declaredText says what a plan without a private part over a protected table answers from: what is
+// declared, or nothing.
 func declaredText(h *harness, n sql.Node) string {
 	text := ""
 	tree.Inspect(h.context(""), n, func(n sql.Node) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestPersonsAreCountedWhereTheirNumberIsPublic: by what tells persons apart, whatever is asked of their rows, and nowhere else.
+// TestPersonsAreCountedWhereTheirNumberIsPublic: by what tells persons apart, whatever is asked of
+// their rows, and nowhere else.
 func TestPersonsAreCountedWhereTheirNumberIsPublic(t *testing.T) {
 	h := newHarness(t)
 	if out := h.define(`CREATE TABLE panel (id BIGINT PRIMARY KEY, age INT NOT NULL, note INT);

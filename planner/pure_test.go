@@ -12,8 +12,8 @@ import (
 	"scrim/planner/rule"
 )
 
-// TestPureSplitAddsUp: whatever the aggregates, the groups and the relation, the pure ε of a statement is at most dp_epsilon, and only
-// units are left.
+// TestPureSplitAddsUp: whatever the aggregates, the groups and the relation, the pure ε of a
+// statement is at most dp_epsilon, and only units are left.
 func TestPureSplitAddsUp(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

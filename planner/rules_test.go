@@ -21,7 +21,8 @@ import (
 )
 
 // byCode lists the rules that no statement of the corpus reaches, because the binder gives no such
-// tree today, because it depends on a limit, or because it is of the sources of simulations; Go tests reach them.
+// tree today, because it depends on a limit, or because it is of the sources of simulations; Go
+// tests reach them.
 var byCode = map[rule.Rule]bool{rule.Node: true, rule.TooManyReleases: true, rule.Context: true, rule.Sample: true}
 
 // TestEveryRuleIsReached checks that the corpus refuses by each rule at least twice.
@@ -88,8 +89,8 @@ func (n *oddNode) WithChildren(_ *sql.Context, c ...sql.Node) (sql.Node, error) 
 	return &oddNode{plan.UnaryNode{Child: c[0]}}, nil
 }
 
-// TestUnknownNodesAreRefused checks that an operation the planner does not know fails closed, at the
-// top of a statement and under an aggregate.
+// TestUnknownNodesAreRefused checks that an operation the planner does not know fails closed, at
+// the top of a statement and under an aggregate.
 func TestUnknownNodesAreRefused(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

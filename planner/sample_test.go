@@ -7,8 +7,8 @@ import (
 	"scrim/planner/sample"
 )
 
-// TestSamplesAreRowByRow: the source of a simulation over a protected table is one row-wise SELECT, of as many numbers as are wanted; over public ones any query
-// of stored tables.
+// TestSamplesAreRowByRow: the source of a simulation over a protected table is one row-wise SELECT,
+// of as many numbers as are wanted; over public ones any query of stored tables.
 func TestSamplesAreRowByRow(t *testing.T) {
 	for query, want := range map[string]struct {
 		width     int

@@ -12,8 +12,9 @@ import (
 	"scrim/planner/plan"
 )
 
-// TestSparedLinks compares scans of linked tables, whose joins to the unit are left out where the parent is joined as well, with the same
-// sums over all joins. Rows without a parent, parents without rows, and rows of nobody are among them. joins is how many joins of tables a scan has.
+// TestSparedLinks compares scans of linked tables, whose joins to the unit are left out where the
+// parent is joined as well, with the same sums over all joins. Rows without a parent, parents
+// without rows, and rows of nobody are among them. joins is how many joins of tables a scan has.
 func TestSparedLinks(t *testing.T) {
 	h := newHarness(t)
 	tables := "CREATE TABLE %[1]sorders (id BIGINT PRIMARY KEY, customer BIGINT);\nCREATE TABLE %[1]sitems (line BIGINT PRIMARY KEY, order_id BIGINT, price DECIMAL(10,2) NOT NULL);\n" +

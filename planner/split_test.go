@@ -12,7 +12,8 @@ import (
 )
 
 // TestStatementStaysWithinItsTotal checks, for statements of many shapes, that the loss charged to
-// each table is at most the ρ that (ε, δ) allows, that it implies (ε, δ), and that it wastes little.
+// each table is at most the ρ that (ε, δ) allows, that it implies (ε, δ), and that it wastes
+// little.
 func TestStatementStaysWithinItsTotal(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

@@ -16,14 +16,15 @@ import (
 // statement is the planning of one statement.
 type statement struct {
 	*rel.Writer
-	keys         *keys.Finder
-	releases     *release.Builder
-	aggs         *aggregate.Binder
-	ctx          *sql.Context
-	catalog      catalog.Reader
-	p            *Planner
-	params       *settings.Settings
-	retyped      tree.Types             // columns of answers whose type differs from what the binder said
+	keys     *keys.Finder
+	releases *release.Builder
+	aggs     *aggregate.Binder
+	ctx      *sql.Context
+	catalog  catalog.Reader
+	p        *Planner
+	params   *settings.Settings
+	// columns of answers whose type differs from what the binder said
+	retyped      tree.Types
 	nodes        []*plan.DPAggregate    // in the order of the tree
 	aggregations []*release.Aggregation // distinct releases
 

@@ -14,8 +14,8 @@ import (
 	"scrim/planner/settings"
 )
 
-// TestTargetOfKnownError: where the error is known beforehand, the plan's is just below what is wanted, and half the error
-// costs four times as much, or twice on the pure account.
+// TestTargetOfKnownError: where the error is known beforehand, the plan's is just below what is
+// wanted, and half the error costs four times as much, or twice on the pure account.
 func TestTargetOfKnownError(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
@@ -61,7 +61,8 @@ func TestTargetOfKnownError(t *testing.T) {
 	}
 }
 
-// TestTargetFromEarlier: what an earlier answer cost is scaled; without one a pilot is asked for where it is allowed.
+// TestTargetFromEarlier: what an earlier answer cost is scaled; without one a pilot is asked for
+// where it is allowed.
 func TestTargetFromEarlier(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

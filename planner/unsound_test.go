@@ -11,7 +11,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// TestUnsoundPlansDoNotRun: a plan that breaks an invariant is refused before the executor hears of it.
+// TestUnsoundPlansDoNotRun: a plan that breaks an invariant is refused before the executor hears of
+// it.
 func TestUnsoundPlansDoNotRun(t *testing.T) {
 	for name, spoil := range map[string]func(*plan.Statement){
 		"a loss that is not charged":  func(s *plan.Statement) { clear(s.Tables) },

@@ -12,8 +12,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// TestVectorsArePlannedOrRefused writes random queries of functions, arguments, options, groups and filters: each is
-// refused in public words, or planned so that the invariants hold.
+// TestVectorsArePlannedOrRefused writes random queries of functions, arguments, options, groups and
+// filters: each is refused in public words, or planned so that the invariants hold.
 func TestVectorsArePlannedOrRefused(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

@@ -90,17 +90,19 @@ func TestKeysOfVectors(t *testing.T) {
 	}
 }
 
-// TestVectorsAskedTwice checks that what is read once is scanned once, and what is asked twice released once.
+// TestVectorsAskedTwice checks that what is read once is scanned once, and what is asked twice
+// released once.
 func TestVectorsAskedTwice(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
 	for q, want := range map[string][2]int{ // aggregates and scans of the first release
 		"SELECT DP_MEAN(embedding), DP_VALUE(DP_MEAN(embedding), 1) FROM profiles HAVING DP_VALUE(DP_MEAN(embedding), 2) > 0": {1, 1},
 		"SELECT DP_MEAN(embedding), DP_SUM(embedding), DP_VARIANCE(embedding), DP_STDDEV(embedding) FROM profiles":            {4, 1},
-		"SELECT DP_MEAN(embedding), DP_SUM(embedding, 'lower=0, upper=1') FROM profiles":                                      {2, 2}, // other grids
-		"SELECT DP_MEAN(embedding), DP_MEAN(small) FROM profiles":                                                             {2, 2},
-		"SELECT DP_MEAN(DP_VECTOR(x, y)), DP_SUM(DP_VECTOR(x, y)), COUNT(*) FROM clicks":                                      {3, 2},
-		"SELECT DP_MEAN(DP_ONEHOT(page, 'dimension=9')), DP_SUM(DP_ONEHOT(page, 'dimension=9')) FROM clicks":                  {2, 1},
+		// other grids
+		"SELECT DP_MEAN(embedding), DP_SUM(embedding, 'lower=0, upper=1') FROM profiles":                     {2, 2},
+		"SELECT DP_MEAN(embedding), DP_MEAN(small) FROM profiles":                                            {2, 2},
+		"SELECT DP_MEAN(DP_VECTOR(x, y)), DP_SUM(DP_VECTOR(x, y)), COUNT(*) FROM clicks":                     {3, 2},
+		"SELECT DP_MEAN(DP_ONEHOT(page, 'dimension=9')), DP_SUM(DP_ONEHOT(page, 'dimension=9')) FROM clicks": {2, 1},
 	} {
 		s, n, err := h.plan(q)
 		if err != nil {
@@ -143,7 +145,8 @@ func TestVectorAnswers(t *testing.T) {
 	}
 }
 
-// TestPreparedVectors checks that what stands in an options string or in DP_VALUE may be a place holder.
+// TestPreparedVectors checks that what stands in an options string or in DP_VALUE may be a place
+// holder.
 func TestPreparedVectors(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

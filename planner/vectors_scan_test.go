@@ -22,8 +22,8 @@ type click struct {
 	visitor, page, upage, kind, vec, x, y any
 }
 
-// oddClicks makes rows that hold everything that a row must not fail on: NULL, NaN, infinities, both zeros as a
-// unit, items outside the range.
+// oddClicks makes rows that hold everything that a row must not fail on: NULL, NaN, infinities,
+// both zeros as a unit, items outside the range.
 func oddClicks(r *rand.Rand, n int) []click {
 	pick := func(list ...any) any { return list[r.IntN(len(list))] }
 	number := func() any {
@@ -129,7 +129,8 @@ func runScan(t *testing.T, db *stdsql.DB, sc plan.Scan) [][]any {
 	return out
 }
 
-// vectorQueries lists queries on clicks whose only aggregate is one of vectors; the last scan is its own.
+// vectorQueries lists queries on clicks whose only aggregate is one of vectors; the last scan is
+// its own.
 var vectorQueries = []string{
 	"SELECT DP_MEAN(vec) FROM clicks",
 	"SELECT kind, DP_MEAN(vec) FROM clicks GROUP BY kind",
@@ -147,11 +148,12 @@ var vectorQueries = []string{
 	"SELECT kind, DP_MEAN(j, 'dimension=2') FROM (SELECT kind, CONCAT('[', x, ', ', y, IF(page > 3, '', ']')) AS j FROM clicks) d GROUP BY kind",
 }
 
-// narrowQuery reads as many columns as the store of TestVectorScansAreSound has memory for, which cannot add up its two coordinates.
+// narrowQuery reads as many columns as the store of TestVectorScansAreSound has memory for, which
+// cannot add up its two coordinates.
 const narrowQuery = "SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ page, DP_MEAN(DP_VECTOR(x, x)) FROM clicks GROUP BY page"
 
-// TestVectorScansAreSound drops each person in turn: of what a scan returns only that person's rows may go, and they
-// are in no more groups than the loss is multiplied by.
+// TestVectorScansAreSound drops each person in turn: of what a scan returns only that person's rows
+// may go, and they are in no more groups than the loss is multiplied by.
 func TestVectorScansAreSound(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")
@@ -237,8 +239,8 @@ func difference(t *testing.T, q string, a, b [][]any) [][]any {
 	return out
 }
 
-// TestCoordinates compares the sums of a DP_VECTOR with sums made here: a row counts where all its coordinates are
-// present, each coordinate is rounded half to even and clamped to the grid.
+// TestCoordinates compares the sums of a DP_VECTOR with sums made here: a row counts where all its
+// coordinates are present, each coordinate is rounded half to even and clamped to the grid.
 func TestCoordinates(t *testing.T) {
 	h := newHarness(t)
 	h.fixture("shop")

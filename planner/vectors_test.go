@@ -81,7 +81,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMethodParameter checks the layers of dp_method: the hint, the session, the tables where they agree.
+// TestMethodParameter checks the layers of dp_method: the hint, the session, the tables where they
+// agree.
 func TestMethodParameter(t *testing.T) {
 	table := func(method string) rel.Protected {
 		return rel.Protected{Policy: catalog.Table{Defaults: catalog.Defaults{Method: method}}}

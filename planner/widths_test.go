@@ -10,7 +10,8 @@ import (
 	"scrim/planner/sample"
 )
 
-// TestWidths: a scan may read, and the store may add up, as many columns as follow from the store's memory limit, and not one more.
+// TestWidths: a scan may read, and the store may add up, as many columns as follow from the store's
+// memory limit, and not one more.
 func TestWidths(t *testing.T) {
 	h := newHarness(t)
 	var doubles, wide []string
@@ -60,7 +61,8 @@ func TestWidths(t *testing.T) {
 		{"SELECT DP_MEAN(DP_VECTOR(" + list(0, 16, "x%d") + ")) FROM t", true},
 		{"SELECT DP_MEAN(DP_VECTOR(" + list(0, 15, "x%d") + ")) FROM one", false},
 		{"SELECT DP_MEAN(DP_VECTOR(" + list(0, 16, "x%d") + ")) FROM one", true},
-		// Eight columns are added up, one of the present rows and one of the values for each; where nothing is added up, there may be more.
+		// Eight columns are added up, one of the present rows and one of the values for each; where
+		// nothing is added up, there may be more.
 		{"SELECT " + list(0, 4, "DP_SUM(x%d)") + " FROM t", false},
 		{"SELECT " + list(0, 5, "DP_SUM(x%d)") + " FROM t", true},
 		{"SELECT " + list(0, 15, "DP_SUM(x%d)") + " FROM one", false},

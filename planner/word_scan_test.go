@@ -12,8 +12,9 @@ import (
 	"scrim/planner/grid"
 )
 
-// wide is a product or a sum of decimals of more digits than a machine word has: as an analyst writes it, the same in
-// decimals of 38 digits, and its scale and value in integers. The arguments are 100 a, 100 b and 10^6 c.
+// wide is a product or a sum of decimals of more digits than a machine word has: as an analyst
+// writes it, the same in decimals of 38 digits, and its scale and value in integers. The arguments
+// are 100 a, 100 b and 10^6 c.
 type wide struct {
 	text, slow string
 	scale      int
@@ -74,7 +75,8 @@ func onGrid(n *big.Int, scale, to int) *big.Int {
 	return q
 }
 
-// oddDecimals are integers of at most the digits: the ends, the numbers around the limits of words and their shares, ties, and random ones of all sizes.
+// oddDecimals are integers of at most the digits: the ends, the numbers around the limits of words
+// and their shares, ties, and random ones of all sizes.
 func oddDecimals(r *rand.Rand, digits int) *big.Int {
 	n := minus(tenTo(digits), num(1))
 	switch r.IntN(6) {
@@ -94,8 +96,9 @@ func oddDecimals(r *rand.Rand, digits int) *big.Int {
 	return n
 }
 
-// TestWideDecimals compares the indexes of wide decimals, which are computed in machine words where they fit, with those in decimals of
-// 38 digits, and with integers where DOUBLE tells every tenth power's multiple from its neighbours. NULL gives 0.
+// TestWideDecimals compares the indexes of wide decimals, which are computed in machine words where
+// they fit, with those in decimals of 38 digits, and with integers where DOUBLE tells every tenth
+// power's multiple from its neighbours. NULL gives 0.
 func TestWideDecimals(t *testing.T) {
 	h := newHarness(t)
 	if out := h.define("CREATE TABLE t (id BIGINT PRIMARY KEY, a DECIMAL(15,2), b DECIMAL(15,2), c DECIMAL(18,6))"); out != "ok" {
@@ -153,7 +156,8 @@ func TestWideDecimals(t *testing.T) {
 	}
 }
 
-// index is the index of a row, computed in integers; false where a number is too large for DOUBLE to have its last digit.
+// index is the index of a row, computed in integers; false where a number is too large for DOUBLE
+// to have its last digit.
 func (w wide) index(row [3]*big.Int, g estimator.Grid) (int64, bool) {
 	for i, n := range row {
 		if n == nil {
@@ -171,7 +175,8 @@ func (w wide) index(row [3]*big.Int, g estimator.Grid) (int64, bool) {
 	return min(max(k, g.Lo), g.Hi), true
 }
 
-// slowIndexes are the indexes of an expression of the store, 0 where it is NULL, in the order of rows.
+// slowIndexes are the indexes of an expression of the store, 0 where it is NULL, in the order of
+// rows.
 func slowIndexes(t *testing.T, db *stdsql.DB, slow string, g estimator.Grid) (out []int64) {
 	t.Helper()
 	inverse, _ := new(big.Float).SetInt(tenTo(g.Scale)).Float64()

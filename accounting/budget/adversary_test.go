@@ -34,7 +34,8 @@ func coinMove(n int) move {
 // choiceMove is a choice whose quotients have the logarithms of n and n−range steps.
 func choiceMove(n, width int) move {
 	t, eps := float64(n)*moveStep, float64(width)*moveStep
-	q := -math.Expm1(t-eps) / (math.Exp(t) - math.Exp(t-eps)) // of the first outcome, under the second law
+	// of the first outcome, under the second law
+	q := -math.Expm1(t-eps) / (math.Exp(t) - math.Exp(t-eps))
 	e := privacy.Event{Kind: privacy.Exponential, Epsilon: privacy.PureOf(eps), Count: 1}
 	return moveOf(e, []int{n, n - width}, []float64{q * math.Exp(t), (1 - q) * math.Exp(t-eps)})
 }
@@ -73,8 +74,9 @@ type adversary struct {
 	epsilon float64
 	moves   []move
 	grants  func(spent *privacy.Amount) bool
-	values  map[[6]int][]float64 // by how often each move was made: by place, of the most that can be reached
-	reach   int                  // places go from −reach to reach
+	// by how often each move was made: by place, of the most that can be reached
+	values map[[6]int][]float64
+	reach  int // places go from −reach to reach
 }
 
 // wins returns the largest P[S] − e^ε·Q[S] over all ways to play and all sets S of transcripts.

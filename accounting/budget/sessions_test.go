@@ -74,11 +74,14 @@ func (l lossLaw) delta(eps, rho float64) float64 {
 // session is what somebody asks of (1, 1e-6): some pure queries and Gaussian ones, in the one order
 // or the other, until one does not fit.
 type session struct {
-	name            string
-	pure, rho       float64 // of one query
-	before          int     // how many pure ones come first, and then only Gaussian ones; −1: one Gaussian one, and then only pure ones
-	exact           int     // how many may be answered, by the exact δ of all together
-	admitted, boxes int     // by the filter, and by the budgets that were made before there were orders
+	name      string
+	pure, rho float64 // of one query
+	// how many pure ones come first, and then only Gaussian ones; −1: one Gaussian one, and then
+	// only pure ones
+	before int
+	exact  int // how many may be answered, by the exact δ of all together
+	// by the filter, and by the budgets that were made before there were orders
+	admitted, boxes int
 }
 
 // sessionKinds are the mechanisms of the pure queries, with the brackets of their exact laws and

@@ -32,7 +32,8 @@ func refRange(eps, alpha *big.Float) *big.Float {
 	at := func(t *big.Float) *big.Float {
 		up, power := bigref.Exp(t), bigref.Exp(bigref.Mul(alpha, t))
 		down := bigref.Mul(up, less)
-		q := bigref.Quo(bigref.Sub(bigref.Of(1), down), bigref.Sub(up, down)) // q·e^t + (1−q)·e^(t−ε) = 1
+		// q·e^t + (1−q)·e^(t−ε) = 1
+		q := bigref.Quo(bigref.Sub(bigref.Of(1), down), bigref.Sub(up, down))
 		return bigref.Add(bigref.Mul(q, power), bigref.Mul(bigref.Sub(bigref.Of(1), q), bigref.Mul(power, lessPower)))
 	}
 	lo, hi := bigref.New(), bigref.New().Set(eps)
@@ -73,7 +74,8 @@ func refLaplace(eps, alpha *big.Float) *big.Float {
 	c := bigref.Sub(bigref.Add(alpha, alpha), bigref.Of(1))
 	left := bigref.Exp(bigref.Mul(eps, bigref.Sub(alpha, bigref.Of(1))))
 	right := bigref.Exp(bneg(bigref.Mul(eps, alpha)))
-	between := bigref.Quo(bigref.Sub(left, right), c) // of ε·e^(−εα·y + ε(α−1)(1−y)) over y from 0 to 1
+	// of ε·e^(−εα·y + ε(α−1)(1−y)) over y from 0 to 1
+	between := bigref.Quo(bigref.Sub(left, right), c)
 	return bigref.Add(bigref.Quo(bigref.Add(left, right), bigref.Of(2)), bigref.Quo(between, bigref.Of(2)))
 }
 

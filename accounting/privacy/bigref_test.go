@@ -19,7 +19,8 @@ func refDeltaZ(rho Rho, eps float64) *big.Float {
 	f := func(beta *big.Float) *big.Float {
 		alpha := bigref.Add(beta, bigref.Of(1))
 		t := bigref.Mul(beta, bigref.Sub(bigref.Mul(alpha, r), e))
-		t = bigref.Add(t, bigref.Mul(alpha, bigref.Log(bigref.Quo(beta, alpha)))) // ln(1−1/α) = ln(β/α)
+		// ln(1−1/α) = ln(β/α)
+		t = bigref.Add(t, bigref.Mul(alpha, bigref.Log(bigref.Quo(beta, alpha))))
 		return bigref.Quo(bigref.Exp(t), beta)
 	}
 	slope := func(beta *big.Float) *big.Float {

@@ -34,8 +34,8 @@ func (b *breaks) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return &breaking{Conn: conn, of: b, left: 1 + b.rand.IntN(2*b.often), half: b.rand.IntN(2) == 0}, nil
 }
 
-// breaking is a connection that breaks with one of its writes: in its middle, or behind it, so that the statement is carried
-// out and the client does not hear of it.
+// breaking is a connection that breaks with one of its writes: in its middle, or behind it, so that
+// the statement is carried out and the client does not hear of it.
 type breaking struct {
 	net.Conn
 	of   *breaks
@@ -56,8 +56,8 @@ func (c *breaking) Write(b []byte) (int, error) {
 	return n, errors.Join(err, c.Conn.Close()) // the answer is what does not come
 }
 
-// pool opens connections to one address for many contributors; those of nil do not break. Statements are prepared, or text
-// with the values in it.
+// pool opens connections to one address for many contributors; those of nil do not break.
+// Statements are prepared, or text with the values in it.
 func (b *breaks) pool(t *testing.T, addr, user, password string, text bool) *sql.DB {
 	t.Helper()
 	c := mysql.NewConfig()
@@ -76,8 +76,8 @@ func (b *breaks) pool(t *testing.T, addr, user, password string, text bool) *sql
 	return db
 }
 
-// fixedAddress is a free address of loopback outside the range from which the system takes ports for outgoing connections, so
-// that a process that was killed can be started there again.
+// fixedAddress is a free address of loopback outside the range from which the system takes ports
+// for outgoing connections, so that a process that was killed can be started there again.
 func fixedAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {

@@ -22,7 +22,8 @@ type person struct {
 	wallet *contribute.Wallet
 }
 
-// crowd are people who contribute to one round at the same time, over pooled connections that break.
+// crowd are people who contribute to one round at the same time, over pooled connections that
+// break.
 type crowd struct {
 	collection string
 	server     [2]*sql.DB // half of the people use each
@@ -35,8 +36,9 @@ type crowd struct {
 // atOnce is how many people of a crowd are busy at the same time.
 const atOnce = 32
 
-// contribute has everybody report. Each tries until the report is acknowledged: whatever happens to servers and
-// connections, nobody may be refused. At every share of the crowd in then, what stands there is done meanwhile.
+// contribute has everybody report. Each tries until the report is acknowledged: whatever happens to
+// servers and connections, nobody may be refused. At every share of the crowd in then, what stands
+// there is done meanwhile.
 func (c *crowd) contribute(t *testing.T, then map[float64]func()) {
 	t.Helper()
 	work := make(chan int)
@@ -96,8 +98,8 @@ func (c *crowd) others(r *rand.Rand, n int) []*person {
 	return out
 }
 
-// again has a person's device, which has been told that its report arrived, send the same bytes once more, as after a crash
-// before it kept that. It has to be told the same again.
+// again has a person's device, which has been told that its report arrived, send the same bytes
+// once more, as after a crash before it kept that. It has to be told the same again.
 func (p *person) again(t *testing.T, db *sql.DB, statement string) {
 	t.Helper()
 	r := p.wallet.Records()
@@ -109,7 +111,8 @@ func (p *person) again(t *testing.T, db *sql.DB, statement string) {
 	}
 }
 
-// cheat has a person try to report a second time, with a wallet that knows nothing of the first one, and other bytes.
+// cheat has a person try to report a second time, with a wallet that knows nothing of the first
+// one, and other bytes.
 func (p *person) cheat(t *testing.T, db *sql.DB, params *contribute.Params) {
 	t.Helper()
 	first := p.wallet.Records()[0].Report

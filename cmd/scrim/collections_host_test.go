@@ -101,7 +101,8 @@ func (h *host) refuses(t *testing.T, db *sql.DB, params *contribute.Params, abse
 	}
 }
 
-// deviation asks for an estimate with its standard error, and returns how many of these it is from the truth.
+// deviation asks for an estimate with its standard error, and returns how many of these it is from
+// the truth.
 func (h *host) deviation(t *testing.T, query string, truth float64) float64 {
 	t.Helper()
 	row := h.root().must(t, query)[0]
@@ -119,8 +120,8 @@ func (h *host) deviation(t *testing.T, query string, truth float64) float64 {
 // programsAtOnce is how many `scrim randomize` run at the same time.
 const programsAtOnce = 4
 
-// randomize has people report by `scrim randomize`, each with a wallet file. Who fails, because a server is away, calls
-// the same command again. Wait for the end of all.
+// randomize has people report by `scrim randomize`, each with a wallet file. Who fails, because a
+// server is away, calls the same command again. Wait for the end of all.
 func (h *host) randomize(t *testing.T, collection string, people []*person, more ...string) *sync.WaitGroup {
 	t.Helper()
 	dir, work := t.TempDir(), make(chan int, len(people))

@@ -14,8 +14,9 @@ import (
 	"scrim/engine/contribute"
 )
 
-// TestCollectionOfOneOperator runs a collection whose declaration says that one operator runs shuffler and server, by the real commands: people who
-// have not agreed to that send nothing and keep their token, those who agree are counted once, and their wallets keep what they agreed to.
+// TestCollectionOfOneOperator runs a collection whose declaration says that one operator runs
+// shuffler and server, by the real commands: people who have not agreed to that send nothing and
+// keep their token, those who agree are counted once, and their wallets keep what they agreed to.
 func TestCollectionOfOneOperator(t *testing.T) { estimated(t, farForLaplace, collectionOfOneOperator) }
 
 func collectionOfOneOperator(t *testing.T, seed uint64) float64 {
@@ -76,7 +77,8 @@ func (p *person) device(t *testing.T, host *host, m *mixer, dir string, more ...
 	return string(b), err
 }
 
-// unwilling is a person who has not agreed: the program says who could read the value, and makes nothing.
+// unwilling is a person who has not agreed: the program says who could read the value, and makes
+// nothing.
 func unwilling(t *testing.T, host *host, m *mixer, p *person) {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,8 +91,9 @@ func unwilling(t *testing.T, host *host, m *mixer, p *person) {
 	}
 }
 
-// willing is the same person, who agrees with another wallet: the token is good still, and the wallet keeps that there is no protection against the
-// operator. Calling the program again sends nothing new.
+// willing is the same person, who agrees with another wallet: the token is good still, and the
+// wallet keeps that there is no protection against the operator. Calling the program again sends
+// nothing new.
 func willing(t *testing.T, host *host, m *mixer, p *person) {
 	t.Helper()
 	dir := t.TempDir()

@@ -28,11 +28,13 @@ func wages() survey {
 	return s
 }
 
-// careful is how many people of a shuffled collection send their bundle twice, and try to send a second one.
+// careful is how many people of a shuffled collection send their bundle twice, and try to send a
+// second one.
 const careful = 20
 
-// TestShuffledCollection runs a collection whose bundles go through a shuffler of its own process, which is killed while it takes
-// them and while it releases them. Every bundle that was acknowledged is in the one batch that the server gets, once.
+// TestShuffledCollection runs a collection whose bundles go through a shuffler of its own process,
+// which is killed while it takes them and while it releases them. Every bundle that was
+// acknowledged is in the one batch that the server gets, once.
 func TestShuffledCollection(t *testing.T) { estimated(t, farForLaplace, shuffledCollection) }
 
 func shuffledCollection(t *testing.T, seed uint64) float64 {
@@ -226,8 +228,8 @@ func (m *mixer) wantStatus(t *testing.T, state string, reports int) {
 	}
 }
 
-// release closes the batch. Shuffler and server are killed at once, and where the batch has several parts the shuffler again
-// when the server has the first.
+// release closes the batch. Shuffler and server are killed at once, and where the batch has several
+// parts the shuffler again when the server has the first.
 func (m *mixer) release(t *testing.T, host *host, reports int) {
 	t.Helper()
 	start := time.Now()

@@ -29,7 +29,8 @@ type survey struct {
 	often       int // writes that a connection lives for, about
 }
 
-// commutes is the survey of the local model: in full, two rounds that find a mean in a wide range with an unknown spread.
+// commutes is the survey of the local model: in full, two rounds that find a mean in a wide range
+// with an unknown spread.
 func commutes() survey {
 	if *collectionsFull {
 		return survey{protocol: "LDP_UV2", declaration: `"epsilon": 1, "sigma_min": 2, "sigma_max": 120`, lo: 0, hi: 600, mean: 87.3, sd: 14,
@@ -54,21 +55,24 @@ func (s survey) values(r *rand.Rand) (values []float64, mean float64) {
 	return values, mean
 }
 
-// TestLocalCollection runs a collection from its declaration to its estimate, with real processes: a server, which is killed
-// while people report, and people who report through package contribute over connections that break, or by
-// `scrim randomize`. Everybody who was told that a report arrived is counted once, and nobody else.
+// TestLocalCollection runs a collection from its declaration to its estimate, with real processes:
+// a server, which is killed while people report, and people who report through package contribute
+// over connections that break, or by `scrim randomize`. Everybody who was told that a report
+// arrived is counted once, and nobody else.
 func TestLocalCollection(t *testing.T) { estimated(t, farForGauss, localCollection) }
 
-// Estimates are held against the truth in their standard errors. The noise of devices has no seed, so right estimates are
-// far off now and then: beyond three standard errors a Gaussian one in 0.27 % of all runs, and one with Laplace noise, as
-// SHUF_SUM's, in exp(-3·√2) = 1.4 %. The full run fails if three independent collections in turn are beyond three: in
-// 2e-8 and 3e-6 of all runs. The small one fails beyond as many as make it fail in fewer than one of a million.
+// Estimates are held against the truth in their standard errors. The noise of devices has no seed,
+// so right estimates are far off now and then: beyond three standard errors a Gaussian one in 0.27
+// % of all runs, and one with Laplace noise, as SHUF_SUM's, in exp(-3·√2) = 1.4 %. The full run
+// fails if three independent collections in turn are beyond three: in 2e-8 and 3e-6 of all runs.
+// The small one fails beyond as many as make it fail in fewer than one of a million.
 const (
 	farForGauss   = 5  // 6e-7
 	farForLaplace = 10 // exp(-10·√2) = 7e-7
 )
 
-// estimated runs a collection, which returns how many standard errors its estimate is from the truth, and judges that.
+// estimated runs a collection, which returns how many standard errors its estimate is from the
+// truth, and judges that.
 func estimated(t *testing.T, far float64, collection func(t *testing.T, seed uint64) float64) {
 	t.Helper()
 	trials := 1

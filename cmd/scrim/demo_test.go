@@ -11,8 +11,9 @@ import (
 
 // TestDemo takes the demonstration's tour four times: each ends by itself with exit code 0, in less
 // than ten seconds where other tests leave it the machine, and of all cells together at least 90 %
-// are within 10 % of the truth. Over 44 tours 0.9 % of the 27 cells beside the vectors were not; at three times that rate
-// a Poisson number of misses passes a tenth of four tours' 132 cells once in 400,000 runs.
+// are within 10 % of the truth. Over 44 tours 0.9 % of the 27 cells beside the vectors were not; at
+// three times that rate a Poisson number of misses passes a tenth of four tours' 132 cells once in
+// 400,000 runs.
 func TestDemo(t *testing.T) {
 	const tours = 4
 	line := regexp.MustCompile(`\n(\d+) of (\d+) private cells are within 10 % of the truth; ([0-9.]+) s in all\.\n$`)

@@ -23,8 +23,8 @@ func deployed(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestDeployedCommandsExist checks every command line of the unit and the Dockerfile against the program's own commands and flags, and
-// every environment variable against the settings.
+// TestDeployedCommandsExist checks every command line of the unit and the Dockerfile against the
+// program's own commands and flags, and every environment variable against the settings.
 func TestDeployedCommandsExist(t *testing.T) {
 	var lines []string
 	for _, m := range regexp.MustCompile(`(?m)^Exec\w+=/usr/local/bin/scrim (.+)$`).FindAllStringSubmatch(deployed(t, "scrim.service"), -1) {

@@ -22,8 +22,9 @@ import (
 //	```sh           by sh; a command that begins with "scrim serve" is started and stays until "kill $SERVER" ends it
 //	```sql ACCOUNT  by that account, whose password is in the guide's CREATE USER; root without a name
 //
-// A statement or a command before a line "-- refused: TEXT" or "# refused: TEXT" has to fail, with TEXT in what it says. Blocks of another
-// kind are not run. Directories and the address are replaced by the test's own.
+// A statement or a command before a line "-- refused: TEXT" or "# refused: TEXT" has to fail, with
+// TEXT in what it says. Blocks of another kind are not run. Directories and the address are
+// replaced by the test's own.
 func TestGuides(t *testing.T) {
 	for _, name := range []string{"operator.md", "dba.md", "collections.md"} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +138,8 @@ func (g *guide) shell(text string) {
 			return cmd.CombinedOutput()
 		}
 		out, err := run()
-		if strings.HasPrefix(c.text, "grep") && err != nil { // of a log, which may be a moment behind
+		// of a log, which may be a moment behind
+		if strings.HasPrefix(c.text, "grep") && err != nil {
 			testenv.Succeeds(g.t, 10*time.Second, c.text, func() error { out, err = run(); return err })
 		}
 		g.judge(c.text, c.refused, string(out), err)

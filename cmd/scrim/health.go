@@ -43,7 +43,8 @@ It reads the configuration that serve reads. It is for health checks of containe
 	return cmd
 }
 
-// ready asks url. The certificate is not looked at: nothing is told, and its name is not that of the loopback address.
+// ready asks url. The certificate is not looked at: nothing is told, and its name is not that of
+// the loopback address.
 func ready(ctx context.Context, url string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

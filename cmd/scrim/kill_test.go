@@ -34,10 +34,11 @@ func (k *told) note(f func()) {
 	f()
 }
 
-// TestKilledServerForgetsNoCharge kills the serving process at random moments while analysts ask and a
-// DBA writes. After each restart the ledger holds the charge of every answer that arrived, what is
-// spent is at least their sum and at most the sum over all questions, and of the transactions exactly
-// the committed ones are there: each whole, those acknowledged all, at most the one in flight more.
+// TestKilledServerForgetsNoCharge kills the serving process at random moments while analysts ask
+// and a DBA writes. After each restart the ledger holds the charge of every answer that arrived,
+// what is spent is at least their sum and at most the sum over all questions, and of the
+// transactions exactly the committed ones are there: each whole, those acknowledged all, at most
+// the one in flight more.
 func TestKilledServerForgetsNoCharge(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	witness := filepath.Join(filepath.Dir(dir), "witness")
@@ -72,7 +73,8 @@ func TestKilledServerForgetsNoCharge(t *testing.T) {
 		time.Sleep(time.Duration(20+r.IntN(400)) * time.Millisecond)
 		p.kill()
 		clients.Wait()
-		p = serveFor(t, dir, "--witness", witness) // refused where a position went ahead of the ledger
+		// refused where a position went ahead of the ledger
+		p = serveFor(t, dir, "--witness", witness)
 		known.compare(t, round, p.root(t), cost)
 		if t.Failed() {
 			return

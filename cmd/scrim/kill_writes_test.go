@@ -11,8 +11,9 @@ import (
 	"scrim/internal/testenv"
 )
 
-// TestKilledAtWrites kills a serving process as it is about to write to one of the files that know how far the ledger had come, or to the
-// ledger, while statements run and while it stops. What it leaves is never refused: no file is ahead of the ledger.
+// TestKilledAtWrites kills a serving process as it is about to write to one of the files that know
+// how far the ledger had come, or to the ledger, while statements run and while it stops. What it
+// leaves is never refused: no file is ahead of the ledger.
 func TestKilledAtWrites(t *testing.T) {
 	strace := testenv.Program(t, "strace")
 	dir, witness := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "witness")
@@ -43,7 +44,8 @@ func TestKilledAtWrites(t *testing.T) {
 			default:
 				killed[name]++
 			}
-			p = serveFor(t, dir, "--witness", witness) // refused where a position went ahead of the ledger
+			// refused where a position went ahead of the ledger
+			p = serveFor(t, dir, "--witness", witness)
 		}
 	}
 	for _, name := range []string{"ledger.db", "ledger.db.mark", "data.duckdb.wal", "catalog", "audit", "witness"} {
@@ -74,7 +76,8 @@ func workUntilDead(addr string, n int64) {
 	}
 }
 
-// killAtWrite has the process killed as it begins the nth call that writes to a file, or renames another to it, in one of its threads.
+// killAtWrite has the process killed as it begins the nth call that writes to a file, or renames
+// another to it, in one of its threads.
 func killAtWrite(t *testing.T, strace string, p *process, path string, nth int) {
 	t.Helper()
 	said := &output{}

@@ -162,7 +162,8 @@ func parseTime(flag, text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s %q: want a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z", flag, text)
 }
 
-// exportTo writes what export writes to a file, complete or not at all, or to the standard output for "-".
+// exportTo writes what export writes to a file, complete or not at all, or to the standard output
+// for "-".
 func exportTo(ctx context.Context, s streams, name string, export func(ctx context.Context, w io.Writer) error) error {
 	if name == "-" {
 		return export(ctx, s.out)

@@ -177,8 +177,8 @@ func (r *randomizing) run(ctx context.Context, s streams) error {
 	return r.contribute(ctx, s, server, p)
 }
 
-// rehearse says what would be done. It draws nothing: a second draw of the same value would be a second report to
-// whoever looks over the shoulder.
+// rehearse says what would be done. It draws nothing: a second draw of the same value would be a
+// second report to whoever looks over the shoulder.
 func (r *randomizing) rehearse(s streams, p *contribute.Params) error {
 	return withWallet(r.wallet, func(w *contribute.Wallet) error {
 		if kept, ok := w.Record(p.UUID); ok {

@@ -12,8 +12,9 @@ import (
 
 const appSource = "../../engine/contribute/testdata/app"
 
-// TestContributorsApp builds the program of docs/collections/contribute-go.md, and has three people use it with a real server: one reports,
-// runs it again, and does not report twice; one says no; one has no token that is good.
+// TestContributorsApp builds the program of docs/collections/contribute-go.md, and has three people
+// use it with a real server: one reports, runs it again, and does not report twice; one says no;
+// one has no token that is good.
 func TestContributorsApp(t *testing.T) {
 	app := filepath.Join(t.TempDir(), "app")
 	if out, err := exec.Command("go", "build", "-tags", "gms_pure_go", "-o", app, appSource).CombinedOutput(); err != nil {

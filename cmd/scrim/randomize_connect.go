@@ -20,7 +20,8 @@ import (
 // dsnVariable is the environment's variable for --dsn.
 const dsnVariable = "SCRIM_DSN"
 
-// shufflerUser logs in at a shuffler that is named by its address alone: there, the token is what counts.
+// shufflerUser logs in at a shuffler that is named by its address alone: there, the token is what
+// counts.
 const shufflerUser = "contributor"
 
 // server opens the connections to the server.
@@ -47,8 +48,8 @@ func (r *randomizing) serverConfig() (*mysql.Config, error) {
 	return c, nil
 }
 
-// mixer opens the connections to the shuffler, which must not be the server: what reaches that without being mixed is not
-// private.
+// mixer opens the connections to the shuffler, which must not be the server: what reaches that
+// without being mixed is not private.
 func (r *randomizing) mixer(warn io.Writer) (*sql.DB, error) {
 	if r.shuffler == "" {
 		return nil, errors.New("this is a collection of the shuffle model; want --shuffler, the shuffler's HOST:PORT. Nothing was made or sent")
@@ -67,8 +68,8 @@ func (r *randomizing) mixer(warn io.Writer) (*sql.DB, error) {
 	return r.pool(c, "shuffler", warn)
 }
 
-// sameAddress tells whether two addresses are plainly of one listener. Where they are so in another way, the server says
-// that it has pinned nothing, and gets nothing.
+// sameAddress tells whether two addresses are plainly of one listener. Where they are so in another
+// way, the server says that it has pinned nothing, and gets nothing.
 func sameAddress(a, b *mysql.Config) bool {
 	_, portA, _ := net.SplitHostPort(a.Addr)
 	_, portB, _ := net.SplitHostPort(b.Addr)
@@ -101,8 +102,8 @@ const (
 	readTimeout = time.Minute
 )
 
-// pool opens connections by a configuration, hardened: the other side need not be honest. It can neither have files
-// of this device, nor send without end.
+// pool opens connections by a configuration, hardened: the other side need not be honest. It can
+// neither have files of this device, nor send without end.
 func (r *randomizing) pool(c *mysql.Config, who string, warn io.Writer) (*sql.DB, error) {
 	if err := r.secure(c, who, warn); err != nil {
 		return nil, err
@@ -123,8 +124,8 @@ func (r *randomizing) pool(c *mysql.Config, who string, warn io.Writer) (*sql.DB
 	return sql.OpenDB(connector), nil
 }
 
-// secure sees to TLS: a connection to another machine that does not verify whom it reaches is refused, or with
-// --unverified warned of.
+// secure sees to TLS: a connection to another machine that does not verify whom it reaches is
+// refused, or with --unverified warned of.
 func (r *randomizing) secure(c *mysql.Config, who string, warn io.Writer) error {
 	if r.ca != "" && c.Net != "unix" {
 		if err := trust(c, r.ca); err != nil {

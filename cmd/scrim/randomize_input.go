@@ -42,7 +42,8 @@ func (r *randomizing) readValue(in io.Reader) (contribute.Value, error) {
 			return nil, err
 		}
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond the range of floats is beyond every collection's, and counts as its end
+		// beyond the range of floats is beyond every collection's, and counts as its end
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return nil, errors.New("--value: want a number such as 37.5, or --null for no value")
 		}
 		return contribute.Number(x), nil
@@ -60,8 +61,8 @@ func (r *randomizing) readValue(in io.Reader) (contribute.Value, error) {
 	return contribute.Null(), nil
 }
 
-// fits refuses a value of another shape than the collection asks for: the library would count it as NULL, which is right
-// for data, and here a slip of who typed it.
+// fits refuses a value of another shape than the collection asks for: the library would count it as
+// NULL, which is right for data, and here a slip of who typed it.
 func (r *randomizing) fits(p *contribute.Params) error {
 	want := max(p.Declaration.Dimension, 1)
 	switch {

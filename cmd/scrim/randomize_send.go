@@ -14,7 +14,8 @@ import (
 	"scrim/engine/contribute"
 )
 
-// contribute makes the report, unless the wallet has it, and sends it when it is due. The wallet is free meanwhile.
+// contribute makes the report, unless the wallet has it, and sends it when it is due. The wallet is
+// free meanwhile.
 func (r *randomizing) contribute(ctx context.Context, s streams, server *sql.DB, p *contribute.Params) error {
 	info, _ := p.Protocol.Info()
 	to := server
@@ -39,7 +40,8 @@ func (r *randomizing) contribute(ctx context.Context, s streams, server *sql.DB,
 	return withWallet(r.wallet, func(w *contribute.Wallet) error { return deliver(ctx, s, w, to, p, info.Model) })
 }
 
-// make has the wallet make the report once; ended tells that it was acknowledged or given up before.
+// make has the wallet make the report once; ended tells that it was acknowledged or given up
+// before.
 func (r *randomizing) make(ctx context.Context, s streams, w *contribute.Wallet, to *sql.DB, p *contribute.Params, model collect.Model) (ended bool, err error) {
 	kept, again := w.Record(p.UUID)
 	if !again && !r.given() {
@@ -61,7 +63,8 @@ func (r *randomizing) make(ctx context.Context, s streams, w *contribute.Wallet,
 	return false, nil
 }
 
-// bundle has the wallet make a bundle once the shuffler has said that it has pinned the parameters; one that was made before needs no word.
+// bundle has the wallet make a bundle once the shuffler has said that it has pinned the parameters;
+// one that was made before needs no word.
 func (r *randomizing) bundle(ctx context.Context, w *contribute.Wallet, to *sql.DB, p *contribute.Params, again bool) (err error) {
 	var pin contribute.Pin
 	if !again {

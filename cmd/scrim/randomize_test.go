@@ -11,7 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestHardenedConnection: whatever a DSN allows, the other side gets no files of this device and cannot send without end.
+// TestHardenedConnection: whatever a DSN allows, the other side gets no files of this device and
+// cannot send without end.
 func TestHardenedConnection(t *testing.T) {
 	c, err := mysql.ParseDSN("u:p@tcp(127.0.0.1:3307)/?allowAllFiles=true&multiStatements=true&interpolateParams=true")
 	if err != nil {
@@ -27,7 +28,8 @@ func TestHardenedConnection(t *testing.T) {
 	}
 }
 
-// TestVerifiedConnections: other machines are reached by TLS that verifies, or with --unverified and a warning.
+// TestVerifiedConnections: other machines are reached by TLS that verifies, or with --unverified
+// and a warning.
 func TestVerifiedConnections(t *testing.T) {
 	for dsn, ok := range map[string]bool{
 		"u:p@tcp(127.0.0.1:3307)/": true, "u:p@tcp([::1]:3307)/": true, "u:p@tcp(localhost:3307)/": true, "u:p@unix(/tmp/s)/": true,
@@ -55,7 +57,8 @@ func TestVerifiedConnections(t *testing.T) {
 	}
 }
 
-// TestShufflerAddress: an address alone is reached as the contributor, other machines by TLS; the server itself is no shuffler.
+// TestShufflerAddress: an address alone is reached as the contributor, other machines by TLS; the
+// server itself is no shuffler.
 func TestShufflerAddress(t *testing.T) {
 	for shuffler, want := range map[string]string{
 		"127.0.0.1:3308": "", "mix.example.net:3308": "", "someone:pw@tcp(mix.example.net:3308)/?tls=true": "",
@@ -78,8 +81,9 @@ func TestShufflerAddress(t *testing.T) {
 	}
 }
 
-// TestTokenOfTwoWallets: a token that another wallet has used is refused by the server as soon as the report differs, which of
-// one bit it does every other time. The report stays charged and pending, until it is given up.
+// TestTokenOfTwoWallets: a token that another wallet has used is refused by the server as soon as
+// the report differs, which of one bit it does every other time. The report stays charged and
+// pending, until it is given up.
 func TestTokenOfTwoWallets(t *testing.T) {
 	p := serveFor(t, filepath.Join(t.TempDir(), "data"))
 	root := p.root(t)

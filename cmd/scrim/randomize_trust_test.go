@@ -10,7 +10,8 @@ import (
 	"scrim/engine/contribute"
 )
 
-// TestOneOperatorIsShown: every output about a collection whose operator can read the values says so, and --dry-run what it wants.
+// TestOneOperatorIsShown: every output about a collection whose operator can read the values says
+// so, and --dry-run what it wants.
 func TestOneOperatorIsShown(t *testing.T) {
 	d, err := collect.ParseDeclaration(collect.ShufSum, []byte(`{"epsilon":1,"delta":1e-9,"lo":0,"hi":1,"n_expected":10000,"trust":"same_operator"}`))
 	if err != nil {

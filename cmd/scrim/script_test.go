@@ -13,7 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScripts runs the files of testdata; $FILES has files that a script cannot hold. Beside testscript's own commands they use
+// TestScripts runs the files of testdata; $FILES has files that a script cannot hold. Beside
+// testscript's own commands they use
 //
 //	start DIR [FLAG...]         serves DIR; $ADDR, $HOST and $PORT say where
 //	halt                        ends that server by SIGTERM, wants exit code 0, and has its output

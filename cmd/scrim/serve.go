@@ -48,7 +48,8 @@ config example says what), or nothing does where something is wrong; the log say
 
 func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP) // from here on, so that an early one does not end the process
+	// from here on, so that an early one does not end the process
+	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	l := load(flags, os.Environ())
 	if err := l.err(); err != nil {
@@ -82,7 +83,8 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	return srv.Close()
 }
 
-// newLogger writes the log in the form that was asked for. Its level is the process's, which a reload changes.
+// newLogger writes the log in the form that was asked for. Its level is the process's, which a
+// reload changes.
 func newLogger(w io.Writer, o options) zerolog.Logger {
 	zerolog.SetGlobalLevel(logLevels[o.LogLevel])
 	if o.LogFormat == "text" {

@@ -13,8 +13,8 @@ import (
 	"scrim/engine"
 )
 
-// setting is one value that an operator may set: by the flag --name, the environment variable SCRIM_NAME, or the key name of the
-// configuration file.
+// setting is one value that an operator may set: by the flag --name, the environment variable
+// SCRIM_NAME, or the key name of the configuration file.
 type setting struct {
 	name   string
 	field  string // of options or of engine.Config

@@ -78,7 +78,8 @@ const shufflePrefix = environmentPrefix + "SHUFFLE_"
 // shuffleSecrets are the settings without a flag, which everybody on the machine could read.
 var shuffleSecrets = []string{"contributor-password", "operator-password"}
 
-// shuffleSettings fills the flags that were not given from the environment and the file, and returns the secrets.
+// shuffleSettings fills the flags that were not given from the environment and the file, and
+// returns the secrets.
 func shuffleSettings(f *pflag.FlagSet, environ []string) (secrets map[string]string, err error) {
 	env := map[string]string{}
 	for _, e := range environ {

@@ -35,7 +35,8 @@ func (t *operatorTarget) flags(f *pflag.FlagSet) {
 	f.StringVar(&t.address, "shuffler", "", "host:port of a shuffler elsewhere, over TLS; the operator's password is in SCRIM_SHUFFLE_OPERATOR_PASSWORD")
 }
 
-// connect opens a connection as the operator. With --data the address, the password and the certificate are read there.
+// connect opens a connection as the operator. With --data the address, the password and the
+// certificate are read there.
 func (t operatorTarget) connect() (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr, c.Passwd = shuffler.Operator, "tcp", t.address, os.Getenv(shufflePrefix+"OPERATOR_PASSWORD")
@@ -79,7 +80,8 @@ func (t operatorTarget) local(c *mysql.Config) error {
 		}
 		c.Passwd = strings.TrimSpace(string(b))
 	}
-	c.TLS = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} // to this machine; the password is not sent
+	// to this machine; the password is not sent
+	c.TLS = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
 	if pem, err := os.ReadFile(filepath.Join(t.data, "server-cert.pem")); err == nil {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(pem)
@@ -238,7 +240,8 @@ func readInput(in io.Reader, path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// hashed puts the hash of a token into the place of one, and leaves out the line of the columns' names.
+// hashed puts the hash of a token into the place of one, and leaves out the line of the columns'
+// names.
 func hashed(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

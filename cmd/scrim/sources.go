@@ -117,7 +117,8 @@ func (l *loaded) file(path string) layer {
 	return out
 }
 
-// environment is every SCRIM_ variable that a setting has. Others are noted only: a container's host may put some there.
+// environment is every SCRIM_ variable that a setting has. Others are noted only: a container's
+// host may put some there.
 func (l *loaded) environment(environ []string) layer {
 	k := koanf.New("\x00")
 	names := map[string]string{}

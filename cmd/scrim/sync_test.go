@@ -11,8 +11,9 @@ import (
 	"scrim/internal/testenv"
 )
 
-// TestFailedSyncStopsAnswers fails the ledger's syncs under a serving process. From the first on it answers no private question, nor when the disk
-// is well again, until it is started anew; then the ledger holds the charge of every answer.
+// TestFailedSyncStopsAnswers fails the ledger's syncs under a serving process. From the first on it
+// answers no private question, nor when the disk is well again, until it is started anew; then the
+// ledger holds the charge of every answer.
 func TestFailedSyncStopsAnswers(t *testing.T) {
 	strace := testenv.Program(t, "strace")
 	dir := filepath.Join(t.TempDir(), "data")
@@ -61,7 +62,8 @@ func TestFailedSyncStopsAnswers(t *testing.T) {
 	}
 }
 
-// failSyncs lets every sync of a file fail with EIO in a running process, until the function that it returns is called.
+// failSyncs lets every sync of a file fail with EIO in a running process, until the function that
+// it returns is called.
 func failSyncs(t *testing.T, strace string, pid int, path string) (stop func()) {
 	t.Helper()
 	said := &output{}

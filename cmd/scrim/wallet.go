@@ -34,7 +34,8 @@ func walletFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file, "wallet", "", "the wallet's file (default scrim/wallet in the user's configuration directory)")
 }
 
-// withWallet opens a wallet for as long as do runs; one that is not there yet is made by the first report or cap.
+// withWallet opens a wallet for as long as do runs; one that is not there yet is made by the first
+// report or cap.
 func withWallet(file string, do func(*contribute.Wallet) error) error {
 	w, err := contribute.Open(file)
 	if errors.Is(err, contribute.ErrInUse) {
@@ -185,7 +186,8 @@ it may have been seen, and there is no second report to the collection.`,
 	return cmd
 }
 
-// abandon gives up the pending reports to a collection: to one of several of the same name only if they are named by uuid.
+// abandon gives up the pending reports to a collection: to one of several of the same name only if
+// they are named by uuid.
 func abandon(out io.Writer, w *contribute.Wallet, collection string) error {
 	var found []contribute.Record
 	for _, r := range w.Records() {

@@ -11,9 +11,9 @@ import (
 	"scrim/accounting/privacy"
 )
 
-// budgets makes dp.budgets. A DBA and an auditor see every budget with its spending, and for each entity
-// the bound on one person over all its tables. An analyst sees one line for each account on which they have a
-// budget of their own or the default one.
+// budgets makes dp.budgets. A DBA and an auditor see every budget with its spending, and for each
+// entity the bound on one person over all its tables. An analyst sees one line for each account on
+// which they have a budget of their own or the default one.
 func (a *Admin) budgets(ctx *sql.Context) ([]sql.Row, error) {
 	who := a.o.Principal(ctx)
 	if who == "" {
@@ -102,8 +102,8 @@ func rhoLimit(r privacy.Rho) any {
 	return r.Float()
 }
 
-// spent shows a loss as the least ε of several conversions that all hold, at a budget's δ, and which
-// one gave it; nothing where no ε does.
+// spent shows a loss as the least ε of several conversions that all hold, at a budget's δ, and
+// which one gave it; nothing where no ε does.
 func spent(b accounting.BudgetStatus) (epsilon, conversion any) {
 	return best(b.Spent, b.SpentCurve, b.Delta)
 }

@@ -39,11 +39,13 @@ type Options struct {
 	Price func(ctx *sql.Context, query string) ([]PriceLine, error)
 	// IsDBA reports whether the session's account is a DBA.
 	IsDBA func(*sql.Context) bool
-	// IsAuditor reports whether the session's account sees the ledger and the budgets of all. Nil: none does.
+	// IsAuditor reports whether the session's account sees the ledger and the budgets of all. Nil:
+	// none does.
 	IsAuditor func(*sql.Context) bool
 	// Principal names the session's account, user@host; "" when there is none.
 	Principal func(*sql.Context) string
-	// Backup writes a backup of that name, and returns where it is and its size. Nil: there is none to be had.
+	// Backup writes a backup of that name, and returns where it is and its size. Nil: there is none
+	// to be had.
 	Backup func(ctx *sql.Context, name string) (path string, bytes int64, err error)
 	// HasAccount reports whether a MySQL account exists. Nil: budgets are set for any name.
 	HasAccount func(ctx *sql.Context, principal string) bool
@@ -51,11 +53,14 @@ type Options struct {
 	HasRole func(ctx *sql.Context, name string) bool
 	// Collections are the server's. Nil: it has none, and the procedures for them are refused.
 	Collections Collections
-	// IsCollector reports whether the session's account administers collections, and IsShuffler whether it loads batches. Nil: DBAs only.
+	// IsCollector reports whether the session's account administers collections, and IsShuffler
+	// whether it loads batches. Nil: DBAs only.
 	IsCollector, IsShuffler func(*sql.Context) bool
-	// HasView reports whether a database has a view of a name, which no collection can have then. Nil: none has.
+	// HasView reports whether a database has a view of a name, which no collection can have then.
+	// Nil: none has.
 	HasView func(ctx *sql.Context, schema, name string) (bool, error)
-	// Simulate runs a collection over values that the server holds. It is required where there are Collections.
+	// Simulate runs a collection over values that the server holds. It is required where there are
+	// Collections.
 	Simulate func(ctx *sql.Context, q Simulation) ([]collections.Trial, error)
 	// Accounts lists the accounts and roles. Nil: dp.accounts is empty.
 	Accounts func() []Account
@@ -66,7 +71,8 @@ type Admin struct {
 	o      Options
 	tables map[string]*table
 	names  []string
-	// budgetsMu orders checks of budgets and changes of them, altering whole calls of dp_alter_budget.
+	// budgetsMu orders checks of budgets and changes of them, altering whole calls of
+	// dp_alter_budget.
 	budgetsMu, altering sync.Mutex
 	forecasting         chan struct{} // holds the one forecast that is being made
 }

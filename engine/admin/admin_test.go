@@ -56,7 +56,8 @@ func (p provider) ExternalStoredProcedures(_ *sql.Context, name string) ([]sql.E
 	return p.procedures.LookupByName(name)
 }
 
-// fixture is an engine with the database dp, a catalogue and a ledger on disk, and no stored tables.
+// fixture is an engine with the database dp, a catalogue and a ledger on disk, and no stored
+// tables.
 type fixture struct {
 	t      *testing.T
 	engine *sqle.Engine
@@ -211,7 +212,8 @@ shop.regions|public|<nil>|<nil>|<nil>|<nil>|<nil>|<nil>|<nil>|<nil>`)
 	}
 }
 
-// TestNeighbours declares a table of public size, shows it, and keeps the relation once something was charged.
+// TestNeighbours declares a table of public size, shows it, and keeps the relation once something
+// was charged.
 func TestNeighbours(t *testing.T) {
 	f := newFixture(t)
 	show := "SELECT table_name, neighbours, number_of_persons FROM dp.policies ORDER BY table_name"
@@ -303,7 +305,8 @@ root@%|note|CALL dp_public('shop.no''thing')|dp_public
 root@%|note|CALL dp_public('shop.no''thing'): refused|dp_public`)
 }
 
-// TestNothingWithoutANote checks that no policy changes when the ledger cannot record who changed it.
+// TestNothingWithoutANote checks that no policy changes when the ledger cannot record who changed
+// it.
 func TestNothingWithoutANote(t *testing.T) {
 	f := newFixture(t)
 	if err := f.ledger.Close(); err != nil {
@@ -358,7 +361,8 @@ ann@%|entity|customer|0.015625|<nil>|answered`)
 ann@%|0.015625
 bob@localhost|0.0625
 default|0`)
-	f.want(ann, "SELECT epsilon > 0.7 AND epsilon < 0.9 FROM dp.ledger WHERE account_type = 'table'", "true") // rho 2^-6 at delta 1e-6; rho + 2√(rho·ln(1/delta)) is 0.945
+	// rho 2^-6 at delta 1e-6; rho + 2√(rho·ln(1/delta)) is 0.945
+	f.want(ann, "SELECT epsilon > 0.7 AND epsilon < 0.9 FROM dp.ledger WHERE account_type = 'table'", "true")
 	f.want(dba, "SELECT principal, rho, outcome FROM dp.ledger WHERE entry = 'charge' AND account_type = 'table' AND remaining_total IS NOT NULL ORDER BY id", `
 bob@localhost|0.03125|answered
 bob@localhost|0.03125|failed

@@ -9,14 +9,16 @@ import (
 	"scrim/engine/collections"
 )
 
-// loadBatchDoc documents the procedure that takes a batch of a shuffle collection from its shuffler.
+// loadBatchDoc documents the procedure that takes a batch of a shuffle collection from its
+// shuffler.
 var loadBatchDoc = Procedure{"dp_load_batch", "dp_load_batch(name, round, stratum, cell, batch, reports, part, parts, bag)",
 	"Takes one part of a batch of a shuffle collection: its round, stratum (NULL without), cell and number, of how many reports it is, which part of how many (from 1), and the sealed messages. When all parts are there the messages are opened, checked and stored. Sending a part again is harmless; a batch is loaded once. Called by scrim shuffle, with the role shuffler.",
 	"CALL dp_load_batch('commute', 1, NULL, 0, 1, 10000, 1, 1, ?)"}
 
 var batchColumns = []column{text("batch")}
 
-// loadBatch makes the procedure for go-mysql-server. The bag is binary: as a text it could be changed on its way.
+// loadBatch makes the procedure for go-mysql-server. The bag is binary: as a text it could be
+// changed on its way.
 func (a *Admin) loadBatch() sql.ExternalStoredProcedureDetails {
 	return sql.ExternalStoredProcedureDetails{Name: loadBatchDoc.Name, Schema: schemaOf(loadBatchDoc.Name, batchColumns),
 		Function: func(ctx *sql.Context, name, round, stratum, cell, batch, reports, part, parts string, bag []byte) (sql.RowIter, error) {

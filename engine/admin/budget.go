@@ -85,7 +85,8 @@ func (a *Admin) put(ctx *sql.Context, b budget.Budget, why string) (err error) {
 	return public(a.o.Ledger.SetBudget(ctx, b))
 }
 
-// known returns a budget without limits for a target and a principal, who need not be there any more.
+// known returns a budget without limits for a target and a principal, who need not be there any
+// more.
 func (a *Admin) known(ctx *sql.Context, target, who string) (b budget.Budget, err error) {
 	if b.Account, b.Entity, err = a.target(ctx, target); err != nil {
 		return b, err
@@ -97,7 +98,8 @@ func (a *Admin) known(ctx *sql.Context, target, who string) (b budget.Budget, er
 	return b, nil
 }
 
-// holder returns a budget without limits for a target and a principal, an account or a role that is there.
+// holder returns a budget without limits for a target and a principal, an account or a role that is
+// there.
 func (a *Admin) holder(ctx *sql.Context, target, who string) (budget.Budget, error) {
 	b, err := a.known(ctx, target, who)
 	if err != nil {
@@ -158,7 +160,8 @@ func badPrincipal(text string) error {
 		With("Use '*' for all principals together, 'default' for each without a budget of their own, 'role:NAME' for the members of a role together, or an account such as 'ann@%%'.")
 }
 
-// public turns what the ledger says about a bad value into a refusal. Other errors stay as they are.
+// public turns what the ledger says about a bad value into a refusal. Other errors stay as they
+// are.
 func public(err error) error {
 	if !errors.Is(err, accounting.ErrInvalid) {
 		return err

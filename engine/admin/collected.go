@@ -24,7 +24,8 @@ func binary(name string, bytes int64) column {
 	return column{name, types.MustCreateBinary(sqltypes.Binary, bytes)}
 }
 
-// collectionTables are the views of dp on collections. They are for everybody: what they tell is meant for people who trust nobody.
+// collectionTables are the views of dp on collections. They are for everybody: what they tell is
+// meant for people who trust nobody.
 func (a *Admin) collectionTables() []*table {
 	return []*table{
 		newTable("collection_batches", a.ofCollections(a.collectionBatches),
@@ -103,7 +104,8 @@ func declaration(c collections.Summary) (string, error) {
 	return string(text), err
 }
 
-// costOf is what a contributor pays: the largest loss of any round, in each of its numbers, as each is in one round.
+// costOf is what a contributor pays: the largest loss of any round, in each of its numbers, as each
+// is in one round.
 func costOf(c collections.Summary) (worst collect.Loss) {
 	for round := range c.Rounds {
 		l := (&collect.Params{Protocol: c.Protocol, Declaration: c.Declaration, Round: round + 1}).Cost()

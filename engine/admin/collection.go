@@ -49,7 +49,8 @@ func issuing(p Procedure) procedure {
 	return procedure{Procedure: p, min: 2, max: 4, result: tokenColumns, stream: (*Admin).issueTokens, may: (*Admin).collecting}
 }
 
-// onCollection is a procedure with n arguments for the role collector, on the collection that the first one names.
+// onCollection is a procedure with n arguments for the role collector, on the collection that the
+// first one names.
 func onCollection(n int, result []column, f func(a *Admin, ctx *sql.Context, name string, args []string) ([]sql.Row, error), p Procedure) procedure {
 	return procedure{Procedure: p, min: n, max: n, result: result, may: (*Admin).collecting, run: func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
 		name, err := collectionName(args[0])
@@ -60,7 +61,8 @@ func onCollection(n int, result []column, f func(a *Admin, ctx *sql.Context, nam
 	}}
 }
 
-// collectionName reads the name of a collection: short, or with its database, with or without back quotes.
+// collectionName reads the name of a collection: short, or with its database, with or without back
+// quotes.
 func collectionName(text string) (string, error) {
 	parts, ok := identifiers(strings.TrimSpace(text))
 	if !ok {
@@ -101,7 +103,8 @@ func (a *Admin) createCollection(ctx *sql.Context, args []string) ([]sql.Row, er
 	return DesignRows(design), nil
 }
 
-// unprotected refuses a name that policies bind to persons, and makes what was public before undeclared.
+// unprotected refuses a name that policies bind to persons, and makes what was public before
+// undeclared.
 func (a *Admin) unprotected(name string) error {
 	if t := a.o.Catalog.Snapshot().Table(name); t.Account != "" {
 		return refuse.New(refuse.CollectionState, "The name %s belongs to a table that was protected.", name).With("Choose another name.")
@@ -171,8 +174,8 @@ func (r *tokenRows) Close(*sql.Context) error {
 	return nil
 }
 
-// openCollection opens a collection, and tells in the ledger what each contributor pays. It is a line to read, and no charge: nothing
-// of what contributors send is spent from a budget.
+// openCollection opens a collection, and tells in the ledger what each contributor pays. It is a
+// line to read, and no charge: nothing of what contributors send is spent from a budget.
 func (a *Admin) openCollection(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
 	if err := a.o.Collections.Open(ctx, name); err != nil {
 		return nil, err
@@ -208,7 +211,8 @@ func (a *Admin) abortCollection(ctx *sql.Context, name string, args []string) ([
 	return nil, a.o.Collections.Abort(ctx, name, why)
 }
 
-// dropCollection drops the table first: a name that stays public for a moment is undeclared as soon as a table of that name is made.
+// dropCollection drops the table first: a name that stays public for a moment is undeclared as soon
+// as a table of that name is made.
 func (a *Admin) dropCollection(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
 	c, ok := a.o.Collections.Lookup(name)
 	if err := a.o.Collections.Drop(ctx, name); err != nil || !ok {

@@ -109,7 +109,8 @@ func (s *stub) Results(string) (map[string][]byte, error) {
 	return map[string][]byte{"": []byte(`{"mean":0.5}`)}, nil
 }
 
-// TestCollectionCalls calls every procedure, by both forms of the name and with and without a current database.
+// TestCollectionCalls calls every procedure, by both forms of the name and with and without a
+// current database.
 func TestCollectionCalls(t *testing.T) {
 	f := newFixture(t)
 	for _, c := range []struct{ db, call, want string }{
@@ -173,7 +174,8 @@ func TestCollectionCallsRefused(t *testing.T) {
 	}
 }
 
-// TestCollectionRoles: collectors administer, shufflers load batches and nothing else, others get MySQL's error.
+// TestCollectionRoles: collectors administer, shufflers load batches and nothing else, others get
+// MySQL's error.
 func TestCollectionRoles(t *testing.T) {
 	f := newFixture(t)
 	const load = "CALL dp_load_batch('commute', 1, NULL, 0, 2, 1000, 3, 3, X'00')"
@@ -200,7 +202,8 @@ func TestCollectionRoles(t *testing.T) {
 	f.refused(collector, "", "CALL dp_set_budget('shop.orders', '*', 8, 0, 'never')", refuse.NotDBA, "DBA")
 }
 
-// TestProtocolsAreDocumented: docs/collections.md has the table of protocols as it is, and says of each parameter what it means.
+// TestProtocolsAreDocumented: docs/collections.md has the table of protocols as it is, and says of
+// each parameter what it means.
 func TestProtocolsAreDocumented(t *testing.T) {
 	b, err := os.ReadFile("../../docs/collections.md")
 	if err != nil {
@@ -219,7 +222,8 @@ func TestProtocolsAreDocumented(t *testing.T) {
 	}
 }
 
-// protocolReference returns the Markdown table of the protocols of collections and their parameters, which docs/collections.md holds.
+// protocolReference returns the Markdown table of the protocols of collections and their
+// parameters, which docs/collections.md holds.
 func protocolReference() string {
 	var b strings.Builder
 	b.WriteString("| protocol | model | rounds | estimates | parameters |\n| --- | --- | --- | --- | --- |\n")

@@ -58,8 +58,8 @@ func (a *Admin) needs(has func(*sql.Context) bool, ctx *sql.Context, role string
 	return nil
 }
 
-// notHeld refuses a policy on the table of a collection, which is public for as long as it is there: its rows were
-// private before they came.
+// notHeld refuses a policy on the table of a collection, which is public for as long as it is
+// there: its rows were private before they came.
 func (a *Admin) notHeld(name string) error {
 	schema, table, ok := cutName(name)
 	if a.o.Collections == nil || !ok || !a.o.Collections.Holds(store.TableRef{Schema: schema, Name: table}) {

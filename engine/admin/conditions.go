@@ -13,9 +13,9 @@ import (
 	"scrim/accounting/record"
 )
 
-// take puts a condition into the filter, if the filter can say it: a comparison of one column with a
-// constant, or IN a list of constants. It returns false for what the filter cannot say, or says already.
-// name is what the statement calls the table.
+// take puts a condition into the filter, if the filter can say it: a comparison of one column with
+// a constant, or IN a list of constants. It returns false for what the filter cannot say, or says
+// already. name is what the statement calls the table.
 func (t *logTable) take(ctx *sql.Context, name string, e sql.Expression) bool {
 	switch e := e.(type) {
 	case *expression.Equals:
@@ -107,7 +107,8 @@ func once(field *string, value string) bool {
 	return true
 }
 
-// entryKinds and outcomes are what the columns entry and outcome show of what the filter can choose.
+// entryKinds and outcomes are what the columns entry and outcome show of what the filter can
+// choose.
 var (
 	entryKinds = map[string]accounting.EntryKind{}
 	outcomes   = map[string]record.Outcome{}

@@ -14,12 +14,14 @@
 // # Who sees what
 //
 // The catalogue, functions, errors and variables are public. Of budgets, an analyst sees what they
-// may spend; of the ledger, their own charges and replays. What others spent, and so what is left of a
-// common budget, is for DBAs and auditors. A session without an account sees no budgets and no ledger.
+// may spend; of the ledger, their own charges and replays. What others spent, and so what is left
+// of a common budget, is for DBAs and auditors. A session without an account sees no budgets and no
+// ledger.
 //
 // # The ledger
 //
-// dp.ledger is read by pages from the ledger's index. An analysis rule hands it the conditions, the order
-// and the limit of a statement; the statement keeps its conditions, so that what is handed over decides
-// how much is read, and never what is shown. What the session may not see is left out first.
+// dp.ledger is read by pages from the ledger's index. An analysis rule hands it the conditions, the
+// order and the limit of a statement; the statement keeps its conditions, so that what is handed
+// over decides how much is read, and never what is shown. What the session may not see is left out
+// first.
 package admin

@@ -23,12 +23,12 @@ var ledgerColumns = []column{
 // ledgerPage is how many entries are read from the ledger at a time.
 const ledgerPage = 1000
 
-// ledger makes dp.ledger: one line for each account that a statement was charged to or that a replay
-// read, and one for each note and each change of a budget. f has been taken from the statement, and
-// chooses no fewer entries than the statement shows; of them the first most, where that is not 0. An
-// analyst sees their own, and everything else is left out before f is asked. The cost in ε is that of
-// the charge by itself, as the account counts it, at the δ that the account's budget has now; charges
-// add up in ρ, not in ε.
+// ledger makes dp.ledger: one line for each account that a statement was charged to or that a
+// replay read, and one for each note and each change of a budget. f has been taken from the
+// statement, and chooses no fewer entries than the statement shows; of them the first most, where
+// that is not 0. An analyst sees their own, and everything else is left out before f is asked. The
+// cost in ε is that of the charge by itself, as the account counts it, at the δ that the account's
+// budget has now; charges add up in ρ, not in ε.
 func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() ([]sql.Row, error) {
 	all := a.seesAll(ctx)
 	f, none := a.own(ctx, f)
@@ -62,7 +62,8 @@ func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() (
 	}
 }
 
-// own narrows a filter to what the session may see of the ledger: an analyst sees their own entries. none says that this is nothing.
+// own narrows a filter to what the session may see of the ledger: an analyst sees their own
+// entries. none says that this is nothing.
 func (a *Admin) own(ctx *sql.Context, f accounting.Filter) (narrowed accounting.Filter, none bool) {
 	who := a.o.Principal(ctx)
 	none = who == ""
@@ -107,7 +108,8 @@ func prices(budgets []budget.Budget) func(accounting.Charge) any {
 	}
 }
 
-// ledgerLines turns entries into rows. all says that the reader sees what is left of common budgets.
+// ledgerLines turns entries into rows. all says that the reader sees what is left of common
+// budgets.
 type ledgerLines struct {
 	all   bool
 	price func(accounting.Charge) any

@@ -4,9 +4,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// tokensTable makes dp.collection_tokens: how many tokens there are of each cell, and how many of them have reported. It shows no token, not
-// even by its hash: whoever could look again and again which of them is spent, and at the reports at the same time, would see
-// who sent what.
+// tokensTable makes dp.collection_tokens: how many tokens there are of each cell, and how many of
+// them have reported. It shows no token, not even by its hash: whoever could look again and again
+// which of them is spent, and at the reports at the same time, would see who sent what.
 func (a *Admin) tokensTable() *table {
 	return newTable("collection_tokens", a.ofCollections(a.collectionTokens),
 		text("collection"), count("round"), text("stratum"), count("cell"), count("n_issued"), count("n_spent"), count("n_free"))

@@ -84,8 +84,8 @@ func find(all []budget.Budget, account string, entity bool, principal string) *b
 	return nil
 }
 
-// inPlace returns the budget that caps a principal now: their own, or the default one for an account
-// without one. Nil: nothing caps them.
+// inPlace returns the budget that caps a principal now: their own, or the default one for an
+// account without one. Nil: nothing caps them.
 func inPlace(all []budget.Budget, b budget.Budget) *budget.Budget {
 	if own := find(all, b.Account, b.Entity, b.Principal); own != nil {
 		return own
@@ -96,14 +96,16 @@ func inPlace(all []budget.Budget, b budget.Budget) *budget.Budget {
 	return find(all, b.Account, b.Entity, budget.Default)
 }
 
-// loosens reports whether a budget lets its principal spend more than the one that it replaces. A first
-// budget replaces none, nor does an account's own, which takes the place of the default for it alone.
+// loosens reports whether a budget lets its principal spend more than the one that it replaces. A
+// first budget replaces none, nor does an account's own, which takes the place of the default for
+// it alone.
 func loosens(all []budget.Budget, b budget.Budget) bool {
 	before := find(all, b.Account, b.Entity, b.Principal)
 	return before != nil && looser(*before, b)
 }
 
-// looser reports whether b allows anything that a does not. Limits of different kinds are taken to do so.
+// looser reports whether b allows anything that a does not. Limits of different kinds are taken to
+// do so.
 func looser(a, b budget.Budget) bool {
 	if (a.Rho > 0) != (b.Rho > 0) {
 		return true
@@ -124,8 +126,8 @@ func often(w budget.Window) int {
 	return 0
 }
 
-// loosensDropped reports whether somebody may spend more once a budget is gone: not when it is the one
-// that keeps a table open, nor when the default budget that takes over is tighter.
+// loosensDropped reports whether somebody may spend more once a budget is gone: not when it is the
+// one that keeps a table open, nor when the default budget that takes over is tighter.
 func loosensDropped(all []budget.Budget, b budget.Budget) bool {
 	if b.Principal == budget.All && !b.Entity {
 		return false

@@ -32,8 +32,8 @@ func (f *fixture) spend(who string, rho float64, roles ...string) error {
 	return err
 }
 
-// TestLooseningWantsAReason: what lets somebody spend more than before is done with a reason only, and
-// the reason is kept. Nothing else wants one.
+// TestLooseningWantsAReason: what lets somebody spend more than before is done with a reason only,
+// and the reason is kept. Nothing else wants one.
 func TestLooseningWantsAReason(t *testing.T) {
 	f := budgeted(t)
 	const orders = "'shop.orders', "
@@ -120,8 +120,8 @@ func TestAlterChangesOnlyWhatItNames(t *testing.T) {
 	f.want(dba, parts, "3|<nil>|1e-06|week|true")
 }
 
-// TestOnlyResetRefills: neither another limit, nor dropping and setting again, nor another window gives
-// back what was spent; dp_reset_budget does, and the entity remembers.
+// TestOnlyResetRefills: neither another limit, nor dropping and setting again, nor another window
+// gives back what was spent; dp_reset_budget does, and the entity remembers.
 func TestOnlyResetRefills(t *testing.T) {
 	f := budgeted(t)
 	if err := f.spend(ann, 0.25); err != nil {

@@ -12,8 +12,8 @@ type logTable struct {
 	*table
 	a      *Admin
 	filter accounting.Filter // its Limit: how many entries the first read asks for
-	// whole: every condition of the statement is in the filter. from and to: some of them bound the time,
-	// to the second, which is less than exactly.
+	// whole: every condition of the statement is in the filter. from and to: some of them bound the
+	// time, to the second, which is less than exactly.
 	whole, from, to bool
 }
 

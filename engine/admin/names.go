@@ -55,8 +55,8 @@ func columnName(text string) string {
 	return t
 }
 
-// principalName reads the name of a budget's principal: '*', 'default', 'role:NAME', or an account as
-// user@host, each part with or without quotes.
+// principalName reads the name of a budget's principal: '*', 'default', 'role:NAME', or an account
+// as user@host, each part with or without quotes.
 func principalName(text string) (string, bool) {
 	t := strings.TrimSpace(text)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// policy is a procedure with n arguments that returns no rows, and sets a policy on the table that the first one names.
-// Tables of collections have no policy but being public.
+// policy is a procedure with n arguments that returns no rows, and sets a policy on the table that
+// the first one names. Tables of collections have no policy but being public.
 func policy(n int, p Procedure, f func(a *Admin, ctx *sql.Context, table string, args []string) error) procedure {
 	return fixed(n, p, func(a *Admin, ctx *sql.Context, args []string) error {
 		t, err := tableName(ctx, args[0])

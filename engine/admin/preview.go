@@ -10,7 +10,8 @@ import (
 	"scrim/engine/estimator/local"
 )
 
-// previewColumns are what dp_preview_round returns: a line for each cell, and one, without a cell, for the round of each stratum.
+// previewColumns are what dp_preview_round returns: a line for each cell, and one, without a cell,
+// for the round of each stratum.
 var previewColumns = []column{text("stratum"), count("cell"), text("randomizer"), count("n_received"), count("n_min"), count("quota"),
 	text("outcome"), text("publishes"), text("warnings")}
 

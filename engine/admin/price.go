@@ -12,8 +12,8 @@ type PriceLine struct {
 	Name   string // schema.table or entity:NAME of a budget, the aggregate's text of an answer
 	Budget *accounting.Forecast
 	Fits   bool
-	// Of answers: the expected standard deviation of the noise, NaN where it is not known, and the number of persons under which the
-	// answer is NULL.
+	// Of answers: the expected standard deviation of the noise, NaN where it is not known, and the
+	// number of persons under which the answer is NULL.
 	Error      float64
 	MinPersons int64
 	Remark     string

@@ -20,8 +20,10 @@ type procedure struct {
 	min, max int
 	result   []column // of the rows that run returns; nil: it returns none
 	run      func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error)
-	may      func(a *Admin, ctx *sql.Context) error                               // refuses who may not call it; nil: it is for DBAs
-	stream   func(a *Admin, ctx *sql.Context, args []string) (sql.RowIter, error) // in the place of run, where rows are many
+	// refuses who may not call it; nil: it is for DBAs
+	may func(a *Admin, ctx *sql.Context) error
+	// in the place of run, where rows are many
+	stream func(a *Admin, ctx *sql.Context, args []string) (sql.RowIter, error)
 }
 
 // quiet makes a procedure of a function that returns no rows.

@@ -13,9 +13,10 @@ import (
 // pushRuleID is outside the range that go-mysql-server uses.
 const pushRuleID analyzer.RuleId = 20030
 
-// Rules returns the analysis rule of the package, which belongs into analyzer.AlwaysBeforeDefault: it
-// gives dp.ledger the conditions, the order and the limit of a statement, and counts its lines, so that what the ledger has an
-// index for is not read as a whole. go-mysql-server itself hands filters to no table.
+// Rules returns the analysis rule of the package, which belongs into analyzer.AlwaysBeforeDefault:
+// it gives dp.ledger the conditions, the order and the limit of a statement, and counts its lines,
+// so that what the ledger has an index for is not read as a whole. go-mysql-server itself hands
+// filters to no table.
 func Rules() []analyzer.Rule { return []analyzer.Rule{{Id: pushRuleID, Apply: push}} }
 
 func push(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
@@ -34,8 +35,9 @@ func push(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	})
 }
 
-// change replaces dp.ledger at the end of a chain of nodes that neither add, remove nor reorder rows of
-// it, but for filters. Where there is no such table, or f is nil or leaves it alone, nothing changes.
+// change replaces dp.ledger at the end of a chain of nodes that neither add, remove nor reorder
+// rows of it, but for filters. Where there is no such table, or f is nil or leaves it alone,
+// nothing changes.
 func change(ctx *sql.Context, n sql.Node, f func(logTable) *logTable) (sql.Node, transform.TreeIdentity, error) {
 	if f == nil {
 		return n, transform.SameTree, nil
@@ -154,8 +156,8 @@ func columnOf(e sql.Expression, table string) (string, bool) {
 }
 
 // pushLimit tells the table how many entries will do to begin with. Where the statement sorts by
-// time, it also ends there: the entries are in the order of time, except where the clock was set back,
-// and are then the last, or first, by their ids.
+// time, it also ends there: the entries are in the order of time, except where the clock was set
+// back, and are then the last, or first, by their ids.
 func pushLimit(ctx *sql.Context, n *plan.Limit) (sql.Node, transform.TreeIdentity, error) {
 	wanted, ok := constant(ctx, n.Limit)
 	child := n.Child

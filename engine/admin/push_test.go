@@ -32,7 +32,8 @@ func init() {
 	analyzer.AlwaysBeforeDefault = append([]analyzer.Rule{rule}, analyzer.AlwaysBeforeDefault...)
 }
 
-// longLedger has n charges, one every five minutes, of three principals on two tables, and counts what is read.
+// longLedger has n charges, one every five minutes, of three principals on two tables, and counts
+// what is read.
 type longLedger struct {
 	*accounting.Ledger
 	n     int
@@ -89,8 +90,8 @@ func (l *longLedger) Count(_ context.Context, f accounting.Filter) (entries, lin
 	return entries, entries, nil
 }
 
-// TestWhatIsAskedForIsPushed: a statement with a LIMIT reads little, whatever it asks for, and what it
-// answers is what the same statement answers that can push nothing.
+// TestWhatIsAskedForIsPushed: a statement with a LIMIT reads little, whatever it asks for, and what
+// it answers is what the same statement answers that can push nothing.
 func TestWhatIsAskedForIsPushed(t *testing.T) {
 	f := newFixture(t)
 	const n = 6_000

@@ -11,8 +11,9 @@ import (
 // replaysPage is how many stored answers are read at a time.
 const replaysPage = 500
 
-// replaysTable is dp.replays: the stored answers, what goes last first. An analyst sees those that they paid for, and how often they themselves got them
-// again; that others got them too, where a table shares its answers, is for DBAs and auditors.
+// replaysTable is dp.replays: the stored answers, what goes last first. An analyst sees those that
+// they paid for, and how often they themselves got them again; that others got them too, where a
+// table shares its answers, is for DBAs and auditors.
 func (a *Admin) replaysTable() *table {
 	return newPaged("replays", a.replays,
 		count("id"), moment("answered_at"), text("principal"), text("statement"), text("digest"), text("tables"), count("size"),

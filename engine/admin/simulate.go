@@ -29,8 +29,8 @@ var simulateDoc = Procedure{"dp_simulate_collection", "dp_simulate_collection(na
 // simulationColumns are of one run.
 var simulationColumns = []column{count("run"), {"estimate", types.JSON}, real("stderr"), {"truth", types.JSON}, real("error"), text("warnings")}
 
-// simulations makes the procedure for go-mysql-server, with and without a seed. The note in the ledger has the query without its literals, which
-// can be values of rows.
+// simulations makes the procedure for go-mysql-server, with and without a seed. The note in the
+// ledger has the query without its literals, which can be values of rows.
 func (a *Admin) simulations() []sql.ExternalStoredProcedureDetails {
 	schema := schemaOf(simulateDoc.Name, simulationColumns)
 	run := func(ctx *sql.Context, args ...string) (sql.RowIter, error) {
@@ -120,8 +120,8 @@ func numberOrNull(x *float64) any {
 	return *x
 }
 
-// simulationTable makes dp.collection_sim_results. A collector sees their own: what another one simulated over tells of tables that they may
-// not be allowed to read.
+// simulationTable makes dp.collection_sim_results. A collector sees their own: what another one
+// simulated over tells of tables that they may not be allowed to read.
 func (a *Admin) simulationTable() *table {
 	return newTable("collection_sim_results", a.simulationResults, append([]column{
 		text("collection"), count("simulation"), moment("computed_at"), text("source"), count("contributors")}, simulationColumns...)...)

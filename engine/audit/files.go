@@ -138,7 +138,8 @@ func (a *appender) next(now time.Time) error {
 	return nil
 }
 
-// prune removes the files whose last day is more than keep days ago, and returns their names. A file's last day is the day on which the next was begun.
+// prune removes the files whose last day is more than keep days ago, and returns their names. A
+// file's last day is the day on which the next was begun.
 func (a *appender) prune(now time.Time, keep int) (removed []string, err error) {
 	all, err := files(a.dir)
 	if err != nil || keep <= 0 {

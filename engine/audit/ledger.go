@@ -12,14 +12,16 @@ import (
 	"slices"
 )
 
-// Follow has every later record say where the ledger ended when it was written, where that is not what the record before says.
+// Follow has every later record say where the ledger ended when it was written, where that is not
+// what the record before says.
 func (l *Log) Follow(ledger func() string) {
 	if l != nil {
 		l.follow.Store(&ledger)
 	}
 }
 
-// LastLedger returns what the last record in dir that speaks of the ledger says of it; "" where none does, or where there is no log.
+// LastLedger returns what the last record in dir that speaks of the ledger says of it; "" where
+// none does, or where there is no log.
 func LastLedger(dir string) (string, error) {
 	all, err := files(dir)
 	if errors.Is(err, os.ErrNotExist) {

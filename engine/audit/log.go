@@ -27,10 +27,11 @@ type Options struct {
 	MaxSize   int64 // bytes after which a new file is begun, by default 64 MiB
 	Days      int   // days that files are kept; 0 keeps all
 	OnFailure Policy
-	Queue     int // records that wait to be written, and statements that run, at most; by default 4096
-	Log       zerolog.Logger
-	now       func() time.Time
-	every     time.Duration // between flushes
+	// records that wait to be written, and statements that run, at most; by default 4096
+	Queue int
+	Log   zerolog.Logger
+	now   func() time.Time
+	every time.Duration // between flushes
 }
 
 func (o Options) withDefaults() Options {
@@ -52,7 +53,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Log is an open audit log. A nil Log takes every record and keeps none. It is safe for concurrent use.
+// Log is an open audit log. A nil Log takes every record and keeps none. It is safe for concurrent
+// use.
 type Log struct {
 	o       Options
 	days    atomic.Int64
@@ -109,8 +111,8 @@ type Place struct {
 	taken bool
 }
 
-// Admit takes a place. It never waits. The error is ErrUnavailable, and comes under the policy Refuse only; a record that is
-// written all the same counts as lost.
+// Admit takes a place. It never waits. The error is ErrUnavailable, and comes under the policy
+// Refuse only; a record that is written all the same counts as lost.
 func (l *Log) Admit() (Place, error) {
 	if l == nil {
 		return Place{}, nil
@@ -129,7 +131,8 @@ func (l *Log) Admit() (Place, error) {
 	return Place{l: l}, nil
 }
 
-// Write puts the record into the place, which is used up. Without a place it counts as lost. A record without a time gets the present one.
+// Write puts the record into the place, which is used up. Without a place it counts as lost. A
+// record without a time gets the present one.
 func (p *Place) Write(r Record) {
 	switch {
 	case p.l == nil:
@@ -152,7 +155,8 @@ func (p *Place) Free() {
 	*p = Place{}
 }
 
-// Write records what is no statement. It never waits and never fails: a record for which there is no place counts as lost.
+// Write records what is no statement. It never waits and never fails: a record for which there is
+// no place counts as lost.
 func (l *Log) Write(r Record) {
 	if l == nil {
 		return
@@ -171,7 +175,8 @@ func (l *Log) miss(n int) {
 	l.total.Add(uint64(n))
 }
 
-// Close writes and flushes what waits, and logs what the disk does not take. Nothing may be admitted afterwards.
+// Close writes and flushes what waits, and logs what the disk does not take. Nothing may be
+// admitted afterwards.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil

@@ -15,16 +15,18 @@ const (
 	Login        Kind = "login"
 	LoginRefused Kind = "login refused"
 	Logout       Kind = "logout"
-	Start        Kind = "start"           // of the server; Note says which
-	Ledger       Kind = "ledger"          // is open, and is as far as it is known to have been
-	Stop         Kind = "stop"            // of the server, in good order
-	Reload       Kind = "reload"          // of the configuration; Note lists what changed
-	Backup       Kind = "backup"          // Note says where to
-	Lost         Kind = "lost"            // Missing records are not in the log
-	Accepted     Kind = "ledger accepted" // one that is older than it was known to be; Note says why
-	Damaged      Kind = "ledger damaged"  // found while the server runs; Note says where
-	Archived     Kind = "ledger archived" // its older records are in an archive; Note says which
-	Elsewhere    Kind = "elsewhere"       // the data directory is, or may be, in use in a second place; Note says how that is known
+	Start        Kind = "start"  // of the server; Note says which
+	Ledger       Kind = "ledger" // is open, and is as far as it is known to have been
+	Stop         Kind = "stop"   // of the server, in good order
+	Reload       Kind = "reload" // of the configuration; Note lists what changed
+	Backup       Kind = "backup" // Note says where to
+	Lost         Kind = "lost"   // Missing records are not in the log
+	// one that is older than it was known to be; Note says why
+	Accepted Kind = "ledger accepted"
+	Damaged  Kind = "ledger damaged"  // found while the server runs; Note says where
+	Archived Kind = "ledger archived" // its older records are in an archive; Note says which
+	// the data directory is, or may be, in use in a second place; Note says how that is known
+	Elsewhere Kind = "elsewhere"
 )
 
 // Record is one line.
@@ -49,7 +51,8 @@ type Record struct {
 	Millis     float64   `json:"ms,omitempty"`
 	Note       string    `json:"note,omitempty"`
 	Missing    uint64    `json:"missing,omitempty"`
-	// Ledger is where the ledger ended when the record was written, where that has changed since the record before.
+	// Ledger is where the ledger ended when the record was written, where that has changed since
+	// the record before.
 	Ledger string `json:"ledger,omitempty"`
 }
 

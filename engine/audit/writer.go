@@ -118,7 +118,8 @@ func (w *writer) recovered() {
 	}
 }
 
-// keepFrom drops the lines that the file has whole of its first n bytes; their places are given back with the rest's.
+// keepFrom drops the lines that the file has whole of its first n bytes; their places are given
+// back with the rest's.
 func (w *writer) keepFrom(n int) {
 	whole := bytes.LastIndexByte(w.buf.Bytes()[:n], '\n') + 1
 	w.buf.Next(whole)

@@ -13,8 +13,8 @@ import (
 // Root is the account that the first start makes; it is a DBA and may log in from anywhere.
 const Root, RootHost = "root", anyHost
 
-// Load fills db from the persister's file and attaches the persister. When there is no file it makes
-// the root account with the given password, or with a generated one when that is empty, and
+// Load fills db from the persister's file and attaches the persister. When there is no file it
+// makes the root account with the given password, or with a generated one when that is empty, and
 // returns the generated one: it is shown once and kept nowhere. The roles of the server are made
 // where they are missing.
 func Load(ctx *sql.Context, db *mysql_db.MySQLDb, p *Persister, password string) (generated string, err error) {

@@ -58,8 +58,9 @@ func TestAccountsSurvive(t *testing.T) {
 	}
 }
 
-// TestOlderAccountsGetTheRoles: a file that was written before there were roles, with an account of the
-// name of one, a role of its own, and grants that go-mysql-server writes and does not read back.
+// TestOlderAccountsGetTheRoles: a file that was written before there were roles, with an account of
+// the name of one, a role of its own, and grants that go-mysql-server writes and does not read
+// back.
 func TestOlderAccountsGetTheRoles(t *testing.T) {
 	ctx, path := sql.NewEmptyContext(), filepath.Join(t.TempDir(), "users")
 	old, p := mysql_db.CreateEmptyMySQLDb(), NewPersister(path, "d1")

@@ -10,9 +10,10 @@ import (
 	"scrim/engine/session"
 )
 
-// Contributor reports whether the account user@host, its host as it is defined, is there to send reports and for nothing else: all that
-// it and its roles have been granted is INSERT on the database inbox or on tables of it. One of the server's own roles makes it another
-// account, and so does any other privilege, but SELECT on the database dp, which everybody has.
+// Contributor reports whether the account user@host, its host as it is defined, is there to send
+// reports and for nothing else: all that it and its roles have been granted is INSERT on the
+// database inbox or on tables of it. One of the server's own roles makes it another account, and so
+// does any other privilege, but SELECT on the database dp, which everybody has.
 func Contributor(db *mysql_db.MySQLDb, inbox, user, host string) bool {
 	rd := db.Reader()
 	defer rd.Close()
@@ -24,7 +25,8 @@ func Contributor(db *mysql_db.MySQLDb, inbox, user, host string) bool {
 	return !slices.ContainsFunc(roles, IsOwnRole) && insertsOnly(privilegesIn(rd, u, roles), inbox)
 }
 
-// insertsOnly reports whether a set has INSERT on a database or its tables, and nothing besides but SELECT on dp.
+// insertsOnly reports whether a set has INSERT on a database or its tables, and nothing besides but
+// SELECT on dp.
 func insertsOnly(set mysql_db.PrivilegeSet, inbox string) bool {
 	if !only(set.ToSlice()) || len(set.ToSliceDynamic(true))+len(set.ToSliceDynamic(false)) > 0 {
 		return false

@@ -52,8 +52,9 @@ func checkGrantRole(db *mysql_db.MySQLDb, n *plan.GrantRole) error {
 	return exactly(db, "GRANT", n.TargetUsers)
 }
 
-// checkRevokeRole keeps members in their roles: a role's budget caps what its members spend, and who may grant the role on must not
-// take it off, from themselves or each other, when its budget is used up.
+// checkRevokeRole keeps members in their roles: a role's budget caps what its members spend, and
+// who may grant the role on must not take it off, from themselves or each other, when its budget is
+// used up.
 func checkRevokeRole(db *mysql_db.MySQLDb, by Caller, n *plan.RevokeRole) error {
 	if !by.DBA {
 		return notDBA("REVOKE of a role")

@@ -22,9 +22,10 @@ const keyBits = 2048
 // made when the first client asks for it, and kept in one file that only the server may read.
 //
 // Clients use OAEP with SHA-1, which the protocol fixes. Decryption runs in constant time, and what
-// cannot be decrypted is a wrong password: the same hashing, the same answer. So a client that sends
-// made-up ciphertexts learns nothing from how they fail. What the exchange does not give is the
-// server's identity: whoever can change packets can put a key of their own in the place of this one.
+// cannot be decrypted is a wrong password: the same hashing, the same answer. So a client that
+// sends made-up ciphertexts learns nothing from how they fail. What the exchange does not give is
+// the server's identity: whoever can change packets can put a key of their own in the place of this
+// one.
 type Key struct {
 	path string
 
@@ -33,8 +34,8 @@ type Key struct {
 	public []byte
 }
 
-// NewKey keeps the key at path. A file that is there is read at once, so that a damaged one is found
-// at the start.
+// NewKey keeps the key at path. A file that is there is read at once, so that a damaged one is
+// found at the start.
 func NewKey(path string) (*Key, error) {
 	k := &Key{path: path}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

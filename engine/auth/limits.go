@@ -16,11 +16,14 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Limits of single accounts: CREATE USER and ALTER USER … WITH MAX_USER_CONNECTIONS n. go-mysql-server reads them and does nothing with
-// them, and its plan of ALTER USER has no place for them. So an ALTER USER with limits is written as the CREATE USER that it would be
-// (AsCreateUser), marked, and both become a node of this package's (limited). The number is kept among the account's attributes.
+// Limits of single accounts: CREATE USER and ALTER USER … WITH MAX_USER_CONNECTIONS n.
+// go-mysql-server reads them and does nothing with them, and its plan of ALTER USER has no place
+// for them. So an ALTER USER with limits is written as the CREATE USER that it would be
+// (AsCreateUser), marked, and both become a node of this package's (limited). The number is kept
+// among the account's attributes.
 
-// altered marks a CREATE USER that was an ALTER USER. No statement has it: AsCreateUser takes it off what was read.
+// altered marks a CREATE USER that was an ALTER USER. No statement has it: AsCreateUser takes it
+// off what was read.
 const altered = "\x00altered"
 
 // attributes are what is kept of an account beside what go-mysql-server knows.
@@ -28,7 +31,8 @@ type attributes struct {
 	MaxUserConnections int64 `json:"max_user_connections,omitempty"`
 }
 
-// AsCreateUser returns an ALTER USER with limits as a CREATE USER, and any other statement as it is.
+// AsCreateUser returns an ALTER USER with limits as a CREATE USER, and any other statement as it
+// is.
 func AsCreateUser(s sqlparser.Statement) sqlparser.Statement {
 	switch n := s.(type) {
 	case *sqlparser.CreateUser:
@@ -65,8 +69,8 @@ func checkLimits(by Caller, n *plan.CreateUser) error {
 	return nil
 }
 
-// ConnectionsOf is the number of connections that the account user@host, its host as it is defined, may have at once by itself; 0 where
-// it has no number of its own.
+// ConnectionsOf is the number of connections that the account user@host, its host as it is defined,
+// may have at once by itself; 0 where it has no number of its own.
 func ConnectionsOf(db *mysql_db.MySQLDb, user, host string) int64 {
 	if u := account(db, user, host); u != nil {
 		return Connections(u)
@@ -127,7 +131,8 @@ func (l *limited) account(ctx *sql.Context, there []bool) error {
 		if u.Auth1 == nil && there[0] || !there[0] && l.of.IfNotExists {
 			return nil
 		}
-		node = &plan.AlterUser{MySQLDb: l.of.MySQLDb, User: u, IfExists: l.of.IfNotExists} // an account that is not there is refused by it
+		// an account that is not there is refused by it
+		node = &plan.AlterUser{MySQLDb: l.of.MySQLDb, User: u, IfExists: l.of.IfNotExists}
 	}
 	rows, err := rowexec.NewBuilder(nil, sql.EngineOverrides{}).Build(ctx, node, nil)
 	if err == nil {
@@ -151,7 +156,9 @@ func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
 	defer ed.Close()
 	for i, n := range l.of.Users {
 		if there[i] != (l.of.Attribute == altered) {
-			continue // CREATE USER IF NOT EXISTS of one that was there, or ALTER USER IF EXISTS of one that is not
+			// CREATE USER IF NOT EXISTS of one that was there, or ALTER USER IF EXISTS of one that
+			// is not
+			continue
 		}
 		u, ok := ed.GetUser(keyOf(n.UserName))
 		if !ok {
@@ -164,7 +171,8 @@ func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
 			return err
 		}
 		kept := string(text)
-		u.Attributes = &kept // in its place, as ALTER USER does: go-mysql-server would keep a copy beside it
+		// in its place, as ALTER USER does: go-mysql-server would keep a copy beside it
+		u.Attributes = &kept
 		ed.PutUser(u)
 	}
 	return l.db.Persist(ctx, ed)

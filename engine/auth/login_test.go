@@ -154,7 +154,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestDecoys: a name without an account always gets the same plugin, and names are spread as accounts are.
+// TestDecoys: a name without an account always gets the same plugin, and names are spread as
+// accounts are.
 func TestDecoys(t *testing.T) {
 	db := mysql_db.CreateEmptyMySQLDb()
 	ed := db.Editor()
@@ -174,7 +175,8 @@ func TestDecoys(t *testing.T) {
 		}
 		counts[u.Plugin]++
 	}
-	if n := counts[wire.CachingSHA2]; n < 800 || n > 1200 { // 1000, within seven standard deviations
+	// 1000, within seven standard deviations
+	if n := counts[wire.CachingSHA2]; n < 800 || n > 1200 {
 		t.Errorf("got %v, want a quarter by caching_sha2_password", counts)
 	}
 	if u := s.account(&wire.Login{User: "annd", From: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}); u.User != "annd" || u.Plugin != wire.CachingSHA2 {

@@ -14,8 +14,8 @@ import (
 	"scrim/engine/wire"
 )
 
-// Matches reports whether a password is the account's. It takes as long as the account's plugin takes,
-// whatever the answer.
+// Matches reports whether a password is the account's. It takes as long as the account's plugin
+// takes, whatever the answer.
 func Matches(u *mysql_db.User, password string) bool {
 	if password == "" {
 		return false
@@ -40,8 +40,8 @@ func Matches(u *mysql_db.User, password string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(u.AuthString)) == 1
 }
 
-// sha2Salt takes the salt and the number of iterations from a stored password; ok is false where it is
-// not of caching_sha2_password's form.
+// sha2Salt takes the salt and the number of iterations from a stored password; ok is false where it
+// is not of caching_sha2_password's form.
 func sha2Salt(stored string) (salt []byte, iterations int, ok bool) {
 	if len(stored) != len("$A$005$")+20+43 {
 		return nil, 0, false
@@ -66,8 +66,8 @@ const (
 	sha2AskKey = 2
 )
 
-// checkSHA2 checks a caching_sha2_password response: against what an earlier login has left in memory,
-// or else by the password itself, in TLS as it is and in clear under the server's key.
+// checkSHA2 checks a caching_sha2_password response: against what an earlier login has left in
+// memory, or else by the password itself, in TLS as it is and in clear under the server's key.
 func (s *Server) checkSHA2(l *wire.Login, u mysql_db.User) error {
 	if s.seen.matches(l, u) {
 		return l.More(sha2Fast)
@@ -86,7 +86,8 @@ func (s *Server) checkSHA2(l *wire.Login, u mysql_db.User) error {
 	return nil
 }
 
-// maxPassword bounds a password with its zero byte, as MySQL does: the time of its check grows with it.
+// maxPassword bounds a password with its zero byte, as MySQL does: the time of its check grows with
+// it.
 const maxPassword = 257
 
 // password reads the password that the client sends, with a zero byte behind it.
@@ -116,10 +117,10 @@ func (s *Server) password(l *wire.Login) (string, error) {
 	return string(b[:len(b)-1]), nil
 }
 
-// seen keeps SHA256(SHA256(password)) of accounts that have logged in with their password, in memory
-// only, for as long as the stored password is the same. It proves no more than the client's knowledge
-// of SHA256(password), as the plugin means it, and is worth an account's login to whoever reads the
-// server's memory. It is safe for concurrent use.
+// seen keeps SHA256(SHA256(password)) of accounts that have logged in with their password, in
+// memory only, for as long as the stored password is the same. It proves no more than the client's
+// knowledge of SHA256(password), as the plugin means it, and is worth an account's login to whoever
+// reads the server's memory. It is safe for concurrent use.
 type seen struct {
 	mu sync.Mutex
 	by map[string]seenPassword

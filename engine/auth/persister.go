@@ -19,8 +19,8 @@ import (
 
 // Persister keeps the grant tables in one file. It is safe for concurrent use.
 //
-// The file is a line "scrim-users 1 DIRECTORY SHA256", the data directory's id and the digest of the
-// rest, and then the grant tables as go-mysql-server writes them.
+// The file is a line "scrim-users 1 DIRECTORY SHA256", the data directory's id and the digest of
+// the rest, and then the grant tables as go-mysql-server writes them.
 type Persister struct {
 	path, directoryID string
 	mu                sync.Mutex
@@ -62,8 +62,8 @@ func digestOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Persist implements mysql_db.MySQLDbPersistence: when it returns nil, the new state is on disk, and
-// a crash at any point leaves either the old state or the new one.
+// Persist implements mysql_db.MySQLDbPersistence: when it returns nil, the new state is on disk,
+// and a crash at any point leaves either the old state or the new one.
 func (p *Persister) Persist(_ *sql.Context, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

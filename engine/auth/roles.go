@@ -62,8 +62,8 @@ func makeRoles(ctx *sql.Context, db *mysql_db.MySQLDb, ed *mysql_db.Editor) erro
 	return db.Persist(ctx, ed)
 }
 
-// repair restores what go-mysql-server writes, or should write, and does not read back: which accounts
-// are roles, who may grant a role on, and grants on names with capital letters.
+// repair restores what go-mysql-server writes, or should write, and does not read back: which
+// accounts are roles, who may grant a role on, and grants on names with capital letters.
 func repair(ed *mysql_db.Editor, data []byte) {
 	ed.VisitUsers(func(u *mysql_db.User) {
 		// No account is without a password, and only roles are locked and have none.
@@ -130,8 +130,8 @@ func IsRole(db *mysql_db.MySQLDb, name string) bool {
 }
 
 // Roles returns the names of the roles granted to the account user@host, its host as it is defined,
-// sorted. A role is one that CREATE ROLE made, for all hosts; an account that was granted to another
-// as if it were a role is none.
+// sorted. A role is one that CREATE ROLE made, for all hosts; an account that was granted to
+// another as if it were a role is none.
 func Roles(db *mysql_db.MySQLDb, user, host string) []string {
 	rd := db.Reader()
 	defer rd.Close()

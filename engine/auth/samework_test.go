@@ -10,8 +10,9 @@ import (
 	"scrim/engine/wire"
 )
 
-// TestSameWork: a wrong password for an account, for one that was logged in to before, and for a name without an account take the same
-// steps, which are counted by what they allocate, and about the same time.
+// TestSameWork: a wrong password for an account, for one that was logged in to before, and for a
+// name without an account take the same steps, which are counted by what they allocate, and about
+// the same time.
 func TestSameWork(t *testing.T) {
 	for _, plugin := range []string{wire.NativePassword, wire.CachingSHA2} {
 		u, nobody := stored(t, plugin, "secret"), nobody(plugin)

@@ -22,8 +22,8 @@ import (
 // DefaultPlugin is how accounts log in that were made without IDENTIFIED WITH.
 const DefaultPlugin = wire.NativePassword
 
-// Server decides on logins: by mysql_native_password and by caching_sha2_password, each in TLS and in
-// clear.
+// Server decides on logins: by mysql_native_password and by caching_sha2_password, each in TLS and
+// in clear.
 type Server struct {
 	db       *mysql_db.MySQLDb
 	key      *Key
@@ -39,7 +39,8 @@ type Attempt struct {
 	From   net.Addr
 	Result Result
 	Waited time.Duration // until the password was looked at
-	// Unlooked is how many attempts from the address were refused without a look since that was told last; 0 where it was just now.
+	// Unlooked is how many attempts from the address were refused without a look since that was
+	// told last; 0 where it was just now.
 	Unlooked int
 }
 
@@ -50,11 +51,12 @@ type Result string
 const (
 	Accepted Result = "accepted"
 	Refused  Result = "refused"
-	Limited  Result = "limited" // without a look at the password, because too many were wrong before
+	// without a look at the password, because too many were wrong before
+	Limited Result = "limited"
 )
 
-// NewServer decides by the accounts in db. key decrypts the passwords that come in clear connections.
-// tried is told about every attempt to log in; nil for nobody.
+// NewServer decides by the accounts in db. key decrypts the passwords that come in clear
+// connections. tried is told about every attempt to log in; nil for nobody.
 func NewServer(db *mysql_db.MySQLDb, key *Key, tried func(Attempt)) *Server {
 	if tried == nil {
 		tried = func(Attempt) {}
@@ -67,10 +69,10 @@ func NewServer(db *mysql_db.MySQLDb, key *Key, tried func(Attempt)) *Server {
 // errDenied is every reason for a refusal: the client is not told which.
 var errDenied = errors.New("auth: access denied")
 
-// Login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an account
-// or not, and take the same messages and about the same time: for a name without an account the
-// exchange is that of some account's plugin, always the same one for a name, and ends in the check of
-// a password that nobody has. Names without an account are slowed down as accounts are.
+// Login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an
+// account or not, and take the same messages and about the same time: for a name without an account
+// the exchange is that of some account's plugin, always the same one for a name, and ends in the
+// check of a password that nobody has. Names without an account are slowed down as accounts are.
 func (s *Server) Login(l *wire.Login) (mysql.Getter, error) {
 	var u mysql_db.User
 	o := s.attempts.Try(l.User, l.From, func() bool {
@@ -101,13 +103,15 @@ func denied(l *wire.Login, more string) error {
 		"Access denied for user '%s'@'%s' (using password: %s)%s", l.User, wire.HostOf(l.From), given, more)
 }
 
-// hasResponse reports whether the client has answered with something: no account has an empty password.
+// hasResponse reports whether the client has answered with something: no account has an empty
+// password.
 func hasResponse(l *wire.Login) bool {
 	return len(l.Response) > 1 || len(l.Response) == 1 && l.Response[0] != 0
 }
 
-// account is what a check needs of the account that the client would log in to. Where it cannot log in
-// that way, User is empty and the password one that nobody has. The work is the same for all names.
+// account is what a check needs of the account that the client would log in to. Where it cannot log
+// in that way, User is empty and the password one that nobody has. The work is the same for all
+// names.
 func (s *Server) account(l *wire.Login) mysql_db.User {
 	rd := s.db.Reader()
 	defer rd.Close()
@@ -129,8 +133,8 @@ func (s *Server) Nobody(name string) *mysql_db.User {
 	return &u
 }
 
-// decoyPlugin chooses the plugin of an account by the name, with a key: names without an account are
-// spread over the plugins as the accounts are.
+// decoyPlugin chooses the plugin of an account by the name, with a key: names without an account
+// are spread over the plugins as the accounts are.
 func (s *Server) decoyPlugin(rd *mysql_db.Reader, name string) string {
 	var plugins []string
 	rd.VisitUsers(func(u *mysql_db.User) {
@@ -169,8 +173,8 @@ func (s *Server) check(l *wire.Login, u mysql_db.User) error {
 	if plugin != wire.CachingSHA2 && plugin != wire.NativePassword {
 		return errDenied
 	}
-	// Some clients name the plugin in their first packet and wait to be asked, as all do that change
-	// the user with the server's own client library.
+	// Some clients name the plugin in their first packet and wait to be asked, as all do that
+	// change the user with the server's own client library.
 	if l.Plugin != plugin || len(l.Response) == 0 && !l.Switched() {
 		if err := l.Switch(plugin); err != nil {
 			return err

@@ -84,7 +84,8 @@ func checkCreateUser(by Caller, n *plan.CreateUser) error {
 	return nil
 }
 
-// checkAlterUser lets an account change its own password, and a DBA everybody's. keeps says that the password stays as it is.
+// checkAlterUser lets an account change its own password, and a DBA everybody's. keeps says that
+// the password stays as it is.
 func checkAlterUser(db *mysql_db.MySQLDb, by Caller, n *plan.AlterUser, keeps bool) error {
 	if !keeps {
 		if err := checkUser(&n.User); err != nil {
@@ -148,7 +149,8 @@ func nameOf(n plan.UserName) (user, host string) {
 	return n.Name, n.Host
 }
 
-// named returns the account or role that a statement names, nil if there is none of that name and host.
+// named returns the account or role that a statement names, nil if there is none of that name and
+// host.
 func named(db *mysql_db.MySQLDb, n plan.UserName) *mysql_db.User {
 	user, host := nameOf(n)
 	return account(db, user, host)

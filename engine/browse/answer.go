@@ -10,8 +10,9 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// answers make the answers of statements, as the table of one statement: made when the statement is bound, so that a
-// table that is not there is an error where it is in MySQL. An argument is nil where the client left it out.
+// answers make the answers of statements, as the table of one statement: made when the statement is
+// bound, so that a table that is not there is an error where it is in MySQL. An argument is nil
+// where the client left it out.
 var answers map[string]func(s *Server, ctx *sql.Context, args []*string) (*table, error)
 
 func init() {
@@ -24,7 +25,8 @@ func init() {
 	}
 }
 
-// from writes the query whose rows are an answer. Arguments are encoded, since they become the name of a table.
+// from writes the query whose rows are an answer. Arguments are encoded, since they become the name
+// of a table.
 func from(kind string, args ...*string) string {
 	parts := []string{hex.EncodeToString([]byte(kind))}
 	for _, a := range args {
@@ -37,7 +39,8 @@ func from(kind string, args ...*string) string {
 	return "SELECT * FROM " + sqltext.Name(ShowDatabase) + "." + sqltext.Name(strings.Join(parts, " "))
 }
 
-// ShowsMessages reports whether a statement shows the messages of the one before it in a form of ours.
+// ShowsMessages reports whether a statement shows the messages of the one before it in a form of
+// ours.
 func ShowsMessages(s sqlparser.Statement) bool {
 	sel, ok := s.(*sqlparser.Select)
 	if !ok || len(sel.From) != 1 {

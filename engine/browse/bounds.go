@@ -11,10 +11,12 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
 
-// bounds say what of a catalogue a query asks for: the rows of one database, or of tables of one name. "" is no bound.
+// bounds say what of a catalogue a query asks for: the rows of one database, or of tables of one
+// name. "" is no bound.
 type bounds struct{ database, table string }
 
-// in reports whether a name may be within a bound. Letters with accents compare as those without, which is left to the condition.
+// in reports whether a name may be within a bound. Letters with accents compare as those without,
+// which is left to the condition.
 func (bounds) in(bound, name string) bool {
 	return bound == "" || strings.EqualFold(bound, name) || strings.ContainsFunc(name, func(r rune) bool { return r > 127 })
 }
@@ -22,12 +24,13 @@ func (bounds) in(bound, name string) bool {
 // boundsRuleID is outside the range that go-mysql-server uses.
 const boundsRuleID analyzer.RuleId = 20200
 
-// Rule returns the analysis rule that makes a table of the catalogue no larger than a query's condition on it:
+// Rule returns the analysis rule that makes a table of the catalogue no larger than a query's
+// condition on it:
 //
 //	SELECT … FROM information_schema.columns WHERE table_schema = 'shop' AND …
 //
-// It comes before all others, on the plan as it was bound. The condition stays, and decides: a bound only leaves out rows that it would drop, behind
-// an outer join too.
+// It comes before all others, on the plan as it was bound. The condition stays, and decides: a
+// bound only leaves out rows that it would drop, behind an outer join too.
 func Rule() analyzer.Rule { return analyzer.Rule{Id: boundsRuleID, Apply: narrow} }
 
 func narrow(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
@@ -92,7 +95,8 @@ func said(ctx *sql.Context, e sql.Expression) (string, bool) {
 	return "", false
 }
 
-// bound puts bounds on the tables below a filter, down to the next node that is neither a join nor the name of a table.
+// bound puts bounds on the tables below a filter, down to the next node that is neither a join nor
+// the name of a table.
 func bound(ctx *sql.Context, n sql.Node, asked map[string]bounds) (sql.Node, transform.TreeIdentity, error) {
 	switch t := n.(type) {
 	case *plan.ResolvedTable:

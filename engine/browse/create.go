@@ -94,7 +94,8 @@ func columnText(c tables.DescribedColumn) string {
 	return t
 }
 
-// showCreateUser answers SHOW CREATE USER: of the account itself, to a DBA of any. No password is part of it.
+// showCreateUser answers SHOW CREATE USER: of the account itself, to a DBA of any. No password is
+// part of it.
 func (s *Server) showCreateUser(ctx *sql.Context, args []*string) (*table, error) {
 	user, host := of(args[0]), of(args[1])
 	c := ctx.Session.Client()

@@ -1,5 +1,6 @@
-// Package browse tells clients of the server and of its tables: information_schema, performance_schema,
-// sys and mysql as databases of virtual tables, and the answers of SHOW, DESCRIBE and their like.
+// Package browse tells clients of the server and of its tables: information_schema,
+// performance_schema, sys and mysql as databases of virtual tables, and the answers of SHOW,
+// DESCRIBE and their like.
 //
 //	SHOW FULL COLUMNS FROM t LIKE 'n%'
 //	   ─▶ Forms       SELECT * FROM `show `.`columns…` AS answer WHERE `Field` LIKE 'n%'
@@ -8,21 +9,24 @@
 //
 // # What is told
 //
-// Definitions, grants and settings, to an account those that it may see. Nothing that depends on rows: the
-// number of rows (but of public tables), their size, cardinalities, the next AUTO_INCREMENT value, the times of
-// creation and of the latest change, and checksums are NULL, whoever asks. A time of change or a version of
-// the data would tell when a person's rows were written.
+// Definitions, grants and settings, to an account those that it may see. Nothing that depends on
+// rows: the number of rows (but of public tables), their size, cardinalities, the next
+// AUTO_INCREMENT value, the times of creation and of the latest change, and checksums are NULL,
+// whoever asks. A time of change or a version of the data would tell when a person's rows were
+// written.
 //
-// Counters of the whole server (statements, bytes) are told to DBAs and auditors; others see those of their
-// own connection, because an importer's statements and the size of a DBA's results count rows.
+// Counters of the whole server (statements, bytes) are told to DBAs and auditors; others see those
+// of their own connection, because an importer's statements and the size of a DBA's results count
+// rows.
 //
 // # Main types
 //
-//   - Server: what the answers are made of. Its Databases are given to the SQL engine, its Forms to the parser.
+//   - Server: what the answers are made of. Its Databases are given to the SQL engine, its Forms to
+//     the parser.
 //   - table, database: virtual ones, whose rows are made for the session that reads.
 //   - object: a table or view as the account sees it.
 //
-// The databases "show " and "mysql " exist for the rewritten statements only: no client's name ends in a
-// blank. Into the second one Parser turns reads of the database mysql, whose tables an account that is no
-// DBA may not read otherwise.
+// The databases "show " and "mysql " exist for the rewritten statements only: no client's name ends
+// in a blank. Into the second one Parser turns reads of the database mysql, whose tables an account
+// that is no DBA may not read otherwise.
 package browse

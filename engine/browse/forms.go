@@ -15,7 +15,8 @@ func Forms() []dialect.Form {
 	return slices.Concat(listForms(), tableForms(), serverForms(), emptyForms(), flushForms())
 }
 
-// made is a form that an answer of this package answers; in the order of its arguments, take says which arguments of the pattern they are, 0 for none.
+// made is a form that an answer of this package answers; in the order of its arguments, take says
+// which arguments of the pattern they are, 0 for none.
 func made(pattern, like, kind string, take ...int) dialect.Form {
 	return dialect.Form{Pattern: pattern, Like: like, Make: func(args []*string) string {
 		picked := make([]*string, len(take))
@@ -28,7 +29,8 @@ func made(pattern, like, kind string, take ...int) dialect.Form {
 	}}
 }
 
-// constant is a form whose answer takes arguments that are not in the pattern, before those that are.
+// constant is a form whose answer takes arguments that are not in the pattern, before those that
+// are.
 func constant(pattern, kind string, fixed ...string) dialect.Form {
 	return dialect.Form{Pattern: pattern, Make: func([]*string) string {
 		args := make([]*string, len(fixed))
@@ -74,7 +76,8 @@ func in(pattern, like, columns string) dialect.Form {
 	}}
 }
 
-// tableForms are about one table. A <table> is two arguments: its database, if it is named, and its name.
+// tableForms are about one table. A <table> is two arguments: its database, if it is named, and its
+// name.
 func tableForms() []dialect.Form {
 	var list []dialect.Form
 	for _, k := range []struct{ head, like, kind string }{
@@ -175,7 +178,8 @@ func emptyForms() []dialect.Form {
 	}
 }
 
-// flushForms answer FLUSH of what is never stale as the one that MySQL's clients may send at any time, which asks for the same privilege.
+// flushForms answer FLUSH of what is never stale as the one that MySQL's clients may send at any
+// time, which asks for the same privilege.
 func flushForms() []dialect.Form {
 	const flushed = "FLUSH PRIVILEGES"
 	return []dialect.Form{

@@ -11,7 +11,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 )
 
-// grantColumns are the tables of information_schema that list grants and accounts: how many columns tell whose a row is.
+// grantColumns are the tables of information_schema that list grants and accounts: how many columns
+// tell whose a row is.
 var grantColumns = map[string]int{
 	"user_privileges": 1, "schema_privileges": 1, "table_privileges": 1, "column_privileges": 1, "user_attributes": 2,
 }

@@ -8,14 +8,16 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// engineName is what every table says that it is stored in: tools ask for it to know of transactions.
+// engineName is what every table says that it is stored in: tools ask for it to know of
+// transactions.
 const engineName = "InnoDB"
 
 // defCatalog is MySQL's name of the one catalogue.
 const defCatalog = "def"
 
-// informationSchema is information_schema: go-mysql-server's tables, with the rows of those that speak of databases, tables and
-// accounts made here, and those about a storage engine's inside, about statistics and about what the server does not have empty.
+// informationSchema is information_schema: go-mysql-server's tables, with the rows of those that
+// speak of databases, tables and accounts made here, and those about a storage engine's inside,
+// about statistics and about what the server does not have empty.
 func (s *Server) informationSchema() *database {
 	own := map[string]func(*sql.Context, bounds) ([]sql.Row, error){
 		"schemata": s.schemata, "tables": s.tables, "columns": s.columns, "views": s.views, "partitions": s.partitions,
@@ -52,7 +54,8 @@ func (s *Server) informationSchema() *database {
 	return d
 }
 
-// plainSchema makes texts of the columns that list words: an expression over a word is the word, not its number.
+// plainSchema makes texts of the columns that list words: an expression over a word is the word,
+// not its number.
 func plainSchema(from sql.Schema) sql.Schema {
 	to := make(sql.Schema, len(from))
 	for i, c := range from {

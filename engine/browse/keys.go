@@ -6,7 +6,8 @@ import (
 	"scrim/engine/tables"
 )
 
-// The rows of the tables of information_schema that list keys. There are no foreign keys and no checks.
+// The rows of the tables of information_schema that list keys. There are no foreign keys and no
+// checks.
 
 // nullable reports whether a column of an object may be NULL.
 func (o object) nullable(column string) bool {

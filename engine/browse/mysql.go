@@ -9,8 +9,8 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// fillMySQL makes the tables of the database mysql: the grants, an account's own rows, and to a DBA all, and without
-// rows what this server keeps elsewhere or does not have.
+// fillMySQL makes the tables of the database mysql: the grants, an account's own rows, and to a DBA
+// all, and without rows what this server keeps elsewhere or does not have.
 func (s *Server) fillMySQL() {
 	for _, n := range []string{"user", "db", "tables_priv", "procs_priv", "role_edges"} {
 		if base, ok, err := s.catalog.MySQLDb.GetTableInsensitive(nil, n); ok && err == nil {
@@ -118,8 +118,8 @@ func readable(schema sql.Schema, from sql.Row, secret int) sql.Row {
 	return to
 }
 
-// OwnRows turns the reads of the database mysql in a statement into reads of the tables that show an account its own rows.
-// current is the session's database.
+// OwnRows turns the reads of the database mysql in a statement into reads of the tables that show
+// an account its own rows. current is the session's database.
 func OwnRows(s ast.Statement, current string) {
 	switch n := s.(type) {
 	case *ast.Explain:

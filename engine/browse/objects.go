@@ -103,7 +103,8 @@ func (s *Server) databases(ctx *sql.Context, v sight) ([]string, error) {
 	return list, nil
 }
 
-// must returns the name of a database, the current one for "", or MySQL's error where the account sees none.
+// must returns the name of a database, the current one for "", or MySQL's error where the account
+// sees none.
 func (s *Server) must(ctx *sql.Context, v sight, database string) (string, error) {
 	if database == "" {
 		if database = ctx.GetCurrentDatabase(); database == "" {
@@ -126,7 +127,8 @@ func (s *Server) must(ctx *sql.Context, v sight, database string) (string, error
 	return database, nil
 }
 
-// objects lists the tables and views of a database that the account may see, by name. The database is one that it may see.
+// objects lists the tables and views of a database that the account may see, by name. The database
+// is one that it may see.
 func (s *Server) objects(ctx *sql.Context, v sight, database string) ([]object, error) {
 	if d := s.virtual(database); d != nil {
 		return s.virtualObjects(ctx, d)
@@ -251,8 +253,8 @@ func plainColumn(c *sql.Column) tables.DescribedColumn {
 	return tables.DescribedColumn{Name: c.Name, Type: c.Type, TypeText: tables.TypeText(c.Type), Nullable: c.Nullable, Comment: c.Comment}
 }
 
-// columnsOf returns the columns of a table or view. Those of a view follow from its text; a view that does not bind any more
-// has none.
+// columnsOf returns the columns of a table or view. Those of a view follow from its text; a view
+// that does not bind any more has none.
 func (s *Server) columnsOf(ctx *sql.Context, o object) []tables.DescribedColumn {
 	if o.view == nil {
 		return o.definition.Columns

@@ -7,7 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// performanceName is the database of the counters. The counters of a storage engine's inside are not there.
+// performanceName is the database of the counters. The counters of a storage engine's inside are
+// not there.
 const (
 	performanceName = "performance_schema"
 	sysName         = "sys"

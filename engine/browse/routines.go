@@ -8,10 +8,12 @@ import (
 	"scrim/engine/session"
 )
 
-// routineDatabase is where the server's procedures are said to be. They are called by their name alone, too.
+// routineDatabase is where the server's procedures are said to be. They are called by their name
+// alone, too.
 const routineDatabase = session.DPDatabase
 
-// routineType is what all of them are: functions are part of the server, and not listed by MySQL either.
+// routineType is what all of them are: functions are part of the server, and not listed by MySQL
+// either.
 const routineType = "PROCEDURE"
 
 func (s *Server) routines(*sql.Context) ([]sql.Row, error) {

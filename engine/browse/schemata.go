@@ -10,7 +10,8 @@ import (
 	"scrim/engine/tables"
 )
 
-// The rows of the tables of information_schema that list databases, tables and columns, in the order of their columns.
+// The rows of the tables of information_schema that list databases, tables and columns, in the
+// order of their columns.
 
 func (s *Server) schemata(ctx *sql.Context, _ bounds) ([]sql.Row, error) {
 	names, err := s.databases(ctx, s.sight(ctx))
@@ -49,7 +50,8 @@ func (s *Server) collect(ctx *sql.Context, only bounds, make func(object) sql.Ro
 	return list, err
 }
 
-// sizes returns the number of rows of an object, where it is told: about how many a public table has, to those who may read it.
+// sizes returns the number of rows of an object, where it is told: about how many a public table
+// has, to those who may read it.
 func (s *Server) sizes(ctx *sql.Context) func(object) any {
 	v, sizes := s.sight(ctx), s.Tables.Sizes(ctx, s.Public)
 	return func(o object) any {
@@ -61,7 +63,8 @@ func (s *Server) sizes(ctx *sql.Context) func(object) any {
 	}
 }
 
-// tables tells nothing of the rows of tables that are not public: their number, their size, the next key, and when they were last changed are NULL.
+// tables tells nothing of the rows of tables that are not public: their number, their size, the
+// next key, and when they were last changed are NULL.
 func (s *Server) tables(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	size := s.sizes(ctx)
 	return s.collect(ctx, only, func(o object) sql.Row {
@@ -168,7 +171,8 @@ func extra(c tables.DescribedColumn) string {
 	return strings.Join(words, " ")
 }
 
-// textual returns the length of a text in characters and bytes, its character set and its collation; NULL for other types.
+// textual returns the length of a text in characters and bytes, its character set and its
+// collation; NULL for other types.
 func textual(ctx *sql.Context, t sql.Type) (characters, octets, set, collated any) {
 	if s, ok := t.(sql.StringType); ok {
 		characters, octets = s.MaxCharacterLength(), s.MaxByteLength()
@@ -191,7 +195,8 @@ var digits = map[string]uint64{
 	"tinyint": 3, "smallint": 5, "mediumint": 7, "int": 10, "bigint": 19, "float": 12, "double": 22, "year": 0,
 }
 
-// numeric returns the precision and scale of a number, and the digits of the seconds of a time; NULL for other types.
+// numeric returns the precision and scale of a number, and the digits of the seconds of a time;
+// NULL for other types.
 func numeric(t sql.Type, text string) (precision, scale, fraction any) {
 	switch t := t.(type) {
 	case sql.DecimalType:

@@ -36,11 +36,14 @@ type Options struct {
 	DBA func(ctx *sql.Context) bool
 	// Roles returns the roles of the account.
 	Roles func(ctx *sql.Context) []string
-	// Traffic returns the bytes that the session's connection, or all of them, received and sent. Nil: nothing is counted.
+	// Traffic returns the bytes that the session's connection, or all of them, received and sent.
+	// Nil: nothing is counted.
 	Traffic func(ctx *sql.Context, all bool) (received, sent uint64)
-	// TLS returns the cipher and the version of the session's connection, "" in clear. Nil: none is in TLS.
+	// TLS returns the cipher and the version of the session's connection, "" in clear. Nil: none is
+	// in TLS.
 	TLS func(ctx *sql.Context) (cipher, version string)
-	// ShowCreateUser returns the statement that makes an account, without its password; false if there is none.
+	// ShowCreateUser returns the statement that makes an account, without its password; false if
+	// there is none.
 	ShowCreateUser func(user, host string) (string, bool)
 }
 
@@ -71,8 +74,8 @@ func (s *Server) Databases() []sql.Database {
 	return []sql.Database{s.performance(), s.sys(), s.mysql, show}
 }
 
-// Open completes the server once the catalogue and all that the options speak of are there, and puts its
-// information_schema in the place of go-mysql-server's.
+// Open completes the server once the catalogue and all that the options speak of are there, and
+// puts its information_schema in the place of go-mysql-server's.
 func (s *Server) Open(c *analyzer.Catalog, o Options) {
 	s.catalog, s.Options = c, o
 	s.information = s.informationSchema()

@@ -75,7 +75,8 @@ func (s *Server) listTables(ctx *sql.Context, args []*string, full bool) (*table
 	return fixedRows(columns("", "TABLE_NAMES", pairs...), list), nil
 }
 
-// showNothingIn answers SHOW TRIGGERS, EVENTS and OPEN TABLES [FROM database]: there are none. The second argument is the list of columns.
+// showNothingIn answers SHOW TRIGGERS, EVENTS and OPEN TABLES [FROM database]: there are none. The
+// second argument is the list of columns.
 func (s *Server) showNothingIn(ctx *sql.Context, args []*string) (*table, error) {
 	if args[0] != nil {
 		if _, err := s.must(ctx, s.sight(ctx), *args[0]); err != nil {
@@ -141,7 +142,8 @@ func (s *Server) showIndex(ctx *sql.Context, args []*string) (*table, error) {
 		"Index_type", sql.Type(name), "Comment", sql.Type(name), "Index_comment", sql.Type(long), "Visible", sql.Type(name), "Expression", text), list), nil
 }
 
-// showTableStatus answers SHOW TABLE STATUS [FROM database]. As in information_schema.tables, nothing is told of rows that are not public.
+// showTableStatus answers SHOW TABLE STATUS [FROM database]. As in information_schema.tables,
+// nothing is told of rows that are not public.
 func (s *Server) showTableStatus(ctx *sql.Context, args []*string) (*table, error) {
 	_, objects, err := s.visible(ctx, of(args[0]))
 	if err != nil {
@@ -162,7 +164,8 @@ func (s *Server) showTableStatus(ctx *sql.Context, args []*string) (*table, erro
 		"Create_options", sql.Type(long), "Comment", text), list), nil
 }
 
-// showAbsent answers SHOW CREATE of what there is none of, with MySQL's error: errno, SQLSTATE and text.
+// showAbsent answers SHOW CREATE of what there is none of, with MySQL's error: errno, SQLSTATE and
+// text.
 func (*Server) showAbsent(_ *sql.Context, args []*string) (*table, error) {
 	var errno int
 	if _, err := fmt.Sscan(of(args[0]), &errno); err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// told are the counters of the whole server that every account may see: they follow from connections, and from no row. The others count
-// statements and bytes, which at an importer are rows, or the size of what a DBA reads.
+// told are the counters of the whole server that every account may see: they follow from
+// connections, and from no row. The others count statements and bytes, which at an importer are
+// rows, or the size of what a DBA reads.
 var told = map[string]bool{
 	"uptime": true, "uptime_since_flush_status": true, "threads_connected": true, "threads_running": true, "connections": true, "max_used_connections": true,
 	"aborted_connects": true,
@@ -19,7 +20,8 @@ var counted = map[string]bool{
 	"queries": true, "questions": true, "com_select": true, "com_insert": true, "com_update": true, "com_delete": true, "slow_queries": true,
 }
 
-// status lists the status variables by their names, each once. What is not told of all is the session's own.
+// status lists the status variables by their names, each once. What is not told of all is the
+// session's own.
 func (s *Server) status(ctx *sql.Context, all bool) []Variable {
 	server := sql.StatusVariables.NewGlobalMap()
 	own := ctx.Session.GetAllStatusVariables(ctx)

@@ -97,8 +97,9 @@ func newDatabase(name string, list ...*table) *database {
 // Name implements sql.Database.
 func (d *database) Name() string { return d.name }
 
-// IsReadOnly implements sql.ReadOnlyDatabase. A view of another database may select from information_schema, which
-// go-mysql-server would take for a change of it; a table cannot be made in either.
+// IsReadOnly implements sql.ReadOnlyDatabase. A view of another database may select from
+// information_schema, which go-mysql-server would take for a change of it; a table cannot be made
+// in either.
 func (d *database) IsReadOnly() bool { return d.name != sql.InformationSchemaDatabaseName }
 
 // GetTableInsensitive implements sql.Database.

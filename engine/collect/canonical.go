@@ -7,10 +7,10 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Canonical returns the parameters' canonical JSON: the fields in the order of Params, absent ones left
-// out, no spaces, numbers in their shortest form, integers over 2^62 as texts, keys and seeds in
-// base64. The same parameters have the same bytes everywhere. It panics on a number that is NaN or
-// infinite and on an epsilon out of range; Parse and Design.Params let none through.
+// Canonical returns the parameters' canonical JSON: the fields in the order of Params, absent ones
+// left out, no spaces, numbers in their shortest form, integers over 2^62 as texts, keys and seeds
+// in base64. The same parameters have the same bytes everywhere. It panics on a number that is NaN
+// or infinite and on an epsilon out of range; Parse and Design.Params let none through.
 func (p *Params) Canonical() []byte {
 	b, err := p.encode()
 	if err != nil {
@@ -29,8 +29,9 @@ func (p *Params) encode() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Parse reads canonical parameters. Anything that Canonical would write otherwise is refused: unknown or
-// repeated fields, other forms of a number, spaces, more than MaxParams bytes. It does not verify.
+// Parse reads canonical parameters. Anything that Canonical would write otherwise is refused:
+// unknown or repeated fields, other forms of a number, spaces, more than MaxParams bytes. It does
+// not verify.
 func Parse(b []byte) (*Params, error) {
 	if len(b) > MaxParams {
 		return nil, bad("Parameters of %d bytes are longer than any collection's.", len(b))

@@ -21,8 +21,9 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestFingerprints pins the canonical bytes of every sample's last round: a change here makes every stored wallet and every
-// running shuffler refuse collections that are open. Then give Version another number.
+// TestFingerprints pins the canonical bytes of every sample's last round: a change here makes every
+// stored wallet and every running shuffler refuse collections that are open. Then give Version
+// another number.
 func TestFingerprints(t *testing.T) {
 	for _, c := range []struct{ sample, want string }{
 		{"bit", "55260d4385be3c74"},
@@ -105,7 +106,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseHostile: numbers that are read before anything is verified make Parse neither slow nor fail.
+// TestParseHostile: numbers that are read before anything is verified make Parse neither slow nor
+// fail.
 func TestParseHostile(t *testing.T) {
 	for _, change := range []func(p *Params){
 		func(p *Params) { p.Declaration.Dimension = math.MaxInt },

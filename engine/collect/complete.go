@@ -8,9 +8,9 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// complete checks everything of a declaration that does not depend on how many contributors there are, and
-// fills in what was left out: delta, levels, resolution, null_default. Completing a complete declaration
-// changes nothing.
+// complete checks everything of a declaration that does not depend on how many contributors there
+// are, and fills in what was left out: delta, levels, resolution, null_default. Completing a
+// complete declaration changes nothing.
 func complete(p Protocol, d Declaration) (Declaration, error) {
 	info, ok := p.Info()
 	if !ok {
@@ -196,8 +196,8 @@ func completeNumber(d *Declaration) error {
 	return nil
 }
 
-// completeVector sees to the vector that stands for NULL: zero by default. One number is taken for every
-// coordinate.
+// completeVector sees to the vector that stands for NULL: zero by default. One number is taken for
+// every coordinate.
 func completeVector(d *Declaration, radius float64) error {
 	if len(d.NullDefault) == 0 {
 		d.NullDefault = []float64{0}

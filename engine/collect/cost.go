@@ -7,16 +7,18 @@ import (
 	"scrim/engine/collect/internal/strict"
 )
 
-// Loss is what a contributor pays for one report: their value is exchanged for another, everything else
-// stays. It is (Epsilon, Delta)-DP and Rho-zCDP at once. A person in several collections pays the sums.
+// Loss is what a contributor pays for one report: their value is exchanged for another, everything
+// else stays. It is (Epsilon, Delta)-DP and Rho-zCDP at once. A person in several collections pays
+// the sums.
 type Loss struct {
-	Epsilon exact.Epsilon // ten-thousandths; a loss that is declared as zCDP may be beyond exact.MaxEpsilon
-	Delta   float64       // 0 for pure ε
-	Rho     float64       // +Inf where there is none: shuffle collections
+	// ten-thousandths; a loss that is declared as zCDP may be beyond exact.MaxEpsilon
+	Epsilon exact.Epsilon
+	Delta   float64 // 0 for pure ε
+	Rho     float64 // +Inf where there is none: shuffle collections
 }
 
-// Cost returns what a contributor of the collection pays. Each is in one round, so this is the largest loss
-// of any round, in each of its numbers.
+// Cost returns what a contributor of the collection pays. Each is in one round, so this is the
+// largest loss of any round, in each of its numbers.
 func (g *Design) Cost() Loss {
 	worst := Loss{}
 	for round := range g.rounds {
@@ -26,8 +28,9 @@ func (g *Design) Cost() Loss {
 	return worst
 }
 
-// CheckNamed refuses a design of which contributors pay more than the declared epsilon, unless the declaration names what they pay. It is not part
-// of Plan: a collection that was declared before loads, and devices refuse its parameters.
+// CheckNamed refuses a design of which contributors pay more than the declared epsilon, unless the
+// declaration names what they pay. It is not part of Plan: a collection that was declared before
+// loads, and devices refuse its parameters.
 func (g *Design) CheckNamed() error { return checkNamed(g.Cost(), &g.Declaration) }
 
 func checkNamed(paid Loss, d *Declaration) error {
@@ -57,10 +60,10 @@ func (p *Params) Cost() Loss { return lossOf(p.Protocol, &p.Declaration, p.Round
 //
 //   - Shuffle: (ε,δ) as declared.
 //   - DGAUSS by the option gauss: ρ such that it is (ε,δ) as declared, see rhoOf.
-//   - DGAUSS by the option zcdp: ρ = ε²/4, stated as (ρ + 2·sqrt(ρ·ln(1/δ)), δ) with δ = WalletDelta [BS16,
-//     Proposition 1.3].
-//   - Everything else is ε-DP, and ε²/2-zCDP [BS16, Proposition 1.4]; with the option zcdp all of it is unary encoding
-//     and ε²/4-zCDP.
+//   - DGAUSS by the option zcdp: ρ = ε²/4, stated as (ρ + 2·sqrt(ρ·ln(1/δ)), δ) with δ =
+//     WalletDelta [BS16, Proposition 1.3].
+//   - Everything else is ε-DP, and ε²/2-zCDP [BS16, Proposition 1.4]; with the option zcdp all of
+//     it is unary encoding and ε²/4-zCDP.
 func lossOf(p Protocol, d *Declaration, round int) Loss {
 	info, _ := p.Info()
 	eps := d.Epsilon.Float()

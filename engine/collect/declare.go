@@ -12,9 +12,9 @@ import (
 	"scrim/engine/collect/exact"
 )
 
-// ParseDeclaration reads what a DBA wrote: a JSON object with the keys that Keys lists. Numbers may be
-// JSON numbers or texts of decimals; null_default one of them or an array, strata an array of texts. A key
-// that the protocol does not have, or has twice, is refused. Plan checks the values.
+// ParseDeclaration reads what a DBA wrote: a JSON object with the keys that Keys lists. Numbers may
+// be JSON numbers or texts of decimals; null_default one of them or an array, strata an array of
+// texts. A key that the protocol does not have, or has twice, is refused. Plan checks the values.
 func ParseDeclaration(p Protocol, text []byte) (Declaration, error) {
 	var d Declaration
 	if _, ok := p.Info(); !ok {
@@ -111,7 +111,8 @@ func literal(v json.RawMessage) (string, bool) {
 	return s, s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9')
 }
 
-// readNumber reads a finite decimal; other forms that Go knows (hexadecimal, underscores, inf) are refused.
+// readNumber reads a finite decimal; other forms that Go knows (hexadecimal, underscores, inf) are
+// refused.
 func readNumber(key string, v json.RawMessage) (float64, error) {
 	s, ok := literal(v)
 	x, err := strconv.ParseFloat(s, 64)

@@ -54,8 +54,8 @@ var options = map[Protocol][]string{
 	LDPSCM3: {"gauss", "zcdp"},
 }
 
-// Keys returns the keys of a protocol's declaration in the order of documentation; none for an unknown
-// protocol.
+// Keys returns the keys of a protocol's declaration in the order of documentation; none for an
+// unknown protocol.
 func Keys(p Protocol) []string {
 	info, ok := p.Info()
 	if !ok {

@@ -9,8 +9,10 @@ import (
 
 // Forecast is what a collection will be like, in closed form and without data: free of any budget.
 type Forecast struct {
-	Of         string        // what the standard errors are of
-	StdErr     float64       // with n_expected reports, in the values' units; where it depends on what is not known, the largest
+	Of string // what the standard errors are of
+	// with n_expected reports, in the values' units; where it depends on what is not known, the
+	// largest
+	StdErr     float64
 	StdErrLow  float64       // and the smallest: sigma is sigma_min, or the value is at an end
 	Least      uint64        // the least n_expected that these parameters can be planned for
 	Report     uint64        // bytes that a contributor sends at most, without the token
@@ -18,8 +20,8 @@ type Forecast struct {
 	DeviceTime time.Duration // to make the longest report, estimated for one core
 }
 
-// Forecast returns the forecast of a design. Errors are those of randomisation alone (of *_SCM3 over the shuffler also
-// of sampling): neither clipping nor dishonest reports are in them.
+// Forecast returns the forecast of a design. Errors are those of randomisation alone (of *_SCM3
+// over the shuffler also of sampling): neither clipping nor dishonest reports are in them.
 func (g *Design) Forecast() Forecast {
 	f := Forecast{}
 	f.Of, f.StdErr, f.StdErrLow = g.standardError()
@@ -65,16 +67,17 @@ func (g *Design) standardError() (of string, high, low float64) {
 	return "mean, l2 norm of its error", high, low
 }
 
-// bitError returns (hi-lo)·sqrt(A²/4 - (f-1/2)²)/sqrt(n), exact for people who all have fraction f of the range: the
-// largest in the middle, the smallest at an end.
+// bitError returns (hi-lo)·sqrt(A²/4 - (f-1/2)²)/sqrt(n), exact for people who all have fraction f
+// of the range: the largest in the middle, the smallest at an end.
 func (g *Design) bitError(f factors) (high, low float64) {
 	d := &g.Declaration
 	unit := (d.Hi - d.Lo) / math.Sqrt(float64(d.Expected))
 	return unit * f.a / 2, unit * math.Sqrt(f.a*f.a-1) / 2
 }
 
-// knownError returns σ·A·sqrt(π/2)/sqrt(n2) of LDP_KV2, at a centre that was right, and σ·A/sqrt(0.2821·n2) of LDP_KV1, where
-// 0.2821 = 1/(2·sqrt(π)) is the mean over the lattice's offsets of the Fisher information of a side.
+// knownError returns σ·A·sqrt(π/2)/sqrt(n2) of LDP_KV2, at a centre that was right, and
+// σ·A/sqrt(0.2821·n2) of LDP_KV1, where 0.2821 = 1/(2·sqrt(π)) is the mean over the lattice's
+// offsets of the Fisher information of a side.
 func (g *Design) knownError(f factors) float64 {
 	d := &g.Declaration
 	if g.Protocol == LDPKV2 {
@@ -89,8 +92,9 @@ func (g *Design) knownError(f factors) float64 {
 	return d.Sigma * f.a / math.Sqrt(float64(rest)/(2*math.SqrtPi))
 }
 
-// unknownError returns the error for sigma_max and for sigma_min. LDP_UV2: window half width w = σ(2+sqrt(ln 4n)) times
-// A/sqrt(n2), or 2·sqrt(2)/(ε·sqrt(n2)) with Laplace noise. LDP_UV1: 0.85·σ·A4·sqrt(L/n); the 0.85 is measured.
+// unknownError returns the error for sigma_max and for sigma_min. LDP_UV2: window half width w =
+// σ(2+sqrt(ln 4n)) times A/sqrt(n2), or 2·sqrt(2)/(ε·sqrt(n2)) with Laplace noise. LDP_UV1:
+// 0.85·σ·A4·sqrt(L/n); the 0.85 is measured.
 func (g *Design) unknownError(f factors) (high, low float64) {
 	d := &g.Declaration
 	n := float64(d.Expected)
@@ -105,8 +109,9 @@ func (g *Design) unknownError(f factors) (high, low float64) {
 	return unit * d.SigmaMax, unit * d.SigmaMin
 }
 
-// prefixError returns that of a range from lo, as a share of all: of a consistent tree sqrt((0.52·h²·V1 + 0.25·h)/N), where 0.52 is
-// measured; of LDP_HAAR at most A·K/(2·sqrt(N)), typically A·K/sqrt(12N).
+// prefixError returns that of a range from lo, as a share of all: of a consistent tree
+// sqrt((0.52·h²·V1 + 0.25·h)/N), where 0.52 is measured; of LDP_HAAR at most A·K/(2·sqrt(N)),
+// typically A·K/sqrt(12N).
 func (g *Design) prefixError(f factors) (high, low float64) {
 	n := float64(g.Declaration.Expected)
 	k := float64(g.Declaration.Levels)
@@ -123,8 +128,8 @@ func treePrefix(f factors, h int, n float64) float64 {
 	return math.Sqrt((0.52*k*k*f.v1 + 0.25*k) / n)
 }
 
-// sumError returns the error of a shuffled mean: discrete Laplace noise for h honest contributors from N, and randomised
-// rounding.
+// sumError returns the error of a shuffled mean: discrete Laplace noise for h honest contributors
+// from N, and randomised rounding.
 func (g *Design) sumError() float64 {
 	d, b := &g.Declaration, g.rounds[0].batch
 	n, grid := float64(b.Expected), float64(b.Grid)
@@ -145,8 +150,8 @@ func nodesError(b *Batch) float64 {
 	return treeError * math.Sqrt(float64(b.Levels)*p*(1-p)/float64(b.Expected))
 }
 
-// reportBytes returns the length of the longest report of a round, from 0. A bundle is the fingerprint, a count and the sealed
-// messages, of 64 bytes each.
+// reportBytes returns the length of the longest report of a round, from 0. A bundle is the
+// fingerprint, a count and the sealed messages, of 64 bytes each.
 func (g *Design) reportBytes(round int) uint64 {
 	if m := g.messages(round); m > 0 {
 		return 32 + 4 + 64*m
@@ -164,8 +169,8 @@ func (g *Design) messages(round int) uint64 {
 	return (&Params{Batch: r.batch, Cells: r.cells}).Messages()
 }
 
-// MaxDeviceTime is the longest that a report may take by the forecast: vectors of many coordinates from few contributors
-// need that much noise of each.
+// MaxDeviceTime is the longest that a report may take by the forecast: vectors of many coordinates
+// from few contributors need that much noise of each.
 const MaxDeviceTime = 10 * time.Second
 
 // checkTime refuses reports that take too long.

@@ -4,7 +4,8 @@ package collect
 const Version = 1
 
 // Limits. They keep what a device computes for a server that it does not trust small: parsing and
-// verifying any parameters takes about a second and some ten megabytes at worst, and a report is at most 4 kB.
+// verifying any parameters takes about a second and some ten megabytes at worst, and a report is at
+// most 4 kB.
 const (
 	MaxParams    = 1 << 20 // bytes of canonical parameters, and of a declaration
 	MaxExpected  = 1e9     // contributors of a stratum
@@ -28,7 +29,8 @@ const (
 // MeanSteps is the domain of BITMEAN: fractions are multiples of 2^-32.
 const MeanSteps = 1 << 32
 
-// LaplaceSteps is the domain of DLAP: the window of LDP_UV2 in steps, which is also the sensitivity.
+// LaplaceSteps is the domain of DLAP: the window of LDP_UV2 in steps, which is also the
+// sensitivity.
 const LaplaceSteps = 4096
 
 // GridRoot is 65536: a vector of norm Clip is 65536·sqrt(d) long on the grid of DGAUSS.
@@ -40,6 +42,6 @@ const (
 	rateUnit  = 1 << 20
 )
 
-// failure is β, the probability that a round's sizes leave for failing to locate the mean: 5 %, what
-// people expect of an error bar.
+// failure is β, the probability that a round's sizes leave for failing to locate the mean: 5 %,
+// what people expect of an error bar.
 const failure = 0.05

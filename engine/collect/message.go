@@ -17,8 +17,9 @@ import (
 // The round is not in it: the seal binds the parameters' fingerprint.
 type Message [16]byte
 
-// NewMessage returns a message of a protocol that is one. Sums have coordinate and node 0; vectors their
-// coordinate; trees a geometry.Node and value 0, and in round 1 of SHUF_SCM3 their cell's coordinate.
+// NewMessage returns a message of a protocol that is one. Sums have coordinate and node 0; vectors
+// their coordinate; trees a geometry.Node and value 0, and in round 1 of SHUF_SCM3 their cell's
+// coordinate.
 func NewMessage(p Protocol, coordinate uint16, node uint32, value uint64) (m Message) {
 	info, _ := p.Info()
 	m[0], m[1] = Version, info.ID
@@ -37,8 +38,8 @@ func (m Message) Node() uint32 { return binary.BigEndian.Uint32(m[4:]) }
 // Value returns the message's share.
 func (m Message) Value() uint64 { return binary.BigEndian.Uint64(m[8:]) }
 
-// CheckMessage refuses a message that no device makes from these parameters. A bag is private whatever is
-// left out of it.
+// CheckMessage refuses a message that no device makes from these parameters. A bag is private
+// whatever is left out of it.
 func (p *Params) CheckMessage(m Message) error {
 	if p.Batch == nil {
 		return malformed("%s has no messages.", p.Protocol)
@@ -59,11 +60,12 @@ func (p *Params) CheckMessage(m Message) error {
 	return nil
 }
 
-// hasCoordinate tells whether a tree of the round is of the message's coordinate. Cells are in the order of
-// coordinates.
+// hasCoordinate tells whether a tree of the round is of the message's coordinate. Cells are in the
+// order of coordinates.
 func (p *Params) hasCoordinate(m Message) bool { return int(m.Coordinate()) < len(p.Cells) }
 
-// CheckMessageOf is CheckMessage for a batch of one cell: a tree's message must be of its coordinate.
+// CheckMessageOf is CheckMessage for a batch of one cell: a tree's message must be of its
+// coordinate.
 func (p *Params) CheckMessageOf(cell uint32, m Message) error {
 	if err := p.CheckMessage(m); err != nil {
 		return err
@@ -78,7 +80,8 @@ func (p *Params) CheckMessageOf(cell uint32, m Message) error {
 // Tree tells whether messages of the round name nodes of a tree, not shares of sums.
 func (p *Params) Tree() bool { return p.Batch != nil && p.Batch.Levels > 0 }
 
-// Messages returns how many messages a bundle has: exactly, or for trees at most, and by then padded to it.
+// Messages returns how many messages a bundle has: exactly, or for trees at most, and by then
+// padded to it.
 func (p *Params) Messages() uint64 {
 	switch {
 	case p.Batch == nil:

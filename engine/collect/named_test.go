@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPaidIsNamed: where a round costs more than the declared epsilon the declaration names it, or a collection is refused at its
-// declaration and its parameters by devices.
+// TestPaidIsNamed: where a round costs more than the declared epsilon the declaration names it, or
+// a collection is refused at its declaration and its parameters by devices.
 func TestPaidIsNamed(t *testing.T) {
 	const vectors = `"dimension":8,"radius":56.5,"resolution":0.4,"n_expected":1000000`
 	for _, tt := range []struct {
@@ -36,7 +36,8 @@ func TestPaidIsNamed(t *testing.T) {
 	}
 }
 
-// TestDevicesRefuseAnUnnamedLoss: parameters of round 3 that a server made from a declaration of an older version.
+// TestDevicesRefuseAnUnnamedLoss: parameters of round 3 that a server made from a declaration of an
+// older version.
 func TestDevicesRefuseAnUnnamedLoss(t *testing.T) {
 	named := sampleRound(t, "scm3 zcdp", 3)
 	if err := named.Verify(); err != nil {

@@ -51,8 +51,8 @@ func checkUUID(s string) error {
 	return nil
 }
 
-// checkStrata accepts public groups: short printable texts that differ in more than case, as SQL compares
-// them without.
+// checkStrata accepts public groups: short printable texts that differ in more than case, as SQL
+// compares them without.
 func checkStrata(strata []string) error {
 	if len(strata) > MaxStrata {
 		return bad("The collection has %d strata.", len(strata)).With("Declare at most %d, each with n_expected contributors of its own.", MaxStrata)

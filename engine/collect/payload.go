@@ -37,9 +37,9 @@ func (c Cell) PayloadSize() int {
 	return 0
 }
 
-// CheckPayload refuses a payload that no device makes from these parameters, or only with a probability below
-// 1e-7: wrong length, a value outside of the randomiser's range, or a unary code with far too many or too few
-// ones. c is a cell of p.
+// CheckPayload refuses a payload that no device makes from these parameters, or only with a
+// probability below 1e-7: wrong length, a value outside of the randomiser's range, or a unary code
+// with far too many or too few ones. c is a cell of p.
 func (p *Params) CheckPayload(c Cell, payload []byte) error {
 	if c.Randomiser == Bundle {
 		return malformed("The collection takes reports through its shuffler only.")
@@ -84,8 +84,8 @@ func (p *Params) laplaceLimit(c Cell) uint64 {
 	return c.Domain + 60*c.Domain*10_000/uint64(max(p.Declaration.Epsilon, 1))
 }
 
-// DrawLimit returns the largest size of a number in a payload of DLAP or DGAUSS, 0 for other cells. A device clamps
-// what it draws to it, after the noise, so that no honest report is refused.
+// DrawLimit returns the largest size of a number in a payload of DLAP or DGAUSS, 0 for other cells.
+// A device clamps what it draws to it, after the noise, so that no honest report is refused.
 func (p *Params) DrawLimit(c Cell) int64 {
 	switch c.Randomiser {
 	case DLAP:
@@ -119,8 +119,8 @@ func (p *Params) gaussInRange(b []byte) bool {
 	return true
 }
 
-// unaryInRange demands zeros beyond bit D-1, and from 64 bits on a number of ones within eight standard
-// deviations of what every honest report has: 1/2 + (D-1)q.
+// unaryInRange demands zeros beyond bit D-1, and from 64 bits on a number of ones within eight
+// standard deviations of what every honest report has: 1/2 + (D-1)q.
 func unaryInRange(c Cell, b []byte) bool {
 	if over := c.Domain % 8; over != 0 && b[len(b)-1]<<over != 0 {
 		return false
@@ -139,8 +139,8 @@ func unaryInRange(c Cell, b []byte) bool {
 	return float64(n) >= lo && float64(n) <= hi
 }
 
-// unaryOnes returns the accepted numbers of ones: 1/2 + (D-1)q ± 8·sqrt(Dq(1-q) + 1/4). An honest report is outside
-// with probability below 1e-7.
+// unaryOnes returns the accepted numbers of ones: 1/2 + (D-1)q ± 8·sqrt(Dq(1-q) + 1/4). An honest
+// report is outside with probability below 1e-7.
 func unaryOnes(c Cell) (lo, hi float64) {
 	d, q := float64(c.Domain), float64(c.Keep)/(1<<62)
 	mean, room := 0.5+(d-1)*q, 8*math.Sqrt(d*q*(1-q)+0.25)

@@ -34,9 +34,9 @@ func (e *tooFew) Error() string { return e.need }
 
 func few(format string, args ...any) error { return &tooFew{fmt.Sprintf(format, args...)} }
 
-// Plan checks a declaration, fills in its defaults and derives the sizes of every round. uuid is the
-// collection's own, in lower case. Refusals say what is wrong and what would do; where only the number
-// of contributors is too small, the least that would do is named.
+// Plan checks a declaration, fills in its defaults and derives the sizes of every round. uuid is
+// the collection's own, in lower case. Refusals say what is wrong and what would do; where only the
+// number of contributors is too small, the least that would do is named.
 func Plan(name, uuid string, p Protocol, d Declaration) (*Design, error) {
 	g, err := plan(name, uuid, p, d)
 	if err == nil {
@@ -100,8 +100,8 @@ func (g *Design) derive() error {
 	panic("collect: protocol without a plan") // complete refuses names that are none
 }
 
-// addRound appends a round of the local model. Its minimum is the sum of those of its cells, or least if that
-// is more.
+// addRound appends a round of the local model. Its minimum is the sum of those of its cells, or
+// least if that is more.
 func (g *Design) addRound(cells []Cell, least uint64) {
 	total, own := uint64(0), uint64(0)
 	for i := range cells {
@@ -125,9 +125,9 @@ func spread(cells []Cell, n uint64) []Cell {
 	return cells
 }
 
-// leastExpected returns the least n_expected for which the declaration can be planned; ok is false if even
-// the greatest will not do. That more contributors never make a plan impossible holds but for
-// roundings; what is returned has been planned.
+// leastExpected returns the least n_expected for which the declaration can be planned; ok is false
+// if even the greatest will not do. That more contributors never make a plan impossible holds but
+// for roundings; what is returned has been planned.
 func leastExpected(p Protocol, d Declaration) (least uint64, ok bool) {
 	fits := func(n uint64) bool {
 		d.Expected = n

@@ -5,16 +5,17 @@ import (
 	"scrim/engine/collect/internal/strict"
 )
 
-// bitMin, signMin and latticeMin are how many reports a mean needs, in units of A²: BITMEAN's error is then
-// at most a tenth of the range; that of a debiased sign a tenth; and each of the four offsets of LDP_KV1 as
-// good.
+// bitMin, signMin and latticeMin are how many reports a mean needs, in units of A²: BITMEAN's error
+// is then at most a tenth of the range; that of a debiased sign a tenth; and each of the four
+// offsets of LDP_KV1 as good.
 const (
 	bitMin     = 25
 	signMin    = 100
 	latticeMin = 400
 )
 
-// deriveBit plans LDP_BIT: everybody sends one bit, whose debiased mean has at most (hi-lo)·A/(2·sqrt(n)).
+// deriveBit plans LDP_BIT: everybody sends one bit, whose debiased mean has at most
+// (hi-lo)·A/(2·sqrt(n)).
 func (g *Design) deriveBit(f factors) error {
 	need := ceil(bitMin * square(f.a))
 	if g.Declaration.Expected < need {
@@ -24,9 +25,10 @@ func (g *Design) deriveBit(f factors) error {
 	return nil
 }
 
-// deriveKnown plans LDP_KV2 and LDP_KV1. Residues of floor(t/2^j) modulo 4 at levels j < L locate the mean: the
-// coarsest repeats after 2^(L+1) >= R+12, so no two means within [lo,hi] look alike. A tenth of the
-// contributors, k_min a level at least, do that; the others send on which side of it they are.
+// deriveKnown plans LDP_KV2 and LDP_KV1. Residues of floor(t/2^j) modulo 4 at levels j < L locate
+// the mean: the coarsest repeats after 2^(L+1) >= R+12, so no two means within [lo,hi] look alike.
+// A tenth of the contributors, k_min a level at least, do that; the others send on which side of it
+// they are.
 func (g *Design) deriveKnown(f factors) error {
 	d := &g.Declaration
 	r := (d.Hi - d.Lo) / d.Sigma
@@ -58,8 +60,8 @@ func (g *Design) addSides(first []Cell, rest uint64, f factors) error {
 	return nil
 }
 
-// addLattice adds the one round of LDP_KV1: residues, and the sides of four lattices of spacing 8 sigma, one
-// sigma apart.
+// addLattice adds the one round of LDP_KV1: residues, and the sides of four lattices of spacing 8
+// sigma, one sigma apart.
 func (g *Design) addLattice(first []Cell, rest uint64, f factors) error {
 	need := ceil(latticeMin * square(f.a))
 	if rest < need {
@@ -73,8 +75,8 @@ func (g *Design) addLattice(first []Cell, rest uint64, f factors) error {
 	return nil
 }
 
-// deriveUnknown plans LDP_UV2 and LDP_UV1, in units of sigma_min. Two unknowns need twice the reports a
-// level; LDP_UV2 sets a fifth aside for them, and LDP_UV1 everybody.
+// deriveUnknown plans LDP_UV2 and LDP_UV1, in units of sigma_min. Two unknowns need twice the
+// reports a level; LDP_UV2 sets a fifth aside for them, and LDP_UV1 everybody.
 func (g *Design) deriveUnknown(f factors) error {
 	d := &g.Declaration
 	r, scales := (d.Hi-d.Lo)/d.SigmaMin, d.SigmaMax/d.SigmaMin
@@ -112,8 +114,8 @@ func (g *Design) addWindow(first []Cell, rest uint64, f factors) error {
 	return nil
 }
 
-// setResidues derives L = max(2, ceil(log2(reach))-1) and k_min = ceil(c·A4²·ln(L/β)). The c is measured: with
-// 2 (sigma known) and 4 (unknown) a mean is missed in less than 5 % of the runs.
+// setResidues derives L = max(2, ceil(log2(reach))-1) and k_min = ceil(c·A4²·ln(L/β)). The c is
+// measured: with 2 (sigma known) and 4 (unknown) a mean is missed in less than 5 % of the runs.
 func (g *Design) setResidues(r, reach, c float64, f factors) {
 	levels := 1
 	for period := 4.0; period < reach; period *= 2 {
@@ -124,7 +126,8 @@ func (g *Design) setResidues(r, reach, c float64, f factors) {
 	g.Derived.LevelMin = ceil(float64(float64(c*square(f.a4)) * strict.Log(float64(levels)/failure)))
 }
 
-// residueCells returns the cells of four-ary response on residues, level 0 first. Half of k_min must arrive.
+// residueCells returns the cells of four-ary response on residues, level 0 first. Half of k_min
+// must arrive.
 func residueCells(eps exact.Epsilon, quota uint64, v Derived) []Cell {
 	keep := exact.KeepKary(eps, 4)
 	cells := make([]Cell, v.Residues)

@@ -8,12 +8,13 @@ import (
 	"scrim/engine/collect/internal/strict"
 )
 
-// boxFailure is β', the share of runs in which a coordinate of some rotated vector leaves the box or, for
-// Gaussian data, a vector leaves the ball. Both only clip.
+// boxFailure is β', the share of runs in which a coordinate of some rotated vector leaves the box
+// or, for Gaussian data, a vector leaves the ball. Both only clip.
 const boxFailure = 0.1
 
-// ball returns R_p, the norm that vectors are clipped to: declared, or for Gaussian data with mean of norm at
-// most centre_norm and covariance at most sigma_max², centre_norm + 2 sigma_max sqrt(d + ln(4n/0.1)) [HLY21].
+// ball returns R_p, the norm that vectors are clipped to: declared, or for Gaussian data with mean
+// of norm at most centre_norm and covariance at most sigma_max², centre_norm + 2 sigma_max sqrt(d +
+// ln(4n/0.1)) [HLY21].
 func ball(d *Declaration) float64 {
 	if d.Radius != 0 {
 		return d.Radius
@@ -31,9 +32,9 @@ func padded(d int) int {
 	return n
 }
 
-// setRotated derives what both *_SCM3 share: the padded dimension, the ball, the box that a rotated vector's
-// coordinates stay in (R_p·sqrt(2 ln(4dn/0.1)/d) [HLY21, Lemma 6], never more than R_p), and the levels of
-// round 1's trees over it, so that leaves are as wide as the declared resolution.
+// setRotated derives what both *_SCM3 share: the padded dimension, the ball, the box that a rotated
+// vector's coordinates stay in (R_p·sqrt(2 ln(4dn/0.1)/d) [HLY21, Lemma 6], never more than R_p),
+// and the levels of round 1's trees over it, so that leaves are as wide as the declared resolution.
 func (g *Design) setRotated(most int) {
 	d, v := &g.Declaration, &g.Derived
 	v.Padded, v.Ball = padded(d.Dimension), ball(d)
@@ -46,9 +47,9 @@ func (g *Design) setRotated(most int) {
 	}
 }
 
-// deriveRotatedLocal plans LDP_SCM3: trees of every coordinate find a centre, a tree of norms about it finds
-// how far to clip, and the rest send directions. A coordinate's tree needs its minimum of reports; at
-// least 30 %, at most half of the contributors go there, and 10 % to the norms.
+// deriveRotatedLocal plans LDP_SCM3: trees of every coordinate find a centre, a tree of norms about
+// it finds how far to clip, and the rest send directions. A coordinate's tree needs its minimum of
+// reports; at least 30 %, at most half of the contributors go there, and 10 % to the norms.
 func (g *Design) deriveRotatedLocal(f factors) error {
 	d, v := &g.Declaration, &g.Derived
 	g.setRotated(MaxLeaves)
@@ -86,8 +87,8 @@ func (g *Design) boxCells(f factors, need uint64) []Cell {
 	return cells
 }
 
-// lastLocal returns the cell of round 3 with n contributors, and sets ClipTarget: beyond which share of
-// norms clipping costs as much as it saves. It must not be more than a half.
+// lastLocal returns the cell of round 3 with n contributors, and sets ClipTarget: beyond which
+// share of norms clipping costs as much as it saves. It must not be more than a half.
 func (g *Design) lastLocal(f factors, n uint64) (Cell, error) {
 	d, v := &g.Declaration, &g.Derived
 	c := Cell{Randomiser: Sphere, Domain: uint64(v.Padded), Keep: exact.KeepBinary(d.Epsilon), Quota: n}
@@ -108,9 +109,10 @@ func (g *Design) lastLocal(f factors, n uint64) (Cell, error) {
 	return c, nil
 }
 
-// rhoOf returns the zCDP loss of round 3 with the discrete Gaussian: ε²/4 if the collection is declared as
-// zCDP, which is the loss of unary encoding at ε too; else the largest ρ with ρ + 2·sqrt(ρ·ln(1/δ)) <= ε [BS16,
-// Proposition 1.3], which is (ε/(sqrt(ln(1/δ)+ε) + sqrt(ln(1/δ))))². Rounded down, by far more than floats err.
+// rhoOf returns the zCDP loss of round 3 with the discrete Gaussian: ε²/4 if the collection is
+// declared as zCDP, which is the loss of unary encoding at ε too; else the largest ρ with ρ +
+// 2·sqrt(ρ·ln(1/δ)) <= ε [BS16, Proposition 1.3], which is (ε/(sqrt(ln(1/δ)+ε) + sqrt(ln(1/δ))))².
+// Rounded down, by far more than floats err.
 func rhoOf(d *Declaration) float64 {
 	eps := d.Epsilon.Float()
 	root := eps / 2
@@ -127,14 +129,14 @@ const slack = 1e-12
 // gaussBound returns S² = 65536²·d, the square of the bound of vectors on the grid of DGAUSS.
 func (v *Derived) gaussBound() uint64 { return GridRoot * GridRoot * uint64(v.Padded) }
 
-// gaussVariance returns the least integer σ² at which adding discrete Gaussians to vectors of norm S is
-// ρ-zCDP: replacing a vector moves it by at most 2S, and (2S)²/(2σ²) <= ρ [CKS20, Theorem 14].
+// gaussVariance returns the least integer σ² at which adding discrete Gaussians to vectors of norm
+// S is ρ-zCDP: replacing a vector moves it by at most 2S, and (2S)²/(2σ²) <= ρ [CKS20, Theorem 14].
 func (v *Derived) gaussVariance() uint64 {
 	return ceil(float64(2*float64(v.gaussBound())/v.Rho) * (1 + slack))
 }
 
-// gaussLimit returns the largest size of a coordinate that is accepted: S + 12σ, beyond which noise is with a
-// probability below 1e-32.
+// gaussLimit returns the largest size of a coordinate that is accepted: S + 12σ, beyond which noise
+// is with a probability below 1e-32.
 func (v *Derived) gaussLimit() uint64 {
 	return rootUp(v.gaussBound()) + 12*rootUp(v.gaussVariance())
 }

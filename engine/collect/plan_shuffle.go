@@ -8,19 +8,19 @@ import (
 	"scrim/engine/collect/mix"
 )
 
-// leastBatch is how many contributors a batch must be planned for: 72 honest ones are left of 100, and the
-// bounds of package mix begin at 64.
+// leastBatch is how many contributors a batch must be planned for: 72 honest ones are left of 100,
+// and the bounds of package mix begin at 64.
 const leastBatch = 100
 
-// maxNoise bounds the expected noise messages of a contributor, maxNodes the levels of a shuffled tree: 65536
-// leaves.
+// maxNoise bounds the expected noise messages of a contributor, maxNodes the levels of a shuffled
+// tree: 65536 leaves.
 const (
 	maxNoise = 1000
 	maxNodes = 8
 )
 
-// batchOf returns a batch of n expected contributors: a fifth of them may stay away, a tenth of the rest may be
-// dishonest, and it closes at twice the honest ones.
+// batchOf returns a batch of n expected contributors: a fifth of them may stay away, a tenth of the
+// rest may be dishonest, and it closes at twice the honest ones.
 func batchOf(n uint64) (Batch, error) {
 	if n < leastBatch {
 		return Batch{}, few("a batch takes %d contributors", leastBatch)
@@ -42,8 +42,8 @@ func (g *Design) addBatches(cells []Cell, b Batch) {
 	g.rounds[len(g.rounds)-1].batch = &b
 }
 
-// accountant turns the error of an accountant into one of a declaration. All arguments are in range but for
-// the number of contributors.
+// accountant turns the error of an accountant into one of a declaration. All arguments are in range
+// but for the number of contributors.
 func accountant(err error) error {
 	if errors.Is(err, mix.ErrParameter) || errors.Is(err, blanket.ErrTooFew) {
 		return &tooFew{err.Error()}
@@ -61,9 +61,9 @@ func (g *Design) deriveSum() error {
 	return nil
 }
 
-// sumBatch sizes a shuffled sum: values on a grid of Grid steps, discrete Laplace noise of ratio e^(-ε/Grid) from the
-// honest contributors together, which is beyond Tail with probability below 1e-23, and shares modulo
-// 2^Bits, so many that mixing them costs δ.
+// sumBatch sizes a shuffled sum: values on a grid of Grid steps, discrete Laplace noise of ratio
+// e^(-ε/Grid) from the honest contributors together, which is beyond Tail with probability below
+// 1e-23, and shares modulo 2^Bits, so many that mixing them costs δ.
 func sumBatch(d *Declaration, n uint64) (Batch, error) {
 	b, err := batchOf(n)
 	if err != nil {
@@ -90,9 +90,10 @@ func (g *Design) deriveNodes() error {
 	return nil
 }
 
-// treeBatch sizes a shuffled tree of h levels: a message a level and noise messages at every node with
-// probability Flip/2^32, at most 1/4 and at most maxNoise expected. Prefixes are then known to a quarter of the
-// reports at least, as 0.72·sqrt(h·N·p) is below N/4 for every batch of leastBatch.
+// treeBatch sizes a shuffled tree of h levels: a message a level and noise messages at every node
+// with probability Flip/2^32, at most 1/4 and at most maxNoise expected. Prefixes are then known to
+// a quarter of the reports at least, as 0.72·sqrt(h·N·p) is below N/4 for every batch of
+// leastBatch.
 func treeBatch(d *Declaration, h int, n uint64) (Batch, error) {
 	b, err := batchOf(n)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// TestGroups: everybody is in exactly one round and cell (but for what does not divide into batches, which is
-// nobody: round 3 takes the rest), cells are numbered in order, and a round's minimum can be reached.
+// TestGroups: everybody is in exactly one round and cell (but for what does not divide into
+// batches, which is nobody: round 3 takes the rest), cells are numbered in order, and a round's
+// minimum can be reached.
 func TestGroups(t *testing.T) {
 	for _, s := range samples {
 		g := declared(t, s.protocol, s.text)
@@ -42,7 +43,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestResidues: levels and their sizes where the mean is located, by the formulas worked out by hand.
+// TestResidues: levels and their sizes where the mean is located, by the formulas worked out by
+// hand.
 func TestResidues(t *testing.T) {
 	for _, c := range []struct {
 		protocol Protocol
@@ -71,7 +73,8 @@ func TestResidues(t *testing.T) {
 	}
 }
 
-// TestTreeCells: k-ary response while 4^level <= 3e^ε+2, unary encoding beyond, and everywhere as zCDP.
+// TestTreeCells: k-ary response while 4^level <= 3e^ε+2, unary encoding beyond, and everywhere as
+// zCDP.
 func TestTreeCells(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, option string
@@ -132,8 +135,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestVectors: the worked grids and noise of vectors; 0.9 of δ is for noise, so variances are up to 1 % above those for
-// all of it.
+// TestVectors: the worked grids and noise of vectors; 0.9 of δ is for noise, so variances are up to
+// 1 % above those for all of it.
 func TestVectors(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
@@ -177,7 +180,8 @@ func TestTreeNoise(t *testing.T) {
 	}
 }
 
-// TestRotated: the shifted clipped mean's numbers at the point that the papers plot, d=8, n=10^5, ε=1, R=20·sqrt(d).
+// TestRotated: the shifted clipped mean's numbers at the point that the papers plot, d=8, n=10^5,
+// ε=1, R=20·sqrt(d).
 func TestRotated(t *testing.T) {
 	text := `{"epsilon":1,"dimension":8,"radius":56.568542494923804,"sigma_min":0.1,"n_expected":100000`
 	v := declared(t, LDPSCM3, text+`}`).Derived
@@ -212,8 +216,8 @@ func TestRotated(t *testing.T) {
 	near(t, "box", v.Box, 100*math.Sqrt(2*math.Log(4*64e7/0.1)/64), 1e-12)
 }
 
-// TestIdempotent: planning a completed declaration again gives the same design, which is how a server finds its
-// collections after a restart and a device verifies.
+// TestIdempotent: planning a completed declaration again gives the same design, which is how a
+// server finds its collections after a restart and a device verifies.
 func TestIdempotent(t *testing.T) {
 	for _, s := range samples {
 		g := declared(t, s.protocol, s.text)

@@ -16,9 +16,10 @@ func (g *Design) deriveHier(f factors) error {
 	return nil
 }
 
-// treeCells returns the cells of a tree of h levels: four-ary and larger k-ary response while its variance is the
-// smaller, which is where 4^level <= 3e^ε+2, and unary encoding beyond. Declared as zCDP, every level is
-// unary encoding, whose loss is ε²/4 and not ε²/2. A level must bring half of its even share of need.
+// treeCells returns the cells of a tree of h levels: four-ary and larger k-ary response while its
+// variance is the smaller, which is where 4^level <= 3e^ε+2, and unary encoding beyond. Declared as
+// zCDP, every level is unary encoding, whose loss is ε²/4 and not ε²/2. A level must bring half of
+// its even share of need.
 func treeCells(d *Declaration, f factors, h int, need uint64) []Cell {
 	flip := exact.FlipUnary(d.Epsilon)
 	cells := make([]Cell, h)

@@ -21,10 +21,10 @@ func (g *Design) deriveVec() error {
 	return nil
 }
 
-// vecBatch sizes a shuffled sum of vectors of dim coordinates: vectors of norm Clip are Grid steps long, rounded to
-// integers none is longer than Bound, Skellam noise of variance Mu a coordinate from the honest contributors
-// together hides an exchange at nine tenths of δ, and the shares of all coordinates mix at the cost of the
-// rest.
+// vecBatch sizes a shuffled sum of vectors of dim coordinates: vectors of norm Clip are Grid steps
+// long, rounded to integers none is longer than Bound, Skellam noise of variance Mu a coordinate
+// from the honest contributors together hides an exchange at nine tenths of δ, and the shares of
+// all coordinates mix at the cost of the rest.
 func (g *Design) vecBatch(dim int, n uint64) (Batch, error) {
 	d := &g.Declaration
 	b, err := batchOf(n)
@@ -59,16 +59,16 @@ func (g *Design) vecBatch(dim int, n uint64) (Batch, error) {
 	return b, nil
 }
 
-// claim is what a vector's noise rests on: Skellam noise of variance mu hides shifts of norm up to delta2 at a
-// Rényi order as the bound from the literature has it.
+// claim is what a vector's noise rests on: Skellam noise of variance mu hides shifts of norm up to
+// delta2 at a Rényi order as the bound from the literature has it.
 type claim struct {
 	mu     float64
 	order  int
 	delta2 uint64
 }
 
-// quick is the largest sensitivity for which a device computes the divergences: some 50 ms. The largest of
-// all takes seconds, which a server spends once.
+// quick is the largest sensitivity for which a device computes the divergences: some 50 ms. The
+// largest of all takes seconds, which a server spends once.
 const quick = 1 << 13
 
 // prove computes the divergences that the claim is of, so that nothing hangs on the literature, for
@@ -88,8 +88,8 @@ func tooFine(dim int) error {
 		With("Declare fewer coordinates, fewer contributors, or a larger epsilon or delta.")
 }
 
-// deriveRotatedShuffle plans SHUF_SCM3: a batch for the tree of each coordinate (30 % of the contributors
-// together), one for the tree of norms (10 %), and one for the sum of vectors.
+// deriveRotatedShuffle plans SHUF_SCM3: a batch for the tree of each coordinate (30 % of the
+// contributors together), one for the tree of norms (10 %), and one for the sum of vectors.
 func (g *Design) deriveRotatedShuffle() error {
 	const boxLevels = 5 // at most: every level costs noise
 	d, v := &g.Declaration, &g.Derived

@@ -9,9 +9,9 @@ import (
 // tolerance is by how much numbers of a device and of a server may differ, relatively.
 const tolerance = 1e-9
 
-// checkPublished demands exactly the numbers that a round needs from those before, finite and in their range.
-// Privacy rests on none of them: they are maps of the value before the randomiser. Absurd ones would
-// make reports worthless.
+// checkPublished demands exactly the numbers that a round needs from those before, finite and in
+// their range. Privacy rests on none of them: they are maps of the value before the randomiser.
+// Absurd ones would make reports worthless.
 func (g *Design) checkPublished(round int, pub Published) error {
 	ok := false
 	switch {
@@ -37,8 +37,8 @@ func (g *Design) knownCentre(pub Published) bool {
 		within(pub.Centre[0], 0, g.Derived.Range) && pub.Centre[0]*4 == math.Floor(pub.Centre[0]*4)
 }
 
-// unknownCentre accepts a centre where round 1 looked for it, and the window of a standard deviation from
-// sigma_min/4 to 4 sigma_max.
+// unknownCentre accepts a centre where round 1 looked for it, and the window of a standard
+// deviation from sigma_min/4 to 4 sigma_max.
 func (g *Design) unknownCentre(pub Published) bool {
 	v := &g.Derived
 	sigma := pub.Width / windowFactor(g.Declaration.Expected)
@@ -46,8 +46,8 @@ func (g *Design) unknownCentre(pub Published) bool {
 		within(pub.Centre[0], -8*v.Scales, v.Range+8*v.Scales) && within(sigma, 0.25, 4*v.Scales)
 }
 
-// rotatedCentre accepts a centre in round 1's box, and in round 3 a clip up to the last edge of round 2's
-// buckets.
+// rotatedCentre accepts a centre in round 1's box, and in round 3 a clip up to the last edge of
+// round 2's buckets.
 func (g *Design) rotatedCentre(round int, pub Published) bool {
 	v := &g.Derived
 	if len(pub.Centre) != v.Padded || pub.Width != 0 {

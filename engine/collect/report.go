@@ -35,10 +35,10 @@ func (p *Params) EncodeReport(cell uint32, payload []byte) []byte {
 	return append(append(make([]byte, 0, HeaderSize+len(payload)), h[:]...), payload...)
 }
 
-// DecodeReport returns the cell and the payload, a part of b, of a report that follows the parameters to
-// the last bit: version, protocol, round, fingerprint, a cell of the round, the length, and the range of
-// what it holds. Anything else is refused as MalformedReport. Reports are private already, so refusing
-// some by what they say takes nothing from anybody.
+// DecodeReport returns the cell and the payload, a part of b, of a report that follows the
+// parameters to the last bit: version, protocol, round, fingerprint, a cell of the round, the
+// length, and the range of what it holds. Anything else is refused as MalformedReport. Reports are
+// private already, so refusing some by what they say takes nothing from anybody.
 func (p *Params) DecodeReport(b []byte) (cell uint32, payload []byte, err error) {
 	if len(b) < HeaderSize {
 		return 0, nil, malformed("A report of %d bytes has no header.", len(b))

@@ -9,8 +9,8 @@ import (
 // Rounds returns how many rounds the collection has.
 func (g *Design) Rounds() int { return len(g.rounds) }
 
-// Cells returns the cells of a round, from 1, as its parameters will have them: tokens of all rounds can be
-// issued before any is open. It is nil for a round that is none.
+// Cells returns the cells of a round, from 1, as its parameters will have them: tokens of all
+// rounds can be issued before any is open. It is nil for a round that is none.
 func (g *Design) Cells(round int) []Cell {
 	if round < 1 || round > len(g.rounds) {
 		return nil
@@ -18,7 +18,8 @@ func (g *Design) Cells(round int) []Cell {
 	return slices.Clone(g.rounds[round-1].cells)
 }
 
-// Min returns how many reports a round, from 1, needs in all of its cells together; 0 for a round that is none.
+// Min returns how many reports a round, from 1, needs in all of its cells together; 0 for a round
+// that is none.
 func (g *Design) Min(round int) uint64 {
 	if round < 1 || round > len(g.rounds) {
 		return 0
@@ -26,10 +27,10 @@ func (g *Design) Min(round int) uint64 {
 	return g.rounds[round-1].min
 }
 
-// Params returns the public parameters of one round (from 1) of one stratum: "" where none are declared.
-// pub is what the rounds before published, zero for round 1. sealKey is the server's public key of the
-// round (shuffle), signs the seed of the rotation (*_SCM3, the same in every round); both have 32 bytes,
-// and are nil for other protocols. It refuses what Verify would refuse.
+// Params returns the public parameters of one round (from 1) of one stratum: "" where none are
+// declared. pub is what the rounds before published, zero for round 1. sealKey is the server's
+// public key of the round (shuffle), signs the seed of the rotation (*_SCM3, the same in every
+// round); both have 32 bytes, and are nil for other protocols. It refuses what Verify would refuse.
 func (g *Design) Params(round int, stratum string, pub Published, sealKey, signs []byte) (*Params, error) {
 	p, err := g.params(round, stratum, pub, sealKey, signs)
 	if err != nil {
@@ -70,7 +71,8 @@ func (g *Design) checkStratum(stratum string) error {
 	return nil
 }
 
-// checkKeys demands the server's key exactly of shuffle protocols and the seed of signs exactly of *_SCM3.
+// checkKeys demands the server's key exactly of shuffle protocols and the seed of signs exactly of
+// *_SCM3.
 func (g *Design) checkKeys(sealKey, signs []byte) error {
 	info, _ := g.Protocol.Info()
 	if err := checkBytes("seal_key", sealKey, info.Model == Shuffle); err != nil {
@@ -106,8 +108,8 @@ func (p *Params) Clone() *Params {
 	return &q
 }
 
-// Fingerprint returns the SHA-256 of Canonical. Parameters made by Parse or Design.Params keep it and must not
-// be changed any more.
+// Fingerprint returns the SHA-256 of Canonical. Parameters made by Parse or Design.Params keep it
+// and must not be changed any more.
 func (p *Params) Fingerprint() [32]byte {
 	if p.kept != nil {
 		return p.kept.print
@@ -137,14 +139,15 @@ func (p *Params) Cell(cell uint32) (c Cell, ok bool) {
 	return p.Cells[cell], true
 }
 
-// Null returns the value that verified parameters have for NULL: one number, or as many as the declared dimension.
+// Null returns the value that verified parameters have for NULL: one number, or as many as the
+// declared dimension.
 func (p *Params) Null() Value { return p.Declaration.null() }
 
 // Rounds returns how many rounds the collection has.
 func (p *Params) Rounds() int { return len(p.Derived.Groups) }
 
-// GaussVariance returns σ² of DGAUSS in squared steps of the grid, on which a vector of norm Published.Clip is
-// 65536·sqrt(Padded) long. It follows from the declaration alone.
+// GaussVariance returns σ² of DGAUSS in squared steps of the grid, on which a vector of norm
+// Published.Clip is 65536·sqrt(Padded) long. It follows from the declaration alone.
 func (p *Params) GaussVariance() uint64 {
 	v := Derived{Padded: padded(p.Declaration.Dimension), Rho: rhoOf(&p.Declaration)}
 	return v.gaussVariance()
@@ -156,6 +159,6 @@ func (p *Params) GaussBound() uint64 {
 	return v.gaussBound()
 }
 
-// windowFactor returns 2 + sqrt(ln 4n), the half width of LDP_UV2's window in estimated standard deviations
-// for n contributors [JKMW19].
+// windowFactor returns 2 + sqrt(ln 4n), the half width of LDP_UV2's window in estimated standard
+// deviations for n contributors [JKMW19].
 func windowFactor(n uint64) float64 { return 2 + math.Sqrt(math.Log(4*float64(n))) }

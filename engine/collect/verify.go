@@ -11,15 +11,15 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Verify tells whether the parameters are what their declaration demands. It plans the collection again and
-// compares everything: integers must be equal, floats too but for 1e-9 of their size. Only numbers of
-// earlier rounds, the key and the signs cannot be derived; those are checked for form and range, and
-// privacy rests on none of them but the key, which binds the fingerprint.
+// Verify tells whether the parameters are what their declaration demands. It plans the collection
+// again and compares everything: integers must be equal, floats too but for 1e-9 of their size.
+// Only numbers of earlier rounds, the key and the signs cannot be derived; those are checked for
+// form and range, and privacy rests on none of them but the key, which binds the fingerprint.
 //
 // Parameters whose report costs more than the declaration names are refused too.
 //
-// Parameters that pass give every report the declared guarantee whatever the server meant by them. A
-// device reports nothing on an error.
+// Parameters that pass give every report the declared guarantee whatever the server meant by them.
+// A device reports nothing on an error.
 func (p *Params) Verify() error {
 	if p.Version != Version {
 		return p.doubt("are of version %d, and this library knows version %d", p.Version, Version)

@@ -41,9 +41,9 @@ func TestVerifyRounding(t *testing.T) {
 	})
 }
 
-// open tells whether a server may choose another value of a field: what is declared of values and no size follows from, names,
-// and changes that leave all of this round's numbers as they are, so that the parameters are those of the other declaration. TestHostile
-// has what these may not be.
+// open tells whether a server may choose another value of a field: what is declared of values and
+// no size follows from, names, and changes that leave all of this round's numbers as they are, so
+// that the parameters are those of the other declaration. TestHostile has what these may not be.
 func open(p *Params, path string) bool {
 	switch path {
 	case ".Declaration.Option":
@@ -255,8 +255,8 @@ func sampleRound(t testing.TB, name string, round int) *Params {
 	return nil
 }
 
-// TestVerifyChanged: parameters that were changed after their fingerprint was taken do not verify with it, even if
-// they would be right otherwise.
+// TestVerifyChanged: parameters that were changed after their fingerprint was taken do not verify
+// with it, even if they would be right otherwise.
 func TestVerifyChanged(t *testing.T) {
 	p := sampleRound(t, "sum", 1)
 	p.SealKey[0]++
@@ -265,8 +265,8 @@ func TestVerifyChanged(t *testing.T) {
 	}
 }
 
-// TestVerifyTime: a device verifies a round of a million contributors in less than 50 ms on a machine of its own; ten times
-// as much is allowed here.
+// TestVerifyTime: a device verifies a round of a million contributors in less than 50 ms on a
+// machine of its own; ten times as much is allowed here.
 func TestVerifyTime(t *testing.T) {
 	everyRound(t, func(t *testing.T, g *Design, p *Params) {
 		start := time.Now()

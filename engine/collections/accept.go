@@ -17,16 +17,18 @@ type Submission struct {
 // maxSubmissions bounds what one call brings: the rows of one statement.
 const maxSubmissions = 10_000
 
-// Accept takes the reports of a local collection, all of them or none. It returns when they are durable.
+// Accept takes the reports of a local collection, all of them or none. It returns when they are
+// durable.
 //
-// Each token is spent by the transaction that writes its report. A token that has brought the same bytes before
-// changes nothing and is no error, whatever the state of the collection: the acknowledgement got lost.
-// Calls of many connections at the same time share a transaction (flush.go), and none fails because of
-// another one's submissions. When ctx ends first, the reports may have been written; sending them again tells.
+// Each token is spent by the transaction that writes its report. A token that has brought the same
+// bytes before changes nothing and is no error, whatever the state of the collection: the
+// acknowledgement got lost. Calls of many connections at the same time share a transaction
+// (flush.go), and none fails because of another one's submissions. When ctx ends first, the reports
+// may have been written; sending them again tells.
 //
-// Refusals: UnknownToken; SpentToken, the token has brought other bytes; ClosedToken, its round is not open, or its cell is
-// another one; MalformedReport; CollectionState for a collection that has never been opened, was aborted,
-// or is of the shuffle model.
+// Refusals: UnknownToken; SpentToken, the token has brought other bytes; ClosedToken, its round is
+// not open, or its cell is another one; MalformedReport; CollectionState for a collection that has
+// never been opened, was aborted, or is of the shuffle model.
 func (c *Collections) Accept(ctx context.Context, name string, list []Submission) error {
 	if len(list) > maxSubmissions {
 		return refuse.New(refuse.MalformedReport, "%d reports are too many for one statement.", len(list)).With("Send at most %d.", maxSubmissions)
@@ -73,7 +75,8 @@ type submission struct {
 	report []byte // nil: it has been here before
 }
 
-// check checks a submission against what is known now, before it waits for a flush. The secret goes no further.
+// check checks a submission against what is known now, before it waits for a flush. The secret goes
+// no further.
 func (c *Collections) check(col *collection, s Submission) (submission, error) {
 	out := submission{hash: sha256.Sum256(s.Token)}
 	h := sha256.New()
@@ -97,7 +100,8 @@ func (c *Collections) check(col *collection, s Submission) (submission, error) {
 	return out, nil
 }
 
-// admitNow is admit for who holds no lock. Tokens of a collection that has just ended were put away and are read again.
+// admitNow is admit for who holds no lock. Tokens of a collection that has just ended were put away
+// and are read again.
 func (c *Collections) admitNow(col *collection, s submission) (again bool, where place, p *collect.Params, err error) {
 	c.mu.RLock()
 	if col.tokens == nil {
@@ -114,8 +118,8 @@ func (c *Collections) admitNow(col *collection, s submission) (again bool, where
 	return col.admit(s)
 }
 
-// admit tells whether a submission has been here before, or else where its token reports, by which parameters,
-// if it may do so now. The tokens are there; c.mu or c.writing is held.
+// admit tells whether a submission has been here before, or else where its token reports, by which
+// parameters, if it may do so now. The tokens are there; c.mu or c.writing is held.
 func (c *collection) admit(s submission) (again bool, where place, p *collect.Params, err error) {
 	t := c.tokens.find(keyOf(s.hash[:]))
 	switch {

@@ -154,7 +154,8 @@ func TestTokensOfAnotherRound(t *testing.T) {
 	wantCode(t, "a report of round 1 in round 2", w.Accept(ctx, "commute", []Submission{{second.Secret[:], report}}), refuse.MalformedReport)
 }
 
-// TestManySubmitters: every token reports once whoever else is there, failures hurt nobody, and retries of all change nothing.
+// TestManySubmitters: every token reports once whoever else is there, failures hurt nobody, and
+// retries of all change nothing.
 func TestManySubmitters(t *testing.T) {
 	const n, workers = 3000, 32
 	w := testWorld(t)
@@ -168,7 +169,8 @@ func TestManySubmitters(t *testing.T) {
 	winners := map[int]byte{}
 	for k := range workers {
 		all.Go(func() {
-			for i := k; i < 2*n; i += workers { // two goroutines want each token, with different bits
+			// two goroutines want each token, with different bits
+			for i := k; i < 2*n; i += workers {
 				at, bit := i%n, byte(i/n)
 				err := w.Accept(context.Background(), "commute", []Submission{{tokens[at].Secret[:], p.EncodeReport(0, []byte{bit})}})
 				if err == nil {
@@ -270,7 +272,8 @@ func TestContextEnds(t *testing.T) {
 	equal(t, "reports", w.number("SELECT count(*) FROM survey.commute"), 2)
 }
 
-// TestShutdown: nobody waits for an answer that does not come, and retries after FINAL find their token again.
+// TestShutdown: nobody waits for an answer that does not come, and retries after FINAL find their
+// token again.
 func TestShutdown(t *testing.T) {
 	w, tokens := bitWorld(t, 400)
 	w.open("commute")

@@ -4,8 +4,9 @@ import (
 	"scrim/engine/estimator/local"
 )
 
-// Arrived tells what has come of a stratum ("" where there are none), in any state: the cells of the round that the collection is in,
-// or was in last, and the number of reports in all rounds. It counts and reads no report.
+// Arrived tells what has come of a stratum ("" where there are none), in any state: the cells of
+// the round that the collection is in, or was in last, and the number of reports in all rounds. It
+// counts and reads no report.
 func (c *Collections) Arrived(name, stratum string) (info local.Info, reports uint64, err error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -9,8 +9,9 @@ import (
 	"scrim/engine/collect/seal"
 )
 
-// bagSum is a sum of SHA-256 of sealed messages modulo 2^256: it depends neither on their order nor on how a bag is
-// cut into parts. Whoever finds two bags of one sum has found out how to have a batch of their own refused.
+// bagSum is a sum of SHA-256 of sealed messages modulo 2^256: it depends neither on their order nor
+// on how a bag is cut into parts. Whoever finds two bags of one sum has found out how to have a
+// batch of their own refused.
 type bagSum [4]uint64
 
 // add adds every message of a bag, or of a part of it.

@@ -10,8 +10,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Part is a part of a batch that a shuffler releases: of the Parts in which the bag comes, the one numbered Part from 1. Parts may
-// come in any order, and again. A part holds whole sealed messages.
+// Part is a part of a batch that a shuffler releases: of the Parts in which the bag comes, the one
+// numbered Part from 1. Parts may come in any order, and again. A part holds whole sealed messages.
 type Part struct {
 	Round       int
 	Stratum     string
@@ -27,15 +27,16 @@ func (p Part) key() batchKey { return batchKey{p.Round, p.Stratum, p.Cell, p.Bat
 // maxParts bounds the parts of a bag.
 const maxParts = 100_000
 
-// LoadBatch takes a part of a batch. It opens the part's messages before it returns, on all cores, some 50 µs of one core each; done tells
-// that all parts are there and the batch is stored. The messages are sorted then, so that nothing is left of the order in
-// which they came.
+// LoadBatch takes a part of a batch. It opens the part's messages before it returns, on all cores,
+// some 50 µs of one core each; done tells that all parts are there and the batch is stored. The
+// messages are sorted then, so that nothing is left of the order in which they came.
 //
-// A part that has come before changes nothing and is no error, also after a crash, and after the batch was stored. Refusals:
-// CollectionState if the round is not the present one, or no batch is to come any more; TooFewReports and MalformedReport for a
-// number of reports or messages that no shuffler releases; BatchReplay for other bytes under a number that has been used, or
-// for the same bag under another; BatchWindow where the bag's messages cannot be those of its reports. Of the last two the
-// latter is remembered: such a batch is worth nothing, and its number is used.
+// A part that has come before changes nothing and is no error, also after a crash, and after the
+// batch was stored. Refusals: CollectionState if the round is not the present one, or no batch is
+// to come any more; TooFewReports and MalformedReport for a number of reports or messages that no
+// shuffler releases; BatchReplay for other bytes under a number that has been used, or for the same
+// bag under another; BatchWindow where the bag's messages cannot be those of its reports. Of the
+// last two the latter is remembered: such a batch is worth nothing, and its number is used.
 func (c *Collections) LoadBatch(ctx context.Context, name string, part Part) (done bool, err error) {
 	job, err := c.batchJob(ctx, name, &part)
 	if err != nil || job.again {

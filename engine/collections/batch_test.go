@@ -13,7 +13,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// bundles seals the messages of n contributors of a cell, permuted as a shuffler would, all holding value.
+// bundles seals the messages of n contributors of a cell, permuted as a shuffler would, all holding
+// value.
 func (w world) bundles(name string, round int, stratum string, cell uint32, n int, value float64) []byte {
 	w.t.Helper()
 	p, err := w.Params(name, round, stratum)

@@ -17,8 +17,8 @@ import (
 	"scrim/engine/store"
 )
 
-// BenchmarkAccept accepts reports one a call from 8 and from 64 connections, into a collection of 100,000 tokens on a store on disk. It
-// reports accepted reports a second.
+// BenchmarkAccept accepts reports one a call from 8 and from 64 connections, into a collection of
+// 100,000 tokens on a store on disk. It reports accepted reports a second.
 func BenchmarkAccept(b *testing.B) {
 	for _, workers := range []int{1, 8, 64} {
 		b.Run(map[int]string{1: "1", 8: "8", 64: "64"}[workers], func(b *testing.B) {
@@ -51,8 +51,8 @@ func BenchmarkAccept(b *testing.B) {
 	}
 }
 
-// reported makes a table of n reports of one round, of which some thousand are different, spread over the cells as
-// tokens would be.
+// reported makes a table of n reports of one round, of which some thousand are different, spread
+// over the cells as tokens would be.
 func reported(b *testing.B, w world, p *collect.Params, n int) store.TableRef {
 	b.Helper()
 	ref, r, d := store.TableRef{Schema: "survey", Name: "reports"}, exact.Secure(), device.New(p)
@@ -84,7 +84,8 @@ func reported(b *testing.B, w world, p *collect.Params, n int) store.TableRef {
 	return ref
 }
 
-// cpu reports the processor time that an operation takes on all cores: others may be using the machine.
+// cpu reports the processor time that an operation takes on all cores: others may be using the
+// machine.
 func cpu(b *testing.B) (done func()) {
 	used := func() time.Duration {
 		var r syscall.Rusage
@@ -95,7 +96,8 @@ func cpu(b *testing.B) (done func()) {
 	return func() { b.ReportMetric(float64(used()-before)/float64(b.N)/1e6, "cpu-ms/op") }
 }
 
-// BenchmarkAggregate adds up a million reports and decodes them, beside the exact mean of a million doubles, for one stratum of a table.
+// BenchmarkAggregate adds up a million reports and decodes them, beside the exact mean of a million
+// doubles, for one stratum of a table.
 func BenchmarkAggregate(b *testing.B) {
 	const n = 1_000_000
 	signs := make([]byte, 32)
@@ -152,15 +154,16 @@ func BenchmarkAggregate(b *testing.B) {
 	})
 }
 
-// BenchmarkLoadBatch opens, checks, stores and sums a batch of 100,000 reports of SHUF_SUM in parts of 65,536 messages. The goal is a
-// minute on two cores.
+// BenchmarkLoadBatch opens, checks, stores and sums a batch of 100,000 reports of SHUF_SUM in parts
+// of 65,536 messages. The goal is a minute on two cores.
 func BenchmarkLoadBatch(b *testing.B) {
 	const n, part = 100_000, 65_536 * seal.SealedSize
 	w := testWorld(b)
 	ctx := context.Background()
 	w.create("commute", collect.ShufSum, func(d *collect.Declaration) { d.Expected, d.Delta = n, 1e-9 })
 	w.open("commute")
-	// Sealing takes longer than opening, and is the contributors'. Bundles that are in the bag several times are as much work to open.
+	// Sealing takes longer than opening, and is the contributors'. Bundles that are in the bag
+	// several times are as much work to open.
 	some := w.bundles("commute", 1, "", 0, n/25, 50)
 	bag := bytes.Repeat(some, 25)
 	parts := (len(bag) + part - 1) / part

@@ -2,7 +2,8 @@ package collections
 
 import "sync"
 
-// estimates are the last estimates of a collection's strata. An estimate holds for one version of the table.
+// estimates are the last estimates of a collection's strata. An estimate holds for one version of
+// the table.
 type estimates struct {
 	mu  sync.Mutex
 	all map[string]*kept
@@ -16,7 +17,8 @@ type kept struct {
 	err      error
 }
 
-// get returns the estimate of a version, and makes it if it is of another one. A failure that is no refusal is not kept.
+// get returns the estimate of a version, and makes it if it is of another one. A failure that is no
+// refusal is not kept.
 func (e *estimates) get(stratum, version string, estimate func() (Estimate, error)) (Estimate, error) {
 	e.mu.Lock()
 	if e.all == nil {

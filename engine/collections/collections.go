@@ -32,10 +32,11 @@ type Collections struct {
 // collection is what is known of a collection in memory. It follows from the store.
 type collection struct {
 	record
-	design   *collect.Design
-	rounds   map[roundKey]*round
-	issued   map[place]uint64
-	received map[place]uint64 // reports of tokens' places; of a shuffle round, reports of its batches
+	design *collect.Design
+	rounds map[roundKey]*round
+	issued map[place]uint64
+	// reports of tokens' places; of a shuffle round, reports of its batches
+	received map[place]uint64
 	batches  []batchRecord
 	tokens   *tokens // nil until somebody needs them
 	results  map[string][]byte
@@ -59,8 +60,8 @@ type round struct {
 	opened, closed string
 }
 
-// New opens the collections of a store. They read everything again, so that a crash leaves nothing behind
-// but what was committed. Shutdown ends them before the store is closed.
+// New opens the collections of a store. They read everything again, so that a crash leaves nothing
+// behind but what was committed. Shutdown ends them before the store is closed.
 func New(ctx context.Context, st store.Store) (*Collections, error) {
 	own, ok := st.(store.Own)
 	if !ok {
@@ -87,7 +88,8 @@ func New(ctx context.Context, st store.Store) (*Collections, error) {
 	return c, nil
 }
 
-// Shutdown stops taking reports and closes the connection to the store. What waits is refused with store.ErrClosed.
+// Shutdown stops taking reports and closes the connection to the store. What waits is refused with
+// store.ErrClosed.
 func (c *Collections) Shutdown() error {
 	c.flusher.stop()
 	c.writing.Lock()
@@ -117,8 +119,8 @@ func (c *Collections) same(r record) (*collection, error) {
 	return col, err
 }
 
-// Holds tells whether a stored table is a collection's, which nobody may write, alter, rename or drop by SQL. A ref
-// without a name asks for a whole database.
+// Holds tells whether a stored table is a collection's, which nobody may write, alter, rename or
+// drop by SQL. A ref without a name asks for a whole database.
 func (c *Collections) Holds(ref store.TableRef) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

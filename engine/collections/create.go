@@ -29,8 +29,9 @@ var (
 	shuffleMySQL   = map[string]string{"batch_id": "bigint", "round": "tinyint", "stratum": "varchar(64)", "msg": "binary(16)"}
 )
 
-// Create declares a collection and makes its table, in state DRAFT. The declaration is checked by planning it; the
-// design tells all that follows. The database must exist, and no collection of any database may have the short name.
+// Create declares a collection and makes its table, in state DRAFT. The declaration is checked by
+// planning it; the design tells all that follows. The database must exist, and no collection of any
+// database may have the short name.
 func (c *Collections) Create(ctx context.Context, ref store.TableRef, p collect.Protocol, d collect.Declaration, owner string) (*collect.Design, error) {
 	ref = store.TableRef{Schema: strings.ToLower(ref.Schema), Name: strings.ToLower(ref.Name)}
 	uuid := newUUID()
@@ -114,7 +115,8 @@ func (t tx) create(r record) error {
 	return t.save(r)
 }
 
-// Drop removes a collection with everything that the store has of it. One that still takes reports is refused.
+// Drop removes a collection with everything that the store has of it. One that still takes reports
+// is refused.
 func (c *Collections) Drop(ctx context.Context, name string) error {
 	var col *collection
 	return c.write(ctx, func(tx tx) (err error) {

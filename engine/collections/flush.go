@@ -11,8 +11,8 @@ import (
 	"scrim/engine/store"
 )
 
-// A flush writes all reports that wait in one transaction, so that thousands of contributors share the
-// price of making it durable. It waits for others only as long as it seems worth: until as many
+// A flush writes all reports that wait in one transaction, so that thousands of contributors share
+// the price of making it durable. It waits for others only as long as it seems worth: until as many
 // requests are there as the last flush had, at most flushPause.
 const (
 	flushPause = 2 * time.Millisecond
@@ -134,7 +134,8 @@ func byCollection(list []*request) [][]*request {
 	return out
 }
 
-// flush answers requests of one collection: those that may report by one transaction, the others by their errors.
+// flush answers requests of one collection: those that may report by one transaction, the others by
+// their errors.
 func (c *Collections) flush(list []*request) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -165,8 +166,9 @@ func (c *Collections) flush(list []*request) {
 	}
 }
 
-// accepted looks at each request once more, as others have spent tokens meanwhile. It answers those that are
-// refused or were here before, and returns the others and what they bring: every token once.
+// accepted looks at each request once more, as others have spent tokens meanwhile. It answers those
+// that are refused or were here before, and returns the others and what they bring: every token
+// once.
 func (c *Collections) accepted(list []*request) (accepted []*request, spent []submission) {
 	pending := map[key]key{}
 	for _, r := range list {
@@ -189,7 +191,8 @@ func (c *Collections) accepted(list []*request) (accepted []*request, spent []su
 	return accepted, spent
 }
 
-// fresh returns a request's submissions that nobody has brought; pending are those of the same flush.
+// fresh returns a request's submissions that nobody has brought; pending are those of the same
+// flush.
 func (r *request) fresh(pending map[key]key) ([]submission, error) {
 	var out []submission
 	own := map[key]key{}
@@ -217,8 +220,8 @@ func (r *request) fresh(pending map[key]key) ([]submission, error) {
 	return out, nil
 }
 
-// report writes reports in random order, and the hashes of their tokens in the order of the hashes: nothing but the
-// transaction itself joins the two.
+// report writes reports in random order, and the hashes of their tokens in the order of the hashes:
+// nothing but the transaction itself joins the two.
 func (t tx) report(col *collection, spent []submission, day time.Time) error {
 	if err := t.fill(col.ref(), reportRows(col, spent, day)); err != nil {
 		return err

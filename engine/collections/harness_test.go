@@ -75,7 +75,8 @@ func unwrap(err error) error {
 	return nil
 }
 
-// wantCode checks that a statement was refused with a code, and that the refusal has texts for a person.
+// wantCode checks that a statement was refused with a code, and that the refusal has texts for a
+// person.
 func wantCode(t testing.TB, what string, err error, code refuse.Code) {
 	t.Helper()
 	r, ok := refuse.As(err)

@@ -9,7 +9,8 @@ import (
 	"scrim/engine/store"
 )
 
-// key is the first half of a SHA-256, which is what memory holds of hashes: 128 bits are as hard to meet.
+// key is the first half of a SHA-256, which is what memory holds of hashes: 128 bits are as hard to
+// meet.
 type key [16]byte
 
 func keyOf(hash []byte) key { return key(hash[:16]) }
@@ -23,8 +24,9 @@ type token struct {
 
 func (t *token) free() bool { return t.report == key{} }
 
-// tokens finds tokens by their hashes. They lie in sorted runs, each at least twice as long as the next, so that
-// a look-up takes a few binary searches and tokens can be added at any time. 40 bytes a token.
+// tokens finds tokens by their hashes. They lie in sorted runs, each at least twice as long as the
+// next, so that a look-up takes a few binary searches and tokens can be added at any time. 40 bytes
+// a token.
 type tokens struct{ runs [][]token }
 
 // find returns a token, or nil. The pointer holds until tokens are added.
@@ -52,7 +54,8 @@ func (t *tokens) add(list []token) {
 
 func compareTokens(a, b token) int { return bytes.Compare(a.key[:], b.key[:]) }
 
-// index returns a collection's tokens, which it reads from the store the first time. c.writing is held.
+// index returns a collection's tokens, which it reads from the store the first time. c.writing is
+// held.
 func (c *Collections) index(ctx context.Context, col *collection) (*tokens, error) {
 	if col.tokens != nil {
 		return col.tokens, nil

@@ -26,8 +26,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// The tests here run this test binary again as a child that brings a collection from round to round, and kill it. Every child sends
-// what the ones before have sent, whether it was acknowledged or not, as contributors do that retry.
+// The tests here run this test binary again as a child that brings a collection from round to
+// round, and kill it. Every child sends what the ones before have sent, whether it was acknowledged
+// or not, as contributors do that retry.
 
 const childVariable = "SCRIM_COLLECTIONS_CHILD"
 
@@ -66,8 +67,8 @@ func fixedReport(p *collect.Params, i int, cell uint32) ([]byte, error) {
 	return device.Report(exact.New(rand.NewPCG(uint64(i), 7)), p, cell, collect.Value{float64(40 + i%9)})
 }
 
-// child runs "path|point|n": it opens the collections and goes on with survey.commute until it is FINAL, and kills itself at
-// the n-th passing of a point.
+// child runs "path|point|n": it opens the collections and goes on with survey.commute until it is
+// FINAL, and kills itself at the n-th passing of a point.
 func child(spec []string) error {
 	st, err := duckdb.Open(spec[0], duckdb.Options{Threads: 2})
 	if err != nil {
@@ -126,7 +127,8 @@ func finish(c *Collections) error {
 	}
 }
 
-// sendAll sends the reports of all tokens of a round from several connections, and says which were acknowledged.
+// sendAll sends the reports of all tokens of a round from several connections, and says which were
+// acknowledged.
 func sendAll(c *Collections, round int) error {
 	places := map[int]uint32{}
 	for i := range killTokens {
@@ -231,8 +233,9 @@ func runChild(t *testing.T, spec string, after time.Duration, got map[int]bool) 
 	return final
 }
 
-// inspect opens what a killed child has left and checks it to the last row: the tokens that are spent and the reports that are there belong
-// together, and all that were acknowledged are among them.
+// inspect opens what a killed child has left and checks it to the last row: the tokens that are
+// spent and the reports that are there belong together, and all that were acknowledged are among
+// them.
 func inspect(t *testing.T, path string, got map[int]bool) Summary {
 	t.Helper()
 	w := testReopen(t, path)

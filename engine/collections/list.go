@@ -55,7 +55,8 @@ func (c *Collections) List() []Summary {
 	return listed(c, func(col *collection) []Summary { return []Summary{col.summary()} })
 }
 
-// Lookup describes one collection; ok is false where there is none of the name, short or with its database.
+// Lookup describes one collection; ok is false where there is none of the name, short or with its
+// database.
 func (c *Collections) Lookup(name string) (s Summary, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

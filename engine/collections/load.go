@@ -125,8 +125,8 @@ func (c *Collections) loadResults(ctx context.Context, all map[string]*collectio
 	})
 }
 
-// count counts the reports that are there. A collection without its table can only be dropped; nothing else that it knows is lost by
-// that, and the server starts.
+// count counts the reports that are there. A collection without its table can only be dropped;
+// nothing else that it knows is lost by that, and the server starts.
 func (c *Collections) count(ctx context.Context, col *collection) error {
 	if _, ok, err := c.st.Table(ctx, col.ref()); err != nil || !ok {
 		col.State, col.Reason = Aborted, "its table is gone"

@@ -9,12 +9,13 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Next ends the round: it stops taking reports, evaluates those of every stratum, and publishes the parameters of the next
-// round, which is open then. After the last round it keeps the results, and the collection is FINAL.
+// Next ends the round: it stops taking reports, evaluates those of every stratum, and publishes the
+// parameters of the next round, which is open then. After the last round it keeps the results, and
+// the collection is FINAL.
 //
-// Where reports are too few nothing changes (TooFewReports tells what is missing). Where a round is inconclusive the collection is
-// FAILED and can be opened again for additional people (RoundInconclusive). A crash on the way leaves it BETWEEN: Next or
-// Open go on.
+// Where reports are too few nothing changes (TooFewReports tells what is missing). Where a round is
+// inconclusive the collection is FAILED and can be opened again for additional people
+// (RoundInconclusive). A crash on the way leaves it BETWEEN: Next or Open go on.
 func (c *Collections) Next(ctx context.Context, name string) error {
 	before, err := c.closeForNext(ctx, name)
 	if err != nil {
@@ -40,7 +41,8 @@ type evaluated struct {
 	rounds []*collect.Params
 }
 
-// closeForNext makes the collection BETWEEN, if it is not, and if the counts of reports allow going on.
+// closeForNext makes the collection BETWEEN, if it is not, and if the counts of reports allow going
+// on.
 func (c *Collections) closeForNext(ctx context.Context, name string) (evaluated, error) {
 	var e evaluated
 	err := c.transition(ctx, name, func(col *collection) (*change, error) {
@@ -98,7 +100,8 @@ func (c *Collections) outcomes(ctx context.Context, e evaluated) (map[string]out
 	return out, nil
 }
 
-// stay brings a round that could not be evaluated to FAILED if it was inconclusive, and else back to what it was.
+// stay brings a round that could not be evaluated to FAILED if it was inconclusive, and else back
+// to what it was.
 func (c *Collections) stay(ctx context.Context, e evaluated, cause error) error {
 	r, _ := refuse.As(cause)
 	inconclusive := r != nil && r.Code == refuse.RoundInconclusive

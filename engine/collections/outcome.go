@@ -11,8 +11,8 @@ import (
 // Estimate answers from the reports of a last round. Those of shuffle collections have Sum, too.
 type Estimate interface{ local.Estimate }
 
-// outcome is what the reports of a round of a stratum give: what the next round takes from it, or in the last
-// round an estimate.
+// outcome is what the reports of a round of a stratum give: what the next round takes from it, or
+// in the last round an estimate.
 type outcome struct {
 	arrived   local.Info // also where there is a refusal
 	published collect.Published
@@ -35,7 +35,8 @@ func (c *Collections) outcome(ctx context.Context, r record, p *collect.Params) 
 	return evaluate(p, t, before...)
 }
 
-// before returns the first round of a stratum, where p is the second one and its estimate takes something from the first.
+// before returns the first round of a stratum, where p is the second one and its estimate takes
+// something from the first.
 func (c *Collections) before(ctx context.Context, r record, p *collect.Params) ([]local.Before, error) {
 	if p.Round != 2 || p.Protocol != collect.LDPKV2 && p.Protocol != collect.LDPUV2 {
 		return nil, nil
@@ -73,11 +74,12 @@ func evaluate(p *collect.Params, t *local.Tally, before ...local.Before) (outcom
 	return o, err
 }
 
-// Estimate returns the estimate of a collection's last round, of one stratum ("" where there are none). While the round is open it
-// is of the reports so far, if they are enough. It is kept for as long as no report comes.
+// Estimate returns the estimate of a collection's last round, of one stratum ("" where there are
+// none). While the round is open it is of the reports so far, if they are enough. It is kept for as
+// long as no report comes.
 //
-// Refusals: CollectionRounds before the last round, TooFewReports, RoundInconclusive, BatchWindow, CollectionState of an aborted
-// collection, CollectionFilter where a stratum has to be named.
+// Refusals: CollectionRounds before the last round, TooFewReports, RoundInconclusive, BatchWindow,
+// CollectionState of an aborted collection, CollectionFilter where a stratum has to be named.
 func (c *Collections) Estimate(ctx context.Context, name, stratum string) (Estimate, error) {
 	c.mu.RLock()
 	col, err := c.find(name)

@@ -8,15 +8,16 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Preview says of a stratum what has arrived in the present round, and what Next would make of it. It changes nothing and costs
-// nothing: it is computed from reports that are private already.
+// Preview says of a stratum what has arrived in the present round, and what Next would make of it.
+// It changes nothing and costs nothing: it is computed from reports that are private already.
 type Preview struct {
-	Stratum   string
-	Round     int
-	Info      local.Info        // counts by cell, warnings
-	Published collect.Published // for the next round; zero in the last round or where Refusal is set
-	Result    *Result           // of the last round
-	Refusal   *refuse.Error     // what Next would refuse with
+	Stratum string
+	Round   int
+	Info    local.Info // counts by cell, warnings
+	// for the next round; zero in the last round or where Refusal is set
+	Published collect.Published
+	Result    *Result       // of the last round
+	Refusal   *refuse.Error // what Next would refuse with
 }
 
 // Preview previews the present round of every stratum.

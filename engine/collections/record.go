@@ -22,8 +22,8 @@ const (
 	Aborted State = "ABORTED"
 )
 
-// record is what the store keeps of a collection as a whole. Step counts its changes: a transition that
-// computes outside of the transaction sees by it whether somebody else was faster.
+// record is what the store keeps of a collection as a whole. Step counts its changes: a transition
+// that computes outside of the transaction sees by it whether somebody else was faster.
 type record struct {
 	Schema      string              `json:"schema"`
 	Name        string              `json:"name"` // unique in the server
@@ -64,7 +64,8 @@ func (r record) where() string {
 	return string(r.State)
 }
 
-// roundRecord is what the store keeps of a round of a stratum. Times are of the DBA's statements, in seconds.
+// roundRecord is what the store keeps of a round of a stratum. Times are of the DBA's statements,
+// in seconds.
 type roundRecord struct {
 	Params []byte `json:"params"` // canonical
 	Opened string `json:"opened"`
@@ -86,8 +87,8 @@ type issued struct {
 	Tokens  uint64 `json:"tokens"`
 }
 
-// batchRecord is what the store keeps of a batch. Bad says that it was refused for good: its messages are
-// not kept, and it can be loaded no more.
+// batchRecord is what the store keeps of a batch. Bad says that it was refused for good: its
+// messages are not kept, and it can be loaded no more.
 type batchRecord struct {
 	ID       int64    `json:"id"`
 	Round    int      `json:"round"`
@@ -123,7 +124,8 @@ const (
 	bucketResult     = "collection_result"
 )
 
-// entry joins the parts of an entry's key. No part holds the separator: uuids, numbers and strata do not.
+// entry joins the parts of an entry's key. No part holds the separator: uuids, numbers and strata
+// do not.
 func entry(uuid string, parts ...any) string {
 	key := uuid
 	for _, p := range parts {

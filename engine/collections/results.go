@@ -8,17 +8,18 @@ import (
 
 // Result is what is kept of an estimate at FINAL. What a protocol has no answer for is absent.
 type Result struct {
-	Mean      *float64    `json:"mean,omitempty"`
-	StdErr    *float64    `json:"stderr,omitempty"`
-	Low       *float64    `json:"low,omitempty"` // of the interval that covers the mean with 95 %
-	High      *float64    `json:"high,omitempty"`
-	SD        *float64    `json:"sd,omitempty"`
-	SDStdErr  *float64    `json:"sd_stderr,omitempty"`
-	Sum       *float64    `json:"sum,omitempty"`
-	SumStdErr *float64    `json:"sum_stderr,omitempty"`
-	Vector    []float64   `json:"vector,omitempty"`
-	VectorErr *float64    `json:"vector_stderr,omitempty"`
-	Quantiles [][]float64 `json:"quantiles,omitempty"` // pairs of a share and the value that it lies below
+	Mean      *float64  `json:"mean,omitempty"`
+	StdErr    *float64  `json:"stderr,omitempty"`
+	Low       *float64  `json:"low,omitempty"` // of the interval that covers the mean with 95 %
+	High      *float64  `json:"high,omitempty"`
+	SD        *float64  `json:"sd,omitempty"`
+	SDStdErr  *float64  `json:"sd_stderr,omitempty"`
+	Sum       *float64  `json:"sum,omitempty"`
+	SumStdErr *float64  `json:"sum_stderr,omitempty"`
+	Vector    []float64 `json:"vector,omitempty"`
+	VectorErr *float64  `json:"vector_stderr,omitempty"`
+	// pairs of a share and the value that it lies below
+	Quantiles [][]float64 `json:"quantiles,omitempty"`
 	Info      local.Info  `json:"info"`
 }
 

@@ -9,17 +9,17 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// sortAfter is how many rows of a table of spent tokens stay unsorted at least; half as many as are sorted are
-// let come besides, so that sorting costs every row a few writes, however many there are.
-// Fewer are sorted from time to time, if it takes little of that time.
+// sortAfter is how many rows of a table of spent tokens stay unsorted at least; half as many as are
+// sorted are let come besides, so that sorting costs every row a few writes, however many there
+// are. Fewer are sorted from time to time, if it takes little of that time.
 const (
 	sortAfter = 1 << 14
 	sortEvery = time.Minute
 	sortShare = 50 // sorting takes at most one in so many minutes
 )
 
-// Settle takes the order of arrival out of the tables, as far as it can be while rounds are open: it sorts the
-// spent tokens by their hashes. It is called before the data are copied.
+// Settle takes the order of arrival out of the tables, as far as it can be while rounds are open:
+// it sorts the spent tokens by their hashes. It is called before the data are copied.
 func (c *Collections) Settle(ctx context.Context) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -39,7 +39,8 @@ func (c *Collections) sortStale() {
 	defer c.writing.Unlock()
 	for _, col := range c.names {
 		if col.unsorted > 0 && time.Since(col.sortedAt) > sortShare*col.sortTook {
-			_ = c.sortSpent(context.Background(), col) // what is not sorted now is sorted the next time
+			// what is not sorted now is sorted the next time
+			_ = c.sortSpent(context.Background(), col)
 		}
 	}
 }
@@ -64,8 +65,9 @@ func (t tx) sortReports(col *collection) error {
 	return t.sort(col.ref(), localColumns, "round, stratum, cell, report, day", col.ref())
 }
 
-// sort replaces a table by one with the same rows in an order. Rows that were only deleted would stay in the file, in the order in
-// which they came; a table that was dropped gives all its blocks back.
+// sort replaces a table by one with the same rows in an order. Rows that were only deleted would
+// stay in the file, in the order in which they came; a table that was dropped gives all its blocks
+// back.
 func (t tx) sort(ref store.TableRef, columns, order string, changed ...store.TableRef) error {
 	sorted := store.TableRef{Schema: ref.Schema, Name: "__scrim_sorted"}
 	for _, sql := range []string{

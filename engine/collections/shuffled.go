@@ -25,7 +25,8 @@ func (c *Collections) outcomeShuffle(ctx context.Context, r record, p *collect.P
 	return evaluateShuffle(p, t, before...)
 }
 
-// beforeShuffle returns the second round of a stratum, where p is the third one and its estimate takes something from the second.
+// beforeShuffle returns the second round of a stratum, where p is the third one and its estimate
+// takes something from the second.
 func (c *Collections) beforeShuffle(ctx context.Context, r record, p *collect.Params) ([]shuffle.Before, error) {
 	if p.Round != 3 {
 		return nil, nil

@@ -17,15 +17,17 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Simulation runs all rounds of a collection in memory, over values that the server holds: the same randomisers, decoders and
-// minima as of a real one, without tokens, seals and tables.
+// Simulation runs all rounds of a collection in memory, over values that the server holds: the same
+// randomisers, decoders and minima as of a real one, without tokens, seals and tables.
 //
-// Privacy: every run is one execution of the protocol over the values as inputs of contributors, each used by one
-// randomiser once. The order of the values is drawn uniformly and anew for each run, so that a run depends on the multiset of
-// values. Exchanging one of them, wherever it stands, is under the same draw exchanging one input: a run has the guarantee that
-// the design declares (an average over draws has what each of them has, by the joint convexity of the divergences), runs
-// compose, and all that follows from reports here is post-processing, refusals of a round included. How many values there are
-// is public. With another source than the operating system's (Rand), nothing of this holds.
+// Privacy: every run is one execution of the protocol over the values as inputs of contributors,
+// each used by one randomiser once. The order of the values is drawn uniformly and anew for each
+// run, so that a run depends on the multiset of values. Exchanging one of them, wherever it stands,
+// is under the same draw exchanging one input: a run has the guarantee that the design declares (an
+// average over draws has what each of them has, by the joint convexity of the divergences), runs
+// compose, and all that follows from reports here is post-processing, refusals of a round included.
+// How many values there are is public. With another source than the operating system's (Rand),
+// nothing of this holds.
 type Simulation struct {
 	Design *collect.Design
 	Values []collect.Value // nil for NULL; one a slot
@@ -41,13 +43,15 @@ type Simulation struct {
 // size is the number of contributors.
 func (s Simulation) size() int { return max(len(s.Values), s.slots) }
 
-// Simulated is the outcome of one run: a result, or what the collection would have been refused with.
+// Simulated is the outcome of one run: a result, or what the collection would have been refused
+// with.
 type Simulated struct {
 	Result  *Result
 	Refusal *refuse.Error
 }
 
-// Simulate returns the outcomes of all runs. It refuses values that are too few before any is looked at.
+// Simulate returns the outcomes of all runs. It refuses values that are too few before any is
+// looked at.
 func Simulate(ctx context.Context, s Simulation) ([]Simulated, error) {
 	seats := s.seats()
 	if err := s.enough(seats); err != nil {
@@ -88,7 +92,8 @@ func (s Simulation) seats() []issue.Seat[place] {
 	return out
 }
 
-// enough refuses a simulation in which a cell has fewer reports than it needs, which would end each run in the same way.
+// enough refuses a simulation in which a cell has fewer reports than it needs, which would end each
+// run in the same way.
 func (s Simulation) enough(seats []issue.Seat[place]) error {
 	info, _ := s.Design.Protocol.Info()
 	what := map[collect.Model]string{collect.Local: "A cell", collect.Shuffle: "A batch"}[info.Model]

@@ -56,7 +56,8 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// TestSimulationUsesEveryValueOnce: the rounds and cells share all values out, whatever their number.
+// TestSimulationUsesEveryValueOnce: the rounds and cells share all values out, whatever their
+// number.
 func TestSimulationUsesEveryValueOnce(t *testing.T) {
 	g, err := collect.Plan("c", newUUID(), collect.LDPKV2, declared[collect.LDPKV2])
 	must(t, err)

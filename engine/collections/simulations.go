@@ -17,10 +17,13 @@ import (
 type Trial struct {
 	Run      int             `json:"run"` // from 1
 	Estimate json.RawMessage `json:"estimate,omitempty"`
-	StdErr   *float64        `json:"stderr,omitempty"`   // as the estimate states it: of the mean, or of the l2 norm of a vector's error
-	Truth    json.RawMessage `json:"truth,omitempty"`    // the mean of the values, unclipped; of public values only
-	Error    *float64        `json:"error,omitempty"`    // estimate less truth; of vectors the l2 norm of it
-	Warnings string          `json:"warnings,omitempty"` // or why there is no estimate
+	// as the estimate states it: of the mean, or of the l2 norm of a vector's error
+	StdErr *float64 `json:"stderr,omitempty"`
+	// the mean of the values, unclipped; of public values only
+	Truth json.RawMessage `json:"truth,omitempty"`
+	// estimate less truth; of vectors the l2 norm of it
+	Error    *float64 `json:"error,omitempty"`
+	Warnings string   `json:"warnings,omitempty"` // or why there is no estimate
 }
 
 // Kept is a simulation as the store keeps it.
@@ -100,8 +103,8 @@ func numbers(x []float64) json.RawMessage {
 // Dimension is how many numbers a contributor's value has.
 func Dimension(g *collect.Design) int { return max(1, g.Declaration.Dimension) }
 
-// Truth returns the mean of the simulated values: NULL as the collection's value for it, nothing clipped. It is for values that are
-// public.
+// Truth returns the mean of the simulated values: NULL as the collection's value for it, nothing
+// clipped. It is for values that are public.
 func (s Simulation) Truth() []float64 {
 	d := Dimension(s.Design)
 	sum := make([]float64, d)
@@ -191,8 +194,8 @@ const (
 	maxReports = 200_000_000 // slots times runs
 )
 
-// CheckSimulation refuses what cannot be simulated, from public numbers alone: too much at once, or a cell that would have too few reports in
-// every run.
+// CheckSimulation refuses what cannot be simulated, from public numbers alone: too much at once, or
+// a cell that would have too few reports in every run.
 func CheckSimulation(g *collect.Design, slots, runs int) error {
 	refused := func(format string, args ...any) *refuse.Error {
 		return refuse.New(refuse.CollectionParameter, format, args...)

@@ -46,7 +46,8 @@ func (t tx) staged(col *collection, k batchKey) (staged, error) {
 	})
 }
 
-// repeats tells whether a part has come before; another one under the same number, or one that announces another batch, is refused.
+// repeats tells whether a part has come before; another one under the same number, or one that
+// announces another batch, is refused.
 func (s staged) repeats(col *collection, part Part) (again bool, err error) {
 	before, again := s.have[part.Part]
 	digest := sha256.Sum256(part.Sealed)
@@ -187,7 +188,8 @@ func (t tx) keep(col *collection, b *batchRecord, messages []collect.Message) er
 	return nil
 }
 
-// finish writes a batch's entry, deletes its parts, and deletes the opening key if it was the last one of a closed round.
+// finish writes a batch's entry, deletes its parts, and deletes the opening key if it was the last
+// one of a closed round.
 func (t tx) finish(col *collection, b *batchRecord) error {
 	if err := t.put(bucketBatch, entry(col.UUID, b.ID), b); err != nil {
 		return err

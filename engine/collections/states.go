@@ -20,7 +20,8 @@ type change struct {
 	after  func(col *collection)
 }
 
-// transition changes a collection's state in one transaction. f decides on what is committed; a refusal of its changes nothing.
+// transition changes a collection's state in one transaction. f decides on what is committed; a
+// refusal of its changes nothing.
 func (c *Collections) transition(ctx context.Context, name string, f func(col *collection) (*change, error)) error {
 	var col *collection
 	var ch *change
@@ -80,7 +81,8 @@ func (c *collection) change() *change {
 	return &change{record: c.record, rounds: map[roundKey]*round{}, keys: map[roundKey][]byte{}}
 }
 
-// Open publishes the parameters of round 1 and lets reports come. A round that is closed or was inconclusive it opens again.
+// Open publishes the parameters of round 1 and lets reports come. A round that is closed or was
+// inconclusive it opens again.
 func (c *Collections) Open(ctx context.Context, name string) error {
 	return c.transition(ctx, name, func(col *collection) (*change, error) {
 		switch col.State {
@@ -120,8 +122,8 @@ func (ch *change) publish(col *collection, pub map[string]collect.Published, mom
 	return nil
 }
 
-// Close ends the taking of reports and stays in the round. Of a shuffle collection it says that no further batch is to come: the
-// opening keys of strata whose cells all have a batch are deleted.
+// Close ends the taking of reports and stays in the round. Of a shuffle collection it says that no
+// further batch is to come: the opening keys of strata whose cells all have a batch are deleted.
 func (c *Collections) Close(ctx context.Context, name string) error {
 	return c.transition(ctx, name, func(col *collection) (*change, error) {
 		if col.State != Open {
@@ -173,8 +175,9 @@ func (c *collection) loaded(number int, stratum string) bool {
 	return true
 }
 
-// reopening lets the round take further reports, after Close or where it was inconclusive: of additional people, as
-// every token reports once. A shuffle round takes further batches, unless its opening key has been deleted.
+// reopening lets the round take further reports, after Close or where it was inconclusive: of
+// additional people, as every token reports once. A shuffle round takes further batches, unless its
+// opening key has been deleted.
 func (c *Collections) reopening(ctx context.Context, col *collection) (*change, error) {
 	if err := c.canOpenBatches(ctx, col); err != nil {
 		return nil, err
@@ -203,7 +206,8 @@ func (c *Collections) canOpenBatches(ctx context.Context, col *collection) error
 	return nil
 }
 
-// Abort ends a collection without a result. Its opening keys and the parts of unfinished bags are deleted.
+// Abort ends a collection without a result. Its opening keys and the parts of unfinished bags are
+// deleted.
 func (c *Collections) Abort(ctx context.Context, name, reason string) error {
 	return c.transition(ctx, name, func(col *collection) (*change, error) {
 		if col.State == Final || col.State == Aborted {

@@ -38,7 +38,8 @@ func (w world) reach(name string, s State) {
 	}
 }
 
-// fail makes round 1 inconclusive: every residue is reported equally often, so that no mean stands out.
+// fail makes round 1 inconclusive: every residue is reported equally often, so that no mean stands
+// out.
 func (w world) fail(name string, tokens []Token) {
 	w.t.Helper()
 	ctx, list, n := context.Background(), []Submission(nil), map[uint32]byte{}
@@ -189,7 +190,8 @@ func TestDropLeavesNothing(t *testing.T) {
 	w.create("commute", collect.LDPBit) // the name is free again
 }
 
-// TestCollectionWithoutItsTable, whose database went away under it: the server starts, and it can be dropped.
+// TestCollectionWithoutItsTable, whose database went away under it: the server starts, and it can
+// be dropped.
 func TestCollectionWithoutItsTable(t *testing.T) {
 	w, ctx := testWorld(t), context.Background()
 	w.reach("commute", Open)
@@ -244,7 +246,8 @@ func TestNamesAreTakenOnce(t *testing.T) {
 	}
 }
 
-// TestNextThatIsInterrupted leaves the round as it was: open, with the same parameters, and able to go on.
+// TestNextThatIsInterrupted leaves the round as it was: open, with the same parameters, and able to
+// go on.
 func TestNextThatIsInterrupted(t *testing.T) {
 	w := testWorld(t)
 	w.create("commute", collect.LDPKV2)
@@ -268,7 +271,8 @@ func TestNextThatIsInterrupted(t *testing.T) {
 	must(t, w.Next(context.Background(), "commute"))
 }
 
-// TestNextWhileAnotherStatementChangesTheCollection: what was evaluated is not what would be published.
+// TestNextWhileAnotherStatementChangesTheCollection: what was evaluated is not what would be
+// published.
 func TestNextWhileAnotherStatementChangesTheCollection(t *testing.T) {
 	w, ctx := testWorld(t), context.Background()
 	w.create("commute", collect.LDPKV2)

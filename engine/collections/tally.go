@@ -13,8 +13,8 @@ import (
 // bulk is how many bytes of payloads of a cell are added to a tally at a time.
 const bulk = 1 << 20
 
-// tallyLocal adds up the reports of a round of a stratum. Where payloads are short the store counts equal reports, of which there
-// are few; long ones come as they are, cell by cell in large pieces.
+// tallyLocal adds up the reports of a round of a stratum. Where payloads are short the store counts
+// equal reports, of which there are few; long ones come as they are, cell by cell in large pieces.
 func (c *Collections) tallyLocal(ctx context.Context, ref store.TableRef, p *collect.Params) (*local.Tally, error) {
 	t := local.NewTally(p)
 	from := " FROM " + quoted(ref) + " WHERE round = $1 AND stratum = $2"
@@ -61,7 +61,8 @@ type gathered struct {
 	cells map[uint32][]byte
 }
 
-// add adds reports that were checked when they were accepted: their header says the cell, its length follows.
+// add adds reports that were checked when they were accepted: their header says the cell, its
+// length follows.
 func (g *gathered) add(reports [][]byte) error {
 	for _, r := range reports {
 		if len(r) < collect.HeaderSize {

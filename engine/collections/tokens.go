@@ -20,18 +20,19 @@ type Token = issue.Token
 type Issue struct {
 	Tokens  uint64
 	Stratum string // "" where the collection has none
-	// Round is the round that they are for. 0 means all rounds that are not over, by their planned sizes; in a
-	// FAILED collection, the round that failed.
+	// Round is the round that they are for. 0 means all rounds that are not over, by their planned
+	// sizes; in a FAILED collection, the round that failed.
 	Round int
 }
 
-// IssueTokens issues tokens to n further people, in random order: whoever hands them out in the order of the
-// result assigns people to rounds and cells at random. Each place has exactly its share of all tokens that were
-// ever issued for the same rounds (issue.Apportion). The secrets are returned once and kept nowhere.
+// IssueTokens issues tokens to n further people, in random order: whoever hands them out in the
+// order of the result assigns people to rounds and cells at random. Each place has exactly its
+// share of all tokens that were ever issued for the same rounds (issue.Apportion). The secrets are
+// returned once and kept nowhere.
 //
-// Tokens of a shuffle collection are a matter of the shuffler: who holds the tokens can supply all reports of a batch but
-// one. They are refused unless the declaration says that both are one operator, who then has to be trusted
-// anyway. The server keeps none of them, not even hashes.
+// Tokens of a shuffle collection are a matter of the shuffler: who holds the tokens can supply all
+// reports of a batch but one. They are refused unless the declaration says that both are one
+// operator, who then has to be trusted anyway. The server keeps none of them, not even hashes.
 func (c *Collections) IssueTokens(ctx context.Context, name string, want Issue) ([]Token, error) {
 	var col *collection
 	var out []Token

@@ -61,8 +61,8 @@ func TestQuotasAreExact(t *testing.T) {
 	}
 }
 
-// TestIssueOrderIsRandom: the place of a token in the list tells nothing of its cell. The statistic must reject a list in the
-// order of cells.
+// TestIssueOrderIsRandom: the place of a token in the list tells nothing of its cell. The statistic
+// must reject a list in the order of cells.
 func TestIssueOrderIsRandom(t *testing.T) {
 	w := testWorld(t)
 	w.create("commute", collect.LDPKV2)
@@ -153,8 +153,9 @@ func (w world) order(table, column, where string) [][]byte {
 	return out
 }
 
-// TestNothingJoinsTokensAndReports looks at all that is stored: no row has a token and a report, tables of tokens are in the order
-// of their hashes, and reports in an order that follows from themselves, once the round is closed.
+// TestNothingJoinsTokensAndReports looks at all that is stored: no row has a token and a report,
+// tables of tokens are in the order of their hashes, and reports in an order that follows from
+// themselves, once the round is closed.
 func TestNothingJoinsTokensAndReports(t *testing.T) {
 	w := testWorld(t)
 	w.create("commute", collect.LDPHaar)
@@ -172,7 +173,8 @@ func TestNothingJoinsTokensAndReports(t *testing.T) {
 	sorted("tokens", w.order(w.own(tableToken, "commute"), "hash", "true"))
 	sorted("spent tokens", w.order(w.own(tableSpent, "commute"), "hash", "true"))
 	must(t, w.Close(context.Background(), "commute"))
-	sorted("reports", w.order("survey.commute", "report", "true")) // the header begins alike, then comes the cell
+	// the header begins alike, then comes the cell
+	sorted("reports", w.order("survey.commute", "report", "true"))
 	sorted("spent tokens", w.order(w.own(tableSpent, "commute"), "hash", "true"))
 	for _, r := range w.rows("SELECT lower(table_name), lower(column_name) FROM duckdb_columns() WHERE schema_name IN ('__scrim', 'survey')") {
 		name := fmt.Sprint(r[0])
@@ -180,15 +182,16 @@ func TestNothingJoinsTokensAndReports(t *testing.T) {
 			t.Errorf("column %v of the reports", r[1])
 		}
 	}
-	// What is kept of a report beside its token is no hash that can be read off by trying all reports.
+	// What is kept of a report beside its token is no hash that can be read off by trying all
+	// reports.
 	for _, s := range list[:50] {
 		bare := sha256.Sum256(s.Report)
 		equal(t, "bare hashes", w.number("SELECT count(*) FROM "+w.own(tableSpent, "commute")+" WHERE report = $1", bare[:]), 0)
 	}
 }
 
-// TestOrderWithinAFlush: the rows of one statement are stored in another order than they came in, which is random. Without the
-// permutation the test must fail.
+// TestOrderWithinAFlush: the rows of one statement are stored in another order than they came in,
+// which is random. Without the permutation the test must fail.
 func TestOrderWithinAFlush(t *testing.T) {
 	const n, times = 8, 4000
 	w := testWorld(t)

@@ -13,8 +13,8 @@ import (
 // conflictPatience is how often a transaction begins anew that another one was in the way of.
 const conflictPatience = 10
 
-// write runs f in one transaction, and after when it has committed. Nothing else changes collections meanwhile. f may run
-// more than once.
+// write runs f in one transaction, and after when it has committed. Nothing else changes
+// collections meanwhile. f may run more than once.
 func (c *Collections) write(ctx context.Context, f func(tx tx) error, after func()) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()

@@ -50,7 +50,8 @@ func (e *Epsilon) UnmarshalText(text []byte) error {
 // Delta is an amount of δ, a decimal: sums are exact. The zero value is 0.
 type Delta struct{ units *big.Int } // of 10^-deltaDigits; nil is 0
 
-// deltaDigits holds every digit of every δ of a collection: at least 10^-15, with the 17 digits of a float.
+// deltaDigits holds every digit of every δ of a collection: at least 10^-15, with the 17 digits of
+// a float.
 const deltaDigits = 32
 
 var (
@@ -58,7 +59,8 @@ var (
 	deltaForm = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,40})?(e[-+]?[0-9]{1,2})?$`)
 )
 
-// ParseDelta reads a decimal from 0 to 1 with at most 32 digits after the point, such as 1e-6 or 0.000001.
+// ParseDelta reads a decimal from 0 to 1 with at most 32 digits after the point, such as 1e-6 or
+// 0.000001.
 func ParseDelta(s string) (Delta, error) {
 	if !deltaForm.MatchString(s) {
 		return Delta{}, fmt.Errorf("contribute: delta %.40q is not a decimal such as 1e-6", s)
@@ -149,8 +151,9 @@ func (l Loss) Within(cap Caps) bool { return l.Epsilon <= cap.Epsilon && l.Delta
 // String returns the loss as text.
 func (l Loss) String() string { return fmt.Sprintf("epsilon %v, delta %v", l.Epsilon, l.Delta) }
 
-// CostOf returns what a report with these parameters costs its person: the declared (ε, δ), where a report that is zCDP only
-// is stated as (ρ + 2·sqrt(ρ·ln(1/δ)), δ) at δ = collect.WalletDelta, rounded up (collect.Params.Cost).
+// CostOf returns what a report with these parameters costs its person: the declared (ε, δ), where a
+// report that is zCDP only is stated as (ρ + 2·sqrt(ρ·ln(1/δ)), δ) at δ = collect.WalletDelta,
+// rounded up (collect.Params.Cost).
 func CostOf(p *Params) (Loss, error) {
 	c := p.Cost()
 	delta, err := deltaOf(c.Delta)

@@ -37,7 +37,8 @@ func TestParseDelta(t *testing.T) {
 	}
 }
 
-// TestSumsAreExact: ten times 0.1 is 1, and thousands of deltas add up to the last digit, where floats drift.
+// TestSumsAreExact: ten times 0.1 is 1, and thousands of deltas add up to the last digit, where
+// floats drift.
 func TestSumsAreExact(t *testing.T) {
 	var sum Loss
 	var float float64

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// BenchmarkReport sizes what a contributor waits for, from parsed parameters to bytes: verification, randomisation, and
-// for bundles sealing, without a disk. The wallet's fsyncs are BenchmarkKeep.
+// BenchmarkReport sizes what a contributor waits for, from parsed parameters to bytes:
+// verification, randomisation, and for bundles sealing, without a disk. The wallet's fsyncs are
+// BenchmarkKeep.
 func BenchmarkReport(b *testing.B) {
 	for _, name := range []string{"bit", "uv2", "hier", "haar", "scm3", "sum", "vec", "nodes"} {
 		p := first(b, name)

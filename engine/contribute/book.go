@@ -15,7 +15,8 @@ const magic = "scrim wallet 1 "
 // maxFile bounds the wallet's file.
 const maxFile = 64 << 20
 
-// book is what a wallet holds: the contents of its file. Books that were written are not changed any more.
+// book is what a wallet holds: the contents of its file. Books that were written are not changed
+// any more.
 type book struct {
 	Serial  uint64   `json:"serial"` // of the write; 0 before the first
 	Caps    Caps     `json:"caps"`
@@ -46,7 +47,8 @@ func (b *book) spent() (sum Loss) {
 	return sum
 }
 
-// with returns a book with a record put in, in the place of the one of the same collection or at the end.
+// with returns a book with a record put in, in the place of the one of the same collection or at
+// the end.
 func (b book) with(r Record) book {
 	b.Records = slices.Clone(b.Records)
 	if old := b.find(r.UUID); old != nil {
@@ -91,7 +93,8 @@ func (b *book) encode() ([]byte, error) {
 	return slices.Concat([]byte(magic), fmt.Appendf(nil, "%x\n", sha256.Sum256(body.Bytes())), body.Bytes()), nil
 }
 
-// decode reads a file. Everything is checked: the hash, the form, and what the records say of each other.
+// decode reads a file. Everything is checked: the hash, the form, and what the records say of each
+// other.
 func decode(file []byte) (b book, err error) {
 	head, body, ok := bytes.Cut(file, []byte("\n"))
 	sum, isWallet := strings.CutPrefix(string(head), magic)

@@ -10,8 +10,9 @@ import (
 // Consent is what a person agrees to where a collection protects less than its model could.
 type Consent string
 
-// TrustedOperator agrees to a collection of the shuffle model of which one operator runs shuffler and server, "trust": "same_operator":
-// whoever has both can read the value, so that it is protected against others only.
+// TrustedOperator agrees to a collection of the shuffle model of which one operator runs shuffler
+// and server, "trust": "same_operator": whoever has both can read the value, so that it is
+// protected against others only.
 const TrustedOperator Consent = "trusted operator"
 
 // Trusting tells whether parameters ask their contributors to trust one operator with their values.

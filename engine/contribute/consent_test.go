@@ -8,8 +8,8 @@ import (
 	"scrim/engine/collect/seal"
 )
 
-// TestConsent: where one operator runs shuffler and server nothing is made or charged unless the person has agreed, and the wallet keeps that
-// the value is not protected against the operator.
+// TestConsent: where one operator runs shuffler and server nothing is made or charged unless the
+// person has agreed, and the wallet keeps that the value is not protected against the operator.
 func TestConsent(t *testing.T) {
 	p, _ := roundOf(t, planned(t, "vec", someUUID), 1)
 	shape, print := seal.ShapeOf(p), p.Fingerprint()
@@ -44,7 +44,8 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// TestNoConsentNeeded: separate operators and the local model ask for none, and the wallet says what protects.
+// TestNoConsentNeeded: separate operators and the local model ask for none, and the wallet says
+// what protects.
 func TestNoConsentNeeded(t *testing.T) {
 	p, _ := roundOf(t, planned(t, "sum", someUUID), 1)
 	w := newWallet(t)

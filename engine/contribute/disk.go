@@ -125,7 +125,8 @@ func (d *disk) bytes() ([]byte, error) {
 	return b, nil
 }
 
-// markSize is the length of a serial number in the lock's file: fixed, so that it is written in one piece.
+// markSize is the length of a serial number in the lock's file: fixed, so that it is written in one
+// piece.
 const markSize = 21
 
 // mark returns the serial number of the last write that the lock's file knows; 0 if there was none.
@@ -145,7 +146,8 @@ func (d *disk) mark() (uint64, error) {
 	return mark, nil
 }
 
-// write puts a book into the place of the file, durably: see Crash safety in the package's documentation.
+// write puts a book into the place of the file, durably: see Crash safety in the package's
+// documentation.
 func (d *disk) write(b book) error {
 	file, err := b.encode()
 	if err != nil {
@@ -175,8 +177,8 @@ func (d *disk) write(b book) error {
 	return nil
 }
 
-// held refuses to write where the lock's file was removed or replaced: another process may hold the new one, and have reported
-// since.
+// held refuses to write where the lock's file was removed or replaced: another process may hold the
+// new one, and have reported since.
 func (d *disk) held() error {
 	mine, err := d.lock.Stat()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"scrim/engine/contribute"
 )
 
-// An app opens the person's wallet, connects with the driver and the TLS of its choice, and contributes once. Run again, after
-// a crash at any point, it goes on where it was, with the same bytes.
+// An app opens the person's wallet, connects with the driver and the TLS of its choice, and
+// contributes once. Run again, after a crash at any point, it goes on where it was, with the same
+// bytes.
 func Example() {
 	ctx := context.Background()
 	wallet, err := contribute.Open("") // of the person who uses this device
@@ -18,12 +19,14 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer wallet.Close()
-	db, err := sql.Open("mysql", "contributor:password@tcp(survey.example.org:3307)/?tls=true") // go-sql-driver/mysql
+	// go-sql-driver/mysql
+	db, err := sql.Open("mysql", "contributor:password@tcp(survey.example.org:3307)/?tls=true")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	token, err := contribute.ParseToken("9f86d081884c7d659a2feaa0c55ad015 1 0") // from the issuer's mail
+	// from the issuer's mail
+	token, err := contribute.ParseToken("9f86d081884c7d659a2feaa0c55ad015 1 0")
 	if err != nil {
 		log.Fatal(err)
 	}

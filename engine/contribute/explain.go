@@ -8,8 +8,8 @@ import (
 	"scrim/engine/collect"
 )
 
-// Explain says in plain words, and in numbers, what a report of a cell of verified parameters tells of a value: what
-// is sent, with which probabilities, and what that means for the person.
+// Explain says in plain words, and in numbers, what a report of a cell of verified parameters tells
+// of a value: what is sent, with which probabilities, and what that means for the person.
 func Explain(p *Params, cell uint32) (string, error) {
 	c, ok := p.Cell(cell)
 	if !ok {

@@ -14,16 +14,20 @@ import (
 
 // fakeServer answers as a server or a shuffler does, through database/sql.
 type fakeServer struct {
-	mu       sync.Mutex
-	rows     [][]driver.Value                                       // of dp.collection_rounds, whatever is asked
-	endless  bool                                                   // rows never end
-	pins     [][]byte                                               //
-	id       string                                                 // of a shuffler; another one has another
-	failures []error                                                // of the next INSERTs, one each; nil succeeds
-	lost     bool                                                   // INSERTs that fail have arrived nevertheless
-	accept   func(statement string, args []driver.NamedValue) error // of INSERTs
-	asked    []string
-	inserts  []insert
+	mu sync.Mutex
+	// of dp.collection_rounds, whatever is asked
+	rows    [][]driver.Value
+	endless bool     // rows never end
+	pins    [][]byte //
+	// of a shuffler; another one has another
+	id string
+	// of the next INSERTs, one each; nil succeeds
+	failures []error
+	// INSERTs that fail have arrived nevertheless
+	lost    bool
+	accept  func(statement string, args []driver.NamedValue) error // of INSERTs
+	asked   []string
+	inserts []insert
 }
 
 type insert struct {

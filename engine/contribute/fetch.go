@@ -23,16 +23,18 @@ const fetchTime = 30 * time.Second
 
 const fetchQuery = "SELECT params, fingerprint FROM dp.collection_rounds WHERE collection = ? AND round = ? AND stratum = ?"
 
-// FetchParams asks a server for the public parameters of the round and stratum that a token is of, and verifies them
-// (CheckParams). collection is the collection's name, with its database or without. Nothing is sent but the name,
-// the round and the stratum.
+// FetchParams asks a server for the public parameters of the round and stratum that a token is of,
+// and verifies them (CheckParams). collection is the collection's name, with its database or
+// without. Nothing is sent but the name, the round and the stratum.
 //
-// The server need not be trusted: parameters of another collection, round or stratum are refused, as are those that are
-// not what their declaration demands; the answer may take 30 s and one row of collect.MaxParams bytes. How much a
-// driver reads before it hands over a row is the driver's: give it LimitDial.
+// The server need not be trusted: parameters of another collection, round or stratum are refused,
+// as are those that are not what their declaration demands; the answer may take 30 s and one row of
+// collect.MaxParams bytes. How much a driver reads before it hands over a row is the driver's: give
+// it LimitDial.
 //
-// An attacker between the two, or the server, can still show this person a collection of their own, with an ε
-// within the wallet's caps: compare the fingerprint with one published elsewhere, and use TLS that verifies.
+// An attacker between the two, or the server, can still show this person a collection of their own,
+// with an ε within the wallet's caps: compare the fingerprint with one published elsewhere, and use
+// TLS that verifies.
 func FetchParams(ctx context.Context, db Queryer, collection string, t Token) (*Params, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -53,7 +55,8 @@ func FetchParams(ctx context.Context, db Queryer, collection string, t Token) (*
 	return p, nil
 }
 
-// named tells whether parameters are of the collection that was asked for. SQL compares names without their case.
+// named tells whether parameters are of the collection that was asked for. SQL compares names
+// without their case.
 func named(p *Params, collection string) bool {
 	_, short, _ := strings.Cut(p.Collection, ".")
 	return strings.EqualFold(p.Collection, collection) || strings.EqualFold(short, collection)
@@ -73,7 +76,8 @@ func oneRow(ctx context.Context, db Queryer, collection string, round int, strat
 		return nil, nil, refuse.New(refuse.CollectionState, "The server has no parameters of %.130q for round %d%s.", collection, round, ofStratum(stratum)).
 			With("Check the name and the token. A round's parameters are there once it is open: SELECT * FROM dp.collections tells the state.")
 	}
-	var a, b sql.RawBytes // parts of the driver's own buffer, so that a text is measured before it is copied
+	// parts of the driver's own buffer, so that a text is measured before it is copied
+	var a, b sql.RawBytes
 	if err := rows.Scan(&a, &b); err != nil {
 		return nil, nil, fmt.Errorf("contribute: the server's answer is not of two columns: %w", err)
 	}
@@ -107,8 +111,9 @@ func asked(err error) error {
 	return fmt.Errorf("contribute: ask the server for the parameters: %w", err)
 }
 
-// CheckParams reads parameters and verifies them: the fingerprint is the SHA-256 of exactly these bytes, which have
-// the one canonical form, and every number that privacy rests on is what follows from the declaration, recomputed here.
+// CheckParams reads parameters and verifies them: the fingerprint is the SHA-256 of exactly these
+// bytes, which have the one canonical form, and every number that privacy rests on is what follows
+// from the declaration, recomputed here.
 func CheckParams(text, fingerprint []byte) (*Params, error) {
 	if len(text) > collect.MaxParams {
 		return nil, errors.New("contribute: parameters are longer than any collection's")

@@ -63,7 +63,8 @@ func planned(t testing.TB, name, uuid string) *collect.Design {
 	return g
 }
 
-// roundOf returns the parameters of a round, with likely results of those before, and the key that opens its bundles.
+// roundOf returns the parameters of a round, with likely results of those before, and the key that
+// opens its bundles.
 func roundOf(t testing.TB, g *collect.Design, round int) (*Params, *seal.PrivateKey) {
 	t.Helper()
 	var key *seal.PrivateKey

@@ -12,7 +12,8 @@ import (
 
 const one62 = uint64(1) << 62
 
-// weaker are parameters by which a server could learn more than it promised, or others than were advertised.
+// weaker are parameters by which a server could learn more than it promised, or others than were
+// advertised.
 var weaker = []struct {
 	name   string
 	sample string
@@ -55,7 +56,8 @@ var weaker = []struct {
 	{"version", "bit", func(p *Params) { p.Version = 2 }},
 }
 
-// TestWeakerParameters: nothing is made, kept or charged by any of them, whichever way they come in.
+// TestWeakerParameters: nothing is made, kept or charged by any of them, whichever way they come
+// in.
 func TestWeakerParameters(t *testing.T) {
 	w := newWallet(t)
 	if err := w.SetCaps(generous(t)); err != nil {

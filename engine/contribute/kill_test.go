@@ -28,8 +28,8 @@ var (
 	killSeed   = flag.Uint64("kill.seed", 1, "seed of the moments")
 )
 
-// childVariable makes the test's binary a contributor: it says at which step of which write it ends itself, as "renamed 1"; a step that
-// never comes lets it finish.
+// childVariable makes the test's binary a contributor: it says at which step of which write it ends
+// itself, as "renamed 1"; a step that never comes lets it finish.
 const childVariable = "SCRIM_TEST_CONTRIBUTOR"
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// contributor reports once, as an app does, in a directory that has the parameters and what the server has received.
+// contributor reports once, as an app does, in a directory that has the parameters and what the
+// server has received.
 func contributor(dir, at string) error {
 	seen := map[string]int{}
 	reached = func(step string) {
@@ -116,8 +117,8 @@ func placed(t *testing.T) string {
 	return dir
 }
 
-// consistent checks what a wallet says after a kill: nothing arrived that it does not have and did not charge, and
-// nothing that is not the one report.
+// consistent checks what a wallet says after a kill: nothing arrived that it does not have and did
+// not charge, and nothing that is not the one report.
 func consistent(t *testing.T, dir, when string) {
 	t.Helper()
 	w, err := Open(filepath.Join(dir, "wallet"))
@@ -139,8 +140,8 @@ func consistent(t *testing.T, dir, when string) {
 	}
 }
 
-// TestKilledAtEveryStep ends a contributor by SIGKILL at each step of both writes and between them, and has it start
-// again: one report arrives, always the same, charged once.
+// TestKilledAtEveryStep ends a contributor by SIGKILL at each step of both writes and between them,
+// and has it start again: one report arrives, always the same, charged once.
 func TestKilledAtEveryStep(t *testing.T) {
 	steps := []string{"made 1", "written 1", "renamed 1", "synced 1", "marked 1", "returned 1", "sent 1", "made 2", "written 2", "renamed 2", "synced 2", "marked 2"}
 	for i, at := range steps {
@@ -172,7 +173,8 @@ func TestKilledAtRandom(t *testing.T) {
 	kills := 0
 	for range *killRounds {
 		dir := placed(t)
-		for tries, done := 1, false; !done; tries++ { // longer each time, for machines on which a process takes long to start
+		// longer each time, for machines on which a process takes long to start
+		for tries, done := 1, false; !done; tries++ {
 			c := start(t, dir, "never")
 			time.AfterFunc(time.Duration(r.IntN(10_000+10_000*tries))*time.Microsecond, func() { _ = c.Process.Kill() })
 			done = c.Wait() == nil
@@ -188,8 +190,8 @@ func TestKilledAtRandom(t *testing.T) {
 	t.Logf("%d kills for %d contributors", kills, *killRounds)
 }
 
-// TestProcessesAtOnce: of many processes that report at the same time with one wallet, those that find it in use end
-// with an error, and one report arrives.
+// TestProcessesAtOnce: of many processes that report at the same time with one wallet, those that
+// find it in use end with an error, and one report arrives.
 func TestProcessesAtOnce(t *testing.T) {
 	dir := placed(t)
 	var all []*exec.Cmd

@@ -13,8 +13,8 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 // DialBytes is a limit for LimitDial that leaves room for the parameters of several collections.
 const DialBytes = 16 << 20
 
-// LimitDial returns a Dial whose connections break off after so many bytes from the other side, where a driver would read
-// on as long as a server sends. dial is nil for the net package's.
+// LimitDial returns a Dial whose connections break off after so many bytes from the other side,
+// where a driver would read on as long as a server sends. dial is nil for the net package's.
 func LimitDial(dial Dial, bytes int64) Dial {
 	if dial == nil {
 		dial = new(net.Dialer).DialContext

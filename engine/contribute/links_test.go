@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinksNoServer: an app that links the package gets neither a store nor a server nor a driver with it: nothing but
-// the standard library and what makes reports.
+// TestLinksNoServer: an app that links the package gets neither a store nor a server nor a driver
+// with it: nothing but the standard library and what makes reports.
 func TestLinksNoServer(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {

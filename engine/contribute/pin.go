@@ -10,11 +10,13 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Pin is a shuffler's word that it waits for bundles of a fingerprint. AskPin gets one; the zero value is of no use.
+// Pin is a shuffler's word that it waits for bundles of a fingerprint. AskPin gets one; the zero
+// value is of no use.
 type Pin struct{ fingerprint Hash }
 
-// AskPin asks a shuffler whether it has pinned the parameters. It comes before a bundle is made: parameters that no shuffler has pinned may be those
-// of one person only, and must cost nothing and bind nothing. No token and no value takes part.
+// AskPin asks a shuffler whether it has pinned the parameters. It comes before a bundle is made:
+// parameters that no shuffler has pinned may be those of one person only, and must cost nothing and
+// bind nothing. No token and no value takes part.
 func AskPin(ctx context.Context, shuffler Queryer, p *Params) (Pin, error) {
 	if _, err := pinned(ctx, shuffler, p.Collection, p.Fingerprint()); err != nil {
 		return Pin{}, err
@@ -34,7 +36,8 @@ func (n Pin) fits(p *Params) error {
 // identity is what shufflers are told apart by: 16 random bytes in hex.
 var identity = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// pinned asks whether the other side is a shuffler that waits for bundles of a fingerprint, and which one.
+// pinned asks whether the other side is a shuffler that waits for bundles of a fingerprint, and
+// which one.
 func pinned(ctx context.Context, db Queryer, collection string, fingerprint Hash) (id string, err error) {
 	err = persist(ctx, func(ctx context.Context) error {
 		rows, err := db.QueryContext(ctx, "SELECT fingerprint, shuffler FROM pins WHERE fingerprint = ?", fingerprint[:])

@@ -17,27 +17,31 @@ type State string
 const (
 	Pending      State = "pending"      // made and charged; it may have been sent
 	Acknowledged State = "acknowledged" // the server or the shuffler said that it has it
-	Abandoned    State = "abandoned"    // the person gave it up: it counts, and is not sent any more
+	// the person gave it up: it counts, and is not sent any more
+	Abandoned State = "abandoned"
 )
 
 // Record is what a wallet keeps of one report: one collection, once.
 type Record struct {
-	UUID        string           `json:"uuid"`
-	Collection  string           `json:"collection"` // with its database
-	Protocol    collect.Protocol `json:"protocol"`
-	Round       int              `json:"round"`
-	Stratum     string           `json:"stratum,omitempty"`
-	Cell        uint32           `json:"cell"`
-	Fingerprint Hash             `json:"fingerprint"` // of the parameters, the sealing key among them
-	Cost        Loss             `json:"cost"`
-	Made        string           `json:"made"` // the day, in UTC
-	State       State            `json:"state"`
-	Token       Secret           `json:"token,omitempty"` // while pending
-	TokenHash   Hash             `json:"token_sha256"`
-	Shuffler    string           `json:"shuffler,omitempty"`         // the one that the bundle may have been sent to: no other ever gets it
-	Trusted     bool             `json:"trusted_operator,omitempty"` // one operator, to whom its person agreed, can read the value
-	// Report is the report, or the bundle. The report is kept for good; the bundle while it is pending, because with the
-	// server's key it would tell the value.
+	UUID       string           `json:"uuid"`
+	Collection string           `json:"collection"` // with its database
+	Protocol   collect.Protocol `json:"protocol"`
+	Round      int              `json:"round"`
+	Stratum    string           `json:"stratum,omitempty"`
+	Cell       uint32           `json:"cell"`
+	// of the parameters, the sealing key among them
+	Fingerprint Hash   `json:"fingerprint"`
+	Cost        Loss   `json:"cost"`
+	Made        string `json:"made"` // the day, in UTC
+	State       State  `json:"state"`
+	Token       Secret `json:"token,omitempty"` // while pending
+	TokenHash   Hash   `json:"token_sha256"`
+	// the one that the bundle may have been sent to: no other ever gets it
+	Shuffler string `json:"shuffler,omitempty"`
+	// one operator, to whom its person agreed, can read the value
+	Trusted bool `json:"trusted_operator,omitempty"`
+	// Report is the report, or the bundle. The report is kept for good; the bundle while it is
+	// pending, because with the server's key it would tell the value.
 	Report     []byte `json:"report,omitempty"`
 	ReportHash Hash   `json:"report_sha256"`
 }

@@ -9,11 +9,12 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Refused is what a server or a shuffler answered to a report: it has arrived, and it was not taken. Sending it again
-// will not help, unless Temporary.
+// Refused is what a server or a shuffler answered to a report: it has arrived, and it was not
+// taken. Sending it again will not help, unless Temporary.
 type Refused struct {
-	Number   int    // of the error, in MySQL's numbering; 1644 for refusals of collections
-	SQLState string // 45D20 to 45D42 for refusals of collections; see the table of refusals in docs/reference.md
+	Number int // of the error, in MySQL's numbering; 1644 for refusals of collections
+	// 45D20 to 45D42 for refusals of collections; see the table of refusals in docs/reference.md
+	SQLState string
 	Message  string
 }
 
@@ -31,8 +32,8 @@ func (r *Refused) Temporary() bool {
 	return false
 }
 
-// answer is how drivers for MySQL print what a server answered, as go-sql-driver/mysql does: by it alone it is told from
-// errors of the connection, as the package knows no driver.
+// answer is how drivers for MySQL print what a server answered, as go-sql-driver/mysql does: by it
+// alone it is told from errors of the connection, as the package knows no driver.
 var answer = regexp.MustCompile(`(?s)^Error (\d{1,5})(?: \(([0-9A-Z]{5})\))?: (.*)$`)
 
 // maxMessage bounds what is repeated of a server's words.
@@ -63,8 +64,8 @@ func clean(s string) string {
 	return string(out)
 }
 
-// Code names the kind of a refusal, of this package or of the server: SPENT_TOKEN, BUDGET_EXHAUSTED and so on, as in
-// the table of refusals in docs/reference.md. It is "" for other errors.
+// Code names the kind of a refusal, of this package or of the server: SPENT_TOKEN, BUDGET_EXHAUSTED
+// and so on, as in the table of refusals in docs/reference.md. It is "" for other errors.
 func Code(err error) string {
 	var r *Refused
 	if e, ok := refuse.As(err); ok {

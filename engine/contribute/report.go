@@ -13,24 +13,28 @@ import (
 	"scrim/internal/refuse"
 )
 
-// ErrForgotten says that a bundle was acknowledged or given up, after which the wallet keeps its hash only.
+// ErrForgotten says that a bundle was acknowledged or given up, after which the wallet keeps its
+// hash only.
 var ErrForgotten = errors.New("contribute: the bundle has arrived or was given up, and the wallet does not keep it any longer")
 
-// Report returns the report of a value to a collection of the local model: randomised once, charged to the wallet and on
-// disk before it is returned. Called again for the same collection it returns the same bytes, and looks at the value no more.
+// Report returns the report of a value to a collection of the local model: randomised once, charged
+// to the wallet and on disk before it is returned. Called again for the same collection it returns
+// the same bytes, and looks at the value no more.
 //
-// The parameters are verified again: nothing rests on where they come from. It refuses, and changes nothing, if they
-// are not what their declaration demands, if the token is of another place or was used for another collection, if the
-// wallet has reported to the collection by other parameters or with another token, and beyond the caps.
+// The parameters are verified again: nothing rests on where they come from. It refuses, and changes
+// nothing, if they are not what their declaration demands, if the token is of another place or was
+// used for another collection, if the wallet has reported to the collection by other parameters or
+// with another token, and beyond the caps.
 func (w *Wallet) Report(p *Params, t Token, v Value) ([]byte, error) {
 	return w.once(p, t, collect.Local, nil, func(cell uint32) ([]byte, error) {
 		return device.Report(exact.Secure(), p, cell, v)
 	})
 }
 
-// Bundle is Report for a collection of the shuffle model: it returns the bundle of messages, each split, drawn and sealed once.
-// A bundle that was acknowledged or given up is gone: ErrForgotten. Before the first one is made, a shuffler has to have pinned the parameters, and
-// its person to have agreed to what they leave unprotected; a bundle that was made comes without either.
+// Bundle is Report for a collection of the shuffle model: it returns the bundle of messages, each
+// split, drawn and sealed once. A bundle that was acknowledged or given up is gone: ErrForgotten.
+// Before the first one is made, a shuffler has to have pinned the parameters, and its person to
+// have agreed to what they leave unprotected; a bundle that was made comes without either.
 func (w *Wallet) Bundle(pin Pin, p *Params, t Token, v Value, consents ...Consent) ([]byte, error) {
 	allow := func() error {
 		if err := agreed(p, consents); err != nil {
@@ -51,7 +55,8 @@ func (w *Wallet) Bundle(pin Pin, p *Params, t Token, v Value, consents ...Consen
 	})
 }
 
-// once returns the bytes that the wallet keeps for a collection, or has them made, charged and kept, if allow, where it is not nil, does.
+// once returns the bytes that the wallet keeps for a collection, or has them made, charged and
+// kept, if allow, where it is not nil, does.
 func (w *Wallet) once(p *Params, t Token, model collect.Model, allow func() error, create func(cell uint32) ([]byte, error)) ([]byte, error) {
 	cell, err := ready(p, t, model)
 	if err != nil {

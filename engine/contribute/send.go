@@ -20,24 +20,27 @@ type Execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// DB is a connection to a server or a shuffler; *sql.DB is one, and gets a new connection where one breaks.
+// DB is a connection to a server or a shuffler; *sql.DB is one, and gets a new connection where one
+// breaks.
 type DB interface {
 	Queryer
 	Execer
 }
 
-// How a report is sent. All attempts are the same statement with the same bytes, of which the other side takes one.
+// How a report is sent. All attempts are the same statement with the same bytes, of which the other
+// side takes one.
 const (
 	attempts    = 6
 	attemptTime = time.Minute
 	firstPause  = 200 * time.Millisecond // doubles, and is drawn between half and all of it
 )
 
-// Send sends the kept report of a collection of the local model to the server, and keeps that it arrived. It tries
-// again where the connection fails or the server is busy. Nothing is sent, and nil returned, if it arrived before.
+// Send sends the kept report of a collection of the local model to the server, and keeps that it
+// arrived. It tries again where the connection fails or the server is busy. Nothing is sent, and
+// nil returned, if it arrived before.
 //
-// A *Refused is the server's own answer: the report stays pending, and charged. Any other error leaves open whether
-// it has arrived: Send again.
+// A *Refused is the server's own answer: the report stays pending, and charged. Any other error
+// leaves open whether it has arrived: Send again.
 func (w *Wallet) Send(ctx context.Context, db Execer, uuid string) error {
 	r, err := w.toSend(uuid, collect.Local)
 	if err != nil || r.State == Acknowledged {
@@ -48,9 +51,9 @@ func (w *Wallet) Send(ctx context.Context, db Execer, uuid string) error {
 	return w.deliver(ctx, db, "INSERT INTO "+table+" (token, report) VALUES (?, ?)", r)
 }
 
-// SendBundle is Send for the shuffle model: the kept bundle goes to the shuffler. It is asked first whether it has pinned the
-// fingerprint, and sent nothing if not: a bundle that reached the server instead would not be private. All attempts go to one
-// shuffler.
+// SendBundle is Send for the shuffle model: the kept bundle goes to the shuffler. It is asked first
+// whether it has pinned the fingerprint, and sent nothing if not: a bundle that reached the server
+// instead would not be private. All attempts go to one shuffler.
 func (w *Wallet) SendBundle(ctx context.Context, shuffler DB, uuid string) error {
 	r, err := w.toSend(uuid, collect.Shuffle)
 	if err != nil || r.State == Acknowledged {
@@ -66,9 +69,10 @@ func (w *Wallet) SendBundle(ctx context.Context, shuffler DB, uuid string) error
 	return w.deliver(ctx, shuffler, "INSERT INTO inbox (token, bundle) VALUES (?, ?)", r)
 }
 
-// Contribute does everything for one person: it fetches and verifies the parameters, makes the report or the bundle once, keeps it,
-// and sends it. Called again it goes on where it was. shuffler is nil for collections of the local model; it is asked whether it has pinned
-// the parameters before a bundle is made. Some collections want a Consent.
+// Contribute does everything for one person: it fetches and verifies the parameters, makes the
+// report or the bundle once, keeps it, and sends it. Called again it goes on where it was. shuffler
+// is nil for collections of the local model; it is asked whether it has pinned the parameters
+// before a bundle is made. Some collections want a Consent.
 func (w *Wallet) Contribute(ctx context.Context, server, shuffler DB, collection string, t Token, v Value, consents ...Consent) error {
 	p, err := FetchParams(ctx, server, collection, t)
 	if err != nil {
@@ -112,8 +116,9 @@ func (w *Wallet) toSend(uuid string, model collect.Model) (Record, error) {
 	return r, nil
 }
 
-// bind keeps, before anything is sent, which shuffler a bundle goes to, and refuses any other: a bundle in batches of two shufflers
-// would be known to the server by the messages that both batches have.
+// bind keeps, before anything is sent, which shuffler a bundle goes to, and refuses any other: a
+// bundle in batches of two shufflers would be known to the server by the messages that both batches
+// have.
 func (w *Wallet) bind(uuid, shuffler string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,8 +152,9 @@ func (w *Wallet) deliver(ctx context.Context, db Execer, statement string, r Rec
 // acknowledge keeps that a report has arrived.
 func (w *Wallet) acknowledge(uuid string) error { return w.end(uuid, Acknowledged) }
 
-// Abandon gives up a report that is pending: it is not sent any more, and of a bundle only the hash is kept. What it cost stays
-// spent, because it may have been seen, and there is no second report to the collection.
+// Abandon gives up a report that is pending: it is not sent any more, and of a bundle only the hash
+// is kept. What it cost stays spent, because it may have been seen, and there is no second report
+// to the collection.
 func (w *Wallet) Abandon(uuid string) error {
 	if _, ok := w.Record(uuid); !ok {
 		return nothingTo(uuid)

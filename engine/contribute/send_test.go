@@ -16,7 +16,8 @@ import (
 	"scrim/engine/collect/seal"
 )
 
-// TestSend: the report goes into the collection's table, and is then acknowledged and not sent again.
+// TestSend: the report goes into the collection's table, and is then acknowledged and not sent
+// again.
 func TestSend(t *testing.T) {
 	p := first(t, "bit")
 	db := servingParams(t, p)
@@ -60,8 +61,8 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
-// TestSendRefused: what the server refuses is not sent again by itself, stays pending and charged, and goes out
-// unchanged when asked.
+// TestSendRefused: what the server refuses is not sent again by itself, stays pending and charged,
+// and goes out unchanged when asked.
 func TestSendRefused(t *testing.T) {
 	p := first(t, "haar")
 	db := servingParams(t, p)
@@ -88,7 +89,8 @@ func TestSendRefused(t *testing.T) {
 	}
 }
 
-// TestSendGivesUp: a certificate that does not verify is not tried again, nor what the context has ended.
+// TestSendGivesUp: a certificate that does not verify is not tried again, nor what the context has
+// ended.
 func TestSendGivesUp(t *testing.T) {
 	p := first(t, "bit")
 	db := servingParams(t, p)
@@ -166,7 +168,8 @@ func TestSendBundle(t *testing.T) {
 	}
 }
 
-// TestOneShuffler: a bundle that may have reached one shuffler goes to no other, also after the wallet was closed.
+// TestOneShuffler: a bundle that may have reached one shuffler goes to no other, also after the
+// wallet was closed.
 func TestOneShuffler(t *testing.T) {
 	p, _ := roundOf(t, planned(t, "sum", someUUID), 1)
 	server, print := servingParams(t, p), p.Fingerprint()
@@ -206,7 +209,8 @@ func withLocal(t *testing.T, w *Wallet) string {
 	return p.UUID
 }
 
-// TestBadInput: NULL, NaN and infinite values are reported as what they count for, and look like any other.
+// TestBadInput: NULL, NaN and infinite values are reported as what they count for, and look like
+// any other.
 func TestBadInput(t *testing.T) {
 	for _, name := range []string{"bit", "uv2", "hier", "scm3"} {
 		p := first(t, name)

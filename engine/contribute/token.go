@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Token is one person's right to report once, in one place, as the issuer gave it out. Round is 0 where the issuer
-// gave the secret alone: then the collection has to be of one round and one cell.
+// Token is one person's right to report once, in one place, as the issuer gave it out. Round is 0
+// where the issuer gave the secret alone: then the collection has to be of one round and one cell.
 type Token struct {
 	Secret  [16]byte
 	Round   int
@@ -20,9 +20,10 @@ type Token struct {
 // maxTokenText bounds the text of a token.
 const maxTokenText = 4096
 
-// ParseToken reads a row of dp_issue_tokens: the secret in hex, the round, the cell and, where there is one, the
-// stratum, between tabs, commas or spaces. The secret alone will do for a collection of one round and one cell. A line with the
-// columns' names before it is skipped. More than one token is an error: a token is one person's.
+// ParseToken reads a row of dp_issue_tokens: the secret in hex, the round, the cell and, where
+// there is one, the stratum, between tabs, commas or spaces. The secret alone will do for a
+// collection of one round and one cell. A line with the columns' names before it is skipped. More
+// than one token is an error: a token is one person's.
 func ParseToken(text string) (Token, error) {
 	if len(text) > maxTokenText {
 		return Token{}, errors.New("contribute: this is too long for a token")

@@ -12,11 +12,12 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Wallet is one person's account of what they have reported. It holds every report that was made, as the bytes that
-// are sent, and the sum of what they cost. It is safe for concurrent use. A file is held by one Wallet at a time.
+// Wallet is one person's account of what they have reported. It holds every report that was made,
+// as the bytes that are sent, and the sum of what they cost. It is safe for concurrent use. A file
+// is held by one Wallet at a time.
 //
-// One person has one wallet: two devices with a wallet each would each allow what the caps allow. A wallet is never to
-// be put back from an older copy.
+// One person has one wallet: two devices with a wallet each would each allow what the caps allow. A
+// wallet is never to be put back from an older copy.
 type Wallet struct {
 	mu     sync.Mutex
 	disk   *disk // nil in memory
@@ -25,8 +26,8 @@ type Wallet struct {
 	failed error // of a write: what is on disk is not known
 }
 
-// DefaultPath returns where the wallet is unless its owner wants it elsewhere: scrim/wallet in the directory of the
-// user's configuration.
+// DefaultPath returns where the wallet is unless its owner wants it elsewhere: scrim/wallet in the
+// directory of the user's configuration.
 func DefaultPath() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -35,11 +36,12 @@ func DefaultPath() (string, error) {
 	return filepath.Join(dir, "scrim", "wallet"), nil
 }
 
-// Open opens the wallet in a file and holds it until Close; path "" is DefaultPath. A file that has never been there is
-// a wallet with DefaultCaps and nothing spent, and is written by the first report or SetCaps.
+// Open opens the wallet in a file and holds it until Close; path "" is DefaultPath. A file that has
+// never been there is a wallet with DefaultCaps and nothing spent, and is written by the first
+// report or SetCaps.
 //
-// Errors: ErrInUse if another process or Wallet holds it; ErrDamaged if its bytes are not what was written; ErrLost if
-// it was there and is missing, or is an older copy.
+// Errors: ErrInUse if another process or Wallet holds it; ErrDamaged if its bytes are not what was
+// written; ErrLost if it was there and is missing, or is an older copy.
 func Open(path string) (*Wallet, error) {
 	if path == "" {
 		var err error
@@ -54,9 +56,9 @@ func Open(path string) (*Wallet, error) {
 	return &Wallet{disk: d, book: b}, nil
 }
 
-// InMemory returns a wallet that forgets everything when the program ends, for tests and simulations: 20,000 made-up
-// people need 20,000 wallets, but no files. For a real person it breaks the promise: after a restart, the same value
-// would be randomised again.
+// InMemory returns a wallet that forgets everything when the program ends, for tests and
+// simulations: 20,000 made-up people need 20,000 wallets, but no files. For a real person it breaks
+// the promise: after a restart, the same value would be randomised again.
 func InMemory(caps Caps) *Wallet { return &Wallet{book: book{Caps: caps}} }
 
 // Close lets go of the file.
@@ -88,7 +90,8 @@ func (w *Wallet) Caps() Caps {
 	return w.book.Caps
 }
 
-// SetCaps sets what all reports together may cost. Caps below what is spent allow no further report.
+// SetCaps sets what all reports together may cost. Caps below what is spent allow no further
+// report.
 func (w *Wallet) SetCaps(c Caps) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,7 +100,8 @@ func (w *Wallet) SetCaps(c Caps) error {
 	return w.commit(b)
 }
 
-// Spent returns what all reports together cost, also those that never arrived: nobody knows who has seen them.
+// Spent returns what all reports together cost, also those that never arrived: nobody knows who has
+// seen them.
 func (w *Wallet) Spent() Loss {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,8 +146,8 @@ func (w *Wallet) Verify() error {
 	return nil
 }
 
-// commit makes b the wallet's book, on disk first. An error leaves the wallet unusable until it is opened again: the
-// file then says which of the two it is. mu is held.
+// commit makes b the wallet's book, on disk first. An error leaves the wallet unusable until it is
+// opened again: the file then says which of the two it is. mu is held.
 func (w *Wallet) commit(b book) error {
 	if err := w.usable(); err != nil {
 		return err
@@ -170,8 +174,8 @@ func (w *Wallet) usable() error {
 	return nil
 }
 
-// Allows tells whether the wallet would let a report with these parameters be made: it is nil, or the refusal. A
-// report that has been made is not asked about again.
+// Allows tells whether the wallet would let a report with these parameters be made: it is nil, or
+// the refusal. A report that has been made is not asked about again.
 func (w *Wallet) Allows(p *Params) error {
 	cost, err := CostOf(p)
 	if err != nil {

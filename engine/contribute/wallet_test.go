@@ -14,8 +14,8 @@ import (
 	"scrim/engine/collect/seal"
 )
 
-// TestReportOnce: every local protocol reports once; what is asked again is answered by the same bytes, also after the
-// wallet was closed, whatever the value is then.
+// TestReportOnce: every local protocol reports once; what is asked again is answered by the same
+// bytes, also after the wallet was closed, whatever the value is then.
 func TestReportOnce(t *testing.T) {
 	for _, s := range samples {
 		g := planned(t, s.name, someUUID)
@@ -54,7 +54,8 @@ func TestReportOnce(t *testing.T) {
 	}
 }
 
-// TestBundleOnce: the same of bundles, which the server can open, and which are forgotten when they have arrived.
+// TestBundleOnce: the same of bundles, which the server can open, and which are forgotten when they
+// have arrived.
 func TestBundleOnce(t *testing.T) {
 	for _, name := range []string{"sum", "vec", "nodes"} {
 		p, key := roundOf(t, planned(t, name, someUUID), 1)
@@ -120,7 +121,8 @@ func TestSecondReport(t *testing.T) {
 	refusedWith(t, err, "SPENT_TOKEN")
 	_, err = w.Report(renamed, token, Number(1))
 	refusedWith(t, err, "SPENT_TOKEN")
-	_, err = w.Report(withUUID(t, "kv2", otherUUID), token, Number(1)) // made anew under another uuid
+	// made anew under another uuid
+	_, err = w.Report(withUUID(t, "kv2", otherUUID), token, Number(1))
 	refusedWith(t, err, "SPENT_TOKEN")
 	if got := w.Records(); len(got) != 1 || !bytes.Equal(got[0].Report, want[0].Report) {
 		t.Errorf("the wallet changed: %+v", got)
@@ -257,7 +259,8 @@ func TestNotMadeByLooking(t *testing.T) {
 	walletAt(t, w.Path())
 }
 
-// TestDamage changes every byte of a wallet in turn, cuts it at every length, and adds to it: none of these opens.
+// TestDamage changes every byte of a wallet in turn, cuts it at every length, and adds to it: none
+// of these opens.
 func TestDamage(t *testing.T) {
 	w := newWallet(t)
 	p := first(t, "bit")
@@ -337,7 +340,8 @@ func TestLost(t *testing.T) {
 	if _, err := Open(w.Path()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("lock: %v", err)
 	}
-	if err := os.Remove(w.Path() + ".lock"); err != nil { // as the refusal says for who knows what they do
+	// as the refusal says for who knows what they do
+	if err := os.Remove(w.Path() + ".lock"); err != nil {
 		t.Fatal(err)
 	}
 	if got := walletAt(t, w.Path()).Caps().Epsilon.String(); got != "3" {
@@ -345,7 +349,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestWriteFails: a report that could not be kept is not given out, and the wallet stops until it is opened again.
+// TestWriteFails: a report that could not be kept is not given out, and the wallet stops until it
+// is opened again.
 func TestWriteFails(t *testing.T) {
 	w := newWallet(t)
 	if err := os.MkdirAll(filepath.Join(w.Path()+".new", "in the way"), 0o700); err != nil {
@@ -455,7 +460,8 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// TestLockIsTakenAway: who removes the lock of an open wallet lets a second process in, and then one of the two reports.
+// TestLockIsTakenAway: who removes the lock of an open wallet lets a second process in, and then
+// one of the two reports.
 func TestLockIsTakenAway(t *testing.T) {
 	p, _ := roundOf(t, planned(t, "bit", someUUID), 1)
 	w := newWallet(t)

@@ -216,7 +216,8 @@ func TestBrowserLogin(t *testing.T) {
 	b.quiet("403") // the refused log-in
 }
 
-// contrasts returns the texts of the page whose contrast to what they stand on is below 4.5, large ones 3, by the formula of WCAG 2.
+// contrasts returns the texts of the page whose contrast to what they stand on is below 4.5, large
+// ones 3, by the formula of WCAG 2.
 const contrasts = `(() => {
   const parse = (c) => (c.match(/[\d.]+/g) || []).map(Number);
   const over = (top, under) => { const a = top.length > 3 ? top[3] : 1; return [0, 1, 2].map((i) => top[i] * a + under[i] * (1 - a)); };
@@ -268,7 +269,8 @@ func TestBrowserPages(t *testing.T) {
 	b.quiet()
 }
 
-// charts checks that each chart that is shown has lines of some size, words, and a table that says the same.
+// charts checks that each chart that is shown has lines of some size, words, and a table that says
+// the same.
 func (b *tab) charts(path string) {
 	b.t.Helper()
 	type chart struct {
@@ -305,7 +307,8 @@ func checker(t *testing.T) string {
 	return string(text)
 }
 
-// accessible runs axe-core's rules for WCAG 2.2 A and AA and its best practices. Contrasts are tested on every page already.
+// accessible runs axe-core's rules for WCAG 2.2 A and AA and its best practices. Contrasts are
+// tested on every page already.
 func (b *tab) accessible(axe, where string) {
 	b.t.Helper()
 	eval[int](b, axe+"; 0")

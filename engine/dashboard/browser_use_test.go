@@ -41,7 +41,8 @@ func TestBrowserKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestBrowserRefresh lets something happen while a page is open, with the focus and an opened table in it.
+// TestBrowserRefresh lets something happen while a page is open, with the focus and an opened table
+// in it.
 func TestBrowserRefresh(t *testing.T) {
 	f := newFixture(t, true)
 	b := newTab(t, f)

@@ -36,8 +36,8 @@ type Burn struct {
 	Spent    float64
 	Left     float64
 	Points   []Point // rising within (From, Now]; falls where the budget was reset
-	// Projected goes on from now at the rate of the window so far, to the end of the window or to the limit; nil where there is
-	// nothing to go by.
+	// Projected goes on from now at the rate of the window so far, to the end of the window or to
+	// the limit; nil where there is nothing to go by.
 	Projected []Point
 	// Exhausted is when the projection reaches the limit; zero when it does not before To.
 	Exhausted time.Time
@@ -49,20 +49,23 @@ func (b *Burn) Share() float64 { return b.Measure.Share(b.Spent) }
 
 const dayLength = 24 * time.Hour
 
-// leastRate is the shortest time that a rate is taken over, leastOfDay that in the window of a day: an hour's burst is no trend.
+// leastRate is the shortest time that a rate is taken over, leastOfDay that in the window of a day:
+// an hour's burst is no trend.
 const (
 	leastRate  = 24 * time.Hour
 	leastOfDay = 6 * time.Hour
 )
 
-// lookBack is how far the chart of a budget without a window reaches back, rateOver what its rate is taken over.
+// lookBack is how far the chart of a budget without a window reaches back, rateOver what its rate
+// is taken over.
 const (
 	lookBack = 2 * 365 * dayLength
 	rateOver = 30 * dayLength
 )
 
-// burnOf makes the burn-down of a line of the status. charges are those of its window and account if the window is a day, which
-// has no days to show; resets are when the budget was reset. Both ascend.
+// burnOf makes the burn-down of a line of the status. charges are those of its window and account
+// if the window is a day, which has no days to show; resets are when the budget was reset. Both
+// ascend.
 func burnOf(s accounting.BudgetStatus, days []accounting.DaySpent, charges []Point, resets []time.Time, now time.Time) *Burn {
 	b := &Burn{Budget: s, Measure: watch.MeasureOf(s.Budget), Now: now.UTC()}
 	b.Spent = b.Measure.Spent(&s)
@@ -83,7 +86,8 @@ func burnOf(s accounting.BudgetStatus, days []accounting.DaySpent, charges []Poi
 	return b
 }
 
-// stretch is what the chart of a budget without a window shows: from the first spending, and half of that into the future.
+// stretch is what the chart of a budget without a window shows: from the first spending, and half
+// of that into the future.
 func stretch(days []accounting.DaySpent, now time.Time) (from, to time.Time) {
 	from = now.Truncate(dayLength).Add(-7 * dayLength)
 	if len(days) > 0 && days[0].Day.Before(from) {
@@ -100,8 +104,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// cumulate adds up the days within the window that have passed. Spending before the last reset is shown up to the reset; what
-// counts after it ends in the amount that the ledger states.
+// cumulate adds up the days within the window that have passed. Spending before the last reset is
+// shown up to the reset; what counts after it ends in the amount that the ledger states.
 func (b *Burn) cumulate(days []accounting.DaySpent, resets []time.Time) []Point {
 	points := []Point{{b.From, 0}}
 	var sum privacy.Loss
@@ -155,7 +159,8 @@ func merged(days []accounting.DaySpent, from time.Time) []stretchSpent {
 	return list
 }
 
-// project goes on at the rate so far. Losses add up in ρ and in the pure ε, so they are what goes on; ε follows from them.
+// project goes on at the rate so far. Losses add up in ρ and in the pure ε, so they are what goes
+// on; ε follows from them.
 func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 	since, least := b.since(days, resets), leastRate
 	if b.Budget.Window == budget.Day {
@@ -181,8 +186,8 @@ func (b *Burn) project(days []accounting.DaySpent, resets []time.Time) {
 	}
 }
 
-// of tells a loss in the unit of the budget. Days are kept without the curves of their events, so that pure charges beside others look dearer than
-// they are: by as much as all that is spent does.
+// of tells a loss in the unit of the budget. Days are kept without the curves of their events, so
+// that pure charges beside others look dearer than they are: by as much as all that is spent does.
 func (b *Burn) of(l privacy.Loss) float64 {
 	amount, byRho := b.Measure.Of(l), b.Measure.Of(b.Budget.Spent)
 	if b.Spent < byRho && !math.IsInf(byRho, 1) {
@@ -191,8 +196,8 @@ func (b *Burn) of(l privacy.Loss) float64 {
 	return amount
 }
 
-// since is when the rate begins: with the window's first day of spending, at most rateOver ago where there is no window, or the
-// last reset.
+// since is when the rate begins: with the window's first day of spending, at most rateOver ago
+// where there is no window, or the last reset.
 func (b *Burn) since(days []accounting.DaySpent, resets []time.Time) time.Time {
 	since := b.From
 	if b.Budget.WindowEnd.IsZero() {
@@ -252,7 +257,8 @@ func reach(low, high time.Time, limit float64, amount func(time.Time) float64) t
 	return high
 }
 
-// all is the share from which on a budget counts as used up: what is left then fits no charge that tells anything.
+// all is the share from which on a budget counts as used up: what is left then fits no charge that
+// tells anything.
 const all = 0.9999
 
 // level weighs what is left and how long it lasts.

@@ -55,7 +55,8 @@ func TestProjectionOfAConstantRate(t *testing.T) {
 }
 
 func TestProjectionInEpsilonAddsUpRho(t *testing.T) {
-	// Spending that reaches exactly the limit at the window's end must be seen to reach it there, although ε is not linear.
+	// Spending that reaches exactly the limit at the window's end must be seen to reach it there,
+	// although ε is not linear.
 	b, days := monthly(1, 0.1, 10)
 	total := privacy.RhoFor(4, 1e-6).Float()
 	b.Budget.Rho, b.Epsilon, b.Delta, b.Spent = 0, 4, 1e-6, rho(total*0.5)
@@ -280,7 +281,8 @@ func TestTheRateBeginsWithTheSpending(t *testing.T) {
 	}
 }
 
-// TestSpenders finds the same whether the ledger keeps the sums of principals, under a default budget, or charges are added up.
+// TestSpenders finds the same whether the ledger keeps the sums of principals, under a default
+// budget, or charges are added up.
 func TestSpenders(t *testing.T) {
 	f := newFixture(t, true)
 	read := func(account string) map[string]float64 {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Chart is a drawing for the template chart.svg: all positions are in its own units, which the page scales to its width.
+// Chart is a drawing for the template chart.svg: all positions are in its own units, which the page
+// scales to its width.
 type Chart struct {
 	Wide                     bool
 	Width, Height            float64

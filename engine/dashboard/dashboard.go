@@ -38,7 +38,8 @@ type Viewer struct {
 
 // Accounts knows who may look.
 type Accounts interface {
-	// Login checks a name and password that came from an address, and that the account is a DBA's or an auditor's.
+	// Login checks a name and password that came from an address, and that the account is a DBA's
+	// or an auditor's.
 	Login(user, password, address string, secure bool) (Viewer, bool)
 	// Valid reports whether the account still is what it was when it logged in.
 	Valid(Viewer) bool
@@ -55,9 +56,12 @@ type Server struct {
 	Connections, MaxConnections int
 	LedgerRecords               uint64
 	LedgerBytes                 int64
-	LedgerUnverified            uint64   // records that the start took from a checkpoint and that are being verified
-	NotReady                    error    // why private statements cannot be answered; nil when they can
-	Warnings                    []string // what an operator has to look at although they are answered
+	// records that the start took from a checkpoint and that are being verified
+	LedgerUnverified uint64
+	// why private statements cannot be answered; nil when they can
+	NotReady error
+	// what an operator has to look at although they are answered
+	Warnings []string
 }
 
 // Attempt is one to log in.
@@ -84,7 +88,8 @@ type Options struct {
 	Server   func() Server
 	Secure   bool // the pages are served over TLS
 	Logger   zerolog.Logger
-	// Logged is told of each attempt to log in. An error refuses one that was accepted: it could not be recorded.
+	// Logged is told of each attempt to log in. An error refuses one that was accepted: it could
+	// not be recorded.
 	Logged func(Attempt) error
 	Now    func() time.Time
 }
@@ -98,7 +103,8 @@ type Dashboard struct {
 	handler  http.Handler
 }
 
-// maxPages bounds the pages that are made at a time: each may take a second of one processor where there are thousands of budgets.
+// maxPages bounds the pages that are made at a time: each may take a second of one processor where
+// there are thousands of budgets.
 const maxPages = 4
 
 // New returns the pages.
@@ -225,7 +231,8 @@ func (d *Dashboard) render(w http.ResponseWriter, status int, name string, v vie
 	_, _ = w.Write(b.Bytes())
 }
 
-// policy allows the page's own files and nothing else: no inline script or style, no frame, no other origin.
+// policy allows the page's own files and nothing else: no inline script or style, no frame, no
+// other origin.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // headers sets what every answer carries.

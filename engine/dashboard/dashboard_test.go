@@ -28,7 +28,8 @@ func TestPagesNeedALogin(t *testing.T) {
 	}
 }
 
-// TestPagesHaveNothingInline holds the pages to the content security policy, which no browser of this test enforces.
+// TestPagesHaveNothingInline holds the pages to the content security policy, which no browser of
+// this test enforces.
 func TestPagesHaveNothingInline(t *testing.T) {
 	f := newFixture(t, true)
 	c := f.member()

@@ -10,8 +10,8 @@ import (
 	"scrim/internal/digest"
 )
 
-// charged makes the line of an entry. Statements are without their literals in the ledger; what an older one holds in full is shown
-// without them, too.
+// charged makes the line of an entry. Statements are without their literals in the ledger; what an
+// older one holds in full is shown without them, too.
 func (f *facts) charged(e accounting.Entry) Charged {
 	c := Charged{
 		ID: e.ID, At: e.At, Principal: e.Principal, Link: "/analysts/" + segment(e.Principal), Kind: string(e.Kind),
@@ -21,7 +21,8 @@ func (f *facts) charged(e accounting.Entry) Charged {
 	case accounting.ChargeEntry:
 		c.Statement, c.Outcome = clip(digest.Redact(e.Statement), keptStatement), e.Outcome.String()
 		for _, part := range e.Charges {
-			// Every charge counts for its entity, too; that is of interest where the entity has a budget.
+			// Every charge counts for its entity, too; that is of interest where the entity has a
+			// budget.
 			if !part.Entity || f.total(part.Account, true) != nil {
 				c.Costs = append(c.Costs, f.cost(part))
 			}

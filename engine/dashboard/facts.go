@@ -167,7 +167,8 @@ func (f *facts) resets(b accounting.BudgetStatus, since time.Time) ([]time.Time,
 // maxToday bounds the charges that the chart of a day shows one by one.
 const maxToday = 500
 
-// today are the steps of a budget's day. Where they are too many, the first ones are left out: the line then begins at their sum.
+// today are the steps of a budget's day. Where they are too many, the first ones are left out: the
+// line then begins at their sum.
 func (f *facts) today(b accounting.BudgetStatus, resets []time.Time) ([]Point, error) {
 	filter := accounting.Filter{
 		Account: b.Account, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Since: b.WindowStart, Limit: maxToday,

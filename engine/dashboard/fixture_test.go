@@ -114,7 +114,8 @@ func (f *fixture) must(err error) {
 	}
 }
 
-// tablesOfFixture are protected, each with its entity, its column of persons and how fast it is spent.
+// tablesOfFixture are protected, each with its entity, its column of persons and how fast it is
+// spent.
 var tablesOfFixture = []struct {
 	name, unit, entity string
 	epsilon            float64
@@ -152,7 +153,8 @@ func (f *fixture) fill(policies *catalog.Catalog) {
 	for _, t := range tablesOfFixture {
 		due = append(due, charges(rng, t.name, t.epsilon, t.delta, t.window, t.pace)...)
 	}
-	slices.SortFunc(due, func(a, b charge) int { return a.at.Compare(b.at) }) // the ledger's days do not go back
+	// the ledger's days do not go back
+	slices.SortFunc(due, func(a, b charge) int { return a.at.Compare(b.at) })
 	for _, c := range due {
 		f.now = c.at
 		receipt, err := f.ledger.Reserve(ctx, c.request)

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Failed attempts to log in are counted by account and address together and by address alone, and all of them: so nobody locks a
-// DBA out from elsewhere, and nobody tries many accounts or comes from many addresses. A count is forgotten at one step a while.
+// Failed attempts to log in are counted by account and address together and by address alone, and
+// all of them: so nobody locks a DBA out from elsewhere, and nobody tries many accounts or comes
+// from many addresses. A count is forgotten at one step a while.
 const (
 	maxPair    = 5  // failures of an address at one account
 	maxAddress = 20 // failures of an address
@@ -46,8 +47,8 @@ func keys(user, address string) []struct {
 	}
 }
 
-// take counts an attempt as failed beforehand, so that attempts at the same time count too; ok is false, and nothing is counted,
-// when there were too many, and wait is then how long to wait.
+// take counts an attempt as failed beforehand, so that attempts at the same time count too; ok is
+// false, and nothing is counted, when there were too many, and wait is then how long to wait.
 func (l *limiter) take(user, address string, now time.Time) (ok bool, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +90,8 @@ func (l *limiter) now(key string, every time.Duration, now time.Time) count {
 	return c
 }
 
-// sweep forgets what stands at nothing. What is left is bounded by maxAll and how fast it is forgotten. l.mu is held.
+// sweep forgets what stands at nothing. What is left is bounded by maxAll and how fast it is
+// forgotten. l.mu is held.
 func (l *limiter) sweep(now time.Time) {
 	for k := range l.counts {
 		if l.now(k, forgets, now).n == 0 {

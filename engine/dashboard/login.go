@@ -39,7 +39,8 @@ func (d *Dashboard) showLogin(w http.ResponseWriter, status int, f form) {
 	d.render(w, status, "login.html", view{Token: token, Path: "/login", Now: d.o.Now().UTC(), Data: f})
 }
 
-// login opens a session for a DBA or an auditor. Whatever is wrong with name, password or role, the answer is the same.
+// login opens a session for a DBA or an auditor. Whatever is wrong with name, password or role, the
+// answer is the same.
 func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -110,7 +111,8 @@ func addressOf(r *http.Request) string {
 // errBasic tells nothing of what is wrong.
 var errBasic = errors.New("log in with an account of this server that is a DBA's or an auditor's")
 
-// Basic checks the name and password of a request without a session, as machines send them, under the same limits.
+// Basic checks the name and password of a request without a session, as machines send them, under
+// the same limits.
 func (d *Dashboard) Basic(r *http.Request) error {
 	user, password, ok := r.BasicAuth()
 	if !ok || len(user) > maxField || len(password) > maxField {

@@ -23,8 +23,9 @@ type Rates struct {
 	Hours                                []Hour
 	Statements, Private, Refused, Failed int
 	Charged, Replayed                    int
-	Since                                time.Time // when counting began, if that is within the hours; else zero
-	ReplayRate                           float64   // of the releases, NaN where there were none
+	// when counting began, if that is within the hours; else zero
+	Since      time.Time
+	ReplayRate float64 // of the releases, NaN where there were none
 }
 
 // Chart draws the hours at the width of a card, Large at that of a page.

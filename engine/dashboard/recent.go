@@ -11,8 +11,9 @@ import (
 	"scrim/engine/watch"
 )
 
-// What is remembered of statements: the last of those that were refused or failed, hours, and how often each cause came. It is kept in
-// memory and begins anew with the server; the ledger has the charges, and the audit log everything.
+// What is remembered of statements: the last of those that were refused or failed, hours, and how
+// often each cause came. It is kept in memory and begins anew with the server; the ledger has the
+// charges, and the audit log everything.
 const (
 	keptEvents    = 500
 	keptStatement = 600 // bytes of a statement
@@ -20,7 +21,8 @@ const (
 	keptCauses    = 128
 )
 
-// Recent remembers the statements that ended lately. It is a watch.Observer, safe for concurrent use.
+// Recent remembers the statements that ended lately. It is a watch.Observer, safe for concurrent
+// use.
 type Recent struct {
 	since time.Time
 
@@ -35,8 +37,9 @@ var _ watch.Observer = (*Recent)(nil)
 
 // Hour counts the statements that ended in one hour of UTC.
 type Hour struct {
-	Start                     time.Time
-	Answered, Refused, Failed int // of all statements; Failed also counts those that were ended or ran out of time
+	Start time.Time
+	// of all statements; Failed also counts those that were ended or ran out of time
+	Answered, Refused, Failed int
 	Private                   int
 	Charged, Replayed         int // releases of private statements
 }
@@ -123,7 +126,8 @@ func (r *Recent) Unanswered(limit int, keep func(*watch.Event) bool) []watch.Eve
 	return list
 }
 
-// Hours returns the n hours up to the one that holds now, the earliest first; those without statements too.
+// Hours returns the n hours up to the one that holds now, the earliest first; those without
+// statements too.
 func (r *Recent) Hours(now time.Time, n int) []Hour {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -44,7 +44,8 @@ func meaning(cause string) (text, remedy string) {
 
 func refused(e *watch.Event) bool { return e.Outcome == watch.Refused }
 
-// namesTable reports whether the text of a statement names a table. What is refused early has no list of tables yet.
+// namesTable reports whether the text of a statement names a table. What is refused early has no
+// list of tables yet.
 func namesTable(e *watch.Event, table string) bool {
 	schema, name, _ := strings.Cut(table, ".")
 	word := func(r rune) bool {

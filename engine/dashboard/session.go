@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A session ends lifetime after its log-in, and when nothing was asked for idle; an open page asks by itself.
+// A session ends lifetime after its log-in, and when nothing was asked for idle; an open page asks
+// by itself.
 const (
 	lifetime = 12 * time.Hour
 	idle     = 30 * time.Minute
@@ -25,7 +26,8 @@ type session struct {
 	since, used time.Time
 }
 
-// sessions are the open ones by the hash of what the cookie holds: who reads the server's memory cannot take one over.
+// sessions are the open ones by the hash of what the cookie holds: who reads the server's memory
+// cannot take one over.
 type sessions struct {
 	mu   sync.Mutex
 	open map[[32]byte]*session
@@ -84,7 +86,8 @@ func (s *sessions) evict() {
 	delete(s.open, oldest)
 }
 
-// cookieName is the session's cookie. In TLS its prefix makes browsers refuse one that another host or a page in clear sets.
+// cookieName is the session's cookie. In TLS its prefix makes browsers refuse one that another host
+// or a page in clear sets.
 func (d *Dashboard) cookieName() string {
 	if d.o.Secure {
 		return "__Host-scrim"

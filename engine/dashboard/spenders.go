@@ -23,7 +23,8 @@ func share(b *accounting.BudgetStatus) float64 {
 	return m.Share(m.Spent(b))
 }
 
-// Spender is what one account of the server spent of the total budget of a table or an entity, in its window.
+// Spender is what one account of the server spent of the total budget of a table or an entity, in
+// its window.
 type Spender struct {
 	Principal, Link string
 	On, OnLink      string
@@ -33,15 +34,15 @@ type Spender struct {
 	loss            privacy.Loss
 }
 
-// Where the ledger keeps no sum of each principal, the latest charges of a window are added up: so many on one account, and so many
-// for one page.
+// Where the ledger keeps no sum of each principal, the latest charges of a window are added up: so
+// many on one account, and so many for one page.
 const (
 	maxCharges     = 2_000
 	maxPageCharges = 20_000
 )
 
-// spenders returns who spent most of the total budgets that keep accepts, by their part of what all spent; of one principal only,
-// unless who is "".
+// spenders returns who spent most of the total budgets that keep accepts, by their part of what all
+// spent; of one principal only, unless who is "".
 func (f *facts) spenders(limit int, who string, keep func(*accounting.BudgetStatus) bool) ([]Spender, error) {
 	type found struct {
 		*accounting.BudgetStatus
@@ -86,8 +87,8 @@ type account struct {
 
 func accountOf(b *accounting.BudgetStatus) account { return account{b.Account, b.Entity} }
 
-// sums are what each principal spent on the accounts for which the status tells it: those with a default budget whose window is that
-// of the total one.
+// sums are what each principal spent on the accounts for which the status tells it: those with a
+// default budget whose window is that of the total one.
 func (f *facts) sums() map[account]map[string]privacy.Loss {
 	sums := map[account]map[string]privacy.Loss{}
 	for i := range f.status.Budgets {

@@ -35,7 +35,8 @@ func number(v float64) string {
 	}
 }
 
-// percent shows a share; what is more than nothing is not shown as 0, and what is not all not as 100.
+// percent shows a share; what is more than nothing is not shown as 0, and what is not all not as
+// 100.
 func percent(share float64) string {
 	switch {
 	case math.IsNaN(share):
@@ -129,7 +130,8 @@ var conversions = map[privacy.Conversion]string{
 	privacy.ByZCDP: "the sum of ρ", privacy.ByRenyi: "the Rényi divergences of what ran",
 }
 
-// Proven says the least ε that is proven of what was spent, as dp.budgets shows it; the filter counts what adds up and may state more.
+// Proven says the least ε that is proven of what was spent, as dp.budgets shows it; the filter
+// counts what adds up and may state more.
 func (b *Burn) Proven() string {
 	if b.Budget.Spent.Rho == 0 {
 		return ""
@@ -185,7 +187,8 @@ type Row struct {
 // mostRows bounds the table of a chart.
 const mostRows = 40
 
-// Rows are the moments of the chart at which the amount changed, thinned where there are many, and where the projection ends.
+// Rows are the moments of the chart at which the amount changed, thinned where there are many, and
+// where the projection ends.
 func (b *Burn) Rows() []Row {
 	var list []Row
 	each := 1 + len(b.Points)/mostRows

@@ -19,8 +19,9 @@ var setup = []string{
 type stop struct {
 	title string
 	sql   string // what the analyst sends
-	exact string // the same question without privacy, for the column beside it; "" where there is none
-	keys  int    // leading columns of the answer that name the group
+	// the same question without privacy, for the column beside it; "" where there is none
+	exact string
+	keys  int // leading columns of the answer that name the group
 }
 
 // tour is what the analyst does.

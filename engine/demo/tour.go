@@ -41,7 +41,8 @@ func (g *guide) budget(ctx context.Context, title string) error {
 	return g.table(cols, rows, nil, 0)
 }
 
-// visit sends one statement and shows the answer, or the refusal when there is no exact counterpart.
+// visit sends one statement and shows the answer, or the refusal when there is no exact
+// counterpart.
 func (g *guide) visit(ctx context.Context, s stop) error {
 	fmt.Fprintf(g.out, "\n%s\nmysql> %s;\n", s.title, s.sql)
 	cols, rows, err := query(ctx, g.analyst, s.sql)
@@ -103,7 +104,8 @@ func elements(cell string) []string {
 	return strings.Split(strings.TrimSuffix(list, "]"), ",")
 }
 
-// count judges one cell, each number of a vector by itself. A cell without a number, NULL for too few persons, is not close.
+// count judges one cell, each number of a vector by itself. A cell without a number, NULL for too
+// few persons, is not close.
 func (g *guide) count(private, truth string) {
 	p, t := elements(private), elements(truth)
 	for i := range t {

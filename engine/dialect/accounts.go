@@ -79,7 +79,8 @@ func (s *statement) password() {
 // caller writes the account that the statement comes from.
 func (s *statement) caller() string { return sqltext.Text(s.who.User) + "@" + sqltext.Text(s.who.Host) }
 
-// options are the parts of ALTER USER and CREATE USER that the server has nothing for, with what it has.
+// options are the parts of ALTER USER and CREATE USER that the server has nothing for, with what it
+// has.
 var options = []struct{ word, cause, remedy string }{
 	{"ACCOUNT", "ACCOUNT LOCK and UNLOCK are not supported.", "REVOKE what the account may do, or DROP USER."},
 	{"PASSWORD", "Passwords do not expire.", "ALTER USER … IDENTIFIED BY 'password' sets a new one."},
@@ -94,7 +95,8 @@ var options = []struct{ word, cause, remedy string }{
 	{"REPLACE", "An open session may change its account's password.", "Leave REPLACE out."},
 }
 
-// alterUser puts the caller's name in the place of USER(), and refuses by name what ALTER USER cannot change.
+// alterUser puts the caller's name in the place of USER(), and refuses by name what ALTER USER
+// cannot change.
 func alterUser(s *statement) {
 	if !s.is(1, "USER") {
 		return
@@ -114,7 +116,8 @@ func alterUser(s *statement) {
 			continue
 		}
 		if s.are(i, "IDENTIFIED", "BY") && s.is(i+3, "WITH") && s.tokens[i+2].kind == text && s.unquoted(i+2) == "" {
-			s.refuse("The account would have no password.", "Write IDENTIFIED BY 'password'.") // the grammar cannot tell it from no password given
+			// the grammar cannot tell it from no password given
+			s.refuse("The account would have no password.", "Write IDENTIFIED BY 'password'.")
 			return
 		}
 		for _, o := range options {

@@ -17,7 +17,8 @@ func Functions() []sql.Function {
 	}
 }
 
-// assign is @x := expr: it sets the variable for each row that it is evaluated for, and is the expression's value.
+// assign is @x := expr: it sets the variable for each row that it is evaluated for, and is the
+// expression's value.
 type assign struct {
 	expression.UnaryExpressionStub
 	variable sql.Expression // a literal
@@ -30,8 +31,8 @@ var (
 	_ sql.NonDeterministicExpression = (*assign)(nil)
 )
 
-// newAssign binds an assignment. A variable that there is not yet gets the expression's type at once, since what reads it in the same statement
-// is bound before the first row.
+// newAssign binds an assignment. A variable that there is not yet gets the expression's type at
+// once, since what reads it in the same statement is bound before the first row.
 func newAssign(ctx *sql.Context, variable, value sql.Expression) sql.Expression {
 	a := &assign{UnaryExpressionStub: expression.UnaryExpressionStub{Child: value}, variable: variable, typ: variableType(value.Type(ctx))}
 	if l, ok := variable.(*expression.Literal); ok {

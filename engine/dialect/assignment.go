@@ -20,7 +20,8 @@ func (s *statement) assignment(i int) {
 	s.before(s.expression(i+1), ")")
 }
 
-// AssignFunction is the name of the function that @x := expr becomes: no text of a client's calls it by chance.
+// AssignFunction is the name of the function that @x := expr becomes: no text of a client's calls
+// it by chance.
 const AssignFunction = "@:="
 
 // inBrackets reports whether a token stands in brackets.

@@ -8,7 +8,8 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// BenchmarkUntouched is what reading a statement costs that has nothing to adjust, beside the parser's own time for it.
+// BenchmarkUntouched is what reading a statement costs that has nothing to adjust, beside the
+// parser's own time for it.
 func BenchmarkUntouched(b *testing.B) {
 	long, err := os.ReadFile("testdata/odbc_columns.sql")
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// A short statement must not ask for more work or memory than there is: nothing ends the reading of a statement before its end.
+// A short statement must not ask for more work or memory than there is: nothing ends the reading of
+// a statement before its end.
 func TestWhatIsNestedIsBounded(t *testing.T) {
 	p, ctx := Parser(sql.NewMysqlParser()), sql.NewEmptyContext()
 	refused := func(name, query string) {

@@ -6,11 +6,12 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// swap tells what takes the place of an expression in a copy: by, or, where that is nil, the expression's own copy, in whose parts it is asked again
-// if inside is set.
+// swap tells what takes the place of an expression in a copy: by, or, where that is nil, the
+// expression's own copy, in whose parts it is asked again if inside is set.
 type swap func(e ast.Expr) (by ast.Expr, inside bool)
 
-// copyOf copies a part of a syntax tree, so that no node is shared: later steps change trees in place.
+// copyOf copies a part of a syntax tree, so that no node is shared: later steps change trees in
+// place.
 func copyOf[T any](part T, f swap) T {
 	var out T
 	reflect.ValueOf(&out).Elem().Set(copyValue(reflect.ValueOf(&part).Elem(), f))

@@ -65,7 +65,8 @@ func (s *statement) column() {
 	s.replace(after, after, "LIKE "+sqltext.Text(s.unquoted(after)))
 }
 
-// do makes DO a, b, which evaluates expressions and returns nothing, into SET of a variable that nobody reads.
+// do makes DO a, b, which evaluates expressions and returns nothing, into SET of a variable that
+// nobody reads.
 func do(s *statement) {
 	if s.ends(1) {
 		return

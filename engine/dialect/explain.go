@@ -8,7 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 )
 
-// jsonFormat is the format of EXPLAIN in which go-mysql-server leaves a mark that nothing else does: estimates of rows, which this server has not.
+// jsonFormat is the format of EXPLAIN in which go-mysql-server leaves a mark that nothing else
+// does: estimates of rows, which this server has not.
 const jsonFormat = "tree_estimates"
 
 // Explainer runs EXPLAIN FORMAT=JSON: one row with the lines of the plan in a document,

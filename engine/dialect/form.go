@@ -9,7 +9,8 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// Form is a statement as a whole that the grammar lacks, or that is to be answered otherwise: another statement answers it, or it is refused.
+// Form is a statement as a whole that the grammar lacks, or that is to be answered otherwise:
+// another statement answers it, or it is refused.
 //
 // Pattern is what the statement looks like, in pieces between blanks:
 //
@@ -27,12 +28,14 @@ import (
 // The first form of a list that fits counts.
 type Form struct {
 	Pattern string
-	// Query is the statement that answers. $1, $2, … are the arguments in their order, as literals in quotes, or NULL; :1, :2, … the same as
-	// names in quotes.
+	// Query is the statement that answers. $1, $2, … are the arguments in their order, as literals
+	// in quotes, or NULL; :1, :2, … the same as names in quotes.
 	Query string
-	// Like is the column that the LIKE of a <filter> is about, "" for the first of the answer, which Query then names by itself.
+	// Like is the column that the LIKE of a <filter> is about, "" for the first of the answer,
+	// which Query then names by itself.
 	Like string
-	// Make writes the statement from the arguments, in the place of Query; "" where the form does not fit after all.
+	// Make writes the statement from the arguments, in the place of Query; "" where the form does
+	// not fit after all.
 	Make func(args []*string) string
 	// Refusal says why there is no answer.
 	Refusal *refuse.Error

@@ -7,8 +7,9 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// literal adjusts a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash escapes a text with backslashes is written in
-// hexadecimal digits, which say the same to the grammar in every mode.
+// literal adjusts a text in quotes: N'x' is 'x', since all texts are Unicode, and without backslash
+// escapes a text with backslashes is written in hexadecimal digits, which say the same to the
+// grammar in every mode.
 //
 //	"it's 50\%"    'it''s 50\\%'
 func (s *statement) literal(i int, t *token) {
@@ -29,7 +30,8 @@ func (s *statement) literal(i int, t *token) {
 	}
 }
 
-// single writes a text in double quotes in single ones: the binder takes one beside an aggregate for a column.
+// single writes a text in double quotes in single ones: the binder takes one beside an aggregate
+// for a column.
 func single(v string) string {
 	var b strings.Builder
 	b.WriteByte('\'')
@@ -51,7 +53,8 @@ func single(v string) string {
 	return b.String()
 }
 
-// patterns writes the backslash before % and _ twice: it stays in the text, for LIKE, and vitess would take it off.
+// patterns writes the backslash before % and _ twice: it stays in the text, for LIKE, and vitess
+// would take it off.
 func patterns(v string) string {
 	var b strings.Builder
 	for i := 0; i < len(v); i++ {
@@ -68,7 +71,8 @@ func patterns(v string) string {
 	return b.String()
 }
 
-// name adjusts a name in double quotes within a versioned comment, where vitess forgets ANSI_QUOTES.
+// name adjusts a name in double quotes within a versioned comment, where vitess forgets
+// ANSI_QUOTES.
 func (s *statement) name(i int, t *token) {
 	if t.versioned && s.src[t.start] == '"' {
 		s.replace(i, i, sqltext.Name(s.unquoted(i)))
@@ -82,7 +86,8 @@ func (s *statement) number(i int) {
 	}
 }
 
-// escape takes ODBC's escapes off: {d '2020-01-01'} is DATE '2020-01-01', {fn …} and {oj …} are what stands in them.
+// escape takes ODBC's escapes off: {d '2020-01-01'} is DATE '2020-01-01', {fn …} and {oj …} are
+// what stands in them.
 func (s *statement) escape(i int) {
 	last := s.close(i)
 	if last == len(s.tokens) || !s.named(i+1) {

@@ -12,8 +12,8 @@ func init() {
 	heads["REPAIR"] = maintenance
 }
 
-// maintenance answers CHECK, OPTIMIZE and REPAIR TABLE as MySQL does for an engine that has no such thing, whether
-// there are these tables or not.
+// maintenance answers CHECK, OPTIMIZE and REPAIR TABLE as MySQL does for an engine that has no such
+// thing, whether there are these tables or not.
 func maintenance(s *statement) {
 	i := 1
 	for s.is(i, "LOCAL", "NO_WRITE_TO_BINLOG") {

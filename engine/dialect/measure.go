@@ -7,22 +7,25 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// What a statement may hold. Nothing ends the planning of a statement before its end, neither KILL nor max_execution_time: it has to
-// be short by itself. Most of it takes linear time; what takes the square of a number or more has a limit here, at about a second.
+// What a statement may hold. Nothing ends the planning of a statement before its end, neither KILL
+// nor max_execution_time: it has to be short by itself. Most of it takes linear time; what takes
+// the square of a number or more has a limit here, at about a second.
 const (
-	// maxTables is MySQL's own limit on what one SELECT joins, subqueries in its conditions included; allTables is of a statement, where a
-	// common table expression counts again wherever it is named.
+	// maxTables is MySQL's own limit on what one SELECT joins, subqueries in its conditions
+	// included; allTables is of a statement, where a common table expression counts again wherever
+	// it is named.
 	maxTables = 61
 	allTables = 400
-	// maxLevels is MySQL's own limit on how deep SELECTs stand in each other, maxUnions how many a statement may put together.
+	// maxLevels is MySQL's own limit on how deep SELECTs stand in each other, maxUnions how many a
+	// statement may put together.
 	maxLevels = 63
 	maxUnions = 400
 	// maxColumns is MySQL's own limit on a list of columns: of a result, of an order, and of keys.
 	maxColumns = 4096
 	// maxOperands is how many conditions AND, OR and XOR may put together.
 	maxOperands = 5000
-	// maxNesting bounds the sum over all parts of expressions of how much deeper than freeDepth they stand, where 1+1+1 is two deep
-	// at its first. A sum of 2000 terms is at the limit.
+	// maxNesting bounds the sum over all parts of expressions of how much deeper than freeDepth
+	// they stand, where 1+1+1 is two deep at its first. A sum of 2000 terms is at the limit.
 	maxNesting = 4_000_000
 	freeDepth  = 16
 	// harmless is the length of a text that cannot reach a limit.
@@ -40,7 +43,8 @@ type measure struct {
 // weight is what is added up.
 type weight struct{ tables, unions, operands, nesting int }
 
-// common is a common table expression that was seen. What it holds counts wherever it is named, and once where it is not.
+// common is a common table expression that was seen. What it holds counts wherever it is named, and
+// once where it is not.
 type common struct {
 	weight
 	named bool
@@ -213,7 +217,8 @@ func (m *measure) with(w *ast.With, at place) {
 		found := &common{weight: weight{m.tables - before.tables, m.unions - before.unions, m.operands - before.operands, m.nesting - before.nesting}}
 		m.weight = before
 		name := strings.ToLower(c.As.String())
-		if old := m.common[name]; old != nil { // the same name in another part of the statement, which may be what is meant
+		// the same name in another part of the statement, which may be what is meant
+		if old := m.common[name]; old != nil {
 			m.unnamed(old)
 			found.weight = weight{max(old.tables, found.tables), max(old.unions, found.unions), max(old.operands, found.operands), max(old.nesting, found.nesting)}
 		}
@@ -221,8 +226,9 @@ func (m *measure) with(w *ast.With, at place) {
 	}
 }
 
-// name adds what a common table expression holds where it is named: it is planned there. Without that a few of them, each of which
-// names the one before it twice, would be as many tables as memory holds.
+// name adds what a common table expression holds where it is named: it is planned there. Without
+// that a few of them, each of which names the one before it twice, would be as many tables as
+// memory holds.
 func (m *measure) name(e ast.SimpleTableExpr) {
 	t, ok := e.(ast.TableName)
 	if !ok || !t.DbQualifier.IsEmpty() {

@@ -26,7 +26,8 @@ func ModeOf(m *sql.SqlMode) Mode {
 	}
 }
 
-// with returns the mode for a text that is read with the parser's options, such as a view's: what the options do not tell is the session's.
+// with returns the mode for a text that is read with the parser's options, such as a view's: what
+// the options do not tell is the session's.
 func (m Mode) with(o ast.ParserOptions) Mode {
 	m.AnsiQuotes, m.PipesAsConcat = o.AnsiQuotes, o.PipesAsConcat
 	return m

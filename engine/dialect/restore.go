@@ -6,8 +6,8 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// restore gives a tree of the edited text the client's words where the tree quotes the text: in the names of columns that have none, and in the
-// place of a definition within CREATE VIEW.
+// restore gives a tree of the edited text the client's words where the tree quotes the text: in the
+// names of columns that have none, and in the place of a definition within CREATE VIEW.
 func (m adjusted) restore(s ast.Statement) ast.Statement {
 	if m.answered || s == nil {
 		return s
@@ -29,8 +29,8 @@ func (m adjusted) restore(s ast.Statement) ast.Statement {
 	return s
 }
 
-// everywhere visits a statement's nodes: also the common table expressions and the order of a UNION, and the statements within statements, which Walk
-// passes over.
+// everywhere visits a statement's nodes: also the common table expressions and the order of a
+// UNION, and the statements within statements, which Walk passes over.
 func everywhere(s ast.SQLNode, visit func(ast.SQLNode)) {
 	switch n := s.(type) {
 	case *ast.Explain:

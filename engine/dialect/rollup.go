@@ -13,7 +13,8 @@ import (
 //
 //	SELECT a, b, SUM(x) FROM t GROUP BY a, b WITH ROLLUP
 //
-// is the groups, the totals of each a, and the total, in the order of the groups with each total behind what it sums up:
+// is the groups, the totals of each a, and the total, in the order of the groups with each total
+// behind what it sums up:
 //
 //	SELECT a, b, c3 AS `SUM(x)` FROM (
 //	          SELECT a, b,       SUM(x) AS c3, 0 AS g1, a    AS k1, 0 AS g2, b    AS k2 FROM t GROUP BY a, b
@@ -21,8 +22,9 @@ import (
 //	UNION ALL SELECT NULL, NULL,   SUM(x),     1,       NULL,       1,       NULL       FROM t
 //	) AS `rollup` ORDER BY g1, k1, g2, k2
 //
-// Each part is an aggregation of its own: on protected rows a release with its own price. What a part has no key for is NULL wherever
-// the key stands outside an aggregate, and GROUPING(key) is a number. HAVING belongs to the parts, ORDER BY and LIMIT to the whole.
+// Each part is an aggregation of its own: on protected rows a release with its own price. What a
+// part has no key for is NULL wherever the key stands outside an aggregate, and GROUPING(key) is a
+// number. HAVING belongs to the parts, ORDER BY and LIMIT to the whole.
 
 // rollups rewrites every SELECT of a statement that has totals, the inner ones first.
 func rollups(s ast.Statement) error {
@@ -43,8 +45,9 @@ func rollups(s ast.Statement) error {
 	return nil
 }
 
-// maxRollup bounds what the totals of a SELECT come to, in parts of the syntax tree. Totals over a subquery that has totals itself repeat all of it
-// for each of theirs, so that a short text could ask for more than there is memory.
+// maxRollup bounds what the totals of a SELECT come to, in parts of the syntax tree. Totals over a
+// subquery that has totals itself repeat all of it for each of theirs, so that a short text could
+// ask for more than there is memory.
 const maxRollup = 100_000
 
 // nodes counts the parts of a tree.
@@ -132,8 +135,8 @@ func rollupRefusal(cause, remedy string) error {
 
 func (t *total) expr(i int) ast.Expr { return t.sel.SelectExprs[i].(*ast.AliasedExpr).Expr }
 
-// listed finds the column of the SELECT list that an expression of GROUP BY or ORDER BY means: by its number, its alias or
-// what it says.
+// listed finds the column of the SELECT list that an expression of GROUP BY or ORDER BY means: by
+// its number, its alias or what it says.
 func (t *total) listed(e ast.Expr) (int, bool) {
 	if v, ok := e.(*ast.SQLVal); ok && v.Type == ast.IntVal {
 		n := 0
@@ -157,14 +160,16 @@ func (t *total) listed(e ast.Expr) (int, bool) {
 	return 0, false
 }
 
-// shadowed reports whether a key is the column of a table that column i of the list hides under its alias: GROUP BY means the table's.
+// shadowed reports whether a key is the column of a table that column i of the list hides under its
+// alias: GROUP BY means the table's.
 func (t *total) shadowed(i int, key ast.Expr) bool {
 	a := t.sel.SelectExprs[i].(*ast.AliasedExpr)
 	return isColumn(key) && hides(a) && same(key, &ast.ColName{Name: a.As})
 }
 
-// hides reports whether a column of the list has the name of a column that it is made from: COALESCE(a, 'all') AS a. An alias cannot
-// be used beside it in the list, so that the name inside is the column of a table.
+// hides reports whether a column of the list has the name of a column that it is made from:
+// COALESCE(a, 'all') AS a. An alias cannot be used beside it in the list, so that the name inside
+// is the column of a table.
 func hides(a *ast.AliasedExpr) bool {
 	if a.As.IsEmpty() || isColumn(a.Expr) {
 		return false
@@ -192,7 +197,8 @@ func (t *total) frame() *ast.Select {
 	return outer
 }
 
-// ordered is the order of the whole: the one that is asked for, or else the groups' with each total last.
+// ordered is the order of the whole: the one that is asked for, or else the groups' with each total
+// last.
 func (t *total) ordered() ast.OrderBy {
 	var out ast.OrderBy
 	by := func(e ast.Expr, direction string) { out = append(out, &ast.Order{Expr: e, Direction: direction}) }

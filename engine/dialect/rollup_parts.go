@@ -10,7 +10,8 @@ import (
 	"scrim/functions"
 )
 
-// at copies an expression for the part with the first keys: the others are NULL in it, outside aggregates and subqueries.
+// at copies an expression for the part with the first keys: the others are NULL in it, outside
+// aggregates and subqueries.
 func (t *total) at(level int, e ast.Expr) ast.Expr {
 	f := func(e ast.Expr) (ast.Expr, bool) {
 		for _, k := range t.keys[level:] {
@@ -27,7 +28,8 @@ func (t *total) at(level int, e ast.Expr) ast.Expr {
 	return copyOf(e, f)
 }
 
-// grouping is the number that GROUPING(a, b) is in a part: a bit for each argument, set where the part has no such key.
+// grouping is the number that GROUPING(a, b) is in a part: a bit for each argument, set where the
+// part has no such key.
 func (t *total) grouping(level int, call *ast.FuncExpr) ast.Expr {
 	n := 0
 	for i, x := range call.Exprs {
@@ -67,7 +69,8 @@ func (t *total) aggregates() bool {
 	return found
 }
 
-// aggregate reports whether an expression is the call of an aggregate, or of a function of its answer.
+// aggregate reports whether an expression is the call of an aggregate, or of a function of its
+// answer.
 func aggregate(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.GroupConcatExpr:

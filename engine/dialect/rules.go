@@ -7,7 +7,8 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// heads are the rules for a statement that begins with a word, in upper case. They come before those for single tokens.
+// heads are the rules for a statement that begins with a word, in upper case. They come before
+// those for single tokens.
 var heads = map[string]func(*statement){}
 
 // words are the rules for a word, in upper case, wherever it stands.

@@ -11,8 +11,8 @@ func (s *scanner) line() {
 	s.pos = len(s.src)
 }
 
-// dashes passes a comment, or reads a minus: two dashes begin a comment only before a blank, where vitess takes
-// every two.
+// dashes passes a comment, or reads a minus: two dashes begin a comment only before a blank, where
+// vitess takes every two.
 func (s *scanner) dashes() {
 	if c := s.at(2); c <= ' ' {
 		s.line()
@@ -23,11 +23,12 @@ func (s *scanner) dashes() {
 	s.emit(s.pos-1, mark)
 }
 
-// ownVersion is the first version of MySQL whose comments are not for this server, which speaks MySQL 8.0.
+// ownVersion is the first version of MySQL whose comments are not for this server, which speaks
+// MySQL 8.0.
 const ownVersion = 80100
 
-// comment passes a comment. What stands in one for this server's version is read as tokens; one for a later version, or for MariaDB, is
-// no part of the statement, though vitess reads it.
+// comment passes a comment. What stands in one for this server's version is read as tokens; one for
+// a later version, or for MariaDB, is no part of the statement, though vitess reads it.
 func (s *scanner) comment() {
 	rest := s.src[s.pos+2:]
 	end := strings.Index(rest, "*/")

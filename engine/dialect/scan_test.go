@@ -63,8 +63,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// FuzzScan compares the tokens with those of vitess' tokenizer on texts that both read: as many, and names, numbers and words
-// in the same order. No text makes the scanner fail.
+// FuzzScan compares the tokens with those of vitess' tokenizer on texts that both read: as many,
+// and names, numbers and words in the same order. No text makes the scanner fail.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{"SELECT a, `b`, 'c\\'d', 1.5 FROM t WHERE x <= 3", "a /*!40101 b */ c -- d\n e", "@x := 'y' \"z\" 0x1F", "t.1a .5 1e3 'un"} {
 		f.Add(s)
@@ -118,7 +118,8 @@ func compare(t *testing.T, src string) {
 	}
 }
 
-// FuzzMend reads any text: nothing panics, and what is adjusted and parses gets the client's words back.
+// FuzzMend reads any text: nothing panics, and what is adjusted and parses gets the client's words
+// back.
 func FuzzMend(f *testing.F) {
 	for _, s := range []string{
 		"SELECT @x := a + 1 AS b, {fn f(c)} FROM t USE INDEX (p) GROUP BY a WITH ROLLUP", "DESCRIBE t '%'; SELECT 1", "SET PASSWORD FOR a@b = 'c'",

@@ -28,7 +28,8 @@ func init() {
 	words["SQL_TSI_FRAC_SECOND"] = func(s *statement, i int) { s.replace(i, i, "MICROSECOND") }
 }
 
-// hints tell MySQL's optimizer something, and do not change the answer. The store has an optimizer of its own.
+// hints tell MySQL's optimizer something, and do not change the answer. The store has an optimizer
+// of its own.
 var hints = set("HIGH_PRIORITY STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_NO_CACHE SQL_CACHE")
 
 // modifiers takes the hints off a SELECT, and writes DISTINCTROW as DISTINCT.
@@ -48,7 +49,8 @@ func modifiers(s *statement, i int) {
 	}
 }
 
-// indexHint leaves USE INDEX (…), FORCE KEY FOR JOIN (…) and the like out: the store picks its own way.
+// indexHint leaves USE INDEX (…), FORCE KEY FOR JOIN (…) and the like out: the store picks its own
+// way.
 func indexHint(s *statement, i int) {
 	if i == 0 || !s.is(i+1, "INDEX", "KEY") {
 		return
@@ -67,7 +69,8 @@ func indexHint(s *statement, i int) {
 	}
 }
 
-// share leaves FOR SHARE [OF t] [NOWAIT|SKIP LOCKED] out: a transaction reads one snapshot, and locks no rows.
+// share leaves FOR SHARE [OF t] [NOWAIT|SKIP LOCKED] out: a transaction reads one snapshot, and
+// locks no rows.
 func share(s *statement, i int) {
 	if !s.is(i+1, "SHARE") {
 		return
@@ -145,7 +148,8 @@ func not(s *statement, i int) {
 	s.replace(i, i, "!")
 }
 
-// operand reports whether an expression may end with a token, so that a NOT after it belongs to NOT IN, NOT LIKE or IS NOT.
+// operand reports whether an expression may end with a token, so that a NOT after it belongs to NOT
+// IN, NOT LIKE or IS NOT.
 func (s *statement) operand(i int) bool {
 	switch t := &s.tokens[i]; t.kind {
 	case mark:
@@ -157,8 +161,8 @@ func (s *statement) operand(i int) bool {
 	return true
 }
 
-// with marks the keys of GROUP BY … WITH ROLLUP for the tree's part of the work, and leaves out the snapshot of START TRANSACTION: a
-// transaction always reads one.
+// with marks the keys of GROUP BY … WITH ROLLUP for the tree's part of the work, and leaves out the
+// snapshot of START TRANSACTION: a transaction always reads one.
 func with(s *statement, i int) {
 	switch {
 	case i > 0 && s.is(i+1, "ROLLUP"):
@@ -178,14 +182,16 @@ func with(s *statement, i int) {
 // RollupMark is the name of the call that stands behind the keys of GROUP BY … WITH ROLLUP.
 const RollupMark = "with rollup"
 
-// unit quotes a unit of INTERVAL that the grammar takes for another word: INTERVAL '1:30' MINUTE_SECOND.
+// unit quotes a unit of INTERVAL that the grammar takes for another word: INTERVAL '1:30'
+// MINUTE_SECOND.
 func unit(s *statement, i int) {
 	if i > 1 && !s.is(i-1, "(", ",", "SCHEDULE", "EVERY") && s.operand(i-1) && !s.is(i+1, "PRECEDING", "FOLLOWING", "FROM") {
 		s.replace(i, i, sqltext.Name(s.text(i)))
 	}
 }
 
-// interval quotes the name of the function INTERVAL(n, a, b), which the grammar does not tell from INTERVAL (n) DAY.
+// interval quotes the name of the function INTERVAL(n, a, b), which the grammar does not tell from
+// INTERVAL (n) DAY.
 func interval(s *statement, i int) {
 	if !s.is(i+1, "(") {
 		return
@@ -224,7 +230,8 @@ func (s *statement) bracketed(i int) {
 	}
 }
 
-// quantifier writes = ANY (SELECT …) as IN and <> ALL (SELECT …) as NOT IN. Other comparisons with all rows of a subquery are refused.
+// quantifier writes = ANY (SELECT …) as IN and <> ALL (SELECT …) as NOT IN. Other comparisons with
+// all rows of a subquery are refused.
 func quantifier(s *statement, i int) {
 	if !s.is(i+1, "(") || !s.is(i+2, "SELECT", "WITH", "VALUES", "TABLE") || i == 0 {
 		return

@@ -17,10 +17,12 @@ type statement struct {
 	err    error // a refusal
 }
 
-// maxSteps bounds the search for the ends of brackets and expressions: where they stand within each other it takes the square of their number.
+// maxSteps bounds the search for the ends of brackets and expressions: where they stand within each
+// other it takes the square of their number.
 const maxSteps = 1 << 22
 
-// step counts a token that is passed; false once there have been too many, and the statement is refused.
+// step counts a token that is passed; false once there have been too many, and the statement is
+// refused.
 func (s *statement) step() bool {
 	if s.steps++; s.steps > maxSteps && s.err == nil {
 		s.refuse("The statement has too many expressions within each other.", "Write several statements.")
@@ -169,7 +171,8 @@ type adjusted struct {
 	answered bool   // by a form
 }
 
-// apply makes the edits. Of edits that overlap the one that begins first, or else is longest, is made, after what is put in front of it.
+// apply makes the edits. Of edits that overlap the one that begins first, or else is longest, is
+// made, after what is put in front of it.
 func (s *statement) apply() adjusted {
 	e := s.edits
 	sort.SliceStable(e, func(i, j int) bool {
@@ -196,8 +199,8 @@ func (s *statement) apply() adjusted {
 	return m
 }
 
-// back returns the place in the client's text of a place in the edited one. A place within what replaced something is where that
-// begins, or ends if end is set.
+// back returns the place in the client's text of a place in the edited one. A place within what
+// replaced something is where that begins, or ends if end is set.
 func (m adjusted) back(pos int, end bool) int {
 	shift := 0 // the client's place less the edited one
 	for _, x := range m.edits {

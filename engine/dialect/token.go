@@ -40,8 +40,9 @@ type scanner struct {
 	versioned bool
 }
 
-// scan cuts the first statement of src into tokens, up to the semicolon or src's end, and returns where it ends and what
-// has to be edited between tokens: comments that are not for this server, and blanks that vitess does not know.
+// scan cuts the first statement of src into tokens, up to the semicolon or src's end, and returns
+// where it ends and what has to be edited between tokens: comments that are not for this server,
+// and blanks that vitess does not know.
 func scan(src string, mode Mode, room []token) (tokens []token, end int, edits []edit) {
 	s := scanner{src: src, mode: mode, tokens: room[:0]}
 	for s.next() {
@@ -49,7 +50,8 @@ func scan(src string, mode Mode, room []token) (tokens []token, end int, edits [
 	return s.tokens, s.pos, s.edits
 }
 
-// Longer reports whether the first statement of src has more than so many tokens. It keeps none of them.
+// Longer reports whether the first statement of src has more than so many tokens. It keeps none of
+// them.
 func Longer(src string, mode Mode, most int) bool {
 	s := scanner{src: src, mode: mode}
 	seen := 0

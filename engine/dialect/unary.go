@@ -10,7 +10,8 @@ import (
 
 // The names of functions of one argument that rules write into statements.
 const (
-	InvertFunction = "~"             // what ~x becomes: all 64 bits of a whole number the other way round
+	// what ~x becomes: all 64 bits of a whole number the other way round
+	InvertFunction = "~"
 	WholeFunction  = "whole letters" // what GROUP_CONCAT stands in: no piece of a letter at the end
 )
 

@@ -42,7 +42,8 @@ func (r *rule) group(ctx *sql.Context, g *plan.GroupBy) (*Estimates, error) {
 	return leaf, nil
 }
 
-// unread refuses a statement that reads, above an estimate, a column of the reports that the estimate is made from.
+// unread refuses a statement that reads, above an estimate, a column of the reports that the
+// estimate is made from.
 func (n *Estimates) unread(ctx *sql.Context, root sql.Node) (err error) {
 	for _, c := range n.carried {
 		f := n.first
@@ -138,8 +139,8 @@ func constant(ctx *sql.Context, e sql.Expression) bool {
 	return fixed
 }
 
-// output is one column of the answer: a function, the stratum, or a column of the table that the binder carries along because an argument
-// names it: nothing above reads that (see unread).
+// output is one column of the answer: a function, the stratum, or a column of the table that the
+// binder carries along because an argument names it: nothing above reads that (see unread).
 type output struct {
 	function  *functions.ReportFunction
 	stratum   bool

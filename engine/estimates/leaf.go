@@ -12,8 +12,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Estimates is a leaf of the plan: the answers from a collection, one row, or one a stratum. Like the planner's it has no
-// expressions and no children, so that no later rule looks into it.
+// Estimates is a leaf of the plan: the answers from a collection, one row, or one a stratum. Like
+// the planner's it has no expressions and no children, so that no later rule looks into it.
 type Estimates struct {
 	virtual.Leaf
 	rule    *rule
@@ -82,8 +82,8 @@ func (n *Estimates) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 	return sql.RowsToRowIter(rows...), nil
 }
 
-// strata lists those that the conditions leave: what they are is public, so that each declared one is in the answer, without
-// reports too. Without GROUP BY one has to be left.
+// strata lists those that the conditions leave: what they are is public, so that each declared one
+// is in the answer, without reports too. Without GROUP BY one has to be left.
 func (n *Estimates) strata(ctx *sql.Context) ([]string, error) {
 	all := n.source.collection.Declaration.Strata
 	if len(all) == 0 {
@@ -118,7 +118,8 @@ func (n *Estimates) strata(ctx *sql.Context) ([]string, error) {
 	return nil, err.With("Its strata are '%s'.", strings.Join(all, "', '"))
 }
 
-// row answers for one stratum. All functions share one estimate, which is made if one of them needs it.
+// row answers for one stratum. All functions share one estimate, which is made if one of them needs
+// it.
 func (n *Estimates) row(ctx *sql.Context, stratum string) (sql.Row, error) {
 	a := &answer{ctx: ctx, n: n, stratum: stratum}
 	row := make(sql.Row, len(n.outputs))

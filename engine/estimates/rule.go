@@ -29,14 +29,16 @@ type Config struct {
 	Collections Collections
 	// Protected reports whether a table holds rows of persons: the refusal then says what serves.
 	Protected func(ref store.TableRef) bool
-	// NullIfFew reports whether the session wants NULL and a warning in the place of refuse.TooFewReports.
+	// NullIfFew reports whether the session wants NULL and a warning in the place of
+	// refuse.TooFewReports.
 	NullIfFew func(ctx *sql.Context) bool
 }
 
 // ruleID is above those of go-mysql-server and of the planner.
 const ruleID analyzer.RuleId = 20101
 
-// Add adds the rule to an analyzer. It is to come before the planner's rules, which see the leaf as a public table.
+// Add adds the rule to an analyzer. It is to come before the planner's rules, which see the leaf as
+// a public table.
 func Add(b *analyzer.Builder, c Config) {
 	r := &rule{c}
 	b.AddPreAnalyzeRule(ruleID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {

@@ -20,8 +20,8 @@ type stored interface {
 	StoreRef() store.TableRef
 }
 
-// source is the input of a GROUP BY over reports: the table of a collection under whatever names, and conditions on
-// its stratum.
+// source is the input of a GROUP BY over reports: the table of a collection under whatever names,
+// and conditions on its stratum.
 type source struct {
 	collection collections.Summary
 	columns    map[sql.ColumnId]string // what the table calls them
@@ -112,7 +112,8 @@ func (s *source) renamed(n *plan.Project) error {
 	return nil
 }
 
-// derived follows columns out of a derived table, a view or a common table expression, where they get new ids.
+// derived follows columns out of a derived table, a view or a common table expression, where they
+// get new ids.
 func (s *source) derived(ctx *sql.Context, n *plan.SubqueryAlias, f *functions.Reported) error {
 	ids, below := idsOf(n), outputs(ctx, n.Child)
 	if len(ids) != len(below) {
@@ -154,8 +155,8 @@ func idsOf(n interface{ Columns() sql.ColSet }) (ids []sql.ColumnId) {
 	return ids
 }
 
-// condition takes conditions that are on the stratum alone, of whatever form: strata are few and public, so each can be
-// tried.
+// condition takes conditions that are on the stratum alone, of whatever form: strata are few and
+// public, so each can be tried.
 func (s *source) condition(ctx *sql.Context, e sql.Expression, f *functions.Reported) error {
 	for _, c := range expression.SplitConjunction(ctx, e) {
 		var other sql.Expression

@@ -161,7 +161,8 @@ func TestIntervalsCover(t *testing.T) {
 			kind := kindOf(v)
 			ranks := strings.Contains(kind, "quantile") || kind == "median"
 			if ranks && (pure || v.p.Bounded()) {
-				continue // pure ones have no ranks; within bounds there is hardly anything to tell apart
+				// pure ones have no ranks; within bounds there is hardly anything to tell apart
+				continue
 			}
 			name := kind
 			if pure {

@@ -27,8 +27,10 @@ type Error struct {
 	Shift   float64
 	Tied    bool
 	Moments *Moments // of a Variance
-	Ranks   [][]Rank // of a Quantile, by value: the noisy ranks, but for those that tell no more than a nearer one at any level
-	Rounds  int      // the most ranks that were asked for a value
+	// of a Quantile, by value: the noisy ranks, but for those that tell no more than a nearer one
+	// at any level
+	Ranks  [][]Rank
+	Rounds int // the most ranks that were asked for a value
 }
 
 // Form is how the values are made from noisy numbers.

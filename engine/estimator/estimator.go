@@ -24,13 +24,15 @@ type Grid struct {
 type Kind uint8
 
 const (
-	Rows         Kind = iota // number of rows with x present (all rows if the aggregate has no argument)
-	Sum                      // sum of k(x) over the rows, clamped to ±MaxUnits after summing
-	SumSquaresHi             // high 64 bits of the exact sum of k(x)², as two's complement 128 bits
-	SumSquaresLo             // low 64 bits of it
-	Median                   // lower median of k(x) over the person's rows
-	Value                    // k(x) of one row: the input has one entry a row, at most MaxRows rows a person
-	Vector                   // one vector a person: Input.Vectors; it stands alone
+	// number of rows with x present (all rows if the aggregate has no argument)
+	Rows         Kind = iota
+	Sum               // sum of k(x) over the rows, clamped to ±MaxUnits after summing
+	SumSquaresHi      // high 64 bits of the exact sum of k(x)², as two's complement 128 bits
+	SumSquaresLo      // low 64 bits of it
+	Median            // lower median of k(x) over the person's rows
+	// k(x) of one row: the input has one entry a row, at most MaxRows rows a person
+	Value
+	Vector // one vector a person: Input.Vectors; it stands alone
 )
 
 // Input is the block of one group: Columns[c][i] is column c of person i (of row i for Value). The

@@ -15,11 +15,12 @@ var ErrNotPure = errors.New("estimator: no pure mechanism")
 type Params struct {
 	Rho     float64 // zCDP of one release on one group; > 0 and finite
 	Epsilon float64 // > 0: the release is ε-DP, by pure mechanisms alone, and Rho is 0
-	Delta   float64 // slack beyond Rho that a release on one group may have (privacy.Loss.DeltaTV); 0: none
-	Grid    Grid    // lattice of the argument; the zero Grid for counts
-	Lower   *int64  // declared lower bound of a row's value, in grid steps; nil when none
-	Upper   *int64  // declared upper bound, in grid steps; both or neither
-	MaxRows int64   // public bound on the rows of one person in one group; 0 when there is none
+	// slack beyond Rho that a release on one group may have (privacy.Loss.DeltaTV); 0: none
+	Delta   float64
+	Grid    Grid   // lattice of the argument; the zero Grid for counts
+	Lower   *int64 // declared lower bound of a row's value, in grid steps; nil when none
+	Upper   *int64 // declared upper bound, in grid steps; both or neither
+	MaxRows int64  // public bound on the rows of one person in one group; 0 when there is none
 
 	Relation Relation // the neighbour relation that Rho is a loss for
 	// Sized, with ReplaceOne only, says that the number of persons of the input is public: the

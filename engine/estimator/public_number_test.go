@@ -100,7 +100,8 @@ func tells(t *testing.T, name string, e estimator.Estimator, tries int) bool {
 			public = most
 		}
 		full := &stattest.Recorder{Answer: stattest.Forced(r, n, nil, 4)}
-		if r.IntN(3) == 0 { // the truth, of many persons with two rows as well: a small radius stands out
+		// the truth, of many persons with two rows as well: a small radius stands out
+		if r.IntN(3) == 0 {
 			if r.IntN(2) == 0 && e.Columns()[0] == estimator.Rows {
 				db, public = append(db, slices.Repeat([]person{{rows: 2, sum: 6, lo: 18, median: 3}}, 400)...), public+400
 			}

@@ -147,7 +147,8 @@ func TestOnePersonMovesThePureQueriesWithinEpsilon(t *testing.T) {
 	const eps = 0.5
 	for _, v := range pureVariants() {
 		if v.name[:12] == "row quantile" || v.exact() {
-			continue // a person's values are counted by their rows: see the enumeration of the choices
+			// a person's values are counted by their rows: see the enumeration of the choices
+			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()

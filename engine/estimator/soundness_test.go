@@ -120,7 +120,8 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 			declared := new(big.Rat).SetFloat64(e.Loss().Rho.Float())
 			tries := 120
 			if v.p.Relation == estimator.ReplaceOne {
-				tries = int(max(12, 10000/(200+e.MinPersons()))) // with more neighbours each, and more persons
+				// with more neighbours each, and more persons
+				tries = int(max(12, 10000/(200+e.MinPersons())))
 			}
 			worst := worstLoss(t, v, e, tries, nil)
 			if worst.Cmp(declared) > 0 {

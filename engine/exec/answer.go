@@ -25,7 +25,8 @@ type answerGroup struct {
 	Estimates []estimator.Estimate
 }
 
-// answerSize is about what the vectors of an answer of so many groups take. Scalars are counted with the rows.
+// answerSize is about what the vectors of an answer of so many groups take. Scalars are counted
+// with the rows.
 func answerSize(r *plan.Release, groups int) int64 {
 	numbers := int64(0)
 	for _, a := range r.Aggregates {
@@ -85,7 +86,8 @@ func (a *answer) rows(ctx *sql.Context, r *plan.Release) ([]sql.Row, error) {
 	return rows, nil
 }
 
-// ordered returns the groups in the order of the keys as the statement has them: GROUP BY b, a is answered as GROUP BY a, b.
+// ordered returns the groups in the order of the keys as the statement has them: GROUP BY b, a is
+// answered as GROUP BY a, b.
 func (a *answer) ordered(r *plan.Release) []answerGroup {
 	if slices.IsSorted(r.Written) {
 		return a.Groups

@@ -9,13 +9,14 @@ import (
 	"scrim/planner/plan"
 )
 
-// arrays makes dense blocks of a column of arrays. Rows that are NULL or hold a number that is NULL, NaN or
-// infinite are absent.
+// arrays makes dense blocks of a column of arrays. Rows that are NULL or hold a number that is
+// NULL, NaN or infinite are absent.
 //
-// A person of several rows gets the sum of their grid indexes, added up exactly as the rows arrive and clamped to
-// ±MaxUnits in the end. Rows arrive in an order that other persons' rows may decide; an exact sum does not
-// depend on it, so the result is a function of this person's rows alone, which the sensitivities ask for. Sums are kept in
-// 64 bits, and those of persons with thousands of rows in two numbers: see carry.
+// A person of several rows gets the sum of their grid indexes, added up exactly as the rows arrive
+// and clamped to ±MaxUnits in the end. Rows arrive in an order that other persons' rows may decide;
+// an exact sum does not depend on it, so the result is a function of this person's rows alone,
+// which the sensitivities ask for. Sums are kept in 64 bits, and those of persons with thousands of
+// rows in two numbers: see carry.
 type arrays struct {
 	column int
 	dim    int
@@ -30,8 +31,11 @@ type arrays struct {
 // summed is one group: its block and, with several rows a person, each person's place in it.
 type summed struct {
 	dense
-	places []place   // by the person's number, plus 1; 0 while the person has no row that is present
-	high   [][]int64 // by chunk, where it has persons with many rows: the sums are high·2^carryBits and what the block holds
+	// by the person's number, plus 1; 0 while the person has no row that is present
+	places []place
+	// by chunk, where it has persons with many rows: the sums are high·2^carryBits and what the
+	// block holds
+	high [][]int64
 }
 
 func newArrays(column int, v *plan.Vector, sums bool, memory *spill.Area) (*arrays, error) {
@@ -70,7 +74,8 @@ func (a *arrays) add(ch store.Chunk, of origin) error {
 	return nil
 }
 
-// prefetch reads the sums of rows' persons, so that they are in the cache when the rows are added: see ahead.
+// prefetch reads the sums of rows' persons, so that they are in the cache when the rows are added:
+// see ahead.
 func (a *arrays) prefetch(of origin, from, to int) {
 	var places [ahead]place
 	for i, n := range of.persons[from:to] {
@@ -140,8 +145,9 @@ func (g *summed) number(person int32) error {
 	return nil
 }
 
-// Every carryRows rows of a person, what is above carryBits bits of a sum is carried to high. An index is at most 2^50, so in between
-// a sum's size is less than 2^carryBits + carryRows·2^50 < 2^62.
+// Every carryRows rows of a person, what is above carryBits bits of a sum is carried to high. An
+// index is at most 2^50, so in between a sum's size is less than 2^carryBits + carryRows·2^50 <
+// 2^62.
 const (
 	carryBits = 50
 	carryRows = 1 << 11
@@ -168,8 +174,8 @@ func (g *summed) carry(at place) error {
 	return nil
 }
 
-// fold brings high back and clamps the sums. Where high is beyond ±(carryRows+2), it makes no difference how far: what the block
-// holds cannot bring such a sum back within MaxUnits.
+// fold brings high back and clamps the sums. Where high is beyond ±(carryRows+2), it makes no
+// difference how far: what the block holds cannot bring such a sum back within MaxUnits.
 func (g *summed) fold() {
 	for chunk, high := range g.high {
 		sums := g.chunks[chunk].Dense

@@ -58,9 +58,9 @@ func benchStore(b *testing.B, query string) store.Snapshot {
 	return snap
 }
 
-// BenchmarkVectors compares the way of 200,000 vectors of 128 numbers from the store to the estimators, a block on
-// the grid, with a scan of the same column that only adds the numbers up: interleaved, medians. ns/op is of
-// the pair; of-raw is the rate of ours over that of the raw scan.
+// BenchmarkVectors compares the way of 200,000 vectors of 128 numbers from the store to the
+// estimators, a block on the grid, with a scan of the same column that only adds the numbers up:
+// interleaved, medians. ns/op is of the pair; of-raw is the rate of ours over that of the raw scan.
 func BenchmarkVectors(b *testing.B) {
 	snap := benchVectors(b, 1)
 	benchPair(b, snap, plan.Scan{SQL: "SELECT v FROM d.t", Types: []store.ScanType{store.ScanVector}}, 0)
@@ -127,7 +127,8 @@ func benchTake(b *testing.B, snap store.Snapshot, scan plan.Scan, a plan.Aggrega
 	return in.vectors[0].blocks[0]
 }
 
-// benchPool is like the server's, and benchLast the area of the run before, which is given back as a statement's is.
+// benchPool is like the server's, and benchLast the area of the run before, which is given back as
+// a statement's is.
 var (
 	benchPool = spill.NewPool(spill.Disk{Dir: os.TempDir()}, 512<<20)
 	benchLast *spill.Area
@@ -148,8 +149,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// BenchmarkPairs is the way of 75,462 persons with 48 items each, out of 27,983, to a sparse block: the size of
-// the click-stream data. DISTINCT is there to compare with.
+// BenchmarkPairs is the way of 75,462 persons with 48 items each, out of 27,983, to a sparse block:
+// the size of the click-stream data. DISTINCT is there to compare with.
 func BenchmarkPairs(b *testing.B) {
 	const persons, items, dim = 75_462, 48, 27_983
 	snap := benchStore(b, fmt.Sprintf("SELECT CAST(hash(i // %d) >> 1 AS BIGINT) AS u, CAST(%d * pow(random(), 4) AS BIGINT) AS item FROM range(%d) r(i)", items, dim-1, persons*items))
@@ -163,8 +164,9 @@ func BenchmarkPairs(b *testing.B) {
 	}
 }
 
-// BenchmarkGroups is the way of the (group, person) rows of a count and a mean to one vector a person, beside a scan of the same rows
-// that only adds the numbers up: 10 rows a person over 20 groups, interleaved, medians.
+// BenchmarkGroups is the way of the (group, person) rows of a count and a mean to one vector a
+// person, beside a scan of the same rows that only adds the numbers up: 10 rows a person over 20
+// groups, interleaved, medians.
 func BenchmarkGroups(b *testing.B) {
 	snap := benchStore(b, fmt.Sprintf("SELECT CAST(hash(i) %% %d AS BIGINT) AS u, CAST(hash(i + 1) %% 20 AS BIGINT) AS g, CAST(i %% 100 AS BIGINT) AS x FROM range(%d) r(i)", *benchRows/10, *benchRows))
 	const query = "SELECT g, u, count(*), sum(x)::BIGINT, count(x) FROM d.t GROUP BY u, g"

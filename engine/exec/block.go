@@ -35,8 +35,8 @@ type gathered struct {
 // A run has room for as many rows as there are already, within these bounds.
 const leastRows, mostRows = 1 << 12, 1 << 20
 
-// add keeps a chunk's rows. The columns are integers; a NULL there stands for 0, which makes the person
-// absent (its Rows column is 0 too).
+// add keeps a chunk's rows. The columns are integers; a NULL there stands for 0, which makes the
+// person absent (its Rows column is 0 too).
 func (g *gathered) add(ch store.Chunk, columns []int, groups []int32) error {
 	last := len(g.groups) - 1
 	if last < 0 || cap(g.groups[last])-len(g.groups[last]) < ch.Len {
@@ -84,7 +84,8 @@ func appendInts(to []int64, v *store.Vector, n int) []int64 {
 }
 
 // sorted orders a gathered scan by group with one counting pass and one scatter pass a column, each
-// on all cores, and gives the runs of each column back as it goes: at most one column is held twice.
+// on all cores, and gives the runs of each column back as it goes: at most one column is held
+// twice.
 func (g *gathered) sorted(groups int) (*table, error) {
 	if groups > maxGroups {
 		return nil, fmt.Errorf("exec: %d groups", groups)
@@ -130,16 +131,16 @@ func (g *gathered) sorted(groups int) (*table, error) {
 	return t, nil
 }
 
-// part is a share of the runs, which one goroutine moves: runs[from:to]. Within a group the rows of an
-// earlier part come first, so that the order is that of one part.
+// part is a share of the runs, which one goroutine moves: runs[from:to]. Within a group the rows of
+// an earlier part come first, so that the order is that of one part.
 type part struct {
 	from, to int
 	first    []int // the number of rows of each group, then the place of the first of them
 	next     []int
 }
 
-// parts divides the runs between the cores, each about as many rows, but into one part where there are so many groups
-// that counting them for each core costs more than it saves.
+// parts divides the runs between the cores, each about as many rows, but into one part where there
+// are so many groups that counting them for each core costs more than it saves.
 func (g *gathered) parts(groups int) []part {
 	n := processors.Count()
 	if groups > g.rows/64 {

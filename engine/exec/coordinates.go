@@ -7,8 +7,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// coordinates makes dense blocks of one column a coordinate, which hold each person's sums in one scan row, with
-// the number of rows that they are of before them. Persons without a row are absent.
+// coordinates makes dense blocks of one column a coordinate, which hold each person's sums in one
+// scan row, with the number of rows that they are of before them. Persons without a row are absent.
 type coordinates struct {
 	columns []int // the number of rows, then the coordinates
 	dim     int

@@ -5,8 +5,9 @@ import (
 	"scrim/internal/spill"
 )
 
-// The persons of a chunk of a dense block: at most 1 MiB of numbers and 1024 persons. The first chunks of a
-// block are smaller, twice as large each time, so that a block of few persons takes little.
+// The persons of a chunk of a dense block: at most 1 MiB of numbers and 1024 persons. The first
+// chunks of a block are smaller, twice as large each time, so that a block of few persons takes
+// little.
 const (
 	chunkNumbers = 1 << 17
 	chunkPersons = 1 << placeBits
@@ -22,8 +23,8 @@ type dense struct {
 	memory *spill.Area
 }
 
-// place is where a person lies in a dense block: the chunk's number and, in the last placeBits bits, the person's
-// in it.
+// place is where a person lies in a dense block: the chunk's number and, in the last placeBits
+// bits, the person's in it.
 type place uint32
 
 // vector returns the person's numbers.
@@ -60,8 +61,8 @@ func (d *dense) again(at place) int64 {
 	return *n
 }
 
-// touch reads a person's count and first numbers, one a cache line, and returns what means nothing. Of longer vectors the processor
-// fetches the rest by itself.
+// touch reads a person's count and first numbers, one a cache line, and returns what means nothing.
+// Of longer vectors the processor fetches the rest by itself.
 func (d *dense) touch(at place) int64 {
 	sum := d.chunks[at>>placeBits].Rows[at&(chunkPersons-1)]
 	v := d.vector(at)
@@ -89,8 +90,8 @@ func (d *dense) grow() error {
 	return nil
 }
 
-// block returns what has been filled in. reach bounds the size of a number of one row: only sums of so many
-// rows that they may be beyond MaxUnits are clamped.
+// block returns what has been filled in. reach bounds the size of a number of one row: only sums of
+// so many rows that they may be beyond MaxUnits are clamped.
 func (d *dense) block(reach int64) *estimator.Block {
 	b := &estimator.Block{Dim: d.dim, Memory: d.memory}
 	for _, c := range d.chunks {

@@ -17,41 +17,47 @@
 //
 // # No limit acts on private sizes
 //
-// How many persons, rows and distinct keys there are is private, and whether a statement ends well is seen. So no failure of
-// this package after the charge follows from them, but for a full disk and 2^31 persons in a group or texts that name persons. Within which bounds the store's
-// scans keep to that is in package duckdb.
+// How many persons, rows and distinct keys there are is private, and whether a statement ends well
+// is seen. So no failure of this package after the charge follows from them, but for a full disk
+// and 2^31 persons in a group or texts that name persons. Within which bounds the store's scans
+// keep to that is in package duckdb.
 //
-//   - What grows with persons lies in an area of package spill, one a release, which goes on on disk. Every slice with an element for each
-//     person, row or key comes from room, take or grown, and every estimator gets the area as its memory.
-//   - What fails for want of memory or disk (store.Crowded) is done once more from its first scan, with new secrets, on a snapshot that has the
-//     store to itself (execution.go). Nobody has seen what the first attempt drew, and the charge is made
-//     once.
-//   - Private keys stay in the store (selection.go): the first scan's rows become a temporary table, the store counts the persons of each key, the
-//     noise decides on one after the other, and the selected ones with their numbers become a table that every scan is joined with.
+//   - What grows with persons lies in an area of package spill, one a release, which goes on on
+//     disk. Every slice with an element for each person, row or key comes from room, take or grown,
+//     and every estimator gets the area as its memory.
+//   - What fails for want of memory or disk (store.Crowded) is done once more from its first scan,
+//     with new secrets, on a snapshot that has the store to itself (execution.go). Nobody has seen
+//     what the first attempt drew, and the charge is made once.
+//   - Private keys stay in the store (selection.go): the first scan's rows become a temporary
+//     table, the store counts the persons of each key, the noise decides on one after the other,
+//     and the selected ones with their numbers become a table that every scan is joined with.
 //
-// Limits act on public sizes before the charge (package planner) and on released ones after it: the number of selected keys, and the size of the
-// answer in them (Limit). Progress is told in steps of the plan, whose names and number are public.
+// Limits act on public sizes before the charge (package planner) and on released ones after it: the
+// number of selected keys, and the size of the answer in them (Limit). Progress is told in steps of
+// the plan, whose names and number are public.
 //
 // # Replays
 //
-// An answer is kept by a digest of the principal, the release's canonical plan and the versions of its tables, and found by it across restarts (replay.go).
-// What is asked several times at once is charged once (flight.go). What the ledger keeps of a statement is its redacted text.
+// An answer is kept by a digest of the principal, the release's canonical plan and the versions of
+// its tables, and found by it across restarts (replay.go). What is asked several times at once is
+// charged once (flight.go). What the ledger keeps of a statement is its redacted text.
 // docs/decisions/replays.md has the reasons.
 //
 // # From rows to blocks
 //
-// Each scan is taken in chunk by chunk, while the store computes the next one. What scalar aggregates read
-// becomes columns, ordered by group in the end; what aggregates of vectors read becomes one block a group as the
-// rows arrive:
+// Each scan is taken in chunk by chunk, while the store computes the next one. What scalar
+// aggregates read becomes columns, ordered by group in the end; what aggregates of vectors read
+// becomes one block a group as the rows arrive:
 //
 //	arrays        onto the grid, appended or added to the sums of the row's person     dense
 //	coordinates   columns of sums, transposed                                          dense
 //	pairs         sorted by person and coordinate, each kept once                      sparse
 //
-// A block holds each person's rows added up by a function that does not depend on the order of rows, whatever
-// order the store returns them in; the order of the persons in it is that of arrival and means nothing. What aggregates of all groups at
-// once read is kept as packed records, dealt out by a hash of the person, added up where they grow many (fold.go), and becomes one sparse vector a person
-// (grouped.go, gather.go). What scalar aggregates read of rows is kept
-// in the same way, added up by (group, person), and becomes packed columns of each group, which are unpacked while its estimators read them
-// (totals.go, sums.go).
+// A block holds each person's rows added up by a function that does not depend on the order of
+// rows, whatever order the store returns them in; the order of the persons in it is that of arrival
+// and means nothing. What aggregates of all groups at once read is kept as packed records, dealt
+// out by a hash of the person, added up where they grow many (fold.go), and becomes one sparse
+// vector a person (grouped.go, gather.go). What scalar aggregates read of rows is kept in the same
+// way, added up by (group, person), and becomes packed columns of each group, which are unpacked
+// while its estimators read them (totals.go, sums.go).
 package exec

@@ -11,8 +11,9 @@ import (
 	"scrim/planner/plan"
 )
 
-// Earlier finds what an earlier answer of a principal tells about the error of an aggregate of the shape. It is kept with the answers,
-// but without the versions of the data: the noise of a query tells about that of the next one when rows have been added, too.
+// Earlier finds what an earlier answer of a principal tells about the error of an aggregate of the
+// shape. It is kept with the answers, but without the versions of the data: the noise of a query
+// tells about that of the next one when rows have been added, too.
 func (x *Executor) Earlier(principal, shape string) (plan.Earlier, bool) {
 	var e plan.Earlier
 	b, ok := x.Account.Answer(earlierKey(principal, shape))
@@ -28,7 +29,8 @@ func earlierKey(principal, shape string) []byte {
 	return h[:]
 }
 
-// remember keeps what the answers of a release tell about their error, for targets of later ones. Everything in it is released.
+// remember keeps what the answers of a release tell about their error, for targets of later ones.
+// Everything in it is released.
 func (e *execution) remember(r *plan.Release, a *answer) {
 	for i, agg := range r.Aggregates {
 		if agg.Groups != nil || agg.Parts != nil {
@@ -56,7 +58,8 @@ func (e *execution) remember(r *plan.Release, a *answer) {
 	}
 }
 
-// worst is the largest standard error of an estimate's values, NaN where one is not known, 0 where there is no answer.
+// worst is the largest standard error of an estimate's values, NaN where one is not known, 0 where
+// there is no answer.
 func worst(e estimator.Estimate) float64 {
 	if e.Status != estimator.OK {
 		return 0

@@ -247,8 +247,8 @@ func TestOneExecutionAnswersTwiceTheSame(t *testing.T) {
 	}
 }
 
-// TestFailuresAfterTheChargeAreOne checks that what goes wrong after the charge is one fixed refusal,
-// is charged, and is recorded.
+// TestFailuresAfterTheChargeAreOne checks that what goes wrong after the charge is one fixed
+// refusal, is charged, and is recorded.
 func TestFailuresAfterTheChargeAreOne(t *testing.T) {
 	s, l := fixture(t)
 	for name, breakIt := range map[string]func(*plan.Release, *Executor){

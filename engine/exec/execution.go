@@ -114,8 +114,9 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 
 // release runs the releases on one snapshot, opened after the charge, and keeps their answers.
 //
-// What had too little memory or disk because of what ran beside it is done again, alone, from its first scan on: whether a statement
-// ends well must not follow from how many persons it reads together with what others read. Nobody has seen what the first attempt drew.
+// What had too little memory or disk because of what ran beside it is done again, alone, from its
+// first scan on: whether a statement ends well must not follow from how many persons it reads
+// together with what others read. Nobody has seen what the first attempt drew.
 func (e *execution) release(ctx *sql.Context, open []*plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) error {
 	snapshot := e.x.Store.Snapshot
 	if len(open) == 1 && len(open[0].Scans) == 1 && open[0].Selection == nil && open[0].Persons == "" {
@@ -128,10 +129,12 @@ func (e *execution) release(ctx *sql.Context, open []*plan.Release, answers map[
 	return err
 }
 
-// attempt makes the answers on a snapshot, and keeps them when all are there. Nothing is released from tables that are not defined
-// any more as the plan took them: they are looked up when the scans have ended, and what was scanned cannot be newer than that.
+// attempt makes the answers on a snapshot, and keeps them when all are there. Nothing is released
+// from tables that are not defined any more as the plan took them: they are looked up when the
+// scans have ended, and what was scanned cannot be newer than that.
 func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (store.Snapshot, error), open []*plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) (err error) {
-	// A panic here would be a visible, data-dependent end; it becomes the same failure as any other.
+	// A panic here would be a visible, data-dependent end; it becomes the same failure as any
+	// other.
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)

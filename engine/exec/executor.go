@@ -23,7 +23,8 @@ type Account interface {
 	Reserve(context.Context, accounting.Request) (accounting.Receipt, error)
 	// Finish records how the execution ended. It never gives anything back.
 	Finish(accounting.Receipt, record.Outcome)
-	// KeepAnswer and Recall keep released answers, so that asking again is free; Reused is told of those that were given again.
+	// KeepAnswer and Recall keep released answers, so that asking again is free; Reused is told of
+	// those that were given again.
 	KeepAnswer(key, value []byte, about accounting.StoredAnswer) error
 	Recall(key []byte) (value []byte, about accounting.StoredAnswer, ok bool)
 	Reused(accounting.Replay)
@@ -43,12 +44,14 @@ type Executor struct {
 	Principal func(*sql.Context) string
 	// Roles names the roles granted to it, whose budgets a charge counts for, too. Nil: none.
 	Roles func(*sql.Context) []string
-	// Fixed, if not nil, names the statement by which the client has fixed what its session reads, "" if none has.
+	// Fixed, if not nil, names the statement by which the client has fixed what its session reads,
+	// "" if none has.
 	Fixed func(*sql.Context) string
 	// Unchanged returns an error if a table is not defined any more as a plan took it.
 	Unchanged func(*sql.Context, plan.Definition) error
-	// Memory bounds what the public sizes of one release take, in bytes: the numbers of an answer in the groups that were selected. Plans
-	// whose sizes are all public have been compared with it before.
+	// Memory bounds what the public sizes of one release take, in bytes: the numbers of an answer
+	// in the groups that were selected. Plans whose sizes are all public have been compared with it
+	// before.
 	Memory int64
 	// Spill gives the memory of what grows with the number of persons.
 	Spill *spill.Pool
@@ -59,13 +62,15 @@ type Executor struct {
 	counts  personCounts
 	// Progress, if not nil, is told of each step of the plan that begins.
 	Progress func(ctx *sql.Context, name string, step, steps int)
-	// Ran, if not nil, is told of a statement that was answered how many of its releases were replays and how many were charged.
+	// Ran, if not nil, is told of a statement that was answered how many of its releases were
+	// replays and how many were charged.
 	Ran func(ctx *sql.Context, replayed, charged int)
 }
 
 var _ plan.Executor = (*Executor)(nil)
 
-// Begin implements planner.Executor. A release reads the newest data, which is not what a client expects that has fixed a snapshot.
+// Begin implements planner.Executor. A release reads the newest data, which is not what a client
+// expects that has fixed a snapshot.
 func (x *Executor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, error) {
 	if x.Fixed != nil {
 		if by := x.Fixed(ctx); by != "" {
@@ -97,8 +102,8 @@ func notStarted(cause error) error {
 	return &failure{refuse.New(refuse.Failed, "The query on protected data could not be started; nothing was charged."), cause}
 }
 
-// Limit is a failure of a release whose released keys are too many: what was wanted, and what there is. It acts on released numbers only, and
-// may be logged.
+// Limit is a failure of a release whose released keys are too many: what was wanted, and what there
+// is. It acts on released numbers only, and may be logged.
 type Limit struct {
 	What         string
 	Wanted, Have int64

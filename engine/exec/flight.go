@@ -6,17 +6,20 @@ import (
 	"sync"
 )
 
-// flights keeps what is asked several times at once from being charged several times: while one execution makes an answer, others that would find it
-// wait. Tools do that: a dashboard draws eight charts over one query.
+// flights keeps what is asked several times at once from being charged several times: while one
+// execution makes an answer, others that would find it wait. Tools do that: a dashboard draws eight
+// charts over one query.
 //
-// Keys are taken in their order, each by one execution at a time, so no two executions wait for each other. Who waits is told by public facts:
-// the keys of stored answers. The zero value is ready.
+// Keys are taken in their order, each by one execution at a time, so no two executions wait for
+// each other. Who waits is told by public facts: the keys of stored answers. The zero value is
+// ready.
 type flights struct {
 	mu  sync.Mutex
 	now map[string]chan struct{} // closed when the key is free again
 }
 
-// take takes keys, and returns how they are given back, and whether it had to wait: then an answer may be there.
+// take takes keys, and returns how they are given back, and whether it had to wait: then an answer
+// may be there.
 func (f *flights) take(ctx context.Context, keys []string) (free func(), waited bool, err error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	for i := 0; i < len(keys); {

@@ -48,7 +48,8 @@ func TestOneQueryAtOnceIsChargedOnce(t *testing.T) {
 	}
 }
 
-// TestFlightsDoNotBlock: many executions with overlapping keys all come through, and one that is cancelled gives back what it had.
+// TestFlightsDoNotBlock: many executions with overlapping keys all come through, and one that is
+// cancelled gives back what it had.
 func TestFlightsDoNotBlock(t *testing.T) {
 	var f flights
 	var wg sync.WaitGroup

@@ -7,12 +7,13 @@ import (
 	"scrim/engine/estimator"
 )
 
-// foldRecords is how many records of a shard are taken in before those of a (group, unit) are added up, so that units with very many rows take
-// the room of their groups in the end: rows of a hundred million of 512 shards are not added up before their time.
+// foldRecords is how many records of a shard are taken in before those of a (group, unit) are added
+// up, so that units with very many rows take the room of their groups in the end: rows of a hundred
+// million of 512 shards are not added up before their time.
 const foldRecords = 1 << 18
 
-// fold adds up the records of each (group, unit) of a shard, exactly: nothing is clamped before all are there. A sum of more than 64 bits stays
-// several records, never more than it was made of.
+// fold adds up the records of each (group, unit) of a shard, exactly: nothing is clamped before all
+// are there. A sum of more than 64 bits stays several records, never more than it was made of.
 func (g *dealer) fold(s *shard) error {
 	if g.folding == nil {
 		g.folding = g.scratch()
@@ -48,7 +49,8 @@ func (g *dealer) fold(s *shard) error {
 	return nil
 }
 
-// take appends what fits into 64 bits of each of the sums, and tells whether anything is left of them.
+// take appends what fits into 64 bits of each of the sums, and tells whether anything is left of
+// them.
 func (w *scratch) take(r []byte) ([]byte, bool) {
 	more := false
 	for c := range w.low {

@@ -44,8 +44,10 @@ func filled(t *testing.T, rng *rand.Rand, rows []addend, foldAt int) *grouped {
 	return g
 }
 
-// TestRowsAreAddedUpExactly: a person's number of a group is the sum of its rows, clamped once, whatever their order and however often those that
-// are there were added up before the others came: of small numbers, of 2^50, of sums far beyond 64 bits that come back, of one person owning nearly every row.
+// TestRowsAreAddedUpExactly: a person's number of a group is the sum of its rows, clamped once,
+// whatever their order and however often those that are there were added up before the others came:
+// of small numbers, of 2^50, of sums far beyond 64 bits that come back, of one person owning nearly
+// every row.
 func TestRowsAreAddedUpExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	type place struct{ unit, group int64 }

@@ -15,25 +15,29 @@ import (
 	"scrim/internal/spill"
 )
 
-// gathering makes the block of all groups: its shards, in tasks of a few thousand records each, on all cores.
+// gathering makes the block of all groups: its shards, in tasks of a few thousand records each, on
+// all cores.
 type gathering struct {
 	*grouped
 	groups int // that are answered
 }
 
-// scratch is what a worker uses again and again. It lies in the memory of the records: a shard of very many is as good as one of few.
+// scratch is what a worker uses again and again. It lies in the memory of the records: a shard of
+// very many is as good as one of few.
 type scratch struct {
-	memory        *spill.Area
-	bytes         []byte  // records
-	names         []int64 // unit of each record
-	groups        []int32 // group of each record
-	at            []int   // where each record's numbers begin; one more, which is where the last ones end
-	ends          []int
-	table         []int32 // a person's number and 1, by hash
-	units         []int64 // of the persons
-	owner         []int32 // of each record, its person
-	byGroup       []int32 // the records in the order of groups
-	starts, order []int32 // the records of person p are order[starts[p]:starts[p+1]], in the order of groups
+	memory *spill.Area
+	bytes  []byte  // records
+	names  []int64 // unit of each record
+	groups []int32 // group of each record
+	// where each record's numbers begin; one more, which is where the last ones end
+	at      []int
+	ends    []int
+	table   []int32 // a person's number and 1, by hash
+	units   []int64 // of the persons
+	owner   []int32 // of each record, its person
+	byGroup []int32 // the records in the order of groups
+	// the records of person p are order[starts[p]:starts[p+1]], in the order of groups
+	starts, order []int32
 	keys          []uint64
 	packed        []byte
 	low           []uint64 // sums of the numbers of a group, of 128 bits
@@ -47,11 +51,13 @@ func (g *grouped) scratch() *scratch {
 	return &scratch{memory: g.held, low: make([]uint64, g.packing.Numbers), high: make([]int64, g.packing.Numbers)}
 }
 
-// taskRecords is about how many records are ordered at a time: with what is beside them they fit into a core's own cache.
+// taskRecords is about how many records are ordered at a time: with what is beside them they fit
+// into a core's own cache.
 const taskRecords = 1 << 12
 
-// block returns one sparse vector a person with entry number·width + c for column c of a group. What is 0 is left out, and so are persons
-// of whom nothing is left. It is a function of each person's own rows; the persons' order means nothing. The records are given up.
+// block returns one sparse vector a person with entry number·width + c for column c of a group.
+// What is 0 is left out, and so are persons of whom nothing is left. It is a function of each
+// person's own rows; the persons' order means nothing. The records are given up.
 func (g *grouped) block(ctx context.Context, groups int) (*estimator.Block, error) {
 	defer g.held.Close()
 	if groups > math.MaxInt32/len(g.packing.Of) {
@@ -254,9 +260,11 @@ func (w *scratch) fit(n, size int) (err error) {
 	return nil
 }
 
-// sortGroups orders the records by group, by counting. For few groups that is less work than to sort those of each person.
+// sortGroups orders the records by group, by counting. For few groups that is less work than to
+// sort those of each person.
 func (w *scratch) sortGroups(groups int) {
-	next := w.table[:groups+1] // the table has at least twice as many places as there are records, and is not read any more
+	// the table has at least twice as many places as there are records, and is not read any more
+	next := w.table[:groups+1]
 	clear(next)
 	for _, g := range w.groups {
 		next[g+1]++
@@ -270,7 +278,8 @@ func (w *scratch) sortGroups(groups int) {
 	}
 }
 
-// scatter orders records by person, those of a person as they come: by group, where they are sorted.
+// scatter orders records by person, those of a person as they come: by group, where they are
+// sorted.
 func (w *scratch) scatter() {
 	next := w.table[:len(w.units)]
 	copy(next, w.starts)
@@ -299,7 +308,8 @@ func (w *scratch) sortPersons() (err error) {
 	return nil
 }
 
-// vector appends the groups of one person, whose records are in their order: of each group the sums of the records' numbers, clamped.
+// vector appends the groups of one person, whose records are in their order: of each group the sums
+// of the records' numbers, clamped.
 func (b *gathering) vector(packed []byte, w *scratch, order []int32) []byte {
 	last := int64(-1)
 	for len(order) > 0 {
@@ -329,7 +339,8 @@ func (w *scratch) sameGroup(order []int32) int {
 	return n
 }
 
-// surelySmall is how many bytes packed numbers take at most if none of them can be beyond ±MaxUnits.
+// surelySmall is how many bytes packed numbers take at most if none of them can be beyond
+// ±MaxUnits.
 const surelySmall = 7
 
 // zero tells whether all packed numbers are 0, each a byte of 0 then.
@@ -342,8 +353,8 @@ func zero(numbers []byte) bool {
 	return true
 }
 
-// total is the sum of some records' numbers, packed, which takes no more room than the records. It is exact, and clamped once: it does
-// not depend on the records' order.
+// total is the sum of some records' numbers, packed, which takes no more room than the records. It
+// is exact, and clamped once: it does not depend on the records' order.
 func (w *scratch) total(records []int32) []byte {
 	w.add(records)
 	w.packedSum = w.packedSum[:0]

@@ -11,11 +11,13 @@ import (
 	"scrim/planner/plan"
 )
 
-// grouped takes in a scan of rows of groups and units, in any order, for the estimator that answers all groups at
-// once: in the end each person is one sparse vector over groups and columns, of the rows' sums.
+// grouped takes in a scan of rows of groups and units, in any order, for the estimator that answers
+// all groups at once: in the end each person is one sparse vector over groups and columns, of the
+// rows' sums.
 //
-// Rows are kept as records (unit, group, columns…). Few records stay in one shard as they arrive; more are dealt out by a hash of
-// the unit, so that the rows of a person lie in one shard of each dealer, and a shard is small enough to be ordered in the nearest caches.
+// Rows are kept as records (unit, group, columns…). Few records stay in one shard as they arrive;
+// more are dealt out by a hash of the unit, so that the rows of a person lie in one shard of each
+// dealer, and a shard is small enough to be ordered in the nearest caches.
 type grouped struct {
 	unit    int   // the unit's column of the scan
 	columns []int // columns of the scan that are kept, each once
@@ -38,8 +40,9 @@ type dealer struct {
 	folding *scratch
 }
 
-// shard holds records in runs that are never copied as it grows. A record is packed: the unit, the group, and the numbers as they will stand in the
-// person's vector (estimator.Packing). Most are small, and there are as many as rows of (group, person).
+// shard holds records in runs that are never copied as it grows. A record is packed: the unit, the
+// group, and the numbers as they will stand in the person's vector (estimator.Packing). Most are
+// small, and there are as many as rows of (group, person).
 type shard struct {
 	run     []byte   // that is being filled
 	full    [][]byte // runs
@@ -50,13 +53,14 @@ type shard struct {
 const (
 	firstRecords = 1 << 14 // that many stay in one shard
 	shardBits    = 9
-	// A run has room for as many bytes as the records that there are already take about, from leastRun to mostRun.
+	// A run has room for as many bytes as the records that there are already take about, from
+	// leastRun to mostRun.
 	leastRun, mostRun = 1 << 8, 1 << 15
 	aboutRecord       = 1 << 4
 )
 
-// newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed keeps anybody from choosing
-// units that share a shard.
+// newGrouped returns the intake of an aggregate whose scan has the unit behind the group. seed
+// keeps anybody from choosing units that share a shard.
 func newGrouped(a plan.Aggregate, keys groupKeys, unit store.ScanType, seed uint64, memory *spill.Area) (*grouped, error) {
 	if len(a.Columns) == 0 || len(a.Columns) != a.Groups.Width() {
 		return nil, fmt.Errorf("exec: %d columns of all groups, want %d", len(a.Columns), a.Groups.Width())
@@ -73,7 +77,8 @@ func newGrouped(a plan.Aggregate, keys groupKeys, unit store.ScanType, seed uint
 	return g, nil
 }
 
-// newSums returns the intake of columns that are added up. Texts are numbered by one dealer; of integers there are as many as threads.
+// newSums returns the intake of columns that are added up. Texts are numbered by one dealer; of
+// integers there are as many as threads.
 func newSums(columns []int, keys groupKeys, unit store.ScanType, seed uint64, memory *spill.Area) *grouped {
 	g := &grouped{unit: keys.leading(), columns: columns, packing: estimator.Packing{Numbers: len(columns)}, seed: seed, memory: memory, held: memory.Beside(), foldAt: foldRecords}
 	g.makeDealers(1)
@@ -94,7 +99,8 @@ func (g *grouped) makeDealers(n int) {
 // size is how many numbers a record has: unit, group, columns.
 func (g *grouped) size() int { return 2 + len(g.columns) }
 
-// take takes in a chunk, the groups of whose rows are g.groups. A row of nobody is absent, and a NULL is 0.
+// take takes in a chunk, the groups of whose rows are g.groups. A row of nobody is absent, and a
+// NULL is 0.
 func (g *dealer) take(ch store.Chunk) error {
 	v := &ch.Columns[g.unit]
 	unit, err := g.units(v)

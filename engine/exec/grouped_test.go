@@ -39,7 +39,8 @@ type visit struct {
 	u            string // SQL
 }
 
-// randomVisits draws rows of different (group, unit): some persons are in one group, one is in all, and some numbers are 0.
+// randomVisits draws rows of different (group, unit): some persons are in one group, one is in all,
+// and some numbers are 0.
 func randomVisits(rng *rand.Rand, groups, persons, n int) []visit {
 	out, seen := []visit{}, map[string]bool{}
 	add := func(g, u int64) {
@@ -73,7 +74,8 @@ func fillVisits(t *testing.T, s store.Store, rows []visit) {
 	}
 }
 
-// vectorsOf writes the persons of a sparse block as sorted "index=value" lists, after checking its shape.
+// vectorsOf writes the persons of a sparse block as sorted "index=value" lists, after checking its
+// shape.
 func vectorsOf(t *testing.T, b *estimator.Block) []string {
 	t.Helper()
 	var out []string
@@ -129,8 +131,8 @@ func wanted(rows []visit) []string {
 	return out
 }
 
-// TestVectorsOverGroups: every person is one vector over all groups that are answered, whatever the order of the rows, their number and the
-// type of the unit.
+// TestVectorsOverGroups: every person is one vector over all groups that are answered, whatever the
+// order of the rows, their number and the type of the unit.
 func TestVectorsOverGroups(t *testing.T) {
 	s, _ := fixture(t)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -158,7 +160,8 @@ func TestVectorsOverGroups(t *testing.T) {
 	}
 }
 
-// TestVectorsOverGroupsAreClamped: a NULL is 0, a number beyond MaxUnits is MaxUnits, and a group that came twice would be added up.
+// TestVectorsOverGroupsAreClamped: a NULL is 0, a number beyond MaxUnits is MaxUnits, and a group
+// that came twice would be added up.
 func TestVectorsOverGroupsAreClamped(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, "CREATE OR REPLACE TABLE d.pairs (g BIGINT, u BIGINT, n BIGINT, x BIGINT)")
@@ -174,8 +177,8 @@ func TestVectorsOverGroupsAreClamped(t *testing.T) {
 	same(t, "clamped", vectorsOf(t, b), []string{fmt.Sprint("0=", limit, " 2=", -limit, " 3=3"), "0=8"})
 }
 
-// TestVectorsOverGroupsEndWithTheDisk: they are made of what lies on disk, end where that cannot be written, as texts or numbers, and are not
-// made of other scans.
+// TestVectorsOverGroupsEndWithTheDisk: they are made of what lies on disk, end where that cannot be
+// written, as texts or numbers, and are not made of other scans.
 func TestVectorsOverGroupsEndWithTheDisk(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, "CREATE TABLE d.many AS SELECT CAST(0 AS BIGINT) AS g, i AS u, i AS n FROM range(400000) r(i)")
@@ -254,7 +257,8 @@ func TestShardsDoNotChangeVectors(t *testing.T) {
 	}
 }
 
-// TestAllGroupsInOneRelease: what is answered together stands beside what is answered apart, group by group.
+// TestAllGroupsInOneRelease: what is answered together stands beside what is answered apart, group
+// by group.
 func TestAllGroupsInOneRelease(t *testing.T) {
 	for _, private := range []bool{false, true} {
 		s, l := fixture(t)
@@ -312,7 +316,8 @@ func (sparsePlain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimat
 	return e
 }
 
-// TestKeysSelectedByTheScanOfAllGroups: a group is selected by those of its persons that the scan keeps there, and has the numbers of all.
+// TestKeysSelectedByTheScanOfAllGroups: a group is selected by those of its persons that the scan
+// keeps there, and has the numbers of all.
 func TestKeysSelectedByTheScanOfAllGroups(t *testing.T) {
 	s, l := fixture(t)
 	st, r := counts(t, 1, true)

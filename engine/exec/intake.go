@@ -11,8 +11,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// intake takes in what one scan of a release returns, for the aggregates that read it: integers as columns
-// ordered by group, vectors as one block a group, both as the rows arrive.
+// intake takes in what one scan of a release returns, for the aggregates that read it: integers as
+// columns ordered by group, vectors as one block a group, both as the rows arrive.
 type intake struct {
 	scan    plan.Scan
 	keys    groupKeys
@@ -22,8 +22,10 @@ type intake struct {
 	table   *table
 	sums    *sums // of a scan that is added up
 	vectors []*vectors
-	grouped *grouped // of the aggregate of all groups at once, which has a scan of its own, or of columns that are added up
-	groups  []int32  // of a chunk
+	// of the aggregate of all groups at once, which has a scan of its own, or of columns that are
+	// added up
+	grouped *grouped
+	groups  []int32 // of a chunk
 	memory  *spill.Area
 }
 

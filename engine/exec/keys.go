@@ -10,8 +10,9 @@ import (
 	"scrim/planner/plan"
 )
 
-// groupKeys says how the rows of a release's scans name their groups. What the aggregates know as the columns of a scan are those of its
-// generated SQL, whose first ones are the keys where they are selected; what arrives has the group's number in their place.
+// groupKeys says how the rows of a release's scans name their groups. What the aggregates know as
+// the columns of a scan are those of its generated SQL, whose first ones are the keys where they
+// are selected; what arrives has the group's number in their place.
 type groupKeys struct {
 	keys   int // of the statement
 	named  int // columns that name the group in the generated SQL

@@ -7,8 +7,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// lattice brings numbers onto a grid: k = x/Step rounded half to even and clamped to [Lo, Hi], as the store does
-// for scalars. It is a function of one row.
+// lattice brings numbers onto a grid: k = x/Step rounded half to even and clamped to [Lo, Hi], as
+// the store does for scalars. It is a function of one row.
 type lattice struct {
 	factor float64 // 1/Step
 	lo, hi float64
@@ -32,9 +32,9 @@ func newLattice(g estimator.Grid) (lattice, error) {
 // reach is the largest absolute index.
 func (l lattice) reach() int64 { return int64(max(math.Abs(l.lo), math.Abs(l.hi))) }
 
-// rounder added to a number of size at most 2^51 leaves a float64 whose unit is 1: the addition rounds to an
-// integer, half to even, which is then the difference of the bit patterns. 1.5·2^52 keeps the sign out of the
-// exponent. The indexes are at most 2^50.
+// rounder added to a number of size at most 2^51 leaves a float64 whose unit is 1: the addition
+// rounds to an integer, half to even, which is then the difference of the bit patterns. 1.5·2^52
+// keeps the sign out of the exponent. The indexes are at most 2^50.
 const (
 	rounder     = 0x1.8p52
 	rounderBits = 0x4338 << 48
@@ -55,8 +55,8 @@ func (l lattice) index(x float64) int64 {
 // rounded is the integer nearest to y, half to even, for |y| <= 2^50.
 func rounded(y float64) int64 { return int64(math.Float64bits(y+rounder)) - rounderBits }
 
-// add adds the indexes of a row's numbers to dst, modulo 2^64. It reports false, and adds nothing, where one of
-// them is NaN or infinite.
+// add adds the indexes of a row's numbers to dst, modulo 2^64. It reports false, and adds nothing,
+// where one of them is NaN or infinite.
 func (l lattice) add(dst []int64, row []float64) bool {
 	size := largest(row)
 	if !(size <= math.MaxFloat64) {
@@ -75,8 +75,8 @@ func (l lattice) add(dst []int64, row []float64) bool {
 	return true
 }
 
-// largest is the largest absolute value of a row's numbers, NaN where one of them is: without the sign, the bit
-// patterns of floats are ordered as the numbers are, then infinity, then NaNs.
+// largest is the largest absolute value of a row's numbers, NaN where one of them is: without the
+// sign, the bit patterns of floats are ordered as the numbers are, then infinity, then NaNs.
 func largest(row []float64) float64 {
 	most := uint64(0)
 	for _, x := range row {

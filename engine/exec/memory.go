@@ -16,7 +16,8 @@ func room[T int32 | int64 | uint64 | uint8 | int](memory *spill.Area, n int) ([]
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n), nil
 }
 
-// take returns n zeros from a release's memory. They may lie on disk, so that how many there are decides nothing.
+// take returns n zeros from a release's memory. They may lie on disk, so that how many there are
+// decides nothing.
 func take[T int32 | int64 | uint64 | uint8 | int | place | unitSlot | textSlot](memory *spill.Area, n int) ([]T, error) {
 	var zero T
 	b, err := memory.Take(n * int(unsafe.Sizeof(zero)))
@@ -26,7 +27,8 @@ func take[T int32 | int64 | uint64 | uint8 | int | place | unitSlot | textSlot](
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n), nil
 }
 
-// grown returns a list of n numbers, in the memory of s where that suffices; what they are means nothing.
+// grown returns a list of n numbers, in the memory of s where that suffices; what they are means
+// nothing.
 func grown[T uint8 | int | int32 | int64 | uint64](memory *spill.Area, s []T, n int) ([]T, error) {
 	if cap(s) >= n {
 		return s[:n], nil

@@ -15,8 +15,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// plain is an estimator without noise: the number of persons, of rows, and the sum of each coordinate. Its answer is
-// repeated to any length.
+// plain is an estimator without noise: the number of persons, of rows, and the sum of each
+// coordinate. Its answer is repeated to any length.
 type plain struct{ length int }
 
 func (plain) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Vector} }
@@ -47,8 +47,8 @@ func (p plain) Release(_ noise.Noiser, in estimator.Input) estimator.Estimate {
 	return e
 }
 
-// addVectors adds to a release a scan of rows and two aggregates of it: person p of d.visits has 1 + p % 3 rows
-// (p, -1) in its group, and person 40 only absent ones.
+// addVectors adds to a release a scan of rows and two aggregates of it: person p of d.visits has 1
+// + p % 3 rows (p, -1) in its group, and person 40 only absent ones.
 func addVectors(r *plan.Release, s *plan.Statement, length int) {
 	r.Scans = append(r.Scans, plan.Scan{
 		SQL: `SELECT g, 'p' || p, TRY_CAST(CASE WHEN p = 40 THEN NULL ELSE [p, -1] END AS DOUBLE[2]), p FROM
@@ -88,7 +88,8 @@ func TestScalarsAndVectorsInOneRelease(t *testing.T) {
 	}
 }
 
-// TestSelectionCountsPersons: where the first scan is one of rows, a key is selected by its persons.
+// TestSelectionCountsPersons: where the first scan is one of rows, a key is selected by its
+// persons.
 func TestSelectionCountsPersons(t *testing.T) {
 	s, l := fixture(t)
 	st, r := counts(t, 1, true)

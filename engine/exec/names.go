@@ -8,8 +8,9 @@ import (
 	"scrim/internal/spill"
 )
 
-// names numbers the texts that name persons, 0, 1, 2, … as they come: a table with open places like units, whose slots tell where a text is
-// kept. Equal texts have one number and others have others, whatever their hashes.
+// names numbers the texts that name persons, 0, 1, 2, … as they come: a table with open places like
+// units, whose slots tell where a text is kept. Equal texts have one number and others have others,
+// whatever their hashes.
 type names struct {
 	slots []textSlot // a power of two of them, at most three quarters taken
 	taken int

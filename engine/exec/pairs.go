@@ -10,8 +10,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// pairs makes sparse blocks of rows that each name one coordinate of a person: it is 1 there, however often
-// it comes. Numbers outside [0, dim), NULL and rows of nobody are absent.
+// pairs makes sparse blocks of rows that each name one coordinate of a person: it is 1 there,
+// however often it comes. Numbers outside [0, dim), NULL and rows of nobody are absent.
 type pairs struct {
 	column int
 	dim    int
@@ -66,7 +66,8 @@ func (p *pairs) block(group int) (*estimator.Block, error) {
 	return b, nil
 }
 
-// cut returns how many of the sorted pairs make the next chunk: whole persons, about chunkNumbers pairs.
+// cut returns how many of the sorted pairs make the next chunk: whole persons, about chunkNumbers
+// pairs.
 func (p *pairs) cut(keys []uint64) int {
 	n := min(len(keys), chunkNumbers)
 	for n < len(keys) && keys[n]/uint64(p.dim) == keys[n-1]/uint64(p.dim) {

@@ -54,11 +54,12 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestPairsThatComeAgain: a person's repeated rows take no memory that other persons' rows would need, in one group or in
-// many, and at any time about twice the distinct pairs are held.
+// TestPairsThatComeAgain: a person's repeated rows take no memory that other persons' rows would
+// need, in one group or in many, and at any time about twice the distinct pairs are held.
 func TestPairsThatComeAgain(t *testing.T) {
 	s, _ := fixture(t)
-	// 3,000,000 rows, which would take 48 MB of the 8 MiB: 1000 pairs of person 1, 300 persons with 100 each between them.
+	// 3,000,000 rows, which would take 48 MB of the 8 MiB: 1000 pairs of person 1, 300 persons with
+	// 100 each between them.
 	write(t, s, `CREATE TABLE d.again AS SELECT CAST(i % 2 AS BIGINT) AS g, CAST(CASE WHEN i % 100 = 0 THEN 2 + i // 100 % 300 ELSE 1 END AS BIGINT) AS u,
 		CAST(CASE WHEN i % 100 = 0 THEN i // 30000 ELSE hash(i) % 1000 END AS BIGINT) AS k FROM range(3000000) r(i)`)
 	a := plan.Aggregate{Columns: []int{2}, Vector: &plan.Vector{Form: plan.Pairs, Dim: 1000}}

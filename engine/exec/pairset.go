@@ -6,10 +6,11 @@ import (
 	"scrim/internal/spill"
 )
 
-// pairSet is the distinct pairs of one group, each a number person·dim + coordinate. A pair may arrive any number of
-// times: whenever as many pairs have arrived as are known to be distinct, they are sorted and merged into those, so that
-// at most about twice the distinct pairs are held, and rows that repeat what is known take no more memory. Every pair is
-// sorted once, and merged as often as the set doubles after it: O(n) in all, but for small sets.
+// pairSet is the distinct pairs of one group, each a number person·dim + coordinate. A pair may
+// arrive any number of times: whenever as many pairs have arrived as are known to be distinct, they
+// are sorted and merged into those, so that at most about twice the distinct pairs are held, and
+// rows that repeat what is known take no more memory. Every pair is sorted once, and merged as
+// often as the set doubles after it: O(n) in all, but for small sets.
 type pairSet struct {
 	known   []uint64   // sorted and distinct
 	fresh   [][]uint64 // runs of pairs as they arrived
@@ -82,7 +83,8 @@ func (s *pairSet) sorted(memory *spill.Area) ([]uint64, error) {
 	return s.known, err
 }
 
-// union appends the numbers that are in a or b to dst. Each is sorted and has every number once, and so has the result.
+// union appends the numbers that are in a or b to dst. Each is sorted and has every number once,
+// and so has the result.
 func union(dst, a, b []uint64) []uint64 {
 	for len(a) > 0 && len(b) > 0 {
 		x, y := a[0], b[0]

@@ -9,12 +9,13 @@ import (
 
 // origin says whose the rows of a chunk are.
 type origin struct {
-	groups  []int32
-	persons []int32 // of a scan of rows: the person's number in the group, -1 for a row of nobody; else nil
+	groups []int32
+	// of a scan of rows: the person's number in the group, -1 for a row of nobody; else nil
+	persons []int32
 }
 
-// persons numbers the persons of each group of a scan of rows, in the order of arrival: the numbers are used to bring a person's rows
-// together and are not seen by any estimator.
+// persons numbers the persons of each group of a scan of rows, in the order of arrival: the numbers
+// are used to bring a person's rows together and are not seen by any estimator.
 type persons struct {
 	counts  []int64 // of each group
 	ints    []units
@@ -34,8 +35,8 @@ func (p *persons) resize(groups int) {
 	}
 }
 
-// number returns the number of each row's person in the row's group, -1 where the unit is NULL. The numbers are
-// valid until the next call.
+// number returns the number of each row's person in the row's group, -1 where the unit is NULL. The
+// numbers are valid until the next call.
 func (p *persons) number(unit *store.Vector, of []int32) ([]int32, error) {
 	p.numbers = p.numbers[:0]
 	for i, g := range of {
@@ -68,11 +69,13 @@ func again(unit *store.Vector, i int) bool {
 	return unit.Texts[i] == unit.Texts[i-1]
 }
 
-// ahead is how many rows are looked at before the first of them is taken in. Where persons' rows are far apart, each row waits for
-// memory wherever it touches its person's; looks at several rows do not depend on each other, and the processor waits for all at once.
+// ahead is how many rows are looked at before the first of them is taken in. Where persons' rows
+// are far apart, each row waits for memory wherever it touches its person's; looks at several rows
+// do not depend on each other, and the processor waits for all at once.
 const ahead = 64
 
-// prefetch reads the places of rows' units, so that they are in the cache when the rows are numbered.
+// prefetch reads the places of rows' units, so that they are in the cache when the rows are
+// numbered.
 func (p *persons) prefetch(units []int64, of []int32) {
 	touched := int64(0)
 	for i, unit := range units {

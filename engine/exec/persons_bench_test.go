@@ -22,8 +22,8 @@ var (
 
 const personsDim = 16
 
-// personScan is the scan that the planner makes of a mean of the columns c1 to c16 of a type, over d.t(person, c1, …), and how it is taken in:
-// the planner's tests compare the file with the plan.
+// personScan is the scan that the planner makes of a mean of the columns c1 to c16 of a type, over
+// d.t(person, c1, …), and how it is taken in: the planner's tests compare the file with the plan.
 func personScan(t testing.TB, typ string) (plan.Scan, plan.Aggregate) {
 	t.Helper()
 	text, err := os.ReadFile("../../planner/testdata/persons/" + strings.ToLower(typ) + ".sql")
@@ -43,9 +43,10 @@ func eachColumn(pattern string) string {
 	return b.String()
 }
 
-// BenchmarkPersons sizes the way of sixteen columns of numbers from rows in the store to one vector a person: ten rows a person, in
-// random order. It is compared with the same sums by the store's own GROUP BY, handed over to Go (exact) or added up further in the
-// store (inside): interleaved, medians. The ratios are to exact.
+// BenchmarkPersons sizes the way of sixteen columns of numbers from rows in the store to one vector
+// a person: ten rows a person, in random order. It is compared with the same sums by the store's
+// own GROUP BY, handed over to Go (exact) or added up further in the store (inside): interleaved,
+// medians. The ratios are to exact.
 func BenchmarkPersons(b *testing.B) {
 	for _, typ := range []string{"INTEGER", "DOUBLE"} {
 		b.Run(typ, func(b *testing.B) {
@@ -76,7 +77,8 @@ func BenchmarkPersons(b *testing.B) {
 	}
 }
 
-// exactPersons reads the exact sums of each person as the driver hands them over fastest, and counts the persons.
+// exactPersons reads the exact sums of each person as the driver hands them over fastest, and
+// counts the persons.
 func exactPersons(b *testing.B, snap store.Snapshot, typ string) (persons int64) {
 	sum, t := "sum(c#)", store.ScanFloat64
 	if typ == "INTEGER" {

@@ -8,8 +8,9 @@ import (
 	"scrim/engine/store"
 )
 
-// TestPersonScans runs the planned scans of means of sixteen columns over rows of which some have NULL, NaN, an infinity or a number
-// beyond the grid, and compares each person's sums with sums that the store makes of grid indexes.
+// TestPersonScans runs the planned scans of means of sixteen columns over rows of which some have
+// NULL, NaN, an infinity or a number beyond the grid, and compares each person's sums with sums
+// that the store makes of grid indexes.
 func TestPersonScans(t *testing.T) {
 	s, _ := fixture(t)
 	odd := "CASE hash(i * 16 + #) % 200 WHEN 0 THEN NULL WHEN 1 THEN 'nan' WHEN 2 THEN 'inf' WHEN 3 THEN '-inf' WHEN 4 THEN 1e300 WHEN 5 THEN -1e300 WHEN 6 THEN 0.5 / 1048576 ELSE CAST(hash(i + #) % 1000003 AS DOUBLE) / 7 - 70000 END"

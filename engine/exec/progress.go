@@ -8,8 +8,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// progress tells how far an attempt is, in steps of the plan: their names and their number are public. How long one takes follows from the rows, as the
-// time of the whole statement does.
+// progress tells how far an attempt is, in steps of the plan: their names and their number are
+// public. How long one takes follows from the rows, as the time of the whole statement does.
 type progress struct {
 	tell        func(name string, step, steps int) // nil where nobody wants to know
 	step, steps int

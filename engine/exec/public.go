@@ -10,8 +10,9 @@ import (
 	"scrim/planner/plan"
 )
 
-// publicPersons returns the public number of persons of a release, in the state that its scans read; 0 where none of its aggregates
-// takes it as public. It is counted once for each version of the table.
+// publicPersons returns the public number of persons of a release, in the state that its scans
+// read; 0 where none of its aggregates takes it as public. It is counted once for each version of
+// the table.
 func (x *Executor) publicPersons(ctx context.Context, snap store.Snapshot, r *plan.Release) (int64, error) {
 	if r.Persons == "" {
 		return 0, nil
@@ -41,8 +42,8 @@ func (x *Executor) publicPersons(ctx context.Context, snap store.Snapshot, r *pl
 	return n, nil
 }
 
-// personCounts keeps how many persons tables have, by the SELECT that counts them, for their newest version that was asked for. The zero
-// value is ready.
+// personCounts keeps how many persons tables have, by the SELECT that counts them, for their newest
+// version that was asked for. The zero value is ready.
 type personCounts struct {
 	mu  sync.Mutex
 	now map[string]personCount

@@ -35,7 +35,8 @@ func (c countingSnapshot) Scan(ctx context.Context, q string, args []any, types 
 	return c.Snapshot.Scan(ctx, q, args, types, each...)
 }
 
-// publicRelease tells the public number of persons, over a scan that has lost some of them, or has some twice.
+// publicRelease tells the public number of persons, over a scan that has lost some of them, or has
+// some twice.
 func publicRelease(t *testing.T, key, scan string) (*plan.Statement, *plan.Release) {
 	t.Helper()
 	st, r := counts(t, 1, false)
@@ -50,7 +51,8 @@ func publicRelease(t *testing.T, key, scan string) (*plan.Statement, *plan.Relea
 	return st, r
 }
 
-// TestThePublicNumberIsThatOfTheTable: whatever the scans return, once for each version of the table, and of the snapshot that they read.
+// TestThePublicNumberIsThatOfTheTable: whatever the scans return, once for each version of the
+// table, and of the snapshot that they read.
 func TestThePublicNumberIsThatOfTheTable(t *testing.T) {
 	s, l := fixture(t)
 	scans := new(atomic.Int64)

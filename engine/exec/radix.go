@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// digitBits is the size of the digits by which keys are sorted: the counts of one digit then fit into the
-// nearest cache.
+// digitBits is the size of the digits by which keys are sorted: the counts of one digit then fit
+// into the nearest cache.
 const digitBits = 11
 
-// sortKeys sorts in place, with room for as many keys, by counting: one pass for each digit of the largest key, or by comparison where there
-// are fewer keys than a digit has values.
+// sortKeys sorts in place, with room for as many keys, by counting: one pass for each digit of the
+// largest key, or by comparison where there are fewer keys than a digit has values.
 func sortKeys(keys, room []uint64) {
 	if len(keys) < 1<<digitBits {
 		slices.Sort(keys)

@@ -10,12 +10,15 @@ import (
 	"scrim/planner/plan"
 )
 
-// A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key) and of the versions of every table that the release
-// reads, public ones too. So a change of the data, of a table's definition or of a policy ends its replays, and a restart does not.
+// A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key) and
+// of the versions of every table that the release reads, public ones too. So a change of the data,
+// of a table's definition or of a policy ends its replays, and a restart does not.
 //
-// Where all protected tables of a release share their answers (dp_share_replays), a second entry without a principal in its key leads to the first: an
-// analyst of these tables gets the answer that another has paid for. Whoever comes here may run the query: privileges and policies have been tested.
-// An answer is a released number, so giving it to more people is post-processing, which the tables' budgets of all principals have paid for.
+// Where all protected tables of a release share their answers (dp_share_replays), a second entry
+// without a principal in its key leads to the first: an analyst of these tables gets the answer
+// that another has paid for. Whoever comes here may run the query: privileges and policies have
+// been tested. An answer is a released number, so giving it to more people is post-processing,
+// which the tables' budgets of all principals have paid for.
 
 // scopes of keys.
 const (
@@ -30,7 +33,8 @@ type stored struct {
 	about  accounting.StoredAnswer
 }
 
-// answerKey digests what decides an answer. Each part is counted, so that no two inputs run together.
+// answerKey digests what decides an answer. Each part is counted, so that no two inputs run
+// together.
 func answerKey(scope, principal string, r *plan.Release, versions []string) []byte {
 	h := sha256.New()
 	for _, part := range append([]string{scope, principal, r.Key}, versions...) {
@@ -39,7 +43,8 @@ func answerKey(scope, principal string, r *plan.Release, versions []string) []by
 	return h.Sum(nil)
 }
 
-// keys returns the keys under which a release's answer is kept where its tables have the versions: the principal's, then that of all, where there is one.
+// keys returns the keys under which a release's answer is kept where its tables have the versions:
+// the principal's, then that of all, where there is one.
 func (e *execution) keys(r *plan.Release, versions []string) [][]byte {
 	keys := [][]byte{answerKey(scopeOwn, e.principal, r, versions)}
 	if r.Shared {
@@ -48,8 +53,9 @@ func (e *execution) keys(r *plan.Release, versions []string) [][]byte {
 	return keys
 }
 
-// replays finds the releases whose answer is kept, and the keys under which the others will be if nothing is written meanwhile. The versions are those of
-// now: no protected row is read before the charge.
+// replays finds the releases whose answer is kept, and the keys under which the others will be if
+// nothing is written meanwhile. The versions are those of now: no protected row is read before the
+// charge.
 func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored, missing []string, err error) {
 	found = map[*plan.Release]stored{}
 	for _, r := range e.statement.Releases {
@@ -105,7 +111,8 @@ func (e *execution) reused(found map[*plan.Release]stored) {
 	}
 }
 
-// keep stores an answer for replays, under the versions of the snapshot that it was made from. Failing to is no failure of the statement.
+// keep stores an answer for replays, under the versions of the snapshot that it was made from.
+// Failing to is no failure of the statement.
 func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *plan.Release, a *answer, receipt accounting.Receipt) {
 	versions, err := snap.Versions(ctx, r.Reads...)
 	if err != nil {

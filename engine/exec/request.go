@@ -15,7 +15,8 @@ func (e *execution) request(open []*plan.Release) accounting.Request {
 	return req
 }
 
-// Charges is what some releases of a statement cost: each protected table in full, each entity once a release.
+// Charges is what some releases of a statement cost: each protected table in full, each entity once
+// a release.
 func Charges(s *plan.Statement, open []*plan.Release) (list []accounting.Charge) {
 	tables, entities := map[string]accounting.Charge{}, map[string]accounting.Charge{}
 	add := func(to map[string]accounting.Charge, name string, r *plan.Release) {
@@ -47,7 +48,8 @@ func Charges(s *plan.Statement, open []*plan.Release) (list []accounting.Charge)
 	return list
 }
 
-// joinMechanisms appends the texts of a release's aggregates, for the ledger: without their literals, like the statement.
+// joinMechanisms appends the texts of a release's aggregates, for the ledger: without their
+// literals, like the statement.
 func joinMechanisms(text string, r *plan.Release) string {
 	for _, a := range r.Aggregates {
 		if text != "" {

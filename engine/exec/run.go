@@ -138,7 +138,8 @@ func (s secrets) fill(args []any) []any {
 
 // estimate fills in the estimates of the groups, on all cores. Groups are independent: each
 // estimator's loss holds for one group, and the plan has divided the loss by the number of groups
-// that one person may be in. persons is their public number, where there is one: then there is one group.
+// that one person may be in. persons is their public number, where there is one: then there is one
+// group.
 func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup, persons int64) error {
 	var eg errgroup.Group
 	eg.SetLimit(processors.Count())
@@ -167,7 +168,8 @@ func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intak
 	return eg.Wait()
 }
 
-// panicked is the error that a panic becomes. A full disk comes so from the estimators (estimator.Make).
+// panicked is the error that a panic becomes. A full disk comes so from the estimators
+// (estimator.Make).
 func panicked(p any) error {
 	err, ok := p.(error)
 	if full := new(spill.Full); !errors.As(err, &full) {
@@ -186,7 +188,8 @@ func tried(f func() error) error {
 	return errors.Join(fault, own)
 }
 
-// guarded runs a piece of work. A panic in a goroutine would end the server, so it becomes an error.
+// guarded runs a piece of work. A panic in a goroutine would end the server, so it becomes an
+// error.
 func guarded(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -21,9 +21,10 @@ type Charged struct {
 	Statement string // the query that is the source
 }
 
-// Sample makes the charge for a simulation durable, scans its values and hands them to use, nil for a person whose value is NULL. The
-// charge stands whatever becomes of it. What use does with the values has to have the guarantee that was charged, with one value
-// exchanged, see sample.Node; an error of use that could tell of values is told as the one fixed text.
+// Sample makes the charge for a simulation durable, scans its values and hands them to use, nil for
+// a person whose value is NULL. The charge stands whatever becomes of it. What use does with the
+// values has to have the guarantee that was charged, with one value exchanged, see sample.Node; an
+// error of use that could tell of values is told as the one fixed text.
 func (x *Executor) Sample(ctx *sql.Context, s *plan.Sample, c Charged, use func(values [][]float64) error) error {
 	if err := ctx.Err(); err != nil {
 		return notStarted(err)
@@ -59,7 +60,8 @@ func (x *Executor) chargeFor(ctx *sql.Context, s *plan.Sample, c Charged) accoun
 	return req
 }
 
-// sampled scans and uses what was scanned, unless a table has been defined anew since the plan was made.
+// sampled scans and uses what was scanned, unless a table has been defined anew since the plan was
+// made.
 func (x *Executor) sampled(ctx *sql.Context, s *plan.Sample, use func(values [][]float64) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -110,8 +112,9 @@ type reservoir struct {
 	space        []float64 // for values to come
 }
 
-// place returns where the next value goes; ok is false where it is not chosen. After k values each subset of slots of them has had the same
-// chance: the next is chosen with probability slots/(k+1), for one that is drawn uniformly.
+// place returns where the next value goes; ok is false where it is not chosen. After k values each
+// subset of slots of them has had the same chance: the next is chosen with probability slots/(k+1),
+// for one that is drawn uniformly.
 func (r *reservoir) place() (at int, ok bool) {
 	r.seen++
 	if len(r.kept) < r.slots {

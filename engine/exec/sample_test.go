@@ -8,7 +8,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// TestReservoir: every value is chosen as often as every other, and every pair as every other, wherever they come; all are where there is room.
+// TestReservoir: every value is chosen as often as every other, and every pair as every other,
+// wherever they come; all are where there is room.
 func TestReservoir(t *testing.T) {
 	const values, slots, times = 12, 5, 20_000
 	source := noise.New(rand.NewPCG(3, 4))

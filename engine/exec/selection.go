@@ -10,9 +10,11 @@ import (
 	"scrim/planner/plan"
 )
 
-// selection is what the key selection of a release leaves in the store: a temporary table with the rows of the first scan, which is counted
-// and then read again, and one with the keys that were selected and the numbers of their groups, with which every scan is
-// joined. The keys of the data stay in the store but for one at a time: how many there are is private, those that are kept are released.
+// selection is what the key selection of a release leaves in the store: a temporary table with the
+// rows of the first scan, which is counted and then read again, and one with the keys that were
+// selected and the numbers of their groups, with which every scan is joined. The keys of the data
+// stay in the store but for one at a time: how many there are is private, those that are kept are
+// released.
 type selection struct {
 	release *plan.Release
 	rows    string // table of the first scan's rows
@@ -23,7 +25,8 @@ type selection struct {
 // mostSelected bounds the groups that are answered. It acts on released keys.
 const mostSelected = 1 << 20
 
-// selects counts the persons of each key, decides on each, and keeps those that are shown, in the order of the keys.
+// selects counts the persons of each key, decides on each, and keeps those that are shown, in the
+// order of the keys.
 func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Release, secrets secrets) (*selection, error) {
 	s, scan := &selection{release: r}, r.Scans[0]
 	var err error
@@ -51,8 +54,8 @@ func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Rel
 	return s, err
 }
 
-// countSQL counts the persons of each key of the first scan, which returns every person of every group, once or with all rows. The keys come in
-// their order, so that the noise is drawn in it.
+// countSQL counts the persons of each key of the first scan, which returns every person of every
+// group, once or with all rows. The keys come in their order, so that the noise is drawn in it.
 func (s *selection) countSQL() string {
 	n, scan := len(s.release.Keys), s.release.Scans[0]
 	keys := strings.Join(columnNames(n), ", ")
@@ -79,8 +82,8 @@ func (s *selection) numbered() [][]any {
 	return out
 }
 
-// scanSQL is scan i with the group's number in the place of the keys, without the rows of keys that were not selected, and whether it takes
-// the scan's arguments.
+// scanSQL is scan i with the group's number in the place of the keys, without the rows of keys that
+// were not selected, and whether it takes the scan's arguments.
 func (s *selection) scanSQL(i int) (sql string, args bool) {
 	n, scan := len(s.release.Keys), s.release.Scans[i]
 	from := s.rows

@@ -8,15 +8,16 @@ import (
 	"scrim/internal/spill"
 )
 
-// sums are the sums of each (group, unit), by group; the units are not needed any more. A group's columns are made when an estimator asks for
-// them: packed, they take a small part of the room.
+// sums are the sums of each (group, unit), by group; the units are not needed any more. A group's
+// columns are made when an estimator asks for them: packed, they take a small part of the room.
 type sums struct {
 	columns int
 	memory  *spill.Area
 	workers []sumRuns
 }
 
-// sumRuns are the packed columns of each group that a worker has made: column c of group g is [g·columns + c].
+// sumRuns are the packed columns of each group that a worker has made: column c of group g is
+// [g·columns + c].
 type sumRuns []packedColumn
 
 // packedColumn is a list of numbers in runs that are never copied as it grows.

@@ -7,8 +7,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// together fills in the estimates of the aggregates that are answered in all groups at once: one release of their vector over the
-// groups that are answered, cut into one estimate a group.
+// together fills in the estimates of the aggregates that are answered in all groups at once: one
+// release of their vector over the groups that are answered, cut into one estimate a group.
 func (x *Executor) together(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup) error {
 	if len(groups) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 
 // totals adds up records by (unit, group), exactly, in no order.
 //
-// A sum is kept in 64 bits, which wrap, and carries counts how often it did, up and down: while that is not 0 the sum is
-// beyond 64 bits, on the side of the sign.
+// A sum is kept in 64 bits, which wrap, and carries counts how often it did, up and down: while
+// that is not 0 the sum is beyond 64 bits, on the side of the sign.
 type totals struct {
 	seed    uint64
 	row     []int64 // the numbers of a record
@@ -36,8 +36,8 @@ func (t *totals) fit(records int) (err error) {
 	return err
 }
 
-// addAll adds records. Each waits for memory where its slot is; the places of several are read before the first of them is
-// added, and the processor waits for all at once.
+// addAll adds records. Each waits for memory where its slot is; the places of several are read
+// before the first of them is added, and the processor waits for all at once.
 func (t *totals) addAll(records []byte) {
 	var next [ahead]struct {
 		unit, group int64
@@ -94,7 +94,8 @@ func (t *totals) hash(unit, group int64) uint64 {
 	return mixed(unit, t.seed) + uint64(group)*0x9e3779b97f4a7c15>>7
 }
 
-// slot returns the place of the first sum of a (unit, group), which is looked for from a place of the table on.
+// slot returns the place of the first sum of a (unit, group), which is looked for from a place of
+// the table on.
 func (t *totals) slot(unit, group int64, h uint64) int {
 	for mask := uint64(len(t.table) - 1); ; h = (h + 1) & mask {
 		n := t.table[h]

@@ -6,8 +6,9 @@ import (
 	"scrim/internal/spill"
 )
 
-// units numbers the integers that name the persons of a group, 0, 1, 2, … as they come. It is a table with open places: a unit lies at the
-// place of its hash or behind it, before a free one. A row costs one access to memory, which the processor can have begun before.
+// units numbers the integers that name the persons of a group, 0, 1, 2, … as they come. It is a
+// table with open places: a unit lies at the place of its hash or behind it, before a free one. A
+// row costs one access to memory, which the processor can have begun before.
 type units struct {
 	slots []unitSlot // a power of two of them, at most three quarters taken
 	taken int

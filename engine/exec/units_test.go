@@ -8,7 +8,8 @@ import (
 	"scrim/engine/store"
 )
 
-// TestUnits compares the numbers of units with a map's, over tables that grow, with units that are alike in many bits.
+// TestUnits compares the numbers of units with a map's, over tables that grow, with units that are
+// alike in many bits.
 func TestUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var u units

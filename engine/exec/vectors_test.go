@@ -173,8 +173,8 @@ func indexes(v []string) (out []int64, ok bool) {
 	return out, v != nil
 }
 
-// TestArraysOfSeveralRows: a person's rows come together whatever their order, and whatever the type of
-// the unit.
+// TestArraysOfSeveralRows: a person's rows come together whatever their order, and whatever the
+// type of the unit.
 func TestArraysOfSeveralRows(t *testing.T) {
 	s, _ := fixture(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -248,8 +248,9 @@ func TestArraysOfOneRow(t *testing.T) {
 	}
 }
 
-// TestLongSums: sums that leave 64 bits on the way are exact and clamped in the end, in every order. Person 0 has rows of one sign, 1
-// and 2 more of one than of the other, those of 3 and 4 cancel but for one row.
+// TestLongSums: sums that leave 64 bits on the way are exact and clamped in the end, in every
+// order. Person 0 has rows of one sign, 1 and 2 more of one than of the other, those of 3 and 4
+// cancel but for one row.
 func TestLongSums(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, `CREATE TABLE d.long AS SELECT CAST(0 AS BIGINT) AS g, CAST(u AS BIGINT) AS u, i, CAST([CASE
@@ -310,7 +311,8 @@ func TestCoordinates(t *testing.T) {
 	}
 }
 
-// TestVectorsEndWithTheDisk: every form of vectors is made where its numbers lie on disk, and ends where that cannot be written.
+// TestVectorsEndWithTheDisk: every form of vectors is made where its numbers lie on disk, and ends
+// where that cannot be written.
 func TestVectorsEndWithTheDisk(t *testing.T) {
 	s, _ := fixture(t)
 	write(t, s, "CREATE TABLE d.many AS SELECT CAST(0 AS BIGINT) AS g, i AS u, CAST([i, i, i, i] AS DOUBLE[4]) AS v FROM range(400000) r(i)")

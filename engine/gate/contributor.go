@@ -60,7 +60,8 @@ func forContributors(s ast.Statement, current string) bool {
 	case *ast.Show:
 		return slices.Contains([]string{"warnings", "charset", "create database"}, strings.ToLower(s.Type)) && computed(s)
 	case *ast.Use, *ast.Begin, *ast.Commit, *ast.Rollback, *ast.Savepoint, *ast.RollbackSavepoint, *ast.ReleaseSavepoint,
-		*ast.Prepare, *ast.Execute, *ast.Deallocate, // what they prepare and execute comes here by itself
+		// what they prepare and execute comes here by itself
+		*ast.Prepare, *ast.Execute, *ast.Deallocate,
 		*ast.ShowGrants, *ast.ShowPrivileges:
 		return true
 	}

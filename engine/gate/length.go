@@ -15,9 +15,9 @@ const (
 	MaxTokens = 1_000_000
 )
 
-// CheckLength refuses statements of more than MaxTokens tokens to accounts that are not there to load
-// data. Anybody may have the account of contributors: a few of their statements of the largest packets
-// would be more than the server has memory for.
+// CheckLength refuses statements of more than MaxTokens tokens to accounts that are not there to
+// load data. Anybody may have the account of contributors: a few of their statements of the largest
+// packets would be more than the server has memory for.
 func CheckLength(ctx *sql.Context, query string) error {
 	if len(query) <= freeBytes || ctx == nil || ctx.Session == nil || session.IsDBA(ctx) || session.IsImporter(ctx) {
 		return nil

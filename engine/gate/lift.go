@@ -7,8 +7,8 @@ import (
 )
 
 // Lift takes the demand for a privilege off statements that show an account what is its own: SHOW
-// GRANTS, and SHOW PROCESSLIST and KILL, which know an analyst's own connections only. MySQL asks for
-// none there either. The server's own procedures ask by themselves who calls them.
+// GRANTS, and SHOW PROCESSLIST and KILL, which know an analyst's own connections only. MySQL asks
+// for none there either. The server's own procedures ask by themselves who calls them.
 func Lift(s ast.Statement) {
 	switch n := s.(type) {
 	case *ast.ShowGrants:

@@ -17,7 +17,8 @@ type Builder struct {
 
 var _ sql.NodeExecBuilder = (*Builder)(nil)
 
-// NewBuilder returns the Builder that is about to become the priority builder of whole. It asks next first.
+// NewBuilder returns the Builder that is about to become the priority builder of whole. It asks
+// next first.
 func NewBuilder(next sql.NodeExecBuilder, whole *rowexec.BaseBuilder) *Builder {
 	plain := *whole
 	plain.PriorityBuilder = nil

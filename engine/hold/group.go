@@ -12,8 +12,8 @@ import (
 	"scrim/internal/quota"
 )
 
-// groupBy aggregates the rows of groups. Aggregates that read single values only, as a SELECT without GROUP BY may have, pass rows on and stay
-// with go-mysql-server.
+// groupBy aggregates the rows of groups. Aggregates that read single values only, as a SELECT
+// without GROUP BY may have, pass rows on and stay with go-mysql-server.
 func (b *Builder) groupBy(ctx *sql.Context, a *quota.Account, n *plan.GroupBy, row sql.Row) (sql.RowIter, error) {
 	if len(n.GroupByExprs) == 0 && onlyAnyValue(n.SelectDeps) {
 		return nil, nil
@@ -56,8 +56,8 @@ type gathered struct {
 	all       bool     // it keeps all values, not one at a time
 }
 
-// newGathered makes the column of an expression. One that is no aggregate takes its value from the first row of a group, as MySQL does without
-// ONLY_FULL_GROUP_BY.
+// newGathered makes the column of an expression. One that is no aggregate takes its value from the
+// first row of a group, as MySQL does without ONLY_FULL_GROUP_BY.
 func newGathered(ctx *sql.Context, a *quota.Account, e sql.Expression) (*gathered, error) {
 	agg, ok := e.(sql.Aggregation)
 	if !ok {

@@ -10,8 +10,9 @@ import (
 // lookEvery is after how many rows, or values, a loop looks at its context.
 const lookEvery = 64
 
-// look looks at the context, and takes turns with others: a statement that turns over rows would otherwise keep its processor for 10 ms at a time,
-// and a short one waits for that at each of its steps.
+// look looks at the context, and takes turns with others: a statement that turns over rows would
+// otherwise keep its processor for 10 ms at a time, and a short one waits for that at each of its
+// steps.
 func look(ctx *sql.Context) error { return turns.Of(ctx).Look(ctx) }
 
 // interruptible is an iterator that ends with the context.

@@ -34,7 +34,8 @@ func (h *held) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
 	return sql.GetCoercibility(ctx, h.Node)
 }
 
-// BuildRowIter implements sql.ExecBuilderNode. A cache that is filled once more takes the place of the first one.
+// BuildRowIter implements sql.ExecBuilderNode. A cache that is filled once more takes the place of
+// the first one.
 func (h *held) BuildRowIter(ctx *sql.Context, b sql.NodeExecBuilder, row sql.Row) (sql.RowIter, error) {
 	rows, err := b.Build(ctx, h.Node, row)
 	if err != nil {
@@ -67,7 +68,8 @@ func holding(n sql.Node) sql.Node {
 	return &held{Node: n, always: true}
 }
 
-// caches puts metering nodes under a node that caches rows or values. It changes the node, which belongs to the running statement alone.
+// caches puts metering nodes under a node that caches rows or values. It changes the node, which
+// belongs to the running statement alone.
 func caches(ctx *sql.Context, a *quota.Account, n sql.Node) {
 	switch n := n.(type) {
 	case *gmsplan.CachedResults:
@@ -84,7 +86,8 @@ func caches(ctx *sql.Context, a *quota.Account, n sql.Node) {
 	}
 }
 
-// subqueries puts metering nodes under the subqueries of expressions, whose rows are read into a list, and kept where they cannot change.
+// subqueries puts metering nodes under the subqueries of expressions, whose rows are read into a
+// list, and kept where they cannot change.
 func subqueries(ctx *sql.Context, list ...sql.Expression) {
 	for _, e := range list {
 		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {

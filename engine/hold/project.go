@@ -18,7 +18,8 @@ func (b *Builder) filter(ctx *sql.Context, a *quota.Account, condition sql.Expre
 	return plan.NewFilterIter(&watched{Expression: condition, account: a}, rows), nil
 }
 
-// project computes the columns of a result. Those that are more than columns and constants are metered, for as long as the row is the current one.
+// project computes the columns of a result. Those that are more than columns and constants are
+// metered, for as long as the row is the current one.
 func (b *Builder) project(ctx *sql.Context, a *quota.Account, n *plan.Project, row sql.Row) (sql.RowIter, error) {
 	if n.IncludesNestedIters {
 		return nil, nil
@@ -48,7 +49,8 @@ func (b *Builder) project(ctx *sql.Context, a *quota.Account, n *plan.Project, r
 	return &current{RowIter: projected, account: a, columns: computed}, nil
 }
 
-// plain reports whether an expression hands on what is there. Values of columns that are left to their defaults are found by their type.
+// plain reports whether an expression hands on what is there. Values of columns that are left to
+// their defaults are found by their type.
 func plain(e sql.Expression) bool {
 	if a, ok := e.(*expression.Alias); ok {
 		e = a.Child

@@ -5,8 +5,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 )
 
-// recursive meters a recursive common table expression: what it was made of in one round stays until the next one ends, and all of it where it is
-// sorted. go-mysql-server runs it over a copy with metering nodes, about which it asks once more.
+// recursive meters a recursive common table expression: what it was made of in one round stays
+// until the next one ends, and all of it where it is sorted. go-mysql-server runs it over a copy
+// with metering nodes, about which it asks once more.
 func (b *Builder) recursive(ctx *sql.Context, n *plan.RecursiveCte, row sql.Row) (sql.RowIter, error) {
 	if _, metering := n.Left().(*held); metering {
 		return nil, nil

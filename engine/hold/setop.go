@@ -11,7 +11,8 @@ import (
 // hashedRow is what a set of hashes takes for a row, or a little more.
 const hashedRow = 96
 
-// distinct passes rows on once. The set of those that were seen is metered where a row gets through.
+// distinct passes rows on once. The set of those that were seen is metered where a row gets
+// through.
 func (b *Builder) distinct(ctx *sql.Context, a *quota.Account, n *plan.Distinct, row sql.Row) (sql.RowIter, error) {
 	rows, err := b.whole.Build(ctx, n.Child, row)
 	if err != nil {
@@ -60,7 +61,8 @@ func (b *Builder) combined(ctx *sql.Context, a *quota.Account, n *plan.SetOp, le
 	return &iters.ExceptIter{LIter: left, RIter: &metered{rows: right, account: a, fixed: hashedRow}}, nil
 }
 
-// limited applies ORDER BY, LIMIT and OFFSET of a union and the like; rows that are passed over do not count towards the limit.
+// limited applies ORDER BY, LIMIT and OFFSET of a union and the like; rows that are passed over do
+// not count towards the limit.
 func limited(ctx *sql.Context, a *quota.Account, n *plan.SetOp, rows sql.RowIter) (sql.RowIter, error) {
 	if n.Offset != nil {
 		skip, err := iters.GetInt64Value(ctx, n.Offset)

@@ -35,7 +35,8 @@ func (b *Builder) top(ctx *sql.Context, a *quota.Account, n *plan.TopN, row sql.
 	return iters.NewTopRowsIter(by, limit, n.CalcFoundRows, largest), nil
 }
 
-// watchedOrder is an order whose expressions look at the context: a sort evaluates them at every comparison.
+// watchedOrder is an order whose expressions look at the context: a sort evaluates them at every
+// comparison.
 func watchedOrder(ctx *sql.Context, a *quota.Account, by sql.SortConditions) sql.SortConditions {
 	list := by.ToExpressions()
 	subqueries(ctx, list...)
@@ -45,7 +46,8 @@ func watchedOrder(ctx *sql.Context, a *quota.Account, by sql.SortConditions) sql
 	return by.FromExpressions(ctx, list...)
 }
 
-// largest takes the memory of as many rows as whoever reads it keeps, each as large as the largest so far.
+// largest takes the memory of as many rows as whoever reads it keeps, each as large as the largest
+// so far.
 type largest struct {
 	interruptible
 	account    *quota.Account

@@ -8,7 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 )
 
-// values computes the rows of VALUES one by one. go-mysql-server computes all of them first, and the table's columns again for each of their values.
+// values computes the rows of VALUES one by one. go-mysql-server computes all of them first, and
+// the table's columns again for each of their values.
 func (b *Builder) values(ctx *sql.Context, n *plan.ValueDerivedTable, row sql.Row) sql.RowIter {
 	return &interruptible{RowIter: &tuples{list: n.ExpressionTuples, columns: n.Schema(ctx), row: row}}
 }

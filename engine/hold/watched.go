@@ -6,7 +6,8 @@ import (
 	"scrim/internal/quota"
 )
 
-// watched is an expression that looks at the context now and then, and whose texts are done with when it has a value.
+// watched is an expression that looks at the context now and then, and whose texts are done with
+// when it has a value.
 type watched struct {
 	sql.Expression
 	account *quota.Account
@@ -35,8 +36,8 @@ func (w *watched) WithChildren(ctx *sql.Context, children ...sql.Expression) (sq
 	return &watched{Expression: e, account: w.account}, nil
 }
 
-// sized is a watched expression that notes the sizes of its values, so that whoever asked can take them.
-// Buffers of aggregates evaluate copies of it, which note them in the same place.
+// sized is a watched expression that notes the sizes of its values, so that whoever asked can take
+// them. Buffers of aggregates evaluate copies of it, which note them in the same place.
 type sized struct {
 	watched
 	size *int64

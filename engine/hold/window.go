@@ -8,7 +8,8 @@ import (
 	"scrim/internal/quota"
 )
 
-// window computes window functions. They keep every row, once more for every different window, and all of their values.
+// window computes window functions. They keep every row, once more for every different window, and
+// all of their values.
 func (b *Builder) window(ctx *sql.Context, a *quota.Account, n *plan.Window, row sql.Row) (sql.RowIter, error) {
 	rows, err := b.child(ctx, a, n.Child, row)
 	if err != nil {
@@ -89,7 +90,8 @@ func (w *windowFunction) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction
 	return w.function(ctx)
 }
 
-// watchedFunction is a window function whose values are taken from the account, until the statement ends.
+// watchedFunction is a window function whose values are taken from the account, until the statement
+// ends.
 type watchedFunction struct {
 	sql.WindowFunction
 	account *quota.Account

@@ -58,7 +58,8 @@ func (d *Database) GetTableNames(*sql.Context) ([]string, error) {
 	return names, nil
 }
 
-// GetTableInsensitive implements sql.Database: any collection, because Accept knows best why one takes no reports.
+// GetTableInsensitive implements sql.Database: any collection, because Accept knows best why one
+// takes no reports.
 func (d *Database) GetTableInsensitive(_ *sql.Context, name string) (sql.Table, bool, error) {
 	if !d.Has(name) {
 		return nil, false, nil

@@ -44,8 +44,8 @@ func Plain(s sqlparser.Statement) error {
 	return nil
 }
 
-// FormOf reads a statement that Destination knows; ok is false for one that the SQL engine has to look at: because it
-// computes, or because something is wrong with it.
+// FormOf reads a statement that Destination knows; ok is false for one that the SQL engine has to
+// look at: because it computes, or because something is wrong with it.
 func FormOf(s sqlparser.Statement) (f Form, ok bool) {
 	in, isInsert := s.(*sqlparser.Insert)
 	if !isInsert || Plain(s) != nil || in.With != nil || len(in.Partitions) > 0 || len(in.Returning) > 0 {
@@ -126,8 +126,8 @@ func unhex(e *sqlparser.FuncExpr) (arg sqlparser.Expr, ok bool) {
 	return a.Expr, true
 }
 
-// Submissions reads the rows with the values of the parameters; ok is false where one is neither bytes nor text. A NULL is
-// MySQL's error.
+// Submissions reads the rows with the values of the parameters; ok is false where one is neither
+// bytes nor text. A NULL is MySQL's error.
 func (f Form) Submissions(bindings map[string]sqlparser.Expr) (list []collections.Submission, ok bool, err error) {
 	list = make([]collections.Submission, len(f.rows))
 	for i, row := range f.rows {
@@ -188,7 +188,8 @@ func value(e sqlparser.Expr, bindings map[string]sqlparser.Expr) (b []byte, ok b
 	return nil, false
 }
 
-// decoded reads hexadecimal digits, as UNHEX does: NULL where they are none. An odd number of them has a zero in front.
+// decoded reads hexadecimal digits, as UNHEX does: NULL where they are none. An odd number of them
+// has a zero in front.
 func decoded(digits []byte) []byte {
 	if digits == nil {
 		return nil

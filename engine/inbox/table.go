@@ -12,7 +12,8 @@ import (
 	"scrim/engine/virtual"
 )
 
-// maxReport is the declared length of a report. The collection's parameters say what its reports have; all have less.
+// maxReport is the declared length of a report. The collection's parameters say what its reports
+// have; all have less.
 const maxReport = 60000
 
 // Table is one table of the database.
@@ -34,7 +35,8 @@ func newTable(d *Database, name string) *Table {
 	}}, d}
 }
 
-// IsTemporary implements sql.TemporaryTable. Without it go-mysql-server's check of read-only transactions panics.
+// IsTemporary implements sql.TemporaryTable. Without it go-mysql-server's check of read-only
+// transactions panics.
 func (t *Table) IsTemporary() bool { return false }
 
 var tokenType, reportType = types.MustCreateBinary(sqltypes.Binary, issue.TokenSize), types.MustCreateBinary(sqltypes.VarBinary, maxReport)

@@ -14,7 +14,8 @@ import (
 	"scrim/internal/panics"
 )
 
-// buckets are the upper ends, in seconds, of the buckets of durations: a decade each, on purpose. See the package documentation.
+// buckets are the upper ends, in seconds, of the buckets of durations: a decade each, on purpose.
+// See the package documentation.
 var buckets = []float64{0.01, 0.1, 1, 10, 60}
 
 // commitBuckets are finer: a commit's time depends on the disk and on no row.
@@ -75,7 +76,8 @@ func New(s Sources) *Metrics {
 	return m
 }
 
-// begin makes the series that are known beforehand, so that the first event is an increase and not a new series.
+// begin makes the series that are known beforehand, so that the first event is an increase and not
+// a new series.
 func (m *Metrics) begin() {
 	for _, kind := range []string{"private", "other"} {
 		for _, o := range []watch.Outcome{watch.Answered, watch.Refused, watch.Failed, watch.TimedOut, watch.Cancelled} {
@@ -110,7 +112,8 @@ func (m *Metrics) Statement(e watch.Event) {
 // Login counts an attempt to log in to the dashboard: accepted, refused or limited.
 func (m *Metrics) Login(result string) { m.logins.WithLabelValues(result).Inc() }
 
-// Attempt counts an attempt to log in by the MySQL protocol: accepted, refused or limited, and whether it was made to wait.
+// Attempt counts an attempt to log in by the MySQL protocol: accepted, refused or limited, and
+// whether it was made to wait.
 func (m *Metrics) Attempt(result string, delayed bool) {
 	m.attempts.WithLabelValues(result).Inc()
 	if delayed {
@@ -136,7 +139,8 @@ func coarse(seconds float64) float64 {
 	return 60 * math.Ceil(seconds/60)
 }
 
-// words bounds the values of a label: the first limit different ones are kept, the others become "other".
+// words bounds the values of a label: the first limit different ones are kept, the others become
+// "other".
 type words struct {
 	limit int
 	mu    sync.Mutex

@@ -179,7 +179,8 @@ func TestCoarse(t *testing.T) {
 	}
 }
 
-// TestGrafana checks that the dashboard in docs asks for metrics that there are, and shows all of ours.
+// TestGrafana checks that the dashboard in docs asks for metrics that there are, and shows all of
+// ours.
 func TestGrafana(t *testing.T) {
 	text, err := os.ReadFile("../../docs/grafana/scrim.json")
 	if err != nil {

@@ -19,7 +19,8 @@ type Sources struct {
 	Version string
 	// Status is where the budgets stand.
 	Status func() (accounting.Status, error)
-	// Names gives the names that the tables of an account have now; an account without one is shown as itself.
+	// Names gives the names that the tables of an account have now; an account without one is shown
+	// as itself.
 	Names func() map[string][]string
 	// Ledger tells of the ledger's file.
 	Ledger func() Ledger
@@ -34,16 +35,17 @@ type Sources struct {
 
 // Ledger is the state of the ledger's file.
 type Ledger struct {
-	Up         bool
-	Records    uint64
-	Bytes      int64
-	Unverified uint64 // records that the start took from a checkpoint and that were not verified yet
+	Up      bool
+	Records uint64
+	Bytes   int64
+	// records that the start took from a checkpoint and that were not verified yet
+	Unverified uint64
 	Damaged    bool
 	Checkpoint uint64 // records that the newest checkpoint covers
 }
 
-// stale is how old what is told of budgets may be: reading them costs some 50 µs a budget, and who may read /metrics may read
-// often.
+// stale is how old what is told of budgets may be: reading them costs some 50 µs a budget, and who
+// may read /metrics may read often.
 const stale = 2 * time.Second
 
 // maxBudgets bounds the series of budgets. The first in the order of dp.budgets are told.

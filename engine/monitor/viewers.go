@@ -84,7 +84,8 @@ func mayLogin(u *mysql_db.User, secure bool) bool {
 	if u.IsRole || u.Locked || u.AuthString == "" {
 		return false
 	}
-	return u.SslType == "" || u.SslType == "ANY" && secure // the others want a certificate of the client
+	// the others want a certificate of the client
+	return u.SslType == "" || u.SslType == "ANY" && secure
 }
 
 // viewer says as what an account may look, if it may.

@@ -20,10 +20,11 @@ type mapping struct {
 }
 
 // conditions maps go-mysql-server's kinds that speak of the statement's text to MySQL's error
-// numbers and words. What is not here keeps its text under 1105, and on protected data is not told at all.
+// numbers and words. What is not here keeps its text under 1105, and on protected data is not told
+// at all.
 //
-// In text, $1, $2, … are the values that the kind's own message holds, and {clause}, {command} and {table} are read off the statement; an empty
-// text is the kind's own message.
+// In text, $1, $2, … are the values that the kind's own message holds, and {clause}, {command} and
+// {table} are read off the statement; an empty text is the kind's own message.
 var conditions = []mapping{
 	{sql.ErrSyntaxError, mysql.ERParseError, "42000", ""},
 	{sql.ErrInvalidSyntax, mysql.ERParseError, "42000", ""},
@@ -112,7 +113,8 @@ var conditions = []mapping{
 	{sql.ErrUnknownConstraint, 3940, "HY000", ""},
 }
 
-// valueConditions are the kinds that speak of values. On protected data, where the values may be a person's, they are not told.
+// valueConditions are the kinds that speak of values. On protected data, where the values may be a
+// person's, they are not told.
 var valueConditions = []mapping{
 	{sql.ErrInvalidValue, 1366, "HY000", "Incorrect {kind $2} value: '$1'"},
 	{sql.ErrValueOutOfRange, 1264, "22003", "Out of range value for column: $1 is no $2"},

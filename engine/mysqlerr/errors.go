@@ -39,10 +39,11 @@ func (p *recovered) Error() string { return "engine: panic" }
 
 // Context is what an error's way out depends on.
 type Context struct {
-	// Protected says that the statement read protected tables: then only refusals and conditions of the statement's own text
-	// get out.
-	Protected     bool
-	Principal, ID string // of the statement, for the log; the client is told the id where it is not told the error
+	// Protected says that the statement read protected tables: then only refusals and conditions of
+	// the statement's own text get out.
+	Protected bool
+	// of the statement, for the log; the client is told the id where it is not told the error
+	Principal, ID string
 	Statement     Statement
 }
 
@@ -147,8 +148,8 @@ func OfParser(err error) error {
 	return sql.ErrSyntaxError.New(err.Error())
 }
 
-// Expected reports whether an error that is no condition of MySQL's is one that go-mysql-server or the store knows: about the
-// statement's text, or about values that its client may read.
+// Expected reports whether an error that is no condition of MySQL's is one that go-mysql-server or
+// the store knows: about the statement's text, or about values that its client may read.
 func Expected(err error) bool {
 	err = peel(err)
 	return storeCondition(err) != nil || KindOf(err) != nil || illegalDouble(err) != nil
@@ -175,7 +176,8 @@ func AsSQLError(err error) (*mysql.SQLError, bool) {
 // ErrorType names the type of the innermost error.
 func ErrorType(err error) string { return fmt.Sprintf("%T", root(err)) }
 
-// root is the innermost error; of several that one wraps, the last one, which is the cause behind a public text.
+// root is the innermost error; of several that one wraps, the last one, which is the cause behind a
+// public text.
 func root(err error) error {
 	for {
 		next := errors.Unwrap(err)
@@ -245,7 +247,8 @@ func interruption(err error) error {
 	return nil
 }
 
-// Condition finds MySQL's own error in err: one that already is one, or a kind of go-mysql-server that is about the statement's text.
+// Condition finds MySQL's own error in err: one that already is one, or a kind of go-mysql-server
+// that is about the statement's text.
 func Condition(err error) error { return conditionIn(conditions, err, Statement{}) }
 
 // conditionIn finds the error in a list, for the words of a statement.

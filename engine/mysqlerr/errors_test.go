@@ -118,7 +118,8 @@ func TestPanicsAreFoundInTheLog(t *testing.T) {
 	}
 }
 
-// TestValuesOfProtectedRowsAreNotInErrors: the kinds that speak of values are told on public data alone.
+// TestValuesOfProtectedRowsAreNotInErrors: the kinds that speak of values are told on public data
+// alone.
 func TestValuesOfProtectedRowsAreNotInErrors(t *testing.T) {
 	for _, c := range valueConditions {
 		err := fmt.Errorf("x: %w", c.kind.New("secret", "secret", "secret"))

@@ -9,8 +9,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// exhausted words the refusal of a charge: everything in it is known to the client beforehand, or is
-// the client's own spending. What is left of a budget that is shared with others tells what they
+// exhausted words the refusal of a charge: everything in it is known to the client beforehand, or
+// is the client's own spending. What is left of a budget that is shared with others tells what they
 // spent, and is not told.
 func exhausted(e *accounting.ExhaustedError) *refuse.Error {
 	role, ofRole := strings.CutPrefix(e.Scope, budget.RolePrefix)

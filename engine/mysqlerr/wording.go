@@ -9,7 +9,8 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// Statement is what the words of an error say of the statement: its text without literals, and its session's database.
+// Statement is what the words of an error say of the statement: its text without literals, and its
+// session's database.
 type Statement struct{ Text, Database string }
 
 // worded returns MySQL's error for one of the kinds of conditions, in MySQL's words.
@@ -263,7 +264,8 @@ func (s Statement) qualified(table string) string {
 	return s.Database + "." + table
 }
 
-// columnOf returns the first column that a name qualifies, "" where it is also something else in the statement.
+// columnOf returns the first column that a name qualifies, "" where it is also something else in
+// the statement.
 func (s Statement) columnOf(name string) string {
 	list, found := s.tokens(), ""
 	for i, t := range list {

@@ -7,7 +7,8 @@ type Diagnostics int
 const (
 	Clears Diagnostics = iota // all others
 	Keeps                     // shows the messages: SHOW WARNINGS, SHOW ERRORS, SHOW COUNT(*) …
-	Counts                    // reads @@warning_count or @@error_count: clears the messages, and keeps their numbers
+	// reads @@warning_count or @@error_count: clears the messages, and keeps their numbers
+	Counts
 )
 
 // diagnostics are the numbers of messages that @@warning_count and @@error_count tell.
@@ -36,8 +37,8 @@ func (s *Session) Diagnose(kind Diagnostics) {
 	s.BaseSession.ClearWarnings()
 }
 
-// ClearWarnings implements sql.Session. go-mysql-server clears the messages before most statements, also before one that shows them in a
-// form of ours.
+// ClearWarnings implements sql.Session. go-mysql-server clears the messages before most statements,
+// also before one that shows them in a form of ours.
 func (s *Session) ClearWarnings() {
 	if !s.diagnostics.keeps {
 		s.BaseSession.ClearWarnings()

@@ -9,7 +9,8 @@ import (
 
 // LockTables runs LOCK TABLES: what was open is committed, as in MySQL. Where all locks are for
 // reading, a read-only transaction begins, so that the tables stay what they are for this session
-// until UNLOCK TABLES; nobody waits for it. A lock for writing keeps nobody out, which a warning says.
+// until UNLOCK TABLES; nobody waits for it. A lock for writing keeps nobody out, which a warning
+// says.
 func (s *Session) LockTables(ctx *sql.Context, write bool) error {
 	if err := s.end(ctx); err != nil {
 		return err

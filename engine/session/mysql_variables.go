@@ -9,8 +9,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// missing are variables of MySQL that clients read or set and go-mysql-server lacks. Setting one has no effect but to
-// be read again, as is fit for what the server has nothing of: profiles, an InnoDB, a query cache.
+// missing are variables of MySQL that clients read or set and go-mysql-server lacks. Setting one
+// has no effect but to be read again, as is fit for what the server has nothing of: profiles, an
+// InnoDB, a query cache.
 var missing = []struct {
 	name    string
 	value   any // its type is the variable's
@@ -54,8 +55,9 @@ var missing = []struct {
 	{"xa_detach_on_prepare", int8(1), true},
 }
 
-// mended are variables whose initial value in go-mysql-server is not true of this server. Names are kept in lower case and
-// compared without case (lower_case_table_names = 1), and connections have no idle time limit: wait_timeout is MySQL's largest.
+// mended are variables whose initial value in go-mysql-server is not true of this server. Names are
+// kept in lower case and compared without case (lower_case_table_names = 1), and connections have
+// no idle time limit: wait_timeout is MySQL's largest.
 var mended = map[string]any{
 	"event_scheduler":         "OFF",
 	"interactive_timeout":     int64(31536000),
@@ -108,7 +110,8 @@ var twins = map[string]string{
 	"tx_read_only": "transaction_read_only", "transaction_read_only": "tx_read_only",
 }
 
-// GetSessionVariable implements sql.Session: some variables of MySQL's tell of the statement before.
+// GetSessionVariable implements sql.Session: some variables of MySQL's tell of the statement
+// before.
 func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error) {
 	switch strings.ToLower(name) {
 	case "identity":

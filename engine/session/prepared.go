@@ -14,7 +14,8 @@ type Prepared struct {
 	Statement sqlparser.Statement
 }
 
-// maxPrepared and maxPreparedText bound a session's named statements, and the bytes of their texts together.
+// maxPrepared and maxPreparedText bound a session's named statements, and the bytes of their texts
+// together.
 const (
 	maxPrepared     = 16382
 	maxPreparedText = 16 << 20

@@ -14,7 +14,8 @@ const variableSize = 128
 // Quota implements quota.Holder.
 func (s *Session) Quota() *quota.Account { return s.quota }
 
-// GetUserVariable implements sql.Session. A statement that reads variables over and over ends with its context.
+// GetUserVariable implements sql.Session. A statement that reads variables over and over ends with
+// its context.
 func (s *Session) GetUserVariable(ctx *sql.Context, name string) (sql.Type, any, error) {
 	if ctx != nil && ctx.Context != nil {
 		if err := ctx.Err(); err != nil {

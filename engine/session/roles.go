@@ -43,10 +43,12 @@ func IsAuditor(ctx *sql.Context) bool { return slices.Contains(Roles(ctx), Audit
 // IsImporter reports whether the account behind ctx has the role importer.
 func IsImporter(ctx *sql.Context) bool { return slices.Contains(Roles(ctx), Importer) }
 
-// IsCollector reports whether the account behind ctx may administer collections: it has the role collector, or is a DBA.
+// IsCollector reports whether the account behind ctx may administer collections: it has the role
+// collector, or is a DBA.
 func IsCollector(ctx *sql.Context) bool { return slices.Contains(Roles(ctx), Collector) || IsDBA(ctx) }
 
-// IsShuffler reports whether the account behind ctx may load batches: it has the role shuffler, or is a collector.
+// IsShuffler reports whether the account behind ctx may load batches: it has the role shuffler, or
+// is a collector.
 func IsShuffler(ctx *sql.Context) bool {
 	return slices.Contains(Roles(ctx), Shuffler) || IsCollector(ctx)
 }

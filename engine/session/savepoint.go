@@ -43,8 +43,8 @@ func (s *Session) written() int {
 	return s.store.writes
 }
 
-// CreateSavepoint implements sql.TransactionSession. The store has no savepoints: one is a name here,
-// which programs that only read, such as dumps, go back to at no cost.
+// CreateSavepoint implements sql.TransactionSession. The store has no savepoints: one is a name
+// here, which programs that only read, such as dumps, go back to at no cost.
 func (s *Session) CreateSavepoint(_ *sql.Context, tx sql.Transaction, name string) error {
 	t, ok := tx.(*Transaction)
 	if !ok || !t.explicit {
@@ -57,8 +57,8 @@ func (s *Session) CreateSavepoint(_ *sql.Context, tx sql.Transaction, name strin
 	return nil
 }
 
-// RollbackToSavepoint implements sql.TransactionSession. It refuses where something would have to be
-// undone: the store undoes whole transactions.
+// RollbackToSavepoint implements sql.TransactionSession. It refuses where something would have to
+// be undone: the store undoes whole transactions.
 func (s *Session) RollbackToSavepoint(_ *sql.Context, tx sql.Transaction, name string) error {
 	t, i, err := named(tx, name)
 	if err != nil {

@@ -25,11 +25,13 @@ type Options struct {
 	Store Opener
 	// IsDBA reports whether the session's account has the SUPER privilege.
 	IsDBA func(*sql.Context) bool
-	// Roles returns the names of the roles granted to the session's account, sorted. Nil: none ever.
+	// Roles returns the names of the roles granted to the session's account, sorted. Nil: none
+	// ever.
 	Roles func(*sql.Context) []string
 	// Exists reports whether there still is an account of that name and host. Nil: all are there.
 	Exists func(user, host string) bool
-	// NoteRaw records durably that the principal is about to read raw rows. An error refuses the switch.
+	// NoteRaw records durably that the principal is about to read raw rows. An error refuses the
+	// switch.
 	NoteRaw func(ctx *sql.Context, principal string) error
 	// Memory bounds what a session and its statements hold. Nil: nothing does.
 	Memory *quota.Limits
@@ -100,15 +102,15 @@ func PrincipalOf(c *mysql.Conn) string {
 	return c.User
 }
 
-// ContextOf returns a context of an account that has no connection, which tells what the account is.
-// address says from where it asks.
+// ContextOf returns a context of an account that has no connection, which tells what the account
+// is. address says from where it asks.
 func ContextOf(o *Options, address, user, host string) *sql.Context {
 	base := sql.NewBaseSessionWithClientServer(address, sql.Client{User: user, Address: host}, 0)
 	return sql.NewContext(context.Background(), sql.WithSession(New(base, o)))
 }
 
-// Store returns the session's store connection, opened on first use, inside the transaction that the
-// client is in. It is the same one for as long as the client stays connected.
+// Store returns the session's store connection, opened on first use, inside the transaction that
+// the client is in. It is the same one for as long as the client stays connected.
 func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +136,8 @@ func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 // is theirs.
 const DPDatabase = "dp"
 
-// readByAll are the databases of virtual tables that every account may read, because they show each account what it may see.
+// readByAll are the databases of virtual tables that every account may read, because they show each
+// account what it may see.
 var readByAll = []string{DPDatabase, "information_schema", "performance_schema", "sys", "show ", "mysql "}
 
 // SetPrivilegeSet implements sql.Session: it is how GMS keeps the account's privileges for the

@@ -50,10 +50,12 @@ func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteri
 	return tx, nil
 }
 
-// consistent finds START TRANSACTION … WITH CONSISTENT SNAPSHOT, and some texts that only speak of it.
+// consistent finds START TRANSACTION … WITH CONSISTENT SNAPSHOT, and some texts that only speak of
+// it.
 var consistent = regexp.MustCompile(`(?is)\bwith\b.*\bconsistent\b.*\bsnapshot\b`)
 
-// Fixed names the statement by which the client has fixed what the session reads until a later one, "" if none has.
+// Fixed names the statement by which the client has fixed what the session reads until a later one,
+// "" if none has.
 func Fixed(ctx *sql.Context) string {
 	tx, ok := ctx.GetTransaction().(*Transaction)
 	switch {

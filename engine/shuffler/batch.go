@@ -17,8 +17,8 @@ import (
 	"scrim/internal/durable"
 )
 
-// bucketBundles is the one bucket of a batch's file: SHA-256(token) -> SHA-256(token | bundle), sealed messages. Its sequence is
-// the number of its entries.
+// bucketBundles is the one bucket of a batch's file: SHA-256(token) -> SHA-256(token | bundle),
+// sealed messages. Its sequence is the number of its entries.
 var bucketBundles = []byte("bundles")
 
 // batch is a batch whose bundles are there.
@@ -64,8 +64,9 @@ func (b *batch) digest(hash [32]byte) (digest []byte) {
 	return digest
 }
 
-// add puts in the bundles of tokens that are not there, as many as there is room for, and returns how many of the list it has
-// looked at. Those whose token is there with another digest get an error in answers. All of it is one transaction.
+// add puts in the bundles of tokens that are not there, as many as there is room for, and returns
+// how many of the list it has looked at. Those whose token is there with another digest get an
+// error in answers. All of it is one transaction.
 func (b *batch) add(list []*request, room uint64) (looked int, err error) {
 	added := uint64(0)
 	err = b.db.Update(func(tx *bolt.Tx) error {
@@ -108,7 +109,8 @@ func (b *batch) erase() error {
 	return errors.Join(err, durable.SyncDir(filepath.Dir(b.path)))
 }
 
-// writeBag permutes the batch's messages into its bag, durably. most bounds the messages of one bundle.
+// writeBag permutes the batch's messages into its bag, durably. most bounds the messages of one
+// bundle.
 func (s *Shuffler) writeBag(b *batch, most int) (messages uint64, digest []byte, err error) {
 	piles, err := newScatter(exact.Secure(), filepath.Dir(b.path), int64(b.n)*int64(most)*int64(seal.SealedSize), s.memory)
 	if err != nil {
@@ -129,8 +131,8 @@ func (s *Shuffler) writeBag(b *batch, most int) (messages uint64, digest []byte,
 	return messages, h.Sum(nil), nil
 }
 
-// checkBag compares a bag on disk with what was recorded of it. A bag that changed is not sent: the server would have
-// parts of two.
+// checkBag compares a bag on disk with what was recorded of it. A bag that changed is not sent: the
+// server would have parts of two.
 func checkBag(path string, r Record) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -207,8 +207,8 @@ func TestOneBundleATokenAtOnce(t *testing.T) {
 	}
 }
 
-// TestALostAnswerSendsTheSameBag loses the server's answers after it took a part, and cuts the connection before others: what is
-// sent again is the same.
+// TestALostAnswerSendsTheSameBag loses the server's answers after it took a part, and cuts the
+// connection before others: what is sent again is the same.
 func TestALostAnswerSendsTheSameBag(t *testing.T) {
 	w := sumWorld(t)
 	lost := map[int]bool{}
@@ -316,8 +316,8 @@ func TestPins(t *testing.T) {
 	equal(t, "pins", len(w.again().pinned()), 1)
 }
 
-// TestAFullBatchThatWasNotClosed starts with a batch that was full when the process was killed: its contributors, who send again, are
-// not taken into the next one.
+// TestAFullBatchThatWasNotClosed starts with a batch that was full when the process was killed: its
+// contributors, who send again, are not taken into the next one.
 func TestAFullBatchThatWasNotClosed(t *testing.T) {
 	w := sumWorld(t)
 	tokens := w.issue(90)
@@ -368,8 +368,8 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 	wantCode(t, "its token", w.Accept(context.Background(), tokens[0].Secret[:], bundleOf(w.p, 0)), refuse.SpentToken)
 }
 
-// TestTheSetTime closes what is there at a time: a batch that has enough is released, one that has not is destroyed, also when the time
-// passes while nothing runs.
+// TestTheSetTime closes what is there at a time: a batch that has enough is released, one that has
+// not is destroyed, also when the time passes while nothing runs.
 func TestTheSetTime(t *testing.T) {
 	for n, want := range map[int]State{80: Acknowledged, 79: Destroyed} {
 		w := sumWorld(t)

@@ -8,14 +8,15 @@ import (
 	"scrim/internal/selfsigned"
 )
 
-// The shuffler's own certificate, in its data directory, for who gives none. A contributor who would know the shuffler by
-// it takes the file as the authority to trust.
+// The shuffler's own certificate, in its data directory, for who gives none. A contributor who
+// would know the shuffler by it takes the file as the authority to trust.
 const (
 	fileCertificate = "server-cert.pem"
 	fileKey         = "server-key.pem"
 )
 
-// certificate loads the operator's certificate, or the shuffler's own, which it makes where there is none.
+// certificate loads the operator's certificate, or the shuffler's own, which it makes where there
+// is none.
 func certificate(c Config) (*tls.Config, error) {
 	certFile, keyFile := c.TLSCert, c.TLSKey
 	if certFile == "" {

@@ -14,7 +14,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// partMessages is how many messages a part of a bag holds: 4 MiB, which a server opens in some seconds.
+// partMessages is how many messages a part of a bag holds: 4 MiB, which a server opens in some
+// seconds.
 const partMessages = 1 << 16
 
 // closing says how a batch is closed.
@@ -23,8 +24,9 @@ type closing struct {
 	end     bool // no bundles are taken after it
 }
 
-// close closes the open batch: it is permuted if it has enough reports. It runs in the slot's goroutine. Once it has returned no
-// report can join the batch, nor any of its tokens bring another.
+// close closes the open batch: it is permuted if it has enough reports. It runs in the slot's
+// goroutine. Once it has returned no report can join the batch, nor any of its tokens bring
+// another.
 func (t *slot) close(how closing) (r *Record, err error) {
 	b := t.open
 	if b != nil && b.n > 0 {
@@ -132,8 +134,8 @@ func (t *slot) finish(number uint32, state State, note string) error {
 	return err
 }
 
-// GiveUp erases closed batches that the server does not take, and returns how many. What it has of one it may keep; nothing else of
-// them will ever be released.
+// GiveUp erases closed batches that the server does not take, and returns how many. What it has of
+// one it may keep; nothing else of them will ever be released.
 func (s *Shuffler) GiveUp(which Selection) (n int, err error) {
 	list, err := s.waiting()
 	for _, w := range list {
@@ -163,8 +165,9 @@ func (w Selection) matches(t *slot) bool {
 		(w.Stratum == nil || strings.EqualFold(*w.Stratum, t.pin.params.Stratum)) && (w.Cell == nil || *w.Cell == t.place.cell)
 }
 
-// CloseBatches closes the open batches of the places, and takes no more bundles there unless goOn. If one has too few
-// reports nothing is closed, but with destroy it is erased and the others are closed.
+// CloseBatches closes the open batches of the places, and takes no more bundles there unless goOn.
+// If one has too few reports nothing is closed, but with destroy it is erased and the others are
+// closed.
 func (s *Shuffler) CloseBatches(ctx context.Context, which Selection, destroy, goOn bool) ([]Status, error) {
 	slots := s.selected(which)
 	if len(slots) == 0 {
@@ -215,7 +218,8 @@ func (t *slot) check() (err error) {
 	return err
 }
 
-// Reopen takes bundles again at places that were ended, for further people: into a batch of their own.
+// Reopen takes bundles again at places that were ended, for further people: into a batch of their
+// own.
 func (s *Shuffler) Reopen(which Selection) (int, error) {
 	n := 0
 	for _, t := range s.selected(which) {
@@ -239,8 +243,8 @@ func (s *Shuffler) Reopen(which Selection) (int, error) {
 	return n, nil
 }
 
-// tellDestroyed tells the server that a batch will not come, as far as it can be reached: it answers a batch of so few reports by
-// the refusal that its audit log keeps.
+// tellDestroyed tells the server that a batch will not come, as far as it can be reached: it
+// answers a batch of so few reports by the refusal that its audit log keeps.
 func (s *Shuffler) tellDestroyed(t *slot, number uint32, r Record) {
 	part := t.part(number, r)
 	part.Part, part.Parts = 1, 1
@@ -254,7 +258,8 @@ func (s *Shuffler) tellDestroyed(t *slot, number uint32, r Record) {
 	}()
 }
 
-// removeStray deletes what crashes have left: files that belong to no batch that is open, or waits for the server.
+// removeStray deletes what crashes have left: files that belong to no batch that is open, or waits
+// for the server.
 func removeStray(dir string, wanted map[string]bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

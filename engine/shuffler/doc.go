@@ -1,5 +1,6 @@
-// Package shuffler is the party between contributors and the server in the shuffle model: it takes sealed bundles with
-// one-time tokens, waits for enough of them, permutes all their messages and releases them once.
+// Package shuffler is the party between contributors and the server in the shuffle model: it takes
+// sealed bundles with one-time tokens, waits for enough of them, permutes all their messages and
+// releases them once.
 //
 //	contributors ──INSERT INTO inbox──▶ slot ──▶ batch file ──n_max, or the operator──▶ bag ──CALL dp_load_batch──▶ server
 //	               token, bundle         │        OPEN            CLOSED                  RELEASING                 ACKNOWLEDGED
@@ -7,21 +8,23 @@
 //
 // # Guarantee
 //
-// Neighbours differ in one contributor's value. The bag of a batch is (ε,δ)-DP against the server by the protocol's proof,
-// if this process does what follows and does not work together with the server. Nothing else here depends on a value.
+// Neighbours differ in one contributor's value. The bag of a batch is (ε,δ)-DP against the server
+// by the protocol's proof, if this process does what follows and does not work together with the
+// server. Nothing else here depends on a value.
 //
 //   - A batch has at least n_min reports, or it is never released: fewer have too little noise.
-//   - A batch is released once, whole, in one uniformly random order over all messages. What is sent again has the
-//     same bytes in the same parts. A second permutation of one batch, or two that overlap, would say more than one.
-//   - The server learns the number of reports and the messages. Tokens, arrival, addresses and which messages came
-//     together are dropped. Nothing of them is in the log.
-//   - All bundles of a batch were made from the same parameters: those that were pinned, whose fingerprint holds the server's
-//     key. Pinned parameters are verified, and never change.
-//   - A token brings one bundle. Tokens are issued here or by somebody independent of the server: who holds the tokens
-//     can supply all reports of a batch but one.
+//   - A batch is released once, whole, in one uniformly random order over all messages. What is
+//     sent again has the same bytes in the same parts. A second permutation of one batch, or two
+//     that overlap, would say more than one.
+//   - The server learns the number of reports and the messages. Tokens, arrival, addresses and
+//     which messages came together are dropped. Nothing of them is in the log.
+//   - All bundles of a batch were made from the same parameters: those that were pinned, whose
+//     fingerprint holds the server's key. Pinned parameters are verified, and never change.
+//   - A token brings one bundle. Tokens are issued here or by somebody independent of the server:
+//     who holds the tokens can supply all reports of a batch but one.
 //
-// The process has no private key and cannot open a message. Noise shares are meant for h honest reporters, see
-// collect.Batch; that those exist is not something this package could know.
+// The process has no private key and cannot open a message. Noise shares are meant for h honest
+// reporters, see collect.Batch; that those exist is not something this package could know.
 //
 // # Files
 //
@@ -30,8 +33,9 @@
 //	batches/C-R-S-L-N.bag               the permuted messages, 64 bytes each
 //	operator, address, server-cert.pem  what the operator's commands need
 //
-// A batch's bundles have a file of their own, so that they can be erased with it: a bbolt file keeps the bytes of what
-// was deleted. In the file they lie by the hash of their tokens, which no order of arrival survives.
+// A batch's bundles have a file of their own, so that they can be erased with it: a bbolt file
+// keeps the bytes of what was deleted. In the file they lie by the hash of their tokens, which no
+// order of arrival survives.
 //
 // # Crash safety
 //
@@ -49,5 +53,6 @@
 //	acknowledge 1: record ACKNOWLEDGED              files of a finished batch        they are deleted
 //	acknowledge 2: delete bag and bundles           nothing but spent tokens
 //
-// A batch that is destroyed goes from OPEN to DESTROYED in one transaction like that of close 2; there is no bag.
+// A batch that is destroyed goes from OPEN to DESTROYED in one transaction like that of close 2;
+// there is no bag.
 package shuffler

@@ -17,7 +17,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// handler answers the few statements that a shuffler knows. Nothing of a statement, of who sent it, or of when is logged.
+// handler answers the few statements that a shuffler knows. Nothing of a statement, of who sent it,
+// or of when is logged.
 type handler struct {
 	shuffler *Shuffler
 	log      zerolog.Logger
@@ -156,7 +157,8 @@ func (h *handler) understand(c *mysql.Conn, s sqlparser.Statement) (*answer, err
 		}
 		return nil, mysql.NewSQLError(mysql.ERSpecifiedAccessDenied, mysql.SSAccessDeniedError, "Access denied; the procedures of a shuffler are for its operator")
 	case *sqlparser.Set, *sqlparser.Use, *sqlparser.Begin, *sqlparser.Commit, *sqlparser.Rollback:
-		return &answer{}, nil // every bundle is durable when it is answered; there is nothing to set
+		// every bundle is durable when it is answered; there is nothing to set
+		return &answer{}, nil
 	}
 	return nil, unknown()
 }

@@ -175,8 +175,8 @@ func (w world) issue(n int) []Token {
 	return list
 }
 
-// bundleOf makes a bundle whose messages are marked by who sent it: the first 8 bytes of each are the sender's number, the next 8 the
-// message's. The shuffler cannot tell them from sealed ones.
+// bundleOf makes a bundle whose messages are marked by who sent it: the first 8 bytes of each are
+// the sender's number, the next 8 the message's. The shuffler cannot tell them from sealed ones.
 func bundleOf(p *collect.Params, sender uint64) []byte {
 	shape := seal.ShapeOf(p)
 	b := binary.BigEndian.AppendUint32(bytes.Clone(shape.Fingerprint[:]), uint32(shape.Most))

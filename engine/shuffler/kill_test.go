@@ -26,8 +26,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// The tests here run this test binary again as a child that takes bundles and releases batches, and kill it. Every child sends
-// all bundles again, as contributors do that retry; the server of all of them is a directory.
+// The tests here run this test binary again as a child that takes bundles and releases batches, and
+// kill it. Every child sends all bundles again, as contributors do that retry; the server of all of
+// them is a directory.
 
 const childVariable = "SCRIM_SHUFFLER_CHILD"
 
@@ -78,8 +79,8 @@ func (d directory) Load(_ context.Context, p Part) (bool, error) {
 	return true, nil
 }
 
-// child runs "directory|point|n": it sends all bundles and waits until two batches are released. It kills itself at the n-th passing
-// of a point.
+// child runs "directory|point|n": it sends all bundles and waits until two batches are released. It
+// kills itself at the n-th passing of a point.
 func child(spec []string) error {
 	ctx, up := context.Background(), directory{filepath.Join(spec[0], "server")}
 	n, _ := strconv.Atoi(spec[2])
@@ -201,8 +202,9 @@ func runChild(t *testing.T, dir, point string, n int, after time.Duration, ackno
 	return done
 }
 
-// TestKilledShuffler kills children at every step and at random moments. In the end every bundle that was acknowledged has
-// been released once or waits in the open batch; no part was ever sent with other bytes.
+// TestKilledShuffler kills children at every step and at random moments. In the end every bundle
+// that was acknowledged has been released once or waits in the open batch; no part was ever sent
+// with other bytes.
 func TestKilledShuffler(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	points := []string{"accepted", "bag", "closed", "releasing", "part", "acknowledged"}
@@ -237,7 +239,8 @@ func killed(t *testing.T, point string, passings []int, moments []time.Duration)
 	compare(t, dir, p, acknowledged)
 }
 
-// compare checks what the server has, and what the shuffler has kept, against what was acknowledged.
+// compare checks what the server has, and what the shuffler has kept, against what was
+// acknowledged.
 func compare(t *testing.T, dir string, p *collect.Params, acknowledged map[int]bool) {
 	t.Helper()
 	if exists(filepath.Join(dir, "server", "conflict")) {

@@ -16,8 +16,9 @@ import (
 
 // The accounts of a shuffler.
 const (
-	Contributor = "contributor" // sends bundles; the token is the credential, so that it may have no password
-	Operator    = "operator"    // pins, issues tokens, closes batches
+	// sends bundles; the token is the credential, so that it may have no password
+	Contributor = "contributor"
+	Operator    = "operator" // pins, issues tokens, closes batches
 )
 
 // account is who a connection is.
@@ -26,8 +27,8 @@ type account struct{ name string }
 // Get implements mysql.Getter.
 func (a account) Get() *querypb.VTGateCallerID { return &querypb.VTGateCallerID{Username: a.name} }
 
-// secret is what a password is checked by: by mysql_native_password and by caching_sha2_password, neither of
-// which sends it.
+// secret is what a password is checked by: by mysql_native_password and by caching_sha2_password,
+// neither of which sends it.
 type secret struct {
 	none   bool
 	native [sha1.Size]byte   // SHA1(SHA1(password))
@@ -50,8 +51,9 @@ func newLogins(accounts map[string]secret, log zerolog.Logger) *logins {
 	return &logins{accounts, brake.New(), log}
 }
 
-// login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an account or not. After wrong passwords
-// attempts wait as they do at the server, the contributors' as well: who sends bundles without a password shows none that is wrong.
+// login is a wire.LoginFunc. All refusals are the same to the client, whether there is such an
+// account or not. After wrong passwords attempts wait as they do at the server, the contributors'
+// as well: who sends bundles without a password shows none that is wrong.
 func (a *logins) login(l *wire.Login) (mysql.Getter, error) {
 	s, known := a.accounts[l.User]
 	var failed error
@@ -78,8 +80,9 @@ func denied(l *wire.Login, more string) error {
 	return mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError, "Access denied for user '%s'%s", l.User, more)
 }
 
-// check goes through the exchange of the plugin that the client has chosen, or of mysql_native_password if it chose one that
-// nobody here knows. A client without a password answers with nothing, whatever its plugin.
+// check goes through the exchange of the plugin that the client has chosen, or of
+// mysql_native_password if it chose one that nobody here knows. A client without a password answers
+// with nothing, whatever its plugin.
 func (s secret) check(l *wire.Login) (ok bool, err error) {
 	if l.Plugin != wire.NativePassword && l.Plugin != wire.CachingSHA2 {
 		if err := l.Switch(wire.NativePassword); err != nil {

@@ -25,8 +25,9 @@ func (l listening) try(user, password string) error {
 	return err
 }
 
-// TestGuessesAreSlowedDown: wrong passwords of the operator make the next attempt wait, and then refuse it without a look, the right password as
-// well; contributors without a password, and an address that has shown the password before, go on.
+// TestGuessesAreSlowedDown: wrong passwords of the operator make the next attempt wait, and then
+// refuse it without a look, the right password as well; contributors without a password, and an
+// address that has shown the password before, go on.
 func TestGuessesAreSlowedDown(t *testing.T) {
 	l := listen(t)
 	start := time.Now()
@@ -55,7 +56,8 @@ func TestGuessesAreSlowedDown(t *testing.T) {
 	}
 }
 
-// TestWhoIsInIsNotSlowedDown: an operator who has shown the password does not wait for another's guesses at other names.
+// TestWhoIsInIsNotSlowedDown: an operator who has shown the password does not wait for another's
+// guesses at other names.
 func TestWhoIsInIsNotSlowedDown(t *testing.T) {
 	l := listen(t)
 	must(t, l.try(Operator, "a secret"))

@@ -157,8 +157,9 @@ func callReopen(_ context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value
 	return [][]sqltypes.Value{{count(n)}}, err
 }
 
-// ParseHashes reads an independent issuer's list: a line has the SHA-256 of a token in hex, its round, its cell and, where there
-// is one, its stratum, between tabs. A line that begins with a column's name is skipped.
+// ParseHashes reads an independent issuer's list: a line has the SHA-256 of a token in hex, its
+// round, its cell and, where there is one, its stratum, between tabs. A line that begins with a
+// column's name is skipped.
 func ParseHashes(text []byte) (list []Hash, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {

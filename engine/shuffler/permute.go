@@ -25,10 +25,11 @@ func permute(random *exact.Rand, bag []byte) {
 	})
 }
 
-// scatter permutes more messages than memory holds. Each goes to one of several piles, drawn uniformly for it alone;
-// then every pile is permuted in memory, and they are laid one after another. The sequence of piles with their contents
-// is exchangeable under any permutation of the messages, so that all orders are equally likely, whatever the
-// sizes of the piles come out as (Rao and Sandelius).
+// scatter permutes more messages than memory holds. Each goes to one of several piles, drawn
+// uniformly for it alone; then every pile is permuted in memory, and they are laid one after
+// another. The sequence of piles with their contents is exchangeable under any permutation of the
+// messages, so that all orders are equally likely, whatever the sizes of the piles come out as (Rao
+// and Sandelius).
 type scatter struct {
 	random *exact.Rand
 	piles  []pile

@@ -31,7 +31,8 @@ type collectionRecord struct {
 	Name string `json:"name"`
 }
 
-// named tells whether a person means the collection: by its name, with the database or without, in any case.
+// named tells whether a person means the collection: by its name, with the database or without, in
+// any case.
 func (c *collection) named(name string) bool {
 	return strings.EqualFold(name, c.name) || strings.EqualFold(name, short(c.name))
 }
@@ -56,9 +57,10 @@ func ParsePin(text string) (name string, fingerprint [32]byte, err error) {
 	return name, [32]byte(b), nil
 }
 
-// Pin takes bundles of the parameters with a fingerprint from now on. It fetches them from the server, checks that they are
-// the ones of the fingerprint, and verifies that they give what they declare. What is pinned stays pinned: another fingerprint
-// for the same round and stratum is refused, and so is another collection of the same name. Pinning again changes nothing.
+// Pin takes bundles of the parameters with a fingerprint from now on. It fetches them from the
+// server, checks that they are the ones of the fingerprint, and verifies that they give what they
+// declare. What is pinned stays pinned: another fingerprint for the same round and stratum is
+// refused, and so is another collection of the same name. Pinning again changes nothing.
 func (s *Shuffler) Pin(ctx context.Context, name string, fingerprint [32]byte) (*collect.Params, error) {
 	s.pinning.Lock()
 	defer s.pinning.Unlock()
@@ -169,7 +171,8 @@ func (t *slot) endedBy(p *pin) bool {
 	return t.place.collection == p.place.collection && t.place.stratum == p.place.stratum && t.place.round < p.place.round
 }
 
-// endEarlier ends the rounds before a pin: the server has published what came of them. Their batches must be closed.
+// endEarlier ends the rounds before a pin: the server has published what came of them. Their
+// batches must be closed.
 func (s *Shuffler) endEarlier(p *pin) error {
 	for _, t := range s.selected(Selection{Collection: p.of.name}) {
 		if !t.endedBy(p) {

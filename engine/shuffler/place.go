@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// place is where a token reports: a cell of a stratum of a round of a collection. Each has its own batches.
+// place is where a token reports: a cell of a stratum of a round of a collection. Each has its own
+// batches.
 type place struct {
 	collection uint32 // number, in the order of first pins
 	round      uint8

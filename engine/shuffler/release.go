@@ -35,7 +35,8 @@ type Part struct {
 type Upstream interface {
 	// Params returns the canonical parameters that have a fingerprint.
 	Params(ctx context.Context, fingerprint [32]byte) ([]byte, error)
-	// Load hands a part over; done tells that the batch is whole and stored. What the server refuses is a *Rejected.
+	// Load hands a part over; done tells that the batch is whole and stored. What the server
+	// refuses is a *Rejected.
 	Load(ctx context.Context, part Part) (done bool, err error)
 }
 

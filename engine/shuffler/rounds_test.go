@@ -19,7 +19,8 @@ var declaredSCM3 = collect.Declaration{
 	Epsilon: 20000, Delta: 1e-6, Expected: 20_000, Dimension: 2, Centre: 10, SigmaMin: 1, SigmaMax: 4, Strata: []string{"south", "north"}, Trust: "separate",
 }
 
-// scm3World pins round 1 of both strata of a collection of several rounds, and returns the parameters of round 2.
+// scm3World pins round 1 of both strata of a collection of several rounds, and returns the
+// parameters of round 2.
 func scm3World(t *testing.T) (w world, design *collect.Design, second *collect.Params) {
 	t.Helper()
 	g, err := collect.Plan("survey.commute", testUUID, collect.ShufSCM3, declaredSCM3)

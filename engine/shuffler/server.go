@@ -26,7 +26,8 @@ type Server struct {
 	wire     *wire.Server
 }
 
-// Listen opens the data directory, pins what the configuration names, and listens. Serve answers clients.
+// Listen opens the data directory, pins what the configuration names, and listens. Serve answers
+// clients.
 func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -87,7 +88,8 @@ func (s *Server) Pinned() (list []string) {
 	return list
 }
 
-// Serve answers clients until ctx ends, and then those under way. Statements that take long have some seconds.
+// Serve answers clients until ctx ends, and then those under way. Statements that take long have
+// some seconds.
 func (s *Server) Serve(ctx context.Context) error {
 	go s.wire.Accept()
 	<-ctx.Done()

@@ -132,8 +132,8 @@ func (s *Shuffler) limit(p *pin) uint64 {
 	return b.Max
 }
 
-// Accept takes a bundle. It returns once the bundle is durable, or was there before. Refusals: UnknownToken, SpentToken,
-// ClosedToken, MalformedReport; they change nothing.
+// Accept takes a bundle. It returns once the bundle is durable, or was there before. Refusals:
+// UnknownToken, SpentToken, ClosedToken, MalformedReport; they change nothing.
 func (s *Shuffler) Accept(ctx context.Context, token, bundle []byte) error {
 	if len(token) != issue.TokenSize {
 		return unknownToken()

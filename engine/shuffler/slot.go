@@ -25,7 +25,8 @@ type request struct {
 	done   chan struct{} // closed when there is one
 }
 
-// slot is a place with its batches. One goroutine owns them: bundles and what the operator asks for come one after another.
+// slot is a place with its batches. One goroutine owns them: bundles and what the operator asks for
+// come one after another.
 type slot struct {
 	s     *Shuffler
 	place place
@@ -51,7 +52,8 @@ const (
 	gatheredBytes = 64 << 20
 )
 
-// run is the slot's goroutine. While one transaction is written others wait in the queue, and share the next one.
+// run is the slot's goroutine. While one transaction is written others wait in the queue, and share
+// the next one.
 func (t *slot) run() {
 	defer t.s.running.Done()
 	defer t.closeFiles()
@@ -83,8 +85,9 @@ func (t *slot) gather(first *request) []*request {
 	return list
 }
 
-// take answers requests. A batch that is full is closed before any token is looked at: which of them are spent is known from closed
-// batches and from the open one, and must not change in between.
+// take answers requests. A batch that is full is closed before any token is looked at: which of
+// them are spent is known from closed batches and from the open one, and must not change in
+// between.
 func (t *slot) take(list []*request) {
 	rest, err := list, t.closeFull()
 	for err == nil {
@@ -124,8 +127,8 @@ func (t *slot) closeFull() error {
 
 func (t *slot) full() bool { return t.open != nil && t.open.n >= t.s.limit(t.pin) }
 
-// unspent answers the requests whose tokens have reported to closed batches, and returns the others in the order of
-// their tokens' hashes.
+// unspent answers the requests whose tokens have reported to closed batches, and returns the others
+// in the order of their tokens' hashes.
 func (t *slot) unspent(list []*request) (fresh []*request, err error) {
 	err = t.s.db.View(func(tx *bolt.Tx) error {
 		for _, r := range list {
@@ -152,7 +155,8 @@ func (t *slot) again(r *request, batch uint32) error {
 	return spentToken()
 }
 
-// sameDigest is the answer to a bundle whose token has brought one before: the same one again is harmless.
+// sameDigest is the answer to a bundle whose token has brought one before: the same one again is
+// harmless.
 func sameDigest(before []byte, now [32]byte) error {
 	if bytes.Equal(before, now[:]) {
 		return nil
@@ -191,7 +195,8 @@ func (t *slot) closed() error {
 		With("Nothing is to be sent.")
 }
 
-// submit hands a request over and waits for its answer. Who gives up waiting may have been accepted.
+// submit hands a request over and waits for its answer. Who gives up waiting may have been
+// accepted.
 func (t *slot) submit(ctx context.Context, r *request) error {
 	select {
 	case t.queue <- r:

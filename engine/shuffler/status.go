@@ -44,7 +44,8 @@ func (t *slot) status(number uint32, r Record, tokens uint64) Status {
 	return s
 }
 
-// Status lists all batches: of every place those that were closed, and the open one unless the place has ended.
+// Status lists all batches: of every place those that were closed, and the open one unless the
+// place has ended.
 func (s *Shuffler) Status() ([]Status, error) {
 	var out []Status
 	s.mu.RLock()

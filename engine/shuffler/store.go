@@ -96,7 +96,8 @@ func prepare(tx *bolt.Tx) error {
 	return errors.Join(meta.Put([]byte("format"), []byte(format)), meta.Put([]byte("id"), id))
 }
 
-// identity returns what a shuffler's contributors know it by, in hex. It is that of the data directory.
+// identity returns what a shuffler's contributors know it by, in hex. It is that of the data
+// directory.
 func identity(db *bolt.DB) (id string) {
 	_ = db.View(func(tx *bolt.Tx) error { id = hex.EncodeToString(tx.Bucket(bucketMeta).Get([]byte("id"))); return nil })
 	return id

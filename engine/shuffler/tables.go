@@ -96,7 +96,8 @@ func (h *handler) batchesTable() *table {
 	}}
 }
 
-// read understands SELECT columns FROM table [WHERE column = value] [LIMIT …, which is not looked at].
+// read understands SELECT columns FROM table [WHERE column = value] [LIMIT …, which is not looked
+// at].
 func (h *handler) read(s *sqlparser.Select, operator bool) (*answer, error) {
 	name, ok := tableName(s.From)
 	if !ok || s.With != nil || s.Into != nil || len(s.GroupBy) > 0 || s.Having != nil {

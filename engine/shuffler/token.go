@@ -24,9 +24,10 @@ type Hash struct {
 	Stratum string
 }
 
-// Issue issues tokens to n further people, in random order: whoever hands them out in the order of the result assigns people
-// to rounds and cells at random. Each place has its share of all tokens that were issued for the same rounds (issue.Apportion).
-// round 0 means all rounds that are not over, by their planned sizes. The secrets are returned once and kept nowhere.
+// Issue issues tokens to n further people, in random order: whoever hands them out in the order of
+// the result assigns people to rounds and cells at random. Each place has its share of all tokens
+// that were issued for the same rounds (issue.Apportion). round 0 means all rounds that are not
+// over, by their planned sizes. The secrets are returned once and kept nowhere.
 func (s *Shuffler) Issue(name string, n uint64, stratum string, round int) ([]Token, error) {
 	s.issuing.Lock()
 	defer s.issuing.Unlock()
@@ -142,7 +143,8 @@ type tokenEntry struct {
 	place place
 }
 
-// addTokens adds tokens that nobody has used, and returns how many were not there before. One that is there, elsewhere, is refused.
+// addTokens adds tokens that nobody has used, and returns how many were not there before. One that
+// is there, elsewhere, is refused.
 func addTokens(tx *bolt.Tx, list []tokenEntry) (added int, err error) {
 	slices.SortFunc(list, func(a, b tokenEntry) int { return bytes.Compare(a.hash[:], b.hash[:]) })
 	b := tx.Bucket(bucketTokens)
@@ -161,8 +163,8 @@ func addTokens(tx *bolt.Tx, list []tokenEntry) (added int, err error) {
 	return added, nil
 }
 
-// AddHashes takes the hashes of tokens that an independent issuer has made. Those that are there already change nothing; all are
-// taken or none.
+// AddHashes takes the hashes of tokens that an independent issuer has made. Those that are there
+// already change nothing; all are taken or none.
 func (s *Shuffler) AddHashes(name string, list []Hash) (added int, err error) {
 	s.issuing.Lock()
 	defer s.issuing.Unlock()

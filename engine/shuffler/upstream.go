@@ -20,8 +20,9 @@ const (
 	maxAnswer = 10 * time.Minute
 )
 
-// Dial returns the server of a DSN of go-sql-driver, such as shuffler:password@tcp(127.0.0.1:3307)/. It connects when it is
-// first asked. Statements are prepared at the server, so that no bag is ever a text.
+// Dial returns the server of a DSN of go-sql-driver, such as
+// shuffler:password@tcp(127.0.0.1:3307)/. It connects when it is first asked. Statements are
+// prepared at the server, so that no bag is ever a text.
 func Dial(dsn string) (Upstream, error) {
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil {

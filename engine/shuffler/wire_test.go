@@ -160,7 +160,8 @@ func TestOnlyTheInboxAndPins(t *testing.T) {
 	equal(t, "state", state, string(Open))
 }
 
-// TestTheLogTellsNothingOfContributors looks for tokens, addresses and times finer than batches in the log.
+// TestTheLogTellsNothingOfContributors looks for tokens, addresses and times finer than batches in
+// the log.
 func TestTheLogTellsNothingOfContributors(t *testing.T) {
 	l := listen(t)
 	tokens := l.issue(80)
@@ -189,8 +190,8 @@ func TestTheLogTellsNothingOfContributors(t *testing.T) {
 	}
 }
 
-// BenchmarkAccept sends bundles of nine messages from 64 pooled connections, clients and shuffler in one process. An operation
-// is one bundle, durable.
+// BenchmarkAccept sends bundles of nine messages from 64 pooled connections, clients and shuffler
+// in one process. An operation is one bundle, durable.
 func BenchmarkAccept(b *testing.B) {
 	d := declaredSum
 	d.Expected, d.Delta = 100_000, 1e-9

@@ -124,7 +124,8 @@ func (s *Simulator) protected(ctx *sql.Context, q admin.Simulation, sim collecti
 		if s.Scanned != nil {
 			s.Scanned(values)
 		}
-		sim.Values = make([]collect.Value, q.Slots) // those without a person hold the value for NULL
+		// those without a person hold the value for NULL
+		sim.Values = make([]collect.Value, q.Slots)
 		for i, v := range values {
 			sim.Values[i] = v
 		}
@@ -144,8 +145,8 @@ func (s *Simulator) protected(ctx *sql.Context, q admin.Simulation, sim collecti
 //     declares beside it.
 //   - Rounds of different kinds: each person is in one round, so the largest ρ of any round is that
 //     of the whole.
-//   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15], so
-//     outside of an event of probability δ it is ε²/2-zCDP.
+//   - (ε,δ)-DP of the shuffle model: with probability 1−δ it behaves as an ε-DP mechanism [KOV15],
+//     so outside of an event of probability δ it is ε²/2-zCDP.
 //
 // Both neighbour relations move one slot (sample.Node), which is what the guarantee is
 // stated for.

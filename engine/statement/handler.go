@@ -81,7 +81,8 @@ func (h *Handler) ConnectionAuthenticated(c *mysql.Conn) error {
 // transaction, its locks and its variables. An empty one, in which nothing runs, takes its place.
 func (h *Handler) LeaveSession(c *mysql.Conn) {
 	h.logout(c)
-	_ = mysqlerr.Guard(func() error { return h.Inner.ComResetConnection(c) }) // fails where the database has gone
+	// fails where the database has gone
+	_ = mysqlerr.Guard(func() error { return h.Inner.ComResetConnection(c) })
 	c.UserData = nil
 }
 

@@ -4,7 +4,8 @@ import "context"
 
 type accountKey struct{}
 
-// ForAccount returns a context whose statements are an account's. Where statements have to wait, accounts take turns.
+// ForAccount returns a context whose statements are an account's. Where statements have to wait,
+// accounts take turns.
 func ForAccount(ctx context.Context, account string) context.Context {
 	return context.WithValue(ctx, accountKey{}, account)
 }

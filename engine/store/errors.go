@@ -21,15 +21,17 @@ const (
 	Interrupted              // cancelled, or its time was up
 	OutOfMemory              // over the memory limit
 	DiskFull                 // no space for the data or the temporary files
-	BadValue                 // a value does not fit its type: conversion, range, overflow, division by zero
-	NotFound                 // no such schema, table, column or other entry
-	Exists                   // the schema, table or other entry is already there
-	Dependency               // something else still needs the entry that was to be dropped or altered
-	Syntax                   // the statement does not parse or bind
-	Unsupported              // the store cannot do this
-	Refused                  // closed by the store's locked configuration
-	Damaged                  // the store cannot go on; the process must be restarted
-	NoRoom                   // the directory for temporary files cannot take any; see Error.Reason
+	// a value does not fit its type: conversion, range, overflow, division by zero
+	BadValue
+	NotFound // no such schema, table, column or other entry
+	Exists   // the schema, table or other entry is already there
+	// something else still needs the entry that was to be dropped or altered
+	Dependency
+	Syntax      // the statement does not parse or bind
+	Unsupported // the store cannot do this
+	Refused     // closed by the store's locked configuration
+	Damaged     // the store cannot go on; the process must be restarted
+	NoRoom      // the directory for temporary files cannot take any; see Error.Reason
 	kindCount
 )
 
@@ -73,8 +75,9 @@ type Error struct {
 	Table, Column string
 	// Reason says more of NoRoom, in public words of this code.
 	Reason string
-	// Detail says of OutOfMemory, DiskFull and NoRoom what was wanted and what there was. It is made of fixed words, of sizes, and for
-	// NoRoom of the directory's name: it holds nothing of rows, and may be logged. It is not public: sizes follow from rows.
+	// Detail says of OutOfMemory, DiskFull and NoRoom what was wanted and what there was. It is
+	// made of fixed words, of sizes, and for NoRoom of the directory's name: it holds nothing of
+	// rows, and may be logged. It is not public: sizes follow from rows.
 	Detail string
 	// Driver is the driver's own message. It may hold values of rows: only for an operator's
 	// debugging, off by default.
@@ -109,8 +112,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Crowded tells of a statement's error that the statement may end well when nothing runs beside it (Store.Alone): it had too little memory
-// or disk, which others may have taken.
+// Crowded tells of a statement's error that the statement may end well when nothing runs beside it
+// (Store.Alone): it had too little memory or disk, which others may have taken.
 func Crowded(err error) bool {
 	k := KindOf(err)
 	return k == OutOfMemory || k == DiskFull

@@ -13,9 +13,10 @@ func (r TableRef) String() string { return r.Schema + "." + r.Name }
 
 // Column describes one column as the store keeps it.
 type Column struct {
-	Name     string
-	Type     string // the store's own type name, e.g. DECIMAL(10,2), DOUBLE[3]
-	MySQL    string // the MySQL column type text it was created with, "" when it came from an import
+	Name string
+	Type string // the store's own type name, e.g. DECIMAL(10,2), DOUBLE[3]
+	// the MySQL column type text it was created with, "" when it came from an import
+	MySQL    string
 	Nullable bool
 	Default  string // SQL text of the default, "" for none
 	Comment  string
@@ -40,7 +41,8 @@ type Table struct {
 type Store interface {
 	// Schemas lists the schemas (MySQL databases), sorted.
 	Schemas(ctx context.Context) ([]string, error)
-	// Tables lists a schema's tables, sorted by name, from a cache that DDL through this process refreshes.
+	// Tables lists a schema's tables, sorted by name, from a cache that DDL through this process
+	// refreshes.
 	Tables(ctx context.Context, schema string) ([]Table, error)
 	// Table finds one table; ok is false when there is none.
 	Table(ctx context.Context, ref TableRef) (t Table, ok bool, err error)
@@ -51,15 +53,17 @@ type Store interface {
 	Session(ctx context.Context) (Session, error)
 	// Snapshot opens a read-only view of one committed state on a connection of its own.
 	Snapshot(ctx context.Context) (Snapshot, error)
-	// Once is Snapshot for one Scan only, which is faster: the state is the one when the scan starts, or
-	// when Versions is asked before.
+	// Once is Snapshot for one Scan only, which is faster: the state is the one when the scan
+	// starts, or when Versions is asked before.
 	Once(ctx context.Context) (Snapshot, error)
-	// Alone is Snapshot with the store to itself: it waits until no other statement runs, and from then on the others wait until it is
-	// closed. Its statements run on one thread. So what they need of memory follows from themselves and from nothing that happens
-	// beside them. It is for doing again, from its first scan, what has failed with an error that is Crowded.
+	// Alone is Snapshot with the store to itself: it waits until no other statement runs, and from
+	// then on the others wait until it is closed. Its statements run on one thread. So what they
+	// need of memory follows from themselves and from nothing that happens beside them. It is for
+	// doing again, from its first scan, what has failed with an error that is Crowded.
 	Alone(ctx context.Context) (Snapshot, error)
-	// Room tells by an error of kind NoRoom that the directory which statements spill to cannot take anything, or that the
-	// disk has less free space than it is to keep. It looks at the disk only, not at rows.
+	// Room tells by an error of kind NoRoom that the directory which statements spill to cannot
+	// take anything, or that the disk has less free space than it is to keep. It looks at the disk
+	// only, not at rows.
 	Room() error
 	// Versions returns what Snapshot.Versions of a snapshot would that is opened now.
 	Versions(ctx context.Context, refs ...TableRef) ([]string, error)
@@ -74,10 +78,10 @@ type Session interface {
 	Commit(ctx context.Context) error
 	Rollback(ctx context.Context) error
 	InTransaction() bool
-	// Write runs one generated statement that changes the rows or the definition of the tables named,
-	// and in the same transaction changes the version of each of them. It returns the number of rows
-	// changed. A renamed table is named by both of its names. An error inside a transaction aborts
-	// it: what follows fails with Aborted until Rollback.
+	// Write runs one generated statement that changes the rows or the definition of the tables
+	// named, and in the same transaction changes the version of each of them. It returns the number
+	// of rows changed. A renamed table is named by both of its names. An error inside a transaction
+	// aborts it: what follows fails with Aborted until Rollback.
 	Write(ctx context.Context, tables []TableRef, sql string, args ...any) (int64, error)
 	// Append inserts rows (Go values by column, in the order of columns) through the store's fast
 	// path, in the same transaction discipline as Write.
@@ -94,8 +98,8 @@ type Session interface {
 // Rows is the result of Session.Query, read in batches of rows.
 type Rows interface {
 	Columns() []Column
-	// Batch returns the next rows, at least one, or io.EOF. The kinds are the same in all batches of a
-	// result. A batch is valid for as long as it is used, after Close, too.
+	// Batch returns the next rows, at least one, or io.EOF. The kinds are the same in all batches
+	// of a result. A batch is valid for as long as it is used, after Close, too.
 	Batch() (*Batch, error)
 	Close() error
 }
@@ -125,24 +129,27 @@ func Each(r Rows, f func(row []any) error) error {
 
 // Snapshot is one committed state, read-only. All scans of one statement use the same one.
 //
-// Materialise and Keep make tables of the snapshot's own, which its later scans may name and nobody else sees. They are gone when the
-// snapshot is closed, or fails. A snapshot by Once has none.
+// Materialise and Keep make tables of the snapshot's own, which its later scans may name and nobody
+// else sees. They are gone when the snapshot is closed, or fails. A snapshot by Once has none.
 type Snapshot interface {
-	// Versions returns the versions of the tables in this state, in the order of refs. A version is an
-	// opaque text that differs after any committed write to the table or its definition.
+	// Versions returns the versions of the tables in this state, in the order of refs. A version is
+	// an opaque text that differs after any committed write to the table or its definition.
 	Versions(ctx context.Context, refs ...TableRef) ([]string, error)
 	// Scan runs a generated SELECT and hands over its result chunk by chunk, as the types say, one
-	// type a column. A chunk is valid until each returns. It stops at each's first error. each must not run
-	// statements of the store, which may be waiting for this one.
-	// The rows come in no order, whatever the SELECT says. Of several functions each gets some of the chunks; different ones are called
-	// at the same time.
+	// type a column. A chunk is valid until each returns. It stops at each's first error. each must
+	// not run statements of the store, which may be waiting for this one. The rows come in no
+	// order, whatever the SELECT says. Of several functions each gets some of the chunks; different
+	// ones are called at the same time.
 	Scan(ctx context.Context, sql string, args []any, types []ScanType, each ...func(Chunk) error) error
-	// ScanInOrder is Scan with the rows in the order of the SELECT, which takes longer where they are many.
+	// ScanInOrder is Scan with the rows in the order of the SELECT, which takes longer where they
+	// are many.
 	ScanInOrder(ctx context.Context, sql string, args []any, types []ScanType, each func(Chunk) error) error
-	// Materialise keeps the rows of a generated SELECT in a table, whose columns get the names given, and returns the table's
-	// name as it is written in SQL. The rows do not have to fit into memory.
+	// Materialise keeps the rows of a generated SELECT in a table, whose columns get the names
+	// given, and returns the table's name as it is written in SQL. The rows do not have to fit into
+	// memory.
 	Materialise(ctx context.Context, sql string, args []any, columns []string) (table string, err error)
-	// Keep makes a table of the server's own values: int64 for ScanInt64, float64 for ScanFloat64, string for ScanText, nil for NULL.
+	// Keep makes a table of the server's own values: int64 for ScanInt64, float64 for ScanFloat64,
+	// string for ScanText, nil for NULL.
 	Keep(ctx context.Context, columns []string, types []ScanType, rows [][]any) (table string, err error)
 	Close() error
 }

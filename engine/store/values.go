@@ -44,8 +44,8 @@ type Batch struct {
 func (v *Values) IsNull(i int) bool { return v.Null != nil && v.Null[i] }
 
 // At returns the value at i: nil, bool, int64, uint64, float64, string, []byte, time.Time,
-// time.Duration (TIME and INTERVAL; a month counts 30 days), *big.Int (huge integers), *apd.Decimal,
-// which is the caller's own, or []any of these. JSON and UUID come as text.
+// time.Duration (TIME and INTERVAL; a month counts 30 days), *big.Int (huge integers),
+// *apd.Decimal, which is the caller's own, or []any of these. JSON and UUID come as text.
 func (v *Values) At(i int) any {
 	if v.IsNull(i) {
 		return nil

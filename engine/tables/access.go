@@ -14,13 +14,14 @@ type Access interface {
 	CheckRead(ctx *sql.Context, ref store.TableRef) error
 	// CheckWrite is asked before rows of a table are inserted, changed or removed.
 	CheckWrite(ctx *sql.Context, ref store.TableRef) error
-	// CheckDDL is asked before any definition is changed. The ref's Name is empty for a statement on
-	// a whole schema.
+	// CheckDDL is asked before any definition is changed. The ref's Name is empty for a statement
+	// on a whole schema.
 	CheckDDL(ctx *sql.Context, ref store.TableRef) error
-	// CheckAlter is asked, after CheckDDL, before a definition that policies may speak of is changed.
+	// CheckAlter is asked, after CheckDDL, before a definition that policies may speak of is
+	// changed.
 	CheckAlter(ctx *sql.Context, ref store.TableRef, change Change) error
-	// Renamed is told, in the transaction of the rename and before it commits, that a table has a new
-	// name. Its error undoes the rename.
+	// Renamed is told, in the transaction of the rename and before it commits, that a table has a
+	// new name. Its error undoes the rename.
 	Renamed(ctx *sql.Context, old, new store.TableRef) error
 	// Dropped is told, in the transaction of the drop and before it commits, that a table is gone.
 	// Its error undoes the drop.

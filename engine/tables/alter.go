@@ -10,11 +10,12 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// alteration is one ALTER TABLE clause: what is asked first, how the definition changes, and whether
-// the store can do it in place.
+// alteration is one ALTER TABLE clause: what is asked first, how the definition changes, and
+// whether the store can do it in place.
 type alteration struct {
 	change Change
-	reads  bool                    // its success tells something of the rows (see the package documentation)
+	// its success tells something of the rows (see the package documentation)
+	reads  bool
 	apply  func(*definition) error // changes the definition
 	native func(*definition) string
 }
@@ -72,8 +73,8 @@ func (d *Database) onlyMeta(ctx *sql.Context, name string, change Change, apply 
 	return d.p.atomically(ctx, func(s store.Session) error { return def.writeMeta(ctx, s) })
 }
 
-// addColumn runs ADD COLUMN. The rows that are there get the default, evaluated once, or for a column
-// that is NOT NULL without one the type's zero, as in MySQL.
+// addColumn runs ADD COLUMN. The rows that are there get the default, evaluated once, or for a
+// column that is NOT NULL without one the type's zero, as in MySQL.
 func (d *Database) addColumn(ctx *sql.Context, table string, c *sql.Column, order *sql.ColumnOrder) error {
 	if c.AutoIncrement || c.PrimaryKey {
 		return unsupported("Create a new table with the key, and INSERT ... SELECT into it.",

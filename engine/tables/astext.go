@@ -17,10 +17,10 @@ type asText struct{}
 // form is how text is taken.
 type form struct{ projected bool } // what computes with numbers has taken the sign from zeros
 
-// AsText returns a context to read a statement's rows with. Where the values of its result are those
-// that a query of the store has read, and nothing in between looks at them, each of a row's is then
-// given as a *sqltypes.Value, the text that a client gets. The value holds until the next row is asked
-// for, its text for as long as it is used. Otherwise rows are what they are.
+// AsText returns a context to read a statement's rows with. Where the values of its result are
+// those that a query of the store has read, and nothing in between looks at them, each of a row's
+// is then given as a *sqltypes.Value, the text that a client gets. The value holds until the next
+// row is asked for, its text for as long as it is used. Otherwise rows are what they are.
 func AsText(ctx *sql.Context, iter sql.RowIter) *sql.Context {
 	tracked, ok := iter.(*plan.TrackedRowIter)
 	if !ok {
@@ -36,7 +36,8 @@ func AsText(ctx *sql.Context, iter sql.RowIter) *sql.Context {
 	return ctx.WithContext(context.WithValue(ctx.Context, asText{}, f))
 }
 
-// ownRows reports whether an iterator is one of the store's rows, below what ends the statement's transaction.
+// ownRows reports whether an iterator is one of the store's rows, below what ends the statement's
+// transaction.
 func ownRows(iter sql.RowIter) bool {
 	if inner, ok := iter.(interface{ GetIter() sql.RowIter }); ok {
 		iter = inner.GetIter()

@@ -7,8 +7,9 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// PeekNextAutoIncrementValue implements sql.AutoIncrementGetter. It always says 1, which SHOW CREATE
-// TABLE and INFORMATION_SCHEMA leave out: the true value is a running count of the table's rows.
+// PeekNextAutoIncrementValue implements sql.AutoIncrementGetter. It always says 1, which SHOW
+// CREATE TABLE and INFORMATION_SCHEMA leave out: the true value is a running count of the table's
+// rows.
 func (t *Table) PeekNextAutoIncrementValue(*sql.Context) (uint64, error) { return 1, nil }
 
 // GetNextAutoIncrementValue implements sql.AutoIncrementTable. A given value moves the counter past
@@ -62,11 +63,12 @@ func (t *Table) largestID(ctx *sql.Context) (uint64, error) {
 // AutoIncrementSetter implements sql.AutoIncrementTable.
 func (t *Table) AutoIncrementSetter(*sql.Context) sql.AutoIncrementSetter { return idSetter{t} }
 
-// idSetter is ALTER TABLE ... AUTO_INCREMENT = n. The value holds until the server stops; after that
-// numbering goes on from the largest stored value.
+// idSetter is ALTER TABLE ... AUTO_INCREMENT = n. The value holds until the server stops; after
+// that numbering goes on from the largest stored value.
 type idSetter struct{ t *Table }
 
-// SetAutoIncrementValue implements sql.AutoIncrementSetter. A value under what is stored has no effect.
+// SetAutoIncrementValue implements sql.AutoIncrementSetter. A value under what is stored has no
+// effect.
 func (s idSetter) SetAutoIncrementValue(ctx *sql.Context, v uint64) error {
 	if err := s.t.p.access.CheckDDL(ctx, s.t.def.Ref); err != nil {
 		return err
@@ -85,8 +87,8 @@ func (s idSetter) SetAutoIncrementValue(ctx *sql.Context, v uint64) error {
 	return nil
 }
 
-// AcquireAutoIncrementLock implements sql.AutoIncrementSetter: each value is handed out under a lock
-// already, and nothing promises that those of one statement follow each other.
+// AcquireAutoIncrementLock implements sql.AutoIncrementSetter: each value is handed out under a
+// lock already, and nothing promises that those of one statement follow each other.
 func (s idSetter) AcquireAutoIncrementLock(*sql.Context) (func(), error) { return func() {}, nil }
 
 // Close implements sql.AutoIncrementSetter.

@@ -17,8 +17,8 @@ type Builder struct {
 
 var _ sql.NodeExecBuilder = (*Builder)(nil)
 
-// NewBuilder returns a Builder for the provider's tables. Nodes that are not its own it passes on to
-// next, which may be nil.
+// NewBuilder returns a Builder for the provider's tables. Nodes that are not its own it passes on
+// to next, which may be nil.
 func NewBuilder(p *Provider, next sql.NodeExecBuilder) *Builder { return &Builder{p: p, next: next} }
 
 // Build implements sql.NodeExecBuilder: nil, nil leaves the node to the SQL engine.
@@ -107,7 +107,8 @@ func stored(db sql.Database) (*Database, bool) {
 	return d, ok
 }
 
-// checkSources asks, before CREATE TABLE ... SELECT makes the table, for leave to read what it selects.
+// checkSources asks, before CREATE TABLE ... SELECT makes the table, for leave to read what it
+// selects.
 func (b *Builder) checkSources(ctx *sql.Context, source sql.Node) error {
 	var denied error
 	transform.InspectWithOpaque(ctx, source, func(ctx *sql.Context, n sql.Node) bool {

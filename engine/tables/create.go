@@ -110,9 +110,10 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 	return def, nil
 }
 
-// likeKeys adds the UNIQUE keys of the table that CREATE TABLE ... LIKE names, and makes columns of vectors
-// as they are there. go-mysql-server copies the keys of sql.IndexAddressable tables only, sees JSON in vectors, and
-// keeps nothing of LIKE but what it copied: the statement's own tree says what was named.
+// likeKeys adds the UNIQUE keys of the table that CREATE TABLE ... LIKE names, and makes columns of
+// vectors as they are there. go-mysql-server copies the keys of sql.IndexAddressable tables only,
+// sees JSON in vectors, and keeps nothing of LIKE but what it copied: the statement's own tree says
+// what was named.
 func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definition) error {
 	statement, _ := parse.Statement(ctx)
 	ddl, ok := statement.(*sqlparser.DDL)
@@ -210,8 +211,8 @@ func storedType(t sql.Type) (shown sql.Type, stored string, err error) {
 // defaultText is the MySQL text of a default, as SHOW CREATE TABLE would give it back.
 func defaultText(d *sql.ColumnDefaultValue) string { return d.String() }
 
-// newKey turns a declared index into a key. Indexes that are not UNIQUE only make look-ups fast, which
-// the store does without: they are accepted and left out, with a note.
+// newKey turns a declared index into a key. Indexes that are not UNIQUE only make look-ups fast,
+// which the store does without: they are accepted and left out, with a note.
 func newKey(ctx *sql.Context, name string, constraint sql.IndexConstraint, columns []sql.IndexColumn) (k keyDef, ok bool, err error) {
 	switch constraint {
 	case sql.IndexConstraint_None:

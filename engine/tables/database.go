@@ -31,8 +31,8 @@ func (d *Database) Name() string { return d.name }
 // GetCollation implements sql.CollatedDatabase: the store compares text by its bytes.
 func (d *Database) GetCollation(*sql.Context) sql.CollationID { return sql.Collation_Default }
 
-// SetCollation implements sql.CollatedDatabase. A declared collation is accepted and has no effect, as
-// on tables and columns.
+// SetCollation implements sql.CollatedDatabase. A declared collation is accepted and has no effect,
+// as on tables and columns.
 func (d *Database) SetCollation(ctx *sql.Context, c sql.CollationID) error {
 	if c != sql.Collation_Default && c != sql.Collation_Unspecified {
 		note(ctx, "Text is compared by its bytes, whatever the collation: "+c.Name())
@@ -159,8 +159,8 @@ func (d *Database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails)
 // DropStoredProcedure implements sql.StoredProcedureDatabase.
 func (d *Database) DropStoredProcedure(*sql.Context, string) error { return errProcedures }
 
-// GetTriggers implements sql.TriggerDatabase: there are none. With accounts on, go-mysql-server asks
-// for them before every write.
+// GetTriggers implements sql.TriggerDatabase: there are none. With accounts on, go-mysql-server
+// asks for them before every write.
 func (d *Database) GetTriggers(*sql.Context) ([]sql.TriggerDefinition, error) { return nil, nil }
 
 // CreateTrigger implements sql.TriggerDatabase.

@@ -54,7 +54,8 @@ func definitionOf(t store.Table) *definition {
 	return d
 }
 
-// nameKeys gives each key the name it was created with, or else the one that MySQL would have given.
+// nameKeys gives each key the name it was created with, or else the one that MySQL would have
+// given.
 func (d *definition) nameKeys(known []keyMeta) {
 	taken := map[string]bool{}
 	for i := range d.keys {

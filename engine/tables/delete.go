@@ -12,8 +12,8 @@ import (
 	"scrim/planner/lower"
 )
 
-// checkChange asks for leave to run an UPDATE or DELETE, whose count of rows is an exact answer about
-// the rows there are (see the package documentation).
+// checkChange asks for leave to run an UPDATE or DELETE, whose count of rows is an exact answer
+// about the rows there are (see the package documentation).
 func (t *Table) checkChange(ctx *sql.Context) error {
 	if tx := ctx.GetTransaction(); tx != nil && tx.IsReadOnly() {
 		return sql.ErrReadOnlyTransaction.New()
@@ -71,7 +71,8 @@ func (r *remove) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 	return okResult(n, nil), nil
 }
 
-// leaf is what the package's statement nodes have in common: they have no children and return an OK.
+// leaf is what the package's statement nodes have in common: they have no children and return an
+// OK.
 type leaf struct {
 	virtual.Leaf
 	name string

@@ -9,18 +9,18 @@
 //
 // A table hands out rows only after Access.CheckRead has agreed, and it asks at the last possible
 // place, in PartitionRows. No rule, plan shape or shortcut of the SQL engine can go around it. No
-// table has statistics: there is no row count, no index cardinality and no AUTO_INCREMENT counter to
-// be seen anywhere.
+// table has statistics: there is no row count, no index cardinality and no AUTO_INCREMENT counter
+// to be seen anywhere.
 //
 // # A statement whose outcome depends on rows reads them
 //
 // The number of rows that an UPDATE changed, the refusal of a duplicate key, the success of ADD
-// UNIQUE: each tells an exact fact about the rows that are there. The package therefore treats such a
-// statement as a read and asks CheckRead as well as CheckWrite or CheckAlter:
+// UNIQUE: each tells an exact fact about the rows that are there. The package therefore treats such
+// a statement as a read and asks CheckRead as well as CheckWrite or CheckAlter:
 //
 //   - UPDATE and DELETE, whatever their WHERE: the affected-row count is an exact count, and a
-//     failing assignment tells that some row made it fail. Reporting 0 instead would still leave the
-//     errors, and the effect of "DELETE ... LIMIT", visible.
+//     failing assignment tells that some row made it fail. Reporting 0 instead would still leave
+//     the errors, and the effect of "DELETE ... LIMIT", visible.
 //   - INSERT into a table with a PRIMARY or UNIQUE key: it fails exactly when the key is there
 //     already, so it can be used to ask for a person by key, one row at a time. An AUTO_INCREMENT
 //     column, which must be a key, adds LAST_INSERT_ID, a running count of the rows.
@@ -32,17 +32,19 @@
 //
 // # Rows that nothing computes with
 //
-// What a client gets of most queries on public tables is what the store has read: go-mysql-server only passes the rows on. AsText
-// finds that out from the plan, and then the store's columns are written as the client's text without a value in between (text.go).
-// Access is asked as always; private answers do not come this way, because their rows are not the store's.
+// What a client gets of most queries on public tables is what the store has read: go-mysql-server
+// only passes the rows on. AsText finds that out from the plan, and then the store's columns are
+// written as the client's text without a value in between (text.go). Access is asked as always;
+// private answers do not come this way, because their rows are not the store's.
 //
 // # Where MySQL's behaviour is not reached
 //
 // Names of tables, databases and columns are folded to lower case. Text has one collation, by its
-// bytes, whatever is declared. A VECTOR(n) is an array of doubles, not of single precision, and is read as JSON. Indexes that are not UNIQUE are accepted and left out. Foreign keys,
-// CHECK constraints, generated columns, triggers, stored procedures, events, temporary tables, LOAD
-// DATA, and UPDATE or DELETE of several tables or with subqueries are refused. A statement that fails
-// in the store, unlike one that is refused before, ends its transaction: it must be rolled back.
+// bytes, whatever is declared. A VECTOR(n) is an array of doubles, not of single precision, and is
+// read as JSON. Indexes that are not UNIQUE are accepted and left out. Foreign keys, CHECK
+// constraints, generated columns, triggers, stored procedures, events, temporary tables, LOAD DATA,
+// and UPDATE or DELETE of several tables or with subqueries are refused. A statement that fails in
+// the store, unlike one that is refused before, ends its transaction: it must be rolled back.
 //
 // # Main types
 //

@@ -274,8 +274,8 @@ func (t *Table) find(ctx *sql.Context, columns []int, keys [][]any) (sql.Row, er
 	return row, err
 }
 
-// matchAny returns a condition that a key is one of several; the store hashes the list. For a single
-// one matchKey is better: the store then uses the key's index.
+// matchAny returns a condition that a key is one of several; the store hashes the list. For a
+// single one matchKey is better: the store then uses the key's index.
 func (t *Table) matchAny(b *lower.Binder, columns []int, keys [][]any) string {
 	name := make([]string, len(columns))
 	for i, c := range columns {

@@ -13,8 +13,8 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// reserved are the names that CREATE DATABASE refuses and that never stand for a stored schema: those
-// of MySQL and of the server's own virtual databases. The store adds its own.
+// reserved are the names that CREATE DATABASE refuses and that never stand for a stored schema:
+// those of MySQL and of the server's own virtual databases. The store adds its own.
 var reserved = map[string]bool{
 	"information_schema": true, "mysql": true, "performance_schema": true, "sys": true, "dp": true, "dp_in": true,
 }
@@ -23,8 +23,8 @@ var reserved = map[string]bool{
 // provides: a stored schema of that name would never be seen.
 func Reserved(schema string) bool { return reserved[strings.ToLower(schema)] }
 
-// Provider shows the schemas of a store as databases, beside virtual databases that the engine gives
-// it. It is safe for concurrent use.
+// Provider shows the schemas of a store as databases, beside virtual databases that the engine
+// gives it. It is safe for concurrent use.
 type Provider struct {
 	store   store.Store
 	access  Access
@@ -129,7 +129,8 @@ func (p *Provider) CreateDatabase(ctx *sql.Context, name string) error {
 	return p.definition(ctx, nil, "CREATE SCHEMA "+sqltext.StoreName(folded), nil)
 }
 
-// DropDatabase implements sql.MutableDatabaseProvider: it drops every table and view of the database.
+// DropDatabase implements sql.MutableDatabaseProvider: it drops every table and view of the
+// database.
 func (p *Provider) DropDatabase(ctx *sql.Context, name string) error {
 	folded := fold(name)
 	if err := p.access.CheckDDL(ctx, store.TableRef{Schema: folded}); err != nil {

@@ -54,7 +54,8 @@ func readerOf(t sql.Type) reader {
 		return converted, nil
 	}
 	exact, _ := t.(sql.DecimalType)
-	seconds := t.Type() == sqltypes.Date || t.Type() == sqltypes.Datetime // there is nothing to round and no range to check in whole seconds
+	// there is nothing to round and no range to check in whole seconds
+	seconds := t.Type() == sqltypes.Date || t.Type() == sqltypes.Datetime
 	return func(ctx *sql.Context, v any) (any, error) {
 		switch x := v.(type) {
 		case nil:
@@ -113,8 +114,8 @@ func readerOf(t sql.Type) reader {
 	}
 }
 
-// fits tells whether a number has a DECIMAL type's own scale, and no more digits than it. Others are
-// rounded and checked.
+// fits tells whether a number has a DECIMAL type's own scale, and no more digits than it. Others
+// are rounded and checked.
 func fits(x *apd.Decimal, t sql.DecimalType) bool {
 	return t != nil && int(-x.Exponent) == int(t.Scale()) && x.NumDigits() <= int64(t.Precision())
 }

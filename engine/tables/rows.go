@@ -9,9 +9,9 @@ import (
 	"scrim/internal/turns"
 )
 
-// QueryTables runs a generated SELECT on the client's store session, and returns its rows as SQL values of the schema's
-// types. The client must be allowed to read raw each of the tables named, which the SELECT reads. It runs at the first
-// call of Next.
+// QueryTables runs a generated SELECT on the client's store session, and returns its rows as SQL
+// values of the schema's types. The client must be allowed to read raw each of the tables named,
+// which the SELECT reads. It runs at the first call of Next.
 func (p *Provider) QueryTables(ctx *sql.Context, reads []store.TableRef, query string, args []any, schema sql.Schema) (sql.RowIter, error) {
 	return p.guarded(ctx, reads, newRows(query, args, schema))
 }

@@ -13,11 +13,13 @@ import (
 	"scrim/engine/store"
 )
 
-// plainVectors makes the values that an INSERT has for columns of vectors JSON, as which they are written:
+// plainVectors makes the values that an INSERT has for columns of vectors JSON, as which they are
+// written:
 //
 //	INSERT INTO t (v) VALUES (STRING_TO_VECTOR('[1, 2.5]'))   →   VALUES ('[1, 2.5]')
 //
-// The binary form that go-mysql-server gives them has single precision, and would be taken for bad JSON.
+// The binary form that go-mysql-server gives them has single precision, and would be taken for bad
+// JSON.
 func plainVectors(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		insert, ok := n.(*plan.InsertInto)

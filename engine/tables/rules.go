@@ -16,14 +16,15 @@ const (
 )
 
 // go-mysql-server takes the rules that run first from a variable of the process, and its own first
-// rules look for keys in interfaces that the tables do not have. The rule leaves statements on other
-// tables alone.
+// rules look for keys in interfaces that the tables do not have. The rule leaves statements on
+// other tables alone.
 func init() {
 	analyzer.OnceBeforeDefault = append([]analyzer.Rule{{Id: keyRuleID, Apply: replaceKeys}}, analyzer.OnceBeforeDefault...)
 }
 
-// replaceKeys replaces statements on keys by nodes of our own, refuses foreign keys, and sees the vectors that
-// CREATE TABLE … SELECT selects: later, its columns are not known to be those of a table any more.
+// replaceKeys replaces statements on keys by nodes of our own, refuses foreign keys, and sees the
+// vectors that CREATE TABLE … SELECT selects: later, its columns are not known to be those of a
+// table any more.
 func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		switch n := n.(type) {
@@ -49,7 +50,8 @@ func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Sco
 // analyzer.AlwaysBeforeDefault, which is also applied to the short rule sets of simple statements.
 //
 // They replace UPDATE and DELETE of stored tables by nodes that run as one statement in the store,
-// mark the destination of an INSERT that goes on after a duplicate key, make vectors JSON, and refuse LOAD DATA.
+// mark the destination of an INSERT that goes on after a duplicate key, make vectors JSON, and
+// refuse LOAD DATA.
 func Rules() []analyzer.Rule {
 	return []analyzer.Rule{
 		{Id: writeRuleID, Apply: replaceStatements},

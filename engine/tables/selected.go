@@ -10,11 +10,12 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// selectedVectors gives the columns of a CREATE TABLE … SELECT that are columns of vectors of a stored table that type,
-// where go-mysql-server sees JSON. Expressions, and columns of derived tables and views, stay JSON. nil where
-// nothing changes.
+// selectedVectors gives the columns of a CREATE TABLE … SELECT that are columns of vectors of a
+// stored table that type, where go-mysql-server sees JSON. Expressions, and columns of derived
+// tables and views, stay JSON. nil where nothing changes.
 func selectedVectors(ctx *sql.Context, n *plan.CreateTable) sql.Node {
-	if _, ok := stored(n.Db); !ok || n.Select() == nil || n.TableOpts != nil { // without options: nothing is declared but the name
+	// without options: nothing is declared but the name
+	if _, ok := stored(n.Db); !ok || n.Select() == nil || n.TableOpts != nil {
 		return nil
 	}
 	selected := n.Select().Schema(ctx)
@@ -39,8 +40,8 @@ func selectedVectors(ctx *sql.Context, n *plan.CreateTable) sql.Node {
 	})
 }
 
-// namedTables lists the stored tables of a SELECT by the names that its columns give as their source; nil under a name that
-// several have, or that is no stored table's.
+// namedTables lists the stored tables of a SELECT by the names that its columns give as their
+// source; nil under a name that several have, or that is no stored table's.
 func namedTables(n sql.Node) map[string]*Table {
 	tables := map[string]*Table{}
 	add := func(name string, t *Table) {

@@ -151,8 +151,8 @@ func (t *Table) Partitions(*sql.Context) (sql.PartitionIter, error) {
 	return sql.PartitionsToPartitionIter(whole{}), nil
 }
 
-// PartitionRows implements sql.Table. It is where raw rows are refused; the query itself runs at the
-// first call of Next, because the server may drop the iterator unused.
+// PartitionRows implements sql.Table. It is where raw rows are refused; the query itself runs at
+// the first call of Next, because the server may drop the iterator unused.
 func (t *Table) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.RowIter, error) {
 	return t.p.guarded(ctx, []store.TableRef{t.def.Ref}, newRows(t.selectSQL(t.ordinals), nil, t.Schema(ctx)))
 }

@@ -12,12 +12,12 @@ import (
 	"scrim/engine/store"
 )
 
-// writer appends the text of the value at i of a batch's column, which is not NULL, as a client gets it. Where ok is false, the
-// value is one for the type's own conversions.
+// writer appends the text of the value at i of a batch's column, which is not NULL, as a client
+// gets it. Where ok is false, the value is one for the type's own conversions.
 type writer func(b []byte, v *store.Values, i int) (text []byte, ok bool)
 
-// writerOf returns the writer from values of a kind to an SQL type; nil where there is none. It writes what readerOf and the type
-// would.
+// writerOf returns the writer from values of a kind to an SQL type; nil where there is none. It
+// writes what readerOf and the type would.
 func writerOf(ctx *sql.Context, t sql.Type, kind store.ValueKind) writer {
 	switch {
 	case kind == store.KindInt && types.IsInteger(t), kind == store.KindBool && types.IsInteger(t):
@@ -99,8 +99,8 @@ func doubles(b []byte, v *store.Values, i int) ([]byte, bool) {
 	return AppendDouble(b, x, 64), true
 }
 
-// AppendDouble appends a number as MySQL writes a DOUBLE, or a FLOAT of 32 bits: plain digits from 1e-15 up to 1e15, else a
-// mantissa and an exponent without sign or zeros in front, as in 1.5e20.
+// AppendDouble appends a number as MySQL writes a DOUBLE, or a FLOAT of 32 bits: plain digits from
+// 1e-15 up to 1e15, else a mantissa and an exponent without sign or zeros in front, as in 1.5e20.
 func AppendDouble(b []byte, x float64, bits int) []byte {
 	if a := math.Abs(x); a == 0 || a >= 1e-15 && a < 1e15 {
 		return strconv.AppendFloat(b, x, 'f', -1, bits)
@@ -135,8 +135,8 @@ func appendDay(b []byte, day int64) ([]byte, bool) {
 
 func digit(n int) byte { return '0' + byte(n%10) }
 
-// moments writes dates with times, of a number of digits of a fraction of a second. Where there is more to a moment, it is rounded
-// elsewhere.
+// moments writes dates with times, of a number of digits of a fraction of a second. Where there is
+// more to a moment, it is rounded elsewhere.
 func moments(precision int) writer {
 	return func(b []byte, v *store.Values, i int) ([]byte, bool) {
 		seconds, micros := v.Ints[i]/1e6, v.Ints[i]%1e6

@@ -13,7 +13,8 @@ import (
 	"scrim/engine/tables"
 )
 
-// texts runs a query and returns the texts of its values, and whether they came as such. DOUBLEs are written as MySQL does.
+// texts runs a query and returns the texts of its values, and whether they came as such. DOUBLEs
+// are written as MySQL does.
 func (c *conn) texts(q string, asText bool) (rows []string, direct bool) {
 	c.s.t.Helper()
 	ctx := sql.NewContext(context.Background(), sql.WithSession(c.sess), sql.WithQuery(q))

@@ -70,8 +70,8 @@ func TestVectorColumns(t *testing.T) {
 	}
 }
 
-// TestArraysAndListsOfImports: arrays and lists of any numbers are read and written as JSON; what the type
-// cannot hold fails, and what is no finite number is null.
+// TestArraysAndListsOfImports: arrays and lists of any numbers are read and written as JSON; what
+// the type cannot hold fails, and what is no finite number is null.
 func TestArraysAndListsOfImports(t *testing.T) {
 	s, root := newServer(t)
 	imported(s, "CREATE TABLE shop.i (id INTEGER, f FLOAT[3], n INTEGER[3], l DOUBLE[], d DECIMAL(5,2)[2], b BIGINT[])",

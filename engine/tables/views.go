@@ -14,8 +14,9 @@ import (
 // bucketViews is the store's bucket of view definitions, by store.TableKey of the view's name.
 const bucketViews = "views"
 
-// view is a stored view definition. The store knows nothing of it but its text: go-mysql-server puts
-// the parsed text in the place of the view, so that a view of a protected table is a protected query.
+// view is a stored view definition. The store knows nothing of it but its text: go-mysql-server
+// puts the parsed text in the place of the view, so that a view of a protected table is a protected
+// query.
 type view struct {
 	Name    string `json:"name"`
 	Select  string `json:"select"`

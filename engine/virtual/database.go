@@ -2,8 +2,8 @@ package virtual
 
 import "github.com/dolthub/go-mysql-server/sql"
 
-// Objects are the views and stored procedures of a database that has none. Whoever would make or drop one gets the error
-// of the function.
+// Objects are the views and stored procedures of a database that has none. Whoever would make or
+// drop one gets the error of the function.
 type Objects func() error
 
 // CreateView implements sql.ViewDatabase.

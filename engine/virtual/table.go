@@ -35,8 +35,8 @@ type whole struct{}
 // Key implements sql.Partition.
 func (whole) Key() []byte { return []byte("all") }
 
-// Pages returns rows that come by pages, of which an empty one is the end. open is called when the first row is asked for:
-// the server may drop the iterator unused.
+// Pages returns rows that come by pages, of which an empty one is the end. open is called when the
+// first row is asked for: the server may drop the iterator unused.
 func Pages(open func(*sql.Context) func() ([]sql.Row, error)) sql.RowIter { return &pages{open: open} }
 
 // Rows returns rows that come all at once, when the first of them is asked for.

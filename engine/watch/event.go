@@ -32,7 +32,8 @@ type Event struct {
 	SQLState  string // with Errno
 	Cause     string // refuse.Code, or the name of the refusal's rule; "" when answered
 	Private   bool   // it read protected tables
-	// Of a private statement that was answered: releases that were replays, and releases that were charged.
+	// Of a private statement that was answered: releases that were replays, and releases that were
+	// charged.
 	Replayed, Charged int
 	Tables            []string // protected tables that it touches, schema.table
 }

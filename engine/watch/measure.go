@@ -45,7 +45,8 @@ func (m Measure) Of(l privacy.Loss) float64 {
 	return float64(privacy.EpsilonOf(l, m.Delta))
 }
 
-// Spent returns what is spent of a budget in the unit of the measure: in ε the least that one of several conversions proves.
+// Spent returns what is spent of a budget in the unit of the measure: in ε the least that one of
+// several conversions proves.
 func (m Measure) Spent(b *accounting.BudgetStatus) float64 {
 	amount := m.Of(b.Spent)
 	if m.Unit == Epsilon && b.SpentEpsilon > 0 {

@@ -5,7 +5,8 @@ import (
 	"net/netip"
 )
 
-// HostOf is the address of a client without its port, localhost for one at a socket of this machine.
+// HostOf is the address of a client without its port, localhost for one at a socket of this
+// machine.
 func HostOf(a net.Addr) string {
 	if a.Network() == "unix" {
 		return "localhost"
@@ -17,7 +18,8 @@ func HostOf(a net.Addr) string {
 	return host
 }
 
-// Network is what is taken for one address where clients are bounded by it: of IPv6, what one customer has.
+// Network is what is taken for one address where clients are bounded by it: of IPv6, what one
+// customer has.
 func Network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || !ip.Unmap().Is6() {

@@ -9,7 +9,8 @@ import (
 	"scrim/engine/wire"
 )
 
-// changeUser sends COM_CHANGE_USER without an answer to any salt, as the client library of MySQL does.
+// changeUser sends COM_CHANGE_USER without an answer to any salt, as the client library of MySQL
+// does.
 func (c *raw) changeUser(user, password, db string) {
 	c.t.Helper()
 	c.command(append([]byte{0x11}, user+"\x00\x00"+db+"\x00\x2d\x00mysql_native_password\x00"...)...)
@@ -71,7 +72,8 @@ func (c *raw) first(flags uint32, user, plugin string, response []byte) {
 	c.write(b)
 }
 
-// TestClientsAreAskedForTheAccountsPlugin: whatever plugin a client begins with, that of the account counts.
+// TestClientsAreAskedForTheAccountsPlugin: whatever plugin a client begins with, that of the
+// account counts.
 func TestClientsAreAskedForTheAccountsPlugin(t *testing.T) {
 	const flags = 1 | 1<<9 | 1<<15 | 1<<19
 	l := serve(t, wire.Config{})
@@ -90,7 +92,8 @@ func TestClientsAreAskedForTheAccountsPlugin(t *testing.T) {
 		c.ok()
 	}
 	c := connect(t, l)
-	c.first(flags&^(1<<19), "native", "", native("secret", c.salt)) // a client that knows no plugins
+	// a client that knows no plugins
+	c.first(flags&^(1<<19), "native", "", native("secret", c.salt))
 	c.ok()
 	c = connect(t, l)
 	c.first(flags&^(1<<19), "sha2", "", native("secret", c.salt))

@@ -100,7 +100,8 @@ func (c *raw) command(payload ...byte) {
 
 func (c *raw) text(command byte, text string) { c.command(append([]byte{command}, text...)...) }
 
-// read returns the next packet, nil at the connection's end; its sequence number must be the next one.
+// read returns the next packet, nil at the connection's end; its sequence number must be the next
+// one.
 func (c *raw) read() []byte {
 	c.t.Helper()
 	var h [4]byte
@@ -137,8 +138,8 @@ func (c *raw) failed(errno uint16) {
 	}
 }
 
-// rows reads a result with old EOF packets, and returns its rows and the flags of the last packet. A
-// result may end in an error, which is then the last row.
+// rows reads a result with old EOF packets, and returns its rows and the flags of the last packet.
+// A result may end in an error, which is then the last row.
 func (c *raw) rows() (rows [][]byte, flags uint16) {
 	c.t.Helper()
 	head := c.read()

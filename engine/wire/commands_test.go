@@ -244,8 +244,8 @@ func TestLargePackets(t *testing.T) {
 	c.gone()
 }
 
-// TestMalformedCommands sends every command with bodies that end too early or mean nothing: an answer or
-// the connection's end must come, and no other client may notice.
+// TestMalformedCommands sends every command with bodies that end too early or mean nothing: an
+// answer or the connection's end must come, and no other client may notice.
 func TestMalformedCommands(t *testing.T) {
 	l := serveWith(t, wire.Config{AuthTimeout: time.Second}, &echo{})
 	witness := connect(t, l).login(multi)

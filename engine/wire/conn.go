@@ -29,8 +29,8 @@ const (
 	chunk = 16 << 10
 	// keep is the largest buffer that outlives the packet it was made for.
 	keep = 64 << 10
-	// bodyTimeout bounds the wait for the next part of a packet that has begun, and writeTimeout how
-	// long a client may leave a part of its result unread, unless the handler says otherwise.
+	// bodyTimeout bounds the wait for the next part of a packet that has begun, and writeTimeout
+	// how long a client may leave a part of its result unread, unless the handler says otherwise.
 	bodyTimeout  = 30 * time.Second
 	writeTimeout = 60 * time.Second
 )
@@ -84,7 +84,8 @@ func (c *Conn) Secure() bool { return c.secure.Load() }
 // Traffic is how many bytes of packets the client has sent, and how many have been sent to it.
 func (c *Conn) Traffic() (received, sent uint64) { return c.received.Load(), c.sent.Load() }
 
-// TLS names the version and the cipher suite of a connection in TLS, as MySQL writes them; "" in clear.
+// TLS names the version and the cipher suite of a connection in TLS, as MySQL writes them; "" in
+// clear.
 func (c *Conn) TLS() (version, cipher string) {
 	secure, ok := c.conn().(*tls.Conn)
 	if !ok {

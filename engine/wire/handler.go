@@ -17,19 +17,21 @@ type Handler interface {
 	ConnectionClosed(c *mysql.Conn)
 	// ConnectionAborted tells of a connection that ended before it was logged in.
 	ConnectionAborted(c *mysql.Conn, reason string) error
-	// ConnectionAuthenticated makes the session of a client that has logged in, for the first time or
-	// as another user.
+	// ConnectionAuthenticated makes the session of a client that has logged in, for the first time
+	// or as another user.
 	ConnectionAuthenticated(c *mysql.Conn) error
 	// ComInitDB changes the current database.
 	ComInitDB(c *mysql.Conn, schema string) error
-	// ComResetConnection begins the session anew. LeaveSession ends it, before another user logs in.
+	// ComResetConnection begins the session anew. LeaveSession ends it, before another user logs
+	// in.
 	ComResetConnection(c *mysql.Conn) error
 	LeaveSession(c *mysql.Conn)
 
-	// Query runs the first statement of text and returns what follows it, which is "" without multi.
+	// Query runs the first statement of text and returns what follows it, which is "" without
+	// multi.
 	Query(ctx context.Context, c *mysql.Conn, text string, multi bool, send Send) (rest string, err error)
-	// Prepare binds a statement and reads nothing. Execute runs it; Forget tells that it will not be
-	// run any more.
+	// Prepare binds a statement and reads nothing. Execute runs it; Forget tells that it will not
+	// be run any more.
 	Prepare(ctx context.Context, c *mysql.Conn, text string) (Prepared, error)
 	Execute(ctx context.Context, c *mysql.Conn, p Prepared, values map[string]*querypb.BindVariable, send Send) error
 	Forget(c *mysql.Conn, p Prepared)
@@ -44,8 +46,8 @@ type Handler interface {
 	Timeouts(c *mysql.Conn) Timeouts
 }
 
-// Send takes a part of a result: rows, of which the first part names the fields, or, without fields,
-// the numbers of an OK packet. more says that another statement of the same text follows.
+// Send takes a part of a result: rows, of which the first part names the fields, or, without
+// fields, the numbers of an OK packet. more says that another statement of the same text follows.
 type Send func(r *sqltypes.Result, more bool) error
 
 // Prepared is a statement that was prepared.

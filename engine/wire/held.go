@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// What clients send is held in memory until it is worked on: packets, and long data of prepared statements. A
-// connection holds one packet and long data of at most heldByOne times the largest, and all together at most heldByAll times.
-// Buffers up to keep bytes are not counted.
+// What clients send is held in memory until it is worked on: packets, and long data of prepared
+// statements. A connection holds one packet and long data of at most heldByOne times the largest,
+// and all together at most heldByAll times. Buffers up to keep bytes are not counted.
 const (
 	heldByOne = 2
 	heldByAll = 4
 )
 
-// Collecting garbage at once gives memory back that would otherwise wait for the heap to fill again.
+// Collecting garbage at once gives memory back that would otherwise wait for the heap to fill
+// again.
 const (
 	returnAfter = 8 << 20 // bytes that are not held any more
 	returnEvery = 5 * time.Second

@@ -19,8 +19,9 @@ func (c *raw) sendLong(id []byte, parameter byte, data []byte) {
 	c.command(append(append(append([]byte{0x18}, id...), parameter, 0), data...)...)
 }
 
-// TestLongDataIsBounded: a value has at most max_allowed_packet, a connection's values together twice that, and all connections' four
-// times; what is too much is told when the statement is executed, and what was held is given back.
+// TestLongDataIsBounded: a value has at most max_allowed_packet, a connection's values together
+// twice that, and all connections' four times; what is too much is told when the statement is
+// executed, and what was held is given back.
 func TestLongDataIsBounded(t *testing.T) {
 	const most = 1 << 20
 	l := serveWith(t, wire.Config{MaxPacket: most}, &echo{})
@@ -79,7 +80,8 @@ func memory() int64 {
 	return int64(m.HeapInuse+m.StackInuse) + int64(m.HeapIdle-m.HeapReleased)
 }
 
-// TestLargePacketsGoBack: what large packets and long data took is given back to the operating system while the connections are open.
+// TestLargePacketsGoBack: what large packets and long data took is given back to the operating
+// system while the connections are open.
 func TestLargePacketsGoBack(t *testing.T) {
 	l := serveWith(t, wire.Config{MaxPacket: 64 << 20}, &echo{})
 	debug.FreeOSMemory()
@@ -106,7 +108,8 @@ func TestLargePacketsGoBack(t *testing.T) {
 	})
 }
 
-// TestStrangersHoldLittle: who has not logged in makes the server hold a few dozen KiB, in clear and in TLS.
+// TestStrangersHoldLittle: who has not logged in makes the server hold a few dozen KiB, in clear
+// and in TLS.
 func TestStrangersHoldLittle(t *testing.T) {
 	const strangers = 100
 	l := serveWith(t, wire.Config{TLS: certificate(t), AuthTimeout: time.Minute, MaxConnections: 2 * strangers}, &echo{})
@@ -116,12 +119,14 @@ func TestStrangersHoldLittle(t *testing.T) {
 	before := m.HeapAlloc + m.StackInuse
 	for i := range 2 * strangers {
 		c := greeting(t, l)
-		half := append([]byte{0xff, 0x3f, 0, 1}, make([]byte, 16<<10-2)...) // a login but for its last byte
+		// a login but for its last byte
+		half := append([]byte{0xff, 0x3f, 0, 1}, make([]byte, 16<<10-2)...)
 		if i%2 == 1 {
 			request := make([]byte, 36)
 			request[0], request[3] = 32, 1
 			binary.LittleEndian.PutUint32(request[4:], capabilities|1<<11)
-			hello := append([]byte{22, 3, 1, 0x3f, 0xff, 1, 0, 0xff, 0xff}, make([]byte, 60<<10)...) // and a hello that does not end
+			// and a hello that does not end
+			hello := append([]byte{22, 3, 1, 0x3f, 0xff, 1, 0, 0xff, 0xff}, make([]byte, 60<<10)...)
 			half = append(request, hello...)
 		}
 		go func(c net.Conn) { _, _ = c.Write(half) }(c)

@@ -14,12 +14,16 @@ type Config struct {
 	TLS        *tls.Config // nil: TLS is not offered
 	RequireTLS bool        // close clients that go on in clear
 
-	MaxConnections   int           // connections that have logged in, default 256; administrators have one more
-	MaxLogins        int           // connections that have not logged in yet, default MaxConnections
-	MaxLoginsFrom    int           // of these from one address, default three quarters of MaxLogins, at least 8
-	AuthTimeout      time.Duration // from accept to the end of the login, default 10 s
-	MaxPreAuthPacket int           // payload bytes of a packet before the login is done, default 16 KiB
-	MaxPacket        int           // payload bytes of one command, default 64 MiB
+	// connections that have logged in, default 256; administrators have one more
+	MaxConnections int
+	// connections that have not logged in yet, default MaxConnections
+	MaxLogins int
+	// of these from one address, default three quarters of MaxLogins, at least 8
+	MaxLoginsFrom int
+	AuthTimeout   time.Duration // from accept to the end of the login, default 10 s
+	// payload bytes of a packet before the login is done, default 16 KiB
+	MaxPreAuthPacket int
+	MaxPacket        int // payload bytes of one command, default 64 MiB
 }
 
 func (c Config) withDefaults() Config {
@@ -68,8 +72,8 @@ func (l *Listener) SetLimits(connections int, authTimeout time.Duration) {
 	l.cfg.MaxConnections, l.cfg.MaxLogins, l.cfg.AuthTimeout = connections, connections, authTimeout
 }
 
-// accept returns the next connection that there is room for. It returns an error only when the listener is closed: a lack of
-// file descriptors, say, makes it wait.
+// accept returns the next connection that there is room for. It returns an error only when the
+// listener is closed: a lack of file descriptors, say, makes it wait.
 func (l *Listener) accept() (*Conn, error) {
 	for pause := 5 * time.Millisecond; ; {
 		raw, err := l.inner.Accept()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// LocalFile asks the client for a file of its own and returns what it sends. Close reads the rest of it
-// and must come before anything else is sent. The client must allow it, see LocalFiles.
+// LocalFile asks the client for a file of its own and returns what it sends. Close reads the rest
+// of it and must come before anything else is sent. The client must allow it, see LocalFiles.
 func (c *Conn) LocalFile(ctx context.Context, name string) (io.ReadCloser, error) {
 	at := c.packet()
 	c.out = append(append(c.out, packetLocalFile), name...)

@@ -18,8 +18,8 @@ const (
 	CachingSHA2    = string(mysql.CachingSha2Password)
 )
 
-// Login is one attempt to log in, at the beginning of a connection or by COM_CHANGE_USER. A LoginFunc
-// goes on with the exchange through it.
+// Login is one attempt to log in, at the beginning of a connection or by COM_CHANGE_USER. A
+// LoginFunc goes on with the exchange through it.
 type Login struct {
 	User, Database string
 	Plugin         string // that the client has answered for
@@ -28,9 +28,10 @@ type Login struct {
 	From           net.Addr
 	Secure         bool // nobody between the client and the server can read what is sent
 
-	// What a LoginFunc says of the account: its name, how many connections it may have at once as any account (0: any
-	// number), or by a number of its own in the place of that (0: it has none), and whether it may have more and take the
-	// place beyond the listener's limit, which is asked only where it matters. Nil: it may not.
+	// What a LoginFunc says of the account: its name, how many connections it may have at once as
+	// any account (0: any number), or by a number of its own in the place of that (0: it has none),
+	// and whether it may have more and take the place beyond the listener's limit, which is asked
+	// only where it matters. Nil: it may not.
 	Account        string
 	MaxConnections int
 	OwnConnections int
@@ -235,8 +236,8 @@ func (s *Server) admit(c *Conn, l *Login) error {
 	return c.flush()
 }
 
-// changeUser logs the client in as another user: the session ends first, with all that belongs to it,
-// and the exchange has the limits of a first login. Where it fails the connection ends.
+// changeUser logs the client in as another user: the session ends first, with all that belongs to
+// it, and the exchange has the limits of a first login. Where it fails the connection ends.
 func (s *Server) changeUser(c *Conn, body []byte) bool {
 	l := c.parseChangeUser(body)
 	if l == nil {
@@ -249,10 +250,10 @@ func (s *Server) changeUser(c *Conn, body []byte) bool {
 	return s.admit(c, l) == nil
 }
 
-// parseChangeUser reads a COM_CHANGE_USER packet; nil where it is none. A client may answer in it to the
-// salt that it has seen last, as clients do that do not wait to be asked. Who has read that answer on
-// the wire could repeat it in this connection only, for the session that it has logged in to: whoever
-// can put packets into it has no need to.
+// parseChangeUser reads a COM_CHANGE_USER packet; nil where it is none. A client may answer in it
+// to the salt that it has seen last, as clients do that do not wait to be asked. Who has read that
+// answer on the wire could repeat it in this connection only, for the session that it has logged in
+// to: whoever can put packets into it has no need to.
 func (c *Conn) parseChangeUser(body []byte) *Login {
 	r := reader{b: body}
 	l := &Login{User: r.zeroText(), Plugin: NativePassword, Salt: c.salt, From: c.RemoteAddr(), Secure: c.Secure(), conn: c}

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// ShowsNative tells whether the response is that of mysql_native_password for the password with this SHA1(SHA1(password)):
-// SHA1(password) xor SHA1(salt + SHA1(SHA1(password))).
+// ShowsNative tells whether the response is that of mysql_native_password for the password with
+// this SHA1(SHA1(password)): SHA1(password) xor SHA1(salt + SHA1(SHA1(password))).
 func (l *Login) ShowsNative(twice [sha1.Size]byte) bool {
 	if len(l.Response) != sha1.Size {
 		return false
@@ -20,8 +20,8 @@ func (l *Login) ShowsNative(twice [sha1.Size]byte) bool {
 	return subtle.ConstantTimeCompare(shown[:], twice[:]) == 1
 }
 
-// ShowsSHA2 tells whether the response is the first one of caching_sha2_password for the password with this
-// SHA256(SHA256(password)): SHA256(password) xor SHA256(SHA256(SHA256(password)) + salt).
+// ShowsSHA2 tells whether the response is the first one of caching_sha2_password for the password
+// with this SHA256(SHA256(password)): SHA256(password) xor SHA256(SHA256(SHA256(password)) + salt).
 func (l *Login) ShowsSHA2(twice [sha256.Size]byte) bool {
 	if len(l.Response) != sha256.Size {
 		return false

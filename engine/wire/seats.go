@@ -6,8 +6,8 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 )
 
-// seat is what an open connection takes of the listener's limits: a place among those that log in, and
-// then one among those that have, which is also its account's.
+// seat is what an open connection takes of the listener's limits: a place among those that log in,
+// and then one among those that have, which is also its account's.
 type seat struct {
 	entering bool   // it has not logged in yet
 	from     string // the address that this counts for
@@ -15,18 +15,20 @@ type seat struct {
 	account  string
 }
 
-// spareLogins are connections beyond MaxConnections that may begin to log in: who holds the place for
-// administrators is known only then, and those who are refused must not keep an administrator out.
+// spareLogins are connections beyond MaxConnections that may begin to log in: who holds the place
+// for administrators is known only then, and those who are refused must not keep an administrator
+// out.
 const spareLogins = 8
 
-// room reports whether another connection may begin to log in. One address does not take all the places for that: its connections
-// need not say anything to hold them. l.mu is held.
+// room reports whether another connection may begin to log in. One address does not take all the
+// places for that: its connections need not say anything to hold them. l.mu is held.
 func (l *Listener) room(from string) bool {
 	return !l.closed && len(l.conns) < l.cfg.MaxConnections+spareLogins && len(l.conns)-l.loggedIn < l.cfg.MaxLogins && l.logins[from] < l.loginsFrom()
 }
 
-// loginsFrom is how many connections of one address may be logging in at the same time: as many of all as one account may have by
-// default, so that what a program opens at once comes in. l.mu is held.
+// loginsFrom is how many connections of one address may be logging in at the same time: as many of
+// all as one account may have by default, so that what a program opens at once comes in. l.mu is
+// held.
 func (l *Listener) loginsFrom() int {
 	if l.cfg.MaxLoginsFrom > 0 {
 		return l.cfg.MaxLoginsFrom
@@ -45,8 +47,8 @@ func (l *Listener) entered(s *seat) {
 	}
 }
 
-// seat gives a client that has shown its password a place, or tells MySQL's error. An administrator may
-// take one more than there are, and any number of its account's.
+// seat gives a client that has shown its password a place, or tells MySQL's error. An administrator
+// may take one more than there are, and any number of its account's.
 func (l *Listener) seat(c *Conn, login *Login) error {
 	err := l.take(c, login, false)
 	if err != nil && login.Administrator != nil && login.Administrator() {

@@ -20,8 +20,8 @@ type someone struct{}
 
 func (someone) Get() *querypb.VTGateCallerID { return nil }
 
-// TestSeatsUnderLoad: those who try again and again to come in where all places are taken do not keep an administrator out, and come in
-// as soon as places are given back.
+// TestSeatsUnderLoad: those who try again and again to come in where all places are taken do not
+// keep an administrator out, and come in as soon as places are given back.
 func TestSeatsUnderLoad(t *testing.T) {
 	const most = 4
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -85,8 +85,9 @@ func settled(t *testing.T, l *wire.Listener, n int) {
 	testenv.Until(t, 10*time.Second, fmt.Sprint(n, " open connections"), func() bool { return l.Connections() <= n })
 }
 
-// TestLoginsOfOneAddress: connections of one address that say nothing leave places to log in for others, and for it when they are gone; those
-// that have logged in do not count, nor do they when they log in as another user.
+// TestLoginsOfOneAddress: connections of one address that say nothing leave places to log in for
+// others, and for it when they are gone; those that have logged in do not count, nor do they when
+// they log in as another user.
 func TestLoginsOfOneAddress(t *testing.T) {
 	const from = 3
 	l := serve(t, wire.Config{MaxConnections: 40, MaxLoginsFrom: from, AuthTimeout: time.Minute})
@@ -117,7 +118,8 @@ func TestLoginsOfOneAddress(t *testing.T) {
 	})
 }
 
-// TestNetworks: of IPv6 a customer's network is one address, an address of IPv4 is one in either form.
+// TestNetworks: of IPv6 a customer's network is one address, an address of IPv4 is one in either
+// form.
 func TestNetworks(t *testing.T) {
 	for address, want := range map[string]string{
 		"10.0.0.1": "10.0.0.1", "2001:db8:1:2:3::4": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64", "localhost": "localhost", "::ffff:10.0.0.1": "::ffff:10.0.0.1",

@@ -11,7 +11,8 @@ import (
 // maxStatements bounds a connection's prepared statements, as MySQL bounds a server's.
 const maxStatements = 16382
 
-// maxStatementText bounds the texts of a connection's prepared statements: each is kept in a form that is many times as large.
+// maxStatementText bounds the texts of a connection's prepared statements: each is kept in a form
+// that is many times as large.
 const maxStatementText = 16 << 20
 
 // statement is a prepared statement of one connection.
@@ -50,7 +51,8 @@ func (c *Conn) dropLong(st *statement) {
 	st.long, st.err = nil, nil
 }
 
-// longData keeps a part of a parameter. What is wrong with it is told when the statement is executed.
+// longData keeps a part of a parameter. What is wrong with it is told when the statement is
+// executed.
 func (c *Conn) longData(body []byte) {
 	r := reader{b: body}
 	st, parameter := c.statements.byID[r.uint32()], int(r.uint16())
@@ -75,7 +77,8 @@ func (c *Conn) longData(body []byte) {
 	}
 }
 
-// holdLong counts n bytes more of a parameter of so many bytes, or tells what they are too many for.
+// holdLong counts n bytes more of a parameter of so many bytes, or tells what they are too many
+// for.
 func (c *Conn) holdLong(parameter, n int) error {
 	switch most := c.listener.cfg.MaxPacket; {
 	case parameter+n > most:

@@ -38,9 +38,9 @@ type parameterType struct {
 	unsigned bool
 }
 
-// values reads the parameters of an execution: which are NULL, their types, if the client names them
-// again, and the others' values. Long data goes before both. ok is false when something is missing,
-// or of an unknown type.
+// values reads the parameters of an execution: which are NULL, their types, if the client names
+// them again, and the others' values. Long data goes before both. ok is false when something is
+// missing, or of an unknown type.
 func (st *statement) values(r *reader) (values map[string]*querypb.BindVariable, ok bool) {
 	if st.Params == 0 {
 		return nil, true

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// WaitForClient waits, while a statement runs, until its client goes away or sends COM_QUIT, which is
-// true, or until ctx ends. A client may send its next commands already; they stay unread. It must have
-// returned before the connection is read again.
+// WaitForClient waits, while a statement runs, until its client goes away or sends COM_QUIT, which
+// is true, or until ctx ends. A client may send its next commands already; they stay unread. It
+// must have returned before the connection is read again.
 func (c *Conn) WaitForClient(ctx context.Context) bool {
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -22,7 +22,8 @@ func (c *Conn) WaitForClient(ctx context.Context) bool {
 	return gone && ctx.Err() == nil
 }
 
-// waitForEnd looks at what comes until that is COM_QUIT or the end, or until no more can be looked at.
+// waitForEnd looks at what comes until that is COM_QUIT or the end, or until no more can be looked
+// at.
 func (c *Conn) waitForEnd() (gone bool) {
 	for {
 		waiting := c.buffered.Buffered()
@@ -37,7 +38,8 @@ func (c *Conn) waitForEnd() (gone bool) {
 
 type peeker interface{ Peek(n int) ([]byte, error) }
 
-// hasQuit looks for COM_QUIT among n waiting bytes; more is false when later ones could not be seen.
+// hasQuit looks for COM_QUIT among n waiting bytes; more is false when later ones could not be
+// seen.
 func hasQuit(p peeker, n int) (quits, more bool) {
 	b, _ := p.Peek(n)
 	for len(b) > headerSize {

@@ -11,14 +11,17 @@ import (
 	"scrim/internal/durable"
 )
 
-// mostFile is the size from which a file is cut down to the newest line of each directory: some 5000 lines, far more than is ever read.
+// mostFile is the size from which a file is cut down to the newest line of each directory: some
+// 5000 lines, far more than is ever read.
 const mostFile = 1 << 20
 
-// compacted replaces a file that has grown by the newest line of each directory and a further one; ok is false where it has not: the file
-// is small, is no file that can be replaced, or holds no position.
+// compacted replaces a file that has grown by the newest line of each directory and a further one;
+// ok is false where it has not: the file is small, is no file that can be replaced, or holds no
+// position.
 //
-// The new file is whole and durable before it takes the old one's name, so a crash leaves one of the two, and each of them ends with a
-// newest line. What another process adds to the old file between the two is lost; the next line that either writes tells both of each other.
+// The new file is whole and durable before it takes the old one's name, so a crash leaves one of
+// the two, and each of them ends with a newest line. What another process adds to the old file
+// between the two is lost; the next line that either writes tells both of each other.
 func (f file) compacted(line []byte) (ok bool, err error) {
 	path, err := filepath.EvalSymlinks(string(f))
 	if err != nil {

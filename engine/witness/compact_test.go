@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// grown makes a witness file over the bound, which ends with the position given, after lines of another directory.
+// grown makes a witness file over the bound, which ends with the position given, after lines of
+// another directory.
 func grown(t *testing.T, last string) string {
 	t.Helper()
 	where := filepath.Join(t.TempDir(), "witness")
@@ -39,7 +40,8 @@ func size(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// TestAGrownFileIsCutDown to the newest line of each directory, by the line that is added, and keeps its permissions.
+// TestAGrownFileIsCutDown to the newest line of each directory, by the line that is added, and
+// keeps its permissions.
 func TestAGrownFileIsCutDown(t *testing.T) {
 	where := grown(t, "newest")
 	w := At(where, "mine")
@@ -87,8 +89,8 @@ func TestAFileStaysBounded(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeCutDownGrows: a crash before the new file takes its place leaves the old one, a directory that cannot be written leaves
-// it, too, and a file without a position is never replaced.
+// TestWhatCannotBeCutDownGrows: a crash before the new file takes its place leaves the old one, a
+// directory that cannot be written leaves it, too, and a file without a position is never replaced.
 func TestWhatCannotBeCutDownGrows(t *testing.T) {
 	where := grown(t, "newest")
 	before := size(t, where)

@@ -27,14 +27,15 @@ type Report struct {
 	Other   *Entry // the line of another process that was found behind our own, the first one
 }
 
-// The witness is looked at every second for a position that has changed, and every half minute for another process.
+// The witness is looked at every second for a position that has changed, and every half minute for
+// another process.
 const (
 	every = time.Second
 	looks = 30
 )
 
-// Keep writes the first line, and then goes on by itself until Close. now is the position at that moment, and tell hears what Report
-// says, from one goroutine.
+// Keep writes the first line, and then goes on by itself until Close. now is the position at that
+// moment, and tell hears what Report says, from one goroutine.
 func (w *Witness) Keep(now func() string, tell func(Report)) (*Keeper, error) {
 	b := make([]byte, 8)
 	if _, err := rand.Read(b); err != nil {
@@ -65,7 +66,8 @@ func (k *Keeper) keep() {
 	}
 }
 
-// step looks for another process's line, adds ours where the position has changed, and tells what is new.
+// step looks for another process's line, adds ours where the position has changed, and tells what
+// is new.
 func (k *Keeper) step() {
 	r := Report{Other: k.said.Other}
 	last, ok, err := k.w.Last()

@@ -16,7 +16,8 @@ type Entry struct {
 	Directory string    `json:"directory"`
 	Run       string    `json:"run"`
 	Position  string    `json:"position"`
-	Note      string    `json:"note,omitempty"` // why the position may be an older one than the line before has
+	// why the position may be an older one than the line before has
+	Note string `json:"note,omitempty"`
 }
 
 // place is where the lines are.
@@ -34,7 +35,8 @@ type Witness struct {
 	place     place
 }
 
-// At returns the witness at a path or an http(s) URL, for the directory of that id. It opens nothing.
+// At returns the witness at a path or an http(s) URL, for the directory of that id. It opens
+// nothing.
 func At(where, directory string) *Witness {
 	w := &Witness{where: where, directory: directory, place: file(where)}
 	if IsURL(where) {
@@ -48,7 +50,8 @@ func IsURL(where string) bool {
 	return strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://")
 }
 
-// Check reports what is wrong with the place of a witness for the data directory; nil when nothing is.
+// Check reports what is wrong with the place of a witness for the data directory; nil when nothing
+// is.
 func Check(where, dataDir string) error {
 	if IsURL(where) {
 		if u, err := url.Parse(where); err != nil || u.Host == "" {

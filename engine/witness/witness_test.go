@@ -60,7 +60,8 @@ func TestLastLineCounts(t *testing.T) {
 	}
 }
 
-// TestTornLine: a line that a crash has cut off is passed over, and the next one is whole. A file of other things is no witness.
+// TestTornLine: a line that a crash has cut off is passed over, and the next one is whole. A file
+// of other things is no witness.
 func TestTornLine(t *testing.T) {
 	where := filepath.Join(t.TempDir(), "witness")
 	w := At(where, "mine")
@@ -136,7 +137,8 @@ func keep(t *testing.T, where, position string) *kept {
 	return k
 }
 
-// TestSecondServerIsNoticed: each of two that serve one directory finds the other's line, and says so once.
+// TestSecondServerIsNoticed: each of two that serve one directory finds the other's line, and says
+// so once.
 func TestSecondServerIsNoticed(t *testing.T) {
 	for name, where := range places(t) {
 		a := keep(t, where, "a")

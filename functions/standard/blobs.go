@@ -22,14 +22,15 @@ const (
 	corruptCompressed  = 1259
 )
 
-// lengthSize is how many bytes before the compressed ones tell the length, and lengthMask the bits of them that do.
+// lengthSize is how many bytes before the compressed ones tell the length, and lengthMask the bits
+// of them that do.
 const (
 	lengthSize = 4
 	lengthMask = 1<<30 - 1
 )
 
-// uncompress is UNCOMPRESS: what cannot be uncompressed is NULL, with a warning. Memory grows with what comes out, and not with the length
-// that the bytes say.
+// uncompress is UNCOMPRESS: what cannot be uncompressed is NULL, with a warning. Memory grows with
+// what comes out, and not with the length that the bytes say.
 func uncompress(ctx *sql.Context, args []any) (any, error) {
 	b, ok := raw(ctx, args[0])
 	if !ok || len(b) == 0 {

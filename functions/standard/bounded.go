@@ -15,12 +15,14 @@ import (
 
 // bound says what a function of texts takes to compute. Its arguments are computed first.
 type bound struct {
-	// length is how long the result will be, in bytes. One longer than max_allowed_packet is NULL, as in MySQL, and is not computed. Nil: it is no
-	// longer than the arguments, or is looked at when it is there.
+	// length is how long the result will be, in bytes. One longer than max_allowed_packet is NULL,
+	// as in MySQL, and is not computed. Nil: it is no longer than the arguments, or is looked at
+	// when it is there.
 	length func(ctx *sql.Context, args []any) int64
 	// work is how many bytes the function needs for each byte of its arguments while it runs.
 	work int64
-	// most bounds the length of a result that is known only when it is there. Nil: length, or the arguments' does.
+	// most bounds the length of a result that is known only when it is there. Nil: length, or the
+	// arguments' does.
 	most func(args []any) int64
 }
 
@@ -42,7 +44,8 @@ var bounds = map[string]bound{
 	"regexp_replace": {most: func(a []any) int64 { return lengthOf(a[0]) + times(lengthOf(a[0])+1, lengthOf(a[2])) }},
 }
 
-// readers need as many bytes for each byte of their arguments, and give back nothing longer than them.
+// readers need as many bytes for each byte of their arguments, and give back nothing longer than
+// them.
 var readers = map[int64]string{
 	1: "length octet_length bit_length char_length character_length ascii ord crc32 md5 sha sha1 sha2 strcmp instr left right lower lcase upper ucase unhex " +
 		"from_base64 ltrim rtrim soundex compress uncompress regexp_like regexp_instr regexp_substr",
@@ -87,8 +90,8 @@ type boundedFunction struct {
 	of sql.Function
 }
 
-// boundedCall is a call of a function of texts that computes its arguments, looks at what the function is about to take, and then calls it with
-// their values.
+// boundedCall is a call of a function of texts that computes its arguments, looks at what the
+// function is about to take, and then calls it with their values.
 type boundedCall struct {
 	sql.Expression // the function with its arguments, which is not evaluated
 	f              *boundedFunction
@@ -125,7 +128,8 @@ func constant(e sql.Expression) bool {
 	return ok
 }
 
-// small is the length below which a text is not counted, and below which max_allowed_packet cannot be.
+// small is the length below which a text is not counted, and below which max_allowed_packet cannot
+// be.
 const small = 1024
 
 // Eval implements sql.Expression.

@@ -107,7 +107,8 @@ func secToTime(ctx *sql.Context, a []any) (any, error) {
 	return timeOf(int64(math.Round(max(min(s, 4e6), -4e6) * 1e6))), nil
 }
 
-// yearZero begins the days that MySQL counts from 1. Its year 0 has no February 29th, which Go's has.
+// yearZero begins the days that MySQL counts from 1. Its year 0 has no February 29th, which Go's
+// has.
 var yearZero = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func days(t time.Time) int64 {

@@ -9,8 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// exact is SUM or AVG of whole numbers or DECIMALs, whose answers are DECIMALs in MySQL: SUM has the scale of its argument, AVG four digits more, at
-// most 30. go-mysql-server gives DOUBLEs.
+// exact is SUM or AVG of whole numbers or DECIMALs, whose answers are DECIMALs in MySQL: SUM has
+// the scale of its argument, AVG four digits more, at most 30. go-mysql-server gives DOUBLEs.
 type exact struct {
 	sql.Aggregation
 	typ sql.DecimalType
@@ -18,7 +18,8 @@ type exact struct {
 
 var _ sql.FunctionExpression = (*exact)(nil)
 
-// divIncrement is MySQL's div_precision_increment: the digits that a quotient has beyond its dividend.
+// divIncrement is MySQL's div_precision_increment: the digits that a quotient has beyond its
+// dividend.
 const divIncrement = 4
 
 // maxScale is the largest scale of a DECIMAL in MySQL.
@@ -39,7 +40,8 @@ func init() {
 	})
 }
 
-// asExact gives an aggregate the type that MySQL does, more digits being those that it adds to its argument's scale.
+// asExact gives an aggregate the type that MySQL does, more digits being those that it adds to its
+// argument's scale.
 func asExact(ctx *sql.Context, a sql.Aggregation, more uint8) sql.Aggregation {
 	e := a.Children()[0]
 	if d, ok := e.(*expression.DistinctExpression); ok {
@@ -52,8 +54,8 @@ func asExact(ctx *sql.Context, a sql.Aggregation, more uint8) sql.Aggregation {
 	return &exact{a, types.MustCreateDecimalType(types.DecimalTypeMaxPrecision, min(scale+more, maxScale))}
 }
 
-// scaleOf is the scale of an exact number. Where go-mysql-server gives the largest there is, because it does not know, the
-// values that a choice is between tell.
+// scaleOf is the scale of an exact number. Where go-mysql-server gives the largest there is,
+// because it does not know, the values that a choice is between tell.
 func scaleOf(ctx *sql.Context, e sql.Expression) (uint8, bool) {
 	t := e.Type(ctx)
 	switch d, decimal := t.(sql.DecimalType); {
@@ -129,7 +131,8 @@ func (e *exact) Description() string { return e.Aggregation.(sql.FunctionExpress
 // DebugString implements sql.DebugStringer.
 func (e *exact) DebugString(ctx *sql.Context) string { return sql.DebugString(ctx, e.Aggregation) }
 
-// WithChildren implements sql.Expression. The type stays: a column that what is planned replaces by a wider one does not change what the answer is.
+// WithChildren implements sql.Expression. The type stays: a column that what is planned replaces by
+// a wider one does not change what the answer is.
 func (e *exact) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
 	a, err := e.Aggregation.WithChildren(ctx, children...)
 	if err != nil {

@@ -32,7 +32,8 @@ func init() {
 	)
 }
 
-// formatMoment writes a date by the specifiers of DATE_FORMAT. A letter that is none stands for itself.
+// formatMoment writes a date by the specifiers of DATE_FORMAT. A letter that is none stands for
+// itself.
 func formatMoment(t time.Time, format string) string {
 	var b strings.Builder
 	each(format, &b, func(c byte) bool {
@@ -80,7 +81,8 @@ func formatMoment(t time.Time, format string) string {
 // weekModes are the modes of WEEK that the specifiers stand for.
 var weekModes = map[byte]int{'U': 0, 'u': weekMonday, 'V': weekYear, 'v': weekMonday | weekYear, 'X': weekYear, 'x': weekMonday | weekYear}
 
-// each reads a format: specifier writes what a letter behind % stands for, and reports whether it is a specifier.
+// each reads a format: specifier writes what a letter behind % stands for, and reports whether it
+// is a specifier.
 func each(format string, b *strings.Builder, specifier func(c byte) bool) {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {

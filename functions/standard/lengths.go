@@ -51,7 +51,8 @@ func repeatLength(ctx *sql.Context, a []any) int64 {
 	return times(lengthOf(a[0]), max(0, number(ctx, a[1])))
 }
 
-// padLength: a text that is to be longer than max_allowed_packet is NULL also where the pad is empty.
+// padLength: a text that is to be longer than max_allowed_packet is NULL also where the pad is
+// empty.
 func padLength(ctx *sql.Context, a []any) int64 { return max(0, number(ctx, a[1])) }
 
 func totalLength(_ *sql.Context, a []any) (n int64) {
@@ -61,7 +62,8 @@ func totalLength(_ *sql.Context, a []any) (n int64) {
 	return n
 }
 
-// joinedLength is of texts behind a first one that separates them, or that is less than a separator.
+// joinedLength is of texts behind a first one that separates them, or that is less than a
+// separator.
 func joinedLength(ctx *sql.Context, a []any) int64 {
 	return totalLength(ctx, a[1:]) + times(max(1, lengthOf(a[0])), int64(max(0, len(a)-2)))
 }

@@ -41,7 +41,8 @@ func partsOf(format string) int {
 	return parts
 }
 
-// parsedType is what STR_TO_DATE returns for a format: a constant one tells, and others have both parts.
+// parsedType is what STR_TO_DATE returns for a format: a constant one tells, and others have both
+// parts.
 func parsedType(_ *sql.Context, args []sql.Expression) sql.Type {
 	l, ok := args[1].(*expression.Literal)
 	if !ok {
@@ -80,16 +81,18 @@ type parse struct {
 	yearDay                  int64
 	half                     int64 // 0 for AM, 12 for PM; -1 for a clock of 24 hours
 	week, weekday            int64 // Monday is 1
-	sunday, strict           bool  // how week counts: %U and %V begin on Sunday, %V and %v number the weeks of a year of weeks
-	weekYear                 int64
-	sundayYear               bool
+	// how week counts: %U and %V begin on Sunday, %V and %v number the weeks of a year of weeks
+	sunday, strict bool
+	weekYear       int64
+	sundayYear     bool
 }
 
 func newParse(value string) *parse {
 	return &parse{rest: value, yearDay: -1, half: -1, week: -1, weekday: -1, weekYear: -1}
 }
 
-// value puts the parts together, nil where they are no date or time. A date wants its year, month and day, as in the default modes of MySQL 8.0.
+// value puts the parts together, nil where they are no date or time. A date wants its year, month
+// and day, as in the default modes of MySQL 8.0.
 func (p *parse) value(parts int) (any, error) {
 	hour := p.hour
 	if p.half >= 0 {
@@ -138,7 +141,8 @@ func (p *parse) dayOfWeek(at func(y, m, d int64) time.Time) (time.Time, bool) {
 		year = p.weekYear
 	}
 	first := at(year, 1, 1)
-	begin := int64(first.Weekday()) // the weekday of January 1st, counted from the first day of a week
+	// the weekday of January 1st, counted from the first day of a week
+	begin := int64(first.Weekday())
 	if !p.sunday {
 		begin = (begin + 6) % 7
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// read reads the text by a format; false where the text does not fit. What follows the format in the text is not looked at, and a text
-// may end before the format does.
+// read reads the text by a format; false where the text does not fit. What follows the format in
+// the text is not looked at, and a text may end before the format does.
 func (p *parse) read(format string) bool {
 	for i := 0; i < len(format); i++ {
 		c := format[i]

@@ -6,8 +6,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// spread is a variance or a standard deviation: DOUBLE in MySQL, of whatever it is. go-mysql-server gives them their argument's type, and so rounds the spread of
-// whole numbers to whole numbers.
+// spread is a variance or a standard deviation: DOUBLE in MySQL, of whatever it is. go-mysql-server
+// gives them their argument's type, and so rounds the spread of whole numbers to whole numbers.
 type spread struct{ sql.Aggregation }
 
 var _ sql.FunctionExpression = (*spread)(nil)

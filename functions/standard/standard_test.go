@@ -51,7 +51,8 @@ func eval(t *testing.T, name string, args ...any) any {
 	return nil
 }
 
-// TestFunctions compares with the results that the reference manual of MySQL 8.0 gives, and, where it gives none, with those of MariaDB 10.11.
+// TestFunctions compares with the results that the reference manual of MySQL 8.0 gives, and, where
+// it gives none, with those of MariaDB 10.11.
 func TestFunctions(t *testing.T) {
 	cases := []struct {
 		name string

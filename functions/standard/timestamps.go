@@ -16,7 +16,8 @@ func init() {
 	})
 }
 
-// unixTimestamp is UNIX_TIMESTAMP as go-mysql-server has it, but for the offset of the session's clock.
+// unixTimestamp is UNIX_TIMESTAMP as go-mysql-server has it, but for the offset of the session's
+// clock.
 type unixTimestamp struct{ *gms.UnixTimestamp }
 
 var _ sql.FunctionExpression = unixTimestamp{}
@@ -29,8 +30,8 @@ func newUnixTimestamp(ctx *sql.Context, args ...sql.Expression) (sql.Expression,
 	return unixTimestamp{e}, nil
 }
 
-// timestampOf is go-mysql-server's function. It evaluates an argument for its digits after the point, without a context; one that may want a
-// context is shown to it as a column.
+// timestampOf is go-mysql-server's function. It evaluates an argument for its digits after the
+// point, without a context; one that may want a context is shown to it as a column.
 func timestampOf(ctx *sql.Context, args []sql.Expression) (*gms.UnixTimestamp, error) {
 	shown := args
 	if len(args) == 1 && ours(ctx, args[0]) && !types.IsDatetimeType(args[0].Type(ctx)) {

@@ -39,8 +39,8 @@ func text(ctx *sql.Context, v any) (string, bool) {
 	return t, ok
 }
 
-// moment reads a date, with or without a time: a text, a number as YYMMDD, YYYYMMDD or with the time's digits, or a value of
-// such a type.
+// moment reads a date, with or without a time: a text, a number as YYMMDD, YYYYMMDD or with the
+// time's digits, or a value of such a type.
 func moment(ctx *sql.Context, v any) (time.Time, bool) {
 	switch n := v.(type) {
 	case time.Time:
@@ -66,7 +66,8 @@ func moment(ctx *sql.Context, v any) (time.Time, bool) {
 	return d, ok
 }
 
-// punctuated writes the digits of YYMMDD, YYYYMMDD, YYMMDDHHMMSS and YYYYMMDDHHMMSS apart. Other texts stay.
+// punctuated writes the digits of YYMMDD, YYYYMMDD, YYMMDDHHMMSS and YYYYMMDDHHMMSS apart. Other
+// texts stay.
 func punctuated(s string) string {
 	if strings.Trim(s, "0123456789") != "" {
 		return s
@@ -90,7 +91,8 @@ func punctuated(s string) string {
 // maxSpan is the largest TIME, 838:59:59, in microseconds.
 const maxSpan = ((838*60+59)*60 + 59) * 1e6
 
-// span reads a TIME, in microseconds: '[-][D ]HH:MM[:SS[.f]]', 'HHMMSS' or a number so written, or the time of a date with one.
+// span reads a TIME, in microseconds: '[-][D ]HH:MM[:SS[.f]]', 'HHMMSS' or a number so written, or
+// the time of a date with one.
 func span(ctx *sql.Context, v any) (int64, bool) {
 	switch n := v.(type) {
 	case types.Timespan:

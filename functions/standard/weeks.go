@@ -50,12 +50,14 @@ func dateAndMode(ctx *sql.Context, a []any) (time.Time, int, bool) {
 // The bits of a mode of WEEK, as MySQL numbers the modes.
 const (
 	weekMonday = 1 // weeks begin with Monday, and not with Sunday
-	weekYear   = 2 // weeks are numbered from 1: days before the first belong to the last of the year before
-	weekFirst  = 4 // the other rule for the first week
+	// weeks are numbered from 1: days before the first belong to the last of the year before
+	weekYear  = 2
+	weekFirst = 4 // the other rule for the first week
 )
 
-// weekOf returns the week of a date and the year that it belongs to. The first week is the first with four days or more in the year where weeks begin with Monday,
-// and the first that begins in the year where they begin with Sunday; weekFirst exchanges the two.
+// weekOf returns the week of a date and the year that it belongs to. The first week is the first
+// with four days or more in the year where weeks begin with Monday, and the first that begins in
+// the year where they begin with Sunday; weekFirst exchanges the two.
 func weekOf(t time.Time, mode int) (year, week int) {
 	monday, whole := mode&weekMonday != 0, mode&weekFirst != 0
 	if !monday {
@@ -80,9 +82,11 @@ func weekOf(t time.Time, mode int) (year, week int) {
 	return year, (day-first)/7 + 1
 }
 
-// firstWeek is the day of the year, from 0, on which the first week of a year begins; it is negative where that is in the year before.
+// firstWeek is the day of the year, from 0, on which the first week of a year begins; it is
+// negative where that is in the year before.
 func firstWeek(year int, monday, whole bool) int {
-	weekday := int(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Weekday()) // of January 1st, Sunday being 0
+	// of January 1st, Sunday being 0
+	weekday := int(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Weekday())
 	if monday {
 		weekday = (weekday + 6) % 7
 	}

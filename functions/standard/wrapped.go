@@ -19,7 +19,8 @@ func init() {
 	})
 }
 
-// wrapped are the functions of go-mysql-server that serve for some arguments only: nil leaves the others to the table.
+// wrapped are the functions of go-mysql-server that serve for some arguments only: nil leaves the
+// others to the table.
 var wrapped = map[string]func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error){}
 
 func wrap(name string, f func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error)) {

@@ -11,8 +11,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// Conversions between clocks. go-mysql-server takes the offset of another moment within hours of a change of the clock, as it reads a
-// zone's own clock as if it were UTC's. Here they are as the store computes them (planner/lower), hour by hour.
+// Conversions between clocks. go-mysql-server takes the offset of another moment within hours of a
+// change of the clock, as it reads a zone's own clock as if it were UTC's. Here they are as the
+// store computes them (planner/lower), hour by hour.
 
 func init() {
 	define(function{name: "from_unixtime", min: 1, max: 1, typ: types.DatetimeMaxPrecision, eval: fromUnixtime,
@@ -42,7 +43,8 @@ func fromUnixtime(ctx *sql.Context, a []any) (any, error) {
 	return utc.Add(ahead(at, utc)), nil
 }
 
-// The moments that CONVERT_TZ converts, in UTC; others it leaves as they are, as MySQL does from 8.0.28.
+// The moments that CONVERT_TZ converts, in UTC; others it leaves as they are, as MySQL does from
+// 8.0.28.
 var firstZoned, lastZoned = time.Date(1970, 1, 1, 0, 0, 1, 0, time.UTC), time.Date(3001, 1, 18, 23, 59, 59, 999999999, time.UTC)
 
 // convertTz is CONVERT_TZ(d, from, to).
@@ -80,7 +82,8 @@ func sessionZone(ctx *sql.Context) (*time.Location, error) {
 	return location(name)
 }
 
-// location is the zone of a name as MySQL writes it: SYSTEM, an offset such as '+02:00', or a name of the IANA data base.
+// location is the zone of a name as MySQL writes it: SYSTEM, an offset such as '+02:00', or a name
+// of the IANA data base.
 func location(name string) (*time.Location, error) {
 	if name == "SYSTEM" {
 		name = sql.SystemTimezoneOffset()
@@ -97,7 +100,8 @@ func location(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// The years whose changes of the clock are known, MySQL's TIMESTAMP: before and after them clocks stay as they are at that end.
+// The years whose changes of the clock are known, MySQL's TIMESTAMP: before and after them clocks
+// stay as they are at that end.
 var firstChange, lastChange = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2038, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // ahead is how far a zone's clock is ahead of UTC at a moment of UTC.
@@ -114,8 +118,9 @@ func ahead(at *time.Location, utc time.Time) time.Duration {
 // farthest is more than any clock is off UTC.
 const farthest = 27 * time.Hour
 
-// aheadOfClock is how far a zone's clock is ahead of UTC when it shows a time, written as one of UTC. A time that it shows twice is the
-// later one, and one that it leaves out is counted from before the change.
+// aheadOfClock is how far a zone's clock is ahead of UTC when it shows a time, written as one of
+// UTC. A time that it shows twice is the later one, and one that it leaves out is counted from
+// before the change.
 func aheadOfClock(at *time.Location, shown time.Time) time.Duration {
 	by := ahead(at, shown.Add(-farthest))
 	for t := shown.Add(-farthest); ; {

@@ -10,8 +10,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// TestClocksAroundTheirChanges compares what a clock shows, and what it means, with a walk through all half hours of the years: a time that is
-// shown twice is the later one, one that is left out is counted from before the change.
+// TestClocksAroundTheirChanges compares what a clock shows, and what it means, with a walk through
+// all half hours of the years: a time that is shown twice is the later one, one that is left out is
+// counted from before the change.
 func TestClocksAroundTheirChanges(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata", "+02:00", "UTC", "America/Caracas"} {
 		at, err := location(name)
@@ -82,7 +83,8 @@ func TestZoneNames(t *testing.T) {
 	}
 }
 
-// TestConvertTz: what is no date or no zone is NULL, and what is beyond the years of MySQL's conversion stays.
+// TestConvertTz: what is no date or no zone is NULL, and what is beyond the years of MySQL's
+// conversion stays.
 func TestConvertTz(t *testing.T) {
 	ctx := sql.NewEmptyContext()
 	for _, c := range []struct{ d, from, to, want string }{
@@ -107,7 +109,8 @@ func TestConvertTz(t *testing.T) {
 	}
 }
 
-// TestUnixTimestampOfOtherCalls: an argument is not evaluated without a context, and the digits after the point stay those of its type.
+// TestUnixTimestampOfOtherCalls: an argument is not evaluated without a context, and the digits
+// after the point stay those of its type.
 func TestUnixTimestampOfOtherCalls(t *testing.T) {
 	ctx := sql.NewEmptyContext()
 	lit := func(s string) sql.Expression { return expression.NewLiteral(s, types.LongText) }

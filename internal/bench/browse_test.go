@@ -24,8 +24,8 @@ var browsing = []struct{ name, query string }{
 	{"key-usage", "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME FROM information_schema.key_column_usage WHERE TABLE_SCHEMA = 'shop'"},
 }
 
-// BenchmarkBrowse sizes a tool's browsing of a schema of 500 tables with 8 columns, by a DBA and by an analyst who may
-// read them all: each question by itself, and all of them after one another.
+// BenchmarkBrowse sizes a tool's browsing of a schema of 500 tables with 8 columns, by a DBA and by
+// an analyst who may read them all: each question by itself, and all of them after one another.
 func BenchmarkBrowse(b *testing.B) {
 	addr, dba := wide(b)
 	analyst := connectAs(b, addr, "ann", "shop")
@@ -48,7 +48,8 @@ func BenchmarkBrowse(b *testing.B) {
 	}
 }
 
-// browse reports the median time of asking all queries, in milliseconds, and the processor time of one round.
+// browse reports the median time of asking all queries, in milliseconds, and the processor time of
+// one round.
 func browse(b *testing.B, c *sql.Conn, queries ...string) {
 	b.Helper()
 	var took []time.Duration
@@ -65,8 +66,8 @@ func browse(b *testing.B, c *sql.Conn, queries ...string) {
 	b.ReportMetric((worked()-start).Seconds()*1e3/float64(rounds), "cpu-ms")
 }
 
-// wide serves a database shop of 500 tables, every other one protected, and an analyst ann who may read it; it returns
-// the address and root's connection.
+// wide serves a database shop of 500 tables, every other one protected, and an analyst ann who may
+// read it; it returns the address and root's connection.
 func wide(b *testing.B) (addr string, dba *sql.Conn) {
 	b.Helper()
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))

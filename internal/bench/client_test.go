@@ -111,7 +111,8 @@ func (c *child) call(b *testing.B, question, answer any) {
 	}
 }
 
-// serveChild answers a child's questions until its parent ends them. By itself the test does nothing.
+// serveChild answers a child's questions until its parent ends them. By itself the test does
+// nothing.
 func serveChild[Q, A any](t *testing.T, answer func(Q) A) {
 	if os.Getenv(role) != t.Name() {
 		return

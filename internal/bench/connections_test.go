@@ -5,9 +5,11 @@ import (
 	"time"
 )
 
-// BenchmarkConnections asks trivial private queries, each a new charge, from one connection and from eight by turns, and reports how
-// many times as many a second eight get. The clients are a process of their own, so that the server's processor time is known apart.
-// Where both run on the same cores, the ratio cannot exceed cores · (time of one query alone) / (processor time of one query).
+// BenchmarkConnections asks trivial private queries, each a new charge, from one connection and
+// from eight by turns, and reports how many times as many a second eight get. The clients are a
+// process of their own, so that the server's processor time is known apart. Where both run on the
+// same cores, the ratio cannot exceed cores · (time of one query alone) / (processor time of one
+// query).
 func BenchmarkConnections(b *testing.B) {
 	const many, each = 8, 400
 	addr, _ := startAt(b, 10_000, 1000, 4, *benchType)
@@ -24,7 +26,8 @@ func BenchmarkConnections(b *testing.B) {
 	for b.Loop() {
 		one, eight = ask(1, each/2), ask(many, each)
 		ratios = append(ratios, time.Duration(eight.rate()/one.rate()*1000))
-		work := (eight.serverEach() + eight.clientEach()) * eight.rate() / 1000 // processors that were busy
+		// processors that were busy
+		work := (eight.serverEach() + eight.clientEach()) * eight.rate() / 1000
 		bounds = append(bounds, time.Duration(work*1000))
 	}
 	b.ReportMetric(float64(median(ratios))/1000, "eight/one")

@@ -18,11 +18,12 @@ var (
 
 // BenchmarkGroupedCountAvg sizes SELECT g, COUNT(*), AVG(x) … GROUP BY g over 20 public groups
 // against DuckDB's own exact per-person query, pushed down whole: both over the wire, interleaved,
-// medians, of the time and of the processors' time, which other work on the machine disturbs less. Each private run asks for a
-// slightly different ε, so that none is a replay.
+// medians, of the time and of the processors' time, which other work on the machine disturbs less.
+// Each private run asks for a slightly different ε, so that none is a replay.
 func BenchmarkGroupedCountAvg(b *testing.B) {
 	private, exact := start(b, *benchRows, *benchRows/10, 20, *benchType)
-	// The condition, which holds for every row, keeps a run from getting the result of the one before.
+	// The condition, which holds for every row, keeps a run from getting the result of the one
+	// before.
 	const perPerson = "SELECT g, SUM(c), SUM(s) / SUM(c) FROM " +
 		"(SELECT g, person, COUNT(*) AS c, SUM(x) AS s FROM t WHERE g > -%d GROUP BY g, person) AS d GROUP BY g"
 	for b.Loop() {

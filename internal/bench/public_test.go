@@ -18,14 +18,17 @@ import (
 	"scrim/engine"
 )
 
-// BenchmarkPublicGroups has four connections execute a prepared GROUP BY over a public table of 1000 rows, as sysbench would, and
-// compares the rate with that of go-mysql-server alone over its tables in memory, by turns.
+// BenchmarkPublicGroups has four connections execute a prepared GROUP BY over a public table of
+// 1000 rows, as sysbench would, and compares the rate with that of go-mysql-server alone over its
+// tables in memory, by turns.
 func BenchmarkPublicGroups(b *testing.B) { compareBare(b, "group", 4, 400) }
 
-// BenchmarkPublicGroupsNew is BenchmarkPublicGroups with another argument each time, so that no result is one that was asked before.
+// BenchmarkPublicGroupsNew is BenchmarkPublicGroups with another argument each time, so that no
+// result is one that was asked before.
 func BenchmarkPublicGroupsNew(b *testing.B) { compareBare(b, "group-new", 4, 400) }
 
-// BenchmarkPublicRows has one connection read 1000 rows of 8 columns from a public table, beside go-mysql-server alone.
+// BenchmarkPublicRows has one connection read 1000 rows of 8 columns from a public table, beside
+// go-mysql-server alone.
 func BenchmarkPublicRows(b *testing.B) { compareBare(b, "rows", 1, 100) }
 
 // BenchmarkOne has one connection ask SELECT 1: the least that a statement takes.
@@ -96,14 +99,15 @@ func fill(b *testing.B, c *sql.Conn) {
 	}
 }
 
-// bareServer is where the process of go-mysql-server alone listens, and the processor time that it has taken so far.
+// bareServer is where the process of go-mysql-server alone listens, and the processor time that it
+// has taken so far.
 type bareServer struct {
 	Addr   string
 	Worked time.Duration
 }
 
-// TestBareServer is the process of go-mysql-server alone, with an empty database in memory. It is a process of its own because ours
-// adds rules to every engine of its process.
+// TestBareServer is the process of go-mysql-server alone, with an empty database in memory. It is a
+// process of its own because ours adds rules to every engine of its process.
 func TestBareServer(t *testing.T) {
 	addr := ""
 	serveChild(t, func(struct{}) bareServer {

@@ -32,7 +32,8 @@ var (
 	containers = []string{"CASE", "BOX", "BAG", "JAR", "PKG", "PACK", "CAN", "DRUM"}
 )
 
-// tpchTables are the statements that make the tables, with the columns that the queries read and TPC-H's types.
+// tpchTables are the statements that make the tables, with the columns that the queries read and
+// TPC-H's types.
 var tpchTables = []string{
 	"CREATE TABLE region (r_regionkey INTEGER PRIMARY KEY, r_name CHAR(25) NOT NULL)",
 	"CREATE TABLE nation (n_nationkey INTEGER PRIMARY KEY, n_name CHAR(25) NOT NULL, n_regionkey INTEGER NOT NULL)",
@@ -45,8 +46,8 @@ var tpchTables = []string{
 		"l_linestatus CHAR(1) NOT NULL, l_shipdate DATE NOT NULL, l_shipinstruct CHAR(25) NOT NULL, l_shipmode CHAR(10) NOT NULL)",
 }
 
-// tpchFiles writes a CSV file of each table, in the order in which the tables are made, with about so many rows of lineitem.
-// The numbers are those of a fixed seed.
+// tpchFiles writes a CSV file of each table, in the order in which the tables are made, with about
+// so many rows of lineitem. The numbers are those of a fixed seed.
 func tpchFiles(b *testing.B, dir string, lines int) (tables, files []string) {
 	b.Helper()
 	orders := max(lines/linesPerOrder, ordersPerCustomer)
@@ -75,7 +76,8 @@ func tpchFiles(b *testing.B, dir string, lines int) (tables, files []string) {
 	return g.tables, g.files
 }
 
-// tpch makes the data of TPC-H's tables, near enough to its own generator's for the queries of the benchmark.
+// tpch makes the data of TPC-H's tables, near enough to its own generator's for the queries of the
+// benchmark.
 type tpch struct {
 	b                                   *testing.B
 	dir                                 string

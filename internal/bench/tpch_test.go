@@ -17,8 +17,9 @@ import (
 
 var benchLines = flag.Int("bench.lineitems", 6_000_000, "rows of lineitem of the TPC-H benchmark, about; 6 million are scale factor 1")
 
-// tpchQuery is a query of TPC-H as an analyst writes it, and the exact query that adds up the same per person: its inner GROUP BY
-// has the group keys and the customer. Both hold a place for a hint or a condition.
+// tpchQuery is a query of TPC-H as an analyst writes it, and the exact query that adds up the same
+// per person: its inner GROUP BY has the group keys and the customer. Both hold a place for a hint
+// or a condition.
 type tpchQuery struct{ name, private, exact string }
 
 // revenue is what four of the queries add up.
@@ -71,8 +72,8 @@ var tpchQueries = []tpchQuery{
 			") AND l_orderkey > -%d GROUP BY o_custkey) AS p"},
 }
 
-// startTPCH serves a directory with TPC-H's tables: a customer is a unit, what is of no customer is public. It returns an analyst's
-// connection and a DBA's with raw access.
+// startTPCH serves a directory with TPC-H's tables: a customer is a unit, what is of no customer is
+// public. It returns an analyst's connection and a DBA's with raw access.
 func startTPCH(b *testing.B, lines int) (private, exact *sql.Conn) {
 	b.Helper()
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
@@ -109,8 +110,9 @@ func startTPCH(b *testing.B, lines int) (private, exact *sql.Conn) {
 	return connect(b, srv.addr, "tpch"), connect(b, srv.addr, "tpch", append(statements, "SET dp_raw = ON")...)
 }
 
-// BenchmarkTPCH sizes private queries of TPC-H against the exact ones that add up per person, pushed down whole to DuckDB: both
-// over the wire, interleaved, medians of -bench.runs. Each private run asks for a slightly different ε, so that none is a replay.
+// BenchmarkTPCH sizes private queries of TPC-H against the exact ones that add up per person,
+// pushed down whole to DuckDB: both over the wire, interleaved, medians of -bench.runs. Each
+// private run asks for a slightly different ε, so that none is a replay.
 func BenchmarkTPCH(b *testing.B) {
 	private, exact := startTPCH(b, *benchLines)
 	for _, q := range tpchQueries {

@@ -37,7 +37,8 @@ const (
 	prepared = "prepared"
 )
 
-// judge compares what a client printed for a check with the truth. ok is false for a name that is no check.
+// judge compares what a client printed for a check with the truth. ok is false for a name that is
+// no check.
 func judge(name, value string) (o Outcome, ok bool) {
 	f := judgeExtra
 	if !strings.HasPrefix(name, extra) {

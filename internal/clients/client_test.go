@@ -20,10 +20,12 @@ type Client struct {
 	Apt     []string          `json:"apt"`     // Debian packages
 	NPM     map[string]string `json:"npm"`     // npm packages with their exact versions
 	Scripts bool              `json:"npm_scripts"`
-	InSQL   bool              `json:"prepares_in_sql"` // by PREPARE and EXECUTE, not by the protocol's own packets
-	Run     []string          `json:"run"`             // command; "self" is this test's binary, see TestMain
-	Timeout int               `json:"timeout_seconds"`
-	Limits  string            `json:"limits"` // what it cannot do, and why
+	// by PREPARE and EXECUTE, not by the protocol's own packets
+	InSQL bool `json:"prepares_in_sql"`
+	// command; "self" is this test's binary, see TestMain
+	Run     []string `json:"run"`
+	Timeout int      `json:"timeout_seconds"`
+	Limits  string   `json:"limits"` // what it cannot do, and why
 
 	dir string
 }

@@ -60,7 +60,8 @@ type group struct {
 	count   int
 }
 
-// groups returns the true answer of SELECT dept, AVG(amount), COUNT(*) … GROUP BY dept ORDER BY dept.
+// groups returns the true answer of SELECT dept, AVG(amount), COUNT(*) … GROUP BY dept ORDER BY
+// dept.
 func groups() []group {
 	sums, counts := make([]int, len(departments)), make([]int, len(departments))
 	for i := range persons {

@@ -51,7 +51,8 @@ func say(name string, value any, err error) {
 	fmt.Printf("%s\t%s\n", name, b)
 }
 
-// open returns connections of an account, by the variable that names it, over TLS where a configuration is given.
+// open returns connections of an account, by the variable that names it, over TLS where a
+// configuration is given.
 func open(user string, secure *tls.Config) (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.User, c.Passwd = os.Getenv(user), os.Getenv("SCRIM_PASSWORD")
@@ -163,7 +164,8 @@ func goExtras(db *sql.DB) {
 	say("extra:read-only transaction", true, err)
 }
 
-// counted is the number of groups in an answer to an account, over a verified connection or in clear.
+// counted is the number of groups in an answer to an account, over a verified connection or in
+// clear.
 func counted(user string, secure bool) (int, error) {
 	var c *tls.Config
 	if secure {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestReportIsReadBack: the report is the record, so what is written has to come back, and only what
-// got worse is a regression.
+// TestReportIsReadBack: the report is the record, so what is written has to come back, and only
+// what got worse is a regression.
 func TestReportIsReadBack(t *testing.T) {
 	c := Client{Name: "a", Group: "G", Limits: "Nothing much."}
 	res := Result{Client: c, Version: "v|1", Outcomes: map[string]Outcome{}, Order: []string{"extra:one", "extra:two words", "extra:three"}}

@@ -97,7 +97,8 @@ func nodeModules() string {
 	return filepath.Join(cache, "scrim-clients", "node_modules")
 }
 
-// command runs a command in a process group of its own, which ends with it, and returns all that it wrote.
+// command runs a command in a process group of its own, which ends with it, and returns all that it
+// wrote.
 func command(ctx context.Context, limit time.Duration, work string, env, line []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -10,14 +10,15 @@ import (
 // MaxBytes bounds a redacted text.
 const MaxBytes = 16 << 10
 
-// maxRead is how much of a text is read: more than the longest statement that somebody wrote by hand, and little
-// enough that a long INSERT costs a millisecond.
+// maxRead is how much of a text is read: more than the longest statement that somebody wrote by
+// hand, and little enough that a long INSERT costs a millisecond.
 const maxRead = 256 << 10
 
 // cut stands for what is left out.
 const cut = "…"
 
-// Redact returns the text of one or more statements without its literals, at most MaxBytes long. It never fails.
+// Redact returns the text of one or more statements without its literals, at most MaxBytes long. It
+// never fails.
 func Redact(sql string) string {
 	long := len(sql) > maxRead
 	if long {
@@ -37,8 +38,8 @@ func Of(redacted string) string {
 	return hex.EncodeToString(h[:16])
 }
 
-// read returns the tokens of a text, and whether they are all of it. Of a text that goes on (long) the last token is left out, as it
-// may be a part of one.
+// read returns the tokens of a text, and whether they are all of it. Of a text that goes on (long)
+// the last token is left out, as it may be a part of one.
 func read(sql string, long bool) ([]token, bool) {
 	l := lexer{text: sql}
 	tokens := l.run()
@@ -47,7 +48,8 @@ func read(sql string, long bool) ([]token, bool) {
 		end = min(end, l.unclear)
 	}
 	if l.unclear >= 0 && end < 0 {
-		// The other reading of a backslash before a quote. If it is one, nobody can say which was meant.
+		// The other reading of a backslash before a quote. If it is one, nobody can say which was
+		// meant.
 		other := lexer{text: sql, plain: true}
 		if other.run(); other.odd < 0 {
 			end = l.unclear
@@ -92,8 +94,8 @@ func show(tokens []token) string {
 	return b.String()
 }
 
-// spaced reports whether a space stands between two tokens. It depends on nothing but the tokens, so that texts which
-// differ in white space print alike.
+// spaced reports whether a space stands between two tokens. It depends on nothing but the tokens,
+// so that texts which differ in white space print alike.
 func spaced(a, b token) bool {
 	switch {
 	case a.text == "(" || a.text == "." || b.text == ")" || b.text == "," || b.text == "." || b.text == ";":

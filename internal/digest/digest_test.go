@@ -170,8 +170,8 @@ func (w *writer) statement() string {
 	return "SELECT /*+ SET_VAR(dp_epsilon=" + w.literal() + ") */ " + w.expression(3) + " FROM t WHERE " + w.expression(2) + " LIMIT " + w.literal()
 }
 
-// TestNoLiteralSurvives: whatever a statement holds, no literal of three characters or more is in its redacted form. Texts that are cut off
-// at a random place lose their literals as well.
+// TestNoLiteralSurvives: whatever a statement holds, no literal of three characters or more is in
+// its redacted form. Texts that are cut off at a random place lose their literals as well.
 func TestNoLiteralSurvives(t *testing.T) {
 	w := &writer{Rand: rand.New(rand.NewPCG(1, 2))}
 	whole := 0
@@ -181,7 +181,8 @@ func TestNoLiteralSurvives(t *testing.T) {
 		for _, text := range []string{sql, sql[:w.IntN(len(sql)+1)]} {
 			got := Redact(text)
 			for _, s := range w.literals {
-				if strings.ContainsAny(s, "qzjQZJ0123456789") && strings.Contains(got, s) { // others are punctuation
+				// others are punctuation
+				if strings.ContainsAny(s, "qzjQZJ0123456789") && strings.Contains(got, s) {
 					t.Fatalf("%q survives in\n%s\nof\n%s", s, got, text)
 				}
 			}

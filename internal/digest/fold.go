@@ -3,12 +3,14 @@ package digest
 // list stands for a list of values of any length.
 const list = "(...)"
 
-// fold takes out what tokens alone do not show to be values: passwords without quotes, signs, and the length of lists.
+// fold takes out what tokens alone do not show to be values: passwords without quotes, signs, and
+// the length of lists.
 func fold(tokens []token) []token {
 	return lists(signs(passwords(tokens)))
 }
 
-// passwords marks what follows IDENTIFIED BY, IDENTIFIED … AS and SET PASSWORD … =, in whatever spelling.
+// passwords marks what follows IDENTIFIED BY, IDENTIFIED … AS and SET PASSWORD … =, in whatever
+// spelling.
 func passwords(tokens []token) []token {
 	secret, setting := false, false
 	var out []token

@@ -279,7 +279,8 @@ func (l *lexer) word() {
 	}
 }
 
-// secret tells whether a word looks like a token or a report in hexadecimal whose quotes were forgotten.
+// secret tells whether a word looks like a token or a report in hexadecimal whose quotes were
+// forgotten.
 func secret(w string) bool {
 	const least = 16
 	return len(w) >= least && strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789abcdefABCDEF") == ""
@@ -293,8 +294,8 @@ func (l *lexer) function(w, upper string) string {
 	return w
 }
 
-// name prints an identifier that stood in back quotes: bare where that is the same, redacted where it looks like an
-// expression.
+// name prints an identifier that stood in back quotes: bare where that is the same, redacted where
+// it looks like an expression.
 func name(s string) string {
 	plain := s != "" && letter(s[0])
 	for i := range len(s) {
@@ -312,8 +313,8 @@ func name(s string) string {
 	return sqltext.Name(s)
 }
 
-// known returns a word of letters and digits, and the mark for one that holds anything else: typographic quotes may
-// hold a value.
+// known returns a word of letters and digits, and the mark for one that holds anything else:
+// typographic quotes may hold a value.
 func known(w string) string {
 	for _, r := range w {
 		if r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) || r == utf8.RuneError {

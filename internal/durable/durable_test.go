@@ -24,7 +24,8 @@ func half(w io.Writer) error {
 	return errors.Join(err, io.ErrUnexpectedEOF)
 }
 
-// TestReplace: a replacement is whole, has its mode, and leaves nothing beside it; one that fails leaves the old file.
+// TestReplace: a replacement is whole, has its mode, and leaves nothing beside it; one that fails
+// leaves the old file.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -53,7 +54,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceFollowsNoLink: a link that somebody has put where the new file is written is removed, not written through.
+// TestReplaceFollowsNoLink: a link that somebody has put where the new file is written is removed,
+// not written through.
 func TestReplaceFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "f"), filepath.Join(dir, "other")

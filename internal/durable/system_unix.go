@@ -17,8 +17,8 @@ func SyncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Lock opens a file of mode 0600, which it makes if it is not there, and takes its lock: until the file is closed, or the
-// process has ended, others get ErrHeld.
+// Lock opens a file of mode 0600, which it makes if it is not there, and takes its lock: until the
+// file is closed, or the process has ended, others get ErrHeld.
 func Lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

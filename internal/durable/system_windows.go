@@ -6,14 +6,15 @@ import (
 	"syscall"
 )
 
-// sharingViolation is what Windows says of a file that another process has opened without sharing it.
+// sharingViolation is what Windows says of a file that another process has opened without sharing
+// it.
 const sharingViolation = syscall.Errno(32)
 
 // SyncDir does nothing.
 func SyncDir(string) error { return nil }
 
-// Lock opens a file, which it makes if it is not there, and takes its lock: until the file is closed, or the process has
-// ended, others get ErrHeld.
+// Lock opens a file, which it makes if it is not there, and takes its lock: until the file is
+// closed, or the process has ended, others get ErrHeld.
 func Lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

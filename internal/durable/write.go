@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// NewSuffix is what Replace appends to a name for the file that it writes. One that a crash has left is removed by the next
-// Replace.
+// NewSuffix is what Replace appends to a name for the file that it writes. One that a crash has
+// left is removed by the next Replace.
 const NewSuffix = ".new"
 
-// Create makes a file that is not there yet, and has its content and its name on disk when it returns. After an error there
-// is no file, or the one that was there.
+// Create makes a file that is not there yet, and has its content and its name on disk when it
+// returns. After an error there is no file, or the one that was there.
 func Create(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if err := create(path, mode, write); err != nil {
 		return err
@@ -37,8 +37,8 @@ func create(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return err
 }
 
-// Replace puts a file into the place of the one of that name, or of none. At any moment the name is that of the old file or
-// of the whole new one. One call at a time may replace a file.
+// Replace puts a file into the place of the one of that name, or of none. At any moment the name is
+// that of the old file or of the whole new one. One call at a time may replace a file.
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	name := path + NewSuffix
 	if err := Remove(name); err != nil {

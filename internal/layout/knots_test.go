@@ -20,9 +20,9 @@ import (
 	"gonum.org/v1/gonum/graph/topo"
 )
 
-// knotLimits bound, for a part of the tree, the largest knot of each of its packages. A knot is a set
-// of files each of which uses all the others, if only through others: nothing in it can be read alone.
-// The last matching prefix counts.
+// knotLimits bound, for a part of the tree, the largest knot of each of its packages. A knot is a
+// set of files each of which uses all the others, if only through others: nothing in it can be read
+// alone. The last matching prefix counts.
 var knotLimits = []struct {
 	under string
 	files int
@@ -88,8 +88,8 @@ func exportData(t *testing.T) map[string]string {
 	return files
 }
 
-// fileUses returns, for each file of a package, the files whose declarations it names. A field's name
-// does not count: what has the field does.
+// fileUses returns, for each file of a package, the files whose declarations it names. A field's
+// name does not count: what has the field does.
 func fileUses(t *testing.T, p goPackage, exported map[string]string) map[string]map[string]bool {
 	t.Helper()
 	set := token.NewFileSet()

@@ -11,8 +11,8 @@ import (
 // errCapacity is MySQL's ER_CAPACITY_EXCEEDED.
 const errCapacity = 3170
 
-// step is how much an account takes from the pool at a time. The first step of every account is there without asking, so that small statements
-// are answered whatever others hold.
+// step is how much an account takes from the pool at a time. The first step of every account is
+// there without asking, so that small statements are answered whatever others hold.
 const step = 1 << 20
 
 // Pool is the memory of all accounts together.
@@ -42,7 +42,8 @@ type Limits struct {
 	Pool       *Pool
 }
 
-// Account is the memory of a connection. A nil account bounds nothing. Its methods may be called from several goroutines.
+// Account is the memory of a connection. A nil account bounds nothing. Its methods may be called
+// from several goroutines.
 type Account struct {
 	limits Limits
 
@@ -161,7 +162,8 @@ func (a *Account) Push(mark, n int64) error {
 // Reset takes everything above mark off the stack.
 func (a *Account) Reset(mark int64) { _ = a.Push(mark, 0) }
 
-// check refuses what n bytes more are too many for. What the session keeps is no part of the statement.
+// check refuses what n bytes more are too many for. What the session keeps is no part of the
+// statement.
 func (a *Account) check(n int64, ofStatement bool) error {
 	err := a.settle()
 	statement := a.held + a.live.Load()

@@ -55,7 +55,8 @@ func Size(v any) int64 {
 	return 8
 }
 
-// mostJSON is where the counting of a document ends: what it holds may be shared, and many times larger than it.
+// mostJSON is where the counting of a document ends: what it holds may be shared, and many times
+// larger than it.
 const mostJSON = 1 << 31
 
 // document takes the size of a document off left.

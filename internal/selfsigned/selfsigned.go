@@ -1,5 +1,6 @@
-// Package selfsigned makes the TLS certificate of a process whose operator gives none, in its data directory. It keeps who only listens from
-// reading passwords and answers; a client that would know the process by it takes its file as the authority to trust.
+// Package selfsigned makes the TLS certificate of a process whose operator gives none, in its data
+// directory. It keeps who only listens from reading passwords and answers; a client that would know
+// the process by it takes its file as the authority to trust.
 package selfsigned
 
 import (
@@ -19,15 +20,16 @@ import (
 	"time"
 )
 
-// madeFor is how long a certificate is good, and madeAgain how long before its end another one takes its
-// place.
+// madeFor is how long a certificate is good, and madeAgain how long before its end another one
+// takes its place.
 const (
 	madeFor   = 10 * 365 * 24 * time.Hour
 	madeAgain = 30 * 24 * time.Hour
 )
 
-// Make makes a certificate and its key for a process of the name that listens there, unless there is one that is still good. The key's
-// file is written first: a certificate is never there without its key.
+// Make makes a certificate and its key for a process of the name that listens there, unless there
+// is one that is still good. The key's file is written first: a certificate is never there without
+// its key.
 func Make(certFile, keyFile, name, listen string) error {
 	switch good, err := stillGood(certFile, keyFile); {
 	case err != nil:

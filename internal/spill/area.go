@@ -31,7 +31,8 @@ type region struct {
 const (
 	// small is the size up to which pieces are cut from slabs.
 	small = 256 << 10
-	// firstSlab is the size of an area's first slab. Slabs double; from largeSlab on they are regions, the ones before lie in the Go heap.
+	// firstSlab is the size of an area's first slab. Slabs double; from largeSlab on they are
+	// regions, the ones before lie in the Go heap.
 	firstSlab, largeSlab = 32 << 10, 1 << 20
 	// granule is what the sizes of regions are multiples of, those of large ones of hugePage.
 	granule  = 64 << 10
@@ -41,7 +42,8 @@ const (
 // ErrClosed tells that an area was closed.
 var ErrClosed = errors.New("spill: closed")
 
-// Take returns n zero bytes, aligned for words. It fails where the disk has no space or cannot be written (*Full).
+// Take returns n zero bytes, aligned for words. It fails where the disk has no space or cannot be
+// written (*Full).
 func (a *Area) Take(n int) ([]byte, error) {
 	b, used, err := a.take(n)
 	if used {
@@ -50,7 +52,8 @@ func (a *Area) Take(n int) ([]byte, error) {
 	return b, err
 }
 
-// Room is Take for bytes that are all written before they are read: they are what somebody left there.
+// Room is Take for bytes that are all written before they are read: they are what somebody left
+// there.
 func (a *Area) Room(n int) ([]byte, error) {
 	b, _, err := a.take(n)
 	return b, err
@@ -96,7 +99,8 @@ func (a *Area) begin(n int) (err error) {
 	return err
 }
 
-// region maps n bytes: anonymous ones while the pool has some, else of the file. used tells that they may not be 0.
+// region maps n bytes: anonymous ones while the pool has some, else of the file. used tells that
+// they may not be 0.
 func (a *Area) region(n int) (b []byte, used bool, err error) {
 	n = rounded(n)
 	if b, used = a.pool.anonymous(n); b != nil {
@@ -110,7 +114,8 @@ func (a *Area) region(n int) (b []byte, used bool, err error) {
 	return b, false, nil
 }
 
-// rounded is the size of a region for n bytes: one of eight in each octave, so that another one of about the size can have it later.
+// rounded is the size of a region for n bytes: one of eight in each octave, so that another one of
+// about the size can have it later.
 func rounded(n int) int {
 	step := max(granule, 1<<max(bits.Len(uint(n-1))-4, 0))
 	if step >= hugePage {
@@ -154,7 +159,8 @@ func (a *Area) Beside() *Area {
 	return b
 }
 
-// Free gives back what Take returned, if it is large enough to matter before the area is closed. The disk is given back at the end.
+// Free gives back what Take returned, if it is large enough to matter before the area is closed.
+// The disk is given back at the end.
 func (a *Area) Free(b []byte) {
 	if len(b) <= small {
 		return

@@ -24,8 +24,9 @@ func (d Disk) Free() (free, reserve int64, err error) {
 	return free, reserve, nil
 }
 
-// Room returns the bytes that may be spilled. An eighth of the reserve more than that stays free, so that spilling alone never brings the disk to
-// where less than the reserve is: what one piece of work spills is not told to the next.
+// Room returns the bytes that may be spilled. An eighth of the reserve more than that stays free,
+// so that spilling alone never brings the disk to where less than the reserve is: what one piece of
+// work spills is not told to the next.
 func (d Disk) Room() (int64, error) {
 	free, reserve, err := d.Free()
 	return max(0, free-reserve-reserve/8), err

@@ -21,7 +21,8 @@ func reserve(f *os.File, at, n int64) error {
 	return err
 }
 
-// residentFiles is how many bytes of mapped files the process has resident, those of its own program among them.
+// residentFiles is how many bytes of mapped files the process has resident, those of its own
+// program among them.
 func residentFiles() (int64, error) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

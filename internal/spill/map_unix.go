@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapAnonymous returns n zero bytes that no file holds, from a multiple of hugePage on where they are that many.
+// mapAnonymous returns n zero bytes that no file holds, from a multiple of hugePage on where they
+// are that many.
 func mapAnonymous(n int) ([]byte, error) {
 	if n < hugePage {
 		p, err := unix.MmapPtr(-1, 0, nil, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
@@ -45,8 +46,8 @@ func unmap(b []byte) {
 	}
 }
 
-// handBack lets the system take the resident pages of a file's part; what they hold stays in the file. A page that is touched
-// meanwhile comes back.
+// handBack lets the system take the resident pages of a file's part; what they hold stays in the
+// file. A page that is touched meanwhile comes back.
 func handBack(b []byte) { _ = unix.Madvise(b, unix.MADV_DONTNEED) }
 
 // unnamed makes a file without a name: nothing is left of it when it is closed or the process ends.
@@ -65,7 +66,8 @@ func unnamed(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// fileSystem tells how many bytes of a directory's file system are free for this process, and how many there are.
+// fileSystem tells how many bytes of a directory's file system are free for this process, and how
+// many there are.
 func fileSystem(dir string) (free, size int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

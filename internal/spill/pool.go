@@ -22,8 +22,8 @@ type Pool struct {
 	end    chan struct{} // of the watch over mapped parts; nil where there are none
 }
 
-// NewPool returns a pool of areas that hold limit bytes of anonymous memory together and write what is more to files in a directory, as far as
-// its disk has room.
+// NewPool returns a pool of areas that hold limit bytes of anonymous memory together and write what
+// is more to files in a directory, as far as its disk has room.
 func NewPool(disk Disk, limit int64) *Pool {
 	return &Pool{disk: disk, limit: limit, free: map[int][][]byte{}, files: map[*byte][]byte{}}
 }
@@ -66,7 +66,8 @@ func (p *Pool) room(n int64) error {
 	return err
 }
 
-// anonymous returns n bytes within the pool's limit, nil beyond it; used tells that they may not be 0.
+// anonymous returns n bytes within the pool's limit, nil beyond it; used tells that they may not be
+// 0.
 func (p *Pool) anonymous(n int) (b []byte, used bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,8 +89,8 @@ func (p *Pool) anonymous(n int) (b []byte, used bool) {
 	return b, false
 }
 
-// giveBack keeps anonymous memory for the next area: new memory costs as much as what is done with it. After a while without work all of it
-// goes back to the system.
+// giveBack keeps anonymous memory for the next area: new memory costs as much as what is done with
+// it. After a while without work all of it goes back to the system.
 func (p *Pool) giveBack(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +108,8 @@ func (p *Pool) giveBack(b []byte) {
 	}
 }
 
-// idleTime is how long memory is kept while nobody has any: for the next of a series of queries, not beside what the store needs for other work.
+// idleTime is how long memory is kept while nobody has any: for the next of a series of queries,
+// not beside what the store needs for other work.
 const idleTime = time.Second
 
 // rest gives kept memory back to the system, unless there is work again.
@@ -133,7 +135,8 @@ func (p *Pool) shrink(most int64) {
 	}
 }
 
-// tick is how often resident pages of files are counted; a disk reads and writes some ten MiB meanwhile.
+// tick is how often resident pages of files are counted; a disk reads and writes some ten MiB
+// meanwhile.
 const tick = 20 * time.Millisecond
 
 // watch counts a mapped part of a file among those whose pages are handed back.

@@ -28,8 +28,9 @@ func filled(b []byte, seed byte) bool {
 	return true
 }
 
-// TestPiecesAreTheirOwn takes pieces of all sizes from heap, anonymous memory and file: they are zero, aligned, do not overlap, and keep what is
-// written in them while others are taken, given back and written to disk.
+// TestPiecesAreTheirOwn takes pieces of all sizes from heap, anonymous memory and file: they are
+// zero, aligned, do not overlap, and keep what is written in them while others are taken, given
+// back and written to disk.
 func TestPiecesAreTheirOwn(t *testing.T) {
 	p := NewPool(Disk{Dir: t.TempDir()}, 8<<20)
 	for round := range 3 { // later rounds get what earlier ones used
@@ -96,7 +97,8 @@ func TestNothingIsLeftInTheDirectory(t *testing.T) {
 	}
 }
 
-// TestLimitIsOfAllAreas: two areas together get as much anonymous memory as the pool has, and the rest on disk.
+// TestLimitIsOfAllAreas: two areas together get as much anonymous memory as the pool has, and the
+// rest on disk.
 func TestLimitIsOfAllAreas(t *testing.T) {
 	p := NewPool(Disk{Dir: t.TempDir()}, 4<<20)
 	a, b := p.Area(), p.Area()
@@ -118,8 +120,8 @@ func TestLimitIsOfAllAreas(t *testing.T) {
 	}
 }
 
-// TestFullDisk: where the directory cannot be written, or what is reserved of its disk would be touched, taking fails and tells the sizes; what was
-// taken before is as it was.
+// TestFullDisk: where the directory cannot be written, or what is reserved of its disk would be
+// touched, taking fails and tells the sizes; what was taken before is as it was.
 func TestFullDisk(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -148,7 +150,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestResidentPagesAreHandedBack: of a mapped file that is read and written by several, few pages stay resident, and nothing is lost.
+// TestResidentPagesAreHandedBack: of a mapped file that is read and written by several, few pages
+// stay resident, and nothing is lost.
 func TestResidentPagesAreHandedBack(t *testing.T) {
 	before, err := residentFiles()
 	if err != nil {
@@ -196,7 +199,8 @@ func TestResidentPagesAreHandedBack(t *testing.T) {
 	}
 }
 
-// TestSizesOfRegions: a region has room for what is asked, at most an eighth more beside rounding, so that memory that was used serves again.
+// TestSizesOfRegions: a region has room for what is asked, at most an eighth more beside rounding,
+// so that memory that was used serves again.
 func TestSizesOfRegions(t *testing.T) {
 	for n := small + 1; n < 1<<30; n += 1 + n/7 {
 		r := rounded(n)

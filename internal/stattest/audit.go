@@ -5,15 +5,18 @@ import (
 	"slices"
 )
 
-// LossBound returns a lower bound on the zCDP loss between the laws of two samples of the same length, from how well the event "at
-// least c" tells them apart. The cut c, and which of the two lies above it, come from the first quarters. Of the n remaining draws of both,
-// a share w falls on its own side. Chernoff's bound for sums of independent coins with any means, P[kl(w, v) ≥ t, w ≥ v] ≤ exp(−nt) for
-// the mean v of w, gives a lower bound on v, and so d = 2v − 1 on how far the event's two probabilities are apart: too large with
-// probability at most Alpha, and at most 0 where the samples are too short.
+// LossBound returns a lower bound on the zCDP loss between the laws of two samples of the same
+// length, from how well the event "at least c" tells them apart. The cut c, and which of the two
+// lies above it, come from the first quarters. Of the n remaining draws of both, a share w falls on
+// its own side. Chernoff's bound for sums of independent coins with any means, P[kl(w, v) ≥ t, w ≥
+// v] ≤ exp(−nt) for the mean v of w, gives a lower bound on v, and so d = 2v − 1 on how far the
+// event's two probabilities are apart: too large with probability at most Alpha, and at most 0
+// where the samples are too short.
 //
-// ρ-zCDP bounds the Kullback-Leibler divergences of the two laws, both ways, by ρ [BS16, Definition 1.1 as α → 1]; by the data-processing
-// inequality they are at least those of the event's two coins. Of all coins that are d apart, (1 + d)/2 and (1 − d)/2 have the least larger
-// divergence, as it is convex in their mean and even about 1/2: it is d·ln((1 + d)/(1 − d)), the bound.
+// ρ-zCDP bounds the Kullback-Leibler divergences of the two laws, both ways, by ρ [BS16, Definition
+// 1.1 as α → 1]; by the data-processing inequality they are at least those of the event's two
+// coins. Of all coins that are d apart, (1 + d)/2 and (1 − d)/2 have the least larger divergence,
+// as it is convex in their mean and even about 1/2: it is d·ln((1 + d)/(1 − d)), the bound.
 func LossBound(x, y []float64) float64 {
 	h := len(x) / 4
 	cut, sign := separate(sorted(x[:h]), sorted(y[:h]))
@@ -26,8 +29,8 @@ func LossBound(x, y []float64) float64 {
 	return d * math.Log((1+d)/(1-d))
 }
 
-// separate returns the cut that tells two sorted samples apart best, and 1 if the first lies above it, −1 if the second does. A cut between two
-// draws comes before the draws themselves.
+// separate returns the cut that tells two sorted samples apart best, and 1 if the first lies above
+// it, −1 if the second does. A cut between two draws comes before the draws themselves.
 func separate(a, b []float64) (cut, sign float64) {
 	z := sorted(slices.Concat(a, b))
 	var cuts []float64

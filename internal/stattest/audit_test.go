@@ -33,7 +33,8 @@ func TestLossBoundIsALowerBound(t *testing.T) {
 	}
 }
 
-// TestLossBoundOfFewDraws separates samples that lie apart with 21 draws each beside the 7 that choose the cut, from either side.
+// TestLossBoundOfFewDraws separates samples that lie apart with 21 draws each beside the 7 that
+// choose the cut, from either side.
 func TestLossBoundOfFewDraws(t *testing.T) {
 	x, y := normal(t, 28, 0, 1), normal(t, 28, 100, 1)
 	for _, got := range []float64{LossBound(x, y), LossBound(y, x)} {
@@ -48,14 +49,16 @@ func TestLossBoundOfFewDraws(t *testing.T) {
 	}
 }
 
-// TestLeastMeanIsALowerBound checks the false-alarm rate on coins of one mean, exactly: at the bound, no more than Alpha of all samples have so
-// large a share. A bound from half the divergence must not pass.
+// TestLeastMeanIsALowerBound checks the false-alarm rate on coins of one mean, exactly: at the
+// bound, no more than Alpha of all samples have so large a share. A bound from half the divergence
+// must not pass.
 func TestLeastMeanIsALowerBound(t *testing.T) {
 	for _, n := range []int{1, 20, 60, 500} {
 		level, caught := math.Log(1/Alpha)/float64(n), 0
 		for k := 1; k <= n; k++ {
 			w := float64(k) / float64(n)
-			tail := func(v float64) float64 { return mathext.RegIncBeta(float64(k), float64(n-k+1), v) } // P[Bin(n, v) ≥ k]
+			// P[Bin(n, v) ≥ k]
+			tail := func(v float64) float64 { return mathext.RegIncBeta(float64(k), float64(n-k+1), v) }
 			if p := tail(leastMean(w, level)); p > Alpha*(1+1e-6) || p < Alpha/100 {
 				t.Errorf("%d of %d: the rate is %g, want a little under %g", k, n, p, Alpha)
 			}

@@ -78,8 +78,8 @@ func TestLossSeesAChangedQuery(t *testing.T) {
 	}
 }
 
-// TestSourcesDiffer fails when two names share a stream: then every sampler of a test would draw the
-// same noise.
+// TestSourcesDiffer fails when two names share a stream: then every sampler of a test would draw
+// the same noise.
 func TestSourcesDiffer(t *testing.T) {
 	seen := map[uint64]string{}
 	for i := range 1000 {

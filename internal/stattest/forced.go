@@ -7,8 +7,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Forced returns answers for a Recorder that lead searches down many branches: count for the first query, where it is not nil, and
-// then the truth, the truth with noise, or numbers 2^far variances away.
+// Forced returns answers for a Recorder that lead searches down many branches: count for the first
+// query, where it is not nil, and then the truth, the truth with noise, or numbers 2^far variances
+// away.
 func Forced(r *rand.Rand, n noise.Noiser, count *big.Int, far uint) func(int, *big.Int, *big.Int) *big.Int {
 	style := r.IntN(4)
 	return func(i int, value, sigma2 *big.Int) *big.Int {

@@ -26,8 +26,9 @@ func (Zero) Laplace(v, _, _ *big.Int) *big.Int { return new(big.Int).Set(v) }
 // Uniform implements noise.Noiser.
 func (Zero) Uniform() uint64 { return 0 }
 
-// Shrunk draws its Gaussian noise from a variance, and its Laplace noise from a scale, that is too small by Factor > 1: the
-// under-noised variant that tests must reject. A variance that would be under 1 is none.
+// Shrunk draws its Gaussian noise from a variance, and its Laplace noise from a scale, that is too
+// small by Factor > 1: the under-noised variant that tests must reject. A variance that would be
+// under 1 is none.
 type Shrunk struct {
 	noise.Noiser
 	Factor int64
@@ -53,7 +54,8 @@ func (s Shrunk) Laplace(v, num, den *big.Int) *big.Int {
 	return s.Noiser.Laplace(v, num, new(big.Int).Mul(den, big.NewInt(s.Factor)))
 }
 
-// Query is one value on its way to noise: Gaussian of variance Sigma2, or Laplace of scale Num/Den where Sigma2 is nil.
+// Query is one value on its way to noise: Gaussian of variance Sigma2, or Laplace of scale Num/Den
+// where Sigma2 is nil.
 type Query struct {
 	Value    *big.Int
 	Sigma2   *big.Int
@@ -61,15 +63,16 @@ type Query struct {
 	Num, Den *big.Int
 }
 
-// Recorder records every value before noise. Its answers are forced: Answer(i, value, sigma2) gives the
-// i-th; sigma2 is (Num/Den)², rounded up, for Laplace noise. Replaying the answers of another run makes two runs take the same branches, as the two sides of a privacy
-// proof must.
+// Recorder records every value before noise. Its answers are forced: Answer(i, value, sigma2) gives
+// the i-th; sigma2 is (Num/Den)², rounded up, for Laplace noise. Replaying the answers of another
+// run makes two runs take the same branches, as the two sides of a privacy proof must.
 type Recorder struct {
 	Answer  func(i int, value, sigma2 *big.Int) *big.Int
 	Queries []Query
 }
 
-// Replay returns a Recorder that gives the answers of an earlier one, and fails the test if it is asked more.
+// Replay returns a Recorder that gives the answers of an earlier one, and fails the test if it is
+// asked more.
 func (r *Recorder) Replay(t testing.TB) *Recorder {
 	return &Recorder{Answer: func(i int, _, _ *big.Int) *big.Int {
 		if i >= len(r.Queries) {
@@ -105,13 +108,13 @@ func (r *Recorder) Laplace(v, num, den *big.Int) *big.Int {
 	return new(big.Int).Set(a)
 }
 
-// Uniform implements noise.Noiser. A choice by the exponential mechanism takes its first point then, on both sides: its loss is not
-// recorded.
+// Uniform implements noise.Noiser. A choice by the exponential mechanism takes its first point
+// then, on both sides: its loss is not recorded.
 func (*Recorder) Uniform() uint64 { return 0 }
 
-// Loss returns Σ (v−v')²/(2σ²) over the queries of two runs with the same answers: the zCDP loss between the
-// two inputs on this branch. It fails the test if the runs asked different numbers of queries, or with
-// different variances.
+// Loss returns Σ (v−v')²/(2σ²) over the queries of two runs with the same answers: the zCDP loss
+// between the two inputs on this branch. It fails the test if the runs asked different numbers of
+// queries, or with different variances.
 func Loss(t testing.TB, a, b *Recorder) *big.Rat {
 	t.Helper()
 	total := new(big.Rat)
@@ -136,8 +139,9 @@ func Loss(t testing.TB, a, b *Recorder) *big.Rat {
 	return total
 }
 
-// PureLoss returns Σ |v−v'|·den/num over the queries of two runs with the same answers: the ε between the two inputs on this branch,
-// where all noise is Laplace noise. It fails the test like Loss.
+// PureLoss returns Σ |v−v'|·den/num over the queries of two runs with the same answers: the ε
+// between the two inputs on this branch, where all noise is Laplace noise. It fails the test like
+// Loss.
 func PureLoss(t testing.TB, a, b *Recorder) *big.Rat {
 	t.Helper()
 	total := new(big.Rat)

@@ -6,8 +6,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Tape is a Noiser that records what another answers. Again runs the same release once more: with the same answers, so that it makes the
-// same choices, but for the last ones, which come without noise.
+// Tape is a Noiser that records what another answers. Again runs the same release once more: with
+// the same answers, so that it makes the same choices, but for the last ones, which come without
+// noise.
 type Tape struct {
 	noise.Noiser
 	answers []*big.Int
@@ -39,7 +40,8 @@ func (t *Tape) keep(v *big.Int) *big.Int {
 // First is the first answer.
 func (t *Tape) First() float64 { f, _ := new(big.Float).SetInt(t.answers[0]).Float64(); return f }
 
-// Again returns a Noiser for another run, whose last answers are the exact values, or 0 if zero is set.
+// Again returns a Noiser for another run, whose last answers are the exact values, or 0 if zero is
+// set.
 func (t *Tape) Again(last int, zero bool) noise.Noiser {
 	return &replay{answers: t.answers[:len(t.answers)-last], bits: t.bits, zero: zero}
 }

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// OwnMounts runs the test's program again with an environment variable, in a process that mounts file systems which only it sees. It has to
-// end with a line "well", or to begin with "no mount" where it may not mount anything, which skips the test.
+// OwnMounts runs the test's program again with an environment variable, in a process that mounts
+// file systems which only it sees. It has to end with a line "well", or to begin with "no mount"
+// where it may not mount anything, which skips the test.
 func OwnMounts(t testing.TB, variable string) {
 	t.Helper()
 	exe, err := os.Executable()

@@ -17,7 +17,8 @@ func Until(t testing.TB, within time.Duration, what string, is func() bool) {
 	})
 }
 
-// Succeeds tries something again and again, and ends the test with the last error where it fails for too long.
+// Succeeds tries something again and again, and ends the test with the last error where it fails
+// for too long.
 func Succeeds(t testing.TB, within time.Duration, what string, try func() error) {
 	t.Helper()
 	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {

@@ -28,8 +28,8 @@ func (t *Turns) idle() bool {
 	return len(t.accounts) == 0 && len(t.holders) == 0
 }
 
-// TestAloneNobodyWaits: neither one statement, nor as many as there are processors while nobody else
-// begins one.
+// TestAloneNobodyWaits: neither one statement, nor as many as there are processors while nobody
+// else begins one.
 func TestAloneNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := New(2)
@@ -57,8 +57,8 @@ func TestAloneNobodyWaits(t *testing.T) {
 	})
 }
 
-// TestAccountsShareTurns: beside eight statements of one account, another's one has half of the time,
-// and somebody's short statement all that it wants.
+// TestAccountsShareTurns: beside eight statements of one account, another's one has half of the
+// time, and somebody's short statement all that it wants.
 func TestAccountsShareTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := New(2)
@@ -158,7 +158,8 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// TestLeavingLate: a turn may have been given and lost before its statement finds that it has ended.
+// TestLeavingLate: a turn may have been given and lost before its statement finds that it has
+// ended.
 func TestLeavingLate(t *testing.T) {
 	turns := New(1)
 	s := turns.Seat("ann")

@@ -62,9 +62,9 @@ func (s *Binder) Vectorized(members []*Aggregate) (*Aggregate, error) {
 	return a, a.Call.Vector(functions.Vectors{Dim: v.Dim}, "", true)
 }
 
-// Vectorized builds the mechanism of an aggregate that stands for several means, under the facts p. Each
-// of them is built as well, for groups with too few persons for the vector; their answers are in steps,
-// as the vector's are. No such statement is pure.
+// Vectorized builds the mechanism of an aggregate that stands for several means, under the facts p.
+// Each of them is built as well, for groups with too few persons for the vector; their answers are
+// in steps, as the vector's are. No such statement is pure.
 func (a *Aggregate) Vectorized(p estimator.Params) (estimator.Estimator, error) {
 	return a.Call.FusedEstimator(p, func(j int, rho float64) (estimator.Estimator, error) {
 		m := a.Parts[j].Facts()

@@ -17,11 +17,13 @@ import (
 // dp_target_error for the whole statement. Its cost is then targetCost for before anything is
 // spent:
 //
-//   - from the mechanism's own formula, where the error is known before the data are read: counts, and sums with declared bounds;
-//   - else from an earlier answer of the same question by the same principal, whose cost and noisy error are both public to them:
-//     the noise falls with the square root of ρ, and with ε of a pure release;
-//   - else from a pilot, where one is allowed: the statement is answered at that share of its usual cost first, charged like any
-//     other, and its answer is the earlier one;
+//   - from the mechanism's own formula, where the error is known before the data are read: counts,
+//     and sums with declared bounds;
+//   - else from an earlier answer of the same question by the same principal, whose cost and noisy
+//     error are both public to them: the noise falls with the square root of ρ, and with ε of a
+//     pure release;
+//   - else from a pilot, where one is allowed: the statement is answered at that share of its usual
+//     cost first, charged like any other, and its answer is the earlier one;
 //   - else the statement is refused.
 //
 // Every cost that comes of it is a function of public facts and of released answers, chosen before

@@ -17,7 +17,8 @@ const MaxPublic = 100000
 type Image struct {
 	Values []any
 	bases  []*rel.Base
-	tuples [][]any   // per base, the value of each combination as the store compares it (text or nil)
+	// per base, the value of each combination as the store compares it (text or nil)
+	tuples [][]any
 	rows   []sql.Row // of each combination, until the values are known
 	index  []int     // of each combination's value in values
 }

@@ -12,8 +12,8 @@ import (
 const maxScale = 30
 
 // binary translates + - * / DIV %. The kinds follow MySQL: a string or a Double makes the result a
-// Double; integers stay integers, NULL on overflow; an integer divided by / gives a DECIMAL with four
-// more fractional digits. A DECIMAL has at most 38 digits and is NULL beyond them.
+// Double; integers stay integers, NULL on overflow; an integer divided by / gives a DECIMAL with
+// four more fractional digits. A DECIMAL has at most 38 digits and is NULL beyond them.
 func (l *lowerer) binary(op string, left, right sql.Expression) (Expr, error) {
 	if iv, ok := right.(*expression.Interval); ok && (op == "+" || op == "-") {
 		return l.shift(left, iv, map[string]int64{"+": 1, "-": -1}[op])
@@ -114,7 +114,8 @@ func (l *lowerer) product(x, y Expr) Expr {
 }
 
 // guarded applies op to decimals where the result stays under 10^digits, by an estimate in floating
-// point that is a millionth below that, and is NULL elsewhere. The result has the store's full width.
+// point that is a millionth below that, and is NULL elsewhere. The result has the store's full
+// width.
 func (l *lowerer) guarded(op string, x, y Expr, digits, scale int) Expr {
 	limit := fmt.Sprintf("CAST('0.999999e%d' AS DOUBLE)", digits)
 	s := l.let(x.SQL, func(a string) string {

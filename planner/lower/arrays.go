@@ -9,7 +9,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// arrayType is the store's type of fixed-size arrays and of lists: the element's type, and the size of an array.
+// arrayType is the store's type of fixed-size arrays and of lists: the element's type, and the size
+// of an array.
 var arrayType = regexp.MustCompile(`^(.*[^\]])\[(\d*)\]$`)
 
 // numberType is the store's types of numbers.
@@ -67,9 +68,10 @@ const maxElement = 1 << 30
 // MaxLength is the length of the store's longest arrays.
 const MaxLength = 100_000
 
-// Vector returns x as DOUBLE[n], NULL where it holds no n elements: an array of numbers of that size, a list of numbers,
-// or JSON or text that is an array. What an element is that is no number, or NULL, comes out as a NULL element; NaN and
-// infinities come out as they are. false where the type of x cannot be it.
+// Vector returns x as DOUBLE[n], NULL where it holds no n elements: an array of numbers of that
+// size, a list of numbers, or JSON or text that is an array. What an element is that is no number,
+// or NULL, comes out as a NULL element; NaN and infinities come out as they are. false where the
+// type of x cannot be it.
 func Vector(x Expr, n int) (Expr, bool) {
 	if n < 1 || n > MaxLength {
 		return Expr{}, false
@@ -89,7 +91,8 @@ func Vector(x Expr, n int) (Expr, bool) {
 	case x.Type.Kind == Array:
 		text = sized(text, l.let)
 	case x.Type.Kind == JSON || x.Type.Kind == String:
-		// json_transform raises on what is no JSON, and only on that: values of other kinds come out NULL.
+		// json_transform raises on what is no JSON, and only on that: values of other kinds come
+		// out NULL.
 		text = l.let(text, func(r string) string {
 			return "json_transform(CASE WHEN json_valid(" + r + ") THEN " + r + ` END, '["DOUBLE"]')`
 		})

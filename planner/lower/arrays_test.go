@@ -27,7 +27,8 @@ func TestArrayTypes(t *testing.T) {
 	}
 }
 
-// vectorValues are values of columns that may hold vectors of length 3, with what comes out of each; "" is NULL.
+// vectorValues are values of columns that may hold vectors of length 3, with what comes out of
+// each; "" is NULL.
 var vectorValues = []struct {
 	store  string
 	values [][2]string
@@ -46,8 +47,8 @@ var vectorValues = []struct {
 		{`'[1, 2, "x"]'`, "[1.0, 2.0, NULL]"}, {"'[1, 2, ]'", ""}, {"repeat('[', 2000)", ""}}},
 }
 
-// TestVector runs every form on every value, alone and beside rows that the guards must keep apart, more than a
-// chunk of them: nothing may raise, and what is no vector must come out NULL.
+// TestVector runs every form on every value, alone and beside rows that the guards must keep apart,
+// more than a chunk of them: nothing may raise, and what is no vector must come out NULL.
 func TestVector(t *testing.T) {
 	db := openStore(t)
 	for _, c := range vectorValues {

@@ -153,9 +153,10 @@ func (l *lowerer) comparable(x, y Expr) (Expr, Expr) {
 	return l.sameNumbers(x, y)
 }
 
-// Alike brings two values that were lowered apart to one type, as a comparison of them does, so that the store compares them without a conversion of
-// its own: that of an integer to a DECIMAL without room for it is an error, which a row could raise. ok is false for values that are not both
-// numbers, or of one kind.
+// Alike brings two values that were lowered apart to one type, as a comparison of them does, so
+// that the store compares them without a conversion of its own: that of an integer to a DECIMAL
+// without room for it is an error, which a row could raise. ok is false for values that are not
+// both numbers, or of one kind.
 func Alike(x, y Expr) (a, b Expr, ok bool) {
 	exact := func(k Kind) bool { return k == Int || k == Decimal }
 	switch k := x.Type.Kind; {

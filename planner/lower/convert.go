@@ -17,7 +17,8 @@ const (
 	integerPrefix = `'^[ \t\n\r\v\f]*([-+]?[0-9]+)'`
 )
 
-// Strings that are read as a date, and as a date with a time. Fractions beyond microseconds are cut.
+// Strings that are read as a date, and as a date with a time. Fractions beyond microseconds are
+// cut.
 const (
 	dashedMoment  = `'^[ ]*[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}([ T]+[0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]*)?)?)?[ ]*$'`
 	compactDate   = `'^[0-9]{8}$'`
@@ -171,7 +172,8 @@ func (l *lowerer) toDecimal(x Expr, p, s int) Expr {
 		x = l.toNumber(x)
 	}
 	if x.Type.Kind == Decimal && x.Type.Scale > s && p < maxPrecision && x.Type.Precision-x.Type.Scale >= p-s {
-		// The store refuses the topmost values when it drops digits, so it does that one digit wider.
+		// The store refuses the topmost values when it drops digits, so it does that one digit
+		// wider.
 		x.SQL = fmt.Sprintf("TRY_CAST(%s AS DECIMAL(%d,%d))", x.SQL, p+1, s)
 	}
 	if w := width(x); w > 0 && w <= p-s {
@@ -325,7 +327,8 @@ func (l *lowerer) roundMoment(x Expr, n int) Expr {
 
 func pow10(n int) string { return "1" + strings.Repeat("0", n) }
 
-// castTarget reads the target of a CAST, which the node keeps to itself except in its text and type.
+// castTarget reads the target of a CAST, which the node keeps to itself except in its text and
+// type.
 func castTarget(ctx *sql.Context, e *expression.Convert) (name string, length, scale int) {
 	s := strings.TrimSuffix(e.String(), ")")
 	s = s[len("convert("+e.Child.String()+", "):]

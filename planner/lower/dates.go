@@ -241,7 +241,8 @@ func (l *lowerer) shift(date sql.Expression, iv *expression.Interval, sign int64
 	if u.months > 0 {
 		s = l.moved(d.SQL, l.amount(l.toInt(n), sign*u.months, 120000), "to_months(CAST(%s AS INTEGER))")
 	} else {
-		if unit == "SECOND" && n.Type.Kind != Int && n.Type.Kind != UInt { // seconds have a fraction
+		// seconds have a fraction
+		if unit == "SECOND" && n.Type.Kind != Int && n.Type.Kind != UInt {
 			n = l.toInt(l.toDecimal(l.arithmetic("*", l.toDecimal(n, 18, 6), integer(1000000)), maxPrecision, 0))
 			u.micros = 1
 		} else {

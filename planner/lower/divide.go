@@ -5,10 +5,10 @@ import "fmt"
 // wordRoom is the number of digits that the fast way of a division may use in a 64-bit word.
 const wordRoom = 17
 
-// divide is the exact quotient with four more fractional digits than the dividend, rounded half away
-// from zero: one more digit is calculated by integer division and rounded off. There are three ways:
-// in 64 bits where both operands are small enough, in 128 bits, which the store does slowly, where
-// they have 38 digits, and in floating point beyond.
+// divide is the exact quotient with four more fractional digits than the dividend, rounded half
+// away from zero: one more digit is calculated by integer division and rounded off. There are three
+// ways: in 64 bits where both operands are small enough, in 128 bits, which the store does slowly,
+// where they have 38 digits, and in floating point beyond.
 func (l *lowerer) divide(x, y Expr) Expr {
 	p1, s1 := precision(x)
 	_, s2 := precision(y)

@@ -29,7 +29,8 @@ const (
 type Type struct {
 	Kind             Kind
 	Precision, Scale int // of Decimal
-	// Of Array: whether the elements are numbers, and then how many each has; 0 for lists, which vary.
+	// Of Array: whether the elements are numbers, and then how many each has; 0 for lists, which
+	// vary.
 	Numbers bool
 	Length  int
 }
@@ -60,7 +61,8 @@ type read struct {
 // and infinities are themselves instead of NULL.
 func (e Expr) Bare() (string, bool) { return e.read.bare, e.read.bare != "" && e.SQL == e.read.text }
 
-// Narrow reports whether the expression is a column as it was read, of an integer type of at most 32 bits.
+// Narrow reports whether the expression is a column as it was read, of an integer type of at most
+// 32 bits.
 func (e Expr) Narrow() bool { return e.read.narrow && e.SQL == e.read.text }
 
 // Binder collects the values of one generated statement. Text that comes from a client is only

@@ -20,7 +20,8 @@ var constants = map[string]bool{
 
 var today = map[string]bool{"curdate": true, "current_date": true, "utc_date": true}
 
-// folded names the functions of constants that tools write where a constant is needed, such as LIKE CONCAT('%', 'text', '%').
+// folded names the functions of constants that tools write where a constant is needed, such as LIKE
+// CONCAT('%', 'text', '%').
 var folded = map[string]bool{"concat": true, "lower": true, "upper": true, "lcase": true, "ucase": true, "convert_tz": true}
 
 // literals tells whether all arguments are literals, system variables or folded calls of these.

@@ -21,10 +21,11 @@ type entry struct {
 	names     string // in lower case, separated by spaces; the first is the usual one
 	signature string
 	remark    string
-	lax       bool // takes arguments of any kind itself; otherwise a NULL constant makes the result NULL
-	times     bool // takes TIME values too
-	raw       bool // lowers its arguments itself, for some are no values
-	lower     func(l *lowerer, c *call) (Expr, error)
+	// takes arguments of any kind itself; otherwise a NULL constant makes the result NULL
+	lax   bool
+	times bool // takes TIME values too
+	raw   bool // lowers its arguments itself, for some are no values
+	lower func(l *lowerer, c *call) (Expr, error)
 }
 
 // call is one use of a function.

@@ -121,7 +121,8 @@ func TestTotal(t *testing.T) {
 	t.Logf("%d expressions", ran)
 }
 
-// stored are the store's types of kinds that scans read as integers: a wider one could not be handed over, or not on every row.
+// stored are the store's types of kinds that scans read as integers: a wider one could not be
+// handed over, or not on every row.
 var stored = map[lower.Kind]string{lower.Int: "BIGINT", lower.UInt: "UBIGINT", lower.Bool: "BOOLEAN", lower.Double: "DOUBLE"}
 
 func typed(db *stdsql.DB, x lower.Expr, args []any) error {

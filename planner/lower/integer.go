@@ -6,7 +6,8 @@ import (
 )
 
 // integers applies + - * or % to 64-bit integers, NULL on overflow. Signed operands are guarded in
-// 64 bits, because the store's 128-bit arithmetic is many times slower; unsigned ones go through it.
+// 64 bits, because the store's 128-bit arithmetic is many times slower; unsigned ones go through
+// it.
 func (l *lowerer) integers(op string, x, y Expr) Expr {
 	if x.Type.Kind == UInt || y.Type.Kind == UInt {
 		return l.wideIntegers(op, x, y)

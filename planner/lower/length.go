@@ -12,8 +12,8 @@ import (
 )
 
 // MayExceed reports whether a function in e may be NULL because its text would be longer than the
-// store is asked to make, by the types of its columns and by its constants. Outside the store such a
-// text is itself, or NULL with a warning beyond max_allowed_packet.
+// store is asked to make, by the types of its columns and by its constants. Outside the store such
+// a text is itself, or NULL with a warning beyond max_allowed_packet.
 func MayExceed(ctx *sql.Context, e sql.Expression) bool {
 	return tree.Contains(ctx, e, func(e sql.Expression) bool {
 		f, ok := e.(sql.FunctionExpression)

@@ -94,7 +94,8 @@ func (l *lowerer) isTrue(e *expression.IsTrue) (Expr, error) {
 		return x, err
 	}
 	word := " IS TRUE)"
-	if strings.HasSuffix(e.String(), expression.IsFalseStr) { // the node keeps its direction to itself
+	// the node keeps its direction to itself
+	if strings.HasSuffix(e.String(), expression.IsFalseStr) {
 		word = " IS FALSE)"
 	}
 	return Expr{SQL: "(" + x.SQL + word, Type: Type{Kind: Bool}}, nil

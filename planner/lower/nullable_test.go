@@ -22,8 +22,9 @@ func required(gf *expression.GetField) (lower.Expr, bool) {
 	return e, ok
 }
 
-// TestNotNullable runs random expressions over columns without NULL, at the ends of their types: what is called not nullable has a value on every row.
-// That a number of persons is public rests on it: who has no value would count with a fixed one, which is private but wrong.
+// TestNotNullable runs random expressions over columns without NULL, at the ends of their types:
+// what is called not nullable has a value on every row. That a number of persons is public rests on
+// it: who has no value would count with a fixed one, which is private but wrong.
 func TestNotNullable(t *testing.T) {
 	const each = 6000
 	b, db := newBinder(t), openStore(t)

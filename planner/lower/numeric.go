@@ -130,8 +130,9 @@ func whole(l *lowerer, c *call) (Expr, error) {
 	return decimal("TRY_CAST("+fn+"("+wide.SQL+") AS DECIMAL(38,0))", maxPrecision, 0, true), nil
 }
 
-// wholeQuotient is FLOOR or CEIL of a quotient of integers, without its rounding to four digits, which would make the last seconds of a day the next:
-// FLOOR(UNIX_TIMESTAMP(t) / 86400). done is false for other operands.
+// wholeQuotient is FLOOR or CEIL of a quotient of integers, without its rounding to four digits,
+// which would make the last seconds of a day the next: FLOOR(UNIX_TIMESTAMP(t) / 86400). done is
+// false for other operands.
 func (l *lowerer) wholeQuotient(d *expression.Div, floor bool) (x Expr, done bool, err error) {
 	a, err := l.scalar(d.LeftChild, "Arithmetic")
 	if err != nil {
@@ -141,7 +142,8 @@ func (l *lowerer) wholeQuotient(d *expression.Div, floor bool) (x Expr, done boo
 	if err != nil || a.Type.Kind != Int || b.Type.Kind != Int {
 		return b, false, err
 	}
-	// The quotient is cut toward zero: one less where that is above the exact one, one more for CEIL where it is below.
+	// The quotient is cut toward zero: one less where that is above the exact one, one more for
+	// CEIL where it is below.
 	step, apart := " - ", "<>"
 	if !floor {
 		step, apart = " + ", "="

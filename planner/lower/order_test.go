@@ -8,8 +8,9 @@ import (
 	"scrim/planner/lower"
 )
 
-// TestOrderedOperandsMeanTheSame runs random expressions as they are written and with their operands in the planner's order: types and values
-// are the same on every row, overflows, NULL and NaN included, and what is ordered already stays as it is.
+// TestOrderedOperandsMeanTheSame runs random expressions as they are written and with their
+// operands in the planner's order: types and values are the same on every row, overflows, NULL and
+// NaN included, and what is ordered already stays as it is.
 func TestOrderedOperandsMeanTheSame(t *testing.T) {
 	each := 500
 	if testing.Short() {

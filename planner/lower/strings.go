@@ -272,7 +272,8 @@ func trim(l *lowerer, c *call) (Expr, error) {
 	return of(String, out, s), nil
 }
 
-// regexpLike translates REGEXP and REGEXP_LIKE, which the store evaluates in time linear in the text.
+// regexpLike translates REGEXP and REGEXP_LIKE, which the store evaluates in time linear in the
+// text.
 func regexpLike(l *lowerer, c *call) (Expr, error) {
 	pattern, ok := c.constantText(1)
 	if !ok {

@@ -205,8 +205,8 @@ func MySQLType(duckdbType string) (sql.Type, error) {
 
 // ReadColumn returns a stored column, given by its quoted name and its store type, in its canonical
 // kind: DOUBLE without NaN and infinities, BIGINT for the smaller integers, dates and times within
-// the years 1 to 9999, and so on; values outside are NULL. A column of a type without a counterpart,
-// and a binary string that is no UTF-8 text, is NULL.
+// the years 1 to 9999, and so on; values outside are NULL. A column of a type without a
+// counterpart, and a binary string that is no UTF-8 text, is NULL.
 func ReadColumn(quotedIdent, duckdbType string) Expr {
 	c, t := quotedIdent, strings.ToUpper(strings.TrimSpace(duckdbType))
 	if strings.HasSuffix(t, "]") {

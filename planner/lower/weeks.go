@@ -2,14 +2,16 @@ package lower
 
 import "fmt"
 
-// weekOf holds the formats of a year, a week and the name of a day that tools write, and whether weeks begin on Monday.
+// weekOf holds the formats of a year, a week and the name of a day that tools write, and whether
+// weeks begin on Monday.
 var weekOf = map[string]bool{
 	"%X%V %W": false, "%X%V%W": false, "%X-%V %W": false,
 	"%x%v %W": true, "%x%v%W": true, "%x-%v %W": true,
 }
 
-// weekDate reads a year, the number of a week and the name of a day: STR_TO_DATE('202452 Sunday', '%X%V %W'). Week 1 is the first that
-// begins in the year, or with weeks from Monday the first with four days in it, as in WEEK's modes 2 and 3.
+// weekDate reads a year, the number of a week and the name of a day: STR_TO_DATE('202452 Sunday',
+// '%X%V %W'). Week 1 is the first that begins in the year, or with weeks from Monday the first with
+// four days in it, as in WEEK's modes 2 and 3.
 func weekDate(l *lowerer, c *call, monday bool) Expr {
 	s := l.toString(c.args[0])
 	part := func(r string, n int) string {
@@ -19,7 +21,8 @@ func weekDate(l *lowerer, c *call, monday bool) Expr {
 		year, number := "TRY_CAST("+part(r, 1)+" AS INTEGER)", "TRY_CAST("+part(r, 2)+" AS INTEGER)"
 		day := "list_position(['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'], lower(" + part(r, 3) + "))"
 		return l.let("(CASE WHEN "+year+" BETWEEN 1 AND 9999 THEN make_date("+year+", 1, 1) END)", func(j string) string {
-			// The days from the first of January to the first day of week 1, then whole weeks, then the day of the week.
+			// The days from the first of January to the first day of week 1, then whole weeks, then
+			// the day of the week.
 			first, offset := "(7 - dayofweek("+j+")) % 7", day+" - 1"
 			if monday {
 				first, offset = "(CASE WHEN isodow("+j+") <= 4 THEN 1 ELSE 8 END) - isodow("+j+")", "("+day+" + 5) % 7"

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// oneWord is a Decimal of more than wordDigits digits in one machine word of the store, whose arithmetic in 128 bits is many
-// times slower: sql is a DECIMAL of the same scale and at most wordDigits digits that has the expression's value, or is NULL
-// where an operand is larger than most are. It cannot raise. It says something of an expression only while text is
-// that expression's.
+// oneWord is a Decimal of more than wordDigits digits in one machine word of the store, whose
+// arithmetic in 128 bits is many times slower: sql is a DECIMAL of the same scale and at most
+// wordDigits digits that has the expression's value, or is NULL where an operand is larger than
+// most are. It cannot raise. It says something of an expression only while text is that
+// expression's.
 type oneWord struct{ text, sql string }
 
 // maxWord bounds the text of a word, in bytes: a product of products repeats it.
@@ -17,8 +18,8 @@ const maxWord = 4 << 10
 // WordDigits is the largest number of digits of a word.
 const WordDigits = wordDigits
 
-// Word returns SQL for a Decimal of more than WordDigits digits that has its value and scale, or is NULL, as a DECIMAL
-// of at most WordDigits digits. It cannot raise.
+// Word returns SQL for a Decimal of more than WordDigits digits that has its value and scale, or is
+// NULL, as a DECIMAL of at most WordDigits digits. It cannot raise.
 func (e Expr) Word() (string, bool) {
 	if e.Type.Kind != Decimal || e.Type.Precision <= wordDigits || e.word.sql == "" || e.SQL != e.word.text {
 		return "", false
@@ -26,7 +27,8 @@ func (e Expr) Word() (string, bool) {
 	return e.word.sql, true
 }
 
-// inWord is a number as a DECIMAL of the scale and at most wordDigits digits, and how many it may have; "" where there is none.
+// inWord is a number as a DECIMAL of the scale and at most wordDigits digits, and how many it may
+// have; "" where there is none.
 func inWord(x Expr, scale int) (sql string, digits int) {
 	p, s := precision(x)
 	switch {
@@ -43,8 +45,9 @@ func inWord(x Expr, scale int) (sql string, digits int) {
 	return fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x.SQL, p-s+scale, scale), p - s + scale
 }
 
-// withWord adds to z, which is x op y by + - or *, what it is in a word. The operation is in a CASE behind its guards: the store
-// does it on the rows that they let through only, and its order of conditions joined by AND is not fixed.
+// withWord adds to z, which is x op y by + - or *, what it is in a word. The operation is in a CASE
+// behind its guards: the store does it on the rows that they let through only, and its order of
+// conditions joined by AND is not fixed.
 func withWord(op string, z, x, y Expr) Expr {
 	_, s1 := precision(x)
 	_, s2 := precision(y)
@@ -75,21 +78,24 @@ func withWord(op string, z, x, y Expr) Expr {
 	return z
 }
 
-// shares divides the digits of a word between the factors of a product, by those that they may have.
+// shares divides the digits of a word between the factors of a product, by those that they may
+// have.
 func shares(p1, p2 int) (n1, n2 int) {
 	n1 = (2*wordDigits*p1 + p1 + p2) / (2 * (p1 + p2))
 	n1 = max(min(n1, wordDigits-1), 1)
 	return n1, wordDigits - n1
 }
 
-// between is the condition that a DECIMAL of p digits, s of them behind the point, has no more than n.
+// between is the condition that a DECIMAL of p digits, s of them behind the point, has no more than
+// n.
 func between(x string, p, s, n int) string {
 	text := strings.Repeat("0", max(s+1-n, 0)) + strings.Repeat("9", n)
 	limit := fmt.Sprintf("%s.%s' AS DECIMAL(%d,%d))", text[:len(text)-s], text[len(text)-s:], p, s)
 	return x + " BETWEEN CAST('-" + limit + " AND CAST('" + limit
 }
 
-// chosen adds to z, which is a choice among the values, what it is in a word, where all of them are.
+// chosen adds to z, which is a choice among the values, what it is in a word, where all of them
+// are.
 func chosen(z Expr, values []Expr, write func(values []string) string) Expr {
 	if z.Type.Kind != Decimal || z.Type.Precision <= wordDigits || z.Type.Scale >= wordDigits {
 		return z

@@ -17,8 +17,9 @@ const firstZoneYear, lastZoneYear = 1970, 2038
 // What is outside of these moments, in UTC, is not converted, as in MySQL from 8.0.28.
 const firstZoned, lastZoned = "TIMESTAMP '1970-01-01 00:00:01'", "TIMESTAMP '3001-01-18 23:59:59.999999'"
 
-// convertTz is CONVERT_TZ(d, from, to) between constant zones: offsets such as '+02:00', SYSTEM, UTC, or names of the IANA data base. The
-// changes of the clock are written out, so that no row can name a zone that the store does not know.
+// convertTz is CONVERT_TZ(d, from, to) between constant zones: offsets such as '+02:00', SYSTEM,
+// UTC, or names of the IANA data base. The changes of the clock are written out, so that no row can
+// name a zone that the store does not know.
 func convertTz(l *lowerer, c *call) (Expr, error) {
 	from, ok1 := c.constantText(1)
 	to, ok2 := c.constantText(2)
@@ -45,8 +46,9 @@ func convertTz(l *lowerer, c *call) (Expr, error) {
 	return maybe(Datetime, s), nil
 }
 
-// clockOf converts a moment from UTC to the clock of the session's time_zone, or back; in UTC it is itself. The zone is written out in the
-// statement, so that answers in one zone are not those of another.
+// clockOf converts a moment from UTC to the clock of the session's time_zone, or back; in UTC it is
+// itself. The zone is written out in the statement, so that answers in one zone are not those of
+// another.
 func (l *lowerer) clockOf(d Expr, back bool) (Expr, error) {
 	name, err := function.SessionTimeZone(l.ctx)
 	if err != nil {
@@ -95,8 +97,8 @@ func zone(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// offsets is SQL for the seconds that a zone's clock is ahead of UTC at moment r: a moment in UTC, or of the zone's own clock. An hour that
-// the clock shows twice is taken as the later one.
+// offsets is SQL for the seconds that a zone's clock is ahead of UTC at moment r: a moment in UTC,
+// or of the zone's own clock. An hour that the clock shows twice is taken as the later one.
 func offsets(r string, at *time.Location, local bool) string {
 	t := time.Date(firstZoneYear, 1, 1, 0, 0, 0, 0, time.UTC).In(at)
 	_, offset := t.Zone()

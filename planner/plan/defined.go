@@ -6,8 +6,9 @@ import (
 )
 
 // Definition is what a plan took from the definition and the policy of a table that it reads: its
-// columns, its primary key, its unit and its neighbour relation. An execution compares it with the one of its snapshot, so that
-// a query that was planned before a change of either never scans after it.
+// columns, its primary key, its unit and its neighbour relation. An execution compares it with the
+// one of its snapshot, so that a query that was planned before a change of either never scans after
+// it.
 type Definition struct {
 	Ref  store.TableRef
 	Text string // equal texts, equal definitions

@@ -11,7 +11,8 @@ import (
 	"scrim/functions"
 )
 
-// ErrorBar is how error bars of one column are made from an estimate: post-processing of what is released, like the answer itself.
+// ErrorBar is how error bars of one column are made from an estimate: post-processing of what is
+// released, like the answer itself.
 type ErrorBar struct {
 	At    int // place among the values; -1: all of them, as an array
 	Value func(steps float64) float64
@@ -19,7 +20,8 @@ type ErrorBar struct {
 	Clamp bool
 }
 
-// bar is the SQL value of an output that tells of the aggregate's error: NULL where nothing is known.
+// bar is the SQL value of an output that tells of the aggregate's error: NULL where nothing is
+// known.
 func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 	t := a.Bars[o.Part]
 	if o.Bar == functions.Radius {

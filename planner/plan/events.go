@@ -7,13 +7,16 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Events returns what the release draws on one person, for the account: the key selection, and each aggregate as often as the person takes part. Its loss is
-// r.Loss, but for the rounding of each event.
+// Events returns what the release draws on one person, for the account: the key selection, and each
+// aggregate as often as the person takes part. Its loss is r.Loss, but for the rounding of each
+// event.
 //
-// A person is in up to perUnit groups, and the draws of one group come after those of another: the runs add up. Under replace-one the groups'
-// estimators run under add-remove (as package release has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what came before, the
-// parameters are twice as large: noise hides a move of up to twice the length, and the logarithms of the quotients of two steps add up, so ε is doubled
-// and ρ, which grows with the square, is four times as large ([BS16, Proposition 27] where nothing more is known).
+// A person is in up to perUnit groups, and the draws of one group come after those of another: the
+// runs add up. Under replace-one the groups' estimators run under add-remove (as package release
+// has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what
+// came before, the parameters are twice as large: noise hides a move of up to twice the length, and
+// the logarithms of the quotients of two steps add up, so ε is doubled and ρ, which grows with the
+// square, is four times as large ([BS16, Proposition 27] where nothing more is known).
 func (r *Release) Events() []privacy.Event {
 	var out []privacy.Event
 	if s := r.Selection; s != nil {

@@ -11,10 +11,10 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Format prints the private part of a statement as EXPLAIN shows it: the cost of each table, and for
-// each release its unit, keys, mechanisms, sensitivities and losses, the number of persons that it
-// needs, and the expected error where that is known beforehand. Equal plans print alike; nothing in
-// it depends on rows.
+// Format prints the private part of a statement as EXPLAIN shows it: the cost of each table, and
+// for each release its unit, keys, mechanisms, sensitivities and losses, the number of persons that
+// it needs, and the expected error where that is known beforehand. Equal plans print alike; nothing
+// in it depends on rows.
 func Format(s *Statement) string { return format(s, nil) }
 
 // Format prints a statement with what the budgets would say to it.

@@ -14,8 +14,8 @@ func (a Aggregate) scope() string {
 	return "a group"
 }
 
-// divided reports whether the loss of some aggregate is divided by the groups that a unit may be in, or keys are selected, which
-// bounds them as well.
+// divided reports whether the loss of some aggregate is divided by the groups that a unit may be
+// in, or keys are selected, which bounds them as well.
 func (r *Release) divided() bool {
 	if r.Selection != nil {
 		return true
@@ -28,8 +28,8 @@ func (r *Release) divided() bool {
 	return len(r.Aggregates) == 0
 }
 
-// steps are the steps of an aggregate's mechanism. The numbers of answers that go with the number of groups are left out where that is
-// private.
+// steps are the steps of an aggregate's mechanism. The numbers of answers that go with the number
+// of groups are left out where that is private.
 func (r *Release) steps(a Aggregate) []estimator.Step {
 	steps := a.Estimator.Steps()
 	if a.Groups == nil || r.Selection == nil {

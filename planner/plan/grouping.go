@@ -6,8 +6,9 @@ import (
 	"scrim/engine/estimator/groups"
 )
 
-// Grouping says whether the groups of a release are answered together or apart, and why, in public facts. The zero Grouping is one of a
-// release without groups, or without anything that could be answered together.
+// Grouping says whether the groups of a release are answered together or apart, and why, in public
+// facts. The zero Grouping is one of a release without groups, or without anything that could be
+// answered together.
 type Grouping struct {
 	Together bool
 	Why      string
@@ -17,9 +18,10 @@ type Grouping struct {
 	Expected groups.Expectation
 }
 
-// Typical is the number of groups that a person is taken to be in: half of those that one would be kept in, but two where others are left out: a
-// bound keeps nobody from being in more. The true number is private. Where persons are in more groups than they would be kept
-// in, the vector loses no more than bounding does.
+// Typical is the number of groups that a person is taken to be in: half of those that one would be
+// kept in, but two where others are left out: a bound keeps nobody from being in more. The true
+// number is private. Where persons are in more groups than they would be kept in, the vector loses
+// no more than bounding does.
 func (c Grouping) Typical() int {
 	if c.Bound == 1 && c.Leaves {
 		return 2

@@ -141,8 +141,8 @@ func (b *Budget) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte)
 // String prints the private plan.
 func (b *Budget) String() string { return Format(b.Statement) }
 
-// Describe implements sql.Describable: EXPLAIN prints the private plan, with what the budgets say to it, and nothing of the nodes
-// above it, which hold no estimate of rows.
+// Describe implements sql.Describable: EXPLAIN prints the private plan, with what the budgets say
+// to it, and nothing of the nodes above it, which hold no estimate of rows.
 func (b *Budget) Describe(ctx *sql.Context, _ sql.DescribeOptions) string {
 	if b.Forecast != nil {
 		if f, err := b.Forecast(ctx, b.Statement); err == nil {
@@ -172,7 +172,8 @@ func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row
 	return &budgetIter{iter, h}, nil
 }
 
-// Reserved returns the context in which the DPAggregates of a statement have rows: those of an execution of it.
+// Reserved returns the context in which the DPAggregates of a statement have rows: those of an
+// execution of it.
 func Reserved(ctx *sql.Context, s *Statement, e Execution) *sql.Context {
 	return (&handed{s, e}).in(ctx)
 }

@@ -16,8 +16,8 @@ import (
 type Statement struct {
 	Text     string // as the client sent it
 	Releases []*Release
-	// Tables and Entities give the total loss by account; a release charges every protected table it
-	// touches in full, and each entity once.
+	// Tables and Entities give the total loss by account; a release charges every protected table
+	// it touches in full, and each entity once.
 	Tables   []Charge
 	Entities []Charge
 }
@@ -31,30 +31,38 @@ type Charge struct {
 
 // Release is one private aggregation: a DPAggregate node of the plan.
 type Release struct {
-	Key        string // digest of everything that decides the answer but the data: replays are found by it
-	Scans      []Scan
-	Keys       []Key
-	Written    []int // of each key in the order of GROUP BY, its place in Keys: the rows are in that order
-	Groups     int   // number of groups when all keys are public; 0 when keys are selected privately
-	Selection  *partition.Selection
-	MaxGroups  int // groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
-	Relation   estimator.Relation
-	Exchanged  int // what the estimators' loss is multiplied by for the relation, 1 or more
-	PerUnit    int // groups that a unit may be in, >= 1: what the loss of one group is multiplied by
+	// digest of everything that decides the answer but the data: replays are found by it
+	Key   string
+	Scans []Scan
+	Keys  []Key
+	// of each key in the order of GROUP BY, its place in Keys: the rows are in that order
+	Written []int
+	// number of groups when all keys are public; 0 when keys are selected privately
+	Groups    int
+	Selection *partition.Selection
+	// groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
+	MaxGroups int
+	Relation  estimator.Relation
+	Exchanged int // what the estimators' loss is multiplied by for the relation, 1 or more
+	// groups that a unit may be in, >= 1: what the loss of one group is multiplied by
+	PerUnit    int
 	Aggregates []Aggregate
 	Output     []Output // one per column of a row of its answer, of which each node shows some
 	Schema     sql.Schema
 	Choice     Grouping // of answering groups together or apart
-	// Persons is a SELECT of one BIGINT that counts the persons of the table, from its unit column alone. It is set where
-	// an aggregate takes their number as public (estimator.Input.Persons), and "" elsewhere.
+	// Persons is a SELECT of one BIGINT that counts the persons of the table, from its unit column
+	// alone. It is set where an aggregate takes their number as public (estimator.Input.Persons),
+	// and "" elsewhere.
 	Persons    string
 	MaxPersons int64 // public bound on the persons of the tables; 0 where none is declared
 	Loss       privacy.Loss
-	Tables     []string         // catalog accounts of the protected tables touched
-	Entities   []string         // their entities
-	Reads      []store.TableRef // every table that the scans read, public ones too: their versions decide replays
-	Shared     bool             // the policies of its protected tables let every analyst of them find its stored answer
-	Defined    []Definition     // of each of Reads, as the plan took them
+	Tables     []string // catalog accounts of the protected tables touched
+	Entities   []string // their entities
+	// every table that the scans read, public ones too: their versions decide replays
+	Reads []store.TableRef
+	// the policies of its protected tables let every analyst of them find its stored answer
+	Shared  bool
+	Defined []Definition // of each of Reads, as the plan took them
 }
 
 // Scan is one SELECT for the store that returns one row per (group, unit), or per row for
@@ -64,17 +72,20 @@ type Scan struct {
 	SQL   string
 	Args  []any
 	Types []store.ScanType
-	// Rows makes the scan one of rows: after the group's columns comes one that names the unit, an integer
-	// or a text, and the executor adds the rows up by (group, unit). Only vectors and pairs are scanned so.
+	// Rows makes the scan one of rows: after the group's columns comes one that names the unit, an
+	// integer or a text, and the executor adds the rows up by (group, unit). Only vectors and pairs
+	// are scanned so.
 	Rows bool
-	// Units puts the same column after the group's into a scan of every group that the unit is in: of one row per (group, unit), or of rows
-	// that are added up to it, exactly, and clamped then. The aggregate of all groups at once is scanned so, alone.
+	// Units puts the same column after the group's into a scan of every group that the unit is in:
+	// of one row per (group, unit), or of rows that are added up to it, exactly, and clamped then.
+	// The aggregate of all groups at once is scanned so, alone.
 	Units bool
-	// Adds makes it a scan of rows, with the same column after the group's, whose other columns the executor adds up by (group, unit), exactly, and
-	// clamps then, for aggregates that read columns.
+	// Adds makes it a scan of rows, with the same column after the group's, whose other columns the
+	// executor adds up by (group, unit), exactly, and clamps then, for aggregates that read
+	// columns.
 	Adds bool
-	// Kept, with Units, says that the column after the unit is 1 in the groups in which the unit is counted for the key selection, and 0 in
-	// the others.
+	// Kept, with Units, says that the column after the unit is 1 in the groups in which the unit is
+	// counted for the key selection, and 0 in the others.
 	Kept bool
 }
 
@@ -104,11 +115,13 @@ type Aggregate struct {
 	Present func(estimator.Estimate) any
 	// Parts are set instead where one estimate answers several columns: Output.Part chooses one.
 	Parts []func(estimator.Estimate) any
-	// Groups is set where one estimate answers all groups, see AllGroups: its Estimator takes Input.Vectors, a sparse block with
-	// entry g·Width + c for column c of group g, Columns being the scan's of each c. A part of its answer is one group's.
+	// Groups is set where one estimate answers all groups, see AllGroups: its Estimator takes
+	// Input.Vectors, a sparse block with entry g·Width + c for column c of group g, Columns being
+	// the scan's of each c. A part of its answer is one group's.
 	Groups *groups.Params
 
-	// Shape names what the aggregate asks, whatever it costs: an answer tells the error of another of one shape.
+	// Shape names what the aggregate asks, whatever it costs: an answer tells the error of another
+	// of one shape.
 	Shape string
 
 	Fused string     // what answering several columns at once saves
@@ -140,8 +153,9 @@ func (a *Aggregate) AllGroups(n int) (estimator.Estimator, error) {
 type Vector struct {
 	Form VectorForm
 	Dim  int
-	// Grid is the lattice of every coordinate; arrays are brought onto it by the executor: k = x/Step rounded half
-	// to even and clamped to [Lo, Hi]. A row with NULL, NaN or ±Inf in it is absent.
+	// Grid is the lattice of every coordinate; arrays are brought onto it by the executor: k =
+	// x/Step rounded half to even and clamped to [Lo, Hi]. A row with NULL, NaN or ±Inf in it is
+	// absent.
 	Grid estimator.Grid
 }
 
@@ -150,20 +164,22 @@ type VectorForm uint8
 
 // Forms.
 const (
-	// Arrays: one column, store.ScanVector: a row's vector. With Scan.Rows the executor adds the rows of a
-	// unit up, without it a unit has one row.
+	// Arrays: one column, store.ScanVector: a row's vector. With Scan.Rows the executor adds the
+	// rows of a unit up, without it a unit has one row.
 	Arrays VectorForm = iota
-	// Coordinates: 1 + Dim columns, store.ScanInt64: the number of a unit's rows in which every coordinate is
-	// present, then the sum of each coordinate's grid indexes over these rows, one scan row a unit.
+	// Coordinates: 1 + Dim columns, store.ScanInt64: the number of a unit's rows in which every
+	// coordinate is present, then the sum of each coordinate's grid indexes over these rows, one
+	// scan row a unit.
 	Coordinates
-	// Pairs: one column, store.ScanInt64, with Scan.Rows: a coordinate in [0, Dim) that is 1 for the unit. A pair may
-	// come more than once and counts once; other numbers and NULL are absent. The block is sparse.
+	// Pairs: one column, store.ScanInt64, with Scan.Rows: a coordinate in [0, Dim) that is 1 for
+	// the unit. A pair may come more than once and counts once; other numbers and NULL are absent.
+	// The block is sparse.
 	Pairs
 )
 
 // Output says where a column of the node comes from: exactly one of Key and Aggregate is >= 0, or
-// both are -1 for a column that is always NULL (an argument column that the binder carries along). With Bar it tells of the
-// error of the aggregate's answer, at a Level if it is an interval.
+// both are -1 for a column that is always NULL (an argument column that the binder carries along).
+// With Bar it tells of the error of the aggregate's answer, at a Level if it is an interval.
 type Output struct {
 	Key, Aggregate, Part int
 	Bar                  functions.Bar
@@ -176,7 +192,8 @@ type Earlier struct {
 	StdErr float64 // the largest of its groups' standard errors, in units of the answer
 }
 
-// Sample is a scan of values of persons, one of each, of which an execution chooses at most Slots, after a charge.
+// Sample is a scan of values of persons, one of each, of which an execution chooses at most Slots,
+// after a charge.
 type Sample struct {
 	Scan     Scan // Width columns of DOUBLE, or one array of them
 	Width    int

@@ -2,27 +2,30 @@ package plan
 
 import "math"
 
-// What a release takes of the memory of a query, in bytes, from public facts. What there is of each person lies in memory of another kind,
-// which goes on on disk: no public fact tells how much it is, and to stop when it is too much would tell it.
+// What a release takes of the memory of a query, in bytes, from public facts. What there is of each
+// person lies in memory of another kind, which goes on on disk: no public fact tells how much it
+// is, and to stop when it is too much would tell it.
 const (
-	// AnswerBytes is about what a number of a vector of the answer takes: itself and its standard error, encoded to be kept,
-	// and as the text of a row.
+	// AnswerBytes is about what a number of a vector of the answer takes: itself and its standard
+	// error, encoded to be kept, and as the text of a row.
 	AnswerBytes = 64
-	// NumberBytes is about what a number that is no vector's takes: its estimate with the law of its error, and the same texts.
+	// NumberBytes is about what a number that is no vector's takes: its estimate with the law of
+	// its error, and the same texts.
 	NumberBytes = 512
-	// SumBytes is about what a coordinate takes while persons are added up: 128-bit sums, norms' terms and what is released of it, on each of up to
-	// four threads.
+	// SumBytes is about what a coordinate takes while persons are added up: 128-bit sums, norms'
+	// terms and what is released of it, on each of up to four threads.
 	SumBytes = 256
-	// ChunkRows is the number of rows of the store's vectors. An array's numbers are there for all of them, however
-	// many rows a table has.
+	// ChunkRows is the number of rows of the store's vectors. An array's numbers are there for all
+	// of them, however many rows a table has.
 	ChunkRows = 2048
-	// ChunkVectors is about how many such vectors a scan with an array holds at a time: measured with two threads, from 1 to 3 MiB a
-	// row of them.
+	// ChunkVectors is about how many such vectors a scan with an array holds at a time: measured
+	// with two threads, from 1 to 3 MiB a row of them.
 	ChunkVectors = 4
 )
 
-// Memory is about what a release takes at most, in bytes, whatever its rows are: by groups, coordinates and columns. Where keys are selected it
-// is that of one group; the others follow from how many keys are released.
+// Memory is about what a release takes at most, in bytes, whatever its rows are: by groups,
+// coordinates and columns. Where keys are selected it is that of one group; the others follow from
+// how many keys are released.
 func (r *Release) Memory() int64 {
 	groups, total := int64(max(1, r.Groups)), int64(0)
 	for _, a := range r.Aggregates {
@@ -48,8 +51,9 @@ func (r *Release) Memory() int64 {
 	return total + most
 }
 
-// disk is about what the numbers of persons take beyond the memory that they are kept in, where their number has a public bound, and 0 where
-// it has none: each number of a person in each group, once and in an estimator's copy.
+// disk is about what the numbers of persons take beyond the memory that they are kept in, where
+// their number has a public bound, and 0 where it has none: each number of a person in each group,
+// once and in an estimator's copy.
 func (r *Release) disk() float64 {
 	numbers := 0
 	for _, a := range r.Aggregates {

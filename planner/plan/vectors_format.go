@@ -6,8 +6,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// vectorLines are the lines of EXPLAIN on an aggregate of vectors: what is scanned, the lattice of a coordinate, the
-// memory that a person takes, and why the method was chosen.
+// vectorLines are the lines of EXPLAIN on an aggregate of vectors: what is scanned, the lattice of
+// a coordinate, the memory that a person takes, and why the method was chosen.
 func vectorLines(a Aggregate) []string {
 	v := a.Vector
 	if v == nil {

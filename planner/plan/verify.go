@@ -14,8 +14,9 @@ import (
 	"scrim/planner/tree"
 )
 
-// brokenPlan is the failure of a plan that breaks an invariant: a fault of the planner, which is found before anything is charged or read.
-// The client sees a fixed refusal, the log what is wrong, which is made of the plan alone.
+// brokenPlan is the failure of a plan that breaks an invariant: a fault of the planner, which is
+// found before anything is charged or read. The client sees a fixed refusal, the log what is wrong,
+// which is made of the plan alone.
 type brokenPlan struct{ cause error }
 
 // Error is for the operators' log.
@@ -28,28 +29,33 @@ func (b *brokenPlan) Unwrap() []error {
 	return []error{refuse.New(refuse.Failed, "The query on protected data could not be started; nothing was charged."), b.cause}
 }
 
-// Verify checks the invariants of a private plan. It runs at the start of every private statement, before anything is charged or read.
+// Verify checks the invariants of a private plan. It runs at the start of every private statement,
+// before anything is charged or read.
 //
 //  1. The root is a Budget, the only one, and every DPAggregate of the tree has its statement and
 //     one of its releases.
 //  2. Every release is reached, touches a protected table and an entity, and has at least one scan.
 //  3. The loss of a release is at least its estimators' losses times the groups that a unit may be
-//     in, plus the loss of its key selection. It has a pure ε if and only if these have, and it is their sum.
-//  4. Each protected table that a release touches, and each of its entities, is charged with the sum
-//     of the losses of those releases.
+//     in, plus the loss of its key selection. It has a pure ε if and only if these have, and it is
+//     their sum.
+//  4. Each protected table that a release touches, and each of its entities, is charged with the
+//     sum of the losses of those releases.
 //  5. Without a key selection the number of groups is the product of the keys' domains.
 //  6. Groups per unit are bounded by the scans wherever a unit may be in more groups than its loss
 //     is multiplied by.
-//  7. The columns of an aggregate exist in its scan, one for each of the estimator's columns. Those of vectors have
-//     the number and the types of their form, in a scan of their own, which is one of rows where a person may
-//     have several.
-//  8. Every output is a key, an aggregate or its error, or neither, and there is one for each column.
-//  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves nobody out of a public group, with a column for
-//     each of the estimator's; it is built for the release's relation and, where that is public, its number of groups. As the
-//     first scan of a release whose keys are selected it says whom the selection counts.
-//  10. A release has a key, which no other of the statement has, and Written lists each of the group keys once.
-//  11. The persons of a release are counted where an aggregate takes their number as public, and only there; it is one without
-//     groups, of one protected table, under replace-one.
+//  7. The columns of an aggregate exist in its scan, one for each of the estimator's columns. Those
+//     of vectors have the number and the types of their form, in a scan of their own, which is one
+//     of rows where a person may have several.
+//  8. Every output is a key, an aggregate or its error, or neither, and there is one for each
+//     column.
+//  9. An aggregate of all groups at once has a scan of its own, which names the unit and leaves
+//     nobody out of a public group, with a column for each of the estimator's; it is built for the
+//     release's relation and, where that is public, its number of groups. As the first scan of a
+//     release whose keys are selected it says whom the selection counts.
+//  10. A release has a key, which no other of the statement has, and Written lists each of the
+//     group keys once.
+//  11. The persons of a release are counted where an aggregate takes their number as public, and
+//     only there; it is one without groups, of one protected table, under replace-one.
 func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {

@@ -54,7 +54,8 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 			}
 			c.Expr = x
 			if spread[plainName(nameOf(e))] != "" {
-				s.types.Note(c.ID, c.Type, types.Float64) // the binder takes the type of the argument
+				// the binder takes the type of the argument
+				s.types.Note(c.ID, c.Type, types.Float64)
 			}
 		default:
 			return nil, rel.ErrStay

@@ -27,11 +27,13 @@ type Relation struct {
 	Entity  string
 	Private []Protected
 	Reads   []store.TableRef
-	bare    string           // the FROM item of one protected table with all its rows; "" where it never was that
-	Known   []sql.Expression // conditions that hold of all rows, over base columns
-	joined  bool             // the FROM item is a join, so it needs parentheses on the right of another
-	links   []linkJoin       // joins within the FROM item that are there for a unit alone
-	spared  []linkJoin       // such joins that are left out of the FROM item
+	// the FROM item of one protected table with all its rows; "" where it never was that
+	bare  string
+	Known []sql.Expression // conditions that hold of all rows, over base columns
+	// the FROM item is a join, so it needs parentheses on the right of another
+	joined bool
+	links  []linkJoin // joins within the FROM item that are there for a unit alone
+	spared []linkJoin // such joins that are left out of the FROM item
 }
 
 // unit is the person of each row. merged is the index of the unit it is proven equal to, or its

@@ -22,12 +22,13 @@ const (
 type Aggregation struct {
 	Relation *rel.Relation
 	keys.Grouping
-	MaxGroups   int  // groups that a unit may be in, >= 1
-	Bounded     bool // maxGroups is enforced by the scans
-	Aggregates  []*aggregate.Aggregate
-	Choice      plan.Grouping        // whether the groups are answered together
-	GroupVector *aggregate.Aggregate // what would answer, or answers, all groups at once; nil where the two ways are not compared
-	Pure        bool                 // by pure mechanisms only
+	MaxGroups  int  // groups that a unit may be in, >= 1
+	Bounded    bool // maxGroups is enforced by the scans
+	Aggregates []*aggregate.Aggregate
+	Choice     plan.Grouping // whether the groups are answered together
+	// what would answer, or answers, all groups at once; nil where the two ways are not compared
+	GroupVector *aggregate.Aggregate
+	Pure        bool // by pure mechanisms only
 	specs       []scanSpec
 	Scans       []plan.Scan
 	Digest      string

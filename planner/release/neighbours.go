@@ -9,10 +9,11 @@ import (
 	"scrim/planner/aggregate"
 )
 
-// Neighbours is the neighbour relation under which an aggregation's loss holds, and what follows from it.
+// Neighbours is the neighbour relation under which an aggregation's loss holds, and what follows
+// from it.
 //
-// All tables of one entity have the same relation, and an aggregation touches tables of one entity. Under
-// replace-one the number of units of a table is public, and one unit's rows are exchanged:
+// All tables of one entity have the same relation, and an aggregation touches tables of one entity.
+// Under replace-one the number of units of a table is public, and one unit's rows are exchanged:
 //
 //   - An aggregate over the whole of one table, without groups, over a value that every row has,
 //     knows its number of persons: it is Sized. With a condition, a join or a value that may be

@@ -29,10 +29,10 @@ type scanSpec struct {
 	kept bool
 }
 
-// Scans plans the scans of an aggregation: one for all aggregates that share a pass, and further ones for
-// quantiles, which have no column that says whether a person is present, for vectors, whose rows
-// are present or absent as a whole, and for what is answered in all groups at once, which names the
-// unit.
+// Scans plans the scans of an aggregation: one for all aggregates that share a pass, and further
+// ones for quantiles, which have no column that says whether a person is present, for vectors,
+// whose rows are present or absent as a whole, and for what is answered in all groups at once,
+// which names the unit.
 func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 	d.specs = []scanSpec{{argument: -1}}
 	for i, a := range d.Aggregates {
@@ -183,9 +183,11 @@ type flat struct {
 	groupTypes   []store.ScanType
 	index        map[*aggregate.Aggregate]string // "" where rows are counted
 	whole        map[*aggregate.Aggregate]bool   // whose argument is NULL on no row
-	vector       []string                        // columns of the one aggregate of vectors of a scan
-	unit         string                          // the unit u as a column that a scan can return, and its type
-	unitType     store.ScanType
+	// columns of the one aggregate of vectors of a scan
+	vector []string
+	// the unit u as a column that a scan can return, and its type
+	unit     string
+	unitType store.ScanType
 }
 
 // materialise writes the innermost SELECT of a scan.

@@ -1,5 +1,5 @@
-// Package rule names the refusals of the planner. Tests know each by its rule, and a script takes one
-// rule out at a time. The public text of a refusal is package refuse's.
+// Package rule names the refusals of the planner. Tests know each by its rule, and a script takes
+// one rule out at a time. The public text of a refusal is package refuse's.
 package rule
 
 import (

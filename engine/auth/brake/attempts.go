@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// patience is how long an attempt waits for its turn; one that had to wait longer is refused, and its password not looked at.
+	// patience is how long an attempt waits for its turn; one that had to wait longer is refused,
+	// and its password not looked at.
 	patience = 3 * time.Second
-	// maxWaiting bounds the attempts that wait from an address that is slowed down, each of which holds a connection.
+	// maxWaiting bounds the attempts that wait from an address that is slowed down, each of which
+	// holds a connection.
 	maxWaiting = 16
 	// maxBrakes bounds the pairs and addresses that are remembered, some 200 bytes each.
 	maxBrakes = 8192
@@ -37,10 +39,13 @@ func New() *Attempts {
 
 // Outcome is how an attempt ended.
 type Outcome struct {
-	Looked   bool          // the password was looked at
-	Shown    bool          // and was right
-	Waited   time.Duration // until then; of an attempt that was not looked at, how long the next one has to wait at least
-	Unlooked int           // attempts from the address that were not looked at since that was told last; 0 where it was just now
+	Looked bool // the password was looked at
+	Shown  bool // and was right
+	// until then; of an attempt that was not looked at, how long the next one has to wait at least
+	Waited time.Duration
+	// attempts from the address that were not looked at since that was told last; 0 where it was
+	// just now
+	Unlooked int
 }
 
 // Try has check look at the password of an attempt when its turn has come, or not at all.
@@ -57,8 +62,8 @@ func (a *Attempts) Try(user string, from net.Addr, check func() (shown bool)) (o
 // attempt is one at an account from an address.
 type attempt struct{ pair, address *brake }
 
-// begin waits until an attempt may be checked; ok is false where that takes too long, and wait is then how long at least, and unlooked the
-// number of attempts refused so that are to be told of.
+// begin waits until an attempt may be checked; ok is false where that takes too long, and wait is
+// then how long at least, and unlooked the number of attempts refused so that are to be told of.
 func (a *Attempts) begin(user, address string) (t attempt, ok bool, wait time.Duration, unlooked int) {
 	start := time.Now()
 	a.mu.Lock()
@@ -152,7 +157,8 @@ func (a *Attempts) brake(r *rule, user, address string) *brake {
 	return b
 }
 
-// makeRoom forgets what is of no use any more, at most once a second, and then what weighs least of some. a.mu is held.
+// makeRoom forgets what is of no use any more, at most once a second, and then what weighs least of
+// some. a.mu is held.
 func (a *Attempts) makeRoom(now time.Time) {
 	if len(a.brakes) < maxBrakes-2 {
 		return

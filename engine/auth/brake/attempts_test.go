@@ -9,7 +9,8 @@ import (
 	"scrim/engine/wire"
 )
 
-// TestWaitsGrow: the first failures cost nothing, then each doubles the wait, up to a longest one; they are forgotten again.
+// TestWaitsGrow: the first failures cost nothing, then each doubles the wait, up to a longest one;
+// they are forgotten again.
 func TestWaitsGrow(t *testing.T) {
 	b, now := &brake{rule: &pairRule}, time.Unix(1_000_000, 0)
 	var waits []time.Duration
@@ -32,8 +33,9 @@ func TestWaitsGrow(t *testing.T) {
 	}
 }
 
-// TestGuessesFromOneAddress: of thousands of guesses at an account a few are looked at, whatever runs at the same time; the account's
-// owner elsewhere, another account at the address, and who was in before, do not wait.
+// TestGuessesFromOneAddress: of thousands of guesses at an account a few are looked at, whatever
+// runs at the same time; the account's owner elsewhere, another account at the address, and who was
+// in before, do not wait.
 func TestGuessesFromOneAddress(t *testing.T) {
 	a := New()
 	known, ok, _, _ := a.begin("bob", "10.0.0.1")
@@ -80,7 +82,8 @@ func TestGuessesFromOneAddress(t *testing.T) {
 	}
 }
 
-// TestManyNamesFromOneAddress: who tries one password at many accounts is slowed down too, but not who has shown a password there.
+// TestManyNamesFromOneAddress: who tries one password at many accounts is slowed down too, but not
+// who has shown a password there.
 func TestManyNamesFromOneAddress(t *testing.T) {
 	a := New()
 	first, _, _, _ := a.begin("bob", "2001:db8:1:2::1")
@@ -102,7 +105,8 @@ func TestManyNamesFromOneAddress(t *testing.T) {
 	}
 }
 
-// TestBurstOfAPool: connections that a program opens at the same time, with the right password, are all let in.
+// TestBurstOfAPool: connections that a program opens at the same time, with the right password, are
+// all let in.
 func TestBurstOfAPool(t *testing.T) {
 	a := New()
 	var all sync.WaitGroup
@@ -120,7 +124,8 @@ func TestBurstOfAPool(t *testing.T) {
 	all.Wait()
 }
 
-// TestAttemptsAreBounded: names without end do not fill the memory, nor make those forgotten that were guessed at.
+// TestAttemptsAreBounded: names without end do not fill the memory, nor make those forgotten that
+// were guessed at.
 func TestAttemptsAreBounded(t *testing.T) {
 	a := New()
 	guessed := a.attempt("ann", "10.0.0.1", time.Now())

@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// Passwords are tried against an account from an address, the two together being a pair. Each failure makes the next attempt of its
-// pair wait longer, and, less, the next attempt from its address at any account; nothing is held against the account itself, so that
-// nobody keeps its owner out from elsewhere. Who has shown the account's password from an address is not made to wait for what others
-// at that address do wrong. Failures are forgotten one by one.
+// Passwords are tried against an account from an address, the two together being a pair. Each
+// failure makes the next attempt of its pair wait longer, and, less, the next attempt from its
+// address at any account; nothing is held against the account itself, so that nobody keeps its
+// owner out from elsewhere. Who has shown the account's password from an address is not made to
+// wait for what others at that address do wrong. Failures are forgotten one by one.
 var (
 	pairRule    = rule{free: 3, first: 250 * time.Millisecond, doubles: 1, longest: 30 * time.Second, forgets: 30 * time.Second, most: 12}
 	addressRule = rule{free: 20, first: 100 * time.Millisecond, doubles: 5, longest: 2 * time.Second, forgets: 5 * time.Second, most: 60}
 )
 
 const (
-	// maxAtOnce bounds the attempts of a pair that is trusted which are checked at the same time; others have as many as free failures left.
+	// maxAtOnce bounds the attempts of a pair that is trusted which are checked at the same time;
+	// others have as many as free failures left.
 	maxAtOnce = 32
 	// trust is how long a pair is trusted after its password was shown.
 	trust = 24 * time.Hour
@@ -61,7 +63,8 @@ func (b *brake) forget(now time.Time) {
 	}
 }
 
-// turn reports whether an attempt may be checked now, or else how long not at least; 0 is until others have been checked.
+// turn reports whether an attempt may be checked now, or else how long not at least; 0 is until
+// others have been checked.
 func (b *brake) turn(now time.Time) (ok bool, wait time.Duration) {
 	b.forget(now)
 	if wait := b.next.Sub(now); wait > 0 {
@@ -106,7 +109,8 @@ func (b *brake) idle(now time.Time) bool {
 	return b.failures == 0 && b.checked == 0 && b.waiting == 0 && !now.Before(b.trusted)
 }
 
-// refuse notes an attempt that is refused without a look, and returns how many are to be told of now.
+// refuse notes an attempt that is refused without a look, and returns how many are to be told of
+// now.
 func (b *brake) refuse(now time.Time) (unlooked int) {
 	b.unlooked++
 	if now.Sub(b.told) < tellEvery {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// needed has the table of the protocol's description: noise V for h ≥ 10^6, which itself is good to 1 %.
+// needed has the table of the protocol's description: noise V for h ≥ 10^6, which itself is good to
+// 1 %.
 var needed = []struct {
 	eps10k uint32
 	delta  float64
@@ -60,8 +61,8 @@ func checkNoise(t *testing.T, eps10k uint32, delta float64, h uint64, levels int
 	}
 }
 
-// TestSmallEpsilon: with many contributors the noise is nearly normal, and V is what 2L normal counts of variance V need. At ε = 0.05 that takes orders
-// above 255.
+// TestSmallEpsilon: with many contributors the noise is nearly normal, and V is what 2L normal
+// counts of variance V need. At ε = 0.05 that takes orders above 255.
 func TestSmallEpsilon(t *testing.T) {
 	t.Parallel()
 	const h, levels, delta = 100_000_000, 5, 1e-9
@@ -161,7 +162,8 @@ func TestCap(t *testing.T) {
 	}
 }
 
-// TestGoldenBits pins the published numbers: a machine that finds others would refuse every collection.
+// TestGoldenBits pins the published numbers: a machine that finds others would refuse every
+// collection.
 func TestGoldenBits(t *testing.T) {
 	t.Parallel()
 	const want = 0x987c85534f124a1a

@@ -9,9 +9,11 @@ import (
 // rounding is what Delta adds for the errors of its own arithmetic, relative.
 const rounding = 1 + 0x1p-20
 
-// Delta returns a δ, rounded up, for which the counts of a batch are (eps, δ)-indistinguishable: noise of V = v expected messages from h honest contributors at every
-// node of a tree of levels levels. It is 1, which is always true, where nothing better is known or an argument makes no sense (NaN, v outside
-// (0, h/4], h outside [64, 2^40], levels outside [1, 32], eps outside [0, 64]). Neighbours replace one value. Source: the package documentation.
+// Delta returns a δ, rounded up, for which the counts of a batch are (eps, δ)-indistinguishable:
+// noise of V = v expected messages from h honest contributors at every node of a tree of levels
+// levels. It is 1, which is always true, where nothing better is known or an argument makes no
+// sense (NaN, v outside (0, h/4], h outside [64, 2^40], levels outside [1, 32], eps outside [0,
+// 64]). Neighbours replace one value. Source: the package documentation.
 func Delta(eps, v float64, h uint64, levels int) float64 {
 	ok := eps >= 0 && eps <= 64 && v > 0 && h >= MinHonest && h <= MaxHonest && levels >= 1 && levels <= MaxLevels
 	if !ok || v > float64(h)/4 {
@@ -36,8 +38,8 @@ func at(eps, p float64, h uint64, levels int) float64 {
 	return min(1, float64((float64(n*sure)+away(eps, h)+strict.Exp(best))*rounding))
 }
 
-// window is Bin(h, p) near its mean. up and down have a value for every x in it: e^ℓ(x+1) and e^−ℓ(x), 0 where it does not exist, and weight has
-// P[X = x] but for a factor.
+// window is Bin(h, p) near its mean. up and down have a value for every x in it: e^ℓ(x+1) and
+// e^−ℓ(x), 0 where it does not exist, and weight has P[X = x] but for a factor.
 type window struct {
 	up, down, weight []float64
 	total            float64 // of the weights
@@ -80,8 +82,8 @@ func windowOf(p, h float64) window {
 //
 //	a = 1.5, 2, … 10.5, 11, 12, … 59, 60, 65, … 255, 275, … 2055
 //
-// From order to order each term is multiplied by a power of what it grows by, so that no exponential is needed. A moment too large for a
-// float64 is +Inf.
+// From order to order each term is multiplied by a power of what it grows by, so that no
+// exponential is needed. A moment too large for a float64 is +Inf.
 func (w window) moments(f func(a, m1, m2 float64) bool) {
 	up, down := ladderOf(w.weight, w.up), ladderOf(w.weight, w.down)
 	a := 1.0

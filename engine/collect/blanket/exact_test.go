@@ -27,7 +27,8 @@ func law(h int, p float64) []float64 {
 // pair is one node: the probabilities of a count when it is run, and in the other database.
 type pair struct{ p, q float64 }
 
-// nodes returns the outcomes of a node whose count is higher by one, and of one whose count is lower by one.
+// nodes returns the outcomes of a node whose count is higher by one, and of one whose count is
+// lower by one.
 func nodes(pmf []float64) (higher, lower []pair) {
 	for k := range len(pmf) + 1 {
 		var with, without float64
@@ -54,7 +55,8 @@ func hockey(eps float64, higher, lower []pair) float64 {
 	return sum
 }
 
-// TestExactOneLevel has the exact δ of the protocol's description and holds Delta above it, at sizes from the smallest on.
+// TestExactOneLevel has the exact δ of the protocol's description and holds Delta above it, at
+// sizes from the smallest on.
 func TestExactOneLevel(t *testing.T) {
 	t.Parallel()
 	exact := func(eps, v float64, h int) float64 {
@@ -84,7 +86,8 @@ func TestExactOneLevel(t *testing.T) {
 	}
 }
 
-// losses is a law of privacy losses on the grid of a thousandth, rounded down, and what has no counterpart.
+// losses is a law of privacy losses on the grid of a thousandth, rounded down, and what has no
+// counterpart.
 type losses struct {
 	first int
 	p     []float64
@@ -133,7 +136,8 @@ func (l losses) delta(eps float64) float64 {
 	return sum
 }
 
-// TestCompositionFromBelow composes the losses of a few levels on a grid, rounded down: the result is at most the true δ, and Delta has to be above it.
+// TestCompositionFromBelow composes the losses of a few levels on a grid, rounded down: the result
+// is at most the true δ, and Delta has to be above it.
 func TestCompositionFromBelow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -161,7 +165,8 @@ func TestCompositionFromBelow(t *testing.T) {
 	}
 }
 
-// TestDirectFormula evaluates the bound as it is written, with log-gamma functions and sums of exponentials.
+// TestDirectFormula evaluates the bound as it is written, with log-gamma functions and sums of
+// exponentials.
 func TestDirectFormula(t *testing.T) {
 	t.Parallel()
 	var orders []float64
@@ -212,7 +217,8 @@ func sumExp(x []float64) float64 {
 	return top + math.Log(sum)
 }
 
-// TestTails holds the bound outside the window against the exact tails, and shows that it never counts.
+// TestTails holds the bound outside the window against the exact tails, and shows that it never
+// counts.
 func TestTails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -241,7 +247,8 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// TestRedrawsAreRare: Bennett's exponent of the noise of one contributor passing Cap is above 72 for every expected number of messages.
+// TestRedrawsAreRare: Bennett's exponent of the noise of one contributor passing Cap is above 72
+// for every expected number of messages.
 func TestRedrawsAreRare(t *testing.T) {
 	t.Parallel()
 	for l := 1e-9; l < 1e9; l *= 1.01 {

@@ -13,8 +13,9 @@ import (
 	"scrim/engine/collect/seal"
 )
 
-// BenchmarkBatch opens, checks and sums the bundles of 400 of the 10^5 contributors of SHUF_SUM on all cores, and
-// states how long all of them take, and how much time of processors: 60 s are allowed on two cores.
+// BenchmarkBatch opens, checks and sums the bundles of 400 of the 10^5 contributors of SHUF_SUM on
+// all cores, and states how long all of them take, and how much time of processors: 60 s are
+// allowed on two cores.
 func BenchmarkBatch(b *testing.B) {
 	const n, bundles = 100_000, 400
 	key, err := seal.Generate()

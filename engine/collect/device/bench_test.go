@@ -8,8 +8,8 @@ import (
 	"scrim/engine/collect/seal"
 )
 
-// BenchmarkReport makes a report of each local protocol and round as an app does, from verified parameters on:
-// 10 ms are allowed.
+// BenchmarkReport makes a report of each local protocol and round as an app does, from verified
+// parameters on: 10 ms are allowed.
 func BenchmarkReport(b *testing.B) {
 	for _, info := range collect.Protocols {
 		if info.Model != collect.Local {
@@ -28,8 +28,8 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-// BenchmarkBundle makes and seals the messages of each shuffle protocol and round. SHUF_SUM, planned for 10^5
-// contributors, is allowed 10 ms.
+// BenchmarkBundle makes and seals the messages of each shuffle protocol and round. SHUF_SUM,
+// planned for 10^5 contributors, is allowed 10 ms.
 func BenchmarkBundle(b *testing.B) {
 	key, err := seal.Generate()
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// code maps a value to the input of the cell's randomiser: a bit, a number of steps, one of Domain values, or
-// for HRR twice the value plus 1 for the negative sign. It is in the domain whatever the value is.
+// code maps a value to the input of the cell's randomiser: a bit, a number of steps, one of Domain
+// values, or for HRR twice the value plus 1 for the negative sign. It is in the domain whatever the
+// value is.
 func (d *Device) code(c collect.Cell, v collect.Value) uint64 {
 	q := &d.p.Declaration
 	switch d.p.Protocol {
@@ -26,7 +27,8 @@ func (d *Device) code(c collect.Cell, v collect.Value) uint64 {
 		levels, leaf := d.rotatedLeaf(c, v)
 		return geometry.Ancestor(leaf, levels, c.Level)
 	}
-	panic("device: protocol without a code: " + string(d.p.Protocol)) // cellOf lets local protocols in, and these are all
+	// cellOf lets local protocols in, and these are all
+	panic("device: protocol without a code: " + string(d.p.Protocol))
 }
 
 // fraction returns where the number lies in [Lo, Hi].
@@ -41,8 +43,8 @@ func (d *Device) leaf(v collect.Value, n uint64) uint64 {
 	return geometry.Leaf(geometry.Number(v, d.p.Null(), q.Lo, q.Hi), q.Lo, q.Hi, n)
 }
 
-// position returns where the number lies, in units from Lo: within 8 standard deviations of the range of the
-// mean, a standard deviation being at most scales units.
+// position returns where the number lies, in units from Lo: within 8 standard deviations of the
+// range of the mean, a standard deviation being at most scales units.
 func (d *Device) position(v collect.Value, unit, scales float64) float64 {
 	x := geometry.Number(v, d.p.Null(), math.Inf(-1), math.Inf(1))
 	return geometry.Position(x, d.p.Declaration.Lo, unit, d.p.Derived.Range, geometry.Margin*scales)
@@ -73,8 +75,8 @@ func block(leaf uint64, level int) uint64 {
 	return 2*v + one(side < 0)
 }
 
-// rotatedLeaf returns the tree of rounds 1 and 2 of both *_SCM3 and the contributor's leaf in it: of a coordinate
-// of the rotated vector, or the bucket of its distance from the centre.
+// rotatedLeaf returns the tree of rounds 1 and 2 of both *_SCM3 and the contributor's leaf in it:
+// of a coordinate of the rotated vector, or the bucket of its distance from the centre.
 func (d *Device) rotatedLeaf(c collect.Cell, v collect.Value) (levels int, leaf uint64) {
 	if d.p.Round == 1 {
 		q := &d.p.Derived

@@ -7,9 +7,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Device makes reports or messages from the parameters of one round. A contributor's device uses one once;
-// simulations use one for many contributors, as it keeps what follows from the parameters alone. It is
-// not safe for concurrent use.
+// Device makes reports or messages from the parameters of one round. A contributor's device uses
+// one once; simulations use one for many contributors, as it keeps what follows from the parameters
+// alone. It is not safe for concurrent use.
 type Device struct {
 	p        *collect.Params
 	rotation *geometry.Rotation // *_SCM3

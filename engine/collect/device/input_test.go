@@ -71,8 +71,8 @@ func TestBadInputSendsMessagesAsDeclared(t *testing.T) {
 	})
 }
 
-// TestReportsHaveOneLengthAndAreAccepted checks every cell's reports over many values: as long as each other, and
-// within what the server takes.
+// TestReportsHaveOneLengthAndAreAccepted checks every cell's reports over many values: as long as
+// each other, and within what the server takes.
 func TestReportsHaveOneLengthAndAreAccepted(t *testing.T) {
 	rounds(t, collect.Local, func(t *testing.T, p *collect.Params) {
 		r := exact.New(stattest.Source(t, "reports"))

@@ -31,9 +31,10 @@ func (t *tape) Uint64() uint64 {
 	return z ^ z>>32
 }
 
-// lawOf returns the law of a draw after the given words, by following every range of the next word over
-// which the draw goes on alike. It needs few such ranges, each with one of 16 equidistant words or the
-// first. Words that uniform draws reject are followed twice; what is left then, less than 2^-100, is left out.
+// lawOf returns the law of a draw after the given words, by following every range of the next word
+// over which the draw goes on alike. It needs few such ranges, each with one of 16 equidistant
+// words or the first. Words that uniform draws reject are followed twice; what is left then, less
+// than 2^-100, is left out.
 func lawOf(t *testing.T, first []uint64, draw func(*exact.Rand) string) law {
 	t.Helper()
 	all := law{}
@@ -58,7 +59,8 @@ func follow(t *testing.T, words []uint64, most int, p *big.Rat, draw func(*exact
 		}
 		return
 	}
-	alike := func(word uint64) string { // outputs after this word, and words used, over some streams
+	// outputs after this word, and words used, over some streams
+	alike := func(word uint64) string {
 		all := ""
 		for then := range uint64(3) {
 			source := &tape{words: append(slices.Clone(words), word), then: then}
@@ -112,8 +114,8 @@ func lastBefore(lo, hi uint64, want string, alike func(uint64) string) uint64 {
 // tiny is 2^-100.
 var tiny = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 100))
 
-// worst returns the largest ratio of the probabilities of an output under two laws. All must add up to 1, but
-// for what is tiny, and have the same outputs.
+// worst returns the largest ratio of the probabilities of an output under two laws. All must add up
+// to 1, but for what is tiny, and have the same outputs.
 func worst(t *testing.T, laws []law) *big.Rat {
 	t.Helper()
 	largest := new(big.Rat)

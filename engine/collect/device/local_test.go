@@ -123,7 +123,8 @@ func TestGaussReports(t *testing.T) {
 	}
 }
 
-// TestGaussVectorsStayWithinTheirBound checks what the sensitivity rests on, for vectors at and beyond Clip.
+// TestGaussVectorsStayWithinTheirBound checks what the sensitivity rests on, for vectors at and
+// beyond Clip.
 func TestGaussVectorsStayWithinTheirBound(t *testing.T) {
 	r := stattest.Source(t, "balls")
 	for d := 1; d <= 64; d *= 2 {
@@ -133,7 +134,8 @@ func TestGaussVectorsStayWithinTheirBound(t *testing.T) {
 			for j := range y {
 				y[j] = float64(int64(r.Uint64())) * 1e-18
 			}
-			clip := geometry.Norm(y) * (0.5 + float64(r.Uint64()>>11)/(1<<53)) // in one half of the cases within
+			// in one half of the cases within
+			clip := geometry.Norm(y) * (0.5 + float64(r.Uint64()>>11)/(1<<53))
 			want := 65536 * math.Sqrt(float64(d)) * min(1, geometry.Norm(y)/clip)
 			sum := uint64(0)
 			for _, z := range gaussGrid(y, clip, square) {

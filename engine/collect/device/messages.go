@@ -7,8 +7,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Messages returns the messages of value v in a cell of a round of the shuffle model, made once. Their
-// number is public, or for trees random independently of the value. They are to be sealed one by one.
+// Messages returns the messages of value v in a cell of a round of the shuffle model, made once.
+// Their number is public, or for trees random independently of the value. They are to be sealed one
+// by one.
 func (d *Device) Messages(r *exact.Rand, cell uint32, v collect.Value) ([]collect.Message, error) {
 	c, err := d.cellOf(cell, collect.Shuffle)
 	if err != nil {
@@ -32,5 +33,6 @@ func (d *Device) Messages(r *exact.Rand, cell uint32, v collect.Value) ([]collec
 		_, leaf := d.rotatedLeaf(c, v)
 		return nodes(r, p, c, leaf)
 	}
-	panic("device: protocol without messages: " + string(p.Protocol)) // cellOf lets shuffle protocols in, and these are all
+	// cellOf lets shuffle protocols in, and these are all
+	panic("device: protocol without messages: " + string(p.Protocol))
 }

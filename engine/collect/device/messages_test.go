@@ -48,8 +48,8 @@ func TestMessagesAreAcceptedAndNumbered(t *testing.T) {
 	})
 }
 
-// TestSharesOfASumAddUp repeats the draws of SHUF_SUM on the same stream: the shares add up to the rounded value plus
-// the noise, modulo 2^Bits.
+// TestSharesOfASumAddUp repeats the draws of SHUF_SUM on the same stream: the shares add up to the
+// rounded value plus the noise, modulo 2^Bits.
 func TestSharesOfASumAddUp(t *testing.T) {
 	p := roundOf(t, collect.ShufSum, "", 1)
 	for i := range uint64(300) {
@@ -71,8 +71,8 @@ func TestSharesOfASumAddUp(t *testing.T) {
 	}
 }
 
-// TestSumIsUnbiased checks rounding and noise by their moments: over many devices the shares add up to the
-// value on the grid, with the variance of the rounding and of the negative binomials.
+// TestSumIsUnbiased checks rounding and noise by their moments: over many devices the shares add up
+// to the value on the grid, with the variance of the rounding and of the negative binomials.
 func TestSumIsUnbiased(t *testing.T) {
 	p := roundOf(t, collect.ShufSum, "", 1)
 	p = p.Clone()
@@ -93,7 +93,8 @@ func TestSumIsUnbiased(t *testing.T) {
 		sample = append(sample, float64(signed(m, p.Batch.Bits))-at)
 	}
 	stattest.Accept(t, stattest.Mean("sum of shares", sample, 0, math.Sqrt(variance)))
-	stattest.Accept(t, stattest.Variance("sum of shares", sample, variance, 15)) // a difference of gammas of shape 1/4: 3 + 3/(1/4)
+	// a difference of gammas of shape 1/4: 3 + 3/(1/4)
+	stattest.Accept(t, stattest.Variance("sum of shares", sample, variance, 15))
 	stattest.Reject(t, stattest.Variance("half of the noise", sample, variance/2, 15))
 }
 
@@ -124,7 +125,8 @@ func TestSharesAreUniform(t *testing.T) {
 	stattest.Reject(t, stattest.ChiSquare("an unsplit sum", plain, even))
 }
 
-// TestVectorsStayWithinTheirBound takes the noise away by its rate and finds the vector on the grid.
+// TestVectorsStayWithinTheirBound takes the noise away by its rate and finds the vector on the
+// grid.
 func TestVectorsStayWithinTheirBound(t *testing.T) {
 	for _, p := range []*collect.Params{roundOf(t, collect.ShufVec, "", 1), roundOf(t, collect.ShufSCM3, "", 3)} {
 		p = p.Clone()

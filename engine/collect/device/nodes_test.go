@@ -28,7 +28,8 @@ func counted(t *testing.T, p *collect.Params, cell uint32, v collect.Value, time
 	return counts, lengths
 }
 
-// TestEveryLevelIsNamedOnce takes the noise away and finds the path from the root to the value's leaf.
+// TestEveryLevelIsNamedOnce takes the noise away and finds the path from the root to the value's
+// leaf.
 func TestEveryLevelIsNamedOnce(t *testing.T) {
 	p := roundOf(t, collect.ShufHier, "", 1).Clone()
 	p.Batch.Flip = 0
@@ -43,8 +44,8 @@ func TestEveryLevelIsNamedOnce(t *testing.T) {
 	}
 }
 
-// TestNoiseOfNodes checks that every node has noise with probability Flip/2^32, and that the value's own
-// nodes have it besides.
+// TestNoiseOfNodes checks that every node has noise with probability Flip/2^32, and that the
+// value's own nodes have it besides.
 func TestNoiseOfNodes(t *testing.T) {
 	p := roundOf(t, collect.ShufHier, "", 1).Clone()
 	p.Batch.Flip, p.Batch.Cap = 1<<30, 80

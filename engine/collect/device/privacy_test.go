@@ -21,9 +21,9 @@ func valuesOf(p *collect.Params) []collect.Value {
 	return numbers
 }
 
-// TestReportsAreWithinEpsilon enumerates the law of every cell's report for many values, by following every
-// word that the device reads: the ratio of any two laws is at most e^ε, and nearly that for some. Unary encoding
-// and noise, which read too many words, have tests of their own.
+// TestReportsAreWithinEpsilon enumerates the law of every cell's report for many values, by
+// following every word that the device reads: the ratio of any two laws is at most e^ε, and nearly
+// that for some. Unary encoding and noise, which read too many words, have tests of their own.
 func TestReportsAreWithinEpsilon(t *testing.T) {
 	rounds(t, collect.Local, func(t *testing.T, p *collect.Params) {
 		enumerated := 0
@@ -41,7 +41,8 @@ func TestReportsAreWithinEpsilon(t *testing.T) {
 			}
 		}
 		if enumerated == 0 {
-			return // unary and noisy integers have too many outputs: package exact enumerates their parts
+			// unary and noisy integers have too many outputs: package exact enumerates their parts
+			return
 		}
 		eps := p.Declaration.Epsilon
 		if largest.Cmp(exponential(eps)) > 0 {
@@ -59,7 +60,8 @@ func TestReportsAreWithinEpsilon(t *testing.T) {
 func lawsOf(t *testing.T, p *collect.Params, c collect.Cell) []law {
 	t.Helper()
 	var first []uint64
-	if c.Randomiser == collect.Sphere { // a seed: independent of the value, as it is read first and as it stands
+	// a seed: independent of the value, as it is read first and as it stands
+	if c.Randomiser == collect.Sphere {
 		first = []uint64{1234, 5678}
 	}
 	seen := map[uint64]bool{}
@@ -84,7 +86,8 @@ func lawsOf(t *testing.T, p *collect.Params, c collect.Cell) []law {
 	return laws
 }
 
-// TestWeakerParametersAreRefused checks that the device computes the integers of randomisers itself.
+// TestWeakerParametersAreRefused checks that the device computes the integers of randomisers
+// itself.
 func TestWeakerParametersAreRefused(t *testing.T) {
 	rounds(t, collect.Local, func(t *testing.T, p *collect.Params) {
 		for i, c := range p.Cells {

@@ -9,8 +9,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Report returns the report of value v in a cell of a round of the local model: randomised once, of a length
-// that depends on the cell alone.
+// Report returns the report of value v in a cell of a round of the local model: randomised once, of
+// a length that depends on the cell alone.
 //
 // Privacy: ε-DP with the declared ε; a DGAUSS cell is ρ-zCDP with the derived ρ.
 func (d *Device) Report(r *exact.Rand, cell uint32, v collect.Value) ([]byte, error) {
@@ -65,8 +65,8 @@ func kind(c collect.Cell) collect.Cell {
 	return collect.Cell{Randomiser: c.Randomiser, Domain: c.Domain, Keep: c.Keep}
 }
 
-// newDrawer makes the randomiser of a cell from the declared ε and returns its integer over 2^62 with it, for
-// the caller to compare with the published one.
+// newDrawer makes the randomiser of a cell from the declared ε and returns its integer over 2^62
+// with it, for the caller to compare with the published one.
 func newDrawer(p *collect.Params, c collect.Cell) (draw drawer, keep uint64, err error) {
 	eps := p.Declaration.Epsilon
 	switch c.Randomiser {
@@ -110,8 +110,9 @@ func bit(b bool) []byte {
 	return []byte{0}
 }
 
-// laplace adds discrete Laplace noise of ratio exp(-ε/M) to a code in 0..M, which is ε-DP: the code moves by
-// at most M. Sums beyond what the server accepts are brought to its limit, after the noise.
+// laplace adds discrete Laplace noise of ratio exp(-ε/M) to a code in 0..M, which is ε-DP: the code
+// moves by at most M. Sums beyond what the server accepts are brought to its limit, after the
+// noise.
 func laplace(r *exact.Rand, p *collect.Params, c collect.Cell, code uint64) ([]byte, error) {
 	z, err := r.Laplace(uint64(p.Declaration.Epsilon), epsilonUnit*c.Domain)
 	if err != nil {
@@ -123,8 +124,8 @@ func laplace(r *exact.Rand, p *collect.Params, c collect.Cell, code uint64) ([]b
 // epsilonUnit is the denominator of exact.Epsilon.
 const epsilonUnit = 10_000
 
-// noisy returns x+z within ±limit; |x| <= limit. Bringing noise to ±2·limit first keeps the sum from wrapping, and
-// changes nothing that the limit would not.
+// noisy returns x+z within ±limit; |x| <= limit. Bringing noise to ±2·limit first keeps the sum
+// from wrapping, and changes nothing that the limit would not.
 func noisy(x, z, limit int64) int64 {
 	z = min(max(z, -2*limit), 2*limit)
 	return min(max(x+z, -limit), limit)

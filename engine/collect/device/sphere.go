@@ -10,11 +10,11 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// direction draws the payload of round 3 of LDP_SCM3: a seed, and one randomised bit that says on which side of
-// the seed's direction the shifted vector lies.
+// direction draws the payload of round 3 of LDP_SCM3: a seed, and one randomised bit that says on
+// which side of the seed's direction the shifted vector lies.
 //
-// Privacy: the seed is independent of the value, and given the seed the value enters through one bit of
-// binary randomised response, so the report is ε-DP whatever the floats before it do.
+// Privacy: the seed is independent of the value, and given the seed the value enters through one
+// bit of binary randomised response, so the report is ε-DP whatever the floats before it do.
 func (d *Device) direction(r *exact.Rand, c collect.Cell, v collect.Value) ([]byte, error) {
 	draw, err := d.drawer(c)
 	if err != nil {
@@ -26,9 +26,9 @@ func (d *Device) direction(r *exact.Rand, c collect.Cell, v collect.Value) ([]by
 	return append(seed[:], b...), err
 }
 
-// side returns the bit before it is randomised: with probability (1+|y|/clip)/2 whether the seed's Gaussian g
-// lies on y's side, else the opposite. Averaged over seeds, (2·bit-1)·g/|g| is c_d·y/clip where |y| <= clip;
-// longer vectors count as of length clip.
+// side returns the bit before it is randomised: with probability (1+|y|/clip)/2 whether the seed's
+// Gaussian g lies on y's side, else the opposite. Averaged over seeds, (2·bit-1)·g/|g| is
+// c_d·y/clip where |y| <= clip; longer vectors count as of length clip.
 //
 // Source: [DJW18], the mechanism for an l2 ball.
 func side(r *exact.Rand, s *geometry.Sphere, seed geometry.Seed, y []float64, clip float64) bool {
@@ -37,12 +37,12 @@ func side(r *exact.Rand, s *geometry.Sphere, seed geometry.Seed, y []float64, cl
 	return s.Agrees(y, seed) == straight
 }
 
-// gauss draws the payload of round 3 of LDP_SCM3 with the discrete Gaussian: the shifted vector, clipped to Clip,
-// in 1/65536 of Clip/sqrt(d), plus noise in every coordinate.
+// gauss draws the payload of round 3 of LDP_SCM3 with the discrete Gaussian: the shifted vector,
+// clipped to Clip, in 1/65536 of Clip/sqrt(d), plus noise in every coordinate.
 //
-// Privacy: the integer vector has norm at most S, kept by Shrink, so another value moves it by at most 2S; and
-// noise of variance 2S²/ρ or more is ρ-zCDP [CKS20, Theorem 14]. Sums beyond what the server accepts are
-// brought to its limit, after the noise.
+// Privacy: the integer vector has norm at most S, kept by Shrink, so another value moves it by at
+// most 2S; and noise of variance 2S²/ρ or more is ρ-zCDP [CKS20, Theorem 14]. Sums beyond what the
+// server accepts are brought to its limit, after the noise.
 func (d *Device) gauss(r *exact.Rand, c collect.Cell, v collect.Value) []byte {
 	p := d.p
 	z := gaussGrid(d.shifted(v), p.Published.Clip, p.GaussBound())
@@ -55,7 +55,8 @@ func (d *Device) gauss(r *exact.Rand, c collect.Cell, v collect.Value) []byte {
 	return payload
 }
 
-// gaussGrid returns y, clipped to clip in place, in 1/65536 of clip/sqrt(d), its squares summing to at most square.
+// gaussGrid returns y, clipped to clip in place, in 1/65536 of clip/sqrt(d), its squares summing to
+// at most square.
 func gaussGrid(y []float64, clip float64, square uint64) []int64 {
 	geometry.Clip(y, clip)
 	root := collect.GridRoot * math.Sqrt(float64(len(y)))

@@ -11,7 +11,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// read returns, coordinate by coordinate, what a decoder makes of reports of y's directions: (2·bit-1)·u·clip·A/c_d.
+// read returns, coordinate by coordinate, what a decoder makes of reports of y's directions:
+// (2·bit-1)·u·clip·A/c_d.
 func read(t *testing.T, y []float64, clip float64, times int, towards func(*exact.Rand, *geometry.Sphere, geometry.Seed) bool) [][]float64 {
 	t.Helper()
 	b, err := exact.NewBinaryResponse(10_000)
@@ -36,8 +37,8 @@ func read(t *testing.T, y []float64, clip float64, times int, towards func(*exac
 	return samples
 }
 
-// TestSphereIsUnbiased is what the decoder of LDP_SCM3 rests on: reports average to the vector, if it is within
-// Clip, and to its direction times Clip beyond.
+// TestSphereIsUnbiased is what the decoder of LDP_SCM3 rests on: reports average to the vector, if
+// it is within Clip, and to its direction times Clip beyond.
 func TestSphereIsUnbiased(t *testing.T) {
 	const clip, times = 5.0, 100_000
 	a := (math.E + 1) / (math.E - 1)
@@ -78,7 +79,8 @@ func TestSphereIsUnbiased(t *testing.T) {
 	}
 }
 
-// TestSphereReportsHoldSeedAndSide checks the payload's layout: reports at a high epsilon mostly agree with their seed.
+// TestSphereReportsHoldSeedAndSide checks the payload's layout: reports at a high epsilon mostly
+// agree with their seed.
 func TestSphereReportsHoldSeedAndSide(t *testing.T) {
 	p := roundOf(t, collect.LDPSCM3, "", 3)
 	v := collect.Value{-9, 1, 2}

@@ -56,7 +56,8 @@ func BenchmarkGaussian(b *testing.B) {
 	}
 }
 
-// BenchmarkPoisson has the rates of a vector's coordinate in a batch of 10^5 and of 100 contributors.
+// BenchmarkPoisson has the rates of a vector's coordinate in a batch of 10^5 and of 100
+// contributors.
 func BenchmarkPoisson(b *testing.B) {
 	for name, rate := range map[string]uint64{"32": 32, "31748": 31748} {
 		b.Run(name, func(b *testing.B) {

@@ -2,10 +2,11 @@ package exact
 
 import "fmt"
 
-// BitMean sends one bit of mean i/M through BinaryResponse: 1 with probability i/M, then randomised.
+// BitMean sends one bit of mean i/M through BinaryResponse: 1 with probability i/M, then
+// randomised.
 //
-// Privacy: the law of each input is a mixture of the two rows of BinaryResponse, and so are all ratios at
-// most e^ε.
+// Privacy: the law of each input is a mixture of the two rows of BinaryResponse, and so are all
+// ratios at most e^ε.
 type BitMean struct {
 	BinaryResponse
 	steps uint64

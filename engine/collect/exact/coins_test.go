@@ -39,7 +39,8 @@ func TestUniformIsExact(t *testing.T) {
 	for _, k := range []uint64{1, 2, 3, 7, 10, 1 << 33, 1<<63 + 1, math.MaxUint64} {
 		size := new(big.Int).Quo(new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int).SetUint64(k))
 		for _, v := range []uint64{0, k / 2, k - 1} {
-			least, _ := bits.Div64(v, -k%k+k-1, k) // the least word with word·k >= v·2^64 + (2^64 mod k)
+			// the least word with word·k >= v·2^64 + (2^64 mod k)
+			least, _ := bits.Div64(v, -k%k+k-1, k)
 			most := least + size.Uint64() - 1
 			for _, w := range []uint64{least, most} {
 				source := &tape{words: []uint64{w}, more: constant(math.MaxUint64)}
@@ -57,7 +58,8 @@ func TestUniformIsExact(t *testing.T) {
 	}
 }
 
-// TestSixtyFourCoinsAreExact lays integers about k across the words: each bit must be whether its integer is less than k.
+// TestSixtyFourCoinsAreExact lays integers about k across the words: each bit must be whether its
+// integer is less than k.
 func TestSixtyFourCoinsAreExact(t *testing.T) {
 	r := rand.New(stattest.Source(t, "integers"))
 	for _, k := range []uint64{0, 1, 2, FlipUnary(500), FlipUnary(10_000), FlipUnary(80_000), one62 / 2, one62 - 1} {

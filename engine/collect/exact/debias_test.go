@@ -36,8 +36,8 @@ func TestDebiasingIsExact(t *testing.T) {
 	}
 }
 
-// TestReportsAreUnbiased randomises values and compares the debiased reports with them: their mean, and their variance with the
-// stated one.
+// TestReportsAreUnbiased randomises values and compares the debiased reports with them: their mean,
+// and their variance with the stated one.
 func TestReportsAreUnbiased(t *testing.T) {
 	const n, eps = 100_000, Epsilon(10_000)
 	r := seeded(t, "reports")

@@ -43,9 +43,9 @@ func (c *counter) Uint64() uint64 {
 	return z ^ z>>31
 }
 
-// enumerate returns the exact law of a draw that reads a fixed number of words, each of which matters by a few thresholds only: the
-// places where the behaviour changes are found by bisection over all 2^64 words. It is the law of the code, not of its
-// formula.
+// enumerate returns the exact law of a draw that reads a fixed number of words, each of which
+// matters by a few thresholds only: the places where the behaviour changes are found by bisection
+// over all 2^64 words. It is the law of the code, not of its formula.
 func enumerate(t *testing.T, draw func(*Rand) string) law {
 	t.Helper()
 	all := law{}
@@ -78,7 +78,8 @@ func enumerateFrom(t *testing.T, draw func(*Rand) string, prefix []uint64, p *bi
 	}
 }
 
-// pieces splits all words into ranges of one behaviour. Each must hold one of 64 equidistant words or an end.
+// pieces splits all words into ranges of one behaviour. Each must hold one of 64 equidistant words
+// or an end.
 func pieces(behaviour func(uint64) string) [][2]uint64 {
 	grid := []uint64{0}
 	for i := uint64(1); i < 64; i++ {
@@ -113,11 +114,12 @@ func exponential(eps Epsilon) (lo, hi *big.Rat) {
 		term.Mul(term, eps.Rat()).Quo(term, big.NewRat(i, 1))
 		lo.Add(lo, term)
 	}
-	return lo, new(big.Rat).Add(lo, term) // the terms halve from 16 on, and the 100th is below 10^-67
+	// the terms halve from 16 on, and the 100th is below 10^-67
+	return lo, new(big.Rat).Add(lo, term)
 }
 
-// ratio returns the largest ratio of the probabilities of one output under two of the laws. Outputs that are not possible under all
-// of them fail the test.
+// ratio returns the largest ratio of the probabilities of one output under two of the laws. Outputs
+// that are not possible under all of them fail the test.
 func ratio(t *testing.T, laws []law) *big.Rat {
 	t.Helper()
 	largest := new(big.Rat)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Epsilon is the pure-DP parameter of a report in ten-thousandths: 5000 is ε = 0.5. The neighbour relation
-// exchanges one contributor's value.
+// Epsilon is the pure-DP parameter of a report in ten-thousandths: 5000 is ε = 0.5. The neighbour
+// relation exchanges one contributor's value.
 type Epsilon uint32
 
 // The range of Epsilon.
@@ -18,8 +18,8 @@ const (
 	epsilonDigits = 4
 )
 
-// ParseEpsilon reads a decimal with at most four digits after the point, in [0.05, 8]: digits, or digits,
-// a point and digits. Signs, exponents and spaces are refused.
+// ParseEpsilon reads a decimal with at most four digits after the point, in [0.05, 8]: digits, or
+// digits, a point and digits. Signs, exponents and spaces are refused.
 func ParseEpsilon(s string) (Epsilon, error) {
 	whole, fraction, point := strings.Cut(s, ".")
 	if !digits(whole) || point && !digits(fraction) {
@@ -59,8 +59,8 @@ func (e Epsilon) Float() float64 { return float64(e) / epsilonUnit }
 // MarshalText implements encoding.TextMarshaler: String, or an error outside the range.
 func (e Epsilon) MarshalText() ([]byte, error) { return []byte(e.String()), e.Check() }
 
-// UnmarshalText implements encoding.TextUnmarshaler. Only what String returns is accepted, so that one ε has
-// one text and one fingerprint.
+// UnmarshalText implements encoding.TextUnmarshaler. Only what String returns is accepted, so that
+// one ε has one text and one fingerprint.
 func (e *Epsilon) UnmarshalText(text []byte) error {
 	parsed, err := ParseEpsilon(string(text))
 	if err != nil {

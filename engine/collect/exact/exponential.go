@@ -21,8 +21,8 @@ func (r *Rand) BernoulliExp(a, b uint64) bool {
 	return r.expUnit(a, b)
 }
 
-// expUnit is BernoulliExp for a <= b: whether the first failure of the coins a/b, a/2b, a/3b, … has an odd
-// number. The k-th is tossed as the two coins a/b and 1/k, so that no product can overflow.
+// expUnit is BernoulliExp for a <= b: whether the first failure of the coins a/b, a/2b, a/3b, … has
+// an odd number. The k-th is tossed as the two coins a/b and 1/k, so that no product can overflow.
 func (r *Rand) expUnit(a, b uint64) bool {
 	for k := uint64(1); ; r.step(&k) {
 		if !r.Bernoulli(a, b) || !r.Bernoulli(1, k) {
@@ -37,9 +37,9 @@ func (r *Rand) inverseE() bool { return r.firstFailure(2)&1 == 1 }
 // twoOverE is true with probability 2/e = 1 − 1/3 + 1/(3·4) − 1/(3·4·5) + …
 func (r *Rand) twoOverE() bool { return r.firstFailure(3)&1 == 1 }
 
-// firstFailure tosses coins 1/k for k = from, from+1, … and returns the k of the first that is false. With
-// p(j) = 1/(from···(from+j−1)) the probability of j successes at least, the number of successes is even
-// with probability 1 − p(1) + p(2) − ….
+// firstFailure tosses coins 1/k for k = from, from+1, … and returns the k of the first that is
+// false. With p(j) = 1/(from···(from+j−1)) the probability of j successes at least, the number of
+// successes is even with probability 1 − p(1) + p(2) − ….
 func (r *Rand) firstFailure(from uint64) uint64 {
 	k := from
 	for r.Bernoulli(1, k) {
@@ -48,11 +48,11 @@ func (r *Rand) firstFailure(from uint64) uint64 {
 	return k
 }
 
-// Geometric draws k >= 0 with P[k] = (1 − α)α^k, α = exp(−a/b): [CKS20] Algorithm 2 without its sign. It
-// panics if a or b is 0.
+// Geometric draws k >= 0 with P[k] = (1 − α)α^k, α = exp(−a/b): [CKS20] Algorithm 2 without its
+// sign. It panics if a or b is 0.
 //
-// u + bv has the law with exp(−1/b) in place of α: u below b is accepted with exp(−u/b), v counts coins
-// 1/e. Its quotient by a is the geometric law of exp(−a/b).
+// u + bv has the law with exp(−1/b) in place of α: u below b is accepted with exp(−u/b), v counts
+// coins 1/e. Its quotient by a is the geometric law of exp(−a/b).
 func (r *Rand) Geometric(a, b uint64) (int64, error) {
 	if a == 0 || b == 0 {
 		panic("exact: scale must be positive")
@@ -77,8 +77,8 @@ func (r *Rand) Geometric(a, b uint64) (int64, error) {
 	return int64(k), nil
 }
 
-// Laplace draws z with P[z] ∝ exp(−|z|·a/b), the discrete Laplace law of variance 2α/(1−α)², α = exp(−a/b).
-// It panics if a or b is 0.
+// Laplace draws z with P[z] ∝ exp(−|z|·a/b), the discrete Laplace law of variance 2α/(1−α)², α =
+// exp(−a/b). It panics if a or b is 0.
 //
 // Added to an integer that one contributor's value moves by Δ at most, it is Δ·a/b-DP.
 func (r *Rand) Laplace(a, b uint64) (int64, error) {
@@ -99,11 +99,11 @@ func (r *Rand) Laplace(a, b uint64) (int64, error) {
 // maxGaussianBits bounds log2 of Gaussian's variances: σ < 2^51.
 const maxGaussianBits = 102
 
-// Gaussian draws z with P[z] ∝ exp(−z²/2σ²), [CKS20] Algorithm 3, 0 < σ² < 2^102. It panics outside.
-// A draw beyond ±2^63 saturates; at this σ that has a probability of under exp(−2^22).
+// Gaussian draws z with P[z] ∝ exp(−z²/2σ²), [CKS20] Algorithm 3, 0 < σ² < 2^102. It panics
+// outside. A draw beyond ±2^63 saturates; at this σ that has a probability of under exp(−2^22).
 //
-// Added to every coordinate of an integer vector that one contributor's value moves by Δ at most in l2,
-// it is Δ²/(2σ²)-zCDP [CKS20, Theorem 14].
+// Added to every coordinate of an integer vector that one contributor's value moves by Δ at most in
+// l2, it is Δ²/(2σ²)-zCDP [CKS20, Theorem 14].
 func (r *Rand) Gaussian(sigma2 noise.Variance) int64 {
 	if sigma2.Hi>>(maxGaussianBits-64) != 0 {
 		panic("exact: variance beyond 2^102")

@@ -1,10 +1,10 @@
 package exact
 
-// KaryResponse is randomised response on one of k values: it tells the truth with probability p = Kk/2^62, and each
-// other value with probability o = (1 − p)/(k − 1).
+// KaryResponse is randomised response on one of k values: it tells the truth with probability p =
+// Kk/2^62, and each other value with probability o = (1 − p)/(k − 1).
 //
-// Privacy: every output has probability p or o under each value, and p/o = Kk·(k−1)/(2^62 − Kk) <= e^ε. It is
-// ε²/2-zCDP as any ε-DP law is [BS16, Proposition 1.4].
+// Privacy: every output has probability p or o under each value, and p/o = Kk·(k−1)/(2^62 − Kk) <=
+// e^ε. It is ε²/2-zCDP as any ε-DP law is [BS16, Proposition 1.4].
 type KaryResponse struct{ k, keep uint64 }
 
 // NewKaryResponse returns the randomiser of k values, 2 <= k <= MaxKary.

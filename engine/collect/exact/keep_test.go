@@ -62,7 +62,8 @@ func TestNarrowerEnclosuresGiveTheSame(t *testing.T) {
 	}
 }
 
-// TestRandomisersUseTheirIntegers compares what a randomiser was made with with the published integers.
+// TestRandomisersUseTheirIntegers compares what a randomiser was made with with the published
+// integers.
 func TestRandomisersUseTheirIntegers(t *testing.T) {
 	for _, eps := range epsilons {
 		b, err := NewBinaryResponse(eps)

@@ -21,7 +21,8 @@ func normalised(n int, weight func(i int) float64) []float64 {
 	return p
 }
 
-// follows draws n times and compares with the law p, where place 0 is the value from; it must not be the law q.
+// follows draws n times and compares with the law p, where place 0 is the value from; it must not
+// be the law q.
 func follows(t *testing.T, name string, n, from int, draw func(*Rand) (int64, error), p, q []float64) {
 	t.Helper()
 	r, c := seeded(t, name), make([]int64, len(p))

@@ -5,8 +5,8 @@ const RateBits = 20
 
 // Poisson draws from the Poisson law of rate l/2^20. It panics if l > 2^50.
 //
-// It takes some 1.5 draws of a small law for each unit of the rate. The difference of two draws is a Skellam
-// variable of variance 2l/2^20, and those of many devices add up to one again.
+// It takes some 1.5 draws of a small law for each unit of the rate. The difference of two draws is
+// a Skellam variable of variance 2l/2^20, and those of many devices add up to one again.
 func (r *Rand) Poisson(l uint64) (int64, error) {
 	if l > 1<<50 {
 		panic("exact: Poisson rate beyond 2^30")
@@ -14,8 +14,8 @@ func (r *Rand) Poisson(l uint64) (int64, error) {
 	return r.poisson(l, 1<<RateBits)
 }
 
-// poisson draws from the Poisson law of rate num/den, 0 < den < 2^62: the sum of independent laws of rate 1
-// and of one or two that share the rest, of rate 1/2 at most.
+// poisson draws from the Poisson law of rate num/den, 0 < den < 2^62: the sum of independent laws
+// of rate 1 and of one or two that share the rest, of rate 1/2 at most.
 func (r *Rand) poisson(num, den uint64) (int64, error) {
 	whole, rest := num/den, num%den
 	sum := uint64(0)
@@ -33,8 +33,8 @@ func (r *Rand) poisson(num, den uint64) (int64, error) {
 }
 
 // poissonHalf draws from the Poisson law of rate λ = a/2b, a <= b: k tails before the first head,
-// accepted with probability (2λ)^k/k!, so that P[k] ∝ 2^-(k+1)·(2λ)^k/k!. The factor 2λ/i is tossed as two
-// coins.
+// accepted with probability (2λ)^k/k!, so that P[k] ∝ 2^-(k+1)·(2λ)^k/k!. The factor 2λ/i is tossed
+// as two coins.
 func (r *Rand) poissonHalf(a, b uint64) uint64 {
 	for n := uint64(0); ; r.step(&n) {
 		k := r.waits()
@@ -55,8 +55,8 @@ func (r *Rand) each(k, a, b uint64) bool {
 }
 
 // poissonOne draws from the Poisson law of rate 1: k tails before the first head, accepted with
-// probability (2^k/k!)/2, so that P[k] ∝ 1/k!. This is 1/2, 1, 1 for k = 0, 1, 2, and every i from 3 on
-// brings a factor 2/i.
+// probability (2^k/k!)/2, so that P[k] ∝ 1/k!. This is 1/2, 1, 1 for k = 0, 1, 2, and every i from
+// 3 on brings a factor 2/i.
 func (r *Rand) poissonOne() uint64 {
 	for n := uint64(0); ; r.step(&n) {
 		k := r.waits()

@@ -146,9 +146,9 @@ func (r *Rand) Bernoulli62(k uint64) bool {
 
 // sixtyFour returns 64 independent bits, each 1 with probability k/2^62, k < 2^62.
 //
-// Each bit stands for a uniform integer of 62 bits that is compared with k from its highest bit down:
-// the first place where they differ decides, and one word holds this place for all that are still
-// open. Half of them close at each place, so some eight words are drawn.
+// Each bit stands for a uniform integer of 62 bits that is compared with k from its highest bit
+// down: the first place where they differ decides, and one word holds this place for all that are
+// still open. Half of them close at each place, so some eight words are drawn.
 func (r *Rand) sixtyFour(k uint64) uint64 {
 	ones, open := uint64(0), ^uint64(0)
 	for place := 61; place >= 0 && open != 0; place-- {

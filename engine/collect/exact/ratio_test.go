@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// These tests compute the laws of whole randomisers as rationals, for every input, and compare the ratios of all pairs.
+// These tests compute the laws of whole randomisers as rationals, for every input, and compare the
+// ratios of all pairs.
 
 func TestBinaryRatio(t *testing.T) {
 	laws := func(b BinaryResponse) (all []law) {
@@ -73,7 +74,8 @@ func same(t *testing.T, got, want law) {
 	}
 }
 
-// unary returns the laws by formula from what the bits' coins have been shown to be (TestSixtyFourCoinsAreExact).
+// unary returns the laws by formula from what the bits' coins have been shown to be
+// (TestSixtyFourCoinsAreExact).
 func unary(u UnaryEncoding) (all []law) {
 	q := new(big.Rat).SetFrac64(int64(u.flip), int64(one62))
 	for v := range u.d {

@@ -6,21 +6,23 @@ import "math/bits"
 //
 //	P[k] = C(k+r−1, k)·(1 − α)^r·α^k,    mean rα/(1−α), variance rα/(1−α)²
 //
-// for h >= 1 and 1 <= a, b < 2^40; it panics outside. The difference of two draws is one device's share of
-// discrete Laplace noise: over h devices they add up to Laplace(a, b), and further devices only add noise.
+// for h >= 1 and 1 <= a, b < 2^40; it panics outside. The difference of two draws is one device's
+// share of discrete Laplace noise: over h devices they add up to Laplace(a, b), and further devices
+// only add noise.
 //
-// The law is that of a sum over a Poisson process: of points k >= 1 with intensity r·α^k/k, since the
-// logarithm of its generating function is Σ r·α^k/k·(z^k − 1) = r·ln((1−α)/(1−αz)). The process is
-// drawn by thinning one of rational rate. Let K = 2^J be the least power of two with K·a >= b.
+// The law is that of a sum over a Poisson process: of points k >= 1 with intensity r·α^k/k, since
+// the logarithm of its generating function is Σ r·α^k/k·(z^k − 1) = r·ln((1−α)/(1−αz)). The process
+// is drawn by thinning one of rational rate. Let K = 2^J be the least power of two with K·a >= b.
 //
 //	block j < J   k in [2^j, 2^{j+1})     intensity under r/2^j, so r points, uniform in the block
 //	tail i >= 1   k in [iK, (i+1)K)       α^k <= e^-i <= 2^-i, intensity under r·2^-i/K, so r·2^-i points
 //
-// That is (J+1)·r points in all, each in one of the blocks or the tail with equal probability. One is kept with
-// probability (2^j/k)·α^k, or (K/k)·2^i·α^k = (K/k)·(2/e)^i·exp(−(ka − ib)/b).
+// That is (J+1)·r points in all, each in one of the blocks or the tail with equal probability. One
+// is kept with probability (2^j/k)·α^k, or (K/k)·2^i·α^k = (K/k)·(2/e)^i·exp(−(ka − ib)/b).
 //
-// Most devices draw no point at all: 1 − α is seldom under 2^-20 and h is in the thousands. The rejection from a
-// geometric law, which needs b/a steps, has the same law; tests compare both with the formula.
+// Most devices draw no point at all: 1 − α is seldom under 2^-20 and h is in the thousands. The
+// rejection from a geometric law, which needs b/a steps, has the same law; tests compare both with
+// the formula.
 func (r *Rand) NegativeBinomial(h, a, b uint64) (int64, error) {
 	if h == 0 || h >= 1<<40 || a == 0 || b == 0 || a >= 1<<40 || b >= 1<<40 {
 		panic("exact: shares of a negative binomial law out of range")

@@ -39,8 +39,8 @@ func TestNegativeBinomialLaw(t *testing.T) {
 	}
 }
 
-// TestTailOfTheNegativeBinomialLaw compares draws from the first tail block on: there the laws of a draw without its tail, and
-// of one whose 2/e is 1, differ most.
+// TestTailOfTheNegativeBinomialLaw compares draws from the first tail block on: there the laws of a
+// draw without its tail, and of one whose 2/e is 1, differ most.
 func TestTailOfTheNegativeBinomialLaw(t *testing.T) {
 	const n = 1_000_000
 	p := negative(0.5, 0.25) // K = 4
@@ -69,7 +69,8 @@ func TestTailOfTheNegativeBinomialLaw(t *testing.T) {
 	}
 }
 
-// TestRejectionHasTheSameLaw draws as the definition does: a geometric draw k is accepted with probability C(k+r−1, k).
+// TestRejectionHasTheSameLaw draws as the definition does: a geometric draw k is accepted with
+// probability C(k+r−1, k).
 func TestRejectionHasTheSameLaw(t *testing.T) {
 	draw := func(r *Rand) (int64, error) {
 	again:
@@ -105,11 +106,13 @@ func TestMomentsOfAShare(t *testing.T) {
 	for i := range x {
 		x[i] -= 1.5505
 	}
-	stattest.Accept(t, stattest.Variance("share", x, 25.59, 3+6*10+1/25.59)) // kurtosis 3 + 6/r + 1/variance
+	// kurtosis 3 + 6/r + 1/variance
+	stattest.Accept(t, stattest.Variance("share", x, 25.59, 3+6*10+1/25.59))
 	stattest.Reject(t, stattest.Variance("share", x, 25.59*1.1, 3+6*10+1/25.59))
 }
 
-// TestSharesAddUpToLaplace sums the noise of 50 devices: P[0] = (1−α)/(1+α) = 0.0078, variance 2α/(1−α)² = 8191.8.
+// TestSharesAddUpToLaplace sums the noise of 50 devices: P[0] = (1−α)/(1+α) = 0.0078, variance
+// 2α/(1−α)² = 8191.8.
 func TestSharesAddUpToLaplace(t *testing.T) {
 	const h, n, reach = 50, 100_000, 2600
 	add := func(devices int) func(r *Rand) (int64, error) {

@@ -8,14 +8,15 @@ import (
 // MaxUnary bounds the D of UnaryEncoding.
 const MaxUnary = 1 << 20
 
-// UnaryEncoding reports one of D values by D bits (optimised unary encoding [WBLJ17]): the value's own bit is a fair coin,
-// every other bit is 1 with probability q = Q/2^62.
+// UnaryEncoding reports one of D values by D bits (optimised unary encoding [WBLJ17]): the value's
+// own bit is a fair coin, every other bit is 1 with probability q = Q/2^62.
 //
 //	bit i is bit 7 − i mod 8 of byte ⌊i/8⌋; what the last byte has beyond bit D−1 is 0
 //
-// Privacy: values v and w differ in the law of bits v and w only. With q(1) = q and q(0) = 1 − q, a report has the likelihood ratio
-// q(bit w)/q(bit v); it is largest, (1−q)/q = (2^62 − Q)/Q <= e^ε, where bit v is 1 and bit w is 0. It is ε²/4-zCDP: each
-// of the two bits has a log-ratio of range ln((1−q)/q) <= ε, a law of bounded range ε is ε²/8-zCDP [CR21], and they are independent.
+// Privacy: values v and w differ in the law of bits v and w only. With q(1) = q and q(0) = 1 − q, a
+// report has the likelihood ratio q(bit w)/q(bit v); it is largest, (1−q)/q = (2^62 − Q)/Q <= e^ε,
+// where bit v is 1 and bit w is 0. It is ε²/4-zCDP: each of the two bits has a log-ratio of range
+// ln((1−q)/q) <= ε, a law of bounded range ε is ε²/8-zCDP [CR21], and they are independent.
 type UnaryEncoding struct{ d, flip uint64 }
 
 // NewUnaryEncoding returns the randomiser of d values, 2 <= d <= MaxUnary.

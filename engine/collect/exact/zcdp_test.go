@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// divergence returns the Rényi divergence of order α > 1 of p from q, by logarithms so that nothing overflows.
+// divergence returns the Rényi divergence of order α > 1 of p from q, by logarithms so that nothing
+// overflows.
 func divergence(p, q []float64, alpha float64) float64 {
 	largest, terms := math.Inf(-1), make([]float64, len(p))
 	for i := range p {
@@ -28,8 +29,8 @@ func loss(p, q []float64) float64 {
 	return most
 }
 
-// TestLossInZCDP compares the loss with ε²/2, and ε²/4 for unary encoding. At small ε the bounds are nearly reached, so that 3% less
-// would not hold.
+// TestLossInZCDP compares the loss with ε²/2, and ε²/4 for unary encoding. At small ε the bounds
+// are nearly reached, so that 3% less would not hold.
 func TestLossInZCDP(t *testing.T) {
 	for eps := MinEpsilon; eps <= MaxEpsilon; eps += 250 {
 		e := eps.Float()
@@ -44,7 +45,8 @@ func TestLossInZCDP(t *testing.T) {
 		b, _ := NewBinaryResponse(eps)
 		p := b.P()
 		check("binary", loss([]float64{p, 1 - p}, []float64{1 - p, p}), e*e/2, true)
-		check("hadamard, values", loss(half(p, p), half(p, 1-p)), e*e/2, false) // the transforms differ at half of the indices
+		// the transforms differ at half of the indices
+		check("hadamard, values", loss(half(p, p), half(p, 1-p)), e*e/2, false)
 		check("hadamard, signs", loss(half(p, 1-p), half(1-p, p)), e*e/2, true)
 		for _, k := range []uint64{3, 4, 64, 1024} {
 			c, _ := NewKaryResponse(eps, k)

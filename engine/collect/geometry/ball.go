@@ -22,8 +22,8 @@ func Norm(x []float64) float64 {
 	return top * math.Sqrt(sum)
 }
 
-// Clip scales x in place to norm radius if its norm is larger. x is finite. The norm afterwards may be
-// above radius by rounding; bounds that privacy needs are kept in integers (Shrink).
+// Clip scales x in place to norm radius if its norm is larger. x is finite. The norm afterwards may
+// be above radius by rounding; bounds that privacy needs are kept in integers (Shrink).
 func Clip(x []float64, radius float64) {
 	n := Norm(x)
 	if n <= radius {
@@ -48,9 +48,9 @@ func Shift(y, c []float64) {
 	}
 }
 
-// Shrink moves the largest coordinates of z toward zero, one step at a time, until their squares sum to
-// at most square. This is where the l2 bound of an integer vector is enforced: exactly, whatever floats
-// did before. It changes nothing but what floating-point error has left.
+// Shrink moves the largest coordinates of z toward zero, one step at a time, until their squares
+// sum to at most square. This is where the l2 bound of an integer vector is enforced: exactly,
+// whatever floats did before. It changes nothing but what floating-point error has left.
 func Shrink(z []int64, square uint64) {
 	for exceeds(z, square) {
 		at := 0

@@ -38,7 +38,8 @@ func TestResidues(t *testing.T) {
 	}
 }
 
-// TestOffsetsAreAllSides checks that an offset four further would tell nothing new, and where sides change.
+// TestOffsetsAreAllSides checks that an offset four further would tell nothing new, and where sides
+// change.
 func TestOffsetsAreAllSides(t *testing.T) {
 	for o := range 4 {
 		for x := -20.125; x < 20; x += 0.25 {

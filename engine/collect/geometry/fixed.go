@@ -16,12 +16,13 @@ func Fraction(x, lo, hi float64) float64 {
 	return 0
 }
 
-// Steps returns floor(f·n) within 0..n: a fraction on a grid of n steps, 0 for NaN; n is at most 2^52.
+// Steps returns floor(f·n) within 0..n: a fraction on a grid of n steps, 0 for NaN; n is at most
+// 2^52.
 func Steps(f float64, n uint64) uint64 { return uint64(inside(f*float64(n), 0, float64(n))) }
 
-// Split returns floor(f·n·2^32) as whole steps and the rest in 2^-32 of a step: a fraction on a grid of n
-// steps that is to be rounded at random. whole is at most n; rest is 0 where whole is n. n is at
-// most 2^20 for the last digit to be exact.
+// Split returns floor(f·n·2^32) as whole steps and the rest in 2^-32 of a step: a fraction on a
+// grid of n steps that is to be rounded at random. whole is at most n; rest is 0 where whole is n.
+// n is at most 2^20 for the last digit to be exact.
 func Split(f float64, n uint64) (whole, rest uint64) {
 	whole = Steps(f, n)
 	if whole == n {
@@ -30,8 +31,8 @@ func Split(f float64, n uint64) (whole, rest uint64) {
 	return whole, uint64(inside((float64(f*float64(n))-float64(whole))*One, 0, One-1))
 }
 
-// Grid maps x coordinate by coordinate to floor(x·scale·2^32), as whole steps of 1/scale and the rest in
-// 2^-32 of a step. Coordinates beyond ±limit steps become ±limit; NaN becomes 0.
+// Grid maps x coordinate by coordinate to floor(x·scale·2^32), as whole steps of 1/scale and the
+// rest in 2^-32 of a step. Coordinates beyond ±limit steps become ±limit; NaN becomes 0.
 func Grid(x []float64, scale float64, limit int64) (whole []int64, rest []uint64) {
 	whole, rest = make([]int64, len(x)), make([]uint64, len(x))
 	for i, c := range x {
@@ -43,8 +44,8 @@ func Grid(x []float64, scale float64, limit int64) (whole []int64, rest []uint64
 	return whole, rest
 }
 
-// Truncate maps x coordinate by coordinate to x·scale without its fraction, toward zero. Coordinates
-// beyond ±limit become ±limit; NaN becomes 0.
+// Truncate maps x coordinate by coordinate to x·scale without its fraction, toward zero.
+// Coordinates beyond ±limit become ±limit; NaN becomes 0.
 func Truncate(x []float64, scale float64, limit int64) []int64 {
 	z := make([]int64, len(x))
 	for i, c := range x {

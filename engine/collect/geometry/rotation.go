@@ -10,9 +10,9 @@ import (
 // Padded returns the least power of two that is at least d; d is at least 1.
 func Padded(d int) int { return 1 << bits.Len(uint(d-1)) }
 
-// Rotation is the public orthonormal map x -> H·D·x/sqrt(p) of vectors of d coordinates, padded by zeros
-// to p, with random signs D and the Hadamard matrix H in Sylvester's form. It spreads what is in one
-// coordinate over all. It is immutable.
+// Rotation is the public orthonormal map x -> H·D·x/sqrt(p) of vectors of d coordinates, padded by
+// zeros to p, with random signs D and the Hadamard matrix H in Sylvester's form. It spreads what is
+// in one coordinate over all. It is immutable.
 //
 // Source: [HLY21] Section 4.1 and Lemma 6.
 type Rotation struct {
@@ -20,8 +20,8 @@ type Rotation struct {
 	signs []float64 // p of them, each ±1/sqrt(p)
 }
 
-// NewRotation returns the rotation of d coordinates whose signs a public seed gives: bit i mod 64 of word
-// i/64 of the ChaCha8 stream under SHA-256("scrim signs 1" | seed); 1 is minus.
+// NewRotation returns the rotation of d coordinates whose signs a public seed gives: bit i mod 64
+// of word i/64 of the ChaCha8 stream under SHA-256("scrim signs 1" | seed); 1 is minus.
 func NewRotation(d int, seed []byte) *Rotation {
 	stream := rand.NewChaCha8(sha256.Sum256(append([]byte("scrim signs 1"), seed...)))
 	p := Padded(d)
@@ -66,7 +66,8 @@ func (r *Rotation) Invert(y []float64) []float64 {
 	return x[:r.d]
 }
 
-// hadamard multiplies x, of a power of two in length, by the matrix of entries ±1 in Sylvester's form.
+// hadamard multiplies x, of a power of two in length, by the matrix of entries ±1 in Sylvester's
+// form.
 func hadamard(x []float64) {
 	for h := 1; h < len(x); h *= 2 {
 		for i := 0; i < len(x); i += 2 * h {

@@ -45,7 +45,8 @@ func TestRotationSpreads(t *testing.T) {
 	}
 }
 
-// TestSignsAreFixed pins the signs of a seed: devices and servers of other versions must find the same.
+// TestSignsAreFixed pins the signs of a seed: devices and servers of other versions must find the
+// same.
 func TestSignsAreFixed(t *testing.T) {
 	want := "--++--++------++"
 	r := NewRotation(16, make([]byte, 32))

@@ -10,8 +10,8 @@ import (
 // Seed names a direction: 16 random bytes that a device draws and sends.
 type Seed [16]byte
 
-// Sphere turns seeds into Gaussian vectors, the same on the device and in the decoder. It is not safe for
-// concurrent use: give each goroutine its own.
+// Sphere turns seeds into Gaussian vectors, the same on the device and in the decoder. It is not
+// safe for concurrent use: give each goroutine its own.
 type Sphere struct {
 	prefix [sphereLabel + 32 + len(Seed{})]byte // label, fingerprint, seed
 	stream *rand.ChaCha8
@@ -27,10 +27,10 @@ func NewSphere(fingerprint [32]byte) *Sphere {
 	return s
 }
 
-// GaussTo writes independent standard Gaussians into g, which the seed alone determines: the ChaCha8
-// stream under SHA-256("dp-sphere-v1" | fingerprint | seed), and for each pair of coordinates
-// Box-Muller's transform of two successive words. Nothing is rejected, so both sides stay in step; a
-// last digit may differ between machines.
+// GaussTo writes independent standard Gaussians into g, which the seed alone determines: the
+// ChaCha8 stream under SHA-256("dp-sphere-v1" | fingerprint | seed), and for each pair of
+// coordinates Box-Muller's transform of two successive words. Nothing is rejected, so both sides
+// stay in step; a last digit may differ between machines.
 func (s *Sphere) GaussTo(g []float64, seed Seed) {
 	copy(s.prefix[sphereLabel+32:], seed[:])
 	s.stream.Seed(sha256.Sum256(s.prefix[:]))
@@ -46,7 +46,8 @@ func (s *Sphere) GaussTo(g []float64, seed Seed) {
 	}
 }
 
-// DirectionTo writes the unit vector of the seed's Gaussian into u: uniform on the sphere over seeds.
+// DirectionTo writes the unit vector of the seed's Gaussian into u: uniform on the sphere over
+// seeds.
 func (s *Sphere) DirectionTo(u []float64, seed Seed) {
 	s.GaussTo(u, seed)
 	n := Norm(u)
@@ -73,8 +74,8 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// SphereMean returns c_d = Γ(d/2)/(sqrt(π)·Γ((d+1)/2)), the expected length along a unit vector u of a
-// uniform unit vector of d coordinates turned to u's side: 1, 2/π, ..., about sqrt(2/(πd)).
+// SphereMean returns c_d = Γ(d/2)/(sqrt(π)·Γ((d+1)/2)), the expected length along a unit vector u
+// of a uniform unit vector of d coordinates turned to u's side: 1, 2/π, ..., about sqrt(2/(πd)).
 //
 // Source: [DJW18], the mechanism for the mean in an l2 ball.
 func SphereMean(d int) float64 {

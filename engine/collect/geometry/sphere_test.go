@@ -59,7 +59,8 @@ func TestGaussIsStandardNormal(t *testing.T) {
 	stattest.Reject(t, stattest.KS("scaled", even, cdf, cdf))
 }
 
-// TestSphereMean checks c_d against its known values, and against the mean of |u_1| over directions.
+// TestSphereMean checks c_d against its known values, and against the mean of |u_1| over
+// directions.
 func TestSphereMean(t *testing.T) {
 	for d, want := range map[int]float64{1: 1, 2: 2 / math.Pi, 8: .2910, 32: .14215, 128: .07066} {
 		if math.Abs(SphereMean(d)-want) > 5e-5 {

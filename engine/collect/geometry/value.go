@@ -2,9 +2,9 @@ package geometry
 
 import "math"
 
-// Number returns the number that v reports, within [lo, hi]: fallback[0] for NULL, NaN and anything that
-// is not one number, then the nearest point of the interval, also for infinities. Without a fallback it
-// is the middle.
+// Number returns the number that v reports, within [lo, hi]: fallback[0] for NULL, NaN and anything
+// that is not one number, then the nearest point of the interval, also for infinities. Without a
+// fallback it is the middle.
 func Number(v, fallback []float64, lo, hi float64) float64 {
 	if len(v) != 1 || math.IsNaN(v[0]) {
 		v = fallback
@@ -15,9 +15,9 @@ func Number(v, fallback []float64, lo, hi float64) float64 {
 	return min(max(v[0], lo), hi)
 }
 
-// Vector returns the vector of d coordinates that v reports, freshly allocated: fallback for NULL, for
-// another dimension, and if any coordinate is not finite. A fallback of one number stands for that
-// number in every coordinate, none for the zero vector.
+// Vector returns the vector of d coordinates that v reports, freshly allocated: fallback for NULL,
+// for another dimension, and if any coordinate is not finite. A fallback of one number stands for
+// that number in every coordinate, none for the zero vector.
 func Vector(v, fallback []float64, d int) []float64 {
 	x := make([]float64, d)
 	switch {

@@ -56,8 +56,8 @@ func TestVectorIsTotal(t *testing.T) {
 // wild are numbers that floating-point code is apt to get wrong.
 var wild = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 1e-320, 1e308, -1e308, math.MaxFloat64, -math.MaxFloat64, inf, -inf, nan, 1 << 53, 1e20}
 
-// TestCodesStayInTheirDomains is what privacy needs of this package: whatever the value, its code is one
-// that the randomiser has a row for.
+// TestCodesStayInTheirDomains is what privacy needs of this package: whatever the value, its code
+// is one that the randomiser has a row for.
 func TestCodesStayInTheirDomains(t *testing.T) {
 	for _, x := range wild {
 		for _, lo := range wild {

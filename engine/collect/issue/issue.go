@@ -1,4 +1,5 @@
-// Package issue is what whoever issues one-time tokens of collections needs: the server, or the shuffler.
+// Package issue is what whoever issues one-time tokens of collections needs: the server, or the
+// shuffler.
 package issue
 
 import (
@@ -30,11 +31,11 @@ type Seat[P any] struct {
 	Taken uint64 // tokens issued
 }
 
-// Apportion assigns n further tokens to seats, each to the one that is furthest behind its quota: the seat with the
-// least (2 Taken + 1)/Quota, the first of equals (Sainte-Laguë). Whenever the number of tokens is a multiple of
-// the sum of quotas over their greatest common divisor, every seat has exactly its share; at n_expected tokens,
-// exactly its quota.
-// It returns how many tokens each seat has got, and adds them to Taken. Seats without a quota get none.
+// Apportion assigns n further tokens to seats, each to the one that is furthest behind its quota:
+// the seat with the least (2 Taken + 1)/Quota, the first of equals (Sainte-Laguë). Whenever the
+// number of tokens is a multiple of the sum of quotas over their greatest common divisor, every
+// seat has exactly its share; at n_expected tokens, exactly its quota. It returns how many tokens
+// each seat has got, and adds them to Taken. Seats without a quota get none.
 func Apportion[P any](seats []Seat[P], n uint64) []uint64 {
 	got := make([]uint64, len(seats))
 	q := &queue[P]{seats: seats}
@@ -79,8 +80,8 @@ func (q *queue[P]) Swap(i, j int) { q.order[i], q.order[j] = q.order[j], q.order
 func (q *queue[P]) Push(any)      { panic("issue: seats are not added") }
 func (q *queue[P]) Pop() any      { panic("issue: seats are not removed") }
 
-// Draw makes counts[i] tokens for seat i, for every seat, and puts them into random order. token says where a seat's
-// tokens report; their secrets are the operating system's.
+// Draw makes counts[i] tokens for seat i, for every seat, and puts them into random order. token
+// says where a seat's tokens report; their secrets are the operating system's.
 func Draw[P any](seats []Seat[P], counts []uint64, token func(P) Token) []Token {
 	var out []Token
 	for i, s := range seats {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestApportionStaysClose: after every single token, no seat is off its exact share by one or more when quotas are equal, and
-// the counts never depend on how the tokens were split over calls.
+// TestApportionStaysClose: after every single token, no seat is off its exact share by one or more
+// when quotas are equal, and the counts never depend on how the tokens were split over calls.
 func TestApportionStaysClose(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {

@@ -10,7 +10,8 @@ import (
 // bag is how often each element of Z_q is among the messages.
 type bag [4]int
 
-// bags returns in how many of the q^(n(m−1)) equally likely ways the splitting of the inputs gives each bag.
+// bags returns in how many of the q^(n(m−1)) equally likely ways the splitting of the inputs gives
+// each bag.
 func bags(inputs []int, m, q int) map[bag]int64 {
 	out := map[bag]int64{{}: 1}
 	for _, x := range inputs {
@@ -78,9 +79,11 @@ func worst(n, m, q int) float64 {
 	return far
 }
 
-// excess returns E[q^(c−1)] − 1 in exact arithmetic, where c is the number of components of the random multigraph on h rows with `each` edges out of and
-// into every row. With F(x) = Σ (h·each)!/h! x^h, F = exp(C) for the generating function C of the connected ones, and
-// E[q^c]·(h·each)!/h! is the coefficient of x^h in F^q, which Euler's recurrence for powers of series gives.
+// excess returns E[q^(c−1)] − 1 in exact arithmetic, where c is the number of components of the
+// random multigraph on h rows with `each` edges out of and into every row. With F(x) = Σ
+// (h·each)!/h! x^h, F = exp(C) for the generating function C of the connected ones, and
+// E[q^c]·(h·each)!/h! is the coefficient of x^h in F^q, which Euler's recurrence for powers of
+// series gives.
 func excess(h, each int, q uint64) float64 {
 	f := make([]*big.Int, h+1)
 	g := make([]*big.Int, h+1)
@@ -102,8 +105,9 @@ func excess(h, each int, q uint64) float64 {
 	return out
 }
 
-// TestWorstCaseByEnumeration has the distances of the protocol's description, and holds the first three steps of the argument against them: the distance
-// is at most √(E[q^(c−1)] − 1) for one share less.
+// TestWorstCaseByEnumeration has the distances of the protocol's description, and holds the first
+// three steps of the argument against them: the distance is at most √(E[q^(c−1)] − 1) for one share
+// less.
 func TestWorstCaseByEnumeration(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -182,7 +186,8 @@ func components(h, each int, to []int) int {
 	return len(distinct)
 }
 
-// TestBoundAgainstExactExpectation holds steps 4 of the argument, and Eta's arithmetic, against E[q^(c−1)] − 1 in exact integers.
+// TestBoundAgainstExactExpectation holds steps 4 of the argument, and Eta's arithmetic, against
+// E[q^(c−1)] − 1 in exact integers.
 func TestBoundAgainstExactExpectation(t *testing.T) {
 	t.Parallel()
 	sharp := 0

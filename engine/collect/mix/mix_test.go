@@ -55,7 +55,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// std is the standard deviation of the mean when all expected contributors report, in units of the range.
+// std is the standard deviation of the mean when all expected contributors report, in units of the
+// range.
 func std(eps10k uint32, b Batch, r Ring) float64 {
 	n, d := float64(b.Expected), float64(r.Delta)
 	a := math.Exp(-float64(eps10k) / 1e4 / d)
@@ -153,8 +154,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestEtaFalls: more honest contributors, more shares or a smaller ring never weaken the bound. Noise and shares are sized for the least number
-// of honest contributors, so the first is part of the guarantee.
+// TestEtaFalls: more honest contributors, more shares or a smaller ring never weaken the bound.
+// Noise and shares are sized for the least number of honest contributors, so the first is part of
+// the guarantee.
 func TestEtaFalls(t *testing.T) {
 	t.Parallel()
 	for _, bits := range []int{1, 8, 23, 41, 62} {

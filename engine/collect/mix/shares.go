@@ -8,8 +8,8 @@ import (
 	"scrim/engine/collect/internal/strict"
 )
 
-// Limits of the claim and of this package. MaxBits leaves room for sums of signed windows in an int64; MaxShares is beyond what any
-// accepted parameters need for a useful δ.
+// Limits of the claim and of this package. MaxBits leaves room for sums of signed windows in an
+// int64; MaxShares is beyond what any accepted parameters need for a useful δ.
 const (
 	MinHonest = 64
 	MinShares = 4
@@ -22,16 +22,19 @@ const (
 // ErrParameter is wrapped by every error of this package: a public parameter is out of range.
 var ErrParameter = errors.New("mix: parameter out of range")
 
-// slack is on the private side and covers every rounding here, each of which is below 1e-12, relative.
+// slack is on the private side and covers every rounding here, each of which is below 1e-12,
+// relative.
 const slack = 1.01
 
-// Shares returns the least number m of shares, at least MinShares, for which splitting and mixing coords numbers of Z_q, q = 2^bits, among h honest
-// contributors costs at most deltaMix beside the (ε, δ) of the noisy sums themselves:
+// Shares returns the least number m of shares, at least MinShares, for which splitting and mixing
+// coords numbers of Z_q, q = 2^bits, among h honest contributors costs at most deltaMix beside the
+// (ε, δ) of the noisy sums themselves:
 //
 //	coords·(1 + e^ε)·1.01·Eta(h, bits, m) ≤ deltaMix
 //
-// eps10k is ε in ten-thousandths. The result is the same on every machine. Errors: ε outside [0.05, 8], deltaMix outside (0, 1), h < 64, bits outside
-// [1, 62], coords < 1, or no m up to MaxShares will do. Neighbours replace one value. Source: the package documentation.
+// eps10k is ε in ten-thousandths. The result is the same on every machine. Errors: ε outside [0.05,
+// 8], deltaMix outside (0, 1), h < 64, bits outside [1, 62], coords < 1, or no m up to MaxShares
+// will do. Neighbours replace one value. Source: the package documentation.
 func Shares(eps10k uint32, deltaMix float64, h uint64, bits, coords int) (int, error) {
 	if err := check(eps10k, deltaMix, h, bits, coords); err != nil {
 		return 0, err
@@ -60,14 +63,16 @@ func check(eps10k uint32, deltaMix float64, h uint64, bits, coords int) error {
 	return nil
 }
 
-// Slack returns the δ that mixing with m shares costs, coords·(1 + e^ε)·1.01·Eta(h, bits, m), +Inf where Eta has no bound.
+// Slack returns the δ that mixing with m shares costs, coords·(1 + e^ε)·1.01·Eta(h, bits, m), +Inf
+// where Eta has no bound.
 func Slack(eps10k uint32, h uint64, bits, m, coords int) float64 {
 	both := 1 + strict.Exp(float64(eps10k)/1e4)
 	return float64(float64(float64(float64(coords)*both)*slack) * Eta(h, bits, m))
 }
 
-// Eta returns the bound √B of the total variation between the bags of any two honest inputs with equal sums, for h honest contributors, q = 2^bits
-// and m shares; +Inf where the claim does not hold (h < 64, m < 4, bits outside [1, 62]) or is void. Source: the package documentation.
+// Eta returns the bound √B of the total variation between the bags of any two honest inputs with
+// equal sums, for h honest contributors, q = 2^bits and m shares; +Inf where the claim does not
+// hold (h < 64, m < 4, bits outside [1, 62]) or is void. Source: the package documentation.
 func Eta(h uint64, bits, m int) float64 {
 	if h < MinHonest || m < MinShares || bits < 1 || bits > MaxBits {
 		return math.Inf(1)
@@ -82,5 +87,6 @@ func Eta(h uint64, bits, m int) float64 {
 	return math.Sqrt(single + strict.Rest(strict.Exp(lnX)))
 }
 
-// larger returns 1 + (h/2)·e^(s·l): one term of one row, and fewer than h/2 of larger sets, each e^(s·l) of it.
+// larger returns 1 + (h/2)·e^(s·l): one term of one row, and fewer than h/2 of larger sets, each
+// e^(s·l) of it.
 func larger(lnHalf, s, l float64) float64 { return 1 + strict.Exp(lnHalf+float64(s*l)) }

@@ -7,7 +7,9 @@ import (
 
 // Ring is the arithmetic of a shuffled sum of one number a contributor.
 type Ring struct {
-	Delta uint64 // a contributor's value is an integer from 0 to Delta: the sensitivity of the sum to replacing it
+	// a contributor's value is an integer from 0 to Delta: the sensitivity of the sum to replacing
+	// it
+	Delta uint64
 	Tail  uint64 // the noise of a batch is beyond ±Tail with probability below 1e-23
 	Bits  int    // sums are taken mod 2^Bits
 }
@@ -15,16 +17,19 @@ type Ring struct {
 // MaxExpected bounds the expected contributors of a batch.
 const MaxExpected = 1 << 40
 
-// spareBits are bits of a ring beyond the window of possible sums: a sum that is off by a random number lands outside with probability 255/256.
+// spareBits are bits of a ring beyond the window of possible sums: a sum that is off by a random
+// number lands outside with probability 255/256.
 const spareBits = 8
 
-// RingOf returns the ring of a sum at ε = eps10k/10⁴ with discrete Laplace noise of ratio e^(−ε/Delta), for the batch b.
+// RingOf returns the ring of a sum at ε = eps10k/10⁴ with discrete Laplace noise of ratio
+// e^(−ε/Delta), for the batch b.
 //
 //	Delta = the least power of two that is at least 64 and 4ε√Expected   (rounding adds less than 0.8 % to the noise's variance)
 //	Tail  = ⌈60·Delta/ε⌉
 //	Bits  = ⌈log₂(Max·Delta + 2·Tail + 1)⌉ + 8
 //
-// in exact integers. Errors: ε outside [0.05, 8], more than MaxExpected contributors, fewer than MinHonest honest ones.
+// in exact integers. Errors: ε outside [0.05, 8], more than MaxExpected contributors, fewer than
+// MinHonest honest ones.
 func RingOf(eps10k uint32, b Batch) (Ring, error) {
 	switch {
 	case eps10k < MinEps10k || eps10k > MaxEps10k:

@@ -11,9 +11,10 @@ import (
 // chunk is how many messages a core takes at a time: some 20 ms of work.
 const chunk = 256
 
-// OpenAll opens a bag of sealed messages, one after another in bag, on all cores. It returns the messages
-// that open, one after another in the bag's order, and how many do not. One encapsulation of a key is
-// undone for each message, which is what the time goes into: messages that shared one could be linked.
+// OpenAll opens a bag of sealed messages, one after another in bag, on all cores. It returns the
+// messages that open, one after another in the bag's order, and how many do not. One encapsulation
+// of a key is undone for each message, which is what the time goes into: messages that shared one
+// could be linked.
 //
 // progress, where given, is told from time to time how many are done; calls do not overlap, and the
 // numbers grow. An error is that of ctx, or of a bag whose length is not a multiple of SealedSize.

@@ -53,8 +53,8 @@ func TestOpenAllOfNothingAndOfBadBags(t *testing.T) {
 	}
 }
 
-// BenchmarkOpenAll opens bags of 2048 messages on all cores; a batch of 10^5 SHUF_SUM bundles of nine
-// messages takes 9·10^5/(opens/s) seconds.
+// BenchmarkOpenAll opens bags of 2048 messages on all cores; a batch of 10^5 SHUF_SUM bundles of
+// nine messages takes 9·10^5/(opens/s) seconds.
 func BenchmarkOpenAll(b *testing.B) {
 	s, o, _ := pair(b)
 	const n = 2048

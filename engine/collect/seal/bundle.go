@@ -30,8 +30,9 @@ func ShapeOf(p *collect.Params) Shape {
 // Size returns the bytes of every bundle: those of the largest.
 func (s Shape) Size() int { return headSize + s.Most*SealedSize }
 
-// Bundle seals a contributor's messages and returns the bundle, always of Size bytes. More messages than
-// Most, or fewer than Least, are a bug of the device and panic: they would tell something of the value.
+// Bundle seals a contributor's messages and returns the bundle, always of Size bytes. More messages
+// than Most, or fewer than Least, are a bug of the device and panic: they would tell something of
+// the value.
 func (s Shape) Bundle(to *Sealer, messages []collect.Message) ([]byte, error) {
 	if len(messages) < s.Least || len(messages) > s.Most {
 		panic("seal: number of messages is not of the bundle's shape")
@@ -52,8 +53,9 @@ func (s Shape) Bundle(to *Sealer, messages []collect.Message) ([]byte, error) {
 	return b, nil
 }
 
-// Check returns the sealed messages of a bundle, one after another, without its padding. It refuses a bundle
-// of another length, of other parameters, or with another number of messages than the protocol sends.
+// Check returns the sealed messages of a bundle, one after another, without its padding. It refuses
+// a bundle of another length, of other parameters, or with another number of messages than the
+// protocol sends.
 func (s Shape) Check(bundle []byte) (sealed []byte, err error) {
 	if len(bundle) != s.Size() {
 		return nil, refuse.New(refuse.MalformedReport, "A bundle of this round has %d bytes, and this one %d.", s.Size(), len(bundle))

@@ -22,8 +22,8 @@ func NewSealer(public []byte, fingerprint [32]byte) (*Sealer, error) {
 	return &Sealer{k, fingerprint}, nil
 }
 
-// Seal returns a sealed message of SealedSize bytes. The same message seals to other bytes every time.
-// A public key of small order is an error.
+// Seal returns a sealed message of SealedSize bytes. The same message seals to other bytes every
+// time. A public key of small order is an error.
 func (s *Sealer) Seal(message collect.Message) ([]byte, error) {
 	sealed, err := hpke.Seal(s.key, kdf(), aead(), s.fingerprint[:], message[:])
 	if err != nil {
@@ -41,8 +41,8 @@ type Opener struct {
 // NewOpener returns an opener.
 func NewOpener(key *PrivateKey, fingerprint [32]byte) *Opener { return &Opener{key.key, fingerprint} }
 
-// Open returns the message of one sealed message; ok is false for anything that this key and fingerprint
-// did not seal, and for a message of another length.
+// Open returns the message of one sealed message; ok is false for anything that this key and
+// fingerprint did not seal, and for a message of another length.
 func (o *Opener) Open(sealed []byte) (message collect.Message, ok bool) {
 	if len(sealed) != SealedSize {
 		return message, false

@@ -48,8 +48,8 @@ func TestSealRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOnlyTheRightKeyOpens checks that tampering at any byte, another fingerprint, another key and another
-// length are all noticed.
+// TestOnlyTheRightKeyOpens checks that tampering at any byte, another fingerprint, another key and
+// another length are all noticed.
 func TestOnlyTheRightKeyOpens(t *testing.T) {
 	s, o, k := pair(t)
 	c := sealed(t, s, collect.Message{7})

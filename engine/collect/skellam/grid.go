@@ -22,13 +22,15 @@ const (
 	MaxExpected = 1 << 40
 )
 
-// GridOf returns the grid for vectors of dim coordinates from n expected contributors at ε = eps10k/10⁴ and delta, the whole δ of the collection:
+// GridOf returns the grid for vectors of dim coordinates from n expected contributors at ε =
+// eps10k/10⁴ and delta, the whole δ of the collection:
 //
 //	κ = max(64, ⌈3.5·√(n·ρ/dim)⌉),  ρ = ε²/(4·ln(1/δ))
 //	Clip = ⌈κ·√dim⌉,  Norm = Clip + ⌈√dim⌉,  Delta2 = 2·Norm,  Delta1 = min(⌈√dim·Delta2⌉, Delta2²)
 //
-// so that rounding adds about 1 % of the noise's variance and the sensitivity grows by at most 2 %. A coordinate is rounded by less than one step, hence Norm; an
-// integer vector of ℓ2 norm at most Δ₂ has ℓ1 norm at most √dim·Δ₂ and at most Δ₂². Errors: ErrParameter.
+// so that rounding adds about 1 % of the noise's variance and the sensitivity grows by at most 2 %.
+// A coordinate is rounded by less than one step, hence Norm; an integer vector of ℓ2 norm at most
+// Δ₂ has ℓ1 norm at most √dim·Δ₂ and at most Δ₂². Errors: ErrParameter.
 func GridOf(eps10k uint32, delta float64, n uint64, dim int) (Grid, error) {
 	switch {
 	case eps10k < MinEps10k || eps10k > MaxEps10k:
@@ -69,9 +71,10 @@ func rootUp(x uint64) uint64 {
 // Unit is what rates of the Poisson noise are multiples of: 1/Unit.
 const Unit = 1 << 20
 
-// Rate returns l = ⌈2^20·μ/(2h)⌉: the noise share of each of h honest contributors is the difference of two Poisson variables with mean l/2^20, so that theirs together is
-// Skellam of variance at least mu. mu is a whole number up to MaxMu, as Variance returns it, and h is
-// at least 1.
+// Rate returns l = ⌈2^20·μ/(2h)⌉: the noise share of each of h honest contributors is the
+// difference of two Poisson variables with mean l/2^20, so that theirs together is Skellam of
+// variance at least mu. mu is a whole number up to MaxMu, as Variance returns it, and h is at least
+// 1.
 func Rate(mu float64, h uint64) uint64 {
 	high, low := bits.Mul64(uint64(mu), Unit/2)
 	q, rem := bits.Div64(high, low, h) // high < 2^19·2^40/2^64 = 0, so it fits
@@ -81,17 +84,20 @@ func Rate(mu float64, h uint64) uint64 {
 	return q
 }
 
-// Window returns n·norm + ⌈16√(2μ)⌉: the coordinates of the sum of n vectors and their noise are within ± of it, but for a negligible probability while the batch has at most
-// twice the honest contributors that the noise is sized for.
+// Window returns n·norm + ⌈16√(2μ)⌉: the coordinates of the sum of n vectors and their noise are
+// within ± of it, but for a negligible probability while the batch has at most twice the honest
+// contributors that the noise is sized for.
 func Window(mu float64, n, norm uint64) uint64 {
 	return n*norm + uint64(math.Ceil(float64(16*math.Sqrt(float64(2*mu)))))
 }
 
-// Bits returns the bits of the ring that sums of up to most vectors are taken in: those of the 2·Window + 1 possible values, and 8 more, so that a random number lands
-// outside the window with probability 255/256.
+// Bits returns the bits of the ring that sums of up to most vectors are taken in: those of the
+// 2·Window + 1 possible values, and 8 more, so that a random number lands outside the window with
+// probability 255/256.
 func Bits(mu float64, most, norm uint64) int { return bits.Len64(2*Window(mu, most, norm)) + 8 }
 
-// Split divides the δ of a collection into nine tenths for the noise and one for mixing, both rounded down: their sum is at most delta.
+// Split divides the δ of a collection into nine tenths for the noise and one for mixing, both
+// rounded down: their sum is at most delta.
 func Split(delta float64) (noise, mix float64) {
 	return math.Nextafter(float64(0.9*delta), 0), math.Nextafter(float64(0.1*delta), 0)
 }

@@ -59,7 +59,8 @@ func windows(points []int, n int) *steps {
 	return s
 }
 
-// below returns the step of every index k−1, k−2, … k−n, for a point k and the n that s was made for, one at a call.
+// below returns the step of every index k−1, k−2, … k−n, for a point k and the n that s was made
+// for, one at a call.
 func (s *steps) below(k, n int) func() float64 {
 	low, _ := mirrored(k-n, n)
 	i, _ := slices.BinarySearchFunc(s.spans, low+1, func(sp span, at int) int { return sp.from - at })
@@ -79,9 +80,11 @@ func (s *steps) below(k, n int) func() float64 {
 //
 //	I_{k−1}/I_k = 1 + d_k,  d_k = 2k/μ − u_k,  u_{k−1} = d_k/(1 + d_k)
 //
-// so no Bessel function is ever evaluated. Downwards this forgets where it began: an error of u_k arrives in u_{k−1} times (I_k/I_{k−1})² < 1, and from n to k
-// that is (I_n/I_k)², about e^(−(n²−k²)/μ) while n is below μ and less beyond. With n² = k² + 50μ for the largest k that is used, and 50 more, nothing is left
-// of it. The beginning is a bound by Amos, I_{n+1}/I_n ≥ μ/(n + ½ + √((n + 3/2)² + μ²)).
+// so no Bessel function is ever evaluated. Downwards this forgets where it began: an error of u_k
+// arrives in u_{k−1} times (I_k/I_{k−1})² < 1, and from n to k that is (I_n/I_k)², about
+// e^(−(n²−k²)/μ) while n is below μ and less beyond. With n² = k² + 50μ for the largest k that is
+// used, and 50 more, nothing is left of it. The beginning is a bound by Amos, I_{n+1}/I_n ≥ μ/(n +
+// ½ + √((n + 3/2)² + μ²)).
 func (s *steps) fill(mu float64, points []int) []float64 {
 	order := byDistance(points)
 	top := distance(points[order[0]])

@@ -11,7 +11,8 @@ const prec = 300
 
 func bf(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }
 
-// bessel returns I_0(μ) … I_n(μ): the last two by their power series, the others downwards by I_{k−1} = I_{k+1} + (2k/μ)·I_k.
+// bessel returns I_0(μ) … I_n(μ): the last two by their power series, the others downwards by
+// I_{k−1} = I_{k+1} + (2k/μ)·I_k.
 func bessel(mu float64, n int) []*big.Float {
 	out := make([]*big.Float, n+1)
 	out[n], out[n-1] = series(mu, n), series(mu, n-1)

@@ -18,8 +18,9 @@ const (
 	MaxMu     = 1 << 40 // variance in squared steps: what Verify can tell from the bound
 )
 
-// Errors. ErrParameter: a public parameter is out of range. ErrNone: no order gives the ε and δ asked for. ErrBound: the exact divergence of some shift is above what
-// the variance was chosen by. ErrUnresolved: the exact divergence could not be computed well enough to compare.
+// Errors. ErrParameter: a public parameter is out of range. ErrNone: no order gives the ε and δ
+// asked for. ErrBound: the exact divergence of some shift is above what the variance was chosen by.
+// ErrUnresolved: the exact divergence could not be computed well enough to compare.
 var (
 	ErrParameter  = errors.New("skellam: parameter out of range")
 	ErrNone       = errors.New("skellam: no order gives this epsilon and delta")
@@ -27,12 +28,14 @@ var (
 	ErrUnresolved = errors.New("skellam: exact divergence not resolved")
 )
 
-// RDP returns a bound of the Rényi divergence of order alpha between Skellam noise of variance mu on every coordinate and the same noise shifted by an integer vector of
-// ℓ2 norm at most delta2 and ℓ1 norm at most delta1:
+// RDP returns a bound of the Rényi divergence of order alpha between Skellam noise of variance mu
+// on every coordinate and the same noise shifted by an integer vector of ℓ2 norm at most delta2 and
+// ℓ1 norm at most delta1:
 //
 //	α·Δ₂²/(2μ) + min( ((2α−1)·Δ₂² + 6Δ₁)/(4μ²), 3Δ₁/(2μ) )
 //
-// rounded up. It is +Inf for alpha < 2 or mu not above 0. Neighbours replace one vector, so Δ₂ is twice the largest norm. Source: the package documentation.
+// rounded up. It is +Inf for alpha < 2 or mu not above 0. Neighbours replace one vector, so Δ₂ is
+// twice the largest norm. Source: the package documentation.
 func RDP(alpha int, mu float64, delta2, delta1 uint64) float64 {
 	if alpha < MinAlpha || !(mu > 0) {
 		return math.Inf(1)
@@ -50,13 +53,15 @@ func parts(alpha int, delta2, delta1 uint64) (main, square, shift float64) {
 	return main, square, float64(3*l1) / 2
 }
 
-// Variance returns the least whole number mu for which Skellam noise of variance mu on every coordinate hides shifts of ℓ2 norm up to delta2 and ℓ1 norm up to delta1
-// at ε = eps10k/10⁴ and deltaNoise, and the order alpha that shows it:
+// Variance returns the least whole number mu for which Skellam noise of variance mu on every
+// coordinate hides shifts of ℓ2 norm up to delta2 and ℓ1 norm up to delta1 at ε = eps10k/10⁴ and
+// deltaNoise, and the order alpha that shows it:
 //
 //	min over α = 2 … 512 of RDP(α) + ln(1 − 1/α) − ln(deltaNoise·α)/(α−1) ≤ ε
 //
-// The result is the same on every machine. Errors: ErrParameter for ε outside [0.05, 8], deltaNoise outside (0, 1), delta2 outside [1, 2^20], delta1 below delta2 or
-// above its square, or a mu above MaxMu; ErrNone. Source: the package documentation.
+// The result is the same on every machine. Errors: ErrParameter for ε outside [0.05, 8], deltaNoise
+// outside (0, 1), delta2 outside [1, 2^20], delta1 below delta2 or above its square, or a mu above
+// MaxMu; ErrNone. Source: the package documentation.
 func Variance(eps10k uint32, deltaNoise float64, delta2, delta1 uint64) (mu float64, alpha int, err error) {
 	if err := check(eps10k, deltaNoise, delta2, delta1); err != nil {
 		return 0, 0, err
@@ -93,15 +98,15 @@ func check(eps10k uint32, deltaNoise float64, delta2, delta1 uint64) error {
 	return nil
 }
 
-// room returns what the divergence of order alpha may be, ε − ln(1 − 1/α) + ln(δα)/(α−1), rounded down: each of the terms is below 100, so 2^-40 is far more than
-// their errors.
+// room returns what the divergence of order alpha may be, ε − ln(1 − 1/α) + ln(δα)/(α−1), rounded
+// down: each of the terms is below 100, so 2^-40 is far more than their errors.
 func room(eps, delta float64, alpha int) float64 {
 	a := float64(alpha)
 	return eps - strict.Log1p(-1/a) + strict.Log(float64(delta*a))/(a-1) - 0x1p-40
 }
 
-// largest returns the largest x = 1/μ with RDP at most room: main·x + square·x² = room or (main + shift)·x = room, whichever comes later. It is 0 for a room that is not
-// above 0.
+// largest returns the largest x = 1/μ with RDP at most room: main·x + square·x² = room or (main +
+// shift)·x = room, whichever comes later. It is 0 for a room that is not above 0.
 func largest(alpha int, room float64, delta2, delta1 uint64) float64 {
 	if !(room > 0) {
 		return 0

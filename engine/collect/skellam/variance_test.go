@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestTable has the vectors of the protocol's description: σ/Δ₂ to five digits in every dimension, and the grid of dimension 8.
+// TestTable has the vectors of the protocol's description: σ/Δ₂ to five digits in every dimension,
+// and the grid of dimension 8.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -79,7 +80,8 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestExactDelta computes the exact δ of one coordinate, from sums over all integers: what is declared holds, and for 0.6 of the variance it would not.
+// TestExactDelta computes the exact δ of one coordinate, from sums over all integers: what is
+// declared holds, and for 0.6 of the variance it would not.
 func TestExactDelta(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -158,7 +160,8 @@ func TestGrid(t *testing.T) {
 		if clip := math.Ceil(kappa * math.Sqrt(d) * (1 - 1e-15)); math.Abs(float64(g.Clip)-clip) > 1 {
 			t.Errorf("%+v: Clip = %d, want %g", c, g.Clip, clip)
 		}
-		// Exact in integers: no vector of length Clip, each coordinate rounded by less than one, is longer than Norm.
+		// Exact in integers: no vector of length Clip, each coordinate rounded by less than one, is
+		// longer than Norm.
 		root := new(big.Int).Sub(new(big.Int).SetUint64(g.Norm), new(big.Int).SetUint64(g.Clip))
 		if root.Mul(root, root).Cmp(big.NewInt(int64(c.dim))) < 0 || g.Delta2 != 2*g.Norm {
 			t.Errorf("%+v: %+v", c, g)
@@ -254,7 +257,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestGoldenBits pins the published numbers and the digits of the check: a machine that finds others would refuse every collection.
+// TestGoldenBits pins the published numbers and the digits of the check: a machine that finds
+// others would refuse every collection.
 func TestGoldenBits(t *testing.T) {
 	t.Parallel()
 	const want = 0x5a90f48f3b5e7692
@@ -287,7 +291,8 @@ func BenchmarkVariance(b *testing.B) {
 	}
 }
 
-// BenchmarkVerify has the parameters of eight coordinates from ten million contributors at (1, 1e-9).
+// BenchmarkVerify has the parameters of eight coordinates from ten million contributors at (1,
+// 1e-9).
 func BenchmarkVerify(b *testing.B) {
 	for b.Loop() {
 		if err := Verify(198813555, 35, 2440); err != nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// whole makes TestSamplesAgainstAllIntegers sum at more settings: seconds of processor time instead of a fraction.
+// whole makes TestSamplesAgainstAllIntegers sum at more settings: seconds of processor time instead
+// of a fraction.
 //
 //	go test ./engine/collect/skellam -run AllIntegers -skellam.whole
 var whole = flag.Bool("skellam.whole", false, "sum over all integers at the larger variances, too")
@@ -67,7 +68,8 @@ func TestFormulaAtSmallVariances(t *testing.T) {
 	t.Logf("%d points, largest quotient %.6f", n, top)
 }
 
-// TestChosenOrders runs the check at the orders and variances that the table's parameters choose, and shows that a variance less by two in its own size would not pass.
+// TestChosenOrders runs the check at the orders and variances that the table's parameters choose,
+// and shows that a variance less by two in its own size would not pass.
 func TestChosenOrders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -112,7 +114,8 @@ func TestChosenOrders(t *testing.T) {
 	}
 }
 
-// TestKnownQuotients has two figures of the protocol's description: at α = 35 the exact divergences are at most 0.9999998 and, nearer, 1 − 1/μ of the bound.
+// TestKnownQuotients has two figures of the protocol's description: at α = 35 the exact divergences
+// are at most 0.9999998 and, nearer, 1 − 1/μ of the bound.
 func TestKnownQuotients(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -6,8 +6,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Interval returns the ends of the interval for value i of an estimate at a level in (0, 1). An end of which nothing is known is NaN, one
-// that has no bound is infinite. The value lies within.
+// Interval returns the ends of the interval for value i of an estimate at a level in (0, 1). An end
+// of which nothing is known is NaN, one that has no bound is infinite. The value lies within.
 func Interval(e estimator.Estimate, i int, level float64) (lo, hi float64) {
 	x, v := e.Error, e.Values[i]
 	if x == nil || e.Status != estimator.OK || math.IsNaN(v) {
@@ -64,8 +64,8 @@ func quotient(e estimator.Estimate, i int, alpha float64) (lo, hi float64) {
 	return c - above(x.Law, alpha, a, b, c-v, half), c + above(x.Law, alpha, a, b, v-c, half)
 }
 
-// around is half the width of an interval of which only the standard error s is known, of E − r·e at the released r: at the exact r, w
-// away, it is s + w·b at most, so w = z·s/(1 − z·b) does.
+// around is half the width of an interval of which only the standard error s is known, of E − r·e
+// at the released r: at the exact r, w away, it is s + w·b at most, so w = z·s/(1 − z·b) does.
 func around(law estimator.Law, alpha, s, b float64) float64 {
 	z := point(alpha)
 	if law != estimator.Gaussian {
@@ -77,7 +77,8 @@ func around(law estimator.Law, alpha, s, b float64) float64 {
 	return z * s / (1 - z*b)
 }
 
-// above is the upper end r of the numbers with r − v ≤ half + (the point of |E − r·e|): E is of size a and e of size b. It is +Inf where all are.
+// above is the upper end r of the numbers with r − v ≤ half + (the point of |E − r·e|): E is of
+// size a and e of size b. It is +Inf where all are.
 func above(law estimator.Law, alpha, a, b, v, half float64) float64 {
 	v += half
 	if law == estimator.Gaussian {
@@ -106,7 +107,8 @@ func above(law estimator.Law, alpha, a, b, v, half float64) float64 {
 	return hi
 }
 
-// quantile returns the interval that ranks tell, each at risk alpha: a rank can be wrong on one side only.
+// quantile returns the interval that ranks tell, each at risk alpha: a rank can be wrong on one
+// side only.
 func quantile(ranks []estimator.Rank, alpha float64) (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
 	z := point(2 * alpha)

@@ -6,10 +6,12 @@ import (
 	"scrim/engine/estimator"
 )
 
-// point is the two-sided standard normal point: a normal number is beyond it, on either side, with probability alpha.
+// point is the two-sided standard normal point: a normal number is beyond it, on either side, with
+// probability alpha.
 func point(alpha float64) float64 { return math.Sqrt2 * math.Erfcinv(min(alpha, 1)) }
 
-// beyond is the y that |E − e| is beyond with probability alpha, for independent E and e of one law and of sizes a and b.
+// beyond is the y that |E − e| is beyond with probability alpha, for independent E and e of one law
+// and of sizes a and b.
 func beyond(law estimator.Law, alpha, a, b float64) float64 {
 	if law == estimator.Gaussian {
 		return point(alpha) * math.Hypot(a, b)

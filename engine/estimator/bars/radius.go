@@ -11,8 +11,8 @@ import (
 // nearShare is the share of the risk that is left to n̂.
 const nearShare = 0.1
 
-// Radius returns R such that the ℓ2 distance of the values from the exact ones is at most R with a probability of level at least; NaN where
-// it is not known, +Inf where it has no bound.
+// Radius returns R such that the ℓ2 distance of the values from the exact ones is at most R with a
+// probability of level at least; NaN where it is not known, +Inf where it has no bound.
 //
 // With N_j the noise of the numerators over n̂ and r the exact values about their centre,
 //
@@ -58,8 +58,8 @@ func moved(e estimator.Estimate) float64 {
 	return math.Sqrt(sum)
 }
 
-// length is a number that the length of a vector of independent normal numbers of these deviations is beyond with probability alpha
-// at most: the least of two such numbers,
+// length is a number that the length of a vector of independent normal numbers of these deviations
+// is beyond with probability alpha at most: the least of two such numbers,
 //
 //	max s·√χ²_d(1 − α)                                    exact where all are alike
 //	√(min_t (ln(1/α) − ½·Σ ln(1 − 2t·s_j²))/t)            Chernoff's bound, near where many are of one size
@@ -92,8 +92,8 @@ func length(s []float64, alpha float64) float64 {
 	return most * math.Sqrt(min(alike, bound(hi)))
 }
 
-// mostTied is the largest risk for which, of all Gaussian vectors of one expected squared length, the one along a line is the longest
-// [SB03].
+// mostTied is the largest risk for which, of all Gaussian vectors of one expected squared length,
+// the one along a line is the longest [SB03].
 const mostTied = 0.215
 
 // tied is length for any dependence.

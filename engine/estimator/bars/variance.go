@@ -6,7 +6,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Shares of the risk of a variance's interval: of the linear part, and of what is plausible for the first moment, the second and n̂.
+// Shares of the risk of a variance's interval: of the linear part, and of what is plausible for the
+// first moment, the second and n̂.
 const (
 	linearShare    = 0.85
 	plausibleShare = 0.05
@@ -14,12 +15,14 @@ const (
 
 // variance returns the interval of a Variance.
 //
-// With the exact moments m and s, V = s + h − m², and the released M = m + (E₁ − m·e)/n̂ and S = s + (E₂ − s·e)/n̂, exactly,
+// With the exact moments m and s, V = s + h − m², and the released M = m + (E₁ − m·e)/n̂ and S = s
+// + (E₂ − s·e)/n̂, exactly,
 //
 //	V = (S + h − M²) − L + ((E₁ − m·e)/n̂)²     n̂·L = E₂ − 2m·E₁ − (s − 2m²)·e
 //
-// L is a sum of independent noises whose standard deviation depends on m and s: the largest for any that are plausible is taken. The square
-// is at least 0, and at most that of the plausible error of M.
+// L is a sum of independent noises whose standard deviation depends on m and s: the largest for any
+// that are plausible is taken. The square is at least 0, and at most that of the plausible error of
+// M.
 func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 	q := x.Moments
 	first, second := estimator.Entry(q.First, i), estimator.Entry(q.Second, i)

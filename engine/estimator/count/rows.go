@@ -16,9 +16,10 @@ const maxRadius = 1 << 20
 
 // rows counts rows, each person's number clipped at a bound.
 type rows struct {
-	p      estimator.Params
-	clamp  bool
-	least  int64         // least number of rows of a person in the group: 1 when all persons are in it
+	p     estimator.Params
+	clamp bool
+	// least number of rows of a person in the group: 1 when all persons are in it
+	least  int64
 	bound  int64         // declared bound, 0 when it is searched for
 	radius scalar.Radius // when bound = 0
 	sum    float64       // loss of the sum
@@ -26,9 +27,10 @@ type rows struct {
 
 // NewRows returns the private number of rows. Columns: Rows. clamp shows a negative answer as 0.
 //
-// A person's number of rows is clipped at a bound C, and the answer is Σ min(mᵢ, C) + N_Z(0, ⌈Δ²/(2ρ₃)⌉), which costs ρ₃
-// [CKS20, Theorem 14]. Each term is in [0, C], so Δ = C both for a person who comes or goes and for one exchanged. With
-// p.Sized each person has a row, the term is in [1, C], and Δ = C−1.
+// A person's number of rows is clipped at a bound C, and the answer is Σ min(mᵢ, C) + N_Z(0,
+// ⌈Δ²/(2ρ₃)⌉), which costs ρ₃ [CKS20, Theorem 14]. Each term is in [0, C], so Δ = C both for a
+// person who comes or goes and for one exchanged. With p.Sized each person has a row, the term is
+// in [1, C], and Δ = C−1.
 //
 //	p.MaxRows = M > 0   C = M, ρ₃ = ρ; with p.Sized and M = 1 the number of rows is that of persons: exact, at no loss
 //	p.MaxRows = 0       C from a noisy histogram of mᵢ (scalar.Radius, ρ₂ = ρ/4), ρ₃ = 3ρ/4
@@ -36,8 +38,8 @@ type rows struct {
 // Pure: Lap_Z(Δ/ε₃) on the sum, and Laplace noise on the histogram; the same shares, of ε.
 //
 // The declared bound is enforced here as well: a person who breaks it counts M. Without a declared
-// bound the rows of the few persons above C are not all counted: the bias is toward fewer rows. If no bucket
-// stands out from the noise, as with hardly any persons, C = 1. It always answers.
+// bound the rows of the few persons above C are not all counted: the bias is toward fewer rows. If
+// no bucket stands out from the noise, as with hardly any persons, C = 1. It always answers.
 func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, false); err != nil {
 		return nil, err

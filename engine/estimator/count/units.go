@@ -17,9 +17,10 @@ type units struct {
 // NewUnits returns the private number of persons with at least one row. Columns: Rows. clamp shows
 // a negative answer as 0.
 //
-// The answer is n + N_Z(0,σ²), σ² = ⌈1/(2ρ)⌉: adding or removing one person changes n by one, and so does an exchange at
-// most, so the loss is ρ under both relations [CKS20, Theorem 14]. Pure: n + Lap_Z(1/ε), ε under both. With p.Sized n is public: the answer is n, at no
-// loss, since a public number told once more tells nothing. It always answers. p.Grid, the bounds and p.MaxRows are not
+// The answer is n + N_Z(0,σ²), σ² = ⌈1/(2ρ)⌉: adding or removing one person changes n by one, and
+// so does an exchange at most, so the loss is ρ under both relations [CKS20, Theorem 14]. Pure: n +
+// Lap_Z(1/ε), ε under both. With p.Sized n is public: the answer is n, at no loss, since a public
+// number told once more tells nothing. It always answers. p.Grid, the bounds and p.MaxRows are not
 // used.
 func NewUnits(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, false); err != nil {
@@ -48,8 +49,9 @@ func (u units) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	return scalar.Hidden(float64(v), u.noise, 1)
 }
 
-// public is the number of persons where it is public. It reads no entry of the input, so that neither who is missing there
-// nor who has no row shows, against the promise that there is nobody like that.
+// public is the number of persons where it is public. It reads no entry of the input, so that
+// neither who is missing there nor who has no row shows, against the promise that there is nobody
+// like that.
 type public struct{}
 
 func (public) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows} }

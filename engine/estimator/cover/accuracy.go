@@ -2,28 +2,37 @@ package cover
 
 import "math"
 
-// The accuracy that is claimed, for independent rows and no rounding but the one that is named. Let μ be the mean, ξ the deviation of a person's
-// mean from it along a unit vector u, n the number of persons, h the threshold, P the reach.
+// The accuracy that is claimed, for independent rows and no rounding but the one that is named. Let
+// μ be the mean, ξ the deviation of a person's mean from it along a unit vector u, n the number of
+// persons, h the threshold, P the reach.
 //
-// Moments. The k-th root of E|ξ|^k is at most τ = σ_k·min(1, √((k−1)/m)): the triangle inequality, and Rio's inequality of 2009 for sums
-// of independent variables of mean 0, ‖S‖_k² ≤ (k−1)·Σ‖X_i‖_k². Its variance is at most v = σ_k²/m.
+// Moments. The k-th root of E|ξ|^k is at most τ = σ_k·min(1, √((k−1)/m)): the triangle inequality,
+// and Rio's inequality of 2009 for sums of independent variables of mean 0, ‖S‖_k² ≤
+// (k−1)·Σ‖X_i‖_k². Its variance is at most v = σ_k²/m.
 //
-// Bias. (y−t)₊ ≤ y^k·(k−1)^{k−1}/(k^k·t^{k−1}) for y, t > 0 (both sides touch at y = tk/(k−1)), so E(|ξ|−t)₊ ≤ B(t) = τ^k·(k−1)^{k−1}/(k^k·t^{k−1}).
-// For a point that is behind μ by a along u, E clip(a+ξ, ±P) is at most a + B(P−|a|) and at least a − B(P−|a|).
+// Bias. (y−t)₊ ≤ y^k·(k−1)^{k−1}/(k^k·t^{k−1}) for y, t > 0 (both sides touch at y = tk/(k−1)), so
+// E(|ξ|−t)₊ ≤ B(t) = τ^k·(k−1)^{k−1}/(k^k·t^{k−1}). For a point that is behind μ by a along u, E
+// clip(a+ξ, ±P) is at most a + B(P−|a|) and at least a − B(P−|a|).
 //
-// Fluctuation. The clipped variables have a variance of at most v, as clipping brings no two values further apart, and are within P−a and P+a of
-// their mean. By Bernstein's inequality their average is off by more than f = Mq/3 + √((Mq/3)² + 2vq), q = ln(1/β)/n, M ≥ P+|a|, on a given side with
-// probability at most β. It falls as the point moves ahead. So one event for every direction covers all points that are behind μ by s or more, and
-// another one all points that are behind it by g or less, wherever candidates lie: 4·lines events in all, whatever the coarse step answers.
+// Fluctuation. The clipped variables have a variance of at most v, as clipping brings no two values
+// further apart, and are within P−a and P+a of their mean. By Bernstein's inequality their average
+// is off by more than f = Mq/3 + √((Mq/3)² + 2vq), q = ln(1/β)/n, M ≥ P+|a|, on a given side with
+// probability at most β. It falls as the point moves ahead. So one event for every direction covers
+// all points that are behind μ by s or more, and another one all points that are behind it by g or
+// less, wherever candidates lie: 4·lines events in all, whatever the coarse step answers.
 //
-// A good candidate, the nearest to μ, is off by at most g along every u. Where f does not fail the average of its Z_i is at most g + B(P−g) + f, and an
-// exchange moves it by 2P/n at most: its score is at least G = n·(h − g − B(P−g) − f)/(2P). For a candidate that is off by more
-// than α some direction is within π/(2·lines) of the one to μ, and it is behind μ by s = α·cos(π/(2·lines)) along it: with
-// h = s − B(P−s) − f its score is 0. By the draw's weights one of those is drawn with probability at most candidates·e^{−ε_2·G/2}.
+// A good candidate, the nearest to μ, is off by at most g along every u. Where f does not fail the
+// average of its Z_i is at most g + B(P−g) + f, and an exchange moves it by 2P/n at most: its score
+// is at least G = n·(h − g − B(P−g) − f)/(2P). For a candidate that is off by more than α some
+// direction is within π/(2·lines) of the one to μ, and it is behind μ by s = α·cos(π/(2·lines))
+// along it: with h = s − B(P−s) − f its score is 0. By the draw's weights one of those is drawn
+// with probability at most candidates·e^{−ε_2·G/2}.
 //
-// The coarse step. A person's coordinate is more than a bucket's width w ≥ 8σ_k/√m away from μ's with probability at most 1/64, and more than a
-// twelfth of the persons are so with probability at most e^{−0.0741·n} (Chernoff's bound; 0.0741 is less than the divergence of 1/12 from 1/64). The others are in μ's
-// bucket and the two beside it, so one of the three has 11n/36, and any other bucket at most 3n/36. A draw is among the three but for a probability of
+// The coarse step. A person's coordinate is more than a bucket's width w ≥ 8σ_k/√m away from μ's
+// with probability at most 1/64, and more than a twelfth of the persons are so with probability at
+// most e^{−0.0741·n} (Chernoff's bound; 0.0741 is less than the divergence of 1/12 from 1/64). The
+// others are in μ's bucket and the two beside it, so one of the three has 11n/36, and any other
+// bucket at most 3n/36. A draw is among the three but for a probability of
 // buckets·e^{−ε_1·(8n/36)/2}; then its middle is within 1.5·w.
 const (
 	failRange  = 0.02 // probabilities of failure: the coarse step,
@@ -78,7 +87,8 @@ func (t target) best() (reach, threshold, score float64) {
 	return math.Round(reach), math.Round(threshold), score
 }
 
-// rangeShare returns ε_1 for one coordinate's fullest bucket, and whether there are enough persons for it.
+// rangeShare returns ε_1 for one coordinate's fullest bucket, and whether there are enough persons
+// for it.
 func (f facts) rangeShare(buckets float64) (float64, bool) {
 	fail := failRange / float64(2*f.dim) // half of it for the tail
 	share := 9 * math.Log(buckets/fail) / f.persons

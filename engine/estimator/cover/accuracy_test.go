@@ -11,8 +11,9 @@ import (
 	"scrim/internal/stattest"
 )
 
-// population is a law of rows with the root of its fourth central moment, independent by coordinates: in two dimensions that bounds
-// every direction where the fourth moment is at least three times the squared variance.
+// population is a law of rows with the root of its fourth central moment, independent by
+// coordinates: in two dimensions that bounds every direction where the fourth moment is at least
+// three times the squared variance.
 type population struct {
 	name  string
 	mean  float64
@@ -58,8 +59,9 @@ func (q population) off(x []float64) float64 {
 	return math.Sqrt(s)
 }
 
-// laplace is the mean clipped to a reach about the true mean, with noise of the Laplace law for a share of ε in each coordinate: the
-// simple mechanism, helped by a centre that it would have to pay for.
+// laplace is the mean clipped to a reach about the true mean, with noise of the Laplace law for a
+// share of ε in each coordinate: the simple mechanism, helped by a centre that it would have to pay
+// for.
 func (q population) laplace(n noise.Noiser, r *rand.Rand, m mean, sums []int64) float64 {
 	dim, reach := m.p.Dim, m.means.Value(float64(m.plan.reach)*m.plan.tick)
 	out := make([]float64, dim)
@@ -74,8 +76,8 @@ func (q population) laplace(n noise.Noiser, r *rand.Rand, m mean, sums []int64) 
 	return q.off(out)
 }
 
-// misses bounds the number of misses in runs runs that each miss with probability at most p: more come with probability at most
-// stattest.Alpha, by Chernoff's bound.
+// misses bounds the number of misses in runs runs that each miss with probability at most p: more
+// come with probability at most stattest.Alpha, by Chernoff's bound.
 func misses(runs int, p float64) int {
 	for k := int(math.Ceil(p * float64(runs))); k < runs; k++ {
 		w := float64(k+1) / float64(runs)
@@ -103,9 +105,10 @@ func draws(m mean, n noise.Noiser, in estimator.Input) func(weights) []float64 {
 
 func median(x []float64) float64 { return slices.Sorted(slices.Values(x))[len(x)/2] }
 
-// TestErrorIsWithinThePromise counts how often the answer is off by more than the error that the plan chose; weights for a hundredth of the
-// loss are found out. The error is
-// also compared with those of the plain mean and of a clipped mean with Laplace noise: three times it at most, skew included, for which the score has a bias.
+// TestErrorIsWithinThePromise counts how often the answer is off by more than the error that the
+// plan chose; weights for a hundredth of the loss are found out. The error is also compared with
+// those of the plain mean and of a clipped mean with Laplace noise: three times it at most, skew
+// included, for which the score has a bias.
 func TestErrorIsWithinThePromise(t *testing.T) {
 	const runs = 30
 	for dim := 1; dim <= 2; dim++ {
@@ -147,7 +150,8 @@ func TestErrorIsWithinThePromise(t *testing.T) {
 	}
 }
 
-// TestMoreRowsHelp: the error falls with the rows of a person, and an error that is asked for is kept to.
+// TestMoreRowsHelp: the error falls with the rows of a person, and an error that is asked for is
+// kept to.
 func TestMoreRowsHelp(t *testing.T) {
 	p := params(1, 2000)
 	p.Rows = 1
@@ -186,8 +190,9 @@ func TestMomentBounds(t *testing.T) {
 	}
 }
 
-// TestAuditOfWorstNeighbours measures a lower bound of the loss on persons who all have the same, midway between candidates on one axis, but for one,
-// who is far off on one side of it or on the other. Weights for four times the loss are found out.
+// TestAuditOfWorstNeighbours measures a lower bound of the loss on persons who all have the same,
+// midway between candidates on one axis, but for one, who is far off on one side of it or on the
+// other. Weights for four times the loss are found out.
 func TestAuditOfWorstNeighbours(t *testing.T) {
 	const runs, persons = 2500, 600
 	for dim := 1; dim <= 2; dim++ {
@@ -197,7 +202,8 @@ func TestAuditOfWorstNeighbours(t *testing.T) {
 		if m.plan.width > 0 {
 			t.Fatal("the cover's middle is not known")
 		}
-		half := int64(m.plan.tick * ticks * float64(m.plan.sub) / 2 / 1024) // of a step between candidates, in steps of the grid
+		// of a step between candidates, in steps of the grid
+		half := int64(m.plan.tick * ticks * float64(m.plan.sub) / 2 / 1024)
 		input := func(far int64) estimator.Input {
 			s := make([]int64, persons*dim)
 			for i := 0; i < len(s); i += dim {

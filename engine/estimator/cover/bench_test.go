@@ -11,8 +11,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// worst are persons half of whom are far on one side and half on the other: no candidate loses at once, so that
-// all take as long as any can.
+// worst are persons half of whom are far on one side and half on the other: no candidate loses at
+// once, so that all take as long as any can.
 func worst(p plan, n int) points {
 	x := make(points, p.dim)
 	for j := range x {
@@ -38,8 +38,8 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkParts measures what cost.go counts, on persons for whom nothing is skipped. ns/part, in processor time, is to be compared with the constants;
-// run it with -cpu 1.
+// BenchmarkParts measures what cost.go counts, on persons for whom nothing is skipped. ns/part, in
+// processor time, is to be compared with the constants; run it with -cpu 1.
 func BenchmarkParts(b *testing.B) {
 	part := func(name string, count float64, work func()) {
 		b.Run(name, func(b *testing.B) {
@@ -78,8 +78,8 @@ func BenchmarkParts(b *testing.B) {
 	}
 }
 
-// BenchmarkRelease draws from covers for samples and for the worst persons there are. bound/time, the plan's seconds over the processor
-// time taken, is to be 1 or more.
+// BenchmarkRelease draws from covers for samples and for the worst persons there are. bound/time,
+// the plan's seconds over the processor time taken, is to be 1 or more.
 func BenchmarkRelease(b *testing.B) {
 	for _, c := range []struct {
 		dim           int

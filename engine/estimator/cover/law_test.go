@@ -24,7 +24,8 @@ func lists(n int, values []int64) [][]int64 {
 	return all
 }
 
-// exchanges returns, by the definition, the least number of entries to change in y so that loses holds: over all lists, the least distance to one of those.
+// exchanges returns, by the definition, the least number of entries to change in y so that loses
+// holds: over all lists, the least distance to one of those.
 func exchanges(y []int64, all [][]int64, loses func([]int64) bool) int64 {
 	best := int64(math.MaxInt64)
 	for _, other := range all {
@@ -41,8 +42,9 @@ func exchanges(y []int64, all [][]int64, loses func([]int64) bool) int64 {
 	return best
 }
 
-// TestScoreIsTheDistance compares the score of a position with its definition on every list of four projections, ties and far ones among
-// them, and so with a Hamming distance, whose sensitivity is 1.
+// TestScoreIsTheDistance compares the score of a position with its definition on every list of four
+// projections, ties and far ones among them, and so with a Hamming distance, whose sensitivity is
+// 1.
 func TestScoreIsTheDistance(t *testing.T) {
 	values := []int64{-100, -6, -5, -1, 0, 2, 5, 7, 100}
 	all := lists(4, values)
@@ -76,7 +78,8 @@ func tiny(dim int, eps float64) plan {
 	return p
 }
 
-// law returns the weight of every candidate, and the sum of all, for persons at x. broken changes the scores, where it is not nil.
+// law returns the weight of every candidate, and the sum of all, for persons at x. broken changes
+// the scores, where it is not nil.
 func (p plan) law(x points, w weights, broken func(int32) int32) ([]*big.Int, *big.Int) {
 	c := p.newCover(x, make([]int64, p.dim))
 	var of []*big.Int
@@ -98,7 +101,8 @@ func (p plan) law(x points, w weights, broken func(int32) int32) ([]*big.Int, *b
 	return out, sum
 }
 
-// worstRatio returns the largest quotient of the probabilities of a candidate in two neighbours of three persons, over all neighbours.
+// worstRatio returns the largest quotient of the probabilities of a candidate in two neighbours of
+// three persons, over all neighbours.
 func worstRatio(p plan, w weights, broken func(int32) int32) *big.Rat {
 	type law struct {
 		weights []*big.Int
@@ -151,8 +155,9 @@ func worstRatio(p plan, w weights, broken func(int32) int32) *big.Rat {
 	return worst
 }
 
-// TestLossByEnumeration computes the law of the draw exactly on every pair of tiny neighbours: no probability changes by more than e^ε. Weights for
-// twice the loss, and scores that one person moves by two, are found out.
+// TestLossByEnumeration computes the law of the draw exactly on every pair of tiny neighbours: no
+// probability changes by more than e^ε. Weights for twice the loss, and scores that one person
+// moves by two, are found out.
 func TestLossByEnumeration(t *testing.T) {
 	const eps = 0.7
 	limit, _ := expDown(eps).Rat(nil)
@@ -171,7 +176,8 @@ func TestLossByEnumeration(t *testing.T) {
 	}
 }
 
-// TestScoresMoveByOne does what TestLossByEnumeration does for the scores: they are 1-Lipschitz, and those of sums that are not clipped are not.
+// TestScoresMoveByOne does what TestLossByEnumeration does for the scores: they are 1-Lipschitz,
+// and those of sums that are not clipped are not.
 func TestScoresMoveByOne(t *testing.T) {
 	most := func(p plan) (most int32) {
 		all := lists(3, []int64{-3, -1, 0, 2, 3})
@@ -201,7 +207,8 @@ func TestScoresMoveByOne(t *testing.T) {
 	}
 }
 
-// TestWeightsKeepTheirRatio: no weight is more than e^{ε/2} times the one before, or less than it, exactly.
+// TestWeightsKeepTheirRatio: no weight is more than e^{ε/2} times the one before, or less than it,
+// exactly.
 func TestWeightsKeepTheirRatio(t *testing.T) {
 	for _, eps := range []float64{0x1p-40, 1e-6, 0.1, 1, 7.3, maxEpsilon} {
 		series, term := new(big.Rat).SetInt64(1), new(big.Rat).SetInt64(1)

@@ -58,10 +58,12 @@ func (m mean) Columns() []estimator.Kind { return m.columns }
 // Loss implements estimator.Estimator: all steps together are ε-DP.
 func (m mean) Loss() privacy.Loss { return privacy.PureLoss(m.p.Epsilon) }
 
-// MinPersons implements estimator.Estimator: the number of persons is public, and too few are refused by the constructors.
+// MinPersons implements estimator.Estimator: the number of persons is public, and too few are
+// refused by the constructors.
 func (mean) MinPersons() int64 { return 0 }
 
-// ExpectedError implements estimator.Estimator: what is known beforehand is a bound, not a deviation (Reason).
+// ExpectedError implements estimator.Estimator: what is known beforehand is a bound, not a
+// deviation (Reason).
 func (mean) ExpectedError() (float64, bool) { return 0, false }
 
 // Steps implements estimator.Estimator.

@@ -17,7 +17,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// params are those of the tests: values of 2^-20 within ±2^10, ten rows a person of a spread of one.
+// params are those of the tests: values of 2^-20 within ±2^10, ten rows a person of a spread of
+// one.
 func params(dim int, persons int64) Params {
 	return Params{
 		Params: estimator.Params{Epsilon: 1, Relation: estimator.ReplaceOne, Sized: true, Grid: estimator.Grid{Step: 0x1p-20, Lo: -1 << 30, Hi: 1 << 30}},
@@ -40,7 +41,8 @@ func dense(dim int, rows int64, sums []int64) estimator.Input {
 	return estimator.Input{Vectors: &estimator.Block{Dim: dim, Chunks: []estimator.Chunk{c}}}
 }
 
-// TestWhatIsNotServedIsRefused goes through the assumptions; the reason names the one that does not hold.
+// TestWhatIsNotServedIsRefused goes through the assumptions; the reason names the one that does not
+// hold.
 func TestWhatIsNotServedIsRefused(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, c := range map[string]struct {
@@ -86,7 +88,8 @@ func TestWhatIsNotServedIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheNumberThatWouldDoDoes builds with the number of persons that a refusal names, and with one less.
+// TestTheNumberThatWouldDoDoes builds with the number of persons that a refusal names, and with one
+// less.
 func TestTheNumberThatWouldDoDoes(t *testing.T) {
 	for dim := 1; dim <= 2; dim++ {
 		for _, alpha := range []float64{0, 0.3} {
@@ -109,7 +112,8 @@ func TestTheNumberThatWouldDoDoes(t *testing.T) {
 	}
 }
 
-// TestCostIsRefusedBeforehand: what would take too long is refused from public facts, without the memory that a release would take.
+// TestCostIsRefusedBeforehand: what would take too long is refused from public facts, without the
+// memory that a release would take.
 func TestCostIsRefusedBeforehand(t *testing.T) {
 	p := params(2, maxPersons)
 	p.Error, p.Epsilon = 0.0015, 10
@@ -187,7 +191,8 @@ func TestNumbersAreVectorsOfOne(t *testing.T) {
 	}
 }
 
-// TestPointsAreMadeExactlyN: of lists that differ in one point, however long, come lists that differ in one point at most.
+// TestPointsAreMadeExactlyN: of lists that differ in one point, however long, come lists that
+// differ in one point at most.
 func TestPointsAreMadeExactlyN(t *testing.T) {
 	r := rand.New(stattest.Source(t, "points"))
 	for range 20_000 {
@@ -223,7 +228,8 @@ func TestPointsAreMadeExactlyN(t *testing.T) {
 	}
 }
 
-// TestEdgeInputs: empty, few, many and hostile persons, sparse blocks, ties: always a finite answer in the range.
+// TestEdgeInputs: empty, few, many and hostile persons, sparse blocks, ties: always a finite answer
+// in the range.
 func TestEdgeInputs(t *testing.T) {
 	const far = estimator.MaxUnits
 	same := slices.Repeat([]int64{5 << 20}, 900)
@@ -308,7 +314,8 @@ func TestSparseAndDenseAgree(t *testing.T) {
 
 var rewriteGolden = flag.Bool("cover.rewrite", false, "write testdata/golden.txt anew")
 
-// TestGoldenAnswers fixes the answers on one sample and one stream of noise. A change on purpose is written with -cover.rewrite.
+// TestGoldenAnswers fixes the answers on one sample and one stream of noise. A change on purpose is
+// written with -cover.rewrite.
 func TestGoldenAnswers(t *testing.T) {
 	const file = "testdata/golden.txt"
 	var out strings.Builder

@@ -9,7 +9,8 @@ import (
 	"scrim/engine/estimator/internal/scalar"
 )
 
-// Params are the public facts of the estimator. Epsilon > 0, Relation ReplaceOne and Sized are needed; Rho is not used.
+// Params are the public facts of the estimator. Epsilon > 0, Relation ReplaceOne and Sized are
+// needed; Rho is not used.
 type Params struct {
 	estimator.Params
 	Dim     int     // 1 or 2
@@ -17,8 +18,9 @@ type Params struct {
 	Error   float64 // α: the error aimed at, in values; 0: chosen from public facts
 	Moment  float64 // k >= 2; 0: 4
 	Radius  float64 // R: the mean's coordinates are within ±R, in values; 0: the public range
-	Sigma   float64 // σ_k: bound on the k-th root of a row's k-th central moment in any direction, in values; > 0
-	Rows    float64 // m: least number of rows of a person; 0: 1
+	// σ_k: bound on the k-th root of a row's k-th central moment in any direction, in values; > 0
+	Sigma float64
+	Rows  float64 // m: least number of rows of a person; 0: 1
 }
 
 // maxPersons bounds the number of persons, and with it the memory: 16 bytes a person and core.
@@ -49,13 +51,15 @@ func (p Params) check() error {
 	return scalar.CheckPure(p.Params, true)
 }
 
-// facts are what the accuracy and the cost depend on. Lengths are in units, the fractions of a step in which persons' means are held.
+// facts are what the accuracy and the cost depend on. Lengths are in units, the fractions of a step
+// in which persons' means are held.
 type facts struct {
-	dim      int
-	persons  float64
-	epsilon  float64
-	moment   float64
-	root     float64 // bound on the k-th root of the k-th central moment of a person's mean, in any direction
+	dim     int
+	persons float64
+	epsilon float64
+	moment  float64
+	// bound on the k-th root of the k-th central moment of a person's mean, in any direction
+	root     float64
 	variance float64 // bound on its variance
 	lo, hi   int64   // the mean's coordinates
 }

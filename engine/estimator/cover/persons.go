@@ -9,10 +9,12 @@ import (
 	"scrim/engine/estimator/internal/scalar"
 )
 
-// points are the persons' means by coordinates, in units and within the public range: columns[j][i] of person i.
+// points are the persons' means by coordinates, in units and within the public range: columns[j][i]
+// of person i.
 type points [][]int64
 
-// fromRows returns the points of one number a person. A person without rows has the middle of the range.
+// fromRows returns the points of one number a person. A person without rows has the middle of the
+// range.
 func fromRows(means scalar.Means, rows, sums []int64) points {
 	middle, _ := means.Middle()
 	x := make([]int64, len(rows))
@@ -56,9 +58,10 @@ func entry(b *estimator.Block, c estimator.Chunk, i, j int) int64 {
 	return 0
 }
 
-// exactly returns n points: the middle of the range stands for those who are missing, and of more than n the least are taken, by their
-// first coordinate and then the second. Two lists that differ in one point give lists that differ in one at most: where a point is
-// exchanged, or there is one more or less, the n least, or all and the middles, have at least n−1 in common.
+// exactly returns n points: the middle of the range stands for those who are missing, and of more
+// than n the least are taken, by their first coordinate and then the second. Two lists that differ
+// in one point give lists that differ in one at most: where a point is exchanged, or there is one
+// more or less, the n least, or all and the middles, have at least n−1 in common.
 func (x points) exactly(n int, middle int64) points {
 	have := len(x[0])
 	switch {

@@ -9,8 +9,9 @@ import (
 
 // plan is a cover with all that it needs, from public facts.
 //
-// Candidates are centre + step·(i, j) with |i|, |j| ≤ side. A step has sub cells, a cell 64 ticks. Along a direction u a
-// candidate stands on the cell nearest to it, so that the scores of at most 2·cells+1 positions serve all candidates.
+// Candidates are centre + step·(i, j) with |i|, |j| ≤ side. A step has sub cells, a cell 64 ticks.
+// Along a direction u a candidate stands on the cell nearest to it, so that the scores of at most
+// 2·cells+1 positions serve all candidates.
 type plan struct {
 	facts
 	alpha      float64 // units
@@ -25,7 +26,8 @@ type plan struct {
 	reach      int64      // P, ticks
 	threshold  int64      // h, ticks
 	top        int        // scores are cut at it
-	surplus    float64    // ln of what is left of the draw's failure: >= 0 where the accuracy is proven
+	// ln of what is left of the draw's failure: >= 0 where the accuracy is proven
+	surplus float64
 }
 
 const (
@@ -37,14 +39,16 @@ const (
 	topWeight = 250 // ln of the largest weight over the smallest
 )
 
-// shapes returns the directions of a dimension, and how many cells a step has: 8 lines, 16 directions, in two dimensions.
+// shapes returns the directions of a dimension, and how many cells a step has: 8 lines, 16
+// directions, in two dimensions.
 func shapes(dim int) (directions [][2]int64, sub int64) {
 	if dim == 1 {
 		return [][2]int64{{1 << fixed, 0}}, 1
 	}
 	const lines = 8
 	sub = 4
-	for _, l := range [lines]int{4, 0, 2, 6, 1, 3, 5, 7} { // the axes first: they tell most candidates apart
+	// the axes first: they tell most candidates apart
+	for _, l := range [lines]int{4, 0, 2, 6, 1, 3, 5, 7} {
 		sin, cos := math.Sincos(math.Pi * float64(l) / lines)
 		scale := float64(sub) * (1 << fixed)
 		directions = append(directions, [2]int64{int64(math.Round(cos * scale)), int64(math.Round(sin * scale))})
@@ -52,8 +56,8 @@ func shapes(dim int) (directions [][2]int64, sub int64) {
 	return directions, sub
 }
 
-// plan returns the cover for an error of alpha units whose candidates are within alpha/fineness of every point, with or without a coarse step. false: there
-// are too few persons.
+// plan returns the cover for an error of alpha units whose candidates are within alpha/fineness of
+// every point, with or without a coarse step. false: there are too few persons.
 func (f facts) plan(alpha, fineness float64, ranged bool) (plan, bool) {
 	p := plan{facts: f, alpha: alpha, loss: f.epsilon}
 	half := f.half()
@@ -119,7 +123,8 @@ func finenesses(dim int) []float64 {
 	return []float64{64, 32, 16, 8}
 }
 
-// choose returns the cover for an error of alpha units that takes at most limit seconds; false: there is none.
+// choose returns the cover for an error of alpha units that takes at most limit seconds; false:
+// there is none.
 func (f facts) choose(alpha, limit float64) (plan, bool) {
 	for _, fineness := range finenesses(f.dim) {
 		var best plan
@@ -137,8 +142,9 @@ func (f facts) choose(alpha, limit float64) (plan, bool) {
 	return plan{}, false
 }
 
-// smallest returns the cover with an error of nearly the least that is proven, of those that take at most limit seconds. The least is had with
-// few candidates; 1.1 times it leaves room for a finer cover, which has less error than it promises.
+// smallest returns the cover with an error of nearly the least that is proven, of those that take
+// at most limit seconds. The least is had with few candidates; 1.1 times it leaves room for a finer
+// cover, which has less error than it promises.
 func (f facts) smallest(limit float64) (plan, bool) {
 	best, ok := f.choose(f.half(), limit)
 	if !ok {
@@ -194,7 +200,8 @@ func (p Params) refusal(f facts, alpha float64) error {
 	return fmt.Errorf("cover: no number of persons up to %d is enough for an error of %.3g", int64(maxPersons), p.Error)
 }
 
-// cheapest returns the cover for an error of alpha units that takes the least time; false: there are too few persons.
+// cheapest returns the cover for an error of alpha units that takes the least time; false: there
+// are too few persons.
 func (f facts) cheapest(alpha float64) (best plan, found bool) {
 	for _, fineness := range finenesses(f.dim) {
 		for _, ranged := range []bool{false, true} {
@@ -206,7 +213,8 @@ func (f facts) cheapest(alpha float64) (best plan, found bool) {
 	return best, found
 }
 
-// needed returns the least number of persons with which an error of alpha units is proven, 0 where it is more than maxPersons.
+// needed returns the least number of persons with which an error of alpha units is proven, 0 where
+// it is more than maxPersons.
 func (f facts) needed(alpha float64) int64 {
 	enough := func(n int64) bool {
 		f.persons = float64(n)

@@ -7,10 +7,12 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// centre returns the middle of the cover: that of the public range, or, with a coarse step, that of the fullest bucket of every
-// coordinate ([AKM25] Algorithm 8, with the choice of a bucket in the place of a whole estimate, which would only be rounded to one).
+// centre returns the middle of the cover: that of the public range, or, with a coarse step, that of
+// the fullest bucket of every coordinate ([AKM25] Algorithm 8, with the choice of a bucket in the
+// place of a whole estimate, which would only be rounded to one).
 //
-// Loss: ε_1 a coordinate. A person is in one bucket, and an exchange moves two counts by one each (exponential.NewPureFullest).
+// Loss: ε_1 a coordinate. A person is in one bucket, and an exchange moves two counts by one each
+// (exponential.NewPureFullest).
 func (p plan) centre(n noise.Noiser, x points, fullest exponential.Fullest) []int64 {
 	out := make([]int64, p.dim)
 	for j := range out {

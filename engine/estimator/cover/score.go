@@ -10,7 +10,8 @@ import (
 	"scrim/engine/estimator/internal/fork"
 )
 
-// cover is a plan with the scores of every position on every line, about a centre: scores[l][c+cells] for cell c of line l, at most top.
+// cover is a plan with the scores of every position on every line, about a centre:
+// scores[l][c+cells] for cell c of line l, at most top.
 type cover struct {
 	plan
 	scores [][]int32
@@ -25,8 +26,9 @@ func (p plan) newCover(x points, centre []int64) cover {
 	return c
 }
 
-// project returns the persons' projections on a direction, in ticks from the centre. Those beyond the reach of every position are cut
-// there, where they count the same. It is a map of one person at a time.
+// project returns the persons' projections on a direction, in ticks from the centre. Those beyond
+// the reach of every position are cut there, where they count the same. It is a map of one person
+// at a time.
 func (p plan) project(x points, centre []int64, direction [2]int64) []int64 {
 	var along [2]float64
 	for j := range x {
@@ -64,8 +66,8 @@ func (c cover) rows() int {
 	return int(c.row())
 }
 
-// fill sets dst to the scores of row j, counted from 0: of each candidate the least score of its positions ([AKM25] Algorithm 6). It is
-// false where all are 0, and dst is not set then.
+// fill sets dst to the scores of row j, counted from 0: of each candidate the least score of its
+// positions ([AKM25] Algorithm 6). It is false where all are 0, and dst is not set then.
 func (c cover) fill(dst []int32, j int) bool {
 	across := int64(0)
 	if c.dim > 1 {
@@ -116,7 +118,8 @@ func (c cover) counts() []int64 {
 	return total
 }
 
-// find returns the candidate of the given score and rank, counted by rows, as steps from the centre.
+// find returns the candidate of the given score and rank, counted by rows, as steps from the
+// centre.
 func (c cover) find(score int, rank int64) [2]int64 {
 	matches := make([]int64, c.rows())
 	if score == 0 {
@@ -163,7 +166,8 @@ func (c cover) inRow(j, score int, rank int64) int64 {
 	panic("cover: rank out of range")
 }
 
-// eachRow calls, on all cores, what worker returns: visit for every row that is not 0 as a whole, and done at the end.
+// eachRow calls, on all cores, what worker returns: visit for every row that is not 0 as a whole,
+// and done at the end.
 func (c cover) eachRow(worker func() (visit func(j int, scores []int32), done func())) {
 	var next atomic.Int64
 	var wg fork.Group
@@ -196,7 +200,8 @@ func parallel(n int, work func(i int)) {
 	wg.Wait()
 }
 
-// mean of an answer: the middle of the cover and the steps from it, in units and within the mean's range.
+// mean of an answer: the middle of the cover and the steps from it, in units and within the mean's
+// range.
 func (p plan) answer(centre []int64, steps [2]int64) []float64 {
 	step := p.tick * ticks * float64(p.sub)
 	out := slices.Repeat([]float64{0}, p.dim)

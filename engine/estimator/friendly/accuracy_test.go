@@ -37,7 +37,8 @@ func normal(r *rand.Rand, n int, sigma []float64) *estimator.Block {
 	return &estimator.Block{Dim: len(sigma), Chunks: []estimator.Chunk{{Persons: n, Dense: x}}}
 }
 
-// errorsOf returns the distances of the data's mean and of the answer from the truth; NaN where there is none.
+// errorsOf returns the distances of the data's mean and of the answer from the truth; NaN where
+// there is none.
 func errorsOf(e estimator.Estimator, n noise.Noiser, b *estimator.Block) (sample, private float64) {
 	for j := range b.Dim {
 		m := 0.0
@@ -66,7 +67,8 @@ var trials = flag.Int("friendly.trials", 1, "trials of the target's setting, and
 
 var size = flag.Int("friendly.persons", 2000, "persons of the target's setting")
 
-// TestTarget is the setting of docs/decisions/anisotropic.md: more dimensions than persons, and a mean within four times the error of the data's own.
+// TestTarget is the setting of docs/decisions/anisotropic.md: more dimensions than persons, and a
+// mean within four times the error of the data's own.
 func TestTarget(t *testing.T) {
 	const dim = 4096
 	sigma := decaying(dim)
@@ -142,8 +144,8 @@ func several(t *testing.T, name string, e estimator.Estimator, persons int, sigm
 	return sample, private
 }
 
-// TestStandardErrorsAreThoseOfTheAnswers compares the noise that answers say they have with what they have: the distance from the data's mean, which
-// also has the part of those left out.
+// TestStandardErrorsAreThoseOfTheAnswers compares the noise that answers say they have with what
+// they have: the distance from the data's mean, which also has the part of those left out.
 func TestStandardErrorsAreThoseOfTheAnswers(t *testing.T) {
 	sigma := slices.Repeat([]float64{1}, 40)
 	for _, k := range kinds() {

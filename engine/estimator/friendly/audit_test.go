@@ -9,7 +9,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// worstNeighbours are databases of numbers around the distance of friends, in whose last person the neighbours differ: missing, or at other.
+// worstNeighbours are databases of numbers around the distance of friends, in whose last person the
+// neighbours differ: missing, or at other.
 func worstNeighbours(lambda int64) map[string]struct {
 	rows  []int64
 	other int64
@@ -54,8 +55,8 @@ func draws(t *testing.T, name string, e mean, rows []int64, times int) []float64
 	return out
 }
 
-// TestAuditOfWorstNeighbours draws from both sides of the worst neighbours known and bounds the loss from below. A release with a third of the noise must be
-// caught.
+// TestAuditOfWorstNeighbours draws from both sides of the worst neighbours known and bounds the
+// loss from below. A release with a third of the noise must be caught.
 func TestAuditOfWorstNeighbours(t *testing.T) {
 	const rho, times = 1, 800
 	for _, k := range []kind{{declared: true}, {relation: estimator.ReplaceOne, sized: true, declared: true}} {

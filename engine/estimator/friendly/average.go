@@ -10,16 +10,18 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// average releases the mean of the kept persons at loss rho, where one person moves it by a vector of weighted norm at most reach·λ(1+2^-30) before
-// rounding (Core, metric).
+// average releases the mean of the kept persons at loss rho, where one person moves it by a vector
+// of weighted norm at most reach·λ(1+2^-30) before rounding (Core, metric).
 //
-// Each coordinate is rounded once to a lattice of its own, of step h_j = 2^e_j ≤ fine·λ/(κ√(d·w_j)), a function of released numbers. So the rounded
-// means move by a vector of weighted norm at most
+// Each coordinate is rounded once to a lattice of its own, of step h_j = 2^e_j ≤
+// fine·λ/(κ√(d·w_j)), a function of released numbers. So the rounded means move by a vector of
+// weighted norm at most
 //
 //	Δ = reach·λ(1+2^-30) + √(Σ_j w_j·h_j²) ≤ reach·λ(1+2^-30) + fine·λ/κ
 //
-// as each of two roundings is off by half a step at most. With σ_j² = ⌈Δ²/(2ρ·w_j·h_j²)⌉ in lattice units the loss Σ_j Δ_j²/(2h_j²σ_j²) is at most ρ
-// [CKS20, Theorem 14]. Δ² is computed in doubles and made larger by far more than their error.
+// as each of two roundings is off by half a step at most. With σ_j² = ⌈Δ²/(2ρ·w_j·h_j²)⌉ in lattice
+// units the loss Σ_j Δ_j²/(2h_j²σ_j²) is at most ρ [CKS20, Theorem 14]. Δ² is computed in doubles
+// and made larger by far more than their error.
 type average struct {
 	rho     float64
 	weights []float64
@@ -31,7 +33,8 @@ type average struct {
 // fine is the rounding's part in the sensitivity: a thousandth or less.
 const fine = 0x1p-10
 
-// release returns the noisy mean and the standard deviations of its noise, in units of the block; 0 and the noise if nobody is kept.
+// release returns the noisy mean and the standard deviations of its noise, in units of the block; 0
+// and the noise if nobody is kept.
 func (a average) release(n noise.Noiser, b *estimator.Block, members []bool) (mean, sigma []float64) {
 	kept := block.Sample(b, members)
 	count := kept.Persons()
@@ -56,7 +59,8 @@ func (a average) exponent(j int) int {
 	return e - 1
 }
 
-// round returns sum/(count·2^shift) rounded to the nearest whole number, halves up; 0 for no persons.
+// round returns sum/(count·2^shift) rounded to the nearest whole number, halves up; 0 for no
+// persons.
 func round(sum *big.Int, count int64, shift int) *big.Int {
 	if count == 0 {
 		return new(big.Int)

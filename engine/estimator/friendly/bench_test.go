@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkFriends counts friends where the head tells most pairs apart (0.9^j), and where all of a distance is needed (equal spreads), at
-// the distance of 19 pairs in 20.
+// BenchmarkFriends counts friends where the head tells most pairs apart (0.9^j), and where all of a
+// distance is needed (equal spreads), at the distance of 19 pairs in 20.
 func BenchmarkFriends(b *testing.B) {
 	for _, c := range []struct{ persons, dim int }{{1000, 4096}, {5000, 100}} {
 		equal := make([]float64, c.dim)

@@ -6,22 +6,25 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Core keeps the persons who are near to most others, and says how much one person moves the mean of those kept [TCK22]. Two
-// persons are friends if a symmetric function of the two, and of public and released numbers, says so; everyone is their own friend. Every
-// kept person has, by the noisy number of friends, more than half of all persons as friends, so any two of them share a
-// friend, but for a chance of the slack. The proof, for all three cases below, is docs/proofs/friendly.md.
+// Core keeps the persons who are near to most others, and says how much one person moves the mean
+// of those kept [TCK22]. Two persons are friends if a symmetric function of the two, and of public
+// and released numbers, says so; everyone is their own friend. Every kept person has, by the noisy
+// number of friends, more than half of all persons as friends, so any two of them share a friend,
+// but for a chance of the slack. The proof, for all three cases below, is docs/proofs/friendly.md.
 //
 //	c_i = number of i's friends, Z_i = 2c_i − n with n the number of persons
 //	keep i iff Z_i + N_Z(0, σ²) ≥ margin + step + a       σ² = ⌈step²·n_u/(2ρ_f)⌉, P[N_Z ≥ a] ≤ δ_f/(n_u+1)
 //	at least κ are kept: #kept + N_Z(0, σ_k²) − t          σ_k² = ⌈1/(2ρ_k)⌉, P[N_Z > t] ≤ δ_k
 //
-// n_u is a released number that is at least n, but for a chance of its own; n itself enters only inside Z_i.
+// n_u is a released number that is at least n, but for a chance of its own; n itself enters only
+// inside Z_i.
 //
 //	add-remove    step = 1: one who comes or goes moves each Z_i by exactly 1, up or down. margin ≥ 0
 //	replace-one   step = 2: one exchanged moves each Z_i by 2 at most; one who comes or goes as above. margin = 1
 //
-// The ℓ2 sensitivity of all Z but the person's own is step·√n, so all decisions but the person's own cost ρ_f. Those of persons who
-// are near too few are "drop" but for a chance of δ_f, whatever the noise of the others.
+// The ℓ2 sensitivity of all Z but the person's own is step·√n, so all decisions but the person's
+// own cost ρ_f. Those of persons who are near too few are "drop" but for a chance of δ_f, whatever
+// the noise of the others.
 type Core struct {
 	relation  estimator.Relation
 	filterRho float64
@@ -30,7 +33,8 @@ type Core struct {
 	kept      float64 // δ_k
 }
 
-// NewCore returns the step with the losses rho_f and rho_k, and slack for either, in total variation.
+// NewCore returns the step with the losses rho_f and rho_k, and slack for either, in total
+// variation.
 func NewCore(r estimator.Relation, filterRho, keptRho, filterSlack, keptSlack float64) Core {
 	return Core{r, filterRho, keptRho, filterSlack, keptSlack}
 }
@@ -45,10 +49,12 @@ type Kept struct {
 	factor float64
 }
 
-// strangers is the share of persons who may be no friends of a person that is kept for sure nearly; the margin leaves room for them.
+// strangers is the share of persons who may be no friends of a person that is kept for sure nearly;
+// the margin leaves room for them.
 const strangers = 0.1
 
-// sure is the number of standard deviations that a person of many friends should be above the threshold.
+// sure is the number of standard deviations that a person of many friends should be above the
+// threshold.
 const sure = 4
 
 // cut is the threshold for n_u persons.
@@ -75,8 +81,8 @@ func (c Core) cut(atMost int64, about float64) cut {
 
 func (c Core) step() int64 { return c.relation.Factor() }
 
-// Choose releases which persons are kept. friends holds the number of friends of each, atMost is n_u >= 1 and about a guess of
-// their number from released ones.
+// Choose releases which persons are kept. friends holds the number of friends of each, atMost is
+// n_u >= 1 and about a guess of their number from released ones.
 func (c Core) Choose(n noise.Noiser, friends []int32, atMost int64, about float64) Kept {
 	k := c.cut(atMost, about)
 	out := Kept{Members: make([]bool, len(friends)), atMost: atMost, margin: k.margin, factor: float64(c.step())}
@@ -97,13 +103,15 @@ func (c Core) allowance() int64 {
 	return tail(scalar.Root(scalar.SmallSigma2(1, 1, c.keptRho).Big()), c.kept)
 }
 
-// Reach is the sensitivity of the mean of those kept, in units of the greatest distance of two friends, at κ ≥ 2:
+// Reach is the sensitivity of the mean of those kept, in units of the greatest distance of two
+// friends, at κ ≥ 2:
 //
 //	add-remove    (1 + min(1, (n_u − margin)/(2(κ−1)))) / κ
 //	replace-one   2/κ
 //
-// A kept person is a friend of all persons but (n − margin)/2, and at most two such distances from those. One who comes moves the mean of s others by their
-// average distance over s+1. One who is exchanged is moved by two distances over s+1.
+// A kept person is a friend of all persons but (n − margin)/2, and at most two such distances from
+// those. One who comes moves the mean of s others by their average distance over s+1. One who is
+// exchanged is moved by two distances over s+1.
 func (k Kept) Reach() float64 {
 	if k.factor > 1 {
 		return 2 / float64(k.AtLeast)
@@ -111,7 +119,8 @@ func (k Kept) Reach() float64 {
 	return (1 + min(1, float64(k.atMost-k.margin)/float64(2*(k.AtLeast-1)))) / float64(k.AtLeast)
 }
 
-// Persons is the number of persons from which on five in six are kept if one in twenty is no friend of a person. above is n_u less the number.
+// Persons is the number of persons from which on five in six are kept if one in twenty is no friend
+// of a person. above is n_u less the number.
 func (c Core) Persons(above int64) int64 {
 	enough := func(n int64) bool {
 		k := c.cut(n+above, 0)

@@ -124,7 +124,8 @@ func newCoreCase(r *rand.Rand, c Core, shorter int64) coreCase {
 	return k
 }
 
-// fault checks the claims of docs/proofs/friendly.md about decisions, with exact laws; it returns the first that does not hold.
+// fault checks the claims of docs/proofs/friendly.md about decisions, with exact laws; it returns
+// the first that does not hold.
 func (k coreCase) fault() string {
 	keeps := func(z int64) float64 { return upper(k.cut.least-z, k.cut.sigma) }
 	n, loss := k.others, map[float64]float64{}

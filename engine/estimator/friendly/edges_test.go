@@ -30,7 +30,8 @@ func TestLossAndSteps(t *testing.T) {
 			if math.Abs(sum/rho-1) > 1e-9 || sum > rho {
 				t.Errorf("%+v: the steps' losses sum to %v, want %v", k, sum, rho)
 			}
-			// The slack of the parts: two numbers of persons, two of the core, and the other method's.
+			// The slack of the parts: two numbers of persons, two of the core, and the other
+			// method's.
 			parts := e.persons.slack*2 + e.core.filter + e.core.kept + e.instead.Loss().DeltaTV
 			if parts > 1e-9 || parts < 0.99e-9 {
 				t.Errorf("%+v: slack of the parts sums to %v, want %v", k, parts, 1e-9)
@@ -42,8 +43,8 @@ func TestLossAndSteps(t *testing.T) {
 	}
 }
 
-// TestCoveredCountsFitTheirCover checks the count of persons under replace-one where it is private: it costs no more than what the filter has less when a
-// person comes or goes.
+// TestCoveredCountsFitTheirCover checks the count of persons under replace-one where it is private:
+// it costs no more than what the filter has less when a person comes or goes.
 func TestCoveredCountsFitTheirCover(t *testing.T) {
 	e := kind{relation: estimator.ReplaceOne}.mean(t, Params{Params: open, Dim: 3, Delta: 1e-9}, 0.5)
 	per := func(sigma float64) float64 { return 1 / (2 * sigma * sigma) }
@@ -161,7 +162,8 @@ func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 	}
 }
 
-// TestEqualPersonsAreAnsweredExactly learns that there is no spread: noise is a small part of a step.
+// TestEqualPersonsAreAnsweredExactly learns that there is no spread: noise is a small part of a
+// step.
 func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 	rows := make([][]int64, 2000)
 	for i := range rows {
@@ -200,7 +202,8 @@ func TestAFarClusterIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestTwoFarClustersAreAnsweredOtherwise: half of the persons are friends of nobody else's half, so too few are kept; the answer is another method's.
+// TestTwoFarClustersAreAnsweredOtherwise: half of the persons are friends of nobody else's half, so
+// too few are kept; the answer is another method's.
 func TestTwoFarClustersAreAnsweredOtherwise(t *testing.T) {
 	b := blocks(rand.New(rand.NewPCG(1, 2)), 2)["two clusters"]
 	e := kind{declared: true}.mean(t, Params{Params: open, Dim: 2, Delta: 1e-9}, 2)

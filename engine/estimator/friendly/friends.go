@@ -8,11 +8,13 @@ import (
 	"scrim/engine/estimator/internal/fork"
 )
 
-// side is the number of persons on either side of a tile: the vectors of two sides stay near to a core.
+// side is the number of persons on either side of a tile: the vectors of two sides stay near to a
+// core.
 const side = 32
 
-// counts returns how many friends everyone has, oneself included. Pairs are taken once, in tiles, on all cores; counts are whole numbers, so
-// neither the order of persons nor the number of cores matters.
+// counts returns how many friends everyone has, oneself included. Pairs are taken once, in tiles,
+// on all cores; counts are whole numbers, so neither the order of persons nor the number of cores
+// matters.
 func (p *points) counts() []int32 {
 	n := len(p.rows)
 	total := make([]int32, n)

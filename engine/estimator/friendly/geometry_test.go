@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// cloud draws persons in few dimensions whose distances are about λ = 1000: clusters, lines, bridges.
+// cloud draws persons in few dimensions whose distances are about λ = 1000: clusters, lines,
+// bridges.
 func cloud(r *rand.Rand, n, dim int) [][]int64 {
 	rows, kind := make([][]int64, n), r.IntN(4)
 	for i := range rows {
@@ -64,8 +65,8 @@ func distanceOf(x, y, w []float64) float64 {
 	return math.Sqrt(q)
 }
 
-// moved draws neighbours, keeps some who are not bad, and returns by how much the last person moves the mean, in parts of the bound: at the
-// largest κ that the proof allows.
+// moved draws neighbours, keeps some who are not bad, and returns by how much the last person moves
+// the mean, in parts of the bound: at the largest κ that the proof allows.
 func moved(r *rand.Rand, relation estimator.Relation, margin int64) (moved, bound float64) {
 	const lambda = 1000
 	n, dim := 3+r.IntN(9), 1+r.IntN(3)
@@ -123,8 +124,8 @@ func TestOnePersonMovesTheMeanWithinReach(t *testing.T) {
 	}
 }
 
-// TestFriendsAreTheSumsFriends compares the fast decisions with the plain sum in the metric's order, for head and rest, near the limit and far
-// from the origin.
+// TestFriendsAreTheSumsFriends compares the fast decisions with the plain sum in the metric's
+// order, for head and rest, near the limit and far from the origin.
 func TestFriendsAreTheSumsFriends(t *testing.T) {
 	r := rand.New(stattest.Source(t, "friends"))
 	for _, dim := range []int{1, 5, headSize, headSize + 1, 300, 1000} {

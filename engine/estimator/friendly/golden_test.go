@@ -14,8 +14,9 @@ import (
 
 var rewriteGolden = flag.Bool("friendly.rewrite", false, "write testdata/golden.txt anew")
 
-// TestGoldenAnswers fixes the answers on one sample and one stream of noise: any change in what is drawn, in its order or in the arithmetic after it
-// shows. A change on purpose is written with -friendly.rewrite.
+// TestGoldenAnswers fixes the answers on one sample and one stream of noise: any change in what is
+// drawn, in its order or in the arithmetic after it shows. A change on purpose is written with
+// -friendly.rewrite.
 func TestGoldenAnswers(t *testing.T) {
 	const file = "testdata/golden.txt"
 	var out strings.Builder

@@ -10,17 +10,21 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// shape releases how the coordinates' spreads compare, from the differences d_p of secretly matched persons (firstpass.Match): the sum over the pairs of
+// shape releases how the coordinates' spreads compare, from the differences d_p of secretly matched
+// persons (firstpass.Match): the sum over the pairs of
 //
 //	y_pj = √|d_pj| / √(Σ_k |d_pk|)      cut to whole numbers of 2^-20; 0 where all differences are
 //
-// with N_Z(0, ⌈2·2^40/(2ρ)⌉) on each coordinate. y_p is a function of one pair, ≥ 0 and of norm at most 1. One person changes at most
-// one pair in either neighbour relation (docs/proofs/matching.md): it is exchanged for another, and ‖y − y'‖² ≤ ‖y‖² + ‖y'‖² ≤ 2 as no product is negative; or
-// it comes or goes, 1. So the squared ℓ2 sensitivity is 2·2^40 and the loss ρ, whatever the dimension.
+// with N_Z(0, ⌈2·2^40/(2ρ)⌉) on each coordinate. y_p is a function of one pair, ≥ 0 and of norm at
+// most 1. One person changes at most one pair in either neighbour relation
+// (docs/proofs/matching.md): it is exchanged for another, and ‖y − y'‖² ≤ ‖y‖² + ‖y'‖² ≤ 2 as no
+// product is negative; or it comes or goes, 1. So the squared ℓ2 sensitivity is 2·2^40 and the loss
+// ρ, whatever the dimension.
 //
-// For normal coordinates the sum is about 0.82·√(σ_j/(0.8·Σσ)) a pair: a coordinate stands out from noise of √(1/ρ) when its part in Σσ is more than 20/(ρ·pairs²).
-// [DJY24] learns as many, k ≈ ε²n², one after the other; here all come at once, no spread has to be searched for level by level, and what
-// does not stand out still says how much of Σσ it has together.
+// For normal coordinates the sum is about 0.82·√(σ_j/(0.8·Σσ)) a pair: a coordinate stands out from
+// noise of √(1/ρ) when its part in Σσ is more than 20/(ρ·pairs²). [DJY24] learns as many, k ≈ ε²n²,
+// one after the other; here all come at once, no spread has to be searched for level by level, and
+// what does not stand out still says how much of Σσ it has together.
 type shape struct {
 	rho    float64
 	top    int
@@ -61,8 +65,9 @@ func pairShapes(b *estimator.Block, pairs []int32) []int64 {
 	return sums
 }
 
-// addShape adds 2^20·√(d_j/total) for the differences d, cut to whole numbers whose squares add up to 2^40 at most: the
-// factor is smaller by more than the error of total, for up to 2^20 terms, and of the roots.
+// addShape adds 2^20·√(d_j/total) for the differences d, cut to whole numbers whose squares add up
+// to 2^40 at most: the factor is smaller by more than the error of total, for up to 2^20 terms, and
+// of the roots.
 func addShape(sums []int64, d []float64, total float64) {
 	f := (1 << shapeBits) / math.Sqrt(total) * (1 - 0x1p-30)
 	for j, v := range d {
@@ -75,9 +80,9 @@ const standing = 4
 
 // spreads turns released sums into relative spreads: post-processing.
 //
-// A sum that stands out is squared, less its noise. The others share one spread: what would be best is the root of their mean square
-// [DJY24], which the sums do not tell; it is at most √(m·l) with m their mean, which the squares of all their sums tell well, and l the least that
-// stands out.
+// A sum that stands out is squared, less its noise. The others share one spread: what would be best
+// is the root of their mean square [DJY24], which the sums do not tell; it is at most √(m·l) with m
+// their mean, which the squares of all their sums tell well, and l the least that stands out.
 func (s shape) spreads(noisy []float64) []float64 {
 	variance := math.Ldexp(scalar.Root(s.sigma2.Big()), -shapeBits)
 	variance *= variance
@@ -118,8 +123,8 @@ func (s shape) step(dim int) estimator.Step {
 	return estimator.Step{Name: "spreads", Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=sqrt(2)", Queries: dim, Rho: s.rho}
 }
 
-// ring releases the distance λ that most pairs of persons are within, from a noisy histogram of the weighted distances of matched persons (firstpass.Histogram,
-// squared sensitivity 2).
+// ring releases the distance λ that most pairs of persons are within, from a noisy histogram of the
+// weighted distances of matched persons (firstpass.Histogram, squared sensitivity 2).
 type ring struct{ firstpass.Histogram }
 
 // ringPer is the number of buckets an octave.
@@ -141,8 +146,9 @@ func (r ring) release(n noise.Noiser, b *estimator.Block, pairs []int32, weights
 	return half * math.Pow(min(max(rest/quarter, 1), 4), learntTail/(2*quartile))
 }
 
-// learntTail is the normal point of the share of pairs that should be friends; quartile is that of a quarter. The quartiles are taken for those of a
-// log-normal law: where a tenth of the persons are far away, four pairs in five are still near, and so are the quartiles.
+// learntTail is the normal point of the share of pairs that should be friends; quartile is that of
+// a quarter. The quartiles are taken for those of a log-normal law: where a tenth of the persons
+// are far away, four pairs in five are still near, and so are the quartiles.
 const (
 	learntTail = 1.645
 	quartile   = 0.6744897501960817

@@ -27,8 +27,8 @@ type mean struct {
 	instead estimator.Estimator
 }
 
-// Shares of the loss. A friend count needs most of what the mean leaves: its noise decides from how many persons on there is an answer, and, under
-// add-remove, how wide the margin can be.
+// Shares of the loss. A friend count needs most of what the mean leaves: its noise decides from how
+// many persons on there is an answer, and, under add-remove, how wide the margin can be.
 const (
 	personsShare   = 0.02
 	secondShare    = 0.02
@@ -47,8 +47,9 @@ const (
 //	core    persons with more than half of all within λ, and released κ (Core)
 //	mean    of those, with noise of the shape of w. Where κ < 50: another method, with the loss that the mean would have had
 //
-// Every step but those of the core is ρ_k-zCDP by itself for both neighbour relations; the core with the mean, together, is within δ of a mechanism that is,
-// on both sides (docs/proofs/friendly.md). So the loss is the sum, and DeltaTV = Delta bounds all slack.
+// Every step but those of the core is ρ_k-zCDP by itself for both neighbour relations; the core
+// with the mean, together, is within δ of a mechanism that is, on both sides
+// (docs/proofs/friendly.md). So the loss is the sum, and DeltaTV = Delta bounds all slack.
 func NewMean(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -75,8 +76,9 @@ func NewMean(p Params) (estimator.Estimator, error) {
 // parts are the losses of the steps, all > 0 but those that are not taken.
 type parts struct{ persons, second, shape, ring, filter, kept, mean float64 }
 
-// split divides the loss. Under replace-one with a number of persons that is not public, their count costs nothing extra: where an exchange changes
-// it, by one, each friend count moves by 1 instead of 2, which leaves three quarters of the filter's loss (scalar.Shares has the argument).
+// split divides the loss. Under replace-one with a number of persons that is not public, their
+// count costs nothing extra: where an exchange changes it, by one, each friend count moves by 1
+// instead of 2, which leaves three quarters of the filter's loss (scalar.Shares has the argument).
 func (m *mean) split() parts {
 	p, s := m.p, parts{persons: personsShare, second: secondShare, filter: filterShare, kept: keptShare}
 	if p.Relation == estimator.ReplaceOne {
@@ -121,7 +123,8 @@ func (m mean) Loss() privacy.Loss {
 // MinPersons implements estimator.Estimator.
 func (m mean) MinPersons() int64 { return min(m.least, m.instead.MinPersons()) }
 
-// ExpectedError implements estimator.Estimator: the number kept is not known before the data are read.
+// ExpectedError implements estimator.Estimator: the number kept is not known before the data are
+// read.
 func (mean) ExpectedError() (float64, bool) { return 0, false }
 
 // Steps implements estimator.Estimator.
@@ -166,7 +169,8 @@ func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	return m.p.estimate(a.release(n, some.Block, kept.Members))
 }
 
-// other answers by the other method. least is the number of persons with which there might have been an answer of this one.
+// other answers by the other method. least is the number of persons with which there might have
+// been an answer of this one.
 func (m mean) other(n noise.Noiser, in estimator.Input, least int64) estimator.Estimate {
 	e := m.instead.Release(n, in)
 	if e.Status == estimator.TooFew {
@@ -190,7 +194,8 @@ func (m mean) measure(n noise.Noiser, some sample) (weights []float64, lambda fl
 // declaredTail is the normal point of the share of pairs that should be friends.
 const declaredTail = 1.645
 
-// clampDistance keeps λ within what lattices are made for. Different vectors are a unit apart at least.
+// clampDistance keeps λ within what lattices are made for. Different vectors are a unit apart at
+// least.
 func clampDistance(lambda float64) float64 { return min(max(lambda, 1), 0x1p100) }
 
 // between brings λ to what the declared bounds on spreads allow.
@@ -205,7 +210,8 @@ func (p Params) between(lambda float64, weights []float64) float64 {
 	return max(lambda, p.units(p.SigmaMin)*math.Sqrt(sum))
 }
 
-// vectors brings every person to one vector within the public range, a map of one person at a time: the mean of the person's rows, rounded once.
+// vectors brings every person to one vector within the public range, a map of one person at a time:
+// the mean of the person's rows, rounded once.
 func (p Params) vectors(b *estimator.Block) *estimator.Block {
 	lo, hi := p.ends()
 	b = block.Means(b, p.shift())

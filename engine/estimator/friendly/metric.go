@@ -11,11 +11,14 @@ import (
 	"scrim/engine/estimator/internal/firstpass"
 )
 
-// metric is a weighted distance of two vectors, ‖x − y‖_w = √(Σ_j w_j·(x_j − y_j)²), with public or released weights, finite and > 0.
+// metric is a weighted distance of two vectors, ‖x − y‖_w = √(Σ_j w_j·(x_j − y_j)²), with public or
+// released weights, finite and > 0.
 //
-// Friends are those whose squared distance, formed in doubles by distance2, is at most limit2 = fl(λ²). (x_j − y_j)² is the same for both orders of the two and
-// terms come in the order of the coordinates: it is a symmetric function of the two vectors, and of no other person's. It is off by less than (d+16)·2^-52 of
-// itself, so the exact distance of friends is at most λ·(1+2^-30) for d ≤ 2^20.
+// Friends are those whose squared distance, formed in doubles by distance2, is at most limit2 =
+// fl(λ²). (x_j − y_j)² is the same for both orders of the two and terms come in the order of the
+// coordinates: it is a symmetric function of the two vectors, and of no other person's. It is off
+// by less than (d+16)·2^-52 of itself, so the exact distance of friends is at most λ·(1+2^-30) for
+// d ≤ 2^20.
 type metric struct {
 	weights []float64
 	limit2  float64
@@ -26,8 +29,10 @@ const excess = 0x1p-30
 
 func newMetric(weights []float64, lambda float64) *metric { return &metric{weights, lambda * lambda} }
 
-// points are the persons of a block as the metric sees them. Beside the vectors x there are z_j = √w_j·(x_j − c_j) in doubles, for a common c near to
-// most, in two parts: the head has the coordinates of least weight, which have most of a distance where weights are the inverse of spreads.
+// points are the persons of a block as the metric sees them. Beside the vectors x there are z_j =
+// √w_j·(x_j − c_j) in doubles, for a common c near to most, in two parts: the head has the
+// coordinates of least weight, which have most of a distance where weights are the inverse of
+// spreads.
 type points struct {
 	*metric
 	rows       [][]int64
@@ -88,7 +93,8 @@ func f64(x, y []float64) float64 {
 	return blas64.Dot(blas64.Vector{N: len(x), Data: x, Inc: 1}, blas64.Vector{N: len(y), Data: y, Inc: 1})
 }
 
-// middle returns a vector that is likely near to most of them: the medians of a few. It decides how fast the friends are found, not who they are.
+// middle returns a vector that is likely near to most of them: the medians of a few. It decides how
+// fast the friends are found, not who they are.
 func middle(rows [][]int64) []int64 {
 	few := [][]int64{}
 	for i := 0; i < len(rows); i += len(rows)/15 + 1 {
@@ -110,9 +116,12 @@ func middle(rows [][]int64) []int64 {
 
 // friends says whether the squared distance of persons i and k is at most limit2.
 //
-// Most pairs are told apart sooner. With h and t the norms of the two parts of z, the exact squared distance is within (a.t − b.t)² and (a.t + b.t)² of the
-// head's a.h² + b.h² − 2⟨a,b⟩, and the rest's is found like the head's. All these are off by less than 2^-30 of h² + t² of both persons, added up, for d ≤ 2^20; so is distance2. Where
-// limit2 is outside by a margin of 2^-27 of that, distance2 is on the same side of it. So the answer does not depend on c, which depends on other persons.
+// Most pairs are told apart sooner. With h and t the norms of the two parts of z, the exact squared
+// distance is within (a.t − b.t)² and (a.t + b.t)² of the head's a.h² + b.h² − 2⟨a,b⟩, and the
+// rest's is found like the head's. All these are off by less than 2^-30 of h² + t² of both persons,
+// added up, for d ≤ 2^20; so is distance2. Where limit2 is outside by a margin of 2^-27 of that,
+// distance2 is on the same side of it. So the answer does not depend on c, which depends on other
+// persons.
 func (p *points) friends(i, k int) bool {
 	a, b := p.head.norms[i], p.head.norms[k]
 	s, t := p.rest.norms[i], p.rest.norms[k]
@@ -139,8 +148,9 @@ func (p *points) friends(i, k int) bool {
 // nearly is the margin, far more than the error of sums.
 const nearly = 0x1p-27
 
-// distance2 returns Σ_j w_j(x_j − y_j)², or any number above limit as soon as the sum so far is above it: terms are not negative, so partial
-// sums never fall, and then the whole is above it, too.
+// distance2 returns Σ_j w_j(x_j − y_j)², or any number above limit as soon as the sum so far is
+// above it: terms are not negative, so partial sums never fall, and then the whole is above it,
+// too.
 func distance2(limit float64, x, y []int64, w []float64) float64 {
 	from := 0.0
 	for len(x) > piece {

@@ -11,10 +11,13 @@ import (
 // Params are the public facts of a friendly mean.
 type Params struct {
 	estimator.Params
-	Dim      int       // 1 to 2^20
-	Delta    float64   // total-variation slack that a release may have (privacy.Loss.DeltaTV), 1e-20 to 0.1
-	Sigma    []float64 // declared spreads of persons' vectors, one for each coordinate or one for all, in values; nil: they are learnt
-	SigmaMin float64   // where spreads are learnt: public bounds on them, in values; 0: none
+	Dim int // 1 to 2^20
+	// total-variation slack that a release may have (privacy.Loss.DeltaTV), 1e-20 to 0.1
+	Delta float64
+	// declared spreads of persons' vectors, one for each coordinate or one for all, in values; nil:
+	// they are learnt
+	Sigma    []float64
+	SigmaMin float64 // where spreads are learnt: public bounds on them, in values; 0: none
 	SigmaMax float64
 	Top      int // how many spreads are learnt at most; 0: as many as the persons allow
 }
@@ -57,7 +60,8 @@ func (p Params) units(x float64) float64 {
 	return x / scalar.Scale(p.Grid, 1) * float64(int64(1)<<p.shift())
 }
 
-// sigma returns the declared spreads of all coordinates in units, brought up to a floor; nil where they are learnt.
+// sigma returns the declared spreads of all coordinates in units, brought up to a floor; nil where
+// they are learnt.
 func (p Params) sigma() []float64 {
 	if len(p.Sigma) == 0 {
 		return nil

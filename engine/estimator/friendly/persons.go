@@ -14,9 +14,10 @@ import (
 //
 //	n̂ = n + N_Z(0, ⌈1/(2ρ_n)⌉), or n where it is public; n_u = n̂ + t with P[N_Z ≤ −t] ≤ δ_u: at least n but for δ_u
 //
-// Sensitivity 1 in either relation. Beyond most persons each is kept by a coin of their own, with a probability that follows from n̂. What is done with the
-// sample has the loss that it has with all (firstpass.Coins). Their number is
-// released anew, at a loss that goes to the mean where there is no sample; where n is public it is a function of the coins alone, and known.
+// Sensitivity 1 in either relation. Beyond most persons each is kept by a coin of their own, with a
+// probability that follows from n̂. What is done with the sample has the loss that it has with all
+// (firstpass.Coins). Their number is released anew, at a loss that goes to the mean where there is
+// no sample; where n is public it is a function of the coins alone, and known.
 type persons struct {
 	public        bool
 	first, second scalar.Persons
@@ -26,7 +27,8 @@ type persons struct {
 	covered       bool
 }
 
-// newPersons returns the numbers at losses first and second, with slack for each in total variation.
+// newPersons returns the numbers at losses first and second, with slack for each in total
+// variation.
 func newPersons(p Params, first, second, slack float64) persons {
 	out := persons{public: p.Sized, rho: second, slack: slack, most: mostPersons(p.Dim), covered: p.Relation == estimator.ReplaceOne}
 	if !p.Sized {
@@ -35,7 +37,8 @@ func newPersons(p Params, first, second, slack float64) persons {
 	return out
 }
 
-// Bounds on the work, all pairs of persons: 75 ns a pair, and 0.6 ns a coordinate where the head does not tell, on one core. That is 15 s of two cores at worst.
+// Bounds on the work, all pairs of persons: 75 ns a pair, and 0.6 ns a coordinate where the head
+// does not tell, on one core. That is 15 s of two cores at worst.
 const (
 	manyPersons = 20000
 	manyTerms   = 1e11 // persons² · dimension
@@ -68,8 +71,8 @@ func (p persons) release(n noise.Noiser, b *estimator.Block, least int64) (sampl
 	return sample{b, about, int64(about) + above, 0}, true
 }
 
-// count returns the number of persons and t. Where the number is public, the block has as many persons (package sized), or is a
-// sample of them.
+// count returns the number of persons and t. Where the number is public, the block has as many
+// persons (package sized), or is a sample of them.
 func (p persons) count(n noise.Noiser, b *estimator.Block, c scalar.Persons) (about float64, above int64) {
 	if p.public {
 		return float64(max(1, b.Persons())), 0
@@ -85,7 +88,8 @@ func (p persons) above() int64 {
 	return 2 * tail(p.first.Sigma(), p.slack)
 }
 
-// unused is the loss left where there is no sample. Under replace-one the second number is covered by other steps, and leaves none.
+// unused is the loss left where there is no sample. Under replace-one the second number is covered
+// by other steps, and leaves none.
 func (p persons) unused() float64 {
 	if p.public || p.covered {
 		return 0
@@ -99,7 +103,8 @@ func (p persons) coins(n noise.Noiser, b *estimator.Block, about float64) *estim
 	return block.Sample(b, firstpass.Toss(n, b.Memory, b.Persons()).Keep(b.Memory, sides))
 }
 
-// steps describes the numbers, and returns the loss of the second, which the mean gets where there is no sample.
+// steps describes the numbers, and returns the loss of the second, which the mean gets where there
+// is no sample.
 func (p persons) steps() ([]estimator.Step, float64) {
 	if p.public {
 		return nil, 0

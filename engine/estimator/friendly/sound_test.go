@@ -44,7 +44,8 @@ func (k kind) mean(t testing.TB, p Params, rho float64) mean {
 	return e.(mean)
 }
 
-// pair is a pair of neighbours, the last person of full missing or another in less, and a release of both on one branch.
+// pair is a pair of neighbours, the last person of full missing or another in less, and a release
+// of both on one branch.
 type pair struct {
 	e          mean
 	kind       kind
@@ -52,7 +53,8 @@ type pair struct {
 	before     int // queries before the decisions
 }
 
-// steady is a Recorder whose secret bits match neighbours in the order of the persons, so that the last one is in one pair at most, and keep all in a sample.
+// steady is a Recorder whose secret bits match neighbours in the order of the persons, so that the
+// last one is in one pair at most, and keep all in a sample.
 type steady struct{ *stattest.Recorder }
 
 // Uniform implements noise.Noiser.
@@ -65,8 +67,8 @@ func (p pair) run(rows [][]int64, answer func(i int, v, s *big.Int) *big.Int) *s
 	return rec
 }
 
-// loss forces the answers of the ideal mechanism: those who are bad are dropped, and no more than are kept seem kept. It adds up what the queries
-// of both sides have in common.
+// loss forces the answers of the ideal mechanism: those who are bad are dropped, and no more than
+// are kept seem kept. It adds up what the queries of both sides have in common.
 func (p pair) loss(t *testing.T, r *rand.Rand) *big.Rat {
 	counts := 0
 	if !p.kind.sized {
@@ -186,7 +188,8 @@ func newPair(t *testing.T, r *rand.Rand, k kind, rho float64) pair {
 	return p
 }
 
-// TestWholeReleasesHaveTheLoss is the soundness test, for all relations. An estimator with a third of the noise variance must fail.
+// TestWholeReleasesHaveTheLoss is the soundness test, for all relations. An estimator with a third
+// of the noise variance must fail.
 func TestWholeReleasesHaveTheLoss(t *testing.T) {
 	const rho = 20 // so large that twelve persons make an answer
 	for _, k := range kinds() {

@@ -14,7 +14,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// uneven draws persons in a number of groups that is log-normal, and of groups by a Zipf law, with what is given for each.
+// uneven draws persons in a number of groups that is log-normal, and of groups by a Zipf law, with
+// what is given for each.
 func uneven(name string, m Measure, persons, groups int, value func(*rand.Rand) int64) set {
 	r := rand.New(rand.NewPCG(11, 12))
 	s := set{name: name, groups: groups, measure: m}
@@ -39,8 +40,9 @@ func uneven(name string, m Measure, persons, groups int, value func(*rand.Rand) 
 	return s
 }
 
-// TestAsGoodAsTheBestBox compares with a mechanism for each group whose bounds are the best in hindsight: at most 1.10 of its error for
-// counts, under two thirds for uneven sums, and a third of that of one group a person.
+// TestAsGoodAsTheBestBox compares with a mechanism for each group whose bounds are the best in
+// hindsight: at most 1.10 of its error for counts, under two thirds for uneven sums, and a third of
+// that of one group a person.
 func TestAsGoodAsTheBestBox(t *testing.T) {
 	one := func(*rand.Rand) int64 { return 1 }
 	spent := func(r *rand.Rand) int64 { return 1 + int64(100*math.Exp(r.NormFloat64())) }
@@ -50,7 +52,8 @@ func TestAsGoodAsTheBestBox(t *testing.T) {
 	}
 }
 
-// shop are persons with rows in groups: how many, and their values' sum in quarters; groups differ in both, and so do persons.
+// shop are persons with rows in groups: how many, and their values' sum in quarters; groups differ
+// in both, and so do persons.
 func shop(r *rand.Rand, persons, groups int, parts []Aggregate) (db []map[int]int64, rows, values, means, members []float64) {
 	rows, values, means, members = make([]float64, groups), make([]float64, groups), make([]float64, groups), make([]float64, groups)
 	for range persons {
@@ -102,7 +105,8 @@ func allMeasures() []Aggregate {
 	}
 }
 
-// TestAllMeasuresTogether compares every measure with the truth: within 5 standard errors and the little that is clipped.
+// TestAllMeasuresTogether compares every measure with the truth: within 5 standard errors and the
+// little that is clipped.
 func TestAllMeasuresTogether(t *testing.T) {
 	const groups, persons = 8, 6000
 	parts := allMeasures()
@@ -156,8 +160,8 @@ func TestStdErrIsTheNoise(t *testing.T) {
 	stattest.Reject(t, stattest.Variance("groups", draws("b", 2), 1, 3))
 }
 
-// TestPlannedStdErrIsTheNoise: the same for the two sums of many groups, of which the common ones have more noise, and the rare ones less than
-// one sum would have.
+// TestPlannedStdErrIsTheNoise: the same for the two sums of many groups, of which the common ones
+// have more noise, and the rare ones less than one sum would have.
 func TestPlannedStdErrIsTheNoise(t *testing.T) {
 	const groups = 400
 	s := set{groups: groups, measure: Persons}
@@ -207,7 +211,8 @@ func TestSmallGroupsHaveNoMean(t *testing.T) {
 	}
 }
 
-// TestCountsOfFewPersons: where sums and means want more persons than there are, the counts are told all the same.
+// TestCountsOfFewPersons: where sums and means want more persons than there are, the counts are
+// told all the same.
 func TestCountsOfFewPersons(t *testing.T) {
 	parts := []Aggregate{{Measure: RowMean, Grid: quarters()}, {Measure: Rows}, {Measure: Sum, Grid: quarters()}, {Measure: Persons}}
 	db := make([]map[int]int64, 30)
@@ -222,7 +227,8 @@ func TestCountsOfFewPersons(t *testing.T) {
 	}
 }
 
-// TestOneGroupAPersonCostsNoMoreThanItsNoise: persons who are in one group each, without a promise that they are, get the radius 1.
+// TestOneGroupAPersonCostsNoMoreThanItsNoise: persons who are in one group each, without a promise
+// that they are, get the radius 1.
 func TestOneGroupAPersonCostsNoMoreThanItsNoise(t *testing.T) {
 	db := make([]map[int]int64, 5000)
 	for i := range db {
@@ -259,8 +265,8 @@ func TestExpected(t *testing.T) {
 
 var rewriteGolden = flag.Bool("groups.rewrite", false, "write testdata/golden.txt anew")
 
-// TestGoldenAnswers fixes the answers of every form on one sample and one stream of noise. A change on purpose is written with
-// -groups.rewrite.
+// TestGoldenAnswers fixes the answers of every form on one sample and one stream of noise. A change
+// on purpose is written with -groups.rewrite.
 func TestGoldenAnswers(t *testing.T) {
 	const file = "testdata/golden.txt"
 	var out strings.Builder

@@ -8,7 +8,8 @@ import (
 	"scrim/engine/estimator/internal/scalar"
 )
 
-// A mean is shown where its noisy number of rows, or of persons, is at least this many standard deviations of its noise, and leastRows.
+// A mean is shown where its noisy number of rows, or of persons, is at least this many standard
+// deviations of its noise, and leastRows.
 const (
 	meanZ     = 5
 	leastRows = 1
@@ -44,7 +45,8 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 	return e
 }
 
-// blank is an answer of all groups yet to be filled in. Where there are no means, the standard errors are all that is to be told.
+// blank is an answer of all groups yet to be filled in. Where there are no means, the standard
+// errors are all that is to be told.
 func (r release) blank() estimator.Estimate {
 	n := r.p.Groups * len(r.layout.parts)
 	e := estimator.Estimate{Values: make([]float64, n), StdErr: make([]float64, n), Error: &estimator.Error{Form: estimator.Quotient}}
@@ -62,8 +64,8 @@ func (r release) Bias() string {
 	return "what persons beyond the joint clip lose"
 }
 
-// ratio returns c + differences/rows as a value within the public range, with the standard deviation of the noise; NaN where the rows
-// are too few.
+// ratio returns c + differences/rows as a value within the public range, with the standard
+// deviation of the noise; NaN where the rows are too few.
 func (p part) ratio(differences, sigma, rows, sigmaRows float64, c centring) (v, stdErr float64) {
 	if rows < max(meanZ*sigmaRows, leastRows) {
 		return math.NaN(), math.NaN()

@@ -11,8 +11,9 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestIntervalsCover counts how often the error bars of counts, sums and means of groups cover. Persons are alike, each with one row in some
-// groups, so that hardly anybody is beyond the clip; half of the width does not cover.
+// TestIntervalsCover counts how often the error bars of counts, sums and means of groups cover.
+// Persons are alike, each with one row in some groups, so that hardly anybody is beyond the clip;
+// half of the width does not cover.
 func TestIntervalsCover(t *testing.T) {
 	const persons, groups = 3000, 12
 	grid := estimator.Grid{Step: 0.25, Lo: -1 << 30, Hi: 1 << 30}

@@ -25,8 +25,8 @@ func countsOf(p Params, rho float64) *release {
 	return &r
 }
 
-// few answers where there are too few persons for sums and means: counts alone, at the loss of the sum, which is then not taken. That it comes to
-// this is known from released numbers.
+// few answers where there are too few persons for sums and means: counts alone, at the loss of the
+// sum, which is then not taken. That it comes to this is known from released numbers.
 func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimator.Estimate {
 	size := len(r.p.Aggregates)
 	e := scalar.TooFew(r.p.Groups*size, needed)
@@ -55,7 +55,8 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 	return e
 }
 
-// counts returns the entries of the counts' columns in their own layout: a map of one person at a time.
+// counts returns the entries of the counts' columns in their own layout: a map of one person at a
+// time.
 func (l layout) counts(b *estimator.Block, own layout) *estimator.Block {
 	var columns []int
 	for _, p := range l.parts {

@@ -24,8 +24,9 @@ var (
 	dataRuns = flag.Int("groups.runs", 5, "releases a data set and loss with -groups.data")
 )
 
-// TestDataSetsAgainstTheBestBox prints, for real persons in many groups, the error of the release beside those of a mechanism for each
-// group whose bounds were chosen with the data in hand, and checks what the documentation promises.
+// TestDataSetsAgainstTheBestBox prints, for real persons in many groups, the error of the release
+// beside those of a mechanism for each group whose bounds were chosen with the data in hand, and
+// checks what the documentation promises.
 func TestDataSetsAgainstTheBestBox(t *testing.T) {
 	if *dataDir == "" {
 		t.Log("no -groups.data")
@@ -41,7 +42,8 @@ func TestDataSetsAgainstTheBestBox(t *testing.T) {
 	}
 }
 
-// limits are the largest allowed ratios of the release's error to that of the best box, and to that of one group a person; 0: any.
+// limits are the largest allowed ratios of the release's error to that of the best box, and to that
+// of one group a person; 0: any.
 type limits struct{ box, one float64 }
 
 // compare logs the errors of a set and checks them.
@@ -80,7 +82,8 @@ func dataSets(t *testing.T, dir string) []set {
 	item := func(j int) int { return j }
 	department := func(j int) int { return int(uint32(j)*2654435761>>8) % 50 }
 	one := func(*rand.Rand, int) int64 { return 1 }
-	price := func(r *rand.Rand, j int) int64 { // in cents: an item's own price, and how much of it a person buys
+	// in cents: an item's own price, and how much of it a person buys
+	price := func(r *rand.Rand, j int) int64 {
 		return 1 + int64(100*math.Exp(rand.New(rand.NewPCG(uint64(j), 5)).NormFloat64()+0.7*r.NormFloat64()))
 	}
 	return append([]set{
@@ -91,7 +94,8 @@ func dataSets(t *testing.T, dir string) []set {
 	}, ratings(t, dir)...)
 }
 
-// grouped makes a set of baskets: the group of an item, and what is added for it; Persons counts each group once.
+// grouped makes a set of baskets: the group of an item, and what is added for it; Persons counts
+// each group once.
 func grouped(name string, m Measure, rows [][]int, group func(int) int, value func(*rand.Rand, int) int64) set {
 	s, r := set{name: name, measure: m}, rand.New(rand.NewPCG(1, 2))
 	for _, row := range rows {
@@ -155,7 +159,8 @@ func baskets(t *testing.T, dir, name string) [][]int {
 	return out
 }
 
-// ratings are the users of MovieLens: by movie and by genre, who rated, and the sums of ratings in half stars.
+// ratings are the users of MovieLens: by movie and by genre, who rated, and the sums of ratings in
+// half stars.
 func ratings(t *testing.T, dir string) []set {
 	genres, of := map[string]int{}, map[string][]int{}
 	for _, line := range lines(t, dir, "ml-latest-small/movies.csv.gz")[1:] {

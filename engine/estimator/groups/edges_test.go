@@ -38,8 +38,9 @@ func TestTheStepsSpendTheLoss(t *testing.T) {
 	}
 }
 
-// TestEdgeInputs releases on 0, 1 and 2 persons, one who owns everything, persons all alike but one, and every odd entry: finite answers or
-// NaN for means, standard errors, an unchanged block; and too few persons are told so.
+// TestEdgeInputs releases on 0, 1 and 2 persons, one who owns everything, persons all alike but
+// one, and every odd entry: finite answers or NaN for means, standard errors, an unchanged block;
+// and too few persons are told so.
 func TestEdgeInputs(t *testing.T) {
 	for _, v := range variants() {
 		for name, db := range v.edges() {
@@ -108,7 +109,8 @@ func (v variant) check(t *testing.T, name string, e release, a estimator.Estimat
 	}
 }
 
-// TestOddBlocks: no chunk, persons without entries, entries out of order, twice, or out of range, and no values.
+// TestOddBlocks: no chunk, persons without entries, entries out of order, twice, or out of range,
+// and no values.
 func TestOddBlocks(t *testing.T) {
 	e := variants()[0].at(t, 1e6, estimator.AddRemove)
 	for name, c := range map[string]struct {

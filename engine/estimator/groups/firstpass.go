@@ -10,8 +10,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// A mean's two columns count (2d)² + (κm)² in the squared norm: the number of rows enters a centred mean only to second order, so that half
-// of the weight of the differences does (mean.NewRowMean has the reckoning). κ >= 1, so a person with a row has a norm of at least 1.
+// A mean's two columns count (2d)² + (κm)² in the squared norm: the number of rows enters a centred
+// mean only to second order, so that half of the weight of the differences does (mean.NewRowMean
+// has the reckoning). κ >= 1, so a person with a row has a norm of at least 1.
 const differenceWeight = 4
 
 // spreadQuantile is the quantile of the persons' spreads that κ is.
@@ -34,9 +35,11 @@ func (s search) reached() (c centring, kappa float64) {
 	return centring{centre, max(1, radius)}, float64(max(1, radius))
 }
 
-// findCentre releases the median of the persons' means, one number a person: its rows in all groups together.
+// findCentre releases the median of the persons' means, one number a person: its rows in all groups
+// together.
 //
-// One person more or less moves the median's centred rank by 1, one exchanged by 2 (scalar.Bisection).
+// One person more or less moves the median's centred rank by 1, one exchanged by 2
+// (scalar.Bisection).
 func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centring {
 	rows, sums := l.totals(b, s.part)
 	defer estimator.Free(b.Memory, rows)
@@ -45,7 +48,8 @@ func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centrin
 	return centring{centre: c}
 }
 
-// totals returns the number of rows of each person in all groups together, and the sum of their values, within ±2^50.
+// totals returns the number of rows of each person in all groups together, and the sum of their
+// values, within ±2^50.
 func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 	rows, sums = estimator.Make[int64](b.Memory, int(b.Persons())), estimator.Make[int64](b.Memory, int(b.Persons()))
 	within := func(x int64) int64 { return min(max(x, -estimator.MaxUnits), estimator.MaxUnits) }
@@ -66,7 +70,8 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 	return rows, sums
 }
 
-// findSpread releases κ: a quantile of ‖differences‖/‖rows‖ over groups, one number a person, of persons with a row.
+// findSpread releases κ: a quantile of ‖differences‖/‖rows‖ over groups, one number a person, of
+// persons with a row.
 func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
 	spreads := estimator.Make[float64](v.Memory, len(v.squares)/l.width)[:0]
 	defer func() { estimator.Free(v.Memory, spreads) }()
@@ -92,9 +97,9 @@ func (s search) findScale(n noise.Noiser, l layout, v measured, weights []float6
 	return c.radius(s.scale, releaseOf(n, s.scale, v.Memory, norms), limit)
 }
 
-// present are the norms that are not 0, of persons who have something to be clipped. They are told a millionth shorter, so that norms
-// of 1, √2, 2, … as counts have, are at the upper ends of their buckets, and a radius there leaves them whole.
-// They lie in memory from m.
+// present are the norms that are not 0, of persons who have something to be clipped. They are told
+// a millionth shorter, so that norms of 1, √2, 2, … as counts have, are at the upper ends of their
+// buckets, and a radius there leaves them whole. They lie in memory from m.
 func present(m estimator.Memory, norms []float64) []float64 {
 	out := estimator.Make[float64](m, len(norms))[:0]
 	for _, v := range norms {
@@ -133,7 +138,8 @@ func (l layout) weights(kappas []float64) []float64 {
 	return w
 }
 
-// farthest is a norm that no person's entries of a part pass, for persons in at most groups groups, or 2^64.
+// farthest is a norm that no person's entries of a part pass, for persons in at most groups groups,
+// or 2^64.
 func (l layout) farthest(p part, groups float64) float64 {
 	most := math.Inf(1)
 	switch {

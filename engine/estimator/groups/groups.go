@@ -17,9 +17,10 @@ type release struct {
 	layout   layout
 	counting bool           // there is a number of persons: something other than counts is told
 	persons  scalar.Persons // their number, where counting
-	counts   *release       // of the counts alone, for too few persons; nil if there are none or nothing else
-	searches []search       // one for each part
-	looked   float64        // persons that do for the searches of centres and spreads
+	// of the counts alone, for too few persons; nil if there are none or nothing else
+	counts   *release
+	searches []search // one for each part
+	looked   float64  // persons that do for the searches of centres and spreads
 	factor2  int64
 	delta2   int64   // of a histogram of persons
 	fixed    float64 // the radius where it is public, otherwise 0
@@ -33,11 +34,13 @@ type release struct {
 
 // New returns the release of all groups' aggregates. Columns: Vector.
 //
-// Person i is the vector y_i of its prepared entries over groups and columns (layout.put); the answer is made of
+// Person i is the vector y_i of its prepared entries over groups and columns (layout.put); the
+// answer is made of
 //
 //	Σ_i y_i·min(1, C/‖y_i‖_w) + noise,   N_Z on every coordinate of every group with standard deviation f·C/√(2ρ₃·w_c)
 //
-// in column c, with f² = 1 under add-remove, and 4, or 2 where no entry can be negative, under replace-one (factor2). Steps:
+// in column c, with f² = 1 under add-remove, and 4, or 2 where no entry can be negative, under
+// replace-one (factor2). Steps:
 //
 //	n̂        1 %     number of persons, for TooFew alone; none where only counts are told
 //	centre   8 %     of each mean without declared bounds: the median of the persons' means
@@ -47,15 +50,20 @@ type release struct {
 //	norms    3–10 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
-// The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons, centres, κ and the profile are those of a secret sample (sample.go). A column's weight is 1/scale², so that the aggregates use
-// the allowance C alike, and a mean's number of rows is weighed with κ (firstpass.go). The sensitivity of each step is that of one bucket,
-// one rank or one vector a person; the loss of all is Rho, in either relation, and however many groups a person is in.
+// The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
+// centres, κ and the profile are those of a secret sample (sample.go). A column's weight is
+// 1/scale², so that the aggregates use the allowance C alike, and a mean's number of rows is
+// weighed with κ (firstpass.go). The sensitivity of each step is that of one bucket, one rank or
+// one vector a person; the loss of all is Rho, in either relation, and however many groups a person
+// is in.
 //
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
 //
-// Counts and sums come as they are, unbiased but for the few persons beyond the radius, and may be negative. A mean is
-// NaN where its noisy number of rows (of persons, for PersonMean) is under 5 standard deviations. Where n̂ is too small for the searches, or no
-// norm stands out from the noise, sums and means are NaN and the counts are answered with what is left of the loss; without counts it is TooFew.
+// Counts and sums come as they are, unbiased but for the few persons beyond the radius, and may be
+// negative. A mean is NaN where its noisy number of rows (of persons, for PersonMean) is under 5
+// standard deviations. Where n̂ is too small for the searches, or no norm stands out from the
+// noise, sums and means are NaN and the counts are answered with what is left of the loss; without
+// counts it is TooFew.
 func New(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -141,8 +149,8 @@ func (r release) clipped(n noise.Noiser, v vectors, radius, rho float64) release
 	return r.release(n, v.clipSum(&r.layout, radius), v.weights, radius, rho)
 }
 
-// measured releases the centres and spreads of means, those of some of the persons, and returns what the prepared entries add up to, with the columns' weights by
-// them.
+// measured releases the centres and spreads of means, those of some of the persons, and returns
+// what the prepared entries add up to, with the columns' weights by them.
 func (r release) measured(n noise.Noiser, in, some *estimator.Block) (all measured, centres []centring, weights []float64) {
 	l := r.layout
 	centres, kappas := make([]centring, len(l.parts)), make([]float64, len(l.parts))
@@ -168,12 +176,13 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block) (all measur
 	return all, centres, l.weights(kappas)
 }
 
-// unitScale is the scaled norm of a vector of one aggregate that is as long as its scale: a power of two, so that shorter ones have room
-// for buckets below.
+// unitScale is the scaled norm of a vector of one aggregate that is as long as its scale: a power
+// of two, so that shorter ones have room for buckets below.
 const unitScale = 1 << 20
 
-// scaled releases the parts' scales and returns the weights divided by their squares, with a limit of the norms by them; ok is false if a
-// part has no norm that stands out. A count then has the scale 1, which is its least norm.
+// scaled releases the parts' scales and returns the weights divided by their squares, with a limit
+// of the norms by them; ok is false if a part has no norm that stands out. A count then has the
+// scale 1, which is its least norm.
 func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []float64, limit float64, ok bool) {
 	l := r.layout
 	if len(r.searches) == 1 {
@@ -196,7 +205,8 @@ func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []fl
 	return out, math.Sqrt(sum), ok
 }
 
-// radius releases the radius of the least cost; ok is false if no norm stands out. For counts it is then that of a person who is in one group once.
+// radius releases the radius of the least cost; ok is false if no norm stands out. For counts it is
+// then that of a person who is in one group once.
 func (r release) radius(n noise.Noiser, m estimator.Memory, norms []float64, c cost, limit float64) (radius float64, ok bool) {
 	if r.fixed > 0 {
 		return r.fixed, true

@@ -70,7 +70,8 @@ func (p part) declared() bool { return p.Lower != nil }
 // rows returns the number of rows of a person in a group, within its public range.
 func (l *layout) rows(m int64) int64 { return min(max(m, 0), l.maxRows) }
 
-// centring says from where the differences of a mean's two columns are measured, and how far they reach.
+// centring says from where the differences of a mean's two columns are measured, and how far they
+// reach.
 type centring struct {
 	centre int64 // in units of the part's means
 	reach  int64 // of one row's difference; 0 where it is not declared
@@ -136,8 +137,9 @@ func (l *layout) prepare(to, x []int64, centres []centring) {
 	}
 }
 
-// groups calls visit for each group of one person, in order, with the columns of the group. x is memory for them: 0 before and after. Entries
-// whose index does not rise are left out, as are those out of range.
+// groups calls visit for each group of one person, in order, with the columns of the group. x is
+// memory for them: 0 before and after. Entries whose index does not rise are left out, as are those
+// out of range.
 func (l *layout) groups(p block.Person, x []int64, visit func(g int, x []int64)) {
 	if p.Packed != nil {
 		p.EachGroup(p.I, x, visit)

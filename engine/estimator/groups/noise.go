@@ -9,12 +9,13 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// variance is that of the noise on a coordinate of weight w of a sum of vectors clipped to a radius C (block.ClipSum), at loss rho for the sum:
+// variance is that of the noise on a coordinate of weight w of a sum of vectors clipped to a radius
+// C (block.ClipSum), at loss rho for the sum:
 //
 //	σ² = ⌈⌈f²·C²·2^(2·ClipBits)/w⌉/(2ρ)⌉
 //
-// One person moves the sum by Δ with Σ_j w_j·Δ_j² ≤ f²·C²·2^(2·ClipBits), so Σ_j Δ_j²/(2σ_j²) ≤ ρ [CKS20, Theorem 14]. C and w are finite
-// and positive: the quotient is exact, and rounding is up.
+// One person moves the sum by Δ with Σ_j w_j·Δ_j² ≤ f²·C²·2^(2·ClipBits), so Σ_j Δ_j²/(2σ_j²) ≤ ρ
+// [CKS20, Theorem 14]. C and w are finite and positive: the quotient is exact, and rounding is up.
 func variance(radius, weight float64, factor2 int64, rho float64) *big.Int {
 	c, w := new(big.Rat).SetFloat64(radius), new(big.Rat).SetFloat64(weight)
 	c.Mul(c, c).Quo(c, w)
@@ -27,10 +28,12 @@ func variance(radius, weight float64, factor2 int64, rho float64) *big.Int {
 	return scalar.Sigma2(q, 1, rho)
 }
 
-// released is a noisy sum, with the standard deviation of the noise of each coordinate, in units of the prepared entries.
+// released is a noisy sum, with the standard deviation of the noise of each coordinate, in units of
+// the prepared entries.
 type released struct{ sums, sigma []float64 }
 
-// release adds the noise to every coordinate, those of empty groups included. weights are those of the coordinates, of which many are equal.
+// release adds the noise to every coordinate, those of empty groups included. weights are those of
+// the coordinates, of which many are equal.
 func (r release) release(n noise.Noiser, sums []*big.Int, weights []float64, radius, rho float64) released {
 	type width struct {
 		variance *big.Int

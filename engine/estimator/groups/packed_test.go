@@ -40,8 +40,8 @@ func packed(b *estimator.Block, width int) *estimator.Block {
 	return out
 }
 
-// TestPackedPersonsAnswerAlike: packed or not, the same persons and the same noise give the same answers, of few persons and of many, whose centres are
-// those of a sample.
+// TestPackedPersonsAnswerAlike: packed or not, the same persons and the same noise give the same
+// answers, of few persons and of many, whose centres are those of a sample.
 func TestPackedPersonsAnswerAlike(t *testing.T) {
 	for _, v := range variants() {
 		for _, persons := range []int{0, 3, 200, 4000} {

@@ -12,11 +12,12 @@ type Measure uint8
 
 // Measures, with the columns that a person has for each group.
 const (
-	Persons    Measure = iota // number of persons: 1
-	Rows                      // number of rows: the person's rows
-	Sum                       // sum over rows: the sum of k(x)
-	RowMean                   // mean over rows: the sum of k(x), the number of rows with x
-	PersonMean                // mean of the persons' means in the group: the sum of k(x), the number of rows with x
+	Persons Measure = iota // number of persons: 1
+	Rows                   // number of rows: the person's rows
+	Sum                    // sum over rows: the sum of k(x)
+	RowMean                // mean over rows: the sum of k(x), the number of rows with x
+	// mean of the persons' means in the group: the sum of k(x), the number of rows with x
+	PersonMean
 )
 
 // Columns is the number of a measure's columns.
@@ -51,13 +52,16 @@ type Aggregate struct {
 	Lower, Upper *int64         // declared bounds of a row's x, in steps; both or neither
 }
 
-// Params are the public facts of a release. Its input is a sparse block of Groups·Width entries, Width the number of all columns: entry
-// g·Width + c of a person is column c of group g, the aggregates' columns in order; signed; what is 0 may be left out.
-// Its answer has Groups·len(Aggregates) values: g·len(Aggregates) + a; NaN where a group has too few rows or persons for a mean, and for all sums
-// and means where there are too few persons in all, which leaves the counts, or TooFew where there are none.
+// Params are the public facts of a release. Its input is a sparse block of Groups·Width entries,
+// Width the number of all columns: entry g·Width + c of a person is column c of group g, the
+// aggregates' columns in order; signed; what is 0 may be left out. Its answer has
+// Groups·len(Aggregates) values: g·len(Aggregates) + a; NaN where a group has too few rows or
+// persons for a mean, and for all sums and means where there are too few persons in all, which
+// leaves the counts, or TooFew where there are none.
 //
-// What breaks a promise is brought into its range, person by person: a number of rows beyond MaxRows, a total beyond bounds. A sum of k(x)
-// without rows is taken for none in a mean; entries out of order or of an index that comes twice are left out.
+// What breaks a promise is brought into its range, person by person: a number of rows beyond
+// MaxRows, a total beyond bounds. A sum of k(x) without rows is taken for none in a mean; entries
+// out of order or of an index that comes twice are left out.
 type Params struct {
 	Rho        float64
 	Relation   estimator.Relation

@@ -8,9 +8,11 @@ import (
 	"scrim/engine/estimator/internal/block"
 )
 
-// The block is read once for all that looks and the sum need, and prepared entries are kept nowhere: they are made as they are read. What is
-// kept is the sum of the vectors as they are, and for each person the squares of each column, from which norms by any weights of columns come.
-// The sum of clipped vectors is then the first sum less what clipping takes away, and only persons beyond the radius are read again.
+// The block is read once for all that looks and the sum need, and prepared entries are kept
+// nowhere: they are made as they are read. What is kept is the sum of the vectors as they are, and
+// for each person the squares of each column, from which norms by any weights of columns come. The
+// sum of clipped vectors is then the first sum less what clipping takes away, and only persons
+// beyond the radius are read again.
 
 // measured is what one reading of all persons tells.
 type measured struct {
@@ -67,11 +69,13 @@ func (l *layout) measure(b *estimator.Block, centres []centring) measured {
 	return m
 }
 
-// norms returns ‖y‖_w of each person for weights of the columns, rounded up; +Inf where it is not finite. It is a function of one person at a time.
+// norms returns ‖y‖_w of each person for weights of the columns, rounded up; +Inf where it is not
+// finite. It is a function of one person at a time.
 //
-// With half unit u = 2^-53 the square of an entry is off by at most 3u of itself (integers above 2^53 are rounded too), a column's sum by
-// as many u as there are groups, and the products, their sum and the root by 2 + width more: together less than the (dim+16)·2^-50
-// = 8(dim+16)u that is added.
+// With half unit u = 2^-53 the square of an entry is off by at most 3u of itself (integers above
+// 2^53 are rounded too), a column's sum by as many u as there are groups, and the products, their
+// sum and the root by 2 + width more: together less than the (dim+16)·2^-50 = 8(dim+16)u that is
+// added.
 func (l *layout) norms(m estimator.Memory, squares, weights []float64) []float64 {
 	out, slack := estimator.Make[float64](m, len(squares)/l.width), l.slack()
 	for i := range out {
@@ -84,7 +88,8 @@ func (l *layout) norms(m estimator.Memory, squares, weights []float64) []float64
 	return out
 }
 
-// normsBy is norms for weights of the coordinates: the block is read again. The error is that of norms, with the products inside the sum.
+// normsBy is norms for weights of the coordinates: the block is read again. The error is that of
+// norms, with the products inside the sum.
 func (m measured) normsBy(l *layout, weights []float64) []float64 {
 	out, slack := estimator.Make[float64](m.Memory, int(m.Persons())), l.slack()
 	block.EachPerson(m.Block, func() (func(int, block.Person), func()) {
@@ -113,12 +118,14 @@ func root(q float64) float64 {
 	return q
 }
 
-// clipSum returns Σ_i a_i·y_i for every coordinate, exactly, with the factors a_i of block.ClipSum, in units of 2^-ClipBits:
+// clipSum returns Σ_i a_i·y_i for every coordinate, exactly, with the factors a_i of block.ClipSum,
+// in units of 2^-ClipBits:
 //
 //	2^ClipBits·Σ_i y_i − Σ_i (2^ClipBits − a_i)·y_i
 //
-// where the second sum has only those who are shortened. The integers are those of block.ClipSum on the prepared entries, and so
-// is the bound: a_i/2^ClipBits·‖y_i‖_w ≤ radius, as norms are never under the true ones.
+// where the second sum has only those who are shortened. The integers are those of block.ClipSum on
+// the prepared entries, and so is the bound: a_i/2^ClipBits·‖y_i‖_w ≤ radius, as norms are never
+// under the true ones.
 func (v vectors) clipSum(l *layout, radius float64) []*big.Int {
 	less := block.NewExact(l.dim)
 	block.EachPerson(v.Block, func() (func(int, block.Person), func()) {

@@ -8,7 +8,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// BenchmarkFewGroups sizes a release of a count and a mean by its entries: 100 000 persons in 9 of 20 groups.
+// BenchmarkFewGroups sizes a release of a count and a mean by its entries: 100 000 persons in 9 of
+// 20 groups.
 func BenchmarkFewGroups(b *testing.B) {
 	const groups, persons = 20, 100000
 	r := rand.New(rand.NewPCG(1, 2))

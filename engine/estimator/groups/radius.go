@@ -6,16 +6,19 @@ import (
 	"scrim/engine/estimator/internal/firstpass"
 )
 
-// alignment is the share of the worst case that the bias of clipped vectors of dim coordinates has. What clipping takes away from persons
-// points in the same direction in the worst case, and its norm is then Σ(‖y‖−C)₊, as [HLY21] Theorem 2 counts it. Vectors over many groups
-// differ: the shares measured on click-streams, baskets and ratings are 0.95 over 20 groups, 0.4 to 0.7 over 50 and 0.2 to 0.5 over more. 0.6 is within a quarter of
-// the best radius' error on all of them, mostly within a twentieth: too long a radius costs less than too short a one.
+// alignment is the share of the worst case that the bias of clipped vectors of dim coordinates has.
+// What clipping takes away from persons points in the same direction in the worst case, and its
+// norm is then Σ(‖y‖−C)₊, as [HLY21] Theorem 2 counts it. Vectors over many groups differ: the
+// shares measured on click-streams, baskets and ratings are 0.95 over 20 groups, 0.4 to 0.7 over 50
+// and 0.2 to 0.5 over more. 0.6 is within a quarter of the best radius' error on all of them,
+// mostly within a twentieth: too long a radius costs less than too short a one.
 func alignment(dim int) float64 { return max(leastAlignment, math.Sqrt(20/float64(max(dim, 20)))) }
 
 const leastAlignment = 0.6
 
-// Buckets of norms: four an octave, as the norms of uneven persons spread over many octaves, and the finer the buckets, the fewer of
-// them stand out from their noise. Radii are told sixteen an octave, with a bucket's persons spread evenly over it.
+// Buckets of norms: four an octave, as the norms of uneven persons spread over many octaves, and
+// the finer the buckets, the fewer of them stand out from their noise. Radii are told sixteen an
+// octave, with a bucket's persons spread evenly over it.
 const (
 	normsPer  = 4
 	fineSteps = 4
@@ -42,10 +45,11 @@ func (c cost) of(radius, count, sum float64) float64 {
 // mostBeyond is how far the radius may be beyond what stands out, in octaves.
 const mostBeyond = 8
 
-// radius returns the radius of the least cost by noisy counts of norms that do not pass limit, a public number; ok is false if no norm
-// stands out. It is at most the limit.
+// radius returns the radius of the least cost by noisy counts of norms that do not pass limit, a
+// public number; ok is false if no norm stands out. It is at most the limit.
 //
-// The counts are added up from the top downwards; those of the few who are farthest out are taken from a tail that is fitted to the others (tailOf).
+// The counts are added up from the top downwards; those of the few who are farthest out are taken
+// from a tail that is fitted to the others (tailOf).
 func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
 	top, ok := h.Top(noisy)
 	if !ok {
@@ -75,9 +79,11 @@ func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (rad
 	return min(h.Edge(max(0, best)), limit), true
 }
 
-// radiusShare is the share of the loss that a histogram of norms up to limit gets: enough that what it does not see, a window of 6σ, is no more
-// than the number of persons that should be beyond the radius where it is the noise that counts, √noise/alignment; from 3 % to 10 %, which it is for few
-// coordinates, where no share would do and the tail has to be guessed, and to 5 % where norms cannot differ by more than a factor of 8.
+// radiusShare is the share of the loss that a histogram of norms up to limit gets: enough that what
+// it does not see, a window of 6σ, is no more than the number of persons that should be beyond the
+// radius where it is the noise that counts, √noise/alignment; from 3 % to 10 %, which it is for few
+// coordinates, where no share would do and the tail has to be guessed, and to 5 % where norms
+// cannot differ by more than a factor of 8.
 func radiusShare(dim int, limit float64, factor2, delta2 int64) float64 {
 	const see = firstpass.FarZ * leastAlignment
 	most := 0.1

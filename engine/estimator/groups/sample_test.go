@@ -36,8 +36,9 @@ func sampled() []variant {
 	})
 }
 
-// worstOfSamples returns the largest loss over random tiny neighbours with the same answers forced on both, and the coins of those who are
-// in both; by the answers there are a billion persons, of whom a quarter is looked at.
+// worstOfSamples returns the largest loss over random tiny neighbours with the same answers forced
+// on both, and the coins of those who are in both; by the answers there are a billion persons, of
+// whom a quarter is looked at.
 func (v variant) worstOfSamples(t *testing.T, e release, relation estimator.Relation, tries int) *big.Rat {
 	e.looked = 1 << 28
 	const sides = firstpass.CoinSides / 4
@@ -73,7 +74,8 @@ func (v variant) worstOfSamples(t *testing.T, e release, relation estimator.Rela
 	return worst
 }
 
-// TestOnePersonMovesTheQueriesOfASampleWithinTheLoss is the soundness test where centres and spreads are those of a sample.
+// TestOnePersonMovesTheQueriesOfASampleWithinTheLoss is the soundness test where centres and
+// spreads are those of a sample.
 func TestOnePersonMovesTheQueriesOfASampleWithinTheLoss(t *testing.T) {
 	const rho, tries = 0.05, 15
 	declared := new(big.Rat).SetFloat64(rho)
@@ -109,8 +111,8 @@ func (d *drawn) Uniform() uint64 {
 	return d.Noiser.Uniform()
 }
 
-// TestSampleKeepsPersonsByTheirCoins: about as many persons as it should, with their entries; all, and no coin, where that is more than
-// half of them; and no coin where nothing is looked for.
+// TestSampleKeepsPersonsByTheirCoins: about as many persons as it should, with their entries; all,
+// and no coin, where that is more than half of them; and no coin where nothing is looked for.
 func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 	const persons, size = 30_000, 5000
 	v := variants()[6] // a row mean
@@ -149,7 +151,8 @@ func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 	if e.some(n, b, 2*size) != b || n.words != thrown {
 		t.Error("a sample of half of the persons")
 	}
-	for _, k := range []int{0, 3, 7} { // persons, a sum, a mean with bounds: with fewer groups nothing is looked at but norms
+	// persons, a sum, a mean with bounds: with fewer groups nothing is looked at but norms
+	for _, k := range []int{0, 3, 7} {
 		v := variants()[k]
 		if v.p.Groups = leastShaped - 1; v.at(t, 1, estimator.AddRemove).some(n, b, 1e9) != b || n.words != thrown {
 			t.Errorf("%s: a sample", v.name)
@@ -160,8 +163,8 @@ func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 	}
 }
 
-// TestSampleCostsNothing compares the errors of means with those of a release that looks at everybody; one that looks at 40 persons, too few for
-// the loss, must be noticed.
+// TestSampleCostsNothing compares the errors of means with those of a release that looks at
+// everybody; one that looks at 40 persons, too few for the loss, must be noticed.
 func TestSampleCostsNothing(t *testing.T) {
 	const persons, runs, few = 20_000, 40, 40
 	v := variants()[6]
@@ -180,7 +183,8 @@ func TestSampleCostsNothing(t *testing.T) {
 	}
 	all, some, less := squares(persons), squares(persons/4), squares(few)
 	t.Logf("squared errors %.3g, sampled %.3g, of %d persons %.3g", all, some, few, less)
-	// The squares of 160 normal errors are within half of their mean but for a chance of 10^-5, in each of two runs.
+	// The squares of 160 normal errors are within half of their mean but for a chance of 10^-5, in
+	// each of two runs.
 	if !(some < 2*all) {
 		t.Errorf("a sample has a squared error of %v, everybody %v", some, all)
 	}

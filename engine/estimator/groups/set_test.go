@@ -61,15 +61,16 @@ func norm(x []float64) float64 {
 	return math.Sqrt(q)
 }
 
-// box is a mechanism for each group with the whole loss ρ and bounds chosen with the data in hand: a person is kept in most random groups, with
-// numbers within ±limit.
+// box is a mechanism for each group with the whole loss ρ and bounds chosen with the data in hand:
+// a person is kept in most random groups, with numbers within ±limit.
 type box struct {
 	most  int
 	limit float64
 	error float64 // root mean square over the noise, ℓ2 over groups
 }
 
-// boxes returns the errors of all boxes of a grid: 1, 2, 3, 5, … groups and quantiles of the numbers.
+// boxes returns the errors of all boxes of a grid: 1, 2, 3, 5, … groups and quantiles of the
+// numbers.
 func (s set) boxes(rho float64, r *rand.Rand) []box {
 	var sizes []float64
 	for _, p := range s.persons {
@@ -113,7 +114,8 @@ func (s set) shuffled(r *rand.Rand) [][]entry {
 		for g, v := range p {
 			out[i] = append(out[i], entry{g, float64(v)})
 		}
-		slices.SortFunc(out[i], func(a, b entry) int { return a.group - b.group }) // the order of a map is not seeded
+		// the order of a map is not seeded
+		slices.SortFunc(out[i], func(a, b entry) int { return a.group - b.group })
 		r.Shuffle(len(out[i]), func(a, b int) { out[i][a], out[i][b] = out[i][b], out[i][a] })
 	}
 	return out

@@ -12,26 +12,32 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Groups differ in size, and where they do, the same noise in all of them is more than need be. Coordinate j of an aggregate is weighed by
+// Groups differ in size, and where they do, the same noise in all of them is more than need be.
+// Coordinate j of an aggregate is weighed by
 //
 //	f_j = c/√m_j     m_j = max(profile_j, 2σ)
 //
-// so that its noise has a standard deviation in proportion to m_j^(1/4): PLAN [ALP24] for the ℓ2 error, as from leastPlanned groups on (plan.go), but by a
-// profile in place of a first sum, which would need a radius. The profile is the sum of the persons' vectors at length 1:
+// so that its noise has a standard deviation in proportion to m_j^(1/4): PLAN [ALP24] for the ℓ2
+// error, as from leastPlanned groups on (plan.go), but by a profile in place of a first sum, which
+// would need a radius. The profile is the sum of the persons' vectors at length 1:
 //
 //	u_j = ⌊2^24·|x_j|/‖x‖⌋,  x the person's entries of one aggregate over all groups; the number of rows stands for a mean
 //
-// Sensitivity: no entry of u is negative, and ‖u‖ ≤ 2^24 whatever x is (profileUnit), so with A aggregates one person more or less moves the sum by
-// √A·2^24, and one exchanged by √(2A)·2^24, as ‖u−u'‖² ≤ ‖u‖² + ‖u'‖². No histogram is needed first, and few persons tell: the sum of n of them is up to n
-// long. Gaussian noise for that is ρ_p-zCDP [CKS20, Theorem 14], and what follows from the noisy sum is public.
+// Sensitivity: no entry of u is negative, and ‖u‖ ≤ 2^24 whatever x is (profileUnit), so with A
+// aggregates one person more or less moves the sum by √A·2^24, and one exchanged by √(2A)·2^24, as
+// ‖u−u'‖² ≤ ‖u‖² + ‖u'‖². No histogram is needed first, and few persons tell: the sum of n of them
+// is up to n long. Gaussian noise for that is ρ_p-zCDP [CKS20, Theorem 14], and what follows from
+// the noisy sum is public.
 
 // leastShaped is the number of groups from which on noise is shaped.
 const leastShaped = 4
 
-// profileShare is the share of the loss for the profile: 1 % of the error. Of 600 persons at ρ = 1/8 it tells the groups that have a twentieth of a vector's length.
+// profileShare is the share of the loss for the profile: 1 % of the error. Of 600 persons at ρ =
+// 1/8 it tells the groups that have a twentieth of a vector's length.
 const profileShare = 0.02
 
-// profiled reports whether noise is shaped by a profile. It is not where the radius is public: then all persons have the same length.
+// profiled reports whether noise is shaped by a profile. It is not where the radius is public: then
+// all persons have the same length.
 func (r release) profiled() bool {
 	return r.fixed == 0 && r.p.Groups >= leastShaped && r.p.Groups < leastPlanned
 }
@@ -39,7 +45,8 @@ func (r release) profiled() bool {
 // profileMoved is the squared sensitivity of a profile, in vectors of length 1.
 func (r release) profileMoved() int64 { return r.delta2 * int64(len(r.layout.parts)) }
 
-// findProfile releases the profile: part k's in group g at g·parts + k, with the standard deviation of its noise.
+// findProfile releases the profile: part k's in group g at g·parts + k, with the standard deviation
+// of its noise.
 func (r release) findProfile(n noise.Noiser, b *estimator.Block) (profile []float64, sigma float64) {
 	sums := r.layout.profile(b)
 	sigma2 := scalar.Sigma2(new(big.Int).Lsh(big.NewInt(r.profileMoved()), 2*block.ClipBits), 1, r.profile)
@@ -51,8 +58,10 @@ func (r release) findProfile(n noise.Noiser, b *estimator.Block) (profile []floa
 	return profile, math.Ldexp(scalar.Root(sigma2), -block.ClipBits)
 }
 
-// profileUnit is the length of a person's vector in a profile. The squares of entries are added up in doubles, whose sum is too small by (groups + 4)·2^-53 of
-// itself at most, and a root, a quotient, a conversion and a product follow: together less than the (dim+16)·2^-50 that is taken off.
+// profileUnit is the length of a person's vector in a profile. The squares of entries are added up
+// in doubles, whose sum is too small by (groups + 4)·2^-53 of itself at most, and a root, a
+// quotient, a conversion and a product follow: together less than the (dim+16)·2^-50 that is taken
+// off.
 func profileUnit(dim int) float64 { return (1 << block.ClipBits) * (1 - float64(dim+16)*0x1p-50) }
 
 // profile returns the sum of the persons' vectors at length 1, exactly.
@@ -105,15 +114,18 @@ func (l *layout) size(p *part, x []int64) float64 {
 	return float64(l.rows(x[1]))
 }
 
-// shape has a weight for each coordinate. By it, the variances of the noise add up to spare times as much for the same radius, and a vector is a longer-th as long.
+// shape has a weight for each coordinate. By it, the variances of the noise add up to spare times
+// as much for the same radius, and a vector is a longer-th as long.
 type shape struct {
 	weights       []float64
 	spare, longer float64
 }
 
-// shapeOf returns the shape by a profile, with the greatest weight of each aggregate 1, or, of several aggregates, such that its noise adds up to the same.
+// shapeOf returns the shape by a profile, with the greatest weight of each aggregate 1, or, of
+// several aggregates, such that its noise adds up to the same.
 //
-// What a person loses counts by its length without the shape. A vector like the profile, whose squares are as m_j, is √(Σ m_j/Σ f_j·m_j) times as long without it.
+// What a person loses counts by its length without the shape. A vector like the profile, whose
+// squares are as m_j, is √(Σ m_j/Σ f_j·m_j) times as long without it.
 func (r release) shapeOf(profile []float64, sigma float64) shape {
 	l, parts := r.layout, len(r.layout.parts)
 	s, mass, shaped := shape{weights: make([]float64, l.dim)}, 0.0, 0.0
@@ -143,10 +155,12 @@ func inverses(m []float64) (sum float64) {
 	return sum
 }
 
-// sizes returns the m of one part's groups, every step-th number of a profile, over the least of them; at most 2^60.
+// sizes returns the m of one part's groups, every step-th number of a profile, over the least of
+// them; at most 2^60.
 //
-// Noise alone would make equal groups differ. So numbers are first brought nearer to their mean, by σ² over their variance: all the way where noise is all that
-// there is to see, and hardly where groups differ by much more (the estimate of James and Stein).
+// Noise alone would make equal groups differ. So numbers are first brought nearer to their mean, by
+// σ² over their variance: all the way where noise is all that there is to see, and hardly where
+// groups differ by much more (the estimate of James and Stein).
 func sizes(profile []float64, step int, sigma float64) []float64 {
 	var m []float64
 	for j := 0; j < len(profile); j += step {
@@ -164,10 +178,12 @@ func sizes(profile []float64, step int, sigma float64) []float64 {
 	return m
 }
 
-// shapeLimit is how much longer, at most, norms are by a shape, in units of planScale: the root of a weight, 2^30 at most.
+// shapeLimit is how much longer, at most, norms are by a shape, in units of planScale: the root of
+// a weight, 2^30 at most.
 const shapeLimit = 1 << 15
 
-// by returns the weights of coordinates by a shape. Norms are planScale times as long as the shape makes them, so that none is under 1.
+// by returns the weights of coordinates by a shape. Norms are planScale times as long as the shape
+// makes them, so that none is under 1.
 func (s shape) by(weights []float64) []float64 {
 	out := make([]float64, len(weights))
 	for j, w := range weights {

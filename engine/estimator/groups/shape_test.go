@@ -11,8 +11,9 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestOnePersonMovesTheProfileByItsSensitivity: over all variants and persons at every edge, the squares of what one person moves add up to what the noise is for, and come up to it; one
-// who is exchanged in all groups moves it by more than what add-remove's noise is for.
+// TestOnePersonMovesTheProfileByItsSensitivity: over all variants and persons at every edge, the
+// squares of what one person moves add up to what the noise is for, and come up to it; one who is
+// exchanged in all groups moves it by more than what add-remove's noise is for.
 func TestOnePersonMovesTheProfileByItsSensitivity(t *testing.T) {
 	r := rand.New(stattest.Source(t, "profile"))
 	for _, v := range variants() {
@@ -74,8 +75,8 @@ func TestTheProfileTellsShares(t *testing.T) {
 	}
 }
 
-// TestShapesFollowTheProfile: noise grows with the fourth root of what a group has, groups that noise hides are alike, and equal groups get equal
-// weights whatever the noise.
+// TestShapesFollowTheProfile: noise grows with the fourth root of what a group has, groups that
+// noise hides are alike, and equal groups get equal weights whatever the noise.
 func TestShapesFollowTheProfile(t *testing.T) {
 	e := variants()[0].at(t, 1, estimator.AddRemove)
 	s := e.shapeOf([]float64{1600, 400, 100, 3}, 0.01)
@@ -97,8 +98,9 @@ func TestShapesFollowTheProfile(t *testing.T) {
 	}
 }
 
-// TestShapingHelpsUnevenGroups: where groups differ as 1, 1/2, 1/3, … and persons are in most of them, the squared errors add up to much less than those of one release
-// with the same noise in all; with equal groups they do not add up to more.
+// TestShapingHelpsUnevenGroups: where groups differ as 1, 1/2, 1/3, … and persons are in most of
+// them, the squared errors add up to much less than those of one release with the same noise in
+// all; with equal groups they do not add up to more.
 func TestShapingHelpsUnevenGroups(t *testing.T) {
 	const groups, persons, runs = 40, 2000, 15
 	errorsOf := func(even, shaped bool) float64 {

@@ -57,8 +57,9 @@ func (r *release) share() {
 // budget is what is left of a loss, in shares of the whole.
 type budget struct{ rho, left float64 }
 
-// take returns the loss of a share and reduces what is left. Each part is rounded down by one part in 10^12, far more than the error of
-// the differences, so that the exact sum of all parts is at most rho.
+// take returns the loss of a share and reduces what is left. Each part is rounded down by one part
+// in 10^12, far more than the error of the differences, so that the exact sum of all parts is at
+// most rho.
 func (b *budget) take(share float64) float64 {
 	share = min(share, b.left)
 	b.left -= share

@@ -110,8 +110,9 @@ func (v variant) opposite(p map[int]int64) map[int]int64 {
 	return out
 }
 
-// answers forces the first answer, the number of persons, and then one bucket full and all others empty, the truth, the truth with noise, the
-// truth as if it stood for a crowd, so that radii are those of the persons, or far off.
+// answers forces the first answer, the number of persons, and then one bucket full and all others
+// empty, the truth, the truth with noise, the truth as if it stood for a crowd, so that radii are
+// those of the persons, or far off.
 func answers(r *rand.Rand, n noise.Noiser) func(int, *big.Int, *big.Int) *big.Int {
 	style, full := r.IntN(9), 1+r.IntN(500)
 	forced := stattest.Forced(r, n, big.NewInt(1<<30), 4)
@@ -161,8 +162,8 @@ func (v variant) worst(t *testing.T, e release, relation estimator.Relation, tri
 	return worst
 }
 
-// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test under both relations; a release that was built for three times
-// the loss, or for the weaker relation, must fail it.
+// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test under both relations; a release
+// that was built for three times the loss, or for the weaker relation, must fail it.
 func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	const rho, tries = 0.05, 25
 	declared := new(big.Rat).SetFloat64(rho)
@@ -184,7 +185,8 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	}
 }
 
-// TestAnExchangeOfSignedNumbersNeedsTwiceTheNoise: built as if no number were negative, a release must fail.
+// TestAnExchangeOfSignedNumbersNeedsTwiceTheNoise: built as if no number were negative, a release
+// must fail.
 func TestAnExchangeOfSignedNumbersNeedsTwiceTheNoise(t *testing.T) {
 	v := variants()[3]
 	e := v.at(t, 0.05, estimator.ReplaceOne)
@@ -194,8 +196,9 @@ func TestAnExchangeOfSignedNumbersNeedsTwiceTheNoise(t *testing.T) {
 	}
 }
 
-// TestAuditTellsPersonsApartWithinTheLoss estimates the loss from draws: a crowd of persons of one group each, and one person more,
-// or exchanged, in all groups. With a fifteenth of the variance they are told apart better than declared.
+// TestAuditTellsPersonsApartWithinTheLoss estimates the loss from draws: a crowd of persons of one
+// group each, and one person more, or exchanged, in all groups. With a fifteenth of the variance
+// they are told apart better than declared.
 func TestAuditTellsPersonsApartWithinTheLoss(t *testing.T) {
 	const rho, runs = 0.25, 3000
 	crowd := make([]map[int]int64, 300)

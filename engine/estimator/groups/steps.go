@@ -17,7 +17,8 @@ func (r release) MinPersons() int64 {
 	return r.enough()
 }
 
-// enough is the number of persons that sums and means want: what the searches for centres need, and norms that stand out from the noise.
+// enough is the number of persons that sums and means want: what the searches for centres need, and
+// norms that stand out from the noise.
 func (r release) enough() int64 {
 	if !r.counting {
 		return 0

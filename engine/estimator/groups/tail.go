@@ -6,15 +6,18 @@ import (
 	"scrim/engine/estimator/internal/firstpass"
 )
 
-// tail is a tail of norms whose logarithms are normal: beyond from there are count of them, and they fall off as those of the normal law with
-// mean mu and standard deviation sigma do. What few persons have, the noise of a histogram hides; what it does not hide, the upper half, says
-// how the tail goes on. Numbers of rows, purchases and amounts of persons are often log-normal; a tail that is heavier gets a shorter radius
-// than the best, by a few percent of the error where many persons are beyond the best radius, since only what noise hides is taken from here.
+// tail is a tail of norms whose logarithms are normal: beyond from there are count of them, and
+// they fall off as those of the normal law with mean mu and standard deviation sigma do. What few
+// persons have, the noise of a histogram hides; what it does not hide, the upper half, says how the
+// tail goes on. Numbers of rows, purchases and amounts of persons are often log-normal; a tail that
+// is heavier gets a shorter radius than the best, by a few percent of the error where many persons
+// are beyond the best radius, since only what noise hides is taken from here.
 type tail struct{ from, count, mu, sigma float64 }
 
-// tailOf fits the tail beyond 6σ of the counts, but no more than a quarter of all, and returns the bucket above that. The normal law is the one
-// with the least sum of squared differences from the counts of all buckets from the median on, up to four octaves beyond the top: the noise
-// is the same in all of them.
+// tailOf fits the tail beyond 6σ of the counts, but no more than a quarter of all, and returns the
+// bucket above that. The normal law is the one with the least sum of squared differences from the
+// counts of all buckets from the median on, up to four octaves beyond the top: the noise is the
+// same in all of them.
 func tailOf(h firstpass.Histogram, noisy []float64, top int) (t tail, above int) {
 	all := 0.0
 	for _, c := range noisy[:top+1] {
@@ -40,7 +43,8 @@ func placeOf(noisy []float64, top int, k float64) float64 {
 	return 0
 }
 
-// fitted returns the normal law of least squares: standard deviations from 0.03 to 4 by eighths, means within two buckets of the middle.
+// fitted returns the normal law of least squares: standard deviations from 0.03 to 4 by eighths,
+// means within two buckets of the middle.
 func fitted(h firstpass.Histogram, noisy []float64, all, middle float64) (mu, sigma float64) {
 	octave := math.Ln2 / float64(h.Per) // of a bucket, in logarithms
 	from, least := int(middle), math.Inf(1)
@@ -77,7 +81,8 @@ func upper(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 // share is the share of the law beyond e^x, kept from 0.
 func (t tail) share(x float64) float64 { return max(upper((x-t.mu)/t.sigma), 1e-300) }
 
-// beyond is the number of norms beyond v, at least from, and sum their sum: the partial expectation of a log-normal number.
+// beyond is the number of norms beyond v, at least from, and sum their sum: the partial expectation
+// of a log-normal number.
 func (t tail) beyond(v float64) float64 {
 	return t.count * t.share(math.Log(v)) / t.share(math.Log(t.from))
 }

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestTailsAreThoseOfTheirLaw compares number and sum beyond with those of a log-normal law, counted.
+// TestTailsAreThoseOfTheirLaw compares number and sum beyond with those of a log-normal law,
+// counted.
 func TestTailsAreThoseOfTheirLaw(t *testing.T) {
 	const draws = 1 << 20
 	r := rand.New(rand.NewPCG(1, 2))
@@ -32,8 +33,9 @@ func TestTailsAreThoseOfTheirLaw(t *testing.T) {
 	}
 }
 
-// TestRadiiOfFewPersonsAreNearTheBest: of 600 persons with log-normal norms and noise that hides 30 of them, the cost of most radii is within a third of the least. A radius at what the noise
-// does not hide is not.
+// TestRadiiOfFewPersonsAreNearTheBest: of 600 persons with log-normal norms and noise that hides 30
+// of them, the cost of most radii is within a third of the least. A radius at what the noise does
+// not hide is not.
 func TestRadiiOfFewPersonsAreNearTheBest(t *testing.T) {
 	const persons, runs, rho = 600, 200, 0.0125
 	r, n := rand.New(stattest.Source(t, "norms")), stattest.Noiser(t, "radii")

@@ -7,8 +7,8 @@ import (
 	"scrim/engine/collect"
 )
 
-// values counts how often each value was reported, by binary response in one byte or by k-ary response in
-// two.
+// values counts how often each value was reported, by binary response in one byte or by k-ary
+// response in two.
 type values struct {
 	cell   collect.Cell
 	size   int
@@ -96,13 +96,14 @@ func (c *coordinates) add(payload []byte, times uint64) error {
 
 func (c *coordinates) merge(other accumulator) { addTo(c.sums, other.(*coordinates).sums) }
 
-// ones counts how often each bit of a unary encoding was set. Up to 255 reports are counted eight bits at
-// a time in the bytes of words, and then moved to counts.
+// ones counts how often each bit of a unary encoding was set. Up to 255 reports are counted eight
+// bits at a time in the bytes of words, and then moved to counts.
 type ones struct {
 	cell   collect.Cell
 	counts []uint64
-	bytes  []uint64 // of each byte of a report: eight counts, one a byte, the first bit in the lowest
-	held   int      // reports in bytes
+	// of each byte of a report: eight counts, one a byte, the first bit in the lowest
+	bytes []uint64
+	held  int // reports in bytes
 }
 
 func newOnes(c collect.Cell) *ones {

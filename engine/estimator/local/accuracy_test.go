@@ -12,14 +12,16 @@ import (
 	"scrim/internal/stattest"
 )
 
-// long runs the large collections too: go test -run TestFigures ./engine/estimator/local -local.long
+// long runs the large collections too: go test -run TestFigures ./engine/estimator/local
+// -local.long
 var long = flag.Bool("local.long", false, "also simulate collections of a million contributors")
 
 // figure is a collection whose error is known.
 type figure struct {
 	declared
-	sd   float64 // of the values, in units
-	want float64 // root mean square error, in standard deviations; 0: the estimate's own standard error
+	sd float64 // of the values, in units
+	// root mean square error, in standard deviations; 0: the estimate's own standard error
+	want float64
 	upto float64 // if not 0: want is the lower end of what was measured, and this the upper one
 	runs int
 	long bool
@@ -42,8 +44,8 @@ var figures = []figure{
 	{declared: declared{collect.LDPKV2, "8", 1e5, 1 << 20, 0, ""}, sd: 1, runs: 100, long: true},
 }
 
-// TestFigures compares the errors of Gaussian values with the figures, within 15 %, and with the estimates'
-// own standard errors and intervals.
+// TestFigures compares the errors of Gaussian values with the figures, within 15 %, and with the
+// estimates' own standard errors and intervals.
 func TestFigures(t *testing.T) {
 	for _, f := range figures {
 		if f.long && !*long {
@@ -75,8 +77,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestWrongLawIsSeen decodes reports of devices that do not follow the published parameters: they tell the
-// truth less often, or take another cell's offset. TestFigures' tests have to see it.
+// TestWrongLawIsSeen decodes reports of devices that do not follow the published parameters: they
+// tell the truth less often, or take another cell's offset. TestFigures' tests have to see it.
 func TestWrongLawIsSeen(t *testing.T) {
 	rarer := func(c *collect.Cell) { c.Keep -= c.Keep / 8 }
 	for _, c := range []struct {
@@ -100,7 +102,8 @@ func TestWrongLawIsSeen(t *testing.T) {
 	}
 }
 
-// broken runs a collection whose last round's devices take other parameters. ok is false if it was refused.
+// broken runs a collection whose last round's devices take other parameters. ok is false if it was
+// refused.
 func (f figure) broken(t *testing.T, i int, change func(c *collect.Cell)) (o outcome, ok bool) {
 	r := rand.New(stattest.Source(t, fmt.Sprint("wrong", f.declared, i)))
 	v := gaussian(f.span/3, f.sd)
@@ -110,7 +113,8 @@ func (f figure) broken(t *testing.T, i int, change func(c *collect.Cell)) (o out
 		if err != nil {
 			t.Fatal(err)
 		}
-		pub.Centre[0] = math.Round(4*pub.Centre[0]-2.4*f.sd) / 4 // in the middle a wrong keep shows nothing
+		// in the middle a wrong keep shows nothing
+		pub.Centre[0] = math.Round(4*pub.Centre[0]-2.4*f.sd) / 4
 		p = f.params(t, 2, pub)
 	}
 	other := p.Clone()
@@ -132,8 +136,8 @@ func asOf(t *Tally, p *collect.Params) *Tally {
 	return t
 }
 
-// TestBit is the figure of LDP_BIT: n = 1e5, ε = 1, all contributors in the middle or all at the upper end, and
-// half of them at either end, for whom the standard error is that of a sample.
+// TestBit is the figure of LDP_BIT: n = 1e5, ε = 1, all contributors in the middle or all at the
+// upper end, and half of them at either end, for whom the standard error is that of a sample.
 func TestBit(t *testing.T) {
 	const n, runs = 100_000, 2000
 	p := declared{protocol: collect.LDPBit, eps: "1", n: n, span: 100}.params(t, 1, collect.Published{})
@@ -175,8 +179,8 @@ func TestBit(t *testing.T) {
 	}
 }
 
-// TestSkewedValues: of exponential values, round 2's truncated mean finds the mean, the likeliest Gaussian is a
-// third of a standard deviation off and says so.
+// TestSkewedValues: of exponential values, round 2's truncated mean finds the mean, the likeliest
+// Gaussian is a third of a standard deviation off and says so.
 func TestSkewedValues(t *testing.T) {
 	law := func(mean float64) population { return exponential(mean, 5.7) }
 	d := declared{collect.LDPUV2, "1", 1e5, 1000, 32, ""}
@@ -204,7 +208,8 @@ func warned(e Estimate, code string) bool {
 	return slices.ContainsFunc(e.Info().Warnings, func(w Warning) bool { return w.Code == code })
 }
 
-// TestFitIsUniform: of Gaussian values the p-value of the fit is uniform, so a warning at 0.01 is rare.
+// TestFitIsUniform: of Gaussian values the p-value of the fit is uniform, so a warning at 0.01 is
+// rare.
 func TestFitIsUniform(t *testing.T) {
 	d := declared{collect.LDPUV1, "1", 1e5, 1000, 32, ""}
 	var p, sds []float64
@@ -227,8 +232,8 @@ func TestFitIsUniform(t *testing.T) {
 	stattest.Accept(t, stattest.Variance("sd", sds, 1, 3))
 }
 
-// TestLeastReportsLocate: k_min reports a level leave a mean undecided, or two standard deviations off, in less than
-// 5 % of the runs, at any ε; a sixteenth of them does not do.
+// TestLeastReportsLocate: k_min reports a level leave a mean undecided, or two standard deviations
+// off, in less than 5 % of the runs, at any ε; a sixteenth of them does not do.
 func TestLeastReportsLocate(t *testing.T) {
 	const runs = 100
 	for _, c := range []struct {

@@ -2,11 +2,11 @@ package local
 
 import "scrim/engine/collect"
 
-// bounded is the estimate of a mean of values in [lo, hi] from one-bit means: lo + (hi−lo)·share. It answers LDP_BIT,
-// and round 2 of LDP_UV2 over its window.
+// bounded is the estimate of a mean of values in [lo, hi] from one-bit means: lo + (hi−lo)·share.
+// It answers LDP_BIT, and round 2 of LDP_UV2 over its window.
 //
-// Each report has variance A²/4 − (f − 1/2)² in widths of the range for a contributor at f, so the standard error is at
-// most (hi−lo)·A/(2√n). It does not matter how values spread within the range.
+// Each report has variance A²/4 − (f − 1/2)² in widths of the range for a contributor at f, so the
+// standard error is at most (hi−lo)·A/(2√n). It does not matter how values spread within the range.
 type bounded struct {
 	Only
 	coin   coin

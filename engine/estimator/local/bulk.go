@@ -11,8 +11,8 @@ import (
 // leastShare is how many bytes a goroutine is worth.
 const leastShare = 1 << 16
 
-// AddAll adds reports of one cell whose payloads, all of one length, follow each other. It works on all
-// cores. On an error nothing is added.
+// AddAll adds reports of one cell whose payloads, all of one length, follow each other. It works on
+// all cores. On an error nothing is added.
 func (t *Tally) AddAll(cell uint32, payloads []byte) error {
 	i, ok := t.places[cell]
 	if !ok {

@@ -5,19 +5,20 @@ import (
 	"scrim/internal/refuse"
 )
 
-// beta is the failure probability of claims without one of their own: what users expect of a range of 95 %.
+// beta is the failure probability of claims without one of their own: what users expect of a range
+// of 95 %.
 const beta = 0.05
 
 // Publish returns what the round that p describes makes public for the next one. It refuses
-// TooFewReports if a cell has not its minimum, RoundInconclusive if the reports leave open where the next
-// round has to look, and CollectionState for a last round.
+// TooFewReports if a cell has not its minimum, RoundInconclusive if the reports leave open where
+// the next round has to look, and CollectionState for a last round.
 func Publish(p *collect.Params, t *Tally) (collect.Published, error) {
 	published, _, err := Preview(p, t)
 	return published, err
 }
 
-// Preview returns what Publish does, and the description of the round, which is complete also when the
-// round is refused.
+// Preview returns what Publish does, and the description of the round, which is complete also when
+// the round is refused.
 func Preview(p *collect.Params, t *Tally) (collect.Published, Info, error) {
 	info := Arrived(p, t)
 	if lastRound(p) {
@@ -45,12 +46,12 @@ func publish(p *collect.Params, t *Tally, info *Info) (collect.Published, error)
 	return collect.Published{}, notLocal(p)
 }
 
-// Decode returns the estimate from the last round's reports. It refuses TooFewReports if a cell has not
-// its minimum, RoundInconclusive if the reports of a single round determine nothing, and
+// Decode returns the estimate from the last round's reports. It refuses TooFewReports if a cell has
+// not its minimum, RoundInconclusive if the reports of a single round determine nothing, and
 // CollectionRounds for a round that is not the last.
 //
-// before are the rounds before the last one. LDP_KV2 and LDP_UV2 take from the first one whether the values look Gaussian; without
-// it they cannot tell.
+// before are the rounds before the last one. LDP_KV2 and LDP_UV2 take from the first one whether
+// the values look Gaussian; without it they cannot tell.
 func Decode(p *collect.Params, t *Tally, before ...Before) (Estimate, error) {
 	if info, ok := p.Protocol.Info(); !ok || info.Model != collect.Local {
 		return nil, notLocal(p)

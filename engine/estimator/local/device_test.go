@@ -12,8 +12,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// devices have every contributor of a round's quotas report by the device's code, over the wire format. Values
-// are Gaussian; some contributors have none, and report the value for NULL.
+// devices have every contributor of a round's quotas report by the device's code, over the wire
+// format. Values are Gaussian; some contributors have none, and report the value for NULL.
 func devices(t *testing.T, r *rand.Rand, p *collect.Params, mean, sd float64) *local.Tally {
 	t.Helper()
 	random, tally := exact.New(stattest.Source(t, string(p.Protocol)+"devices")), local.NewTally(p)
@@ -35,8 +35,9 @@ func devices(t *testing.T, r *rand.Rand, p *collect.Params, mean, sd float64) *l
 	return tally
 }
 
-// TestFromDevices runs each protocol for scalars from values on devices to the estimate, once: means, ranges
-// and quantiles lie within six standard errors, and those of values a little farther off do not.
+// TestFromDevices runs each protocol for scalars from values on devices to the estimate, once:
+// means, ranges and quantiles lie within six standard errors, and those of values a little farther
+// off do not.
 func TestFromDevices(t *testing.T) {
 	eps := exact.Epsilon(20_000)
 	known := collect.Declaration{Epsilon: eps, Expected: 20_000, Lo: -100, Hi: 100, Sigma: 3}
@@ -104,7 +105,8 @@ func checkShares(t *testing.T, e local.Estimate, mean, sd float64) {
 	for _, ends := range [][2]float64{{-10, mean}, {mean - sd, mean + sd}, {mean + sd, 40}, {math.Inf(-1), math.Inf(1)}, {-10, 40}, {5, 5}} {
 		value, stderr, err := e.Range(ends[0], ends[1])
 		want := below(min(ends[1], 1e6)) - below(max(ends[0], -1e6))
-		if err != nil || math.Abs(value-want) > 6*stderr+0.03 || stderr > 0.05 { // leaves are not cut where the density is even
+		// leaves are not cut where the density is even
+		if err != nil || math.Abs(value-want) > 6*stderr+0.03 || stderr > 0.05 {
 			t.Errorf("share of %v: %v ± %v, want %v: %v", ends, value, stderr, want, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // shown is how many cells a message lists.
 const shown = 8
 
-// enough refuses a round in which a cell has not received its minimum, or all cells together theirs, or
-// in which nothing has arrived.
+// enough refuses a round in which a cell has not received its minimum, or all cells together
+// theirs, or in which nothing has arrived.
 func enough(p *collect.Params, t *Tally) error {
 	var few []string
 	for _, c := range t.parts {

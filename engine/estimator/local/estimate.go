@@ -5,8 +5,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Estimate answers from the reports of a collection's last round. What the protocol has no answer for is
-// refused by the name of the function that has one.
+// Estimate answers from the reports of a collection's last round. What the protocol has no answer
+// for is refused by the name of the function that has one.
 type Estimate interface {
 	// Mean returns the estimate of the mean and its standard error, in the values' unit.
 	Mean() (value, stderr float64, err error)
@@ -33,11 +33,15 @@ type Info struct {
 	Reports  uint64           `json:"reports"` // of this round
 	Cells    []CellInfo       `json:"cells"`
 
-	Outside *float64 `json:"outside,omitempty"`     // KV, UV: posterior mass far from the centre, refused above 0.05
-	FitP    *float64 `json:"fit_p,omitempty"`       // KV, UV: p-value of the fit of a Gaussian
-	ShapeP  *float64 `json:"shape_p,omitempty"`     // KV, UV: p-value of a Gaussian's skewness and kurtosis
-	Clip    *float64 `json:"clip_target,omitempty"` // SCM3: share of vectors that round 3 meant to clip
-	Cut     *float64 `json:"clip_shift,omitempty"`  // SHUF_SCM3: what clipping moves the mean by at most, as far as round 2 tells
+	// KV, UV: posterior mass far from the centre, refused above 0.05
+	Outside *float64 `json:"outside,omitempty"`
+	FitP    *float64 `json:"fit_p,omitempty"` // KV, UV: p-value of the fit of a Gaussian
+	// KV, UV: p-value of a Gaussian's skewness and kurtosis
+	ShapeP *float64 `json:"shape_p,omitempty"`
+	// SCM3: share of vectors that round 3 meant to clip
+	Clip *float64 `json:"clip_target,omitempty"`
+	// SHUF_SCM3: what clipping moves the mean by at most, as far as round 2 tells
+	Cut *float64 `json:"clip_shift,omitempty"`
 
 	Covers   string    `json:"stderr_covers,omitempty"` // what standard errors and intervals cover
 	Omits    string    `json:"stderr_omits,omitempty"`  // and what they do not

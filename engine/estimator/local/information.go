@@ -27,8 +27,8 @@ func (r residues) information(mean, sd float64) (i information) {
 	return i
 }
 
-// errors returns the standard errors of the mean and the standard deviation when both are estimated, by the
-// inverse of the information; ok is false if it has none, to working precision.
+// errors returns the standard errors of the mean and the standard deviation when both are
+// estimated, by the inverse of the information; ok is false if it has none, to working precision.
 func (i information) errors() (mean, sd float64, ok bool) {
 	det := i.mean*i.sd - i.cross*i.cross
 	if !(det > 1e-9*i.mean*i.sd) {

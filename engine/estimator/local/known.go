@@ -7,19 +7,20 @@ import (
 	"scrim/internal/refuse"
 )
 
-// near is how far from the centre the mean may lie, in standard deviations, for a round to have found it.
+// near is how far from the centre the mean may lie, in standard deviations, for a round to have
+// found it.
 const near = 2
 
-// locateKnown returns the likeliest mean on a grid of quarters for a known standard deviation of 1, and the
-// posterior mass farther than near from it.
+// locateKnown returns the likeliest mean on a grid of quarters for a known standard deviation of 1,
+// and the posterior mass farther than near from it.
 func (r residues) locateKnown() (at point, outside float64) {
 	g := r.newGrid([]float64{1})
 	at = g.best()
 	return at, g.outside(at.score, at.mean, near)
 }
 
-// publishKnown is the end of round 1 of LDP_KV2: the centre, a whole number of quarters of a standard
-// deviation.
+// publishKnown is the end of round 1 of LDP_KV2: the centre, a whole number of quarters of a
+// standard deviation.
 func publishKnown(p *collect.Params, t *Tally, info *Info) (collect.Published, error) {
 	at, outside := newResidues(p, t).locateKnown()
 	info.Outside = &outside
@@ -36,12 +37,12 @@ func conclusive(p *collect.Params, outside float64) error {
 		p.Round, p.Collection, outside, beta)
 }
 
-// farthest bounds |S|, the debiased difference of above and below: a centre three standard deviations off has
-// 0.9973. Within two standard errors of it the estimate carries a warning.
+// farthest bounds |S|, the debiased difference of above and below: a centre three standard
+// deviations off has 0.9973. Within two standard errors of it the estimate carries a warning.
 const farthest = 0.9973
 
-// centred is the estimate of LDP_KV2's round 2: of contributors a share f lies at or above the centre t1, so for
-// Gaussian values
+// centred is the estimate of LDP_KV2's round 2: of contributors a share f lies at or above the
+// centre t1, so for Gaussian values
 //
 //	mean = lo + sigma·(t1 + τ),  τ = √2·erfinv(S),  S = 2f − 1
 //	stderr = sigma·A·√(1 − S²/A²)/(2 φ(τ) √n)
@@ -84,8 +85,8 @@ func (c centred) Mean() (value, stderr float64, err error) {
 	return c.lo + c.sigma*(c.centre+tau), stderr, nil
 }
 
-// Interval maps the interval of the share, and adds what the law's departure from the Gaussian may move. An end that the reports leave
-// open is the declared one of the mean.
+// Interval maps the interval of the share, and adds what the law's departure from the Gaussian may
+// move. An end that the reports leave open is the declared one of the mean.
 func (c centred) Interval(conf float64) (lo, hi float64, err error) {
 	if err := CheckLevel(conf); err != nil {
 		return 0, 0, err
@@ -101,7 +102,8 @@ func (c centred) Interval(conf float64) (lo, hi float64, err error) {
 	return min(max(c.lo, lo), value), max(min(c.hi, hi), value), nil
 }
 
-// anyLaw returns between which means a law of standard deviation sigma, or less, has a share of its values above the centre:
+// anyLaw returns between which means a law of standard deviation sigma, or less, has a share of its
+// values above the centre:
 //
 //	centre − sigma·√((1−f)/f) ≤ mean ≤ centre + sigma·√(f/(1−f))
 //
@@ -111,7 +113,8 @@ func (c centred) anyLaw(least, most float64) (lo, hi float64) {
 	return c.lo + c.sigma*(c.centre-math.Sqrt((1-least)/least)), c.lo + c.sigma*(c.centre+math.Sqrt(most/(1-most)))
 }
 
-// shift is what γ and κ may move the estimate by: at z standard deviations from the mean a share of F(z) is taken for one of Φ(z).
+// shift is what γ and κ may move the estimate by: at z standard deviations from the mean a share of
+// F(z) is taken for one of Φ(z).
 func (c centred) shift(conf float64) float64 {
 	if c.law == nil {
 		return 0
@@ -125,8 +128,8 @@ func (c centred) position(s float64) float64 {
 	return c.lo + c.sigma*(c.centre+math.Sqrt2*math.Erfinv(min(max(s, -1), 1)))
 }
 
-// located is a mean, and maybe a standard deviation, estimated by likelihood with normal errors. Where the values do not look Gaussian
-// the standard error is NaN, and so is the interval.
+// located is a mean, and maybe a standard deviation, estimated by likelihood with normal errors.
+// Where the values do not look Gaussian the standard error is NaN, and so is the interval.
 type located struct {
 	Only
 	mean, stderr float64
@@ -156,16 +159,16 @@ func (l located) Interval(conf float64) (lo, hi float64, err error) {
 	return l.mean - half, l.mean + half, nil
 }
 
-// window and windowStep are where and how closely LDP_KV1 looks around the centre that residues give, before
-// it narrows the best place down to precision.
+// window and windowStep are where and how closely LDP_KV1 looks around the centre that residues
+// give, before it narrows the best place down to precision.
 const (
 	window     = 3
 	windowStep = 0.05
 	precision  = 1e-6
 )
 
-// decodeKV1 maximises the likelihood of residues and sides together around the centre that residues give. The
-// standard error is that of the Fisher information.
+// decodeKV1 maximises the likelihood of residues and sides together around the centre that residues
+// give. The standard error is that of the Fisher information.
 func decodeKV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	r, s := newResidues(p, t), newSides(t)
 	at, outside := r.locateKnown()

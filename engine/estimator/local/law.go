@@ -7,15 +7,18 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// The estimates of KV and UV take values for Gaussian. What the reports say of that is asked twice: by the fit of all of them
-// together, which sees any other law but none of them early, and by skewness and excess kurtosis alone, which see the usual ones early.
-// What the reports do not exclude of these two widens the intervals.
+// The estimates of KV and UV take values for Gaussian. What the reports say of that is asked twice:
+// by the fit of all of them together, which sees any other law but none of them early, and by
+// skewness and excess kurtosis alone, which see the usual ones early. What the reports do not
+// exclude of these two widens the intervals.
 //
-// Near the Gaussian the distribution function at z standard deviations from the mean is, with skewness γ and excess kurtosis κ,
+// Near the Gaussian the distribution function at z standard deviations from the mean is, with
+// skewness γ and excess kurtosis κ,
 //
 //	F(z) = Φ(z) − φ(z)·(γ/6·(z²−1) + κ/24·(z³−3z))
 //
-// which keeps mean and standard deviation (Gram and Charlier). All of this is computed from reports that are private already.
+// which keeps mean and standard deviation (Gram and Charlier). All of this is computed from reports
+// that are private already.
 
 // moves are derivatives by the mean, the standard deviation, γ and κ.
 type moves [4]float64
@@ -89,7 +92,8 @@ func (s sides) readings(t float64) (all [][]reading) {
 	return all
 }
 
-// law is what reports say of the law of values, where mean and maybe standard deviation are the likeliest ones.
+// law is what reports say of the law of values, where mean and maybe standard deviation are the
+// likeliest ones.
 type law struct {
 	fit    float64    // p-value of all reports together
 	shape  float64    // p-value of γ and κ, the smaller of the two, twice
@@ -98,11 +102,12 @@ type law struct {
 	pull   [2]float64 // what a unit of each moves the likeliest mean by
 }
 
-// lawSpread is how large γ and κ are taken to be before any report: those of the exponential law, 2 and 6.
+// lawSpread is how large γ and κ are taken to be before any report: those of the exponential law, 2
+// and 6.
 var lawSpread = [2]float64{2, 6}
 
-// lawOf returns what readings say at their likeliest point, of which the first estimated numbers, mean or mean and standard
-// deviation, were estimated.
+// lawOf returns what readings say at their likeliest point, of which the first estimated numbers,
+// mean or mean and standard deviation, were estimated.
 func lawOf(cells [][]reading, estimated int) law {
 	score, info := evidence(cells)
 	own, mixed := mat.NewDense(estimated, estimated, nil), mat.NewDense(estimated, 2, nil)
@@ -170,7 +175,8 @@ func evidence(cells [][]reading) (score moves, info [4]moves) {
 	return score, info
 }
 
-// fitOf returns the p-value of the readings' probabilities: the probability of a chi-squared variable beyond
+// fitOf returns the p-value of the readings' probabilities: the probability of a chi-squared
+// variable beyond
 //
 //	G² = 2 Σ C·ln(C/(n·π))
 //
@@ -204,11 +210,12 @@ func (l law) poor(info *Info, then string) bool {
 	return bad
 }
 
-// further is how much more than two terms of the expansion laws may move an estimate: with 1.25 the intervals of TestOtherLaws hold.
+// further is how much more than two terms of the expansion laws may move an estimate: with 1.25 the
+// intervals of TestOtherLaws hold.
 const further = 1.25
 
-// shift bounds what the law's departure from the Gaussian moves an estimate by, in its unit, with normal quantile z: by is what a unit of
-// γ and of κ moves it by.
+// shift bounds what the law's departure from the Gaussian moves an estimate by, in its unit, with
+// normal quantile z: by is what a unit of γ and of κ moves it by.
 func (l law) shift(by [2]float64, z float64) float64 {
 	at, variance := 0.0, 0.0
 	for a := range 2 {

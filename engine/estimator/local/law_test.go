@@ -42,7 +42,8 @@ func student(mean, sd float64) population {
 	return population{cdf: cdf, lo: mean - 2e3*sd, hi: mean + 2e3*sd}
 }
 
-// humps are two Gaussians of 0.4 of the standard deviation, the lower one with a share of the values.
+// humps are two Gaussians of 0.4 of the standard deviation, the lower one with a share of the
+// values.
 func humps(mean, sd, share float64) population {
 	const narrow = 0.4
 	apart := math.Sqrt((1 - narrow*narrow) / (share * (1 - share)))
@@ -66,9 +67,9 @@ func (d declared) sd() float64 {
 	return 5.7
 }
 
-// TestOtherLaws: of skewed values, of heavy tails and of two humps, an interval of 95 % holds the mean, or there is none and a warning says
-// why. An interval by the standard error that Gaussian values would have misses the mean of skewed ones; that of LDP_UV2 needs no
-// Gaussian.
+// TestOtherLaws: of skewed values, of heavy tails and of two humps, an interval of 95 % holds the
+// mean, or there is none and a warning says why. An interval by the standard error that Gaussian
+// values would have misses the mean of skewed ones; that of LDP_UV2 needs no Gaussian.
 func TestOtherLaws(t *testing.T) {
 	const runs = 150
 	for _, d := range gaussians {

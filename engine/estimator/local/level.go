@@ -5,7 +5,8 @@ import (
 	"scrim/engine/estimator/tree"
 )
 
-// level returns what a cell's reports say of its level of a tree. The cell's randomiser is KRR, OUE or HRR.
+// level returns what a cell's reports say of its level of a tree. The cell's randomiser is KRR, OUE
+// or HRR.
 func (t *Tally) level(c collect.Cell) tree.Level {
 	switch part := t.part(c.Cell); sum := part.sum.(type) {
 	case *values:

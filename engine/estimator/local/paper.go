@@ -8,9 +8,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// PublishPaper is Publish by the decoders that [JKMW19] prints instead of by likelihood: for tests and the
-// bench, which compare the two. They need more reports a level, and find means up to 2^(L−1) units only, a
-// quarter of what L levels tell apart.
+// PublishPaper is Publish by the decoders that [JKMW19] prints instead of by likelihood: for tests
+// and the bench, which compare the two. They need more reports a level, and find means up to
+// 2^(L−1) units only, a quarter of what L levels tell apart.
 func PublishPaper(p *collect.Params, t *Tally) (collect.Published, error) {
 	if err := enough(p, t); err != nil {
 		return collect.Published{}, err
@@ -51,9 +51,9 @@ func (x histograms) psi(j int) float64 {
 	return (x.eps + 4) / (x.eps * math.Sqrt2) * math.Sqrt(x.k[j]*math.Log(8*float64(len(x.k))/beta))
 }
 
-// mean is ESTMEAN [JKMW19, Algorithm 3], with all four residues in the place of the two that are printed in its
-// aggregation, and the second largest bin for M2. ok is false if no multiple of a level's width has the
-// residue that the level's reports show.
+// mean is ESTMEAN [JKMW19, Algorithm 3], with all four residues in the place of the two that are
+// printed in its aggregation, and the second largest bin for M2. ok is false if no multiple of a
+// level's width has the residue that the level's reports show.
 func (x histograms) mean() (mean float64, ok bool) {
 	j := len(x.h) - 1
 	lo, hi := 0.0, math.Ldexp(1, j)
@@ -100,8 +100,8 @@ func multiple(lo, hi float64, j int, wanted func(residue int) bool) (c float64, 
 	return 0, false
 }
 
-// sd is ESTVAR [JKMW19, section 4.1.1]: 2^j for the least j above which every level is concentrated, two adjacent
-// residues of it having next to nothing.
+// sd is ESTVAR [JKMW19, section 4.1.1]: 2^j for the least j above which every level is
+// concentrated, two adjacent residues of it having next to nothing.
 func (x histograms) sd() float64 {
 	j := len(x.h) - 1
 	for j > 0 && x.concentrated(j) {

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// leveled returns the parameters of a first round with other numbers of levels and of reports than a plan's.
+// leveled returns the parameters of a first round with other numbers of levels and of reports than
+// a plan's.
 func leveled(t *testing.T, d declared, levels int, each uint64) *collect.Params {
 	p := d.params(t, 1, collect.Published{}).Clone()
 	cell := p.Cells[0]
@@ -22,8 +23,9 @@ func leveled(t *testing.T, d declared, levels int, each uint64) *collect.Params 
 	return p
 }
 
-// TestPaperMean counts how often ESTMEAN misses the mean by more than three standard deviations: in at most 1 % of
-// the runs at the reports that its bound asks for, and in most of them at a quarter of these.
+// TestPaperMean counts how often ESTMEAN misses the mean by more than three standard deviations: in
+// at most 1 % of the runs at the reports that its bound asks for, and in most of them at a quarter
+// of these.
 func TestPaperMean(t *testing.T) {
 	d := declared{collect.LDPKV2, "1", 1e5, 1000, 0, ""}
 	for _, c := range []struct {
@@ -55,8 +57,8 @@ func count(x []bool) (n int) {
 	return n
 }
 
-// TestPaperDeviation: ESTVAR is right to a factor of 1.5 at 13600 reports a level, and its window leads to the
-// mean. At a tenth of the reports it is not.
+// TestPaperDeviation: ESTVAR is right to a factor of 1.5 at 13600 reports a level, and its window
+// leads to the mean. At a tenth of the reports it is not.
 func TestPaperDeviation(t *testing.T) {
 	d := declared{collect.LDPUV2, "1", 1e6, 1000, 32, ""}
 	for _, c := range []struct {

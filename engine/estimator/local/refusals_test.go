@@ -87,8 +87,8 @@ func wantCode(t *testing.T, name string, code refuse.Code, text string, err erro
 	}
 }
 
-// TestUniformResiduesAreInconclusive: reports that say nothing locate nothing; so do those of a mean outside of what
-// the levels agree on.
+// TestUniformResiduesAreInconclusive: reports that say nothing locate nothing; so do those of a
+// mean outside of what the levels agree on.
 func TestUniformResiduesAreInconclusive(t *testing.T) {
 	for _, d := range kinds[1:] {
 		p := d.params(t, 1, collect.Published{})
@@ -130,8 +130,8 @@ func TestRoundsInOrder(t *testing.T) {
 	wantCode(t, "shuffle", refuse.CollectionParameter, "local", err)
 }
 
-// TestWhatHasNoAnswer: every estimate refuses what it cannot serve by the name of what it can, and answers the rest with
-// finite numbers; levels that are none are refused.
+// TestWhatHasNoAnswer: every estimate refuses what it cannot serve by the name of what it can, and
+// answers the rest with finite numbers; levels that are none are refused.
 func TestWhatHasNoAnswer(t *testing.T) {
 	for _, d := range kinds {
 		e, err := d.run(t, rand.New(stattest.Source(t, d.String())), gaussian(40, min(3, d.sd())))

@@ -7,14 +7,15 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// residues is what the residue cells of KV and UV collections say: of each level j how often each residue of
-// ⌊t/2^j⌋ modulo 4 was reported, after randomised response. A value t of the Gaussian N(mean, sd²) has residue a
-// with probability
+// residues is what the residue cells of KV and UV collections say: of each level j how often each
+// residue of ⌊t/2^j⌋ modulo 4 was reported, after randomised response. A value t of the Gaussian
+// N(mean, sd²) has residue a with probability
 //
 //	P_a = Σ_{m≡a mod 4} Φ(((m+1)2^j − mean)/sd) − Φ((m 2^j − mean)/sd)
 //
-// and is reported as a with probability o + (p−o)·P_a; the log-likelihood ℓ(mean, sd) is the sum over levels and residues of
-// counts times the logarithm of that. Positions are in the collection's unit, from the low end of the mean's range.
+// and is reported as a with probability o + (p−o)·P_a; the log-likelihood ℓ(mean, sd) is the sum
+// over levels and residues of counts times the logarithm of that. Positions are in the collection's
+// unit, from the low end of the mean's range.
 //
 // Source: the reports are those of [JKMW19] Algorithm 1; the estimate by likelihood is ours.
 type residues struct {
@@ -29,11 +30,13 @@ type residueLevel struct {
 	counts [geometry.Residues]float64
 }
 
-// reach is how many standard deviations from the mean values are looked for: 9, beyond which 2e-19 lie.
+// reach is how many standard deviations from the mean values are looked for: 9, beyond which 2e-19
+// lie.
 const reach = 9
 
-// fine is the least width of a level's cells, in standard deviations, at which residues say anything: the place in four
-// cells of width v is uniform but for Fourier coefficients of at most exp(−2π²sd²/(4v)²), 4e-14 at v = sd/5.
+// fine is the least width of a level's cells, in standard deviations, at which residues say
+// anything: the place in four cells of width v is uniform but for Fourier coefficients of at most
+// exp(−2π²sd²/(4v)²), 4e-14 at v = sd/5.
 const fine = 0.2
 
 // newResidues gathers the residue cells of a round.

@@ -70,8 +70,8 @@ func TestResidueSlopes(t *testing.T) {
 	}
 }
 
-// TestSidesShares compares the law of sides with the distribution function, and its slope with a quotient of
-// differences.
+// TestSidesShares compares the law of sides with the distribution function, and its slope with a
+// quotient of differences.
 func TestSidesShares(t *testing.T) {
 	const h = 1e-5
 	for offset := range 4 {
@@ -87,8 +87,8 @@ func TestSidesShares(t *testing.T) {
 	}
 }
 
-// TestSlicesAreTheLikelihood compares every point of the grid with the likelihood itself: narrow and wide
-// cells, empty levels, deviations that are no power of √2.
+// TestSlicesAreTheLikelihood compares every point of the grid with the likelihood itself: narrow
+// and wide cells, empty levels, deviations that are no power of √2.
 func TestSlicesAreTheLikelihood(t *testing.T) {
 	r := rand.New(stattest.Source(t, "slices"))
 	for range 15 {

@@ -8,11 +8,11 @@ import (
 	"scrim/engine/estimator/tree"
 )
 
-// publishSCM3 ends rounds 1 and 2 of the shifted clipped mean: it finds the centre of the rotated vectors, and
-// then how long they are about it.
+// publishSCM3 ends rounds 1 and 2 of the shifted clipped mean: it finds the centre of the rotated
+// vectors, and then how long they are about it.
 //
-// Source: [HLY21] Section 5.1, steps (2) and (3) of its framework; groups of contributors, one coordinate a
-// person in round 1 and geometric buckets in round 2 are ours.
+// Source: [HLY21] Section 5.1, steps (2) and (3) of its framework; groups of contributors, one
+// coordinate a person in round 1 and geometric buckets in round 2 are ours.
 func publishSCM3(p *collect.Params, t *Tally) (collect.Published, error) {
 	if p.Round == 1 {
 		coordinates := make([]*tree.Hier, p.Derived.Padded)
@@ -48,9 +48,10 @@ func (v vector) Vector() ([]float64, float64, error) {
 	return append([]float64(nil), v.mean...), v.stderr, nil
 }
 
-// decodeSCM3 ends round 3: the mean of the clipped vectors about the centre, from directions or from Gaussian
-// reports, shifted and rotated back. It is unbiased but for what was clipped, and its noise is alike in all
-// directions, so that of the d declared coordinates is their share of the noise of all.
+// decodeSCM3 ends round 3: the mean of the clipped vectors about the centre, from directions or
+// from Gaussian reports, shifted and rotated back. It is unbiased but for what was clipped, and its
+// noise is alike in all directions, so that of the d declared coordinates is their share of the
+// noise of all.
 func decodeSCM3(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	cell := p.Cells[0]
 	n := float64(t.Received(cell.Cell))
@@ -71,8 +72,8 @@ func decodeSCM3(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 //
 //	y = S/n·Σ ±u     S = C·A/c_d     ((S)² − ‖y‖²)/n
 //
-// where ±u are the reported unit vectors and c_d is the mean of a unit vector along the side that it was drawn from: a
-// report S·u has length S and mean y.
+// where ±u are the reported unit vectors and c_d is the mean of a unit vector along the side that
+// it was drawn from: a report S·u has length S and mean y.
 //
 // Source: [DJW18], with directions named by seeds.
 func sphereMean(p *collect.Params, c collect.Cell, s *sphere, n float64) (y []float64, variance float64) {
@@ -86,8 +87,8 @@ func sphereMean(p *collect.Params, c collect.Cell, s *sphere, n float64) (y []fl
 	return y, (scale*scale - length*length) / n
 }
 
-// gaussMean is sphereMean for reports on the grid of 65536·√d steps in C, with Gaussian noise a coordinate. That contributors are a sample adds
-// at most (C² − ‖y‖²)/n.
+// gaussMean is sphereMean for reports on the grid of 65536·√d steps in C, with Gaussian noise a
+// coordinate. That contributors are a sample adds at most (C² − ‖y‖²)/n.
 func gaussMean(p *collect.Params, sums []int64, n float64) (y []float64, variance float64) {
 	d := float64(len(sums))
 	step := p.Published.Clip / (collect.GridRoot * math.Sqrt(d))

@@ -12,8 +12,9 @@ import (
 	"scrim/internal/stattest"
 )
 
-// rotated is a collection of vectors: Gaussian ones, of covariance I, whose mean has half of the declared norm, in equal parts on all
-// coordinates. Reports are drawn as the protocol's description has them, with randomisers that are made once a cell.
+// rotated is a collection of vectors: Gaussian ones, of covariance I, whose mean has half of the
+// declared norm, in equal parts on all coordinates. Reports are drawn as the protocol's description
+// has them, with randomisers that are made once a cell.
 type rotated struct {
 	d      int
 	n      uint64
@@ -140,7 +141,8 @@ func (c crowd) sender(t testing.TB, p *collect.Params, cell collect.Cell) func([
 	}
 }
 
-// gauss is the randomiser of the Gaussian option, with rounded float noise: it has more than 10^5 steps of deviation.
+// gauss is the randomiser of the Gaussian option, with rounded float noise: it has more than 10^5
+// steps of deviation.
 func (c crowd) gauss(p *collect.Params) func([]float64) []byte {
 	step := p.Published.Clip / (65536 * math.Sqrt(float64(p.Derived.Padded)))
 	sigma := math.Sqrt(2*65536*65536*float64(p.Derived.Padded)/p.Derived.Rho) * step

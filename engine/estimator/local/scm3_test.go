@@ -15,7 +15,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// By default one published figure is made from a few trials. All of them, as the figures were made, take some five minutes:
+// By default one published figure is made from a few trials. All of them, as the figures were made,
+// take some five minutes:
 //
 //	go test ./engine/estimator/local -run Figure -scm3.table -scm3.trials=40 -timeout 1h -v
 var (
@@ -25,7 +26,8 @@ var (
 
 const scm3Epsilon = exact.Epsilon(10000) // ε = 1
 
-// scm3Figure is the trimmed mean of the l2 errors of a setting's trials: a tenth is left out at either end.
+// scm3Figure is the trimmed mean of the l2 errors of a setting's trials: a tenth is left out at
+// either end.
 func scm3Figure(t *testing.T, v rotated, trials int) float64 {
 	t.Helper()
 	errors := make([]float64, trials)
@@ -63,8 +65,9 @@ func scm3Check(t *testing.T, v rotated, published float64, trials int) float64 {
 	return got
 }
 
-// TestFigureOfVectors reaches the published error of 10^5 contributors, d = 8 and ε = 1, within a quarter. The Gaussian option is
-// behind it, and far before 2.53, what KnownVar's noise alone has. With -scm3.table it looks at all published errors.
+// TestFigureOfVectors reaches the published error of 10^5 contributors, d = 8 and ε = 1, within a
+// quarter. The Gaussian option is behind it, and far before 2.53, what KnownVar's noise alone has.
+// With -scm3.table it looks at all published errors.
 func TestFigureOfVectors(t *testing.T) {
 	v := typical(8, 100_000, scm3Epsilon)
 	sphere := scm3Check(t, v, 0.128, *scm3Trials)
@@ -78,8 +81,8 @@ func TestFigureOfVectors(t *testing.T) {
 	}
 }
 
-// allFigures reaches every published error within a quarter, and shows that the declared range costs
-// next to nothing.
+// allFigures reaches every published error within a quarter, and shows that the declared range
+// costs next to nothing.
 func allFigures(t *testing.T) {
 	t.Helper()
 	of := func(d int, eps exact.Epsilon, r float64, n uint64) rotated {
@@ -115,8 +118,9 @@ func (v rotated) lastRound(t testing.TB, centre []float64, clip float64) *collec
 	return v.params(t, 3, collect.Published{Centre: centre, Clip: clip})
 }
 
-// TestVectorErrors compares the squared length of the error of round 3, where nothing is clipped, with its standard error: by its mean in
-// the trials, and in every coordinate that it is unbiased. Standard errors without A, or of another c_d, do not pass.
+// TestVectorErrors compares the squared length of the error of round 3, where nothing is clipped,
+// with its standard error: by its mean in the trials, and in every coordinate that it is unbiased.
+// Standard errors without A, or of another c_d, do not pass.
 func TestVectorErrors(t *testing.T) {
 	const trials = 150
 	for _, v := range []rotated{typical(8, 12000, 20000), typical(3, 8000, 20000), {d: 8, n: 12000, eps: 40000, radius: 50, option: "gauss"}} {
@@ -160,7 +164,8 @@ func TestVectorErrors(t *testing.T) {
 	}
 }
 
-// TestVectorOfDevices lets devices make all reports of three rounds: the whole is as far off as it says, give or take what is clipped.
+// TestVectorOfDevices lets devices make all reports of three rounds: the whole is as far off as it
+// says, give or take what is clipped.
 func TestVectorOfDevices(t *testing.T) {
 	v := rotated{d: 2, n: 3000, eps: 60000, radius: 20}
 	c := v.crowd(t, "devices")
@@ -194,7 +199,8 @@ func TestVectorOfDevices(t *testing.T) {
 	}
 }
 
-// TestCentreAndClip checks what rounds 1 and 2 publish of vectors that are known: the median's leaf, and an edge beyond most norms.
+// TestCentreAndClip checks what rounds 1 and 2 publish of vectors that are known: the median's
+// leaf, and an edge beyond most norms.
 func TestCentreAndClip(t *testing.T) {
 	v := typical(8, 100_000, scm3Epsilon)
 	c := v.crowd(t, "centre")
@@ -259,8 +265,8 @@ func TestVectorAnswers(t *testing.T) {
 	}
 }
 
-// TestVectorsOfOddDimensions runs one coordinate, and three that are padded to four, in every option: all is as far off as it says, give or take
-// what is clipped.
+// TestVectorsOfOddDimensions runs one coordinate, and three that are padded to four, in every
+// option: all is as far off as it says, give or take what is clipped.
 func TestVectorsOfOddDimensions(t *testing.T) {
 	for _, d := range []int{1, 3} {
 		for _, option := range []string{"", "gauss", "zcdp"} {

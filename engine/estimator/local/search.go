@@ -45,7 +45,8 @@ func (g grid) each(visit func(b int, s slice, from int, scores []float64)) {
 	})
 }
 
-// best returns the grid point with the largest ℓ, the first of equals: however many cores there are.
+// best returns the grid point with the largest ℓ, the first of equals: however many cores there
+// are.
 func (g grid) best() point {
 	found := make([]point, len(g.blocks))
 	g.each(func(b int, s slice, from int, scores []float64) {
@@ -66,12 +67,12 @@ func (g grid) best() point {
 	return top
 }
 
-// negligible is a difference of ℓ beyond which a point's posterior mass is left out: e^−60 of the largest, and
-// there are less than 2^30 points.
+// negligible is a difference of ℓ beyond which a point's posterior mass is left out: e^−60 of the
+// largest, and there are less than 2^30 points.
 const negligible = 60
 
-// outside returns the share of the posterior mass whose mean is farther than radius from the centre, for a
-// prior that is uniform over means and over the slices. best is the grid's largest ℓ.
+// outside returns the share of the posterior mass whose mean is farther than radius from the
+// centre, for a prior that is uniform over means and over the slices. best is the grid's largest ℓ.
 func (g grid) outside(best, centre, radius float64) float64 {
 	far, all := make([]float64, len(g.blocks)), make([]float64, len(g.blocks))
 	g.each(func(b int, s slice, from int, scores []float64) {

@@ -7,8 +7,9 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// sides are the cells of LDP_KV1 that report on which side of the nearest point of the lattice {o+8b} a value lies, by
-// binary response; positions are in standard deviations. A value of N(t, 1) is above with probability
+// sides are the cells of LDP_KV1 that report on which side of the nearest point of the lattice
+// {o+8b} a value lies, by binary response; positions are in standard deviations. A value of N(t, 1)
+// is above with probability
 //
 //	q_o(t) = Σ_{m even} Φ(o+4(m+1)−t) − Φ(o+4m−t)
 //

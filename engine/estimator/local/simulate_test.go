@@ -16,10 +16,11 @@ import (
 	"scrim/internal/stattest"
 )
 
-// The simulations here share no code with the decoders: reports are drawn from the laws of the protocol's
-// description, by the distribution function of the values.
+// The simulations here share no code with the decoders: reports are drawn from the laws of the
+// protocol's description, by the distribution function of the values.
 
-// population is a law of values, in units of the collection, measured from the low end of the mean's range.
+// population is a law of values, in units of the collection, measured from the low end of the
+// mean's range.
 type population struct {
 	cdf  func(x float64) float64
 	draw func(r *rand.Rand) float64
@@ -52,7 +53,8 @@ func (v population) residues(width float64) (p [4]float64) {
 	return p
 }
 
-// fraction returns the mean of clamp((t−from)/width, 0, 1): the mean of 1 − cdf over the window, by Simpson's rule.
+// fraction returns the mean of clamp((t−from)/width, 0, 1): the mean of 1 − cdf over the window, by
+// Simpson's rule.
 func (v population) fraction(from, width float64) float64 {
 	const steps = 2000
 	sum := 0.0
@@ -74,7 +76,8 @@ func (v population) above(offset float64) (p float64) {
 	return p
 }
 
-// report draws the reports of the quotas of a round's cells from their law, for values that are independent draws.
+// report draws the reports of the quotas of a round's cells from their law, for values that are
+// independent draws.
 func (v population) report(r *rand.Rand, p *collect.Params) *Tally {
 	t := NewTally(p)
 	for _, c := range p.Cells {
@@ -214,8 +217,8 @@ type outcome struct {
 	e            Estimate
 }
 
-// repeat runs a collection many times on all cores; the mean of each run's values is from about a third of the range,
-// another place within four units every time.
+// repeat runs a collection many times on all cores; the mean of each run's values is from about a
+// third of the range, another place within four units every time.
 func (d declared) repeat(t testing.TB, runs int, law func(mean float64) population) []outcome {
 	t.Helper()
 	out, errs := make([]outcome, runs), make([]error, runs)

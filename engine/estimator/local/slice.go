@@ -6,9 +6,10 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// slice computes ℓ of one standard deviation for means on a grid g·step, g = 0, 1, …, by a few additions a point and
-// level. The step is the power of two from sd/8 to sd/4, so cells of every level that says anything are a
-// whole number of steps wide, and a level's part of ℓ repeats after four cells.
+// slice computes ℓ of one standard deviation for means on a grid g·step, g = 0, 1, …, by a few
+// additions a point and level. The step is the power of two from sd/8 to sd/4, so cells of every
+// level that says anything are a whole number of steps wide, and a level's part of ℓ repeats after
+// four cells.
 type slice struct {
 	sd, step float64
 	points   int     // g < points
@@ -16,9 +17,9 @@ type slice struct {
 	levels   []period
 }
 
-// period is one level's part of ℓ: within reach of the edge below residue a, edges[a][i] at i − near steps from
-// that edge; farther inside of residue a's cell, inside[a]. If cells are not wider than that reach, all of the
-// period is in whole instead.
+// period is one level's part of ℓ: within reach of the edge below residue a, edges[a][i] at i −
+// near steps from that edge; farther inside of residue a's cell, inside[a]. If cells are not wider
+// than that reach, all of the period is in whole instead.
 type period struct {
 	cell   int // steps of a cell
 	near   int // steps of reach
@@ -46,8 +47,8 @@ func (r residues) newSlice(sd float64) slice {
 	return s
 }
 
-// ramp returns the probability of lying above an edge for means from near steps below it to near − 1 steps
-// above: Φ at whole numbers of steps.
+// ramp returns the probability of lying above an edge for means from near steps below it to near −
+// 1 steps above: Φ at whole numbers of steps.
 func (s slice) ramp() []float64 {
 	near := int(math.Ceil(reach * s.sd / s.step))
 	out := make([]float64, 2*near)
@@ -67,7 +68,8 @@ func (r residues) narrow(l residueLevel, s slice, ramp []float64) period {
 	return p
 }
 
-// rampShares is residueShares for a mean at grid point g, 0 <= g < 4·cell: edges are grid points too.
+// rampShares is residueShares for a mean at grid point g, 0 <= g < 4·cell: edges are grid points
+// too.
 func rampShares(ramp []float64, cell, g int) (p [geometry.Residues]float64) {
 	near := len(ramp) / 2
 	m := (g-near+geometry.Residues*cell*near)/cell - geometry.Residues*near // ⌊(g−near)/cell⌋
@@ -128,8 +130,8 @@ func (p *period) addTo(dst []float64, g int) {
 	}
 }
 
-// addRun adds the part at steps from the lower edge of residue a's cell, up to where its form changes, and
-// returns how many points that were.
+// addRun adds the part at steps from the lower edge of residue a's cell, up to where its form
+// changes, and returns how many points that were.
 func (p *period) addRun(dst []float64, a, at int) int {
 	switch upper := p.cell - p.near; {
 	case at < p.near:

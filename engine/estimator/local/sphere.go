@@ -7,16 +7,17 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// directionUnit is the number of steps of a unit vector's coordinate in sums: 2^30, so that 2^32 reports sum within
-// an int64.
+// directionUnit is the number of steps of a unit vector's coordinate in sums: 2^30, so that 2^32
+// reports sum within an int64.
 const directionUnit = 1 << 30
 
 // seedBytes is the length of a seed; the byte of a bit follows it.
 const seedBytes = len(geometry.Seed{})
 
-// sphere sums the directions of LDP_SCM3's round 3: a report is a seed and a bit, and stands for the unit
-// vector of the seed, or for its opposite if the bit is 0. The sums are integers, so they do not
-// depend on the order of the reports, or on who added which. Nothing is allocated for a report.
+// sphere sums the directions of LDP_SCM3's round 3: a report is a seed and a bit, and stands for
+// the unit vector of the seed, or for its opposite if the bit is 0. The sums are integers, so they
+// do not depend on the order of the reports, or on who added which. Nothing is allocated for a
+// report.
 type sphere struct {
 	cell       collect.Cell
 	directions *geometry.Sphere

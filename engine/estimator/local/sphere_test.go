@@ -24,8 +24,8 @@ func spheres(r *rand.Rand, n int) []byte {
 	return out
 }
 
-// TestSphereSums compares every way to add reports: one by one, with repetitions, all at once on all cores and merged. All give the same
-// sums to the last bit, and those of the plain formula.
+// TestSphereSums compares every way to add reports: one by one, with repetitions, all at once on
+// all cores and merged. All give the same sums to the last bit, and those of the plain formula.
 func TestSphereSums(t *testing.T) {
 	const n = 20_000
 	v := typical(8, 100_000, scm3Epsilon)
@@ -76,7 +76,8 @@ func BenchmarkSphere(b *testing.B) {
 	}
 }
 
-// BenchmarkUnary adds a million reports of LDP_HIER with 4096 buckets, in equal parts on the six levels.
+// BenchmarkUnary adds a million reports of LDP_HIER with 4096 buckets, in equal parts on the six
+// levels.
 func BenchmarkUnary(b *testing.B) {
 	g, err := collect.Plan("survey.range", "11111111-2222-4333-8444-555555555555", collect.LDPHier,
 		collect.Declaration{Epsilon: scm3Epsilon, Expected: 1_000_000, Lo: 0, Hi: 1, Levels: 6})

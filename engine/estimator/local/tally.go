@@ -7,12 +7,12 @@ import (
 	"scrim/internal/refuse"
 )
 
-// maxReports bounds the reports of one tally, so that no sum of integers overflows: a Laplace report is below
-// 2^23, a coordinate of a Gaussian one below 2^31.
+// maxReports bounds the reports of one tally, so that no sum of integers overflows: a Laplace
+// report is below 2^23, a coordinate of a Gaussian one below 2^31.
 const maxReports = 1 << 32
 
-// Tally is what the reports of one round of one stratum add up to. Tallies of parts of the reports can be
-// merged in any order. It is not safe for concurrent use: each goroutine has its own.
+// Tally is what the reports of one round of one stratum add up to. Tallies of parts of the reports
+// can be merged in any order. It is not safe for concurrent use: each goroutine has its own.
 type Tally struct {
 	params *collect.Params
 	places map[uint32]int // of a cell's number in parts
@@ -36,8 +36,8 @@ type accumulator interface {
 	merge(other accumulator)
 }
 
-// NewTally returns an empty tally of the round that p describes. It panics on a randomiser that no local
-// protocol has: parameters are verified before.
+// NewTally returns an empty tally of the round that p describes. It panics on a randomiser that no
+// local protocol has: parameters are verified before.
 func NewTally(p *collect.Params) *Tally {
 	t := &Tally{params: p, places: make(map[uint32]int, len(p.Cells))}
 	for i, c := range p.Cells {
@@ -92,8 +92,8 @@ func (t *Tally) room(reports uint64) error {
 	return nil
 }
 
-// Merge adds another tally of the same round and stratum; the other one is not to be used afterwards. It
-// panics if the two have other cells.
+// Merge adds another tally of the same round and stratum; the other one is not to be used
+// afterwards. It panics if the two have other cells.
 func (t *Tally) Merge(o *Tally) {
 	if len(t.parts) != len(o.parts) {
 		panic("local: tallies of different rounds")

@@ -139,7 +139,8 @@ func contents(a accumulator) map[string]int64 {
 	return out
 }
 
-// TestTallyInPieces: adding one by one, by chunks on all cores, by repetition and by merging gives the same.
+// TestTallyInPieces: adding one by one, by chunks on all cores, by repetition and by merging gives
+// the same.
 func TestTallyInPieces(t *testing.T) {
 	r := rand.New(stattest.Source(t, "pieces"))
 	p := &collect.Params{Cells: cells}
@@ -178,7 +179,8 @@ func TestTallyRefuses(t *testing.T) {
 	} {
 		for _, b := range bad {
 			checkMalformed(t, cell, b, tally.Add(cell, b, 1))
-			if size := sizeOf(cell); len(b) <= size || len(b)%size != 0 { // else it is several reports
+			// else it is several reports
+			if size := sizeOf(cell); len(b) <= size || len(b)%size != 0 {
 				if len(b) > 0 {
 					checkMalformed(t, cell, b, tally.AddAll(cell, b))
 				}
@@ -223,8 +225,8 @@ func TestTalliesOfOtherRoundsDoNotMerge(t *testing.T) {
 	NewTally(&collect.Params{Cells: cells}).Merge(NewTally(&collect.Params{Cells: cells[:2]}))
 }
 
-// BenchmarkAdd adds a million reports of the sizes that protocols have: a payload and its multiplicity at a time
-// where payloads are short, chunks where they are long.
+// BenchmarkAdd adds a million reports of the sizes that protocols have: a payload and its
+// multiplicity at a time where payloads are short, chunks where they are long.
 func BenchmarkAdd(b *testing.B) {
 	const reports = 1_000_000
 	r := rand.New(stattest.Source(b, "bench"))

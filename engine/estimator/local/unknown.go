@@ -7,9 +7,9 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// locate returns the likeliest mean and standard deviation, that one between 1 and scales units, and the
-// posterior mass farther than near standard deviations from that mean. The grid has two slices an octave of the
-// standard deviation; its best point is refined.
+// locate returns the likeliest mean and standard deviation, that one between 1 and scales units,
+// and the posterior mass farther than near standard deviations from that mean. The grid has two
+// slices an octave of the standard deviation; its best point is refined.
 func (r residues) locate(scales float64) (at point, outside float64) {
 	g := r.newGrid(deviations(scales))
 	top := g.best()
@@ -27,8 +27,8 @@ func deviations(scales float64) []float64 {
 	return sds
 }
 
-// firstStep is the first step of a refinement: a quarter of the standard deviation in the mean, and a fifth
-// in the logarithm of the standard deviation.
+// firstStep is the first step of a refinement: a quarter of the standard deviation in the mean, and
+// a fifth in the logarithm of the standard deviation.
 const (
 	firstMean = 0.25
 	firstLog  = 0.2
@@ -54,15 +54,15 @@ func (r residues) refine(at point, scales float64) point {
 	return at
 }
 
-// halfWindow is how many standard deviations round 2 of LDP_UV2 reaches to either side: 2 + √(ln 4n) for n planned
-// contributors [JKMW19].
+// halfWindow is how many standard deviations round 2 of LDP_UV2 reaches to either side: 2 + √(ln
+// 4n) for n planned contributors [JKMW19].
 func halfWindow(n uint64) float64 { return 2 + math.Sqrt(math.Log(4*float64(n))) }
 
 // decimals is what published numbers are rounded to, in units of the least standard deviation.
 const decimals = 1e4
 
-// publishUnknown is the end of round 1 of LDP_UV2: the centre, and half the width of the interval in which
-// values of round 2 are averaged.
+// publishUnknown is the end of round 1 of LDP_UV2: the centre, and half the width of the interval
+// in which values of round 2 are averaged.
 func publishUnknown(p *collect.Params, t *Tally, info *Info) (collect.Published, error) {
 	at, outside := newResidues(p, t).locate(p.Derived.Scales)
 	info.Outside = &outside
@@ -76,7 +76,8 @@ func windowOf(p *collect.Params, mean, sd float64) collect.Published {
 	}
 }
 
-// windowed is the estimate of LDP_UV2's round 2: a mean over the window, and the standard deviation that round 1 found.
+// windowed is the estimate of LDP_UV2's round 2: a mean over the window, and the standard deviation
+// that round 1 found.
 type windowed struct {
 	Estimate
 	info        Info
@@ -126,8 +127,8 @@ func unlike(p *collect.Params, b Before, info *Info) bool {
 		"the standard deviation is of the nearest Gaussian, and the interval is wider by what values beyond the window may add.")
 }
 
-// clipped bounds what counting values beyond [lo, hi] as its ends moves a mean by, for any law of standard deviation sd or less: beyond an
-// end at distance d from the mean lie on average at most
+// clipped bounds what counting values beyond [lo, hi] as its ends moves a mean by, for any law of
+// standard deviation sd or less: beyond an end at distance d from the mean lie on average at most
 //
 //	(√(sd² + d²) − d)/2
 //
@@ -138,8 +139,8 @@ func clipped(sd float64, e Estimate, lo, hi float64) float64 {
 	return (math.Hypot(sd, d) - d) / 2
 }
 
-// roundOne returns the standard deviation that round 1 of LDP_UV2 found, which the width tells, and its standard error if as
-// many reported as planned.
+// roundOne returns the standard deviation that round 1 of LDP_UV2 found, which the width tells, and
+// its standard error if as many reported as planned.
 func roundOne(p *collect.Params) (sd, stderr float64) {
 	sd = p.Published.Width / halfWindow(p.Declaration.Expected)
 	e := math.Exp(p.Declaration.Epsilon.Float())
@@ -154,8 +155,8 @@ func roundOne(p *collect.Params) (sd, stderr float64) {
 	return sd, sd
 }
 
-// noisy returns the mean of reports i + DLAP(eps/M) over M, and its standard error from their own spread, which is taken
-// for no less than the noise's: 2α/(1−α)² for α = exp(−eps/M).
+// noisy returns the mean of reports i + DLAP(eps/M) over M, and its standard error from their own
+// spread, which is taken for no less than the noise's: 2α/(1−α)² for α = exp(−eps/M).
 func noisy(c part, eps float64) (mean, stderr float64) {
 	m, n, steps := c.sum.(*moments), float64(c.reports), float64(c.Domain)
 	mean = float64(m.sum) / n
@@ -172,8 +173,8 @@ type shaped struct {
 
 func (s shaped) SD() (value, stderr float64, err error) { return s.sd, s.sdError, nil }
 
-// decodeUV1 returns the likeliest mean and standard deviation. Standard errors are those of the inverse of the Fisher
-// information.
+// decodeUV1 returns the likeliest mean and standard deviation. Standard errors are those of the
+// inverse of the Fisher information.
 func decodeUV1(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	r, unit := newResidues(p, t), p.Declaration.SigmaMin
 	at, outside := r.locate(p.Derived.Scales)

@@ -20,28 +20,33 @@ type persons struct {
 	share   float64      // loss of the sum
 }
 
-// NewMean returns the private mean of one value a person, the mean of the person's rows. Columns: Rows, Sum.
+// NewMean returns the private mean of one value a person, the mean of the person's rows. Columns:
+// Rows, Sum.
 //
 // With x̄ᵢ the person's mean, c a centre and C a radius the answer is c + S/n̂,
 //
 //	n̂ = max(1, n + N_Z(0, ⌈1/(2ρ_n)⌉))     S = Σ clip(x̄ᵢ − c, ±C) + N_Z(0, ⌈Δ²/(2ρ₃)⌉)
 //
-// It is the shifted clipped mean of [HLY21] section 3.3 for one dimension. There n is public, points are exchanged and Δ = 2C;
-// that is replace-one with p.Sized. Under add-remove a person comes or goes, n is released first, and the centred sum has
-// Δ = C. Under replace-one with a private n, Δ = 2C, and n̂ is covered by the other steps (scalar.Shares). Shares of ρ:
+// It is the shifted clipped mean of [HLY21] section 3.3 for one dimension. There n is public,
+// points are exchanged and Δ = 2C; that is replace-one with p.Sized. Under add-remove a person
+// comes or goes, n is released first, and the centred sum has Δ = C. Under replace-one with a
+// private n, Δ = 2C, and n̂ is covered by the other steps (scalar.Shares). Shares of ρ:
 //
 //	add-remove    bounds declared   n̂ 1/4, sum 3/4; c and C are the middle and half the width of the interval
 //	              otherwise         n̂ 0.08, c 0.23 (median by bisection), C 0.17 (histogram of |x̄ᵢ − c|), sum 0.52
 //	replace-one   bounds declared   sum 1
 //	              otherwise         c 0.24, C 0.26, sum 0.50
 //
-// The searches get a larger share under replace-one, where the median's rank moves by twice as much and the histogram by √2.
+// The searches get a larger share under replace-one, where the median's rank moves by twice as much
+// and the histogram by √2.
 //
-// Pure: the same shares of ε, Laplace noise in place of Gaussian noise, c by the exponential mechanism (scalar.Centred).
+// Pure: the same shares of ε, Laplace noise in place of Gaussian noise, c by the exponential
+// mechanism (scalar.Centred).
 //
-// With declared bounds S/n is not near 0 (c is not the data's centre), so n̂ gets a quarter: with s = |x̄−c|/C the
-// variance is C²/(2ρn²)·(1/ρ₃ + s²/ρ_n), least at ρ_n/ρ₃ = s; 1/3 is within 10 % of the best for s from 0.1 to 0.8. The answer is
-// clamped to the interval, which only brings it nearer to the truth. TooFew when n̂ is under MinPersons.
+// With declared bounds S/n is not near 0 (c is not the data's centre), so n̂ gets a quarter: with s
+// = |x̄−c|/C the variance is C²/(2ρn²)·(1/ρ₃ + s²/ρ_n), least at ρ_n/ρ₃ = s; 1/3 is within 10 % of
+// the best for s from 0.1 to 0.8. The answer is clamped to the interval, which only brings it
+// nearer to the truth. TooFew when n̂ is under MinPersons.
 func NewMean(p estimator.Params) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err

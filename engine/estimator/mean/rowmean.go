@@ -25,11 +25,13 @@ type rowMean struct {
 }
 
 // rowWeight is the weight of a person's number of rows beside the sum of their centred values: the
-// number of rows enters the centred mean only to second order, so it may be noisier. With s = (mean−c)/κ the
-// variance is in proportion to (1+w²)(1+s²/w²), least at w² = |s|; w = 1/2 suits the usual s near 1/4.
+// number of rows enters the centred mean only to second order, so it may be noisier. With s =
+// (mean−c)/κ the variance is in proportion to (1+w²)(1+s²/w²), least at w² = |s|; w = 1/2 suits the
+// usual s near 1/4.
 const rowWeight = 0.5
 
-// maxFixedRows is the largest declared number of rows for which the norm's bound is used as the clip.
+// maxFixedRows is the largest declared number of rows for which the norm's bound is used as the
+// clip.
 const maxFixedRows = 4
 
 // vectorNormLimit bounds the clip of a vector's norm.
@@ -37,15 +39,17 @@ const vectorNormLimit = 1 << 61
 
 // NewRowMean returns the private mean over rows. Columns: Rows, Sum.
 //
-// Person i with mᵢ rows that sum to Tᵢ gives the vector uᵢ = (Tᵢ − c·mᵢ, wκmᵢ), w = 1/2, where c is a centre and κ a
-// radius of one row; it is shortened to norm C by one factor for both coordinates, so that a person with many
-// rows loses weight above and below alike, and the answer is c + wκ·S₁/S₂ with S the noisy sums.
+// Person i with mᵢ rows that sum to Tᵢ gives the vector uᵢ = (Tᵢ − c·mᵢ, wκmᵢ), w = 1/2, where c is
+// a centre and κ a radius of one row; it is shortened to norm C by one factor for both coordinates,
+// so that a person with many rows loses weight above and below alike, and the answer is c +
+// wκ·S₁/S₂ with S the noisy sums.
 //
-// Sensitivity: a person's clipped vector has ℓ2 norm at most C (scalar.Ball checks it in integers on a
-// lattice of C·2^-30), so adding or removing a person moves (S₁,S₂) by at most C, however many rows the person has, and
-// exchanging one by at most 2C. With declared bounds |uᵢ₁| ≤ uᵢ₂/w = 2uᵢ₂, kept in integers too: the vectors are in a
-// sector of half-angle θ = arctan 2, whose diameter is the longer of its radius and its chord 2C·sin θ = (4/√5)·C.
-// σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on each coordinate, Δ in units of C, costs ρ₃. c, κ and C are public or released before.
+// Sensitivity: a person's clipped vector has ℓ2 norm at most C (scalar.Ball checks it in integers
+// on a lattice of C·2^-30), so adding or removing a person moves (S₁,S₂) by at most C, however many
+// rows the person has, and exchanging one by at most 2C. With declared bounds |uᵢ₁| ≤ uᵢ₂/w = 2uᵢ₂,
+// kept in integers too: the vectors are in a sector of half-angle θ = arctan 2, whose diameter is
+// the longer of its radius and its chord 2C·sin θ = (4/√5)·C. σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on
+// each coordinate, Δ in units of C, costs ρ₃. c, κ and C are public or released before.
 //
 //	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2, no search for them; n̂ 0.05, C 0.20, sum 0.75
 //	                                with p.MaxRows = M ≤ 4 also C = Mκ√(1+w²): n̂ 0.05, sum 0.95
@@ -53,9 +57,10 @@ const vectorNormLimit = 1 << 61
 //	replace-one   bounds declared   C 0.20, sum 0.80; with M ≤ 4 sum 1; n̂ is public or covered (scalar.Shares)
 //	              otherwise         c 0.25, κ 0.15, C 0.13, sum 0.47
 //
-// Pure: the same with ℓ1 norms, ε and Laplace noise Lap_Z(Δ·2^30/ε₃) on each coordinate, which costs ε₃ for both. Δ is 1, and 2 where a
-// person is exchanged; with declared bounds the vectors are in the set |u₁| ≤ 2u₂, |u₁| + u₂ ≤ 1 with the corners (0, 0), (0, 1) and (±⅔, ⅓),
-// whose ℓ1 diameter is 4/3. C = Mκ(1+w) where M ≤ 4 is declared.
+// Pure: the same with ℓ1 norms, ε and Laplace noise Lap_Z(Δ·2^30/ε₃) on each coordinate, which
+// costs ε₃ for both. Δ is 1, and 2 where a person is exchanged; with declared bounds the vectors
+// are in the set |u₁| ≤ 2u₂, |u₁| + u₂ ≤ 1 with the corners (0, 0), (0, 1) and (±⅔, ⅓), whose ℓ1
+// diameter is 4/3. C = Mκ(1+w) where M ≤ 4 is declared.
 //
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
 // MinPersons, or when the noisy number of rows S₂ is under three times its noise.
@@ -98,7 +103,8 @@ func rowsFixed(p estimator.Params) bool {
 	return p.Bounded() && p.MaxRows > 0 && p.MaxRows <= maxFixedRows
 }
 
-// rowWidth is the sensitivity of the vectors' sum in radii: that of a ball, or of the sector of half-angle arctan(1/w).
+// rowWidth is the sensitivity of the vectors' sum in radii: that of a ball, or of the sector of
+// half-angle arctan(1/w).
 func rowWidth(p estimator.Params) scalar.Width {
 	if p.Bounded() {
 		return scalar.NewWidth(p.Relation, 16, 5)
@@ -237,8 +243,9 @@ func (e rowMean) vectors(c, kappa int64) vectors {
 	return v
 }
 
-// of returns (T − c·m, wκm) in units of the person means, for m > 0. With declared bounds a row is within κ of c,
-// so |T − c·m| ≤ κm is enforced: a person who breaks the promise is pulled back to it.
+// of returns (T − c·m, wκm) in units of the person means, for m > 0. With declared bounds a row is
+// within κ of c, so |T − c·m| ≤ κm is enforced: a person who breaks the promise is pulled back to
+// it.
 func (v vectors) of(m, total int64) (difference, weight float64) {
 	d, reach := scalar.Deviation(m, total, v.centre, v.shift), v.reach*float64(m)
 	return min(max(d, -reach), reach), v.weight * float64(m)

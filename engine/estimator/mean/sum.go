@@ -19,8 +19,8 @@ type sum struct {
 	share   float64 // loss of the sum itself
 }
 
-// sumShares are the shares of a sum whose clip is searched for. The share of its loss that the sum itself has for one
-// person more or less depends on the sign of the totals.
+// sumShares are the shares of a sum whose clip is searched for. The share of its loss that the sum
+// itself has for one person more or less depends on the sign of the totals.
 func sumShares(sign interval, r estimator.Relation) scalar.Shares {
 	unit := sign.clip(1)
 	joining := float64(unit.moves(estimator.AddRemove)) / float64(max(1, unit.moves(r)))
@@ -32,13 +32,14 @@ func sumShares(sign interval, r estimator.Relation) scalar.Shares {
 
 // NewSum returns the private sum over rows. Columns: Rows, Sum.
 //
-// The total tᵢ of a person's rows is clipped to an interval [a, b] with a ≤ 0 ≤ b, and the answer is
-// Σ clip(tᵢ) + N_Z(0, ⌈Δ²/(2ρ₃)⌉) grid steps, which costs ρ₃ [CKS20, Theorem 14]:
+// The total tᵢ of a person's rows is clipped to an interval [a, b] with a ≤ 0 ≤ b, and the answer
+// is Σ clip(tᵢ) + N_Z(0, ⌈Δ²/(2ρ₃)⌉) grid steps, which costs ρ₃ [CKS20, Theorem 14]:
 //
 //	add-remove    Δ = max(−a, b): a person who comes or goes adds a number of the interval
 //	replace-one   Δ = b − a, which also bounds one who comes or goes
 //
-// One side of the interval is 0 where the public range of a row's value has one sign; then both are the same.
+// One side of the interval is 0 where the public range of a row's value has one sign; then both are
+// the same.
 //
 //	both bounds and p.MaxRows = M declared   the interval of M rows, ρ₃ = ρ; it always answers
 //	otherwise                                [−C, C] or a half of it, C from a noisy histogram of |tᵢ| (scalar.Radius, ρ₂);
@@ -47,17 +48,18 @@ func sumShares(sign interval, r estimator.Relation) scalar.Shares {
 //	                                         n̂ is under MinPersons, or when no radius stands out from the histogram's noise
 //	p.Sized                                  n times the mean of the totals: see totals
 //
-// Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram and n̂ with Laplace noise; the same shares, of ε.
+// Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram and n̂ with Laplace noise; the same
+// shares, of ε.
 //
-// A radius that does not stand out may be far too small, and a sum, unlike a mean, is then wrong by any
-// factor. Both conditions are on released values.
+// A radius that does not stand out may be far too small, and a sum, unlike a mean, is then wrong by
+// any factor. Both conditions are on released values.
 //
-// The declared interval is enforced: a person who breaks the promise is clipped. Without it the totals of
-// the few persons beyond C are shortened, which is the larger error on heavy tails.
+// The declared interval is enforced: a person who breaks the promise is clipped. Without it the
+// totals of the few persons beyond C are shortened, which is the larger error on heavy tails.
 //
-// One symmetric clip is used for data that lie mostly on one side as well: two searches, for C₋ and C₊,
-// each with half the loss, would give the noise of max(C₋, C₊), which is what the symmetric clip has, and
-// more bias.
+// One symmetric clip is used for data that lie mostly on one side as well: two searches, for C₋ and
+// C₊, each with half the loss, would give the noise of max(C₋, C₊), which is what the symmetric
+// clip has, and more bias.
 func NewSum(p estimator.Params) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
@@ -102,8 +104,8 @@ func (t interval) moves(r estimator.Relation) int64 {
 // of returns the number of the interval nearest x.
 func (t interval) of(x int64) int64 { return min(max(x, t.lo), t.hi) }
 
-// declaredTotal is the range of the total of least to p.MaxRows rows within the declared bounds, least being 0 or 1: its ends
-// are at most 2^50, as the totals themselves are.
+// declaredTotal is the range of the total of least to p.MaxRows rows within the declared bounds,
+// least being 0 or 1: its ends are at most 2^50, as the totals themselves are.
 func declaredTotal(p estimator.Params, least int64) interval {
 	lo, hi := *p.Lower, *p.Upper
 	return interval{min(least*lo, scalar.Times(lo, p.MaxRows)), max(least*hi, scalar.Times(hi, p.MaxRows))}

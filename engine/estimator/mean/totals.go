@@ -6,12 +6,14 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// totals is the sum over rows where the number of persons is public: n times the mean of the persons' totals.
+// totals is the sum over rows where the number of persons is public: n times the mean of the
+// persons' totals.
 //
-// Under replace-one a sum of totals clipped to ±C about 0 moves by 2C, and one of totals clipped to ±C about a centre by 2C
-// as well; but the second C is the spread of the totals, which is less than their size. Since n is public, n·c
-// is no statistic of the data beyond c. Shares and conditions are those of NewMean with p.Sized. With both bounds and
-// p.MaxRows = M declared the range of a total of 1 to M rows takes the place of the searches, and Δ is its length.
+// Under replace-one a sum of totals clipped to ±C about 0 moves by 2C, and one of totals clipped to
+// ±C about a centre by 2C as well; but the second C is the spread of the totals, which is less than
+// their size. Since n is public, n·c is no statistic of the data beyond c. Shares and conditions
+// are those of NewMean with p.Sized. With both bounds and p.MaxRows = M declared the range of a
+// total of 1 to M rows takes the place of the searches, and Δ is its length.
 type totals struct{ persons }
 
 func newTotals(p estimator.Params) totals {

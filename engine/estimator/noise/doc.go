@@ -3,11 +3,13 @@
 //	N_Z(0,σ²)   P[y] ∝ exp(−y²/2σ²)    Gaussian, GaussianInt   [CKS20] Algorithm 3, σ² a positive integer
 //	Lap_Z(t)    P[y] ∝ exp(−|y|/t)     Laplace                 [CKS20] Algorithm 2, t a positive rational
 //
-// Adding N_Z(0,σ²) to an integer of sensitivity Δ costs Δ²/(2σ²) in zCDP, and independent coordinates add up to
-// ‖Δ‖₂²/(2σ²) [CKS20, Theorem 14]; its variance is at most σ². No float decides anything: variances below 2^102 go through
-// 128-bit integers, where floats only locate a rational that is then known to lie in an interval, and what the
-// interval leaves open is decided by the rational itself (fast.go); larger ones go through big integers (big.go).
+// Adding N_Z(0,σ²) to an integer of sensitivity Δ costs Δ²/(2σ²) in zCDP, and independent
+// coordinates add up to ‖Δ‖₂²/(2σ²) [CKS20, Theorem 14]; its variance is at most σ². No float
+// decides anything: variances below 2^102 go through 128-bit integers, where floats only locate a
+// rational that is then known to lie in an interval, and what the interval leaves open is decided
+// by the rational itself (fast.go); larger ones go through big integers (big.go).
 //
-// Secure reads ChaCha8 under a key from the operating system and is the only source that a server builds. New takes any
-// Bits: tests and the accuracy bench, which the server cannot reach, give it seeded ones. The time of a draw depends on what is drawn.
+// Secure reads ChaCha8 under a key from the operating system and is the only source that a server
+// builds. New takes any Bits: tests and the accuracy bench, which the server cannot reach, give it
+// seeded ones. The time of a draw depends on what is drawn.
 package noise

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// These tests look at the decisions that the fixed-size path leaves to exact rationals. They come up once
-// in 2^40 draws or so, so the interval is widened by hand until every decision needs them.
+// These tests look at the decisions that the fixed-size path leaves to exact rationals. They come
+// up once in 2^40 draws or so, so the interval is widened by hand until every decision needs them.
 
 // near tells whether hits of n agree with probability p to within 6.1 standard deviations (1e-9).
 func near(hits, n int, p float64) bool {
@@ -40,7 +40,8 @@ func TestUncertainDecisionsFollowTheSameLaw(t *testing.T) {
 	}
 }
 
-// TestCompareAgreesWithTheQuickDecision: where the first 64 bits decide, the exact comparison says the same.
+// TestCompareAgreesWithTheQuickDecision: where the first 64 bits decide, the exact comparison says
+// the same.
 func TestCompareAgreesWithTheQuickDecision(t *testing.T) {
 	r := rand.New(rand.NewChaCha8([32]byte{2}))
 	s := newSampler(rand.NewChaCha8([32]byte{3}))

@@ -8,14 +8,14 @@ import (
 
 // gaussian holds what the fixed-size path needs of one variance σ² < 2^102.
 //
-// The algorithm is [CKS20] Algorithm 3: Y from Lap_Z(t), accepted with probability exp(−γ),
-// γ = (|Y|−σ²/t)²/(2σ²) = (|Y|t−σ²)²/(2σ²t²). It is exact for every integer t >= 1 (t only decides how often Y is
-// accepted), so t = ⌊σ⌋+1 may be off by rounding of the square root.
+// The algorithm is [CKS20] Algorithm 3: Y from Lap_Z(t), accepted with probability exp(−γ), γ =
+// (|Y|−σ²/t)²/(2σ²) = (|Y|t−σ²)²/(2σ²t²). It is exact for every integer t >= 1 (t only decides how
+// often Y is accepted), so t = ⌊σ⌋+1 may be off by rounding of the square root.
 //
 // Every decision compares a uniform real, of which 64 bits are drawn, with γ/k. γ is known as an
-// interval of fixed-point numbers that provably contains it; when the 64 bits do not put the uniform
-// clearly on one side, more of its bits are drawn and the comparison is done with the exact rational.
-// So rounding never decides: the law is that of the rational algorithm.
+// interval of fixed-point numbers that provably contains it; when the 64 bits do not put the
+// uniform clearly on one side, more of its bits are drawn and the comparison is done with the exact
+// rational. So rounding never decides: the law is that of the rational algorithm.
 type gaussian struct {
 	sigma2 Variance
 	t      uint64
@@ -140,9 +140,9 @@ func (r ratio) exact() (num, den *big.Int) {
 	return num.Sub(num, w.Mul(w, den)), den
 }
 
-// bernExp returns true with probability exp(−x), 0 <= x < 1, where x·2^64 lies in [lo, lo+width] and
-// equals exact: [CKS20] Algorithm 1. With k trials Bernoulli(x/1), Bernoulli(x/2), … up to the first
-// failure, the result is whether k is odd.
+// bernExp returns true with probability exp(−x), 0 <= x < 1, where x·2^64 lies in [lo, lo+width]
+// and equals exact: [CKS20] Algorithm 1. With k trials Bernoulli(x/1), Bernoulli(x/2), … up to the
+// first failure, the result is whether k is odd.
 func (s *sampler) bernExp(lo, width uint64, exact ratio) bool {
 	hi, carry := bits.Add64(lo, width, 0)
 	if carry != 0 {

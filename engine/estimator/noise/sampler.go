@@ -10,7 +10,8 @@ import (
 // integers, larger ones through big integers; both draw from exactly the same law.
 type sampler struct {
 	bits Bits
-	last gaussian // derived numbers of the last small variance: groups ask for the same one again and again
+	// derived numbers of the last small variance: groups ask for the same one again and again
+	last gaussian
 }
 
 // fastBits bounds log2 of the variances of the fixed-size path: σ < 2^51.

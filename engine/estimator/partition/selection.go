@@ -13,18 +13,21 @@ import (
 
 // Params are the public parameters of a selection.
 type Params struct {
-	Rho       float64 // zCDP of the whole selection for one person, over all keys that the person has; > 0
+	// zCDP of the whole selection for one person, over all keys that the person has; > 0
+	Rho       float64
 	Delta     float64 // event δ of the whole selection; 0 < Delta < 1/2
 	MaxGroups int     // keys that the store keeps of one person, >= 1
-	Minimum   int     // keys whose noisy number of persons is under this are never shown; 0 for no such rule
+	// keys whose noisy number of persons is under this are never shown; 0 for no such rule
+	Minimum int
 
 	Relation estimator.Relation // that Rho and Delta hold for
 }
 
 // Selection shows a key when its noisy number of persons reaches a threshold. A person is counted
 // once in each of at most MaxGroups keys; adding a person changes the counts of those keys by one
-// each (ℓ2 sensitivity √MaxGroups) and may bring in up to MaxGroups keys that nobody else has. Exchanging a
-// person changes the counts of up to 2·MaxGroups keys by one each, those of the old rows and those of the new.
+// each (ℓ2 sensitivity √MaxGroups) and may bring in up to MaxGroups keys that nobody else has.
+// Exchanging a person changes the counts of up to 2·MaxGroups keys by one each, those of the old
+// rows and those of the new.
 //
 //	add-remove    σ² = ⌈MaxGroups/(2ρ)⌉
 //	replace-one   σ² = ⌈2·MaxGroups/(2ρ)⌉
@@ -37,19 +40,19 @@ type Params struct {
 // √(2πσ²), because by Poisson summation it is √(2πσ²) times a series of positive terms that begins
 // with 1. [CKS20] Proposition 25 gives a bound of the same kind.
 //
-// Loss: the keys that both neighbours have are decided from counts with Gaussian noise:
-// ρ by [CKS20] Theorem 14 and post-processing. A key that only one of them has holds one person and is
-// shown with probability at most δ/MaxGroups. Under add-remove one neighbour has at most MaxGroups such keys, and the
-// other none. Under replace-one each of the two has at most MaxGroups: those of the old rows on one side, those of the
-// new rows on the other. On each side the event that none of its own is shown has probability at least 1−δ, and given
-// these two events, which the noise of the common keys does not know of, the laws agree up to ρ. The definition asks for one
-// event on each side, so δ is not doubled. That is δ-approximate
-// ρ-zCDP of [BS16] Definition 8.1: an event δ.
+// Loss: the keys that both neighbours have are decided from counts with Gaussian noise: ρ by
+// [CKS20] Theorem 14 and post-processing. A key that only one of them has holds one person and is
+// shown with probability at most δ/MaxGroups. Under add-remove one neighbour has at most MaxGroups
+// such keys, and the other none. Under replace-one each of the two has at most MaxGroups: those of
+// the old rows on one side, those of the new rows on the other. On each side the event that none of
+// its own is shown has probability at least 1−δ, and given these two events, which the noise of the
+// common keys does not know of, the laws agree up to ρ. The definition asks for one event on each
+// side, so δ is not doubled. That is δ-approximate ρ-zCDP of [BS16] Definition 8.1: an event δ.
 //
-// Only keys with at least one person may be passed to Keep. A threshold on truncated geometric noise
-// ((ε,δ)-optimal for one key a person) costs ε·tanh(ε/2) ≈ ε²/2 in zCDP, which makes its threshold
-// ≈ ln(ε/δ)/ε with ε = √(2ρ) grow like ln(1/δ) where this one grows like √ln(1/δ): at δ = 1e-6 it is the
-// higher one for every ρ up to 2, so it is not offered.
+// Only keys with at least one person may be passed to Keep. A threshold on truncated geometric
+// noise ((ε,δ)-optimal for one key a person) costs ε·tanh(ε/2) ≈ ε²/2 in zCDP, which makes its
+// threshold ≈ ln(ε/δ)/ε with ε = √(2ρ) grow like ln(1/δ) where this one grows like √ln(1/δ): at δ =
+// 1e-6 it is the higher one for every ρ up to 2, so it is not offered.
 //
 // Source: thresholding a histogram, [BS16] section 8 for the account; the key-bounded form follows
 // from the union bound above.

@@ -45,7 +45,8 @@ func TestALonePersonIsShownWithProbabilityDeltaAtMost(t *testing.T) {
 				if p := shown(s.Threshold()); p > delta {
 					t.Errorf("rho=%v delta=%v groups=%d: shown with %v", rho, delta, groups, p)
 				}
-				// Not much too high either; and two standard deviations less must be seen to be too low.
+				// Not much too high either; and two standard deviations less must be seen to be too
+				// low.
 				if slack := int64(2 + 0.2*math.Sqrt(sigma2)); shown(s.Threshold()-slack) <= delta {
 					t.Errorf("rho=%v delta=%v groups=%d: threshold %d is higher than needed by %d", rho, delta, groups, s.Threshold(), slack)
 				}
@@ -103,8 +104,9 @@ func TestMinimumRaisesTheThreshold(t *testing.T) {
 	}
 }
 
-// TestAnExchangeCostsTheLoss records what one person moves: with all keys of the person shared by others, and exchanged for
-// as many others, the loss is ρ and not more; with the noise of add-remove it would be twice that.
+// TestAnExchangeCostsTheLoss records what one person moves: with all keys of the person shared by
+// others, and exchanged for as many others, the loss is ρ and not more; with the noise of
+// add-remove it would be twice that.
 func TestAnExchangeCostsTheLoss(t *testing.T) {
 	const rho, groups = 0.1, 3
 	loss := func(r estimator.Relation) *big.Rat {
@@ -115,7 +117,8 @@ func TestAnExchangeCostsTheLoss(t *testing.T) {
 		a := &stattest.Recorder{Answer: func(_ int, v, _ *big.Int) *big.Int { return v }}
 		b := a.Replay(t)
 		for k := range 2 * groups {
-			s.Keep(a, int64(5+(1-k%2))) // the person is in the keys with even numbers, or in the odd ones
+			// the person is in the keys with even numbers, or in the odd ones
+			s.Keep(a, int64(5+(1-k%2)))
 		}
 		for k := range 2 * groups {
 			s.Keep(b, int64(5+k%2))

@@ -92,7 +92,8 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// errorsOf are the errors of estimators to the true mean in each trial, by name; "sample" is the mean of the persons' means itself.
+// errorsOf are the errors of estimators to the true mean in each trial, by name; "sample" is the
+// mean of the persons' means itself.
 func (s setting) errorsOf(t *testing.T, trials int, made map[string]estimator.Estimator) map[string][]float64 {
 	t.Helper()
 	r, n, out := rand.New(stattest.Source(t, s.String())), stattest.Noiser(t, s.String()+" noise"), map[string][]float64{}
@@ -133,14 +134,16 @@ func (s setting) estimators(t *testing.T, rho float64) map[string]estimator.Esti
 	add("thirds", Params{Split: Persons})
 	e, err := vector.NewMean(vector.Params{Params: open, Dim: s.d})
 	out["vector"] = must(t, e, err)
-	pure := Params{Dim: s.d, Params: estimator.Params{Epsilon: math.Sqrt(2 * rho), Grid: grid}} // the ε that ρ may stand for
+	// the ε that ρ may stand for
+	pure := Params{Dim: s.d, Params: estimator.Params{Epsilon: math.Sqrt(2 * rho), Grid: grid}}
 	e, err = NewMean(pure)
 	out["pure"] = must(t, e, err)
 	return out
 }
 
-// TestAccuracyTable is the measurement behind docs/decisions/persons.md; it runs with -trials. It prints the median error over that of the mean of the persons' means, and the ratio of
-// the root mean squares.
+// TestAccuracyTable is the measurement behind docs/decisions/persons.md; it runs with -trials. It
+// prints the median error over that of the mean of the persons' means, and the ratio of the root
+// mean squares.
 func TestAccuracyTable(t *testing.T) {
 	if *trials == 0 {
 		t.Log("with -trials")
@@ -176,8 +179,9 @@ func excess(errors, sample []float64) float64 {
 	return math.Sqrt(a / b)
 }
 
-// TestErrorsAreNearTheSamples: at the paper's sample sizes the error is within 1.5 times that of the mean of the persons' means, whatever is declared, for tails with four
-// moments and more; so it is where persons differ. With a third of the persons in every stage it cannot be.
+// TestErrorsAreNearTheSamples: at the paper's sample sizes the error is within 1.5 times that of
+// the mean of the persons' means, whatever is declared, for tails with four moments and more; so it
+// is where persons differ. With a third of the persons in every stage it cannot be.
 func TestErrorsAreNearTheSamples(t *testing.T) {
 	settings := []setting{{law: rowLaws[0], n: 20000, m: 1, d: 1, between: 3}, {law: rowLaws[0], n: 2000, m: 10, d: 64}}
 	for _, law := range rowLaws {
@@ -203,7 +207,8 @@ func TestErrorsAreNearTheSamples(t *testing.T) {
 	}
 }
 
-// TestPersonsBeatRowsWithGroupPrivacy: the noise is √m times less than that of a mean of all rows whose loss for one row is ρ/m², so that it is ρ for a person's m rows [BS16, Proposition 1.9].
+// TestPersonsBeatRowsWithGroupPrivacy: the noise is √m times less than that of a mean of all rows
+// whose loss for one row is ρ/m², so that it is ρ for a person's m rows [BS16, Proposition 1.9].
 func TestPersonsBeatRowsWithGroupPrivacy(t *testing.T) {
 	const rho, runs = 0.1, 5
 	s := setting{law: rowLaws[0], n: 1500, m: 64, d: 8, mean: 10}
@@ -241,7 +246,8 @@ func TestPersonsBeatRowsWithGroupPrivacy(t *testing.T) {
 	}
 }
 
-// TestStandardErrorsAreThoseOfTheNoise: answers for the same persons scatter as the standard errors say, and not as those of a third of the noise.
+// TestStandardErrorsAreThoseOfTheNoise: answers for the same persons scatter as the standard errors
+// say, and not as those of a third of the noise.
 func TestStandardErrorsAreThoseOfTheNoise(t *testing.T) {
 	const runs, persons = 500, 1500
 	r := rand.New(stattest.Source(t, "persons"))

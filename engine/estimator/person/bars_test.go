@@ -10,8 +10,9 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestIntervalsCover counts how often the error bars of a coordinate cover the mean of the vectors as they are clipped, with Gaussian noise and, pure,
-// with Laplace noise; half of the width does not. A mean of a third of the persons has none.
+// TestIntervalsCover counts how often the error bars of a coordinate cover the mean of the vectors
+// as they are clipped, with Gaussian noise and, pure, with Laplace noise; half of the width does
+// not. A mean of a third of the persons has none.
 func TestIntervalsCover(t *testing.T) {
 	const dim, persons = 2, 3000
 	levels := []float64{0.5, 0.9, 0.95, 0.99}

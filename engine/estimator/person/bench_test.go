@@ -10,7 +10,8 @@ import (
 	"scrim/engine/estimator/vector"
 )
 
-// BenchmarkMean releases the mean of 200 000 persons with 10 rows each and 16 coordinates; beside it the exact sum, and vector's choice.
+// BenchmarkMean releases the mean of 200 000 persons with 10 rows each and 16 coordinates; beside
+// it the exact sum, and vector's choice.
 func BenchmarkMean(b *testing.B) {
 	const persons, dim = 200_000, 16
 	r := rand.New(rand.NewPCG(1, 2))

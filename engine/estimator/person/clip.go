@@ -12,15 +12,17 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// clipAndNoise is Clip-and-Noise [AKM25, Algorithm 2] about an integer centre c at a loss: S/n̂ with S the noisy sum of the x_i − c, clipped to a
-// radius P, all in units. It returns S/n̂ and the standard deviation of the noise in every coordinate of it.
+// clipAndNoise is Clip-and-Noise [AKM25, Algorithm 2] about an integer centre c at a loss: S/n̂
+// with S the noisy sum of the x_i − c, clipped to a radius P, all in units. It returns S/n̂ and the
+// standard deviation of the noise in every coordinate of it.
 //
 //	zCDP   ℓ2 ball; the sum moves by s·P in ℓ2, and each coordinate gets N_Z(0, ⌈(s·P)²·2^48/(2ρ)⌉) in units of 2^-24 [CKS20, Theorem 14]
 //	pure   interval of each coordinate (section 3.4); each sum moves by s·P and gets Lap_Z(s·P·d/ε)
 //
-// s is 1 under add-remove, where a person's vector comes or goes, and 2 under replace-one, where it is exchanged; a person who starts or
-// stops to match under replace-one moves the sum by P at most. The paper divides by a public n and has 2P/n; here the sum is
-// centred, so that it does not move by more when a person comes.
+// s is 1 under add-remove, where a person's vector comes or goes, and 2 under replace-one, where it
+// is exchanged; a person who starts or stops to match under replace-one moves the sum by P at most.
+// The paper divides by a public n and has 2P/n; here the sum is centred, so that it does not move
+// by more when a person comes.
 func (l law) clipAndNoise(n noise.Noiser, b *estimator.Block, centre []int64, radius int64, count, loss float64) (shift []float64, sigma float64) {
 	var sums []*big.Int
 	unit := 1.0 // of the sums
@@ -58,7 +60,8 @@ func (l law) addLaplace(n noise.Noiser, sums []*big.Int, radius int64, loss floa
 	}
 }
 
-// clampedSums returns Σ_i min(max(x_ij − c_j, −P), P), exactly. Entries and centre are within ±2^60, P is at most 2^61.
+// clampedSums returns Σ_i min(max(x_ij − c_j, −P), P), exactly. Entries and centre are within
+// ±2^60, P is at most 2^61.
 func clampedSums(b *estimator.Block, centre []int64, radius int64) []*big.Int {
 	sums := make([]*big.Int, b.Dim)
 	for j := range sums {
@@ -85,7 +88,8 @@ func clampedSums(b *estimator.Block, centre []int64, radius int64) []*big.Int {
 	return sums
 }
 
-// moved returns a centre moved by a released shift, rounded to units and kept within the public range.
+// moved returns a centre moved by a released shift, rounded to units and kept within the public
+// range.
 func moved(centre []int64, shift []float64, lo, hi int64) []int64 {
 	out := make([]int64, len(centre))
 	for j, c := range centre {

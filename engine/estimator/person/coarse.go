@@ -13,7 +13,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// buckets cut an interval of integers into pieces of one width that start at multiples of it. Numbers outside count as the nearest end.
+// buckets cut an interval of integers into pieces of one width that start at multiples of it.
+// Numbers outside count as the nearest end.
 type buckets struct {
 	lo, hi int64
 	width  int64
@@ -45,22 +46,26 @@ func (b buckets) middle(k uint64) int64 {
 	return min(max((b.first+int64(k))*b.width+b.width/2, b.lo), b.hi)
 }
 
-// chooser picks a coordinate's bucket from all persons' buckets, in ascending order. Tests put forced choices in its place.
+// chooser picks a coordinate's bucket from all persons' buckets, in ascending order. Tests put
+// forced choices in its place.
 type chooser interface {
 	choose(n noise.Noiser, m estimator.Memory, sorted []uint64) (bucket uint64, ok bool)
 }
 
-// coarse is CoarseEstimate [AKM25, appendix A.5]: RangeEstimator (Algorithm 1) on every coordinate. It returns for each the middle of
-// a bucket that nearly as many persons are in as in any.
+// coarse is CoarseEstimate [AKM25, appendix A.5]: RangeEstimator (Algorithm 1) on every coordinate.
+// It returns for each the middle of a bucket that nearly as many persons are in as in any.
 //
-// RangeEstimator's histogram has one bucket a person. [AKM25] Lemma 2.8 adds noise to every bucket, which is ε-DP but endless work where the range is
-// wide, or to the full ones only, which needs δ. The exponential mechanism on the counts (exponential.Fullest) has the same error, ln(buckets/β)/ε,
-// and takes all empty buckets between two full ones as one category: 2^61 buckets cost as much as n. So a range is always finite
-// here: without Radius it is the public range of the grid, at most 2^61 units, whose logarithm of 43 is what it costs in persons. The stability
+// RangeEstimator's histogram has one bucket a person. [AKM25] Lemma 2.8 adds noise to every bucket,
+// which is ε-DP but endless work where the range is wide, or to the full ones only, which needs δ.
+// The exponential mechanism on the counts (exponential.Fullest) has the same error,
+// ln(buckets/β)/ε, and takes all empty buckets between two full ones as one category: 2^61 buckets
+// cost as much as n. So a range is always finite here: without Radius it is the public range of the
+// grid, at most 2^61 units, whose logarithm of 43 is what it costs in persons. The stability
 // histogram of the paper is there for a declared δ (Params.Delta).
 //
-// Sensitivity of one coordinate: a person is in one bucket, so one more or less changes one count by 1, and one exchanged two counts: range 1 or 2.
-// Every coordinate has a d-th of the loss. The paper has r' = r/√d on a coordinate, too; 2r' is then its error, and 2r the vector's.
+// Sensitivity of one coordinate: a person is in one bucket, so one more or less changes one count
+// by 1, and one exchanged two counts: range 1 or 2. Every coordinate has a d-th of the loss. The
+// paper has r' = r/√d on a coordinate, too; 2r' is then its error, and 2r the vector's.
 type coarse struct {
 	buckets
 	pick chooser
@@ -83,7 +88,8 @@ func (c coarse) release(n noise.Noiser, b *estimator.Block) []int64 {
 	return centre
 }
 
-// fill sets columns to the sorted buckets of the coordinates from from on, a coordinate a goroutine.
+// fill sets columns to the sorted buckets of the coordinates from from on, a coordinate a
+// goroutine.
 func (c coarse) fill(columns [][]uint64, b *estimator.Block, from int) {
 	var all fork.Group
 	for k := range columns {
@@ -115,7 +121,8 @@ func (f fullest) choose(n noise.Noiser, m estimator.Memory, sorted []uint64) (ui
 	return f.Choose(n, m, sorted), true
 }
 
-// newCoarse returns the coarse estimate for a shape at a loss, of the public range cut to ±(R + 2r) where R is declared.
+// newCoarse returns the coarse estimate for a shape at a loss, of the public range cut to ±(R + 2r)
+// where R is declared.
 func (m mean) newCoarse(s shape, loss float64) coarse {
 	width := integer(s.width())
 	if m.p.Delta > 0 {
@@ -143,9 +150,10 @@ const farEnd = 1 << 61
 // integer rounds a length up to a whole number of units, from 1 to 2^61.
 func integer(x float64) int64 { return int64(math.Ceil(min(max(x, 1), farEnd))) }
 
-// coarseNeed is the loss of a coarse estimate that is off by no more than 2r in all coordinates but for a probability of 5 %, with count
-// persons: the fullest bucket stands out by standOut·count, and the choice is within ln(buckets·d/0.05)/rate of the
-// fullest. A stability histogram has its threshold in place of that.
+// coarseNeed is the loss of a coarse estimate that is off by no more than 2r in all coordinates but
+// for a probability of 5 %, with count persons: the fullest bucket stands out by standOut·count,
+// and the choice is within ln(buckets·d/0.05)/rate of the fullest. A stability histogram has its
+// threshold in place of that.
 func (m mean) coarseNeed(count, buckets float64) float64 {
 	if m.p.Delta > 0 {
 		z := math.Sqrt(2*math.Log(float64(m.p.Dim)/min(m.p.Delta, 0.05))) + 2

@@ -12,8 +12,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestBucketsCoverTheRange: every number is in the bucket that its neighbours say, the ends count for what is beyond them, and middles are
-// in their own bucket and within the range.
+// TestBucketsCoverTheRange: every number is in the bucket that its neighbours say, the ends count
+// for what is beyond them, and middles are in their own bucket and within the range.
 func TestBucketsCoverTheRange(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi, width int64
@@ -44,8 +44,8 @@ func TestBucketsCoverTheRange(t *testing.T) {
 	}
 }
 
-// TestRangeEstimator finds the mean within 2r in all of 200 runs with the persons that it is planned for, on the widest range, pure or not; with a
-// twentieth of them it does not.
+// TestRangeEstimator finds the mean within 2r in all of 200 runs with the persons that it is
+// planned for, on the widest range, pure or not; with a twentieth of them it does not.
 func TestRangeEstimator(t *testing.T) {
 	r := rand.New(stattest.Source(t, "range"))
 	for _, pure := range []bool{false, true} {
@@ -74,8 +74,9 @@ func TestRangeEstimator(t *testing.T) {
 	}
 }
 
-// TestStabilityHistogram: without bounds on the range the bucket is found, and no bucket of few persons is ever taken. A bucket that one person alone is in passes with
-// probability δ' at most, as the threshold is so many standard deviations away.
+// TestStabilityHistogram: without bounds on the range the bucket is found, and no bucket of few
+// persons is ever taken. A bucket that one person alone is in passes with probability δ' at most,
+// as the threshold is so many standard deviations away.
 func TestStabilityHistogram(t *testing.T) {
 	const rho, delta = 0.1, 1e-6
 	p := Params{Dim: 2, Delta: delta, Params: estimator.Params{Rho: rho, Grid: grid}}
@@ -107,8 +108,9 @@ func TestStabilityHistogram(t *testing.T) {
 	}
 }
 
-// TestOnePersonAloneChangesAStabilityHistogram enumerates neighbours of up to four persons on two buckets: counts that both have differ by one person, and a bucket that only one
-// of them has holds one person.
+// TestOnePersonAloneChangesAStabilityHistogram enumerates neighbours of up to four persons on two
+// buckets: counts that both have differ by one person, and a bucket that only one of them has holds
+// one person.
 func TestOnePersonAloneChangesAStabilityHistogram(t *testing.T) {
 	e, err := NewMean(Params{Dim: 1, Delta: 1e-6, Params: estimator.Params{Rho: 0.1, Grid: grid, Relation: estimator.ReplaceOne}})
 	s := newStability(must(t, e, err).(mean).p, 0.02)

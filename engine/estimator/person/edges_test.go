@@ -70,7 +70,8 @@ func checkSteps(t *testing.T, m mean, loss float64, want privacy.Loss) {
 	}
 }
 
-// TestFewPersonsAreTooFew: exactly under MinPersons the answer is NULL, with the number that would do.
+// TestFewPersonsAreTooFew: exactly under MinPersons the answer is NULL, with the number that would
+// do.
 func TestFewPersonsAreTooFew(t *testing.T) {
 	for _, v := range variants() {
 		for _, pure := range []bool{false, true} {
@@ -118,7 +119,8 @@ func edgeGroups(d, persons int) map[string]*estimator.Block {
 	}
 }
 
-// TestEdgeGroupsGiveFiniteAnswers releases on groups of every odd kind with real noise, much and little of it.
+// TestEdgeGroupsGiveFiniteAnswers releases on groups of every odd kind with real noise, much and
+// little of it.
 func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
 	for _, d := range []int{1, 3, 5} {
 		groups := edgeGroups(d, 3000)
@@ -139,8 +141,8 @@ func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
 	}
 }
 
-// TestEqualPersonsAndOutliers: with little noise the answer is the value that all have, and neither one far person nor one with nearly all rows
-// moves it.
+// TestEqualPersonsAndOutliers: with little noise the answer is the value that all have, and neither
+// one far person nor one with nearly all rows moves it.
 func TestEqualPersonsAndOutliers(t *testing.T) {
 	want := map[string]float64{"equal": 41, "zero": 0, "ties": 34, "outlier": 34, "one owns all": 34}
 	for _, d := range []int{1, 3, 5} {
@@ -161,7 +163,8 @@ func TestEqualPersonsAndOutliers(t *testing.T) {
 	}
 }
 
-// TestNumbersAreVectorsOfLengthOne: the same persons as columns and as vectors give the same answer to the last bit, without those who are absent.
+// TestNumbersAreVectorsOfLengthOne: the same persons as columns and as vectors give the same answer
+// to the last bit, without those who are absent.
 func TestNumbersAreVectorsOfLengthOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	rows, sums, present := make([]int64, 40_000), make([]int64, 40_000), []int{}
@@ -197,8 +200,9 @@ func (s laplaceShrunk) Laplace(v, num, den *big.Int) *big.Int {
 	return s.Noiser.Laplace(v, num, new(big.Int).Mul(den, big.NewInt(s.factor)))
 }
 
-// TestAuditOfWorstNeighbours bounds the loss from below by samples: persons who are all the same against one far off, who is exchanged for one
-// far off on the other side. No bound exceeds what is declared, and with a hundredth of the noise every one does.
+// TestAuditOfWorstNeighbours bounds the loss from below by samples: persons who are all the same
+// against one far off, who is exchanged for one far off on the other side. No bound exceeds what is
+// declared, and with a hundredth of the noise every one does.
 func TestAuditOfWorstNeighbours(t *testing.T) {
 	const runs = 120
 	for _, v := range variants() {
@@ -244,7 +248,9 @@ func TestAuditOfWorstNeighbours(t *testing.T) {
 						t.Errorf("seed %d: loss at least %.3f, declared %.3f", stattest.Seed(t), bound, rho)
 					}
 					if v.p.Split == Persons {
-						return // one time in three the far person is where the answer comes from: too few draws to see that
+						// one time in three the far person is where the answer comes from: too few
+						// draws to see that
+						return
 					}
 					less := laplaceShrunk{stattest.Shrunk{Noiser: n, Factor: 10_000}, 100}
 					if bound := stattest.LossBound(draw(less, x), draw(less, y)); bound <= rho {
@@ -294,7 +300,8 @@ func TestBadParametersAreRefused(t *testing.T) {
 	}
 }
 
-// TestMeansAreWithinTheRange: whatever a block has in it, what goes on is within the public range, so that no difference from a centre wraps.
+// TestMeansAreWithinTheRange: whatever a block has in it, what goes on is within the public range,
+// so that no difference from a centre wraps.
 func TestMeansAreWithinTheRange(t *testing.T) {
 	for _, v := range variants() {
 		m := v.at(t, 3, 1, false, estimator.AddRemove, false)

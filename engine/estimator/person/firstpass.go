@@ -15,7 +15,8 @@ import (
 // rowsPer is the number of buckets an octave of numbers of rows: m enters radii by a root of it.
 const rowsPer = 4
 
-// per is the number of buckets an octave, half of that for pure histograms: Laplace noise in many buckets hides a bulk sooner.
+// per is the number of buckets an octave, half of that for pure histograms: Laplace noise in many
+// buckets hides a bulk sooner.
 func (l law) per(buckets int) int {
 	if l.pure {
 		return buckets / 2
@@ -26,8 +27,9 @@ func (l law) per(buckets int) int {
 // bulk is the number of buckets that hold most of the data.
 func (l law) bulk() float64 { return float64(l.per(firstpass.BulkBuckets)) }
 
-// rowsQuantile is the quantile of the persons' numbers of rows that stands for m: most persons have as many or more, so that their means vary no more than the radii allow
-// for; with a lower one a few persons with a row each would decide the noise of all.
+// rowsQuantile is the quantile of the persons' numbers of rows that stands for m: most persons have
+// as many or more, so that their means vary no more than the radii allow for; with a lower one a
+// few persons with a row each would decide the noise of all.
 const rowsQuantile = 0.2
 
 // learnsRows, learnsSpread report whether m and τ are looked at.
@@ -42,8 +44,8 @@ func (p Params) mostRows() float64 {
 	return maxRows
 }
 
-// rows releases m: what is declared, or the quantile from a noisy histogram of numbers of rows, one number a person: one who comes or goes
-// changes one count by 1, one who is exchanged two.
+// rows releases m: what is declared, or the quantile from a noisy histogram of numbers of rows, one
+// number a person: one who comes or goes changes one count by 1, one who is exchanged two.
 func (m mean) rows(n noise.Noiser, b *estimator.Block, count float64, left *budget) float64 {
 	if !m.p.learnsRows() {
 		return m.p.Rows
@@ -72,17 +74,20 @@ func rowsOf(b *estimator.Block) []float64 {
 	return out
 }
 
-// spread releases τ: the declared σ₂/√m, or what the distances of secretly matched persons show. These are as those of two rows of standard
-// deviation √2·τ a coordinate, so σ₂ = τ·√m then.
+// spread releases τ: the declared σ₂/√m, or what the distances of secretly matched persons show.
+// These are as those of two rows of standard deviation √2·τ a coordinate, so σ₂ = τ·√m then.
 //
-// τ is the largest of several quantiles of the distances, each over what it is for normal means with τ = 1 in all directions: √2 times a quantile
-// of the χ law with d degrees of freedom. For normal means all are the same; where tails are heavy, or most persons agree and a few do not, the
-// highest one is larger, as σ₂ is. In unequal directions it is the root of the mean of their squares.
+// τ is the largest of several quantiles of the distances, each over what it is for normal means
+// with τ = 1 in all directions: √2 times a quantile of the χ law with d degrees of freedom. For
+// normal means all are the same; where tails are heavy, or most persons agree and a few do not, the
+// highest one is larger, as σ₂ is. In unequal directions it is the root of the mean of their
+// squares.
 //
-// The paper takes all rows for independent and alike, so that the means' spread falls as 1/√m. Where persons differ it does not: what is looked at is the spread as it is.
+// The paper takes all rows for independent and alike, so that the means' spread falls as 1/√m.
+// Where persons differ it does not: what is looked at is the spread as it is.
 //
-// Sensitivity: firstpass.Match. One group at most is exchanged, dropped or added in either relation, so a histogram with one bucket a group moves by
-// √2 in ℓ2, and by 2 in ℓ1.
+// Sensitivity: firstpass.Match. One group at most is exchanged, dropped or added in either
+// relation, so a histogram with one bucket a group moves by √2 in ℓ2, and by 2 in ℓ1.
 func (m mean) spread(n noise.Noiser, b *estimator.Block, count, rows float64, left *budget) float64 {
 	if !m.p.learnsSpread() {
 		return max(m.units(m.p.Sigma)/math.Sqrt(rows), leastTau)
@@ -99,8 +104,9 @@ func (m mean) spread(n noise.Noiser, b *estimator.Block, count, rows float64, le
 	return min(tau, farEnd)
 }
 
-// farPairs is the share of the pairs beyond the highest quantile, which is read from the top (firstpass.Histogram.Radius), since the tail does not
-// stand out bucket by bucket: a few persons in a hundred who are unlike the others show.
+// farPairs is the share of the pairs beyond the highest quantile, which is read from the top
+// (firstpass.Histogram.Radius), since the tail does not stand out bucket by bucket: a few persons
+// in a hundred who are unlike the others show.
 const farPairs = 0.02
 
 // leastTau is the least spread, in units: means are integers.
@@ -110,7 +116,8 @@ func (m mean) distanceOctaves() firstpass.Octaves {
 	return firstpass.NewOctaves(m.law.per(firstpass.NormsPer(m.p.Dim)), firstpass.Farthest(m.lo, m.hi, m.p.Dim))
 }
 
-// rowsShare, spreadShare are the shares of the loss for the looks with count persons, 0 where there is none.
+// rowsShare, spreadShare are the shares of the loss for the looks with count persons, 0 where there
+// is none.
 func (m mean) rowsShare(count float64) float64 {
 	if !m.p.learnsRows() {
 		return 0
@@ -125,14 +132,16 @@ func (m mean) spreadShare(count float64) float64 {
 	return max(m.lookShare(firstpass.PairsOf(count)/finer, true), leastSpread)
 }
 
-// finer: the noise of the histogram of distances is a third of what makes its bulk clear, so that a tail of a few pairs in a hundred is seen.
+// finer: the noise of the histogram of distances is a third of what makes its bulk clear, so that a
+// tail of a few pairs in a hundred is seen.
 const finer = 3
 
-// leastSpread is the least share for the spread: with many persons, one in two hundred who is unlike the others is seen.
+// leastSpread is the least share for the spread: with many persons, one in two hundred who is
+// unlike the others is seen.
 const leastSpread = 0.01
 
-// lookShare is the share for a histogram of count numbers of which the fullest bucket has, say, a tenth: that bucket should be ten deviations, with at most
-// mostLook of the loss.
+// lookShare is the share for a histogram of count numbers of which the fullest bucket has, say, a
+// tenth: that bucket should be ten deviations, with at most mostLook of the loss.
 func (m mean) lookShare(count float64, groups bool) float64 {
 	moved := firstpass.Delta2(m.law.relation, groups)
 	if m.law.pure {

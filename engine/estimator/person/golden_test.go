@@ -14,8 +14,9 @@ import (
 
 var rewriteGolden = flag.Bool("person.rewrite", false, "write testdata/golden.txt anew")
 
-// TestGoldenAnswers fixes the answers of every variant on one sample and one stream of noise: any change in what is drawn, in its
-// order or in the arithmetic after it shows. A change on purpose is written with -person.rewrite.
+// TestGoldenAnswers fixes the answers of every variant on one sample and one stream of noise: any
+// change in what is drawn, in its order or in the arithmetic after it shows. A change on purpose is
+// written with -person.rewrite.
 func TestGoldenAnswers(t *testing.T) {
 	const file, dim, persons = "testdata/golden.txt", 3, 700
 	r := rand.New(rand.NewPCG(3, 4))

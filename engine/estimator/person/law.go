@@ -8,13 +8,15 @@ import (
 	"scrim/engine/estimator/internal/firstpass"
 )
 
-// choiceSlack is the slack of one draw from the exponential mechanism under zCDP; a pure draw has none.
+// choiceSlack is the slack of one draw from the exponential mechanism under zCDP; a pure draw has
+// none.
 const choiceSlack = exponential.Slack
 
 // law says what a loss buys: a loss is ρ and noise Gaussian, or, where pure, ε and Laplace noise.
 //
-// A clipped sum is one of vectors in an ℓ2 ball under zCDP. Pure noise for the ℓ2 norm would grow with d^(3/2), so vectors
-// are clipped coordinate by coordinate there, and every coordinate has ε/d.
+// A clipped sum is one of vectors in an ℓ2 ball under zCDP. Pure noise for the ℓ2 norm would grow
+// with d^(3/2), so vectors are clipped coordinate by coordinate there, and every coordinate has
+// ε/d.
 type law struct {
 	pure     bool
 	relation estimator.Relation
@@ -23,7 +25,8 @@ type law struct {
 
 func (p Params) law() law { return law{p.Pure(), p.Relation, p.Dim} }
 
-// factor is the most by which one person moves a sum of vectors (numbers) clipped to a radius, in radii.
+// factor is the most by which one person moves a sum of vectors (numbers) clipped to a radius, in
+// radii.
 func (l law) factor() float64 { return float64(l.relation.Factor()) }
 
 // together is the number of coordinates that are clipped together.
@@ -34,7 +37,8 @@ func (l law) together() float64 {
 	return float64(l.dim)
 }
 
-// unit is the standard deviation of the noise of every coordinate of a clipped sum, in radii, at a loss:
+// unit is the standard deviation of the noise of every coordinate of a clipped sum, in radii, at a
+// loss:
 //
 //	zCDP   s/√(2ρ)
 //	pure   √2·s·d/ε
@@ -73,7 +77,8 @@ func (l law) deviation(groups bool, loss float64) float64 {
 	return math.Sqrt(moved / (2 * loss))
 }
 
-// rate is the exponent of a choice of the fullest bucket in each of d coordinates, together at a loss; rateLoss its inverse.
+// rate is the exponent of a choice of the fullest bucket in each of d coordinates, together at a
+// loss; rateLoss its inverse.
 func (l law) rate(loss float64) float64 {
 	if l.pure {
 		return loss / (float64(l.dim) * l.factor())
@@ -88,7 +93,8 @@ func (l law) rateLoss(rate float64) float64 {
 	return float64(l.dim) * (rate * l.factor()) * (rate * l.factor()) / 8
 }
 
-// fullest returns the choice of the fullest bucket of one coordinate, where all together have a loss.
+// fullest returns the choice of the fullest bucket of one coordinate, where all together have a
+// loss.
 func (l law) fullest(buckets uint64, loss float64) exponential.Fullest {
 	share := loss / float64(l.dim) * (1 - 1e-12)
 	if !l.pure {
@@ -122,8 +128,9 @@ func (l law) noisy() (m estimator.Mechanism, norm string) {
 // budget is what is left of a loss, in shares of the whole.
 type budget struct{ loss, left float64 }
 
-// take returns the loss of a share of the whole and reduces what is left. Each part is rounded down by one part in
-// 10^12, far more than the error of the differences, so that the exact sum of all parts is at most the loss.
+// take returns the loss of a share of the whole and reduces what is left. Each part is rounded down
+// by one part in 10^12, far more than the error of the differences, so that the exact sum of all
+// parts is at most the loss.
 func (b *budget) take(share float64) float64 {
 	share = min(share, b.left)
 	b.left -= share

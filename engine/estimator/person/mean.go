@@ -20,10 +20,12 @@ type mean struct {
 	count  persons
 	core   float64 // loss of what follows the number of persons
 	least  int64
-	pick   func(l law, buckets uint64, loss float64) chooser // newFullest, but in tests that force the choice
+	// newFullest, but in tests that force the choice
+	pick func(l law, buckets uint64, loss float64) chooser
 }
 
-// NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns: Vector.
+// NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns:
+// Vector.
 func NewMean(p Params) (estimator.Estimator, error) { return newMean(p, false) }
 
 // NewNumber is NewMean for a number a row: Dim is 1. Columns: Rows, Sum.
@@ -50,8 +52,9 @@ func newMean(p Params, number bool) (estimator.Estimator, error) {
 	return m, nil
 }
 
-// countShare is the share of the loss for the number of persons, 0 where it is public. About a centre it has an effect of second order
-// only: 2 %, more in low dimension, where the other steps get by with few persons.
+// countShare is the share of the loss for the number of persons, 0 where it is public. About a
+// centre it has an effect of second order only: 2 %, more in low dimension, where the other steps
+// get by with few persons.
 func (p Params) countShare() float64 {
 	switch {
 	case p.Sized:
@@ -138,7 +141,8 @@ func ofColumns(m estimator.Memory, rows, sums []int64) *estimator.Block {
 	return b
 }
 
-// shapeOf returns the shape for a spread and a number of rows. Only the ratio of σ_k to σ₂ is taken from what is declared, so that both hold for the spread as it is.
+// shapeOf returns the shape for a spread and a number of rows. Only the ratio of σ_k to σ₂ is taken
+// from what is declared, so that both hold for the spread as it is.
 func (m mean) shapeOf(tau, rows float64) shape {
 	gamma := normalMoment(m.p.Moment)
 	if m.p.Sigma > 0 {
@@ -161,7 +165,8 @@ func (m mean) fine(n noise.Noiser, thirds [3]batch, s shape, loss float64) estim
 	return m.estimate(centre, shift, sigma, end.count)
 }
 
-// coarseSample is the number of persons of whom the least loss of a coarse estimate needs no more, or leastSample.
+// coarseSample is the number of persons of whom the least loss of a coarse estimate needs no more,
+// or leastSample.
 func (m mean) coarseSample(s shape, loss float64) float64 {
 	const leastSample = 1 << 15
 	if m.p.Split == Persons || m.p.Delta > 0 {
@@ -170,8 +175,10 @@ func (m mean) coarseSample(s shape, loss float64) float64 {
 	return max(leastSample, 3*m.rateNeed(m.bucketsOf(s))/m.law.rate(leastStage*loss))
 }
 
-// estimate turns a centre and a shift in units into an answer, with the standard deviation of its noise: that of the sum, and that of n̂ (and of the number of persons in a third), which moves the shift
-// in proportion. The answer is brought into the public range, which can only bring it nearer to the truth.
+// estimate turns a centre and a shift in units into an answer, with the standard deviation of its
+// noise: that of the sum, and that of n̂ (and of the number of persons in a third), which moves the
+// shift in proportion. The answer is brought into the public range, which can only bring it nearer
+// to the truth.
 func (m mean) estimate(centre []int64, shift []float64, sigma, count float64) estimator.Estimate {
 	lo, hi := scalar.Range(m.p.Params)
 	off := m.count.sigma() / count
@@ -191,7 +198,8 @@ func (m mean) estimate(centre []int64, shift []float64, sigma, count float64) es
 	return e
 }
 
-// told is the law of the answer's error: sigma and off are the deviations of the noise of the sum over n̂ and of n̂ over itself.
+// told is the law of the answer's error: sigma and off are the deviations of the noise of the sum
+// over n̂ and of n̂ over itself.
 func (m mean) told(centre []int64, shift []float64, sigma, off float64) *estimator.Error {
 	value := func(units float64) float64 { return scalar.Scale(m.p.Grid, math.Ldexp(units, -int(m.shift))) }
 	x := &estimator.Error{Form: estimator.Quotient, Under: []float64{off}, Noise: []float64{value(sigma)}, Centre: make([]float64, len(centre))}

@@ -6,8 +6,8 @@ import (
 	"scrim/engine/estimator/internal/fork"
 )
 
-// means returns the persons' means in units, clamped to the public range: a map of one person at a time. What follows needs numbers within
-// ±2^61, which holds then whatever a block has in it.
+// means returns the persons' means in units, clamped to the public range: a map of one person at a
+// time. What follows needs numbers within ±2^61, which holds then whatever a block has in it.
 func (m mean) means(b *estimator.Block) *estimator.Block {
 	b = block.Means(b, m.shift)
 	if most := int64(estimator.MaxUnits) << m.shift; m.shift > 0 && m.lo <= -most && m.hi >= most {

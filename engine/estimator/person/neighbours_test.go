@@ -31,7 +31,8 @@ func small(r *rand.Rand, persons, dim int, one bool) *estimator.Block {
 	return &estimator.Block{Dim: dim, Chunks: []estimator.Chunk{ch}}
 }
 
-// neighbour returns the database without person k, or with that person's rows exchanged for those of another database.
+// neighbour returns the database without person k, or with that person's rows exchanged for those
+// of another database.
 func neighbour(b, from *estimator.Block, k int) *estimator.Block {
 	ch := b.Chunks[0]
 	out := estimator.Chunk{Persons: ch.Persons, Dense: slices.Clone(ch.Dense), Rows: slices.Clone(ch.Rows)}

@@ -9,8 +9,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// persons is the number of persons: released with sensitivity 1, which holds for one more or less and for one exchanged that comes
-// into or goes out of the group; or public.
+// persons is the number of persons: released with sensitivity 1, which holds for one more or less
+// and for one exchanged that comes into or goes out of the group; or public.
 type persons struct {
 	law    law
 	loss   float64

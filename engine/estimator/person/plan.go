@@ -2,24 +2,28 @@ package person
 
 import "math"
 
-// How the loss after the number of persons is shared. The looks take what makes them clear (lookShare); of the rest every stage before the last takes what it
-// needs with the persons at hand, at least leastStage and at most mostCoarse, mostRound of it, and the last stage the rest. [AKM25] Algorithm 4 gives a half to the coarse estimate
-// and a quarter to each of the others, whatever n is.
+// How the loss after the number of persons is shared. The looks take what makes them clear
+// (lookShare); of the rest every stage before the last takes what it needs with the persons at
+// hand, at least leastStage and at most mostCoarse, mostRound of it, and the last stage the rest.
+// [AKM25] Algorithm 4 gives a half to the coarse estimate and a quarter to each of the others,
+// whatever n is.
 const (
 	leastStage = 0.005
 	mostCoarse = 0.3
 	mostRound  = 0.15
 )
 
-// plannedBuckets is the number of buckets that MinPersons is for where there are more: a range of 2^32·3τ, 10^10 standard deviations. A
-// wider one has the same loss, and is only more likely to be searched in vain: 2^61 buckets at the least number of persons with a probability of
-// some per cent for normal means, half of whom are in one bucket.
+// plannedBuckets is the number of buckets that MinPersons is for where there are more: a range of
+// 2^32·3τ, 10^10 standard deviations. A wider one has the same loss, and is only more likely to be
+// searched in vain: 2^61 buckets at the least number of persons with a probability of some per cent
+// for normal means, half of whom are in one bucket.
 const plannedBuckets = 1 << 32
 
 // leastPersons is the number under which nothing is answered.
 const leastPersons = 20
 
-// clips is the plan of the stages after the looks: losses of the coarse estimate and of every clip-and-noise.
+// clips is the plan of the stages after the looks: losses of the coarse estimate and of every
+// clip-and-noise.
 type clips struct {
 	coarse float64
 	rounds []float64 // losses of all but the last
@@ -28,8 +32,9 @@ type clips struct {
 	last   float64
 }
 
-// plan computes the losses of the stages for count persons, where loss is left. With Persons every stage has all of it and a third of the persons, and the rounds, which share
-// a third, share it evenly.
+// plan computes the losses of the stages for count persons, where loss is left. With Persons every
+// stage has all of it and a third of the persons, and the rounds, which share a third, share it
+// evenly.
 func (m mean) plan(s shape, count, loss float64) clips {
 	p := clips{radii: m.rounds(s)}
 	if m.p.Split == Persons {
@@ -91,13 +96,15 @@ func (m mean) paperRadius(s shape, count, loss float64) float64 {
 	}
 }
 
-// roundNeed is the loss with which the noise of a round moves the centre by no more than a fifth of the radius that follows, at least base.
+// roundNeed is the loss with which the noise of a round moves the centre by no more than a fifth of
+// the radius that follows, at least base.
 func (m mean) roundNeed(s shape, radius, count float64) float64 {
 	return m.law.lossOf(count * s.base() / (5 * radius * math.Sqrt(s.dim)))
 }
 
-// enough reports whether count persons are enough, from public facts: the looks see the bulk of what they look at, the coarse estimate finds its bucket and the rounds have
-// little noise without more than they may take, and the noise of the last sum is an eighth of its radius.
+// enough reports whether count persons are enough, from public facts: the looks see the bulk of
+// what they look at, the coarse estimate finds its bucket and the rounds have little noise without
+// more than they may take, and the noise of the last sum is an eighth of its radius.
 func (m mean) enough(count float64) bool {
 	if !m.seen(count, m.rowsShare(count), false) || !m.seen(min(count/2, 1<<14), m.spreadShare(count), true) {
 		return false
@@ -119,10 +126,12 @@ func (m mean) enough(count float64) bool {
 	return stage >= 8*math.Sqrt(s.dim)*m.law.unit(p.last)
 }
 
-// plannedRows is the number of rows that MinPersons is for where it is not declared and may be larger: the rounds' radii grow with √ln m.
+// plannedRows is the number of rows that MinPersons is for where it is not declared and may be
+// larger: the rounds' radii grow with √ln m.
 const plannedRows = 1000
 
-// widest is the shape that asks for most persons: the declared one, with the largest m and the least spread where they are not declared.
+// widest is the shape that asks for most persons: the declared one, with the largest m and the
+// least spread where they are not declared.
 func (m mean) widest() shape {
 	rows := m.p.Rows
 	if m.p.learnsRows() {

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestPublicNumberOfPersons: no estimator takes the length of its input for the public number of persons.
+// TestPublicNumberOfPersons: no estimator takes the length of its input for the public number of
+// persons.
 func TestPublicNumberOfPersons(t *testing.T) {
 	r := rand.New(stattest.Source(t, "public"))
 	for _, v := range variants() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestRadiiAreThePapers compares radii with the formulas of [AKM25] for rows with moments of 1, written out.
+// TestRadiiAreThePapers compares radii with the formulas of [AKM25] for rows with moments of 1,
+// written out.
 func TestRadiiAreThePapers(t *testing.T) {
 	near := func(name string, got, want float64) {
 		t.Helper()
@@ -49,8 +50,9 @@ func TestRoundsOfThreadedClipping(t *testing.T) {
 	}
 }
 
-// TestTheLastRadiusFollowsTheBalance: it is the paper's where noise matters, grows up to twice that for m = 1 where noise does not, and the noise stays under a quarter of the sample's error
-// in between.
+// TestTheLastRadiusFollowsTheBalance: it is the paper's where noise matters, grows up to twice that
+// for m = 1 where noise does not, and the noise stays under a quarter of the sample's error in
+// between.
 func TestTheLastRadiusFollowsTheBalance(t *testing.T) {
 	s := shape{tau: 1, gamma: 1.3, k: 4, m: 100, dim: 1}
 	if got := s.last(100, 50); got != max(s.base(), s.tail(100, 100, 50)) {

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// lastOf is the last stage of a variant about 0, planned for so many persons, with the loss of its histogram.
+// lastOf is the last stage of a variant about 0, planned for so many persons, with the loss of its
+// histogram.
 func lastOf(t testing.TB, pure bool, relation estimator.Relation, loss, count float64) (mean, shape, clips) {
 	t.Helper()
 	m := variants()[0].at(t, 3, loss, pure, relation, relation == estimator.ReplaceOne)
@@ -18,8 +19,9 @@ func lastOf(t testing.TB, pure bool, relation estimator.Relation, loss, count fl
 	return m, s, m.plan(s, count, m.core)
 }
 
-// TestOnePersonMovesTheRadiusWithinItsShare: persons at distances from 0 to beyond P*, one of whom goes or is exchanged. The histogram alone loses what it has been
-// given at most, and comes up to it; one that was built for the other relation, or for three times the loss, is noticed.
+// TestOnePersonMovesTheRadiusWithinItsShare: persons at distances from 0 to beyond P*, one of whom
+// goes or is exchanged. The histogram alone loses what it has been given at most, and comes up to
+// it; one that was built for the other relation, or for three times the loss, is noticed.
 func TestOnePersonMovesTheRadiusWithinItsShare(t *testing.T) {
 	for _, pure := range []bool{false, true} {
 		loss := 0.5
@@ -58,7 +60,8 @@ func TestOnePersonMovesTheRadiusWithinItsShare(t *testing.T) {
 			return most / declared
 		}
 		for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
-			if x := worst(relation, relation, 1); x > 1+1e-9 || x < 0.9 { // the recorder rounds scales to 2^-40
+			// the recorder rounds scales to 2^-40
+			if x := worst(relation, relation, 1); x > 1+1e-9 || x < 0.9 {
 				t.Errorf("pure=%v, %v: the histogram uses %v of its loss", pure, relation, x)
 			}
 			if x := worst(relation, relation, 3); x <= 1 {
@@ -71,8 +74,9 @@ func TestOnePersonMovesTheRadiusWithinItsShare(t *testing.T) {
 	}
 }
 
-// TestTheFoundRadiusIsThePapersOrLess: where all are near the centre it is much shorter and leaves out few; where many are beyond P*, it is P*; and
-// with so few persons that noise would hide a tenth of them nothing is looked for.
+// TestTheFoundRadiusIsThePapersOrLess: where all are near the centre it is much shorter and leaves
+// out few; where many are beyond P*, it is P*; and with so few persons that noise would hide a
+// tenth of them nothing is looked for.
 func TestTheFoundRadiusIsThePapersOrLess(t *testing.T) {
 	const count = 5000
 	r := rand.New(stattest.Source(t, "found"))

@@ -60,8 +60,9 @@ func (v variant) at(t testing.TB, dim int, loss float64, pure bool, relation est
 	return e.(mean)
 }
 
-// recorder records queries, forces their answers and gives scripted secret bits. Laplace queries are kept beside the Gaussian ones, with the scale's square as
-// the variance: a release has one kind only.
+// recorder records queries, forces their answers and gives scripted secret bits. Laplace queries
+// are kept beside the Gaussian ones, with the scale's square as the variance: a release has one
+// kind only.
 type recorder struct {
 	*stattest.Recorder
 	words   []uint64
@@ -78,7 +79,8 @@ func (s *recorder) Uniform() uint64 {
 	return w
 }
 
-// Laplace implements noise.Noiser. The scale, rounded to a 2^-40th, stands for the variance: both sides of a pair round alike.
+// Laplace implements noise.Noiser. The scale, rounded to a 2^-40th, stands for the variance: both
+// sides of a pair round alike.
 func (s *recorder) Laplace(v, num, den *big.Int) *big.Int {
 	s.laplace = true
 	t := new(big.Int).Lsh(num, 40)
@@ -116,8 +118,8 @@ func changed(t testing.TB, a, b *stattest.Recorder) (x, y *stattest.Recorder) {
 	return x, y
 }
 
-// choices stands for the exponential mechanism, whose law is tested where it is: it takes random buckets, the same on both sides, and
-// adds up the loss of the choices whose counts differ.
+// choices stands for the exponential mechanism, whose law is tested where it is: it takes random
+// buckets, the same on both sides, and adds up the loss of the choices whose counts differ.
 type choices struct {
 	r      *rand.Rand
 	seen   [][]uint64
@@ -143,7 +145,8 @@ func (c *choices) of(l law, buckets uint64, loss float64) chooser {
 	})
 }
 
-// check compares the next choice's persons with those of the first run: the loss counts only where they differ.
+// check compares the next choice's persons with those of the first run: the loss counts only where
+// they differ.
 func (c *choices) check(sorted []uint64) int {
 	i := c.again
 	c.again++
@@ -177,7 +180,8 @@ func (f chooserFunc) choose(_ noise.Noiser, _ estimator.Memory, sorted []uint64)
 	return f(sorted), true
 }
 
-// words returns the secret bits of a release and of its neighbour's, which lacks person gone, or nobody: a matching, then a coin a person.
+// words returns the secret bits of a release and of its neighbour's, which lacks person gone, or
+// nobody: a matching, then a coin a person.
 func (m mean) words(r *rand.Rand, persons, gone int) (full, less []uint64) {
 	if m.p.learnsSpread() {
 		full, less = firstpasstest.Matchings(r, 2, persons, gone)
@@ -193,8 +197,8 @@ func (m mean) words(r *rand.Rand, persons, gone int) (full, less []uint64) {
 	return append(full, firstpasstest.Coins(coins)...), append(less, firstpasstest.Coins(rest)...)
 }
 
-// forced gives answers that lead a release down many branches: the truth, the truth with noise, far off, or histograms with a few full
-// buckets. The number of persons looks large.
+// forced gives answers that lead a release down many branches: the truth, the truth with noise, far
+// off, or histograms with a few full buckets. The number of persons looks large.
 func forced(r *rand.Rand, n noise.Noiser, count int64, counted bool) func(int, *big.Int, *big.Int) *big.Int {
 	style, from := r.IntN(5), r.IntN(300)
 	return func(i int, value, sigma2 *big.Int) *big.Int {
@@ -216,8 +220,8 @@ func forced(r *rand.Rand, n noise.Noiser, count int64, counted bool) func(int, *
 	}
 }
 
-// worst returns the largest loss of neighbours with the same answers and choices forced on both sides, over random tiny databases. It stops
-// when a loss is over enough, if that is not nil.
+// worst returns the largest loss of neighbours with the same answers and choices forced on both
+// sides, over random tiny databases. It stops when a loss is over enough, if that is not nil.
 func (v variant) worst(t *testing.T, m mean, tries int, enough *big.Rat) *big.Rat {
 	name := fmt.Sprint(v.name, m.law, m.p.Sized)
 	r, n, worst := rand.New(stattest.Source(t, name)), stattest.Noiser(t, name), new(big.Rat)
@@ -261,8 +265,8 @@ func (v variant) worst(t *testing.T, m mean, tries int, enough *big.Rat) *big.Ra
 	return worst
 }
 
-// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test of all means, under both relations and both laws. It must reject an
-// estimator that was built for three times the loss.
+// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test of all means, under both
+// relations and both laws. It must reject an estimator that was built for three times the loss.
 func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	for _, v := range variants() {
 		for _, rel := range relations {

@@ -34,7 +34,8 @@ func TestThirdsAreDisjointAndEven(t *testing.T) {
 	stattest.Reject(t, stattest.ChiSquare("uneven thirds", counts, []float64{1. / 3, 1. / 3, 1. / 3}))
 }
 
-// TestSamplesAreOfTheSizeAsked: a sample that is worth it has about so many persons, and one that is not is everybody.
+// TestSamplesAreOfTheSizeAsked: a sample that is worth it has about so many persons, and one that
+// is not is everybody.
 func TestSamplesAreOfTheSizeAsked(t *testing.T) {
 	const persons = 40_000
 	n := stattest.Noiser(t, "sample")

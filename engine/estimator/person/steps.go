@@ -2,8 +2,9 @@ package person
 
 import "scrim/engine/estimator"
 
-// steps describes the steps after the number of persons, as planned for the least number of them. With more persons the steps before the last sum
-// take less of the loss. With Split Persons the stages have the loss of one of them, the last, since a person is in one.
+// steps describes the steps after the number of persons, as planned for the least number of them.
+// With more persons the steps before the last sum take less of the loss. With Split Persons the
+// stages have the loss of one of them, the last, since a person is in one.
 func (m mean) steps() []estimator.Step {
 	count := float64(m.needs())
 	out, stage := m.looks(count), count

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// unequal is persons of whom some have few rows: of a skewed law, whose clipped mean is off to one side.
+// unequal is persons of whom some have few rows: of a skewed law, whose clipped mean is off to one
+// side.
 type unequal struct {
 	share     float64 // of persons with few rows
 	few, many int64
@@ -38,7 +39,8 @@ func (u unequal) rows(i, persons int) int64 {
 	return u.many
 }
 
-// bias returns the mean distance of answers from the mean of the persons' means, its standard error, and the standard error of that mean itself, of 2000 persons.
+// bias returns the mean distance of answers from the mean of the persons' means, its standard
+// error, and the standard error of that mean itself, of 2000 persons.
 func (u unequal) bias(t *testing.T, p Params, trials int) (bias, stdErr, sampling float64) {
 	t.Helper()
 	const persons = 2000
@@ -56,8 +58,9 @@ func (u unequal) bias(t *testing.T, p Params, trials int) (bias, stdErr, samplin
 	return sum, math.Sqrt((squares - sum*sum) / float64(trials)), math.Sqrt(variance / persons)
 }
 
-// TestPersonsWithFewRowsAreClippedMore: where m is learnt, with the spread, the bias of a skewed law stays under the sample's own standard error. Where m is declared and most
-// persons have fewer rows, so that the promise is broken, it does not.
+// TestPersonsWithFewRowsAreClippedMore: where m is learnt, with the spread, the bias of a skewed
+// law stays under the sample's own standard error. Where m is declared and most persons have fewer
+// rows, so that the promise is broken, it does not.
 func TestPersonsWithFewRowsAreClippedMore(t *testing.T) {
 	runs := max(*trials, 25)
 	for _, u := range []unequal{{0.1, 1, 100}, {0.5, 1, 100}, {0.9, 1, 100}, {0.5, 10, 100}, {0.5, 1, 1000}} {

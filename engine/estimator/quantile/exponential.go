@@ -15,16 +15,18 @@ import (
 
 // chosen is quantiles by the exponential mechanism on the same axis (Options.Exponential).
 //
-// Up to two quantiles are chosen independently, at 0.92ρ/m each [S11]; three or more by the recursion of [KSS22], at
-// 0.92ρ for the ⌊log2 m⌋+1 levels together. Its parts are told apart inside frequent values by secret random bits
-// (exponential.Many), so that 0.9 of a column that is 92 % zeros is zero here also. The rest of ρ goes to the number of
-// values; all of ρ goes to the choices where that is public: Params.Sized, with one value a person.
+// Up to two quantiles are chosen independently, at 0.92ρ/m each [S11]; three or more by the
+// recursion of [KSS22], at 0.92ρ for the ⌊log2 m⌋+1 levels together. Its parts are told apart
+// inside frequent values by secret random bits (exponential.Many), so that 0.9 of a column that is
+// 92 % zeros is zero here also. The rest of ρ goes to the number of values; all of ρ goes to the
+// choices where that is public: Params.Sized, with one value a person.
 //
-// Pure: the same shares of ε; the choices are ε-DP without slack (exponential.NewPureQuantile, NewPureMany), the number of values has Laplace
-// noise. What is spent on the choices is bounded-range in each level, so ε_k²/8 each of zCDP.
+// Pure: the same shares of ε; the choices are ε-DP without slack (exponential.NewPureQuantile,
+// NewPureMany), the number of values has Laplace noise. What is spent on the choices is
+// bounded-range in each level, so ε_k²/8 each of zCDP.
 //
-// The sensitivities of both neighbour relations are those of exponential.NewQuantile and exponential.NewMany. Every choice adds
-// exponential.Slack to the loss's DeltaTV.
+// The sensitivities of both neighbour relations are those of exponential.NewQuantile and
+// exponential.NewMany. Every choice adds exponential.Slack to the loss's DeltaTV.
 type chosen struct {
 	quantiles
 	count   scalar.Persons
@@ -39,7 +41,8 @@ type chosen struct {
 // singly is the largest number of quantiles that are chosen independently.
 const singly = 2
 
-// newChosen completes checked quantiles of at most perUnit values a person. It returns an error where a pure loss is too small.
+// newChosen completes checked quantiles of at most perUnit values a person. It returns an error
+// where a pure loss is too small.
 func newChosen(q quantiles, perUnit int64) (estimator.Estimator, error) {
 	_, hi := scalar.Range(q.p)
 	e := chosen{quantiles: q, cells: uint64(q.axis.Cell(hi)) + 1, draws: len(q.fractions)}
@@ -112,7 +115,8 @@ func (e chosen) total(count, choices float64) privacy.Loss {
 	if e.many != nil {
 		parts = e.many.Levels()
 	}
-	// Each part is (choices/parts)-bounded-range: one choice, or a level, whose choices are independent given those above.
+	// Each part is (choices/parts)-bounded-range: one choice, or a level, whose choices are
+	// independent given those above.
 	rho := privacy.BoundedRangeLoss(choices / float64(parts)).Times(parts)
 	if count > 0 {
 		rho = rho.Add(privacy.PureLoss(count))
@@ -129,8 +133,8 @@ func (e chosen) sized() bool { return e.p.Sized && !e.o.Rows }
 
 func (e chosen) MinPersons() int64 { return e.minimum }
 
-// RankError returns, for each fraction, the number of values by which the rank of the answer is off at most
-// with probability 95 %.
+// RankError returns, for each fraction, the number of values by which the rank of the answer is off
+// at most with probability 95 %.
 func (e chosen) RankError() []float64 {
 	if e.many != nil {
 		return e.many.RankError(0.05)

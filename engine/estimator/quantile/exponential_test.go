@@ -63,8 +63,8 @@ func TestChosenLossIsStated(t *testing.T) {
 	}
 }
 
-// TestChosenCountsTheValues: what is noised differs between neighbours by no more than the share of the
-// loss for it, and the same number of queries is asked.
+// TestChosenCountsTheValues: what is noised differs between neighbours by no more than the share of
+// the loss for it, and the same number of queries is asked.
 func TestChosenCountsTheValues(t *testing.T) {
 	column := func(values int) estimator.Input {
 		return estimator.Input{Columns: [][]int64{slices.Repeat([]int64{7}, values)}}
@@ -88,8 +88,8 @@ func TestChosenCountsTheValues(t *testing.T) {
 	}
 }
 
-// TestChosenRanksAreAsStated checks the 95 % bound on ranks, on values spread over an undeclared range, and
-// that the answers ascend with their fractions.
+// TestChosenRanksAreAsStated checks the 95 % bound on ranks, on values spread over an undeclared
+// range, and that the answers ascend with their fractions.
 func TestChosenRanksAreAsStated(t *testing.T) {
 	const n, runs = 3000, 100
 	r := rand.New(stattest.Source(t, "ranks"))
@@ -110,7 +110,8 @@ func TestChosenRanksAreAsStated(t *testing.T) {
 				v := e.Release(noiser, estimator.Input{Persons: int64(len(x)), Columns: [][]int64{rows, x}}).Values
 				for i := range v {
 					rank, _ := slices.BinarySearch(sorted, int64(v[i]))
-					if math.Abs(float64(rank)-f[i].Float()*n) > bounds[i]+2 { // a cell's width moves a rank by less
+					// a cell's width moves a rank by less
+					if math.Abs(float64(rank)-f[i].Float()*n) > bounds[i]+2 {
 						outside++
 					}
 					if bounds[i] > n/2.5 {

@@ -21,7 +21,8 @@ func ParseFraction(text string) (Fraction, error) {
 	if text == "" || len(text) > 40 || strings.ContainsAny(text, "xXpP_") {
 		return Fraction{}, fmt.Errorf("quantile: want a fraction between 0 and 1, have %.40q", text)
 	}
-	if i := strings.IndexAny(text, "eE"); i >= 0 && len(text)-i > 4 { // an exponent that could only fail, and slowly
+	// an exponent that could only fail, and slowly
+	if i := strings.IndexAny(text, "eE"); i >= 0 && len(text)-i > 4 {
 		return Fraction{}, fmt.Errorf("quantile: want a fraction between 0 and 1, have %.40q", text)
 	}
 	r, ok := new(big.Rat).SetString(text)

@@ -14,8 +14,9 @@ import (
 
 // Options choose what is ranked.
 type Options struct {
-	Rows        bool // rank rows instead of persons; needs Params.MaxRows > 0
-	Exponential bool // choose by the exponential mechanism in place of noisy counts, as a pure release always does
+	Rows bool // rank rows instead of persons; needs Params.MaxRows > 0
+	// choose by the exponential mechanism in place of noisy counts, as a pure release always does
+	Exponential bool
 }
 
 // MaxFractions is the largest number of quantiles of one estimator.
@@ -24,8 +25,9 @@ const MaxFractions = 64
 // maxRows is the largest number of rows a person for ranking rows.
 const maxRows = 1 << 16
 
-// rounds is the number of bisection rounds: 2^24 cells find every whole number up to 2^18 and any number within
-// ±2^50 to 1 part in 2^18 (scalar.Axis), so an undeclared range costs precision nowhere.
+// rounds is the number of bisection rounds: 2^24 cells find every whole number up to 2^18 and any
+// number within ±2^50 to 1 part in 2^18 (scalar.Axis), so an undeclared range costs precision
+// nowhere.
 const rounds = 24
 
 // quantiles holds one bisection a fraction.
@@ -42,27 +44,32 @@ type quantiles struct {
 // New returns private quantiles, one value a fraction, in the order given; they are monotone in the
 // fraction. Columns: Median, or Value with Options.Rows.
 //
-// Each of the m quantiles is a bisection (scalar.Bisection) over a public axis that is as fine as a floating-point
-// number (scalar.Axis). Under add-remove each has 0.92ρ/m; the rest goes to the noisy number of persons, from which TooFew is
-// decided. Under replace-one each has ρ/m, and the number of persons is public or covered by the searches.
+// Each of the m quantiles is a bisection (scalar.Bisection) over a public axis that is as fine as a
+// floating-point number (scalar.Axis). Under add-remove each has 0.92ρ/m; the rest goes to the
+// noisy number of persons, from which TooFew is decided. Under replace-one each has ρ/m, and the
+// number of persons is public or covered by the searches.
 //
-// One value a person moves a quantile's centred rank by at most Δ = max(num, den−num), and one value exchanged by Δ = den. With
-// Options.Rows a person has at most p.MaxRows = M values and Δ is M times that (and the number of values has sensitivity M). The
-// store keeps that promise, since rows come without their person here; p.Sized makes the number of values public only where M = 1.
+// One value a person moves a quantile's centred rank by at most Δ = max(num, den−num), and one
+// value exchanged by Δ = den. With Options.Rows a person has at most p.MaxRows = M values and Δ is
+// M times that (and the number of values has sensitivity M). The store keeps that promise, since
+// rows come without their person here; p.Sized makes the number of values public only where M = 1.
 //
-// That n̂ is covered (scalar.Shares) with M values, too: let the person have m values on one side and m−xM on the other,
-// 0 ≤ x ≤ 1. The rank moves by at most (1−ux)·M·den with u = min(num, den−num)/den, as x grows from an exchange to coming and
-// going, and n̂'s mean by xM. The loss (1−ux)²ρ_q + x²ρ_n is convex in x, so it is at most ρ_q or (1−u)²ρ_q + ρ_n.
+// That n̂ is covered (scalar.Shares) with M values, too: let the person have m values on one side
+// and m−xM on the other, 0 ≤ x ≤ 1. The rank moves by at most (1−ux)·M·den with u = min(num,
+// den−num)/den, as x grows from an exchange to coming and going, and n̂'s mean by xM. The loss
+// (1−ux)²ρ_q + x²ρ_n is convex in x, so it is at most ρ_q or (1−u)²ρ_q + ρ_n.
 //
-// The answer's error is one of rank: with probability 95 % at most 3.1σ/den values (RankError), σ² = TΔ²/(2ρ_q), T ≤ 24; the error of the
-// value depends on the density of the data there and is not known, so StdErr is NaN. The noisy ranks that the bisection went by tell
-// an interval all the same (estimator.Error). MinPersons is the number with which a
-// bisection does not leave the data by mistake, with probability 95 %, for the fraction nearest an end.
+// The answer's error is one of rank: with probability 95 % at most 3.1σ/den values (RankError), σ²
+// = TΔ²/(2ρ_q), T ≤ 24; the error of the value depends on the density of the data there and is not
+// known, so StdErr is NaN. The noisy ranks that the bisection went by tell an interval all the same
+// (estimator.Error). MinPersons is the number with which a bisection does not leave the data by
+// mistake, with probability 95 %, for the fraction nearest an end.
 //
-// The quantiles of one call are searched independently and then sorted, which keeps each answer's rank error
-// no larger. The recursion that splits the data at the middle quantile [KSS] is not used: it rescales the fractions
-// by the share of the data on each side, which is not what the fraction says where many persons share a value
-// (0.9 of a column that is 92 % zeros would be searched among the other 8 %).
+// The quantiles of one call are searched independently and then sorted, which keeps each answer's
+// rank error no larger. The recursion that splits the data at the middle quantile [KSS] is not
+// used: it rescales the fractions by the share of the data on each side, which is not what the
+// fraction says where many persons share a value (0.9 of a column that is 92 % zeros would be
+// searched among the other 8 %).
 func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
@@ -97,7 +104,8 @@ func New(p estimator.Params, fractions []Fraction, o Options) (estimator.Estimat
 	return q, nil
 }
 
-// split returns the number of values, of which a person has at most perUnit, and the loss of each search.
+// split returns the number of values, of which a person has at most perUnit, and the loss of each
+// search.
 func split(p estimator.Params, fractions []Fraction, perUnit int64) (scalar.Persons, []float64) {
 	shares := scalar.Shares{AddRemove: []float64{0.08}}
 	for _, f := range fractions {
@@ -121,8 +129,8 @@ func (q quantiles) Loss() privacy.Loss           { return scalar.Loss(q.p.Rho) }
 func (q quantiles) MinPersons() int64            { return q.minimum }
 func (quantiles) ExpectedError() (float64, bool) { return 0, false }
 
-// RankError returns, for each fraction, the number of values by which the rank of the answer is off at most
-// with probability 95 %.
+// RankError returns, for each fraction, the number of values by which the rank of the answer is off
+// at most with probability 95 %.
 func (q quantiles) RankError() []float64 {
 	e := make([]float64, len(q.searches))
 	for i, s := range q.searches {
@@ -164,8 +172,9 @@ func (q quantiles) Release(n noise.Noiser, in estimator.Input) estimator.Estimat
 	return e
 }
 
-// told returns ranks in values, and the ends of the range where they are declared. Those on one side of the quantile come nearer and nearer, so the
-// last ones come first, and one that follows tells something only where it is surer.
+// told returns ranks in values, and the ends of the range where they are declared. Those on one
+// side of the quantile come nearer and nearer, so the last ones come first, and one that follows
+// tells something only where it is surer.
 func (q quantiles) told(ranks []estimator.Rank) []estimator.Rank {
 	var out []estimator.Rank
 	least, most := 0.0, 0.0

@@ -47,8 +47,9 @@ func TestBadFractionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestRankErrorIsAsStated checks the stated 95 % rank error, and that it is not far too large, on values
-// spread over an undeclared range; with a third of the noise variance removed the spread must show it.
+// TestRankErrorIsAsStated checks the stated 95 % rank error, and that it is not far too large, on
+// values spread over an undeclared range; with a third of the noise variance removed the spread
+// must show it.
 func TestRankErrorIsAsStated(t *testing.T) {
 	const n, runs = 2000, 400
 	r := rand.New(stattest.Source(t, "ranks"))
@@ -72,7 +73,8 @@ func TestRankErrorIsAsStated(t *testing.T) {
 		for range runs {
 			a := e.Release(noiser, estimator.Input{Persons: int64(len(x)), Columns: [][]int64{rows, x}})
 			for i, v := range a.Values {
-				// A cell is a thousandth of the gap between neighbours here: its width moves no rank.
+				// A cell is a thousandth of the gap between neighbours here: its width moves no
+				// rank.
 				rank, _ := slices.BinarySearch(sorted, int64(math.Round(v*1000)))
 				if math.Abs(float64(rank)-fractions[i].Float()*n) > bounds[i]+1 {
 					outside[i]++
@@ -83,7 +85,8 @@ func TestRankErrorIsAsStated(t *testing.T) {
 			}
 		}
 		for i, o := range outside {
-			if o > runs/20+60 { // 20 expected at most, deviation 4.4; 6 deviations and the union over rounds
+			// 20 expected at most, deviation 4.4; 6 deviations and the union over rounds
+			if o > runs/20+60 {
 				t.Errorf("%v, fraction %v: %d of %d ranks beyond ±%.0f", relation, fractions[i], o, runs, bounds[i])
 			}
 			if bounds[i] > n/10 {

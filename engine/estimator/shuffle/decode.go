@@ -8,9 +8,9 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Publish returns what round 1 or 2 of SHUF_SCM3 makes public for the next one: the centre of the rotated
-// vectors, and how long they are about it. It refuses TooFewReports if a cell has not its minimum, BatchWindow for a
-// batch that cannot be, and CollectionState for a last round.
+// Publish returns what round 1 or 2 of SHUF_SCM3 makes public for the next one: the centre of the
+// rotated vectors, and how long they are about it. It refuses TooFewReports if a cell has not its
+// minimum, BatchWindow for a batch that cannot be, and CollectionState for a last round.
 //
 // Source: [HLY21] Section 5.2, with trees of noise messages for its range counting.
 func Publish(p *collect.Params, t *Tally) (collect.Published, error) {
@@ -54,10 +54,12 @@ func (t *Tally) hier(cell uint32) *tree.Hier {
 	return tree.NewHier(levels)
 }
 
-// Decode returns the estimate from the last round's batches. It refuses TooFewReports if a cell has not its
-// minimum, BatchWindow for a batch that cannot be, and CollectionRounds for a round that is not the last.
+// Decode returns the estimate from the last round's batches. It refuses TooFewReports if a cell has
+// not its minimum, BatchWindow for a batch that cannot be, and CollectionRounds for a round that is
+// not the last.
 //
-// before are the rounds before the last one: SHUF_SCM3 takes from the second one how long vectors are. Without it the standard error is larger.
+// before are the rounds before the last one: SHUF_SCM3 takes from the second one how long vectors
+// are. Without it the standard error is larger.
 func Decode(p *collect.Params, t *Tally, before ...Before) (Estimate, error) {
 	if p.Round != p.Rounds() {
 		return nil, refuse.New(refuse.CollectionRounds, "Round %d of %s is not its last one.", p.Round, p.Collection)

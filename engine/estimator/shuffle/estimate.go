@@ -10,12 +10,12 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Estimate answers from the batches of a collection's last round. What the protocol has no answer for is
-// refused by the name of the function that has one.
+// Estimate answers from the batches of a collection's last round. What the protocol has no answer
+// for is refused by the name of the function that has one.
 type Estimate interface {
 	local.Estimate
-	// Sum returns the estimate of the sum over the batches' contributors and its standard error, in the
-	// values' unit.
+	// Sum returns the estimate of the sum over the batches' contributors and its standard error, in
+	// the values' unit.
 	Sum() (value, stderr float64, err error)
 }
 
@@ -48,7 +48,8 @@ func Arrived(p *collect.Params, t *Tally) local.Info {
 	return info
 }
 
-// enough refuses a round in which a cell has not its minimum of contributors, and batches that cannot be.
+// enough refuses a round in which a cell has not its minimum of contributors, and batches that
+// cannot be.
 func enough(p *collect.Params, t *Tally) error {
 	var few []string
 	for _, c := range p.Cells {

@@ -10,9 +10,10 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestOneForgedBundle is what docs/collections.md says where protocols are chosen: one of a hundred contributors moves a shuffled sum from 40 of 100
-// to 82 within an interval that says nothing of it, and only a sum that no hundred values have is refused. Of a tree's mean a forged bundle moves no more than
-// its messages' part of the batch.
+// TestOneForgedBundle is what docs/collections.md says where protocols are chosen: one of a hundred
+// contributors moves a shuffled sum from 40 of 100 to 82 within an interval that says nothing of
+// it, and only a sum that no hundred values have is refused. Of a tree's mean a forged bundle moves
+// no more than its messages' part of the batch.
 func TestOneForgedBundle(t *testing.T) {
 	const n, honest = 100, 40.0
 	p := first(t, collect.ShufSum, collect.Declaration{Epsilon: one, Expected: n, Lo: 0, Hi: 100})
@@ -45,7 +46,8 @@ func TestOneForgedTreeBundle(t *testing.T) {
 	before, _, _ := decode(t, p, n, all).Mean()
 	top := bag(t, r, p, 1, func(int) collect.Value { return collect.Value{99} })
 	leaf := top[:16]
-	for m := 16; m < len(top); m += 16 { // of the messages that a device makes, the one of the deepest node on the right
+	// of the messages that a device makes, the one of the deepest node on the right
+	for m := 16; m < len(top); m += 16 {
 		if binary.BigEndian.Uint32(top[m+4:]) > binary.BigEndian.Uint32(leaf[4:]) {
 			leaf = top[m : m+16]
 		}

@@ -13,7 +13,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// nodeCounts are the counts of a batch: of the contributors' leaves on every level, and binomial noise at every node.
+// nodeCounts are the counts of a batch: of the contributors' leaves on every level, and binomial
+// noise at every node.
 func nodeCounts(r *rand.Rand, p *collect.Params, leaves []uint64) []uint64 {
 	h, n := p.Batch.Levels, uint64(0)
 	counts := make([]uint64, geometry.Nodes(h))
@@ -30,8 +31,9 @@ func nodeCounts(r *rand.Rand, p *collect.Params, leaves []uint64) []uint64 {
 	return counts
 }
 
-// TestHistograms takes the errors of a million contributors' prefixes, ranges and means in units of their standard errors, which have variance
-// 1; three quarters or five quarters of the size do not pass. A prefix is about 35 contributors off, as the closed form has it.
+// TestHistograms takes the errors of a million contributors' prefixes, ranges and means in units of
+// their standard errors, which have variance 1; three quarters or five quarters of the size do not
+// pass. A prefix is about 35 contributors off, as the closed form has it.
 func TestHistograms(t *testing.T) {
 	const n, trials = 1_000_000, 500
 	p := first(t, collect.ShufHier, collect.Declaration{Epsilon: one, Expected: n, Lo: 10, Hi: 20, Levels: 5})
@@ -88,7 +90,8 @@ func TestHistograms(t *testing.T) {
 	}
 }
 
-// TestHistogramOfDevices lets devices make the messages, and adds some that no device makes: they are left out, and said to be.
+// TestHistogramOfDevices lets devices make the messages, and adds some that no device makes: they
+// are left out, and said to be.
 func TestHistogramOfDevices(t *testing.T) {
 	const n = 2000
 	p := first(t, collect.ShufHier, collect.Declaration{Epsilon: 40000, Expected: n, Lo: -2, Hi: 8, Levels: 2})
@@ -120,7 +123,8 @@ func TestHistogramOfDevices(t *testing.T) {
 	}
 }
 
-// TestOnePoisonerOfATree sends as many messages as a bundle has, all of one node: the mean moves by no more than their share of the range.
+// TestOnePoisonerOfATree sends as many messages as a bundle has, all of one node: the mean moves by
+// no more than their share of the range.
 func TestOnePoisonerOfATree(t *testing.T) {
 	const n = 10_000
 	p := first(t, collect.ShufHier, collect.Declaration{Epsilon: one, Expected: n, Lo: 0, Hi: 1, Levels: 3})

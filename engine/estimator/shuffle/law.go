@@ -2,9 +2,9 @@ package shuffle
 
 import "math"
 
-// shares is the law of a shuffled sum's error in steps: of the difference of two negative binomial variables of
-// the given shape and ratio alpha, plus rounding of the given variance, taken for normal. With shape 1 it is
-// discrete Laplace.
+// shares is the law of a shuffled sum's error in steps: of the difference of two negative binomial
+// variables of the given shape and ratio alpha, plus rounding of the given variance, taken for
+// normal. With shape 1 it is discrete Laplace.
 type shares struct{ shape, alpha, rounding float64 }
 
 // variance is 2·shape·α/(1−α)² + rounding.
@@ -24,8 +24,8 @@ func (s shares) characteristic(t float64) float64 {
 //
 //	P[|X| ≤ x] = (h/π)·(x + 2·Σ_{k≥1} φ(kh)·sin(khx)/kh)
 //
-// which is exact but for what lies beyond 2π/h − x, where nothing is left, and for the law's own steps, between which
-// it interpolates.
+// which is exact but for what lies beyond 2π/h − x, where nothing is left, and for the law's own
+// steps, between which it interpolates.
 type inversion struct {
 	h     float64
 	terms []float64 // 2φ(kh)/kh, from k = 1 on

@@ -10,12 +10,12 @@ import (
 // messageSize is the length of a message.
 const messageSize = len(collect.Message{})
 
-// Add adds one message, in any order. What Params.CheckMessageOf refuses is left out: of a tree it belongs to no
-// node, and of a sum it shows in Check.
+// Add adds one message, in any order. What Params.CheckMessageOf refuses is left out: of a tree it
+// belongs to no node, and of a sum it shows in Check.
 func (b *Batch) Add(m collect.Message) { b.add(m[:]) }
 
-// AddAll adds a bag or a part of it: messages one after another, 16 bytes each. It refuses MalformedReport,
-// and adds nothing, if the last one is cut off.
+// AddAll adds a bag or a part of it: messages one after another, 16 bytes each. It refuses
+// MalformedReport, and adds nothing, if the last one is cut off.
 func (b *Batch) AddAll(bag []byte) error {
 	if len(bag)%messageSize != 0 {
 		return refuse.New(refuse.MalformedReport, "A bag of %d bytes does not consist of messages of %d.", len(bag), messageSize)
@@ -47,9 +47,10 @@ func (b *Batch) add(m []byte) {
 	b.sums[j] = (b.sums[j] + value) & b.mask
 }
 
-// Check refuses BatchWindow if the batch cannot be what its contributors sent: of a sum, if a coordinate has not
-// exactly its messages, or a sum that no values give with their noise. A random error of a share goes
-// unnoticed with a probability below 1/255, an intended one at will. A tree's batch is always accepted.
+// Check refuses BatchWindow if the batch cannot be what its contributors sent: of a sum, if a
+// coordinate has not exactly its messages, or a sum that no values give with their noise. A random
+// error of a share goes unnoticed with a probability below 1/255, an intended one at will. A tree's
+// batch is always accepted.
 func (b *Batch) Check() error {
 	if b.tree {
 		return nil
@@ -71,8 +72,8 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// window returns the least and the largest sum of the batch in steps: that of the values, and Tail for the
-// noise. All of it fits the ring (package mix), and so an int64.
+// window returns the least and the largest sum of the batch in steps: that of the values, and Tail
+// for the noise. All of it fits the ring (package mix), and so an int64.
 func (b *Batch) window() (low, high int64) {
 	p := b.params.Batch
 	tail := int64(p.Tail)
@@ -83,7 +84,8 @@ func (b *Batch) window() (low, high int64) {
 	return -bound, bound
 }
 
-// sum returns the sum of a coordinate in steps: of the numbers that are it modulo 2^Bits, the one next to 0.
+// sum returns the sum of a coordinate in steps: of the numbers that are it modulo 2^Bits, the one
+// next to 0.
 func (b *Batch) sum(j int) int64 {
 	y := b.sums[j]
 	if y > b.mask/2 {

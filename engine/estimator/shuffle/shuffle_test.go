@@ -84,7 +84,8 @@ func decode(t testing.TB, p *collect.Params, n int, bag []byte) Estimate {
 	return e
 }
 
-// TestMessagesAreCheckedAsTheVocabularySays compares what a batch leaves out with CheckMessageOf, over messages with one field off.
+// TestMessagesAreCheckedAsTheVocabularySays compares what a batch leaves out with CheckMessageOf,
+// over messages with one field off.
 func TestMessagesAreCheckedAsTheVocabularySays(t *testing.T) {
 	r := rand.New(stattest.Source(t, "messages"))
 	pick := func(x ...uint64) uint64 { return x[r.IntN(len(x))] }
@@ -167,7 +168,8 @@ func TestBatches(t *testing.T) {
 	}()
 }
 
-// TestForecasts compares what is foretold for the planned number of contributors with what estimates then state.
+// TestForecasts compares what is foretold for the planned number of contributors with what
+// estimates then state.
 func TestForecasts(t *testing.T) {
 	for protocol, d := range map[collect.Protocol]collect.Declaration{
 		collect.ShufSum:  {Epsilon: one, Delta: 1e-9, Expected: 1000, Lo: -2, Hi: 8},
@@ -202,7 +204,8 @@ func TestForecasts(t *testing.T) {
 	}
 }
 
-// TestAnswersOfOtherProtocols asks every estimate everything: what is refused names a function that is not.
+// TestAnswersOfOtherProtocols asks every estimate everything: what is refused names a function that
+// is not.
 func TestAnswersOfOtherProtocols(t *testing.T) {
 	r := exact.New(stattest.Source(t, "answers"))
 	sum := first(t, collect.ShufSum, collect.Declaration{Epsilon: one, Expected: 100, Hi: 1})

@@ -21,8 +21,8 @@ type total struct {
 //
 //	sum = N·lo + (hi−lo)·Y/Δ     mean = sum/N
 //
-// where Y are the sums in steps together. Each device brings a share of shape 1/h of discrete Laplace noise,
-// and rounds to the grid with a variance of at most 1/4.
+// where Y are the sums in steps together. Each device brings a share of shape 1/h of discrete
+// Laplace noise, and rounds to the grid with a variance of at most 1/4.
 //
 // Source: [HLY21] Lemma 11, by split and mix [BBGN20].
 func decodeSum(p *collect.Params, t *Tally, info local.Info) Estimate {
@@ -56,7 +56,8 @@ func (s total) Mean() (value, stderr float64, err error) {
 	return s.mean, s.step * math.Sqrt(s.shares.variance()) / s.n, nil
 }
 
-// Interval implements Estimate. It is of the law of the noise, whose tails are longer than a normal one's.
+// Interval implements Estimate. It is of the law of the noise, whose tails are longer than a normal
+// one's.
 func (s total) Interval(conf float64) (lo, hi float64, err error) {
 	if err := local.CheckLevel(conf); err != nil {
 		return 0, 0, err

@@ -14,13 +14,14 @@ import (
 	"scrim/internal/stattest"
 )
 
-// By default few batches of 10^4 devices are made. With 200 their standard deviation is within 12 % of the stated one:
+// By default few batches of 10^4 devices are made. With 200 their standard deviation is within 12 %
+// of the stated one:
 //
 //	go test ./engine/estimator/shuffle -run LargeSums -shuffle.runs=200
 var runs = flag.Int("shuffle.runs", 20, "batches of ten thousand devices")
 
-// TestStatedErrorOfSums compares the standard error of the mean at the planned number of contributors with the
-// published table, from 10^2 to 10^7 contributors.
+// TestStatedErrorOfSums compares the standard error of the mean at the planned number of
+// contributors with the published table, from 10^2 to 10^7 contributors.
 func TestStatedErrorOfSums(t *testing.T) {
 	for n, want := range map[uint64]float64{1e2: 1.668e-2, 1e3: 1.671e-3, 1e4: 1.670e-4, 1e5: 1.668e-5, 1e6: 1.671e-6, 1e7: 1.669e-7} {
 		p := first(t, collect.ShufSum, collect.Declaration{Epsilon: one, Expected: n, Lo: -1, Hi: 3})
@@ -38,8 +39,9 @@ func contributor(i int) collect.Value { return collect.Value{-3 + 14*float64(i%1
 // clamped is what counts of it.
 func clamped(i int) float64 { return min(max(contributor(i)[0], -2), 8) }
 
-// TestSums makes batches of 100 devices and takes the law of their errors: unbiased, of the stated variance and distribution, with
-// intervals that cover. Noise of three quarters of the size is noticed.
+// TestSums makes batches of 100 devices and takes the law of their errors: unbiased, of the stated
+// variance and distribution, with intervals that cover. Noise of three quarters of the size is
+// noticed.
 func TestSums(t *testing.T) {
 	const n, batches = 100, 4000
 	p := first(t, collect.ShufSum, collect.Declaration{Epsilon: one, Expected: n, Lo: -2, Hi: 8})
@@ -122,7 +124,8 @@ func TestLargeSums(t *testing.T) {
 	}
 }
 
-// TestSumOfABag adds what the devices' shares come to one device at a time: their numbers and noise, whose sum is the bag's.
+// TestSumOfABag adds what the devices' shares come to one device at a time: their numbers and
+// noise, whose sum is the bag's.
 func TestSumOfABag(t *testing.T) {
 	const n = 90
 	p := first(t, collect.ShufSum, collect.Declaration{Epsilon: one, Expected: 100, Lo: -2, Hi: 8})
@@ -164,8 +167,8 @@ func TestSumOfABag(t *testing.T) {
 	}
 }
 
-// TestPoisonedSums adds one bundle of random shares to honest ones: at most one in 256 passes. With four spare bits of the ring instead of eight
-// too many would.
+// TestPoisonedSums adds one bundle of random shares to honest ones: at most one in 256 passes. With
+// four spare bits of the ring instead of eight too many would.
 func TestPoisonedSums(t *testing.T) {
 	const n, trials = 100, 3000
 	r := exact.New(stattest.Source(t, "poison"))

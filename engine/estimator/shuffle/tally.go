@@ -6,15 +6,15 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Tally is what the messages of one round of one stratum add up to, by batches. It is not safe for concurrent
-// use.
+// Tally is what the messages of one round of one stratum add up to, by batches. It is not safe for
+// concurrent use.
 type Tally struct {
 	params  *collect.Params
 	batches []*Batch
 }
 
-// NewTally returns an empty tally of the round that p describes. It panics if p is not of the shuffle model:
-// parameters are verified before.
+// NewTally returns an empty tally of the round that p describes. It panics if p is not of the
+// shuffle model: parameters are verified before.
 func NewTally(p *collect.Params) *Tally {
 	if p.Batch == nil {
 		panic("shuffle: no batch in the parameters of " + string(p.Protocol))
@@ -22,9 +22,9 @@ func NewTally(p *collect.Params) *Tally {
 	return &Tally{params: p}
 }
 
-// Batch begins a batch of one cell, which came from so many contributors. It refuses MalformedReport for an
-// unknown cell, TooFewReports below the batch's minimum, where the shuffler releases nothing, and
-// BatchWindow above the number at which it closes a batch.
+// Batch begins a batch of one cell, which came from so many contributors. It refuses
+// MalformedReport for an unknown cell, TooFewReports below the batch's minimum, where the shuffler
+// releases nothing, and BatchWindow above the number at which it closes a batch.
 func (t *Tally) Batch(cell uint32, reports uint64) (*Batch, error) {
 	p := t.params
 	c, ok := p.Cell(cell)

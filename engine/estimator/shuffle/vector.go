@@ -25,13 +25,14 @@ func (v vector) Vector() ([]float64, float64, error) {
 //
 //	mean_j = C/C_g·Y_j/N
 //
-// where Y_j are the sums in steps together. Each device brings Skellam noise of variance 2·Rate/2^20 a coordinate,
-// and rounds to the grid with a variance of at most 1/4. The mean of SHUF_SCM3 is shifted and rotated
-// back, and of its padded coordinates the declared ones have their share of the noise, which is alike in all
-// directions.
+// where Y_j are the sums in steps together. Each device brings Skellam noise of variance
+// 2·Rate/2^20 a coordinate, and rounds to the grid with a variance of at most 1/4. The mean of
+// SHUF_SCM3 is shifted and rotated back, and of its padded coordinates the declared ones have their
+// share of the noise, which is alike in all directions.
 //
-// The mean of SHUF_SCM3 is one of people of whom round 3 asks some: to the noise's variance that of a sample is added, at most
-// the mean squared length of the clipped vectors about the centre over N, which round 2 tells.
+// The mean of SHUF_SCM3 is one of people of whom round 3 asks some: to the noise's variance that of
+// a sample is added, at most the mean squared length of the clipped vectors about the centre over
+// N, which round 2 tells.
 func decodeVector(p *collect.Params, t *Tally, before []Before, info local.Info) Estimate {
 	b, n := p.Batch, float64(t.Total())
 	step := b.Clip / float64(b.Grid) / n
@@ -51,8 +52,9 @@ func decodeVector(p *collect.Params, t *Tally, before []Before, info local.Info)
 	return vector{refusing(info, "SHUFFLE_VECTOR_MEAN(msg)"), y, math.Sqrt(variance)}
 }
 
-// sampled returns the variance that the mean y about the centre has because n contributors of round 3 are a sample, and tells what clipping
-// may move. Without round 2 all vectors are taken to be as long as the clip.
+// sampled returns the variance that the mean y about the centre has because n contributors of round
+// 3 are a sample, and tells what clipping may move. Without round 2 all vectors are taken to be as
+// long as the clip.
 func sampled(p *collect.Params, y []float64, n float64, before []Before, info *local.Info) float64 {
 	clip, target := p.Batch.Clip, p.Derived.ClipTarget
 	square := clip * clip

@@ -19,8 +19,8 @@ import (
 //	go test ./engine/estimator/shuffle -run Figures -shuffle.table
 var table = flag.Bool("shuffle.table", false, "check all published figures of SHUF_SCM3")
 
-// TestVectors makes batches of 100 devices: the squared length of the error is as stated, and every coordinate unbiased. Standard errors of
-// seven tenths or 1.4 times the size do not pass.
+// TestVectors makes batches of 100 devices: the squared length of the error is as stated, and every
+// coordinate unbiased. Standard errors of seven tenths or 1.4 times the size do not pass.
 func TestVectors(t *testing.T) {
 	const n, batches, d = 100, 500, 3
 	p := first(t, collect.ShufVec, collect.Declaration{Epsilon: 80000, Delta: 1e-5, Expected: n, Dimension: d, Radius: 2})
@@ -49,8 +49,9 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestStatedErrorOfVectors compares the standard error of a coordinate with 2C·σ_r·√(N/h)/N, for the published σ_r = 5.7787 at (1, 1e-9) and
-// 11.2465 at ε = 1/2. The grid and the rounding add two percent at most.
+// TestStatedErrorOfVectors compares the standard error of a coordinate with 2C·σ_r·√(N/h)/N, for
+// the published σ_r = 5.7787 at (1, 1e-9) and 11.2465 at ε = 1/2. The grid and the rounding add two
+// percent at most.
 func TestStatedErrorOfVectors(t *testing.T) {
 	for eps, sigma := range map[exact.Epsilon]float64{10000: 5.7787, 5000: 11.2465} {
 		for _, d := range []int{1, 8, 128} {
@@ -89,8 +90,8 @@ func TestBrokenVectors(t *testing.T) {
 	}
 }
 
-// cloud is a shuffled clipped mean of Gaussian vectors of covariance I, whose mean is a quarter of 20√d long, in equal parts on
-// all coordinates.
+// cloud is a shuffled clipped mean of Gaussian vectors of covariance I, whose mean is a quarter of
+// 20√d long, in equal parts on all coordinates.
 type cloud struct {
 	d int
 	n uint64
@@ -101,14 +102,16 @@ func (c cloud) params(t testing.TB, round int, pub collect.Published) *collect.P
 	return plan(t, collect.ShufSCM3, collect.Declaration{Epsilon: one, Expected: c.n, Dimension: c.d, Centre: r, SigmaMin: 0.1, SigmaMax: 20}, round, pub)
 }
 
-// run simulates the three rounds by their counts and sums, and returns the error's length and its standard error.
+// run simulates the three rounds by their counts and sums, and returns the error's length and its
+// standard error.
 func (c cloud) run(t testing.TB, r *rand.Rand) (off, stderr float64) {
 	off, e, _ := c.runOf(t, r, r.NormFloat64)
 	_, stderr, _ = e.Vector()
 	return off, stderr
 }
 
-// runOf is run with coordinates about 5 by a law of mean 0; noise is the part of the standard error that the devices' noise makes.
+// runOf is run with coordinates about 5 by a law of mean 0; noise is the part of the standard error
+// that the devices' noise makes.
 func (c cloud) runOf(t testing.TB, r *rand.Rand, law func() float64) (off float64, e Estimate, noise float64) {
 	var pub collect.Published
 	var before []Before
@@ -191,8 +194,8 @@ func sumVectors(r *rand.Rand, p *collect.Params, b *Batch, draw func() []float64
 	}
 }
 
-// TestFigures reaches the published median errors of the shuffled clipped mean within a quarter: 0.0124 for 10^5 contributors of eight
-// coordinates, where the mean of all of them has 0.0082.
+// TestFigures reaches the published median errors of the shuffled clipped mean within a quarter:
+// 0.0124 for 10^5 contributors of eight coordinates, where the mean of all of them has 0.0082.
 func TestFigures(t *testing.T) {
 	settings := []struct {
 		cloud
@@ -220,8 +223,9 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestStatedErrorOfClouds: the standard error of the shuffled clipped mean is that of its distance from the people's mean, of Gaussian and of skewed
-// coordinates, of which clipping moves no more than told. The noise alone, which it was, does not pass.
+// TestStatedErrorOfClouds: the standard error of the shuffled clipped mean is that of its distance
+// from the people's mean, of Gaussian and of skewed coordinates, of which clipping moves no more
+// than told. The noise alone, which it was, does not pass.
 func TestStatedErrorOfClouds(t *testing.T) {
 	const runs = 40
 	c := cloud{8, 1e5}
@@ -257,7 +261,8 @@ func root(squares []float64) float64 {
 	return math.Sqrt(sum / float64(len(squares)))
 }
 
-// TestShuffledVectorsOfDevices runs round 3 with devices, about a centre and in a rotation: the mean comes back.
+// TestShuffledVectorsOfDevices runs round 3 with devices, about a centre and in a rotation: the
+// mean comes back.
 func TestShuffledVectorsOfDevices(t *testing.T) {
 	d := collect.Declaration{Epsilon: 80000, Delta: 1e-5, Expected: 4000, Dimension: 3, Radius: 10, SigmaMin: 1}
 	p := plan(t, collect.ShufSCM3, d, 3, collect.Published{Centre: []float64{1, -1, 0.5, 0}, Clip: 9})

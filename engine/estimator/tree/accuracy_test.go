@@ -90,8 +90,8 @@ var apart = func() (table [256]uint64) {
 	return table
 }()
 
-// TestNodeOfUnaryEncoding takes the standard deviations of a node that nobody and that everybody is in, for 10^5 contributors: 0.00607 and
-// 0.00684. Those of a fifth more must not pass.
+// TestNodeOfUnaryEncoding takes the standard deviations of a node that nobody and that everybody is
+// in, for 10^5 contributors: 0.00607 and 0.00684. Those of a fifth more must not pass.
 func TestNodeOfUnaryEncoding(t *testing.T) {
 	const n = 100_000
 	r := exact.New(stattest.Source(t, "node"))
@@ -147,7 +147,8 @@ func shapesOf(t testing.TB) []shape {
 	return []shape{hier(3, 3000), hier(5, 2500), haar(10, 3000)}
 }
 
-// haarLevels draws n contributors, in equal shares on k levels, and their reports, as LDP_HAAR has it.
+// haarLevels draws n contributors, in equal shares on k levels, and their reports, as LDP_HAAR has
+// it.
 func haarLevels(t testing.TB, r *exact.Rand, v values, k, n int) []Level {
 	levels := make([]Level, k)
 	for l := range levels {
@@ -169,9 +170,9 @@ func haarLevels(t testing.TB, r *exact.Rand, v values, k, n int) []Level {
 	return levels
 }
 
-// TestStandardErrors divides the errors of prefixes, of ranges and of means by their standard errors: the quotients have variance 1.
-// Standard errors of 0.8 or 1.25 times the size must not pass. The errors of prefixes are as the closed
-// forms have them within a fifth.
+// TestStandardErrors divides the errors of prefixes, of ranges and of means by their standard
+// errors: the quotients have variance 1. Standard errors of 0.8 or 1.25 times the size must not
+// pass. The errors of prefixes are as the closed forms have them within a fifth.
 func TestStandardErrors(t *testing.T) {
 	const trials = 1000
 	for _, s := range shapesOf(t) {
@@ -209,7 +210,8 @@ func TestStandardErrors(t *testing.T) {
 
 func rms(x []float64) float64 { return math.Sqrt(dot(x, x) / float64(len(x))) }
 
-// TestPrefixError compares the root mean square of all prefixes with PrefixError, and with the closed form.
+// TestPrefixError compares the root mean square of all prefixes with PrefixError, and with the
+// closed form.
 func TestPrefixError(t *testing.T) {
 	r := exact.New(stattest.Source(t, "prefix error"))
 	v := values{rand.New(stattest.Source(t, "prefix error values")), 64}

@@ -27,7 +27,8 @@ func BenchmarkHaar(b *testing.B) {
 	}
 }
 
-// BenchmarkHier makes the 5460 nodes of six levels consistent, and asks a range with its standard error.
+// BenchmarkHier makes the 5460 nodes of six levels consistent, and asks a range with its standard
+// error.
 func BenchmarkHier(b *testing.B) {
 	levels := randomLevels(rand.New(stattest.Source(b, "hier bench")), 6)
 	b.Run("consistent", func(b *testing.B) {

@@ -2,9 +2,9 @@ package tree
 
 import "math"
 
-// Haar answers ranges and quantiles on 2^K leaves from Haar coefficients: that of a block of 2^l leaves
-// is the share of contributors in its left half less that in its right. It is immutable and safe for
-// concurrent use.
+// Haar answers ranges and quantiles on 2^K leaves from Haar coefficients: that of a block of 2^l
+// leaves is the share of contributors in its left half less that in its right. It is immutable and
+// safe for concurrent use.
 //
 // Source: [CKS19], HaarHRR.
 type Haar struct {
@@ -25,9 +25,9 @@ func NewHaar(levels []Level) *Haar {
 }
 
 // tent returns, for a position, the block of a level that it is in and the weight of the block's
-// coefficient in the share of contributors below it: with a fraction r of the block below the position,
-// the left half counts min(1, 2r) and the right one max(0, 2r−1), and half their difference is
-// min(r, 1−r). Other blocks are below it or above it as a whole, and have weight 0.
+// coefficient in the share of contributors below it: with a fraction r of the block below the
+// position, the left half counts min(1, 2r) and the right one max(0, 2r−1), and half their
+// difference is min(r, 1−r). Other blocks are below it or above it as a whole, and have weight 0.
 func (t *Haar) tent(level int, at float64) (block int, weight float64) {
 	blocks := len(t.levels[level].values)
 	whole, r := math.Modf(at * float64(blocks))
@@ -37,9 +37,9 @@ func (t *Haar) tent(level int, at float64) (block int, weight float64) {
 	return int(whole), min(r, 1-r)
 }
 
-// Range returns the share of contributors between two positions, unbiased at the edges of leaves and by
-// linear interpolation within, and its standard error. Positions outside [0, 1] are its ends; where b
-// is not above a the share is 0.
+// Range returns the share of contributors between two positions, unbiased at the edges of leaves
+// and by linear interpolation within, and its standard error. Positions outside [0, 1] are its
+// ends; where b is not above a the share is 0.
 func (t *Haar) Range(a, b float64) (value, stderr float64) {
 	a, b = min(max(a, 0), 1), min(max(b, 0), 1)
 	if !(a < b) {
@@ -60,8 +60,9 @@ func (t *Haar) Range(a, b float64) (value, stderr float64) {
 	return value, math.Sqrt(variance)
 }
 
-// square returns the variance of a sum of the level's values whose squared weights sum to squares and
-// which came out as part. It is at least what a report's randomisation adds, whatever the truth.
+// square returns the variance of a sum of the level's values whose squared weights sum to squares
+// and which came out as part. It is at least what a report's randomisation adds, whatever the
+// truth.
 func (l Level) square(squares, part float64) float64 {
 	if l.reports == 0 {
 		return 0
@@ -69,8 +70,9 @@ func (l Level) square(squares, part float64) float64 {
 	return max(l.law.each*squares-part*part, (l.law.each-1)*squares) / l.reports
 }
 
-// Quantile returns the position that a share q of the contributors is below, from shares that are cut, from
-// the top, to what is left for a block, by linear interpolation within a leaf. q is taken within [0, 1].
+// Quantile returns the position that a share q of the contributors is below, from shares that are
+// cut, from the top, to what is left for a block, by linear interpolation within a leaf. q is taken
+// within [0, 1].
 func (t *Haar) Quantile(q float64) (position float64) {
 	q = min(max(q, 0), 1)
 	block, mass := 0, 1.0
@@ -92,8 +94,8 @@ func (t *Haar) Quantile(q float64) (position float64) {
 	return math.Ldexp(float64(block)+inside, -len(t.levels))
 }
 
-// Mean returns the mean position, with every contributor in the middle of the leaf, and its standard error.
-// A position has the binary digit 0 at level l where it is in a left half, so
+// Mean returns the mean position, with every contributor in the middle of the leaf, and its
+// standard error. A position has the binary digit 0 at level l where it is in a left half, so
 //
 //	mean = 1/2 − Σ_l 2^(l−2)/2^K·Σ_v value_l,v
 func (t *Haar) Mean() (value, stderr float64) {

@@ -109,7 +109,8 @@ func TestWalsh(t *testing.T) {
 	}
 }
 
-// TestHaarErrors finds the weight of every coefficient in a range by moving it, and the variance that they make.
+// TestHaarErrors finds the weight of every coefficient in a range by moving it, and the variance
+// that they make.
 func TestHaarErrors(t *testing.T) {
 	r := rand.New(stattest.Source(t, "haar errors"))
 	for range 50 {

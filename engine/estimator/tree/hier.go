@@ -5,17 +5,18 @@ import "math"
 // fanout is the number of children of a node.
 const fanout = 4
 
-// Hier is a consistent tree: every node's share is the sum of its children's, and the root's is 1. It is
-// immutable and safe for concurrent use.
+// Hier is a consistent tree: every node's share is the sum of its children's, and the root's is 1.
+// It is immutable and safe for concurrent use.
 //
-// The leaves are the weighted least-squares solution for the levels' values, where all values of a level
-// weigh alike, by the variance of a share of 0. They are unbiased, and some are negative; quantiles are
-// read off a copy without negative shares.
+// The leaves are the weighted least-squares solution for the levels' values, where all values of a
+// level weigh alike, by the variance of a share of 0. They are unbiased, and some are negative;
+// quantiles are read off a copy without negative shares.
 //
 // Source: [HRMS10] for the two passes, [CKS19] for levels of different variance.
 type Hier struct {
 	levels []Level
-	own    []float64   // own[l]: weight of a node's own value against the sum of its children's estimates
+	// own[l]: weight of a node's own value against the sum of its children's estimates
+	own    []float64
 	leaves []float64   // unbiased
 	shares [][]float64 // by level, not negative, consistent
 }
@@ -51,8 +52,8 @@ func (t *Hier) up() [][]float64 {
 	return z
 }
 
-// combine returns the weight of a value of variance a against one of variance b, and the variance of the
-// two together. Infinite variance stands for a value that says nothing.
+// combine returns the weight of a value of variance a against one of variance b, and the variance
+// of the two together. Infinite variance stands for a value that says nothing.
 func combine(a, b float64) (weight, variance float64) {
 	switch {
 	case math.IsInf(a, 1):
@@ -64,8 +65,8 @@ func combine(a, b float64) (weight, variance float64) {
 	return weight, weight * a
 }
 
-// down shares what the levels above know over the children, in equal parts, and keeps the leaves; and
-// again without negative shares.
+// down shares what the levels above know over the children, in equal parts, and keeps the leaves;
+// and again without negative shares.
 func (t *Hier) down(z [][]float64) {
 	above, plain := []float64{1}, []float64{1}
 	for l := range z {
@@ -92,8 +93,8 @@ func spread(x, z []float64, whole float64) {
 
 func sum4(z []float64) float64 { return z[0] + z[1] + z[2] + z[3] }
 
-// project replaces y by the nearest numbers that are not negative and sum to whole: it subtracts a common
-// amount from all that are left, drops those that became negative, and repeats.
+// project replaces y by the nearest numbers that are not negative and sum to whole: it subtracts a
+// common amount from all that are left, drops those that became negative, and repeats.
 func project(y []float64, whole float64) {
 	var out [fanout]bool
 	for left := len(y); ; {
@@ -119,11 +120,13 @@ func project(y []float64, whole float64) {
 	}
 }
 
-// Leaves returns the shares of the leaves, unbiased, in order; they sum to 1 and are not to be changed.
+// Leaves returns the shares of the leaves, unbiased, in order; they sum to 1 and are not to be
+// changed.
 func (t *Hier) Leaves() []float64 { return t.leaves }
 
-// Range returns the share of contributors between two positions, unbiased at the edges of leaves and by
-// linear interpolation within, and its standard error. Positions outside [0, 1] are its ends.
+// Range returns the share of contributors between two positions, unbiased at the edges of leaves
+// and by linear interpolation within, and its standard error. Positions outside [0, 1] are its
+// ends.
 func (t *Hier) Range(a, b float64) (value, stderr float64) {
 	return t.Linear(overlap(len(t.leaves), a, b))
 }
@@ -138,7 +141,8 @@ func overlap(n int, a, b float64) []float64 {
 	return g
 }
 
-// Mean returns the mean position, with every contributor in the middle of the leaf, and its standard error.
+// Mean returns the mean position, with every contributor in the middle of the leaf, and its
+// standard error.
 func (t *Hier) Mean() (value, stderr float64) {
 	g := make([]float64, len(t.leaves))
 	for i := range g {

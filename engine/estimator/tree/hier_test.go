@@ -59,8 +59,8 @@ func leastSquares(levels []Level) []float64 {
 	return x.RawVector().Data
 }
 
-// TestLeavesAreLeastSquares compares the two passes with the normal equations. Exchanging the variances of two levels
-// must show.
+// TestLeavesAreLeastSquares compares the two passes with the normal equations. Exchanging the
+// variances of two levels must show.
 func TestLeavesAreLeastSquares(t *testing.T) {
 	r := rand.New(stattest.Source(t, "least squares"))
 	for _, shape := range shapes {
@@ -149,7 +149,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestRanges checks ranges, prefixes and means against the leaves, at edges, within leaves and beyond the ends.
+// TestRanges checks ranges, prefixes and means against the leaves, at edges, within leaves and
+// beyond the ends.
 func TestRanges(t *testing.T) {
 	tree := NewHier(randomLevels(rand.New(stattest.Source(t, "ranges")), 2))
 	x := tree.Leaves()

@@ -8,8 +8,8 @@ import (
 	"scrim/engine/collect/exact"
 )
 
-// weighted is the mean and the variance of Σ c_v·value_v over one report, by enumeration of the reports
-// with their probabilities.
+// weighted is the mean and the variance of Σ c_v·value_v over one report, by enumeration of the
+// reports with their probabilities.
 func weighted(reports map[*Level]float64, c []float64) (mean, variance float64) {
 	for l, p := range reports {
 		x := dot(c, l.values)
@@ -53,7 +53,8 @@ func checkLaw(t *testing.T, name string, reports map[*Level]float64, c, f []floa
 
 var weights4 = [][]float64{{1, 0, 0, 0}, {1, 1, 0.25, 0}, {-0.5, 2, 1, 0.25}, {1, 1, 1, 1}, {0, 0, -3, 1}}
 
-// TestLawOfOneReport enumerates the reports of one contributor of a random value, for every randomiser.
+// TestLawOfOneReport enumerates the reports of one contributor of a random value, for every
+// randomiser.
 func TestLawOfOneReport(t *testing.T) {
 	f := []float64{0.5, 0.125, 0.375, 0}
 	for _, eps := range []exact.Epsilon{500, 10000, 40000} {
@@ -103,8 +104,8 @@ func enumerateOUE(eps exact.Epsilon, f []float64) map[*Level]float64 {
 	return out
 }
 
-// TestLawOfHadamardReports enumerates index and bit for signs at random blocks. The variance takes the square of the
-// estimate for that of the coefficient, so it is compared at the coefficient.
+// TestLawOfHadamardReports enumerates index and bit for signs at random blocks. The variance takes
+// the square of the estimate for that of the coefficient, so it is compared at the coefficient.
 func TestLawOfHadamardReports(t *testing.T) {
 	f := []float64{0.25, -0.125, 0, -0.375} // shares 0.25+, 0.125−, 0.25 of either sign, 0.375−
 	keep := exact.KeepBinary(10000)

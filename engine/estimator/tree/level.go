@@ -23,8 +23,8 @@ func Missing(nodes int) Level {
 	return Level{values: make([]float64, nodes), variance: math.Inf(1)}
 }
 
-// KRR is a level reported by k-ary randomised response: counts[v] reports say v, each the truth with
-// probability p = keep/2^62 and any other value with o = (1−p)/(k−1).
+// KRR is a level reported by k-ary randomised response: counts[v] reports say v, each the truth
+// with probability p = keep/2^62 and any other value with o = (1−p)/(k−1).
 //
 //	value_v = (counts[v]/N − o)/(p − o)
 //
@@ -47,13 +47,13 @@ func KRR(counts []uint64, keep uint64) Level {
 	return l
 }
 
-// OUE is a level reported by unary encoding: of n reports ones[v] have bit v, which is 1 with probability
-// q = flip/2^62, and with 1/2 where v is the truth.
+// OUE is a level reported by unary encoding: of n reports ones[v] have bit v, which is 1 with
+// probability q = flip/2^62, and with 1/2 where v is the truth.
 //
 //	value_v = (ones[v]/n − q)/(1/2 − q)
 //
-// The bits are independent, of variance q(1−q), or 1/4 = q(1−q) + (1/2−q)² at the truth. On top comes
-// whose reports they are: Σf·c² − (Σf·c)².
+// The bits are independent, of variance q(1−q), or 1/4 = q(1−q) + (1/2−q)² at the truth. On top
+// comes whose reports they are: Σf·c² − (Σf·c)².
 func OUE(ones []uint64, n, flip uint64) Level {
 	if n == 0 {
 		return Missing(len(ones))
@@ -69,13 +69,14 @@ func OUE(ones []uint64, n, flip uint64) Level {
 	}
 }
 
-// HRR is a level of Haar coefficients reported by Hadamard randomised response, as many as sums, a power
-// of two: sums[j] is the number of +1 less that of −1 among the reports of index j, n reports in all.
+// HRR is a level of Haar coefficients reported by Hadamard randomised response, as many as sums, a
+// power of two: sums[j] is the number of +1 less that of −1 among the reports of index j, n reports
+// in all.
 //
 //	value_v = A/n·Σ_j sums[j]·(−1)^|j∧v|     A = 1/(2p − 1), p = keep/2^62
 //
-// A report's part of Σ c_v·value_v is ±A·Σ_v c_v·(−1)^|j∧v|, whose mean square over j is A²·Σc²: the rows
-// of the matrix are orthogonal.
+// A report's part of Σ c_v·value_v is ±A·Σ_v c_v·(−1)^|j∧v|, whose mean square over j is A²·Σc²:
+// the rows of the matrix are orthogonal.
 func HRR(sums []int64, n, keep uint64) Level {
 	if n == 0 {
 		return Missing(len(sums))
@@ -92,8 +93,8 @@ func HRR(sums []int64, n, keep uint64) Level {
 	return Level{values: values, variance: a * a / float64(n), reports: float64(n), law: law{each: a * a, tied: 1}}
 }
 
-// Binomial is a level of the shuffle model: counts[v] of n contributors and of n·p noise messages that are
-// expected at each node, p = flip/2^32.
+// Binomial is a level of the shuffle model: counts[v] of n contributors and of n·p noise messages
+// that are expected at each node, p = flip/2^32.
 //
 //	value_v = (counts[v] − n·p)/n
 //

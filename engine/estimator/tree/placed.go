@@ -2,22 +2,23 @@ package tree
 
 import "scrim/internal/refuse"
 
-// Shares is a tree of the shares of values, which answers in fractions of the range that it is over: *Hier and *Haar.
+// Shares is a tree of the shares of values, which answers in fractions of the range that it is
+// over: *Hier and *Haar.
 type Shares interface {
 	Range(a, b float64) (value, stderr float64)
 	Quantile(q float64) (position float64)
 	Mean() (value, stderr float64)
 }
 
-// Placed answers for the values of a tree over [Lo, Hi], in their own unit. Its mean takes each value for the middle of its
-// leaf. Its numbers follow from reports, which are private already.
+// Placed answers for the values of a tree over [Lo, Hi], in their own unit. Its mean takes each
+// value for the middle of its leaf. Its numbers follow from reports, which are private already.
 type Placed struct {
 	Shares Shares
 	Lo, Hi float64
 }
 
-// Range returns the share of values from a to b, and its standard error. What lies outside of [Lo, Hi] was reported at its ends. It refuses
-// a range whose ends are not in order, or not numbers.
+// Range returns the share of values from a to b, and its standard error. What lies outside of [Lo,
+// Hi] was reported at its ends. It refuses a range whose ends are not in order, or not numbers.
 func (p Placed) Range(a, b float64) (value, stderr float64, err error) {
 	if !(a <= b) {
 		return 0, 0, refuse.New(refuse.Option, "The range from %v to %v is empty.", a, b)

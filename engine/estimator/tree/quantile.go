@@ -1,7 +1,8 @@
 package tree
 
-// Quantile returns the position that a share q of the contributors is below: in the first leaf where the
-// shares, none of them negative, sum to at least q, by linear interpolation. q is taken within [0, 1].
+// Quantile returns the position that a share q of the contributors is below: in the first leaf
+// where the shares, none of them negative, sum to at least q, by linear interpolation. q is taken
+// within [0, 1].
 func (t *Hier) Quantile(q float64) (position float64) {
 	leaf, inside := t.find(q)
 	return (float64(leaf) + inside) / float64(len(t.leaves))
@@ -23,7 +24,8 @@ func (t *Hier) find(q float64) (leaf int, inside float64) {
 			q -= y[leaf]
 			leaf++
 		}
-		for leaf > 0 && leaf%fanout > 0 && y[leaf] == 0 && q > 0 { // rounding carried q past the last share
+		// rounding carried q past the last share
+		for leaf > 0 && leaf%fanout > 0 && y[leaf] == 0 && q > 0 {
 			leaf--
 			q = y[leaf]
 		}

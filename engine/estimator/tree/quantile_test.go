@@ -40,7 +40,8 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// TestQuantilesOfNoise checks order, ends, and that the shares without negative ones sum to q below a quantile.
+// TestQuantilesOfNoise checks order, ends, and that the shares without negative ones sum to q below
+// a quantile.
 func TestQuantilesOfNoise(t *testing.T) {
 	r := rand.New(stattest.Source(t, "quantiles"))
 	for range 50 {
@@ -62,8 +63,8 @@ func TestQuantilesOfNoise(t *testing.T) {
 	}
 }
 
-// TestProject compares with the nearest point on the simplex as its definition has it: all that stay are
-// moved by one amount, and whoever does not stay would be below 0 by it.
+// TestProject compares with the nearest point on the simplex as its definition has it: all that
+// stay are moved by one amount, and whoever does not stay would be below 0 by it.
 func TestProject(t *testing.T) {
 	r := rand.New(stattest.Source(t, "project"))
 	for range 1000 {

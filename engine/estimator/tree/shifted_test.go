@@ -9,7 +9,8 @@ import (
 	"scrim/engine/collect/geometry"
 )
 
-// sharesOf is a tree of three levels whose counts have no noise, and whose levels claim that of n reports of the shuffle model.
+// sharesOf is a tree of three levels whose counts have no noise, and whose levels claim that of n
+// reports of the shuffle model.
 func sharesOf(leaves []uint64, flip uint64) *Hier {
 	n := uint64(0)
 	for _, c := range leaves {
@@ -29,8 +30,8 @@ func sharesOf(leaves []uint64, flip uint64) *Hier {
 	return NewHier(levels)
 }
 
-// TestClip takes norms that are known. The clip is the upper edge of the bucket beyond which κ of them lie, or two prefix errors where noise
-// is larger, but never more than nine tenths.
+// TestClip takes norms that are known. The clip is the upper edge of the bucket beyond which κ of
+// them lie, or two prefix errors where noise is larger, but never more than nine tenths.
 func TestClip(t *testing.T) {
 	p := &collect.Params{
 		Derived:   collect.Derived{Box: 32, BoxLevels: 3, Ball: 50, Padded: 2},

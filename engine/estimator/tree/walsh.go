@@ -1,7 +1,7 @@
 package tree
 
-// walsh multiplies x, of a power of two in length, by the Hadamard matrix with entries (−1)^|j∧v|, in
-// n·log2(n) additions. Steps are taken two at a time, so that memory is passed half as often.
+// walsh multiplies x, of a power of two in length, by the Hadamard matrix with entries (−1)^|j∧v|,
+// in n·log2(n) additions. Steps are taken two at a time, so that memory is passed half as often.
 func walsh(x []float64) {
 	n, h := len(x), 1
 	for ; 4*h <= n; h *= 4 {

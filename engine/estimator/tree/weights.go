@@ -2,8 +2,8 @@ package tree
 
 import "math"
 
-// Linear returns Σ g_i·share of leaf i, unbiased, and its standard error. It panics unless there is one
-// weight a leaf.
+// Linear returns Σ g_i·share of leaf i, unbiased, and its standard error. It panics unless there is
+// one weight a leaf.
 func (t *Hier) Linear(g []float64) (value, stderr float64) {
 	for i, x := range t.leaves {
 		value += g[i] * x
@@ -15,14 +15,15 @@ func (t *Hier) Linear(g []float64) (value, stderr float64) {
 	return value, math.Sqrt(variance)
 }
 
-// weights returns by level the weights of the levels' own values in Σ g_i·share of leaf i: the transposes
-// of the pass down and of the pass up, in this order.
+// weights returns by level the weights of the levels' own values in Σ g_i·share of leaf i: the
+// transposes of the pass down and of the pass up, in this order.
 func (t *Hier) weights(g []float64) [][]float64 {
 	if len(g) != len(t.leaves) {
 		panic("tree: weights of leaves")
 	}
 	c := make([][]float64, len(t.levels))
-	for l := len(c) - 1; l >= 0; l-- { // a node's estimate: what it differs by from its siblings' mean
+	// a node's estimate: what it differs by from its siblings' mean
+	for l := len(c) - 1; l >= 0; l-- {
 		mean := make([]float64, len(g)/fanout)
 		c[l] = make([]float64, len(g))
 		for v := range mean {
@@ -47,8 +48,8 @@ func (t *Hier) weights(g []float64) [][]float64 {
 	return c
 }
 
-// PrefixError returns the root mean square of the standard errors of the shares below an edge, over all
-// inner edges, or over 63 of them at equal distances where there are more.
+// PrefixError returns the root mean square of the standard errors of the shares below an edge, over
+// all inner edges, or over 63 of them at equal distances where there are more.
 func (t *Hier) PrefixError() float64 {
 	n := min(len(t.leaves), 64)
 	sum := 0.0

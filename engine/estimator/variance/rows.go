@@ -24,8 +24,8 @@ type rows struct {
 }
 
 // Weights of a person's number of rows and sum beside the sum of squares, and the resolution of the
-// vectors' norms in the search for their clip: both first coordinates enter the answer to second order or
-// multiplied by the small mean of squares.
+// vectors' norms in the search for their clip: both first coordinates enter the answer to second
+// order or multiplied by the small mean of squares.
 const (
 	rowsWeight = 0.5
 	sumWeight  = 0.5
@@ -34,30 +34,32 @@ const (
 
 // NewRows returns the private variance over rows. Columns: Rows, Sum, SumSquaresHi, SumSquaresLo.
 //
-// Person i with mᵢ rows has D₁ = Σ(x−c) and D₂ = Σ(x−c)² over these rows, c a centre and κ a radius of one row, and gives
-// the vector uᵢ = (w₀m, w₁D₁/κ, D₂/κ²), w₀ = w₁ = ½, shortened to norm C by one factor for all three coordinates: a
-// person with many rows, or far-off ones, loses weight in numerator and denominator alike. With S the noisy
-// sums, N = S₀/w₀, m₁ = S₁/(w₁N), m₂ = S₂/N
+// Person i with mᵢ rows has D₁ = Σ(x−c) and D₂ = Σ(x−c)² over these rows, c a centre and κ a radius
+// of one row, and gives the vector uᵢ = (w₀m, w₁D₁/κ, D₂/κ²), w₀ = w₁ = ½, shortened to norm C by
+// one factor for all three coordinates: a person with many rows, or far-off ones, loses weight in
+// numerator and denominator alike. With S the noisy sums, N = S₀/w₀, m₁ = S₁/(w₁N), m₂ = S₂/N
 //
 //	variance = κ²·max(0, m₂ − m₁²)·N/(N−1)   (without the last factor for a population)
 //
-// Sensitivity: uᵢ is a function of one person's columns and of released numbers, and scalar.Ball checks in integers
-// that the shortened vector has ℓ2 norm at most C, on a lattice of C·2^-30. So adding or removing a person moves S by at
-// most C in ℓ2, whatever the person's rows are. Exchanging one moves S by at most √2·C: the first and the third
-// coordinate are ≥ 0, and u₁² ≤ 2u₀u₂ by the Cauchy bound D₁² ≤ m·D₂ (with room, and kept in integers: acute), so that
-// for two vectors |u₁u₁'| ≤ 2√(u₀u₂u₀'u₂') ≤ u₀u₀' + u₂u₂': their inner product is ≥ 0 and ‖u−u'‖² ≤ ‖u‖² + ‖u'‖² ≤ 2C².
-// σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on each coordinate, Δ = 1 or √2, costs ρ₃.
-// Columns that the store had to saturate give a vector that is wrong but no longer, and total: D₂ is kept
-// between its Cauchy bound D₁²/m below and, with declared bounds, κ²m above.
+// Sensitivity: uᵢ is a function of one person's columns and of released numbers, and scalar.Ball
+// checks in integers that the shortened vector has ℓ2 norm at most C, on a lattice of C·2^-30. So
+// adding or removing a person moves S by at most C in ℓ2, whatever the person's rows are.
+// Exchanging one moves S by at most √2·C: the first and the third coordinate are ≥ 0, and u₁² ≤
+// 2u₀u₂ by the Cauchy bound D₁² ≤ m·D₂ (with room, and kept in integers: acute), so that for two
+// vectors |u₁u₁'| ≤ 2√(u₀u₂u₀'u₂') ≤ u₀u₀' + u₂u₂': their inner product is ≥ 0 and ‖u−u'‖² ≤ ‖u‖² +
+// ‖u'‖² ≤ 2C². σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on each coordinate, Δ = 1 or √2, costs ρ₃.
+// Columns that the store had to saturate give a vector that is wrong but no longer, and total: D₂
+// is kept between its Cauchy bound D₁²/m below and, with declared bounds, κ²m above.
 //
 //	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2: n̂ 0.05, C 0.20, sums 0.75
 //	              otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.14 (histogram of √(D₂/m)), C 0.13, sums 0.51
 //	replace-one   bounds declared   C 0.25, sums 0.75; n̂ is public or covered (scalar.Shares)
 //	              otherwise         c 0.25, κ 0.15, C 0.15, sums 0.45
 //
-// The radius of the persons' means that Centred releases with c is not spent: κ takes its place, since the spread
-// of rows within persons counts too. With p.MaxRows = 1 rows are persons and the answer is that of New. TooFew when n̂
-// is under MinPersons, or when the noisy number of rows is under three times its noise.
+// The radius of the persons' means that Centred releases with c is not spent: κ takes its place,
+// since the spread of rows within persons counts too. With p.MaxRows = 1 rows are persons and the
+// answer is that of New. TooFew when n̂ is under MinPersons, or when the noisy number of rows is
+// under three times its noise.
 func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
@@ -96,7 +98,8 @@ func rowShares(p estimator.Params, w scalar.Width) scalar.Shares {
 // vectorNormLimit bounds the clip of a vector's norm, in units of 1/normSteps.
 const vectorNormLimit = 1 << 61
 
-// rowPersons is the variance over persons where each has one row; it reads, and does not need, the squares.
+// rowPersons is the variance over persons where each has one row; it reads, and does not need, the
+// squares.
 type rowPersons struct{ persons }
 
 func (rowPersons) Columns() []estimator.Kind { return rows{}.Columns() }
@@ -190,8 +193,9 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	return a
 }
 
-// acute keeps y₁² ≤ 2y₀y₂, which holds but for the cut to the lattice of very small vectors: two vectors that keep it are not
-// more than a right angle apart. y₀ and y₂ are at least 0, and their product is at most 2^59.
+// acute keeps y₁² ≤ 2y₀y₂, which holds but for the cut to the lattice of very small vectors: two
+// vectors that keep it are not more than a right angle apart. y₀ and y₂ are at least 0, and their
+// product is at most 2^59.
 func acute(y [3]int64) [3]int64 {
 	if y[1]*y[1] > 2*y[0]*y[2] {
 		y[1] = 0
@@ -216,8 +220,9 @@ func (e rows) centre(n noise.Noiser, in estimator.Input) (c, kappa int64) {
 	return c, kappa
 }
 
-// deviations returns D₁ and D₂ of a person in units of the person means: D₂ = Q − 2cT + c²m by way of the centred sum,
-// D₂ = Q − T²/m + D₁²/m, where Q − T²/m >= 0 is the part that does not depend on the centre.
+// deviations returns D₁ and D₂ of a person in units of the person means: D₂ = Q − 2cT + c²m by way
+// of the centred sum, D₂ = Q − T²/m + D₁²/m, where Q − T²/m >= 0 is the part that does not depend
+// on the centre.
 func (e rows) deviations(in estimator.Input, i int, c int64) (d1, d2 float64) {
 	m := in.Columns[0][i]
 	total := min(max(in.Columns[1][i], -estimator.MaxUnits), estimator.MaxUnits)

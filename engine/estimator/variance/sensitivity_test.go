@@ -15,7 +15,8 @@ const one = 1 << unitBits
 // pair is what one person gives to the sums on either side, in units of 2^-24.
 type pair struct{ with, without int64 }
 
-// cost returns the exact loss of a person who gives (t, t²−h) on one side and (t', t'²−h) or nothing on the other.
+// cost returns the exact loss of a person who gives (t, t²−h) on one side and (t', t'²−h) or
+// nothing on the other.
 func cost(e persons, p pair, gone bool) *big.Rat {
 	d1, d2 := p.with, p.with*p.with-one*one/4
 	if !gone {
@@ -26,7 +27,8 @@ func cost(e persons, p pair, gone bool) *big.Rat {
 	return c.Add(c, new(big.Rat).SetFrac(scalar.Square(d2), new(big.Int).Lsh(v2, 1)))
 }
 
-// worstCost is the largest cost over pairs on a coarse grid of all, and a fine one of those with an end at 1.
+// worstCost is the largest cost over pairs on a coarse grid of all, and a fine one of those with an
+// end at 1.
 func worstCost(e persons, gone bool) *big.Rat {
 	worst := new(big.Rat)
 	look := func(a, b int64) {
@@ -46,9 +48,9 @@ func worstCost(e persons, gone bool) *big.Rat {
 	return worst
 }
 
-// TestMomentsCostWhatTheyShould computes exactly what one person's vector costs under the chosen variances: never more than
-// the share, and nearly that at the worst. Under replace-one a person who comes or goes leaves what the number of persons
-// costs then.
+// TestMomentsCostWhatTheyShould computes exactly what one person's vector costs under the chosen
+// variances: never more than the share, and nearly that at the worst. Under replace-one a person
+// who comes or goes leaves what the number of persons costs then.
 func TestMomentsCostWhatTheyShould(t *testing.T) {
 	lo, hi := int64(0), int64(100)
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
@@ -76,8 +78,8 @@ func TestMomentsCostWhatTheyShould(t *testing.T) {
 	}
 }
 
-// TestRowVectorsKeepToARightAngle: vectors of any persons, hostile columns and a clip of any size included, differ by at most √2
-// radii; of vectors that are only clipped some differ by more.
+// TestRowVectorsKeepToARightAngle: vectors of any persons, hostile columns and a clip of any size
+// included, differ by at most √2 radii; of vectors that are only clipped some differ by more.
 func TestRowVectorsKeepToARightAngle(t *testing.T) {
 	r := rand.New(stattest.Source(t, "angle"))
 	limit := new(big.Int).Lsh(big.NewInt(2), 2*scalar.BallBits)

@@ -29,14 +29,17 @@ type persons struct {
 	moments
 }
 
-// New returns the private variance of one value a person, the mean of the person's rows. Columns: Rows, Sum.
+// New returns the private variance of one value a person, the mean of the person's rows. Columns:
+// Rows, Sum.
 //
-// With x̄ᵢ the person's mean, c a centre and C a radius, the person gives t = clip(x̄ᵢ − c, ±C)/C, cut toward zero to a
-// multiple of 2^-24, and the vector (wt, t² − h), h = 1/4. With S the noisy sums and m₁ = S₁/n̂, m₂ = S₂/n̂ + h
+// With x̄ᵢ the person's mean, c a centre and C a radius, the person gives t = clip(x̄ᵢ − c, ±C)/C,
+// cut toward zero to a multiple of 2^-24, and the vector (wt, t² − h), h = 1/4. With S the noisy
+// sums and m₁ = S₁/n̂, m₂ = S₂/n̂ + h
 //
 //	variance = C²·max(0, m₂ − m₁²)·n̂/(n̂−1)   (without the last factor for a population)
 //
-// Sensitivity: t is an integer over 2^24 and the lattice of S₁, S₂ holds t and t² exactly: no rounding enters.
+// Sensitivity: t is an integer over 2^24 and the lattice of S₁, S₂ holds t and t² exactly: no
+// rounding enters.
 //
 //	add-remove    ‖(wt, t²−h)‖² = w²s + (s−h)² with s = t² in [0,1] is convex in s, so its maximum is at an end:
 //	              Δ² = w² + (1−h)² for w² ≥ 2h−1
@@ -45,17 +48,19 @@ type persons struct {
 //
 // Noise with σ₂² = ⌈Δ²/(2ρ₃)⌉ on S₂ and σ₁² = ⌈Δ²/(2ρ₃w²)⌉ on S₁/w costs ρ₃ [CKS20, Theorem 14].
 //
-// w = 1, h = ½ (Δ = √1.25, and 2 under replace-one) is the obvious choice; a smaller w helps because m₁ is near 0 and enters
-// squared, and a smaller h because t² is near 0 for most persons, so that the noise of n̂ hardly enters through S₂. With
-// bounds declared, where c need not be near the mean, w = 3/4 (Δ² = 9/8), or 5/8 under replace-one (Δ² = 25/16); otherwise
-// w = 1/2 (Δ² = 13/16, or 1.2862).
+// w = 1, h = ½ (Δ = √1.25, and 2 under replace-one) is the obvious choice; a smaller w helps
+// because m₁ is near 0 and enters squared, and a smaller h because t² is near 0 for most persons,
+// so that the noise of n̂ hardly enters through S₂. With bounds declared, where c need not be near
+// the mean, w = 3/4 (Δ² = 9/8), or 5/8 under replace-one (Δ² = 25/16); otherwise w = 1/2 (Δ² =
+// 13/16, or 1.2862).
 //
 //	add-remove    bounds declared   n̂ 0.15, sums 0.85; c and C from the interval
 //	              otherwise         n̂ 0.08, c 0.20 (median), C 0.17 (histogram of |x̄ᵢ − c|), sums 0.55
 //	replace-one   bounds declared   sums 1; n̂ is public or covered (scalar.Shares)
 //	              otherwise         c 0.24, C 0.26, sums 0.50
 //
-// TooFew when n̂ is under MinPersons. Values beyond c±C are shortened: on heavy tails the answer is low.
+// TooFew when n̂ is under MinPersons. Values beyond c±C are shortened: on heavy tails the answer is
+// low.
 func New(p estimator.Params, o Options) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
@@ -79,7 +84,8 @@ func momentsOf(p estimator.Params) moments {
 	return moments{4, 832}
 }
 
-// joining is what one person more or less costs of the loss of the moments under replace-one: (w² + (1−h)²)/Δ².
+// joining is what one person more or less costs of the loss of the moments under replace-one: (w² +
+// (1−h)²)/Δ².
 func (m moments) joining() float64 { return float64(16*m.weight*m.weight+576) / float64(m.delta2) }
 
 func newPersons(p estimator.Params, o Options) persons {
@@ -183,12 +189,14 @@ func (o Options) law(m estimator.Moments, under float64) *estimator.Error {
 	return &estimator.Error{Form: estimator.Variance, Under: []float64{under}, Moments: &m}
 }
 
-// unit returns clip(x, ±radius)/radius cut toward zero to 2^-24: an integer of at most 2^24 in absolute value.
+// unit returns clip(x, ±radius)/radius cut toward zero to 2^-24: an integer of at most 2^24 in
+// absolute value.
 func unit(x, radius int64) int64 {
 	x = min(max(x, -radius), radius)
 	u := uint64(max(x, -x))
 	hi, lo := bits.Mul64(u, 1<<unitBits)
-	q, _ := bits.Div64(hi, lo, uint64(radius)) // hi = ⌊u/2^40⌋ < radius, as u <= radius and radius >= 1
+	// hi = ⌊u/2^40⌋ < radius, as u <= radius and radius >= 1
+	q, _ := bits.Div64(hi, lo, uint64(radius))
 	if x < 0 {
 		return -int64(q)
 	}

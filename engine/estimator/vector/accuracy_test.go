@@ -21,12 +21,13 @@ var (
 
 // setting is a data set of the accuracy table with independent Gaussian coordinates.
 type setting struct {
-	name   string
-	n, d   int
-	mean   float64
-	alpha  float64 // σ_j² = (d/j)^α
-	rho    float64
-	oursRP float64 // error of the first implementation under replace-one with a public number of persons; 0: none
+	name  string
+	n, d  int
+	mean  float64
+	alpha float64 // σ_j² = (d/j)^α
+	rho   float64
+	// error of the first implementation under replace-one with a public number of persons; 0: none
+	oursRP float64
 	oursAR float64
 }
 
@@ -102,8 +103,8 @@ var named = []struct {
 	method Method
 }{{"clipped", Clipped}, {"shifted", Shifted}, {"plan", Plan}, {"auto", Auto}}
 
-// run releases the mean of every trial's data by every method, under replace-one with a public number of persons and
-// under add-remove.
+// run releases the mean of every trial's data by every method, under replace-one with a public
+// number of persons and under add-remove.
 func (s setting) run(t *testing.T, trials int, methods string) map[string]errorsOf {
 	r, out := rand.New(stattest.Source(t, fmt.Sprint(s.name))), map[string]errorsOf{}
 	n := stattest.Noiser(t, fmt.Sprint(s))
@@ -131,8 +132,9 @@ func (s setting) run(t *testing.T, trials int, methods string) map[string]errors
 	return out
 }
 
-// TestAccuracyTable prints the table of mean errors. With -trials it is the measurement behind docs/accuracy.md; without, a
-// few trials of the smallest settings must stay within the bounds that hold for the means of many.
+// TestAccuracyTable prints the table of mean errors. With -trials it is the measurement behind
+// docs/accuracy.md; without, a few trials of the smallest settings must stay within the bounds that
+// hold for the means of many.
 func TestAccuracyTable(t *testing.T) {
 	for _, s := range settings {
 		name := fmt.Sprintf("%s rho=%v", s.name, s.rho)

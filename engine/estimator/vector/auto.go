@@ -8,8 +8,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// auto uses the first of several cores whose least number of persons is there: an adaptive composition with the released number of
-// persons, each core having the same loss.
+// auto uses the first of several cores whose least number of persons is there: an adaptive
+// composition with the released number of persons, each core having the same loss.
 type auto struct {
 	cores []core
 	least []int64 // the least number of persons of each, falling

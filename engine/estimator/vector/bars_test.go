@@ -13,14 +13,16 @@ import (
 
 var levels = []float64{0.5, 0.9, 0.95, 0.99}
 
-// covers counts intervals of one coordinate, and balls, that cover, with half of the intervals and a third of the radii.
+// covers counts intervals of one coordinate, and balls, that cover, with half of the intervals and
+// a third of the radii.
 type covers struct {
 	n                       int
 	hits, half, balls, less [4]int
 	wide, radii             [4]float64
 }
 
-// add takes an answer in with the exact values, clipped as it is; j is the coordinate that is looked at.
+// add takes an answer in with the exact values, clipped as it is; j is the coordinate that is
+// looked at.
 func (c *covers) add(e estimator.Estimate, exact []float64, j int) {
 	c.n++
 	distance, trace := 0.0, 0.0
@@ -48,7 +50,8 @@ func (c *covers) add(e estimator.Estimate, exact []float64, j int) {
 	}
 }
 
-// check tests the coverage of intervals, and of radii where they are told; broken ones are found out from a level on.
+// check tests the coverage of intervals, and of radii where they are told; broken ones are found
+// out from a level on.
 func (c *covers) check(t *testing.T, name string, radius bool, from float64) {
 	t.Helper()
 	text := fmt.Sprintf("%-28s %5d", name, c.n)
@@ -68,8 +71,9 @@ func (c *covers) check(t *testing.T, name string, radius bool, from float64) {
 	t.Log(text)
 }
 
-// again returns the answer that a release would have given without the noise of its last sums, and with the exact number of persons: about a
-// centre, which comes out where the sums are 0, the answer is in proportion to what it is divided by.
+// again returns the answer that a release would have given without the noise of its last sums, and
+// with the exact number of persons: about a centre, which comes out where the sums are 0, the
+// answer is in proportion to what it is divided by.
 func again(e estimator.Estimator, tape *stattest.Tape, in estimator.Input, last int, sized bool) []float64 {
 	exact := e.Release(tape.Again(last, false), in).Values
 	if sized {
@@ -82,7 +86,8 @@ func again(e estimator.Estimator, tape *stattest.Tape, in estimator.Input, last 
 	return exact
 }
 
-// TestIntervalsAndRadiiCover counts how often the error bars of dense means cover the exact mean of the vectors as they are clipped.
+// TestIntervalsAndRadiiCover counts how often the error bars of dense means cover the exact mean of
+// the vectors as they are clipped.
 func TestIntervalsAndRadiiCover(t *testing.T) {
 	for _, m := range denseMethods() {
 		switch m.name {
@@ -110,7 +115,8 @@ func TestIntervalsAndRadiiCover(t *testing.T) {
 	}
 }
 
-// TestVarianceIntervalsCover counts how often the error bars of vectors' variances cover those of the vectors as they are clipped.
+// TestVarianceIntervalsCover counts how often the error bars of vectors' variances cover those of
+// the vectors as they are clipped.
 func TestVarianceIntervalsCover(t *testing.T) {
 	for _, stddev := range []bool{false, true} {
 		c := new(covers)
@@ -151,7 +157,8 @@ func TestVarianceIntervalsCover(t *testing.T) {
 	}
 }
 
-// TestSparseIntervalsCover counts how often the error bars of means of lists cover the exact means, and those of shrunk answers the same.
+// TestSparseIntervalsCover counts how often the error bars of means of lists cover the exact means,
+// and those of shrunk answers the same.
 func TestSparseIntervalsCover(t *testing.T) {
 	for _, dim := range []int{20, 200} {
 		c := new(covers)

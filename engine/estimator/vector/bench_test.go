@@ -40,7 +40,8 @@ var benchVectors = sync.OnceValue(func() *estimator.Block {
 	return b
 })
 
-// exactSum adds up a dense block on all cores, four vectors at a time: the base that estimators are compared with.
+// exactSum adds up a dense block on all cores, four vectors at a time: the base that estimators are
+// compared with.
 func exactSum(b *estimator.Block) []int64 {
 	sum := make([]int64, b.Dim)
 	var mu sync.Mutex
@@ -100,9 +101,10 @@ func processor() float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// BenchmarkDense sizes whole means, with all that they release: the number of persons, the first look, centre, scales, radius,
-// sum. Nothing is declared but the grid. Each run has one of the exact sum beside it; the numbers are medians, cpu-ratio that of the
-// processor's times. rounds are those of the searches of centre and scales.
+// BenchmarkDense sizes whole means, with all that they release: the number of persons, the first
+// look, centre, scales, radius, sum. Nothing is declared but the grid. Each run has one of the
+// exact sum beside it; the numbers are medians, cpu-ratio that of the processor's times. rounds are
+// those of the searches of centre and scales.
 func BenchmarkDense(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -143,7 +145,8 @@ func benchDense(b *testing.B, p Params) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// rounds returns the rounds of all searches, from the draws: the number of persons, spread and reach come before them, the radius after.
+// rounds returns the rounds of all searches, from the draws: the number of persons, spread and
+// reach come before them, the radius after.
 func (a *alike) rounds(p Params) int {
 	if p.Method == Clipped {
 		return 0

@@ -9,8 +9,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// plannedRounds are the rounds of a centre on which the least number of persons is computed: 256 cells over the reach of
-// the values. Where more would be needed than the persons allow, the cells are made coarser.
+// plannedRounds are the rounds of a centre on which the least number of persons is computed: 256
+// cells over the reach of the values. Where more would be needed than the persons allow, the cells
+// are made coarser.
 const plannedRounds = 8
 
 // mostRounds bounds the rounds of any search.
@@ -20,19 +21,21 @@ const mostRounds = 24
 type centring struct {
 	axis  block.Axis
 	share float64
-	cost  float64 // what the squared norm of the noise is multiplied by, against a centre known for nothing
+	// what the squared norm of the noise is multiplied by, against a centre known for nothing
+	cost float64
 }
 
 // centring chooses cells and share for a centre within ±reach of the middle, from released numbers.
 //
-// The centre's error adds to the squared radius, and its loss is taken from the sum. With cells of width h, spread σ a
-// coordinate and the share x of the loss ρ, T rounds,
+// The centre's error adds to the squared radius, and its loss is taken from the sum. With cells of
+// width h, spread σ a coordinate and the share x of the loss ρ, T rounds,
 //
 //	squared noise ~ (1 + h²/(12σ²) + 2π·r²/n̂²) / (1 − x)     r = (delta/2)·√(T·d/(2xρ)) the rank's error
 //
-// (a median of a Gaussian is off by √(2π)·σ times the error of its rank's share). For each h the best share is near the
-// square root of the third term at x = 1, but not under what keeps the search from turning the wrong way (medians.share).
-// Where coordinates are scaled, those of small spread count as much as the others: σ is a third of the root mean square then.
+// (a median of a Gaussian is off by √(2π)·σ times the error of its rank's share). For each h the
+// best share is near the square root of the third term at x = 1, but not under what keeps the
+// search from turning the wrong way (medians.share). Where coordinates are scaled, those of small
+// spread count as much as the others: σ is a third of the root mean square then.
 func (d dense) centring(count, spread float64, reach int64, scaled bool) centring {
 	most := mostCentre
 	lo, hi := d.within(reach)
@@ -72,8 +75,9 @@ func (d dense) centring(count, spread float64, reach int64, scaled bool) centrin
 	return best
 }
 
-// relativeCentring is centring where coordinates are different things, whose spreads may differ by any factor: cells of one unit near 0 and
-// of a relative width of 2^-bits beyond, as fine as the persons allow at a quarter of the loss.
+// relativeCentring is centring where coordinates are different things, whose spreads may differ by
+// any factor: cells of one unit near 0 and of a relative width of 2^-bits beyond, as fine as the
+// persons allow at a quarter of the loss.
 func (d dense) relativeCentring(count float64, lo, hi int64, most float64) centring {
 	for bits := mostRounds - 4; ; bits-- {
 		axis := block.NewAxis(lo, hi, 0, bits)

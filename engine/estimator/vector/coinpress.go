@@ -11,23 +11,26 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// coinpress is the multivariate mean of [BDKU20] (MVMRec): from a public ball that holds the mean, each round clips to a ball
-// about the last answer and so finds a smaller one. For data whose spread is declared: every coordinate sub-Gaussian with
-// standard deviation at most σ_j, along every direction as if the coordinates were independent. No spread is looked
-// for, so it needs fewer persons than a centre found by medians; a spread that is declared too small gives a biased answer
-// without a sign of it.
+// coinpress is the multivariate mean of [BDKU20] (MVMRec): from a public ball that holds the mean,
+// each round clips to a ball about the last answer and so finds a smaller one. For data whose
+// spread is declared: every coordinate sub-Gaussian with standard deviation at most σ_j, along
+// every direction as if the coordinates were independent. No spread is looked for, so it needs
+// fewer persons than a centre found by medians; a spread that is declared too small gives a biased
+// answer without a sign of it.
 //
-// Weighted by w_j = σ_j^{-4/(p+2)} as PLAN ([ALP24] Lemma C.2), with A = Σ_j σ_j²w_j, b² = max_j σ_j²w_j and ℓ = ln 100, a person is
-// beyond γ = √(A + 2√(A·b²·ℓ) + 2b²ℓ) of the mean with probability at most 1 %. Round i, from a centre c within r of the mean:
+// Weighted by w_j = σ_j^{-4/(p+2)} as PLAN ([ALP24] Lemma C.2), with A = Σ_j σ_j²w_j, b² = max_j
+// σ_j²w_j and ℓ = ln 100, a person is beyond γ = √(A + 2√(A·b²·ℓ) + 2b²ℓ) of the mean with
+// probability at most 1 %. Round i, from a centre c within r of the mean:
 //
 //	C = min(√(r² + 6br + γ²), r + γ)              6 = 2·3: a normal variable is beyond 3 with probability 0.3 %
 //	S = Σ clip(x − c, C) + noise of loss ρ_i      (block.ClipSum, addNoise)
 //	c = c + S/n̂, rounded to the lattice
 //	r = √(A/n̂ + dτ²) + √(2ℓ(b²/n̂ + τ²)) + ½√Σw   τ = fC/(n̂√(2ρ_i)), f² = factor2; the last term is the lattice's
 //
-// The rounds before the last share a quarter of the loss. C and r come from n̂ and public facts alone, so the rounds are an
-// adaptive composition of releases of the clipped sum's sensitivity: C for one person more or less, 2C for one exchanged. Sums are of
-// x − c, not of x as in the paper, whose sensitivity under add-remove would be ‖c‖ + C.
+// The rounds before the last share a quarter of the loss. C and r come from n̂ and public facts
+// alone, so the rounds are an adaptive composition of releases of the clipped sum's sensitivity: C
+// for one person more or less, 2C for one exchanged. Sums are of x − c, not of x as in the paper,
+// whose sensitivity under add-remove would be ‖c‖ + C.
 type coinpress struct {
 	p       Params
 	rhos    []float64 // of each round
@@ -35,7 +38,8 @@ type coinpress struct {
 	count   persons // whose noise is told with the answer's
 }
 
-// Constants of coinpress: the share of the loss of all rounds before the last, the default number of rounds, ℓ.
+// Constants of coinpress: the share of the loss of all rounds before the last, the default number
+// of rounds, ℓ.
 const (
 	earlyShare      = 0.25
 	coinpressRounds = 4
@@ -71,7 +75,8 @@ func checkRounds(rounds, unset int) (int, error) {
 	return rounds, nil
 }
 
-// refining splits a loss over rounds: the last gets three quarters, or all of it if it is the only one.
+// refining splits a loss over rounds: the last gets three quarters, or all of it if it is the only
+// one.
 func refining(rho float64, rounds int) []float64 {
 	b, out := newBudget(rho), make([]float64, rounds)
 	for i := range rounds - 1 {
@@ -81,7 +86,8 @@ func refining(rho float64, rounds int) []float64 {
 	return out
 }
 
-// needs implements core. While r is large a round multiplies it by q = f(√d + √(2ℓ))/(n̂√(2ρ₁)); more than ½ is too slow.
+// needs implements core. While r is large a round multiplies it by q = f(√d + √(2ℓ))/(n̂√(2ρ₁));
+// more than ½ is too slow.
 func (c coinpress) needs() int64 {
 	q := math.Sqrt(float64(c.factor2)/(2*c.rhos[0])) * (math.Sqrt(float64(c.p.Dim)) + math.Sqrt(2*tailLog))
 	return int64(math.Ceil(min(2*q, 1<<62)))
@@ -139,7 +145,8 @@ func (c coinpress) lattice(mean []float64, shift uint) []int64 {
 	lo, hi := scalar.Range(c.p.Params)
 	out := make([]int64, len(mean))
 	for j, m := range mean {
-		out[j] = int64(math.RoundToEven(min(max(m, float64(lo<<shift)), float64(hi<<shift)))) // |ends| ≤ 2^60
+		// |ends| ≤ 2^60
+		out[j] = int64(math.RoundToEven(min(max(m, float64(lo<<shift)), float64(hi<<shift))))
 		out[j] = min(max(out[j], lo<<shift), hi<<shift)
 	}
 	return out
@@ -154,7 +161,8 @@ type ball struct {
 	lattice     float64 // ½√Σw
 }
 
-// ball returns the public ball: about the middle of the range, or about 0 with the declared radius if that is smaller.
+// ball returns the public ball: about the middle of the range, or about 0 with the declared radius
+// if that is smaller.
 func (c coinpress) ball(shift uint) *ball {
 	lo, hi := scalar.Range(c.p.Params)
 	units := math.Ldexp(1/scalar.Scale(c.p.Grid, 1), int(shift))
@@ -206,7 +214,8 @@ func (b *ball) clip() float64 {
 	return min(math.Sqrt(b.r*b.r+6*b.most*b.r+gamma2), b.r+math.Sqrt(gamma2))
 }
 
-// shrink sets the radius about the mean of count persons that was released with noise τ/√w_j on coordinate j.
+// shrink sets the radius about the mean of count persons that was released with noise τ/√w_j on
+// coordinate j.
 func (b *ball) shrink(tau, count float64) {
 	d := float64(len(b.weights))
 	b.r = math.Sqrt(b.trace/count+d*tau*tau) + math.Sqrt(2*tailLog*(b.most*b.most/count+tau*tau)) + b.lattice

@@ -25,23 +25,25 @@ const (
 	covarianceRounds = 3
 )
 
-// NewCovariance returns the private covariance matrix of one vector a person, the mean of the person's rows, as Dim²
-// values row by row. Columns: Vector. It is the covariance estimator of [BDKU20] (MVCRec): Params.SigmaMax is needed, a
-// declared bound on the standard deviation along every direction; data are taken for sub-Gaussian. Dense blocks of dimension
-// at most 512.
+// NewCovariance returns the private covariance matrix of one vector a person, the mean of the
+// person's rows, as Dim² values row by row. Columns: Vector. It is the covariance estimator of
+// [BDKU20] (MVCRec): Params.SigmaMax is needed, a declared bound on the standard deviation along
+// every direction; data are taken for sub-Gaussian. Dense blocks of dimension at most 512.
 //
-// Unless the mean is 0 the vectors are differences of secretly matched pairs of persons, over √2. With n vectors, A = I/SigmaMax,
-// γ = √(d + 2√(d·ln 10) + 2·ln 10), a round of loss ρ_i does
+// Unless the mean is 0 the vectors are differences of secretly matched pairs of persons, over √2.
+// With n vectors, A = I/SigmaMax, γ = √(d + 2√(d·ln 10) + 2·ln 10), a round of loss ρ_i does
 //
 //	w = A·x, clipped to norm γ                  (beyond it: 10 % at most of a Gaussian's persons)
 //	Z = (Σ wwᵀ + noise)/n, made positive        (outer: sensitivity γ² in the Frobenius norm, √2γ² where a vector can be exchanged)
 //	A = (Z + (η+ν)·I)^(−1/2)·A                  η = √(d/n) + d/(2n), ν = 2√d·(deviation of the noise)/n
 //
-// so that the covariance of A·x stays under I: η is for the sample, ν for the noise's largest eigenvalue. The answer is
-// A⁻¹·Z·A⁻ᵀ with the A and Z of the last round, which has three quarters of the loss. The paper's code leaves ν out and takes A⁻¹ZA⁻¹,
-// which is the same only while A is symmetric.
+// so that the covariance of A·x stays under I: η is for the sample, ν for the noise's largest
+// eigenvalue. The answer is A⁻¹·Z·A⁻ᵀ with the A and Z of the last round, which has three quarters
+// of the loss. The paper's code leaves ν out and takes A⁻¹ZA⁻¹, which is the same only while A is
+// symmetric.
 //
-// The number of persons is released at about 2 % of the loss unless it is public. TooFew where ν + η of the first round would pass ½.
+// The number of persons is released at about 2 % of the loss unless it is public. TooFew where ν +
+// η of the first round would pass ½.
 func NewCovariance(p Params, o CovarianceOptions) (estimator.Estimator, error) {
 	if err := p.checkCovariance(); err != nil {
 		return nil, err
@@ -182,8 +184,8 @@ type spectrum struct {
 	values  []float64
 }
 
-// newSpectrum sets negative eigenvalues to 0, which is the nearest positive matrix. Where the solver does not
-// converge it takes the diagonal alone.
+// newSpectrum sets negative eigenvalues to 0, which is the nearest positive matrix. Where the
+// solver does not converge it takes the diagonal alone.
 func newSpectrum(z *mat.SymDense) spectrum {
 	d := z.SymmetricDim()
 	s := spectrum{mat.NewDense(d, d, nil), make([]float64, d)}

@@ -15,20 +15,23 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// outerBits is the resolution of a whitened vector: its coordinates are multiples of 2^-outerBits, their products of
-// 2^-2·outerBits.
+// outerBits is the resolution of a whitened vector: its coordinates are multiples of 2^-outerBits,
+// their products of 2^-2·outerBits.
 const outerBits = 20
 
 // outer releases Σ wwᵀ over vectors w of norm at most γ.
 //
-// Each vector is clipped and cut toward zero in floats, then its squared norm is checked in integers and the vector shortened until it
-// passes, so ‖w‖² ≤ limit holds exactly in lattice units. ‖wwᵀ‖_F = ‖w‖² ≤ limit, and ‖wwᵀ − vvᵀ‖_F² = ‖w‖⁴ + ‖v‖⁴ − 2⟨w,v⟩² ≤
-// 2·limit²: delta2 = 1 where a vector comes or goes, 2 where it may be exchanged for another. Noise: σ² = ⌈delta2·limit²/(2ρ)⌉ on the diagonal
-// and ⌈delta2·limit²/(4ρ)⌉ on the entries above it, of which each counts twice in the Frobenius norm:
+// Each vector is clipped and cut toward zero in floats, then its squared norm is checked in
+// integers and the vector shortened until it passes, so ‖w‖² ≤ limit holds exactly in lattice
+// units. ‖wwᵀ‖_F = ‖w‖² ≤ limit, and ‖wwᵀ − vvᵀ‖_F² = ‖w‖⁴ + ‖v‖⁴ − 2⟨w,v⟩² ≤ 2·limit²: delta2 = 1
+// where a vector comes or goes, 2 where it may be exchanged for another. Noise: σ² =
+// ⌈delta2·limit²/(2ρ)⌉ on the diagonal and ⌈delta2·limit²/(4ρ)⌉ on the entries above it, of which
+// each counts twice in the Frobenius norm:
 //
 //	Σ_j Δ_jj²/(2σ²) + Σ_{j<k} Δ_jk²/σ² = ‖Δ‖_F²/(2σ²) ≤ ρ   [CKS20, Theorem 14]
 //
-// With the same σ² everywhere, as in [BDKU20], the noise above the diagonal has twice this variance.
+// With the same σ² everywhere, as in [BDKU20], the noise above the diagonal has twice this
+// variance.
 type outer struct {
 	dim    int
 	gamma  float64
@@ -38,7 +41,8 @@ type outer struct {
 }
 
 func newOuter(dim int, gamma float64, delta2 int64, rho float64) outer {
-	return outer{dim, gamma, int64(gamma * gamma * (1 << (2 * outerBits))), delta2, rho} // γ² < 2^10 for d ≤ 512
+	// γ² < 2^10 for d ≤ 512
+	return outer{dim, gamma, int64(gamma * gamma * (1 << (2 * outerBits))), delta2, rho}
 }
 
 // variance is that of the diagonal; with twice the loss, that of the other entries.
@@ -84,8 +88,8 @@ func squared(x []int64) int64 {
 	return q
 }
 
-// sum returns the exact upper triangle of Σ wwᵀ, row by row, in units of 2^-2·outerBits, where vector i is a·(row i).
-// Products are below 2^51, so 2^11 of them are added in 64 bits.
+// sum returns the exact upper triangle of Σ wwᵀ, row by row, in units of 2^-2·outerBits, where
+// vector i is a·(row i). Products are below 2^51, so 2^11 of them are added in 64 bits.
 func (o outer) sum(rows rows, a *mat.Dense) []*big.Int {
 	total := make([]*big.Int, o.dim*(o.dim+1)/2)
 	for i := range total {
@@ -178,8 +182,8 @@ func personRows(g group, step float64) rows {
 	}}
 }
 
-// pairRows are (x−y)/√2 of secretly matched persons: mean 0 and the covariance of a person, whatever the mean. Replaced, added
-// or dropped: one pair, in either neighbour relation (match).
+// pairRows are (x−y)/√2 of secretly matched persons: mean 0 and the covariance of a person,
+// whatever the mean. Replaced, added or dropped: one pair, in either neighbour relation (match).
 func pairRows(n noise.Noiser, g group, step float64) rows {
 	r := firstpass.NewReader(g.Block)
 	unit := math.Ldexp(step, -int(g.shift)) / math.Sqrt2

@@ -40,7 +40,8 @@ func within10(d int, rho float64, relation estimator.Relation) Params {
 	}
 }
 
-// coinpressMean is NewMean's estimator for method=coinpress, with all of the loss on the core if the number is public.
+// coinpressMean is NewMean's estimator for method=coinpress, with all of the loss on the core if
+// the number is public.
 func coinpressMean(t testing.TB, p Params) mean {
 	t.Helper()
 	if err := p.check(); err != nil {
@@ -55,7 +56,8 @@ func coinpressMean(t testing.TB, p Params) mean {
 	return mean{p: p, count: count, core: c}
 }
 
-// TestCoinpressErrors compares the mean error on spherical Gaussians with the figures of the reference code.
+// TestCoinpressErrors compares the mean error on spherical Gaussians with the figures of the
+// reference code.
 func TestCoinpressErrors(t *testing.T) {
 	for _, c := range []struct {
 		relation estimator.Relation
@@ -100,8 +102,9 @@ func frobenius(values, variances []float64) float64 {
 	return math.Sqrt(q)
 }
 
-// TestCovarianceErrors does the same for the covariance of 10 coordinates of variance 1, where the bound is 10√10. The
-// reference figures, under replace-one, are 0.306 and 0.133; those of the exact covariance 0.191 and 0.117.
+// TestCovarianceErrors does the same for the covariance of 10 coordinates of variance 1, where the
+// bound is 10√10. The reference figures, under replace-one, are 0.306 and 0.133; those of the exact
+// covariance 0.191 and 0.117.
 func TestCovarianceErrors(t *testing.T) {
 	for _, c := range []struct {
 		relation estimator.Relation
@@ -131,8 +134,9 @@ func TestCovarianceErrors(t *testing.T) {
 	}
 }
 
-// TestWhitenedMeanFindsTheSpread: with very different spreads, of which only the largest is declared, the mean by way of the
-// covariance comes near the sampling error, and refined clipping with the declared spread does not.
+// TestWhitenedMeanFindsTheSpread: with very different spreads, of which only the largest is
+// declared, the mean by way of the covariance comes near the sampling error, and refined clipping
+// with the declared spread does not.
 func TestWhitenedMeanFindsTheSpread(t *testing.T) {
 	const n, runs = 20000, 4
 	deviations := []float64{5, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}

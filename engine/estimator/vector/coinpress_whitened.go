@@ -9,13 +9,15 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// NewWhitenedMean returns the private mean of one vector a person by [BDKU20] for an unknown covariance: the covariance
-// at half of the loss (NewCovariance, from matched pairs unless o.ZeroMean, which is then about the pairs only), a linear map A
-// that makes it about the identity, and the mean of A·x by refined clipping (coinpress, Params.Rounds) at the other half. Columns:
-// Vector. It serves as a baseline: the papers compare with it, and their estimators do better from some tens of
-// dimensions on.
+// NewWhitenedMean returns the private mean of one vector a person by [BDKU20] for an unknown
+// covariance: the covariance at half of the loss (NewCovariance, from matched pairs unless
+// o.ZeroMean, which is then about the pairs only), a linear map A that makes it about the identity,
+// and the mean of A·x by refined clipping (coinpress, Params.Rounds) at the other half. Columns:
+// Vector. It serves as a baseline: the papers compare with it, and their estimators do better from
+// some tens of dimensions on.
 //
-// Params.SigmaMax is needed, Params.Radius helps. A is a released number; A·x is a map of one person, rounded to a lattice.
+// Params.SigmaMax is needed, Params.Radius helps. A is a released number; A·x is a map of one
+// person, rounded to a lattice.
 func NewWhitenedMean(p Params, o CovarianceOptions) (estimator.Estimator, error) {
 	if err := p.checkCovariance(); err != nil {
 		return nil, err
@@ -51,7 +53,8 @@ const (
 	imageFine = 24
 )
 
-// image returns the parameters of the mean of A·x where ‖A·x‖ and each of its coordinates are at most largest.
+// image returns the parameters of the mean of A·x where ‖A·x‖ and each of its coordinates are at
+// most largest.
 func (w whitened) image(largest float64) Params {
 	bits := min(imageBits-int(math.Ceil(math.Log2(largest))), imageFine)
 	q := w.p
@@ -72,7 +75,8 @@ func (w whitened) release(n noise.Noiser, g group, count float64) estimator.Esti
 	return w.back(m, refined.release(n, w.mapped(g, m, q.Grid), count), g.shift)
 }
 
-// largest bounds ‖A·x‖ over the public range, or over the declared ball if that is smaller, at least one spread.
+// largest bounds ‖A·x‖ over the public range, or over the declared ball if that is smaller, at
+// least one spread.
 func (w whitened) largest(m whitening) float64 {
 	lo, hi := scalar.Range(w.p.Params)
 	x := scalar.Scale(w.p.Grid, float64(max(hi, -lo))) * math.Sqrt(float64(w.p.Dim))
@@ -86,7 +90,8 @@ func (w whitened) largest(m whitening) float64 {
 	return min(max(1, norm*x), 1e100)
 }
 
-// mapped returns A·x of every person on the lattice, clamped to its range. What is not a number counts as 0.
+// mapped returns A·x of every person on the lattice, clamped to its range. What is not a number
+// counts as 0.
 func (w whitened) mapped(g group, m whitening, grid estimator.Grid) group {
 	unit := math.Ldexp(scalar.Scale(w.p.Grid, 1), -int(g.shift))
 	out := &estimator.Block{Dim: g.Dim, Chunks: make([]estimator.Chunk, len(g.Chunks)), Memory: g.Memory}

@@ -10,12 +10,14 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// NewColumns returns the private means of several numbers a person, one row each, which are different things. Columns: Vector.
+// NewColumns returns the private means of several numbers a person, one row each, which are
+// different things. Columns: Vector.
 //
-// With persons enough for it, that is PLAN with relative errors (Plan, Relative). With fewer, each column is answered by an
-// estimator of its own with an equal share of what the number of persons leaves of the loss: alone(j, rho) builds that of column j,
-// whose Columns are Rows and Sum and whose answer is in units of p.Grid. Which of the two it is follows from the released
-// number of persons; both cost the same, so the loss is p.Rho by adaptive composition, in either relation.
+// With persons enough for it, that is PLAN with relative errors (Plan, Relative). With fewer, each
+// column is answered by an estimator of its own with an equal share of what the number of persons
+// leaves of the loss: alone(j, rho) builds that of column j, whose Columns are Rows and Sum and
+// whose answer is in units of p.Grid. Which of the two it is follows from the released number of
+// persons; both cost the same, so the loss is p.Rho by adaptive composition, in either relation.
 //
 // A column whose own number of persons comes out too small is NaN in an answer with others.
 func NewColumns(p Params, alone func(j int, rho float64) (estimator.Estimator, error)) (estimator.Estimator, error) {
@@ -67,12 +69,14 @@ func newSeparate(dim int, rho float64, alone func(j int, rho float64) (estimator
 	return s, nil
 }
 
-// mostSeparate is the largest dimension of vectors whose coordinates auto answers one by one where the persons are too few for
-// anything else: the noise of each grows with the root of the dimension.
+// mostSeparate is the largest dimension of vectors whose coordinates auto answers one by one where
+// the persons are too few for anything else: the noise of each grows with the root of the
+// dimension.
 const mostSeparate = 32
 
-// coordinates is separate for the coordinates of vectors, by the mean of one number a person; false where they are too many, or where
-// persons with several rows need a finer grid than numbers have room for.
+// coordinates is separate for the coordinates of vectors, by the mean of one number a person; false
+// where they are too many, or where persons with several rows need a finer grid than numbers have
+// room for.
 func (p Params) coordinates(rho float64) (separate, bool) {
 	lo, hi := scalar.Range(p.Params)
 	shift := p.shift()
@@ -99,7 +103,8 @@ func (s separate) needs() int64 {
 	for _, e := range s.alone {
 		most = max(most, e.MinPersons())
 	}
-	return most + most/10 // each column's own number of persons comes out under most by chance otherwise
+	// each column's own number of persons comes out under most by chance otherwise
+	return most + most/10
 }
 
 // steps implements core.

@@ -26,8 +26,8 @@ func columnsOf(t *testing.T, dim int, rho float64, relation estimator.Relation) 
 	return e.(mean)
 }
 
-// TestColumnsFallBackToSeparateMeans: with too few persons for the vector columns are answered alone, near the truth either
-// way and with less noise together.
+// TestColumnsFallBackToSeparateMeans: with too few persons for the vector columns are answered
+// alone, near the truth either way and with less noise together.
 func TestColumnsFallBackToSeparateMeans(t *testing.T) {
 	const dim = 12
 	e := columnsOf(t, dim, 0.1, estimator.AddRemove)
@@ -59,8 +59,8 @@ func TestColumnsFallBackToSeparateMeans(t *testing.T) {
 	}
 }
 
-// TestSeparateColumnsKeepToTheLoss drops or exchanges each person with the number of persons forced to where columns are answered
-// alone. One built for three times the loss must fail.
+// TestSeparateColumnsKeepToTheLoss drops or exchanges each person with the number of persons forced
+// to where columns are answered alone. One built for three times the loss must fail.
 func TestSeparateColumnsKeepToTheLoss(t *testing.T) {
 	const dim, rho = 3, 0.05
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
@@ -111,7 +111,8 @@ func TestSeparateColumnsKeepToTheLoss(t *testing.T) {
 	}
 }
 
-// TestAutoFallsBackToCoordinates: a few hundred persons get an answer in low dimension, with several rows a person or one.
+// TestAutoFallsBackToCoordinates: a few hundred persons get an answer in low dimension, with
+// several rows a person or one.
 func TestAutoFallsBackToCoordinates(t *testing.T) {
 	const dim = 4
 	for _, maxRows := range []int64{0, 1} {

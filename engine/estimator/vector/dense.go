@@ -10,16 +10,19 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// dense is the mean of dense vectors c + S/n̂, S the noisy sum of the vectors x_i − c, clipped to a ball about a centre c:
+// dense is the mean of dense vectors c + S/n̂, S the noisy sum of the vectors x_i − c, clipped to a
+// ball about a centre c:
 //
 //	clipped   c is the public middle                                       [HLY21] sections 3.1 and 3.2
 //	shifted   c is the vector of the coordinates' medians                  [HLY21] section 3.3; [ALP24] section 6
 //	plan      and the ball is the ellipsoid that suits the coordinates' spreads  [ALP24] Algorithm 1
 //
-// Steps: the spread and the reach of the values (firstpass.go), the centre (centre.go), the scales (scales.go), the radius (firstpass.Histogram), the
-// sum. Each takes a share of the loss that depends on the number of persons and on released numbers only, and the sum
-// takes what is left, so the loss is rho whatever the branch. [HLY21] and [ALP24] spend a quarter on the preparation and a
-// quarter of the rest on the radius; here it is as much as the persons at hand make useful (centring, scaleShare).
+// Steps: the spread and the reach of the values (firstpass.go), the centre (centre.go), the scales
+// (scales.go), the radius (firstpass.Histogram), the sum. Each takes a share of the loss that
+// depends on the number of persons and on released numbers only, and the sum takes what is left, so
+// the loss is rho whatever the branch. [HLY21] and [ALP24] spend a quarter on the preparation and a
+// quarter of the rest on the radius; here it is as much as the persons at hand make useful
+// (centring, scaleShare).
 type dense struct {
 	p              Params
 	rho            float64
@@ -87,7 +90,8 @@ func (d dense) release(n noise.Noiser, g group, count float64) estimator.Estimat
 	return d.count.told(d.p.estimate(g, mean, sigma), count, scalar.Scale(d.p.Grid, math.Ldexp(moved, -int(g.shift))))
 }
 
-// mean releases the mean, with the standard deviations of its noise and how far it is from the centre of the sum, in units.
+// mean releases the mean, with the standard deviations of its noise and how far it is from the
+// centre of the sum, in units.
 func (d dense) mean(n noise.Noiser, b *estimator.Block, count float64) (mean, sigma []float64, moved float64) {
 	left := newBudget(d.rho)
 	var s spread
@@ -104,8 +108,9 @@ func (d dense) mean(n noise.Noiser, b *estimator.Block, count float64) (mean, si
 	return d.sum(n, b, centre, weights, count, fixed && d.middle <= d.lo, left)
 }
 
-// useScales decides whether coordinates are scaled. Where that is open it is done if scales may be unequal and can be
-// afforded: a tenth of a loss where they are a little unequal, up to mostScale where very much so.
+// useScales decides whether coordinates are scaled. Where that is open it is done if scales may be
+// unequal and can be afforded: a tenth of a loss where they are a little unequal, up to mostScale
+// where very much so.
 func (d dense) useScales(s spread, count float64) bool {
 	if d.scaled != maybe {
 		return d.scaled == always
@@ -118,11 +123,12 @@ func (d dense) useScales(s spread, count float64) bool {
 
 // Constants of the choice between shifted and plan.
 const (
-	leastScaled = 4    // coordinates: of fewer there is little to balance
-	nearlyFlat  = 0.75 // of spread.flat: scales of (d/j)^(1/4) have 0.64 and would gain 6 % of noise
-	unequal     = 0.3  // of (d/j)^(1/2), where a quarter is gained, 0.05 to 0.1
-	fewScale    = 0.15 // shares of the loss
-	mostScale   = 0.4
+	leastScaled = 4 // coordinates: of fewer there is little to balance
+	// of spread.flat: scales of (d/j)^(1/4) have 0.64 and would gain 6 % of noise
+	nearlyFlat = 0.75
+	unequal    = 0.3  // of (d/j)^(1/2), where a quarter is gained, 0.05 to 0.1
+	fewScale   = 0.15 // shares of the loss
+	mostScale  = 0.4
 )
 
 // affordable reports whether count persons are enough for centre and scales both.
@@ -133,8 +139,9 @@ func (d dense) affordable(count float64) bool {
 
 // choose releases the centre, or takes the middle: nil for 0. fixed says that it is the middle.
 //
-// Where that is open, and all coordinates weigh the same, the squared radius about the middle is that about the centre
-// times (distance from the middle / spread)²: the middle is kept if that is less than what a centre costs.
+// Where that is open, and all coordinates weigh the same, the squared radius about the middle is
+// that about the centre times (distance from the middle / spread)²: the middle is kept if that is
+// less than what a centre costs.
 func (d dense) choose(n noise.Noiser, all lots, s spread, scaled bool, left *budget) (centre []int64, fixed bool) {
 	if d.centred == never {
 		return same(d.middle, d.p.Dim), true
@@ -207,9 +214,10 @@ func (d dense) target(f2 int64, rho, count float64) float64 {
 	return min(firstpass.TailTarget(d.p.Dim, f2, rho), count/4)
 }
 
-// farthestNorm is the upper end of the radii: the farthest that two vectors of the public range can be apart, or, with declared
-// spreads, two of count sub-Gaussian ones but for a probability of 1 %: both are within R' = 2σ_max·√(d + ln(4n/0.01)) of
-// the mean, which is within the declared radius [HLY21, section 3.4].
+// farthestNorm is the upper end of the radii: the farthest that two vectors of the public range can
+// be apart, or, with declared spreads, two of count sub-Gaussian ones but for a probability of 1 %:
+// both are within R' = 2σ_max·√(d + ln(4n/0.01)) of the mean, which is within the declared radius
+// [HLY21, section 3.4].
 func (d dense) farthestNorm(weights []float64, count float64) float64 {
 	limit := firstpass.Farthest(d.lo, d.hi, d.p.Dim)
 	if d.statistical() {
@@ -221,7 +229,8 @@ func (d dense) farthestNorm(weights []float64, count float64) float64 {
 	return limit
 }
 
-// statistical reports whether norm and spreads are declared, so that nothing is looked for: [HLY21] section 3.4.
+// statistical reports whether norm and spreads are declared, so that nothing is looked for: [HLY21]
+// section 3.4.
 func (d dense) statistical() bool {
 	return d.p.Radius > 0 && d.p.SigmaMin > 0 && d.p.SigmaMax > 0 && d.middle == 0 && d.sigma == nil
 }

@@ -65,7 +65,8 @@ func TestTheStepsSpendTheLoss(t *testing.T) {
 	}
 }
 
-// TestFewPersonsAreTooFew: exactly under MinPersons the answer is NULL, with the number that would do.
+// TestFewPersonsAreTooFew: exactly under MinPersons the answer is NULL, with the number that would
+// do.
 func TestFewPersonsAreTooFew(t *testing.T) {
 	for _, m := range denseMethods() {
 		e := m.at(t, m.params(3, 5, estimator.ReplaceOne, true))
@@ -105,7 +106,8 @@ func edgeGroups(d, persons int) map[string]*estimator.Block {
 	}
 }
 
-// TestEdgeGroupsGiveFiniteAnswers releases on groups of every odd kind with real noise, much and little of it.
+// TestEdgeGroupsGiveFiniteAnswers releases on groups of every odd kind with real noise, much and
+// little of it.
 func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
 	for _, d := range []int{1, 3, 5} {
 		groups := edgeGroups(d, 3000)
@@ -126,8 +128,8 @@ func TestEdgeGroupsGiveFiniteAnswers(t *testing.T) {
 	}
 }
 
-// TestEqualPersonsAndOutliers: with little noise the answer is the value that all have, constant coordinates are found, and
-// one far person moves the answer by little more than a near one.
+// TestEqualPersonsAndOutliers: with little noise the answer is the value that all have, constant
+// coordinates are found, and one far person moves the answer by little more than a near one.
 func TestEqualPersonsAndOutliers(t *testing.T) {
 	for _, d := range []int{1, 3, 5} {
 		groups := edgeGroups(d, 8000)
@@ -161,9 +163,9 @@ type quiet struct {
 // Uniform implements noise.Noiser.
 func (q quiet) Uniform() uint64 { return q.bits.Uint64() }
 
-// TestShiftedMeansMoveWithTheData: without noise the answer for data moved by a constant is the answer moved by it, but for
-// the clip's edge, which the grids of radii and centres decide, and has the noise that it had. The noise of the clipped
-// mean about 0 grows with the move.
+// TestShiftedMeansMoveWithTheData: without noise the answer for data moved by a constant is the
+// answer moved by it, but for the clip's edge, which the grids of radii and centres decide, and has
+// the noise that it had. The noise of the clipped mean about 0 grows with the move.
 func TestShiftedMeansMoveWithTheData(t *testing.T) {
 	const d, persons, spread = 5, 4000, 1000
 	moves := func(m method) (worst, noise float64) {
@@ -231,7 +233,8 @@ func TestBadParametersAreRefused(t *testing.T) {
 	}
 }
 
-// TestStdErrIsTheNoise compares the spread of answers on one group with the standard errors that they state.
+// TestStdErrIsTheNoise compares the spread of answers on one group with the standard errors that
+// they state.
 func TestStdErrIsTheNoise(t *testing.T) {
 	r := rand.New(stattest.Source(t, "group"))
 	b := blockOf(6, 3000, func(_, j int) int64 { return int64(math.Exp2(float64(j)) * 200 * r.NormFloat64()) })
@@ -248,8 +251,8 @@ func TestStdErrIsTheNoise(t *testing.T) {
 	}
 }
 
-// spreads returns the errors of many answers, in their standard errors. The errors are against the mean of all answers, as a
-// clipped mean has a bias of its own.
+// spreads returns the errors of many answers, in their standard errors. The errors are against the
+// mean of all answers, as a clipped mean has a bias of its own.
 func spreads(t *testing.T, e mean, b *estimator.Block, n noise.Noiser) []float64 {
 	const releases = 70
 	var all []estimator.Estimate
@@ -295,9 +298,9 @@ func TestMedianSearchesAgree(t *testing.T) {
 	}
 }
 
-// TestNoRunIsRuined: a search that turns the wrong way, or a radius that passes the data by, makes an answer that is wrong by a
-// large factor. With the least number of persons that is answered, and with more, none of some hundred does. A method whose
-// minimum is ignored must fail.
+// TestNoRunIsRuined: a search that turns the wrong way, or a radius that passes the data by, makes
+// an answer that is wrong by a large factor. With the least number of persons that is answered, and
+// with more, none of some hundred does. A method whose minimum is ignored must fail.
 func TestNoRunIsRuined(t *testing.T) {
 	worst := func(m method, d int, short float64, sized bool) float64 {
 		p := m.params(d, 0.5, estimator.AddRemove, false)

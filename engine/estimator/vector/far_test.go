@@ -8,8 +8,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestTightDataFarAway: values that are close together and far from the middle lose nothing by where they lie, wherever
-// that is in a bucket of the first look.
+// TestTightDataFarAway: values that are close together and far from the middle lose nothing by
+// where they lie, wherever that is in a bucket of the first look.
 func TestTightDataFarAway(t *testing.T) {
 	const persons, dim = 4000, 3
 	worst := map[string]float64{}

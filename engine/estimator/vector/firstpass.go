@@ -10,8 +10,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// A first look at the data, at a few thousandths of the loss, replaces declared bounds and spreads: how far the
-// values reach and how far persons are apart. Everything here is in units of the group.
+// A first look at the data, at a few thousandths of the loss, replaces declared bounds and spreads:
+// how far the values reach and how far persons are apart. Everything here is in units of the group.
 
 // Buckets per octave of the largest coordinates: they decide only how many rounds a search has.
 const reachPer = 2
@@ -19,11 +19,14 @@ const reachPer = 2
 // spread is what the distances of persons tell.
 type spread struct {
 	norm float64 // the root mean square distance √(Σ_j σ_j²) of a person from the mean, in units
-	flat float64 // (Σσ_j²)²/(d·Σσ_j⁴): 1 for equal scales, less for unequal ones or coordinates that depend on each other
+	// (Σσ_j²)²/(d·Σσ_j⁴): 1 for equal scales, less for unequal ones or coordinates that depend on
+	// each other
+	flat float64
 }
 
-// spread releases the spread, from a histogram of the distances of secretly matched persons, which are √2 times the
-// norms of x − μ. For normal coordinates the logarithm of such a distance has variance Σσ_j⁴/(2(Σσ_j²)²) about, which gives flat.
+// spread releases the spread, from a histogram of the distances of secretly matched persons, which
+// are √2 times the norms of x − μ. For normal coordinates the logarithm of such a distance has
+// variance Σσ_j⁴/(2(Σσ_j²)²) about, which gives flat.
 func (d dense) spread(n noise.Noiser, b *estimator.Block, count float64, left *budget) spread {
 	if d.sigma != nil {
 		return spread{norm: norm(d.sigma)}
@@ -44,13 +47,15 @@ func (d dense) pairs(count float64) float64 {
 	return min(firstpass.PairsOf(count), float64(d.mostPairs()))
 }
 
-// mostPairs bounds the matched pairs: more than make the share of their histogram the least would only take time.
+// mostPairs bounds the matched pairs: more than make the share of their histogram the least would
+// only take time.
 func (d dense) mostPairs() int {
 	return int(min(firstpass.MostPairs, max(leastLooked, 100*math.Sqrt(1/(firstpass.LeastShare*d.rho)))))
 }
 
-// reach releases R such that most persons have all coordinates within ±R of the middle: then so are the medians.
-// From a histogram of max_j |x_ij − middle|; a bucket is added, as values that lie close together may all be at the end of theirs.
+// reach releases R such that most persons have all coordinates within ±R of the middle: then so are
+// the medians. From a histogram of max_j |x_ij − middle|; a bucket is added, as values that lie
+// close together may all be at the end of theirs.
 func (d dense) reach(n noise.Noiser, some sample, left *budget) int64 {
 	if d.statistical() {
 		return int64(min(d.units(d.p.Radius), 0x1p61)) + 1
@@ -101,8 +106,8 @@ func norm(x []float64) float64 {
 	return math.Sqrt(q)
 }
 
-// middleOf is the public point that distances are measured from before there is a centre: 0 where the range holds it,
-// otherwise the middle of declared bounds, or the end nearest to 0.
+// middleOf is the public point that distances are measured from before there is a centre: 0 where
+// the range holds it, otherwise the middle of declared bounds, or the end nearest to 0.
 func middleOf(p Params, shift uint) int64 {
 	lo, hi := scalar.Range(p.Params)
 	switch {

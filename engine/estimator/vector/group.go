@@ -37,11 +37,12 @@ func (p Params) check() error {
 	return nil
 }
 
-// positive reports whether x is 0, for undeclared, or positive and of a size that floats can square.
+// positive reports whether x is 0, for undeclared, or positive and of a size that floats can
+// square.
 func positive(x float64) bool { return x == 0 || x > 1e-150 && x < 1e150 }
 
-// group brings every person to one vector within the public range: the mean of the person's rows, rounded once.
-// A map of one person at a time. A block that is so already is taken as it is.
+// group brings every person to one vector within the public range: the mean of the person's rows,
+// rounded once. A map of one person at a time. A block that is so already is taken as it is.
 func (p Params) group(b *estimator.Block) group {
 	if p.Sparse {
 		return group{Block: b}

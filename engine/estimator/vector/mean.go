@@ -58,7 +58,8 @@ func (m mean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	return m.core.release(n, m.p.group(in.Vectors), count)
 }
 
-// NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns: Vector.
+// NewMean returns the private mean of one vector a person, the mean of the person's rows. Columns:
+// Vector.
 func NewMean(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -88,7 +89,8 @@ func NewMean(p Params) (estimator.Estimator, error) {
 	return m, nil
 }
 
-// dense returns the core of a method for dense vectors, the slack of its searches, and the reason for its choice.
+// dense returns the core of a method for dense vectors, the slack of its searches, and the reason
+// for its choice.
 func (p Params) dense(count persons, rho float64) (core, float64, string, error) {
 	scaled := p.Method == Plan && p.Scale != Unscaled
 	if p.Rotate && (p.Method == Clipped || scaled || p.Relative) {
@@ -108,10 +110,11 @@ func (p Params) dense(count persons, rho float64) (core, float64, string, error)
 	return d, d.slack(), "", nil
 }
 
-// countShare is the share of the loss for the number of persons, 0 where it is known. About a centre it has an effect of second order
-// only: 2 %, more in low dimension, where the searches get by with few persons. About a fixed point a relative error of the number
-// is one of the answer: with S/n at most C long the squared error is C²(d/ρ₃ + 1/ρ_n)/(2n²), least at
-// ρ_n/ρ₃ = 1/√d; half of that is taken, as most answers are nearer.
+// countShare is the share of the loss for the number of persons, 0 where it is known. About a
+// centre it has an effect of second order only: 2 %, more in low dimension, where the searches get
+// by with few persons. About a fixed point a relative error of the number is one of the answer:
+// with S/n at most C long the squared error is C²(d/ρ₃ + 1/ρ_n)/(2n²), least at ρ_n/ρ₃ = 1/√d; half
+// of that is taken, as most answers are nearer.
 func (p Params) countShare() float64 {
 	d := float64(p.Dim)
 	switch {

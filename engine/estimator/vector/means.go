@@ -7,8 +7,9 @@ import (
 	"scrim/engine/estimator/internal/scalar"
 )
 
-// means returns the block of person means in units of 2^-shift steps, clamped to the public range: a map of one
-// person at a time. With one row each, shift 0 and all values within the range it is b itself.
+// means returns the block of person means in units of 2^-shift steps, clamped to the public range:
+// a map of one person at a time. With one row each, shift 0 and all values within the range it is b
+// itself.
 //
 // totals are those of the block where they come from the same reading; otherwise nil.
 func (p Params) means(b *estimator.Block, shift uint) (out *estimator.Block, totals *block.Totals) {
@@ -55,8 +56,8 @@ func largest(b *estimator.Block, middle int64) []float64 {
 	return out
 }
 
-// extremes returns the least and the most of x and v. It looks at four numbers at a time, so that comparisons need not wait for each
-// other.
+// extremes returns the least and the most of x and v. It looks at four numbers at a time, so that
+// comparisons need not wait for each other.
 func extremes(x []int64, v int64) (least, most int64) {
 	a, b, c, d := v, v, v, v
 	e, f, g, h := v, v, v, v
@@ -70,7 +71,8 @@ func extremes(x []int64, v int64) (least, most int64) {
 	return min(a, b, c, d), max(e, f, g, h)
 }
 
-// eachChunk calls work for every chunk with its number and that of its first person, several at a time.
+// eachChunk calls work for every chunk with its number and that of its first person, several at a
+// time.
 func eachChunk(b *estimator.Block, work func(i int, ch *estimator.Chunk, at int)) {
 	var all fork.Group
 	at := 0

@@ -10,8 +10,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// medians searches the medians of all coordinates of a block, of the values or of the distances from a centre. delta is the most by which
-// one person moves the centred rank 2·#{x ≤ t} − #x of a coordinate:
+// medians searches the medians of all coordinates of a block, of the values or of the distances
+// from a centre. delta is the most by which one person moves the centred rank 2·#{x ≤ t} − #x of a
+// coordinate:
 //
 //	add-remove       1: one value comes or goes
 //	replace-one, or  2: one value is exchanged
@@ -31,8 +32,9 @@ func newMedians(p Params, groups bool) medians {
 
 // cells releases the cell of each coordinate's median at loss rho.
 //
-// Bisect ([HLY21] Algorithm 1 for every coordinate): each of T rounds asks every coordinate for 2·#{x ≤ mid} − n with noise σ² = ⌈T·d·delta²/(2ρ)⌉, so
-// at most T·d answers of sensitivity delta; n enters only inside them. Exponential: the exponential mechanism at ρ/d a coordinate.
+// Bisect ([HLY21] Algorithm 1 for every coordinate): each of T rounds asks every coordinate for
+// 2·#{x ≤ mid} − n with noise σ² = ⌈T·d·delta²/(2ρ)⌉, so at most T·d answers of sensitivity delta;
+// n enters only inside them. Exponential: the exponential mechanism at ρ/d a coordinate.
 func (m medians) cells(n noise.Noiser, b *estimator.Block, axis block.Axis, centre []int64, rho float64) []uint32 {
 	if m.search == Exponential {
 		share := rho / float64(b.Dim) * (1 - 1e-12)
@@ -69,8 +71,9 @@ func (m medians) rank(dim, rounds int, rho float64) float64 {
 	return float64(m.delta) / 2 * math.Sqrt(float64(rounds)*float64(dim)/(2*rho))
 }
 
-// persons is the number of persons with which, at loss rho, no comparison with an empty part of an axis goes wrong in
-// any of the coordinates, with probability 99 %: the margin there is half the persons.
+// persons is the number of persons with which, at loss rho, no comparison with an empty part of an
+// axis goes wrong in any of the coordinates, with probability 99 %: the margin there is half the
+// persons.
 func (m medians) persons(dim, rounds int, rho float64) float64 {
 	all := float64(rounds) * float64(dim)
 	if m.search == Exponential { // the gaps at most N·e^{−λ·n/2} times as heavy as the values
@@ -80,8 +83,9 @@ func (m medians) persons(dim, rounds int, rho float64) float64 {
 	return 2 * m.rank(dim, rounds, rho) * math.Sqrt2 * math.Erfcinv(2*wrongTurn/all)
 }
 
-// wrongTurn bounds the probability that a search goes wrong for want of persons. The bound is a union over all comparisons; in fact a
-// few in a thousand do where the number of persons is just enough.
+// wrongTurn bounds the probability that a search goes wrong for want of persons. The bound is a
+// union over all comparisons; in fact a few in a thousand do where the number of persons is just
+// enough.
 const wrongTurn = 0.01
 
 // share is the least share of a loss rho with which persons() is at most count.

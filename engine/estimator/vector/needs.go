@@ -34,7 +34,8 @@ func least(enough func(count float64) bool) int64 {
 // shares are the shares of the loss before the sum, as planned for a number of persons.
 type shares struct{ spread, apart, reach, centre, scales, radius float64 }
 
-// plan computes the shares for count persons. scaled says whether coordinates are scaled where that is open.
+// plan computes the shares for count persons. scaled says whether coordinates are scaled where that
+// is open.
 func (d dense) plan(count float64, scaled bool) shares {
 	var s shares
 	scaled = d.scaled == always || d.scaled == maybe && scaled
@@ -63,8 +64,9 @@ func (s shares) left() float64 {
 	return 1 - s.spread - s.apart - s.reach - s.centre - s.scales - s.radius
 }
 
-// enough reports whether count persons are enough: the first histograms see the bulk of the data, no search turns the wrong way for
-// want of persons, and the radius leaves out a quarter of them at most, and sees the bulk.
+// enough reports whether count persons are enough: the first histograms see the bulk of the data,
+// no search turns the wrong way for want of persons, and the radius leaves out a quarter of them at
+// most, and sees the bulk.
 func (d dense) enough(count float64) bool {
 	s := d.plan(count, false)
 	delta2 := float64(d.delta2())
@@ -99,8 +101,8 @@ func (d dense) scalesFrom() int64 {
 	return max(d.needs(), least(func(count float64) bool { return d.affordable(count) && d.scaleShare(count) < fewScale }))
 }
 
-// steps implements core, with the shares planned for the least number of persons with which all steps may be taken. With more
-// persons the steps before the sum get less.
+// steps implements core, with the shares planned for the least number of persons with which all
+// steps may be taken. With more persons the steps before the sum get less.
 func (d dense) steps() []estimator.Step {
 	count := d.needs()
 	if d.scaled == maybe {

@@ -48,15 +48,16 @@ type Scale uint8
 
 // Scales.
 const (
-	Direct   Scale = iota // quantile of the distances from the centre
-	Pairs                 // median of squared differences of secretly matched persons, PairSize of them a group
-	Declared              // Sigma
-	Unscaled              // one scale for all: PLAN is then the shifted clipped mean
-	Binary                // √(q(1−q)) of a first noisy mean: sparse and binary data
+	Direct Scale = iota // quantile of the distances from the centre
+	// median of squared differences of secretly matched persons, PairSize of them a group
+	Pairs
+	Declared // Sigma
+	Unscaled // one scale for all: PLAN is then the shifted clipped mean
+	Binary   // √(q(1−q)) of a first noisy mean: sparse and binary data
 )
 
-// Params are the public facts of a vector estimator. The bounds Lower and Upper, and the Grid, hold for every
-// coordinate.
+// Params are the public facts of a vector estimator. The bounds Lower and Upper, and the Grid, hold
+// for every coordinate.
 type Params struct {
 	estimator.Params
 	Dim    int  // 1 to 2^20

@@ -39,8 +39,8 @@ func newMean(t testing.TB, p Params) mean {
 	return e.(mean)
 }
 
-// TestNoiseFollowsTheScales: with declared spreads the noise of coordinate j has a standard deviation in proportion to
-// (σ_j + mean σ)^(2/(p+2)), or to σ_j where errors are relative.
+// TestNoiseFollowsTheScales: with declared spreads the noise of coordinate j has a standard
+// deviation in proportion to (σ_j + mean σ)^(2/(p+2)), or to σ_j where errors are relative.
 func TestNoiseFollowsTheScales(t *testing.T) {
 	sigma := geometric(6, 10, 4000)
 	values := make([]float64, len(sigma))
@@ -68,9 +68,10 @@ func TestNoiseFollowsTheScales(t *testing.T) {
 	}
 }
 
-// TestScalesAreFound compares the scales of normal coordinates with the true ones, found from distances and from matched
-// persons with the median of χ²_k/k. The wrong constant for one pair, 0.4705 for 0.4549, cannot be told apart by cells of 40 %,
-// so the constants are compared with the exact medians too.
+// TestScalesAreFound compares the scales of normal coordinates with the true ones, found from
+// distances and from matched persons with the median of χ²_k/k. The wrong constant for one pair,
+// 0.4705 for 0.4549, cannot be told apart by cells of 40 %, so the constants are compared with the
+// exact medians too.
 func TestScalesAreFound(t *testing.T) {
 	sigma := geometric(8, 1300, 20000) // all beyond the least scale that matters
 	b := normals(rand.New(stattest.Source(t, "x")), 20000, sigma)
@@ -99,7 +100,8 @@ func TestScalesAreFound(t *testing.T) {
 // noiseNorm is the expected norm of an answer's noise.
 func noiseNorm(a estimator.Estimate) float64 { return norm(a.StdErr) }
 
-// TestPlanGainsFromUnequalScales: PLAN has far less noise than the shifted mean where scales differ, about as much where they do not.
+// TestPlanGainsFromUnequalScales: PLAN has far less noise than the shifted mean where scales
+// differ, about as much where they do not.
 func TestPlanGainsFromUnequalScales(t *testing.T) {
 	r := rand.New(stattest.Source(t, "x"))
 	ratio := func(sigma []float64) float64 {
@@ -122,8 +124,8 @@ func TestPlanGainsFromUnequalScales(t *testing.T) {
 	}
 }
 
-// TestRelativeErrorsAreEven: coordinates that are different things, with spreads from 1 to 10^6, all get about the same error
-// in proportion.
+// TestRelativeErrorsAreEven: coordinates that are different things, with spreads from 1 to 10^6,
+// all get about the same error in proportion.
 func TestRelativeErrorsAreEven(t *testing.T) {
 	sigma := geometric(7, 3, 3e6)
 	b := normals(rand.New(stattest.Source(t, "x")), 6000, sigma)
@@ -139,8 +141,8 @@ func TestRelativeErrorsAreEven(t *testing.T) {
 	}
 }
 
-// TestAutoChooses: equal spreads about the middle are clipped there, about another place they are shifted, unequal ones are
-// scaled; and the reason for it names the methods.
+// TestAutoChooses: equal spreads about the middle are clipped there, about another place they are
+// shifted, unequal ones are scaled; and the reason for it names the methods.
 func TestAutoChooses(t *testing.T) {
 	r := rand.New(stattest.Source(t, "x"))
 	auto := func(sigma []float64, at int64) (estimator.Estimate, mean) {
@@ -166,7 +168,8 @@ func TestAutoChooses(t *testing.T) {
 	}
 }
 
-// TestAutoFallsBack: with fewer persons than a centre needs, declared spreads or a declared place still give an answer.
+// TestAutoFallsBack: with fewer persons than a centre needs, declared spreads or a declared place
+// still give an answer.
 func TestAutoFallsBack(t *testing.T) {
 	bare := planParams(256, 0.1)
 	bare.Method = Auto

@@ -16,7 +16,8 @@ func (p Params) sized(rho float64) Params {
 	return p
 }
 
-// TestPublicNumberOfPersons: no estimator of vectors takes the length of its input for the public number of persons.
+// TestPublicNumberOfPersons: no estimator of vectors takes the length of its input for the public
+// number of persons.
 func TestPublicNumberOfPersons(t *testing.T) {
 	const rho, dim = 20, 3
 	r := rand.New(stattest.Source(t, "public"))

@@ -8,18 +8,23 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// rotation searches the centre of a shifted mean in vectors that are first rotated by a random public matrix [HLY21, section 3.3]:
-// y = H·diag(ε)·x with random signs ε and the Hadamard matrix H of the next power of two d̄ ≥ d, on the integer grid (block.Rotate).
+// rotation searches the centre of a shifted mean in vectors that are first rotated by a random
+// public matrix [HLY21, section 3.3]: y = H·diag(ε)·x with random signs ε and the Hadamard matrix H
+// of the next power of two d̄ ≥ d, on the integer grid (block.Rotate).
 //
-// Then every coordinate of x − μ is spread over all of them, which makes the bound on the centre's error hold for any data;
-// [ALP24] Theorem 6.1 has the same bound without it, but for data with a few far-out coordinates a rotation helps.
+// Then every coordinate of x − μ is spread over all of them, which makes the bound on the centre's
+// error hold for any data; [ALP24] Theorem 6.1 has the same bound without it, but for data with a
+// few far-out coordinates a rotation helps.
 //
-// A rotation is a map of one person: the loss of the search is that of a search in d̄ dimensions. The signs need not be
-// secret; they are drawn without a look at the data. The paper clips and adds noise to rotated vectors too, and turns the answer back.
-// Here the centre is turned back, and the rest is done with the vectors as they are: H/√d̄ is orthogonal, so norms, radius and clip
-// factors are the same but for rounding, and spherical noise has the same law in either space.
+// A rotation is a map of one person: the loss of the search is that of a search in d̄ dimensions.
+// The signs need not be secret; they are drawn without a look at the data. The paper clips and adds
+// noise to rotated vectors too, and turns the answer back. Here the centre is turned back, and the
+// rest is done with the vectors as they are: H/√d̄ is orthogonal, so norms, radius and clip factors
+// are the same but for rounding, and spherical noise has the same law in either space.
 type rotation struct {
-	d      dense // of rotated vectors, in units of which there are √d̄·2^-coarse in a unit of d: that is how norms grow
+	// of rotated vectors, in units of which there are √d̄·2^-coarse in a unit of d: that is how
+	// norms grow
+	d      dense
 	dim    int   // d
 	lo, hi int64 // public range of a coordinate, in units
 	middle int64 // public middle of it

@@ -12,7 +12,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// replay is a Recorder whose secret bits are those of a seed: two of one seed match the same persons.
+// replay is a Recorder whose secret bits are those of a seed: two of one seed match the same
+// persons.
 type replay struct {
 	*stattest.Recorder
 	bits noise.Bits
@@ -27,16 +28,20 @@ type sound struct {
 	p      Params // without Rho and Relation
 	paired bool   // persons are matched: only exchanges keep the matching
 	mixed  bool   // and also counted singly: an exchange is no neighbour under add-remove
-	fixed  bool   // secret bits are 0: every draw of the exponential mechanism is the first cell, and everybody is in a sample
-	halves bool   // two estimators of half the loss, hardly ever both at their worst
-	slow   bool   // many queries a release: fewer databases
-	loose  bool   // databases hardly ever use half of the loss: the broken variant is built for 8 times it
+	// secret bits are 0: every draw of the exponential mechanism is the first cell, and everybody
+	// is in a sample
+	fixed  bool
+	halves bool // two estimators of half the loss, hardly ever both at their worst
+	slow   bool // many queries a release: fewer databases
+	// databases hardly ever use half of the loss: the broken variant is built for 8 times it
+	loose bool
 }
 
 // edges are coordinates at every end.
 var edges = []int64{0, 0, 1, -1, 7, -30, 1 << 20, -1 << 33, estimator.MaxUnits, -estimator.MaxUnits, math.MaxInt64, math.MinInt64}
 
-// tiny draws a database of some persons, with the values of edges or small ones, and rows of 1 or more.
+// tiny draws a database of some persons, with the values of edges or small ones, and rows of 1 or
+// more.
 func (s sound) tiny(r *rand.Rand, persons int) [][]int64 {
 	db := make([][]int64, persons)
 	for i := range db {
@@ -80,8 +85,8 @@ func (s sound) block(db [][]int64) *estimator.Block {
 	return &estimator.Block{Dim: s.p.Dim, Sparse: s.p.Sparse, Chunks: []estimator.Chunk{ch}}
 }
 
-// forced makes the number of persons look large; the rest is one bucket full and all others empty, which gives a radius of any
-// size, or the truth, the truth with noise, or far off.
+// forced makes the number of persons look large; the rest is one bucket full and all others empty,
+// which gives a radius of any size, or the truth, the truth with noise, or far off.
 func forced(r *rand.Rand, n noise.Noiser) func(int, *big.Int, *big.Int) *big.Int {
 	style, count, full := r.IntN(8), int64(1)<<(14+r.IntN(26)), 1+r.IntN(1600)
 	return func(i int, value, sigma2 *big.Int) *big.Int {
@@ -117,7 +122,8 @@ type zeros struct{}
 
 func (zeros) Uint64() uint64 { return 0 }
 
-// worst returns the largest loss over random tiny neighbours with the same answers forced on both sides.
+// worst returns the largest loss over random tiny neighbours with the same answers forced on both
+// sides.
 func (s sound) worst(t *testing.T, e estimator.Estimator, relation estimator.Relation, tries int) *big.Rat {
 	r := rand.New(stattest.Source(t, s.name+relation.String()))
 	n := stattest.Noiser(t, s.name)
@@ -162,8 +168,8 @@ func (s sound) worst(t *testing.T, e estimator.Estimator, relation estimator.Rel
 	return worst
 }
 
-// check is the soundness test: no branch costs more than declared, and one built for three times the loss does. Under
-// replace-one an estimator built for add-remove must fail.
+// check is the soundness test: no branch costs more than declared, and one built for three times
+// the loss does. Under replace-one an estimator built for add-remove must fail.
 func (s sound) check(t *testing.T) {
 	const rho = 0.05
 	at := func(rho float64, relation estimator.Relation) estimator.Estimator {
@@ -209,8 +215,8 @@ func (s sound) check(t *testing.T) {
 	}
 }
 
-// edgeInputs releases on empty blocks, one and two persons, equal persons and one far outlier: finite answers, TooFew with
-// a number that would do, and an unchanged block.
+// edgeInputs releases on empty blocks, one and two persons, equal persons and one far outlier:
+// finite answers, TooFew with a number that would do, and an unchanged block.
 func (s sound) edgeInputs(t *testing.T) {
 	same := func(n int) [][]int64 {
 		db := make([][]int64, n)

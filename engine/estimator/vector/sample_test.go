@@ -12,7 +12,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// manyPersons is a block of normal vectors with spreads 2^10·(j+1) about 10^5·j, in chunks of any length.
+// manyPersons is a block of normal vectors with spreads 2^10·(j+1) about 10^5·j, in chunks of any
+// length.
 func manyPersons(r *rand.Rand, persons, dim int) *estimator.Block {
 	b := &estimator.Block{Dim: dim}
 	for persons > 0 {
@@ -28,8 +29,8 @@ func manyPersons(r *rand.Rand, persons, dim int) *estimator.Block {
 	return b
 }
 
-// TestSampleKeepsPersonsByTheirCoins: a sample has the vectors of the persons whose coins say so, in order, about as many as
-// it says; and there is none where half of the persons would be in it.
+// TestSampleKeepsPersonsByTheirCoins: a sample has the vectors of the persons whose coins say so,
+// in order, about as many as it says; and there is none where half of the persons would be in it.
 func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 	r := rand.New(stattest.Source(t, "sample"))
 	b := manyPersons(r, 50_000, 3)
@@ -71,7 +72,8 @@ func rowsOf(b *estimator.Block) [][]int64 {
 	return rows
 }
 
-// TestSampleCostsNothing compares the errors of whole means with those of means that look at everybody, and at 200 persons.
+// TestSampleCostsNothing compares the errors of whole means with those of means that look at
+// everybody, and at 200 persons.
 func TestSampleCostsNothing(t *testing.T) {
 	const dim, count, runs = 8, 40_000, 60
 	b := manyPersons(rand.New(stattest.Source(t, "cost")), count, dim)
@@ -107,7 +109,8 @@ func TestSampleCostsNothing(t *testing.T) {
 	}{{"shifted", Shifted, false}, {"rotated", Shifted, true}, {"plan", Plan, false}} {
 		all, some, few := squares(c.method, c.rotate, count), squares(c.method, c.rotate, leastSample), squares(c.method, c.rotate, 40)
 		t.Logf("%s: squared errors %.3g, sampled %.3g, of few persons %.3g", c.name, all, some, few)
-		// The squares of 480 normal errors are within a third of their mean but for a chance of 10^-6, in each of two runs.
+		// The squares of 480 normal errors are within a third of their mean but for a chance of
+		// 10^-6, in each of two runs.
 		if some > 2*all {
 			t.Errorf("%s: a sample has a squared error of %v, everybody %v", c.name, some, all)
 		}

@@ -14,8 +14,8 @@ import (
 // normalMedian is the median of |Z| for a standard normal Z.
 const normalMedian = 0.6744897501960817
 
-// chiSquareMedian is the median of χ²_k/k: exact for k = 1, by Wilson and Hilferty's cube for more. (For k = 1 the cube gives
-// 0.4705.)
+// chiSquareMedian is the median of χ²_k/k: exact for k = 1, by Wilson and Hilferty's cube for more.
+// (For k = 1 the cube gives 0.4705.)
 func chiSquareMedian(k int) float64 {
 	if k == 1 {
 		return normalMedian * normalMedian
@@ -23,9 +23,10 @@ func chiSquareMedian(k int) float64 {
 	return math.Pow(1-2/(9*float64(k)), 3)
 }
 
-// scaleAxis has cells that grow by 1.4 on average, from the least scale that matters to twice the spread, the norm of all
-// scales: (spread/4d) unless relative, since [ALP24] section 7 adds the mean of all scales, which is at least
-// spread/d, to each. Half a cell is 20 % of a scale and costs 1 % of noise.
+// scaleAxis has cells that grow by 1.4 on average, from the least scale that matters to twice the
+// spread, the norm of all scales: (spread/4d) unless relative, since [ALP24] section 7 adds the
+// mean of all scales, which is at least spread/d, to each. Half a cell is 20 % of a scale and costs
+// 1 % of noise.
 func (d dense) scaleAxis(spread float64) block.Axis {
 	shift := 0
 	if !d.p.Relative {
@@ -43,7 +44,8 @@ func (d dense) scaleRounds() int {
 	return int(math.Ceil(math.Log2(2*octaves + 2)))
 }
 
-// scalesNeed is the share of the loss with which no search of a scale goes wrong for want of persons, and a quarter more of them.
+// scalesNeed is the share of the loss with which no search of a scale goes wrong for want of
+// persons, and a quarter more of them.
 func (d dense) scalesNeed(count float64) float64 {
 	groups := count
 	if d.p.Scale == Pairs {
@@ -55,7 +57,8 @@ func (d dense) scalesNeed(count float64) float64 {
 // leastScales is the least share of the scales.
 const leastScales = 0.01
 
-// scaleShare is the share that the scales get: what they need, but they leave something for a centre.
+// scaleShare is the share that the scales get: what they need, but they leave something for a
+// centre.
 func (d dense) scaleShare(count float64) float64 {
 	return min(d.scalesNeed(count), mostPrepared-0.05)
 }
@@ -88,8 +91,8 @@ func (d dense) scales(n noise.Noiser, all lots, centre []int64, spread float64, 
 	return scales
 }
 
-// paired returns a block with one vector a group of k secretly matched pairs: y_j = √((1/2k)·Σ (x_j − x'_j)²), rounded. A function of
-// the group alone.
+// paired returns a block with one vector a group of k secretly matched pairs: y_j = √((1/2k)·Σ (x_j
+// − x'_j)²), rounded. A function of the group alone.
 func paired(n noise.Noiser, b *estimator.Block, k int) *estimator.Block {
 	persons := int(b.Persons())
 	order := firstpass.Match(n, b.Memory, persons, 2*k, persons)
@@ -112,9 +115,10 @@ func paired(n noise.Noiser, b *estimator.Block, k int) *estimator.Block {
 	return &estimator.Block{Dim: b.Dim, Chunks: []estimator.Chunk{{Persons: groups, Dense: out}}, Memory: b.Memory}
 }
 
-// weights turns scales into the weights of the norm, w_j = s_j^−2 with s_j = σ̄_j^{2/(p+2)}, which minimises the p-norm of noise with standard
-// deviations in proportion to s_j [ALP24, Lemma C.2]; σ̄_j = σ_j + (1/d)Σσ [ALP24, section 7], or s_j = σ_j for
-// relative errors. They are normalised so that the typical norm √Σ σ_j²·w_j, which is returned, is 2^20.
+// weights turns scales into the weights of the norm, w_j = s_j^−2 with s_j = σ̄_j^{2/(p+2)}, which
+// minimises the p-norm of noise with standard deviations in proportion to s_j [ALP24, Lemma C.2];
+// σ̄_j = σ_j + (1/d)Σσ [ALP24, section 7], or s_j = σ_j for relative errors. They are normalised so
+// that the typical norm √Σ σ_j²·w_j, which is returned, is 2^20.
 func (p Params) weights(scales []float64) []float64 {
 	mean, exponent := 0.0, 2/(p.P+2)
 	for _, s := range scales {

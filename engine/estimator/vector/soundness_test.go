@@ -85,8 +85,9 @@ func (s *scripted) Uniform() uint64 {
 	return w
 }
 
-// words returns the secret bits of a release of so many persons, and of those that are left when person gone has left: in order the
-// first matching, the coins of a sample, the signs, the other matchings. gone < 0: nobody leaves.
+// words returns the secret bits of a release of so many persons, and of those that are left when
+// person gone has left: in order the first matching, the coins of a sample, the signs, the other
+// matchings. gone < 0: nobody leaves.
 func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, less []uint64) {
 	first := min(1, len(m.groups))
 	m.matchings(r, m.groups[:first], persons, gone, &full, &less)
@@ -116,7 +117,8 @@ func (m method) words(r *rand.Rand, dim, persons, gone int, coin uint64) (full, 
 	return full, less
 }
 
-// matchings draws groups on both sides, coupled so that one group differs (docs/proofs/matching.md).
+// matchings draws groups on both sides, coupled so that one group differs
+// (docs/proofs/matching.md).
 func (m method) matchings(r *rand.Rand, sizes []int, persons, gone int, full, less *[]uint64) {
 	for _, size := range sizes {
 		words, rest := firstpasstest.Matchings(r, size, persons, gone)
@@ -171,8 +173,9 @@ func exchanged(b, from *estimator.Block, k int) *estimator.Block {
 	return &estimator.Block{Dim: b.Dim, Chunks: []estimator.Chunk{out}}
 }
 
-// forcedAnswers gives answers that lead a release down many branches: the truth, the truth with noise, far off, or
-// histograms with a few full buckets, so that radii of any size are met. The number of persons looks large.
+// forcedAnswers gives answers that lead a release down many branches: the truth, the truth with
+// noise, far off, or histograms with a few full buckets, so that radii of any size are met. The
+// number of persons looks large.
 func forcedAnswers(r *rand.Rand, n noise.Noiser, count int64, counted bool) func(int, *big.Int, *big.Int) *big.Int {
 	style, from := r.IntN(5), r.IntN(900)
 	return func(i int, value, sigma2 *big.Int) *big.Int {
@@ -220,9 +223,10 @@ func coinOf(c core, count float64) uint64 {
 	return firstpass.CoinSides
 }
 
-// worst returns the largest loss of neighbours with the same answers forced on both sides, over random tiny databases.
-// Where the number of persons is public the core is run, with any number; the searches use the true one inside their queries.
-// It stops when a loss is over enough, if that is not nil.
+// worst returns the largest loss of neighbours with the same answers forced on both sides, over
+// random tiny databases. Where the number of persons is public the core is run, with any number;
+// the searches use the true one inside their queries. It stops when a loss is over enough, if that
+// is not nil.
 func (m method) worst(t *testing.T, e mean, dim, tries int, enough *big.Rat) *big.Rat {
 	name := fmt.Sprint(m.name, e.p.Relation, e.p.Sized, dim)
 	r, n := rand.New(stattest.Source(t, name)), stattest.Noiser(t, name)
@@ -259,7 +263,8 @@ func (m method) worst(t *testing.T, e mean, dim, tries int, enough *big.Rat) *bi
 	return worst
 }
 
-// changed leaves out the queries that two runs have in common, most of them counts of empty buckets.
+// changed leaves out the queries that two runs have in common, most of them counts of empty
+// buckets.
 func changed(t testing.TB, a, b *stattest.Recorder) (testing.TB, *stattest.Recorder, *stattest.Recorder) {
 	if len(a.Queries) != len(b.Queries) {
 		return t, a, b
@@ -273,8 +278,8 @@ func changed(t testing.TB, a, b *stattest.Recorder) (testing.TB, *stattest.Recor
 	return t, &x, &y
 }
 
-// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test of all dense means, under both relations. It must
-// reject an estimator that was built for three times the loss.
+// TestOnePersonMovesTheQueriesWithinTheLoss is the soundness test of all dense means, under both
+// relations. It must reject an estimator that was built for three times the loss.
 func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	const rho = 0.05
 	for _, m := range denseMethods() {

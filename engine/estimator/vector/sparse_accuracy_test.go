@@ -27,9 +27,10 @@ func meanError(t *testing.T, p Params, b *estimator.Block, exact *estimator.Bloc
 	return sum / float64(trials)
 }
 
-// TestSparsePlanOnBaskets holds the error on a set of the click-stream's size whose persons have a log-normal number of items,
-// 48 on average. The reference is the plain form of [ALP24]: a tail of √(d/2ρ) persons, the floor d^-0.4 or one of the noise
-// level, no restoring and no shrinking: 1.67, 2.29 and 4.45 under add-remove.
+// TestSparsePlanOnBaskets holds the error on a set of the click-stream's size whose persons have a
+// log-normal number of items, 48 on average. The reference is the plain form of [ALP24]: a tail of
+// √(d/2ρ) persons, the floor d^-0.4 or one of the noise level, no restoring and no shrinking: 1.67,
+// 2.29 and 4.45 under add-remove.
 func TestSparsePlanOnBaskets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("75,462 persons")
@@ -51,8 +52,8 @@ func TestSparsePlanOnBaskets(t *testing.T) {
 	}
 }
 
-// skewedBits returns the setting Binary of [ALP24] Table 1, dense and as lists: a quarter of the coordinates are 1 with probability
-// 1/2, the others with 1/100.
+// skewedBits returns the setting Binary of [ALP24] Table 1, dense and as lists: a quarter of the
+// coordinates are 1 with probability 1/2, the others with 1/100.
 func skewedBits(t *testing.T, n, dim int) (dense, lists *estimator.Block) {
 	r := rand.New(stattest.Source(t, "bits"))
 	full, ch := estimator.Chunk{Persons: n}, estimator.Chunk{Persons: n, Starts: []int{0}}
@@ -73,7 +74,8 @@ func skewedBits(t *testing.T, n, dim int) (dense, lists *estimator.Block) {
 	return &estimator.Block{Dim: dim, Chunks: []estimator.Chunk{full}}, &estimator.Block{Dim: dim, Sparse: true, Chunks: []estimator.Chunk{ch}}
 }
 
-// TestBinaryPlanOnSkewedBits: the plain form has 0.434 under add-remove and 0.791 under replace-one.
+// TestBinaryPlanOnSkewedBits: the plain form has 0.434 under add-remove and 0.791 under
+// replace-one.
 func TestBinaryPlanOnSkewedBits(t *testing.T) {
 	dense, lists := skewedBits(t, 4096, 512)
 	for relation, limit := range map[estimator.Relation]float64{estimator.AddRemove: 0.28, estimator.ReplaceOne: 0.42} {
@@ -109,7 +111,8 @@ func TestBinaryDenseIsSparse(t *testing.T) {
 	}
 }
 
-// TestSparseMethodsFindTheMean: little noise, few dimensions, counts and bits, all methods: the answer is the mean.
+// TestSparseMethodsFindTheMean: little noise, few dimensions, counts and bits, all methods: the
+// answer is the mean.
 func TestSparseMethodsFindTheMean(t *testing.T) {
 	for _, v := range sparseVariants() {
 		r := rand.New(stattest.Source(t, v.name))
@@ -133,8 +136,8 @@ func TestSparseMethodsFindTheMean(t *testing.T) {
 	}
 }
 
-// TestSparseStdErrIsTheNoise compares the spread of answers about the mean with the standard error that they state, and finds
-// noise of a third of the variance.
+// TestSparseStdErrIsTheNoise compares the spread of answers about the mean with the standard error
+// that they state, and finds noise of a third of the variance.
 func TestSparseStdErrIsTheNoise(t *testing.T) {
 	_, lists := skewedBits(t, 6000, 8)
 	want := columnSums(lists)
@@ -148,7 +151,8 @@ func TestSparseStdErrIsTheNoise(t *testing.T) {
 		var z []float64
 		for range 150 {
 			a := e.Release(n, estimator.Input{Persons: lists.Persons(), Vectors: lists})
-			for j := 2; j < 8; j++ { // whose means are not near 1/2, where the centre may be either end
+			// whose means are not near 1/2, where the centre may be either end
+			for j := 2; j < 8; j++ {
 				z = append(z, (a.Values[j]-float64(want[j])/6000)/a.StdErr[j])
 			}
 		}

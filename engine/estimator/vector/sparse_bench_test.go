@@ -12,8 +12,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// baskets returns n lists of distinct items of dim, by a Zipf law with exponent 1: item j has a chance in proportion to 1/(j+1).
-// A person has the given number of items, or a log-normal number with that mean and σ = spread.
+// baskets returns n lists of distinct items of dim, by a Zipf law with exponent 1: item j has a
+// chance in proportion to 1/(j+1). A person has the given number of items, or a log-normal number
+// with that mean and σ = spread.
 func baskets(n, dim, items int, spread float64) *estimator.Block {
 	cumulated, sum := make([]float64, dim), 0.0
 	for j := range cumulated {
@@ -96,8 +97,8 @@ func bitParams(dim int, rho float64, r estimator.Relation, m Method) Params {
 	return p
 }
 
-// BenchmarkSparse sizes the means of a click-stream: 75,462 persons with 48 of 27,983 items each, beside the exact sums of
-// the columns. half-l1 is the error of the last answer.
+// BenchmarkSparse sizes the means of a click-stream: 75,462 persons with 48 of 27,983 items each,
+// beside the exact sums of the columns. half-l1 is the error of the last answer.
 func BenchmarkSparse(b *testing.B) {
 	clicks := baskets(75462, 27983, 48, 0)
 	b.Run("exact", func(b *testing.B) {

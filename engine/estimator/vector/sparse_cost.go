@@ -6,24 +6,27 @@ import (
 	"scrim/engine/estimator/internal/firstpass"
 )
 
-// cost is what the error of a sum of clipped vectors is made of, by coordinate: noise in proportion to the radius C, and a
-// bias in proportion to what clipping takes away. Vectors of numbers >= 0 are all shortened to the same side, so that the bias does not
-// cancel: in the norm p = 1 it is all of the lost mass, and much less than its worst case in others, since it is spread over the
+// cost is what the error of a sum of clipped vectors is made of, by coordinate: noise in proportion
+// to the radius C, and a bias in proportion to what clipping takes away. Vectors of numbers >= 0
+// are all shortened to the same side, so that the bias does not cancel: in the norm p = 1 it is all
+// of the lost mass, and much less than its worst case in others, since it is spread over the
 // coordinates as the mass is.
 //
-// Per unit of C the rule of [HLY21] Theorem 2, K* persons beyond the radius, equates noise and bias in the ℓ2 norm of the worst
-// case, where all lost parts point the same way. For baskets with a Zipf law of items that is a twelfth of the persons that
-// should be shortened.
+// Per unit of C the rule of [HLY21] Theorem 2, K* persons beyond the radius, equates noise and bias
+// in the ℓ2 norm of the worst case, where all lost parts point the same way. For baskets with a
+// Zipf law of items that is a twelfth of the persons that should be shortened.
 type cost struct {
 	p     float64   // the error's norm
 	noise []float64 // root of the p-th absolute moment of the noise, per unit of C
 	bias  []float64 // per unit of Σ_i (1 − a_i)·‖x_i − c‖_w²
 }
 
-// noiseLeft is the share of the noise that is left after clamping and shrinking, roughly, over the sets that were tried.
+// noiseLeft is the share of the noise that is left after clamping and shrinking, roughly, over the
+// sets that were tried.
 const noiseLeft = 0.7
 
-// of returns the p-th power of the error: E|N(l, s²)|^p is taken as (s_p² + l²)^(p/2), right at both ends.
+// of returns the p-th power of the error: E|N(l, s²)|^p is taken as (s_p² + l²)^(p/2), right at
+// both ends.
 func (c cost) of(radius, lost float64) float64 {
 	e := 0.0
 	for j, s := range c.noise {
@@ -40,7 +43,8 @@ func (c cost) of(radius, lost float64) float64 {
 	return e
 }
 
-// balanced returns the radius of the least cost, in units of least, by the noisy counts of norms in the same units.
+// balanced returns the radius of the least cost, in units of least, by the noisy counts of norms in
+// the same units.
 func balanced(h firstpass.Histogram, noisy []float64, least float64, c cost) float64 {
 	top, ok := h.Top(noisy)
 	if !ok {
@@ -76,9 +80,10 @@ func lost(h firstpass.Histogram, noisy []float64, radius float64) float64 {
 	return max(0, sum)
 }
 
-// kept returns the share of Σ ‖x_i‖² that is left after clipping, by the noisy counts: 1/4 at least. Vectors of numbers >= 0 lose
-// about that share of each coordinate, so that dividing by it leaves only what heavy persons have in more or less than
-// proportion. The cost still counts all of the loss: the share is a guess.
+// kept returns the share of Σ ‖x_i‖² that is left after clipping, by the noisy counts: 1/4 at
+// least. Vectors of numbers >= 0 lose about that share of each coordinate, so that dividing by it
+// leaves only what heavy persons have in more or less than proportion. The cost still counts all of
+// the loss: the share is a guess.
 func kept(h firstpass.Histogram, noisy []float64, radius float64) float64 {
 	top, ok := h.Top(noisy)
 	all := lost(h, noisy[:top+1], 0)
@@ -88,8 +93,8 @@ func kept(h firstpass.Histogram, noisy []float64, radius float64) float64 {
 	return min(max(0.25, 1-lost(h, noisy[:top+1], radius)/all), 1)
 }
 
-// lostEvenly is the cost of a sum in a ball where coordinate j has the second moment moments[j]·end² about the centre and
-// contributes to the lost mass in proportion to it.
+// lostEvenly is the cost of a sum in a ball where coordinate j has the second moment
+// moments[j]·end² about the centre and contributes to the lost mass in proportion to it.
 func (s sparse) lostEvenly(b clipping, moments []float64, end, rho float64) cost {
 	c := cost{p: s.p.P, noise: make([]float64, len(moments)), bias: make([]float64, len(moments))}
 	sum := 0.0

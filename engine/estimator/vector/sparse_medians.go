@@ -16,7 +16,8 @@ const medianShare = 0.25
 // medianRounds is the most rounds of the search for a median.
 const medianRounds = 20
 
-// medianAxis returns the finest axis of [0, top] with at most medianRounds rounds. Values 0 and 1 have one.
+// medianAxis returns the finest axis of [0, top] with at most medianRounds rounds. Values 0 and 1
+// have one.
 func medianAxis(top int64) block.Axis {
 	for b := 62; ; b-- {
 		// 2^b cells up to 2^b, as many again for each octave beyond.
@@ -26,8 +27,8 @@ func medianAxis(top int64) block.Axis {
 	}
 }
 
-// medianSigma2 is the variance of each of the d·T answers 2·#{x ≤ m} − n of a search, which one person moves by 1 when it
-// comes or goes and by 2 when it is exchanged.
+// medianSigma2 is the variance of each of the d·T answers 2·#{x ≤ m} − n of a search, which one
+// person moves by 1 when it comes or goes and by 2 when it is exchanged.
 func (s sparse) medianSigma2(axis block.Axis, rho float64) noise.Variance {
 	queries := int64(s.p.Dim) * int64(max(axis.Rounds(), 1))
 	return scalar.SmallSigma2(s.p.Relation.Factor(), queries, rho)
@@ -47,8 +48,8 @@ func (s sparse) medians(n noise.Noiser, r entries, rho float64) []int64 {
 	return centre
 }
 
-// medianPersons is the number of persons with which no answer far from the median turns the wrong way, with
-// probability 95 %: there it is n or −n before noise.
+// medianPersons is the number of persons with which no answer far from the median turns the wrong
+// way, with probability 95 %: there it is n or −n before noise.
 func (s sparse) medianPersons() int64 {
 	axis := medianAxis(s.hi << s.p.shift())
 	answers := float64(s.p.Dim * max(axis.Rounds(), 1))
@@ -56,8 +57,8 @@ func (s sparse) medianPersons() int64 {
 	return int64(math.Ceil(scalar.Root(v.Big()) * math.Sqrt2 * math.Erfcinv(2*0.05/answers)))
 }
 
-// needs implements core: the radius should cut off a quarter of the persons at most if all of them count, and a window of the
-// histogram of norms should show.
+// needs implements core: the radius should cut off a quarter of the persons at most if all of them
+// count, and a window of the histogram of norms should show.
 func (s sparse) needs() int64 {
 	rho, delta2 := s.rho, float64(firstpass.Delta2(s.p.Relation, false))
 	switch s.method {
@@ -75,7 +76,8 @@ func (s sparse) needs() int64 {
 	return need
 }
 
-// steps implements core. The shares of histogram and sum depend on the number of persons; they are stated together.
+// steps implements core. The shares of histogram and sum depend on the number of persons; they are
+// stated together.
 func (s sparse) steps() []estimator.Step {
 	parts := newBudget(s.rho)
 	clipped := func(name string, rho float64) estimator.Step {

@@ -9,7 +9,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// centreBits is the resolution of a centre: the range of the values is 2^centreBits steps of it at least.
+// centreBits is the resolution of a centre: the range of the values is 2^centreBits steps of it at
+// least.
 const centreBits = 20
 
 // plan releases the mean by two stages.
@@ -26,7 +27,8 @@ func (s sparse) plan(n noise.Noiser, r entries, count float64, left *budget) (me
 	mean, sigma = s.sum(n, r, second, count, left.rest())
 	counted := s.count.sigma() / count
 	for j := range mean {
-		both := math.Sqrt(math.Abs(mean[j]*before[j])) * counted // n̂ is one for both: their errors by it add up
+		// n̂ is one for both: their errors by it add up
+		both := math.Sqrt(math.Abs(mean[j]*before[j])) * counted
 		mean[j], sigma[j] = weighed(mean[j], sigma[j], before[j], noisy[j])
 		sigma[j] = math.Hypot(sigma[j], both/math.Sqrt2)
 	}
@@ -39,9 +41,10 @@ func weighed(x, sx, y, sy float64) (mean, sigma float64) {
 	return v*x + w*y, sx * sy / math.Hypot(sx, sy)
 }
 
-// guess returns the means in [floor, 1] that released ones point to: those of the posterior where there are many. The floor
-// keeps a coordinate whose mean comes out as 0 from a weight that would shorten everyone who is not 0 there. The noise level is
-// the floor without the help of other coordinates, as [ALP24] Lemma 5.3 puts d^(−2/5) there for want of a noise level.
+// guess returns the means in [floor, 1] that released ones point to: those of the posterior where
+// there are many. The floor keeps a coordinate whose mean comes out as 0 from a weight that would
+// shorten everyone who is not 0 there. The noise level is the floor without the help of other
+// coordinates, as [ALP24] Lemma 5.3 puts d^(−2/5) there for want of a noise level.
 func (s sparse) guess(mean, sigma []float64) []float64 {
 	q, floor := make([]float64, len(mean)), 2.0
 	copy(q, mean)
@@ -58,8 +61,9 @@ func (s sparse) guess(mean, sigma []float64) []float64 {
 	return q
 }
 
-// about returns the ball about the centre that suits means q in units of the range: the means themselves where that makes
-// norms smaller by nearCorner at least, under add-remove; else the next corner of the range.
+// about returns the ball about the centre that suits means q in units of the range: the means
+// themselves where that makes norms smaller by nearCorner at least, under add-remove; else the next
+// corner of the range.
 func (s sparse) about(q []float64, top int64) clipping {
 	b := clipping{unit: 1, centre: make([]int64, len(q)), factor2: block.Factor2(s.p.Relation, true)}
 	for b.unit*top < 1<<centreBits {
@@ -80,11 +84,12 @@ func (s sparse) about(q []float64, top int64) clipping {
 	return b
 }
 
-// nearCorner is how much of the squared radius must be left about the means to prefer the corner, from which lost mass can be
-// restored.
+// nearCorner is how much of the squared radius must be left about the means to prefer the corner,
+// from which lost mass can be restored.
 const nearCorner = 0.9
 
-// middles returns the means and the second moments about them of numbers 0 and 1, half of the least mean at least.
+// middles returns the means and the second moments about them of numbers 0 and 1, half of the least
+// mean at least.
 func middles(q []float64) (at, moments []float64) {
 	moments, floor := make([]float64, len(q)), slices.Min(q)/2
 	for j, x := range q {
@@ -106,8 +111,8 @@ func corners(q []float64) (at, moments []float64) {
 	return at, moments
 }
 
-// radius2 is the mean squared radius of vectors with these moments, times the noise of a unit radius squared in the ℓ1 norm:
-// what the error grows with.
+// radius2 is the mean squared radius of vectors with these moments, times the noise of a unit
+// radius squared in the ℓ1 norm: what the error grows with.
 func radius2(moments, weights []float64) float64 {
 	norm, noise := 0.0, 0.0
 	for j, m := range moments {

@@ -6,15 +6,16 @@ import (
 	"scrim/engine/estimator/internal/fork"
 )
 
-// entries is a sparse block of one vector a person, with values from 0 to top in units of 2^-shift grid steps.
+// entries is a sparse block of one vector a person, with values from 0 to top in units of 2^-shift
+// grid steps.
 type entries struct {
 	*estimator.Block
 	shift uint
 	top   int64
 }
 
-// entries brings every person to one list of entries. A map of one person at a time; the lattice depends on public facts only,
-// not on the form in which a chunk comes.
+// entries brings every person to one list of entries. A map of one person at a time; the lattice
+// depends on public facts only, not on the form in which a chunk comes.
 //
 //	dense vectors        person means already: what is not 0
 //	lists, hi = 1        1 where the mean over the person's rows is 1/2 at least, and where there are no values

@@ -5,30 +5,35 @@ import (
 	"slices"
 )
 
-// A shrinker improves many noisy numbers at once, after their release, by what they tell of each other. With
-// thousands of coordinates most noisy means of rare items are mostly noise, and the distribution of the true means can be
-// read off the noisy ones: it is the one under which they are most likely. Each coordinate's answer is then the
-// centre of its posterior distribution: the median for the error's norm p < 2, the mean otherwise.
+// A shrinker improves many noisy numbers at once, after their release, by what they tell of each
+// other. With thousands of coordinates most noisy means of rare items are mostly noise, and the
+// distribution of the true means can be read off the noisy ones: it is the one under which they are
+// most likely. Each coordinate's answer is then the centre of its posterior distribution: the
+// median for the error's norm p < 2, the mean otherwise.
 //
 //	y_j = θ_j + N(0, τ_j²), τ_j known     G = argmax Σ_j log ∫ φ((y_j−θ)/τ_j)/τ_j dG(θ)     [KW56]
 //
-// No assumption is made on the θ_j, which are fixed numbers: the mean squared error over the coordinates comes near that of the
-// best function that is applied to each y_j [JZ09], and the identity is one such function. What does not stand
-// in a crowd stays where it is, since nearby G has no other mass than its own. So dense data, whose means lie further apart
-// than the noise, pass unchanged, and where all that is left is noise around one number, that number is returned. It
-// is post-processing and costs nothing; it adds a bias of at most a few τ_j to a coordinate that is unlike its neighbours.
+// No assumption is made on the θ_j, which are fixed numbers: the mean squared error over the
+// coordinates comes near that of the best function that is applied to each y_j [JZ09], and the
+// identity is one such function. What does not stand in a crowd stays where it is, since nearby G
+// has no other mass than its own. So dense data, whose means lie further apart than the noise, pass
+// unchanged, and where all that is left is noise around one number, that number is returned. It is
+// post-processing and costs nothing; it adds a bias of at most a few τ_j to a coordinate that is
+// unlike its neighbours.
 //
-// G is found on a grid with step τ/2 by EM steps [Lai78] from an even start. Stopping early leaves G wider
-// than it should be, which shrinks less.
+// G is found on a grid with step τ/2 by EM steps [Lai78] from an even start. Stopping early leaves
+// G wider than it should be, which shrinks less.
 type shrinker struct {
 	points []float64 // grid, ascending, from 0
 	mass   []float64 // G on it
 }
 
 const (
-	shrinkDim    = 64  // fewer coordinates tell too little of each other
-	shrinkReach  = 6   // standard deviations of noise on either side that the posterior looks at
-	shrinkWindow = 512 // most grid points in reach of a coordinate, and the least: one with more or fewer stays as it is
+	shrinkDim   = 64 // fewer coordinates tell too little of each other
+	shrinkReach = 6  // standard deviations of noise on either side that the posterior looks at
+	// most grid points in reach of a coordinate, and the least: one with more or fewer stays as it
+	// is
+	shrinkWindow = 512
 	shrinkSparse = 8
 	shrinkFit    = 1 << 14 // most coordinates that G is fitted to
 	shrinkSteps  = 10      // of EM
@@ -53,8 +58,9 @@ func newShrinker(y, tau []float64, hi float64) *shrinker {
 	return s
 }
 
-// gridFor returns points on [0, hi] that are half a standard deviation apart wherever a number is in reach: the
-// least one of the numbers nearby, but not so small that a number has more points in reach than shrinkWindow.
+// gridFor returns points on [0, hi] that are half a standard deviation apart wherever a number is
+// in reach: the least one of the numbers nearby, but not so small that a number has more points in
+// reach than shrinkWindow.
 func gridFor(fit []int, y, tau []float64, hi float64) []float64 {
 	order := slices.Clone(fit)
 	slices.SortFunc(order, func(a, b int) int { return compare(y[a], y[b]) })
@@ -88,9 +94,11 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// window returns the grid points in reach of a number, and the likelihood of each; none if there are too many or too few.
+// window returns the grid points in reach of a number, and the likelihood of each; none if there
+// are too many or too few.
 func (s *shrinker) window(dst []float64, y, tau float64) (from int, likelihood []float64) {
-	at, reach := max(y, 0), shrinkReach*tau // the grid begins at 0, which stays in reach of what is below
+	// the grid begins at 0, which stays in reach of what is below
+	at, reach := max(y, 0), shrinkReach*tau
 	from, _ = slices.BinarySearch(s.points, at-reach)
 	dst = dst[:0]
 	for k := from; k < len(s.points) && s.points[k] <= at+reach; k++ {
@@ -150,8 +158,8 @@ func (s *shrinker) mean(y, tau float64) float64 {
 	return moment / sum
 }
 
-// median returns the median of the posterior, the mass of each point being spread evenly to the middle of the gaps
-// beside it. That of 0 too: the least means of real data are above it.
+// median returns the median of the posterior, the mass of each point being spread evenly to the
+// middle of the gaps beside it. That of 0 too: the least means of real data are above it.
 func (s *shrinker) median(y, tau float64) float64 {
 	sum := 0.0
 	from, l := s.window(nil, y, tau)

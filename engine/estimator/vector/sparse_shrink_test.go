@@ -11,7 +11,8 @@ import (
 // shrunk is a set of true numbers and the standard deviations of their noise.
 type shrunk struct{ truth, tau []float64 }
 
-// meanErrors returns the mean absolute and squared errors of noisy numbers, clamped at 0, and of their shrunk forms.
+// meanErrors returns the mean absolute and squared errors of noisy numbers, clamped at 0, and of
+// their shrunk forms.
 func (s shrunk) meanErrors(r *rand.Rand) (raw, median, raw2, mean2 float64) {
 	y := make([]float64, len(s.truth))
 	for j, x := range s.truth {
@@ -29,8 +30,9 @@ func (s shrunk) meanErrors(r *rand.Rand) (raw, median, raw2, mean2 float64) {
 	return raw, median, raw2, mean2
 }
 
-// TestShrinkingHelpsCrowdsAndSparesTheRest: where true numbers lie close together against the noise the error falls
-// severalfold, and where they do not it grows by no more than a few per cent. Few numbers five deviations apart are the worst case.
+// TestShrinkingHelpsCrowdsAndSparesTheRest: where true numbers lie close together against the noise
+// the error falls severalfold, and where they do not it grows by no more than a few per cent. Few
+// numbers five deviations apart are the worst case.
 func TestShrinkingHelpsCrowdsAndSparesTheRest(t *testing.T) {
 	r := rand.New(stattest.Source(t, "shrink"))
 	set := func(n int, truth, tau func(j int) float64) shrunk {
@@ -68,7 +70,8 @@ func TestShrinkingHelpsCrowdsAndSparesTheRest(t *testing.T) {
 	}
 }
 
-// TestShrinkingTakesAnyNumbers: released numbers may be anything, and the grid stays of a size that fits.
+// TestShrinkingTakesAnyNumbers: released numbers may be anything, and the grid stays of a size that
+// fits.
 func TestShrinkingTakesAnyNumbers(t *testing.T) {
 	r := rand.New(stattest.Source(t, "any"))
 	for range 200 {

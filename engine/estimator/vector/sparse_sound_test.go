@@ -56,7 +56,8 @@ type sparsePerson struct {
 	rows  int64
 }
 
-// persons draws a few persons at every edge: without entries, with all, with one, with values outside the range.
+// persons draws a few persons at every edge: without entries, with all, with one, with values
+// outside the range.
 func (v sparseVariant) persons(r *rand.Rand, n int) []sparsePerson {
 	db := make([]sparsePerson, n)
 	for i := range db {
@@ -150,8 +151,8 @@ func (v sparseVariant) worst(t *testing.T, e estimator.Estimator, relation estim
 	return worst
 }
 
-// TestSparseOnePersonMovesTheQueriesWithinTheLoss is the soundness test under all relations; estimators that were built for
-// three times the loss, or for the weaker relation, must fail it.
+// TestSparseOnePersonMovesTheQueriesWithinTheLoss is the soundness test under all relations;
+// estimators that were built for three times the loss, or for the weaker relation, must fail it.
 func TestSparseOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	const rho = 0.05
 	declared := new(big.Rat).SetFloat64(rho)
@@ -180,8 +181,8 @@ func TestSparseOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	}
 }
 
-// TestSparseEdgeInputs releases on 0, 1 and 2 persons, one who owns all coordinates, empty columns and a coordinate that comes
-// twice: finite answers within the range, and an unchanged block.
+// TestSparseEdgeInputs releases on 0, 1 and 2 persons, one who owns all coordinates, empty columns
+// and a coordinate that comes twice: finite answers within the range, and an unchanged block.
 func TestSparseEdgeInputs(t *testing.T) {
 	for _, v := range sparseVariants() {
 		crowd := make([]sparsePerson, 6000)

@@ -9,15 +9,18 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// squares releases the mean of the squares of every coordinate, in units of top², with the standard deviation of its noise,
-// at loss rho: the vector (x_j²)_j of each person is clipped to a radius C that leaves out tailTarget persons.
+// squares releases the mean of the squares of every coordinate, in units of top², with the standard
+// deviation of its noise, at loss rho: the vector (x_j²)_j of each person is clipped to a radius C
+// that leaves out tailTarget persons.
 //
-// A square of 120 bits times a factor does not fit a word, so each is brought to a lattice that C decides:
+// A square of 120 bits times a factor does not fit a word, so each is brought to a lattice that C
+// decides:
 //
 //	y_j = ⌊x_j²·2^-k·min(1, C/N)·(1−2^-40)⌋, N ≥ ‖x²‖₂, C·2^-k ≤ 2^40
 //
-// in floats within one person, whose few roundings 2^-40 covers. Cutting toward 0 makes no coordinate greater, so ‖y‖₂ ≤ C·2^-k; and y ≥ 0, so
-// that factor2 is that of vectors in one orthant. The sums of y are integers.
+// in floats within one person, whose few roundings 2^-40 covers. Cutting toward 0 makes no
+// coordinate greater, so ‖y‖₂ ≤ C·2^-k; and y ≥ 0, so that factor2 is that of vectors in one
+// orthant. The sums of y are integers.
 func (s sparse) squares(n noise.Noiser, r entries, count, rho float64) (mean, sigma []float64) {
 	part := newBudget(rho)
 	f2, top2 := block.Factor2(s.p.Relation, true), float64(r.top)*float64(r.top)
@@ -37,7 +40,8 @@ func (s sparse) squares(n noise.Noiser, r entries, count, rho float64) (mean, si
 	return mean, sigma
 }
 
-// squareNorms returns √(Σ_j x_j⁴) of every person, rounded up: four roundings a term, one for each addition.
+// squareNorms returns √(Σ_j x_j⁴) of every person, rounded up: four roundings a term, one for each
+// addition.
 func squareNorms(b *estimator.Block) []float64 {
 	out := estimator.Make[float64](b.Memory, int(b.Persons()))[:0]
 	for c := range b.Chunks {

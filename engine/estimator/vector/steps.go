@@ -29,8 +29,9 @@ type group struct {
 	totals *block.Totals // of dense vectors, nil where they are not known
 }
 
-// persons is the number of persons: released at loss rho with sensitivity 1, which holds for one person more or less and
-// for one exchanged that comes into or goes out of the group; or known, where Params.Sized says so.
+// persons is the number of persons: released at loss rho with sensitivity 1, which holds for one
+// person more or less and for one exchanged that comes into or goes out of the group; or known,
+// where Params.Sized says so.
 type persons struct {
 	scalar.Persons
 	known bool
@@ -77,8 +78,8 @@ func (c persons) sigma() float64 {
 	return c.Sigma()
 }
 
-// told adds what the noise of a released number does to an answer about a centre from which the mean is moved, in values, by a
-// vector of the given length.
+// told adds what the noise of a released number does to an answer about a centre from which the
+// mean is moved, in values, by a vector of the given length.
 func (c persons) told(e estimator.Estimate, count, moved float64) estimator.Estimate {
 	if g := c.sigma() / count; g > 0 {
 		e.Error.Under, e.Error.Shift = []float64{g}, g*moved
@@ -99,8 +100,9 @@ type budget struct{ rho, left float64 }
 
 func newBudget(rho float64) *budget { return &budget{rho, 1} }
 
-// take returns the loss of a share of the whole and reduces what is left. Each part is rounded down by one part in
-// 10^12, far more than the error of the differences, so that the exact sum of all parts is at most rho.
+// take returns the loss of a share of the whole and reduces what is left. Each part is rounded down
+// by one part in 10^12, far more than the error of the differences, so that the exact sum of all
+// parts is at most rho.
 func (b *budget) take(share float64) float64 {
 	share = min(share, b.left)
 	b.left -= share
@@ -110,13 +112,15 @@ func (b *budget) take(share float64) float64 {
 // rest takes what is left.
 func (b *budget) rest() float64 { return b.take(b.left) }
 
-// addNoise releases sums of clipped vectors (block.ClipSum) at loss rho: to coordinate j it adds N_Z(0, σ_j²) with
+// addNoise releases sums of clipped vectors (block.ClipSum) at loss rho: to coordinate j it adds
+// N_Z(0, σ_j²) with
 //
 //	σ_j² = ⌈factor2·C²·2^(2·ClipBits) / (2ρ·w_j)⌉
 //
-// exact but for the rounding up. One person moves the sums by a vector Δ with Σ_j w_j·Δ_j² ≤ factor2·C²·2^(2·ClipBits), so
-// Σ_j Δ_j²/(2σ_j²) ≤ ρ [CKS20, Theorem 14]. weights nil means 1. Sums and standard deviations come back in the
-// units of the block's values. C = 0 leaves a variance of 1.
+// exact but for the rounding up. One person moves the sums by a vector Δ with Σ_j w_j·Δ_j² ≤
+// factor2·C²·2^(2·ClipBits), so Σ_j Δ_j²/(2σ_j²) ≤ ρ [CKS20, Theorem 14]. weights nil means 1. Sums
+// and standard deviations come back in the units of the block's values. C = 0 leaves a variance of
+// 1.
 func addNoise(n noise.Noiser, sums []*big.Int, weights []float64, radius float64, factor2 int64, rho float64) (noisy, sigma []float64) {
 	v := newVariances(radius, factor2, rho)
 	noisy, sigma = make([]float64, len(sums)), make([]float64, len(sums))
@@ -135,10 +139,12 @@ func addNoise(n noise.Noiser, sums []*big.Int, weights []float64, radius float64
 	return noisy, sigma
 }
 
-// variances computes the variances of one noisy sum: num/den is the variance of weight 1, before rounding.
+// variances computes the variances of one noisy sum: num/den is the variance of weight 1, before
+// rounding.
 type variances struct{ num, den *big.Int }
 
-// newVariances panics on a radius that is not finite: radii are released numbers within public ends.
+// newVariances panics on a radius that is not finite: radii are released numbers within public
+// ends.
 func newVariances(radius float64, factor2 int64, rho float64) variances {
 	c, r := new(big.Rat).SetFloat64(radius), new(big.Rat).SetFloat64(rho)
 	c.Mul(c, c).Quo(c, r)
@@ -150,7 +156,8 @@ func newVariances(radius float64, factor2 int64, rho float64) variances {
 func (v variances) of(w float64) *big.Int {
 	frac, exp := math.Frexp(w)
 	num := new(big.Int).Set(v.num)
-	den := new(big.Int).Mul(v.den, big.NewInt(int64(math.Ldexp(frac, 53)))) // w = that integer · 2^(exp−53)
+	// w = that integer · 2^(exp−53)
+	den := new(big.Int).Mul(v.den, big.NewInt(int64(math.Ldexp(frac, 53))))
 	if exp -= 53; exp >= 0 {
 		den.Lsh(den, uint(exp))
 	} else {
@@ -166,8 +173,9 @@ func (v variances) of(w float64) *big.Int {
 	return q
 }
 
-// estimate turns a mean in units of the group into an answer, with the standard deviation of its noise. The answer is
-// brought into the public range of the values, which can only bring it nearer to the truth.
+// estimate turns a mean in units of the group into an answer, with the standard deviation of its
+// noise. The answer is brought into the public range of the values, which can only bring it nearer
+// to the truth.
 func (p Params) estimate(g group, mean, sigma []float64) estimator.Estimate {
 	lo, hi := scalar.Range(p.Params)
 	e := estimator.Estimate{Values: make([]float64, len(mean)), StdErr: make([]float64, len(mean))}

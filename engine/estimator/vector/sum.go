@@ -25,18 +25,22 @@ type sum struct {
 
 // NewSum returns the private sum of the rows' vectors. Columns: Vector.
 //
-// The total T_i of a person's rows is clipped to norm C and the answer is Σ clip(T_i) plus noise, the clipped mean of
-// [HLY21] section 3.1 without its division. Sensitivity in ℓ2: C for one person more or less; 2C for one exchanged, √2·C where the
-// public range of a row's value, or a sparse block, has no negative numbers (factor2; a negative coordinate of a total then counts as
-// 0). A person's whole vector is bounded, so a GROUP BY that is laid out as one vector costs no more the more groups a person is in.
+// The total T_i of a person's rows is clipped to norm C and the answer is Σ clip(T_i) plus noise,
+// the clipped mean of [HLY21] section 3.1 without its division. Sensitivity in ℓ2: C for one person
+// more or less; 2C for one exchanged, √2·C where the public range of a row's value, or a sparse
+// block, has no negative numbers (factor2; a negative coordinate of a total then counts as 0). A
+// person's whole vector is bounded, so a GROUP BY that is laid out as one vector costs no more the
+// more groups a person is in.
 //
-// Steps: the number of persons (3 %, for TooFew alone), a histogram of ‖T_i‖ for C (f₂ of the rest, from 2 % to 25 %), the sum. C leaves
-// out about K* persons [HLY21, Theorem 2], or as many as the histogram does not see, K = 6σ; in the latter case, which is that of few dimensions, it
-// is taken up to 4 times larger, (K/K*)^(1/3), as a tail that falls with the third power goes on. TooFew under MinPersons, or where
-// no norm stands out: a sum with a radius far too small would be wrong by any factor.
+// Steps: the number of persons (3 %, for TooFew alone), a histogram of ‖T_i‖ for C (f₂ of the rest,
+// from 2 % to 25 %), the sum. C leaves out about K* persons [HLY21, Theorem 2], or as many as the
+// histogram does not see, K = 6σ; in the latter case, which is that of few dimensions, it is taken
+// up to 4 times larger, (K/K*)^(1/3), as a tail that falls with the third power goes on. TooFew
+// under MinPersons, or where no norm stands out: a sum with a radius far too small would be wrong
+// by any factor.
 //
-// Where the number of persons is public (Params.Sized) the answer is n times the mean of the totals (Params.Method): a sum
-// about a centre has less noise, and n is then no secret.
+// Where the number of persons is public (Params.Sized) the answer is n times the mean of the totals
+// (Params.Method): a sum about a centre has less noise, and n is then no secret.
 func NewSum(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -85,7 +89,8 @@ func times(x, rows int64) int64 {
 func (sum) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
 func (s sum) Loss() privacy.Loss      { return scalar.Loss(s.p.Rho) }
 
-// MinPersons implements estimator.Estimator: what the radius leaves out should be a quarter at most.
+// MinPersons implements estimator.Estimator: what the radius leaves out should be a quarter at
+// most.
 func (s sum) MinPersons() int64 {
 	return max(s.count.enough(), int64(math.Ceil(min(4*max(s.target, firstpass.FarZ*s.norms.Sigma), 1<<62))))
 }

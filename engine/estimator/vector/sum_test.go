@@ -38,8 +38,8 @@ func TestSumEdges(t *testing.T) {
 	}
 }
 
-// TestSumErrors bounds the relative error on vectors of log-normal numbers, under replace-one too, where it is larger by about
-// √2 as the numbers are not negative.
+// TestSumErrors bounds the relative error on vectors of log-normal numbers, under replace-one too,
+// where it is larger by about √2 as the numbers are not negative.
 func TestSumErrors(t *testing.T) {
 	const n = 10000
 	for _, c := range []struct {
@@ -83,7 +83,8 @@ func TestSumErrors(t *testing.T) {
 	}
 }
 
-// TestSumStdErrIsTheNoise: with all persons alike and no radius but the bound's, the spread of the answers is the stated one.
+// TestSumStdErrIsTheNoise: with all persons alike and no radius but the bound's, the spread of the
+// answers is the stated one.
 func TestSumStdErrIsTheNoise(t *testing.T) {
 	p := openParams()
 	p.Rho, p.Grid.Lo, p.Grid.Hi = 0.1, -1000, 1000

@@ -16,8 +16,9 @@ type totals struct {
 	mean   estimator.Estimator
 }
 
-// newTotals returns the estimator for p.Sized. The totals are one vector a person within a public range, so
-// the mean's sensitivity holds as it stands; multiplying by n is arithmetic on a released vector.
+// newTotals returns the estimator for p.Sized. The totals are one vector a person within a public
+// range, so the mean's sensitivity holds as it stands; multiplying by n is arithmetic on a released
+// vector.
 func newTotals(p Params) (estimator.Estimator, error) {
 	t := totals{p: p}
 	t.lo, t.hi = p.totals()
@@ -62,8 +63,9 @@ func withoutRows(b *estimator.Block) *estimator.Block {
 	return &out
 }
 
-// confined brings every entry into [lo, hi]: a map of one person at a time. A block that is so already is taken as it is. The
-// entries that a sparse block does not hold are 0, and so must lo be.
+// confined brings every entry into [lo, hi]: a map of one person at a time. A block that is so
+// already is taken as it is. The entries that a sparse block does not hold are 0, and so must lo
+// be.
 func confined(b *estimator.Block, lo, hi int64) *estimator.Block {
 	out := *b
 	out.Chunks = slices.Clone(b.Chunks)
@@ -73,7 +75,8 @@ func confined(b *estimator.Block, lo, hi int64) *estimator.Block {
 		all.Go(func() {
 			ch.Dense, ch.Values = confinedList(b.Memory, ch.Dense, lo, hi), confinedList(b.Memory, ch.Values, lo, hi)
 			if b.Sparse && ch.Values == nil && hi < 1 {
-				ch.Values = estimator.Make[int64](b.Memory, len(ch.Index)) // ones, but no value is allowed
+				// ones, but no value is allowed
+				ch.Values = estimator.Make[int64](b.Memory, len(ch.Index))
 			}
 		})
 	}

@@ -8,15 +8,18 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// tails chooses a radius by noisy tail counts in turn: [HLY21] Algorithm 1, on geometric radii instead of all integers, since a
-// radius need only be precise in proportion. Of the edges of the octaves it finds the first with at most K persons beyond it.
+// tails chooses a radius by noisy tail counts in turn: [HLY21] Algorithm 1, on geometric radii
+// instead of all integers, since a radius need only be precise in proportion. Of the edges of the
+// octaves it finds the first with at most K persons beyond it.
 //
-// Each of T = ⌈log2 buckets⌉ rounds asks #{i: v_i > edge} with N_Z(0, ⌈T/(2ρ)⌉): sensitivity 1 under both relations. With
-// K = max(target, z·σ), z = √(2 ln(T/0.01)), no round takes an empty tail for an occupied one, but for a probability of 1 %: one
-// such turn would multiply the noise. Where K is more than the target, the radius is made longer by (K/target)^(1/3), at most
-// twice, as for a tail of index 3.
+// Each of T = ⌈log2 buckets⌉ rounds asks #{i: v_i > edge} with N_Z(0, ⌈T/(2ρ)⌉): sensitivity 1
+// under both relations. With K = max(target, z·σ), z = √(2 ln(T/0.01)), no round takes an empty
+// tail for an occupied one, but for a probability of 1 %: one such turn would multiply the noise.
+// Where K is more than the target, the radius is made longer by (K/target)^(1/3), at most twice, as
+// for a tail of index 3.
 //
-// The histogram (firstpass.Histogram) needs about half as many persons beyond the radius for the same loss.
+// The histogram (firstpass.Histogram) needs about half as many persons beyond the radius for the
+// same loss.
 type tails struct {
 	firstpass.Octaves
 	rho    float64

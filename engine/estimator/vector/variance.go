@@ -10,29 +10,33 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// NewVariance returns the private variance of each coordinate of one vector a person, the mean of the person's rows, or the standard
-// deviations. Columns: Vector.
+// NewVariance returns the private variance of each coordinate of one vector a person, the mean of
+// the person's rows, or the standard deviations. Columns: Vector.
 //
-// A centre c and scales s_j are found as for a mean (dense, [ALP24] Algorithm 1). Then one release answers all
-// coordinates: with D_j = x_j − c_j in units of u_j, a power of two at most max(1, s_j/1024), rounded and within ±2^24, and H_j = (s_j/u_j)², a person
-// gives the integer vector of 2d entries
+// A centre c and scales s_j are found as for a mean (dense, [ALP24] Algorithm 1). Then one release
+// answers all coordinates: with D_j = x_j − c_j in units of u_j, a power of two at most max(1,
+// s_j/1024), rounded and within ±2^24, and H_j = (s_j/u_j)², a person gives the integer vector of
+// 2d entries
 //
 //	y = (D_1, …, D_d, D_1² − H_1, …, D_d² − H_d)
 //
-// which is clipped to a ball of a weighted norm like any other vector (block.ClipSum; the radius from a histogram of the
-// norms), so that the sensitivity is that of a clipped sum: C for one person more or less, 2C for one exchanged. D and D²
-// are whole numbers and clipping multiplies them by one dyadic factor: nothing is rounded after it. With S the noisy sums, n̂ the number
-// of persons and τ_j the noise of S_j/n̂
+// which is clipped to a ball of a weighted norm like any other vector (block.ClipSum; the radius
+// from a histogram of the norms), so that the sensitivity is that of a clipped sum: C for one
+// person more or less, 2C for one exchanged. D and D² are whole numbers and clipping multiplies
+// them by one dyadic factor: nothing is rounded after it. With S the noisy sums, n̂ the number of
+// persons and τ_j the noise of S_j/n̂
 //
 //	m_j = S_j/n̂     variance_j = u_j²·max(0, H_j + S_{d+j}/n̂ − m_j² + τ_j²)·n̂/(n̂−1)   (without the last factor for a population)
 //
-// Weights: D_j² has s_j^−4, so that the error of each variance is in proportion to it (down to the least scale that is
-// looked for), and D_j has s_j^−2/4. The first moments then take an eighth of the squared norm of a Gaussian's person, and as m_j
-// is near 0 their larger noise hardly enters. Clipping the vector of squares in its own norm, which is √(2d)·s² for d alike coordinates, costs √d less noise than
-// clipping x − c to a ball and squaring, which would put the sum of all squares, d·s², against the noise.
+// Weights: D_j² has s_j^−4, so that the error of each variance is in proportion to it (down to the
+// least scale that is looked for), and D_j has s_j^−2/4. The first moments then take an eighth of
+// the squared norm of a Gaussian's person, and as m_j is near 0 their larger noise hardly enters.
+// Clipping the vector of squares in its own norm, which is √(2d)·s² for d alike coordinates, costs
+// √d less noise than clipping x − c to a ball and squaring, which would put the sum of all squares,
+// d·s², against the noise.
 //
-// What is beyond the radius is shortened: on heavy tails the answers are low. A sparse block is answered by the means of
-// x and x² (sparseVariance).
+// What is beyond the radius is shortened: on heavy tails the answers are low. A sparse block is
+// answered by the means of x and x² (sparseVariance).
 func NewVariance(p Params, stddev, population bool) (estimator.Estimator, error) {
 	if p.P == 0 {
 		p.P = 2
@@ -98,7 +102,8 @@ func (m moments) release(n noise.Noiser, g group, count float64) estimator.Estim
 	norms := sq.norms(g.Block)
 	noisy := h.Release(n, norms)
 	if _, seen := h.Top(noisy); !seen {
-		return scalar.TooFew(m.p.Dim, scalar.Twice(count)) // any radius would be a guess, and wrong by any factor
+		// any radius would be a guess, and wrong by any factor
+		return scalar.TooFew(m.p.Dim, scalar.Twice(count))
 	}
 	radius := h.Radius(noisy, target) * m.beyond(h, target)
 	sums, sigma := addNoise(n, sq.sum(g.Block, norms, radius), sq.weights, radius, f2, left.rest())
@@ -129,8 +134,8 @@ func (m moments) answer(q squares, shift uint, sums, sigma []float64, count floa
 	return e
 }
 
-// show turns a variance of count persons (+Inf where the number is not to hand) in units of size², with the deviation of its noise,
-// into what is shown.
+// show turns a variance of count persons (+Inf where the number is not to hand) in units of size²,
+// with the deviation of its noise, into what is shown.
 func (s shown) show(v, deviation, size, count float64) (value, stdErr float64) {
 	v = max(v, 0)
 	if !s.population && count < math.MaxFloat64 {
@@ -156,7 +161,8 @@ type squares struct {
 	weights []float64 // of the 2d entries
 }
 
-// Resolution and range of D: a scale is at least 2^fineBits units where the data's own are finer, and |D| at most 2^wideBits.
+// Resolution and range of D: a scale is at least 2^fineBits units where the data's own are finer,
+// and |D| at most 2^wideBits.
 const (
 	fineBits = 10
 	wideBits = 24
@@ -179,7 +185,8 @@ func newSquares(centre []int64, scales []float64) squares {
 	return q
 }
 
-// typical is the squared size of a scale in the weighted norm: norms are read off buckets that begin at 1.
+// typical is the squared size of a scale in the weighted norm: norms are read off buckets that
+// begin at 1.
 const typical = 1 << 40
 
 // bounded keeps a weight within what norms and variances are made for.
@@ -221,12 +228,14 @@ func (q squares) of(piece estimator.Chunk) *estimator.Block {
 	return &estimator.Block{Dim: 2 * d, Chunks: []estimator.Chunk{{Persons: piece.Persons, Dense: y}}}
 }
 
-// leastRadius is the least share of what is left of the loss for the radius. Squares have longer tails than the values.
+// leastRadius is the least share of what is left of the loss for the radius. Squares have longer
+// tails than the values.
 const leastRadius = 0.03
 
-// beyond is what the radius found is multiplied by: in few dimensions the histogram does not see the tail that the best radius, which
-// leaves target persons out, would be in; with more the norms lie close together. At most 4; measured on uniform,
-// normal, exponential and log-normal coordinates of dimension 1 to 30.
+// beyond is what the radius found is multiplied by: in few dimensions the histogram does not see
+// the tail that the best radius, which leaves target persons out, would be in; with more the norms
+// lie close together. At most 4; measured on uniform, normal, exponential and log-normal
+// coordinates of dimension 1 to 30.
 func (m moments) beyond(h firstpass.Histogram, target float64) float64 {
 	return min(math.Pow(max(1, firstpass.FarZ*h.Sigma/target), 1/(2+float64(m.p.Dim))), 4)
 }

@@ -10,8 +10,9 @@ import (
 	"scrim/engine/estimator/internal/fork"
 )
 
-// sum returns the exact sums of the clipped vectors y − (0, H) (block.ClipSum). The block of all y would be twice as large as
-// the data: they are made piece by piece, once for the norms and once for the sums.
+// sum returns the exact sums of the clipped vectors y − (0, H) (block.ClipSum). The block of all y
+// would be twice as large as the data: they are made piece by piece, once for the norms and once
+// for the sums.
 func (q squares) sum(b *estimator.Block, norms []float64, radius float64) []*big.Int {
 	total := make([]*big.Int, len(q.centre))
 	for j := range total {
@@ -32,7 +33,8 @@ func (q squares) sum(b *estimator.Block, norms []float64, radius float64) []*big
 // pieceEntries is about how many entries a piece has: 2 MiB of them.
 const pieceEntries = 1 << 18
 
-// eachPiece calls work for runs of persons of a dense block, with the number of the first, on all cores.
+// eachPiece calls work for runs of persons of a dense block, with the number of the first, on all
+// cores.
 func eachPiece(b *estimator.Block, work func(piece estimator.Chunk, at int)) {
 	type run struct {
 		piece estimator.Chunk

@@ -11,13 +11,15 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// sparseVariance is the variance of sparse vectors from the means of x and of x², each released by NewMean at half of the loss: the
-// mean of x² less the square of that of x. Of vectors of 0 and 1, whose squares are themselves, the first mean has all of it.
+// sparseVariance is the variance of sparse vectors from the means of x and of x², each released by
+// NewMean at half of the loss: the mean of x² less the square of that of x. Of vectors of 0 and 1,
+// whose squares are themselves, the first mean has all of it.
 //
-// The factor n/(n−1) of a sample is left out: the number of persons is not to hand, and is hundreds at least.
+// The factor n/(n−1) of a sample is left out: the number of persons is not to hand, and is hundreds
+// at least.
 //
-// A square is brought to a coarser lattice where it would not fit, x² >> shift: a map of one person at a time, as
-// squaring is, so the means' sensitivities hold as they stand.
+// A square is brought to a coarser lattice where it would not fit, x² >> shift: a map of one person
+// at a time, as squaring is, so the means' sensitivities hold as they stand.
 type sparseVariance struct {
 	p             Params
 	shown         shown
@@ -125,7 +127,8 @@ func (s sparseVariance) Release(n noise.Noiser, in estimator.Input) estimator.Es
 	return s.answer(e, second, unit, step)
 }
 
-// answer combines the released means. Those of the squares are in unit, or, of 0 and 1, those of x itself.
+// answer combines the released means. Those of the squares are in unit, or, of 0 and 1, those of x
+// itself.
 func (s sparseVariance) answer(first, second estimator.Estimate, unit, step float64) estimator.Estimate {
 	d := s.p.Dim
 	e := estimator.Estimate{Values: make([]float64, d), StdErr: make([]float64, d)}

@@ -71,8 +71,8 @@ func varied(r *rand.Rand, n, d int, draw func(*rand.Rand) float64) (*estimator.B
 	return &estimator.Block{Dim: d, Chunks: []estimator.Chunk{ch}}, squares
 }
 
-// TestVarianceErrors bounds the typical relative error of the coordinates' variances, and checks that the stated standard errors are of its
-// size, for Gaussians and for a skewed law.
+// TestVarianceErrors bounds the typical relative error of the coordinates' variances, and checks
+// that the stated standard errors are of its size, for Gaussians and for a skewed law.
 func TestVarianceErrors(t *testing.T) {
 	skewed := func(r *rand.Rand) float64 { return r.ExpFloat64() }
 	normal := func(r *rand.Rand) float64 { return r.NormFloat64() }

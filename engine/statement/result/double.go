@@ -9,8 +9,8 @@ import (
 	"scrim/engine/tables"
 )
 
-// appendDouble appends a value of a DOUBLE or FLOAT column as MySQL does (tables.AppendDouble); ok is
-// false where the value, or the type, is none.
+// appendDouble appends a value of a DOUBLE or FLOAT column as MySQL does (tables.AppendDouble); ok
+// is false where the value, or the type, is none.
 func appendDouble(ctx *sql.Context, b []byte, t sql.Type, v any) (text []byte, ok bool) {
 	if !types.IsFloat(t) {
 		return b, false

@@ -9,7 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// TestDoublesOfOtherTypes: a column of doubles may hold values of another type, which are written as its own.
+// TestDoublesOfOtherTypes: a column of doubles may hold values of another type, which are written
+// as its own.
 func TestDoublesOfOtherTypes(t *testing.T) {
 	ctx := sql.NewEmptyContext()
 	for _, c := range []struct {

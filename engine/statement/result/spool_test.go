@@ -15,8 +15,8 @@ import (
 
 var errMiddle = errors.New("in the middle")
 
-// numberedRows gives rows of a number and a text up to n, then an error. It gives the text in a value
-// that it uses again, as the store's rows do.
+// numberedRows gives rows of a number and a text up to n, then an error. It gives the text in a
+// value that it uses again, as the store's rows do.
 type numberedRows struct {
 	n, at  int
 	err    error

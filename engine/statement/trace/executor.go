@@ -7,8 +7,8 @@ import (
 	"scrim/planner/plan"
 )
 
-// NotingExecutor is the executor that notes, in the session and in the trace, that protected tables are
-// about to be read.
+// NotingExecutor is the executor that notes, in the session and in the trace, that protected tables
+// are about to be read.
 type NotingExecutor struct{ plan.Executor }
 
 // Begin implements planner.Executor.

@@ -36,7 +36,8 @@ func (s *Store) Alone(ctx context.Context) (store.Snapshot, error) {
 	return snap, nil
 }
 
-// Alive tells whether DuckDB runs statements, by one that needs nothing and waits for nobody who is alone.
+// Alive tells whether DuckDB runs statements, by one that needs nothing and waits for nobody who is
+// alone.
 func (s *Store) Alive(ctx context.Context) error {
 	snap, err := s.connectSnapshot()
 	if err != nil {
@@ -60,7 +61,8 @@ func (s *Store) forgetPlans() {
 	}
 }
 
-// enter waits until a scan of a snapshot may run: until nobody else is alone, and there is memory for one more.
+// enter waits until a scan of a snapshot may run: until nobody else is alone, and there is memory
+// for one more.
 func (s *snapshot) enter(ctx context.Context) (leave func(), err error) {
 	if s.alone != nil {
 		return func() {}, ctx.Err()
@@ -69,8 +71,9 @@ func (s *snapshot) enter(ctx context.Context) (leave func(), err error) {
 }
 
 const (
-	// perScan is the memory that is counted on for a scan of a snapshot, so that as many run at once as the memory limit allows for.
-	// A hash aggregate over texts or a window, on two threads, spills in that much; what needs more is done again alone.
+	// perScan is the memory that is counted on for a scan of a snapshot, so that as many run at
+	// once as the memory limit allows for. A hash aggregate over texts or a window, on two threads,
+	// spills in that much; what needs more is done again alone.
 	perScan = 256 << 20
 	// fewestScans run at once however small the limit: most scans are short and need little.
 	fewestScans = 2

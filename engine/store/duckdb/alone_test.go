@@ -12,7 +12,8 @@ import (
 	"scrim/engine/store"
 )
 
-// testMany makes shop.people(u, g, x) of one row a person, and shop.one of as many rows of one person.
+// testMany makes shop.people(u, g, x) of one row a person, and shop.one of as many rows of one
+// person.
 func testMany(t testing.TB, s *Store, rows int) {
 	t.Helper()
 	c := testSession(t, s)
@@ -149,7 +150,8 @@ func TestAloneInLittleMemory(t *testing.T) {
 	}
 }
 
-// Many at once, and a query that takes all memory that it gets: what is crowded out ends well alone.
+// Many at once, and a query that takes all memory that it gets: what is crowded out ends well
+// alone.
 func TestCrowd(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{MemoryLimit: "200MB"})

@@ -17,8 +17,8 @@ import (
 // appendRows is how many rows travel at a time.
 const appendRows = 64 * 1024
 
-// fewValues is up to how many values are bound to one INSERT: for a row or two that takes a third of
-// the statements.
+// fewValues is up to how many values are bound to one INSERT: for a row or two that takes a third
+// of the statements.
 const fewValues = 64
 
 // Append implements store.Session. Many rows travel as columns of a few wide types (BIGINT, DOUBLE,
@@ -138,7 +138,8 @@ func (s *session) insertFew(ctx context.Context, table store.TableRef, columns [
 	return err
 }
 
-// appendBatch inserts rows by way of a temporary table, which the transaction takes along if it fails.
+// appendBatch inserts rows by way of a temporary table, which the transaction takes along if it
+// fails.
 func (s *session) appendBatch(ctx context.Context, table store.TableRef, columns []string, kinds []duckdb.Type, rows [][]any) error {
 	s.batches++
 	batch := fmt.Sprintf("__scrim_batch_%d", s.batches)

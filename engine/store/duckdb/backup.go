@@ -16,12 +16,14 @@ import (
 // checkpointPatience bounds how long Backup waits for a moment without a transaction that writes.
 const checkpointPatience = 30 * time.Second
 
-// Hold makes DuckDB write everything that is committed into the file, and keeps the file as it is then until the copy's Close: commits
-// go on, into the log beside the file. It fails after half a minute in which there is always a transaction that writes.
+// Hold makes DuckDB write everything that is committed into the file, and keeps the file as it is
+// then until the copy's Close: commits go on, into the log beside the file. It fails after half a
+// minute in which there is always a transaction that writes.
 //
-// A checkpoint alone changes what the file's header says, and it needs a lock that every transaction holds that writes. Hold has such
-// a transaction, which writes nothing, open. Meanwhile DuckDB may put blocks of new rows into places that the header calls
-// free, or behind the end: nothing that is read from the header on changes.
+// A checkpoint alone changes what the file's header says, and it needs a lock that every
+// transaction holds that writes. Hold has such a transaction, which writes nothing, open. Meanwhile
+// DuckDB may put blocks of new rows into places that the header calls free, or behind the end:
+// nothing that is read from the header on changes.
 func (s *Store) Hold(ctx context.Context) (*Held, error) {
 	if err := s.checkpoint(ctx); err != nil {
 		return nil, err
@@ -87,8 +89,9 @@ func (s *Store) checkpoint(ctx context.Context) error {
 	}
 }
 
-// ownFile returns the database's file for reading. It is opened once and stays open for as long as the store: closing any
-// descriptor of a file gives back the POSIX lock that the process has on it, which DuckDB keeps others away by.
+// ownFile returns the database's file for reading. It is opened once and stays open for as long as
+// the store: closing any descriptor of a file gives back the POSIX lock that the process has on it,
+// which DuckDB keeps others away by.
 func (s *Store) ownFile() (*os.File, error) {
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
@@ -114,7 +117,8 @@ type Held struct {
 // Reader reads the file.
 func (h *Held) Reader() io.Reader { return io.NewSectionReader(h.file, 0, h.Size) }
 
-// Close lets the file change again. When it returns store.ErrClosed, the store was closed before, and what was read cannot be used.
+// Close lets the file change again. When it returns store.ErrClosed, the store was closed before,
+// and what was read cannot be used.
 func (h *Held) Close() error {
 	err := store.ErrClosed
 	h.once.Do(func() {

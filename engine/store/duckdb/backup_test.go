@@ -14,8 +14,8 @@ import (
 	"scrim/engine/store"
 )
 
-// TestHold copies the file while rows are written: the copy holds what was committed when the hold began, and no checkpoint moves what
-// is copied.
+// TestHold copies the file while rows are written: the copy holds what was committed when the hold
+// began, and no checkpoint moves what is copied.
 func TestHold(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -45,7 +45,8 @@ func TestHold(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "transaction") {
 		t.Errorf("got %v, want no checkpoint while the file is held", err)
 	}
-	// Large enough to be written to the file before the commit, and for a checkpoint of DuckDB's own.
+	// Large enough to be written to the file before the commit, and for a checkpoint of DuckDB's
+	// own.
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for range 3 {

@@ -105,8 +105,8 @@ func BenchmarkOpenSnapshot(b *testing.B) {
 	}
 }
 
-// BenchmarkTrivialAnswer does what the store does for one small private query: open a snapshot, read
-// a version, scan a grouped aggregate of a thousand rows, close.
+// BenchmarkTrivialAnswer does what the store does for one small private query: open a snapshot,
+// read a version, scan a grouped aggregate of a thousand rows, close.
 func BenchmarkTrivialAnswer(b *testing.B) {
 	ctx := context.Background()
 	s, _ := testOpen(b, Options{})

@@ -10,7 +10,8 @@ import (
 	"scrim/engine/store"
 )
 
-// boxed reads a materialised result through the driver, which makes a Go value of every one, whatever its type.
+// boxed reads a materialised result through the driver, which makes a Go value of every one,
+// whatever its type.
 type boxed struct {
 	dr      driver.Rows
 	stmt    *duckdb.Stmt

@@ -10,8 +10,8 @@ import (
 	"scrim/engine/store"
 )
 
-// ScanBytes implements store.Own, on a connection of its own. The plan is made anew each time, because nothing tells when the
-// server's own tables have changed.
+// ScanBytes implements store.Own, on a connection of its own. The plan is made anew each time,
+// because nothing tells when the server's own tables have changed.
 func (s *Store) ScanBytes(ctx context.Context, sql string, args []any, each func(store.BytesChunk) error) error {
 	if err := s.usable(); err != nil {
 		return err

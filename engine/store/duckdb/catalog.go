@@ -27,8 +27,8 @@ type catalogCache struct {
 	now        *listing
 }
 
-// change forgets the listing, and keeps none until done is called: a commit shows before it has returned, and whoever has seen its rows
-// must not be told the definitions from before.
+// change forgets the listing, and keeps none until done is called: a commit shows before it has
+// returned, and whoever has seen its rows must not be told the definitions from before.
 func (c *catalogCache) change() (done func()) {
 	c.turn(1)
 	return func() { c.turn(-1) }

@@ -196,7 +196,8 @@ func TestDirectoryID(t *testing.T) {
 	testReopen(t, path, Options{}).Close()
 }
 
-// While a commit changes definitions they are read anew each time: the commit shows before it has returned.
+// While a commit changes definitions they are read anew each time: the commit shows before it has
+// returned.
 func TestDefinitionsWhileTheyChange(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{})

@@ -27,8 +27,8 @@ type layout struct {
 	kind store.ValueKind
 }
 
-// layouts are the types whose values are read here. What has parts, such as a list, and what has no form in MySQL, goes through
-// the driver.
+// layouts are the types whose values are read here. What has parts, such as a list, and what has no
+// form in MySQL, goes through the driver.
 var layouts = map[mapping.Type]layout{
 	mapping.TypeBoolean:     {"BOOLEAN", store.KindBool},
 	mapping.TypeTinyInt:     {"TINYINT", store.KindInt},
@@ -55,7 +55,8 @@ var layouts = map[mapping.Type]layout{
 	mapping.TypeInterval:    {"INTERVAL", store.KindAny},
 }
 
-// columnOf returns the reader of a type and the name that DuckDB gives the type; ok is false where there is none.
+// columnOf returns the reader of a type and the name that DuckDB gives the type; ok is false where
+// there is none.
 func columnOf(t mapping.LogicalType) (c column, name string, ok bool) {
 	id := mapping.GetTypeId(t)
 	l, ok := layouts[id]
@@ -101,8 +102,8 @@ func shapeOf(res *mapping.Result) *shape {
 	return s
 }
 
-// readable reports whether a statement's result has columns with readers only. Types that are not known before its arguments
-// are, count as such.
+// readable reports whether a statement's result has columns with readers only. Types that are not
+// known before its arguments are, count as such.
 func readable(stmt mapping.PreparedStatement) bool {
 	for i := range mapping.PreparedStatementColumnCount(stmt) {
 		t := mapping.PreparedStatementColumnType(stmt, i)

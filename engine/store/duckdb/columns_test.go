@@ -10,7 +10,8 @@ import (
 	"scrim/engine/store"
 )
 
-// everyType is a table of more rows than a chunk, with extreme values and NULLs in each of its columns.
+// everyType is a table of more rows than a chunk, with extreme values and NULLs in each of its
+// columns.
 var everyType = func() string {
 	columns := map[string]string{
 		"BOOLEAN": "i % 2 = 0", "TINYINT": "i % 128 - (i % 2) * 128", "SMALLINT": "i - 4000", "INTEGER": "i * 429496 - 2147483648",
@@ -59,7 +60,8 @@ func TestColumnsAreTheDriversValues(t *testing.T) {
 	}
 }
 
-// Batches outlive the result that they came from, and what is read by rows and by batches follows each other.
+// Batches outlive the result that they came from, and what is read by rows and by batches follows
+// each other.
 func TestBatches(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{})
@@ -81,7 +83,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A session's plan holds for one state: DuckDB leaves out a filter that no value can pass, and may narrow what it sorts.
+// A session's plan holds for one state: DuckDB leaves out a filter that no value can pass, and may
+// narrow what it sorts.
 func TestSessionPlansEndWithTheState(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{})

@@ -9,8 +9,9 @@ import (
 	"scrim/engine/store"
 )
 
-// state is one committed state of the tables, as far as it is known without asking DuckDB: their versions. It is immutable, and
-// every commit that changed a table or a definition makes a new one, so that two equal pointers mean the same rows.
+// state is one committed state of the tables, as far as it is known without asking DuckDB: their
+// versions. It is immutable, and every commit that changed a table or a definition makes a new one,
+// so that two equal pointers mean the same rows.
 type state struct {
 	versions map[store.TableRef]tableVersion
 }
@@ -28,20 +29,21 @@ func (s *state) of(refs []store.TableRef) []string {
 	return out
 }
 
-// commits knows the state that DuckDB would show. Whoever commits a change holds mu for writing meanwhile. So whoever begins a
-// transaction while holding it for reading sees exactly the state that is known then, because DuckDB takes a transaction's state
-// when it begins (see immediate).
+// commits knows the state that DuckDB would show. Whoever commits a change holds mu for writing
+// meanwhile. So whoever begins a transaction while holding it for reading sees exactly the state
+// that is known then, because DuckDB takes a transaction's state when it begins (see immediate).
 type commits struct {
 	mu  sync.RWMutex
 	now atomic.Pointer[state] // of the last commit that has ended; nil when it is not known
 }
 
-// immediate makes BEGIN fix what a transaction sees. Otherwise DuckDB would do it at the transaction's first access, which is
-// later than the state is noted.
+// immediate makes BEGIN fix what a transaction sees. Otherwise DuckDB would do it at the
+// transaction's first access, which is later than the state is noted.
 const immediate = "SET GLOBAL immediate_transaction_mode = true"
 
-// commit runs f, which commits changes and the log entries that have the tokens. A commit that failed may have changed anything:
-// the state is read again after it, and where that fails too, it is not known until a later commit.
+// commit runs f, which commits changes and the log entries that have the tokens. A commit that
+// failed may have changed anything: the state is read again after it, and where that fails too, it
+// is not known until a later commit.
 func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
 	c := &s.commits
 	c.mu.Lock()
@@ -61,7 +63,8 @@ func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
 	return nil
 }
 
-// readState reads the state from the log while nothing is being committed. It returns nil if it cannot.
+// readState reads the state from the log while nothing is being committed. It returns nil if it
+// cannot.
 func (s *Store) readState() *state {
 	snap, err := s.connectSnapshot()
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"scrim/engine/store"
 )
 
-// Writers add 1 to a row each time, readers take snapshots meanwhile. In every snapshot the sum must
-// be the number of changes that the version counts: version and rows are of the same state, and no
-// committed change leaves the version.
+// Writers add 1 to a row each time, readers take snapshots meanwhile. In every snapshot the sum
+// must be the number of changes that the version counts: version and rows are of the same state,
+// and no committed change leaves the version.
 func TestVersionsMatchRowsUnderLoad(t *testing.T) {
 	const writers, readers = 3, 3
 	ctx := context.Background()

@@ -19,7 +19,8 @@ type conn struct {
 	helpers *helperThreads
 	pooled  *pooledConn // the same connection through the C interface; closing dc closes it
 
-	bumping *duckdb.Stmt // bumpSQL, prepared: every change runs it, and an INSERT's plan rests on no statistics
+	// bumpSQL, prepared: every change runs it, and an INSERT's plan rests on no statistics
+	bumping *duckdb.Stmt
 	marking *duckdb.Stmt // markSQL, likewise
 }
 
@@ -91,7 +92,8 @@ func (c *conn) within(ctx context.Context, f func() error) error {
 		_, err = c.exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
-		_, _ = c.exec(context.WithoutCancel(ctx), "ROLLBACK") // a failed COMMIT has rolled back already
+		// a failed COMMIT has rolled back already
+		_, _ = c.exec(context.WithoutCancel(ctx), "ROLLBACK")
 	}
 	return err
 }

@@ -4,7 +4,8 @@ package duckdb
 #include <stdint.h>
 #include <string.h>
 
-// Of DuckDB's C interface, as duckdb.h of DuckDB 1.4 declares them, with plain pointers for its handles.
+// Of DuckDB's C interface, as duckdb.h of DuckDB 1.4 declares them, with plain pointers for its
+// handles.
 extern void *duckdb_vector_get_data(void *vector);
 extern uint64_t duckdb_data_chunk_get_size(void *chunk);
 
@@ -33,14 +34,16 @@ import (
 	"scrim/engine/store"
 )
 
-// A scan in any order is not streamed: while a stream's small buffer is full DuckDB blocks the work on it, which then goes on for one chunk at a
-// time; of 7.9 million rows that took 1.7 times what DuckDB takes to add them up itself. Instead the rows are arguments of a function of ours, which DuckDB
-// calls wherever it computes them, on all threads:
+// A scan in any order is not streamed: while a stream's small buffer is full DuckDB blocks the work
+// on it, which then goes on for one chunk at a time; of 7.9 million rows that took 1.7 times what
+// DuckDB takes to add them up itself. Instead the rows are arguments of a function of ours, which
+// DuckDB calls wherever it computes them, on all threads:
 //
 //	SELECT max(__scrim_deliver($n, c0, c1, …)) FROM (<scan>) AS s(c0, c1, …)
 //
-// $n names the scan under way, a number that no client learns; SQL of clients never gets here, as only listed functions are pushed down. Nothing
-// is buffered, and a chunk is taken in by the thread that made it; each of a scan's takers takes one chunk at a time. Of a SELECT of more columns than
+// $n names the scan under way, a number that no client learns; SQL of clients never gets here, as
+// only listed functions are pushed down. Nothing is buffered, and a chunk is taken in by the thread
+// that made it; each of a scan's takers takes one chunk at a time. Of a SELECT of more columns than
 // types the first ones are scanned.
 const deliverName = "__scrim_deliver"
 
@@ -100,7 +103,8 @@ func scrimDeliver(info, input unsafe.Pointer) {
 	}
 }
 
-// take takes in a chunk. After an error the rest is let by: a failure of the statement would end the snapshot's transaction.
+// take takes in a chunk. After an error the rest is let by: a failure of the statement would end
+// the snapshot's transaction.
 func (d *delivery) take(ctx context.Context, chunk mapping.DataChunk) {
 	l := d.free()
 	defer l.mu.Unlock()

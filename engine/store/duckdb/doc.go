@@ -15,14 +15,15 @@
 //   - Before the first statement of anybody else, the configuration is locked: no access to files
 //     but the database's own, no extensions, no settings. Every connection of the process shares
 //     this, and each statement's type is checked against a short list besides.
-//   - A committed write to a table changes its version: the write adds a row to an insert-only log in
-//     the same transaction. Two writers never touch the same log row, so the log adds no conflicts.
-//     A version is the number of log entries and the exclusive-or of their random tokens, which
-//     folding entries together keeps.
-//   - What is kept between statements holds for one state of the tables only (commits.go): their versions, and plans that DuckDB
-//     made with its statistics of them.
-//   - That a scan of a snapshot fails, alone, follows from the statement, the configuration and the disk; not from how many rows there are
-//     or whose, and not from what else runs. The bounds within which this holds are below.
+//   - A committed write to a table changes its version: the write adds a row to an insert-only log
+//     in the same transaction. Two writers never touch the same log row, so the log adds no
+//     conflicts. A version is the number of log entries and the exclusive-or of their random
+//     tokens, which folding entries together keeps.
+//   - What is kept between statements holds for one state of the tables only (commits.go): their
+//     versions, and plans that DuckDB made with its statistics of them.
+//   - That a scan of a snapshot fails, alone, follows from the statement, the configuration and the
+//     disk; not from how many rows there are or whose, and not from what else runs. The bounds
+//     within which this holds are below.
 //   - A cancelled context interrupts the statement that runs under it.
 //   - Public error text holds nothing of rows: see classify.go.
 //
@@ -33,35 +34,44 @@
 //
 // # Memory
 //
-// DuckDB's sorts, windows, hash aggregates and hash joins spill: each needs an amount of memory that follows from the plan and the number of
-// threads, and puts what is more into temporary files. That holds within these bounds, which whoever generates statements keeps to:
+// DuckDB's sorts, windows, hash aggregates and hash joins spill: each needs an amount of memory
+// that follows from the plan and the number of threads, and puts what is more into temporary files.
+// That holds within these bounds, which whoever generates statements keeps to:
 //
-//   - No aggregate whose state grows with its rows (quantile_disc, list, string_agg, mode): such states do not spill, and the vectors in
-//     them are not even counted. A median is the middle one of row_number() over the sorted rows.
-//   - No join that builds its hash table of rows of which many may have one key. Rows of one key cannot be parted. Where the smaller table of a
-//     statement's own join has tens of millions of them, this bound is passed: SECURITY.md says so.
-//   - No aggregation of hundreds of 128-bit sums, and no window or sort over arrays of thousands of numbers, in a small limit. SECURITY.md
-//     has what was measured.
-//   - No texts of hundreds of kilobytes each: a column of texts is read 2048 at a time, before any operator sees it.
+//   - No aggregate whose state grows with its rows (quantile_disc, list, string_agg, mode): such
+//     states do not spill, and the vectors in them are not even counted. A median is the middle one
+//     of row_number() over the sorted rows.
+//   - No join that builds its hash table of rows of which many may have one key. Rows of one key
+//     cannot be parted. Where the smaller table of a statement's own join has tens of millions of
+//     them, this bound is passed: SECURITY.md says so.
+//   - No aggregation of hundreds of 128-bit sums, and no window or sort over arrays of thousands of
+//     numbers, in a small limit. SECURITY.md has what was measured.
+//   - No texts of hundreds of kilobytes each: a column of texts is read 2048 at a time, before any
+//     operator sees it.
 //
-// The amounts of several statements add up, and the limit is one for all. As many scans of snapshots run at once as the limit allows for
-// in the ordinary case (perScan); a snapshot that was crowded out nevertheless is repeated by its user, alone (Store.Alone), on one thread: the gate
-// lets the other statements wait until it is closed. In 256 MB each form of alone_test.go then ends well: in the test with
-// 2 million rows, and as measured with 20 million and with one person of 60 million.
+// The amounts of several statements add up, and the limit is one for all. As many scans of
+// snapshots run at once as the limit allows for in the ordinary case (perScan); a snapshot that was
+// crowded out nevertheless is repeated by its user, alone (Store.Alone), on one thread: the gate
+// lets the other statements wait until it is closed. In 256 MB each form of alone_test.go then ends
+// well: in the test with 2 million rows, and as measured with 20 million and with one person of 60
+// million.
 //
-// Materialise and Keep make a snapshot's own tables, temporary ones of its connection, which spill like everything else and end with its transaction.
+// Materialise and Keep make a snapshot's own tables, temporary ones of its connection, which spill
+// like everything else and end with its transaction.
 //
-// Room looks at the disk of the temporary files before anything is charged: a reserve stays free (spill.Disk). How much DuckDB may put there is
-// set when the file is opened, from what is free then, because its configuration is locked afterwards.
+// Room looks at the disk of the temporary files before anything is charged: a reserve stays free
+// (spill.Disk). How much DuckDB may put there is set when the file is opened, from what is free
+// then, because its configuration is locked afterwards.
 //
 // # Two ways in
 //
-// Sessions use the driver's connections, statements and appenders, and read the results of their queries column by column through
-// the C interface, on the handle of the driver's connection (instance.go): a Go value made of every value of a row takes more time
-// than all else. What has parts, lists and arrays, goes through the driver's rows. Snapshots use the driver's
-// mapping of the C interface on the same database instance, and of that interface two functions that
-// the mapping leaves out (stream.go). The driver's Arrow reader will not do: it cannot be interrupted,
-// and it holds the whole result in memory, outside DuckDB's memory limit. A scan in any order hands its rows to a function of ours
-// inside DuckDB (deliver.go), with nothing in between; one in order streams, through a few chunks of memory. Both have plain vectors, which are
-// as good as Arrow's.
+// Sessions use the driver's connections, statements and appenders, and read the results of their
+// queries column by column through the C interface, on the handle of the driver's connection
+// (instance.go): a Go value made of every value of a row takes more time than all else. What has
+// parts, lists and arrays, goes through the driver's rows. Snapshots use the driver's mapping of
+// the C interface on the same database instance, and of that interface two functions that the
+// mapping leaves out (stream.go). The driver's Arrow reader will not do: it cannot be interrupted,
+// and it holds the whole result in memory, outside DuckDB's memory limit. A scan in any order hands
+// its rows to a function of ours inside DuckDB (deliver.go), with nothing in between; one in order
+// streams, through a few chunks of memory. Both have plain vectors, which are as good as Arrow's.
 package duckdb

@@ -17,7 +17,8 @@ import (
 )
 
 // child, set in the environment, makes the test binary play a process that is killed or that holds
-// the file, or one that sees a small disk. It names the file, or the disk's directory after smallDisk.
+// the file, or one that sees a small disk. It names the file, or the disk's directory after
+// smallDisk.
 const child = "SCRIM_STORE_TEST_CHILD"
 
 func TestMain(m *testing.M) {

@@ -14,7 +14,8 @@ var (
 // OwnSchema implements store.Own: tables of the server's own lie beside the store's.
 func (s *Store) OwnSchema() string { return hidden }
 
-// Fill implements store.Filler. The appender writes into the open transaction, or into one of the call's own.
+// Fill implements store.Filler. The appender writes into the open transaction, or into one of the
+// call's own.
 func (s *session) Fill(ctx context.Context, table store.TableRef, rows [][]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"scrim/engine/store"
 )
 
-// filled makes a table of a client's schema and one of the server's own, each with n rows, in one transaction.
+// filled makes a table of a client's schema and one of the server's own, each with n rows, in one
+// transaction.
 func filled(t testing.TB, s *Store, n int) {
 	t.Helper()
 	ctx, c := context.Background(), testSession(t, s)

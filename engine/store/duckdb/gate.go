@@ -7,13 +7,14 @@ import (
 	"scrim/engine/store"
 )
 
-// gate lets statements run beside each other, or one snapshot alone. DuckDB has one memory limit for all: a statement that would end well by
-// itself fails where the others hold the memory.
+// gate lets statements run beside each other, or one snapshot alone. DuckDB has one memory limit
+// for all: a statement that would end well by itself fails where the others hold the memory.
 //
 //	enter ─▶ statements, any number of them ─▶ leave
 //	alone ─▶ waits for those that run; whoever enters waits ─▶ the function that it returned
 //
-// Who may come to the gate, and in which order, is a queue's matter. Whoever has entered must not enter again: somebody may be waiting to be alone.
+// Who may come to the gate, and in which order, is a queue's matter. Whoever has entered must not
+// enter again: somebody may be waiting to be alone.
 type gate struct {
 	turn chan struct{} // held by who is alone or waits to be
 

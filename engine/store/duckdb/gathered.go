@@ -9,9 +9,11 @@ import (
 	"scrim/engine/store"
 )
 
-// maxAhead is how much of a result, in bytes, is fetched before its reader gets any of it. Then the connection is free for other statements of
-// the session. Of a larger result the rest is fetched while it is read: DuckDB would keep a whole result in memory that its limit does not count.
-// A statement that comes in between has it fetched at once, up to maxGathered for all results of the session; what is more is lost.
+// maxAhead is how much of a result, in bytes, is fetched before its reader gets any of it. Then the
+// connection is free for other statements of the session. Of a larger result the rest is fetched
+// while it is read: DuckDB would keep a whole result in memory that its limit does not count. A
+// statement that comes in between has it fetched at once, up to maxGathered for all results of the
+// session; what is more is lost.
 const (
 	maxAhead    = 8 << 20
 	maxGathered = 64 << 20
@@ -29,8 +31,8 @@ type gathered struct {
 	stop    func() // of the interrupt
 }
 
-// gather executes a statement of a session, whose texts hold no zero bytes, and fetches its result as
-// far as maxAhead. It calls started once what the statement shows is fixed, or it has failed.
+// gather executes a statement of a session, whose texts hold no zero bytes, and fetches its result
+// as far as maxAhead. It calls started once what the statement shows is fixed, or it has failed.
 func (r *raw) gather(ctx context.Context, stmt mapping.PreparedStatement, args []any, held *int, started func()) (*gathered, error) {
 	for _, a := range args {
 		if t, ok := a.(string); ok {
@@ -52,8 +54,8 @@ func (r *raw) gather(ctx context.Context, stmt mapping.PreparedStatement, args [
 	return g, nil
 }
 
-// executed executes a statement whose result is fetched from then on, or closed. It calls started, if
-// not nil, as gather does.
+// executed executes a statement whose result is fetched from then on, or closed. It calls started,
+// if not nil, as gather does.
 func (r *raw) executed(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (*gathered, error) {
 	g := &gathered{raw: r}
 	var err error
@@ -85,7 +87,8 @@ func (g *gathered) ahead(most int) error {
 	return nil
 }
 
-// settle fetches the rest, so that the connection is free. ok is false where that is too much, or fails.
+// settle fetches the rest, so that the connection is free. ok is false where that is too much, or
+// fails.
 func (g *gathered) settle() (ok bool) {
 	defer g.raw.helpers.begin()()
 	return g.ahead(maxGathered) == nil && g.ended
@@ -130,7 +133,8 @@ func (g *gathered) finish() {
 	}
 }
 
-// close destroys the result. DuckDB ends a query that was not read to its end, and its transaction, with the next one only.
+// close destroys the result. DuckDB ends a query that was not read to its end, and its transaction,
+// with the next one only.
 func (g *gathered) close() {
 	for i, c := range g.chunks {
 		destroy(c)

@@ -12,7 +12,8 @@ import (
 // large is a query with far more rows than a session fetches ahead.
 const large = "SELECT a.i AS a, b.i AS b FROM range(4000) a(i), range(4000) b(i)"
 
-// TestLargeResultsAreFetchedWhileRead: a session holds a few of the rows only, and all of them come.
+// TestLargeResultsAreFetchedWhileRead: a session holds a few of the rows only, and all of them
+// come.
 func TestLargeResultsAreFetchedWhileRead(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)
@@ -36,7 +37,8 @@ func TestLargeResultsAreFetchedWhileRead(t *testing.T) {
 	}
 }
 
-// TestStatementsBesideLargeResults: what fits is kept for its reader, and more ends as what it is: too much memory.
+// TestStatementsBesideLargeResults: what fits is kept for its reader, and more ends as what it is:
+// too much memory.
 func TestStatementsBesideLargeResults(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)
@@ -61,7 +63,8 @@ func TestStatementsBesideLargeResults(t *testing.T) {
 	}
 }
 
-// TestUnreadResultsEnd: a store closes soon after a result that nobody read to its end, closed or not, and what reads on is told.
+// TestUnreadResultsEnd: a store closes soon after a result that nobody read to its end, closed or
+// not, and what reads on is told.
 func TestUnreadResultsEnd(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		s, _ := testOpen(t, Options{})
@@ -90,8 +93,9 @@ func TestUnreadResultsEnd(t *testing.T) {
 	}
 }
 
-// TestClosedResultsKeepNoTransaction: DuckDB ends the transaction of a result that nobody read to its
-// end with the connection's next statement only, and until then cannot write its log into its file.
+// TestClosedResultsKeepNoTransaction: DuckDB ends the transaction of a result that nobody read to
+// its end with the connection's next statement only, and until then cannot write its log into its
+// file.
 func TestClosedResultsKeepNoTransaction(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	reader, writer := testSession(t, s), testSession(t, s)
@@ -118,7 +122,8 @@ func TestClosedResultsKeepNoTransaction(t *testing.T) {
 	}
 }
 
-// TestClosedSessionsComputeNothing: a session ends without the rest of a result that it was reading, which may take hours.
+// TestClosedSessionsComputeNothing: a session ends without the rest of a result that it was
+// reading, which may take hours.
 func TestClosedSessionsComputeNothing(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)

@@ -3,8 +3,8 @@ package duckdb
 /*
 #include <stdint.h>
 
-// Of the functions that run DuckDB's tasks on threads of ours, which the driver's mapping leaves out: as duckdb.h of DuckDB 1.4
-// declares them, with plain pointers for its handles.
+// Of the functions that run DuckDB's tasks on threads of ours, which the driver's mapping leaves
+// out: as duckdb.h of DuckDB 1.4 declares them, with plain pointers for its handles.
 extern void *duckdb_create_task_state(void *database);
 extern uint64_t duckdb_execute_n_tasks_state(void *state, uint64_t max_tasks);
 extern void duckdb_destroy_task_state(void *state);
@@ -22,8 +22,8 @@ import (
 
 // helperThreads help the thread that executes a statement. DuckDB's own would be woken for every
 // task, and the caller would wait for what they took: a short statement took a quarter more of the
-// processors' time. So DuckDB has no threads of its own, and these come when a statement has run for
-// a while: it is planned for all threads, and what nobody has begun is left to them.
+// processors' time. So DuckDB has no threads of its own, and these come when a statement has run
+// for a while: it is planned for all threads, and what nobody has begun is left to them.
 //
 // They can rest, too. DuckDB's own could not be stopped after its configuration is locked.
 type helperThreads struct {

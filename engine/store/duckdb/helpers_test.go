@@ -29,7 +29,8 @@ func TestHelpersHelpLongStatements(t *testing.T) {
 	equal(t, "statements left", helpers.long, 0)
 }
 
-// Statements that end just when they would call the helpers must neither leave them running nor dismiss them for others.
+// Statements that end just when they would call the helpers must neither leave them running nor
+// dismiss them for others.
 func TestHelpersCountStatements(t *testing.T) {
 	s, _ := testOpen(t, Options{Threads: 2})
 	helpers := s.in.helpers

@@ -199,7 +199,8 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 		_, err = im.r.exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
-		_, _ = im.r.exec(context.WithoutCancel(ctx), "ROLLBACK") // a failed COMMIT has rolled back already
+		// a failed COMMIT has rolled back already
+		_, _ = im.r.exec(context.WithoutCancel(ctx), "ROLLBACK")
 		return Import{}, err
 	}
 	if !exists { // DuckDB tells no count for CREATE TABLE AS

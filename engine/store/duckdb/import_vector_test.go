@@ -9,8 +9,8 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// TestImportVectors: Parquet lists come in as lists, and into arrays that are there as arrays; so does the text of a
-// CSV file.
+// TestImportVectors: Parquet lists come in as lists, and into arrays that are there as arrays; so
+// does the text of a CSV file.
 func TestImportVectors(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -93,8 +93,9 @@ func (in *instance) connect(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// handleOf returns the C interface's handle of a driver connection, which the driver has in a field of its own: only so do the
-// statements of one transaction get written by the driver's appender and read column by column.
+// handleOf returns the C interface's handle of a driver connection, which the driver has in a field
+// of its own: only so do the statements of one transaction get written by the driver's appender and
+// read column by column.
 func handleOf(dc *duckdb.Conn) (mapping.Connection, error) {
 	var c mapping.Connection
 	own := reflect.ValueOf(dc).Elem().FieldByName("conn")

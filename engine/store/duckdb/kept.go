@@ -12,8 +12,9 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// A snapshot's own tables are temporary ones of its connection, made in its transaction, which ends by a rollback in any case. The transaction
-// is a read-only one: of all databases DuckDB lets it change the temporary one alone.
+// A snapshot's own tables are temporary ones of its connection, made in its transaction, which ends
+// by a rollback in any case. The transaction is a read-only one: of all databases DuckDB lets it
+// change the temporary one alone.
 
 // Materialise implements store.Snapshot.
 func (s *snapshot) Materialise(ctx context.Context, sql string, args []any, columns []string) (string, error) {
@@ -41,7 +42,8 @@ func (s *snapshot) materialise(ctx context.Context, sql string, args []any, colu
 	if err != nil {
 		return "", err
 	}
-	// Where the type of an argument decides about types of the result, DuckDB does not know the columns before it is bound.
+	// Where the type of an argument decides about types of the result, DuckDB does not know the
+	// columns before it is bound.
 	n, known := int(mapping.PreparedStatementColumnCount(alone)), mapping.NParams(alone) == 0
 	mapping.DestroyPrepare(&alone)
 	if known && n != len(columns) {

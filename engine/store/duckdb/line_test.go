@@ -21,7 +21,8 @@ func ask(t testing.TB, s *Store, sql string, args ...any) (n int64) {
 	return n
 }
 
-// A plan that DuckDB made from the statistics of other rows gives wrong numbers without an error: see plan.
+// A plan that DuckDB made from the statistics of other rows gives wrong numbers without an error:
+// see plan.
 func TestPlansEndWithTheState(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)
@@ -47,7 +48,8 @@ func TestPlansEndWithTheState(t *testing.T) {
 	equal(t, "another table", ask(t, s, large), int64(0))
 }
 
-// A commit while a snapshot is open must not let a plan of the snapshot's state be used for the next one, nor the other way round.
+// A commit while a snapshot is open must not let a plan of the snapshot's state be used for the
+// next one, nor the other way round.
 func TestPlansOfTwoStates(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)
@@ -129,7 +131,8 @@ func TestVersionsAfterAFailedCommit(t *testing.T) {
 	equal(t, "version from the log", version(t, s, people), after)
 }
 
-// A snapshot opened while somebody commits does not wait; what it shows and its versions are of one state.
+// A snapshot opened while somebody commits does not wait; what it shows and its versions are of one
+// state.
 func TestSnapshotBesideACommit(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)

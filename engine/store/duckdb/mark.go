@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Mark is what a store keeps for its owner beside the rows: how far something outside of it had come when the rows were committed.
+// Mark is what a store keeps for its owner beside the rows: how far something outside of it had
+// come when the rows were committed.
 type Mark struct {
 	Order uint64 // of two marks the higher one counts
 	Text  string
@@ -18,14 +19,15 @@ type marks struct {
 	last atomic.Pointer[Mark]        // that is committed, as far as this process knows
 }
 
-// Follow has every later commit of a change take the mark of its moment along, in the same transaction. A mark that is committed already
-// is not written again.
+// Follow has every later commit of a change take the mark of its moment along, in the same
+// transaction. A mark that is committed already is not written again.
 func (s *Store) Follow(now func() Mark) { s.marks.now.Store(&now) }
 
 const markSQL = `INSERT INTO ` + hidden + `.mark VALUES ($1, $2)`
 
-// mark puts the present mark into the transaction that runs, where it is not committed yet, and returns it, else nil. It is a row of
-// its own, for two transactions that change one row cannot both commit.
+// mark puts the present mark into the transaction that runs, where it is not committed yet, and
+// returns it, else nil. It is a row of its own, for two transactions that change one row cannot
+// both commit.
 func (s *Store) mark(c *conn) (*Mark, error) {
 	now := s.marks.now.Load()
 	if now == nil {

@@ -9,8 +9,8 @@ import (
 	"scrim/engine/store"
 )
 
-// TestCommitsTakeTheMarkAlong: the mark is in the file if and only if a change of that moment is, and writers beside each other do not
-// get in each other's way.
+// TestCommitsTakeTheMarkAlong: the mark is in the file if and only if a change of that moment is,
+// and writers beside each other do not get in each other's way.
 func TestCommitsTakeTheMarkAlong(t *testing.T) {
 	s, path := testOpen(t, Options{})
 	ctx := context.Background()

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// validity is DuckDB's bits: one a value, in 64-bit words, set where the value is there. nil means that
-// all are.
+// validity is DuckDB's bits: one a value, in 64-bit words, set where the value is there. nil means
+// that all are.
 type validity []uint64
 
 func validityOf(p unsafe.Pointer, n int) validity {
@@ -44,8 +44,8 @@ func (v validity) all(from, to int) bool {
 	return true
 }
 
-// absent expands DuckDB's validity bits of n values, into mask if that is large enough; nil when none
-// is NULL.
+// absent expands DuckDB's validity bits of n values, into mask if that is large enough; nil when
+// none is NULL.
 func absent(mask []bool, p unsafe.Pointer, n int) []bool {
 	words := validityOf(p, n)
 	if words.complete(n) {
@@ -67,8 +67,8 @@ func (r *reader) nullMask(column int, p unsafe.Pointer, n int) []bool {
 	return mask
 }
 
-// holed adds to the mask of n arrays those with a NULL among their width elements, whose validity bits
-// follow each other. The elements of a NULL array are NULL or undefined.
+// holed adds to the mask of n arrays those with a NULL among their width elements, whose validity
+// bits follow each other. The elements of a NULL array are NULL or undefined.
 func (r *reader) holed(column int, mask []bool, p unsafe.Pointer, n, width int) []bool {
 	words := validityOf(p, n*width)
 	if words.complete(n * width) {

@@ -12,7 +12,8 @@ import (
 	"scrim/engine/store"
 )
 
-// What a scan without a transaction of its own shows must be fixed when started is called: Once notes the versions until then.
+// What a scan without a transaction of its own shows must be fixed when started is called: Once
+// notes the versions until then.
 func TestScanIsFixedWhenItStarts(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{})
@@ -151,7 +152,8 @@ func entries(version string) int64 {
 	return n
 }
 
-// Where a failed commit has left the state unknown, versions are read in the transaction of the rows, not after it.
+// Where a failed commit has left the state unknown, versions are read in the transaction of the
+// rows, not after it.
 func TestOnceInAnUnknownState(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{})

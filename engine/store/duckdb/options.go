@@ -9,22 +9,23 @@ import (
 
 // Options say how the database is opened. The zero value is usable.
 type Options struct {
-	// Threads is the number of threads that DuckDB uses, all of this machine's processors by default.
+	// Threads is the number of threads that DuckDB uses, all of this machine's processors by
+	// default.
 	Threads int
 	// MemoryLimit is what DuckDB may keep in memory before it spills, as DuckDB writes it ("1GiB").
 	// The default is DefaultMemoryLimit.
 	MemoryLimit string
 	// TempDirectory is where DuckDB spills to, by default the directory "spill" beside the file.
 	TempDirectory string
-	// Reserve is how many bytes stay free on the disk of TempDirectory: DuckDB's spilling stops before, and Room fails below. The default is
-	// 1 GiB, or 5 % of a disk where that is less.
+	// Reserve is how many bytes stay free on the disk of TempDirectory: DuckDB's spilling stops
+	// before, and Room fails below. The default is 1 GiB, or 5 % of a disk where that is less.
 	Reserve int64
 	// Setup is generated SQL that runs once when the database is opened, after our own tables exist
-	// and before the configuration is locked, one statement an entry. What it creates is kept in the
-	// file and seen by every connection, e.g. CREATE OR REPLACE MACRO.
+	// and before the configuration is locked, one statement an entry. What it creates is kept in
+	// the file and seen by every connection, e.g. CREATE OR REPLACE MACRO.
 	Setup []string
-	// DirectoryID names the data directory that the file belongs to. A file without one takes it on;
-	// a file with another is refused with store.ErrForeign. "" checks nothing.
+	// DirectoryID names the data directory that the file belongs to. A file without one takes it
+	// on; a file with another is refused with store.ErrForeign. "" checks nothing.
 	DirectoryID string
 }
 
@@ -39,9 +40,10 @@ func (o Options) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// planned is how many threads DuckDB plans for. Its hash aggregates for exactly two are wrong in DuckDB 1.4: where one of the two runs out of
-// its share of the memory and the other does not, they part their rows in different ways, and putting them together ends with an internal error
-// or a fault of the process. Those for three bring both onto one way.
+// planned is how many threads DuckDB plans for. Its hash aggregates for exactly two are wrong in
+// DuckDB 1.4: where one of the two runs out of its share of the memory and the other does not, they
+// part their rows in different ways, and putting them together ends with an internal error or a
+// fault of the process. Those for three bring both onto one way.
 func (o Options) planned() int {
 	if n := o.threads(); n != 2 {
 		return n
@@ -49,7 +51,8 @@ func (o Options) planned() int {
 	return 3
 }
 
-// settings returns the statements that configure the database at path, whose directory for temporary files is there.
+// settings returns the statements that configure the database at path, whose directory for
+// temporary files is there.
 func (o Options) settings(path string) ([]string, error) {
 	memory := o.MemoryLimit
 	if memory == "" {

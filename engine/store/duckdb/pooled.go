@@ -16,10 +16,10 @@ type pooledConn struct {
 	room       int // for so many plans
 }
 
-// plan is a prepared scan. DuckDB plans with the statistics of the tables as they are: where no value
-// is over 50, a filter for larger ones becomes an empty result, and a sum that cannot overflow is
-// added up without a test. After a write the plan would give wrong results, without an error; so it
-// holds for one state only.
+// plan is a prepared scan. DuckDB plans with the statistics of the tables as they are: where no
+// value is over 50, a filter for larger ones becomes an empty result, and a sum that cannot
+// overflow is added up without a test. After a write the plan would give wrong results, without an
+// error; so it holds for one state only.
 type plan struct {
 	stmt  mapping.PreparedStatement
 	state *state
@@ -77,7 +77,8 @@ func (c *pooledConn) take(sql string, now *state) (plan, bool) {
 	return plan{}, false
 }
 
-// prepared takes the plan of a scan in a transaction on the state, or makes one. now is nil where the state is not known.
+// prepared takes the plan of a scan in a transaction on the state, or makes one. now is nil where
+// the state is not known.
 func (c *pooledConn) prepared(sql string, now *state) (plan, error) {
 	if p, ok := c.take(sql, now); ok {
 		return p, nil

@@ -8,9 +8,10 @@ import (
 	"scrim/engine/store"
 )
 
-// queue gives statements places, and lets accounts take turns where there are too few: of those who wait, the account goes first
-// that holds the fewest places, and of several the one whose last turn is the longest ago. So an account's hundreds of statements wait for
-// each other, and the first one of another for the next place that becomes free.
+// queue gives statements places, and lets accounts take turns where there are too few: of those who
+// wait, the account goes first that holds the fewest places, and of several the one whose last turn
+// is the longest ago. So an account's hundreds of statements wait for each other, and the first one
+// of another for the next place that becomes free.
 type queue struct {
 	places int
 	spare  bool // an account that holds no place gets one at once, beyond the places that there are
@@ -21,11 +22,12 @@ type queue struct {
 	accounts map[string]*holder // that hold places or wait for one
 }
 
-// statementsAtOnce is how many statements of sessions run at once, but for one more of each account that has none: several for each thread,
-// because some wait for the disk.
+// statementsAtOnce is how many statements of sessions run at once, but for one more of each account
+// that has none: several for each thread, because some wait for the disk.
 func statementsAtOnce(threads int) int { return max(16, 4*threads) }
 
-// admit waits for a place of the context's account in a queue, and until nobody is alone in the store.
+// admit waits for a place of the context's account in a queue, and until nobody is alone in the
+// store.
 func (s *Store) admit(ctx context.Context, q *queue) (leave func(), err error) {
 	free, err := q.enter(ctx, store.AccountOf(ctx))
 	if err != nil {
@@ -101,7 +103,8 @@ func (q *queue) giveUp(account string, h *holder, place chan struct{}) {
 	q.forget(account, h)
 }
 
-// free tells whether there is a place for one more statement of an account. Then nobody waits who goes before it. q.mu is held.
+// free tells whether there is a place for one more statement of an account. Then nobody waits who
+// goes before it. q.mu is held.
 func (q *queue) free(h *holder) bool { return q.taken < q.places || q.spare && h.taken == 0 }
 
 func (q *queue) give(h *holder) {

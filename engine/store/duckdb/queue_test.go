@@ -21,8 +21,8 @@ func (q *queue) waitFor(n int) {
 	}
 }
 
-// TestQueueTakesTurns: the first statements of two accounts get the next places, however many of another's came before them, and from
-// then on all three take turns.
+// TestQueueTakesTurns: the first statements of two accounts get the next places, however many of
+// another's came before them, and from then on all three take turns.
 func TestQueueTakesTurns(t *testing.T) {
 	ctx, q := context.Background(), newQueue(2, false)
 	type seat struct {
@@ -71,7 +71,8 @@ func TestQueueTakesTurns(t *testing.T) {
 	}
 }
 
-// TestQueueSpare: an account that holds no place does not wait where there are spare ones; its second statement does.
+// TestQueueSpare: an account that holds no place does not wait where there are spare ones; its
+// second statement does.
 func TestQueueSpare(t *testing.T) {
 	ctx, q := context.Background(), newQueue(1, true)
 	first, err := q.enter(ctx, "crowd")
@@ -93,7 +94,8 @@ func TestQueueSpare(t *testing.T) {
 	third()
 }
 
-// TestQueueGivesUp: whoever does not wait any longer leaves no trace, also where the place comes at that moment.
+// TestQueueGivesUp: whoever does not wait any longer leaves no trace, also where the place comes at
+// that moment.
 func TestQueueGivesUp(t *testing.T) {
 	q := newQueue(3, false)
 	var all sync.WaitGroup

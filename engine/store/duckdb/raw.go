@@ -12,8 +12,8 @@ import (
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 )
 
-// raw is a connection through the C interface: what the driver's connection cannot do is interrupting
-// a columnar read and telling a statement's progress.
+// raw is a connection through the C interface: what the driver's connection cannot do is
+// interrupting a columnar read and telling a statement's progress.
 type raw struct {
 	c       mapping.Connection
 	helpers *helperThreads
@@ -68,8 +68,8 @@ func (r *raw) prepare(sql string, allowed ...mapping.StatementType) (mapping.Pre
 	return stmt, errType
 }
 
-// run executes a prepared statement; a cancelled context interrupts it. The caller destroys the result. It calls started, if not
-// nil, once what the statement shows is fixed, or it has failed.
+// run executes a prepared statement; a cancelled context interrupts it. The caller destroys the
+// result. It calls started, if not nil, once what the statement shows is fixed, or it has failed.
 func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func()) (mapping.Result, error) {
 	var res mapping.Result
 	p, err := pending(ctx, stmt, args, false, started)

@@ -112,8 +112,8 @@ func (s *stringT) bytes() []byte {
 	return unsafe.Slice(s.ptr, s.length)
 }
 
-// copyTexts copies a vector of texts into one new string, so that the texts may be kept: DuckDB frees its own with the chunk.
-// They are put into out, if it is large enough.
+// copyTexts copies a vector of texts into one new string, so that the texts may be kept: DuckDB
+// frees its own with the chunk. They are put into out, if it is large enough.
 func copyTexts(out []string, in []stringT, null []bool) []string {
 	total := 0
 	for i := range in {

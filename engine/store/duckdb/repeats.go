@@ -11,12 +11,14 @@ import (
 	"scrim/engine/store"
 )
 
-// repeats are the small results that a session has read from one state of the tables, so that a query asked again between two
-// writes is not run again: dashboards and prepared statements over reference tables do that all the time.
+// repeats are the small results that a session has read from one state of the tables, so that a
+// query asked again between two writes is not run again: dashboards and prepared statements over
+// reference tables do that all the time.
 //
-// What is given again is what DuckDB would give: generated queries are deterministic, and every write makes another state. Nothing
-// is given to another session, nor to a query that its caller may not run any more, because callers test that before each one. So
-// nobody learns from a result here, or from the time that it takes, more than from the query; private answers never come here,
+// What is given again is what DuckDB would give: generated queries are deterministic, and every
+// write makes another state. Nothing is given to another session, nor to a query that its caller
+// may not run any more, because callers test that before each one. So nobody learns from a result
+// here, or from the time that it takes, more than from the query; private answers never come here,
 // because they are made from snapshots.
 type repeats struct {
 	state   *state
@@ -34,7 +36,8 @@ const (
 	// maxResult and maxResults bound what one result and those of a session take, in bytes.
 	maxResult  = 32 << 10
 	maxResults = 256 << 10
-	// columnBytes is about what a column of a batch takes beside its values, and textBytes what a text takes beside its letters.
+	// columnBytes is about what a column of a batch takes beside its values, and textBytes what a
+	// text takes beside its letters.
 	columnBytes = 200
 	textBytes   = 16
 )
@@ -139,8 +142,8 @@ func (r *recording) Batch() (*store.Batch, error) {
 	return b, err
 }
 
-// keep keeps a result that was read to its end, if it is of the state that it was asked in: whatever was committed meanwhile has
-// made another one, or will have before its writer is told.
+// keep keeps a result that was read to its end, if it is of the state that it was asked in:
+// whatever was committed meanwhile has made another one, or will have before its writer is told.
 func (s *session) keep(r *recording) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +152,8 @@ func (s *session) keep(r *recording) {
 	}
 }
 
-// sizeOf is about what a batch takes, and more than any result may where it holds what could be changed.
+// sizeOf is about what a batch takes, and more than any result may where it holds what could be
+// changed.
 func sizeOf(b *store.Batch) int {
 	size := 0
 	for _, c := range b.Columns {

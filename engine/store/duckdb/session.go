@@ -16,14 +16,16 @@ import (
 type session struct {
 	st *Store
 
-	mu       sync.Mutex // a late Close meets a running statement
-	c        *conn
-	closed   bool
-	tx       bool
-	aborted  bool                     // an error left the transaction without the effect of a statement: it must not commit
-	ddl      bool                     // the transaction changed a definition
-	bumped   map[store.TableRef]int64 // tables that the transaction changed, with the tokens of their log entries
-	batches  int                      // temporary tables made by Append
+	mu     sync.Mutex // a late Close meets a running statement
+	c      *conn
+	closed bool
+	tx     bool
+	// an error left the transaction without the effect of a statement: it must not commit
+	aborted bool
+	ddl     bool // the transaction changed a definition
+	// tables that the transaction changed, with the tokens of their log entries
+	bumped   map[store.TableRef]int64
+	batches  int // temporary tables made by Append
 	repeats  repeats
 	asked    texts
 	reading  *rows // a result of which DuckDB is to compute more
@@ -157,8 +159,8 @@ func (s *session) Rollback(context.Context) error {
 	return nil
 }
 
-// rollback ends the transaction. DuckDB fails it only when none is open, because a failed COMMIT has
-// ended it.
+// rollback ends the transaction. DuckDB fails it only when none is open, because a failed COMMIT
+// has ended it.
 func (s *session) rollback() {
 	s.free()
 	_, _ = s.c.exec(context.Background(), "ROLLBACK")
@@ -286,8 +288,8 @@ func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Row
 	return r, nil
 }
 
-// query runs what the store reads for a session: nothing else than a SELECT. (EXPLAIN ANALYZE would run a change that is not
-// logged.)
+// query runs what the store reads for a session: nothing else than a SELECT. (EXPLAIN ANALYZE would
+// run a change that is not logged.)
 func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows, error) {
 	p, release, err := s.planned(sql)
 	if err != nil {
@@ -332,8 +334,8 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 // replans is how often a statement is planned again because of a commit meanwhile.
 const replans = 3
 
-// planned returns a plan that holds until release is called, which is to be when the statement has been made ready. Nobody waits
-// for the planning.
+// planned returns a plan that holds until release is called, which is to be when the statement has
+// been made ready. Nobody waits for the planning.
 func (s *session) planned(sql string) (p plan, release func(), err error) {
 	for range replans {
 		var now *state
@@ -357,7 +359,8 @@ func (s *session) planned(sql string) (p plan, release func(), err error) {
 	return p, func() {}, nil
 }
 
-// quiet returns the state that a statement shows which is made ready before release is called; nil where that is not known.
+// quiet returns the state that a statement shows which is made ready before release is called; nil
+// where that is not known.
 func (s *session) quiet() (now *state, release func()) {
 	c := &s.st.commits
 	if s.tx || !c.mu.TryRLock() {

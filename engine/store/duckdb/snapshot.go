@@ -11,8 +11,9 @@ import (
 	"scrim/engine/store"
 )
 
-// snapshot implements store.Snapshot: a connection in a read-only transaction. A connection is used again after a snapshot whose
-// statements all ended well; its transaction has ended then, so that it cannot show an old state.
+// snapshot implements store.Snapshot: a connection in a read-only transaction. A connection is used
+// again after a snapshot whose statements all ended well; its transaction has ended then, so that
+// it cannot show an old state.
 type snapshot struct {
 	st *Store
 
@@ -77,8 +78,8 @@ func (s *Store) connectSnapshot() (*snapshot, error) {
 	return out, nil
 }
 
-// begin fixes the state that the snapshot shows. It does not wait for a commit that is under way: the state is then one before or
-// after it, and not known.
+// begin fixes the state that the snapshot shows. It does not wait for a commit that is under way:
+// the state is then one before or after it, and not known.
 func (s *snapshot) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +102,8 @@ func (s *snapshot) start() error {
 	return err
 }
 
-// Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the texts
-// are copies. An Ints or Floats element of a NULL is undefined, a Texts element is "".
+// Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the
+// texts are copies. An Ints or Floats element of a NULL is undefined, a Texts element is "".
 func (s *snapshot) Scan(ctx context.Context, sql string, args []any, types []store.ScanType, each ...func(store.Chunk) error) error {
 	return s.scanned(ctx, query{sql, args, types, false}, each...)
 }
@@ -139,8 +140,9 @@ func (s *snapshot) scanned(ctx context.Context, q query, each ...func(store.Chun
 		return internal("a second scan")
 	}
 	s.over = true
-	// DuckDB begins the scan's transaction when it makes the statement ready to be executed: it looks the catalogue's version
-	// up in that transaction, to tell whether the plan still holds, or plans anew. Until then nobody commits.
+	// DuckDB begins the scan's transaction when it makes the statement ready to be executed: it
+	// looks the catalogue's version up in that transaction, to tell whether the plan still holds,
+	// or plans anew. Until then nobody commits.
 	c := &s.st.commits
 	if c.mu.TryRLock() {
 		if s.state = c.now.Load(); s.state != nil {
@@ -154,7 +156,8 @@ func (s *snapshot) scanned(ctx context.Context, q query, each ...func(store.Chun
 	return s.scan(ctx, q, nil, each...)
 }
 
-// scan runs a query, whose rows in order the first function takes. It calls started, if not nil, once what it shows is fixed, or it has failed. s.mu is held.
+// scan runs a query, whose rows in order the first function takes. It calls started, if not nil,
+// once what it shows is fixed, or it has failed. s.mu is held.
 func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...func(store.Chunk) error) error {
 	if started != nil {
 		defer started()
@@ -241,7 +244,8 @@ func (s *snapshot) Close() error {
 	return nil
 }
 
-// release forgets a snapshot and keeps its connection for another one, if that is good and there is room.
+// release forgets a snapshot and keeps its connection for another one, if that is good and there is
+// room.
 func (s *Store) release(snap *snapshot, good bool) {
 	s.mu.Lock()
 	delete(s.open, snap)

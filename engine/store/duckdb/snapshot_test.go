@@ -145,8 +145,9 @@ func TestScanEdges(t *testing.T) {
 	must(t, testSnapshot(t, s).Scan(ctx, "SELECT 1::BIGINT", nil, ints, nothing))
 }
 
-// TestScansDeliverEveryRowOnce: a scan in any order and one in order have the same rows, also of filters, windows and joins that DuckDB might compute
-// twice or not at all, with arguments and NULLs, in a transaction and without.
+// TestScansDeliverEveryRowOnce: a scan in any order and one in order have the same rows, also of
+// filters, windows and joins that DuckDB might compute twice or not at all, with arguments and
+// NULLs, in a transaction and without.
 func TestScansDeliverEveryRowOnce(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{Threads: 2})

@@ -27,8 +27,8 @@ func (o Options) spilling(path string) spilled {
 	return spilled{spill.Disk{Dir: dir, Reserve: o.Reserve}}
 }
 
-// prepare makes the directory and removes what a killed process left in it: pieces of rows. The file's lock
-// is held, so that nobody uses them any more.
+// prepare makes the directory and removes what a killed process left in it: pieces of rows. The
+// file's lock is held, so that nobody uses them any more.
 func (s spilled) prepare() error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
@@ -48,7 +48,8 @@ func (s spilled) prepare() error {
 	return nil
 }
 
-// limit is the setting of DuckDB's that stops its spilling before the reserve, from what is free now.
+// limit is the setting of DuckDB's that stops its spilling before the reserve, from what is free
+// now.
 func (s spilled) limit() (string, error) {
 	room, err := s.Room()
 	if err != nil {
@@ -57,7 +58,8 @@ func (s spilled) limit() (string, error) {
 	return fmt.Sprintf("SET GLOBAL max_temp_directory_size = '%dKiB'", room>>10), nil
 }
 
-// check returns an error of kind NoRoom where the directory takes nothing, or its disk has less free space than the reserve.
+// check returns an error of kind NoRoom where the directory takes nothing, or its disk has less
+// free space than the reserve.
 func (s spilled) check() error {
 	none := func(reason string, detail any) error {
 		return &store.Error{Kind: store.NoRoom, Reason: reason, Detail: fmt.Sprintf("%s: %s: %v", s.Dir, reason, detail)}

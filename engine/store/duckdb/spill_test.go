@@ -65,7 +65,8 @@ func TestSmallDisk(t *testing.T) {
 // smallDisk begins what names the directory of TestSmallDisk's child.
 const smallDisk = "small disk "
 
-// playSmallDisk spills until the reserve is met, fills the rest, and makes the file system a read-only one.
+// playSmallDisk spills until the reserve is met, fills the rest, and makes the file system a
+// read-only one.
 func playSmallDisk(dir string) error {
 	const size, reserve = 64 << 20, 16 << 20
 	if err := syscall.Mount("scrim", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {

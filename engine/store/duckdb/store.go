@@ -40,7 +40,8 @@ type closer interface{ Close() error }
 var _ store.Store = (*Store)(nil)
 
 // Open opens or creates the DuckDB file at path, prepares it and locks its configuration. Errors:
-// store.ErrInUse, store.ErrForeign, or one that says what DuckDB or the disk said, for the operator.
+// store.ErrInUse, store.ErrForeign, or one that says what DuckDB or the disk said, for the
+// operator.
 func Open(path string, o Options) (*Store, error) {
 	in, err := openInstance(path)
 	if err != nil {
@@ -97,7 +98,8 @@ func prepare(in *instance, o Options) (*Store, error) {
 	return s, nil
 }
 
-// setUp configures the database, makes what it keeps for itself, and claims it for its data directory.
+// setUp configures the database, makes what it keeps for itself, and claims it for its data
+// directory.
 func (c *conn) setUp(ctx context.Context, in *instance, o Options) error {
 	in.helpers.size = o.threads() - 1
 	if err := o.spilling(in.path).prepare(); err != nil {
@@ -130,7 +132,8 @@ func (c *conn) verifyLock(ctx context.Context) error {
 }
 
 // ReservedSchema implements store.Store. Besides our own schema and DuckDB's, the names of the
-// attached catalogues are reserved: a schema of such a name makes references to its tables ambiguous.
+// attached catalogues are reserved: a schema of such a name makes references to its tables
+// ambiguous.
 func (s *Store) ReservedSchema(name string) bool { return s.in.reserved(name) }
 
 func (in *instance) reserved(name string) bool {

@@ -33,8 +33,8 @@ var _ [unsafe.Sizeof(mapping.Result{})]struct{} = [C.sizeof_result]struct{}{}
 
 // stream executes a prepared statement and hands its result over chunk by chunk while DuckDB is
 // computing it, so that a result of any size takes a few chunks of memory. A cancelled context
-// interrupts it. Each chunk is destroyed after each has returned. It calls started, if not nil, once what the statement
-// shows is fixed, or it has failed.
+// interrupts it. Each chunk is destroyed after each has returned. It calls started, if not nil,
+// once what the statement shows is fixed, or it has failed.
 func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func(), check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
 	defer r.helpers.begin()()
 	g, err := r.executed(ctx, stmt, args, started)

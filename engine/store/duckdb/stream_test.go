@@ -117,7 +117,8 @@ func TestStoppedStatementsLetTheFileGo(t *testing.T) {
 		defer close(done)
 		for i := range 15 {
 			ctx, cancel := context.WithTimeout(background, time.Duration(i%5)*3*time.Millisecond)
-			_, _ = ImportFile(ctx, path, file, visits, ImportOptions{Mode: ImportReplace}, nil) // may or may not be in time
+			// may or may not be in time
+			_, _ = ImportFile(ctx, path, file, visits, ImportOptions{Mode: ImportReplace}, nil)
 			s, err := Open(path, Options{Threads: 2})
 			if err != nil {
 				cancel()

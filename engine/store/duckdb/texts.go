@@ -2,8 +2,8 @@ package duckdb
 
 import "hash/maphash"
 
-// texts remembers the last different texts that were asked, by their hashes. The plan of a text that does not come again would
-// only hold on to memory.
+// texts remembers the last different texts that were asked, by their hashes. The plan of a text
+// that does not come again would only hold on to memory.
 type texts struct {
 	hashes [4 * sessionPlans]uint64
 	next   int

@@ -13,8 +13,8 @@ import (
 
 var vectors = store.TableRef{Schema: "shop", Name: "vectors"}
 
-// testVectors makes shop.vectors(i, v): rows with NULL, with a NULL, a NaN or an infinity inside, and
-// plain ones, more than one chunk of them.
+// testVectors makes shop.vectors(i, v): rows with NULL, with a NULL, a NaN or an infinity inside,
+// and plain ones, more than one chunk of them.
 func testVectors(t *testing.T, s *Store, rows, width int) {
 	t.Helper()
 	write(t, testSession(t, s), vectors, "CREATE SCHEMA IF NOT EXISTS shop",
@@ -24,8 +24,8 @@ func testVectors(t *testing.T, s *Store, rows, width int) {
 			WHEN i %% 13 = 0 AND j = 0 THEN '-inf'::DOUBLE ELSE i + j / 8.0 END) END AS DOUBLE[%[1]d]) FROM range(%[2]d) r(i)`, width, rows))
 }
 
-// sameAsText scans an expression of arrays with its own text, and compares the two. It returns the number of rows,
-// and of them those that are not NULL.
+// sameAsText scans an expression of arrays with its own text, and compares the two. It returns the
+// number of rows, and of them those that are not NULL.
 func sameAsText(t *testing.T, snap store.Snapshot, x, from string, width int) (rows, there int) {
 	t.Helper()
 	query := fmt.Sprintf("SELECT %s, CAST(%[1]s AS VARCHAR) %s", x, from)

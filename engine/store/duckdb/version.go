@@ -125,8 +125,8 @@ func versionText(entries, token int64) string {
 	return fmt.Sprintf("%d-%016x", entries, uint64(token))
 }
 
-// readVersions reads the versions of all tables: the whole log, which folding keeps short. That is faster than having DuckDB filter
-// and aggregate it. s.mu is held.
+// readVersions reads the versions of all tables: the whole log, which folding keeps short. That is
+// faster than having DuckDB filter and aggregate it. s.mu is held.
 func (s *snapshot) readVersions(ctx context.Context) (map[store.TableRef]tableVersion, error) {
 	versions := map[store.TableRef]tableVersion{}
 	types := []store.ScanType{store.ScanText, store.ScanText, store.ScanInt64, store.ScanInt64}

@@ -2,8 +2,8 @@ package accuracy
 
 import "scrim/engine/estimator"
 
-// Goal is a figure that a method has to reach: an error of at most Factor × Figure. Figures are those of a prototype of
-// this design, measured with its own samples.
+// Goal is a figure that a method has to reach: an error of at most Factor × Figure. Figures are
+// those of a prototype of this design, measured with its own samples.
 type Goal struct {
 	Panel    string // whose metric counts
 	Point    Point
@@ -11,13 +11,16 @@ type Goal struct {
 	Method   string
 	Figure   float64
 	Factor   float64
-	Within   float64 // if not 0: the mean without the lowest and highest tenth is within this share of the figure, either way
+	// if not 0: the mean without the lowest and highest tenth is within this share of the figure,
+	// either way
+	Within float64
 }
 
 // factors: a goal is missed when an error is above the figure by more than this.
 var factors = map[estimator.Relation]float64{estimator.ReplaceOne: 1.15, estimator.AddRemove: 1.10}
 
-// acceptance has every setting for which a figure exists, and those that compare auto with single methods.
+// acceptance has every setting for which a figure exists, and those that compare auto with single
+// methods.
 func acceptance() Experiment {
 	e := Experiment{Name: "acceptance", Title: "The figures that the project set itself", Trials: 50, Relations: both,
 		Notes: "Errors are means over trials, to the true mean unless said. " +
@@ -28,7 +31,8 @@ func acceptance() Experiment {
 	return e
 }
 
-// row is a setting with the figures of its methods: for each method, replace-one and add-remove by ρ, 0 for none.
+// row is a setting with the figures of its methods: for each method, replace-one and add-remove by
+// ρ, 0 for none.
 type row struct {
 	label, data string
 	rhos        []float64

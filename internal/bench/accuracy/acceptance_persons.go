@@ -56,8 +56,9 @@ func rootOf(at Point) float64 {
 	return 1 / math.Sqrt(f.rows)
 }
 
-// acceptanceAnisotropic has what the project wants where spreads fall and dimensions are many. With 1000 persons no
-// method with a centre has enough of them under either relation; at 2000, the setting that was asked for, it depends.
+// acceptanceAnisotropic has what the project wants where spreads fall and dimensions are many. With
+// 1000 persons no method with a centre has enough of them under either relation; at 2000, the
+// setting that was asked for, it depends.
 func acceptanceAnisotropic() Experiment {
 	e := Experiment{Name: "acceptance-anisotropic", Title: "The figures to reach: falling spreads", Trials: 50, Relations: both,
 		Notes: "N(10, diag(σ²)), σ_j = 0.9^j, δ = 1e-6. `friendly` within 4 × of the non-private error, and PLAN and the shifted mean off by 3 × as much as it or without an answer. " +

@@ -10,8 +10,9 @@ import (
 	"scrim/internal/bench/internal/named"
 )
 
-// openBall is one vector a person with the best radius in hindsight: what the search for a radius costs `groups` is the
-// difference. Each person's vector is shortened to the radius, the noise is the same in all groups.
+// openBall is one vector a person with the best radius in hindsight: what the search for a radius
+// costs `groups` is the difference. Each person's vector is shortened to the radius, the noise is
+// the same in all groups.
 func openBall(*named.Name) Method {
 	return Method{Target: Totals, build: func(s *dataset.Set, c Conditions) (runner, error) {
 		if s.Groups == 0 {

@@ -11,7 +11,8 @@ import (
 	"scrim/internal/bench/internal/named"
 )
 
-// collectedMethods are the protocols of collections, run in memory with the product's devices and decoders. Conditions.Rho is ε.
+// collectedMethods are the protocols of collections, run in memory with the product's devices and
+// decoders. Conditions.Rho is ε.
 func collectedMethods() []MethodKind {
 	const mean, tree = "decoder=ml|paper", "ask=range|quantile"
 	const scales = "sigma-min=0.25, scales=32"
@@ -38,10 +39,13 @@ const shuffledDelta = 1e-9
 type collected struct {
 	protocol collect.Protocol
 	ask      question
-	paper    bool                                                // decodes rounds as [JKMW19] prints it
-	atOnce   bool                                                // a batch's noise is drawn at once, not by devices
-	declare  func(s *dataset.Set, d *collect.Declaration)        // the rest of the declaration
-	expected func(s *dataset.Set, g *collect.Design) (e float64) // closed form of the error that ask has, NaN for none
+	// decodes rounds as [JKMW19] prints it
+	paper bool
+	// a batch's noise is drawn at once, not by devices
+	atOnce  bool
+	declare func(s *dataset.Set, d *collect.Declaration) // the rest of the declaration
+	// closed form of the error that ask has, NaN for none
+	expected func(s *dataset.Set, g *collect.Design) (e float64)
 }
 
 // method plans the collection for a set. What cannot be planned is a problem of the setting.
@@ -99,8 +103,8 @@ func simple(p collect.Protocol, ask question) func(*named.Name) Method {
 	}
 }
 
-// openKnown declares that the mean is from 0 to the set's radius; four times as much for ESTMEAN, which
-// finds means in a quarter of the range only.
+// openKnown declares that the mean is from 0 to the set's radius; four times as much for ESTMEAN,
+// which finds means in a quarter of the range only.
 func openKnown(p collect.Protocol) func(*named.Name) Method {
 	return func(n *named.Name) Method {
 		paper := p == collect.LDPKV2 && paperDecoder(n)
@@ -145,7 +149,8 @@ func openUnknown(p collect.Protocol) func(*named.Name) Method {
 	}
 }
 
-// openTree has a closed form for shares below points. The one of LDP_HAAR is that of a typical point.
+// openTree has a closed form for shares below points. The one of LDP_HAAR is that of a typical
+// point.
 func openTree(p collect.Protocol, preset int) func(*named.Name) Method {
 	return func(n *named.Name) Method {
 		c := collected{protocol: p, ask: askRange}
@@ -163,7 +168,8 @@ func openTree(p collect.Protocol, preset int) func(*named.Name) Method {
 	}
 }
 
-// openShuffledVector declares the radius that no vector in the range is beyond. The error is that of the whole vector.
+// openShuffledVector declares the radius that no vector in the range is beyond. The error is that
+// of the whole vector.
 func openShuffledVector(n *named.Name) Method {
 	declare := func(s *dataset.Set, d *collect.Declaration) {
 		bounded(s, d)
@@ -176,8 +182,8 @@ func openShuffledVector(n *named.Name) Method {
 	return collected{protocol: collect.ShufVec, ask: askVector, atOnce: n.Int("devices", 0, 0, 1) == 0, declare: declare, expected: expected}.method()
 }
 
-// openRotated declares the set's bound of the mean's norm, and spreads from sigma-min to the radius over √d, as in
-// [HLY21, section 6.2]. The forecast is for the spread that the set has.
+// openRotated declares the set's bound of the mean's norm, and spreads from sigma-min to the radius
+// over √d, as in [HLY21, section 6.2]. The forecast is for the spread that the set has.
 func openRotated(p collect.Protocol) func(*named.Name) Method {
 	return func(n *named.Name) Method {
 		c := collected{protocol: p, ask: askVector}
@@ -198,8 +204,8 @@ func openRotated(p collect.Protocol) func(*named.Name) Method {
 	}
 }
 
-// ofSpread plans the same ball and buckets again with the set's largest spread as the smallest one, which is what a forecast's
-// lower end is for.
+// ofSpread plans the same ball and buckets again with the set's largest spread as the smallest one,
+// which is what a forecast's lower end is for.
 func ofSpread(s *dataset.Set, g *collect.Design) float64 {
 	d := g.Declaration
 	d.Radius, d.Centre, d.SigmaMax, d.SigmaMin = g.Derived.Ball, 0, 0, slices.Max(s.Sigma)

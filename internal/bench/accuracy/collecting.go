@@ -16,7 +16,8 @@ import (
 	"scrim/internal/refuse"
 )
 
-// collecting runs a planned collection: persons contribute in the order of the sample, whose vectors are independent draws.
+// collecting runs a planned collection: persons contribute in the order of the sample, whose
+// vectors are independent draws.
 type collecting struct {
 	collected
 	design *collect.Design
@@ -164,9 +165,10 @@ func (s *silence) Uint64() uint64 {
 	return s.n
 }
 
-// drown adds the noise of all devices of a batch: to a tree's counts, and to the messages of one device's vector. It has the law of their
-// sum, but for trees' noise that devices draw anew when it does not fit their bundle, less than once in 10^30 bundles. It comes
-// from floating point: it releases nothing.
+// drown adds the noise of all devices of a batch: to a tree's counts, and to the messages of one
+// device's vector. It has the law of their sum, but for trees' noise that devices draw anew when it
+// does not fit their bundle, less than once in 10^30 bundles. It comes from floating point: it
+// releases nothing.
 func drown(w words, p *collect.Params, c collect.Cell, b *shuffle.Batch, messages []collect.Message) {
 	n := float64(c.Quota)
 	if p.Tree() {

@@ -6,8 +6,9 @@ import (
 	"scrim/engine/estimator"
 )
 
-// The settings are those of [HLY21, section 6.2] and of [JKMW19], and settings of our own for what no paper has figures of. A
-// person's value is exchanged for another, and losses are ε: the neighbours and the measure of the local model.
+// The settings are those of [HLY21, section 6.2] and of [JKMW19], and settings of our own for what
+// no paper has figures of. A person's value is exchanged for another, and losses are ε: the
+// neighbours and the measure of the local model.
 
 func collections() []Experiment {
 	return []Experiment{hlyLocalDimension(), hlyLocalEpsilon(), hlyLocalRadius(), joseph(), otherCollections()}

@@ -16,8 +16,8 @@ func atOne(t *testing.T, data string, m Metric, trials int, methods ...string) R
 	return run(t, e, Options{Seed: 3})
 }
 
-// TestCollectionsHaveTheirForecastError: the root mean square error of every protocol is within a third of its closed form, intervals
-// hold, and a closed form of twice the size would be missed.
+// TestCollectionsHaveTheirForecastError: the root mean square error of every protocol is within a
+// third of its closed form, intervals hold, and a closed form of twice the size would be missed.
 func TestCollectionsHaveTheirForecastError(t *testing.T) {
 	const trials = 24
 	for _, c := range []struct {
@@ -64,7 +64,8 @@ func TestNoiseAtOnceIsThatOfDevices(t *testing.T) {
 	}
 }
 
-// TestRotatedCollections: local, by its Gaussian option and shuffled, in the order that they have to be.
+// TestRotatedCollections: local, by its Gaussian option and shuffled, in the order that they have
+// to be.
 func TestRotatedCollections(t *testing.T) {
 	r := atOne(t, "gaussian:n=40000,d=2,mu=5,r=20", L2, 6, shuffled, sphere, gaussOption, knownVar, usersFloor, budgetFloor)
 	p := r.Experiment.Panels[0]
@@ -81,13 +82,15 @@ func TestRotatedCollections(t *testing.T) {
 	}
 }
 
-// TestGaboardi: KnownVar's noise is as its formula has it, and the published constants refuse what they have to.
+// TestGaboardi: KnownVar's noise is as its formula has it, and the published constants refuse what
+// they have to.
 func TestGaboardi(t *testing.T) {
 	r := atOne(t, "gaussian:n=80000,d=8,mu=5,r=20", L2, 60, usersFloor, "known-var:published=1", unknownVar)
 	p := r.Experiment.Panels[0]
 	s, _, _ := r.outcome(p.Points[0], estimator.ReplaceOne, usersFloor).Summary(L2)
 	width := 2 + math.Sqrt(2*math.Log(8*80000/0.1))
-	want := 8 * width * math.Sqrt(8*math.Log(2/1e-9)/80000) * 0.969 // the mean of a χ of 8 degrees over √8
+	// the mean of a χ of 8 degrees over √8
+	want := 8 * width * math.Sqrt(8*math.Log(2/1e-9)/80000) * 0.969
 	if math.Abs(s.Mean/want-1) > 0.15 {
 		t.Errorf("error %v, want %v", s.Mean, want)
 	}

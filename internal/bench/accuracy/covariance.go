@@ -9,7 +9,8 @@ import (
 	"scrim/internal/bench/internal/named"
 )
 
-// openWhitened is the yardstick of [HLY21, Fig. 4]: COINPRESS's covariance with half of ρ, then its mean in that metric.
+// openWhitened is the yardstick of [HLY21, Fig. 4]: COINPRESS's covariance with half of ρ, then its
+// mean in that metric.
 func openWhitened(n *named.Name) Method {
 	tcov, t, bound := n.Int("tcov", 3, 1, 64), n.Int("t", 10, 1, 64), n.Float("sigma-max", 0, 0, 1e9)
 	return Method{build: func(s *dataset.Set, c Conditions) (runner, error) {
@@ -52,7 +53,8 @@ func openSecondMoment(*named.Name) Method {
 	}}
 }
 
-// diagonal is the covariance of independent coordinates, row by row; nil where the variances are not known.
+// diagonal is the covariance of independent coordinates, row by row; nil where the variances are
+// not known.
 func diagonal(variances []float64) []float64 {
 	d := len(variances)
 	if d == 0 {

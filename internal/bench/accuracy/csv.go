@@ -5,10 +5,11 @@ import (
 	"strconv"
 )
 
-// Tables are a report's numbers as lines of CSV files, by the file's name; the first line has the columns. One named after the
-// experiment has a line for each cell and each quoted figure. The others, EXPERIMENT-KIND, are the sheets: goals (figures to
-// reach), auto and overall (auto beside the single methods), versus (comparisons to win), shapes, forecasts (closed forms)
-// and terms (fitted constants).
+// Tables are a report's numbers as lines of CSV files, by the file's name; the first line has the
+// columns. One named after the experiment has a line for each cell and each quoted figure. The
+// others, EXPERIMENT-KIND, are the sheets: goals (figures to reach), auto and overall (auto beside
+// the single methods), versus (comparisons to win), shapes, forecasts (closed forms) and terms
+// (fitted constants).
 func (r Report) Tables() map[string][][]string {
 	name := r.Experiment.Name
 	out := map[string][][]string{name: r.lines()}
@@ -22,8 +23,8 @@ func (r Report) Tables() map[string][][]string {
 	return out
 }
 
-// lines has a line for each cell and, after the cells of a point, one for each figure that a source has for it. A quoted figure
-// has no relation: sources count the loss in ways of their own.
+// lines has a line for each cell and, after the cells of a point, one for each figure that a source
+// has for it. A quoted figure has no relation: sources count the loss in ways of their own.
 func (r Report) lines() [][]string {
 	loss := "rho"
 	if r.Experiment.Epsilon {

@@ -10,7 +10,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// TestTablesHaveEveryCell: a line for each cell with its figures, and one for each figure of a source.
+// TestTablesHaveEveryCell: a line for each cell with its figures, and one for each figure of a
+// source.
 func TestTablesHaveEveryCell(t *testing.T) {
 	r := run(t, small(), Options{Seed: 1})
 	tables := r.Tables()

@@ -7,7 +7,8 @@ import (
 	"scrim/internal/bench/figure"
 )
 
-// Figures are the plots of a report, one for each panel whose points have different positions, by name.
+// Figures are the plots of a report, one for each panel whose points have different positions, by
+// name.
 func (r Report) Figures() map[string]figure.Figure {
 	out, fits := map[string]figure.Figure{}, r.allFits()
 	for _, p := range r.Experiment.Panels {
@@ -74,7 +75,8 @@ func (p Panel) series() []string {
 	return out
 }
 
-// curve is one method over the points of a series. Colours go by method, dashes by series and relation.
+// curve is one method over the points of a series. Colours go by method, dashes by series and
+// relation.
 func (r Report) curve(p Panel, series string, c Cell, colour int, suffix string) figure.Curve {
 	out := figure.Curve{Name: c.Method + suffix, Colour: colour}
 	if series != "" {

@@ -22,8 +22,9 @@ type Experiment struct {
 	Costly      bool           // no more trials than Trials, in few dimensions neither
 	Most        map[string]int // most trials of methods that take long
 	Shapes      []Shape        // how curves have to run
-	Goals       []Goal         // figures that the project has set itself; auto is then compared with the single methods
-	Versus      []Versus       // comparisons that the project has set itself
+	// figures that the project has set itself; auto is then compared with the single methods
+	Goals  []Goal
+	Versus []Versus // comparisons that the project has set itself
 }
 
 var (
@@ -41,8 +42,10 @@ type Panel struct {
 	Points      []Point
 	Methods     []string
 	Quoted      []Quoted
-	Within      float64  // if not 0: errors that have a closed form are within this share of it
-	Fitted      []string // methods whose errors the four terms of [AKM25] are fitted to, over all such panels of the experiment
+	Within      float64 // if not 0: errors that have a closed form are within this share of it
+	// methods whose errors the four terms of [AKM25] are fitted to, over all such panels of the
+	// experiment
+	Fitted []string
 }
 
 // Point is one setting. Points of a series are joined by a curve.
@@ -70,7 +73,8 @@ func (e Experiment) loss() string {
 	return "ρ"
 }
 
-// places reports whether a panel's points differ in more than the loss, so that they need a column of their own.
+// places reports whether a panel's points differ in more than the loss, so that they need a column
+// of their own.
 func (p Panel) places() bool {
 	return p.XLabel != "ρ" && p.XLabel != "ε" || slices.ContainsFunc(p.Points, func(at Point) bool { return at.Label != "" })
 }
@@ -165,8 +169,8 @@ func Find(name string) (Experiment, error) {
 	return Experiment{}, fmt.Errorf("accuracy: no experiment %q; there are %s", name, strings.Join(all, ", "))
 }
 
-// Custom is the experiment of a command line: every data set with every ρ and method. Errors are in the norm of the
-// set, to the truth where there is one.
+// Custom is the experiment of a command line: every data set with every ρ and method. Errors are in
+// the norm of the set, to the truth where there is one.
 func Custom(data, methods []string, rhos []float64, dir string) (Experiment, error) {
 	e := Experiment{Name: "custom", Title: "As asked", Trials: 50, Relations: replaceOne}
 	for i, d := range data {
@@ -195,8 +199,8 @@ func natural(s *dataset.Set) Metric {
 	return L2Sample
 }
 
-// With returns the experiment with other methods and losses, where some are given. Goals and quoted figures that no
-// longer belong to a point are left out of its report.
+// With returns the experiment with other methods and losses, where some are given. Goals and quoted
+// figures that no longer belong to a point are left out of its report.
 func (e Experiment) With(methods []string, rhos []float64) Experiment {
 	if len(methods) == 0 && len(rhos) == 0 {
 		return e

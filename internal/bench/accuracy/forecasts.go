@@ -20,7 +20,8 @@ type forecast struct {
 	refused int
 }
 
-// forecast compares a cell with its closed form; ok is false where it has neither that nor a stated error.
+// forecast compares a cell with its closed form; ok is false where it has neither that nor a stated
+// error.
 func (r Report) forecast(p Panel, at Point, method string) (f forecast, ok bool) {
 	o := r.outcome(at, r.Experiment.Relations[0], method)
 	f = forecast{place: p.place(at.label(), number(at.Rho)), method: method, closed: o.Expected, within: p.Within}

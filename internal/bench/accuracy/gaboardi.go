@@ -13,8 +13,8 @@ import (
 	"scrim/internal/bench/internal/named"
 )
 
-// gaboardiMethods are the estimators of [GRS19], which [HLY21] and [JKMW19] compare with. They are no part of the product,
-// and their floating-point noise releases nothing.
+// gaboardiMethods are the estimators of [GRS19], which [HLY21] and [JKMW19] compare with. They are
+// no part of the product, and their floating-point noise releases nothing.
 func gaboardiMethods() []MethodKind {
 	const common = "split=users|budget, told=0|1, published=0|1"
 	return []MethodKind{
@@ -75,8 +75,8 @@ func (g gaboardi) rows(s *dataset.Set, users bool) float64 {
 	return g.persons
 }
 
-// composed returns what each of d reports may lose for (ε, δ) in all by advanced composition: half of δ for the
-// composition, half for the reports.
+// composed returns what each of d reports may lose for (ε, δ) in all by advanced composition: half
+// of δ for the composition, half for the reports.
 func composed(eps, delta float64, d int) (float64, float64) {
 	k := float64(d)
 	lo, hi := 0.0, eps
@@ -111,7 +111,8 @@ func (g gaboardi) run(n noise.Noiser, s *dataset.Set, x dataset.Sample, users, t
 	return Answer{Values: out}
 }
 
-// mean finds where the mean is with a quarter of the persons, and the spread with another; the rest clip to a window about it and add Gaussian noise.
+// mean finds where the mean is with a quarter of the persons, and the spread with another; the rest
+// clip to a window about it and add Gaussian noise.
 func (g gaboardi) mean(x []float64) float64 {
 	var centre float64
 	sd, rest := g.sd, x
@@ -145,7 +146,8 @@ func (g gaboardi) histogramPersons() float64 {
 	return math.Ceil(800 * a * a * math.Log(8*float64(g.bins())/gaboardiBeta))
 }
 
-// heaviest returns the middle of the bin with the largest noisy count. Each bit of a person's row is flipped on its own with half of ε.
+// heaviest returns the middle of the bin with the largest noisy count. Each bit of a person's row
+// is flipped on its own with half of ε.
 func (g gaboardi) heaviest(x []float64) float64 {
 	counts := make([]float64, g.bins())
 	for _, v := range x {
@@ -165,7 +167,8 @@ func (g gaboardi) binomial(n, p float64) float64 {
 	return distuv.Binomial{N: n, P: p, Src: g.r}.Rand()
 }
 
-// search finds a quantile by halving, down to the smallest spread. Every step asks other persons on which side they are.
+// search finds a quantile by halving, down to the smallest spread. Every step asks other persons on
+// which side they are.
 func (g gaboardi) search(x []float64, q float64) float64 {
 	lo, hi := -g.radius, g.radius
 	steps := max(1, int(math.Ceil(math.Log2((hi-lo)/g.sd))))

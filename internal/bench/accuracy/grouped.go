@@ -41,9 +41,9 @@ const (
 	defaultGroups = 8
 )
 
-// openPerGroup is GROUP BY with an estimator for each group. Of a person at most L groups are kept; one person's groups lose
-// together L times what one loses, twice that under replace-one, where old and new rows may be in different groups. A group
-// without an answer counts as 0.
+// openPerGroup is GROUP BY with an estimator for each group. Of a person at most L groups are kept;
+// one person's groups lose together L times what one loses, twice that under replace-one, where old
+// and new rows may be in different groups. A group without an answer counts as 0.
 func openPerGroup(n *named.Name) Method {
 	kept := n.Int("groups", 0, 0, 1<<20)
 	return Method{Target: Totals, build: func(s *dataset.Set, c Conditions) (runner, error) {
@@ -99,7 +99,8 @@ func ones(n int) []int64 {
 	return out
 }
 
-// byGroup returns each group's values of the persons that keep it; kept chooses among a person's c groups.
+// byGroup returns each group's values of the persons that keep it; kept chooses among a person's c
+// groups.
 func byGroup(b *estimator.Block, size int, kept func(c int) []int) [][]int64 {
 	out := make([][]int64, size)
 	for _, ch := range b.Chunks {
@@ -143,8 +144,9 @@ type box struct {
 	bound  int64
 }
 
-// deviation is the standard deviation of the noise of one group, in steps. Add-remove: one person adds at most bound to
-// each of so many groups. Replace-one: the old groups and the new ones; of values of both signs a group's two may be 2·bound apart.
+// deviation is the standard deviation of the noise of one group, in steps. Add-remove: one person
+// adds at most bound to each of so many groups. Replace-one: the old groups and the new ones; of
+// values of both signs a group's two may be 2·bound apart.
 func (b box) deviation(c Conditions, signed bool) float64 {
 	l2 := float64(b.bound) * math.Sqrt(float64(b.groups))
 	switch {

@@ -30,7 +30,8 @@ func shop(t *testing.T, name string) (*dataset.Set, dataset.Sample) {
 	return s, x
 }
 
-// TestLossOfBoundsIsTheirMeanSquaredError compares the exact loss of bounds with many runs without noise.
+// TestLossOfBoundsIsTheirMeanSquaredError compares the exact loss of bounds with many runs without
+// noise.
 func TestLossOfBoundsIsTheirMeanSquaredError(t *testing.T) {
 	s, x := shop(t, "sales:file=shop,departments=4")
 	exact := scaled(x.Mean, 4)
@@ -74,7 +75,8 @@ func TestHindsightFindsTheBestBounds(t *testing.T) {
 	}
 }
 
-// TestNoiseOfBounds counts what one person moves: all of the box, twice as far where groups are exchanged.
+// TestNoiseOfBounds counts what one person moves: all of the box, twice as far where groups are
+// exchanged.
 func TestNoiseOfBounds(t *testing.T) {
 	b := box{4, 3}
 	for _, c := range []struct {
@@ -88,7 +90,8 @@ func TestNoiseOfBounds(t *testing.T) {
 	}
 }
 
-// TestGroupMethodsAnswer runs every way to answer a GROUP BY at a loss that leaves no noise to speak of.
+// TestGroupMethodsAnswer runs every way to answer a GROUP BY at a loss that leaves no noise to
+// speak of.
 func TestGroupMethodsAnswer(t *testing.T) {
 	for _, measure := range []string{"persons", "rows", "sum"} {
 		s, x := shop(t, "sales:file=shop,departments=3,measure="+measure)

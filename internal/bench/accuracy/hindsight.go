@@ -9,8 +9,8 @@ import (
 	"scrim/internal/bench/dataset"
 )
 
-// bestOf returns the bounds for a sample: those that are fixed, the others the best in hindsight, which are found once
-// where every sample is the same.
+// bestOf returns the bounds for a sample: those that are fixed, the others the best in hindsight,
+// which are found once where every sample is the same.
 func bestOf(fixed box, s *dataset.Set, c Conditions) func(*estimator.Block) box {
 	if !s.Fixed {
 		return func(b *estimator.Block) box { return hindsight(fixed, b, s, c) }
@@ -23,8 +23,9 @@ func bestOf(fixed box, s *dataset.Set, c Conditions) func(*estimator.Block) box 
 	}
 }
 
-// hindsight returns the pair of bounds with the least expected squared error over all groups on a block: first of a
-// coarse grid, doublings, then, within a factor of two of that, by eighths of a doubling in groups and quarters in bounds.
+// hindsight returns the pair of bounds with the least expected squared error over all groups on a
+// block: first of a coarse grid, doublings, then, within a factor of two of that, by eighths of a
+// doubling in groups and quarters in bounds.
 func hindsight(fixed box, b *estimator.Block, s *dataset.Set, c Conditions) box {
 	many, large := extent(b)
 	coarse := least(fixed, ladder(1, many, 1), ladder(1, large, 1), b, s, c)
@@ -80,8 +81,8 @@ func ladder(from, to int64, per float64) []int64 {
 	return slices.Compact(append(out, to))
 }
 
-// loss is the expected squared error over all groups, in steps, of what bounds cut away: a person of c groups keeps each
-// with the probability min(1, groups/c), and what is kept is clipped.
+// loss is the expected squared error over all groups, in steps, of what bounds cut away: a person
+// of c groups keeps each with the probability min(1, groups/c), and what is kept is clipped.
 func (b box) loss(block *estimator.Block) float64 {
 	bias, variance := make([]float64, block.Dim), 0.0
 	for _, ch := range block.Chunks {

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// The settings are those of [HLY21, section 6.1] and of the authors' published code. Columns quoted as "code" were
-// measured with that code, or a faster version of it with the same law; the paper itself prints plots only.
+// The settings are those of [HLY21, section 6.1] and of the authors' published code. Columns quoted
+// as "code" were measured with that code, or a faster version of it with the same law; the paper
+// itself prints plots only.
 
-// lineUp are the methods of [HLY21, Fig. 1 and 2] with the product's others. COINPRESS is told that Σ is at most I.
+// lineUp are the methods of [HLY21, Fig. 1 and 2] with the product's others. COINPRESS is told that
+// Σ is at most I.
 var lineUp = []string{"non-private", "auto", "clipped", "shifted", "shifted-rotated", "plan",
 	"coinpress:t=1,sigma=1", "coinpress:t=2,sigma=1", "coinpress:t=4,sigma=1", "coinpress:t=10,sigma=1"}
 

@@ -40,7 +40,8 @@ const (
 	Ranks      // of estimated quantiles
 )
 
-// truth returns what an estimate is compared with: the distribution's, and the sample's own where it is at hand.
+// truth returns what an estimate is compared with: the distribution's, and the sample's own where
+// it is at hand.
 func (t Target) truth(set *dataset.Set, s dataset.Sample) (truth, own []float64) {
 	switch t {
 	case Variance:
@@ -68,7 +69,8 @@ type Method struct {
 	Name   string // as it was written
 	Target Target
 	build  func(s *dataset.Set, c Conditions) (runner, error)
-	// expected is the closed form of the ℓ2 error, root mean square, NaN where there is none; nil: there is none.
+	// expected is the closed form of the ℓ2 error, root mean square, NaN where there is none; nil:
+	// there is none.
 	expected func(s *dataset.Set, c Conditions) float64
 }
 

@@ -13,7 +13,8 @@ import (
 	"scrim/internal/bench/internal/named"
 )
 
-// personMethods are the estimators for persons with many rows, and what has to be done without them.
+// personMethods are the estimators for persons with many rows, and what has to be done without
+// them.
 func personMethods() []MethodKind {
 	return []MethodKind{
 		{"person", "stages=full|threaded|single, split=loss|persons, declare=0|1, k=0, pure=0|1",
@@ -64,8 +65,9 @@ func openCover(n *named.Name) Method {
 	}}
 }
 
-// openRowsAsPersons is what a system that protects one row has to do for a person of m rows: by group privacy of zCDP
-// m rows together lose m² times the loss of one [BS16, Proposition 27], so rows get ρ/m². With MostRows rows at most.
+// openRowsAsPersons is what a system that protects one row has to do for a person of m rows: by
+// group privacy of zCDP m rows together lose m² times the loss of one [BS16, Proposition 27], so
+// rows get ρ/m². With MostRows rows at most.
 func openRowsAsPersons(n *named.Name) Method {
 	method := []vector.Method{vector.Auto, vector.Shifted, vector.Clipped, vector.Coinpress}[n.Index("method", "auto", "shifted", "clipped", "coinpress")]
 	declared := n.Int("declare", 0, 0, 1) == 1 || method == vector.Coinpress
@@ -94,7 +96,8 @@ func rows(s dataset.Sample) estimator.Input {
 	return estimator.Input{Persons: b.Persons(), Vectors: b}
 }
 
-// openMeanOfRows is the exact mean of all rows: SQL's AVG, where every row counts the same and not every person.
+// openMeanOfRows is the exact mean of all rows: SQL's AVG, where every row counts the same and not
+// every person.
 func openMeanOfRows(*named.Name) Method {
 	return Method{build: func(s *dataset.Set, _ Conditions) (runner, error) {
 		if s.MostRows < 1 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The settings are ours: [AKM25] has no experiments. Rows have variance 1 in every coordinate; the heavy-tailed laws
-// have the k moments that the methods are told and hardly more.
+// The settings are ours: [AKM25] has no experiments. Rows have variance 1 in every coordinate; the
+// heavy-tailed laws have the k moments that the methods are told and hardly more.
 
 const heavy = "law=student,k=4"
 
@@ -79,7 +79,8 @@ func personsVariants() Experiment {
 	return e
 }
 
-// personsUneven has persons with unequal numbers of rows, and such whose mean goes with that number.
+// personsUneven has persons with unequal numbers of rows, and such whose mean goes with that
+// number.
 func personsUneven() Experiment {
 	e := Experiment{Name: "persons-uneven", Title: "Persons with unequal numbers of rows", Trials: 50, Relations: replaceOne,
 		Notes: "A person's number of rows is log-normal with mean 16; the position is the spread of its logarithm. Errors are to the mean of the persons' means, every person alike. " +

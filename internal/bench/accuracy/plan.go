@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// The settings are those of [ALP24, Table 1, section 7 and Appendices D to G] and of the authors' published code,
-// whose results are quoted as "published". That code spends more than the ρ it states: its quantiles have the
-// sensitivity of add-remove, a quarter of the cost under the paper's replace-one, and each row is used three times.
+// The settings are those of [ALP24, Table 1, section 7 and Appendices D to G] and of the authors'
+// published code, whose results are quoted as "published". That code spends more than the ρ it
+// states: its quantiles have the sensitivity of add-remove, a quarter of the cost under the paper's
+// replace-one, and each row is used three times.
 
 var (
 	doubling   = []float64{16, 32, 64, 128, 256, 512, 1024}
@@ -28,7 +29,8 @@ func plan() []Experiment {
 	}
 }
 
-// gaussianPanels are (a) Gaussian A over d, (b) Gaussian B over alpha, (c) Gaussian C over d, to the sample mean.
+// gaussianPanels are (a) Gaussian A over d, (b) Gaussian B over alpha, (c) Gaussian C over d, to
+// the sample mean.
 func gaussianPanels(name string, dims []float64, methods []string) []Panel {
 	return []Panel{
 		{Name: name + "a", Title: "(a) Gaussian A", XLabel: "d", LogX: true, LogY: true, Methods: methods,
@@ -84,7 +86,8 @@ func planLowRho() Experiment {
 	return e
 }
 
-// planBinary has the generated set and, in the place of Kosarak and POS, which could not be had whole, other baskets.
+// planBinary has the generated set and, in the place of Kosarak and POS, which could not be had
+// whole, other baskets.
 func planBinary(name, title string, methods []string) Experiment {
 	e := Experiment{Name: name, Title: title + ": binary data, p = 1", Trials: 20, Relations: replaceOne,
 		Claim: "PLAN is better than IOME where the bits' variances are skewed, and on both real sets; without scaling it is a little worse.",

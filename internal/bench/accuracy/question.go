@@ -63,7 +63,8 @@ func vectorAnswer(_ *dataset.Set, e local.Estimate, _ dataset.Sample) (Answer, e
 	return Answer{Values: v, Stated: Stated{StdErr: stderr}}, err
 }
 
-// marks are how many points shares are asked below: at multiples of the golden section, so that trees have no node that ends at one.
+// marks are how many points shares are asked below: at multiples of the golden section, so that
+// trees have no node that ends at one.
 const marks = 15
 
 // mark returns point i of a set's range.
@@ -73,7 +74,8 @@ func mark(s *dataset.Set, i int) float64 {
 	return lo + (hi-lo)*at
 }
 
-// sharesAnswer has the shares below the marks. All are divided by √marks, so that the ℓ2 error is the root mean square.
+// sharesAnswer has the shares below the marks. All are divided by √marks, so that the ℓ2 error is
+// the root mean square.
 func sharesAnswer(s *dataset.Set, e local.Estimate, _ dataset.Sample) (Answer, error) {
 	var a Answer
 	root, square := math.Sqrt(marks), 0.0
@@ -93,7 +95,8 @@ func sharesAnswer(s *dataset.Set, e local.Estimate, _ dataset.Sample) (Answer, e
 // asked are the quantiles that a collection is asked for.
 var asked = []float64{0.1, 0.25, 0.5, 0.75, 0.9}
 
-// ranksAnswer has the ranks in the sample that the estimated quantiles have, divided by √5 likewise.
+// ranksAnswer has the ranks in the sample that the estimated quantiles have, divided by √5
+// likewise.
 func ranksAnswer(s *dataset.Set, e local.Estimate, x dataset.Sample) (Answer, error) {
 	var a Answer
 	for _, q := range asked {

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestServerCannotReachSeededNoise checks that the server's packages do not import the bench, and that outside the
-// bench and the test helpers, packages whose names end in "test", nothing makes a Noiser or a contributor's randomness from a source of its own.
+// TestServerCannotReachSeededNoise checks that the server's packages do not import the bench, and
+// that outside the bench and the test helpers, packages whose names end in "test", nothing makes a
+// Noiser or a contributor's randomness from a source of its own.
 func TestServerCannotReachSeededNoise(t *testing.T) {
 	out, err := exec.Command("go", "list", "-tags", "gms_pure_go", "-deps", "scrim/engine", "scrim/planner", "scrim/functions").Output()
 	if err != nil {
@@ -23,7 +24,8 @@ func TestServerCannotReachSeededNoise(t *testing.T) {
 		}
 	}
 	allowed := map[string]bool{
-		"engine/collect/exact/rand.go": true, // from the source that a Rand is made with, which is what is looked for
+		// from the source that a Rand is made with, which is what is looked for
+		"engine/collect/exact/rand.go": true,
 		"engine/simulate/simulate.go":  true, // simulations with a seed, of public data
 	}
 	const root = "../../.."

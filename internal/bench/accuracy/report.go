@@ -17,8 +17,9 @@ type Report struct {
 	Cut        bool // ended before all trials were done
 }
 
-// Markdown writes the report as tables, one a panel and relation. A cell has mean / median / trimmed mean ± standard
-// error of the mean; the trimmed mean leaves out the lowest and the highest tenth.
+// Markdown writes the report as tables, one a panel and relation. A cell has mean / median /
+// trimmed mean ± standard error of the mean; the trimmed mean leaves out the lowest and the highest
+// tenth.
 func (r Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	r.remarks(&b)

@@ -96,7 +96,8 @@ func TestAutoIsCompared(t *testing.T) {
 	if len(all) != 1 || all[0].best != "plan" || all[0].ratio() != 1.2 || all[0].limit != 1.10 {
 		t.Errorf("got %+v", all)
 	}
-	// A method that refuses once is not one that can be afforded there; without PLAN the limit is wider.
+	// A method that refuses once is not one that can be afforded there; without PLAN the limit is
+	// wider.
 	all = made(map[string]float64{"auto": 2.2, "plan": 1, "shifted": 2}, "plan").compare()
 	if len(all) != 1 || all[0].best != "shifted" || all[0].limit != 1.15 || len(all[0].singles) != 1 {
 		t.Errorf("got %+v", all)

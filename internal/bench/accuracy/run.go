@@ -20,7 +20,9 @@ import (
 
 // Options say how cells are run.
 type Options struct {
-	Trials   int // 0: as the experiment says; at least 400 for sets of fewer than 16 dimensions, unless it is costly
+	// 0: as the experiment says; at least 400 for sets of fewer than 16 dimensions, unless it is
+	// costly
+	Trials   int
 	Seed     uint64
 	Workers  int   // trials at a time; 0: one a core
 	Memory   int64 // bytes that samples and their copies may take together; 0: 4 GiB
@@ -65,8 +67,9 @@ type prepared struct {
 	most    int // trials
 }
 
-// Run runs the trials of experiments, cells that they share once, with as many trials as the one that wants most. When ctx
-// ends it returns what is done, without an error; a set whose file is not there makes its cells a problem, not an error.
+// Run runs the trials of experiments, cells that they share once, with as many trials as the one
+// that wants most. When ctx ends it returns what is done, without an error; a set whose file is not
+// there makes its cells a problem, not an error.
 func Run(ctx context.Context, experiments []Experiment, o Options) (Results, error) {
 	settings, results, err := prepare(experiments, o)
 	if err != nil {
@@ -217,7 +220,8 @@ func (r *running) trial(s *setting, t int) error {
 	return nil
 }
 
-// one runs a cell on a sample. The noise source depends on seed and trial only: all methods have the same.
+// one runs a cell on a sample. The noise source depends on seed and trial only: all methods have
+// the same.
 func (r *running) one(set *dataset.Set, p prepared, sample dataset.Sample, t int) Trial {
 	n := noise.New(source(mix(r.o.Seed, t, "noise")))
 	start := time.Now()
@@ -257,7 +261,8 @@ func source(words ...uint64) *rand.ChaCha8 {
 	return rand.NewChaCha8(key)
 }
 
-// Summary returns the statistics of a cell's errors under a metric, and the numbers of trials done and refused.
+// Summary returns the statistics of a cell's errors under a metric, and the numbers of trials done
+// and refused.
 func (o *Outcome) Summary(m Metric) (s Summary, done, refused int) {
 	var x []float64
 	for _, t := range o.Trials {

@@ -105,7 +105,8 @@ func checkFigures(t *testing.T, r Report) {
 	}
 }
 
-// TestPairing checks that a seed fixes everything but the time, and that methods share their samples.
+// TestPairing checks that a seed fixes everything but the time, and that methods share their
+// samples.
 func TestPairing(t *testing.T) {
 	e := small()
 	e.Trials = 2

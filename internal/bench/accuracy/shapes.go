@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Shape is how a method's errors have to run over a panel's points: the means without the lowest and highest tenth.
+// Shape is how a method's errors have to run over a panel's points: the means without the lowest
+// and highest tenth.
 type Shape struct {
 	Panel  string
 	Method string

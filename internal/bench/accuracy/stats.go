@@ -16,7 +16,9 @@ const (
 	HalfL1Sample               // ½‖estimate − sample mean‖₁
 	Relative                   // mean over coordinates of |estimate − truth|/truth
 	Groups                     // ‖estimate − exact totals‖₂ over all groups of a GROUP BY
-	Bias                       // mean over coordinates of estimate − sample mean, with its sign: over trials it averages to the bias
+	// mean over coordinates of estimate − sample mean, with its sign: over trials it averages to
+	// the bias
+	Bias
 	metrics
 )
 
@@ -90,7 +92,8 @@ func (e Errors) of(t Target) Errors {
 type Summary struct {
 	Mean, Median, Trimmed float64 // Trimmed: without the lowest and the highest tenth
 	StdErr                float64 // of the mean; NaN for fewer than two trials
-	MedianErr             float64 // standard error of the median, from the ranks half of √trials to either side
+	// standard error of the median, from the ranks half of √trials to either side
+	MedianErr float64
 }
 
 // Summarise returns the statistics of x, which may hold NaN: they are left out.

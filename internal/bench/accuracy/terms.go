@@ -21,8 +21,9 @@ type facts struct {
 	spread             float64 // of a row
 }
 
-// terms returns the four terms of the number of persons that the error alpha needs, without constants and logarithms:
-// sampling, privacy for light tails, privacy for tails with k moments, and the persons that a first look needs.
+// terms returns the four terms of the number of persons that the error alpha needs, without
+// constants and logarithms: sampling, privacy for light tails, privacy for tails with k moments,
+// and the persons that a first look needs.
 func (f facts) terms(alpha float64) [termCount]float64 {
 	a, k := alpha/f.spread, f.moment
 	return [termCount]float64{
@@ -45,7 +46,8 @@ func (t Terms) persons(f facts, alpha float64) float64 {
 	return sum
 }
 
-// alpha is the error at which the sample size is that of the facts; NaN where the last term alone asks for more.
+// alpha is the error at which the sample size is that of the facts; NaN where the last term alone
+// asks for more.
 func (t Terms) alpha(f facts) float64 {
 	if t[termCount-1]*f.dim/f.epsilon >= f.persons {
 		return math.NaN()
@@ -68,9 +70,9 @@ type measured struct {
 	alpha float64
 }
 
-// fit returns the constants, none negative, that minimise Σ (ln α − ln α̂)² over what was measured, α̂ the error that they
-// give: least squares on the scale of relative errors. The search is in the logarithms of the constants, by the simplex of
-// Nelder and Mead from three starts.
+// fit returns the constants, none negative, that minimise Σ (ln α − ln α̂)² over what was measured,
+// α̂ the error that they give: least squares on the scale of relative errors. The search is in the
+// logarithms of the constants, by the simplex of Nelder and Mead from three starts.
 func fit(all []measured) (best Terms) {
 	least := math.Inf(1)
 	for _, start := range []float64{0.1, 1, 10} {
@@ -90,7 +92,8 @@ func constants(logs []float64) (t Terms) {
 	return t
 }
 
-// deviationOf is the sum of squared deviations; a point that the last term forbids is as far off as the constant is.
+// deviationOf is the sum of squared deviations; a point that the last term forbids is as far off as
+// the constant is.
 func deviationOf(all []measured, t Terms) float64 {
 	sum := 0.0
 	for _, m := range all {
@@ -112,7 +115,8 @@ func factsOf(at Point) (facts, bool) {
 	return facts{float64(s.Persons), float64(s.Rows), float64(s.Dim), s.Moment, math.Sqrt(2 * at.Rho), s.RowSigma}, true
 }
 
-// measurements are the mean errors of a method at every point of the experiment's fitted panels, each once.
+// measurements are the mean errors of a method at every point of the experiment's fitted panels,
+// each once.
 func (r Report) measurements(relation estimator.Relation, method string) []measured {
 	var out []measured
 	seen := map[Cell]bool{}

@@ -79,7 +79,8 @@ func TestFitsAreReported(t *testing.T) {
 	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "non-private, replace-one, ε = √(2ρ): n = ") {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
-	// What is not private has the error of sampling alone, √(d/(nm)), and so the first constant is about 1.
+	// What is not private has the error of sampling alone, √(d/(nm)), and so the first constant is
+	// about 1.
 	terms := fit(r.measurements(estimator.ReplaceOne, "non-private"))
 	if f, _ := factsOf(e.Panels[0].Points[4]); math.Abs(terms.alpha(f)/math.Sqrt(2./(3200*4))-1) > 0.3 {
 		t.Errorf("constants %v give %v", terms, terms.alpha(f))

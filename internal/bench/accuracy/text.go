@@ -44,13 +44,14 @@ func (r Report) line(w io.Writer, p Panel, at Point, o *Outcome, method string) 
 
 // jsonCell is one cell in the JSON form.
 type jsonCell struct {
-	Panel    string           `json:"panel"`
-	Data     string           `json:"data"`
-	Rho      float64          `json:"rho,omitempty"`
-	Epsilon  float64          `json:"epsilon,omitempty"`
-	Relation string           `json:"relation"`
-	Method   string           `json:"method"`
-	Expected *float64         `json:"expected,omitempty"` // closed form of the root mean square ℓ2 error
+	Panel    string  `json:"panel"`
+	Data     string  `json:"data"`
+	Rho      float64 `json:"rho,omitempty"`
+	Epsilon  float64 `json:"epsilon,omitempty"`
+	Relation string  `json:"relation"`
+	Method   string  `json:"method"`
+	// closed form of the root mean square ℓ2 error
+	Expected *float64         `json:"expected,omitempty"`
 	Problem  string           `json:"problem,omitempty"`
 	Trials   int              `json:"trials"`
 	Refused  int              `json:"refused"`
@@ -66,7 +67,8 @@ type stats struct {
 	Each    []float64 `json:"each"`
 }
 
-// JSON is the report as a value that encoding/json writes: every cell with every metric and every trial.
+// JSON is the report as a value that encoding/json writes: every cell with every metric and every
+// trial.
 func (r Report) JSON() any {
 	var cells []jsonCell
 	for _, p := range r.Experiment.Panels {

@@ -77,7 +77,8 @@ func single(method string) bool {
 
 func isAuto(method string) bool { return method == "auto" || strings.HasPrefix(method, "auto:") }
 
-// compare returns a comparison for every point at which auto and some single method answer in every trial.
+// compare returns a comparison for every point at which auto and some single method answer in every
+// trial.
 func (r Report) compare() []comparison {
 	var out []comparison
 	for _, p := range r.Experiment.Panels {
@@ -119,7 +120,8 @@ func (c *comparison) fill(r Report) {
 	}
 }
 
-// answered returns the mean error of a method, and whether it answered in every trial; NaN where it never did.
+// answered returns the mean error of a method, and whether it answered in every trial; NaN where it
+// never did.
 func (r Report) answered(p Panel, at Point, relation estimator.Relation, method string) (float64, bool) {
 	s, done, refused := r.outcome(at, relation, method).Summary(p.Metric)
 	return s.Mean, done > 0 && refused == 0
@@ -142,7 +144,8 @@ func ratios(all []comparison) sheet {
 	return out
 }
 
-// overall has, for every method, the geometric mean of its error over that of the best single method.
+// overall has, for every method, the geometric mean of its error over that of the best single
+// method.
 func overall(all []comparison) sheet {
 	logs := map[string][]float64{}
 	against := map[string][]float64{}

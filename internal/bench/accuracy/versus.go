@@ -9,9 +9,10 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Versus is a comparison that a method has to win: the median of its errors is at most Factor × the least median of the
-// others at the same point. One of the others that refuses in more than half of the trials has lost. Where even the Floor, a method
-// that no private one can be better than, has a larger median than that, the comparison is out of reach and not counted.
+// Versus is a comparison that a method has to win: the median of its errors is at most Factor × the
+// least median of the others at the same point. One of the others that refuses in more than half of
+// the trials has lost. Where even the Floor, a method that no private one can be better than, has a
+// larger median than that, the comparison is out of reach and not counted.
 type Versus struct {
 	Claim   string
 	Panel   string // whose metric counts
@@ -34,7 +35,8 @@ type judged struct {
 	beyond      bool // out of reach
 }
 
-// chances is how many standard errors a ratio may be over what is asked for to be called a matter of chance.
+// chances is how many standard errors a ratio may be over what is asked for to be called a matter
+// of chance.
 const chances = 2
 
 // versus has one row for each comparison and relation.

@@ -68,8 +68,9 @@ func TestComparisonsAreWritten(t *testing.T) {
 	}
 }
 
-// TestMediansScatterAsTheirStandardErrors: over many samples the median's standard error is about the scatter of medians, 1.25/√n for normal numbers; and a ratio that
-// is over by less than two of them is called a matter of chance.
+// TestMediansScatterAsTheirStandardErrors: over many samples the median's standard error is about
+// the scatter of medians, 1.25/√n for normal numbers; and a ratio that is over by less than two of
+// them is called a matter of chance.
 func TestMediansScatterAsTheirStandardErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const trials, samples = 50, 2000

@@ -56,8 +56,9 @@ func openVariance(*named.Name) Method {
 	}}
 }
 
-// openFixedClip is the experiment behind [HLY21, Fig. 9]: how the error depends on the quantile of the norms at which
-// vectors are clipped, with the search for that quantile left out. Three quarters of ρ are for the sum, as there.
+// openFixedClip is the experiment behind [HLY21, Fig. 9]: how the error depends on the quantile of
+// the norms at which vectors are clipped, with the search for that quantile left out. Three
+// quarters of ρ are for the sum, as there.
 func openFixedClip(n *named.Name) Method {
 	q := n.Float("quantile", 0, 0, 1)
 	return Method{build: func(s *dataset.Set, c Conditions) (runner, error) {
@@ -124,7 +125,8 @@ func addScaled(dst []float64, a float64, x []float64) {
 	}
 }
 
-// gaussian draws standard normal numbers for yardsticks, by the polar form of uniform bits. It is no release.
+// gaussian draws standard normal numbers for yardsticks, by the polar form of uniform bits. It is
+// no release.
 type gaussian struct{ noise.Noiser }
 
 func (g gaussian) next() float64 {

@@ -13,8 +13,9 @@ import (
 // chunkEntries is about how many numbers a chunk holds.
 const chunkEntries = 1 << 18
 
-// dense makes a block of persons × dim numbers; fill writes the values of persons [from, from+len(x)/dim) into x,
-// with the generator of that chunk, and is called from several goroutines. Values go to the nearest grid index within the range.
+// dense makes a block of persons × dim numbers; fill writes the values of persons [from,
+// from+len(x)/dim) into x, with the generator of that chunk, and is called from several goroutines.
+// Values go to the nearest grid index within the range.
 func (s *Set) dense(r rng, fill func(part int, r rng, from int, x []float64)) *estimator.Block {
 	per := max(1, chunkEntries/s.Dim)
 	b := &estimator.Block{Dim: s.Dim, Chunks: make([]estimator.Chunk, (s.Persons+per-1)/per)}
@@ -47,8 +48,8 @@ func (s *Set) index(v float64) int64 {
 	return min(max(int64(math.RoundToEven(v/s.Grid.Step)), s.Grid.Lo), s.Grid.Hi)
 }
 
-// sparse makes a block of 0s and 1s; fill adds the ascending coordinates of each person of its part, with the
-// generator of that part, and is called from several goroutines.
+// sparse makes a block of 0s and 1s; fill adds the ascending coordinates of each person of its
+// part, with the generator of that part, and is called from several goroutines.
 func (s *Set) sparse(r rng, fill func(part int, r rng, from, persons int, add func(row []int32))) *estimator.Block {
 	per := max(1, min(s.Persons, chunkEntries*s.Persons/max(1, s.Entries)))
 	b := &estimator.Block{Dim: s.Dim, Sparse: true, Chunks: make([]estimator.Chunk, (s.Persons+per-1)/per)}
@@ -93,8 +94,8 @@ func value(ch estimator.Chunk, e int) int64 {
 	return ch.Values[e]
 }
 
-// MeanOf returns the mean of the persons' vectors in values, from exact sums; nil for no persons. Of persons with
-// several rows it is the mean of their means.
+// MeanOf returns the mean of the persons' vectors in values, from exact sums; nil for no persons.
+// Of persons with several rows it is the mean of their means.
 func MeanOf(b *estimator.Block, step float64) []float64 {
 	n := b.Persons()
 	if n == 0 {

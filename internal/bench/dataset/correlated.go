@@ -9,8 +9,8 @@ import (
 	"scrim/internal/bench/internal/named"
 )
 
-// factored is a Gaussian x = mu + Lz + e, with z standard normal and, where noisy, e too. The factor L is drawn
-// anew for every sample.
+// factored is a Gaussian x = mu + Lz + e, with z standard normal and, where noisy, e too. The
+// factor L is drawn anew for every sample.
 func (s *Set) factored(mu float64, noisy bool, factor func(r rng) *mat.Dense) {
 	truth := constant(s.Dim, mu)
 	s.draw = func(r rng) (*estimator.Block, []float64, error) {

@@ -45,7 +45,8 @@ func covariance(s *Set, x Sample, i, j int) float64 {
 	return sum / float64(s.Persons)
 }
 
-// TestMoments compares means and covariances with those that the sets promise, to five standard errors.
+// TestMoments compares means and covariances with those that the sets promise, to five standard
+// errors.
 func TestMoments(t *testing.T) {
 	for _, c := range []struct {
 		name string

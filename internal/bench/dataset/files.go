@@ -23,7 +23,8 @@ var files = []Kind{
 	{"mnist", "digit=0,part=train", "images of a digit, pixels/255, from the idx files train-… or t10k-… [HLY21, Fig. 7]", openMNIST},
 }
 
-// read returns the contents of a file, or of the file with .gz after its name, from dir or from dir/folder.
+// read returns the contents of a file, or of the file with .gz after its name, from dir or from
+// dir/folder.
 func read(dir, folder, file string) ([]byte, error) {
 	for _, p := range []string{filepath.Join(dir, file), filepath.Join(dir, folder, file)} {
 		for _, suffix := range []string{"", ".gz"} {
@@ -80,7 +81,8 @@ func transactions(rows [][]int32, dim int) *Set {
 	return s
 }
 
-// baskets reads rows of item numbers; items are renumbered from 0 in ascending order of those that are left.
+// baskets reads rows of item numbers; items are renumbered from 0 in ascending order of those that
+// are left.
 func baskets(b []byte, least int) (rows [][]int32, dim int, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	lines.Buffer(nil, 1<<24)
@@ -167,8 +169,8 @@ func imageSet(images [][]byte, size int) *Set {
 	return s
 }
 
-// idx reads a file of bytes in the idx form of the given number of dimensions; size is the number of bytes of one
-// entry of the first.
+// idx reads a file of bytes in the idx form of the given number of dimensions; size is the number
+// of bytes of one entry of the first.
 func idx(dir, file string, dims int) (data []byte, size int, err error) {
 	b, err := read(dir, "mnist", file)
 	if err != nil {

@@ -66,7 +66,8 @@ func openA(n *named.Name, _ string) (*Set, error) {
 	return s, nil
 }
 
-// openSkewed returns Gaussian B, C and C′: mean 10, variances (d/j)^alpha, j = 1 … d, the smallest first.
+// openSkewed returns Gaussian B, C and C′: mean 10, variances (d/j)^alpha, j = 1 … d, the smallest
+// first.
 func openSkewed(dim int, alpha float64, correlated bool) func(*named.Name, string) (*Set, error) {
 	return func(n *named.Name, _ string) (*Set, error) {
 		s := denseSet(n, 10000, dim)
@@ -76,7 +77,8 @@ func openSkewed(dim int, alpha float64, correlated bool) func(*named.Name, strin
 			s.Sigma = append(s.Sigma, math.Pow(d/float64(j), alpha/2))
 		}
 		s.SigmaMin, s.Radius = 1, 10*math.Sqrt(d)
-		// The width that the published code uses; Table 1 of the paper gives the same for alpha = 2 only.
+		// The width that the published code uses; Table 1 of the paper gives the same for alpha = 2
+		// only.
 		s.symmetric(n, 50*d*math.Sqrt(s.Sigma[s.Dim-1]))
 		s.normal(10, s.Sigma)
 		if correlated {

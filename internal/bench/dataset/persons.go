@@ -61,7 +61,8 @@ func openPersons(n *named.Name, _ string) (*Set, error) {
 
 func (p rowsOf) with(r rng) rowsOf { p.seed = r; return p }
 
-// mostKept bounds the numbers of rows that are kept with the persons' sums: 64 MiB. More are drawn a second time.
+// mostKept bounds the numbers of rows that are kept with the persons' sums: 64 MiB. More are drawn
+// a second time.
 const mostKept = 1 << 23
 
 // totals is the block of one vector a person: the sum of the rows, with their number.

@@ -32,15 +32,16 @@ func TestLawsAreStandard(t *testing.T) {
 			t.Errorf("%s: mean %v, variance %v", name, m, v)
 		}
 		heavy := name != "gaussian"
-		// A tail exponent of 6.5 makes the share beyond 8 about 2^-6.5 of that beyond 4, and up to ten times that where the tail sets
-		// in late: 0.098 for the moved density of pareto.
+		// A tail exponent of 6.5 makes the share beyond 8 about 2^-6.5 of that beyond 4, and up to
+		// ten times that where the tail sets in late: 0.098 for the moved density of pareto.
 		if ratio := float64(far[1]) / float64(max(1, far[0])); heavy && (ratio < 0.006 || ratio > 0.11) || !heavy && far[1] > 0 {
 			t.Errorf("%s: %v beyond 4 and 8", name, far)
 		}
 	}
 }
 
-// TestStudentByItsDistribution compares the draws with the distribution function of t with 2.5 degrees of freedom at a few points.
+// TestStudentByItsDistribution compares the draws with the distribution function of t with 2.5
+// degrees of freedom at a few points.
 func TestStudentByItsDistribution(t *testing.T) {
 	const draws = 200_000
 	g, draw := rand.New(rand.NewPCG(1, 2)), student(2)
@@ -118,7 +119,8 @@ func TestRowsAddUpToPersons(t *testing.T) {
 	}
 }
 
-// TestPersonMeans checks that the mean is that of the persons' means, around the truth where rows are tilted.
+// TestPersonMeans checks that the mean is that of the persons' means, around the truth where rows
+// are tilted.
 func TestPersonMeans(t *testing.T) {
 	b := &estimator.Block{Dim: 1, Chunks: []estimator.Chunk{{Persons: 2, Rows: []int64{1, 3}, Dense: []int64{4, 6}}}}
 	if got := MeanOf(b, 0.5); got[0] != 1.5 {

@@ -21,17 +21,18 @@ type Set struct {
 	Dim     int
 	Sparse  bool
 	Entries int // numbers of one sample that are stored
-	// Grid is the lattice of the values; Bounded says that its range is a declared one, otherwise it is that of
-	// numbers nobody declares anything about.
+	// Grid is the lattice of the values; Bounded says that its range is a declared one, otherwise
+	// it is that of numbers nobody declares anything about.
 	Grid    estimator.Grid
 	Bounded bool
 	P       float64 // the error's norm in the paper: 2 or 1
 	Fixed   bool    // every sample is the same: a file, or a set without chance
 
 	// What methods that need declarations are told, in values.
-	Radius   float64   // bound on the norm of the mean; 0: none
-	Sigma    []float64 // bounds on the spread of each coordinate, one for all where there is one; nil: none
-	SigmaMin float64   // smallest spread of a coordinate; 0: none
+	Radius float64 // bound on the norm of the mean; 0: none
+	// bounds on the spread of each coordinate, one for all where there is one; nil: none
+	Sigma    []float64
+	SigmaMin float64 // smallest spread of a coordinate; 0: none
 
 	// Persons with several rows: a block then has the sums of their rows, with the numbers of them.
 	Rows     int     // usual number of rows of a person; 0: one, and each person has it
@@ -47,8 +48,10 @@ type Set struct {
 	Observed  bool      // there is no distribution behind it: samples have no Truth
 
 	draw func(r rng) (*estimator.Block, []float64, error)
-	rows func(r rng) *estimator.Block // the same sample, one vector a row; nil where a person has one
-	// both is draw with the rows in the same pass, where they are few enough to be kept; nil elsewhere.
+	// the same sample, one vector a row; nil where a person has one
+	rows func(r rng) *estimator.Block
+	// both is draw with the rows in the same pass, where they are few enough to be kept; nil
+	// elsewhere.
 	both func(r rng) (persons, rows *estimator.Block, truth []float64)
 	once sync.Once
 	kept Sample
@@ -58,7 +61,8 @@ type Set struct {
 // Sample is one draw of a set.
 type Sample struct {
 	Block *estimator.Block
-	Mean  []float64 // mean of the block's vectors, of the persons' means where they have several rows, in values
+	// mean of the block's vectors, of the persons' means where they have several rows, in values
+	Mean  []float64
 	Truth []float64 // mean of the distribution; nil where there is none
 	// Rows makes the block of the sample's rows with a vector each; nil where a person has one row.
 	Rows func() *estimator.Block
@@ -143,8 +147,8 @@ func (s *Set) sample(seed uint64) (Sample, error) {
 	return out, nil
 }
 
-// Params are the public facts as the estimators take them, without what must be declared: one row a person, or any
-// number where persons have several.
+// Params are the public facts as the estimators take them, without what must be declared: one row a
+// person, or any number where persons have several.
 func (s *Set) Params() estimator.Params {
 	p := estimator.Params{Grid: s.Grid, MaxRows: 1}
 	if s.MostRows > 1 {
@@ -160,8 +164,8 @@ func (s *Set) Params() estimator.Params {
 // undeclared is the grid of numbers of which nothing is declared: the planner's.
 var undeclared = estimator.Grid{Step: 0x1p-20, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}
 
-// setRange declares the range [lo, hi] for every coordinate: the grid is then the smallest power of two that cuts
-// it into at most 2^32 steps. lo = hi declares nothing.
+// setRange declares the range [lo, hi] for every coordinate: the grid is then the smallest power of
+// two that cuts it into at most 2^32 steps. lo = hi declares nothing.
 func (s *Set) setRange(lo, hi float64) {
 	s.Grid, s.Bounded = undeclared, lo < hi
 	if !s.Bounded {

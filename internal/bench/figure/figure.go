@@ -35,7 +35,8 @@ type Point struct{ X, Y, Err float64 }
 // Colours is the number of different colours.
 const Colours = 10
 
-// colours are, first, those of Okabe and Ito, which most people can tell apart; shapes help the rest.
+// colours are, first, those of Okabe and Ito, which most people can tell apart; shapes help the
+// rest.
 var colours = [Colours]color.RGBA{
 	{0, 0, 0, 255}, {213, 94, 0, 255}, {0, 114, 178, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{230, 159, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {148, 60, 40, 255}, {90, 60, 150, 255},

@@ -16,10 +16,12 @@ import (
 // dirs are the packages whose results must have the same bits everywhere.
 var dirs = []string{".", "../../mix", "../../blanket", "../../skellam"}
 
-// mathAllowed are the functions of package math that are exact, or rounded as IEEE 754 says, on every machine.
+// mathAllowed are the functions of package math that are exact, or rounded as IEEE 754 says, on
+// every machine.
 var mathAllowed = []string{"Sqrt", "Floor", "Ceil", "Frexp", "Ldexp", "Inf", "NaN", "IsInf", "IsNaN", "Nextafter", "Abs", "Float64bits", "Max", "Min", "Trunc"}
 
-// stubs has the types of what the packages import; what comes from anywhere else has no known type and counts as a float.
+// stubs has the types of what the packages import; what comes from anywhere else has no known type
+// and counts as a float.
 var stubs = map[string]string{
 	"math":                                 "func Sqrt(float64) float64; func Floor(float64) float64; func Ceil(float64) float64; func Ldexp(float64, int) float64; func Frexp(float64) (float64, int)",
 	"scrim/engine/collect/internal/strict": "func Exp(float64) float64; func Rest(float64) float64; func Log(float64) float64; func Log1p(float64) float64",
@@ -38,7 +40,8 @@ func (stubImporter) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-// complaints checks a package's files: a product that may be of floats is the whole argument of a conversion to float64, and of package math only what is allowed is called.
+// complaints checks a package's files: a product that may be of floats is the whole argument of a
+// conversion to float64, and of package math only what is allowed is called.
 func complaints(fset *token.FileSet, files []*ast.File) (out []string) {
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 	conf := types.Config{Importer: stubImporter{}, Error: func(error) {}}

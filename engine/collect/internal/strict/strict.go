@@ -2,7 +2,8 @@ package strict
 
 import "math"
 
-// ln 2 in two parts; the first has 20 trailing zero bits, so that its product with an exponent is exact.
+// ln 2 in two parts; the first has 20 trailing zero bits, so that its product with an exponent is
+// exact.
 const (
 	ln2High = 0x1.62e42fefp-1
 	ln2Low  = math.Ln2 - ln2High
@@ -18,7 +19,8 @@ var inverse = func() (c [21]float64) {
 	return c
 }()
 
-// expTerms and restTerms are the last powers of the series: r^15/15! < 2^-62 for r ≤ ln(2)/2, and 1/21! < 2^-65 times 2.
+// expTerms and restTerms are the last powers of the series: r^15/15! < 2^-62 for r ≤ ln(2)/2, and
+// 1/21! < 2^-65 times 2.
 const (
 	expTerms  = 14
 	restTerms = 20
@@ -39,7 +41,8 @@ func Exp(x float64) float64 {
 	return math.Ldexp(1+(r+rest(r, expTerms)), int(k))
 }
 
-// Rest returns e^x − 1 − x, which is at least 0, without cancellation for small x. Above 709 it is +Inf; NaN stays NaN.
+// Rest returns e^x − 1 − x, which is at least 0, without cancellation for small x. Above 709 it is
+// +Inf; NaN stays NaN.
 func Rest(x float64) float64 {
 	if x > -1 && x < 1 {
 		return rest(x, restTerms)
@@ -77,7 +80,8 @@ func Log(x float64) float64 {
 	return float64(k*ln2High) + (logRatio((m-1)/(m+1)) + float64(k*ln2Low))
 }
 
-// Log1p returns ln(1+x) without cancellation for small x, as Log does for what is outside its domain.
+// Log1p returns ln(1+x) without cancellation for small x, as Log does for what is outside its
+// domain.
 func Log1p(x float64) float64 {
 	if x > -0.25 && x < 0.25 {
 		return logRatio(x / (2 + x))
@@ -85,7 +89,8 @@ func Log1p(x float64) float64 {
 	return Log(1 + x)
 }
 
-// logRatio returns ln((1+s)/(1−s)) = 2(s + s³/3 + s⁵/5 + …) for |s| ≤ 3−2√2 = 0.172: the first term left out is less than 2^-63 of the sum.
+// logRatio returns ln((1+s)/(1−s)) = 2(s + s³/3 + s⁵/5 + …) for |s| ≤ 3−2√2 = 0.172: the first term
+// left out is less than 2^-63 of the sum.
 func logRatio(s float64) float64 {
 	z := float64(s * s)
 	sum := 0.0

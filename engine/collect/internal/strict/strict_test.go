@@ -102,7 +102,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestGoldenBits pins every bit of the results on a fixed set of arguments: a machine that computes otherwise would refuse the parameters of another.
+// TestGoldenBits pins every bit of the results on a fixed set of arguments: a machine that computes
+// otherwise would refuse the parameters of another.
 func TestGoldenBits(t *testing.T) {
 	t.Parallel()
 	const want = 0x746189390502ddd6

@@ -1,4 +1,5 @@
-// Command app is the smallest app that contributes for the person who uses this device: it explains, asks, and reports once.
+// Command app is the smallest app that contributes for the person who uses this device: it
+// explains, asks, and reports once.
 package main
 
 import (

@@ -5,9 +5,10 @@ import (
 	"math/bits"
 )
 
-// Axis cuts a public range of integers into numbered cells, as a floating-point number does: cells of
-// width Step up to Step·2^Bits from 0 on either side, and of relative width 2^-Bits beyond. With Bits = 63 all cells
-// have the width Step. The cells of k < 0 mirror those of −1−k, so that every cell starts at a multiple of its width.
+// Axis cuts a public range of integers into numbered cells, as a floating-point number does: cells
+// of width Step up to Step·2^Bits from 0 on either side, and of relative width 2^-Bits beyond. With
+// Bits = 63 all cells have the width Step. The cells of k < 0 mirror those of −1−k, so that every
+// cell starts at a multiple of its width.
 type Axis struct {
 	lo, hi int64
 	shift  uint // Step = 2^shift
@@ -16,8 +17,8 @@ type Axis struct {
 	cells  int64
 }
 
-// NewAxis returns the axis of [lo, hi] with smallest cell 2^shift and relative precision 2^-bits. lo and hi are within
-// ±2^61, bits within 1 and 63. It panics where that has more than 2^32 cells.
+// NewAxis returns the axis of [lo, hi] with smallest cell 2^shift and relative precision 2^-bits.
+// lo and hi are within ±2^61, bits within 1 and 63. It panics where that has more than 2^32 cells.
 func NewAxis(lo, hi int64, shift, bits int) Axis {
 	a := Axis{lo: lo, hi: hi, shift: uint(shift), bits: uint(bits)}
 	a.first = a.cell(lo)
@@ -30,8 +31,8 @@ func NewAxis(lo, hi int64, shift, bits int) Axis {
 // Cells is the number of cells.
 func (a Axis) Cells() uint32 { return uint32(min(a.cells, 1<<32-1)) }
 
-// Rounds is the number of times that an interval of cells is split at most until one cell is left: ⌈log2 cells⌉, or one
-// more where the range is not a round one.
+// Rounds is the number of times that an interval of cells is split at most until one cell is left:
+// ⌈log2 cells⌉, or one more where the range is not a round one.
 func (a Axis) Rounds() int {
 	if a.cells == 1 {
 		return 0
@@ -41,9 +42,9 @@ func (a Axis) Rounds() int {
 	return 1 + max(bits.Len32(mid), bits.Len32(last-mid-1))
 }
 
-// split returns the last cell of the left part of an interval of two cells or more: where their numbers, counted from the
-// cell of 0 in two's complement, first differ. So a part holds the cells that begin with the same bits, and the right
-// part starts at as round a number as there is.
+// split returns the last cell of the left part of an interval of two cells or more: where their
+// numbers, counted from the cell of 0 in two's complement, first differ. So a part holds the cells
+// that begin with the same bits, and the right part starts at as round a number as there is.
 func (a Axis) split(lo, hi uint32) uint32 {
 	l, h := uint64(int64(lo)+a.first), uint64(int64(hi)+a.first)
 	half := uint64(1) << (bits.Len64(l^h) - 1)
@@ -58,7 +59,8 @@ func (a Axis) cell(k int64) int64 {
 	return int64(e<<(a.bits&63)+uint(u>>(e&63))) ^ sign
 }
 
-// lowest returns the least integer of a cell, for cells from the second one on; the cell after the last starts where that ends.
+// lowest returns the least integer of a cell, for cells from the second one on; the cell after the
+// last starts where that ends.
 func (a Axis) lowest(cell int64) int64 {
 	if j := cell + a.first; j < 0 {
 		return -a.start(-j)

@@ -37,7 +37,8 @@ var benchBlock = sync.OnceValue(func() *estimator.Block {
 	return b
 })
 
-// exactSum adds up a block in one pass of all cores: the base that the other passes are compared with.
+// exactSum adds up a block in one pass of all cores: the base that the other passes are compared
+// with.
 func exactSum(b *estimator.Block) []int64 {
 	rs := runs(b)
 	var mu sync.Mutex
@@ -59,7 +60,8 @@ func exactSum(b *estimator.Block) []int64 {
 	return total
 }
 
-// beside runs a pass and the exact sum in turn, and reports the medians of their times and of all processor's time.
+// beside runs a pass and the exact sum in turn, and reports the medians of their times and of all
+// processor's time.
 func beside(b *testing.B, pass func(x *estimator.Block)) {
 	x := benchBlock()
 	var ours, base, cpu, baseCPU []float64
@@ -128,7 +130,8 @@ func BenchmarkClipSum(b *testing.B) {
 	beside(b, func(x *estimator.Block) { ClipSum(x, nil, norms, radius) })
 }
 
-// BenchmarkClipped to BenchmarkPlan size estimators without their noise: centre, scales, norms, radius, sum.
+// BenchmarkClipped to BenchmarkPlan size estimators without their noise: centre, scales, norms,
+// radius, sum.
 func BenchmarkClipped(b *testing.B) {
 	beside(b, func(x *estimator.Block) { benchClipped(x, nil, nil) })
 }
@@ -153,8 +156,8 @@ func BenchmarkBisectEven(b *testing.B) {
 	beside(b, func(x *estimator.Block) { benchCentre(x, NewAxis(-1<<23, 1<<23-1, 0, 63)) })
 }
 
-// scaleAxis is the axis of the scales of vectors whose norms are about 2^16·√dim (vector's dense.scaleAxis): two cells an octave
-// from 1/(4·dim) to twice that.
+// scaleAxis is the axis of the scales of vectors whose norms are about 2^16·√dim (vector's
+// dense.scaleAxis): two cells an octave from 1/(4·dim) to twice that.
 func scaleAxis(dim int) Axis {
 	spread := 1 << 16 * math.Sqrt(float64(dim))
 	return NewAxis(0, int64(2*spread), max(0, int(math.Log2(spread/(4*float64(dim))))-1), 1)

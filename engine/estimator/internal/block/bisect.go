@@ -4,16 +4,19 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Bisect searches every coordinate's axis at once. centre nil: of the values x_ij; else of the distances
-// |x_ij − centre_j|, with entries and centre within ±2^61. In each round it asks, for each coordinate whose interval of cells has
-// more than one cell, right(j, m) with m the number of persons whose cell is at most that at which the axis splits the interval:
-// true goes on to the right of it, false keeps the left part with it. It returns the cell that is left.
+// Bisect searches every coordinate's axis at once. centre nil: of the values x_ij; else of the
+// distances |x_ij − centre_j|, with entries and centre within ±2^61. In each round it asks, for
+// each coordinate whose interval of cells has more than one cell, right(j, m) with m the number of
+// persons whose cell is at most that at which the axis splits the interval: true goes on to the
+// right of it, false keeps the left part with it. It returns the cell that is left.
 //
-// right is called at most axis.Rounds() times for a coordinate, round by round and in each in the order of the
-// coordinates that are not done, from one goroutine: the order depends on its answers alone. The counts change by at most 1
-// with one person, in either neighbour relation; they are exact, so neither the order of persons nor the number of cores matters.
+// right is called at most axis.Rounds() times for a coordinate, round by round and in each in the
+// order of the coordinates that are not done, from one goroutine: the order depends on its answers
+// alone. The counts change by at most 1 with one person, in either neighbour relation; they are
+// exact, so neither the order of persons nor the number of cores matters.
 //
-// A dense block is read once for six rounds or more, whatever the answers are, but for rare ones at the ends of the axis: see levels.
+// A dense block is read once for six rounds or more, whatever the answers are, but for rare ones at
+// the ends of the axis: see levels.
 func Bisect(b *estimator.Block, axis Axis, centre []int64, right func(j int, atMost int64) bool) []uint32 {
 	if b.Sparse {
 		return sparseBisect(b, axis, centre, right)
@@ -36,8 +39,8 @@ func newSearch(dim int, axis Axis) search {
 	return s
 }
 
-// run asks until one cell is left, where atMost is the number of persons whose cell is at most the given one: at which the
-// coordinate's interval is split.
+// run asks until one cell is left, where atMost is the number of persons whose cell is at most the
+// given one: at which the coordinate's interval is split.
 func (s *search) run(atMost func(j int, cell uint32) int64, right func(j int, atMost int64) bool) []uint32 {
 	for range s.axis.Rounds() {
 		for j := range s.lo {

@@ -40,7 +40,8 @@ func slowBisect(b *estimator.Block, axis Axis, centre []int64, right func(j int,
 	return lo
 }
 
-// randomAxis returns an axis of values or distances, of even cells or not, often shorter than the data.
+// randomAxis returns an axis of values or distances, of even cells or not, often shorter than the
+// data.
 func randomAxis(r *rand.Rand, distances bool) Axis {
 	for {
 		hi := int64(1)<<r.IntN(62) - r.Int64N(2)
@@ -57,7 +58,8 @@ func randomAxis(r *rand.Rand, distances bool) Axis {
 	}
 }
 
-// asker answers at random, or as a search for some quantile would, and writes down what it was asked.
+// asker answers at random, or as a search for some quantile would, and writes down what it was
+// asked.
 func asker(seed uint64, n int64, log *[]string) func(int, int64) bool {
 	r := rand.New(rand.NewPCG(seed, 1))
 	q, chance := r.Float64(), []float64{0, 0.1, 1}[r.IntN(3)]
@@ -120,7 +122,8 @@ func TestBisectOfManyAndFarValues(t *testing.T) {
 	}
 }
 
-// TestBisectOfAlikeAndOfManyCoordinates has persons who are all in one bin of every level, and more coordinates than persons.
+// TestBisectOfAlikeAndOfManyCoordinates has persons who are all in one bin of every level, and more
+// coordinates than persons.
 func TestBisectOfAlikeAndOfManyCoordinates(t *testing.T) {
 	for _, c := range []struct{ n, dim int }{{3000, 2}, {3, 1 << 16}} {
 		rows := make([][]int64, c.n)

@@ -7,7 +7,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// count returns the number of persons in each bin, coordinate by coordinate. A block has less than 2^32 persons.
+// count returns the number of persons in each bin, coordinate by coordinate. A block has less than
+// 2^32 persons.
 func (l *level) count(b *estimator.Block) []uint32 {
 	var total []uint32
 	var mu sync.Mutex
@@ -43,7 +44,8 @@ func (l *level) count(b *estimator.Block) []uint32 {
 	return total
 }
 
-// quartet counts vectors four at a time, so that what is known of a coordinate is fetched once for them.
+// quartet counts vectors four at a time, so that what is known of a coordinate is fetched once for
+// them.
 type quartet struct {
 	level  *level
 	counts []uint32
@@ -117,8 +119,9 @@ func (l *level) countAny(counts []uint32, x []int64) {
 	}
 }
 
-// countScaled counts a vector in bins of 2^bin cells of an axis whose cells grow, 2^bits cells an octave, where what is outside counts in the nearest bin. The
-// bin is (f<<bits + u>>f)>>bin with f as in Axis.cell, worked out in one shift.
+// countScaled counts a vector in bins of 2^bin cells of an axis whose cells grow, 2^bits cells an
+// octave, where what is outside counts in the nearest bin. The bin is (f<<bits + u>>f)>>bin with f
+// as in Axis.cell, worked out in one shift.
 func countScaled(counts []uint32, size int, a Axis, bin uint, first int64, x []int64) {
 	least, octave, at := uint64(1)<<(a.shift+a.bits), int64(1)<<(a.bits-bin), int64(0)
 	short, zero := a.bits+1-bin, int64(a.shift+a.bits+1)*octave
@@ -132,8 +135,8 @@ func countScaled(counts []uint32, size int, a Axis, bin uint, first int64, x []i
 	}
 }
 
-// countNearest counts four vectors in bins of one width where what is outside counts in the nearest one. That is little, so its branches
-// are seldom taken.
+// countNearest counts four vectors in bins of one width where what is outside counts in the nearest
+// one. That is little, so its branches are seldom taken.
 func (e *even) countNearest(counts []uint32, size int, x, y, z, t []int64) {
 	y, z, t = y[:len(x)], z[:len(x)], t[:len(x)]
 	width, origin := e.widths[0]&63, e.origins[0]
@@ -164,7 +167,8 @@ func nearest(k int64, size int) int64 {
 	return int64(size-1) &^ (k >> 63)
 }
 
-// countInside counts four vectors in bins of one width where what is outside counts in bin 0. What is inside is as good as random: it does not branch on it.
+// countInside counts four vectors in bins of one width where what is outside counts in bin 0. What
+// is inside is as good as random: it does not branch on it.
 func (e *even) countInside(counts []uint32, size int, x, y, z, t []int64) {
 	y, z, t = y[:len(x)], z[:len(x)], t[:len(x)]
 	widths, origins := e.widths[:len(x)], e.origins[:len(x)]

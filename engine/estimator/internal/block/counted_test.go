@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// fewCells returns an axis of few cells: even ones, or those of scales, near 2^53 or beyond at times.
+// fewCells returns an axis of few cells: even ones, or those of scales, near 2^53 or beyond at
+// times.
 func fewCells(r *rand.Rand, distances bool) Axis {
 	for {
 		lo, hi, shift, bits := int64(0), int64(1)<<r.IntN(62)+r.Int64N(3)-1, r.IntN(56), []int{1, 2, 3, 63}[r.IntN(4)]
@@ -29,8 +30,9 @@ func fewCells(r *rand.Rand, distances bool) Axis {
 	}
 }
 
-// borders puts numbers about the limits of cells, on either side of the centre, and beyond the axis: most of them about few limits, those at
-// which an axis is split late and its ends, so that levels have many numbers about the ends of their bins.
+// borders puts numbers about the limits of cells, on either side of the centre, and beyond the
+// axis: most of them about few limits, those at which an axis is split late and its ends, so that
+// levels have many numbers about the ends of their bins.
 func borders(r *rand.Rand, rows [][]int64, axis Axis, centre []int64) {
 	cell := r.Int64N(axis.cells)
 	for _, row := range rows {
@@ -74,7 +76,8 @@ func (k *kinds) note(l *levels) {
 	}
 }
 
-// TestLevelsAskWhatTheSlowOneAsks has numbers about the limits of bins, axes of many cells and of few, one core and two.
+// TestLevelsAskWhatTheSlowOneAsks has numbers about the limits of bins, axes of many cells and of
+// few, one core and two.
 func TestLevelsAskWhatTheSlowOneAsks(t *testing.T) {
 	r := rand.New(stattest.Source(t, "levels"))
 	var seen kinds
@@ -115,8 +118,8 @@ func TestLevelsAskWhatTheSlowOneAsks(t *testing.T) {
 	}
 }
 
-// TestReadings counts them: as few as the number of cells asks for where an axis is a whole run of them, and of any axis
-// where no interval ends at its ends; a few more otherwise.
+// TestReadings counts them: as few as the number of cells asks for where an axis is a whole run of
+// them, and of any axis where no interval ends at its ends; a few more otherwise.
 func TestReadings(t *testing.T) {
 	r := rand.New(stattest.Source(t, "readings"))
 	b := dense(r, 3, 9, randomRows(r, 30, 3, 30))
@@ -137,7 +140,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// readings returns the readings of a search with random answers; in the middle, the first two of a coordinate lead away from both ends.
+// readings returns the readings of a search with random answers; in the middle, the first two of a
+// coordinate lead away from both ends.
 func readings(b *estimator.Block, axis Axis, r *rand.Rand, middle bool) int {
 	l, asked := newLevels(b, axis, nil), make([]int, b.Dim)
 	l.run(l.atMost, func(j int, _ int64) bool {
@@ -150,7 +154,8 @@ func readings(b *estimator.Block, axis Axis, r *rand.Rand, middle bool) int {
 	return l.read
 }
 
-// TestStepsAreThoseOfTheAxis compares every step's bin with that of the distances that are counted there.
+// TestStepsAreThoseOfTheAxis compares every step's bin with that of the distances that are counted
+// there.
 func TestStepsAreThoseOfTheAxis(t *testing.T) {
 	r := rand.New(stattest.Source(t, "steps"))
 	seen := 0

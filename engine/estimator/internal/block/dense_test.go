@@ -13,7 +13,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// dense returns a block of the given vectors in chunks of one to three persons, or of up to size persons.
+// dense returns a block of the given vectors in chunks of one to three persons, or of up to size
+// persons.
 func dense(r *rand.Rand, dim, size int, rows [][]int64) *estimator.Block {
 	b := &estimator.Block{Dim: dim}
 	for len(rows) > 0 {
@@ -24,7 +25,8 @@ func dense(r *rand.Rand, dim, size int, rows [][]int64) *estimator.Block {
 	return b
 }
 
-// randomRows returns n vectors of entries up to 2^bits, some of them with one entry that is not 0, or all near the bound.
+// randomRows returns n vectors of entries up to 2^bits, some of them with one entry that is not 0,
+// or all near the bound.
 func randomRows(r *rand.Rand, n, dim, bits int) [][]int64 {
 	rows := make([][]int64, n)
 	for i := range rows {
@@ -122,8 +124,9 @@ func radiusFor(r *rand.Rand, norms []float64) float64 {
 	return math.Ldexp(1+r.Float64(), r.IntN(64))
 }
 
-// TestDenseClippedPersonIsWithinTheRadius checks the bound that privacy rests on, in exact arithmetic: one person's
-// part of the sum has weighted norm at most radius·2^24, and two persons' parts differ by at most twice that.
+// TestDenseClippedPersonIsWithinTheRadius checks the bound that privacy rests on, in exact
+// arithmetic: one person's part of the sum has weighted norm at most radius·2^24, and two persons'
+// parts differ by at most twice that.
 func TestDenseClippedPersonIsWithinTheRadius(t *testing.T) {
 	r := rand.New(stattest.Source(t, "dense clip"))
 	for range 4000 {
@@ -224,7 +227,8 @@ func TestFactorEdges(t *testing.T) {
 	}
 }
 
-// TestDensePassesDoNotDependOnOrderOrCores permutes the persons, cuts the chunks anew and takes cores away.
+// TestDensePassesDoNotDependOnOrderOrCores permutes the persons, cuts the chunks anew and takes
+// cores away.
 func TestDensePassesDoNotDependOnOrderOrCores(t *testing.T) {
 	r := rand.New(stattest.Source(t, "dense order"))
 	const n, dim = 5000, 37

@@ -1,7 +1,8 @@
 package block
 
-// level says which bin of its coordinate a number is in: that of cell c, counted from the cell of 0, is c>>shifts[j] − firsts[j].
-// At the first level what is outside the bins counts in the nearest one. At the others (rest) it counts in bin 0, which has nothing else.
+// level says which bin of its coordinate a number is in: that of cell c, counted from the cell of
+// 0, is c>>shifts[j] − firsts[j]. At the first level what is outside the bins counts in the nearest
+// one. At the others (rest) it counts in bin 0, which has nothing else.
 type level struct {
 	axis   Axis
 	centre []int64
@@ -13,13 +14,15 @@ type level struct {
 	steps  *steps // nil where these are not counted
 }
 
-// even is the same for numbers themselves, where the bins of a coordinate have one width: v is in bin v>>widths[j] − origins[j].
+// even is the same for numbers themselves, where the bins of a coordinate have one width: v is in
+// bin v>>widths[j] − origins[j].
 type even struct {
 	widths  []uint8
 	origins []int64
 }
 
-// newLevel returns the level of the narrowest bins of which most cover the interval of each coordinate.
+// newLevel returns the level of the narrowest bins of which most cover the interval of each
+// coordinate.
 func newLevel(s *search, centre []int64, most int64, rest bool) *level {
 	dim := len(s.lo)
 	l := &level{axis: s.axis, centre: centre, rest: rest, shifts: make([]uint8, dim), firsts: make([]int64, dim)}
@@ -53,8 +56,9 @@ func (l *level) set(s *search, j int, most int64) {
 // bin returns the bin of a cell, counted from the cell of 0.
 func (l *level) bin(j int, cell int64) int64 { return cell>>l.shifts[j] - l.firsts[j] }
 
-// set sets the bins of 2^shift cells from that of cell from to that of cell to, and reports whether they have one width: whether all cells
-// between have. Then no bin reaches to cells of another width, since those begin at a multiple of 2^bits.
+// set sets the bins of 2^shift cells from that of cell from to that of cell to, and reports whether
+// they have one width: whether all cells between have. Then no bin reaches to cells of another
+// width, since those begin at a multiple of 2^bits.
 func (e *even) set(a Axis, j int, from, to int64, shift uint, before int64) bool {
 	width := a.width(from)
 	if width != a.width(to) || width > a.shift && from < 0 && to >= 0 || shift > a.bits {

@@ -4,12 +4,13 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Means returns the persons' means in units of 2^-shift steps: entry j of person i is T_ij·2^shift/m_i with m_i the
-// person's number of rows, rounded half to even; a total T_ij outside ±MaxUnits counts as its nearest end. It is a map of
-// one person at a time. shift is at most 10, so that an entry is within ±2^60.
+// Means returns the persons' means in units of 2^-shift steps: entry j of person i is
+// T_ij·2^shift/m_i with m_i the person's number of rows, rounded half to even; a total T_ij outside
+// ±MaxUnits counts as its nearest end. It is a map of one person at a time. shift is at most 10, so
+// that an entry is within ±2^60.
 //
-// Persons keep their order, chunks need not. The result is b itself where shift is 0 and every person has one row, a
-// copy otherwise; a sparse copy shares the indexes.
+// Persons keep their order, chunks need not. The result is b itself where shift is 0 and every
+// person has one row, a copy otherwise; a sparse copy shares the indexes.
 func Means(b *estimator.Block, shift uint) *estimator.Block {
 	if shift == 0 && oneRow(b) {
 		return b
@@ -76,9 +77,10 @@ func mean(total, rows int64, shift uint) int64 {
 	return q
 }
 
-// transform returns a block of vectors of length dim with the persons of b, in their order, and no Rows. Its chunks
-// are the runs of b: entries makes those of one from a chunk of b's persons, on several cores at once.
-// dst comes with room, cleared: of a sparse block with the indexes set and a value for each.
+// transform returns a block of vectors of length dim with the persons of b, in their order, and no
+// Rows. Its chunks are the runs of b: entries makes those of one from a chunk of b's persons, on
+// several cores at once. dst comes with room, cleared: of a sparse block with the indexes set and a
+// value for each.
 func transform(b *estimator.Block, dim int, entries func(dst, src estimator.Chunk)) *estimator.Block {
 	rs := runs(b)
 	out := &estimator.Block{Dim: dim, Sparse: b.Sparse, Chunks: make([]estimator.Chunk, len(rs)), Memory: b.Memory}

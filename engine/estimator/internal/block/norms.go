@@ -7,17 +7,19 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Norms returns, for each person in the order of the chunks, an upper bound on the weighted distance from a
-// centre,
+// Norms returns, for each person in the order of the chunks, an upper bound on the weighted
+// distance from a centre,
 //
 //	‖x − c‖_w = √(Σ_j w_j·(x_j − c_j)²)
 //
-// that is at most 1 + (Dim+16)·2^-50 times it. centre may be nil for 0, weights nil for 1; weights are
-// positive and finite; entries and centre are within ±2^61. It is a function of one person at a time: the terms
-// are added in an order that depends on Dim alone. What is not finite comes out as +Inf.
+// that is at most 1 + (Dim+16)·2^-50 times it. centre may be nil for 0, weights nil for 1; weights
+// are positive and finite; entries and centre are within ±2^61. It is a function of one person at a
+// time: the terms are added in an order that depends on Dim alone. What is not finite comes out as
+// +Inf.
 //
-// With half unit u = 2^-53 a term is off by at most 5u of itself, and a sum of Dim terms that are not negative by (Dim−1)u in
-// any order: together less than (Dim+16)·2^-50 = 8(Dim+16)u, with room for the rounding of the root.
+// With half unit u = 2^-53 a term is off by at most 5u of itself, and a sum of Dim terms that are
+// not negative by (Dim−1)u in any order: together less than (Dim+16)·2^-50 = 8(Dim+16)u, with room
+// for the rounding of the root.
 func Norms(b *estimator.Block, centre []int64, weights []float64) []float64 {
 	if b.Sparse {
 		return NormsIn(b, 1, centre, weights)
@@ -57,8 +59,8 @@ func (m *measure) run(norms []float64, r run) {
 	}
 }
 
-// distance2 returns Σ_j w_j·(x_j − c_j)² in doubles: four sums of every fourth term, so that additions need
-// not wait for each other, then the terms that are left.
+// distance2 returns Σ_j w_j·(x_j − c_j)² in doubles: four sums of every fourth term, so that
+// additions need not wait for each other, then the terms that are left.
 func distance2(x, c []int64, w []float64) float64 {
 	c, w = c[:len(x)], w[:len(x)]
 	var p, q, r, s float64

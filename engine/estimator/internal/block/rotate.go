@@ -7,16 +7,16 @@ import (
 	"scrim/engine/estimator"
 )
 
-// rotateBits bounds the entries of a rotated block: within ±2^61, for which every pass has room: a difference of two
-// is within ±2^62.
+// rotateBits bounds the entries of a rotated block: within ±2^61, for which every pass has room: a
+// difference of two is within ±2^62.
 const rotateBits = 61
 
 // Padded is the dimension of a rotated vector: the least power of two that is at least dim.
 func Padded(dim int) int { return 1 << bits.Len(uint(dim-1)) }
 
 // Coarse is the number of bits by which entries are shortened before a rotation: the least k with
-// Padded(dim)·bound/2^k ≤ 2^61, where bound > 0 is the public bound on an entry's absolute value. With bound = MaxUnits it is
-// 0 up to dimension 2048.
+// Padded(dim)·bound/2^k ≤ 2^61, where bound > 0 is the public bound on an entry's absolute value.
+// With bound = MaxUnits it is 0 up to dimension 2048.
 func Coarse(dim int, bound int64) uint {
 	limit := int64(1) << (rotateBits - bits.Len(uint(dim-1)))
 	k := uint(0)
@@ -26,16 +26,18 @@ func Coarse(dim int, bound int64) uint {
 	return k
 }
 
-// Rotate returns the block of the vectors H·diag(ε)·x, where H is the Hadamard matrix of order Padded(Dim) in Sylvester's
-// form, with entries ±1, x is filled up with zeros, and ε_j is −1 where signs[j] is set. These are integers, so
-// nothing is lost: norms grow by √Padded(Dim) exactly, the public range of a coordinate to ±Padded(Dim)·bound. It is a map of one
-// person at a time, for signs that are drawn without a look at the data; privacy does not rest on them.
+// Rotate returns the block of the vectors H·diag(ε)·x, where H is the Hadamard matrix of order
+// Padded(Dim) in Sylvester's form, with entries ±1, x is filled up with zeros, and ε_j is −1 where
+// signs[j] is set. These are integers, so nothing is lost: norms grow by √Padded(Dim) exactly, the
+// public range of a coordinate to ±Padded(Dim)·bound. It is a map of one person at a time, for
+// signs that are drawn without a look at the data; privacy does not rest on them.
 //
-// Entries are clamped to ±bound, the public bound on their absolute value, and counted in units of 2^k with k = Coarse(Dim, bound),
-// rounded half to even: so the results are within ±2^61. b is dense; it is not changed, and Rows are not kept (see Means).
+// Entries are clamped to ±bound, the public bound on their absolute value, and counted in units of
+// 2^k with k = Coarse(Dim, bound), rounded half to even: so the results are within ±2^61. b is
+// dense; it is not changed, and Rows are not kept (see Means).
 //
-// Cost: one more block, of Padded(Dim) entries a person, and Padded(Dim)·log2 Padded(Dim) additions each. Give the block to Done
-// after use: fresh memory takes longer than the additions.
+// Cost: one more block, of Padded(Dim) entries a person, and Padded(Dim)·log2 Padded(Dim) additions
+// each. Give the block to Done after use: fresh memory takes longer than the additions.
 //
 // Source: [HLY21] Section 3.3, on the integer grid as in its Remark 1.
 func Rotate(b *estimator.Block, signs []bool, bound int64) *estimator.Block {
@@ -108,9 +110,9 @@ func Done(b *estimator.Block) {
 	}
 }
 
-// Unrotate turns a vector of Padded(dim) coordinates back: the first dim entries of (1/Padded(dim))·diag(ε)·H·y, the
-// inverse of Rotate for the same signs. It is exact while the entries of H·y are integers within ±2^53. What was shortened
-// by Coarse bits stays so.
+// Unrotate turns a vector of Padded(dim) coordinates back: the first dim entries of
+// (1/Padded(dim))·diag(ε)·H·y, the inverse of Rotate for the same signs. It is exact while the
+// entries of H·y are integers within ±2^53. What was shortened by Coarse bits stays so.
 func Unrotate(y []float64, dim int, signs []bool) []float64 {
 	x := append([]float64(nil), y...)
 	hadamard(x)
@@ -125,8 +127,8 @@ func Unrotate(y []float64, dim int, signs []bool) []float64 {
 	return x
 }
 
-// signedTo sets the first entries of dst to those of x, clamped to ±bound, with the sign changed where flip is −1, and returns their
-// number.
+// signedTo sets the first entries of dst to those of x, clamped to ±bound, with the sign changed
+// where flip is −1, and returns their number.
 func signedTo(dst, x, flip []int64, bound int64) int {
 	dst, flip = dst[:len(x)], flip[:len(x)]
 	for j, v := range x {
@@ -168,8 +170,9 @@ func shorten(x []int64, k uint) {
 	}
 }
 
-// hadamard multiplies x, of a power of two in length, by the matrix of entries ±1 in Sylvester's form: log2 rounds of sums
-// and differences of pairs, of which it makes three, two or one at a time.
+// hadamard multiplies x, of a power of two in length, by the matrix of entries ±1 in Sylvester's
+// form: log2 rounds of sums and differences of pairs, of which it makes three, two or one at a
+// time.
 func hadamard[T int64 | float64](x []T) {
 	h := 1
 	if len(x) >= 8 {

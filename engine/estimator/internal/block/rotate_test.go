@@ -20,7 +20,8 @@ func randomSigns(r *rand.Rand, dim int) []bool {
 	return s
 }
 
-// slowRotate multiplies by the matrix: its entry (i, j) is −1 where i and j share an odd number of bits.
+// slowRotate multiplies by the matrix: its entry (i, j) is −1 where i and j share an odd number of
+// bits.
 func slowRotate(x []int64, signs []bool) []int64 {
 	y := make([]int64, Padded(len(x)))
 	for i := range y {
@@ -40,7 +41,8 @@ func TestRotateIsTheMatrixProduct(t *testing.T) {
 		b := dense(r, dim, 3, randomRows(r, 6, dim, 50))
 		signs := randomSigns(r, dim)
 		before := fmt.Sprint(all(b))
-		Done(Rotate(b, randomSigns(r, dim), estimator.MaxUnits)) // leaves its numbers in the room that is used again
+		// leaves its numbers in the room that is used again
+		Done(Rotate(b, randomSigns(r, dim), estimator.MaxUnits))
 		got := Rotate(b, signs, estimator.MaxUnits)
 		if got.Dim != Padded(dim) || fmt.Sprint(all(b)) != before {
 			t.Fatalf("dimension %d of %d, or the block was written in", got.Dim, dim)
@@ -78,7 +80,8 @@ func TestUnrotateUndoesRotate(t *testing.T) {
 	}
 }
 
-// TestRotationHasRoom checks the public bound at its edge, with the worst vectors: all entries at ±bound, all signs alike.
+// TestRotationHasRoom checks the public bound at its edge, with the worst vectors: all entries at
+// ±bound, all signs alike.
 func TestRotationHasRoom(t *testing.T) {
 	for _, c := range []struct {
 		dim    int

@@ -2,8 +2,9 @@ package block
 
 import "scrim/engine/estimator"
 
-// Sample returns the block of the persons of a dense block that are kept, without Rows (see Means). It shares their vectors. kept has one
-// entry a person, in the order of the chunks. A map of one person at a time, for choices made without a look at the data.
+// Sample returns the block of the persons of a dense block that are kept, without Rows (see Means).
+// It shares their vectors. kept has one entry a person, in the order of the chunks. A map of one
+// person at a time, for choices made without a look at the data.
 func Sample(b *estimator.Block, kept []bool) *estimator.Block {
 	out := &estimator.Block{Dim: b.Dim, Memory: b.Memory}
 	for i := range b.Chunks {

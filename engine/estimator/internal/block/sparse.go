@@ -8,11 +8,13 @@ import (
 	"scrim/engine/estimator/internal/fork"
 )
 
-// A sparse block is never turned into a dense one: with nnz entries in all, each pass takes O(nnz + n + d) time.
+// A sparse block is never turned into a dense one: with nnz entries in all, each pass takes O(nnz +
+// n + d) time.
 //
-// NormsIn and ClipSumIn take a centre that is finer than the grid of the values: both are measured in steps of
-// 1/unit, where an entry x counts as unit·x and the centre as it is. For unit = 1 they are Norms and ClipSum. unit·x and the
-// centre are within ±2^61, so that their differences fit a word.
+// NormsIn and ClipSumIn take a centre that is finer than the grid of the values: both are measured
+// in steps of 1/unit, where an entry x counts as unit·x and the centre as it is. For unit = 1 they
+// are Norms and ClipSum. unit·x and the centre are within ±2^61, so that their differences fit a
+// word.
 
 // run is a number of persons that one core works on at a time.
 type run struct {
@@ -21,7 +23,8 @@ type run struct {
 	at       int // number of the first of them in the block
 }
 
-// runPersons is the length of a run: some ten thousand entries, so that cores share the work evenly.
+// runPersons is the length of a run: some ten thousand entries, so that cores share the work
+// evenly.
 const runPersons = 1024
 
 // runs cuts a block into runs.
@@ -38,7 +41,8 @@ func runs(b *estimator.Block) []run {
 	return out
 }
 
-// spread calls work once on each core; work asks next for the numbers 0 to n−1, each of which comes once.
+// spread calls work once on each core; work asks next for the numbers 0 to n−1, each of which comes
+// once.
 func spread(n int, work func(next func() (int, bool))) {
 	var taken atomic.Int64
 	next := func() (int, bool) {

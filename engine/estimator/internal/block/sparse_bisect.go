@@ -7,8 +7,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// sparseBisect is Bisect on a sparse block. The cells of each coordinate's entries are sorted once; the persons without
-// an entry are all in the cell of 0, or of |0 − centre_j|, so that
+// sparseBisect is Bisect on a sparse block. The cells of each coordinate's entries are sorted once;
+// the persons without an entry are all in the cell of 0, or of |0 − centre_j|, so that
 //
 //	#{cell ≤ m} = #{entries of j in cells ≤ m} + (n − entries of j)·[cell of 0 ≤ m]
 //

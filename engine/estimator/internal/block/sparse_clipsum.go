@@ -8,13 +8,14 @@ import (
 	"scrim/engine/estimator"
 )
 
-// ClipSumIn is ClipSum on a sparse block whose values count unit each: Σ_i a_i·(unit·x_i − c) for every
-// coordinate, in units of 2^-ClipBits/unit steps, with norms from NormsIn of the same unit and centre and the radius
-// measured as they are. The bound of ClipSum holds as it stands: the contribution of a person is the integer vector
-// unit·x − c times one dyadic factor.
+// ClipSumIn is ClipSum on a sparse block whose values count unit each: Σ_i a_i·(unit·x_i − c) for
+// every coordinate, in units of 2^-ClipBits/unit steps, with norms from NormsIn of the same unit
+// and centre and the radius measured as they are. The bound of ClipSum holds as it stands: the
+// contribution of a person is the integer vector unit·x − c times one dyadic factor.
 //
-// It is formed as unit·Σ_i a_i·x_i − c·Σ_i a_i. The first sum has only the entries and takes 128 bits: 2^31 persons, 24 bits of
-// the factor and 60 of a value make 2^115. Integers, so the order of persons does not matter.
+// It is formed as unit·Σ_i a_i·x_i − c·Σ_i a_i. The first sum has only the entries and takes 128
+// bits: 2^31 persons, 24 bits of the factor and 60 of a value make 2^115. Integers, so the order of
+// persons does not matter.
 func ClipSumIn(b *estimator.Block, unit int64, centre []int64, norms []float64, radius float64) []*big.Int {
 	rs := runs(b)
 	var mu sync.Mutex
@@ -31,7 +32,8 @@ func ClipSumIn(b *estimator.Block, unit int64, centre []int64, norms []float64, 
 	return total.minus(unit, centre)
 }
 
-// sums are the sums of one core: ones for entries of value 1, which cannot pass 2^55, and wide for the others.
+// sums are the sums of one core: ones for entries of value 1, which cannot pass 2^55, and wide for
+// the others.
 type sums struct {
 	ones    []int64
 	lo      []uint64

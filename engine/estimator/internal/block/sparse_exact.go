@@ -14,11 +14,13 @@ type Person struct {
 	I int
 }
 
-// Entries returns the coordinates of a person whose chunk is not packed, and the values, nil where all are 1.
+// Entries returns the coordinates of a person whose chunk is not packed, and the values, nil where
+// all are 1.
 func (p Person) Entries() (index []int32, values []int64) { return entries(p.Chunk, p.I) }
 
-// EachPerson calls a function for each person of a sparse block, once, on all cores, with the person's number in the block.
-// worker makes the function of one core, and one that hands over what it has in the end; of these one runs at a time.
+// EachPerson calls a function for each person of a sparse block, once, on all cores, with the
+// person's number in the block. worker makes the function of one core, and one that hands over what
+// it has in the end; of these one runs at a time.
 func EachPerson(b *estimator.Block, worker func() (person func(i int, p Person), done func())) {
 	rs := runs(b)
 	var mu sync.Mutex
@@ -36,7 +38,8 @@ func EachPerson(b *estimator.Block, worker func() (person func(i int, p Person),
 	})
 }
 
-// SampleIn is Sample of a sparse block, whose entries it copies: chunk by chunk, with the persons in order.
+// SampleIn is Sample of a sparse block, whose entries it copies: chunk by chunk, with the persons
+// in order.
 func SampleIn(b *estimator.Block, kept []bool) *estimator.Block {
 	out := &estimator.Block{Dim: b.Dim, Sparse: true, Memory: b.Memory}
 	for c := range b.Chunks {
@@ -81,11 +84,12 @@ func roomFor(m estimator.Memory, from *estimator.Chunk, kept []bool) estimator.C
 	return to
 }
 
-// Shortening returns 2^ClipBits less the clip factor of a person (ClipSum): 0 for those within the radius.
+// Shortening returns 2^ClipBits less the clip factor of a person (ClipSum): 0 for those within the
+// radius.
 func Shortening(norm, radius float64) int64 { return 1<<ClipBits - factor(norm, radius) }
 
-// Exact is a sum of integer vectors in 128 bits a coordinate: 2^31 persons, 24 bits of a factor and 62 of an entry make 2^117. The order in
-// which vectors are added does not matter.
+// Exact is a sum of integer vectors in 128 bits a coordinate: 2^31 persons, 24 bits of a factor and
+// 62 of an entry make 2^117. The order in which vectors are added does not matter.
 type Exact struct{ at []wide }
 
 type wide struct{ lo, hi uint64 }

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestExactLessIsTheClipSum: the sum as it is less what is taken from those beyond the radius is the sum of clipped vectors, for entries of any size.
+// TestExactLessIsTheClipSum: the sum as it is less what is taken from those beyond the radius is
+// the sum of clipped vectors, for entries of any size.
 func TestExactLessIsTheClipSum(t *testing.T) {
 	r := rand.New(stattest.Source(t, "exact"))
 	for range 60 {

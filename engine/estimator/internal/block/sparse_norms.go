@@ -15,11 +15,12 @@ import (
 //	q = W + Σ_{j∈J} w_j((unit·x_j − c_j)² − c_j²)     W = Σ_j w_j·c_j², the same for all
 //	m = W + Σ_{j∈J} w_j((unit·x_j − c_j)² + c_j²)
 //
-// The subtraction loses digits where x is near c, by a part of m and not of q. In double precision, with half unit
-// u = 2^-53, each term is off by at most 6u of its share of m (integers above 2^53 are rounded too), W by (d_c+4)u·W where d_c coordinates
-// of c are not 0, and the sum of |J|+1 terms by (|J|+1)u·m more. So e = (|J|+d_c+16)·2^-50·m = 8(|J|+d_c+16)u·m covers all of it and the rounding
-// of m, of q+e and of the root, and √(q+e) is never under the true norm. Without a centre nothing cancels: m = q, and
-// the answer is at most 1 + (|J|+16)·2^-50 times the norm.
+// The subtraction loses digits where x is near c, by a part of m and not of q. In double precision,
+// with half unit u = 2^-53, each term is off by at most 6u of its share of m (integers above 2^53
+// are rounded too), W by (d_c+4)u·W where d_c coordinates of c are not 0, and the sum of |J|+1
+// terms by (|J|+1)u·m more. So e = (|J|+d_c+16)·2^-50·m = 8(|J|+d_c+16)u·m covers all of it and the
+// rounding of m, of q+e and of the root, and √(q+e) is never under the true norm. Without a centre
+// nothing cancels: m = q, and the answer is at most 1 + (|J|+16)·2^-50 times the norm.
 func NormsIn(b *estimator.Block, unit int64, centre []int64, weights []float64) []float64 {
 	out := estimator.Make[float64](b.Memory, int(b.Persons()))
 	t := newNormTerms(b.Dim, unit, centre, weights)

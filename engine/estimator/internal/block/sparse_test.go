@@ -13,7 +13,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// randomSparse returns a random sparse block in a few chunks, and the same vectors times unit as a dense block.
+// randomSparse returns a random sparse block in a few chunks, and the same vectors times unit as a
+// dense block.
 func randomSparse(r *rand.Rand, dim int, binary bool, unit int64) (sparse, dense *estimator.Block) {
 	sparse, dense = &estimator.Block{Dim: dim, Sparse: true}, &estimator.Block{Dim: dim}
 	share := r.Float64()
@@ -115,8 +116,8 @@ func square(x float64) *big.Rat {
 	return r.Mul(r, r)
 }
 
-// TestSparseNormsAreUpperBounds compares with exact rationals: never under, and over by no more than the slack that is
-// stated. The bound must bite: without the slack some norm is under.
+// TestSparseNormsAreUpperBounds compares with exact rationals: never under, and over by no more
+// than the slack that is stated. The bound must bite: without the slack some norm is under.
 func TestSparseNormsAreUpperBounds(t *testing.T) {
 	r := rand.New(stattest.Source(t, "norms"))
 	cancelled := 0
@@ -150,8 +151,8 @@ func TestSparseNormsAreUpperBounds(t *testing.T) {
 	}
 }
 
-// TestSparseClippedPersonIsWithinTheRadius checks the sensitivity: one person's clipped vector has a weighted norm of
-// at most the radius, in exact arithmetic.
+// TestSparseClippedPersonIsWithinTheRadius checks the sensitivity: one person's clipped vector has
+// a weighted norm of at most the radius, in exact arithmetic.
 func TestSparseClippedPersonIsWithinTheRadius(t *testing.T) {
 	r := rand.New(stattest.Source(t, "clip"))
 	worst := 0.0
@@ -287,7 +288,8 @@ func TestSparsePassesDoNotDependOnOrderOrCores(t *testing.T) {
 	}
 }
 
-// TestSparsePassesTakeAnyBlock: blocks without persons, and a coordinate that comes twice, which no store gives.
+// TestSparsePassesTakeAnyBlock: blocks without persons, and a coordinate that comes twice, which no
+// store gives.
 func TestSparsePassesTakeAnyBlock(t *testing.T) {
 	for name, b := range map[string]*estimator.Block{
 		"no chunks": {Dim: 3, Sparse: true},

@@ -11,12 +11,13 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Totals are the exact sums of a block's coordinates, for a ClipSum that need not read the block again but for the
-// persons that it clips. nil stands for sums that are not known. They are no released numbers.
+// Totals are the exact sums of a block's coordinates, for a ClipSum that need not read the block
+// again but for the persons that it clips. nil stands for sums that are not known. They are no
+// released numbers.
 type Totals struct{ sums *sums }
 
-// Measure is Norms, with the Totals from the same reading of the block. They are nil for a sparse block, and where entries
-// are outside ±2^52.
+// Measure is Norms, with the Totals from the same reading of the block. They are nil for a sparse
+// block, and where entries are outside ±2^52.
 func Measure(b *estimator.Block, centre []int64, weights []float64) ([]float64, *Totals) {
 	if b.Sparse {
 		return Norms(b, centre, weights), nil
@@ -43,8 +44,8 @@ func Measure(b *estimator.Block, centre []int64, weights []float64) ([]float64, 
 	return norms, t
 }
 
-// Total returns the Totals of a dense block, in one reading, and whether all its entries are from lo to hi. The Totals are nil where
-// entries are outside that, or ±2^52.
+// Total returns the Totals of a dense block, in one reading, and whether all its entries are from
+// lo to hi. The Totals are nil where entries are outside that, or ±2^52.
 func Total(b *estimator.Block, lo, hi int64) (t *Totals, inRange bool) {
 	t = &Totals{newDenseSums(b.Dim)}
 	rs, w := runs(b), inside(lo, hi)
@@ -74,7 +75,8 @@ func Total(b *estimator.Block, lo, hi int64) (t *Totals, inRange bool) {
 	return t, !beyond.Load()
 }
 
-// inside returns a range of a power of two of integers that is within lo to hi and summable; one that no entry is in if there is none.
+// inside returns a range of a power of two of integers that is within lo to hi and summable; one
+// that no entry is in if there is none.
 func inside(lo, hi int64) within {
 	lo, hi = max(lo, summable.least), min(hi, -summable.least-1)
 	if hi < lo {

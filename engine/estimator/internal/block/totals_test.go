@@ -9,8 +9,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestTotalKnowsSumsAndRanges compares Total with a look at every entry, for ranges that a power of two just fits or does not, and
-// entries at their ends.
+// TestTotalKnowsSumsAndRanges compares Total with a look at every entry, for ranges that a power of
+// two just fits or does not, and entries at their ends.
 func TestTotalKnowsSumsAndRanges(t *testing.T) {
 	r := rand.New(stattest.Source(t, "total"))
 	in, out, large := 0, 0, 0
@@ -74,7 +74,8 @@ func near(r *rand.Rand, lo, hi int64) int64 {
 	return v
 }
 
-// TestSampleIsTheVectorsKept compares a sample with the vectors that are kept, in order, over chunks of any length.
+// TestSampleIsTheVectorsKept compares a sample with the vectors that are kept, in order, over
+// chunks of any length.
 func TestSampleIsTheVectorsKept(t *testing.T) {
 	r := rand.New(stattest.Source(t, "sample"))
 	for range 200 {

@@ -10,11 +10,12 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Search returns, for every coordinate, the cell of a quantile of the values x_ij, or of the distances |x_ij − centre_j|
-// where centre is not nil. Each coordinate is one draw: q's loss and Slack, Dim times.
+// Search returns, for every coordinate, the cell of a quantile of the values x_ij, or of the
+// distances |x_ij − centre_j| where centre is not nil. Each coordinate is one draw: q's loss and
+// Slack, Dim times.
 //
-// Cost: a sort of each column, O(n log n), by all cores; the draws are made one after another in the order of the
-// coordinates. Of a sparse block only the entries are sorted.
+// Cost: a sort of each column, O(n log n), by all cores; the draws are made one after another in
+// the order of the coordinates. Of a sparse block only the entries are sorted.
 func (q Quantile) Search(n noise.Noiser, b *estimator.Block, axis block.Axis, centre []int64) []uint32 {
 	out := make([]uint32, b.Dim)
 	c := newColumns(b, axis, centre)
@@ -38,7 +39,8 @@ func (q Quantile) Search(n noise.Noiser, b *estimator.Block, axis block.Axis, ce
 	return out
 }
 
-// batchValues bounds the values of the coordinates that are sorted at a time, as far as two coordinates allow it: they take up to 100 bytes each.
+// batchValues bounds the values of the coordinates that are sorted at a time, as far as two
+// coordinates allow it: they take up to 100 bytes each.
 const batchValues = 1 << 22
 
 // columns reads a block by coordinates.
@@ -119,8 +121,8 @@ func (c *columns) fill(wheels []wheel, from int, q *Quantile) {
 	wg.Wait()
 }
 
-// cells returns the cells of some coordinates' values, of a sparse block the entries' alone. A dense one is read in one
-// pass over the rows.
+// cells returns the cells of some coordinates' values, of a sparse block the entries' alone. A
+// dense one is read in one pass over the rows.
 func (c *columns) cells(from, coordinates int) [][]uint32 {
 	cells := make([][]uint32, coordinates)
 	if c.b.Sparse {

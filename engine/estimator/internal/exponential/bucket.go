@@ -8,13 +8,14 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Fullest chooses a bucket that holds nearly as many persons as any, of a finite public number of buckets with each
-// person in one of them: P[b] ∝ e^{rate·count_b}.
+// Fullest chooses a bucket that holds nearly as many persons as any, of a finite public number of
+// buckets with each person in one of them: P[b] ∝ e^{rate·count_b}.
 //
 //	add-remove    one count moves by 1, all in one direction: range 1, rate = √(8ρ)
 //	replace-one   one count falls and one grows: range 2, rate = √(2ρ)
 //
-// The count of the chosen bucket is at least the largest less ln(buckets/β)/rate, with probability 1−β.
+// The count of the chosen bucket is at least the largest less ln(buckets/β)/rate, with probability
+// 1−β.
 type Fullest struct {
 	buckets uint64
 	loss    loss
@@ -42,8 +43,8 @@ func (f Fullest) Step(name string) estimator.Step {
 	return f.loss.of(1, estimator.Step{Name: name, Mechanism: estimator.Exponential, Sensitivity: fmt.Sprintf("range=%d", f.span)})
 }
 
-// Choose returns a bucket, given the number of each person's. sorted is in ascending order and below the number of
-// buckets. m is for what it makes of them.
+// Choose returns a bucket, given the number of each person's. sorted is in ascending order and
+// below the number of buckets. m is for what it makes of them.
 func (f Fullest) Choose(n noise.Noiser, m estimator.Memory, sorted []uint64) uint64 {
 	w := f.wheel(m, sorted)
 	defer w.done()

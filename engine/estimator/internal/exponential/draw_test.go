@@ -149,7 +149,8 @@ func TestRankErrorHolds(t *testing.T) {
 	}
 }
 
-// TestManyBesideAnAtom: nine tenths of a list that is 92 % zeros is zero, because ties are split at random.
+// TestManyBesideAnAtom: nine tenths of a list that is 92 % zeros is zero, because ties are split at
+// random.
 func TestManyBesideAnAtom(t *testing.T) {
 	cells := make([]uint32, 20000)
 	for i := range cells {
@@ -237,9 +238,10 @@ func BenchmarkMedians(b *testing.B) {
 	}
 }
 
-// Medians returns the cell of a median of every coordinate of a block of persons, at loss rho and slack Dim·Slack for all
-// together, which holds for neighbours of the given relation. It takes the place of a bisection of every
-// coordinate (block.Bisect); the number of persons is used only inside the choices.
+// Medians returns the cell of a median of every coordinate of a block of persons, at loss rho and
+// slack Dim·Slack for all together, which holds for neighbours of the given relation. It takes the
+// place of a bisection of every coordinate (block.Bisect); the number of persons is used only
+// inside the choices.
 func Medians(n noise.Noiser, b *estimator.Block, axis block.Axis, rho float64, relation estimator.Relation) []uint32 {
 	share := rho / float64(b.Dim) * (1 - 1e-12)
 	return NewQuantile(1, 2, 1, share, relation).Search(n, b, axis, nil)

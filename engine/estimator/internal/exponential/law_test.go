@@ -35,7 +35,8 @@ func law(q Quantile, values []uint64, lo, hi uint64) []float64 {
 	return p
 }
 
-// divergence returns the largest of the Rényi divergences of order α over α, both ways: the zCDP loss of a pair of laws.
+// divergence returns the largest of the Rényi divergences of order α over α, both ways: the zCDP
+// loss of a pair of laws.
 func divergence(p, r []float64) float64 {
 	worst := 0.0
 	for _, alpha := range []float64{1.0001, 1.5, 2, 4, 16, 64} {
@@ -77,7 +78,8 @@ func databases(size int, cells uint64) [][]uint64 {
 	return all
 }
 
-// neighbours calls visit for every pair of neighbouring databases in which a person has up to values numbers.
+// neighbours calls visit for every pair of neighbouring databases in which a person has up to
+// values numbers.
 func neighbours(all [][]uint64, cells uint64, values int, relation estimator.Relation, visit func(a, b []uint64)) {
 	for _, d := range all {
 		for _, own := range databases(values, cells)[1:] {
@@ -95,8 +97,9 @@ func neighbours(all [][]uint64, cells uint64, values int, relation estimator.Rel
 
 var relations = []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne}
 
-// TestQuantileLossByEnumeration compares the laws on every pair of tiny neighbours with the loss and with the range of
-// the log ratio that proves it, and finds the pair where the range is attained.
+// TestQuantileLossByEnumeration compares the laws on every pair of tiny neighbours with the loss
+// and with the range of the log ratio that proves it, and finds the pair where the range is
+// attained.
 func TestQuantileLossByEnumeration(t *testing.T) {
 	const rho, cells = 0.3, 4
 	for _, f := range [][2]int64{{1, 2}, {1, 4}, {6827, 10000}} {
@@ -190,7 +193,8 @@ func joint(n *node, values []uint64, lo, hi, cells uint64) map[uint64]float64 {
 	return out
 }
 
-// TestManyLossByEnumeration computes the law of three quantiles at once on every pair of tiny neighbours.
+// TestManyLossByEnumeration computes the law of three quantiles at once on every pair of tiny
+// neighbours.
 func TestManyLossByEnumeration(t *testing.T) {
 	const rho, cells = 0.5, 4
 	fractions := [][2]int64{{1, 4}, {1, 2}, {9, 10}}

@@ -11,27 +11,32 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Many chooses several quantiles of the same values by the recursion of [KSS22]: the middle one splits the
-// values, and each side is searched for the quantiles on that side, as fractions of that side.
+// Many chooses several quantiles of the same values by the recursion of [KSS22]: the middle one
+// splits the values, and each side is searched for the quantiles on that side, as fractions of that
+// side.
 //
-// Ties: a fraction of one side means what it should only if the split leaves the right share of the values there, and a
-// value that many persons have would go to one side as a whole. So every value gets tieBits secret uniform random bits
-// below its cell, and the search runs on cells so divided: the split falls inside a frequent value. This is a random map of
-// one value at a time, which changes nothing in the argument below: neighbours are compared with the same bits for
-// the values that they share, and mixing over the bits increases no divergence. Two values tie on cell and bits in a share 2^-tieBits of
-// the pairs at most; they go left together.
+// Ties: a fraction of one side means what it should only if the split leaves the right share of the
+// values there, and a value that many persons have would go to one side as a whole. So every value
+// gets tieBits secret uniform random bits below its cell, and the search runs on cells so divided:
+// the split falls inside a frequent value. This is a random map of one value at a time, which
+// changes nothing in the argument below: neighbours are compared with the same bits for the values
+// that they share, and mixing over the bits increases no divergence. Two values tie on cell and
+// bits in a share 2^-tieBits of the pairs at most; they go left together.
 //
-// Loss: the tree has H = ⌊log2 m⌋+1 levels, each at ρ/H, and given the choices above it every value lies in one node of a
-// level. Write D for max(num, den−num) of a node, in values (divided by den): ½ ≤ D < 1. A person with one value
+// Loss: the tree has H = ⌊log2 m⌋+1 levels, each at ρ/H, and given the choices above it every value
+// lies in one node of a level. Write D for max(num, den−num) of a node, in values (divided by den):
+// ½ ≤ D < 1. A person with one value
 //
 //   - comes or goes: one node of a level changes, its distance by at most D: rate = √(2ρ_H)/D;
-//   - is replaced: one node changes by at most 1, or two nodes by at most their D each. rate = √(2ρ_H)/max(1, √2·D)
-//     costs at most ρ_H in both cases (ρ_H/2 for each of the two).
+//   - is replaced: one node changes by at most 1, or two nodes by at most their D each. rate =
+//     √(2ρ_H)/max(1, √2·D) costs at most ρ_H in both cases (ρ_H/2 for each of the two).
 //
-// A person with up to M values: divide by M. One who comes or goes moves node i by at most m_i·D with Σ m_i ≤ M, and
-// Σ m_i² ≤ M². In a replacement node i loses r_i values and gains a_i; its distance moves by at most min(r_i, a_i) +
-// |r_i − a_i|·D, over max(1, √2·D) at most f_i = (r_i+a_i)/2 + (1/√2 − ½)·|r_i−a_i|. f_i² is convex, so Σ f_i² over Σ r_i ≤ M, Σ a_i ≤ M is
-// largest where all r and all a are in one node each: M² if it is the same node, and M²/2 + M²/2 if not.
+// A person with up to M values: divide by M. One who comes or goes moves node i by at most m_i·D
+// with Σ m_i ≤ M, and Σ m_i² ≤ M². In a replacement node i loses r_i values and gains a_i; its
+// distance moves by at most min(r_i, a_i) + |r_i − a_i|·D, over max(1, √2·D) at most f_i =
+// (r_i+a_i)/2 + (1/√2 − ½)·|r_i−a_i|. f_i² is convex, so Σ f_i² over Σ r_i ≤ M, Σ a_i ≤ M is
+// largest where all r and all a are in one node each: M² if it is the same node, and M²/2 + M²/2 if
+// not.
 //
 // The answers ascend with their fractions.
 type Many struct {
@@ -48,12 +53,13 @@ type node struct {
 	left, right *node
 }
 
-// tieBits is the number of random bits under a cell: a rank inside one value is met to 1 part in 2^16 of its
-// frequency.
+// tieBits is the number of random bits under a cell: a rank inside one value is met to 1 part in
+// 2^16 of its frequency.
 const tieBits = 16
 
-// NewMany returns the choice of the quantiles num/den, two integers each with 0 < num < den <= 2^20, on cells cells at
-// most 2^32, at loss rho and slack Draws·Slack. A person has at most values numbers.
+// NewMany returns the choice of the quantiles num/den, two integers each with 0 < num < den <=
+// 2^20, on cells cells at most 2^32, at loss rho and slack Draws·Slack. A person has at most values
+// numbers.
 func NewMany(fractions [][2]int64, cells uint64, values int64, rho float64, relation estimator.Relation) *Many {
 	m, err := newMany(fractions, cells, values, loss{rho: rho}, relation)
 	if err != nil {
@@ -62,11 +68,13 @@ func NewMany(fractions [][2]int64, cells uint64, values int64, rho float64, rela
 	return m
 }
 
-// NewPureMany is NewMany at ε = eps, δ = 0: each of the H levels has ε/H. The argument is that of Many with sums in the place of squares. In
-// one level, divided by the M values of a person, the distances of node i move by m_i·D with Σ m_i ≤ 1 where the person comes or goes:
-// rate = ε_H/(2D). In a replacement they move by min(r_i, a_i) + |r_i − a_i|·D, and the sum over the nodes is at most max(1, 2D) = 2D, with
-// the old values in one node and the new ones in another: rate = ε_H/(4D); in the root, where all values are, it is at most 1 and
-// rate = ε_H/2. It returns an error where eps is too small to be divided so.
+// NewPureMany is NewMany at ε = eps, δ = 0: each of the H levels has ε/H. The argument is that of
+// Many with sums in the place of squares. In one level, divided by the M values of a person, the
+// distances of node i move by m_i·D with Σ m_i ≤ 1 where the person comes or goes: rate = ε_H/(2D).
+// In a replacement they move by min(r_i, a_i) + |r_i − a_i|·D, and the sum over the nodes is at
+// most max(1, 2D) = 2D, with the old values in one node and the new ones in another: rate =
+// ε_H/(4D); in the root, where all values are, it is at most 1 and rate = ε_H/2. It returns an
+// error where eps is too small to be divided so.
 func NewPureMany(fractions [][2]int64, cells uint64, values int64, eps float64, relation estimator.Relation) (*Many, error) {
 	return newMany(fractions, cells, values, loss{epsilon: eps}, relation)
 }
@@ -105,7 +113,8 @@ type builder struct {
 	err       error // the first
 }
 
-// build returns the node of the fractions from to to−1 in the part between the fractions lo and hi of all values.
+// build returns the node of the fractions from to to−1 in the part between the fractions lo and hi
+// of all values.
 func (b *builder) build(from, to int, lo, hi *big.Rat, top bool) *node {
 	if from == to {
 		return nil
@@ -148,8 +157,8 @@ func (b *builder) change(num, den int64, top bool) float64 {
 	return max(whole, math.Sqrt2*d*(1+0x1p-50))
 }
 
-// within returns f as a fraction of the part from lo to hi: exactly, or to the nearest multiple of 2^-20
-// where its denominator is larger.
+// within returns f as a fraction of the part from lo to hi: exactly, or to the nearest multiple of
+// 2^-20 where its denominator is larger.
 func within(f, lo, hi *big.Rat) (num, den int64) {
 	r := new(big.Rat).Sub(f, lo)
 	r.Quo(r, new(big.Rat).Sub(hi, lo))
@@ -170,11 +179,12 @@ func (n *node) size() int {
 	return 1 + n.left.size() + n.right.size()
 }
 
-// Levels is the number of levels: the choices of one are independent given those above them, and share a loss.
+// Levels is the number of levels: the choices of one are independent given those above them, and
+// share a loss.
 func (m *Many) Levels() int { return len(m.each) }
 
-// RankError is, for each fraction, the number of values by which the answer's rank is off at most with probability
-// 1−beta: the errors of the choices on the way to it add up.
+// RankError is, for each fraction, the number of values by which the answer's rank is off at most
+// with probability 1−beta: the errors of the choices on the way to it add up.
 func (m *Many) RankError(beta float64) []float64 {
 	slots := make([]float64, m.Draws())
 	m.root.rankErrors(slots, 0, math.Ldexp(float64(m.cells), tieBits), beta/float64(len(m.each)))
@@ -199,7 +209,8 @@ func (m *Many) Persons() int64 {
 	return int64(math.Ceil(min(m.root.persons(math.Ldexp(float64(m.cells), tieBits), 1), 1<<62)))
 }
 
-// persons returns the number of all values that a node and those under it need, where its part holds the given share.
+// persons returns the number of all values that a node and those under it need, where its part
+// holds the given share.
 func (n *node) persons(points, share float64) float64 {
 	if n == nil {
 		return 0
@@ -232,8 +243,8 @@ func (n *node) at(level int) int {
 	return n.left.at(level-1) + n.right.at(level-1)
 }
 
-// Search returns the cell of each quantile in the order of the fractions. cells holds the cell of each value; space is for what it makes
-// of them.
+// Search returns the cell of each quantile in the order of the fractions. cells holds the cell of
+// each value; space is for what it makes of them.
 func (m *Many) Search(n noise.Noiser, space estimator.Memory, cells []uint32) []uint32 {
 	fine := estimator.Make[uint64](space, len(cells))
 	defer estimator.Free(space, fine)
@@ -253,8 +264,8 @@ func (m *Many) Search(n noise.Noiser, space estimator.Memory, cells []uint32) []
 	return out
 }
 
-// search fills found for a node and those under it, given the runs of the values of its part, which lies from
-// lo to hi. The values up to the answer go left.
+// search fills found for a node and those under it, given the runs of the values of its part, which
+// lies from lo to hi. The values up to the answer go left.
 func (n *node) search(noiser noise.Noiser, w *wheel, data []run, lo, hi uint64, found []uint64) {
 	v := n.q.pick(noiser, w, data, lo, hi)
 	found[n.slot] = v

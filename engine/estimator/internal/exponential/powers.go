@@ -46,8 +46,9 @@ const (
 
 // newPowers returns the powers for a finite rate > 0.
 //
-// The first power of each digit is off by at most one unit (it is cut from 320 bits), and each further one, a product
-// of two numbers below 1, by two units more than the one before: 512 at most.
+// The first power of each digit is off by at most one unit (it is cut from 320 bits), and each
+// further one, a product of two numbers below 1, by two units more than the one before: 512 at
+// most.
 func newPowers(rate float64) powers {
 	var p powers
 	exponent := new(big.Float).SetPrec(workBits).SetFloat64(rate)
@@ -66,7 +67,8 @@ func newPowers(rate float64) powers {
 	return p
 }
 
-// at returns the weight of distance k: ω^k, off by less than 8·513 < 2^13 units, and of a pure choice at least 2^-128.
+// at returns the weight of distance k: ω^k, off by less than 8·513 < 2^13 units, and of a pure
+// choice at least 2^-128.
 func (p *powers) at(k uint64) fraction {
 	w := p.of(k)
 	if p.floored && w[1]|w[2] == 0 {
@@ -97,8 +99,9 @@ func (p *powers) of(k uint64) fraction {
 
 // expNegative returns e^{-x} for x > 0, cut down to a unit.
 //
-// e^{-x} = (e^{-x/2^s})^{2^s} with x/2^s < 2^-8, and a Taylor series for the inner power: the term 40 is below 2^-470. Each
-// squaring doubles the relative error, s <= 16 times, so 320 bits leave more than 290.
+// e^{-x} = (e^{-x/2^s})^{2^s} with x/2^s < 2^-8, and a Taylor series for the inner power: the term
+// 40 is below 2^-470. Each squaring doubles the relative error, s <= 16 times, so 320 bits leave
+// more than 290.
 func expNegative(x *big.Float) fraction {
 	if x.Cmp(big.NewFloat(134)) > 0 { // 192·ln 2 = 133.08…
 		return fraction{}

@@ -19,7 +19,8 @@ func (f fraction) big() *big.Int {
 	return b
 }
 
-// exactLaw returns the weight of every point of a filled wheel, and their sum. The last is of points without weight, as 0.
+// exactLaw returns the weight of every point of a filled wheel, and their sum. The last is of
+// points without weight, as 0.
 func exactLaw(w *wheel, points uint64) ([]*big.Int, *big.Int) {
 	out, last, sum := make([]*big.Int, points), new(big.Int), new(big.Int)
 	for i := range out {
@@ -41,7 +42,8 @@ func exactLaw(w *wheel, points uint64) ([]*big.Int, *big.Int) {
 	return out, sum
 }
 
-// ratio returns the largest quotient of the probabilities of a point under two laws, exactly; false where one is 0.
+// ratio returns the largest quotient of the probabilities of a point under two laws, exactly; false
+// where one is 0.
 func ratio(a, b *wheel, points uint64) (*big.Rat, bool) {
 	p, s := exactLaw(a, points)
 	q, t := exactLaw(b, points)
@@ -67,8 +69,9 @@ func withinEps(x *big.Rat, eps float64) (bool, float64) {
 	return new(big.Float).SetPrec(700).SetRat(x).Cmp(limit) <= 0, math.Log(f) / eps
 }
 
-// TestPureQuantileByEnumeration compares the exact probabilities of all points for all pairs of tiny neighbours with e^ε: at a small ε
-// nothing may be lost to rounding, at a large one the least weight decides.
+// TestPureQuantileByEnumeration compares the exact probabilities of all points for all pairs of
+// tiny neighbours with e^ε: at a small ε nothing may be lost to rounding, at a large one the least
+// weight decides.
 func TestPureQuantileByEnumeration(t *testing.T) {
 	const cells = 4
 	worst := func(q *Quantile, values int, relation estimator.Relation) (*big.Rat, bool) {
@@ -157,7 +160,8 @@ func TestPureFullestByEnumeration(t *testing.T) {
 	}
 }
 
-// TestPureManyByEnumeration computes the law of three quantiles at once, in floats, on every pair of tiny neighbours.
+// TestPureManyByEnumeration computes the law of three quantiles at once, in floats, on every pair
+// of tiny neighbours.
 func TestPureManyByEnumeration(t *testing.T) {
 	const eps, cells = 0.9, 4
 	fractions := [][2]int64{{1, 4}, {1, 2}, {9, 10}}
@@ -206,7 +210,8 @@ func TestPureManyByEnumeration(t *testing.T) {
 	}
 }
 
-// TestPureWeights checks 1 <= w(k)/w(k+j) <= e^{rate·j}, on which a pure choice rests, with exact weights.
+// TestPureWeights checks 1 <= w(k)/w(k+j) <= e^{rate·j}, on which a pure choice rests, with exact
+// weights.
 func TestPureWeights(t *testing.T) {
 	r := rand.New(stattest.Source(t, "pure weights"))
 	for _, rate := range []float64{leastRate, 1e-12, 3e-8, 0.011, 0.7, 5, 130, 1400} {

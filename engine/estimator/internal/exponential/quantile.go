@@ -9,22 +9,27 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Quantile chooses the quantile num/den of one number a person, or of at most values numbers a person, on a public range of cells.
+// Quantile chooses the quantile num/den of one number a person, or of at most values numbers a
+// person, on a public range of cells.
 //
-// A cell v scores by the distance of the target rank from the ranks that v holds, in units of 1/den:
+// A cell v scores by the distance of the target rank from the ranks that v holds, in units of
+// 1/den:
 //
 //	k(v) = max(0, den·#{x < v} − num·n, num·n − den·#{x ≤ v})
 //
-// so each distinct value is a category of its own and the cells of a gap share one. Two neighbours change k by
+// so each distinct value is a category of its own and the cells of a gap share one. Two neighbours
+// change k by
 //
 //	add-remove    at most D = values·max(num, den−num) either way: n and both counts of a cell move together
 //	replace-one   at most D = values·den either way: the counts move by values, n does not (or a person comes or goes,
 //	              which is less)
 //
-// so the range is 2D, and rate = √(2ρ)/D costs ρ [CR21, Lemma 3.2]. n is private and enters only here.
+// so the range is 2D, and rate = √(2ρ)/D costs ρ [CR21, Lemma 3.2]. n is private and enters only
+// here.
 //
-// Accuracy: with N cells the rank of the answer is off by at most (ln N + ln 1/β)/(rate·den) values with probability 1−β
-// [S11]. With all values equal the answer is that value but for a probability of N·e^{-rate·min(num, den−num)·n}.
+// Accuracy: with N cells the rank of the answer is off by at most (ln N + ln 1/β)/(rate·den) values
+// with probability 1−β [S11]. With all values equal the answer is that value but for a probability
+// of N·e^{-rate·min(num, den−num)·n}.
 type Quantile struct {
 	num, den int64
 	loss     loss
@@ -36,8 +41,8 @@ type Quantile struct {
 // maxRank bounds num·n and den·n: a group has at most 2^40 values.
 const maxRank = 1 << 62
 
-// NewQuantile returns the choice of the quantile num/den, 0 < num < den <= 2^20, at loss rho and slack Slack a
-// draw, for at most values >= 1 numbers a person.
+// NewQuantile returns the choice of the quantile num/den, 0 < num < den <= 2^20, at loss rho and
+// slack Slack a draw, for at most values >= 1 numbers a person.
 func NewQuantile(num, den, values int64, rho float64, relation estimator.Relation) Quantile {
 	change := values * max(num, den-num)
 	if relation == estimator.ReplaceOne {
@@ -59,13 +64,14 @@ func checkFraction(num, den int64, change, loss float64) {
 	}
 }
 
-// RankError is the number of values by which the rank of an answer among cells cells is off at most, with
-// probability 1−beta.
+// RankError is the number of values by which the rank of an answer among cells cells is off at
+// most, with probability 1−beta.
 func (q Quantile) RankError(cells, beta float64) float64 {
 	return math.Log(cells/beta) / (q.rate * float64(q.den))
 }
 
-// Persons is the number of values with which the answer lies between the least and the greatest, with probability 95 %.
+// Persons is the number of values with which the answer lies between the least and the greatest,
+// with probability 95 %.
 func (q Quantile) Persons(cells float64) int64 {
 	margin := float64(min(q.num, q.den-q.num)) / float64(q.den)
 	return int64(math.Ceil(min(q.RankError(cells, 0.05)/margin, 1<<62)))
@@ -76,8 +82,8 @@ func (q Quantile) Step(name string, queries int) estimator.Step {
 	return q.loss.of(queries, estimator.Step{Name: name, Mechanism: estimator.Exponential, Sensitivity: fmt.Sprintf("range=%d", 2*q.change)})
 }
 
-// Choose returns the cell of the quantile among cells cells, given the cell of each value in ascending order. m is for what it makes of
-// them.
+// Choose returns the cell of the quantile among cells cells, given the cell of each value in
+// ascending order. m is for what it makes of them.
 func (q Quantile) Choose(n noise.Noiser, m estimator.Memory, sorted []uint32, cells uint64) uint32 {
 	data, w := runs(m, nil, sorted), &wheel{memory: m}
 	defer estimator.Free(m, data)
@@ -112,7 +118,8 @@ func (q *Quantile) pick(n noise.Noiser, w *wheel, data []run, lo, hi uint64) uin
 	return w.draw(n)
 }
 
-// fill makes w the choice of a cell from lo to hi, given the runs of all values there, in ascending order.
+// fill makes w the choice of a cell from lo to hi, given the runs of all values there, in ascending
+// order.
 func (q *Quantile) fill(w *wheel, data []run, lo, hi uint64) {
 	total := int64(0)
 	for _, r := range data {

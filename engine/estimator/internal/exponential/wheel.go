@@ -8,8 +8,9 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Slack bounds the total-variation distance of one draw from the exponential mechanism, for each input: the loss of a draw
-// carries it as privacy.Loss.DeltaTV. The package comment shows 2^-116; the rest is margin.
+// Slack bounds the total-variation distance of one draw from the exponential mechanism, for each
+// input: the loss of a draw carries it as privacy.Loss.DeltaTV. The package comment shows 2^-116;
+// the rest is margin.
 const Slack = 0x1p-100
 
 // maxPoints bounds the points of one choice.

@@ -21,7 +21,8 @@ func (w *words) Uniform() uint64 {
 	return x
 }
 
-// TestCoinsDecideByTheirSides: a coin keeps its person if its side is below, parts are disjoint and together everybody, and no draw is wasted.
+// TestCoinsDecideByTheirSides: a coin keeps its person if its side is below, parts are disjoint and
+// together everybody, and no draw is wasted.
 func TestCoinsDecideByTheirSides(t *testing.T) {
 	sides := []uint32{0, 5, 6, 1<<32 - 1, 1 << 31, 1431655765, 1431655766}
 	w := &words{left: firstpasstest.Coins(sides)}
@@ -46,7 +47,8 @@ func TestCoinsDecideByTheirSides(t *testing.T) {
 	}
 }
 
-// TestCoinsAreFair: samples have the share that is asked for, and no other; sides are all where that is half or more, or nothing is asked for.
+// TestCoinsAreFair: samples have the share that is asked for, and no other; sides are all where
+// that is half or more, or nothing is asked for.
 func TestCoinsAreFair(t *testing.T) {
 	const persons = 90_000
 	c := firstpass.Toss(stattest.Noiser(t, "coins"), nil, persons)

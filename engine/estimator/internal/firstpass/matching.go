@@ -8,14 +8,17 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Match draws secret disjoint groups of size persons each, uniformly among all ways to choose them: as many as
-// there are, ⌊persons/size⌋, but at most most. Group g is result[g·size : (g+1)·size]; persons who are left over take no part.
+// Match draws secret disjoint groups of size persons each, uniformly among all ways to choose them:
+// as many as there are, ⌊persons/size⌋, but at most most. Group g is result[g·size : (g+1)·size];
+// persons who are left over take no part.
 //
-// What is computed from the groups, without their order, has the sensitivity of one group exchanged, added or dropped, in
-// either neighbour relation: the matchings of two neighbours can be drawn so that each is uniform and at most one group
-// differs (docs/proofs/matching.md). So a count of groups moves by at most 1, a centred rank b·#{≤t} − a·#groups by at most b,
-// and a histogram of one bucket a group by at most √2 in ℓ2. The matching is drawn once a release, never shown, and must not
-// depend on the order of persons: it comes from the Noiser's secret bits. The result lies in memory from m.
+// What is computed from the groups, without their order, has the sensitivity of one group
+// exchanged, added or dropped, in either neighbour relation: the matchings of two neighbours can be
+// drawn so that each is uniform and at most one group differs (docs/proofs/matching.md). So a count
+// of groups moves by at most 1, a centred rank b·#{≤t} − a·#groups by at most b, and a histogram of
+// one bucket a group by at most √2 in ℓ2. The matching is drawn once a release, never shown, and
+// must not depend on the order of persons: it comes from the Noiser's secret bits. The result lies
+// in memory from m.
 func Match(n noise.Noiser, m estimator.Memory, persons, size, most int) []int32 {
 	order := estimator.Make[int32](m, persons)
 	for i := range order {
@@ -56,8 +59,8 @@ func NewReader(b *estimator.Block) Reader {
 	return r
 }
 
-// Vector returns person i's vector. Chunks without persons are never met: the last chunk that starts at or
-// before i is taken.
+// Vector returns person i's vector. Chunks without persons are never met: the last chunk that
+// starts at or before i is taken.
 func (r Reader) Vector(i int) []int64 {
 	k := sort.Search(len(r.starts), func(k int) bool { return r.starts[k] > i }) - 1
 	i -= r.starts[k]

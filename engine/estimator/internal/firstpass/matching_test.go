@@ -36,9 +36,10 @@ func groupsOf(order []int32, size, most int) []string {
 	return out
 }
 
-// TestOnePersonChangesOneGroup enumerates all orders of 4 to 7 persons: leaving one out by the coupling gives every order of
-// the others equally often, and at most one group is gone and at most one is new. That holds too when no more than a public
-// number of groups is used. A coupling that only closes the gap must fail: it shifts every later group.
+// TestOnePersonChangesOneGroup enumerates all orders of 4 to 7 persons: leaving one out by the
+// coupling gives every order of the others equally often, and at most one group is gone and at most
+// one is new. That holds too when no more than a public number of groups is used. A coupling that
+// only closes the gap must fail: it shifts every later group.
 func TestOnePersonChangesOneGroup(t *testing.T) {
 	shift := func(order []int32, _ int, gone int32) []int32 {
 		o := slices.DeleteFunc(slices.Clone(order), func(v int32) bool { return v == gone })

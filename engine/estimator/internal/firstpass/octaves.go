@@ -9,8 +9,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Octaves are public buckets for numbers v >= 0: bucket 0 holds v < 1, bucket i the numbers from 2^((i−1)/per) up to
-// 2^(i/per), the last one also those above.
+// Octaves are public buckets for numbers v >= 0: bucket 0 holds v < 1, bucket i the numbers from
+// 2^((i−1)/per) up to 2^(i/per), the last one also those above.
 type Octaves struct{ Per, Buckets int }
 
 // NewOctaves covers numbers up to limit.
@@ -20,7 +20,8 @@ func NewOctaves(per int, limit float64) Octaves {
 	return o
 }
 
-// Bucket returns the number of the bucket that holds v: a function of v alone, whatever the logarithm's rounding.
+// Bucket returns the number of the bucket that holds v: a function of v alone, whatever the
+// logarithm's rounding.
 func (o Octaves) Bucket(v float64) int {
 	if !(v >= 1) {
 		return 0
@@ -35,10 +36,12 @@ func (o Octaves) Bucket(v float64) int {
 // Edge returns the upper end of bucket i.
 func (o Octaves) Edge(i float64) float64 { return math.Exp2(i / float64(o.Per)) }
 
-// Histogram is a noisy histogram of one number a person, or one a group of a secret matching, over octaves.
+// Histogram is a noisy histogram of one number a person, or one a group of a secret matching, over
+// octaves.
 //
-// A person is in one bucket. One who comes or goes changes one count by 1, one who is exchanged two: the squared
-// ℓ2 sensitivity is 1 or 2, and 2 for groups in either relation (Match). Every bucket gets N_Z(0, ⌈that/(2ρ)⌉).
+// A person is in one bucket. One who comes or goes changes one count by 1, one who is exchanged
+// two: the squared ℓ2 sensitivity is 1 or 2, and 2 for groups in either relation (Match). Every
+// bucket gets N_Z(0, ⌈that/(2ρ)⌉).
 type Histogram struct {
 	Octaves
 	Rho    float64
@@ -56,17 +59,20 @@ func Delta2(r estimator.Relation, groups bool) int64 {
 	return 1
 }
 
-// NewHistogram returns the histogram over o with the squared sensitivity delta2 (Delta2) and the loss rho.
+// NewHistogram returns the histogram over o with the squared sensitivity delta2 (Delta2) and the
+// loss rho.
 func NewHistogram(o Octaves, delta2 int64, rho float64) Histogram {
 	v := scalar.SmallSigma2(1, delta2, rho)
 	return Histogram{Octaves: o, Rho: rho, Delta2: delta2, Sigma2: v, Sigma: scalar.Root(v.Big())}
 }
 
-// NewPureHistogram is NewHistogram at ε = eps, δ = 0, a finite eps > 0. One person, or one group, changes delta2 counts by 1 each: that is also the ℓ1
-// sensitivity, and every bucket gets Lap_Z(delta2/ε), exactly.
+// NewPureHistogram is NewHistogram at ε = eps, δ = 0, a finite eps > 0. One person, or one group,
+// changes delta2 counts by 1 each: that is also the ℓ1 sensitivity, and every bucket gets
+// Lap_Z(delta2/ε), exactly.
 //
-// Sigma is then not the noise's standard deviation but twice that, 2.9 scales: an empty bucket passes BulkZ of them once in four million, as one with normal
-// noise does, and FarZ once in 7·10^7.
+// Sigma is then not the noise's standard deviation but twice that, 2.9 scales: an empty bucket
+// passes BulkZ of them once in four million, as one with normal noise does, and FarZ once in
+// 7·10^7.
 func NewPureHistogram(o Octaves, delta2 int64, eps float64) Histogram {
 	scale := new(big.Rat).SetInt64(delta2)
 	scale.Quo(scale, new(big.Rat).SetFloat64(eps))
@@ -93,10 +99,11 @@ func (h Histogram) Release(n noise.Noiser, values []float64) []float64 {
 	return noisy
 }
 
-// Quantile reads a quantile of count numbers off noisy counts. Only the bulk is looked at: the buckets whose
-// count stands out from the noise; the answer is interpolated within a bucket, in the logarithm. Where less than
-// six in ten of the numbers stand out, neighbouring buckets are taken together, two, four and so on, up to an octave; where
-// that does not do, the bulk is the fullest three octaves, which hold three quarters of the distances of normal numbers.
+// Quantile reads a quantile of count numbers off noisy counts. Only the bulk is looked at: the
+// buckets whose count stands out from the noise; the answer is interpolated within a bucket, in the
+// logarithm. Where less than six in ten of the numbers stand out, neighbouring buckets are taken
+// together, two, four and so on, up to an octave; where that does not do, the bulk is the fullest
+// three octaves, which hold three quarters of the distances of normal numbers.
 func (h Histogram) Quantile(noisy []float64, count, q float64) float64 {
 	for width := 1; width <= h.Per; width *= 2 {
 		at, share := placed(together(noisy, width), BulkZ*h.Sigma*math.Sqrt(float64(width)), q)
@@ -132,8 +139,9 @@ func together(noisy []float64, width int) []float64 {
 	return sums
 }
 
-// placed returns the place, in buckets, that has a share q of the counts under it, and their sum. Counts under z do not count: noise
-// in many empty buckets between two that stand out, one of them by mistake, would.
+// placed returns the place, in buckets, that has a share q of the counts under it, and their sum.
+// Counts under z do not count: noise in many empty buckets between two that stand out, one of them
+// by mistake, would.
 func placed(counts []float64, z, q float64) (at, total float64) {
 	kept := make([]float64, len(counts))
 	for i, c := range counts {

@@ -21,7 +21,8 @@ func (s *scales) Laplace(v, num, den *big.Int) *big.Int {
 	return new(big.Int).Set(v)
 }
 
-// TestPureHistogramsSpendEpsilon: with the scale that every bucket gets, the counts that one person, or one group, changes cost ε, exactly.
+// TestPureHistogramsSpendEpsilon: with the scale that every bucket gets, the counts that one
+// person, or one group, changes cost ε, exactly.
 func TestPureHistogramsSpendEpsilon(t *testing.T) {
 	const eps = 0.1
 	for _, moved := range []int64{Delta2(estimator.AddRemove, false), Delta2(estimator.ReplaceOne, false), Delta2(estimator.AddRemove, true)} {
@@ -39,7 +40,8 @@ func TestPureHistogramsSpendEpsilon(t *testing.T) {
 	}
 }
 
-// TestEmptyBucketsRarelyStandOut: noise alone passes BulkZ deviations less than once in 10^5, Gaussian or Laplace; 2 deviations it passes often.
+// TestEmptyBucketsRarelyStandOut: noise alone passes BulkZ deviations less than once in 10^5,
+// Gaussian or Laplace; 2 deviations it passes often.
 func TestEmptyBucketsRarelyStandOut(t *testing.T) {
 	o := NewOctaves(64, 1e60)
 	for name, h := range map[string]Histogram{"gaussian": NewHistogram(o, 1, 0.001), "laplace": NewPureHistogram(o, 1, 0.02)} {

@@ -6,13 +6,15 @@ import (
 	"scrim/engine/estimator"
 )
 
-// NormsPer is the number of buckets per octave for norms of d coordinates. Norms of independent normal coordinates have a
-// relative standard deviation of 1/√(2d): the buckets are two thirds of that, so that more can be told from their width.
+// NormsPer is the number of buckets per octave for norms of d coordinates. Norms of independent
+// normal coordinates have a relative standard deviation of 1/√(2d): the buckets are two thirds of
+// that, so that more can be told from their width.
 func NormsPer(dim int) int { return min(max(4, int(1.5*math.Sqrt(float64(dim)))), 64) }
 
-// Share is the share of a loss rho for a histogram of count numbers of which the fullest bucket has, say, a tenth: that
-// bucket should be 10 standard deviations. From 0.2 % to 4 %, and more in low dimension, where the sum has little noise and the
-// number of persons that the look needs is what counts.
+// Share is the share of a loss rho for a histogram of count numbers of which the fullest bucket
+// has, say, a tenth: that bucket should be 10 standard deviations. From 0.2 % to 4 %, and more in
+// low dimension, where the sum has little noise and the number of persons that the look needs is
+// what counts.
 func Share(rho, count float64, delta2 int64, dim int) float64 {
 	s := max(1, count/100)
 	return min(max(float64(delta2)/(2*rho*s*s), LeastShare), 0.04+0.1/float64(dim))
@@ -32,7 +34,8 @@ func Farthest(lo, hi int64, dim int) float64 {
 	return float64(hi-lo+1) * math.Sqrt(float64(dim))
 }
 
-// Distances returns the distances of matched persons. It works on two pairs at a time, as each addition waits for the last.
+// Distances returns the distances of matched persons. It works on two pairs at a time, as each
+// addition waits for the last.
 func Distances(b *estimator.Block, pairs []int32) []float64 {
 	r, out := NewReader(b), estimator.Make[float64](b.Memory, len(pairs)/2)
 	for g := 0; g < len(out); g += 2 {

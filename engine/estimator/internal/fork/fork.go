@@ -1,5 +1,5 @@
-// Package fork runs pieces of work on all cores. A panic in one of them becomes one in who waits: in a goroutine of its own it would end the
-// server, whatever the caller does about panics.
+// Package fork runs pieces of work on all cores. A panic in one of them becomes one in who waits:
+// in a goroutine of its own it would end the server, whatever the caller does about panics.
 package fork
 
 import "sync"

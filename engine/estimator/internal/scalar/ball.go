@@ -15,11 +15,11 @@ const BallBits = 30
 
 // Ball clips small vectors, one a person, to a ball by one factor a person.
 //
-// Clip2 and Clip3 return integers y with ‖y‖₂ ≤ 2^30, exactly, for any finite or infinite v: the factor and the
-// truncation toward zero are computed in floats inside one person, then the squared norm is checked in
-// integers and the vector shortened until it passes. So the sum of y over persons has ℓ2 sensitivity
-// 2^30 whatever the floats did, and 2·2^30 when a person is exchanged: the ball's diameter. Up to rounding
-// y = 2^30·v/max(R, ‖v‖) with R the radius.
+// Clip2 and Clip3 return integers y with ‖y‖₂ ≤ 2^30, exactly, for any finite or infinite v: the
+// factor and the truncation toward zero are computed in floats inside one person, then the squared
+// norm is checked in integers and the vector shortened until it passes. So the sum of y over
+// persons has ℓ2 sensitivity 2^30 whatever the floats did, and 2·2^30 when a person is exchanged:
+// the ball's diameter. Up to rounding y = 2^30·v/max(R, ‖v‖) with R the radius.
 type Ball struct {
 	radius2 float64 // squared radius
 	inner   float64 // factor for vectors within the radius
@@ -43,7 +43,8 @@ func (b Ball) Clip3(v [3]float64) [3]int64 {
 	return y
 }
 
-// Clip2 clips the vector (v, w). It takes and returns numbers, not arrays, as those are kept in memory.
+// Clip2 clips the vector (v, w). It takes and returns numbers, not arrays, as those are kept in
+// memory.
 func (b Ball) Clip2(v, w float64) (x, y int64) {
 	f := b.factor(float64(v*v) + float64(w*w))
 	x, y = lattice(v*f), lattice(w*f)
@@ -53,7 +54,8 @@ func (b Ball) Clip2(v, w float64) (x, y int64) {
 	return x, y
 }
 
-// factor returns lattice units per unit of a vector with the given squared norm; 0 when that overflowed.
+// factor returns lattice units per unit of a vector with the given squared norm; 0 when that
+// overflowed.
 func (b Ball) factor(norm2 float64) float64 {
 	if norm2 <= b.radius2 {
 		return b.inner
@@ -70,8 +72,8 @@ func lattice(x float64) int64 {
 }
 
 // BallSigma2 is the variance in lattice units with which the sum of clipped vectors costs rho: the
-// same on every coordinate, ⌈w²·2^60/(2ρ)⌉. w is the ℓ2 sensitivity in radii: 1 under add-remove; under replace-one the
-// diameter of the set that the vectors are from.
+// same on every coordinate, ⌈w²·2^60/(2ρ)⌉. w is the ℓ2 sensitivity in radii: 1 under add-remove;
+// under replace-one the diameter of the set that the vectors are from.
 func BallSigma2(w Width, rho float64) *big.Int { return Sigma2(w.Square(), 1, rho) }
 
 // Width is a sensitivity in radii of a ball, √(num/den).
@@ -94,7 +96,8 @@ func NewWidth(r estimator.Relation, num, den int64) Width {
 	return Width{num, den}
 }
 
-// Joining is the share of its loss that a step of this width under replace-one has for one person more or less.
+// Joining is the share of its loss that a step of this width under replace-one has for one person
+// more or less.
 func (w Width) Joining() float64 { return float64(w.den) / float64(w.num) }
 
 // String shows the sensitivity in units of the clip.
@@ -111,7 +114,8 @@ func (w Width) String() string {
 }
 
 // Deviation returns the sum of a person's rows minus rows·centre in units of 2^-shift steps, where
-// centre is in these units already: exact while it fits 63 bits, a float beyond. It is a function of one person.
+// centre is in these units already: exact while it fits 63 bits, a float beyond. It is a function
+// of one person.
 func Deviation(rows, total, centre int64, shift uint) float64 {
 	total = min(max(total, -estimator.MaxUnits), estimator.MaxUnits) << shift
 	hi, lo := bits.Mul64(uint64(max(centre, -centre)), uint64(rows))

@@ -24,8 +24,8 @@ type Centred struct {
 	radius  Radius
 }
 
-// centreRounds is the number of bisection rounds for a centre: it need only be precise compared with
-// the spread, and 20 rounds find a number within ±2^50 to 1 part in 2^14.
+// centreRounds is the number of bisection rounds for a centre: it need only be precise compared
+// with the spread, and 20 rounds find a number within ±2^50 to 1 part in 2^14.
 const centreRounds = 20
 
 // NewCentred returns the searches; the losses are not used when bounds are declared.
@@ -107,7 +107,8 @@ func (c Centred) Steps() []estimator.Step {
 	return []estimator.Step{c.centreStep(), c.radius.Step("clip")}
 }
 
-// Search returns centre and radius >= 1 in units of 2^-Shift steps; radius 1 after NewCentre. m is for what it makes of the columns.
+// Search returns centre and radius >= 1 in units of 2^-Shift steps; radius 1 after NewCentre. m is
+// for what it makes of the columns.
 func (c Centred) Search(n noise.Noiser, m estimator.Memory, rows, sums []int64) (centre, radius int64) {
 	if c.bounded {
 		return c.Middle()

@@ -8,10 +8,12 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Cross clips vectors of two coordinates, one a person, to an ℓ1 ball by one factor a person: what Ball is for Laplace noise.
+// Cross clips vectors of two coordinates, one a person, to an ℓ1 ball by one factor a person: what
+// Ball is for Laplace noise.
 //
-// Clip2 returns integers with |x| + |y| ≤ 2^30, exactly, for any v and w: the sum over persons has ℓ1 sensitivity 2^30, and 2·2^30 when a
-// person is exchanged. Up to rounding (x, y) = 2^30·(v, w)/max(R, |v| + |w|) with R the radius.
+// Clip2 returns integers with |x| + |y| ≤ 2^30, exactly, for any v and w: the sum over persons has
+// ℓ1 sensitivity 2^30, and 2·2^30 when a person is exchanged. Up to rounding (x, y) = 2^30·(v,
+// w)/max(R, |v| + |w|) with R the radius.
 type Cross struct{ radius, inner float64 }
 
 // NewCross returns the ℓ1 ball of the given radius > 0.
@@ -41,8 +43,8 @@ func NewCrossWidth(r estimator.Relation, num, den int64) CrossWidth {
 	return CrossWidth{num, den}
 }
 
-// Joining is the share of its ε that a step of this width under replace-one has for one person more or less, squared as Shares.Joining
-// wants it.
+// Joining is the share of its ε that a step of this width under replace-one has for one person more
+// or less, squared as Shares.Joining wants it.
 func (w CrossWidth) Joining() float64 {
 	x := float64(w.den) / float64(w.num)
 	return min(1, x*x*(1+0x1p-50))

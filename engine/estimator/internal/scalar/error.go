@@ -18,8 +18,8 @@ func (x Noise) Size() float64 {
 	return x.scale()
 }
 
-// Under is the size of the noise of a released number of persons over that number, 0 where it is public. Half a person is added, as the
-// noise is a whole number.
+// Under is the size of the noise of a released number of persons over that number, 0 where it is
+// public. Half a person is added, as the noise is a whole number.
 func (p Persons) Under(count float64) float64 {
 	if p.public {
 		return 0
@@ -34,7 +34,8 @@ func Hidden(value float64, x Noise, step float64) estimator.Estimate {
 	return e
 }
 
-// Ratio is the answer Centre + S/n̂ of one value, with the sizes of the noise of S over n̂ and of n̂ over itself.
+// Ratio is the answer Centre + S/n̂ of one value, with the sizes of the noise of S over n̂ and of
+// n̂ over itself.
 func Ratio(value, stdErr float64, x estimator.Error) estimator.Estimate {
 	e := One(value, stdErr)
 	x.Form = estimator.Quotient

@@ -10,8 +10,9 @@ import (
 )
 
 // Axis divides a public range of integers into at most 2^rounds cells, as fine as a floating-point
-// number with a fixed number of bits: cells have width 1 near zero and relative width 2^-bits beyond, so a
-// value anywhere in ±2^50 is found with the same relative precision, and a short range exactly.
+// number with a fixed number of bits: cells have width 1 near zero and relative width 2^-bits
+// beyond, so a value anywhere in ±2^50 is found with the same relative precision, and a short range
+// exactly.
 //
 // With 24 rounds: every integer up to 2^18 by itself, and 1 part in 2^18 beyond, on ±2^50.
 type Axis struct {
@@ -90,19 +91,19 @@ func (a Axis) Ends(cell uint32) (lo, hi float64) {
 
 // Bisection searches an axis for the quantile num/den of one value a person.
 //
-// Each of at most T rounds asks Q = den·#{x ≤ mid} − num·n, whose sign says on which side of mid the
-// quantile lies. Each value adds den−num or −num to Q, so a person with at most M values adds a number in
-// [−M·num, M·(den−num)], and Q changes
+// Each of at most T rounds asks Q = den·#{x ≤ mid} − num·n, whose sign says on which side of mid
+// the quantile lies. Each value adds den−num or −num to Q, so a person with at most M values adds a
+// number in [−M·num, M·(den−num)], and Q changes
 //
 //	add-remove    by at most Δ = M·max(num, den−num), a number of this interval
 //	replace-one   by at most Δ = M·den, the length of the interval, which holds 0
 //
-// Each answer has σ² = ⌈TΔ²/(2ρ)⌉, together ρ. T is fixed by the axis before data are read. n enters only inside Q and
-// need not be public.
+// Each answer has σ² = ⌈TΔ²/(2ρ)⌉, together ρ. T is fixed by the axis before data are read. n
+// enters only inside Q and need not be public.
 //
-// Rank error: with probability 1−β the answer's rank is within zσ/den values of the quantile's, z the two-sided normal
-// point of β/T; that is at most (Δ/den)·√(T·ln(2T/β)/ρ) [HLY21, Theorem 1; the constant is that of the union bound,
-// larger by √2 than printed].
+// Rank error: with probability 1−β the answer's rank is within zσ/den values of the quantile's, z
+// the two-sided normal point of β/T; that is at most (Δ/den)·√(T·ln(2T/β)/ρ) [HLY21, Theorem 1; the
+// constant is that of the union bound, larger by √2 than printed].
 type Bisection struct {
 	axis     Axis
 	num, den int64
@@ -127,8 +128,9 @@ func (b Bisection) Rounds() int { return b.axis.rounds }
 // Sigma is the standard deviation of one round's noise, in values.
 func (b Bisection) Sigma() float64 { return Root(b.sigma2.Big()) / float64(b.den) }
 
-// RankError is the number of values by which the answer's rank is off at most with probability 1−beta: the
-// point that a normal variable of each round's σ passes, on either side, with probability beta/T.
+// RankError is the number of values by which the answer's rank is off at most with probability
+// 1−beta: the point that a normal variable of each round's σ passes, on either side, with
+// probability beta/T.
 func (b Bisection) RankError(beta float64) float64 {
 	return b.Sigma() * math.Sqrt2 * math.Erfcinv(beta/float64(max(b.axis.rounds, 1)))
 }
@@ -156,8 +158,9 @@ func (b Bisection) Search(n noise.Noiser, cells []uint32) int64 {
 	return v
 }
 
-// Ranks is Search, which also returns the noisy ranks that it went by, at most Rounds. Each is paid for as a number, of which Search uses the sign alone. Rank.At is in the units of the axis: the upper end of the cells that the round asked about, or the
-// lower end of those beyond.
+// Ranks is Search, which also returns the noisy ranks that it went by, at most Rounds. Each is paid
+// for as a number, of which Search uses the sign alone. Rank.At is in the units of the axis: the
+// upper end of the cells that the round asked about, or the lower end of those beyond.
 func (b Bisection) Ranks(n noise.Noiser, cells []uint32) (int64, []estimator.Rank) {
 	total, sigma := int64(len(cells)), Root(b.sigma2.Big())
 	ranks := make([]estimator.Rank, 0, b.axis.rounds)
@@ -179,8 +182,8 @@ func (b Bisection) Ranks(n noise.Noiser, cells []uint32) (int64, []estimator.Ran
 	return b.axis.Value(lo), ranks
 }
 
-// partition moves the entries that are at most mid to the front and returns their number. Which way an entry goes cannot be
-// foretold, so nothing branches on it.
+// partition moves the entries that are at most mid to the front and returns their number. Which way
+// an entry goes cannot be foretold, so nothing branches on it.
 func partition(cells []uint32, mid uint32) int {
 	i := 0
 	for j, x := range cells {

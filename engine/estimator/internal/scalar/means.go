@@ -2,12 +2,14 @@ package scalar
 
 import "scrim/engine/estimator"
 
-// Means turns the rows of one person into one number: the mean of the person's values, rounded once,
-// half to even, to a public fraction 2^-Shift of a grid step, and clamped to the public range.
+// Means turns the rows of one person into one number: the mean of the person's values, rounded
+// once, half to even, to a public fraction 2^-Shift of a grid step, and clamped to the public
+// range.
 //
-// The fraction, 2^-10 of a step, keeps the mean of small integers, such as a 0/1 column, from being rounded
-// to a whole step; with one row a person it is 2^-1, so that the middle of an interval is a lattice point. Sums are
-// at most 2^50 steps, so a mean is at most 2^60 units and a difference of two at most 2^61.
+// The fraction, 2^-10 of a step, keeps the mean of small integers, such as a 0/1 column, from being
+// rounded to a whole step; with one row a person it is 2^-1, so that the middle of an interval is a
+// lattice point. Sums are at most 2^50 steps, so a mean is at most 2^60 units and a difference of
+// two at most 2^61.
 type Means struct {
 	Shift  uint
 	Lo, Hi int64 // public range in units of 2^-Shift steps
@@ -15,8 +17,8 @@ type Means struct {
 	grid   estimator.Grid
 }
 
-// MeanBits is the largest Shift: the mean of several rows is rounded to 2^-10 of a step, so that one of
-// small integers is not rounded to a whole step.
+// MeanBits is the largest Shift: the mean of several rows is rounded to 2^-10 of a step, so that
+// one of small integers is not rounded to a whole step.
 const MeanBits = 10
 
 // NewMeans returns the person means of an argument.
@@ -38,7 +40,8 @@ func VectorShift(p estimator.Params) uint {
 	return MeanBits
 }
 
-// Of returns the mean (the total, with Totals) of rows >= 1 values with the given sum of steps, |sum| <= 2^50.
+// Of returns the mean (the total, with Totals) of rows >= 1 values with the given sum of steps,
+// |sum| <= 2^50.
 func (m Means) Of(rows, sum int64) int64 {
 	sum = min(max(sum, -estimator.MaxUnits), estimator.MaxUnits) << m.Shift
 	q, r := sum, int64(0)

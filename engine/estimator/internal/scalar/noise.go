@@ -15,8 +15,9 @@ import (
 //	zCDP    N_Z(0, ⌈Δ₂²/(2ρ)⌉) on each, Δ₂ the ℓ2 sensitivity of all: ρ [CKS20, Theorem 14]
 //	pure    Lap_Z(Δ₁/ε) on each, Δ₁ the ℓ1 sensitivity of all: ε, δ = 0
 //
-// Pure: P[y] is in proportion to e^{-|y|ε/Δ₁} at every integer y, so moving the integers by Δ₁ in all changes the probability of an answer by
-// at most e^ε. The scale is an exact quotient of integers and the draw is exact, so nothing is added for either.
+// Pure: P[y] is in proportion to e^{-|y|ε/Δ₁} at every integer y, so moving the integers by Δ₁ in
+// all changes the probability of an answer by at most e^ε. The scale is an exact quotient of
+// integers and the draw is exact, so nothing is added for either.
 type Noise struct {
 	loss     float64  // ρ, or ε
 	sigma2   *big.Int // variance of Gaussian noise; nil: pure
@@ -59,7 +60,8 @@ func (x Noise) Add(n noise.Noiser, v int64) int64 {
 	return math.MaxInt64
 }
 
-// Of returns a sum with noise as a float64: the noise is added to the exact integer, rounding comes after it.
+// Of returns a sum with noise as a float64: the noise is added to the exact integer, rounding comes
+// after it.
 func (x Noise) Of(n noise.Noiser, s Sum) float64 {
 	var y *big.Int
 	if x.sigma2 != nil {

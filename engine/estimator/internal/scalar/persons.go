@@ -10,8 +10,8 @@ import (
 
 // Persons is the number of persons of a group: released with noise, or public.
 //
-// One person who comes, goes or is exchanged changes it by Δ = 1 at most, under both neighbour relations; where the
-// entries counted are values of which a person has at most M, by Δ = M.
+// One person who comes, goes or is exchanged changes it by Δ = 1 at most, under both neighbour
+// relations; where the entries counted are values of which a person has at most M, by Δ = M.
 type Persons struct {
 	per     int64
 	noise   Noise
@@ -22,7 +22,8 @@ type Persons struct {
 // NewPersons returns the noisy number of persons at loss rho.
 func NewPersons(rho float64) Persons { return NewCount(rho, 1) }
 
-// NewCount returns the noisy number of entries at loss rho, where a person has at most per of them: sensitivity per.
+// NewCount returns the noisy number of entries at loss rho, where a person has at most per of them:
+// sensitivity per.
 func NewCount(rho float64, per int64) Persons {
 	return CountOf(estimator.Params{Rho: rho}, rho, per)
 }
@@ -43,8 +44,8 @@ func Present(rows []int64) int64 {
 	return n
 }
 
-// Of returns the number of persons of a group, not yet released: those present, or the public number, which does not
-// follow from the columns. The first column is Rows.
+// Of returns the number of persons of a group, not yet released: those present, or the public
+// number, which does not follow from the columns. The first column is Rows.
 func (p Persons) Of(in estimator.Input) int64 {
 	if p.public {
 		return in.Persons

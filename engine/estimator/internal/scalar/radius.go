@@ -12,31 +12,35 @@ import (
 
 // Radius chooses a clipping radius for one non-negative number a person, from a noisy histogram.
 //
-// The buckets are public: bucket 0 holds the number 0, bucket i the numbers in (Edge(i−1), Edge(i)],
-// with edges 1, 2, 3, 4, 6, 8, 12, 16, … that grow by √2 on average. A person is in one bucket at most, so with
-// N_Z(0,σ²) on every bucket
+// The buckets are public: bucket 0 holds the number 0, bucket i the numbers in (Edge(i−1),
+// Edge(i)], with edges 1, 2, 3, 4, 6, 8, 12, 16, … that grow by √2 on average. A person is in one
+// bucket at most, so with N_Z(0,σ²) on every bucket
 //
 //	add-remove    one bucket changes by 1:               ℓ2 sensitivity 1,  σ² = ⌈1/(2ρ)⌉
 //	replace-one   one bucket loses 1, another gains 1:   ℓ2 sensitivity √2, σ² = ⌈2/(2ρ)⌉
 //
-// and a person exchanged who is counted on one side only changes one bucket by 1, which costs ρ/2 of that.
+// and a person exchanged who is counted on one side only changes one bucket by 1, which costs ρ/2
+// of that.
 //
 // Choice (post-processing): with z = 5, take the greatest i for which some window of w = 1, 2, 4, …
-// buckets that begins at i holds at least zσ√w persons after noise. An empty range passes by mistake with
-// probability 2.9e-7 a window, under 0.03 % over all of them; that is the dangerous side, since a radius
-// far above the data multiplies the noise of the sum. From there the four buckets above are looked at again
-// with z = 4, where a mistake (12 windows of 3.2e-5: at most 1 in 2600) costs a factor 4 (12 at the very most). The radius is the upper edge of the window found (of its
-// first three quarters), and the next edge if the noisy counts fall through its first bucket: the
-// tail goes on then. The numbers were chosen by the error of sums and means of census ages and log-normal incomes.
+// buckets that begins at i holds at least zσ√w persons after noise. An empty range passes by
+// mistake with probability 2.9e-7 a window, under 0.03 % over all of them; that is the dangerous
+// side, since a radius far above the data multiplies the noise of the sum. From there the four
+// buckets above are looked at again with z = 4, where a mistake (12 windows of 3.2e-5: at most 1 in
+// 2600) costs a factor 4 (12 at the very most). The radius is the upper edge of the window found
+// (of its first three quarters), and the next edge if the noisy counts fall through its first
+// bucket: the tail goes on then. The numbers were chosen by the error of sums and means of census
+// ages and log-normal incomes.
 //
-// The papers' tail search ([HLY21] Algorithm 1 on a geometric grid) asks T = 7 to 9 noisy tail counts in
-// turn, each with variance T/(2ρ), and needs about z(T,0.01)·√(T/(2ρ)) = 3.6·2.8/√(2ρ) persons above the radius.
-// The histogram needs 5/√(2ρ) in one bucket for the same loss, half of that, and
-// its chance of overshooting is 1 in 3000 instead of 1 in 100. (Under replace-one a tail count costs as before and
-// the histogram √2 times as much.)
+// The papers' tail search ([HLY21] Algorithm 1 on a geometric grid) asks T = 7 to 9 noisy tail
+// counts in turn, each with variance T/(2ρ), and needs about z(T,0.01)·√(T/(2ρ)) = 3.6·2.8/√(2ρ)
+// persons above the radius. The histogram needs 5/√(2ρ) in one bucket for the same loss, half of
+// that, and its chance of overshooting is 1 in 3000 instead of 1 in 100. (Under replace-one a tail
+// count costs as before and the histogram √2 times as much.)
 //
-// Pure: Lap_Z(Δ₁/ε) on every bucket, Δ₁ = 1 under add-remove and 2 under replace-one (1 for a person counted on one side only), and
-// in place of zσ√w the sum of w such variables that is passed with the same probability, by Chernoff's bound: 14.4·t for one.
+// Pure: Lap_Z(Δ₁/ε) on every bucket, Δ₁ = 1 under add-remove and 2 under replace-one (1 for a
+// person counted on one side only), and in place of zσ√w the sum of w such variables that is passed
+// with the same probability, by Chernoff's bound: 14.4·t for one.
 type Radius struct {
 	delta   int64 // buckets that change by one
 	buckets int
@@ -69,7 +73,8 @@ const (
 	nearbyZ = 4
 )
 
-// stands is the sum of w noises that is passed with the probability with which a normal variable passes z of its σ, at most.
+// stands is the sum of w noises that is passed with the probability with which a normal variable
+// passes z of its σ, at most.
 func (x Noise) stands(w, z float64) float64 {
 	if x.sigma2 != nil {
 		return z * x.Sigma() * math.Sqrt(w)
@@ -78,7 +83,8 @@ func (x Noise) stands(w, z float64) float64 {
 	if w == 1 {
 		return x.Quantile(alpha)
 	}
-	// P[S >= y] <= e^{-sy/t}/(1−s²)^w for 0 < s < 1: the discrete law's is under that of the continuous one.
+	// P[S >= y] <= e^{-sy/t}/(1−s²)^w for 0 < s < 1: the discrete law's is under that of the
+	// continuous one.
 	least := math.Inf(1)
 	for i := 1; i < 1024; i++ {
 		s := float64(i) / 1024
@@ -158,7 +164,8 @@ func (r Radius) Choose(n noise.Noiser, h *Histogram) (radius int64, ok bool) {
 	}
 	if best > 1 {
 		falling := noisy[best] < noisy[best-1]
-		best += width - 1 - width/4 // a window stands out most when its upper half holds a good part of it
+		// a window stands out most when its upper half holds a good part of it
+		best += width - 1 - width/4
 		if falling {
 			best++
 		}
@@ -167,8 +174,8 @@ func (r Radius) Choose(n noise.Noiser, h *Histogram) (radius int64, ok bool) {
 	return max(1, Edge(best)), ok
 }
 
-// window returns the width w = 1, 2, 4, … <= widest of the window from bucket i whose count stands out
-// most, and that count over the limit for it.
+// window returns the width w = 1, 2, 4, … <= widest of the window from bucket i whose count stands
+// out most, and that count over the limit for it.
 func window(noisy []float64, i, widest int, of *limits) (width int, score float64) {
 	width, score = 1, math.Inf(-1)
 	sum := 0.0

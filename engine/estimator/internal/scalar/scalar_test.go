@@ -123,8 +123,9 @@ func TestRadiusOfEqualNumbersIsTheirBucket(t *testing.T) {
 	}
 }
 
-// TestSharesCoverTheNumberOfPersons adds up, for random shares, what a person exchanged costs: one in the group on both
-// sides, and one on one side only, whose change of the number of persons is paid for by the rest.
+// TestSharesCoverTheNumberOfPersons adds up, for random shares, what a person exchanged costs: one
+// in the group on both sides, and one on one side only, whose change of the number of persons is
+// paid for by the rest.
 func TestSharesCoverTheNumberOfPersons(t *testing.T) {
 	r := rand.New(stattest.Source(t, "shares"))
 	for range 2000 {

@@ -6,27 +6,29 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Shares says how an estimator splits its loss ρ between the number of persons n̂ and the steps after it, in
-// proportion to weights.
+// Shares says how an estimator splits its loss ρ between the number of persons n̂ and the steps
+// after it, in proportion to weights.
 //
 //	add-remove    n̂ and the steps: AddRemove, n̂ first; together ρ
 //	replace-one   the steps: ReplaceOne; together ρ. n̂ is public, or private with ρ_n = Σ (1−Joining_k)·ρ_k besides
 //
-// Why n̂ costs nothing under replace-one: fix a pair of neighbours. For this pair, losses of steps that are asked one
-// after the other add up ([BS16] Lemma 2.3 is about one pair). If the person exchanged is in the group on
-// both sides, n is the same and n̂ costs 0, and the steps ρ_k each: together ρ. If the person is in the group on one
-// side only, n differs by one, which costs ρ_n; but then step k moves by no more than one person who comes or goes
-// moves it, less than an exchange does, and costs Joining_k·ρ_k: together ρ again.
+// Why n̂ costs nothing under replace-one: fix a pair of neighbours. For this pair, losses of steps
+// that are asked one after the other add up ([BS16] Lemma 2.3 is about one pair). If the person
+// exchanged is in the group on both sides, n is the same and n̂ costs 0, and the steps ρ_k each:
+// together ρ. If the person is in the group on one side only, n differs by one, which costs ρ_n;
+// but then step k moves by no more than one person who comes or goes moves it, less than an
+// exchange does, and costs Joining_k·ρ_k: together ρ again.
 //
-// Pure: the same with ε for ρ. Sensitivities enter once and not squared, so a step has at most √Joining_k·ε_k for one person more or
-// less.
+// Pure: the same with ε for ρ. Sensitivities enter once and not squared, so a step has at most
+// √Joining_k·ε_k for one person more or less.
 type Shares struct {
 	AddRemove  []float64
 	ReplaceOne []float64
 	Joining    []float64
 }
 
-// Squared ratios of the sensitivities of steps to one person more or less and to one exchanged, for Shares.Joining.
+// Squared ratios of the sensitivities of steps to one person more or less and to one exchanged, for
+// Shares.Joining.
 const (
 	JoiningMedian    = 1. / 4 // centred rank of the median: 1 and 2
 	JoiningHistogram = 1. / 2 // one bucket a person: 1 and √2

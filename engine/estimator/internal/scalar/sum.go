@@ -35,10 +35,11 @@ func (s Sum) Release(n noise.Noiser, sigma2 *big.Int) float64 {
 	return f
 }
 
-// Within returns the sum of squares of m >= 1 numbers about their own mean, Q − T²/m, from their sum T,
-// |T| <= 2^50, and the sum of their squares Q in two's complement 128 bits. It is at least 0; inconsistent
-// (saturated) columns give some number of the same kind. Q and T² are exact, so that a small spread about a
-// large mean is not lost: mQ − T² is formed in integers when m < 2^16 and Q < 2^110, in floats otherwise.
+// Within returns the sum of squares of m >= 1 numbers about their own mean, Q − T²/m, from their
+// sum T, |T| <= 2^50, and the sum of their squares Q in two's complement 128 bits. It is at least
+// 0; inconsistent (saturated) columns give some number of the same kind. Q and T² are exact, so
+// that a small spread about a large mean is not lost: mQ − T² is formed in integers when m < 2^16
+// and Q < 2^110, in floats otherwise.
 func Within(m, t int64, hi int64, lo uint64) float64 {
 	if hi < 0 {
 		return 0

@@ -9,9 +9,10 @@ import (
 	"scrim/engine/estimator/internal/scalar"
 )
 
-// Columns returns an input of columns with exactly in.Persons persons, all present, if p is Sized, and in as it is
-// otherwise. kinds are those of the columns, of which the first is estimator.Rows or estimator.Value. Nothing is
-// written in the input; where it has to be changed, the columns are new ones in in.Memory.
+// Columns returns an input of columns with exactly in.Persons persons, all present, if p is Sized,
+// and in as it is otherwise. kinds are those of the columns, of which the first is estimator.Rows
+// or estimator.Value. Nothing is written in the input; where it has to be changed, the columns are
+// new ones in in.Memory.
 func Columns(p estimator.Params, kinds []estimator.Kind, in estimator.Input) estimator.Input {
 	if !p.Sized {
 		return in

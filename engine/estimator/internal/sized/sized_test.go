@@ -101,8 +101,8 @@ func written(in estimator.Input) (out []entry) {
 	return out
 }
 
-// TestNeighboursStayNeighbours is the package's claim: lists that differ in one entry, in any order, become lists of the public number of persons
-// that differ in one exchanged entry at most.
+// TestNeighboursStayNeighbours is the package's claim: lists that differ in one entry, in any
+// order, become lists of the public number of persons that differ in one exchanged entry at most.
 func TestNeighboursStayNeighbours(t *testing.T) {
 	for _, f := range forms() {
 		r, moved := rand.New(stattest.Source(t, f.name)), 0
@@ -152,7 +152,8 @@ func difference(a, b []entry) int {
 	return d
 }
 
-// TestWholeInputsAreTakenAsTheyAre: nothing is copied where nothing is wrong, or the number of persons is private.
+// TestWholeInputsAreTakenAsTheyAre: nothing is copied where nothing is wrong, or the number of
+// persons is private.
 func TestWholeInputsAreTakenAsTheyAre(t *testing.T) {
 	private := public
 	private.Sized = false
@@ -171,7 +172,8 @@ func TestWholeInputsAreTakenAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestPublicEntry: it is within the declared bounds, in the middle, or the number of the range nearest 0.
+// TestPublicEntry: it is within the declared bounds, in the middle, or the number of the range
+// nearest 0.
 func TestPublicEntry(t *testing.T) {
 	lo, hi := int64(-8), int64(20)
 	bounded, high, low := public, public, public

@@ -6,7 +6,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// Vectors is Columns for an input of vectors of the given dimension. A block that is nil has no persons.
+// Vectors is Columns for an input of vectors of the given dimension. A block that is nil has no
+// persons.
 func Vectors(p estimator.Params, dim int, sparse bool, in estimator.Input) estimator.Input {
 	if !p.Sized {
 		return in
@@ -28,7 +29,8 @@ func Vectors(p estimator.Params, dim int, sparse bool, in estimator.Input) estim
 // chunkNumbers bounds the numbers of a dense chunk of public entries.
 const chunkNumbers = 1 << 20
 
-// filled returns the block with so many copies of the public entry. A sparse vector that holds no number is 0 throughout.
+// filled returns the block with so many copies of the public entry. A sparse vector that holds no
+// number is 0 throughout.
 func filled(p estimator.Params, b *estimator.Block, missing int64) *estimator.Block {
 	out := *b
 	out.Chunks = slices.Clone(b.Chunks)
@@ -50,7 +52,8 @@ func filled(p estimator.Params, b *estimator.Block, missing int64) *estimator.Bl
 	return &out
 }
 
-// least returns the block of the n least persons. It shares their numbers with the block that they are from.
+// least returns the block of the n least persons. It shares their numbers with the block that they
+// are from.
 func least(b *estimator.Block, n int) *estimator.Block {
 	order := estimator.Make[place](b.Memory, int(b.Persons()))[:0]
 	for k := range b.Chunks {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Name is a parsed KIND:key=value,… Every parameter that is read is noted with the value used, so that the
-// canonical form shows all of them and unknown ones are found.
+// Name is a parsed KIND:key=value,… Every parameter that is read is noted with the value used, so
+// that the canonical form shows all of them and unknown ones are found.
 type Name struct {
 	Kind     string
 	given    map[string]string

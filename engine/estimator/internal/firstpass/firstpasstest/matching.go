@@ -6,20 +6,23 @@ import (
 	"slices"
 )
 
-// Couple turns an order of persons, of whom consecutive ones form groups and the last are left over, into one of all but
-// person gone, so that at most one group differs: docs/proofs/matching.md. Persons after gone move up by one.
+// Couple turns an order of persons, of whom consecutive ones form groups and the last are left
+// over, into one of all but person gone, so that at most one group differs:
+// docs/proofs/matching.md. Persons after gone move up by one.
 func Couple(order []int32, size int, gone int32) []int32 {
 	o := slices.Clone(order)
 	n := len(o)
 	at := slices.Index(o, gone)
-	if n%size == 0 { // nobody is left over: the group of gone becomes the last, and what remains of it is left over
+	// nobody is left over: the group of gone becomes the last, and what remains of it is left over
+	if n%size == 0 {
 		from, last := at/size*size, n-size
 		for k := range size {
 			o[from+k], o[last+k] = o[last+k], o[from+k]
 		}
 		at = last + at - from
 	}
-	o[at] = o[n-1] // one who is left over, or a member of the group that is no more, takes the place
+	// one who is left over, or a member of the group that is no more, takes the place
+	o[at] = o[n-1]
 	o = o[:n-1]
 	for i, v := range o {
 		if v > gone {
@@ -29,7 +32,8 @@ func Couple(order []int32, size int, gone int32) []int32 {
 	return o
 }
 
-// Words returns the words with which firstpass.Match draws the given groups of persons: it inverts its choices.
+// Words returns the words with which firstpass.Match draws the given groups of persons: it inverts
+// its choices.
 func Words(groups []int32, persons int) []uint64 {
 	order, words := make([]int32, persons), []uint64{}
 	for i := range order {
@@ -52,8 +56,8 @@ func middleWord(k, m uint64) uint64 {
 	return w.Quo(w, big.NewInt(int64(m))).Uint64()
 }
 
-// Matchings returns the words of a random matching of persons in groups of a size, and those of the matching of all but person gone that is
-// coupled to it; twice the same where gone < 0.
+// Matchings returns the words of a random matching of persons in groups of a size, and those of the
+// matching of all but person gone that is coupled to it; twice the same where gone < 0.
 func Matchings(r *rand.Rand, size, persons, gone int) (full, less []uint64) {
 	order := make([]int32, persons)
 	for i, v := range r.Perm(persons) {

@@ -1,5 +1,6 @@
-// Package sizedtest holds the test that every estimator of a public number of persons passes: what it makes of an input that lacks
-// persons, or has too many, is what it makes of the input that package sized makes of it.
+// Package sizedtest holds the test that every estimator of a public number of persons passes: what
+// it makes of an input that lacks persons, or has too many, is what it makes of the input that
+// package sized makes of it.
 package sizedtest
 
 import (
@@ -12,8 +13,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// Vectors tests an estimator of vectors that has the parameters p, with a public number of persons of at least the number given, on
-// blocks of so many persons.
+// Vectors tests an estimator of vectors that has the parameters p, with a public number of persons
+// of at least the number given, on blocks of so many persons.
 func Vectors(t testing.TB, name string, e estimator.Estimator, p estimator.Params, least int, block func(persons int) *estimator.Block) {
 	t.Helper()
 	test(t, name, e, least, func(have int) estimator.Input { return estimator.Input{Vectors: block(have)} },
@@ -22,7 +23,8 @@ func Vectors(t testing.TB, name string, e estimator.Estimator, p estimator.Param
 		})
 }
 
-// Columns is Vectors for an estimator of columns, given the values of so many persons of one row each, in steps.
+// Columns is Vectors for an estimator of columns, given the values of so many persons of one row
+// each, in steps.
 func Columns(t testing.TB, name string, e estimator.Estimator, p estimator.Params, values func(persons int) []int64) {
 	t.Helper()
 	test(t, name, e, 20, func(have int) estimator.Input {
@@ -53,7 +55,8 @@ func test(t testing.TB, name string, e estimator.Estimator, least int, input fun
 		if have >= public || public == least {
 			continue
 		}
-		if in.Persons = int64(have); e.Release(draws(), in).Status != estimator.TooFew { // as if its length were the number
+		// as if its length were the number
+		if in.Persons = int64(have); e.Release(draws(), in).Status != estimator.TooFew {
 			t.Errorf("%s: a public number of %d is not under %d", name, have, public)
 		}
 	}
