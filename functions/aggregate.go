@@ -17,7 +17,7 @@ import (
 type Aggregate struct {
 	Function *Function
 	Args     []sql.Expression // as written, the options string last
-	Told     *Told            // set where the aggregate's error is asked for, not its answer
+	Told     *ErrorBarCall    // set where the aggregate's error is asked for, not its answer
 
 	id     sql.ColumnId
 	window *sql.WindowDefinition

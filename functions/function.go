@@ -132,7 +132,7 @@ func index(table []*Function) (map[string]*Function, error) {
 
 // tellsOrMakes reports whether a name is that of a function outside of the table.
 func tellsOrMakes(name string) bool {
-	_, bar := BarByName(name)
+	_, bar := ErrorBarByName(name)
 	_, report := ReportByName(name)
 	return bar || report || slices.ContainsFunc(scalars, func(f *Scalar) bool { return f.Name == name })
 }

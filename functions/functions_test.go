@@ -220,10 +220,10 @@ func TestRowQuantilesNeedABound(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	text, rows := Reference(), Rows()
-	if n := len(All()) + len(Bars()) + len(Scalars()) + len(Reports()); len(rows) != n {
+	if n := len(All()) + len(ErrorBarFunctions()) + len(Scalars()) + len(Reports()); len(rows) != n {
 		t.Errorf("dp.functions has %d rows for %d functions", len(rows), n)
 	}
-	for _, f := range Bars() {
+	for _, f := range ErrorBarFunctions() {
 		if !strings.Contains(text, "`"+f.Signature+"`") || f.Doc == "" || f.Example == "" {
 			t.Errorf("the reference misses %s", f.Name)
 		}

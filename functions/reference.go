@@ -15,7 +15,7 @@ func Reference() string {
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.aliasText(), f.weightText(), f.optionText(), f.Doc)
 	}
-	for _, f := range barFunctions {
+	for _, f := range errorBarFunctions {
 		fmt.Fprintf(&b, "| `%s` |  |  | %s |\n", f.Signature, f.Doc)
 	}
 	for _, f := range scalars {
@@ -56,7 +56,7 @@ func Rows() []Row {
 			Description: doc, Example: f.Example,
 		})
 	}
-	for _, f := range barFunctions {
+	for _, f := range errorBarFunctions {
 		out = append(out, f.row())
 	}
 	for _, f := range reportFunctions {

@@ -22,7 +22,7 @@ func Register() []sql.Function {
 			if f, ok := ByName(name); ok && f.Role == Private {
 				return true, nil
 			}
-			if _, ok := BarByName(name); ok {
+			if _, ok := ErrorBarByName(name); ok {
 				return true, nil
 			}
 			if _, ok := ReportByName(name); ok {
@@ -40,7 +40,7 @@ func Register() []sql.Function {
 			out = append(out, sql.FunctionN{Name: strings.ToLower(name), Fn: f.marker})
 		}
 	}
-	for _, f := range barFunctions {
+	for _, f := range errorBarFunctions {
 		out = append(out, sql.FunctionN{Name: strings.ToLower(f.Name), Fn: f.bound})
 	}
 	for _, f := range reportFunctions {

@@ -68,7 +68,7 @@ func TestVerifyNotices(t *testing.T) {
 		"exchange":           func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Exchanged = 4; return n },
 		"columns":            func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Aggregates[0].Columns = nil; return n },
 		"error bars": func(s *plan.Statement, n sql.Node) sql.Node {
-			s.Releases[0].Output[0].Bar, s.Releases[0].Output[0].Part = 1, 9
+			s.Releases[0].Output[0].ErrorBar, s.Releases[0].Output[0].Part = 1, 9
 			return n
 		},
 		"outputs":   func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Output[0].Key = 7; return n },

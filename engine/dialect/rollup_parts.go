@@ -80,7 +80,7 @@ func aggregate(e ast.Expr) bool {
 			return true
 		}
 		_, known := functions.ByName(e.Name.Lowered())
-		_, bar := functions.BarByName(e.Name.Lowered())
+		_, bar := functions.ErrorBarByName(e.Name.Lowered())
 		return known || bar
 	}
 	return false

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/bars"
+	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/mean"
 	"scrim/internal/stattest"
 )
@@ -30,7 +30,7 @@ type tally struct {
 func (c *tally) add(e estimator.Estimate, i int, exact, ideal, part float64) {
 	c.n++
 	for k, level := range levels {
-		lo, hi := bars.Interval(e, i, level)
+		lo, hi := errorbar.Interval(e, i, level)
 		v := e.Values[i]
 		if !(exact < lo) && !(exact > hi) {
 			c.hits[k]++
@@ -237,7 +237,7 @@ func TestFewPersonsMissNoMoreOften(t *testing.T) {
 				answers++
 			}
 			for k, level := range levels {
-				if lo, hi := bars.Interval(a, 0, level); a.Status != estimator.OK || !(exact[0] < lo) && !(exact[0] > hi) {
+				if lo, hi := errorbar.Interval(a, 0, level); a.Status != estimator.OK || !(exact[0] < lo) && !(exact[0] > hi) {
 					hits[k]++
 				}
 			}
@@ -257,7 +257,7 @@ func TestSumOfNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := e.Release(stattest.Noiser(t, "nobody"), estimator.Input{Columns: [][]int64{{}, {}}})
-	if lo, hi := bars.Interval(a, 0, 0.95); a.Status == estimator.OK && (a.Values[0] != 0 || lo != 0 || hi != 0) {
+	if lo, hi := errorbar.Interval(a, 0, 0.95); a.Status == estimator.OK && (a.Values[0] != 0 || lo != 0 || hi != 0) {
 		t.Errorf("got %v in [%v, %v]", a.Values[0], lo, hi)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/bars"
+	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -151,11 +151,11 @@ func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 						t.Errorf("%s, %s, rho %v: standard error %v", v.name, name, rho, s)
 					}
 					for _, level := range []float64{1e-9, 0.5, 0.95, 1 - 1e-12} {
-						lo, hi := bars.Interval(a, i, level)
+						lo, hi := errorbar.Interval(a, i, level)
 						if lo > x || hi < x || a.Status == estimator.TooFew && !(math.IsNaN(lo) && math.IsNaN(hi)) {
 							t.Errorf("%s, %s, rho %v: interval [%v, %v] of %v at %v", v.name, name, rho, lo, hi, x, level)
 						}
-						if r := bars.Radius(a, level); r < 0 {
+						if r := errorbar.Radius(a, level); r < 0 {
 							t.Errorf("%s, %s, rho %v: radius %v", v.name, name, rho, r)
 						}
 					}

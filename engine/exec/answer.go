@@ -71,7 +71,7 @@ func (a *answer) rows(ctx *sql.Context, r *plan.Release) ([]sql.Row, error) {
 					continue
 				}
 				row[i] = r.Aggregates[o.Aggregate].Value(o, est)
-				absent[o.Aggregate] = absent[o.Aggregate] || row[i] == nil && o.Bar == functions.NoBar && r.Aggregates[o.Aggregate].Groups != nil
+				absent[o.Aggregate] = absent[o.Aggregate] || row[i] == nil && o.ErrorBar == functions.NoErrorBar && r.Aggregates[o.Aggregate].Groups != nil
 			}
 		}
 		rows = append(rows, row)

@@ -43,7 +43,7 @@ func (a *Aggregate) ErrorBars() []plan.ErrorBar {
 }
 
 // BarType is the SQL type of a column that tells of an aggregate's error.
-func (a *Aggregate) BarType(b functions.Bar) sql.Type {
+func (a *Aggregate) BarType(b functions.ErrorBar) sql.Type {
 	if b != functions.Radius && errorBarOf(a).At < 0 {
 		return types.JSON
 	}
@@ -52,7 +52,7 @@ func (a *Aggregate) BarType(b functions.Bar) sql.Type {
 
 // BarOf returns the aggregate that an output of a GROUP BY is of, and what is asked of its error,
 // nil for the answer.
-func BarOf(e sql.Aggregation) (sql.Aggregation, *functions.Told) {
+func BarOf(e sql.Aggregation) (sql.Aggregation, *functions.ErrorBarCall) {
 	if m, ok := e.(*functions.Aggregate); ok && m.Told != nil {
 		return m.Base(), m.Told
 	}
@@ -89,7 +89,7 @@ func plainMarker(e sql.Aggregation) (*functions.Aggregate, bool) {
 }
 
 // Bar completes an output that tells of the error of an aggregate.
-func (s *Binder) Bar(r *rel.Relation, a *Aggregate, t *functions.Told, o *plan.Output) error {
+func (s *Binder) Bar(r *rel.Relation, a *Aggregate, t *functions.ErrorBarCall, o *plan.Output) error {
 	f := t.Function
 	for _, c := range r.Columns {
 		if t.Alias != "" && strings.EqualFold(c.Name, t.Alias) {
@@ -97,10 +97,10 @@ func (s *Binder) Bar(r *rel.Relation, a *Aggregate, t *functions.Told, o *plan.O
 				"%s(%s) is about the column %s, which goes before the alias, and a column has no error.", f.Name, t.Alias, c.Name)
 		}
 	}
-	if f.Bar == functions.Radius && a.Vector == nil {
+	if f.ErrorBar == functions.Radius && a.Vector == nil {
 		return rule.Deny(rule.Bar, refuse.Aggregate, "Use DP_LOW and DP_HIGH, or DP_STDERR.", "DP_RADIUS is of vectors, and %s is none.", a.Text)
 	}
-	if o.Bar = f.Bar; !f.Level {
+	if o.ErrorBar = f.ErrorBar; !f.Level {
 		return nil
 	}
 	text, err := s.constantText(&functions.Function{Name: f.Name, Signature: f.Signature}, t.Level)

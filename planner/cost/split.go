@@ -262,8 +262,8 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		}
 		r.Loss = r.Loss.Add(d.LossOf(x, e.Loss()))
 		_, sized := d.Estimated(x)
-		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Vector: x.Description(), Shape: d.Shape(x), Fused: x.GainText()})
-		r.Aggregates[len(r.Aggregates)-1].Bars = x.ErrorBars()
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText()})
+		r.Aggregates[len(r.Aggregates)-1].ErrorBars = x.ErrorBars()
 		if x.Parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
 			a.Parts, a.Groups = x.Presents(), d.GroupsFacts(x, cost)

@@ -68,7 +68,7 @@ func (b *barring) visit(n ast.SQLNode) (bool, error) {
 	if !ok {
 		return true, nil
 	}
-	if f, ok := functions.BarByName(call.Name.Lowered()); ok && !b.done[call] {
+	if f, ok := functions.ErrorBarByName(call.Name.Lowered()); ok && !b.done[call] {
 		b.done[call] = true
 		b.rewrite(call, f)
 	}
@@ -76,7 +76,7 @@ func (b *barring) visit(n ast.SQLNode) (bool, error) {
 }
 
 // rewrite brings a call into one of the binder's forms.
-func (b *barring) rewrite(call *ast.FuncExpr, f *functions.BarFunction) {
+func (b *barring) rewrite(call *ast.FuncExpr, f *functions.ErrorBarFunction) {
 	args, ok := plainArguments(call.Exprs)
 	if n := len(args); !ok || call.Distinct || n < 1 || n > 2 || n == 2 && !f.Level {
 		refuseCall(call, f.Name+" does not take these arguments.", "Use "+f.Signature+", a being a DP aggregate or its alias in the same SELECT list.")
@@ -141,7 +141,7 @@ func hasBar(args ast.SelectExprs) bool {
 	found := false
 	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
 		if f, ok := n.(*ast.FuncExpr); ok {
-			_, bar := functions.BarByName(f.Name.Lowered())
+			_, bar := functions.ErrorBarByName(f.Name.Lowered())
 			found = found || bar
 		}
 		return !found, nil

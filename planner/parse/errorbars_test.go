@@ -33,7 +33,7 @@ func TestBarsAreParsed(t *testing.T) {
 		var got []string
 		everywhere(func(n ast.SQLNode) (bool, error) {
 			if f, ok := n.(*ast.FuncExpr); ok {
-				if _, bar := functions.BarByName(f.Name.Lowered()); bar {
+				if _, bar := functions.ErrorBarByName(f.Name.Lowered()); bar {
 					got = append(got, ast.String(f))
 				}
 			}
@@ -77,7 +77,7 @@ func FuzzBars(f *testing.F) {
 			if !ok {
 				return true, nil
 			}
-			if _, bar := functions.BarByName(call.Name.Lowered()); !bar {
+			if _, bar := functions.ErrorBarByName(call.Name.Lowered()); !bar {
 				return true, nil
 			}
 			last := call.Exprs[len(call.Exprs)-1].(*ast.AliasedExpr).Expr.(*ast.SQLVal)

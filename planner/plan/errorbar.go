@@ -7,7 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/bars"
+	"scrim/engine/estimator/errorbar"
 	"scrim/functions"
 )
 
@@ -23,9 +23,9 @@ type ErrorBar struct {
 // bar is the SQL value of an output that tells of the aggregate's error: NULL where nothing is
 // known.
 func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
-	t := a.Bars[o.Part]
-	if o.Bar == functions.Radius {
-		return known(bars.Radius(e, o.Level))
+	t := a.ErrorBars[o.Part]
+	if o.ErrorBar == functions.Radius {
+		return known(errorbar.Radius(e, o.Level))
 	}
 	if t.At >= 0 {
 		return known(t.of(o, e, t.At))
@@ -42,10 +42,10 @@ func (t ErrorBar) of(o Output, e estimator.Estimate, i int) float64 {
 	if math.IsNaN(e.Values[i]) {
 		return math.NaN()
 	}
-	if o.Bar == functions.StdErr {
+	if o.ErrorBar == functions.StdErr {
 		return t.Value(e.StdErr[i])
 	}
-	lo, hi := bars.Interval(e, i, o.Level)
+	lo, hi := errorbar.Interval(e, i, o.Level)
 	lo, hi = t.Value(lo), t.Value(hi)
 	if t.Count { // the answer is shown as a whole number, and the exact one is one
 		shown := math.RoundToEven(e.Values[i])
@@ -54,7 +54,7 @@ func (t ErrorBar) of(o Output, e estimator.Estimate, i int) float64 {
 	if t.Clamp {
 		lo, hi = max(lo, 0), max(hi, 0)
 	}
-	if o.Bar == functions.Low {
+	if o.ErrorBar == functions.Low {
 		return lo
 	}
 	return hi
@@ -72,14 +72,14 @@ func known(x float64) any {
 func (r *Release) barLines(at int) []string {
 	var lines []string
 	for _, o := range r.Output {
-		if o.Aggregate != at || o.Bar == functions.NoBar {
+		if o.Aggregate != at || o.ErrorBar == functions.NoErrorBar {
 			continue
 		}
 		covers := "covers the noise"
 		if b, ok := r.Aggregates[at].Estimator.(estimator.Biased); ok && b.Bias() != "" {
 			covers += ", not " + b.Bias()
 		}
-		text := o.Bar.String()
+		text := o.ErrorBar.String()
 		if o.Level > 0 {
 			text += fmt.Sprintf(" level=%v", o.Level)
 		}

@@ -62,8 +62,8 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 			fmt.Fprintf(b, "  expected error=%s", number6(e))
 		}
 		b.WriteString("\n")
-		if a.Fused != "" {
-			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.Fused)
+		if a.Vectorized != "" {
+			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.Vectorized)
 		}
 		for _, line := range slices.Concat(vectorLines(a), r.groupLines(a), r.barLines(i)) {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)

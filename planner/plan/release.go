@@ -124,13 +124,13 @@ type Aggregate struct {
 	// of one shape.
 	Shape string
 
-	Fused string     // what answering several columns at once saves
-	Bars  []ErrorBar // how error bars are made, of each part
+	Vectorized string     // what answering several columns at once saves
+	ErrorBars  []ErrorBar // how error bars are made, of each part
 }
 
 // Value is the SQL value of an output that shows the aggregate.
 func (a *Aggregate) Value(o Output, e estimator.Estimate) any {
-	if o.Bar != functions.NoBar {
+	if o.ErrorBar != functions.NoErrorBar {
 		return a.bar(o, e)
 	}
 	if a.Parts != nil {
@@ -182,7 +182,7 @@ const (
 // With Bar it tells of the error of the aggregate's answer, at a Level if it is an interval.
 type Output struct {
 	Key, Aggregate, Part int
-	Bar                  functions.Bar
+	ErrorBar             functions.ErrorBar
 	Level                float64
 }
 

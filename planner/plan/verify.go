@@ -177,7 +177,7 @@ func (r *Release) verify() error {
 		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {
 			return fmt.Errorf("invariant 8: output %+v", o)
 		}
-		if o.Bar != functions.NoBar && (o.Aggregate < 0 || o.Part >= len(r.Aggregates[o.Aggregate].Bars)) {
+		if o.ErrorBar != functions.NoErrorBar && (o.Aggregate < 0 || o.Part >= len(r.Aggregates[o.Aggregate].ErrorBars)) {
 			return fmt.Errorf("invariant 8: output %+v tells of the error of nothing", o)
 		}
 	}

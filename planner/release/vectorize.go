@@ -78,8 +78,8 @@ func (d *Aggregation) output(o plan.Output) *aggregate.Aggregate {
 
 // Type is the type of a column of the answer that is an aggregate.
 func (d *Aggregation) Type(o plan.Output) sql.Type {
-	if a := d.output(o); o.Bar != functions.NoBar {
-		return a.BarType(o.Bar)
+	if a := d.output(o); o.ErrorBar != functions.NoErrorBar {
+		return a.BarType(o.ErrorBar)
 	}
 	return d.output(o).Type
 }

@@ -23,7 +23,7 @@ func windowBeside(q ast.SelectStatement) bool {
 				case *ast.FuncExpr:
 					over = over || n.Over != nil
 					_, private := functions.ByName(n.Name.Lowered())
-					_, bar := functions.BarByName(n.Name.Lowered())
+					_, bar := functions.ErrorBarByName(n.Name.Lowered())
 					grouped = grouped || n.Over == nil && (n.IsAggregate() || private || bar)
 				}
 				return true, nil

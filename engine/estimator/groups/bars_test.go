@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/bars"
+	"scrim/engine/estimator/errorbar"
 	"scrim/internal/stattest"
 )
 
@@ -65,7 +65,7 @@ func TestIntervalsCover(t *testing.T) {
 				one := a.Part(g, g+1) // as it is stored
 				n++
 				for k, level := range levels {
-					lo, hi := bars.Interval(one, 0, level)
+					lo, hi := errorbar.Interval(one, 0, level)
 					v := one.Values[0]
 					if lo <= exact[g] && exact[g] <= hi {
 						hits[k]++

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/bars"
+	"scrim/engine/estimator/errorbar"
 	"scrim/internal/stattest"
 )
 
@@ -44,7 +44,7 @@ func TestIntervalsCover(t *testing.T) {
 				exact = centre + (exact-centre)*tape.First()/persons
 				n++
 				for k, level := range levels {
-					lo, hi := bars.Interval(a, 0, level)
+					lo, hi := errorbar.Interval(a, 0, level)
 					v := a.Values[0]
 					if lo <= exact && exact <= hi {
 						hits[k]++

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/bars"
+	"scrim/engine/estimator/errorbar"
 	"scrim/internal/stattest"
 )
 
@@ -30,7 +30,7 @@ func (c *covers) add(e estimator.Estimate, exact []float64, j int) {
 		distance, trace = math.Hypot(distance, v-exact[k]), math.Hypot(trace, e.StdErr[k])
 	}
 	for k, level := range levels {
-		lo, hi := bars.Interval(e, j, level)
+		lo, hi := errorbar.Interval(e, j, level)
 		v := e.Values[j]
 		if lo <= exact[j] && exact[j] <= hi {
 			c.hits[k]++
@@ -39,7 +39,7 @@ func (c *covers) add(e estimator.Estimate, exact []float64, j int) {
 			c.half[k]++
 		}
 		c.wide[k] += (hi - lo) / (2 * math.Sqrt2 * math.Erfinv(level) * e.StdErr[j])
-		r := bars.Radius(e, level)
+		r := errorbar.Radius(e, level)
 		if distance <= r {
 			c.balls[k]++
 		}

@@ -1,4 +1,4 @@
-package bars
+package errorbar
 
 import (
 	"math"

@@ -1,5 +1,5 @@
-// Package bars makes error bars of released estimates: intervals at any level, and the ℓ2 radius of
-// vectors.
+// Package errorbar makes error bars of released estimates: intervals at any level, and the ℓ2
+// radius of vectors.
 //
 // An interval is about the exact answer on the data as they are, not about a population that the
 // persons might be a sample of. With a probability of at least the level it covers the answer that
@@ -18,4 +18,4 @@
 // the statement is that the answer is given and not covered with probability 1 − level at most.
 //
 // Each value is covered at the level by itself; of k values together 1 − k·(1 − level) is sure.
-package bars
+package errorbar

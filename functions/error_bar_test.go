@@ -75,17 +75,17 @@ func TestBarsRefuse(t *testing.T) {
 
 // TestLevels: strictly between 0 and 1.
 func TestLevels(t *testing.T) {
-	for _, f := range Bars() {
+	for _, f := range ErrorBarFunctions() {
 		for text, ok := range map[string]bool{"0.95": true, " 1e-9 ": true, "0.999999": true, "0": false, "1": false, "95": false, "-0.5": false, "NaN": false, "Inf": false, "": false, "half": false} {
 			if _, err := f.ParseLevel(text); (err == nil) != ok {
 				t.Errorf("%s, %q: %v", f.Name, text, err)
 			}
 		}
-		if g, ok := BarByName(strings.ToLower(f.Name)); !ok || g != f || f.Bar.String() == "" {
+		if g, ok := ErrorBarByName(strings.ToLower(f.Name)); !ok || g != f || f.ErrorBar.String() == "" {
 			t.Errorf("%s is not found by its name", f.Name)
 		}
 	}
-	if _, ok := BarByName("dp_mean"); ok {
+	if _, ok := ErrorBarByName("dp_mean"); ok {
 		t.Error("DP_MEAN is taken for an error bar")
 	}
 }

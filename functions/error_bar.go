@@ -11,27 +11,27 @@ import (
 	"scrim/internal/refuse"
 )
 
-// Bar says what is told of an aggregate's error in place of its answer.
-type Bar uint8
+// ErrorBar says what is told of an aggregate's error in place of its answer.
+type ErrorBar uint8
 
 // Bars.
 const (
-	NoBar  Bar = iota
-	StdErr     // the standard deviation of the noise
-	Low        // the lower end of an interval
-	High       // the upper end
-	Radius     // of vectors: an ℓ2 distance
+	NoErrorBar ErrorBar = iota
+	StdErr              // the standard deviation of the noise
+	Low                 // the lower end of an interval
+	High                // the upper end
+	Radius              // of vectors: an ℓ2 distance
 )
 
 // String is the name in an explained plan.
-func (b Bar) String() string { return [...]string{"", "stderr", "low", "high", "radius"}[b] }
+func (b ErrorBar) String() string { return [...]string{"", "stderr", "low", "high", "radius"}[b] }
 
 // DefaultLevel is the level of an interval where none is given.
 const DefaultLevel = 0.95
 
-// BarFunction is one of the functions that tell of an aggregate's error.
-type BarFunction struct {
-	Bar
+// ErrorBarFunction is one of the functions that tell of an aggregate's error.
+type ErrorBarFunction struct {
+	ErrorBar
 	Name      string // upper case
 	Signature string
 	Level     bool // takes a level
@@ -39,35 +39,35 @@ type BarFunction struct {
 	Example   string
 }
 
-// barFunctions lists them in the order of the documentation.
-var barFunctions = []*BarFunction{
+// errorBarFunctions lists them in the order of the documentation.
+var errorBarFunctions = []*ErrorBarFunction{
 	{
-		Bar: StdErr, Name: "DP_STDERR", Signature: "DP_STDERR(a)",
+		ErrorBar: StdErr, Name: "DP_STDERR", Signature: "DP_STDERR(a)",
 		Doc:     "The standard deviation of the noise in the answer of a DP aggregate or its alias; NULL where it is not known, as of quantiles. Of vectors a JSON array. It costs nothing.",
 		Example: "SELECT DP_MEAN(amount) AS m, DP_STDERR(m) FROM orders",
 	},
 	{
-		Bar: Low, Name: "DP_LOW", Signature: "DP_LOW(a [, level])", Level: true,
+		ErrorBar: Low, Name: "DP_LOW", Signature: "DP_LOW(a [, level])", Level: true,
 		Doc: "The lower end of an interval that covers the exact answer on the data with a probability of at least level, 0.95 where it is left out; NULL where none is known. " +
 			"It covers the noise, not what clipping to searched bounds takes away (EXPLAIN names that), and not that persons may be a sample. " +
 			"Of vectors and DP_QUANTILES a JSON array, each entry at the level by itself. It costs nothing.",
 		Example: "SELECT region, DP_MEAN(amount) AS m, DP_LOW(m), DP_HIGH(m) FROM orders GROUP BY region",
 	},
 	{
-		Bar: High, Name: "DP_HIGH", Signature: "DP_HIGH(a [, level])", Level: true,
+		ErrorBar: High, Name: "DP_HIGH", Signature: "DP_HIGH(a [, level])", Level: true,
 		Doc:     "The upper end, as DP_LOW.",
 		Example: "SELECT COUNT(*), DP_LOW(COUNT(*), 0.99), DP_HIGH(COUNT(*), 0.99) FROM orders",
 	},
 	{
-		Bar: Radius, Name: "DP_RADIUS", Signature: "DP_RADIUS(a [, level])", Level: true,
+		ErrorBar: Radius, Name: "DP_RADIUS", Signature: "DP_RADIUS(a [, level])", Level: true,
 		Doc:     "Of an answer that is a vector: a distance within which the exact vector is, in the ℓ2 norm, with a probability of at least level, 0.95 where it is left out. It covers what DP_LOW does. It costs nothing.",
 		Example: "SELECT DP_MEAN(embedding) AS m, DP_RADIUS(m) FROM profiles",
 	},
 }
 
-// BarByName finds a function that tells of an error by its name in any case.
-func BarByName(name string) (*BarFunction, bool) {
-	for _, f := range barFunctions {
+// ErrorBarByName finds a function that tells of an error by its name in any case.
+func ErrorBarByName(name string) (*ErrorBarFunction, bool) {
+	for _, f := range errorBarFunctions {
 		if strings.EqualFold(f.Name, name) {
 			return f, true
 		}
@@ -75,12 +75,12 @@ func BarByName(name string) (*BarFunction, bool) {
 	return nil, false
 }
 
-// Bars returns them in the order of the documentation.
-func Bars() []*BarFunction { return barFunctions }
+// ErrorBarFunctions returns them in the order of the documentation.
+func ErrorBarFunctions() []*ErrorBarFunction { return errorBarFunctions }
 
-// Told is what a marker has beside the aggregate when it stands for a bar.
-type Told struct {
-	Function *BarFunction
+// ErrorBarCall is what a marker has beside the aggregate when it stands for a bar.
+type ErrorBarCall struct {
+	Function *ErrorBarFunction
 	Level    sql.Expression // constant
 	Alias    string         // by which the aggregate was named; "" where it was written out
 }
@@ -96,7 +96,7 @@ type Told struct {
 const Distinct = " DISTINCT"
 
 // bound builds the marker of a call in one of these forms.
-func (f *BarFunction) bound(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+func (f *ErrorBarFunction) bound(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 	n := len(args) - 3
 	if len(args) == 2 && isText(args[0]) && isText(args[1]) {
 		return nil, refuse.New(refuse.Aggregate, "%s", text(args[0])).With("%s", text(args[1]))
@@ -117,7 +117,7 @@ func (f *BarFunction) bound(_ *sql.Context, args ...sql.Expression) (sql.Express
 	if distinct && n > 0 {
 		a.Args[0] = expression.NewDistinctExpression(a.Args[0])
 	}
-	a.Told = &Told{Function: f, Level: args[n+1], Alias: text(args[n+2])}
+	a.Told = &ErrorBarCall{Function: f, Level: args[n+1], Alias: text(args[n+2])}
 	return a, nil
 }
 
@@ -125,15 +125,15 @@ func text(e sql.Expression) string { s, _ := e.(*expression.Literal).Val.(string
 
 // Type is the type of a bar of an aggregate, as far as the binder can know it: vectors make it a
 // JSON array.
-func (t *Told) Type(of *Function) sql.Type {
-	if of.Result == JSON && t.Function.Bar != Radius {
+func (t *ErrorBarCall) Type(of *Function) sql.Type {
+	if of.Result == JSON && t.Function.ErrorBar != Radius {
 		return types.JSON
 	}
 	return types.Float64
 }
 
 // ParseLevel reads a level.
-func (f *BarFunction) ParseLevel(text string) (float64, error) {
+func (f *ErrorBarFunction) ParseLevel(text string) (float64, error) {
 	level, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(level > 0 && level < 1) {
 		return 0, refuse.New(refuse.Option, "%s wants a level strictly between 0 and 1, not %.40q.", f.Name, text).
@@ -143,6 +143,6 @@ func (f *BarFunction) ParseLevel(text string) (float64, error) {
 }
 
 // row is its line in dp.functions.
-func (f *BarFunction) row() Row {
+func (f *ErrorBarFunction) row() Row {
 	return Row{Name: f.Name, Kind: "error bar", Signature: f.Signature, Result: "DOUBLE; JSON for vectors", Description: f.Doc, Example: f.Example}
 }
