@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Compare orders budgets: those on tables before those on entities, by account, and of one account
+// All, Default, roles and principals by name.
 func Compare(a, b Budget) int {
 	rank := func(p string) int {
 		switch p {

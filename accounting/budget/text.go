@@ -15,6 +15,8 @@ const MaxStatement = 16 << 10
 // characters of up to four bytes.
 const MaxName = 4 * 320
 
+// CheckName refuses an s that is no name of what: one that is empty, longer than MaxName bytes, not
+// UTF-8, or with a NUL character.
 func CheckName(what, s string) error {
 	switch {
 	case s == "":

@@ -44,6 +44,7 @@ func DateOf(t time.Time) Date {
 	return Date(min(s/secondsPerDay, last))
 }
 
+// Time returns the beginning of the day.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 
 // Start returns the first day of the window that holds d; 0 for Never.
@@ -92,6 +93,7 @@ func (s Starts) Hold(d Date) (in InWindows) {
 	return in
 }
 
+// StartsOf returns the first day of each window that d lies in.
 func StartsOf(d Date) (s Starts) {
 	for i, w := range Windows {
 		s[i] = w.Start(d)
@@ -99,6 +101,7 @@ func StartsOf(d Date) (s Starts) {
 	return s
 }
 
+// Index returns the place of w in Windows.
 func (w Window) Index() int {
 	for i, v := range Windows {
 		if v == w {

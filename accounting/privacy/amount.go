@@ -49,6 +49,7 @@ func (c *Curve) Plus(d *Curve) {
 	}
 }
 
+// Covers reports whether a has b's tally and a curve that is nowhere below b's.
 func (a *Amount) Covers(b *Amount) bool {
 	for i := range a.Curve.other {
 		if a.Curve.other[i] < b.Curve.other[i] {
@@ -58,6 +59,8 @@ func (a *Amount) Covers(b *Amount) bool {
 	return a.Tally == b.Tally && a.Curve.rho >= b.Curve.rho
 }
 
+// Append appends the encoded amount to b.
 func (a *Amount) Append(b []byte) []byte { return a.Curve.append(a.Tally.Append(b)) }
 
+// ReadAmount reads what Amount.Append wrote; the decoder tells of what is cut short.
 func ReadAmount(d *codec.Decoder) Amount { return Amount{ReadTally(d), readCurve(d)} }

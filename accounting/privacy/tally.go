@@ -13,8 +13,10 @@ type Tally struct {
 	Event, TV Slack
 }
 
+// TallyOf returns a loss as a tally: each δ rounded up to a slack.
 func TallyOf(l Loss) Tally { return Tally{l.Rho, l.Pure, slackOf(l.DeltaEvent), slackOf(l.DeltaTV)} }
 
+// Add returns t with u added.
 func (t Tally) Add(u Tally) Tally {
 	t.Plus(&u)
 	return t
@@ -31,6 +33,7 @@ func (t *Tally) Plus(u *Tally) {
 // Loss returns the tally as a Loss, rounded up.
 func (t Tally) Loss() Loss { return Loss{t.Rho, t.Event.Float(), t.TV.Float(), t.Pure} }
 
+// Append appends the encoded tally, tallySize bytes, to b.
 func (t Tally) Append(b []byte) []byte {
 	for _, v := range [...]uint64{uint64(t.Rho), uint64(t.Pure), t.Event.hi, t.Event.lo, t.TV.hi, t.TV.lo} {
 		b = binary.BigEndian.AppendUint64(b, v)
@@ -41,6 +44,7 @@ func (t Tally) Append(b []byte) []byte {
 // tallySize is the length of an encoded tally.
 const tallySize = 6 * 8
 
+// ReadTally reads what Tally.Append wrote; the decoder tells of what is cut short.
 func ReadTally(d *codec.Decoder) Tally {
 	v := d.Take(tallySize)
 	if len(v) != tallySize {

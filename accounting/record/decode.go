@@ -57,10 +57,12 @@ type Head struct {
 	Day  budget.Date
 }
 
+// ReadHead reads the beginning that all records have.
 func ReadHead(d *codec.Decoder) Head {
 	return Head{Kind(d.Byte()), int64(d.Uint64()), budget.Date(d.Uint32())}
 }
 
+// ReadOutcome reads the outcome of an earlier charge.
 func ReadOutcome(d *codec.Decoder) OutcomeOf { return OutcomeOf{d.Uint64(), Outcome(d.Byte())} }
 
 func readBudget(d *codec.Decoder, r *Record) {

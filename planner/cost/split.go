@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"scrim/planner/release"
 	"sort"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -17,6 +16,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
+	"scrim/planner/release"
 	"scrim/planner/rule"
 	"scrim/planner/settings"
 )
@@ -66,7 +66,8 @@ type account struct {
 // composition over the L groups costs ρ; under replace-one it runs with ρ/(4L)
 // (release.Aggregation.Neighbours). Where a key selection runs, or a mechanism with slack, half of
 // dp_delta is theirs and the other half converts (ε, δ) to ρ. A pure statement divides ε in the
-// same way (pure.go), by 2L under replace-one. All divisions round down, so the sum is at most ρ_T.
+// same way (package settings), by 2L under replace-one. All divisions round down, so the sum is at
+// most ρ_T.
 func (s *Divider) Finish() error {
 	if len(s.aggregations) == 0 {
 		return nil

@@ -3,18 +3,18 @@ package cost
 import (
 	"fmt"
 	"math"
-	"scrim/planner/release"
 
 	"scrim/accounting/privacy"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
+	"scrim/planner/release"
 	"scrim/planner/rule"
 	"scrim/planner/settings"
 )
 
 // An aggregate may name the error that is wanted in the place of a cost: by the option error, or by
-// dp_target_error for the whole statement. Its cost is then targetCost for before anything is
+// dp_target_error for the whole statement. Its cost is then solved for before anything is
 // spent:
 //
 //   - from the mechanism's own formula, where the error is known before the data are read: counts,

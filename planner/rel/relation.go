@@ -109,6 +109,7 @@ func (r *Relation) Resolve(gf *expression.GetField) (lower.Expr, bool) {
 	return lower.Expr{}, false
 }
 
+// Find returns the column that a field of a bound tree refers to, nil where it is none of r's.
 func (r *Relation) Find(gf *expression.GetField) *Column {
 	if gf.Id() == 0 {
 		return nil
@@ -144,6 +145,7 @@ func (r *Relation) Origin(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return out
 }
 
+// BaseByID returns the base with a column id, nil where there is none.
 func (r *Relation) BaseByID(id sql.ColumnId) *Base {
 	for i := range r.Bases {
 		if r.Bases[i].ID == id {

@@ -13,6 +13,7 @@ import (
 	"scrim/planner/rule"
 )
 
+// IsPrivate reports whether rows of r belong to persons.
 func (r *Relation) IsPrivate() bool { return len(r.units) > 0 }
 
 // root returns the representative of a unit.

@@ -31,6 +31,7 @@ func AfterPilot(ctx *sql.Context) *sql.Context {
 	return ctx.WithContext(context.WithValue(ctx.Context, pilotKey{}, pilot{Over: true}))
 }
 
+// PilotOf returns what the context says about pilots; the zero value where it says nothing.
 func PilotOf(ctx *sql.Context) pilot {
 	p, _ := ctx.Value(pilotKey{}).(pilot)
 	return p

@@ -95,6 +95,7 @@ func VerifyPath(path string, r reach) error {
 	return Verify(f, r)
 }
 
+// VerifyBytes is Verify of a file that is in memory.
 func VerifyBytes(data []byte, r reach) error {
 	const metaSize = PageHeader + 64
 	if len(data) < metaSize {

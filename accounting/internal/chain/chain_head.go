@@ -15,6 +15,7 @@ type Head struct {
 	Day budget.Date
 }
 
+// Encode returns the head as DecodeHead reads it.
 func (h Head) Encode() []byte {
 	b := binary.BigEndian.AppendUint64(nil, h.ID)
 	b = append(b, h.Hash[:]...)
@@ -22,6 +23,7 @@ func (h Head) Encode() []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(h.At.UnixNano()))
 }
 
+// DecodeHead reads what Head.Encode wrote; anything else is an error.
 func DecodeHead(b []byte) (Head, error) {
 	d := codec.NewDecoder(b)
 	h := Head{Mark: Mark{ID: d.Uint64()}}

@@ -21,6 +21,7 @@ type Mark struct {
 // hash of these, in hexadecimal.
 const markSize = 2*(8+8+2*len(Sum{})) + 1
 
+// Encode returns the text of the mark, authenticated with c's key.
 func (m Mark) Encode(c *Chainer) []byte {
 	b := binary.BigEndian.AppendUint64(nil, m.ID)
 	b = binary.BigEndian.AppendUint64(b, uint64(m.At.UnixNano()))
@@ -29,6 +30,7 @@ func (m Mark) Encode(c *Chainer) []byte {
 	return append(hex.AppendEncode(nil, append(b, t[:]...)), '\n')
 }
 
+// DecodeMark reads the text of a mark; ok is false where it is none, or not made with c's key.
 func DecodeMark(text []byte, c *Chainer) (m Mark, ok bool) {
 	b, err := hex.DecodeString(string(bytes.TrimSuffix(text, []byte("\n"))))
 	if err != nil || len(text) != markSize {

@@ -145,6 +145,7 @@ func (x *Index) Before(d budget.Date) uint64 {
 	return uint64(x.Days[i].id) - 1
 }
 
+// Count returns how many entries a set of records has, and how many lines they have together.
 func (x *Index) Count(ids *roaring.Bitmap) (entries, lines uint64) {
 	entries = ids.GetCardinality()
 	lines = entries - ids.AndCardinality(x.lines[0])

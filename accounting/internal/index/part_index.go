@@ -52,6 +52,8 @@ const (
 	nameRoles
 )
 
+// NewPart returns an empty part that begins with record first. It uses the memory of s, which is
+// cleared and belongs to it until the part is done.
 func NewPart(first uint32, s *Scratch) Part {
 	s.tags = s.tags[:0]
 	clear(s.Outcomes)

@@ -26,6 +26,7 @@ type Spending struct {
 	Days []DaySpent
 }
 
+// DaySpent is what was spent on a day.
 type DaySpent struct {
 	Day   budget.Date
 	Spent privacy.Tally

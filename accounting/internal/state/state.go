@@ -19,6 +19,7 @@ type State struct {
 	Budgets map[Holder]*budget.Budget
 }
 
+// New returns the state before the first record.
 func New() *State {
 	return &State{
 		Starts:  budget.StartsOf(0),
@@ -100,6 +101,7 @@ func (s *State) Change(r *record.Record) {
 	}
 }
 
+// HolderOf returns whose budget b is.
 func HolderOf(b *budget.Budget) Holder { return Holder{b.Account, b.Entity, b.Principal} }
 
 // Own returns the budget that caps a principal by itself: their own, else the default, else nil.
