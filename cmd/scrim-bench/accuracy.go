@@ -85,7 +85,7 @@ func (f *accuracyFlags) register(cmd *cobra.Command) {
 
 // experiments returns what a command line asks for.
 func (f *accuracyFlags) experiments(names []string) ([]accuracy.Experiment, error) {
-	relations, err := f.neighbours()
+	relations, err := neighbours(f.relations)
 	switch {
 	case err != nil:
 		return nil, err
@@ -132,9 +132,10 @@ func (f *accuracyFlags) custom() (accuracy.Experiment, error) {
 	return accuracy.Custom(f.data, methods, rhos, f.DataDir)
 }
 
-func (f *accuracyFlags) neighbours() ([]estimator.Relation, error) {
+// neighbours reads the names of relations.
+func neighbours(names []string) ([]estimator.Relation, error) {
 	var out []estimator.Relation
-	for _, name := range f.relations {
+	for _, name := range names {
 		switch name {
 		case estimator.ReplaceOne.String():
 			out = append(out, estimator.ReplaceOne)

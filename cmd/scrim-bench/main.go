@@ -24,17 +24,17 @@ func main() {
 	}
 }
 
-// rootCommand holds the measurements that need no server.
+// rootCommand holds the measurements.
 func rootCommand(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "scrim-bench",
-		Short:         "Measure Scrim's estimators on generated and public data",
+		Short:         "Measure Scrim on generated and public data",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(accuracyCommand(s))
+	root.AddCommand(accuracyCommand(s), everydayCommand(s))
 	return root
 }

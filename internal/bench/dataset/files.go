@@ -23,9 +23,9 @@ var files = []Kind{
 	{"mnist", "digit=0,part=train", "images of a digit, pixels/255, from the idx files train-… or t10k-… [HLY21, Fig. 7]", openMNIST},
 }
 
-// read returns the contents of a file, or of the file with .gz after its name, from dir or from
-// dir/folder.
-func read(dir, folder, file string) ([]byte, error) {
+// File returns the contents of a file, or of the file with .gz after its name, from dir or from
+// dir/folder; ErrNoFile where none of them is there.
+func File(dir, folder, file string) ([]byte, error) {
 	for _, p := range []string{filepath.Join(dir, file), filepath.Join(dir, folder, file)} {
 		for _, suffix := range []string{"", ".gz"} {
 			b, err := os.ReadFile(p + suffix)
@@ -35,14 +35,22 @@ func read(dir, folder, file string) ([]byte, error) {
 			if err != nil || suffix == "" {
 				return b, err
 			}
-			z, err := gzip.NewReader(bytes.NewReader(b))
-			if err != nil {
+			if b, err = Unzipped(bytes.NewReader(b)); err != nil {
 				return nil, fmt.Errorf("%s: %w", p+suffix, err)
 			}
-			return io.ReadAll(z)
+			return b, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: no %s in the data directory %q", ErrNoFile, file, dir)
+}
+
+// Unzipped reads a gzip stream to its end.
+func Unzipped(r io.Reader) ([]byte, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 // ErrNoFile says that a set's file is not there.
@@ -53,7 +61,7 @@ func openTransactions(n *named.Name, dir string) (*Set, error) {
 	if !n.OK() {
 		return nil, nil
 	}
-	b, err := read(dir, file, file+".dat")
+	b, err := File(dir, file, file+".dat")
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +180,7 @@ func imageSet(images [][]byte, size int) *Set {
 // idx reads a file of bytes in the idx form of the given number of dimensions; size is the number
 // of bytes of one entry of the first.
 func idx(dir, file string, dims int) (data []byte, size int, err error) {
-	b, err := read(dir, "mnist", file)
+	b, err := File(dir, "mnist", file)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -83,7 +83,7 @@ func openSales(n *named.Name, dir string) (*Set, error) {
 	if !n.OK() {
 		return nil, nil
 	}
-	b, err := read(dir, file, file+".dat")
+	b, err := File(dir, file, file+".dat")
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func groupsOf(movies [][]string, by string) (of map[string][]int32, size int) {
 
 // records reads a CSV file without its header.
 func records(dir, file string, fields int) ([][]string, error) {
-	b, err := read(dir, "ml-latest-small", file)
+	b, err := File(dir, "ml-latest-small", file)
 	if err != nil {
 		return nil, err
 	}

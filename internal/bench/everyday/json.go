@@ -1,0 +1,59 @@
+package everyday
+
+import "math"
+
+// jsonCell is one cell in the JSON form; what is not known is left out.
+type jsonCell struct {
+	Statement string              `json:"statement"`
+	Answer    string              `json:"answer"`
+	Epsilon   float64             `json:"epsilon"`
+	Relation  string              `json:"relation"`
+	Problem   string              `json:"problem,omitempty"`
+	Rho       float64             `json:"rho"`
+	Persons   int                 `json:"persons"`
+	Groups    int                 `json:"groups"`
+	M         float64             `json:"m"`
+	Far       bool                `json:"out_of_reach"`
+	Runs      int                 `json:"runs"`
+	Values    int                 `json:"values"`
+	Null      int                 `json:"null"`
+	Hidden    int                 `json:"left_out"`
+	Tallies   []Tally             `json:"by_m_of_group"`
+	Silent    int                 `json:"silent"`
+	Unsaid    int                 `json:"left_out_silently"`
+	Warned    int                 `json:"warned"`
+	WildLow   int                 `json:"wild_low"`
+	WildHigh  int                 `json:"wild_high"`
+	Chance    float64             `json:"wild_by_chance"`
+	Intervals int                 `json:"intervals"`
+	Coverage  map[string]*float64 `json:"coverage"`
+	Width     *float64            `json:"width"`
+	Relative  *float64            `json:"median_relative_error"`
+	RMS       *float64            `json:"rms"`
+	Hindsight *float64            `json:"hindsight"`
+	Size      *float64            `json:"exact_size"`
+	Ratio     *float64            `json:"ratio"`
+}
+
+// JSON is the report as a value that encoding/json writes.
+func (r Report) JSON() any {
+	cells := []jsonCell{}
+	for _, c := range r.Cells {
+		out := jsonCell{Statement: c.Statement, Answer: c.Aggregate, Epsilon: c.Epsilon, Relation: c.Relation.String(), Problem: c.Problem,
+			Rho: c.Rho, Persons: c.Persons, Groups: c.Groups, M: c.M, Far: c.Far, Runs: c.Runs, Values: c.Values, Null: c.Null, Hidden: c.Hidden, Tallies: c.ByM[:],
+			Silent: c.Silent, Unsaid: c.SilentHidden, Warned: c.Warned, WildLow: c.WildLow, WildHigh: c.WildHigh, Chance: c.Chance, Intervals: c.Intervals,
+			Coverage: map[string]*float64{}, Width: finite(c.Width()), Relative: finite(middle(c.Relative)), RMS: finite(c.RMS), Hindsight: finite(c.Hindsight), Size: finite(c.Size), Ratio: finite(c.Ratio())}
+		for l, name := range []string{"50", "90", "95", "99"} {
+			out.Coverage[name] = finite(c.Coverage(l))
+		}
+		cells = append(cells, out)
+	}
+	return map[string]any{"runs": r.Options.Runs, "only": r.Options.Only, "interrupted": r.Cut, "cells": cells}
+}
+
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
