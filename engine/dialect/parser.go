@@ -136,6 +136,7 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if len(m.edits) > 0 {
 		s = m.restore(s)
 	}
+	m.headings(s)
 	if err := bounded(s, m.text); err != nil || !strings.Contains(m.text, RollupMark) {
 		return s, err
 	}
@@ -230,10 +231,10 @@ func (p *Grammar) adjust(query string, mode Mode, who Caller, cut bool) (m adjus
 		s.definition()
 	}
 	if s.err != nil || len(s.edits) == 0 {
-		return adjusted{text: query}, false, s.err
+		return adjusted{text: query, mode: mode}, false, s.err
 	}
 	m = s.apply()
-	m.answered, m.end = answered, end
+	m.answered, m.end, m.mode = answered, end, mode
 	if !cut {
 		m.text += query[end:]
 	}

@@ -29,6 +29,50 @@ func (m adjusted) restore(s ast.Statement) ast.Statement {
 	return s
 }
 
+// headings takes what is not of an expression out of the names of columns that have none: a comma
+// before it, which vitess counts in where blanks stand before the comma, and comments at its ends.
+func (m adjusted) headings(s ast.Statement) {
+	if m.answered || s == nil {
+		return
+	}
+	src := m.text
+	if len(m.edits) > 0 {
+		src = m.src
+	}
+	left := maxSteps
+	everywhere(s, func(n ast.SQLNode) {
+		a, ok := n.(*ast.AliasedExpr)
+		if !ok || a.InputExpression == "" || a.EndParsePos <= a.StartParsePos || left < 0 {
+			return
+		}
+		from, to := m.back(a.StartParsePos, false), m.back(a.EndParsePos, true)
+		if from >= to || to > len(src) || !strings.Contains(src[from:to], a.InputExpression) {
+			return
+		}
+		left -= to - from + len(m.edits)
+		if text, ok := heading(src[from:to], m.mode); ok {
+			a.InputExpression = unwrap(text)
+		}
+	})
+}
+
+// heading returns the expression in a text that may begin with a comma and have comments at its
+// ends; false where it has neither.
+func heading(text string, mode Mode) (string, bool) {
+	text = strings.Trim(text, " \n\t\r")
+	if !strings.HasPrefix(text, ",") && !strings.ContainsAny(text, "/#-") {
+		return "", false
+	}
+	tokens, _, _ := scan(text, mode, nil)
+	for len(tokens) > 0 && text[tokens[0].start:tokens[0].end] == "," {
+		tokens = tokens[1:]
+	}
+	if len(tokens) == 0 {
+		return "", false
+	}
+	return text[tokens[0].start:tokens[len(tokens)-1].end], true
+}
+
 // everywhere visits a statement's nodes: also the common table expressions and the order of a
 // UNION, and the statements within statements, which Walk passes over.
 func everywhere(s ast.SQLNode, visit func(ast.SQLNode)) {

@@ -169,6 +169,7 @@ type adjusted struct {
 	end      int    // where that ends in the client's text
 	edits    []edit // in their order, none within another
 	answered bool   // by a form
+	mode     Mode
 }
 
 // apply makes the edits. Of edits that overlap the one that begins first, or else is longest, is

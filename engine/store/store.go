@@ -5,13 +5,14 @@ import (
 	"io"
 )
 
-// TableRef names a table. Both parts are lower case: names are case-insensitive and stored folded.
+// TableRef names a table. Both parts are lower case: names of tables are stored folded.
 type TableRef struct{ Schema, Name string }
 
 // String returns schema.name.
 func (r TableRef) String() string { return r.Schema + "." + r.Name }
 
-// Column describes one column as the store keeps it.
+// Column describes one column as the store keeps it. Its name has the letters that it was made
+// with; two columns of a table differ in more than case.
 type Column struct {
 	Name string
 	Type string // the store's own type name, e.g. DECIMAL(10,2), DOUBLE[3]

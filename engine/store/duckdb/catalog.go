@@ -141,7 +141,7 @@ func (c *conn) listing(ctx context.Context, in *instance) (*listing, error) {
 		if in.reserved(ref.Schema) {
 			continue
 		}
-		t := store.Table{Ref: ref, View: r[2].(bool), Columns: columns[ref], Keys: keys[ref], Comment: str(r[3])}
+		t := store.Table{Ref: ref, View: r[2].(bool), Columns: columns[ref], Keys: spelled(keys[ref], columns[ref]), Comment: str(r[3])}
 		l.tables[ref.Schema] = append(l.tables[ref.Schema], t)
 		l.byRef[ref] = t
 	}
@@ -153,7 +153,7 @@ func (c *conn) columns(ctx context.Context) (map[store.TableRef][]store.Column, 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), lower(column_name), data_type, is_nullable,
+	rows, err := c.collect(ctx, `SELECT lower(schema_name), lower(table_name), column_name, data_type, is_nullable,
 		column_default, comment FROM duckdb_columns()`+ours+` ORDER BY schema_name, table_name, column_index`)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (c *conn) columns(ctx context.Context) (map[store.TableRef][]store.Column, 
 	for _, r := range rows {
 		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
 		out[ref] = append(out[ref], store.Column{
-			Name: r[2].(string), Type: r[3].(string), MySQL: mysql[store.TableKey(ref)][r[2].(string)],
+			Name: r[2].(string), Type: r[3].(string), MySQL: mysql[store.TableKey(ref)][strings.ToLower(r[2].(string))],
 			Nullable: r[4].(bool), Default: str(r[5]), Comment: str(r[6]),
 		})
 	}
@@ -199,7 +199,7 @@ func (c *conn) keys(ctx context.Context) (map[store.TableRef][]store.Key, error)
 		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
 		k := store.Key{Primary: r[2].(bool)}
 		for _, n := range r[3].([]any) {
-			k.Columns = append(k.Columns, strings.ToLower(n.(string)))
+			k.Columns = append(k.Columns, n.(string))
 		}
 		out[ref] = append(out[ref], k)
 	}
@@ -222,6 +222,20 @@ func (c *conn) uniqueIndexes(ctx context.Context, keys map[store.TableRef][]stor
 	return nil
 }
 
+// spelled names the columns of keys in the letters that the table's columns have.
+func spelled(keys []store.Key, columns []store.Column) []store.Key {
+	for _, k := range keys {
+		for i, name := range k.Columns {
+			for _, c := range columns {
+				if strings.EqualFold(c.Name, name) {
+					k.Columns[i] = c.Name
+				}
+			}
+		}
+	}
+	return keys
+}
+
 var plainName = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*")$`)
 
 // indexColumns reads an index's expressions, if all of them are plain columns.
@@ -235,7 +249,7 @@ func indexColumns(expressions []any) ([]string, bool) {
 		if inner, ok := strings.CutPrefix(name, `"`); ok {
 			name = strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
 		}
-		out[i] = strings.ToLower(name)
+		out[i] = name
 	}
 	return out, len(out) > 0
 }

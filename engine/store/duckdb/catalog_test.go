@@ -99,7 +99,7 @@ func TestIndexColumns(t *testing.T) {
 		in   []any
 		want []string
 	}{
-		{[]any{"A", `"c d"`, `"e'f, ""g"""`}, []string{"a", "c d", `e'f, "g"`}},
+		{[]any{"A", `"c d"`, `"e'f, ""g"""`}, []string{"A", "c d", `e'f, "g"`}},
 		{[]any{"((a + 1))"}, nil}, {[]any{"a", "lower(b)"}, nil}, {[]any{`"a" || "b"`}, nil}, {nil, nil},
 	}
 	for _, tt := range tests {

@@ -216,7 +216,8 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 	return Import{Rows: n, Columns: columns}, nil
 }
 
-// columns reads the file's column names, folded.
+// columns reads the file's column names, in the letters that the file has. Names that differ in
+// case alone are the same.
 func (im *importer) columns(ctx context.Context) ([]string, error) {
 	rows, err := im.c.collect(ctx, "SELECT column_name FROM (DESCRIBE SELECT * FROM "+im.source+")")
 	if err != nil {
@@ -225,11 +226,12 @@ func (im *importer) columns(ctx context.Context) ([]string, error) {
 	seen := map[string]bool{}
 	var out []string
 	for _, r := range rows {
-		name := strings.ToLower(strings.TrimSpace(r[0].(string)))
-		if name == "" || seen[name] {
+		name := strings.TrimSpace(r[0].(string))
+		folded := strings.ToLower(name)
+		if name == "" || seen[folded] {
 			return nil, fmt.Errorf("duckdb: the file has no or the same name for two columns: %q", name)
 		}
-		seen[name] = true
+		seen[folded] = true
 		out = append(out, name)
 	}
 	switch {

@@ -36,14 +36,14 @@ func TestImportCSV(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.duckdb")
 	s, im, err := imported(t, path, file, ImportOptions{NullStrings: []string{"", "NA"}})
 	must(t, err)
-	equal(t, "import", im, Import{Rows: 3, Columns: []string{"id", "name", "paid at", "x"}})
+	equal(t, "import", im, Import{Rows: 3, Columns: []string{"ID", "Name", "Paid At", "x"}})
 	table, _, err := s.Table(context.Background(), visits)
 	must(t, err)
 	var types []string
 	for _, c := range table.Columns {
 		types = append(types, c.Name+" "+c.Type)
 	}
-	equal(t, "columns", types, []string{"id BIGINT", "name VARCHAR", "paid at TIMESTAMP", "x DOUBLE"})
+	equal(t, "columns", types, []string{"ID BIGINT", "Name VARCHAR", "Paid At TIMESTAMP", "x DOUBLE"})
 	c := testSession(t, s)
 	equal(t, "row", all(t, c, "SELECT id, name, x FROM shop.visits ORDER BY id"),
 		[][]any{{int64(1), "ann", 1.5}, {int64(2), "b, c", nil}, {int64(3), nil, 2.0}})
@@ -142,7 +142,7 @@ func TestImportGzipAndParquet(t *testing.T) {
 	in.close()
 	im, err = ImportFile(context.Background(), path, parquet, store.TableRef{Schema: "Shop", Name: "FromParquet"}, ImportOptions{}, nil)
 	must(t, err)
-	equal(t, "parquet", im, Import{Rows: 1000, Columns: []string{"id", "name"}})
+	equal(t, "parquet", im, Import{Rows: 1000, Columns: []string{"Id", "name"}})
 	s := testReopen(t, path, Options{})
 	equal(t, "sum", all(t, testSession(t, s), "SELECT CAST(sum(id) AS BIGINT) FROM shop.fromparquet"), [][]any{{int64(499500)}})
 	equal(t, "csv sum", all(t, testSession(t, s), "SELECT sum(x) FROM shop.visits"), [][]any{{float64(rows) * (rows - 1) / 8}})
