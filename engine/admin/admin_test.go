@@ -277,7 +277,7 @@ entity|customer|*|*|10|2e-06|week`)
 	for _, c := range []struct{ args, want string }{
 		{"'shop.regions', '*', 1, 1e-6, 'month'", "not protected"},
 		{"'entity:nobody', '*', 1, 1e-6, 'month'", "Known entities: customer"},
-		{"'shop.orders', 'ann', 1, 1e-6, 'month'", "not a principal"},
+		{"'shop.orders', 'ann@', 1, 1e-6, 'month'", "not a principal"},
 		{"'shop.orders', 'carl@%', 1, 1e-6, 'month'", "no account"},
 		{"'shop.orders', '*', 0, 1e-6, 'month'", "above 0"},
 		{"'shop.orders', '*', -1, 1e-6, 'month'", "above 0"},
@@ -410,7 +410,7 @@ func TestPublicTables(t *testing.T) {
 	f.want(ann, "SELECT COUNT(*) FROM dp.errors WHERE errno = 1644", fmt.Sprint(len(refuse.Table)))
 	f.want(ann, "SELECT sql_state FROM dp.errors WHERE code = 'RAW_ROWS'", "45002")
 	f.want(ann, "SELECT name FROM dp.functions WHERE name = 'DP_MEAN'", "DP_MEAN")
-	f.want(ann, "SELECT name, default_value, value_range FROM dp.variables WHERE name = 'dp_epsilon'", "dp_epsilon|0|1e-6 to 100")
+	f.want(ann, "SELECT name, default_value, value_range FROM dp.variables WHERE name = 'dp_epsilon'", "dp_epsilon|1|1e-6 to 100")
 	f.want(ann, "SELECT COUNT(*) FROM dp.procedures", fmt.Sprint(len(Procedures())))
 	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ncollection_batches\ncollection_cells\ncollection_results\ncollection_rounds\ncollection_sim_results\ncollection_tokens\ncollections\ndomains\nerrors\nfunctions\nledger\npolicies\nprocedures\nprotocols\nreplays\nscales\nvariables")
 	for _, q := range []string{

@@ -157,7 +157,7 @@ func (a *Admin) exists(ctx *sql.Context, principal string) error {
 
 func badPrincipal(text string) error {
 	return refuse.New(refuse.Policy, "%q is not a principal.", cut(text)).
-		With("Use '*' for all principals together, 'default' for each without a budget of their own, 'role:NAME' for the members of a role together, or an account such as 'ann@%%'.")
+		With("Use '*' for all principals together, 'default' for each without a budget of their own, 'role:NAME' for the members of a role together, or an account such as 'ann', which is 'ann@%%'.")
 }
 
 // public turns what the ledger says about a bad value into a refusal. Other errors stay as they

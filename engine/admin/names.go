@@ -56,7 +56,7 @@ func columnName(text string) string {
 }
 
 // principalName reads the name of a budget's principal: '*', 'default', 'role:NAME', or an account
-// as user@host, each part with or without quotes.
+// as user@host, each part with or without quotes. A user without a host is at '%', as in MySQL.
 func principalName(text string) (string, bool) {
 	t := strings.TrimSpace(text)
 	switch {
@@ -68,11 +68,11 @@ func principalName(text string) (string, bool) {
 		name := unquote(strings.TrimSpace(t[len(budget.RolePrefix):]))
 		return budget.RolePrefix + name, name != ""
 	}
+	user, host := unquote(t), "%"
 	at := strings.LastIndexByte(t, '@')
-	if at < 0 {
-		return "", false
+	if inQuotes := len(user) < len(t) && strings.IndexByte(user, t[0]) < 0; at >= 0 && !inQuotes {
+		user, host = unquote(t[:at]), unquote(t[at+1:])
 	}
-	user, host := unquote(t[:at]), unquote(t[at+1:])
 	return user + "@" + strings.ToLower(host), user != "" && host != ""
 }
 

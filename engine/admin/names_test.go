@@ -60,7 +60,8 @@ func TestStoreSchema(t *testing.T) {
 func TestPrincipalName(t *testing.T) {
 	for text, want := range map[string]string{
 		"*": "*", " Default ": "default", "ann@%": "ann@%", "'ann'@'LocalHost'": "ann@localhost", "`a@b`@`%`": "a@b@%",
-		"": "", "ann": "", "@%": "", "ann@": "", "''@'%'": "",
+		"ann": "ann@%", "'ann'": "ann@%", "`a@b`": "a@b@%",
+		"": "", "''": "", "@%": "", "ann@": "", "''@'%'": "",
 	} {
 		got, ok := principalName(text)
 		if ok != (want != "") || ok && got != want {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/collect"
 	"scrim/functions"
@@ -153,7 +154,11 @@ func protocolRows(*sql.Context) ([]sql.Row, error) {
 func variableRows(*sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	for _, p := range params.At(params.Session) {
-		out = append(out, sql.Row{p.Name, fmt.Sprint(p.Initial), p.Range(), p.Doc})
+		builtIn := p.BuiltIn()
+		if p == params.Rho {
+			builtIn = privacy.RhoFor(params.DefaultEpsilon, params.DefaultDelta).Float()
+		}
+		out = append(out, sql.Row{p.Name, fmt.Sprint(builtIn), p.Range(), p.Doc})
 	}
 	return out, nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/params"
 )
 
 // missing are variables of MySQL that clients read or set and go-mysql-server lacks. Setting one
@@ -111,9 +113,13 @@ var twins = map[string]string{
 }
 
 // GetSessionVariable implements sql.Session: some variables of MySQL's tell of the statement
-// before.
+// before, and our own show what is in force.
 func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error) {
-	switch strings.ToLower(name) {
+	lower := strings.ToLower(name)
+	if p, ok := variable(lower); ok {
+		return s.inForce(p), nil
+	}
+	switch lower {
 	case "identity":
 		return s.BaseSession.GetSessionVariable(ctx, "last_insert_id")
 	case "warning_count":
@@ -122,4 +128,13 @@ func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error)
 		return s.diagnostics.errors, nil
 	}
 	return s.BaseSession.GetSessionVariable(ctx, name)
+}
+
+// GetAllSessionVariables implements sql.Session, as GetSessionVariable.
+func (s *Session) GetAllSessionVariables() map[string]any {
+	all := s.BaseSession.GetAllSessionVariables()
+	for _, p := range params.At(params.Session) {
+		all[p.Name] = s.inForce(p)
+	}
+	return all
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	_ "github.com/dolthub/go-mysql-server/sql/variables" // makes sql.SystemVariables
 
+	"scrim/accounting/privacy"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -225,11 +226,31 @@ func (s *Session) setOwn(ctx *sql.Context, p *params.Parameter, value any) error
 }
 
 func (s *Session) own(p *params.Parameter) any {
-	v, err := s.GetSessionVariable(nil, p.Name)
+	v, err := s.BaseSession.GetSessionVariable(nil, p.Name)
 	if err != nil {
 		return p.Initial
 	}
 	return v
+}
+
+// inForce is what SELECT @@name shows: what the session sets, else what holds where no table has a
+// default. Of dp_epsilon and dp_rho, the one that is not set is the other one's equal at dp_delta.
+func (s *Session) inForce(p *params.Parameter) any {
+	v := s.own(p)
+	if v != p.Initial {
+		return v
+	}
+	delta := func() privacy.Delta { d, _ := s.inForce(params.Delta).(float64); return privacy.Delta(d) }
+	switch p {
+	case params.Epsilon:
+		if rho, set := s.Parameter(params.Rho); set {
+			return float64(privacy.EpsilonOf(privacy.Loss{Rho: privacy.RhoOf(rho.Number)}, delta()))
+		}
+	case params.Rho:
+		epsilon, _ := s.inForce(params.Epsilon).(float64)
+		return privacy.RhoFor(privacy.Epsilon(epsilon), delta()).Float()
+	}
+	return p.BuiltIn()
 }
 
 // Raw reports whether the session may read raw rows of protected tables.

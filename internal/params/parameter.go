@@ -40,8 +40,21 @@ type Parameter struct {
 	Unit     string  // of numbers
 	Words    []string
 	Places   Place
-	Initial  any // of the session variable, in the type that SELECT @@name has
-	Doc      string
+	// of the session variable where the session sets none, in the type that SELECT @@name has
+	Initial any
+	// InForce is what holds where neither the session nor a table sets the parameter, in the type
+	// of Initial. It is nil where that is Initial, or follows from other parameters.
+	InForce any
+	Doc     string
+}
+
+// BuiltIn is what holds where neither the session nor a table sets the parameter, in the type of
+// Initial.
+func (p *Parameter) BuiltIn() any {
+	if p.InForce != nil {
+		return p.InForce
+	}
+	return p.Initial
 }
 
 // Value is a value that a parameter takes: of numbers Number, else Word, in lower case. A switch

@@ -1,7 +1,9 @@
 package params
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +22,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: want 0 < min < max and a unit: 0 stands for what is not set", p.Name)
 		case p.Kind != Number && len(p.Words) < 2:
 			t.Errorf("%s has %d words", p.Name, len(p.Words))
+		case p.InForce != nil && !strings.Contains(p.Doc, strings.Replace(fmt.Sprint(p.InForce), "e-0", "e-", 1)):
+			t.Errorf("%s: the documentation does not tell what is in force, %v", p.Name, p.InForce)
 		}
 		seen[p.Name] = true
 	}

@@ -7,6 +7,10 @@ const (
 	DefaultDelta   = 1e-8
 )
 
+// DefaultMaxGroups is the number of groups to which one person may contribute when nobody says, and
+// there are more than can all be kept.
+const DefaultMaxGroups = 8
+
 // Words of parameters that the code asks for.
 const (
 	Auto = "auto" // the server chooses, by public facts
@@ -26,12 +30,12 @@ var (
 	// Epsilon ranges over what a statement can mean: above ε = 100 nothing is private, below 1e-6
 	// no answer is more than noise.
 	Epsilon = &Parameter{Name: "dp_epsilon", Option: "epsilon", Kind: Number, Min: 1e-6, Max: 100,
-		Unit: "ε of (ε, δ)-DP", Places: Session | Hint | Default, Initial: 0.0,
-		Doc: "The ε of one statement on each protected table that it touches. 0, the initial value, means: the table's default."}
+		Unit: "ε of (ε, δ)-DP", Places: Session | Hint | Default, Initial: 0.0, InForce: DefaultEpsilon,
+		Doc: "The ε of one statement on each protected table that it touches. Where the session sets neither it nor dp_rho, the table's default holds, else 1. Where dp_rho is set, it shows the ε of that ρ."}
 
 	Delta = &Parameter{Name: "dp_delta", Kind: Number, Min: 1e-30, Max: 1e-3,
-		Unit: "a probability", Places: Session | Hint | Default, Initial: 0.0,
-		Doc: "The δ of one statement. 0, the initial value, means: the table's default."}
+		Unit: "a probability", Places: Session | Hint | Default, Initial: 0.0, InForce: DefaultDelta,
+		Doc: "The δ of one statement. Where the session sets none, the table's default holds, else 1e-8."}
 
 	// Rho ends at 1000 at every door. Above ρ = 100 nothing is private: ε is above 100 at any δ.
 	// But sessions and tables have always taken up to 1000, and table defaults of that size are
@@ -39,24 +43,24 @@ var (
 	// is max_epsilon of a table, and the budgets.
 	Rho = &Parameter{Name: "dp_rho", Option: "rho", Kind: Number, Min: 1e-12, Max: 1000,
 		Unit: "ρ of ρ-zCDP", Places: Session | Hint | Default, Initial: 0.0,
-		Doc: "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other."}
+		Doc: "The zCDP loss ρ of one statement, instead of dp_epsilon. Setting one of the two unsets the other. Where it is not set, it shows the ρ of dp_epsilon at dp_delta."}
 
 	MaxGroups = &Parameter{Name: "dp_max_groups_contributed", Kind: Number, Min: 1, Max: 100_000, Whole: true,
-		Unit: "groups", Places: Session | Hint | Default, Initial: int64(0),
-		Doc: "The number of groups to which one person may contribute. 0, the initial value, means: the table's default."}
+		Unit: "groups", Places: Session | Hint | Default, Initial: int64(0), InForce: int64(DefaultMaxGroups),
+		Doc: "The number of groups to which one person may contribute. Where the session sets none, the table's default holds, else all of up to 24 public groups, and 8 of more or of private ones."}
 
 	GroupBy = &Parameter{Name: "dp_group_by", Kind: Words, Words: []string{Auto, GroupByVector, GroupBySeparate},
-		Places: Session | Hint | Default, Initial: "",
-		Doc: "How a GROUP BY is answered: vector: counts, sums and means of all groups in one release, in which no person is left out of any group; separate: each group by itself, with the groups of a person bounded by dp_max_groups_contributed; auto: what promises the smaller error. Empty, the initial value, means: the table's default, else auto."}
+		Places: Session | Hint | Default, Initial: "", InForce: Auto,
+		Doc: "How a GROUP BY is answered: vector: counts, sums and means of all groups in one release, in which no person is left out of any group; separate: each group by itself, with the groups of a person bounded by dp_max_groups_contributed; auto: what promises the smaller error. Where the session sets none, the table's default holds, else auto."}
 
 	Method = &Parameter{Name: "dp_method", Option: "method", Kind: Words,
 		Words:  []string{Auto, "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"},
-		Places: Session | Hint | Default, Initial: "",
-		Doc: "The method of means; person and cover are for numbers, too, the others for vectors; the option method goes before it. Empty, the initial value, means: the table's default, else auto."}
+		Places: Session | Hint | Default, Initial: "", InForce: Auto,
+		Doc: "The method of means; person and cover are for numbers, too, the others for vectors; the option method goes before it. Where the session sets none, the table's default holds, else auto."}
 
 	Pilot = &Parameter{Name: "dp_pilot", Option: "pilot", Kind: Number, Min: 1e-3, Max: 1,
 		Unit: "a share of the usual cost", Places: Session | Hint, Initial: 0.0,
-		Doc: "The share of a statement's usual cost that a first run may be charged, where only an answer tells what dp_target_error costs. 0, the initial value, means: no pilot."}
+		Doc: "The share of a statement's usual cost that a first run may be charged, where only an answer tells what dp_target_error costs. 0: no pilot."}
 
 	Preview = &Parameter{Name: "dp_preview", Kind: Words, Words: []string{PreviewRefuse, PreviewEmpty},
 		Places: Session | Global | Hint, Initial: PreviewRefuse,
@@ -68,7 +72,7 @@ var (
 
 	TargetError = &Parameter{Name: "dp_target_error", Option: "error", Kind: Number, Min: 1e-9, Max: 1e18,
 		Unit: "the answer's own", Places: Session | Hint, Initial: 0.0,
-		Doc: "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0, the initial value, means: none."}
+		Doc: "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0: none."}
 )
 
 // What the session may see.

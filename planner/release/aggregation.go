@@ -3,6 +3,7 @@ package release
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/internal/params"
 	"scrim/planner/aggregate"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
@@ -10,13 +11,10 @@ import (
 	"scrim/planner/settings"
 )
 
-// Defaults of the number of groups that a person may be in. All groups are kept where the keys are
-// public and at most AllGroups in number: no choice among a person's groups is then needed, which
-// is faster, and no row is left out.
-const (
-	AllGroups        = 24
-	DefaultMaxGroups = 8
-)
+// AllGroups is the number of public groups up to which a person may be in all of them, where nobody
+// says how many: no choice among a person's groups is then needed, which is faster, and no row is
+// left out. Beyond it, and where keys are private, the number is params.DefaultMaxGroups.
+const AllGroups = 24
 
 // Aggregation is one release before the statement's loss is split.
 type Aggregation struct {
@@ -64,7 +62,7 @@ func (s *Builder) BoundGroups(d *Aggregation) {
 	}
 	n := s.params.MaxGroups(d.Relation.Private)
 	if n == 0 {
-		n = DefaultMaxGroups
+		n = params.DefaultMaxGroups
 		if d.Public && d.Groups <= AllGroups {
 			n = d.Groups
 		}
