@@ -2,7 +2,10 @@ package engine
 
 import (
 	"fmt"
+	"math/big"
 	"testing"
+
+	"scrim/internal/stattest"
 )
 
 // TestSelectedKeysOfEveryKind: keys that are selected are counted, kept and joined whatever their
@@ -32,5 +35,94 @@ func TestSelectedKeysOfEveryKind(t *testing.T) {
 				near(t, key, r[1], 500, 30)
 			}
 		}
+	}
+}
+
+// keysOf are the keys of person p of selectedKeysSound: from one to six, on one side; with other,
+// those of the person in p's place, on the other side.
+func keysOf(p int, other bool) []int {
+	var keys []int
+	for k := range 1 + p%6 {
+		if keys = append(keys, k); other {
+			keys[k] = 11 - k
+		}
+	}
+	return keys
+}
+
+// TestSelectionMovesByAtMostItsLoss takes persons of one to six keys away, or exchanges them for
+// persons of as many other keys, with the same answers forced after every noisy step: what is
+// counted for the selection moves by what is charged, whatever the number of keys, whether their
+// groups are answered apart, as one vector or not at all. Two persons at once exceed the charge.
+func TestSelectionMovesByAtMostItsLoss(t *testing.T) {
+	queries := []string{
+		"SELECT h FROM %[1]s.visits GROUP BY h",
+		"SELECT /*+ SET_VAR(dp_group_by=separate) */ h, COUNT(*), SUM(n) FROM %[1]s.visits GROUP BY h",
+		"SELECT /*+ SET_VAR(dp_group_by=vector) */ h, COUNT(*) FROM %[1]s.visits GROUP BY h",
+		"SELECT /*+ SET_VAR(dp_group_by=vector) */ h, COUNT(*), DP_MEDIAN(n) FROM %[1]s.visits GROUP BY h",
+	}
+	for schema, exchanged := range map[string]bool{"a": false, "r": true} {
+		source := &recorders{t: t}
+		i := startWith(t, "", source.next)
+		root := i.root()
+		root.exec("CREATE DATABASE "+schema, "CREATE TABLE "+schema+".visits (person INT, h INT, n INT)", "CALL dp_protect('"+schema+".visits', 'person', '"+schema+"')")
+		if exchanged {
+			root.exec("CALL dp_set_neighbours('" + schema + ".visits', 'replace-one')")
+		}
+		root.exec("CALL dp_set_budget('"+schema+".visits', '*', 1000000, 0.001, 'never')", "CALL dp_set_domain('"+schema+".visits', 'n', '{\"min\":0,\"max\":9}')", "SET dp_raw = ON")
+		put := func(p int, keys []int) {
+			root.exec(fmt.Sprintf("DELETE FROM %s.visits WHERE person = %d", schema, p))
+			for _, k := range keys {
+				root.exec(fmt.Sprintf("INSERT INTO %s.visits VALUES (%d, %d, %d)", schema, p, k, p%10))
+			}
+		}
+		const persons = 72
+		for p := range persons {
+			put(p, keysOf(p, p >= persons/2))
+		}
+		ann := i.analyst(root, "ann", schema)
+		ann.exec("SET dp_rho = 40", "SET dp_max_groups_contributed = 6")
+		runs, charged, most := map[string][]*stattest.Recorder{}, map[string]*big.Rat{}, map[string]float64{}
+		for _, q := range queries {
+			source.again(false)
+			if rows := ann.query(fmt.Sprintf(q, schema)); len(rows) < 4 {
+				t.Errorf("%s: got %v, and checks little", q, rows)
+			}
+			runs[q], charged[q] = source.again(false), lastCharge(t, root)
+		}
+		shares := func() map[string]float64 {
+			out := map[string]float64{}
+			for _, q := range queries {
+				source.mu.Lock()
+				source.list, source.replay = nil, runs[q]
+				source.mu.Unlock()
+				ann.query(fmt.Sprintf(q, schema))
+				out[q], _ = new(big.Rat).Quo(lossOf(t, runs[q], source.again(false)), charged[q]).Float64()
+			}
+			return out
+		}
+		change := func(p int) {
+			if exchanged {
+				put(p, keysOf(p, true))
+			} else {
+				put(p, nil)
+			}
+		}
+		for p := range 6 {
+			change(p)
+			for q, share := range shares() {
+				most[q] = max(most[q], share)
+				if share > 1 || q == queries[0] && share < 0.9 {
+					t.Errorf("%s: person %d of %d keys loses %.3f of the charge (an exchange: %v)", q, p, p+1, share, exchanged)
+				}
+			}
+			put(p, keysOf(p, false))
+		}
+		change(4)
+		change(5)
+		if share := shares()[queries[0]]; share <= 1 {
+			t.Errorf("two persons at once stay within the charge: %.3f", share)
+		}
+		t.Logf("largest shares of the charge, exchanged %v: %.3v", exchanged, most)
 	}
 }

@@ -62,6 +62,13 @@ func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
 // Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).
 func (c Call) Slack() bool { return c.Function.Slack != nil && c.Function.Slack(c) }
 
+// EventSlack reports whether that share is the probability of an event outside of which the loss
+// holds (privacy.Loss.DeltaEvent). Any other is a distance to a mechanism that has the loss
+// (privacy.Loss.DeltaTV), which enters δ multiplied by 1+e^ε.
+func (c Call) EventSlack() bool {
+	return c.Slack() && c.Options.Stable && c.Options.Method != "friendly"
+}
+
 // Target is the error that the call asks for in the place of a cost, 0 for none.
 func (c Call) Target() float64 {
 	if c.Options.Method == "cover" {

@@ -108,7 +108,7 @@ var optionTable = []Option{
 	{"split", "loss or persons", "loss", "What the stages of person share: the loss, each with all persons, or the persons.", func(o *Options, v string) bool {
 		return word(&o.Split, v, map[string]person.Split{"loss": person.Loss, "persons": person.Persons})
 	}},
-	{"histogram", "em or stability", "em", "How person finds the coarse range of a coordinate: by the exponential mechanism over the public range, or by a stability histogram, which takes half of dp_delta.", func(o *Options, v string) bool {
+	{"histogram", "em or stability", "em", "How person finds the coarse range of a coordinate: by the exponential mechanism over the public range, or by a stability histogram, which takes half of dp_delta: the chance that it shows where one person alone is.", func(o *Options, v string) bool {
 		return word(&o.Stable, v, map[string]bool{"em": false, "stability": true})
 	}},
 	{"persons", "a whole number from 1 to 1000000", "none", "The public number of persons, for cover: what it takes follows from it.", func(o *Options, v string) bool { return whole(&o.Persons, v, 1_000_000) }},

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -14,6 +15,7 @@ import (
 // TestUnsoundPlansDoNotRun: a plan that breaks an invariant is refused before the executor hears of
 // it.
 func TestUnsoundPlansDoNotRun(t *testing.T) {
+	const public, selected = "SELECT g, COUNT(*), AVG(x) FROM t GROUP BY g", "SELECT x, DP_MEDIAN(g) FROM t GROUP BY x"
 	for name, spoil := range map[string]func(*plan.Statement){
 		"a loss that is not charged":  func(s *plan.Statement) { clear(s.Tables) },
 		"a release that costs less":   func(s *plan.Statement) { s.Releases[0].Loss = privacy.Loss{} },
@@ -21,7 +23,15 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 		"a number of groups too few":  func(s *plan.Statement) { s.Releases[0].Groups-- },
 		"a key that is not its own":   func(s *plan.Statement) { s.Releases[0].Key = "" },
 		"an output that is not there": func(s *plan.Statement) { s.Releases[0].Output = s.Releases[0].Output[1:] },
+		"keys of persons of unknown weight": func(s *plan.Statement) {
+			s.Releases[0].Scans[0].Held = !s.Releases[0].Scans[0].Held
+		},
+		"a selection for more groups than are paid for": func(s *plan.Statement) { s.Releases[0].PerUnit++ },
 	} {
+		query := public
+		if strings.Contains(name, "keys of persons") || strings.Contains(name, "selection") {
+			query = selected
+		}
 		h := newHarness(t)
 		if out := h.define("CREATE TABLE t (person BIGINT, g INT, x INT)"); out != "ok" {
 			t.Fatal(out)
@@ -30,7 +40,6 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 			t.Fatal(out)
 		}
 		run := func(spoil func(*plan.Statement)) error {
-			const query = "SELECT g, COUNT(*), AVG(x) FROM t GROUP BY g"
 			s, n, err := h.plan(query)
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,8 @@ var ErrNotPure = errors.New("estimator: no pure mechanism")
 type Params struct {
 	Rho     float64 // zCDP of one release on one group; > 0 and finite
 	Epsilon float64 // > 0: the release is ε-DP, by pure mechanisms alone, and Rho is 0
-	// slack beyond Rho that a release on one group may have (privacy.Loss.DeltaTV); 0: none
+	// slack beyond Rho that a release on one group may have: privacy.Loss.DeltaTV, of a stability
+	// histogram DeltaEvent; 0: none
 	Delta   float64
 	Grid    Grid   // lattice of the argument; the zero Grid for counts
 	Lower   *int64 // declared lower bound of a row's value, in grid steps; nil when none

@@ -11,6 +11,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
+	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
 	"scrim/planner/plan"
 )
@@ -112,6 +113,42 @@ func TestSelectionCountsPersons(t *testing.T) {
 	}
 	if got := fmt.Sprint(keys); got != "[0 8]" {
 		t.Errorf("got keys %s, want those of at least %d persons: [0 8]", got, keep)
+	}
+}
+
+// TestSelectionWeighsPersonsByTheirKeys: a first scan that does not tell how many they are, where
+// they may be several, ends the query; one that does weighs each person by its own.
+func TestSelectionWeighsPersonsByTheirKeys(t *testing.T) {
+	s, l := fixture(t)
+	sel, err := partition.New(partition.Params{Rho: 1, Delta: 1e-9, MaxGroups: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := sel.Threshold()
+	// Key 7 has persons of one key, one fewer than are needed; key 8 as many as are needed; the
+	// four keys from 20 on share persons, too few for half a weight each and enough for a whole
+	// one.
+	write(t, s, fmt.Sprintf("INSERT INTO d.visits SELECT 1000 + range, 7 FROM range(%d)", keep-1))
+	write(t, s, fmt.Sprintf("INSERT INTO d.visits SELECT 2000 + range, 8 FROM range(%d)", keep))
+	write(t, s, fmt.Sprintf("INSERT INTO d.visits SELECT 3000 + range // 4, 20 + range %% 4 FROM range(%d)", 4*(2*keep-2)))
+	write(t, s, fmt.Sprintf("INSERT INTO d.visits SELECT 4000 + range // 4, 30 + range %% 4 FROM range(%d)", 4*2*keep))
+	st, r := counts(t, 1, true)
+	r.Selection, r.PerUnit, r.Key = sel, 4, "weighed"
+	r.Loss = sel.Loss().Add(r.Aggregates[0].Estimator.Loss())
+	st.Tables[0].Loss = r.Loss
+	if _, err := ask(t, executor(s, l), st, r); err == nil {
+		t.Error("persons of unknown weight were counted")
+	}
+	r.Key = "weighed with keys held"
+	r.Scans[0].SQL = "SELECT g, count(*), count(*) OVER (PARTITION BY p) FROM d.visits GROUP BY g, p"
+	r.Scans[0].Held = true
+	rows, err := ask(t, executor(s, l), st, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprint([]sql.Row{{0, 40}, {8, keep}, {30, 2 * keep}, {31, 2 * keep}, {32, 2 * keep}, {33, 2 * keep}})
+	if got := fmt.Sprint(rows); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

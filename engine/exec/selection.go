@@ -2,10 +2,13 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
+	"scrim/engine/estimator/noise"
+	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
 	"scrim/planner/plan"
 )
@@ -30,23 +33,24 @@ const mostSelected = 1 << 20
 func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Release, secrets secrets) (*selection, error) {
 	s, scan := &selection{release: r}, r.Scans[0]
 	var err error
-	if s.rows, err = snap.Materialise(ctx, scan.SQL, secrets.fill(scan.Args), columnNames(len(scan.Types))); err != nil {
+	if scan.Held != (r.Selection.Most() > 1) {
+		return nil, errors.New("exec: the first scan of a key selection tells how many keys a person holds where it may be several, and only there")
+	}
+	columns := columnNames(len(scan.Types))
+	if scan.Held {
+		columns = append(columns, heldColumn)
+	}
+	if s.rows, err = snap.Materialise(ctx, scan.SQL, secrets.fill(scan.Args), columns); err != nil {
 		return nil, err
 	}
-	n, noiser := len(r.Keys), x.Noise()
+	n := len(r.Keys)
 	types := append(slices.Clone(scan.Types[:n]), store.ScanInt64)
-	err = snap.ScanInOrder(ctx, s.countSQL(), nil, types, func(ch store.Chunk) error {
-		for i, persons := range ch.Columns[n].Ints[:ch.Len] {
-			if persons > 0 && r.Selection.Keep(noiser, persons) {
-				s.keys = append(s.keys, keyOf(ch, n, i))
-			}
-		}
-		if len(s.keys) > mostSelected {
-			return &Limit{"selected keys", int64(len(s.keys)), mostSelected}
-		}
-		return nil
-	})
-	if err != nil || len(s.keys) == 0 {
+	d := decisions{selection: r.Selection, noiser: x.Noise(), keys: n}
+	err = snap.ScanInOrder(ctx, s.countSQL(), nil, append(slices.Clone(types), store.ScanInt64), d.take)
+	if err == nil {
+		err = d.decide()
+	}
+	if s.keys = d.kept; err != nil || len(s.keys) == 0 {
 		return s, err
 	}
 	slices.SortFunc(s.keys, compareKeys)
@@ -54,20 +58,64 @@ func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Rel
 	return s, err
 }
 
+// heldColumn names the column of the first scan's table that plan.Scan.Held adds.
+const heldColumn = "held"
+
 // countSQL counts the persons of each key of the first scan, which returns every person of every
-// group, once or with all rows. The keys come in their order, so that the noise is drawn in it.
+// group, once or with all rows: those who hold one key apart from those who hold two, and so on.
+// The keys come in their order, so that the noise is drawn in it.
 func (s *selection) countSQL() string {
 	n, scan := len(s.release.Keys), s.release.Scans[0]
 	keys := strings.Join(columnNames(n), ", ")
 	order := strings.Join(columnNames(n), " NULLS FIRST, ") + " NULLS FIRST"
-	from, count := s.rows, "count(*)"
+	from, count, held := s.rows, "count(*)", "CAST(1 AS BIGINT)"
+	if scan.Held {
+		held = heldColumn
+	}
 	switch unit := columnName(n); {
 	case scan.Kept:
 		count = "count(*) FILTER (WHERE " + columnName(n+1) + " >= 1)"
 	case scan.Rows:
 		from = "(SELECT DISTINCT " + keys + ", " + unit + " FROM " + s.rows + " WHERE " + unit + " IS NOT NULL)"
 	}
-	return "SELECT " + keys + ", " + count + " FROM " + from + " GROUP BY " + keys + " ORDER BY " + order
+	return "SELECT " + keys + ", " + held + " AS h, " + count + " FROM " + from + " GROUP BY " + keys + ", h ORDER BY " + order
+}
+
+// decisions adds up the weights of the persons of each key, and decides on a key when the next one
+// begins.
+type decisions struct {
+	selection *partition.Selection
+	noiser    noise.Noiser
+	keys      int // parts of a key
+	key       []keyValue
+	weight    int64 // of key
+	kept      [][]keyValue
+}
+
+// take takes in rows of countSQL: a key, how many keys some of its persons hold, and their number.
+func (d *decisions) take(ch store.Chunk) error {
+	held, persons := ch.Columns[d.keys].Ints, ch.Columns[d.keys+1].Ints
+	for i := range ch.Len {
+		if key := keyOf(ch, d.keys, i); d.key == nil || compareKeys(key, d.key) != 0 {
+			if err := d.decide(); err != nil {
+				return err
+			}
+			d.key = key
+		}
+		d.weight += d.selection.Weight(held[i]) * persons[i]
+	}
+	return nil
+}
+
+// decide decides on the key that is complete, if anybody has it.
+func (d *decisions) decide() error {
+	if d.weight > 0 && d.selection.Keep(d.noiser, d.weight) {
+		if d.kept = append(d.kept, d.key); len(d.kept) > mostSelected {
+			return &Limit{"selected keys", int64(len(d.kept)), mostSelected}
+		}
+	}
+	d.weight = 0
+	return nil
 }
 
 // numbered are the rows of the table of keys.

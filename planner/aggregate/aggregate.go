@@ -52,7 +52,7 @@ type Aggregate struct {
 	Present     func(estimator.Estimate) any
 	Scan        int // index into the draft's scan specifications
 	Columns     []int
-	Slack       float64      // DeltaTV of a release on one group
+	Slack       float64      // DeltaEvent or DeltaTV of a release on one group (Call.EventSlack)
 	Parts       []*Aggregate // the aggregates that it stands for, see vectorize and groupVector
 	GroupVector bool         // it answers its parts in all groups at once, see groupVector
 	Pure        bool         // only pure mechanisms may answer it

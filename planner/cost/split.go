@@ -180,6 +180,9 @@ func (s *Divider) accounts() (map[string]*account, error) {
 	return accounts, nil
 }
 
+// event is the probability of the event of one mechanism that has one: it enters δ as it is.
+func (a *account) event() float64 { return a.deltaOne * (1 - 1e-9) }
+
 // slack is the total-variation slack of one mechanism that needs some: it enters δ multiplied by
 // 1+e^ε.
 func (a *account) slack() float64 {
@@ -210,7 +213,7 @@ func (s *Divider) own(d *release.Aggregation, x *aggregate.Aggregate, accounts m
 
 // complete builds the estimators and the selection of an aggregation with their shares.
 func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account) error {
-	share, delta, slack := s.params.Cost(math.MaxUint64), 1.0, 1.0
+	share, delta, event, slack := s.params.Cost(math.MaxUint64), 1.0, 1.0, 1.0
 	minimum := 0
 	for _, t := range d.Tables() {
 		a := accounts[t.Policy.Account]
@@ -218,7 +221,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 			share = share.Min(a.spend.Less(a.fixed).Over(a.weight))
 		}
 		if a.deltaOne > 0 {
-			delta, slack = min(delta, a.deltaOne), min(slack, a.slack())
+			delta, event, slack = min(delta, a.deltaOne), min(event, a.event()), min(slack, a.slack())
 		}
 		minimum = max(minimum, t.Policy.Defaults.MinimumGroupUnits)
 	}
@@ -251,7 +254,10 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.Text)
 		}
 		parts := d.Parts(x)
-		if x.Call.Slack() {
+		switch {
+		case x.Call.EventSlack():
+			x.Slack = event / float64(parts)
+		case x.Call.Slack():
 			x.Slack = slack / float64(parts)
 		}
 		e, err := d.EstimatorOf(x, cost.Over(parts))

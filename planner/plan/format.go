@@ -9,6 +9,7 @@ import (
 	"scrim/accounting"
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/partition"
 )
 
 // Format prints the private part of a statement as EXPLAIN shows it: the cost of each table, and
@@ -45,7 +46,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	fmt.Fprintf(b, "release  unit=%s  relation=%s  %s\n", strings.Join(r.Entities, ","), r.Relation, lossText(r.Loss))
 	switch {
 	case r.Selection != nil:
-		fmt.Fprintf(b, "%s├─ select keys %s  threshold=%d  persons>=%d\n", indent, KeyNames(r), r.Selection.Threshold(), r.Selection.MinPersons())
+		fmt.Fprintf(b, "%s├─ select keys %s  %s\n", indent, KeyNames(r), selectionText(r.Selection))
 		formatSteps(b, r.Selection.Steps(), indent+"│   ")
 	case len(r.Keys) > 0:
 		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, KeyNames(r), r.Groups)
@@ -93,6 +94,15 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	}
 	fmt.Fprintf(b, "%s├─ memory %s\n", indent, r.memoryText())
 	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))
+}
+
+// selectionText tells from how many persons a key is shown: of those who hold one key each, and
+// where it makes a difference of those who hold as many as count.
+func selectionText(s *partition.Selection) string {
+	if !s.Weighted() {
+		return fmt.Sprintf("threshold=%d  persons>=%d", s.Threshold(), s.MinPersons())
+	}
+	return fmt.Sprintf("threshold=%d  a person counts 1/sqrt(keys held)  persons>=%d, >=%d where each holds %d keys", s.Threshold(), s.PersonsOf(1), s.MinPersons(), s.Most())
 }
 
 // memoryText tells what the public sizes take.

@@ -87,6 +87,10 @@ type Scan struct {
 	// Kept, with Units, says that the column after the unit is 1 in the groups in which the unit is
 	// counted for the key selection, and 0 in the others.
 	Kept bool
+	// Held says that the rows have one column more than Types, a BIGINT behind the others: in how
+	// many groups the unit is counted for the key selection. So has the first scan of a release
+	// whose keys are selected, where these may be several.
+	Held bool
 }
 
 // SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each

@@ -56,6 +56,8 @@ func (b *brokenPlan) Unwrap() []error {
 //     group keys once.
 //  11. The persons of a release are counted where an aggregate takes their number as public, and
 //     only there; it is one without groups, of one protected table, under replace-one.
+//  12. A key selection allows for the groups that a unit may be in, and where these may be several
+//     the first scan, and no other, tells in how many a unit is counted.
 func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -172,6 +174,14 @@ func (r *Release) verify() error {
 	public := slices.ContainsFunc(r.Aggregates, func(a Aggregate) bool { return a.Sized })
 	if public != (r.Persons != "") || public && (len(r.Keys) > 0 || len(r.Tables) != 1 || len(r.Reads) != 1 || r.Relation != estimator.ReplaceOne) {
 		return fmt.Errorf("invariant 11: persons are counted by %q, their number is public (%v) in %d tables", r.Persons, public, len(r.Tables))
+	}
+	if r.Selection != nil && r.Selection.Most() != r.PerUnit {
+		return fmt.Errorf("invariant 12: the selection is for %d groups a unit, the release for %d", r.Selection.Most(), r.PerUnit)
+	}
+	for i, sc := range r.Scans {
+		if sc.Held != (i == 0 && r.Selection != nil && r.PerUnit > 1) {
+			return fmt.Errorf("invariant 12: scan %d tells in how many groups a unit is counted (%v)", i, sc.Held)
+		}
 	}
 	for _, o := range r.Output {
 		if o.Key >= len(r.Keys) || o.Aggregate >= len(r.Aggregates) || o.Key >= 0 && o.Aggregate >= 0 {

@@ -159,7 +159,11 @@ func (s *Builder) groupScan(d *Aggregation, t *aggregate.Aggregate, in *flat, ke
 		out.SQL += " GROUP BY " + sqltext.List(by)
 	}
 	if !d.Public {
-		place := "row_number() OVER (PARTITION BY unit ORDER BY " + s.choice("unit", in.groupColumns) + ") AS place"
+		choice := s.choice("unit", in.groupColumns)
+		place := "row_number() OVER (PARTITION BY unit ORDER BY " + choice + ") AS place"
+		if out.Held = kept && d.counts(); out.Held {
+			place, names = place+", "+d.held("unit", choice), append(names, "held")
+		}
 		out.SQL = "SELECT " + sqltext.List(names) + " FROM (SELECT *, " + place + " FROM (" + out.SQL + ") AS p) AS q WHERE place <= " + strconv.Itoa(mostGroups)
 	}
 	out.Args = s.Args()

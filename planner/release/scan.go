@@ -146,8 +146,12 @@ func (s *Builder) writeScan(d *Aggregation, at int, input sql.Node) (plan.Scan, 
 		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
 	case grouped:
 		inner := "SELECT " + sqltext.List(append(append([]string{"u"}, g...), cols...)) + " FROM (" + in.sql + ") AS r GROUP BY " + sqltext.List(append([]string{"u"}, g...))
-		from = "SELECT " + sqltext.List(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + s.choice("u", g) + ") <= " + strconv.Itoa(d.MaxGroups)
-		return plan.Scan{SQL: from, Args: s.Args(), Types: types}, nil
+		choice, held := s.choice("u", g), at == 0 && d.counts()
+		if held {
+			out = append(out, d.held("u", choice))
+		}
+		from = "SELECT " + sqltext.List(out) + " FROM (" + inner + ") AS p QUALIFY row_number() OVER (PARTITION BY u ORDER BY " + choice + ") <= " + strconv.Itoa(d.MaxGroups)
+		return plan.Scan{SQL: from, Args: s.Args(), Types: types, Held: held}, nil
 	default:
 		from = "SELECT " + sqltext.List(append(append([]string(nil), g...), cols...)) + " FROM (" + in.sql + ") AS r"
 	}
@@ -158,6 +162,17 @@ func (s *Builder) writeScan(d *Aggregation, at int, input sql.Node) (plan.Scan, 
 func (s *Builder) choice(u string, g []string) string {
 	secret := s.Bind(plan.SecretArg{Index: 0})
 	return "hash(" + sqltext.List(append([]string{u, "CAST(" + secret + " AS BIGINT)"}, g...)) + "), " + sqltext.List(g)
+}
+
+// counts reports whether the first scan tells in how many groups a person counts for the key
+// selection (plan.Scan.Held).
+func (d *Aggregation) counts() bool { return !d.Public && d.MaxGroups > 1 }
+
+// held writes that number of a person: of its groups, which the scan orders by choice, as many as
+// the loss allows for. The frame is the whole of them, in the order that the choice takes already:
+// the store sorts once.
+func (d *Aggregation) held(u, choice string) string {
+	return "least(count(*) OVER (PARTITION BY " + u + " ORDER BY " + choice + " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), " + strconv.Itoa(d.MaxGroups) + ") AS held"
 }
 
 // sampled returns one row a row, at most maxRows of a person in a group: rows are numbered among

@@ -26,35 +26,6 @@ func tail(sigma2 float64, t int64) float64 {
 	return f
 }
 
-func TestALonePersonIsShownWithProbabilityDeltaAtMost(t *testing.T) {
-	for _, rho := range []float64{0.0005, 0.01, 0.1, 0.5, 3, 100} {
-		for _, delta := range []float64{1e-3, 1e-6, 1e-9} {
-			for _, groups := range []int{1, 3, 40, -1, -40} {
-				p := partition.Params{Rho: rho, Delta: delta, MaxGroups: groups}
-				sigma2 := math.Ceil(float64(groups) / (2 * rho))
-				if groups < 0 { // the same under replace-one
-					groups = -groups
-					p.MaxGroups, p.Relation = groups, estimator.ReplaceOne
-					sigma2 = math.Ceil(float64(groups) / rho)
-				}
-				s, err := partition.New(p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				shown := func(threshold int64) float64 { return tail(sigma2, threshold-1) * float64(groups) }
-				if p := shown(s.Threshold()); p > delta {
-					t.Errorf("rho=%v delta=%v groups=%d: shown with %v", rho, delta, groups, p)
-				}
-				// Not much too high either; and two standard deviations less must be seen to be too
-				// low.
-				if slack := int64(2 + 0.2*math.Sqrt(sigma2)); shown(s.Threshold()-slack) <= delta {
-					t.Errorf("rho=%v delta=%v groups=%d: threshold %d is higher than needed by %d", rho, delta, groups, s.Threshold(), slack)
-				}
-			}
-		}
-	}
-}
-
 func TestKeepFollowsTheThreshold(t *testing.T) {
 	s, err := partition.New(partition.Params{Rho: 0.1, Delta: 1e-2, MaxGroups: 1})
 	if err != nil {
@@ -104,36 +75,53 @@ func TestMinimumRaisesTheThreshold(t *testing.T) {
 	}
 }
 
-// TestAnExchangeCostsTheLoss records what one person moves: with all keys of the person shared by
-// others, and exchanged for as many others, the loss is ρ and not more; with the noise of
-// add-remove it would be twice that.
-func TestAnExchangeCostsTheLoss(t *testing.T) {
-	const rho, groups = 0.1, 3
-	loss := func(r estimator.Relation) *big.Rat {
-		s, err := partition.New(partition.Params{Rho: rho, Delta: 1e-6, MaxGroups: groups, Relation: r})
+// TestAPersonCostsTheLoss records what one person moves: with all keys of the person shared by
+// others, coming or going costs the loss and not more, and so does an exchange for as many other
+// keys; with the noise of add-remove an exchange would cost twice that.
+func TestAPersonCostsTheLoss(t *testing.T) {
+	const rho, most = 0.1, 4
+	loss := func(r estimator.Relation, old, new int64, whole bool) *big.Rat {
+		s, err := partition.New(partition.Params{Rho: rho, Delta: 1e-6, MaxGroups: most, Relation: r})
 		if err != nil {
 			t.Fatal(err)
 		}
+		weight := s.Weight
+		if whole {
+			weight = func(int64) int64 { return s.Weight(1) }
+		}
 		a := &stattest.Recorder{Answer: func(_ int, v, _ *big.Int) *big.Int { return v }}
 		b := a.Replay(t)
-		for k := range 2 * groups {
-			// the person is in the keys with even numbers, or in the odd ones
-			s.Keep(a, int64(5+(1-k%2)))
-		}
-		for k := range 2 * groups {
-			s.Keep(b, int64(5+k%2))
+		// the person is in the first old of them, or in the last new
+		for k := range int64(2 * most) {
+			before, after := 5*s.Weight(1), 5*s.Weight(1)
+			if k < old {
+				before += weight(old)
+			}
+			if k >= 2*most-new {
+				after += weight(new)
+			}
+			s.Keep(a, before)
+			s.Keep(b, after)
 		}
 		return stattest.Loss(t, a, b)
 	}
 	declared := new(big.Rat).SetFloat64(rho)
-	if l := loss(estimator.ReplaceOne); l.Cmp(declared) > 0 || l.Cmp(new(big.Rat).SetFloat64(0.95*rho)) < 0 {
-		t.Errorf("an exchange costs %v, declared %v", l.FloatString(6), rho)
+	nearly := new(big.Rat).SetFloat64(0.95 * rho)
+	for held := range int64(most + 1) {
+		for r, new := range map[estimator.Relation]int64{estimator.AddRemove: 0, estimator.ReplaceOne: held} {
+			if l := loss(r, held, new, false); l.Cmp(declared) > 0 || held > 0 && l.Cmp(nearly) < 0 {
+				t.Errorf("%v: a person of %d keys costs %v, declared %v", r, held, l.FloatString(6), rho)
+			}
+		}
 	}
-	if l := loss(estimator.AddRemove); l.Cmp(declared) <= 0 {
+	if l := loss(estimator.AddRemove, most, most, false); l.Cmp(declared) <= 0 {
 		t.Error("the noise of add-remove passed under replace-one")
 	}
-	s, err := partition.New(partition.Params{Rho: rho, Delta: 1e-6, MaxGroups: groups, Relation: estimator.ReplaceOne})
-	if err != nil || s.Steps()[0].Sensitivity != "l2=sqrt(6)" {
+	if l := loss(estimator.AddRemove, most, 0, true); l.Cmp(declared) <= 0 {
+		t.Error("whole weights in each key passed")
+	}
+	s, err := partition.New(partition.Params{Rho: rho, Delta: 1e-6, MaxGroups: most, Relation: estimator.ReplaceOne})
+	if err != nil || s.Steps()[0].Sensitivity != "l2=sqrt(2)" {
 		t.Errorf("steps %+v, %v", s.Steps(), err)
 	}
 }
