@@ -1,6 +1,10 @@
 package estimator
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Error says how the values of an estimate came about, as far as error bars at any level need it:
 // the noise and its law. All of it may be shown. Every slice has one entry a value, or one for all
@@ -143,4 +147,32 @@ func (e Estimate) Times(f float64) Estimate {
 	}
 	e.Error = &x
 	return e
+}
+
+// CutPart is one of several normal laws that what a clip takes away may follow: shapes of the tail
+// that the released counts leave possible. The weights of all add up to 1.
+type CutPart struct{ Weight, Mean, StdDev float64 }
+
+// CutAt returns what a clip takes away at most, but with probability alpha: 0 where nothing is told.
+// The laws are those of the counts that were released, and how far the sum varies under each of them
+// is taken at twice the confidence that is asked for.
+func CutAt(parts []CutPart, alpha float64) float64 {
+	if len(parts) == 0 {
+		return 0
+	}
+	alpha *= 0.28
+	z := math.Sqrt2 * math.Erfcinv(2*alpha)
+	type end struct{ at, weight float64 }
+	ends := make([]end, len(parts))
+	for i, p := range parts {
+		ends[i] = end{p.Mean + z*p.StdDev, p.Weight}
+	}
+	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.at, b.at) })
+	left := 1 - alpha
+	for _, e := range ends {
+		if left -= e.weight; left <= 0 {
+			return max(0, e.at)
+		}
+	}
+	return max(0, ends[len(ends)-1].at)
 }

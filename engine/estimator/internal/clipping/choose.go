@@ -1,0 +1,116 @@
+package clipping
+
+import (
+	"math"
+
+	"scrim/engine/estimator"
+)
+
+// distrust is the relative error that the expected cut itself is taken to have when a radius is
+// chosen: what the laws agree on is not all there is to be wrong about.
+const distrust = 0.5
+
+// mostRisk is the relative error from which on an answer is not given.
+const mostRisk = 0.6
+
+// Choice is a radius and what it takes away.
+type Choice struct {
+	Radius int64
+	// Cut is what clipping is expected to take from the sum, in grid steps: to be added.
+	Cut float64
+	// Up and Down bound it on the two sides of the sum, in units of step.
+	Up, Down []estimator.CutPart
+	Persons  float64 // number that stands out, from the noisy counts
+	Risk     float64 // expected relative error of the sum of the persons' absolute totals
+}
+
+// Bad reports whether an answer with this choice would say next to nothing.
+func (c Choice) Bad() bool { return c.Risk > mostRisk }
+
+// Choose returns the radius of the least expected error; noise is the standard deviation of the noise
+// of the sum for radius 1. ok is false where nothing stands out from the noise of the counts.
+//
+// The expected error is that of a sum to which the expected cut is added: of the cut's deviation from
+// law to law, of distrust in it, and of the noise, relative to the law's own total and counted as 10
+// at most.
+func (c Counts) Choose(noise, step float64) (choice Choice, ok bool) {
+	var sides [2]side
+	var has [2]bool
+	for i, counts := range [][]float64{c.up, c.down} {
+		if counts != nil {
+			sides[i], has[i] = newSide(counts, c.sigma)
+		}
+	}
+	if !has[0] && !has[1] {
+		return Choice{}, false
+	}
+	radii := sides[0].radii
+	if len(sides[1].radii) > len(radii) {
+		radii = sides[1].radii
+	}
+	totals, cuts := [2]float64{}, [2][]float64{}
+	for i := range sides {
+		totals[i], cuts[i] = sides[i].means(len(radii))
+	}
+	best := math.Inf(1)
+	at := 0
+	for i, radius := range radii {
+		radius, risk := math.Floor(radius), 0.0
+		for k := range sides {
+			// What the other side adds does not depend on this side's law.
+			rest := noise * radius
+			if k == 1 {
+				rest = 0
+			}
+			if has[k] || k == 0 {
+				risk += sides[k].risk(i, cuts[k][i], rest, totals[1-k])
+			}
+		}
+		if risk < best {
+			best, at = risk, i
+		}
+	}
+	choice = Choice{Radius: min(int64(math.Floor(radii[at])), c.limit), Risk: math.Sqrt(best)}
+	up, partsUp := sides[0].cutOf(at, step)
+	down, partsDown := sides[1].cutOf(at, step)
+	choice.Cut, choice.Up, choice.Down = up-down, partsUp, partsDown
+	choice.Persons = sides[0].persons() + sides[1].persons()
+	return choice, true
+}
+
+// means returns the expected total and the expected cut of each radius.
+func (s *side) means(radii int) (total float64, cuts []float64) {
+	cuts = make([]float64, radii)
+	for _, f := range s.fits {
+		total += f.weight * f.total
+		for i := range f.cut {
+			cuts[i] += f.weight * f.cut[i]
+		}
+	}
+	return total, cuts
+}
+
+// risk is the expected squared relative error of radius number i.
+func (s *side) risk(i int, mean, noise, other float64) float64 {
+	if len(s.fits) == 0 {
+		return min(noise*noise/(max(1, other)*max(1, other)), 100)
+	}
+	risk := 0.0
+	for _, f := range s.fits {
+		cut := 0.0
+		if i < len(f.cut) {
+			cut = f.cut[i]
+		}
+		d, total := cut-mean, f.total+other
+		risk += f.weight * min((d*d+distrust*distrust*cut*cut+noise*noise)/(total*total), 100)
+	}
+	return risk
+}
+
+// persons is the number of persons up to the octave that the answer counts on.
+func (s *side) persons() float64 {
+	if len(s.fits) == 0 {
+		return 0
+	}
+	return max(1, sum(s.counts[:s.top+1]))
+}

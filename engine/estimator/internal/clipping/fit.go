@@ -1,0 +1,292 @@
+package clipping
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	// nearOctaves above the gate a law may go on for the answer, wideOctaves for the interval.
+	nearOctaves = 1
+	wideOctaves = 5
+	// misfit is the relative deviation of a true law's mass of an octave from that of the library.
+	misfit = 0.25
+	// outlier is the squared deviation, in variances, from which on a count is taken not to follow the
+	// law: it then weighs little against it, and the count itself is believed.
+	outlier = 9
+	// leastWeight is the logarithm of the weight, beside that of the best law, of laws left out.
+	leastWeight = -10
+	mostFits    = 160
+)
+
+// place is a law moved by octaves, with a spike: the place of a fit in the library.
+type place struct {
+	law, octave int
+	spike       float64
+	persons     float64 // most likely number
+	weight      float64 // logarithm of its likelihood, number of persons integrated out
+}
+
+// side are the counts of one side and what is taken from them.
+type side struct {
+	counts []float64
+	sigma  float64
+	top    int       // the last octave that the answer counts on
+	wide   int       // that the interval counts on
+	radii  []float64 // that may be chosen, ascending
+	fits   []fit
+}
+
+// fit is what one law says about the counts.
+type fit struct {
+	weight float64   // of all fits together 1
+	total  float64   // sum of the totals
+	cut    []float64 // by radius: what is beyond it, up to top
+	wide   []float64 // the same, up to wide
+	spread []float64 // standard deviation of what is beyond it, up to wide, among persons drawn by the law
+}
+
+// newSide fits the library to counts; ok is false where nothing stands out.
+func newSide(counts []float64, sigma float64) (s side, ok bool) {
+	g := gate(counts, sigma)
+	if g < 0 {
+		return side{}, false
+	}
+	last := len(counts) - 1
+	s = side{counts: counts, sigma: sigma, top: min(g+nearOctaves, last), wide: min(g+wideOctaves, last)}
+	for i := range s.top * perOctave {
+		s.radii = append(s.radii, math.Exp2(float64(i)/perOctave))
+	}
+	s.radii = append(s.radii, math.Exp2(float64(s.top)))
+	places := s.places()
+	all := 0.0
+	for _, p := range places {
+		f := s.fit(p)
+		f.weight = math.Exp(p.weight - places[0].weight)
+		all += f.weight
+		s.fits = append(s.fits, f)
+	}
+	for i := range s.fits {
+		s.fits[i].weight /= all
+	}
+	return s, true
+}
+
+// places returns the laws that explain the counts best, the best first.
+func (s *side) places() []place {
+	var out []place
+	library := laws()
+	noisy := 0.0 // of all buckets, as if they were empty
+	for _, c := range s.counts[:s.wide+1] {
+		noisy += surprise(c * c / (s.sigma * s.sigma))
+	}
+	masses := make([]float64, s.wide+1)
+	bulk := fullest(s.counts[:s.top+1])
+	for i := range library {
+		for octave := -2; octave <= s.top; octave++ {
+			low, inside := library[i].masses(masses, octave)
+			if inside < 0.5 {
+				continue
+			}
+			for _, spike := range spikes {
+				switch {
+				case spike == 0 && (octave < bulk-7 || octave > bulk+6):
+					continue
+				case spike > 0 && s.counts[0] < 2*s.sigma:
+					continue
+				}
+				p := place{law: i, octave: octave, spike: spike}
+				s.weigh(&p, masses, low, inside, noisy)
+				out = append(out, p)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b place) int {
+		switch {
+		case a.weight > b.weight:
+			return -1
+		case a.weight < b.weight:
+			return 1
+		}
+		return 0
+	})
+	n := 0
+	for n < len(out) && n < mostFits && out[n].weight >= out[0].weight+leastWeight {
+		n++
+	}
+	return out[:n]
+}
+
+// masses writes the masses of a law moved by octaves, what is below 1 in bucket 0; low is the first
+// other bucket that may have one, inside their sum.
+func (l *law) masses(dst []float64, octave int) (low int, inside float64) {
+	clear(dst)
+	low = max(1, l.first+octave)
+	for i, m := range l.mass {
+		k := max(0, l.first+i+octave)
+		if k >= len(dst) {
+			break
+		}
+		dst[k] += m
+		inside += m
+	}
+	return low, inside
+}
+
+// surprise is twice the negative logarithm of how likely a deviation is, which grows slowly beyond
+// outlier.
+func surprise(z2 float64) float64 {
+	if z2 > outlier {
+		return outlier + 2*math.Log(z2/outlier)
+	}
+	return z2
+}
+
+// weigh finds the number of persons and the weight of a law with these masses.
+//
+// A count is normal around n·p with the variance of its noise, of drawing n·p persons, and of the
+// misfit; n is integrated out with density 1/n, by Laplace's approximation.
+func (s *side) weigh(p *place, masses []float64, low int, inside, noisy float64) {
+	noise := s.sigma * s.sigma
+	share := (1 - p.spike) / inside
+	first := p.spike + masses[0]*share
+	high := len(masses)
+	for high > low && masses[high-1] == 0 {
+		high--
+	}
+	n, bend := 0.0, 0.0
+	estimate := func() {
+		top, bottom := 0.0, 0.0
+		add := func(c, q float64) {
+			mu := n * q
+			v := noise + mu + misfit*misfit*mu*mu
+			top += c * q / v
+			bottom += q * q / v
+		}
+		add(s.counts[0], first)
+		for k := low; k < high; k++ {
+			add(s.counts[k], masses[k]*share)
+		}
+		n, bend = max(1, top/bottom), bottom
+	}
+	estimate()
+	estimate()
+	estimate()
+	odd, product, logs := noisy, 1.0, 0.0
+	add := func(c, q float64) {
+		mu := n * q
+		v := noise + mu + misfit*misfit*mu*mu
+		odd += surprise((c-mu)*(c-mu)/v) - surprise(c*c/noise)
+		if product *= v / noise; product > 1e200 {
+			logs, product = logs+math.Log(product), 1
+		}
+	}
+	add(s.counts[0], first)
+	for k := low; k < high; k++ {
+		add(s.counts[k], masses[k]*share)
+	}
+	p.persons = n
+	p.weight = -(odd+logs+math.Log(product))/2 - math.Log(bend)/2 - math.Log(n)
+}
+
+// fit reckons what a law says is beyond each radius: its expected counts, drawn towards the noisy
+// ones by the variances of both, times what the law says of totals within the octave. Whole numbers
+// stand for the values up to them, so that half a step is added.
+func (s *side) fit(p place) fit {
+	l := &laws()[p.law]
+	masses := make([]float64, s.wide+1)
+	_, inside := l.masses(masses, p.octave)
+	scale := math.Exp2(float64(p.octave))
+	f := fit{cut: make([]float64, len(s.radii)), wide: make([]float64, len(s.radii)), spread: make([]float64, len(s.radii))}
+	var near, far moments // of the persons above the octave
+	for k := s.wide; k >= 0; k-- {
+		q := masses[k] * (1 - p.spike) / inside
+		if k == 0 {
+			q += p.spike
+		}
+		persons := s.expected(k, p.persons*q)
+		mean, mean2 := 1.0, 1.0
+		bucket := k - l.first - p.octave
+		known := bucket >= 0 && bucket < len(l.mass) && l.mass[bucket] > 0
+		if k > 0 {
+			if u := math.Exp2(float64(k)); known {
+				mean, mean2 = l.mean[bucket]*scale, l.mean2[bucket]*scale*scale
+			} else {
+				mean, mean2 = 0.72*u, 0.54*u*u
+			}
+			mean2 += mean + 0.25
+			mean += 0.5
+		}
+		beyond := func(at int, excess float64) {
+			radius := s.radii[at]
+			f.cut[at] = near.beyond(radius)
+			if k <= s.top {
+				f.cut[at] += persons * excess
+			}
+			f.wide[at] = far.beyond(radius) + persons*excess
+			f.spread[at] = math.Sqrt(far.beyond2(radius) + 1.5*persons*excess*excess)
+		}
+		switch {
+		case k == s.top+1:
+			beyond(s.top*perOctave, max(0, mean-s.radii[s.top*perOctave]))
+		case k > 0 && k <= s.top:
+			for j := range perOctave {
+				at := (k-1)*perOctave + j
+				excess := max(0, mean-s.radii[at])
+				if known {
+					excess = l.excess[bucket*perOctave+j]*scale + 0.4
+				}
+				beyond(at, excess)
+			}
+		}
+		if k == 0 {
+			f.total = near.sum + persons
+		}
+		if k <= s.top {
+			near.add(persons, mean, mean2)
+		}
+		far.add(persons, mean, mean2)
+	}
+	f.total = max(1, f.total)
+	s.whole(f.cut)
+	s.whole(f.wide)
+	return f
+}
+
+// whole brings what is beyond each radius to the whole number under the radius, which is what clips.
+func (s *side) whole(cut []float64) {
+	for i := len(cut) - 1; i > 0; i-- {
+		r := s.radii[i]
+		persons := (cut[i-1] - cut[i]) / (r - s.radii[i-1])
+		cut[i] += max(0, persons) * (r - math.Floor(r))
+	}
+}
+
+// expected returns the expected number of persons of a bucket, where a law says mu.
+func (s *side) expected(k int, mu float64) float64 {
+	c, noise := s.counts[k], s.sigma*s.sigma
+	own := mu + misfit*misfit*mu*mu
+	if d := c - mu; d*d > outlier*(own+noise) && k <= s.top {
+		own += d * d
+	}
+	if own == 0 {
+		return 0
+	}
+	return max(0, (mu*noise+c*own)/(own+noise))
+}
+
+// moments are those of the persons above an octave.
+type moments struct{ persons, sum, sum2 float64 }
+
+func (m *moments) add(persons, mean, mean2 float64) {
+	m.persons += persons
+	m.sum += persons * mean
+	m.sum2 += persons * mean2
+}
+
+// beyond is what they have beyond a radius that none is under, beyond2 the sum of its squares.
+func (m *moments) beyond(radius float64) float64 { return max(0, m.sum-m.persons*radius) }
+
+func (m *moments) beyond2(radius float64) float64 {
+	return max(0, m.sum2-2*radius*m.sum+radius*radius*m.persons)
+}

@@ -1,0 +1,82 @@
+package clipping
+
+import (
+	"fmt"
+	"math/big"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// Search releases the histogram of octaves.
+//
+//	add-remove    one bucket changes by 1                    ℓ2 sensitivity 1, ℓ1 sensitivity 1
+//	replace-one   one bucket loses 1, another gains 1        ℓ2 sensitivity √2, ℓ1 sensitivity 2
+//
+// Which buckets there are is public: those up to Limit, on the sides that values may be on.
+type Search struct {
+	noise    scalar.Noise
+	delta    int64
+	limit    int64
+	up, down bool
+}
+
+// NewSearch returns a search at a share of p's loss, for totals within [low, high], low ≤ 0 ≤ high.
+// What is beyond counts as the end.
+func NewSearch(p estimator.Params, share float64, low, high int64) Search {
+	delta := p.Relation.Factor()
+	return Search{
+		noise: scalar.NewNoise(p, big.NewInt(delta), delta, share), delta: delta,
+		limit: max(1, -low, high), up: high > 0, down: low < 0,
+	}
+}
+
+// buckets is the number of buckets on one side.
+func (s Search) buckets() int { return Octave(uint64(s.limit)) + 1 }
+
+// Step describes the search.
+func (s Search) Step(name string) estimator.Step {
+	sides := 0
+	for _, has := range []bool{s.up, s.down} {
+		if has {
+			sides++
+		}
+	}
+	step := estimator.Step{Name: name, Use: "histogram", Sensitivity: "l2=1", Queries: s.buckets() * max(1, sides)}
+	if s.delta > 1 {
+		step.Sensitivity = fmt.Sprintf("l2=sqrt(%d)", s.delta)
+		if s.noise.Law() == estimator.Laplace {
+			step.Sensitivity = fmt.Sprintf("l1=%d", s.delta)
+		}
+	}
+	return s.noise.Step(step)
+}
+
+// Persons is the number of persons of one octave that stands out.
+func (s Search) Persons() int64 { return int64(gateZ*s.noise.Sigma()) + 1 }
+
+// Counts are the noisy counts: a release.
+type Counts struct {
+	up, down []float64 // by octave; nil where no value is on that side
+	sigma    float64   // standard deviation of the noise of each
+	limit    int64
+}
+
+// Release draws the noise.
+func (s Search) Release(n noise.Noiser, h *Histogram) Counts {
+	noisy := func(has bool, side *[maxBuckets]int64) []float64 {
+		if !has {
+			return nil
+		}
+		counts := make([]float64, s.buckets())
+		for i, c := range side {
+			counts[min(i, len(counts)-1)] += float64(c)
+		}
+		for i, c := range counts {
+			counts[i] = float64(s.noise.Add(n, int64(c)))
+		}
+		return counts
+	}
+	return Counts{noisy(s.up, &h.Up), noisy(s.down, &h.Down), s.noise.Sigma(), s.limit}
+}
