@@ -31,10 +31,9 @@ type Error struct {
 	Shift   float64
 	Tied    bool
 	Moments *Moments // of a Variance
-	// of a Quantile, by value: the noisy ranks, but for those that tell no more than a nearer one
-	// at any level
-	Ranks  [][]Rank
-	Rounds int // the most ranks that were asked for a value
+	Ranks   [][]Rank // of a Quantile, by value: the noisy ranks, but for those that tell no more than a nearer one at any level
+	Rounds  int      // the most ranks that were asked for a value
+	Cut     []Cut    // of a Quotient, by value: what a clip takes away; nil where it is not allowed for
 }
 
 // Form is how the values are made from noisy numbers.
@@ -103,6 +102,9 @@ func (e Estimate) Part(from, to int) Estimate {
 	if len(x.Ranks) == n {
 		x.Ranks = x.Ranks[from:to:to]
 	}
+	if len(x.Cut) == n {
+		x.Cut = x.Cut[from:to:to]
+	}
 	if m := x.Moments; m != nil {
 		q := *m
 		q.First, q.Second, q.Offset = cut(m.First), cut(m.Second), cut(m.Offset)
@@ -120,7 +122,7 @@ func (x *Error) alike(n int) bool {
 			return false
 		}
 	}
-	return x.Moments == nil && x.Ranks == nil
+	return x.Moments == nil && x.Ranks == nil && x.Cut == nil
 }
 
 // Times multiplies every value by a public factor f ≥ 0, with its error. It writes to the
@@ -142,6 +144,12 @@ func (e Estimate) Times(f float64) Estimate {
 	scale(x.Centre)
 	scale(x.Raw)
 	x.Shift *= f
+	if x.Cut != nil {
+		x.Cut = slices.Clone(x.Cut)
+		for i, c := range x.Cut {
+			x.Cut[i] = c.times(f)
+		}
+	}
 	if x.Form == Variance || x.Form == Quantile {
 		x = Error{}
 	}
@@ -149,18 +157,33 @@ func (e Estimate) Times(f float64) Estimate {
 	return e
 }
 
+// Cut is what a clip takes away from a value: what was added to it for that, and laws of what it may
+// have been on either side.
+type Cut struct {
+	Added    float64 // to the value: Error's Noise is that of the value without it
+	Up, Down []CutPart
+}
+
 // CutPart is one of several normal laws that what a clip takes away may follow: shapes of the tail
 // that the released counts leave possible. The weights of all add up to 1.
 type CutPart struct{ Weight, Mean, StdDev float64 }
 
-// CutAt returns what a clip takes away at most, but with probability alpha: 0 where nothing is told.
-// The laws are those of the counts that were released, and how far the sum varies under each of them
-// is taken at twice the confidence that is asked for.
-func CutAt(parts []CutPart, alpha float64) float64 {
+// Above returns what the clip takes from the upper side at most, but with probability alpha, and
+// Below the same for the lower side.
+func (c Cut) Above(alpha float64) float64 { return cutAt(c.Up, alpha) }
+
+// Below is Above for the lower side.
+func (c Cut) Below(alpha float64) float64 { return cutAt(c.Down, alpha) }
+
+// tailRisk is the part of an interval's risk that is left to what a clip takes away. The laws are
+// those of a library, so that it is less than the half that their own risk would be.
+const tailRisk = 0.28
+
+func cutAt(parts []CutPart, alpha float64) float64 {
 	if len(parts) == 0 {
 		return 0
 	}
-	alpha *= 0.28
+	alpha *= tailRisk
 	z := math.Sqrt2 * math.Erfcinv(2*alpha)
 	type end struct{ at, weight float64 }
 	ends := make([]end, len(parts))
@@ -175,4 +198,16 @@ func CutAt(parts []CutPart, alpha float64) float64 {
 		}
 	}
 	return max(0, ends[len(ends)-1].at)
+}
+
+// times multiplies all of it by a public factor f ≥ 0.
+func (c Cut) times(f float64) Cut {
+	scaled := func(parts []CutPart) []CutPart {
+		out := make([]CutPart, len(parts))
+		for i, p := range parts {
+			out[i] = CutPart{p.Weight, p.Mean * f, p.StdDev * f}
+		}
+		return out
+	}
+	return Cut{c.Added * f, scaled(c.Up), scaled(c.Down)}
 }

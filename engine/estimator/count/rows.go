@@ -6,6 +6,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
@@ -16,13 +17,12 @@ const maxRadius = 1 << 20
 
 // rows counts rows, each person's number clipped at a bound.
 type rows struct {
-	p     estimator.Params
-	clamp bool
-	// least number of rows of a person in the group: 1 when all persons are in it
-	least  int64
-	bound  int64         // declared bound, 0 when it is searched for
-	radius scalar.Radius // when bound = 0
-	sum    float64       // loss of the sum
+	p      estimator.Params
+	clamp  bool
+	least  int64           // least number of rows of a person in the group: 1 when all persons are in it
+	bound  int64           // declared bound, 0 when it is searched for
+	search clipping.Search // when bound = 0
+	sum    float64         // loss of the sum
 }
 
 // NewRows returns the private number of rows. Columns: Rows. clamp shows a negative answer as 0.
@@ -33,13 +33,14 @@ type rows struct {
 // in [1, C], and Δ = C−1.
 //
 //	p.MaxRows = M > 0   C = M, ρ₃ = ρ; with p.Sized and M = 1 the number of rows is that of persons: exact, at no loss
-//	p.MaxRows = 0       C from a noisy histogram of mᵢ (scalar.Radius, ρ₂ = ρ/4), ρ₃ = 3ρ/4
+//	p.MaxRows = 0       C from a noisy histogram of mᵢ (package clipping, ρ₂ = 0.35ρ), ρ₃ = 0.65ρ
 //
 // Pure: Lap_Z(Δ/ε₃) on the sum, and Laplace noise on the histogram; the same shares, of ε.
 //
 // The declared bound is enforced here as well: a person who breaks it counts M. Without a declared
-// bound the rows of the few persons above C are not all counted: the bias is toward fewer rows. If
-// no bucket stands out from the noise, as with hardly any persons, C = 1. It always answers.
+// bound what persons have beyond C is estimated from the histogram and added, and the interval allows
+// for what it may be. TooFew when no number of rows stands out from the histogram's noise, or when
+// what does says next to nothing of the whole.
 func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, false); err != nil {
 		return nil, err
@@ -55,15 +56,22 @@ func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 		r.least = 1
 	}
 	if r.bound == 0 {
-		parts := scalar.Split(p.Loss(), 1, 3)
-		r.radius, r.sum = scalar.RadiusOf(p, parts[0], maxRadius), parts[1]
+		parts := scalar.Split(p.Loss(), clipping.Share, 1-clipping.Share)
+		r.search, r.sum = clipping.NewSearch(p, parts[0], 0, maxRadius), parts[1]
 	}
 	return r, nil
 }
 
 func (rows) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows} }
 func (r rows) Loss() privacy.Loss      { return scalar.LossOf(r.p) }
-func (rows) MinPersons() int64         { return 0 }
+
+// MinPersons implements estimator.Estimator.
+func (r rows) MinPersons() int64 {
+	if r.bound > 0 {
+		return 0
+	}
+	return r.search.Persons()
+}
 
 // ExpectedError implements estimator.Estimator: it is known when the bound is declared.
 func (r rows) ExpectedError() (float64, bool) {
@@ -91,7 +99,7 @@ func (r rows) Steps() []estimator.Step {
 		sum.Sensitivity = fmt.Sprintf("l2=%d", r.bound-r.least)
 		return []estimator.Step{r.noise(r.bound).Step(sum)}
 	}
-	return []estimator.Step{r.radius.Step("rows of one person"), r.noise(1).Step(sum)}
+	return []estimator.Step{r.search.Step("rows of one person"), r.noise(1).Step(sum)}
 }
 
 // noise is that of the sum with each person's number within a bound.
@@ -100,32 +108,40 @@ func (r rows) noise(bound int64) scalar.Noise { return scalar.Single(r.p, bound-
 // Release implements estimator.Estimator.
 func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	in = sized.Columns(r.p, r.Columns(), in)
-	bound := r.bound
-	if bound == 0 {
-		bound = r.search(n, in.Columns[0])
+	if r.bound == 0 {
+		return r.searched(n, in.Columns[0])
 	}
-	var sum scalar.Sum
-	for _, m := range in.Columns[0] {
-		sum.Add(min(max(m, r.least), bound))
-	}
-	hidden := r.noise(bound)
-	v := hidden.Of(n, sum)
-	if r.clamp {
-		v = math.Max(v, 0)
-	}
-	return scalar.Hidden(v, hidden, 1)
+	hidden := r.noise(r.bound)
+	return r.shown(scalar.Hidden(hidden.Of(n, r.clipped(in.Columns[0], r.bound)), hidden, 1))
 }
 
-func (r rows) search(n noise.Noiser, m []int64) int64 {
-	var h scalar.Histogram
-	for _, m := range m {
-		if m > 0 {
-			h.Add(uint64(m))
-		}
+// searched answers where no bound is declared.
+func (r rows) searched(n noise.Noiser, of []int64) estimator.Estimate {
+	var h clipping.Histogram
+	for _, m := range of {
+		h.Add(m)
 	}
-	bound, ok := r.radius.Choose(n, &h)
+	choice, ok := r.search.Release(n, &h).Choose(r.noise(r.least+1).Sigma(), 1)
 	if !ok {
-		return 1
+		return scalar.TooFew(1, 2*r.search.Persons())
 	}
-	return bound
+	hidden := r.noise(choice.Radius)
+	return r.shown(choice.Answer(hidden.Of(n, r.clipped(of, choice.Radius)), hidden, func(x float64) float64 { return x }))
+}
+
+// clipped adds up the numbers of rows, each within [least, bound].
+func (r rows) clipped(of []int64, bound int64) scalar.Sum {
+	var sum scalar.Sum
+	for _, m := range of {
+		sum.Add(min(max(m, r.least), bound))
+	}
+	return sum
+}
+
+// shown brings a negative answer to 0 where that is wanted.
+func (r rows) shown(e estimator.Estimate) estimator.Estimate {
+	if r.clamp {
+		e.Values[0] = math.Max(e.Values[0], 0)
+	}
+	return e
 }

@@ -48,6 +48,17 @@ func quotient(e estimator.Estimate, i int, alpha float64) (lo, hi float64) {
 	if x.Raw != nil {
 		v = x.Raw[i]
 	}
+	if x.Cut != nil {
+		cut := x.Cut[min(i, len(x.Cut)-1)]
+		without := *x
+		without.Cut = nil
+		e.Error, e.Values = &without, []float64{v - cut.Added}
+		without.Noise, without.Step = []float64{estimator.Entry(x.Noise, i)}, []float64{estimator.Entry(x.Step, i)}
+		without.Under, without.Centre = []float64{estimator.Entry(x.Under, i)}, []float64{estimator.Entry(x.Centre, i)}
+		without.Raw = nil
+		lo, hi = quotient(e, 0, alpha)
+		return lo - cut.Below(alpha), hi + cut.Above(alpha)
+	}
 	b, half := estimator.Entry(x.Under, i), estimator.Entry(x.Step, i)/2
 	if x.Noise == nil {
 		w := half + around(x.Law, alpha, e.StdErr[i], b)

@@ -5,29 +5,18 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
 
 // sum adds the persons' totals, each clipped to an interval that holds 0.
 type sum struct {
-	p       estimator.Params
-	sign    interval       // of a total's public range
-	bound   interval       // the clip when declared
-	persons scalar.Persons // when the clip is searched for
-	radius  scalar.Radius
-	share   float64 // loss of the sum itself
-}
-
-// sumShares are the shares of a sum whose clip is searched for. The share of its loss that the sum
-// itself has for one person more or less depends on the sign of the totals.
-func sumShares(sign interval, r estimator.Relation) scalar.Shares {
-	unit := sign.clip(1)
-	joining := float64(unit.moves(estimator.AddRemove)) / float64(max(1, unit.moves(r)))
-	return scalar.Shares{
-		AddRemove: []float64{8, 23, 69}, ReplaceOne: []float64{25, 75},
-		Joining: []float64{scalar.JoiningHistogram, joining * joining},
-	}
+	p      estimator.Params
+	sign   interval        // of a total's public range
+	bound  interval        // the clip when declared
+	search clipping.Search // when the clip is searched for
+	share  float64         // loss of the sum itself
 }
 
 // NewSum returns the private sum over rows. Columns: Rows, Sum.
@@ -42,20 +31,15 @@ func sumShares(sign interval, r estimator.Relation) scalar.Shares {
 // the same.
 //
 //	both bounds and p.MaxRows = M declared   the interval of M rows, ρ₃ = ρ; it always answers
-//	otherwise                                [−C, C] or a half of it, C from a noisy histogram of |tᵢ| (scalar.Radius, ρ₂);
-//	                                         under add-remove ρ_n = 0.08ρ for the number of persons n̂, ρ₂ = 0.23ρ, ρ₃ = 0.69ρ; under
-//	                                         replace-one ρ₂ = 0.25ρ, ρ₃ = 0.75ρ, and n̂ is covered (scalar.Shares). TooFew when
-//	                                         n̂ is under MinPersons, or when no radius stands out from the histogram's noise
+//	otherwise                                [−C, C] or a half of it, C from a noisy histogram of tᵢ (package clipping,
+//	                                         ρ₂ = 0.35ρ), ρ₃ = 0.65ρ. TooFew when no total stands out from the histogram's
+//	                                         noise, or when what does says next to nothing of the whole
 //	p.Sized                                  n times the mean of the totals: see totals
 //
-// Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram and n̂ with Laplace noise; the same
-// shares, of ε.
+// Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram with Laplace noise; the same shares, of ε.
 //
-// A radius that does not stand out may be far too small, and a sum, unlike a mean, is then wrong by
-// any factor. Both conditions are on released values.
-//
-// The declared interval is enforced: a person who breaks the promise is clipped. Without it the
-// totals of the few persons beyond C are shortened, which is the larger error on heavy tails.
+// The declared interval is enforced: a person who breaks the promise is clipped. Without it what persons
+// have beyond C is estimated from the histogram and added, and the interval allows for what it may be.
 //
 // One symmetric clip is used for data that lie mostly on one side as well: two searches, for C₋ and
 // C₊, each with half the loss, would give the noise of max(C₋, C₊), which is what the symmetric
@@ -71,11 +55,12 @@ func NewSum(p estimator.Params) (estimator.Estimator, error) {
 		return sum{p: p, bound: declaredTotal(p, 0), share: p.Loss()}, nil
 	}
 	lo, hi := scalar.Range(p)
-	s := sum{p: p, sign: interval{lo, hi}}
-	var parts []float64
-	s.persons, parts = sumShares(s.sign, p.Relation).Of(p, 1)
-	s.radius, s.share = scalar.RadiusOf(p, parts[0], estimator.MaxUnits), parts[1]
-	return s, nil
+	parts := scalar.Split(p.Loss(), clipping.Share, 1-clipping.Share)
+	ends := interval{lo, hi}.clip(estimator.MaxUnits)
+	return sum{
+		p: p, sign: interval{lo, hi}, share: parts[1],
+		search: clipping.NewSearch(p, parts[0], ends.lo, ends.hi),
+	}, nil
 }
 
 // interval is a range of one person's total, in steps.
@@ -122,7 +107,7 @@ func (s sum) MinPersons() int64 {
 	if s.declared() {
 		return 0
 	}
-	return max(s.persons.Enough(), 2*s.radius.Persons())
+	return s.search.Persons()
 }
 
 // ExpectedError implements estimator.Estimator: it is known when the bounds are declared.
@@ -151,7 +136,7 @@ func (s sum) Steps() []estimator.Step {
 	if s.sign.clip(1).moves(s.p.Relation) > 1 {
 		step.Sensitivity = "l2=2*clip"
 	}
-	return append(s.persons.Steps(), s.radius.Step("clip"), s.noise(s.sign.clip(1)).Step(step))
+	return []estimator.Step{s.search.Step("clip"), s.noise(s.sign.clip(1)).Step(step)}
 }
 
 // noise is that of the sum of numbers of an interval.
@@ -162,35 +147,37 @@ func (s sum) noise(clip interval) scalar.Noise {
 // Release implements estimator.Estimator.
 func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	rows, totals := in.Columns[0], in.Columns[1]
-	clip := s.bound
-	if !s.declared() {
-		count := s.persons.Release(n, scalar.Present(rows))
-		if count < float64(s.MinPersons()) {
-			return scalar.TooFew(1, s.MinPersons())
-		}
-		radius, seen := s.radius.Choose(n, histogram(rows, totals))
-		if !seen {
-			return scalar.TooFew(1, scalar.Twice(count))
-		}
-		clip = s.sign.clip(radius)
+	if s.declared() {
+		hidden := s.noise(s.bound)
+		return scalar.Hidden(scalar.Scale(s.p.Grid, hidden.Of(n, clipped(rows, totals, s.bound))), hidden, scalar.Scale(s.p.Grid, 1))
 	}
-	var acc scalar.Sum
-	for i, m := range rows {
-		if m > 0 {
-			acc.Add(clip.of(totals[i]))
-		}
+	scale := func(steps float64) float64 { return scalar.Scale(s.p.Grid, steps) }
+	choice, ok := s.search.Release(n, histogram(rows, totals)).Choose(s.noise(s.sign.clip(1)).Sigma(), scale(1))
+	if !ok {
+		return scalar.TooFew(1, 2*s.search.Persons())
 	}
+	clip := s.sign.clip(choice.Radius)
 	hidden := s.noise(clip)
-	return scalar.Hidden(scalar.Scale(s.p.Grid, hidden.Of(n, acc)), hidden, scalar.Scale(s.p.Grid, 1))
+	return choice.Answer(hidden.Of(n, clipped(rows, totals, clip)), hidden, scale)
 }
 
-// histogram counts the persons by the size of their total.
-func histogram(rows, totals []int64) *scalar.Histogram {
-	h := new(scalar.Histogram)
+// clipped adds up the totals of those who have rows, each brought into the interval.
+func clipped(rows, totals []int64, clip interval) scalar.Sum {
+	var sum scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
-			t := min(max(totals[i], -estimator.MaxUnits), estimator.MaxUnits)
-			h.Add(uint64(max(t, -t)))
+			sum.Add(clip.of(totals[i]))
+		}
+	}
+	return sum
+}
+
+// histogram counts the persons by their total.
+func histogram(rows, totals []int64) *clipping.Histogram {
+	h := new(clipping.Histogram)
+	for i, m := range rows {
+		if m > 0 {
+			h.Add(min(max(totals[i], -estimator.MaxUnits), estimator.MaxUnits))
 		}
 	}
 	return h

@@ -4,7 +4,11 @@ import (
 	"math"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
 )
+
+// Share is the share of a loss that the search has, the rest being the sum's.
+const Share = 0.35
 
 // distrust is the relative error that the expected cut itself is taken to have when a radius is
 // chosen: what the laws agree on is not all there is to be wrong about.
@@ -19,13 +23,27 @@ type Choice struct {
 	// Cut is what clipping is expected to take from the sum, in grid steps: to be added.
 	Cut float64
 	// Up and Down bound it on the two sides of the sum, in units of step.
-	Up, Down []estimator.CutPart
-	Persons  float64 // number that stands out, from the noisy counts
-	Risk     float64 // expected relative error of the sum of the persons' absolute totals
+	Up, Down  []estimator.CutPart
+	Persons   float64 // number that stands out, from the noisy counts
+	Risk      float64 // expected relative error of the sum of the persons' absolute totals
+	bothSigns bool    // values may be on both sides of 0
 }
 
-// Bad reports whether an answer with this choice would say next to nothing.
-func (c Choice) Bad() bool { return c.Risk > mostRisk }
+// leastNoises is the least number of standard deviations of its noise that an answer has.
+const leastNoises = 2.5
+
+// Answer is the answer made of the noisy sum of what was clipped, in grid steps: the sum and what the
+// clip is expected to have taken from it, scaled. It is TooFew where it would say next to nothing. A
+// sum of numbers of both signs may be near 0 and still say something.
+func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float64) float64) estimator.Estimate {
+	e := scalar.Hidden(scale(sum+c.Cut), hidden, scale(1))
+	small := math.Abs(sum+c.Cut) < leastNoises*hidden.Sigma()
+	if c.Risk > mostRisk || small && !c.bothSigns {
+		return scalar.TooFew(1, scalar.Twice(max(1, c.Persons*max(1, c.Risk/mostRisk))))
+	}
+	e.Error.Cut = []estimator.Cut{{Added: scale(c.Cut), Up: c.Up, Down: c.Down}}
+	return e
+}
 
 // Choose returns the radius of the least expected error; noise is the standard deviation of the noise
 // of the sum for radius 1. ok is false where nothing stands out from the noise of the counts.
@@ -74,6 +92,7 @@ func (c Counts) Choose(noise, step float64) (choice Choice, ok bool) {
 	up, partsUp := sides[0].cutOf(at, step)
 	down, partsDown := sides[1].cutOf(at, step)
 	choice.Cut, choice.Up, choice.Down = up-down, partsUp, partsDown
+	choice.bothSigns = c.up != nil && c.down != nil
 	choice.Persons = sides[0].persons() + sides[1].persons()
 	return choice, true
 }

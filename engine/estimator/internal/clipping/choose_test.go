@@ -101,7 +101,7 @@ func quantileOf(x []float64, q float64) float64 {
 
 // TestNearHindsight draws 40 answers of each cell.
 func TestNearHindsight(t *testing.T) {
-	const share, runs = 0.35, 40
+	const share, runs = Share, 40
 	r := rand.New(rand.NewPCG(3, 4))
 	type band struct{ ratios, covers, widths, nulls []float64 }
 	bands := make([]band, 6)
@@ -129,13 +129,13 @@ func TestNearHindsight(t *testing.T) {
 			sigma := noise * float64(choice.Radius)
 			clipped += sigma * r.NormFloat64()
 			answer := clipped + choice.Cut
-			if !ok || choice.Bad() || answer < 2.5*sigma {
+			if !ok || choice.Risk > mostRisk || answer < 2.5*sigma {
 				nulls++
 				squares += total * total
 				continue
 			}
 			answers++
-			lo, hi := clipped-1.96*sigma, clipped+1.96*sigma+estimator.CutAt(choice.Up, 0.05)
+			lo, hi := clipped-1.96*sigma, clipped+1.96*sigma+estimator.Cut{Up: choice.Up}.Above(0.05)
 			hi = max(hi, answer)
 			if lo <= total && total <= hi {
 				covers++
