@@ -35,6 +35,13 @@ func (c *tally) add(e estimator.Estimate, i int, exact, ideal, part float64) {
 		if !(exact < lo) && !(exact > hi) {
 			c.hits[k]++
 		}
+		if e.Error.Cut != nil {
+			// The ends of a clipped sum allow for what the clip may have taken: the broken interval, and
+			// the width, are those of the noise alone.
+			v -= e.Error.Cut[i].Added
+			lo += e.Error.Cut[i].Below(1 - level)
+			hi = v + (v - lo)
+		}
 		if !(exact < v-(v-lo)*part) && !(exact > v+(hi-v)*part) {
 			c.broken[k]++
 		}
