@@ -36,8 +36,8 @@ func (c *tally) add(e estimator.Estimate, i int, exact, ideal, part float64) {
 			c.hits[k]++
 		}
 		if e.Error.Cut != nil {
-			// The ends of a clipped sum allow for what the clip may have taken: the broken interval, and
-			// the width, are those of the noise alone.
+			// The ends of a clipped sum allow for what the clip may have taken: the broken
+			// interval, and the width, are those of the noise alone.
 			v -= e.Error.Cut[i].Added
 			lo += e.Error.Cut[i].Below(1 - level)
 			hi = v + (v - lo)

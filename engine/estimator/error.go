@@ -31,9 +31,12 @@ type Error struct {
 	Shift   float64
 	Tied    bool
 	Moments *Moments // of a Variance
-	Ranks   [][]Rank // of a Quantile, by value: the noisy ranks, but for those that tell no more than a nearer one at any level
-	Rounds  int      // the most ranks that were asked for a value
-	Cut     []Cut    // of a Quotient, by value: what a clip takes away; nil where it is not allowed for
+	// of a Quantile, by value: the noisy ranks, but for those that tell no more than a nearer one
+	// at any level
+	Ranks  [][]Rank
+	Rounds int // the most ranks that were asked for a value
+	// of a Quotient, by value: what a clip takes away; nil where it is not allowed for
+	Cut []Cut
 }
 
 // Form is how the values are made from noisy numbers.
@@ -157,8 +160,8 @@ func (e Estimate) Times(f float64) Estimate {
 	return e
 }
 
-// Cut is what a clip takes away from a value: what was added to it for that, and laws of what it may
-// have been on either side.
+// Cut is what a clip takes away from a value: what was added to it for that, and laws of what it
+// may have been on either side.
 type Cut struct {
 	Added    float64 // to the value: Error's Noise is that of the value without it
 	Up, Down []CutPart

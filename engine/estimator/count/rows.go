@@ -17,9 +17,10 @@ const maxRadius = 1 << 20
 
 // rows counts rows, each person's number clipped at a bound.
 type rows struct {
-	p      estimator.Params
-	clamp  bool
-	least  int64           // least number of rows of a person in the group: 1 when all persons are in it
+	p     estimator.Params
+	clamp bool
+	// least number of rows of a person in the group: 1 when all persons are in it
+	least  int64
 	bound  int64           // declared bound, 0 when it is searched for
 	search clipping.Search // when bound = 0
 	sum    float64         // loss of the sum
@@ -38,9 +39,9 @@ type rows struct {
 // Pure: Lap_Z(Δ/ε₃) on the sum, and Laplace noise on the histogram; the same shares, of ε.
 //
 // The declared bound is enforced here as well: a person who breaks it counts M. Without a declared
-// bound what persons have beyond C is estimated from the histogram and added, and the interval allows
-// for what it may be. TooFew when no number of rows stands out from the histogram's noise, or when
-// what does says next to nothing of the whole.
+// bound what persons have beyond C is estimated from the histogram and added, and the interval
+// allows for what it may be. TooFew when no number of rows stands out from the histogram's noise,
+// or when what does says next to nothing of the whole.
 func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, false); err != nil {
 		return nil, err

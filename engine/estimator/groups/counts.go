@@ -38,6 +38,9 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 		e.Values[j], e.StdErr[j] = math.NaN(), math.NaN()
 	}
 	own := r.counts.Release(n, estimator.Input{Vectors: r.layout.counts(in, r.counts.layout)})
+	if own.Status != estimator.OK {
+		return scalar.TooFew(r.p.Groups*size, max(needed, own.Needed))
+	}
 	at := 0
 	for k, a := range r.p.Aggregates {
 		if !a.Measure.count() {

@@ -137,7 +137,7 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	case !ok && r.counting:
 		return r.few(n, in.Vectors, needed)
 	case !ok:
-		return r.answers(r.clipped(n, v, least, r.sum), centres)
+		return scalar.TooFew(r.p.Groups*len(r.layout.parts), seen(r.histogram()))
 	case r.planned:
 		return r.answers(r.plan(n, v, radius, limit), centres)
 	}

@@ -3,6 +3,7 @@ package groups
 import (
 	"math"
 
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/firstpass"
 )
 
@@ -53,7 +54,7 @@ const mostBeyond = 8
 func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
 	top, ok := h.Top(noisy)
 	if !ok {
-		return 0, false
+		return c.ofFew(h, noisy, limit)
 	}
 	t, above := tailOf(h, noisy, top)
 	best, least := 0.0, math.Inf(1)
@@ -77,6 +78,17 @@ func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (rad
 		}
 	}
 	return min(h.Edge(max(0, best)), limit), true
+}
+
+// ofFew returns the radius where no norm stands out by itself: by octaves, and by what laws of norms
+// that explain all counts say of those that do not stand out (package clipping).
+func (c cost) ofFew(h firstpass.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
+	octaves := h.Together(noisy, h.Per)
+	sigma := h.Sigma * math.Sqrt(float64(h.Per))
+	return clipping.CountsOf(octaves, sigma, int64(min(limit, 1<<50))).Radius(func(radius, beyond float64) float64 {
+		lost := c.alignment * beyond
+		return c.noise*radius*radius + lost*lost
+	})
 }
 
 // radiusShare is the share of the loss that a histogram of norms up to limit gets: enough that what

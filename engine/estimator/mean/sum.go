@@ -36,10 +36,12 @@ type sum struct {
 //	                                         noise, or when what does says next to nothing of the whole
 //	p.Sized                                  n times the mean of the totals: see totals
 //
-// Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram with Laplace noise; the same shares, of ε.
+// Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram with Laplace noise; the same shares,
+// of ε.
 //
-// The declared interval is enforced: a person who breaks the promise is clipped. Without it what persons
-// have beyond C is estimated from the histogram and added, and the interval allows for what it may be.
+// The declared interval is enforced: a person who breaks the promise is clipped. Without it what
+// persons have beyond C is estimated from the histogram and added, and the interval allows for what
+// it may be.
 //
 // One symmetric clip is used for data that lie mostly on one side as well: two searches, for C₋ and
 // C₊, each with half the loss, would give the noise of max(C₋, C₊), which is what the symmetric

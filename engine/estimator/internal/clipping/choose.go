@@ -32,9 +32,9 @@ type Choice struct {
 // leastNoises is the least number of standard deviations of its noise that an answer has.
 const leastNoises = 2.5
 
-// Answer is the answer made of the noisy sum of what was clipped, in grid steps: the sum and what the
-// clip is expected to have taken from it, scaled. It is TooFew where it would say next to nothing. A
-// sum of numbers of both signs may be near 0 and still say something.
+// Answer is the answer made of the noisy sum of what was clipped, in grid steps: the sum and what
+// the clip is expected to have taken from it, scaled. It is TooFew where it would say next to
+// nothing. A sum of numbers of both signs may be near 0 and still say something.
 func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float64) float64) estimator.Estimate {
 	e := scalar.Hidden(scale(sum+c.Cut), hidden, scale(1))
 	small := math.Abs(sum+c.Cut) < leastNoises*hidden.Sigma()
@@ -45,12 +45,12 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 	return e
 }
 
-// Choose returns the radius of the least expected error; noise is the standard deviation of the noise
-// of the sum for radius 1. ok is false where nothing stands out from the noise of the counts.
+// Choose returns the radius of the least expected error; noise is the standard deviation of the
+// noise of the sum for radius 1. ok is false where nothing stands out from the noise of the counts.
 //
-// The expected error is that of a sum to which the expected cut is added: of the cut's deviation from
-// law to law, of distrust in it, and of the noise, relative to the law's own total and counted as 10
-// at most.
+// The expected error is that of a sum to which the expected cut is added: of the cut's deviation
+// from law to law, of distrust in it, and of the noise, relative to the law's own total and counted
+// as 10 at most.
 func (c Counts) Choose(noise, step float64) (choice Choice, ok bool) {
 	var sides [2]side
 	var has [2]bool
@@ -95,6 +95,33 @@ func (c Counts) Choose(noise, step float64) (choice Choice, ok bool) {
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.Persons = sides[0].persons() + sides[1].persons()
 	return choice, true
+}
+
+// CountsOf are noisy counts by octave that another histogram released: of numbers up to limit, all on
+// one side.
+func CountsOf(counts []float64, sigma float64, limit int64) Counts {
+	return Counts{up: counts[:min(len(counts), maxBuckets)], sigma: sigma, limit: limit}
+}
+
+// Radius returns the radius of the least expected cost, where cost tells the squared error of a
+// radius that this much is beyond. Costs are weighed by the law's own total. ok is false where nothing
+// stands out, or where the best radius would say next to nothing.
+func (c Counts) Radius(cost func(radius, beyond float64) float64) (radius float64, ok bool) {
+	s, ok := newSide(c.up, c.sigma)
+	if !ok {
+		return 0, false
+	}
+	best := math.Inf(1)
+	for i, r := range s.radii {
+		risk := 0.0
+		for _, f := range s.fits {
+			risk += f.weight * min(cost(r, f.cut[i])/(f.total*f.total), 100)
+		}
+		if risk < best {
+			best, radius = risk, r
+		}
+	}
+	return min(radius, float64(c.limit)), math.Sqrt(best) <= mostRisk
 }
 
 // means returns the expected total and the expected cut of each radius.

@@ -1,5 +1,5 @@
-// Package clipping chooses the size at which persons' totals are clipped, and says how much the clip
-// takes away.
+// Package clipping chooses the size at which persons' totals are clipped, and says how much the
+// clip takes away.
 //
 //	in    for each person a whole number, its total in grid steps, of either sign
 //	out   a radius C, what clipping at C is expected to take from the sum, and a bound on that
@@ -15,8 +15,8 @@
 //
 // # Privacy
 //
-// A person is in one bucket at most: the histogram is the only release (Search). All that follows is
-// a function of the noisy counts and of public numbers.
+// A person is in one bucket at most: the histogram is the only release (Search). All that follows
+// is a function of the noisy counts and of public numbers.
 //
 // # Why a library of laws
 //

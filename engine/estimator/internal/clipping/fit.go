@@ -11,8 +11,8 @@ const (
 	wideOctaves = 5
 	// misfit is the relative deviation of a true law's mass of an octave from that of the library.
 	misfit = 0.25
-	// outlier is the squared deviation, in variances, from which on a count is taken not to follow the
-	// law: it then weighs little against it, and the count itself is believed.
+	// outlier is the squared deviation, in variances, from which on a count is taken not to follow
+	// the law: it then weighs little against it, and the count itself is believed.
 	outlier = 9
 	// leastWeight is the logarithm of the weight, beside that of the best law, of laws left out.
 	leastWeight = -10
@@ -43,7 +43,8 @@ type fit struct {
 	total  float64   // sum of the totals
 	cut    []float64 // by radius: what is beyond it, up to top
 	wide   []float64 // the same, up to wide
-	spread []float64 // standard deviation of what is beyond it, up to wide, among persons drawn by the law
+	// standard deviation of what is beyond it, up to wide, among persons drawn by the law
+	spread []float64
 }
 
 // newSide fits the library to counts; ok is false where nothing stands out.
@@ -253,7 +254,8 @@ func (s *side) fit(p place) fit {
 	return f
 }
 
-// whole brings what is beyond each radius to the whole number under the radius, which is what clips.
+// whole brings what is beyond each radius to the whole number under the radius, which is what
+// clips.
 func (s *side) whole(cut []float64) {
 	for i := len(cut) - 1; i > 0; i-- {
 		r := s.radii[i]

@@ -2,8 +2,9 @@ package clipping
 
 import "math"
 
-// Of the fullest octave, or else of windows, it is asked whether it stands out of the noise at all, at
-// gateZ standard deviations. From there the gate climbs. A window of 1, 2, 4 or 8 octaves stands out
+// Of the fullest octave, or else of windows, it is asked whether it stands out of the noise at all,
+// at gateZ standard deviations. From there the gate climbs. A window of 1, 2, 4 or 8 octaves stands
+// out
 //
 //	that adjoins the gate, of at most 3          at adjoiningZ·√width
 //	within nearWindow octaves above the gate     at gateZ·√width
@@ -18,8 +19,8 @@ const (
 	nearWindow = 8
 )
 
-// gate returns the greatest octave that stands out of noise of standard deviation sigma, −1 where none
-// does.
+// gate returns the greatest octave that stands out of noise of standard deviation sigma, −1 where
+// none does.
 func gate(counts []float64, sigma float64) int {
 	best := fullest(counts)
 	if counts[best] <= gateZ*sigma {

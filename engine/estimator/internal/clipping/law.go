@@ -9,7 +9,8 @@ import (
 const perOctave = 4
 
 // law is a law of totals on the scale of logarithms, as masses of octaves. It may be moved by whole
-// octaves: bucket i holds totals in (2^(first+i−1), 2^(first+i)], in units of the place it is moved to.
+// octaves: bucket i holds totals in (2^(first+i−1), 2^(first+i)], in units of the place it is moved
+// to.
 type law struct {
 	first int
 	mass  []float64
@@ -19,12 +20,12 @@ type law struct {
 	excess []float64
 }
 
-// spikes are the shares of persons that a law may have besides in the smallest bucket, as with tables
-// in which most have one row.
+// spikes are the shares of persons that a law may have besides in the smallest bucket, as with
+// tables in which most have one row.
 var spikes = []float64{0, 0.3, 0.6, 0.85, 0.96}
 
-// laws is the library: log-normal, log-normal cut above, gamma and Pareto laws, each at two places in
-// an octave.
+// laws is the library: log-normal, log-normal cut above, gamma and Pareto laws, each at two places
+// in an octave.
 var laws = sync.OnceValue(func() []law {
 	var all []law
 	for _, at := range []float64{0, 0.5} {

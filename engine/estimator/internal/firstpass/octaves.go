@@ -130,7 +130,9 @@ func fullest(noisy []float64, width int) int {
 	return at
 }
 
-// together adds up runs of width buckets: those that end at the buckets 0, width, 2·width, …
+// Together adds up runs of width buckets: those that end at the buckets 0, width, 2·width, …
+func (o Octaves) Together(noisy []float64, width int) []float64 { return together(noisy, width) }
+
 func together(noisy []float64, width int) []float64 {
 	sums := make([]float64, (len(noisy)+2*width-2)/width)
 	for i, c := range noisy {
