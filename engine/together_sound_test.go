@@ -88,7 +88,7 @@ var jointQueries = []string{
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ g, COUNT(*), VAR_POP(n), DP_MEDIAN(n) FROM T.visits GROUP BY g",
 	"SELECT kind, COUNT(*), SUM(price) FROM T.items GROUP BY kind",
 	"SELECT h, COUNT(*), SUM(n) FROM T.visits GROUP BY h",
-	"SELECT h, g, COUNT(*), DP_COUNT(n, 'rho=0.5') FROM T.visits WHERE g < 2 GROUP BY h, g",
+	"SELECT h, g, COUNT(*), DP_COUNT(n, 'rho=2') FROM T.visits WHERE g < 2 GROUP BY h, g",
 	"SELECT g, COUNT(DISTINCT CASE WHEN n > 3 THEN person END), COUNT(DISTINCT IF(m > 12, person, NULL)) FROM T.visits WHERE g IN (1, 2, 3) GROUP BY g",
 	"SELECT g, SUM(CASE WHEN n > 3 THEN 1 ELSE 0 END) FROM T.visits WHERE g IN (SELECT g FROM (SELECT g, SUM(n) AS s FROM T.visits GROUP BY g ORDER BY s DESC LIMIT 3) t) GROUP BY g",
 }

@@ -106,6 +106,13 @@ func (r rows) Steps() []estimator.Step {
 // noise is that of the sum with each person's number within a bound.
 func (r rows) noise(bound int64) scalar.Noise { return scalar.Single(r.p, bound-r.least, r.sum) }
 
+// spread returns the standard deviation of the noise of the sum by bound, but for its rounding up to
+// a lattice.
+func (r rows) spread() func(bound int64) float64 {
+	unit := r.noise(r.least+maxRadius).Sigma() / maxRadius
+	return func(bound int64) float64 { return unit * float64(bound-r.least) }
+}
+
 // Release implements estimator.Estimator.
 func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	in = sized.Columns(r.p, r.Columns(), in)
@@ -122,7 +129,7 @@ func (r rows) searched(n noise.Noiser, of []int64) estimator.Estimate {
 	for _, m := range of {
 		h.Add(m)
 	}
-	choice, ok := r.search.Release(n, &h).Choose(r.noise(r.least+1).Sigma(), 1)
+	choice, ok := r.search.Release(n, &h).Choose(r.spread(), 1)
 	if !ok {
 		return scalar.TooFew(1, 2*r.search.Persons())
 	}

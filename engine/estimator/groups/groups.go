@@ -132,7 +132,7 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	} else {
 		v.norms = r.layout.norms(b.Memory, b.squares, weights)
 	}
-	radius, ok := r.radius(n, v.Memory, v.norms, c, limit)
+	radius, ok := r.radius(n, v.Memory, v.norms, c, least, limit)
 	switch {
 	case !ok && r.counting:
 		return r.few(n, in.Vectors, needed)
@@ -205,14 +205,21 @@ func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []fl
 	return out, math.Sqrt(sum), ok
 }
 
-// radius releases the radius of the least cost; ok is false if no norm stands out. For counts it is
-// then that of a person who is in one group once.
-func (r release) radius(n noise.Noiser, m estimator.Memory, norms []float64, c cost, limit float64) (radius float64, ok bool) {
+// narrow is the public limit of norms up to which vectors are left as they are where no norm stands
+// out, in norms of a person who is in one group once.
+const narrow = 8
+
+// radius releases the radius of the least cost. Where no norm stands out it is the limit, a public
+// number that clips nobody, if that is narrow; otherwise ok is false.
+func (r release) radius(n noise.Noiser, m estimator.Memory, norms []float64, c cost, least, limit float64) (radius float64, ok bool) {
 	if r.fixed > 0 {
 		return r.fixed, true
 	}
 	h := r.histogram()
-	return c.radius(h, releaseOf(n, h, m, norms), limit)
+	if radius, ok = c.radius(h, releaseOf(n, h, m, norms), limit); !ok && limit <= narrow*least {
+		return limit, true
+	}
+	return radius, ok
 }
 
 // unit is the least norm of a person's counts, scaled.

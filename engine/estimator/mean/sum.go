@@ -146,6 +146,14 @@ func (s sum) noise(clip interval) scalar.Noise {
 	return scalar.Single(s.p, clip.moves(s.p.Relation), s.share)
 }
 
+// spread returns the standard deviation of the noise of the sum by radius, both in steps, but for
+// its rounding up to a lattice.
+func (s sum) spread() func(radius int64) float64 {
+	const far = 1 << 20
+	unit := s.noise(s.sign.clip(far)).Sigma() / far
+	return func(radius int64) float64 { return unit * float64(radius) }
+}
+
 // Release implements estimator.Estimator.
 func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	rows, totals := in.Columns[0], in.Columns[1]
@@ -154,7 +162,7 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.Hidden(scalar.Scale(s.p.Grid, hidden.Of(n, clipped(rows, totals, s.bound))), hidden, scalar.Scale(s.p.Grid, 1))
 	}
 	scale := func(steps float64) float64 { return scalar.Scale(s.p.Grid, steps) }
-	choice, ok := s.search.Release(n, histogram(rows, totals)).Choose(s.noise(s.sign.clip(1)).Sigma(), scale(1))
+	choice, ok := s.search.Release(n, histogram(rows, totals)).Choose(s.spread(), scale(1))
 	if !ok {
 		return scalar.TooFew(1, 2*s.search.Persons())
 	}

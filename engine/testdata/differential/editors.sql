@@ -56,6 +56,7 @@ select count(*) as n from customers where city regexp '^[OB]';
 select count(*) as n from customers where coalesce(balance, 0) > 100;
 select count(*) as n from customers where not (age > 30 or region = 'north');
 select round(avg(age), 2) as a, truncate(avg(age), 1) as t, ceiling(avg(age)) as c from customers;
+-- @within 1e-3
 select sum(balance) as s, sum(abs(balance)) as a, sum(greatest(balance, 0)) as g, sum(round(balance)) as r from customers;
 select avg(nullif(age, 18)) as a, sum(ifnull(balance, 0)) as b from customers;
 select std(age) as s, variance(age) as v, stddev_samp(age) as ss from customers;

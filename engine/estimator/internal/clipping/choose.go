@@ -29,6 +29,10 @@ type Choice struct {
 	bothSigns bool    // values may be on both sides of 0
 }
 
+// leastAdded is the least cut that is added to an answer, in standard deviations of its noise: less
+// than this makes no answer better.
+const leastAdded = 0.5
+
 // leastNoises is the least number of standard deviations of its noise that an answer has.
 const leastNoises = 2.5
 
@@ -36,6 +40,9 @@ const leastNoises = 2.5
 // the clip is expected to have taken from it, scaled. It is TooFew where it would say next to
 // nothing. A sum of numbers of both signs may be near 0 and still say something.
 func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float64) float64) estimator.Estimate {
+	if math.Abs(c.Cut) < leastAdded*hidden.Sigma() {
+		c.Cut = 0
+	}
 	e := scalar.Hidden(scale(sum+c.Cut), hidden, scale(1))
 	small := math.Abs(sum+c.Cut) < leastNoises*hidden.Sigma()
 	if c.Risk > mostRisk || small && !c.bothSigns {
@@ -46,12 +53,12 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 }
 
 // Choose returns the radius of the least expected error; noise is the standard deviation of the
-// noise of the sum for radius 1. ok is false where nothing stands out from the noise of the counts.
+// noise of the sum by radius. ok is false where nothing stands out from the noise of the counts.
 //
 // The expected error is that of a sum to which the expected cut is added: of the cut's deviation
 // from law to law, of distrust in it, and of the noise, relative to the law's own total and counted
 // as 10 at most.
-func (c Counts) Choose(noise, step float64) (choice Choice, ok bool) {
+func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice Choice, ok bool) {
 	var sides [2]side
 	var has [2]bool
 	for i, counts := range [][]float64{c.up, c.down} {
@@ -73,10 +80,10 @@ func (c Counts) Choose(noise, step float64) (choice Choice, ok bool) {
 	best := math.Inf(1)
 	at := 0
 	for i, radius := range radii {
-		radius, risk := math.Floor(radius), 0.0
+		risk := 0.0
 		for k := range sides {
 			// What the other side adds does not depend on this side's law.
-			rest := noise * radius
+			rest := noise(int64(radius))
 			if k == 1 {
 				rest = 0
 			}

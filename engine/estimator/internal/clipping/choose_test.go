@@ -121,7 +121,7 @@ func TestNearHindsight(t *testing.T) {
 			for i := range search.buckets() {
 				noisy.up = append(noisy.up, math.Round(float64(h.Up[i])+noisy.sigma*r.NormFloat64()))
 			}
-			choice, ok := noisy.Choose(noise, 1)
+			choice, ok := noisy.Choose(linear(noise), 1)
 			clipped := 0.0
 			for _, v := range c.totals {
 				clipped += min(v, float64(choice.Radius))
@@ -182,6 +182,11 @@ func TestNearHindsight(t *testing.T) {
 	t.Logf("wild %d of %d", wild, answers)
 }
 
+// linear is noise that grows with the radius.
+func linear(unit float64) func(int64) float64 {
+	return func(radius int64) float64 { return unit * float64(radius) }
+}
+
 func BenchmarkChoose(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	h := new(Histogram)
@@ -193,6 +198,6 @@ func BenchmarkChoose(b *testing.B) {
 		noisy.up = append(noisy.up, math.Round(float64(h.Up[i])+5*r.NormFloat64()))
 	}
 	for b.Loop() {
-		noisy.Choose(10, 1)
+		noisy.Choose(linear(10), 1)
 	}
 }
