@@ -117,7 +117,7 @@ func TestNearHindsight(t *testing.T) {
 		noise := 1 / math.Sqrt(2*(1-share)*c.rho)
 		squares, nulls, covers, width, odd := 0.0, 0.0, 0.0, 0.0, 0
 		for range runs {
-			noisy := Counts{sigma: search.noise.Sigma(), limit: search.limit}
+			noisy := Counts{sigma: search.noise.Sigma(), tail: 1, limit: search.limit}
 			for i := range search.buckets() {
 				noisy.up = append(noisy.up, math.Round(float64(h.Up[i])+noisy.sigma*r.NormFloat64()))
 			}
@@ -193,7 +193,7 @@ func BenchmarkChoose(b *testing.B) {
 	for range 1000 {
 		h.Add(int64(math.Ceil(100 * math.Exp(1.5*r.NormFloat64()))))
 	}
-	noisy := Counts{sigma: 5, limit: estimator.MaxUnits}
+	noisy := Counts{sigma: 5, tail: 1, limit: estimator.MaxUnits}
 	for i := range maxBuckets {
 		noisy.up = append(noisy.up, math.Round(float64(h.Up[i])+5*r.NormFloat64()))
 	}

@@ -48,8 +48,8 @@ type fit struct {
 }
 
 // newSide fits the library to counts; ok is false where nothing stands out.
-func newSide(counts []float64, sigma float64) (s side, ok bool) {
-	g := gate(counts, sigma)
+func newSide(counts []float64, sigma, tail float64) (s side, ok bool) {
+	g := gate(counts, sigma*tail)
 	if g < 0 {
 		return side{}, false
 	}

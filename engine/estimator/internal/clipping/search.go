@@ -60,6 +60,7 @@ func (s Search) Persons() int64 { return int64(gateZ*s.noise.Sigma()) + 1 }
 type Counts struct {
 	up, down []float64 // by octave; nil where no value is on that side
 	sigma    float64   // standard deviation of the noise of each
+	tail     float64   // factor by which its tails ask for more than those of a normal law
 	limit    int64
 }
 
@@ -78,5 +79,9 @@ func (s Search) Release(n noise.Noiser, h *Histogram) Counts {
 		}
 		return counts
 	}
-	return Counts{noisy(s.up, &h.Up), noisy(s.down, &h.Down), s.noise.Sigma(), s.limit}
+	tail := 1.0
+	if s.noise.Law() == estimator.Laplace {
+		tail = laplaceTail
+	}
+	return Counts{noisy(s.up, &h.Up), noisy(s.down, &h.Down), s.noise.Sigma(), tail, s.limit}
 }
