@@ -189,7 +189,8 @@ func TestPureReleasesMoveByAtMostTheirEpsilon(t *testing.T) {
 	for _, q := range soundSchema[:len(soundSchema)-1] {
 		root.exec(strings.Replace(q, "100000, 0.001", "1000000, 0", 1))
 	}
-	root.exec("SET dp_epsilon = 8", "SET dp_raw = ON") // answers are forced one row off, which is 2σ here
+	// answers are forced one row off, which is 2σ here
+	root.exec("SET dp_epsilon = 8", "SET dp_raw = ON")
 	fill(root, nil)
 	root.exec("SET dp_raw = OFF")
 

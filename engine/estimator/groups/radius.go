@@ -80,8 +80,8 @@ func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (rad
 	return min(h.Edge(max(0, best)), limit), true
 }
 
-// ofFew returns the radius where no norm stands out by itself: by octaves, and by what laws of norms
-// that explain all counts say of those that do not stand out (package clipping).
+// ofFew returns the radius where no norm stands out by itself: by octaves, and by what laws of
+// norms that explain all counts say of those that do not stand out (package clipping).
 func (c cost) ofFew(h firstpass.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
 	octaves := h.Together(noisy, h.Per)
 	sigma := h.Sigma * math.Sqrt(float64(h.Per))

@@ -104,15 +104,15 @@ func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice C
 	return choice, true
 }
 
-// CountsOf are noisy counts by octave that another histogram released: of numbers up to limit, all on
-// one side.
+// CountsOf are noisy counts by octave that another histogram released: of numbers up to limit, all
+// on one side.
 func CountsOf(counts []float64, sigma float64, limit int64) Counts {
 	return Counts{up: counts[:min(len(counts), maxBuckets)], sigma: sigma, tail: 1, limit: limit}
 }
 
 // Radius returns the radius of the least expected cost, where cost tells the squared error of a
-// radius that this much is beyond. Costs are weighed by the law's own total. ok is false where nothing
-// stands out, or where the best radius would say next to nothing.
+// radius that this much is beyond. Costs are weighed by the law's own total. ok is false where
+// nothing stands out, or where the best radius would say next to nothing.
 func (c Counts) Radius(cost func(radius, beyond float64) float64) (radius float64, ok bool) {
 	s, ok := newSide(c.up, c.sigma, c.tail)
 	if !ok {

@@ -17,8 +17,8 @@ const (
 	adjoiningZ = 3.2
 	farZ       = 5.5
 	nearWindow = 8
-	// laplaceTail brings the chance of 3.4·10⁻⁶ of a normal law to 6.5·10⁻⁵ of a Laplace law, of the
-	// same standard deviation, where it would be 8.6·10⁻⁴.
+	// laplaceTail brings the chance of 3.4·10⁻⁶ of a normal law to 6.5·10⁻⁵ of a Laplace law, of
+	// the same standard deviation, where it would be 8.6·10⁻⁴.
 	laplaceTail = 1.4
 )
 
